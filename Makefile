@@ -1,0 +1,101 @@
+# offchip: make | make demo | make check | make lint | make asan | make fuzz | make bench | make install | make deps
+#
+# Files are found by pattern: X.c is library code, X_test.c a Check program, X_fuzz.c a libFuzzer target, X_bench.c a
+# benchmark, cmd/*.c the program. Nothing needs registering here.
+
+BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+CC      ?= cc
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0)
+
+PACKAGES := sqlite3 blosc libzstd zlib liblzma libpcap jansson libxxhash
+# x86-64-v2 (every x86-64 processor since 2009) has popcnt; other machines take the compiler's default.
+MARCH   ?= $(if $(filter x86_64,$(shell uname -m)),-march=x86-64-v2)
+CSTD    := -std=gnu17 -D_GNU_SOURCE
+WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Werror
+OPT     ?= -O2 -g
+SAN     ?=
+INCLUDE := -I. -I$(BUILD)/gen
+PKG     := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
+LIBS    := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -linih -ldl -lm
+CFLAGS_ALL = $(CSTD) $(WARN) $(OPT) $(MARCH) -fopenmp -fPIC -fvisibility=hidden $(SAN) $(INCLUDE) $(PKG) $(CFLAGS)
+LDFLAGS_ALL = -fopenmp $(SAN) $(LDFLAGS)
+CHECK_LIBS = $(shell pkg-config --libs check)
+
+# Sources that are not part of the library: built into objects of their own.
+APART   := trace/vtab_extension.c $(wildcard trace/cupti_inject*.c)
+ALL_C   := $(wildcard cmd/*.c trace/*.c trace/readers/*.c trace/workloads/*.c replay/*.c models/*.c models/*/*.c)
+TEST_C  := $(filter %_test.c,$(ALL_C))
+FUZZ_C  := $(filter %_fuzz.c,$(ALL_C))
+BENCH_C := $(filter %_bench.c,$(ALL_C))
+CODE_C  := $(filter-out $(TEST_C) $(FUZZ_C) $(BENCH_C) $(APART),$(ALL_C))
+CMD_C   := $(filter cmd/%,$(CODE_C))
+LIB_C   := $(filter-out cmd/%,$(CODE_C)) cmd/opt.c
+GEN_C   := $(BUILD)/gen/embedded.c
+OBJ      = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+TESTS   := $(patsubst %_test.c,$(BUILD)/test/%,$(TEST_C))
+FUZZERS := $(patsubst %_fuzz.c,$(BUILD)/fuzz/%,$(FUZZ_C))
+BENCHES := $(patsubst %_bench.c,$(BUILD)/bench/%,$(BENCH_C))
+PLATFORMS := $(wildcard models/platforms/*.ini)
+MAN_SRC := $(wildcard docs/man/*.scd)
+MAN     := $(patsubst docs/man/%.scd,$(BUILD)/man/%,$(MAN_SRC))
+
+.PHONY: all demo check unit cli lint asan fuzz bench install deps clean man format docs
+all: $(BUILD)/offchip
+
+# --- what is embedded: the schema and the shipped platforms ---
+$(BUILD)/gen/embedded.c: .ci/embed.sh $(PLATFORMS) $(wildcard trace/*.sql)
+	@mkdir -p $(@D)
+	sh .ci/embed.sh $(wildcard trace/*.sql) $(PLATFORMS) > $@.tmp && mv $@.tmp $@
+
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+$(BUILD)/obj/gen/embedded.o: $(BUILD)/gen/embedded.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -c $< -o $@
+$(BUILD)/obj/cmd/main.o: CFLAGS += -DOFFCHIP_VERSION='"$(VERSION)"'
+
+$(BUILD)/liboffchip.a: $(call OBJ,$(LIB_C)) $(BUILD)/obj/gen/embedded.o
+	@rm -f $@
+	$(AR) rcs $@ $^
+$(BUILD)/offchip: $(call OBJ,$(filter-out cmd/opt.c,$(CMD_C))) $(BUILD)/liboffchip.a
+	$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
+
+# --- tests ---
+$(BUILD)/test/%: $(BUILD)/obj/%_test.o $(BUILD)/liboffchip.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) $^ $(LIBS) $(CHECK_LIBS) -o $@
+unit: $(TESTS)
+	@sh .ci/unit.sh $(TESTS)
+cli: $(BUILD)/offchip
+	@sh fixtures/cli/run.sh $(BUILD)/offchip
+check: $(BUILD)/offchip $(TESTS)
+	@sh .ci/check.sh $(BUILD)/offchip $(TESTS)
+
+asan:
+	$(MAKE) BUILD=$(BUILD)/asan OPT="-O1 -g -fno-omit-frame-pointer" \
+	    SAN="-fsanitize=address,undefined -fno-sanitize-recover=all" check
+
+# --- fuzzing: clang's libFuzzer, FUZZ_S seconds each ---
+FUZZ_S ?= 10
+$(BUILD)/fuzz/%: $(BUILD)/obj/%_fuzz.o $(BUILD)/liboffchip.a
+	@mkdir -p $(@D)
+	$(CC) -fsanitize=fuzzer $(LDFLAGS_ALL) $^ $(LIBS) -o $@
+fuzzers: $(FUZZERS)
+fuzz:
+	$(MAKE) BUILD=$(BUILD)/clang-fuzz CC=clang OPT="-O1 -g" SAN="-fsanitize=address,undefined,fuzzer-no-link" fuzzers
+	@sh .ci/fuzz.sh $(BUILD)/clang-fuzz/fuzz $(FUZZ_S)
+
+# --- benchmarks: never pass or fail ---
+$(BUILD)/bench/%: $(BUILD)/obj/%_bench.o $(BUILD)/liboffchip.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
+bench: $(BUILD)/offchip $(BENCHES)
+	@sh .ci/bench.sh $(BUILD)/offchip $(BENCHES)
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(patsubst %.c,$(BUILD)/obj/%.d,$(ALL_C))

@@ -1,0 +1,44 @@
+/* cmd: the subcommands. To add one: write cmd/cmd_X.c with a `const struct command cmd_X`, declare it below, add it to
+ * commands[] in main.c, write docs/man/offchip-X.1.scd and a case in fixtures/cli/. Only this folder prints or exits.
+ */
+#ifndef CMD_CMD_H
+#define CMD_CMD_H
+
+#include "cmd/opt.h"
+
+enum exit_status {
+    EXIT_DONE = 0,
+    EXIT_DATA = 1, /* data or run-time error */
+    EXIT_USAGE = 2,
+    EXIT_NOTHING = 3,    /* nothing of the requested kind */
+    EXIT_INCOMPLETE = 4, /* incomplete input under --strict */
+};
+
+struct command {
+    const char *name;
+    const char *summary;  /* one line */
+    const char *usage;    /* what follows "offchip NAME" */
+    const char *details;  /* a paragraph or two, wrapped at 80 columns */
+    const char *examples; /* at least two lines, each a real command */
+    /* The option table; ends with a zeroed row. Values are stored where the rows point (static variables). */
+    const struct opt *options;
+    /* argc, argv: the operands left after options. Returns an exit status. */
+    int (*run)(int argc, char **argv);
+    bool raw; /* run() parses argv itself (record -- CMD) */
+};
+
+extern const struct command *const commands[]; /* ends with NULL */
+
+extern const struct command cmd_list, cmd_replay;
+
+/* "offchip: " and the message to stderr; returns `status`. */
+int cmd_fail(enum exit_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A usage error of the running command, with a pointer to its --help. */
+int cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A sentence to stderr unless -q. */
+void cmd_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The command line as one string, for origins. */
+const char *cmd_line(void);
+
+#endif

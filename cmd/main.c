@@ -1,0 +1,149 @@
+/* main: the command table, --help, --version, exit status; the only main() of the program. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+
+#ifndef OFFCHIP_VERSION
+#define OFFCHIP_VERSION "0.1.0"
+#endif
+
+const struct command *const commands[] = {&cmd_replay, &cmd_list, NULL};
+
+static const struct command *running;
+static char line[4096];
+
+int cmd_fail(enum exit_status status, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    (void)fprintf(stderr, "offchip: ");
+    (void)vfprintf(stderr, format, ap);
+    (void)fputc('\n', stderr);
+    va_end(ap);
+    return status;
+}
+
+int cmd_usage(const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    (void)fprintf(stderr, "offchip: ");
+    (void)vfprintf(stderr, format, ap);
+    (void)fprintf(stderr, "\nTry 'offchip %s --help'.\n", running ? running->name : "");
+    va_end(ap);
+    return EXIT_USAGE;
+}
+
+void cmd_say(const char *format, ...)
+{
+    if (opt_quiet)
+        return;
+    va_list ap;
+    va_start(ap, format);
+    (void)fprintf(stderr, "offchip: ");
+    (void)vfprintf(stderr, format, ap);
+    (void)fputc('\n', stderr);
+    va_end(ap);
+}
+
+const char *cmd_line(void)
+{
+    return line;
+}
+
+static void keep_line(int argc, char **argv)
+{
+    size_t used = 0;
+    for (int i = 0; i < argc && used < sizeof line; i++)
+        used += (size_t)snprintf(line + used, sizeof line - used, "%s%s", i ? " " : "", i ? argv[i] : "offchip");
+}
+
+static void print_options(const struct opt *table)
+{
+    for (const struct opt *o = table; o && o->name; o++) {
+        char left[80];
+        int n = o->letter ? snprintf(left, sizeof left, "-%c, --%s", o->letter, o->name)
+                          : snprintf(left, sizeof left, "    --%s", o->name);
+        if (o->type != OPT_FLAG)
+            (void)snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg);
+        printf("  %-34s %s\n", left, o->help);
+    }
+}
+
+static void print_help(const struct command *c)
+{
+    printf("offchip %s - %s\n\nUsage: offchip %s %s\n\n", c->name, c->summary, c->name, c->usage);
+    if (c->details)
+        printf("%s\n\n", c->details);
+    puts("Options:");
+    print_options(c->options);
+    print_options(opt_common);
+    if (c->examples)
+        printf("\nExamples:\n%s\n", c->examples);
+}
+
+static int overview(FILE *to)
+{
+    (void)fprintf(to, "offchip records the traffic that leaves a GPU chip and replays it offline under other policies\n"
+                      "and platforms.\n\nUsage: offchip COMMAND [OPTIONS]\n\nCommands:\n");
+    for (size_t i = 0; commands[i]; i++)
+        (void)fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    (void)fprintf(to, "\n'offchip COMMAND --help' explains one command; 'offchip --version' says what this is.\n");
+    return to == stdout ? EXIT_DONE : EXIT_USAGE;
+}
+
+static int run(const struct command *c, int argc, char **argv)
+{
+    running = c;
+    if (c->raw)
+        return c->run(argc, argv);
+    struct err err = {""};
+    int operands = opt_parse(c->options, argc, argv, false, &err);
+    if (operands < 0)
+        return cmd_usage("%s", err.msg);
+    if (opt_help) {
+        print_help(c);
+        return EXIT_DONE;
+    }
+    return c->run(operands, argv);
+}
+
+/* Results that did not reach their destination (disk full, closed pipe) are a failure. */
+static int finish(int status)
+{
+    if ((fflush(stdout) || ferror(stdout)) && status == EXIT_DONE)
+        return cmd_fail(EXIT_DATA, "cannot write the results to standard output");
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    keep_line(argc, argv);
+    if (argc < 2)
+        return overview(stderr);
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        return finish(overview(stdout));
+    if (strcmp(name, "--version") == 0) {
+        printf("offchip %s\n", OFFCHIP_VERSION);
+        return finish(EXIT_DONE);
+    }
+    if (strcmp(name, "help") == 0 && argc == 2)
+        return finish(overview(stdout));
+    if (strcmp(name, "help") == 0) {
+        name = argv[2];
+        opt_help = true;
+    }
+    for (size_t i = 0; commands[i]; i++)
+        if (strcmp(commands[i]->name, name) == 0) {
+            if (opt_help) {
+                print_help(commands[i]);
+                return finish(EXIT_DONE);
+            }
+            return finish(run(commands[i], argc - 1, argv + 1));
+        }
+    (void)fprintf(stderr, "offchip: '%s' is not a command; see 'offchip --help'\n", name);
+    return EXIT_USAGE;
+}

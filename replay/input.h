@@ -1,0 +1,19 @@
+/* input: what is replayed; a trace file or a workload, `synth:NAME,key=value`. */
+#ifndef REPLAY_INPUT_H
+#define REPLAY_INPUT_H
+
+#include "trace/store.h"
+#include "trace/workloads/workload.h"
+
+struct input {
+    const char *spec;         /* as given */
+    const char *role;         /* "" or one of the engine's roles ("mem", "pim") */
+    struct store *store;      /* a trace file, opened read-only; NULL for a workload */
+    struct workload workload; /* workload.type is NULL for a trace file */
+    char hash[33];            /* of the content (trace) or of the spec (workload), hexadecimal */
+};
+
+int input_open(struct input *input, const char *spec, const char *role, struct err *err);
+void input_close(struct input *input);
+
+#endif

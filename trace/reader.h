@@ -1,0 +1,55 @@
+/* reader: a foreign format turned into records.
+ *
+ * A reader is one file in trace/readers/ and one line in readers[] (trace/reader.c). Formats are found by content: each
+ * reader's probe() sees the first bytes (after decompression: gzip, xz and zstd are found by content too) and says how
+ * sure it is. Readers hand over records in batches; items they must leave out are counted by reason through skip.
+ * Live sources implement the same interface: next() then blocks. */
+#ifndef TRACE_READER_H
+#define TRACE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "trace/err.h"
+#include "trace/param.h"
+#include "trace/record.h"
+#include "trace/source.h"
+#include "trace/store.h"
+
+enum { READER_PROBE_BYTES = 4096 };
+
+/* How sure a probe is. */
+enum probe { PROBE_NO, PROBE_MAYBE, PROBE_YES };
+
+/* What a reader writes to: the trace being made. It owns streams and facts. */
+struct reader_context {
+    struct store *store;
+    const void *options; /* the reader's options struct (import --set key=value), checked */
+    bool strict;         /* stop at the first skipped item, with its place */
+    const char *path;    /* of the input, for messages; "-" is standard input */
+    int file_index;      /* of several inputs, from 0 */
+};
+
+struct reader {
+    const char *name;            /* as for --format: "cupti-csv" is trace/readers/cupti_csv.c */
+    const char *summary;         /* one line for `offchip list formats` */
+    const struct param *options; /* NULL: none */
+    size_t options_size;
+    /* head: the first n decompressed bytes; path may help where content cannot (NAME.bel). */
+    enum probe (*probe)(const char *path, const unsigned char *head, size_t n);
+    /* Read the whole input into context->store. Formats of one stream of bytes read from `source`; formats that are
+     * databases or folders open context->path themselves (then whole_file is true and source is NULL). -1: *err says
+     * what is wrong and where (line, byte or packet). */
+    int (*read)(struct reader_context *context, struct source *source, struct err *err);
+    bool whole_file;
+};
+
+extern const struct reader *const readers[]; /* ends with NULL */
+
+const struct reader *reader_find(const char *name);
+
+/* Count an item left out: reason is a short phrase ("unknown counter kind"). With strict it is an error: returns -1
+ * with *err set to place and reason. `place` is "line 17" or "byte 4096". */
+int reader_skip(struct reader_context *context, const char *reason, const char *place, struct err *err);
+
+#endif

@@ -1,0 +1,56 @@
+#include "trace/workloads/workload.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/mem.h"
+
+const struct workload_type *const workload_types[] = {NULL};
+
+const struct workload_type *workload_find(const char *name)
+{
+    for (size_t i = 0; workload_types[i]; i++)
+        if (strcmp(workload_types[i]->name, name) == 0)
+            return workload_types[i];
+    return NULL;
+}
+
+static int open_type(struct workload *w, const char *keys, struct err *err)
+{
+    if (param_list_init(&w->keys, keys, err))
+        return -1;
+    w->params = mem_zalloc(1, w->type->params_size, err);
+    if (!w->params)
+        return -1;
+    if (param_list_apply(&w->keys, w->type->params, w->params, err))
+        return -1;
+    w->state = w->type->open(w->params, err);
+    return w->state ? 0 : -1;
+}
+
+int workload_open(struct workload *workload, const char *spec, struct err *err)
+{
+    memset(workload, 0, sizeof *workload);
+    size_t n = strcspn(spec, ",");
+    char name[64];
+    (void)snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), spec);
+    workload->type = workload_find(name);
+    if (!workload->type)
+        return err_set(err, "no workload is called '%s'; see 'offchip list workloads'", name);
+    if (open_type(workload, spec[n] ? spec + n + 1 : "", err)) {
+        const char *type_name = workload->type->name;
+        workload_close(workload);
+        return err_at(err, "workload %s", type_name);
+    }
+    return 0;
+}
+
+void workload_close(struct workload *workload)
+{
+    if (workload->state)
+        workload->type->close(workload->state);
+    free(workload->params);
+    param_list_release(&workload->keys);
+    memset(workload, 0, sizeof *workload);
+}

@@ -1,0 +1,52 @@
+/* workload: a generator of actors or records, named on the command line as synth:NAME,key=value.
+ *
+ * A workload of type T is opened with its keys, hands out what its `produces` says through the interface of that kind
+ * (page touches: trace/actor.h; scans: trace/workloads/scan.h; DRAM requests: trace/workloads/stream.h), and can
+ * always be written as records by next(), so that `synth W -o F` then `replay F` gives what `replay synth:W` gives. */
+#ifndef TRACE_WORKLOADS_WORKLOAD_H
+#define TRACE_WORKLOADS_WORKLOAD_H
+
+#include "trace/param.h"
+#include "trace/record.h"
+
+enum workload_kind {
+    WORKLOAD_TOUCHES = 1,  /* actors that touch pages: `ops` is a const struct actor_ops * */
+    WORKLOAD_SCANS = 2,    /* neighbour-list or row reads: `ops` is a const struct scan_ops * */
+    WORKLOAD_REQUESTS = 4, /* DRAM request stream: `ops` is a const struct stream_ops * */
+    WORKLOAD_GRAPH = 8,    /* a generated graph: written with `synth kron,... -o NAME.bel` */
+};
+
+struct workload;
+
+struct workload_type {
+    const char *name;
+    const char *summary; /* one line */
+    const char *source;  /* the loop's origin */
+    enum workload_kind produces;
+    const struct param *params; /* keys; text values point into the spec, which the workload keeps */
+    size_t params_size;
+    /* Build the state for checked params. NULL with *err set on failure. */
+    void *(*open)(const void *params, struct err *err);
+    void (*close)(void *state);
+    const void *ops; /* by `produces` */
+    /* The serialised form: fill at most cap records, in order; *n = 0 at the end. NULL for graphs. */
+    int (*next)(void *state, struct record *records, size_t cap, size_t *n, struct err *err);
+};
+
+struct workload {
+    const struct workload_type *type;
+    struct param_list keys; /* as given */
+    void *params;           /* checked */
+    void *state;
+};
+
+/* Ends with NULL. */
+extern const struct workload_type *const workload_types[];
+
+const struct workload_type *workload_find(const char *name);
+
+/* spec = "NAME,key=value,..." (without "synth:"). Released with workload_close(). */
+int workload_open(struct workload *workload, const char *spec, struct err *err);
+void workload_close(struct workload *workload);
+
+#endif
