@@ -4,6 +4,9 @@
 # benchmark, cmd/*.c the program. Nothing needs registering here.
 
 BUILD   ?= build
+V       ?= 0
+Q       := $(if $(filter 0,$(V)),@)
+SAY      = $(if $(filter 0,$(V)),@echo "  $(1)" $(2))
 PREFIX  ?= /usr/local
 DESTDIR ?=
 CC      ?= cc
@@ -47,26 +50,28 @@ all: $(BUILD)/offchip
 # --- what is embedded: the schema and the shipped platforms ---
 $(BUILD)/gen/embedded.c: .ci/embed.sh $(PLATFORMS) $(wildcard trace/*.sql)
 	@mkdir -p $(@D)
-	sh .ci/embed.sh $(wildcard trace/*.sql) $(PLATFORMS) > $@.tmp && mv $@.tmp $@
+	$(Q)sh .ci/embed.sh $(wildcard trace/*.sql) $(PLATFORMS) > $@.tmp && mv $@.tmp $@
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+	$(call SAY,CC,$<)
+	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 $(BUILD)/obj/gen/embedded.o: $(BUILD)/gen/embedded.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -c $< -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
 $(BUILD)/obj/cmd/main.o: CFLAGS += -DOFFCHIP_VERSION='"$(VERSION)"'
 
 $(BUILD)/liboffchip.a: $(call OBJ,$(LIB_C)) $(BUILD)/obj/gen/embedded.o
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 $(BUILD)/offchip: $(call OBJ,$(filter-out cmd/opt.c,$(CMD_C))) $(BUILD)/liboffchip.a
-	$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
+	$(call SAY,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
 
 # --- tests ---
 $(BUILD)/test/%: $(BUILD)/obj/%_test.o $(BUILD)/liboffchip.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) $^ $(LIBS) $(CHECK_LIBS) -o $@
+	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) $(CHECK_LIBS) -o $@
 unit: $(TESTS)
 	@sh .ci/unit.sh $(TESTS)
 cli: $(BUILD)/offchip
@@ -82,7 +87,7 @@ asan:
 FUZZ_S ?= 10
 $(BUILD)/fuzz/%: $(BUILD)/obj/%_fuzz.o $(BUILD)/liboffchip.a
 	@mkdir -p $(@D)
-	$(CC) -fsanitize=fuzzer $(LDFLAGS_ALL) $^ $(LIBS) -o $@
+	$(Q)$(CC) -fsanitize=fuzzer $(LDFLAGS_ALL) $^ $(LIBS) -o $@
 fuzzers: $(FUZZERS)
 fuzz:
 	$(MAKE) BUILD=$(BUILD)/clang-fuzz CC=clang OPT="-O1 -g" SAN="-fsanitize=address,undefined,fuzzer-no-link" fuzzers
@@ -91,11 +96,15 @@ fuzz:
 # --- benchmarks: never pass or fail ---
 $(BUILD)/bench/%: $(BUILD)/obj/%_bench.o $(BUILD)/liboffchip.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
+	$(call SAY,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
 bench: $(BUILD)/offchip $(BENCHES)
 	@sh .ci/bench.sh $(BUILD)/offchip $(BENCHES)
 
 clean:
 	rm -rf $(BUILD)
+
+# Test and fuzz objects are kept between builds.
+.SECONDARY:
 
 -include $(patsubst %.c,$(BUILD)/obj/%.d,$(ALL_C))

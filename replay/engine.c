@@ -1,2 +1,246 @@
 #include "replay/engine.h"
-const struct engine *const engines[] = {0};
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/policy_list.h"
+#include "trace/mem.h"
+
+const struct engine *const engines[] = {NULL};
+
+const struct engine *engine_find(const char *name)
+{
+    for (size_t i = 0; engines[i]; i++)
+        if (strcmp(engines[i]->name, name) == 0)
+            return engines[i];
+    return NULL;
+}
+
+/* --- settings: the engine's own first, then numbers of the platform --- */
+
+static int set_one(struct replay_result *result, const char *key, const char *value, struct err *err)
+{
+    if (param_find(result->engine->settings, key))
+        return param_set(result->engine->settings, result->settings, key, value, err);
+    return platform_set(result->platform, key, value, err);
+}
+
+static int apply_sets(struct replay_result *result, const struct replay_request *request, struct err *err)
+{
+    result->settings = mem_zalloc(1, result->engine->settings_size, err);
+    if (!result->settings)
+        return -1;
+    param_defaults(result->engine->settings, result->settings);
+    for (size_t i = 0; i < request->set_count; i++) {
+        struct param_list list;
+        if (param_list_init(&list, request->sets[i], err))
+            return err_at(err, "--set");
+        /* The texts live as long as the result: text settings point at them. */
+        if (mem_grow((void **)&result->texts, &result->text_cap, result->text_count + 1, sizeof *result->texts, err)) {
+            param_list_release(&list);
+            return -1;
+        }
+        result->texts[result->text_count++] = list.text;
+        list.text = NULL;
+        int rc = 0;
+        for (size_t p = 0; p < list.count && !rc; p++)
+            rc = set_one(result, list.pairs[p].key, list.pairs[p].value, err);
+        param_list_release(&list);
+        if (rc)
+            return err_at(err, "--set");
+    }
+    return 0;
+}
+
+/* --- policies and the baseline --- */
+
+static int choose_policies(struct replay_result *result, const struct replay_request *request, struct err *err)
+{
+    struct policy_list list = {0};
+    const char *text = request->policy_list ? request->policy_list : result->engine->default_policies;
+    int rc = policy_list_add(&list, result->engine, text, err);
+    size_t listed = list.count;
+    if (!rc && request->baseline) {
+        rc = policy_list_add(&list, result->engine, request->baseline, err);
+        if (!rc && list.count != listed + 1)
+            rc = err_set(err, "--baseline names %zu policies; expected one", list.count - listed);
+    }
+    /* Text parameters point into the list's texts: keep them. */
+    for (size_t i = 0; i < list.text_count; i++) {
+        if (mem_grow((void **)&result->texts, &result->text_cap, result->text_count + 1, sizeof *result->texts, err)) {
+            rc = -1;
+            free(list.texts[i]);
+        } else {
+            result->texts[result->text_count++] = list.texts[i];
+        }
+    }
+    free((void *)list.texts);
+    result->policies = list.policies;
+    result->policy_count = listed;
+    if (rc) {
+        result->policy_count = list.count;
+        return -1;
+    }
+    result->baseline = 0;
+    if (request->baseline) {
+        size_t i = 0;
+        while (i < listed && !replay_policy_same(&list.policies[i], &list.policies[listed]))
+            i++;
+        result->baseline = i;
+        result->extra_baseline = i == listed;
+        if (!result->extra_baseline)
+            free(list.policies[listed].params);
+    }
+    return 0;
+}
+
+/* time(baseline) / time(policy), with the widest interval that the two times allow. */
+static void fill_speedup(struct replay_result *result)
+{
+    size_t runs = result->policy_count + result->extra_baseline;
+    const struct metric_value *base = outcome_get(&result->runs[result->baseline], "time_ns");
+    for (size_t i = 0; i < runs; i++) {
+        const struct metric_value *time = outcome_get(&result->runs[i], "time_ns");
+        const struct metric_value *speedup = outcome_get(&result->runs[i], "speedup_ratio");
+        if (!time || !base || !speedup || speedup->known || speedup->interval)
+            continue;
+        if (time->known && base->known && time->real > 0)
+            outcome_real(&result->runs[i], "speedup_ratio", base->real / time->real);
+        if (i == result->baseline || !(time->interval || base->interval))
+            continue;
+        if (!(time->interval || time->known) || !(base->interval || base->known))
+            continue;
+        double lo = time->interval ? time->lo : time->real, hi = time->interval ? time->hi : time->real;
+        double base_lo = base->interval ? base->lo : base->real, base_hi = base->interval ? base->hi : base->real;
+        if (lo > 0 && hi > 0)
+            outcome_interval(&result->runs[i], "speedup_ratio", base_lo / hi, base_hi / lo);
+    }
+}
+
+static int prepare(const struct replay_request *request, struct replay_result *result, struct err *err)
+{
+    const char *name = request->platform ? request->platform : request->engine->default_platform;
+    result->platform = platform_load(name, err);
+    if (!result->platform)
+        return -1;
+    if (apply_sets(result, request, err) || choose_policies(result, request, err))
+        return -1;
+    return 0;
+}
+
+int replay_run(const struct replay_request *request, struct replay_result *result, bool *usage, struct err *err)
+{
+    memset(result, 0, sizeof *result);
+    result->engine = request->engine;
+    *usage = true;
+    if (prepare(request, result, err)) {
+        replay_release(result);
+        return -1;
+    }
+    *usage = false;
+    size_t runs = result->policy_count + result->extra_baseline;
+    result->runs = mem_zalloc(runs, sizeof *result->runs, err);
+    int rc = result->runs ? 0 : -1;
+    for (size_t i = 0; i < runs && !rc; i++)
+        rc = outcome_init(&result->runs[i], result->engine->metrics, err);
+    struct replay_job job = {.inputs = request->inputs,
+                             .input_count = request->input_count,
+                             .platform = result->platform,
+                             .policies = result->policies,
+                             .policy_count = runs,
+                             .settings = result->settings,
+                             .requests_path = request->requests_path,
+                             .explain = request->explain,
+                             .explain_file = request->explain_file,
+                             .threads = request->threads > 0 ? request->threads : 1,
+                             .progress = request->progress};
+    if (!rc)
+        rc = result->engine->replay(&job, result->runs, err);
+    if (rc) {
+        replay_release(result);
+        return -1;
+    }
+    fill_speedup(result);
+    return 0;
+}
+
+void replay_release(struct replay_result *result)
+{
+    size_t runs = result->policy_count + result->extra_baseline;
+    for (size_t i = 0; i < runs; i++) {
+        if (result->policies)
+            free(result->policies[i].params);
+        if (result->runs)
+            outcome_release(&result->runs[i]);
+    }
+    for (size_t i = 0; i < result->text_count; i++)
+        free(result->texts[i]);
+    free((void *)result->texts);
+    free(result->policies);
+    free(result->runs);
+    free(result->settings);
+    platform_free(result->platform);
+    memset(result, 0, sizeof *result);
+}
+
+/* --- JSON --- */
+
+json_t *replay_params_json(const struct param *table, const void *owner)
+{
+    json_t *object = json_object();
+    for (const struct param *p = table; p && p->name; p++) {
+        char buf[256];
+        json_t *value;
+        if (p->type == PARAM_REAL)
+            value = json_real(param_real(p, owner));
+        else if (p->type == PARAM_CHOICE)
+            value = json_string(param_format(p, owner, buf, sizeof buf));
+        else if (p->type == PARAM_TEXT)
+            value = param_text(p, owner) ? json_string(param_text(p, owner)) : json_null();
+        else
+            value = json_integer(param_int(p, owner));
+        (void)json_object_set_new(object, p->name, value ? value : json_null());
+    }
+    return object;
+}
+
+static json_t *run_json(const struct replay_result *result, size_t i, struct err *err)
+{
+    const struct replay_policy *policy = &result->policies[i];
+    json_t *run = json_object();
+    (void)json_object_set_new(run, "policy", json_string(policy->head->name));
+    (void)json_object_set_new(run, "params", replay_params_json(policy->head->params, policy->params));
+    if (outcome_to_json(&result->runs[i], run, err)) {
+        json_decref(run);
+        return NULL;
+    }
+    return run;
+}
+
+json_t *replay_to_json(const struct replay_result *result, const struct replay_request *request, struct err *err)
+{
+    json_t *root = json_object(), *runs = json_array();
+    (void)json_object_set_new(root, "schema", json_integer(1));
+    (void)json_object_set_new(root, "engine", json_string(result->engine->name));
+    json_t *input = request->input_count == 1 ? json_string(request->inputs[0].spec) : json_array();
+    for (size_t i = 0; request->input_count > 1 && i < request->input_count; i++)
+        (void)json_array_append_new(
+            input, json_pack("{s:s,s:s}", "role", request->inputs[i].role, "input", request->inputs[i].spec));
+    (void)json_object_set_new(root, "input", input ? input : json_null());
+    (void)json_object_set_new(root, "platform", json_string(platform_name(result->platform)));
+    (void)json_object_set_new(root, "settings", replay_params_json(result->engine->settings, result->settings));
+    (void)json_object_set_new(root, "runs", runs);
+    bool ok = true;
+    for (size_t i = 0; i < result->policy_count && ok; i++) {
+        json_t *run = run_json(result, i, err);
+        ok = run && json_array_append_new(runs, run) == 0;
+    }
+    json_t *base = ok ? run_json(result, result->baseline, err) : NULL;
+    if (!base) {
+        json_decref(root);
+        return NULL;
+    }
+    (void)json_object_set_new(root, "baseline", base);
+    return root;
+}

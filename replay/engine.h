@@ -90,7 +90,8 @@ json_t *replay_to_json(const struct replay_result *result, const struct replay_r
 /* The parameters of a policy, or of settings, as a JSON object: choices by name, integers exact. */
 json_t *replay_params_json(const struct param *table, const void *owner);
 
-/* "fixed:granularity=64KiB": the policy with those of its parameters that differ from the default. Returns buf. */
+/* "fixed:granularity=64KiB": the policy with those of its parameters that differ from the default. Returns buf.
+ * (in replay/policy_list.c) */
 const char *replay_policy_label(const struct replay_policy *policy, char *buf, size_t size);
 
 #endif

@@ -1,0 +1,157 @@
+/* offchip list: what can be named on the command line. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/table.h"
+#include "replay/engine.h"
+
+static int format;
+static const struct opt options[] = {OPT_FORMAT(&format), {0}};
+
+/* One thing listed: columns by the header of its list. */
+struct listing {
+    struct table table;
+    json_t *array;
+};
+
+/* Add a row to both forms; n names and values. */
+static void add(struct listing *l, size_t n, const char *const *names, const char *const *values)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < n; i++) {
+        table_cell(&l->table, "%s", values[i] ? values[i] : "");
+        (void)json_object_set_new(object, names[i], values[i] ? json_string(values[i]) : json_null());
+    }
+    (void)json_array_append_new(l->array, object);
+}
+
+static void start(struct listing *l, size_t n, const char *const *names)
+{
+    l->array = json_array();
+    table_init(&l->table, n);
+    for (size_t i = 0; i < n; i++)
+        table_cell(&l->table, "%s", names[i]);
+}
+
+static int finish(struct listing *l)
+{
+    if (format == FORMAT_JSON) {
+        (void)json_dumpf(l->array, stdout, JSON_INDENT(2));
+        (void)putchar('\n');
+    } else if (format == FORMAT_CSV) {
+        table_csv(&l->table, stdout);
+    } else {
+        table_print(&l->table, stdout);
+    }
+    table_release(&l->table);
+    json_decref(l->array);
+    return EXIT_DONE;
+}
+
+static int list_engines(void)
+{
+    static const char *const names[] = {"engine", "platform", "policies", "summary"};
+    struct listing l;
+    start(&l, 4, names);
+    for (size_t i = 0; engines[i]; i++)
+        add(&l, 4, names,
+            (const char *const[]){engines[i]->name, engines[i]->default_platform, engines[i]->default_policies,
+                                  engines[i]->summary});
+    return finish(&l);
+}
+
+static const char *describe_params(const struct param *table, char *buf, size_t size)
+{
+    size_t used = 0;
+    buf[0] = 0;
+    for (const struct param *p = table; p && p->name && used < size; p++) {
+        char value[128];
+        if (p->type == PARAM_CHOICE)
+            param_choice(p, (int64_t)p->value, value, sizeof value);
+        else if (p->type == PARAM_TEXT)
+            (void)snprintf(value, sizeof value, "%s", p->text ? p->text : "");
+        else
+            (void)snprintf(value, sizeof value, "%.15g", p->value);
+        used += (size_t)snprintf(buf + used, size - used, "%s%s=%s", used ? "," : "", p->name, value);
+    }
+    return buf;
+}
+
+static int list_policies(void)
+{
+    static const char *const names[] = {"engine", "policy", "parameters", "summary", "source"};
+    struct listing l;
+    start(&l, 5, names);
+    for (size_t e = 0; engines[e]; e++)
+        for (size_t i = 0; engines[e]->policies[i]; i++) {
+            const struct policy_head *p = engines[e]->policies[i];
+            char params[1024];
+            add(&l, 5, names,
+                (const char *const[]){engines[e]->name, p->name, describe_params(p->params, params, sizeof params),
+                                      p->summary, p->source});
+        }
+    return finish(&l);
+}
+
+static int list_platforms(void)
+{
+    static const char *const names[] = {"platform", "summary"};
+    struct listing l;
+    start(&l, 2, names);
+    char name[64];
+    for (size_t i = 0; platform_shipped(i, name, sizeof name); i++) {
+        struct err err = {""};
+        struct platform *p = platform_load(name, &err);
+        if (!p) {
+            (void)finish(&l);
+            return cmd_fail(EXIT_DATA, "%s", err.msg);
+        }
+        add(&l, 2, names, (const char *const[]){name, platform_summary(p)});
+        platform_free(p);
+    }
+    return finish(&l);
+}
+
+static int list_workloads(void)
+{
+    static const char *const names[] = {"workload", "keys", "summary", "source"};
+    struct listing l;
+    start(&l, 4, names);
+    for (size_t i = 0; workload_types[i]; i++) {
+        char keys[1024];
+        add(&l, 4, names,
+            (const char *const[]){workload_types[i]->name,
+                                  describe_params(workload_types[i]->params, keys, sizeof keys),
+                                  workload_types[i]->summary, workload_types[i]->source});
+    }
+    return finish(&l);
+}
+
+static const struct {
+    const char *name;
+    int (*list)(void);
+} lists[] = {{"engines", list_engines},
+             {"policies", list_policies},
+             {"platforms", list_platforms},
+             {"workloads", list_workloads}};
+
+static int run(int argc, char **argv)
+{
+    if (argc != 1)
+        return cmd_usage("one of engines, policies, platforms, workloads, formats, figures is needed");
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (strcmp(lists[i].name, argv[0]) == 0)
+            return lists[i].list();
+    return cmd_usage("cannot list '%s'; expected engines, policies, platforms, workloads, formats or figures", argv[0]);
+}
+
+const struct command cmd_list = {
+    .name = "list",
+    .summary = "list engines, policies, platforms, workloads, formats or figures",
+    .usage = "engines|policies|platforms|workloads|formats|figures [--format table|csv|json]",
+    .details = "Everything that can be named on the command line, with its parameters, defaults and source.",
+    .examples = "  offchip list policies\n  offchip list workloads --format json",
+    .options = options,
+    .run = run,
+};

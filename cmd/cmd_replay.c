@@ -1,0 +1,238 @@
+/* offchip replay: run an engine over an input under a list of policies. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/meter.h"
+#include "cmd/table.h"
+#include "replay/engine.h"
+#include "trace/mem.h"
+
+static const char *policy, *platform, *baseline, *output, *requests;
+static struct opt_list sets, mems, pims;
+static int64_t explain, jobs;
+static bool force;
+static int format;
+
+static const struct opt options[] = {
+    {"policy", 'p', OPT_TEXT, "LIST", &policy, "policies, comma-separated; NAME:key=value,key=value sets parameters", 0,
+     0},
+    {"platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform, "hardware numbers (default: the engine's)", 0, 0},
+    {"set", 's', OPT_LIST, "KEY=VALUE", &sets, "a setting of the engine or a number of the platform; repeatable", 0, 0},
+    {"baseline", 'b', OPT_TEXT, "POLICY", &baseline, "what speed-ups are relative to (default: the first policy)", 0,
+     0},
+    {"mem", 0, OPT_LIST, "INPUT", &mems, "dram: a stream of GPU memory requests; repeatable", 0, 0},
+    {"pim", 0, OPT_LIST, "INPUT", &pims, "dram: a stream of PIM requests; repeatable", 0, 0},
+    {"requests", 0, OPT_TEXT, "FILE", &requests, "dram: write every request's fate as CSV", 0, 0},
+    {"explain", 0, OPT_INT, "N", &explain, "dram: say on stderr why each of the first N commands was chosen", 0,
+     INT64_MAX},
+    {"output", 'o', OPT_TEXT, "RESULTS", &output, "also add the runs to a results file", 0, 0},
+    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite --requests FILE", 0, 0},
+    {"jobs", 'j', OPT_INT, "N", &jobs, "threads (default: all processors)", 1, 4096},
+    OPT_FORMAT(&format),
+    {0}};
+
+static const struct engine *pick_engine(const char *name, int *status)
+{
+    const struct engine *engine = engine_find(name);
+    if (!engine)
+        *status = cmd_usage("no engine is called '%s'; see 'offchip list engines'", name);
+    return engine;
+}
+
+static bool has_role(const struct engine *engine, const char *role)
+{
+    for (size_t i = 0; engine->roles && engine->roles[i]; i++)
+        if (strcmp(engine->roles[i], role) == 0)
+            return true;
+    return false;
+}
+
+static void print_table(const struct replay_result *result)
+{
+    size_t runs = result->policy_count + result->extra_baseline;
+    struct table t;
+    table_init(&t, runs + 1);
+    table_cell(&t, "metric");
+    for (size_t i = 0; i < runs; i++) {
+        char label[256];
+        replay_policy_label(&result->policies[i], label, sizeof label);
+        table_cell(&t, "%s%s", label, i == result->policy_count ? " (baseline)" : "");
+    }
+    for (size_t m = 0; m < result->runs[0].count; m++) {
+        const struct metric *metric = &result->engine->metrics[m];
+        table_cell(&t, "%s", metric->name);
+        for (size_t i = 0; i < runs; i++) {
+            char buf[160];
+            table_cell(&t, "%s", table_metric(metric, &result->runs[i].values[m], buf, sizeof buf));
+        }
+    }
+    table_print(&t, stdout);
+    table_release(&t);
+    for (size_t i = 0; i < runs; i++) {
+        char label[256];
+        replay_policy_label(&result->policies[i], label, sizeof label);
+        for (size_t n = 0; n < result->runs[i].note_count; n++)
+            printf("%s: %s\n", label, result->runs[i].notes[n]);
+    }
+}
+
+static bool any_interval(const struct replay_result *result, size_t metric)
+{
+    for (size_t i = 0; i < result->policy_count; i++)
+        if (result->runs[i].values[metric].interval)
+            return true;
+    return false;
+}
+
+static void csv_value(struct table *t, const struct metric *metric, const struct metric_value *v, bool interval)
+{
+    if (!v->known)
+        table_cell(t, "%s", "");
+    else if (metric->type == METRIC_INT)
+        table_cell(t, "%lld", (long long)v->whole);
+    else
+        table_cell(t, "%.17g", v->real);
+    if (interval && v->interval) {
+        table_cell(t, "%.17g", v->lo);
+        table_cell(t, "%.17g", v->hi);
+    } else if (interval) {
+        table_cell(t, "%s", "");
+        table_cell(t, "%s", "");
+    }
+}
+
+static void print_csv(const struct replay_result *result)
+{
+    size_t columns = 1;
+    for (size_t m = 0; m < result->runs[0].count; m++)
+        columns += any_interval(result, m) ? 3 : 1;
+    struct table t;
+    table_init(&t, columns);
+    table_cell(&t, "policy");
+    for (size_t m = 0; m < result->runs[0].count; m++) {
+        const char *name = result->engine->metrics[m].name;
+        table_cell(&t, "%s", name);
+        if (any_interval(result, m)) {
+            table_cell(&t, "%s_lo", name);
+            table_cell(&t, "%s_hi", name);
+        }
+    }
+    for (size_t i = 0; i < result->policy_count; i++) {
+        char label[256];
+        table_cell(&t, "%s", replay_policy_label(&result->policies[i], label, sizeof label));
+        for (size_t m = 0; m < result->runs[0].count; m++)
+            csv_value(&t, &result->engine->metrics[m], &result->runs[i].values[m], any_interval(result, m));
+    }
+    table_csv(&t, stdout);
+    table_release(&t);
+}
+
+static int print(const struct replay_result *result, const struct replay_request *request)
+{
+    if (format == FORMAT_TABLE) {
+        print_table(result);
+    } else if (format == FORMAT_CSV) {
+        print_csv(result);
+    } else {
+        struct err err = {""};
+        json_t *root = replay_to_json(result, request, &err);
+        if (!root)
+            return cmd_fail(EXIT_DATA, "%s", err.msg);
+        (void)json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+        (void)putchar('\n');
+        json_decref(root);
+    }
+    return EXIT_DONE;
+}
+
+static int replay(const struct engine *engine, const struct input *inputs, size_t count)
+{
+    struct progress progress = {0};
+    struct replay_request request = {.engine = engine,
+                                     .platform = platform,
+                                     .policy_list = policy,
+                                     .baseline = baseline,
+                                     .sets = sets.items,
+                                     .set_count = sets.count,
+                                     .inputs = inputs,
+                                     .input_count = count,
+                                     .requests_path = requests,
+                                     .explain = explain,
+                                     .explain_file = stderr,
+                                     .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
+                                     .progress = &progress};
+    struct replay_result result;
+    struct err err = {""};
+    bool usage;
+    struct meter *meter = meter_start(&progress, "replay");
+    int rc = replay_run(&request, &result, &usage, &err);
+    meter_stop(meter);
+    if (rc)
+        return usage ? cmd_usage("%s", err.msg) : cmd_fail(EXIT_DATA, "%s", err.msg);
+    int status = print(&result, &request);
+    replay_release(&result);
+    return status;
+}
+
+static int open_inputs(struct input *inputs, size_t *count, int argc, char **argv)
+{
+    struct err err = {""};
+    const size_t groups[] = {(size_t)argc, mems.count, pims.count};
+    static const char *const roles[] = {"", "mem", "pim"};
+    for (size_t g = 0; g < 3; g++)
+        for (size_t i = 0; i < groups[g]; i++) {
+            const char *spec = g == 0 ? argv[i] : g == 1 ? mems.items[i] : pims.items[i];
+            if (input_open(&inputs[*count], spec, roles[g], &err))
+                return cmd_fail(EXIT_DATA, "%s", err.msg);
+            ++*count;
+        }
+    return EXIT_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    int status = EXIT_DONE;
+    if (argc < 1)
+        return cmd_usage("an engine is needed: offchip replay ENGINE INPUT");
+    const struct engine *engine = pick_engine(argv[0], &status);
+    if (!engine)
+        return status;
+    size_t total = (size_t)argc - 1 + mems.count + pims.count, count = 0;
+    if (total == 0)
+        return cmd_usage("an input is needed: a trace file or synth:WORKLOAD[,key=value]");
+    if ((mems.count && !has_role(engine, "mem")) || (pims.count && !has_role(engine, "pim")))
+        return cmd_usage("engine %s has no --mem and --pim inputs", engine->name);
+    if (!engine->roles && argc > 2)
+        return cmd_usage("engine %s takes one input; found %d", engine->name, argc - 1);
+    if (requests && !force && access(requests, F_OK) == 0)
+        return cmd_usage("'%s' exists; --force overwrites it", requests);
+    struct err err = {""};
+    struct input *inputs = mem_zalloc(total, sizeof *inputs, &err);
+    if (!inputs)
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    status = open_inputs(inputs, &count, argc - 1, argv + 1);
+    if (status == EXIT_DONE)
+        status = replay(engine, inputs, count);
+    for (size_t i = 0; i < count; i++)
+        input_close(&inputs[i]);
+    free(inputs);
+    return status;
+}
+
+const struct command cmd_replay = {
+    .name = "replay",
+    .summary = "run an engine over a recording or a workload under several policies",
+    .usage =
+        "ENGINE INPUT [--policy LIST] [--platform NAME|FILE.ini] [--set KEY=VALUE]... [--baseline POLICY] [-o RESULTS]",
+    .details = "INPUT is a trace file or synth:WORKLOAD[,key=value...]. A policy list is comma-separated; a token\n"
+               "with '=' and no ':' before it is a parameter of the policy before it. A number the source cannot\n"
+               "give is n/a; where it is only bounded, the bounds are printed.",
+    .examples = "  offchip replay uvm synth:bicg,bytes=1GiB --policy tree,fixed:granularity=2MiB,adaptive --set "
+                "oversubscription_pct=150\n"
+                "  offchip replay uvm recording.db --platform h200 --policy tree,none --format json",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,61 @@
+#include "cmd/table.h"
+
+#include "trace/testing.h"
+
+static char *printed(const struct table *t, void (*print)(const struct table *, FILE *))
+{
+    char *text;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    print(t, f);
+    ck_assert_int_eq(fclose(f), 0);
+    return text;
+}
+
+START_TEST(numbers_stand_right_and_words_left)
+{
+    struct table t;
+    table_init(&t, 2);
+    table_cell(&t, "policy");
+    table_cell(&t, "faults");
+    table_cell(&t, "tree");
+    table_cell(&t, "%d", 7);
+    table_cell(&t, "none");
+    table_cell(&t, "n/a");
+    char *text = printed(&t, table_print);
+    ck_assert_str_eq(text, "policy  faults\ntree         7\nnone       n/a\n");
+    free(text);
+    table_release(&t);
+}
+END_TEST
+
+START_TEST(csv_quotes_what_needs_it)
+{
+    struct table t;
+    table_init(&t, 2);
+    table_cell(&t, "a,b");
+    table_cell(&t, "say \"x\"");
+    char *text = printed(&t, table_csv);
+    ck_assert_str_eq(text, "\"a,b\",\"say \"\"x\"\"\"\n");
+    free(text);
+    table_release(&t);
+}
+END_TEST
+
+START_TEST(metrics_read_well)
+{
+    static const struct metric time = {"time_ns", METRIC_INT, METRIC_SUM, ""};
+    static const struct metric ratio = {"speedup_ratio", METRIC_REAL, METRIC_GEOMEAN, ""};
+    char buf[128];
+    struct metric_value v = {.known = true, .whole = 38900000, .real = 38900000};
+    ck_assert_str_eq(table_metric(&time, &v, buf, sizeof buf), "38.9 ms");
+    v = (struct metric_value){.known = true, .real = 1.4234};
+    ck_assert_str_eq(table_metric(&ratio, &v, buf, sizeof buf), "1.423");
+    v = (struct metric_value){.interval = true, .lo = 1, .hi = 1.5};
+    ck_assert_str_eq(table_metric(&ratio, &v, buf, sizeof buf), "1.000 .. 1.500");
+    v = (struct metric_value){0};
+    ck_assert_str_eq(table_metric(&ratio, &v, buf, sizeof buf), "n/a");
+}
+END_TEST
+
+TEST_MAIN("table", numbers_stand_right_and_words_left, csv_quotes_what_needs_it, metrics_read_well)
