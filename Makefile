@@ -33,8 +33,8 @@ TEST_C  := $(filter %_test.c,$(ALL_C))
 FUZZ_C  := $(filter %_fuzz.c,$(ALL_C))
 BENCH_C := $(filter %_bench.c,$(ALL_C))
 CODE_C  := $(filter-out $(TEST_C) $(FUZZ_C) $(BENCH_C) $(APART),$(ALL_C))
-CMD_C   := $(filter cmd/%,$(CODE_C))
-LIB_C   := $(filter-out cmd/%,$(CODE_C)) cmd/opt.c
+CMD_C   := cmd/main.c $(filter cmd/cmd_%,$(CODE_C))
+LIB_C   := $(filter-out $(CMD_C),$(CODE_C))
 GEN_C   := $(BUILD)/gen/embedded.c
 OBJ      = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 TESTS   := $(patsubst %_test.c,$(BUILD)/test/%,$(TEST_C))
@@ -64,7 +64,7 @@ $(BUILD)/obj/cmd/main.o: CFLAGS += -DOFFCHIP_VERSION='"$(VERSION)"'
 $(BUILD)/liboffchip.a: $(call OBJ,$(LIB_C)) $(BUILD)/obj/gen/embedded.o
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
-$(BUILD)/offchip: $(call OBJ,$(filter-out cmd/opt.c,$(CMD_C))) $(BUILD)/liboffchip.a
+$(BUILD)/offchip: $(call OBJ,$(CMD_C)) $(BUILD)/liboffchip.a
 	$(call SAY,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
 
