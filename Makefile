@@ -61,9 +61,15 @@ $(BUILD)/obj/gen/embedded.o: $(BUILD)/gen/embedded.c
 	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
 $(BUILD)/obj/cmd/main.o: CFLAGS += -DOFFCHIP_VERSION='"$(VERSION)"'
 
-$(BUILD)/liboffchip.a: $(call OBJ,$(LIB_C)) $(BUILD)/obj/gen/embedded.o
+# The archive is made anew when the list of its members changes.
+$(BUILD)/lib.list: FORCE
+	@mkdir -p $(@D)
+	@echo '$(LIB_C)' | cmp -s - $@ || echo '$(LIB_C)' > $@
+.PHONY: FORCE
+FORCE:
+$(BUILD)/liboffchip.a: $(call OBJ,$(LIB_C)) $(BUILD)/obj/gen/embedded.o $(BUILD)/lib.list
 	@rm -f $@
-	$(Q)$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $(filter %.o,$^)
 $(BUILD)/offchip: $(call OBJ,$(CMD_C)) $(BUILD)/liboffchip.a
 	$(call SAY,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
