@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/table.h"
 #include "replay/engine.h"
+#include "replay/plot.h"
 
 static int format;
 static const struct opt options[] = {OPT_FORMAT(&format), {0}};
@@ -128,13 +129,30 @@ static int list_workloads(void)
     return finish(&l);
 }
 
+static int list_figures(void)
+{
+    static const char *const names[] = {"figure", "from", "summary", "source"};
+    struct listing l;
+    start(&l, 4, names);
+    for (size_t i = 0; figures[i]; i++) {
+        const struct figure *f = figures[i];
+        const char *from = f->kinds == FIGURE_RESULTS ? "results"
+                           : f->kinds == FIGURE_TRACE ? "trace"
+                           : f->kinds == FIGURE_SPEC  ? "file"
+                                                      : "results, trace";
+        add(&l, 4, names, (const char *const[]){f->name, from, f->summary, f->source});
+    }
+    return finish(&l);
+}
+
 static const struct {
     const char *name;
     int (*list)(void);
 } lists[] = {{"engines", list_engines},
              {"policies", list_policies},
              {"platforms", list_platforms},
-             {"workloads", list_workloads}};
+             {"workloads", list_workloads},
+             {"figures", list_figures}};
 
 static int run(int argc, char **argv)
 {

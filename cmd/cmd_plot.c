@@ -1,0 +1,94 @@
+/* offchip plot: a figure from results or a trace. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "replay/plot.h"
+
+static const char *output;
+static bool script, force;
+
+static const struct opt options[] = {
+    {"output", 'o', OPT_TEXT, "OUT.svg|png|pdf", &output, "where to draw (default: FIGURE.svg)", 0, 0},
+    {"script", 0, OPT_FLAG, NULL, &script, "print the gnuplot script with its data instead of drawing", 0, 0},
+    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite the output", 0, 0},
+    {0}};
+
+static int draw(const struct figure *figure, const struct figure_input *input)
+{
+    struct err err = {""};
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s.svg", figure->name);
+    const char *to = output ? output : path;
+    if (script)
+        return plot_script(figure, input, stdout, &err) ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
+    if (!force && access(to, F_OK) == 0)
+        return cmd_usage("'%s' exists; --force overwrites it", to);
+    if (plot_draw(figure, input, to, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    cmd_say("wrote %s", to);
+    return EXIT_DONE;
+}
+
+static bool is_trace(const char *path)
+{
+    struct err err = {""};
+    struct store *store = store_open(path, &err);
+    store_close(store);
+    return store != NULL;
+}
+
+static int from_trace(const struct figure *figure, const char *path)
+{
+    struct err err = {""};
+    struct figure_input input = {.path = path, .store = store_open(path, &err)};
+    if (!input.store)
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    int status = draw(figure, &input);
+    store_close(input.store);
+    return status;
+}
+
+static int from_results(const struct figure *figure, int argc, char **argv)
+{
+    struct err err = {""};
+    struct run_set runs = {0};
+    int status = EXIT_DONE;
+    for (int i = 0; i < argc && status == EXIT_DONE; i++)
+        if (run_set_load(&runs, argv[i], &err))
+            status = cmd_fail(EXIT_DATA, "%s", err.msg);
+    struct figure_input input = {.path = argv[0], .runs = &runs};
+    if (status == EXIT_DONE)
+        status = draw(figure, &input);
+    run_set_release(&runs);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 1)
+        return cmd_usage("a figure is needed; see 'offchip list figures'");
+    const struct figure *figure = figure_find(argv[0]);
+    if (!figure)
+        return cmd_usage("no figure is called '%s'; see 'offchip list figures'", argv[0]);
+    if (argc < 2)
+        return cmd_usage("figure %s needs a file to be drawn from", figure->name);
+    if (figure->kinds == FIGURE_SPEC)
+        return draw(figure, &(struct figure_input){.path = argv[1]});
+    if (!(figure->kinds & FIGURE_RESULTS) || ((figure->kinds & FIGURE_TRACE) && argc == 2 && is_trace(argv[1])))
+        return from_trace(figure, argv[1]);
+    return from_results(figure, argc - 1, argv + 1);
+}
+
+const struct command cmd_plot = {
+    .name = "plot",
+    .summary = "draw a figure from results or a recording, by gnuplot",
+    .usage = "FIGURE RESULTS|FILE... [-o OUT.svg|png|pdf] [--script] [--force]",
+    .details = "RESULTS are files of 'offchip replay -o', 'offchip sweep', or what 'offchip replay --format json'\n"
+               "printed. With --script the gnuplot script and its data go to standard output.",
+    .examples = "  offchip plot uvm-timeline recording.db -o timeline.png\n"
+                "  offchip plot uvm-speedup results.db --script > speedup.gp",
+    .options = options,
+    .run = run,
+};

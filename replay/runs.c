@@ -1,0 +1,226 @@
+#include "replay/runs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/mem.h"
+#include "trace/units.h"
+
+static void run_release(struct run *run)
+{
+    free(run->engine);
+    free(run->input);
+    free(run->platform);
+    free(run->policy);
+    json_decref(run->settings);
+    json_decref(run->params);
+    json_decref(run->metrics);
+    json_decref(run->interval);
+    json_decref(run->notes);
+}
+
+void run_set_release(struct run_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        run_release(&set->runs[i]);
+    free(set->runs);
+    memset(set, 0, sizeof *set);
+}
+
+/* The input as one string: the spec, or "mem:A + pim:B". */
+static char *input_text(const json_t *input, struct err *err)
+{
+    if (json_is_string(input))
+        return mem_strdup(json_string_value(input), err);
+    char text[2048] = "";
+    size_t used = 0, i;
+    json_t *item;
+    json_array_foreach(input, i, item)
+    {
+        const char *role = json_string_value(json_object_get(item, "role"));
+        const char *spec = json_string_value(json_object_get(item, "input"));
+        if (used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%s", used ? " + " : "", role ? role : "",
+                                     role && *role ? "=" : "", spec ? spec : "?");
+    }
+    return mem_strdup(text, err);
+}
+
+static json_t *object_or_empty(const json_t *parent, const char *key)
+{
+    json_t *value = json_object_get(parent, key);
+    return json_is_object(value) ? json_incref(value) : json_object();
+}
+
+static int add_run(struct run_set *set, const json_t *root, const json_t *object, const char *place, struct err *err)
+{
+    const char *policy = json_string_value(json_object_get(object, "policy"));
+    if (!policy || !json_is_object(json_object_get(object, "metrics")))
+        return err_set(err, "%s: a run has no \"policy\" or no \"metrics\"", place);
+    if (mem_grow((void **)&set->runs, &set->cap, set->count + 1, sizeof *set->runs, err))
+        return -1;
+    const char *engine = json_string_value(json_object_get(root, "engine"));
+    const char *platform = json_string_value(json_object_get(root, "platform"));
+    struct run *run = &set->runs[set->count];
+    memset(run, 0, sizeof *run);
+    run->engine = mem_strdup(engine ? engine : "", err);
+    run->platform = mem_strdup(platform ? platform : "", err);
+    run->policy = mem_strdup(policy, err);
+    run->input = input_text(json_object_get(root, "input"), err);
+    run->settings = object_or_empty(root, "settings");
+    run->params = object_or_empty(object, "params");
+    run->metrics = object_or_empty(object, "metrics");
+    run->interval = object_or_empty(object, "interval");
+    json_t *notes = json_object_get(object, "notes");
+    run->notes = json_is_array(notes) ? json_incref(notes) : json_array();
+    json_t *base = json_object_get(root, "baseline");
+    run->baseline = json_is_object(base) &&
+                    json_equal(json_object_get(base, "policy"), json_object_get(object, "policy")) &&
+                    json_equal(json_object_get(base, "params"), json_object_get(object, "params"));
+    if (!run->engine || !run->platform || !run->policy || !run->input) {
+        run_release(run);
+        return -1;
+    }
+    set->count++;
+    return 0;
+}
+
+int run_set_add_json(struct run_set *set, const json_t *root, const char *place, struct err *err)
+{
+    json_t *runs = json_object_get(root, "runs"), *object;
+    if (!json_is_array(runs))
+        return err_set(err, "%s: no \"runs\"; expected what 'offchip replay --format json' prints", place);
+    size_t i;
+    json_array_foreach(runs, i, object) if (add_run(set, root, object, place, err)) return -1;
+    return 0;
+}
+
+static int load_json(struct run_set *set, const char *path, struct err *err)
+{
+    json_error_t where;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+    if (!root)
+        return err_set(err, "%s:%d: %s", path, where.line, where.text);
+    int rc = run_set_add_json(set, root, path, err);
+    json_decref(root);
+    return rc;
+}
+
+int run_set_load(struct run_set *set, const char *path, struct err *err)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return err_set(err, "cannot open '%s'", path);
+    int c = fgetc(f);
+    while (c == ' ' || c == '\n' || c == '\t' || c == '\r')
+        c = fgetc(f);
+    (void)fclose(f);
+    if (c == '{')
+        return load_json(set, path, err);
+    return err_set(err, "'%s' is neither a results file nor JSON of 'offchip replay'", path);
+}
+
+bool run_interval(const struct run *run, const char *name, double *lo, double *hi)
+{
+    const json_t *pair = json_object_get(run->interval, name);
+    if (!json_is_array(pair) || json_array_size(pair) != 2)
+        return false;
+    *lo = json_number_value(json_array_get(pair, 0));
+    *hi = json_number_value(json_array_get(pair, 1));
+    return true;
+}
+
+bool run_metric(const struct run *run, const char *name, double *value)
+{
+    const json_t *v = json_object_get(run->metrics, name);
+    if (json_is_number(v)) {
+        *value = json_number_value(v);
+        return true;
+    }
+    double lo, hi;
+    if (!run_interval(run, name, &lo, &hi))
+        return false;
+    *value = (lo + hi) / 2;
+    return true;
+}
+
+static const char *text_of(const json_t *v, char *buf, size_t size)
+{
+    if (json_is_string(v))
+        (void)snprintf(buf, size, "%s", json_string_value(v));
+    else if (json_is_integer(v))
+        (void)snprintf(buf, size, "%lld", (long long)json_integer_value(v));
+    else if (json_is_real(v))
+        (void)snprintf(buf, size, "%.15g", json_real_value(v));
+    else
+        return NULL;
+    return buf;
+}
+
+const char *run_workload(const struct run *run, char *buf, size_t size)
+{
+    const char *p = run->input;
+    if (strncmp(p, "synth:", 6) == 0) {
+        (void)snprintf(buf, size, "%.*s", (int)strcspn(p + 6, ",+ "), p + 6);
+        return buf;
+    }
+    const char *slash = strrchr(p, '/');
+    (void)snprintf(buf, size, "%s", slash ? slash + 1 : p);
+    return buf;
+}
+
+/* A key of the input's spec: "bytes" of "synth:conv2d,bytes=8GiB". */
+static const char *spec_key(const struct run *run, const char *key, char *buf, size_t size)
+{
+    size_t n = strlen(key);
+    for (const char *p = run->input; p; p = strchr(p, ',')) {
+        p += *p == ',';
+        if (strncmp(p, key, n) == 0 && p[n] == '=') {
+            (void)snprintf(buf, size, "%.*s", (int)strcspn(p + n + 1, ", "), p + n + 1);
+            return buf;
+        }
+    }
+    return NULL;
+}
+
+const char *run_key(const struct run *run, const char *key, char *buf, size_t size)
+{
+    const struct {
+        const char *name, *value;
+    } heads[] = {{"engine", run->engine}, {"platform", run->platform}, {"policy", run->policy}, {"input", run->input}};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (strcmp(heads[i].name, key) == 0) {
+            (void)snprintf(buf, size, "%s", heads[i].value);
+            return buf;
+        }
+    if (strcmp(key, "workload") == 0)
+        return run_workload(run, buf, size);
+    const json_t *v = json_object_get(run->params, key);
+    if (!v)
+        v = json_object_get(run->settings, key);
+    return v ? text_of(v, buf, size) : spec_key(run, key, buf, size);
+}
+
+const char *run_label(const struct run_set *set, const struct run *run, char *buf, size_t size)
+{
+    size_t used = (size_t)snprintf(buf, size, "%s", run->policy);
+    char separator = ':';
+    const char *key;
+    json_t *value;
+    json_object_foreach(run->params, key, value)
+    {
+        bool differs = false;
+        for (size_t i = 0; i < set->count && !differs; i++)
+            differs = strcmp(set->runs[i].policy, run->policy) == 0 && strcmp(set->runs[i].engine, run->engine) == 0 &&
+                      !json_equal(json_object_get(set->runs[i].params, key), value);
+        char text[128];
+        if (!differs || used >= size || !text_of(value, text, sizeof text))
+            continue;
+        if (strcmp(key, "granularity") == 0 && json_is_integer(value))
+            units_format_bytes(json_integer_value(value), text, sizeof text);
+        used += (size_t)snprintf(buf + used, size - used, "%c%s=%s", separator, key, text);
+        separator = ',';
+    }
+    return buf;
+}
