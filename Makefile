@@ -12,6 +12,14 @@ DESTDIR ?=
 CC      ?= cc
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0)
 
+# demo and check install what is missing, once, before anything is built.
+ifneq ($(filter demo check,$(MAKECMDGOALS)),)
+ifeq ($(DEPS_DONE),)
+$(if $(shell sh .ci/deps.sh --missing >&2 || echo failed),$(error the packages offchip needs are missing; see above))
+export DEPS_DONE := 1
+endif
+endif
+
 PACKAGES := sqlite3 blosc libzstd zlib liblzma libpcap jansson libxxhash
 # x86-64-v2 (every x86-64 processor since 2009) has popcnt; other machines take the compiler's default.
 MARCH   ?= $(if $(filter x86_64,$(shell uname -m)),-march=x86-64-v2)
@@ -44,7 +52,7 @@ PLATFORMS := $(wildcard models/platforms/*.ini)
 MAN_SRC := $(wildcard docs/man/*.scd)
 MAN     := $(patsubst docs/man/%.scd,$(BUILD)/man/%,$(MAN_SRC))
 
-.PHONY: all demo check unit cli lint asan fuzz bench install deps clean man format docs
+.PHONY: all demo check unit cli lint asan fuzz fuzzers bench install uninstall deps clean man format docs
 all: $(BUILD)/offchip
 
 # --- what is embedded: the schema and the shipped platforms ---
@@ -106,6 +114,32 @@ $(BUILD)/bench/%: $(BUILD)/obj/%_bench.o $(BUILD)/liboffchip.a
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
 bench: $(BUILD)/offchip $(BENCHES)
 	@sh .ci/bench.sh $(BUILD)/offchip $(BENCHES)
+
+lint: $(BUILD)/offchip
+	@sh .ci/lint.sh $(BUILD)/offchip "$(CSTD) -Wall -Wextra -Werror -fopenmp $(INCLUDE) $(PKG)"
+format:
+	clang-format -i $$(find cmd trace replay models -name '*.[ch]')
+docs: $(BUILD)/offchip
+	sh .ci/policies.sh $(BUILD)/offchip > docs/policies.md
+deps:
+	@sh .ci/deps.sh
+
+# --- installation ---
+$(BUILD)/man/%: docs/man/%.scd
+	@mkdir -p $(@D)
+	$(Q)scdoc < $< > $@
+man: $(MAN)
+install: $(BUILD)/offchip man
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/offchip $(DESTDIR)$(PREFIX)/share/offchip/platforms \
+	    $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -m 755 $(BUILD)/offchip $(DESTDIR)$(PREFIX)/bin/offchip
+	for f in $(SHARED); do install -m 644 $$f $(DESTDIR)$(PREFIX)/lib/offchip/ || exit 1; done
+	for f in $(PLATFORMS); do install -m 644 $$f $(DESTDIR)$(PREFIX)/share/offchip/platforms/ || exit 1; done
+	for f in $(MAN); do install -m 644 $$f $(DESTDIR)$(PREFIX)/share/man/man1/ || exit 1; done
+	$(BUILD)/offchip completion > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/offchip
+uninstall:
+	rm -rf $(DESTDIR)$(PREFIX)/bin/offchip $(DESTDIR)$(PREFIX)/lib/offchip $(DESTDIR)$(PREFIX)/share/offchip \
+	    $(DESTDIR)$(PREFIX)/share/man/man1/offchip*.1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions/offchip
 
 clean:
 	rm -rf $(BUILD)

@@ -93,7 +93,7 @@ static int run_gnuplot(const char *script, struct err *err)
         _exit(127);
     }
     (void)close(fds[1]);
-    char said[300];
+    char said[300] = "";
     size_t n = 0;
     for (;;) {
         char rest[256];

@@ -97,7 +97,7 @@ static int parse_suffixed(const char *text, const struct suffix *suffixes, const
             return errno ? err_set(err, "'%.80s' does not fit 64 bits", text) : 0;
         }
         double scaled = v * s->factor;
-        if (scaled >= 0x1p63 || scaled <= -0x1p63)
+        if (fabs(scaled) >= 0x1p63)
             return err_set(err, "'%.80s' does not fit 64 bits", text);
         if (scaled != floor(scaled))
             return err_set(err, "'%.80s' is not a whole number of %s", text, what);

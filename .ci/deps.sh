@@ -1,0 +1,22 @@
+#!/bin/sh
+# make deps: install what building, testing and linting need on Debian 12. With --missing, only if something is missing.
+# The compiler in use and make are taken as given.
+need_build="pkg-config libsqlite3-dev libblosc-dev libzstd-dev zlib1g-dev liblzma-dev libpcap-dev libjansson-dev
+    libxxhash-dev libinih-dev uthash-dev check gnuplot-nox fonts-dejavu-core scdoc xz-utils gzip zstd python3 sqlite3"
+need_lint="clang-format clang-tidy cppcheck clang libclang-rt-14-dev libomp-dev git"
+[ "$1" = --missing ] && wanted=$need_build || wanted="$need_build $need_lint"
+[ "$2" = --lint ] && wanted="$need_build $need_lint"
+missing=
+for p in $wanted; do
+    dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing="$missing $p"
+done
+[ -z "$missing" ] && exit 0
+command -v apt-get > /dev/null || { echo "offchip needs:$missing" >&2; exit 1; }
+sudo=
+[ "$(id -u)" = 0 ] || sudo=sudo
+echo "installing:$missing"
+export DEBIAN_FRONTEND=noninteractive
+$sudo apt-get install -y --no-install-recommends $missing > /tmp/offchip-apt.log 2>&1 ||
+    { $sudo apt-get update > /tmp/offchip-apt.log 2>&1 &&
+        $sudo apt-get install -y --no-install-recommends $missing >> /tmp/offchip-apt.log 2>&1; } ||
+    { tail -n 20 /tmp/offchip-apt.log; exit 1; }

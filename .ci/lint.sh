@@ -1,0 +1,75 @@
+#!/bin/sh
+# make lint: format, include direction, headers alone, tests beside code, docs current, cppcheck, clang-tidy.
+# usage: lint.sh PROGRAM "COMPILER FLAGS"
+prog=$1 flags=$2 bad=0
+say() { echo "lint: $*"; bad=1; }
+sources=$(find cmd trace replay models -name '*.c' | sort)
+headers=$(find cmd trace replay models -name '*.h' | sort)
+# What needs headers that are not everywhere (CUDA) is compiled elsewhere.
+optional='trace/sanitizer/|trace/cupti_abi_check'
+
+# Format.
+clang-format --dry-run --Werror $sources $headers 2>/tmp/offchip-format.$$ || { head -n 20 /tmp/offchip-format.$$; say "run 'make format'"; }
+rm -f /tmp/offchip-format.$$
+
+# Dependencies run one way: cmd -> replay -> models -> trace.
+direction() { grep -nE "^#include \"($2)/" $(find "$1" -name '*.[ch]') && say "$1/ may not include $2"; }
+direction trace 'cmd|replay|models'
+direction models 'cmd|replay'
+direction replay 'cmd'
+grep -nE '\b(exit|abort) ?\(|\bprintf ?\(|\bputs ?\(' $(find trace replay models -name '*.c' ! -name '*_test.c' ! -name '*_bench.c' ! -name '*_fuzz.c' ! -name 'cupti_inject*') |
+    grep -vE 'sprintf|fprintf|snprintf|_exit' && say "only cmd/ prints or exits"
+
+# Doors of libraries.
+door() { lib=$1; shift; for f in $(grep -lE "^#include <$lib>" $sources $headers); do case " $* " in *" $f "*) ;; *) echo "$f" | grep -qE '_(test|fuzz|bench)\.c$' || say "$f includes <$lib>; allowed: $*" ;; esac; done; }
+door sqlite3.h trace/store.c trace/store_write.c trace/store_read.c trace/store_facts.c trace/store_internal.h trace/vtab.c trace/vtab.h trace/vtab_extension.c trace/results.c trace/results_read.c trace/readers/nsys.c cmd/cmd_sql.c trace/sql.c trace/sql.h
+
+# Each header compiles alone.
+for h in $headers; do
+    echo "$h" | grep -qE "$optional" && continue
+    echo "#include \"$h\"" | ${CC:-cc} $flags -fsyntax-only -x c - 2>/tmp/offchip-h.$$ || { cat /tmp/offchip-h.$$; say "$h does not compile alone"; }
+done
+rm -f /tmp/offchip-h.$$
+
+# Each .c has a test beside it, or a reason.
+for c in $sources; do
+    case $c in *_test.c | *_fuzz.c | *_bench.c) continue ;; esac
+    [ -f "${c%.c}_test.c" ] && continue
+    ok=0
+    while IFS='	' read -r pattern reason; do
+        case $pattern in '' | '#'*) continue ;; esac
+        # shellcheck disable=SC2254
+        case $c in $pattern) [ -n "$reason" ] && ok=1 ;; esac
+    done < .ci/untested
+    [ $ok = 1 ] || say "$c has no ${c%.c}_test.c and no line in .ci/untested"
+done
+
+# Names that say nothing.
+find cmd trace replay models | grep -E '/(util|utils|common|helper|helpers|misc|manager)\.[ch]$|_v2\.' && say "a name that says nothing"
+
+# Every command has a man page that names each of its options, and no others.
+for c in $($prog --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+    page=docs/man/offchip-$c.1.scd
+    [ -f "$page" ] || { say "$page is missing"; continue; }
+    $prog "$c" --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u > /tmp/offchip-o.$$
+    grep -oE -- '\*?(-[a-zA-Z]\*, \*)?--[a-z-]+' "$page" | grep -oE -- '--[a-z-]+' | sort -u > /tmp/offchip-m.$$
+    for o in $(comm -23 /tmp/offchip-o.$$ /tmp/offchip-m.$$); do
+        case $o in --help | --quiet | --verbose | --progress) ;; *) say "$page does not mention $o" ;; esac
+    done
+    rm -f /tmp/offchip-o.$$ /tmp/offchip-m.$$
+done
+
+# The generated page is current.
+[ -f docs/policies.md ] && { sh .ci/policies.sh "$prog" | cmp -s - docs/policies.md || say "docs/policies.md is not current: run 'make docs'"; }
+
+[ "${LINT_FAST:-0}" = 1 ] && exit $bad
+
+checked=$(echo "$sources" | grep -vE "$optional")
+cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 -j 2 -I. \
+    --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=normalCheckLevelMaxBranches --suppress=checkersReport --suppress=invalidPointerCast \
+    $(echo "$checked" | grep -v '_test\.c$') || say "cppcheck"
+echo "$checked" | grep -vE '_(test|fuzz|bench)\.c$' |
+    FLAGS=$flags xargs -P 2 -n 4 sh -c 'clang-tidy --quiet "$@" -- $FLAGS' tidy > /tmp/offchip-tidy.$$ 2>/dev/null || true
+grep -E 'warning:|error:' /tmp/offchip-tidy.$$ | sort -u | grep . && say "clang-tidy"
+rm -f /tmp/offchip-tidy.$$
+exit $bad
