@@ -21,9 +21,22 @@ enum { READER_PROBE_BYTES = 4096 };
 /* How sure a probe is. */
 enum probe { PROBE_NO, PROBE_MAYBE, PROBE_YES };
 
-/* What a reader writes to: the trace being made. It owns streams and facts. */
+enum { READER_REASONS = 32 };
+
+/* Items left out, counted here so that a skip costs no database access; reader_flush() stores them. */
+struct reader_skips {
+    struct {
+        char reason[80];
+        uint64_t n;
+    } rows[READER_REASONS];
+    size_t count;
+    uint64_t total; /* ever skipped */
+};
+
+/* What a reader writes to: the trace being made. It owns streams and facts. Zeroed before use. */
 struct reader_context {
     struct store *store;
+    struct reader_skips skips;
     const void *options; /* the reader's options struct (import --set key=value), checked */
     bool strict;         /* stop at the first skipped item, with its place */
     const char *path;    /* of the input, for messages; "-" is standard input */
@@ -48,8 +61,18 @@ extern const struct reader *const readers[]; /* ends with NULL */
 
 const struct reader *reader_find(const char *name);
 
+/* The reader that claims this input: the first that is sure, else the only one that may be it. NULL with *err set if
+ * none does (with the names there are) or several may (with their names). */
+const struct reader *reader_probe(const char *path, const unsigned char *head, size_t n, struct err *err);
+
+/* Read one input: reader->read() and reader_flush(). The error gets the path in front. */
+int reader_run(const struct reader *reader, struct reader_context *context, struct source *source, struct err *err);
+
 /* Count an item left out: reason is a short phrase ("unknown counter kind"). With strict it is an error: returns -1
  * with *err set to place and reason. `place` is "line 17" or "byte 4096". */
 int reader_skip(struct reader_context *context, const char *reason, const char *place, struct err *err);
+
+/* Store the counts of reader_skip() so far (table skipped). reader_run() does it; a caller of read() must. */
+int reader_flush(struct reader_context *context, struct err *err);
 
 #endif

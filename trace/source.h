@@ -1,4 +1,8 @@
-/* source: bytes from a file or a pipe, decompressed on the way (gzip, xz, zstd found by content). */
+/* source: bytes from a file or a pipe, decompressed on the way (gzip, xz, zstd found by content).
+ *
+ * Concatenated members (gzip), streams (xz) and frames (zstd) are one stream of bytes. Memory is bounded: 1.4 MiB, and
+ * what the decoder needs (files that ask for more than 256 MiB are refused). Errors name the compressed byte, not the
+ * path: the caller adds it. After an error only source_close() and the three offsets are valid. */
 #ifndef TRACE_SOURCE_H
 #define TRACE_SOURCE_H
 
@@ -30,6 +34,9 @@ int source_line(struct source *source, char **line, size_t *length, struct err *
 uint64_t source_offset(const struct source *source);            /* decompressed bytes taken so far */
 uint64_t source_line_number(const struct source *source);       /* of the line last returned, from 1 */
 uint64_t source_compressed_offset(const struct source *source); /* bytes read from the file, for progress */
+
+/* Call fn(ctx, bytes) after every read from the file with the compressed bytes read so far: for progress. */
+void source_on_read(struct source *source, void (*fn)(void *ctx, uint64_t bytes), void *ctx);
 
 /* 32 hexadecimal digits (XXH3 128) over all compressed bytes read so far. */
 void source_hash(struct source *source, char hash[33]);

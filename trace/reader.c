@@ -1,0 +1,86 @@
+#include "trace/reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* In the order of probing: formats with a signature first, plain text last. */
+const struct reader *const readers[] = {
+    NULL,
+};
+
+const struct reader *reader_find(const char *name)
+{
+    for (size_t i = 0; readers[i]; i++)
+        if (strcmp(readers[i]->name, name) == 0)
+            return readers[i];
+    return NULL;
+}
+
+static void add_name(char *list, size_t size, const char *name)
+{
+    size_t used = strlen(list);
+    (void)snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
+const struct reader *reader_probe(const char *path, const unsigned char *head, size_t n, struct err *err)
+{
+    const struct reader *maybe = NULL;
+    size_t candidates = 0;
+    char names[256] = "", all[256] = "";
+    for (size_t i = 0; readers[i]; i++) {
+        enum probe p = readers[i]->probe(path, head, n);
+        if (p == PROBE_YES)
+            return readers[i];
+        if (p == PROBE_MAYBE) {
+            maybe = readers[i];
+            candidates++;
+            add_name(names, sizeof names, readers[i]->name);
+        }
+        add_name(all, sizeof all, readers[i]->name);
+    }
+    if (candidates == 1)
+        return maybe;
+    if (candidates > 1)
+        err_set(err, "%s: may be one of several formats (%s); choose with --format", path, names);
+    else
+        err_set(err, "%s: %s; formats known: %s", path, n == 0 ? "nothing in it" : "no known format at byte 0", all);
+    return NULL;
+}
+
+int reader_run(const struct reader *reader, struct reader_context *context, struct source *source, struct err *err)
+{
+    int rc = reader->read(context, source, err);
+    if (rc == 0)
+        rc = reader_flush(context, err);
+    if (rc)
+        return err_at(err, "%s", strcmp(context->path, "-") == 0 ? "standard input" : context->path);
+    return 0;
+}
+
+int reader_skip(struct reader_context *context, const char *reason, const char *place, struct err *err)
+{
+    if (context->strict)
+        return err_set(err, "%s: %s", place, reason);
+    struct reader_skips *skips = &context->skips;
+    skips->total++;
+    for (size_t i = 0; i < skips->count; i++)
+        if (strncmp(skips->rows[i].reason, reason, sizeof skips->rows[i].reason - 1) == 0) {
+            skips->rows[i].n++;
+            return 0;
+        }
+    if (skips->count == READER_REASONS && reader_flush(context, err))
+        return -1;
+    (void)snprintf(skips->rows[skips->count].reason, sizeof skips->rows[0].reason, "%s", reason);
+    skips->rows[skips->count++].n = 1;
+    return 0;
+}
+
+int reader_flush(struct reader_context *context, struct err *err)
+{
+    struct reader_skips *skips = &context->skips;
+    for (size_t i = 0; i < skips->count; i++)
+        if (store_skip(context->store, skips->rows[i].reason, skips->rows[i].n, err))
+            return -1;
+    skips->count = 0;
+    return 0;
+}
