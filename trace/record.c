@@ -7,8 +7,12 @@ static const char access_type[] = "access: 1 read, 2 write, 3 atomic, 4 prefetch
 
 const struct record_kind_info record_kinds[RECORD_KINDS] = {
     [RECORD_NONE] = {"NONE", "", "", ""},
-    [RECORD_KERNEL] = {"KERNEL", "time duration id group", "", "row of table kernels"},
-    [RECORD_ALLOC] = {"ALLOC", "time addr bytes flags id", "1 device, 2 managed, 3 pinned, 4 registered",
+    [RECORD_KERNEL] =
+        {"KERNEL", "time duration addr bytes flags id group",
+         "of a generated launch: actors that share a multiprocessor; bit 31: a phase of the CPU",
+         "row of table kernels; of a generated launch addr = actors, bytes = resident per multiprocessor"},
+    [RECORD_ALLOC] = {"ALLOC", "time addr bytes flags id group",
+                      "1 device, 2 managed, 3 pinned, 4 registered; group 1: written by the CPU before all launches",
                       "allocation number"},
     [RECORD_ADVISE] = {"ADVISE", "time addr bytes flags id",
                        "1 read-mostly, 3 preferred location, 5 accessed-by; 2, 4, 6 unset them", "device"},
@@ -28,7 +32,11 @@ const struct record_kind_info record_kinds[RECORD_KINDS] = {
                     "requester and tag"},
     [RECORD_ACCESS] = {"ACCESS", "time addr bytes flags id group", "sector mask (bits 0-3), access << 4",
                        "block << 32 | warp in block"},
-    [RECORD_TOUCH] = {"TOUCH", "time duration addr flags id group", access_type, "actor"},
+    [RECORD_TOUCH] =
+        {"TOUCH", "time duration addr bytes flags id group",
+         "access: 1 read, 2 write, 0 no page; time = step of the actor, duration = ns of computing after the "
+         "step, bytes of a step's first touch = page touches of warps",
+         "actor"},
     [RECORD_SCAN] = {"SCAN", "time addr bytes flags id group", "row of table structures", "lane or vertex"},
     [RECORD_DRAM_READ] = {"DRAM_READ", "time addr bytes id group", "", "request number"},
     [RECORD_DRAM_WRITE] = {"DRAM_WRITE", "time addr bytes id group", "", "request number"},

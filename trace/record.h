@@ -12,8 +12,11 @@
 /* The numbers are stored in files: append only. */
 enum record_kind {
     RECORD_NONE,
-    RECORD_KERNEL,      /* a kernel ran: time, duration; id = row of table kernels; group = launch number */
-    RECORD_ALLOC,       /* addr, bytes; flags = enum record_alloc; id = allocation number */
+    RECORD_KERNEL,      /* a kernel ran: time, duration; id = row of table kernels; group = launch number. Of a
+                           generated launch: addr = actors, bytes = resident per multiprocessor, flags = actors that
+                           share a multiprocessor (bit 31: a phase of the CPU) */
+    RECORD_ALLOC,       /* addr, bytes; flags = enum record_alloc; id = allocation number; group = 1: the CPU wrote all
+                           of it before the first launch */
     RECORD_ADVISE,      /* addr, bytes; flags = enum record_advice; id = device */
     RECORD_PREFETCH,    /* the program's own cudaMemPrefetchAsync: addr, bytes; id = destination device */
     RECORD_COPY,        /* an explicit copy: time, duration, bytes; flags = enum record_copy */
@@ -29,7 +32,9 @@ enum record_kind {
     RECORD_TLP,         /* a PCIe packet; bytes = payload or requested bytes; bits in trace/tlp.h */
     RECORD_ACCESS,      /* one warp's access to one 128 B line: addr = line, bytes = bytes per lane; flags = sector
                            mask (bits 0-3) | access << 4; id = warp (block << 32 | warp in block); group = launch */
-    RECORD_TOUCH,       /* an actor touches a page: addr = page address; flags = access; id = actor; group = launch */
+    RECORD_TOUCH,       /* an actor touches a page: addr = page address; flags = access (0: no page, only computing);
+                           id = actor; group = launch; time = step of the actor; duration = ns of computing after the
+                           step; bytes of a step's first touch = page touches of warps it stands for */
     RECORD_SCAN,        /* an actor reads `bytes` bytes of a structure from addr on; flags = row of table structures;
                            id = lane or vertex; group = launch */
     RECORD_DRAM_READ,   /* addr (bytes or packed, trace/dram_addr.h); bytes; id = request number */

@@ -1,0 +1,30 @@
+#include "models/uvm/uvm_platform.h"
+
+/* Defaults are the TITAN V's; where each comes from stands in models/platforms/titanv.ini. */
+const struct param uvm_platform_params[] = {
+    PARAM_INT_ROW(uvm_platform, utlbs, "", 1, 1024, 40, "micro-TLBs that report faults"),
+    PARAM_INT_ROW(uvm_platform, utlb_faults, "", 1, 4096, 56, "outstanding faults of one micro-TLB, at most"),
+    PARAM_CHOICE_ROW(uvm_platform, utlb, "blocked|free", UVM_UTLB_BLOCKED,
+                     "whether a micro-TLB full of faults also stops accesses to resident pages"),
+    PARAM_REAL_ROW(uvm_platform, fault_gap_ns, "ns", 0, 1e6, 16, "between two faults of one micro-TLB"),
+    PARAM_INT_ROW(uvm_platform, batch_faults, "", 1, 8192, 256, "raw faults of one batch, at most"),
+    PARAM_INT_ROW(uvm_platform, routine_batches, "", 1, 1e6, 20, "batches of one routine, at most"),
+    PARAM_REAL_ROW(uvm_platform, interrupt_ns, "ns", 0, 1e9, 20000, "first fault to first fetch"),
+    PARAM_REAL_ROW(uvm_platform, poll_ns, "ns", 0, 1e9, 10000, "end of a batch to the next fetch"),
+    PARAM_REAL_ROW(uvm_platform, batch_before_ns, "ns", 0, 1e9, 10000, "per batch, before its services"),
+    PARAM_REAL_ROW(uvm_platform, batch_after_ns, "ns", 0, 1e9, 30000, "per batch, flush and replay"),
+    PARAM_REAL_ROW(uvm_platform, raw_fault_ns, "ns", 0, 1e9, 300, "per fault-buffer entry"),
+    PARAM_REAL_ROW(uvm_platform, fault_page_ns, "ns", 0, 1e9, 300, "per page serviced as faulted"),
+    PARAM_REAL_ROW(uvm_platform, service_ns, "ns", 0, 1e9, 13000, "per VA block in a batch"),
+    PARAM_REAL_ROW(uvm_platform, new_block_ns, "ns", 0, 1e9, 75000, "first use of a VA block by the GPU"),
+    PARAM_REAL_ROW(uvm_platform, moved_page_ns, "ns", 0, 1e9, 0, "CPU work per page made resident"),
+    PARAM_REAL_ROW(uvm_platform, unmap_run_ns, "ns", 0, 1e9, 1500, "per contiguous run that the CPU has mapped"),
+    PARAM_REAL_ROW(uvm_platform, unmap_page_ns, "ns", 0, 1e9, 40, "per page that the CPU has mapped"),
+    PARAM_REAL_ROW(uvm_platform, copy_run_ns, "ns", 0, 1e9, 300, "copy engine, per contiguous run"),
+    PARAM_REAL_ROW(uvm_platform, h2d_bytes_per_s, "bytes/s", 1e6, 1e13, 12e9, "copies to the GPU"),
+    PARAM_REAL_ROW(uvm_platform, d2h_bytes_per_s, "bytes/s", 1e6, 1e13, 11e9, "copies to the host"),
+    PARAM_REAL_ROW(uvm_platform, evict_ns, "ns", 0, 1e9, 10000, "CPU work per evicted block"),
+    PARAM_REAL_ROW(uvm_platform, trace_record_ns, "ns", 0, 1e9, 2500, "copy engine, per traced migration record"),
+    PARAM_REAL_ROW(uvm_platform, launch_ns, "ns", 0, 1e9, 0, "end of a launch to the start of the next"),
+    PARAM_REAL_ROW(uvm_platform, cpu_fault_ns, "ns", 0, 1e9, 15800, "one CPU fault without its copy"),
+    {0}};

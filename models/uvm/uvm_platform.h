@@ -1,0 +1,47 @@
+/* uvm_platform: what unified memory costs on a machine; section [uvm] of a platform file.
+ *
+ * The time of one batch, ns:
+ *   CPU:  batch_before + raw_fault x entries
+ *         + for each service: service + new_block (first use of the block by the GPU) + fault_page x faulted pages
+ *           + moved_page x pages made resident + unmap_run x runs and unmap_page x pages that the CPU has mapped
+ *           + evict x evicted blocks
+ *   copy engine, behind the CPU part of its service: copy_run x runs + bytes / h2d_bytes_per_s, after what an
+ *           eviction copies back (d2h_bytes_per_s); with tracing, trace_record for each migration record
+ *   both done, batch_after, and the replay reaches the multiprocessors.
+ * Source of the form: driver 545.23.06, uvm_gpu_replayable_faults.c and uvm_va_block.c (what is done per batch, per
+ * block, per contiguous run and per page); of the numbers: the platform files. */
+#ifndef MODELS_UVM_UVM_PLATFORM_H
+#define MODELS_UVM_UVM_PLATFORM_H
+
+#include "trace/param.h"
+
+enum uvm_utlb { UVM_UTLB_BLOCKED, UVM_UTLB_FREE };
+
+struct uvm_platform {
+    int64_t utlbs;        /* micro-TLBs that report faults; multiprocessors are spread over them evenly */
+    int64_t utlb_faults;  /* outstanding faults of one of them, at most */
+    int64_t utlb;         /* enum uvm_utlb: does a full one also stop accesses to resident pages? */
+    double fault_gap_ns;  /* between two faults of one of them */
+    int64_t batch_faults; /* raw faults of one batch, at most */
+    int64_t routine_batches;
+    double interrupt_ns; /* first fault to first fetch */
+    double poll_ns;      /* end of a batch to the next fetch of the same routine */
+    double batch_before_ns, batch_after_ns;
+    double raw_fault_ns;  /* per entry fetched, sorted and coalesced */
+    double fault_page_ns; /* per distinct page serviced as faulted */
+    double service_ns;    /* per VA block in a batch */
+    double new_block_ns;  /* first use by the GPU: chunk, page tables, DMA mapping */
+    double moved_page_ns; /* per page made resident: population, copy command, page table entry */
+    double unmap_run_ns;  /* per contiguous run that the CPU has mapped */
+    double unmap_page_ns; /* per page that the CPU has mapped */
+    double copy_run_ns;   /* copy engine, per contiguous run */
+    double h2d_bytes_per_s, d2h_bytes_per_s;
+    double evict_ns;        /* CPU, per evicted block */
+    double trace_record_ns; /* copy engine, per migration record while CUPTI traces */
+    double launch_ns;       /* from the end of a launch to the start of the next */
+    double cpu_fault_ns;    /* one CPU fault without its copy */
+};
+
+extern const struct param uvm_platform_params[];
+
+#endif
