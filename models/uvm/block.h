@@ -1,0 +1,60 @@
+/* block: what a prefetch policy is told about one VA block.
+ *
+ * A VA block is a 2 MiB-aligned stretch of address space, cut by the edges of its allocation. Pages are numbered so
+ * that 64 KiB regions fall on multiples of 16: page 0 is the 64 KiB boundary at or below the block's start, the
+ * block's own pages are [first, end), and pages below `first` do not exist (the driver's tree has ghost leaves there).
+ * A block without one whole 64 KiB region is numbered from its start (first = 0) and is one region.
+ * Source: driver 545.23.06, uvm_perf_prefetch.c, init_bitmap_tree_from_region() and grow_fault_granularity(). */
+#ifndef MODELS_UVM_BLOCK_H
+#define MODELS_UVM_BLOCK_H
+
+#include "models/uvm/page_mask.h"
+
+/* Source: x86-64 page; GPU big page (driver 595 UVM_PAGE_SIZE_64K, earlier from the page tables); UVM_VA_BLOCK_SIZE. */
+enum {
+    UVM_PAGE_BYTES = 4096,
+    UVM_BIG_BYTES = 65536,
+    UVM_BIG_PAGES = UVM_BIG_BYTES / UVM_PAGE_BYTES,
+    UVM_BLOCK_BYTES = 2097152,
+    UVM_BLOCK_PAGES = UVM_BLOCK_BYTES / UVM_PAGE_BYTES
+};
+
+struct uvm_block {
+    struct page_mask resident;         /* pages resident on the destination before this service */
+    const struct page_mask *thrashing; /* pages held back by the thrashing heuristic; NULL: none */
+    uint64_t addr;                     /* byte address of page 0 */
+    uint32_t fault_pages; /* pages serviced as faulted since migrations last changed destination, before this service */
+    uint16_t first, end;  /* the block's pages: [first, end), 0 <= first < 16, first < end <= 512 */
+    uint16_t offset;      /* pages between the 2 MiB boundary below and page 0; 0 for a full block */
+    bool one_region;      /* no whole 64 KiB region: the block counts as one */
+    bool populated;       /* some page is resident on some processor */
+    bool preferred;       /* the destination is the allocation's preferred location */
+};
+
+/* The block that holds the bytes [start, end) of one allocation: nothing resident, populated, not preferred.
+ * start < end, both page-aligned, in one 2 MiB-aligned stretch (asserted). */
+void uvm_block_init(struct uvm_block *block, uint64_t start, uint64_t end);
+
+/* The number of the 2 MiB-aligned stretch an address lies in. */
+static inline uint64_t uvm_block_number(uint64_t addr)
+{
+    return addr / UVM_BLOCK_BYTES;
+}
+
+static inline unsigned uvm_block_page(const struct uvm_block *block, uint64_t addr)
+{
+    return (unsigned)((addr - block->addr) / UVM_PAGE_BYTES);
+}
+
+static inline uint64_t uvm_block_addr(const struct uvm_block *block, unsigned page)
+{
+    return block->addr + (uint64_t)page * UVM_PAGE_BYTES;
+}
+
+/* Whether it is a whole VA block, backed by one 2 MiB chunk. */
+static inline bool uvm_block_full(const struct uvm_block *block)
+{
+    return block->first == 0 && block->end == UVM_BLOCK_PAGES;
+}
+
+#endif
