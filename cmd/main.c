@@ -9,7 +9,7 @@
 #define OFFCHIP_VERSION "0.1.0"
 #endif
 
-const struct command *const commands[] = {&cmd_replay, &cmd_plot, &cmd_list, &cmd_completion, NULL};
+const struct command *const commands[] = {&cmd_replay, &cmd_report, &cmd_plot, &cmd_list, &cmd_completion, NULL};
 
 static const struct command *running;
 static char line[4096];

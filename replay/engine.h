@@ -38,6 +38,7 @@ struct engine {
     const struct param *settings;              /* --set */
     size_t settings_size;
     const struct metric *metrics;
+    const char *headline;     /* metrics that `report` shows unless told: "time_ns,speedup_ratio" */
     const char *const *roles; /* roles an input may have besides none ("mem", "pim"), NULL-ended; NULL: none */
     /* Run every policy of the job; runs[i] belongs to policies[i] and is initialised. An input the engine cannot
      * answer honestly for one policy is no failure: leave its metrics unknown and say why in a note. */

@@ -1,0 +1,148 @@
+/* offchip report: compare runs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/table.h"
+#include "replay/report.h"
+
+static const char *metrics, *pivot;
+static int aggregate, format;
+static bool no_best;
+
+enum { MARKDOWN = FORMAT_JSON + 1 };
+
+static const struct opt options[] = {
+    {"metric", 'm', OPT_TEXT, "LIST", &metrics, "metrics to show, comma-separated (default: the engine's headline)", 0,
+     0},
+    {"pivot", 0, OPT_TEXT, "KEY", &pivot, "one column for each value of a parameter, setting, key or 'policy'", 0, 0},
+    {"aggregate", 0, OPT_CHOICE, "declared|sum|min|max|mean|geomean", &aggregate,
+     "last row of a pivot (default: what the metric declares)", 0, 0},
+    {"no-best", 0, OPT_FLAG, NULL, &no_best, "leave out the best of the fixed policies", 0, 0},
+    {"format", 0, OPT_CHOICE, "table|csv|json|markdown", &format, "how the report is printed (default table)", 0, 0},
+    {0}};
+
+static void exact(struct table *t, const struct report_cell *cell)
+{
+    if (cell->text)
+        table_cell(t, "%s", cell->text);
+    else if (!cell->value.known && !cell->value.interval)
+        table_cell(t, "%s", "");
+    else if (!cell->value.known)
+        table_cell(t, "%.17g..%.17g", cell->value.lo, cell->value.hi);
+    else if (cell->metric && cell->metric->type == METRIC_INT)
+        table_cell(t, "%lld", (long long)cell->value.whole);
+    else
+        table_cell(t, "%.17g", cell->value.real);
+}
+
+static void human(struct table *t, const struct report_cell *cell)
+{
+    static const struct metric plain = {"", METRIC_REAL, METRIC_MEAN, ""};
+    char buf[160];
+    if (cell->text)
+        table_cell(t, "%s%s", cell->text, cell->best && format == FORMAT_TABLE ? " *" : "");
+    else if (!cell->metric && !cell->value.known && !cell->value.interval)
+        table_cell(t, "n/a");
+    else
+        table_cell(t, "%s", table_metric(cell->metric ? cell->metric : &plain, &cell->value, buf, sizeof buf));
+}
+
+static void print_markdown(const struct table *t)
+{
+    size_t rows = t->count / t->columns;
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t c = 0; c < t->columns; c++)
+            printf("| %s ", t->cells[r * t->columns + c]);
+        puts("|");
+        for (size_t c = 0; r == 0 && c < t->columns; c++)
+            printf("|%s", c ? " ---: " : " --- ");
+        if (r == 0)
+            puts("|");
+    }
+}
+
+static json_t *cell_json(const struct report_cell *cell)
+{
+    if (cell->text)
+        return json_string(cell->text);
+    if (cell->value.known && cell->metric && cell->metric->type == METRIC_INT)
+        return json_integer(cell->value.whole);
+    if (cell->value.known)
+        return json_real(cell->value.real);
+    return cell->value.interval ? json_pack("[f,f]", cell->value.lo, cell->value.hi) : json_null();
+}
+
+static void print_json(const struct report *report)
+{
+    json_t *rows = json_array();
+    for (size_t r = 0; r < report->rows; r++) {
+        json_t *row = json_object();
+        for (size_t c = 0; c < report->columns; c++)
+            (void)json_object_set_new(row, report->header[c], cell_json(&report->cells[r * report->columns + c]));
+        (void)json_array_append_new(rows, row);
+    }
+    json_t *root = json_pack("{s:i,s:o}", "schema", 1, "rows", rows);
+    (void)json_dumpf(root, stdout, JSON_INDENT(2));
+    (void)putchar('\n');
+    json_decref(root);
+}
+
+static void print(const struct report *report)
+{
+    if (format == FORMAT_JSON) {
+        print_json(report);
+        return;
+    }
+    struct table t;
+    table_init(&t, report->columns);
+    for (size_t c = 0; c < report->columns; c++)
+        table_cell(&t, "%s", report->header[c]);
+    for (size_t i = 0; i < report->rows * report->columns; i++)
+        (format == FORMAT_CSV ? exact : human)(&t, &report->cells[i]);
+    if (format == FORMAT_CSV)
+        table_csv(&t, stdout);
+    else if (format == MARKDOWN)
+        print_markdown(&t);
+    else
+        table_print(&t, stdout);
+    table_release(&t);
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 1)
+        return cmd_usage(
+            "results are needed: files of 'offchip replay -o' or 'offchip sweep', or JSON of 'offchip replay'");
+    struct err err = {""};
+    struct run_set runs = {0};
+    int rc = 0;
+    for (int i = 0; i < argc && !rc; i++)
+        rc = run_set_load(&runs, argv[i], &err);
+    int status = rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
+    if (!rc && !runs.count)
+        status = cmd_fail(EXIT_NOTHING, "the results hold no runs");
+    struct report report;
+    const struct report_options how = {metrics, pivot, (enum report_aggregate)aggregate, no_best};
+    if (status == EXIT_DONE && report_make(&report, &runs, &how, &err))
+        status = cmd_usage("%s", err.msg);
+    else if (status == EXIT_DONE) {
+        print(&report);
+        report_release(&report);
+    }
+    run_set_release(&runs);
+    return status;
+}
+
+const struct command cmd_report = {
+    .name = "report",
+    .summary = "compare runs: one row each, or pivoted by any parameter",
+    .usage = "RESULTS... [--metric LIST] [--pivot KEY] [--aggregate HOW] [--format table|csv|json|markdown]",
+    .details = "Columns are the keys in which the runs differ, the policy, and the metrics. Where several fixed\n"
+               "policies were run, the fastest is added as 'best fixed'. A pivot ends with a row of aggregates. A '*'\n"
+               "marks the fastest policy of each input and setting.",
+    .examples = "  offchip report results.db\n"
+                "  offchip report results.db --pivot oversubscription_pct --metric speedup_ratio --format markdown",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,411 @@
+#include "replay/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/engine.h"
+#include "trace/mem.h"
+
+enum { KEYS_MAX = 24, METRICS_MAX = 64, TEXT = 256 };
+
+const struct metric *report_metric(const char *engine, const char *name)
+{
+    const struct engine *e = engine_find(engine);
+    for (const struct metric *m = e ? e->metrics : NULL; m && m->name; m++)
+        if (strcmp(m->name, name) == 0)
+            return m;
+    return NULL;
+}
+
+struct metric_value report_aggregate(enum report_aggregate how, const struct metric *metric, const double *values,
+                                     size_t n)
+{
+    static const enum report_aggregate declared[] = {REPORT_SUM, REPORT_MIN, REPORT_MAX, REPORT_MEAN, REPORT_GEOMEAN};
+    if (how == REPORT_DECLARED)
+        how = metric ? declared[metric->aggregate] : REPORT_MEAN;
+    struct metric_value out = {0};
+    if (n == 0)
+        return out;
+    double acc = how == REPORT_MIN || how == REPORT_MAX ? values[0] : 0;
+    bool zero = false;
+    for (size_t i = 0; i < n; i++) {
+        if (how == REPORT_MIN)
+            acc = fmin(acc, values[i]);
+        else if (how == REPORT_MAX)
+            acc = fmax(acc, values[i]);
+        else if (how != REPORT_GEOMEAN)
+            acc += values[i];
+        else if (values[i] < 0)
+            return out;
+        else if (values[i] == 0)
+            zero = true;
+        else
+            acc += log(values[i]);
+    }
+    out.known = true;
+    out.real = how == REPORT_MEAN ? acc / (double)n : how != REPORT_GEOMEAN ? acc : zero ? 0 : exp(acc / (double)n);
+    out.whole = (int64_t)llround(fmin(fmax(out.real, -9e18), 9e18));
+    return out;
+}
+
+/* --- best fixed --- */
+
+static bool same_setting(const struct run *a, const struct run *b)
+{
+    return strcmp(a->engine, b->engine) == 0 && strcmp(a->input, b->input) == 0 &&
+           strcmp(a->platform, b->platform) == 0 && json_equal(a->settings, b->settings);
+}
+
+static int copy_as_best(struct run_set *runs, size_t from, struct err *err)
+{
+    if (mem_grow((void **)&runs->runs, &runs->cap, runs->count + 1, sizeof *runs->runs, err))
+        return -1;
+    const struct run *r = &runs->runs[from];
+    struct run best = {.engine = mem_strdup(r->engine, err),
+                       .input = mem_strdup(r->input, err),
+                       .platform = mem_strdup(r->platform, err),
+                       .policy = mem_strdup("best fixed", err),
+                       .settings = json_incref(r->settings),
+                       .params = json_incref(r->params),
+                       .metrics = json_incref(r->metrics),
+                       .interval = json_incref(r->interval),
+                       .notes = json_incref(r->notes)};
+    runs->runs[runs->count++] = best;
+    return best.engine && best.input && best.platform && best.policy ? 0 : -1;
+}
+
+int report_add_best(struct run_set *runs, struct err *err)
+{
+    size_t given = runs->count;
+    for (size_t i = 0; i < given; i++) {
+        if (strcmp(runs->runs[i].policy, "fixed") != 0)
+            continue;
+        size_t best = i, several = 0;
+        bool first = true;
+        for (size_t j = 0; j < given; j++) {
+            if (strcmp(runs->runs[j].policy, "fixed") != 0 || !same_setting(&runs->runs[i], &runs->runs[j]))
+                continue;
+            first = first && j >= i;
+            several++;
+            double x, y;
+            if (run_metric(&runs->runs[j], "time_ns", &x) && (!run_metric(&runs->runs[best], "time_ns", &y) || x < y))
+                best = j;
+        }
+        if (first && several > 1 && copy_as_best(runs, best, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* --- which keys tell runs apart --- */
+
+struct keys {
+    char names[KEYS_MAX][64];
+    size_t count;
+};
+
+static void consider(struct keys *keys, const struct run_set *runs, const char *name)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        if (strcmp(keys->names[i], name) == 0)
+            return;
+    char first[TEXT], other[TEXT];
+    const char *a = run_key(&runs->runs[0], name, first, sizeof first);
+    bool differs = false;
+    for (size_t i = 1; i < runs->count && !differs; i++) {
+        const char *b = run_key(&runs->runs[i], name, other, sizeof other);
+        differs = !a != !b || (a && b && strcmp(a, b) != 0);
+    }
+    if (differs && keys->count < KEYS_MAX)
+        (void)snprintf(keys->names[keys->count++], sizeof keys->names[0], "%.63s", name);
+}
+
+/* Heads, keys of inputs and settings whose values differ among the runs; policy parameters are in the label. */
+static void find_keys(struct keys *keys, const struct run_set *runs)
+{
+    keys->count = 0;
+    static const char *const heads[] = {"engine", "workload", "platform"};
+    for (size_t i = 0; i < 3; i++)
+        consider(keys, runs, heads[i]);
+    for (size_t i = 0; i < runs->count; i++) {
+        for (const char *p = strchr(runs->runs[i].input, ','); p; p = strchr(p + 1, ',')) {
+            char name[64];
+            (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(p + 1, "=, "), p + 1);
+            consider(keys, runs, name);
+        }
+        const char *name;
+        json_t *value;
+        json_object_foreach(runs->runs[i].settings, name, value) consider(keys, runs, name);
+    }
+}
+
+/* --- rows --- */
+
+struct metrics {
+    char names[METRICS_MAX][64];
+    size_t count;
+};
+
+static int choose_metrics(struct metrics *metrics, const struct run_set *runs, const char *list, struct err *err)
+{
+    const struct engine *engine = engine_find(runs->runs[0].engine);
+    if (!list)
+        list = engine && engine->headline ? engine->headline : "time_ns,speedup_ratio";
+    metrics->count = 0;
+    for (const char *p = list; *p && metrics->count < METRICS_MAX;) {
+        size_t n = strcspn(p, ",");
+        char *name = metrics->names[metrics->count++];
+        (void)snprintf(name, sizeof metrics->names[0], "%.*s", (int)n, p);
+        bool known = false;
+        for (size_t i = 0; i < runs->count && !known; i++)
+            known = json_object_get(runs->runs[i].metrics, name) != NULL;
+        if (!known)
+            return err_set(err, "no run has a metric '%s'", name);
+        p += n + (p[n] == ',');
+    }
+    return metrics->count ? 0 : err_set(err, "no metric is named");
+}
+
+static struct report_cell metric_cell(const struct run *run, const char *name)
+{
+    struct report_cell cell = {.metric = report_metric(run->engine, name)};
+    const json_t *v = json_object_get(run->metrics, name);
+    cell.value.known = json_is_number(v);
+    cell.value.real = json_number_value(v);
+    cell.value.whole = json_is_integer(v) ? json_integer_value(v) : 0;
+    cell.value.interval = run_interval(run, name, &cell.value.lo, &cell.value.hi);
+    return cell;
+}
+
+static int text_cell(struct report_cell *cell, const char *text, struct err *err)
+{
+    *cell = (struct report_cell){.text = mem_strdup(text, err)};
+    return cell->text ? 0 : -1;
+}
+
+static int allocate(struct report *report, size_t columns, size_t rows, struct err *err)
+{
+    report->columns = columns;
+    report->rows = rows;
+    report->header = mem_zalloc(columns, sizeof *report->header, err);
+    report->cells = mem_zalloc(columns * rows, sizeof *report->cells, err);
+    return report->header && report->cells ? 0 : -1;
+}
+
+void report_release(struct report *report)
+{
+    for (size_t i = 0; report->header && i < report->columns; i++)
+        free(report->header[i]);
+    for (size_t i = 0; report->cells && i < report->rows * report->columns; i++)
+        free(report->cells[i].text);
+    free((void *)report->header);
+    free(report->cells);
+    memset(report, 0, sizeof *report);
+}
+
+/* Whether run i is the fastest known of those with the same input and settings. */
+static bool is_best(const struct run_set *runs, size_t i)
+{
+    double mine, other;
+    if (!run_metric(&runs->runs[i], "time_ns", &mine))
+        return false;
+    for (size_t j = 0; j < runs->count; j++)
+        if (j != i && same_setting(&runs->runs[i], &runs->runs[j]) && run_metric(&runs->runs[j], "time_ns", &other) &&
+            other < mine)
+            return false;
+    return true;
+}
+
+static int plain(struct report *report, const struct run_set *runs, const struct keys *keys,
+                 const struct metrics *metrics, struct err *err)
+{
+    size_t columns = keys->count + 1 + metrics->count;
+    if (allocate(report, columns, runs->count, err))
+        return -1;
+    for (size_t c = 0; c < columns; c++) {
+        const char *name = c < keys->count    ? keys->names[c]
+                           : c == keys->count ? "policy"
+                                              : metrics->names[c - keys->count - 1];
+        report->header[c] = mem_strdup(name, err);
+        if (!report->header[c])
+            return -1;
+    }
+    for (size_t i = 0; i < runs->count; i++) {
+        struct report_cell *row = &report->cells[i * columns];
+        char text[TEXT];
+        for (size_t k = 0; k < keys->count; k++) {
+            const char *value = run_key(&runs->runs[i], keys->names[k], text, sizeof text);
+            if (text_cell(&row[k], value ? value : "", err))
+                return -1;
+        }
+        if (text_cell(&row[keys->count], run_label(runs, &runs->runs[i], text, sizeof text), err))
+            return -1;
+        row[keys->count].best = is_best(runs, i);
+        for (size_t m = 0; m < metrics->count; m++)
+            row[keys->count + 1 + m] = metric_cell(&runs->runs[i], metrics->names[m]);
+    }
+    return 0;
+}
+
+/* --- pivot --- */
+
+/* Distinct texts in order of first appearance. */
+struct texts {
+    char **items;
+    size_t count, cap;
+};
+
+static size_t text_index(struct texts *texts, const char *text, struct err *err)
+{
+    for (size_t i = 0; i < texts->count; i++)
+        if (strcmp(texts->items[i], text) == 0)
+            return i;
+    if (mem_grow((void **)&texts->items, &texts->cap, texts->count + 1, sizeof *texts->items, err))
+        return SIZE_MAX;
+    texts->items[texts->count] = mem_strdup(text, err);
+    return texts->items[texts->count] ? texts->count++ : SIZE_MAX;
+}
+
+static void texts_release(struct texts *texts)
+{
+    for (size_t i = 0; i < texts->count; i++)
+        free(texts->items[i]);
+    free((void *)texts->items);
+}
+
+static void pivot_text(const struct run_set *runs, const struct run *run, const char *key, char *buf, size_t size)
+{
+    if (strcmp(key, "policy") == 0 && strcmp(run->policy, "best fixed") == 0)
+        (void)snprintf(buf, size, "best fixed");
+    else if (strcmp(key, "policy") == 0)
+        run_label(runs, run, buf, size);
+    else if (!run_key(run, key, buf, size))
+        (void)snprintf(buf, size, "-");
+}
+
+/* What tells rows of a pivot apart: every key but the pivoted one, tab-separated. */
+static void row_text(const struct run_set *runs, const struct run *run, const struct keys *keys, const char *pivot,
+                     char *buf, size_t size)
+{
+    size_t used = 0;
+    buf[0] = 0;
+    for (size_t k = 0; k <= keys->count && used < size; k++) {
+        const char *name = k < keys->count ? keys->names[k] : "policy";
+        if (strcmp(name, pivot) == 0)
+            continue;
+        char text[TEXT];
+        pivot_text(runs, run, name, text, sizeof text);
+        used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? "\t" : "", text);
+    }
+}
+
+static int fill_pivot(struct report *report, const struct run_set *runs, const struct keys *keys,
+                      const struct report_options *options, const char *metric, struct texts *rows,
+                      struct texts *columns, size_t lead, struct err *err)
+{
+    char text[2048];
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct run *run = &runs->runs[i];
+        row_text(runs, run, keys, options->pivot, text, sizeof text);
+        size_t r = text_index(rows, text, err);
+        pivot_text(runs, run, options->pivot, text, sizeof text);
+        size_t c = text_index(columns, text, err);
+        struct report_cell *cell = &report->cells[r * report->columns + lead + c];
+        *cell = metric_cell(run, metric);
+        cell->best = is_best(runs, i);
+    }
+    for (size_t r = 0; r < rows->count; r++) {
+        const char *p = rows->items[r];
+        for (size_t k = 0; k < lead; k++) {
+            char part[TEXT];
+            size_t n = strcspn(p, "\t");
+            (void)snprintf(part, sizeof part, "%.*s", (int)n, p);
+            if (text_cell(&report->cells[r * report->columns + k], part, err))
+                return -1;
+            p += n + (p[n] == '\t');
+        }
+    }
+    double *values = mem_zalloc(rows->count, sizeof *values, err);
+    if (!values)
+        return -1;
+    const struct metric *m = report_metric(runs->runs[0].engine, metric);
+    struct report_cell *last = &report->cells[rows->count * report->columns];
+    for (size_t c = 0; c < columns->count; c++) {
+        size_t n = 0;
+        for (size_t r = 0; r < rows->count; r++) {
+            const struct metric_value *v = &report->cells[r * report->columns + lead + c].value;
+            if (v->known)
+                values[n++] = v->real;
+        }
+        last[lead + c] = (struct report_cell){.metric = m, .value = report_aggregate(options->aggregate, m, values, n)};
+    }
+    free(values);
+    static const char *const names[] = {"", "sum", "min", "max", "mean", "geomean"};
+    const char *name = options->aggregate ? names[options->aggregate]
+                       : m                ? metric_aggregate_name(m->aggregate)
+                                          : "mean";
+    for (size_t k = 0; k < lead; k++)
+        if (text_cell(&last[k], k ? "" : name, err))
+            return -1;
+    return 0;
+}
+
+static int pivot(struct report *report, const struct run_set *runs, const struct keys *keys,
+                 const struct report_options *options, const struct metrics *metrics, struct err *err)
+{
+    struct texts rows = {0}, columns = {0};
+    char text[2048];
+    bool known = strcmp(options->pivot, "policy") == 0;
+    int rc = 0;
+    for (size_t i = 0; i < runs->count && !rc; i++) {
+        known = known || run_key(&runs->runs[i], options->pivot, text, sizeof text);
+        row_text(runs, &runs->runs[i], keys, options->pivot, text, sizeof text);
+        rc = text_index(&rows, text, err) == SIZE_MAX ? -1 : 0;
+        pivot_text(runs, &runs->runs[i], options->pivot, text, sizeof text);
+        rc = rc || text_index(&columns, text, err) == SIZE_MAX ? -1 : 0;
+    }
+    if (!rc && !known)
+        rc = err_set(err, "no run has a key '%.60s' to pivot by", options->pivot);
+    size_t lead = 0;
+    for (size_t k = 0; k <= keys->count; k++)
+        lead += strcmp(k < keys->count ? keys->names[k] : "policy", options->pivot) != 0;
+    if (!rc)
+        rc = allocate(report, lead + columns.count, rows.count + 1, err);
+    size_t h = 0;
+    for (size_t k = 0; k <= keys->count && !rc; k++) {
+        const char *name = k < keys->count ? keys->names[k] : "policy";
+        if (strcmp(name, options->pivot) != 0)
+            rc = (report->header[h++] = mem_strdup(name, err)) ? 0 : -1;
+    }
+    for (size_t c = 0; c < columns.count && !rc; c++)
+        rc = (report->header[lead + c] = mem_strdup(columns.items[c], err)) ? 0 : -1;
+    if (!rc)
+        rc = fill_pivot(report, runs, keys, options, metrics->names[0], &rows, &columns, lead, err);
+    texts_release(&rows);
+    texts_release(&columns);
+    return rc;
+}
+
+int report_make(struct report *report, struct run_set *runs, const struct report_options *options, struct err *err)
+{
+    memset(report, 0, sizeof *report);
+    if (!runs->count)
+        return err_set(err, "there are no runs to report");
+    if (!options->no_best && report_add_best(runs, err))
+        return -1;
+    struct metrics metrics;
+    struct keys keys;
+    const char *list = options->metrics;
+    if (!list && options->pivot && json_object_get(runs->runs[0].metrics, "speedup_ratio"))
+        list = "speedup_ratio";
+    find_keys(&keys, runs);
+    int rc = choose_metrics(&metrics, runs, list, err);
+    if (!rc)
+        rc = options->pivot ? pivot(report, runs, &keys, options, &metrics, err)
+                            : plain(report, runs, &keys, &metrics, err);
+    if (rc)
+        report_release(report);
+    return rc;
+}

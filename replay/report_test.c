@@ -1,0 +1,87 @@
+#include "replay/report.h"
+
+#include <math.h>
+
+#include "trace/testing.h"
+
+static void add(struct run_set *set, const char *workload, int pct, const char *policy, int granularity, double time)
+{
+    struct err err = {""};
+    json_t *root = json_pack("{s:s,s:s,s:s,s:{s:i},s:[{s:s,s:{s:i},s:{s:f,s:f}}]}", "engine", "none", "input", workload,
+                             "platform", "titanv", "settings", "pct", pct, "runs", "policy", policy, "params",
+                             "granularity", granularity, "metrics", "time_ns", time, "speedup_ratio", 100 / time);
+    ck_assert_msg(root && run_set_add_json(set, root, "test", &err) == 0, "%s", err.msg);
+    json_decref(root);
+}
+
+static void fill(struct run_set *set)
+{
+    for (int pct = 0; pct <= 150; pct += 150) {
+        add(set, "synth:bicg,bytes=1GiB", pct, "tree", 0, 100);
+        add(set, "synth:bicg,bytes=1GiB", pct, "fixed", 4096, pct ? 50 : 200);
+        add(set, "synth:bicg,bytes=1GiB", pct, "fixed", 65536, pct ? 400 : 25);
+    }
+}
+
+START_TEST(the_best_fixed_is_added_for_each_setting)
+{
+    struct run_set set = {0};
+    struct report report;
+    struct err err = {""};
+    fill(&set);
+    struct report_options how = {.metrics = "time_ns"};
+    ck_assert_msg(report_make(&report, &set, &how, &err) == 0, "%s", err.msg);
+    ck_assert_uint_eq(report.rows, 8);
+    ck_assert_uint_eq(report.columns, 3);
+    ck_assert_str_eq(report.header[0], "pct");
+    ck_assert_str_eq(report.cells[6 * 3 + 1].text, "best fixed:granularity=64KiB");
+    ck_assert_double_eq(report.cells[6 * 3 + 2].value.real, 25);
+    ck_assert_double_eq(report.cells[7 * 3 + 2].value.real, 50);
+    ck_assert_str_eq(report.cells[1 * 3 + 1].text, "fixed:granularity=4KiB");
+    report_release(&report);
+    run_set_release(&set);
+}
+END_TEST
+
+START_TEST(a_pivot_has_a_column_for_each_value_and_an_aggregate)
+{
+    struct run_set set = {0};
+    struct report report;
+    struct err err = {""};
+    fill(&set);
+    struct report_options how = {.pivot = "pct", .aggregate = REPORT_GEOMEAN, .no_best = true};
+    ck_assert_msg(report_make(&report, &set, &how, &err) == 0, "%s", err.msg);
+    ck_assert_uint_eq(report.columns, 3);
+    ck_assert_uint_eq(report.rows, 4);
+    ck_assert_str_eq(report.header[1], "0");
+    ck_assert_str_eq(report.header[2], "150");
+    ck_assert_double_eq_tol(report.cells[3 * 3 + 1].value.real, cbrt(1 * 0.5 * 4), 1e-12);
+    report_release(&report);
+    how.pivot = "colour";
+    ck_assert_int_eq(report_make(&report, &set, &how, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "colour"));
+    how.pivot = NULL;
+    how.metrics = "loudness";
+    ck_assert_int_eq(report_make(&report, &set, &how, &err), -1);
+    run_set_release(&set);
+}
+END_TEST
+
+START_TEST(aggregates_are_what_they_say)
+{
+    const double v[] = {1, 4, 16};
+    ck_assert_double_eq(report_aggregate(REPORT_SUM, NULL, v, 3).real, 21);
+    ck_assert_double_eq(report_aggregate(REPORT_MIN, NULL, v, 3).real, 1);
+    ck_assert_double_eq(report_aggregate(REPORT_MAX, NULL, v, 3).real, 16);
+    ck_assert_double_eq(report_aggregate(REPORT_MEAN, NULL, v, 3).real, 7);
+    ck_assert_double_eq_tol(report_aggregate(REPORT_GEOMEAN, NULL, v, 3).real, 4, 1e-12);
+    ck_assert(!report_aggregate(REPORT_MEAN, NULL, v, 0).known);
+    const double z[] = {0, 4};
+    ck_assert_double_eq(report_aggregate(REPORT_GEOMEAN, NULL, z, 2).real, 0);
+    const struct metric m = {"x_ns", METRIC_REAL, METRIC_MIN, ""};
+    ck_assert_double_eq(report_aggregate(REPORT_DECLARED, &m, v, 3).real, 1);
+}
+END_TEST
+
+TEST_MAIN("report", the_best_fixed_is_added_for_each_setting, a_pivot_has_a_column_for_each_value_and_an_aggregate,
+          aggregates_are_what_they_say)
