@@ -17,8 +17,6 @@
  * adaptive-literal has the paper's rules; docs/models-uvm.md lists every open point and its setting. */
 #include "models/uvm/adaptive.h"
 
-#include <math.h>
-
 #include "models/uvm/fixed.h"
 #include "trace/err.h"
 
@@ -116,27 +114,30 @@ void adaptive_plan(const void *state, const struct uvm_block *block, const struc
     uvm_fixed_plan(block, faulted, adaptive_granularity(state), plan);
 }
 
+/* f_b of equations 4 to 7. */
+static double faults_of(const struct uvm_batch_block *block, bool raw)
+{
+    return raw && block->raw ? block->raw : block->faults;
+}
+
+/* Everything is multiplied by |B|, so that whole numbers stay exact: five blocks reach |z| = 2 but never exceed it. */
 double adaptive_outlier_fraction(const struct uvm_batch *batch, double z, bool raw)
 {
-    double sum = 0, squares = 0;
-    size_t n = batch->block_count, outliers = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct uvm_batch_block *b = &batch->blocks[i];
-        double f = raw && b->raw ? b->raw : b->faults;
+    double n = (double)batch->block_count, sum = 0, squares = 0;
+    for (size_t i = 0; i < batch->block_count; i++) {
+        double f = faults_of(&batch->blocks[i], raw);
         sum += f;
         squares += f * f;
     }
-    if (!n)
+    double variance = n * squares - sum * sum; /* |B|^2 sigma^2 */
+    if (variance <= 0)
         return 0;
-    double mu = sum / (double)n, variance = squares / (double)n - mu * mu;
-    if (variance <= 1e-9 * mu * mu)
-        return 0;
-    double limit = z * sqrt(variance);
-    for (size_t i = 0; i < n; i++) {
-        const struct uvm_batch_block *b = &batch->blocks[i];
-        outliers += fabs((raw && b->raw ? b->raw : b->faults) - mu) > limit;
+    size_t outliers = 0;
+    for (size_t i = 0; i < batch->block_count; i++) {
+        double off = n * faults_of(&batch->blocks[i], raw) - sum; /* |B| (f_b - mu) */
+        outliers += off * off > z * z * variance;
     }
-    return (double)outliers / (double)n;
+    return (double)outliers / n;
 }
 
 /* The granularity of the coarse stage moves towards `up`; whether it could. */

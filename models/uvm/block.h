@@ -57,4 +57,18 @@ static inline bool uvm_block_full(const struct uvm_block *block)
     return block->first == 0 && block->end == UVM_BLOCK_PAGES;
 }
 
+/* Take out of `pages` what cannot be prefetched: faulted, resident and thrashing pages, and pages outside the block. */
+static inline void uvm_block_keep_movable(const struct uvm_block *block, const struct page_mask *faulted,
+                                          struct page_mask *pages)
+{
+    for (unsigned i = 0; i < PAGE_MASK_WORDS; i++)
+        pages->w[i] &= ~(faulted->w[i] | block->resident.w[i]);
+    if (block->thrashing)
+        page_mask_andnot(pages, pages, block->thrashing);
+    if (block->first)
+        pages->w[0] &= ~0ull << block->first;
+    if (block->end < UVM_BLOCK_PAGES)
+        page_mask_clear_region(pages, block->end, UVM_BLOCK_PAGES);
+}
+
 #endif

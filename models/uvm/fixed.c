@@ -54,10 +54,7 @@ void uvm_fixed_plan(const struct uvm_block *block, const struct page_mask *fault
     } else {
         regions(block, faulted, size, plan);
     }
-    for (unsigned i = 0; i < PAGE_MASK_WORDS; i++)
-        plan->w[i] &= page_mask_region_word(i, block->first, block->end) & ~faulted->w[i] & ~block->resident.w[i];
-    if (block->thrashing)
-        page_mask_andnot(plan, plan, block->thrashing);
+    uvm_block_keep_movable(block, faulted, plan);
 }
 
 static int fixed_init(void *state, struct err *err)

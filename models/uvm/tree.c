@@ -30,14 +30,12 @@ static const struct param params[] = {
      "faulted pages a block must have seen before anything is prefetched (uvm_perf_prefetch_min_faults)", NULL},
     {0}};
 
-/* One service: the filled pages with their counts per word, the pages whose region is sought, and what was chosen. */
+/* One service: the filled pages and how many of them lie before each word. */
 struct tree {
     struct page_mask filled;
-    struct page_mask seek;
-    unsigned before[PAGE_MASK_WORDS + 1]; /* filled pages before each word */
-    unsigned end;
+    unsigned before[PAGE_MASK_WORDS + 1];
+    unsigned end, root; /* leaves that exist; size of the root region */
     unsigned threshold;
-    struct page_mask chosen;
 };
 
 static void fill_big_pages(struct tree *tree, const struct uvm_block *block, const struct page_mask *faulted)
@@ -61,59 +59,47 @@ static void fill_big_pages(struct tree *tree, const struct uvm_block *block, con
         page_mask_clear_region(&tree->filled, block->end, UVM_BLOCK_PAGES);
 }
 
-/* The largest qualifying regions within [first, first + size), size a multiple of 64. */
-static void choose_words(struct tree *tree, unsigned first, unsigned size);
-
-/* The same for size <= 64: in_region are the bits of its word that belong to it. */
-static void choose_bits(struct tree *tree, unsigned first, unsigned size)
+/* Filled pages of the aligned region of `size` pages from `first` on. */
+static unsigned count(const struct tree *tree, unsigned first, unsigned size)
 {
-    unsigned word = first >> 6;
-    uint64_t in_region = (size == 64 ? ~0ull : (1ull << size) - 1) << (first & 63);
-    uint64_t seek = tree->seek.w[word] & in_region;
-    if (!seek)
-        return;
-    unsigned leaves = first + size <= tree->end ? size : tree->end - first;
-    unsigned count = (unsigned)__builtin_popcountll(tree->filled.w[word] & in_region);
-    if (count * 100 > leaves * tree->threshold) {
-        tree->chosen.w[word] |= in_region;
-        return;
-    }
-    if (size == 1)
-        return;
-    choose_bits(tree, first, size / 2);
-    choose_bits(tree, first + size / 2, size / 2);
+    if (size >= 64)
+        return tree->before[(first + size) >> 6] - tree->before[first >> 6];
+    uint64_t in_region = ((1ull << size) - 1) << (first & 63);
+    return (unsigned)__builtin_popcountll(tree->filled.w[first >> 6] & in_region);
 }
 
-static void choose_words(struct tree *tree, unsigned first, unsigned size)
+/* Size of the largest qualifying region around `page`, 0 if none qualifies; *first is its start. */
+static unsigned largest_region(const struct tree *tree, unsigned page, unsigned *first)
 {
-    if (size <= 64) {
-        choose_bits(tree, first, size);
-        return;
+    for (unsigned size = tree->root; size; size /= 2) {
+        *first = page & ~(size - 1);
+        unsigned leaves = *first + size <= tree->end ? size : tree->end - *first;
+        if (count(tree, *first, size) * 100 > leaves * tree->threshold)
+            return size;
     }
-    unsigned from = first >> 6, to = (first + size) >> 6;
-    uint64_t seek = 0;
-    for (unsigned i = from; i < to; i++)
-        seek |= tree->seek.w[i];
-    if (!seek)
-        return;
-    unsigned leaves = first + size <= tree->end ? size : tree->end - first;
-    unsigned count = tree->before[to] - tree->before[from];
-    if (count * 100 > leaves * tree->threshold) {
-        for (unsigned i = from; i < to; i++)
-            tree->chosen.w[i] = ~0ull;
-        return;
-    }
-    choose_words(tree, first, size / 2);
-    choose_words(tree, first + size / 2, size / 2);
+    return 0;
 }
 
-/* What may be prefetched of `pages`: in the block, not resident, faulted or thrashing. */
-static void keep_movable(const struct uvm_block *block, const struct page_mask *faulted, struct page_mask *pages)
+/* The union of the largest qualifying regions around the pages of `seek`, which is used up. A page inside a region
+ * already chosen needs no look: no larger region around it qualifies, or it would have been chosen. */
+static void choose(const struct tree *tree, struct page_mask *seek, struct page_mask *chosen)
 {
+    page_mask_zero(chosen);
     for (unsigned i = 0; i < PAGE_MASK_WORDS; i++)
-        pages->w[i] &= page_mask_region_word(i, block->first, block->end) & ~faulted->w[i] & ~block->resident.w[i];
-    if (block->thrashing)
-        page_mask_andnot(pages, pages, block->thrashing);
+        while (seek->w[i]) {
+            unsigned page = i * 64 + (unsigned)__builtin_ctzll(seek->w[i]), first;
+            unsigned size = largest_region(tree, page, &first);
+            if (size < 64) {
+                uint64_t in_region = ((1ull << size) - 1) << (first & 63);
+                chosen->w[i] |= in_region;
+                seek->w[i] &= ~(in_region | 1ull << (page & 63));
+                continue;
+            }
+            for (unsigned k = first >> 6; k < (first + size) >> 6; k++) {
+                chosen->w[k] = ~0ull;
+                seek->w[k] = 0;
+            }
+        }
 }
 
 void uvm_tree_plan(const struct uvm_block *block, const struct page_mask *faulted, int threshold,
@@ -121,26 +107,20 @@ void uvm_tree_plan(const struct uvm_block *block, const struct page_mask *faulte
 {
     if (!block->populated && block->preferred) {
         memset(plan, 0xFF, sizeof *plan);
-        keep_movable(block, faulted, plan);
+        uvm_block_keep_movable(block, faulted, plan);
         return;
     }
-    struct tree tree;
+    struct tree tree = {.end = block->end, .root = 1, .threshold = (unsigned)threshold};
     fill_big_pages(&tree, block, faulted);
-    tree.seek = *faulted;
-    if (block->thrashing)
-        page_mask_andnot(&tree.seek, faulted, block->thrashing);
-    tree.before[0] = 0;
     for (unsigned i = 0; i < PAGE_MASK_WORDS; i++)
         tree.before[i + 1] = tree.before[i] + (unsigned)__builtin_popcountll(tree.filled.w[i]);
-    tree.end = block->end;
-    tree.threshold = (unsigned)threshold;
-    page_mask_zero(&tree.chosen);
-    unsigned root = 1;
-    while (root < tree.end)
-        root *= 2;
-    choose_words(&tree, 0, root);
-    *plan = tree.chosen;
-    keep_movable(block, faulted, plan);
+    while (tree.root < tree.end)
+        tree.root *= 2;
+    struct page_mask seek = *faulted;
+    if (block->thrashing)
+        page_mask_andnot(&seek, faulted, block->thrashing);
+    choose(&tree, &seek, plan);
+    uvm_block_keep_movable(block, faulted, plan);
 }
 
 static void tree_plan(const void *state, const struct uvm_block *block, const struct page_mask *faulted,
