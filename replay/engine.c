@@ -129,16 +129,28 @@ static int prepare(const struct replay_request *request, struct replay_result *r
     return 0;
 }
 
-int replay_run(const struct replay_request *request, struct replay_result *result, bool *usage, struct err *err)
+int replay_prepare(const struct replay_request *request, struct replay_result *result, struct err *err)
 {
     memset(result, 0, sizeof *result);
     result->engine = request->engine;
-    *usage = true;
     if (prepare(request, result, err)) {
         replay_release(result);
         return -1;
     }
+    return 0;
+}
+
+int replay_run(const struct replay_request *request, struct replay_result *result, bool *usage, struct err *err)
+{
+    *usage = true;
+    if (replay_prepare(request, result, err))
+        return -1;
     *usage = false;
+    return replay_execute(request, result, err);
+}
+
+int replay_execute(const struct replay_request *request, struct replay_result *result, struct err *err)
+{
     size_t runs = result->policy_count + result->extra_baseline;
     result->runs = mem_zalloc(runs, sizeof *result->runs, err);
     int rc = result->runs ? 0 : -1;

@@ -83,6 +83,11 @@ struct replay_result {
 /* Parse the lists, run, fill speedup_ratio (where the engine has time_ns and speedup_ratio) against the baseline.
  * *usage says whether a failure is a usage error (exit 2) rather than one of data (exit 1). */
 int replay_run(const struct replay_request *request, struct replay_result *result, bool *usage, struct err *err);
+
+/* The two halves of replay_run(): parse everything (a failure is one of usage), then run. After a failure the result
+ * is released. */
+int replay_prepare(const struct replay_request *request, struct replay_result *result, struct err *err);
+int replay_execute(const struct replay_request *request, struct replay_result *result, struct err *err);
 void replay_release(struct replay_result *result);
 
 /* The documented JSON object; NULL with *err set on failure. Freed with json_decref(). */
