@@ -56,9 +56,9 @@ MAN     := $(patsubst docs/man/%.scd,$(BUILD)/man/%,$(MAN_SRC))
 all: $(BUILD)/offchip
 
 # --- what is embedded: the schema and the shipped platforms ---
-$(BUILD)/gen/embedded.c: .ci/embed.sh $(PLATFORMS) $(wildcard trace/*.sql)
+$(BUILD)/gen/embedded.c: .ci/embed.sh $(PLATFORMS) $(wildcard trace/*.sql replay/*.html)
 	@mkdir -p $(@D)
-	$(Q)sh .ci/embed.sh $(wildcard trace/*.sql) $(PLATFORMS) > $@.tmp && mv $@.tmp $@
+	$(Q)sh .ci/embed.sh $(wildcard trace/*.sql replay/*.html) $(PLATFORMS) > $@.tmp && mv $@.tmp $@
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -67,7 +67,7 @@ $(BUILD)/obj/%.o: %.c
 $(BUILD)/obj/gen/embedded.o: $(BUILD)/gen/embedded.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
-$(BUILD)/obj/cmd/main.o: CFLAGS += -DOFFCHIP_VERSION='"$(VERSION)"'
+$(BUILD)/obj/cmd/main.o $(BUILD)/obj/cmd/cmd_%.o: CFLAGS += -DOFFCHIP_VERSION='"$(VERSION)"'
 
 # The archive is made anew when the list of its members changes.
 $(BUILD)/lib.list: FORCE

@@ -1,14 +1,16 @@
 /* offchip report: compare runs. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/table.h"
-#include "replay/report.h"
+#include "replay/html.h"
 
-static const char *metrics, *pivot;
+static const char *metrics, *pivot, *html;
 static int aggregate, format;
-static bool no_best;
+static bool no_best, force;
 
 enum { MARKDOWN = FORMAT_JSON + 1 };
 
@@ -19,6 +21,8 @@ static const struct opt options[] = {
     {"aggregate", 0, OPT_CHOICE, "declared|sum|min|max|mean|geomean", &aggregate,
      "last row of a pivot (default: what the metric declares)", 0, 0},
     {"no-best", 0, OPT_FLAG, NULL, &no_best, "leave out the best of the fixed policies", 0, 0},
+    {"html", 0, OPT_TEXT, "OUT", &html, "write one self-contained HTML file: sorting, filters, figures", 0, 0},
+    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite OUT", 0, 0},
     {"format", 0, OPT_CHOICE, "table|csv|json|markdown", &format, "how the report is printed (default table)", 0, 0},
     {0}};
 
@@ -109,11 +113,38 @@ static void print(const struct report *report)
     table_release(&t);
 }
 
+/* The HTML file is made whole or not at all. */
+static int write_html(const struct report *report, const struct run_set *runs)
+{
+    struct err err = {""};
+    char part[4096];
+    if ((size_t)snprintf(part, sizeof part, "%s.part", html) >= sizeof part)
+        return cmd_usage("the path '%.100s...' is too long", html);
+    FILE *f = fopen(part, "w");
+    if (!f)
+        return cmd_fail(EXIT_DATA, "cannot write '%s': %s", part, strerror(errno));
+    int rc = html_write(report, runs, OFFCHIP_VERSION, f, &err);
+    if (fclose(f) && !rc)
+        rc = err_set(&err, "the file could not be written: %s", strerror(errno));
+    if (!rc && rename(part, html))
+        rc = err_set(&err, "%s", strerror(errno));
+    if (rc) {
+        (void)unlink(part);
+        return cmd_fail(EXIT_DATA, "cannot write '%s': %s", html, err.msg);
+    }
+    cmd_say("wrote %s", html);
+    return EXIT_DONE;
+}
+
 static int run(int argc, char **argv)
 {
     if (argc < 1)
         return cmd_usage(
             "results are needed: files of 'offchip replay -o' or 'offchip sweep', or JSON of 'offchip replay'");
+    if (html && pivot)
+        return cmd_usage("--html and --pivot do not go together: the page sorts and filters by itself");
+    if (html && !force && access(html, F_OK) == 0)
+        return cmd_usage("'%s' exists; --force overwrites it", html);
     struct err err = {""};
     struct run_set runs = {0};
     int rc = 0;
@@ -127,7 +158,10 @@ static int run(int argc, char **argv)
     if (status == EXIT_DONE && report_make(&report, &runs, &how, &err))
         status = cmd_usage("%s", err.msg);
     else if (status == EXIT_DONE) {
-        print(&report);
+        if (html)
+            status = write_html(&report, &runs);
+        else
+            print(&report);
         report_release(&report);
     }
     run_set_release(&runs);
@@ -137,7 +171,8 @@ static int run(int argc, char **argv)
 const struct command cmd_report = {
     .name = "report",
     .summary = "compare runs: one row each, or pivoted by any parameter",
-    .usage = "RESULTS... [--metric LIST] [--pivot KEY] [--aggregate HOW] [--format table|csv|json|markdown]",
+    .usage =
+        "RESULTS... [--metric LIST] [--pivot KEY] [--aggregate HOW] [--format table|csv|json|markdown] [--html OUT]",
     .details = "Columns are the keys in which the runs differ, the policy, and the metrics. Where several fixed\n"
                "policies were run, the fastest is added as 'best fixed'. A pivot ends with a row of aggregates. A '*'\n"
                "marks the fastest policy of each input and setting.",

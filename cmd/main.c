@@ -5,10 +5,6 @@
 
 #include "cmd/cmd.h"
 
-#ifndef OFFCHIP_VERSION
-#define OFFCHIP_VERSION "0.1.0"
-#endif
-
 const struct command *const commands[] = {&cmd_replay, &cmd_report, &cmd_plot, &cmd_list, &cmd_completion, NULL};
 
 static const struct command *running;
