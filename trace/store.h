@@ -60,7 +60,10 @@ int store_stream_add(struct store *store, const struct stream *stream, int *inde
 int store_append(struct store *store, int stream, const struct record *records, const int64_t *extra, size_t n,
                  struct err *err);
 
-/* Write what is buffered and mark the trace complete. */
+/* Write what is buffered, each stream's rest as a chunk of its own, and commit: for a recorder that waits. */
+int store_flush(struct store *store, struct err *err);
+
+/* Write what is buffered and mark the trace complete. Nothing can be added afterwards. */
 int store_finish(struct store *store, struct err *err);
 
 /* --- streams: reading --- */
@@ -71,7 +74,8 @@ int store_stream_find(const struct store *store, const char *name);      /* -1: 
 
 struct store_cursor;
 
-/* Read a stream from its start. NULL with *err set on failure. */
+/* Read a stream from its start. NULL with *err set on failure. On a store being written the stream's buffered records
+ * are written as a chunk first; records appended later are read too if the cursor has not reached its end. */
 struct store_cursor *store_cursor_open(struct store *store, int stream, struct err *err);
 void store_cursor_close(struct store_cursor *cursor);
 

@@ -1,0 +1,202 @@
+#include "trace/dbfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/mem.h"
+
+/* The first bytes of every SQLite database, and where it says how it is journaled (SQLite file format, section 1.3). */
+static const char magic[16] = "SQLite format 3";
+enum { HEAD_BYTES = 100, JOURNAL_BYTE = 18, JOURNAL_ROLLBACK = 1 };
+
+/* `path` plus `suffix` so that SQLite takes it for a file name: never a URI, never ":memory:". */
+static char *plain_path(const char *path, const char *suffix, struct err *err)
+{
+    size_t n = strlen(path) + strlen(suffix) + 3;
+    char *plain = mem_zalloc(n, 1, err);
+    if (plain)
+        (void)snprintf(plain, n, "%s%s%s", path[0] == '/' ? "" : "./", path, suffix);
+    return plain;
+}
+
+/* --- making --- */
+
+/* Journals of a file that is gone would be rolled back into the new one. */
+static void remove_journals(const char *path)
+{
+    static const char *const suffixes[] = {"-journal", "-wal", "-shm"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        char *journal = plain_path(path, suffixes[i], NULL);
+        if (journal)
+            (void)unlink(journal);
+        free(journal);
+    }
+}
+
+static int check_target(const char *path, bool force, struct err *err)
+{
+    struct stat st;
+    if (!path[0])
+        return err_set(err, "the name of the file to write is empty");
+    if (stat(path, &st))
+        return errno == ENOENT ? 0 : err_set(err, "cannot create '%s': %s", path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, "cannot create '%s': it exists and is not a file", path);
+    return force ? 0 : err_set(err, "'%s' exists; --force replaces it", path);
+}
+
+static int fill(const char *temporary, int (*make)(sqlite3 *db, void *ctx, struct err *err), void *ctx, struct err *err)
+{
+    sqlite3 *db = NULL;
+    int failed;
+    if (sqlite3_open_v2(temporary, &db, SQLITE_OPEN_READWRITE, NULL))
+        failed = err_set(err, "%s", db ? sqlite3_errmsg(db) : "out of memory");
+    else
+        failed = make(db, ctx, err);
+    if (sqlite3_close(db) && !failed)
+        failed = err_set(err, "it cannot be closed");
+    return failed;
+}
+
+/* Give the finished file its name; without force only if nobody else took it meanwhile. */
+static int take_place(const char *temporary, const char *target, const char *path, bool force, struct err *err)
+{
+    remove_journals(target);
+    if (force)
+        return rename(temporary, target) ? err_set(err, "cannot create '%s': %s", path, strerror(errno)) : 0;
+    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno == EINVAL || errno == ENOSYS) { /* a file system without that */
+        if (link(temporary, target) == 0) {
+            (void)unlink(temporary);
+            return 0;
+        }
+    }
+    return errno == EEXIST ? err_set(err, "'%s' exists; --force replaces it", path)
+                           : err_set(err, "cannot create '%s': %s", path, strerror(errno));
+}
+
+static int open_at(const char *plain, int flags, sqlite3 **db, struct err *err)
+{
+    if (sqlite3_open_v2(plain, db, flags, NULL) == SQLITE_OK)
+        return 0;
+    err_set(err, "%s", *db ? sqlite3_errmsg(*db) : "out of memory");
+    sqlite3_close(*db);
+    *db = NULL;
+    return -1;
+}
+
+int dbfile_create(const char *path, bool force, int (*make)(sqlite3 *db, void *ctx, struct err *err), void *ctx,
+                  sqlite3 **db, struct err *err)
+{
+    *db = NULL;
+    if (check_target(path, force, err))
+        return -1;
+    char *target = realpath(path, NULL); /* through a symbolic link, if it is one */
+    if (!target)
+        target = plain_path(path, "", err);
+    char *temporary = target ? plain_path(target, ".XXXXXX", err) : NULL;
+    int failed = temporary ? 0 : -1;
+    int fd = failed ? -1 : mkstemp(temporary);
+    if (!failed && fd < 0)
+        failed = err_set(err, "cannot create '%s': %s", path, strerror(errno));
+    if (!failed) {
+        mode_t mask = umask(0);
+        (void)umask(mask);
+        (void)fchmod(fd, 0666 & ~mask);
+        (void)close(fd);
+        failed = fill(temporary, make, ctx, err) ? err_at(err, "cannot create '%s'", path)
+                                                 : take_place(temporary, target, path, force, err);
+        if (failed) {
+            remove_journals(temporary);
+            (void)unlink(temporary);
+        }
+    }
+    if (!failed && open_at(target, SQLITE_OPEN_READWRITE, db, err))
+        failed = err_at(err, "cannot create '%s'", path);
+    free(temporary);
+    free(target);
+    return failed;
+}
+
+/* --- opening --- */
+
+static int check_head(const char *path, int fd, struct err *err)
+{
+    struct stat st;
+    unsigned char head[HEAD_BYTES];
+    if (fstat(fd, &st))
+        return err_set(err, "cannot read '%s': %s", path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, "cannot open '%s': it is a %s, not a file", path,
+                       S_ISDIR(st.st_mode) ? "directory" : "pipe or device");
+    if (st.st_size == 0)
+        return err_set(err, "'%s' is empty", path);
+    ssize_t got = pread(fd, head, sizeof head, 0);
+    if (got < 0)
+        return err_set(err, "cannot read '%s': %s", path, strerror(errno));
+    if ((size_t)got < sizeof magic || memcmp(head, magic, sizeof magic) != 0)
+        return err_set(err, "'%s' is not an offchip file: it is no SQLite database", path);
+    if ((size_t)got < sizeof head)
+        return err_set(err, "'%s' is cut off after %zd bytes", path, got);
+    if (head[JOURNAL_BYTE] != JOURNAL_ROLLBACK)
+        return err_set(err, "'%s' has a write-ahead log; take it back with: sqlite3 FILE 'PRAGMA journal_mode=DELETE'",
+                       path);
+    return 0;
+}
+
+/* Ask for something that needs the file's first page. */
+static int first_read(sqlite3 *db)
+{
+    return sqlite3_exec(db, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
+}
+
+/* A killed writer's last transaction: rolled back by whoever may write to the file. */
+static int roll_back(const char *path, const char *plain, struct err *err)
+{
+    sqlite3 *db = NULL;
+    int failed = open_at(plain, SQLITE_OPEN_READWRITE, &db, err);
+    if (!failed) {
+        (void)sqlite3_busy_timeout(db, DBFILE_BUSY_MS);
+        failed = first_read(db) ? err_set(err, "%s", sqlite3_errmsg(db)) : 0;
+    }
+    sqlite3_close(db);
+    return failed ? err_at(err, "'%s' was being written when its writer died, and cannot be put right", path) : 0;
+}
+
+int dbfile_open(const char *path, enum dbfile_mode mode, sqlite3 **db, struct err *err)
+{
+    *db = NULL;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return err_set(err, "cannot open '%s': %s", path, strerror(errno));
+    int failed = check_head(path, fd, err);
+    (void)close(fd);
+    char *plain = failed ? NULL : plain_path(path, "", err);
+    if (!plain)
+        return -1;
+    int flags = mode == DBFILE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+    for (int attempt = 0; !failed; attempt++) {
+        if (open_at(plain, flags, db, err)) {
+            failed = err_at(err, "cannot open '%s'", path);
+            break;
+        }
+        (void)sqlite3_busy_timeout(*db, DBFILE_BUSY_MS);
+        if (first_read(*db) == SQLITE_OK)
+            break;
+        bool hot = sqlite3_extended_errcode(*db) == SQLITE_READONLY_ROLLBACK;
+        if (!hot || attempt)
+            failed = err_set(err, "'%s': %s", path, sqlite3_errmsg(*db));
+        sqlite3_close(*db);
+        *db = NULL;
+        if (!failed)
+            failed = roll_back(path, plain, err);
+    }
+    free(plain);
+    return failed;
+}
