@@ -177,7 +177,7 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
     return status;
 }
 
-static int open_inputs(struct input *inputs, size_t *count, int argc, char **argv)
+static int open_inputs(const struct engine *engine, struct input *inputs, size_t *count, int argc, char **argv)
 {
     struct err err = {""};
     const size_t groups[] = {(size_t)argc, mems.count, pims.count};
@@ -185,7 +185,7 @@ static int open_inputs(struct input *inputs, size_t *count, int argc, char **arg
     for (size_t g = 0; g < 3; g++)
         for (size_t i = 0; i < groups[g]; i++) {
             const char *spec = g == 0 ? argv[i] : g == 1 ? mems.items[i] : pims.items[i];
-            if (input_open(&inputs[*count], spec, roles[g], &err))
+            if (input_open(&inputs[*count], spec, roles[g], engine->plain_files, &err))
                 return cmd_fail(EXIT_DATA, "%s", err.msg);
             ++*count;
         }
@@ -213,7 +213,7 @@ static int run(int argc, char **argv)
     struct input *inputs = mem_zalloc(total, sizeof *inputs, &err);
     if (!inputs)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    status = open_inputs(inputs, &count, argc - 1, argv + 1);
+    status = open_inputs(engine, inputs, &count, argc - 1, argv + 1);
     if (status == EXIT_DONE)
         status = replay(engine, inputs, count);
     for (size_t i = 0; i < count; i++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/gpu.h"
+#include "models/placement/placement_platform.h"
 #include "models/uvm/uvm_platform.h"
 #include "trace/embedded.h"
 #include "trace/mem.h"
@@ -13,7 +14,7 @@
 static const struct platform_section gpu_section = {"gpu", gpu_params, sizeof(struct gpu)};
 static const struct platform_section uvm_section = {"uvm", uvm_platform_params, sizeof(struct uvm_platform)};
 
-const struct platform_section *const platform_sections[] = {&gpu_section, &uvm_section, NULL};
+const struct platform_section *const platform_sections[] = {&gpu_section, &uvm_section, &placement_section, NULL};
 
 enum { SECTIONS_MAX = 16, BASE_DEPTH_MAX = 4 };
 

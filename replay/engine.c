@@ -7,7 +7,7 @@
 #include "replay/policy_list.h"
 #include "trace/mem.h"
 
-const struct engine *const engines[] = {NULL};
+const struct engine *const engines[] = {&engine_placement, NULL};
 
 const struct engine *engine_find(const char *name)
 {

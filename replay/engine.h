@@ -40,10 +40,13 @@ struct engine {
     const struct metric *metrics;
     const char *headline;     /* metrics that `report` shows unless told: "time_ns,speedup_ratio" */
     const char *const *roles; /* roles an input may have besides none ("mem", "pim"), NULL-ended; NULL: none */
+    bool plain_files;         /* inputs may be files that are no traces; the engine reads input->spec itself */
     /* Run every policy of the job; runs[i] belongs to policies[i] and is initialised. An input the engine cannot
      * answer honestly for one policy is no failure: leave its metrics unknown and say why in a note. */
     int (*replay)(const struct replay_job *job, struct outcome *runs, struct err *err);
 };
+
+extern const struct engine engine_placement;
 
 extern const struct engine *const engines[]; /* ends with NULL */
 

@@ -1,9 +1,22 @@
 #include "replay/input.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <xxhash.h>
+
+static bool is_sqlite(const char *path)
+{
+    static const char magic[16] = "SQLite format 3";
+    char head[16];
+    FILE *f = fopen(path, "rb");
+    bool yes = f && fread(head, 1, sizeof head, f) == sizeof head && memcmp(head, magic, sizeof magic) == 0;
+    if (f)
+        (void)fclose(f);
+    return yes;
+}
 
 /* Content of a file that a key of the workload names (graph=FILE, rows=FILE); what is no file counts by its text. */
 static void hash_file(XXH3_state_t *state, const char *path)
@@ -20,7 +33,8 @@ static void hash_file(XXH3_state_t *state, const char *path)
     (void)fclose(f);
 }
 
-static int hash_workload(struct input *input, struct err *err)
+/* The spec and the files it names: all that decides what a workload or a plain file holds. */
+static int hash_content(struct input *input, struct err *err)
 {
     XXH3_state_t *state = XXH3_createState();
     if (!state)
@@ -28,7 +42,9 @@ static int hash_workload(struct input *input, struct err *err)
     (void)XXH3_128bits_reset(state);
     (void)XXH3_128bits_update(state, input->spec, strlen(input->spec));
     const struct workload *w = &input->workload;
-    for (const struct param *p = w->type->params; p && p->name; p++)
+    if (!w->type)
+        hash_file(state, input->spec);
+    for (const struct param *p = w->type ? w->type->params : NULL; p && p->name; p++)
         if (p->type == PARAM_TEXT && param_text(p, w->params))
             hash_file(state, param_text(p, w->params));
     XXH128_hash_t h = XXH3_128bits_digest(state);
@@ -38,7 +54,7 @@ static int hash_workload(struct input *input, struct err *err)
     return 0;
 }
 
-int input_open(struct input *input, const char *spec, const char *role, struct err *err)
+int input_open(struct input *input, const char *spec, const char *role, bool plain, struct err *err)
 {
     memset(input, 0, sizeof *input);
     input->spec = spec;
@@ -47,7 +63,10 @@ int input_open(struct input *input, const char *spec, const char *role, struct e
     if (strncmp(spec, "synth:", 6) == 0) {
         rc = workload_open(&input->workload, spec + 6, err);
         if (!rc)
-            rc = hash_workload(input, err);
+            rc = hash_content(input, err);
+    } else if (plain && !is_sqlite(spec)) {
+        rc = access(spec, R_OK) ? err_set(err, "cannot open '%.200s': %s", spec, strerror(errno))
+                                : hash_content(input, err);
     } else {
         input->store = store_open(spec, err);
         rc = input->store ? store_hash(input->store, input->hash, err) : -1;

@@ -1,4 +1,5 @@
-/* input: what is replayed; a trace file or a workload, `synth:NAME,key=value`. */
+/* input: what is replayed; a trace file, a workload, `synth:NAME,key=value`, or, for engines that read such, a plain
+ * file (a task file of the placement engine). */
 #ifndef REPLAY_INPUT_H
 #define REPLAY_INPUT_H
 
@@ -8,12 +9,13 @@
 struct input {
     const char *spec;         /* as given */
     const char *role;         /* "" or one of the engine's roles ("mem", "pim") */
-    struct store *store;      /* a trace file, opened read-only; NULL for a workload */
+    struct store *store;      /* a trace file, opened read-only; NULL for a workload or a plain file */
     struct workload workload; /* workload.type is NULL for a trace file */
     char hash[33];            /* of the content (trace) or of the spec (workload), hexadecimal */
 };
 
-int input_open(struct input *input, const char *spec, const char *role, struct err *err);
+/* plain: a file that is no SQLite database is taken as it is, for the engine to read. */
+int input_open(struct input *input, const char *spec, const char *role, bool plain, struct err *err);
 void input_close(struct input *input);
 
 #endif

@@ -32,6 +32,8 @@ struct figure {
     int (*write)(const struct figure_input *input, FILE *script, struct err *err);
 };
 
+extern const struct figure figure_placement_overhead, figure_placement_timeline;
+
 extern const struct figure *const figures[]; /* ends with NULL */
 
 const struct figure *figure_find(const char *name);

@@ -1,0 +1,83 @@
+#include "models/placement/overhead.h"
+
+#include <math.h>
+
+double overhead_device(const struct placement_inputs *in, const struct placement_platform *hw)
+{
+    return in->copies * hw->t_ini + (hw->l_dh + hw->l_ini) * in->bytes_dh + hw->l_hd * in->bytes_hd;
+}
+
+double overhead_launch(const struct placement_inputs *in, const struct placement_platform *hw)
+{
+    return in->dirty_mapped_bytes * hw->l_mapping + in->dirty_kernels * hw->c_cpu;
+}
+
+double overhead_synchronise(const struct placement_inputs *in, const struct placement_platform *hw)
+{
+    double worst = in->kernels * hw->c_gpu;
+    return hw->l_writeback > 0 ? fmin(in->written_bytes * hw->l_writeback, worst) : worst;
+}
+
+double overhead_managed(const struct placement_inputs *in, const struct placement_platform *hw)
+{
+    return overhead_launch(in, hw) + overhead_synchronise(in, hw);
+}
+
+double overhead_penalty(const struct placement_inputs *in, const struct placement_platform *hw,
+                        enum placement_penalty rule)
+{
+    bool below = in->parallelism < hw->max_parallelism;
+    bool hidden = rule == PLACEMENT_PRINTED ? below : !below;
+    return hidden ? 0 : fmax(hw->l_mem - hw->l_l2, 0);
+}
+
+double overhead_cache(const struct placement_inputs *in, const struct placement_platform *hw,
+                      enum placement_penalty rule)
+{
+    return in->l2_hit_ratio * in->l2_instructions * overhead_penalty(in, hw, rule);
+}
+
+double overhead_pinned(const struct placement_inputs *in, const struct placement_platform *hw,
+                       enum placement_penalty rule)
+{
+    return overhead_cache(in, hw, rule) + in->mapped_bytes * hw->l_mapping;
+}
+
+double overhead_idle(const struct placement_inputs *in, const struct placement_platform *hw)
+{
+    return in->dirty_mapped_bytes * hw->l_mapping;
+}
+
+void placement_overheads(const struct placement_inputs *in, const struct placement_platform *hw,
+                         enum placement_penalty rule, struct placement_overheads *out)
+{
+    out->ms[PLACEMENT_DEVICE] = overhead_device(in, hw);
+    out->ms[PLACEMENT_MANAGED] = overhead_managed(in, hw);
+    out->ms[PLACEMENT_PINNED] = overhead_pinned(in, hw, rule);
+    out->idle_ms = overhead_idle(in, hw);
+    out->pinned_idle_ms = in->mapped_bytes * hw->l_mapping;
+    out->cache_ms = overhead_cache(in, hw, rule);
+    double device = out->ms[PLACEMENT_DEVICE];
+    out->margin_managed = (out->idle_ms - hw->c_cpu - hw->c_gpu) - (out->ms[PLACEMENT_MANAGED] - device);
+    out->margin_pinned = (out->pinned_idle_ms - out->cache_ms) - (out->ms[PLACEMENT_PINNED] - device);
+}
+
+enum placement guideline_1(const struct placement_overheads *overheads)
+{
+    bool managed = overheads->margin_managed >= 0, pinned = overheads->margin_pinned >= 0;
+    if (managed && pinned)
+        return overheads->ms[PLACEMENT_MANAGED] <= overheads->ms[PLACEMENT_PINNED] ? PLACEMENT_MANAGED
+                                                                                   : PLACEMENT_PINNED;
+    return managed ? PLACEMENT_MANAGED : pinned ? PLACEMENT_PINNED : PLACEMENT_DEVICE;
+}
+
+bool guideline_2(double managed_and_pinned_kernels, double device_kernels)
+{
+    return managed_and_pinned_kernels <= device_kernels;
+}
+
+const char *placement_name(enum placement placement)
+{
+    static const char *const names[] = {"device", "managed", "pinned"};
+    return names[placement];
+}

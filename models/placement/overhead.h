@@ -1,0 +1,70 @@
+/* overhead: what device (D), managed (M) and host-pinned (H) memory cost a task on an integrated GPU; equations 2 to 8
+ * and guidelines 9 to 11 of Bateni et al. 2020, one function each, named by its equation. Times in ms.
+ *
+ * Worked example (overhead_test.c): 4 copies of 1 MiB each way at 1e-7 ms/byte and 0.01 ms start-up:
+ * O_D = 4 x 0.01 + 1e-7 x 2 MiB + 1e-7 x 2 MiB = 0.459 ms. */
+#ifndef MODELS_PLACEMENT_OVERHEAD_H
+#define MODELS_PLACEMENT_OVERHEAD_H
+
+#include <stddef.h>
+
+#include "models/placement/placement_platform.h"
+
+/* Table III, per application. Sums over kernels are given as sums: sum S_i over all kernels, over the N_c kernels
+ * launched with a dirty CPU cache, and of what kernels modify. */
+struct placement_inputs {
+    double bytes_hd, bytes_dh; /* B_hd, B_dh */
+    double copies;             /* N_m */
+    double kernels;            /* N_k */
+    double dirty_kernels;      /* N_c, at most N_k */
+    double mapped_bytes;       /* sum of S_i over all N_k kernels */
+    double dirty_mapped_bytes; /* sum of S_i over the N_c kernels */
+    double written_bytes;      /* sum of B_write,i */
+    double l2_instructions;    /* N_L2, summed over kernels */
+    double l2_hit_ratio;       /* tau under D */
+    double parallelism;        /* ILP x TLP */
+};
+
+/* Which way round equation 7 is read. Printed: no penalty where parallelism is below the peak's. Physical: no penalty
+ * where it is enough to hide latency. */
+enum placement_penalty { PLACEMENT_PRINTED, PLACEMENT_PHYSICAL };
+
+enum placement { PLACEMENT_DEVICE, PLACEMENT_MANAGED, PLACEMENT_PINNED, PLACEMENTS };
+
+double overhead_device(const struct placement_inputs *in, const struct placement_platform *hw);      /* (2) O_D */
+double overhead_launch(const struct placement_inputs *in, const struct placement_platform *hw);      /* (3) T_l */
+double overhead_synchronise(const struct placement_inputs *in, const struct placement_platform *hw); /* (4) T_s */
+double overhead_managed(const struct placement_inputs *in, const struct placement_platform *hw);     /* (5) O_M */
+double overhead_cache(const struct placement_inputs *in, const struct placement_platform *hw,
+                      enum placement_penalty rule); /* (6) T_c */
+double overhead_penalty(const struct placement_inputs *in, const struct placement_platform *hw,
+                        enum placement_penalty rule); /* (7) */
+double overhead_pinned(const struct placement_inputs *in, const struct placement_platform *hw,
+                       enum placement_penalty rule); /* (8) O_H */
+
+/* I: the part of a managed run in which the GPU idles while pages are mapped; the only part that another task may use.
+ * Mapping happens at the launches of equation 3. */
+double overhead_idle(const struct placement_inputs *in, const struct placement_platform *hw);
+
+/* All of it at once. A margin is right side minus left side of its guideline: >= 0 allows the conversion. */
+struct placement_overheads {
+    double ms[PLACEMENTS];
+    double idle_ms;        /* I under M */
+    double pinned_idle_ms; /* I under H: S_i l_mapping over all kernels, equation 8 */
+    double cache_ms;       /* T_c */
+    double margin_managed; /* (9): (I - C_cpu - C_gpu) - (O_M - O_D) */
+    double margin_pinned;  /* (10): (I - T_c) - (O_H - O_D) */
+};
+
+void placement_overheads(const struct placement_inputs *in, const struct placement_platform *hw,
+                         enum placement_penalty rule, struct placement_overheads *out);
+
+/* Guideline 1: what (9) and (10) allow; where both hold, the smaller overhead; device memory where neither does. */
+enum placement guideline_1(const struct placement_overheads *overheads);
+
+/* Guideline 2, (11): kernels under M or H together never outnumber kernels under D. */
+bool guideline_2(double managed_and_pinned_kernels, double device_kernels);
+
+const char *placement_name(enum placement placement); /* "device", "managed", "pinned" */
+
+#endif
