@@ -26,16 +26,42 @@ static char *plain_path(const char *path, const char *suffix, struct err *err)
 
 /* --- making --- */
 
-/* Journals of a file that is gone would be rolled back into the new one. */
+enum { JOURNALS = 3 };
+
+static char *journal_path(const char *path, int which, struct err *err)
+{
+    static const char *const suffixes[JOURNALS] = {"-journal", "-wal", "-shm"};
+    return plain_path(path, suffixes[which], err);
+}
+
 static void remove_journals(const char *path)
 {
-    static const char *const suffixes[] = {"-journal", "-wal", "-shm"};
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        char *journal = plain_path(path, suffixes[i], NULL);
+    for (int i = 0; i < JOURNALS; i++) {
+        char *journal = journal_path(path, i, NULL);
         if (journal)
             (void)unlink(journal);
         free(journal);
     }
+}
+
+/* A journal without its file would be rolled back into the new one. It may as well be that of a file which somebody
+ * else made just now, so it is not removed. */
+static int check_journals(const char *target, const char *path, struct err *err)
+{
+    for (int i = 0; i < JOURNALS; i++) {
+        char *journal = journal_path(target, i, err);
+        if (!journal)
+            return -1;
+        bool there = access(journal, F_OK) == 0, made = access(target, F_OK) == 0;
+        int wrong = 0;
+        if (there && !made)
+            wrong = err_set(err, "cannot create '%s': '%s' is left from a file that is gone; --force removes it", path,
+                            journal);
+        free(journal);
+        if (wrong)
+            return -1;
+    }
+    return 0;
 }
 
 static int check_target(const char *path, bool force, struct err *err)
@@ -66,9 +92,12 @@ static int fill(const char *temporary, int (*make)(sqlite3 *db, void *ctx, struc
 /* Give the finished file its name; without force only if nobody else took it meanwhile. */
 static int take_place(const char *temporary, const char *target, const char *path, bool force, struct err *err)
 {
-    remove_journals(target);
-    if (force)
+    if (force) {
+        remove_journals(target);
         return rename(temporary, target) ? err_set(err, "cannot create '%s': %s", path, strerror(errno)) : 0;
+    }
+    if (check_journals(target, path, err))
+        return -1;
     if (renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_NOREPLACE) == 0)
         return 0;
     if (errno == EINVAL || errno == ENOSYS) { /* a file system without that */

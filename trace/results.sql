@@ -1,0 +1,31 @@
+-- The tables of a results file, version 1 (PRAGMA user_version); docs/trace-format.md describes them.
+
+-- One policy on one input. key: 32 hexadecimal digits over all that decides the outcome, so that a run that was done
+-- is recognised. position: the order in which runs are reported. settings, params, metrics, intervals: JSON objects;
+-- an interval is [lo, hi]; notes: a JSON array of sentences. baseline: 1 if the speed-ups of its request are relative
+-- to this run.
+CREATE TABLE runs(
+    run INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    position INTEGER NOT NULL,
+    engine TEXT NOT NULL,
+    input TEXT NOT NULL,
+    input_hash TEXT NOT NULL,
+    platform TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    policy TEXT NOT NULL,
+    params TEXT NOT NULL,
+    metrics TEXT NOT NULL,
+    intervals TEXT NOT NULL,
+    notes TEXT NOT NULL,
+    baseline INTEGER NOT NULL,
+    offchip_version TEXT NOT NULL);
+
+-- The same metrics one by one; value NULL: unknown, or known only as the interval lo to hi. A name ends in its unit.
+CREATE TABLE metrics(
+    run INTEGER NOT NULL REFERENCES runs(run),
+    name TEXT NOT NULL,
+    value NUMERIC,
+    lo REAL,
+    hi REAL,
+    PRIMARY KEY(run, name));
