@@ -1,0 +1,189 @@
+/* channel: one HBM channel with its controller: 16 banks, MEM and PIM queues, open rows, earliest legal cycles.
+ *
+ * One controller cycle is, in this order (pim.md's section 3 in our words): mode update by the policy; selection of at
+ * most one request into a bank slot (MEM) or into all sixteen (PIM); command issue, at most one column command and one
+ * row command. A request that enters after the cycle t is seen by the scheduler at t + 1. The data pipeline needs no
+ * state: a read ends CL after its last column command and a write WL after it, the read-to-write gap keeps the order,
+ * and replies leave at one per cycle.
+ *
+ * The channel is driven by a loop that models/dram/loop.h builds for each policy. The loop visits only cycles at which
+ * something can happen; counters that count cycles are advanced arithmetically. State is kept as 16-bit masks of banks
+ * and as lanes (models/dram/lanes.h) of earliest cycles; cycles are 32-bit offsets from `base`, moved along by
+ * dram_channel_rebase().
+ *
+ * Call order: dram_channel_init(), then a loop; the struct holds no resources. One thread per channel.
+ *
+ * Source: gupta-2025-f3fs; GPGPU-Sim-4.0.1 branch ISPASS_2025 commit 1eea352, dram.cc and dram_sched*.cc.
+ * Differs: an unopened bank matches no row (the artifact's registers start as row 0). */
+#ifndef MODELS_DRAM_CHANNEL_H
+#define MODELS_DRAM_CHANNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/dram/legal.h"
+#include "models/dram/timing.h"
+
+enum { DRAM_BANKS = 16, DRAM_QUEUE = 64, DRAM_ALL = 0xffff };
+
+/* No row: of a bank never opened, of a policy with no current PIM row. */
+#define DRAM_NO_ROW UINT32_MAX
+
+enum dram_class { DRAM_MEM, DRAM_PIM };
+
+/* What a request is; flags of struct dram_request. The low three bits are its column commands (1 to 4). */
+enum { DRAM_COLUMNS = 7, DRAM_IS_WRITE = 8, DRAM_IS_PIM = 16, DRAM_IS_POSTED = 32 };
+
+/* One request of one channel. */
+struct dram_request {
+    int64_t arrival; /* cycle of the front end's clock */
+    uint32_t row;    /* < DRAM_NO_ROW */
+    uint16_t column; /* of atoms; the controller does not look at it */
+    uint8_t bank;    /* < 16; not used by PIM, which writes to every bank */
+    uint8_t flags;   /* posted: an L2 write-back, for which no reply is sent */
+};
+
+/* The waiting MEM requests of one bank, oldest at the lowest bit. */
+struct dram_bank_queue {
+    uint64_t live;  /* waiting */
+    uint64_t same;  /* of them, those of the row selected last (the row streak) */
+    uint64_t match; /* of them, those of the open row; stale where dram_channel.stale says so */
+    int32_t tail;   /* next free position */
+    int32_t limit;  /* compact when tail gets here: 16, 32, 48 or 64 */
+    uint32_t last_row;
+    _Alignas(64) uint32_t rows[DRAM_QUEUE];
+    uint32_t ids[DRAM_QUEUE], seqs[DRAM_QUEUE];
+    uint8_t flags[DRAM_QUEUE];
+};
+
+/* What was counted. Cycles are DRAM cycles. */
+struct dram_stats {
+    int64_t switches[2]; /* [DRAM_PIM]: MEM to PIM; [DRAM_MEM]: PIM to MEM */
+    int64_t conflicts;   /* banks whose next request would have hit, summed over MEM to PIM switches */
+    int64_t capped;      /* MEM to PIM switches made by a cap */
+    int64_t drain;       /* cycles in PIM mode in which MEM requests still hold bank slots */
+    int64_t accesses[2]; /* selections by class; under fcfs 16 per PIM request */
+    int64_t hits[2];
+    int64_t writes, write_hits;             /* of the MEM ones */
+    int64_t activates, precharges, columns; /* commands; one to all banks counts once */
+    int64_t slot_sum, slot_cycles;          /* occupied slots summed over cycles; cycles with any */
+    int64_t mem_slot_sum, mem_slot_cycles;  /* the same of MEM requests */
+    int64_t wait[2];                        /* cycles in the other mode with requests of this class waiting */
+    int64_t in[2], out[2];                  /* requests */
+    int64_t columns_in;                     /* column commands that the entered requests ask for */
+    int64_t visits;                         /* cycles that the loop looked at */
+    int64_t last_out[2];                    /* cycle of the last completion, -1: none */
+    int64_t first_in[2];                    /* cycle of the first entry, -1: none */
+};
+
+/* A request that is done (or known to be): reported in order of `done`. */
+struct dram_completion {
+    int64_t done; /* cycle of the last data */
+    uint32_t id;
+    uint8_t flags;
+};
+
+enum { DRAM_COMPLETIONS = 256 };
+
+/* Where a loop writes what became of each request, by id; any may be NULL. -1 is "never". */
+struct dram_fate {
+    int64_t *enter, *sched, *column, *done;
+};
+
+struct dram_channel {
+    struct dram_timing timing;
+    int32_t queue; /* waiting requests per class, at most */
+    int32_t group_mask;
+    uint16_t group_banks[DRAM_BANKS]; /* banks of a group */
+
+    int64_t base; /* cycle that offset 0 stands for */
+    int32_t last; /* offset of the last visited cycle; -1 before the first */
+
+    enum dram_class mode;
+    int32_t prio;                                  /* where the bank scans start */
+    unsigned occupied;                             /* slots that hold a request */
+    bool pim_in_slots;                             /* and it is a PIM request */
+    unsigned active;                               /* banks with an open row */
+    unsigned want_rd, want_wr, want_act, want_pre; /* what each MEM slot needs next */
+    unsigned pending;                              /* banks with waiting MEM requests */
+    unsigned streak;                               /* banks with a live row streak */
+    unsigned match;                                /* banks with a waiting request of the open row; see stale */
+    unsigned stale;                                /* banks whose match must be found again */
+    unsigned older;     /* banks whose oldest MEM is older than the oldest PIM; if both wait */
+    int32_t waiting[2]; /* requests of each class in the queues */
+    uint32_t seq;       /* entry number of the next request */
+
+    _Alignas(64) int32_t ready[DRAM_BANKS];  /* a slot's next command, by its bank alone; INT32_MAX: empty slot */
+    _Alignas(64) int32_t act_ok[DRAM_BANKS]; /* earliest cycles by bank */
+    _Alignas(64) int32_t rd_ok[DRAM_BANKS];
+    _Alignas(64) int32_t wr_ok[DRAM_BANKS];
+    _Alignas(64) int32_t pre_ok[DRAM_BANKS];
+    _Alignas(64) uint32_t open_row[DRAM_BANKS];       /* kept while a bank is precharged */
+    _Alignas(64) uint32_t head_seq[DRAM_BANKS];       /* of the oldest waiting request */
+    int32_t ccd_ok, rrd_ok, rtw_ok, wtr_ok;           /* earliest cycles by channel */
+    int32_t ccdl_ok[DRAM_BANKS], rtpl_ok[DRAM_BANKS]; /* by group */
+    int32_t ccdl_last, rtpl_last;                     /* the latest of them */
+    int32_t pim_wtp;                                  /* earliest PRE of any bank after a PIM column command */
+
+    uint32_t slot_row[DRAM_BANKS], slot_id[DRAM_BANKS];
+    uint8_t slot_flags[DRAM_BANKS], slot_columns[DRAM_BANKS];
+
+    /* The PIM request in the slots: all its commands are known when it is selected. */
+    int32_t pim_column;   /* cycle of its column command */
+    int32_t pim_activate; /* cycle from whose end on `pim_opens` have its row; INT32_MAX: done or none */
+    unsigned pim_opens;
+    uint32_t pim_row;
+
+    struct dram_bank_queue bank[DRAM_BANKS];
+    struct {
+        uint32_t rows[DRAM_QUEUE], ids[DRAM_QUEUE], seqs[DRAM_QUEUE];
+        uint8_t flags[DRAM_QUEUE];
+        uint32_t head; /* position modulo 64; waiting[DRAM_PIM] follow */
+    } pim;
+    struct { /* fcfs: both classes in one queue */
+        uint32_t rows[2 * DRAM_QUEUE], ids[2 * DRAM_QUEUE];
+        uint8_t flags[2 * DRAM_QUEUE], banks[2 * DRAM_QUEUE];
+        uint32_t head;
+    } fifo;
+
+    struct dram_stats stats;
+    struct dram_legal legal;
+    struct dram_fate fate;
+    struct dram_completion completions[DRAM_COMPLETIONS]; /* ring, filled by the stepping loop */
+    uint32_t completion_head, completion_tail;            /* the reader moves head up to tail */
+
+    /* --explain: called for each command before its effect, `explain` times at most. */
+    int64_t explain;
+    void (*on_command)(void *ctx, const struct dram_channel *channel, int64_t cycle, const char *command,
+                       unsigned banks, uint32_t row, uint32_t id);
+    void *on_command_ctx;
+};
+
+/* Make an idle channel at cycle 0 with all banks precharged and never opened. */
+int dram_channel_init(struct dram_channel *channel, const struct dram_platform *platform, struct err *err);
+
+/* Move `base` up to cycle `now`; called by the loops when offsets grow large. */
+void dram_channel_rebase(struct dram_channel *channel, int64_t now);
+
+/* Rare work of the loop: squeeze dead positions out of a bank's queue. */
+void dram_bank_queue_compact(struct dram_bank_queue *queue);
+
+/* Rare work of the loop: hand a command to on_command, of the `explain` first. */
+void dram_channel_explain(struct dram_channel *channel, int32_t t, const char *command, unsigned banks, uint32_t row,
+                          uint32_t id);
+void dram_channel_explain_pim(struct dram_channel *channel, unsigned precharged, int32_t precharge, unsigned activated,
+                              int32_t activate, uint32_t row, uint32_t id);
+
+/* fcfs at a MEM to PIM switch: of the first MEM request of each bank behind the head, those that would have hit. */
+int dram_channel_fifo_conflicts(const struct dram_channel *channel);
+
+/* After a run: requests in = requests out + waiting + in slots, bytes likewise, no illegal command. */
+int dram_channel_check(const struct dram_channel *channel, bool finished, struct err *err);
+
+/* Room for one more request of a class. */
+static inline bool dram_channel_room(const struct dram_channel *ch, enum dram_class class)
+{
+    return ch->waiting[class] < ch->queue;
+}
+
+#endif

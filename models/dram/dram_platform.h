@@ -1,0 +1,34 @@
+/* dram_platform: numbers of one memory channel and of what stands before it; section [dram] of a platform file. */
+#ifndef MODELS_DRAM_DRAM_PLATFORM_H
+#define MODELS_DRAM_DRAM_PLATFORM_H
+
+#include "trace/param.h"
+
+struct dram_platform {
+    int64_t channels;      /* independent channels of the device */
+    int64_t banks;         /* per channel: 16, as in an HBM2 or HBM3 pseudo-channel */
+    int64_t bank_groups;   /* group of a bank = bank mod bank_groups */
+    int64_t rows, columns; /* per bank; columns of atom_bytes */
+    int64_t atom_bytes;    /* moved by one column command */
+    const char *map;       /* byte address to channel, bank, row, column: models/dram/address.h */
+    int64_t clock_hz;      /* DRAM command clock */
+    int64_t core_clock_hz; /* clock of the cores, the interconnect and L2 */
+    int64_t ccd, ccdl, rrd, rcd, ras, rp, rc, cl, wl, cdlr, wr, rtpl; /* DRAM cycles, models/dram/timing.h */
+    int64_t burst_cycles;   /* DRAM cycles the data bus is busy for one column command */
+    int64_t queue;          /* waiting MEM requests, and as many PIM requests; at most 64 */
+    int64_t return_queue;   /* finished requests on the way back; with 2 * queue it gives the credits */
+    int64_t l2_queue;       /* requests between L2 and DRAM, per sub-partition; halved by a second virtual channel */
+    int64_t noc_queue;      /* interconnect output buffer per sub-partition, packets; halved likewise */
+    int64_t noc_l2_queue;   /* interconnect to L2, per sub-partition; halved likewise */
+    int64_t input_queue;    /* interconnect input buffer of a source that one channel's share fills, packets */
+    int64_t rop_latency;    /* core cycles, MEM only */
+    int64_t dram_latency;   /* core cycles in the queue before the controller */
+    int64_t reply_latency;  /* DRAM cycles from an L2 hit or a finished read to the source */
+    int64_t pim_period;     /* DRAM cycles per PIM request that the issuing SM's port allows to one channel */
+    int64_t launch_latency; /* core cycles between two launches of a kernel */
+    int64_t sms, pim_sms;   /* multiprocessors in all, and those that issue PIM requests */
+};
+
+extern const struct param dram_params[];
+
+#endif

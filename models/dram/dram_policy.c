@@ -1,0 +1,63 @@
+#include "models/dram/dram_policy.h"
+
+#include <string.h>
+
+extern const struct dram_policy dram_fcfs, dram_mem_first, dram_pim_first, dram_frfcfs, dram_frfcfs_cap,
+    dram_frfcfs_modecap, dram_bliss, dram_frrr_fcfs, dram_gather_issue, dram_f3fs;
+
+const struct dram_policy *const dram_policies[] = {&dram_fcfs,
+                                                   &dram_mem_first,
+                                                   &dram_pim_first,
+                                                   &dram_frfcfs,
+                                                   &dram_frfcfs_cap,
+                                                   &dram_frfcfs_modecap,
+                                                   &dram_bliss,
+                                                   &dram_frrr_fcfs,
+                                                   &dram_gather_issue,
+                                                   &dram_f3fs,
+                                                   NULL};
+
+const struct dram_policy *dram_policy_find(const char *name)
+{
+    for (size_t i = 0; dram_policies[i]; i++)
+        if (strcmp(dram_policies[i]->head.name, name) == 0)
+            return dram_policies[i];
+    return NULL;
+}
+
+const struct dram_loops *dram_policy_loops(const struct dram_policy *policy, int isa)
+{
+    if (isa < 0)
+        isa = DRAM_ISA_BASE;
+    return &policy->loops[isa];
+}
+
+/* What the loop wrote ahead of time and the limit cut off did not happen. */
+static void take_back(struct dram_channel *ch, const struct dram_completion *c, int64_t limit)
+{
+    const enum dram_class class = c->flags & DRAM_IS_PIM ? DRAM_PIM : DRAM_MEM;
+    if (ch->fate.done)
+        ch->fate.done[c->id] = -1;
+    if (class == DRAM_PIM && c->done - ch->timing.wl >= limit && ch->fate.column)
+        ch->fate.column[c->id] = -1;
+}
+
+void dram_feed_end(struct dram_channel *ch, struct dram_feed *feed, int64_t now)
+{
+    const struct dram_stats *s = &ch->stats;
+    feed->finished = s->out[DRAM_MEM] + s->out[DRAM_PIM] == feed->count;
+    if (feed->finished) {
+        const int64_t last = s->last_out[0] > s->last_out[1] ? s->last_out[0] : s->last_out[1];
+        feed->cycles = last + 1;
+        if (feed->cycles <= feed->limit)
+            return;
+    }
+    feed->finished = false;
+    feed->cycles = feed->limit == INT64_MAX ? now + 1 : feed->limit;
+    for (uint32_t i = ch->completion_tail; i > 0 && i + DRAM_COMPLETIONS > ch->completion_tail; i--) {
+        const struct dram_completion *c = &ch->completions[(i - 1) % DRAM_COMPLETIONS];
+        if (c->done < feed->cycles)
+            break;
+        take_back(ch, c, feed->cycles);
+    }
+}

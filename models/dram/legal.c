@@ -1,0 +1,52 @@
+#include "models/dram/legal.h"
+
+#include <string.h>
+
+void dram_legal_init(struct dram_legal *l)
+{
+    memset(l, 0, sizeof *l);
+    for (int i = 0; i < 16; i++) {
+        l->act[i] = l->pre[i] = l->rd[i] = l->wr[i] = l->group_column[i] = l->group_rd[i] = DRAM_LONG_AGO;
+        l->row[i] = UINT32_MAX;
+    }
+    l->any_act = l->any_rd = l->any_wr = l->pim = DRAM_LONG_AGO;
+}
+
+static void shift(int32_t *cycle, int32_t by)
+{
+    const int64_t moved = (int64_t)*cycle - by;
+    *cycle = moved < DRAM_LONG_AGO ? DRAM_LONG_AGO : (int32_t)moved;
+}
+
+void dram_legal_rebase(struct dram_legal *l, int32_t by)
+{
+    for (int i = 0; i < 16; i++) {
+        shift(&l->act[i], by);
+        shift(&l->pre[i], by);
+        shift(&l->rd[i], by);
+        shift(&l->wr[i], by);
+        shift(&l->group_column[i], by);
+        shift(&l->group_rd[i], by);
+    }
+    shift(&l->any_act, by);
+    shift(&l->any_rd, by);
+    shift(&l->any_wr, by);
+    shift(&l->pim, by);
+}
+
+void dram_legal_pim_rows(struct dram_legal *l, const struct dram_timing *tm, int group_mask, unsigned precharged,
+                         int32_t pre, unsigned activated, int32_t act, uint32_t row)
+{
+    for (unsigned m = precharged; m; m &= m - 1) {
+        const int b = __builtin_ctz(m);
+        dram_legal_pre(l, tm, pre, b, b & group_mask);
+    }
+    if (!activated)
+        return;
+    /* One ACT to many banks arms and obeys tRRD once. */
+    const int32_t before = l->any_act;
+    for (unsigned m = activated; m; m &= m - 1) {
+        l->any_act = before;
+        dram_legal_act(l, tm, act, __builtin_ctz(m), row);
+    }
+}

@@ -1,0 +1,115 @@
+/* legal: an independent watch over the commands of a channel, on in every run.
+ *
+ * It keeps the cycles of the commands given, not the earliest legal ones that the channel computes, and compares each
+ * command with every rule of models/dram/timing.h that ends in it, and with the state of the bank. The first command
+ * that is too early, or meets the wrong row, is kept; dram_channel_check() makes it an error. */
+#ifndef MODELS_DRAM_LEGAL_H
+#define MODELS_DRAM_LEGAL_H
+
+#include <stdint.h>
+
+#include "models/dram/timing.h"
+
+/* "Long ago", far enough that no rule applies, near enough that differences do not overflow. */
+#define DRAM_LONG_AGO (-(1 << 28))
+
+struct dram_legal {
+    _Alignas(64) int32_t act[16]; /* cycle of the last command of each kind, by bank */
+    _Alignas(64) int32_t pre[16];
+    _Alignas(64) int32_t rd[16];
+    _Alignas(64) int32_t wr[16];
+    _Alignas(64) uint32_t row[16]; /* open row; UINT32_MAX: precharged */
+    int32_t group_column[16], group_rd[16];
+    int32_t any_act, any_rd, any_wr, pim;
+    int32_t bad_cycle; /* offset of the first illegal command */
+    int32_t bad_bank;
+    const char *bad; /* what is wrong with it, NULL: nothing */
+};
+
+void dram_legal_init(struct dram_legal *legal);
+void dram_legal_rebase(struct dram_legal *legal, int32_t by);
+
+static inline void dram_legal_blame(struct dram_legal *l, int32_t t, int bank, const char *what)
+{
+    if (!l->bad) {
+        l->bad = what;
+        l->bad_cycle = t;
+        l->bad_bank = bank;
+    }
+}
+
+static inline int32_t dram_legal_max(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline void dram_legal_act(struct dram_legal *l, const struct dram_timing *tm, int32_t t, int b, uint32_t row)
+{
+    if (__builtin_expect((l->row[b] != UINT32_MAX) | (t - l->pre[b] < tm->rp) | (t - l->act[b] < tm->rc) |
+                             (t - l->any_act < tm->rrd),
+                         0))
+        dram_legal_blame(l, t, b, "ACT");
+    l->act[b] = l->any_act = t;
+    l->row[b] = row;
+}
+
+static inline void dram_legal_pre(struct dram_legal *l, const struct dram_timing *tm, int32_t t, int b, int group)
+{
+    const int32_t wr = dram_legal_max(l->wr[b], l->pim);
+    if (__builtin_expect((l->row[b] == UINT32_MAX) | (t - l->act[b] < tm->ras) | (t - l->rd[b] < tm->rtp) |
+                             (t - wr < tm->wtp) | (t - l->group_rd[group] < tm->rtpl),
+                         0))
+        dram_legal_blame(l, t, b, "PRE");
+    l->pre[b] = t;
+    l->row[b] = UINT32_MAX;
+}
+
+static inline void dram_legal_rd(struct dram_legal *l, const struct dram_timing *tm, int32_t t, int b, int group,
+                                 uint32_t row)
+{
+    const int32_t wr = dram_legal_max(l->any_wr, l->pim), column = dram_legal_max(l->group_column[group], l->pim);
+    if (__builtin_expect((l->row[b] != row) | (t - l->act[b] < tm->rcd) | (t - l->any_rd < tm->ccd) |
+                             (t - column < tm->ccdl) | (t - wr < tm->wtr),
+                         0))
+        dram_legal_blame(l, t, b, "RD");
+    l->rd[b] = l->any_rd = l->group_rd[group] = l->group_column[group] = t;
+}
+
+static inline void dram_legal_wr(struct dram_legal *l, const struct dram_timing *tm, int32_t t, int b, int group,
+                                 uint32_t row)
+{
+    const int32_t wr = dram_legal_max(l->any_wr, l->pim), column = dram_legal_max(l->group_column[group], l->pim);
+    if (__builtin_expect((l->row[b] != row) | (t - l->act[b] < tm->rcdwr) | (t - wr < tm->ccd) |
+                             (t - column < tm->ccdl) | (t - l->any_rd < tm->rtw),
+                         0))
+        dram_legal_blame(l, t, b, "WR");
+    l->wr[b] = l->any_wr = l->group_column[group] = t;
+}
+
+/* A PIM request's commands to many banks: PRE of `precharged` at `pre`, ACT of `activated` at `act` (masks may be 0),
+ * column at `t`. Out of line: once per row change. */
+void dram_legal_pim_rows(struct dram_legal *l, const struct dram_timing *tm, int group_mask, unsigned precharged,
+                         int32_t pre, unsigned activated, int32_t act, uint32_t row);
+
+/* The column command; `opened` says that dram_legal_pim_rows() was called for it or that its row is that of the PIM
+ * request before. */
+static inline void dram_legal_pim(struct dram_legal *l, const struct dram_timing *tm, int32_t t, uint32_t row)
+{
+    const int32_t wr = dram_legal_max(l->any_wr, l->pim);
+    int32_t column = l->pim;
+    for (int g = 0; g < 16; g++)
+        column = dram_legal_max(column, l->group_column[g]);
+    int32_t act = l->act[0];
+    uint32_t differs = 0;
+    for (int b = 0; b < 16; b++) {
+        act = dram_legal_max(act, l->act[b]);
+        differs |= l->row[b] ^ row;
+    }
+    if (__builtin_expect((differs != 0) | (t - act < tm->rcdwr) | (t - wr < tm->ccd) | (t - column < tm->ccdl) |
+                             (t - l->any_rd < tm->rtw),
+                         0))
+        dram_legal_blame(l, t, 0, "PIM");
+    l->pim = t;
+}
+
+#endif

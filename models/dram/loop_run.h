@@ -1,0 +1,87 @@
+/* loop_run: what the outside calls, over the cycle of models/dram/loop_body.h. Included by models/dram/loop.h, no
+ * guard. */
+
+/* Requests that are done leave; their latency counts from arrival. */
+LOOP_TARGET void LOOP(drain)(struct dram_channel *ch, struct dram_feed *feed)
+{
+    while (ch->completion_head != ch->completion_tail) {
+        const struct dram_completion *c = &ch->completions[ch->completion_head++ % DRAM_COMPLETIONS];
+        dram_latency_add(&feed->latency[c->flags & DRAM_IS_PIM ? DRAM_PIM : DRAM_MEM],
+                         c->done - feed->requests[c->id].arrival);
+    }
+}
+
+/* One request may enter after cycle `now`; returns the next cycle to visit. */
+LOOP_TARGET int64_t LOOP(feed_one)(struct dram_channel *ch, const struct dram_feed *feed, uint32_t *head, int64_t now,
+                                   int64_t next)
+{
+    if (*head == feed->count)
+        return next;
+    const struct dram_request *r = &feed->requests[*head];
+    if (r->arrival > now)
+        return r->arrival < next ? r->arrival : next;
+    if (!dram_channel_room(ch, r->flags & DRAM_IS_PIM ? DRAM_PIM : DRAM_MEM))
+        return next;
+    LOOP(enter)(ch, (int32_t)(now - ch->base), r->row, r->bank, r->flags, (*head)++);
+    return now + 1;
+}
+
+LOOP_TARGET int64_t LOOP(feed_two)(struct dram_channel *ch, const struct dram_feed *feed, uint32_t head[2],
+                                   enum dram_class *last, int64_t now, int64_t next)
+{
+    for (int k = 0; k < 2; k++) {
+        const enum dram_class class = k == 0 ? !*last : *last;
+        if (head[class] == feed->ids_count[class])
+            continue;
+        const uint32_t id = feed->ids[class][head[class]];
+        const struct dram_request *r = &feed->requests[id];
+        if (r->arrival > now) {
+            next = r->arrival < next ? r->arrival : next;
+        } else if (dram_channel_room(ch, class)) {
+            LOOP(enter)(ch, (int32_t)(now - ch->base), r->row, r->bank, r->flags, id);
+            head[class]++;
+            *last = class;
+            return now + 1;
+        }
+    }
+    return next;
+}
+
+static void LOOP(feed)(struct dram_channel *ch, void *state, struct dram_feed *feed)
+{
+    struct DRAM_LOOP_POLICY *policy = state;
+    uint32_t head[2] = {0, 0};
+    enum dram_class last = DRAM_MEM;
+    int64_t now = 0;
+    while (ch->stats.out[DRAM_MEM] + ch->stats.out[DRAM_PIM] < feed->count) {
+        int64_t next = LOOP(visit)(ch, policy, now);
+        LOOP(drain)(ch, feed);
+        if (feed->vcs == 1)
+            next = LOOP(feed_one)(ch, feed, head, now, next);
+        else
+            next = LOOP(feed_two)(ch, feed, head, &last, now, next);
+        if (__builtin_expect(next >= feed->limit, 0)) {
+            const int64_t left = feed->limit == INT64_MAX ? 0 : feed->limit - now - 1;
+            if (ch->stats.out[DRAM_MEM] + ch->stats.out[DRAM_PIM] < feed->count) {
+                LOOP(count)(ch, left);
+                feed->stuck = next == INT64_MAX;
+            }
+            break;
+        }
+        now = next;
+    }
+    dram_feed_end(ch, feed, now);
+}
+
+/* Cycle `now` of a channel whose requests come from elsewhere: enter them by push() after it. */
+static int64_t LOOP(step)(struct dram_channel *ch, void *state, int64_t now)
+{
+    struct DRAM_LOOP_POLICY *policy = state;
+    return LOOP(visit)(ch, policy, now);
+}
+
+/* A request enters at the end of cycle `now`, the cycle stepped last or one nothing happens in. */
+static void LOOP(push)(struct dram_channel *ch, int64_t now, uint32_t row, uint32_t bank, uint8_t flags, uint32_t id)
+{
+    LOOP(enter)(ch, (int32_t)(now - ch->base), row, bank, flags, id);
+}

@@ -1,0 +1,56 @@
+/* timing: what must lie between two DRAM commands, as rows of data.
+ *
+ * A row says: after command `before` at cycle t, command `after` within `scope` is legal from t + cycles on. The
+ * numbers come from the [dram] section of a platform (models/dram/dram_platform.h); derived rows are computed here,
+ * once. All values are cycles of the DRAM command clock. A PIM column command is a write to every bank at once, so it
+ * obeys and arms the rows of DRAM_WR for all banks. */
+#ifndef MODELS_DRAM_TIMING_H
+#define MODELS_DRAM_TIMING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/err.h"
+
+struct dram_platform;
+
+enum dram_command { DRAM_ACT, DRAM_PRE, DRAM_RD, DRAM_WR, DRAM_COMMANDS };
+enum dram_scope { DRAM_SAME_BANK, DRAM_SAME_GROUP, DRAM_SAME_CHANNEL };
+
+struct dram_rule {
+    enum dram_command before, after;
+    enum dram_scope scope;
+    int64_t cycles;
+    const char *name;   /* "tRCD" */
+    const char *source; /* how the number comes about */
+};
+
+enum { DRAM_RULES_MAX = 24 };
+
+/* The same numbers by name, as the channel uses them. */
+struct dram_timing {
+    int32_t ccd;   /* column -> column, any bank */
+    int32_t ccdl;  /* column -> column, same bank group */
+    int32_t rrd;   /* ACT -> ACT, any bank */
+    int32_t rcd;   /* ACT -> read */
+    int32_t rcdwr; /* ACT -> write */
+    int32_t ras;   /* ACT -> PRE */
+    int32_t rp;    /* PRE -> ACT */
+    int32_t rc;    /* ACT -> ACT, same bank */
+    int32_t rtw;   /* read -> write, any bank */
+    int32_t wtr;   /* write -> read, any bank */
+    int32_t rtp;   /* read -> PRE, same bank */
+    int32_t rtpl;  /* read -> PRE, same bank group */
+    int32_t wtp;   /* write -> PRE, same bank */
+    int32_t cl;    /* read -> last data */
+    int32_t wl;    /* write -> last data */
+};
+
+/* Every rule of a platform; returns their number (at most DRAM_RULES_MAX). */
+size_t dram_rules(const struct dram_platform *platform, struct dram_rule rules[DRAM_RULES_MAX]);
+
+/* The rules by name. -1 with *err set if they contradict what the channel relies on: reads and writes must finish in
+ * the order of their columns, and a PRE must come later than an ACT. */
+int dram_timing_init(struct dram_timing *timing, const struct dram_platform *platform, struct err *err);
+
+#endif
