@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/dram.h"
 #include "replay/policy_list.h"
 #include "trace/mem.h"
 
-const struct engine *const engines[] = {&engine_placement, NULL};
+const struct engine *const engines[] = {&engine_dram, &engine_placement, NULL};
 
 const struct engine *engine_find(const char *name)
 {
@@ -161,6 +162,7 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
                              .platform = result->platform,
                              .policies = result->policies,
                              .policy_count = runs,
+                             .listed_count = result->policy_count,
                              .settings = result->settings,
                              .requests_path = request->requests_path,
                              .explain = request->explain,

@@ -21,6 +21,7 @@ struct replay_job {
     const struct platform *platform;
     const struct replay_policy *policies; /* the listed ones; then the extra baseline, if any */
     size_t policy_count;
+    size_t listed_count;       /* of them, those that the user listed */
     const void *settings;      /* the engine's settings struct (--set), checked */
     const char *requests_path; /* --requests: per-request CSV, NULL: none */
     int64_t explain;           /* --explain N: print why to *explain_file for the first N commands; 0: none */

@@ -14,7 +14,6 @@ const struct param dram_params[] = {
     PARAM_TEXT_ROW(dram_platform, map, "row:13 bank:3 col:3 bank:1 ch:5 col:3 byte:5",
                    "address bits from the top: fields row, bank, col, ch, byte"),
     PARAM_INT_ROW(dram_platform, clock_hz, "Hz", 1e6, 1e11, 850e6, "DRAM command clock"),
-    PARAM_INT_ROW(dram_platform, core_clock_hz, "Hz", 1e6, 1e11, 1132e6, "clock of cores, interconnect and L2"),
     CYCLES(ccd, 1, "column to column, any bank"),
     CYCLES(ccdl, 2, "column to column, same bank group"),
     CYCLES(rrd, 3, "ACT to ACT, any bank"),
@@ -39,6 +38,5 @@ const struct param dram_params[] = {
     PARAM_INT_ROW(dram_platform, reply_latency, "cycles", 0, 100000, 40, "latency of the reply"),
     PARAM_INT_ROW(dram_platform, pim_period, "cycles", 1, 10000, 3, "cycles per PIM request of one channel"),
     PARAM_INT_ROW(dram_platform, launch_latency, "core cycles", 0, 1e9, 5000, "between two launches of a kernel"),
-    PARAM_INT_ROW(dram_platform, sms, "", 1, 1024, 80, "multiprocessors"),
     PARAM_INT_ROW(dram_platform, pim_sms, "", 0, 1024, 8, "multiprocessors that issue PIM requests"),
     {0}};

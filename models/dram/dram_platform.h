@@ -12,7 +12,6 @@ struct dram_platform {
     int64_t atom_bytes;    /* moved by one column command */
     const char *map;       /* byte address to channel, bank, row, column: models/dram/address.h */
     int64_t clock_hz;      /* DRAM command clock */
-    int64_t core_clock_hz; /* clock of the cores, the interconnect and L2 */
     int64_t ccd, ccdl, rrd, rcd, ras, rp, rc, cl, wl, cdlr, wr, rtpl; /* DRAM cycles, models/dram/timing.h */
     int64_t burst_cycles;   /* DRAM cycles the data bus is busy for one column command */
     int64_t queue;          /* waiting MEM requests, and as many PIM requests; at most 64 */
@@ -26,7 +25,7 @@ struct dram_platform {
     int64_t reply_latency;  /* DRAM cycles from an L2 hit or a finished read to the source */
     int64_t pim_period;     /* DRAM cycles per PIM request that the issuing SM's port allows to one channel */
     int64_t launch_latency; /* core cycles between two launches of a kernel */
-    int64_t sms, pim_sms;   /* multiprocessors in all, and those that issue PIM requests */
+    int64_t pim_sms;        /* multiprocessors that issue PIM requests */
 };
 
 extern const struct param dram_params[];

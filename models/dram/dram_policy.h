@@ -1,7 +1,7 @@
 /* dram_policy: which mode (MEM or PIM) a channel is in, and which MEM request a bank gets next.
  *
  * A policy is compiled into the controller loop (models/dram/loop.h): its file ends with one #include that builds the
- * loops and a struct dram_policy. To add one: X.c, X_test.c and a line in dram_policies[]. */
+ * loops and a struct dram_policy. To add one: X.c, X_test.c and its line in dram_policies[] and dram_policy_heads[]. */
 #ifndef MODELS_DRAM_DRAM_POLICY_H
 #define MODELS_DRAM_DRAM_POLICY_H
 
@@ -34,6 +34,8 @@ struct dram_policy {
 
 /* Ends with NULL. */
 extern const struct dram_policy *const dram_policies[];
+/* Their heads, in the same order, ends with NULL. */
+extern const struct policy_head *const dram_policy_heads[];
 
 const struct dram_policy *dram_policy_find(const char *name);
 

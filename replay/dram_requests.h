@@ -1,0 +1,23 @@
+/* dram_requests: --requests FILE, what became of every request: policy,id,enter,sched,col,done; and --explain.
+ *
+ * Rows stand in the order of the policies, then of the channels, then of arrival; id is the input's, -1 stands for
+ * "never". Cycles are those of the front end's clock (partition: core cycles). */
+#ifndef REPLAY_DRAM_REQUESTS_H
+#define REPLAY_DRAM_REQUESTS_H
+
+#include <stdio.h>
+
+#include "replay/dram.h"
+
+struct dram_requests_file {
+    FILE *file;
+    const char *path;
+};
+
+int dram_requests_open(struct dram_requests_file *file, const char *path, struct err *err);
+int dram_requests_write(struct dram_requests_file *file, const struct replay_policy *policy,
+                        const struct dram_stream *stream, const struct dram_fates *fates, struct err *err);
+/* A file never opened is allowed. */
+int dram_requests_close(struct dram_requests_file *file, struct err *err);
+
+#endif

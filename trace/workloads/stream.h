@@ -1,0 +1,26 @@
+/* stream: what a workload of DRAM requests says besides its records.
+ *
+ * The records themselves come from workload_type.next(): DRAM_READ, DRAM_WRITE, DRAM_WRITEBACK and PIM with packed
+ * addresses (trace/dram_addr.h), time = DRAM cycles from the start of the pass at which the request is ready, flags bit
+ * 0 = served by L2, group = launch; KERNEL_END after the last request of a launch. Requests of different channels are
+ * independent. A DRAM_WRITEBACK belongs to the DRAM_READ before it: L2 makes it when that read misses. */
+#ifndef TRACE_WORKLOADS_STREAM_H
+#define TRACE_WORKLOADS_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { STREAM_L2_HIT = 1 };
+
+struct stream_facts {
+    int64_t window; /* requests in flight, at most; 0: not limited */
+    int64_t sms;    /* multiprocessors that the rate and the window stand for; 0: does not apply */
+    bool synthetic; /* parametric, not from a program: said wherever results appear */
+    bool once;      /* collaborative work: not repeated while the other side is not done */
+};
+
+struct stream_ops {
+    void (*facts)(const void *state, struct stream_facts *facts);
+};
+
+#endif
