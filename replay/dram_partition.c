@@ -29,7 +29,7 @@ struct partition {
     struct dram_channel *channel;
     void *state;
     int vcs;
-    int64_t core_hz, dram_hz, latency;
+    int64_t latency;
     /* Source FIFOs: positions by sub-partition and virtual channel, and how many were taken. */
     uint32_t *source[SUBS][2];
     uint32_t source_count[SUBS][2], source_head[SUBS][2];
@@ -39,9 +39,14 @@ struct partition {
     int32_t private_used[SUBS], shared_used, shared;
     struct dram_latency *latency_stats;
     struct dram_fate *fate;
-    int64_t core, dram;   /* next cycle of each clock */
+    int64_t core, dram;          /* next cycle of each clock */
+    double core_time, dram_time; /* their times, added up in double as the artifact does: it decides ties */
+    double core_period, dram_period;
+    int64_t core_before; /* core cycle counter in the DRAM cycle before this one */
+    int64_t *core_of;    /* by DRAM cycle, for per-request output; NULL: not wanted */
+    size_t core_of_cap;
+    bool out_of_memory;
     int64_t last_done[2]; /* core cycles */
-    int64_t last_reply;   /* core cycle in which the last reply left */
 };
 
 static int vc_of(const struct partition *p, uint8_t flags)
@@ -64,13 +69,13 @@ static int partition_init(struct partition *p, const struct replay_job *job, str
 {
     const struct dram_platform *dram = platform_section_get(job->platform, "dram");
     const struct gpu *gpu = platform_section_get(job->platform, "gpu");
-    p->core_hz = gpu->clock_hz;
-    p->dram_hz = dram->clock_hz;
+    p->core_period = 1.0 / (double)gpu->clock_hz;
+    p->dram_period = 1.0 / (double)dram->clock_hz;
     p->latency = dram->dram_latency;
     p->shared = (int32_t)(2 * dram->queue + dram->return_queue - 1);
     p->l2_room = (uint32_t)(dram->l2_queue / p->vcs);
     p->last_sub = SUBS - 1;
-    p->last_done[0] = p->last_done[1] = p->last_reply = -1;
+    p->last_done[0] = p->last_done[1] = -1;
     for (int s = 0; s < SUBS; s++)
         for (int v = 0; v < p->vcs; v++) {
             p->source[s][v] = mem_zalloc(p->requests->count, sizeof **p->source[s], err);
@@ -101,6 +106,7 @@ static void partition_release(struct partition *p)
         free(p->wait[v].ids);
         free(p->wait[v].times);
     }
+    free(p->core_of);
 }
 
 /* --- a core cycle --- */
@@ -148,7 +154,7 @@ static void return_credit(struct partition *p, int s)
         p->shared_used--;
 }
 
-/* Completions up to DRAM cycle k: of posted ones in their cycle, of the others in the next one. */
+/* Completions seen in DRAM cycle k: the credits of posted ones return in their cycle, of the others in the next one. */
 static void replies(struct partition *p, int64_t k, int64_t core)
 {
     struct dram_channel *ch = p->channel;
@@ -159,18 +165,12 @@ static void replies(struct partition *p, int64_t k, int64_t core)
             return;
         const struct dram_request *r = &p->requests->requests[c->id];
         const int class = (r->flags & DRAM_IS_PIM) != 0;
-        /* The cycle of completion in core cycles: the number of core cycles begun before it. */
-        const int64_t done = (int64_t)(((__int128)c->done * p->core_hz + p->dram_hz - 1) / p->dram_hz);
+        const int64_t done = posted ? core : p->core_before;
         dram_latency_add(&p->latency_stats[class], done - r->arrival);
-        if (done > p->last_done[class])
-            p->last_done[class] = done;
-        if (p->fate) {
+        p->last_done[class] = done;
+        if (p->fate)
             p->fate->done[c->id] = done;
-            p->fate->column[c->id] =
-                (int64_t)(((__int128)p->fate->column[c->id] * p->core_hz + p->dram_hz - 1) / p->dram_hz);
-        }
         return_credit(p, r->bank % SUBS);
-        p->last_reply = posted ? p->last_reply : core;
         ch->completion_head++;
     }
 }
@@ -239,38 +239,53 @@ static bool is_stuck(const struct partition *p, int64_t channel_next, int64_t co
     return true;
 }
 
-/* Run until everything is back, or the limit of DRAM cycles, or nothing can happen. Returns whether all came back. */
-static bool partition_run(struct partition *p, size_t count, int64_t limit, bool *stuck)
+/* DRAM cycle p->dram; the core cycle counter stands at `core`. Returns whether the run is stuck. */
+static bool dram_cycle(struct partition *p, size_t count, int64_t *channel_next)
 {
     struct dram_channel *ch = p->channel;
-    int64_t channel_next = 0;
-    *stuck = false;
-    while ((size_t)(ch->stats.out[0] + ch->stats.out[1]) < count || ch->completion_head != ch->completion_tail) {
-        /* DRAM cycle k comes before core cycle c if k * core_hz <= c * dram_hz. */
-        const bool dram_first = (__int128)p->dram * p->core_hz <= (__int128)p->core * p->dram_hz;
-        if (dram_first) {
-            const int64_t k = p->dram;
-            if (k >= limit)
-                return false;
-            const int64_t core = (int64_t)(((__int128)k * p->core_hz + p->dram_hz - 1) / p->dram_hz);
-            replies(p, k, core);
-            if (k >= channel_next)
-                channel_next = p->loops->step(ch, p->state, k);
-            replies(p, k, core);
-            const bool moved = arbitrate(p, core);
-            if (deliver(p, k, core))
-                channel_next = k + 1;
-            p->dram = k + 1;
-            *stuck = !moved && is_stuck(p, channel_next, core);
-            if (*stuck && limit == INT64_MAX)
-                return false;
-            continue;
-        }
-        for (int s = 0; s < SUBS; s++)
-            l2_cycle(p, s);
-        p->core++;
+    const int64_t k = p->dram, core = p->core;
+    replies(p, k, core);
+    if (k >= *channel_next)
+        *channel_next = p->loops->step(ch, p->state, k);
+    replies(p, k, core);
+    const bool moved = arbitrate(p, core);
+    if (deliver(p, k, core))
+        *channel_next = k + 1;
+    p->core_before = core;
+    if (p->fate) {
+        if (mem_grow((void **)&p->core_of, &p->core_of_cap, (size_t)k + 1, sizeof *p->core_of, NULL))
+            p->out_of_memory = true;
+        else
+            p->core_of[k] = core;
     }
-    return true;
+    p->dram++;
+    return !moved && (size_t)(ch->stats.out[0] + ch->stats.out[1]) < count && is_stuck(p, *channel_next, core);
+}
+
+/* Run until everything is back, or the limit of DRAM cycles, or nothing can happen. Returns whether all came back. */
+static bool partition_run(struct partition *p, size_t count, int64_t limit)
+{
+    struct dram_channel *ch = p->channel;
+    int64_t channel_next = 0, end = INT64_MAX;
+    while (p->dram <= end && !p->out_of_memory) {
+        const double now = p->core_time < p->dram_time ? p->core_time : p->dram_time;
+        if (p->dram_time <= now) {
+            p->dram_time += p->dram_period;
+            if (p->dram >= limit || (dram_cycle(p, count, &channel_next) && limit == INT64_MAX))
+                return false;
+            /* The last reply leaves in the DRAM cycle after the last completion. */
+            if ((size_t)(ch->stats.out[0] + ch->stats.out[1]) == count && end == INT64_MAX)
+                end =
+                    (ch->stats.last_out[0] > ch->stats.last_out[1] ? ch->stats.last_out[0] : ch->stats.last_out[1]) + 1;
+        }
+        if (p->core_time <= now) {
+            p->core_time += p->core_period;
+            for (int s = 0; s < SUBS; s++)
+                l2_cycle(p, s);
+            p->core++;
+        }
+    }
+    return !p->out_of_memory;
 }
 
 static int run_channel(struct partition *p, const struct replay_job *job, const struct replay_policy *policy,
@@ -288,17 +303,19 @@ static int run_channel(struct partition *p, const struct replay_job *job, const 
     size_t count = 0;
     for (int s = 0; s < SUBS; s++)
         count += (size_t)p->source_count[s][0] + p->source_count[s][1];
-    bool stuck;
-    const bool finished = partition_run(p, count, set->run_limit_cycles ? set->run_limit_cycles : INT64_MAX, &stuck);
-    if (p->fate)
-        for (size_t i = 0; i < p->requests->count; i++)
-            if (p->fate->sched[i] >= 0)
-                p->fate->sched[i] = (int64_t)(((__int128)p->fate->sched[i] * p->core_hz + p->dram_hz - 1) / p->dram_hz);
+    const bool finished = partition_run(p, count, set->run_limit_cycles ? set->run_limit_cycles : INT64_MAX);
+    if (p->out_of_memory)
+        return err_set(err, "out of memory");
+    for (size_t i = 0; p->fate && i < p->requests->count; i++) {
+        int64_t *const cycles[] = {&p->fate->sched[i], &p->fate->column[i]};
+        for (int k = 0; k < 2; k++)
+            *cycles[k] = *cycles[k] >= 0 && *cycles[k] < p->dram ? p->core_of[*cycles[k]] : -1;
+    }
     dram_stats_add(&totals->stats, &p->channel->stats);
     totals->channels++;
     totals->stuck |= !finished;
     totals->cycles = p->dram > totals->cycles ? p->dram : totals->cycles;
-    const int64_t core = finished ? p->last_reply + 1 : p->core;
+    const int64_t core = finished ? p->core_before + 1 : p->core;
     totals->core_cycles = core > totals->core_cycles ? core : totals->core_cycles;
     for (int c = 0; c < 2; c++) {
         if (!p->requests->class_count[c])
