@@ -5,7 +5,8 @@
 
 #include "cmd/cmd.h"
 
-const struct command *const commands[] = {&cmd_replay, &cmd_report, &cmd_plot, &cmd_list, &cmd_completion, NULL};
+const struct command *const commands[] = {&cmd_replay, &cmd_report,     &cmd_plot, &cmd_calibrate,
+                                          &cmd_list,   &cmd_completion, NULL};
 
 static const struct command *running;
 static char line[4096];

@@ -1,0 +1,131 @@
+/* offchip calibrate: fit a platform to measurements. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/table.h"
+#include "replay/calibrate.h"
+
+static const char *output, *base;
+static bool force;
+static int format;
+
+static const struct opt options[] = {
+    {"output", 'o', OPT_TEXT, "FILE.ini", &output, "the platform file to write (needed)", 0, 0},
+    {"base", 0, OPT_TEXT, "PLATFORM", &base, "where all other numbers come from (default: the engine's platform)", 0,
+     0},
+    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE.ini", 0, 0},
+    OPT_FORMAT(&format),
+    {0}};
+
+static const struct {
+    const char *name, *base;
+    int (*fit)(struct calibration *c, const char *const *paths, size_t count, struct err *err);
+} kinds[] = {{"uvm", "h200", calibrate_uvm}, {"placement", "tx2", calibrate_placement}};
+
+static void print(const struct calibration *c)
+{
+    static const char *const names[] = {"number", "value", "standard_error", "rows", "residual_rms", "r2", "from"};
+    struct table t;
+    json_t *rows = json_array();
+    table_init(&t, 7);
+    for (size_t i = 0; i < 7; i++)
+        table_cell(&t, "%s", names[i]);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct calibrated *n = &c->numbers[i];
+        table_cell(&t, "%s.%s", n->section, n->key);
+        table_cell(&t, "%.6g", n->value);
+        table_cell(&t, isfinite(n->error) ? "%.3g" : "not identified", n->error);
+        table_cell(&t, "%zu", n->rows);
+        table_cell(&t, "%.3g %s", n->rms, n->rms_unit);
+        table_cell(&t, "%.4f", n->r2);
+        table_cell(&t, "%s", n->from);
+        json_t *error = isfinite(n->error) ? json_real(n->error) : json_null();
+        (void)json_array_append_new(rows,
+                                    json_pack("{s:s,s:s,s:f,s:o,s:I,s:f,s:f,s:s}", "section", n->section, "key", n->key,
+                                              "value", n->value, "standard_error", error, "rows", (json_int_t)n->rows,
+                                              "residual_rms", n->rms, "r2", n->r2, "from", n->from));
+    }
+    if (format == FORMAT_JSON) {
+        json_t *notes = json_array();
+        for (size_t i = 0; i < c->note_count; i++)
+            (void)json_array_append_new(notes, json_string(c->notes[i]));
+        json_t *root = json_pack("{s:i,s:O,s:o}", "schema", 1, "numbers", rows, "notes", notes);
+        (void)json_dumpf(root, stdout, JSON_INDENT(2));
+        (void)putchar('\n');
+        json_decref(root);
+    } else if (format == FORMAT_CSV) {
+        table_csv(&t, stdout);
+    } else {
+        table_print(&t, stdout);
+    }
+    json_decref(rows);
+    table_release(&t);
+}
+
+static int write_file(const struct calibration *c, const char *from)
+{
+    struct err err = {""};
+    char name[64], part[4096];
+    const char *slash = strrchr(output, '/');
+    (void)snprintf(name, sizeof name, "%s", slash ? slash + 1 : output);
+    char *dot = strrchr(name, '.');
+    if (dot)
+        *dot = 0;
+    (void)snprintf(part, sizeof part, "%.4000s.part", output);
+    FILE *f = fopen(part, "w");
+    if (!f)
+        return cmd_fail(EXIT_DATA, "cannot write '%s': %s", part, strerror(errno));
+    int rc = calibration_write(c, name, from, f, &err);
+    if (fclose(f) && !rc)
+        rc = err_set(&err, "%s", strerror(errno));
+    if (!rc && rename(part, output))
+        rc = err_set(&err, "%s", strerror(errno));
+    if (rc) {
+        (void)unlink(part);
+        return cmd_fail(EXIT_DATA, "cannot write '%s': %s", output, err.msg);
+    }
+    cmd_say("wrote %s", output);
+    return EXIT_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2)
+        return cmd_usage("what to fit and measurements are needed: offchip calibrate uvm RECORDING... -o FILE.ini");
+    if (!output)
+        return cmd_usage("-o FILE.ini is needed");
+    if (!force && access(output, F_OK) == 0)
+        return cmd_usage("'%s' exists; --force overwrites it", output);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(kinds[i].name, argv[0]) != 0)
+            continue;
+        struct calibration c;
+        struct err err = {""};
+        if (kinds[i].fit(&c, (const char *const *)argv + 1, (size_t)argc - 1, &err))
+            return cmd_fail(EXIT_DATA, "%s", err.msg);
+        int status = write_file(&c, base ? base : kinds[i].base);
+        if (status == EXIT_DONE)
+            print(&c);
+        for (size_t n = 0; n < c.note_count && status == EXIT_DONE; n++)
+            cmd_say("%s", c.notes[n]);
+        return status;
+    }
+    return cmd_usage("cannot calibrate '%s'; expected uvm or placement", argv[0]);
+}
+
+const struct command cmd_calibrate = {
+    .name = "calibrate",
+    .summary = "fit a platform's numbers to recordings or micro-benchmarks",
+    .usage = "uvm|placement RECORDING|CSV... -o FILE.ini [--base PLATFORM] [--force]",
+    .details = "Bounded least squares; prints each number with its standard error, residual and R2, and says what the\n"
+               "measurements cannot tell. uvm takes traces; placement takes CSV with the header what,bytes,ms, where\n"
+               "what is copy_hd, copy_dh, mapping, first_touch, flush_cpu or flush_gpu.",
+    .examples = "  offchip calibrate uvm recording.db -o my-gpu.ini --base h200\n"
+                "  offchip calibrate placement microbenchmarks.csv -o my-board.ini",
+    .options = options,
+    .run = run,
+};
