@@ -3,8 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/readers/csv.h"
+#include "trace/readers/cupti_csv.h"
+
 /* In the order of probing: formats with a signature first, plain text last. */
 const struct reader *const readers[] = {
+    &read_cupti_csv,
+    &read_csv,
     NULL,
 };
 
@@ -82,5 +87,38 @@ int reader_flush(struct reader_context *context, struct err *err)
         if (store_skip(context->store, skips->rows[i].reason, skips->rows[i].n, err))
             return -1;
     skips->count = 0;
+    return 0;
+}
+
+static bool same_stream(const struct stream *a, const struct stream *b)
+{
+    for (int i = 0; i < STORE_EXTRAS; i++)
+        if (strcmp(a->extra[i], b->extra[i]) != 0)
+            return false;
+    return strcmp(a->name, b->name) == 0 && a->unit == b->unit && strcmp(a->clock, b->clock) == 0 &&
+           a->clock_hz == b->clock_hz && a->space == b->space && strcmp(a->addr_layout, b->addr_layout) == 0;
+}
+
+int reader_stream(struct reader_context *context, const struct stream *stream, int *index, struct err *err)
+{
+    for (int i = 0; i < store_stream_count(context->store); i++)
+        if (same_stream(store_stream(context->store, i), stream)) {
+            *index = i;
+            return 0;
+        }
+    return store_stream_add(context->store, stream, index, err);
+}
+
+int reader_kernel(struct reader_context *context, const char *name, int64_t start_ns, int64_t duration_ns, int64_t *id,
+                  struct err *err)
+{
+    *id = context->launches;
+    struct store_value row[16] = {STORE_V_INT(*id), STORE_V_TEXT(name), STORE_V_INT(*id), STORE_V_INT(start_ns),
+                                  STORE_V_INT(duration_ns)};
+    if (start_ns == INT64_MIN)
+        row[3] = row[4] = STORE_V_NULL;
+    if (store_row(context->store, "kernels", row, sizeof row / sizeof *row, err))
+        return -1;
+    context->launches++;
     return 0;
 }

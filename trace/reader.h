@@ -41,6 +41,7 @@ struct reader_context {
     bool strict;         /* stop at the first skipped item, with its place */
     const char *path;    /* of the input, for messages; "-" is standard input */
     int file_index;      /* of several inputs, from 0 */
+    int64_t launches;    /* kernels stored so far, over all inputs */
 };
 
 struct reader {
@@ -71,6 +72,15 @@ int reader_run(const struct reader *reader, struct reader_context *context, stru
 /* Count an item left out: reason is a short phrase ("unknown counter kind"). With strict it is an error: returns -1
  * with *err set to place and reason. `place` is "line 17" or "byte 4096". */
 int reader_skip(struct reader_context *context, const char *reason, const char *place, struct err *err);
+
+/* The stream of the trace with this name, unit, address space and extra columns, or a new one: several inputs of one
+ * format go to one stream. */
+int reader_stream(struct reader_context *context, const struct stream *stream, int *index, struct err *err);
+
+/* Add a kernel launch to table kernels; *id is what its KERNEL record carries, also its launch number. start_ns
+ * INT64_MIN: time and duration are not known in ns. */
+int reader_kernel(struct reader_context *context, const char *name, int64_t start_ns, int64_t duration_ns, int64_t *id,
+                  struct err *err);
 
 /* Store the counts of reader_skip() so far (table skipped). reader_run() does it; a caller of read() must. */
 int reader_flush(struct reader_context *context, struct err *err);
