@@ -36,7 +36,7 @@ CHECK_LIBS = $(shell pkg-config --libs check)
 
 # Sources that are not part of the library: built into objects of their own.
 APART   := trace/vtab_extension.c $(wildcard trace/cupti_inject*.c)
-ALL_C   := $(wildcard cmd/*.c trace/*.c trace/readers/*.c trace/workloads/*.c replay/*.c models/*.c models/*/*.c)
+ALL_C   := $(wildcard cmd/*.c trace/*.c trace/readers/*.c trace/exporters/*.c trace/workloads/*.c replay/*.c models/*.c models/*/*.c)
 TEST_C  := $(filter %_test.c,$(ALL_C))
 FUZZ_C  := $(filter %_fuzz.c,$(ALL_C))
 BENCH_C := $(filter %_bench.c,$(ALL_C))

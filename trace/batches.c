@@ -345,3 +345,20 @@ int batches_store(const struct batches *b, struct store *store, struct err *err)
     }
     return 0;
 }
+
+int batches_write(struct store *store, size_t *batch_count, size_t *service_count, struct err *err)
+{
+    struct batches b;
+    batches_init(&b);
+    int rc = batches_add_store(&b, store, err);
+    if (rc == 0)
+        rc = batches_rebuild(&b, err);
+    if (rc == 0)
+        rc = batches_store(&b, store, err);
+    if (batch_count)
+        *batch_count = b.count;
+    if (service_count)
+        *service_count = b.services.count;
+    batches_release(&b);
+    return rc;
+}

@@ -70,7 +70,10 @@ int batches_rebuild(struct batches *batches, struct err *err);
 /* Write tables batches and services of a trace being made. */
 int batches_store(const struct batches *batches, struct store *store, struct err *err);
 
-/* Add every stream of a trace that is in ns. */
+/* Add every stream of a trace that is in ns; of one being made, all that was appended so far. */
 int batches_add_store(struct batches *batches, struct store *store, struct err *err);
+
+/* All of it, for a trace being made, before store_finish(): what import and record call. The counts may be NULL. */
+int batches_write(struct store *store, size_t *batch_count, size_t *service_count, struct err *err);
 
 #endif

@@ -95,18 +95,21 @@ static bool same_stream(const struct stream *a, const struct stream *b)
     for (int i = 0; i < STORE_EXTRAS; i++)
         if (strcmp(a->extra[i], b->extra[i]) != 0)
             return false;
-    return strcmp(a->name, b->name) == 0 && a->unit == b->unit && strcmp(a->clock, b->clock) == 0 &&
-           a->clock_hz == b->clock_hz && a->space == b->space && strcmp(a->addr_layout, b->addr_layout) == 0;
+    return a->unit == b->unit && strcmp(a->clock, b->clock) == 0 && a->clock_hz == b->clock_hz &&
+           a->space == b->space && strcmp(a->addr_layout, b->addr_layout) == 0;
 }
 
 int reader_stream(struct reader_context *context, const struct stream *stream, int *index, struct err *err)
 {
-    for (int i = 0; i < store_stream_count(context->store); i++)
-        if (same_stream(store_stream(context->store, i), stream)) {
-            *index = i;
+    struct stream named = *stream;
+    for (int n = 2;; n++) {
+        *index = store_stream_find(context->store, named.name);
+        if (*index < 0)
+            return store_stream_add(context->store, &named, index, err);
+        if (same_stream(store_stream(context->store, *index), &named))
             return 0;
-        }
-    return store_stream_add(context->store, stream, index, err);
+        (void)snprintf(named.name, sizeof named.name, "%.50s-%d", stream->name, n);
+    }
 }
 
 int reader_kernel(struct reader_context *context, const char *name, int64_t start_ns, int64_t duration_ns, int64_t *id,

@@ -74,7 +74,7 @@ int reader_run(const struct reader *reader, struct reader_context *context, stru
 int reader_skip(struct reader_context *context, const char *reason, const char *place, struct err *err);
 
 /* The stream of the trace with this name, unit, address space and extra columns, or a new one: several inputs of one
- * format go to one stream. */
+ * format go to one stream. Where a different stream has the name, the new one is called NAME-2, NAME-3 ... */
 int reader_stream(struct reader_context *context, const struct stream *stream, int *index, struct err *err);
 
 /* Add a kernel launch to table kernels; *id is what its KERNEL record carries, also its launch number. start_ns

@@ -189,6 +189,9 @@ static int read_all(struct reader_context *context, struct source *source, struc
     g->context = context;
     g->source = source;
     int rc = reader_stream(context, &stream, &g->stream, err);
+    if (rc == 0)
+        rc = store_origin(context->store, "kinds.uvm",
+                          "KERNEL FAULT CPU_FAULT MIGRATE_H2D MIGRATE_D2H THRASH THROTTLE REMOTE_MAP MIGRATE_D2D", err);
     char *line;
     size_t length;
     while (rc == 0) {

@@ -1,0 +1,182 @@
+/* offchip export: a stream of a trace in another tool's form. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "trace/exporter.h"
+#include "trace/mem.h"
+
+static const char *format, *output, *stream_name;
+static struct opt_list sets;
+static bool force;
+
+static const struct opt options[] = {
+    {"format", 0, OPT_TEXT, "NAME", &format, "the form to write", 0, 0},
+    {"output", 'o', OPT_TEXT, "FILE", &output, "where to; - is standard output", 0, 0},
+    {"stream", 0, OPT_TEXT, "NAME", &stream_name, "which stream (needed where the trace has several)", 0, 0},
+    {"set", 's', OPT_LIST, "KEY=VALUE", &sets, "an option of the format; repeatable", 0, 0},
+    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE", 0, 0},
+    {0}};
+
+static void list_exporters(char *buf, size_t size)
+{
+    buf[0] = 0;
+    for (size_t i = 0, used = 0; exporters[i] && used < size; i++)
+        used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "", exporters[i]->name);
+}
+
+/* The index of the stream to write, or -1 with *status set. */
+static int pick_stream(struct store *store, const char *path, int *status)
+{
+    char names[256] = "";
+    int count = store_stream_count(store);
+    for (int i = 0; i < count; i++) {
+        size_t used = strlen(names);
+        (void)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", store_stream(store, i)->name);
+    }
+    int index = stream_name ? store_stream_find(store, stream_name) : count == 1 ? 0 : -1;
+    if (index >= 0)
+        return index;
+    if (count == 0)
+        *status = cmd_fail(EXIT_NOTHING, "%s holds no stream of records", path);
+    else if (stream_name)
+        *status = cmd_fail(EXIT_NOTHING, "%s holds no stream '%s'; it has %s", path, stream_name, names);
+    else
+        *status = cmd_usage("%s holds several streams (%s); choose with --stream", path, names);
+    return -1;
+}
+
+static void *read_options(const struct exporter *exporter, struct err *err)
+{
+    void *values = mem_zalloc(1, exporter->options_size, err);
+    if (!values)
+        return NULL;
+    param_defaults(exporter->options, values);
+    for (size_t i = 0; i < sets.count; i++) {
+        const char *eq = strchr(sets.items[i], '=');
+        char name[64];
+        size_t n = eq ? (size_t)(eq - sets.items[i]) : 0;
+        int rc = -1;
+        if (n == 0 || n >= sizeof name)
+            err_set(err, "--set %s: expected KEY=VALUE", sets.items[i]);
+        else if (!exporter->options)
+            err_set(err, "--set %s: format %s has no options", sets.items[i], exporter->name);
+        else {
+            memcpy(name, sets.items[i], n);
+            name[n] = 0;
+            rc = param_set(exporter->options, values, name, eq + 1, err);
+        }
+        if (rc) {
+            free(values);
+            return NULL;
+        }
+    }
+    return values;
+}
+
+static FILE *open_output(struct err *err)
+{
+    if (strcmp(output, "-") == 0)
+        return stdout;
+    int fd = open(output, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0666);
+    if (fd < 0) {
+        err_set(err, "cannot write '%s': %s%s", output, strerror(errno),
+                errno == EEXIST ? "; --force overwrites it" : "");
+        return NULL;
+    }
+    FILE *to = fdopen(fd, "wb");
+    if (!to)
+        err_set(err, "cannot write '%s': %s", output, strerror(errno));
+    return to;
+}
+
+/* Close; a write that failed anywhere is found here at the latest. */
+static int close_output(FILE *to, struct err *err)
+{
+    int failed = ferror(to);
+    if (to == stdout)
+        failed |= fflush(to);
+    else
+        failed |= fclose(to);
+    return failed ? err_set(err, "cannot write '%s': %s", output, strerror(errno)) : 0;
+}
+
+static int write_all(const struct exporter *exporter, struct exporter_context *context)
+{
+    struct err err = {""};
+    context->to = open_output(&err);
+    if (!context->to)
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    int rc = exporter->write(context, &err);
+    struct err closing = {""};
+    if (close_output(context->to, &closing) && rc == 0) {
+        rc = -1;
+        err = closing;
+    }
+    if (rc) {
+        if (strcmp(output, "-") != 0)
+            (void)unlink(output);
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    }
+    cmd_say("%s: %" PRIu64 " records of stream %s as %s", output, context->written,
+            store_stream(context->store, context->stream)->name, exporter->name);
+    for (size_t i = 0; i < context->skip_count; i++)
+        cmd_say("left out %" PRIu64 ": %s", context->skips[i].n, context->skips[i].reason);
+    return EXIT_DONE;
+}
+
+static int export_trace(const struct exporter *exporter, const char *path)
+{
+    struct err err = {""};
+    struct exporter_context context = {0};
+    int status = EXIT_DONE;
+    void *values = read_options(exporter, &err);
+    if (!values)
+        return cmd_usage("%s", err.msg);
+    context.options = values;
+    context.store = store_open(path, &err);
+    if (!context.store)
+        status = cmd_fail(EXIT_DATA, "%s", err.msg);
+    else if ((context.stream = pick_stream(context.store, path, &status)) >= 0)
+        status = write_all(exporter, &context);
+    store_close(context.store);
+    free(values);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    char names[256];
+    list_exporters(names, sizeof names);
+    if (argc != 1)
+        return cmd_usage("expected one trace file");
+    if (!format)
+        return cmd_usage("--format NAME is required: %s", names);
+    const struct exporter *exporter = exporter_find(format);
+    if (!exporter)
+        return cmd_usage("no form is called '%s'; known: %s", format, names);
+    if (!output)
+        return cmd_usage("where to? -o FILE is required (- is standard output)");
+    struct stat in, out;
+    if (stat(argv[0], &in) == 0 && stat(output, &out) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+        return cmd_usage("'%s' is both the input and the output", output);
+    return export_trace(exporter, argv[0]);
+}
+
+const struct command cmd_export = {
+    .name = "export",
+    .summary = "a stream of a trace in another tool's form",
+    .usage = "FILE --format NAME -o FILE",
+    .details = "Writes one stream of records. 'csv' is our plain form, which import reads back to the same records.\n"
+               "Records that a form cannot carry are counted by reason.",
+    .examples = "  offchip export s.db --format csv -o s.csv\n"
+                "  offchip export s.db --format csv --stream uvm -o - | head",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,341 @@
+/* offchip import: foreign files to one trace. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/meter.h"
+#include "trace/batches.h"
+#include "trace/mem.h"
+#include "trace/reader.h"
+
+static const char *format, *output;
+static struct opt_list sets;
+static bool strict, force;
+
+static const struct opt options[] = {
+    {"output", 'o', OPT_TEXT, "FILE", &output, "the trace to make", 0, 0},
+    {"format", 0, OPT_TEXT, "NAME", &format, "format of the inputs (default: found by content)", 0, 0},
+    {"set", 's', OPT_LIST, "KEY=VALUE", &sets, "an option of the format; repeatable", 0, 0},
+    {"strict", 0, OPT_FLAG, NULL, &strict, "stop at the first item that would be left out", 0, 0},
+    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE", 0, 0},
+    {0}};
+
+struct import {
+    struct reader_context context;
+    struct progress progress;
+    uint64_t finished_bytes; /* of the inputs before this one */
+    char names[256];         /* formats met */
+    int count;               /* inputs */
+};
+
+static const char *shown(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+static void count_bytes(void *ctx, uint64_t bytes)
+{
+    struct import *im = ctx;
+    atomic_store_explicit(&im->progress.done, im->finished_bytes + bytes, memory_order_relaxed);
+}
+
+/* --- before anything is written --- */
+
+static int same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static int check_operands(int argc, char **argv)
+{
+    if (argc < 1)
+        return cmd_usage("nothing to import: name at least one input, or - for standard input");
+    if (!output)
+        return cmd_usage("where to? -o FILE is required");
+    if (format && !reader_find(format))
+        return cmd_usage("no format is called '%s'; see 'offchip list formats'", format);
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "-") != 0 && same_file(argv[i], output))
+            return cmd_usage("'%s' is both an input and the output", output);
+        for (int k = 0; k < i; k++)
+            if (strcmp(argv[i], "-") == 0 && strcmp(argv[k], "-") == 0)
+                return cmd_usage("standard input is named twice");
+    }
+    if (!force && access(output, F_OK) == 0)
+        return cmd_fail(EXIT_DATA, "'%s' exists; --force overwrites it", output);
+    return EXIT_DONE;
+}
+
+/* Open input `path` and find its reader; *source stays NULL for a reader of whole files. */
+static int open_input(const char *path, const struct reader **reader, struct source **source, struct err *err)
+{
+    struct stat st;
+    *source = NULL;
+    *reader = format ? reader_find(format) : NULL;
+    bool piped = strcmp(path, "-") == 0;
+    if (*reader && (*reader)->whole_file && piped)
+        return err_set(err, "format %s reads a file or folder, not standard input", (*reader)->name);
+    if (!piped && stat(path, &st))
+        return err_set(err, "cannot open '%s': %s", path, strerror(errno));
+    if (*reader && (*reader)->whole_file)
+        return 0;
+    if (!piped && S_ISDIR(st.st_mode) && !*reader) {
+        *reader = reader_probe(path, NULL, 0, err);
+        return *reader ? 0 : -1;
+    }
+    *source = source_open(path, err);
+    if (!*source)
+        return -1;
+    const unsigned char *head;
+    size_t n;
+    if (source_peek(*source, READER_PROBE_BYTES, &head, &n, err))
+        return err_at(err, "%s", shown(path));
+    if (!*reader)
+        *reader = reader_probe(shown(path), head, n, err);
+    if (*reader && (*reader)->whole_file) {
+        source_close(*source);
+        *source = NULL;
+        if (piped)
+            return err_set(err, "format %s reads a file or folder, not standard input", (*reader)->name);
+    }
+    return *reader ? 0 : -1;
+}
+
+/* The reader's options from --set; freed with free(). The values point into argv. */
+static void *read_options(const struct reader *reader, struct err *err)
+{
+    void *values = mem_zalloc(1, reader->options_size, err);
+    if (!values)
+        return NULL;
+    param_defaults(reader->options, values);
+    for (size_t i = 0; i < sets.count; i++) {
+        const char *eq = strchr(sets.items[i], '=');
+        char name[64];
+        size_t n = eq ? (size_t)(eq - sets.items[i]) : 0;
+        int rc = -1;
+        if (!eq || n == 0 || n >= sizeof name)
+            err_set(err, "--set %s: expected KEY=VALUE", sets.items[i]);
+        else if (!reader->options)
+            err_set(err, "--set %s: format %s has no options", sets.items[i], reader->name);
+        else {
+            memcpy(name, sets.items[i], n);
+            name[n] = 0;
+            rc = param_set(reader->options, values, name, eq + 1, err);
+        }
+        if (rc) {
+            free(values);
+            return NULL;
+        }
+    }
+    return values;
+}
+
+/* --- one input --- */
+
+static int store_source(struct import *im, const struct reader *reader, struct source *source, struct err *err)
+{
+    struct store *store = im->context.store;
+    char key[48], text[33];
+    const struct {
+        const char *name, *value;
+    } facts[] = {{"path", im->context.path}, {"format", reader->name}};
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(key, sizeof key, "source.%d.%s", im->context.file_index, facts[i].name);
+        if (store_origin(store, key, facts[i].value, err))
+            return -1;
+    }
+    if (!source)
+        return 0;
+    (void)snprintf(key, sizeof key, "source.%d.bytes", im->context.file_index);
+    (void)snprintf(text, sizeof text, "%" PRIu64, source_compressed_offset(source));
+    if (store_origin(store, key, text, err))
+        return -1;
+    (void)snprintf(key, sizeof key, "source.%d.xxh3_128", im->context.file_index);
+    source_hash(source, text);
+    return store_origin(store, key, text, err);
+}
+
+/* Read an opened input into the trace. */
+static int read_input(struct import *im, const struct reader *reader, struct source *source, struct err *err)
+{
+    void *values = read_options(reader, err);
+    if (!values)
+        return -1;
+    im->context.options = values;
+    if (source)
+        source_on_read(source, count_bytes, im);
+    int rc = reader_run(reader, &im->context, source, err);
+    if (rc == 0)
+        rc = store_source(im, reader, source, err);
+    if (source)
+        im->finished_bytes += source_compressed_offset(source);
+    free(values);
+    if (!strstr(im->names, reader->name)) {
+        size_t used = strlen(im->names);
+        (void)snprintf(im->names + used, sizeof im->names - used, "%s%s", used ? ", " : "", reader->name);
+    }
+    return rc;
+}
+
+/* --- the whole --- */
+
+static uint64_t records_of(const struct store *store)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < store_stream_count(store); i++)
+        n += store_stream(store, i)->records;
+    return n;
+}
+
+/* A clean failure: what was read stays as an incomplete trace; a file with nothing in it goes. */
+static int give_up(struct import *im, enum exit_status status, const struct err *err)
+{
+    uint64_t kept = 0;
+    if (im->context.store) {
+        store_close(im->context.store);
+        struct err ignored;
+        struct store *back = store_open(output, &ignored);
+        kept = back ? records_of(back) : 0;
+        store_close(back);
+        if (kept == 0)
+            (void)unlink(output);
+    }
+    (void)cmd_fail(status, "%s", err->msg);
+    if (kept > 0)
+        cmd_say("%s keeps the %" PRIu64 " records before that, marked incomplete", output, kept);
+    return status;
+}
+
+static int count_skip(void *ctx, const struct store_value *values, size_t n)
+{
+    struct {
+        char text[384];
+        size_t used;
+    } *list = ctx;
+    if (n >= 2 && list->used < sizeof list->text)
+        list->used += (size_t)snprintf(list->text + list->used, sizeof list->text - list->used, "%s%s %" PRId64,
+                                       list->used ? ", " : "", values[0].s ? values[0].s : "", values[1].i);
+    return 0;
+}
+
+static void summarise(const struct import *im, uint64_t records, size_t batches, size_t services, double seconds)
+{
+    struct {
+        char text[384];
+        size_t used;
+    } skips = {"", 0};
+    struct err ignored;
+    struct store *back = store_open(output, &ignored);
+    if (back)
+        (void)store_rows(back, "skipped", count_skip, &skips, &ignored);
+    store_close(back);
+    cmd_say("%s: %" PRIu64 " records from %d input%s (%s) in %.2f s", output, records, im->count,
+            im->count == 1 ? "" : "s", im->names, seconds);
+    if (services)
+        cmd_say("%zu services in %zu batches", services, batches);
+    if (im->context.skips.total)
+        cmd_say("left out %" PRIu64 ": %s", im->context.skips.total, skips.text);
+}
+
+static int finish(struct import *im, double started)
+{
+    struct err err = {""};
+    struct store *store = im->context.store;
+    size_t batches = 0, services = 0;
+    if (batches_write(store, &batches, &services, &err))
+        return give_up(im, EXIT_DATA, &err);
+    if (store_finish(store, &err))
+        return give_up(im, EXIT_DATA, &err);
+    uint64_t records = records_of(store);
+    if (records == 0) {
+        err_set(&err, "nothing to import: no input holds a record (%" PRIu64 " left out)", im->context.skips.total);
+        return give_up(im, EXIT_NOTHING, &err);
+    }
+    store_close(store);
+    im->context.store = NULL;
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    summarise(im, records, batches, services, (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - started);
+    return EXIT_DONE;
+}
+
+static uint64_t total_bytes(int argc, char **argv)
+{
+    uint64_t total = 0;
+    struct stat st;
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "-") == 0 || stat(argv[i], &st) || !S_ISREG(st.st_mode))
+            return 0;
+        total += (uint64_t)st.st_size;
+    }
+    return total;
+}
+
+static int import_all(struct import *im, int argc, char **argv)
+{
+    struct err err = {""};
+    for (int i = 0; i < argc; i++) {
+        const struct reader *reader = NULL;
+        struct source *source = NULL;
+        im->context.path = argv[i];
+        im->context.file_index = i;
+        int rc = open_input(argv[i], &reader, &source, &err);
+        /* The file is made when the first input is known to be good for something. */
+        if (rc == 0 && i == 0) {
+            void *values = read_options(reader, &err);
+            if (!values) {
+                source_close(source);
+                return cmd_usage("%s", err.msg);
+            }
+            free(values);
+            im->context.store = store_create(output, force, cmd_line(), &err);
+            rc = im->context.store ? 0 : -1;
+        }
+        if (rc == 0)
+            rc = read_input(im, reader, source, &err);
+        source_close(source);
+        if (rc)
+            return give_up(im, EXIT_DATA, &err);
+    }
+    return EXIT_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    int status = check_operands(argc, argv);
+    if (status)
+        return status;
+    static struct import im;
+    im.context.strict = strict;
+    im.count = argc;
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    atomic_store(&im.progress.total, total_bytes(argc, argv));
+    struct meter *meter = meter_start(&im.progress, "import");
+    status = import_all(&im, argc, argv);
+    meter_stop(meter);
+    return status ? status : finish(&im, (double)now.tv_sec + 1e-9 * (double)now.tv_nsec);
+}
+
+const struct command cmd_import = {
+    .name = "import",
+    .summary = "foreign files to a trace",
+    .usage = "[--format NAME] INPUT... -o FILE",
+    .details =
+        "Reads recordings made by other tools into one trace. The format is found by content, through gzip, xz and\n"
+        "zstd; '-' is standard input. 'offchip list formats' names the formats and their options (--set).\n"
+        "Times and addresses are kept as they are. Items that cannot be kept are counted by reason; a malformed\n"
+        "input is an error with its place, and what was read before it stays as an incomplete trace. Fault\n"
+        "batches and services are rebuilt from the migrations. The summary goes to stderr.",
+    .examples = "  offchip import recording.csv.xz -o s.db\n"
+                "  zcat part*.csv.gz | offchip import --format cupti-csv - -o all.db",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,355 @@
+/* offchip info: what a trace holds, where it comes from, what was left out or lost. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/table.h"
+#include "trace/summary.h"
+#include "trace/units.h"
+
+static int format, by;
+static const struct opt options[] = {
+    {"by", 0, OPT_CHOICE, "kind|kernel|allocation", &by, "count by kind (default), by kernel or by allocation", 0, 0},
+    OPT_FORMAT(&format),
+    {0}};
+
+/* Everything printed, as JSON; tables and CSV are made from it. */
+struct info {
+    struct store *store;
+    struct summary summary;
+    json_t *root;
+};
+
+/* --- tables of (text, number or text) --- */
+
+static int take_pair(void *ctx, const struct store_value *v, size_t n)
+{
+    if (n < 2 || !v[0].s)
+        return 0;
+    json_t *value = v[1].type == STORE_INT ? json_integer(v[1].i) : v[1].s ? json_string(v[1].s) : json_null();
+    (void)json_object_set_new(ctx, v[0].s, value);
+    return 0;
+}
+
+static json_t *texts(struct store *store, const char *table, struct err *err)
+{
+    json_t *object = json_object();
+    if (store_rows(store, table, take_pair, object, err) < 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+static int count_row(void *ctx, const struct store_value *v, size_t n)
+{
+    (void)v;
+    (void)n;
+    ++*(int64_t *)ctx;
+    return 0;
+}
+
+static int64_t rows_of(struct store *store, const char *table, struct err *err)
+{
+    int64_t n = 0;
+    return store_rows(store, table, count_row, &n, err) < 0 ? -1 : n;
+}
+
+/* --- kinds --- */
+
+/* Whether the source of a stream can give this kind: the reader lists them in origin "kinds.STREAM". */
+static bool source_lists(const struct store *store, const char *stream, const char *kind, bool *known)
+{
+    char key[80];
+    (void)snprintf(key, sizeof key, "kinds.%s", stream);
+    const char *list = store_origin_get(store, key);
+    *known = list != NULL;
+    size_t length = strlen(kind);
+    for (const char *p = list; p && (p = strstr(p, kind)); p += length)
+        if ((p == list || p[-1] == ' ') && (p[length] == ' ' || p[length] == 0))
+            return true;
+    return false;
+}
+
+static json_t *kind_json(const struct stream *stream, int kind, const struct summary_kind *k)
+{
+    json_t *o = json_object();
+    bool bytes = strstr(record_kinds[kind].fields, "bytes") != NULL && kind != RECORD_FAULT;
+    bool times = stream->unit != TIME_NONE && k->records > 0;
+    (void)json_object_set_new(o, "stream", json_string(stream->name));
+    (void)json_object_set_new(o, "kind", json_string(record_kinds[kind].name));
+    (void)json_object_set_new(o, "records", json_integer((json_int_t)k->records));
+    (void)json_object_set_new(o, "bytes", bytes ? json_integer((json_int_t)k->bytes) : json_null());
+    (void)json_object_set_new(o, "time_unit", json_string(time_unit_name(stream->unit)));
+    (void)json_object_set_new(o, "time_first", times ? json_integer(k->time_first) : json_null());
+    (void)json_object_set_new(o, "time_last", times ? json_integer(k->time_last) : json_null());
+    return o;
+}
+
+/* One row per kind that occurs, or that the source could have given (0) or cannot give (records null). */
+static json_t *kinds_json(const struct info *info)
+{
+    json_t *rows = json_array();
+    for (size_t s = 0; s < info->summary.stream_count; s++) {
+        const struct stream *stream = store_stream(info->store, (int)s);
+        for (int k = RECORD_KERNEL; k < RECORD_SKIPPED; k++) {
+            bool known, listed = source_lists(info->store, stream->name, record_kinds[k].name, &known);
+            bool related = k <= RECORD_MIGRATE_D2D; /* unified memory: what is missing is worth saying */
+            const struct summary_kind *kind = &info->summary.streams[s].kinds[k];
+            if (kind->records == 0 && (!known || (!listed && !related)))
+                continue;
+            json_t *row = kind_json(stream, k, kind);
+            if (kind->records == 0 && !listed) {
+                (void)json_object_set_new(row, "records", json_null());
+                (void)json_object_set_new(row, "bytes", json_null());
+            }
+            (void)json_array_append_new(rows, row);
+        }
+    }
+    return rows;
+}
+
+static json_t *streams_json(const struct info *info)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < info->summary.stream_count; i++) {
+        const struct stream *s = store_stream(info->store, (int)i);
+        const struct summary_stream *c = &info->summary.streams[i];
+        json_t *o = json_object();
+        bool times = s->unit != TIME_NONE && s->records > 0;
+        (void)json_object_set_new(o, "stream", json_string(s->name));
+        (void)json_object_set_new(o, "records", json_integer((json_int_t)s->records));
+        (void)json_object_set_new(o, "time_unit", json_string(time_unit_name(s->unit)));
+        (void)json_object_set_new(o, "clock", s->clock[0] ? json_string(s->clock) : json_null());
+        (void)json_object_set_new(o, "clock_hz", s->clock_hz ? json_integer(s->clock_hz) : json_null());
+        (void)json_object_set_new(o, "addr_space", json_string(addr_space_name(s->space)));
+        (void)json_object_set_new(o, "addr_layout", s->addr_layout[0] ? json_string(s->addr_layout) : json_null());
+        (void)json_object_set_new(o, "time_first", times ? json_integer(c->time_first) : json_null());
+        (void)json_object_set_new(o, "time_last", times ? json_integer(c->time_last) : json_null());
+        json_t *extras = json_array();
+        for (int e = 0; e < STORE_EXTRAS && s->extra[e][0]; e++)
+            (void)json_array_append_new(extras, json_string(s->extra[e]));
+        (void)json_object_set_new(o, "extra_columns", extras);
+        (void)json_array_append_new(rows, o);
+    }
+    return rows;
+}
+
+static json_t *rows_json(const struct info *info)
+{
+    json_t *rows = json_array();
+    bool kernel = by == SUMMARY_BY_KERNEL;
+    for (size_t i = 0; i < info->summary.row_count; i++) {
+        const struct summary_row *r = &info->summary.rows[i];
+        bool rest = i + 2 >= info->summary.row_count;
+        json_t *o = json_object();
+        (void)json_object_set_new(o, kernel ? "kernel" : "allocation", json_string(r->name));
+        if (kernel) {
+            (void)json_object_set_new(o, "launches", rest ? json_null() : json_integer((json_int_t)r->launches));
+            (void)json_object_set_new(o, "time_ns", rest ? json_null() : json_integer(r->time_ns));
+        } else {
+            (void)json_object_set_new(o, "size_bytes", rest ? json_null() : json_integer((json_int_t)r->size_bytes));
+        }
+        const struct {
+            const char *name;
+            uint64_t value;
+        } counts[] = {{"records", r->records},           {"gpu_fault_records", r->fault_records},
+                      {"cpu_faults", r->cpu_faults},     {"h2d_bytes", r->h2d_bytes},
+                      {"faulted_bytes", r->fault_bytes}, {"prefetched_bytes", r->prefetch_bytes},
+                      {"d2h_bytes", r->d2h_bytes},       {"evicted_bytes", r->evicted_bytes}};
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            (void)json_object_set_new(o, counts[c].name, json_integer((json_int_t)counts[c].value));
+        (void)json_array_append_new(rows, o);
+    }
+    return rows;
+}
+
+/* --- the whole --- */
+
+static int fill(struct info *info, const char *path, struct err *err)
+{
+    static const char *const tables[] = {"kernels", "allocations", "batches", "services"};
+    json_t *o = info->root;
+    bool complete = store_complete(info->store);
+    (void)json_object_set_new(o, "schema", json_integer(1));
+    (void)json_object_set_new(o, "file", json_string(path));
+    (void)json_object_set_new(o, "state", json_string(complete ? "complete" : "incomplete"));
+    json_t *origin = texts(info->store, "origin", err);
+    if (!origin)
+        return -1;
+    (void)json_object_set_new(o, "origin", origin);
+    (void)json_object_set_new(o, "streams", streams_json(info));
+    if (by == SUMMARY_BY_NONE)
+        (void)json_object_set_new(o, "kinds", kinds_json(info));
+    else
+        (void)json_object_set_new(o, by == SUMMARY_BY_KERNEL ? "by_kernel" : "by_allocation", rows_json(info));
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        int64_t n = rows_of(info->store, tables[i], err);
+        if (n < 0)
+            return -1;
+        /* Batches are rebuilt at the end of an import or recording: an interrupted one does not know them. */
+        (void)json_object_set_new(o, tables[i], n == 0 && !complete ? json_null() : json_integer(n));
+    }
+    static const char *const pairs[] = {"skipped", "dropped", "parameters"};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        json_t *values = texts(info->store, pairs[i], err);
+        if (!values)
+            return -1;
+        (void)json_object_set_new(o, pairs[i], values);
+    }
+    return 0;
+}
+
+/* One JSON value as a cell: n/a for null. Bytes and times for people where `human`. */
+static void cell(struct table *t, const char *name, const json_t *v, bool human)
+{
+    char buf[64];
+    size_t n = strlen(name);
+    if (!v || json_is_null(v))
+        table_cell(t, "%s", human ? "n/a" : "");
+    else if (json_is_string(v))
+        table_cell(t, "%s", json_string_value(v));
+    else if (json_is_array(v) && json_array_size(v) == 0)
+        table_cell(t, "%s", human ? "-" : "");
+    else if (json_is_array(v))
+        table_cell(t, "%s%s", json_string_value(json_array_get(v, 0)), json_array_size(v) > 1 ? ", ..." : "");
+    else if (human && (strcmp(name, "bytes") == 0 || (n > 6 && strcmp(name + n - 6, "_bytes") == 0)))
+        table_cell(t, "%s", units_human_bytes((double)json_integer_value(v), buf, sizeof buf));
+    else if (human && strcmp(name, "time_ns") == 0)
+        table_cell(t, "%s", units_human_ns((double)json_integer_value(v), buf, sizeof buf));
+    else
+        table_cell(t, "%" PRId64, (int64_t)json_integer_value(v));
+}
+
+/* An array of objects with the same keys as a table. */
+static void print_rows(const json_t *rows, bool csv)
+{
+    if (json_array_size(rows) == 0)
+        return;
+    struct table t;
+    const json_t *first = json_array_get(rows, 0);
+    table_init(&t, json_object_size(first));
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)first, key, value) table_cell(&t, "%s", key);
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        json_object_foreach(row, key, value) cell(&t, key, value, !csv);
+    }
+    if (csv)
+        table_csv(&t, stdout);
+    else
+        table_print(&t, stdout);
+    table_release(&t);
+}
+
+static void print_object(const char *title, const json_t *object, const char *none)
+{
+    const char *key;
+    json_t *value;
+    if (json_object_size(object) == 0) {
+        if (none)
+            printf("%s: %s\n", title, none);
+        return;
+    }
+    printf("%s:\n", title);
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
+        if (json_is_integer(value))
+            printf("  %s: %" PRId64 "\n", key, (int64_t)json_integer_value(value));
+        else
+            printf("  %s: %s\n", key, json_is_string(value) ? json_string_value(value) : "n/a");
+    }
+}
+
+static void print_spans(const struct info *info)
+{
+    for (size_t i = 0; i < info->summary.stream_count; i++) {
+        const struct stream *s = store_stream(info->store, (int)i);
+        const struct summary_stream *c = &info->summary.streams[i];
+        char span[64] = "no time";
+        double length = (double)c->time_last - (double)c->time_first;
+        if (s->unit == TIME_NS)
+            units_human_ns(length, span, sizeof span);
+        else if (s->unit == TIME_CYCLES)
+            (void)snprintf(span, sizeof span, "%.0f cycles", length);
+        printf("stream %s: %" PRIu64 " records, %s%s%s, %s\n", s->name, s->records, s->unit == TIME_NONE ? "" : "over ",
+               span, s->unit == TIME_CYCLES && !s->clock_hz ? " of unknown Hz" : "", addr_space_name(s->space));
+    }
+}
+
+static void print_table(const struct info *info)
+{
+    static const char *const counts[] = {"kernels", "allocations", "batches", "services"};
+    const json_t *o = info->root;
+    printf("%s: %s\n", json_string_value(json_object_get(o, "file")), json_string_value(json_object_get(o, "state")));
+    print_spans(info);
+    const json_t *rows = json_object_get(o, "kinds");
+    if (!rows)
+        rows = json_object_get(o, by == SUMMARY_BY_KERNEL ? "by_kernel" : "by_allocation");
+    print_rows(rows, false);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        const json_t *n = json_object_get(o, counts[i]);
+        if (json_is_null(n))
+            printf("%s: n/a\n", counts[i]);
+        else
+            printf("%s: %" PRId64 "\n", counts[i], (int64_t)json_integer_value(n));
+    }
+    print_object("left out", json_object_get(o, "skipped"), "0");
+    print_object("dropped by the source", json_object_get(o, "dropped"), "0");
+    print_object("origin", json_object_get(o, "origin"), NULL);
+    print_object("parameters", json_object_get(o, "parameters"), NULL);
+}
+
+static int show(struct info *info, const char *path)
+{
+    struct err err = {""};
+    info->store = store_open(path, &err);
+    if (!info->store || summary_init(&info->summary, info->store, (enum summary_by)by, &err) || fill(info, path, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    if (by != SUMMARY_BY_NONE && info->summary.row_count == 0)
+        return cmd_fail(EXIT_NOTHING, "%s names no %s", path, by == SUMMARY_BY_KERNEL ? "kernels" : "allocations");
+    if (format == FORMAT_JSON) {
+        (void)json_dumpf(info->root, stdout, JSON_INDENT(2));
+        (void)putchar('\n');
+    } else if (format == FORMAT_CSV) {
+        const json_t *rows = json_object_get(info->root, "kinds");
+        if (!rows)
+            rows = json_object_get(info->root, by == SUMMARY_BY_KERNEL ? "by_kernel" : "by_allocation");
+        print_rows(rows, true);
+    } else {
+        print_table(info);
+    }
+    return EXIT_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc != 1)
+        return cmd_usage("expected one trace file");
+    struct info info = {.root = json_object()};
+    int status = show(&info, argv[0]);
+    summary_release(&info.summary);
+    store_close(info.store);
+    json_decref(info.root);
+    return status;
+}
+
+const struct command cmd_info = {
+    .name = "info",
+    .summary = "what a trace holds, where it comes from, what is missing",
+    .usage = "[--by kind|kernel|allocation] [--format table|csv|json] FILE",
+    .details =
+        "Counts records and bytes by kind, or the unified-memory traffic by kernel or allocation; prints the time\n"
+        "covered, fault batches and services, the origin, and what was left out or dropped, by reason. 0 means\n"
+        "that the source could have recorded it and did not; n/a that it cannot, or is not known.",
+    .examples = "  offchip info s.db\n"
+                "  offchip info --by kernel --format json s.db",
+    .options = options,
+    .run = run,
+};
