@@ -34,7 +34,8 @@ struct command {
 
 extern const struct command *const commands[]; /* ends with NULL */
 
-extern const struct command cmd_calibrate, cmd_completion, cmd_list, cmd_plot, cmd_replay, cmd_report;
+extern const struct command cmd_calibrate, cmd_completion, cmd_export, cmd_import, cmd_info, cmd_list, cmd_plot,
+    cmd_replay, cmd_report, cmd_verify;
 
 /* "offchip: " and the message to stderr; returns `status`. */
 int cmd_fail(enum exit_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));

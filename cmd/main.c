@@ -5,8 +5,11 @@
 
 #include "cmd/cmd.h"
 
-const struct command *const commands[] = {&cmd_replay, &cmd_report,     &cmd_plot, &cmd_calibrate,
-                                          &cmd_list,   &cmd_completion, NULL};
+/* In the order of `offchip --help`. */
+const struct command *const commands[] = {
+    &cmd_import,    &cmd_info,   &cmd_verify, &cmd_replay,     &cmd_report, &cmd_plot,
+    &cmd_calibrate, &cmd_export, &cmd_list,   &cmd_completion, NULL,
+};
 
 static const struct command *running;
 static char line[4096];

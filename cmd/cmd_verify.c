@@ -1,0 +1,133 @@
+/* offchip verify: does a recording agree with itself and with the rules that made it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/table.h"
+#include "replay/verify.h"
+
+static int format;
+static bool strict;
+static const struct opt options[] = {
+    {"strict", 0, OPT_FLAG, NULL, &strict, "exit with status 4 if the recording is incomplete", 0, 0},
+    OPT_FORMAT(&format),
+    {0}};
+
+static const char *verdict_of(const struct verify *verify)
+{
+    return verify->complete ? "complete" : "incomplete";
+}
+
+static int print_json(const struct verify *verify, const char *path)
+{
+    struct err err = {""};
+    json_t *root = json_object();
+    (void)json_object_set_new(root, "schema", json_integer(1));
+    (void)json_object_set_new(root, "file", json_string(path));
+    if (outcome_to_json(&verify->outcome, root, &err)) {
+        json_decref(root);
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    }
+    (void)json_object_del(root, "interval");
+    (void)json_object_del(root, "notes");
+    (void)json_object_set_new(root, "verdict", json_string(verdict_of(verify)));
+    json_t *findings = json_array();
+    for (size_t i = 0; i < verify->outcome.note_count; i++)
+        (void)json_array_append_new(findings, json_string(verify->outcome.notes[i]));
+    (void)json_object_set_new(root, "findings", findings);
+    (void)json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    (void)putchar('\n');
+    json_decref(root);
+    return EXIT_DONE;
+}
+
+static void print_csv(const struct verify *verify)
+{
+    struct table t;
+    const struct outcome *o = &verify->outcome;
+    table_init(&t, o->count + 1);
+    table_cell(&t, "verdict");
+    for (size_t i = 0; i < o->count; i++)
+        table_cell(&t, "%s", o->metrics[i].name);
+    table_cell(&t, "%s", verdict_of(verify));
+    for (size_t i = 0; i < o->count; i++) {
+        const struct metric_value *v = &o->values[i];
+        if (!v->known)
+            table_cell(&t, "%s", "");
+        else if (o->metrics[i].type == METRIC_INT)
+            table_cell(&t, "%lld", (long long)v->whole);
+        else
+            table_cell(&t, "%.17g", v->real);
+    }
+    table_csv(&t, stdout);
+    table_release(&t);
+}
+
+static void print_table(const struct verify *verify, const char *path)
+{
+    struct table t;
+    const struct outcome *o = &verify->outcome;
+    printf("%s: %s\n", path, verdict_of(verify));
+    for (size_t i = 0; i < o->note_count; i++)
+        printf("- %s\n", o->notes[i]);
+    table_init(&t, 2);
+    table_cell(&t, "metric");
+    table_cell(&t, "value");
+    for (size_t i = 0; i < o->count; i++) {
+        char buf[160];
+        table_cell(&t, "%s", o->metrics[i].name);
+        table_cell(&t, "%s", table_metric(&o->metrics[i], &o->values[i], buf, sizeof buf));
+    }
+    table_print(&t, stdout);
+    table_release(&t);
+}
+
+static int show(const struct verify *verify, const char *path)
+{
+    int status = EXIT_DONE;
+    if (format == FORMAT_JSON)
+        status = print_json(verify, path);
+    else if (format == FORMAT_CSV)
+        print_csv(verify);
+    else
+        print_table(verify, path);
+    if (status == EXIT_DONE && strict && !verify->complete)
+        return cmd_fail(EXIT_INCOMPLETE, "%s is incomplete", path);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc != 1)
+        return cmd_usage("expected one trace file");
+    struct err err = {""};
+    struct verify verify;
+    struct store *store = store_open(argv[0], &err);
+    if (!store)
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    int status;
+    if (verify_run(&verify, store, &err)) {
+        status = cmd_fail(EXIT_DATA, "%s", err.msg);
+    } else {
+        status = verify.nothing ? cmd_fail(EXIT_NOTHING, "%s holds no unified-memory record to verify", argv[0])
+                                : show(&verify, argv[0]);
+        verify_release(&verify);
+    }
+    store_close(store);
+    return status;
+}
+
+const struct command cmd_verify = {
+    .name = "verify",
+    .summary = "does a recording agree with itself and with the rules that made it",
+    .usage = "[--strict] [--format table|csv|json] FILE",
+    .details =
+        "Rebuilds the services of a unified-memory recording, predicts each one's prefetch with the driver's\n"
+        "tree, and follows every page between CPU and GPU. Contradictions mean that records are missing: the\n"
+        "verdict is then incomplete, with how, how much and where. The status is 0 either way, 4 with --strict,\n"
+        "and 3 if there is nothing to verify.",
+    .examples = "  offchip verify s.db\n"
+                "  offchip verify --strict --format json s.db",
+    .options = options,
+    .run = run,
+};
