@@ -88,7 +88,7 @@ static int open_input(const char *path, const struct reader **reader, struct sou
         return 0;
     if (!piped && S_ISDIR(st.st_mode) && !*reader) {
         *reader = reader_probe(path, NULL, 0, err);
-        return *reader ? 0 : -1;
+        return *reader ? 0 : err_set(err, "'%s' is a folder that no format reads", path);
     }
     *source = source_open(path, err);
     if (!*source)
@@ -236,8 +236,10 @@ static void summarise(const struct import *im, uint64_t records, size_t batches,
     if (back)
         (void)store_rows(back, "skipped", count_skip, &skips, &ignored);
     store_close(back);
-    cmd_say("%s: %" PRIu64 " records from %d input%s (%s) in %.2f s", output, records, im->count,
-            im->count == 1 ? "" : "s", im->names, seconds);
+    cmd_say("%s: %" PRIu64 " records from %d input%s (%s)", output, records, im->count, im->count == 1 ? "" : "s",
+            im->names);
+    if (opt_verbose)
+        cmd_say("%.2f s, %.1f million records a second", seconds, 1e-6 * (double)records / seconds);
     if (services)
         cmd_say("%zu services in %zu batches", services, batches);
     if (im->context.skips.total)

@@ -48,7 +48,7 @@ const struct reader *reader_probe(const char *path, const unsigned char *head, s
     if (candidates > 1)
         err_set(err, "%s: may be one of several formats (%s); choose with --format", path, names);
     else
-        err_set(err, "%s: %s; formats known: %s", path, n == 0 ? "nothing in it" : "no known format at byte 0", all);
+        err_set(err, "%s: byte 0: %s; formats known: %s", path, n == 0 ? "nothing in it" : "no known format", all);
     return NULL;
 }
 

@@ -241,8 +241,10 @@ static int read_zstd(struct source *s, char *out, size_t room, size_t *made, str
         size_t rc = ZSTD_decompressStream(s->zstd, &to, &in);
         s->in_start += in.pos;
         *made = to.pos;
-        if (ZSTD_isError(rc))
+        if (ZSTD_isError(rc)) {
+            s->in_start = s->in_end; /* it does not say how far it came */
             return corrupt(s, ZSTD_getErrorName(rc), err);
+        }
         s->member_open = rc != 0;
         if (dry && *made == 0 && s->member_open)
             return truncated(s, err);
