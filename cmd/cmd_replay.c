@@ -7,7 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/meter.h"
 #include "cmd/table.h"
-#include "replay/engine.h"
+#include "replay/save.h"
 #include "trace/mem.h"
 
 static const char *policy, *platform, *baseline, *output, *requests;
@@ -148,6 +148,18 @@ static int print(const struct replay_result *result, const struct replay_request
     return EXIT_DONE;
 }
 
+static int save(const struct replay_request *request, const struct replay_result *result)
+{
+    struct err err = {""};
+    struct results *results = results_open(output, RESULTS_APPEND, &err);
+    int rc = results ? replay_save(results, request, result, -1, OFFCHIP_VERSION, &err) : -1;
+    results_close(results);
+    if (rc)
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    cmd_say("added %zu runs to %s", result->policy_count + result->extra_baseline, output);
+    return EXIT_DONE;
+}
+
 static int replay(const struct engine *engine, const struct input *inputs, size_t count)
 {
     struct progress progress = {0};
@@ -173,6 +185,8 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
     if (rc)
         return usage ? cmd_usage("%s", err.msg) : cmd_fail(EXIT_DATA, "%s", err.msg);
     int status = print(&result, &request);
+    if (status == EXIT_DONE && output)
+        status = save(&request, &result);
     replay_release(&result);
     return status;
 }

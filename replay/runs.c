@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/mem.h"
+#include "trace/results.h"
 #include "trace/units.h"
 
 static void run_release(struct run *run)
@@ -107,6 +108,52 @@ static int load_json(struct run_set *set, const char *path, struct err *err)
     return rc;
 }
 
+struct load {
+    struct run_set *set;
+    const char *path;
+    struct err *err;
+};
+
+static json_t *parsed(const char *text, json_t *otherwise)
+{
+    json_t *value = text && *text ? json_loads(text, 0, NULL) : NULL;
+    if (!value)
+        return otherwise;
+    json_decref(otherwise);
+    return value;
+}
+
+static int on_run(void *ctx, const struct results_run *row)
+{
+    struct load *load = ctx;
+    struct run_set *set = load->set;
+    if (mem_grow((void **)&set->runs, &set->cap, set->count + 1, sizeof *set->runs, load->err))
+        return 1;
+    struct run *run = &set->runs[set->count++];
+    *run = (struct run){.engine = mem_strdup(row->engine, load->err),
+                        .input = mem_strdup(row->input, load->err),
+                        .platform = mem_strdup(row->platform, load->err),
+                        .policy = mem_strdup(row->policy, load->err),
+                        .settings = parsed(row->settings, json_object()),
+                        .params = parsed(row->params, json_object()),
+                        .metrics = parsed(row->metrics, json_object()),
+                        .interval = parsed(row->intervals, json_object()),
+                        .notes = parsed(row->notes, json_array()),
+                        .baseline = row->baseline};
+    return run->engine && run->input && run->platform && run->policy ? 0 : 1;
+}
+
+static int load_database(struct run_set *set, const char *path, struct err *err)
+{
+    struct results *results = results_open(path, RESULTS_READ, err);
+    if (!results)
+        return -1;
+    struct load load = {set, path, err};
+    int rc = results_each(results, on_run, &load, err);
+    results_close(results);
+    return rc ? -1 : 0;
+}
+
 int run_set_load(struct run_set *set, const char *path, struct err *err)
 {
     FILE *f = fopen(path, "rb");
@@ -116,6 +163,8 @@ int run_set_load(struct run_set *set, const char *path, struct err *err)
     while (c == ' ' || c == '\n' || c == '\t' || c == '\r')
         c = fgetc(f);
     (void)fclose(f);
+    if (results_is_database(path))
+        return load_database(set, path, err);
     if (c == '{')
         return load_json(set, path, err);
     return err_set(err, "'%s' is neither a results file nor JSON of 'offchip replay'", path);

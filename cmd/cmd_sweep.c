@@ -1,0 +1,246 @@
+/* offchip sweep: policies x parameters x inputs on all cores, resumable. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/meter.h"
+#include "replay/save.h"
+#include "replay/sweep.h"
+#include "trace/mem.h"
+
+static const char *policy, *platform, *baseline, *output, *shard;
+static struct opt_list sets, mems, pims, grids;
+static int64_t jobs;
+static bool force;
+
+static const struct opt options[] = {
+    {"policy", 'p', OPT_TEXT, "LIST", &policy, "policies, as for replay", 0, 0},
+    {"grid", 'g', OPT_LIST, "KEY=VALUES", &grids, "an axis: lo:hi:step, lo:hi:xFACTOR or a|b|c; repeatable", 0, 0},
+    {"platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform, "hardware numbers (default: the engine's)", 0, 0},
+    {"set", 's', OPT_LIST, "KEY=VALUE", &sets, "a setting for all points; repeatable", 0, 0},
+    {"baseline", 'b', OPT_TEXT, "POLICY", &baseline, "what speed-ups are relative to (default: the first policy)", 0, 0},
+    {"mem", 0, OPT_LIST, "INPUT", &mems, "dram: GPU memory streams; all pairs with --pim, or with each other", 0, 0},
+    {"pim", 0, OPT_LIST, "INPUT", &pims, "dram: PIM streams", 0, 0},
+    {"output", 'o', OPT_TEXT, "RESULTS", &output, "results file (needed); a finished point in it is not run again", 0, 0},
+    {"shard", 0, OPT_TEXT, "I/N", &shard, "run only the I-th of N parts of the points, I from 1", 0, 0},
+    {"jobs", 'j', OPT_INT, "N", &jobs, "points at once (default: all processors)", 1, 4096},
+    {"force", 'f', OPT_FLAG, NULL, &force, "start the results file anew", 0, 0},
+    {0}};
+
+/* What the workers share. */
+struct shared {
+    const struct sweep *sweep;
+    size_t total, part, parts;
+    atomic_size_t next;
+    struct progress progress;
+    pthread_mutex_t lock; /* of everything below */
+    struct results *results;
+    size_t ran, found;
+    bool failed, usage;
+    struct err err;
+};
+
+static void fail(struct shared *s, bool usage, const struct err *err)
+{
+    (void)pthread_mutex_lock(&s->lock);
+    if (!s->failed) {
+        s->failed = true;
+        s->usage = usage;
+        s->err = *err;
+    }
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
+static int already_there(struct shared *s, const struct replay_request *request, const struct replay_result *result,
+                         struct err *err)
+{
+    (void)pthread_mutex_lock(&s->lock);
+    int there = replay_saved(s->results, request, result, OFFCHIP_VERSION, err);
+    s->found += there == 1;
+    (void)pthread_mutex_unlock(&s->lock);
+    return there;
+}
+
+/* One prepared point: looked up, run, saved. */
+static void run_point(struct shared *s, size_t index, const struct replay_request *request)
+{
+    struct replay_result result;
+    struct err err = {""};
+    if (replay_prepare(request, &result, &err)) {
+        fail(s, true, &err);
+        return;
+    }
+    int there = already_there(s, request, &result, &err);
+    size_t runs = result.policy_count + result.extra_baseline;
+    if (there < 0) {
+        fail(s, false, &err);
+    } else if (there == 0) {
+        if (replay_execute(request, &result, &err)) {
+            fail(s, false, &err);
+            return;
+        }
+        (void)pthread_mutex_lock(&s->lock);
+        int rc = replay_save(s->results, request, &result, (int64_t)(index * runs), OFFCHIP_VERSION, &err);
+        s->ran++;
+        (void)pthread_mutex_unlock(&s->lock);
+        if (rc)
+            fail(s, false, &err);
+    }
+    replay_release(&result);
+}
+
+static void run_job(struct shared *s, size_t index)
+{
+    struct sweep_job job;
+    struct err err = {""};
+    if (sweep_job_init(&job, s->sweep, index, &err)) {
+        fail(s, true, &err);
+        return;
+    }
+    struct input inputs[2];
+    size_t opened = 0;
+    while (opened < job.spec_count &&
+           input_open(&inputs[opened], job.specs[opened], job.roles[opened], s->sweep->engine->plain_files, &err) == 0)
+        opened++;
+    if (opened < job.spec_count) {
+        fail(s, false, &err);
+    } else {
+        struct replay_request request = {.engine = s->sweep->engine,
+                                         .platform = job.platform,
+                                         .policy_list = job.policy_list,
+                                         .baseline = s->sweep->baseline,
+                                         .sets = (const char *const *)job.sets,
+                                         .set_count = job.set_count,
+                                         .inputs = inputs,
+                                         .input_count = opened,
+                                         .threads = 1};
+        run_point(s, index, &request);
+    }
+    while (opened-- > 0)
+        input_close(&inputs[opened]);
+    sweep_job_release(&job);
+}
+
+static void *worker(void *arg)
+{
+    struct shared *s = arg;
+    for (;;) {
+        size_t i = atomic_fetch_add(&s->next, 1) * s->parts + s->part;
+        (void)pthread_mutex_lock(&s->lock);
+        bool stop = s->failed;
+        (void)pthread_mutex_unlock(&s->lock);
+        if (stop || i >= s->total)
+            return NULL;
+        run_job(s, i);
+        progress_add(&s->progress, 1);
+    }
+}
+
+static void run_all(struct shared *s, size_t threads)
+{
+    pthread_t ids[256];
+    size_t started = 0;
+    threads = threads > 256 ? 256 : threads;
+    while (started + 1 < threads && pthread_create(&ids[started], NULL, worker, s) == 0)
+        started++;
+    (void)worker(s);
+    while (started-- > 0)
+        (void)pthread_join(ids[started], NULL);
+}
+
+static int parse_shard(size_t *part, size_t *parts)
+{
+    *part = 0;
+    *parts = 1;
+    if (!shard)
+        return EXIT_DONE;
+    char *end;
+    errno = 0;
+    unsigned long i = strtoul(shard, &end, 10), n = 0;
+    if (*end == '/' && end[1] >= '0' && end[1] <= '9')
+        n = strtoul(end + 1, &end, 10);
+    if (errno || *end || *shard < '0' || *shard > '9' || i < 1 || i > n)
+        return cmd_usage("--shard is '%s'; expected I/N with 1 <= I <= N", shard);
+    *part = i - 1;
+    *parts = n;
+    return EXIT_DONE;
+}
+
+static int execute(const struct sweep *sweep)
+{
+    struct shared s = {.sweep = sweep};
+    int status = parse_shard(&s.part, &s.parts);
+    if (status != EXIT_DONE)
+        return status;
+    struct err err = {""};
+    s.total = sweep_jobs(sweep, &err);
+    if (!s.total)
+        return cmd_usage("%s", err.msg);
+    s.results = results_open(output, force ? RESULTS_FORCE : RESULTS_APPEND, &err);
+    if (!s.results)
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    (void)pthread_mutex_init(&s.lock, NULL);
+    atomic_store(&s.progress.total, (s.total + s.parts - 1 - s.part) / s.parts);
+    struct meter *meter = meter_start(&s.progress, "sweep");
+    run_all(&s, (size_t)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)));
+    meter_stop(meter);
+    results_close(s.results);
+    (void)pthread_mutex_destroy(&s.lock);
+    if (s.failed)
+        return s.usage ? cmd_usage("%s", s.err.msg) : cmd_fail(EXIT_DATA, "%s", s.err.msg);
+    cmd_say("%zu points run, %zu found finished in %s", s.ran, s.found, output);
+    return EXIT_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 1)
+        return cmd_usage("an engine is needed: offchip sweep ENGINE INPUT... -o RESULTS");
+    const struct engine *engine = engine_find(argv[0]);
+    if (!engine)
+        return cmd_usage("no engine is called '%s'; see 'offchip list engines'", argv[0]);
+    if (!output)
+        return cmd_usage("-o RESULTS is needed");
+    if ((mems.count || pims.count) && !engine->roles)
+        return cmd_usage("engine %s has no --mem and --pim inputs", engine->name);
+    struct sweep sweep = {.engine = engine,
+                          .inputs = (const char *const *)argv + 1,
+                          .input_count = (size_t)argc - 1,
+                          .mems = mems.items,
+                          .mem_count = mems.count,
+                          .pims = pims.items,
+                          .pim_count = pims.count,
+                          .policy_list = policy,
+                          .baseline = baseline,
+                          .platform = platform,
+                          .sets = sets.items,
+                          .set_count = sets.count};
+    struct err err = {""};
+    int status = EXIT_DONE;
+    for (size_t i = 0; i < grids.count && status == EXIT_DONE; i++)
+        if (sweep_add_axis(&sweep, grids.items[i], &err))
+            status = cmd_usage("%s", err.msg);
+    if (status == EXIT_DONE)
+        status = execute(&sweep);
+    sweep_release(&sweep);
+    return status;
+}
+
+const struct command cmd_sweep = {
+    .name = "sweep",
+    .summary = "run policies x parameters x inputs on all cores, resumable",
+    .usage = "ENGINE INPUT... --policy LIST --grid KEY=VALUES... [-j N] [--shard I/N] -o RESULTS",
+    .details = "A grid key is a setting of the engine, 'platform', POLICY.PARAMETER, a key of a synth: workload, or a\n"
+               "number of the platform. Finished points are recognised by their inputs' content, platform, settings,\n"
+               "policy, parameters and version: a killed sweep goes on where it stopped when it is started again.",
+    .examples = "  offchip sweep uvm synth:bicg,bytes=1GiB --policy tree,fixed,adaptive --grid "
+                "oversubscription_pct=0:200:50 -o s.db\n"
+                "  offchip sweep dram --mem synth:gpu-g1 --mem synth:gpu-g2 --pim synth:pim-add --grid 'vcs=1|2' -o d.db",
+    .options = options,
+    .run = run,
+};
