@@ -6,6 +6,7 @@
 #include "cmd/table.h"
 #include "replay/engine.h"
 #include "replay/plot.h"
+#include "trace/reader.h"
 
 static int format;
 static const struct opt options[] = {OPT_FORMAT(&format), {0}};
@@ -129,6 +130,16 @@ static int list_workloads(void)
     return finish(&l);
 }
 
+static int list_formats(void)
+{
+    static const char *const names[] = {"format", "summary"};
+    struct listing l;
+    start(&l, 2, names);
+    for (size_t i = 0; readers[i]; i++)
+        add(&l, 2, names, (const char *const[]){readers[i]->name, readers[i]->summary});
+    return finish(&l);
+}
+
 static int list_figures(void)
 {
     static const char *const names[] = {"figure", "from", "summary", "source"};
@@ -148,11 +159,8 @@ static int list_figures(void)
 static const struct {
     const char *name;
     int (*list)(void);
-} lists[] = {{"engines", list_engines},
-             {"policies", list_policies},
-             {"platforms", list_platforms},
-             {"workloads", list_workloads},
-             {"figures", list_figures}};
+} lists[] = {{"engines", list_engines},     {"policies", list_policies}, {"platforms", list_platforms},
+             {"workloads", list_workloads}, {"formats", list_formats},   {"figures", list_figures}};
 
 static int run(int argc, char **argv)
 {

@@ -23,10 +23,12 @@ static const struct opt options[] = {
     {"grid", 'g', OPT_LIST, "KEY=VALUES", &grids, "an axis: lo:hi:step, lo:hi:xFACTOR or a|b|c; repeatable", 0, 0},
     {"platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform, "hardware numbers (default: the engine's)", 0, 0},
     {"set", 's', OPT_LIST, "KEY=VALUE", &sets, "a setting for all points; repeatable", 0, 0},
-    {"baseline", 'b', OPT_TEXT, "POLICY", &baseline, "what speed-ups are relative to (default: the first policy)", 0, 0},
+    {"baseline", 'b', OPT_TEXT, "POLICY", &baseline, "what speed-ups are relative to (default: the first policy)", 0,
+     0},
     {"mem", 0, OPT_LIST, "INPUT", &mems, "dram: GPU memory streams; all pairs with --pim, or with each other", 0, 0},
     {"pim", 0, OPT_LIST, "INPUT", &pims, "dram: PIM streams", 0, 0},
-    {"output", 'o', OPT_TEXT, "RESULTS", &output, "results file (needed); a finished point in it is not run again", 0, 0},
+    {"output", 'o', OPT_TEXT, "RESULTS", &output, "results file (needed); a finished point in it is not run again", 0,
+     0},
     {"shard", 0, OPT_TEXT, "I/N", &shard, "run only the I-th of N parts of the points, I from 1", 0, 0},
     {"jobs", 'j', OPT_INT, "N", &jobs, "points at once (default: all processors)", 1, 4096},
     {"force", 'f', OPT_FLAG, NULL, &force, "start the results file anew", 0, 0},
@@ -238,9 +240,10 @@ const struct command cmd_sweep = {
     .details = "A grid key is a setting of the engine, 'platform', POLICY.PARAMETER, a key of a synth: workload, or a\n"
                "number of the platform. Finished points are recognised by their inputs' content, platform, settings,\n"
                "policy, parameters and version: a killed sweep goes on where it stopped when it is started again.",
-    .examples = "  offchip sweep uvm synth:bicg,bytes=1GiB --policy tree,fixed,adaptive --grid "
-                "oversubscription_pct=0:200:50 -o s.db\n"
-                "  offchip sweep dram --mem synth:gpu-g1 --mem synth:gpu-g2 --pim synth:pim-add --grid 'vcs=1|2' -o d.db",
+    .examples =
+        "  offchip sweep uvm synth:bicg,bytes=1GiB --policy tree,fixed,adaptive --grid "
+        "oversubscription_pct=0:200:50 -o s.db\n"
+        "  offchip sweep dram --mem synth:gpu-g1 --mem synth:gpu-g2 --pim synth:pim-add --grid 'vcs=1|2' -o d.db",
     .options = options,
     .run = run,
 };

@@ -7,6 +7,7 @@
 #include "replay/dram.h"
 #include "replay/policy_list.h"
 #include "trace/mem.h"
+#include "trace/units.h"
 
 const struct engine *const engines[] = {&engine_dram, &engine_placement, NULL};
 
@@ -24,7 +25,12 @@ static int set_one(struct replay_result *result, const char *key, const char *va
 {
     if (param_find(result->engine->settings, key))
         return param_set(result->engine->settings, result->settings, key, value, err);
-    return platform_set(result->platform, key, value, err);
+    if (platform_set(result->platform, key, value, err))
+        return -1;
+    double number;
+    (void)json_object_set_new(result->overrides, key,
+                              units_parse_real(value, &number, NULL) ? json_string(value) : json_real(number));
+    return 0;
 }
 
 static int apply_sets(struct replay_result *result, const struct replay_request *request, struct err *err)
@@ -33,6 +39,7 @@ static int apply_sets(struct replay_result *result, const struct replay_request 
     if (!result->settings)
         return -1;
     param_defaults(result->engine->settings, result->settings);
+    result->overrides = json_object();
     for (size_t i = 0; i < request->set_count; i++) {
         struct param_list list;
         if (param_list_init(&list, request->sets[i], err))
@@ -194,6 +201,7 @@ void replay_release(struct replay_result *result)
     free(result->policies);
     free(result->runs);
     free(result->settings);
+    json_decref(result->overrides);
     platform_free(result->platform);
     memset(result, 0, sizeof *result);
 }
@@ -216,6 +224,13 @@ json_t *replay_params_json(const struct param *table, const void *owner)
             value = json_integer(param_int(p, owner));
         (void)json_object_set_new(object, p->name, value ? value : json_null());
     }
+    return object;
+}
+
+json_t *replay_settings_json(const struct replay_result *result)
+{
+    json_t *object = replay_params_json(result->engine->settings, result->settings);
+    (void)json_object_update(object, result->overrides);
     return object;
 }
 
@@ -243,7 +258,7 @@ json_t *replay_to_json(const struct replay_result *result, const struct replay_r
             input, json_pack("{s:s,s:s}", "role", request->inputs[i].role, "input", request->inputs[i].spec));
     (void)json_object_set_new(root, "input", input ? input : json_null());
     (void)json_object_set_new(root, "platform", json_string(platform_name(result->platform)));
-    (void)json_object_set_new(root, "settings", replay_params_json(result->engine->settings, result->settings));
+    (void)json_object_set_new(root, "settings", replay_settings_json(result));
     (void)json_object_set_new(root, "runs", runs);
     bool ok = true;
     for (size_t i = 0; i < result->policy_count && ok; i++) {

@@ -80,7 +80,8 @@ struct replay_result {
     bool extra_baseline; /* policies[policy_count] and runs[policy_count] hold it */
     size_t baseline;     /* its index */
     struct outcome *runs;
-    char **texts; /* what text parameters point at */
+    json_t *overrides; /* numbers of the platform given by --set, as given */
+    char **texts;      /* what text parameters point at */
     size_t text_count, text_cap;
 };
 
@@ -99,6 +100,9 @@ json_t *replay_to_json(const struct replay_result *result, const struct replay_r
 
 /* The parameters of a policy, or of settings, as a JSON object: choices by name, integers exact. */
 json_t *replay_params_json(const struct param *table, const void *owner);
+
+/* Settings of the engine and overridden numbers of the platform, as one JSON object. */
+json_t *replay_settings_json(const struct replay_result *result);
 
 /* "fixed:granularity=64KiB": the policy with those of its parameters that differ from the default. Returns buf.
  * (in replay/policy_list.c) */

@@ -58,7 +58,7 @@ int replay_save(struct results *results, const struct replay_request *request, c
     size_t n = result->policy_count + result->extra_baseline;
     struct texts *texts = mem_zalloc(n, sizeof *texts, err);
     struct results_run *runs = mem_zalloc(n, sizeof *runs, err);
-    json_t *object = replay_params_json(result->engine->settings, result->settings);
+    json_t *object = replay_settings_json(result);
     char *settings = json_dumps(object, JSON_COMPACT);
     json_decref(object);
     char input[4096];

@@ -5,7 +5,8 @@
 
 START_TEST(saved_runs_are_recognised_and_read_back)
 {
-    static const char text[] = "[a]\nbytes_hd = 1MiB\ncopies = 1\nkernels = 4\nkernel_bytes = 0..1MiB\ncompute_ms = 1\n";
+    static const char text[] =
+        "[a]\nbytes_hd = 1MiB\ncopies = 1\nkernels = 4\nkernel_bytes = 0..1MiB\ncompute_ms = 1\n";
     struct input input;
     struct err err = {""};
     ck_assert_int_eq(input_open(&input, testing_write("t.ini", text, sizeof text - 1), "", true, &err), 0);
