@@ -53,7 +53,39 @@ MAN_SRC := $(wildcard docs/man/*.scd)
 MAN     := $(patsubst docs/man/%.scd,$(BUILD)/man/%,$(MAN_SRC))
 
 .PHONY: all demo check unit cli lint asan fuzz fuzzers bench install uninstall deps clean man format docs
-all: $(BUILD)/offchip
+# What the CUDA driver loads into a recorded program, and the stand-ins for the driver and CUPTI that tests record with.
+INJECT    := $(BUILD)/liboffchip_inject.so
+INJECT_C  := $(filter-out %_test.c,$(wildcard trace/cupti_inject*.c))
+STANDIN   := $(BUILD)/standin/libcuda.so.1 $(BUILD)/standin/libcupti.so $(BUILD)/standin/target
+SHARED    += $(INJECT)
+$(INJECT): $(call OBJ,$(INJECT_C))
+	$(Q)$(CC) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) $(SAN) $(LDFLAGS) $^ -ldl -lpthread -o $@
+$(BUILD)/standin/libcuda.so.1: fixtures/standin/libcuda.c fixtures/standin/standin.h trace/cupti_abi.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(STANDIN_FLAGS) -shared $< -ldl -o $@
+$(BUILD)/standin/libcupti.so: fixtures/standin/libcupti.c fixtures/standin/standin.h trace/cupti_abi.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(STANDIN_FLAGS) -shared $< -lpthread -o $@
+$(BUILD)/standin/target: fixtures/standin/target.c fixtures/standin/standin.h trace/cupti_abi.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(STANDIN_FLAGS) $< -ldl -o $@
+STANDIN_FLAGS = $(CSTD) -O1 -g -Wall -Wextra -Werror -I. -fPIC $(SAN) $(LDFLAGS)
+$(BUILD)/test/trace/recorder $(BUILD)/test/trace/cupti_inject: | $(INJECT) $(STANDIN)
+cli check: $(INJECT) $(STANDIN)
+# Our declarations of CUPTI against the real ones, where the toolkit is installed.
+CUDA_INCLUDE := $(firstword $(patsubst %/cupti.h,%,$(wildcard $(CUDA_HOME)/include/cupti.h \
+    $(CUDA_HOME)/extras/CUPTI/include/cupti.h /usr/local/cuda/include/cupti.h \
+    /usr/local/cuda/extras/CUPTI/include/cupti.h /usr/local/cuda-*/include/cupti.h)))
+ifneq ($(CUDA_INCLUDE),)
+check: $(BUILD)/standin/abi_check.o
+$(BUILD)/standin/abi_check.o: fixtures/standin/abi_check.c trace/cupti_abi.h trace/cupti_abi_profiler.h
+	@mkdir -p $(@D)
+	@mkdir -p $(@D)/empty && : > $(@D)/empty/string # one header asks for C++'s, needlessly
+	$(Q)$(CC) $(CSTD) -I. -isystem $(CUDA_INCLUDE) -isystem $(CUDA_INCLUDE)/../../../include \
+	    -isystem $(@D)/empty -c $< -o $@
+endif
+
+all: $(BUILD)/offchip $(INJECT)
 
 # --- what is embedded: the schema and the shipped platforms ---
 $(BUILD)/gen/embedded.c: .ci/embed.sh $(PLATFORMS) $(wildcard trace/*.sql replay/*.html)

@@ -29,12 +29,13 @@ struct command {
     const struct opt *options;
     /* argc, argv: the operands left after options. Returns an exit status. */
     int (*run)(int argc, char **argv);
-    bool raw; /* run() parses argv itself (record -- CMD) */
+    bool raw; /* options end at the first operand: what follows is another program's (record CMD -x) */
 };
 
 extern const struct command *const commands[]; /* ends with NULL */
 
 extern const struct command cmd_sweep;
+extern const struct command cmd_record;
 extern const struct command cmd_calibrate, cmd_completion, cmd_export, cmd_import, cmd_info, cmd_list, cmd_plot,
     cmd_replay, cmd_report, cmd_verify;
 

@@ -7,7 +7,7 @@
 
 /* In the order of `offchip --help`. */
 const struct command *const commands[] = {
-    &cmd_import, &cmd_info,      &cmd_verify, &cmd_replay, &cmd_sweep,      &cmd_report,
+    &cmd_record, &cmd_import,    &cmd_info,   &cmd_verify, &cmd_replay,     &cmd_sweep, &cmd_report,
     &cmd_plot,   &cmd_calibrate, &cmd_export, &cmd_list,   &cmd_completion, NULL,
 };
 
@@ -97,10 +97,8 @@ static int overview(FILE *to)
 static int run(const struct command *c, int argc, char **argv)
 {
     running = c;
-    if (c->raw)
-        return c->run(argc, argv);
     struct err err = {""};
-    int operands = opt_parse(c->options, argc, argv, false, &err);
+    int operands = opt_parse(c->options, argc, argv, c->raw, &err);
     if (operands < 0)
         return cmd_usage("%s", err.msg);
     if (opt_help) {

@@ -1,0 +1,115 @@
+/* offchip record: run a program on a GPU and record what leaves the chip. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "cmd/cmd.h"
+#include "trace/recorder.h"
+
+static const char *output;
+static bool force, force_injection, unified_memory, counters;
+static int counter_group;
+static const struct opt options[] = {
+    {"output", 'o', OPT_TEXT, "FILE", &output, "trace to write; %p: process, %h: host (default offchip.db)", 0, 0},
+    {"force", 'f', OPT_FLAG, NULL, &force, "replace FILE if it exists", 0, 0},
+    {"uvm", 0, OPT_FLAG, NULL, &unified_memory,
+     "unified memory, kernels, copies, allocations (default without --counters)", 0, 0},
+    {"counters", 0, OPT_FLAG, NULL, &counters, "hardware counters of every kernel", 0, 0},
+    {"counter-group", 0, OPT_CHOICE, "l2|pcie", &counter_group,
+     "l2: requests to host memory, DRAM sectors; pcie: bytes on the link (default l2)", 0, 0},
+    {"force-injection", 0, OPT_FLAG, NULL, &force_injection, "replace a CUDA_INJECTION64_PATH that is set", 0, 0},
+    {0},
+};
+
+/* What shells make of it. */
+static int target_status(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void say_file(const struct recorder_trace_summary *file)
+{
+    char lost[64] = "";
+    if (file->dropped)
+        (void)snprintf(lost, sizeof lost, ", %llu lost", (unsigned long long)file->dropped);
+    const char *state = file->complete ? ""
+                        : file->ended  ? "; incomplete"
+                                       : "; incomplete, the program did not end in good order";
+    cmd_say("%s: process %lld, %llu records%s%s", file->path, (long long)file->process,
+            (unsigned long long)file->records, lost, state);
+}
+
+/* Say what came of it; the exit status. */
+static int conclude(const struct recorder_result *result)
+{
+    bool recorded = false, fatal = false;
+    for (size_t i = 0; i < result->problem_count; i++)
+        (void)fprintf(stderr, "offchip: %s\n", result->problems[i]);
+    for (size_t i = 0; i < result->file_count; i++) {
+        fatal |= result->files[i].fatal;
+        if (result->files[i].path[0]) {
+            recorded = true;
+            say_file(&result->files[i]);
+        }
+    }
+    int status = target_status(result->status);
+    if (status >= 128 && WIFSIGNALED(result->status))
+        cmd_say("the program was ended by signal %d (%s)", WTERMSIG(result->status),
+                strsignal(WTERMSIG(result->status)));
+    if (result->file_count == 0 && !result->failed)
+        return cmd_fail(EXIT_DATA,
+                        "nothing was recorded: the program (exit status %d) never initialised CUDA. Is it a CUDA "
+                        "program, and does it find the driver (libcuda.so.1) and a GPU?",
+                        status);
+    if (!recorded || result->failed || (fatal && result->file_count == 1))
+        return cmd_fail(EXIT_DATA, "the recording is not good (the program's exit status was %d)", status);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct recorder_result result;
+    struct err err;
+    char warning[300];
+    if (argc == 0)
+        return cmd_usage("record needs a program to run: offchip record [OPTIONS] -- CMD [ARGS]");
+    const struct recorder_options o = {
+        .output = output ? output : getenv("OFFCHIP_OUTPUT"),
+        .force = force,
+        .force_injection = force_injection,
+        .unified_memory = unified_memory || !counters,
+        .counters = counters,
+        .counter_group = counter_group == 0 ? "l2" : "pcie",
+        .command_line = cmd_line(),
+        .argv = argv,
+    };
+    if (recorder_check(&o, warning, sizeof warning, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    if (warning[0])
+        (void)fprintf(stderr, "offchip: warning: %s\n", warning);
+    int status = EXIT_DATA;
+    if (recorder_run(&o, &result, &err))
+        (void)cmd_fail(EXIT_DATA, "%s", err.msg);
+    else
+        status = conclude(&result);
+    recorder_release(&result);
+    return status;
+}
+
+const struct command cmd_record = {
+    .name = "record",
+    .summary = "run a program on a GPU and record what leaves the chip",
+    .usage = "[-o FILE] [--uvm] [--counters] [-f] [--force-injection] [--] CMD [ARGS]",
+    .details = "Runs CMD with liboffchip_inject.so, which the CUDA driver loads into it, and writes\n"
+               "what CUPTI reports: page faults and migrations of unified memory, kernels, copies,\n"
+               "allocations, advice and prefetches; with --counters, hardware counters of every kernel.\n"
+               "No root and no change to the program is needed. Each process that uses CUDA gets a file\n"
+               "of its own. CMD's exit status is passed on when the recording is good.",
+    .examples = "  offchip record -o app.db -- ./app --size 4096\n"
+                "  offchip record -o run-%p.db -- mpirun -n 2 ./app\n"
+                "  offchip record --counters -o bfs.db -- ./bfs graph.bel",
+    .options = options,
+    .run = run,
+    .raw = true,
+};
