@@ -125,6 +125,9 @@ cli: $(BUILD)/offchip
 check: $(BUILD)/offchip $(TESTS)
 	@sh .ci/check.sh $(BUILD)/offchip $(TESTS)
 
+demo: $(BUILD)/offchip
+	@sh .ci/demo.sh $(BUILD)/offchip $(BUILD)/demo
+
 asan:
 	$(MAKE) BUILD=$(BUILD)/asan OPT="-O1 -g -fno-omit-frame-pointer" \
 	    SAN="-fsanitize=address,undefined -fno-sanitize-recover=all" check

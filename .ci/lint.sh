@@ -66,7 +66,7 @@ done
 
 checked=$(echo "$sources" | grep -vE "$optional")
 cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 -j 2 -I. \
-    --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=normalCheckLevelMaxBranches --suppress=checkersReport --suppress=invalidPointerCast \
+    --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=normalCheckLevelMaxBranches --suppress=checkersReport --suppress=invalidPointerCast --suppress=nullPointerRedundantCheck --suppress=shiftTooManyBitsSigned \
     $(echo "$checked" | grep -v '_test\.c$') || say "cppcheck"
 echo "$checked" | grep -vE '_(test|fuzz|bench)\.c$' |
     FLAGS=$flags xargs -P 2 -n 4 sh -c 'clang-tidy --quiet "$@" -- $FLAGS' tidy > /tmp/offchip-tidy.$$ 2>/dev/null || true
