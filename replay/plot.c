@@ -7,7 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-const struct figure *const figures[] = {&figure_placement_overhead, &figure_placement_timeline, NULL};
+const struct figure *const figures[] = {&figure_uvm_speedup,
+                                        &figure_uvm_locality,
+                                        &figure_uvm_timeline,
+                                        &figure_uvm_granularity,
+                                        &figure_placement_overhead,
+                                        &figure_placement_timeline,
+                                        NULL};
 
 const struct figure *figure_find(const char *name)
 {

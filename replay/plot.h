@@ -33,6 +33,7 @@ struct figure {
 };
 
 extern const struct figure figure_placement_overhead, figure_placement_timeline;
+extern const struct figure figure_uvm_speedup, figure_uvm_granularity, figure_uvm_locality, figure_uvm_timeline;
 
 extern const struct figure *const figures[]; /* ends with NULL */
 

@@ -1,0 +1,10 @@
+/* figure_uvm: the figures of the uvm engine that two files share. */
+#ifndef REPLAY_FIGURE_UVM_H
+#define REPLAY_FIGURE_UVM_H
+
+#include "replay/plot.h"
+
+/* R from results: a box per case and policy. */
+int figure_uvm_locality_results(const struct figure_input *input, FILE *script, struct err *err);
+
+#endif
