@@ -1,16 +1,18 @@
 #include "trace/reader.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/readers/accelsim.h"
+#include "trace/readers/accesses.h"
 #include "trace/readers/csv.h"
 #include "trace/readers/cupti_csv.h"
+#include "trace/readers/nettlp.h"
 
 /* In the order of probing: formats with a signature first, plain text last. */
 const struct reader *const readers[] = {
-    &read_cupti_csv,
-    &read_csv,
-    NULL,
+    &read_nettlp, &read_accelsim, &read_accesses, &read_cupti_csv, &read_csv, NULL,
 };
 
 const struct reader *reader_find(const char *name)
@@ -124,4 +126,14 @@ int reader_kernel(struct reader_context *context, const char *name, int64_t star
         return -1;
     context->launches++;
     return 0;
+}
+
+void reader_incomplete(struct reader_context *context, const char *format, ...)
+{
+    if (context->incomplete[0])
+        return; /* the first reason stands */
+    va_list ap;
+    va_start(ap, format);
+    (void)vsnprintf(context->incomplete, sizeof context->incomplete, format, ap);
+    va_end(ap);
 }

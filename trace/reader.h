@@ -37,11 +37,12 @@ struct reader_skips {
 struct reader_context {
     struct store *store;
     struct reader_skips skips;
-    const void *options; /* the reader's options struct (import --set key=value), checked */
-    bool strict;         /* stop at the first skipped item, with its place */
-    const char *path;    /* of the input, for messages; "-" is standard input */
-    int file_index;      /* of several inputs, from 0 */
-    int64_t launches;    /* kernels stored so far, over all inputs */
+    const void *options;  /* the reader's options struct (import --set key=value), checked */
+    bool strict;          /* stop at the first skipped item, with its place */
+    const char *path;     /* of the input, for messages; "-" is standard input */
+    int file_index;       /* of several inputs, from 0 */
+    int64_t launches;     /* kernels stored so far, over all inputs */
+    char incomplete[256]; /* why the input is not whole, "" if it is: reader_incomplete() */
 };
 
 struct reader {
@@ -68,6 +69,10 @@ const struct reader *reader_probe(const char *path, const unsigned char *head, s
 
 /* Read one input: reader->read() and reader_flush(). The error gets the path in front. */
 int reader_run(const struct reader *reader, struct reader_context *context, struct source *source, struct err *err);
+
+/* The input ends where it should not, but what was read is good: the trace is kept and marked incomplete, and the
+ * reason (a whole sentence) is shown. */
+void reader_incomplete(struct reader_context *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Count an item left out: reason is a short phrase ("unknown counter kind"). With strict it is an error: returns -1
  * with *err set to place and reason. `place` is "line 17" or "byte 4096". */

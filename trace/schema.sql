@@ -108,6 +108,25 @@ CREATE TABLE tlp_histogram(
     direction TEXT NOT NULL,
     size_bytes INTEGER NOT NULL,
     count INTEGER NOT NULL);
+-- Facts of each capture (`capture`: which input, from 0): packets, reads, completed_reads, completions_matched, ...
+CREATE TABLE tlp_totals(
+    capture INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    value INTEGER NOT NULL);
+-- Who sends to whom; flow is what TLP records carry as group. stamped: packets with an adapter time stamp.
+CREATE TABLE tlp_flows(
+    flow INTEGER PRIMARY KEY,
+    source TEXT NOT NULL,
+    destination TEXT NOT NULL,
+    vlan INTEGER,
+    packets INTEGER NOT NULL,
+    stamped INTEGER NOT NULL,
+    sequence_gaps INTEGER NOT NULL);
+-- Packets that cannot be, by type ('?': none) and what is wrong with them; their sum is 'malformed' in table skipped.
+CREATE TABLE tlp_defects(
+    type TEXT NOT NULL,
+    defect TEXT NOT NULL,
+    count INTEGER NOT NULL);
 CREATE TABLE tlp_latency(
     direction TEXT NOT NULL,
     quantile REAL NOT NULL,

@@ -1,0 +1,214 @@
+#include "trace/readers/accelsim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "trace/mem.h"
+#include "trace/readers/accelsim_kernel.h"
+
+enum { PATH_BYTES = 4096 };
+
+/* --- what a line of a kernelslist is --- */
+
+static bool is_copy(const char *line, const char *end)
+{
+    return (size_t)(end - line) > 6 && memcmp(line, "Memcpy", 6) == 0;
+}
+
+static bool is_kernel(const char *line, const char *end)
+{
+    size_t n = (size_t)(end - line);
+    return n > 7 && memcmp(line, "kernel-", 7) == 0 && memmem(line, n, ".trace", 6) != NULL;
+}
+
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
+{
+    struct stat st;
+    char list[PATH_BYTES];
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        static const char *const names[] = {"kernelslist.g", "kernelslist"};
+        for (int i = 0; i < 2; i++)
+            if ((size_t)snprintf(list, sizeof list, "%s/%s", path, names[i]) < sizeof list && stat(list, &st) == 0)
+                return PROBE_YES;
+        return PROBE_NO;
+    }
+    if (n == 0)
+        return PROBE_NO;
+    const char *p = (const char *)head, *end = p + n;
+    while (p < end && (*p == '\n' || *p == '\r' || *p == ' '))
+        p++;
+    const char *eol = memchr(p, '\n', (size_t)(end - p));
+    if (!eol)
+        eol = end;
+    if ((size_t)(eol - p) >= 12 && memcmp(p, "-kernel name", 12) == 0)
+        return PROBE_YES;
+    return is_copy(p, eol) || is_kernel(p, eol) ? PROBE_YES : PROBE_NO;
+}
+
+/* --- list --- */
+
+/* Open a file of the set by its name in the list, or compressed beside it. */
+static struct source *open_listed(const char *folder, const char *name, char *path, struct err *err)
+{
+    static const char *const endings[] = {"", ".xz", ".gz", ".zst"};
+    struct stat st;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        if ((size_t)snprintf(path, PATH_BYTES, "%s%s%s", folder, name, endings[i]) >= PATH_BYTES)
+            break;
+        if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+            return source_open(path, err);
+    }
+    err_set(err, "%s%s: no such file", folder, name);
+    return NULL;
+}
+
+static int take_kernel(struct accelsim_import *import, const char *folder, const char *name, struct err *err)
+{
+    char path[PATH_BYTES];
+    struct err missing = {""};
+    size_t n = strlen(name);
+    if (n > 7 && strcmp(name + n - 7, ".tracez") == 0)
+        return err_set(err, "%s is in the post-processor's binary form: run it again with --text", name);
+    struct source *source = open_listed(folder, name, path, &missing);
+    if (!source) {
+        reader_incomplete(import->context, "a kernel trace of the list cannot be opened: %s", missing.msg);
+        return store_drop(import->context->store, "kernel trace missing", 1, err);
+    }
+    int rc = accelsim_kernel(import, path, source, err);
+    source_close(source);
+    return rc;
+}
+
+/* MemcpyHtoD,0x<address>,<bytes>: the structure that the kernels read. */
+static int take_copy(struct accelsim_import *import, const char *line, const char *place, struct err *err)
+{
+    unsigned long long addr, bytes;
+    int used = 0;
+    if (sscanf(line, "MemcpyHtoD,%llx,%llu%n", &addr, &bytes, &used) != 2 || line[used] || bytes > INT64_MAX)
+        return reader_skip(import->context, "copy to the device without address and bytes", place, err);
+    struct store *store = import->context->store;
+    struct record r = {.kind = RECORD_COPY, .addr = addr, .bytes = bytes, .flags = RECORD_COPY_H2D};
+    const int64_t extra[ACCESS_EXTRAS] = {import->sink.accesses, 0};
+    struct store_value row[] = {STORE_V_NULL,           STORE_V_INT(addr), STORE_V_INT(bytes), STORE_V_TEXT("device"),
+                                STORE_V_TEXT("copied"), STORE_V_NULL,      STORE_V_NULL};
+    if (bytes && store_row(store, "allocations", row, 7, err))
+        return -1;
+    return writer_add(&import->sink.writer, &r, extra, err);
+}
+
+static int take_list_line(struct accelsim_import *import, const char *folder, char *line, size_t length,
+                          const char *place, struct err *err)
+{
+    while (length > 0 && (line[length - 1] == ' ' || line[length - 1] == '\t'))
+        line[--length] = 0;
+    if (length == 0)
+        return 0;
+    if (strncmp(line, "MemcpyHtoD,", 11) == 0)
+        return take_copy(import, line, place, err);
+    if (is_kernel(line, line + length))
+        return take_kernel(import, folder, line, err);
+    char reason[80];
+    int word = (int)strcspn(line, ",");
+    (void)snprintf(reason, sizeof reason, "list line %.*s", word < 40 ? word : 40, line);
+    return store_skip(import->context->store, reason, 1, err);
+}
+
+static int read_list(struct accelsim_import *import, const char *folder, struct source *source, struct err *err)
+{
+    char *line;
+    size_t length;
+    int rc;
+    while ((rc = source_line(source, &line, &length, err)) == 1) {
+        char place[40];
+        (void)snprintf(place, sizeof place, "line %llu", (unsigned long long)source_line_number(source));
+        if (take_list_line(import, folder, line, length, place, err))
+            return err_at(err, "%s", place);
+    }
+    return rc;
+}
+
+static int read_folder(struct accelsim_import *import, const char *path, struct err *err)
+{
+    char folder[PATH_BYTES], list[PATH_BYTES];
+    if ((size_t)snprintf(folder, sizeof folder, "%s/", path) >= sizeof folder)
+        return err_set(err, "the path is too long");
+    struct source *source = open_listed(folder, "kernelslist.g", list, err);
+    if (!source)
+        source = open_listed(folder, "kernelslist", list, err);
+    if (!source)
+        return -1;
+    int rc = read_list(import, folder, source, err);
+    source_close(source);
+    return rc;
+}
+
+/* --- the reader --- */
+
+static int store_counts(struct accelsim_import *import, struct err *err)
+{
+    const struct {
+        const char *reason;
+        uint64_t n;
+    } skips[] = {{"shared memory access", import->shared},
+                 {"local memory access", import->local},
+                 {"constant memory access", import->constant},
+                 {"texture access", import->texture},
+                 {"warp without instructions", import->empty_warps}};
+    struct store *store = import->context->store;
+    for (size_t i = 0; i < sizeof skips / sizeof *skips; i++)
+        if (skips[i].n && store_skip(store, skips[i].reason, skips[i].n, err))
+            return -1;
+    if (import->missing_blocks && store_drop(store, "thread block not in the trace", import->missing_blocks, err))
+        return -1;
+    return store_origin(store, "access_order", "kernel, block, warp, instruction", err);
+}
+
+static int read_by_content(struct accelsim_import *import, struct source *source, struct err *err)
+{
+    struct reader_context *c = import->context;
+    struct stat st;
+    if (!source || (stat(c->path, &st) == 0 && S_ISDIR(st.st_mode)))
+        return read_folder(import, c->path, err);
+    const unsigned char *head;
+    size_t got;
+    if (source_peek(source, READER_PROBE_BYTES, &head, &got, err))
+        return -1;
+    for (size_t i = 0; i < got; i++) {
+        if (head[i] == '-')
+            return accelsim_kernel(import, c->path, source, err);
+        if (head[i] > ' ')
+            break;
+    }
+    char folder[PATH_BYTES] = "";
+    const char *slash = strrchr(c->path, '/');
+    if (slash && (size_t)(slash - c->path) + 2 <= sizeof folder) {
+        memcpy(folder, c->path, (size_t)(slash - c->path) + 1);
+        folder[slash - c->path + 1] = 0;
+    }
+    return read_list(import, folder, source, err);
+}
+
+static int read_set(struct reader_context *context, struct source *source, struct err *err)
+{
+    struct accelsim_import import = {.context = context};
+    struct err ignored;
+    if (access_open(&import.sink, context->store, err))
+        return -1;
+    int rc = read_by_content(&import, source, err);
+    if (rc == 0 && import.kernels == 0 && !context->incomplete[0])
+        rc = err_set(err, "no kernel trace in it");
+    /* What was read before an error is kept: the trace stays incomplete. */
+    if (access_flush(&import.sink, rc ? &ignored : err) || store_counts(&import, rc ? &ignored : err))
+        rc = -1;
+    access_close(&import.sink);
+    return rc;
+}
+
+const struct reader read_accelsim = {
+    .name = "accelsim",
+    .summary = "Accel-Sim (NVBit) kernel traces: a kernelslist, its folder, or one .trace or .traceg",
+    .probe = probe,
+    .read = read_set,
+};
