@@ -18,10 +18,19 @@ static const char *format, *output;
 static struct opt_list sets;
 static bool strict, force;
 
+/* Options of the capture reader that have a name of their own on the command line. */
+static struct {
+    const char *name, *value;
+} aliases[] = {{"tlp_offset", NULL}, {"ports", NULL}, {"adapter", NULL}, {"clock", NULL}};
+
 static const struct opt options[] = {
     {"output", 'o', OPT_TEXT, "FILE", &output, "the trace to make", 0, 0},
     {"format", 0, OPT_TEXT, "NAME", &format, "format of the inputs (default: found by content)", 0, 0},
     {"set", 's', OPT_LIST, "KEY=VALUE", &sets, "an option of the format; repeatable", 0, 0},
+    {"tlp-offset", 0, OPT_TEXT, "K", &aliases[0].value, "captures: a TLP starts at byte K of every packet", 0, 0},
+    {"nettlp-port", 0, OPT_TEXT, "LO-HI", &aliases[1].value, "captures: UDP ports that carry TLPs", 0, 0},
+    {"adapter-ip", 0, OPT_TEXT, "ADDRESS", &aliases[2].value, "captures: one end must have this address", 0, 0},
+    {"clock", 0, OPT_TEXT, "pcap|adapter", &aliases[3].value, "captures: where times come from", 0, 0},
     {"strict", 0, OPT_FLAG, NULL, &strict, "stop at the first item that would be left out", 0, 0},
     {"force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE", 0, 0},
     {0}};
@@ -108,6 +117,13 @@ static int open_input(const char *path, const struct reader **reader, struct sou
     return *reader ? 0 : -1;
 }
 
+static int set_option(const struct reader *reader, void *values, const char *name, const char *value, struct err *err)
+{
+    if (!reader->options)
+        return err_set(err, "%s=%s: format %s has no options", name, value, reader->name);
+    return param_set(reader->options, values, name, value, err);
+}
+
 /* The reader's options from --set; freed with free(). The values point into argv. */
 static void *read_options(const struct reader *reader, struct err *err)
 {
@@ -122,18 +138,21 @@ static void *read_options(const struct reader *reader, struct err *err)
         int rc = -1;
         if (!eq || n == 0 || n >= sizeof name)
             err_set(err, "--set %s: expected KEY=VALUE", sets.items[i]);
-        else if (!reader->options)
-            err_set(err, "--set %s: format %s has no options", sets.items[i], reader->name);
         else {
             memcpy(name, sets.items[i], n);
             name[n] = 0;
-            rc = param_set(reader->options, values, name, eq + 1, err);
+            rc = set_option(reader, values, name, eq + 1, err);
         }
         if (rc) {
             free(values);
             return NULL;
         }
     }
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (aliases[i].value && set_option(reader, values, aliases[i].name, aliases[i].value, err)) {
+            free(values);
+            return NULL;
+        }
     return values;
 }
 
@@ -246,6 +265,20 @@ static void summarise(const struct import *im, uint64_t records, size_t batches,
         cmd_say("left out %" PRIu64 ": %s", im->context.skips.total, skips.text);
 }
 
+/* An input that is not whole: what it held is kept, the trace stays incomplete. */
+static int finish_incomplete(struct import *im)
+{
+    store_close(im->context.store);
+    im->context.store = NULL;
+    struct err err = {""};
+    struct store *back = store_open(output, &err);
+    if (!back)
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    cmd_say("%s; %s keeps %" PRIu64 " records, marked incomplete", im->context.incomplete, output, records_of(back));
+    store_close(back);
+    return strict ? EXIT_INCOMPLETE : EXIT_DONE;
+}
+
 static int finish(struct import *im, double started)
 {
     struct err err = {""};
@@ -253,6 +286,8 @@ static int finish(struct import *im, double started)
     size_t batches = 0, services = 0;
     if (batches_write(store, &batches, &services, &err))
         return give_up(im, EXIT_DATA, &err);
+    if (im->context.incomplete[0])
+        return finish_incomplete(im);
     if (store_finish(store, &err))
         return give_up(im, EXIT_DATA, &err);
     uint64_t records = records_of(store);

@@ -157,9 +157,11 @@ static int store_counts(struct accelsim_import *import, struct err *err)
                  {"texture access", import->texture},
                  {"warp without instructions", import->empty_warps}};
     struct store *store = import->context->store;
-    for (size_t i = 0; i < sizeof skips / sizeof *skips; i++)
+    for (size_t i = 0; i < sizeof skips / sizeof *skips; i++) {
+        import->context->skips.total += skips[i].n;
         if (skips[i].n && store_skip(store, skips[i].reason, skips[i].n, err))
             return -1;
+    }
     if (import->missing_blocks && store_drop(store, "thread block not in the trace", import->missing_blocks, err))
         return -1;
     return store_origin(store, "access_order", "kernel, block, warp, instruction", err);

@@ -105,6 +105,8 @@ static int read_packets(struct reader_context *context, struct capture *capture,
     /* What was read before an error is kept. */
     if (capture_finish(capture, context->store, rc < 0 ? &ignored : err) && rc >= 0)
         return -1;
+    for (int v = 1; v < NETTLP_VERDICTS; v++)
+        context->skips.total += capture->skipped[v];
     if (rc < 0 || cookie->err.msg[0])
         return err_set(err, "%s", cookie->err.msg[0] ? cookie->err.msg : why.msg);
     if (rc > 0)
