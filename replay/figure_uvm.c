@@ -156,12 +156,26 @@ static const char *baseline_name(const struct grid *grid, char *buf, size_t size
     return buf;
 }
 
+/* A label of an axis, where gnuplot reads % as a format. */
+static void tic_label(FILE *script, const char *text)
+{
+    char escaped[260];
+    size_t n = 0;
+    for (; *text && n + 2 < sizeof escaped; text++) {
+        if (*text == '%')
+            escaped[n++] = '%';
+        escaped[n++] = *text;
+    }
+    escaped[n] = 0;
+    plot_quote(script, escaped);
+}
+
 static void case_tics(FILE *script, const struct grid *grid)
 {
     (void)fprintf(script, "set xtics (");
     for (size_t c = 0; c < grid->case_count; c++) {
         (void)fputs(c ? ", " : "", script);
-        plot_quote(script, grid->cases[c]);
+        tic_label(script, grid->cases[c]);
         (void)fprintf(script, " %zu", c);
     }
     (void)fprintf(script, ")%s\nset xrange [-0.6:%zu.6]\n", grid->case_count > 6 ? " rotate by -35" : "",
@@ -178,45 +192,61 @@ static double bar_at(const struct grid *grid, size_t c, size_t p, double *width)
     return (double)c - 0.42 + *width * (double)p;
 }
 
+/* Bars of policy p as data blocks $p and $i (its intervals). Whether a bar differs from 1. */
+static bool speedup_data(FILE *script, const struct grid *grid, size_t p)
+{
+    bool any = false;
+    (void)fprintf(script, "$p%zu << EOD\n", p);
+    for (int intervals = 0; intervals < 2; intervals++) {
+        for (size_t c = 0; c < grid->case_count; c++) {
+            const struct run *run = cell(grid, c, p);
+            double v[3], width, left = bar_at(grid, c, p, &width);
+            if (!run || run == baseline(grid, c) || !speedup(grid, c, run, v))
+                continue;
+            any = true;
+            if (!intervals)
+                (void)fprintf(script, "%.6g %.9g %.6g %.6g\n", left + width / 2, v[0], left, left + width * 0.92);
+            else if (v[1] < v[2])
+                (void)fprintf(script, "%.6g %.9g %.9g\n", left + width / 2, v[1], v[2] - v[1]);
+        }
+        (void)fprintf(script, intervals ? "NaN NaN NaN\nEOD\n" : "NaN NaN NaN NaN\nEOD\n$i%zu << EOD\n", p);
+    }
+    return any;
+}
+
 static int write_speedup(const struct figure_input *input, FILE *script, struct err *err)
 {
     struct grid grid;
-    char name[96];
+    char name[128];
     if (grid_make(&grid, input->runs, err))
         return -1;
+    bool *any = mem_zalloc(grid.policy_count, sizeof *any, err);
     size_t drawn = 0;
-    for (size_t p = 0; p < grid.policy_count; p++) {
-        (void)fprintf(script, "$p%zu << EOD\n", p);
-        for (size_t c = 0; c < grid.case_count; c++) {
-            double v[3], width, left = bar_at(&grid, c, p, &width);
-            if (!cell(&grid, c, p) || !speedup(&grid, c, cell(&grid, c, p), v))
-                continue;
-            (void)fprintf(script, "%.6g %.9g %.9g %.9g %.6g %.6g\n", left + width / 2, v[0], v[1], v[2], left,
-                          left + width * 0.92);
-            drawn++;
-        }
-        (void)fprintf(script, "NaN NaN NaN NaN NaN NaN\nEOD\n");
-    }
+    for (size_t p = 0; any && p < grid.policy_count; p++)
+        drawn += any[p] = speedup_data(script, &grid, p);
     if (drawn) {
         (void)fprintf(script,
-                      "set title 'Speed-up of prefetch policies: bars start at 1; a line shows an interval'\n"
+                      "set title 'Speed-up of prefetch policies: bars start at 1, black lines are intervals'\n"
                       "set logscale y 2\nset ylabel \"speed-up over %s\"\nset key outside right top\n"
                       "set style fill solid 0.9 noborder\nset format y '%%g'\n",
                       baseline_name(&grid, name, sizeof name));
         case_tics(script, &grid);
         (void)fprintf(script, "set arrow from graph 0, first 1 to graph 1, first 1 nohead linecolor rgb '#444444'\n"
                               "plot ");
-        for (size_t p = 0; p < grid.policy_count; p++) {
-            (void)fprintf(script, "%s$p%zu using 1:(1):5:6:(1):2 with boxxyerror linetype %zu title ", p ? ", " : "", p,
-                          p % 8 + 1);
-            plot_quote(script, grid.policies[p]);
-            (void)fprintf(script, ", $p%zu using 1:2:3:4 with yerrorbars linetype 8 pointtype -1 linewidth 1 notitle",
-                          p);
-        }
-        (void)fputc('\n', script);
     }
+    for (size_t p = 0, n = 0; drawn && p < grid.policy_count; p++) {
+        if (!any[p])
+            continue;
+        (void)fprintf(script, "%s$p%zu using 1:(1):3:4:(1):2 with boxxyerror linetype %zu title ", n++ ? ", " : "", p,
+                      p % 8 + 1);
+        plot_quote(script, grid.policies[p]);
+        (void)fprintf(script, ", $i%zu using 1:2:(0):3 with vectors nohead linetype 8 linewidth 1.5 notitle", p);
+    }
+    (void)fputc('\n', script);
     grid_release(&grid);
-    return drawn ? 0 : err_set(err, "no run of the uvm engine has a time to compare");
+    int rc = drawn ? 0 : any ? err_set(err, "no run of the uvm engine has a time to compare") : -1;
+    free(any);
+    return rc;
 }
 
 int figure_uvm_locality_results(const struct figure_input *input, FILE *script, struct err *err)
@@ -310,6 +340,26 @@ static void granularity_data(FILE *script, const struct grid *grid, const size_t
     }
 }
 
+/* Colour by workload, dashes by the case of that workload. */
+static void line_style(const struct grid *grid, size_t c, size_t *linetype, size_t *dashtype)
+{
+    size_t n = strcspn(grid->cases[c], " ");
+    *linetype = 1;
+    *dashtype = 1;
+    for (size_t k = 0; k < c; k++) {
+        if (strncmp(grid->cases[k], grid->cases[c], n + 1) == 0) {
+            ++*dashtype;
+            continue;
+        }
+        bool first = true;
+        for (size_t j = 0; j < k; j++)
+            first &= strncmp(grid->cases[j], grid->cases[k], strcspn(grid->cases[k], " ") + 1) != 0;
+        *linetype += first;
+    }
+    *linetype = (*linetype - 1) % 8 + 1;
+    *dashtype = (*dashtype - 1) % 5 + 1;
+}
+
 static int write_granularity(const struct figure_input *input, FILE *script, struct err *err)
 {
     struct grid grid;
@@ -326,16 +376,18 @@ static int write_granularity(const struct figure_input *input, FILE *script, str
                   baseline_name(&grid, name, sizeof name), n ? 22 + n : 21);
     for (size_t i = 0; i < n; i++) {
         (void)fputs(", ", script);
-        plot_quote(script, grid.policies[other[i]]);
+        tic_label(script, grid.policies[other[i]]);
         (void)fprintf(script, " %zu", 23 + i);
     }
     (void)fprintf(script, ") rotate by -35\n"
                           "set arrow from graph 0, first 1 to graph 1, first 1 nohead linecolor rgb '#444444'\nplot ");
     for (size_t c = 0; c < grid.case_count; c++) {
+        size_t linetype, dashtype;
+        line_style(&grid, c, &linetype, &dashtype);
         (void)fprintf(script, "%s$c%zu using 1:2:3:4 with yerrorlines linetype %zu dashtype %zu title ", c ? ", " : "",
-                      c, c % 8 + 1, c / 8 % 4 + 1);
+                      c, linetype, dashtype);
         plot_quote(script, grid.cases[c]);
-        (void)fprintf(script, ", $o%zu using 1:2:3:4 with yerrorbars linetype %zu notitle", c, c % 8 + 1);
+        (void)fprintf(script, ", $o%zu using 1:2:3:4 with yerrorbars linetype %zu notitle", c, linetype);
     }
     (void)fputc('\n', script);
     grid_release(&grid);

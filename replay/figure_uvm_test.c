@@ -66,13 +66,13 @@ START_TEST(figures_of_results_hold_every_run_and_draw)
 }
 END_TEST
 
-START_TEST(an_interval_is_drawn_at_its_geometric_middle_with_its_ends)
+START_TEST(an_interval_has_a_bar_at_its_geometric_middle_and_a_line_between_its_ends)
 {
     struct run_set set = {0};
     struct err err = {""};
     load_results(&set, results);
     char *script = script_of("uvm-speedup", &(struct figure_input){.path = "r.json", .runs = &set}, &err);
-    ck_assert_msg(script && strstr(script, " 1 0.5 2 "), "%s", script ? script : err.msg);
+    ck_assert_msg(script && strstr(script, " 0.5 1.5\n") && strstr(script, " 1 0."), "%s", script ? script : err.msg);
     free(script);
     run_set_release(&set);
 }
@@ -127,6 +127,6 @@ START_TEST(a_recording_gives_its_timeline_and_its_locality)
 END_TEST
 
 TEST_MAIN("figure_uvm", figures_of_results_hold_every_run_and_draw,
-          an_interval_is_drawn_at_its_geometric_middle_with_its_ends,
+          an_interval_has_a_bar_at_its_geometric_middle_and_a_line_between_its_ends,
           results_without_the_needed_numbers_are_refused_with_the_reason,
           a_recording_gives_its_timeline_and_its_locality)
