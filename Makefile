@@ -52,6 +52,7 @@ PLATFORMS := $(wildcard models/platforms/*.ini)
 MAN_SRC := $(wildcard docs/man/*.scd)
 MAN     := $(patsubst docs/man/%.scd,$(BUILD)/man/%,$(MAN_SRC))
 
+.DEFAULT_GOAL := all
 .PHONY: all demo check unit cli lint asan fuzz fuzzers bench install uninstall deps clean man format docs
 # What the CUDA driver loads into a recorded program, and the stand-ins for the driver and CUPTI that tests record with.
 INJECT    := $(BUILD)/liboffchip_inject.so
