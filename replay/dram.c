@@ -17,9 +17,9 @@ static const struct param settings[] = {
     PARAM_INT_ROW(dram_settings, mem_window, "requests", 0, 1e9, 0, "corun: MEM requests in flight; 0: the workload's"),
     PARAM_REAL_ROW(dram_settings, window_scale, "", 0.001, 1000, 1, "corun: factor of the MEM window"),
     PARAM_INT_ROW(dram_settings, launch_gap, "cycles", -1, 1e12, -1,
-                  "corun: idle cycles between launches; -1: the workload's share of the platform's launch latency"),
+                  "corun: idle cycles between launches; -1: the platform's launch latency"),
+    PARAM_INT_ROW(dram_settings, relaunch_gap, "cycles", 0, 1e12, 560, "corun: idle cycles before a side's next pass"),
     PARAM_CHOICE_ROW(dram_settings, loop, "no|yes|auto", 2, "corun: repeat a side until both are done once"),
-    PARAM_INT_ROW(dram_settings, timeline_cycles, "cycles", 0, 1e12, 0, "sample mode and queues this often; 0: never"),
     PARAM_CHOICE_ROW(dram_settings, isa, "best|base|avx2", 0, "instruction set of the controller loop; same results"),
     {0}};
 

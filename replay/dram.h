@@ -24,9 +24,9 @@ struct dram_settings {
     int64_t run_limit_factor; /* corun: limit = factor x the time alone; 0: none */
     int64_t mem_window;       /* corun: MEM requests in flight; 0: the workload's, else 640 */
     double window_scale;      /* corun: the window times this */
-    int64_t launch_gap;       /* corun: idle DRAM cycles between launches; -1: the platform's launch latency, scaled */
+    int64_t launch_gap;       /* corun: idle DRAM cycles between launches; -1: the platform's launch latency */
+    int64_t relaunch_gap;     /* corun: idle DRAM cycles before a side's next pass */
     int64_t loop;             /* corun: 0 each side once, 1 repeat until both are done once, 2 as the workload says */
-    int64_t timeline_cycles;  /* sample mode and queues every so many cycles for dram-timeline; 0: no */
     int64_t isa;              /* 0 best, 1 base, 2 avx2 */
 };
 
@@ -43,6 +43,7 @@ struct dram_totals {
     double mem_arrival_ratio;     /* corun: MEM arrival rate at the controller over that alone; < 0: unknown */
     uint32_t channels;            /* with requests */
     bool starved[2];              /* the class made no end within the limit */
+    bool two_gpu_kernels;         /* corun: [1] of cycles, alone and starved is a second MEM side */
     bool stuck;                   /* nothing could happen any more */
 };
 

@@ -20,6 +20,9 @@ const struct metric dram_metrics[] = {
     R("pim_ns", SUM, "pim_cycles in ns"),
     I("mem_alone_cycles", SUM, "mem_cycles of the MEM side alone, on all multiprocessors"),
     I("pim_alone_cycles", SUM, "pim_cycles of the PIM side alone"),
+    I("mem2_cycles", SUM, "with two MEM sides: cycles until the second is done (its first pass)"),
+    I("mem2_alone_cycles", SUM, "mem2_cycles of the second MEM side alone"),
+    R("mem2_speedup_ratio", MEAN, "mem2_alone_cycles / mem2_cycles"),
     R("mem_speedup_ratio", MEAN, "mem_alone_cycles / mem_cycles"),
     R("pim_speedup_ratio", MEAN, "pim_alone_cycles / pim_cycles"),
     R("fairness_index", GEOMEAN, "smaller over larger of the two speed-ups; 0 if a side never ends"),
@@ -73,23 +76,25 @@ static void ratio(struct outcome *run, const char *name, double a, double b)
 
 static void fill_times(struct outcome *run, const struct dram_totals *t, double hz)
 {
-    static const char *const cycles[] = {"mem_cycles", "pim_cycles"}, *const ns[] = {"mem_ns", "pim_ns"};
-    static const char *const alone[] = {"mem_alone_cycles", "pim_alone_cycles"};
-    static const char *const speedup[] = {"mem_speedup_ratio", "pim_speedup_ratio"};
+    static const char *const names[3][4] = {{"mem_cycles", "mem_ns", "mem_alone_cycles", "mem_speedup_ratio"},
+                                            {"pim_cycles", "pim_ns", "pim_alone_cycles", "pim_speedup_ratio"},
+                                            {"mem2_cycles", NULL, "mem2_alone_cycles", "mem2_speedup_ratio"}};
     outcome_int(run, "total_cycles", t->core_cycles >= 0 ? t->core_cycles : t->cycles);
     outcome_int(run, "dram_cycles", t->cycles);
     outcome_real(run, "time_ns", (double)t->cycles * 1e9 / hz);
     double s[2] = {-1, -1};
     for (int c = 0; c < 2; c++) {
+        const char *const *name = names[c && t->two_gpu_kernels ? 2 : c];
         if (t->class_cycles[c] >= 0 && !t->starved[c]) {
-            outcome_int(run, cycles[c], t->class_cycles[c]);
-            outcome_real(run, ns[c], (double)t->class_cycles[c] * 1e9 / hz);
+            outcome_int(run, name[0], t->class_cycles[c]);
+            if (name[1])
+                outcome_real(run, name[1], (double)t->class_cycles[c] * 1e9 / hz);
         }
         if (t->alone_cycles[c] < 0)
             continue;
-        outcome_int(run, alone[c], t->alone_cycles[c]);
+        outcome_int(run, name[2], t->alone_cycles[c]);
         if (t->class_cycles[c] > 0 && !t->starved[c])
-            outcome_real(run, speedup[c], s[c] = (double)t->alone_cycles[c] / (double)t->class_cycles[c]);
+            outcome_real(run, name[3], s[c] = (double)t->alone_cycles[c] / (double)t->class_cycles[c]);
     }
     const bool starved = t->starved[0] || t->starved[1];
     outcome_int(run, "starved", starved);

@@ -86,11 +86,13 @@ static int add(struct load *load, const struct record *r, uint8_t flags, struct 
     return 0;
 }
 
-static void end_launch(struct dram_stream *stream)
+/* A mark of one channel (flags 1: in addr), or of all. */
+static void end_launch(struct dram_stream *stream, const struct record *r)
 {
+    const uint32_t only = r->flags & 1 ? dram_addr_unpack(r->addr).channel : UINT32_MAX;
     stream->marked = true;
     for (uint32_t i = 0; i < stream->channels; i++)
-        if (stream->channel[i].count)
+        if (stream->channel[i].count && (only == UINT32_MAX || only == i))
             stream->channel[i].requests[stream->channel[i].count - 1].flags |= DRAM_LAUNCH_END;
 }
 
@@ -108,7 +110,7 @@ static int add_batch(struct load *load, const struct record *records, size_t n, 
         else if (r->kind == RECORD_PIM)
             rc = add(load, r, DRAM_IS_WRITE | DRAM_IS_PIM, err);
         else if (r->kind == RECORD_KERNEL_END)
-            end_launch(load->stream);
+            end_launch(load->stream, r);
         if (rc)
             return -1;
         load->record++;

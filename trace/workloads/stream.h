@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { STREAM_L2_HIT = 1 };
+enum {
+    STREAM_L2_HIT = 1,     /* flags of DRAM_READ and DRAM_WRITE */
+    STREAM_ONE_CHANNEL = 1 /* flags of KERNEL_END: the mark is that of the channel in addr only */
+};
 
 struct stream_facts {
     int64_t window; /* requests in flight, at most; 0: not limited */
