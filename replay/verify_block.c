@@ -4,6 +4,9 @@
 
 #include "models/uvm/tree.h"
 
+/* How many events a CPU fault's migration may lie behind it: other threads fault meanwhile. */
+enum { LOOK_AHEAD = 8 };
+
 /* The stretch as it stands between two events. */
 struct play {
     const struct verify_block *block;
@@ -132,8 +135,29 @@ static void forget(struct play *p, unsigned first, unsigned end)
         page_mask_clear_region(masks[i], first, end);
 }
 
+/* A CPU fault on a page of which nothing is known: where a record right behind it moves the page back, the page had
+ * been populated on the GPU, without a record, and so had what moves with it. */
+static void reveal(struct play *p, const struct verify_event *e)
+{
+    const struct verify_event *end = p->block->events + p->block->count;
+    for (const struct verify_event *next = e + 1; next < end && next - e <= LOOK_AHEAD; next++) {
+        struct page_mask faulted, moved;
+        if (next->type != VERIFY_D2H)
+            continue;
+        service_pages(p->block->d2h, next, &faulted, &moved);
+        page_mask_or(&moved, &moved, &faulted);
+        if (!page_mask_test(&moved, e->first))
+            continue;
+        page_mask_andnot(&moved, &moved, &p->cpu);
+        page_mask_or(&p->gpu, &p->gpu, &moved);
+        return;
+    }
+}
+
 static void cpu_fault(struct play *p, const struct verify_event *e)
 {
+    if (!page_mask_test(&p->gpu, e->first) && !page_mask_test(&p->cpu, e->first))
+        reveal(p, e);
     bool write = e->type == VERIFY_CPU_WRITE;
     p->counts->cpu_faults++;
     if (page_mask_test(&p->gpu, e->first) && write && p->block->renewed) {

@@ -5,7 +5,7 @@
 
 #include "trace/mem.h"
 
-enum { MIN_RECORDS = 8, TIMES_USUAL = 20, MIN_NS = 1000000, SHARE = 20 /* a twentieth of the work */ };
+enum { MIN_RECORDS = 8, TIMES_USUAL = 10, MIN_NS = 1000000, SHARE = 50 /* a fiftieth of the work */ };
 
 static int by_start(const void *a, const void *b)
 {
