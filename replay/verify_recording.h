@@ -29,7 +29,7 @@ struct made {
     bool fault_records; /* emit kind 4 */
 };
 
-static void made_init(struct made *m)
+static inline void made_init(struct made *m)
 {
     memset(m, 0, sizeof *m);
     m->records = calloc(MAX_RECORDS, sizeof *m->records);
@@ -39,14 +39,14 @@ static void made_init(struct made *m)
     m->fault_records = true;
 }
 
-static void made_release(struct made *m)
+static inline void made_release(struct made *m)
 {
     free(m->records);
     free(m->blocks);
 }
 
-static struct record *emit(struct made *m, enum record_kind kind, int64_t start, int64_t end, uint64_t addr,
-                           uint64_t bytes, uint32_t flags)
+static inline struct record *emit(struct made *m, enum record_kind kind, int64_t start, int64_t end, uint64_t addr,
+                                  uint64_t bytes, uint32_t flags)
 {
     ck_assert_uint_lt(m->count, MAX_RECORDS);
     struct record *r = &m->records[m->count++];
@@ -55,7 +55,7 @@ static struct record *emit(struct made *m, enum record_kind kind, int64_t start,
     return r;
 }
 
-static void allocate(struct made *m, uint64_t addr, uint64_t bytes)
+static inline void allocate(struct made *m, uint64_t addr, uint64_t bytes)
 {
     uint64_t end = (addr + bytes + PAGE - 1) / PAGE * PAGE;
     while (addr < end) {
@@ -71,7 +71,7 @@ static void allocate(struct made *m, uint64_t addr, uint64_t bytes)
     }
 }
 
-static void free_all(struct made *m)
+static inline void free_all(struct made *m)
 {
     for (int i = 0; i < m->block_count; i++) {
         memset(m->blocks[i].populated, 0, sizeof m->blocks[i].populated);
@@ -79,7 +79,7 @@ static void free_all(struct made *m)
     }
 }
 
-static struct made_block *block_at(struct made *m, uint64_t addr)
+static inline struct made_block *block_at(struct made *m, uint64_t addr)
 {
     for (int i = 0; i < m->block_count; i++)
         if (addr >= m->blocks[i].start && addr < m->blocks[i].start + (uint64_t)m->blocks[i].pages * PAGE)
@@ -89,7 +89,7 @@ static struct made_block *block_at(struct made *m, uint64_t addr)
 }
 
 /* The driver's choice, leaf by leaf: add[] gets the pages to move besides fault[]. */
-static void naive_tree(const struct made_block *b, enum where to, const bool fault[PAGES], bool add[PAGES])
+static inline void naive_tree(const struct made_block *b, enum where to, const bool fault[PAGES], bool add[PAGES])
 {
     int lead = b->lead < 0 ? 0 : b->lead, leaves = lead + b->pages;
     bool full[PAGES + 16] = {false};
@@ -123,7 +123,7 @@ static void naive_tree(const struct made_block *b, enum where to, const bool fau
 }
 
 /* Move fault[] and what the tree adds; records only for pages that hold data on the other side. */
-static void service(struct made *m, struct made_block *b, enum where to, const bool fault[PAGES])
+static inline void service(struct made *m, struct made_block *b, enum where to, const bool fault[PAGES])
 {
     bool add[PAGES];
     naive_tree(b, to, fault, add);
@@ -147,7 +147,7 @@ static void service(struct made *m, struct made_block *b, enum where to, const b
     m->now = at + 1700;
 }
 
-static void touch_cpu(struct made *m, uint64_t addr, bool write)
+static inline void touch_cpu(struct made *m, uint64_t addr, bool write)
 {
     struct made_block *b = block_at(m, addr);
     int p = (int)((addr - b->start) / PAGE);
@@ -160,20 +160,20 @@ static void touch_cpu(struct made *m, uint64_t addr, bool write)
     service(m, b, ON_CPU, fault);
 }
 
-static void write_cpu(struct made *m, uint64_t addr, uint64_t bytes)
+static inline void write_cpu(struct made *m, uint64_t addr, uint64_t bytes)
 {
     for (uint64_t a = addr; a < addr + bytes; a += PAGE)
         touch_cpu(m, a, true);
 }
 
-static int by_address(const void *a, const void *b)
+static inline int by_address(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
 }
 
 /* One batch of faults. The addresses are sorted in place. */
-static void gpu_batch(struct made *m, uint64_t *addrs, size_t n)
+static inline void gpu_batch(struct made *m, uint64_t *addrs, size_t n)
 {
     qsort(addrs, n, sizeof *addrs, by_address);
     int64_t begin = m->now;
@@ -195,7 +195,7 @@ static void gpu_batch(struct made *m, uint64_t *addrs, size_t n)
     m->now += 250000;
 }
 
-static void evict(struct made *m, struct made_block *b)
+static inline void evict(struct made *m, struct made_block *b)
 {
     for (int p = 0, q; p < b->pages; p = q) {
         for (q = p + 1; q < b->pages && b->where[q] == b->where[p];)
@@ -210,13 +210,13 @@ static void evict(struct made *m, struct made_block *b)
         b->where[p] = b->where[p] == ON_GPU ? ON_CPU : b->where[p];
 }
 
-static void kernel(struct made *m, int64_t start)
+static inline void kernel(struct made *m, int64_t start)
 {
     emit(m, RECORD_KERNEL, start, m->now, 0, 0, 0);
 }
 
 /* Read [addr, addr + bytes) on the GPU, `wide` pages a batch. */
-static void read_gpu(struct made *m, uint64_t addr, uint64_t bytes, size_t wide)
+static inline void read_gpu(struct made *m, uint64_t addr, uint64_t bytes, size_t wide)
 {
     uint64_t batch[256];
     size_t n = 0;
@@ -235,7 +235,7 @@ static void read_gpu(struct made *m, uint64_t addr, uint64_t bytes, size_t wide)
 }
 
 /* Verify what is recorded so far; keep[i] false leaves record i out (NULL: keep all). */
-static void check_made(const struct made *m, const bool *keep, struct verify *verify)
+static inline void check_made(const struct made *m, const bool *keep, struct verify *verify)
 {
     struct err err = {""};
     const char *path = testing_file("made.db");
@@ -255,14 +255,14 @@ static void check_made(const struct made *m, const bool *keep, struct verify *ve
     store_close(store);
 }
 
-static int64_t number(const struct verify *v, const char *name)
+static inline int64_t number(const struct verify *v, const char *name)
 {
     const struct metric_value *value = outcome_get(&v->outcome, name);
     ck_assert_msg(value && value->known, "%s", name);
     return value->whole;
 }
 
-static const char *notes(const struct verify *v)
+static inline const char *notes(const struct verify *v)
 {
     static char text[4096];
     text[0] = 0;
