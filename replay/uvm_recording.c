@@ -10,8 +10,11 @@
  * follow each other within it. */
 enum { ROUTINE_BATCHES = 20, ROUTINE_GAP_NS = 150000 };
 
-/* Work that hostile sizes may ask for. */
-enum { BLOCKS_MAX = 1 << 26 };
+/* User addresses end here (x86-64 with five-level page tables); what lies above is no memory of a program. */
+#define ADDR_END (1ull << 57)
+
+/* Memory that hostile sizes may ask for: VA blocks of all moves, and different ones (1 TiB of managed memory). */
+enum { MOVED_BLOCKS_MAX = 1 << 23, BLOCKS_MAX = 1 << 19 };
 
 void uvm_recording_init(struct uvm_recording *r)
 {
@@ -51,7 +54,7 @@ static int add_move(struct uvm_recording *r, const struct record *record, enum u
 static int add_allocation(struct uvm_recording *r, uint64_t addr, uint64_t bytes, struct err *err)
 {
     uint64_t end;
-    if (!bytes || __builtin_add_overflow(addr, bytes, &end) || end > UINT64_MAX - UVM_PAGE_BYTES)
+    if (!bytes || __builtin_add_overflow(addr, bytes, &end) || end > ADDR_END)
         return 0;
     if (mem_grow((void **)&r->allocations, &r->allocation_cap, r->allocation_count + 1, sizeof *r->allocations, err))
         return -1;
@@ -63,7 +66,7 @@ static int add_allocation(struct uvm_recording *r, uint64_t addr, uint64_t bytes
 static int add_one(struct uvm_recording *r, const struct record *record, struct err *err)
 {
     uint64_t end;
-    bool sized = record->bytes && !__builtin_add_overflow(record->addr, record->bytes, &end);
+    bool sized = record->bytes && !__builtin_add_overflow(record->addr, record->bytes, &end) && end <= ADDR_END;
     switch (record->kind) {
     case RECORD_MIGRATE_H2D:
         if (sized && record->flags == RECORD_CAUSE_USER)
@@ -76,6 +79,8 @@ static int add_one(struct uvm_recording *r, const struct record *record, struct 
             return add_move(r, record, UVM_EVENT_USER_OUT, err);
         return 0;
     case RECORD_CPU_FAULT:
+        if (record->addr >= ADDR_END)
+            return 0;
         if (mem_grow((void **)&r->cpu_faults, &r->cpu_fault_cap, r->cpu_fault_count + 1, sizeof *r->cpu_faults, err))
             return -1;
         r->cpu_faults[r->cpu_fault_count] = (struct uvm_cpu_fault){record->time, record->addr, r->cpu_fault_count};
@@ -147,17 +152,17 @@ static int add_piece(struct uvm_recording *r, uint64_t start, uint64_t end, stru
 static int seen_blocks(const struct uvm_recording *r, uint64_t **blocks, size_t *count, struct err *err)
 {
     const struct services *sets[2] = {&r->batches.services, &r->back};
-    size_t n = r->cpu_fault_count, cap = 0;
-    for (int s = 0; s < 2; s++)
-        n += sets[s]->count;
+    size_t n = 0, cap = 0;
     for (size_t i = 0; i < r->move_count; i++) {
         n += (r->moves[i].bytes - 1) / UVM_BLOCK_BYTES + 2;
-        if (n > BLOCKS_MAX)
+        if (n > MOVED_BLOCKS_MAX)
             return err_set(err,
                            "a record moves %llu bytes at 0x%llx; the recording spans more VA blocks than can be "
                            "replayed (%d)",
-                           (unsigned long long)r->moves[i].bytes, (unsigned long long)r->moves[i].addr, BLOCKS_MAX);
+                           (unsigned long long)r->moves[i].bytes, (unsigned long long)r->moves[i].addr,
+                           MOVED_BLOCKS_MAX);
     }
+    n += r->cpu_fault_count + sets[0]->count + sets[1]->count;
     *blocks = NULL;
     if (mem_grow((void **)blocks, &cap, n + 1, sizeof **blocks, err))
         return -1;
@@ -177,7 +182,10 @@ static int seen_blocks(const struct uvm_recording *r, uint64_t **blocks, size_t 
         if (!kept || (*blocks)[kept - 1] != (*blocks)[i])
             (*blocks)[kept++] = (*blocks)[i];
     *count = kept;
-    return 0;
+    if (kept <= BLOCKS_MAX)
+        return 0;
+    free(*blocks);
+    return err_set(err, "the recording touches %zu VA blocks of 2 MiB; at most %d can be replayed", kept, BLOCKS_MAX);
 }
 
 /* Pieces of allocations that ALLOC records name, and whole blocks for what lies elsewhere. */
@@ -191,7 +199,7 @@ static int make_pieces(struct uvm_recording *r, struct err *err)
         qsort(r->allocations, r->allocation_count, sizeof *r->allocations, by_start);
     r->known_sizes = r->allocation_count > 0;
     int rc = 0;
-    for (size_t i = 0; rc == 0 && i < count; i++) {
+    for (size_t i = 0; rc == 0 && i < count && blocks[i] < ADDR_END / UVM_BLOCK_BYTES; i++) {
         uint64_t lo = blocks[i] * UVM_BLOCK_BYTES, hi = lo + UVM_BLOCK_BYTES, from = lo;
         bool any = false;
         while (a < r->allocation_count && r->allocations[a].end <= lo)
