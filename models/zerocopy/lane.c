@@ -1,0 +1,154 @@
+#include "models/zerocopy/lane.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/mem.h"
+
+void lane_reader_release(struct lane_reader *r)
+{
+    free(r->held);
+    memset(r, 0, sizeof *r);
+}
+
+/* Whether load j of a list of `count` is issued together with load j - 1. */
+static inline bool same_group(uint64_t j, uint64_t count)
+{
+    return j % 4 != 0 && j < count - count % 4;
+}
+
+/* A bitmap over the sectors of the lists, cleared. */
+static int hold(struct lane_reader *r, const struct scan *scans, size_t n, struct err *err)
+{
+    const struct pattern_view *v = r->view;
+    uint64_t first = (v->base + scans[0].first * v->element) / SECTOR_BYTES;
+    uint64_t last = (v->base + (scans[n - 1].first + scans[n - 1].count) * v->element) / SECTOR_BYTES;
+    size_t words = (size_t)((last - first) / 64 + 1);
+    if (mem_grow((void **)&r->held, &r->held_cap, words, sizeof *r->held, err))
+        return -1;
+    memset(r->held, 0, words * sizeof *r->held);
+    r->held_first = first;
+    r->held_sectors = last - first + 1;
+    return 0;
+}
+
+/* Whether the sector is held; it is from now on. */
+static inline bool take(struct lane_reader *r, uint64_t sector)
+{
+    uint64_t i = sector - r->held_first, bit = 1ULL << (i % 64);
+    bool was = (r->held[i / 64] & bit) != 0;
+    r->held[i / 64] |= bit;
+    return was;
+}
+
+/* A lane at work. */
+struct lane {
+    uint64_t addr, count;
+};
+
+/* The run being built; sectors come in ascending order. */
+struct run {
+    uint64_t first, last;
+    bool open;
+};
+
+static inline void run_add(struct run *run, struct request_mix *mix, uint64_t sector)
+{
+    if (run->open) {
+        if (sector == run->last)
+            return;
+        if (sector == run->last + 1 && sector % LINE_SECTORS != 0) {
+            run->last = sector;
+            return;
+        }
+        mix_run(mix, run->first, run->last);
+    }
+    *run = (struct run){sector, sector, true};
+}
+
+/* One load of the warp under one reuse rule. The rule is a constant in each caller, so that it costs nothing. */
+static inline __attribute__((always_inline)) void read_load(struct lane_reader *r, const struct lane *lanes, size_t n,
+                                                            uint64_t j, enum scan_reuse reuse)
+{
+    uint32_t element = r->view->element;
+    struct run run = {0};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t addr = lanes[i].addr + j * element, first = addr / SECTOR_BYTES;
+        uint64_t last = (addr + element - 1) / SECTOR_BYTES;
+        if (reuse == REUSE_GROUP4 && same_group(j, lanes[i].count) && (addr - 1) / SECTOR_BYTES == last)
+            continue;
+        for (uint64_t s = first; s <= last; s++)
+            if (reuse != REUSE_WARP || !take(r, s))
+                run_add(&run, &r->mix, s);
+    }
+    if (run.open)
+        mix_run(&r->mix, run.first, run.last);
+    r->loads++;
+    r->lane_loads += n;
+}
+
+static void read_warp(struct lane_reader *r, struct lane *lanes, size_t n)
+{
+    for (uint64_t j = 0; n > 0; j++) {
+        size_t left = 0;
+        for (size_t i = 0; i < n; i++) {
+            lanes[left] = lanes[i];
+            left += lanes[i].count > j;
+        }
+        n = left;
+        if (n == 0)
+            break;
+        if (r->view->reuse == REUSE_GROUP4)
+            read_load(r, lanes, n, j, REUSE_GROUP4);
+        else if (r->view->reuse == REUSE_NONE)
+            read_load(r, lanes, n, j, REUSE_NONE);
+        else
+            read_load(r, lanes, n, j, REUSE_WARP);
+    }
+}
+
+int lane_read_block(struct lane_reader *r, const struct scan *scans, size_t n, struct err *err)
+{
+    bool held = r->view->reuse == REUSE_WARP || r->view->reuse == REUSE_L1;
+    if (r->view->reuse == REUSE_L1 && hold(r, scans, n, err))
+        return -1;
+    for (size_t i = 0; i < n;) {
+        struct lane lanes[WARP_LANES];
+        size_t k = 0, start = i;
+        for (; i < n && scans[i].lane / WARP_LANES == scans[start].lane / WARP_LANES && k < WARP_LANES; i++) {
+            lanes[k++] = (struct lane){r->view->base + scans[i].first * r->view->element, scans[i].count};
+            if (scans[i].count > r->longest)
+                r->longest = scans[i].count;
+        }
+        if (held && r->view->reuse == REUSE_WARP && hold(r, scans + start, k, err))
+            return -1;
+        read_warp(r, lanes, k);
+    }
+    return 0;
+}
+
+int lane_expand(const struct pattern_view *view, const struct scan *scans, size_t n, struct coalescer *c,
+                struct err *err)
+{
+    for (size_t i = 0; i < n;) {
+        size_t end = i;
+        uint64_t warp = scans[i].lane / WARP_LANES, longest = 0;
+        for (; end < n && scans[end].lane / WARP_LANES == warp; end++)
+            longest = scans[end].count > longest ? scans[end].count : longest;
+        for (uint64_t j = 0; j < longest; j++) {
+            uint64_t sectors[2 * WARP_LANES * 2];
+            size_t k = 0;
+            for (size_t l = i; l < end && k < sizeof sectors / sizeof *sectors - 1; l++) {
+                uint64_t addr = view->base + (scans[l].first + j) * view->element;
+                bool same = view->reuse == REUSE_GROUP4 && same_group(j, scans[l].count) &&
+                            (addr - 1) / SECTOR_BYTES == (addr + view->element - 1) / SECTOR_BYTES;
+                if (j < scans[l].count && !same)
+                    k = pattern_touch(sectors, k, addr, view->element);
+            }
+            if (coalescer_load(c, warp, sectors, k, err))
+                return -1;
+        }
+        i = end;
+    }
+    return 0;
+}

@@ -1,0 +1,33 @@
+/* lane: lists read by single threads in lockstep; a warp's 32 lanes walk 32 lists. The counting behind naive.
+ *
+ * Load j of a warp: every lane whose list is longer than j reads element j of it. The lists of a graph lie one behind
+ * the other, so the sectors of a load come in lane order, sorted, and runs are found while they are made. Reuse: none;
+ * warp (a bitmap over the warp's part of the structure); group4 (a lane's loads j = 4q .. 4q + 3 are issued together:
+ * the lane contributes nothing where its sector equals that of the load before it; loads of the last, incomplete four
+ * are groups of their own); l1 (as warp, over the lists of a thread block).
+ * Source: EMOGI 382dbcc, the baseline kernels; group4: machine code of such loops is unrolled by four (measured: H200,
+ * CUDA 13.0, 2026-11). */
+#ifndef MODELS_ZEROCOPY_LANE_H
+#define MODELS_ZEROCOPY_LANE_H
+
+#include "models/zerocopy/pattern.h"
+
+struct lane_reader {
+    const struct pattern_view *view;
+    struct request_mix mix;
+    uint64_t loads, lane_loads, longest;
+    uint64_t *held; /* bitmap of sectors from held_first on */
+    size_t held_cap;
+    uint64_t held_first, held_sectors;
+};
+
+void lane_reader_release(struct lane_reader *r);
+
+/* Count the lists of one block: lanes of scans[0..n) in order; warps are lane / 32. Lists must ascend. */
+int lane_read_block(struct lane_reader *r, const struct scan *scans, size_t n, struct err *err);
+
+/* The exact loads into a coalescer, any lists. */
+int lane_expand(const struct pattern_view *view, const struct scan *scans, size_t n, struct coalescer *c,
+                struct err *err);
+
+#endif

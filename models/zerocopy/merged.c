@@ -1,0 +1,28 @@
+/* merged: one warp for each list, reading 32 consecutive elements at a time from the list's start. */
+#include "models/zerocopy/pattern.h"
+#include "models/zerocopy/window.h"
+
+static struct pattern_counter *counter_new(const struct pattern_view *view, struct err *err)
+{
+    return window_counter_new(view, 0, 1, err);
+}
+
+static int expand(const struct pattern_view *view, const struct scan *scans, size_t n, struct pattern_carry *carry,
+                  struct coalescer *c, struct err *err)
+{
+    (void)carry;
+    return window_expand(view, 0, 1, scans, n, c, err);
+}
+
+const struct zerocopy_pattern zerocopy_merged = {
+    .head = {.name = "merged",
+             .summary = "a warp for each list, 32 consecutive elements at a time from its start",
+             .source = "dissertation, sections 2.3.3 and 2.4.3 (merged)"},
+    .shapes = 1 << SCAN_LISTS | 1 << SCAN_ARRAY,
+    .defaults = {REUSE_NONE, REUSE_PREVWARP, REUSE_NONE},
+    .counter_new = counter_new,
+    .counter_free = window_counter_free,
+    .count = window_count,
+    .finish = window_finish,
+    .expand = expand,
+};

@@ -1,0 +1,69 @@
+/* pattern: how a kernel walks the parts of a structure that it reads; the policies of the zero-copy engine.
+ *
+ * A pattern counts requests by size, in closed form where one exists, and can expand the same scans into the requests
+ * themselves, exactly and slowly. Counters are made for one view (a structure under a reuse rule), fed batches of one
+ * launch, and read at its end. */
+#ifndef MODELS_ZEROCOPY_PATTERN_H
+#define MODELS_ZEROCOPY_PATTERN_H
+
+#include "models/policy.h"
+#include "models/zerocopy/warp.h"
+
+/* A structure as a kernel reads it. */
+struct pattern_view {
+    enum scan_shape shape;
+    enum scan_reuse reuse; /* not REUSE_AUTO */
+    uint64_t base;         /* byte address of element 0 */
+    uint32_t element;      /* bytes: 4, 8 or 16 */
+    uint32_t round;        /* aligned: the first index is rounded down to a multiple of this many elements */
+    bool unmasked_head;
+    uint64_t chunk;       /* SCAN_ARRAY */
+    uint64_t row;         /* SCAN_ROWS: elements of a row */
+    uint64_t block_warps; /* warps of a thread block: what REUSE_L1 shares sectors within */
+};
+
+/* What one launch asks for. */
+struct pattern_count {
+    struct request_mix mix;
+    uint64_t loads;        /* warp loads issued */
+    uint64_t lane_loads;   /* the sum over loads of active lanes */
+    uint64_t longest;      /* elements that the busiest lane reads one after the other */
+    uint64_t longest_load; /* loads of the busiest warp */
+};
+
+/* Lanes of a warp that a batch of rows left unfinished. */
+struct pattern_carry {
+    uint64_t warp;
+    uint64_t sectors[2 * WARP_LANES];
+    size_t lanes, n;
+};
+
+struct pattern_counter; /* of the pattern's own making */
+
+struct zerocopy_pattern {
+    struct policy_head head;
+    unsigned shapes;             /* bit scan_shape: what it is defined for */
+    enum scan_reuse defaults[3]; /* by shape, for REUSE_AUTO */
+    struct pattern_counter *(*counter_new)(const struct pattern_view *view, struct err *err);
+    void (*counter_free)(struct pattern_counter *counter);
+    /* Scans of one launch, in order. */
+    int (*count)(struct pattern_counter *counter, const struct scan *scans, size_t n, struct err *err);
+    /* The launch ends: its counts; the counter begins the next one. */
+    int (*finish)(struct pattern_counter *counter, struct pattern_count *count, struct err *err);
+    /* The loads of whole warps, one by one, into a coalescer. Lanes of the scans as in count(); rows: `carry` is
+     * zeroed before a launch's first batch, and n = 0 ends it. */
+    int (*expand)(const struct pattern_view *view, const struct scan *scans, size_t n, struct pattern_carry *carry,
+                  struct coalescer *c, struct err *err);
+};
+
+extern const struct zerocopy_pattern zerocopy_naive, zerocopy_merged, zerocopy_aligned, zerocopy_shift, zerocopy_chunk;
+
+/* The sectors of the bytes [addr, addr + bytes) added to sectors[]; returns the new number. */
+static inline size_t pattern_touch(uint64_t *sectors, size_t n, uint64_t addr, uint64_t bytes)
+{
+    for (uint64_t s = addr / SECTOR_BYTES; s <= (addr + bytes - 1) / SECTOR_BYTES; s++)
+        sectors[n++] = s;
+    return n;
+}
+
+#endif

@@ -1,0 +1,236 @@
+#include "models/zerocopy/window.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/mem.h"
+
+enum { PHASES = LINE_BYTES / 4, KINDS = WARP_LANES + 1 };
+
+/* A list whose successor may still take its last sector over. */
+struct pending {
+    struct scan scan;
+    bool held; /* its first sector is served already */
+};
+
+struct pattern_counter {
+    struct pattern_view view;
+    uint32_t round, mask; /* mask: phases - 1 */
+    uint32_t base_phase;  /* of element 0 */
+    uint64_t lists_per_warp, lanes_per_block;
+    bool exact; /* prevwarp: through the coalescer */
+    struct coalescer coalescer;
+    bool waiting;
+    struct pending pending;
+    uint64_t loads, longest, longest_load;
+    /* [first sector held][last sector held][phase][lanes]: windows of that kind */
+    uint64_t kinds[2][2][PHASES][KINDS];
+};
+
+struct pattern_counter *window_counter_new(const struct pattern_view *view, uint32_t round, uint64_t lists_per_warp,
+                                           struct err *err)
+{
+    struct pattern_counter *c = mem_zalloc(1, sizeof *c, err);
+    if (!c)
+        return NULL;
+    c->view = *view;
+    c->round = round;
+    c->mask = LINE_BYTES / view->element - 1;
+    c->base_phase = (uint32_t)(view->base / view->element) & c->mask;
+    c->lists_per_warp = lists_per_warp;
+    c->lanes_per_block = lists_per_warp * view->block_warps;
+    c->exact = view->reuse == REUSE_PREVWARP || (view->reuse == REUSE_WARP && lists_per_warp > 1);
+    coalescer_init(&c->coalescer, view->reuse, NULL, NULL);
+    return c;
+}
+
+void window_counter_free(struct pattern_counter *c)
+{
+    if (c)
+        coalescer_release(&c->coalescer);
+    free(c);
+}
+
+/* How a list falls into windows. */
+struct cut {
+    uint32_t phase, lanes; /* of the first window */
+    uint32_t later_phase;
+    uint64_t left; /* elements after it */
+};
+
+static inline struct cut cut_list(const struct pattern_counter *c, const struct scan *s)
+{
+    uint32_t head = c->round ? (uint32_t)s->first & (c->round - 1) : 0, room = WARP_LANES - head;
+    struct cut cut = {.phase = ((uint32_t)s->first + c->base_phase) & c->mask,
+                      .later_phase = ((uint32_t)s->first - head + c->base_phase) & c->mask};
+    cut.lanes = s->count < room ? (uint32_t)s->count : room;
+    cut.left = s->count - cut.lanes;
+    if (c->view.unmasked_head) {
+        cut.phase = cut.later_phase;
+        cut.lanes += head;
+    }
+    return cut;
+}
+
+static inline void note_longest(struct pattern_counter *c, uint64_t windows)
+{
+    c->loads += windows;
+    if (windows > c->longest_load)
+        c->longest_load = windows;
+}
+
+static void count_none(struct pattern_counter *c, const struct scan *scans, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct cut cut = cut_list(c, &scans[i]);
+        uint64_t full = cut.left / WARP_LANES;
+        c->kinds[0][0][cut.phase][cut.lanes]++;
+        c->kinds[0][0][cut.later_phase][WARP_LANES] += full;
+        c->kinds[0][0][cut.later_phase][cut.left % WARP_LANES]++; /* kind 0 requests nothing */
+        note_longest(c, 1 + full + (cut.left % WARP_LANES != 0));
+    }
+}
+
+/* One list; later windows share their first sector with the one before. */
+static void count_held(struct pattern_counter *c, const struct scan *s, bool first_held, bool last_held)
+{
+    struct cut cut = cut_list(c, s);
+    uint64_t windows = (cut.left + WARP_LANES - 1) / WARP_LANES;
+    note_longest(c, 1 + windows);
+    if (windows == 0) {
+        c->kinds[first_held][last_held][cut.phase][cut.lanes]++;
+        return;
+    }
+    uint64_t rest = cut.left - (windows - 1) * WARP_LANES;
+    c->kinds[first_held][0][cut.phase][cut.lanes]++;
+    c->kinds[1][0][cut.later_phase][WARP_LANES] += windows - 1;
+    c->kinds[1][last_held][cut.later_phase][rest]++;
+}
+
+static inline uint64_t sector_of(const struct pattern_counter *c, uint64_t element, uint64_t byte)
+{
+    return (c->view.base + element * c->view.element + byte) / SECTOR_BYTES;
+}
+
+/* Warps of a block share the L1: the boundary sector of two lists is requested once. */
+static void count_block(struct pattern_counter *c, const struct scan *s)
+{
+    bool held = false;
+    if (c->waiting) {
+        const struct scan *p = &c->pending.scan;
+        bool shared = p->lane / c->lanes_per_block == s->lane / c->lanes_per_block &&
+                      sector_of(c, p->first + p->count - 1, c->view.element - 1) == sector_of(c, s->first, 0);
+        bool late = shared && cut_list(c, p).left > 0 && p->lane / c->lists_per_warp != s->lane / c->lists_per_warp;
+        held = shared && !late;
+        count_held(c, p, c->pending.held, late);
+    }
+    c->pending = (struct pending){*s, held};
+    c->waiting = true;
+}
+
+/* A grid-stride loop: window w is read by warp w; of the windows of a block only the first starts anew. */
+static void count_array(struct pattern_counter *c, const struct scan *s)
+{
+    struct cut cut = cut_list(c, s);
+    uint64_t windows = (cut.left + WARP_LANES - 1) / WARP_LANES, full = cut.left / WARP_LANES;
+    bool l1 = c->view.reuse == REUSE_L1 || c->view.reuse == REUSE_PREVWARP;
+    uint64_t block = c->view.reuse == REUSE_L1 ? c->view.block_warps : UINT64_MAX;
+    uint64_t anew = l1 ? full / block : full; /* windows block, 2 block, ... start a block */
+    c->kinds[0][0][cut.phase][cut.lanes]++;
+    c->kinds[0][0][cut.later_phase][WARP_LANES] += anew;
+    c->kinds[1][0][cut.later_phase][WARP_LANES] += full - anew;
+    bool held = l1 && windows % block != 0;
+    c->kinds[held][0][cut.later_phase][cut.left % WARP_LANES]++;
+    c->loads += 1 + windows;
+    c->longest_load = 1;
+}
+
+int window_count(struct pattern_counter *c, const struct scan *scans, size_t n, struct err *err)
+{
+    if (c->view.shape == SCAN_ARRAY) {
+        for (size_t i = 0; i < n; i++)
+            count_array(c, &scans[i]);
+        return 0;
+    }
+    if (c->exact) {
+        for (size_t i = 0; i < n; i++)
+            note_longest(c, (cut_list(c, &scans[i]).left + 2 * WARP_LANES - 1) / WARP_LANES);
+        return window_expand(&c->view, c->round, c->lists_per_warp, scans, n, &c->coalescer, err);
+    }
+    if (c->view.reuse == REUSE_L1) {
+        for (size_t i = 0; i < n; i++)
+            count_block(c, &scans[i]);
+    } else if (c->view.reuse == REUSE_WARP) {
+        for (size_t i = 0; i < n; i++)
+            count_held(c, &scans[i], false, false);
+    } else {
+        count_none(c, scans, n);
+    }
+    return 0;
+}
+
+/* What one window of a kind requests. */
+static struct request_mix window_mix(const struct pattern_view *view, bool first_held, bool last_held, uint64_t phase,
+                                     uint64_t lanes)
+{
+    struct request_mix mix = {0};
+    uint64_t from = phase * view->element + view->base % view->element, to = from + lanes * view->element;
+    uint64_t first = from / SECTOR_BYTES, last = (to - 1) / SECTOR_BYTES;
+    first += first_held && from % SECTOR_BYTES != 0;
+    if (last_held && to % SECTOR_BYTES != 0) {
+        if (last == 0)
+            return mix;
+        last--;
+    }
+    mix_range(&mix, first, last);
+    return mix;
+}
+
+int window_finish(struct pattern_counter *c, struct pattern_count *count, struct err *err)
+{
+    (void)err;
+    if (c->waiting)
+        count_held(c, &c->pending.scan, c->pending.held, false);
+    c->waiting = false;
+    *count = (struct pattern_count){.mix = c->coalescer.mix, .loads = c->loads, .longest_load = c->longest_load};
+    for (int f = 0; f < 2; f++)
+        for (int l = 0; l < 2; l++)
+            for (uint64_t phase = 0; phase <= c->mask; phase++)
+                for (uint64_t lanes = 1; lanes <= WARP_LANES; lanes++) {
+                    uint64_t windows = c->kinds[f][l][phase][lanes];
+                    if (!windows)
+                        continue;
+                    struct request_mix mix = window_mix(&c->view, f, l, phase, lanes);
+                    for (int i = 0; i < LINE_SECTORS; i++)
+                        count->mix.by_size[i] += windows * mix.by_size[i];
+                    count->mix.host_lines += windows * mix.host_lines;
+                    count->lane_loads += windows * lanes;
+                }
+    count->longest = c->longest_load;
+    memset(c->kinds, 0, sizeof c->kinds);
+    c->loads = c->longest_load = 0;
+    coalescer_launch(&c->coalescer);
+    c->coalescer.mix = (struct request_mix){0};
+    return 0;
+}
+
+int window_expand(const struct pattern_view *view, uint32_t round, uint64_t lists_per_warp, const struct scan *scans,
+                  size_t n, struct coalescer *c, struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t start = scans[i].first, end = start + scans[i].count;
+        uint64_t warp = scans[i].lane / lists_per_warp;
+        for (uint64_t at = round ? start - start % round : start; at < end; at += WARP_LANES) {
+            uint64_t sectors[2 * WARP_LANES * 2];
+            size_t k = 0;
+            for (uint64_t e = at; e < at + WARP_LANES && e < end; e++)
+                if (e >= start || view->unmasked_head)
+                    k = pattern_touch(sectors, k, view->base + e * view->element, view->element);
+            if (view->shape == SCAN_ARRAY)
+                warp = (at - start) / WARP_LANES;
+            if (coalescer_load(c, warp, sectors, k, err))
+                return -1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,31 @@
+/* window: neighbour lists read by whole warps, counted in closed form; shared by merged, aligned and chunk.
+ *
+ * A warp reads a list in windows of 32 elements. 32 elements are a whole number of lines, so every window but the first
+ * starts at the same place in its line, and what a window requests depends on that place (its phase, (address mod 128)
+ * / element size) and on the number of active lanes alone. So no window is looked at: a list adds 1 to the count of its
+ * first window's kind, `full` to that of full windows, 1 to that of the last; at the end of a launch each kind's
+ * requests are worked out once. Rounding (aligned) makes the first window start inside the list's first line with the
+ * lanes below the start masked off.
+ * Worked example: 8-byte elements, list of 40 from byte 48 on, merged: window 1 is bytes 48 to 303 (96 + 128 + 64 B),
+ * window 2 bytes 304 to 367 (64 B + ... sectors 9, 10, 11: one request of 96 B).
+ * With reuse=warp the sector that two windows of a list share is requested by the first alone; with reuse=l1 the sector
+ * that the lists of two warps of a block share is requested once too: by the list that starts in it if the other one
+ * comes to it later than in its first window, else by the other one.
+ * Source: derived from warp.h; the test compares with the exact coalescer on a million random lists. */
+#ifndef MODELS_ZEROCOPY_WINDOW_H
+#define MODELS_ZEROCOPY_WINDOW_H
+
+#include "models/zerocopy/pattern.h"
+
+/* round: elements to round the first index down to, 0 for none; lists_per_warp: consecutive lanes of one warp. */
+struct pattern_counter *window_counter_new(const struct pattern_view *view, uint32_t round, uint64_t lists_per_warp,
+                                           struct err *err);
+void window_counter_free(struct pattern_counter *counter);
+int window_count(struct pattern_counter *counter, const struct scan *scans, size_t n, struct err *err);
+int window_finish(struct pattern_counter *counter, struct pattern_count *count, struct err *err);
+
+/* The exact loads, for any reuse rule but l1 (counted as warp). */
+int window_expand(const struct pattern_view *view, uint32_t round, uint64_t lists_per_warp, const struct scan *scans,
+                  size_t n, struct coalescer *c, struct err *err);
+
+#endif

@@ -1,0 +1,198 @@
+#include "trace/readers/graph_bel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/mem.h"
+#include "trace/readers/graph_values.h"
+#include "trace/source.h"
+
+static const char *const packings[] = {"", ".xz", ".gz", ".zst"};
+
+/* The length of "NAME.bel" in a path that is the prefix or one of its files, 0 if it is neither. */
+static size_t prefix_length(const char *path)
+{
+    size_t n = strlen(path);
+    for (size_t i = 1; i < 4; i++) {
+        size_t m = strlen(packings[i]);
+        if (n > m && strcmp(path + n - m, packings[i]) == 0)
+            n -= m;
+    }
+    if (n > 8 && (memcmp(path + n - 8, ".bel.col", 8) == 0 || memcmp(path + n - 8, ".bel.dst", 8) == 0 ||
+                  memcmp(path + n - 8, ".bel.val", 8) == 0))
+        return n - 4;
+    return n > 4 && memcmp(path + n - 4, ".bel", 4) == 0 ? n : 0;
+}
+
+/* The name of part ".col", packed or not, that exists; NULL if none does. */
+static char *part_path(const char *path, const char *part)
+{
+    char *name = NULL;
+    for (size_t i = 0; i < 4; i++) {
+        if (asprintf(&name, "%.*s%s%s", (int)prefix_length(path), path, part, packings[i]) < 0)
+            return NULL;
+        if (access(name, F_OK) == 0)
+            return name;
+        free(name);
+    }
+    return NULL;
+}
+
+static bool probe(const char *path, const unsigned char *head, size_t n)
+{
+    (void)head;
+    (void)n;
+    if (!prefix_length(path))
+        return false;
+    char *name = part_path(path, ".col");
+    free(name);
+    return name != NULL;
+}
+
+static int header(struct source *source, uint64_t *count, struct err *err)
+{
+    uint64_t placeholder;
+    if (graph_read_u64(source, count, "the header", err) || graph_read_u64(source, &placeholder, "the header", err))
+        return -1;
+    return 0;
+}
+
+static int parse_col(struct source *col, struct graph *graph, struct err *err)
+{
+    uint64_t count;
+    if (header(col, &count, err))
+        return -1;
+    if (count == 0)
+        return err_set(err, "the header says 0 offsets; expected vertices + 1");
+    if (count - 1 > SIZE_MAX / 16)
+        return err_set(err, "the header says %llu offsets, more than any file holds", (unsigned long long)count);
+    if (graph_read_offsets(col, count, &graph->offsets, "offsets", err) || graph_read_end(col, err))
+        return -1;
+    graph->vertices = count - 1;
+    graph->elements = graph->offsets[count - 1];
+    return 0;
+}
+
+static int parse_dst(struct source *dst, struct graph *graph, struct err *err)
+{
+    uint64_t count;
+    if (header(dst, &count, err))
+        return -1;
+    if (count != graph->elements)
+        return err_set(err, "the header says %llu elements; the last offset of .col says %llu",
+                       (unsigned long long)count, (unsigned long long)graph->elements);
+    return graph_read_targets(dst, count, 8, false, graph, err) || graph_read_end(dst, err) ? -1 : 0;
+}
+
+static int parse_val(struct source *val, struct graph *graph, struct err *err)
+{
+    uint64_t count;
+    if (header(val, &count, err))
+        return -1;
+    if (count != graph->elements)
+        return err_set(err, "the header says %llu weights; expected %llu, one for each element",
+                       (unsigned long long)count, (unsigned long long)graph->elements);
+    graph->weights = mem_zalloc(count, sizeof *graph->weights, err);
+    if (!graph->weights)
+        return -1;
+    return graph_read_bytes(val, graph->weights, count * sizeof *graph->weights, "the weights", err) ||
+                   graph_read_end(val, err)
+               ? -1
+               : 0;
+}
+
+int graph_bel_parse(struct source *col, struct source *dst, struct source *val, struct graph *graph, struct err *err)
+{
+    if (parse_col(col, graph, err))
+        return err_at(err, ".col");
+    if (parse_dst(dst, graph, err))
+        return err_at(err, ".dst");
+    if (val && parse_val(val, graph, err))
+        return err_at(err, ".val");
+    return graph_check(graph, err);
+}
+
+static int read_bel(const char *path, const struct graph_options *options, struct graph *graph, struct err *err)
+{
+    (void)options;
+    static const char *const parts[] = {".col", ".dst", ".val"};
+    struct source *sources[3] = {NULL, NULL, NULL};
+    int rc = 0;
+    for (int i = 0; i < 3 && !rc; i++) {
+        char *name = part_path(path, parts[i]);
+        if (name)
+            rc = (sources[i] = source_open(name, err)) ? 0 : -1;
+        else if (i < 2)
+            rc = err_set(err, "%.*s%s: no such file; a .bel graph is the files .col and .dst", (int)prefix_length(path),
+                         path, parts[i]);
+        free(name);
+    }
+    if (!rc && graph_bel_parse(sources[0], sources[1], sources[2], graph, err))
+        rc = err_at(err, "%.*s", (int)prefix_length(path), path);
+    for (int i = 0; i < 3; i++)
+        if (sources[i])
+            source_close(sources[i]);
+    return rc;
+}
+
+/* Header and values; 4-byte ids are widened to 8 on the way. */
+static int write_part(const char *path, const char *part, uint64_t count, const void *values, int from, int to,
+                      struct err *err)
+{
+    char *name = NULL;
+    if (asprintf(&name, "%.*s%s", (int)prefix_length(path), path, part) < 0)
+        return err_set(err, "out of memory");
+    FILE *file = fopen(name, "wb");
+    int rc = file ? 0 : err_set(err, "cannot create %s: %s", name, strerror(errno));
+    const uint64_t head[2] = {count, 0};
+    if (!rc)
+        rc = graph_write_bytes(file, name, head, sizeof head, err);
+    if (!rc && from == to) {
+        rc = graph_write_bytes(file, name, values, count * (uint64_t)to, err);
+    } else {
+        uint64_t wide[4096];
+        for (uint64_t at = 0; at < count && !rc; at += 4096) {
+            uint64_t n = count - at < 4096 ? count - at : 4096;
+            for (uint64_t i = 0; i < n; i++)
+                wide[i] = ((const uint32_t *)values)[at + i];
+            rc = graph_write_bytes(file, name, wide, n * 8, err);
+        }
+    }
+    if (file && fclose(file) && !rc)
+        rc = err_set(err, "cannot write %s: %s", name, strerror(errno));
+    free(name);
+    return rc;
+}
+
+static int write_bel(const char *path, const struct graph *graph, struct err *err)
+{
+    if (!prefix_length(path))
+        return err_set(err, "'%s' does not end in .bel, the prefix of the files .bel.col and .bel.dst", path);
+    if (write_part(path, ".col", graph->vertices + 1, graph->offsets, 8, 8, err))
+        return -1;
+    if (graph->wide ? write_part(path, ".dst", graph->elements, graph->wide, 8, 8, err)
+                    : write_part(path, ".dst", graph->elements, graph->targets, 4, 8, err))
+        return -1;
+    return graph->weights ? write_part(path, ".val", graph->elements, graph->weights, 4, 4, err) : 0;
+}
+
+static bool exists(const char *path)
+{
+    char *col = part_path(path, ".col"), *dst = part_path(path, ".dst");
+    bool any = col || dst;
+    free(col);
+    free(dst);
+    return any;
+}
+
+const struct graph_format graph_bel = {
+    .name = "bel",
+    .suffix = ".bel",
+    .summary = "EMOGI's binary CSR: NAME.bel.col, NAME.bel.dst and, if weighted, NAME.bel.val",
+    .probe = probe,
+    .read = read_bel,
+    .write = write_bel,
+    .exists = exists,
+};

@@ -1,0 +1,80 @@
+/* scan: what the zero-copy engine reads; launches of kernels that scan parts of a structure in host memory.
+ *
+ * A workload that produces WORKLOAD_SCANS hands out, launch by launch, which elements each actor reads: the neighbour
+ * list of an active vertex, a row to be gathered, a part of an array. How a kernel walks them (a thread or a warp for
+ * each list, aligned or not) is the pattern's business (models/zerocopy/pattern.h).
+ *
+ * Order of calls: setup() once, start(), next() until it returns 0; start() again begins anew. */
+#ifndef TRACE_WORKLOADS_SCAN_H
+#define TRACE_WORKLOADS_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/err.h"
+
+/* Lanes of one batch lie in one range [k SCAN_BATCH, (k + 1) SCAN_BATCH): warps and blocks are never split. */
+enum { SCAN_BATCH = 4096 };
+
+/* count >= 1 elements from element `first` on. lane: the vertex, or the row's number in the output. */
+struct scan {
+    uint64_t first, count, lane;
+};
+
+/* What is scanned. */
+enum scan_shape {
+    SCAN_LISTS, /* neighbour lists; lanes ascend within a launch, and so do the lists */
+    SCAN_ROWS,  /* rows of row_elements elements, gathered into a dense output in lane order */
+    SCAN_ARRAY, /* one scan: the whole array; naive: thread t reads elements [t chunk, (t + 1) chunk) of it */
+};
+
+/* Which sectors a later load need not request again. */
+enum scan_reuse {
+    REUSE_AUTO,     /* the pattern's default */
+    REUSE_NONE,     /* every warp load requests all its sectors */
+    REUSE_PREVWARP, /* not those that the previous warp load touched */
+    REUSE_WARP,     /* not those that the same warp requested in the same launch */
+    REUSE_GROUP4,   /* naive: a lane's four loads issued together request a sector once */
+    REUSE_L1,       /* the platform's L1 data cache (models/zerocopy/l1.h) */
+};
+#define SCAN_REUSE_NAMES "auto|none|prevwarp|warp|group4|l1"
+
+struct scan_structure {
+    const char *name;  /* "edges", "weights", "array", "table" */
+    uint64_t base;     /* byte address of element 0 */
+    uint32_t element;  /* bytes: 4, 8 or 16 */
+    uint64_t elements; /* of the whole structure */
+};
+
+struct scan_setup {
+    enum scan_shape shape;
+    enum scan_reuse reuse;
+    struct scan_structure structures[2]; /* [1]: a companion read at the same indices (weights) */
+    size_t structure_count;
+    int64_t row_elements;      /* SCAN_ROWS */
+    int64_t chunk;             /* SCAN_ARRAY: elements per thread of the naive kernel */
+    int64_t threads_per_block; /* of the kernels */
+    int64_t blocks_per_sm;     /* resident blocks, 0: as many as fit */
+    uint64_t lanes;            /* vertices, rows; what one launch starts an actor for */
+    bool visits;               /* the kernel reads GPU memory for every element (labels) and waits for it */
+    bool unmasked_head;        /* aligned kernels read the elements below a list's start too (EMOGI's SSSP) */
+};
+
+struct scan_batch {
+    uint32_t launch; /* from 0 */
+    const struct scan *scans;
+    size_t n;  /* may be 0 */
+    bool last; /* the launch ends with this batch */
+};
+
+struct scan_ops {
+    void (*setup)(void *state, struct scan_setup *setup);
+    int (*start)(void *state, struct err *err);
+    /* 1 with *batch filled (valid until the next call), 0 at the end, -1 with *err set. */
+    int (*next)(void *state, struct scan_batch *batch, struct err *err);
+    /* Traversals (roots) that the launches so far belong to; metrics are means over them. At least 1. */
+    uint64_t (*runs)(void *state);
+};
+
+#endif
