@@ -9,7 +9,7 @@
 #include "trace/mem.h"
 #include "trace/units.h"
 
-const struct engine *const engines[] = {&engine_dram, &engine_placement, NULL};
+const struct engine *const engines[] = {&engine_dram, &engine_zerocopy, &engine_placement, NULL};
 
 const struct engine *engine_find(const char *name)
 {

@@ -47,7 +47,7 @@ struct engine {
     int (*replay)(const struct replay_job *job, struct outcome *runs, struct err *err);
 };
 
-extern const struct engine engine_placement;
+extern const struct engine engine_placement, engine_zerocopy;
 
 extern const struct engine *const engines[]; /* ends with NULL */
 

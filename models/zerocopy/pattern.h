@@ -9,6 +9,14 @@
 #include "models/policy.h"
 #include "models/zerocopy/warp.h"
 
+/* Where rows live: the second interface of the engine. A row that is not on the link costs no request, though the lanes
+ * that copy it still take their places in the warps. */
+enum residency_place { RESIDENCY_LINK, RESIDENCY_LOCAL, RESIDENCY_PEER };
+struct residency {
+    const void *state;
+    enum residency_place (*place)(const void *state, uint64_t row);
+};
+
 /* A structure as a kernel reads it. */
 struct pattern_view {
     enum scan_shape shape;
@@ -17,9 +25,10 @@ struct pattern_view {
     uint32_t element;      /* bytes: 4, 8 or 16 */
     uint32_t round;        /* aligned: the first index is rounded down to a multiple of this many elements */
     bool unmasked_head;
-    uint64_t chunk;       /* SCAN_ARRAY */
-    uint64_t row;         /* SCAN_ROWS: elements of a row */
-    uint64_t block_warps; /* warps of a thread block: what REUSE_L1 shares sectors within */
+    uint64_t chunk;                    /* SCAN_ARRAY */
+    uint64_t row;                      /* SCAN_ROWS: elements of a row */
+    const struct residency *residency; /* SCAN_ROWS; NULL: every row is on the link */
+    uint64_t block_warps;              /* warps of a thread block: what REUSE_L1 shares sectors within */
 };
 
 /* What one launch asks for. */

@@ -19,14 +19,16 @@ int row_expand(const struct pattern_view *view, bool shift, const struct scan *s
     uint64_t row = view->row;
     bool rotate = shift && row > WARP_LANES && row % WARP_LANES != 0;
     if (n == 0)
-        return carry->n ? load(carry, c, err) : 0;
+        return carry->lanes ? load(carry, c, err) : 0;
     for (size_t i = 0; i < n; i++) {
+        const struct residency *where = view->residency;
+        bool link = !where || where->place(where->state, scans[i].first / row) == RESIDENCY_LINK;
         uint64_t by = rotate ? (scans[i].lane * row - scans[i].first) % WARP_LANES : 0;
         for (uint64_t k = 0; k < row; k++) {
             uint64_t column = k + by < row ? k + by : k + by - row;
             uint64_t addr = view->base + (scans[i].first + column) * view->element;
             uint64_t first = addr / SECTOR_BYTES, last = (addr + view->element - 1) / SECTOR_BYTES;
-            if (carry->n == 0 || carry->sectors[carry->n - 1] != last)
+            if (link && (carry->n == 0 || carry->sectors[carry->n - 1] != last))
                 for (uint64_t s = first; s <= last; s++)
                     carry->sectors[carry->n++] = s;
             if (++carry->lanes == WARP_LANES && load(carry, c, err))

@@ -56,6 +56,7 @@ struct scan_setup {
     int64_t chunk;             /* SCAN_ARRAY: elements per thread of the naive kernel */
     int64_t threads_per_block; /* of the kernels */
     int64_t blocks_per_sm;     /* resident blocks, 0: as many as fit */
+    int64_t stride_blocks;     /* SCAN_ARRAY: blocks of the grid-stride kernels */
     uint64_t lanes;            /* vertices, rows; what one launch starts an actor for */
     bool visits;               /* the kernel reads GPU memory for every element (labels) and waits for it */
     bool unmasked_head;        /* aligned kernels read the elements below a list's start too (EMOGI's SSSP) */

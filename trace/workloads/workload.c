@@ -6,6 +6,8 @@
 
 #include "trace/mem.h"
 
+extern const struct workload_type workload_array, workload_bfs, workload_cc, workload_fs, workload_gather,
+    workload_kron, workload_ml, workload_pagerank, workload_sk, workload_sssp, workload_uk5, workload_urand;
 extern const struct workload_type workload_pim_add, workload_pim_copy, workload_pim_daxpy, workload_pim_scale,
     workload_pim_bn_fwd, workload_pim_bn_bwd, workload_pim_fc, workload_pim_kmeans, workload_pim_grim,
     workload_pim_softmax, workload_gpu_g1, workload_gpu_g2, workload_gpu_g3, workload_gpu_g4, workload_gpu_g5,
@@ -45,6 +47,18 @@ const struct workload_type *const workload_types[] = {
     &workload_gpu_g19,
     &workload_gpu_g20,
     &workload_llm,
+    /* scans of host memory, graphs */ &workload_array,
+    &workload_bfs,
+    &workload_cc,
+    &workload_sssp,
+    &workload_pagerank,
+    &workload_gather,
+    &workload_kron,
+    &workload_urand,
+    &workload_fs,
+    &workload_ml,
+    &workload_sk,
+    &workload_uk5,
     NULL};
 
 const struct workload_type *workload_find(const char *name)

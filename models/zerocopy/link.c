@@ -1,0 +1,44 @@
+#include "models/zerocopy/link.h"
+
+#include <math.h>
+
+/* (sum of x^s)^(1/s), safe for large s. */
+static double join(const double *x, int n, double s)
+{
+    double top = 0, sum = 0;
+    for (int i = 0; i < n; i++)
+        top = fmax(top, x[i]);
+    if (top == 0)
+        return 0;
+    for (int i = 0; i < n; i++)
+        sum += pow(x[i] / top, s);
+    return top * pow(sum, 1 / s);
+}
+
+double link_time_ns(const struct pcie *p, const struct gpu *gpu, const struct link_launch *l, enum link_bound *bound)
+{
+    double n = (double)mix_requests(&l->mix), rate = p->efficiency * pcie_raw_bytes_per_s(p);
+    double down = (double)mix_payload(&l->mix) + (double)p->completion_bytes * n, up = (double)p->request_bytes * n;
+    double t[LINK_BOUNDS] = {0};
+    t[LINK_WIRE] = fmax(down, up) / rate * 1e9;
+    if (p->tags)
+        t[LINK_TAGS] = n * p->round_trip_ns / (double)p->tags;
+    if (p->host_bytes_per_s > 0)
+        t[LINK_HOST] = 64 * (double)l->mix.host_lines / p->host_bytes_per_s * 1e9;
+    double transfer = join(t, LINK_ISSUE, p->sharpness);
+    double warps = l->resident_warps > 0 ? l->resident_warps : (double)(gpu->sms * gpu->warps_per_sm);
+    double at_once = l->loads_at_once > 0 ? l->loads_at_once : 1;
+    double issue[2] = {transfer, l->loads * p->load_ns / (warps * at_once)};
+    double chain[2] = {join(issue, 2, p->issue_sharpness), l->chain_ns};
+    t[LINK_ISSUE] = fmax(issue[1], chain[1]);
+    *bound = LINK_WIRE;
+    for (int i = 1; i < LINK_BOUNDS; i++)
+        if (t[i] > t[*bound])
+            *bound = (enum link_bound)i;
+    return join(chain, 2, p->chain_sharpness) + p->launch_ns + p->vertex_ns * l->vertices;
+}
+
+double link_copy_ns(const struct pcie *p, double bytes, double copies)
+{
+    return copies * p->copy_setup_ns + bytes / pcie_copy_bytes_per_s(p) * 1e9;
+}

@@ -1,0 +1,112 @@
+/* zerocopy: what crosses PCIe when a GPU reads host memory by itself, request by request, under an access pattern. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/zerocopy_baseline.h"
+#include "replay/zerocopy_run.h"
+#include "trace/mem.h"
+
+static const struct param settings[] = {
+    PARAM_REAL_ROW(zerocopy_settings, gpu_memory_ratio, "", 0, 1e6, 0,
+                   "uvm: bytes of the edge list (or table) / GPU memory; 0: the platform's memory"),
+    PARAM_CHOICE_ROW(zerocopy_settings, uvm_time, "rate|engine", UVM_TIME_RATE,
+                     "uvm: by the published rate, or by the uvm engine's batch costs"),
+    {0}};
+
+static const struct policy_head *const policies[] = {
+    &zerocopy_naive.head, &zerocopy_merged.head, &zerocopy_aligned.head, &zerocopy_shift.head, &zerocopy_chunk.head,
+    &zerocopy_uvm,        &zerocopy_dma,         &zerocopy_copy,         &zerocopy_subgraph,   NULL};
+
+/* The scans of the job's input. */
+static const struct scan_ops *scans_of(const struct input *input, struct err *err)
+{
+    const struct workload_type *type = input->workload.type;
+    if (type && type->scans)
+        return type->scans;
+    if (type && type->produces == WORKLOAD_SCANS)
+        return type->ops;
+    (void)err_set(err,
+                  "'%s' holds no scans of host memory; the zerocopy engine replays bfs, sssp, cc, pagerank, gather "
+                  "and array",
+                  input->spec);
+    return NULL;
+}
+
+static int feed(const struct replay_job *job, const struct scan_ops *ops, void *state, struct zerocopy_run *runs,
+                struct err *err)
+{
+    struct scan_batch batch;
+    int rc = ops->start(state, err);
+    while (!rc && (rc = ops->next(state, &batch, err)) > 0) {
+        rc = 0;
+        double elements = 0;
+        for (size_t i = 0; i < batch.n; i++)
+            elements += (double)batch.scans[i].count;
+        for (size_t r = 0; r < job->policy_count && !rc; r++) {
+            runs[r].launch_elements += elements;
+            rc = zerocopy_run_scans(&runs[r], batch.scans, batch.n, err);
+            if (!rc && batch.last)
+                rc = zerocopy_run_launch(&runs[r], batch.launch, err);
+        }
+        progress_add(job->progress, batch.n);
+        if (!rc && job->progress && job->progress->cancelled)
+            rc = err_set(err, "stopped");
+    }
+    return rc;
+}
+
+static int open_launches(const char *path, FILE **file, struct err *err)
+{
+    if (!path)
+        return 0;
+    *file = fopen(path, "w");
+    if (!*file)
+        return err_set(err, "cannot create %s: %s", path, strerror(errno));
+    (void)fprintf(*file, "policy,launch,active_elements,req32,req64,req96,req128,requests,payload_bytes,host64_lines,"
+                         "time_ns\n");
+    return 0;
+}
+
+static int replay(const struct replay_job *job, struct outcome *outcomes, struct err *err)
+{
+    const struct scan_ops *ops = scans_of(&job->inputs[0], err);
+    if (!ops)
+        return -1;
+    void *state = job->inputs[0].workload.state;
+    struct zerocopy_context context = {.pcie = platform_section_get(job->platform, "pcie"),
+                                       .gpu = platform_section_get(job->platform, "gpu"),
+                                       .settings = job->settings};
+    ops->setup(state, &context.setup);
+    struct zerocopy_run *runs = mem_zalloc(job->policy_count, sizeof *runs, err);
+    if (!runs || open_launches(job->requests_path, &context.launches, err)) {
+        free(runs);
+        return -1;
+    }
+    int rc = 0;
+    for (size_t r = 0; r < job->policy_count && !rc; r++)
+        rc = zerocopy_run_open(&runs[r], zerocopy_kind_find(job->policies[r].head), &context, &outcomes[r], err);
+    if (!rc)
+        rc = feed(job, ops, state, runs, err);
+    for (size_t r = 0; r < job->policy_count && !rc; r++)
+        rc = zerocopy_run_finish(&runs[r], ops->runs(state), &outcomes[r], err);
+    for (size_t r = 0; r < job->policy_count; r++)
+        if (runs[r].kind)
+            zerocopy_run_close(&runs[r]);
+    free(runs);
+    if (context.launches && fclose(context.launches) && !rc)
+        rc = err_set(err, "cannot write %s: %s", job->requests_path, strerror(errno));
+    return rc;
+}
+
+const struct engine engine_zerocopy = {
+    .name = "zerocopy",
+    .summary = "GPU reads of host memory over PCIe, request by request",
+    .default_platform = "v100",
+    .default_policies = "naive,merged,aligned,uvm",
+    .policies = policies,
+    .settings = settings,
+    .settings_size = sizeof(struct zerocopy_settings),
+    .metrics = zerocopy_metric_table,
+    .replay = replay,
+};
