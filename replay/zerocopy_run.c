@@ -91,6 +91,7 @@ static int open_pattern(struct zerocopy_run *run, struct outcome *out, struct er
             .element = s->structures[i].element,
             .round = LINE_BYTES / s->structures[0].element,
             .unmasked_head = s->unmasked_head,
+            .visits = s->visits,
             .chunk = (uint64_t)s->chunk,
             .row = (uint64_t)s->row_elements,
             .block_warps = (uint64_t)(s->threads_per_block + WARP_LANES - 1) / WARP_LANES,
