@@ -1,0 +1,71 @@
+#include "models/zerocopy/lane.h"
+
+#include "trace/graph_generate.h"
+#include "trace/testing.h"
+
+static uint64_t state = 1;
+
+static uint64_t draw(uint64_t below)
+{
+    state = graph_mix(state);
+    return state % below;
+}
+
+START_TEST(the_quick_count_equals_the_exact_coalescer)
+{
+    static const enum scan_reuse rules[] = {REUSE_NONE, REUSE_WARP, REUSE_GROUP4, REUSE_PREVWARP};
+    for (int round = 0; round < 3000; round++) {
+        struct pattern_view view = {.shape = SCAN_LISTS,
+                                    .reuse = rules[draw(4)],
+                                    .base = 4096 + draw(32) * 4,
+                                    .element = draw(2) ? 8 : 4,
+                                    .block_warps = 4};
+        view.base -= view.base % view.element;
+        struct scan scans[100];
+        uint64_t at = draw(1000) + 8, lane = draw(100);
+        for (size_t i = 0; i < 100; i++) {
+            scans[i] = (struct scan){at, 1 + (draw(8) ? draw(20) : draw(300)), lane};
+            at += scans[i].count + (draw(4) ? 0 : draw(50));
+            lane += 1 + draw(2);
+        }
+        struct pattern_counter *counter = zerocopy_naive.counter_new(&view, NULL);
+        struct coalescer exact;
+        struct pattern_count count;
+        coalescer_init(&exact, view.reuse, NULL, NULL);
+        ck_assert_int_eq(zerocopy_naive.count(counter, scans, 100, NULL), 0);
+        ck_assert_int_eq(zerocopy_naive.finish(counter, &count, NULL), 0);
+        ck_assert_int_eq(zerocopy_naive.expand(&view, scans, 100, NULL, &exact, NULL), 0);
+        for (int i = 0; i < LINE_SECTORS; i++)
+            ck_assert_uint_eq(count.mix.by_size[i], exact.mix.by_size[i]);
+        ck_assert_uint_eq(count.mix.host_lines, exact.mix.host_lines);
+        coalescer_release(&exact);
+        zerocopy_naive.counter_free(counter);
+    }
+}
+END_TEST
+
+/* Threads of 32 4-byte elements: 8 loads touch each sector. */
+static uint64_t strided(enum scan_reuse reuse, uint64_t elements)
+{
+    struct pattern_view view = {.shape = SCAN_ARRAY, .reuse = reuse, .element = 4, .chunk = 32, .block_warps = 8};
+    struct scan array = {0, elements, 0};
+    struct pattern_counter *counter = zerocopy_naive.counter_new(&view, NULL);
+    struct pattern_count count;
+    ck_assert_int_eq(zerocopy_naive.count(counter, &array, 1, NULL), 0);
+    ck_assert_int_eq(zerocopy_naive.finish(counter, &count, NULL), 0);
+    zerocopy_naive.counter_free(counter);
+    ck_assert_uint_eq(count.mix.by_size[0], mix_requests(&count.mix));
+    return count.mix.by_size[0];
+}
+
+START_TEST(a_strided_array_asks_for_each_sector_once_twice_or_eight_times)
+{
+    ck_assert_uint_eq(strided(REUSE_WARP, 1 << 20), (1 << 20) / 8);
+    ck_assert_uint_eq(strided(REUSE_GROUP4, 1 << 20), (1 << 20) / 4);
+    ck_assert_uint_eq(strided(REUSE_NONE, 1 << 20), 1 << 20);
+    ck_assert_uint_eq(strided(REUSE_WARP, (1 << 20) + 40), (1 << 20) / 8 + 5);
+}
+END_TEST
+
+TEST_MAIN("lane", the_quick_count_equals_the_exact_coalescer,
+          a_strided_array_asks_for_each_sector_once_twice_or_eight_times)

@@ -1,0 +1,95 @@
+#include "models/zerocopy/link.h"
+
+#include "models/platform.h"
+#include "models/zerocopy/l1.h"
+#include "trace/testing.h"
+
+/* Useful GB/s of `requests` of one size on a platform, long enough for nothing else to count. */
+static double rate(const char *name, int sectors, int lines, enum link_bound *bound)
+{
+    struct err err = {""};
+    struct platform *platform = platform_load(name, &err);
+    ck_assert_msg(platform != NULL, "%s", err.msg);
+    struct link_launch l = {.mix = {.host_lines = (uint64_t)lines * 100000000}};
+    l.mix.by_size[sectors - 1] = 100000000;
+    double ns = link_time_ns(platform_section_get(platform, "pcie"), platform_section_get(platform, "gpu"), &l, bound);
+    platform_free(platform);
+    return (double)mix_payload(&l.mix) / ns;
+}
+
+/* Dissertation, figure 2.5: strided 4.74 to 4.77, aligned 12.23 GB/s. H200: measured 2026-11. */
+START_TEST(toy_bandwidths_are_the_published_and_measured_ones)
+{
+    enum link_bound bound;
+    ck_assert_double_eq_tol(rate("v100", 1, 1, &bound), 4.75, 0.05);
+    ck_assert_int_eq(bound, LINK_TAGS);
+    ck_assert_double_eq_tol(rate("v100", 4, 2, &bound), 12.23, 0.1);
+    ck_assert_int_eq(bound, LINK_WIRE);
+    ck_assert_double_eq_tol(rate("h200", 4, 2, &bound), 50.5, 0.8);
+    ck_assert_double_eq_tol(rate("h200", 2, 1, &bound), 42.9, 1.5);
+}
+END_TEST
+
+START_TEST(block_copies_have_the_measured_curve)
+{
+    static const struct {
+        double bytes, ns;
+    } measured[] = {{4096, 2605}, {65536, 3810}, {262144, 7584}, {1048576, 22167}, {67108864, 1213068}};
+    struct platform *platform = platform_load("h200", NULL);
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
+        double ns = link_copy_ns(platform_section_get(platform, "pcie"), measured[i].bytes, 1);
+        ck_assert_double_eq_tol(ns / measured[i].ns, 1, 0.05);
+    }
+    platform_free(platform);
+}
+END_TEST
+
+/* Multiprocessors of 32 warps, one 128 B load each at a time: GB/s, measured on an H200, 2026-11. */
+START_TEST(few_multiprocessors_are_bound_by_their_warps)
+{
+    static const struct {
+        double sms, rate;
+    } measured[] = {{1, 3.113}, {4, 11.926}, {8, 23.249}, {16, 40.436}, {24, 49.675}, {132, 49.286}};
+    struct platform *platform = platform_load("h200", NULL);
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
+        struct link_launch l = {
+            .mix = {{0, 0, 0, 4194304}, 8388608}, .loads = 4194304, .resident_warps = 32 * measured[i].sms};
+        enum link_bound bound;
+        double ns =
+            link_time_ns(platform_section_get(platform, "pcie"), platform_section_get(platform, "gpu"), &l, &bound);
+        ck_assert_double_eq_tol(536870912 / ns / measured[i].rate, 1, 0.08);
+    }
+    platform_free(platform);
+}
+END_TEST
+
+/* H200, 2026-11: chunks of 32 4-byte elements, blocks of 256 threads. */
+START_TEST(l1_refetches_are_the_measured_ones)
+{
+    struct platform *platform = platform_load("h200", NULL);
+    const struct pcie *p = platform_section_get(platform, "pcie");
+    const struct gpu *gpu = platform_section_get(platform, "gpu");
+    struct l1_kernel k = {.blocks = 2048, .warps = 8, .lines_per_warp = 32, .sector_loads = 8};
+    ck_assert_double_eq_tol(l1_fetches(p, gpu, &k), 1.547, 0.03);
+    k.blocks = 16384;
+    ck_assert_double_eq_tol(l1_fetches(p, gpu, &k), 1.323, 0.03);
+    k.blocks_per_sm = 4;
+    ck_assert_double_eq_tol(l1_fetches(p, gpu, &k), 3.7, 0.2);
+    k.blocks_per_sm = 0;
+    k.lines_per_warp = 16;
+    ck_assert_double_eq_tol(l1_fetches(p, gpu, &k), 1, 0.1);
+    platform_free(platform);
+}
+END_TEST
+
+START_TEST(wire_bytes_are_what_counters_see)
+{
+    const struct request_mix mix = {{0, 0, 0, 524288}, 1048576};
+    ck_assert_uint_eq(link_up_bytes(&mix), 16 * 524288);
+    ck_assert_uint_eq(link_down_bytes(&mix), 140 * 524288);
+}
+END_TEST
+
+TEST_MAIN("link", toy_bandwidths_are_the_published_and_measured_ones, block_copies_have_the_measured_curve,
+          few_multiprocessors_are_bound_by_their_warps, l1_refetches_are_the_measured_ones,
+          wire_bytes_are_what_counters_see)

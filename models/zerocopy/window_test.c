@@ -1,0 +1,128 @@
+#include "models/zerocopy/window.h"
+
+#include "trace/graph_generate.h"
+#include "trace/testing.h"
+
+static uint64_t state = 1;
+
+static uint64_t draw(uint64_t below)
+{
+    state = graph_mix(state);
+    return state % below;
+}
+
+static void same(const struct request_mix *a, const struct request_mix *b)
+{
+    for (int i = 0; i < LINE_SECTORS; i++)
+        ck_assert_uint_eq(a->by_size[i], b->by_size[i]);
+    ck_assert_uint_eq(a->host_lines, b->host_lines);
+}
+
+/* One random view and a launch of `lists` random lists, counted in closed form and by the exact coalescer. */
+static void compare(size_t lists)
+{
+    static const struct zerocopy_pattern *const patterns[] = {&zerocopy_merged, &zerocopy_aligned, &zerocopy_chunk};
+    static const enum scan_reuse rules[] = {REUSE_NONE, REUSE_WARP, REUSE_PREVWARP};
+    const struct zerocopy_pattern *p = patterns[draw(3)];
+    uint32_t element = draw(2) ? 8 : 4;
+    struct pattern_view view = {.shape = SCAN_LISTS,
+                                .reuse = rules[draw(8) ? draw(2) : 2],
+                                .base = 4096 + draw(64) * 4,
+                                .element = element,
+                                .round = draw(2) ? 16 : 128 / element,
+                                .unmasked_head = draw(3) == 0,
+                                .block_warps = 4};
+    struct err err = {""};
+    struct pattern_counter *counter = p->counter_new(&view, &err);
+    struct coalescer exact;
+    coalescer_init(&exact, view.reuse, NULL, NULL);
+    struct scan scans[64];
+    uint64_t at = draw(1000) + 32, lane = draw(100);
+    for (size_t i = 0; i < lists; i++) {
+        scans[i] = (struct scan){at, 1 + (draw(8) ? draw(80) : draw(700)), lane};
+        at += scans[i].count + (draw(4) ? 0 : draw(50));
+        lane += 1 + draw(2);
+    }
+    struct pattern_carry carry = {0};
+    struct pattern_count count;
+    ck_assert_int_eq(p->count(counter, scans, lists, &err), 0);
+    ck_assert_int_eq(p->finish(counter, &count, &err), 0);
+    ck_assert_int_eq(p->expand(&view, scans, lists, &carry, &exact, &err), 0);
+    same(&count.mix, &exact.mix);
+    coalescer_release(&exact);
+    p->counter_free(counter);
+}
+
+START_TEST(the_closed_form_equals_the_exact_coalescer_on_a_million_random_lists)
+{
+    for (int i = 0; i < 16384; i++)
+        compare(62);
+}
+END_TEST
+
+START_TEST(single_lists_agree_too)
+{
+    for (int i = 0; i < 100000; i++)
+        compare(1);
+}
+END_TEST
+
+/* The example of window.h: 40 elements of 8 B from byte 48 on. */
+START_TEST(a_misaligned_list_is_cut_at_windows_and_lines)
+{
+    struct pattern_view view = {.shape = SCAN_LISTS, .reuse = REUSE_NONE, .element = 8, .block_warps = 4};
+    struct scan list = {6, 40, 0};
+    struct pattern_counter *counter = zerocopy_merged.counter_new(&view, NULL);
+    struct pattern_count count;
+    ck_assert_int_eq(zerocopy_merged.count(counter, &list, 1, NULL), 0);
+    ck_assert_int_eq(zerocopy_merged.finish(counter, &count, NULL), 0);
+    const struct request_mix want = {{0, 1, 2, 1}, 7};
+    same(&count.mix, &want);
+    ck_assert_uint_eq(count.loads, 2);
+    zerocopy_merged.counter_free(counter);
+}
+END_TEST
+
+/* A grid-stride loop over 64 MiB from element 8 on: 524,287 full windows of 32 + 96 B and one of 24 lanes (findings of
+ * the H200 counters: 1,046,918 counted). */
+START_TEST(a_shifted_array_makes_1048575_requests)
+{
+    struct pattern_view view = {.shape = SCAN_ARRAY, .reuse = REUSE_NONE, .element = 4, .block_warps = 8};
+    struct scan array = {8, (64 << 20) / 4 - 8, 0};
+    struct pattern_counter *counter = zerocopy_merged.counter_new(&view, NULL);
+    struct pattern_count count;
+    ck_assert_int_eq(zerocopy_merged.count(counter, &array, 1, NULL), 0);
+    ck_assert_int_eq(zerocopy_merged.finish(counter, &count, NULL), 0);
+    ck_assert_uint_eq(count.mix.by_size[0], 524287);
+    ck_assert_uint_eq(count.mix.by_size[2], 524288);
+    ck_assert_uint_eq(mix_payload(&count.mix), (64 << 20) - 32);
+    zerocopy_merged.counter_free(counter);
+}
+END_TEST
+
+/* Block sharing never requests a sector of a block twice and never leaves one out, whatever the lists. */
+START_TEST(l1_requests_each_sector_of_a_block_once)
+{
+    for (int round = 0; round < 2000; round++) {
+        struct pattern_view view = {
+            .shape = SCAN_LISTS, .reuse = REUSE_L1, .base = 4096, .element = 8, .block_warps = 4};
+        struct pattern_counter *counter = zerocopy_aligned.counter_new(&view, NULL);
+        struct scan scans[4];
+        uint64_t at = draw(100);
+        for (size_t i = 0; i < 4; i++) {
+            scans[i] = (struct scan){at, 1 + draw(90), i};
+            at += scans[i].count;
+        }
+        struct pattern_count count;
+        ck_assert_int_eq(zerocopy_aligned.count(counter, scans, 4, NULL), 0);
+        ck_assert_int_eq(zerocopy_aligned.finish(counter, &count, NULL), 0);
+        uint64_t first = (4096 + scans[0].first * 8) / 32, last = (4096 + at * 8 - 1) / 32;
+        ck_assert_uint_eq(mix_payload(&count.mix), (last - first + 1) * 32);
+        zerocopy_aligned.counter_free(counter);
+    }
+}
+END_TEST
+
+TEST_MAIN("window", the_closed_form_equals_the_exact_coalescer_on_a_million_random_lists, single_lists_agree_too,
+          a_misaligned_list_is_cut_at_windows_and_lines, a_shifted_array_makes_1048575_requests,
+          l1_requests_each_sector_of_a_block_once)
