@@ -159,7 +159,8 @@ static const struct stream_ops ops = {facts};
                                                     open_##N,                                                          \
                                                     close_gpu,                                                         \
                                                     &ops,                                                              \
-                                                    next}
+                                                    next,                                                              \
+                                                    NULL}
 
 GPU(1, "b+tree");
 GPU(2, "backprop");

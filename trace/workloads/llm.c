@@ -142,4 +142,5 @@ const struct workload_type workload_llm = {
     open_llm,
     close_llm,
     &ops,
-    next};
+    next,
+    NULL};

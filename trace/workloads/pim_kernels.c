@@ -98,7 +98,8 @@ static const struct stream_ops ops = {facts};
                                                       open_##NAME,                                                     \
                                                       close_pim,                                                       \
                                                       &ops,                                                            \
-                                                      next}
+                                                      next,                                                            \
+                                                      NULL}
 
 extern const struct workload_type workload_pim_add, workload_pim_copy, workload_pim_daxpy, workload_pim_scale,
     workload_pim_bn_fwd, workload_pim_bn_bwd, workload_pim_fc, workload_pim_kmeans, workload_pim_grim,

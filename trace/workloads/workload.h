@@ -29,11 +29,11 @@ struct workload_type {
     void *(*open)(const void *params, struct err *err);
     void (*close)(void *state);
     const void *ops; /* by `produces` */
+    /* The serialised form: fill at most cap records, in order; *n = 0 at the end. NULL for graphs. */
+    int (*next)(void *state, struct record *records, size_t cap, size_t *n, struct err *err);
     /* A const struct scan_ops * of a workload that produces something else but can also be read over the link without
      * faults; its state is then a struct whose first member those functions expect. NULL: it cannot. */
     const void *scans;
-    /* The serialised form: fill at most cap records, in order; *n = 0 at the end. NULL for graphs. */
-    int (*next)(void *state, struct record *records, size_t cap, size_t *n, struct err *err);
 };
 
 struct workload {
