@@ -7,6 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/table.h"
+#include "replay/info_tlp.h"
 #include "trace/summary.h"
 #include "trace/units.h"
 
@@ -200,7 +201,7 @@ static int fill(struct info *info, const char *path, struct err *err)
             return -1;
         (void)json_object_set_new(o, pairs[i], values);
     }
-    return 0;
+    return info_tlp_json(info->store, o, err);
 }
 
 /* One JSON value as a cell: n/a for null. Bytes and times for people where `human`. */
@@ -283,6 +284,19 @@ static void print_spans(const struct info *info)
     }
 }
 
+/* PCIe packets, if the trace has any. */
+static void print_packets(const json_t *o)
+{
+    if (!json_object_get(o, "tlp"))
+        return;
+    print_rows(json_object_get(o, "tlp_types"), false);
+    print_rows(json_object_get(o, "tlp_histogram"), false);
+    print_rows(json_object_get(o, "tlp_flows"), false);
+    print_rows(json_object_get(o, "tlp_defects"), false);
+    print_object("PCIe packets", json_object_get(o, "tlp"), NULL);
+    print_object("latency of completed reads, ns", json_object_get(o, "tlp_latency_ns"), NULL);
+}
+
 static void print_table(const struct info *info)
 {
     static const char *const counts[] = {"kernels", "allocations", "batches", "services"};
@@ -300,6 +314,7 @@ static void print_table(const struct info *info)
         else
             printf("%s: %" PRId64 "\n", counts[i], (int64_t)json_integer_value(n));
     }
+    print_packets(o);
     print_object("left out", json_object_get(o, "skipped"), "0");
     print_object("dropped by the source", json_object_get(o, "dropped"), "0");
     print_object("origin", json_object_get(o, "origin"), NULL);

@@ -5,14 +5,19 @@
 #include <sys/wait.h>
 
 #include "cmd/cmd.h"
+#include "cmd/cmd_record_live.h"
 #include "trace/recorder.h"
 
-static const char *output;
+static const char *output, *interface, *tlp_offset, *ports, *adapter;
 static bool force, force_injection, unified_memory, counters;
 static int counter_group;
 static const struct opt options[] = {
     {"output", 'o', OPT_TEXT, "FILE", &output, "trace to write; %p: process, %h: host (default offchip.db)", 0, 0},
     {"force", 'f', OPT_FLAG, NULL, &force, "replace FILE if it exists", 0, 0},
+    {"interface", 'i', OPT_TEXT, "IF", &interface, "PCIe packets from network interface IF until ^C", 0, 0},
+    {"tlp-offset", 0, OPT_TEXT, "K", &tlp_offset, "--interface: a TLP starts at byte K of every packet", 0, 0},
+    {"nettlp-port", 0, OPT_TEXT, "LO-HI", &ports, "--interface: UDP ports that carry TLPs", 0, 0},
+    {"adapter-ip", 0, OPT_TEXT, "ADDRESS", &adapter, "--interface: one end must have this address", 0, 0},
     {"uvm", 0, OPT_FLAG, NULL, &unified_memory,
      "unified memory, kernels, copies, allocations (default without --counters)", 0, 0},
     {"counters", 0, OPT_FLAG, NULL, &counters, "hardware counters of every kernel", 0, 0},
@@ -72,6 +77,12 @@ static int run(int argc, char **argv)
     struct recorder_result result;
     struct err err;
     char warning[300];
+    if (interface) {
+        const struct record_live live = {interface, output ? output : "offchip.db", tlp_offset, ports, adapter, force};
+        if (argc != 0)
+            return cmd_usage("--interface records packets: no program is run with it");
+        return cmd_record_live(&live);
+    }
     if (argc == 0)
         return cmd_usage("record needs a program to run: offchip record [OPTIONS] -- CMD [ARGS]");
     const struct recorder_options o = {
@@ -100,14 +111,18 @@ static int run(int argc, char **argv)
 const struct command cmd_record = {
     .name = "record",
     .summary = "run a program on a GPU and record what leaves the chip",
-    .usage = "[-o FILE] [--uvm] [--counters] [-f] [--force-injection] [--] CMD [ARGS]",
+    .usage = "[-o FILE] [--uvm] [--counters] [-f] [--force-injection] [--] CMD [ARGS]\n"
+             "       offchip record --interface IF [-o FILE] [-f]",
     .details = "Runs CMD with liboffchip_inject.so, which the CUDA driver loads into it, and writes\n"
                "what CUPTI reports: page faults and migrations of unified memory, kernels, copies,\n"
                "allocations, advice and prefetches; with --counters, hardware counters of every kernel.\n"
                "No root and no change to the program is needed. Each process that uses CUDA gets a file\n"
-               "of its own. CMD's exit status is passed on when the recording is good.",
+               "of its own. CMD's exit status is passed on when the recording is good.\n\n"
+               "With --interface, records the PCIe packets that NetTLP adapters send over Ethernet, as\n"
+               "they pass a network interface, until ^C. That needs the right to capture packets.",
     .examples = "  offchip record -o app.db -- ./app --size 4096\n"
                 "  offchip record -o run-%p.db -- mpirun -n 2 ./app\n"
+                "  offchip record --interface eth1 -o pcie.db\n"
                 "  offchip record --counters -o bfs.db -- ./bfs graph.bel",
     .options = options,
     .run = run,

@@ -243,7 +243,8 @@ int capture_finish(struct capture *c, struct store *store, struct err *err)
     tlp_sink_total(c->sink, "packets", (int64_t)c->packets);
     tlp_sink_total(c->sink, "truncated_packets", (int64_t)c->cut_packets);
     for (int v = 1; v < NETTLP_VERDICTS; v++)
-        if (c->skipped[v] && store_skip(store, nettlp_reason((enum nettlp_verdict)v), c->skipped[v], err))
+        if ((c->skipped[v] || v == NETTLP_MALFORMED || v == NETTLP_SHORT) && /* these two are said even if 0 */
+            store_skip(store, nettlp_reason((enum nettlp_verdict)v), c->skipped[v], err))
             return -1;
     return tlp_sink_finish(c->sink, err);
 }
