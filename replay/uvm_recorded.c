@@ -4,8 +4,9 @@
 
 #include "trace/units.h"
 
-/* A recording is a policy's own if at least this share of its services is decided as recorded, and no fewer than the
- * stock prefetcher explains. The rest are services that a loss cut off, or blocks whose edges are not known. */
+/* A recording is a policy's own if at least this share of its services is decided as recorded, no fewer than the stock
+ * prefetcher explains, and if at least this share of the prefetched pages agrees. The rest are services that a loss cut
+ * off, or blocks whose edges are not known. */
 #define OWN_SHARE 0.95
 
 /* Bounds of one quantity. */
@@ -83,7 +84,7 @@ static void exact(const struct uvm_recorded_run *run, const struct uvm_open_loop
     const struct uvm_recording *r = run->recording;
     outcome_note(o,
                  "exact: the policy decides %llu of %llu services as recorded (precision %.4f, recall %.4f); faults, "
-                 "batches and services are the recording's",
+                 "batches, services and bytes are the recording's",
                  (unsigned long long)own->services_exact, (unsigned long long)own->services,
                  own->planned_pages ? (double)own->common_pages / (double)own->planned_pages : 1.0,
                  own->recorded_pages ? (double)own->common_pages / (double)own->recorded_pages : 1.0);
@@ -91,13 +92,14 @@ static void exact(const struct uvm_recorded_run *run, const struct uvm_open_loop
     put_count(o, "faults", own->faults, own->faults);
     put_count(o, "batches", own->batches, own->batches);
     put_count(o, "services", own->services, own->services);
-    put_count(o, "prefetched_bytes", own->prefetched_bytes, own->prefetched_bytes);
+    put_count(o, "prefetched_bytes", r->prefetch_pages * UVM_PAGE_BYTES, r->prefetch_pages * UVM_PAGE_BYTES);
     put_count(o, "d2h_bytes", r->back_bytes, r->back_bytes);
     put_count(o, "evictions", r->evictions, r->evictions);
     put(o, "r_median", (struct range){own->r_median, own->r_median});
     put(o, "r_p25", (struct range){own->r_p25, own->r_p25});
     put(o, "r_p75", (struct range){own->r_p75, own->r_p75});
-    describe(run, o, (struct range){(double)own->h2d_bytes, (double)own->h2d_bytes});
+    double h2d = (double)((r->fault_pages + r->prefetch_pages) * UVM_PAGE_BYTES + r->user_bytes);
+    describe(run, o, (struct range){h2d, h2d});
     put_findings(o, own);
 }
 
@@ -189,7 +191,9 @@ static int is_own(const struct uvm_recorded_run *run, const struct uvm_open_loop
                                       .hidden = UVM_HIDDEN_FORCED,
                                       .progress = run->progress};
     struct uvm_open_loop tree;
-    *yes = own->services && (double)own->services_exact >= OWN_SHARE * (double)own->services;
+    *yes = own->services && (double)own->services_exact >= OWN_SHARE * (double)own->services &&
+           (double)own->common_pages >= OWN_SHARE * (double)own->planned_pages &&
+           (double)own->common_pages >= OWN_SHARE * (double)own->recorded_pages;
     if (!*yes || run->policy == &uvm_tree)
         return 0;
     if (uvm_open_loop_run(&stock, &tree, err))
