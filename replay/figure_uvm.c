@@ -18,8 +18,7 @@ struct grid {
     const struct run **cells; /* [case * policy_count + policy]; NULL: no such run */
 };
 
-/* Whether runs of the set differ in a key. */
-static bool differs(const struct run_set *set, const char *key)
+bool figure_uvm_differs(const struct run_set *set, const char *key)
 {
     char first[128] = "", text[128];
     bool any = false;
@@ -33,18 +32,31 @@ static bool differs(const struct run_set *set, const char *key)
     return false;
 }
 
-/* "conv2d 150 %", with what else the set varies. */
-static void case_label(const struct run_set *set, const struct run *run, char *label, size_t size)
+const char *figure_uvm_case(const struct run_set *set, const struct run *run, const char *skip, char *label,
+                            size_t size)
 {
-    static const char *const keys[] = {"kernel", "pattern", "bytes", "gpu_memory_bytes", "traced", "platform"};
+    static const char *const of_input[] = {"kernel", "pattern", "bytes", "platform"};
     char text[128];
+    const char *key;
+    json_t *value;
     size_t used = (size_t)snprintf(label, size, "%s", run_workload(run, text, sizeof text));
-    for (size_t k = 0; k < sizeof keys / sizeof *keys && used < size; k++)
-        if (differs(set, keys[k]) && run_key(run, keys[k], text, sizeof text))
+    for (size_t k = 0; k < sizeof of_input / sizeof *of_input && used < size; k++)
+        if (strcmp(of_input[k], skip) != 0 && figure_uvm_differs(set, of_input[k]) &&
+            run_key(run, of_input[k], text, sizeof text))
             used += (size_t)snprintf(label + used, size - used, " %s", text);
-    const char *pct = run_key(run, "oversubscription_pct", text, sizeof text);
-    if (pct && used < size && differs(set, "oversubscription_pct"))
-        (void)snprintf(label + used, size - used, strcmp(pct, "0") == 0 ? " fits" : " %s %%", pct);
+    json_object_foreach(run->settings, key, value)
+    {
+        if (used >= size || strcmp(key, skip) == 0 || !figure_uvm_differs(set, key) ||
+            !run_key(run, key, text, sizeof text))
+            continue;
+        if (strcmp(key, "oversubscription_pct") != 0)
+            used += (size_t)snprintf(label + used, size - used, " %s=%s", key, text);
+        else if (strcmp(text, "0") == 0)
+            used += (size_t)snprintf(label + used, size - used, " fits");
+        else
+            used += (size_t)snprintf(label + used, size - used, " %s %%", text);
+    }
+    return label;
 }
 
 static void grid_release(struct grid *grid)
@@ -79,7 +91,7 @@ static int grid_make(struct grid *grid, const struct run_set *set, struct err *e
         char label[128];
         if (strcmp(set->runs[i].engine, "uvm") != 0)
             continue;
-        case_label(set, &set->runs[i], label, sizeof label);
+        (void)figure_uvm_case(set, &set->runs[i], "", label, sizeof label);
         at[2 * i] = find_or_add(grid->cases[0], sizeof grid->cases[0], &grid->case_count, label);
         (void)run_label(set, &set->runs[i], label, sizeof label);
         at[2 * i + 1] = find_or_add(grid->policies[0], sizeof grid->policies[0], &grid->policy_count, label);

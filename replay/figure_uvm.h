@@ -7,4 +7,12 @@
 /* R from results: a box per case and policy. */
 int figure_uvm_locality_results(const struct figure_input *input, FILE *script, struct err *err);
 
+/* Whether runs of the set differ in a key. */
+bool figure_uvm_differs(const struct run_set *set, const char *key);
+
+/* "conv2d 150 %": the workload and whatever else of input and settings differs in the set, but for key `skip`. Returns
+ * label. */
+const char *figure_uvm_case(const struct run_set *set, const struct run *run, const char *skip, char *label,
+                            size_t size);
+
 #endif

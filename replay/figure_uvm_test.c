@@ -93,6 +93,34 @@ START_TEST(results_without_the_needed_numbers_are_refused_with_the_reason)
 }
 END_TEST
 
+START_TEST(the_setting_that_varies_most_is_the_axis_of_sensitivity)
+{
+    struct run_set set = {0};
+    struct err err = {""};
+    struct figure_input input = {.path = "r.json", .runs = &set};
+    for (int i = 0; i < 3; i++) {
+        char text[600];
+        (void)snprintf(text, sizeof text,
+                       "{\"engine\":\"uvm\",\"input\":\"synth:nw\",\"settings\":{\"oversubscription_pct\":%d,"
+                       "\"service_ns\":%d},\"runs\":[{\"policy\":\"fixed\",\"params\":{},\"metrics\":"
+                       "{\"speedup_ratio\":%d}}]}",
+                       125 + i / 2, 4000 + i * 1000, i + 1);
+        load_results(&set, text);
+        if (i == 0) {
+            ck_assert_ptr_null(script_of("uvm-sensitivity", &input, &err));
+            ck_assert_ptr_nonnull(strstr(err.msg, "no setting differs"));
+        }
+    }
+    char *script = script_of("uvm-sensitivity", &input, &err);
+    ck_assert_msg(script != NULL, "%s", err.msg);
+    ck_assert_ptr_nonnull(strstr(script, "service"));
+    ck_assert_ptr_nonnull(strstr(script, "nw 125 %, fixed"));
+    ck_assert_ptr_nonnull(strstr(script, "4000 1\n5000 2\n"));
+    free(script);
+    run_set_release(&set);
+}
+END_TEST
+
 START_TEST(a_recording_gives_its_timeline_and_its_locality)
 {
     static const char *const names[] = {"uvm-timeline", "uvm-locality"};
@@ -128,5 +156,6 @@ END_TEST
 
 TEST_MAIN("figure_uvm", figures_of_results_hold_every_run_and_draw,
           an_interval_has_a_bar_at_its_geometric_middle_and_a_line_between_its_ends,
+          the_setting_that_varies_most_is_the_axis_of_sensitivity,
           results_without_the_needed_numbers_are_refused_with_the_reason,
           a_recording_gives_its_timeline_and_its_locality)

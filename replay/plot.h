@@ -34,7 +34,8 @@ struct figure {
 
 extern const struct figure figure_tlp_sizes, figure_tlp_latency;
 extern const struct figure figure_placement_overhead, figure_placement_timeline;
-extern const struct figure figure_uvm_speedup, figure_uvm_granularity, figure_uvm_locality, figure_uvm_timeline;
+extern const struct figure figure_uvm_speedup, figure_uvm_granularity, figure_uvm_locality, figure_uvm_timeline,
+    figure_uvm_sensitivity;
 
 extern const struct figure *const figures[]; /* ends with NULL */
 
