@@ -6,10 +6,11 @@
 
 #include "replay/dram.h"
 #include "replay/policy_list.h"
+#include "replay/uvm.h"
 #include "trace/mem.h"
 #include "trace/units.h"
 
-const struct engine *const engines[] = {&engine_dram, &engine_zerocopy, &engine_placement, NULL};
+const struct engine *const engines[] = {&engine_uvm, &engine_dram, &engine_zerocopy, &engine_placement, NULL};
 
 const struct engine *engine_find(const char *name)
 {

@@ -6,6 +6,7 @@
 
 #include "trace/mem.h"
 
+extern const struct workload_type workload_conv2d, workload_fdtd2d, workload_bicg, workload_nw, workload_triad;
 extern const struct workload_type workload_array, workload_bfs, workload_cc, workload_fs, workload_gather,
     workload_kron, workload_ml, workload_pagerank, workload_sk, workload_sssp, workload_uk5, workload_urand;
 extern const struct workload_type workload_pim_add, workload_pim_copy, workload_pim_daxpy, workload_pim_scale,
@@ -47,6 +48,11 @@ const struct workload_type *const workload_types[] = {
     &workload_gpu_g19,
     &workload_gpu_g20,
     &workload_llm,
+    /* page touches */ &workload_conv2d,
+    &workload_fdtd2d,
+    &workload_bicg,
+    &workload_nw,
+    &workload_triad,
     /* scans of host memory, graphs */ &workload_array,
     &workload_bfs,
     &workload_cc,
