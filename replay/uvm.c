@@ -101,7 +101,9 @@ static int join_logs(const struct replay_job *job, struct batch_log *logs, struc
     FILE *out = fopen(job->requests_path, "w");
     if (!out)
         return err_set(err, "cannot write '%.200s': %s", job->requests_path, strerror(errno));
-    (void)fputs("policy,batch,fetch_ns,end_ns,launch,kernel,raw_faults,faults,pages,blocks,block_first,block_last,evictions\n", out);
+    (void)fputs(
+        "policy,batch,fetch_ns,end_ns,launch,kernel,raw_faults,faults,pages,blocks,block_first,block_last,evictions\n",
+        out);
     char buf[65536];
     bool failed = false;
     for (size_t i = 0; i < job->policy_count; i++) {

@@ -71,8 +71,10 @@ static int service(struct uvm_driver *d, uint32_t number, const struct page_mask
     at->cpu += p->service_ns + p->fault_page_ns * faults;
     double back_ns = 0;
     if (!b->chunk) {
-        if (!b->known)
+        if (!b->known) {
             at->cpu += p->new_block_ns;
+            d->work.new_blocks++;
+        }
         struct uvm_evicted out;
         while (!uvm_memory_take_chunk(d->memory, number, &out)) {
             at->cpu += p->evict_ns;
@@ -86,9 +88,13 @@ static int service(struct uvm_driver *d, uint32_t number, const struct page_mask
     page_mask_or(&moved, faulted, &plan);
     page_mask_and(&mapped, &moved, &b->host_mapped);
     unsigned moved_pages = page_mask_count(&moved), unmapped = page_mask_count(&mapped);
-    at->cpu += p->moved_page_ns * moved_pages + p->unmap_page_ns * unmapped;
-    if (unmapped)
-        at->cpu += p->unmap_run_ns * page_mask_runs(&mapped);
+    unsigned moved_runs = page_mask_runs(&moved), unmapped_runs = page_mask_runs(&mapped);
+    at->cpu += p->moved_page_ns * moved_pages + p->moved_run_ns * moved_runs + p->unmap_page_ns * unmapped +
+               p->unmap_run_ns * unmapped_runs;
+    d->work.moved_pages += moved_pages;
+    d->work.moved_runs += moved_runs;
+    d->work.unmapped_pages += unmapped;
+    d->work.unmapped_runs += unmapped_runs;
     if (uvm_memory_migrate(d->memory, number, faulted, &plan, &copied, err))
         return -1;
     d->moved += moved_pages;
@@ -101,8 +107,9 @@ static int service(struct uvm_driver *d, uint32_t number, const struct page_mask
         page_mask_and(&part, &copied, &plan);
         records += page_mask_runs(&part);
         d->records += records;
-        in_ns = p->copy_run_ns * page_mask_runs(&copied) +
-                (double)page_mask_count(&copied) * UVM_PAGE_BYTES / p->h2d_bytes_per_s * 1e9;
+        unsigned runs = page_mask_runs(&copied);
+        d->work.copied_runs += runs;
+        in_ns = p->copy_run_ns * runs + (double)page_mask_count(&copied) * UVM_PAGE_BYTES / p->h2d_bytes_per_s * 1e9;
         if (d->traced)
             in_ns += p->trace_record_ns * records;
     }

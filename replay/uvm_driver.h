@@ -11,6 +11,7 @@
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
 #include "replay/uvm_memory.h"
+#include "replay/uvm_work.h"
 
 struct uvm_driver {
     struct uvm_memory *memory;
@@ -26,6 +27,7 @@ struct uvm_driver {
     uint32_t raw, faults, moved;
     /* Totals. */
     uint64_t batches, services, raw_faults, records, cpu_faults;
+    struct uvm_work work;
 };
 
 /* policy_params: head.state_size bytes with the parameters stored, or NULL for the defaults; copied. */

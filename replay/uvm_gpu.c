@@ -72,6 +72,7 @@ int uvm_gpu_init(struct uvm_gpu *g, const struct actor_ops *ops, const void *sta
     g->platform = platform;
     g->sms = (uint32_t)gpu->sms;
     g->fault_gap_ns = (int64_t)(platform->fault_gap_ns + 0.5);
+    g->resume_ns = (uint64_t)platform->resume_ns;
     g->blocked = platform->utlb == UVM_UTLB_BLOCKED;
     g->launch_count = ops->launches(state);
     g->launch = NONE;
@@ -422,6 +423,16 @@ uint32_t uvm_gpu_fetch(struct uvm_gpu *g, int64_t time, uint32_t max, uint32_t *
     return n;
 }
 
+/* When a satisfied slot goes on: the same in every run, without a pattern between slots and replays. */
+static int64_t resume_time(const struct uvm_gpu *g, const struct uvm_slot *s, int64_t time)
+{
+    if (!g->resume_ns)
+        return time;
+    uint64_t x = ((uint64_t)g->epoch << 32 | (uint64_t)(s - g->slots)) * 0x9E3779B97F4A7C15u;
+    x = (x ^ x >> 32) * 0xBF58476D1CE4E5B9u;
+    return time + (int64_t)((x >> 32) * g->resume_ns >> 32);
+}
+
 /* A waiting slot asks again; true if it goes on. */
 static bool retry(struct uvm_gpu *g, struct uvm_slot *s, int64_t time)
 {
@@ -434,10 +445,10 @@ static bool retry(struct uvm_gpu *g, struct uvm_slot *s, int64_t time)
             report_pending(g, s, time);
             return false;
         }
-        s->time = time + s->step.compute_ns;
+        s->time = resume_time(g, s, time) + s->step.compute_ns;
         s->index++;
     } else if (s->time < time) {
-        s->time = time;
+        s->time = resume_time(g, s, time);
     }
     return true;
 }

@@ -39,11 +39,12 @@ struct uvm_gpu {
     uint32_t sms, slots_cap;
     struct uvm_slot *slots;
     struct uvm_utlb_state *utlbs;
-    uint32_t *waiting;    /* storage of the micro-TLBs' lists of waiting slots */
-    uint64_t *reported;   /* storage of their tables of reported pages */
-    uint32_t table_mask;  /* entries of one table, less 1 */
-    uint32_t epoch;       /* counts replays */
+    uint32_t *waiting;   /* storage of the micro-TLBs' lists of waiting slots */
+    uint64_t *reported;  /* storage of their tables of reported pages */
+    uint32_t table_mask; /* entries of one table, less 1 */
+    uint32_t epoch;      /* counts replays */
     int64_t fault_gap_ns;
+    uint64_t resume_ns;
     bool blocked;
     /* Calendar. */
     uint32_t heads[UVM_GPU_BUCKETS], tails[UVM_GPU_BUCKETS];
@@ -61,7 +62,7 @@ struct uvm_gpu {
     struct uvm_fault *faults;
     uint32_t fault_count;
     int64_t first_fault_ns;
-    int64_t stop_ns; /* run no further */
+    int64_t stop_ns;      /* run no further */
     int64_t interrupt_ns; /* a fault stops the run so much later; UVM_GPU_NEVER while the driver is at work */
     uint64_t touches, remote_touches;
     struct err *err;

@@ -299,7 +299,8 @@ int uvm_memory_check(const struct uvm_memory *m, struct err *err)
                        (unsigned long long)m->fault_pages, (unsigned long long)m->prefetch_pages,
                        (unsigned long long)m->came);
     if (used != m->pieces_used || linked != chunks || (m->chunks && used > m->chunks * PIECES))
-        return err_set(err, "check violated: %llu pieces counted, %llu in use; %llu blocks hold some, %llu are in order",
+        return err_set(err,
+                       "check violated: %llu pieces counted, %llu in use; %llu blocks hold some, %llu are in order",
                        (unsigned long long)used, (unsigned long long)m->pieces_used, (unsigned long long)chunks,
                        (unsigned long long)linked);
     if (m->d2h_pages + m->dropped_pages != m->went)

@@ -36,15 +36,14 @@ struct uvm_memory {
     struct page_mask *dirty;  /* of read-mostly memory: written by the GPU */
     uint64_t chunks;          /* of 2 MiB; 0: unlimited */
     uint64_t pieces_used;     /* of 64 KiB, 32 to a chunk */
-    uint32_t oldest, newest; /* in order of service */
+    uint32_t oldest, newest;  /* in order of service */
     /* Pages, for the closing account. */
     uint64_t came, went, fault_pages, prefetch_pages, prefetched_used;
     uint64_t h2d_pages, d2h_pages, dropped_pages, evictions;
 };
 
 /* Lay out the blocks of all allocations. Nothing is resident; released with uvm_memory_release() in any case. */
-int uvm_memory_init(struct uvm_memory *m, const struct actor_alloc *allocs, size_t n, uint64_t chunks,
-                    struct err *err);
+int uvm_memory_init(struct uvm_memory *m, const struct actor_alloc *allocs, size_t n, uint64_t chunks, struct err *err);
 void uvm_memory_release(struct uvm_memory *m);
 
 /* The page of a block's own numbering, from a page of the space. */

@@ -156,6 +156,7 @@ static int fill_metrics(struct simulation *s, int64_t end_ns, struct uvm_metrics
     m->touches = s->gpu.touches;
     m->chunks = memory->chunks;
     m->records = d->records;
+    m->work = d->work;
     if (d->policy->granularity)
         m->granularity_final_bytes = d->policy->granularity(d->policy_state);
     return uvm_windows_close(&s->windows, m, s->err);
@@ -172,8 +173,8 @@ static int simulate(struct simulation *s, struct uvm_metrics *m)
     if (!s->pages || uvm_memory_init(&s->memory, allocs, n, uvm_simulate_chunks(run, blocks), s->err) ||
         uvm_driver_init(&s->driver, &s->memory, run->platform, run->policy, run->policy_params, run->traced, s->err) ||
         uvm_windows_init(&s->windows, (uint32_t)blocks, s->err) ||
-        uvm_gpu_init(&s->gpu, run->ops, run->state, run->gpu, run->platform, &s->memory, s->err) ||
-        run_all(s, &end) || uvm_memory_check(&s->memory, s->err))
+        uvm_gpu_init(&s->gpu, run->ops, run->state, run->gpu, run->platform, &s->memory, s->err) || run_all(s, &end) ||
+        uvm_memory_check(&s->memory, s->err))
         return -1;
     return fill_metrics(s, end, m);
 }

@@ -11,6 +11,7 @@
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
 #include "replay/progress.h"
+#include "replay/uvm_work.h"
 #include "trace/actor.h"
 
 /* One finished batch, for observers. All times in ns since the first launch. */
@@ -71,6 +72,7 @@ struct uvm_metrics {
     uint64_t touches;         /* page touches of warps, re-tries included */
     uint64_t chunks;          /* 2 MiB chunks of GPU memory for managed data; 0: unlimited */
     uint64_t records;         /* migration records that CUPTI would give */
+    struct uvm_work work;     /* what the time of the driver went into */
     struct uvm_quartiles r;   /* distinct VA blocks / batches over windows of 20 batches */
     struct uvm_kernel_r kernels[UVM_KERNELS];
     size_t kernel_count;

@@ -76,7 +76,8 @@ struct actor_ops {
     void (*run_close)(void *run);
 };
 
-/* Give n allocations addresses one after the other, each on a 2 MiB boundary, as the CUDA driver does for large ones. */
+/* Give n allocations addresses one after the other, each on a 2 MiB boundary, as the CUDA driver does for large ones.
+ */
 void actor_space_place(struct actor_alloc *allocs, size_t n);
 
 /* Number the pages of n allocations: sets first_page of each. Fails if one is empty, not page-aligned, or if together

@@ -3,7 +3,8 @@
  * The time of one batch, ns:
  *   CPU:  batch_before + raw_fault x entries
  *         + for each service: service + new_block (first use of the block by the GPU) + fault_page x faulted pages
- *           + moved_page x pages made resident + unmap_run x runs and unmap_page x pages that the CPU has mapped
+ *           + moved_run x runs and moved_page x pages made resident + unmap_run x runs and unmap_page x pages of those
+ *           that the CPU has mapped
  *           + evict x evicted blocks
  *   copy engine, behind the CPU part of its service: copy_run x runs + bytes / h2d_bytes_per_s, after what an
  *           eviction copies back (d2h_bytes_per_s); with tracing, trace_record for each migration record
@@ -22,6 +23,7 @@ struct uvm_platform {
     int64_t utlb_faults;  /* outstanding faults of one of them, at most */
     int64_t utlb;         /* enum uvm_utlb: does a full one also stop accesses to resident pages? */
     double fault_gap_ns;  /* between two faults of one of them */
+    double resume_ns;     /* satisfied actors go on after a replay spread over so long */
     int64_t batch_faults; /* raw faults of one batch, at most */
     int64_t routine_batches;
     double interrupt_ns; /* first fault to first fetch */
@@ -32,6 +34,7 @@ struct uvm_platform {
     double service_ns;    /* per VA block in a batch */
     double new_block_ns;  /* first use by the GPU: chunk, page tables, DMA mapping */
     double moved_page_ns; /* per page made resident: population, copy command, page table entry */
+    double moved_run_ns;  /* per contiguous run of them: population, mapping */
     double unmap_run_ns;  /* per contiguous run that the CPU has mapped */
     double unmap_page_ns; /* per page that the CPU has mapped */
     double copy_run_ns;   /* copy engine, per contiguous run */
