@@ -220,7 +220,7 @@ static bool report(struct uvm_gpu *g, struct uvm_utlb_state *u, uint32_t page, i
     uint64_t tag = (uint64_t)g->epoch << 32 | page;
     uint32_t at = page * 2654435769u >> 7 & g->table_mask;
     while (u->table[at] >> 32 == g->epoch) {
-        if (u->table[at] == tag)
+        if (u->table[at] == tag && g->platform->utlb_merge)
             return true;
         at = (at + 1) & g->table_mask;
     }
@@ -423,12 +423,13 @@ uint32_t uvm_gpu_fetch(struct uvm_gpu *g, int64_t time, uint32_t max, uint32_t *
     return n;
 }
 
-/* When a satisfied slot goes on: the same in every run, without a pattern between slots and replays. */
-static int64_t resume_time(const struct uvm_gpu *g, const struct uvm_slot *s, int64_t time)
+/* When an actor goes on whose last page came: all who waited for the same pair of pages together, pairs without a
+ * pattern; the same in every run. */
+static int64_t resume_time(const struct uvm_gpu *g, uint32_t page, int64_t time)
 {
     if (!g->resume_ns)
         return time;
-    uint64_t x = ((uint64_t)g->epoch << 32 | (uint64_t)(s - g->slots)) * 0x9E3779B97F4A7C15u;
+    uint64_t x = ((uint64_t)g->epoch << 32 | page >> 1) * 0x9E3779B97F4A7C15u;
     x = (x ^ x >> 32) * 0xBF58476D1CE4E5B9u;
     return time + (int64_t)((x >> 32) * g->resume_ns >> 32);
 }
@@ -438,17 +439,20 @@ static bool retry(struct uvm_gpu *g, struct uvm_slot *s, int64_t time)
 {
     if (s->pending) {
         g->touches += (uint64_t)__builtin_popcountll(s->pending);
-        for (uint64_t rest = s->pending; rest; rest &= rest - 1)
-            if (reach(g, s->step.page[__builtin_ctzll(rest)]))
+        uint32_t page = 0;
+        for (uint64_t rest = s->pending; rest; rest &= rest - 1) {
+            page = s->step.page[__builtin_ctzll(rest)];
+            if (reach(g, page))
                 s->pending &= ~(rest & -rest);
+        }
         if (s->pending) {
             report_pending(g, s, time);
             return false;
         }
-        s->time = resume_time(g, s, time) + s->step.compute_ns;
+        s->time = resume_time(g, page, time) + s->step.compute_ns;
         s->index++;
     } else if (s->time < time) {
-        s->time = resume_time(g, s, time);
+        s->time = time;
     }
     return true;
 }

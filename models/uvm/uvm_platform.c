@@ -6,6 +6,7 @@ const struct param uvm_platform_params[] = {
     PARAM_INT_ROW(uvm_platform, utlb_faults, "", 1, 4096, 56, "outstanding faults of one micro-TLB, at most"),
     PARAM_CHOICE_ROW(uvm_platform, utlb, "blocked|free", UVM_UTLB_BLOCKED,
                      "whether a micro-TLB full of faults also stops accesses to resident pages"),
+    PARAM_INT_ROW(uvm_platform, utlb_merge, "", 0, 1, 1, "1: a micro-TLB reports a page once, 0: once for each actor"),
     PARAM_REAL_ROW(uvm_platform, fault_gap_ns, "ns", 0, 1e6, 16, "between two faults of one micro-TLB"),
     PARAM_REAL_ROW(uvm_platform, resume_ns, "ns", 0, 1e9, 0, "satisfied actors go on after a replay spread over this"),
     PARAM_INT_ROW(uvm_platform, batch_faults, "", 1, 8192, 256, "raw faults of one batch, at most"),

@@ -22,6 +22,7 @@ struct uvm_platform {
     int64_t utlbs;        /* micro-TLBs that report faults; multiprocessors are spread over them evenly */
     int64_t utlb_faults;  /* outstanding faults of one of them, at most */
     int64_t utlb;         /* enum uvm_utlb: does a full one also stop accesses to resident pages? */
+    int64_t utlb_merge;   /* 1: it reports a page once for all its actors, 0: once for each */
     double fault_gap_ns;  /* between two faults of one of them */
     double resume_ns;     /* satisfied actors go on after a replay spread over so long */
     int64_t batch_faults; /* raw faults of one batch, at most */
