@@ -35,6 +35,7 @@ struct command {
 extern const struct command *const commands[]; /* ends with NULL */
 
 extern const struct command cmd_sweep;
+extern const struct command cmd_synth;
 extern const struct command cmd_record;
 extern const struct command cmd_calibrate, cmd_completion, cmd_export, cmd_import, cmd_info, cmd_list, cmd_plot,
     cmd_replay, cmd_report, cmd_verify;

@@ -8,6 +8,7 @@
 
 #include "models/gpu.h"
 #include "replay/actor_trace.h"
+#include "replay/uvm_recorded.h"
 #include "trace/mem.h"
 
 static const struct param settings[] = {
@@ -219,6 +220,9 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
                            input->workload.type->name);
         return replay_actors(job, input->workload.type->ops, input->workload.state, runs, err);
     }
+    int recording = uvm_recorded_is(input->store, err);
+    if (recording)
+        return recording < 0 ? -1 : uvm_recorded_replay(job, runs, err);
     struct actor_trace *trace = actor_trace_open(input->store, err);
     if (!trace)
         return -1;

@@ -1,0 +1,155 @@
+/* offchip synth: a generated trace. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/meter.h"
+#include "trace/actor.h"
+#include "trace/mem.h"
+#include "trace/store.h"
+#include "trace/workloads/workload.h"
+
+static const char *output;
+static bool force;
+
+static const struct opt options[] = {{"output", 'o', OPT_TEXT, "FILE", &output, "the trace to make", 0, 0},
+                                     {"force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE", 0, 0},
+                                     {0}};
+
+/* The keys of the workload, checked, as the origin keeps them. */
+static int store_keys(struct store *store, const struct workload *w, const char *spec, struct err *err)
+{
+    if (store_origin(store, "workload", w->type->name, err) || store_origin(store, "workload.spec", spec, err) ||
+        store_origin(store, "workload.source", w->type->source, err))
+        return -1;
+    for (const struct param *p = w->type->params; p && p->name; p++) {
+        char key[96], value[256];
+        (void)snprintf(key, sizeof key, "workload.%s", p->name);
+        if (store_origin(store, key, param_format(p, w->params, value, sizeof value), err))
+            return -1;
+    }
+    return 0;
+}
+
+/* Launches and allocations as tables, so that info can name them. */
+static int store_shape(struct store *store, const struct actor_ops *ops, const void *state, struct err *err)
+{
+    size_t n;
+    const struct actor_alloc *allocs = ops->allocs(state, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct store_value row[] = {STORE_V_INT(i),
+                                          STORE_V_INT(allocs[i].addr),
+                                          STORE_V_INT(allocs[i].bytes),
+                                          STORE_V_TEXT("managed"),
+                                          STORE_V_TEXT(allocs[i].name),
+                                          STORE_V_NULL,
+                                          STORE_V_NULL};
+        if (store_row(store, "allocations", row, sizeof row / sizeof *row, err))
+            return -1;
+    }
+    for (uint32_t l = 0; l < ops->launches(state); l++) {
+        struct actor_launch launch;
+        ops->launch(state, l, &launch);
+        struct store_value row[16];
+        for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+            row[i] = STORE_V_NULL;
+        row[0] = STORE_V_INT(l);
+        row[1] = STORE_V_TEXT(launch.kernel);
+        row[2] = STORE_V_INT(l);
+        if (store_row(store, "kernels", row, sizeof row / sizeof *row, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* What a stream of this kind of workload is called, and whether its records have times. */
+static void describe(const struct workload_type *type, struct stream *stream)
+{
+    const char *name = type->produces == WORKLOAD_TOUCHES ? "touches"
+                       : type->produces == WORKLOAD_SCANS ? "scans"
+                                                          : "requests";
+    (void)snprintf(stream->name, sizeof stream->name, "%s", name);
+    stream->unit = TIME_NONE;
+    stream->space = ADDR_BYTES;
+}
+
+static int write_records(struct store *store, struct workload *w, struct progress *progress, uint64_t *total,
+                         struct err *err)
+{
+    struct stream stream = {0};
+    describe(w->type, &stream);
+    int index;
+    struct record *records = mem_zalloc(STORE_BATCH, sizeof *records, err);
+    int rc = records ? store_stream_add(store, &stream, &index, err) : -1;
+    for (size_t n = 1; rc == 0 && n;) {
+        rc = w->type->next(w->state, records, STORE_BATCH, &n, err);
+        if (rc == 0 && n)
+            rc = store_append(store, index, records, NULL, n, err);
+        *total += n;
+        progress_add(progress, n);
+    }
+    free(records);
+    return rc;
+}
+
+static int write_trace(const char *spec, struct workload *w, uint64_t *total, struct err *err)
+{
+    struct store *store = store_create(output, force, cmd_line(), err);
+    if (!store)
+        return -1;
+    struct progress progress = {0};
+    struct meter *meter = meter_start(&progress, "records");
+    int rc = store_keys(store, w, spec, err);
+    if (rc == 0 && w->type->produces == WORKLOAD_TOUCHES)
+        rc = store_shape(store, w->type->ops, w->state, err);
+    if (rc == 0)
+        rc = write_records(store, w, &progress, total, err);
+    meter_stop(meter);
+    if (rc == 0)
+        rc = store_finish(store, err);
+    store_close(store);
+    if (rc)
+        (void)unlink(output);
+    return rc;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc != 1)
+        return cmd_usage("expected one workload, NAME[,key=value...]; see 'offchip list workloads'");
+    if (!output)
+        return cmd_usage("where to? -o FILE is required");
+    if (!force && access(output, F_OK) == 0)
+        return cmd_fail(EXIT_DATA, "'%s' exists; --force overwrites it", output);
+    const char *spec = strncmp(argv[0], "synth:", 6) == 0 ? argv[0] + 6 : argv[0];
+    struct workload w;
+    struct err err = {""};
+    if (workload_open(&w, spec, &err))
+        return cmd_usage("%s", err.msg);
+    uint64_t total = 0;
+    int status = EXIT_DONE;
+    if (!w.type->next)
+        status = cmd_usage("workload %s cannot be written as a trace", w.type->name);
+    else if (write_trace(spec, &w, &total, &err))
+        status = cmd_fail(EXIT_DATA, "%s", err.msg);
+    else
+        cmd_say("%s: %" PRIu64 " records of %s", output, total, w.type->name);
+    workload_close(&w);
+    return status;
+}
+
+const struct command cmd_synth = {
+    .name = "synth",
+    .summary = "write a generated trace",
+    .usage = "WORKLOAD[,key=value...] -o FILE [--force]",
+    .details = "Replaying FILE gives what replaying synth:WORKLOAD gives. The keys of a workload are listed by\n"
+               "'offchip list workloads'; they are stored with the trace.",
+    .examples = "  offchip synth conv2d,bytes=64MiB -o conv.db\n"
+                "  offchip synth array,bytes=256MiB,pattern=random -o random.db --force",
+    .options = options,
+    .run = run,
+};
