@@ -5,12 +5,14 @@
  * shifted right 29, multiplies by 0xBF58476D1CE4E5B9, xors it with itself shifted right 32 (64-bit). sparse: one thread
  * for each of `pages_per_block` random pages of every 2 MiB block, in address order. chain: one thread reads a word
  * every `step` bytes, one after the other. An actor is a warp, a step one load of it.
+ * array_scan.h reads the same array over the link without faults.
  * host=0 leaves the array untouched by the CPU: its pages are then on no processor and need no copy.
  * Source: measured: H200, driver 580.159.04, 2026-11 (docs/uvm-engine.md). */
 #include <stdlib.h>
 
 #include "trace/actor.h"
 #include "trace/mem.h"
+#include "trace/workloads/array_scan.h"
 #include "trace/workloads/workload.h"
 
 enum { WARP = 32, THREADS_PER_SM = 2048, PAGES = ACTOR_BLOCK_PAGES };
@@ -18,9 +20,11 @@ enum pattern { STRIDE, RANDOM, SPARSE, CHAIN };
 
 struct array_params {
     int64_t bytes, pattern, blocks, threads, pages_per_block, step, host, compute_ns;
+    struct array_scan_params scan;
 };
 
 struct array {
+    struct array_scan scan; /* first: the same array read over the link */
     struct array_params p;
     uint64_t pages, threads; /* threads in all */
     uint32_t warps, warps_per_block;
@@ -29,7 +33,7 @@ struct array {
 };
 
 static const struct param array_params[] = {
-    PARAM_BYTES_ROW(array_params, bytes, 1 << 16, 0x1p38, 0x1p28, "the array"),
+    PARAM_BYTES_ROW(array_params, bytes, 4, 0x1p38, 0x1p28, "the array"),
     PARAM_CHOICE_ROW(array_params, pattern, "stride|random|sparse|chain", STRIDE, "how it is read"),
     PARAM_INT_ROW(array_params, blocks, "", 1, 1 << 20, 1024, "thread blocks of pattern stride"),
     PARAM_INT_ROW(array_params, threads, "", 1, 1024, 256, "threads of a block"),
@@ -37,6 +41,7 @@ static const struct param array_params[] = {
     PARAM_BYTES_ROW(array_params, step, 4, 0x1p38, 65536, "of pattern chain: from one read to the next"),
     PARAM_INT_ROW(array_params, host, "", 0, 1, 1, "1: the CPU has written the array; 0: nobody has"),
     PARAM_NS_ROW(array_params, compute_ns, 0, 1e9, 700, "time of one load whose pages are all resident"),
+    ARRAY_SCAN_ROWS(array_params),
     {0}};
 
 static void *array_open(const void *params, struct err *err)
@@ -52,10 +57,14 @@ static void *array_open(const void *params, struct err *err)
     a->threads = threads[a->p.pattern];
     a->alloc = (struct actor_alloc){.name = "array", .bytes = bytes, .host = a->p.host};
     actor_space_place(&a->alloc, 1);
-    if (a->threads == 0 || a->threads > UINT32_MAX)
-        err_set(err, "%llu bytes make %llu threads of this pattern; expected 1 to 2^32 - 1", (unsigned long long)bytes,
-                (unsigned long long)a->threads);
-    else if (actor_space_init(&a->alloc, 1, err) == 0) {
+    a->scan.params = a->p.scan;
+    a->scan.threads = a->p.threads;
+    a->scan.blocks = a->p.blocks;
+    if (a->threads > UINT32_MAX)
+        err_set(err, "%llu bytes make %llu threads of this pattern; expected at most 2^32 - 1",
+                (unsigned long long)bytes, (unsigned long long)a->threads);
+    else if (array_scan_init(&a->scan, bytes, err) == 0 && actor_space_init(&a->alloc, 1, err) == 0) {
+        a->threads = a->threads ? a->threads : 1;
         a->warps_per_block = (uint32_t)((a->p.threads + WARP - 1) / WARP);
         a->warps = (uint32_t)((a->threads + WARP - 1) / WARP);
         return a;
@@ -159,4 +168,5 @@ const struct workload_type workload_array = {
     .close = array_close,
     .ops = &array_ops,
     .next = array_next,
+    .scans = &array_scan_ops,
 };
