@@ -43,10 +43,12 @@ struct checking {
     struct verify_counts sum;
     struct range range;
     uint64_t unmoved_pages; /* of ranges in use */
-    uint64_t edges_found, named;
-    bool renewed;       /* memory was freed and allocated again */
-    uint64_t cut_block; /* the stretch of the last service, where no edge may be inferred */
-    bool keep_cut;
+    uint64_t edges_found;
+    struct {
+        uint64_t block;
+        struct verify_edges edges;
+    } found[NAMED_EDGES]; /* the first of them */
+    bool renewed;         /* memory was freed and allocated again */
 };
 
 /* --- one stretch after the other --- */
@@ -81,21 +83,13 @@ static void close_range(struct checking *c)
     c->range = (struct range){0};
 }
 
-static void note_edges(struct checking *c, uint64_t block, const struct verify_edges *edges)
+static void keep_edges(struct checking *c, uint64_t block, const struct verify_edges *edges)
 {
-    c->edges_found++;
-    if (++c->named > NAMED_EDGES)
-        return;
-    char where[64] = "";
-    for (unsigned i = 0; i < edges->count; i++) {
-        size_t used = strlen(where);
-        (void)snprintf(where + used, sizeof where - used, "%s0x%" PRIx64, i ? " and " : "",
-                       block + (uint64_t)edges->page[i] * UVM_PAGE_BYTES);
+    if (c->edges_found < NAMED_EDGES) {
+        c->found[c->edges_found].block = block;
+        c->found[c->edges_found].edges = *edges;
     }
-    outcome_note(&c->verify->outcome,
-                 "An allocation's edge at %s is inferred: with it every service of the VA block at 0x%" PRIx64
-                 " is what the tree gives, without it not.",
-                 where, block);
+    c->edges_found++;
 }
 
 static bool mismatched(const struct verify_counts *counts)
@@ -117,9 +111,8 @@ static void play_block(struct checking *c, const struct verify_block *block, boo
         if (plain.exact > counts.exact)
             counts = plain;
     }
-    bool cut = c->keep_cut && addr == c->cut_block;
-    if (infer && !cut && mismatched(&counts) && verify_block_infer(block, &edges, &counts, budget))
-        note_edges(c, addr, &edges);
+    if (infer && verify_block_infer(block, &edges, &counts, budget))
+        keep_edges(c, addr, &edges);
     verify_counts_add(&c->sum, &counts);
     if (addr != c->range.next || counts.cpu_pages == 0)
         close_range(c);
@@ -135,7 +128,7 @@ static void play_all(struct checking *c, bool infer)
     long budget = EDGE_BUDGET;
     memset(&c->sum, 0, sizeof c->sum);
     c->range = (struct range){0};
-    c->unmoved_pages = c->edges_found = c->named = 0;
+    c->unmoved_pages = c->edges_found = 0;
     for (size_t from = 0, to; from < c->in.event_count; from = to) {
         for (to = from + 1; to < c->in.event_count && c->in.events[to].block == c->in.events[from].block;)
             to++;
@@ -150,6 +143,14 @@ static void play_all(struct checking *c, bool infer)
     close_range(c);
 }
 
+/* Whether silences can be a loss: what never moved is at least a third of what they would have moved at the usual
+ * pace. A kernel that computes in silence has little left to move. */
+static bool lost_in_silence(const struct checking *c, const struct verify_silence *s)
+{
+    double unmoved = (double)c->unmoved_pages * UVM_PAGE_BYTES;
+    return s->count > 0 && c->unmoved_pages >= UVM_BIG_PAGES && 3 * unmoved >= s->lost_bytes;
+}
+
 /* --- findings --- */
 
 /* "at 1795196458154 ns, address 0x7f7618000000" relative to the first kernel where there is one. */
@@ -157,10 +158,10 @@ static const char *place(const struct checking *c, enum verify_trouble kind, cha
 {
     const struct verify_place *p = &c->sum.place[kind];
     if (c->in.kernel_count > 0)
-        (void)snprintf(buf, 96, "the first %.3f ms after the first kernel's start, at address 0x%" PRIx64,
+        (void)snprintf(buf, 96, "first %.3f ms after the first kernel's start, at address 0x%" PRIx64,
                        1e-6 * ((double)p->time_ns - (double)c->in.kernels[0].start_ns), p->addr);
     else
-        (void)snprintf(buf, 96, "the first at %" PRId64 " ns, address 0x%" PRIx64, p->time_ns, p->addr);
+        (void)snprintf(buf, 96, "first at %" PRId64 " ns, address 0x%" PRIx64, p->time_ns, p->addr);
     return buf;
 }
 
@@ -178,17 +179,25 @@ static bool check_services(struct checking *c)
 {
     char where[96];
     uint64_t n = c->sum.trouble[VERIFY_MISMATCH], open = c->sum.trouble[VERIFY_MISMATCH_OPEN];
-    const struct verify_place *p = &c->sum.place[n ? VERIFY_MISMATCH : VERIFY_MISMATCH_OPEN];
+    const struct verify_place *p = &c->sum.place[VERIFY_MISMATCH];
+    const struct services *services = &c->in.batches.services;
     if (n > 0)
         outcome_note(&c->verify->outcome,
                      "%" PRIu64 " of %" PRIu64 " services did not prefetch what the tree gives, which means records "
                      "are missing; %s: %u pages predicted and not recorded, %u recorded and not predicted.",
                      n, c->sum.services, place(c, VERIFY_MISMATCH, where), p->surplus, p->missing);
-    if (open > 0)
+    p = &c->sum.place[VERIFY_MISMATCH_OPEN];
+    if (open == 1 && p->missing == 0 && p->time_ns == services->items[services->count - 1].start_ns)
+        outcome_note(&c->verify->outcome,
+                     "The last service recorded is cut off, or an allocation's edge cuts it (%s): %u pages that the "
+                     "tree adds are not recorded.",
+                     place(c, VERIFY_MISMATCH_OPEN, where), p->surplus);
+    else if (open > 0)
         outcome_note(&c->verify->outcome,
                      "%" PRIu64 " of %" PRIu64 " services did not prefetch what the tree gives, in VA blocks whose "
-                     "pages the recording does not all explain (populated on the GPU, before it began, or lost); %s.",
-                     open, c->sum.services, place(c, VERIFY_MISMATCH_OPEN, where));
+                     "pages the recording does not all explain (populated on the GPU, before it began, or lost); %s: "
+                     "%u pages predicted and not recorded, %u recorded and not predicted.",
+                     open, c->sum.services, place(c, VERIFY_MISMATCH_OPEN, where), p->surplus, p->missing);
     return n > 0;
 }
 
@@ -200,7 +209,8 @@ static bool check_closure(struct checking *c)
     bad |=
         contradicted(c, VERIFY_CPU_WRITE_LOST, "CPU writes faulted on pages on the GPU without a recorded move back");
     bad |= contradicted(c, VERIFY_RETURNED, "pages came back from the GPU that no record moves there");
-    bad |= contradicted(c, VERIFY_NAMED, "fault batches name a page that the CPU held and no record moves to the GPU");
+    bad |= contradicted(c, VERIFY_NAMED,
+                        "pages that fault batches name stayed on the CPU by the records, so moves are missing");
     return bad;
 }
 
@@ -208,7 +218,7 @@ static bool check_silence(struct checking *c, struct err *err, int *rc)
 {
     struct verify_silence s;
     *rc = verify_silence_find(&s, c->in.kernels, c->in.kernel_count, c->in.activity, c->in.activity_count, err);
-    if (*rc || s.count == 0 || c->unmoved_pages < UVM_BIG_PAGES)
+    if (*rc || !lost_in_silence(c, &s))
         return false;
     char unmoved[32];
     units_human_bytes((double)c->unmoved_pages * UVM_PAGE_BYTES, unmoved, sizeof unmoved);
@@ -219,6 +229,26 @@ static bool check_silence(struct checking *c, struct err *err, int *rc)
                  1e-6 * (double)s.longest_ns, 1e-6 * (double)(s.from_ns - c->in.kernels[0].start_ns),
                  s.tail ? ", until the kernel ended" : "", 1e-6 * (double)s.usual_ns, unmoved);
     return true;
+}
+
+static void note_edges(struct checking *c)
+{
+    for (uint64_t k = 0; k < c->edges_found && k < NAMED_EDGES; k++) {
+        const struct verify_edges *edges = &c->found[k].edges;
+        char where[VERIFY_EDGES * 24] = "";
+        for (unsigned i = 0; i < edges->count; i++) {
+            size_t used = strlen(where);
+            (void)snprintf(where + used, sizeof where - used, "%s0x%" PRIx64, i ? " and " : "",
+                           c->found[k].block + (uint64_t)edges->page[i] * UVM_PAGE_BYTES);
+        }
+        outcome_note(&c->verify->outcome,
+                     "An allocation's edge at %s is inferred: with it every record of the 2 MiB at 0x%" PRIx64
+                     " is what the rules give, without it not.",
+                     where, c->found[k].block);
+    }
+    if (c->edges_found > NAMED_EDGES)
+        outcome_note(&c->verify->outcome, "Allocation edges are inferred in %" PRIu64 " VA blocks more.",
+                     c->edges_found - NAMED_EDGES);
 }
 
 static void note_rest(struct checking *c, bool complete)
@@ -240,9 +270,7 @@ static void note_rest(struct checking *c, bool complete)
                      "before the recording began, or CPU fault records are missing.",
                      c->sum.trouble[VERIFY_UNPOPULATED], place(c, VERIFY_UNPOPULATED, where));
     }
-    if (c->named > NAMED_EDGES)
-        outcome_note(&c->verify->outcome, "Allocation edges are inferred in %" PRIu64 " VA blocks more.",
-                     c->named - NAMED_EDGES);
+    note_edges(c);
     if (c->in.too_large > 0)
         outcome_note(&c->verify->outcome, "%" PRIu64 " migrations of more than 64 MiB are not followed.",
                      c->in.too_large);
@@ -300,8 +328,6 @@ static void note_size(struct checking *c)
 static int check(struct checking *c, struct store *store, struct err *err)
 {
     struct verify *v = c->verify;
-    if (c->in.batches.services.count > 0)
-        c->cut_block = c->in.batches.services.items[c->in.batches.services.count - 1].block_addr;
     /* Without inferred edges first: do CPU writes on GPU pages ever get an answer, and is anything else wrong? */
     play_all(c, false);
     if (c->sum.trouble[VERIFY_CPU_WRITE_LOST] > 0 && c->sum.cpu_writes_answered == 0 &&
@@ -312,13 +338,13 @@ static int check(struct checking *c, struct store *store, struct err *err)
     struct verify_silence silence;
     if (verify_silence_find(&silence, c->in.kernels, c->in.kernel_count, c->in.activity, c->in.activity_count, err))
         return -1;
-    bool other =
-        c->in.dropped > 0 || !store_complete(store) || (silence.count > 0 && c->unmoved_pages >= UVM_BIG_PAGES);
-    for (int k = VERIFY_TWICE; k < VERIFY_UNPOPULATED; k++)
-        other |= c->sum.trouble[k] > 0;
-    /* A service cut off by the loss must not be explained by an edge. */
-    c->keep_cut = other;
     play_all(c, true);
+    bool lost = c->in.dropped > 0 || !store_complete(store) || lost_in_silence(c, &silence) ||
+                c->sum.trouble[VERIFY_TWICE] > 0 || c->sum.trouble[VERIFY_CPU_READ_LOST] > 0 ||
+                c->sum.trouble[VERIFY_CPU_WRITE_LOST] > 0;
+    /* Where records are lost for certain, services cut off by the loss must not be explained by edges. */
+    if (lost)
+        play_all(c, false);
     int rc = 0;
     bool bad = check_closure(c);
     bad |= check_silence(c, err, &rc);

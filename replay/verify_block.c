@@ -13,11 +13,17 @@ struct play {
     const struct verify_edges *edges;
     struct verify_counts *counts;
     struct page_mask gpu, cpu;                    /* where pages are, as far as the records say */
+    struct page_mask silent;                      /* on the GPU by the rules, zeroed there without a record */
+    struct page_mask before_gpu;                  /* was_cpu when the GPU first took a page */
     struct page_mask was_cpu;                     /* ever populated on the CPU */
     struct page_mask moves;                       /* moved to the GPU anywhere in the recording */
     struct page_mask waiting_read, waiting_write; /* CPU faults without a migration back so far */
+    struct page_mask named;                       /* by a fault batch that is over, and not moved so far */
+    int64_t named_ns;
     int64_t waiting_ns;
-    bool cpu_known; /* CPU faults of this stretch are recorded */
+    bool cpu_known;   /* CPU faults of this stretch are recorded */
+    bool gpu_began;   /* before_gpu is set */
+    bool cpu_repeats; /* the CPU faulted on pages it held by the rules: it did not, so an edge lies between */
     bool held_back;
 };
 
@@ -124,13 +130,15 @@ static void populate(struct play *p, unsigned page)
     predict(p, &p->cpu, &fault, &plan);
     page_mask_or(&plan, &plan, &fault);
     page_mask_andnot(&plan, &plan, &p->gpu);
+    page_mask_andnot(&plan, &plan, &p->silent);
     page_mask_or(&p->cpu, &p->cpu, &plan);
     page_mask_or(&p->was_cpu, &p->was_cpu, &plan);
 }
 
 static void forget(struct play *p, unsigned first, unsigned end)
 {
-    struct page_mask *const masks[] = {&p->gpu, &p->cpu, &p->waiting_read, &p->waiting_write};
+    struct page_mask *const masks[] = {&p->gpu, &p->silent, &p->cpu, &p->waiting_read, &p->waiting_write, &p->named};
+    p->gpu_began = false;
     for (size_t i = 0; i < sizeof masks / sizeof *masks; i++)
         page_mask_clear_region(masks[i], first, end);
 }
@@ -142,6 +150,8 @@ static void reveal(struct play *p, const struct verify_event *e)
     const struct verify_event *end = p->block->events + p->block->count;
     for (const struct verify_event *next = e + 1; next < end && next - e <= LOOK_AHEAD; next++) {
         struct page_mask faulted, moved;
+        if (next->type == VERIFY_H2D || next->type == VERIFY_H2D_OTHER || next->type == VERIFY_ALLOC)
+            return;
         if (next->type != VERIFY_D2H)
             continue;
         service_pages(p->block->d2h, next, &faulted, &moved);
@@ -150,6 +160,7 @@ static void reveal(struct play *p, const struct verify_event *e)
             continue;
         page_mask_andnot(&moved, &moved, &p->cpu);
         page_mask_or(&p->gpu, &p->gpu, &moved);
+        page_mask_andnot(&p->silent, &p->silent, &moved);
         return;
     }
 }
@@ -169,7 +180,10 @@ static void cpu_fault(struct play *p, const struct verify_event *e)
         page_mask_set(write ? &p->waiting_write : &p->waiting_read, e->first);
         p->waiting_ns = e->time_ns;
     } else if (!page_mask_test(&p->cpu, e->first)) {
+        page_mask_clear(&p->silent, e->first);
         populate(p, e->first);
+    } else {
+        p->cpu_repeats = true;
     }
 }
 
@@ -187,6 +201,8 @@ static void unanswered(struct play *p, const struct page_mask *pages, const stru
 
 static void to_gpu(struct play *p, const struct page_mask *moved)
 {
+    page_mask_andnot(&p->named, &p->named, moved);
+    page_mask_andnot(&p->silent, &p->silent, moved);
     page_mask_or(&p->gpu, &p->gpu, moved);
     page_mask_andnot(&p->cpu, &p->cpu, moved);
     page_mask_or(&p->was_cpu, &p->was_cpu, moved);
@@ -212,8 +228,11 @@ static void compare(struct play *p, const struct verify_event *e, const struct p
     unsigned first, end, page = page_mask_next(page_mask_any(faulted) ? faulted : prefetched, 0);
     segment_of(p->edges, page, &first, &end);
     page_mask_set_region(&block, first, end);
-    enum verify_trouble kind =
-        p->cpu_known && page_mask_contains(&p->was_cpu, &block) ? VERIFY_MISMATCH : VERIFY_MISMATCH_OPEN;
+    /* A proof of loss only if nothing can have been populated on the GPU unseen, and no unknown edge explains it: pages
+     * behind an edge are predicted and never move. */
+    bool known = p->cpu_known && !p->cpu_repeats && page_mask_contains(&p->before_gpu, &block);
+    bool behind_edge = !page_mask_any(&missing) && !page_mask_intersects(&surplus, &p->moves);
+    enum verify_trouble kind = known && !behind_edge ? VERIFY_MISMATCH : VERIFY_MISMATCH_OPEN;
     bool new = c->trouble[kind] == 0;
     trouble(p, kind, 1, e, page);
     if (new) {
@@ -222,17 +241,26 @@ static void compare(struct play *p, const struct verify_event *e, const struct p
     }
 }
 
+static void begin_gpu(struct play *p)
+{
+    if (!p->gpu_began)
+        p->before_gpu = p->was_cpu;
+    p->gpu_began = true;
+}
+
 static void h2d(struct play *p, const struct verify_event *e)
 {
     struct page_mask faulted, prefetched, moved, twice, waiting, before, plan, unseen;
     service_pages(p->block->h2d, e, &faulted, &prefetched);
+    begin_gpu(p);
     page_mask_or(&moved, &faulted, &prefetched);
     page_mask_or(&waiting, &p->waiting_read, &p->waiting_write);
     page_mask_and(&twice, &moved, &p->gpu);
     page_mask_andnot(&twice, &twice, &waiting);
     trouble_pages(p, VERIFY_TWICE, &twice, e);
     unanswered(p, &moved, e);
-    page_mask_andnot(&before, &p->gpu, &moved);
+    page_mask_or(&before, &p->gpu, &p->silent);
+    page_mask_andnot(&before, &before, &moved);
     predict(p, &before, &faulted, &plan);
     if (p->cpu_known) {
         /* Pages the CPU never held are zeroed on the GPU without a record. */
@@ -248,7 +276,8 @@ static void h2d(struct play *p, const struct verify_event *e)
     }
     compare(p, e, &faulted, &prefetched, &plan);
     to_gpu(p, &moved);
-    page_mask_or(&p->gpu, &p->gpu, &unseen);
+    page_mask_andnot(&unseen, &unseen, &p->gpu);
+    page_mask_or(&p->silent, &p->silent, &unseen);
 }
 
 static void d2h(struct play *p, const struct verify_event *e, const struct page_mask *moved)
@@ -256,26 +285,30 @@ static void d2h(struct play *p, const struct verify_event *e, const struct page_
     struct page_mask back, answered;
     page_mask_and(&back, moved, &p->cpu);
     page_mask_andnot(&back, &back, &p->gpu);
+    page_mask_andnot(&back, &back, &p->silent);
     trouble_pages(p, VERIFY_RETURNED, &back, e);
     page_mask_and(&answered, &p->waiting_write, moved);
     p->counts->cpu_writes_answered += page_mask_count(&answered);
     page_mask_andnot(&p->waiting_read, &p->waiting_read, moved);
     page_mask_andnot(&p->waiting_write, &p->waiting_write, moved);
+    begin_gpu(p);
     page_mask_andnot(&p->gpu, &p->gpu, moved);
+    page_mask_andnot(&p->silent, &p->silent, moved);
     page_mask_or(&p->cpu, &p->cpu, moved);
     page_mask_or(&p->was_cpu, &p->was_cpu, moved);
 }
 
 static void d2h_service(struct play *p, const struct verify_event *e)
 {
-    struct page_mask faulted, prefetched, moved, plan, expected, fresh;
+    struct page_mask faulted, prefetched, moved, plan, expected, fresh, there;
     service_pages(p->block->d2h, e, &faulted, &prefetched);
     page_mask_or(&moved, &faulted, &prefetched);
     predict(p, &p->cpu, &faulted, &plan);
-    page_mask_and(&expected, &plan, &p->gpu);
+    page_mask_or(&there, &p->gpu, &p->silent);
+    page_mask_and(&expected, &plan, &there);
     p->counts->d2h_services++;
     p->counts->d2h_exact += page_mask_equal(&expected, &prefetched);
-    page_mask_andnot(&fresh, &plan, &p->gpu);
+    page_mask_andnot(&fresh, &plan, &there);
     d2h(p, e, &moved);
     page_mask_or(&p->cpu, &p->cpu, &fresh);
     page_mask_or(&p->was_cpu, &p->was_cpu, &fresh);
@@ -306,8 +339,11 @@ static void step(struct play *p, const struct verify_event *e)
         d2h(p, e, &pages);
         break;
     case VERIFY_FAULT_RECORD:
-        if (page_mask_test(&p->cpu, e->first) && !page_mask_test(&p->gpu, e->first) && !p->held_back)
-            trouble(p, VERIFY_NAMED, 1, e, e->first);
+        /* The copies may begin after the driver is done with the batch. */
+        if (page_mask_test(&p->cpu, e->first) && !p->held_back) {
+            p->named_ns = page_mask_any(&p->named) ? p->named_ns : e->time_ns;
+            page_mask_set(&p->named, e->first);
+        }
         break;
     case VERIFY_HELD_BACK:
         break;
@@ -348,6 +384,8 @@ void verify_block_play(const struct verify_block *block, const struct verify_edg
     struct page_mask all, unmoved;
     memset(&all, 0xFF, sizeof all);
     unanswered(&p, &all, &end);
+    end.time_ns = p.named_ns;
+    trouble_pages(&p, VERIFY_NAMED, &p.named, &end);
     page_mask_andnot(&unmoved, &p.was_cpu, &p.moves);
     counts->cpu_pages = page_mask_count(&p.was_cpu);
     counts->moved_pages = page_mask_count(&p.moves);

@@ -49,7 +49,7 @@ enum verify_trouble {
     VERIFY_CPU_READ_LOST,  /* CPU read faults on pages on the GPU, without a migration back */
     VERIFY_CPU_WRITE_LOST, /* the same for write faults */
     VERIFY_RETURNED,       /* pages moved back from the GPU that no record moved there */
-    VERIFY_NAMED,          /* fault batches that name a page which the CPU held and no record moves */
+    VERIFY_NAMED,          /* pages that a fault batch names, the CPU held and no record moves */
     VERIFY_UNPOPULATED,    /* pages moved to the GPU that no recorded CPU fault had populated: no proof of a loss */
     VERIFY_TROUBLES
 };
@@ -94,7 +94,7 @@ struct verify_block {
 void verify_block_play(const struct verify_block *block, const struct verify_edges *edges,
                        struct verify_counts *counts);
 
-/* Look for edges under which every service is exact and nothing else gets worse than in *counts (played without
+/* Look for edges under which nothing in the stretch contradicts the rules, if something does in *counts (played without
  * edges). On success *edges and *counts hold them and true is returned. *budget: plays still allowed, counted down. */
 bool verify_block_infer(const struct verify_block *block, struct verify_edges *edges, struct verify_counts *counts,
                         long *budget);

@@ -56,11 +56,11 @@ static int push_range(struct verify_input *in, enum verify_event_type type, int6
 }
 
 static int push_interval(struct verify_interval **items, size_t *cap, size_t *count, int64_t start, int64_t end,
-                         struct err *err)
+                         uint64_t bytes, struct err *err)
 {
     if (mem_grow((void **)items, cap, *count + 1, sizeof **items, err))
         return -1;
-    (*items)[(*count)++] = (struct verify_interval){start, end};
+    (*items)[(*count)++] = (struct verify_interval){start, end, bytes};
     return 0;
 }
 
@@ -113,7 +113,7 @@ static int take(struct verify_input *in, const struct record *r, struct err *err
         in->records++;
         return push_range(in, VERIFY_HELD_BACK, r->time, r->addr, 1, r->addr, err);
     case RECORD_KERNEL:
-        return push_interval(&in->kernels, &in->kernel_cap, &in->kernel_count, r->time, end, err);
+        return push_interval(&in->kernels, &in->kernel_cap, &in->kernel_count, r->time, end, 0, err);
     case RECORD_ALLOC:
         if (r->flags != RECORD_ALLOC_MANAGED || r->bytes == 0 || r->bytes > UINT64_MAX - r->addr)
             return 0;
@@ -158,8 +158,8 @@ static int push_services(struct verify_input *in, const struct services *service
             .time_ns = s->start_ns, .block = s->block_addr, .service = (uint32_t)i, .type = (uint16_t)type};
         if (push(in, event, err))
             return -1;
-        if (type == VERIFY_H2D &&
-            push_interval(&in->activity, &in->activity_cap, &in->activity_count, s->start_ns, s->end_ns, err))
+        if (type == VERIFY_H2D && push_interval(&in->activity, &in->activity_cap, &in->activity_count, s->start_ns,
+                                                s->end_ns, s->fault_bytes + s->prefetch_bytes, err))
             return -1;
     }
     return 0;
@@ -169,7 +169,7 @@ static int push_fault_records(struct verify_input *in, struct err *err)
 {
     for (size_t i = 0; i < in->batches.record_count; i++) {
         const struct fault_record *f = &in->batches.records[i];
-        if (push_interval(&in->activity, &in->activity_cap, &in->activity_count, f->start_ns, f->end_ns, err))
+        if (push_interval(&in->activity, &in->activity_cap, &in->activity_count, f->start_ns, f->end_ns, 0, err))
             return -1;
     }
     return 0;

@@ -4,7 +4,7 @@
 #include "models/uvm/block.h"
 #include "replay/verify_block.h"
 
-enum { CANDIDATES = 48, EVENTS = 4096 };
+enum { CANDIDATES = 64, EVENTS = 4096 };
 
 struct candidates {
     uint16_t page[CANDIDATES];
@@ -30,8 +30,6 @@ static void collect(const struct verify_block *block, struct candidates *c)
 {
     for (size_t i = 0; i < block->count; i++) {
         const struct verify_event *e = &block->events[i];
-        if (e->type == VERIFY_CPU_READ || e->type == VERIFY_CPU_WRITE)
-            propose(c, e->first);
         if (e->type != VERIFY_H2D)
             continue;
         const struct service *s = &block->h2d->items[e->service];
@@ -41,6 +39,9 @@ static void collect(const struct verify_block *block, struct candidates *c)
         propose(c, (from->addr - e->block) / UVM_PAGE_BYTES);
         propose(c, (to->addr + to->bytes - e->block + UVM_PAGE_BYTES - 1) / UVM_PAGE_BYTES);
     }
+    for (size_t i = 0; i < block->count && block->events[i].type != VERIFY_H2D; i++)
+        if (block->events[i].type == VERIFY_CPU_READ || block->events[i].type == VERIFY_CPU_WRITE)
+            propose(c, block->events[i].first);
 }
 
 /* Programs write arrays from the start: an array whose first CPU fault lies elsewhere does not begin at this edge. */
@@ -79,17 +80,23 @@ static bool cuts_no_service(const struct verify_block *block, const struct verif
     return true;
 }
 
-static bool explains(const struct verify_block *block, const struct verify_edges *edges,
-                     const struct verify_counts *without, struct verify_counts *with, long *budget)
+/* Whether nothing contradicts the rules. */
+static bool clean(const struct verify_counts *counts)
+{
+    for (int k = 0; k < VERIFY_TROUBLES; k++)
+        if (counts->trouble[k] > 0 && k != VERIFY_UNPOPULATED)
+            return false;
+    return counts->exact == counts->services;
+}
+
+static bool explains(const struct verify_block *block, const struct verify_edges *edges, struct verify_counts *with,
+                     long *budget)
 {
     if (*budget <= 0 || !cuts_no_service(block, edges) || !begins_at_edges(block, edges))
         return false;
     --*budget;
     verify_block_play(block, edges, with);
-    for (int k = 0; k < VERIFY_TROUBLES; k++)
-        if (with->trouble[k] > (k == VERIFY_MISMATCH || k == VERIFY_MISMATCH_OPEN ? 0 : without->trouble[k]))
-            return false;
-    return with->exact == with->services;
+    return clean(with);
 }
 
 bool verify_block_infer(const struct verify_block *block, struct verify_edges *edges, struct verify_counts *counts,
@@ -97,13 +104,13 @@ bool verify_block_infer(const struct verify_block *block, struct verify_edges *e
 {
     struct candidates c = {.count = 0};
     struct verify_counts with;
-    if (block->count > EVENTS)
+    if (block->count > EVENTS || clean(counts))
         return false;
     collect(block, &c);
     /* One edge: the end or the start of an allocation. Two: one ends, another begins behind a gap. */
     for (unsigned a = c.count; a-- > 0;) {
         struct verify_edges one = {{c.page[a]}, 1};
-        if (explains(block, &one, counts, &with, budget)) {
+        if (explains(block, &one, &with, budget)) {
             *edges = one;
             *counts = with;
             return true;
@@ -112,7 +119,7 @@ bool verify_block_infer(const struct verify_block *block, struct verify_edges *e
     for (unsigned a = 0; a < c.count; a++)
         for (unsigned b = a + 1; b < c.count; b++) {
             struct verify_edges two = {{c.page[a], c.page[b]}, 2};
-            if (explains(block, &two, counts, &with, budget)) {
+            if (explains(block, &two, &with, budget)) {
                 *edges = two;
                 *counts = with;
                 return true;

@@ -36,17 +36,23 @@ static void judge(struct verify_silence *s, int64_t from, int64_t to, const stru
     int64_t limit = usual > INT64_MAX / TIMES_USUAL ? INT64_MAX : usual * TIMES_USUAL;
     limit = limit > MIN_NS ? limit : MIN_NS;
     limit = limit > (to - from) / SHARE ? limit : (to - from) / SHARE;
+    double silent = 0, bytes = (double)activity[0].bytes;
     end = activity[0].end_ns;
     for (size_t i = 1; i <= n; i++) {
         int64_t next = i < n ? activity[i].start_ns : to;
         if (next > end && next - end > limit) {
             s->count++;
+            silent += (double)(next - end);
             if (next - end > s->longest_ns)
-                *s = (struct verify_silence){s->count, next - end, end, next, usual, to - from, i == n};
+                *s = (struct verify_silence){s->count, next - end, end, next, usual, to - from, s->lost_bytes, i == n};
         }
-        if (i < n)
+        if (i < n) {
             end = activity[i].end_ns > end ? activity[i].end_ns : end;
+            bytes += (double)activity[i].bytes;
+        }
     }
+    if (silent > 0 && silent < (double)(to - from))
+        s->lost_bytes += silent * bytes / ((double)(to - from) - silent);
 }
 
 int verify_silence_find(struct verify_silence *silence, struct verify_interval *kernels, size_t kernel_count,

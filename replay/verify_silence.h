@@ -16,6 +16,7 @@
 
 struct verify_interval {
     int64_t start_ns, end_ns;
+    uint64_t bytes; /* moved */
 };
 
 struct verify_silence {
@@ -24,6 +25,7 @@ struct verify_silence {
     int64_t from_ns, to_ns; /* where it is, */
     int64_t usual_ns;       /* the 95th percentile of the gaps of its stretch, */
     int64_t stretch_ns;     /* and how long that stretch of work is */
+    double lost_bytes;      /* what the silences would have moved at the pace of the rest of their stretches */
     bool tail;              /* it reaches to the end of the work */
 };
 

@@ -8,8 +8,8 @@ enum { MS = 1000000, N = 100 };
 static void steady(struct verify_interval *activity, size_t n, int64_t from_ms)
 {
     for (size_t i = 0; i < n; i++)
-        activity[i] =
-            (struct verify_interval){from_ms * MS + (int64_t)i * 300000, from_ms * MS + (int64_t)i * 300000 + 100000};
+        activity[i] = (struct verify_interval){from_ms * MS + (int64_t)i * 300000,
+                                               from_ms * MS + (int64_t)i * 300000 + 100000, 4096};
 }
 
 static struct verify_silence find(int64_t kernel_end_ms, struct verify_interval *activity, size_t n)
@@ -17,7 +17,7 @@ static struct verify_silence find(int64_t kernel_end_ms, struct verify_interval 
     struct err err;
     struct verify_silence s;
     /* Two kernels that overlap are one stretch of work. */
-    struct verify_interval kernels[] = {{5 * MS, kernel_end_ms * MS}, {0, 10 * MS}};
+    struct verify_interval kernels[] = {{5 * MS, kernel_end_ms * MS, 0}, {0, 10 * MS, 0}};
     ck_assert_int_eq(verify_silence_find(&s, kernels, 2, activity, n, &err), 0);
     return s;
 }

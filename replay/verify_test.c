@@ -255,7 +255,7 @@ START_TEST(remote_mappings_excuse_batches_that_move_nothing)
     allocate(&m, BASE + 64 * MIB, 2 * MIB);
     write_cpu(&m, BASE + 64 * MIB, 2 * MIB);
     emit(&m, RECORD_FAULT, m.now, m.now + 1000, BASE + 64 * MIB, 1, RECORD_READ);
-    expect_incomplete(&m, NULL, "name a page that the CPU held");
+    expect_incomplete(&m, NULL, "that fault batches name stayed on the CPU");
     emit(&m, RECORD_REMOTE_MAP, m.now + 500, m.now + 500, BASE + 64 * MIB, PAGE, 3);
     expect_complete(&m);
     made_release(&m);

@@ -6,7 +6,7 @@
 
 #include "trace/mem.h"
 
-enum { SHORT_RUN = 8, OUTLIER = 5, LOOK_BACK = 64 };
+enum { SHORT_RUN = 8, OUTLIER = 5, LOOK_BACK = 64, LATE_NS = 1000000 };
 
 const char *batch_rule_name(enum batch_rule rule)
 {
@@ -192,6 +192,9 @@ static int64_t choose_record(const struct batches *b, size_t i, size_t *high, in
         else if (next < 0 || (holds_page(b, s, f->addr) && !holds_page(b, s, b->records[next].addr)))
             next = (int64_t)r;
     }
+    if (next < 0 && stay < 0 && *high > 0 && (int64_t)*high - 1 >= previous &&
+        s->start_ns - b->records[*high - 1].end_ns <= LATE_NS)
+        return (int64_t)*high - 1; /* the copy engine lagged behind the driver */
     if (next < 0 || stay < 0 || !ascends)
         return next >= 0 ? next : stay;
     /* In the time of two records: the ascending order goes on, unless only the later one names a page of it. */

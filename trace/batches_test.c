@@ -144,10 +144,21 @@ START_TEST(overlapping_fault_records_are_told_apart_by_the_ascending_order)
 }
 END_TEST
 
+START_TEST(copies_that_lag_behind_the_driver_stay_with_their_record)
+{
+    const struct record records[] = {fault(0, 50, 1),  at(20, 40, 1, 9),   at(45, 60, 3, 9),
+                                     at(62, 80, 4, 9), fault(200, 300, 1), at(220, 240, 1, 9)};
+    struct batches b;
+    rebuild(&b, records, 6);
+    expect(&b, 2, (const size_t[]){3, 1});
+    batches_release(&b);
+}
+END_TEST
+
 START_TEST(services_outside_every_fault_record_are_kept)
 {
-    const struct record records[] = {at(10, 20, 1, 9), fault(100, 200, 2), at(120, 140, 2, 9), at(300, 310, 5, 9),
-                                     at(312, 320, 6, 9)};
+    const struct record records[] = {at(10, 20, 1, 9), fault(100, 200, 2), at(120, 140, 2, 9), at(1300, 1310, 5, 9),
+                                     at(1312, 1320, 6, 9)};
     struct batches b;
     rebuild(&b, records, 5);
     expect(&b, 3, (const size_t[]){1, 1, 2});
@@ -202,4 +213,5 @@ TEST_MAIN("batches", a_block_that_does_not_ascend_begins_a_batch, gaps_end_batch
           one_gap_in_a_dense_long_run_does_not_end_a_batch_below_256_faults,
           an_outlying_gap_ends_a_batch_in_a_short_run, fault_records_are_the_batches_and_empty_ones_stay,
           fault_records_correct_a_wrong_cut, overlapping_fault_records_are_told_apart_by_the_ascending_order,
-          services_outside_every_fault_record_are_kept, the_tables_of_a_trace_hold_every_service_once)
+          copies_that_lag_behind_the_driver_stay_with_their_record, services_outside_every_fault_record_are_kept,
+          the_tables_of_a_trace_hold_every_service_once)
