@@ -61,6 +61,10 @@ const char *store_origin_get(const struct store *store, const char *key)
 
 /* --- creating --- */
 
+#ifndef OFFCHIP_VERSION
+#define OFFCHIP_VERSION "unknown"
+#endif
+
 static int first_facts(struct store *store, const char *command_line, struct err *err)
 {
     char now[32];
@@ -72,6 +76,7 @@ static int first_facts(struct store *store, const char *command_line, struct err
     if (uname(&host))
         memset(&host, 0, sizeof host);
     return store_put_origin(store, "state", "incomplete", err) || store_origin(store, "created", now, err) ||
+                   store_origin(store, "offchip_version", OFFCHIP_VERSION, err) ||
                    store_origin(store, "host", host.nodename, err) ||
                    store_origin(store, "command_line", command_line ? command_line : "", err) ||
                    store_commit(store, err)
