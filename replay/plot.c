@@ -7,11 +7,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-const struct figure *const figures[] = {&figure_uvm_speedup,        &figure_uvm_locality,
-                                        &figure_uvm_timeline,       &figure_uvm_granularity,
-                                        &figure_uvm_sensitivity,    &figure_placement_overhead,
-                                        &figure_placement_timeline, &figure_tlp_sizes,
-                                        &figure_tlp_latency,        NULL};
+const struct figure *const figures[] = {&figure_tiering,
+                                        &figure_uvm_speedup,
+                                        &figure_uvm_locality,
+                                        &figure_uvm_timeline,
+                                        &figure_uvm_granularity,
+                                        &figure_uvm_sensitivity,
+                                        &figure_placement_overhead,
+                                        &figure_placement_timeline,
+                                        &figure_tlp_sizes,
+                                        &figure_tlp_latency,
+                                        NULL};
 
 const struct figure *figure_find(const char *name)
 {

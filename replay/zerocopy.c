@@ -12,6 +12,7 @@ static const struct param settings[] = {
                    "uvm: bytes of the edge list (or table) / GPU memory; 0: the platform's memory"),
     PARAM_CHOICE_ROW(zerocopy_settings, uvm_time, "rate|engine", UVM_TIME_RATE,
                      "uvm: by the published rate, or by the uvm engine's batch costs"),
+    ZEROCOPY_TIER_ROWS(zerocopy_settings),
     {0}};
 
 static const struct policy_head *const policies[] = {
@@ -33,22 +34,36 @@ static const struct scan_ops *scans_of(const struct input *input, struct err *er
     return NULL;
 }
 
-static int feed(const struct replay_job *job, const struct scan_ops *ops, void *state, struct zerocopy_run *runs,
-                struct err *err)
+static double elements_of(const struct scan *scans, size_t n)
+{
+    double elements = 0;
+    for (size_t i = 0; i < n; i++)
+        elements += (double)scans[i].count;
+    return elements;
+}
+
+static int feed(const struct replay_job *job, const struct scan_ops *ops, void *state, struct zerocopy_context *context,
+                struct zerocopy_run *runs, struct err *err)
 {
     struct scan_batch batch;
     int rc = ops->start(state, err);
     while (!rc && (rc = ops->next(state, &batch, err)) > 0) {
         rc = 0;
-        double elements = 0;
-        for (size_t i = 0; i < batch.n; i++)
-            elements += (double)batch.scans[i].count;
+        const struct scan *scans = batch.scans;
+        size_t n = batch.n;
+        double all = elements_of(scans, n);
+        tier_filter(context->tier, &scans, &n);
+        double elements = elements_of(scans, n);
+        context->served_elements += all - elements;
         for (size_t r = 0; r < job->policy_count && !rc; r++) {
             runs[r].launch_elements += elements;
-            rc = zerocopy_run_scans(&runs[r], batch.scans, batch.n, err);
+            rc = zerocopy_run_scans(&runs[r], runs[r].kind->pattern ? batch.scans : scans,
+                                    runs[r].kind->pattern ? batch.n : n, err);
             if (!rc && batch.last)
                 rc = zerocopy_run_launch(&runs[r], batch.launch, err);
         }
+        if (batch.last)
+            tier_launch_end(context->tier);
         progress_add(job->progress, batch.n);
         if (!rc && job->progress && job->progress->cancelled)
             rc = err_set(err, "stopped");
@@ -74,22 +89,33 @@ static int replay(const struct replay_job *job, struct outcome *outcomes, struct
     if (!ops)
         return -1;
     void *state = job->inputs[0].workload.state;
-    struct zerocopy_context context = {.pcie = platform_section_get(job->platform, "pcie"),
-                                       .gpu = platform_section_get(job->platform, "gpu"),
-                                       .settings = job->settings};
+    const struct zerocopy_settings *how = job->settings;
+    struct tier tier;
+    struct pcie pcie = *(const struct pcie *)platform_section_get(job->platform, "pcie");
+    pcie.host_bytes_per_s /= (double)how->tier.gpus; /* all GPUs read host memory at once */
+    struct zerocopy_context context = {
+        .pcie = &pcie, .gpu = platform_section_get(job->platform, "gpu"), .settings = how, .tier = &tier};
     ops->setup(state, &context.setup);
+    if (tier_open(&tier, &how->tier, &context.setup, err)) {
+        tier_close(&tier);
+        return -1;
+    }
     struct zerocopy_run *runs = mem_zalloc(job->policy_count, sizeof *runs, err);
     if (!runs || open_launches(job->requests_path, &context.launches, err)) {
         free(runs);
+        tier_close(&tier);
         return -1;
     }
     int rc = 0;
     for (size_t r = 0; r < job->policy_count && !rc; r++)
         rc = zerocopy_run_open(&runs[r], zerocopy_kind_find(job->policies[r].head), &context, &outcomes[r], err);
     if (!rc)
-        rc = feed(job, ops, state, runs, err);
+        rc = feed(job, ops, state, &context, runs, err);
     for (size_t r = 0; r < job->policy_count && !rc; r++)
         rc = zerocopy_run_finish(&runs[r], ops->runs(state), &outcomes[r], err);
+    for (size_t r = 0; r < job->policy_count && !rc; r++)
+        tier_metrics(&tier, &outcomes[r]);
+    tier_close(&tier);
     for (size_t r = 0; r < job->policy_count; r++)
         if (runs[r].kind)
             zerocopy_run_close(&runs[r]);

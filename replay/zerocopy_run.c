@@ -31,6 +31,7 @@ const struct metric zerocopy_metric_table[] = {
     {"bound_issue_ratio", METRIC_REAL, METRIC_MEAN, "likewise, the GPU's warps and their latency"},
     {"launches", METRIC_INT, METRIC_SUM, "kernel launches, of all roots together"},
     {"roots", METRIC_INT, METRIC_SUM, "traversals that the numbers are means over"},
+    ZEROCOPY_TIER_METRICS,
     {0}};
 
 const struct zerocopy_kind *zerocopy_kind_find(const struct policy_head *head)
@@ -94,6 +95,7 @@ static int open_pattern(struct zerocopy_run *run, struct outcome *out, struct er
             .visits = s->visits,
             .chunk = (uint64_t)s->chunk,
             .row = (uint64_t)s->row_elements,
+            .residency = run->context->tier->rank ? &run->context->tier->residency : NULL,
             .block_warps = (uint64_t)(s->threads_per_block + WARP_LANES - 1) / WARP_LANES,
         };
         run->counters[i] = pattern->counter_new(&run->views[i], err);
@@ -192,7 +194,7 @@ static int launch_pattern(struct zerocopy_run *run, uint32_t launch, struct err 
             l.chain_ns = chain_ns(run, &count);
     }
     enum link_bound bound;
-    double time = link_time_ns(c->pcie, c->gpu, &l, &bound);
+    double time = tier_launch_ns(c->tier, c->gpu, c->pcie, link_time_ns(c->pcie, c->gpu, &l, &bound));
     mix_add(&run->totals.mix, &l.mix);
     run->totals.time_ns += time;
     run->totals.bound_ns[bound] += time;
@@ -272,7 +274,7 @@ int zerocopy_run_finish(struct zerocopy_run *run, uint64_t runs, struct outcome 
     struct zerocopy_totals *t = &run->totals;
     if (run->refused)
         return 0;
-    t->needed_bytes = t->elements * zerocopy_element_bytes(&run->context->setup);
+    t->needed_bytes = (t->elements + run->context->served_elements) * zerocopy_element_bytes(&run->context->setup);
     if (!run->kind->pattern)
         return run->kind->finish(run, runs, out, err);
     t->payload_bytes = (double)mix_payload(&t->mix);

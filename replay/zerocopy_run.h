@@ -8,6 +8,7 @@
 #include "models/zerocopy/paging.h"
 #include "models/zerocopy/pattern.h"
 #include "replay/engine.h"
+#include "replay/zerocopy_tier.h"
 #include "trace/workloads/scan.h"
 
 enum zerocopy_uvm_time { UVM_TIME_RATE, UVM_TIME_ENGINE };
@@ -15,6 +16,7 @@ enum zerocopy_uvm_time { UVM_TIME_RATE, UVM_TIME_ENGINE };
 struct zerocopy_settings {
     double gpu_memory_ratio; /* bytes of the first structure / GPU memory; 0: the platform's memory */
     int64_t uvm_time;
+    struct tier_settings tier;
 };
 
 /* What a run reads of the platform and the workload. */
@@ -23,7 +25,9 @@ struct zerocopy_context {
     const struct gpu *gpu;
     const struct zerocopy_settings *settings;
     struct scan_setup setup;
-    FILE *launches; /* --requests: a row for each launch and policy; NULL: none */
+    struct tier *tier;      /* what is served without the link */
+    double served_elements; /* by it, of all launches */
+    FILE *launches;         /* --requests: a row for each launch and policy; NULL: none */
 };
 
 /* Sums over all launches. */

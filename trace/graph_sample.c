@@ -110,7 +110,7 @@ static int sample_batch(struct sampler *s, const struct graph_sample *how, const
 }
 
 int graph_sample_rows(const struct graph *in, const struct graph_sample *sample, uint64_t **rows, uint64_t *count,
-                      struct err *err)
+                      uint64_t *ends, struct err *err)
 {
     *rows = NULL;
     *count = 0;
@@ -139,6 +139,8 @@ int graph_sample_rows(const struct graph *in, const struct graph_sample *sample,
         }
         rc = sample_batch(&s, sample, pool + used, (uint32_t)b + 1, err);
         used += sample->seeds;
+        if (ends)
+            ends[b] = s.count;
     }
     free(pool);
     free(s.mark);

@@ -27,7 +27,7 @@ START_TEST(rows_of_a_batch_are_distinct_and_within_reach)
     ck_assert_uint_eq(n, 103);
     struct graph_sample s = {.seeds = 1, .batches = 1, .seed = 5, .labelled = labelled, .labelled_count = n};
     ck_assert_int_eq(graph_sample_fan_outs(&s, "[3]", &err), 0);
-    ck_assert_int_eq(graph_sample_rows(&g, &s, &rows, &count, &err), 0);
+    ck_assert_int_eq(graph_sample_rows(&g, &s, &rows, &count, NULL, &err), 0);
     ck_assert_uint_eq(count, 4);
     for (uint64_t i = 1; i < count; i++) {
         bool neighbour = false;
@@ -39,7 +39,7 @@ START_TEST(rows_of_a_batch_are_distinct_and_within_reach)
     }
     free(rows);
     s.seeds = n + 1;
-    ck_assert_int_eq(graph_sample_rows(&g, &s, &rows, &count, &err), -1);
+    ck_assert_int_eq(graph_sample_rows(&g, &s, &rows, &count, NULL, &err), -1);
     free(labelled);
     graph_release(&g);
 }

@@ -7,15 +7,8 @@
 #define MODELS_ZEROCOPY_PATTERN_H
 
 #include "models/policy.h"
+#include "models/zerocopy/residency.h"
 #include "models/zerocopy/warp.h"
-
-/* Where rows live: the second interface of the engine. A row that is not on the link costs no request, though the lanes
- * that copy it still take their places in the warps. */
-enum residency_place { RESIDENCY_LINK, RESIDENCY_LOCAL, RESIDENCY_PEER };
-struct residency {
-    const void *state;
-    enum residency_place (*place)(const void *state, uint64_t row);
-};
 
 /* A structure as a kernel reads it. */
 struct pattern_view {
@@ -28,7 +21,8 @@ struct pattern_view {
     bool visits;                       /* each element makes the kernel read GPU memory through the same L1 */
     uint64_t chunk;                    /* SCAN_ARRAY */
     uint64_t row;                      /* SCAN_ROWS: elements of a row */
-    const struct residency *residency; /* SCAN_ROWS; NULL: every row is on the link */
+    const struct residency *residency; /* SCAN_ROWS; NULL: every row is on the link. A row that is not costs no
+                                          request, though the lanes that copy it keep their places in the warps */
     uint64_t block_warps;              /* warps of a thread block: what REUSE_L1 shares sectors within */
 };
 

@@ -31,6 +31,7 @@ struct pcie {
     double copy_setup_ns;         /* of one asynchronous copy */
     double cpu_rows_bytes_per_s;  /* the CPU copies scattered rows into a staging buffer */
     double cpu_lists_bytes_per_s; /* the CPU finds and copies the lists of active vertices */
+    double peer_bytes_per_s;      /* from other GPUs (NVLink), all links together; 0: no such link */
     /* Unified memory by its published rate: 1/copy rate + this. */
     double uvm_ns_per_byte;
     int64_t uvm_reserve_bytes; /* GPU memory that managed data cannot have */

@@ -38,16 +38,14 @@ START_TEST(aligned_rows_need_no_shift)
 }
 END_TEST
 
-static enum residency_place even_rows_local(const void *state, uint64_t row)
-{
-    (void)state;
-    return row % 2 ? RESIDENCY_LINK : RESIDENCY_LOCAL;
-}
-
 START_TEST(resident_rows_cost_no_request)
 {
     const uint64_t rows[] = {5, 0, 1000, 7};
-    const struct residency where = {NULL, even_rows_local};
+    static uint32_t rank[1001]; /* even rows first */
+    for (uint32_t r = 0; r <= 1000; r++)
+        rank[r] = r / 2 + (r % 2 ? 501 : 0);
+    struct residency where;
+    residency_init(&where, rank, 1001, 50.1, 0, 1, RESIDENCY_INTERLEAVE);
     ck_assert_uint_eq(requests(1024, false, rows, 4, &where), 16);
 }
 END_TEST

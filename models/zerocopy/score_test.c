@@ -95,7 +95,7 @@ START_TEST(on_a_kronecker_graph_the_scores_agree_within_a_point)
     ck_assert_int_eq(graph_sample_labels(g.vertices, 1.1, false, 1, &labelled, &n, &err), 0);
     struct graph_sample how = {.seeds = 4, .batches = 40, .seed = 1, .labelled = labelled, .labelled_count = n};
     ck_assert_int_eq(graph_sample_fan_outs(&how, "[10,25]", &err), 0);
-    ck_assert_msg(graph_sample_rows(&g, &how, &rows, &count, &err) == 0, "%s", err.msg);
+    ck_assert_msg(graph_sample_rows(&g, &how, &rows, &count, NULL, &err) == 0, "%s", err.msg);
     double degree = hits(&g, SCORE_DEGREE, labelled, n, rows, count, 10);
     ck_assert_double_gt(degree, 60);
     ck_assert_double_eq_tol(hits(&g, SCORE_REVERSE_PAGERANK, labelled, n, rows, count, 10), degree, 1);
@@ -117,7 +117,7 @@ START_TEST(clustered_labels_make_weighted_serve_twenty_points_more)
     ck_assert_int_eq(graph_sample_labels(g.vertices, 3, true, 1, &labelled, &n, &err), 0);
     struct graph_sample how = {.seeds = 4, .batches = 40, .seed = 1, .labelled = labelled, .labelled_count = n};
     ck_assert_int_eq(graph_sample_fan_outs(&how, "12,12,12", &err), 0);
-    ck_assert_int_eq(graph_sample_rows(&g, &how, &rows, &count, &err), 0);
+    ck_assert_int_eq(graph_sample_rows(&g, &how, &rows, &count, NULL, &err), 0);
     double degree = hits(&g, SCORE_DEGREE, labelled, n, rows, count, 10);
     double weighted = hits(&g, SCORE_WEIGHTED, labelled, n, rows, count, 10);
     ck_assert_msg(weighted >= degree + 20, "weighted %.1f, degree %.1f", weighted, degree);
