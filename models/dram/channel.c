@@ -28,15 +28,15 @@ int dram_channel_init(struct dram_channel *ch, const struct dram_platform *platf
     return 0;
 }
 
-static void shift(int32_t *cycle, int32_t by)
+static void shift(int32_t *cycle, int64_t by)
 {
     if (*cycle != INT32_MAX)
-        *cycle = *cycle > by ? *cycle - by : 0;
+        *cycle = *cycle > by ? (int32_t)(*cycle - by) : 0;
 }
 
 void dram_channel_rebase(struct dram_channel *ch, int64_t now)
 {
-    const int32_t by = (int32_t)(now - ch->base);
+    const int64_t by = now - ch->base;
     ch->base = now;
     ch->last -= by;
     for (int b = 0; b < DRAM_BANKS; b++) {
@@ -55,9 +55,9 @@ void dram_channel_rebase(struct dram_channel *ch, int64_t now)
     shift(&ch->ccdl_last, by);
     shift(&ch->rtpl_last, by);
     shift(&ch->pim_wtp, by);
-    shift(&ch->pim_column, by);
+    ch->pim_column = ch->pim_column >= by ? (int32_t)(ch->pim_column - by) : -1;
     if (ch->pim_activate != INT32_MAX)
-        ch->pim_activate -= by;
+        ch->pim_activate = ch->pim_activate >= by ? (int32_t)(ch->pim_activate - by) : -1;
     dram_legal_rebase(&ch->legal, by);
 }
 

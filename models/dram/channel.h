@@ -97,7 +97,7 @@ struct dram_channel {
     uint16_t group_banks[DRAM_BANKS]; /* banks of a group */
 
     int64_t base; /* cycle that offset 0 stands for */
-    int32_t last; /* offset of the last visited cycle; -1 before the first */
+    int64_t last; /* offset of the last visited cycle; -1 before the first */
 
     enum dram_class mode;
     int32_t prio;                                  /* where the bank scans start */

@@ -12,13 +12,13 @@ void dram_legal_init(struct dram_legal *l)
     l->any_act = l->any_rd = l->any_wr = l->pim = DRAM_LONG_AGO;
 }
 
-static void shift(int32_t *cycle, int32_t by)
+static void shift(int32_t *cycle, int64_t by)
 {
     const int64_t moved = (int64_t)*cycle - by;
     *cycle = moved < DRAM_LONG_AGO ? DRAM_LONG_AGO : (int32_t)moved;
 }
 
-void dram_legal_rebase(struct dram_legal *l, int32_t by)
+void dram_legal_rebase(struct dram_legal *l, int64_t by)
 {
     for (int i = 0; i < 16; i++) {
         shift(&l->act[i], by);

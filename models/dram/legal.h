@@ -27,7 +27,7 @@ struct dram_legal {
 };
 
 void dram_legal_init(struct dram_legal *legal);
-void dram_legal_rebase(struct dram_legal *legal, int32_t by);
+void dram_legal_rebase(struct dram_legal *legal, int64_t by);
 
 static inline void dram_legal_blame(struct dram_legal *l, int32_t t, int bank, const char *what)
 {

@@ -1,7 +1,7 @@
 #include "trace/readers/dram_out.h"
 
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "trace/dram_addr.h"

@@ -1,0 +1,156 @@
+/* Closed forms of the channel: latencies, bandwidths, PIM rates; timing rules by an independent watch. */
+#include "models/dram/policy_testing.h"
+
+/* Numbers of the gv100 platform: tRCD 12, tRCDWR 9, tRAS 28, tRP 12, tRC 40, CL 12, WL 2, tCCD 1, tCCDL 2, tWTP 13. */
+
+START_TEST(an_unloaded_read_takes_act_and_cl)
+{
+    const struct dram_request r[] = {{0, 1, 0, 0, TEST_RD}};
+    test_run("f3fs", "", r, 1, 1);
+    /* Enters at 0, seen and activated at 1, column tRCD later, data CL later. */
+    ck_assert_int_eq(test_sched[0], 1);
+    ck_assert_int_eq(test_column[0], 1 + 12);
+    ck_assert_int_eq(test_done[0], 1 + 12 + 12);
+    ck_assert_int_eq(test_feed.cycles, 26);
+}
+END_TEST
+
+START_TEST(an_unloaded_hit_takes_cl)
+{
+    const struct dram_request r[] = {{0, 1, 0, 0, TEST_RD}, {1000, 1, 1, 0, TEST_RD}};
+    test_run("f3fs", "", r, 2, 1);
+    ck_assert_int_eq(test_done[1], 1000 + 1 + 12);
+    ck_assert_int_eq(test_stats.hits[DRAM_MEM], 1);
+}
+END_TEST
+
+START_TEST(an_unloaded_conflict_takes_pre_act_and_cl)
+{
+    const struct dram_request r[] = {{0, 1, 0, 0, TEST_RD}, {1000, 2, 0, 0, TEST_RD}};
+    test_run("f3fs", "", r, 2, 1);
+    ck_assert_int_eq(test_done[1], 1000 + 1 + 12 + 12 + 12);
+    ck_assert_int_eq(test_stats.precharges, 1);
+}
+END_TEST
+
+START_TEST(sequential_reads_over_two_groups_move_an_atom_per_cycle)
+{
+    struct dram_request r[2000];
+    for (int i = 0; i < 2000;
+         i++) /* 8 columns of an even bank, then 8 of the next: groups alternate within the queue */
+        r[i] = (struct dram_request){0, 1, (uint16_t)(i / 2 % 64), (uint8_t)(i % 2), TEST_RD};
+    test_run("frfcfs", "", r, 2000, 1);
+    /* First column at 13; then one column per cycle, less a few at the start. */
+    ck_assert_int_le(test_feed.cycles, 2000 + 13 + 12 + 8);
+    ck_assert_int_eq(test_stats.activates, 2);
+}
+END_TEST
+
+START_TEST(one_bank_group_moves_an_atom_per_tccdl)
+{
+    struct dram_request r[1000];
+    for (int i = 0; i < 1000; i++)
+        r[i] = (struct dram_request){0, 1, (uint16_t)(i % 64), 4, TEST_RD};
+    test_run("frfcfs", "", r, 1000, 1);
+    ck_assert_int_eq(test_column[999] - test_column[0], 999 * 2);
+}
+END_TEST
+
+START_TEST(row_conflicts_of_one_bank_take_trc)
+{
+    struct dram_request r[100];
+    for (int i = 0; i < 100; i++)
+        r[i] = (struct dram_request){0, 1 + (uint32_t)i, 0, 0, TEST_RD};
+    test_run("frfcfs", "", r, 100, 1);
+    ck_assert_int_eq(test_column[99] - test_column[0], 99 * 40);
+    for (int i = 0; i < 100; i++) /* writes: tRCDWR 9, then tWTP 13, tRP 12 = 34 < tRC 40 */
+        r[i].flags = TEST_WR;
+    test_run("frfcfs", "", r, 100, 1);
+    ck_assert_int_eq(test_column[99] - test_column[0], 99 * 40);
+}
+END_TEST
+
+START_TEST(a_pim_block_of_sixteen_takes_64_cycles_with_a_row_change_and_32_without)
+{
+    struct dram_request r[1600];
+    for (int i = 0; i < 1600; i++)
+        r[i] = (struct dram_request){0, 4096 + (uint32_t)(i / 16), 0, 0, TEST_PIM};
+    test_run("f3fs", "", r, 1600, 1);
+    for (int i = 16; i < 1600; i += 16)
+        ck_assert_int_eq(test_column[i] - test_column[i - 16], 64);
+    ck_assert_int_eq(test_column[16] - test_column[15], 34);
+    ck_assert_int_eq(test_stats.activates, 100);
+    for (int i = 0; i < 1600; i++)
+        r[i].row = 4096;
+    test_run("f3fs", "", r, 1600, 1);
+    ck_assert_int_eq(test_column[1599] - test_column[0], 1599 * 2);
+    ck_assert_int_eq(test_stats.slot_sum, 16 * test_stats.slot_cycles);
+}
+END_TEST
+
+START_TEST(a_write_back_of_128_bytes_takes_four_columns)
+{
+    const struct dram_request r[] = {{0, 1, 0, 0, 4 | DRAM_IS_WRITE | DRAM_IS_POSTED}};
+    test_run("f3fs", "", r, 1, 1);
+    ck_assert_int_eq(test_column[0], 1 + 9 + 3 * 2);
+    ck_assert_int_eq(test_stats.columns, 4);
+}
+END_TEST
+
+START_TEST(no_class_waits_in_more_than_its_queue)
+{
+    struct dram_request r[400];
+    for (int i = 0; i < 400; i++)
+        r[i] = (struct dram_request){0, 1 + (uint32_t)i, 0, 0, TEST_RD};
+    test_run("frfcfs", "", r, 400, 1);
+    for (int i = 0; i < 400; i++) {
+        int waiting = 0;
+        for (int k = 0; k < 400; k++)
+            waiting += test_enter[k] <= test_enter[i] && test_sched[k] > test_enter[i];
+        ck_assert_int_le(waiting, 64);
+    }
+}
+END_TEST
+
+START_TEST(a_limit_cuts_a_run_and_what_was_to_come_is_never)
+{
+    const struct dram_request r[] = {{0, 1, 0, 0, TEST_RD}, {0, 4096, 0, 0, TEST_PIM}, {50, 1, 0, 0, TEST_RD}};
+    test_run_limited("f3fs", "", r, 3, 1, 20);
+    ck_assert_int_eq(test_feed.cycles, 20);
+    ck_assert(!test_feed.finished);
+    ck_assert_int_eq(test_column[0], 13);
+    ck_assert_int_eq(test_done[0], -1);
+    ck_assert_int_eq(test_done[1], -1);
+    ck_assert_int_eq(test_enter[2], -1);
+}
+END_TEST
+
+START_TEST(far_future_cycles_do_not_wrap)
+{
+    const int64_t far = INT64_C(5) << 40;
+    const struct dram_request r[] = {{0, 1, 0, 0, TEST_RD}, {far, 2, 0, 0, TEST_RD}, {far + 1, 4096, 0, 0, TEST_PIM}};
+    test_run("frfcfs-cap", "", r, 3, 1);
+    ck_assert_int_eq(test_done[1], far + 1 + 12 + 12 + 12);
+}
+END_TEST
+
+START_TEST(an_illegal_command_is_an_error)
+{
+    struct dram_platform platform;
+    param_defaults(dram_params, &platform);
+    struct err err;
+    ck_assert_int_eq(dram_channel_init(&test_channel, &platform, &err), 0);
+    dram_legal_act(&test_channel.legal, &test_channel.timing, 10, 3, 7);
+    dram_legal_rd(&test_channel.legal, &test_channel.timing, 21, 3, 3, 7); /* tRCD is 12 */
+    ck_assert_int_eq(dram_channel_check(&test_channel, false, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "RD of bank 3 at cycle 21"));
+}
+END_TEST
+
+TEST_MAIN("channel", an_unloaded_read_takes_act_and_cl, an_unloaded_hit_takes_cl,
+          an_unloaded_conflict_takes_pre_act_and_cl, sequential_reads_over_two_groups_move_an_atom_per_cycle,
+          one_bank_group_moves_an_atom_per_tccdl, row_conflicts_of_one_bank_take_trc,
+          a_pim_block_of_sixteen_takes_64_cycles_with_a_row_change_and_32_without,
+          a_write_back_of_128_bytes_takes_four_columns, no_class_waits_in_more_than_its_queue,
+          a_limit_cuts_a_run_and_what_was_to_come_is_never, far_future_cycles_do_not_wrap,
+          an_illegal_command_is_an_error)

@@ -1,0 +1,39 @@
+#include "models/dram/policy_testing.h"
+
+START_TEST(the_tiny_trace_is_done_as_on_the_artifacts_controller)
+{
+    test_tiny_done("gather-issue", "", (const int64_t[]){25, 28, 92, 175, 27, 31, 215, 65, 217, 145, 148, 255});
+}
+END_TEST
+
+START_TEST(pim_gathers_to_the_high_watermark_and_issues_down_to_the_low_one)
+{
+    /* A hundred MEM requests to one bank, 40 cycles each; sixty PIM requests, one each 10 cycles. */
+    struct dram_request r[160];
+    for (int i = 0; i < 160; i++)
+        r[i] = i < 100 ? (struct dram_request){0, 1 + (uint32_t)i, 0, 3, TEST_RD}
+                       : (struct dram_request){10 * i, 4096, 0, 0, TEST_PIM};
+    test_run("gather-issue", "high=56,low=32", r, 160, 2);
+    int64_t first = INT64_MAX, entered = 0;
+    for (int i = 0; i < 160; i++)
+        if (r[i].flags == TEST_PIM && test_sched[i] < first)
+            first = test_sched[i];
+    for (int i = 0; i < 160; i++)
+        entered += r[i].flags == TEST_PIM && test_enter[i] < first;
+    ck_assert_int_ge(entered, 56);
+}
+END_TEST
+
+START_TEST(a_low_watermark_above_the_high_one_is_refused)
+{
+    const struct dram_policy *p = dram_policy_find("gather-issue");
+    int64_t state[8] = {32, 56};
+    struct err err;
+    ck_assert_int_eq(p->check(state, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "low is 56, above high, 32"));
+}
+END_TEST
+
+TEST_MAIN("gather-issue", the_tiny_trace_is_done_as_on_the_artifacts_controller,
+          pim_gathers_to_the_high_watermark_and_issues_down_to_the_low_one,
+          a_low_watermark_above_the_high_one_is_refused)

@@ -1,0 +1,81 @@
+/* policy_testing: run a few requests through one channel under one policy; for the policies' tests. */
+#ifndef MODELS_DRAM_POLICY_TESTING_H
+#define MODELS_DRAM_POLICY_TESTING_H
+
+#include "models/dram/dram_platform.h"
+#include "models/dram/dram_policy.h"
+#include "trace/testing.h"
+
+enum { TEST_RD = 1, TEST_WR = 1 | DRAM_IS_WRITE, TEST_PIM = 1 | DRAM_IS_WRITE | DRAM_IS_PIM, TEST_REQUESTS = 4096 };
+
+/* What became of the requests of the last test_run(). */
+static int64_t test_enter[TEST_REQUESTS], test_sched[TEST_REQUESTS], test_column[TEST_REQUESTS],
+    test_done[TEST_REQUESTS];
+static struct dram_stats test_stats;
+static struct dram_feed test_feed;
+static struct dram_channel test_channel;
+
+/* params: "cap=32,..." or "". limit 0: none. */
+static inline void test_run_limited(const char *policy, const char *params, const struct dram_request *requests,
+                                    uint32_t n, int vcs, int64_t limit)
+{
+    static struct dram_latency latency[2];
+    static uint32_t ids[2][TEST_REQUESTS];
+    const struct dram_policy *p = dram_policy_find(policy);
+    struct err err = {""};
+    ck_assert_ptr_nonnull(p);
+    ck_assert_uint_le(n, TEST_REQUESTS);
+    struct dram_platform platform;
+    param_defaults(dram_params, &platform);
+    void *state = calloc(1, p->head.state_size);
+    struct param_list list;
+    ck_assert_int_eq(param_list_init(&list, params, &err), 0);
+    ck_assert_msg(!p->head.params || !param_list_apply(&list, p->head.params, state, &err), "%s", err.msg);
+    ck_assert_int_eq(dram_channel_init(&test_channel, &platform, &err), 0);
+    memset(test_enter, 0xff, sizeof test_enter);
+    memset(test_sched, 0xff, sizeof test_sched);
+    memset(test_column, 0xff, sizeof test_column);
+    memset(test_done, 0xff, sizeof test_done);
+    test_channel.fate = (struct dram_fate){test_enter, test_sched, test_column, test_done};
+    uint32_t count[2] = {0, 0};
+    for (uint32_t i = 0; i < n; i++) {
+        const int class = (requests[i].flags & DRAM_IS_PIM) != 0;
+        ids[class][count[class]++] = i;
+    }
+    test_feed = (struct dram_feed){.requests = requests,
+                                   .count = n,
+                                   .ids = {ids[0], ids[1]},
+                                   .ids_count = {count[0], count[1]},
+                                   .vcs = vcs,
+                                   .limit = limit ? limit : INT64_MAX,
+                                   .latency = latency};
+    dram_policy_loops(p, -1)->feed(&test_channel, state, &test_feed);
+    ck_assert_msg(!dram_channel_check(&test_channel, test_feed.finished, &err), "%s", err.msg);
+    test_stats = test_channel.stats;
+    param_list_release(&list);
+    free(state);
+}
+
+static inline void test_run(const char *policy, const char *params, const struct dram_request *requests, uint32_t n,
+                            int vcs)
+{
+    test_run_limited(policy, params, requests, n, vcs, 0);
+    ck_assert(test_feed.finished);
+}
+
+/* Twelve requests made by hand (fixtures/dram/x15_tiny.csv). */
+static const struct dram_request test_tiny[12] = {
+    {0, 10, 0, 0, TEST_RD},     {1, 10, 0, 1, TEST_RD},  {2, 5000, 7, 8, TEST_PIM}, {3, 5000, 6, 8, TEST_PIM},
+    {4, 10, 1, 0, TEST_RD},     {5, 11, 3, 2, TEST_WR},  {6, 5001, 7, 0, TEST_PIM}, {7, 12, 0, 0, TEST_RD},
+    {60, 5001, 6, 0, TEST_PIM}, {61, 12, 0, 3, TEST_RD}, {62, 12, 1, 0, TEST_RD},   {63, 5002, 0, 8, TEST_PIM}};
+
+/* The tiny requests are done at these cycles; one virtual channel. Source: the artifact's own controller. */
+static inline void test_tiny_done(const char *policy, const char *params, const int64_t done[12])
+{
+    test_run(policy, params, test_tiny, 12, 1);
+    for (int i = 0; i < 12; i++)
+        ck_assert_msg(test_done[i] == done[i], "request %d: done at %lld, expected %lld", i, (long long)test_done[i],
+                      (long long)done[i]);
+}
+
+#endif
