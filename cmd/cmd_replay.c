@@ -50,6 +50,19 @@ static bool has_role(const struct engine *engine, const char *role)
     return false;
 }
 
+/* Whether every run has this note, and there are several. */
+static bool said_of_all(const struct replay_result *result, size_t runs, const char *note)
+{
+    for (size_t i = 0; i < runs; i++) {
+        size_t n = 0;
+        while (n < result->runs[i].note_count && strcmp(result->runs[i].notes[n], note) != 0)
+            n++;
+        if (n == result->runs[i].note_count)
+            return false;
+    }
+    return runs > 1;
+}
+
 static void print_table(const struct replay_result *result)
 {
     size_t runs = result->policy_count + result->extra_baseline;
@@ -75,8 +88,12 @@ static void print_table(const struct replay_result *result)
         char label[256];
         replay_policy_label(&result->policies[i], label, sizeof label);
         for (size_t n = 0; n < result->runs[i].note_count; n++)
-            printf("%s: %s\n", label, result->runs[i].notes[n]);
+            if (!said_of_all(result, runs, result->runs[i].notes[n]))
+                printf("%s: %s\n", label, result->runs[i].notes[n]);
     }
+    for (size_t n = 0; n < result->runs[0].note_count; n++)
+        if (said_of_all(result, runs, result->runs[0].notes[n]))
+            printf("all: %s\n", result->runs[0].notes[n]);
 }
 
 static bool any_interval(const struct replay_result *result, size_t metric)

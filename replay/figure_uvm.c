@@ -182,6 +182,25 @@ static void tic_label(FILE *script, const char *text)
     plot_quote(script, escaped);
 }
 
+/* The title, and below it what all runs have in common. */
+static void title(FILE *script, const struct run_set *set, const char *what)
+{
+    static const char *const keys[] = {"platform", "bytes", "oversubscription_pct"};
+    char text[128], line[400];
+    size_t used = 0;
+    line[0] = 0;
+    for (size_t k = 0; k < 3 && set->count; k++)
+        if (!figure_uvm_differs(set, keys[k]) && run_key(&set->runs[0], keys[k], text, sizeof text) && *text)
+            used += (size_t)snprintf(line + used, sizeof line - used,
+                                     k < 2               ? "%s%s"
+                                     : strcmp(text, "0") ? "%sfootprint %s %% of memory"
+                                                         : "%smemory sufficient%.0s",
+                                     used ? ", " : "", text);
+    (void)fprintf(script, "set title '%s'.\"\\n\".", what);
+    plot_quote(script, line);
+    (void)fputc('\n', script);
+}
+
 static void case_tics(FILE *script, const struct grid *grid)
 {
     (void)fprintf(script, "set xtics (");
@@ -238,10 +257,10 @@ static int write_speedup(const struct figure_input *input, FILE *script, struct 
         drawn += any[p] = speedup_data(script, &grid, p);
     if (drawn) {
         (void)fprintf(script,
-                      "set title 'Speed-up of prefetch policies: bars start at 1, black lines are intervals'\n"
                       "set logscale y 2\nset ylabel \"speed-up over %s\"\nset key outside right top\n"
                       "set style fill solid 0.9 noborder\nset format y '%%g'\n",
                       baseline_name(&grid, name, sizeof name));
+        title(script, grid.set, "Speed-up of prefetch policies: bars start at 1, black lines are intervals");
         case_tics(script, &grid);
         (void)fprintf(script, "set arrow from graph 0, first 1 to graph 1, first 1 nohead linecolor rgb '#444444'\n"
                               "plot ");
@@ -283,8 +302,8 @@ int figure_uvm_locality_results(const struct figure_input *input, FILE *script, 
         (void)fprintf(script, "NaN NaN NaN NaN NaN NaN\nEOD\n");
     }
     if (drawn) {
-        (void)fprintf(script, "set title 'Locality of fault batches: quartiles over windows of 20 batches'\n"
-                              "set logscale y\nset ylabel 'R: distinct VA blocks / batches'\n"
+        title(script, grid.set, "Locality of fault batches: quartiles over windows of 20 batches");
+        (void)fprintf(script, "set logscale y\nset ylabel 'R: distinct VA blocks / batches'\n"
                               "set key outside right top\nset style fill solid 0.6 noborder\nset format y '%%g'\n");
         case_tics(script, &grid);
         (void)fprintf(script, "plot ");
@@ -380,8 +399,9 @@ static int write_granularity(const struct figure_input *input, FILE *script, str
         return -1;
     size_t other[OTHER_POLICIES], n = others(&grid, other), drawn = 0;
     granularity_data(script, &grid, other, n, &drawn);
+    title(script, grid.set, "Speed-up by migration granularity");
     (void)fprintf(script,
-                  "set title 'Speed-up by migration granularity'\nset logscale y 2\nset format y '%%g'\n"
+                  "set logscale y 2\nset format y '%%g'\n"
                   "set ylabel \"speed-up over %s\"\nset xrange [11.5:%zu.5]\nset key outside right top\n"
                   "set xtics ('4 KiB' 12, '16 KiB' 14, '64 KiB' 16, '128 KiB' 17, '256 KiB' 18, '512 KiB' 19, "
                   "'1 MiB' 20, '2 MiB' 21",

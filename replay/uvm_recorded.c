@@ -50,11 +50,12 @@ static void describe(const struct uvm_recorded_run *run, struct outcome *o, stru
     put(o, "read_amplification_ratio", (struct range){h2d.lo / structure, h2d.hi / structure});
     put(o, "overfetch_ratio", (struct range){h2d.lo / touched.hi, h2d.hi / touched.lo});
     char text[64];
-    outcome_note(o,
-                 "time_ns is the driver's work and the copies by the platform's costs%s, without the kernel's own "
-                 "computing; the recorded kernels took %s, as traced",
-                 run->traced ? ", traced" : "",
-                 r->kernels ? units_human_ns((double)r->kernel_ns, text, sizeof text) : "an unknown time");
+    outcome_note(
+        o,
+        "time_ns is the driver's work and the copies by the platform's costs%s; the kernels' own computing is not in "
+        "it (they took %s as recorded, traced)",
+        run->traced ? ", traced" : "",
+        r->kernels ? units_human_ns((double)r->kernel_ns, text, sizeof text) : "an unknown time");
     if (!r->known_sizes)
         outcome_note(o,
                      "the recording names no managed allocation: neighbouring VA blocks count as one (%zu of its edges "
