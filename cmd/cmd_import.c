@@ -96,7 +96,7 @@ static int open_input(const char *path, const struct reader **reader, struct sou
     if (*reader && (*reader)->whole_file)
         return 0;
     if (!piped && S_ISDIR(st.st_mode) && !*reader) {
-        *reader = reader_probe(path, NULL, 0, err);
+        *reader = reader_probe(path, (const unsigned char *)"", 0, err);
         return *reader ? 0 : err_set(err, "'%s' is a folder that no format reads", path);
     }
     *source = source_open(path, err);

@@ -25,6 +25,7 @@ struct play {
     bool gpu_began;   /* before_gpu is set */
     bool cpu_repeats; /* the CPU faulted on pages it held by the rules: it did not, so an edge lies between */
     bool held_back;
+    bool duplicated;
 };
 
 /* --- the tree on one VA block of the stretch --- */
@@ -88,7 +89,8 @@ static void predict(const struct play *p, const struct page_mask *resident, cons
 
 static void trouble(struct play *p, enum verify_trouble kind, uint64_t n, const struct verify_event *e, unsigned page)
 {
-    if (n == 0)
+    bool moves = kind != VERIFY_MISMATCH && kind != VERIFY_MISMATCH_OPEN && kind != VERIFY_UNPOPULATED;
+    if (n == 0 || (moves && p->duplicated))
         return;
     if (p->counts->trouble[kind] == 0)
         p->counts->place[kind] =
@@ -230,7 +232,7 @@ static void compare(struct play *p, const struct verify_event *e, const struct p
     page_mask_set_region(&block, first, end);
     /* A proof of loss only if nothing can have been populated on the GPU unseen, and no unknown edge explains it: pages
      * behind an edge are predicted and never move. */
-    bool known = p->cpu_known && !p->cpu_repeats && page_mask_contains(&p->before_gpu, &block);
+    bool known = p->cpu_known && !p->cpu_repeats && !p->duplicated && page_mask_contains(&p->before_gpu, &block);
     bool behind_edge = !page_mask_any(&missing) && !page_mask_intersects(&surplus, &p->moves);
     enum verify_trouble kind = known && !behind_edge ? VERIFY_MISMATCH : VERIFY_MISMATCH_OPEN;
     bool new = c->trouble[kind] == 0;
@@ -345,7 +347,19 @@ static void step(struct play *p, const struct verify_event *e)
             page_mask_set(&p->named, e->first);
         }
         break;
+    case VERIFY_SENT_GPU:
+        page_mask_andnot(&pages, &pages, &p->gpu);
+        page_mask_andnot(&pages, &pages, &p->cpu);
+        page_mask_or(&p->silent, &p->silent, &pages);
+        break;
+    case VERIFY_SENT_CPU:
+        page_mask_andnot(&pages, &pages, &p->gpu);
+        page_mask_andnot(&pages, &pages, &p->silent);
+        page_mask_or(&p->cpu, &p->cpu, &pages);
+        page_mask_or(&p->was_cpu, &p->was_cpu, &pages);
+        break;
     case VERIFY_HELD_BACK:
+    case VERIFY_DUPLICATED:
         break;
     }
 }
@@ -360,6 +374,8 @@ static void survey(struct play *p)
             p->cpu_known = true;
         if (e->type == VERIFY_HELD_BACK)
             p->held_back = true;
+        if (e->type == VERIFY_DUPLICATED)
+            p->duplicated = true;
         if (e->type == VERIFY_H2D_OTHER)
             page_mask_set_region(&p->moves, e->first, e->first + e->pages);
         if (e->type != VERIFY_H2D)

@@ -29,7 +29,10 @@ enum verify_event_type {
     VERIFY_H2D_OTHER,    /* moved by the program or by access counters */
     VERIFY_D2H_OTHER,    /* moved by the program or evicted */
     VERIFY_FAULT_RECORD, /* a fault batch that names page `first` is over */
-    VERIFY_HELD_BACK     /* thrashing, throttling or a remote mapping: faults here need not move anything */
+    VERIFY_HELD_BACK,    /* thrashing, throttling, a remote mapping or advice: faults here need not move anything */
+    VERIFY_DUPLICATED,   /* advised read-mostly: both sides may hold a page */
+    VERIFY_SENT_GPU,     /* the program prefetches [first, first + pages) to the GPU: new pages are zeroed there */
+    VERIFY_SENT_CPU      /* the same to the CPU */
 };
 
 struct verify_event {

@@ -14,7 +14,7 @@ void verify_input_release(struct verify_input *in)
     batches_release(&in->batches);
     services_release(&in->d2h);
     free(in->events);
-    free(in->allocs);
+    free(in->ranges);
     free(in->kernels);
     free(in->activity);
     memset(in, 0, sizeof *in);
@@ -91,6 +91,16 @@ static int take_migration(struct verify_input *in, const struct record *r, struc
     return 0;
 }
 
+static int take_range(struct verify_input *in, const struct record *r, enum verify_event_type type, struct err *err)
+{
+    if (r->bytes == 0 || r->bytes > UINT64_MAX - r->addr)
+        return 0;
+    if (mem_grow((void **)&in->ranges, &in->range_cap, in->range_count + 1, sizeof *in->ranges, err))
+        return -1;
+    in->ranges[in->range_count++] = (struct verify_range){r->time, r->addr, r->bytes, type};
+    return 0;
+}
+
 static int take(struct verify_input *in, const struct record *r, struct err *err)
 {
     int64_t end;
@@ -115,12 +125,11 @@ static int take(struct verify_input *in, const struct record *r, struct err *err
     case RECORD_KERNEL:
         return push_interval(&in->kernels, &in->kernel_cap, &in->kernel_count, r->time, end, 0, err);
     case RECORD_ALLOC:
-        if (r->flags != RECORD_ALLOC_MANAGED || r->bytes == 0 || r->bytes > UINT64_MAX - r->addr)
-            return 0;
-        if (mem_grow((void **)&in->allocs, &in->alloc_cap, in->alloc_count + 1, sizeof *in->allocs, err))
-            return -1;
-        in->allocs[in->alloc_count++] = (struct verify_alloc){r->time, r->addr, r->bytes};
-        return 0;
+        return r->flags == RECORD_ALLOC_MANAGED ? take_range(in, r, VERIFY_ALLOC, err) : 0;
+    case RECORD_ADVISE:
+        return take_range(in, r, r->flags == RECORD_ADVISE_READ_MOSTLY ? VERIFY_DUPLICATED : VERIFY_HELD_BACK, err);
+    case RECORD_PREFETCH:
+        return take_range(in, r, (int64_t)r->id < 0 ? VERIFY_SENT_CPU : VERIFY_SENT_GPU, err);
     default:
         return 0;
     }
@@ -185,20 +194,20 @@ static int by_place_and_time(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* An allocation begins a new life for the pages of those stretches that anything happens in. */
-static int push_allocs(struct verify_input *in, struct err *err)
+/* Ranges matter to those stretches that anything else happens in. */
+static int push_ranges(struct verify_input *in, struct err *err)
 {
-    if (in->alloc_count == 0)
+    if (in->range_count == 0 || in->event_count == 0)
         return 0;
     qsort(in->events, in->event_count, sizeof *in->events, by_place_and_time);
     size_t known = in->event_count, limit = 4 * known + (1 << 20);
-    for (size_t a = 0; a < in->alloc_count; a++) {
-        const struct verify_alloc *alloc = &in->allocs[a];
-        uint64_t last = alloc->addr + alloc->bytes - 1;
+    for (size_t a = 0; a < in->range_count; a++) {
+        const struct verify_range *range = &in->ranges[a];
+        uint64_t last = range->addr + range->bytes - 1;
         size_t lo = 0, hi = known;
         while (lo < hi) {
             size_t mid = lo + (hi - lo) / 2;
-            if (in->events[mid].block < block_of(alloc->addr))
+            if (in->events[mid].block < block_of(range->addr))
                 lo = mid + 1;
             else
                 hi = mid;
@@ -208,9 +217,9 @@ static int push_allocs(struct verify_input *in, struct err *err)
             if (block == done)
                 continue;
             done = block;
-            uint64_t from = alloc->addr > block ? alloc->addr : block;
+            uint64_t from = range->addr > block ? range->addr : block;
             uint64_t to = last - block < UVM_BLOCK_BYTES ? last : block + UVM_BLOCK_BYTES - 1;
-            if (push_range(in, VERIFY_ALLOC, alloc->time_ns, from, to - from + 1, from, err))
+            if (push_range(in, range->type, range->time_ns, from, to - from + 1, from, err))
                 return -1;
         }
     }
@@ -249,9 +258,10 @@ static int collect(struct verify_input *in, struct store *store, struct err *err
         return -1;
     if (batches_rebuild(&in->batches, err) || services_rebuild(&in->d2h, err) ||
         push_services(in, &in->batches.services, VERIFY_H2D, err) || push_services(in, &in->d2h, VERIFY_D2H, err) ||
-        push_fault_records(in, err) || push_allocs(in, err))
+        push_fault_records(in, err) || push_ranges(in, err))
         return -1;
-    qsort(in->events, in->event_count, sizeof *in->events, by_place_and_time);
+    if (in->event_count > 0)
+        qsort(in->events, in->event_count, sizeof *in->events, by_place_and_time);
     return 0;
 }
 

@@ -6,10 +6,11 @@
 #include "replay/verify_silence.h"
 #include "trace/batches.h"
 
-/* Managed memory that the recording names. */
-struct verify_alloc {
+/* What the program says of a range of memory: an allocation, advice, a prefetch of its own. */
+struct verify_range {
     int64_t time_ns;
     uint64_t addr, bytes;
+    enum verify_event_type type;
 };
 
 struct verify_input {
@@ -17,8 +18,8 @@ struct verify_input {
     struct services d2h;
     struct verify_event *events; /* in order of (block, time, order) */
     size_t event_count, event_cap;
-    struct verify_alloc *allocs;
-    size_t alloc_count, alloc_cap;
+    struct verify_range *ranges;
+    size_t range_count, range_cap;
     struct verify_interval *kernels, *activity;
     size_t kernel_count, kernel_cap, activity_count, activity_cap;
     uint64_t records; /* of unified memory */

@@ -62,8 +62,10 @@ int verify_silence_find(struct verify_silence *silence, struct verify_interval *
     int64_t *gaps = mem_zalloc(activity_count + 1, sizeof *gaps, err);
     if (!gaps)
         return -1;
-    qsort(kernels, kernel_count, sizeof *kernels, by_start);
-    qsort(activity, activity_count, sizeof *activity, by_start);
+    if (kernel_count > 0)
+        qsort(kernels, kernel_count, sizeof *kernels, by_start);
+    if (activity_count > 0)
+        qsort(activity, activity_count, sizeof *activity, by_start);
     size_t a = 0;
     for (size_t k = 0; k < kernel_count;) {
         int64_t from = kernels[k].start_ns, to = kernels[k].end_ns;

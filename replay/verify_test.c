@@ -263,6 +263,49 @@ START_TEST(remote_mappings_excuse_batches_that_move_nothing)
 }
 END_TEST
 
+START_TEST(read_mostly_memory_moves_again_without_coming_back)
+{
+    struct made m;
+    make_sequential(&m, true);
+    size_t n = m.count;
+    for (size_t i = 0; i < n; i++)
+        if (m.records[i].kind == RECORD_MIGRATE_H2D || m.records[i].kind == RECORD_FAULT) {
+            m.records[m.count] = m.records[i];
+            m.records[m.count++].time += m.now;
+        }
+    expect_incomplete(&m, NULL, "pages moved to the GPU while they were there");
+    emit(&m, RECORD_ADVISE, 1, 1, BASE, SIZE, RECORD_ADVISE_READ_MOSTLY);
+    struct verify v;
+    check_made(&m, NULL, &v);
+    ck_assert_msg(v.complete, "%s", notes(&v));
+    verify_release(&v);
+    made_release(&m);
+}
+END_TEST
+
+START_TEST(memory_the_program_sent_to_the_gpu_is_there)
+{
+    /* New pages are zeroed on the GPU without a record; the CPU then reads them back. */
+    struct made m;
+    made_init(&m);
+    allocate(&m, BASE, 4 * MIB);
+    emit(&m, RECORD_PREFETCH, m.now, m.now, BASE, 4 * MIB, 0)->id = 0;
+    for (int i = 0; i < m.block_count; i++)
+        for (int p = 0; p < PAGES; p++)
+            m.blocks[i].where[p] = ON_GPU;
+    m.now += 1000;
+    for (uint64_t at = 0; at < 4 * MIB; at += PAGE)
+        touch_cpu(&m, BASE + at, false);
+    struct verify v;
+    check_made(&m, NULL, &v);
+    ck_assert_msg(v.complete, "%s", notes(&v));
+    ck_assert_int_eq(number(&v, "d2h_services"), 12);
+    ck_assert_int_eq(number(&v, "d2h_services_exact"), 12);
+    verify_release(&v);
+    made_release(&m);
+}
+END_TEST
+
 /* --- records taken away --- */
 
 START_TEST(a_cut_in_the_middle_of_the_kernel_is_seen_at_any_place)
@@ -527,6 +570,7 @@ TEST_MAIN("verify", a_sequential_program_is_complete, a_random_program_that_leav
           pages_that_go_back_and_forth_are_complete, oversubscription_with_evictions_is_complete,
           a_kernel_that_reads_half_and_computes_on_its_own_data_is_complete,
           memory_freed_and_allocated_again_at_the_same_address_is_complete,
+          read_mostly_memory_moves_again_without_coming_back, memory_the_program_sent_to_the_gpu_is_there,
           remote_mappings_excuse_batches_that_move_nothing, a_cut_in_the_middle_of_the_kernel_is_seen_at_any_place,
           a_hole_in_the_middle_is_seen, every_single_missing_service_is_seen_where_fault_records_exist,
           a_page_recorded_twice_is_seen, a_cpu_read_of_gpu_memory_without_a_move_back_is_seen,
