@@ -147,6 +147,7 @@ demo: $(BUILD)/offchip
 
 asan:
 	$(MAKE) BUILD=$(BUILD)/asan OPT="-O1 -g -fno-omit-frame-pointer" \
+	    CFLAGS="-Wno-format-truncation -Wno-maybe-uninitialized $(CFLAGS)" \
 	    SAN="-fsanitize=address,undefined -fno-sanitize-recover=all" check
 
 # --- fuzzing: clang's libFuzzer, FUZZ_S seconds each ---
