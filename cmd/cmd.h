@@ -34,6 +34,7 @@ struct command {
 
 extern const struct command *const commands[]; /* ends with NULL */
 
+extern const struct command cmd_merge, cmd_sql;
 extern const struct command cmd_sweep;
 extern const struct command cmd_synth;
 extern const struct command cmd_record;

@@ -1,4 +1,5 @@
 /* main: the command table, --help, --version, exit status; the only main() of the program. */
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +8,8 @@
 
 /* In the order of `offchip --help`. */
 const struct command *const commands[] = {
-    &cmd_record, &cmd_synth, &cmd_import,    &cmd_info,   &cmd_verify, &cmd_replay,     &cmd_sweep,
-    &cmd_report, &cmd_plot,  &cmd_calibrate, &cmd_export, &cmd_list,   &cmd_completion, NULL,
+    &cmd_record, &cmd_synth, &cmd_import,    &cmd_info, &cmd_verify, &cmd_replay, &cmd_sweep,      &cmd_merge,
+    &cmd_report, &cmd_plot,  &cmd_calibrate, &cmd_sql,  &cmd_export, &cmd_list,   &cmd_completion, NULL,
 };
 
 static const struct command *running;
@@ -119,6 +120,8 @@ static int finish(int status)
 int main(int argc, char **argv)
 {
     keep_line(argc, argv);
+    /* A file over the size limit is an error like a full disk, not the end of the program. */
+    (void)signal(SIGXFSZ, SIG_IGN);
     if (argc < 2)
         return overview(stderr);
     const char *name = argv[1];

@@ -12,7 +12,14 @@
 
 /* The first bytes of every SQLite database, and where it says how it is journaled (SQLite file format, section 1.3). */
 static const char magic[16] = "SQLite format 3";
-enum { HEAD_BYTES = 100, JOURNAL_BYTE = 18, JOURNAL_ROLLBACK = 1 };
+enum {
+    HEAD_BYTES = 100,
+    JOURNAL_BYTE = 18,
+    JOURNAL_ROLLBACK = 1,
+    CHANGES_BYTE = 24,
+    PAGES_BYTE = 28,
+    VALID_FOR_BYTE = 92
+};
 
 /* `path` plus `suffix` so that SQLite takes it for a file name: never a URI, never ":memory:". */
 static char *plain_path(const char *path, const char *suffix, struct err *err)
@@ -155,6 +162,29 @@ int dbfile_create(const char *path, bool force, int (*make)(sqlite3 *db, void *c
 
 /* --- opening --- */
 
+static uint32_t big_endian(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/* The size that the head states, 0: it states none that counts (SQLite file format, section 1.3.7). */
+static uint64_t stated_size(const unsigned char head[HEAD_BYTES])
+{
+    uint32_t page = (uint32_t)head[16] << 8 | head[17];
+    bool counts = memcmp(head + CHANGES_BYTE, head + VALID_FOR_BYTE, 4) == 0;
+    return counts ? (uint64_t)big_endian(head + PAGES_BYTE) * (page == 1 ? 65536 : page) : 0;
+}
+
+/* Whether somebody is writing, or died while writing. */
+static bool has_journal(const char *path)
+{
+    struct stat st;
+    char *journal = journal_path(path, 0, NULL);
+    bool has = !journal || (stat(journal, &st) == 0 && st.st_size > 0);
+    free(journal);
+    return has;
+}
+
 static int check_head(const char *path, int fd, struct err *err)
 {
     struct stat st;
@@ -176,6 +206,9 @@ static int check_head(const char *path, int fd, struct err *err)
     if (head[JOURNAL_BYTE] != JOURNAL_ROLLBACK)
         return err_set(err, "'%s' has a write-ahead log; take it back with: sqlite3 FILE 'PRAGMA journal_mode=DELETE'",
                        path);
+    if (stated_size(head) > (uint64_t)st.st_size && !has_journal(path))
+        return err_set(err, "'%s' is cut off: it has %llu of %llu bytes", path, (unsigned long long)st.st_size,
+                       (unsigned long long)stated_size(head));
     return 0;
 }
 

@@ -12,8 +12,7 @@
 #include "trace/mem.h"
 #include "trace/schema.h"
 
-/* "OFCR": the application_id of a results file. */
-enum { RESULTS_APPLICATION_ID = 0x4F464352, RESULTS_VERSION = 1, RESULTS_TABLES = 2, KEY_BYTES = 64 };
+enum { RESULTS_TABLES = 2, KEY_BYTES = 64 };
 
 enum statement { PUT, FORGET_METRICS, PUT_METRIC, HAS, STATEMENTS };
 
@@ -80,9 +79,7 @@ struct results *results_open(const char *path, enum results_mode mode, struct er
     if (!results)
         return NULL;
     results->path = mem_strdup(path, err);
-    results->schema = results->path ? schema_load("trace/results.sql", RESULTS_APPLICATION_ID, RESULTS_VERSION,
-                                                  "an offchip results file", err)
-                                    : NULL;
+    results->schema = results->path ? schema_results(err) : NULL;
     if (results->schema && open_file(results, mode, err) == 0) {
         (void)sqlite3_busy_timeout(results->db, DBFILE_BUSY_MS);
         return results;

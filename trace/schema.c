@@ -88,6 +88,16 @@ struct schema *schema_load(const char *path, int32_t application_id, int version
     return NULL;
 }
 
+struct schema *schema_trace(struct err *err)
+{
+    return schema_load("trace/schema.sql", SCHEMA_TRACE_ID, SCHEMA_TRACE_VERSION, "an offchip trace", err);
+}
+
+struct schema *schema_results(struct err *err)
+{
+    return schema_load("trace/results.sql", SCHEMA_RESULTS_ID, SCHEMA_RESULTS_VERSION, "an offchip results file", err);
+}
+
 struct schema_table *schema_find(struct schema *schema, const char *name)
 {
     for (int i = 0; i < schema->count; i++)

@@ -38,6 +38,18 @@ struct schema {
  * what is kept by reference. */
 struct schema *schema_load(const char *path, int32_t application_id, int version, const char *what, struct err *err);
 
+/* "OFCT" and "OFCR": the application_id of traces and of results files, and the versions we write. */
+enum {
+    SCHEMA_TRACE_ID = 0x4F464354,
+    SCHEMA_TRACE_VERSION = 1,
+    SCHEMA_RESULTS_ID = 0x4F464352,
+    SCHEMA_RESULTS_VERSION = 1
+};
+
+/* The two schemas of ours, as schema_load() gives them. */
+struct schema *schema_trace(struct err *err);
+struct schema *schema_results(struct err *err);
+
 /* The table called `name`, or NULL. */
 struct schema_table *schema_find(struct schema *schema, const char *name);
 

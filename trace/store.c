@@ -30,9 +30,7 @@ static struct store *new_store(const char *path, struct err *err)
     if (!store)
         return NULL;
     store->path = mem_strdup(path, err);
-    store->schema = store->path
-                        ? schema_load("trace/schema.sql", STORE_APPLICATION_ID, STORE_VERSION, "an offchip trace", err)
-                        : NULL;
+    store->schema = store->path ? schema_trace(err) : NULL;
     if (store->schema)
         return store;
     store_close(store);

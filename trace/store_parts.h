@@ -9,9 +9,6 @@
 #include "trace/schema.h"
 #include "trace/store.h"
 
-/* "OFCT": the application_id of a trace. */
-enum { STORE_APPLICATION_ID = 0x4F464354, STORE_VERSION = 1 };
-
 /* Tables a file must have to be readable at all: the first ones of the schema. */
 enum { STORE_REQUIRED_TABLES = 5 };
 

@@ -1,0 +1,84 @@
+/* offchip merge: several results files to one. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "trace/results.h"
+
+static const char *output;
+static bool force;
+
+static const struct opt options[] = {
+    {"output", 'o', OPT_TEXT, "RESULTS", &output, "the results file to make", 0, 0},
+    {"force", 'f', OPT_FLAG, NULL, &force, "replace RESULTS if it exists", 0, 0},
+    {0},
+};
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static int look(void *ctx, const struct results_run *run)
+{
+    (void)ctx, (void)run;
+    return 0;
+}
+
+/* All inputs must be sound before the output takes anything's place. */
+static int check_inputs(int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
+        struct err err = {""};
+        if (same_file(argv[i], output))
+            return cmd_usage("'%s' is both read and written", argv[i]);
+        struct results *results = results_open(argv[i], RESULTS_READ, &err);
+        if (!results)
+            return cmd_fail(EXIT_DATA, "%s", err.msg);
+        int failed = results_each(results, look, NULL, &err);
+        results_close(results);
+        if (failed)
+            return cmd_fail(EXIT_DATA, "%s", err.msg);
+    }
+    return EXIT_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 1)
+        return cmd_usage("no results file is given");
+    if (!output)
+        return cmd_usage("no output is given: -o RESULTS");
+    int status = check_inputs(argc, argv);
+    if (status)
+        return status;
+    struct err err = {""};
+    struct results *results = results_open(output, force ? RESULTS_FORCE : RESULTS_CREATE, &err);
+    if (!results)
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    int failed = 0;
+    for (int i = 0; i < argc && !failed; i++)
+        failed = results_merge(results, argv[i], &err);
+    int64_t count = failed ? 0 : results_count(results, &err);
+    results_close(results);
+    if (failed || count < 0) {
+        (void)unlink(output); /* ours, and not whole */
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    }
+    cmd_say("%lld runs in '%s'", (long long)count, output);
+    return EXIT_DONE;
+}
+
+const struct command cmd_merge = {
+    .name = "merge",
+    .summary = "bring several results files together in one",
+    .usage = "RESULTS... -o RESULTS [--force]",
+    .details = "Runs are told apart by their keys, which stand for engine, input, platform, settings, policy\n"
+               "and version; a run that is in several files is taken from the last. The shards of a sweep\n"
+               "merge to what one sweep would have written, in the same order.",
+    .examples = "  offchip merge shard-*.db -o sweep.db\n"
+                "  offchip merge monday.db tuesday.db -o both.db --force",
+    .options = options,
+    .run = run,
+};

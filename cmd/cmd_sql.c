@@ -1,0 +1,349 @@
+/* offchip sql: queries on a trace or a results file; nothing can be written. */
+#include <ctype.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "trace/mem.h"
+#include "trace/sql.h"
+
+static int format;
+
+static const struct opt options[] = {OPT_FORMAT(&format), {0}};
+
+/* Rows that a table is laid out by; the rest follows in the same columns. */
+enum { LAYOUT_ROWS = 1000, QUERY_MAX_BYTES = 1 << 20 };
+
+/* --- values --- */
+
+/* The shortest of 15 or 17 digits that reads back the same; always recognisable as a real. */
+static void format_real(double value, char *buf, size_t size)
+{
+    (void)snprintf(buf, size, "%.15g", value);
+    if (strtod(buf, NULL) != value)
+        (void)snprintf(buf, size, "%.17g", value);
+    if (!strpbrk(buf, ".en"))
+        (void)strcat(buf, ".0");
+}
+
+static char *hexadecimal(sqlite3_stmt *stmt, int column, size_t limit, struct err *err)
+{
+    const unsigned char *data = sqlite3_column_blob(stmt, column);
+    size_t n = (size_t)sqlite3_column_bytes(stmt, column), shown = n < limit ? n : limit;
+    char *text = mem_zalloc(shown * 2 + 4, 1, err);
+    for (size_t i = 0; text && i < shown; i++)
+        (void)snprintf(text + i * 2, 3, "%02x", data[i]);
+    if (text && shown < n)
+        memcpy(text + shown * 2, "...", 4);
+    return text;
+}
+
+/* A value as a text of its own: what tables and CSV show. */
+static char *value_text(sqlite3_stmt *stmt, int column, struct err *err)
+{
+    char buf[40];
+    switch (sqlite3_column_type(stmt, column)) {
+    case SQLITE_NULL:
+        return mem_strdup(format == FORMAT_TABLE ? "n/a" : "", err);
+    case SQLITE_INTEGER:
+        (void)snprintf(buf, sizeof buf, "%lld", (long long)sqlite3_column_int64(stmt, column));
+        return mem_strdup(buf, err);
+    case SQLITE_FLOAT:
+        format_real(sqlite3_column_double(stmt, column), buf, sizeof buf - 4);
+        return mem_strdup(buf, err);
+    case SQLITE_BLOB:
+        return hexadecimal(stmt, column, format == FORMAT_TABLE ? 16 : SIZE_MAX / 4, err);
+    default:
+        return mem_strdup((const char *)sqlite3_column_text(stmt, column), err);
+    }
+}
+
+static void print_csv(const char *text)
+{
+    bool quoted = strpbrk(text, ",\"\n\r") != NULL;
+    if (quoted)
+        (void)putchar('"');
+    for (const char *p = text; *p; p++) {
+        if (*p == '"')
+            (void)putchar('"');
+        (void)putchar(*p);
+    }
+    if (quoted)
+        (void)putchar('"');
+}
+
+static int print_csv_value(sqlite3_stmt *stmt, int column, struct err *err)
+{
+    int type = sqlite3_column_type(stmt, column);
+    if (type == SQLITE_INTEGER)
+        printf("%lld", (long long)sqlite3_column_int64(stmt, column));
+    if (type == SQLITE_INTEGER || type == SQLITE_NULL)
+        return 0;
+    char *text = value_text(stmt, column, err);
+    if (!text)
+        return -1;
+    print_csv(text);
+    free(text);
+    return 0;
+}
+
+/* As a JSON string; bytes that are not UTF-8 become question marks. */
+static void print_json_text(const char *text)
+{
+    json_t *string = json_string(text);
+    if (!string) {
+        char *plain = mem_strdup(text, NULL);
+        for (char *p = plain; p && *p; p++)
+            if ((unsigned char)*p >= 0x80)
+                *p = '?';
+        string = plain ? json_string(plain) : NULL;
+        free(plain);
+    }
+    char *dump = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+    (void)fputs(dump ? dump : "null", stdout);
+    free(dump);
+    json_decref(string);
+}
+
+static int print_json_value(sqlite3_stmt *stmt, int column, struct err *err)
+{
+    int type = sqlite3_column_type(stmt, column);
+    if (type == SQLITE_INTEGER) {
+        printf("%lld", (long long)sqlite3_column_int64(stmt, column));
+        return 0;
+    }
+    if (type == SQLITE_NULL || (type == SQLITE_FLOAT && !isfinite(sqlite3_column_double(stmt, column)))) {
+        (void)fputs("null", stdout);
+        return 0;
+    }
+    char *text = value_text(stmt, column, err);
+    if (!text)
+        return -1;
+    if (type == SQLITE_TEXT || type == SQLITE_BLOB)
+        print_json_text(text);
+    else
+        (void)fputs(text, stdout);
+    free(text);
+    return 0;
+}
+
+/* --- rows --- */
+
+struct output {
+    int columns;
+    size_t rows;
+    char **cells; /* of the rows a table is laid out by, header first */
+    size_t count, cap;
+    size_t *widths;
+    bool *right; /* a column of numbers */
+    bool laid_out;
+};
+
+static size_t width_of(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xC0) != 0x80;
+    return n;
+}
+
+static void print_cells(const struct output *out, char *const *cells)
+{
+    for (int c = 0; c < out->columns; c++) {
+        size_t width = width_of(cells[c]);
+        int pad = width < out->widths[c] ? (int)(out->widths[c] - width) : 0;
+        bool last = c + 1 == out->columns;
+        printf("%*s%s%*s%s", out->right[c] ? pad : 0, "", cells[c], out->right[c] || last ? 0 : pad, "",
+               last ? "\n" : "  ");
+    }
+}
+
+static void lay_out(struct output *out)
+{
+    out->laid_out = true;
+    for (size_t i = 0; i < out->count; i++) {
+        size_t width = width_of(out->cells[i]), *widest = &out->widths[i % (size_t)out->columns];
+        *widest = width > *widest ? width : *widest;
+    }
+    for (size_t i = 0; i < out->count; i += (size_t)out->columns)
+        print_cells(out, out->cells + i);
+    for (size_t i = 0; i < out->count; i++)
+        free(out->cells[i]);
+    out->count = 0;
+}
+
+/* Takes over `text`, which a hostile trace may have filled with escape sequences. */
+static int keep_cell(struct output *out, char *text, struct err *err)
+{
+    for (char *p = text; p && *p; p++)
+        if (iscntrl((unsigned char)*p))
+            *p = '?';
+    if (text && mem_grow((void **)&out->cells, &out->cap, out->count + 1, sizeof *out->cells, err) == 0) {
+        out->cells[out->count++] = text;
+        return 0;
+    }
+    free(text);
+    return -1;
+}
+
+static int begin(struct output *out, sqlite3_stmt *stmt, struct err *err)
+{
+    out->columns = sqlite3_column_count(stmt);
+    out->widths = mem_zalloc((size_t)out->columns, sizeof *out->widths, err);
+    out->right = out->widths ? mem_zalloc((size_t)out->columns, sizeof *out->right, err) : NULL;
+    if (!out->right)
+        return -1;
+    for (int c = 0; c < out->columns; c++) {
+        const char *name = sqlite3_column_name(stmt, c);
+        out->right[c] = true;
+        if (format == FORMAT_TABLE && keep_cell(out, mem_strdup(name ? name : "", err), err))
+            return -1;
+        if (format == FORMAT_CSV) {
+            print_csv(name ? name : "");
+            (void)putchar(c + 1 == out->columns ? '\n' : ',');
+        }
+    }
+    if (format == FORMAT_JSON)
+        (void)putchar('[');
+    return 0;
+}
+
+static int table_row(struct output *out, sqlite3_stmt *stmt, struct err *err)
+{
+    for (int c = 0; c < out->columns; c++) {
+        int type = sqlite3_column_type(stmt, c);
+        if (!out->laid_out && (type == SQLITE_TEXT || type == SQLITE_BLOB))
+            out->right[c] = false;
+        if (keep_cell(out, value_text(stmt, c, err), err))
+            return -1;
+    }
+    if (out->laid_out) {
+        print_cells(out, out->cells);
+        while (out->count)
+            free(out->cells[--out->count]);
+    } else if (out->rows == LAYOUT_ROWS) {
+        lay_out(out);
+    }
+    return 0;
+}
+
+static int row(struct output *out, sqlite3_stmt *stmt, struct err *err)
+{
+    out->rows++;
+    if (format == FORMAT_TABLE)
+        return table_row(out, stmt, err);
+    if (format == FORMAT_JSON)
+        printf("%s\n{", out->rows > 1 ? "," : "");
+    for (int c = 0; c < out->columns; c++) {
+        if (format == FORMAT_JSON) {
+            (void)fputs(c ? ", " : "", stdout);
+            print_json_text(sqlite3_column_name(stmt, c));
+            (void)fputs(": ", stdout);
+            if (print_json_value(stmt, c, err))
+                return -1;
+            continue;
+        }
+        if (print_csv_value(stmt, c, err))
+            return -1;
+        (void)putchar(c + 1 == out->columns ? '\n' : ',');
+    }
+    if (format == FORMAT_JSON)
+        (void)putchar('}');
+    return ferror(stdout) ? err_set(err, "cannot write to standard output") : 0;
+}
+
+static void end(struct output *out)
+{
+    if (format == FORMAT_TABLE && !out->laid_out && out->columns)
+        lay_out(out);
+    if (format == FORMAT_JSON)
+        (void)fputs(out->rows ? "\n]\n" : "]\n", stdout);
+    for (size_t i = 0; i < out->count; i++)
+        free(out->cells[i]);
+    free((void *)out->cells);
+    free(out->widths);
+    free(out->right);
+}
+
+/* --- statements --- */
+
+static int run_statement(sqlite3 *db, sqlite3_stmt *stmt)
+{
+    struct err err = {""};
+    struct output out = {0};
+    int failed = begin(&out, stmt, &err), rc = SQLITE_DONE;
+    while (!failed && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+        failed = row(&out, stmt, &err);
+    end(&out);
+    if (!failed && rc != SQLITE_DONE)
+        failed = err_set(&err, "%s", sqlite3_errmsg(db));
+    return failed ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
+}
+
+static int run_query(sqlite3 *db, const char *query)
+{
+    int status = EXIT_DONE, statements = 0;
+    while (status == EXIT_DONE && *query) {
+        sqlite3_stmt *stmt = NULL;
+        int rc = sqlite3_prepare_v2(db, query, -1, &stmt, &query);
+        if (rc == SQLITE_AUTH)
+            status = cmd_fail(EXIT_USAGE, "'sql' only reads: %s", sqlite3_errmsg(db));
+        else if (rc)
+            status = cmd_fail(EXIT_USAGE, "the query is wrong: %s", sqlite3_errmsg(db));
+        else if (stmt && !sqlite3_stmt_readonly(stmt))
+            status = cmd_fail(EXIT_USAGE, "'sql' only reads: this statement would write");
+        else if (stmt && ++statements)
+            status = run_statement(db, stmt);
+        sqlite3_finalize(stmt);
+    }
+    if (status == EXIT_DONE && !statements)
+        return cmd_usage("the query is empty");
+    return status;
+}
+
+static char *query_from_stdin(struct err *err)
+{
+    char *text = mem_zalloc(QUERY_MAX_BYTES + 1, 1, err);
+    size_t n = text ? fread(text, 1, QUERY_MAX_BYTES, stdin) : 0;
+    if (text && (ferror(stdin) || n == QUERY_MAX_BYTES)) {
+        err_set(err, "the query on standard input cannot be read, or is longer than 1 MiB");
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 1 || argc > 2)
+        return cmd_usage("one FILE and at most one QUERY are expected; %d operands were given", argc);
+    struct err err = {""};
+    sqlite3 *db = sql_open(argv[0], &err);
+    if (!db)
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    char *query = argc == 2 ? mem_strdup(argv[1], &err) : query_from_stdin(&err);
+    int status = query ? run_query(db, query) : cmd_fail(EXIT_DATA, "%s", err.msg);
+    free(query);
+    (void)sqlite3_close(db);
+    return status;
+}
+
+const struct command cmd_sql = {
+    .name = "sql",
+    .summary = "query a trace or a results file in SQL",
+    .usage = "FILE [QUERY] [--format table|csv|json]",
+    .details = "Runs the statements of QUERY, or of standard input, on a trace or on a results file. Nothing\n"
+               "can be written, attached or loaded. A trace has the table `records`, the decoded records of\n"
+               "all its streams: stream, record, time, duration, kind, addr, bytes, flags, id, group_id,\n"
+               "extra_1 to extra_4; conditions on stream, record, time and kind are fast. Facts are in tables\n"
+               "of their own: origin, streams, kernels, allocations, batches, services and more.",
+    .examples = "  offchip sql trace.db \"SELECT kind, count(*), sum(bytes) FROM records GROUP BY kind\"\n"
+                "  offchip sql results.db --format csv \"SELECT policy, value FROM runs JOIN metrics USING(run)\n"
+                "      WHERE name = 'time_ns'\"\n"
+                "  offchip sql trace.db --format json < query.sql",
+    .options = options,
+    .run = run,
+};
