@@ -91,8 +91,13 @@ static int take_copy(struct accelsim_import *import, const char *line, const cha
     struct store *store = import->context->store;
     struct record r = {.kind = RECORD_COPY, .addr = addr, .bytes = bytes, .flags = RECORD_COPY_H2D};
     const int64_t extra[ACCESS_EXTRAS] = {import->sink.accesses, 0};
-    struct store_value row[] = {STORE_V_NULL,           STORE_V_INT(addr), STORE_V_INT(bytes), STORE_V_TEXT("device"),
-                                STORE_V_TEXT("copied"), STORE_V_NULL,      STORE_V_NULL};
+    struct store_value row[] = {STORE_V_INT((int64_t)import->context->file_index << 20 | import->copies++),
+                                STORE_V_INT(addr),
+                                STORE_V_INT(bytes),
+                                STORE_V_TEXT("device"),
+                                STORE_V_TEXT("copied"),
+                                STORE_V_NULL,
+                                STORE_V_NULL};
     if (bytes && store_row(store, "allocations", row, 7, err))
         return -1;
     return writer_add(&import->sink.writer, &r, extra, err);

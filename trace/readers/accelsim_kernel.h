@@ -11,6 +11,7 @@ struct accelsim_import {
     struct access_sink sink;
     uint64_t shared, local, constant, texture; /* accesses left out */
     uint64_t missing_blocks, empty_warps, kernels;
+    int64_t copies; /* to the device */
 };
 
 /* Read one kernel trace called `name` (for messages) to its end. */
