@@ -36,6 +36,7 @@ extern const struct command *const commands[]; /* ends with NULL */
 
 extern const struct command cmd_merge, cmd_sql;
 extern const struct command cmd_sweep;
+extern const struct command cmd_derive;
 extern const struct command cmd_synth;
 extern const struct command cmd_record;
 extern const struct command cmd_calibrate, cmd_completion, cmd_export, cmd_import, cmd_info, cmd_list, cmd_plot,

@@ -9,5 +9,7 @@ const struct param gpu_params[] = {
     PARAM_INT_ROW(gpu, blocks_per_sm, "", 1, 256, 32, "resident thread blocks per SM, at most"),
     PARAM_BYTES_ROW(gpu, l1_bytes, 0, 0x1p30, 131072, "L1 data cache and shared memory of one SM"),
     PARAM_BYTES_ROW(gpu, l2_bytes, 0, 0x1p34, 4718592, "L2 cache"),
+    /* Default: Accel-Sim, gpgpusim.config of SM86_RTX3070: dl2 S:64:128:16. */
+    PARAM_INT_ROW(gpu, l2_ways, "lines", 1, 1024, 16, "lines of a set of the L2 cache"),
     PARAM_REAL_ROW(gpu, dram_bytes_per_s, "bytes/s", 1e6, 1e14, 652.8e9, "device memory bandwidth"),
     {0}};

@@ -12,6 +12,7 @@ struct gpu {
     int64_t blocks_per_sm;   /* resident thread blocks, at most */
     int64_t l1_bytes;        /* L1 data cache + shared memory of one SM */
     int64_t l2_bytes;        /* L2 cache */
+    int64_t l2_ways;         /* its lines of 128 bytes per set */
     double dram_bytes_per_s; /* device memory bandwidth */
 };
 

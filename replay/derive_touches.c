@@ -255,7 +255,7 @@ static int add_touches(void *ctx, const struct derive_op *op, struct err *err)
     struct record r = {.kind = RECORD_TOUCH,
                        .time = t->step++,
                        .bytes = (uint64_t)n,
-                       .flags = op->access == RECORD_WRITE ? RECORD_WRITE : op->access,
+                       .flags = op->access == RECORD_READ ? RECORD_READ : RECORD_WRITE, /* an atomic writes */
                        .id = actor,
                        .group = op->launch};
     for (int i = 0; i < n; i++) {

@@ -1,0 +1,257 @@
+#include "replay/derive.h"
+
+#include "trace/readers/accelsim.h"
+#include "trace/testing.h"
+#include "trace/testing_accelsim.h"
+#include "trace/testing_access.h"
+#include "trace/tlp.h"
+
+static struct derive_options all = {.last = UINT64_MAX, .reuse = REUSE_NONE, .l2_bytes = 6 << 20, .l2_ways = 24};
+static struct derive_counts counts;
+
+typedef void (*builder)(FILE *f, int version);
+
+static void vector_add(FILE *f, int version)
+{
+    build_vector_add(f, version, 65536);
+}
+
+static void strided(FILE *f, int version)
+{
+    build_strided(f, version, 65536);
+}
+
+/* 1,024 columns and 34 rows: 32 rows of 32 warps. */
+static void stencil(FILE *f, int version)
+{
+    build_stencil(f, version, 1024, 34);
+}
+
+typedef int (*derivation)(struct store *in, struct store *out, const struct derive_options *options,
+                          struct derive_counts *c, struct err *err);
+
+/* The kernel's accesses, derived; opened for reading. NULL if that fails, *err says why. */
+static struct store *derived(builder build, derivation derive, const struct derive_options *options, struct err *err)
+{
+    const char *trace = testing_file("kernel-1.traceg"), *path = testing_file("derived.db");
+    FILE *f = fopen(trace, "w");
+    build(f, 5);
+    (void)fclose(f);
+    struct store *in = testing_import(&read_accelsim, trace, true);
+    struct store *out = store_create(path, true, "test", err);
+    int rc = derive(in, out, options, &counts, err);
+    if (rc == 0)
+        ck_assert_int_eq(store_finish(out, err), 0);
+    store_close(out);
+    store_close(in);
+    return rc ? NULL : store_open(path, err);
+}
+
+struct sum {
+    uint64_t count[RECORD_KINDS], bytes[RECORD_KINDS], sizes[5]; /* sizes: records of 32 n bytes */
+};
+
+static struct sum sum_of(struct store *store, void (*look)(const struct record *r, uint64_t at))
+{
+    struct sum s = {0};
+    struct store_cursor *cursor = store_cursor_open(store, 0, NULL);
+    const struct record *r;
+    size_t n;
+    uint64_t at = 0;
+    while (store_cursor_next(cursor, &r, NULL, &n, NULL) == 1)
+        for (size_t i = 0; i < n; i++) {
+            s.count[r[i].kind]++;
+            s.bytes[r[i].kind] += r[i].bytes;
+            if (r[i].kind != RECORD_KERNEL && r[i].kind != RECORD_ALLOC && r[i].bytes % 32 == 0 && r[i].bytes <= 128)
+                s.sizes[r[i].bytes / 32]++;
+            if (look)
+                look(&r[i], at++);
+        }
+    store_cursor_close(cursor);
+    return s;
+}
+
+static uint64_t pages_seen[65536 / 64 * 4];
+static uint64_t distinct;
+
+static void note_page(const struct record *r, uint64_t at)
+{
+    (void)at;
+    if (r->kind != RECORD_TOUCH)
+        return;
+    uint64_t page = (r->addr - BUILD_A) / 4096;
+    ck_assert_uint_eq(r->addr % 4096, 0);
+    ck_assert_uint_lt(page, 4096);
+    distinct += !(pages_seen[page / 64] >> page % 64 & 1);
+    pages_seen[page / 64] |= 1ull << page % 64;
+}
+
+START_TEST(vector_add_touches_192_pages_once_per_access)
+{
+    struct err err = {""};
+    struct store *s = derived(vector_add, derive_touches, &all, &err);
+    ck_assert_msg(s != NULL, "%s", err.msg);
+    struct sum sum = sum_of(s, note_page);
+    ck_assert_uint_eq(counts.instructions, 6144);
+    ck_assert_uint_eq(counts.lines, 6144);
+    ck_assert_uint_eq(counts.sectors, 4 * 6144);
+    ck_assert_uint_eq(sum.count[RECORD_TOUCH], 6144);
+    ck_assert_uint_eq(distinct, 3 * 65536 * 4 / 4096);
+    ck_assert_uint_eq(sum.count[RECORD_ALLOC], 1);
+    ck_assert_uint_eq(sum.bytes[RECORD_ALLOC], 3 * 65536 * 4);
+    ck_assert_uint_eq(sum.count[RECORD_KERNEL], 1);
+    ck_assert_uint_eq(sum.count[RECORD_KERNEL_END], 1);
+    store_close(s);
+}
+END_TEST
+
+START_TEST(a_strided_warp_touches_its_one_page_32_times)
+{
+    struct err err = {""};
+    struct store *s = derived(strided, derive_touches, &all, &err);
+    struct sum sum = sum_of(s, note_page);
+    ck_assert_uint_eq(counts.instructions, 2048);
+    ck_assert_uint_eq(counts.lines, 2048 * 32);
+    ck_assert_uint_eq(sum.count[RECORD_TOUCH], 2048);
+    ck_assert_uint_eq(distinct, 64);
+    store_close(s);
+}
+END_TEST
+
+START_TEST(requests_of_the_three_kernels)
+{
+    struct err err = {""};
+    struct store *s = derived(vector_add, derive_requests, &all, &err);
+    struct sum sum = sum_of(s, NULL);
+    ck_assert_uint_eq(sum.count[RECORD_TLP], 6144);
+    ck_assert_uint_eq(sum.sizes[4], 6144);
+    store_close(s);
+
+    s = derived(strided, derive_requests, &all, &err);
+    sum = sum_of(s, NULL);
+    ck_assert_uint_eq(sum.sizes[1], 65536);
+    ck_assert_uint_eq(sum.count[RECORD_TLP], 65536);
+    store_close(s);
+
+    /* A warp of the stencil: above, middle, below and the result 128 B each; left 32 B (last sector of the line before)
+     * and 128 B; right 128 B and 32 B (first sector of the line behind). */
+    s = derived(stencil, derive_requests, &all, &err);
+    sum = sum_of(s, NULL);
+    ck_assert_uint_eq(counts.instructions, 6 * 1024);
+    ck_assert_uint_eq(counts.lines, 8 * 1024);
+    ck_assert_uint_eq(sum.sizes[4], 6 * 1024);
+    ck_assert_uint_eq(sum.sizes[1], 2 * 1024);
+    store_close(s);
+}
+END_TEST
+
+START_TEST(what_a_warp_holds_needs_no_second_request)
+{
+    struct err err = {""};
+    struct derive_options warp = all;
+    warp.reuse = REUSE_WARP;
+    /* A sector serves a strided lane for eight steps: one fetch each. */
+    struct store *s = derived(strided, derive_requests, &warp, &err);
+    struct sum sum = sum_of(s, NULL);
+    ck_assert_uint_eq(sum.count[RECORD_TLP], 65536 * 4 / 32);
+    store_close(s);
+    warp.reuse = REUSE_PREVWARP;
+    s = derived(strided, derive_requests, &warp, &err);
+    sum = sum_of(s, NULL);
+    ck_assert_uint_eq(sum.count[RECORD_TLP], 65536 * 4 / 32);
+    store_close(s);
+}
+END_TEST
+
+/* c is written after both operands were read; the k-th write-back of the flush is line k of c. */
+static void check_vector_add(const struct record *r, uint64_t at)
+{
+    if (r->kind == RECORD_DRAM_READ)
+        ck_assert_uint_eq(r->addr, ((at - 1) % 2 ? BUILD_B : BUILD_A) + 128 * ((at - 1) / 2));
+    if (r->kind == RECORD_DRAM_WRITEBACK)
+        ck_assert(r->addr >= BUILD_C && r->addr < BUILD_C + 65536 * 4 && r->addr % 128 == 0);
+}
+
+START_TEST(through_an_l2_that_holds_it_all_each_line_is_fetched_and_written_once)
+{
+    struct err err = {""};
+    struct store *s = derived(vector_add, derive_dram, &all, &err);
+    struct sum sum = sum_of(s, check_vector_add);
+    ck_assert_uint_eq(sum.count[RECORD_DRAM_READ], 4096);
+    ck_assert_uint_eq(sum.count[RECORD_DRAM_WRITEBACK], 2048);
+    ck_assert_uint_eq(sum.sizes[4], 6144);
+    store_close(s);
+    struct derive_options keep = all;
+    keep.keep_dirty = true;
+    s = derived(vector_add, derive_dram, &keep, &err);
+    ck_assert_uint_eq(sum_of(s, NULL).count[RECORD_DRAM_WRITEBACK], 0);
+    store_close(s);
+
+    /* The first load of each strided warp fetches a sector of 32 lines, the loads 8, 16 and 24 the next one. */
+    s = derived(strided, derive_dram, &all, &err);
+    sum = sum_of(s, NULL);
+    ck_assert_uint_eq(sum.count[RECORD_DRAM_READ], 8192);
+    ck_assert_uint_eq(sum.sizes[1], 8192);
+    store_close(s);
+
+    /* The stencil reads 34 rows of 32 lines (the neighbours of a row's ends lie in the rows beside it) and writes 32.
+     * Every sector is fetched once. */
+    s = derived(stencil, derive_dram, &all, &err);
+    sum = sum_of(s, NULL);
+    ck_assert_uint_eq(sum.bytes[RECORD_DRAM_READ], 34 * 4096);
+    ck_assert_uint_eq(sum.bytes[RECORD_DRAM_WRITEBACK], 32 * 4096);
+    store_close(s);
+}
+END_TEST
+
+START_TEST(a_small_l2_fetches_strided_sectors_again)
+{
+    struct err err = {""};
+    struct derive_options tiny = all;
+    tiny.l2_bytes = 0;
+    struct store *s = derived(strided, derive_dram, &tiny, &err);
+    ck_assert_uint_eq(sum_of(s, NULL).count[RECORD_DRAM_READ], 65536);
+    store_close(s);
+    tiny.l2_bytes = 16 * 128; /* sixteen lines for the thirty-two of a load */
+    tiny.l2_ways = 16;
+    s = derived(strided, derive_dram, &tiny, &err);
+    ck_assert_uint_eq(sum_of(s, NULL).count[RECORD_DRAM_READ], 65536);
+    store_close(s);
+    tiny.l2_bytes = 32 * 128;
+    s = derived(strided, derive_dram, &tiny, &err);
+    ck_assert_uint_eq(sum_of(s, NULL).count[RECORD_DRAM_READ], 8192);
+    store_close(s);
+}
+END_TEST
+
+START_TEST(addresses_and_kernels_can_be_chosen)
+{
+    struct err err = {""};
+    struct derive_options some = all;
+    some.first = BUILD_B;
+    some.last = BUILD_C - 1;
+    struct store *s = derived(vector_add, derive_requests, &some, &err);
+    ck_assert_uint_eq(sum_of(s, NULL).count[RECORD_TLP], 2048);
+    ck_assert_uint_eq(counts.left_out, 4096);
+    store_close(s);
+    some = all;
+    some.kernel = "^_Z6vec";
+    s = derived(vector_add, derive_requests, &some, &err);
+    ck_assert_uint_eq(sum_of(s, NULL).count[RECORD_TLP], 6144);
+    store_close(s);
+    some.kernel = "nothing";
+    ck_assert_ptr_null(derived(vector_add, derive_requests, &some, &err));
+    ck_assert_ptr_nonnull(strstr(err.msg, "no kernel's name matches 'nothing'"));
+    some.kernel = "[";
+    ck_assert_ptr_null(derived(vector_add, derive_requests, &some, &err));
+    some = all;
+    some.first = some.last = 1;
+    ck_assert_ptr_null(derived(vector_add, derive_requests, &some, &err));
+    ck_assert_ptr_nonnull(strstr(err.msg, "no access is left"));
+}
+END_TEST
+
+TEST_MAIN("derive", vector_add_touches_192_pages_once_per_access, a_strided_warp_touches_its_one_page_32_times,
+          requests_of_the_three_kernels, what_a_warp_holds_needs_no_second_request,
+          through_an_l2_that_holds_it_all_each_line_is_fetched_and_written_once,
+          a_small_l2_fetches_strided_sectors_again, addresses_and_kernels_can_be_chosen)
