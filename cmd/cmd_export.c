@@ -120,8 +120,9 @@ static int write_all(const struct exporter *exporter, struct exporter_context *c
         err = closing;
     }
     if (rc) {
-        if (strcmp(output, "-") != 0)
-            (void)unlink(output);
+        struct stat st;
+        if (strcmp(output, "-") != 0 && lstat(output, &st) == 0 && S_ISREG(st.st_mode))
+            (void)unlink(output); /* never a device or a pipe */
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     }
     cmd_say("%s: %" PRIu64 " records of stream %s as %s", output, context->written,

@@ -223,7 +223,8 @@ static int give_up(struct import *im, enum exit_status status, const struct err 
         struct store *back = store_open(output, &ignored);
         kept = back ? records_of(back) : 0;
         store_close(back);
-        if (kept == 0)
+        struct stat st;
+        if (kept == 0 && lstat(output, &st) == 0 && S_ISREG(st.st_mode))
             (void)unlink(output);
     }
     (void)cmd_fail(status, "%s", err->msg);

@@ -233,10 +233,11 @@ static int take_parameter(void *ctx, const struct store_value *v, size_t n)
     int64_t value;
     if (n < 2 || !v[0].s || !v[1].s || units_parse_int(v[1].s, &value, NULL))
         return 0;
-    if (strcmp(v[0].s, "uvm_perf_prefetch_enable") == 0 && value == 0)
+    const char *module = "nvidia_uvm.", *name = v[0].s;
+    name += strncmp(name, module, strlen(module)) == 0 ? strlen(module) : 0;
+    if (strcmp(name, "uvm_perf_prefetch_enable") == 0 && value == 0)
         in->threshold = PREFETCH_OFF;
-    if (strcmp(v[0].s, "uvm_perf_prefetch_threshold") == 0 && value >= 0 && value <= 100 &&
-        in->threshold != PREFETCH_OFF)
+    if (strcmp(name, "uvm_perf_prefetch_threshold") == 0 && value >= 0 && value <= 100 && in->threshold != PREFETCH_OFF)
         in->threshold = (int)value;
     return 0;
 }
