@@ -38,6 +38,7 @@ extern const struct command cmd_merge, cmd_sql;
 extern const struct command cmd_sweep;
 extern const struct command cmd_derive;
 extern const struct command cmd_synth;
+extern const struct command cmd_graph;
 extern const struct command cmd_record;
 extern const struct command cmd_calibrate, cmd_completion, cmd_export, cmd_import, cmd_info, cmd_list, cmd_plot,
     cmd_replay, cmd_report, cmd_verify;

@@ -42,6 +42,25 @@ static double elements_of(const struct scan *scans, size_t n)
     return elements;
 }
 
+/* One batch to every run; the runs share nothing, so each may be on a thread of its own. Baselines get `link`, the scans
+ * that are not served from GPU memory; patterns see all and ask for each. */
+static int scan_all(const struct replay_job *job, struct zerocopy_run *runs, const struct scan_batch *batch,
+                    const struct scan *link, size_t link_count, struct err *err)
+{
+    int failed = 0;
+#pragma omp parallel for schedule(dynamic) num_threads(job->threads) if (batch->n > 256) reduction(+ : failed)
+    for (size_t r = 0; r < job->policy_count; r++) {
+        struct err own = {""};
+        bool pattern = runs[r].kind->pattern != NULL;
+        if (zerocopy_run_scans(&runs[r], pattern ? batch->scans : link, pattern ? batch->n : link_count, &own) == 0)
+            continue;
+        failed++;
+#pragma omp critical
+        (void)err_set(err, "%s", own.msg);
+    }
+    return failed ? -1 : 0;
+}
+
 static int feed(const struct replay_job *job, const struct scan_ops *ops, void *state, struct zerocopy_context *context,
                 struct zerocopy_run *runs, struct err *err)
 {
@@ -55,11 +74,10 @@ static int feed(const struct replay_job *job, const struct scan_ops *ops, void *
         tier_filter(context->tier, &scans, &n);
         double elements = elements_of(scans, n);
         context->served_elements += all - elements;
+        rc = scan_all(job, runs, &batch, scans, n, err);
         for (size_t r = 0; r < job->policy_count && !rc; r++) {
             runs[r].launch_elements += elements;
-            rc = zerocopy_run_scans(&runs[r], runs[r].kind->pattern ? batch.scans : scans,
-                                    runs[r].kind->pattern ? batch.n : n, err);
-            if (!rc && batch.last)
+            if (batch.last)
                 rc = zerocopy_run_launch(&runs[r], batch.launch, err);
         }
         if (batch.last)

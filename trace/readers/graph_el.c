@@ -57,12 +57,12 @@ static int label_of(struct labels *l, uint64_t id, uint32_t *number, struct err 
     return 0;
 }
 
-/* Only lines of two or three numbers, comments aside, in the head. */
+/* Whether the first line that is no comment has two or three numbers. */
 static bool probe_columns(const unsigned char *head, size_t n, int *columns)
 {
     size_t lines = 0;
     *columns = 0;
-    for (size_t at = 0; at < n && lines < 16;) {
+    for (size_t at = 0; at < n && lines < 1;) {
         size_t end = at;
         while (end < n && head[end] != '\n')
             end++;
