@@ -7,10 +7,13 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/graph_file.h"
 #include "cmd/meter.h"
 #include "trace/actor.h"
 #include "trace/mem.h"
 #include "trace/store.h"
+#include "trace/workloads/graph_source.h"
+#include "trace/workloads/scan.h"
 #include "trace/workloads/workload.h"
 
 static const char *output;
@@ -66,6 +69,23 @@ static int store_shape(struct store *store, const struct actor_ops *ops, const v
     return 0;
 }
 
+/* What is scanned: the structures that SCAN records name by row, and how the kernels are launched. */
+static int store_structures(struct store *store, const struct scan_ops *ops, void *state, struct err *err)
+{
+    struct scan_setup setup;
+    ops->setup(state, &setup);
+    for (size_t i = 0; i < setup.structure_count; i++) {
+        const struct scan_structure *s = &setup.structures[i];
+        const struct store_value row[] = {
+            STORE_V_INT(i),           STORE_V_TEXT(s->name),
+            STORE_V_INT(s->base),     STORE_V_INT(s->element),
+            STORE_V_INT(s->elements), i + 1 < setup.structure_count ? STORE_V_INT(i + 1) : STORE_V_NULL};
+        if (store_row(store, "structures", row, sizeof row / sizeof *row, err))
+            return -1;
+    }
+    return 0;
+}
+
 /* What a stream of this kind of workload is called, and whether its records have times. */
 static void describe(const struct workload_type *type, struct stream *stream)
 {
@@ -106,6 +126,8 @@ static int write_trace(const char *spec, struct workload *w, uint64_t *total, st
     int rc = store_keys(store, w, spec, err);
     if (rc == 0 && w->type->produces == WORKLOAD_TOUCHES)
         rc = store_shape(store, w->type->ops, w->state, err);
+    if (rc == 0 && w->type->produces == WORKLOAD_SCANS)
+        rc = store_structures(store, w->type->ops, w->state, err);
     if (rc == 0)
         rc = write_records(store, w, &progress, total, err);
     meter_stop(meter);
@@ -115,6 +137,18 @@ static int write_trace(const char *spec, struct workload *w, uint64_t *total, st
     if (rc)
         (void)unlink(output);
     return rc;
+}
+
+/* A generated graph goes to graph files, not to a trace. */
+static int write_graph(const struct workload *w, struct err *err)
+{
+    const struct graph_ops *ops = w->type->ops;
+    const struct graph *graph = ops->graph(w->state);
+    if (graph_file_write(output, NULL, force, graph, err))
+        return cmd_fail(EXIT_DATA, "%s", err->msg);
+    cmd_say("%s: %" PRIu64 " vertices, %" PRIu64 " elements of %s", output, graph->vertices, graph->elements,
+            w->type->name);
+    return EXIT_DONE;
 }
 
 static int run(int argc, char **argv)
@@ -132,7 +166,9 @@ static int run(int argc, char **argv)
         return cmd_usage("%s", err.msg);
     uint64_t total = 0;
     int status = EXIT_DONE;
-    if (!w.type->next)
+    if (w.type->produces == WORKLOAD_GRAPH)
+        status = write_graph(&w, &err);
+    else if (!w.type->next)
         status = cmd_usage("workload %s cannot be written as a trace", w.type->name);
     else if (write_trace(spec, &w, &total, &err))
         status = cmd_fail(EXIT_DATA, "%s", err.msg);

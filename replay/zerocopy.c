@@ -76,7 +76,7 @@ static int feed(const struct replay_job *job, const struct scan_ops *ops, void *
         context->served_elements += all - elements;
         rc = scan_all(job, runs, &batch, scans, n, err);
         for (size_t r = 0; r < job->policy_count && !rc; r++) {
-            runs[r].launch_elements += elements;
+            runs[r].launch_elements += elements * (context->setup.scale > 0 ? context->setup.scale : 1);
             if (batch.last)
                 rc = zerocopy_run_launch(&runs[r], batch.launch, err);
         }

@@ -66,8 +66,13 @@ uint64_t zerocopy_uvm_chunks(const struct zerocopy_context *c)
     return memory >= total ? 0 : (uint64_t)fmax(1, floor(memory / CHUNK_BYTES));
 }
 
-static int uvm_open(struct zerocopy_run *run, struct err *err)
+static int uvm_open(struct zerocopy_run *run, struct outcome *out, struct err *err)
 {
+    if (run->context->setup.scale > 0) {
+        outcome_note(out, "unified memory depends on which vertices a level reaches; an expectation does not know");
+        run->refused = true;
+        return 0;
+    }
     const struct scan_setup *s = &run->context->setup;
     uint64_t bytes = 0;
     for (size_t i = 0; i < s->structure_count; i++)

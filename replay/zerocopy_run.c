@@ -129,7 +129,7 @@ static double fetches_of(const struct zerocopy_run *run, const struct pattern_vi
 
 static void scale(struct request_mix *mix, double by)
 {
-    if (by <= 1)
+    if (by == 1)
         return;
     for (int i = 0; i < LINE_SECTORS; i++)
         mix->by_size[i] = (uint64_t)llround((double)mix->by_size[i] * by);
@@ -141,7 +141,7 @@ static double chain_ns(const struct zerocopy_run *run, const struct pattern_coun
 {
     const struct pcie *p = run->context->pcie;
     const struct scan_setup *s = &run->context->setup;
-    if (p->load_ns <= 0 || s->shape != SCAN_LISTS)
+    if (p->load_ns <= 0 || s->shape != SCAN_LISTS || s->scale > 0)
         return 0;
     double visit = s->visits ? p->visit_ns : 0;
     if (run->kind->pattern == &zerocopy_naive) {
@@ -187,9 +187,10 @@ static int launch_pattern(struct zerocopy_run *run, uint32_t launch, struct err 
         struct pattern_count count;
         if (run->kind->pattern->finish(run->counters[i], &count, err))
             return -1;
-        scale(&count.mix, fetches_of(run, &run->views[i], &count));
+        double stands_for = c->setup.scale > 0 ? c->setup.scale : 1;
+        scale(&count.mix, fetches_of(run, &run->views[i], &count) * stands_for);
         mix_add(&l.mix, &count.mix);
-        l.loads += (double)count.loads;
+        l.loads += (double)count.loads * stands_for;
         if (i == 0)
             l.chain_ns = chain_ns(run, &count);
     }
@@ -212,7 +213,7 @@ int zerocopy_run_open(struct zerocopy_run *run, const struct zerocopy_kind *kind
     run->context = context;
     if (kind->pattern)
         return open_pattern(run, out, err);
-    return kind->open ? kind->open(run, err) : 0;
+    return kind->open ? kind->open(run, out, err) : 0;
 }
 
 int zerocopy_run_scans(struct zerocopy_run *run, const struct scan *scans, size_t n, struct err *err)

@@ -48,7 +48,7 @@ struct zerocopy_kind {
     const struct policy_head *head;
     const struct zerocopy_pattern *pattern; /* NULL: a baseline */
     /* Baselines: what a launch costs. `launch` may be NULL (nothing per scan). */
-    int (*open)(struct zerocopy_run *run, struct err *err);
+    int (*open)(struct zerocopy_run *run, struct outcome *out, struct err *err);
     int (*scans)(struct zerocopy_run *run, const struct scan *scans, size_t n, struct err *err);
     int (*launch)(struct zerocopy_run *run, struct err *err);
     int (*finish)(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err);

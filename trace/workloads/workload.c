@@ -7,8 +7,9 @@
 #include "trace/mem.h"
 
 extern const struct workload_type workload_conv2d, workload_fdtd2d, workload_bicg, workload_nw, workload_triad;
-extern const struct workload_type workload_array, workload_bfs, workload_cc, workload_fs, workload_gather,
-    workload_kron, workload_ml, workload_pagerank, workload_sk, workload_sssp, workload_uk5, workload_urand;
+extern const struct workload_type workload_array, workload_bfs, workload_cc, workload_expect, workload_fs,
+    workload_gather, workload_kron, workload_ml, workload_pagerank, workload_sk, workload_sssp, workload_uk5,
+    workload_urand;
 extern const struct workload_type workload_pim_add, workload_pim_copy, workload_pim_daxpy, workload_pim_scale,
     workload_pim_bn_fwd, workload_pim_bn_bwd, workload_pim_fc, workload_pim_kmeans, workload_pim_grim,
     workload_pim_softmax, workload_gpu_g1, workload_gpu_g2, workload_gpu_g3, workload_gpu_g4, workload_gpu_g5,
@@ -59,6 +60,7 @@ const struct workload_type *const workload_types[] = {
     &workload_sssp,
     &workload_pagerank,
     &workload_gather,
+    &workload_expect,
     &workload_kron,
     &workload_urand,
     &workload_fs,
