@@ -73,7 +73,14 @@ static int store_shape(struct store *store, const struct actor_ops *ops, const v
 static int store_structures(struct store *store, const struct scan_ops *ops, void *state, struct err *err)
 {
     struct scan_setup setup;
+    char text[32];
     ops->setup(state, &setup);
+    (void)snprintf(text, sizeof text, "%" PRIu64, setup.lanes);
+    if (store_origin(store, "workload.lanes", text, err))
+        return -1;
+    (void)snprintf(text, sizeof text, "%" PRIu64, ops->runs(state));
+    if (store_origin(store, "workload.runs", text, err))
+        return -1;
     for (size_t i = 0; i < setup.structure_count; i++) {
         const struct scan_structure *s = &setup.structures[i];
         const struct store_value row[] = {

@@ -17,6 +17,12 @@ const struct figure *const figures[] = {&figure_tiering,
                                         &figure_placement_timeline,
                                         &figure_tlp_sizes,
                                         &figure_tlp_latency,
+                                        &figure_pcie_toy,
+                                        &figure_pcie_sizes,
+                                        &figure_pcie_requests,
+                                        &figure_pcie_bandwidth,
+                                        &figure_pcie_amplification,
+                                        &figure_pcie_speedup,
                                         NULL};
 
 const struct figure *figure_find(const char *name)

@@ -38,6 +38,9 @@ extern const struct figure figure_placement_overhead, figure_placement_timeline;
 extern const struct figure figure_uvm_speedup, figure_uvm_granularity, figure_uvm_locality, figure_uvm_timeline,
     figure_uvm_sensitivity;
 
+extern const struct figure figure_pcie_toy, figure_pcie_sizes, figure_pcie_requests, figure_pcie_bandwidth,
+    figure_pcie_amplification, figure_pcie_speedup;
+
 extern const struct figure *const figures[]; /* ends with NULL */
 
 const struct figure *figure_find(const char *name);

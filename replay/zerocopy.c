@@ -5,6 +5,7 @@
 
 #include "replay/zerocopy_baseline.h"
 #include "replay/zerocopy_run.h"
+#include "replay/zerocopy_trace.h"
 #include "trace/mem.h"
 
 static const struct param settings[] = {
@@ -19,17 +20,22 @@ static const struct policy_head *const policies[] = {
     &zerocopy_naive.head, &zerocopy_merged.head, &zerocopy_aligned.head, &zerocopy_shift.head, &zerocopy_chunk.head,
     &zerocopy_uvm,        &zerocopy_dma,         &zerocopy_copy,         &zerocopy_subgraph,   NULL};
 
-/* The scans of the job's input. */
-static const struct scan_ops *scans_of(const struct input *input, struct err *err)
+/* The scans of the job's input. *trace is set if they come from a stored trace; it is then the state, to be closed. */
+static const struct scan_ops *scans_of(const struct input *input, struct zerocopy_trace **trace, struct err *err)
 {
     const struct workload_type *type = input->workload.type;
+    *trace = NULL;
     if (type && type->scans)
         return type->scans;
     if (type && type->produces == WORKLOAD_SCANS)
         return type->ops;
+    if (input->store) {
+        *trace = zerocopy_trace_open(input->store, err);
+        return *trace ? &zerocopy_trace_ops : NULL;
+    }
     (void)err_set(err,
-                  "'%s' holds no scans of host memory; the zerocopy engine replays bfs, sssp, cc, pagerank, gather "
-                  "and array",
+                  "'%s' holds no scans of host memory; the zerocopy engine replays bfs, sssp, cc, pagerank, gather, "
+                  "array and expect",
                   input->spec);
     return NULL;
 }
@@ -42,8 +48,8 @@ static double elements_of(const struct scan *scans, size_t n)
     return elements;
 }
 
-/* One batch to every run; the runs share nothing, so each may be on a thread of its own. Baselines get `link`, the scans
- * that are not served from GPU memory; patterns see all and ask for each. */
+/* One batch to every run; the runs share nothing, so each may be on a thread of its own. Baselines get `link`, the
+ * scans that are not served from GPU memory; patterns see all and ask for each. */
 static int scan_all(const struct replay_job *job, struct zerocopy_run *runs, const struct scan_batch *batch,
                     const struct scan *link, size_t link_count, struct err *err)
 {
@@ -101,18 +107,18 @@ static int open_launches(const char *path, FILE **file, struct err *err)
     return 0;
 }
 
-static int replay(const struct replay_job *job, struct outcome *outcomes, struct err *err)
+static int replay_scans(const struct replay_job *job, const struct scan_ops *ops, void *state, struct outcome *outcomes,
+                        struct err *err)
 {
-    const struct scan_ops *ops = scans_of(&job->inputs[0], err);
-    if (!ops)
-        return -1;
-    void *state = job->inputs[0].workload.state;
     const struct zerocopy_settings *how = job->settings;
     struct tier tier;
     struct pcie pcie = *(const struct pcie *)platform_section_get(job->platform, "pcie");
     pcie.host_bytes_per_s /= (double)how->tier.gpus; /* all GPUs read host memory at once */
-    struct zerocopy_context context = {
-        .pcie = &pcie, .gpu = platform_section_get(job->platform, "gpu"), .settings = how, .tier = &tier};
+    struct zerocopy_context context = {.pcie = &pcie,
+                                       .gpu = platform_section_get(job->platform, "gpu"),
+                                       .uvm = platform_section_get(job->platform, "uvm"),
+                                       .settings = how,
+                                       .tier = &tier};
     ops->setup(state, &context.setup);
     if (tier_open(&tier, &how->tier, &context.setup, err)) {
         tier_close(&tier);
@@ -140,6 +146,18 @@ static int replay(const struct replay_job *job, struct outcome *outcomes, struct
     free(runs);
     if (context.launches && fclose(context.launches) && !rc)
         rc = err_set(err, "cannot write %s: %s", job->requests_path, strerror(errno));
+    return rc;
+}
+
+static int replay(const struct replay_job *job, struct outcome *outcomes, struct err *err)
+{
+    struct zerocopy_trace *trace;
+    const struct scan_ops *ops = scans_of(&job->inputs[0], &trace, err);
+    if (!ops)
+        return -1;
+    int rc = replay_scans(job, ops, trace ? (void *)trace : job->inputs[0].workload.state, outcomes, err);
+    if (trace)
+        zerocopy_trace_close(trace);
     return rc;
 }
 

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "replay/zerocopy_uvm.h"
+
 enum { CHUNK_BYTES = 2097152, FEW_CHUNKS = 50 };
 
 const struct policy_head zerocopy_uvm = {.name = "uvm",
@@ -74,6 +76,10 @@ static int uvm_open(struct zerocopy_run *run, struct outcome *out, struct err *e
         return 0;
     }
     const struct scan_setup *s = &run->context->setup;
+    if (run->context->settings->uvm_time == UVM_TIME_ENGINE) {
+        run->uvm = zerocopy_uvm_new(s, err);
+        return run->uvm ? 0 : -1;
+    }
     uint64_t bytes = 0;
     for (size_t i = 0; i < s->structure_count; i++)
         bytes += s->structures[i].elements * s->structures[i].element;
@@ -82,7 +88,8 @@ static int uvm_open(struct zerocopy_run *run, struct outcome *out, struct err *e
 
 static int uvm_scans(struct zerocopy_run *run, const struct scan *scans, size_t n, struct err *err)
 {
-    (void)err;
+    if (run->uvm)
+        return zerocopy_uvm_add(run->uvm, scans, n, err);
     const struct scan_setup *s = &run->context->setup;
     for (size_t k = 0; k < n; k++) {
         uint64_t start = 0;
@@ -97,7 +104,8 @@ static int uvm_scans(struct zerocopy_run *run, const struct scan *scans, size_t 
 
 static int uvm_launch(struct zerocopy_run *run, struct err *err)
 {
-    (void)err;
+    if (run->uvm)
+        return zerocopy_uvm_launch(run->uvm, err);
     const struct pcie *p = run->context->pcie;
     double bytes = (double)run->paging.moved - run->totals.payload_bytes;
     run->totals.payload_bytes += bytes;
@@ -107,7 +115,10 @@ static int uvm_launch(struct zerocopy_run *run, struct err *err)
 
 static int uvm_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)
 {
-    (void)err;
+    const struct zerocopy_context *c = run->context;
+    if (run->uvm && zerocopy_uvm_run(run->uvm, c->gpu, c->uvm, zerocopy_uvm_chunks(c), &run->totals.time_ns,
+                                     &run->totals.payload_bytes, err))
+        return -1;
     if (run->paging.chunks && run->paging.chunks < FEW_CHUNKS)
         outcome_note(out, "GPU memory is only %llu chunks of 2 MiB: amplification depends on single chunks",
                      (unsigned long long)run->paging.chunks);

@@ -6,6 +6,7 @@
 
 #include "models/zerocopy/l1.h"
 #include "replay/zerocopy_baseline.h"
+#include "replay/zerocopy_uvm.h"
 
 const struct metric zerocopy_metric_table[] = {
     {"time_ns", METRIC_REAL, METRIC_SUM, "time of the launches; several roots: the mean of them, as every count below"},
@@ -290,5 +291,6 @@ void zerocopy_run_close(struct zerocopy_run *run)
         if (run->counters[i])
             run->kind->pattern->counter_free(run->counters[i]);
     paging_release(&run->paging);
+    zerocopy_uvm_free(run->uvm);
     memset(run, 0, sizeof *run);
 }

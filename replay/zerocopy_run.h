@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "models/uvm/uvm_platform.h"
 #include "models/zerocopy/link.h"
 #include "models/zerocopy/paging.h"
 #include "models/zerocopy/pattern.h"
@@ -23,6 +24,7 @@ struct zerocopy_settings {
 struct zerocopy_context {
     const struct pcie *pcie;
     const struct gpu *gpu;
+    const struct uvm_platform *uvm; /* uvm_time=engine */
     const struct zerocopy_settings *settings;
     struct scan_setup setup;
     struct tier *tier;      /* what is served without the link */
@@ -61,7 +63,8 @@ struct zerocopy_run {
     struct pattern_view views[2];
     struct pattern_counter *counters[2];
     struct paging paging;
-    double launch_elements; /* read in the launch that is going on */
+    struct zerocopy_uvm *uvm; /* uvm_time=engine */
+    double launch_elements;   /* read in the launch that is going on */
     struct zerocopy_totals totals;
     bool refused; /* the policy is not defined for this input; a note says why */
 };

@@ -33,7 +33,7 @@ static double kron_mean(const struct degree_model *m, int b)
 static double normal_quantile(double q)
 {
     double lo = -9, hi = 9;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 44; i++) {
         double mid = (lo + hi) / 2;
         if (erfc(-mid / sqrt(2)) / 2 < q)
             lo = mid;

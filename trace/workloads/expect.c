@@ -2,18 +2,19 @@
  *
  * Every list is read `sweeps` times; what is counted of a sample of lists is scaled to the graph's elements. Levels
  * matter only for the cost of finding a vertex inactive. Nothing here knows which vertices a level reaches, so unified
- * memory cannot be expected. Presets: dissertation, table 2.2 (sizes) and graph_source.h (widths); levels are counts
- * of our own generators (gk, gu) or guesses (the others: 10 for undirected, 20 for web graphs). */
+ * memory cannot be expected, and there is no trace to write. Presets: dissertation, table 2.2 (sizes) and
+ * graph_source.h (widths); levels are counts of our own generators (gk, gu) or guesses (the others: 10 for undirected,
+ * 20 for web graphs). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/mem.h"
 #include "trace/workloads/degree_sample.h"
-#include "trace/workloads/scan_record.h"
+#include "trace/workloads/scan.h"
 #include "trace/workloads/workload.h"
 
-enum { SAMPLE_VERTICES = 1 << 20 };
+enum { SAMPLE_VERTICES = 1 << 18 };
 
 struct expect_params {
     const char *graph;
@@ -61,7 +62,6 @@ struct expect {
     uint32_t *degrees;
     uint64_t count, total, at, first; /* total: elements of the sample */
     struct scan *scans;
-    struct scan_writer writer;
 };
 
 static int choose(struct expect *e, struct err *err)
@@ -172,12 +172,6 @@ static uint64_t runs(void *state)
 
 static const struct scan_ops expect_ops = {setup, start, next, runs};
 
-static int expect_next(void *state, struct record *records, size_t cap, size_t *n, struct err *err)
-{
-    struct expect *e = state;
-    return scan_write(&e->writer, &expect_ops, e, records, cap, n, err);
-}
-
 extern const struct workload_type workload_expect;
 const struct workload_type workload_expect = {
     .name = "expect",
@@ -189,5 +183,4 @@ const struct workload_type workload_expect = {
     .open = expect_open,
     .close = expect_close,
     .ops = &expect_ops,
-    .next = expect_next,
 };
