@@ -173,7 +173,7 @@ void column_choose(const uint64_t *v, size_t n, const uint64_t *const *keys, int
 {
     size_t from = n > SAMPLE ? (n - SAMPLE) / 2 : 0;
     size_t sample = n < SAMPLE ? n : SAMPLE;
-    static const enum column_predictor order[] = {COLUMN_DELTA, COLUMN_RAW, COLUMN_ZIGZAG, COLUMN_XOR};
+    static const enum column_predictor order[] = {COLUMN_RAW, COLUMN_DELTA, COLUMN_ZIGZAG, COLUMN_XOR};
     uint32_t best = UINT32_MAX;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         struct column_plan trial = {order[i], COLUMN_BITSHUFFLE, -1};

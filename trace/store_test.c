@@ -436,8 +436,145 @@ START_TEST(writer_can_read_what_it_wrote)
 }
 END_TEST
 
+/* Open, read every stream and every row of the tables, hash. *err has the first complaint, "" if there is none. */
+static void try_all(const char *path, struct err *err)
+{
+    err->msg[0] = 0;
+    struct store *store = store_open(path, err);
+    for (int i = 0; store && i < store_stream_count(store) && !err->msg[0]; i++) {
+        struct store_cursor *cursor = store_cursor_open(store, i, err);
+        const struct record *r;
+        size_t n;
+        int rc = 1;
+        while (cursor && rc == 1)
+            rc = store_cursor_next(cursor, &r, NULL, &n, err);
+        store_cursor_close(cursor);
+    }
+    char hash[33];
+    if (store && !err->msg[0])
+        (void)store_hash(store, hash, err);
+    store_close(store);
+}
+
+START_TEST(hostile_files_are_refused_with_the_place)
+{
+    static const struct {
+        const char *sql, *says;
+    } wrong[] = {
+        {"UPDATE chunks SET records = 1152921504606846976 WHERE chunk = 1",
+         "chunk 1 claims 1152921504606846976 records; expected 1 to 65536"},
+        {"UPDATE chunks SET records = 65535 WHERE chunk = 0",
+         "chunk 1 claims to start at record 65536; expected 65535"},
+        {"UPDATE chunks SET records = 5 WHERE chunk = 1", "stream 'uvm', chunk 1: it claims"},
+        {"UPDATE chunks SET data = zeroblob(20000000) WHERE chunk = 1", "too big"},
+        {"UPDATE chunks SET data = zeroblob(8000000) WHERE chunk = 1", "chunk 1: it has 8000000 bytes of data"},
+        {"UPDATE chunks SET data = 'text' WHERE chunk = 0", "chunk 0: its data is not a blob"},
+        {"UPDATE chunks SET data = x'' WHERE chunk = 0", "chunk 0: it has no data"},
+        {"UPDATE chunks SET data = substr(data, 1, length(data) - 1) WHERE chunk = 0",
+         "chunk 0: its bytes are damaged"},
+        {"UPDATE chunks SET stream = 7 WHERE chunk = 1", "chunk 1 is of stream 7; there are 1"},
+        {"UPDATE chunks SET kinds = 'x' WHERE chunk = 0", "chunk 0: kinds is not an integer"},
+        {"UPDATE chunks SET time_min = time_max + 1 WHERE chunk = 0", "chunk 0 claims times"},
+        {"DELETE FROM chunks WHERE chunk = 0", "chunk 1 stands where chunk 0 is expected"},
+        {"UPDATE streams SET time_unit = 'years'", "time_unit is 'years'"},
+        {"UPDATE streams SET name = x'00'", "name is not a text"},
+        {"UPDATE streams SET name = printf('%.*c', 1000, 'x')", "name is longer than 63 bytes"},
+        {"UPDATE streams SET stream = 3", "stream 3 stands where 0 is expected"},
+        {"DROP TABLE chunks", "table chunks is missing"},
+        {"DROP TABLE chunks; CREATE VIEW chunks AS SELECT 1", "table chunks is missing"},
+        {"ALTER TABLE kernels RENAME COLUMN name TO nom", "table kernels has no column name"},
+        {"ALTER TABLE origin ADD COLUMN more", "table origin has 3 columns; expected 2"},
+        {"UPDATE origin SET value = x'FF' WHERE key = 'state'", "column value is not a text"},
+        {"UPDATE origin SET value = CAST(x'FF' AS TEXT) WHERE key = 'host'", "column value is not UTF-8"},
+        {"INSERT INTO skipped VALUES('x', 'many')", "table skipped: row 1: column count is not an integer"},
+        {"PRAGMA user_version = 2", "an offchip trace of version 2; this offchip reads versions up to 1"},
+        {"PRAGMA application_id = 5", "not an offchip trace (application_id is 5"},
+    };
+    enum { ROOM = 4 << 20 };
+    struct err err = {""};
+    make_pages(testing_file("sound.db"), 100000, true);
+    try_all(testing_file("sound.db"), &err);
+    ck_assert_str_eq(err.msg, "");
+    char *bytes = malloc(ROOM);
+    FILE *f = fopen(testing_file("sound.db"), "rb");
+    size_t size = fread(bytes, 1, ROOM, f);
+    (void)fclose(f);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const char *path = testing_write("hostile.db", bytes, size);
+        sqlite3 *db;
+        ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+        ck_assert_int_eq(sqlite3_exec(db, "PRAGMA synchronous = OFF", NULL, NULL, NULL), SQLITE_OK);
+        ck_assert_msg(sqlite3_exec(db, wrong[i].sql, NULL, NULL, NULL) == SQLITE_OK, "%s: %s", wrong[i].sql,
+                      sqlite3_errmsg(db));
+        sqlite3_close(db);
+        try_all(path, &err);
+        ck_assert_msg(strstr(err.msg, wrong[i].says) && strstr(err.msg, "hostile.db"), "%s: '%s'", wrong[i].sql,
+                      err.msg);
+    }
+    free(bytes);
+}
+END_TEST
+
+START_TEST(names_that_are_sql_stay_names)
+{
+    struct err err = {""};
+    const char *path = testing_file("x'); DROP TABLE streams; --.db");
+    struct store *store = create(path);
+    struct stream s = plain_stream("x'; DROP TABLE chunks; --");
+    int index;
+    ck_assert_int_eq(store_stream_add(store, &s, &index, &err), 0);
+    struct store_value v[] = {STORE_V_INT(1), STORE_V_TEXT("'); DROP TABLE strings; -- %s%n")};
+    ck_assert_int_eq(store_row(store, "strings", v, 2, &err), 0);
+    ck_assert_int_eq(store_skip(store, "'); --", 1, &err), 0);
+    ck_assert_int_eq(store_finish(store, &err), 0);
+    store_close(store);
+    store = reopen(path);
+    struct rows rows = {0, ""};
+    ck_assert_int_eq(store_rows(store, "strings", count_row, &rows, &err), 0);
+    ck_assert_int_eq(rows.count, 1);
+    ck_assert_int_eq(store_stream_find(store, "x'; DROP TABLE chunks; --"), 0);
+    store_close(store);
+    ck_assert_ptr_null(store_open("file:nothing?mode=memory", &err));
+    ck_assert_ptr_null(store_open(":memory:", &err));
+}
+END_TEST
+
+/* Readers see what is committed while a writer goes on. */
+START_TEST(several_readers_follow_a_writer)
+{
+    struct err err = {""};
+    const char *path = testing_file("live.db");
+    struct store *writer = create(path), *early, *late;
+    struct stream s = plain_stream("uvm");
+    int index;
+    ck_assert_int_eq(store_stream_add(writer, &s, &index, &err), 0);
+    struct record *all = calloc(200000, sizeof *all);
+    for (int i = 0; i < 200000; i++)
+        all[i] = (struct record){.time = i, .addr = draw(), .kind = RECORD_TOUCH};
+    ck_assert_int_eq(store_append(writer, index, all, NULL, 100000, &err), 0);
+    early = reopen(path);
+    ck_assert_uint_eq(store_stream(early, 0)->records, 65536);
+    ck_assert_int_eq(store_append(writer, index, all + 100000, NULL, 50000, &err), 0);
+    ck_assert_int_eq(store_flush(writer, &err), 0);
+    late = reopen(path);
+    expect_records(late, all, NULL, 0, 150000);
+    expect_records(early, all, NULL, 0, 65536);
+    ck_assert_int_eq(store_append(writer, index, all + 150000, NULL, 50000, &err), 0);
+    ck_assert_int_eq(store_finish(writer, &err), 0);
+    store_close(writer);
+    expect_records(early, all, NULL, 0, 65536);
+    store_close(early);
+    store_close(late);
+    late = reopen(path);
+    expect_records(late, all, NULL, 0, 200000);
+    store_close(late);
+    free(all);
+}
+END_TEST
+
 TEST_MAIN("store", records_of_every_kind_and_extreme_values_round_trip, ordinary_streams_round_trip_and_are_small,
           streams_are_kept_apart, facts_come_back_in_order_and_are_checked, hash_names_the_content,
           existing_file_is_kept_unless_forced, directories_that_cannot_be_written_are_named,
           killed_writer_leaves_every_committed_chunk, full_disk_is_an_error_and_never_a_complete_file,
-          writer_can_read_what_it_wrote)
+          writer_can_read_what_it_wrote, hostile_files_are_refused_with_the_place, names_that_are_sql_stay_names,
+          several_readers_follow_a_writer)
