@@ -68,6 +68,8 @@ static int check_operands(int argc, char **argv)
         return cmd_usage("nothing to import: name at least one input, or - for standard input");
     if (!output)
         return cmd_usage("where to? -o FILE is required");
+    if (strcmp(output, "-") == 0)
+        return cmd_usage("a trace is a database and cannot go to standard output");
     if (format && !reader_find(format))
         return cmd_usage("no format is called '%s'; see 'offchip list formats'", format);
     for (int i = 0; i < argc; i++) {

@@ -6,6 +6,7 @@
 #include "cmd/table.h"
 #include "replay/engine.h"
 #include "replay/plot.h"
+#include "trace/exporter.h"
 #include "trace/reader.h"
 
 static int format;
@@ -132,11 +133,19 @@ static int list_workloads(void)
 
 static int list_formats(void)
 {
-    static const char *const names[] = {"format", "summary"};
+    static const char *const names[] = {"format", "for", "options", "summary"};
     struct listing l;
-    start(&l, 2, names);
+    start(&l, 4, names);
+    char params[1024];
     for (size_t i = 0; readers[i]; i++)
-        add(&l, 2, names, (const char *const[]){readers[i]->name, readers[i]->summary});
+        add(&l, 4, names,
+            (const char *const[]){readers[i]->name, "import",
+                                  describe_params(readers[i]->options, params, sizeof params), readers[i]->summary});
+    for (size_t i = 0; exporters[i]; i++)
+        add(&l, 4, names,
+            (const char *const[]){exporters[i]->name, "export",
+                                  describe_params(exporters[i]->options, params, sizeof params),
+                                  exporters[i]->summary});
     return finish(&l);
 }
 
