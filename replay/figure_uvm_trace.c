@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/uvm/window.h"
+#include "models/uvm/locality.h"
 #include "replay/figure_uvm.h"
 #include "replay/uvm_recording.h"
 #include "trace/mem.h"
@@ -184,7 +184,7 @@ static int write_timeline(const struct figure_input *input, FILE *script, struct
 }
 
 /* R of windows of 20 batches as they come, one line of data each; how many. */
-static size_t ratio_data(const struct uvm_recording *r, FILE *script, struct uvm_window *window)
+static size_t ratio_data(const struct uvm_recording *r, FILE *script, struct uvm_locality *window)
 {
     struct uvm_batch_block blocks[4096];
     size_t points = 0, batches = 0;
@@ -195,12 +195,12 @@ static size_t ratio_data(const struct uvm_recording *r, FILE *script, struct uvm
         size_t n = 0;
         for (size_t v = event->first; v < event->first + event->count && n < sizeof blocks / sizeof *blocks; v++)
             blocks[n++] = (struct uvm_batch_block){.number = r->visits[v].piece, .faults = 1};
-        uvm_window_add(window, &(struct uvm_batch){.blocks = blocks, .block_count = n});
+        uvm_locality_add(window, &(struct uvm_batch){.blocks = blocks, .block_count = n});
         batches++;
         if (window->batches == 20) { /* lee-2026, section II-A: batches of a routine, at most */
-            (void)fprintf(script, "%zu %.9g\n", batches, uvm_window_r(window));
+            (void)fprintf(script, "%zu %.9g\n", batches, uvm_locality_r(window));
             points++;
-            uvm_window_next(window);
+            uvm_locality_next(window);
         }
     }
     return points;
@@ -213,7 +213,7 @@ static int write_locality(const struct figure_input *input, FILE *script, struct
     struct uvm_recording recording;
     if (open_recording(&recording, input, err))
         return -1;
-    struct uvm_window *window = mem_zalloc(1, sizeof *window, err);
+    struct uvm_locality *window = mem_zalloc(1, sizeof *window, err);
     int rc = window ? 0 : -1;
     if (rc == 0) {
         (void)fprintf(script, "$r << EOD\n");

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "models/uvm/window.h"
+#include "models/uvm/locality.h"
 #include "trace/mem.h"
 
 /* Source: driver 545.23.06, uvm_perf_fault_batch_count. R over 20 batches: lee-2026, section II-A. */
@@ -25,7 +25,7 @@ struct loop {
     struct uvm_open_loop *out;
     void *state;
     struct place *places;
-    struct uvm_window *window;
+    struct uvm_locality *window;
     double *ratios; /* R of the finished windows */
     size_t ratio_count, ratio_cap;
     struct uvm_batch_block *served; /* of the open batch */
@@ -39,8 +39,8 @@ static int finish_window(struct loop *l, struct err *err)
 {
     if (mem_grow((void **)&l->ratios, &l->ratio_cap, l->ratio_count + 1, sizeof *l->ratios, err))
         return -1;
-    l->ratios[l->ratio_count++] = uvm_window_r(l->window);
-    uvm_window_next(l->window);
+    l->ratios[l->ratio_count++] = uvm_locality_r(l->window);
+    uvm_locality_next(l->window);
     return 0;
 }
 
@@ -59,7 +59,7 @@ static int close_batch(struct loop *l, bool routine_end, struct err *err)
     l->out->batches++;
     l->time_ns += l->wait_ns + fmax(l->cpu_ns, l->copy_ns) + p->batch_after_ns;
     l->wait_ns = routine_end ? p->interrupt_ns : p->poll_ns;
-    uvm_window_add(l->window, &batch);
+    uvm_locality_add(l->window, &batch);
     if (l->run->policy->learn)
         l->run->policy->learn(l->state, &batch);
     open_batch(l);

@@ -29,7 +29,7 @@ static const struct param params[] = {
     PARAM_INT_ROW(adaptive, a_min, "", -1000000, 0, -16, "lower bound of A: windows of patience before shrinking"),
     PARAM_INT_ROW(adaptive, a_max, "", 0, 1000000, 4, "upper bound of A"),
     PARAM_INT_ROW(adaptive, a_start, "", -1000000, 1000000, 0, "A at the start"),
-    PARAM_INT_ROW(adaptive, window, "batches", 0, UVM_WINDOW_MAX_BATCHES, 20, "tumbling window; 0: one routine"),
+    PARAM_INT_ROW(adaptive, window, "batches", 0, UVM_LOCALITY_MAX_BATCHES, 20, "tumbling window; 0: one routine"),
     PARAM_CHOICE_ROW(adaptive, r, "distinct|summed", ADAPTIVE_R_DISTINCT,
                      "blocks counted once per window, or once per batch"),
     PARAM_CHOICE_ROW(adaptive, step, "rung|jump", ADAPTIVE_STEP_RUNG, "at a bound of A: one rung, or to the end"),
@@ -216,7 +216,7 @@ static void judge(struct adaptive *s, const struct uvm_batch *batch)
     s->batches_outlying += above;
     if (fraction > s->outlier_max)
         s->outlier_max = fraction;
-    if (s->judged < UVM_WINDOW_MAX_BATCHES) {
+    if (s->judged < UVM_LOCALITY_MAX_BATCHES) {
         uint64_t bit = 1ull << (s->judged % 64);
         s->above[s->judged / 64] = (s->above[s->judged / 64] & ~bit) | (above ? bit : 0);
         s->judged++;
@@ -236,21 +236,21 @@ static void update_gate(struct adaptive *s, const struct uvm_batch *batch)
 void adaptive_learn(void *state, const struct uvm_batch *batch)
 {
     struct adaptive *s = state;
-    uvm_window_add(&s->batches, batch);
+    uvm_locality_add(&s->batches, batch);
     judge(s, batch);
     bool full = s->window ? s->batches.batches >= s->window : batch->routine_end;
-    if (!full && s->batches.batches < UVM_WINDOW_MAX_BATCHES) {
+    if (!full && s->batches.batches < UVM_LOCALITY_MAX_BATCHES) {
         update_gate(s, batch);
         return;
     }
-    double r = s->r == ADAPTIVE_R_SUMMED ? uvm_window_summed_r(&s->batches) : uvm_window_r(&s->batches);
+    double r = s->r == ADAPTIVE_R_SUMMED ? uvm_locality_summed_r(&s->batches) : uvm_locality_r(&s->batches);
     if (!coarse(s, r) && s->fine != ADAPTIVE_FINE_OFF) {
         int64_t moves = 0;
         for (uint32_t i = 0; i < s->judged; i++)
             fine_batch(s, s->above[i / 64] >> (i % 64) & 1, &moves);
     }
     s->judged = 0;
-    uvm_window_next(&s->batches);
+    uvm_locality_next(&s->batches);
     update_gate(s, batch);
 }
 

@@ -7,7 +7,7 @@
 #ifndef MODELS_UVM_ADAPTIVE_H
 #define MODELS_UVM_ADAPTIVE_H
 
-#include "models/uvm/window.h"
+#include "models/uvm/locality.h"
 
 enum adaptive_r { ADAPTIVE_R_DISTINCT, ADAPTIVE_R_SUMMED };
 enum adaptive_step { ADAPTIVE_STEP_RUNG, ADAPTIVE_STEP_JUMP };
@@ -43,9 +43,9 @@ struct adaptive {
     double d;
     uint64_t quiet_batches; /* since the last eviction; starts abundant */
     bool gate_open;
-    uint32_t judged;                                    /* batches of this window whose outliers were judged */
-    uint64_t above[(UVM_WINDOW_MAX_BATCHES + 63) / 64]; /* bit i: batch i of the window had too many outliers */
-    struct uvm_window batches;
+    uint32_t judged;                                      /* batches of this window whose outliers were judged */
+    uint64_t above[(UVM_LOCALITY_MAX_BATCHES + 63) / 64]; /* bit i: batch i of the window had too many outliers */
+    struct uvm_locality batches;
     /* What the run came to. */
     int64_t windows, windows_lo, windows_mid, windows_hi; /* by R: <= r_lo, <= r_hi, above */
     int64_t grown, shrunk, fine_grown, fine_shrunk;

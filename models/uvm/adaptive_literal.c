@@ -20,7 +20,7 @@ static const struct param params[] = {
                      "4K 64K 128K 256K 512K 1M 2M, 4K 64K 2M, 4K 2M, or every power of two"),
     PARAM_BYTES_ROW(adaptive, start, UVM_PAGE_BYTES, UVM_BLOCK_BYTES, UVM_BLOCK_BYTES,
                     "granularity at the start; a rung of the ladder"),
-    PARAM_INT_ROW(adaptive, window, "batches", 0, UVM_WINDOW_MAX_BATCHES, 0,
+    PARAM_INT_ROW(adaptive, window, "batches", 0, UVM_LOCALITY_MAX_BATCHES, 0,
                   "tumbling window for sources without routines; 0: one routine"),
     PARAM_INT_ROW(adaptive, fine_moves, "rungs", 0, 1000000, 1, "by D per routine at most; 0: no limit"),
     {0}};

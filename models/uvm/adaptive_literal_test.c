@@ -49,7 +49,7 @@ START_TEST(a_routine_without_an_end_mark_closes_when_the_window_is_full)
 {
     struct adaptive *s = make();
     struct uvm_batch_block b = {.number = 1, .faults = 3};
-    for (int i = 0; i < UVM_WINDOW_MAX_BATCHES; i++)
+    for (int i = 0; i < UVM_LOCALITY_MAX_BATCHES; i++)
         uvm_adaptive_literal.learn(s, &(struct uvm_batch){.blocks = &b, .block_count = 1});
     ck_assert_int_eq(s->windows, 1);
     free(s);

@@ -1,4 +1,4 @@
-#include "models/uvm/window.h"
+#include "models/uvm/locality.h"
 
 #include "trace/testing.h"
 
@@ -11,26 +11,26 @@ static struct uvm_batch batch_of(struct uvm_batch_block *blocks, const uint64_t 
 
 START_TEST(a_block_seen_in_three_batches_counts_once)
 {
-    struct uvm_window *w = calloc(1, sizeof *w);
+    struct uvm_locality *w = calloc(1, sizeof *w);
     struct uvm_batch_block blocks[4];
     struct uvm_batch b = batch_of(blocks, (const uint64_t[]){5, 6}, 2);
     for (int i = 0; i < 3; i++)
-        uvm_window_add(w, &b);
+        uvm_locality_add(w, &b);
     b = batch_of(blocks, (const uint64_t[]){6, 7, 8}, 3);
-    uvm_window_add(w, &b);
-    ck_assert_double_eq(uvm_window_r(w), 4 / 4.0);
-    ck_assert_double_eq(uvm_window_summed_r(w), 9 / 4.0);
-    uvm_window_next(w);
-    ck_assert_double_eq(uvm_window_r(w), 0);
-    uvm_window_add(w, &b);
-    ck_assert_double_eq(uvm_window_r(w), 3);
+    uvm_locality_add(w, &b);
+    ck_assert_double_eq(uvm_locality_r(w), 4 / 4.0);
+    ck_assert_double_eq(uvm_locality_summed_r(w), 9 / 4.0);
+    uvm_locality_next(w);
+    ck_assert_double_eq(uvm_locality_r(w), 0);
+    uvm_locality_add(w, &b);
+    ck_assert_double_eq(uvm_locality_r(w), 3);
     free(w);
 }
 END_TEST
 
 START_TEST(distinct_counts_agree_with_a_bitmap_over_many_windows)
 {
-    struct uvm_window *w = calloc(1, sizeof *w);
+    struct uvm_locality *w = calloc(1, sizeof *w);
     static bool seen[5000];
     struct uvm_batch_block blocks[256];
     uint64_t numbers[256], s = 1;
@@ -50,10 +50,10 @@ START_TEST(distinct_counts_agree_with_a_bitmap_over_many_windows)
                 seen[numbers[i]] = true;
             }
             struct uvm_batch b = batch_of(blocks, numbers, n);
-            uvm_window_add(w, &b);
+            uvm_locality_add(w, &b);
         }
         ck_assert_uint_eq(w->distinct, distinct);
-        uvm_window_next(w);
+        uvm_locality_next(w);
     }
     free(w);
 }
@@ -61,19 +61,19 @@ END_TEST
 
 START_TEST(more_blocks_than_slots_neither_hang_nor_lose_a_count)
 {
-    struct uvm_window *w = calloc(1, sizeof *w);
+    struct uvm_locality *w = calloc(1, sizeof *w);
     struct uvm_batch_block blocks[256];
     uint64_t numbers[256];
     for (uint64_t k = 0; k < 400; k++) {
         for (uint64_t i = 0; i < 256; i++)
             numbers[i] = k * 256 + i;
         struct uvm_batch b = batch_of(blocks, numbers, 256);
-        uvm_window_add(w, &b);
+        uvm_locality_add(w, &b);
     }
     ck_assert_uint_eq(w->distinct, 400 * 256);
     free(w);
 }
 END_TEST
 
-TEST_MAIN("window", a_block_seen_in_three_batches_counts_once, distinct_counts_agree_with_a_bitmap_over_many_windows,
+TEST_MAIN("locality", a_block_seen_in_three_batches_counts_once, distinct_counts_agree_with_a_bitmap_over_many_windows,
           more_blocks_than_slots_neither_hang_nor_lose_a_count)
