@@ -429,6 +429,13 @@ LOOP_TARGET bool LOOP(issue)(struct dram_channel *ch, int32_t t)
     return gave;
 }
 
+/* Whether a request that enters after cycle `now` can change anything before the next event: not a PIM request behind
+ * another one in the slots, with no MEM request to turn the mode for. */
+LOOP_TARGET bool LOOP(entry_matters)(const struct dram_channel *ch, enum dram_class class)
+{
+    return class == DRAM_MEM || !ch->pim_in_slots || ch->mode == DRAM_MEM || ch->waiting[DRAM_MEM];
+}
+
 /* --- counting --- */
 
 /* n cycles pass with the state as it is. */
@@ -514,10 +521,21 @@ LOOP_TARGET int64_t LOOP(visit)(struct dram_channel *ch, struct DRAM_LOOP_POLICY
 #endif
     LOOP(count)(ch, 1);
     changed |= took;
-    if (ch->occupied && !ch->pim_in_slots)
+    if (ch->pim_in_slots) { /* nothing but the request's own commands, unless the mode may change meanwhile */
+        if (changed && (ch->waiting[DRAM_MEM] || ch->mode == DRAM_MEM))
+            return now + 1;
+        int64_t next = ch->base + ch->pim_column + 1;
+        if (ch->mode == DRAM_MEM && ch->pim_activate != INT32_MAX && ch->pim_activate >= t)
+            next = ch->base + ch->pim_activate + 1;
+        const int64_t own = POLICY(next)(policy, ch, now);
+        return own < next ? own : next;
+    }
+    if (ch->occupied)
         changed |= LOOP(issue)(ch, t);
     if (changed)
         return now + 1;
+    if (!ch->occupied)
+        return POLICY(next)(policy, ch, now);
     /* Nothing happened: the state stays until one of these. */
     int32_t next = lanes_next(ch->ready, t);
 #define SOONER(cycle) next = (cycle) > t && (cycle) < next ? (cycle) : next
@@ -525,14 +543,9 @@ LOOP_TARGET int64_t LOOP(visit)(struct dram_channel *ch, struct DRAM_LOOP_POLICY
     SOONER(ch->rtw_ok);
     SOONER(ch->rrd_ok);
     SOONER(ch->ccd_ok);
+#undef SOONER
     if (ch->ccdl_last > t || ch->rtpl_last > t)
         next = t + 1;
-    if (ch->pim_in_slots) {
-        SOONER(ch->pim_column + 1);
-        if (ch->pim_activate != INT32_MAX)
-            SOONER(ch->pim_activate + 1);
-    }
-#undef SOONER
     int64_t at = next >= INT32_MAX - 1 ? INT64_MAX : ch->base + next;
     const int64_t own = POLICY(next)(policy, ch, now);
     return own < at ? own : at;

@@ -20,15 +20,24 @@ LOOP_TARGET int64_t LOOP(feed_one)(struct dram_channel *ch, const struct dram_fe
     const struct dram_request *r = &feed->requests[*head];
     if (r->arrival > now)
         return r->arrival < next ? r->arrival : next;
-    if (!dram_channel_room(ch, r->flags & DRAM_IS_PIM ? DRAM_PIM : DRAM_MEM))
+    const enum dram_class class = r->flags & DRAM_IS_PIM ? DRAM_PIM : DRAM_MEM;
+    if (!dram_channel_room(ch, class))
         return next;
     LOOP(enter)(ch, (int32_t)(now - ch->base), r->row, r->bank, r->flags, (*head)++);
-    return now + 1;
+    if (LOOP(entry_matters)(ch, class))
+        return now + 1;
+    if (*head == feed->count)
+        return next;
+    r++; /* the next one may enter in the next cycle */
+    if (r->arrival <= now)
+        return dram_channel_room(ch, r->flags & DRAM_IS_PIM ? DRAM_PIM : DRAM_MEM) ? now + 1 : next;
+    return r->arrival < next ? r->arrival : next;
 }
 
 LOOP_TARGET int64_t LOOP(feed_two)(struct dram_channel *ch, const struct dram_feed *feed, uint32_t head[2],
                                    enum dram_class *last, int64_t now, int64_t next)
 {
+    bool entered = false;
     for (int k = 0; k < 2; k++) {
         const enum dram_class class = k == 0 ? !*last : *last;
         if (head[class] == feed->ids_count[class])
@@ -41,8 +50,22 @@ LOOP_TARGET int64_t LOOP(feed_two)(struct dram_channel *ch, const struct dram_fe
             LOOP(enter)(ch, (int32_t)(now - ch->base), r->row, r->bank, r->flags, id);
             head[class]++;
             *last = class;
-            return now + 1;
+            if (LOOP(entry_matters)(ch, class))
+                return now + 1;
+            entered = true;
+            break;
         }
+    }
+    if (!entered)
+        return next;
+    for (int k = 0; k < 2; k++) { /* the next one may enter in the next cycle */
+        if (head[k] == feed->ids_count[k])
+            continue;
+        const int64_t arrival = feed->requests[feed->ids[k][head[k]]].arrival;
+        if (arrival <= now + 1 && dram_channel_room(ch, (enum dram_class)k))
+            return now + 1;
+        if (arrival > now)
+            next = arrival < next ? arrival : next;
     }
     return next;
 }
