@@ -20,7 +20,6 @@ static const struct param settings[] = {
                   "corun: idle cycles between launches; -1: the platform's launch latency"),
     PARAM_INT_ROW(dram_settings, relaunch_gap, "cycles", 0, 1e12, 560, "corun: idle cycles before a side's next pass"),
     PARAM_CHOICE_ROW(dram_settings, loop, "no|yes|auto", 2, "corun: repeat a side until both are done once"),
-    PARAM_CHOICE_ROW(dram_settings, isa, "best|base|avx2", 0, "instruction set of the controller loop; same results"),
     {0}};
 
 static const char *const roles[] = {"mem", "pim", NULL};

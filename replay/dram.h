@@ -27,7 +27,6 @@ struct dram_settings {
     int64_t launch_gap;       /* corun: idle DRAM cycles between launches; -1: the platform's launch latency */
     int64_t relaunch_gap;     /* corun: idle DRAM cycles before a side's next pass */
     int64_t loop;             /* corun: 0 each side once, 1 repeat until both are done once, 2 as the workload says */
-    int64_t isa;              /* 0 best, 1 base, 2 avx2 */
 };
 
 /* What one run of one policy gave, over all channels. */

@@ -116,7 +116,6 @@ static void lane_release(struct lane *lane)
 static int lane_run(struct lane *lane, const struct corun *c, const struct side *sides, int count, uint32_t channel,
                     const struct replay_policy *policy, int vcs, bool repeat, int64_t limit, struct err *err)
 {
-    const struct dram_settings *set = c->job->settings;
     struct dram_path *p = &lane->path;
     const bool beside_pim = count == 2 && sides[1].class == DRAM_PIM;
     for (int s = 0; s < count; s++) {
@@ -135,7 +134,7 @@ static int lane_run(struct lane *lane, const struct corun *c, const struct side 
     p->channel = lane->channel = aligned_alloc(64, sizeof *lane->channel);
     p->stats = lane->latency = mem_zalloc(2, sizeof *lane->latency, err);
     p->state = dram_state_new(policy, err);
-    p->loops = dram_policy_loops((const struct dram_policy *)policy->head, (int)set->isa - 1);
+    p->loops = ((const struct dram_policy *)policy->head)->loops;
     if (!p->channel || !p->stats || !p->state)
         return err_set(err, "out of memory");
     if (dram_channel_init(p->channel, platform_section_get(c->job->platform, "dram"), err) ||

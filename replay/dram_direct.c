@@ -37,7 +37,7 @@ static int run_channel(struct run *run, bool explain, struct err *err)
                                    .vcs = (int)set->vcs,
                                    .limit = set->run_limit_cycles ? set->run_limit_cycles : INT64_MAX,
                                    .latency = run->latency};
-    dram_policy_loops(policy, (int)set->isa - 1)->feed(run->channel, state, &run->feed);
+    policy->loops->feed(run->channel, state, &run->feed);
     free(state);
     progress_add(run->job->progress, c->count);
     return dram_channel_check(run->channel, run->feed.finished, err);

@@ -338,7 +338,7 @@ int dram_partition_run(const struct replay_job *job, const struct replay_policy 
         if (!stream->channel[i].count)
             continue;
         struct partition p = {.requests = &stream->channel[i], .vcs = (int)set->vcs};
-        p.loops = dram_policy_loops((const struct dram_policy *)policy->head, (int)set->isa - 1);
+        p.loops = ((const struct dram_policy *)policy->head)->loops;
         p.channel = aligned_alloc(64, sizeof *p.channel);
         p.state = dram_state_new(policy, err);
         p.latency_stats = totals->latency;

@@ -92,5 +92,5 @@ const struct dram_policy dram_bliss = {
     {"bliss", "a class with a long run of requests is blacklisted for a while",
      "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) dram_sched_bliss",
      params, sizeof(struct bliss)},
-    bliss_loops,
+    &bliss_loops,
     NULL};

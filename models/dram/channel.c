@@ -20,7 +20,7 @@ int dram_channel_init(struct dram_channel *ch, const struct dram_platform *platf
         ch->open_row[b] = ch->bank[b].last_row = DRAM_NO_ROW;
         ch->bank[b].limit = 16;
     }
-    ch->pim_activate = INT32_MAX;
+    ch->pim_activate = ch->next_due = INT32_MAX;
     ch->pim_row = DRAM_NO_ROW;
     for (int c = 0; c < 2; c++)
         ch->stats.last_out[c] = ch->stats.first_in[c] = -1;
@@ -36,6 +36,8 @@ static void shift(int32_t *cycle, int64_t by)
 
 void dram_channel_rebase(struct dram_channel *ch, int64_t now)
 {
+    if (ch->uniform)
+        dram_channel_settle(ch);
     const int64_t by = now - ch->base;
     ch->base = now;
     ch->last -= by;
@@ -53,12 +55,26 @@ void dram_channel_rebase(struct dram_channel *ch, int64_t now)
     shift(&ch->rtw_ok, by);
     shift(&ch->wtr_ok, by);
     shift(&ch->ccdl_last, by);
+    shift(&ch->ccdl_all, by);
     shift(&ch->rtpl_last, by);
     shift(&ch->pim_wtp, by);
+    shift(&ch->next_due, by);
     ch->pim_column = ch->pim_column >= by ? (int32_t)(ch->pim_column - by) : -1;
     if (ch->pim_activate != INT32_MAX)
         ch->pim_activate = ch->pim_activate >= by ? (int32_t)(ch->pim_activate - by) : -1;
     dram_legal_rebase(&ch->legal, by);
+}
+
+void dram_channel_settle(struct dram_channel *ch)
+{
+    const struct dram_timing *tm = &ch->timing;
+    for (int b = 0; b < DRAM_BANKS; b++) {
+        ch->rd_ok[b] = ch->uniform_act + tm->rcd;
+        ch->wr_ok[b] = ch->uniform_act + tm->rcdwr;
+        ch->pre_ok[b] = ch->uniform_act + tm->ras;
+        ch->act_ok[b] = ch->uniform_act + tm->rc;
+    }
+    ch->uniform = false;
 }
 
 void dram_bank_queue_compact(struct dram_bank_queue *q)

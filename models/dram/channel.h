@@ -105,6 +105,7 @@ struct dram_channel {
     bool pim_in_slots;                             /* and it is a PIM request */
     unsigned active;                               /* banks with an open row */
     unsigned want_rd, want_wr, want_act, want_pre; /* what each MEM slot needs next */
+    unsigned due;                                  /* slots whose own time (ready) has come */
     unsigned pending;                              /* banks with waiting MEM requests */
     unsigned streak;                               /* banks with a live row streak */
     unsigned match;                                /* banks with a waiting request of the open row; see stale */
@@ -123,7 +124,12 @@ struct dram_channel {
     int32_t ccd_ok, rrd_ok, rtw_ok, wtr_ok;           /* earliest cycles by channel */
     int32_t ccdl_ok[DRAM_BANKS], rtpl_ok[DRAM_BANKS]; /* by group */
     int32_t ccdl_last, rtpl_last;                     /* the latest of them */
-    int32_t pim_wtp;                                  /* earliest PRE of any bank after a PIM column command */
+    int32_t ccdl_all;                                 /* by group too: after a PIM column command, for all of them */
+    int32_t next_due;                                 /* the earliest of the other slots' times; INT32_MAX: none */
+    bool uniform;        /* all banks were activated together for PIM at uniform_act, and no MEM command came since: */
+    int32_t uniform_act; /* their earliest cycles are not in the lanes, see dram_channel_settle() */
+    uint32_t uniform_row;
+    int32_t pim_wtp; /* earliest PRE of any bank after a PIM column command */
 
     uint32_t slot_row[DRAM_BANKS], slot_id[DRAM_BANKS];
     uint8_t slot_flags[DRAM_BANKS], slot_columns[DRAM_BANKS];
@@ -164,6 +170,9 @@ int dram_channel_init(struct dram_channel *channel, const struct dram_platform *
 
 /* Move `base` up to cycle `now`; called by the loops when offsets grow large. */
 void dram_channel_rebase(struct dram_channel *channel, int64_t now);
+
+/* Rare work of the loop: write the earliest cycles of banks activated together into the lanes. */
+void dram_channel_settle(struct dram_channel *channel);
 
 /* Rare work of the loop: squeeze dead positions out of a bank's queue. */
 void dram_bank_queue_compact(struct dram_bank_queue *queue);

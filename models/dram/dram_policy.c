@@ -37,13 +37,6 @@ const struct dram_policy *dram_policy_find(const char *name)
     return NULL;
 }
 
-const struct dram_loops *dram_policy_loops(const struct dram_policy *policy, int isa)
-{
-    if (isa < 0)
-        isa = DRAM_ISA_BASE;
-    return &policy->loops[isa];
-}
-
 /* What the loop wrote ahead of time and the limit cut off did not happen. */
 static void take_back(struct dram_channel *ch, const struct dram_completion *c, int64_t limit)
 {

@@ -9,9 +9,6 @@
 #include "models/dram/feed.h"
 #include "models/policy.h"
 
-/* Instruction sets that the loops are built for; the best that the machine has is used. Results do not depend on it. */
-enum dram_isa { DRAM_ISA_BASE, DRAM_ISAS };
-
 /* A policy's answer at the mode update. */
 enum dram_leave { DRAM_STAY, DRAM_LEAVE, DRAM_LEAVE_CAP /* because a cap ran out */ };
 
@@ -27,7 +24,7 @@ struct dram_loops {
 
 struct dram_policy {
     struct policy_head head;
-    const struct dram_loops *loops; /* [DRAM_ISAS] */
+    const struct dram_loops *loops;
     /* Check parameters against each other; NULL: nothing to check. */
     int (*check)(const void *state, struct err *err);
 };
@@ -38,9 +35,6 @@ extern const struct dram_policy *const dram_policies[];
 extern const struct policy_head *const dram_policy_heads[];
 
 const struct dram_policy *dram_policy_find(const char *name);
-
-/* The loops to use on this machine; `isa` below 0: the best one. */
-const struct dram_loops *dram_policy_loops(const struct dram_policy *policy, int isa);
 
 /* The functions of models/dram/loop.h that a policy without stalls, cycle counters and memory does not need. */
 #define DRAM_PLAIN_LIMITS(NAME)                                                                                        \

@@ -99,5 +99,5 @@ const struct dram_policy dram_f3fs = {{"f3fs",
                                        "gupta-2025-f3fs section V; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, "
                                        "commit 1eea352) dram_sched_pim_frfcfs_util (policy 4)",
                                        params, sizeof(struct f3fs)},
-                                      f3fs_loops,
+                                      &f3fs_loops,
                                       NULL};

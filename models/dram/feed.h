@@ -26,4 +26,16 @@ struct dram_feed {
     bool stuck;     /* nothing can ever happen again */
 };
 
+/* Used by the loops: the next request of each class, with two virtual channels. */
+struct dram_feed_heads {
+    uint32_t head[2];
+    int64_t arrival[2];   /* INT64_MAX: none left */
+    enum dram_class last; /* the class that entered last */
+};
+
+static inline int64_t dram_feed_arrival(const struct dram_feed *feed, int class, uint32_t head)
+{
+    return head == feed->ids_count[class] ? INT64_MAX : feed->requests[feed->ids[class][head]].arrival;
+}
+
 #endif

@@ -34,5 +34,5 @@ const struct dram_policy dram_frfcfs = {
     {"frfcfs", "row hits first, then the oldest, between the classes as within a bank",
      "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) dram_sched_pim_frfcfs",
      NULL, sizeof(struct frfcfs)},
-    frfcfs_loops,
+    &frfcfs_loops,
     NULL};

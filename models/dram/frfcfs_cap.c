@@ -73,5 +73,5 @@ const struct dram_policy dram_frfcfs_cap = {{"frfcfs-cap",
                                              "artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) "
                                              "dram_sched_pim_frfcfs with a cap; gupta-2025-f3fs section III",
                                              params, sizeof(struct frfcfs_cap)},
-                                            frfcfs_cap_loops,
+                                            &frfcfs_cap_loops,
                                             NULL};

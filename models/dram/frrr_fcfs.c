@@ -64,5 +64,5 @@ const struct dram_policy dram_frrr_fcfs = {{"frrr-fcfs", "the classes take turns
                                             "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch "
                                             "ISPASS_2025, commit 1eea352) dram_sched_pim_frfcfs_rr",
                                             NULL, sizeof(struct frrr_fcfs)},
-                                           frrr_fcfs_loops,
+                                           &frrr_fcfs_loops,
                                            NULL};

@@ -46,5 +46,5 @@ const struct dram_policy dram_gather_issue = {
     {"gather-issue", "PIM requests gather to a high watermark, then issue down to a low one",
      "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) dram_sched_gi.cc",
      params, sizeof(struct gather_issue)},
-    gather_issue_loops,
+    &gather_issue_loops,
     check};

@@ -9,6 +9,7 @@ void dram_legal_init(struct dram_legal *l)
         l->act[i] = l->pre[i] = l->rd[i] = l->wr[i] = l->group_column[i] = l->group_rd[i] = DRAM_LONG_AGO;
         l->row[i] = UINT32_MAX;
     }
+    l->all_row = UINT32_MAX;
     l->any_act = l->any_rd = l->any_wr = l->pim = DRAM_LONG_AGO;
 }
 
@@ -34,9 +35,32 @@ void dram_legal_rebase(struct dram_legal *l, int64_t by)
     shift(&l->pim, by);
 }
 
+/* All banks together: the same tests as bank by bank, without branches. */
+static void all_rows(struct dram_legal *l, const struct dram_timing *tm, int32_t pre, int32_t act, uint32_t row)
+{
+    int32_t bad = 0;
+    for (int b = 0; b < 16; b++) {
+        const int32_t wr = dram_legal_max(l->wr[b], l->pim);
+        bad |= (l->row[b] == UINT32_MAX) | (pre - l->act[b] < tm->ras) | (pre - l->rd[b] < tm->rtp) |
+               (pre - wr < tm->wtp) | (pre - l->group_rd[b] < tm->rtpl) | (act - l->act[b] < tm->rc);
+        l->pre[b] = pre;
+        l->act[b] = act;
+        l->row[b] = row;
+    }
+    bad |= (act - pre < tm->rp) | (act - l->any_act < tm->rrd);
+    if (bad)
+        dram_legal_blame(l, pre, 0, "PRE and ACT of all banks");
+    l->any_act = act;
+    l->all_row = UINT32_MAX;
+}
+
 void dram_legal_pim_rows(struct dram_legal *l, const struct dram_timing *tm, int group_mask, unsigned precharged,
                          int32_t pre, unsigned activated, int32_t act, uint32_t row)
 {
+    if (precharged == 0xffff && activated == 0xffff) {
+        all_rows(l, tm, pre, act, row);
+        return;
+    }
     for (unsigned m = precharged; m; m &= m - 1) {
         const int b = __builtin_ctz(m);
         dram_legal_pre(l, tm, pre, b, b & group_mask);

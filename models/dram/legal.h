@@ -21,6 +21,8 @@ struct dram_legal {
     _Alignas(64) uint32_t row[16]; /* open row; UINT32_MAX: precharged */
     int32_t group_column[16], group_rd[16];
     int32_t any_act, any_rd, any_wr, pim;
+    uint32_t
+        all_row; /* that the last PIM column command found open in every bank, until a row command; UINT32_MAX: none */
     int32_t bad_cycle; /* offset of the first illegal command */
     int32_t bad_bank;
     const char *bad; /* what is wrong with it, NULL: nothing */
@@ -49,6 +51,7 @@ static inline void dram_legal_act(struct dram_legal *l, const struct dram_timing
                              (t - l->any_act < tm->rrd),
                          0))
         dram_legal_blame(l, t, b, "ACT");
+    l->all_row = UINT32_MAX;
     l->act[b] = l->any_act = t;
     l->row[b] = row;
 }
@@ -60,6 +63,7 @@ static inline void dram_legal_pre(struct dram_legal *l, const struct dram_timing
                              (t - wr < tm->wtp) | (t - l->group_rd[group] < tm->rtpl),
                          0))
         dram_legal_blame(l, t, b, "PRE");
+    l->all_row = UINT32_MAX;
     l->pre[b] = t;
     l->row[b] = UINT32_MAX;
 }
@@ -91,24 +95,19 @@ static inline void dram_legal_wr(struct dram_legal *l, const struct dram_timing 
 void dram_legal_pim_rows(struct dram_legal *l, const struct dram_timing *tm, int group_mask, unsigned precharged,
                          int32_t pre, unsigned activated, int32_t act, uint32_t row);
 
-/* The column command; `opened` says that dram_legal_pim_rows() was called for it or that its row is that of the PIM
- * request before. */
+/* The column command to all banks. */
 static inline void dram_legal_pim(struct dram_legal *l, const struct dram_timing *tm, int32_t t, uint32_t row)
 {
-    const int32_t wr = dram_legal_max(l->any_wr, l->pim);
-    int32_t column = l->pim;
-    for (int g = 0; g < 16; g++)
-        column = dram_legal_max(column, l->group_column[g]);
-    int32_t act = l->act[0];
+    const int32_t wr = dram_legal_max(l->any_wr, l->pim), column = dram_legal_max(wr, l->any_rd);
     uint32_t differs = 0;
-    for (int b = 0; b < 16; b++) {
-        act = dram_legal_max(act, l->act[b]);
-        differs |= l->row[b] ^ row;
-    }
-    if (__builtin_expect((differs != 0) | (t - act < tm->rcdwr) | (t - wr < tm->ccd) | (t - column < tm->ccdl) |
+    if (l->all_row != row)
+        for (int b = 0; b < 16; b++)
+            differs |= l->row[b] ^ row;
+    if (__builtin_expect((differs != 0) | (t - l->any_act < tm->rcdwr) | (t - wr < tm->ccd) | (t - column < tm->ccdl) |
                              (t - l->any_rd < tm->rtw),
                          0))
         dram_legal_blame(l, t, 0, "PIM");
+    l->all_row = row;
     l->pim = t;
 }
 

@@ -103,33 +103,45 @@ LOOP_TARGET void LOOP(complete)(struct dram_channel *ch, uint32_t id, uint8_t fl
 
 /* --- selection --- */
 
-/* A PIM request takes all slots at t: its PRE, ACT and column cycles follow, as nothing can come between. */
-LOOP_TARGET void LOOP(start_pim)(struct dram_channel *ch, int32_t t, uint32_t row, uint32_t id, uint8_t flags)
+LOOP_TARGET int32_t LOOP(latest)(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The row commands of a PIM request that takes all slots at t, when its row is not open everywhere: what closes, closes
+ * together, then what is closed opens together. Nothing can come between, so their cycles are known now. */
+LOOP_TARGET void LOOP(open_for_pim)(struct dram_channel *ch, int32_t t, uint32_t row, uint32_t id)
 {
     const struct dram_timing *tm = &ch->timing;
-    const unsigned equal = lanes_eq(ch->open_row, row);
-    const unsigned closing = ch->active & ~equal, closed = ~ch->active & DRAM_ALL;
-    int32_t column = t, activate = t, precharge = 0;
-    if (closing | closed) {
-        if (closing) {
-            precharge = lanes_max(ch->pre_ok, closing);
-            precharge = precharge > ch->pim_wtp ? precharge : ch->pim_wtp;
-            precharge = precharge > t ? precharge : t;
-            if (ch->rtpl_last > precharge)
-                for (int g = 0; g <= ch->group_mask; g++)
-                    if (closing & ch->group_banks[g] && ch->rtpl_ok[g] > precharge)
-                        precharge = ch->rtpl_ok[g];
-            activate = precharge + tm->rp;
-            ch->stats.precharges++;
-        }
-        const unsigned opening = closing | closed;
-        const int32_t act_ok = lanes_max(ch->act_ok, opening);
-        activate = act_ok > activate ? act_ok : activate;
-        activate = ch->rrd_ok > activate ? ch->rrd_ok : activate;
-        ch->stats.activates++;
-        dram_legal_pim_rows(&ch->legal, tm, ch->group_mask, closing, precharge, opening, activate, row);
-        if (__builtin_expect(ch->explain > 0, 0))
-            dram_channel_explain_pim(ch, closing, precharge, opening, activate, row, id);
+    unsigned closing = DRAM_ALL, closed = 0;
+    int32_t precharge = 0, activate = t, act_ok;
+    if (ch->uniform) {
+        precharge = LOOP(latest)(LOOP(latest)(ch->uniform_act + tm->ras, ch->pim_wtp), t);
+        act_ok = ch->uniform_act + tm->rc;
+    } else {
+        closing = ch->active & ~lanes_eq(ch->open_row, row);
+        closed = ~ch->active & DRAM_ALL;
+        precharge = LOOP(latest)(LOOP(latest)(lanes_max(ch->pre_ok, closing), ch->pim_wtp), t);
+        act_ok = lanes_max(ch->act_ok, closing | closed);
+    }
+    if (closing) {
+        if (ch->rtpl_last > precharge)
+            for (int g = 0; g <= ch->group_mask; g++)
+                if (closing & ch->group_banks[g] && ch->rtpl_ok[g] > precharge)
+                    precharge = ch->rtpl_ok[g];
+        activate = precharge + tm->rp;
+        ch->stats.precharges++;
+    }
+    const unsigned opening = closing | closed;
+    activate = LOOP(latest)(LOOP(latest)(activate, act_ok), ch->rrd_ok);
+    ch->stats.activates++;
+    dram_legal_pim_rows(&ch->legal, tm, ch->group_mask, closing, precharge, opening, activate, row);
+    if (__builtin_expect(ch->explain > 0, 0))
+        dram_channel_explain_pim(ch, closing, precharge, opening, activate, row, id);
+    ch->uniform = opening == DRAM_ALL;
+    ch->uniform_act = activate;
+    ch->uniform_row = row;
+    if (!ch->uniform)
         for (unsigned m = opening; m; m &= m - 1) {
             const int b = __builtin_ctz(m);
             ch->rd_ok[b] = activate + tm->rcd;
@@ -137,25 +149,30 @@ LOOP_TARGET void LOOP(start_pim)(struct dram_channel *ch, int32_t t, uint32_t ro
             ch->pre_ok[b] = activate + tm->ras;
             ch->act_ok[b] = activate + tm->rc;
         }
-        ch->rrd_ok = activate + tm->rrd;
-        ch->active = DRAM_ALL;
-        ch->prio = 0;
-        ch->pim_activate = activate;
-        ch->pim_opens = opening;
-        ch->pim_row = row;
-    }
-    const int32_t bank_ok = lanes_max(ch->wr_ok, DRAM_ALL);
-    column = bank_ok > column ? bank_ok : column;
-    column = ch->ccd_ok > column ? ch->ccd_ok : column;
-    column = ch->ccdl_last > column ? ch->ccdl_last : column;
-    column = ch->rtw_ok > column ? ch->rtw_ok : column;
+    ch->rrd_ok = activate + tm->rrd;
+    ch->active = DRAM_ALL;
+    ch->prio = 0;
+    ch->pim_activate = activate;
+    ch->pim_opens = opening;
+    ch->pim_row = row;
+}
+
+/* A PIM request takes all slots at t. */
+LOOP_TARGET void LOOP(start_pim)(struct dram_channel *ch, int32_t t, uint32_t row, uint32_t id, uint8_t flags)
+{
+    const struct dram_timing *tm = &ch->timing;
+    const bool open =
+        ch->uniform ? ch->uniform_row == row : ch->active == DRAM_ALL && lanes_eq(ch->open_row, row) == DRAM_ALL;
+    if (!open)
+        LOOP(open_for_pim)(ch, t, row, id);
+    const int32_t bank_ok = ch->uniform ? ch->uniform_act + tm->rcdwr : lanes_max(ch->wr_ok, DRAM_ALL);
+    int32_t column = LOOP(latest)(LOOP(latest)(bank_ok, t), LOOP(latest)(ch->ccd_ok, ch->rtw_ok));
+    column = LOOP(latest)(column, ch->ccdl_last);
     dram_legal_pim(&ch->legal, tm, column, row);
     if (__builtin_expect(ch->explain > 0, 0))
         dram_channel_explain(ch, column, "PIM", DRAM_ALL, row, id);
     ch->ccd_ok = column + tm->ccd;
-    ch->ccdl_last = column + tm->ccdl;
-    for (int g = 0; g <= ch->group_mask; g++)
-        ch->ccdl_ok[g] = column + tm->ccdl;
+    ch->ccdl_all = ch->ccdl_last = column + tm->ccdl;
     ch->wtr_ok = column + tm->wtr;
     ch->pim_wtp = column + tm->wtp;
     ch->stats.columns++;
@@ -166,6 +183,18 @@ LOOP_TARGET void LOOP(start_pim)(struct dram_channel *ch, int32_t t, uint32_t ro
         ch->fate.sched[id] = ch->base + t;
     LOOP(complete)(ch, id, flags, column, column + tm->wl);
     ch->stats.out[DRAM_PIM]--; /* counted when the slots empty */
+}
+
+/* Bank b's slot may go on from cycle `at`, as far as the bank is concerned; t is now. */
+LOOP_TARGET void LOOP(set_ready)(struct dram_channel *ch, int32_t t, int b, int32_t at)
+{
+    ch->ready[b] = at;
+    if (at <= t) {
+        ch->due |= 1u << b;
+    } else {
+        ch->due &= ~(1u << b);
+        ch->next_due = at < ch->next_due ? at : ch->next_due;
+    }
 }
 
 /* A MEM request goes into the slot of its bank. */
@@ -185,18 +214,20 @@ LOOP_TARGET void LOOP(fill_slot)(struct dram_channel *ch, int32_t t, int b, uint
     ch->slot_columns[b] = flags & DRAM_COLUMNS;
     if (ch->fate.sched)
         ch->fate.sched[id] = ch->base + t;
+    if (ch->uniform)
+        dram_channel_settle(ch);
     if (!(ch->active & bit)) {
         ch->want_act |= bit;
-        ch->ready[b] = ch->act_ok[b];
+        LOOP(set_ready)(ch, t, b, ch->act_ok[b]);
     } else if (ch->open_row[b] != row) {
         ch->want_pre |= bit;
-        ch->ready[b] = ch->pre_ok[b] > ch->pim_wtp ? ch->pre_ok[b] : ch->pim_wtp;
+        LOOP(set_ready)(ch, t, b, LOOP(latest)(ch->pre_ok[b], ch->pim_wtp));
     } else if (write) {
         ch->want_wr |= bit;
-        ch->ready[b] = ch->wr_ok[b];
+        LOOP(set_ready)(ch, t, b, ch->wr_ok[b]);
     } else {
         ch->want_rd |= bit;
-        ch->ready[b] = ch->rd_ok[b];
+        LOOP(set_ready)(ch, t, b, ch->rd_ok[b]);
     }
 }
 
@@ -250,7 +281,7 @@ LOOP_TARGET void LOOP(take_pim)(struct dram_channel *ch, struct DRAM_LOOP_POLICY
     POLICY(served)(policy, ch, DRAM_PIM, row, ch->pim.seqs[i]);
     ch->older = ch->waiting[DRAM_PIM] ? lanes_before(ch->head_seq, ch->pim.seqs[ch->pim.head]) & ch->pending : 0;
     ch->stats.accesses[DRAM_PIM]++;
-    ch->stats.hits[DRAM_PIM] += lanes_eq(ch->open_row, row) != 0;
+    ch->stats.hits[DRAM_PIM] += ch->uniform ? ch->uniform_row == row : lanes_eq(ch->open_row, row) != 0;
     LOOP(start_pim)(ch, t, row, ch->pim.ids[i], ch->pim.flags[i]);
 }
 
@@ -335,6 +366,7 @@ LOOP_TARGET void LOOP(column)(struct dram_channel *ch, int32_t t, int b)
     ch->occupied &= ~bit;
     ch->want_rd &= ~bit;
     ch->want_wr &= ~bit;
+    ch->due &= ~bit;
     ch->ready[b] = INT32_MAX;
     LOOP(complete)(ch, ch->slot_id[b], ch->slot_flags[b], t, done);
 }
@@ -357,10 +389,10 @@ LOOP_TARGET void LOOP(activate)(struct dram_channel *ch, int32_t t, int b)
     ch->act_ok[b] = t + tm->rc;
     if (ch->slot_flags[b] & DRAM_IS_WRITE) {
         ch->want_wr |= bit;
-        ch->ready[b] = t + tm->rcdwr;
+        LOOP(set_ready)(ch, t, b, t + tm->rcdwr);
     } else {
         ch->want_rd |= bit;
-        ch->ready[b] = t + tm->rcd;
+        LOOP(set_ready)(ch, t, b, t + tm->rcd);
     }
     if (!LOOP_FIFO) { /* the slot's row is the row selected last: its waiting requests are known */
         struct dram_bank_queue *q = &ch->bank[b];
@@ -383,7 +415,7 @@ LOOP_TARGET void LOOP(precharge)(struct dram_channel *ch, int32_t t, int b)
     ch->want_act |= bit;
     if (t + ch->timing.rp > ch->act_ok[b])
         ch->act_ok[b] = t + ch->timing.rp;
-    ch->ready[b] = ch->act_ok[b];
+    LOOP(set_ready)(ch, t, b, ch->act_ok[b]);
     ch->stats.precharges++;
     ch->prio = (b + 1) & 15;
 }
@@ -391,7 +423,7 @@ LOOP_TARGET void LOOP(precharge)(struct dram_channel *ch, int32_t t, int b)
 /* Banks of groups whose time in `ok` has not come. */
 LOOP_TARGET unsigned LOOP(blocked)(const struct dram_channel *ch, const int32_t *ok, int32_t t)
 {
-    unsigned blocked = 0;
+    unsigned blocked = ok == ch->ccdl_ok && ch->ccdl_all > t ? DRAM_ALL : 0;
     for (int g = 0; g <= ch->group_mask; g++)
         blocked |= ok[g] > t ? ch->group_banks[g] : 0;
     return blocked;
@@ -400,7 +432,11 @@ LOOP_TARGET unsigned LOOP(blocked)(const struct dram_channel *ch, const int32_t 
 /* Column scan, then row scan; whether a command was given. */
 LOOP_TARGET bool LOOP(issue)(struct dram_channel *ch, int32_t t)
 {
-    const unsigned due = lanes_le(ch->ready, t);
+    if (t >= ch->next_due) {
+        ch->due |= lanes_le(ch->ready, t);
+        ch->next_due = lanes_next(ch->ready, t);
+    }
+    const unsigned due = ch->due;
     if (!due)
         return false;
     bool gave = false;
@@ -458,8 +494,12 @@ LOOP_TARGET void LOOP(count)(struct dram_channel *ch, int64_t n)
 /* The PIM request's row appears in the registers of the banks it opened. */
 LOOP_TARGET void LOOP(open_pim_row)(struct dram_channel *ch)
 {
-    for (unsigned m = ch->pim_opens; m; m &= m - 1)
-        ch->open_row[__builtin_ctz(m)] = ch->pim_row;
+    if (ch->pim_opens == DRAM_ALL)
+        for (int b = 0; b < DRAM_BANKS; b++)
+            ch->open_row[b] = ch->pim_row;
+    else
+        for (unsigned m = ch->pim_opens; m; m &= m - 1)
+            ch->open_row[__builtin_ctz(m)] = ch->pim_row;
     ch->stale |= ch->pim_opens & ch->pending;
     ch->match &= ~ch->pim_opens;
     ch->pim_activate = INT32_MAX;
@@ -537,7 +577,7 @@ LOOP_TARGET int64_t LOOP(visit)(struct dram_channel *ch, struct DRAM_LOOP_POLICY
     if (!ch->occupied)
         return POLICY(next)(policy, ch, now);
     /* Nothing happened: the state stays until one of these. */
-    int32_t next = lanes_next(ch->ready, t);
+    int32_t next = ch->next_due;
 #define SOONER(cycle) next = (cycle) > t && (cycle) < next ? (cycle) : next
     SOONER(ch->wtr_ok);
     SOONER(ch->rtw_ok);

@@ -34,38 +34,30 @@ LOOP_TARGET int64_t LOOP(feed_one)(struct dram_channel *ch, const struct dram_fe
     return r->arrival < next ? r->arrival : next;
 }
 
-LOOP_TARGET int64_t LOOP(feed_two)(struct dram_channel *ch, const struct dram_feed *feed, uint32_t head[2],
-                                   enum dram_class *last, int64_t now, int64_t next)
+/* The same with two virtual channels. */
+LOOP_TARGET int64_t LOOP(feed_two)(struct dram_channel *ch, const struct dram_feed *feed, struct dram_feed_heads *h,
+                                   int64_t now, int64_t next)
 {
-    bool entered = false;
-    for (int k = 0; k < 2; k++) {
-        const enum dram_class class = k == 0 ? !*last : *last;
-        if (head[class] == feed->ids_count[class])
-            continue;
-        const uint32_t id = feed->ids[class][head[class]];
-        const struct dram_request *r = &feed->requests[id];
-        if (r->arrival > now) {
-            next = r->arrival < next ? r->arrival : next;
-        } else if (dram_channel_room(ch, class)) {
-            LOOP(enter)(ch, (int32_t)(now - ch->base), r->row, r->bank, r->flags, id);
-            head[class]++;
-            *last = class;
-            if (LOOP(entry_matters)(ch, class))
-                return now + 1;
-            entered = true;
-            break;
+    enum dram_class class = !h->last;
+    if (h->arrival[class] > now || !dram_channel_room(ch, class)) {
+        class = h->last;
+        if (h->arrival[class] > now || !dram_channel_room(ch, class)) {
+            for (int k = 0; k < 2; k++)
+                next = h->arrival[k] > now && h->arrival[k] < next ? h->arrival[k] : next;
+            return next;
         }
     }
-    if (!entered)
-        return next;
+    const uint32_t id = feed->ids[class][h->head[class]++];
+    const struct dram_request *r = &feed->requests[id];
+    LOOP(enter)(ch, (int32_t)(now - ch->base), r->row, r->bank, r->flags, id);
+    h->last = class;
+    h->arrival[class] = dram_feed_arrival(feed, class, h->head[class]);
+    if (LOOP(entry_matters)(ch, class))
+        return now + 1;
     for (int k = 0; k < 2; k++) { /* the next one may enter in the next cycle */
-        if (head[k] == feed->ids_count[k])
-            continue;
-        const int64_t arrival = feed->requests[feed->ids[k][head[k]]].arrival;
-        if (arrival <= now + 1 && dram_channel_room(ch, (enum dram_class)k))
+        if (h->arrival[k] <= now + 1 && dram_channel_room(ch, (enum dram_class)k))
             return now + 1;
-        if (arrival > now)
-            next = arrival < next ? arrival : next;
+        next = h->arrival[k] > now && h->arrival[k] < next ? h->arrival[k] : next;
     }
     return next;
 }
@@ -73,16 +65,18 @@ LOOP_TARGET int64_t LOOP(feed_two)(struct dram_channel *ch, const struct dram_fe
 static void LOOP(feed)(struct dram_channel *ch, void *state, struct dram_feed *feed)
 {
     struct DRAM_LOOP_POLICY *policy = state;
-    uint32_t head[2] = {0, 0};
-    enum dram_class last = DRAM_MEM;
+    uint32_t head = 0;
+    struct dram_feed_heads heads = {{0, 0}, {INT64_MAX, INT64_MAX}, DRAM_MEM};
+    for (int k = 0; k < 2 && feed->vcs == 2; k++)
+        heads.arrival[k] = dram_feed_arrival(feed, k, 0);
     int64_t now = 0;
     while (ch->stats.out[DRAM_MEM] + ch->stats.out[DRAM_PIM] < feed->count) {
         int64_t next = LOOP(visit)(ch, policy, now);
         LOOP(drain)(ch, feed);
         if (feed->vcs == 1)
-            next = LOOP(feed_one)(ch, feed, head, now, next);
+            next = LOOP(feed_one)(ch, feed, &head, now, next);
         else
-            next = LOOP(feed_two)(ch, feed, head, &last, now, next);
+            next = LOOP(feed_two)(ch, feed, &heads, now, next);
         if (__builtin_expect(next >= feed->limit, 0)) {
             const int64_t left = feed->limit == INT64_MAX ? 0 : feed->limit - now - 1;
             if (ch->stats.out[DRAM_MEM] + ch->stats.out[DRAM_PIM] < feed->count) {

@@ -32,5 +32,5 @@ const struct dram_policy dram_mem_first = {{"mem-first", "PIM is served only whi
                                             "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch "
                                             "ISPASS_2025, commit 1eea352) dram_sched_mem_first.cc",
                                             NULL, sizeof(struct mem_first)},
-                                           mem_first_loops,
+                                           &mem_first_loops,
                                            NULL};

@@ -30,5 +30,5 @@ const struct dram_policy dram_pim_first = {{"pim-first", "MEM is served only whi
                                             "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch "
                                             "ISPASS_2025, commit 1eea352) dram_sched_pim_first.cc",
                                             NULL, sizeof(struct pim_first)},
-                                           pim_first_loops,
+                                           &pim_first_loops,
                                            NULL};

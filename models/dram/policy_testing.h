@@ -49,7 +49,7 @@ static inline void test_run_limited(const char *policy, const char *params, cons
                                    .vcs = vcs,
                                    .limit = limit ? limit : INT64_MAX,
                                    .latency = latency};
-    dram_policy_loops(p, -1)->feed(&test_channel, state, &test_feed);
+    p->loops->feed(&test_channel, state, &test_feed);
     ck_assert_msg(!dram_channel_check(&test_channel, test_feed.finished, &err), "%s", err.msg);
     test_stats = test_channel.stats;
     param_list_release(&list);
