@@ -71,7 +71,7 @@ int dram_requests_write(struct dram_requests_file *file, const struct replay_pol
     for (uint32_t c = 0; c < stream->channels; c++) {
         const struct dram_fate *f = &fates->channel[c];
         for (size_t i = 0; i < stream->channel[c].count; i++) {
-            char *p = put(line + head, (int64_t)stream->channel[c].ids[i]);
+            char *p = put(line + head, (int64_t)(stream->channel[c].ids ? stream->channel[c].ids[i] : i));
             const int64_t *const columns[] = {f->enter, f->sched, f->column, f->done};
             for (int k = 0; k < 4; k++) {
                 *p++ = ',';

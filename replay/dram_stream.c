@@ -19,7 +19,7 @@ struct load {
     bool packed;            /* addresses */
     int64_t to_hz, from_hz; /* arrivals: time * to / from; from 0: as they are */
     bool untimed;
-    uint64_t record; /* number of the record, for messages */
+    uint64_t expected; /* records of the stream, 0: unknown */
 };
 
 static int64_t scale(const struct load *load, int64_t time)
@@ -46,6 +46,28 @@ static int channel_of(struct dram_stream *stream, uint32_t channel, struct err *
     return 0;
 }
 
+/* The first growth goes to what the input may hold at once, if that is not too much. */
+static int room_for_one(struct dram_stream_channel *c, uint64_t expected, struct err *err)
+{
+    enum { AT_ONCE = 1 << 24 };
+    const size_t need = c->cap || expected > AT_ONCE ? c->count + 1 : (size_t)(expected ? expected : 1);
+    return mem_grow((void **)&c->requests, &c->cap, need, sizeof *c->requests, err);
+}
+
+/* Ids are kept from the first one on that is not the request's position. */
+static int keep_id(struct dram_stream_channel *c, uint64_t id, struct err *err)
+{
+    if (c->ids_cap < c->cap) {
+        const bool first = !c->ids;
+        if (mem_grow((void **)&c->ids, &c->ids_cap, c->cap, sizeof *c->ids, err))
+            return -1;
+        for (size_t i = 0; first && i < c->count; i++)
+            c->ids[i] = i;
+    }
+    c->ids[c->count] = id;
+    return 0;
+}
+
 static int add(struct load *load, const struct record *r, uint8_t flags, struct err *err)
 {
     const struct dram_addr a = load->packed ? dram_addr_unpack(r->addr) : dram_map_decode(&load->map, r->addr);
@@ -62,22 +84,16 @@ static int add(struct load *load, const struct record *r, uint8_t flags, struct 
     struct dram_stream_channel *c = &load->stream->channel[a.channel];
     if (c->count >= UINT32_MAX - 1)
         return err_set(err, "more than %u requests for channel %u", UINT32_MAX - 1, a.channel);
-    if (c->count == c->cap) {
-        size_t cap = c->cap;
-        if (mem_grow((void **)&c->requests, &cap, c->count + 1, sizeof *c->requests, err))
-            return -1;
-        size_t ids_cap = c->cap;
-        if (mem_grow((void **)&c->ids, &ids_cap, cap, sizeof *c->ids, err))
-            return -1;
-        c->cap = cap < ids_cap ? cap : ids_cap;
-    }
+    if (c->count == c->cap && room_for_one(c, load->expected, err))
+        return -1;
+    if ((c->ids || r->id != c->count) && keep_id(c, r->id, err))
+        return -1;
     const bool pim = flags & DRAM_IS_PIM;
     flags |= (uint8_t)(pim ? 1 : atoms);
     if (r->flags & STREAM_L2_HIT) {
         flags |= DRAM_L2_HIT;
         load->stream->hits++;
     }
-    c->ids[c->count] = r->id;
     c->requests[c->count++] =
         (struct dram_request){scale(load, r->time), a.row, (uint16_t)a.column, (uint8_t)a.bank, flags};
     c->class_count[pim]++;
@@ -113,7 +129,6 @@ static int add_batch(struct load *load, const struct record *records, size_t n, 
             end_launch(load->stream, r);
         if (rc)
             return -1;
-        load->record++;
     }
     return 0;
 }
@@ -200,6 +215,7 @@ static int load_store(struct load *load, const struct input *input, int64_t dram
         if (!cursor)
             return -1;
         load->packed = stream->space == ADDR_DRAM_PACKED;
+        load->expected = stream->records;
         choose_clock(load, stream, dram_hz, core_hz);
         const struct record *records;
         size_t n;
@@ -252,8 +268,12 @@ static int sort_channel(struct dram_stream_channel *c, bool merge, struct err *e
     if (!s)
         return -1;
     for (size_t i = 0; i < c->count; i++)
-        s[i] = (struct sortable){c->requests[i], c->ids[i], (uint32_t)i};
+        s[i] = (struct sortable){c->requests[i], c->ids ? c->ids[i] : i, (uint32_t)i};
     qsort(s, c->count, sizeof *s, by_arrival);
+    if (!c->ids && mem_grow((void **)&c->ids, &c->ids_cap, c->count, sizeof *c->ids, err)) {
+        free(s);
+        return -1;
+    }
     for (size_t i = 0; i < c->count; i++) {
         c->requests[i] = s[i].request;
         c->ids[i] = s[i].id;

@@ -18,7 +18,7 @@ enum {
 struct dram_stream_channel {
     struct dram_request *requests;
     uint64_t *ids; /* as in the input; NULL where they are 0, 1, 2, ... */
-    size_t count, cap;
+    size_t count, cap, ids_cap;
     size_t class_count[2];
     uint32_t *class_ids[2]; /* positions by class, made by dram_stream_split() */
 };
