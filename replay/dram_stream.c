@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/dram/address.h"
+#include "trace/dram_map.h"
 #include "models/dram/dram_platform.h"
 #include "models/gpu.h"
 #include "trace/mem.h"

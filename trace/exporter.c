@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "trace/exporters/export_csv.h"
+#include "trace/exporters/export_dram.h"
 
 const struct exporter *const exporters[] = {
-    &export_csv,
-    NULL,
+    &export_csv, &export_dram_csv, &export_dramsim3, &export_ramulator, NULL,
 };
 
 const struct exporter *exporter_find(const char *name)

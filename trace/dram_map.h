@@ -1,11 +1,11 @@
-/* address: byte addresses to channel, bank, row and column, by a named order of address bits.
+/* dram_map: byte addresses to channel, bank, row and column, by a named order of address bits.
  *
  * A map is a list of fields from the top bit down, "row:13 bank:3 col:3 bank:1 ch:5 col:3 byte:5": each takes the next
  * bits of the address; a field named more than once is put together in that order. Address bits above the map are
  * dropped, as in the artifact.
  * Worked example with the map above: 0xC0002000 is channel 0, bank 1, row 3072, column 0. */
-#ifndef MODELS_DRAM_ADDRESS_H
-#define MODELS_DRAM_ADDRESS_H
+#ifndef TRACE_DRAM_MAP_H
+#define TRACE_DRAM_MAP_H
 
 #include "trace/dram_addr.h"
 #include "trace/err.h"

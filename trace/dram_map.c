@@ -1,7 +1,7 @@
 /* Address maps. Source of the default map: the artifact's configuration string dramid@8;...RRRRRRRRRRRRRBBBCCCBCCCSSSSS
  * with five channel bits put in at bit 8 (gpgpusim.config; the same masks stand in PIM_apps/common.h).
  * Differs: gupta-2025-f3fs table I prints six channel bits, which 32 channels do not have. */
-#include "models/dram/address.h"
+#include "trace/dram_map.h"
 
 #include <string.h>
 

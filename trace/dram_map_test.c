@@ -1,4 +1,4 @@
-#include "models/dram/address.h"
+#include "trace/dram_map.h"
 
 #include "trace/testing.h"
 
@@ -47,5 +47,5 @@ START_TEST(packed_addresses_keep_their_fields)
 }
 END_TEST
 
-TEST_MAIN("address", the_artifacts_map_puts_fields_where_its_masks_do, encoding_is_the_inverse, bad_maps_are_refused,
+TEST_MAIN("dram_map", the_artifacts_map_puts_fields_where_its_masks_do, encoding_is_the_inverse, bad_maps_are_refused,
           packed_addresses_keep_their_fields)
