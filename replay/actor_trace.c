@@ -39,6 +39,8 @@ struct actor_trace {
     bool open; /* the last launch still takes touches */
     uint64_t *ids;
     size_t id_count, id_cap; /* actors of the open launch, by dense number */
+    uint64_t *table;         /* their numbers + 1 by hash of the id, open addressing; 0: free */
+    size_t table_size;
 };
 
 /* --- reading --- */
@@ -85,6 +87,8 @@ static int open_launch(struct actor_trace *t, uint64_t number, struct actor_laun
     (void)snprintf(l->kernel, sizeof l->kernel, "launch %llu", (unsigned long long)number);
     t->open = true;
     t->id_count = 0;
+    if (t->table_size)
+        memset(t->table, 0, t->table_size * sizeof *t->table);
     return 0;
 }
 
@@ -116,9 +120,7 @@ static int close_launch(struct actor_trace *t, struct err *err)
         free(copy);
         free(next);
     }
-    uint32_t actors = (uint32_t)t->id_count;
-    if (l->shape.actors < actors)
-        l->shape.actors = actors;
+    l->shape.actors = (uint32_t)t->id_count; /* actors without a touch do nothing */
     if (l->shape.actors == 0) {
         t->launch_count--; /* an empty launch does nothing */
         t->open = false;
@@ -137,27 +139,50 @@ static int close_launch(struct actor_trace *t, struct err *err)
     return 0;
 }
 
-/* The dense number of an actor: generated traces count from 0 in order; others are met in any order. */
+static uint64_t *slot_of(struct actor_trace *t, uint64_t id)
+{
+    uint64_t at = (id + 1) * 0x9E3779B97F4A7C15u >> 20 & (t->table_size - 1);
+    while (t->table[at] && t->ids[t->table[at] - 1] != id)
+        at = (at + 1) & (t->table_size - 1);
+    return &t->table[at];
+}
+
+/* Room in the table for one actor more; at most half of it is used. */
+static int grow_table(struct actor_trace *t, struct err *err)
+{
+    if (t->table_size > 2 * t->id_count)
+        return 0;
+    size_t size = t->table_size ? 2 * t->table_size : 1024;
+    uint64_t *table = mem_zalloc(size, sizeof *table, err);
+    if (!table)
+        return -1;
+    free(t->table);
+    t->table = table;
+    t->table_size = size;
+    for (size_t i = 0; i < t->id_count; i++)
+        *slot_of(t, t->ids[i]) = i + 1;
+    return 0;
+}
+
+/* The dense number of an actor: in the order in which they are met. */
 static int actor_number(struct actor_trace *t, uint64_t id, uint32_t *number, struct err *err)
 {
-    if (id < t->id_count && t->ids[id] == id) {
-        *number = (uint32_t)id;
+    if (t->id_count && t->ids[t->id_count - 1] == id) {
+        *number = (uint32_t)t->id_count - 1;
         return 0;
     }
-    for (size_t i = t->id_count; i-- > 0 && t->id_count - i <= PER_SM;)
-        if (t->ids[i] == id) {
-            *number = (uint32_t)i;
-            return 0;
-        }
-    for (size_t i = 0; i < t->id_count && t->id_count <= 65536; i++)
-        if (t->ids[i] == id) {
-            *number = (uint32_t)i;
-            return 0;
-        }
-    if (t->id_count >= UINT32_MAX - 1 || mem_grow((void **)&t->ids, &t->id_cap, t->id_count + 1, sizeof *t->ids, err))
-        return err_at(err, "actor %llu", (unsigned long long)id);
-    t->ids[t->id_count] = id;
-    *number = (uint32_t)t->id_count++;
+    if (grow_table(t, err))
+        return -1;
+    uint64_t *slot = slot_of(t, id);
+    if (!*slot) {
+        if (t->id_count >= UINT32_MAX - 1)
+            return err_set(err, "more than 2^32 - 2 actors in one launch");
+        if (mem_grow((void **)&t->ids, &t->id_cap, t->id_count + 1, sizeof *t->ids, err))
+            return -1;
+        t->ids[t->id_count++] = id;
+        *slot = t->id_count;
+    }
+    *number = (uint32_t)(*slot - 1);
     return 0;
 }
 
@@ -335,7 +360,8 @@ struct actor_trace *actor_trace_open(struct store *store, struct err *err)
         return NULL;
     }
     free(t->ids);
-    t->ids = NULL;
+    free(t->table);
+    t->ids = t->table = NULL;
     return t;
 }
 
@@ -348,6 +374,7 @@ void actor_trace_close(struct actor_trace *t)
     free(t->launches);
     free(t->starts);
     free(t->ids);
+    free(t->table);
     free(t);
 }
 
