@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct err err;
     char path[64];
-    (void)snprintf(path, sizeof path, "/tmp/offchip-nettlp-fuzz-%d.db", (int)getpid());
+    (void)snprintf(path, sizeof path, "/dev/shm/offchip-nettlp-fuzz-%d.db", (int)getpid());
     struct nettlp_options options = {.tlp_offset = n && data[n - 1] % 2 ? data[n - 1] % 32 : -1};
     struct store *store = store_create(path, true, "fuzz", &err);
     struct source *source = store ? source_from_memory(data, n, &err) : NULL;
