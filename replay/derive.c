@@ -89,6 +89,7 @@ static int take_access(struct walk *w, const struct record *r, int64_t access, s
         op->id = r->id;
         op->launch = r->group;
         op->access = r->flags >> 4;
+        op->bytes = (uint32_t)r->bytes;
         op->lines = 0;
         w->access = access;
         w->filled = true;

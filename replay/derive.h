@@ -5,7 +5,8 @@
  *     is touched or stands in table allocations (gaps below 2 MiB inside a VA block are filled, as a VA block is one).
  * requests: the PCIe reads and writes that the accesses make when the data is in host memory: per warp instruction and
  *     128 B line one request per run of adjacent 32 B sectors (models/zerocopy/warp.h), as TLP records MRd and MWr with
- *     4-word headers, and their histogram; with a reuse rule, less what an earlier load still holds.
+ *     4-word headers, and their histogram; with a reuse rule, less what an earlier load still holds. And the reads as
+ *     lists for the zerocopy engine (replay/derive_scans.h).
  * dram: the requests that reach DRAM through an L2 (models/dram/l2.h): DRAM_READ for each run of adjacent sectors that
  *     is fetched, DRAM_WRITEBACK for each that goes back; what is still dirty at the end goes back then.
  * Order is that of the accesses; launches are kept (KERNEL, KERNEL_END, group). There is no time.
@@ -30,6 +31,7 @@ struct derive_op {
     uint64_t id;     /* block << 32 | warp in block */
     uint32_t launch; /* group */
     uint32_t access; /* enum record_access */
+    uint32_t bytes;  /* per lane */
     int lines;
     struct access_line line[2 * ACCESS_LANES];
 };

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "models/zerocopy/warp.h"
-#include "replay/derive.h"
+#include "replay/derive_scans.h"
 #include "trace/tlp_tally.h"
 #include "trace/writer.h"
 
@@ -10,6 +10,7 @@ struct requesting {
     struct tlp_tally *tally;
     uint16_t upstream;
     struct writer writer;
+    struct derive_scans scans;
     uint32_t launch;
     uint64_t atomics;
     enum tlp_type type; /* of the requests being made */
@@ -51,7 +52,7 @@ static int end_launch(void *ctx, uint32_t launch, struct err *err)
 {
     struct requesting *q = ctx;
     struct record r = {.kind = RECORD_KERNEL_END, .group = launch};
-    return writer_add(&q->writer, &r, NULL, err);
+    return writer_add(&q->writer, &r, NULL, err) || derive_scans_end(&q->scans, launch, err) ? -1 : 0;
 }
 
 static int take_op(void *ctx, const struct derive_op *op, struct err *err)
@@ -75,7 +76,7 @@ static int take_op(void *ctx, const struct derive_op *op, struct err *err)
     for (size_t at = 0; at < n; at += 128)
         if (coalescer_load(c, op->id, sectors + at, n - at < 128 ? n - at : 128, err))
             return -1;
-    return q->failed ? -1 : 0;
+    return q->failed ? -1 : derive_scans_op(&q->scans, op, err);
 }
 
 static int store_totals(const struct requesting *q, struct store *out, struct err *err)
@@ -100,6 +101,8 @@ static int store_totals(const struct requesting *q, struct store *out, struct er
         if (store_row(out, "tlp_totals", row, 3, err))
             return -1;
     }
+    if (q->scans.dropped && store_drop(out, "launch with too many reads for lists", q->scans.dropped, err))
+        return -1;
     return q->atomics ? store_skip(out, "atomic access", q->atomics, err) : 0;
 }
 
@@ -109,13 +112,14 @@ static int write_requests(struct requesting *q, struct store *in, struct store *
     static const struct derive_taker taker = {begin_launch, take_op, end_launch};
     int stream = writer_stream(out, "tlp", TIME_NONE, NULL, 0, err);
     q->tally = stream < 0 ? NULL : tlp_tally_new(err);
-    if (!q->tally || writer_open(&q->writer, out, stream, 0, err))
+    if (!q->tally || derive_scans_open(&q->scans, in, out, options, err) ||
+        writer_open(&q->writer, out, stream, 0, err))
         return -1;
     q->upstream = tlp_tally_direction(q->tally, "upstream");
     coalescer_init(&q->reads, options->reuse, add_request, q);
     coalescer_init(&q->writes, REUSE_NONE, add_request, q);
     if (derive_walk(in, options, &taker, q, counts, err) || writer_flush(&q->writer, err) ||
-        tlp_tally_store(q->tally, out, err) || store_totals(q, out, err))
+        derive_scans_flush(&q->scans, err) || tlp_tally_store(q->tally, out, err) || store_totals(q, out, err))
         return -1;
     counts->records = q->writer.total;
     return derive_copy_kernels(in, out, err);
@@ -130,6 +134,7 @@ int derive_requests(struct store *in, struct store *out, const struct derive_opt
     coalescer_release(&q.reads);
     coalescer_release(&q.writes);
     tlp_tally_free(q.tally);
+    derive_scans_close(&q.scans);
     writer_close(&q.writer);
     return rc;
 }

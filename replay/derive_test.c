@@ -224,6 +224,53 @@ START_TEST(a_small_l2_fetches_strided_sectors_again)
 }
 END_TEST
 
+static uint64_t list_bytes, lists, last_end;
+
+static void check_list(const struct record *r)
+{
+    if (r->kind != RECORD_SCAN)
+        return;
+    ck_assert_uint_ge(r->addr, last_end);
+    ck_assert_uint_eq(r->id, lists);
+    lists++;
+    list_bytes += r->bytes;
+    last_end = r->addr + r->bytes;
+}
+
+static void read_lists(struct store *store)
+{
+    int stream = store_stream_find(store, "scans");
+    ck_assert_int_ge(stream, 0);
+    struct store_cursor *cursor = store_cursor_open(store, stream, NULL);
+    const struct record *r;
+    size_t n;
+    list_bytes = lists = last_end = 0;
+    while (store_cursor_next(cursor, &r, NULL, &n, NULL) == 1)
+        for (size_t i = 0; i < n; i++)
+            check_list(&r[i]);
+    store_cursor_close(cursor);
+}
+
+START_TEST(reads_become_ascending_lists_that_hold_each_sector_once)
+{
+    struct err err = {""};
+    struct store *s = derived(vector_add, derive_requests, &all, &err);
+    read_lists(s);
+    ck_assert_uint_eq(lists, 4096);
+    ck_assert_uint_eq(list_bytes, 2 * 65536 * 4);
+    store_close(s);
+    s = derived(strided, derive_requests, &all, &err);
+    read_lists(s);
+    ck_assert_uint_eq(lists, 8192);
+    ck_assert_uint_eq(list_bytes, 65536 * 4);
+    store_close(s);
+    s = derived(stencil, derive_requests, &all, &err);
+    read_lists(s);
+    ck_assert_uint_eq(list_bytes, 34 * 4096);
+    store_close(s);
+}
+END_TEST
+
 START_TEST(addresses_and_kernels_can_be_chosen)
 {
     struct err err = {""};
@@ -254,4 +301,5 @@ END_TEST
 TEST_MAIN("derive", vector_add_touches_192_pages_once_per_access, a_strided_warp_touches_its_one_page_32_times,
           requests_of_the_three_kernels, what_a_warp_holds_needs_no_second_request,
           through_an_l2_that_holds_it_all_each_line_is_fetched_and_written_once,
-          a_small_l2_fetches_strided_sectors_again, addresses_and_kernels_can_be_chosen)
+          a_small_l2_fetches_strided_sectors_again, reads_become_ascending_lists_that_hold_each_sector_once,
+          addresses_and_kernels_can_be_chosen)
