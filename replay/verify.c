@@ -274,6 +274,14 @@ static void note_rest(struct checking *c, bool complete)
     if (c->in.too_large > 0)
         outcome_note(&c->verify->outcome, "%" PRIu64 " migrations of more than 64 MiB are not followed.",
                      c->in.too_large);
+    uint64_t outside = 0;
+    for (size_t i = 0; i < c->in.batches.count; i++)
+        outside += c->in.batches.items[i].rule == BATCH_NO_RECORD;
+    if (outside > 0)
+        outcome_note(&c->verify->outcome,
+                     "%" PRIu64
+                     " of %zu batches have no GPU fault record, though others do: fault records are missing.",
+                     outside, c->in.batches.count);
     if (c->in.batches.record_count == 0 && c->sum.services > 0)
         outcome_note(&c->verify->outcome,
                      "There is no GPU fault record: batches are rebuilt from time and address alone.");

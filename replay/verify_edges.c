@@ -89,14 +89,16 @@ static bool clean(const struct verify_counts *counts)
     return counts->exact == counts->services;
 }
 
-static bool explains(const struct verify_block *block, const struct verify_edges *edges, struct verify_counts *with,
-                     long *budget)
+/* With an edge the CPU's own faults must still populate all that moves: a natural place of such a fault (page 256, say)
+ * is no edge. */
+static bool explains(const struct verify_block *block, const struct verify_edges *edges,
+                     const struct verify_counts *without, struct verify_counts *with, long *budget)
 {
     if (*budget <= 0 || !cuts_no_service(block, edges) || !begins_at_edges(block, edges))
         return false;
     --*budget;
     verify_block_play(block, edges, with);
-    return clean(with);
+    return clean(with) && with->trouble[VERIFY_UNPOPULATED] <= without->trouble[VERIFY_UNPOPULATED];
 }
 
 bool verify_block_infer(const struct verify_block *block, struct verify_edges *edges, struct verify_counts *counts,
@@ -104,13 +106,14 @@ bool verify_block_infer(const struct verify_block *block, struct verify_edges *e
 {
     struct candidates c = {.count = 0};
     struct verify_counts with;
-    if (block->count > EVENTS || clean(counts))
+    /* Pages that a fault batch names are too little to go by: a lost service looks the same. */
+    if (block->count > EVENTS || (counts->exact == counts->services && counts->trouble[VERIFY_RETURNED] == 0))
         return false;
     collect(block, &c);
     /* One edge: the end or the start of an allocation. Two: one ends, another begins behind a gap. */
     for (unsigned a = c.count; a-- > 0;) {
         struct verify_edges one = {{c.page[a]}, 1};
-        if (explains(block, &one, &with, budget)) {
+        if (explains(block, &one, counts, &with, budget)) {
             *edges = one;
             *counts = with;
             return true;
@@ -119,7 +122,7 @@ bool verify_block_infer(const struct verify_block *block, struct verify_edges *e
     for (unsigned a = 0; a < c.count; a++)
         for (unsigned b = a + 1; b < c.count; b++) {
             struct verify_edges two = {{c.page[a], c.page[b]}, 2};
-            if (explains(block, &two, &with, budget)) {
+            if (explains(block, &two, counts, &with, budget)) {
                 *edges = two;
                 *counts = with;
                 return true;

@@ -391,6 +391,24 @@ START_TEST(every_single_missing_service_is_seen_where_fault_records_exist)
 }
 END_TEST
 
+START_TEST(a_missing_fault_record_is_said_and_proves_no_lost_migration)
+{
+    struct made m;
+    make_sequential(&m, true);
+    bool *keep = keep_all(&m);
+    size_t i = m.count / 2;
+    while (m.records[i].kind != RECORD_FAULT)
+        i++;
+    keep[i] = false;
+    struct verify v;
+    check_made(&m, keep, &v);
+    ck_assert_msg(v.complete && strstr(notes(&v), "have no GPU fault record"), "%s", notes(&v));
+    verify_release(&v);
+    free(keep);
+    made_release(&m);
+}
+END_TEST
+
 START_TEST(a_page_recorded_twice_is_seen)
 {
     struct made m;
@@ -573,7 +591,8 @@ TEST_MAIN("verify", a_sequential_program_is_complete, a_random_program_that_leav
           read_mostly_memory_moves_again_without_coming_back, memory_the_program_sent_to_the_gpu_is_there,
           remote_mappings_excuse_batches_that_move_nothing, a_cut_in_the_middle_of_the_kernel_is_seen_at_any_place,
           a_hole_in_the_middle_is_seen, every_single_missing_service_is_seen_where_fault_records_exist,
-          a_page_recorded_twice_is_seen, a_cpu_read_of_gpu_memory_without_a_move_back_is_seen,
-          pages_that_come_back_without_having_gone_are_seen, a_service_cut_off_is_no_allocation_edge,
-          the_first_h200_recording_lost_two_thirds, the_complete_h200_recordings_are_exact_to_the_last_service,
+          a_missing_fault_record_is_said_and_proves_no_lost_migration, a_page_recorded_twice_is_seen,
+          a_cpu_read_of_gpu_memory_without_a_move_back_is_seen, pages_that_come_back_without_having_gone_are_seen,
+          a_service_cut_off_is_no_allocation_edge, the_first_h200_recording_lost_two_thirds,
+          the_complete_h200_recordings_are_exact_to_the_last_service,
           the_cpu_write_faults_of_the_h200_come_in_the_order_of_the_tree)

@@ -192,9 +192,10 @@ static int64_t choose_record(const struct batches *b, size_t i, size_t *high, in
         else if (next < 0 || (holds_page(b, s, f->addr) && !holds_page(b, s, b->records[next].addr)))
             next = (int64_t)r;
     }
-    if (next < 0 && stay < 0 && *high > 0 && (int64_t)*high - 1 >= previous &&
-        s->start_ns - b->records[*high - 1].end_ns <= LATE_NS)
-        return (int64_t)*high - 1; /* the copy engine lagged behind the driver */
+    /* Past the end of its record, but right behind a service of it: the copy engine lagged behind the driver. */
+    if (next < 0 && stay < 0 && previous >= 0 && ascends && gap_before(s) <= BATCHES_GAP_NS &&
+        s->start_ns - b->records[previous].end_ns <= LATE_NS)
+        return previous;
     if (next < 0 || stay < 0 || !ascends)
         return next >= 0 ? next : stay;
     /* In the time of two records: the ascending order goes on, unless only the later one names a page of it. */

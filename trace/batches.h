@@ -2,8 +2,9 @@
  *
  * The driver sorts a batch by address, so inside it VA blocks are serviced in ascending order. Where GPU fault records
  * exist (CUPTI kind 4; each is one batch: its start is near the previous one's end), they are the batches and services
- * go to the record in whose time they lie (or which ended less than 1 ms before: copies may lag behind the driver);
- * overlapping records are told apart by the ascending order and by their address, one page of the batch. Elsewhere:
+ * go to the record in whose time they lie (or right behind whose services they follow in address and time, less than 1
+ * ms after it ended: copies may lag behind the driver); overlapping records are told apart by the ascending order and
+ * by their address, one page of the batch. Elsewhere:
  *   - a batch ends for certain where the block does not ascend;
  *   - in a run of ascending blocks whose median gap is over 50 us every gap over 50 us ends a batch (a batch costs the
  *     driver at least 60 us; inside one, services follow each other after some 2 us);
