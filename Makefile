@@ -135,11 +135,11 @@ SHARED += $(EXTENSION)
 $(BUILD)/test/%: $(BUILD)/obj/%_test.o $(BUILD)/liboffchip.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) $(CHECK_LIBS) -o $@
-unit: $(TESTS)
+unit: $(EXTENSION) $(TESTS)
 	@sh .ci/unit.sh $(TESTS)
 cli: $(BUILD)/offchip
 	@sh fixtures/cli/run.sh $(BUILD)/offchip
-check: $(BUILD)/offchip $(TESTS)
+check: $(BUILD)/offchip $(EXTENSION) $(TESTS)
 	@sh .ci/check.sh $(BUILD)/offchip $(TESTS)
 
 demo: $(BUILD)/offchip

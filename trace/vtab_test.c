@@ -181,5 +181,28 @@ START_TEST(a_damaged_chunk_is_an_error_with_its_number)
 }
 END_TEST
 
+/* The extension stands two folders above this program. */
+START_TEST(the_loadable_extension_gives_the_same_table)
+{
+    char self[400], path[500];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    ck_assert_int_gt(n, 0);
+    self[n] = 0;
+    for (int up = 0; up < 3; up++)
+        *strrchr(self, '/') = 0;
+    (void)snprintf(path, sizeof path, "%s/offchip_records.so", self);
+    sqlite3 *db;
+    char *message = NULL;
+    ck_assert_int_eq(sqlite3_open_v2(make_trace(), &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    ck_assert_int_ne(sqlite3_exec(db, "SELECT 1 FROM records", NULL, NULL, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL), SQLITE_OK);
+    ck_assert_msg(sqlite3_load_extension(db, path, NULL, &message) == SQLITE_OK, "%s", message);
+    ck_assert_int_eq(ask(db, "SELECT count(*) FROM records"), N + 10);
+    ck_assert_int_eq(ask(db, "SELECT sum(time) FROM records"), (int64_t)N * (N - 1) / 2 * 10);
+    sqlite3_close(db);
+}
+END_TEST
+
 TEST_MAIN("vtab", every_field_comes_out_of_sql_as_it_went_in, conditions_pushed_down_select_what_plain_ones_do,
-          counts_and_joins_work, other_databases_have_no_records, a_damaged_chunk_is_an_error_with_its_number)
+          counts_and_joins_work, other_databases_have_no_records, a_damaged_chunk_is_an_error_with_its_number,
+          the_loadable_extension_gives_the_same_table)
