@@ -23,6 +23,14 @@ const struct figure *const figures[] = {&figure_tiering,
                                         &figure_pcie_bandwidth,
                                         &figure_pcie_amplification,
                                         &figure_pcie_speedup,
+                                        &figure_dram_fairness,
+                                        &figure_dram_throughput,
+                                        &figure_dram_switches,
+                                        &figure_dram_sensitivity,
+                                        &figure_dram_ablation,
+                                        &figure_dram_character,
+                                        &figure_dram_llm,
+                                        &figure_dram_timeline,
                                         NULL};
 
 const struct figure *figure_find(const char *name)

@@ -41,6 +41,9 @@ extern const struct figure figure_uvm_speedup, figure_uvm_granularity, figure_uv
 extern const struct figure figure_pcie_toy, figure_pcie_sizes, figure_pcie_requests, figure_pcie_bandwidth,
     figure_pcie_amplification, figure_pcie_speedup;
 
+extern const struct figure figure_dram_fairness, figure_dram_throughput, figure_dram_switches, figure_dram_sensitivity,
+    figure_dram_ablation, figure_dram_character, figure_dram_llm, figure_dram_timeline;
+
 extern const struct figure *const figures[]; /* ends with NULL */
 
 const struct figure *figure_find(const char *name);
