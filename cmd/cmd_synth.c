@@ -10,6 +10,7 @@
 #include "cmd/graph_file.h"
 #include "cmd/meter.h"
 #include "trace/actor.h"
+#include "trace/dram_addr.h"
 #include "trace/mem.h"
 #include "trace/store.h"
 #include "trace/workloads/graph_source.h"
@@ -102,6 +103,12 @@ static void describe(const struct workload_type *type, struct stream *stream)
     (void)snprintf(stream->name, sizeof stream->name, "%s", name);
     stream->unit = TIME_NONE;
     stream->space = ADDR_BYTES;
+    if (type->produces == WORKLOAD_REQUESTS) { /* trace/workloads/stream.h */
+        stream->unit = TIME_CYCLES;
+        (void)snprintf(stream->clock, sizeof stream->clock, "dram");
+        stream->space = ADDR_DRAM_PACKED;
+        (void)snprintf(stream->addr_layout, sizeof stream->addr_layout, "%s", DRAM_ADDR_LAYOUT);
+    }
 }
 
 static int write_records(struct store *store, struct workload *w, struct progress *progress, uint64_t *total,

@@ -191,7 +191,7 @@ static void choose_clock(struct load *load, const struct stream *stream, int64_t
 /* Whether a synthesised trace says what made it: then window and launches are known as for the workload. */
 static void facts_of_origin(struct dram_stream *s, const struct store *store)
 {
-    const char *spec = store_origin_get(store, "workload");
+    const char *spec = store_origin_get(store, "workload.spec");
     struct workload w;
     struct err ignored;
     if (!spec || workload_open(&w, strncmp(spec, "synth:", 6) == 0 ? spec + 6 : spec, &ignored))
