@@ -15,14 +15,14 @@ static struct store *trace(int captures, int reads, bool finish)
         struct tlp read = {.type = TLP_MRD, .byte0 = 0x00, .length_dw = 16, .first_be = 15, .last_be = 15, .bytes = 64};
         struct tlp reply = {.type = TLP_CPLD, .byte0 = 0x4a, .length_dw = 16, .byte_count = 64, .bytes = 64};
         for (int i = 0; i < reads; i++) {
-            struct tlp_item item = {.record.time = i * 1000000,
+            struct tlp_item item = {.record.time = (int64_t)i * 1000000,
                                     .packet = 2 * (unsigned)i + 1,
                                     .side = 1,
                                     .reply = 64,
                                     .direction = tlp_sink_direction(sink, "10.0.0.1")};
             tlp_to_record(&read, &item.record);
             ck_assert_int_eq(tlp_sink_add(sink, &item, &err), 0);
-            item = (struct tlp_item){.record.time = i * 1000000 + (i + 1) * 1000,
+            item = (struct tlp_item){.record.time = (int64_t)i * 1000000 + (i + 1) * 1000,
                                      .packet = 2 * (unsigned)i + 2,
                                      .side = 1,
                                      .direction = tlp_sink_direction(sink, "10.0.0.2")};

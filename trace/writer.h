@@ -26,7 +26,7 @@ static inline int writer_add(struct writer *b, const struct record *record, cons
 {
     size_t i = b->n++;
     b->records[i] = *record;
-    for (int c = 0; c < b->extras; c++)
+    for (int c = 0; extra && c < b->extras; c++)
         b->extra[(size_t)c * STORE_BATCH + i] = extra[c];
     b->total++;
     return b->n == STORE_BATCH ? writer_flush(b, err) : 0;
