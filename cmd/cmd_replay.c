@@ -25,7 +25,7 @@ static const struct opt options[] = {
      0},
     {"mem", 0, OPT_LIST, "INPUT", &mems, "dram: a stream of GPU memory requests; repeatable", 0, 0},
     {"pim", 0, OPT_LIST, "INPUT", &pims, "dram: a stream of PIM requests; repeatable", 0, 0},
-    {"requests", 0, OPT_TEXT, "FILE", &requests, "dram: write every request's fate as CSV", 0, 0},
+    {"requests", 0, OPT_TEXT, "FILE", &requests, "CSV of every request's fate (dram) or every launch (zerocopy)", 0, 0},
     {"explain", 0, OPT_INT, "N", &explain, "dram: say on stderr why each of the first N commands was chosen", 0,
      INT64_MAX},
     {"output", 'o', OPT_TEXT, "RESULTS", &output, "also add the runs to a results file", 0, 0},

@@ -194,10 +194,12 @@ static int run(int argc, char **argv)
 
 const struct command cmd_synth = {
     .name = "synth",
-    .summary = "write a generated trace",
+    .summary = "write a generated trace or graph",
     .usage = "WORKLOAD[,key=value...] -o FILE [--force]",
     .details = "Replaying FILE gives what replaying synth:WORKLOAD gives. The keys of a workload are listed by\n"
-               "'offchip list workloads'; they are stored with the trace.",
+               "'offchip list workloads'; they are stored with the trace. A workload that makes a graph (kron, urand) "
+               "writes it\n"
+               "in the format that FILE's ending names: NAME.bel, .sg, .mtx or .el.",
     .examples = "  offchip synth conv2d,bytes=64MiB -o conv.db\n"
                 "  offchip synth array,bytes=256MiB,pattern=random -o random.db --force",
     .options = options,

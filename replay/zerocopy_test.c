@@ -167,6 +167,21 @@ START_TEST(a_policy_that_does_not_suit_is_unknown_with_a_note)
 }
 END_TEST
 
+/* The bytes that unified memory moves, by the rules alone and by the uvm engine's batches: the same cliff. */
+START_TEST(uvm_by_rate_and_by_engine_move_like_bytes)
+{
+    double moved[2];
+    for (int i = 0; i < 2; i++) {
+        run("synth:bfs,graph=urand,scale=16,root=auto", "v100", "uvm",
+            i ? "gpu_memory_ratio=1.3,uvm_time=engine" : "gpu_memory_ratio=1.3");
+        moved[i] = metric(0, "read_amplification_ratio");
+        ck_assert_double_ge(moved[i], 1);
+        done();
+    }
+    ck_assert_double_eq_tol(moved[0] / moved[1], 1, 0.35);
+}
+END_TEST
+
 START_TEST(more_roots_give_means)
 {
     run("synth:bfs,graph=urand,scale=10,roots=16", "v100", "aligned", NULL);
@@ -178,5 +193,5 @@ END_TEST
 
 TEST_MAIN("zerocopy", arrays_on_h200_make_the_measured_requests_and_bandwidths,
           graph_reads_on_h200_are_the_counted_ones, v100_keeps_the_published_order_of_patterns,
-          published_times_follow_from_the_degrees, counts_conserve_bytes,
+          published_times_follow_from_the_degrees, counts_conserve_bytes, uvm_by_rate_and_by_engine_move_like_bytes,
           a_policy_that_does_not_suit_is_unknown_with_a_note, more_roots_give_means)
