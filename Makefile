@@ -30,7 +30,7 @@ SAN     ?=
 INCLUDE := -I. -I$(BUILD)/gen
 PKG     := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 LIBS    := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -linih -ldl -lm
-CFLAGS_ALL = $(CSTD) $(WARN) $(OPT) $(MARCH) -fopenmp -fPIC -fvisibility=hidden $(SAN) $(INCLUDE) $(PKG) $(CFLAGS)
+CFLAGS_ALL = $(CSTD) $(WARN) $(OPT) $(MARCH) -fopenmp -fPIC -fvisibility=hidden $(SAN) $(INCLUDE) $(PKG) $(OWN) $(CFLAGS)
 LDFLAGS_ALL = -fopenmp $(SAN) $(LDFLAGS)
 CHECK_LIBS = $(shell pkg-config --libs check)
 
@@ -101,8 +101,8 @@ $(BUILD)/obj/gen/embedded.o: $(BUILD)/gen/embedded.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
 # The loops over columns gain half their speed from vector code.
-$(BUILD)/obj/trace/column.o $(BUILD)/obj/trace/chunk.o: CFLAGS += -O3
-$(BUILD)/obj/trace/store.o $(BUILD)/obj/cmd/main.o $(BUILD)/obj/cmd/cmd_%.o: CFLAGS += -DOFFCHIP_VERSION='"$(VERSION)"'
+$(BUILD)/obj/trace/column.o $(BUILD)/obj/trace/chunk.o: OWN += -O3
+$(BUILD)/obj/trace/store.o $(BUILD)/obj/cmd/main.o $(BUILD)/obj/cmd/cmd_%.o: OWN += -DOFFCHIP_VERSION='"$(VERSION)"'
 
 # The archive is made anew when the list of its members changes.
 $(BUILD)/lib.list: FORCE

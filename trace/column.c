@@ -17,7 +17,7 @@ static inline unsigned slot_of(uint64_t key)
 
 static inline uint64_t zigzag(uint64_t v)
 {
-    return (v << 1) ^ (uint64_t)((int64_t)v >> 63);
+    return (v << 1) ^ (0 - (v >> 63));
 }
 
 static inline uint64_t unzigzag(uint64_t v)
