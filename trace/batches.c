@@ -51,7 +51,9 @@ int batches_add_store(struct batches *b, struct store *store, struct err *err)
 {
     int rc = 0;
     for (int s = 0; rc == 0 && s < store_stream_count(store); s++) {
-        if (store_stream(store, s)->unit != TIME_NS)
+        /* A driver's log (reader uvmeval) tells its batches itself; its FAULT records are single faults. */
+        const struct stream *stream = store_stream(store, s);
+        if (stream->unit != TIME_NS || strcmp(stream->name, "faults") == 0 || strcmp(stream->name, "batches") == 0)
             continue;
         struct store_cursor *cursor = store_cursor_open(store, s, err);
         if (!cursor)

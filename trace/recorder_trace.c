@@ -7,19 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "trace/allocations.h"
+#include "trace/batches.h"
 #include "trace/mem.h"
 #include "trace/record_order.h"
 #include "trace/store.h"
 #include "trace/uvm_event.h"
 
-enum { EXTRAS = 3, ALLOCATIONS_MAX = 1 << 20, REASONS = 32, FACTS_MAX = 4096, PROBLEMS_MAX = 256 };
-
-struct allocation {
-    int64_t number;
-    uint64_t addr, bytes;
-    uint32_t kind;
-    int64_t start;
-};
+enum { EXTRAS = 3, REASONS = 32, FACTS_MAX = 4096, PROBLEMS_MAX = 256 };
 
 /* A fact or a count that came before the file exists. */
 struct fact {
@@ -39,9 +34,8 @@ struct recorder_trace {
     int stream;
     struct record_pipe_texts texts;
     struct record_order order;
-    struct allocation *allocations; /* live ones */
-    size_t allocation_count, allocation_cap;
-    int64_t allocation_number, launches;
+    struct allocations allocations;
+    int64_t launches;
     struct fact *facts;
     size_t fact_count, fact_cap;
     struct reason reasons[REASONS];
@@ -168,6 +162,10 @@ static int open_file(struct recorder_trace *t, struct err *err)
         return -1;
     memcpy(t->summary.path, t->path, sizeof t->path);
     if (store_stream_add(t->store, &stream, &t->stream, err) || store_origin(t->store, "format", "record", err) ||
+        store_origin(t->store, "kinds.uvm",
+                     "KERNEL ALLOC ADVISE PREFETCH COPY FAULT CPU_FAULT MIGRATE_H2D MIGRATE_D2H THRASH THROTTLE "
+                     "REMOTE_MAP MIGRATE_D2D",
+                     err) ||
         write_driver(t, err) || write_parameters(t, err))
         return -1;
     return 0;
@@ -256,45 +254,6 @@ static int take_uvm(struct recorder_trace *t, const struct record_pipe_message *
     return push(t, &record, m->group, (int64_t)(m->extra & UINT32_MAX), (int64_t)(m->extra >> 32), err);
 }
 
-static int write_allocation(struct recorder_trace *t, const struct allocation *a, const int64_t *end, struct err *err)
-{
-    static const char *const names[] = {"?", "device", "managed", "pinned", "registered"};
-    const struct store_value row[] = {STORE_V_INT(a->number),
-                                      STORE_V_INT(a->addr),
-                                      STORE_V_INT(a->bytes),
-                                      STORE_V_TEXT(names[a->kind]),
-                                      STORE_V_NULL,
-                                      STORE_V_INT(a->start),
-                                      end ? STORE_V_INT(*end) : STORE_V_NULL};
-    return store_row(t->store, "allocations", row, sizeof row / sizeof *row, err);
-}
-
-static int take_alloc(struct recorder_trace *t, struct record *record, struct err *err)
-{
-    if (record->flags < RECORD_ALLOC_DEVICE || record->flags > RECORD_ALLOC_REGISTERED)
-        return count(t, false, "unknown kind of allocation", 1, err);
-    record->id = (uint64_t)t->allocation_number++;
-    const struct allocation a = {(int64_t)record->id, record->addr, record->bytes, record->flags, record->time};
-    if (t->allocation_count == ALLOCATIONS_MAX)
-        return write_allocation(t, &a, NULL, err); /* too many at once to learn of their ends */
-    if (mem_grow((void **)&t->allocations, &t->allocation_cap, t->allocation_count + 1, sizeof a, err))
-        return -1;
-    t->allocations[t->allocation_count++] = a;
-    return 0;
-}
-
-static int take_free(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
-{
-    for (size_t i = t->allocation_count; i-- > 0;) /* the newest first: programs free what they just made */
-        if (t->allocations[i].addr == m->addr) {
-            const struct allocation a = t->allocations[i];
-            memmove(&t->allocations[i], &t->allocations[i + 1], (t->allocation_count - i - 1) * sizeof a);
-            t->allocation_count--;
-            return write_allocation(t, &a, &m->time, err);
-        }
-    return 0; /* made before the recording began, or by a call nobody knows */
-}
-
 static int take_record(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
 {
     struct record record = {.time = m->time,
@@ -309,7 +268,9 @@ static int take_record(struct recorder_trace *t, const struct record_pipe_messag
         return err_set(err, "a message carries a record of kind %u, which the recorder does not make", m->kind);
     if (m->time <= 0 || m->duration < 0)
         return count(t, false, m->time <= 0 ? "no start time" : "ends before it starts", 1, err);
-    if (m->kind == RECORD_ALLOC && take_alloc(t, &record, err))
+    if (m->kind == RECORD_ALLOC && (m->flags < RECORD_ALLOC_DEVICE || m->flags > RECORD_ALLOC_REGISTERED))
+        return count(t, false, "unknown kind of allocation", 1, err);
+    if (m->kind == RECORD_ALLOC && allocations_add(&t->allocations, t->store, &record, err))
         return -1;
     return push(t, &record, 0, 0, 0, err);
 }
@@ -322,7 +283,7 @@ static int take_event(struct recorder_trace *t, const struct record_pipe_message
     case RECORD_PIPE_UVM:
         return take_uvm(t, m, err);
     case RECORD_PIPE_FREE:
-        return take_free(t, m, err);
+        return allocations_end(&t->allocations, t->store, m->addr, m->time, err);
     default:
         return take_record(t, m, err);
     }
@@ -419,9 +380,8 @@ static int write_rest(struct recorder_trace *t, struct err *err)
             return -1;
     if (flush(t, err))
         return -1;
-    for (size_t i = 0; i < t->allocation_count; i++)
-        if (write_allocation(t, &t->allocations[i], NULL, err))
-            return -1;
+    if (allocations_finish(&t->allocations, t->store, err))
+        return -1;
     for (size_t i = 0; i < t->fact_count; i++)
         if (store_origin(t->store, t->facts[i].key, t->facts[i].value, err))
             return -1;
@@ -453,7 +413,7 @@ static void release(struct recorder_trace *t)
         free(t->problems[i]);
     free(t->facts);
     free(t->problems);
-    free(t->allocations);
+    allocations_release(&t->allocations);
     free(t->pattern);
     free(t);
 }
@@ -466,6 +426,8 @@ int recorder_trace_finish(struct recorder_trace *t, struct recorder_trace_summar
         rc = -1;
     if (rc == 0 && t->store)
         rc = write_rest(t, err);
+    if (rc == 0 && t->store)
+        rc = batches_write(t->store, NULL, NULL, err);
     if (rc == 0 && t->store && t->summary.complete)
         rc = store_finish(t->store, err);
     if (rc)
