@@ -1,5 +1,7 @@
 #include "trace/access.h"
 
+#include <stdlib.h>
+
 static int mark(struct access_line *lines, int n, uint64_t line, uint32_t sectors)
 {
     /* Neighbouring lanes mostly share the line that was touched last. */
@@ -35,6 +37,23 @@ int access_lines(const uint64_t *addrs, int n, uint32_t bytes, struct access_lin
         }
     }
     return count;
+}
+
+bool access_dim(const char *text, uint32_t dim[3])
+{
+    uint32_t v[3];
+    text += *text == '(';
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        unsigned long n = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : UINT64_MAX;
+        if (n > UINT32_MAX || (i < 2 && *end != ','))
+            return false;
+        v[i] = (uint32_t)n;
+        text = end + 1;
+    }
+    for (int i = 0; i < 3; i++)
+        dim[i] = v[i];
+    return true;
 }
 
 int access_open(struct access_sink *s, struct store *store, struct err *err)

@@ -10,6 +10,7 @@
 #ifndef TRACE_ACCESS_H
 #define TRACE_ACCESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/writer.h"
@@ -26,6 +27,9 @@ struct access_line {
  * returns how many of lines[] (room for 2 * ACCESS_LANES) were filled. Addresses near the end of the address space are
  * cut there. */
 int access_lines(const uint64_t *addrs, int n, uint32_t bytes, struct access_line *lines);
+
+/* "X,Y,Z" or "(X,Y,Z)" to dim, whatever follows; false and dim as it was if the text is neither. */
+bool access_dim(const char *text, uint32_t dim[3]);
 
 struct access_sink {
     struct writer writer;

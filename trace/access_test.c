@@ -67,6 +67,21 @@ START_TEST(lines_stand_in_order_of_first_touch)
 }
 END_TEST
 
-TEST_MAIN("access", consecutive_words_are_one_line_of_four_sectors,
-          a_shift_of_16_bytes_touches_five_sectors_in_two_lines, a_stride_of_a_line_touches_a_sector_of_each,
-          wide_lanes_reach_across_sectors_and_lines, lines_stand_in_order_of_first_touch)
+START_TEST(dimensions_are_three_numbers_with_or_without_brackets)
+{
+    uint32_t d[3] = {7, 7, 7};
+    ck_assert(access_dim("(4,2,1)", d));
+    ck_assert_uint_eq(d[0] * 100 + d[1] * 10 + d[2], 421);
+    ck_assert(access_dim("80,1,4294967295 block", d));
+    ck_assert_uint_eq(d[2], UINT32_MAX);
+    static const char *const bad[] = {"", "(", "1,2", "1 2 3", "1,,3", "-1,2,3", "1,2,4294967296", "(1,2,"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(!access_dim(bad[i], d), "%s", bad[i]);
+    ck_assert_uint_eq(d[0], 80);
+}
+END_TEST
+
+TEST_MAIN("access", dimensions_are_three_numbers_with_or_without_brackets,
+          consecutive_words_are_one_line_of_four_sectors, a_shift_of_16_bytes_touches_five_sectors_in_two_lines,
+          a_stride_of_a_line_touches_a_sector_of_each, wide_lanes_reach_across_sectors_and_lines,
+          lines_stand_in_order_of_first_touch)

@@ -84,9 +84,16 @@ static int take_kernel(struct accelsim_import *import, const char *folder, const
 /* MemcpyHtoD,0x<address>,<bytes>: the structure that the kernels read. */
 static int take_copy(struct accelsim_import *import, const char *line, const char *place, struct err *err)
 {
-    unsigned long long addr, bytes;
-    int used = 0;
-    if (sscanf(line, "MemcpyHtoD,%llx,%llu%n", &addr, &bytes, &used) != 2 || line[used] || bytes > INT64_MAX)
+    char *end;
+    const char *p = line + strlen("MemcpyHtoD,");
+    uint64_t addr = strtoull(p, &end, 16), bytes = 0;
+    bool good = end != p && *end == ',';
+    if (good) {
+        p = end + 1;
+        bytes = strtoull(p, &end, 10);
+        good = end != p && *end == 0 && bytes <= INT64_MAX;
+    }
+    if (!good)
         return reader_skip(import->context, "copy to the device without address and bytes", place, err);
     struct store *store = import->context->store;
     struct record r = {.kind = RECORD_COPY, .addr = addr, .bytes = bytes, .flags = RECORD_COPY_H2D};

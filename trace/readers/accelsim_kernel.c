@@ -39,14 +39,6 @@ static const char *value_of(const char *line, const char *key)
     return line;
 }
 
-static void take_dim(const char *text, uint32_t dim[3])
-{
-    unsigned v[3];
-    if (sscanf(text, "(%u,%u,%u)", &v[0], &v[1], &v[2]) == 3)
-        for (int i = 0; i < 3; i++)
-            dim[i] = v[i];
-}
-
 /* A line "-key = value"; unknown keys are passed over. */
 static void take_header(struct kernel *k, const char *line)
 {
@@ -55,9 +47,9 @@ static void take_header(struct kernel *k, const char *line)
     if ((v = value_of(line, "-kernel name")))
         (void)snprintf(k->name, sizeof k->name, "%s", v);
     else if ((v = value_of(line, "-grid dim")))
-        take_dim(v, h->grid);
+        (void)access_dim(v, h->grid);
     else if ((v = value_of(line, "-block dim")))
-        take_dim(v, h->block);
+        (void)access_dim(v, h->block);
     else if ((v = value_of(line, "-shmem base_addr")))
         h->shared_base = strtoull(v, NULL, 16);
     else if ((v = value_of(line, "-shmem")))
@@ -213,12 +205,9 @@ static int take_mark(struct kernel *k, const char *line, struct err *err)
 static bool take_block_line(struct kernel *k, const char *line)
 {
     const char *v;
-    unsigned x, y, z;
-    if ((v = value_of(line, "thread block")) && sscanf(v, "%u,%u,%u", &x, &y, &z) == 3) {
-        k->block[0] = x;
-        k->block[1] = y;
-        k->block[2] = z;
-    } else if ((v = value_of(line, "warp"))) {
+    if ((v = value_of(line, "thread block")) && access_dim(v, k->block))
+        return true;
+    if ((v = value_of(line, "warp"))) {
         k->warp = (uint32_t)strtoul(v, NULL, 10);
         k->pending_async = false;
     } else if ((v = value_of(line, "insts"))) {

@@ -94,10 +94,10 @@ static int end_kernel(struct reading *g, struct err *err)
 /* "X,Y,Z" behind `key` in the line's tail; 0 where not recorded. */
 static void dimensions(const char *tail, const char *key, struct store_value out[3])
 {
-    unsigned v[3] = {0};
+    uint32_t v[3] = {0};
     const char *at = strstr(tail, key);
     if (at)
-        (void)sscanf(at + strlen(key), "%u,%u,%u", &v[0], &v[1], &v[2]);
+        (void)access_dim(at + strlen(key), v);
     for (int i = 0; i < 3; i++)
         out[i] = v[i] ? STORE_V_INT(v[i]) : STORE_V_NULL;
 }
