@@ -6,6 +6,7 @@
 
 #include "replay/dram_metrics.h"
 #include "replay/dram_path.h"
+#include "replay/dram_requests.h"
 #include "trace/mem.h"
 
 enum {
@@ -28,6 +29,8 @@ struct corun {
     int sides;
     uint32_t channels;
     bool repeat;
+    struct dram_fates fates[2]; /* by stream: --requests, of the first passes; else empty */
+    struct dram_requests_file file;
 };
 
 /* One channel's run. */
@@ -37,6 +40,8 @@ struct lane {
     struct dram_channel *channel;
     struct dram_latency *latency;
     int64_t cycles;
+    int64_t *fate; /* eight arrays: those that are written, those of the first passes */
+    const struct side *side[2];
 };
 
 /* --- inputs --- */
@@ -111,10 +116,49 @@ static void lane_release(struct lane *lane)
     free(lane->path.state);
     free(lane->channel);
     free(lane->latency);
+    free(lane->fate);
 }
 
-static int lane_run(struct lane *lane, const struct corun *c, const struct side *sides, int count, uint32_t channel,
-                    const struct replay_policy *policy, int vcs, bool repeat, int64_t limit, struct err *err)
+/* Room for every request's cycles. */
+static int lane_watch(struct lane *lane, struct err *err)
+{
+    size_t n = 0;
+    for (int s = 0; s < lane->path.sources; s++)
+        n += lane->source[s].count;
+    lane->fate = mem_zalloc(n + 1, 8 * sizeof *lane->fate, err);
+    if (!lane->fate)
+        return -1;
+    memset(lane->fate, 0xff, n * 8 * sizeof *lane->fate);
+    int64_t *f = lane->fate;
+    lane->channel->fate = (struct dram_fate){f, f + n, f + 2 * n, f + 3 * n};
+    lane->path.first = (struct dram_fate){f + 4 * n, f + 5 * n, f + 6 * n, f + 7 * n};
+    return 0;
+}
+
+/* Hand the first passes' cycles to the streams' positions. */
+static void lane_report(struct lane *lane, struct corun *c, uint32_t channel)
+{
+    size_t from = 0;
+    dram_path_keep(&lane->path);
+    for (int s = 0; s < lane->path.sources; s++) {
+        const struct dram_stream_channel *requests = &lane->side[s]->stream->channel[channel];
+        struct dram_fate *to = &c->fates[lane->side[s]->stream - c->stream].channel[channel];
+        const bool pim = lane->side[s]->class == DRAM_PIM;
+        for (size_t i = 0, k = from; i < requests->count; i++) {
+            if (((requests->requests[i].flags & DRAM_IS_PIM) != 0) != pim)
+                continue;
+            to->enter[i] = lane->path.first.enter[k];
+            to->sched[i] = lane->path.first.sched[k];
+            to->column[i] = lane->path.first.column[k];
+            to->done[i] = lane->path.first.done[k++];
+        }
+        from += lane->source[s].count;
+    }
+}
+
+static int lane_run(struct lane *lane, struct corun *c, const struct side *sides, int count, uint32_t channel,
+                    const struct replay_policy *policy, int vcs, bool repeat, int64_t limit, bool watch,
+                    struct err *err)
 {
     struct dram_path *p = &lane->path;
     const bool beside_pim = count == 2 && sides[1].class == DRAM_PIM;
@@ -125,6 +169,7 @@ static int lane_run(struct lane *lane, const struct corun *c, const struct side 
         if (dram_source_init(src, sides[s].stream, channel, sides[s].class, err))
             return -1;
         set_up_source(c, src, &sides[s], beside_pim);
+        lane->side[p->sources] = &sides[s];
         src->repeat = repeat;
         p->sources++;
     }
@@ -140,15 +185,19 @@ static int lane_run(struct lane *lane, const struct corun *c, const struct side 
     if (dram_channel_init(p->channel, platform_section_get(c->job->platform, "dram"), err) ||
         dram_path_init(p, c->job, vcs, err))
         return -1;
+    if (watch && lane_watch(lane, err))
+        return -1;
     if (channel == 0 && count == c->sides && repeat == c->repeat)
         dram_explain_attach(p->channel, c->job, policy, &sides[0].stream->channel[0]);
     lane->cycles = dram_path_run(p, limit);
+    if (watch)
+        lane_report(lane, c, channel);
     return dram_channel_check(p->channel, false, err);
 }
 
 /* All channels; results are added to *totals. */
-static int run_channels(const struct corun *c, const struct side *sides, int count, const struct replay_policy *policy,
-                        int vcs, bool repeat, int64_t limit, struct dram_totals *totals, struct err *err)
+static int run_channels(struct corun *c, const struct side *sides, int count, const struct replay_policy *policy,
+                        int vcs, bool repeat, int64_t limit, bool watch, struct dram_totals *totals, struct err *err)
 {
     int failed = 0;
 #pragma omp parallel for schedule(dynamic) num_threads(c->job->threads) if (c->channels > 1)
@@ -157,7 +206,7 @@ static int run_channels(const struct corun *c, const struct side *sides, int cou
             continue;
         struct lane lane = {0};
         struct err mine = {""};
-        const int rc = lane_run(&lane, c, sides, count, i, policy, vcs, repeat, limit, &mine);
+        const int rc = lane_run(&lane, c, sides, count, i, policy, vcs, repeat, limit, watch, &mine);
 #pragma omp critical(dram_corun)
         if (rc && !failed) {
             failed = 1;
@@ -206,7 +255,7 @@ static int run_alone(struct corun *c, struct err *err)
         struct dram_totals t;
         rc = totals_init(&t, err);
         if (!rc)
-            rc = run_channels(c, &c->side[s], 1, &policy, 1, false, INT64_MAX, &t, err);
+            rc = run_channels(c, &c->side[s], 1, &policy, 1, false, INT64_MAX, false, &t, err);
         if (!rc && t.starved[0])
             rc = err_set(err, "the %s side alone makes no end", c->side[s].class == DRAM_PIM ? "PIM" : "MEM");
         c->side[s].alone_cycles = t.class_cycles[0];
@@ -229,14 +278,19 @@ static int64_t limit_of(const struct corun *c)
     return set->run_limit_factor ? longest * set->run_limit_factor : INT64_MAX;
 }
 
-static int run_policy(const struct corun *c, size_t i, struct outcome *run, struct err *err)
+static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err *err)
 {
     const struct dram_settings *set = c->job->settings;
+    const bool watch = c->file.file && i < c->job->listed_count;
     struct dram_totals t;
     if (totals_init(&t, err))
         return -1;
+    for (int s = 0; s < c->streams && watch; s++)
+        dram_fates_clear(&c->fates[s], &c->stream[s]);
     int rc = run_channels(c, c->side, c->sides, &c->job->policies[i], (int)set->vcs, c->repeat && c->sides == 2,
-                          limit_of(c), &t, err);
+                          limit_of(c), watch, &t, err);
+    for (int s = 0; s < c->streams && watch && !rc; s++)
+        rc = dram_requests_write(&c->file, &c->job->policies[i], &c->stream[s], &c->fates[s], err);
     /* One side only: it has its place by class. */
     const bool pim_only = c->sides == 1 && c->side[0].class == DRAM_PIM;
     if (pim_only) {
@@ -265,8 +319,6 @@ static int run_policy(const struct corun *c, size_t i, struct outcome *run, stru
 
 int dram_corun_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
-    if (job->requests_path)
-        return err_set(err, "--requests needs --set front=direct or front=partition: a co-run repeats its requests");
     struct corun *c = mem_zalloc(1, sizeof *c, err);
     if (!c)
         return -1;
@@ -274,13 +326,21 @@ int dram_corun_replay(const struct replay_job *job, struct outcome *runs, struct
     int rc = find_sides(c, err);
     if (!rc)
         rc = run_alone(c, err);
+    for (int s = 0; s < c->streams && job->requests_path && !rc; s++)
+        rc = dram_fates_init(&c->fates[s], &c->stream[s], err);
+    if (job->requests_path && !rc)
+        rc = dram_requests_open(&c->file, job->requests_path, err);
     if (job->progress)
         atomic_store(&job->progress->total, job->policy_count);
     for (size_t i = 0; i < job->policy_count && !rc; i++)
         rc = job->progress && atomic_load(&job->progress->cancelled) ? err_set(err, "cancelled")
                                                                      : run_policy(c, i, &runs[i], err);
-    for (int s = 0; s < 2; s++)
+    if (dram_requests_close(&c->file, rc ? NULL : err))
+        rc = -1;
+    for (int s = 0; s < 2; s++) {
+        dram_fates_release(&c->fates[s]);
         dram_stream_release(&c->stream[s]);
+    }
     free(c);
     return rc;
 }

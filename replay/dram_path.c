@@ -5,10 +5,22 @@
 
 #include "trace/mem.h"
 
-/* Handles: source in the top bit, position below. */
-#define HANDLE(source, i) ((uint32_t)(source) << 31 | (i))
-#define SOURCE_OF(handle) ((handle) >> 31)
-#define POSITION(handle)  ((handle)&0x7fffffffu)
+/* A handle is a position in the first source's requests, then in the second's. */
+static inline uint32_t handle_of(const struct dram_path *p, int source, uint32_t i)
+{
+    return source ? p->source[0].count + i : i;
+}
+
+static inline int source_of(const struct dram_path *p, uint32_t handle)
+{
+    return handle >= p->source[0].count;
+}
+
+static inline uint32_t position_of(const struct dram_path *p, uint32_t handle)
+{
+    return source_of(p, handle) ? handle - p->source[0].count : handle;
+}
+
 enum { NOC_FREE = 4 }; /* free places of the L2 queue that the interconnect asks for (artifact: SECTOR_CHUNCK_SIZE) */
 
 static int ring_init(struct dram_ring *r, int64_t room, struct err *err)
@@ -57,7 +69,7 @@ static inline bool ring_due(const struct dram_ring *r, int64_t t)
 
 static const struct dram_request *request_of(const struct dram_path *p, uint32_t handle)
 {
-    return &p->source[SOURCE_OF(handle)].requests[POSITION(handle)];
+    return &p->source[source_of(p, handle)].requests[position_of(p, handle)];
 }
 
 /* Core cycles in DRAM cycles, rounded. */
@@ -126,7 +138,7 @@ static bool issue(struct dram_path *p, int64_t t)
             const uint32_t i = dram_source_issue(src, t);
             struct dram_ring *to =
                 src->class == DRAM_PIM ? &p->pim_input : &p->input[src->requests[i].bank % DRAM_SUBS];
-            ring_push(to, HANDLE(s, i), t);
+            ring_push(to, handle_of(p, s, i), t);
             moved = true;
         }
     }
@@ -198,7 +210,7 @@ static bool l2_front(struct dram_path *p, int sub, int64_t t)
         const uint32_t handle = ring_first(from);
         const struct dram_request *r = request_of(p, handle);
         const bool evicts = !(r->flags & (DRAM_IS_PIM | DRAM_L2_HIT)) &&
-                            dram_source_evicts(&p->source[SOURCE_OF(handle)], POSITION(handle));
+                            dram_source_evicts(&p->source[source_of(p, handle)], position_of(p, handle));
         if (ring_free(to) < 1u + evicts)
             continue;
         from->head++;
@@ -282,8 +294,8 @@ static bool finish(struct dram_path *p, int64_t t)
         else
             p->shared_used--;
         if (r->flags & DRAM_IS_PIM) {
-            dram_latency_add(&p->stats[DRAM_PIM], t - p->source[SOURCE_OF(c->id)].issued[POSITION(c->id)]);
-            dram_source_answer(&p->source[SOURCE_OF(c->id)], t);
+            dram_latency_add(&p->stats[DRAM_PIM], t - p->source[source_of(p, c->id)].issued[position_of(p, c->id)]);
+            dram_source_answer(&p->source[source_of(p, c->id)], t);
         } else if (!posted) {
             ring_push(&p->answers, c->id, t + p->reply);
         }
@@ -292,8 +304,8 @@ static bool finish(struct dram_path *p, int64_t t)
     }
     while (ring_due(&p->answers, t)) {
         const uint32_t handle = ring_first(&p->answers);
-        struct dram_source *src = &p->source[SOURCE_OF(handle)];
-        dram_latency_add(&p->stats[DRAM_MEM], t - src->issued[POSITION(handle)]);
+        struct dram_source *src = &p->source[source_of(p, handle)];
+        dram_latency_add(&p->stats[DRAM_MEM], t - src->issued[position_of(p, handle)]);
         p->answers.head++;
         dram_source_answer(src, t);
         moved = true;
@@ -331,6 +343,27 @@ static int64_t next_event(const struct dram_path *p, int64_t t, int64_t channel_
     return next;
 }
 
+/* Keep what became of a first pass before the second one writes over it. */
+static void keep_first_pass(struct dram_path *p, bool at_end)
+{
+    for (int s = 0; s < p->sources; s++) {
+        const struct dram_source *src = &p->source[s];
+        if (p->kept[s] || !(at_end || (src->passes && src->next)))
+            continue;
+        const size_t from = s ? p->source[0].count : 0, n = src->count;
+        memcpy(p->first.enter + from, p->channel->fate.enter + from, n * sizeof(int64_t));
+        memcpy(p->first.sched + from, p->channel->fate.sched + from, n * sizeof(int64_t));
+        memcpy(p->first.column + from, p->channel->fate.column + from, n * sizeof(int64_t));
+        memcpy(p->first.done + from, p->channel->fate.done + from, n * sizeof(int64_t));
+        p->kept[s] = true;
+    }
+}
+
+void dram_path_keep(struct dram_path *p)
+{
+    keep_first_pass(p, true);
+}
+
 static bool all_done(const struct dram_path *p)
 {
     for (int s = 0; s < p->sources; s++)
@@ -360,6 +393,8 @@ int64_t dram_path_run(struct dram_path *p, int64_t limit)
             moved |= enter_noc(p, s, t);
         }
         moved |= issue(p, t);
+        if (p->first.enter)
+            keep_first_pass(p, false);
         const int64_t next = moved ? t + 1 : next_event(p, t, channel_next);
         if (next == INT64_MAX)
             return t + 1;

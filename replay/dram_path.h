@@ -41,6 +41,8 @@ struct dram_path {
     int32_t private_used[DRAM_SUBS], shared_used, shared;
     int64_t packets;            /* into the interconnect */
     struct dram_latency *stats; /* [2]: answer - issue */
+    struct dram_fate first;     /* of the first passes, by handle; NULL: not wanted. Else channel->fate is set too */
+    bool kept[DRAM_SOURCES];
 };
 
 int dram_path_init(struct dram_path *path, const struct replay_job *job, int vcs, struct err *err);
@@ -48,5 +50,8 @@ void dram_path_release(struct dram_path *path);
 
 /* Run until every source has finished a pass, or `limit` cycles, or nothing can happen. Returns the cycles run. */
 int64_t dram_path_run(struct dram_path *path, int64_t limit);
+
+/* After the run: what is left of the first passes is kept too. */
+void dram_path_keep(struct dram_path *path);
 
 #endif
