@@ -116,6 +116,8 @@ static int sort_weighted(struct graph *g, struct err *err)
     size_t cap = 0;
     for (uint64_t v = 0; v < g->vertices; v++) {
         uint64_t n = graph_degree(g, v), start = g->offsets[v];
+        if (n < 2)
+            continue;
         if (mem_grow((void **)&list, &cap, n, sizeof *list, err)) {
             free(list);
             return -1;
