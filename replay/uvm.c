@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "models/gpu.h"
+#include "models/uvm/legacy.h"
 #include "replay/actor_trace.h"
+#include "replay/uvm_legacy.h"
 #include "replay/uvm_recorded.h"
 #include "trace/mem.h"
 
@@ -17,6 +19,8 @@ static const struct param settings[] = {
     PARAM_BYTES_ROW(uvm_settings, gpu_memory_bytes, 0, 0x1p45, 0,
                     "GPU memory for managed data; 0: by oversubscription_pct"),
     PARAM_INT_ROW(uvm_settings, traced, "", 0, 1, 0, "1: kernel times as under unified-memory tracing by CUPTI"),
+    PARAM_CHOICE_ROW(uvm_settings, mode, "demand|legacy", UVM_DEMAND,
+                     "demand paging, or managed memory before it (workload launch-touch)"),
     {0}};
 
 static const struct metric metrics[] = {
@@ -214,6 +218,12 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
     if (job->input_count != 1)
         return err_set(err, "the uvm engine replays one input; %zu were given", job->input_count);
     const struct input *input = &job->inputs[0];
+    const struct uvm_settings *set = job->settings;
+    if (set->mode == UVM_LEGACY || (input->workload.type && input->workload.type->produces == WORKLOAD_LAUNCHES))
+        return uvm_legacy_replay(job, runs, err);
+    for (size_t i = 0; i < job->policy_count; i++)
+        if (job->policies[i].head == &uvm_mapped)
+            return err_set(err, "mapped is for legacy mode; see 'offchip list policies'");
     if (input->workload.type) {
         if (input->workload.type->produces != WORKLOAD_TOUCHES)
             return err_set(err, "workload %s does not touch pages; see 'offchip list workloads'",

@@ -6,10 +6,13 @@
 #include "replay/engine.h"
 #include "replay/uvm_simulate.h"
 
+enum uvm_mode { UVM_DEMAND, UVM_LEGACY };
+
 struct uvm_settings {
     int64_t oversubscription_pct; /* footprint / available memory x 100; 0: sufficient */
     int64_t gpu_memory_bytes;     /* memory for managed data; 0: by oversubscription_pct */
     int64_t traced;               /* 1: as under CUPTI's tracing */
+    int64_t mode;                 /* enum uvm_mode */
 };
 
 extern const struct engine engine_uvm;

@@ -39,3 +39,7 @@ void legacy_mapped(const struct legacy_platform *hw, int64_t gpu_bytes, struct l
     memset(cost, 0, sizeof *cost);
     cost->time_ns = hw->launch_ns + (double)gpu_bytes / hw->mapped_bytes_per_s * 1e9;
 }
+
+const struct policy_head uvm_mapped = {.name = "mapped",
+                                       .summary = "legacy mode: mapped pinned memory instead of managed memory",
+                                       .source = "Wilt 2017: the alternative it names"};

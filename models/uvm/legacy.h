@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "models/platform.h"
+#include "models/policy.h"
 
 struct legacy_platform {
     double launch_ns;           /* a synchronous launch without managed memory */
@@ -33,6 +34,9 @@ struct legacy_platform {
 };
 
 extern const struct platform_section legacy_section;
+
+/* The baseline `mapped`: the same program on mapped pinned memory. */
+extern const struct policy_head uvm_mapped;
 
 enum legacy_touch { LEGACY_WRITE, LEGACY_READ, LEGACY_NONE };
 

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "models/uvm/legacy.h"
 #include "models/uvm/uvm_policy.h"
 
 /* clang-format off */
@@ -14,7 +15,7 @@
 #define HEAD(name)   &name.head,
 
 const struct uvm_policy *const uvm_policies[] = {UVM_POLICIES(POLICY) NULL};
-const struct policy_head *const uvm_policy_heads[] = {UVM_POLICIES(HEAD) NULL};
+const struct policy_head *const uvm_policy_heads[] = {UVM_POLICIES(HEAD) & uvm_mapped, NULL};
 
 const struct uvm_policy *uvm_policy_of(const struct policy_head *head)
 {

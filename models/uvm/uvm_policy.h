@@ -47,8 +47,9 @@ struct uvm_policy {
 
 /* The list, in models/uvm/uvm_policies.c: a new policy is its files, its name here and one line there. */
 extern const struct uvm_policy uvm_tree, uvm_fixed, uvm_adaptive, uvm_adaptive_literal, uvm_none;
-extern const struct uvm_policy *const uvm_policies[];      /* ends with NULL */
-extern const struct policy_head *const uvm_policy_heads[]; /* their heads in the same order, ends with NULL */
+extern const struct uvm_policy *const uvm_policies[]; /* ends with NULL */
+extern const struct policy_head
+    *const uvm_policy_heads[]; /* their heads in the same order, then the baseline mapped of legacy mode, NULL */
 
 /* The policy whose head this is, or NULL if it is no uvm policy. */
 const struct uvm_policy *uvm_policy_of(const struct policy_head *head);

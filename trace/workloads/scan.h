@@ -60,14 +60,15 @@ struct scan_setup {
     int64_t stride_blocks;     /* SCAN_ARRAY: blocks of the grid-stride kernels */
     uint64_t lanes;            /* vertices, rows; what one launch starts an actor for */
     bool visits;               /* the kernel reads GPU memory for every element (labels) and waits for it */
-    /* Rows of a graph's vertices: what they can be ranked by; NULL and 0 otherwise. Valid while the workload is open. */
+    /* Rows of a graph's vertices: what they can be ranked by; NULL and 0 otherwise. Valid while the workload is open.
+     */
     const struct graph *graph;
     const uint32_t *labelled; /* vertices that batches start from; NULL: all */
     uint64_t labelled_count;
-    uint64_t batches;          /* that the rows were sampled in; 0: not said */
-    double scale; /* 0: the launches are the whole; else an expectation: what is counted stands for `scale` times as
-                     much */
-    bool unmasked_head;        /* aligned kernels read the elements below a list's start too (EMOGI's SSSP) */
+    uint64_t batches; /* that the rows were sampled in; 0: not said */
+    double scale;     /* 0: the launches are the whole; else an expectation: what is counted stands for `scale` times as
+                         much */
+    bool unmasked_head; /* aligned kernels read the elements below a list's start too (EMOGI's SSSP) */
 };
 
 struct scan_batch {

@@ -6,6 +6,7 @@
 
 #include "trace/mem.h"
 
+extern const struct workload_type workload_launch_touch;
 extern const struct workload_type workload_conv2d, workload_fdtd2d, workload_bicg, workload_nw, workload_triad;
 extern const struct workload_type workload_array, workload_bfs, workload_cc, workload_expect, workload_fs,
     workload_gather, workload_kron, workload_ml, workload_pagerank, workload_sk, workload_sssp, workload_uk5,
@@ -54,6 +55,7 @@ const struct workload_type *const workload_types[] = {
     &workload_bicg,
     &workload_nw,
     &workload_triad,
+    /* launches */ &workload_launch_touch,
     /* scans of host memory, graphs */ &workload_array,
     &workload_bfs,
     &workload_cc,

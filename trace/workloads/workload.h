@@ -10,10 +10,11 @@
 #include "trace/record.h"
 
 enum workload_kind {
-    WORKLOAD_TOUCHES = 1,  /* actors that touch pages: `ops` is a const struct actor_ops * */
-    WORKLOAD_SCANS = 2,    /* neighbour-list or row reads: `ops` is a const struct scan_ops * */
-    WORKLOAD_REQUESTS = 4, /* DRAM request stream: `ops` is a const struct stream_ops * */
-    WORKLOAD_GRAPH = 8,    /* a generated graph: written with `synth kron,... -o NAME.bel` */
+    WORKLOAD_TOUCHES = 1,   /* actors that touch pages: `ops` is a const struct actor_ops * */
+    WORKLOAD_SCANS = 2,     /* neighbour-list or row reads: `ops` is a const struct scan_ops * */
+    WORKLOAD_REQUESTS = 4,  /* DRAM request stream: `ops` is a const struct stream_ops * */
+    WORKLOAD_GRAPH = 8,     /* a generated graph: written with `synth kron,... -o NAME.bel` */
+    WORKLOAD_LAUNCHES = 16, /* launches in closed form (launch_touch.h); no ops, not stored */
 };
 
 struct workload;
