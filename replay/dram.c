@@ -134,6 +134,7 @@ const struct engine engine_dram = {
     .settings = settings,
     .settings_size = sizeof(struct dram_settings),
     .metrics = dram_metrics,
+    .headline = "mem_speedup_ratio,pim_speedup_ratio,fairness_index,system_throughput,mode_switches,mem_row_hit_ratio",
     .roles = roles,
     .replay = replay,
 };

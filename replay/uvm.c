@@ -250,5 +250,6 @@ const struct engine engine_uvm = {
     .settings = settings,
     .settings_size = sizeof(struct uvm_settings),
     .metrics = metrics,
+    .headline = "time_ns,speedup_ratio,faults,batches,h2d_bytes,d2h_bytes,evictions,read_amplification_ratio",
     .replay = uvm_replay,
 };

@@ -170,5 +170,7 @@ const struct engine engine_zerocopy = {
     .settings = settings,
     .settings_size = sizeof(struct zerocopy_settings),
     .metrics = zerocopy_metric_table,
+    .headline =
+        "time_ns,speedup_ratio,requests,payload_bytes,bandwidth_bytes_per_s,read_amplification_ratio,overfetch_ratio",
     .replay = replay,
 };
