@@ -4,9 +4,10 @@
 
 #include "trace/exporters/export_csv.h"
 #include "trace/exporters/export_dram.h"
+#include "trace/exporters/perfetto.h"
 
 const struct exporter *const exporters[] = {
-    &export_csv, &export_dram_csv, &export_dramsim3, &export_ramulator, NULL,
+    &export_csv, &export_perfetto, &export_dram_csv, &export_dramsim3, &export_ramulator, NULL,
 };
 
 const struct exporter *exporter_find(const char *name)
