@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/dram_map.h"
 #include "models/dram/dram_platform.h"
 #include "models/gpu.h"
+#include "trace/dram_map.h"
 #include "trace/mem.h"
 #include "trace/workloads/stream.h"
 

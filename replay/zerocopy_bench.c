@@ -28,7 +28,7 @@ static void count_lists(const struct zerocopy_pattern *pattern, const struct sca
                                 .block_warps = 4};
     struct err err = {""};
     struct pattern_counter *counter = pattern->counter_new(&view, &err);
-    struct pattern_count count;
+    struct pattern_count count = {0};
     double start = seconds();
     for (int r = 0; r < rounds; r++) {
         for (size_t i = 0; i < LISTS; i += SCAN_BATCH)

@@ -113,7 +113,8 @@ static double fetches_of(const struct zerocopy_run *run, const struct pattern_vi
     const struct scan_setup *s = &run->context->setup;
     if (run->kind->pattern != &zerocopy_naive || run->reuse != REUSE_L1 || s->shape == SCAN_ROWS || !count->loads)
         return 1;
-    double per_sector = fmax(1, SECTOR_BYTES / view->element), lanes = (double)count->lane_loads / (double)count->loads;
+    double per_sector = fmax(1, (double)SECTOR_BYTES / view->element),
+           lanes = (double)count->lane_loads / (double)count->loads;
     double lines = fmin(WARP_LANES, lanes);
     if (s->shape == SCAN_ARRAY) {
         per_sector = fmin(per_sector, (double)s->chunk);

@@ -30,9 +30,9 @@ static int on_structure(void *ctx, const struct store_value *values, size_t n)
     struct zerocopy_trace *t = ctx;
     if (n < 5 || t->setup.structure_count == 2)
         return 0;
-    t->setup.structures[t->setup.structure_count++] =
-        (struct scan_structure){t->setup.structure_count ? "companion" : "structure", (uint64_t)values[2].i,
-                                (uint32_t)values[3].i, (uint64_t)values[4].i};
+    size_t i = t->setup.structure_count++;
+    t->setup.structures[i] = (struct scan_structure){i ? "companion" : "structure", (uint64_t)values[2].i,
+                                                     (uint32_t)values[3].i, (uint64_t)values[4].i};
     return 0;
 }
 
