@@ -6,7 +6,7 @@
 
 void *mem_zalloc(size_t n, size_t size, struct err *err)
 {
-    void *p = calloc(n ? n : 1, size ? size : 1);
+    void *p = size && n > SIZE_MAX / size ? NULL : calloc(n ? n : 1, size ? size : 1);
     if (!p)
         err_set(err, "out of memory: %zu elements of %zu bytes asked for", n, size);
     return p;
