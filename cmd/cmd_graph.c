@@ -1,26 +1,46 @@
-/* offchip graph: graphs between formats. */
+/* offchip graph: graphs between formats, the scores of their vertices, and renumbering by them. */
+#include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
+#include <omp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/graph_file.h"
+#include "cmd/table.h"
+#include "models/zerocopy/score.h"
 #include "trace/graph_generate.h"
+#include "trace/graph_labels.h"
+#include "trace/graph_reorder.h"
+#include "trace/graph_sample.h"
+#include "trace/source.h"
 #include "trace/units.h"
 
-static const char *output, *from, *to, *weights;
+static const char *output, *from, *to, *weights, *labels, *labelled_pct, *mapping;
 static bool force, undirected, relabel;
-static int64_t seed = 1;
+static int64_t seed = 1, top;
+static int score_choice, layout, format;
 
 static const struct opt options[] = {
-    {"output", 'o', OPT_TEXT, "OUT", &output, "file or prefix to write; its ending says which format", 0, 0},
+    {"output", 'o', OPT_TEXT, "OUT", &output, "graph to write, its ending says which format; score: FILE.csv", 0, 0},
     {"from", 0, OPT_TEXT, "FORMAT", &from, "bel, mtx, sg, wsg, el or wel; default: by content", 0, 0},
     {"to", 0, OPT_TEXT, "FORMAT", &to, "likewise; default: by OUT's ending", 0, 0},
     {"undirected", 0, OPT_FLAG, NULL, &undirected, "edge lists: store both directions of every line", 0, 0},
     {"relabel", 0, OPT_FLAG, NULL, &relabel, "edge lists: number vertices by first appearance", 0, 0},
     {"weights", 0, OPT_TEXT, "LO:HI", &weights, "draw whole weights for every edge", 0, 0},
-    {"seed", 0, OPT_INT, "N", &seed, "of the weights (default 1)", 0, INT64_MAX},
-    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite OUT", 0, 0},
+    {"seed", 0, OPT_INT, "N", &seed, "of the weights and the labels (default 1)", 0, INT64_MAX},
+    {"score", 0, OPT_CHOICE, "degree|reverse-pagerank|weighted", &score_choice, "rank vertices by (default degree)", 0,
+     0},
+    {"labels", 0, OPT_TEXT, "FILE", &labels, "weighted: the labelled vertices, one a line", 0, 0},
+    {"labelled-pct", 0, OPT_TEXT, "P", &labelled_pct, "weighted: P % of the vertices are labelled", 0, 0},
+    {"label-layout", 0, OPT_CHOICE, "uniform|clustered", &layout, "where those lie (default uniform)", 0, 0},
+    {"top", 0, OPT_INT, "N", &top, "score: print the N best vertices, not the distribution", 0, INT32_MAX},
+    {"mapping", 0, OPT_TEXT, "FILE", &mapping, "reorder: write old,new of every vertex", 0, 0},
+    OPT_FORMAT(&format),
+    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite what is written", 0, 0},
     {0}};
 
 static int add_weights(struct graph *graph, struct err *err)
@@ -40,25 +60,257 @@ static int add_weights(struct graph *graph, struct err *err)
     return graph_add_weights(graph, (int32_t)lo, (int32_t)hi, (uint64_t)seed, err);
 }
 
+static int load(const char *spec, struct graph *graph, struct err *err)
+{
+    const struct graph_options text = {undirected, relabel};
+    if (graph_file_read(spec, from, &text, graph, err))
+        return -1;
+    return weights ? add_weights(graph, err) : 0;
+}
+
+static void say_written(const struct graph *graph)
+{
+    cmd_say("%" PRIu64 " vertices, %" PRIu64 " elements, largest degree %" PRIu64 "%s", graph->vertices,
+            graph->elements, graph->vertices ? graph_degree(graph, graph_hub(graph)) : 0,
+            graph->weights ? ", weighted" : "");
+}
+
 static int convert(int argc, char **argv)
 {
     if (argc != 1)
         return cmd_usage("graph convert takes one graph; found %d", argc);
     if (!output)
         return cmd_usage("an output is needed: -o OUT");
-    const struct graph_options text = {undirected, relabel};
     struct graph graph;
     struct err err = {""};
-    int rc = graph_file_read(argv[0], from, &text, &graph, &err);
-    if (!rc && weights)
-        rc = add_weights(&graph, &err);
+    int rc = load(argv[0], &graph, &err);
     if (!rc)
         rc = graph_file_write(output, to, force, &graph, &err);
     if (!rc)
-        cmd_say("%" PRIu64 " vertices, %" PRIu64 " elements, largest degree %" PRIu64 "%s", graph.vertices,
-                graph.elements, graph.vertices ? graph_degree(&graph, graph_hub(&graph)) : 0,
-                graph.weights ? ", weighted" : "");
+        say_written(&graph);
     graph_release(&graph);
+    return rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
+}
+
+/* A graph with the scores and ranks of its vertices. */
+struct ranked {
+    struct graph graph;
+    uint32_t *labelled; /* NULL: none */
+    uint64_t labelled_count;
+    double *score;
+    uint32_t *rank;
+};
+
+static void ranked_release(struct ranked *r)
+{
+    graph_release(&r->graph);
+    free(r->labelled);
+    free(r->score);
+    free(r->rank);
+}
+
+/* Usage errors of the options that score and reorder share: a message, or NULL. */
+static const char *wrong_options(void)
+{
+    bool weighted = score_choice + SCORE_DEGREE == SCORE_WEIGHTED;
+    if (labels && labelled_pct)
+        return "one of --labels and --labelled-pct";
+    if (weighted && !labels && !labelled_pct)
+        return "--score weighted needs the labelled vertices: --labels FILE or --labelled-pct P";
+    if (!weighted && (labels || labelled_pct))
+        return "labelled vertices matter to --score weighted only";
+    return NULL;
+}
+
+static int read_labels(struct ranked *r, struct err *err)
+{
+    if (labels) {
+        struct source *source = source_open(labels, err);
+        if (!source)
+            return -1;
+        int rc = graph_labels_read(source, r->graph.vertices, &r->labelled, &r->labelled_count, err);
+        source_close(source);
+        return rc ? err_at(err, "%s", labels) : 0;
+    }
+    double percent;
+    if (units_parse_real(labelled_pct, &percent, err))
+        return err_at(err, "--labelled-pct");
+    if (!(percent > 0 && percent <= 100))
+        return err_set(err, "--labelled-pct is %.40s; expected more than 0 and at most 100", labelled_pct);
+    return graph_sample_labels(r->graph.vertices, percent, layout == 1, (uint64_t)seed, &r->labelled,
+                               &r->labelled_count, err);
+}
+
+/* Read the graph and rank its vertices. To be released also after a failure. */
+static int rank_graph(const char *spec, struct ranked *r, struct err *err)
+{
+    enum score_kind kind = (enum score_kind)(score_choice + SCORE_DEGREE);
+    memset(r, 0, sizeof *r);
+    if (load(spec, &r->graph, err))
+        return -1;
+    if (!r->graph.vertices)
+        return err_set(err, "'%.200s' has no vertices", spec);
+    if (kind == SCORE_WEIGHTED && read_labels(r, err))
+        return -1;
+    const struct score_options how = {
+        .damping = SCORE_DAMPING, .labelled = r->labelled, .labelled_count = r->labelled_count};
+    double start = omp_get_wtime();
+    r->score = score_vertices(&r->graph, kind, &how, err);
+    double scored = omp_get_wtime();
+    r->rank = r->score ? graph_rank(r->score, r->graph.vertices, err) : NULL;
+    if (r->rank && opt_verbose)
+        cmd_say("scored in %.3f s, ranked in %.3f s", scored - start, omp_get_wtime() - scored);
+    return r->rank ? 0 : -1;
+}
+
+/* Write a CSV file whole or not at all. */
+static int write_csv(const char *path, void (*rows)(FILE *to, const struct ranked *r), const struct ranked *r,
+                     struct err *err)
+{
+    char part[4096];
+    (void)snprintf(part, sizeof part, "%.4000s.part", path);
+    FILE *f = fopen(part, "w");
+    if (!f)
+        return err_set(err, "cannot write '%.100s': %s", part, strerror(errno));
+    rows(f, r);
+    int failed = ferror(f);
+    if (fclose(f) || failed || rename(part, path)) {
+        int rc = err_set(err, "cannot write '%.100s': %s", path, strerror(errno));
+        (void)unlink(part);
+        return rc;
+    }
+    return 0;
+}
+
+static void mapping_rows(FILE *to_file, const struct ranked *r)
+{
+    (void)fputs("old,new\n", to_file);
+    for (uint64_t v = 0; v < r->graph.vertices; v++)
+        (void)fprintf(to_file, "%" PRIu64 ",%" PRIu32 "\n", v, r->rank[v]);
+}
+
+static void score_rows(FILE *to_file, const struct ranked *r)
+{
+    (void)fputs("vertex,degree,score,rank\n", to_file);
+    for (uint64_t v = 0; v < r->graph.vertices; v++)
+        (void)fprintf(to_file, "%" PRIu64 ",%" PRIu64 ",%.17g,%" PRIu32 "\n", v, graph_degree(&r->graph, v),
+                      r->score[v], r->rank[v]);
+}
+
+/* The N best vertices, best first; *n of them, freed with free(). */
+static uint64_t *best(const struct ranked *r, uint64_t *n)
+{
+    *n = (uint64_t)top < r->graph.vertices ? (uint64_t)top : r->graph.vertices;
+    uint64_t *list = calloc(*n + 1, sizeof *list);
+    for (uint64_t v = 0; list && v < r->graph.vertices; v++)
+        if (r->rank[v] < *n)
+            list[r->rank[v]] = v;
+    return list;
+}
+
+enum { SHARES = 4 };
+
+static void print_table(const struct ranked *r, const struct score_share *shares, const uint64_t *list, uint64_t n)
+{
+    static const char *const names[2][5] = {{"top_pct", "vertices", "elements", "elements_pct", "score_pct"},
+                                            {"rank", "vertex", "degree", "score", "score_pct"}};
+    struct table t;
+    table_init(&t, 5);
+    for (int i = 0; i < 5; i++)
+        table_cell(&t, "%s", names[top > 0][i]);
+    for (uint64_t i = 0; i < n; i++) {
+        table_cell(&t, "%" PRIu64, i);
+        table_cell(&t, "%" PRIu64, list[i]);
+        table_cell(&t, "%" PRIu64, graph_degree(&r->graph, list[i]));
+        table_cell(&t, "%.10g", r->score[list[i]]);
+        table_cell(&t, "%.4g", shares->score_sum > 0 ? 100 * r->score[list[i]] / shares->score_sum : 0);
+    }
+    for (int i = 0; i < SHARES && !top; i++) {
+        table_cell(&t, "%g", shares[i].percent);
+        table_cell(&t, "%" PRIu64, shares[i].vertices);
+        table_cell(&t, "%" PRIu64, shares[i].elements);
+        table_cell(&t, "%.2f", r->graph.elements ? 100.0 * (double)shares[i].elements / (double)r->graph.elements : 0);
+        table_cell(&t, "%.2f", shares[i].score_sum > 0 ? 100 * shares[i].score / shares[i].score_sum : 0);
+    }
+    (format == FORMAT_CSV ? table_csv : table_print)(&t, stdout);
+    table_release(&t);
+}
+
+static void print_json(const struct ranked *r, const struct score_share *shares, const uint64_t *list, uint64_t n)
+{
+    json_t *distribution = json_array(), *rows = json_array();
+    for (int i = 0; i < SHARES; i++)
+        (void)json_array_append_new(distribution, json_pack("{s:f,s:I,s:I,s:f}", "top_pct", shares[i].percent,
+                                                            "vertices", (json_int_t)shares[i].vertices, "elements",
+                                                            (json_int_t)shares[i].elements, "score", shares[i].score));
+    for (uint64_t i = 0; i < n; i++)
+        (void)json_array_append_new(
+            rows, json_pack("{s:I,s:I,s:I,s:f}", "rank", (json_int_t)i, "vertex", (json_int_t)list[i], "degree",
+                            (json_int_t)graph_degree(&r->graph, list[i]), "score", r->score[list[i]]));
+    json_t *root =
+        json_pack("{s:i,s:s,s:I,s:I,s:I,s:f,s:o,s:o}", "schema", 1, "score",
+                  score_name((enum score_kind)(score_choice + SCORE_DEGREE)), "vertices", (json_int_t)r->graph.vertices,
+                  "elements", (json_int_t)r->graph.elements, "labelled", (json_int_t)r->labelled_count, "score_sum",
+                  shares->score_sum, "shares", distribution, "top", rows);
+    (void)json_dumpf(root, stdout, JSON_INDENT(2));
+    (void)putchar('\n');
+    json_decref(root);
+}
+
+static int score(int argc, char **argv)
+{
+    if (argc != 1)
+        return cmd_usage("graph score takes one graph; found %d", argc);
+    if (wrong_options())
+        return cmd_usage("%s", wrong_options());
+    if (output && !force && access(output, F_OK) == 0)
+        return cmd_fail(EXIT_DATA, "'%s' exists; --force overwrites it", output);
+    struct score_share shares[SHARES] = {{.percent = 1}, {.percent = 5}, {.percent = 10}, {.percent = 25}};
+    struct ranked r;
+    struct err err = {""};
+    int rc = rank_graph(argv[0], &r, &err);
+    if (!rc && output)
+        rc = write_csv(output, score_rows, &r, &err);
+    if (!rc) {
+        uint64_t n, *list = best(&r, &n);
+        score_shares(&r.graph, r.score, r.rank, shares, SHARES);
+        if (list)
+            (format == FORMAT_JSON ? print_json : print_table)(&r, shares, list, n);
+        else
+            rc = err_set(&err, "no memory for %" PRIu64 " rows", n);
+        free(list);
+    }
+    ranked_release(&r);
+    return rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
+}
+
+static int reorder(int argc, char **argv)
+{
+    if (argc != 1)
+        return cmd_usage("graph reorder takes one graph; found %d", argc);
+    if (!output)
+        return cmd_usage("an output is needed: -o OUT");
+    if (wrong_options())
+        return cmd_usage("%s", wrong_options());
+    if (mapping && !force && access(mapping, F_OK) == 0)
+        return cmd_fail(EXIT_DATA, "'%s' exists; --force overwrites it", mapping);
+    struct ranked r;
+    struct graph renumbered = {0};
+    struct err err = {""};
+    int rc = rank_graph(argv[0], &r, &err);
+    double start = omp_get_wtime();
+    if (!rc)
+        rc = graph_reorder(&r.graph, r.rank, &renumbered, &err);
+    if (!rc && opt_verbose)
+        cmd_say("renumbered in %.3f s", omp_get_wtime() - start);
+    if (!rc)
+        rc = graph_file_write(output, to, force, &renumbered, &err);
+    if (!rc && mapping)
+        rc = write_csv(mapping, mapping_rows, &r, &err);
+    if (!rc)
+        say_written(&renumbered);
+    graph_release(&renumbered);
+    ranked_release(&r);
     return rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
 }
 
@@ -66,26 +318,33 @@ static int convert(int argc, char **argv)
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-} actions[] = {{"convert", convert}};
+} actions[] = {{"convert", convert}, {"score", score}, {"reorder", reorder}};
 
 static int run(int argc, char **argv)
 {
     for (size_t i = 0; argc > 0 && i < sizeof actions / sizeof *actions; i++)
         if (strcmp(actions[i].name, argv[0]) == 0)
             return actions[i].run(argc - 1, argv + 1);
-    return argc ? cmd_usage("graph cannot '%s'; expected convert", argv[0]) : cmd_usage("one of convert is needed");
+    return argc ? cmd_usage("graph cannot '%s'; expected convert, score or reorder", argv[0])
+                : cmd_usage("one of convert, score and reorder is needed");
 }
 
 const struct command cmd_graph = {
     .name = "graph",
-    .summary = "convert graphs between formats",
-    .usage = "convert GRAPH -o OUT [--from FORMAT] [--to FORMAT] [--undirected] [--relabel] [--weights LO:HI]",
+    .summary = "convert, score and renumber graphs",
+    .usage =
+        "convert GRAPH -o OUT [--from FORMAT] [--to FORMAT] [--undirected] [--relabel] [--weights LO:HI]\n"
+        "       offchip graph score GRAPH [--score SCORE] [--labels FILE | --labelled-pct P] [--top N] [-o FILE.csv]\n"
+        "       offchip graph reorder GRAPH [--score SCORE] -o OUT [--mapping FILE]",
     .details =
         "GRAPH is a file (GAP .sg and .wsg, Matrix Market, edge list; gzip, xz and zstd are unpacked), the prefix\n"
-        "NAME.bel of EMOGI's files NAME.bel.col, .dst and .val, or synth:kron, synth:urand and their keys.",
+        "NAME.bel of EMOGI's files NAME.bel.col, .dst and .val, or synth:kron, synth:urand and their keys.\n"
+        "score says what the best 1, 5, 10 and 25 % of the vertices hold; reorder gives the best vertex number 0.",
     .examples = "  offchip graph convert web.mtx -o web.bel\n"
                 "  offchip graph convert soc.txt.gz --undirected --relabel -o soc.sg\n"
-                "  offchip graph convert synth:kron,scale=20,k=16 -o kron20.bel",
+                "  offchip graph convert synth:kron,scale=20,k=16 -o kron20.bel\n"
+                "  offchip graph score kron20.bel --score weighted --labelled-pct 1.1\n"
+                "  offchip graph reorder kron20.bel --score degree -o hot20.bel --mapping hot20.csv",
     .options = options,
     .run = run,
 };

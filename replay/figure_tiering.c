@@ -33,7 +33,8 @@ static uint64_t *count_rows(const struct scan_ops *ops, void *state, const struc
 static int curve(FILE *script, const struct scan_setup *setup, enum score_kind kind, const uint64_t *counts,
                  uint64_t total, struct err *err)
 {
-    struct score_options how = {.damping = 0.85, .labelled = setup->labelled, .labelled_count = setup->labelled_count};
+    struct score_options how = {
+        .damping = SCORE_DAMPING, .labelled = setup->labelled, .labelled_count = setup->labelled_count};
     uint64_t n = setup->graph->vertices;
     double *score = score_vertices(setup->graph, kind, &how, err);
     uint32_t *rank = score ? graph_rank(score, n, err) : NULL;

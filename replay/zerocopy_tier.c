@@ -8,8 +8,6 @@
 #include "trace/graph_reorder.h"
 #include "trace/mem.h"
 
-static const double damping = 0.85; /* Brin and Page 1998; the dissertation prints none */
-
 int tier_open(struct tier *tier, const struct tier_settings *settings, const struct scan_setup *setup, struct err *err)
 {
     memset(tier, 0, sizeof *tier);
@@ -30,7 +28,7 @@ int tier_open(struct tier *tier, const struct tier_settings *settings, const str
         return err_set(err, "local_pct and shared_pct are %g and %g; together at most 100", settings->local_pct,
                        settings->shared_pct);
     struct score_options how = {
-        .damping = damping, .labelled = setup->labelled, .labelled_count = setup->labelled_count};
+        .damping = SCORE_DAMPING, .labelled = setup->labelled, .labelled_count = setup->labelled_count};
     double *score = score_vertices(setup->graph, (enum score_kind)settings->resident, &how, err);
     tier->rank = score ? graph_rank(score, setup->graph->vertices, err) : NULL;
     free(score);

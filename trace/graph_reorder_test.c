@@ -44,6 +44,58 @@ START_TEST(a_reordered_graph_has_the_same_edges_under_the_mapping)
 }
 END_TEST
 
+/* Levels by plain breadth-first search; UINT32_MAX: not reached. */
+static uint32_t *depths(const struct graph *g, uint32_t root)
+{
+    uint32_t *depth = malloc(g->vertices * sizeof *depth), *queue = malloc(g->vertices * sizeof *queue);
+    memset(depth, 0xff, g->vertices * sizeof *depth);
+    size_t head = 0, tail = 0;
+    queue[tail++] = root;
+    depth[root] = 0;
+    while (head < tail) {
+        uint32_t v = queue[head++];
+        for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++)
+            if (depth[g->targets[i]] == UINT32_MAX) {
+                depth[g->targets[i]] = depth[v] + 1;
+                queue[tail++] = g->targets[i];
+            }
+    }
+    free(queue);
+    return depth;
+}
+
+START_TEST(reordering_by_degree_changes_no_breadth_first_depth)
+{
+    struct graph g, h;
+    struct err err = {""};
+    ck_assert_int_eq(graph_kron(14, 8, 5, &g, &err), 0);
+    double *score = calloc(g.vertices, sizeof *score);
+    for (uint64_t v = 0; v < g.vertices; v++)
+        score[v] = (double)graph_degree(&g, v);
+    uint32_t *map = graph_rank(score, g.vertices, &err);
+    ck_assert_msg(graph_reorder(&g, map, &h, &err) == 0, "%s", err.msg);
+    ck_assert_uint_eq(map[graph_hub(&g)], 0);
+    ck_assert_uint_eq(graph_hub(&h), 0);
+    const uint32_t roots[] = {(uint32_t)graph_hub(&g), 0, 1, 77, 16383};
+    uint32_t deepest = 0;
+    for (size_t r = 0; r < sizeof roots / sizeof *roots; r++) {
+        uint32_t *before = depths(&g, roots[r]), *after = depths(&h, map[roots[r]]);
+        for (uint64_t v = 0; v < g.vertices; v++) {
+            ck_assert_uint_eq(after[map[v]], before[v]);
+            if (before[v] != UINT32_MAX && before[v] > deepest)
+                deepest = before[v];
+        }
+        free(before);
+        free(after);
+    }
+    ck_assert_uint_ge(deepest, 4);
+    free(map);
+    free(score);
+    graph_release(&g);
+    graph_release(&h);
+}
+END_TEST
+
 START_TEST(transposing_twice_gives_the_graph_back)
 {
     struct graph g, t, back;
@@ -64,4 +116,4 @@ START_TEST(transposing_twice_gives_the_graph_back)
 END_TEST
 
 TEST_MAIN("graph_reorder", ranks_go_down_by_score_and_up_by_id, a_reordered_graph_has_the_same_edges_under_the_mapping,
-          transposing_twice_gives_the_graph_back)
+          reordering_by_degree_changes_no_breadth_first_depth, transposing_twice_gives_the_graph_back)

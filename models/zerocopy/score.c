@@ -90,3 +90,20 @@ double *score_vertices(const struct graph *graph, enum score_kind kind, const st
         score[v] = (double)graph_degree(graph, v);
     return score;
 }
+
+void score_shares(const struct graph *graph, const double *score, const uint32_t *rank, struct score_share *shares,
+                  size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct score_share *share = &shares[i];
+        *share = (struct score_share){.percent = share->percent,
+                                      .vertices = (uint64_t)((double)graph->vertices * share->percent / 100)};
+        for (uint64_t v = 0; v < graph->vertices; v++) {
+            share->score_sum += score[v];
+            if (rank[v] < share->vertices) {
+                share->score += score[v];
+                share->elements += graph_degree(graph, v);
+            }
+        }
+    }
+}

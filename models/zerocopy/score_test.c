@@ -127,6 +127,26 @@ START_TEST(clustered_labels_make_weighted_serve_twenty_points_more)
 }
 END_TEST
 
-TEST_MAIN("score", one_round_of_the_worked_example, labels_weigh_n_over_labelled,
-          reverse_pagerank_is_its_own_next_round, on_a_kronecker_graph_the_scores_agree_within_a_point,
-          clustered_labels_make_weighted_serve_twenty_points_more)
+START_TEST(shares_of_the_best_vertices_count_their_lists_and_scores)
+{
+    struct graph g;
+    small(&g);
+    const double score[] = {1, 5, 2};
+    const uint32_t rank[] = {2, 0, 1};
+    struct score_share shares[] = {{.percent = 33}, {.percent = 34}, {.percent = 67}, {.percent = 100}};
+    score_shares(&g, score, rank, shares, 4);
+    static const uint64_t vertices[] = {0, 1, 2, 3}, elements[] = {0, 1, 1, 3};
+    static const double sums[] = {0, 5, 7, 8};
+    for (int i = 0; i < 4; i++) {
+        ck_assert_uint_eq(shares[i].vertices, vertices[i]);
+        ck_assert_uint_eq(shares[i].elements, elements[i]);
+        ck_assert_double_eq(shares[i].score, sums[i]);
+        ck_assert_double_eq(shares[i].score_sum, 8);
+    }
+    graph_release(&g);
+}
+END_TEST
+
+TEST_MAIN("score", shares_of_the_best_vertices_count_their_lists_and_scores, one_round_of_the_worked_example,
+          labels_weigh_n_over_labelled, reverse_pagerank_is_its_own_next_round,
+          on_a_kronecker_graph_the_scores_agree_within_a_point, clustered_labels_make_weighted_serve_twenty_points_more)
