@@ -32,7 +32,7 @@ struct figure {
     int (*write)(const struct figure_input *input, FILE *script, struct err *err);
 };
 
-extern const struct figure figure_tiering;
+extern const struct figure figure_tiering, figure_pcie_share, figure_legacy_runs;
 extern const struct figure figure_tlp_sizes, figure_tlp_latency;
 extern const struct figure figure_placement_overhead, figure_placement_timeline;
 extern const struct figure figure_uvm_speedup, figure_uvm_granularity, figure_uvm_locality, figure_uvm_timeline,

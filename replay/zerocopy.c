@@ -1,5 +1,6 @@
 /* zerocopy: what crosses PCIe when a GPU reads host memory by itself, request by request, under an access pattern. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ static const struct param settings[] = {
     PARAM_CHOICE_ROW(zerocopy_settings, uvm_time, "rate|engine", UVM_TIME_RATE,
                      "uvm: by the published rate, or by the uvm engine's batch costs"),
     ZEROCOPY_TIER_ROWS(zerocopy_settings),
+    PARAM_REAL_ROW(zerocopy_settings, sm_share_pct, "%", 0.1, 100, 100, "of the multiprocessors run the kernel"),
     {0}};
 
 static const struct policy_head *const policies[] = {
@@ -114,11 +116,11 @@ static int replay_scans(const struct replay_job *job, const struct scan_ops *ops
     struct tier tier;
     struct pcie pcie = *(const struct pcie *)platform_section_get(job->platform, "pcie");
     pcie.host_bytes_per_s /= (double)how->tier.gpus; /* all GPUs read host memory at once */
-    struct zerocopy_context context = {.pcie = &pcie,
-                                       .gpu = platform_section_get(job->platform, "gpu"),
-                                       .uvm = platform_section_get(job->platform, "uvm"),
-                                       .settings = how,
-                                       .tier = &tier};
+    struct gpu gpu = *(const struct gpu *)platform_section_get(job->platform, "gpu");
+    int64_t reading = llround(ceil((double)gpu.sms * how->sm_share_pct / 100));
+    gpu.sms = reading < 1 ? 1 : reading;
+    struct zerocopy_context context = {
+        .pcie = &pcie, .gpu = &gpu, .uvm = platform_section_get(job->platform, "uvm"), .settings = how, .tier = &tier};
     ops->setup(state, &context.setup);
     if (tier_open(&tier, &how->tier, &context.setup, err)) {
         tier_close(&tier);

@@ -18,6 +18,7 @@ struct zerocopy_settings {
     double gpu_memory_ratio; /* bytes of the first structure / GPU memory; 0: the platform's memory */
     int64_t uvm_time;
     struct tier_settings tier;
+    double sm_share_pct; /* of the multiprocessors that read */
 };
 
 /* What a run reads of the platform and the workload. */
