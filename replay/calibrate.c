@@ -116,18 +116,18 @@ struct uvm_fits {
     struct fit h2d, d2h;
     double *gaps; /* end of the last copy of a batch to the first of the next, ns */
     size_t gap_count, gap_cap;
-    int64_t last_end;
+    int64_t last_end, last_batch;
     bool failed;
 };
 
-static int on_batch(void *ctx, const struct store_value *v, size_t n)
+static int on_service(void *ctx, const struct store_value *v, size_t n)
 {
-    /* batches: batch, first_service, services, start_ns, end_ns, ... */
+    /* services: service, batch, block_addr, start_ns, end_ns, ... */
     struct uvm_fits *f = ctx;
-    if (n < 5 || v[3].type != STORE_INT || v[4].type != STORE_INT)
+    if (n < 5 || v[1].type != STORE_INT || v[3].type != STORE_INT || v[4].type != STORE_INT)
         return 0;
     int64_t gap = v[3].i - f->last_end;
-    if (f->last_end && gap > 0 && gap < 1000000) {
+    if (f->last_end && v[1].i != f->last_batch && gap > 0 && gap < 1000000) {
         if (mem_grow((void **)&f->gaps, &f->gap_cap, f->gap_count + 1, sizeof *f->gaps, NULL)) {
             f->failed = true;
             return 1;
@@ -135,6 +135,7 @@ static int on_batch(void *ctx, const struct store_value *v, size_t n)
         f->gaps[f->gap_count++] = (double)gap;
     }
     f->last_end = v[4].i;
+    f->last_batch = v[1].i;
     return 0;
 }
 
@@ -163,7 +164,7 @@ static int uvm_file(struct uvm_fits *f, const char *path, struct err *err)
         if (store_stream(store, s)->unit == TIME_NS)
             rc = uvm_stream(f, store, s, err);
     f->last_end = 0;
-    if (!rc && store_rows(store, "batches", on_batch, f, err) < 0)
+    if (!rc && store_rows(store, "services", on_service, f, err) < 0)
         rc = -1;
     if (f->failed)
         rc = err_set(err, "out of memory");
@@ -215,14 +216,12 @@ int calibrate_uvm(struct calibration *c, const char *const *paths, size_t count,
         rc = uvm_direction(c, &f.d2h, "d2h_bytes_per_s", "to the host", false, err);
     if (!rc && f.gap_count > 4) {
         qsort(f.gaps, f.gap_count, sizeof *f.gaps, ascending);
-        struct fit spread = {.rows = f.gap_count};
-        double quartiles = f.gaps[f.gap_count * 3 / 4] - f.gaps[f.gap_count / 4];
-        spread.rms = quartiles;
-        char from[160];
-        (void)snprintf(from, sizeof from, "median of %zu gaps between batches; residual is the quartile range",
-                       f.gap_count);
-        add(c, "uvm", "batch_after_ns", f.gaps[f.gap_count / 2], quartiles / 1.349 / sqrt((double)f.gap_count), &spread,
-            "ns", from);
+        char text[200];
+        (void)snprintf(text, sizeof text,
+                       "from one batch's last copy to the next one's first: median %.3g us of %zu; replay, new faults, "
+                       "interrupt and first service together, so the base's batch numbers stand",
+                       f.gaps[f.gap_count / 2] / 1e3, f.gap_count);
+        note(c, text);
     } else if (!rc) {
         note(c, "too few batches for the gap between them");
     }

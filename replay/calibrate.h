@@ -33,8 +33,8 @@ struct calibration {
  * flush_gpu. */
 int calibrate_placement(struct calibration *c, const char *const *paths, size_t count, struct err *err);
 
-/* uvm: recordings (traces). From migration records: bandwidth and cost per record in each direction; from batches: the
- * fixed cost between two batches. Times are traced times. */
+/* uvm: recordings (traces). From migration records: bandwidth and cost per record in each direction; the gap
+ * between batches is reported, not fitted: several costs share it. Times are traced times. */
 int calibrate_uvm(struct calibration *c, const char *const *paths, size_t count, struct err *err);
 
 /* The platform file: base and the fitted numbers, each with what it was fitted to. */
