@@ -47,6 +47,7 @@ struct load {
     const char *file;
     int depth;
     bool failed;
+    bool named, summarised; /* by this file, so far */
 };
 
 static int load_into(struct platform *platform, const char *name_or_file, int depth, struct err *err);
@@ -79,16 +80,35 @@ static int remember(struct platform *platform, const struct platform_section *se
     return 0;
 }
 
+/* What the base calls itself gives way to what this file said before it. */
+static int load_base(struct load *load, const char *base)
+{
+    struct platform *p = load->platform;
+    char name[sizeof p->name], summary[sizeof p->summary];
+    memcpy(name, p->name, sizeof name);
+    memcpy(summary, p->summary, sizeof summary);
+    if (load_into(p, base, load->depth + 1, load->err))
+        return -1;
+    if (load->named)
+        memcpy(p->name, name, sizeof name);
+    if (load->summarised)
+        memcpy(p->summary, summary, sizeof summary);
+    return 0;
+}
+
 static int set_head(struct load *load, const char *key, const char *value)
 {
-    if (strcmp(key, "name") == 0)
+    if (strcmp(key, "name") == 0) {
         (void)snprintf(load->platform->name, sizeof load->platform->name, "%s", value);
-    else if (strcmp(key, "summary") == 0)
+        load->named = true;
+    } else if (strcmp(key, "summary") == 0) {
         (void)snprintf(load->platform->summary, sizeof load->platform->summary, "%s", value);
-    else if (strcmp(key, "base") == 0)
-        return load_into(load->platform, value, load->depth + 1, load->err);
-    else
+        load->summarised = true;
+    } else if (strcmp(key, "base") == 0) {
+        return load_base(load, value);
+    } else {
         return err_set(load->err, "'%.60s' is not known in [platform]; expected name, summary or base", key);
+    }
     return 0;
 }
 
@@ -147,7 +167,7 @@ static int load_into(struct platform *platform, const char *name_or_file, int de
 {
     if (depth > BASE_DEPTH_MAX)
         return err_set(err, "platform '%.100s': 'base' goes more than %d levels deep", name_or_file, BASE_DEPTH_MAX);
-    struct load load = {platform, err, name_or_file, depth, false};
+    struct load load = {.platform = platform, .err = err, .file = name_or_file, .depth = depth};
     int line;
     if (is_file(name_or_file)) {
         line = ini_parse(name_or_file, on_value, &load);

@@ -30,6 +30,7 @@ START_TEST(a_file_can_start_from_a_shipped_platform)
     struct platform *p = load("[platform]\nname = mine\nbase = h200\n[gpu]\nsms = 66 | half of it\n", &err);
     ck_assert_msg(p != NULL, "%s", err.msg);
     const struct gpu *gpu = platform_section_get(p, "gpu");
+    ck_assert_str_eq(platform_name(p), "mine");
     ck_assert_int_eq(gpu->sms, 66);
     ck_assert_int_eq(gpu->l1_bytes, 262144);
     ck_assert_str_eq(platform_source(p, "gpu", "sms"), "half of it");
