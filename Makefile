@@ -1,4 +1,4 @@
-# offchip: make | make demo | make check | make lint | make asan | make fuzz | make bench | make install | make deps
+# offchip: make | make demo | make check | make lint | make asan | make fuzz | make bench | make reproduce | make install | make deps
 #
 # Files are found by pattern: X.c is library code, X_test.c a Check program, X_fuzz.c a libFuzzer target, X_bench.c a
 # benchmark, cmd/*.c the program. Nothing needs registering here.
@@ -58,7 +58,7 @@ MAN_SRC := $(wildcard docs/man/*.scd)
 MAN     := $(patsubst docs/man/%.scd,$(BUILD)/man/%,$(MAN_SRC))
 
 .DEFAULT_GOAL := all
-.PHONY: all demo check unit cli lint asan fuzz fuzzers bench install uninstall deps clean man format docs
+.PHONY: all demo check unit cli lint asan fuzz fuzzers bench reproduce install uninstall deps clean man format docs
 # What the CUDA driver loads into a recorded program, and the stand-ins for the driver and CUPTI that tests record with.
 INJECT    := $(BUILD)/liboffchip_inject.so
 INJECT_C  := $(filter-out %_test.c,$(wildcard trace/cupti_inject*.c))
@@ -172,6 +172,10 @@ $(BUILD)/bench/%: $(BUILD)/obj/%_bench.o $(BUILD)/liboffchip.a
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
 bench: $(BUILD)/offchip $(BENCHES)
 	@sh .ci/bench.sh $(BUILD)/offchip $(BENCHES)
+
+# Every experiment of the papers beside the published numbers; QUICK=1 leaves out the long ones.
+reproduce: $(BUILD)/offchip
+	@python3 .ci/reproduce.py $(BUILD)/offchip docs/reproduction.md $(if $(QUICK),--quick)
 
 lint: $(BUILD)/offchip
 	@sh .ci/lint.sh $(BUILD)/offchip "$(CSTD) -Wall -Wextra -Werror -fopenmp $(INCLUDE) $(PKG)"
