@@ -20,7 +20,7 @@ MAP = (
         ("Figs. 3.1 to 3.3", DRAWING), ("Fig. 3.4", DRAWING), ("Fig. 3.5", DRAWING + "; policy `shift`"), ("Fig. 3.6", "not covered, because sharing a GPU between kernels is not modelled; few multiprocessors are (row of figure 3.12)"),
         ("Figs. 3.7 to 3.9", DRAWING), ("Table 3.1", "not covered, because it compares programming interfaces"), ("Table 3.2", SETUP + "platform rtx3090"), ("Table 3.3", SETUP + "the machine"),
         ("Table 3.4", "row sizes in section chapter 3; the data sets are not at hand"), ("Fig. 3.10", "`replay zerocopy synth:gather,row_bytes=N`; section chapter 3"), ("Fig. 3.11", SHOTS),
-        ("Fig. 3.12", "`replay zerocopy synth:array,blocks=N`; section chapter 3"), ("Fig. 3.13", "not covered on the RTX 3090, because its issue latency is not published"), ("Fig. 3.14", DATASET), ("Fig. 3.15", DATASET),
+        ("Fig. 3.12", "`plot pcie-share`; section chapter 3"), ("Fig. 3.13", "not covered on the RTX 3090, because its issue latency is not published"), ("Fig. 3.14", DATASET), ("Fig. 3.15", DATASET),
         ("Fig. 4.1", "settings resident=reverse-pagerank and weighted"), ("Figs. 4.2 to 4.4", DRAWING), ("Figs. 4.5 to 4.7", DRAWING + "; settings shared_pct, gpus, layout"),
         ("Table 4.1", SETUP + "data sets that are not at hand"), ("Fig. 4.8", "`plot tiering`; section chapter 4, on Kronecker graphs"), ("Fig. 4.9", DATASET), ("Fig. 4.10", "section chapter 4, on Kronecker graphs"),
         ("Fig. 4.11", "traffic: section chapter 4, on Kronecker graphs; training time: " + DATASET), ("Fig. 4.12", DATASET))),
@@ -35,7 +35,7 @@ MAP = (
         ("Fig. 8", "`plot placement-overhead`; errors not covered, because the measured times are bars without numbers"), ("Fig. 9", "section bateni-2020"), ("Figs. 10 to 12", "not covered, because the drone's and the car's programs have no published sizes and times"),
         ("Table I", "the rules of D, M and H: placement.md"), ("Table II", "not covered, because times of the pairs are not printed"), ("Table III", "parameters of a task file: placement.md"),
         ("Table IV", "fixtures/tasks/table4.ini and table4-agx.ini"), ("Table V", "Rodinia rows: section bateni-2020; drone and car: not covered, because their programs have no published sizes and times"))),
-    ("wilt-2017", (("Table 1", "section wilt-2017, platform gm200"), ("Table 2", "section wilt-2017, platform gp100"))),
+    ("wilt-2017", (("Table 1", "`plot legacy-runs`; section wilt-2017, platform gm200"), ("Table 2", "section wilt-2017, platform gp100"))),
 )
 
 
