@@ -69,6 +69,10 @@ for c in $($prog --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     rm -f /tmp/offchip-o.$$ /tmp/offchip-m.$$
 done
 
+for page in docs/man/*.scd; do
+    scdoc < "$page" > /dev/null || say "$page is not what scdoc reads"
+done
+
 # The generated page is current.
 [ -f docs/policies.md ] && { sh .ci/policies.sh "$prog" | cmp -s - docs/policies.md || say "docs/policies.md is not current: run 'make docs'"; }
 
