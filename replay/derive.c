@@ -109,10 +109,10 @@ static int take_record(struct walk *w, const struct record *r, int64_t access, s
     if (hand_over(w, err))
         return -1;
     if (r->kind == RECORD_KERNEL_END)
-        return w->taking ? w->taker->end(w->ctx, r->group, err) : 0;
+        return w->taking && w->taker->end ? w->taker->end(w->ctx, r->group, err) : 0;
     w->taking = wanted(w, r->id);
     w->counts.launches += w->taking;
-    return w->taking ? w->taker->launch(w->ctx, r, err) : 0;
+    return w->taking && w->taker->launch ? w->taker->launch(w->ctx, r, err) : 0;
 }
 
 static int walk_stream(struct walk *w, struct store *in, int stream, struct err *err)

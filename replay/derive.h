@@ -42,7 +42,7 @@ struct derive_counts {
     uint64_t records;                                /* written */
 };
 
-/* What derive_walk() calls; each returns 0, or -1 with *err set. */
+/* What derive_walk() calls; each returns 0, or -1 with *err set. launch and end may be NULL: nothing to do there. */
 struct derive_taker {
     int (*launch)(void *ctx, const struct record *kernel, struct err *err);
     int (*op)(void *ctx, const struct derive_op *op, struct err *err);

@@ -5,22 +5,6 @@
 #include "trace/actor.h"
 #include "trace/mem.h"
 
-static int no_launch(void *ctx, const struct record *kernel, struct err *err)
-{
-    (void)ctx;
-    (void)kernel;
-    (void)err;
-    return 0;
-}
-
-static int no_end(void *ctx, uint32_t launch, struct err *err)
-{
-    (void)ctx;
-    (void)launch;
-    (void)err;
-    return 0;
-}
-
 static int note_reads(void *ctx, const struct derive_op *op, struct err *err)
 {
     struct derive_scans *s = ctx;
@@ -37,7 +21,7 @@ static int note_reads(void *ctx, const struct derive_op *op, struct err *err)
 int derive_scans_open(struct derive_scans *s, struct store *in, struct store *out, const struct derive_options *options,
                       struct err *err)
 {
-    static const struct derive_taker taker = {no_launch, note_reads, no_end};
+    static const struct derive_taker taker = {.op = note_reads};
     s->element = 8;
     if (derive_walk(in, options, &taker, s, NULL, err) || derive_space_merge(&s->space, NULL, err))
         return -1;

@@ -84,22 +84,6 @@ static int pages_of(const struct derive_op *op, uint64_t pages[2 * ACCESS_LANES]
     return n;
 }
 
-static int no_mark(void *ctx, const struct record *kernel, struct err *err)
-{
-    (void)ctx;
-    (void)kernel;
-    (void)err;
-    return 0;
-}
-
-static int no_end(void *ctx, uint32_t launch, struct err *err)
-{
-    (void)ctx;
-    (void)launch;
-    (void)err;
-    return 0;
-}
-
 static int note_pages(void *ctx, const struct derive_op *op, struct err *err)
 {
     struct touching *t = ctx;
@@ -174,7 +158,7 @@ static int add_allocations(struct touching *t, struct store *out, struct err *er
 static int write_touches(struct touching *t, struct store *in, struct store *out, const struct derive_options *options,
                          struct derive_counts *counts, struct err *err)
 {
-    static const struct derive_taker first = {no_mark, note_pages, no_end};
+    static const struct derive_taker first = {.op = note_pages};
     static const struct derive_taker second = {begin_launch, add_touches, end_launch};
     if (derive_walk(in, options, &first, t, NULL, err) || derive_space_merge(&t->space, in, err))
         return -1;

@@ -129,6 +129,14 @@ static int llm(const struct figure_input *input, FILE *script, struct err *err)
                      "speed-up over one after the other (dashed: ideal)", err);
 }
 
+/* "f3fs VC2": a policy under v + 1 virtual channels. */
+static void put_label(FILE *script, const struct bar *b, int v)
+{
+    char label[LABEL + 8];
+    (void)snprintf(label, sizeof label, "%s VC%d", b->policy, v + 1);
+    plot_quote(script, label);
+}
+
 /* Shares stacked: MEM below, PIM above; a pair of bars per policy. */
 static int throughput(const struct figure_input *input, FILE *script, struct err *err)
 {
@@ -139,11 +147,9 @@ static int throughput(const struct figure_input *input, FILE *script, struct err
     for (size_t k = 0; k < bars.count; k++)
         for (int v = 0; v < 2; v++) {
             const struct bar *b = &bars.bar[k];
-            char label[LABEL + 8];
             if (!b->n[v])
                 continue;
-            (void)snprintf(label, sizeof label, "%s VC%d", b->policy, v + 1);
-            plot_quote(script, label);
+            put_label(script, b, v);
             (void)fprintf(script, " %.9g %.9g\n", b->sum[v][0] / (double)b->n[v], b->sum[v][1] / (double)b->n[v]);
         }
     (void)fprintf(script, "EOD\nset style data histograms\nset style histogram rowstacked\n"
@@ -165,11 +171,9 @@ static int ablation(const struct figure_input *input, FILE *script, struct err *
     for (size_t k = 0; k < bars.count; k++)
         for (int v = 0; v < 2; v++) {
             const struct bar *b = &bars.bar[k];
-            char label[LABEL + 8];
             if (!b->n[v])
                 continue;
-            (void)snprintf(label, sizeof label, "%s VC%d", b->policy, v + 1);
-            plot_quote(script, label);
+            put_label(script, b, v);
             put(script, true, b->zeros[v] ? 0 : exp(b->log_sum[v] / (double)b->n[v]));
             put(script, true, b->sum[v][1] / (double)b->n[v]);
             (void)fputc('\n', script);
