@@ -132,7 +132,7 @@ static int llm(const struct figure_input *input, FILE *script, struct err *err)
 /* "f3fs VC2": a policy under v + 1 virtual channels. */
 static void put_label(FILE *script, const struct bar *b, int v)
 {
-    char label[LABEL + 8];
+    char label[LABEL + 16]; /* " VC" and any int */
     (void)snprintf(label, sizeof label, "%s VC%d", b->policy, v + 1);
     plot_quote(script, label);
 }
