@@ -107,7 +107,17 @@ $(BUILD)/obj/gen/embedded.o: $(BUILD)/gen/embedded.c
 	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
 # The loops over columns gain half their speed from vector code.
 $(BUILD)/obj/trace/column.o $(BUILD)/obj/trace/chunk.o: OWN += -O3
-$(BUILD)/obj/trace/store.o $(BUILD)/obj/cmd/main.o $(BUILD)/obj/cmd/cmd_%.o: OWN += -DOFFCHIP_VERSION='"$(VERSION)"'
+
+# --- the version: looked at every time, written when it changed; only the program is linked anew for it ---
+VERSION_C = const char offchip_version[] = "$(VERSION)", offchip_build[] = "$(strip $(CC) $(OPT) $(MARCH) $(SAN) $(CFLAGS))";
+$(BUILD)/gen/version.c: FORCE
+	@mkdir -p $(@D)
+	@echo '#include "trace/version.h"' > $@.new; echo '$(VERSION_C)' >> $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+VERSION_O := $(BUILD)/obj/gen/version.o
+$(VERSION_O): $(BUILD)/gen/version.c trace/version.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
 
 # The archive is made anew when the list of its members changes.
 $(BUILD)/lib.list: FORCE
@@ -118,7 +128,7 @@ FORCE:
 $(BUILD)/liboffchip.a: $(call OBJ,$(LIB_C)) $(BUILD)/obj/gen/embedded.o $(BUILD)/lib.list
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $(filter %.o,$^)
-$(BUILD)/offchip: $(call OBJ,$(CMD_C)) $(BUILD)/liboffchip.a
+$(BUILD)/offchip: $(call OBJ,$(CMD_C)) $(VERSION_O) $(BUILD)/liboffchip.a
 	$(call SAY,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
 
@@ -137,9 +147,9 @@ SHARED += $(EXTENSION)
 -include $(patsubst %.c,$(BUILD)/ext/%.d,$(EXTENSION_C))
 
 # --- tests ---
-$(BUILD)/test/%: $(BUILD)/obj/%_test.o $(BUILD)/liboffchip.a
+$(BUILD)/test/%: $(BUILD)/obj/%_test.o $(BUILD)/liboffchip.a | $(VERSION_O)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) $(CHECK_LIBS) -o $@
+	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(VERSION_O) $(LIBS) $(CHECK_LIBS) -o $@
 unit: $(EXTENSION) $(TESTS)
 	@sh .ci/unit.sh $(TESTS)
 cli: $(BUILD)/offchip
@@ -157,19 +167,19 @@ asan:
 
 # --- fuzzing: clang's libFuzzer, FUZZ_S seconds each ---
 FUZZ_S ?= 10
-$(BUILD)/fuzz/%: $(BUILD)/obj/%_fuzz.o $(BUILD)/liboffchip.a
+$(BUILD)/fuzz/%: $(BUILD)/obj/%_fuzz.o $(BUILD)/liboffchip.a | $(VERSION_O)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -fsanitize=fuzzer $(LDFLAGS_ALL) $^ $(LIBS) -o $@
+	$(Q)$(CC) -fsanitize=fuzzer $(LDFLAGS_ALL) $^ $(VERSION_O) $(LIBS) -o $@
 fuzzers: $(FUZZERS)
 fuzz:
 	$(MAKE) BUILD=$(BUILD)/clang-fuzz CC=clang OPT="-O1 -g" SAN="-fsanitize=address,undefined,fuzzer-no-link" fuzzers
 	@sh .ci/fuzz.sh $(BUILD)/clang-fuzz/fuzz $(FUZZ_S)
 
 # --- benchmarks: never pass or fail ---
-$(BUILD)/bench/%: $(BUILD)/obj/%_bench.o $(BUILD)/liboffchip.a
+$(BUILD)/bench/%: $(BUILD)/obj/%_bench.o $(BUILD)/liboffchip.a | $(VERSION_O)
 	@mkdir -p $(@D)
 	$(call SAY,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(VERSION_O) $(LIBS) -o $@
 bench: $(BUILD)/offchip $(BENCHES)
 	@sh .ci/bench.sh $(BUILD)/offchip $(BENCHES)
 

@@ -6,11 +6,6 @@
 
 #include "cmd/opt.h"
 
-/* Set by make from git; the release otherwise. */
-#ifndef OFFCHIP_VERSION
-#define OFFCHIP_VERSION "0.1.0"
-#endif
-
 enum exit_status {
     EXIT_DONE = 0,
     EXIT_DATA = 1, /* data or run-time error */

@@ -9,6 +9,7 @@
 #include "cmd/table.h"
 #include "replay/save.h"
 #include "trace/mem.h"
+#include "trace/version.h"
 
 static const char *policy, *platform, *baseline, *output, *requests;
 static struct opt_list sets, mems, pims;
@@ -169,7 +170,7 @@ static int save(const struct replay_request *request, const struct replay_result
 {
     struct err err = {""};
     struct results *results = results_open(output, RESULTS_APPEND, &err);
-    int rc = results ? replay_save(results, request, result, -1, OFFCHIP_VERSION, &err) : -1;
+    int rc = results ? replay_save(results, request, result, -1, offchip_version, &err) : -1;
     results_close(results);
     if (rc)
         return cmd_fail(EXIT_DATA, "%s", err.msg);

@@ -7,6 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/table.h"
 #include "replay/html.h"
+#include "trace/version.h"
 
 static const char *metrics, *pivot, *html;
 static int aggregate, format;
@@ -123,7 +124,7 @@ static int write_html(const struct report *report, const struct run_set *runs)
     FILE *f = fopen(part, "w");
     if (!f)
         return cmd_fail(EXIT_DATA, "cannot write '%s': %s", part, strerror(errno));
-    int rc = html_write(report, runs, OFFCHIP_VERSION, f, &err);
+    int rc = html_write(report, runs, offchip_version, f, &err);
     if (fclose(f) && !rc)
         rc = err_set(&err, "the file could not be written: %s", strerror(errno));
     if (!rc && rename(part, html))

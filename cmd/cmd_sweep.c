@@ -12,6 +12,7 @@
 #include "replay/save.h"
 #include "replay/sweep.h"
 #include "trace/mem.h"
+#include "trace/version.h"
 
 static const char *policy, *platform, *baseline, *output, *shard;
 static struct opt_list sets, mems, pims, grids;
@@ -62,7 +63,7 @@ static int already_there(struct shared *s, const struct replay_request *request,
                          struct err *err)
 {
     (void)pthread_mutex_lock(&s->lock);
-    int there = replay_saved(s->results, request, result, OFFCHIP_VERSION, err);
+    int there = replay_saved(s->results, request, result, offchip_version, err);
     s->found += there == 1;
     (void)pthread_mutex_unlock(&s->lock);
     return there;
@@ -87,7 +88,7 @@ static void run_point(struct shared *s, size_t index, const struct replay_reques
             return;
         }
         (void)pthread_mutex_lock(&s->lock);
-        int rc = replay_save(s->results, request, &result, (int64_t)(index * runs), OFFCHIP_VERSION, &err);
+        int rc = replay_save(s->results, request, &result, (int64_t)(index * runs), offchip_version, &err);
         s->ran++;
         (void)pthread_mutex_unlock(&s->lock);
         if (rc)

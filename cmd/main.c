@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "trace/version.h"
 
 /* In the order of `offchip --help`. */
 const struct command *const commands[] = {
@@ -96,6 +97,14 @@ static int overview(FILE *to)
     return to == stdout ? EXIT_DONE : EXIT_USAGE;
 }
 
+static void print_version(void)
+{
+    const char *name, *value;
+    printf("offchip %s\n", offchip_version);
+    for (size_t i = 0; (name = version_fact(i, &value)); i++)
+        printf("  %-16s %s\n", name, value);
+}
+
 static int run(const struct command *c, int argc, char **argv)
 {
     running = c;
@@ -129,7 +138,7 @@ int main(int argc, char **argv)
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         return finish(overview(stdout));
     if (strcmp(name, "--version") == 0) {
-        printf("offchip %s\n", OFFCHIP_VERSION);
+        print_version();
         return finish(EXIT_DONE);
     }
     if (strcmp(name, "help") == 0 && argc == 2)

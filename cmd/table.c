@@ -61,29 +61,44 @@ static bool numeric(const char *text)
     return isdigit((unsigned char)*p);
 }
 
-void table_print(const struct table *table, FILE *to)
+/* How wide a column is, and whether it stands to the right: all its cells but the header are numbers. */
+struct layout {
+    size_t widest;
+    bool right;
+};
+
+static struct layout column_layout(const struct table *table, size_t column)
 {
     size_t rows = table->count / table->columns;
+    struct layout layout = {0, rows > 1};
     for (size_t r = 0; r < rows; r++) {
-        for (size_t c = 0; c < table->columns; c++) {
-            size_t widest = 0;
-            bool right = rows > 1;
-            for (size_t i = 0; i < rows; i++) {
-                const char *cell = table->cells[i * table->columns + c];
-                size_t w = width(cell);
-                widest = w > widest ? w : widest;
-                right = right && (i == 0 || numeric(cell));
-            }
-            const char *cell = table->cells[r * table->columns + c];
-            int pad = (int)(widest - width(cell));
-            bool last = c + 1 == table->columns;
-            if (right)
-                (void)fprintf(to, "%*s%s%s", pad, "", cell, last ? "" : "  ");
-            else
-                (void)fprintf(to, "%s%*s%s", cell, last ? 0 : pad, "", last ? "" : "  ");
-        }
-        (void)fputc('\n', to);
+        const char *cell = table->cells[r * table->columns + column];
+        size_t w = width(cell);
+        layout.widest = w > layout.widest ? w : layout.widest;
+        layout.right = layout.right && (r == 0 || numeric(cell));
     }
+    return layout;
+}
+
+void table_print(const struct table *table, FILE *to)
+{
+    struct layout *layouts = mem_zalloc(table->columns, sizeof *layouts, NULL);
+    if (!layouts)
+        out_of_memory();
+    for (size_t c = 0; c < table->columns; c++)
+        layouts[c] = column_layout(table, c);
+    for (size_t i = 0; i < table->count / table->columns * table->columns; i++) {
+        const struct layout *layout = &layouts[i % table->columns];
+        const char *cell = table->cells[i];
+        int pad = (int)(layout->widest - width(cell));
+        bool last = (i + 1) % table->columns == 0;
+        if (layout->right)
+            (void)fprintf(to, "%*s%s", pad, "", cell);
+        else
+            (void)fprintf(to, "%s%*s", cell, last ? 0 : pad, "");
+        (void)fputs(last ? "\n" : "  ", to);
+    }
+    free(layouts);
 }
 
 static void csv_cell(const char *cell, FILE *to)

@@ -29,6 +29,22 @@ START_TEST(numbers_stand_right_and_words_left)
 }
 END_TEST
 
+/* Work per cell must not grow with the rows: this took minutes when each cell measured its whole column. */
+START_TEST(a_hundred_thousand_rows_print_in_linear_time)
+{
+    enum { ROWS = 100000 };
+    struct table t;
+    table_init(&t, 3);
+    for (int i = 0; i < 3 * ROWS; i++)
+        table_cell(&t, "%d", i);
+    char *text = printed(&t, table_print);
+    ck_assert_uint_eq(strlen(text), (size_t)ROWS * 23);
+    ck_assert_int_eq(strncmp(text, "     0       1       2\n     3       4       5\n", 46), 0);
+    free(text);
+    table_release(&t);
+}
+END_TEST
+
 START_TEST(csv_quotes_what_needs_it)
 {
     struct table t;
@@ -58,4 +74,5 @@ START_TEST(metrics_read_well)
 }
 END_TEST
 
-TEST_MAIN("table", numbers_stand_right_and_words_left, csv_quotes_what_needs_it, metrics_read_well)
+TEST_MAIN("table", numbers_stand_right_and_words_left, a_hundred_thousand_rows_print_in_linear_time,
+          csv_quotes_what_needs_it, metrics_read_well)

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define ABI_CUDA_VERSION "13.0" /* of the headers that are restated here */
+
 typedef void *abi_context; /* CUcontext */
 typedef uint32_t abi_result;
 

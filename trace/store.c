@@ -14,6 +14,7 @@
 #include "trace/dbfile.h"
 #include "trace/mem.h"
 #include "trace/store_parts.h"
+#include "trace/version.h"
 
 /* 16 KiB pages: a chunk takes a dozen writes rather than fifty, an empty trace half a MiB. */
 static const char page_size_sql[] = "PRAGMA page_size = 16384";
@@ -59,10 +60,6 @@ const char *store_origin_get(const struct store *store, const char *key)
 
 /* --- creating --- */
 
-#ifndef OFFCHIP_VERSION
-#define OFFCHIP_VERSION "unknown"
-#endif
-
 static int first_facts(struct store *store, const char *command_line, struct err *err)
 {
     char now[32];
@@ -74,7 +71,7 @@ static int first_facts(struct store *store, const char *command_line, struct err
     if (uname(&host))
         memset(&host, 0, sizeof host);
     return store_put_origin(store, "state", "incomplete", err) || store_origin(store, "created", now, err) ||
-                   store_origin(store, "offchip_version", OFFCHIP_VERSION, err) ||
+                   store_origin(store, "offchip_version", offchip_version, err) ||
                    store_origin(store, "host", host.nodename, err) ||
                    store_origin(store, "command_line", command_line ? command_line : "", err) ||
                    store_commit(store, err)
