@@ -9,7 +9,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/meter.h"
-#include "replay/save.h"
+#include "replay/save_queue.h"
 #include "replay/sweep.h"
 #include "trace/mem.h"
 #include "trace/version.h"
@@ -41,9 +41,9 @@ struct shared {
     size_t total, part, parts;
     atomic_size_t next;
     struct progress progress;
+    struct save_queue *queue;
+    atomic_size_t ran, found;
     pthread_mutex_t lock; /* of everything below */
-    struct results *results;
-    size_t ran, found;
     bool failed, usage;
     struct err err;
 };
@@ -59,16 +59,6 @@ static void fail(struct shared *s, bool usage, const struct err *err)
     (void)pthread_mutex_unlock(&s->lock);
 }
 
-static int already_there(struct shared *s, const struct replay_request *request, const struct replay_result *result,
-                         struct err *err)
-{
-    (void)pthread_mutex_lock(&s->lock);
-    int there = replay_saved(s->results, request, result, offchip_version, err);
-    s->found += there == 1;
-    (void)pthread_mutex_unlock(&s->lock);
-    return there;
-}
-
 /* One prepared point: looked up, run, saved. */
 static void run_point(struct shared *s, size_t index, const struct replay_request *request)
 {
@@ -78,7 +68,7 @@ static void run_point(struct shared *s, size_t index, const struct replay_reques
         fail(s, true, &err);
         return;
     }
-    int there = already_there(s, request, &result, &err);
+    int there = save_queue_has(s->queue, request, &result, offchip_version, &err);
     size_t runs = result.policy_count + result.extra_baseline;
     if (there < 0) {
         fail(s, false, &err);
@@ -87,12 +77,14 @@ static void run_point(struct shared *s, size_t index, const struct replay_reques
             fail(s, false, &err);
             return;
         }
-        (void)pthread_mutex_lock(&s->lock);
-        int rc = replay_save(s->results, request, &result, (int64_t)(index * runs), offchip_version, &err);
-        s->ran++;
-        (void)pthread_mutex_unlock(&s->lock);
-        if (rc)
+        struct save_point point;
+        if (save_point_init(&point, request, &result, (int64_t)(index * runs), offchip_version, &err) ||
+            save_queue_add(s->queue, &point, &err))
             fail(s, false, &err);
+        else
+            (void)atomic_fetch_add(&s->ran, 1);
+    } else {
+        (void)atomic_fetch_add(&s->found, 1);
     }
     replay_release(&result);
 }
@@ -184,19 +176,24 @@ static int execute(const struct sweep *sweep)
     s.total = sweep_jobs(sweep, &err);
     if (!s.total)
         return cmd_usage("%s", err.msg);
-    s.results = results_open(output, force ? RESULTS_FORCE : RESULTS_APPEND, &err);
-    if (!s.results)
+    struct results *results = results_open(output, force ? RESULTS_FORCE : RESULTS_APPEND, &err);
+    s.queue = results ? save_queue_open(results, &err) : NULL;
+    if (!s.queue) {
+        results_close(results);
         return cmd_fail(EXIT_DATA, "%s", err.msg);
+    }
     (void)pthread_mutex_init(&s.lock, NULL);
     atomic_store(&s.progress.total, (s.total + s.parts - 1 - s.part) / s.parts);
     struct meter *meter = meter_start(&s.progress, "sweep");
     run_all(&s, (size_t)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)));
     meter_stop(meter);
-    results_close(s.results);
+    if (save_queue_close(s.queue, &err))
+        fail(&s, false, &err);
+    results_close(results);
     (void)pthread_mutex_destroy(&s.lock);
     if (s.failed)
         return s.usage ? cmd_usage("%s", s.err.msg) : cmd_fail(EXIT_DATA, "%s", s.err.msg);
-    cmd_say("%zu points run, %zu found finished in %s", s.ran, s.found, output);
+    cmd_say("%zu points run, %zu found finished in %s", atomic_load(&s.ran), atomic_load(&s.found), output);
     return EXIT_DONE;
 }
 

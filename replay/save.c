@@ -7,37 +7,22 @@
 #include "replay/sweep.h"
 #include "trace/mem.h"
 
-/* The texts of one run, which results_put() wants as strings. */
-struct texts {
-    char key[33];
-    char *params, *metrics, *intervals, *notes;
-};
-
-static void texts_release(struct texts *t)
+/* The point owns the text; NULL stays NULL. */
+static const char *keep(struct save_point *point, char *text, struct err *err)
 {
-    free(t->params);
-    free(t->metrics);
-    free(t->intervals);
-    free(t->notes);
+    if (!text || mem_grow((void **)&point->texts, &point->text_cap, point->text_count + 1, sizeof *point->texts, err)) {
+        free(text);
+        return NULL;
+    }
+    return point->texts[point->text_count++] = text;
 }
 
-static int texts_make(struct texts *t, const struct replay_request *request, const struct replay_result *result,
-                      size_t i, const char *version, struct err *err)
+/* As keep(), of a JSON value, whose reference is taken. */
+static const char *keep_json(struct save_point *point, json_t *value, struct err *err)
 {
-    json_t *run = json_object();
-    if (outcome_to_json(&result->runs[i], run, err)) {
-        json_decref(run);
-        return -1;
-    }
-    json_t *params = replay_params_json(result->policies[i].head->params, result->policies[i].params);
-    t->params = json_dumps(params, JSON_COMPACT);
-    t->metrics = json_dumps(json_object_get(run, "metrics"), JSON_COMPACT);
-    t->intervals = json_dumps(json_object_get(run, "interval"), JSON_COMPACT);
-    t->notes = json_dumps(json_object_get(run, "notes"), JSON_COMPACT);
-    sweep_key(request, result, i, version, t->key);
-    json_decref(params);
-    json_decref(run);
-    return t->params && t->metrics && t->intervals && t->notes ? 0 : err_set(err, "out of memory");
+    char *text = json_dumps(value, JSON_COMPACT);
+    json_decref(value);
+    return keep(point, text, err);
 }
 
 /* "synth:x", or "mem=A + pim=B". */
@@ -52,42 +37,75 @@ static void input_text(const struct replay_request *request, char *buf, size_t s
     }
 }
 
+static int add_run(struct save_point *point, const struct replay_request *request, const struct replay_result *result,
+                   const char *version, struct err *err)
+{
+    size_t i = point->count;
+    struct results_run *run = &point->runs[i];
+    char key[33];
+    json_t *out = json_object();
+    if (outcome_to_json(&result->runs[i], out, err)) {
+        json_decref(out);
+        return -1;
+    }
+    sweep_key(request, result, i, version, key);
+    run->key = keep(point, mem_strdup(key, err), err);
+    run->policy = result->policies[i].head->name;
+    run->params =
+        keep_json(point, replay_params_json(result->policies[i].head->params, result->policies[i].params), err);
+    run->metrics = keep_json(point, json_incref(json_object_get(out, "metrics")), err);
+    run->intervals = keep_json(point, json_incref(json_object_get(out, "interval")), err);
+    run->notes = keep_json(point, json_incref(json_object_get(out, "notes")), err);
+    run->baseline = i == result->baseline;
+    json_decref(out);
+    point->count++;
+    return run->key && run->params && run->metrics && run->intervals && run->notes ? 0 : err_set(err, "out of memory");
+}
+
+int save_point_init(struct save_point *point, const struct replay_request *request, const struct replay_result *result,
+                    int64_t position, const char *version, struct err *err)
+{
+    *point = (struct save_point){0};
+    size_t n = result->policy_count + result->extra_baseline;
+    char input[4096];
+    input_text(request, input, sizeof input);
+    const struct results_run common = {.engine = result->engine->name,
+                                       .input = keep(point, mem_strdup(input, err), err),
+                                       .input_hash = keep(point, mem_strdup(request->inputs[0].hash, err), err),
+                                       .platform = keep(point, mem_strdup(platform_name(result->platform), err), err),
+                                       .settings = keep_json(point, replay_settings_json(result), err),
+                                       .version = version};
+    point->runs = mem_zalloc(n, sizeof *point->runs, err);
+    int rc = point->runs && common.input && common.input_hash && common.platform && common.settings
+                 ? 0
+                 : err_set(err, "out of memory");
+    for (size_t i = 0; i < n && !rc; i++) {
+        point->runs[i] = common;
+        point->runs[i].position = position < 0 ? -1 : position + (int64_t)i;
+        rc = add_run(point, request, result, version, err);
+    }
+    if (rc)
+        save_point_release(point);
+    return rc;
+}
+
+void save_point_release(struct save_point *point)
+{
+    for (size_t i = 0; i < point->text_count; i++)
+        free(point->texts[i]);
+    free((void *)point->texts);
+    free(point->runs);
+    *point = (struct save_point){0};
+}
+
 int replay_save(struct results *results, const struct replay_request *request, const struct replay_result *result,
                 int64_t position, const char *version, struct err *err)
 {
-    size_t n = result->policy_count + result->extra_baseline;
-    struct texts *texts = mem_zalloc(n, sizeof *texts, err);
-    struct results_run *runs = mem_zalloc(n, sizeof *runs, err);
-    json_t *object = replay_settings_json(result);
-    char *settings = json_dumps(object, JSON_COMPACT);
-    json_decref(object);
-    char input[4096];
-    input_text(request, input, sizeof input);
-    int rc = texts && runs && settings ? 0 : -1;
-    for (size_t i = 0; i < n && !rc; i++) {
-        rc = texts_make(&texts[i], request, result, i, version, err);
-        runs[i] = (struct results_run){.key = texts[i].key,
-                                       .position = position < 0 ? -1 : position + (int64_t)i,
-                                       .engine = result->engine->name,
-                                       .input = input,
-                                       .input_hash = request->inputs[0].hash,
-                                       .platform = platform_name(result->platform),
-                                       .policy = result->policies[i].head->name,
-                                       .settings = settings,
-                                       .params = texts[i].params,
-                                       .metrics = texts[i].metrics,
-                                       .intervals = texts[i].intervals,
-                                       .notes = texts[i].notes,
-                                       .baseline = i == result->baseline,
-                                       .version = version};
-    }
-    if (!rc)
-        rc = results_put(results, runs, n, err);
-    for (size_t i = 0; texts && i < n; i++)
-        texts_release(&texts[i]);
-    free(texts);
-    free(runs);
-    free(settings);
+    struct save_point point;
+    if (save_point_init(&point, request, result, position, version, err))
+        return -1;
+    int rc = results_put(results, point.runs, point.count, err);
+    save_point_release(&point);
     return rc;
 }
 
