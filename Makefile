@@ -40,7 +40,7 @@ LDFLAGS_ALL = -fopenmp $(SAN) $(LDFLAGS)
 CHECK_LIBS = $(shell pkg-config --libs check)
 
 # Sources that are not part of the library: built into objects of their own.
-APART   := trace/vtab_extension.c $(wildcard trace/cupti_inject*.c)
+APART   := trace/vtab_extension.c $(wildcard trace/cupti_inject*.c trace/inject_*.c)
 ALL_C   := $(wildcard cmd/*.c trace/*.c trace/readers/*.c trace/exporters/*.c trace/workloads/*.c replay/*.c models/*.c models/*/*.c)
 TEST_C  := $(filter %_test.c,$(ALL_C))
 FUZZ_C  := $(filter %_fuzz.c,$(ALL_C))
@@ -61,7 +61,7 @@ MAN     := $(patsubst docs/man/%.scd,$(BUILD)/man/%,$(MAN_SRC))
 .PHONY: all demo check unit cli lint asan fuzz fuzzers bench reproduce install uninstall deps clean man format docs
 # What the CUDA driver loads into a recorded program, and the stand-ins for the driver and CUPTI that tests record with.
 INJECT    := $(BUILD)/liboffchip_inject.so
-INJECT_C  := $(filter-out %_test.c,$(wildcard trace/cupti_inject*.c))
+INJECT_C  := $(filter-out %_test.c,$(wildcard trace/cupti_inject*.c trace/inject_*.c))
 STANDIN   := $(BUILD)/standin/libcuda.so.1 $(BUILD)/standin/libcupti.so $(BUILD)/standin/target
 SHARED    += $(INJECT)
 $(INJECT): $(call OBJ,$(INJECT_C))

@@ -192,31 +192,10 @@ static bool helper_start(void)
     return inject.helper_runs;
 }
 
-static long env_long(const char *name, long lo, long hi, long value)
-{
-    const char *text = getenv(name);
-    char *end;
-    if (!text || !*text)
-        return value;
-    errno = 0;
-    long v = strtol(text, &end, 10);
-    return errno || *end || v < lo || v > hi ? value : v;
-}
-
-static void process_facts(void)
+static void version_fact(void)
 {
     uint32_t version = 0;
     char text[32];
-    FILE *f = fopen("/proc/self/comm", "re");
-    if (f) {
-        if (fgets(text, sizeof text, f)) {
-            text[strcspn(text, "\n")] = 0;
-            inject_fact("process_name", text);
-        }
-        fclose(f);
-    }
-    (void)snprintf(text, sizeof text, "%ld", (long)inject.owner);
-    inject_fact("process_id", text);
     if (inject.cupti.get_version && inject.cupti.get_version(&version) == ABI_SUCCESS) {
         (void)snprintf(text, sizeof text, "%u", version);
         inject_fact("cupti_version", text);
@@ -249,7 +228,7 @@ static bool subscribe(void)
 
 static bool inject_start(void)
 {
-    size_t max_bytes = (size_t)env_long(RECORD_PIPE_BUFFERS, 1 << 20, 1L << 40, MAX_BYTES);
+    size_t max_bytes = (size_t)inject_env(RECORD_PIPE_BUFFERS, 1 << 20, 1L << 40, MAX_BYTES);
     const char *path = getenv(RECORD_PIPE_SOCKET), *want = getenv(RECORD_PIPE_WANT);
     if (!path || inject_outbox_open(path, max_bytes / 2))
         return false;
@@ -257,9 +236,10 @@ static bool inject_start(void)
     inject.want_unified_memory = !want || strstr(want, "uvm");
     inject.want_counters = want && strstr(want, "counters");
     inject.counter_group = want && strstr(want, "counters-pcie") ? "pcie" : "l2";
-    inject.flush_us = env_long(RECORD_PIPE_FLUSH_US, 100, 1000000, FLUSH_US);
+    inject.flush_us = inject_env(RECORD_PIPE_FLUSH_US, 100, 1000000, FLUSH_US);
     bool loaded = inject_load_cupti(&inject.cupti, &inject.library, getenv(RECORD_PIPE_CUPTI));
-    process_facts();
+    inject_process_facts();
+    version_fact();
     if (!loaded || !subscribe() || inject_activity_start(&inject.cupti, max_bytes / 2, inject.want_unified_memory)) {
         const struct record_pipe_message bye = {.type = RECORD_PIPE_BYE};
         inject_put(&bye, 1);

@@ -1,9 +1,9 @@
 /* cupti_inject: the library that the CUDA driver loads into the recorded program (liboffchip_inject.so).
  *
  * CUDA_INJECTION64_PATH names the library; the driver loads it while it initialises and calls InitializeInjection().
- * Parts: cupti_inject.c (start, helper thread, end), cupti_inject_load.c (CUPTI and the driver at run time),
- * cupti_inject_outbox.c (the queue to `offchip record`), cupti_inject_activity.c (CUPTI's buffers),
- * cupti_inject_api.c (allocations, advice, prefetches by callback), cupti_inject_counters.c (counters per kernel).
+ * Parts: cupti_inject.c (start, helper thread, end), cupti_inject_load.c (CUPTI at run time),
+ * cupti_inject_activity.c (CUPTI's buffers), cupti_inject_api.c (allocations, advice, prefetches by callback),
+ * cupti_inject_counters.c (counters per kernel); what it shares with the recorder of accesses: inject.h.
  *
  * The target is never harmed: every failure of ours is reported to the recorder, and the program runs on. No thread of
  * the program ever waits for the recorder: it appends to a queue with a cap, and the helper thread sends. Nothing here
@@ -17,34 +17,14 @@
 #include <stdbool.h>
 
 #include "trace/cupti_abi.h"
-#include "trace/record_pipe.h"
+#include "trace/inject.h"
 
-/* --- outbox: messages on their way to the recorder; any thread may put --- */
-
-/* Connect to the recorder. 0, or -1: there is none (the library stays asleep). max_bytes caps the queue. */
-int inject_outbox_open(const char *socket_path, size_t max_bytes);
-/* Append messages; past the cap they are counted as dropped. Never blocks on the recorder. */
-void inject_put(const struct record_pipe_message *messages, size_t n);
-/* The number of a text, which is sent the first time. Never fails: 0 is the text "?". */
-uint64_t inject_text(const char *text);
-void inject_fact(const char *key, const char *value);
-void inject_count(enum record_pipe_type skip_or_drop, const char *reason, uint64_t n);
-void inject_problem(enum record_pipe_problem how, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Send what is queued, waiting at most wait_ms for a slow recorder. One thread at a time. 0: all sent. */
-int inject_outbox_send(int wait_ms);
-/* Close without a word: after fork in the child, or when the recorder is gone. */
-void inject_outbox_abandon(void);
-
-/* --- CUPTI and the driver --- */
+/* --- CUPTI --- */
 
 /* Load `path` (or libcupti.so); false with a problem reported. */
 bool inject_load_cupti(struct abi_cupti *cupti, void **library, const char *path);
-/* What the driver, already in this process, exports; false if something is missing. */
-bool inject_load_driver(struct abi_driver *driver);
 /* Name and meaning of a result. */
 const char *inject_result(const struct abi_cupti *cupti, abi_result result);
-/* Send facts about the devices and the driver. */
-void inject_device_facts(void);
 
 /* --- activity --- */
 

@@ -1,7 +1,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "trace/cupti_inject.h"
+#include "trace/inject.h"
 
 enum { HIGH_FD = 700, TEXT_SLOTS = 1 << 12, START_MESSAGES = 4096 };
 
@@ -51,23 +53,35 @@ static bool outbox_room(size_t n)
     return true;
 }
 
-static void outbox_put_locked(const struct record_pipe_message *messages, size_t n)
+static bool outbox_put_locked(const struct record_pipe_message *messages, size_t n, bool counted)
 {
     if (!outbox_room(n)) {
-        outbox.lost += n;
-        return;
+        outbox.lost += counted ? n : 0;
+        return false;
     }
     memcpy(outbox.queue + outbox.n, messages, n * sizeof *messages);
     outbox.n += n;
+    return true;
+}
+
+static bool outbox_put(const struct record_pipe_message *messages, size_t n, bool counted)
+{
+    if (atomic_load(&outbox.dead))
+        return true;
+    pthread_mutex_lock(&outbox.lock);
+    bool room = outbox_put_locked(messages, n, counted);
+    pthread_mutex_unlock(&outbox.lock);
+    return room;
 }
 
 void inject_put(const struct record_pipe_message *messages, size_t n)
 {
-    if (atomic_load(&outbox.dead))
-        return;
-    pthread_mutex_lock(&outbox.lock);
-    outbox_put_locked(messages, n);
-    pthread_mutex_unlock(&outbox.lock);
+    (void)outbox_put(messages, n, true);
+}
+
+bool inject_offer(const struct record_pipe_message *messages, size_t n)
+{
+    return outbox_put(messages, n, false);
 }
 
 /* FNV-1a. */
@@ -115,7 +129,7 @@ static void text_send(uint64_t number, const char *text, size_t total)
         m.text_total = (uint32_t)total;
         size_t n = total - at < RECORD_PIPE_TEXT_BYTES ? total - at : RECORD_PIPE_TEXT_BYTES;
         memcpy(m.text, text + at, n);
-        outbox_put_locked(&m, 1);
+        (void)outbox_put_locked(&m, 1, true);
         at += n;
     } while (at < total);
 }
@@ -167,7 +181,7 @@ int inject_outbox_open(const char *socket_path, size_t max_bytes)
     struct record_pipe_message hello = {.type = RECORD_PIPE_HELLO, .kind = RECORD_PIPE_MAGIC, .id = (uint64_t)getpid()};
     hello.bytes = RECORD_PIPE_VERSION;
     hello.group = (uint32_t)getppid();
-    outbox_put_locked(&hello, 1);
+    (void)outbox_put_locked(&hello, 1, true);
     text_send(0, "?", 1);
     return 0;
 }
