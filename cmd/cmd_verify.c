@@ -8,8 +8,11 @@
 
 static int format;
 static bool strict;
+static int64_t process = RECORDING_ANY, gpu = RECORDING_ANY;
 static const struct opt options[] = {
     {"strict", 0, OPT_FLAG, NULL, &strict, "exit with status 4 if the recording is incomplete", 0, 0},
+    {"process", 0, OPT_INT, "PID", &process, "of a trace that holds several processes: this one", 0, INT64_MAX},
+    {"gpu", 0, OPT_INT, "N", &gpu, "of a trace that holds several GPUs: this one", 0, INT32_MAX},
     OPT_FORMAT(&format),
     {0}};
 
@@ -106,7 +109,7 @@ static int run(int argc, char **argv)
     if (!store)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     int status;
-    if (verify_run(&verify, store, &err)) {
+    if (verify_run(&verify, store, (struct recording){process, gpu}, &err)) {
         status = cmd_fail(EXIT_DATA, "%s", err.msg);
     } else {
         status = verify.nothing ? cmd_fail(EXIT_NOTHING, "%s holds no unified-memory record to verify", argv[0])
@@ -120,12 +123,13 @@ static int run(int argc, char **argv)
 const struct command cmd_verify = {
     .name = "verify",
     .summary = "does a recording agree with itself and with the rules that made it",
-    .usage = "[--strict] [--format table|csv|json] FILE",
+    .usage = "[--strict] [--process PID] [--gpu N] [--format table|csv|json] FILE",
     .details =
         "Rebuilds the services of a unified-memory recording, predicts each one's prefetch with the driver's\n"
         "tree, and follows every page between CPU and GPU. Contradictions mean that records are missing: the\n"
         "verdict is then incomplete, with how, how much and where. The status is 0 either way, 4 with --strict,\n"
-        "and 3 if there is nothing to verify.",
+        "and 3 if there is nothing to verify. Of several processes or GPUs in one trace, --process and --gpu\n"
+        "choose one.",
     .examples = "  offchip verify s.db\n"
                 "  offchip verify --strict --format json s.db",
     .options = options,

@@ -162,7 +162,7 @@ static int draw_timeline(struct timeline *t, struct err *err)
 /* Load the recording or say what is missing. */
 static int open_recording(struct uvm_recording *r, const struct figure_input *input, struct err *err)
 {
-    if (uvm_recording_load(r, input->store, err))
+    if (uvm_recording_load(r, input->store, (struct recording){RECORDING_ANY, RECORDING_ANY}, err))
         return -1;
     if (r->event_count)
         return 0;

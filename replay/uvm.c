@@ -12,6 +12,7 @@
 #include "replay/uvm_legacy.h"
 #include "replay/uvm_recorded.h"
 #include "trace/mem.h"
+#include "trace/recording.h"
 
 static const struct param settings[] = {
     PARAM_INT_ROW(uvm_settings, oversubscription_pct, "%", 0, 100000, 0,
@@ -21,6 +22,10 @@ static const struct param settings[] = {
     PARAM_INT_ROW(uvm_settings, traced, "", 0, 1, 0, "1: kernel times as under unified-memory tracing by CUPTI"),
     PARAM_CHOICE_ROW(uvm_settings, mode, "demand|legacy", UVM_DEMAND,
                      "demand paging, or managed memory before it (workload launch-touch)"),
+    PARAM_INT_ROW(uvm_settings, process, "", RECORDING_ANY, INT32_MAX, RECORDING_ANY,
+                  "the process to replay of a trace that holds several; -1: the only one"),
+    PARAM_INT_ROW(uvm_settings, gpu, "", RECORDING_ANY, INT32_MAX, RECORDING_ANY,
+                  "the GPU to replay of a trace that holds several; -1: the only one"),
     {0}};
 
 static const struct metric metrics[] = {

@@ -13,6 +13,7 @@ struct uvm_settings {
     int64_t gpu_memory_bytes;     /* memory for managed data; 0: by oversubscription_pct */
     int64_t traced;               /* 1: as under CUPTI's tracing */
     int64_t mode;                 /* enum uvm_mode */
+    int64_t process, gpu;         /* of a trace with several recordings; RECORDING_ANY: the only one */
 };
 
 extern const struct engine engine_uvm;

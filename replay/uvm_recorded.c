@@ -289,7 +289,8 @@ int uvm_recorded_replay(const struct replay_job *job, struct outcome *runs, stru
     const struct param *table = engine ? engine->settings : NULL;
     struct store *store = job->inputs[0].store;
     struct uvm_recording recording;
-    if (uvm_recording_load(&recording, store, err))
+    const struct recording wanted = {setting(job, table, "process"), setting(job, table, "gpu")};
+    if (uvm_recording_load(&recording, store, wanted, err))
         return -1;
     int rc = recording.visit_count ? 0 : err_set(err, "%s holds no migration to the GPU", store_path(store));
     for (size_t i = 0; rc == 0 && i < job->policy_count; i++) {

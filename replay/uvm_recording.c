@@ -351,41 +351,20 @@ int uvm_recording_finish(struct uvm_recording *r, struct err *err)
     return make_events(r, err) || uvm_extent_infer(r, err) ? -1 : 0;
 }
 
-struct load {
-    struct uvm_recording *recording;
-    struct err *err;
-};
-
-/* A row of table allocations. */
-static int load_allocation(void *ctx, const struct store_value *v, size_t n)
-{
-    struct load *load = ctx;
-    if (n < 4 || v[3].type != STORE_TEXT || strcmp(v[3].s, "managed") != 0)
-        return 0;
-    return add_allocation(load->recording, (uint64_t)v[1].i, (uint64_t)v[2].i, load->err);
-}
-
-int uvm_recording_load(struct uvm_recording *r, struct store *store, struct err *err)
+int uvm_recording_load(struct uvm_recording *r, struct store *store, struct recording wanted, struct err *err)
 {
     uvm_recording_init(r);
-    struct load load = {r, err};
-    int rc = store_rows(store, "allocations", load_allocation, &load, err);
-    for (int s = 0; rc == 0 && s < store_stream_count(store); s++) {
-        if (store_stream(store, s)->unit != TIME_NS)
-            continue;
-        struct store_cursor *cursor = store_cursor_open(store, s, err);
-        if (!cursor) {
-            rc = -1;
+    struct recording of;
+    if (recording_choose(&of, wanted, store, err))
+        return -1;
+    struct recording_cursor *cursor = recording_open(store, of, err);
+    const struct record *records;
+    size_t n;
+    int rc = cursor ? 0 : -1;
+    while (cursor && (rc = recording_next(cursor, &records, &n, err)) > 0)
+        if ((rc = uvm_recording_add(r, records, n, err)))
             break;
-        }
-        const struct record *records;
-        size_t n;
-        int more;
-        while ((more = store_cursor_next(cursor, &records, NULL, &n, err)) > 0 && rc == 0)
-            rc = uvm_recording_add(r, records, n, err);
-        rc = more < 0 ? -1 : rc;
-        store_cursor_close(cursor);
-    }
+    recording_close(cursor);
     if (rc == 0)
         rc = uvm_recording_finish(r, err);
     if (rc)

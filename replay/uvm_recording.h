@@ -83,8 +83,8 @@ void uvm_recording_release(struct uvm_recording *recording);
 int uvm_recording_add(struct uvm_recording *recording, const struct record *records, size_t n, struct err *err);
 int uvm_recording_finish(struct uvm_recording *recording, struct err *err);
 
-/* init, add every stream of the trace that is in ns, finish. */
-int uvm_recording_load(struct uvm_recording *recording, struct store *store, struct err *err);
+/* init, add the one recording of the trace that fits `wanted`, finish. */
+int uvm_recording_load(struct uvm_recording *recording, struct store *store, struct recording wanted, struct err *err);
 
 /* The piece that holds `addr`, or NULL. */
 struct uvm_piece *uvm_recording_piece(const struct uvm_recording *recording, uint64_t addr);

@@ -367,13 +367,13 @@ static int check(struct checking *c, struct store *store, struct err *err)
     return rc;
 }
 
-int verify_run(struct verify *verify, struct store *store, struct err *err)
+int verify_run(struct verify *verify, struct store *store, struct recording wanted, struct err *err)
 {
     memset(verify, 0, sizeof *verify);
     if (outcome_init(&verify->outcome, verify_metrics, err))
         return -1;
     struct checking c = {.verify = verify};
-    int rc = verify_collect(&c.in, store, err);
+    int rc = verify_collect(&c.in, store, wanted, err);
     if (rc == 0) {
         verify->nothing = c.in.records == 0;
         rc = check(&c, store, err);

@@ -13,7 +13,7 @@
 
 #include "replay/outcome.h"
 #include "replay/verify_block.h"
-#include "trace/store.h"
+#include "trace/recording.h"
 
 extern const struct metric verify_metrics[];
 
@@ -23,8 +23,8 @@ struct verify {
     bool complete;          /* the verdict */
 };
 
-/* Verify a trace opened for reading. */
-int verify_run(struct verify *verify, struct store *store, struct err *err);
+/* Verify the one recording of a trace that fits `wanted`. */
+int verify_run(struct verify *verify, struct store *store, struct recording wanted, struct err *err);
 void verify_release(struct verify *verify);
 
 #endif

@@ -135,27 +135,23 @@ static int take(struct verify_input *in, const struct record *r, struct err *err
     }
 }
 
-static int read_stream(struct verify_input *in, struct store *store, int stream, struct err *err)
+static int read_records(struct verify_input *in, struct store *store, struct recording of, struct err *err)
 {
-    struct store_cursor *cursor = store_cursor_open(store, stream, err);
-    if (!cursor)
-        return -1;
+    struct recording_cursor *cursor = recording_open(store, of, err);
     const struct record *records;
     size_t n;
-    int more;
-    while ((more = store_cursor_next(cursor, &records, NULL, &n, err)) > 0) {
-        int rc = batches_add(&in->batches, records, n, err);
+    int rc = cursor ? 0 : -1;
+    while (cursor && (rc = recording_next(cursor, &records, &n, err)) > 0) {
+        rc = batches_add(&in->batches, records, n, err);
         if (rc == 0)
             rc = services_add(&in->d2h, records, n, err);
         for (size_t i = 0; rc == 0 && i < n; i++)
             rc = take(in, &records[i], err);
-        if (rc) {
-            more = -1;
+        if (rc)
             break;
-        }
     }
-    store_cursor_close(cursor);
-    return more;
+    recording_close(cursor);
+    return rc;
 }
 
 static int push_services(struct verify_input *in, const struct services *services, enum verify_event_type type,
@@ -250,11 +246,11 @@ static int take_dropped(void *ctx, const struct store_value *v, size_t n)
     return 0;
 }
 
-static int collect(struct verify_input *in, struct store *store, struct err *err)
+static int collect(struct verify_input *in, struct store *store, struct recording wanted, struct err *err)
 {
-    for (int s = 0; s < store_stream_count(store); s++)
-        if (store_stream(store, s)->unit == TIME_NS && read_stream(in, store, s, err))
-            return -1;
+    struct recording of;
+    if (recording_choose(&of, wanted, store, err) || read_records(in, store, of, err))
+        return -1;
     if (store_rows(store, "parameters", take_parameter, in, err) || store_rows(store, "dropped", take_dropped, in, err))
         return -1;
     if (batches_rebuild(&in->batches, err) || services_rebuild(&in->d2h, err) ||
@@ -266,13 +262,13 @@ static int collect(struct verify_input *in, struct store *store, struct err *err
     return 0;
 }
 
-int verify_collect(struct verify_input *in, struct store *store, struct err *err)
+int verify_collect(struct verify_input *in, struct store *store, struct recording wanted, struct err *err)
 {
     memset(in, 0, sizeof *in);
     in->threshold = UVM_TREE_THRESHOLD;
     batches_init(&in->batches);
     services_init(&in->d2h, RECORD_MIGRATE_D2H);
-    if (collect(in, store, err) == 0)
+    if (collect(in, store, wanted, err) == 0)
         return 0;
     verify_input_release(in);
     return -1;

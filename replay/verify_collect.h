@@ -29,7 +29,7 @@ struct verify_input {
     int threshold;      /* of the tree; 101: prefetching was off */
 };
 
-int verify_collect(struct verify_input *input, struct store *store, struct err *err);
+int verify_collect(struct verify_input *input, struct store *store, struct recording wanted, struct err *err);
 void verify_input_release(struct verify_input *input);
 
 #endif

@@ -47,24 +47,21 @@ int batches_add(struct batches *b, const struct record *records, size_t n, struc
     return services_add(&b->services, records, n, err);
 }
 
-int batches_add_store(struct batches *b, struct store *store, struct err *err)
+static int add_recording(struct batches *b, struct store *store, struct recording of, struct err *err)
 {
-    int rc = 0;
-    for (int s = 0; rc == 0 && s < store_stream_count(store); s++) {
+    struct recording_cursor *cursor = recording_open(store, of, err);
+    const struct record *records;
+    size_t n;
+    int rc = cursor ? 0 : -1;
+    while (cursor && (rc = recording_next(cursor, &records, &n, err)) > 0) {
         /* A driver's log (reader uvmeval) tells its batches itself; its FAULT records are single faults. */
-        const struct stream *stream = store_stream(store, s);
-        if (stream->unit != TIME_NS || strcmp(stream->name, "faults") == 0 || strcmp(stream->name, "batches") == 0)
+        const char *name = recording_stream(cursor)->name;
+        if (strcmp(name, "faults") == 0 || strcmp(name, "batches") == 0)
             continue;
-        struct store_cursor *cursor = store_cursor_open(store, s, err);
-        if (!cursor)
-            return -1;
-        const struct record *records;
-        size_t n;
-        while ((rc = store_cursor_next(cursor, &records, NULL, &n, err)) > 0)
-            if ((rc = batches_add(b, records, n, err)))
-                break;
-        store_cursor_close(cursor);
+        if ((rc = batches_add(b, records, n, err)))
+            break;
     }
+    recording_close(cursor);
     return rc;
 }
 
@@ -311,14 +308,16 @@ int batches_rebuild(struct batches *b, struct err *err)
     return b->record_count > 0 ? use_records(b, err) : 0;
 }
 
-int batches_store(const struct batches *b, struct store *store, struct err *err)
+/* Write the rows; the first batch and service get the numbers given. */
+static int store_rows_of(const struct batches *b, size_t first_batch, size_t first_service, struct store *store,
+                         struct err *err)
 {
     for (size_t i = 0; i < b->count; i++) {
         const struct batch *batch = &b->items[i];
         const char *rule = batch_rule_name(batch->rule);
         struct store_value row[] = {
-            STORE_V_INT(i),
-            STORE_V_INT(batch->first),
+            STORE_V_INT(first_batch + i),
+            STORE_V_INT(first_service + batch->first),
             STORE_V_INT(batch->count),
             STORE_V_INT(batch->start_ns),
             STORE_V_INT(batch->end_ns),
@@ -332,8 +331,8 @@ int batches_store(const struct batches *b, struct store *store, struct err *err)
         for (size_t k = batch->first; k < batch->first + batch->count; k++) {
             const struct service *s = &b->services.items[k];
             struct store_value cells[] = {
-                STORE_V_INT(k),
-                STORE_V_INT(i),
+                STORE_V_INT(first_service + k),
+                STORE_V_INT(first_batch + i),
                 STORE_V_INT(s->block_addr),
                 STORE_V_INT(s->start_ns),
                 STORE_V_INT(s->end_ns),
@@ -352,19 +351,38 @@ int batches_store(const struct batches *b, struct store *store, struct err *err)
     return 0;
 }
 
-int batches_write(struct store *store, size_t *batch_count, size_t *service_count, struct err *err)
+/* Those of one recording, behind the counts so far. */
+static int write_recording(struct store *store, struct recording of, size_t *batch_count, size_t *service_count,
+                           struct err *err)
 {
     struct batches b;
     batches_init(&b);
-    int rc = batches_add_store(&b, store, err);
+    int rc = add_recording(&b, store, of, err);
     if (rc == 0)
         rc = batches_rebuild(&b, err);
     if (rc == 0)
-        rc = batches_store(&b, store, err);
-    if (batch_count)
-        *batch_count = b.count;
-    if (service_count)
-        *service_count = b.services.count;
+        rc = store_rows_of(&b, *batch_count, *service_count, store, err);
+    *batch_count += b.count;
+    *service_count += b.services.count;
     batches_release(&b);
+    return rc;
+}
+
+int batches_write(struct store *store, size_t *batch_count, size_t *service_count, struct err *err)
+{
+    size_t batches = 0, services = 0;
+    struct recordings *r = mem_zalloc(1, sizeof *r, err);
+    if (!r)
+        return -1;
+    int rc = recordings_find(r, store, err);
+    if (rc == 0 && r->count == 0)
+        r->items[r->count++] = (struct recording){RECORDING_ANY, RECORDING_ANY};
+    for (size_t i = 0; rc == 0 && i < r->count; i++)
+        rc = write_recording(store, r->items[i], &batches, &services, err);
+    free(r);
+    if (batch_count)
+        *batch_count = batches;
+    if (service_count)
+        *service_count = services;
     return rc;
 }

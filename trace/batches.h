@@ -18,8 +18,8 @@
 #ifndef TRACE_BATCHES_H
 #define TRACE_BATCHES_H
 
+#include "trace/recording.h"
 #include "trace/services.h"
-#include "trace/store.h"
 
 enum { BATCHES_FAULT_LIMIT = 256, BATCHES_GAP_NS = 50000 };
 
@@ -68,13 +68,8 @@ void batches_release(struct batches *batches);
 int batches_add(struct batches *batches, const struct record *records, size_t n, struct err *err);
 int batches_rebuild(struct batches *batches, struct err *err);
 
-/* Write tables batches and services of a trace being made. */
-int batches_store(const struct batches *batches, struct store *store, struct err *err);
-
-/* Add every stream of a trace that is in ns; of one being made, all that was appended so far. */
-int batches_add_store(struct batches *batches, struct store *store, struct err *err);
-
-/* All of it, for a trace being made, before store_finish(): what import and record call. The counts may be NULL. */
+/* Rebuild the batches of every recording of a trace being made (all that was appended so far) and write its tables
+ * batches and services, before store_finish(): what import and record call. The counts may be NULL. */
 int batches_write(struct store *store, size_t *batch_count, size_t *service_count, struct err *err);
 
 #endif
