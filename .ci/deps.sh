@@ -3,9 +3,11 @@
 # The compiler in use and make are taken as given.
 need_build="pkg-config libsqlite3-dev libblosc-dev libzstd-dev zlib1g-dev liblzma-dev libpcap-dev libjansson-dev
     libxxhash-dev libinih-dev uthash-dev check gnuplot-nox fonts-dejavu-core scdoc xz-utils gzip zstd python3 sqlite3"
+need_browser="chromium chromium-driver"
 need_lint="clang-format clang-tidy cppcheck clang libclang-rt-14-dev libomp-dev git"
 [ "$1" = --missing ] && wanted=$need_build || wanted="$need_build $need_lint"
 [ "$2" = --lint ] && wanted="$need_build $need_lint"
+[ "$2" = --browser ] && wanted="$need_build $need_browser"
 missing=
 for p in $wanted; do
     dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing="$missing $p"

@@ -115,7 +115,7 @@ static void print(const struct report *report)
 }
 
 /* The HTML file is made whole or not at all. */
-static int write_html(const struct report *report, const struct run_set *runs)
+static int write_html(const struct run_set *runs)
 {
     struct err err = {""};
     char part[4096];
@@ -124,7 +124,7 @@ static int write_html(const struct report *report, const struct run_set *runs)
     FILE *f = fopen(part, "w");
     if (!f)
         return cmd_fail(EXIT_DATA, "cannot write '%s': %s", part, strerror(errno));
-    int rc = html_write(report, runs, offchip_version, f, &err);
+    int rc = html_write(runs, metrics, offchip_version, f, &err);
     if (fclose(f) && !rc)
         rc = err_set(&err, "the file could not be written: %s", strerror(errno));
     if (!rc && rename(part, html))
@@ -155,12 +155,12 @@ static int run(int argc, char **argv)
     if (!rc && !runs.count)
         status = cmd_fail(EXIT_NOTHING, "the results hold no runs");
     struct report report;
-    const struct report_options how = {metrics, pivot, (enum report_aggregate)aggregate, no_best};
+    const struct report_options how = {metrics, pivot, (enum report_aggregate)aggregate, no_best || html};
     if (status == EXIT_DONE && report_make(&report, &runs, &how, &err))
         status = cmd_usage("%s", err.msg);
     else if (status == EXIT_DONE) {
         if (html)
-            status = write_html(&report, &runs);
+            status = write_html(&runs);
         else
             print(&report);
         report_release(&report);
@@ -176,7 +176,9 @@ const struct command cmd_report = {
         "RESULTS... [--metric LIST] [--pivot KEY] [--aggregate HOW] [--format table|csv|json|markdown] [--html OUT]",
     .details = "Columns are the keys in which the runs differ, the policy, and the metrics. Where several fixed\n"
                "policies were run, the fastest is added as 'best fixed'. A pivot ends with a row of aggregates. A '*'\n"
-               "marks the fastest policy of each input and setting.",
+               "marks the best policy of each input and setting: the fastest; dram: the largest system throughput.\n"
+               "--html makes one file that needs no network: the best policy of each case first, every policy of\n"
+               "it in one click, tables that sort and filter, figures.",
     .examples = "  offchip report results.db\n"
                 "  offchip report results.db --pivot oversubscription_pct --metric speedup_ratio --format markdown",
     .options = options,

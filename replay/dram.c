@@ -135,6 +135,7 @@ const struct engine engine_dram = {
     .settings_size = sizeof(struct dram_settings),
     .metrics = dram_metrics,
     .headline = "mem_speedup_ratio,pim_speedup_ratio,fairness_index,system_throughput,mode_switches,mem_row_hit_ratio",
+    .ranks = "+system_throughput,+fairness_index,-time_ns",
     .roles = roles,
     .replay = replay,
 };

@@ -40,6 +40,7 @@ struct engine {
     size_t settings_size;
     const struct metric *metrics;
     const char *headline;     /* metrics that `report` shows unless told: "time_ns,speedup_ratio" */
+    const char *ranks;        /* metrics by which policies rank, the usual one first; '-': less is better, '+': more */
     const char *const *roles; /* roles an input may have besides none ("mem", "pim"), NULL-ended; NULL: none */
     bool plain_files;         /* inputs may be files that are no traces; the engine reads input->spec itself */
     /* Run every policy of the job; runs[i] belongs to policies[i] and is initialised. An input the engine cannot

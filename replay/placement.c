@@ -201,6 +201,7 @@ const struct engine engine_placement = {
     .settings_size = sizeof(struct settings),
     .metrics = metrics,
     .headline = "time_ns,speedup_ratio,mean_response_ns,footprint_bytes,gpu_utilization_ratio,pairs",
+    .ranks = "-time_ns,-mean_response_ns,-footprint_bytes",
     .plain_files = true,
     .replay = replay,
 };

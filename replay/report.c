@@ -8,7 +8,7 @@
 #include "replay/engine.h"
 #include "trace/mem.h"
 
-enum { KEYS_MAX = 24, METRICS_MAX = 64, TEXT = 256 };
+enum { KEYS_MAX = 24, SEEN_MAX = 128, METRICS_MAX = 64, TEXT = 256 };
 
 const struct metric *report_metric(const char *engine, const char *name)
 {
@@ -52,51 +52,43 @@ struct metric_value report_aggregate(enum report_aggregate how, const struct met
 
 /* --- best fixed --- */
 
-static bool same_setting(const struct run *a, const struct run *b)
-{
-    return strcmp(a->engine, b->engine) == 0 && strcmp(a->input, b->input) == 0 &&
-           strcmp(a->platform, b->platform) == 0 && json_equal(a->settings, b->settings);
-}
-
 static int copy_as_best(struct run_set *runs, size_t from, struct err *err)
 {
-    if (mem_grow((void **)&runs->runs, &runs->cap, runs->count + 1, sizeof *runs->runs, err))
+    if (run_set_add(runs, &runs->runs[from], err))
         return -1;
-    const struct run *r = &runs->runs[from];
-    struct run best = {.engine = mem_strdup(r->engine, err),
-                       .input = mem_strdup(r->input, err),
-                       .platform = mem_strdup(r->platform, err),
-                       .policy = mem_strdup("best fixed", err),
-                       .settings = json_incref(r->settings),
-                       .params = json_incref(r->params),
-                       .metrics = json_incref(r->metrics),
-                       .interval = json_incref(r->interval),
-                       .notes = json_incref(r->notes)};
-    runs->runs[runs->count++] = best;
-    return best.engine && best.input && best.platform && best.policy ? 0 : -1;
+    struct run *best = &runs->runs[runs->count - 1];
+    best->baseline = false;
+    free(best->policy);
+    best->policy = mem_strdup("best fixed", err);
+    return best->policy ? 0 : -1;
 }
+
+/* The fixed runs of one group: how many, and the fastest. */
+struct fixed {
+    size_t count, best;
+};
 
 int report_add_best(struct run_set *runs, struct err *err)
 {
-    size_t given = runs->count;
-    for (size_t i = 0; i < given; i++) {
+    size_t given = runs->count, groups;
+    size_t *group = run_set_groups(runs, &groups, err);
+    struct fixed *fixed = group ? mem_zalloc(groups + 1, sizeof *fixed, err) : NULL;
+    int rc = fixed ? 0 : -1;
+    for (size_t i = 0; i < given && !rc; i++) {
         if (strcmp(runs->runs[i].policy, "fixed") != 0)
             continue;
-        size_t best = i, several = 0;
-        bool first = true;
-        for (size_t j = 0; j < given; j++) {
-            if (strcmp(runs->runs[j].policy, "fixed") != 0 || !same_setting(&runs->runs[i], &runs->runs[j]))
-                continue;
-            first = first && j >= i;
-            several++;
-            double x, y;
-            if (run_metric(&runs->runs[j], "time_ns", &x) && (!run_metric(&runs->runs[best], "time_ns", &y) || x < y))
-                best = j;
-        }
-        if (first && several > 1 && copy_as_best(runs, best, err))
-            return -1;
+        struct fixed *f = &fixed[group[i]];
+        double mine, best;
+        if (f->count++ == 0 || (run_metric(&runs->runs[i], "time_ns", &mine) &&
+                                (!run_metric(&runs->runs[f->best], "time_ns", &best) || mine < best)))
+            f->best = i;
     }
-    return 0;
+    for (size_t g = 0; g < groups && !rc; g++)
+        if (fixed[g].count > 1)
+            rc = copy_as_best(runs, fixed[g].best, err);
+    free(fixed);
+    free(group);
+    return rc;
 }
 
 /* --- which keys tell runs apart --- */
@@ -104,13 +96,17 @@ int report_add_best(struct run_set *runs, struct err *err)
 struct keys {
     char names[KEYS_MAX][64];
     size_t count;
+    char seen[SEEN_MAX][64]; /* looked at already, whether they differ or not */
+    size_t seen_count;
 };
 
 static void consider(struct keys *keys, const struct run_set *runs, const char *name)
 {
-    for (size_t i = 0; i < keys->count; i++)
-        if (strcmp(keys->names[i], name) == 0)
+    for (size_t i = 0; i < keys->seen_count; i++)
+        if (strcmp(keys->seen[i], name) == 0)
             return;
+    if (keys->seen_count < SEEN_MAX)
+        (void)snprintf(keys->seen[keys->seen_count++], sizeof keys->seen[0], "%.63s", name);
     char first[TEXT], other[TEXT];
     const char *a = run_key(&runs->runs[0], name, first, sizeof first);
     bool differs = false;
@@ -125,7 +121,7 @@ static void consider(struct keys *keys, const struct run_set *runs, const char *
 /* Heads, keys of inputs and settings whose values differ among the runs; policy parameters are in the label. */
 static void find_keys(struct keys *keys, const struct run_set *runs)
 {
-    keys->count = 0;
+    keys->count = keys->seen_count = 0;
     static const char *const heads[] = {"engine", "workload", "platform"};
     for (size_t i = 0; i < 3; i++)
         consider(keys, runs, heads[i]);
@@ -148,24 +144,47 @@ struct metrics {
     size_t count;
 };
 
-static int choose_metrics(struct metrics *metrics, const struct run_set *runs, const char *list, struct err *err)
+static bool any_run_has(const struct run_set *runs, const char *metric)
 {
-    const struct engine *engine = engine_find(runs->runs[0].engine);
-    if (!list)
-        list = engine && engine->headline ? engine->headline : "time_ns,speedup_ratio";
-    metrics->count = 0;
+    for (size_t i = 0; i < runs->count; i++)
+        if (json_object_get(runs->runs[i].metrics, metric))
+            return true;
+    return false;
+}
+
+/* Add the metrics of a comma-separated list that are not there yet. */
+static int add_metrics(struct metrics *metrics, const struct run_set *runs, const char *list, struct err *err)
+{
     for (const char *p = list; *p && metrics->count < METRICS_MAX;) {
-        size_t n = strcspn(p, ",");
-        char *name = metrics->names[metrics->count++];
+        size_t n = strcspn(p, ","), known = 0;
+        char *name = metrics->names[metrics->count];
         (void)snprintf(name, sizeof metrics->names[0], "%.*s", (int)n, p);
-        bool known = false;
-        for (size_t i = 0; i < runs->count && !known; i++)
-            known = json_object_get(runs->runs[i].metrics, name) != NULL;
-        if (!known)
+        if (!any_run_has(runs, name))
             return err_set(err, "no run has a metric '%s'", name);
+        while (known < metrics->count && strcmp(metrics->names[known], name) != 0)
+            known++;
+        metrics->count += known == metrics->count;
         p += n + (p[n] == ',');
     }
     return metrics->count ? 0 : err_set(err, "no metric is named");
+}
+
+/* Those of the list, or the headlines of the engines that ran. */
+static int choose_metrics(struct metrics *metrics, const struct run_set *runs, const char *list, struct err *err)
+{
+    metrics->count = 0;
+    if (list)
+        return add_metrics(metrics, runs, list, err);
+    const char *last = "";
+    for (size_t i = 0; i < runs->count; i++) {
+        if (strcmp(runs->runs[i].engine, last) == 0)
+            continue;
+        last = runs->runs[i].engine;
+        const struct engine *engine = engine_find(last);
+        if (add_metrics(metrics, runs, engine ? engine->headline : "time_ns,speedup_ratio", err))
+            return -1;
+    }
+    return 0;
 }
 
 static struct report_cell metric_cell(const struct run *run, const char *name)
@@ -205,21 +224,60 @@ void report_release(struct report *report)
     memset(report, 0, sizeof *report);
 }
 
-/* Whether run i is the fastest known of those with the same input and settings. */
-static bool is_best(const struct run_set *runs, size_t i)
+bool report_rank(const char *engine, size_t n, char *name, size_t size, bool *more)
 {
-    double mine, other;
-    if (!run_metric(&runs->runs[i], "time_ns", &mine))
-        return false;
-    for (size_t j = 0; j < runs->count; j++)
-        if (j != i && same_setting(&runs->runs[i], &runs->runs[j]) && run_metric(&runs->runs[j], "time_ns", &other) &&
-            other < mine)
+    const struct engine *e = engine_find(engine);
+    const char *p = e && e->ranks ? e->ranks : "-time_ns";
+    while (n-- > 0) {
+        p += strcspn(p, ",");
+        if (!*p)
             return false;
+        p++;
+    }
+    *more = *p == '+';
+    (void)snprintf(name, size, "%.*s", (int)strcspn(p + 1, ","), p + 1);
     return true;
 }
 
+/* The n-th rank's value of a run, brought to "more is better". */
+static bool rank_value(const struct run *run, size_t n, double *value)
+{
+    char name[64];
+    bool more;
+    if (!report_rank(run->engine, n, name, sizeof name, &more) || !run_metric(run, name, value))
+        return false;
+    *value = more ? *value : -*value;
+    return true;
+}
+
+/* Which runs are the best of their group, by the first rank that a run of the group knows. NULL on failure. */
+static bool *find_best(const struct run_set *runs, struct err *err)
+{
+    enum { RANKS = 4 };
+    size_t groups;
+    size_t *group = run_set_groups(runs, &groups, err);
+    double *top = group ? mem_zalloc(groups + 1, sizeof *top, err) : NULL;
+    size_t *rank = top ? mem_zalloc(groups + 1, sizeof *rank, err) : NULL; /* 1 + the rank that decides */
+    bool *best = rank ? mem_zalloc(runs->count + 1, sizeof *best, err) : NULL;
+    double value;
+    for (size_t n = 0; best && n < RANKS; n++)
+        for (size_t i = 0; i < runs->count; i++) {
+            size_t g = group[i];
+            if ((rank[g] == 0 || rank[g] == n + 1) && rank_value(&runs->runs[i], n, &value)) {
+                top[g] = rank[g] == 0 || value > top[g] ? value : top[g];
+                rank[g] = n + 1;
+            }
+        }
+    for (size_t i = 0; best && i < runs->count; i++)
+        best[i] = rank[group[i]] && rank_value(&runs->runs[i], rank[group[i]] - 1, &value) && value >= top[group[i]];
+    free(group);
+    free(top);
+    free(rank);
+    return best;
+}
+
 static int plain(struct report *report, const struct run_set *runs, const struct keys *keys,
-                 const struct metrics *metrics, struct err *err)
+                 const struct metrics *metrics, const bool *best, struct err *err)
 {
     size_t columns = keys->count + 1 + metrics->count;
     if (allocate(report, columns, runs->count, err))
@@ -242,7 +300,7 @@ static int plain(struct report *report, const struct run_set *runs, const struct
         }
         if (text_cell(&row[keys->count], run_label(runs, &runs->runs[i], text, sizeof text), err))
             return -1;
-        row[keys->count].best = is_best(runs, i);
+        row[keys->count].best = best[i];
         for (size_t m = 0; m < metrics->count; m++)
             row[keys->count + 1 + m] = metric_cell(&runs->runs[i], metrics->names[m]);
     }
@@ -314,7 +372,6 @@ static int fill_pivot(struct report *report, const struct run_set *runs, const s
         size_t c = text_index(columns, text, err);
         struct report_cell *cell = &report->cells[r * report->columns + lead + c];
         *cell = metric_cell(run, metric);
-        cell->best = is_best(runs, i);
     }
     for (size_t r = 0; r < rows->count; r++) {
         const char *p = rows->items[r];
@@ -401,10 +458,12 @@ int report_make(struct report *report, struct run_set *runs, const struct report
     if (!list && options->pivot && json_object_get(runs->runs[0].metrics, "speedup_ratio"))
         list = "speedup_ratio";
     find_keys(&keys, runs);
-    int rc = choose_metrics(&metrics, runs, list, err);
+    bool *best = find_best(runs, err);
+    int rc = best ? choose_metrics(&metrics, runs, list, err) : -1;
     if (!rc)
         rc = options->pivot ? pivot(report, runs, &keys, options, &metrics, err)
-                            : plain(report, runs, &keys, &metrics, err);
+                            : plain(report, runs, &keys, &metrics, best, err);
+    free(best);
     if (rc)
         report_release(report);
     return rc;

@@ -28,7 +28,7 @@ struct report_cell {
     char *text; /* NULL for numbers */
     const struct metric *metric;
     struct metric_value value;
-    bool best; /* the best run of its group by time or speed-up */
+    bool best; /* the best run of its group, by the engine's ranks */
 };
 
 struct report {
@@ -39,6 +39,10 @@ struct report {
 
 /* The metric called `name` in the table of the engine of that name, or NULL. */
 const struct metric *report_metric(const char *engine, const char *name);
+
+/* The n-th metric by which policies of an engine rank, and whether more of it is better. Returns false past the last.
+ */
+bool report_rank(const char *engine, size_t n, char *name, size_t size, bool *more);
 
 /* Bring runs into rows. On failure (an unknown metric or key, no runs) *err says which are known. */
 int report_make(struct report *report, struct run_set *runs, const struct report_options *options, struct err *err);

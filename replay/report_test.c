@@ -83,5 +83,42 @@ START_TEST(aggregates_are_what_they_say)
 }
 END_TEST
 
-TEST_MAIN("report", the_best_fixed_is_added_for_each_setting, a_pivot_has_a_column_for_each_value_and_an_aggregate,
-          aggregates_are_what_they_say)
+START_TEST(policies_rank_by_what_their_engine_says)
+{
+    struct run_set set = {0};
+    struct report report;
+    struct err err = {""};
+    json_t *root =
+        json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:f,s:f}},{s:s,s:{},s:{s:f,s:f}},{s:s,s:{},s:{s:f,s:n}}]}",
+                  "engine", "dram", "input", "x", "platform", "gv100", "settings", "runs",         /* */
+                  "policy", "fcfs", "params", "metrics", "time_ns", 1.0, "system_throughput", 0.5, /* */
+                  "policy", "f3fs", "params", "metrics", "time_ns", 3.0, "system_throughput", 1.5, /* */
+                  "policy", "mem-first", "params", "metrics", "time_ns", 0.5, "system_throughput");
+    ck_assert_msg(root && run_set_add_json(&set, root, "test", &err) == 0, "%s", err.msg);
+    json_t *alone = json_deep_copy(root);
+    json_decref(root);
+    json_object_set_new(alone, "input", json_string("alone"));
+    for (size_t i = 0; i < 3; i++) {
+        json_t *run = json_array_get(json_object_get(alone, "runs"), i);
+        json_object_set_new(json_object_get(run, "metrics"), "system_throughput", json_null());
+    }
+    ck_assert_int_eq(run_set_add_json(&set, alone, "test", &err), 0);
+    json_decref(alone);
+    struct report_options how = {.metrics = "time_ns"};
+    ck_assert_msg(report_make(&report, &set, &how, &err) == 0, "%s", err.msg);
+    ck_assert_uint_eq(report.rows, 6);
+    const bool best[] = {false, true, false, /* throughput unknown to all: by time */ false, false, true};
+    for (size_t r = 0; r < 6; r++)
+        ck_assert_msg(report.cells[r * report.columns + report.columns - 2].best == best[r], "row %zu", r);
+    report_release(&report);
+    char name[64];
+    bool more;
+    ck_assert(report_rank("dram", 1, name, sizeof name, &more) && more);
+    ck_assert_str_eq(name, "fairness_index");
+    ck_assert(!report_rank("dram", 3, name, sizeof name, &more));
+    run_set_release(&set);
+}
+END_TEST
+
+TEST_MAIN("report", policies_rank_by_what_their_engine_says, the_best_fixed_is_added_for_each_setting,
+          a_pivot_has_a_column_for_each_value_and_an_aggregate, aggregates_are_what_they_say)

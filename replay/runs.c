@@ -29,6 +29,90 @@ void run_set_release(struct run_set *set)
     memset(set, 0, sizeof *set);
 }
 
+int run_set_add(struct run_set *set, const struct run *run, struct err *err)
+{
+    const struct run from = *run; /* growing may move it */
+    if (mem_grow((void **)&set->runs, &set->cap, set->count + 1, sizeof *set->runs, err))
+        return -1;
+    struct run *to = &set->runs[set->count++];
+    *to = (struct run){.engine = mem_strdup(from.engine, err),
+                       .input = mem_strdup(from.input, err),
+                       .platform = mem_strdup(from.platform, err),
+                       .policy = mem_strdup(from.policy, err),
+                       .settings = json_incref(from.settings),
+                       .params = json_incref(from.params),
+                       .metrics = json_incref(from.metrics),
+                       .interval = json_incref(from.interval),
+                       .notes = json_incref(from.notes),
+                       .baseline = from.baseline};
+    return to->engine && to->input && to->platform && to->policy ? 0 : -1;
+}
+
+int run_set_add_engine(struct run_set *set, const struct run_set *from, const char *engine, struct err *err)
+{
+    for (size_t i = 0; i < from->count; i++)
+        if (strcmp(from->runs[i].engine, engine) == 0 && run_set_add(set, &from->runs[i], err))
+            return -1;
+    return 0;
+}
+
+/* --- groups --- */
+
+struct group_key {
+    char *text;
+    size_t run, number;
+};
+
+static int by_text(const void *a, const void *b)
+{
+    const struct group_key *x = a, *y = b;
+    int order = strcmp(x->text, y->text);
+    return order ? order : (x->run > y->run) - (x->run < y->run);
+}
+
+static int by_run(const void *a, const void *b)
+{
+    const struct group_key *x = a, *y = b;
+    return (x->run > y->run) - (x->run < y->run);
+}
+
+static int group_text(struct group_key *key, const struct run *run, struct err *err)
+{
+    char *settings = json_dumps(run->settings, JSON_COMPACT | JSON_SORT_KEYS);
+    if (!settings || asprintf(&key->text, "%s\n%s\n%s\n%s", run->engine, run->input, run->platform, settings) < 0)
+        key->text = NULL;
+    free(settings);
+    return key->text ? 0 : err_set(err, "out of memory while comparing runs");
+}
+
+size_t *run_set_groups(const struct run_set *set, size_t *count, struct err *err)
+{
+    struct group_key *keys = mem_zalloc(set->count + 1, sizeof *keys, err);
+    size_t *groups = keys ? mem_zalloc(set->count + 1, sizeof *groups, err) : NULL;
+    int rc = groups ? 0 : -1;
+    for (size_t i = 0; i < set->count && !rc; i++) {
+        keys[i].run = i;
+        rc = group_text(&keys[i], &set->runs[i], err);
+    }
+    *count = 0;
+    if (!rc) {
+        qsort(keys, set->count, sizeof *keys, by_text); /* number: for now the group's first run */
+        for (size_t i = 0; i < set->count; i++)
+            keys[i].number = i && strcmp(keys[i].text, keys[i - 1].text) == 0 ? keys[i - 1].number : keys[i].run;
+        qsort(keys, set->count, sizeof *keys, by_run);
+        for (size_t i = 0; i < set->count; i++)
+            groups[i] = keys[i].number == i ? (*count)++ : groups[keys[i].number];
+    }
+    for (size_t i = 0; keys && i < set->count; i++)
+        free(keys[i].text);
+    free(keys);
+    if (rc) {
+        free(groups);
+        return NULL;
+    }
+    return groups;
+}
+
 /* The input as one string: the spec, or "mem:A + pim:B". */
 static char *input_text(const json_t *input, struct err *err)
 {

@@ -28,6 +28,16 @@ int run_set_load(struct run_set *set, const char *path, struct err *err);
 int run_set_add_json(struct run_set *set, const json_t *root, const char *place, struct err *err);
 void run_set_release(struct run_set *set);
 
+/* Append a copy of a run, which may be one of the set's own. */
+int run_set_add(struct run_set *set, const struct run *run, struct err *err);
+/* Append copies of the runs of one engine. */
+int run_set_add_engine(struct run_set *set, const struct run_set *from, const char *engine, struct err *err);
+
+/* Number the runs so that those of the same engine, input, platform and settings, which can be compared, have the same
+ * number; numbers start at 0 in order of appearance. Returns one number for each run, freed by the caller, and their
+ * count; NULL on failure. */
+size_t *run_set_groups(const struct run_set *set, size_t *count, struct err *err);
+
 /* A metric of a run as a real. Returns false if it is unknown; an interval alone counts as its middle. */
 bool run_metric(const struct run *run, const char *name, double *value);
 /* Its interval, if it has one. */

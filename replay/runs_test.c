@@ -52,4 +52,44 @@ START_TEST(other_files_are_refused_with_the_place)
 }
 END_TEST
 
-TEST_MAIN("runs", json_of_replay_reads_back, other_files_are_refused_with_the_place)
+static void add(struct run_set *set, const char *input, int pct, const char *policy)
+{
+    struct err err = {""};
+    json_t *root =
+        json_pack("{s:s,s:s,s:s,s:{s:i,s:s},s:[{s:s,s:{s:i}}]}", "engine", "uvm", "input", input, "platform", "titanv",
+                  "settings", "pct", pct, "mode", "demand", "runs", "policy", policy, "metrics", "faults", 1);
+    ck_assert_msg(root && run_set_add_json(set, root, "test", &err) == 0, "%s", err.msg);
+    json_decref(root);
+}
+
+START_TEST(comparable_runs_have_one_number)
+{
+    struct run_set set = {0}, uvm = {0}, other = {0};
+    struct err err = {""};
+    add(&set, "b", 0, "tree");
+    add(&set, "a", 0, "tree");
+    add(&set, "b", 9, "tree");
+    add(&set, "b", 0, "fixed");
+    add(&set, "a", 0, "fixed");
+    size_t count, *group = run_set_groups(&set, &count, &err);
+    ck_assert_ptr_nonnull(group);
+    ck_assert_uint_eq(count, 3);
+    const size_t expected[] = {0, 1, 2, 0, 1};
+    for (size_t i = 0; i < 5; i++)
+        ck_assert_uint_eq(group[i], expected[i]);
+    free(group);
+    ck_assert_int_eq(run_set_add_engine(&uvm, &set, "uvm", &err), 0);
+    ck_assert_int_eq(run_set_add_engine(&other, &set, "dram", &err), 0);
+    ck_assert_uint_eq(uvm.count, 5);
+    ck_assert_uint_eq(other.count, 0);
+    run_set_release(&set);
+    ck_assert_str_eq(uvm.runs[3].policy, "fixed");
+    group = run_set_groups(&other, &count, &err);
+    ck_assert(group && count == 0);
+    free(group);
+    run_set_release(&uvm);
+    run_set_release(&other);
+}
+END_TEST
+
+TEST_MAIN("runs", json_of_replay_reads_back, other_files_are_refused_with_the_place, comparable_runs_have_one_number)

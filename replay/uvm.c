@@ -256,5 +256,6 @@ const struct engine engine_uvm = {
     .settings_size = sizeof(struct uvm_settings),
     .metrics = metrics,
     .headline = "time_ns,speedup_ratio,faults,batches,h2d_bytes,d2h_bytes,evictions,read_amplification_ratio",
+    .ranks = "-time_ns,-h2d_bytes,-faults",
     .replay = uvm_replay,
 };

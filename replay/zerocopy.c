@@ -174,5 +174,6 @@ const struct engine engine_zerocopy = {
     .metrics = zerocopy_metric_table,
     .headline =
         "time_ns,speedup_ratio,requests,payload_bytes,bandwidth_bytes_per_s,read_amplification_ratio,overfetch_ratio",
+    .ranks = "-time_ns,-payload_bytes,-requests",
     .replay = replay,
 };
