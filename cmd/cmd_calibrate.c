@@ -9,7 +9,7 @@
 #include "cmd/table.h"
 #include "replay/calibrate.h"
 
-static const char *output, *base;
+static const char *output, *base, *predict;
 static bool force;
 static int format;
 
@@ -17,14 +17,47 @@ static const struct opt options[] = {
     {"output", 'o', OPT_TEXT, "FILE.ini", &output, "the platform file to write (needed)", 0, 0},
     {"base", 0, OPT_TEXT, "PLATFORM", &base, "where all other numbers come from (default: the engine's platform)", 0,
      0},
+    {"predict", 0, OPT_TEXT, "CSV", &predict, "zerocopy: rows to predict with what was fitted to the others", 0, 0},
     {"force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE.ini", 0, 0},
     OPT_FORMAT(&format),
     {0}};
 
 static const struct {
     const char *name, *base;
-    int (*fit)(struct calibration *c, const char *const *paths, size_t count, struct err *err);
-} kinds[] = {{"uvm", "h200", calibrate_uvm}, {"placement", "tx2", calibrate_placement}};
+    int (*fit)(struct calibration *c, const struct measurements *from, struct err *err);
+} kinds[] = {{"uvm", "h200", calibrate_uvm},
+             {"zerocopy", "v100", calibrate_zerocopy},
+             {"placement", "tx2", calibrate_placement}};
+
+/* The measurements beside the fit; their array for JSON. */
+static json_t *print_rows(const struct calibration *c)
+{
+    static const char *const names[] = {"row", "measured_ns", "fitted_ns", "deviation_pct", "bound", "predicted"};
+    struct table t;
+    json_t *rows = json_array();
+    table_init(&t, 6);
+    for (size_t i = 0; i < 6; i++)
+        table_cell(&t, "%s", names[i]);
+    for (size_t i = 0; i < c->row_count; i++) {
+        const struct calibrated_row *r = &c->rows[i];
+        double deviation = 100 * (r->fitted_ns / r->measured_ns - 1);
+        table_cell(&t, "%s", r->name);
+        table_cell(&t, "%.0f", r->measured_ns);
+        table_cell(&t, "%.0f", r->fitted_ns);
+        table_cell(&t, "%+.2f", deviation);
+        table_cell(&t, "%s", r->bound);
+        table_cell(&t, "%s", r->predicted ? "yes" : "no");
+        (void)json_array_append_new(rows, json_pack("{s:s,s:f,s:f,s:f,s:s,s:b}", "row", r->name, "measured_ns",
+                                                    r->measured_ns, "fitted_ns", r->fitted_ns, "deviation_pct",
+                                                    deviation, "bound", r->bound, "predicted", r->predicted));
+    }
+    if (c->row_count && format == FORMAT_TABLE) {
+        (void)putchar('\n');
+        table_print(&t, stdout);
+    }
+    table_release(&t);
+    return rows;
+}
 
 static void print(const struct calibration *c)
 {
@@ -53,7 +86,8 @@ static void print(const struct calibration *c)
         json_t *notes = json_array();
         for (size_t i = 0; i < c->note_count; i++)
             (void)json_array_append_new(notes, json_string(c->notes[i]));
-        json_t *root = json_pack("{s:i,s:O,s:o}", "schema", 1, "numbers", rows, "notes", notes);
+        json_t *root =
+            json_pack("{s:i,s:O,s:o,s:o}", "schema", 1, "numbers", rows, "notes", notes, "rows", print_rows(c));
         (void)json_dumpf(root, stdout, JSON_INDENT(2));
         (void)putchar('\n');
         json_decref(root);
@@ -61,6 +95,7 @@ static void print(const struct calibration *c)
         table_csv(&t, stdout);
     } else {
         table_print(&t, stdout);
+        json_decref(print_rows(c));
     }
     json_decref(rows);
     table_release(&t);
@@ -105,26 +140,37 @@ static int run(int argc, char **argv)
             continue;
         struct calibration c;
         struct err err = {""};
-        if (kinds[i].fit(&c, (const char *const *)argv + 1, (size_t)argc - 1, &err))
+        struct measurements from = {.paths = (const char *const *)argv + 1,
+                                    .count = (size_t)argc - 1,
+                                    .base = base ? base : kinds[i].base,
+                                    .predict = predict};
+        if (predict && kinds[i].fit != calibrate_zerocopy)
+            return cmd_usage("--predict is for zerocopy only");
+        if (kinds[i].fit(&c, &from, &err))
             return cmd_fail(EXIT_DATA, "%s", err.msg);
-        int status = write_file(&c, base ? base : kinds[i].base);
+        int status = write_file(&c, from.base);
         if (status == EXIT_DONE)
             print(&c);
         for (size_t n = 0; n < c.note_count && status == EXIT_DONE; n++)
             cmd_say("%s", c.notes[n]);
+        calibration_release(&c);
         return status;
     }
-    return cmd_usage("cannot calibrate '%s'; expected uvm or placement", argv[0]);
+    return cmd_usage("cannot calibrate '%s'; expected uvm, zerocopy or placement", argv[0]);
 }
 
 const struct command cmd_calibrate = {
     .name = "calibrate",
     .summary = "fit a platform's numbers to recordings or micro-benchmarks",
-    .usage = "uvm|placement RECORDING|CSV... -o FILE.ini [--base PLATFORM] [--force]",
-    .details = "Bounded least squares; prints each number with its standard error, residual and R2, and says what the\n"
-               "measurements cannot tell. uvm takes traces; placement takes CSV with the header what,bytes,ms, where\n"
-               "what is copy_hd, copy_dh, mapping, first_touch, flush_cpu or flush_gpu.",
+    .usage = "uvm|zerocopy|placement RECORDING|CSV... -o FILE.ini [--base PLATFORM] [--predict CSV] [--force]",
+    .details =
+        "Bounded least squares; prints each number with its standard error, residual and R2, and says what the\n"
+        "measurements cannot tell. uvm takes traces; placement takes CSV with the header what,bytes,ms, where\n"
+        "what is copy_hd, copy_dh, mapping, first_touch, flush_cpu or flush_gpu. zerocopy takes CSV with columns\n"
+        "req32,req64,req96,req128,host64_lines,time_ns, as replay zerocopy --requests writes them, with measured\n"
+        "times (or copy_bytes,time_ns), and traces recorded with counters.",
     .examples = "  offchip calibrate uvm recording.db -o my-gpu.ini --base h200\n"
+                "  offchip calibrate zerocopy rows.csv -o my-gpu.ini --base h200 --predict others.csv\n"
                 "  offchip calibrate placement microbenchmarks.csv -o my-board.ini",
     .options = options,
     .run = run,

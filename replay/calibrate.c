@@ -1,6 +1,7 @@
 #include "replay/calibrate.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,8 @@
 #include "trace/store.h"
 #include "trace/units.h"
 
-static void add(struct calibration *c, const char *section, const char *key, double value, double error,
-                const struct fit *fit, const char *unit, const char *from)
+void calibration_add(struct calibration *c, const char *section, const char *key, double value, double error,
+                     const struct fit *fit, const char *unit, const char *from)
 {
     if (c->count >= CALIBRATED_MAX)
         return;
@@ -27,10 +28,20 @@ static void add(struct calibration *c, const char *section, const char *key, dou
     n->r2 = fit->r2;
 }
 
-static void note(struct calibration *c, const char *text)
+void calibration_note(struct calibration *c, const char *format, ...)
 {
-    if (c->note_count < sizeof c->notes / sizeof *c->notes)
-        (void)snprintf(c->notes[c->note_count++], sizeof c->notes[0], "%s", text);
+    if (c->note_count == sizeof c->notes / sizeof *c->notes)
+        return;
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(c->notes[c->note_count++], sizeof c->notes[0], format, args);
+    va_end(args);
+}
+
+void calibration_release(struct calibration *c)
+{
+    free(c->rows);
+    c->rows = NULL;
 }
 
 /* --- placement: rows of what,bytes,ms --- */
@@ -80,14 +91,14 @@ static int placement_file(struct fit *fits, const char *path, struct err *err)
     return rc;
 }
 
-int calibrate_placement(struct calibration *c, const char *const *paths, size_t count, struct err *err)
+int calibrate_placement(struct calibration *c, const struct measurements *measured, struct err *err)
 {
     memset(c, 0, sizeof *c);
     struct fit fits[WHATS];
     for (int w = 0; w < WHATS; w++)
         fit_init(&fits[w], w >= FLUSH_CPU ? 1 : 2);
-    for (size_t i = 0; i < count; i++)
-        if (placement_file(fits, paths[i], err))
+    for (size_t i = 0; i < measured->count; i++)
+        if (placement_file(fits, measured->paths[i], err))
             return -1;
     static const char *const slopes[WHATS] = {"l_hd", "l_dh", "l_mapping", "l_ini", NULL, NULL};
     static const char *const constants[WHATS] = {"t_ini", NULL, NULL, NULL, "c_cpu", "c_gpu"};
@@ -95,17 +106,16 @@ int calibrate_placement(struct calibration *c, const char *const *paths, size_t 
         char from[160];
         (void)snprintf(from, sizeof from, "fitted: %s, %zu rows", whats[w], fits[w].rows);
         if (fits[w].rows < fits[w].terms) {
-            (void)snprintf(from, sizeof from, "%s: %zu rows, at least %zu are needed; the base's number stands",
-                           whats[w], fits[w].rows, fits[w].terms);
-            note(c, from);
+            calibration_note(c, "%s: %zu rows, at least %zu are needed; the base's number stands", whats[w],
+                             fits[w].rows, fits[w].terms);
             continue;
         }
         if (fit_solve(&fits[w], err))
             return -1;
         if (constants[w])
-            add(c, "placement", constants[w], fits[w].x[0], fits[w].error[0], &fits[w], "ms", from);
+            calibration_add(c, "placement", constants[w], fits[w].x[0], fits[w].error[0], &fits[w], "ms", from);
         if (slopes[w])
-            add(c, "placement", slopes[w], fits[w].x[1], fits[w].error[1], &fits[w], "ms", from);
+            calibration_add(c, "placement", slopes[w], fits[w].x[1], fits[w].error[1], &fits[w], "ms", from);
     }
     return c->count ? 0 : err_set(err, "nothing could be fitted: no kind of measurement has enough rows");
 }
@@ -183,8 +193,7 @@ static int uvm_direction(struct calibration *c, struct fit *fit, const char *key
 {
     char from[160];
     if (fit->rows < 2) {
-        (void)snprintf(from, sizeof from, "%s: %zu migration records, at least 2 are needed", what, fit->rows);
-        note(c, from);
+        calibration_note(c, "%s: %zu migration records, at least 2 are needed", what, fit->rows);
         return 0;
     }
     if (fit_solve(fit, err))
@@ -192,44 +201,43 @@ static int uvm_direction(struct calibration *c, struct fit *fit, const char *key
     (void)snprintf(from, sizeof from, "fitted: %zu traced migration records %s", fit->rows, what);
     if (fit->x[1] > 0 && isfinite(fit->error[1])) {
         double rate = 1e9 / fit->x[1];
-        add(c, "uvm", key, rate, rate * fit->error[1] / fit->x[1], fit, "ns", from);
+        calibration_add(c, "uvm", key, rate, rate * fit->error[1] / fit->x[1], fit, "ns", from);
     } else {
-        note(c, "all records have one size: bandwidth and cost per record cannot be told apart");
+        calibration_note(c, "all records have one size: bandwidth and cost per record cannot be told apart");
     }
     if (record)
-        add(c, "uvm", "trace_record_ns", fit->x[0], fit->error[0], fit, "ns", from);
+        calibration_add(c, "uvm", "trace_record_ns", fit->x[0], fit->error[0], fit, "ns", from);
     return 0;
 }
 
-int calibrate_uvm(struct calibration *c, const char *const *paths, size_t count, struct err *err)
+int calibrate_uvm(struct calibration *c, const struct measurements *from, struct err *err)
 {
     memset(c, 0, sizeof *c);
     struct uvm_fits f = {0};
     fit_init(&f.h2d, 2);
     fit_init(&f.d2h, 2);
     int rc = 0;
-    for (size_t i = 0; i < count && !rc; i++)
-        rc = uvm_file(&f, paths[i], err);
+    for (size_t i = 0; i < from->count && !rc; i++)
+        rc = uvm_file(&f, from->paths[i], err);
     if (!rc)
         rc = uvm_direction(c, &f.h2d, "h2d_bytes_per_s", "to the GPU", true, err);
     if (!rc)
         rc = uvm_direction(c, &f.d2h, "d2h_bytes_per_s", "to the host", false, err);
     if (!rc && f.gap_count > 4) {
         qsort(f.gaps, f.gap_count, sizeof *f.gaps, ascending);
-        char text[200];
-        (void)snprintf(text, sizeof text,
-                       "from one batch's last copy to the next one's first: median %.3g us of %zu; replay, new faults, "
-                       "interrupt and first service together, so the base's batch numbers stand",
-                       f.gaps[f.gap_count / 2] / 1e3, f.gap_count);
-        note(c, text);
+        calibration_note(c,
+                         "from one batch's last copy to the next one's first: median %.3g us of %zu; replay, new "
+                         "faults, interrupt and first service together, so the base's batch numbers stand",
+                         f.gaps[f.gap_count / 2] / 1e3, f.gap_count);
     } else if (!rc) {
-        note(c, "too few batches for the gap between them");
+        calibration_note(c, "too few batches for the gap between them");
     }
     free(f.gaps);
     if (rc)
         return -1;
-    note(c, "costs per service, per page and per new block hide behind the copy engine in a traced recording: "
-            "the base's numbers stand");
+    calibration_note(c,
+                     "costs per service, per page and per new block hide behind the copy engine in a traced recording: "
+                     "the base's numbers stand");
     return c->count ? 0 : err_set(err, "nothing could be fitted: the recordings hold too few migrations");
 }
 

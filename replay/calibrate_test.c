@@ -27,7 +27,8 @@ START_TEST(placement_constants_come_back_from_synthetic_rows)
     const char *path = testing_write("bench.csv", text, strlen(text));
     struct calibration c;
     struct err err = {""};
-    ck_assert_msg(calibrate_placement(&c, &path, 1, &err) == 0, "%s", err.msg);
+    ck_assert_msg(calibrate_placement(&c, &(struct measurements){.paths = &path, .count = 1}, &err) == 0, "%s",
+                  err.msg);
     ck_assert_double_eq_tol(find(&c, "l_hd")->value, 3e-8, 1e-13);
     ck_assert_double_eq_tol(find(&c, "t_ini")->value, 0.012, 1e-9);
     ck_assert_double_eq_tol(find(&c, "l_dh")->value, 5e-8, 1e-13);
@@ -62,7 +63,7 @@ START_TEST(wrong_rows_name_file_and_line)
         const char *path = testing_write("bench.csv", bad[i].text, strlen(bad[i].text));
         struct calibration c;
         struct err err = {""};
-        ck_assert_int_eq(calibrate_placement(&c, &path, 1, &err), -1);
+        ck_assert_int_eq(calibrate_placement(&c, &(struct measurements){.paths = &path, .count = 1}, &err), -1);
         ck_assert_msg(strstr(err.msg, bad[i].says) != NULL, "'%s' gave: %s", bad[i].text, err.msg);
     }
 }
@@ -86,7 +87,7 @@ START_TEST(bandwidth_and_record_cost_come_back_from_a_trace)
     ck_assert_int_eq(store_finish(store, &err), 0);
     store_close(store);
     struct calibration c;
-    ck_assert_msg(calibrate_uvm(&c, &path, 1, &err) == 0, "%s", err.msg);
+    ck_assert_msg(calibrate_uvm(&c, &(struct measurements){.paths = &path, .count = 1}, &err) == 0, "%s", err.msg);
     ck_assert_double_eq_tol(find(&c, "h2d_bytes_per_s")->value, 50e9, 1e7);
     ck_assert_double_eq_tol(find(&c, "trace_record_ns")->value, 2500, 2);
     ck_assert_double_eq_tol(find(&c, "d2h_bytes_per_s")->value, 54e9, 1e7);

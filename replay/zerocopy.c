@@ -105,7 +105,7 @@ static int open_launches(const char *path, FILE **file, struct err *err)
     if (!*file)
         return err_set(err, "cannot create %s: %s", path, strerror(errno));
     (void)fprintf(*file, "policy,launch,active_elements,req32,req64,req96,req128,requests,payload_bytes,host64_lines,"
-                         "time_ns\n");
+                         "time_ns,warp_loads,loads_at_once,resident_warps,chain_loads\n");
     return 0;
 }
 

@@ -165,16 +165,19 @@ static double resident_warps(const struct zerocopy_run *run)
     return all;
 }
 
-static void write_launch(const struct zerocopy_run *run, uint32_t launch, const struct request_mix *mix, double time)
+static void write_launch(const struct zerocopy_run *run, uint32_t launch, const struct link_launch *l, double time)
 {
     FILE *f = run->context->launches;
+    const struct request_mix *mix = &l->mix;
+    double latency = run->context->pcie->load_ns; /* the longest list in loads */
     if (!f)
         return;
     (void)fprintf(f,
                   "%s,%" PRIu32 ",%.0f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-                  ",%.0f\n",
+                  ",%.0f,%.0f,%.0f,%.0f,%.0f\n",
                   run->kind->head->name, launch, run->launch_elements, mix->by_size[0], mix->by_size[1],
-                  mix->by_size[2], mix->by_size[3], mix_requests(mix), mix_payload(mix), mix->host_lines, time);
+                  mix->by_size[2], mix->by_size[3], mix_requests(mix), mix_payload(mix), mix->host_lines, time,
+                  l->loads, l->loads_at_once, l->resident_warps, latency > 0 ? l->chain_ns / latency : 0);
 }
 
 static int launch_pattern(struct zerocopy_run *run, uint32_t launch, struct err *err)
@@ -201,7 +204,7 @@ static int launch_pattern(struct zerocopy_run *run, uint32_t launch, struct err 
     mix_add(&run->totals.mix, &l.mix);
     run->totals.time_ns += time;
     run->totals.bound_ns[bound] += time;
-    write_launch(run, launch, &l.mix, time);
+    write_launch(run, launch, &l, time);
     return 0;
 }
 
