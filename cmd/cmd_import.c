@@ -183,6 +183,14 @@ static int store_source(struct import *im, const struct reader *reader, struct s
     return store_origin(store, key, text, err);
 }
 
+static void note_format(struct import *im, const struct reader *reader)
+{
+    if (strstr(im->names, reader->name))
+        return;
+    size_t used = strlen(im->names);
+    (void)snprintf(im->names + used, sizeof im->names - used, "%s%s", used ? ", " : "", reader->name);
+}
+
 /* Read an opened input into the trace. */
 static int read_input(struct import *im, const struct reader *reader, struct source *source, struct err *err)
 {
@@ -198,11 +206,70 @@ static int read_input(struct import *im, const struct reader *reader, struct sou
     if (source)
         im->finished_bytes += source_compressed_offset(source);
     free(values);
-    if (!strstr(im->names, reader->name)) {
-        size_t used = strlen(im->names);
-        (void)snprintf(im->names + used, sizeof im->names - used, "%s%s", used ? ", " : "", reader->name);
-    }
+    note_format(im, reader);
     return rc;
+}
+
+/* --- inputs that belong together --- */
+
+/* The reader of an input if it takes all inputs at once. Files only: what is read of a pipe is gone. */
+static const struct reader *joint_reader(const char *path)
+{
+    struct stat st;
+    struct source *source = NULL;
+    const struct reader *reader = NULL;
+    struct err ignored;
+    if (strcmp(path, "-") == 0 || stat(path, &st) || !S_ISREG(st.st_mode))
+        return NULL;
+    (void)open_input(path, &reader, &source, &ignored);
+    source_close(source);
+    return reader && reader->read_all ? reader : NULL;
+}
+
+/* *joint: the reader that all inputs share and that takes them at once, or NULL. */
+static int find_joint(int argc, char **argv, const struct reader **joint)
+{
+    int first = -1, other = -1;
+    *joint = NULL;
+    for (int i = 0; i < argc; i++) {
+        const struct reader *reader = joint_reader(argv[i]);
+        if (reader && first < 0) {
+            first = i;
+            *joint = reader;
+        } else if (!reader) {
+            other = i;
+        }
+    }
+    if (*joint && other >= 0)
+        return cmd_usage("'%s' is of format %s and '%s' is not: import that one by itself first", argv[first],
+                         (*joint)->name, argv[other]);
+    for (int i = 0; *joint && i < argc; i++)
+        for (int k = 0; k < i; k++)
+            if (same_file(argv[k], argv[i]))
+                return cmd_usage("'%s' and '%s' are the same file", argv[k], argv[i]);
+    return EXIT_DONE;
+}
+
+static int create_trace(struct import *im, struct err *err)
+{
+    im->context.store = store_create(output, force, cmd_line(), err);
+    return im->context.store ? 0 : -1;
+}
+
+static int read_joint(struct import *im, const struct reader *reader, int argc, char **argv, struct err *err)
+{
+    im->context.path = argv[0];
+    note_format(im, reader);
+    if (create_trace(im, err) || reader->read_all(&im->context, (const char *const *)argv, (size_t)argc, err) ||
+        reader_flush(&im->context, err))
+        return -1;
+    for (int i = 0; i < argc; i++) {
+        im->context.path = argv[i];
+        im->context.file_index = i;
+        if (store_source(im, reader, NULL, err))
+            return -1;
+    }
+    return 0;
 }
 
 /* --- the whole --- */
@@ -257,13 +324,16 @@ static void summarise(const struct import *im, uint64_t records, size_t batches,
     struct store *back = store_open(output, &ignored);
     if (back)
         (void)store_rows(back, "skipped", count_skip, &skips, &ignored);
-    store_close(back);
     cmd_say("%s: %" PRIu64 " records from %d input%s (%s)", output, records, im->count, im->count == 1 ? "" : "s",
             im->names);
     if (opt_verbose)
         cmd_say("%.2f s, %.1f million records a second", seconds, 1e-6 * (double)records / seconds);
     if (services)
         cmd_say("%zu services in %zu batches", services, batches);
+    const char *clock = back ? store_origin_get(back, "merge.clock") : NULL;
+    if (clock && strcmp(clock, "assumed") == 0)
+        cmd_say("warning: nothing says that the inputs' times are of one clock; they are taken to be");
+    store_close(back);
     if (im->context.skips.total)
         cmd_say("left out %" PRIu64 ": %s", im->context.skips.total, skips.text);
 }
@@ -321,6 +391,12 @@ static uint64_t total_bytes(int argc, char **argv)
 static int import_all(struct import *im, int argc, char **argv)
 {
     struct err err = {""};
+    const struct reader *joint;
+    int status = find_joint(argc, argv, &joint);
+    if (status)
+        return status;
+    if (joint)
+        return read_joint(im, joint, argc, argv, &err) ? give_up(im, EXIT_DATA, &err) : EXIT_DONE;
     for (int i = 0; i < argc; i++) {
         const struct reader *reader = NULL;
         struct source *source = NULL;
@@ -335,8 +411,7 @@ static int import_all(struct import *im, int argc, char **argv)
                 return cmd_usage("%s", err.msg);
             }
             free(values);
-            im->context.store = store_create(output, force, cmd_line(), &err);
-            rc = im->context.store ? 0 : -1;
+            rc = create_trace(im, &err);
         }
         if (rc == 0)
             rc = read_input(im, reader, source, &err);
@@ -373,9 +448,11 @@ const struct command cmd_import = {
         "zstd; '-' is standard input. 'offchip list formats' names the formats and their options (--set).\n"
         "Times and addresses are kept as they are. Items that cannot be kept are counted by reason; a malformed\n"
         "input is an error with its place, and what was read before it stays as an incomplete trace. Fault\n"
-        "batches and services are rebuilt from the migrations. The summary goes to stderr.",
+        "batches and services are rebuilt from the migrations. Traces of our own, as record writes one for each\n"
+        "process, become one in order of time. The summary goes to stderr.",
     .examples = "  offchip import recording.csv.xz -o s.db\n"
-                "  zcat part*.csv.gz | offchip import --format cupti-csv - -o all.db",
+                "  zcat part*.csv.gz | offchip import --format cupti-csv - -o all.db\n"
+                "  offchip import app.1041.db app.1042.db -o app.db",
     .options = options,
     .run = run,
 };

@@ -1,13 +1,9 @@
 /* Any records, as a hostile or damaged trace may hold them: verify says something about them and returns. */
 #include "replay/verify.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+#include "trace/fuzzing.h"
 
 enum { BYTES = 12, MAX = 4096 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 /* 12 bytes a record: near addresses and times mostly, so that records meet. */
 static struct record make(const uint8_t *p, int64_t *now)
@@ -34,19 +30,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     static struct record records[MAX];
     static const struct stream stream = {.name = "uvm", .unit = TIME_NS};
     struct err err;
-    char path[64];
     int index;
     int64_t now = 1000000;
     size_t count = n / BYTES < MAX ? n / BYTES : MAX;
     for (size_t i = 0; i < count; i++)
         records[i] = make(data + i * BYTES, &now);
-    /* In memory where that can be: a run should not wait for a disk. */
-    const char *dir = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    (void)snprintf(path, sizeof path, "%s/offchip-fuzz-verify-%d.db", dir, (int)getpid());
-    (void)unlink(path);
-    struct store *store = store_create(path, true, "fuzz", &err);
-    if (!store)
-        return 0;
+    struct store *store = fuzzing_store();
     struct verify verify;
     if (store_stream_add(store, &stream, &index, &err) || store_append(store, index, records, NULL, count, &err) ||
         store_finish(store, &err))
@@ -58,7 +47,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
             __builtin_trap();
         verify_release(&verify);
     }
-    store_close(store);
-    (void)unlink(path);
     return 0;
 }

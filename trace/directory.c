@@ -24,6 +24,7 @@ int directory_add_stream(struct directory *directory, const struct stream *strea
     *s = (struct directory_stream){.info = *stream};
     s->info.records = 0;
     s->info.time_first = s->info.time_last = 0;
+    s->info.kinds = 0;
     while (s->extras < STORE_EXTRAS && stream->extra[s->extras][0])
         s->extras++;
     return 0;
@@ -41,6 +42,7 @@ int directory_add_chunk(struct directory *directory, size_t stream, const struct
     if (s->info.records == 0 || chunk->time_max > s->info.time_last)
         s->info.time_last = chunk->time_max;
     s->info.records += chunk->records;
+    s->info.kinds |= chunk->kinds;
     directory->next_chunk = chunk->chunk + 1;
     return 0;
 }

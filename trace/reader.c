@@ -12,13 +12,14 @@
 #include "trace/readers/dramsim3.h"
 #include "trace/readers/nettlp.h"
 #include "trace/readers/nsys.h"
+#include "trace/readers/offchip.h"
 #include "trace/readers/ramulator.h"
 #include "trace/readers/uvmeval.h"
 
 /* In the order of probing: formats with a signature first, plain text last. */
 const struct reader *const readers[] = {
-    &read_nettlp,   &read_nsys,     &read_accelsim,  &read_accesses, &read_uvmeval, &read_cupti_csv,
-    &read_dram_csv, &read_dramsim3, &read_ramulator, &read_csv,      NULL,
+    &read_nettlp,    &read_offchip,  &read_nsys,     &read_accelsim,  &read_accesses, &read_uvmeval,
+    &read_cupti_csv, &read_dram_csv, &read_dramsim3, &read_ramulator, &read_csv,      NULL,
 };
 
 const struct reader *reader_find(const char *name)

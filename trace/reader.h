@@ -57,6 +57,9 @@ struct reader {
      * what is wrong and where (line, byte or packet). */
     int (*read)(struct reader_context *context, struct source *source, struct err *err);
     bool whole_file;
+    /* Of formats whose inputs belong together: all of them in one call; context->path is the first. NULL: one by one.
+     */
+    int (*read_all)(struct reader_context *context, const char *const *paths, size_t count, struct err *err);
 };
 
 extern const struct reader *const readers[]; /* ends with NULL */

@@ -241,7 +241,7 @@ static int take_kernel(struct recorder_trace *t, const struct record_pipe_messag
                                   .id = (uint64_t)id,
                                   .group = (uint32_t)id,
                                   .kind = RECORD_KERNEL};
-    return push(t, &record, 0, 0, 0, err);
+    return push(t, &record, t->summary.process, 0, 0, err);
 }
 
 static int take_uvm(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
@@ -272,7 +272,7 @@ static int take_record(struct recorder_trace *t, const struct record_pipe_messag
         return count(t, false, "unknown kind of allocation", 1, err);
     if (m->kind == RECORD_ALLOC && allocations_add(&t->allocations, t->store, &record, err))
         return -1;
-    return push(t, &record, 0, 0, 0, err);
+    return push(t, &record, t->summary.process, 0, 0, err);
 }
 
 static int take_event(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)

@@ -1,4 +1,5 @@
 /* store: making, opening, closing and naming a trace by its content. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -112,6 +113,55 @@ struct store *store_create(const char *path, bool force, const char *command_lin
     return NULL;
 }
 
+struct store *store_create_memory(struct err *err)
+{
+    struct store *store = new_store(":memory:", err);
+    if (!store)
+        return NULL;
+    if (sqlite3_open(":memory:", &store->db))
+        err_set(err, "out of memory");
+    else if (make_tables(store->db, store, err) == 0 && set_up_writer(store, err) == 0 &&
+             first_facts(store, "", err) == 0)
+        return store;
+    store_close(store);
+    return NULL;
+}
+
+static void forget_facts(struct store *store)
+{
+    while (store->facts) {
+        struct store_fact *next = store->facts->next;
+        free(store->facts->key);
+        free(store->facts->value);
+        free(store->facts);
+        store->facts = next;
+    }
+}
+
+static void forget_streams(struct store *store)
+{
+    for (size_t i = 0; store->writing && i < store->directory.count; i++)
+        chunk_builder_release(&store->builders[i]);
+    directory_release(&store->directory);
+}
+
+int store_clear(struct store *store, struct err *err)
+{
+    char sql[80];
+    assert(strcmp(store->path, ":memory:") == 0);
+    if (store->in_transaction)
+        (void)sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    store->in_transaction = store->broken = store->complete = false;
+    forget_streams(store);
+    forget_facts(store);
+    for (int i = 0; i < store->schema->count; i++) {
+        (void)snprintf(sql, sizeof sql, "DELETE FROM %s", store->schema->table[i].name);
+        if (sqlite3_exec(store->db, sql, NULL, NULL, NULL))
+            return store_sqlite_failed(store, "cannot be emptied", err);
+    }
+    return first_facts(store, "", err);
+}
+
 /* --- opening --- */
 
 static int remember_row(void *ctx, const struct store_value *values, size_t n)
@@ -164,21 +214,13 @@ void store_close(struct store *store)
         return;
     if (store->writing && !store->complete && !store->broken)
         (void)store_flush(store, NULL);
-    for (size_t i = 0; store->writing && i < store->directory.count; i++)
-        chunk_builder_release(&store->builders[i]);
+    forget_streams(store);
     free(store->builders);
     store_finalize_statements(store);
     if (store->writing) /* removes the empty journal */
         (void)sqlite3_exec(store->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     sqlite3_close(store->db);
-    directory_release(&store->directory);
-    while (store->facts) {
-        struct store_fact *next = store->facts->next;
-        free(store->facts->key);
-        free(store->facts->value);
-        free(store->facts);
-        store->facts = next;
-    }
+    forget_facts(store);
     free(store->schema);
     free(store->path);
     free(store);

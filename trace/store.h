@@ -30,11 +30,19 @@ struct stream {
     /* Filled when read: */
     uint64_t records;
     int64_t time_first, time_last; /* smallest and largest time; 0 if no records */
+    uint64_t kinds;                /* bit k: a record of kind k is in it */
 };
 
 /* Create a new trace. An existing file is an error unless force. Facts known at once (tool version, command line,
  * host, creation time) are written here. NULL with *err set on failure. */
 struct store *store_create(const char *path, bool force, const char *command_line, struct err *err);
+
+/* A new trace in memory, gone when it is closed: for work on a trace that nobody keeps. Written and read as the others
+ * (cursors see what was appended); store_path() is ":memory:". */
+struct store *store_create_memory(struct err *err);
+
+/* Empty a trace in memory: as store_create_memory() made it, whatever happened to it, in a tenth of the time. */
+int store_clear(struct store *store, struct err *err);
 
 /* Open a trace for reading. Anything else than our file, or a newer version, is an error that says so. */
 struct store *store_open(const char *path, struct err *err);

@@ -1,15 +1,16 @@
-/* Any bytes as a trace file: opened, every table and every stream read, hashed and queried. The file is in memory
- * (/dev/shm). Inputs that start with 'P' are patches (offset, value) on a small sound trace, which reach deeper. */
+/* Any bytes as a trace file: opened, every table and every stream read, hashed, queried and imported into another one.
+ * The file is in memory (/dev/shm). Inputs that start with 'P' are patches (offset, value) on a small sound trace,
+ * which reach deeper. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "trace/fuzzing.h"
+#include "trace/readers/offchip.h"
 #include "trace/sql.h"
 #include "trace/store.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
 
 enum { SOUND_MAX = 1 << 20 };
 
@@ -104,6 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     if (db)
         (void)sqlite3_exec(db, "SELECT sum(time), kind FROM records WHERE time > 5 GROUP BY kind", NULL, NULL, NULL);
     sqlite3_close(db);
+    fuzzing_read(&read_offchip, path, NULL, input, size);
     (void)unlink(path);
     return 0;
 }
