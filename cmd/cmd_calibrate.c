@@ -1,5 +1,4 @@
 /* offchip calibrate: fit a platform to measurements. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/table.h"
 #include "replay/calibrate.h"
+#include "trace/whole.h"
 
 static const char *output, *base, *predict;
 static bool force;
@@ -104,25 +104,16 @@ static void print(const struct calibration *c)
 static int write_file(const struct calibration *c, const char *from)
 {
     struct err err = {""};
-    char name[64], part[4096];
+    struct whole whole;
+    char name[64];
     const char *slash = strrchr(output, '/');
     (void)snprintf(name, sizeof name, "%s", slash ? slash + 1 : output);
     char *dot = strrchr(name, '.');
     if (dot)
         *dot = 0;
-    (void)snprintf(part, sizeof part, "%.4000s.part", output);
-    FILE *f = fopen(part, "w");
-    if (!f)
-        return cmd_fail(EXIT_DATA, "cannot write '%s': %s", part, strerror(errno));
-    int rc = calibration_write(c, name, from, f, &err);
-    if (fclose(f) && !rc)
-        rc = err_set(&err, "%s", strerror(errno));
-    if (!rc && rename(part, output))
-        rc = err_set(&err, "%s", strerror(errno));
-    if (rc) {
-        (void)unlink(part);
-        return cmd_fail(EXIT_DATA, "cannot write '%s': %s", output, err.msg);
-    }
+    if (whole_open(&whole, output, &err) ||
+        whole_close(&whole, calibration_write(c, name, from, whole.file, &err), &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
     cmd_say("wrote %s", output);
     return EXIT_DONE;
 }

@@ -1,5 +1,4 @@
 /* offchip graph: graphs between formats, the scores of their vertices, and renumbering by them. */
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <omp.h>
@@ -18,6 +17,7 @@
 #include "trace/graph_sample.h"
 #include "trace/source.h"
 #include "trace/units.h"
+#include "trace/whole.h"
 
 static const char *output, *from, *to, *weights, *labels, *labelled_pct, *mapping;
 static bool force, undirected, relabel;
@@ -167,19 +167,11 @@ static int rank_graph(const char *spec, struct ranked *r, struct err *err)
 static int write_csv(const char *path, void (*rows)(FILE *to, const struct ranked *r), const struct ranked *r,
                      struct err *err)
 {
-    char part[4096];
-    (void)snprintf(part, sizeof part, "%.4000s.part", path);
-    FILE *f = fopen(part, "w");
-    if (!f)
-        return err_set(err, "cannot write '%.100s': %s", part, strerror(errno));
-    rows(f, r);
-    int failed = ferror(f);
-    if (fclose(f) || failed || rename(part, path)) {
-        int rc = err_set(err, "cannot write '%.100s': %s", path, strerror(errno));
-        (void)unlink(part);
-        return rc;
-    }
-    return 0;
+    struct whole whole;
+    if (whole_open(&whole, path, err))
+        return -1;
+    rows(whole.file, r);
+    return whole_close(&whole, 0, err);
 }
 
 static void mapping_rows(FILE *to_file, const struct ranked *r)

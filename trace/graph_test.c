@@ -111,6 +111,8 @@ static const struct {
     {"bad10.el", "1 2\n-3 4\n", "line 2"},
     {"bad11.wel", "1 2 3\n1 2\n", "line 2"},
     {"bad12.xyz", "hello\n", "no graph format"},
+    {"bad14.el", "1 2\n3 4 5 6 7\n", "line 2"},
+    {"bad15.el", "1 2\n3 4 5 words\n", "line 2"},
     {"bad13.el", "1 2\n1 4294967295\n", "too large"},
 };
 

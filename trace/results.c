@@ -21,7 +21,8 @@ static const char *const statements[STATEMENTS] = {
             " intervals, notes, baseline, offchip_version)"
             " VALUES(?1, CASE WHEN ?2 < 0 THEN (SELECT coalesce(max(position), -1) + 1 FROM runs) ELSE ?2 END,"
             " ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
-            " ON CONFLICT(key) DO UPDATE SET position = CASE WHEN ?2 < 0 THEN position ELSE ?2 END, engine = ?3,"
+            " ON CONFLICT(key) DO UPDATE SET position = CASE WHEN ?2 < 0 THEN position ELSE min(position, ?2) END, "
+            "engine = ?3,"
             " input = ?4, input_hash = ?5, platform = ?6, settings = ?7, policy = ?8, params = ?9, metrics = ?10,"
             " intervals = ?11, notes = ?12, baseline = ?13, offchip_version = ?14 RETURNING run",
     [FORGET_METRICS] = "DELETE FROM metrics WHERE run = ?1",

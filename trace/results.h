@@ -23,8 +23,10 @@ enum results_mode {
 
 /* One policy on one input. Texts are UTF-8; NULL counts as "" (JSON: as an empty object or array). */
 struct results_run {
-    const char *key;  /* unique, at most 64 bytes; NULL: worked out by results_key() */
-    int64_t position; /* order of reporting, from 0; negative: after all there are (a run put again keeps its own) */
+    const char *key; /* unique, at most 64 bytes; NULL: worked out by results_key() */
+    int64_t
+        position; /* order of reporting, from 0; negative: after all there are. A run put again keeps the
+                   smaller one, so that the order does not depend on which of two points that share it ended first */
     const char *engine, *input, *input_hash, *platform, *policy;
     const char *settings, *params;   /* JSON objects */
     const char *metrics, *intervals; /* JSON objects: a number or null; [lo, hi] */

@@ -84,6 +84,31 @@ START_TEST(a_run_comes_back_whole_and_once)
 }
 END_TEST
 
+static int take_position(void *ctx, const struct results_run *run)
+{
+    *(int64_t *)ctx = run->position;
+    return 0;
+}
+
+/* Two points of a sweep may share a run: its place must not depend on which of them ended last. */
+START_TEST(a_run_put_again_keeps_the_smaller_position)
+{
+    struct err err = {""};
+    struct results *results = open_results(testing_file("position.db"), RESULTS_CREATE);
+    static const int64_t put[] = {5, 2, 9, -1};
+    for (size_t i = 0; i < sizeof put / sizeof *put; i++) {
+        struct results_run run = sample;
+        run.position = put[i];
+        ck_assert_int_eq(results_put(results, &run, 1, &err), 0);
+    }
+    int64_t position = -1;
+    ck_assert_int_eq(results_each(results, take_position, &position, &err), 0);
+    ck_assert_int_eq(position, 2);
+    ck_assert_int_eq(results_count(results, &err), 1);
+    results_close(results);
+}
+END_TEST
+
 START_TEST(metrics_stand_one_by_one_and_exact)
 {
     struct err err = {""};
@@ -232,6 +257,6 @@ START_TEST(foreign_files_are_refused)
 }
 END_TEST
 
-TEST_MAIN("results", a_run_comes_back_whole_and_once, metrics_stand_one_by_one_and_exact,
-          key_is_of_content_and_not_of_the_order_of_json, a_bad_run_adds_nothing,
+TEST_MAIN("results", a_run_comes_back_whole_and_once, a_run_put_again_keeps_the_smaller_position,
+          metrics_stand_one_by_one_and_exact, key_is_of_content_and_not_of_the_order_of_json, a_bad_run_adds_nothing,
           merged_shards_report_in_the_order_of_one_run, two_writers_share_one_file, foreign_files_are_refused)

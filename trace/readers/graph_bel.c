@@ -8,10 +8,14 @@
 #include "trace/mem.h"
 #include "trace/readers/graph_values.h"
 #include "trace/source.h"
+#include "trace/whole.h"
 
 static const char *const packings[] = {"", ".xz", ".gz", ".zst"};
 
 /* The length of "NAME.bel" in a path that is the prefix or one of its files, 0 if it is neither. */
+enum { PARTS = 3 };
+static const char *const part_names[PARTS] = {".col", ".dst", ".val"};
+
 static size_t prefix_length(const char *path)
 {
     size_t n = strlen(path);
@@ -117,38 +121,32 @@ int graph_bel_parse(struct source *col, struct source *dst, struct source *val, 
 static int read_bel(const char *path, const struct graph_options *options, struct graph *graph, struct err *err)
 {
     (void)options;
-    static const char *const parts[] = {".col", ".dst", ".val"};
-    struct source *sources[3] = {NULL, NULL, NULL};
+    struct source *sources[PARTS] = {NULL, NULL, NULL};
     int rc = 0;
-    for (int i = 0; i < 3 && !rc; i++) {
-        char *name = part_path(path, parts[i]);
+    for (int i = 0; i < PARTS && !rc; i++) {
+        char *name = part_path(path, part_names[i]);
         if (name)
             rc = (sources[i] = source_open(name, err)) ? 0 : -1;
         else if (i < 2)
             rc = err_set(err, "%.*s%s: no such file; a .bel graph is the files .col and .dst", (int)prefix_length(path),
-                         path, parts[i]);
+                         path, part_names[i]);
         free(name);
     }
     if (!rc && graph_bel_parse(sources[0], sources[1], sources[2], graph, err))
         rc = err_at(err, "%.*s", (int)prefix_length(path), path);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < PARTS; i++)
         if (sources[i])
             source_close(sources[i]);
     return rc;
 }
 
 /* Header and values; 4-byte ids are widened to 8 on the way. */
-static int write_part(const char *path, const char *part, uint64_t count, const void *values, int from, int to,
-                      struct err *err)
+static int write_part(const struct whole *part, uint64_t count, const void *values, int from, int to, struct err *err)
 {
-    char *name = NULL;
-    if (asprintf(&name, "%.*s%s", (int)prefix_length(path), path, part) < 0)
-        return err_set(err, "out of memory");
-    FILE *file = fopen(name, "wb");
-    int rc = file ? 0 : err_set(err, "cannot create %s: %s", name, strerror(errno));
+    FILE *file = part->file;
+    const char *name = part->path;
     const uint64_t head[2] = {count, 0};
-    if (!rc)
-        rc = graph_write_bytes(file, name, head, sizeof head, err);
+    int rc = graph_write_bytes(file, name, head, sizeof head, err);
     if (!rc && from == to) {
         rc = graph_write_bytes(file, name, values, count * (uint64_t)to, err);
     } else {
@@ -160,22 +158,54 @@ static int write_part(const char *path, const char *part, uint64_t count, const 
             rc = graph_write_bytes(file, name, wide, n * 8, err);
         }
     }
-    if (file && fclose(file) && !rc)
-        rc = err_set(err, "cannot write %s: %s", name, strerror(errno));
-    free(name);
     return rc;
+}
+
+static int write_parts(struct whole parts[PARTS], const struct graph *g, struct err *err)
+{
+    if (write_part(&parts[0], g->vertices + 1, g->offsets, 8, 8, err))
+        return -1;
+    if (g->wide ? write_part(&parts[1], g->elements, g->wide, 8, 8, err)
+                : write_part(&parts[1], g->elements, g->targets, 4, 8, err))
+        return -1;
+    return g->weights ? write_part(&parts[2], g->elements, g->weights, 4, 4, err) : 0;
+}
+
+/* The weights of a graph that was there before are not this one's. */
+static void forget_weights(const char *path)
+{
+    for (char *name; (name = part_path(path, part_names[PARTS - 1])); free(name))
+        if (unlink(name)) {
+            free(name);
+            return;
+        }
 }
 
 static int write_bel(const char *path, const struct graph *graph, struct err *err)
 {
     if (!prefix_length(path))
         return err_set(err, "'%s' does not end in .bel, the prefix of the files .bel.col and .bel.dst", path);
-    if (write_part(path, ".col", graph->vertices + 1, graph->offsets, 8, 8, err))
-        return -1;
-    if (graph->wide ? write_part(path, ".dst", graph->elements, graph->wide, 8, 8, err)
-                    : write_part(path, ".dst", graph->elements, graph->targets, 4, 8, err))
-        return -1;
-    return graph->weights ? write_part(path, ".val", graph->elements, graph->weights, 4, 4, err) : 0;
+    struct whole parts[PARTS];
+    int opened = 0, wanted = graph->weights ? PARTS : PARTS - 1, rc = 0;
+    while (opened < wanted && !rc) {
+        char *name = NULL;
+        if (asprintf(&name, "%.*s%s", (int)prefix_length(path), path, part_names[opened]) < 0)
+            rc = err_set(err, "out of memory");
+        else
+            rc = whole_open(&parts[opened], name, err);
+        opened += !rc;
+        free(name);
+    }
+    if (!rc)
+        rc = write_parts(parts, graph, err);
+    /* All are written before one takes its place. */
+    for (int i = 0; i < opened && !rc; i++)
+        rc = fflush(parts[i].file) ? err_set(err, "cannot write '%s': %s", parts[i].path, strerror(errno)) : 0;
+    for (int i = 0; i < opened; i++)
+        rc = whole_close(&parts[i], rc, err);
+    if (!rc && !graph->weights)
+        forget_weights(path);
+    return rc;
 }
 
 static bool exists(const char *path)

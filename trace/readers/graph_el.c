@@ -1,6 +1,5 @@
 #include "trace/readers/graph_el.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "trace/mem.h"
 #include "trace/readers/graph_text.h"
 #include "trace/source.h"
+#include "trace/whole.h"
 
 /* Ids to dense numbers by first appearance: open addressing, at most three quarters full. */
 struct labels {
@@ -128,6 +128,16 @@ static int vertex(struct el *el, uint64_t id, uint32_t *v, struct err *err)
     return 0;
 }
 
+/* What may follow an edge: a weight and a time (KONECT's four columns). */
+static bool only_numbers(const char *rest)
+{
+    double number;
+    for (int column = 3; column <= 4 && !graph_line_done(rest); column++)
+        if (!graph_take_real(&rest, &number))
+            return false;
+    return graph_line_done(rest);
+}
+
 static int parse_line(struct el *el, const char *line, struct err *err)
 {
     const char *p = line;
@@ -137,6 +147,8 @@ static int parse_line(struct el *el, const char *line, struct err *err)
         return err_set(err, "'%.60s' is no edge 'source target%s'", line, el->weighted ? " weight" : "");
     if (el->weighted && (!graph_take_i64(&p, &weight) || weight > INT32_MAX || weight < INT32_MIN))
         return err_set(err, "'%.60s' has no whole 32-bit weight in its third field", line);
+    if (!only_numbers(p))
+        return err_set(err, "'%.60s' has more than numbers, or more than four of them", line);
     uint32_t u, v;
     if (vertex(el, from, &u, err) || vertex(el, to, &v, err))
         return -1;
@@ -201,20 +213,18 @@ static int write_any(const char *path, const struct graph *g, bool weighted, str
 {
     if (weighted && !g->weights)
         return err_set(err, "%s: the graph has no weights; write a .el file", path);
-    FILE *file = fopen(path, "w");
-    if (!file)
-        return err_set(err, "cannot create %s: %s", path, strerror(errno));
+    struct whole whole;
+    if (whole_open(&whole, path, err))
+        return -1;
     for (uint64_t v = 0; v < g->vertices; v++)
         for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++) {
             if (weighted)
-                (void)fprintf(file, "%" PRIu64 " %" PRIu64 " %" PRId32 "\n", v, graph_target(g, i), g->weights[i]);
+                (void)fprintf(whole.file, "%" PRIu64 " %" PRIu64 " %" PRId32 "\n", v, graph_target(g, i),
+                              g->weights[i]);
             else
-                (void)fprintf(file, "%" PRIu64 " %" PRIu64 "\n", v, graph_target(g, i));
+                (void)fprintf(whole.file, "%" PRIu64 " %" PRIu64 "\n", v, graph_target(g, i));
         }
-    bool failed = ferror(file) != 0;
-    if (fclose(file) || failed)
-        return err_set(err, "cannot write %s: %s", path, strerror(errno));
-    return 0;
+    return whole_close(&whole, 0, err);
 }
 
 static int write_el(const char *path, const struct graph *graph, struct err *err)

@@ -1,6 +1,5 @@
 #include "trace/readers/graph_mtx.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include "trace/graph_build.h"
 #include "trace/readers/graph_text.h"
 #include "trace/source.h"
+#include "trace/whole.h"
 
 static const char banner[] = "%%MatrixMarket";
 
@@ -187,23 +187,20 @@ static int read_mtx(const char *path, const struct graph_options *options, struc
 
 static int write_mtx(const char *path, const struct graph *g, struct err *err)
 {
-    FILE *file = fopen(path, "w");
-    if (!file)
-        return err_set(err, "cannot create %s: %s", path, strerror(errno));
-    (void)fprintf(file, "%%%%MatrixMarket matrix coordinate %s general\n", g->weights ? "integer" : "pattern");
-    (void)fprintf(file, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", g->vertices, g->vertices, g->elements);
+    struct whole whole;
+    if (whole_open(&whole, path, err))
+        return -1;
+    (void)fprintf(whole.file, "%%%%MatrixMarket matrix coordinate %s general\n", g->weights ? "integer" : "pattern");
+    (void)fprintf(whole.file, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", g->vertices, g->vertices, g->elements);
     for (uint64_t v = 0; v < g->vertices; v++)
         for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++) {
             if (g->weights)
-                (void)fprintf(file, "%" PRIu64 " %" PRIu64 " %" PRId32 "\n", v + 1, graph_target(g, i) + 1,
+                (void)fprintf(whole.file, "%" PRIu64 " %" PRIu64 " %" PRId32 "\n", v + 1, graph_target(g, i) + 1,
                               g->weights[i]);
             else
-                (void)fprintf(file, "%" PRIu64 " %" PRIu64 "\n", v + 1, graph_target(g, i) + 1);
+                (void)fprintf(whole.file, "%" PRIu64 " %" PRIu64 "\n", v + 1, graph_target(g, i) + 1);
         }
-    bool failed = ferror(file) != 0;
-    if (fclose(file) || failed)
-        return err_set(err, "cannot write %s: %s", path, strerror(errno));
-    return 0;
+    return whole_close(&whole, 0, err);
 }
 
 const struct graph_format graph_mtx = {

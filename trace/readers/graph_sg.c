@@ -1,6 +1,5 @@
 #include "trace/readers/graph_sg.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,6 +7,7 @@
 #include "trace/mem.h"
 #include "trace/readers/graph_values.h"
 #include "trace/source.h"
+#include "trace/whole.h"
 
 enum { SG_HEAD = 17 };
 
@@ -176,18 +176,19 @@ static int write_any(const char *path, const struct graph *g, bool weighted, str
         graph_release(&reversed);
         return -1;
     }
-    FILE *file = fopen(path, "wb");
-    int rc = file ? 0 : err_set(err, "cannot create %s: %s", path, strerror(errno));
+    struct whole whole = {0};
+    int rc = whole_open(&whole, path, err);
     unsigned char head[SG_HEAD] = {!g->symmetric};
     memcpy(head + 1, &g->elements, 8);
     memcpy(head + 9, &g->vertices, 8);
     if (!rc)
-        rc = graph_write_bytes(file, path, head, sizeof head, err) || write_side(file, path, g, weighted, err) ||
-                     (!g->symmetric && write_side(file, path, &reversed, weighted, err))
-                 ? -1
-                 : 0;
-    if (file && fclose(file) && !rc)
-        rc = err_set(err, "cannot write %s: %s", path, strerror(errno));
+        rc = whole_close(&whole,
+                         graph_write_bytes(whole.file, path, head, sizeof head, err) ||
+                                 write_side(whole.file, path, g, weighted, err) ||
+                                 (!g->symmetric && write_side(whole.file, path, &reversed, weighted, err))
+                             ? -1
+                             : 0,
+                         err);
     graph_release(&reversed);
     return rc;
 }

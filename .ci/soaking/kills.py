@@ -1,0 +1,149 @@
+"""kill -9 at random moments of import, sweep and record."""
+import os
+import signal
+import time
+
+SWEEP = ["sweep", "dram", "--mem", "synth:gpu-g1,cycles=20000", "--mem", "synth:gpu-g6,cycles=20000", "--mem",
+         "synth:gpu-g15,cycles=20000", "--pim", "synth:pim-add,ops=300", "--pim", "synth:pim-copy,ops=300", "--policy",
+         "fcfs,frfcfs,f3fs", "--grid", "vcs=1|2", "--grid", "f3fs.mem_cap=64|256"]
+
+
+def timed(g, *args, **keys):
+    t = time.monotonic()
+    g.must(*args, **keys)
+    return time.monotonic() - t
+
+
+def kill_import(g, n):
+    rows = g.cupti_rows(g.path("rows.csv"), 400000)
+    whole, cut = g.path("whole.db"), g.path("cut.db")
+    took = timed(g, "import", "-q", rows, "-o", whole)
+    chunks = g.chunks(whole)
+    for _ in range(n):
+        for end in ("", "-journal"):
+            if os.path.exists(cut + end):
+                os.unlink(cut + end)
+        process = g.start("import", "-q", rows, "-o", cut)
+        before, done, killed = g.kill_later(process, g.rng.uniform(0, 1.1 * took), lambda: g.chunks(cut))
+        left = g.trace(cut, done, chunks)
+        if before:
+            g.check(left is not None and left[:len(before)] == before, "committed chunks are kept", done)
+        if not killed:
+            g.check(left == chunks, "an import that was not killed is whole", done)
+
+
+def kill_sweep(g, n):
+    whole, cut = g.path("whole-sweep.db"), g.path("cut-sweep.db")
+    took = timed(g, *SWEEP, "-q", "-o", whole)
+    expect = g.results(whole)
+    chains = 0
+    while n > 0:
+        if os.path.exists(cut):
+            os.unlink(cut)
+        for _ in range(min(n, 4)):
+            n -= 1
+            process = g.start(*SWEEP, "-q", "-o", cut)
+            before, done, _ = g.kill_later(process, g.rng.uniform(0, 0.5 * took), lambda: g.results(cut))
+            if not os.path.exists(cut):
+                continue
+            report = g.run("report", cut, "--format", "csv")
+            g.check(report.rc == 0 or "no runs" in report.err, "what is left of a sweep can be reported", report)
+            g.sound(cut, done)
+            left = g.results(cut)
+            g.check(left["runs"] <= expect["runs"] and left["metrics"] <= expect["metrics"],
+                    "every run left is one of the whole sweep, with all its metrics", done)
+            count = {key: 0 for key, *_ in left["runs"]}
+            for key, *_ in left["metrics"]:
+                count[key] += 1
+            g.check(len(set(count.values())) <= 1, "no run is there with half its metrics", done)
+            if before:
+                g.check(before["runs"] <= left["runs"], "committed runs are kept", done)
+        done = g.run(*SWEEP, "-o", cut)
+        g.check(done.rc == 0 and g.results(cut) == expect, "a resumed sweep ends equal to an uninterrupted one", done)
+        chains += 1
+    return chains
+
+
+def recording(g):
+    """Environment and words of a recording over the stand-ins for driver and CUPTI."""
+    events = g.path("events.csv")
+    if not os.path.exists(events):
+        g.unpack(g.fixture("traces", "uvm_conv_64MiB_complete.csv.xz"), events)
+    standin = os.path.join(g.build, "standin")
+    env = {"LD_LIBRARY_PATH": standin, "STANDIN_EVENTS": events, "TMPDIR": g.folder("tmp"),
+           "OFFCHIP_CUPTI": os.path.join(standin, "libcupti.so"), "OFFCHIP_INJECT":
+           os.path.join(g.build, "liboffchip_inject.so")}
+    acts = ["init", "context", "alloc"]
+    for part in range(1, 9):
+        acts += [f"play:{part}/8", "sleep:10"]
+    return env, [os.path.join(standin, "target"), *acts, "destroy", "say:done", "exit:0"]
+
+
+def child_of(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+            words = f.read().split()
+        return int(words[0]) if words else None
+    except OSError:
+        return None
+
+
+def wait_orphan(pid):
+    """The status of a program whose recorder is gone; we are its parent now. None: the recorder had seen its end."""
+    try:
+        for _ in range(2000):
+            got, status = os.waitpid(pid, os.WNOHANG)
+            if got:
+                return status
+            time.sleep(0.01)
+        os.kill(pid, signal.SIGKILL)
+        return os.waitpid(pid, 0)[1]
+    except ChildProcessError:
+        return None
+
+
+def kill_record(g, n):
+    env, target = recording(g)
+    whole, cut, said = g.path("whole-record.db"), g.path("cut-record.db"), g.path("said")
+    took = timed(g, "record", "-q", "-o", whole, "--", *target, env=env)
+    records = sum(c[2] for c in g.chunks(whole))
+    for i in range(n):
+        for end in ("", "-journal"):
+            if os.path.exists(cut + end):
+                os.unlink(cut + end)
+        with open(said, "w", encoding="ascii") as out:
+            process = g.start("record", "-o", cut, "--", *target, env=env, out=out)
+        time.sleep(g.rng.uniform(0, 1.1 * took))
+        before, child = g.chunks(cut) if os.path.exists(cut) else None, child_of(process.pid)
+        victim = child if i % 2 else process.pid
+        if victim and process.poll() is None:
+            os.kill(victim, signal.SIGKILL)
+        done = g.end(process)
+        with open(said, encoding="ascii") as f:
+            finished = f.read() == "done\n"
+        if victim == process.pid and done.rc == -signal.SIGKILL and child:
+            status = wait_orphan(child)
+            with open(said, encoding="ascii") as f:
+                finished = f.read() == "done\n"
+            g.check(finished and not status, "a program whose recorder was killed ends as if it were not recorded", status,
+                    done)
+        elif victim == child and not finished:
+            nothing = "nothing was recorded" in done.err or "cannot be run" in done.err
+            g.check(done.rc == 137 or (done.rc == 1 and nothing), "record passes on that the program was killed", done)
+            g.check("signal 9" in done.err or nothing, "record says that the program was killed", done)
+        elif done.rc != -signal.SIGKILL:
+            g.check(done.rc == 0 or (done.rc == 137 and finished), "record passes on the program's status", done)
+        left = g.trace(cut, done)
+        if left is not None:
+            g.check(sum(c[2] for c in left) <= records, "no record stands twice", done)
+            if before:
+                g.check(left[:len(before)] == before, "committed chunks are kept", done)
+
+
+def soak(g):
+    third = max(1, g.n // 3)
+    kill_import(g, third)
+    chains = kill_sweep(g, third)
+    kill_record(g, max(1, g.n - 2 * third))
+    return f"kill -9 {third} times in import, {third} in sweep ({chains} sweeps resumed to their end), " \
+           f"{max(1, g.n - 2 * third)} in record"
