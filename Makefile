@@ -1,4 +1,5 @@
-# offchip: make | make demo | make check | make check-html | make lint | make asan | make fuzz | make bench | make reproduce | make install | make deps
+# offchip: make | make demo | make check | make check-html | make check-slurm | make lint | make asan | make fuzz
+#          | make bench | make reproduce | make soak | make soak-sweep | make install | make deps
 #
 # Files are found by pattern: X.c is library code, X_test.c a Check program, X_fuzz.c a libFuzzer target, X_bench.c a
 # benchmark, cmd/*.c the program. Nothing needs registering here.
@@ -190,6 +191,17 @@ bench: $(BUILD)/offchip $(BENCHES)
 # Every experiment of the papers beside the published numbers; QUICK=1 leaves out the long ones.
 reproduce: $(BUILD)/offchip
 	@python3 .ci/reproduce.py $(BUILD)/offchip docs/reproduction.md $(if $(QUICK),--quick)
+
+# SOAK_N random kill -9 and all else that must not lose anything; the sweep of 3,240 points killed and sharded; Slurm.
+SOAK_N ?= 500
+.PHONY: soak soak-sweep check-slurm
+soak soak-sweep: all $(STANDIN)
+soak:
+	@python3 .ci/soak.py $(BUILD)/offchip --n $(SOAK_N) $(if $(SOAK_SEED),--seed $(SOAK_SEED))
+soak-sweep:
+	@python3 .ci/soak.py $(BUILD)/offchip --only pairs $(if $(SOAK_SEED),--seed $(SOAK_SEED))
+check-slurm: $(BUILD)/offchip
+	@sh .ci/check_slurm.sh $(BUILD)/offchip
 
 lint: $(BUILD)/offchip
 	@sh .ci/lint.sh $(BUILD)/offchip "$(CSTD) -Wall -Wextra -Werror -fopenmp $(INCLUDE) $(PKG)"

@@ -270,7 +270,7 @@ static void end(struct output *out)
 
 /* --- statements --- */
 
-static int run_statement(sqlite3 *db, sqlite3_stmt *stmt)
+static int run_statement(sqlite3 *db, const char *file, sqlite3_stmt *stmt)
 {
     struct err err = {""};
     struct output out = {0};
@@ -279,11 +279,11 @@ static int run_statement(sqlite3 *db, sqlite3_stmt *stmt)
         failed = row(&out, stmt, &err);
     end(&out);
     if (!failed && rc != SQLITE_DONE)
-        failed = err_set(&err, "%s", sqlite3_errmsg(db));
+        failed = err_set(&err, "'%s': %s", file, sqlite3_errmsg(db));
     return failed ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
 }
 
-static int run_query(sqlite3 *db, const char *query)
+static int run_query(sqlite3 *db, const char *file, const char *query)
 {
     int status = EXIT_DONE, statements = 0;
     while (status == EXIT_DONE && *query) {
@@ -291,12 +291,14 @@ static int run_query(sqlite3 *db, const char *query)
         int rc = sqlite3_prepare_v2(db, query, -1, &stmt, &query);
         if (rc == SQLITE_AUTH)
             status = cmd_fail(EXIT_USAGE, "'sql' only reads: %s", sqlite3_errmsg(db));
+        else if (rc && rc != SQLITE_ERROR) /* of the file */
+            status = cmd_fail(EXIT_DATA, "'%s': %s", file, sqlite3_errmsg(db));
         else if (rc)
             status = cmd_fail(EXIT_USAGE, "the query is wrong: %s", sqlite3_errmsg(db));
         else if (stmt && !sqlite3_stmt_readonly(stmt))
             status = cmd_fail(EXIT_USAGE, "'sql' only reads: this statement would write");
         else if (stmt && ++statements)
-            status = run_statement(db, stmt);
+            status = run_statement(db, file, stmt);
         sqlite3_finalize(stmt);
     }
     if (status == EXIT_DONE && !statements)
@@ -325,7 +327,7 @@ static int run(int argc, char **argv)
     if (!db)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     char *query = argc == 2 ? mem_strdup(argv[1], &err) : query_from_stdin(&err);
-    int status = query ? run_query(db, query) : cmd_fail(EXIT_DATA, "%s", err.msg);
+    int status = query ? run_query(db, argv[0], query) : cmd_fail(EXIT_DATA, "%s", err.msg);
     free(query);
     (void)sqlite3_close(db);
     return status;

@@ -74,6 +74,7 @@ static void run_point(struct shared *s, size_t index, const struct replay_reques
         fail(s, false, &err);
     } else if (there == 0) {
         if (replay_execute(request, &result, &err)) {
+            (void)err_at(&err, "point %zu of %zu", index + 1, s->total);
             fail(s, false, &err);
             return;
         }
@@ -191,8 +192,13 @@ static int execute(const struct sweep *sweep)
         fail(&s, false, &err);
     results_close(results);
     (void)pthread_mutex_destroy(&s.lock);
-    if (s.failed)
-        return s.usage ? cmd_usage("%s", s.err.msg) : cmd_fail(EXIT_DATA, "%s", s.err.msg);
+    if (s.failed && s.usage)
+        return cmd_usage("%s", s.err.msg);
+    if (s.failed) {
+        (void)cmd_fail(EXIT_DATA, "%s", s.err.msg);
+        cmd_say("%s keeps the points that were written; the same command goes on from there", output);
+        return EXIT_DATA;
+    }
     cmd_say("%zu points run, %zu found finished in %s", atomic_load(&s.ran), atomic_load(&s.found), output);
     return EXIT_DONE;
 }

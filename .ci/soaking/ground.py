@@ -6,6 +6,7 @@ import lzma
 import os
 import random
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -26,9 +27,15 @@ class Done:
 
 class Ground:
     def __init__(self, program, work, n, seed):
-        self.program, self.work, self.n = os.path.abspath(program), work, n
-        self.build = os.path.dirname(self.program)
-        self.rng = random.Random(seed)
+        self.work, self.n = work, n
+        # A copy: the program may be built anew meanwhile, and a sweep goes on only with the version that began it.
+        built, self.build = os.path.dirname(os.path.abspath(program)), os.path.join(work, "bin")
+        os.mkdir(self.build)
+        for name in (os.path.basename(program), "liboffchip_inject.so"):
+            shutil.copy2(os.path.join(built, name), self.build)
+        shutil.copytree(os.path.join(built, "standin"), os.path.join(self.build, "standin"))
+        self.program = os.path.join(self.build, os.path.basename(program))
+        self.seed, self.rng = seed, random.Random(seed)
         self.passed, self.failures = 0, []
         self.small = 0
         self.fixtures = os.path.join(ROOT, "fixtures")
@@ -167,10 +174,12 @@ class Ground:
         return chunks
 
     def results(self, path):
-        """Everything a results file says, without the numbers that only order it inside."""
-        runs = self.rows(path, "SELECT key, position, engine, input, input_hash, platform, settings, policy, params,"
+        """Everything a results file says, without the numbers that only order it inside. `order` is a matter of what is
+        there: a run that two points share stands where the first of them that ended belongs."""
+        runs = self.rows(path, "SELECT key, engine, input, input_hash, platform, settings, policy, params,"
                                " metrics, intervals, notes, baseline, offchip_version FROM runs")
+        order = self.rows(path, "SELECT key, position FROM runs")
         metrics = self.rows(path, "SELECT key, name, value, lo, hi FROM metrics JOIN runs USING(run)")
-        if runs is None or metrics is None:
+        if runs is None or order is None or metrics is None:
             return None
-        return {"runs": set(runs), "metrics": set(metrics), "order": [r[0] for r in sorted(runs, key=lambda r: r[1])]}
+        return {"runs": set(runs), "metrics": set(metrics), "order": set(order)}

@@ -1,11 +1,15 @@
-"""Garbage in: every malformed fixture, and traces and results with random bytes changed, in little memory."""
+"""Garbage in: every malformed fixture, traces and results with random bytes changed, names that are code; in little
+memory."""
+import json
 import os
 import resource
 import shutil
+import tempfile
+import xml.dom.minidom
 
 MEMORY = {resource.RLIMIT_AS: 1 << 30, resource.RLIMIT_CPU: 60}
-# Sound ends: done, an error of data, a usage error (an operand that is no such thing), nothing of the kind, incomplete.
-ENDS = (0, 1, 2, 3, 4)
+# Sound ends of a command on a damaged file: done, an error of data, nothing of the kind, incomplete.
+ENDS = (0, 1, 3, 4)
 
 
 def malformed(g):
@@ -22,8 +26,9 @@ def malformed(g):
         g.trace(out, done)
         if os.path.exists(out):
             g.check("incomplete" in g.run("info", out).out.split("\n")[0], "what came before is marked incomplete", done)
-        for words in (["info"], ["verify"], ["report"], ["replay", "uvm"], ["replay", "placement"],
-                      ["export", "--format", "csv"], ["graph", "score"], ["plot", "uvm-timeline"]):
+        commands = (["info"], ["verify"], ["report"], ["replay", "uvm"], ["replay", "placement"],
+                    ["export", "--format", "csv", "-o", "-"], ["graph", "score"], ["plot", "uvm-timeline"])
+        for words in commands if g.n >= 100 else g.rng.sample(commands, 1):
             done = g.run(*words, path, limit=MEMORY)
             tried += 1
             g.check(done.rc in (1, 2, 3) and (name in done.err or "usage" in done.err or "Try" in done.err),
@@ -36,8 +41,9 @@ def damaged(g, n):
     trace, results = g.path("good.db"), g.path("good-results.db")
     g.must("import", "-q", g.fixture("traces", "uvm_conv_64MiB_complete.csv.xz"), "-o", trace)
     g.must("replay", "-q", "uvm", trace, "--platform", "h200", "--policy", "tree,fixed,adaptive", "-o", results)
-    reads = {trace: (["info"], ["verify"], ["replay", "uvm"], ["export", "--format", "csv"], ["plot", "uvm-timeline", "--script"],
-                     ["sql", "SELECT count(*), sum(time), max(addr) FROM records"]),
+    reads = {trace: (["info"], ["verify"], ["replay", "uvm"], ["export", "--format", "csv", "-o", "-"],
+                     ["plot", "uvm-timeline", "--script"],
+                     ["sql", "SELECT count(*), total(time), max(addr) FROM records"]),
              results: (["report"], ["report", "--pivot", "policy"], ["plot", "uvm-speedup", "--script"], ["merge"],
                        ["sql", "SELECT count(*), sum(value) FROM metrics"])}
     bad = g.path("bad.db")
@@ -66,16 +72,53 @@ def damaged(g, n):
         argv = ["sql", bad, words[1]] if words[0] == "sql" else [*words[:2], bad, *words[2:]] if words[0] == "plot" or \
             words == ["replay", "uvm"] else [words[0], bad, *words[1:], *more]
         done = g.run(*argv, limit=MEMORY)
-        keep = g.path(f"kept-{len(g.failures)}.db")
-        if not g.check(done.rc in ENDS and (done.rc in (0, 3, 4) or done.err.strip()), "a damaged file ends in good order", done,
-                       f"damage {how} at {at}; kept as /tmp/{os.path.basename(keep)}"):
-            shutil.copy(bad, os.path.join("/tmp", "offchip-soak-" + os.path.basename(keep)))
+        keep = os.path.join(tempfile.gettempdir(), f"offchip-soak-damaged-{g.seed}-{i}.db")
+        if not g.check(done.rc in ENDS and (done.rc != 1 or "bad.db" in done.err), "a damaged file ends in good order", done,
+                       f"damage {how} at byte {at}; kept as {keep}"):
+            shutil.copy(bad, keep)
         ends[done.rc] = ends.get(done.rc, 0) + 1
     return ends
 
 
+def names(g):
+    """Names that would do something if a shell, gnuplot, SQL, printf, a browser or a terminal took them for their own."""
+    at = g.folder("names")
+    evil = "'`touch pwned`$(touch pwned)\"%n%s<img src=x onerror=alert(1)>; DROP TABLE runs; --"
+    rows, trace, results = (os.path.join(at, evil + end) for end in (".csv", ".db", ".results"))
+    g.unpack(g.fixture("traces", "uvm_conv_64MiB_complete.csv.xz"), rows)
+    with open(rows, encoding="ascii") as f:
+        text = f.read()
+    with open(rows, "w", encoding="utf-8") as f:
+        f.write(text.replace("_Z4convPKfPfi", evil + "</script>\x1b[31m"))
+    g.must("import", "-q", rows, "-o", trace, cwd=at)
+    g.must("replay", "-q", "uvm", trace, "--platform", "h200", "--policy", "tree,fixed", "-o", results, cwd=at)
+    for words in (["info", trace, "--by", "kernel"], ["info", trace], ["verify", trace], ["report", results],
+                  ["sql", trace, "SELECT * FROM strings"], ["info", trace, "--by", "kernel", "--format", "csv"]):
+        done = g.run(*words, cwd=at)
+        g.check(done.rc == 0 and "\x1b" not in done.out + done.err, "no control character of a name reaches a terminal", done)
+    for words in (["info", trace, "--format", "json"], ["report", results, "--format", "json"],
+                  ["export", trace, "--format", "perfetto", "-o", "-"], ["sql", trace, "SELECT * FROM strings", "--format", "json"]):
+        done = g.run(*words, cwd=at)
+        try:
+            json.loads(done.out)
+            good = done.rc == 0
+        except ValueError:
+            good = False
+        g.check(good, "JSON stays JSON whatever the names are", done)
+    for words, out in ((["plot", "uvm-timeline", trace, "-o"], "t.svg"), (["plot", "uvm-speedup", results, "-o"], "s.svg"),
+                       (["plot", "uvm-granularity", results, "-o"], "g.svg"), (["report", results, "--html"], "r.html")):
+        done = g.run(*words, out, cwd=at)
+        with open(os.path.join(at, out), encoding="utf-8") as f:
+            text = f.read()
+        g.check(done.rc == 0 and "<img" not in text, "a name is text in a figure and in a page", done)
+        if out.endswith(".svg"):
+            xml.dom.minidom.parseString(text)
+    g.check(not os.path.exists(os.path.join(at, "pwned")), "no name is run as a command")
+
+
 def soak(g):
     tried = malformed(g)
+    names(g)
     n = max(20, g.n)
     ends = damaged(g, n)
     told = ", ".join(f"{count} exit {rc}" for rc, count in sorted(ends.items()))
