@@ -80,7 +80,17 @@ static int find_sides(struct corun *c, struct err *err)
     return 0;
 }
 
-static void set_up_source(const struct corun *c, struct dram_source *s, const struct side *side, bool beside_pim)
+/* Multiprocessors that a side of a pair occupies; 0: a GPU kernel on all of them, which gives way to the other. */
+static int64_t side_sms(const struct corun *c, const struct side *side)
+{
+    const struct dram_platform *dram = platform_section_get(c->job->platform, "dram");
+    const struct gpu *gpu = platform_section_get(c->job->platform, "gpu");
+    const int64_t sms = side->class == DRAM_PIM ? dram->pim_sms : side->stream->sms;
+    return sms < gpu->sms ? sms : 0;
+}
+
+/* `taken`: multiprocessors that the other side occupies. */
+static void set_up_source(const struct corun *c, struct dram_source *s, const struct side *side, int64_t taken)
 {
     const struct dram_settings *set = c->job->settings;
     const struct dram_platform *dram = platform_section_get(c->job->platform, "dram");
@@ -98,8 +108,8 @@ static void set_up_source(const struct corun *c, struct dram_source *s, const st
                     : side->stream->window ? (double)side->stream->window
                                            : WINDOW_DEFAULT;
     window *= set->window_scale;
-    if (beside_pim && side->stream->sms == gpu->sms && dram->pim_sms < gpu->sms) {
-        const double share = pow((double)(gpu->sms - dram->pim_sms) / (double)gpu->sms, 0.6);
+    if (taken && side->stream->sms == gpu->sms) {
+        const double share = pow((double)(gpu->sms - taken) / (double)gpu->sms, 0.6);
         window *= share;
         s->stretch = 1 / share;
     }
@@ -161,14 +171,13 @@ static int lane_run(struct lane *lane, struct corun *c, const struct side *sides
                     struct err *err)
 {
     struct dram_path *p = &lane->path;
-    const bool beside_pim = count == 2 && sides[1].class == DRAM_PIM;
     for (int s = 0; s < count; s++) {
         if (channel >= sides[s].stream->channels || !sides[s].stream->channel[channel].class_count[sides[s].class])
             continue;
         struct dram_source *src = &lane->source[p->sources];
         if (dram_source_init(src, sides[s].stream, channel, sides[s].class, err))
             return -1;
-        set_up_source(c, src, &sides[s], beside_pim);
+        set_up_source(c, src, &sides[s], count == 2 ? side_sms(c, &sides[1 - s]) : 0);
         lane->side[p->sources] = &sides[s];
         src->repeat = repeat;
         p->sources++;

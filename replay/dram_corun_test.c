@@ -113,7 +113,20 @@ START_TEST(two_gpu_kernels_share_a_channel)
 }
 END_TEST
 
+/* G10 computes: alone on a channel that is nearly idle, 72 of 80 multiprocessors cost it 1 - 0.9 ^ 0.6 = 6.1 %. */
+START_TEST(a_gpu_kernel_leaves_the_other_the_rest_of_the_multiprocessors)
+{
+    const char *const specs[] = {"mem=synth:gpu-g10,cycles=60000", "mem=synth:gpu-g10,cycles=60000,sms=8"};
+    struct replay_result r;
+    test_replay(&r, specs, 2, "vcs=1", "frfcfs", NULL);
+    const double speedup = test_real(&r, 0, "mem_speedup_ratio");
+    ck_assert_msg(speedup > 0.92 && speedup < 0.945, "speed-up %.3f", speedup);
+    replay_release(&r);
+}
+END_TEST
+
 TEST_MAIN("dram_corun", with_one_virtual_channel_f3fs_is_best_and_fcfs_worst,
           a_second_virtual_channel_raises_f3fs_throughput_and_mem_firsts_arrivals,
           pim_scale_gets_about_60_percent_of_the_throughput_under_frrr_fcfs, a_side_without_company_runs_as_alone,
-          the_language_model_is_done_once_and_reports_its_ideal, two_gpu_kernels_share_a_channel)
+          the_language_model_is_done_once_and_reports_its_ideal, two_gpu_kernels_share_a_channel,
+          a_gpu_kernel_leaves_the_other_the_rest_of_the_multiprocessors)
