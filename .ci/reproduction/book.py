@@ -1,28 +1,39 @@
 """Rows, verdicts and commands of the reproduction book."""
+import hashlib
 import json
+import os
 import re
+import shlex
 import subprocess
 import sys
 
-TOLERANCE = 1.15  # within this factor of the published value: reproduced
+BANDS = ((0.05, "within 5 %"), (0.10, "within 10 %"), (0.25, "within 25 %"))
+ORDER = ("within 5 %", "within 10 %", "within 25 %", "holds", "same direction", "outside", "does not hold", "not covered", "not run")
+PLAIN = ("within 5 %", "within 10 %", "holds", "not run")  # verdicts that need no reason
 
 HEAD = """# Reproduction
 
-Written by `{make}` (offchip {version}; {mode}), not by hand: every number in a column "ours" was computed by the command
-that its row names. `make reproduce` runs everything, `make reproduce QUICK=1` leaves out the long runs and says so row by row.
-Two runs of one mode write the same bytes.
+Written by `{make}` (offchip {version}, {mode}), not by hand. Every number under "ours" was computed by the commands that its
+row names: [c7](#c7) is the seventh of the [list at the end](#commands), and the names after it are the metrics that the row
+reads (`--format json` prints all metrics of a run). `make reproduce` runs everything, `make reproduce QUICK=1` leaves out the
+long runs and says so row by row. Two runs of one mode write the same bytes: no clock, path, processor count or state of the
+checkout enters the page; the version is that of the source.
 
-Papers are cited by the keys of [papers.md](papers.md). How a verdict is found, the same way for all rows:
+{summary}
 
-- **reproduced**: ours is within 15 % of the published value, or inside the published range, or the same statement holds;
-- **direction only**: the size differs, but ours lies on the same side of the neutral value (1 for a ratio, 0 for a change);
-- **not reproduced**: neither; the last column says why, as far as it is known;
-- **not covered**: offchip has no model for it; the last column says why.
+Verdicts, found the same way for all rows:
 
-Changes in percent are compared as changes: +2.9 % against +1.8 % is "direction only". No model number was set to make a row
-agree; numbers that were fitted to a row's source, and streams that were made to a paper's description, are named as such.
+- **within 5, 10, 25 %**: ours over the published number; inside a published range counts as within 5 %, outside it the nearer
+  end is compared. Changes in percent are compared as changes: +2.9 % against +1.8 % is a ratio of 1.61;
+- **holds**, **does not hold**: a statement without a number;
+- **same direction**: further off than 25 %, but on the same side of the neutral value (1 for a ratio, 0 for a change);
+- **outside**: further off, and no such side;
+- **not covered**: offchip has no model for it, or its input is not published.
 
-{tally}
+Every row that is further off than 10 % says why. No model number was set to make a row agree. Numbers that were fitted to a
+row's source, and streams that were made to a paper's description, are named as such where they stand.
+
+Papers are cited by the keys of [papers.md](papers.md).
 """
 
 
@@ -32,6 +43,19 @@ class NotRun(Exception):
 
 class Failed(Exception):
     pass
+
+
+class Metrics(dict):
+    """The metrics of one run; remembers which of them a row read."""
+
+    def __init__(self, read, values):
+        super().__init__(values)
+        self.read = read
+
+    def __getitem__(self, key):
+        if key not in self.read:
+            self.read.append(key)
+        return super().__getitem__(key)
 
 
 def cell(text):
@@ -49,37 +73,109 @@ def number(v):
     return f"{v:,.0f}" if a >= 1000 else f"{v:.1f}" if a >= 100 else f"{v:.2f}" if a >= 1 else f"{v:.3g}"
 
 
+def judge(paper, ours, neutral=None, low=None, high=None):
+    """Verdict and ratio, by the rule that the page's head states."""
+    if low is not None and low <= ours <= high:
+        return ORDER[0], ""
+    base = paper if paper is not None else low if ours < low else high
+    ratio = ours / base
+    for width, name in BANDS:
+        if abs(ratio - 1) <= width:
+            return name, f"{ratio:.2f}"
+    if neutral is not None and (ours - neutral) * (base - neutral) > 0:
+        return "same direction", f"{ratio:.2f}"
+    return "outside", f"{ratio:.2f}"
+
+
+def spans(numbers):
+    """[1, 2, 3, 7] as links: c1 to c3, c7."""
+    numbers, out = sorted(set(numbers)), []
+    for n in numbers:
+        if out and out[-1][1] == n - 1:
+            out[-1][1] = n
+        else:
+            out.append([n, n])
+    link = "[c{0}](#c{0})".format
+    return ", ".join(link(a) if a == z else link(a) + (" to " if z - a > 1 else ", ") + link(z) for a, z in out)
+
+
 class Book:
-    def __init__(self, prog, quick, scratch):
-        self.prog, self.quick, self.scratch = prog, quick, scratch
-        self.cache, self.parts, self.tally, self.failed = {}, [], {}, 0
+    def __init__(self, prog, quick, scratch, keep=None):
+        self.prog, self.quick, self.scratch, self.keep = prog, quick, scratch, keep
+        self.cache, self.parts, self.failed = {}, [], 0
+        self.commands, self.used, self.read = {}, [], []
+        self.tally, self.chapter = {}, None
         self.open_table = False
         with open("cmd/cmd.h", encoding="utf-8") as f:
             self.version = re.search(r'OFFCHIP_VERSION "([^"]+)"', f.read()).group(1)
+        if keep:
+            with open(prog, "rb") as f:
+                self.program = hashlib.sha256(f.read()).hexdigest()
 
     # --- commands ---
-    def call(self, args, json_out=True):
+    def path(self, name):
+        """A file of the scratch folder; commands are shown with its bare name."""
+        return os.path.join(self.scratch, name)
+
+    def write_file(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as f:
+            f.write(text)
+        return self.path(name)
+
+    def shown(self, args):
+        text = shlex.join(["offchip", *args]).replace(self.scratch + "/", "")
+        return text.replace(" --format json", "")
+
+    def mention(self, args, shown=None):
+        """Give the command its number and let the row in work name it."""
+        n = self.commands.setdefault(shown or self.shown(args), len(self.commands) + 1)
+        if n not in self.used:
+            self.used.append(n)
+
+    def run(self, args):
+        kept = None
+        if self.keep and not any(self.scratch in a for a in args):
+            kept = os.path.join(self.keep, hashlib.sha256("\0".join([self.program, *args]).encode()).hexdigest())
+            if os.path.exists(kept):
+                with open(kept, encoding="utf-8") as f:
+                    return f.read()
+        print(self.shown(args), file=sys.stderr, flush=True)
+        r = subprocess.run([self.prog, *args], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if r.returncode:
+            lines = r.stderr.strip().splitlines() or [f"status {r.returncode}"]
+            raise Failed(lines[0].replace(self.scratch + "/", ""))
+        if kept:
+            with open(kept, "w", encoding="utf-8") as f:
+                f.write(r.stdout)
+        return r.stdout
+
+    def call(self, args, json_out=True, full=False, shown=None):
         key = tuple(args)
+        self.mention(args, shown)
         if key not in self.cache:
-            print("offchip " + " ".join(args), file=sys.stderr)
-            r = subprocess.run([self.prog, *args], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-            if r.returncode:
-                lines = r.stderr.strip().splitlines() or [f"status {r.returncode}"]
-                self.cache[key] = Failed(lines[0].replace(self.scratch, "DIR"))
-            else:
-                self.cache[key] = json.loads(r.stdout) if json_out else r.stdout
+            if full and self.quick:
+                raise NotRun
+            try:
+                out = self.run(args)
+                self.cache[key] = json.loads(out) if json_out else out
+            except Failed as e:
+                self.cache[key] = e
         if isinstance(self.cache[key], Failed):
             raise self.cache[key]
         return self.cache[key]
 
     def replay(self, command, full=False):
         """The metrics of each policy of 'ENGINE INPUT...' in order."""
-        if full and self.quick:
-            raise NotRun
-        return [r["metrics"] for r in self.call(["replay", *command.split(), "--format", "json"])["runs"]]
+        return [Metrics(self.read, r["metrics"]) for r in self.outcome(command, full)["runs"]]
+
+    def outcome(self, command, full=False):
+        """Runs with their notes."""
+        return self.call(["replay", *command.split(), "--format", "json"], full=full)
 
     # --- the page ---
-    def section(self, title, text=""):
+    def section(self, title, text="", chapter=None):
+        if chapter:
+            self.chapter = chapter
         self.parts.append(f"\n## {title}\n" + (f"\n{text.strip()}\n" if text else ""))
         self.open_table = False
 
@@ -95,59 +191,82 @@ class Book:
         self.line(*header)
         self.parts.append("|" + " --- |" * len(header) + "\n")
 
-    def row(self, place, claim, paper, ours, command, why="", neutral=None, low=None, high=None, shown=None, unit=""):
-        """ours: a function; paper: a number, None (no single value, then low..high), or a text with 'ours' a bool."""
+    def source(self):
+        """What the row in work ran and read; forgets it."""
+        metrics = ", ".join(f"`{m}`" for m in self.read)
+        text = spans(self.used) + (" " + metrics if metrics else "")
+        self.used.clear()
+        self.read.clear()
+        return text
+
+    def row(self, place, claim, paper, ours, why="", neutral=None, low=None, high=None, shown=None, unit="", form=None):
+        """ours: a function. paper: a number; None (low..high, or nothing printed); or a text with 'ours' a bool, or a pair
+        of a bool and what to show. why: shown where the row is off; always with a leading '!'. form: how to print ours."""
         if not self.open_table:
-            self.table("place", "claim", "paper", "ours", "ratio", "verdict", "where it differs, why", "command")
+            self.table("place", "claim", "paper", "ours", "ratio", "verdict", "where it differs, why", "from")
             self.open_table = True
-        ratio, value, error = "", None, ""
+        ratio, error, shown_ours = "", "", ""
         try:
             value = ours() if callable(ours) else ours
             if isinstance(value, tuple):
                 value, shown_ours = value
-            else:
-                shown_ours = number(value) + (unit if value is not None else "")
+            elif value is not None:
+                shown_ours = (form or number)(value) + unit
             if value is None:
                 verdict, shown_ours = "not covered", ""
             elif isinstance(value, bool):
-                verdict = "reproduced" if value else "not reproduced"
+                verdict = "holds" if value else "does not hold"
             else:
-                verdict, ratio = self.judge(paper, value, neutral, low, high)
+                verdict, ratio = judge(paper, value, neutral, low, high)
         except NotRun:
-            verdict, shown_ours = "not run in quick mode", ""
-        except (Failed, TypeError, ZeroDivisionError, KeyError, IndexError) as e:
-            verdict, shown_ours, error = "not reproduced", "", f"no result: {e}. "
+            verdict, shown_ours = "not run", ""
+        except (Failed, TypeError, ZeroDivisionError, KeyError, IndexError, ValueError) as e:
+            verdict, shown_ours, error = "does not hold", "", f"no result: {e}. "
             self.failed += 1
             print(f"reproduce: {place}: {claim}: {e!r}", file=sys.stderr)
-        self.tally[verdict] = self.tally.get(verdict, 0) + 1
+        count = self.tally.setdefault(self.chapter, {})
+        count[verdict] = count.get(verdict, 0) + 1
         if shown is None:
             shown = paper if isinstance(paper, str) else number(paper) + unit if paper is not None else f"{number(low)} to {number(high)}{unit}"
-        if verdict in ("reproduced", "not run in quick mode") and not why.startswith("!"):
+        if verdict not in PLAIN and not why and not error:
+            self.failed += 1
+            print(f"reproduce: {place}: {claim}: {verdict}, and no reason is given", file=sys.stderr)
+        if verdict in PLAIN and not why.startswith("!"):
             why = ""
-        self.line(place, claim, shown, shown_ours, ratio, verdict, error + why.lstrip("!"), f"`{command}`" if command else "")
-
-    @staticmethod
-    def judge(paper, ours, neutral, low, high):
-        """The rule that the page's head states."""
-        ratio = ours / paper if paper and not isinstance(paper, str) else None
-        text = f"{ratio:.2f}" if ratio is not None else ""
-        if low is not None and low <= ours <= high:
-            return "reproduced", text
-        if ratio is not None and 1 / TOLERANCE <= ratio <= TOLERANCE:
-            return "reproduced", text
-        at = paper if paper is not None else low if low is not None else None
-        if neutral is not None and at is not None and (ours - neutral) * (at - neutral) > 0:
-            return "direction only", text
-        return "not reproduced", text
+        self.line(place, claim, shown, shown_ours, ratio, verdict, error + why.lstrip("!"), self.source())
 
     def none(self, place, claim, paper, why):
-        self.row(place, claim, paper, None, "", why)
+        self.row(place, claim, paper, None, why)
+
+    # --- the whole ---
+    def totals(self):
+        return {v: sum(t.get(v, 0) for t in self.tally.values()) for v in ORDER}
+
+    def one_line(self):
+        return ", ".join(f"{v}: {n}" for v, n in self.totals().items() if n)
 
     def summary(self):
-        order = ("reproduced", "direction only", "not reproduced", "not covered", "not run in quick mode")
-        return ", ".join(f"{v}: {self.tally[v]}" for v in order if v in self.tally)
+        all_rows, used = self.totals(), [v for v in ORDER if self.totals()[v]]
+        near = sum(all_rows[v] for v in ORDER[:3])
+        numbers = near + all_rows["same direction"] + all_rows["outside"]
+        said = all_rows["holds"] + all_rows["does not hold"]
+        text = [f"**{sum(all_rows.values())} rows.** Of {numbers} numbers {all_rows['within 5 %']} are within 5 % of the published one, ",
+                f"{sum(all_rows[v] for v in ORDER[:2])} within 10 %, {near} within 25 %; {all_rows['same direction']} are further off in the same ",
+                f"direction and {all_rows['outside']} outside. Of {said} statements {all_rows['holds']} hold. {all_rows['not covered']} rows are not covered",
+                f", {all_rows['not run']} were not run in this mode" if all_rows["not run"] else "", ".\n\n",
+                "| rows | " + " | ".join(used) + " |\n|" + " --- |" * (len(used) + 1) + "\n"]
+        for chapter, t in self.tally.items():
+            text.append(f"| {chapter} | " + " | ".join(str(t.get(v, "")) for v in used) + " |\n")
+        text.append("| **all** | " + " | ".join(f"**{all_rows[v]}**" for v in used) + " |")
+        return "".join(text)
+
+    def list_of_commands(self):
+        text = ["\n## Commands\n\nRun from the root of the source tree; `offchip` is build/offchip.\n\n| | command |\n| --- | --- |\n"]
+        for command, n in self.commands.items():
+            text.append(f'| <a id="c{n}"></a>c{n} | `{cell(command)}` |\n')
+        return "".join(text)
 
     def text(self):
         head = HEAD.format(version=self.version, make="make reproduce" + (" QUICK=1" if self.quick else ""),
-                           mode="quick mode" if self.quick else "full mode", tally="Rows: " + self.summary() + ".")
-        return head + "".join(self.parts)
+                           mode="quick mode" if self.quick else "full mode", summary=self.summary())
+        return head + "".join(self.parts) + self.list_of_commands()
