@@ -39,9 +39,11 @@ struct dram_totals {
     int64_t core_cycles;          /* partition only; else -1 */
     size_t requests[2];           /* asked for, all channels */
     int64_t noc_packets;          /* corun: what entered the interconnect; else -1 */
+    int64_t favoured[2];          /* corun: cycles in which a class goes first because the other is blacklisted */
     double mem_arrival_ratio;     /* corun: MEM arrival rate at the controller over that alone; < 0: unknown */
     uint32_t channels;            /* with requests */
     bool starved[2];              /* the class made no end within the limit */
+    bool blacklists;              /* favoured is known */
     bool two_gpu_kernels;         /* corun: [1] of cycles, alone and starved is a second MEM side */
     bool stuck;                   /* nothing could happen any more */
 };

@@ -208,6 +208,7 @@ static int lane_run(struct lane *lane, struct corun *c, const struct side *sides
 static int run_channels(struct corun *c, const struct side *sides, int count, const struct replay_policy *policy,
                         int vcs, bool repeat, int64_t limit, bool watch, struct dram_totals *totals, struct err *err)
 {
+    const struct dram_policy *rules = (const struct dram_policy *)policy->head;
     int failed = 0;
 #pragma omp parallel for schedule(dynamic) num_threads(c->job->threads) if (c->channels > 1)
     for (uint32_t i = 0; i < c->channels; i++) {
@@ -225,6 +226,9 @@ static int run_channels(struct corun *c, const struct side *sides, int count, co
             totals->channels++;
             totals->cycles = lane.cycles > totals->cycles ? lane.cycles : totals->cycles;
             totals->noc_packets += lane.path.packets;
+            totals->blacklists = rules->favoured != NULL;
+            for (int class = 0; class < 2 && rules->favoured; class ++)
+                totals->favoured[class] += rules->favoured(lane.path.state, (enum dram_class) class);
             for (int k = 0; k < 2; k++)
                 dram_latency_merge(&totals->latency[k], &lane.latency[k]);
             for (int s = 0; s < lane.path.sources; s++) {

@@ -113,6 +113,19 @@ START_TEST(two_gpu_kernels_share_a_channel)
 }
 END_TEST
 
+/* Under saturation bliss blacklists both classes most of the time; the two shares leave room for frfcfs. */
+START_TEST(bliss_says_how_long_a_class_went_first)
+{
+    const char *const specs[] = {"mem=synth:gpu-g15,cycles=15000", "pim=synth:pim-add,ops=225"};
+    struct replay_result r;
+    test_replay(&r, specs, 2, "vcs=1", "bliss,frfcfs", NULL);
+    const double mem = test_real(&r, 0, "mem_favoured_ratio"), pim = test_real(&r, 0, "pim_favoured_ratio");
+    ck_assert_msg(mem >= 0 && pim >= 0 && mem + pim > 0 && mem + pim < 0.5, "%.3f and %.3f", mem, pim);
+    ck_assert(!outcome_get(&r.runs[1], "mem_favoured_ratio")->known);
+    replay_release(&r);
+}
+END_TEST
+
 /* G10 computes: alone on a channel that is nearly idle, 72 of 80 multiprocessors cost it 1 - 0.9 ^ 0.6 = 6.1 %. */
 START_TEST(a_gpu_kernel_leaves_the_other_the_rest_of_the_multiprocessors)
 {
@@ -129,4 +142,4 @@ TEST_MAIN("dram_corun", with_one_virtual_channel_f3fs_is_best_and_fcfs_worst,
           a_second_virtual_channel_raises_f3fs_throughput_and_mem_firsts_arrivals,
           pim_scale_gets_about_60_percent_of_the_throughput_under_frrr_fcfs, a_side_without_company_runs_as_alone,
           the_language_model_is_done_once_and_reports_its_ideal, two_gpu_kernels_share_a_channel,
-          a_gpu_kernel_leaves_the_other_the_rest_of_the_multiprocessors)
+          a_gpu_kernel_leaves_the_other_the_rest_of_the_multiprocessors, bliss_says_how_long_a_class_went_first)

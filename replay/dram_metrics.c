@@ -33,6 +33,8 @@ const struct metric dram_metrics[] = {
     I("switches_mem_to_pim", SUM, "changes from MEM to PIM mode"),
     I("switches_pim_to_mem", SUM, "changes from PIM to MEM mode"),
     R("switches_by_cap_ratio", MEAN, "MEM to PIM changes made by a cap / all of them"),
+    R("mem_favoured_ratio", MEAN, "bliss: cycles in which PIM alone is blacklisted, so MEM goes first / all cycles"),
+    R("pim_favoured_ratio", MEAN, "bliss: the same with MEM blacklisted"),
     I("switch_conflicts", SUM, "banks whose next request would have hit, summed over MEM to PIM changes"),
     R("conflicts_per_switch", MEAN, "switch_conflicts / switches_mem_to_pim"),
     I("drain_cycles", SUM, "cycles of PIM mode in which MEM requests still hold bank slots"),
@@ -168,6 +170,10 @@ void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const 
                      columns * (double)dram->atom_bytes * hz / (double)(t->stats.last_out[DRAM_MEM] + 1));
     }
     ratio(run, "dram_arrival_per_kcycle", 1000.0 * (double)(t->stats.in[0] + t->stats.in[1]), channel_cycles);
+    if (t->blacklists) {
+        ratio(run, "mem_favoured_ratio", (double)t->favoured[DRAM_MEM], channel_cycles);
+        ratio(run, "pim_favoured_ratio", (double)t->favoured[DRAM_PIM], channel_cycles);
+    }
     if (t->noc_packets >= 0)
         ratio(run, "noc_arrival_per_kcycle", 1000.0 * (double)t->noc_packets, channel_cycles);
     if (t->mem_arrival_ratio >= 0)

@@ -15,8 +15,9 @@ struct bliss {
     int64_t threshold, interval, bug;
     struct frfcfs_rules rules;
     int64_t clear_at, count;
-    int before;     /* class selected last + 1; 0: none */
-    unsigned black; /* bit of each blacklisted class */
+    int before;        /* class selected last + 1; 0: none */
+    unsigned black;    /* bit of each blacklisted class */
+    int64_t cycles[4]; /* spent with that set of blacklisted classes */
 };
 
 static const struct param params[] = {
@@ -30,12 +31,13 @@ FRFCFS_RULES_SELECTION(bliss)
 
 static inline void bliss_begin(struct bliss *p, int64_t now)
 {
-    if (__builtin_expect(now < p->clear_at, 1))
-        return;
-    p->clear_at = (now / p->interval + 1) * p->interval;
-    p->count = 0;
-    p->before = 0;
-    p->black = 0;
+    if (__builtin_expect(now >= p->clear_at, 0)) {
+        p->clear_at = (now / p->interval + 1) * p->interval;
+        p->count = 0;
+        p->before = 0;
+        p->black = 0;
+    }
+    p->cycles[p->black]++;
 }
 
 static inline enum dram_leave bliss_leaves(struct bliss *p, const struct dram_channel *ch, unsigned hits)
@@ -72,9 +74,8 @@ static inline void bliss_served(struct bliss *p, const struct dram_channel *ch, 
 
 static inline void bliss_advance(struct bliss *p, const struct dram_channel *ch, int64_t n)
 {
-    (void)p;
     (void)ch;
-    (void)n;
+    p->cycles[p->black] += n;
 }
 
 static inline int64_t bliss_next(struct bliss *p, const struct dram_channel *ch, int64_t now)
@@ -87,10 +88,16 @@ static inline int64_t bliss_next(struct bliss *p, const struct dram_channel *ch,
 #define DRAM_LOOP_POLICY bliss
 #include "models/dram/loop.h"
 
+static int64_t favoured(const void *state, enum dram_class class)
+{
+    return ((const struct bliss *)state)->cycles[1u << !class];
+}
+
 extern const struct dram_policy dram_bliss;
 const struct dram_policy dram_bliss = {
     {"bliss", "a class with a long run of requests is blacklisted for a while",
      "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) dram_sched_bliss",
      params, sizeof(struct bliss)},
     &bliss_loops,
-    NULL};
+    NULL,
+    favoured};

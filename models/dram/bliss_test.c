@@ -21,6 +21,20 @@ START_TEST(the_sixth_request_in_a_row_blacklists_pim)
 }
 END_TEST
 
+/* Alone, PIM is blacklisted from its sixth request on until the clearing: MEM, of which there is none, would go first.
+ */
+START_TEST(cycles_under_a_blacklist_are_those_of_the_clock)
+{
+    struct dram_request r[64];
+    for (int i = 0; i < 64; i++)
+        r[i] = (struct dram_request){0, 4096, 0, 0, TEST_PIM};
+    test_run("bliss", "", r, 64, 1);
+    const struct dram_policy *p = dram_policy_find("bliss");
+    ck_assert_int_eq(p->favoured(test_state, DRAM_PIM), 0);
+    ck_assert_int_eq(p->favoured(test_state, DRAM_MEM), test_done[63] - 1 - test_sched[5]);
+}
+END_TEST
+
 /* Random mixes: with bug=1 some stop for good and say so; with the state reset every one ends. */
 START_TEST(the_artifacts_bug_starves_some_mixes_and_the_default_none)
 {
@@ -48,4 +62,4 @@ START_TEST(the_artifacts_bug_starves_some_mixes_and_the_default_none)
 END_TEST
 
 TEST_MAIN("bliss", the_tiny_trace_is_done_as_on_the_artifacts_controller, the_sixth_request_in_a_row_blacklists_pim,
-          the_artifacts_bug_starves_some_mixes_and_the_default_none)
+          cycles_under_a_blacklist_are_those_of_the_clock, the_artifacts_bug_starves_some_mixes_and_the_default_none)

@@ -27,6 +27,8 @@ struct dram_policy {
     const struct dram_loops *loops;
     /* Check parameters against each other; NULL: nothing to check. */
     int (*check)(const void *state, struct err *err);
+    /* Cycles so far in which `class` went first because the other alone was blacklisted; NULL: no blacklist. */
+    int64_t (*favoured)(const void *state, enum dram_class class);
 };
 
 /* Ends with NULL. */

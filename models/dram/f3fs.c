@@ -100,4 +100,5 @@ const struct dram_policy dram_f3fs = {{"f3fs",
                                        "commit 1eea352) dram_sched_pim_frfcfs_util (policy 4)",
                                        params, sizeof(struct f3fs)},
                                       &f3fs_loops,
+                                      NULL,
                                       NULL};

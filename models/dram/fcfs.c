@@ -36,4 +36,5 @@ const struct dram_policy dram_fcfs = {
      "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) dram_sched.cc", NULL,
      sizeof(struct fcfs)},
     &fcfs_loops,
+    NULL,
     NULL};

@@ -35,4 +35,5 @@ const struct dram_policy dram_frfcfs = {
      "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) dram_sched_pim_frfcfs",
      NULL, sizeof(struct frfcfs)},
     &frfcfs_loops,
+    NULL,
     NULL};

@@ -74,4 +74,5 @@ const struct dram_policy dram_frfcfs_cap = {{"frfcfs-cap",
                                              "dram_sched_pim_frfcfs with a cap; gupta-2025-f3fs section III",
                                              params, sizeof(struct frfcfs_cap)},
                                             &frfcfs_cap_loops,
+                                            NULL,
                                             NULL};

@@ -51,4 +51,5 @@ const struct dram_policy dram_frfcfs_modecap = {
     {"frfcfs-modecap", "frfcfs with a cap on the requests that a mode serves",
      "gupta-2025-f3fs section VII, ablation study (figure 14a, +Mode Cap)", params, sizeof(struct frfcfs_modecap)},
     &frfcfs_modecap_loops,
+    NULL,
     NULL};

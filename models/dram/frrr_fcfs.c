@@ -65,4 +65,5 @@ const struct dram_policy dram_frrr_fcfs = {{"frrr-fcfs", "the classes take turns
                                             "ISPASS_2025, commit 1eea352) dram_sched_pim_frfcfs_rr",
                                             NULL, sizeof(struct frrr_fcfs)},
                                            &frrr_fcfs_loops,
+                                           NULL,
                                            NULL};

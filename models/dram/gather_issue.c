@@ -47,4 +47,5 @@ const struct dram_policy dram_gather_issue = {
      "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) dram_sched_gi.cc",
      params, sizeof(struct gather_issue)},
     &gather_issue_loops,
-    check};
+    check,
+    NULL};

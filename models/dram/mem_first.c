@@ -33,4 +33,5 @@ const struct dram_policy dram_mem_first = {{"mem-first", "PIM is served only whi
                                             "ISPASS_2025, commit 1eea352) dram_sched_mem_first.cc",
                                             NULL, sizeof(struct mem_first)},
                                            &mem_first_loops,
+                                           NULL,
                                            NULL};

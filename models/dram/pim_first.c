@@ -31,4 +31,5 @@ const struct dram_policy dram_pim_first = {{"pim-first", "MEM is served only whi
                                             "ISPASS_2025, commit 1eea352) dram_sched_pim_first.cc",
                                             NULL, sizeof(struct pim_first)},
                                            &pim_first_loops,
+                                           NULL,
                                            NULL};

@@ -14,6 +14,7 @@ static int64_t test_enter[TEST_REQUESTS], test_sched[TEST_REQUESTS], test_column
 static struct dram_stats test_stats;
 static struct dram_feed test_feed;
 static struct dram_channel test_channel;
+static void *test_state; /* of the policy, after the run */
 
 /* params: "cap=32,..." or "". limit 0: none. */
 static inline void test_run_limited(const char *policy, const char *params, const struct dram_request *requests,
@@ -27,10 +28,11 @@ static inline void test_run_limited(const char *policy, const char *params, cons
     ck_assert_uint_le(n, TEST_REQUESTS);
     struct dram_platform platform;
     param_defaults(dram_params, &platform);
-    void *state = calloc(1, p->head.state_size);
+    free(test_state);
+    test_state = calloc(1, p->head.state_size);
     struct param_list list;
     ck_assert_int_eq(param_list_init(&list, params, &err), 0);
-    ck_assert_msg(!p->head.params || !param_list_apply(&list, p->head.params, state, &err), "%s", err.msg);
+    ck_assert_msg(!p->head.params || !param_list_apply(&list, p->head.params, test_state, &err), "%s", err.msg);
     ck_assert_int_eq(dram_channel_init(&test_channel, &platform, &err), 0);
     memset(test_enter, 0xff, sizeof test_enter);
     memset(test_sched, 0xff, sizeof test_sched);
@@ -49,11 +51,10 @@ static inline void test_run_limited(const char *policy, const char *params, cons
                                    .vcs = vcs,
                                    .limit = limit ? limit : INT64_MAX,
                                    .latency = latency};
-    p->loops->feed(&test_channel, state, &test_feed);
+    p->loops->feed(&test_channel, test_state, &test_feed);
     ck_assert_msg(!dram_channel_check(&test_channel, test_feed.finished, &err), "%s", err.msg);
     test_stats = test_channel.stats;
     param_list_release(&list);
-    free(state);
 }
 
 static inline void test_run(const char *policy, const char *params, const struct dram_request *requests, uint32_t n,
