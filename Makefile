@@ -41,7 +41,7 @@ LDFLAGS_ALL = -fopenmp $(SAN) $(LDFLAGS)
 CHECK_LIBS = $(shell pkg-config --libs check)
 
 # Sources that are not part of the library: built into objects of their own.
-APART   := trace/vtab_extension.c $(wildcard trace/cupti_inject*.c trace/inject_*.c)
+APART   := trace/vtab_extension.c $(wildcard trace/cupti_inject*.c trace/inject_*.c trace/sanitizer_inject*.c)
 ALL_C   := $(wildcard cmd/*.c trace/*.c trace/readers/*.c trace/exporters/*.c trace/workloads/*.c replay/*.c models/*.c models/*/*.c)
 TEST_C  := $(filter %_test.c,$(ALL_C))
 FUZZ_C  := $(filter %_fuzz.c,$(ALL_C))
@@ -63,22 +63,32 @@ MAN     := $(patsubst docs/man/%.scd,$(BUILD)/man/%,$(MAN_SRC))
 # What the CUDA driver loads into a recorded program, and the stand-ins for the driver and CUPTI that tests record with.
 INJECT    := $(BUILD)/liboffchip_inject.so
 INJECT_C  := $(filter-out %_test.c,$(wildcard trace/cupti_inject*.c trace/inject_*.c))
-STANDIN   := $(BUILD)/standin/libcuda.so.1 $(BUILD)/standin/libcupti.so $(BUILD)/standin/target
-SHARED    += $(INJECT)
+ACCESSES  := $(BUILD)/liboffchip_accesses.so
+ACCESSES_C := $(filter-out %_test.c,$(wildcard trace/sanitizer_inject*.c trace/inject_*.c))
+STANDIN   := $(BUILD)/standin/libcuda.so.1 $(BUILD)/standin/libcupti.so $(BUILD)/standin/libsanitizer-public.so \
+    $(BUILD)/standin/target
+SHARED    += $(INJECT) $(ACCESSES)
 $(INJECT): $(call OBJ,$(INJECT_C))
 	$(Q)$(CC) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) $(SAN) $(LDFLAGS) $^ -ldl -lpthread -o $@
-$(BUILD)/standin/libcuda.so.1: fixtures/standin/libcuda.c fixtures/standin/standin.h trace/cupti_abi.h
+$(ACCESSES): $(call OBJ,$(ACCESSES_C))
+	$(Q)$(CC) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) $(SAN) $(LDFLAGS) $^ -ldl -lpthread -o $@
+$(BUILD)/standin/libcuda.so.1: fixtures/standin/libcuda.c fixtures/standin/standin.h trace/cupti_abi.h \
+    trace/sanitizer_abi.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) -shared $< -ldl -o $@
 $(BUILD)/standin/libcupti.so: fixtures/standin/libcupti.c fixtures/standin/standin.h trace/cupti_abi.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(STANDIN_FLAGS) -shared $< -lpthread -o $@
+$(BUILD)/standin/libsanitizer-public.so: fixtures/standin/libsanitizer.c fixtures/standin/standin.h \
+    trace/sanitizer_abi.h trace/access_buffer.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) -shared $< -lpthread -o $@
 $(BUILD)/standin/target: fixtures/standin/target.c fixtures/standin/standin.h trace/cupti_abi.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) $< -ldl -o $@
 STANDIN_FLAGS = $(CSTD) -O1 -g -Wall -Wextra -Werror -I. -fPIC $(SAN) $(LDFLAGS)
-$(BUILD)/test/trace/recorder $(BUILD)/test/trace/cupti_inject: | $(INJECT) $(STANDIN)
-cli check: $(INJECT) $(STANDIN)
+$(BUILD)/test/trace/recorder $(BUILD)/test/trace/recorder_accesses: | $(INJECT) $(ACCESSES) $(STANDIN)
+cli check: $(INJECT) $(ACCESSES) $(STANDIN)
 # Our declarations of CUPTI against the real ones, where the toolkit is installed.
 CUDA_INCLUDE := $(firstword $(patsubst %/cupti.h,%,$(wildcard $(CUDA_HOME)/include/cupti.h \
     $(CUDA_HOME)/extras/CUPTI/include/cupti.h /usr/local/cuda/include/cupti.h \
@@ -91,8 +101,29 @@ $(BUILD)/standin/abi_check.o: fixtures/standin/abi_check.c trace/cupti_abi.h tra
 	$(Q)$(CC) $(CSTD) -I. -isystem $(CUDA_INCLUDE) -isystem $(CUDA_INCLUDE)/../../../include \
 	    -isystem $(@D)/empty -c $< -o $@
 endif
+SANITIZER_INCLUDE := $(firstword $(patsubst %/sanitizer.h,%,$(wildcard $(CUDA_HOME)/compute-sanitizer/include/sanitizer.h \
+    /usr/local/cuda/compute-sanitizer/include/sanitizer.h /usr/local/cuda-*/compute-sanitizer/include/sanitizer.h \
+    /usr/local/cuda/extras/Sanitizer/include/sanitizer.h)))
+ifneq ($(SANITIZER_INCLUDE),)
+check: $(BUILD)/standin/abi_check_sanitizer.o
+$(BUILD)/standin/abi_check_sanitizer.o: fixtures/standin/abi_check_sanitizer.c trace/sanitizer_abi.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CSTD) -I. -isystem $(SANITIZER_INCLUDE) -isystem $(SANITIZER_INCLUDE)/../../include -c $< -o $@
+endif
+# What runs on the GPU at every recorded access, for every GPU that nvcc knows; without nvcc `record --accesses` says so.
+NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
+ifneq ($(NVCC),)
+PATCH := $(BUILD)/offchip_accesses.fatbin
+SHARED += $(PATCH)
+all check: $(PATCH)
+$(PATCH): trace/sanitizer_patch.cu trace/access_buffer.h trace/sanitizer_abi.h
+	@mkdir -p $(@D)
+	$(call SAY,NVCC,$@)
+	$(Q)$(NVCC) --fatbin --compile-as-tools-patch -arch=all -std=c++14 -I. $< -o $@ || \
+	    echo "$(NVCC) cannot make $@: record --accesses will not be possible (NVCC names another)" >&2
+endif
 
-all: $(BUILD)/offchip $(INJECT)
+all: $(BUILD)/offchip $(INJECT) $(ACCESSES)
 
 # --- what is embedded: the schema and the shipped platforms ---
 $(BUILD)/gen/embedded.c: .ci/embed.sh $(PLATFORMS) $(wildcard trace/*.sql replay/*.html)
@@ -217,11 +248,11 @@ $(BUILD)/man/%: docs/man/%.scd
 	@mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 man: $(MAN)
-install: $(BUILD)/offchip $(EXTENSION) man
+install: $(BUILD)/offchip $(SHARED) man
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/offchip $(DESTDIR)$(PREFIX)/share/offchip/platforms \
 	    $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -m 755 $(BUILD)/offchip $(DESTDIR)$(PREFIX)/bin/offchip
-	for f in $(SHARED); do install -m 644 $$f $(DESTDIR)$(PREFIX)/lib/offchip/ || exit 1; done
+	for f in $(SHARED); do [ ! -f $$f ] || install -m 644 $$f $(DESTDIR)$(PREFIX)/lib/offchip/ || exit 1; done
 	for f in $(PLATFORMS); do install -m 644 $$f $(DESTDIR)$(PREFIX)/share/offchip/platforms/ || exit 1; done
 	for f in $(MAN); do install -m 644 $$f $(DESTDIR)$(PREFIX)/share/man/man1/ || exit 1; done
 	$(BUILD)/offchip completion > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/offchip

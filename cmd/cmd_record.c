@@ -1,4 +1,5 @@
 /* offchip record: run a program on a GPU and record what leaves the chip. */
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,10 @@
 #include "trace/recorder.h"
 
 static const char *output, *interface, *tlp_offset, *ports, *adapter;
-static bool force, force_injection, unified_memory, counters;
+static const char *kernel;
+static bool force, force_injection, unified_memory, counters, accesses;
 static int counter_group;
+static int64_t limit;
 static const struct opt options[] = {
     {"output", 'o', OPT_TEXT, "FILE", &output, "trace to write; %p: process, %h: host (default offchip.db)", 0, 0},
     {"force", 'f', OPT_FLAG, NULL, &force, "replace FILE if it exists", 0, 0},
@@ -23,6 +26,11 @@ static const struct opt options[] = {
     {"counters", 0, OPT_FLAG, NULL, &counters, "hardware counters of every kernel", 0, 0},
     {"counter-group", 0, OPT_CHOICE, "l2|pcie", &counter_group,
      "l2: requests to host memory, DRAM sectors; pcie: bytes on the link (default l2)", 0, 0},
+    {"accesses", 0, OPT_FLAG, NULL, &accesses, "every warp's accesses to global memory (needs compute-sanitizer)", 0,
+     0},
+    {"kernel", 0, OPT_TEXT, "REGEX", &kernel, "--accesses: only kernels whose name, mangled or not, matches", 0, 0},
+    {"limit", 0, OPT_INT, "N", &limit,
+     "--accesses: keep N warp accesses of a process, count the rest (default 1000000)", 1, INT64_MAX},
     {"force-injection", 0, OPT_FLAG, NULL, &force_injection, "replace a CUDA_INJECTION64_PATH that is set", 0, 0},
     {0},
 };
@@ -43,6 +51,23 @@ static void say_file(const struct recorder_trace_summary *file)
                                        : "; incomplete, the program did not end in good order";
     cmd_say("%s: process %lld, %llu records%s%s", file->path, (long long)file->process,
             (unsigned long long)file->records, lost, state);
+}
+
+/* NULL, or why these options do not go together. */
+static const char *contradiction(void)
+{
+    regex_t regex;
+    if (accesses && (unified_memory || counters))
+        return "--accesses records accesses and nothing else: run the program once more with --uvm or --counters, into "
+               "another file";
+    if (!accesses && (kernel || limit))
+        return "--kernel and --limit are for --accesses";
+    if (!kernel)
+        return NULL;
+    if (regcomp(&regex, kernel, REG_EXTENDED | REG_NOSUB))
+        return "--kernel takes an extended regular expression";
+    regfree(&regex);
+    return NULL;
 }
 
 /* Say what came of it; the exit status. */
@@ -83,15 +108,20 @@ static int run(int argc, char **argv)
             return cmd_usage("--interface records packets: no program is run with it");
         return cmd_record_live(&live);
     }
+    if (contradiction())
+        return cmd_usage("%s", contradiction());
     if (argc == 0)
         return cmd_usage("record needs a program to run: offchip record [OPTIONS] -- CMD [ARGS]");
     const struct recorder_options o = {
         .output = output ? output : getenv("OFFCHIP_OUTPUT"),
         .force = force,
         .force_injection = force_injection,
-        .unified_memory = unified_memory || !counters,
+        .unified_memory = unified_memory || !(counters || accesses),
         .counters = counters,
         .counter_group = counter_group == 0 ? "l2" : "pcie",
+        .accesses = accesses,
+        .kernel = kernel,
+        .limit = limit,
         .command_line = cmd_line(),
         .argv = argv,
     };
@@ -112,16 +142,23 @@ const struct command cmd_record = {
     .name = "record",
     .summary = "run a program on a GPU and record what leaves the chip",
     .usage = "[-o FILE] [--uvm] [--counters] [-f] [--force-injection] [--] CMD [ARGS]\n"
+             "       offchip record --accesses [--kernel REGEX] [--limit N] [-o FILE] [--] CMD [ARGS]\n"
              "       offchip record --interface IF [-o FILE] [-f]",
     .details = "Runs CMD with liboffchip_inject.so, which the CUDA driver loads into it, and writes\n"
                "what CUPTI reports: page faults and migrations of unified memory, kernels, copies,\n"
                "allocations, advice and prefetches; with --counters, hardware counters of every kernel.\n"
                "No root and no change to the program is needed. Each process that uses CUDA gets a file\n"
                "of its own. CMD's exit status is passed on when the recording is good.\n\n"
+               "With --accesses, records every access of each warp to global memory, with its kernel and\n"
+               "the allocations, by instrumenting the program with CUDA's compute-sanitizer: what\n"
+               "'offchip derive' makes page touches, link requests and DRAM requests of. Kernels run much\n"
+               "slower, one after the other. --limit bounds the recording of each process; accesses past\n"
+               "it are counted, and the recording then says that it is incomplete.\n\n"
                "With --interface, records the PCIe packets that NetTLP adapters send over Ethernet, as\n"
                "they pass a network interface, until ^C. That needs the right to capture packets.",
     .examples = "  offchip record -o app.db -- ./app --size 4096\n"
                 "  offchip record -o run-%p.db -- mpirun -n 2 ./app\n"
+                "  offchip record --accesses --kernel 'bfs' --limit 5000000 -o accesses.db -- ./bfs graph.bel\n"
                 "  offchip record --interface eth1 -o pcie.db\n"
                 "  offchip record --counters -o bfs.db -- ./bfs graph.bel",
     .options = options,

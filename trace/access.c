@@ -56,6 +56,15 @@ bool access_dim(const char *text, uint32_t dim[3])
     return true;
 }
 
+uint32_t access_of_flags(uint32_t flags)
+{
+    if (flags & 8 || !(flags & 7))
+        return 0;
+    if (flags & 4 || (flags & 3) == 3)
+        return RECORD_ATOMIC;
+    return flags & 2 ? RECORD_WRITE : RECORD_READ;
+}
+
 int access_open(struct access_sink *s, struct store *store, struct err *err)
 {
     static const char *const extra[ACCESS_EXTRAS] = {"access", "pc"};

@@ -31,6 +31,10 @@ int access_lines(const uint64_t *addrs, int n, uint32_t bytes, struct access_lin
 /* "X,Y,Z" or "(X,Y,Z)" to dim, whatever follows; false and dim as it was if the text is neither. */
 bool access_dim(const char *text, uint32_t dim[3]);
 
+/* What an access does, by the bits of a recording (1 reads, 2 writes, 4 atomic, 8 prefetches): enum record_access, one
+ * that reads and writes being atomic; 0: it moves nothing. */
+uint32_t access_of_flags(uint32_t flags);
+
 struct access_sink {
     struct writer writer;
     int64_t accesses; /* instructions so far: number of the next */

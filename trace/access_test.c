@@ -81,7 +81,20 @@ START_TEST(dimensions_are_three_numbers_with_or_without_brackets)
 }
 END_TEST
 
-TEST_MAIN("access", dimensions_are_three_numbers_with_or_without_brackets,
-          consecutive_words_are_one_line_of_four_sectors, a_shift_of_16_bytes_touches_five_sectors_in_two_lines,
-          a_stride_of_a_line_touches_a_sector_of_each, wide_lanes_reach_across_sectors_and_lines,
-          lines_stand_in_order_of_first_touch)
+START_TEST(flags_of_a_recording_tell_what_an_access_does)
+{
+    ck_assert_uint_eq(access_of_flags(1), RECORD_READ);
+    ck_assert_uint_eq(access_of_flags(2), RECORD_WRITE);
+    ck_assert_uint_eq(access_of_flags(3), RECORD_ATOMIC); /* of the device's scope */
+    ck_assert_uint_eq(access_of_flags(4), RECORD_ATOMIC);
+    ck_assert_uint_eq(access_of_flags(7), RECORD_ATOMIC);
+    ck_assert_uint_eq(access_of_flags(0), 0);
+    ck_assert_uint_eq(access_of_flags(8), 0);
+    ck_assert_uint_eq(access_of_flags(9), 0);
+}
+END_TEST
+
+TEST_MAIN("access", flags_of_a_recording_tell_what_an_access_does,
+          dimensions_are_three_numbers_with_or_without_brackets, consecutive_words_are_one_line_of_four_sectors,
+          a_shift_of_16_bytes_touches_five_sectors_in_two_lines, a_stride_of_a_line_touches_a_sector_of_each,
+          wide_lanes_reach_across_sectors_and_lines, lines_stand_in_order_of_first_touch)

@@ -73,6 +73,7 @@ int record_pipe_check(const struct record_pipe_message *message, const struct re
     case RECORD_PIPE_SKIP:
     case RECORD_PIPE_DROP:
     case RECORD_PIPE_PROBLEM:
+    case RECORD_PIPE_LAUNCH:
         if (!record_pipe_text_get(texts, message->id))
             return err_set(err, "a message names text %llu, which was not sent", (unsigned long long)message->id);
         return 0;
@@ -80,6 +81,9 @@ int record_pipe_check(const struct record_pipe_message *message, const struct re
     case RECORD_PIPE_RECORD:
     case RECORD_PIPE_FREE:
     case RECORD_PIPE_BYE:
+    case RECORD_PIPE_ACCESS:
+    case RECORD_PIPE_LANES:
+    case RECORD_PIPE_LAUNCH_END:
         return 0;
     default:
         return err_set(err, "unknown message type %u", message->type);

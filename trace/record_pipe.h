@@ -14,18 +14,26 @@
 
 #include "trace/err.h"
 
-#define RECORD_PIPE_SOCKET   "OFFCHIP_RECORD_SOCKET"    /* path of the socket */
-#define RECORD_PIPE_WANT     "OFFCHIP_RECORD_WANT"      /* "uvm,counters-l2" or -pcie */
-#define RECORD_PIPE_CUPTI    "OFFCHIP_CUPTI"            /* libcupti to load */
-#define RECORD_PIPE_FLUSH_US "OFFCHIP_RECORD_FLUSH_US"  /* how often the helper thread flushes */
-#define RECORD_PIPE_BUFFERS  "OFFCHIP_RECORD_MAX_BYTES" /* cap of all buffers together */
+#define RECORD_PIPE_SOCKET       "OFFCHIP_RECORD_SOCKET"    /* path of the socket */
+#define RECORD_PIPE_WANT         "OFFCHIP_RECORD_WANT"      /* "uvm,counters-l2" or -pcie */
+#define RECORD_PIPE_CUPTI        "OFFCHIP_CUPTI"            /* libcupti to load */
+#define RECORD_PIPE_FLUSH_US     "OFFCHIP_RECORD_FLUSH_US"  /* how often the helper thread flushes */
+#define RECORD_PIPE_BUFFERS      "OFFCHIP_RECORD_MAX_BYTES" /* cap of all buffers together */
+/* Of a recording of accesses. */
+#define RECORD_PIPE_SANITIZER    "OFFCHIP_SANITIZER"           /* libsanitizer-public to load */
+#define RECORD_PIPE_PATCH        "OFFCHIP_ACCESS_PATCH"        /* the patch, a fatbin */
+#define RECORD_PIPE_KERNELS      "OFFCHIP_RECORD_KERNEL"       /* regular expression of the kernels to record */
+#define RECORD_PIPE_LIMIT        "OFFCHIP_RECORD_LIMIT"        /* most accesses */
+#define RECORD_PIPE_DEVICE_BYTES "OFFCHIP_RECORD_DEVICE_BYTES" /* of the device's memory for one launch */
 
 enum {
-    RECORD_PIPE_VERSION = 1,
+    RECORD_PIPE_VERSION = 2,
     RECORD_PIPE_TEXT_BYTES = 40,     /* of one fragment */
     RECORD_PIPE_TEXT_MAX = 1 << 16,  /* of one text */
     RECORD_PIPE_TEXTS_MAX = 1 << 20, /* of one connection */
-    RECORD_PIPE_MAGIC = 0x4f434850   /* "OCHP" */
+    RECORD_PIPE_MAGIC = 0x4f434850,  /* "OCHP" */
+    RECORD_PIPE_LANES_EACH = 6,      /* addresses in one message */
+    RECORD_PIPE_LIMIT_DEFAULT = 1000000
 };
 
 enum record_pipe_type {
@@ -44,6 +52,13 @@ enum record_pipe_type {
     RECORD_PIPE_DROP,      /* as SKIP */
     RECORD_PIPE_PROBLEM,   /* id = text of a sentence for the user; flags = enum record_pipe_problem */
     RECORD_PIPE_BYE,       /* the process ends in good order */
+    RECORD_PIPE_LAUNCH,    /* a launch whose accesses follow: as KERNEL, without times, registers and shared bytes */
+    RECORD_PIPE_ACCESS,    /* of one warp: id = program counter; kind = bytes per lane; group = active lanes; flags =
+                              read 1, write 2, atomic 4, prefetch 8; time = block << 32 | warp in block; addr = that of
+                              the first active lane; duration = messages LANES that follow; if none, extra = distance
+                              from one active lane's address to the next */
+    RECORD_PIPE_LANES,     /* the addresses of the further active lanes, RECORD_PIPE_LANES_EACH a message */
+    RECORD_PIPE_LAUNCH_END,
     RECORD_PIPE_TYPES
 };
 
@@ -63,6 +78,7 @@ struct record_pipe_message {
             uint32_t group, flags;
             uint64_t extra;
         };
+        uint64_t lanes[RECORD_PIPE_LANES_EACH];
         struct {
             uint32_t text_offset, text_total; /* bytes; the whole text has no end mark */
             char text[RECORD_PIPE_TEXT_BYTES];

@@ -98,6 +98,7 @@ static void connection_new(struct run *run)
         .path = o->output ? o->output : "offchip.db",
         .numbered = run->seen > 0,
         .force = o->force,
+        .accesses = o->accesses,
         .command_line = o->command_line,
         .sysfs = o->sysfs ? o->sysfs : "/sys",
     };
@@ -154,29 +155,59 @@ static bool connection_read(struct run *run, struct connection *c)
     return true;
 }
 
+/* What the injected library is told through the environment. */
+struct told {
+    char library[PATH_MAX], tool[PATH_MAX], patch[PATH_MAX], want[64], limit[24];
+};
+
+static int find_told(const struct recorder_options *o, struct told *told, struct err *err)
+{
+    const char *tool = o->accesses ? o->sanitizer : o->cupti;
+    if (o->library)
+        (void)snprintf(told->library, sizeof told->library, "%s", o->library);
+    else if (recorder_find_library(o->accesses, told->library, sizeof told->library, err))
+        return -1;
+    if (tool)
+        (void)snprintf(told->tool, sizeof told->tool, "%s", tool);
+    else if (o->accesses ? recorder_find_sanitizer(told->tool, sizeof told->tool, err)
+                         : recorder_find_cupti(told->tool, sizeof told->tool, err))
+        return -1;
+    if (o->patch)
+        (void)snprintf(told->patch, sizeof told->patch, "%s", o->patch);
+    else if (o->accesses && recorder_find_patch(told->patch, sizeof told->patch, err))
+        return -1;
+    (void)snprintf(told->want, sizeof told->want, "%s%s%s", o->unified_memory ? "uvm," : "",
+                   o->counters ? "counters-" : "", o->counters ? o->counter_group : "");
+    (void)snprintf(told->limit, sizeof told->limit, "%lld",
+                   (long long)(o->limit ? o->limit : RECORD_PIPE_LIMIT_DEFAULT));
+    return 0;
+}
+
+static void tell(const struct recorder_options *o, const struct told *told, const char *socket_path)
+{
+    setenv("CUDA_INJECTION64_PATH", told->library, 1);
+    setenv(RECORD_PIPE_SOCKET, socket_path, 1);
+    setenv(o->accesses ? RECORD_PIPE_SANITIZER : RECORD_PIPE_CUPTI, told->tool, 1);
+    setenv(RECORD_PIPE_WANT, told->want, 1);
+    if (!o->accesses)
+        return;
+    setenv(RECORD_PIPE_PATCH, told->patch, 1);
+    setenv(RECORD_PIPE_KERNELS, o->kernel ? o->kernel : "", 1);
+    setenv(RECORD_PIPE_LIMIT, told->limit, 1);
+}
+
 static int start_child(struct run *run, struct err *err)
 {
     const struct recorder_options *o = run->options;
-    char library[PATH_MAX], cupti[PATH_MAX], want[64] = "";
-    if (o->library)
-        (void)snprintf(library, sizeof library, "%s", o->library);
-    else if (recorder_find_library(library, sizeof library, err))
+    struct told told = {.patch = ""};
+    if (find_told(o, &told, err))
         return -1;
-    if (o->cupti)
-        (void)snprintf(cupti, sizeof cupti, "%s", o->cupti);
-    else if (recorder_find_cupti(cupti, sizeof cupti, err))
-        return -1;
-    (void)snprintf(want, sizeof want, "%s%s%s", o->unified_memory ? "uvm," : "", o->counters ? "counters-" : "",
-                   o->counters ? o->counter_group : "");
     int failure[2];
     if (pipe2(failure, O_CLOEXEC))
         return err_set(err, "no pipe: %s", strerror(errno));
     run->child = fork();
     if (run->child == 0) {
-        setenv("CUDA_INJECTION64_PATH", library, 1);
-        setenv(RECORD_PIPE_CUPTI, cupti, 1);
-        setenv(RECORD_PIPE_SOCKET, run->socket_path, 1);
-        setenv(RECORD_PIPE_WANT, want, 1);
+        tell(o, &told, run->socket_path);
         for (char *const *e = o->environment; e && *e; e++)
             putenv(*e);
         execvp(o->argv[0], o->argv);

@@ -19,8 +19,13 @@ struct recorder_options {
     bool unified_memory;       /* record unified memory, kernels, copies, allocations */
     bool counters;             /* record hardware counters per kernel */
     const char *counter_group; /* "l2" or "pcie", which cannot be counted together */
+    bool accesses;             /* record single accesses, and nothing else of these */
+    const char *kernel;        /* accesses: only of kernels whose name matches this; NULL: all */
+    int64_t limit;             /* accesses: at most so many of each process; 0: RECORD_PIPE_LIMIT_DEFAULT */
     const char *library;       /* what the driver is to load; NULL: recorder_find_library() */
     const char *cupti;         /* NULL: recorder_find_cupti() */
+    const char *sanitizer;     /* NULL: recorder_find_sanitizer() */
+    const char *patch;         /* NULL: recorder_find_patch() */
     const char *command_line;  /* for the origin */
     const char *sysfs;         /* NULL: "/sys" */
     char *const *argv;         /* the program, ended by NULL */
@@ -48,11 +53,17 @@ int recorder_run(const struct recorder_options *options, struct recorder_result 
 
 void recorder_release(struct recorder_result *result);
 
-/* liboffchip_inject.so: OFFCHIP_INJECT, beside this program, or ../lib/offchip from it. -1: *err says where it was
- * looked for. */
-int recorder_find_library(char *path, size_t size, struct err *err);
+/* liboffchip_inject.so, or for accesses liboffchip_accesses.so: OFFCHIP_INJECT, beside this program, or ../lib/offchip
+ * from it. -1: *err says where it was looked for. */
+int recorder_find_library(bool accesses, char *path, size_t size, struct err *err);
 
 /* libcupti.so: OFFCHIP_CUPTI, the loader's own path, CUDA_HOME, CUDA_PATH, /usr/local/cuda*. As above. */
 int recorder_find_cupti(char *path, size_t size, struct err *err);
+
+/* libsanitizer-public.so: as CUPTI, by OFFCHIP_SANITIZER. */
+int recorder_find_sanitizer(char *path, size_t size, struct err *err);
+
+/* offchip_accesses.fatbin: OFFCHIP_ACCESS_PATCH, or where the library is looked for. */
+int recorder_find_patch(char *path, size_t size, struct err *err);
 
 #endif

@@ -15,37 +15,51 @@ static int readable(const char *path)
     return access(path, R_OK) == 0;
 }
 
-int recorder_find_library(char *path, size_t size, struct err *err)
+/* A file of our own build, which an environment variable may name. */
+static int find_ours(const char *variable, const char *name, const char *what, const char *how, char *path, size_t size,
+                     struct err *err)
 {
     static const char *const places[] = {"", "/../lib/offchip", "/..", "/../.."};
-    const char *given = getenv("OFFCHIP_INJECT");
+    const char *given = getenv(variable);
     char folder[PATH_MAX], candidate[PATH_MAX + 64];
     if (given && *given) {
         if (!readable(given))
-            return err_set(err, "OFFCHIP_INJECT names %s, which cannot be read", given);
+            return err_set(err, "%s names %s, which cannot be read", variable, given);
         if (!realpath(given, folder))
-            return err_set(err, "OFFCHIP_INJECT names %s, which has no absolute path", given);
+            return err_set(err, "%s names %s, which has no absolute path", variable, given);
         (void)snprintf(path, size, "%s", folder);
         return 0;
     }
     ssize_t n = readlink("/proc/self/exe", folder, sizeof folder - 1);
     if (n <= 0)
-        return err_set(err, "where this program lies cannot be found out: name liboffchip_inject.so in OFFCHIP_INJECT");
+        return err_set(err, "where this program lies cannot be found out: name %s in %s", name, variable);
     folder[n] = 0;
     char *slash = strrchr(folder, '/');
     if (slash)
         *slash = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        (void)snprintf(candidate, sizeof candidate, "%s%s/liboffchip_inject.so", folder, places[i]);
+        (void)snprintf(candidate, sizeof candidate, "%s%s/%s", folder, places[i], name);
         if (readable(candidate)) {
             (void)snprintf(path, size, "%s", candidate);
             return 0;
         }
     }
-    return err_set(err,
-                   "liboffchip_inject.so, which the CUDA driver is to load, is neither in %s nor in %s/../lib/offchip: "
-                   "build it (make), or name it in OFFCHIP_INJECT",
-                   folder, folder);
+    return err_set(err, "%s, %s, is neither in %s nor in %s/../lib/offchip: %s, or name it in %s", name, what, folder,
+                   folder, how, variable);
+}
+
+int recorder_find_library(bool accesses, char *path, size_t size, struct err *err)
+{
+    const char *name = accesses ? "liboffchip_accesses.so" : "liboffchip_inject.so";
+    return find_ours("OFFCHIP_INJECT", name, "which the CUDA driver is to load", "build it (make)", path, size, err);
+}
+
+int recorder_find_patch(char *path, size_t size, struct err *err)
+{
+    return find_ours(
+        RECORD_PIPE_PATCH, "offchip_accesses.fatbin", "which runs on the GPU at every access",
+        "this build had no nvcc; install that of the CUDA toolkit (12 or later), then make (NVCC names it)", path, size,
+        err);
 }
 
 /* The full name of what the loader finds under `name`. */
@@ -76,43 +90,70 @@ static int glob_path(const char *pattern, char *path, size_t size)
     return rc;
 }
 
-int recorder_find_cupti(char *path, size_t size, struct err *err)
+/* A library of the CUDA toolkit: where it may be. Lists end with NULL. */
+struct part {
+    const char *variable;     /* of the environment, that may name it */
+    const char *const *names; /* for the loader */
+    const char *const *below; /* CUDA_HOME, CUDA_PATH and the toolkit's usual folders */
+    const char *missing;      /* the sentence when it is nowhere */
+};
+
+static int find_part(const struct part *part, char *path, size_t size, struct err *err)
 {
     static const char *const homes[] = {"CUDA_HOME", "CUDA_PATH"};
-    static const char *const below[] = {"/extras/CUPTI/lib64/libcupti.so", "/lib64/libcupti.so"};
-    static const char *const globs[] = {
-        "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", "/usr/local/cuda/lib64/libcupti.so",
-        "/usr/local/cuda-*/extras/CUPTI/lib64/libcupti.so", "/usr/local/cuda-*/lib64/libcupti.so",
-        "/opt/cuda/extras/CUPTI/lib64/libcupti.so"};
-    static const char *const names[] = {"libcupti.so", "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"};
-    const char *given = getenv(RECORD_PIPE_CUPTI);
+    static const char *const roots[] = {"/usr/local/cuda", "/usr/local/cuda-*", "/opt/cuda",
+                                        "/usr/lib/nvidia-cuda-toolkit"};
+    const char *given = getenv(part->variable);
+    char candidate[PATH_MAX];
     if (given && *given) {
         if (!readable(given))
-            return err_set(err, "%s names %s, which cannot be read", RECORD_PIPE_CUPTI, given);
+            return err_set(err, "%s names %s, which cannot be read", part->variable, given);
         (void)snprintf(path, size, "%s", given);
         return 0;
     }
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (loader_path(names[i], path, size) == 0)
+    for (const char *const *name = part->names; *name; name++)
+        if (loader_path(*name, path, size) == 0)
             return 0;
-    for (size_t h = 0; h < 2; h++)
-        for (size_t b = 0; b < 2; b++) {
-            const char *home = getenv(homes[h]);
-            char candidate[PATH_MAX];
-            if (!home)
-                continue;
-            (void)snprintf(candidate, sizeof candidate, "%s%s", home, below[b]);
+    for (size_t h = 0; h < sizeof homes / sizeof *homes; h++)
+        for (const char *const *below = part->below; *below && getenv(homes[h]); below++) {
+            (void)snprintf(candidate, sizeof candidate, "%s%s", getenv(homes[h]), *below);
             if (readable(candidate)) {
                 (void)snprintf(path, size, "%s", candidate);
                 return 0;
             }
         }
-    for (size_t i = 0; i < sizeof globs / sizeof *globs; i++)
-        if (glob_path(globs[i], path, size) == 0)
-            return 0;
-    return err_set(err, "CUPTI (libcupti.so, part of the CUDA toolkit) was not found: not by the loader, not below "
-                        "CUDA_HOME or CUDA_PATH, not below /usr/local/cuda*; install it (cuda-cupti), or name it in "
-                        "OFFCHIP_CUPTI");
+    for (size_t r = 0; r < sizeof roots / sizeof *roots; r++)
+        for (const char *const *below = part->below; *below; below++) {
+            (void)snprintf(candidate, sizeof candidate, "%s%s", roots[r], *below);
+            if (glob_path(candidate, path, size) == 0)
+                return 0;
+        }
+    return err_set(err, "%s", part->missing);
+}
+
+int recorder_find_cupti(char *path, size_t size, struct err *err)
+{
+    static const char *const names[] = {"libcupti.so", "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", NULL};
+    static const char *const below[] = {"/extras/CUPTI/lib64/libcupti.so", "/lib64/libcupti.so", NULL};
+    static const struct part cupti = {
+        RECORD_PIPE_CUPTI, names, below,
+        "CUPTI (libcupti.so, part of the CUDA toolkit) was not found: not by the loader, not below CUDA_HOME or "
+        "CUDA_PATH, "
+        "not below /usr/local/cuda*; install it (cuda-cupti), or name it in " RECORD_PIPE_CUPTI};
+    return find_part(&cupti, path, size, err);
+}
+
+int recorder_find_sanitizer(char *path, size_t size, struct err *err)
+{
+    static const char *const names[] = {"libsanitizer-public.so", NULL};
+    static const char *const below[] = {"/compute-sanitizer/libsanitizer-public.so",
+                                        "/extras/Sanitizer/libsanitizer-public.so", NULL};
+    static const struct part sanitizer = {RECORD_PIPE_SANITIZER, names, below,
+                                          "compute-sanitizer (libsanitizer-public.so, part of the CUDA toolkit) was "
+                                          "not found: not by the loader, not below "
+                                          "CUDA_HOME or CUDA_PATH, not below /usr/local/cuda*; install it "
+                                          "(cuda-sanitizer), or name it in " RECORD_PIPE_SANITIZER};
+    return find_part(&sanitizer, path, size, err);
 }
 
 int recorder_check(const struct recorder_options *options, char *warning, size_t warning_bytes, struct err *err)
@@ -126,7 +167,7 @@ int recorder_check(const struct recorder_options *options, char *warning, size_t
                        "CUDA_INJECTION64_PATH is already set (to %s), so another tool wants to be loaded into the "
                        "program: unset it, or give --force-injection to load offchip's library instead",
                        set);
-    if (!options->library && recorder_find_library(path, sizeof path, err))
+    if (!options->library && recorder_find_library(options->accesses, path, sizeof path, err))
         return -1;
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     if (!driver)
@@ -136,9 +177,13 @@ int recorder_check(const struct recorder_options *options, char *warning, size_t
             "and its driver; recordings made elsewhere are read with offchip import, info and replay",
             dlerror());
     dlclose(driver);
-    if (!options->cupti && recorder_find_cupti(path, sizeof path, err))
+    if (!options->accesses && !options->cupti && recorder_find_cupti(path, sizeof path, err))
         return -1;
-    if (device && strcmp(device, "1") == 0)
+    if (options->accesses && !options->sanitizer && recorder_find_sanitizer(path, sizeof path, err))
+        return -1;
+    if (options->accesses && !options->patch && recorder_find_patch(path, sizeof path, err))
+        return -1;
+    if (!options->accesses && device && strcmp(device, "1") == 0)
         (void)snprintf(
             warning, warning_bytes,
             "CUDA_MANAGED_FORCE_DEVICE_ALLOC=1 is set: managed memory stays on the device, so there will be no "

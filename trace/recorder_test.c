@@ -9,33 +9,15 @@
 
 #include "trace/source.h"
 #include "trace/store.h"
-#include "trace/testing.h"
+#include "trace/testing_recorder.h"
 
 /* The injected library itself runs here: in a program that links none of this, loaded by a stand-in for the driver and
  * fed by a stand-in for CUPTI with the events of a real recording (fixtures/traces/uvm_conv_64MiB_complete.csv.xz:
  * 1,042 + 96 + 95 counters of kinds 1, 3 and 4, and one kernel). */
 enum { H2D = 1042, CPU_FAULTS = 96, BATCHES = 95, COUNTERS = H2D + CPU_FAULTS + BATCHES };
 
-static char build[PATH_MAX], target[PATH_MAX + 32];
 static struct recorder_result result;
 static struct err err;
-
-static void find_build(void)
-{
-    char path[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", build, sizeof build - 1);
-    ck_assert_int_gt(n, 0);
-    build[n] = 0;
-    for (int up = 0; up < 3; up++) /* build/test/trace/recorder */
-        *strrchr(build, '/') = 0;
-    (void)snprintf(target, sizeof target, "%s/standin/target", build);
-    (void)snprintf(path, sizeof path, "%.4000s/standin", build);
-    setenv("LD_LIBRARY_PATH", path, 1);
-    /* A sanitised target dies as any other: its sanitiser's own signal handlers stay away. */
-    setenv("ASAN_OPTIONS", "handle_segv=0:handle_abort=0:detect_leaks=0", 1);
-    unsetenv("CUDA_INJECTION64_PATH");
-    unsetenv("STANDIN_MODE");
-}
 
 /* Write the events to a scratch file for the stand-in. */
 static void write_events(void)
@@ -59,17 +41,15 @@ static void write_events(void)
 /* Record the target with these arguments, split at spaces. */
 static void record(const char *output, const char *mode, const char *arguments)
 {
-    char text[512], cupti[PATH_MAX + 32], *argv[32] = {target};
-    int n = 1;
-    find_build();
+    char text[512], cupti[PATH_MAX + 32], *argv[32];
+    testing_find_build();
     write_events();
     (void)unlink(output); /* of an earlier test */
     if (mode)
         setenv("STANDIN_MODE", mode, 1);
     (void)snprintf(text, sizeof text, "%s", arguments);
-    for (char *a = strtok(text, " "); a; a = strtok(NULL, " "))
-        argv[n++] = a;
-    (void)snprintf(cupti, sizeof cupti, "%s/standin/libcupti.so", build);
+    testing_argv(text, argv);
+    (void)snprintf(cupti, sizeof cupti, "%s/standin/libcupti.so", testing_build);
     const struct recorder_options options = {.output = output,
                                              .unified_memory = true,
                                              .cupti = cupti,
@@ -157,10 +137,7 @@ static void expect_all(const char *path)
 
 static bool has_problem(const char *words)
 {
-    for (size_t i = 0; i < result.problem_count; i++)
-        if (strstr(result.problems[i], words))
-            return true;
-    return false;
+    return testing_told(&result, words);
 }
 
 START_TEST(a_program_that_ends_well_gives_a_complete_trace_and_its_status)
@@ -444,7 +421,7 @@ END_TEST
 START_TEST(a_program_that_cannot_be_run_is_an_error_that_names_it)
 {
     char *argv[] = {"/nonexistent/app", NULL};
-    find_build();
+    testing_find_build();
     const struct recorder_options options = {
         .output = testing_file("never.db"), .cupti = "/nonexistent", .command_line = "", .argv = argv};
     ck_assert_int_eq(recorder_run(&options, &result, &err), -1);
@@ -468,7 +445,7 @@ START_TEST(what_stands_in_the_way_is_said_before_the_program_runs)
 {
     char warning[300];
     struct recorder_options options = {.cupti = "x"};
-    find_build();
+    testing_find_build();
     setenv("CUDA_INJECTION64_PATH", "/opt/other.so", 1);
     ck_assert_int_eq(recorder_check(&options, warning, sizeof warning, &err), -1);
     ck_assert_ptr_nonnull(strstr(err.msg, "/opt/other.so"));

@@ -11,6 +11,7 @@
 #include "trace/batches.h"
 #include "trace/mem.h"
 #include "trace/record_order.h"
+#include "trace/recorder_accesses.h"
 #include "trace/store.h"
 #include "trace/uvm_event.h"
 
@@ -35,6 +36,7 @@ struct recorder_trace {
     struct record_pipe_texts texts;
     struct record_order order;
     struct allocations allocations;
+    struct recorder_accesses accesses;
     int64_t launches;
     struct fact *facts;
     size_t fact_count, fact_cap;
@@ -161,12 +163,15 @@ static int open_file(struct recorder_trace *t, struct err *err)
     if (!t->store)
         return -1;
     memcpy(t->summary.path, t->path, sizeof t->path);
-    if (store_stream_add(t->store, &stream, &t->stream, err) || store_origin(t->store, "format", "record", err) ||
+    if (store_origin(t->store, "format", "record", err) || write_driver(t, err) || write_parameters(t, err))
+        return -1;
+    if (t->options.accesses)
+        return recorder_accesses_open(&t->accesses, t->store, err);
+    if (store_stream_add(t->store, &stream, &t->stream, err) ||
         store_origin(t->store, "kinds.uvm",
                      "KERNEL ALLOC ADVISE PREFETCH COPY FAULT CPU_FAULT MIGRATE_H2D MIGRATE_D2H THRASH THROTTLE "
                      "REMOTE_MAP MIGRATE_D2D",
-                     err) ||
-        write_driver(t, err) || write_parameters(t, err))
+                     err))
         return -1;
     return 0;
 }
@@ -272,7 +277,8 @@ static int take_record(struct recorder_trace *t, const struct record_pipe_messag
         return count(t, false, "unknown kind of allocation", 1, err);
     if (m->kind == RECORD_ALLOC && allocations_add(&t->allocations, t->store, &record, err))
         return -1;
-    return push(t, &record, t->summary.process, 0, 0, err);
+    return t->options.accesses ? recorder_accesses_alloc(&t->accesses, &record, err)
+                               : push(t, &record, t->summary.process, 0, 0, err);
 }
 
 static int take_event(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
@@ -330,6 +336,16 @@ static int take_counter(struct recorder_trace *t, const struct record_pipe_messa
     return open_file(t, err) || store_row(t->store, "counters", row, 5, err) ? -1 : 0;
 }
 
+/* A message of a recording of accesses: in order of arrival, there is no other. */
+static int take_accesses(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
+{
+    if (recorder_accesses_wants(m))
+        return recorder_accesses_take(&t->accesses, m, record_pipe_text_get(&t->texts, m->id), err);
+    if (m->type != RECORD_PIPE_FREE && (m->type != RECORD_PIPE_RECORD || m->kind != RECORD_ALLOC))
+        return err_set(err, "a recording of accesses has no message of type %u", m->type);
+    return take_event(t, m, err);
+}
+
 static int take_message(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
 {
     if (!t->hello && m->type != RECORD_PIPE_HELLO)
@@ -359,7 +375,13 @@ static int take_message(struct recorder_trace *t, const struct record_pipe_messa
         break;
     }
     struct record_pipe_message earliest;
-    if (open_file(t, err) || record_order_put(&t->order, m, err))
+    if (!t->options.accesses && recorder_accesses_wants(m))
+        return err_set(err, "only a recording of accesses has messages of type %u", m->type);
+    if (open_file(t, err))
+        return -1;
+    if (t->options.accesses)
+        return take_accesses(t, m, err);
+    if (record_order_put(&t->order, m, err))
         return -1;
     return record_order_take(&t->order, RECORD_ORDER_MESSAGES, &earliest) ? take_event(t, &earliest, err) : 0;
 }
@@ -378,8 +400,9 @@ static int write_rest(struct recorder_trace *t, struct err *err)
     while (record_order_take(&t->order, 0, &m))
         if (take_event(t, &m, err))
             return -1;
-    if (flush(t, err))
+    if (t->options.accesses ? recorder_accesses_finish(&t->accesses, err) : flush(t, err))
         return -1;
+    t->summary.records += t->accesses.sink.writer.total;
     if (allocations_finish(&t->allocations, t->store, err))
         return -1;
     for (size_t i = 0; i < t->fact_count; i++)
@@ -400,6 +423,7 @@ static int write_rest(struct recorder_trace *t, struct err *err)
 
 static void release(struct recorder_trace *t)
 {
+    recorder_accesses_release(&t->accesses);
     store_close(t->store);
     record_order_release(&t->order);
     record_pipe_texts_release(&t->texts);
@@ -426,7 +450,7 @@ int recorder_trace_finish(struct recorder_trace *t, struct recorder_trace_summar
         rc = -1;
     if (rc == 0 && t->store)
         rc = write_rest(t, err);
-    if (rc == 0 && t->store)
+    if (rc == 0 && t->store && !t->options.accesses)
         rc = batches_write(t->store, NULL, NULL, err);
     if (rc == 0 && t->store && t->summary.complete)
         rc = store_finish(t->store, err);

@@ -2,7 +2,8 @@
  *
  * Stream "uvm" (ns on CUPTI's clock, byte addresses; extra columns process_id, src_id, dst_id) gets unified-memory
  * events, kernels, copies, allocations, advice and prefetches in the order of their times; tables kernels, allocations,
- * counters, parameters, origin, skipped and dropped the rest. The file is created with the first event. */
+ * counters, parameters, origin, skipped and dropped the rest. A recording of accesses has the stream "accesses" instead
+ * (recorder_accesses.h). The file is created with the first event. */
 #ifndef TRACE_RECORDER_TRACE_H
 #define TRACE_RECORDER_TRACE_H
 
@@ -18,6 +19,7 @@ struct recorder_trace_options {
     const char *path; /* with %p (process) and %h (host); copied */
     bool numbered;    /* put the process number into a path that has no %p */
     bool force;       /* replace an existing file */
+    bool accesses;    /* launches and accesses are recorded, nothing else */
     const char *command_line;
     const char *sysfs; /* where module parameters are read: "/sys" */
 };

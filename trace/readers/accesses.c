@@ -69,7 +69,7 @@ static const char *parse(const char *p, struct access_op *op, uint64_t addrs[ACC
         return "line without bytes per lane of 1 to 128";
     if (!decimal(&p, &op->block) || !decimal(&p, &op->warp))
         return "line without block and warp";
-    op->access = flags & 4 ? RECORD_ATOMIC : flags & 2 ? RECORD_WRITE : RECORD_READ;
+    op->access = access_of_flags(flags);
     op->lanes = __builtin_popcount((unsigned)mask);
     op->addrs = addrs;
     for (int i = 0; i < op->lanes; i++)
