@@ -111,8 +111,10 @@ static int write_file(const struct calibration *c, const char *from)
     char *dot = strrchr(name, '.');
     if (dot)
         *dot = 0;
-    if (whole_open(&whole, output, &err) ||
-        whole_close(&whole, calibration_write(c, name, from, whole.file, &err), &err))
+    if (whole_open(&whole, output, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    int rc = calibration_write(c, name, from, whole.file, &err) ? err_at(&err, "cannot write '%s'", output) : 0;
+    if (whole_close(&whole, rc, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     cmd_say("wrote %s", output);
     return EXIT_DONE;

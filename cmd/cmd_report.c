@@ -1,5 +1,4 @@
 /* offchip report: compare runs. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +7,7 @@
 #include "cmd/table.h"
 #include "replay/html.h"
 #include "trace/version.h"
+#include "trace/whole.h"
 
 static const char *metrics, *pivot, *html;
 static int aggregate, format;
@@ -118,21 +118,12 @@ static void print(const struct report *report)
 static int write_html(const struct run_set *runs)
 {
     struct err err = {""};
-    char part[4096];
-    if ((size_t)snprintf(part, sizeof part, "%s.part", html) >= sizeof part)
-        return cmd_usage("the path '%.100s...' is too long", html);
-    FILE *f = fopen(part, "w");
-    if (!f)
-        return cmd_fail(EXIT_DATA, "cannot write '%s': %s", part, strerror(errno));
-    int rc = html_write(runs, metrics, offchip_version, f, &err);
-    if (fclose(f) && !rc)
-        rc = err_set(&err, "the file could not be written: %s", strerror(errno));
-    if (!rc && rename(part, html))
-        rc = err_set(&err, "%s", strerror(errno));
-    if (rc) {
-        (void)unlink(part);
-        return cmd_fail(EXIT_DATA, "cannot write '%s': %s", html, err.msg);
-    }
+    struct whole whole;
+    if (whole_open(&whole, html, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    int rc = html_write(runs, metrics, offchip_version, whole.file, &err) ? err_at(&err, "cannot write '%s'", html) : 0;
+    if (whole_close(&whole, rc, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
     cmd_say("wrote %s", html);
     return EXIT_DONE;
 }

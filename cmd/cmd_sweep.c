@@ -84,8 +84,10 @@ static void run_point(struct shared *s, size_t index, const struct replay_reques
             fail(s, false, &err);
         else
             (void)atomic_fetch_add(&s->ran, 1);
+        progress_add(&s->progress, 1);
     } else {
         (void)atomic_fetch_add(&s->found, 1);
+        (void)atomic_fetch_sub(&s->progress.total, 1); /* no time was spent on it: the estimate is of the others */
     }
     replay_release(&result);
 }
@@ -133,7 +135,6 @@ static void *worker(void *arg)
         if (stop || i >= s->total)
             return NULL;
         run_job(s, i);
-        progress_add(&s->progress, 1);
     }
 }
 
