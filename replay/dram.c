@@ -71,7 +71,7 @@ static int replay_open(const struct replay_job *job, const struct dram_stream *s
 {
     const struct dram_settings *set = job->settings;
     struct dram_fates fates = {0};
-    struct dram_requests_file file = {0};
+    struct whole file = {0};
     int rc = 0;
     if (job->requests_path)
         rc = dram_fates_init(&fates, stream, err) || dram_requests_open(&file, job->requests_path, err) ? -1 : 0;
@@ -92,8 +92,7 @@ static int replay_open(const struct replay_job *job, const struct dram_stream *s
             rc = dram_requests_write(&file, &job->policies[i], stream, &fates, err);
         free(totals.latency);
     }
-    if (dram_requests_close(&file, rc ? NULL : err) && !rc)
-        rc = -1;
+    rc = dram_requests_close(&file, rc, err);
     dram_fates_release(&fates);
     return rc;
 }

@@ -30,7 +30,7 @@ struct corun {
     uint32_t channels;
     bool repeat;
     struct dram_fates fates[2]; /* by stream: --requests, of the first passes; else empty */
-    struct dram_requests_file file;
+    struct whole file;          /* --requests */
 };
 
 /* One channel's run. */
@@ -348,8 +348,7 @@ int dram_corun_replay(const struct replay_job *job, struct outcome *runs, struct
     for (size_t i = 0; i < job->policy_count && !rc; i++)
         rc = job->progress && atomic_load(&job->progress->cancelled) ? err_set(err, "cancelled")
                                                                      : run_policy(c, i, &runs[i], err);
-    if (dram_requests_close(&c->file, rc ? NULL : err))
-        rc = -1;
+    rc = dram_requests_close(&c->file, rc, err);
     for (int s = 0; s < 2; s++) {
         dram_fates_release(&c->fates[s]);
         dram_stream_release(&c->stream[s]);

@@ -36,12 +36,10 @@ void dram_fates_release(struct dram_fates *fates)
     memset(fates, 0, sizeof *fates);
 }
 
-int dram_requests_open(struct dram_requests_file *file, const char *path, struct err *err)
+int dram_requests_open(struct whole *file, const char *path, struct err *err)
 {
-    file->path = path;
-    file->file = fopen(path, "w");
-    if (!file->file)
-        return err_set(err, "cannot write '%s': %s", path, strerror(errno));
+    if (whole_open(file, path, err))
+        return -1;
     (void)fputs("policy,id,enter,sched,col,done\n", file->file);
     return 0;
 }
@@ -61,8 +59,8 @@ static char *put(char *p, int64_t v)
     return p;
 }
 
-int dram_requests_write(struct dram_requests_file *file, const struct replay_policy *policy,
-                        const struct dram_stream *stream, const struct dram_fates *fates, struct err *err)
+int dram_requests_write(struct whole *file, const struct replay_policy *policy, const struct dram_stream *stream,
+                        const struct dram_fates *fates, struct err *err)
 {
     char label[256], line[512];
     replay_policy_label(policy, label, sizeof label);
@@ -85,13 +83,9 @@ int dram_requests_write(struct dram_requests_file *file, const struct replay_pol
     return 0;
 }
 
-int dram_requests_close(struct dram_requests_file *file, struct err *err)
+int dram_requests_close(struct whole *file, int rc, struct err *err)
 {
-    if (!file->file)
-        return 0;
-    const int rc = fclose(file->file);
-    file->file = NULL;
-    return rc ? err_set(err, "cannot write '%s': %s", file->path, strerror(errno)) : 0;
+    return file->file ? whole_close(file, rc, err) : rc;
 }
 
 /* --- --explain --- */

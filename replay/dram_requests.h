@@ -6,19 +6,13 @@
 #ifndef REPLAY_DRAM_REQUESTS_H
 #define REPLAY_DRAM_REQUESTS_H
 
-#include <stdio.h>
-
 #include "replay/dram.h"
+#include "trace/whole.h"
 
-struct dram_requests_file {
-    FILE *file;
-    const char *path;
-};
-
-int dram_requests_open(struct dram_requests_file *file, const char *path, struct err *err);
-int dram_requests_write(struct dram_requests_file *file, const struct replay_policy *policy,
-                        const struct dram_stream *stream, const struct dram_fates *fates, struct err *err);
-/* A file never opened is allowed. */
-int dram_requests_close(struct dram_requests_file *file, struct err *err);
+int dram_requests_open(struct whole *file, const char *path, struct err *err);
+int dram_requests_write(struct whole *file, const struct replay_policy *policy, const struct dram_stream *stream,
+                        const struct dram_fates *fates, struct err *err);
+/* As whole_close(); a file never opened, all zero, is allowed. */
+int dram_requests_close(struct whole *file, int rc, struct err *err);
 
 #endif

@@ -13,6 +13,7 @@
 #include "replay/uvm_recorded.h"
 #include "trace/mem.h"
 #include "trace/recording.h"
+#include "trace/whole.h"
 
 static const struct param settings[] = {
     PARAM_INT_ROW(uvm_settings, oversubscription_pct, "%", 0, 100000, 0,
@@ -111,22 +112,21 @@ static void log_batch(void *ctx, const struct uvm_batch_seen *seen)
 /* Put the runs' lines into the file asked for. */
 static int join_logs(const struct replay_job *job, struct batch_log *logs, struct err *err)
 {
-    FILE *out = fopen(job->requests_path, "w");
-    if (!out)
-        return err_set(err, "cannot write '%.200s': %s", job->requests_path, strerror(errno));
+    struct whole out;
+    if (whole_open(&out, job->requests_path, err))
+        return -1;
     (void)fputs(
         "policy,batch,fetch_ns,end_ns,launch,kernel,raw_faults,faults,pages,blocks,block_first,block_last,evictions\n",
-        out);
+        out.file);
     char buf[65536];
     bool failed = false;
     for (size_t i = 0; i < job->policy_count; i++) {
         failed |= fseek(logs[i].to, 0, SEEK_SET) != 0;
         for (size_t n; (n = fread(buf, 1, sizeof buf, logs[i].to)) > 0;)
-            failed |= fwrite(buf, 1, n, out) != n;
+            failed |= fwrite(buf, 1, n, out.file) != n;
         failed |= ferror(logs[i].to) != 0;
     }
-    failed |= fclose(out) != 0;
-    return failed ? err_set(err, "cannot write all of '%.200s'", job->requests_path) : 0;
+    return whole_close(&out, failed ? err_set(err, "cannot write all of '%.200s'", job->requests_path) : 0, err);
 }
 
 /* --- the closed loop --- */

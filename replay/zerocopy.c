@@ -1,5 +1,4 @@
 /* zerocopy: what crosses PCIe when a GPU reads host memory by itself, request by request, under an access pattern. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "replay/zerocopy_run.h"
 #include "replay/zerocopy_trace.h"
 #include "trace/mem.h"
+#include "trace/whole.h"
 
 static const struct param settings[] = {
     PARAM_REAL_ROW(zerocopy_settings, gpu_memory_ratio, "", 0, 1e6, 0,
@@ -97,15 +97,15 @@ static int feed(const struct replay_job *job, const struct scan_ops *ops, void *
     return rc;
 }
 
-static int open_launches(const char *path, FILE **file, struct err *err)
+static int open_launches(const char *path, struct whole *file, struct err *err)
 {
     if (!path)
         return 0;
-    *file = fopen(path, "w");
-    if (!*file)
-        return err_set(err, "cannot create %s: %s", path, strerror(errno));
-    (void)fprintf(*file, "policy,launch,active_elements,req32,req64,req96,req128,requests,payload_bytes,host64_lines,"
-                         "time_ns,warp_loads,loads_at_once,resident_warps,chain_loads\n");
+    if (whole_open(file, path, err))
+        return -1;
+    (void)fprintf(file->file,
+                  "policy,launch,active_elements,req32,req64,req96,req128,requests,payload_bytes,host64_lines,"
+                  "time_ns,warp_loads,loads_at_once,resident_warps,chain_loads\n");
     return 0;
 }
 
@@ -127,11 +127,13 @@ static int replay_scans(const struct replay_job *job, const struct scan_ops *ops
         return -1;
     }
     struct zerocopy_run *runs = mem_zalloc(job->policy_count, sizeof *runs, err);
-    if (!runs || open_launches(job->requests_path, &context.launches, err)) {
+    struct whole file = {0};
+    if (!runs || open_launches(job->requests_path, &file, err)) {
         free(runs);
         tier_close(&tier);
         return -1;
     }
+    context.launches = file.file;
     int rc = 0;
     for (size_t r = 0; r < job->policy_count && !rc; r++)
         rc = zerocopy_run_open(&runs[r], zerocopy_kind_find(job->policies[r].head), &context, &outcomes[r], err);
@@ -146,9 +148,7 @@ static int replay_scans(const struct replay_job *job, const struct scan_ops *ops
         if (runs[r].kind)
             zerocopy_run_close(&runs[r]);
     free(runs);
-    if (context.launches && fclose(context.launches) && !rc)
-        rc = err_set(err, "cannot write %s: %s", job->requests_path, strerror(errno));
-    return rc;
+    return file.file ? whole_close(&file, rc, err) : rc;
 }
 
 static int replay(const struct replay_job *job, struct outcome *outcomes, struct err *err)

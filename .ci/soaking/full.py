@@ -32,6 +32,9 @@ def commands(g):
         ("plot", ["plot", "uvm-timeline", g.path("in.db")], "x.png", [], {}),
         ("calibrate", ["calibrate", "uvm", g.path("in.db"), "--base", "h200"], "p.ini", [], {}),
         ("html", ["report", g.path("results.db"), "--html"], "x.html", [], {}),
+        ("requests", ["replay", "dram", "--mem", "synth:gpu-g6,cycles=8000", "--requests"], "q.csv", [], {}),
+        ("requests", ["replay", "uvm", "synth:bicg,bytes=64MiB", "--requests"], "q.csv", [], {}),
+        ("requests", ["replay", "zerocopy", "synth:bfs,graph=urand,scale=10,roots=64", "--requests"], "q.csv", [], {}),
     ]
 
 
@@ -62,7 +65,7 @@ def look(g, name, output, done, at):
 def small_disks(g, made):
     tried = 0
     for name, before, output, after, env in made:
-        flag = [] if name == "html" else ["-o"]
+        flag = [] if name in ("html", "requests") else ["-o"]
 
         def attempt(kib):
             with g.small_disk(kib) as at:
