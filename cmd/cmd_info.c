@@ -145,14 +145,15 @@ static json_t *rows_json(const struct info *info)
     bool kernel = by == SUMMARY_BY_KERNEL;
     for (size_t i = 0; i < info->summary.row_count; i++) {
         const struct summary_row *r = &info->summary.rows[i];
+        const struct owner *owner = &info->summary.owners.items[i];
         bool rest = i + 2 >= info->summary.row_count;
         json_t *o = json_object();
-        (void)json_object_set_new(o, kernel ? "kernel" : "allocation", json_string(r->name));
+        (void)json_object_set_new(o, kernel ? "kernel" : "allocation", json_string(owner->name));
         if (kernel) {
-            (void)json_object_set_new(o, "launches", rest ? json_null() : json_integer((json_int_t)r->launches));
-            (void)json_object_set_new(o, "time_ns", rest ? json_null() : json_integer(r->time_ns));
+            (void)json_object_set_new(o, "launches", rest ? json_null() : json_integer((json_int_t)owner->launches));
+            (void)json_object_set_new(o, "time_ns", rest ? json_null() : json_integer(owner->time_ns));
         } else {
-            (void)json_object_set_new(o, "size_bytes", rest ? json_null() : json_integer((json_int_t)r->size_bytes));
+            (void)json_object_set_new(o, "size_bytes", rest ? json_null() : json_integer((json_int_t)owner->bytes));
         }
         const struct {
             const char *name;

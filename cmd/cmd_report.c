@@ -9,7 +9,7 @@
 #include "trace/version.h"
 #include "trace/whole.h"
 
-static const char *metrics, *pivot, *html;
+static const char *metrics, *by, *pivot, *html;
 static int aggregate, format;
 static bool no_best, force;
 
@@ -18,9 +18,11 @@ enum { MARKDOWN = FORMAT_JSON + 1 };
 static const struct opt options[] = {
     {"metric", 'm', OPT_TEXT, "LIST", &metrics, "metrics to show, comma-separated (default: the engine's headline)", 0,
      0},
+    {"by", 0, OPT_TEXT, "KEY", &by,
+     "one row for each kernel or allocation of a run, or each value of a key, over the other inputs", 0, 0},
     {"pivot", 0, OPT_TEXT, "KEY", &pivot, "one column for each value of a parameter, setting, key or 'policy'", 0, 0},
     {"aggregate", 0, OPT_CHOICE, "declared|sum|min|max|mean|geomean", &aggregate,
-     "last row of a pivot (default: what the metric declares)", 0, 0},
+     "of rows by a key and of a pivot's last row (default: what the metric declares)", 0, 0},
     {"no-best", 0, OPT_FLAG, NULL, &no_best, "leave out the best of the fixed policies", 0, 0},
     {"html", 0, OPT_TEXT, "OUT", &html, "write one self-contained HTML file: sorting, filters, figures", 0, 0},
     {"force", 'f', OPT_FLAG, NULL, &force, "overwrite OUT", 0, 0},
@@ -146,7 +148,7 @@ static int run(int argc, char **argv)
     if (!rc && !runs.count)
         status = cmd_fail(EXIT_NOTHING, "the results hold no runs");
     struct report report;
-    const struct report_options how = {metrics, pivot, (enum report_aggregate)aggregate, no_best || html};
+    const struct report_options how = {metrics, by, pivot, (enum report_aggregate)aggregate, no_best || html};
     if (status == EXIT_DONE && report_make(&report, &runs, &how, &err))
         status = cmd_usage("%s", err.msg);
     else if (status == EXIT_DONE) {
@@ -163,15 +165,18 @@ static int run(int argc, char **argv)
 const struct command cmd_report = {
     .name = "report",
     .summary = "compare runs: one row each, or pivoted by any parameter",
-    .usage =
-        "RESULTS... [--metric LIST] [--pivot KEY] [--aggregate HOW] [--format table|csv|json|markdown] [--html OUT]",
+    .usage = "RESULTS... [--metric LIST] [--by KEY] [--pivot KEY] [--aggregate HOW] [--format table|csv|json|markdown] "
+             "[--html OUT]",
     .details = "Columns are the keys in which the runs differ, the policy, and the metrics. Where several fixed\n"
                "policies were run, the fastest is added as 'best fixed'. A pivot ends with a row of aggregates. A '*'\n"
                "marks the best policy of each input and setting: the fastest; dram: the largest system throughput.\n"
                "--html makes one file that needs no network: the best policy of each case first, every policy of\n"
-               "it in one click, tables that sort and filter, figures.",
+               "it in one click, tables that sort and filter, figures. --by kernel and --by allocation divide\n"
+               "each run of the uvm engine; --by mem and --by pim report by GPU kernel and by PIM kernel.",
     .examples = "  offchip report results.db\n"
-                "  offchip report results.db --pivot oversubscription_pct --metric speedup_ratio --format markdown",
+                "  offchip report results.db --pivot oversubscription_pct --metric speedup_ratio --format markdown\n"
+                "  offchip report results.db --by kernel\n"
+                "  offchip report pairs.db --by mem --pivot policy --metric fairness_index",
     .options = options,
     .run = run,
 };

@@ -105,25 +105,38 @@ static int choose_policies(struct replay_result *result, const struct replay_req
 }
 
 /* time(baseline) / time(policy), with the widest interval that the two times allow. */
+static void set_speedup(struct outcome *run, const struct outcome *baseline)
+{
+    const struct metric_value *time = outcome_get(run, "time_ns"), *base = outcome_get(baseline, "time_ns");
+    const struct metric_value *speedup = outcome_get(run, "speedup_ratio");
+    if (!time || !base || !speedup || speedup->known || speedup->interval)
+        return;
+    if (time->known && base->known && time->real > 0)
+        outcome_real(run, "speedup_ratio", base->real / time->real);
+    if (run == baseline || !(time->interval || base->interval))
+        return;
+    if (!(time->interval || time->known) || !(base->interval || base->known))
+        return;
+    double lo = time->interval ? time->lo : time->real, hi = time->interval ? time->hi : time->real;
+    double base_lo = base->interval ? base->lo : base->real, base_hi = base->interval ? base->hi : base->real;
+    if (lo > 0 && hi > 0)
+        outcome_interval(run, "speedup_ratio", base_lo / hi, base_hi / lo);
+}
+
+/* Of each run, and of each of its parts against the same part of the baseline. */
 static void fill_speedup(struct replay_result *result)
 {
-    size_t runs = result->policy_count + result->extra_baseline;
-    const struct metric_value *base = outcome_get(&result->runs[result->baseline], "time_ns");
-    for (size_t i = 0; i < runs; i++) {
-        const struct metric_value *time = outcome_get(&result->runs[i], "time_ns");
-        const struct metric_value *speedup = outcome_get(&result->runs[i], "speedup_ratio");
-        if (!time || !base || !speedup || speedup->known || speedup->interval)
-            continue;
-        if (time->known && base->known && time->real > 0)
-            outcome_real(&result->runs[i], "speedup_ratio", base->real / time->real);
-        if (i == result->baseline || !(time->interval || base->interval))
-            continue;
-        if (!(time->interval || time->known) || !(base->interval || base->known))
-            continue;
-        double lo = time->interval ? time->lo : time->real, hi = time->interval ? time->hi : time->real;
-        double base_lo = base->interval ? base->lo : base->real, base_hi = base->interval ? base->hi : base->real;
-        if (lo > 0 && hi > 0)
-            outcome_interval(&result->runs[i], "speedup_ratio", base_lo / hi, base_hi / lo);
+    const struct outcome *baseline = &result->runs[result->baseline];
+    for (size_t i = 0; i < result->policy_count + result->extra_baseline; i++) {
+        struct outcome *run = &result->runs[i];
+        set_speedup(run, baseline);
+        for (int by = 0; by < OUTCOME_BYS; by++)
+            for (size_t p = 0; p < run->parts[by].count; p++) {
+                struct outcome_part *part = &run->parts[by].items[p];
+                const struct outcome *other = outcome_find_part(baseline, (enum outcome_by)by, part->name);
+                if (other)
+                    set_speedup(&part->outcome, other);
+            }
     }
 }
 

@@ -15,6 +15,12 @@ const char *metric_aggregate_name(enum metric_aggregate aggregate)
     return names[aggregate];
 }
 
+const char *outcome_by_name(enum outcome_by by)
+{
+    static const char *const names[OUTCOME_BYS] = {"kernel", "allocation"};
+    return names[by];
+}
+
 int outcome_init(struct outcome *outcome, const struct metric *metrics, struct err *err)
 {
     memset(outcome, 0, sizeof *outcome);
@@ -31,6 +37,14 @@ void outcome_release(struct outcome *outcome)
         free(outcome->notes[i]);
     free((void *)outcome->notes);
     free(outcome->values);
+    for (int by = 0; by < OUTCOME_BYS; by++) {
+        struct outcome_parts *parts = &outcome->parts[by];
+        for (size_t i = 0; i < parts->count; i++) {
+            free(parts->items[i].name);
+            free(parts->items[i].outcome.values);
+        }
+        free(parts->items);
+    }
     memset(outcome, 0, sizeof *outcome);
 }
 
@@ -91,13 +105,42 @@ const struct metric_value *outcome_get(const struct outcome *outcome, const char
     return i < outcome->count ? &outcome->values[i] : NULL;
 }
 
-int outcome_to_json(const struct outcome *outcome, json_t *object, struct err *err)
+struct outcome *outcome_add_part(struct outcome *outcome, enum outcome_by by, const char *name, struct err *err)
 {
-    json_t *metrics = json_object(), *interval = json_object(), *notes = json_array();
+    struct outcome_parts *parts = &outcome->parts[by];
+    if (mem_grow((void **)&parts->items, &parts->cap, parts->count + 1, sizeof *parts->items, err))
+        return NULL;
+    struct outcome_part *part = &parts->items[parts->count];
+    part->name = mem_strdup(name, err);
+    if (!part->name)
+        return NULL;
+    if (outcome_init(&part->outcome, outcome->metrics, err)) {
+        free(part->name);
+        return NULL;
+    }
+    parts->count++;
+    return &part->outcome;
+}
+
+struct outcome *outcome_find_part(const struct outcome *outcome, enum outcome_by by, const char *name)
+{
+    const struct outcome_parts *parts = &outcome->parts[by];
+    for (size_t i = 0; i < parts->count; i++)
+        if (strcmp(parts->items[i].name, name) == 0)
+            return &parts->items[i].outcome;
+    return NULL;
+}
+
+/* "metrics" and "interval"; unknown values are null, or left out of parts. */
+static int values_to_json(const struct outcome *outcome, bool part, json_t *object)
+{
+    json_t *metrics = json_object(), *interval = json_object();
     int bad = 0;
     for (size_t i = 0; i < outcome->count; i++) {
         const struct metric_value *v = &outcome->values[i];
         const char *name = outcome->metrics[i].name;
+        if (part && !v->known && !v->interval)
+            continue;
         json_t *value = !v->known                                ? json_null()
                         : outcome->metrics[i].type == METRIC_INT ? json_integer(v->whole)
                                                                  : json_real(v->real);
@@ -108,10 +151,40 @@ int outcome_to_json(const struct outcome *outcome, json_t *object, struct err *e
         else if (v->interval)
             bad |= json_object_set_new(interval, name, json_pack("[f,f]", v->lo, v->hi));
     }
-    for (size_t i = 0; i < outcome->note_count; i++)
-        bad |= json_array_append_new(notes, json_string(outcome->notes[i]));
     bad |= json_object_set_new(object, "metrics", metrics);
     bad |= json_object_set_new(object, "interval", interval);
+    return bad;
+}
+
+static int parts_to_json(const struct outcome *outcome, json_t *object)
+{
+    json_t *all = json_object();
+    int bad = 0;
+    for (int by = 0; by < OUTCOME_BYS; by++) {
+        const struct outcome_parts *parts = &outcome->parts[by];
+        json_t *array = json_array();
+        for (size_t i = 0; i < parts->count; i++) {
+            json_t *part = json_pack("{s:s}", "part", parts->items[i].name);
+            bad |= values_to_json(&parts->items[i].outcome, true, part);
+            bad |= json_array_append_new(array, part);
+        }
+        if (parts->count)
+            bad |= json_object_set(all, outcome_by_name((enum outcome_by)by), array);
+        json_decref(array);
+    }
+    if (json_object_size(all))
+        bad |= json_object_set(object, "parts", all);
+    json_decref(all);
+    return bad;
+}
+
+int outcome_to_json(const struct outcome *outcome, json_t *object, struct err *err)
+{
+    json_t *notes = json_array();
+    int bad = values_to_json(outcome, false, object);
+    for (size_t i = 0; i < outcome->note_count; i++)
+        bad |= json_array_append_new(notes, json_string(outcome->notes[i]));
     bad |= json_object_set_new(object, "notes", notes);
+    bad |= parts_to_json(outcome, object);
     return bad ? err_set(err, "out of memory while writing JSON") : 0;
 }

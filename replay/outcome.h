@@ -1,7 +1,11 @@
 /* outcome: what one run of one policy gave; named metrics, intervals and notes.
  *
  * A metric has one definition and one aggregate, declared in its engine's table. A value that the source cannot give
- * stays unknown (null in JSON, n/a in tables), never 0. An interval may stand beside a value, or alone. */
+ * stays unknown (null in JSON, n/a in tables), never 0. An interval may stand beside a value, or alone.
+ *
+ * A run may come in parts: the same metrics by kernel and by allocation, as far as they mean something there. The parts
+ * of a metric whose aggregate is the sum add up to the run's value; what lies in several parts at once, or in none,
+ * has a part of its own. Of intervals the lower ends add up to at most the run's, the upper ends to at least it. */
 #ifndef REPLAY_OUTCOME_H
 #define REPLAY_OUTCOME_H
 
@@ -34,12 +38,27 @@ struct metric_value {
     double lo, hi;
 };
 
+/* What a run can be divided by. */
+enum outcome_by { OUTCOME_BY_KERNEL, OUTCOME_BY_ALLOCATION, OUTCOME_BYS };
+
+const char *outcome_by_name(enum outcome_by by); /* "kernel", "allocation" */
+
 struct outcome {
     const struct metric *metrics; /* the engine's table, ends with a zeroed row */
     struct metric_value *values;  /* one per row */
     size_t count;
     char **notes; /* whole sentences */
     size_t note_count, note_cap;
+    struct outcome_parts {
+        struct outcome_part *items;
+        size_t count, cap;
+    } parts[OUTCOME_BYS];
+};
+
+/* A part has the metrics of its run, but no notes and no parts. */
+struct outcome_part {
+    char *name;
+    struct outcome outcome;
 };
 
 int outcome_init(struct outcome *outcome, const struct metric *metrics, struct err *err);
@@ -56,7 +75,16 @@ void outcome_note(struct outcome *outcome, const char *format, ...) __attribute_
 /* The value of `name`, or NULL if the table has no such metric. */
 const struct metric_value *outcome_get(const struct outcome *outcome, const char *name);
 
-/* {"metrics":{..},"interval":{..},"notes":[..]} added to `object`; integers exact, unknown values null. */
+/* Add a part; its metrics are set as those of a run are. It stays where it is until the next one is added. NULL with
+ * *err set on failure. */
+struct outcome *outcome_add_part(struct outcome *outcome, enum outcome_by by, const char *name, struct err *err);
+
+/* The first part of that name, or NULL. */
+struct outcome *outcome_find_part(const struct outcome *outcome, enum outcome_by by, const char *name);
+
+/* {"metrics":{..},"interval":{..},"notes":[..]} added to `object`; integers exact, unknown values null. Where there are
+ * parts, also "parts":{"kernel":[{"part":name,"metrics":{..},"interval":{..}},..],"allocation":[..]} with the metrics
+ * that are known. */
 int outcome_to_json(const struct outcome *outcome, json_t *object, struct err *err);
 
 #endif

@@ -91,6 +91,100 @@ int report_add_best(struct run_set *runs, struct err *err)
     return rc;
 }
 
+/* --- by any key --- */
+
+/* Whether two runs go together: the same but for their inputs, of which the key's value is the same. */
+static bool together(const struct run *a, const struct run *b, const char *key)
+{
+    char x[TEXT], y[TEXT];
+    const char *of_a = run_key(a, key, x, sizeof x), *of_b = run_key(b, key, y, sizeof y);
+    bool best = strcmp(a->policy, "best fixed") == 0;
+    return of_a && of_b && strcmp(of_a, of_b) == 0 && strcmp(a->engine, b->engine) == 0 &&
+           strcmp(a->platform, b->platform) == 0 && strcmp(a->policy, b->policy) == 0 &&
+           json_equal(a->settings, b->settings) && (best || json_equal(a->params, b->params));
+}
+
+/* The metrics of the n runs that go together, aggregated, in place of *out's own. */
+static int combine(struct run *out, const struct run *const *members, size_t n, enum report_aggregate how,
+                   struct err *err)
+{
+    double *values = mem_zalloc(n, sizeof *values, err);
+    if (!values)
+        return -1;
+    json_t *metrics = json_object(), *value;
+    const char *name;
+    json_object_foreach(members[0]->metrics, name, value)
+    {
+        const struct metric *metric = report_metric(out->engine, name);
+        size_t known = 0;
+        for (size_t i = 0; i < n; i++) {
+            const json_t *v = json_object_get(members[i]->metrics, name);
+            if (json_is_number(v))
+                values[known++] = json_number_value(v);
+        }
+        struct metric_value all = report_aggregate(how, metric, values, known);
+        bool whole = metric && metric->type == METRIC_INT;
+        (void)json_object_set_new(metrics, name,
+                                  !all.known ? json_null()
+                                  : whole    ? json_integer(all.whole)
+                                             : json_real(all.real));
+    }
+    free(values);
+    json_decref(out->metrics);
+    out->metrics = metrics;
+    json_decref(out->interval);
+    out->interval = json_object();
+    return 0;
+}
+
+/* Append what run `first` and those that go with it come to. */
+static int add_group(struct run_set *groups, const struct run_set *runs, size_t first, const char *key,
+                     const char *text, enum report_aggregate how, struct err *err)
+{
+    const struct run **members = mem_zalloc(runs->count - first, sizeof *members, err);
+    size_t n = 0;
+    for (size_t i = first; members && i < runs->count; i++)
+        if (together(&runs->runs[first], &runs->runs[i], key))
+            members[n++] = &runs->runs[i];
+    int rc = members && run_set_add(groups, &runs->runs[first], err) == 0 ? 0 : -1;
+    struct run *out = rc ? NULL : &groups->runs[groups->count - 1];
+    if (!rc)
+        rc = combine(out, members, n, how, err) || run_set_part(out, key, text, err) ? -1 : 0;
+    if (!rc) {
+        out->input[0] = 0; /* of several inputs */
+        out->baseline = false;
+    }
+    free((void *)members);
+    return rc;
+}
+
+/* One run for each value of the key, under each policy and setting. */
+static int group_by(struct run_set *runs, const char *key, enum report_aggregate how, struct err *err)
+{
+    struct run_set groups = {0};
+    char text[TEXT];
+    int rc = 0;
+    for (size_t i = 0; i < runs->count && !rc; i++) {
+        bool first = run_key(&runs->runs[i], key, text, sizeof text) != NULL;
+        for (size_t g = 0; g < groups.count && first; g++)
+            first = !together(&groups.runs[g], &runs->runs[i], key);
+        if (first)
+            rc = add_group(&groups, runs, i, key, text, how, err);
+    }
+    if (!rc && !groups.count)
+        rc = err_set(err, "no run has a key '%.60s' to report by", key);
+    run_set_release(rc ? &groups : runs);
+    if (!rc)
+        *runs = groups;
+    return rc ? -1 : 0;
+}
+
+static bool is_part(const char *by)
+{
+    return strcmp(by, outcome_by_name(OUTCOME_BY_KERNEL)) == 0 ||
+           strcmp(by, outcome_by_name(OUTCOME_BY_ALLOCATION)) == 0;
+}
+
 /* --- which keys tell runs apart --- */
 
 struct keys {
@@ -125,6 +219,8 @@ static void find_keys(struct keys *keys, const struct run_set *runs)
     static const char *const heads[] = {"engine", "workload", "platform"};
     for (size_t i = 0; i < 3; i++)
         consider(keys, runs, heads[i]);
+    if (runs->runs[0].part_by) /* also where it is always the same */
+        (void)snprintf(keys->names[keys->count++], sizeof keys->names[0], "%.63s", runs->runs[0].part_by);
     for (size_t i = 0; i < runs->count; i++) {
         for (const char *p = strchr(runs->runs[i].input, ','); p; p = strchr(p + 1, ',')) {
             char name[64];
@@ -147,24 +243,28 @@ struct metrics {
 static bool any_run_has(const struct run_set *runs, const char *metric)
 {
     for (size_t i = 0; i < runs->count; i++)
-        if (json_object_get(runs->runs[i].metrics, metric))
+        if (json_object_get(runs->runs[i].metrics, metric) || json_object_get(runs->runs[i].interval, metric))
             return true;
     return false;
 }
 
-/* Add the metrics of a comma-separated list that are not there yet. */
-static int add_metrics(struct metrics *metrics, const struct run_set *runs, const char *list, struct err *err)
+/* Add the metrics of a comma-separated list that are not there yet. Parts need not have what a headline names. */
+static int add_metrics(struct metrics *metrics, const struct run_set *runs, const char *list, bool headline,
+                       struct err *err)
 {
     for (const char *p = list; *p && metrics->count < METRICS_MAX;) {
         size_t n = strcspn(p, ","), known = 0;
         char *name = metrics->names[metrics->count];
         (void)snprintf(name, sizeof metrics->names[0], "%.*s", (int)n, p);
-        if (!any_run_has(runs, name))
+        p += n + (p[n] == ',');
+        bool there = any_run_has(runs, name);
+        if (!there && headline && runs->runs[0].part_by)
+            continue;
+        if (!there)
             return err_set(err, "no run has a metric '%s'", name);
         while (known < metrics->count && strcmp(metrics->names[known], name) != 0)
             known++;
         metrics->count += known == metrics->count;
-        p += n + (p[n] == ',');
     }
     return metrics->count ? 0 : err_set(err, "no metric is named");
 }
@@ -174,14 +274,14 @@ static int choose_metrics(struct metrics *metrics, const struct run_set *runs, c
 {
     metrics->count = 0;
     if (list)
-        return add_metrics(metrics, runs, list, err);
+        return add_metrics(metrics, runs, list, false, err);
     const char *last = "";
     for (size_t i = 0; i < runs->count; i++) {
         if (strcmp(runs->runs[i].engine, last) == 0)
             continue;
         last = runs->runs[i].engine;
         const struct engine *engine = engine_find(last);
-        if (add_metrics(metrics, runs, engine ? engine->headline : "time_ns,speedup_ratio", err))
+        if (add_metrics(metrics, runs, engine ? engine->headline : "time_ns,speedup_ratio", true, err))
             return -1;
     }
     return 0;
@@ -451,6 +551,9 @@ int report_make(struct report *report, struct run_set *runs, const struct report
     if (!runs->count)
         return err_set(err, "there are no runs to report");
     if (!options->no_best && report_add_best(runs, err))
+        return -1;
+    if (options->by && (is_part(options->by) ? run_set_split(runs, options->by, err)
+                                             : group_by(runs, options->by, options->aggregate, err)))
         return -1;
     struct metrics metrics;
     struct keys keys;

@@ -18,8 +18,10 @@ enum report_aggregate {
 
 struct report_options {
     const char *metrics;             /* comma-separated; NULL: the engine's headline */
+    const char *by;                  /* a row for each "kernel" or "allocation" of a run, or for each value of any other
+                                        key, with what remains of the inputs aggregated; NULL: whole runs */
     const char *pivot;               /* a key whose values become columns; NULL: one row per run */
-    enum report_aggregate aggregate; /* of the last row of a pivot */
+    enum report_aggregate aggregate; /* of the last row of a pivot, and by a key */
     bool no_best;                    /* leave out the "best fixed" rows */
 };
 

@@ -120,5 +120,86 @@ START_TEST(policies_rank_by_what_their_engine_says)
 }
 END_TEST
 
-TEST_MAIN("report", policies_rank_by_what_their_engine_says, the_best_fixed_is_added_for_each_setting,
-          a_pivot_has_a_column_for_each_value_and_an_aggregate, aggregates_are_what_they_say)
+/* Two kernels and their sums, under two policies. */
+static void fill_parts(struct run_set *set)
+{
+    static const char *const text =
+        "{\"engine\":\"uvm\",\"input\":\"synth:x\",\"platform\":\"titanv\",\"settings\":{},\"runs\":["
+        "{\"policy\":\"tree\",\"params\":{},\"metrics\":{\"time_ns\":30,\"faults\":5,\"speedup_ratio\":1.0},"
+        "\"parts\":{\"kernel\":["
+        "{\"part\":\"a\",\"metrics\":{\"time_ns\":10,\"faults\":2,\"speedup_ratio\":1.0},\"interval\":{}},"
+        "{\"part\":\"b\",\"metrics\":{\"time_ns\":20,\"faults\":3,\"speedup_ratio\":1.0},\"interval\":{}}]}},"
+        "{\"policy\":\"none\",\"params\":{},\"metrics\":{\"time_ns\":35,\"faults\":9,\"speedup_ratio\":0.86},"
+        "\"parts\":{\"kernel\":["
+        "{\"part\":\"a\",\"metrics\":{\"time_ns\":5,\"faults\":8},\"interval\":{\"batches\":[1,2]}},"
+        "{\"part\":\"b\",\"metrics\":{\"time_ns\":30,\"faults\":1},\"interval\":{}}]}}]}";
+    struct err err = {""};
+    json_t *root = json_loads(text, 0, NULL);
+    ck_assert_msg(root && run_set_add_json(set, root, "test", &err) == 0, "%s", err.msg);
+    json_decref(root);
+}
+
+START_TEST(a_run_by_kernel_has_a_row_for_each_with_the_metrics_it_has)
+{
+    struct run_set set = {0};
+    struct report report;
+    struct err err = {""};
+    fill_parts(&set);
+    const struct report_options how = {.by = "kernel"};
+    ck_assert_msg(report_make(&report, &set, &how, &err) == 0, "%s", err.msg);
+    ck_assert_uint_eq(report.rows, 4);
+    static const char *const header[] = {"kernel", "policy", "time_ns", "speedup_ratio", "faults", "batches"};
+    ck_assert_uint_eq(report.columns, 6); /* of the headline, what some part has */
+    for (size_t i = 0; i < 6; i++)
+        ck_assert_str_eq(report.header[i], header[i]);
+    ck_assert_str_eq(report.cells[2 * 6].text, "a");
+    ck_assert_int_eq(report.cells[2 * 6 + 2].value.whole, 5);
+    ck_assert(report.cells[2 * 6 + 1].best); /* of kernel a, though the run is slower */
+    ck_assert(!report.cells[0 * 6 + 1].best);
+    ck_assert(report.cells[1 * 6 + 1].best);
+    ck_assert(report.cells[2 * 6 + 5].value.interval);
+    report_release(&report);
+    run_set_release(&set);
+    fill_parts(&set);
+    const struct report_options none = {.by = "allocation"};
+    ck_assert_int_eq(report_make(&report, &set, &none, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "allocation"));
+    run_set_release(&set);
+}
+END_TEST
+
+/* All pairs of two GPU kernels and two PIM kernels: fairness 0.1 and 0.4, 0.2 and 0.8. */
+START_TEST(by_gpu_kernel_the_pim_kernels_are_aggregated_as_declared)
+{
+    struct run_set set = {0};
+    struct report report;
+    struct err err = {""};
+    static const double fairness[2][2] = {{0.1, 0.4}, {0.2, 0.8}};
+    for (int m = 0; m < 2; m++)
+        for (int p = 0; p < 2; p++) {
+            char input[64];
+            (void)snprintf(input, sizeof input, "mem=synth:g%d,x=1 + pim=synth:p%d", m, p);
+            json_t *root = json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:f,s:i}}]}", "engine", "dram", "input", input,
+                                     "platform", "gv100", "settings", "runs", "policy", "fcfs", "params", "metrics",
+                                     "fairness_index", fairness[m][p], "mem_requests", 10 + p);
+            ck_assert_msg(root && run_set_add_json(&set, root, "test", &err) == 0, "%s", err.msg);
+            json_decref(root);
+        }
+    const struct report_options how = {.by = "mem", .metrics = "fairness_index,mem_requests"};
+    ck_assert_msg(report_make(&report, &set, &how, &err) == 0, "%s", err.msg);
+    ck_assert_uint_eq(report.rows, 2);
+    ck_assert_uint_eq(report.columns, 4);
+    ck_assert_str_eq(report.header[0], "mem");
+    ck_assert_str_eq(report.cells[0].text, "synth:g0,x=1");
+    ck_assert_double_eq_tol(report.cells[2].value.real, 0.2, 1e-12); /* sqrt(0.1 x 0.4) */
+    ck_assert_double_eq_tol(report.cells[4 + 2].value.real, 0.4, 1e-12);
+    ck_assert_int_eq(report.cells[3].value.whole, 21); /* requests are summed */
+    report_release(&report);
+    run_set_release(&set);
+}
+END_TEST
+
+TEST_MAIN("report", a_run_by_kernel_has_a_row_for_each_with_the_metrics_it_has,
+          by_gpu_kernel_the_pim_kernels_are_aggregated_as_declared, policies_rank_by_what_their_engine_says,
+          the_best_fixed_is_added_for_each_setting, a_pivot_has_a_column_for_each_value_and_an_aggregate,
+          aggregates_are_what_they_say)

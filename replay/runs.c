@@ -19,6 +19,9 @@ static void run_release(struct run *run)
     json_decref(run->metrics);
     json_decref(run->interval);
     json_decref(run->notes);
+    json_decref(run->parts);
+    free(run->part_by);
+    free(run->part);
 }
 
 void run_set_release(struct run_set *set)
@@ -44,7 +47,10 @@ int run_set_add(struct run_set *set, const struct run *run, struct err *err)
                        .metrics = json_incref(from.metrics),
                        .interval = json_incref(from.interval),
                        .notes = json_incref(from.notes),
+                       .parts = json_incref(from.parts),
                        .baseline = from.baseline};
+    if (from.part && run_set_part(to, from.part_by, from.part, err))
+        return -1;
     return to->engine && to->input && to->platform && to->policy ? 0 : -1;
 }
 
@@ -79,7 +85,8 @@ static int by_run(const void *a, const void *b)
 static int group_text(struct group_key *key, const struct run *run, struct err *err)
 {
     char *settings = json_dumps(run->settings, JSON_COMPACT | JSON_SORT_KEYS);
-    if (!settings || asprintf(&key->text, "%s\n%s\n%s\n%s", run->engine, run->input, run->platform, settings) < 0)
+    if (!settings || asprintf(&key->text, "%s\n%s\n%s\n%s\n%s", run->engine, run->input, run->platform,
+                              run->part ? run->part : "", settings) < 0)
         key->text = NULL;
     free(settings);
     return key->text ? 0 : err_set(err, "out of memory while comparing runs");
@@ -157,6 +164,7 @@ static int add_run(struct run_set *set, const json_t *root, const json_t *object
     run->params = object_or_empty(object, "params");
     run->metrics = object_or_empty(object, "metrics");
     run->interval = object_or_empty(object, "interval");
+    run->parts = object_or_empty(object, "parts");
     json_t *notes = json_object_get(object, "notes");
     run->notes = json_is_array(notes) ? json_incref(notes) : json_array();
     json_t *base = json_object_get(root, "baseline");
@@ -223,6 +231,7 @@ static int on_run(void *ctx, const struct results_run *row)
                         .metrics = parsed(row->metrics, json_object()),
                         .interval = parsed(row->intervals, json_object()),
                         .notes = parsed(row->notes, json_array()),
+                        .parts = parsed(row->parts, json_object()),
                         .baseline = row->baseline};
     return run->engine && run->input && run->platform && run->policy ? 0 : 1;
 }
@@ -252,6 +261,50 @@ int run_set_load(struct run_set *set, const char *path, struct err *err)
     if (c == '{')
         return load_json(set, path, err);
     return err_set(err, "'%s' is neither a results file nor JSON of 'offchip replay'", path);
+}
+
+int run_set_part(struct run *run, const char *by, const char *part, struct err *err)
+{
+    run->part_by = mem_strdup(by, err);
+    run->part = mem_strdup(part, err);
+    return run->part_by && run->part ? 0 : -1;
+}
+
+static int split_one(struct run_set *to, const struct run *run, const char *by, struct err *err)
+{
+    size_t i;
+    json_t *part;
+    json_array_foreach(json_object_get(run->parts, by), i, part)
+    {
+        const char *name = json_string_value(json_object_get(part, "part"));
+        if (run_set_add(to, run, err))
+            return -1;
+        struct run *copy = &to->runs[to->count - 1];
+        json_decref(copy->metrics);
+        json_decref(copy->interval);
+        copy->metrics = object_or_empty(part, "metrics");
+        copy->interval = object_or_empty(part, "interval");
+        if (run_set_part(copy, by, name ? name : "", err))
+            return -1;
+    }
+    return 0;
+}
+
+int run_set_split(struct run_set *set, const char *by, struct err *err)
+{
+    struct run_set parts = {0};
+    int rc = 0;
+    for (size_t i = 0; i < set->count && !rc; i++)
+        rc = split_one(&parts, &set->runs[i], by, err);
+    if (!rc && !parts.count)
+        rc = err_set(err, "no run is divided by %s; the uvm engine divides its runs by kernel and allocation", by);
+    if (rc) {
+        run_set_release(&parts);
+        return -1;
+    }
+    run_set_release(set);
+    *set = parts;
+    return 0;
 }
 
 bool run_interval(const struct run *run, const char *name, double *lo, double *hi)
@@ -303,6 +356,20 @@ const char *run_workload(const struct run *run, char *buf, size_t size)
     return buf;
 }
 
+/* The input of a role: "synth:a,x=1" of "mem=synth:a,x=1 + pim=synth:b". */
+static const char *role_key(const struct run *run, const char *role, char *buf, size_t size)
+{
+    size_t n = strlen(role);
+    for (const char *p = run->input, *plus; p; p = plus ? plus + 3 : NULL) {
+        plus = strstr(p, " + ");
+        if (strncmp(p, role, n) != 0 || p[n] != '=')
+            continue;
+        (void)snprintf(buf, size, "%.*s", plus ? (int)(plus - p - (ptrdiff_t)n - 1) : (int)strlen(p), p + n + 1);
+        return buf;
+    }
+    return NULL;
+}
+
 /* A key of the input's spec: "bytes" of "synth:conv2d,bytes=8GiB". */
 static const char *spec_key(const struct run *run, const char *key, char *buf, size_t size)
 {
@@ -329,6 +396,12 @@ const char *run_key(const struct run *run, const char *key, char *buf, size_t si
         }
     if (strcmp(key, "workload") == 0)
         return run_workload(run, buf, size);
+    if (run->part_by && strcmp(key, run->part_by) == 0) {
+        (void)snprintf(buf, size, "%s", run->part);
+        return buf;
+    }
+    if (strcmp(key, "mem") == 0 || strcmp(key, "pim") == 0)
+        return role_key(run, key, buf, size);
     const json_t *v = json_object_get(run->params, key);
     if (!v)
         v = json_object_get(run->settings, key);

@@ -14,6 +14,9 @@ struct run {
     char *engine, *input, *platform, *policy;
     json_t *settings; /* {} where unknown */
     json_t *params, *metrics, *interval, *notes;
+    json_t *parts; /* as `replay --format json` prints them; {} where there are none */
+    char *part_by; /* "kernel": this is a part of a run, or of several together; NULL: a whole run */
+    char *part;    /* its name */
     bool baseline; /* the speed-ups of its request are relative to this run */
 };
 
@@ -38,13 +41,20 @@ int run_set_add_engine(struct run_set *set, const struct run_set *from, const ch
  * count; NULL on failure. */
 size_t *run_set_groups(const struct run_set *set, size_t *count, struct err *err);
 
+/* Say that a run, so far a whole one, is a part. */
+int run_set_part(struct run *run, const char *by, const char *part, struct err *err);
+/* Put the parts of each run in its place. Runs without such parts go. -1 with *err set, which says what there is, if no
+ * run has any, or there is no memory. */
+int run_set_split(struct run_set *set, const char *by, struct err *err);
+
 /* A metric of a run as a real. Returns false if it is unknown; an interval alone counts as its middle. */
 bool run_metric(const struct run *run, const char *name, double *value);
 /* Its interval, if it has one. */
 bool run_interval(const struct run *run, const char *name, double *lo, double *hi);
 
 /* A parameter of the policy, a setting or a key of the input as text ("granularity", "oversubscription_pct", "bytes");
- * "input", "workload", "engine", "platform", "policy" name those. Returns buf, or NULL if the run has no such thing. */
+ * "input", "workload", "engine", "platform", "policy" name those, "mem" and "pim" the inputs of these roles, and of a
+ * part what it is a part by ("kernel") its name. Returns buf, or NULL if the run has no such thing. */
 const char *run_key(const struct run *run, const char *key, char *buf, size_t size);
 
 /* "fixed:granularity=65536": policy and the parameters in which runs of the same policy in the set differ. */

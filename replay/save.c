@@ -56,10 +56,14 @@ static int add_run(struct save_point *point, const struct replay_request *reques
     run->metrics = keep_json(point, json_incref(json_object_get(out, "metrics")), err);
     run->intervals = keep_json(point, json_incref(json_object_get(out, "interval")), err);
     run->notes = keep_json(point, json_incref(json_object_get(out, "notes")), err);
+    json_t *parts = json_object_get(out, "parts");
+    run->parts = keep_json(point, parts ? json_incref(parts) : json_object(), err);
     run->baseline = i == result->baseline;
     json_decref(out);
     point->count++;
-    return run->key && run->params && run->metrics && run->intervals && run->notes ? 0 : err_set(err, "out of memory");
+    return run->key && run->params && run->metrics && run->intervals && run->notes && run->parts
+               ? 0
+               : err_set(err, "out of memory");
 }
 
 int save_point_init(struct save_point *point, const struct replay_request *request, const struct replay_result *result,

@@ -159,10 +159,15 @@ static int run_one(const struct closed_loop *loop, size_t i, struct outcome *out
         run.ctx = &loop->logs[i];
     }
     struct uvm_metrics m;
-    if (uvm_simulate(&run, &m, err))
-        return -1;
-    report_metrics(&m, outcome);
-    return 0;
+    struct uvm_parts parts = {0};
+    run.parts = &parts;
+    int rc = uvm_simulate(&run, &m, err);
+    if (rc == 0) {
+        report_metrics(&m, outcome);
+        rc = uvm_parts_report(&parts, outcome, err);
+    }
+    uvm_parts_release(&parts);
+    return rc;
 }
 
 static int open_logs(struct closed_loop *loop, struct err *err)

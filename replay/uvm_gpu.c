@@ -279,6 +279,8 @@ static int end_actor(struct uvm_gpu *g, struct uvm_slot *s, struct err *err)
         g->launch_end_ns = s->time;
     if (++g->actors_done < g->current.actors)
         return 0;
+    if (g->on_launch_end && g->on_launch_end(g->ctx, g->current.kernel, g->launch_end_ns))
+        return -1;
     return uvm_gpu_next_launch(g, g->launch_end_ns + (int64_t)g->platform->launch_ns, err);
 }
 

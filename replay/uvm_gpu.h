@@ -55,8 +55,10 @@ struct uvm_gpu {
     uint32_t launch, launch_count;
     struct actor_launch current;
     uint32_t next_actor, actors_done;
-    int64_t launch_end_ns; /* when its last actor so far ended */
-    bool cpu_phase;        /* the next launch is the CPU's; uvm_gpu_next_launch() goes on */
+    int64_t launch_end_ns;                                               /* when its last actor so far ended */
+    int (*on_launch_end)(void *ctx, const char *kernel, int64_t end_ns); /* NULL: nobody looks */
+    void *ctx;
+    bool cpu_phase; /* the next launch is the CPU's; uvm_gpu_next_launch() goes on */
     bool finished;
     /* The fault buffer since the last replay. */
     struct uvm_fault *faults;

@@ -82,7 +82,8 @@ int uvm_memory_init(struct uvm_memory *m, const struct actor_alloc *allocs, size
     m->access = mem_zalloc(m->block_count, sizeof *m->access, err);
     m->used = mem_zalloc(m->block_count, sizeof *m->used, err);
     m->dirty = mem_zalloc(m->block_count, sizeof *m->dirty, err);
-    if (!m->blocks || !m->access || !m->used || !m->dirty)
+    m->account = mem_zalloc(n, sizeof *m->account, err);
+    if (!m->blocks || !m->access || !m->used || !m->dirty || !m->account)
         return -1;
     for (uint32_t i = 0; i < n; i++)
         lay_out(m, i, allocs[i].first_page / ACTOR_BLOCK_PAGES);
@@ -95,7 +96,28 @@ void uvm_memory_release(struct uvm_memory *m)
     free(m->access);
     free(m->used);
     free(m->dirty);
+    free(m->account);
     *m = (struct uvm_memory){0};
+}
+
+void uvm_account_add(struct uvm_account *to, const struct uvm_account *plus, const struct uvm_account *minus)
+{
+    to->services += plus->services - minus->services;
+    to->faults += plus->faults - minus->faults;
+    to->prefetched += plus->prefetched - minus->prefetched;
+    to->prefetched_used += plus->prefetched_used - minus->prefetched_used;
+    to->h2d += plus->h2d - minus->h2d;
+    to->d2h += plus->d2h - minus->d2h;
+    to->dropped += plus->dropped - minus->dropped;
+    to->evictions += plus->evictions - minus->evictions;
+}
+
+/* Enter something that happened to a block. */
+static void enter(struct uvm_memory *m, const struct uvm_memory_block *b, const struct uvm_account *what)
+{
+    static const struct uvm_account nothing;
+    uvm_account_add(&m->total, what, &nothing);
+    uvm_account_add(&m->account[b->alloc], what, &nothing);
 }
 
 static void unlink_block(struct uvm_memory *m, uint32_t number)
@@ -132,7 +154,7 @@ static void leave(struct uvm_memory *m, uint32_t number, const struct page_mask 
     page_mask_and(&used, &used, pages);
     page_mask_or(&b->seen, &b->seen, &used);
     page_mask_and(&hit, &used, &b->prefetched);
-    m->prefetched_used += page_mask_count(&hit);
+    enter(m, b, &(struct uvm_account){.prefetched_used = page_mask_count(&hit)});
     m->went += page_mask_count(pages);
     page_mask_andnot(&b->prefetched, &b->prefetched, pages);
     page_mask_andnot(&b->block.resident, &b->block.resident, pages);
@@ -158,14 +180,14 @@ static void evict(struct uvm_memory *m, uint32_t number, struct uvm_evicted *evi
         page_mask_andnot(&back, &out, &clean);
     }
     *evicted = (struct uvm_evicted){number, page_mask_count(&back), page_mask_runs(&back)};
-    m->d2h_pages += evicted->copied_pages;
-    m->dropped_pages += page_mask_count(&out) - evicted->copied_pages;
+    enter(m, b,
+          &(struct uvm_account){
+              .d2h = evicted->copied_pages, .dropped = page_mask_count(&out) - evicted->copied_pages, .evictions = 1});
     page_mask_or(&b->host_valid, &b->host_valid, &back);
     leave(m, number, &out);
     unlink_block(m, number);
     b->chunk = false;
     m->pieces_used -= pieces(b);
-    m->evictions++;
 }
 
 bool uvm_memory_take_chunk(struct uvm_memory *m, uint32_t number, struct uvm_evicted *evicted)
@@ -197,10 +219,10 @@ int uvm_memory_migrate(struct uvm_memory *m, uint32_t number, const struct page_
         return err_set(err, "check violated: a page of VA block %u would become resident twice", number);
     page_mask_or(&come, faulted, planned);
     page_mask_and(copied, &come, &b->host_valid);
-    m->h2d_pages += page_mask_count(copied);
     unsigned faults = page_mask_count(faulted);
-    m->fault_pages += faults;
-    m->prefetch_pages += page_mask_count(planned);
+    enter(m, b,
+          &(struct uvm_account){
+              .services = 1, .faults = faults, .prefetched = page_mask_count(planned), .h2d = page_mask_count(copied)});
     m->came += page_mask_count(&come);
     page_mask_or(&b->block.resident, &b->block.resident, &come);
     page_mask_or(&b->prefetched, &b->prefetched, planned);
@@ -224,7 +246,7 @@ uint32_t uvm_memory_to_host(struct uvm_memory *m, uint32_t number, const struct 
     struct page_mask back;
     page_mask_and(&back, &b->block.resident, pages);
     uint32_t copied = page_mask_count(&back);
-    m->d2h_pages += copied;
+    enter(m, b, &(struct uvm_account){.d2h = copied});
     leave(m, number, &back);
     page_mask_or(&b->host_valid, &b->host_valid, pages);
     page_mask_or(&b->host_mapped, &b->host_mapped, pages);
@@ -242,30 +264,15 @@ static struct page_mask touched(const struct uvm_memory *m, uint32_t number)
     return all;
 }
 
-uint64_t uvm_memory_touched_pages(const struct uvm_memory *m)
+uint64_t uvm_memory_touched(const struct uvm_memory *m, size_t alloc)
 {
+    uint32_t first = m->allocs[alloc].first_page / ACTOR_BLOCK_PAGES;
     uint64_t pages = 0;
-    for (uint32_t i = 0; i < m->block_count; i++) {
+    for (uint32_t i = first; i < first + actor_alloc_blocks(&m->allocs[alloc]); i++) {
         struct page_mask all = touched(m, i);
         pages += page_mask_count(&all);
     }
     return pages;
-}
-
-uint64_t uvm_memory_touched_structures(const struct uvm_memory *m)
-{
-    uint64_t bytes = 0;
-    for (size_t a = 0; a < m->alloc_count; a++) {
-        uint32_t first = m->allocs[a].first_page / ACTOR_BLOCK_PAGES, n = actor_alloc_blocks(&m->allocs[a]);
-        for (uint32_t i = first; i < first + n; i++) {
-            struct page_mask all = touched(m, i);
-            if (page_mask_any(&all)) {
-                bytes += m->allocs[a].bytes;
-                break;
-            }
-        }
-    }
-    return bytes;
 }
 
 void uvm_memory_close_account(struct uvm_memory *m)
@@ -273,8 +280,23 @@ void uvm_memory_close_account(struct uvm_memory *m)
     for (uint32_t i = 0; i < m->block_count; i++) {
         struct page_mask used = own(&m->blocks[i], &m->used[i]);
         page_mask_and(&used, &used, &m->blocks[i].prefetched);
-        m->prefetched_used += page_mask_count(&used);
+        enter(m, &m->blocks[i], &(struct uvm_account){.prefetched_used = page_mask_count(&used)});
     }
+}
+
+/* What came of an allocation and did not go is resident. */
+static int check_allocation(const struct uvm_memory *m, size_t alloc, struct err *err)
+{
+    const struct uvm_account *a = &m->account[alloc];
+    uint32_t first = m->allocs[alloc].first_page / ACTOR_BLOCK_PAGES;
+    uint64_t resident = 0;
+    for (uint32_t i = first; i < first + actor_alloc_blocks(&m->allocs[alloc]); i++)
+        resident += page_mask_count(&m->blocks[i].block.resident);
+    if (a->faults + a->prefetched - a->d2h - a->dropped == resident)
+        return 0;
+    return err_set(err, "check violated: %llu pages of allocation %zu came, %llu went, %llu are resident",
+                   (unsigned long long)(a->faults + a->prefetched), alloc, (unsigned long long)(a->d2h + a->dropped),
+                   (unsigned long long)resident);
 }
 
 int uvm_memory_check(const struct uvm_memory *m, struct err *err)
@@ -294,18 +316,21 @@ int uvm_memory_check(const struct uvm_memory *m, struct err *err)
     if (m->came - m->went != resident)
         return err_set(err, "check violated: %llu pages came, %llu went, %llu are resident",
                        (unsigned long long)m->came, (unsigned long long)m->went, (unsigned long long)resident);
-    if (m->fault_pages + m->prefetch_pages != m->came)
+    for (size_t a = 0; a < m->alloc_count; a++)
+        if (check_allocation(m, a, err))
+            return -1;
+    if (m->total.faults + m->total.prefetched != m->came)
         return err_set(err, "check violated: %llu faulted and %llu prefetched pages are not the %llu that came",
-                       (unsigned long long)m->fault_pages, (unsigned long long)m->prefetch_pages,
+                       (unsigned long long)m->total.faults, (unsigned long long)m->total.prefetched,
                        (unsigned long long)m->came);
     if (used != m->pieces_used || linked != chunks || (m->chunks && used > m->chunks * PIECES))
         return err_set(err,
                        "check violated: %llu pieces counted, %llu in use; %llu blocks hold some, %llu are in order",
                        (unsigned long long)used, (unsigned long long)m->pieces_used, (unsigned long long)chunks,
                        (unsigned long long)linked);
-    if (m->d2h_pages + m->dropped_pages != m->went)
+    if (m->total.d2h + m->total.dropped != m->went)
         return err_set(err, "check violated: %llu pages went, %llu were copied back and %llu dropped",
-                       (unsigned long long)m->went, (unsigned long long)m->d2h_pages,
-                       (unsigned long long)m->dropped_pages);
+                       (unsigned long long)m->went, (unsigned long long)m->total.d2h,
+                       (unsigned long long)m->total.dropped);
     return 0;
 }

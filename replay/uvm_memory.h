@@ -26,20 +26,31 @@ struct uvm_memory_block {
     bool known;            /* has had one before: its CPU pages are mapped for DMA */
 };
 
+/* What moved, in pages of 4 KiB unless another unit is named. */
+struct uvm_account {
+    uint64_t services; /* of VA blocks */
+    uint64_t faults, prefetched, prefetched_used;
+    uint64_t h2d, d2h, dropped;
+    uint64_t evictions; /* of VA blocks */
+};
+
+/* to += plus - minus */
+void uvm_account_add(struct uvm_account *to, const struct uvm_account *plus, const struct uvm_account *minus);
+
 struct uvm_memory {
     const struct actor_alloc *allocs;
     size_t alloc_count;
     uint32_t block_count;
     struct uvm_memory_block *blocks;
-    struct page_mask *access; /* pages the GPU reaches without a fault: resident, or mapped remotely */
-    struct page_mask *used;   /* of those, touched since they came */
-    struct page_mask *dirty;  /* of read-mostly memory: written by the GPU */
-    uint64_t chunks;          /* of 2 MiB; 0: unlimited */
-    uint64_t pieces_used;     /* of 64 KiB, 32 to a chunk */
-    uint32_t oldest, newest;  /* in order of service */
-    /* Pages, for the closing account. */
-    uint64_t came, went, fault_pages, prefetch_pages, prefetched_used;
-    uint64_t h2d_pages, d2h_pages, dropped_pages, evictions;
+    struct page_mask *access;    /* pages the GPU reaches without a fault: resident, or mapped remotely */
+    struct page_mask *used;      /* of those, touched since they came */
+    struct page_mask *dirty;     /* of read-mostly memory: written by the GPU */
+    uint64_t chunks;             /* of 2 MiB; 0: unlimited */
+    uint64_t pieces_used;        /* of 64 KiB, 32 to a chunk */
+    uint32_t oldest, newest;     /* in order of service */
+    uint64_t came, went;         /* pages, for the closing account */
+    struct uvm_account total;    /* of all that moved */
+    struct uvm_account *account; /* the same by allocation */
 };
 
 /* Lay out the blocks of all allocations. Nothing is resident; released with uvm_memory_release() in any case. */
@@ -74,15 +85,15 @@ int uvm_memory_migrate(struct uvm_memory *m, uint32_t number, const struct page_
 /* Move pages back to the CPU for its own use; they stay mapped there. Returns how many had to be copied. */
 uint32_t uvm_memory_to_host(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
 
-/* Distinct pages touched by the GPU so far, and the bytes of allocations with a touched page. */
-uint64_t uvm_memory_touched_pages(const struct uvm_memory *m);
-uint64_t uvm_memory_touched_structures(const struct uvm_memory *m);
+/* Distinct pages of an allocation touched by the GPU so far. */
+uint64_t uvm_memory_touched(const struct uvm_memory *m, size_t alloc);
 
 /* Credit the touched among the prefetched pages that are still resident; once, at the end. */
 void uvm_memory_close_account(struct uvm_memory *m);
 
 /* Checks that hold at any time: pages that came less those that went are resident; faulted and prefetched pages
- * together are those that came; chunks, blocks with residents and the order of service agree. -1 with *err set. */
+ * together are those that came; the same holds of each allocation; chunks, blocks with residents and the order of
+ * service agree. -1 with *err set. */
 int uvm_memory_check(const struct uvm_memory *m, struct err *err);
 
 #endif

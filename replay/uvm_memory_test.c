@@ -35,8 +35,8 @@ START_TEST(the_block_serviced_longest_ago_is_evicted)
     bring(2, 4);
     ck_assert(memory.blocks[0].chunk);
     ck_assert(!memory.blocks[1].chunk);
-    ck_assert_uint_eq(memory.evictions, 1);
-    ck_assert_uint_eq(memory.d2h_pages, 4); /* what was resident, clean or not */
+    ck_assert_uint_eq(memory.total.evictions, 1);
+    ck_assert_uint_eq(memory.total.d2h, 4); /* what was resident, clean or not */
     ck_assert_int_eq(uvm_memory_check(&memory, NULL), 0);
     uvm_memory_release(&memory);
 }
@@ -46,11 +46,11 @@ START_TEST(an_evicted_page_must_be_copied_again)
 {
     setup(4 << 20, 1, false, 0);
     bring(0, 8); /* on no processor: nothing is copied */
-    ck_assert_uint_eq(memory.h2d_pages, 0);
+    ck_assert_uint_eq(memory.total.h2d, 0);
     bring(1, 8);
     bring(0, 8);
-    ck_assert_uint_eq(memory.h2d_pages, 8);
-    ck_assert_uint_eq(memory.d2h_pages, 16);
+    ck_assert_uint_eq(memory.total.h2d, 8);
+    ck_assert_uint_eq(memory.total.d2h, 16);
     uvm_memory_release(&memory);
 }
 END_TEST
@@ -61,8 +61,8 @@ START_TEST(read_mostly_pages_are_dropped_unless_written)
     bring(0, 8);
     memory.dirty[0].w[0] = 1; /* page 0 */
     bring(1, 8);
-    ck_assert_uint_eq(memory.d2h_pages, 1);
-    ck_assert_uint_eq(memory.dropped_pages, 7);
+    ck_assert_uint_eq(memory.total.d2h, 1);
+    ck_assert_uint_eq(memory.total.dropped, 7);
     ck_assert_int_eq(uvm_memory_check(&memory, NULL), 0);
     uvm_memory_release(&memory);
 }
@@ -76,7 +76,7 @@ START_TEST(blocks_cut_short_take_64_kib_pieces)
     ck_assert_uint_eq(memory.pieces_used, 32 + 2);
     ck_assert_uint_eq(uvm_memory_free_chunks(&memory), 0);
     bring(1, 2);
-    ck_assert_uint_eq(memory.evictions, 1); /* block 0 went; the short one stays */
+    ck_assert_uint_eq(memory.total.evictions, 1); /* block 0 went; the short one stays */
     ck_assert(memory.blocks[2].chunk);
     uvm_memory_release(&memory);
 }
@@ -100,11 +100,11 @@ START_TEST(prefetched_pages_count_as_used_when_touched_before_they_go)
     bring(0, 8);
     memory.used[0].w[0] = 0x0F; /* pages 0 to 3: one faulted, three prefetched */
     bring(1, 8);
-    ck_assert_uint_eq(memory.prefetched_used, 3);
+    ck_assert_uint_eq(memory.total.prefetched_used, 3);
     memory.used[1].w[0] = 0xFF;
     uvm_memory_close_account(&memory);
-    ck_assert_uint_eq(memory.prefetched_used, 3 + 7);
-    ck_assert_uint_eq(uvm_memory_touched_pages(&memory), 4 + 8);
+    ck_assert_uint_eq(memory.total.prefetched_used, 3 + 7);
+    ck_assert_uint_eq(uvm_memory_touched(&memory, 0), 4 + 8);
     uvm_memory_release(&memory);
 }
 END_TEST

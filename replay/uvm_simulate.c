@@ -19,6 +19,8 @@ struct simulation {
     uint32_t *pages; /* of the batch in hand */
     uint64_t routines;
     int64_t cpu_ns;
+    struct uvm_account credited; /* to kernels, so far; and until when */
+    int64_t credited_ns;
     struct err *err;
 };
 
@@ -34,6 +36,53 @@ uint64_t uvm_simulate_chunks(const struct uvm_run *run, uint64_t blocks)
     return chunks ? chunks : 1;
 }
 
+/* --- parts --- */
+
+/* What moved since the last call is the kernel's. */
+static int credit_moves(struct simulation *s, const char *kernel, uint64_t batches)
+{
+    struct uvm_part *part = s->run->parts ? uvm_parts_kernel(s->run->parts, kernel, s->err) : NULL;
+    if (!part)
+        return s->run->parts ? -1 : 0;
+    uvm_account_add(&part->account, &s->memory.total, &s->credited);
+    part->account.prefetched_used = 0; /* found out when pages leave */
+    part->batches += batches;
+    s->credited = s->memory.total;
+    return 0;
+}
+
+/* The time since the last call is the kernel's. */
+static int credit_time(struct simulation *s, const char *kernel, int64_t until_ns)
+{
+    struct uvm_part *part = s->run->parts ? uvm_parts_kernel(s->run->parts, kernel, s->err) : NULL;
+    if (!part)
+        return s->run->parts ? -1 : 0;
+    part->time_ns += until_ns - s->credited_ns;
+    s->credited_ns = until_ns;
+    return 0;
+}
+
+static int on_launch_end(void *ctx, const char *kernel, int64_t end_ns)
+{
+    return credit_time(ctx, kernel, end_ns);
+}
+
+static int fill_allocations(struct simulation *s)
+{
+    const struct uvm_memory *m = &s->memory;
+    for (size_t a = 0; s->run->parts && a < m->alloc_count; a++) {
+        struct uvm_part *part = uvm_parts_allocation(s->run->parts, m->allocs[a].name, s->err);
+        if (!part)
+            return -1;
+        part->account = m->account[a];
+        part->touched_pages = uvm_memory_touched(m, a);
+        part->structure_bytes = part->touched_pages ? m->allocs[a].bytes : 0;
+    }
+    return 0;
+}
+
+/* --- the run --- */
+
 /* One batch fetched at `fetch_ns`: service it, let the others run on meanwhile, replay. */
 static int run_batch(struct simulation *s, uint32_t n, int64_t fetch_ns, int64_t *end_ns)
 {
@@ -41,7 +90,7 @@ static int run_batch(struct simulation *s, uint32_t n, int64_t fetch_ns, int64_t
     uint32_t launch = s->gpu.launch < s->gpu.launch_count ? s->gpu.launch : s->gpu.launch_count - 1;
     const char *kernel = s->gpu.current.kernel;
     if (uvm_driver_batch(d, s->pages, n, fetch_ns, end_ns, s->err) ||
-        uvm_windows_add(&s->windows, kernel, &d->batch, s->err))
+        uvm_windows_add(&s->windows, kernel, &d->batch, s->err) || credit_moves(s, kernel, 1))
         return -1;
     if (s->run->on_batch) {
         struct uvm_batch_seen seen = {fetch_ns, *end_ns, n, d->faults, d->moved, launch, kernel, &d->batch};
@@ -96,6 +145,9 @@ static int run_cpu_phase(struct simulation *s, int64_t *time)
         }
     }
     s->cpu_ns += *time - start;
+    if (credit_time(s, g->current.kernel, start) || credit_moves(s, g->current.kernel, 0))
+        return -1;
+    s->credited_ns = *time;
     return 0;
 }
 
@@ -136,29 +188,38 @@ static int fill_metrics(struct simulation *s, int64_t end_ns, struct uvm_metrics
 {
     struct uvm_memory *memory = &s->memory;
     const struct uvm_driver *d = &s->driver;
+    const struct uvm_run *run = s->run;
+    const struct uvm_account *total = &memory->total;
     uvm_memory_close_account(memory);
+    if (fill_allocations(s))
+        return -1;
     m->time_ns = end_ns - s->cpu_ns;
     m->cpu_ns = s->cpu_ns;
-    m->faults = memory->fault_pages;
+    m->faults = total->faults;
     m->raw_faults = d->raw_faults;
     m->cpu_faults = d->cpu_faults;
     m->batches = d->batches;
     m->routines = s->routines;
     m->services = d->services;
-    m->h2d_bytes = memory->h2d_pages * UVM_PAGE_BYTES;
-    m->d2h_bytes = memory->d2h_pages * UVM_PAGE_BYTES;
-    m->prefetched_bytes = memory->prefetch_pages * UVM_PAGE_BYTES;
-    m->prefetched_used_bytes = memory->prefetched_used * UVM_PAGE_BYTES;
-    m->dropped_bytes = memory->dropped_pages * UVM_PAGE_BYTES;
-    m->evictions = memory->evictions;
-    m->structure_bytes = uvm_memory_touched_structures(memory);
-    m->touched_bytes = uvm_memory_touched_pages(memory) * UVM_PAGE_BYTES;
+    m->h2d_bytes = total->h2d * UVM_PAGE_BYTES;
+    m->d2h_bytes = total->d2h * UVM_PAGE_BYTES;
+    m->prefetched_bytes = total->prefetched * UVM_PAGE_BYTES;
+    m->prefetched_used_bytes = total->prefetched_used * UVM_PAGE_BYTES;
+    m->dropped_bytes = total->dropped * UVM_PAGE_BYTES;
+    m->evictions = total->evictions;
+    for (size_t a = 0; a < memory->alloc_count; a++) {
+        uint64_t pages = uvm_memory_touched(memory, a);
+        m->touched_bytes += pages * UVM_PAGE_BYTES;
+        m->structure_bytes += pages ? memory->allocs[a].bytes : 0;
+    }
     m->touches = s->gpu.touches;
     m->chunks = memory->chunks;
     m->records = d->records;
     m->work = d->work;
     if (d->policy->granularity)
         m->granularity_final_bytes = d->policy->granularity(d->policy_state);
+    if (run->parts && uvm_parts_check(run->parts, total, m->batches, m->time_ns, s->err))
+        return -1;
     return uvm_windows_close(&s->windows, m, s->err);
 }
 
@@ -173,8 +234,11 @@ static int simulate(struct simulation *s, struct uvm_metrics *m)
     if (!s->pages || uvm_memory_init(&s->memory, allocs, n, uvm_simulate_chunks(run, blocks), s->err) ||
         uvm_driver_init(&s->driver, &s->memory, run->platform, run->policy, run->policy_params, run->traced, s->err) ||
         uvm_windows_init(&s->windows, (uint32_t)blocks, s->err) ||
-        uvm_gpu_init(&s->gpu, run->ops, run->state, run->gpu, run->platform, &s->memory, s->err) || run_all(s, &end) ||
-        uvm_memory_check(&s->memory, s->err))
+        uvm_gpu_init(&s->gpu, run->ops, run->state, run->gpu, run->platform, &s->memory, s->err))
+        return -1;
+    s->gpu.on_launch_end = on_launch_end;
+    s->gpu.ctx = s;
+    if (run_all(s, &end) || uvm_memory_check(&s->memory, s->err))
         return -1;
     return fill_metrics(s, end, m);
 }

@@ -11,6 +11,7 @@
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
 #include "replay/progress.h"
+#include "replay/uvm_parts.h"
 #include "replay/uvm_work.h"
 #include "trace/actor.h"
 
@@ -36,6 +37,7 @@ struct uvm_run {
     int64_t gpu_memory_bytes;     /* memory for managed data; 0: by oversubscription_pct. Both 0: unlimited */
     bool traced;                  /* as under CUPTI's unified-memory tracing: every migration record costs time */
     struct progress *progress;    /* may be NULL */
+    struct uvm_parts *parts;      /* zeroed; gets the run by kernel and allocation; NULL: not wanted */
     void (*on_batch)(void *ctx, const struct uvm_batch_seen *seen); /* NULL: nobody looks */
     void *ctx;
 };

@@ -72,6 +72,48 @@ START_TEST(one_page_in_each_of_n_blocks_is_one_service_each)
 }
 END_TEST
 
+/* Two kernels over five allocations, with and without evictions; uvm_parts_check() holds within the run itself. */
+START_TEST(kernels_and_allocations_add_up_to_the_run)
+{
+    for (int64_t pct = 0; pct <= 150; pct += 150) {
+        struct setup s;
+        struct uvm_parts parts = {0};
+        open_run(&s, "bicg,bytes=32MiB", "titanv", "tree", NULL, NULL);
+        s.run.oversubscription_pct = pct;
+        struct uvm_metrics without = simulate(&s.run);
+        s.run.parts = &parts;
+        struct uvm_metrics m = simulate(&s.run);
+        ck_assert_int_eq(m.time_ns, without.time_ns); /* looking changes nothing */
+        const struct uvm_part_list *kernels = &parts.by[OUTCOME_BY_KERNEL], *allocs = &parts.by[OUTCOME_BY_ALLOCATION];
+        ck_assert_uint_eq(kernels->count, 2);
+        ck_assert_str_eq(kernels->items[0].name, "bicg_kernel1");
+        ck_assert_uint_eq(allocs->count, 5);
+        uint64_t h2d[OUTCOME_BYS] = {0}, faults[OUTCOME_BYS] = {0}, evictions[OUTCOME_BYS] = {0}, touched = 0;
+        int64_t time = 0;
+        for (int by = 0; by < OUTCOME_BYS; by++)
+            for (size_t i = 0; i < parts.by[by].count; i++) {
+                const struct uvm_part *part = &parts.by[by].items[i];
+                h2d[by] += part->account.h2d * 4096;
+                faults[by] += part->account.faults;
+                evictions[by] += part->account.evictions;
+                time += part->time_ns;
+                touched += part->touched_pages * 4096;
+            }
+        for (int by = 0; by < OUTCOME_BYS; by++) {
+            ck_assert_uint_eq(h2d[by], m.h2d_bytes);
+            ck_assert_uint_eq(faults[by], m.faults);
+            ck_assert_uint_eq(evictions[by], m.evictions);
+        }
+        ck_assert_int_eq(time, m.time_ns);
+        ck_assert_uint_eq(touched, m.touched_bytes);
+        ck_assert_uint_eq(allocs->items[0].touched_pages * 4096, allocs->items[0].structure_bytes); /* the matrix */
+        ck_assert_uint_eq(kernels->items[0].account.evictions == 0, pct == 0);
+        uvm_parts_release(&parts);
+        close_run(&s);
+    }
+}
+END_TEST
+
 START_TEST(a_chain_costs_the_sum_of_its_parts)
 {
     struct setup s;
@@ -336,7 +378,8 @@ START_TEST(impossible_platforms_are_errors)
 }
 END_TEST
 
-TEST_MAIN("replay/uvm_simulate", one_page_in_each_of_n_blocks_is_one_service_each, a_chain_costs_the_sum_of_its_parts,
+TEST_MAIN("replay/uvm_simulate", kernels_and_allocations_add_up_to_the_run,
+          one_page_in_each_of_n_blocks_is_one_service_each, a_chain_costs_the_sum_of_its_parts,
           fixed_4_kib_moves_exactly_the_touched_pages, enough_memory_moves_every_page_once,
           what_comes_and_does_not_stay_goes_back, a_cyclic_sweep_over_too_many_blocks_finds_none_resident,
           a_cpu_in_order_faults_six_times_in_two_mib, read_mostly_memory_is_dropped_not_written_back,

@@ -14,7 +14,7 @@
 
 enum { RESULTS_TABLES = 2, KEY_BYTES = 64 };
 
-enum statement { PUT, FORGET_METRICS, PUT_METRIC, HAS, STATEMENTS };
+enum statement { PUT, FORGET_METRICS, PUT_METRIC, FORGET_PARTS, PUT_PART, PARTS, HAS, STATEMENTS };
 
 static const char *const statements[STATEMENTS] = {
     [PUT] = "INSERT INTO runs(key, position, engine, input, input_hash, platform, settings, policy, params, metrics,"
@@ -26,7 +26,12 @@ static const char *const statements[STATEMENTS] = {
             " input = ?4, input_hash = ?5, platform = ?6, settings = ?7, policy = ?8, params = ?9, metrics = ?10,"
             " intervals = ?11, notes = ?12, baseline = ?13, offchip_version = ?14 RETURNING run",
     [FORGET_METRICS] = "DELETE FROM metrics WHERE run = ?1",
-    [PUT_METRIC] = "INSERT OR REPLACE INTO metrics VALUES(?1, ?2, ?3, ?4, ?5)",
+    [PUT_METRIC] = "INSERT OR REPLACE INTO metrics(run, name, value, lo, hi) VALUES(?1, ?2, ?3, ?4, ?5)",
+    [FORGET_PARTS] = "DELETE FROM parts WHERE run = ?1",
+    [PUT_PART] = "INSERT OR REPLACE INTO parts(run, name, value, lo, hi, position, \"by\", part)"
+                 " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [PARTS] = "SELECT position, \"by\", part, name, value, lo, hi FROM main.parts WHERE run = ?1"
+              " ORDER BY position, rowid",
     [HAS] = "SELECT 1 FROM runs WHERE key = ?1",
 };
 
@@ -35,6 +40,7 @@ struct results {
     sqlite3 *db;
     struct schema *schema;
     bool writing;
+    bool parts; /* there is such a table: not in version 1 */
     sqlite3_stmt *stmt[STATEMENTS];
 };
 
@@ -55,7 +61,15 @@ static int open_existing(struct results *results, bool write, struct err *err)
     if (dbfile_open(results->path, write ? DBFILE_WRITE : DBFILE_READ, &results->db, err))
         return -1;
     schema_distrust(results->db);
-    return schema_check(results->schema, results->db, RESULTS_TABLES, err) ? err_at(err, "'%s'", results->path) : 0;
+    if (schema_check(results->schema, results->db, RESULTS_TABLES, err))
+        return err_at(err, "'%s'", results->path);
+    results->parts = schema_find(results->schema, "parts")->present;
+    if (write && !results->parts)
+        return err_set(err,
+                       "'%s' is a results file of version 1, which is read but not added to; 'offchip merge' "
+                       "brings it into a new one",
+                       results->path);
+    return 0;
 }
 
 static int open_file(struct results *results, enum results_mode mode, struct err *err)
@@ -65,6 +79,7 @@ static int open_file(struct results *results, enum results_mode mode, struct err
         return open_existing(results, false, err);
     if (mode != RESULTS_APPEND || access(results->path, F_OK) != 0) {
         struct err own = {""};
+        results->parts = true;
         if (dbfile_create(results->path, mode == RESULTS_FORCE, make_tables, results->schema, &results->db, &own) == 0)
             return 0;
         /* Somebody else may have made it at the same moment. */
@@ -195,12 +210,19 @@ static int put_row(struct results *results, const struct results_run *run, const
     return 0;
 }
 
-static int put_metric(struct results *results, int64_t id, const char *name, const json_t *value,
+/* Of a run, or of one of its parts. */
+struct place {
+    int64_t run, position;
+    const char *by, *part; /* NULL: of the run itself */
+};
+
+static int put_metric(struct results *results, const struct place *place, const char *name, const json_t *value,
                       const json_t *interval, struct err *err)
 {
-    sqlite3_stmt *stmt = statement(results, PUT_METRIC, err);
+    sqlite3_stmt *stmt = statement(results, place->by ? PUT_PART : PUT_METRIC, err);
     if (!stmt)
         return -1;
+    int64_t id = place->run;
     int rc = sqlite3_bind_int64(stmt, 1, id) | sqlite3_bind_text(stmt, 2, name, -1, SQLITE_STATIC);
     if (json_is_integer(value))
         rc |= sqlite3_bind_int64(stmt, 3, json_integer_value(value));
@@ -209,32 +231,70 @@ static int put_metric(struct results *results, int64_t id, const char *name, con
     for (size_t i = 0; i < 2; i++)
         if (json_is_number(json_array_get(interval, i)))
             rc |= sqlite3_bind_double(stmt, (int)i + 4, json_number_value(json_array_get(interval, i)));
+    if (place->by)
+        rc |= sqlite3_bind_int64(stmt, 6, place->position) | sqlite3_bind_text(stmt, 7, place->by, -1, SQLITE_STATIC) |
+              sqlite3_bind_text(stmt, 8, place->part, -1, SQLITE_STATIC);
     if (rc || sqlite3_step(stmt) != SQLITE_DONE)
         return failed(results, err);
     (void)sqlite3_reset(stmt);
     return 0;
 }
 
-static int put_metrics(struct results *results, int64_t id, json_t *metrics, json_t *intervals, struct err *err)
+static int forget(struct results *results, enum statement which, int64_t run, struct err *err)
 {
-    sqlite3_stmt *stmt = statement(results, FORGET_METRICS, err);
+    sqlite3_stmt *stmt = statement(results, which, err);
     if (!stmt)
         return -1;
-    if (sqlite3_bind_int64(stmt, 1, id) || sqlite3_step(stmt) != SQLITE_DONE)
-        return failed(results, err);
+    return sqlite3_bind_int64(stmt, 1, run) || sqlite3_step(stmt) != SQLITE_DONE ? failed(results, err) : 0;
+}
+
+static int put_metrics(struct results *results, const struct place *place, json_t *metrics, json_t *intervals,
+                       struct err *err)
+{
     const char *name;
     json_t *value;
     json_object_foreach(metrics, name, value)
     {
-        if (put_metric(results, id, name, value, json_object_get(intervals, name), err))
+        if (put_metric(results, place, name, value, json_object_get(intervals, name), err))
             return -1;
     }
     json_object_foreach(intervals, name, value)
     {
-        if (!json_object_get(metrics, name) && put_metric(results, id, name, NULL, value, err))
+        if (!json_object_get(metrics, name) && put_metric(results, place, name, NULL, value, err))
             return -1;
     }
     return 0;
+}
+
+static int put_parts(struct results *results, int64_t run, json_t *parts, struct err *err)
+{
+    struct place place = {.run = run};
+    json_t *array, *part;
+    size_t i;
+    json_object_foreach(parts, place.by, array)
+    {
+        json_array_foreach(array, i, part)
+        {
+            place.part = json_string_value(json_object_get(part, "part"));
+            if (!place.part)
+                return err_set(err, "a part of a run has no name");
+            if (put_metrics(results, &place, json_object_get(part, "metrics"), json_object_get(part, "interval"), err))
+                return -1;
+            place.position++;
+        }
+    }
+    return 0;
+}
+
+/* In place of what was there of this run. */
+static int put_values(struct results *results, int64_t run, json_t *metrics, json_t *intervals, json_t *parts,
+                      struct err *err)
+{
+    const struct place place = {.run = run};
+    return forget(results, FORGET_METRICS, run, err) || forget(results, FORGET_PARTS, run, err) ||
+                   put_metrics(results, &place, metrics, intervals, err) || put_parts(results, run, parts, err)
+               ? -1
+               : 0;
 }
 
 static int put_run(struct results *results, const struct results_run *run, struct err *err)
@@ -245,16 +305,19 @@ static int put_run(struct results *results, const struct results_run *run, struc
     const char *key = run->key ? run->key : own;
     if (!key[0] || strlen(key) > KEY_BYTES)
         return err_set(err, "the key of a run has %zu bytes; expected 1 to %d", strlen(key), KEY_BYTES);
-    json_t *parts[] = {parse(run->metrics, JSON_OBJECT, "metrics", err),
-                       parse(run->intervals, JSON_OBJECT, "intervals", err),
-                       parse(run->settings, JSON_OBJECT, "settings", err),
-                       parse(run->params, JSON_OBJECT, "params", err), parse(run->notes, JSON_ARRAY, "notes", err)};
-    int wrong = !parts[0] || !parts[1] || !parts[2] || !parts[3] || !parts[4];
+    json_t *json[] = {
+        parse(run->metrics, JSON_OBJECT, "metrics", err), parse(run->intervals, JSON_OBJECT, "intervals", err),
+        parse(run->parts, JSON_OBJECT, "parts", err),     parse(run->settings, JSON_OBJECT, "settings", err),
+        parse(run->params, JSON_OBJECT, "params", err),   parse(run->notes, JSON_ARRAY, "notes", err)};
+    enum { TEXTS = sizeof json / sizeof *json };
+    int wrong = 0;
+    for (size_t i = 0; i < TEXTS; i++)
+        wrong |= !json[i];
     int64_t id = 0;
     if (!wrong)
-        wrong = put_row(results, run, key, &id, err) || put_metrics(results, id, parts[0], parts[1], err);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        json_decref(parts[i]);
+        wrong = put_row(results, run, key, &id, err) || put_values(results, id, json[0], json[1], json[2], err);
+    for (size_t i = 0; i < TEXTS; i++)
+        json_decref(json[i]);
     return wrong ? -1 : 0;
 }
 
@@ -337,6 +400,61 @@ static int take_run(sqlite3_stmt *stmt, struct results_run *run, struct err *err
     return 0;
 }
 
+static json_t *number(sqlite3_stmt *stmt, int column)
+{
+    if (sqlite3_column_type(stmt, column) == SQLITE_INTEGER)
+        return json_integer(sqlite3_column_int64(stmt, column));
+    return json_real(sqlite3_column_double(stmt, column));
+}
+
+/* One metric of a part, added to the last of its kind or to a new one. -1 if it is damaged. */
+static int take_part(sqlite3_stmt *stmt, json_t *all, int64_t *position)
+{
+    for (int i = 1; i <= 3; i++)
+        if (sqlite3_column_type(stmt, i) != SQLITE_TEXT)
+            return -1;
+    const char *by = (const char *)sqlite3_column_text(stmt, 1), *name = (const char *)sqlite3_column_text(stmt, 3);
+    json_t *array = json_object_get(all, by);
+    if (!array && json_object_set_new(all, by, array = json_array()))
+        return -1;
+    json_t *part = json_array_get(array, json_array_size(array) - 1);
+    if (!part || *position != sqlite3_column_int64(stmt, 0)) {
+        part = json_pack("{s:s,s:{},s:{}}", "part", (const char *)sqlite3_column_text(stmt, 2), "metrics", "interval");
+        if (!part || json_array_append_new(array, part))
+            return -1;
+        *position = sqlite3_column_int64(stmt, 0);
+    }
+    int bad = 0;
+    if (sqlite3_column_type(stmt, 4) != SQLITE_NULL)
+        bad |= json_object_set_new(json_object_get(part, "metrics"), name, number(stmt, 4));
+    if (sqlite3_column_type(stmt, 5) != SQLITE_NULL && sqlite3_column_type(stmt, 6) != SQLITE_NULL)
+        bad |= json_object_set_new(json_object_get(part, "interval"), name,
+                                   json_pack("[o,o]", number(stmt, 5), number(stmt, 6)));
+    return bad ? -1 : 0;
+}
+
+/* The parts of a run as JSON text, freed with free(). NULL with *err set. */
+static char *parts_text(struct results *results, int64_t run, struct err *err)
+{
+    json_t *all = json_object();
+    sqlite3_stmt *stmt = results->parts ? statement(results, PARTS, err) : NULL;
+    int rc = SQLITE_DONE, wrong = results->parts && !stmt;
+    if (stmt)
+        rc = sqlite3_bind_int64(stmt, 1, run);
+    for (int64_t position = -1; stmt && !wrong && (rc = sqlite3_step(stmt)) == SQLITE_ROW;)
+        if (take_part(stmt, all, &position))
+            wrong = err_set(err, "'%s': run %lld: its parts are damaged", results->path, (long long)run);
+    if (!wrong && rc != SQLITE_DONE)
+        wrong = failed(results, err);
+    if (stmt)
+        (void)sqlite3_reset(stmt);
+    char *text = wrong ? NULL : json_dumps(all, JSON_COMPACT);
+    if (!wrong && !text)
+        err_set(err, "out of memory");
+    json_decref(all);
+    return text;
+}
+
 int results_each(struct results *results, int (*fn)(void *ctx, const struct results_run *run), void *ctx,
                  struct err *err)
 {
@@ -349,12 +467,18 @@ int results_each(struct results *results, int (*fn)(void *ctx, const struct resu
     int rc, said = 0;
     while (!said && (rc = sqlite3_step(stmt)) != SQLITE_DONE) {
         struct results_run run;
+        char *parts = NULL;
         if (rc != SQLITE_ROW)
             said = failed(results, err);
         else if (take_run(stmt, &run, err))
             said = err_at(err, "'%s'", results->path);
-        else
+        else if (!(parts = parts_text(results, sqlite3_column_int64(stmt, 14), err)))
+            said = -1;
+        if (!said) {
+            run.parts = parts;
             said = fn(ctx, &run);
+        }
+        free(parts);
     }
     sqlite3_finalize(stmt);
     return said;

@@ -18,7 +18,7 @@ enum results_mode {
     RESULTS_READ,   /* an existing file */
     RESULTS_CREATE, /* a new file; an existing one is an error */
     RESULTS_FORCE,  /* a new file in place of what is there */
-    RESULTS_APPEND, /* an existing results file is added to, else a new one made */
+    RESULTS_APPEND, /* an existing results file is added to, else a new one made; one of version 1 is only read */
 };
 
 /* One policy on one input. Texts are UTF-8; NULL counts as "" (JSON: as an empty object or array). */
@@ -31,6 +31,7 @@ struct results_run {
     const char *settings, *params;   /* JSON objects */
     const char *metrics, *intervals; /* JSON objects: a number or null; [lo, hi] */
     const char *notes;               /* a JSON array of texts */
+    const char *parts;               /* {"kernel":[{"part":name,"metrics":{..},"interval":{..}},..],..} */
     bool baseline;                   /* speed-ups of its request are relative to this run */
     const char *version;             /* of offchip */
 };

@@ -1,4 +1,4 @@
--- The tables of a results file, version 1 (PRAGMA user_version); docs/trace-format.md describes them.
+-- The tables of a results file, version 2 (PRAGMA user_version); docs/trace-format.md describes them.
 
 -- One policy on one input. key: 32 hexadecimal digits over all that decides the outcome, so that a run that was done
 -- is recognised. position: the order in which runs are reported. settings, params, metrics, intervals: JSON objects;
@@ -29,3 +29,16 @@ CREATE TABLE metrics(
     lo REAL,
     hi REAL,
     PRIMARY KEY(run, name));
+
+-- Runs divided by kernel or by allocation ("by"): the metrics of each part, in the order of reporting. Version 1 had
+-- no such table.
+CREATE TABLE parts(
+    run INTEGER NOT NULL REFERENCES runs(run),
+    position INTEGER NOT NULL,
+    "by" TEXT NOT NULL,
+    part TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value NUMERIC,
+    lo REAL,
+    hi REAL,
+    PRIMARY KEY(run, position, name));

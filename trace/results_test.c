@@ -1,5 +1,6 @@
 #include "trace/results.h"
 
+#include <jansson.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
 
@@ -16,6 +17,13 @@ static const struct results_run sample = {.position = -1,
                                           .metrics = "{\"time_ns\":9223372036854775807,\"ratio\":1.5,\"none\":null}",
                                           .intervals = "{\"ratio\":[1,2],\"alone_ns\":[3,4]}",
                                           .notes = "[\"a note\"]",
+                                          .parts = "{\"kernel\":["
+                                                   "{\"part\":\"a\",\"metrics\":{\"time_ns\":9223372036854775806},"
+                                                   "\"interval\":{}},"
+                                                   "{\"part\":\"b\",\"metrics\":{\"ratio\":1.5},"
+                                                   "\"interval\":{\"ratio\":[0.5,2.5]}}],"
+                                                   "\"allocation\":[{\"part\":\"a\",\"metrics\":{\"time_ns\":7},"
+                                                   "\"interval\":{}}]}",
                                           .baseline = true,
                                           .version = "1.0"};
 
@@ -54,6 +62,10 @@ static int same_as_sample(void *ctx, const struct results_run *run)
     ck_assert_str_eq(run->metrics, sample.metrics);
     ck_assert_str_eq(run->intervals, sample.intervals);
     ck_assert_str_eq(run->notes, sample.notes);
+    json_t *parts = json_loads(run->parts, 0, NULL), *expected = json_loads(sample.parts, 0, NULL);
+    ck_assert_msg(parts && json_equal(parts, expected), "%s", run->parts);
+    json_decref(parts);
+    json_decref(expected);
     ck_assert_str_eq(run->version, sample.version);
     ck_assert(run->baseline);
     ck_assert_uint_eq(strlen(run->key), 32);
@@ -105,6 +117,29 @@ START_TEST(a_run_put_again_keeps_the_smaller_position)
     ck_assert_int_eq(results_each(results, take_position, &position, &err), 0);
     ck_assert_int_eq(position, 2);
     ck_assert_int_eq(results_count(results, &err), 1);
+    results_close(results);
+}
+END_TEST
+
+START_TEST(version_1_without_parts_is_read_and_merged_but_not_added_to)
+{
+    struct err err = {""};
+    const char *path = testing_file("v1.db");
+    struct results *results = open_results(path, RESULTS_CREATE);
+    ck_assert_int_eq(results_put(results, &sample, 1, &err), 0);
+    results_close(results);
+    sqlite3 *db;
+    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(db, "DROP TABLE parts; PRAGMA user_version = 1", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    ck_assert_ptr_null(results_open(path, RESULTS_APPEND, &err));
+    ck_assert_ptr_nonnull(strstr(err.msg, "version 1"));
+    results = open_results(testing_file("v2.db"), RESULTS_CREATE);
+    ck_assert_msg(results_merge(results, path, &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(results_count(results, &err), 1);
+    struct seen seen = {0};
+    ck_assert_int_eq(results_each(results, see, &seen, &err), 0);
+    ck_assert_str_eq(seen.order, "fixed ");
     results_close(results);
 }
 END_TEST
@@ -258,5 +293,6 @@ START_TEST(foreign_files_are_refused)
 END_TEST
 
 TEST_MAIN("results", a_run_comes_back_whole_and_once, a_run_put_again_keeps_the_smaller_position,
-          metrics_stand_one_by_one_and_exact, key_is_of_content_and_not_of_the_order_of_json, a_bad_run_adds_nothing,
+          version_1_without_parts_is_read_and_merged_but_not_added_to, metrics_stand_one_by_one_and_exact,
+          key_is_of_content_and_not_of_the_order_of_json, a_bad_run_adds_nothing,
           merged_shards_report_in_the_order_of_one_run, two_writers_share_one_file, foreign_files_are_refused)

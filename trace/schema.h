@@ -43,7 +43,7 @@ enum {
     SCHEMA_TRACE_ID = 0x4F464354,
     SCHEMA_TRACE_VERSION = 1,
     SCHEMA_RESULTS_ID = 0x4F464352,
-    SCHEMA_RESULTS_VERSION = 1
+    SCHEMA_RESULTS_VERSION = 2
 };
 
 /* The two schemas of ours, as schema_load() gives them. */

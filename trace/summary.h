@@ -3,7 +3,7 @@
 #ifndef TRACE_SUMMARY_H
 #define TRACE_SUMMARY_H
 
-#include "trace/store.h"
+#include "trace/owners.h"
 
 /* Records of one kind in one stream. */
 struct summary_kind {
@@ -16,12 +16,8 @@ struct summary_stream {
     int64_t time_first, time_last;
 };
 
-/* Unified-memory traffic of one kernel name or allocation. */
+/* Unified-memory traffic of one owner: the kernels of a name, or an allocation. */
 struct summary_row {
-    char *name;
-    uint64_t launches;         /* kernels: how many have the name */
-    int64_t time_ns;           /* kernels: their durations together */
-    uint64_t addr, size_bytes; /* allocations */
     uint64_t records, fault_records, cpu_faults;
     uint64_t h2d_bytes, fault_bytes, prefetch_bytes, d2h_bytes, evicted_bytes;
 };
@@ -31,9 +27,9 @@ enum summary_by { SUMMARY_BY_NONE, SUMMARY_BY_KERNEL, SUMMARY_BY_ALLOCATION };
 struct summary {
     struct summary_stream *streams;
     size_t stream_count;
-    /* Rows of summary_by; then one for what lies in several of them and one for what lies in none. */
-    struct summary_row *rows;
-    size_t row_count, row_cap; /* 0: the trace names no kernel or allocation */
+    struct owners owners;     /* by summary_by */
+    struct summary_row *rows; /* one for each of them */
+    size_t row_count;         /* 0: the trace names no kernel or allocation */
 };
 
 /* Count. For SUMMARY_BY_KERNEL records of streams in ns belong to the kernel running at their start. */

@@ -68,9 +68,9 @@ START_TEST(kernels_by_name_with_a_row_for_overlaps_and_one_for_the_rest)
     struct store *store = make();
     ck_assert_int_eq(summary_init(&s, store, SUMMARY_BY_KERNEL, &err), 0);
     ck_assert_uint_eq(s.row_count, 4);
-    ck_assert_str_eq(s.rows[0].name, "a");
-    ck_assert_uint_eq(s.rows[0].launches, 2);
-    ck_assert_int_eq(s.rows[0].time_ns, 200);
+    ck_assert_str_eq(s.owners.items[0].name, "a");
+    ck_assert_uint_eq(s.owners.items[0].launches, 2);
+    ck_assert_int_eq(s.owners.items[0].time_ns, 200);
     ck_assert_uint_eq(s.rows[0].fault_bytes, 4096);
     ck_assert_uint_eq(s.rows[0].prefetch_bytes, 8192);
     ck_assert_uint_eq(s.rows[1].fault_records, 1);

@@ -1,0 +1,142 @@
+#include "trace/owners.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "trace/mem.h"
+
+/* A kernel's name and its owner. */
+struct named {
+    UT_hash_handle hh;
+    size_t owner;
+    char name[];
+};
+
+struct filling {
+    struct owners *owners;
+    struct named *names;
+    struct err *err;
+};
+
+void owners_release(struct owners *owners)
+{
+    for (size_t i = 0; i < owners->count; i++)
+        free(owners->items[i].name);
+    free(owners->items);
+    spans_release(&owners->spans);
+    memset(owners, 0, sizeof *owners);
+}
+
+static struct owner *add(struct filling *f, const char *name)
+{
+    struct owners *o = f->owners;
+    char *copy = mem_strdup(name, f->err);
+    if (!copy || mem_grow((void **)&o->items, &o->cap, o->count + 1, sizeof *o->items, f->err)) {
+        free(copy);
+        return NULL;
+    }
+    o->items[o->count] = (struct owner){.name = copy};
+    return &o->items[o->count++];
+}
+
+static int64_t int_of(const struct store_value *values, size_t n, size_t i, int64_t otherwise)
+{
+    return i < n && values[i].type == STORE_INT ? values[i].i : otherwise;
+}
+
+static const char *text_of(const struct store_value *values, size_t n, size_t i)
+{
+    return i < n && values[i].type == STORE_TEXT && values[i].s ? values[i].s : "";
+}
+
+/* The owner of kernels called `name`, made at first need. */
+static struct owner *kernel(struct filling *f, const char *name)
+{
+    struct named *found = NULL;
+    size_t length = strlen(name);
+    HASH_FIND(hh, f->names, name, length, found);
+    if (found)
+        return &f->owners->items[found->owner];
+    found = mem_zalloc(1, sizeof *found + length + 1, f->err);
+    if (!found)
+        return NULL;
+    memcpy(found->name, name, length + 1);
+    found->owner = f->owners->count;
+    HASH_ADD_KEYPTR(hh, f->names, found->name, length, found);
+    return add(f, name);
+}
+
+static void forget_names(struct filling *f)
+{
+    struct named *entry, *next;
+    HASH_ITER(hh, f->names, entry, next)
+    {
+        HASH_DEL(f->names, entry);
+        free(entry);
+    }
+}
+
+/* kernels(id, name, launch, start_ns, duration_ns, ...) */
+static int take_kernel(void *ctx, const struct store_value *values, size_t n)
+{
+    struct filling *f = ctx;
+    struct owner *owner = kernel(f, text_of(values, n, 1));
+    if (!owner)
+        return -1;
+    owner->launches++;
+    int64_t start = int_of(values, n, 3, 0), duration = int_of(values, n, 4, 0), end;
+    if (start == 0 || duration <= 0 || __builtin_add_overflow(start, duration, &end))
+        return 0;
+    owner->time_ns += duration;
+    return spans_add(&f->owners->spans, start, end, owner - f->owners->items, f->err);
+}
+
+/* allocations(id, addr, bytes, kind, name, alloc_ns, free_ns) */
+static int take_allocation(void *ctx, const struct store_value *values, size_t n)
+{
+    struct filling *f = ctx;
+    char name[160];
+    int64_t addr = int_of(values, n, 1, 0), bytes = int_of(values, n, 2, 0), end;
+    (void)snprintf(name, sizeof name, "%lld %.60s%s%.60s", (long long)int_of(values, n, 0, 0), text_of(values, n, 3),
+                   *text_of(values, n, 4) ? " " : "", text_of(values, n, 4));
+    struct owner *owner = add(f, name);
+    if (!owner)
+        return -1;
+    owner->addr = (uint64_t)addr;
+    owner->bytes = (uint64_t)bytes;
+    if (bytes <= 0 || __builtin_add_overflow(addr, bytes, &end))
+        return 0;
+    return spans_add(&f->owners->spans, addr, end, owner - f->owners->items, f->err);
+}
+
+static int fill(struct filling *f, struct store *store)
+{
+    bool kernels = f->owners->by == OWNERS_KERNEL;
+    if (store_rows(store, kernels ? "kernels" : "allocations", kernels ? take_kernel : take_allocation, f, f->err))
+        return -1;
+    if (f->owners->count == 0)
+        return 0;
+    return add(f, kernels ? "(ambiguous: several kernels at once)" : "(ambiguous: several allocations)") &&
+                   add(f, kernels ? "(outside kernels)" : "(outside known allocations)")
+               ? spans_build(&f->owners->spans, f->err)
+               : -1;
+}
+
+int owners_init(struct owners *owners, struct store *store, enum owners_by by, struct err *err)
+{
+    *owners = (struct owners){.by = by};
+    struct filling filling = {.owners = owners, .err = err};
+    int rc = fill(&filling, store);
+    forget_names(&filling);
+    if (rc)
+        owners_release(owners);
+    return rc;
+}
+
+size_t owners_find(const struct owners *owners, int64_t point)
+{
+    int64_t row = spans_find(&owners->spans, point);
+    return row >= 0 ? (size_t)row : owners->count - (row == SPANS_SEVERAL ? 2 : 1);
+}
