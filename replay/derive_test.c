@@ -204,6 +204,77 @@ START_TEST(through_an_l2_that_holds_it_all_each_line_is_fetched_and_written_once
 }
 END_TEST
 
+/* The DRAM reads that are to come, in order, worked out from the loops; the stores follow from the counts above. */
+static struct expected {
+    uint64_t addr, bytes;
+} expected[16384];
+static uint64_t expected_count, expected_at;
+static uint8_t fetched[2 << 20]; /* by sector from BUILD_A on */
+
+/* Sectors first..last of one line: what is not there yet is fetched, in runs. */
+static void expect(uint64_t first, uint64_t last)
+{
+    for (uint64_t s = first; s <= last; s++) {
+        if (fetched[s])
+            continue;
+        fetched[s] = 1;
+        struct expected *e = expected_count ? &expected[expected_count - 1] : NULL;
+        if (s > first && e && e->addr + e->bytes == BUILD_A + 32 * s)
+            e->bytes += 32;
+        else
+            expected[expected_count++] = (struct expected){BUILD_A + 32 * s, 32};
+    }
+}
+
+static void check_expected(const struct record *r, uint64_t at)
+{
+    (void)at;
+    if (r->kind != RECORD_DRAM_READ)
+        return;
+    ck_assert_uint_lt(expected_at, expected_count);
+    ck_assert_uint_eq(r->addr, expected[expected_at].addr);
+    ck_assert_uint_eq(r->bytes, expected[expected_at].bytes);
+    expected_at++;
+}
+
+static void expect_none(void)
+{
+    expected_count = expected_at = 0;
+    memset(fetched, 0, sizeof fetched);
+}
+
+START_TEST(the_dram_stream_of_strided_and_stencil_is_what_the_loops_say)
+{
+    struct err err = {""};
+    expect_none();
+    for (uint64_t warp = 0; warp < 65536 / 32 / 32; warp++)
+        for (uint64_t i = 0; i < 32; i++) /* one word of each of 32 lines */
+            for (uint64_t lane = 0; lane < 32; lane++)
+                expect((warp * 32 + lane) * 4 + i / 8, (warp * 32 + lane) * 4 + i / 8);
+    struct store *s = derived(strided, derive_dram, &all, &err);
+    sum_of(s, check_expected);
+    ck_assert_uint_eq(expected_at, 8192);
+    ck_assert_uint_eq(expected_count, 8192);
+    store_close(s);
+
+    expect_none();
+    for (uint64_t row = 1; row < 33; row++)
+        for (uint64_t column = 0; column < 32; column++) { /* lines of 128 B, four sectors */
+            uint64_t line = 4 * (row * 32 + column);
+            expect(line - 128, line - 128 + 3); /* above */
+            expect(line - 1, line - 1);         /* left: a lane in the line before */
+            expect(line, line + 3);
+            expect(line + 4, line + 4);         /* right: a lane in the line behind */
+            expect(line + 128, line + 128 + 3); /* below */
+        }
+    s = derived(stencil, derive_dram, &all, &err);
+    sum_of(s, check_expected);
+    ck_assert_uint_eq(expected_at, expected_count);
+    ck_assert_uint_gt(expected_count, 34 * 32); /* some lines come in two pieces */
+    store_close(s);
+}
+END_TEST
+
 START_TEST(a_small_l2_fetches_strided_sectors_again)
 {
     struct err err = {""};
@@ -301,5 +372,5 @@ END_TEST
 TEST_MAIN("derive", vector_add_touches_192_pages_once_per_access, a_strided_warp_touches_its_one_page_32_times,
           requests_of_the_three_kernels, what_a_warp_holds_needs_no_second_request,
           through_an_l2_that_holds_it_all_each_line_is_fetched_and_written_once,
-          a_small_l2_fetches_strided_sectors_again, reads_become_ascending_lists_that_hold_each_sector_once,
-          addresses_and_kernels_can_be_chosen)
+          the_dram_stream_of_strided_and_stencil_is_what_the_loops_say, a_small_l2_fetches_strided_sectors_again,
+          reads_become_ascending_lists_that_hold_each_sector_once, addresses_and_kernels_can_be_chosen)
