@@ -8,19 +8,26 @@
 #include "cmd/cmd.h"
 #include "cmd/table.h"
 #include "replay/info_tlp.h"
+#include "trace/batch_rows.h"
+#include "trace/quantile.h"
 #include "trace/summary.h"
 #include "trace/units.h"
 
+/* Behind those of summary_by. */
+enum { BY_BATCH = SUMMARY_BY_ALLOCATION + 1 };
+
 static int format, by;
-static const struct opt options[] = {
-    {"by", 0, OPT_CHOICE, "kind|kernel|allocation", &by, "count by kind (default), by kernel or by allocation", 0, 0},
-    OPT_FORMAT(&format),
-    {0}};
+static const struct opt options[] = {{"by", 0, OPT_CHOICE, "kind|kernel|allocation|batch", &by,
+                                      "count by kind (default), by kernel or by allocation, or list the fault batches",
+                                      0, 0},
+                                     OPT_FORMAT(&format),
+                                     {0}};
 
 /* Everything printed, as JSON; tables and CSV are made from it. */
 struct info {
     struct store *store;
     struct summary summary;
+    struct batch_rows batches;
     json_t *root;
 };
 
@@ -169,7 +176,78 @@ static json_t *rows_json(const struct info *info)
     return rows;
 }
 
+/* --- fault batches --- */
+
+static const struct {
+    const char *name;
+    size_t offset;
+} batch_columns[] = {
+    {"start_ns", offsetof(struct batch_row, start_ns)},     {"time_ns", offsetof(struct batch_row, time_ns)},
+    {"raw_faults", offsetof(struct batch_row, raw_faults)}, {"fault_pages", offsetof(struct batch_row, fault_pages)},
+    {"reads", offsetof(struct batch_row, reads)},           {"writes", offsetof(struct batch_row, writes)},
+    {"atomics", offsetof(struct batch_row, atomics)},       {"blocks", offsetof(struct batch_row, blocks)},
+    {"utlbs", offsetof(struct batch_row, utlbs)},
+};
+enum { BATCH_COLUMNS = sizeof batch_columns / sizeof *batch_columns, BATCH_FIRST_QUANTITY = 1 };
+
+static int64_t batch_value(const struct batch_row *row, size_t column)
+{
+    return *(const int64_t *)((const char *)row + batch_columns[column].offset);
+}
+
+static json_t *known(int64_t value)
+{
+    return value == BATCH_UNKNOWN ? json_null() : json_integer(value);
+}
+
+static json_t *batches_json(const struct batch_rows *batches)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < batches->count; i++) {
+        const struct batch_row *row = &batches->items[i];
+        json_t *o = json_object();
+        (void)json_object_set_new(o, "batch", json_integer(row->batch));
+        for (size_t c = 0; c < BATCH_COLUMNS; c++)
+            (void)json_object_set_new(o, batch_columns[c].name, known(batch_value(row, c)));
+        (void)json_object_set_new(o, "rule", json_string(row->rule));
+        (void)json_object_set_new(o, "confidence", row->confidence < 0 ? json_null() : json_real(row->confidence));
+        (void)json_array_append_new(rows, o);
+    }
+    return rows;
+}
+
+/* Smallest, middle and largest of each quantity that some batch has. */
+static json_t *distribution_json(const struct batch_rows *batches, struct err *err)
+{
+    json_t *rows = json_array();
+    for (size_t c = BATCH_FIRST_QUANTITY; c < BATCH_COLUMNS; c++) {
+        struct quantile *q = quantile_new(err);
+        if (!q) {
+            json_decref(rows);
+            return NULL;
+        }
+        for (size_t i = 0; i < batches->count; i++)
+            if (batch_value(&batches->items[i], c) >= 0)
+                quantile_add(q, batch_value(&batches->items[i], c));
+        if (quantile_count(q)) {
+            json_t *o = json_pack("{s:s,s:I,s:I,s:I,s:I}", "per_batch", batch_columns[c].name, "batches",
+                                  (json_int_t)quantile_count(q), "min", (json_int_t)quantile_at(q, 0), "median",
+                                  (json_int_t)quantile_at(q, 0.5), "max", (json_int_t)quantile_at(q, 1));
+            (void)json_array_append_new(rows, o);
+        }
+        quantile_free(q);
+    }
+    return rows;
+}
+
 /* --- the whole --- */
+
+/* The rows that --by asks for. */
+static const json_t *asked_rows(const struct info *info)
+{
+    static const char *const names[] = {"kinds", "by_kernel", "by_allocation", "by_batch"};
+    return json_object_get(info->root, names[by]);
+}
 
 static int fill(struct info *info, const char *path, struct err *err)
 {
@@ -186,6 +264,8 @@ static int fill(struct info *info, const char *path, struct err *err)
     (void)json_object_set_new(o, "streams", streams_json(info));
     if (by == SUMMARY_BY_NONE)
         (void)json_object_set_new(o, "kinds", kinds_json(info));
+    else if (by == BY_BATCH)
+        (void)json_object_set_new(o, "by_batch", batches_json(&info->batches));
     else
         (void)json_object_set_new(o, by == SUMMARY_BY_KERNEL ? "by_kernel" : "by_allocation", rows_json(info));
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -195,6 +275,10 @@ static int fill(struct info *info, const char *path, struct err *err)
         /* Batches are rebuilt at the end of an import or recording: an interrupted one does not know them. */
         (void)json_object_set_new(o, tables[i], n == 0 && !complete ? json_null() : json_integer(n));
     }
+    json_t *distribution = distribution_json(&info->batches, err);
+    if (!distribution)
+        return -1;
+    (void)json_object_set_new(o, "batch_distribution", distribution);
     static const char *const pairs[] = {"skipped", "dropped", "parameters"};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         json_t *values = texts(info->store, pairs[i], err);
@@ -220,6 +304,8 @@ static void cell(struct table *t, const char *name, const json_t *v, bool human)
         table_cell(t, "%s%s", json_string_value(json_array_get(v, 0)), json_array_size(v) > 1 ? ", ..." : "");
     else if (human && (strcmp(name, "bytes") == 0 || (n > 6 && strcmp(name + n - 6, "_bytes") == 0)))
         table_cell(t, "%s", units_human_bytes((double)json_integer_value(v), buf, sizeof buf));
+    else if (json_is_real(v))
+        table_cell(t, "%.3g", json_real_value(v));
     else if (human && strcmp(name, "time_ns") == 0)
         table_cell(t, "%s", units_human_ns((double)json_integer_value(v), buf, sizeof buf));
     else
@@ -304,10 +390,7 @@ static void print_table(const struct info *info)
     const json_t *o = info->root;
     printf("%s: %s\n", json_string_value(json_object_get(o, "file")), json_string_value(json_object_get(o, "state")));
     print_spans(info);
-    const json_t *rows = json_object_get(o, "kinds");
-    if (!rows)
-        rows = json_object_get(o, by == SUMMARY_BY_KERNEL ? "by_kernel" : "by_allocation");
-    print_rows(rows, false);
+    print_rows(asked_rows(info), false);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         const json_t *n = json_object_get(o, counts[i]);
         if (json_is_null(n))
@@ -315,6 +398,7 @@ static void print_table(const struct info *info)
         else
             printf("%s: %" PRId64 "\n", counts[i], (int64_t)json_integer_value(n));
     }
+    print_rows(json_object_get(o, "batch_distribution"), false);
     print_packets(o);
     for (size_t i = 0; i < info->summary.stream_count; i++)
         if (info->summary.streams[i].kinds[RECORD_MIGRATE_H2D].records > 0) {
@@ -331,18 +415,19 @@ static int show(struct info *info, const char *path)
 {
     struct err err = {""};
     info->store = store_open(path, &err);
-    if (!info->store || summary_init(&info->summary, info->store, (enum summary_by)by, &err) || fill(info, path, &err))
+    if (!info->store ||
+        summary_init(&info->summary, info->store, by == BY_BATCH ? SUMMARY_BY_NONE : (enum summary_by)by, &err) ||
+        batch_rows_init(&info->batches, info->store, &err) || fill(info, path, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    if (by != SUMMARY_BY_NONE && info->summary.row_count == 0)
+    if (by == BY_BATCH && info->batches.count == 0)
+        return cmd_fail(EXIT_NOTHING, "%s holds no fault batches", path);
+    if ((by == SUMMARY_BY_KERNEL || by == SUMMARY_BY_ALLOCATION) && info->summary.row_count == 0)
         return cmd_fail(EXIT_NOTHING, "%s names no %s", path, by == SUMMARY_BY_KERNEL ? "kernels" : "allocations");
     if (format == FORMAT_JSON) {
         (void)json_dumpf(info->root, stdout, JSON_INDENT(2));
         (void)putchar('\n');
     } else if (format == FORMAT_CSV) {
-        const json_t *rows = json_object_get(info->root, "kinds");
-        if (!rows)
-            rows = json_object_get(info->root, by == SUMMARY_BY_KERNEL ? "by_kernel" : "by_allocation");
-        print_rows(rows, true);
+        print_rows(asked_rows(info), true);
     } else {
         print_table(info);
     }
@@ -356,6 +441,7 @@ static int run(int argc, char **argv)
     struct info info = {.root = json_object()};
     int status = show(&info, argv[0]);
     summary_release(&info.summary);
+    batch_rows_release(&info.batches);
     store_close(info.store);
     json_decref(info.root);
     return status;
@@ -364,13 +450,14 @@ static int run(int argc, char **argv)
 const struct command cmd_info = {
     .name = "info",
     .summary = "what a trace holds, where it comes from, what is missing",
-    .usage = "[--by kind|kernel|allocation] [--format table|csv|json] FILE",
+    .usage = "[--by kind|kernel|allocation|batch] [--format table|csv|json] FILE",
     .details =
         "Counts records and bytes by kind, or the unified-memory traffic by kernel or allocation; prints the time\n"
-        "covered, fault batches and services, the origin, and what was left out or dropped, by reason. 0 means\n"
-        "that the source could have recorded it and did not; n/a that it cannot, or is not known.",
+        "covered, fault batches and what they held, the origin, and what was left out or dropped, by reason. 0\n"
+        "means that the source could have recorded it and did not; n/a that it cannot, or is not known.",
     .examples = "  offchip info s.db\n"
-                "  offchip info --by kernel --format json s.db",
+                "  offchip info --by kernel --format json s.db\n"
+                "  offchip info --by batch --format csv faults.db",
     .options = options,
     .run = run,
 };
