@@ -9,6 +9,7 @@
 #include "models/gpu.h"
 #include "models/uvm/legacy.h"
 #include "replay/actor_trace.h"
+#include "replay/uvm_fault_log.h"
 #include "replay/uvm_legacy.h"
 #include "replay/uvm_recorded.h"
 #include "trace/mem.h"
@@ -135,13 +136,37 @@ struct closed_loop {
     const struct replay_job *job;
     const struct actor_ops *ops;
     const void *state;
-    struct batch_log *logs; /* one per policy; NULL: none wanted */
+    struct batch_log *logs;             /* one per policy; NULL: none wanted */
+    const struct uvm_fault_log *faults; /* the actors are of such a log; NULL: they are whole */
+    bool short_of_memory;               /* the settings leave less than the log's memory */
 };
+
+/* Whether a log of faults cannot answer for a policy; a note says why. Otherwise one says what it was made with. */
+static bool refused(const struct closed_loop *loop, size_t i, struct outcome *outcome)
+{
+    const struct uvm_fault_log *log = loop->faults;
+    if (!log)
+        return false;
+    bool hidden = log->prefetch == UVM_LOG_PREFETCH_ON && uvm_policy_of(loop->job->policies[i].head) != &uvm_tree;
+    if (loop->short_of_memory)
+        outcome_note(outcome, "refused: with less memory than the log's pages are evicted and touched again, and a log "
+                              "of faults does not show touches of pages that were resident");
+    else if (hidden)
+        outcome_note(outcome, "refused: touches of prefetched pages are not in the log, and under this policy they may "
+                              "fault; record with uvm_perf_prefetch_enable=0");
+    else if (log->prefetch == UVM_LOG_PREFETCH_ON)
+        outcome_note(outcome, "the stock prefetcher made the log: what it lacks would not have faulted; no other "
+                              "policy can be told from it");
+    uvm_fault_log_note(log, outcome);
+    return loop->short_of_memory || hidden;
+}
 
 static int run_one(const struct closed_loop *loop, size_t i, struct outcome *outcome, struct err *err)
 {
     const struct replay_job *job = loop->job;
     const struct uvm_settings *set = job->settings;
+    if (refused(loop, i, outcome))
+        return 0;
     struct uvm_run run = {
         .ops = loop->ops,
         .state = loop->state,
@@ -213,16 +238,47 @@ static int run_policies(const struct closed_loop *loop, struct outcome *runs, st
     return failed ? -1 : 0;
 }
 
+static int replay_loop(struct closed_loop *loop, struct outcome *runs, struct err *err)
+{
+    const struct replay_job *job = loop->job;
+    int rc = job->requests_path ? open_logs(loop, err) : 0;
+    if (rc == 0)
+        rc = run_policies(loop, runs, err);
+    if (rc == 0 && loop->logs)
+        rc = join_logs(job, loop->logs, err);
+    close_logs(loop);
+    return rc;
+}
+
 static int replay_actors(const struct replay_job *job, const struct actor_ops *ops, const void *state,
                          struct outcome *runs, struct err *err)
 {
     struct closed_loop loop = {.job = job, .ops = ops, .state = state};
-    int rc = job->requests_path ? open_logs(&loop, err) : 0;
+    return replay_loop(&loop, runs, err);
+}
+
+/* A stored trace of touches, or what a log of faults shows of them. */
+static int replay_trace(const struct replay_job *job, struct store *store, struct outcome *runs, struct err *err)
+{
+    struct actor_trace *trace = actor_trace_open(store, err);
+    if (!trace)
+        return -1;
+    const struct uvm_settings *set = job->settings;
+    struct closed_loop loop = {.job = job, .ops = &actor_trace_ops, .state = trace};
+    struct uvm_fault_log log;
+    int rc = 0;
+    if (uvm_fault_log_is(store)) {
+        size_t n;
+        const struct actor_alloc *allocs = actor_trace_ops.allocs(trace, &n);
+        uint64_t blocks = actor_space_pages(allocs, n) / ACTOR_BLOCK_PAGES;
+        rc = uvm_fault_log_read(&log, store, allocs, n, err);
+        loop.faults = &log;
+        loop.short_of_memory = set->gpu_memory_bytes ? (uint64_t)set->gpu_memory_bytes / ACTOR_BLOCK_BYTES < blocks
+                                                     : set->oversubscription_pct > 100;
+    }
     if (rc == 0)
-        rc = run_policies(&loop, runs, err);
-    if (rc == 0 && loop.logs)
-        rc = join_logs(job, loop.logs, err);
-    close_logs(&loop);
+        rc = replay_loop(&loop, runs, err);
+    actor_trace_close(trace);
     return rc;
 }
 
@@ -246,12 +302,7 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
     int recording = uvm_recorded_is(input->store, err);
     if (recording)
         return recording < 0 ? -1 : uvm_recorded_replay(job, runs, err);
-    struct actor_trace *trace = actor_trace_open(input->store, err);
-    if (!trace)
-        return -1;
-    int rc = replay_actors(job, &actor_trace_ops, trace, runs, err);
-    actor_trace_close(trace);
-    return rc;
+    return replay_trace(job, input->store, runs, err);
 }
 
 const struct engine engine_uvm = {

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "models/uvm/block.h"
+#include "replay/uvm_fault_log.h"
 #include "replay/verify_collect.h"
+#include "replay/verify_log.h"
 #include "trace/units.h"
 
 /* Plays that the search for unrecorded allocation edges may take in all. */
@@ -372,6 +374,12 @@ int verify_run(struct verify *verify, struct store *store, struct recording want
     memset(verify, 0, sizeof *verify);
     if (outcome_init(&verify->outcome, verify_metrics, err))
         return -1;
+    if (uvm_fault_log_is(store)) {
+        int bad = verify_log(verify, store, err);
+        if (bad)
+            verify_release(verify);
+        return bad;
+    }
     struct checking c = {.verify = verify};
     int rc = verify_collect(&c.in, store, wanted, err);
     if (rc == 0) {
