@@ -12,16 +12,17 @@
 #include "cmd/meter.h"
 #include "trace/batches.h"
 #include "trace/mem.h"
+#include "trace/nearby.h"
 #include "trace/reader.h"
 
 static const char *format, *output;
 static struct opt_list sets;
 static bool strict, force;
 
-/* Options of the capture reader that have a name of their own on the command line. */
+/* Options of formats that have a name of their own on the command line. */
 static struct {
     const char *name, *value;
-} aliases[] = {{"tlp_offset", NULL}, {"ports", NULL}, {"adapter", NULL}, {"clock", NULL}};
+} aliases[] = {{"tlp_offset", NULL}, {"ports", NULL}, {"adapter", NULL}, {"clock", NULL}, {"kernel", NULL}};
 
 static const struct opt options[] = {
     {"output", 'o', OPT_TEXT, "FILE", &output, "the trace to make", 0, 0},
@@ -31,6 +32,8 @@ static const struct opt options[] = {
     {"nettlp-port", 0, OPT_TEXT, "LO-HI", &aliases[1].value, "captures: UDP ports that carry TLPs", 0, 0},
     {"adapter-ip", 0, OPT_TEXT, "ADDRESS", &aliases[2].value, "captures: one end must have this address", 0, 0},
     {"clock", 0, OPT_TEXT, "pcap|adapter", &aliases[3].value, "captures: where times come from", 0, 0},
+    {"kernel", 0, OPT_TEXT, "N|REGEX", &aliases[4].value, "accelsim: only the kernel of this id, or of such names", 0,
+     0},
     {"strict", 0, OPT_FLAG, NULL, &strict, "stop at the first item that would be left out", 0, 0},
     {"force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE", 0, 0},
     {0}};
@@ -88,18 +91,22 @@ static int check_operands(int argc, char **argv)
 static int open_input(const char *path, const struct reader **reader, struct source **source, struct err *err)
 {
     struct stat st;
+    char others[300];
     *source = NULL;
     *reader = format ? reader_find(format) : NULL;
     bool piped = strcmp(path, "-") == 0;
     if (*reader && (*reader)->whole_file && piped)
         return err_set(err, "format %s reads a file or folder, not standard input", (*reader)->name);
     if (!piped && stat(path, &st))
-        return err_set(err, "cannot open '%s': %s", path, strerror(errno));
+        return err_set(err, "cannot open '%s': %s; %s", path, strerror(errno),
+                       nearby_path(path, others, sizeof others));
     if (*reader && (*reader)->whole_file)
         return 0;
     if (!piped && S_ISDIR(st.st_mode) && !*reader) {
         *reader = reader_probe(path, (const unsigned char *)"", 0, err);
-        return *reader ? 0 : err_set(err, "'%s' is a folder that no format reads", path);
+        return *reader ? 0
+                       : err_set(err, "'%s' is a folder that no format reads (accelsim: one with a kernelslist); %s",
+                                 path, nearby(path, others, sizeof others));
     }
     *source = source_open(path, err);
     if (!*source)
@@ -302,28 +309,33 @@ static int give_up(struct import *im, enum exit_status status, const struct err 
     return status;
 }
 
-static int count_skip(void *ctx, const struct store_value *values, size_t n)
+/* Reasons and how often, as one line. */
+struct counts {
+    char text[384];
+    size_t used;
+    int64_t total;
+};
+
+static int add_count(void *ctx, const struct store_value *values, size_t n)
 {
-    struct {
-        char text[384];
-        size_t used;
-    } *list = ctx;
-    if (n >= 2 && list->used < sizeof list->text)
-        list->used += (size_t)snprintf(list->text + list->used, sizeof list->text - list->used, "%s%s %" PRId64,
-                                       list->used ? ", " : "", values[0].s ? values[0].s : "", values[1].i);
+    struct counts *c = ctx;
+    (void)n;
+    c->total += values[1].i;
+    if (c->used < sizeof c->text)
+        c->used += (size_t)snprintf(c->text + c->used, sizeof c->text - c->used, "%s%s %" PRId64, c->used ? ", " : "",
+                                    values[0].s, values[1].i);
     return 0;
 }
 
 static void summarise(const struct import *im, uint64_t records, size_t batches, size_t services, double seconds)
 {
-    struct {
-        char text[384];
-        size_t used;
-    } skips = {"", 0};
+    struct counts skips = {0}, drops = {0};
     struct err ignored;
     struct store *back = store_open(output, &ignored);
-    if (back)
-        (void)store_rows(back, "skipped", count_skip, &skips, &ignored);
+    if (back) {
+        (void)store_rows(back, "skipped", add_count, &skips, &ignored);
+        (void)store_rows(back, "dropped", add_count, &drops, &ignored);
+    }
     cmd_say("%s: %" PRIu64 " records from %d input%s (%s)", output, records, im->count, im->count == 1 ? "" : "s",
             im->names);
     if (opt_verbose)
@@ -336,6 +348,8 @@ static void summarise(const struct import *im, uint64_t records, size_t batches,
     store_close(back);
     if (im->context.skips.total)
         cmd_say("left out %" PRIu64 ": %s", im->context.skips.total, skips.text);
+    if (drops.total)
+        cmd_say("lost by the source %" PRId64 ": %s", drops.total, drops.text);
 }
 
 /* An input that is not whole: what it held is kept, the trace stays incomplete. */

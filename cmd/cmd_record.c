@@ -7,6 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/cmd_record_live.h"
+#include "cmd/plain.h"
 #include "trace/recorder.h"
 
 static const char *output, *interface, *tlp_offset, *ports, *adapter;
@@ -75,7 +76,7 @@ static int conclude(const struct recorder_result *result)
 {
     bool recorded = false, fatal = false;
     for (size_t i = 0; i < result->problem_count; i++)
-        (void)fprintf(stderr, "offchip: %s\n", result->problems[i]);
+        plain_print(stderr, "offchip: %s\n", result->problems[i]);
     for (size_t i = 0; i < result->file_count; i++) {
         fatal |= result->files[i].fatal;
         if (result->files[i].path[0]) {
@@ -128,7 +129,7 @@ static int run(int argc, char **argv)
     if (recorder_check(&o, warning, sizeof warning, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     if (warning[0])
-        (void)fprintf(stderr, "offchip: warning: %s\n", warning);
+        plain_print(stderr, "offchip: warning: %s\n", warning);
     int status = EXIT_DATA;
     if (recorder_run(&o, &result, &err))
         (void)cmd_fail(EXIT_DATA, "%s", err.msg);

@@ -6,6 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/meter.h"
+#include "cmd/plain.h"
 #include "cmd/table.h"
 #include "replay/save.h"
 #include "trace/mem.h"
@@ -90,11 +91,11 @@ static void print_table(const struct replay_result *result)
         replay_policy_label(&result->policies[i], label, sizeof label);
         for (size_t n = 0; n < result->runs[i].note_count; n++)
             if (!said_of_all(result, runs, result->runs[i].notes[n]))
-                printf("%s: %s\n", label, result->runs[i].notes[n]);
+                plain_print(stdout, "%s: %s\n", label, result->runs[i].notes[n]);
     }
     for (size_t n = 0; n < result->runs[0].note_count; n++)
         if (said_of_all(result, runs, result->runs[0].notes[n]))
-            printf("all: %s\n", result->runs[0].notes[n]);
+            plain_print(stdout, "all: %s\n", result->runs[0].notes[n]);
 }
 
 static bool any_interval(const struct replay_result *result, size_t metric)

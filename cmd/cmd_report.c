@@ -55,12 +55,24 @@ static void human(struct table *t, const struct report_cell *cell)
         table_cell(t, "%s", table_metric(cell->metric ? cell->metric : &plain, &cell->value, buf, sizeof buf));
 }
 
+/* Signs that would end a cell or begin an element. */
+static void print_markdown_cell(const char *text)
+{
+    (void)fputs("| ", stdout);
+    for (; *text; text++) {
+        if (strchr("|<\\`", *text))
+            (void)putchar('\\');
+        (void)putchar(*text);
+    }
+    (void)putchar(' ');
+}
+
 static void print_markdown(const struct table *t)
 {
     size_t rows = t->count / t->columns;
     for (size_t r = 0; r < rows; r++) {
         for (size_t c = 0; c < t->columns; c++)
-            printf("| %s ", t->cells[r * t->columns + c]);
+            print_markdown_cell(t->cells[r * t->columns + c]);
         puts("|");
         for (size_t c = 0; r == 0 && c < t->columns; c++)
             printf("|%s", c ? " ---: " : " --- ");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/plain.h"
 #include "trace/version.h"
 
 /* In the order of `offchip --help`. */
@@ -17,13 +18,19 @@ const struct command *const commands[] = {
 static const struct command *running;
 static char line[4096];
 
+/* "offchip: ", the message and a line end to stderr. */
+static void say(const char *format, va_list ap)
+{
+    (void)fputs("offchip: ", stderr);
+    plain_vprint(stderr, format, ap);
+    (void)fputc('\n', stderr);
+}
+
 int cmd_fail(enum exit_status status, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
-    (void)fprintf(stderr, "offchip: ");
-    (void)vfprintf(stderr, format, ap);
-    (void)fputc('\n', stderr);
+    say(format, ap);
     va_end(ap);
     return status;
 }
@@ -32,10 +39,9 @@ int cmd_usage(const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
-    (void)fprintf(stderr, "offchip: ");
-    (void)vfprintf(stderr, format, ap);
-    (void)fprintf(stderr, "\nTry 'offchip %s --help'.\n", running ? running->name : "");
+    say(format, ap);
     va_end(ap);
+    (void)fprintf(stderr, "Try 'offchip %s --help'.\n", running ? running->name : "");
     return EXIT_USAGE;
 }
 
@@ -45,9 +51,7 @@ void cmd_say(const char *format, ...)
         return;
     va_list ap;
     va_start(ap, format);
-    (void)fprintf(stderr, "offchip: ");
-    (void)vfprintf(stderr, format, ap);
-    (void)fputc('\n', stderr);
+    say(format, ap);
     va_end(ap);
 }
 
@@ -155,6 +159,6 @@ int main(int argc, char **argv)
             }
             return finish(run(commands[i], argc - 1, argv + 1));
         }
-    (void)fprintf(stderr, "offchip: '%s' is not a command; see 'offchip --help'\n", name);
+    (void)cmd_fail(EXIT_USAGE, "'%s' is not a command; see 'offchip --help'", name);
     return EXIT_USAGE;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/plain.h"
 #include "trace/mem.h"
 #include "trace/units.h"
 
@@ -38,10 +39,7 @@ void table_cell(struct table *table, const char *format, ...)
     va_end(ap);
     if (n < 0 || mem_grow((void **)&table->cells, &table->cap, table->count + 1, sizeof *table->cells, NULL))
         out_of_memory();
-    for (char *p = text; *p; p++)
-        if (iscntrl((unsigned char)*p))
-            *p = '?';
-    table->cells[table->count++] = text;
+    table->cells[table->count++] = plain(text);
 }
 
 /* Columns of UTF-8 text, continuation bytes not counted. */

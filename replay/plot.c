@@ -145,6 +145,9 @@ static int draw(const struct figure *figure, const struct figure_input *input, F
 int plot_draw(const struct figure *figure, const struct figure_input *input, const char *path, struct err *err)
 {
     char term[256], script_path[] = "/tmp/offchip-plot-XXXXXX", part[4096];
+    for (const char *p = path; *p; p++) /* a new line would end gnuplot's string, and the rest be commands */
+        if ((unsigned char)*p < ' ')
+            return err_set(err, "the name of the figure's file has a control character in it");
     if (!terminal(path, figure, term, sizeof term))
         return err_set(err, "'%s' should end in .svg, .png or .pdf", path);
     if ((size_t)snprintf(part, sizeof part, "%s.part", path) >= sizeof part)

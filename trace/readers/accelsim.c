@@ -1,14 +1,25 @@
 #include "trace/readers/accelsim.h"
 
+#include <glob.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "trace/mem.h"
+#include "trace/nearby.h"
 #include "trace/readers/accelsim_kernel.h"
 
 enum { PATH_BYTES = 4096 };
+
+struct options {
+    const char *kernel;
+};
+
+static const struct param options[] = {
+    PARAM_TEXT_ROW(options, kernel, NULL, "only these kernels: a kernel id, or a regular expression for the name"),
+    {0}};
 
 /* --- what a line of a kernelslist is --- */
 
@@ -23,16 +34,37 @@ static bool is_kernel(const char *line, const char *end)
     return n > 7 && memcmp(line, "kernel-", 7) == 0 && memmem(line, n, ".trace", 6) != NULL;
 }
 
+/* The lists of a folder: kernelslist.g, else kernelslist, else those of every context; compressed or not. Released by
+ * globfree() whatever it returns: how many there are. */
+static size_t find_lists(const char *folder, glob_t *found)
+{
+    static const char *const names[] = {"kernelslist.g", "kernelslist", "kernelslist_ctx_*.g", "kernelslist_ctx_*"};
+    static const char *const endings[] = {"", ".xz", ".gz", ".zst"};
+    char pattern[PATH_BYTES * 2];
+    memset(found, 0, sizeof *found);
+    for (size_t i = 0; i < sizeof names / sizeof *names && !found->gl_pathc; i++)
+        for (size_t e = 0; e < sizeof endings / sizeof *endings && !found->gl_pathc; e++) {
+            size_t n = 0;
+            for (const char *p = folder; *p && n + 64 < sizeof pattern; p++) {
+                if (strchr("*?[\\", *p))
+                    pattern[n++] = '\\';
+                pattern[n++] = *p;
+            }
+            (void)snprintf(pattern + n, sizeof pattern - n, "/%s%s", names[i], endings[e]);
+            globfree(found);
+            (void)glob(pattern, 0, NULL, found);
+        }
+    return found->gl_pathc;
+}
+
 static enum probe probe(const char *path, const unsigned char *head, size_t n)
 {
     struct stat st;
-    char list[PATH_BYTES];
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-        static const char *const names[] = {"kernelslist.g", "kernelslist"};
-        for (int i = 0; i < 2; i++)
-            if ((size_t)snprintf(list, sizeof list, "%s/%s", path, names[i]) < sizeof list && stat(list, &st) == 0)
-                return PROBE_YES;
-        return PROBE_NO;
+        glob_t lists;
+        size_t count = find_lists(path, &lists);
+        globfree(&lists);
+        return count ? PROBE_YES : PROBE_NO;
     }
     if (n == 0)
         return PROBE_NO;
@@ -60,7 +92,9 @@ static struct source *open_listed(const char *folder, const char *name, char *pa
         if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
             return source_open(path, err);
     }
-    err_set(err, "%s%s: no such file", folder, name);
+    char others[300];
+    err_set(err, "%s%s, also with .xz, .gz, .zst: No such file or directory; %s", folder, name,
+            nearby(folder, others, sizeof others));
     return NULL;
 }
 
@@ -69,12 +103,15 @@ static int take_kernel(struct accelsim_import *import, const char *folder, const
     char path[PATH_BYTES];
     struct err missing = {""};
     size_t n = strlen(name);
+    if (strchr(name, '/'))
+        return reader_skip(import->context, "kernel trace outside of the list's folder", name, err);
     if (n > 7 && strcmp(name + n - 7, ".tracez") == 0)
         return err_set(err, "%s is in the post-processor's binary form: run it again with --text", name);
     struct source *source = open_listed(folder, name, path, &missing);
     if (!source) {
         reader_incomplete(import->context, "a kernel trace of the list cannot be opened: %s", missing.msg);
-        return store_drop(import->context->store, "kernel trace missing", 1, err);
+        import->missing_kernels++;
+        return 0;
     }
     int rc = accelsim_kernel(import, path, source, err);
     source_close(source);
@@ -105,7 +142,8 @@ static int take_copy(struct accelsim_import *import, const char *line, const cha
                                 STORE_V_TEXT("copied"),
                                 STORE_V_NULL,
                                 STORE_V_NULL};
-    if (bytes && store_row(store, "allocations", row, 7, err))
+    if (bytes &&
+        (store_row(store, "allocations", row, 7, err) || accelsim_extent_add(&import->extent, addr, bytes, err)))
         return -1;
     return writer_add(&import->sink.writer, &r, extra, err);
 }
@@ -121,10 +159,9 @@ static int take_list_line(struct accelsim_import *import, const char *folder, ch
         return take_copy(import, line, place, err);
     if (is_kernel(line, line + length))
         return take_kernel(import, folder, line, err);
-    char reason[80];
-    int word = (int)strcspn(line, ",");
-    (void)snprintf(reason, sizeof reason, "list line %.*s", word < 40 ? word : 40, line);
-    return store_skip(import->context->store, reason, 1, err);
+    return reader_skip(import->context,
+                       is_copy(line, line + length) ? "copy that is not to the device" : "list line of another kind",
+                       place, err);
 }
 
 static int read_list(struct accelsim_import *import, const char *folder, struct source *source, struct err *err)
@@ -143,20 +180,45 @@ static int read_list(struct accelsim_import *import, const char *folder, struct 
 
 static int read_folder(struct accelsim_import *import, const char *path, struct err *err)
 {
-    char folder[PATH_BYTES], list[PATH_BYTES];
+    char folder[PATH_BYTES], others[300];
+    glob_t lists;
     if ((size_t)snprintf(folder, sizeof folder, "%s/", path) >= sizeof folder)
         return err_set(err, "the path is too long");
-    struct source *source = open_listed(folder, "kernelslist.g", list, err);
-    if (!source)
-        source = open_listed(folder, "kernelslist", list, err);
-    if (!source)
-        return -1;
-    int rc = read_list(import, folder, source, err);
-    source_close(source);
+    size_t count = find_lists(path, &lists);
+    int rc = count ? 0
+                   : err_set(err, "no kernelslist.g, kernelslist or kernelslist_ctx_*; %s",
+                             nearby(folder, others, sizeof others));
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        struct source *source = source_open(lists.gl_pathv[i], err);
+        rc = source ? read_list(import, folder, source, err) : -1;
+        source_close(source);
+        if (rc && count > 1)
+            err_at(err, "%s", lists.gl_pathv[i]);
+    }
+    globfree(&lists);
     return rc;
 }
 
 /* --- the reader --- */
+
+/* From where to where the accesses reach, and how many lanes' lie in no memory that the list names. */
+static int store_extent(const struct accelsim_import *import, struct err *err)
+{
+    const struct accelsim_extent *x = &import->extent;
+    struct store *store = import->context->store;
+    char text[100];
+    if (!x->lanes)
+        return 0;
+    (void)snprintf(text, sizeof text, "0x%" PRIx64 " to 0x%" PRIx64, x->lowest, x->highest);
+    if (store_origin(store, "accesses.addresses", text, err))
+        return -1;
+    (void)snprintf(text, sizeof text, "%" PRIu64 " of %" PRIu64 " (%.1f %%)", x->outside, x->lanes,
+                   100 * (double)x->outside / (double)x->lanes);
+    if (import->copies == 0 || x->overflown)
+        (void)snprintf(text, sizeof text, "not known: the source names %s memory",
+                       x->overflown ? "too many pieces of" : "no");
+    return store_origin(store, "accesses.outside_known_memory", text, err);
+}
 
 static int store_counts(struct accelsim_import *import, struct err *err)
 {
@@ -169,14 +231,25 @@ static int store_counts(struct accelsim_import *import, struct err *err)
                  {"texture access", import->texture},
                  {"warp without instructions", import->empty_warps}};
     struct store *store = import->context->store;
+    const struct {
+        const char *reason;
+        uint64_t n;
+    } drops[] = {{"kernel trace missing", import->missing_kernels},
+                 {"kernel trace empty", import->empty_kernels},
+                 {"thread block not in the trace", import->missing_blocks}};
+    for (size_t i = 0; i < sizeof drops / sizeof *drops; i++)
+        if (drops[i].n && store_drop(store, drops[i].reason, drops[i].n, err))
+            return -1;
+    if (import->missing_blocks && import->context->strict)
+        reader_incomplete(import->context, "%" PRIu64 " thread blocks are not in their traces", import->missing_blocks);
     for (size_t i = 0; i < sizeof skips / sizeof *skips; i++) {
         import->context->skips.total += skips[i].n;
         if (skips[i].n && store_skip(store, skips[i].reason, skips[i].n, err))
             return -1;
     }
-    if (import->missing_blocks && store_drop(store, "thread block not in the trace", import->missing_blocks, err))
-        return -1;
-    return store_origin(store, "access_order", "kernel, block, warp, instruction", err);
+    return store_origin(store, "access_order", "kernel, block, warp, instruction", err) || store_extent(import, err)
+               ? -1
+               : 0;
 }
 
 static int read_by_content(struct accelsim_import *import, struct source *source, struct err *err)
@@ -204,25 +277,51 @@ static int read_by_content(struct accelsim_import *import, struct source *source
     return read_list(import, folder, source, err);
 }
 
+static int choose_kernels(struct accelsim_import *import, struct err *err)
+{
+    const struct options *o = import->context->options;
+    if (!o || !o->kernel)
+        return 0;
+    import->chosen = o->kernel;
+    import->by_id = o->kernel[0] && strspn(o->kernel, "0123456789") == strlen(o->kernel);
+    int wrong = import->by_id ? 0 : regcomp(&import->name, o->kernel, REG_EXTENDED | REG_NOSUB);
+    char why[100];
+    if (wrong) {
+        (void)regerror(wrong, &import->name, why, sizeof why);
+        import->chosen = NULL; /* nothing to free */
+        return err_set(err, "kernel=%s: neither a number nor a regular expression: %s", o->kernel, why);
+    }
+    return store_origin(import->context->store, "kernels.chosen", o->kernel, err);
+}
+
 static int read_set(struct reader_context *context, struct source *source, struct err *err)
 {
     struct accelsim_import import = {.context = context};
     struct err ignored;
     if (access_open(&import.sink, context->store, err))
         return -1;
-    int rc = read_by_content(&import, source, err);
-    if (rc == 0 && import.kernels == 0 && !context->incomplete[0])
+    int rc = choose_kernels(&import, err);
+    if (rc == 0)
+        rc = read_by_content(&import, source, err);
+    if (rc == 0 && import.kernels == 0 && import.passed_over)
+        rc = err_set(err, "none of %" PRIu64 " kernels is called %s", import.passed_over, import.chosen);
+    else if (rc == 0 && import.kernels == 0 && !context->incomplete[0])
         rc = err_set(err, "no kernel trace in it");
     /* What was read before an error is kept: the trace stays incomplete. */
     if (access_flush(&import.sink, rc ? &ignored : err) || store_counts(&import, rc ? &ignored : err))
         rc = -1;
     access_close(&import.sink);
+    if (import.chosen && !import.by_id)
+        regfree(&import.name);
+    spans_release(&import.extent.known);
     return rc;
 }
 
 const struct reader read_accelsim = {
     .name = "accelsim",
     .summary = "Accel-Sim (NVBit) kernel traces: a kernelslist, its folder, or one .trace or .traceg",
+    .options = options,
+    .options_size = sizeof(struct options),
     .probe = probe,
     .read = read_set,
 };

@@ -16,8 +16,9 @@ struct kernel {
     struct source *source;
     struct accelsim_header header;
     char name[1024];
+    int64_t id; /* -1: not stated */
     uint32_t registers, shared_bytes;
-    bool begun, in_block, raw, pending_async, cut;
+    bool begun, in_block, raw, pending_async, passed_over;
     uint32_t block[3], warp;
     uint64_t left; /* instruction lines of this warp still to come */
     uint64_t blocks;
@@ -46,6 +47,8 @@ static void take_header(struct kernel *k, const char *line)
     struct accelsim_header *h = &k->header;
     if ((v = value_of(line, "-kernel name")))
         (void)snprintf(k->name, sizeof k->name, "%s", v);
+    else if ((v = value_of(line, "-kernel id")))
+        k->id = strtoll(v, NULL, 10);
     else if ((v = value_of(line, "-grid dim")))
         (void)access_dim(v, h->grid);
     else if ((v = value_of(line, "-block dim")))
@@ -64,14 +67,31 @@ static void take_header(struct kernel *k, const char *line)
         h->lineinfo = strtol(v, NULL, 10) != 0;
 }
 
-/* The header is over: the launch begins. */
+static bool is_chosen(const struct kernel *k)
+{
+    const struct accelsim_import *import = k->import;
+    if (!import->chosen)
+        return true;
+    return import->by_id ? k->id == strtoll(import->chosen, NULL, 10)
+                         : regexec(&import->name, k->name, 0, NULL, 0) == 0;
+}
+
+/* The header is over: the launch begins, or is passed over. */
 static int begin(struct kernel *k, struct err *err)
 {
     struct reader_context *c = k->import->context;
     const struct accelsim_header *h = &k->header;
+    if (!is_chosen(k)) {
+        k->import->passed_over++;
+        k->passed_over = true;
+        return 0;
+    }
     if (h->version > 6)
         return err_set(err, "%s: tracer version %lld is newer than 6, the last one known", k->file,
                        (long long)h->version);
+    if (!k->import->extent.built && spans_build(&k->import->extent.known, err))
+        return -1;
+    k->import->extent.built = true;
     int64_t id = c->launches++;
     struct store_value row[16] = {STORE_V_INT(id),
                                   STORE_V_TEXT(k->name),
@@ -117,8 +137,32 @@ static int add_bulk(struct kernel *k, const struct accelsim_op *op, struct acces
     return 0;
 }
 
+/* --- where accesses lie --- */
+
+int accelsim_extent_add(struct accelsim_extent *x, uint64_t addr, uint64_t bytes, struct err *err)
+{
+    if (x->known.count >= ACCELSIM_MEMORIES_MAX) {
+        x->overflown = true;
+        return 0;
+    }
+    x->built = false;
+    return spans_add(&x->known, (int64_t)addr, (int64_t)(addr + bytes), 0, err);
+}
+
+static void note_addresses(struct accelsim_extent *x, const struct accelsim_op *op)
+{
+    for (int i = 0; i < op->lanes; i++) {
+        uint64_t addr = op->addrs[i];
+        x->lowest = x->lanes == 0 || addr < x->lowest ? addr : x->lowest;
+        x->highest = addr > x->highest ? addr : x->highest;
+        x->outside += spans_find(&x->known, (int64_t)addr) < 0;
+        x->lanes++;
+    }
+}
+
 static int add_global(struct kernel *k, const struct accelsim_op *op, struct err *err)
 {
+    note_addresses(&k->import->extent, op);
     const uint32_t *b = k->header.owner ? op->block : k->block, *grid = k->header.grid;
     uint64_t width = grid[0] ? grid[0] : 1, height = grid[1] ? grid[1] : 1;
     struct access_op access = {
@@ -179,6 +223,8 @@ static int take_mark(struct kernel *k, const char *line, struct err *err)
 {
     if (!k->begun && begin(k, err))
         return -1;
+    if (k->passed_over)
+        return 0;
     if (strncmp(line, "#BEGIN_TB", 9) == 0) {
         if (k->in_block)
             return wrong_line(k, "#BEGIN_TB inside a thread block", err);
@@ -248,8 +294,15 @@ static int take_line(struct kernel *k, const char *line, struct err *err)
 
 static int finish(struct kernel *k, struct err *err)
 {
-    if (!k->begun && begin(k, err))
+    if (!k->begun && source_line_number(k->source) == 0) {
+        k->import->empty_kernels++;
+        reader_incomplete(k->import->context, "%s is empty", k->file);
+        return 0;
+    }
+    if (!k->begun && !k->passed_over && begin(k, err))
         return -1;
+    if (k->passed_over)
+        return 0;
     const uint32_t *g = k->header.grid;
     uint64_t all = (uint64_t)g[0] * g[1];
     if (all && g[2] && !__builtin_mul_overflow(all, (uint64_t)g[2], &all) && !k->raw && all > k->blocks)
@@ -271,8 +324,9 @@ int accelsim_kernel(struct accelsim_import *import, const char *name, struct sou
     (void)snprintf(k->name, sizeof k->name, "?");
     char *line;
     size_t length;
-    int rc;
-    while ((rc = source_line(source, &line, &length, err)) == 1)
+    int rc = 0;
+    k->id = -1;
+    while (!k->passed_over && (rc = source_line(source, &line, &length, err)) == 1)
         if ((rc = take_line(k, line, err)))
             break;
     if (rc == 0)

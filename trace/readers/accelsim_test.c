@@ -107,10 +107,11 @@ START_TEST(a_list_in_a_folder_gives_copies_and_launches_and_says_what_is_missing
     ck_assert_int_eq(a.instructions, 4096 / 32 * 3 + 16 * 6);
     ck_assert_int_eq(a.n, 4096 / 32 * 3 + 16 * 8);
     ck_assert(!store_complete(s));
-    ck_assert_ptr_nonnull(strstr(testing_context.incomplete, "kernel-3-ctx_0x55.traceg.xz: no such file"));
+    ck_assert_ptr_nonnull(strstr(testing_context.incomplete, "kernel-3-ctx_0x55.traceg.xz, also with"));
+    ck_assert_ptr_nonnull(strstr(testing_context.incomplete, "holds kernel-1.traceg, kernel-2.traceg, kernelslist.g"));
     ck_assert_int_eq(counted(s, "dropped", "kernel trace missing"), 1);
     ck_assert_int_eq(counted(s, "skipped", "copy to the device without address and bytes"), 1);
-    ck_assert_int_eq(counted(s, "skipped", "list line cudaMalloc"), 1);
+    ck_assert_int_eq(counted(s, "skipped", "list line of another kind"), 1);
     testing_release(&a, s);
 }
 END_TEST
@@ -192,7 +193,128 @@ START_TEST(a_list_that_names_itself_or_a_list_is_refused)
 }
 END_TEST
 
+/* A folder with the kernels 1 vector add, 2 strided, 3 stencil, and a list of them called `list`. */
+static const char *make_set(const char *folder, const char *list, const char *copies)
+{
+    char path[300];
+    (void)mkdir(folder, 0700);
+    (void)snprintf(path, sizeof path, "%s/%s", folder, list);
+    FILE *f = open_file(path);
+    (void)fprintf(f, "%skernel-1.traceg\nkernel-2.traceg\nkernel-3.traceg\n", copies);
+    (void)fclose(f);
+    for (int k = 1; k <= 3; k++) {
+        (void)snprintf(path, sizeof path, "%s/kernel-%d.traceg", folder, k);
+        f = open_file(path);
+        if (k == 1)
+            build_vector_add(f, 5, 4096);
+        else if (k == 2)
+            build_strided(f, 3, 65536);
+        else
+            build_stencil(f, 3, 256, 4);
+        (void)fclose(f);
+    }
+    return folder;
+}
+
+/* The launches that an import of `path` with option kernel = chosen gives; -1: refused, with the reason in testing_err.
+ */
+static int launches_of(const char *path, const char *chosen)
+{
+    char *options = calloc(1, read_accelsim.options_size);
+    param_defaults(read_accelsim.options, options);
+    ck_assert_int_eq(param_set(read_accelsim.options, options, "kernel", chosen, &testing_err), 0);
+    struct store *store = store_create_memory(&testing_err);
+    struct reader_context context = {.store = store, .path = path, .options = options};
+    int rc = reader_run(&read_accelsim, &context, NULL, &testing_err);
+    int launches = (int)context.launches;
+    store_close(store);
+    free(options);
+    return rc ? -1 : launches;
+}
+
+START_TEST(kernels_are_chosen_by_number_or_by_name)
+{
+    const char *folder = make_set(testing_file("chosen"), "kernelslist.g", "");
+    ck_assert_int_eq(launches_of(folder, "2"), 1);
+    ck_assert_int_eq(launches_of(folder, "^_Z7str"), 1);
+    ck_assert_int_eq(launches_of(folder, "vecadd|stencil"), 2);
+    ck_assert_int_eq(launches_of(folder, "."), 3);
+    ck_assert_int_eq(launches_of(folder, "9"), -1);
+    ck_assert_msg(strstr(testing_err.msg, "none of 3 kernels is called 9") != NULL, "%s", testing_err.msg);
+    ck_assert_int_eq(launches_of(folder, "a(b"), -1);
+    ck_assert_ptr_nonnull(strstr(testing_err.msg, "neither a number nor a regular expression"));
+}
+END_TEST
+
+START_TEST(a_folder_is_read_whatever_its_list_is_called)
+{
+    static const char *const lists[] = {"kernelslist", "kernelslist.g", "kernelslist_ctx_0x55.g",
+                                        "kernelslist_ctx_0x55"};
+    char folder[300];
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        (void)snprintf(folder, sizeof folder, "%s-%zu [a]*", testing_file("list"), i);
+        (void)make_set(folder, lists[i], "");
+        ck_assert_int_eq(read_accelsim.probe(folder, NULL, 0), PROBE_YES);
+        ck_assert_int_eq(launches_of(folder, "."), 3);
+    }
+    /* The lists of two contexts: both. */
+    (void)make_set(folder, "kernelslist_ctx_0x66", "");
+    ck_assert_int_eq(launches_of(folder, "."), 6);
+    (void)snprintf(folder, sizeof folder, "%s", testing_file("nolist"));
+    ck_assert_int_eq(mkdir(folder, 0700), 0);
+    (void)testing_write("nolist/kernel-1.traceg", "", 0);
+    ck_assert_int_eq(read_accelsim.probe(folder, NULL, 0), PROBE_NO);
+    ck_assert_int_eq(launches_of(folder, "."), -1);
+    ck_assert_ptr_nonnull(strstr(testing_err.msg,
+                                 "no kernelslist.g, kernelslist or kernelslist_ctx_*; its folder holds "
+                                 "kernel-1.traceg"));
+}
+END_TEST
+
+START_TEST(an_empty_kernel_trace_makes_the_set_incomplete)
+{
+    const char *folder = make_set(testing_file("empty"), "kernelslist.g", "");
+    (void)testing_write("empty/kernel-2.traceg", "", 0);
+    struct store *s = testing_import(&read_accelsim, testing_file("empty/kernelslist.g"), true);
+    (void)folder;
+    ck_assert(!store_complete(s));
+    ck_assert_ptr_nonnull(strstr(testing_context.incomplete, "kernel-2.traceg is empty"));
+    ck_assert_int_eq(counted(s, "dropped", "kernel trace empty"), 1);
+    store_close(s);
+}
+END_TEST
+
+START_TEST(the_list_stays_in_its_folder)
+{
+    (void)make_set(testing_file("outside"), "kernelslist.g", "kernel-../../x.traceg\nkernel-a/../1.traceg\n");
+    struct store *s = testing_import(&read_accelsim, testing_file("outside/kernelslist.g"), true);
+    ck_assert_int_eq(counted(s, "skipped", "kernel trace outside of the list's folder"), 2);
+    ck_assert(store_complete(s));
+    store_close(s);
+}
+END_TEST
+
+/* Vector add of 4,096 floats: 128 warps read A and B and write C; A and half of B are named. */
+START_TEST(accesses_outside_of_the_named_memory_are_counted)
+{
+    (void)make_set(testing_file("extent"), "kernelslist.g",
+                   "MemcpyHtoD,0x00007f0000000000,16384\nMemcpyHtoD,0x00007f0000040000,8192\n");
+    struct reader_context context = {.store = store_create_memory(&testing_err), .path = testing_file("extent")};
+    char *options = calloc(1, read_accelsim.options_size);
+    ck_assert_int_eq(param_set(read_accelsim.options, options, "kernel", "1", &testing_err), 0);
+    context.options = options;
+    ck_assert_int_eq(reader_run(&read_accelsim, &context, NULL, &testing_err), 0);
+    ck_assert_str_eq(store_origin_get(context.store, "accesses.outside_known_memory"), "6144 of 12288 (50.0 %)");
+    ck_assert_str_eq(store_origin_get(context.store, "accesses.addresses"), "0x7f0000000000 to 0x7f0000083ffc");
+    store_close(context.store);
+    free(options);
+}
+END_TEST
+
 TEST_MAIN("accelsim", vector_add_reads_two_lines_and_writes_one_per_warp_in_every_version,
           strided_reads_touch_32_lines_each, a_list_in_a_folder_gives_copies_and_launches_and_says_what_is_missing,
           raw_traces_say_in_each_line_whose_it_is, missing_blocks_and_empty_warps_are_counted,
-          malformed_traces_are_refused_with_their_line, a_list_that_names_itself_or_a_list_is_refused)
+          malformed_traces_are_refused_with_their_line, a_list_that_names_itself_or_a_list_is_refused,
+          kernels_are_chosen_by_number_or_by_name, a_folder_is_read_whatever_its_list_is_called,
+          an_empty_kernel_trace_makes_the_set_incomplete, the_list_stays_in_its_folder,
+          accesses_outside_of_the_named_memory_are_counted)

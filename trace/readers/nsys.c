@@ -301,6 +301,12 @@ static int skip(struct reading *g, const char *reason, struct err *err)
     return reader_skip(g->context, reason, place, err);
 }
 
+/* PID = (value / 2^24) mod 2^24. */
+static int64_t process_of(sqlite3_stmt *s)
+{
+    return sqlite3_column_int64(s, C_PID) >> 24 & 0xffffff;
+}
+
 static int take_uvm(struct reading *g, sqlite3_stmt *s, struct err *err)
 {
     const struct uvm_event event = {
@@ -317,8 +323,7 @@ static int take_uvm(struct reading *g, sqlite3_stmt *s, struct err *err)
     const char *reason = uvm_event_record(&event, &record);
     if (reason)
         return skip(g, reason, err);
-    /* PID = (value / 2^24) mod 2^24. */
-    return push(g, &record, sqlite3_column_int64(s, C_PID) >> 24 & 0xffffff, err);
+    return push(g, &record, process_of(s), err);
 }
 
 static int take_kernel(struct reading *g, sqlite3_stmt *s, struct err *err)
@@ -333,7 +338,7 @@ static int take_kernel(struct reading *g, sqlite3_stmt *s, struct err *err)
         return -1;
     const struct record record = {
         .time = start, .duration = end - start, .id = (uint64_t)id, .group = (uint32_t)id, .kind = RECORD_KERNEL};
-    return push(g, &record, 0, err);
+    return push(g, &record, process_of(s), err);
 }
 
 /* ENUM_CUDA_MEMCPY_OPER, 1 to 10. */
@@ -360,7 +365,7 @@ static int take_copy(struct reading *g, sqlite3_stmt *s, struct err *err)
                                   .bytes = (uint64_t)sqlite3_column_int64(s, C_VALUE),
                                   .flags = kind > 0 && kind <= 10 ? directions[kind] : 0,
                                   .kind = RECORD_COPY};
-    return push(g, &record, 0, err);
+    return push(g, &record, process_of(s), err);
 }
 
 /* ENUM_CUDA_MEM_KIND: 0 pageable, 1 pinned, 2 device, 3 array, 4 managed, 5 device static, 6 managed static. */
@@ -379,7 +384,7 @@ static int take_alloc(struct reading *g, sqlite3_stmt *s, struct err *err)
                             .kind = RECORD_ALLOC};
     if (allocations_add(&g->allocations, g->context->store, &record, err))
         return -1;
-    return push(g, &record, 0, err);
+    return push(g, &record, process_of(s), err);
 }
 
 static int take_row(struct reading *g, sqlite3_stmt *s, struct err *err)
