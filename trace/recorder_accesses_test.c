@@ -279,6 +279,8 @@ START_TEST(kernels_are_chosen_by_mangled_or_demangled_name)
         ck_assert_int_eq(l.instructions[0] + l.instructions[1], cases[i].instructions);
         ck_assert_int_eq(counted(path, "skipped", "not chosen"), 3 - cases[i].launches);
         ck_assert(complete(path)); /* what was not asked for is not missing */
+        ck_assert(testing_told(&result, "none of the 3 kernel launches") == !cases[i].launches);
+        ck_assert(testing_told(&result, "the first was of _Z5firstPKfS0_") == !cases[i].launches);
     }
 }
 END_TEST

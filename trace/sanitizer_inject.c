@@ -20,7 +20,7 @@ static struct {
     atomic_bool ended;
     pthread_mutex_t patching;       /* of what follows; the API asks for it too */
     const void *contexts[CONTEXTS]; /* whose patches are loaded, or refused */
-    bool refused, async_refused;
+    bool refused, async_refused, module_refused;
     pthread_t facts; /* sends the facts of the devices */
     bool facts_asked;
 } inject = {.patching = PTHREAD_MUTEX_INITIALIZER};
@@ -82,9 +82,10 @@ static void module_loaded(const struct san_module *module)
     pthread_mutex_lock(&inject.patching);
     if (context_patched(module->context)) {
         san_result result = patch_module(module->module);
-        if (result != SAN_SUCCESS)
+        if (result != SAN_SUCCESS && !inject.module_refused) /* once: a program may have hundreds */
             inject_problem(RECORD_PIPE_WARNING, "a module could not be instrumented: %s (%u)",
                            sanitizer_result(&inject.api, result), result);
+        inject.module_refused |= result != SAN_SUCCESS;
         inject_count(RECORD_PIPE_DROP, "modules that could not be instrumented", result != SAN_SUCCESS);
     } else {
         inject_count(RECORD_PIPE_DROP, "modules that could not be instrumented", 1);

@@ -44,7 +44,7 @@ void sanitizer_launch_begin(const struct san_launch *launch);
 void sanitizer_launch_end(const struct san_launch *launch);
 /* The context's memory is gone. */
 void sanitizer_launch_context_over(const void *context);
-/* Say what the limit has cost. */
+/* Say what the limit has cost, and that no kernel was the wanted one. */
 void sanitizer_launch_finish(void);
 
 /* --- accesses as messages --- */

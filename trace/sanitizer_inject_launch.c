@@ -1,4 +1,5 @@
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "trace/sanitizer_inject.h"
@@ -33,6 +34,8 @@ static struct {
     const void *streams[STREAMS];
     uint32_t stream_count;
     uint64_t cost;           /* accesses past the limit */
+    uint64_t taken, passed;  /* launches, chosen and not */
+    char first_passed[200];  /* name of a kernel */
     pthread_mutex_t sending; /* one launch after the other */
     bool stuck;              /* the recorder did not read for SEND_WAIT_MS: do not wait for it any more */
 } launches = {.lock = PTHREAD_MUTEX_INITIALIZER, .sending = PTHREAD_MUTEX_INITIALIZER};
@@ -140,13 +143,24 @@ static struct buffer *launch_prepare(const struct san_launch *l)
     return NULL;
 }
 
+static bool choose(const struct san_launch *l)
+{
+    bool chosen = sanitizer_chosen(l->name);
+    pthread_mutex_lock(&launches.lock);
+    launches.taken += chosen;
+    if (!chosen && launches.passed++ == 0 && l->name)
+        (void)snprintf(launches.first_passed, sizeof launches.first_passed, "%s", l->name);
+    pthread_mutex_unlock(&launches.lock);
+    return chosen;
+}
+
 void sanitizer_launch_begin(const struct san_launch *l)
 {
     if (mine) { /* the launch before failed: it has no end */
         buffer_give_back(mine);
         mine = NULL;
     }
-    bool chosen = sanitizer_chosen(l->name);
+    bool chosen = choose(l);
     if (chosen)
         mine = launch_prepare(l);
     if (mine)
@@ -264,8 +278,13 @@ void sanitizer_launch_context_over(const void *context)
 void sanitizer_launch_finish(void)
 {
     pthread_mutex_lock(&launches.lock);
-    uint64_t limit = launches.limit, cost = launches.cost;
+    uint64_t limit = launches.limit, cost = launches.cost, passed = launches.taken ? 0 : launches.passed;
     pthread_mutex_unlock(&launches.lock);
+    if (passed)
+        inject_problem(RECORD_PIPE_WARNING,
+                       "none of the %llu kernel launches is of a kernel that --kernel matches; the "
+                       "first was of %s",
+                       (unsigned long long)passed, launches.first_passed);
     if (cost)
         inject_problem(RECORD_PIPE_WARNING,
                        "the limit of %llu warp accesses was reached: %llu more were counted and not kept (--limit N "
