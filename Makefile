@@ -1,5 +1,5 @@
-# offchip: make | make demo | make check | make check-html | make check-slurm | make lint | make asan | make fuzz
-#          | make bench | make reproduce | make soak | make soak-sweep | make install | make deps
+# offchip: make | make demo | make check | make check-html | make check-examples | make check-slurm | make lint
+#          | make asan | make fuzz | make bench | make reproduce | make soak | make soak-sweep | make install | make deps
 #
 # Files are found by pattern: X.c is library code, X_test.c a Check program, X_fuzz.c a libFuzzer target, X_bench.c a
 # benchmark, cmd/*.c the program. Nothing needs registering here.
@@ -59,7 +59,7 @@ MAN_SRC := $(wildcard docs/man/*.scd)
 MAN     := $(patsubst docs/man/%.scd,$(BUILD)/man/%,$(MAN_SRC))
 
 .DEFAULT_GOAL := all
-.PHONY: all demo check check-html unit cli lint asan fuzz fuzzers bench reproduce install uninstall deps clean man format docs
+.PHONY: all demo check check-html check-examples unit cli lint asan fuzz fuzzers bench reproduce install uninstall deps clean man format docs
 # What the CUDA driver loads into a recorded program, and the stand-ins for the driver and CUPTI that tests record with.
 INJECT    := $(BUILD)/liboffchip_inject.so
 INJECT_C  := $(filter-out %_test.c,$(wildcard trace/cupti_inject*.c trace/inject_*.c))
@@ -192,6 +192,10 @@ check: $(BUILD)/offchip $(EXTENSION) $(TESTS)
 # The HTML report in a real browser; screenshots in build/html. Skipped, and said so, where Chromium is missing.
 check-html: $(BUILD)/offchip
 	@python3 .ci/html.py $(BUILD)/offchip $(BUILD)/html
+
+# Every example of help texts, man pages, README and docs is run.
+check-examples: $(BUILD)/offchip $(EXTENSION) $(INJECT) $(STANDIN)
+	@python3 .ci/examples.py $(BUILD)/offchip
 
 demo: $(BUILD)/offchip
 	@sh .ci/demo.sh $(BUILD)/offchip $(BUILD)/demo

@@ -68,7 +68,7 @@ static int parse_platform(struct derive_options *o, char *name, size_t size, str
             break;
         }
         (void)snprintf(key, sizeof key, "%.*s", (int)(eq - sets.items[i]), sets.items[i]);
-        rc = platform_set(p, key, eq + 1, err);
+        rc = platform_set(p, key, eq + 1, NULL, err);
     }
     const struct gpu *gpu = platform_section_get(p, "gpu");
     o->l2_bytes = gpu->l2_bytes;
@@ -136,7 +136,7 @@ static int run(int argc, char **argv)
     if (parse_range(&o, &err) || parse_platform(&o, platform, sizeof platform, &err))
         return cmd_usage("%s", err.msg);
     if (!force && access(output, F_OK) == 0)
-        return cmd_fail(EXIT_DATA, "'%s' exists; --force overwrites it", output);
+        return cmd_usage("'%s' exists; --force overwrites it", output);
     struct store *in = store_open(argv[1], &err);
     if (!in)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
@@ -154,7 +154,7 @@ const struct command cmd_derive = {
                "link, by size, as if the data were in host memory; the requests that reach DRAM through\n"
                "the L2 cache of a platform. Launches and their order are kept; there is no time.",
     .examples = "  offchip derive touches accesses.db -o touches.db\n"
-                "  offchip derive requests accesses.db --addr 0x7f0000000000-0x7f000003ffff -o requests.db\n"
+                "  offchip derive requests accesses.db --addr 0x7f25ac600000-0x7f25afffffff -o requests.db\n"
                 "  offchip derive dram accesses.db --platform v100 --set l2_bytes=1MiB -o dram.db",
     .options = options,
     .run = run,

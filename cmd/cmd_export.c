@@ -119,17 +119,20 @@ static int write_all(const struct exporter *exporter, struct exporter_context *c
         rc = -1;
         err = closing;
     }
-    if (rc) {
+    const char *stream = store_stream(context->store, context->stream)->name;
+    if (rc || !context->written) {
         struct stat st;
         if (strcmp(output, "-") != 0 && lstat(output, &st) == 0 && S_ISREG(st.st_mode))
             (void)unlink(output); /* never a device or a pipe */
-        return cmd_fail(EXIT_DATA, "%s", err.msg);
+        if (rc)
+            return cmd_fail(EXIT_DATA, "%s", err.msg);
+        (void)cmd_fail(EXIT_NOTHING, "stream %s holds no record that has a form in %s", stream, exporter->name);
+    } else {
+        cmd_say("%s: %" PRIu64 " records of stream %s as %s", output, context->written, stream, exporter->name);
     }
-    cmd_say("%s: %" PRIu64 " records of stream %s as %s", output, context->written,
-            store_stream(context->store, context->stream)->name, exporter->name);
     for (size_t i = 0; i < context->skip_count; i++)
         cmd_say("left out %" PRIu64 ": %s", context->skips[i].n, context->skips[i].reason);
-    return EXIT_DONE;
+    return context->written ? EXIT_DONE : EXIT_NOTHING;
 }
 
 static int export_trace(const struct exporter *exporter, const char *path)

@@ -256,7 +256,7 @@ static int score(int argc, char **argv)
     if (wrong_options())
         return cmd_usage("%s", wrong_options());
     if (output && !force && access(output, F_OK) == 0)
-        return cmd_fail(EXIT_DATA, "'%s' exists; --force overwrites it", output);
+        return cmd_usage("'%s' exists; --force overwrites it", output);
     struct score_share shares[SHARES] = {{.percent = 1}, {.percent = 5}, {.percent = 10}, {.percent = 25}};
     struct ranked r;
     struct err err = {""};
@@ -285,7 +285,7 @@ static int reorder(int argc, char **argv)
     if (wrong_options())
         return cmd_usage("%s", wrong_options());
     if (mapping && !force && access(mapping, F_OK) == 0)
-        return cmd_fail(EXIT_DATA, "'%s' exists; --force overwrites it", mapping);
+        return cmd_usage("'%s' exists; --force overwrites it", mapping);
     struct ranked r;
     struct graph renumbered = {0};
     struct err err = {""};

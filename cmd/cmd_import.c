@@ -13,6 +13,7 @@
 #include "trace/batches.h"
 #include "trace/mem.h"
 #include "trace/nearby.h"
+#include "trace/nearest.h"
 #include "trace/reader.h"
 
 static const char *format, *output;
@@ -65,6 +66,16 @@ static int same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+static int no_such_format(const char *name)
+{
+    char hint[96];
+    struct nearest nearest = {.word = name};
+    for (size_t i = 0; readers[i]; i++)
+        nearest_offer(&nearest, readers[i]->name);
+    return cmd_usage("no format is called '%s'; see 'offchip list formats'%s", name,
+                     nearest_hint(&nearest, hint, sizeof hint));
+}
+
 static int check_operands(int argc, char **argv)
 {
     if (argc < 1)
@@ -74,7 +85,7 @@ static int check_operands(int argc, char **argv)
     if (strcmp(output, "-") == 0)
         return cmd_usage("a trace is a database and cannot go to standard output");
     if (format && !reader_find(format))
-        return cmd_usage("no format is called '%s'; see 'offchip list formats'", format);
+        return no_such_format(format);
     for (int i = 0; i < argc; i++) {
         if (strcmp(argv[i], "-") != 0 && same_file(argv[i], output))
             return cmd_usage("'%s' is both an input and the output", output);
@@ -83,7 +94,7 @@ static int check_operands(int argc, char **argv)
                 return cmd_usage("standard input is named twice");
     }
     if (!force && access(output, F_OK) == 0)
-        return cmd_fail(EXIT_DATA, "'%s' exists; --force overwrites it", output);
+        return cmd_usage("'%s' exists; --force overwrites it", output);
     return EXIT_DONE;
 }
 

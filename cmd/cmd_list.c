@@ -7,6 +7,7 @@
 #include "replay/engine.h"
 #include "replay/plot.h"
 #include "trace/exporter.h"
+#include "trace/nearest.h"
 #include "trace/reader.h"
 
 static int format;
@@ -178,7 +179,12 @@ static int run(int argc, char **argv)
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (strcmp(lists[i].name, argv[0]) == 0)
             return lists[i].list();
-    return cmd_usage("cannot list '%s'; expected engines, policies, platforms, workloads, formats or figures", argv[0]);
+    char hint[96];
+    struct nearest nearest = {.word = argv[0]};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        nearest_offer(&nearest, lists[i].name);
+    return cmd_usage("cannot list '%s'; expected engines, policies, platforms, workloads, formats or figures%s",
+                     argv[0], nearest_hint(&nearest, hint, sizeof hint));
 }
 
 const struct command cmd_list = {

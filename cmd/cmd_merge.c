@@ -50,6 +50,8 @@ static int run(int argc, char **argv)
         return cmd_usage("no results file is given");
     if (!output)
         return cmd_usage("no output is given: -o RESULTS");
+    if (!force && access(output, F_OK) == 0)
+        return cmd_usage("'%s' exists; --force overwrites it", output);
     int status = check_inputs(argc, argv);
     if (status)
         return status;

@@ -5,6 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "replay/plot.h"
+#include "trace/nearest.h"
 
 static const char *output;
 static bool script, force;
@@ -65,13 +66,25 @@ static int from_results(const struct figure *figure, int argc, char **argv)
     return status;
 }
 
+static int no_such_figure(const char *name)
+{
+    char hint[96];
+    struct nearest nearest = {.word = name};
+    for (size_t i = 0; figures[i]; i++)
+        nearest_offer(&nearest, figures[i]->name);
+    return cmd_usage("no figure is called '%s'; see 'offchip list figures'%s", name,
+                     nearest_hint(&nearest, hint, sizeof hint));
+}
+
 static int run(int argc, char **argv)
 {
     if (argc < 1)
         return cmd_usage("a figure is needed; see 'offchip list figures'");
     const struct figure *figure = figure_find(argv[0]);
     if (!figure)
-        return cmd_usage("no figure is called '%s'; see 'offchip list figures'", argv[0]);
+        return no_such_figure(argv[0]);
+    if (output && !plot_can_draw(output))
+        return cmd_usage("'%s' should end in .svg, .png or .pdf", output);
     if (argc < 2)
         return cmd_usage("figure %s needs a file to be drawn from", figure->name);
     if (figure->kinds == FIGURE_SPEC)

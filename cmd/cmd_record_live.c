@@ -74,7 +74,7 @@ int cmd_record_live(const struct record_live *r)
     if (options_of(r, &options, &err))
         return cmd_usage("%s", err.msg);
     if (!r->force && access(r->output, F_OK) == 0)
-        return cmd_fail(EXIT_DATA, "'%s' exists; --force overwrites it", r->output);
+        return cmd_usage("'%s' exists; --force overwrites it", r->output);
     struct live *live = live_open(r->interface, &options, &err);
     if (!live)
         return cmd_fail(EXIT_DATA, "%s", err.msg);

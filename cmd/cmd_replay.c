@@ -40,7 +40,7 @@ static const struct engine *pick_engine(const char *name, int *status)
 {
     const struct engine *engine = engine_find(name);
     if (!engine)
-        *status = cmd_usage("no engine is called '%s'; see 'offchip list engines'", name);
+        *status = cmd_no_engine(name);
     return engine;
 }
 
@@ -218,6 +218,8 @@ static int open_inputs(const struct engine *engine, struct input *inputs, size_t
     for (size_t g = 0; g < 3; g++)
         for (size_t i = 0; i < groups[g]; i++) {
             const char *spec = g == 0 ? argv[i] : g == 1 ? mems.items[i] : pims.items[i];
+            if (input_check(spec, &err))
+                return cmd_usage("%s", err.msg);
             if (input_open(&inputs[*count], spec, roles[g], engine->plain_files, &err))
                 return cmd_fail(EXIT_DATA, "%s", err.msg);
             ++*count;

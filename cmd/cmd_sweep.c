@@ -102,6 +102,12 @@ static void run_job(struct shared *s, size_t index)
     }
     struct input inputs[2];
     size_t opened = 0;
+    for (size_t i = 0; i < job.spec_count; i++)
+        if (input_check(job.specs[i], &err)) {
+            fail(s, true, &err);
+            sweep_job_release(&job);
+            return;
+        }
     while (opened < job.spec_count &&
            input_open(&inputs[opened], job.specs[opened], job.roles[opened], s->sweep->engine->plain_files, &err) == 0)
         opened++;
@@ -168,6 +174,28 @@ static int parse_shard(size_t *part, size_t *parts)
     return EXIT_DONE;
 }
 
+/* The first point as a request, without its inputs: what is misspelt is found before a file is made. */
+static int check_first(const struct sweep *sweep, struct err *err)
+{
+    struct sweep_job job;
+    if (sweep_job_init(&job, sweep, 0, err))
+        return -1;
+    int rc = 0;
+    for (size_t i = 0; i < job.spec_count && !rc; i++)
+        rc = input_check(job.specs[i], err);
+    struct replay_request request = {.engine = sweep->engine,
+                                     .platform = job.platform,
+                                     .policy_list = job.policy_list,
+                                     .baseline = sweep->baseline,
+                                     .sets = (const char *const *)job.sets,
+                                     .set_count = job.set_count};
+    struct replay_result result;
+    if (!rc && (rc = replay_prepare(&request, &result, err)) == 0)
+        replay_release(&result);
+    sweep_job_release(&job);
+    return rc;
+}
+
 static int execute(const struct sweep *sweep)
 {
     struct shared s = {.sweep = sweep};
@@ -176,7 +204,7 @@ static int execute(const struct sweep *sweep)
         return status;
     struct err err = {""};
     s.total = sweep_jobs(sweep, &err);
-    if (!s.total)
+    if (!s.total || check_first(sweep, &err))
         return cmd_usage("%s", err.msg);
     struct results *results = results_open(output, force ? RESULTS_FORCE : RESULTS_APPEND, &err);
     s.queue = results ? save_queue_open(results, &err) : NULL;
@@ -210,7 +238,7 @@ static int run(int argc, char **argv)
         return cmd_usage("an engine is needed: offchip sweep ENGINE INPUT... -o RESULTS");
     const struct engine *engine = engine_find(argv[0]);
     if (!engine)
-        return cmd_usage("no engine is called '%s'; see 'offchip list engines'", argv[0]);
+        return cmd_no_engine(argv[0]);
     if (!output)
         return cmd_usage("-o RESULTS is needed");
     if ((mems.count || pims.count) && !engine->roles)

@@ -172,7 +172,7 @@ static int run(int argc, char **argv)
     if (!output)
         return cmd_usage("where to? -o FILE is required");
     if (!force && access(output, F_OK) == 0)
-        return cmd_fail(EXIT_DATA, "'%s' exists; --force overwrites it", output);
+        return cmd_usage("'%s' exists; --force overwrites it", output);
     const char *spec = strncmp(argv[0], "synth:", 6) == 0 ? argv[0] + 6 : argv[0];
     struct workload w;
     struct err err = {""};

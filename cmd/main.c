@@ -6,6 +6,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/plain.h"
+#include "replay/engine.h"
+#include "trace/nearest.h"
 #include "trace/version.h"
 
 /* In the order of `offchip --help`. */
@@ -43,6 +45,16 @@ int cmd_usage(const char *format, ...)
     va_end(ap);
     (void)fprintf(stderr, "Try 'offchip %s --help'.\n", running ? running->name : "");
     return EXIT_USAGE;
+}
+
+int cmd_no_engine(const char *name)
+{
+    char hint[96];
+    struct nearest nearest = {.word = name};
+    for (size_t i = 0; engines[i]; i++)
+        nearest_offer(&nearest, engines[i]->name);
+    return cmd_usage("no engine is called '%s'; see 'offchip list engines'%s", name,
+                     nearest_hint(&nearest, hint, sizeof hint));
 }
 
 void cmd_say(const char *format, ...)
@@ -159,6 +171,10 @@ int main(int argc, char **argv)
             }
             return finish(run(commands[i], argc - 1, argv + 1));
         }
-    (void)cmd_fail(EXIT_USAGE, "'%s' is not a command; see 'offchip --help'", name);
-    return EXIT_USAGE;
+    char hint[96];
+    struct nearest nearest = {.word = name};
+    for (size_t i = 0; commands[i]; i++)
+        nearest_offer(&nearest, commands[i]->name);
+    return cmd_fail(EXIT_USAGE, "'%s' is not a command; see 'offchip --help'%s", name,
+                    nearest_hint(&nearest, hint, sizeof hint));
 }

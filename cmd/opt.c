@@ -1,8 +1,10 @@
 #include "cmd/opt.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "trace/mem.h"
+#include "trace/nearest.h"
 #include "trace/units.h"
 
 bool opt_help, opt_quiet, opt_verbose;
@@ -25,6 +27,18 @@ static const struct opt *find(const struct opt *table, const char *name, size_t 
     return NULL;
 }
 
+static int unknown(const struct opt *table, const char *arg, size_t n, struct err *err)
+{
+    char word[64], hint[96];
+    (void)snprintf(word, sizeof word, "%.*s", (int)n, arg + 2);
+    struct nearest nearest = {.word = word};
+    const struct opt *const both[] = {table, opt_common};
+    for (size_t t = 0; t < 2; t++)
+        for (const struct opt *o = both[t]; o && o->name; o++)
+            nearest_offer(&nearest, o->name);
+    return err_set(err, "unknown option '%.60s'%s", arg, nearest_hint(&nearest, hint, sizeof hint));
+}
+
 static int choose(const struct opt *o, const char *text, struct err *err)
 {
     size_t n = strlen(text);
@@ -37,7 +51,7 @@ static int choose(const struct opt *o, const char *text, struct err *err)
         }
         p += len + (p[len] == '|');
     }
-    return err_set(err, "--%s is '%.60s'; expected %s", o->name, text, o->arg);
+    return err_set(err, "--%s is '%.60s'; expected one of %s", o->name, text, o->arg);
 }
 
 static int store(const struct opt *o, const char *text, struct err *err)
@@ -78,7 +92,7 @@ static int take(const struct opt *table, int argc, char **argv, int *i, struct e
         size_t n = strcspn(arg + 2, "=");
         const struct opt *o = find(table, arg + 2, n, 0);
         if (!o)
-            return err_set(err, "unknown option '%.60s'", arg);
+            return unknown(table, arg, n, err);
         if (o->type == OPT_FLAG)
             return arg[2 + n] ? err_set(err, "--%s takes no value", o->name) : store(o, NULL, err);
         if (arg[2 + n])

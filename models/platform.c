@@ -1,5 +1,6 @@
 #include "models/platform.h"
 
+#include <errno.h>
 #include <ini.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "models/zerocopy/pcie.h"
 #include "trace/embedded.h"
 #include "trace/mem.h"
+#include "trace/nearest.h"
 
 static const struct platform_section gpu_section = {"gpu", gpu_params, sizeof(struct gpu)};
 static const struct platform_section dram_section = {"dram", dram_params, sizeof(struct dram_platform)};
@@ -134,7 +136,11 @@ static int set_number(struct load *load, const char *section, const char *key, c
             return -1;
         return remember(load->platform, ps, param_find(ps->params, key), source, load->err);
     }
-    return err_set(load->err, "[%.60s] is not a known section", section);
+    char known[200] = "";
+    size_t used = 0;
+    for (size_t s = 0; platform_sections[s] && used < sizeof known; s++)
+        used += (size_t)snprintf(known + used, sizeof known - used, " [%s]", platform_sections[s]->name);
+    return err_set(load->err, "[%.60s] is not a known section; expected [platform]%s", section, known);
 }
 
 static int on_value(void *user, const char *section, const char *key, const char *value)
@@ -163,6 +169,16 @@ static bool is_file(const char *name)
     return strchr(name, '/') || (n > 4 && strcmp(name + n - 4, ".ini") == 0);
 }
 
+static int no_such_platform(const char *name, struct err *err)
+{
+    char shipped[64], hint[96];
+    struct nearest nearest = {.word = name};
+    for (size_t i = 0; platform_shipped(i, shipped, sizeof shipped); i++)
+        nearest_offer(&nearest, shipped);
+    return err_set(err, "no platform is called '%.100s'; see 'offchip list platforms', or name an .ini file%s", name,
+                   nearest_hint(&nearest, hint, sizeof hint));
+}
+
 static int load_into(struct platform *platform, const char *name_or_file, int depth, struct err *err)
 {
     if (depth > BASE_DEPTH_MAX)
@@ -172,12 +188,11 @@ static int load_into(struct platform *platform, const char *name_or_file, int de
     if (is_file(name_or_file)) {
         line = ini_parse(name_or_file, on_value, &load);
         if (line == -1)
-            return err_set(err, "cannot open platform file '%.200s'", name_or_file);
+            return err_set(err, "cannot open platform file '%.200s': %s", name_or_file, strerror(errno));
     } else {
         const char *text = embedded(name_or_file);
         if (!text)
-            return err_set(err, "no platform is called '%.100s'; see 'offchip list platforms', or name an .ini file",
-                           name_or_file);
+            return no_such_platform(name_or_file, err);
         line = ini_parse_string(text, on_value, &load);
     }
     if (load.failed)
@@ -247,7 +262,8 @@ bool platform_has(const struct platform *platform, const char *section)
     return false;
 }
 
-int platform_set(struct platform *platform, const char *key, const char *value, struct err *err)
+int platform_set(struct platform *platform, const char *key, const char *value, const struct param *settings,
+                 struct err *err)
 {
     const char *dot = strchr(key, '.');
     size_t n = dot ? (size_t)(dot - key) : 0;
@@ -266,7 +282,15 @@ int platform_set(struct platform *platform, const char *key, const char *value, 
             return -1;
         return remember(platform, ps, row, "given on the command line", err);
     }
-    return err_set(err, "'%.60s' is neither a setting of the engine nor a number of the platform", key);
+    struct nearest nearest = {.word = name};
+    char hint[96];
+    for (const struct param *p = settings; p && p->name; p++)
+        nearest_offer(&nearest, p->name);
+    for (size_t s = 0; platform_sections[s]; s++)
+        for (const struct param *p = platform_sections[s]->params; p->name; p++)
+            nearest_offer(&nearest, p->name);
+    return err_set(err, "'%.60s' is neither a setting of the engine nor a number of the platform%s", key,
+                   nearest_hint(&nearest, hint, sizeof hint));
 }
 
 const char *platform_source(const struct platform *platform, const char *section, const char *key)

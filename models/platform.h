@@ -34,8 +34,10 @@ const void *platform_section_get(const struct platform *platform, const char *se
 /* Whether the file (or its base) sets any key of that section. */
 bool platform_has(const struct platform *platform, const char *section);
 
-/* Override one number: `key` alone where unique among sections, or section.key. */
-int platform_set(struct platform *platform, const char *key, const char *value, struct err *err);
+/* Override one number: `key` alone where unique among sections, or section.key. `settings` are the names that would
+ * have been right besides (NULL: none), for the message. */
+int platform_set(struct platform *platform, const char *key, const char *value, const struct param *settings,
+                 struct err *err);
 
 /* Where a number comes from: the text after '|', or NULL if the default stands. */
 const char *platform_source(const struct platform *platform, const char *section, const char *key);

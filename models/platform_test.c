@@ -76,12 +76,12 @@ START_TEST(numbers_can_be_set_by_key_or_section_and_key)
 {
     struct err err = {""};
     struct platform *p = platform_load("titanv", &err);
-    ck_assert_int_eq(platform_set(p, "sms", "4", &err), 0);
-    ck_assert_int_eq(platform_set(p, "gpu.l2_bytes", "1MiB", &err), 0);
+    ck_assert_int_eq(platform_set(p, "sms", "4", NULL, &err), 0);
+    ck_assert_int_eq(platform_set(p, "gpu.l2_bytes", "1MiB", NULL, &err), 0);
     const struct gpu *gpu = platform_section_get(p, "gpu");
     ck_assert_int_eq(gpu->sms, 4);
     ck_assert_int_eq(gpu->l2_bytes, 1 << 20);
-    ck_assert_int_eq(platform_set(p, "uvm.sms", "4", &err), -1);
+    ck_assert_int_eq(platform_set(p, "uvm.sms", "4", NULL, &err), -1);
     platform_free(p);
 }
 END_TEST

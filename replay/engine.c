@@ -26,7 +26,7 @@ static int set_one(struct replay_result *result, const char *key, const char *va
 {
     if (param_find(result->engine->settings, key))
         return param_set(result->engine->settings, result->settings, key, value, err);
-    if (platform_set(result->platform, key, value, err))
+    if (platform_set(result->platform, key, value, result->engine->settings, err))
         return -1;
     double number;
     (void)json_object_set_new(result->overrides, key,

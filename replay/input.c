@@ -54,6 +54,11 @@ static int hash_content(struct input *input, struct err *err)
     return 0;
 }
 
+int input_check(const char *spec, struct err *err)
+{
+    return strncmp(spec, "synth:", 6) == 0 ? workload_check(spec + 6, err) : 0;
+}
+
 int input_open(struct input *input, const char *spec, const char *role, bool plain, struct err *err)
 {
     memset(input, 0, sizeof *input);

@@ -85,6 +85,13 @@ static const char *terminal(const char *path, const struct figure *figure, char 
     return buf;
 }
 
+bool plot_can_draw(const char *path)
+{
+    static const struct figure any = {.name = ""};
+    char term[256];
+    return terminal(path, &any, term, sizeof term) != NULL;
+}
+
 /* Run gnuplot on `script`; what it says on stderr goes to *err. */
 static int run_gnuplot(const char *script, struct err *err)
 {

@@ -52,6 +52,9 @@ const struct figure *figure_find(const char *name);
  * the figure's own. */
 int plot_script(const struct figure *figure, const struct figure_input *input, FILE *out, struct err *err);
 
+/* Whether the name of a file to draw into ends in .svg, .png or .pdf. */
+bool plot_can_draw(const char *path);
+
 /* Draw into `path` by its ending: .svg, .png or .pdf. The file is made whole or not at all. */
 int plot_draw(const struct figure *figure, const struct figure_input *input, const char *path, struct err *err);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/mem.h"
+#include "trace/nearest.h"
 
 static const struct policy_head *find(const struct engine *engine, const char *name)
 {
@@ -16,12 +17,17 @@ static const struct policy_head *find(const struct engine *engine, const char *n
 
 static int unknown(const struct engine *engine, const char *name, struct err *err)
 {
-    char known[400] = "";
+    char known[300] = "", hint[96];
     size_t used = 0;
-    for (size_t i = 0; engine->policies[i] && used < sizeof known; i++)
-        used +=
-            (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", engine->policies[i]->name);
-    return err_set(err, "engine %s has no policy '%.60s'; expected %s", engine->name, name, known);
+    struct nearest nearest = {.word = name};
+    for (size_t i = 0; engine->policies[i]; i++) {
+        nearest_offer(&nearest, engine->policies[i]->name);
+        if (used < sizeof known)
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
+                                     engine->policies[i]->name);
+    }
+    return err_set(err, "engine %s has no policy '%.60s'; expected %s%s", engine->name, name, known,
+                   nearest_hint(&nearest, hint, sizeof hint));
 }
 
 static int start_policy(struct policy_list *list, const struct engine *engine, const char *name, struct err *err)

@@ -7,6 +7,7 @@
 
 #include "replay/engine.h"
 #include "trace/mem.h"
+#include "trace/nearest.h"
 
 enum { KEYS_MAX = 24, SEEN_MAX = 128, METRICS_MAX = 64, TEXT = 256 };
 
@@ -248,6 +249,16 @@ static bool any_run_has(const struct run_set *runs, const char *metric)
     return false;
 }
 
+static int no_such_metric(const struct run_set *runs, const char *word, struct err *err)
+{
+    char hint[96];
+    struct nearest nearest = {.word = word};
+    const char *name;
+    json_t *value;
+    json_object_foreach(runs->runs[0].metrics, name, value) nearest_offer(&nearest, name);
+    return err_set(err, "no run has a metric '%.60s'%s", word, nearest_hint(&nearest, hint, sizeof hint));
+}
+
 /* Add the metrics of a comma-separated list that are not there yet. Parts need not have what a headline names. */
 static int add_metrics(struct metrics *metrics, const struct run_set *runs, const char *list, bool headline,
                        struct err *err)
@@ -261,7 +272,7 @@ static int add_metrics(struct metrics *metrics, const struct run_set *runs, cons
         if (!there && headline && runs->runs[0].part_by)
             continue;
         if (!there)
-            return err_set(err, "no run has a metric '%s'", name);
+            return no_such_metric(runs, name, err);
         while (known < metrics->count && strcmp(metrics->names[known], name) != 0)
             known++;
         metrics->count += known == metrics->count;
@@ -509,6 +520,23 @@ static int fill_pivot(struct report *report, const struct run_set *runs, const s
     return 0;
 }
 
+static int no_such_key(const struct run_set *runs, const struct keys *keys, const char *word, struct err *err)
+{
+    char known[300] = "policy", hint[96];
+    size_t used = strlen(known);
+    struct nearest nearest = {.word = word};
+    const char *name;
+    json_t *value;
+    json_object_foreach(runs->runs[0].settings, name, value) nearest_offer(&nearest, name);
+    for (size_t k = 0; k < keys->count; k++) {
+        nearest_offer(&nearest, keys->names[k]);
+        if (used < sizeof known)
+            used += (size_t)snprintf(known + used, sizeof known - used, ", %s", keys->names[k]);
+    }
+    return err_set(err, "no run has a key '%.60s' to pivot by; the runs differ in %s%s", word, known,
+                   nearest_hint(&nearest, hint, sizeof hint));
+}
+
 static int pivot(struct report *report, const struct run_set *runs, const struct keys *keys,
                  const struct report_options *options, const struct metrics *metrics, struct err *err)
 {
@@ -524,7 +552,7 @@ static int pivot(struct report *report, const struct run_set *runs, const struct
         rc = rc || text_index(&columns, text, err) == SIZE_MAX ? -1 : 0;
     }
     if (!rc && !known)
-        rc = err_set(err, "no run has a key '%.60s' to pivot by", options->pivot);
+        rc = no_such_key(runs, keys, options->pivot, err);
     size_t lead = 0;
     for (size_t k = 0; k <= keys->count; k++)
         lead += strcmp(k < keys->count ? keys->names[k] : "policy", options->pivot) != 0;

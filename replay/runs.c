@@ -1,5 +1,6 @@
 #include "replay/runs.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,7 +252,7 @@ int run_set_load(struct run_set *set, const char *path, struct err *err)
 {
     FILE *f = fopen(path, "rb");
     if (!f)
-        return err_set(err, "cannot open '%s'", path);
+        return err_set(err, "cannot open '%s': %s", path, strerror(errno));
     int c = fgetc(f);
     while (c == ' ' || c == '\n' || c == '\t' || c == '\r')
         c = fgetc(f);

@@ -200,7 +200,8 @@ static int set_policy(struct sweep_job *job, const struct engine *engine, const 
         const struct replay_policy *p = &list.policies[i];
         if (strlen(p->head->name) == (size_t)(dot - key) && strncmp(p->head->name, key, (size_t)(dot - key)) == 0) {
             *taken = true;
-            rc = param_set(p->head->params, p->params, dot + 1, value, err);
+            if (param_set(p->head->params, p->params, dot + 1, value, err))
+                rc = err_at(err, "--grid %.60s", key);
         }
         char label[512];
         replay_policy_label(p, label, sizeof label);
@@ -236,6 +237,22 @@ static int set_workload(struct sweep_job *job, const char *key, const char *valu
     return 0;
 }
 
+/* Whether the key is POLICY.PARAMETER of a policy of the engine; set_policy() has not found it in the list. */
+static bool unlisted_policy(const struct engine *engine, const char *key)
+{
+    size_t n = strcspn(key, ".");
+    for (size_t i = 0; key[n] && engine->policies[i]; i++)
+        if (strlen(engine->policies[i]->name) == n && memcmp(engine->policies[i]->name, key, n) == 0)
+            return true;
+    return false;
+}
+
+static int not_listed(const struct sweep_job *job, const char *key, struct err *err)
+{
+    return err_set(err, "--grid %.60s: no policy %.*s is in the list '%.100s'", key, (int)strcspn(key, "."), key,
+                   job->policy_list);
+}
+
 static int apply(struct sweep_job *job, const struct sweep *sweep, const char *key, const char *value, struct err *err)
 {
     bool taken = false;
@@ -249,7 +266,7 @@ static int apply(struct sweep_job *job, const struct sweep *sweep, const char *k
     if (set_policy(job, sweep->engine, key, value, &taken, err) ||
         (!taken && set_workload(job, key, value, &taken, err)))
         return -1;
-    return taken ? 0 : add_set(job, key, value, err);
+    return taken ? 0 : unlisted_policy(sweep->engine, key) ? not_listed(job, key, err) : add_set(job, key, value, err);
 }
 
 int sweep_job_init(struct sweep_job *job, const struct sweep *sweep, size_t index, struct err *err)

@@ -81,7 +81,7 @@ static int check_target(const char *path, bool force, struct err *err)
         return errno == ENOENT ? 0 : err_set(err, "cannot create '%s': %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode))
         return err_set(err, "cannot create '%s': it exists and is not a file", path);
-    return force ? 0 : err_set(err, "'%s' exists; --force replaces it", path);
+    return force ? 0 : err_set(err, "'%s' exists; --force overwrites it", path);
 }
 
 static int fill(const char *temporary, int (*make)(sqlite3 *db, void *ctx, struct err *err), void *ctx, struct err *err)
@@ -114,7 +114,7 @@ static int take_place(const char *temporary, const char *target, const char *pat
             return 0;
         }
     }
-    return errno == EEXIST ? err_set(err, "'%s' exists; --force replaces it", path)
+    return errno == EEXIST ? err_set(err, "'%s' exists; --force overwrites it", path)
                            : err_set(err, "cannot create '%s': %s", path, strerror(errno));
 }
 
@@ -201,7 +201,10 @@ static int check_head(const char *path, int fd, struct err *err)
     if (got < 0)
         return err_set(err, "cannot read '%s': %s", path, strerror(errno));
     if ((size_t)got < sizeof magic || memcmp(head, magic, sizeof magic) != 0)
-        return err_set(err, "'%s' is not an offchip file: it is no SQLite database", path);
+        return err_set(
+            err,
+            "'%s' is not an offchip file: it is no SQLite database ('offchip import' makes a trace of a foreign file)",
+            path);
     if ((size_t)got < sizeof head)
         return err_set(err, "'%s' is cut off after %zd bytes", path, got);
     if (head[JOURNAL_BYTE] != JOURNAL_ROLLBACK)

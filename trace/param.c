@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/mem.h"
+#include "trace/nearest.h"
 #include "trace/units.h"
 
 const struct param *param_find(const struct param *table, const char *name)
@@ -34,11 +35,16 @@ void param_defaults(const struct param *table, void *owner)
 
 static int unknown_name(const struct param *table, const char *name, struct err *err)
 {
-    char known[400] = "";
+    char known[300] = "", hint[96];
     size_t used = 0;
-    for (const struct param *p = table; p && p->name && used < sizeof known; p++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", p->name);
-    return err_set(err, "'%.60s' is not a known parameter; expected %s", name, *known ? known : "none");
+    struct nearest nearest = {.word = name};
+    for (const struct param *p = table; p && p->name; p++) {
+        nearest_offer(&nearest, p->name);
+        if (used < sizeof known)
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", p->name);
+    }
+    return err_set(err, "'%.60s' is not a known parameter; expected %s%s", name, *known ? known : "none",
+                   nearest_hint(&nearest, hint, sizeof hint));
 }
 
 static int set_choice(const struct param *row, void *owner, const char *text, struct err *err)
@@ -54,6 +60,17 @@ static int set_choice(const struct param *row, void *owner, const char *text, st
         p += len + (p[len] == '|');
     }
     return err_set(err, "%s is '%.60s'; expected one of %s", row->name, text, row->unit);
+}
+
+static int out_of_range(const struct param *row, const char *text, struct err *err)
+{
+    char lo[32], hi[32];
+    if (row->type == PARAM_BYTES)
+        return err_set(err, "%s is %.60s; expected %s to %s (a bare number is bytes)", row->name, text,
+                       units_format_bytes((int64_t)row->lo, lo, sizeof lo),
+                       units_format_bytes((int64_t)row->hi, hi, sizeof hi));
+    return err_set(err, "%s is %.60s; expected %.15g to %.15g%s%s", row->name, text, row->lo, row->hi,
+                   *row->unit ? " " : "", row->unit);
 }
 
 int param_set(const struct param *table, void *owner, const char *name, const char *text, struct err *err)
@@ -89,8 +106,7 @@ int param_set(const struct param *table, void *owner, const char *name, const ch
         return err_at(err, "%s", name);
     double checked = row->type == PARAM_REAL ? real : (double)whole;
     if (checked < row->lo || checked > row->hi)
-        return err_set(err, "%s is %.60s; expected %.15g to %.15g%s%s", name, text, row->lo, row->hi,
-                       *row->unit ? " " : "", row->unit);
+        return out_of_range(row, text, err);
     if (row->type == PARAM_REAL)
         *(double *)field(row, owner) = real;
     else

@@ -167,6 +167,14 @@ int schema_check(struct schema *schema, sqlite3 *db, int required, struct err *e
     int64_t id, version;
     if (read_number(db, "PRAGMA application_id", &id, err) || read_number(db, "PRAGMA user_version", &version, err))
         return -1;
+    static const struct {
+        int32_t id;
+        const char *what;
+    } ours[] = {{SCHEMA_TRACE_ID, "a trace ('offchip info' reads it)"},
+                {SCHEMA_RESULTS_ID, "a results file ('offchip report' reads it)"}};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (id == ours[i].id && id != schema->application_id)
+            return err_set(err, "this is %s; expected %s", ours[i].what, schema->what);
     if (id != schema->application_id)
         return err_set(err, "an SQLite database, but not %s (application_id is %lld, expected %d)", schema->what,
                        (long long)id, (int)schema->application_id);

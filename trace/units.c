@@ -104,7 +104,11 @@ static int parse_suffixed(const char *text, const struct suffix *suffixes, const
         *value = (int64_t)scaled;
         return 0;
     }
-    return err_set(err, "'%.80s' is not %s with a known unit", text, what);
+    char known[80] = "";
+    size_t used = 0;
+    for (const struct suffix *s = suffixes + 1; s->name && used < sizeof known; s++)
+        used += (size_t)snprintf(known + used, sizeof known - used, " %s", s->name);
+    return err_set(err, "'%.80s' is not a number of %s; known units:%s", text, what, known);
 }
 
 int units_parse_bytes(const char *text, int64_t *bytes, struct err *err)

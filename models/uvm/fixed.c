@@ -61,7 +61,10 @@ static int fixed_init(void *state, struct err *err)
 {
     int64_t g = ((const struct uvm_fixed_state *)state)->granularity;
     if (g & (g - 1))
-        return err_set(err, "granularity is %lld bytes; expected a power of two from 4KiB to 2MiB", (long long)g);
+        return err_set(err,
+                       "policy fixed: granularity is %lld bytes; expected a power of two from 4KiB to 2MiB (64KiB is "
+                       "one, 64KB is 64000 bytes)",
+                       (long long)g);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/mem.h"
+#include "trace/nearest.h"
 
 extern const struct workload_type workload_launch_touch;
 extern const struct workload_type workload_conv2d, workload_fdtd2d, workload_bicg, workload_nw, workload_triad;
@@ -79,29 +80,67 @@ const struct workload_type *workload_find(const char *name)
     return NULL;
 }
 
-static int open_type(struct workload *w, const char *keys, struct err *err)
+static int no_such_workload(const char *name, struct err *err)
+{
+    char hint[96];
+    struct nearest nearest = {.word = name};
+    for (size_t i = 0; workload_types[i]; i++)
+        nearest_offer(&nearest, workload_types[i]->name);
+    return err_set(err, "no workload is called '%s'; see 'offchip list workloads'%s", name,
+                   nearest_hint(&nearest, hint, sizeof hint));
+}
+
+static int read_keys(struct workload *w, const char *keys, struct err *err)
 {
     if (param_list_init(&w->keys, keys, err))
         return -1;
     w->params = mem_zalloc(1, w->type->params_size, err);
-    if (!w->params)
-        return -1;
-    if (param_list_apply(&w->keys, w->type->params, w->params, err))
+    return w->params ? param_list_apply(&w->keys, w->type->params, w->params, err) : -1;
+}
+
+static int open_type(struct workload *w, const char *keys, struct err *err)
+{
+    if (read_keys(w, keys, err))
         return -1;
     w->state = w->type->open(w->params, err);
     return w->state ? 0 : -1;
 }
 
-int workload_open(struct workload *workload, const char *spec, struct err *err)
+/* The type that the spec names; *keys is what follows the name. NULL with *err set if there is none. */
+static const struct workload_type *type_of(const char *spec, const char **keys, struct err *err)
 {
-    memset(workload, 0, sizeof *workload);
     size_t n = strcspn(spec, ",");
     char name[64];
     (void)snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), spec);
-    workload->type = workload_find(name);
+    const struct workload_type *type = workload_find(name);
+    if (!type)
+        (void)no_such_workload(name, err);
+    *keys = spec[n] ? spec + n + 1 : "";
+    return type;
+}
+
+int workload_check(const char *spec, struct err *err)
+{
+    const char *keys;
+    struct workload w = {.type = type_of(spec, &keys, err)};
+    if (!w.type)
+        return -1;
+    int rc = read_keys(&w, keys, err);
+    if (rc)
+        (void)err_at(err, "workload %s", w.type->name);
+    param_list_release(&w.keys);
+    free(w.params);
+    return rc;
+}
+
+int workload_open(struct workload *workload, const char *spec, struct err *err)
+{
+    memset(workload, 0, sizeof *workload);
+    const char *keys;
+    workload->type = type_of(spec, &keys, err);
     if (!workload->type)
-        return err_set(err, "no workload is called '%s'; see 'offchip list workloads'", name);
-    if (open_type(workload, spec[n] ? spec + n + 1 : "", err)) {
+        return -1;
+    if (open_type(workload, keys, err)) {
         const char *type_name = workload->type->name;
         workload_close(workload);
         return err_at(err, "workload %s", type_name);

@@ -49,6 +49,9 @@ extern const struct workload_type *const workload_types[];
 
 const struct workload_type *workload_find(const char *name);
 
+/* Whether the name and the keys of a spec are right, without making anything: a failure is one of usage. */
+int workload_check(const char *spec, struct err *err);
+
 /* spec = "NAME,key=value,..." (without "synth:"). Released with workload_close(). */
 int workload_open(struct workload *workload, const char *spec, struct err *err);
 void workload_close(struct workload *workload);

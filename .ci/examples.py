@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""make check-examples: every example that a reader may try is tried.
+
+usage: examples.py PROGRAM [WORD]. Commands come from `offchip COMMAND --help`, from EXAMPLES of the man pages, and from
+the code blocks of README.md and docs/*.md: lines in which offchip is run. Each page runs in order in a fresh folder that
+holds inputs of the names that the examples use, made here from fixtures/; each command must end with status 0. What
+needs hardware or takes minutes is not run, and said so. With WORD, only pages whose name holds it."""
+import glob
+import gzip
+import lzma
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = os.path.abspath(sys.argv[1])
+BUILD = os.path.dirname(PROGRAM)
+ROOT = os.getcwd()
+NOT_RUN = [(r'--interface|tcpdump', 'a network card and root'), (r'--counters|--accesses', 'a GPU'), (r'\bmpirun\b', 'MPI'),
+           (r'seq 20', 'minutes'), (r'graph=uk5', 'the graph itself'), (r'\.load /usr/local', 'make install'),
+           (r'\breadahead\b', "the page's own policy, which its test compiles and runs")]
+
+
+def from_help():
+    listing = subprocess.run([PROGRAM, '--help'], capture_output=True, text=True, check=True).stdout
+    for command in re.findall(r'^  ([a-z]+) ', listing, re.M):
+        text = subprocess.run([PROGRAM, command, '--help'], capture_output=True, text=True, check=True).stdout
+        examples = text.partition('\nExamples:\n')[2]
+        yield 'offchip %s --help' % command, examples
+
+
+def from_man():
+    for page in sorted(glob.glob('docs/man/*.scd')):
+        with open(page) as f:
+            text = f.read()
+        part = re.search(r'^# EXAMPLES\n(.*?)(^# |\Z)', text, re.M | re.S)
+        if part:
+            yield page, '\n'.join(line for line in part[1].replace('\\*', '*').split('\n') if line.startswith('\t'))
+
+
+def from_docs():
+    for page in ['README.md'] + sorted(glob.glob('docs/*.md')):
+        with open(page) as f:
+            yield page, '\n'.join(line for line in f.read().split('\n') if line.startswith('    '))
+
+
+def commands(text):
+    """Whole commands: lines joined at a backslash and inside quotes."""
+    whole = ''
+    for line in text.split('\n'):
+        whole = whole[:-1] + line.strip() if whole.endswith('\\') else (whole + '\n' + line.strip()) if whole else line.strip()
+        if whole.endswith('\\'):
+            continue
+        try:
+            words = shlex.split(whole, comments=True)
+        except ValueError:
+            if whole.count('\n') < 5:
+                continue
+            words = []
+        run = any(w in ('offchip', 'build/offchip') and (i == 0 or words[i - 1] in ('|', '&&')) for i, w in enumerate(words))
+        if run or '<(offchip' in whole:
+            yield whole
+        whole = ''
+
+
+def quiet(*args, **more):
+    subprocess.run(args, check=True, stdout=subprocess.DEVNULL, **more)
+
+
+def make_inputs(folder):
+    """Files of the names that examples use."""
+    path = lambda name: os.path.join(folder, name)
+    offchip = lambda *args: quiet(PROGRAM, *args[:1], '-q', *args[1:])
+    os.mkdir(folder)
+    recording = 'fixtures/traces/uvm_seq_256MiB_complete.csv.xz'
+    shutil.copy(recording, path('recording.csv.xz'))
+    with lzma.open(recording) as f:
+        rows = f.read()
+    half = rows.index(b'\n', len(rows) // 2) + 1
+    for name, part in (('capture.csv.gz', rows), ('part1.csv.gz', rows[:half]), ('part2.csv.gz', rows[half:])):
+        with gzip.open(path(name), 'wb') as f:
+            f.write(part)
+    with open(path('events.csv'), 'wb') as f:
+        f.write(rows)
+    offchip('import', recording, '-o', path('s.db'))
+    for name in ('recording.db', 'trace.db', 't.db', 'app.db'):
+        shutil.copy(path('s.db'), path(name))
+    offchip('replay', 'uvm', 'synth:bicg,bytes=16MiB', '-o', path('results.db'))
+    offchip('sweep', 'uvm', 'synth:bicg,bytes=16MiB', 'synth:nw,bytes=16MiB', '--policy', 'tree,adaptive', '--grid',
+            'oversubscription_pct=0|125', '-o', path('results.db'))
+    for i, name in enumerate(('shard-1.db', 'shard-2.db', 'part1.db', 'part2.db', 'monday.db', 'tuesday.db')):
+        offchip('replay', 'uvm', 'synth:bicg,bytes=%dMiB' % (4 + i), '--policy', 'tree,adaptive', '-o', path(name))
+    offchip('import', 'fixtures/traces/accesses_h200.txt.xz', '-o', path('accesses.db'))
+    offchip('import', 'fixtures/captures/matching.pcap', '-o', path('pcie.db'))
+    shutil.copy('fixtures/captures/matching.pcap', path('capture.pcap'))
+    shutil.copytree('fixtures/accelsim', path('traces'))
+    os.makedirs(path('hw_run'))
+    shutil.copytree('fixtures/accelsim', path('hw_run/bfs'))
+    with open(path('requests.csv'), 'w') as f:
+        f.write('kind,time_cycles,addr,bytes,id\n')
+        f.writelines('DRAM_READ,%d,%d,64,%d\n' % (i * 3, i * 4096 % 65536, i) for i in range(500))
+    with open(path('microbenchmarks.csv'), 'w') as f:
+        f.write('what,bytes,ms\n')
+        f.writelines('%s,%d,%g\n' % (what, 1 << k, 0.1 + (1 << k) / 8e6) for what in ('copy_hd', 'copy_dh') for k in range(16, 24))
+    edges = [(i, (i * 7 + k * k * 5 + 1) % 64) for i in range(64) for k in range(6)]
+    with open(path('web.mtx'), 'w') as f:
+        f.write('%%%%MatrixMarket matrix coordinate pattern general\n64 64 %d\n' % len(edges))
+        f.writelines('%d %d\n' % (a + 1, b + 1) for a, b in edges)
+    with gzip.open(path('soc.txt.gz'), 'wt') as f:
+        f.writelines('%d\t%d\n' % (a * 10, b * 10) for a, b in edges)
+    offchip('graph', 'convert', 'synth:kron,scale=12,k=8', '-o', path('NAME.bel'))
+    offchip('graph', 'convert', 'synth:kron,scale=12,k=8', '-o', path('kron20.bel'))
+    for name in ('kron20.bel.col', 'kron20.bel.dst'):
+        shutil.move(path(name), path('small-' + name))
+    with open(path('rows.txt'), 'w') as f:
+        f.writelines('%d\n' % (i * i % 5000) for i in range(20000))
+    with open(path('query.sql'), 'w') as f:
+        f.write('SELECT count(*) AS n FROM records;\n')
+    with open(path('app'), 'w') as f:
+        f.write('#!/bin/sh\nexec %s/standin/target init context alloc play destroy\n' % BUILD)
+    os.chmod(path('app'), 0o755)
+    os.symlink(os.path.join(ROOT, 'fixtures'), path('fixtures'))
+    os.mkdir(path('build'))
+    os.symlink(PROGRAM, path('build/offchip'))
+
+
+def clean(command, folder):
+    """Outputs of the command that lie there as inputs of another: the example makes its own."""
+    for name in re.findall(r'(?:-o|--html|--mapping) (\S+)', command):
+        for found in glob.glob(os.path.join(folder, name) + '*'):
+            if os.path.isfile(found):
+                os.unlink(found)
+
+
+def main():
+    word = sys.argv[2] if len(sys.argv) > 2 else ''
+    work = tempfile.mkdtemp(prefix='offchip-examples-')
+    env = dict(os.environ, PATH=BUILD + ':' + os.environ['PATH'], HOME=work, LC_ALL='C',
+               LD_LIBRARY_PATH=BUILD + '/standin', STANDIN_EVENTS=os.path.join(work, 'inputs/events.csv'))
+    os.makedirs(os.path.join(work, '.local/share/bash-completion/completions'))
+    make_inputs(os.path.join(work, 'inputs'))
+    passed = failed = skipped = 0
+    for page, text in [*from_help(), *from_man(), *from_docs()]:
+        if word not in page:
+            continue
+        folder = os.path.join(work, 'page')
+        shutil.copytree(os.path.join(work, 'inputs'), folder, symlinks=True)
+        for command in commands(text):
+            why = [reason for sign, reason in NOT_RUN if re.search(sign, command)]
+            if why:
+                skipped += 1
+                print('skip %s: %s\n     needs %s' % (page, command, why[0]))
+                continue
+            clean(command, folder)
+            try:
+                done = subprocess.run(['bash', '-o', 'pipefail', '-c', command], cwd=folder, env=env, capture_output=True,
+                                      timeout=120, stdin=subprocess.DEVNULL)
+                status, said = done.returncode, done.stderr.decode(errors='replace')
+            except subprocess.TimeoutExpired:
+                status, said = 124, 'took more than two minutes'
+            good = status == 0 or (status == 141 and '| head' in command)  # head has seen enough
+            passed, failed = passed + good, failed + (not good)
+            if not good:
+                print('FAIL %s: %s\n     status %d: %s' % (page, command, status, said.strip()))
+        shutil.rmtree(folder)
+    shutil.rmtree(work)
+    print('examples: %d run, %d not' % (passed + failed, skipped))
+    print('%d passed, %d failed' % (passed, failed))
+    return 1 if failed or not passed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
