@@ -126,9 +126,9 @@ endif
 all: $(BUILD)/offchip $(INJECT) $(ACCESSES)
 
 # --- what is embedded: the schema and the shipped platforms ---
-$(BUILD)/gen/embedded.c: .ci/embed.sh $(PLATFORMS) $(wildcard trace/*.sql replay/*.html)
+$(BUILD)/gen/embedded.c: .ci/embed.sh $(PLATFORMS) $(wildcard trace/*.sql replay/*.html cmd/*.bash)
 	@mkdir -p $(@D)
-	$(Q)sh .ci/embed.sh $(wildcard trace/*.sql replay/*.html) $(PLATFORMS) > $@.tmp && mv $@.tmp $@
+	$(Q)sh .ci/embed.sh $(wildcard trace/*.sql replay/*.html cmd/*.bash) $(PLATFORMS) > $@.tmp && mv $@.tmp $@
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
