@@ -69,6 +69,11 @@ for c in $($prog --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     rm -f /tmp/offchip-o.$$ /tmp/offchip-m.$$
 done
 
+# A reader finds every page from the README.
+for page in docs/*.md; do
+    grep -qF "($page)" README.md || say "README.md does not link $page"
+done
+
 for page in docs/man/*.scd; do
     scdoc < "$page" > /dev/null || say "$page is not what scdoc reads"
 done
