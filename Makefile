@@ -224,8 +224,10 @@ bench: $(BUILD)/offchip $(BENCHES)
 	@sh .ci/bench.sh $(BUILD)/offchip $(BENCHES)
 
 # Every experiment of the papers beside the published numbers; QUICK=1 leaves out the long ones.
+# The book: docs/reproduction.md and docs/figures; QUICK=1 leaves out the long runs and writes build/reproduction.md;
+# KEEP=DIR keeps what commands printed, so that a stopped run goes on.
 reproduce: $(BUILD)/offchip
-	@python3 .ci/reproduce.py $(BUILD)/offchip docs/reproduction.md $(if $(QUICK),--quick)
+	@python3 .ci/reproduce.py $(BUILD)/offchip $(if $(QUICK),$(BUILD)/reproduction.md --quick,docs/reproduction.md) $(if $(KEEP),--keep $(KEEP))
 
 # SOAK_N random kill -9 and all else that must not lose anything; the sweep of 3,240 points killed and sharded; Slurm.
 SOAK_N ?= 500

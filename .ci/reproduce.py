@@ -1,7 +1,10 @@
-"""make reproduce: docs/reproduction.md from real runs. Usage: reproduce.py PROGRAM OUT [--quick]
+"""make reproduce: the reproduction book from real runs. Usage: reproduce.py PROGRAM OUT.md [--quick] [--keep DIR]
 
-Python 3 standard library only. Each command runs once, its JSON is kept in memory. No dates, no wall times: two runs give
-the same bytes. The experiments stand in reproduction/*.py, one file per paper."""
+Figures are drawn into the folder figures beside OUT. With --keep an interrupted run goes on where it stopped: what commands
+printed is kept in DIR, by program and command line. Python 3 standard library only. Each command runs once. No dates, no
+wall times: two runs give the same bytes. The experiments stand in reproduction/*.py, one file per paper. Status 1: a
+command failed, or a row that is off gives no reason."""
+import argparse
 import os
 import sys
 import tempfile
@@ -18,17 +21,23 @@ import zerocopy  # noqa: E402
 
 
 def main():
-    prog, out = sys.argv[1:3]
-    quick = "--quick" in sys.argv[3:]
+    p = argparse.ArgumentParser()
+    p.add_argument("program")
+    p.add_argument("out")
+    p.add_argument("--quick", action="store_true")
+    p.add_argument("--keep")
+    a = p.parse_args()
+    if a.keep:
+        os.makedirs(a.keep, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
-        b = book.Book(prog, quick, scratch)
+        b = book.Book(a.program, a.quick, scratch, os.path.join(os.path.dirname(a.out), "figures"), a.keep)
         for part in (uvm, zerocopy, dram, placement, measured, figures):
             part.write(b)
         text = b.text()
-    with open(out + ".part", "w", encoding="utf-8") as f:
+    with open(a.out + ".part", "w", encoding="utf-8") as f:
         f.write(text)
-    os.replace(out + ".part", out)
-    print(b.summary())
+    os.replace(a.out + ".part", a.out)
+    print(b.one_line())
     return 1 if b.failed else 0
 
 

@@ -100,14 +100,14 @@ def spans(numbers):
 
 
 class Book:
-    def __init__(self, prog, quick, scratch, keep=None):
-        self.prog, self.quick, self.scratch, self.keep = prog, quick, scratch, keep
+    def __init__(self, prog, quick, scratch, figures, keep=None):
+        self.prog, self.quick, self.scratch, self.figures, self.keep = prog, quick, scratch, figures, keep
         self.cache, self.parts, self.failed = {}, [], 0
         self.commands, self.used, self.read = {}, [], []
         self.tally, self.chapter = {}, None
         self.open_table = False
-        with open("cmd/cmd.h", encoding="utf-8") as f:
-            self.version = re.search(r'OFFCHIP_VERSION "([^"]+)"', f.read()).group(1)
+        with open("Makefile", encoding="utf-8") as f:  # the release: what git calls the sources would name this page's own commit
+            self.version = re.search(r"^VERSION .*echo ([0-9.]+)", f.read(), re.M).group(1)
         if keep:
             with open(prog, "rb") as f:
                 self.program = hashlib.sha256(f.read()).hexdigest()
@@ -117,6 +117,10 @@ class Book:
         """A file of the scratch folder; commands are shown with its bare name."""
         return os.path.join(self.scratch, name)
 
+    def stored(self, name):
+        """A results file; with --keep it stays, and a sweep goes on where it stopped."""
+        return os.path.join(self.keep, self.program[:16] + "-" + name) if self.keep else self.path(name)
+
     def write_file(self, name, text):
         with open(self.path(name), "w", encoding="utf-8") as f:
             f.write(text)
@@ -124,17 +128,19 @@ class Book:
 
     def shown(self, args):
         text = shlex.join(["offchip", *args]).replace(self.scratch + "/", "")
+        if self.keep:
+            text = text.replace(os.path.join(self.keep, self.program[:16] + "-"), "")
         return text.replace(" --format json", "")
 
-    def mention(self, args, shown=None):
+    def mention(self, shown):
         """Give the command its number and let the row in work name it."""
-        n = self.commands.setdefault(shown or self.shown(args), len(self.commands) + 1)
+        n = self.commands.setdefault(shown, len(self.commands) + 1)
         if n not in self.used:
             self.used.append(n)
 
     def run(self, args):
         kept = None
-        if self.keep and not any(self.scratch in a for a in args):
+        if self.keep and args[0] not in ("plot", "sweep") and not any(self.scratch in a for a in args):
             kept = os.path.join(self.keep, hashlib.sha256("\0".join([self.program, *args]).encode()).hexdigest())
             if os.path.exists(kept):
                 with open(kept, encoding="utf-8") as f:
@@ -151,7 +157,7 @@ class Book:
 
     def call(self, args, json_out=True, full=False, shown=None):
         key = tuple(args)
-        self.mention(args, shown)
+        self.mention(shown or self.shown(args))
         if key not in self.cache:
             if full and self.quick:
                 raise NotRun
@@ -171,6 +177,20 @@ class Book:
     def outcome(self, command, full=False):
         """Runs with their notes."""
         return self.call(["replay", *command.split(), "--format", "json"], full=full)
+
+    def picture(self, name, figure, inputs, caption, full=False, arguments=()):
+        """Draw a figure from runs ('ENGINE INPUT...') or files; what stands in the page for it."""
+        if full and self.quick:
+            return f"(Figure {name}: not run in quick mode.)"
+        files = []
+        for i, command in enumerate(inputs):
+            if " " in command:
+                command = self.write_file(f"{name}-{i}.json", json.dumps(self.outcome(command, full)))
+            files.append(command)
+        out = os.path.join(self.figures, name + ".svg")
+        os.makedirs(self.figures, exist_ok=True)
+        self.run(["plot", figure, *files, *arguments, "-o", out, "--force"])
+        return f"![{caption}](figures/{name}.svg)\n{caption[0].upper() + caption[1:]}: `plot {figure}` of {self.source() or 'files'}."
 
     # --- the page ---
     def section(self, title, text="", chapter=None):
@@ -199,9 +219,10 @@ class Book:
         self.read.clear()
         return text
 
-    def row(self, place, claim, paper, ours, why="", neutral=None, low=None, high=None, shown=None, unit="", form=None):
+    def row(self, place, claim, paper, ours, why="", neutral=None, low=None, high=None, shown=None, unit="", form=None, always=False):
         """ours: a function. paper: a number; None (low..high, or nothing printed); or a text with 'ours' a bool, or a pair
-        of a bool and what to show. why: shown where the row is off; always with a leading '!'. form: how to print ours."""
+        of a bool and what to show. why: shown where the row is off, always with
+        a leading '!'; a function is called only then, or always. form: how to print ours."""
         if not self.open_table:
             self.table("place", "claim", "paper", "ours", "ratio", "verdict", "where it differs, why", "from")
             self.open_table = True
@@ -228,6 +249,16 @@ class Book:
         count[verdict] = count.get(verdict, 0) + 1
         if shown is None:
             shown = paper if isinstance(paper, str) else number(paper) + unit if paper is not None else f"{number(low)} to {number(high)}{unit}"
+        if callable(why):
+            if verdict in PLAIN and not always:
+                why = ""
+            else:
+                used, read = list(self.used), list(self.read)  # a reason's runs are not the row's
+                try:
+                    why = why()
+                except NotRun:
+                    why = ""
+                self.used, self.read = used, read
         if verdict not in PLAIN and not why and not error:
             self.failed += 1
             print(f"reproduce: {place}: {claim}: {verdict}, and no reason is given", file=sys.stderr)

@@ -6,41 +6,41 @@ DATASET = "not covered, because it needs trained networks on data sets that are 
 SHOTS = "not covered, because it is a profiler's snapshot of a training run"
 MAP = (
     ("lee-2026", (
-        ("Fig. 1", "`plot uvm-locality`; section lee-2026"), ("Fig. 2", DRAWING + "; the example stands in models-uvm.md"),
-        ("Fig. 3", "`plot uvm-speedup`, `plot uvm-granularity`; section lee-2026"), ("Fig. 4", "`plot uvm-speedup`; section lee-2026"),
+        ("Fig. 1", "figure lee-locality; section lee-2026"), ("Fig. 2", DRAWING + "; its example is a unit test of `tree` (row II-B)"),
+        ("Fig. 3", "figure lee-speedup; section lee-2026"), ("Fig. 4", "figure lee-speedup; section lee-2026"),
         ("Table I", "workloads conv2d, fdtd2d, bicg, nw (`list workloads`)"), ("Table II", SETUP + "platform titanv (`list platforms`)"))),
     ("min-2022", (
         ("Fig. 2.1", DRAWING), ("Figs. 2.2, 2.3", SETUP + "the FPGA in the link; captures of such a monitor are read by `import`"),
-        ("Fig. 2.4", "`replay zerocopy --requests`; captures by `plot tlp-sizes`"), ("Fig. 2.5", "`plot pcie-toy`; section chapter 2"),
-        ("Fig. 2.6", "`plot pcie-sizes`; section chapter 2"), ("Fig. 2.7", "not covered, because the real graphs are not at hand; the degree distributions of the stand-ins are in workload `expect`"),
-        ("Fig. 2.8", "`plot pcie-requests`; section chapter 2"), ("Fig. 2.9", "`plot pcie-bandwidth`; section chapter 2"), ("Fig. 2.10", "`plot pcie-speedup`; section chapter 2"),
-        ("Fig. 2.11", "`plot pcie-amplification`; section chapter 2"), ("Fig. 2.12", "`plot pcie-speedup` over bfs, sssp, cc, pagerank; section chapter 2"),
+        ("Fig. 2.4", "`replay zerocopy --requests`; captures by `plot tlp-sizes`"), ("Fig. 2.5", "figure emogi-toy; section chapter 2"),
+        ("Fig. 2.6", "figure emogi-sizes; section chapter 2"), ("Fig. 2.7", "not covered, because the real graphs are not at hand; the degree distributions of the stand-ins are in workload `expect`"),
+        ("Fig. 2.8", "figure emogi-requests; section chapter 2"), ("Fig. 2.9", "figure emogi-bandwidth; section chapter 2"), ("Fig. 2.10", "figure emogi-speedup; section chapter 2"),
+        ("Fig. 2.11", "figure emogi-amplification; section chapter 2"), ("Fig. 2.12", "section chapter 2: the mean over bfs, sssp, cc, pagerank; bars of single graphs not covered, because the graphs are not at hand"),
         ("Fig. 2.13", "`replay zerocopy synth:expect,element=4` and 8; section chapter 2"), ("Fig. 2.14", "platforms a100-pcie3 and a100; section chapter 2"),
         ("Table 2.1", SETUP + "platform v100"), ("Table 2.2", "workload `expect`, keys graph=gk, gu, fs, ml, sk, uk5"), ("Tables 2.3, 2.4", "section chapter 2, absolute times"),
-        ("Figs. 3.1 to 3.3", DRAWING), ("Fig. 3.4", DRAWING), ("Fig. 3.5", DRAWING + "; policy `shift`"), ("Fig. 3.6", "not covered, because sharing a GPU between kernels is not modelled; few multiprocessors are (row of figure 3.12)"),
+        ("Figs. 3.1 to 3.3", DRAWING), ("Fig. 3.4", DRAWING), ("Fig. 3.5", "the requests of its example: section chapter 3"), ("Fig. 3.6", "not covered, because sharing a GPU between kernels is not modelled; few multiprocessors are (row of figure 3.12)"),
         ("Figs. 3.7 to 3.9", DRAWING), ("Table 3.1", "not covered, because it compares programming interfaces"), ("Table 3.2", SETUP + "platform rtx3090"), ("Table 3.3", SETUP + "the machine"),
-        ("Table 3.4", "row sizes in section chapter 3; the data sets are not at hand"), ("Fig. 3.10", "`replay zerocopy synth:gather,row_bytes=N`; section chapter 3"), ("Fig. 3.11", SHOTS),
-        ("Fig. 3.12", "`plot pcie-share`; section chapter 3"), ("Fig. 3.13", "not covered on the RTX 3090, because its issue latency is not published"), ("Fig. 3.14", DATASET), ("Fig. 3.15", DATASET),
+        ("Table 3.4", "its row sizes: section chapter 3; the data sets are not at hand"), ("Fig. 3.10", "`replay zerocopy synth:gather,row_bytes=N`; section chapter 3"), ("Fig. 3.11", SHOTS),
+        ("Fig. 3.12", "figure pytorch-share; section chapter 3"), ("Fig. 3.13", "section chapter 3; measured on the H200: section measured"), ("Fig. 3.14", DATASET), ("Fig. 3.15", DATASET),
         ("Fig. 4.1", "settings resident=reverse-pagerank and weighted"), ("Figs. 4.2 to 4.4", DRAWING), ("Figs. 4.5 to 4.7", DRAWING + "; settings shared_pct, gpus, layout"),
-        ("Table 4.1", SETUP + "data sets that are not at hand"), ("Fig. 4.8", "`plot tiering`; section chapter 4, on Kronecker graphs"), ("Fig. 4.9", DATASET), ("Fig. 4.10", "section chapter 4, on Kronecker graphs"),
+        ("Table 4.1", SETUP + "data sets that are not at hand"), ("Fig. 4.8", "section chapter 4, on Kronecker graphs; `plot tiering`"), ("Fig. 4.9", DATASET), ("Fig. 4.10", "section chapter 4, on Kronecker graphs"),
         ("Fig. 4.11", "traffic: section chapter 4, on Kronecker graphs; training time: " + DATASET), ("Fig. 4.12", DATASET))),
     ("gupta-2025-f3fs", (
-        ("Figs. 1 to 3", DRAWING), ("Fig. 4", "`plot dram-character`; section gupta-2025-f3fs"), ("Fig. 5", "section gupta-2025-f3fs"), ("Fig. 6", "column 'fall' of the table of all policies"),
-        ("Fig. 7", DRAWING), ("Fig. 8", "`plot dram-fairness`, `plot dram-throughput`; table of all policies"), ("Fig. 9", DRAWING), ("Fig. 10", "`plot dram-switches`; table of all policies"),
-        ("Fig. 11", "`plot dram-llm`; rows LLM"), ("Fig. 12", "not covered, because hardware area is not modelled"), ("Fig. 13", "`report` of the 180 pairs by GPU kernel (G6, G10, G11, G17, G19)"),
-        ("Fig. 14", "`plot dram-ablation`, `plot dram-sensitivity`; rows ablation and queue"), ("Table I", "platform gv100"), ("Table II", "workloads gpu-g1 to gpu-g20, synthetic"), ("Table III", "workloads pim-*"))),
+        ("Figs. 1 to 3", DRAWING), ("Fig. 4", "figure f3fs-character; section gupta-2025-f3fs"), ("Fig. 5", "section gupta-2025-f3fs"), ("Fig. 6", "column 'fall' of the table of all policies"),
+        ("Fig. 7", DRAWING), ("Fig. 8", "figures f3fs-fairness, f3fs-throughput; table of all policies"), ("Fig. 9", DRAWING), ("Fig. 10", "figure f3fs-switches; table of all policies"),
+        ("Fig. 11", "figure f3fs-llm; rows LLM"), ("Fig. 12", "not covered, because hardware area is not modelled"), ("Fig. 13", "rows Fig. 13; `report pairs.results` by GPU kernel"),
+        ("Fig. 14", "rows ablation and queue; `plot dram-ablation`"), ("Table I", "platform gv100"), ("Table II", "workloads gpu-g1 to gpu-g20, synthetic"), ("Table III", "workloads pim-*"))),
     ("bateni-2020", (
-        ("Fig. 1", DRAWING), ("Fig. 2", "`plot placement-overhead`; the paper's values are bars without numbers"), ("Fig. 3", "not covered, because two instances' times are bars without numbers; `replay placement --set mode=corun`"),
-        ("Fig. 4", "`plot placement-timeline`"), ("Fig. 5", "not covered, because the tasks are not described"), ("Fig. 6", "`plot placement-timeline`"), ("Fig. 7", DRAWING + "; `--set mode=corun`"),
-        ("Fig. 8", "`plot placement-overhead`; errors not covered, because the measured times are bars without numbers"), ("Fig. 9", "section bateni-2020"), ("Figs. 10 to 12", "not covered, because the drone's and the car's programs have no published sizes and times"),
-        ("Table I", "the rules of D, M and H: placement.md"), ("Table II", "not covered, because times of the pairs are not printed"), ("Table III", "parameters of a task file: placement.md"),
-        ("Table IV", "fixtures/tasks/table4.ini and table4-agx.ini"), ("Table V", "Rodinia rows: section bateni-2020; drone and car: not covered, because their programs have no published sizes and times"))),
-    ("wilt-2017", (("Table 1", "`plot legacy-runs`; section wilt-2017, platform gm200"), ("Table 2", "section wilt-2017, platform gp100"))),
+        ("Fig. 1", DRAWING), ("Fig. 2", "figure igpu-overhead; the paper's values are bars without numbers"), ("Fig. 3", "not covered, because two instances' times are bars without numbers; `replay placement --set mode=corun`"),
+        ("Fig. 4", "figure igpu-timeline"), ("Fig. 5", "not covered, because the tasks are not described"), ("Fig. 6", "figure igpu-timeline"), ("Fig. 7", DRAWING + "; `--set mode=corun`"),
+        ("Fig. 8", "figure igpu-overhead; errors not covered, because the measured times are bars without numbers"), ("Fig. 9", "section bateni-2020"), ("Figs. 10 to 12", "not covered, because the drone's and the car's programs have no published sizes and times"),
+        ("Table I", "not covered, because YOLO's buffers are not published (rows III)"), ("Table II", "not covered, because times of the pairs are not printed (rows III)"), ("Table III", "numbers of a platform's section [placement]: placement.md"),
+        ("Table IV", "fixtures/tasks/table4.ini and table4-agx.ini; section bateni-2020; drone and Autoware: not covered, because their programs have no published sizes and times"), ("Table V", "Rodinia rows: section bateni-2020; drone and car: not covered, because their programs have no published sizes and times"))),
+    ("wilt-2017", (("Table 1", "section wilt-2017, platform gm200"), ("Table 2", "section wilt-2017, platform gp100"))),
 )
 
 
 def write(b):
-    b.section("Every figure and table of the papers", "Figures are drawn by `offchip plot NAME RESULTS` from what `offchip replay -o` or `offchip sweep` stored; sections are those of this page.")
+    b.section("Every figure and table of the papers", "Figures named here stand in this page, drawn from its runs; other figures are drawn by `offchip plot NAME RESULTS`. Sections are those of this page.")
     b.table("paper", "figure or table", "ours")
     for paper, items in MAP:
         for item, ours in items:
