@@ -119,7 +119,7 @@ static void set_speedup(struct outcome *run, const struct outcome *baseline)
         return;
     double lo = time->interval ? time->lo : time->real, hi = time->interval ? time->hi : time->real;
     double base_lo = base->interval ? base->lo : base->real, base_hi = base->interval ? base->hi : base->real;
-    if (lo > 0 && hi > 0)
+    if (lo > 0 && hi > 0 && base_hi > 0)
         outcome_interval(run, "speedup_ratio", base_lo / hi, base_hi / lo);
 }
 

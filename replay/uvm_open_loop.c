@@ -31,9 +31,38 @@ struct loop {
     struct uvm_batch_block *served; /* of the open batch */
     size_t served_count, served_cap;
     uint64_t open_pages;
-    double cpu_ns, copy_ns;  /* of the open batch: work so far, when the copy engine is done */
-    double time_ns, wait_ns; /* so far; until the next batch is fetched */
+    double cpu_ns, copy_ns;           /* of the open batch: work so far, when the copy engine is done */
+    double time_ns, wait_ns;          /* so far; until the next batch is fetched */
+    struct uvm_tally nobody, *kernel; /* of the event in hand */
 };
+
+/* Of a piece. */
+static struct uvm_tally *allocation(struct loop *l, uint32_t piece)
+{
+    const struct uvm_owners *o = l->run->owners;
+    return o ? &o->allocations[o->allocation[piece]] : &l->nobody;
+}
+
+static void begin_event(struct loop *l, size_t event)
+{
+    const struct uvm_owners *o = l->run->owners;
+    l->kernel = o ? &o->kernels[o->kernel[event]] : &l->nobody;
+}
+
+/* Add to the whole, to the kernel and to the allocation. */
+static void tally(struct loop *l, uint32_t piece, const struct uvm_tally *what)
+{
+    struct uvm_tally *const to[] = {&l->out->all, l->kernel, allocation(l, piece)};
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
+        to[i]->faults += what->faults;
+        to[i]->services += what->services;
+        to[i]->blocks += what->blocks;
+        to[i]->h2d_bytes += what->h2d_bytes;
+        to[i]->prefetched_bytes += what->prefetched_bytes;
+        to[i]->used_bytes += what->used_bytes;
+        to[i]->back_bytes += what->back_bytes;
+    }
+}
 
 static int finish_window(struct loop *l, struct err *err)
 {
@@ -56,8 +85,11 @@ static int close_batch(struct loop *l, bool routine_end, struct err *err)
 {
     const struct uvm_platform *p = l->run->platform;
     struct uvm_batch batch = {.blocks = l->served, .block_count = l->served_count, .routine_end = routine_end};
-    l->out->batches++;
+    l->out->all.batches++;
+    l->kernel->batches++;
+    int64_t before = (int64_t)l->time_ns;
     l->time_ns += l->wait_ns + fmax(l->cpu_ns, l->copy_ns) + p->batch_after_ns;
+    l->kernel->time_ns += (int64_t)l->time_ns - before;
     l->wait_ns = routine_end ? p->interrupt_ns : p->poll_ns;
     uvm_locality_add(l->window, &batch);
     if (l->run->policy->learn)
@@ -100,10 +132,12 @@ static int serve(struct loop *l, uint32_t piece, const struct page_mask *faulted
     page_mask_andnot(&extra, &data, faulted);
     charge(l, place, faulted, &moved, &data);
     unsigned faults = page_mask_count(faulted);
-    l->out->faults += faults;
-    l->out->services++;
-    l->out->h2d_bytes += (uint64_t)page_mask_count(&data) * UVM_PAGE_BYTES;
-    l->out->prefetched_bytes += (uint64_t)page_mask_count(&extra) * UVM_PAGE_BYTES;
+    tally(l, piece,
+          &(struct uvm_tally){.faults = faults,
+                              .services = 1,
+                              .blocks = !place->used,
+                              .h2d_bytes = (uint64_t)page_mask_count(&data) * UVM_PAGE_BYTES,
+                              .prefetched_bytes = (uint64_t)page_mask_count(&extra) * UVM_PAGE_BYTES});
     page_mask_or(&place->block.resident, &place->block.resident, &moved);
     page_mask_or(&place->prefetched, &place->prefetched, &extra);
     place->block.fault_pages += faults;
@@ -122,7 +156,7 @@ static int touch(struct loop *l, uint32_t piece, const struct page_mask *touched
     struct page_mask used, need, plan;
     page_mask_and(&used, touched, &place->prefetched);
     page_mask_andnot(&place->prefetched, &place->prefetched, &used);
-    l->out->used_bytes += (uint64_t)page_mask_count(&used) * UVM_PAGE_BYTES;
+    tally(l, piece, &(struct uvm_tally){.used_bytes = (uint64_t)page_mask_count(&used) * UVM_PAGE_BYTES});
     page_mask_andnot(&need, touched, &place->block.resident);
     while (page_mask_any(&need)) {
         struct page_mask faulted = need;
@@ -222,7 +256,9 @@ static void move_event(struct loop *l, const struct uvm_event *event)
             page_mask_andnot(&come, &all, &place->block.resident);
             page_mask_or(&place->block.resident, &place->block.resident, &all);
             page_mask_andnot(&place->mapped, &place->mapped, &all);
-            l->out->h2d_bytes += (uint64_t)page_mask_count(&come) * UVM_PAGE_BYTES;
+            tally(l, r->visits[v].piece,
+                  &(struct uvm_tally){.h2d_bytes = (uint64_t)page_mask_count(&come) * UVM_PAGE_BYTES,
+                                      .blocks = !place->used});
             place->used = true;
         } else {
             struct page_mask known, gone;
@@ -232,7 +268,8 @@ static void move_event(struct loop *l, const struct uvm_event *event)
             page_mask_andnot(&place->block.resident, &place->block.resident, &gone);
             page_mask_andnot(&place->prefetched, &place->prefetched, &gone);
             page_mask_or(&place->mapped, &place->mapped, &gone);
-            l->out->back_bytes += (uint64_t)page_mask_count(&known) * UVM_PAGE_BYTES;
+            tally(l, r->visits[v].piece,
+                  &(struct uvm_tally){.back_bytes = (uint64_t)page_mask_count(&known) * UVM_PAGE_BYTES});
             place->block.fault_pages = 0;
         }
         compare(l, r->visits[v].piece, &all, in);
@@ -276,11 +313,9 @@ static int finish(struct loop *l, struct err *err)
     out->r_p25 = quantile(l->ratios, l->ratio_count, 0.25);
     out->r_median = quantile(l->ratios, l->ratio_count, 0.5);
     out->r_p75 = quantile(l->ratios, l->ratio_count, 0.75);
-    out->time_ns = (int64_t)l->time_ns;
-    for (size_t p = 0; p < l->run->recording->piece_count; p++) {
-        out->blocks += l->places[p].used;
+    out->all.time_ns = (int64_t)l->time_ns;
+    for (size_t p = 0; p < l->run->recording->piece_count; p++)
         out->whole_blocks += l->places[p].used && l->places[p].whole;
-    }
     if (l->run->policy->granularity)
         out->granularity_bytes = l->run->policy->granularity(l->state);
     write_findings(l, out->findings, sizeof out->findings);
@@ -291,6 +326,7 @@ static int loop_init(struct loop *l, const struct uvm_open_loop_run *run, struct
 {
     const struct uvm_recording *r = run->recording;
     *l = (struct loop){.run = run, .out = out};
+    l->kernel = &l->nobody;
     *out = (struct uvm_open_loop){.covers = true, .within = true};
     l->state = mem_zalloc(1, run->policy->head.state_size, err);
     l->places = l->state ? mem_zalloc(r->piece_count, sizeof *l->places, err) : NULL;
@@ -316,6 +352,7 @@ int uvm_open_loop_run(const struct uvm_open_loop_run *run, struct uvm_open_loop 
     int rc = loop_init(&l, run, result, err);
     l.wait_ns = run->platform->interrupt_ns;
     for (size_t e = 0; rc == 0 && e < r->event_count; e++) {
+        begin_event(&l, e);
         if (run->progress && run->progress->cancelled)
             rc = err_set(err, "cancelled after %zu of %zu events", e, r->event_count);
         else if (r->events[e].kind == UVM_EVENT_BATCH)

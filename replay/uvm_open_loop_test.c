@@ -48,9 +48,9 @@ START_TEST(the_recording_policy_follows_its_own_recording_exactly)
     load(&r, &t);
     struct uvm_open_loop own = run(&r, "tree", NULL, UVM_HIDDEN_FORCED, &p);
     ck_assert_uint_eq(own.services_exact, t.services);
-    ck_assert_uint_eq(own.faults, t.faults);
-    ck_assert_uint_eq(own.batches, t.batches);
-    ck_assert_uint_eq(own.h2d_bytes, t.bytes);
+    ck_assert_uint_eq(own.all.faults, t.faults);
+    ck_assert_uint_eq(own.all.batches, t.batches);
+    ck_assert_uint_eq(own.all.h2d_bytes, t.bytes);
     ck_assert_uint_eq(own.common_pages, own.recorded_pages);
     uvm_recording_release(&r);
     tape_release(&t);
@@ -74,10 +74,10 @@ START_TEST(a_recording_without_prefetch_gives_any_policys_run_in_its_order)
         tape_init(&t, policies[i][0], policies[i][1], BASE, 20 * UVM_BLOCK_BYTES);
         tape_random(&t, 20, 50, 60, 4);
         struct uvm_open_loop out = run(&r, policies[i][0], policies[i][1], UVM_HIDDEN_UNTOUCHED, &p);
-        ck_assert_uint_eq(out.faults, t.faults);
-        ck_assert_uint_eq(out.batches, t.batches);
-        ck_assert_uint_eq(out.services, t.services);
-        ck_assert_uint_eq(out.h2d_bytes, t.bytes);
+        ck_assert_uint_eq(out.all.faults, t.faults);
+        ck_assert_uint_eq(out.all.batches, t.batches);
+        ck_assert_uint_eq(out.all.services, t.services);
+        ck_assert_uint_eq(out.all.h2d_bytes, t.bytes);
         ck_assert(out.covers);
         tape_release(&t);
     }
@@ -100,7 +100,7 @@ START_TEST(time_is_the_cost_models_for_a_single_service)
                  16 * p.moved_page_ns + p.unmap_run_ns + 16 * p.unmap_page_ns;
     double copy = p.copy_run_ns + 65536 / p.h2d_bytes_per_s * 1e9;
     struct uvm_open_loop out = run(&r, "tree", NULL, UVM_HIDDEN_FORCED, &p);
-    ck_assert_int_eq(out.time_ns, (int64_t)(p.interrupt_ns + cpu + copy + p.batch_after_ns));
+    ck_assert_int_eq(out.all.time_ns, (int64_t)(p.interrupt_ns + cpu + copy + p.batch_after_ns));
     uvm_recording_release(&r);
     tape_release(&t);
 }
@@ -119,8 +119,8 @@ START_TEST(batches_hold_at_most_256_pages)
     load(&r, &t);
     ck_assert_uint_eq(r.prefetch_pages, 2048 - 128);
     struct uvm_open_loop out = run(&r, "none", NULL, UVM_HIDDEN_TOUCHED, &p);
-    ck_assert_uint_eq(out.faults, 2048);
-    ck_assert_uint_eq(out.batches, 1 + (2048 - 128) / 256 + 1);
+    ck_assert_uint_eq(out.all.faults, 2048);
+    ck_assert_uint_eq(out.all.batches, 1 + (2048 - 128) / 256 + 1);
     ck_assert(out.covers && out.within);
     uvm_recording_release(&r);
     tape_release(&t);
@@ -147,11 +147,11 @@ START_TEST(pages_that_go_back_must_come_again)
     tape_batch(&t, touched);
     load(&r, &t);
     struct uvm_open_loop out = run(&r, "none", NULL, UVM_HIDDEN_UNTOUCHED, &p);
-    ck_assert_uint_eq(out.faults, 12);
-    ck_assert_uint_eq(out.back_bytes, 4 * 4096);
+    ck_assert_uint_eq(out.all.faults, 12);
+    ck_assert_uint_eq(out.all.back_bytes, 4 * 4096);
     out = run(&r, "fixed", NULL, UVM_HIDDEN_UNTOUCHED, &p);
-    ck_assert_uint_eq(out.faults, 12);
-    ck_assert_uint_eq(out.h2d_bytes, (512 + 4) * 4096);
+    ck_assert_uint_eq(out.all.faults, 12);
+    ck_assert_uint_eq(out.all.h2d_bytes, (512 + 4) * 4096);
     uvm_recording_release(&r);
     tape_release(&t);
 }

@@ -80,66 +80,144 @@ static void put_findings(struct outcome *o, const struct uvm_open_loop *loop)
         outcome_note(o, "the policy's own count: %s", loop->findings);
 }
 
-static void exact(const struct uvm_recorded_run *run, const struct uvm_open_loop *own, struct outcome *o)
+/* What is said of a whole run or of a part: the run (twice the same, if only one was needed) and what was recorded. */
+struct numbers {
+    const struct uvm_tally *a, *b;
+    const struct uvm_moved *moved;
+    bool within; /* nothing was on the GPU but what the recording had there */
+    int by;      /* enum outcome_by, or -1: the whole run */
+};
+
+/* What came back to the CPU under another policy: pages that the CPU surely touched, and at most all that was there.
+ * When it does, and so under which kernel, is not known. */
+static void put_back(struct outcome *o, const struct numbers *n, bool none)
 {
-    const struct uvm_recording *r = run->recording;
+    if (none)
+        put_count(o, "d2h_bytes", 0, 0);
+    else if (n->by != OUTCOME_BY_KERNEL)
+        put(o, "d2h_bytes",
+            (struct range){fmin((double)n->a->back_bytes, (double)n->b->back_bytes),
+                           fmax((double)n->a->h2d_bytes, (double)n->b->h2d_bytes)});
+}
+
+/* Every answer but a refusal; returns the bytes copied to the GPU. */
+static struct range put_numbers(const struct uvm_recorded_run *run, enum uvm_answer answer, const struct numbers *n,
+                                struct outcome *o)
+{
+    const struct uvm_tally *a = n->a, *b = n->b;
+    const struct uvm_moved *m = n->moved;
+    bool kernel = n->by == OUTCOME_BY_KERNEL, whole = n->by < 0;
+    bool none = !run->recording->back_bytes && n->within;
+    double recorded = (double)(m->fault_bytes + m->prefetch_bytes + m->user_bytes), page = UVM_PAGE_BYTES;
+    struct range h2d = around((double)a->h2d_bytes, (double)b->h2d_bytes),
+                 time = around((double)a->time_ns, (double)b->time_ns);
+    if (answer == UVM_EXACT) {
+        h2d = (struct range){recorded, recorded};
+        put_count(o, "faults", a->faults, a->faults);
+        put_count(o, "services", a->services, a->services);
+        if (whole || kernel)
+            put_count(o, "batches", a->batches, a->batches);
+        put_count(o, "prefetched_bytes", m->prefetch_bytes, m->prefetch_bytes);
+        put_count(o, "d2h_bytes", m->back_bytes, m->back_bytes);
+        put_count(o, "evictions", m->evictions, m->evictions);
+    } else if (answer == UVM_BOUND) {
+        bool fixed = run->policy == &uvm_fixed || run->policy == &uvm_none;
+        if (!fixed && recorded < h2d.lo)
+            h2d.lo = recorded;
+        time.lo = h2d.lo / run->platform->h2d_bytes_per_s * 1e9;
+        time.lo = whole ? round(time.lo) : floor(time.lo); /* parts must not add up to more */
+        put_count(o, "faults", a->blocks, a->faults);
+        put_count(o, "services", a->blocks, a->services);
+        if (whole)
+            put_count(o, "batches", (a->blocks + 255) / 256, a->batches);
+        else if (kernel)
+            put_count(o, "batches", 0, a->batches);
+        put(o, "prefetched_bytes",
+            around(fmin((double)a->prefetched_bytes, h2d.lo - (double)a->faults * page),
+                   h2d.hi - (double)a->blocks * page));
+        put_back(o, n, none);
+        put_count(o, "evictions", 0, 0);
+    } else {
+        put_count(o, "faults", a->faults, b->faults);
+        put_count(o, "services", a->services, b->services);
+        if (whole || kernel)
+            put_count(o, "batches", a->batches, b->batches);
+        struct range extra = around((double)a->prefetched_bytes, (double)b->prefetched_bytes);
+        if (extra.hi > 0) /* hidden touches that come one by one fault least */
+            extra.hi = h2d.hi - fmin((double)a->faults, (double)b->faults) * page;
+        put(o, "prefetched_bytes", extra);
+        put_back(o, n, none);
+        put_count(o, "evictions", 0, 0);
+    }
+    if (whole || kernel)
+        put(o, "time_ns", around(time.lo, time.hi));
+    put(o, "h2d_bytes", h2d);
+    return h2d;
+}
+
+/* The parts; `a` and `b` hold their tallies. Owners of which nothing is known to have moved are left out, kernels that
+ * the trace names are not. */
+static int put_parts(const struct uvm_recorded_run *run, enum uvm_answer answer, const struct uvm_owners *a,
+                     const struct uvm_owners *b, bool within, struct outcome *o, struct err *err)
+{
+    const struct uvm_recorded_parts *p = run->parts;
+    static const struct uvm_tally nothing;
+    static const struct uvm_moved still;
+    for (int by = 0; p && by < OUTCOME_BYS; by++)
+        for (size_t i = 0; i < p->count[by]; i++) {
+            const struct uvm_recorded_owner *owner = &p->owners[by][i];
+            const struct uvm_tally *x = by == OUTCOME_BY_KERNEL ? &a->kernels[i] : &a->allocations[i];
+            const struct uvm_tally *y = by == OUTCOME_BY_KERNEL ? &b->kernels[i] : &b->allocations[i];
+            bool idle = memcmp(x, &nothing, sizeof *x) == 0 && memcmp(y, &nothing, sizeof *y) == 0 &&
+                        memcmp(&owner->moved, &still, sizeof still) == 0;
+            if (idle && owner->name[0] == '(')
+                continue;
+            struct outcome *part = outcome_add_part(o, (enum outcome_by)by, owner->name, err);
+            if (!part)
+                return -1;
+            const struct numbers n = {x, y, &owner->moved, within, by};
+            struct range h2d = put_numbers(run, answer, &n, part);
+            double structure = (double)owner->structure_bytes;
+            if (by == OUTCOME_BY_ALLOCATION)
+                put_count(part, "structure_bytes", owner->structure_bytes, owner->structure_bytes);
+            if (structure > 0)
+                put(part, "read_amplification_ratio", (struct range){h2d.lo / structure, h2d.hi / structure});
+        }
+    return 0;
+}
+
+static void exact(const struct uvm_recorded_run *run, const struct uvm_open_loop *own, const struct numbers *n,
+                  struct outcome *o)
+{
     outcome_note(o,
                  "exact: the policy decides %llu of %llu services as recorded (precision %.4f, recall %.4f); faults, "
                  "batches, services and bytes are the recording's",
-                 (unsigned long long)own->services_exact, (unsigned long long)own->services,
+                 (unsigned long long)own->services_exact, (unsigned long long)own->all.services,
                  own->planned_pages ? (double)own->common_pages / (double)own->planned_pages : 1.0,
                  own->recorded_pages ? (double)own->common_pages / (double)own->recorded_pages : 1.0);
-    put_count(o, "time_ns", (uint64_t)own->time_ns, (uint64_t)own->time_ns);
-    put_count(o, "faults", own->faults, own->faults);
-    put_count(o, "batches", own->batches, own->batches);
-    put_count(o, "services", own->services, own->services);
-    put_count(o, "prefetched_bytes", r->prefetch_pages * UVM_PAGE_BYTES, r->prefetch_pages * UVM_PAGE_BYTES);
-    put_count(o, "d2h_bytes", r->back_bytes, r->back_bytes);
-    put_count(o, "evictions", r->evictions, r->evictions);
+    struct range h2d = put_numbers(run, UVM_EXACT, n, o);
     put(o, "r_median", (struct range){own->r_median, own->r_median});
     put(o, "r_p25", (struct range){own->r_p25, own->r_p25});
     put(o, "r_p75", (struct range){own->r_p75, own->r_p75});
-    double h2d = (double)((r->fault_pages + r->prefetch_pages) * UVM_PAGE_BYTES + r->user_bytes);
-    describe(run, o, (struct range){h2d, h2d});
+    describe(run, o, h2d);
     put_findings(o, own);
 }
 
-/* What came back to the CPU under another policy: pages that the CPU surely touched, and at most all that was there. */
-static struct range came_back(const struct uvm_recording *r, const struct uvm_open_loop *a,
-                              const struct uvm_open_loop *b)
-{
-    if (!r->back_bytes && a->within && b->within)
-        return (struct range){0, 0};
-    return (struct range){fmin((double)a->back_bytes, (double)b->back_bytes),
-                          fmax((double)a->h2d_bytes, (double)b->h2d_bytes)};
-}
-
-static void bound(const struct uvm_recorded_run *run, const struct uvm_open_loop *loop, struct outcome *o)
+static void bound(const struct uvm_recorded_run *run, const struct uvm_open_loop *loop, const struct numbers *n,
+                  struct outcome *o)
 {
     const struct uvm_recording *r = run->recording;
     bool fixed = run->policy == &uvm_fixed || run->policy == &uvm_none;
     bool hidden = r->moved_pages > r->touched_pages;
-    uint64_t recorded = (r->fault_pages + r->prefetch_pages) * UVM_PAGE_BYTES + r->user_bytes;
-    struct range h2d = {(double)loop->h2d_bytes, (double)loop->h2d_bytes};
-    if (!fixed && recorded < loop->h2d_bytes)
-        h2d.lo = (double)recorded;
     outcome_note(
         o,
         "bound: what the recording had on the GPU is there under this policy too, so no hidden touch faults; "
         "faults, batches and services are at most the upper bounds, which follow the recorded order, and bytes "
         "are %s",
         fixed ? "exact" : "at least the recorded ones");
-    put_count(o, "faults", loop->blocks, loop->faults);
-    put_count(o, "services", loop->blocks, loop->services);
-    put_count(o, "batches", (loop->blocks + 255) / 256, loop->batches);
-    put(o, "prefetched_bytes",
-        around(fmin((double)loop->prefetched_bytes, h2d.lo - (double)(loop->faults * UVM_PAGE_BYTES)),
-               h2d.hi - (double)(loop->blocks * UVM_PAGE_BYTES)));
-    put(o, "time_ns", around(round(h2d.lo / run->platform->h2d_bytes_per_s * 1e9), (double)loop->time_ns));
-    put(o, "d2h_bytes", came_back(r, loop, loop));
-    put(o, "evictions", (struct range){0, 0});
-    if (loop->prefetched_bytes) {
-        double used = (double)loop->used_bytes / (double)loop->prefetched_bytes;
+    struct range h2d = put_numbers(run, UVM_BOUND, n, o);
+    if (loop->all.prefetched_bytes) {
+        double used = (double)loop->all.used_bytes / (double)loop->all.prefetched_bytes;
         put(o, "prefetched_used_ratio", (struct range){used, hidden ? 1 : used});
     }
     describe(run, o, h2d);
@@ -147,30 +225,20 @@ static void bound(const struct uvm_recorded_run *run, const struct uvm_open_loop
 }
 
 static void interval(const struct uvm_recorded_run *run, const struct uvm_open_loop *a, const struct uvm_open_loop *b,
-                     struct outcome *o)
+                     const struct numbers *n, struct outcome *o)
 {
     const struct uvm_recording *r = run->recording;
     outcome_note(o,
                  "interval: touches of %llu prefetched pages are hidden in the recording and may fault under this "
                  "policy; it was run with all of them untouched and with all touched right after they came",
                  (unsigned long long)(r->moved_pages - r->touched_pages));
-    put_count(o, "time_ns", (uint64_t)a->time_ns, (uint64_t)b->time_ns);
-    put_count(o, "faults", a->faults, b->faults);
-    put_count(o, "batches", a->batches, b->batches);
-    put_count(o, "services", a->services, b->services);
-    struct range extra = around((double)a->prefetched_bytes, (double)b->prefetched_bytes);
-    if (extra.hi > 0) /* hidden touches that come one by one fault least */
-        extra.hi = fmax((double)a->h2d_bytes, (double)b->h2d_bytes) -
-                   fmin((double)a->faults, (double)b->faults) * UVM_PAGE_BYTES;
-    put(o, "prefetched_bytes", extra);
+    struct range h2d = put_numbers(run, UVM_INTERVAL, n, o);
     put(o, "r_median", around(a->r_median, b->r_median));
     put(o, "r_p25", around(a->r_p25, b->r_p25));
     put(o, "r_p75", around(a->r_p75, b->r_p75));
-    put(o, "d2h_bytes", came_back(r, a, b));
-    put(o, "evictions", (struct range){0, 0});
-    if (a->prefetched_bytes)
-        put(o, "prefetched_used_ratio", (struct range){(double)a->used_bytes / (double)a->prefetched_bytes, 1});
-    describe(run, o, around((double)a->h2d_bytes, (double)b->h2d_bytes));
+    if (a->all.prefetched_bytes)
+        put(o, "prefetched_used_ratio", (struct range){(double)a->all.used_bytes / (double)a->all.prefetched_bytes, 1});
+    describe(run, o, h2d);
     if (a->granularity_bytes)
         put_count(o, "granularity_final_bytes", (uint64_t)a->granularity_bytes, (uint64_t)b->granularity_bytes);
 }
@@ -192,7 +260,7 @@ static int is_own(const struct uvm_recorded_run *run, const struct uvm_open_loop
                                       .hidden = UVM_HIDDEN_FORCED,
                                       .progress = run->progress};
     struct uvm_open_loop tree;
-    *yes = own->services && (double)own->services_exact >= OWN_SHARE * (double)own->services &&
+    *yes = own->all.services && (double)own->services_exact >= OWN_SHARE * (double)own->all.services &&
            (double)own->common_pages >= OWN_SHARE * (double)own->planned_pages &&
            (double)own->common_pages >= OWN_SHARE * (double)own->recorded_pages;
     if (!*yes || run->policy == &uvm_tree)
@@ -203,33 +271,79 @@ static int is_own(const struct uvm_recorded_run *run, const struct uvm_open_loop
     return 0;
 }
 
-int uvm_recorded_run(const struct uvm_recorded_run *run, struct outcome *o, enum uvm_answer *answer, struct err *err)
+/* One run of the open loop with its tallies by part. */
+struct looped {
+    struct uvm_open_loop out;
+    struct uvm_owners owners;
+};
+
+static int loop_once(const struct uvm_recorded_run *run, enum uvm_hidden hidden, struct looped *looped, struct err *err)
 {
-    const struct uvm_recording *r = run->recording;
-    struct uvm_open_loop_run loop = {.recording = r,
+    struct uvm_open_loop_run loop = {.recording = run->recording,
                                      .policy = run->policy,
                                      .params = run->params,
                                      .platform = run->platform,
-                                     .hidden = UVM_HIDDEN_FORCED,
+                                     .hidden = hidden,
                                      .traced = run->traced,
                                      .progress = run->progress};
-    struct uvm_open_loop own, untouched, touched;
-    *answer = UVM_REFUSED;
-    if (uvm_open_loop_run(&loop, &own, err))
+    if (run->parts) {
+        if (uvm_recorded_parts_tallies(run->parts, &looped->owners, err))
+            return -1;
+        loop.owners = &looped->owners;
+    }
+    return uvm_open_loop_run(&loop, &looped->out, err);
+}
+
+static struct numbers whole(const struct looped *a, const struct looped *b, const struct uvm_moved *moved)
+{
+    return (struct numbers){&a->out.all, &b->out.all, moved, a->out.within && b->out.within, -1};
+}
+
+/* What the recording says under a policy that is not its own; `a` and `b` are for the runs. */
+static int other_policy(const struct uvm_recorded_run *run, const struct uvm_moved *moved, struct looped *a,
+                        struct looped *b, struct outcome *o, enum uvm_answer *answer, struct err *err)
+{
+    if (loop_once(run, UVM_HIDDEN_UNTOUCHED, a, err))
         return -1;
-    if (short_of_memory(run, own.blocks)) {
+    if (a->out.covers) {
+        const struct numbers n = whole(a, a, moved);
+        *answer = UVM_BOUND;
+        bound(run, &a->out, &n, o);
+        return put_parts(run, UVM_BOUND, &a->owners, &a->owners, n.within, o, err);
+    }
+    if (loop_once(run, UVM_HIDDEN_TOUCHED, b, err))
+        return -1;
+    const struct numbers n = whole(a, b, moved);
+    *answer = UVM_INTERVAL;
+    interval(run, &a->out, &b->out, &n, o);
+    return put_parts(run, UVM_INTERVAL, &a->owners, &b->owners, n.within, o, err);
+}
+
+static int answer_run(const struct uvm_recorded_run *run, struct looped *own, struct looped *a, struct looped *b,
+                      struct outcome *o, enum uvm_answer *answer, struct err *err)
+{
+    const struct uvm_recording *r = run->recording;
+    const struct uvm_moved moved = {.fault_bytes = r->fault_pages * UVM_PAGE_BYTES,
+                                    .prefetch_bytes = r->prefetch_pages * UVM_PAGE_BYTES,
+                                    .user_bytes = r->user_bytes,
+                                    .back_bytes = r->back_bytes,
+                                    .evictions = r->evictions};
+    if (loop_once(run, UVM_HIDDEN_FORCED, own, err))
+        return -1;
+    if (short_of_memory(run, own->out.all.blocks)) {
         outcome_note(o, "refused: with less memory than the recording's footprint pages are evicted and touched again, "
                         "and the recording does not show touches of pages that were resident; use a workload or a "
                         "trace of page touches");
         return 0;
     }
     bool is;
-    if (is_own(run, &own, &is, err))
+    if (is_own(run, &own->out, &is, err))
         return -1;
     if (is) {
-        exact(run, &own, o);
+        const struct numbers n = whole(own, own, &moved);
         *answer = UVM_EXACT;
-        return 0;
+        exact(run, &own->out, &n, o);
+        return put_parts(run, UVM_EXACT, &own->owners, &own->owners, n.within, o, err);
     }
     if (r->evictions) {
         outcome_note(o,
@@ -238,20 +352,18 @@ int uvm_recorded_run(const struct uvm_recorded_run *run, struct outcome *o, enum
                      (unsigned long long)r->evictions);
         return 0;
     }
-    loop.hidden = UVM_HIDDEN_UNTOUCHED;
-    if (uvm_open_loop_run(&loop, &untouched, err))
-        return -1;
-    if (untouched.covers) {
-        bound(run, &untouched, o);
-        *answer = UVM_BOUND;
-        return 0;
-    }
-    loop.hidden = UVM_HIDDEN_TOUCHED;
-    if (uvm_open_loop_run(&loop, &touched, err))
-        return -1;
-    interval(run, &untouched, &touched, o);
-    *answer = UVM_INTERVAL;
-    return 0;
+    return other_policy(run, &moved, a, b, o, answer, err);
+}
+
+int uvm_recorded_run(const struct uvm_recorded_run *run, struct outcome *o, enum uvm_answer *answer, struct err *err)
+{
+    struct looped own = {0}, a = {0}, b = {0};
+    *answer = UVM_REFUSED;
+    int rc = answer_run(run, &own, &a, &b, o, answer, err);
+    uvm_recorded_parts_free(&own.owners);
+    uvm_recorded_parts_free(&a.owners);
+    uvm_recorded_parts_free(&b.owners);
+    return rc;
 }
 
 /* The value of a setting of the job's engine. */
@@ -292,7 +404,10 @@ int uvm_recorded_replay(const struct replay_job *job, struct outcome *runs, stru
     const struct recording wanted = {setting(job, table, "process"), setting(job, table, "gpu")};
     if (uvm_recording_load(&recording, store, wanted, err))
         return -1;
+    struct uvm_recorded_parts parts = {0};
     int rc = recording.visit_count ? 0 : err_set(err, "%s holds no migration to the GPU", store_path(store));
+    if (rc == 0)
+        rc = uvm_recorded_parts_init(&parts, &recording, store, err);
     for (size_t i = 0; rc == 0 && i < job->policy_count; i++) {
         struct uvm_recorded_run run = {.recording = &recording,
                                        .policy = uvm_policy_of(job->policies[i].head),
@@ -301,12 +416,14 @@ int uvm_recorded_replay(const struct replay_job *job, struct outcome *runs, stru
                                        .oversubscription_pct = setting(job, table, "oversubscription_pct"),
                                        .gpu_memory_bytes = setting(job, table, "gpu_memory_bytes"),
                                        .traced = setting(job, table, "traced") != 0,
-                                       .progress = job->progress};
+                                       .progress = job->progress,
+                                       .parts = &parts};
         enum uvm_answer answer;
         rc = uvm_recorded_run(&run, &runs[i], &answer, err);
         if (rc == 0 && !store_complete(store))
             outcome_note(&runs[i], "the recording is incomplete: it ends before its writer was done");
     }
+    uvm_recorded_parts_release(&parts);
     uvm_recording_release(&recording);
     return rc;
 }

@@ -15,6 +15,7 @@
 
 #include "replay/engine.h"
 #include "replay/uvm_open_loop.h"
+#include "replay/uvm_recorded_parts.h"
 
 enum uvm_answer { UVM_EXACT, UVM_BOUND, UVM_INTERVAL, UVM_REFUSED };
 
@@ -27,6 +28,7 @@ struct uvm_recorded_run {
     int64_t gpu_memory_bytes;
     bool traced;
     struct progress *progress;
+    const struct uvm_recorded_parts *parts; /* of the recording; NULL: only the whole is wanted */
 };
 
 /* Fill *outcome (a table with the uvm engine's metrics) and *answer. */

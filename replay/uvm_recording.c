@@ -30,6 +30,7 @@ void uvm_recording_release(struct uvm_recording *r)
     free(r->moves);
     free(r->move_kinds);
     free(r->cpu_faults);
+    free(r->kernel_ids);
     free(r->allocations);
     free(r->pieces);
     free(r->visits);
@@ -89,7 +90,9 @@ static int add_one(struct uvm_recording *r, const struct record *record, struct 
     case RECORD_ALLOC:
         return record->flags == RECORD_ALLOC_MANAGED ? add_allocation(r, record->addr, record->bytes, err) : 0;
     case RECORD_KERNEL:
-        r->kernels++;
+        if (mem_grow((void **)&r->kernel_ids, &r->kernel_cap, r->kernels + 1, sizeof *r->kernel_ids, err))
+            return -1;
+        r->kernel_ids[r->kernels++] = record->id;
         if (record->duration > 0 && r->kernel_ns < INT64_MAX - record->duration)
             r->kernel_ns += record->duration;
         return 0;
@@ -266,7 +269,8 @@ static int add_event(struct uvm_recording *r, enum uvm_event_kind kind, int64_t 
 {
     if (mem_grow((void **)&r->events, &r->event_cap, r->event_count + 1, sizeof *r->events, err))
         return -1;
-    r->events[r->event_count++] = (struct uvm_event){start, end, kind, first, r->visit_count - first, false};
+    r->events[r->event_count++] = (struct uvm_event){
+        .start_ns = start, .end_ns = end, .kind = kind, .first = first, .count = r->visit_count - first};
     return 0;
 }
 
@@ -276,6 +280,7 @@ static int add_batch_events(struct uvm_recording *r, struct err *err)
     uint32_t of_routine = 0;
     for (size_t b = 0; b < r->batches.count; b++) {
         const struct batch *batch = &r->batches.items[b];
+        struct uvm_moved moved = {0};
         size_t first = r->visit_count;
         for (size_t s = batch->first; s < batch->first + batch->count; s++) {
             const struct service *service = &in->items[s];
@@ -283,9 +288,12 @@ static int add_batch_events(struct uvm_recording *r, struct err *err)
                 return -1;
             r->fault_pages += service->fault_pages;
             r->prefetch_pages += service->prefetch_pages;
+            moved.fault_bytes += service->fault_pages * UVM_PAGE_BYTES;
+            moved.prefetch_bytes += service->prefetch_pages * UVM_PAGE_BYTES;
         }
         if (add_event(r, UVM_EVENT_BATCH, batch->start_ns, batch->end_ns, first, err))
             return -1;
+        r->events[r->event_count - 1].moved = moved;
         bool last = b + 1 == r->batches.count || ++of_routine == ROUTINE_BATCHES ||
                     r->batches.items[b + 1].start_ns - batch->end_ns > ROUTINE_GAP_NS;
         r->events[r->event_count - 1].routine_end = last;
@@ -312,6 +320,7 @@ static int make_events(struct uvm_recording *r, struct err *err)
         if (add_visits(r, &r->back.migrations[service->first], service->records, err) ||
             add_event(r, UVM_EVENT_BACK, service->start_ns, service->end_ns, first, err))
             return -1;
+        r->events[r->event_count - 1].moved.back_bytes = service->fault_bytes + service->prefetch_bytes;
         r->back_bytes += service->fault_bytes + service->prefetch_bytes;
     }
     uint64_t evicted = UINT64_MAX;
@@ -329,13 +338,17 @@ static int make_events(struct uvm_recording *r, struct err *err)
         }
         if (add_event(r, r->move_kinds[i], m->start_ns, m->end_ns, first, err))
             return -1;
+        struct uvm_moved *moved = &r->events[r->event_count - 1].moved;
         if (r->move_kinds[i] == UVM_EVENT_EVICT) {
-            r->evictions += block != evicted;
+            moved->evictions = block != evicted;
             evicted = block;
-            r->back_bytes += m->bytes;
-        } else {
-            r->user_bytes += r->move_kinds[i] == UVM_EVENT_USER_IN ? m->bytes : 0;
+            moved->back_bytes = m->bytes;
+        } else if (r->move_kinds[i] == UVM_EVENT_USER_IN) {
+            moved->user_bytes = m->bytes;
         }
+        r->evictions += moved->evictions;
+        r->back_bytes += moved->back_bytes;
+        r->user_bytes += moved->user_bytes;
     }
     qsort(r->events, r->event_count, sizeof *r->events, by_time);
     return 0;

@@ -36,7 +36,16 @@ enum uvm_event_kind {
     UVM_EVENT_USER_OUT, /* and back */
 };
 
+/* What moved, as recorded. */
+struct uvm_moved {
+    uint64_t fault_bytes, prefetch_bytes; /* to the GPU, for faults and besides */
+    uint64_t user_bytes;                  /* to the GPU by the program's own prefetches */
+    uint64_t back_bytes;                  /* to the host */
+    uint64_t evictions;                   /* of VA blocks */
+};
+
 struct uvm_event {
+    struct uvm_moved moved;
     int64_t start_ns, end_ns;
     enum uvm_event_kind kind;
     size_t first, count; /* visits [first, first + count) */
@@ -71,6 +80,8 @@ struct uvm_recording {
     uint64_t moved_pages;                                         /* distinct pages that went to the GPU */
     uint64_t evictions;                                           /* VA blocks, as recorded */
     uint64_t kernels;
+    uint64_t *kernel_ids; /* rows of table kernels, one for each of them */
+    size_t kernel_cap;
     int64_t kernel_ns; /* their recorded durations, summed */
     size_t edges_cut;  /* inferred pieces that end before their VA block does */
     bool known_sizes;  /* from ALLOC records */

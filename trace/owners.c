@@ -17,6 +17,8 @@ struct named {
 struct filling {
     struct owners *owners;
     struct named *names;
+    uint64_t *ids; /* sorted; NULL: all rows */
+    size_t id_count;
     struct err *err;
 };
 
@@ -78,10 +80,24 @@ static void forget_names(struct filling *f)
     }
 }
 
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool is_wanted(const struct filling *f, const struct store_value *values, size_t n)
+{
+    uint64_t id = (uint64_t)int_of(values, n, 0, 0);
+    return !f->ids || bsearch(&id, f->ids, f->id_count, sizeof id, by_number);
+}
+
 /* kernels(id, name, launch, start_ns, duration_ns, ...) */
 static int take_kernel(void *ctx, const struct store_value *values, size_t n)
 {
     struct filling *f = ctx;
+    if (!is_wanted(f, values, n))
+        return 0;
     struct owner *owner = kernel(f, text_of(values, n, 1));
     if (!owner)
         return -1;
@@ -97,6 +113,8 @@ static int take_kernel(void *ctx, const struct store_value *values, size_t n)
 static int take_allocation(void *ctx, const struct store_value *values, size_t n)
 {
     struct filling *f = ctx;
+    if (!is_wanted(f, values, n))
+        return 0;
     char name[160];
     int64_t addr = int_of(values, n, 1, 0), bytes = int_of(values, n, 2, 0), end;
     (void)snprintf(name, sizeof name, "%lld %.60s%s%.60s", (long long)int_of(values, n, 0, 0), text_of(values, n, 3),
@@ -124,12 +142,21 @@ static int fill(struct filling *f, struct store *store)
                : -1;
 }
 
-int owners_init(struct owners *owners, struct store *store, enum owners_by by, struct err *err)
+int owners_init(struct owners *owners, struct store *store, enum owners_by by, const uint64_t *ids, size_t n,
+                struct err *err)
 {
     *owners = (struct owners){.by = by};
-    struct filling filling = {.owners = owners, .err = err};
+    struct filling filling = {.owners = owners, .id_count = n, .err = err};
+    if (n) {
+        filling.ids = mem_zalloc(n, sizeof *filling.ids, err);
+        if (!filling.ids)
+            return -1;
+        memcpy(filling.ids, ids, n * sizeof *ids);
+        qsort(filling.ids, n, sizeof *filling.ids, by_number);
+    }
     int rc = fill(&filling, store);
     forget_names(&filling);
+    free(filling.ids);
     if (rc)
         owners_release(owners);
     return rc;

@@ -26,8 +26,9 @@ struct owners {
     struct spans spans;
 };
 
-/* From the tables of a trace. On failure nothing is to be released. */
-int owners_init(struct owners *owners, struct store *store, enum owners_by by, struct err *err);
+/* From the tables of a trace; with n > 0 only the rows with these ids. On failure nothing is to be released. */
+int owners_init(struct owners *owners, struct store *store, enum owners_by by, const uint64_t *ids, size_t n,
+                struct err *err);
 void owners_release(struct owners *owners);
 
 /* The owner of a time in ns, or of an address; owners->count must not be 0. */

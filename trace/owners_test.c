@@ -32,7 +32,7 @@ START_TEST(a_time_belongs_to_the_kernel_that_runs)
     struct err err = {""};
     struct owners o;
     struct store *store = make();
-    ck_assert_msg(owners_init(&o, store, OWNERS_KERNEL, &err) == 0, "%s", err.msg);
+    ck_assert_msg(owners_init(&o, store, OWNERS_KERNEL, NULL, 0, &err) == 0, "%s", err.msg);
     ck_assert_uint_eq(o.count, 5);
     static const struct {
         int64_t time;
@@ -52,6 +52,11 @@ START_TEST(a_time_belongs_to_the_kernel_that_runs)
     ck_assert_uint_eq(o.items[0].launches, 2);
     ck_assert_int_eq(o.items[0].time_ns, 200);
     owners_release(&o);
+    static const uint64_t one_process[] = {3, 2};
+    ck_assert_int_eq(owners_init(&o, store, OWNERS_KERNEL, one_process, 2, &err), 0);
+    ck_assert_uint_eq(o.count, 4);
+    ck_assert_str_eq(o.items[owners_find(&o, 350)].name, "b"); /* a is another one's */
+    owners_release(&o);
     store_close(store);
 }
 END_TEST
@@ -61,7 +66,7 @@ START_TEST(an_address_belongs_to_the_allocation_that_holds_it)
     struct err err = {""};
     struct owners o;
     struct store *store = make();
-    ck_assert_msg(owners_init(&o, store, OWNERS_ALLOCATION, &err) == 0, "%s", err.msg);
+    ck_assert_msg(owners_init(&o, store, OWNERS_ALLOCATION, NULL, 0, &err) == 0, "%s", err.msg);
     ck_assert_uint_eq(o.count, 4);
     ck_assert_str_eq(o.items[owners_find(&o, 0x10000)].name, "0 managed x");
     ck_assert_str_eq(o.items[owners_find(&o, 0x14fff)].name, "(ambiguous: several allocations)");
@@ -81,7 +86,7 @@ START_TEST(a_trace_that_names_none_has_none)
     ck_assert_int_eq(store_finish(store, &err), 0);
     store_close(store);
     store = store_open(testing_file("n.db"), &err);
-    ck_assert_int_eq(owners_init(&o, store, OWNERS_KERNEL, &err), 0);
+    ck_assert_int_eq(owners_init(&o, store, OWNERS_KERNEL, NULL, 0, &err), 0);
     ck_assert_uint_eq(o.count, 0);
     owners_release(&o);
     store_close(store);

@@ -106,7 +106,8 @@ int summary_init(struct summary *summary, struct store *store, enum summary_by b
     summary->streams = mem_zalloc(summary->stream_count, sizeof *summary->streams, err);
     int rc = summary->streams ? 0 : -1;
     if (rc == 0 && by != SUMMARY_BY_NONE)
-        rc = owners_init(&summary->owners, store, by == SUMMARY_BY_KERNEL ? OWNERS_KERNEL : OWNERS_ALLOCATION, err);
+        rc = owners_init(&summary->owners, store, by == SUMMARY_BY_KERNEL ? OWNERS_KERNEL : OWNERS_ALLOCATION, NULL, 0,
+                         err);
     summary->row_count = summary->owners.count;
     summary->rows = rc ? NULL : mem_zalloc(summary->row_count, sizeof *summary->rows, err);
     if (!summary->rows)
