@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "models/uvm/locality.h"
+#include "replay/uvm_windows.h"
 #include "trace/mem.h"
 
-/* Source: driver 545.23.06, uvm_perf_fault_batch_count. R over 20 batches: lee-2026, section II-A. */
-enum { BATCH_PAGES = 256, WINDOW_BATCHES = 20 };
+/* Source: driver 545.23.06, uvm_perf_fault_batch_count. */
+enum { BATCH_PAGES = 256 };
 
 /* A piece while the run goes on. */
 struct place {
@@ -25,9 +25,7 @@ struct loop {
     struct uvm_open_loop *out;
     void *state;
     struct place *places;
-    struct uvm_locality *window;
-    double *ratios; /* R of the finished windows */
-    size_t ratio_count, ratio_cap;
+    struct uvm_windows windows;
     struct uvm_batch_block *served; /* of the open batch */
     size_t served_count, served_cap;
     uint64_t open_pages;
@@ -64,15 +62,6 @@ static void tally(struct loop *l, uint32_t piece, const struct uvm_tally *what)
     }
 }
 
-static int finish_window(struct loop *l, struct err *err)
-{
-    if (mem_grow((void **)&l->ratios, &l->ratio_cap, l->ratio_count + 1, sizeof *l->ratios, err))
-        return -1;
-    l->ratios[l->ratio_count++] = uvm_locality_r(l->window);
-    uvm_locality_next(l->window);
-    return 0;
-}
-
 static void open_batch(struct loop *l)
 {
     l->served_count = 0;
@@ -91,11 +80,12 @@ static int close_batch(struct loop *l, bool routine_end, struct err *err)
     l->time_ns += l->wait_ns + fmax(l->cpu_ns, l->copy_ns) + p->batch_after_ns;
     l->kernel->time_ns += (int64_t)l->time_ns - before;
     l->wait_ns = routine_end ? p->interrupt_ns : p->poll_ns;
-    uvm_locality_add(l->window, &batch);
+    if (uvm_windows_add(&l->windows, "", &batch, err))
+        return -1;
     if (l->run->policy->learn)
         l->run->policy->learn(l->state, &batch);
     open_batch(l);
-    return l->window->batches == WINDOW_BATCHES ? finish_window(l, err) : 0;
+    return 0;
 }
 
 /* The cost of one service, as models/uvm/uvm_platform.h has it. `data` are the moved pages that have to be copied. */
@@ -276,22 +266,6 @@ static void move_event(struct loop *l, const struct uvm_event *event)
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Quantile q of sorted values, between the two nearest. */
-static double quantile(const double *v, size_t n, double q)
-{
-    if (!n)
-        return NAN;
-    double at = q * (double)(n - 1);
-    size_t i = (size_t)at;
-    return i + 1 < n ? v[i] + (at - (double)i) * (v[i + 1] - v[i]) : v[i];
-}
-
 static void write_findings(const struct loop *l, char *text, size_t size)
 {
     size_t used = 0;
@@ -305,14 +279,13 @@ static void write_findings(const struct loop *l, char *text, size_t size)
 
 static int finish(struct loop *l, struct err *err)
 {
-    if (!l->ratio_count && l->window->batches && finish_window(l, err))
-        return -1;
-    if (l->ratio_count)
-        qsort(l->ratios, l->ratio_count, sizeof *l->ratios, by_value);
+    struct uvm_metrics metrics = {0};
     struct uvm_open_loop *out = l->out;
-    out->r_p25 = quantile(l->ratios, l->ratio_count, 0.25);
-    out->r_median = quantile(l->ratios, l->ratio_count, 0.5);
-    out->r_p75 = quantile(l->ratios, l->ratio_count, 0.75);
+    if (uvm_windows_close(&l->windows, &metrics, err))
+        return -1;
+    out->r_p25 = metrics.r.p25;
+    out->r_median = metrics.r.median;
+    out->r_p75 = metrics.r.p75;
     out->all.time_ns = (int64_t)l->time_ns;
     for (size_t p = 0; p < l->run->recording->piece_count; p++)
         out->whole_blocks += l->places[p].used && l->places[p].whole;
@@ -330,8 +303,7 @@ static int loop_init(struct loop *l, const struct uvm_open_loop_run *run, struct
     *out = (struct uvm_open_loop){.covers = true, .within = true};
     l->state = mem_zalloc(1, run->policy->head.state_size, err);
     l->places = l->state ? mem_zalloc(r->piece_count, sizeof *l->places, err) : NULL;
-    l->window = l->places ? mem_zalloc(1, sizeof *l->window, err) : NULL;
-    if (!l->window)
+    if (!l->places || uvm_windows_init(&l->windows, err))
         return -1;
     if (run->policy->head.state_size && run->params)
         memcpy(l->state, run->params, run->policy->head.state_size);
@@ -365,8 +337,7 @@ int uvm_open_loop_run(const struct uvm_open_loop_run *run, struct uvm_open_loop 
         rc = finish(&l, err);
     free(l.state);
     free(l.places);
-    free(l.window);
-    free(l.ratios);
+    uvm_windows_release(&l.windows);
     free(l.served);
     return rc;
 }

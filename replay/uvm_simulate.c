@@ -233,7 +233,7 @@ static int simulate(struct simulation *s, struct uvm_metrics *m)
     int64_t end = 0;
     if (!s->pages || uvm_memory_init(&s->memory, allocs, n, uvm_simulate_chunks(run, blocks), s->err) ||
         uvm_driver_init(&s->driver, &s->memory, run->platform, run->policy, run->policy_params, run->traced, s->err) ||
-        uvm_windows_init(&s->windows, (uint32_t)blocks, s->err) ||
+        uvm_windows_init(&s->windows, s->err) ||
         uvm_gpu_init(&s->gpu, run->ops, run->state, run->gpu, run->platform, &s->memory, s->err))
         return -1;
     s->gpu.on_launch_end = on_launch_end;

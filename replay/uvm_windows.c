@@ -7,21 +7,19 @@
 
 #include "trace/mem.h"
 
-int uvm_windows_init(struct uvm_windows *w, uint32_t blocks, struct err *err)
+int uvm_windows_init(struct uvm_windows *w, struct err *err)
 {
     memset(w, 0, sizeof *w);
-    w->blocks = blocks;
     w->current = UVM_KERNELS;
-    w->all.number = w->one.number = 1;
-    w->all.last = mem_zalloc(blocks, sizeof *w->all.last, err);
-    w->one.last = mem_zalloc(blocks, sizeof *w->one.last, err);
-    return w->all.last && w->one.last ? 0 : -1;
+    w->all = mem_zalloc(1, sizeof *w->all, err);
+    w->one = mem_zalloc(1, sizeof *w->one, err);
+    return w->all && w->one ? 0 : -1;
 }
 
 void uvm_windows_release(struct uvm_windows *w)
 {
-    free(w->all.last);
-    free(w->one.last);
+    free(w->all);
+    free(w->one);
     free(w->values.values);
     for (size_t k = 0; k < UVM_KERNELS; k++)
         free(w->by_kernel[k].values);
@@ -29,27 +27,22 @@ void uvm_windows_release(struct uvm_windows *w)
 }
 
 /* End a window: its R goes to `to` (NULL: nowhere), if it is whole or `to` has none yet. */
-static int end_window(struct uvm_window *w, struct uvm_window_values *to, struct err *err)
+static int end_window(struct uvm_locality *w, struct uvm_window_values *to, struct err *err)
 {
     bool keep = to && w->batches && (w->batches == UVM_WINDOW_BATCHES || to->count == 0);
     if (keep) {
         if (mem_grow((void **)&to->values, &to->cap, to->count + 1, sizeof *to->values, err))
             return -1;
-        to->values[to->count++] = (double)w->distinct / w->batches;
+        to->values[to->count++] = uvm_locality_r(w);
     }
-    w->number++;
-    w->batches = w->distinct = 0;
+    uvm_locality_next(w);
     return 0;
 }
 
-static int add(struct uvm_window *w, const struct uvm_batch *batch, struct uvm_window_values *to, struct err *err)
+static int add(struct uvm_locality *w, const struct uvm_batch *batch, struct uvm_window_values *to, struct err *err)
 {
-    for (size_t i = 0; i < batch->block_count; i++) {
-        uint32_t *last = &w->last[batch->blocks[i].number];
-        w->distinct += *last != w->number;
-        *last = w->number;
-    }
-    return ++w->batches == UVM_WINDOW_BATCHES ? end_window(w, to, err) : 0;
+    uvm_locality_add(w, batch);
+    return w->batches == UVM_WINDOW_BATCHES ? end_window(w, to, err) : 0;
 }
 
 static struct uvm_window_values *kernel_values(struct uvm_windows *w)
@@ -63,13 +56,13 @@ int uvm_windows_add(struct uvm_windows *w, const char *kernel, const struct uvm_
         size_t k = 0;
         while (k < w->kernel_count && strcmp(w->kernels[k], kernel) != 0)
             k++;
-        if (k != w->current && end_window(&w->one, kernel_values(w), err))
+        if (k != w->current && end_window(w->one, kernel_values(w), err))
             return -1;
         if (k == w->kernel_count && k < UVM_KERNELS)
             w->kernels[w->kernel_count++] = kernel;
         w->current = k;
     }
-    return add(&w->all, batch, &w->values, err) || add(&w->one, batch, kernel_values(w), err) ? -1 : 0;
+    return add(w->all, batch, &w->values, err) || add(w->one, batch, kernel_values(w), err) ? -1 : 0;
 }
 
 static int by_value(const void *a, const void *b)
@@ -95,7 +88,7 @@ struct uvm_quartiles uvm_windows_quartiles(double *values, size_t n)
 
 int uvm_windows_close(struct uvm_windows *w, struct uvm_metrics *metrics, struct err *err)
 {
-    if (end_window(&w->all, &w->values, err) || end_window(&w->one, kernel_values(w), err))
+    if (end_window(w->all, &w->values, err) || end_window(w->one, kernel_values(w), err))
         return -1;
     metrics->r = uvm_windows_quartiles(w->values.values, w->values.count);
     metrics->kernel_count = w->kernel_count;

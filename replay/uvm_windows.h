@@ -6,6 +6,7 @@
 #ifndef REPLAY_UVM_WINDOWS_H
 #define REPLAY_UVM_WINDOWS_H
 
+#include "models/uvm/locality.h"
 #include "replay/uvm_simulate.h"
 
 enum { UVM_WINDOW_BATCHES = 20 };
@@ -15,21 +16,15 @@ struct uvm_window_values {
     size_t count, cap;
 };
 
-struct uvm_window {
-    uint32_t *last; /* per block: the window it was last seen in */
-    uint32_t number, batches, distinct;
-};
-
 struct uvm_windows {
-    uint32_t blocks;
-    struct uvm_window all, one; /* over the run; within one kernel */
+    struct uvm_locality *all, *one; /* over the run; within one kernel */
     struct uvm_window_values values;
     const char *kernels[UVM_KERNELS]; /* names met, in order */
     struct uvm_window_values by_kernel[UVM_KERNELS];
     size_t kernel_count, current;
 };
 
-int uvm_windows_init(struct uvm_windows *w, uint32_t blocks, struct err *err);
+int uvm_windows_init(struct uvm_windows *w, struct err *err);
 void uvm_windows_release(struct uvm_windows *w);
 
 /* One batch of `kernel`; batches without a service count as batches. Kernels after the first UVM_KERNELS names get no

@@ -15,7 +15,7 @@ START_TEST(one_block_seen_in_twenty_batches_gives_a_twentieth)
 {
     struct uvm_windows w;
     struct uvm_metrics m = {0};
-    ck_assert_int_eq(uvm_windows_init(&w, 64, NULL), 0);
+    ck_assert_int_eq(uvm_windows_init(&w, NULL), 0);
     for (int i = 0; i < 40; i++)
         add(&w, "k", 3, 1);
     ck_assert_int_eq(uvm_windows_close(&w, &m, NULL), 0);
@@ -30,7 +30,7 @@ START_TEST(kernels_have_windows_of_their_own)
     static const char one[] = "one", two[] = "two";
     struct uvm_windows w;
     struct uvm_metrics m = {0};
-    ck_assert_int_eq(uvm_windows_init(&w, 64, NULL), 0);
+    ck_assert_int_eq(uvm_windows_init(&w, NULL), 0);
     for (int i = 0; i < 20; i++)
         add(&w, one, 0, 1);
     for (int i = 0; i < 20; i++)
@@ -48,7 +48,7 @@ START_TEST(a_short_run_has_one_short_window)
 {
     struct uvm_windows w;
     struct uvm_metrics m = {0};
-    ck_assert_int_eq(uvm_windows_init(&w, 64, NULL), 0);
+    ck_assert_int_eq(uvm_windows_init(&w, NULL), 0);
     for (int i = 0; i < 5; i++)
         add(&w, "k", 0, 10);
     ck_assert_int_eq(uvm_windows_close(&w, &m, NULL), 0);
