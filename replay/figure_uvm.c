@@ -32,21 +32,51 @@ bool figure_uvm_differs(const struct run_set *set, const char *key)
     return false;
 }
 
-const char *figure_uvm_case(const struct run_set *set, const struct run *run, const char *skip, char *label,
+enum { OF_INPUT = 4 };
+static const char *const of_input[OF_INPUT] = {"kernel", "pattern", "bytes", "platform"};
+
+static bool among(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+void figure_uvm_find_keys(struct figure_uvm_keys *keys, const struct run_set *set)
+{
+    enum { KEYS = sizeof keys->names / sizeof *keys->names };
+    struct figure_uvm_keys seen = {.count = OF_INPUT};
+    const char *key;
+    json_t *value;
+    memcpy(seen.names, of_input, sizeof of_input);
+    for (size_t i = 0; i < set->count; i++) {
+        json_object_foreach(set->runs[i].settings, key, value)
+        {
+            if (seen.count < KEYS && !among(seen.names, seen.count, key))
+                seen.names[seen.count++] = key;
+        }
+    }
+    keys->count = 0;
+    for (size_t k = 0; k < seen.count; k++)
+        if (figure_uvm_differs(set, seen.names[k]))
+            keys->names[keys->count++] = seen.names[k];
+}
+
+const char *figure_uvm_case(const struct figure_uvm_keys *keys, const struct run *run, const char *skip, char *label,
                             size_t size)
 {
-    static const char *const of_input[] = {"kernel", "pattern", "bytes", "platform"};
     char text[128];
     const char *key;
     json_t *value;
     size_t used = (size_t)snprintf(label, size, "%s", run_workload(run, text, sizeof text));
-    for (size_t k = 0; k < sizeof of_input / sizeof *of_input && used < size; k++)
-        if (strcmp(of_input[k], skip) != 0 && figure_uvm_differs(set, of_input[k]) &&
+    for (size_t k = 0; k < OF_INPUT && used < size; k++)
+        if (strcmp(of_input[k], skip) != 0 && among(keys->names, keys->count, of_input[k]) &&
             run_key(run, of_input[k], text, sizeof text))
             used += (size_t)snprintf(label + used, size - used, " %s", text);
     json_object_foreach(run->settings, key, value)
     {
-        if (used >= size || strcmp(key, skip) == 0 || !figure_uvm_differs(set, key) ||
+        if (used >= size || strcmp(key, skip) == 0 || !among(keys->names, keys->count, key) ||
             !run_key(run, key, text, sizeof text))
             continue;
         if (strcmp(key, "oversubscription_pct") != 0)
@@ -87,11 +117,13 @@ static int grid_make(struct grid *grid, const struct run_set *set, struct err *e
         return -1;
     }
     size_t kept = 0;
+    struct figure_uvm_keys keys;
+    figure_uvm_find_keys(&keys, set);
     for (size_t i = 0; i < set->count; i++) {
         char label[128];
         if (strcmp(set->runs[i].engine, "uvm") != 0)
             continue;
-        (void)figure_uvm_case(set, &set->runs[i], "", label, sizeof label);
+        (void)figure_uvm_case(&keys, &set->runs[i], "", label, sizeof label);
         at[2 * i] = find_or_add(grid->cases[0], sizeof grid->cases[0], &grid->case_count, label);
         (void)run_label(set, &set->runs[i], label, sizeof label);
         at[2 * i + 1] = find_or_add(grid->policies[0], sizeof grid->policies[0], &grid->policy_count, label);

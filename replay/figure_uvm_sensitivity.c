@@ -9,18 +9,28 @@
 #include "trace/mem.h"
 #include "trace/units.h"
 
+struct text {
+    char text[64];
+};
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(((const struct text *)a)->text, ((const struct text *)b)->text);
+}
+
 /* How many values of a setting the runs have. */
 static size_t values_of(const struct run_set *set, const char *key)
 {
-    size_t n = 0;
-    char a[64], b[64];
-    for (size_t i = 0; i < set->count; i++) {
-        bool seen = !run_key(&set->runs[i], key, a, sizeof a);
-        for (size_t k = 0; k < i && !seen; k++)
-            seen = run_key(&set->runs[k], key, b, sizeof b) && strcmp(a, b) == 0;
-        n += !seen;
-    }
-    return n;
+    struct text *texts = mem_zalloc(set->count + 1, sizeof *texts, NULL);
+    size_t count = 0, values = 0;
+    for (size_t i = 0; texts && i < set->count; i++)
+        count += run_key(&set->runs[i], key, texts[count].text, sizeof texts->text) != NULL;
+    if (count)
+        qsort(texts, count, sizeof *texts, by_text);
+    for (size_t i = 0; i < count; i++)
+        values += i == 0 || by_text(&texts[i - 1], &texts[i]) != 0;
+    free(texts);
+    return values;
 }
 
 /* The setting with the most values. NULL: none varies. */
@@ -89,6 +99,8 @@ static int collect(const struct run_set *set, const char *key, struct line *line
     points->items = mem_zalloc(set->count, sizeof *points->items, err);
     if (!points->items)
         return -1;
+    struct figure_uvm_keys keys;
+    figure_uvm_find_keys(&keys, set);
     for (size_t i = 0; i < set->count; i++) {
         const struct run *run = &set->runs[i];
         char text[128], policy[64], label[200];
@@ -96,7 +108,7 @@ static int collect(const struct run_set *set, const char *key, struct line *line
         if (strcmp(run->engine, "uvm") != 0 || run->baseline || !number_of(run, key, &x) ||
             !run_metric(run, "speedup_ratio", &y) || !(y > 0))
             continue;
-        (void)snprintf(label, sizeof label, "%s, %s", figure_uvm_case(set, run, key, text, sizeof text),
+        (void)snprintf(label, sizeof label, "%s, %s", figure_uvm_case(&keys, run, key, text, sizeof text),
                        run_label(set, run, policy, sizeof policy));
         size_t l = 0;
         while (l < *line_count && strcmp(lines[l].label, label) != 0)

@@ -10,7 +10,7 @@ TASKS = "tasks/table4.ini"
 
 def commands(g):
     """(name, words before -o, what is written, environment)."""
-    rows = g.cupti_rows(g.path("rows-full.csv"), 150000)
+    rows = g.cupti_rows(g.path("rows-full.csv"), 70000)
     g.must("import", "-q", g.fixture("traces", "uvm_seq_256MiB_complete.csv.xz"), "-o", g.path("in.db"))
     g.must("import", "-q", g.fixture("traces", "accesses_h200.txt.xz"), "-o", g.path("accesses.db"))
     sweep = ["sweep", "placement", g.fixture(TASKS), "--policy", "device,managed,auto", "--grid", "l_hd=1e-8:3e-7:1e-8"]

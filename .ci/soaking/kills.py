@@ -15,7 +15,7 @@ def timed(g, *args, **keys):
 
 
 def kill_import(g, n):
-    rows = g.cupti_rows(g.path("rows.csv"), 400000)
+    rows = g.cupti_rows(g.path("rows.csv"), 400000 if g.n >= 100 else 200000)
     whole, cut = g.path("whole.db"), g.path("cut.db")
     took = timed(g, "import", "-q", rows, "-o", whole)
     chunks = g.chunks(whole)

@@ -49,8 +49,8 @@ def sweeps(g, rounds):
 
 
 def soak(g):
-    rounds = max(2, g.n // 25)
-    replays(g, 8)
+    rounds = max(1, g.n // 25)
+    replays(g, 8 if g.n >= 100 else 4)
     writers(g, max(6, g.n // 10))
     sweeps(g, rounds)
-    return f"8 replays, {max(6, g.n // 10)} writers, {rounds} times two sweeps of one file"
+    return f"{8 if g.n >= 100 else 4} replays, {max(6, g.n // 10)} writers, {rounds} times two sweeps of one file"
