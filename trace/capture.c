@@ -221,6 +221,11 @@ int capture_loop(struct capture *c, struct pcap *pcap, bool live, const atomic_i
     const unsigned char *data;
     while (!stop || !atomic_load_explicit(stop, memory_order_relaxed)) {
         int rc = pcap_next_ex(pcap, &header, &data);
+        if (rc == 1 && header->len == 0 && !live) { /* a hole of any size would be as many packets */
+            err_set(err, "packet %llu: it has 0 bytes, as where a file is filled up with zeros",
+                    (unsigned long long)c->packets + 1);
+            return 1;
+        }
         if (rc == 1) {
             size_t kept = header->caplen < header->len ? header->caplen : header->len;
             if (capture_packet(c, time_of(c, header), data, kept, header->len, err))

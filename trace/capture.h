@@ -49,8 +49,8 @@ int capture_packet(struct capture *capture, int64_t time_ns, const unsigned char
                    struct err *err);
 
 /* Read until the end of the file, or, live (the handle does not block), until *stop is set. Time stamps of the handle
- * are in ns. Returns 0, or 1 if the file ends inside a packet (*err says where; everything before is in the sink), or
- * -1 with *err set. */
+ * are in ns. Returns 0, or 1 if the file ends inside a packet or in zeros (*err says where; everything before is in the
+ * sink), or -1 with *err set. */
 int capture_loop(struct capture *capture, struct pcap *pcap, bool live, const atomic_int *stop, struct err *err);
 
 /* Hand the counts to the sink's totals and the skipped packets to the store (table skipped); then

@@ -89,12 +89,10 @@ static struct source *open_listed(const char *folder, const char *name, char *pa
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         if ((size_t)snprintf(path, PATH_BYTES, "%s%s%s", folder, name, endings[i]) >= PATH_BYTES)
             break;
-        if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+        if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) /* a pipe would wait for its writer */
             return source_open(path, err);
     }
-    char others[300];
-    err_set(err, "%s%s, also with .xz, .gz, .zst: No such file or directory; %s", folder, name,
-            nearby(folder, others, sizeof others));
+    err_set(err, "%s%s, also with .xz, .gz, .zst: No such file", folder, name);
     return NULL;
 }
 
@@ -108,11 +106,13 @@ static int take_kernel(struct accelsim_import *import, const char *folder, const
     if (n > 7 && strcmp(name + n - 7, ".tracez") == 0)
         return err_set(err, "%s is in the post-processor's binary form: run it again with --text", name);
     struct source *source = open_listed(folder, name, path, &missing);
-    if (!source) {
-        reader_incomplete(import->context, "a kernel trace of the list cannot be opened: %s", missing.msg);
-        import->missing_kernels++;
-        return 0;
+    if (!source && import->missing_kernels++ == 0) {
+        char others[300];
+        reader_incomplete(import->context, "a kernel trace of the list cannot be opened: %s; %s", missing.msg,
+                          nearby(folder, others, sizeof others));
     }
+    if (!source)
+        return 0;
     int rc = accelsim_kernel(import, path, source, err);
     source_close(source);
     return rc;
@@ -307,6 +307,9 @@ static int read_set(struct reader_context *context, struct source *source, struc
         rc = err_set(err, "none of %" PRIu64 " kernels is called %s", import.passed_over, import.chosen);
     else if (rc == 0 && import.kernels == 0 && !context->incomplete[0])
         rc = err_set(err, "no kernel trace in it");
+    if (rc == 0 && import.unreadable && import.extent.lanes == 0)
+        rc = err_set(err, "no access in it, and %" PRIu64 " instruction lines that cannot be read: of another tracer?",
+                     import.unreadable);
     /* What was read before an error is kept: the trace stays incomplete. */
     if (access_flush(&import.sink, rc ? &ignored : err) || store_counts(&import, rc ? &ignored : err))
         rc = -1;

@@ -185,6 +185,7 @@ static int take_instruction(struct kernel *k, const char *line, struct err *err)
         char place[400], reason[80];
         (void)snprintf(place, sizeof place, "%s line %llu", k->file, (unsigned long long)source_line_number(k->source));
         (void)snprintf(reason, sizeof reason, "instruction with %s", wrong);
+        k->import->unreadable++;
         return reader_skip(k->import->context, reason, place, err);
     }
     if (op.async) { /* the first of two lines names the destination in shared memory */

@@ -26,8 +26,9 @@ struct accelsim_import {
     struct access_sink sink;
     uint64_t shared, local, constant, texture; /* accesses left out */
     uint64_t missing_blocks, missing_kernels, empty_kernels, empty_warps, kernels;
-    int64_t copies;     /* to the device */
-    const char *chosen; /* kernels: an id, or a name's regular expression; NULL: all */
+    uint64_t unreadable; /* instruction lines */
+    int64_t copies;      /* to the device */
+    const char *chosen;  /* kernels: an id, or a name's regular expression; NULL: all */
     bool by_id;
     regex_t name;
     uint64_t passed_over; /* kernels not chosen */

@@ -173,6 +173,9 @@ START_TEST(malformed_traces_are_refused_with_their_line)
     ck_assert_ptr_nonnull(strstr(refused("-kernel name = x\n-accelsim tracer version = 3\n#BEGIN_TB\n#END_TB\n"
                                          "00a0 1 0 NOP 0 0\n"),
                                  "outside of all thread blocks"));
+    ck_assert_ptr_nonnull(strstr(refused("-kernel name = x\n-accelsim tracer version = 3\n-grid dim = (1,1,1)\n#\n"
+                                         "#BEGIN_TB\nwarp = 0\ninsts = 2\n00a0 zzz\n00b0 zzz\n#END_TB\n"),
+                                 "no access in it, and 2 instruction lines that cannot be read"));
     ck_assert_ptr_nonnull(strstr(refused("kernel-1.tracez\n"), "--text"));
     ck_assert_ptr_nonnull(strstr(refused("MemcpyHtoD,0x10,16\n"), "no kernel trace"));
     ck_assert_str_eq(refused("-kernel name = x\n-accelsim tracer version = 3\n#\n#BEGIN_TB\nwarp = 0\ninsts = 9\n"),

@@ -314,6 +314,24 @@ START_TEST(a_capture_that_ends_inside_a_packet_keeps_what_came_before)
 }
 END_TEST
 
+START_TEST(a_capture_filled_up_with_zeros_ends_where_they_begin)
+{
+    struct build_pcap c = {.snaplen = 128, .link = 1};
+    const char *path = testing_file("filled.pcap");
+    FILE *f = build_pcap_open(path, &c);
+    put_read(f, &c, 0, 4);
+    (void)fclose(f);
+    struct stat st;
+    ck_assert_int_eq(stat(path, &st), 0);
+    ck_assert_int_eq(truncate(path, st.st_size + ((off_t)1 << 32)), 0);
+    struct store *store = good(path);
+    ck_assert(!store_complete(store));
+    ck_assert_ptr_nonnull(strstr(context.incomplete, "packet 4: it has 0 bytes"));
+    ck_assert_int_eq(total(store, "completed_reads"), 1);
+    store_close(store);
+}
+END_TEST
+
 START_TEST(raw_packets_start_at_the_offset_that_is_given)
 {
     struct build_pcap c = {.snaplen = 65535, .link = 150};
@@ -441,6 +459,7 @@ END_TEST
 TEST_MAIN("nettlp", a_read_and_its_completions_are_found_in_every_byte_order_and_unit,
           pcapng_time_stamps_follow_their_resolution, damage_is_counted_by_reason_and_never_summed,
           every_type_lands_in_the_histogram_with_its_size, packets_out_of_order_are_sorted_and_matched,
-          a_capture_that_ends_inside_a_packet_keeps_what_came_before, raw_packets_start_at_the_offset_that_is_given,
+          a_capture_that_ends_inside_a_packet_keeps_what_came_before,
+          a_capture_filled_up_with_zeros_ends_where_they_begin, raw_packets_start_at_the_offset_that_is_given,
           an_agilent_analysers_records_have_a_direction, a_capture_can_come_through_a_fifo,
           what_is_no_capture_is_refused, the_adapters_clock_ticks_every_six_point_four_nanoseconds)
