@@ -62,7 +62,7 @@ MAN     := $(patsubst docs/man/%.scd,$(BUILD)/man/%,$(MAN_SRC))
 .PHONY: all demo check check-html check-examples unit cli lint asan fuzz fuzzers bench reproduce install uninstall deps clean man format docs
 # What the CUDA driver loads into a recorded program, and the stand-ins for the driver and CUPTI that tests record with.
 INJECT    := $(BUILD)/liboffchip_inject.so
-INJECT_C  := $(filter-out %_test.c,$(wildcard trace/cupti_inject*.c trace/inject_*.c))
+INJECT_C  := $(filter-out %_test.c,$(wildcard trace/cupti_inject*.c trace/inject_*.c)) trace/cupti_metrics.c trace/err.c
 ACCESSES  := $(BUILD)/liboffchip_accesses.so
 ACCESSES_C := $(filter-out %_test.c,$(wildcard trace/sanitizer_inject*.c trace/inject_*.c))
 STANDIN   := $(BUILD)/standin/libcuda.so.1 $(BUILD)/standin/libcupti.so $(BUILD)/standin/libsanitizer-public.so \
@@ -76,18 +76,20 @@ $(BUILD)/standin/libcuda.so.1: fixtures/standin/libcuda.c fixtures/standin/stand
     trace/sanitizer_abi.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) -shared $< -ldl -o $@
-$(BUILD)/standin/libcupti.so: fixtures/standin/libcupti.c fixtures/standin/standin.h trace/cupti_abi.h
+$(BUILD)/standin/libcupti.so: fixtures/standin/libcupti.c fixtures/standin/libcupti_profiler.c \
+    fixtures/standin/standin.h trace/cupti_abi.h trace/cupti_abi_profiler.h
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(STANDIN_FLAGS) -shared $< -lpthread -o $@
+	$(Q)$(CC) $(STANDIN_FLAGS) -shared $(filter %.c,$^) -lpthread -o $@
 $(BUILD)/standin/libsanitizer-public.so: fixtures/standin/libsanitizer.c fixtures/standin/standin.h \
     trace/sanitizer_abi.h trace/access_buffer.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) -shared $< -lpthread -o $@
 $(BUILD)/standin/target: fixtures/standin/target.c fixtures/standin/standin.h trace/cupti_abi.h
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(STANDIN_FLAGS) $< -ldl -o $@
+	$(Q)$(CC) $(STANDIN_FLAGS) $< -ldl -lpthread -o $@
 STANDIN_FLAGS = $(CSTD) -O1 -g -Wall -Wextra -Werror -I. -fPIC $(SAN) $(LDFLAGS)
-$(BUILD)/test/trace/recorder $(BUILD)/test/trace/recorder_accesses: | $(INJECT) $(ACCESSES) $(STANDIN)
+$(addprefix $(BUILD)/test/trace/,recorder recorder_accesses recorder_counters cupti_metrics): \
+    | $(INJECT) $(ACCESSES) $(STANDIN)
 cli check: $(INJECT) $(ACCESSES) $(STANDIN)
 # Our declarations of CUPTI against the real ones, where the toolkit is installed.
 CUDA_INCLUDE := $(firstword $(patsubst %/cupti.h,%,$(wildcard $(CUDA_HOME)/include/cupti.h \

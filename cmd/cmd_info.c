@@ -1,6 +1,7 @@
 /* offchip info: what a trace holds, where it comes from, what was left out or lost. */
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/plain.h"
 #include "cmd/table.h"
+#include "replay/info_counters.h"
 #include "replay/info_tlp.h"
 #include "trace/batch_rows.h"
 #include "trace/quantile.h"
@@ -287,7 +289,7 @@ static int fill(struct info *info, const char *path, struct err *err)
             return -1;
         (void)json_object_set_new(o, pairs[i], values);
     }
-    return info_tlp_json(info->store, o, err);
+    return info_counters_json(info->store, o, err) || info_tlp_json(info->store, o, err) ? -1 : 0;
 }
 
 /* One JSON value as a cell: n/a for null. Bytes and times for people where `human`. */
@@ -304,9 +306,9 @@ static void cell(struct table *t, const char *name, const json_t *v, bool human)
     else if (json_is_array(v))
         table_cell(t, "%s%s", json_string_value(json_array_get(v, 0)), json_array_size(v) > 1 ? ", ..." : "");
     else if (human && (strcmp(name, "bytes") == 0 || (n > 6 && strcmp(name + n - 6, "_bytes") == 0)))
-        table_cell(t, "%s", units_human_bytes((double)json_integer_value(v), buf, sizeof buf));
+        table_cell(t, "%s", units_human_bytes(json_number_value(v), buf, sizeof buf));
     else if (json_is_real(v))
-        table_cell(t, "%.3g", json_real_value(v));
+        table_cell(t, fabs(json_real_value(v)) < 1000 ? "%.3g" : "%.0f", json_real_value(v));
     else if (human && strcmp(name, "time_ns") == 0)
         table_cell(t, "%s", units_human_ns((double)json_integer_value(v), buf, sizeof buf));
     else
@@ -386,6 +388,19 @@ static void print_packets(const json_t *o)
     print_object("latency of completed reads, ns", json_object_get(o, "tlp_latency_ns"), NULL);
 }
 
+/* Totals per kernel, and how many requests have which size: exactly where that follows, else between two bounds. */
+static void print_counters(const json_t *o)
+{
+    const json_t *sizes = json_object_get(o, "request_sizes"), *row;
+    size_t i, open = 0;
+    print_rows(json_object_get(o, "counters"), false);
+    json_array_foreach(sizes, i, row) open +=
+        !json_equal(json_object_get(row, "at_least"), json_object_get(row, "at_most"));
+    if (json_array_size(sizes) > 0)
+        printf("requests by size%s:\n", open ? "; where at_least and at_most differ, the counters do not tell" : "");
+    print_rows(sizes, false);
+}
+
 static void print_table(const struct info *info)
 {
     static const char *const counts[] = {"kernels", "allocations", "batches", "services"};
@@ -402,6 +417,7 @@ static void print_table(const struct info *info)
             printf("%s: %" PRId64 "\n", counts[i], (int64_t)json_integer_value(n));
     }
     print_rows(json_object_get(o, "batch_distribution"), false);
+    print_counters(o);
     print_packets(o);
     for (size_t i = 0; i < info->summary.stream_count; i++)
         if (info->summary.streams[i].kinds[RECORD_MIGRATE_H2D].records > 0) {

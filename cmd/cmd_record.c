@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/cmd_record_live.h"
 #include "cmd/plain.h"
+#include "trace/cupti_metrics.h"
 #include "trace/recorder.h"
 
 static const char *output, *interface, *tlp_offset, *ports, *adapter;
@@ -25,8 +26,8 @@ static const struct opt options[] = {
     {"uvm", 0, OPT_FLAG, NULL, &unified_memory,
      "unified memory, kernels, copies, allocations (default without --counters)", 0, 0},
     {"counters", 0, OPT_FLAG, NULL, &counters, "hardware counters of every kernel", 0, 0},
-    {"counter-group", 0, OPT_CHOICE, "l2|pcie", &counter_group,
-     "l2: requests to host memory, DRAM sectors; pcie: bytes on the link (default l2)", 0, 0},
+    {"counter-group", 0, OPT_CHOICE, CUPTI_METRICS_GROUPS, &counter_group,
+     "what one recording counts; see the manual page (default l2)", 0, 0},
     {"accesses", 0, OPT_FLAG, NULL, &accesses, "every warp's accesses to global memory (needs compute-sanitizer)", 0,
      0},
     {"kernel", 0, OPT_TEXT, "REGEX", &kernel, "--accesses: only kernels whose name, mangled or not, matches", 0, 0},
@@ -102,7 +103,11 @@ static int run(int argc, char **argv)
 {
     struct recorder_result result;
     struct err err;
-    char warning[300];
+    char warning[300], group[16];
+    const char *names = CUPTI_METRICS_GROUPS;
+    for (int i = 0; i < counter_group; i++)
+        names = strchr(names, '|') + 1;
+    (void)snprintf(group, sizeof group, "%.*s", (int)strcspn(names, "|"), names);
     if (interface) {
         const struct record_live live = {interface, output ? output : "offchip.db", tlp_offset, ports, adapter, force};
         if (argc != 0)
@@ -119,7 +124,7 @@ static int run(int argc, char **argv)
         .force_injection = force_injection,
         .unified_memory = unified_memory || !(counters || accesses),
         .counters = counters,
-        .counter_group = counter_group == 0 ? "l2" : "pcie",
+        .counter_group = group,
         .accesses = accesses,
         .kernel = kernel,
         .limit = limit,
@@ -147,7 +152,8 @@ const struct command cmd_record = {
              "       offchip record --interface IF [-o FILE] [-f]",
     .details = "Runs CMD with liboffchip_inject.so, which the CUDA driver loads into it, and writes\n"
                "what CUPTI reports: page faults and migrations of unified memory, kernels, copies,\n"
-               "allocations, advice and prefetches; with --counters, hardware counters of every kernel.\n"
+               "allocations, advice and prefetches; with --counters, hardware counters of every kernel\n"
+               "(l2: requests and sectors to host memory, DRAM sectors; pcie: bytes on the link).\n"
                "No root and no change to the program is needed. Each process that uses CUDA gets a file\n"
                "of its own. CMD's exit status is passed on when the recording is good.\n\n"
                "With --accesses, records every access of each warp to global memory, with its kernel and\n"

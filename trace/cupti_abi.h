@@ -20,9 +20,13 @@ typedef uint32_t abi_result;
 
 enum {
     ABI_SUCCESS = 0,
+    ABI_INVALID_PARAMETER = 1, /* also a metric the chip does not have */
+    ABI_INVALID_OPERATION = 7,
+    ABI_OUT_OF_MEMORY = 8,
     ABI_MAX_LIMIT_REACHED = 12, /* GetNextRecord: no more records in this buffer */
     ABI_NOT_READY = 13,         /* counters enabled before a context existed */
     ABI_INVALID_KIND = 21,      /* also of an unfinished record at the end of a buffer */
+    ABI_NOT_SUPPORTED = 27,     /* also metrics that do not go together, a chip without range profiler */
     ABI_UM_NOT_SUPPORTED = 28,
     ABI_UM_NOT_SUPPORTED_ON_DEVICE = 29,
     ABI_UM_NOT_SUPPORTED_ON_NON_P2P = 30,
@@ -134,7 +138,9 @@ enum {
     ABI_CU_LAUNCH_COOPERATIVE = 477,
     ABI_CU_LAUNCH_COOPERATIVE_PTSZ = 478,
     ABI_CU_LAUNCH_KERNEL_EX = 652,
-    ABI_CU_LAUNCH_KERNEL_EX_PTSZ = 653
+    ABI_CU_LAUNCH_KERNEL_EX_PTSZ = 653,
+    ABI_CU_GRAPH_LAUNCH = 514,
+    ABI_CU_GRAPH_LAUNCH_PTSZ = 515
 };
 
 /* Callback numbers of the runtime interface. */

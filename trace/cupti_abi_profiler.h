@@ -63,6 +63,21 @@ struct abi_host_config {
     uint8_t *config;
 };
 
+struct abi_host_passes {
+    size_t size;
+    void *unused;
+    size_t bytes;
+    uint8_t *config;
+    size_t passes; /* out */
+};
+
+struct abi_host_chips {
+    size_t size;
+    void *unused;
+    size_t count;             /* out */
+    const char *const *chips; /* out */
+};
+
 struct abi_host_evaluate {
     size_t size;
     void *unused;
@@ -145,24 +160,29 @@ struct abi_range_info {
     size_t ranges; /* out */
 };
 
+/* The host side: needs neither a GPU nor a driver. */
+struct abi_host {
+    abi_result (*initialize)(struct abi_host_initialize *);
+    abi_result (*deinitialize)(struct abi_host_deinitialize *);
+    abi_result (*add_metrics)(struct abi_host_add_metrics *);
+    abi_result (*config_size)(struct abi_host_config_size *);
+    abi_result (*config)(struct abi_host_config *);
+    abi_result (*passes)(struct abi_host_passes *);
+    abi_result (*evaluate)(struct abi_host_evaluate *);
+};
+
 struct abi_profiler {
     abi_result (*initialize)(struct abi_profiler_initialize *);
     abi_result (*chip_name)(struct abi_chip_name *);
-    abi_result (*host_initialize)(struct abi_host_initialize *);
-    abi_result (*host_deinitialize)(struct abi_host_deinitialize *);
-    abi_result (*host_add_metrics)(struct abi_host_add_metrics *);
-    abi_result (*host_config_size)(struct abi_host_config_size *);
-    abi_result (*host_config)(struct abi_host_config *);
-    abi_result (*host_evaluate)(struct abi_host_evaluate *);
-    abi_result (*range_enable)(struct abi_range_enable *);
-    abi_result (*range_disable)(struct abi_range_object *);
-    abi_result (*range_start)(struct abi_range_object *);
-    abi_result (*range_stop)(struct abi_range_stop *);
-    abi_result (*range_data_size)(struct abi_range_data_size *);
-    abi_result (*range_data_initialize)(struct abi_range_data_initialize *);
-    abi_result (*range_config)(struct abi_range_config *);
-    abi_result (*range_decode)(struct abi_range_decode *);
-    abi_result (*range_info)(struct abi_range_info *);
+    abi_result (*enable)(struct abi_range_enable *);
+    abi_result (*disable)(struct abi_range_object *);
+    abi_result (*start)(struct abi_range_object *);
+    abi_result (*stop)(struct abi_range_stop *);
+    abi_result (*data_size)(struct abi_range_data_size *);
+    abi_result (*data_initialize)(struct abi_range_data_initialize *);
+    abi_result (*config)(struct abi_range_config *);
+    abi_result (*decode)(struct abi_range_decode *);
+    abi_result (*info)(struct abi_range_info *);
 };
 
 #endif

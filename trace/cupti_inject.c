@@ -18,7 +18,6 @@ static struct {
     struct abi_cupti cupti;
     void *library, *subscriber;
     bool want_unified_memory, want_counters;
-    const char *counter_group;
     pid_t owner;
     long flush_us;
     pthread_t helper;
@@ -30,7 +29,6 @@ static struct {
     atomic_uint_fast64_t pending; /* bit d: unified memory of device d is to be enabled */
     atomic_uint_fast64_t enabled; /* bit d: it is, or was refused for good */
     atomic_bool device_facts_wanted;
-    _Atomic(abi_context) counted; /* the context whose kernels are counted */
 } inject;
 
 static void context_created(abi_context context)
@@ -45,9 +43,6 @@ static void context_created(abi_context context)
     if (inject.want_unified_memory && !(atomic_fetch_or(&inject.enabled, bit) & bit) &&
         !inject_activity_unified_memory(&inject.cupti, device))
         atomic_fetch_or(&inject.pending, bit); /* too early even now: the helper tries again */
-    abi_context none = NULL;
-    if (inject.want_counters && atomic_compare_exchange_strong(&inject.counted, &none, context))
-        inject_counters_start(inject.library, &inject.cupti, context, device, inject.counter_group);
 }
 
 static void callback(void *user, uint32_t domain, uint32_t id, const void *data)
@@ -60,13 +55,10 @@ static void callback(void *user, uint32_t domain, uint32_t id, const void *data)
         return;
     }
     const struct abi_resource_data *resource = data;
-    if (id == ABI_RESOURCE_CONTEXT_CREATED) {
+    if (id == ABI_RESOURCE_CONTEXT_CREATED)
         context_created(resource->context);
-    } else if (id == ABI_RESOURCE_CONTEXT_DESTROY) {
-        abi_context counted = resource->context;
-        if (counted && atomic_compare_exchange_strong(&inject.counted, &counted, NULL))
-            inject_counters_finish(&inject.cupti);
-    }
+    else if (id == ABI_RESOURCE_CONTEXT_DESTROY && resource->context)
+        inject_counters_finish(resource->context);
 }
 
 /* Once, some time after the first context. */
@@ -123,9 +115,7 @@ static void at_exit(void)
 {
     if (getpid() != inject.owner || atomic_exchange(&inject.ended, true))
         return;
-    abi_context counted = atomic_exchange(&inject.counted, NULL);
-    if (counted)
-        inject_counters_finish(&inject.cupti);
+    inject_counters_finish(NULL);
     (void)inject.cupti.activity_flush_all(1);
     if (inject.helper_runs) {
         struct timespec until;
@@ -234,10 +224,12 @@ static bool inject_start(void)
         return false;
     inject.owner = getpid();
     inject.want_unified_memory = !want || strstr(want, "uvm");
-    inject.want_counters = want && strstr(want, "counters");
-    inject.counter_group = want && strstr(want, "counters-pcie") ? "pcie" : "l2";
+    const char *group = want ? strstr(want, RECORD_PIPE_COUNTERS) : NULL;
+    inject.want_counters = group != NULL;
     inject.flush_us = inject_env(RECORD_PIPE_FLUSH_US, 100, 1000000, FLUSH_US);
     bool loaded = inject_load_cupti(&inject.cupti, &inject.library, getenv(RECORD_PIPE_CUPTI));
+    if (group && loaded)
+        inject_counters_want(inject.library, &inject.cupti, group + strlen(RECORD_PIPE_COUNTERS));
     inject_process_facts();
     version_fact();
     if (!loaded || !subscribe() || inject_activity_start(&inject.cupti, max_bytes / 2, inject.want_unified_memory)) {

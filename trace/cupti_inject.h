@@ -45,12 +45,13 @@ void inject_api_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_
 
 /* --- counters --- */
 
-/* Start profiling the context, kernel by kernel; problems are reported. group: "l2" or "pcie". */
-void inject_counters_start(void *cupti_library, const struct abi_cupti *cupti, abi_context context, uint32_t device,
-                           const char *group);
-/* A kernel is launched: ranges are numbered in the order of launches. */
-void inject_counters_launch(const char *kernel);
-/* Stop, decode and send the values of every kernel. */
-void inject_counters_finish(const struct abi_cupti *cupti);
+/* Count every kernel of the first context that launches one, by the metrics of a group (cupti_metrics.h). Nothing
+ * starts before the first launch; problems are reported. */
+void inject_counters_want(void *cupti_library, const struct abi_cupti *cupti, const char *group);
+/* Around each launch call of the program. */
+void inject_counters_launch_begins(abi_context context);
+void inject_counters_launch_ends(const char *kernel, bool succeeded);
+/* The context, or with NULL the program, ends: send the values that are left. */
+void inject_counters_finish(abi_context context);
 
 #endif

@@ -72,9 +72,9 @@ enum { CALLS = sizeof calls / sizeof *calls };
 /* A runtime call that goes through the driver's own entry would be seen twice: messages of this thread so far. */
 static _Thread_local uint64_t thread_messages;
 
-static const uint32_t launches[] = {ABI_CU_LAUNCH_KERNEL,      ABI_CU_LAUNCH_KERNEL_PTSZ,
-                                    ABI_CU_LAUNCH_COOPERATIVE, ABI_CU_LAUNCH_COOPERATIVE_PTSZ,
-                                    ABI_CU_LAUNCH_KERNEL_EX,   ABI_CU_LAUNCH_KERNEL_EX_PTSZ};
+static const uint32_t launches[] = {
+    ABI_CU_LAUNCH_KERNEL,    ABI_CU_LAUNCH_KERNEL_PTSZ,    ABI_CU_LAUNCH_COOPERATIVE, ABI_CU_LAUNCH_COOPERATIVE_PTSZ,
+    ABI_CU_LAUNCH_KERNEL_EX, ABI_CU_LAUNCH_KERNEL_EX_PTSZ, ABI_CU_GRAPH_LAUNCH,       ABI_CU_GRAPH_LAUNCH_PTSZ};
 enum { LAUNCHES = sizeof launches / sizeof *launches };
 
 int inject_api_enable(const struct abi_cupti *cupti, void *subscriber, bool want_launches)
@@ -171,14 +171,35 @@ static void call_message(const struct call *call, const void *params, struct rec
     }
 }
 
+static uint32_t call_status(const struct abi_callback_data *data)
+{
+    uint32_t status = 0;
+    if (data->return_value)
+        memcpy(&status, data->return_value, sizeof status);
+    return status;
+}
+
+/* A launch, or another call of which nothing is recorded. */
+static void launch(uint32_t domain, uint32_t id, const struct abi_callback_data *data)
+{
+    size_t i = 0;
+    while (i < LAUNCHES && launches[i] != id)
+        i++;
+    if (domain != ABI_DOMAIN_DRIVER || i == LAUNCHES)
+        return;
+    bool graph = id == ABI_CU_GRAPH_LAUNCH || id == ABI_CU_GRAPH_LAUNCH_PTSZ;
+    if (data->site == ABI_SITE_ENTER)
+        inject_counters_launch_begins(data->context);
+    else
+        inject_counters_launch_ends(graph ? "(CUDA graph)" : data->symbol, call_status(data) == 0);
+}
+
 void inject_api_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_t id,
                          const struct abi_callback_data *data)
 {
     const struct call *call = call_find(domain, id);
     if (!call) {
-        for (size_t i = 0; domain == ABI_DOMAIN_DRIVER && i < LAUNCHES; i++)
-            if (launches[i] == id && data->site == ABI_SITE_ENTER)
-                inject_counters_launch(data->symbol);
+        launch(domain, id, data);
         return;
     }
     if (data->site == ABI_SITE_ENTER) {
@@ -186,10 +207,7 @@ void inject_api_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_
             *data->correlation_data = thread_messages;
         return;
     }
-    uint32_t status = 0;
-    if (data->return_value)
-        memcpy(&status, data->return_value, sizeof status);
-    if (status != 0 || !data->params)
+    if (call_status(data) != 0 || !data->params)
         return;
     if (domain == ABI_DOMAIN_RUNTIME && data->correlation_data && *data->correlation_data != thread_messages)
         return; /* the driver call inside it was recorded */

@@ -15,7 +15,8 @@
 #include "trace/err.h"
 
 #define RECORD_PIPE_SOCKET       "OFFCHIP_RECORD_SOCKET"    /* path of the socket */
-#define RECORD_PIPE_WANT         "OFFCHIP_RECORD_WANT"      /* "uvm,counters-l2" or -pcie */
+#define RECORD_PIPE_WANT         "OFFCHIP_RECORD_WANT"      /* "uvm,counters-l2": the group of cupti_metrics.h comes last */
+#define RECORD_PIPE_COUNTERS     "counters-"                /* of RECORD_PIPE_WANT */
 #define RECORD_PIPE_CUPTI        "OFFCHIP_CUPTI"            /* libcupti to load */
 #define RECORD_PIPE_FLUSH_US     "OFFCHIP_RECORD_FLUSH_US"  /* how often the helper thread flushes */
 #define RECORD_PIPE_BUFFERS      "OFFCHIP_RECORD_MAX_BYTES" /* cap of all buffers together */
@@ -47,7 +48,8 @@ enum record_pipe_type {
     RECORD_PIPE_KERNEL,    /* time = start, duration = end (absolute); id = text of the name; group = correlation;
                               kind = stream; flags = device; addr = grid x | y << 32 | z << 48; bytes = block x |
                               y << 16 | z << 32 | registers << 48; extra = static | dynamic << 32 shared bytes */
-    RECORD_PIPE_COUNTER,   /* id = text of the counter's name; group = number of the range; bytes = bits of a double */
+    RECORD_PIPE_COUNTER,   /* id = text of the counter's name; addr = text of the kernel's; extra = text of CUPTI's
+                              metric;   group = number of the launch; bytes = bits of a double */
     RECORD_PIPE_SKIP,      /* id = text of the reason; bytes = count */
     RECORD_PIPE_DROP,      /* as SKIP */
     RECORD_PIPE_PROBLEM,   /* id = text of a sentence for the user; flags = enum record_pipe_problem */

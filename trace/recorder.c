@@ -177,7 +177,7 @@ static int find_told(const struct recorder_options *o, struct told *told, struct
     else if (o->accesses && recorder_find_patch(told->patch, sizeof told->patch, err))
         return -1;
     (void)snprintf(told->want, sizeof told->want, "%s%s%s", o->unified_memory ? "uvm," : "",
-                   o->counters ? "counters-" : "", o->counters ? o->counter_group : "");
+                   o->counters ? RECORD_PIPE_COUNTERS : "", o->counters ? o->counter_group : "");
     (void)snprintf(told->limit, sizeof told->limit, "%lld",
                    (long long)(o->limit ? o->limit : RECORD_PIPE_LIMIT_DEFAULT));
     return 0;

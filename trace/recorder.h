@@ -18,7 +18,7 @@ struct recorder_options {
     bool force_injection;      /* replace the user's CUDA_INJECTION64_PATH */
     bool unified_memory;       /* record unified memory, kernels, copies, allocations */
     bool counters;             /* record hardware counters per kernel */
-    const char *counter_group; /* "l2" or "pcie", which cannot be counted together */
+    const char *counter_group; /* one of CUPTI_METRICS_GROUPS */
     bool accesses;             /* record single accesses, and nothing else of these */
     const char *kernel;        /* accesses: only of kernels whose name matches this; NULL: all */
     int64_t limit;             /* accesses: at most so many of each process; 0: RECORD_PIPE_LIMIT_DEFAULT */

@@ -41,22 +41,9 @@ static void write_events(void)
 /* Record the target with these arguments, split at spaces. */
 static void record(const char *output, const char *mode, const char *arguments)
 {
-    char text[512], cupti[PATH_MAX + 32], *argv[32];
-    testing_find_build();
+    const struct recorder_options options = {.output = output, .unified_memory = true};
     write_events();
-    (void)unlink(output); /* of an earlier test */
-    if (mode)
-        setenv("STANDIN_MODE", mode, 1);
-    (void)snprintf(text, sizeof text, "%s", arguments);
-    testing_argv(text, argv);
-    (void)snprintf(cupti, sizeof cupti, "%s/standin/libcupti.so", testing_build);
-    const struct recorder_options options = {.output = output,
-                                             .unified_memory = true,
-                                             .cupti = cupti,
-                                             .command_line = "offchip record -- target",
-                                             .sysfs = testing_file("sys"),
-                                             .argv = argv};
-    ck_assert_msg(recorder_run(&options, &result, &err) == 0, "%s", err.msg);
+    testing_record(&options, mode, arguments, &result);
 }
 
 struct counted {

@@ -326,10 +326,11 @@ static int take_problem(struct recorder_trace *t, const struct record_pipe_messa
 static int take_counter(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
 {
     double value;
-    char how[200];
+    char how[300];
     memcpy(&value, &m->bytes, sizeof value);
     const char *name = record_pipe_text_get(&t->texts, m->id), *kernel = record_pipe_text_get(&t->texts, m->addr);
-    (void)snprintf(how, sizeof how, "CUPTI range profiler, launch %u", m->group);
+    const char *metric = record_pipe_text_get(&t->texts, m->extra);
+    (void)snprintf(how, sizeof how, "launch %u, CUPTI %.200s", m->group, metric ? metric : "?");
     const char *unit = strstr(name, "bytes") ? "bytes" : strstr(name, "sectors") ? "sectors" : "";
     const struct store_value row[] = {STORE_V_TEXT(kernel ? kernel : "?"), STORE_V_TEXT(name), STORE_V_REAL(value),
                                       STORE_V_TEXT(unit), STORE_V_TEXT(how)};

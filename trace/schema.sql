@@ -132,7 +132,8 @@ CREATE TABLE tlp_latency(
     quantile REAL NOT NULL,
     latency_ns REAL);
 
--- Hardware or driver counters. kernel: its name, or '' for the whole run. how: the tool and metric it came from.
+-- Hardware or driver counters. kernel: its name, or '' for the whole run. how: the tool and metric it came from; of one
+-- launch of a kernel: "launch N, CUPTI metric".
 CREATE TABLE counters(
     kernel TEXT NOT NULL,
     name TEXT NOT NULL,

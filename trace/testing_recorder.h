@@ -1,4 +1,5 @@
-/* testing_recorder: where the stand-ins of fixtures/standin were built, for tests that record with them. */
+/* testing_recorder: where the stand-ins of fixtures/standin were built, for tests that record with them; a recording
+ * over the stand-in CUPTI. */
 #ifndef TRACE_TESTING_RECORDER_H
 #define TRACE_TESTING_RECORDER_H
 
@@ -35,6 +36,29 @@ static inline void testing_argv(char *arguments, char **argv)
     for (char *a = strtok(arguments, " "); a && n < 31; a = strtok(NULL, " "))
         argv[n++] = a;
     argv[n] = NULL;
+}
+
+/* Record the target with these arguments, split at spaces, over the stand-in CUPTI; mode, if any, is its misbehaviour.
+ * Of the options, the output and what to record are the caller's. */
+static inline void testing_record(const struct recorder_options *options, const char *mode, const char *arguments,
+                                  struct recorder_result *result)
+{
+    static char text[512], cupti[PATH_MAX + 32];
+    char *argv[32];
+    struct err err;
+    struct recorder_options o = *options;
+    testing_find_build();
+    (void)unlink(o.output); /* of an earlier test */
+    if (mode)
+        setenv("STANDIN_MODE", mode, 1);
+    (void)snprintf(text, sizeof text, "%s", arguments);
+    testing_argv(text, argv);
+    (void)snprintf(cupti, sizeof cupti, "%s/standin/libcupti.so", testing_build);
+    o.cupti = cupti;
+    o.command_line = "offchip record -- target";
+    o.sysfs = testing_file("sys");
+    o.argv = argv;
+    ck_assert_msg(recorder_run(&o, result, &err) == 0, "%s", err.msg);
 }
 
 /* Whether a problem with these words was told. */
