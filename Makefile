@@ -225,6 +225,25 @@ $(BUILD)/bench/%: $(BUILD)/obj/%_bench.o $(BUILD)/liboffchip.a | $(VERSION_O)
 bench: $(BUILD)/offchip $(BENCHES)
 	@sh .ci/bench.sh $(BUILD)/offchip $(BENCHES)
 
+# --- programs to record on a machine with a GPU (docs/recording.md); nothing else needs nvcc ---
+NVCC      ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
+# CUDA 13 has no sm_70 any more: CUDA_ARCH=70 with an older toolkit.
+CUDA_ARCH ?= 75 80 86 90
+CUDA_C    := $(wildcard fixtures/cuda/*.cu)
+.PHONY: cuda
+ifeq ($(NVCC),)
+cuda:
+	@echo "make cuda needs nvcc, of the CUDA toolkit: not in PATH, not in /usr/local/cuda; NVCC=... names it" >&2; exit 1
+else
+cuda: $(patsubst fixtures/cuda/%.cu,$(BUILD)/cuda/%,$(CUDA_C))
+$(BUILD)/cuda/%: fixtures/cuda/%.cu fixtures/cuda/gpu.h
+	@mkdir -p $(@D)
+	$(call SAY,NVCC,$<)
+	$(Q)$(NVCC) -O3 -std=c++17 -Xcompiler=-Wall -Xcompiler=-Wextra \
+	    $(foreach a,$(CUDA_ARCH),--generate-code=arch=compute_$(a)$(COMMA)code=sm_$(a)) $< -o $@
+COMMA := ,
+endif
+
 # Every experiment of the papers beside the published numbers; QUICK=1 leaves out the long ones.
 # The book: docs/reproduction.md and docs/figures; QUICK=1 leaves out the long runs and writes build/reproduction.md;
 # KEEP=DIR keeps what commands printed, so that a stopped run goes on.
