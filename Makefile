@@ -226,7 +226,6 @@ bench: $(BUILD)/offchip $(BENCHES)
 	@sh .ci/bench.sh $(BUILD)/offchip $(BENCHES)
 
 # --- programs to record on a machine with a GPU (docs/recording.md); nothing else needs nvcc ---
-NVCC      ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 # CUDA 13 has no sm_70 any more: CUDA_ARCH=70 with an older toolkit.
 CUDA_ARCH ?= 75 80 86 90
 CUDA_C    := $(wildcard fixtures/cuda/*.cu)
