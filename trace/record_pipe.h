@@ -14,10 +14,10 @@
 
 #include "trace/err.h"
 
-#define RECORD_PIPE_SOCKET       "OFFCHIP_RECORD_SOCKET"    /* path of the socket */
-#define RECORD_PIPE_WANT         "OFFCHIP_RECORD_WANT"      /* "uvm,counters-l2": the group of cupti_metrics.h comes last */
-#define RECORD_PIPE_COUNTERS     "counters-"                /* of RECORD_PIPE_WANT */
-#define RECORD_PIPE_CUPTI        "OFFCHIP_CUPTI"            /* libcupti to load */
+#define RECORD_PIPE_SOCKET       "OFFCHIP_RECORD_SOCKET" /* path of the socket */
+#define RECORD_PIPE_WANT         "OFFCHIP_RECORD_WANT" /* "uvm,counters-l2": the group of cupti_metrics.h comes last */
+#define RECORD_PIPE_COUNTERS     "counters-"           /* of RECORD_PIPE_WANT */
+#define RECORD_PIPE_CUPTI        "OFFCHIP_CUPTI"       /* libcupti to load */
 #define RECORD_PIPE_FLUSH_US     "OFFCHIP_RECORD_FLUSH_US"  /* how often the helper thread flushes */
 #define RECORD_PIPE_BUFFERS      "OFFCHIP_RECORD_MAX_BYTES" /* cap of all buffers together */
 /* Of a recording of accesses. */
