@@ -1,6 +1,7 @@
 #include "replay/derive.h"
 
 #include "trace/readers/accelsim.h"
+#include "trace/readers/accesses.h"
 #include "trace/testing.h"
 #include "trace/testing_accelsim.h"
 #include "trace/testing_access.h"
@@ -295,6 +296,56 @@ START_TEST(a_small_l2_fetches_strided_sectors_again)
 }
 END_TEST
 
+/* One kernel of the H200's recording, derived. */
+static struct sum h200(const char *kernel, derivation derive)
+{
+    struct err err = {""};
+    struct derive_options one = all;
+    one.kernel = kernel;
+    struct store *in = testing_import(&read_accesses, "fixtures/traces/accesses_h200.txt.xz", true);
+    struct store *out = store_create(testing_file("h200.db"), true, "test", &err);
+    ck_assert_msg(derive(in, out, &one, &counts, &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(store_finish(out, &err), 0);
+    store_close(out);
+    store_close(in);
+    out = store_open(testing_file("h200.db"), &err);
+    struct sum sum = sum_of(out, NULL);
+    store_close(out);
+    return sum;
+}
+
+/* What the loops say. vecadd: 2,048 warps, two loads and a store of a line. strided: 64 warps of 32 loads of 32 lines.
+ * conv: 512 x 512, 2DCONV of PolyBench, whose six distinct loads are (i-1, j-1), (i+1, j-1), (i-1, j), (i, j), (i+1,
+ * j), (i+1, j+1); 510 rows of 16 warps, of which the first and the last lack a lane: the same sectors. A load of column
+ * j is a line; of j - 1 a line and, but for the first warp, the last sector of the line before; of j + 1 a line and,
+ * but for the last warp, the first sector of the line behind. */
+START_TEST(the_recorded_kernels_agree_with_their_loops)
+{
+    enum { ROWS = 510, WARPS = 16 };
+    struct sum s = h200("vecadd", derive_requests);
+    ck_assert_uint_eq(counts.instructions, 3 * 2048);
+    ck_assert_uint_eq(s.sizes[4], 3 * 2048);
+    ck_assert_uint_eq(s.count[RECORD_TLP], 3 * 2048);
+    s = h200("strided", derive_requests);
+    ck_assert_uint_eq(counts.instructions, 64 * 32);
+    ck_assert_uint_eq(s.sizes[1], 64 * 32 * 32);
+    ck_assert_uint_eq(s.count[RECORD_TLP], 64 * 32 * 32);
+    s = h200("conv", derive_requests);
+    ck_assert_uint_eq(counts.instructions, 7 * ROWS * WARPS);
+    ck_assert_uint_eq(s.sizes[4], 7 * ROWS * WARPS);
+    ck_assert_uint_eq(s.sizes[1], ROWS * 3 * (WARPS - 1));
+    ck_assert_uint_eq(s.count[RECORD_TLP], ROWS * (7 * WARPS + 3 * (WARPS - 1)));
+    ck_assert_uint_eq(counts.sectors, 4 * s.sizes[4] + s.sizes[1]);
+    /* Through an L2 that holds it all: what is read is fetched once, 512 rows; what is written goes back once. */
+    s = h200("conv", derive_dram);
+    ck_assert_uint_eq(s.bytes[RECORD_DRAM_READ], 512 * 512 * 4);
+    ck_assert_uint_eq(s.bytes[RECORD_DRAM_WRITEBACK], ROWS * 512 * 4);
+    /* No load leaves its row, and a page holds two rows: one touch each. */
+    s = h200("conv", derive_touches);
+    ck_assert_uint_eq(s.count[RECORD_TOUCH], 7 * ROWS * WARPS);
+}
+END_TEST
+
 static uint64_t list_bytes, lists, last_end;
 
 static void check_list(const struct record *r)
@@ -369,8 +420,9 @@ START_TEST(addresses_and_kernels_can_be_chosen)
 }
 END_TEST
 
-TEST_MAIN("derive", vector_add_touches_192_pages_once_per_access, a_strided_warp_touches_its_one_page_32_times,
-          requests_of_the_three_kernels, what_a_warp_holds_needs_no_second_request,
+TEST_MAIN("derive", the_recorded_kernels_agree_with_their_loops, vector_add_touches_192_pages_once_per_access,
+          a_strided_warp_touches_its_one_page_32_times, requests_of_the_three_kernels,
+          what_a_warp_holds_needs_no_second_request,
           through_an_l2_that_holds_it_all_each_line_is_fetched_and_written_once,
           the_dram_stream_of_strided_and_stencil_is_what_the_loops_say, a_small_l2_fetches_strided_sectors_again,
           reads_become_ascending_lists_that_hold_each_sector_once, addresses_and_kernels_can_be_chosen)
