@@ -248,12 +248,25 @@ static void hash_text(struct hashing *h, const char *text)
     (void)XXH3_128bits_update(h->state, text, strlen(text) + 1);
 }
 
+/* Behind "source.N." or "input.N.", as often as it stands there: traces are made of traces. */
+static const char *own_key(const char *key)
+{
+    for (;;) {
+        size_t prefix = strncmp(key, "source.", 7) == 0 ? 7 : strncmp(key, "input.", 6) == 0 ? 6 : 0;
+        size_t digits = strspn(key + prefix, "0123456789");
+        if (!prefix || !digits || key[prefix + digits] != '.')
+            return key;
+        key += prefix + digits + 1;
+    }
+}
+
 /* Facts of origin that differ between two makings of the same trace. */
 static bool passing_fact(const char *key)
 {
-    static const char *const keys[] = {"created", "host", "command_line", "offchip_version", "source", "state"};
+    static const char *const keys[] = {"created",      "host",   "command_line", "offchip_version",
+                                       "derived_from", "source", "path",         "state"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(key, keys[i]) == 0)
+        if (strcmp(own_key(key), keys[i]) == 0)
             return true;
     return false;
 }

@@ -309,6 +309,33 @@ START_TEST(hash_names_the_content)
 }
 END_TEST
 
+START_TEST(hash_passes_over_where_a_source_lay)
+{
+    static const struct {
+        const char *key, *value;
+        bool counts;
+    } facts[] = {{"format", "csv", true},           {"source.0.path", "a.csv", false},
+                 {"source.0.path", "b.csv", false}, {"input.1.source.0.path", "c.csv", false},
+                 {"input.1.host", "h", false},      {"derived_from", "d.db", false},
+                 {"source.0.xxh3_128", "0", true},  {"source.x.path", "a", true}};
+    struct err err = {""};
+    char last[33] = "", hash[33];
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        const char *path = testing_file("fact.db");
+        struct store *store = store_create(path, true, "test", &err);
+        for (size_t k = 0; k <= i; k++)
+            ck_assert_int_eq(store_origin(store, facts[k].key, facts[k].value, &err), 0);
+        ck_assert_int_eq(store_finish(store, &err), 0);
+        store_close(store);
+        store = reopen(path);
+        ck_assert_int_eq(store_hash(store, hash, &err), 0);
+        store_close(store);
+        ck_assert_msg((strcmp(hash, last) != 0) == facts[i].counts, "%s", facts[i].key);
+        memcpy(last, hash, sizeof last);
+    }
+}
+END_TEST
+
 START_TEST(existing_file_is_kept_unless_forced)
 {
     struct err err = {""};
@@ -615,7 +642,8 @@ END_TEST
 
 TEST_MAIN("store", records_of_every_kind_and_extreme_values_round_trip, ordinary_streams_round_trip_and_are_small,
           streams_are_kept_apart, facts_come_back_in_order_and_are_checked, hash_names_the_content,
-          existing_file_is_kept_unless_forced, directories_that_cannot_be_written_are_named,
-          killed_writer_leaves_every_committed_chunk, full_disk_is_an_error_and_never_a_complete_file,
-          writer_can_read_what_it_wrote, hostile_files_are_refused_with_the_place, names_that_are_sql_stay_names,
-          several_readers_follow_a_writer, a_trace_in_memory_is_read_like_any_other_and_can_be_emptied)
+          hash_passes_over_where_a_source_lay, existing_file_is_kept_unless_forced,
+          directories_that_cannot_be_written_are_named, killed_writer_leaves_every_committed_chunk,
+          full_disk_is_an_error_and_never_a_complete_file, writer_can_read_what_it_wrote,
+          hostile_files_are_refused_with_the_place, names_that_are_sql_stay_names, several_readers_follow_a_writer,
+          a_trace_in_memory_is_read_like_any_other_and_can_be_emptied)
