@@ -115,6 +115,13 @@ static const char *next_group(const char **names, char group[16])
     return group;
 }
 
+/* CUPTI loads its parts in a way that the address sanitiser refuses. */
+#if defined __SANITIZE_ADDRESS__
+enum { SANITISED = 1 };
+#else
+enum { SANITISED = 0 };
+#endif
+
 /* The stand-in is as good as its answers: each chip that the real library knows, each group. */
 START_TEST(the_real_cupti_where_it_is_installed_answers_as_the_stand_in_does)
 {
@@ -123,11 +130,13 @@ START_TEST(the_real_cupti_where_it_is_installed_answers_as_the_stand_in_does)
     struct abi_host fake, real;
     abi_result (*chips)(struct abi_host_chips *) = NULL;
     unsetenv("OFFCHIP_CUPTI");
-    void *library = recorder_find_cupti(path, sizeof path, &err) ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library =
+        SANITISED || recorder_find_cupti(path, sizeof path, &err) ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library && !cupti_metrics_load(&real, library))
         *(void **)&chips = dlsym(library, "cuptiProfilerHostGetSupportedChips");
     if (!chips) {
-        (void)fprintf(stderr, "cupti_metrics: no CUPTI with a range profiler here: the comparison is left out\n");
+        (void)fprintf(stderr,
+                      "cupti_metrics: no CUPTI with a range profiler can be loaded here: the comparison is left out\n");
         return;
     }
     fake = standin();
