@@ -42,6 +42,8 @@ extern const struct command cmd_calibrate, cmd_completion, cmd_export, cmd_impor
 int cmd_fail(enum exit_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A usage error of the running command, with a pointer to its --help. */
 int cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Print the runs of a results file as `offchip report` does, in that format. Returns an exit status. */
+int cmd_report_print(const char *results, enum opt_format format);
 /* The usage error of an engine that does not exist. */
 int cmd_no_engine(const char *name);
 /* A sentence to stderr unless -q. */

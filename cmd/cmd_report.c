@@ -142,6 +142,43 @@ static int write_html(const struct run_set *runs)
     return EXIT_DONE;
 }
 
+static int report_runs(struct run_set *runs)
+{
+    struct err err = {""};
+    struct report report;
+    const struct report_options how = {metrics, by, pivot, (enum report_aggregate)aggregate, no_best || html};
+    if (report_make(&report, runs, &how, &err))
+        return cmd_usage("%s", err.msg);
+    int status = EXIT_DONE;
+    if (html)
+        status = write_html(runs);
+    else
+        print(&report);
+    report_release(&report);
+    return status;
+}
+
+/* Engines have metrics of their own: for people, a table for each. */
+static int report_engines(const struct run_set *all)
+{
+    struct err err = {""};
+    int status = EXIT_DONE;
+    for (size_t i = 0; i < all->count && status == EXIT_DONE; i++) {
+        size_t first = 0;
+        while (strcmp(all->runs[first].engine, all->runs[i].engine) != 0)
+            first++;
+        if (first < i)
+            continue;
+        struct run_set runs = {0};
+        if (i)
+            (void)putchar('\n');
+        status = run_set_add_engine(&runs, all, all->runs[i].engine, &err) ? cmd_fail(EXIT_DATA, "%s", err.msg)
+                                                                           : report_runs(&runs);
+        run_set_release(&runs);
+    }
+    return status;
+}
+
 static int run(int argc, char **argv)
 {
     if (argc < 1)
@@ -159,19 +196,18 @@ static int run(int argc, char **argv)
     int status = rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
     if (!rc && !runs.count)
         status = cmd_fail(EXIT_NOTHING, "the results hold no runs");
-    struct report report;
-    const struct report_options how = {metrics, by, pivot, (enum report_aggregate)aggregate, no_best || html};
-    if (status == EXIT_DONE && report_make(&report, &runs, &how, &err))
-        status = cmd_usage("%s", err.msg);
-    else if (status == EXIT_DONE) {
-        if (html)
-            status = write_html(&runs);
-        else
-            print(&report);
-        report_release(&report);
-    }
+    bool people = !metrics && !by && !pivot && !html && (format == FORMAT_TABLE || format == MARKDOWN);
+    if (status == EXIT_DONE)
+        status = people ? report_engines(&runs) : report_runs(&runs);
     run_set_release(&runs);
     return status;
+}
+
+int cmd_report_print(const char *results, enum opt_format as)
+{
+    char *argv[] = {(char *)results, NULL};
+    format = (int)as;
+    return run(1, argv);
 }
 
 const struct command cmd_report = {

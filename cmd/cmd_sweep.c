@@ -18,6 +18,7 @@ static const char *policy, *platform, *baseline, *output, *shard;
 static struct opt_list sets, mems, pims, grids;
 static int64_t jobs;
 static bool force;
+static int format = -1; /* not asked for: nothing is printed */
 
 static const struct opt options[] = {
     {"policy", 'p', OPT_TEXT, "LIST", &policy, "policies, as for replay", 0, 0},
@@ -31,6 +32,8 @@ static const struct opt options[] = {
     {"output", 'o', OPT_TEXT, "RESULTS", &output, "results file (needed); a finished point in it is not run again", 0,
      0},
     {"shard", 0, OPT_TEXT, "I/N", &shard, "run only the I-th of N parts of the points, I from 1", 0, 0},
+    {"format", 0, OPT_CHOICE, "table|csv|json", &format, "also print all runs of RESULTS, as 'offchip report' does", 0,
+     0},
     {"jobs", 'j', OPT_INT, "N", &jobs, "points at once (default: all processors)", 1, 4096},
     {"force", 'f', OPT_FLAG, NULL, &force, "start the results file anew", 0, 0},
     {0}};
@@ -229,7 +232,7 @@ static int execute(const struct sweep *sweep)
         return EXIT_DATA;
     }
     cmd_say("%zu points run, %zu found finished in %s", atomic_load(&s.ran), atomic_load(&s.found), output);
-    return EXIT_DONE;
+    return format < 0 ? EXIT_DONE : cmd_report_print(output, (enum opt_format)format);
 }
 
 static int run(int argc, char **argv)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/plain.h"
 #include "trace/mem.h"
@@ -78,8 +79,16 @@ static struct layout column_layout(const struct table *table, size_t column)
     return layout;
 }
 
+/* Terminals get a bold head, unless NO_COLOR is set (no-color.org) or they can do nothing of the kind. */
+static bool bold_head(FILE *to)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(fileno(to)) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
 void table_print(const struct table *table, FILE *to)
 {
+    bool bold = bold_head(to);
     struct layout *layouts = mem_zalloc(table->columns, sizeof *layouts, NULL);
     if (!layouts)
         out_of_memory();
@@ -90,10 +99,14 @@ void table_print(const struct table *table, FILE *to)
         const char *cell = table->cells[i];
         int pad = (int)(layout->widest - width(cell));
         bool last = (i + 1) % table->columns == 0;
+        if (bold && i == 0)
+            (void)fputs("\033[1m", to);
         if (layout->right)
             (void)fprintf(to, "%*s%s", pad, "", cell);
         else
             (void)fprintf(to, "%s%*s", cell, last ? 0 : pad, "");
+        if (bold && i + 1 == table->columns)
+            (void)fputs("\033[0m", to);
         (void)fputs(last ? "\n" : "  ", to);
     }
     free(layouts);

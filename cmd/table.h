@@ -20,7 +20,8 @@ void table_release(struct table *table);
  * ends the program with exit status 1. */
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Aligned columns: numbers to the right, the rest to the left. */
+/* Aligned columns: numbers to the right, the rest to the left; on a terminal the head is bold, unless NO_COLOR is set.
+ */
 void table_print(const struct table *table, FILE *to);
 /* RFC 4180: quoted where needed, LF line ends. */
 void table_csv(const struct table *table, FILE *to);

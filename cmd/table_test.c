@@ -1,5 +1,9 @@
 #include "cmd/table.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "trace/testing.h"
 
 static char *printed(const struct table *t, void (*print)(const struct table *, FILE *))
@@ -74,5 +78,45 @@ START_TEST(metrics_read_well)
 }
 END_TEST
 
-TEST_MAIN("table", numbers_stand_right_and_words_left, a_hundred_thousand_rows_print_in_linear_time,
-          csv_quotes_what_needs_it, metrics_read_well)
+/* What a terminal is sent for a table of one head and one row. */
+static void on_terminal(char *text, size_t size)
+{
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+    ck_assert(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    FILE *to = fopen(ptsname(master), "r+");
+    ck_assert_ptr_nonnull(to);
+    struct table t;
+    table_init(&t, 2);
+    table_cell(&t, "a");
+    table_cell(&t, "b");
+    table_cell(&t, "x");
+    table_cell(&t, "1");
+    table_print(&t, to);
+    (void)fflush(to);
+    ssize_t n = read(master, text, size - 1);
+    ck_assert_int_gt(n, 0);
+    text[n] = 0;
+    table_release(&t);
+    (void)fclose(to);
+    (void)close(master);
+}
+
+START_TEST(a_head_is_bold_on_terminals_that_can)
+{
+    char text[256];
+    setenv("TERM", "xterm", 1);
+    unsetenv("NO_COLOR");
+    on_terminal(text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "\033[1ma  b\033[0m"));
+    setenv("NO_COLOR", "1", 1);
+    on_terminal(text, sizeof text);
+    ck_assert_ptr_null(strchr(text, '\033'));
+    unsetenv("NO_COLOR");
+    setenv("TERM", "dumb", 1);
+    on_terminal(text, sizeof text);
+    ck_assert_ptr_null(strchr(text, '\033'));
+}
+END_TEST
+
+TEST_MAIN("table", a_head_is_bold_on_terminals_that_can, numbers_stand_right_and_words_left,
+          a_hundred_thousand_rows_print_in_linear_time, csv_quotes_what_needs_it, metrics_read_well)
