@@ -222,8 +222,12 @@ $(BUILD)/bench/%: $(BUILD)/obj/%_bench.o $(BUILD)/liboffchip.a | $(VERSION_O)
 	@mkdir -p $(@D)
 	$(call SAY,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(VERSION_O) $(LIBS) -o $@
-bench: $(BUILD)/offchip $(BENCHES)
-	@sh .ci/bench.sh $(BUILD)/offchip $(BENCHES)
+$(BUILD)/bench/measure: .ci/measure.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CSTD) $(WARN) -O1 $< -o $@
+# Writes docs/benchmarks.md; QUICK=1 runs the smallest sizes only and writes no page.
+bench: $(BUILD)/offchip $(BENCHES) $(BUILD)/bench/measure
+	@CC="$(CC)" BENCH_FLAGS="$(OPT) $(MARCH) $(SAN)" python3 .ci/bench.py $(BUILD) docs/benchmarks.md $(if $(QUICK),--quick)
 
 # --- programs to record on a machine with a GPU (docs/recording.md); nothing else needs nvcc ---
 # CUDA 13 has no sm_70 any more: CUDA_ARCH=70 with an older toolkit.

@@ -1,63 +1,45 @@
-/* Speed of the unified-memory engine: page touches a second on one core, memory, and growth from 1 to 8 GiB. */
+/* uvm_bench WORKLOAD POLICY PCT [PARAMETER VALUE]: one run of the unified-memory engine on titanv at an
+ * oversubscription of PCT; prints its page touches. `make bench` measures it. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "models/platform.h"
 #include "replay/uvm_simulate.h"
 #include "trace/workloads/workload.h"
 
-static long peak_kib(void)
+static int simulate(const struct platform *platform, char **argv, struct err *err)
 {
-    struct rusage usage;
-    (void)getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss;
-}
-
-static int bench(const struct platform *platform, const char *name, int gib, const char *policy, int64_t pct)
-{
-    struct err err = {""};
     struct workload w;
-    char spec[64];
-    (void)snprintf(spec, sizeof spec, "%s,bytes=%dGiB", name, gib);
-    if (workload_open(&w, spec, &err)) {
-        (void)fprintf(stderr, "%s\n", err.msg);
+    const struct uvm_policy *policy = uvm_policy_find(argv[2]);
+    void *params = policy ? calloc(1, policy->head.state_size + 1) : NULL;
+    if (!params || workload_open(&w, argv[1], err))
         return -1;
-    }
+    param_defaults(policy->head.params, params);
+    int rc = argv[4] ? param_set(policy->head.params, params, argv[4], argv[5], err) : 0;
     struct uvm_run run = {.ops = w.type->ops,
                           .state = w.state,
                           .gpu = platform_section_get(platform, "gpu"),
                           .platform = platform_section_get(platform, "uvm"),
-                          .policy = uvm_policy_find(policy),
-                          .oversubscription_pct = pct};
+                          .policy = policy,
+                          .policy_params = params,
+                          .oversubscription_pct = strtol(argv[3], NULL, 10)};
     struct uvm_metrics m;
-    int rc = uvm_simulate(&run, &m, &err);
-    if (rc)
-        (void)fprintf(stderr, "%s\n", err.msg);
-    else
-        printf("%-7s %2d GiB  %-6s %4lld %%  %7.1f M touches  %6.2f s  %6.0f M touches/s  %8llu batches  %5ld KiB\n",
-               name, gib, policy, (long long)pct, (double)m.touches / 1e6, m.seconds,
-               (double)m.touches / 1e6 / m.seconds, (unsigned long long)m.batches, peak_kib());
+    if (!rc)
+        rc = uvm_simulate(&run, &m, err);
+    if (!rc)
+        printf("%llu\n", (unsigned long long)m.touches);
     workload_close(&w);
+    free(params);
     return rc;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    static const char *const names[] = {"conv2d", "fdtd2d", "bicg", "nw"};
     struct err err = {""};
-    struct platform *platform = platform_load("titanv", &err);
-    if (!platform) {
-        (void)fprintf(stderr, "%s\n", err.msg);
-        return 1;
-    }
-    int rc = 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names && !rc; i++)
-        for (int gib = 1; gib <= 8 && !rc; gib *= 2)
-            rc = bench(platform, names[i], gib, "tree", 0);
-    puts("oversubscribed:");
-    for (size_t i = 0; i < sizeof names / sizeof *names && !rc; i++)
-        rc = bench(platform, names[i], i == 3 ? 4 : 8, "tree", i == 3 ? 150 : 200);
+    struct platform *platform = argc == 4 || argc == 6 ? platform_load("titanv", &err) : NULL;
+    int rc = platform ? simulate(platform, argv, &err) : -1;
+    if (rc)
+        (void)fprintf(stderr, "uvm_bench: %s\n", err.msg);
     platform_free(platform);
     return rc != 0;
 }

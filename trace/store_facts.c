@@ -103,15 +103,17 @@ int store_row(struct store *store, const char *name, const struct store_value *v
             (values[i].type == STORE_NULL || (values[i].type == STORE_TEXT && !values[i].s)))
             return err_set(err, "'%s': no value for %s.%s, which must have one", store->path, name,
                            table->column[i].name);
-    char sql[200];
-    int used = snprintf(sql, sizeof sql, "INSERT INTO %s VALUES(?", table->name);
-    for (size_t i = 1; i < n; i++)
-        used += snprintf(sql + used, sizeof sql - (size_t)used, ",?");
-    (void)snprintf(sql + used, sizeof sql - (size_t)used, ")");
-    sqlite3_stmt *stmt = prepare(store, &store->insert[table - store->schema->table], sql, err);
-    if (!stmt)
-        return -1;
-    return write_row(store, stmt, values, n, err) ? err_at(err, "table %s", name) : 0;
+    sqlite3_stmt **stmt = &store->insert[table - store->schema->table];
+    if (!*stmt) {
+        char sql[200];
+        int used = snprintf(sql, sizeof sql, "INSERT INTO %s VALUES(?", table->name);
+        for (size_t i = 1; i < n; i++)
+            used += snprintf(sql + used, sizeof sql - (size_t)used, ",?");
+        (void)snprintf(sql + used, sizeof sql - (size_t)used, ")");
+        if (!prepare(store, stmt, sql, err))
+            return -1;
+    }
+    return write_row(store, *stmt, values, n, err) ? err_at(err, "table %s", name) : 0;
 }
 
 int store_put_origin(struct store *store, const char *key, const char *value, struct err *err)

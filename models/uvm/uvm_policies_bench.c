@@ -6,7 +6,7 @@
 
 #include "models/uvm/uvm_policy.h"
 
-enum { CASES = 4096, ROUNDS = 500 };
+enum { CASES = 4096, ROUNDS = 200 };
 
 static struct uvm_block blocks[CASES];
 static struct page_mask faults[CASES];
@@ -47,7 +47,7 @@ static void make_cases(bool sequential)
 static double seconds(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 

@@ -7,7 +7,10 @@
 #include "trace/graph_reorder.h"
 #include "trace/mem.h"
 
-enum { WEIGHTED_ROUNDS = 5, ROUNDS_MAX = 100 };
+enum { WEIGHTED_ROUNDS = 5, ROUNDS_MAX = 300 };
+
+/* Change of a round, in sum over all vertices, at which the scores count as converged; score.h says why so. */
+static const double tolerance = 1e-6;
 
 const char *score_name(enum score_kind kind)
 {
@@ -67,7 +70,7 @@ static double *pagerank(const struct graph *graph, enum score_kind kind, const s
     int rounds = kind == SCORE_WEIGHTED ? (options->rounds ? options->rounds : WEIGHTED_ROUNDS) : ROUNDS_MAX;
     for (int r = 0; r < rounds && !rc; r++) {
         double change = pull_round(graph, in, options->damping, &score, &next, share);
-        if (kind == SCORE_REVERSE_PAGERANK && change < 1e-9)
+        if (kind == SCORE_REVERSE_PAGERANK && change < tolerance)
             break;
     }
     free(next);
