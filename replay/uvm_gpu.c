@@ -87,7 +87,8 @@ int uvm_gpu_init(struct uvm_gpu *g, const struct actor_ops *ops, const void *sta
     g->utlbs = mem_zalloc(utlbs, sizeof *g->utlbs, err);
     g->reported = mem_zalloc(utlbs, sizeof *g->reported * table, err);
     g->faults = mem_zalloc((size_t)utlbs * (size_t)platform->utlb_faults, sizeof *g->faults, err);
-    if (!g->utlbs || !g->reported || !g->faults)
+    g->keys = mem_zalloc((size_t)utlbs * (size_t)platform->utlb_faults, sizeof *g->keys, err);
+    if (!g->utlbs || !g->reported || !g->faults || !g->keys)
         return -1;
     for (uint32_t u = 0; u < utlbs; u++)
         g->utlbs[u].table = g->reported + (size_t)u * table;
@@ -107,6 +108,7 @@ void uvm_gpu_release(struct uvm_gpu *g)
     free(g->waiting);
     free(g->reported);
     free(g->faults);
+    free(g->keys);
     memset(g, 0, sizeof *g);
 }
 
@@ -203,7 +205,7 @@ int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err)
 
 /* --- touches and faults --- */
 
-static bool reach(struct uvm_gpu *g, uint32_t page)
+static inline bool reach(struct uvm_gpu *g, uint32_t page)
 {
     uint32_t block = page / ACTOR_BLOCK_PAGES, word = page / 64 % PAGE_MASK_WORDS;
     uint64_t bit = 1ull << (page % 64);
@@ -214,39 +216,36 @@ static bool reach(struct uvm_gpu *g, uint32_t page)
     return true;
 }
 
-/* Report a miss; false if the micro-TLB is full. */
-static bool report(struct uvm_gpu *g, struct uvm_utlb_state *u, uint32_t page, int64_t time)
+/* Report a miss to a micro-TLB that has room. */
+static void report(struct uvm_gpu *g, struct uvm_utlb_state *u, uint32_t page, int64_t time)
 {
     uint64_t tag = (uint64_t)g->epoch << 32 | page;
     uint32_t at = page * 2654435769u >> 7 & g->table_mask;
     while (u->table[at] >> 32 == g->epoch) {
         if (u->table[at] == tag && g->platform->utlb_merge)
-            return true;
+            return;
         at = (at + 1) & g->table_mask;
     }
-    if (u->outstanding == (uint32_t)g->platform->utlb_faults)
-        return false;
     u->table[at] = tag;
     u->outstanding++;
     if (u->next_report_ns > time)
         time = u->next_report_ns;
     u->next_report_ns = time + g->fault_gap_ns;
-    g->faults[g->fault_count] = (struct uvm_fault){time, page, g->fault_count};
-    g->fault_count++;
+    g->faults[g->fault_count++] = (struct uvm_fault){time, page};
     if (time < g->first_fault_ns)
         g->first_fault_ns = time;
     if (g->interrupt_ns != UVM_GPU_NEVER && time + g->interrupt_ns < g->stop_ns)
         g->stop_ns = time + g->interrupt_ns;
-    return true;
 }
 
-/* Report what is pending of a slot, in order, as far as there is room. */
+/* Report what is pending of a slot, in order, as far as there is room: none is left in a full micro-TLB, whose merging
+ * changes nothing. */
 static void report_pending(struct uvm_gpu *g, struct uvm_slot *s, int64_t time)
 {
     struct uvm_utlb_state *u = &g->utlbs[s->utlb];
-    for (uint64_t rest = s->pending; rest; rest &= rest - 1)
-        if (!report(g, u, s->step.page[__builtin_ctzll(rest)], time))
-            return;
+    uint32_t limit = (uint32_t)g->platform->utlb_faults;
+    for (uint64_t rest = s->pending; rest && u->outstanding < limit; rest &= rest - 1)
+        report(g, u, s->step.page[__builtin_ctzll(rest)], time);
 }
 
 static void mark_dirty(struct uvm_gpu *g, const struct actor_step *step)
@@ -375,53 +374,59 @@ int uvm_gpu_run(struct uvm_gpu *g, int64_t until, struct err *err)
 
 /* --- the buffer --- */
 
-static bool before(const struct uvm_fault *a, const struct uvm_fault *b)
+/* Bits of the order of reporting in a key; times within an hour of the first fit above it. */
+enum { ORDER_BITS = 22 };
+
+/* The faults reported by `time` as keys that sort by time, then order; their number. */
+static uint32_t keys_of(struct uvm_gpu *g, int64_t time)
 {
-    return a->time != b->time ? a->time < b->time : a->order < b->order;
+    const uint64_t most = UINT64_MAX >> ORDER_BITS;
+    int64_t first = time;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->fault_count; i++)
+        first = g->faults[i].time < first ? g->faults[i].time : first;
+    for (uint32_t i = 0; i < g->fault_count; i++) {
+        uint64_t late = (uint64_t)(g->faults[i].time - first);
+        g->keys[n] = (late < most ? late : most) << ORDER_BITS | i;
+        n += g->faults[i].time <= time;
+    }
+    return n;
 }
 
-/* Bring the first k of n to the front, in no order (Hoare's selection). */
-static void select_first(struct uvm_fault *f, uint32_t n, uint32_t k)
+/* Bring the k smallest of n different keys to the front, in no order: quickselect, partitions without branches. */
+static void select_first(uint64_t *key, uint32_t n, uint32_t k)
 {
     uint32_t lo = 0, hi = n;
     while (hi - lo > 1) {
-        struct uvm_fault pivot = f[lo + (hi - 1 - lo) / 2];
-        int64_t i = (int64_t)lo - 1, j = hi;
-        for (;;) {
-            while (before(&f[++i], &pivot))
-                ;
-            while (before(&pivot, &f[--j]))
-                ;
-            if (i >= j)
-                break;
-            struct uvm_fault t = f[i];
-            f[i] = f[j];
-            f[j] = t;
+        uint32_t middle = lo + (hi - lo) / 2, less = lo;
+        uint64_t pivot = key[middle];
+        key[middle] = key[hi - 1];
+        for (uint32_t i = lo; i < hi - 1; i++) {
+            uint64_t x = key[i];
+            key[i] = key[less];
+            key[less] = x;
+            less += x < pivot;
         }
-        if (k <= (uint32_t)j + 1)
-            hi = (uint32_t)j + 1;
-        else
-            lo = (uint32_t)j + 1;
-        if (k == lo || k == hi)
+        key[hi - 1] = key[less];
+        key[less] = pivot;
+        if (k == less || k == less + 1)
             return;
+        if (k < less)
+            hi = less;
+        else
+            lo = less + 1;
     }
 }
 
 uint32_t uvm_gpu_fetch(struct uvm_gpu *g, int64_t time, uint32_t max, uint32_t *pages)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < g->fault_count; i++)
-        if (g->faults[i].time <= time) {
-            struct uvm_fault t = g->faults[n];
-            g->faults[n++] = g->faults[i];
-            g->faults[i] = t;
-        }
+    uint32_t n = keys_of(g, time);
     if (n > max) {
-        select_first(g->faults, n, max);
+        select_first(g->keys, n, max);
         n = max;
     }
     for (uint32_t i = 0; i < n; i++)
-        pages[i] = g->faults[i].page;
+        pages[i] = g->faults[g->keys[i] & ((1u << ORDER_BITS) - 1)].page;
     return n;
 }
 

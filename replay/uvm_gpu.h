@@ -24,7 +24,6 @@ enum { UVM_GPU_BUCKETS = 4096, UVM_GPU_BUCKET_SHIFT = 10 }; /* 1,024 ns each: ac
 struct uvm_fault {
     int64_t time;
     uint32_t page;
-    uint32_t order; /* of reporting, for equal times */
 };
 
 struct uvm_slot;
@@ -61,7 +60,8 @@ struct uvm_gpu {
     bool cpu_phase; /* the next launch is the CPU's; uvm_gpu_next_launch() goes on */
     bool finished;
     /* The fault buffer since the last replay. */
-    struct uvm_fault *faults;
+    struct uvm_fault *faults; /* in order of reporting */
+    uint64_t *keys;           /* scratch of a fetch */
     uint32_t fault_count;
     int64_t first_fault_ns;
     int64_t stop_ns;      /* run no further */
