@@ -23,7 +23,7 @@ struct uvm_utlb_state {
     uint32_t waiting_count;
     int64_t next_report_ns;
     uint32_t *waiting; /* slots, oldest first */
-    uint64_t *table;   /* pages reported: epoch << 32 | page, open addressing */
+    uint32_t *table;   /* pages reported since the last replay, NONE where free; open addressing */
 };
 
 static uint64_t max_slots(const struct actor_ops *ops, const void *state, uint32_t sms)
@@ -86,6 +86,8 @@ int uvm_gpu_init(struct uvm_gpu *g, const struct actor_ops *ops, const void *sta
     g->table_mask = table - 1;
     g->utlbs = mem_zalloc(utlbs, sizeof *g->utlbs, err);
     g->reported = mem_zalloc(utlbs, sizeof *g->reported * table, err);
+    if (g->reported)
+        memset(g->reported, 0xff, sizeof *g->reported * utlbs * table);
     g->faults = mem_zalloc((size_t)utlbs * (size_t)platform->utlb_faults, sizeof *g->faults, err);
     g->keys = mem_zalloc((size_t)utlbs * (size_t)platform->utlb_faults, sizeof *g->keys, err);
     if (!g->utlbs || !g->reported || !g->faults || !g->keys)
@@ -219,14 +221,13 @@ static inline bool reach(struct uvm_gpu *g, uint32_t page)
 /* Report a miss to a micro-TLB that has room. */
 static void report(struct uvm_gpu *g, struct uvm_utlb_state *u, uint32_t page, int64_t time)
 {
-    uint64_t tag = (uint64_t)g->epoch << 32 | page;
     uint32_t at = page * 2654435769u >> 7 & g->table_mask;
-    while (u->table[at] >> 32 == g->epoch) {
-        if (u->table[at] == tag && g->platform->utlb_merge)
+    while (u->table[at] != NONE) {
+        if (u->table[at] == page && g->platform->utlb_merge)
             return;
         at = (at + 1) & g->table_mask;
     }
-    u->table[at] = tag;
+    u->table[at] = page;
     u->outstanding++;
     if (u->next_report_ns > time)
         time = u->next_report_ns;
@@ -472,6 +473,8 @@ void uvm_gpu_replay(struct uvm_gpu *g, int64_t time)
     uint32_t limit = (uint32_t)g->platform->utlb_faults;
     for (uint32_t n = 0; n < (uint32_t)g->platform->utlbs; n++) {
         struct uvm_utlb_state *u = &g->utlbs[n];
+        if (u->outstanding)
+            memset(u->table, 0xff, sizeof *u->table * (g->table_mask + 1));
         u->outstanding = 0;
         u->next_report_ns = time;
         uint32_t kept = 0, i = 0;
@@ -479,6 +482,8 @@ void uvm_gpu_replay(struct uvm_gpu *g, int64_t time)
             if (g->blocked && u->outstanding == limit)
                 break;
             uint32_t slot = u->waiting[i];
+            if (i + 2 < u->waiting_count)
+                __builtin_prefetch(&g->slots[u->waiting[i + 2]]);
             if (retry(g, &g->slots[slot], time))
                 enqueue(g, slot);
             else

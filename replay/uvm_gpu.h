@@ -39,7 +39,7 @@ struct uvm_gpu {
     struct uvm_slot *slots;
     struct uvm_utlb_state *utlbs;
     uint32_t *waiting;   /* storage of the micro-TLBs' lists of waiting slots */
-    uint64_t *reported;  /* storage of their tables of reported pages */
+    uint32_t *reported;  /* storage of their tables of reported pages */
     uint32_t table_mask; /* entries of one table, less 1 */
     uint32_t epoch;      /* counts replays */
     int64_t fault_gap_ns;
