@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "trace/readers/field.h"
 #include "trace/record.h"
 
 /* The window of shared and of local memory in the generic address space. Source: NVBit tracer, which records only the
@@ -36,9 +37,8 @@ static bool next_hex(const char **p, uint64_t *value)
     uint64_t v = 0;
     int n = 0;
     for (;; s++, n++) {
-        unsigned c = (unsigned char)*s;
-        unsigned d = c - '0' < 10 ? c - '0' : (c | 32) - 'a' < 6 ? (c | 32) - 'a' + 10 : 16;
-        if (d == 16)
+        unsigned d = field_hex_values[(unsigned char)*s];
+        if (d > 15)
             break;
         v = v << 4 | d;
     }

@@ -6,6 +6,7 @@
 
 #include "trace/access.h"
 #include "trace/mem.h"
+#include "trace/readers/field.h"
 
 struct reading {
     struct reader_context *context;
@@ -27,9 +28,8 @@ static bool hex(const char **p, uint64_t *value)
     if (s[0] == '0' && s[1] == 'x')
         s += 2;
     for (;; s++, n++) {
-        unsigned c = (unsigned char)*s;
-        unsigned d = c - '0' < 10 ? c - '0' : (c | 32) - 'a' < 6 ? (c | 32) - 'a' + 10 : 16;
-        if (d == 16)
+        unsigned d = field_hex_values[(unsigned char)*s];
+        if (d > 15)
             break;
         v = v << 4 | d;
     }

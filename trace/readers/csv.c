@@ -47,6 +47,7 @@ struct reading {
     enum column columns[COLUMNS]; /* by position in the line */
     size_t column_count, extra_count;
     bool has[COLUMNS];
+    enum record_kind kind; /* of the last row */
     struct stream stream;
     int index; /* of the stream; -1 before the first record */
     size_t n;
@@ -206,14 +207,17 @@ static int bad_value(const struct reading *g, size_t position, const struct fiel
                    f->length < 60 ? (int)f->length : 60, f->text, expected);
 }
 
-static int set_kind(const struct field *f, struct record *r)
+static int set_kind(struct reading *g, const struct field *f, struct record *r)
 {
     char name[32];
-    if (f->length >= sizeof name)
-        return -1;
-    memcpy(name, f->text, f->length);
-    name[f->length] = 0;
-    r->kind = record_kind_find(name);
+    if (!field_is(f, record_kinds[g->kind].name)) { /* mostly as in the row before */
+        if (f->length >= sizeof name)
+            return -1;
+        memcpy(name, f->text, f->length);
+        name[f->length] = 0;
+        g->kind = record_kind_find(name);
+    }
+    r->kind = g->kind;
     return r->kind == RECORD_NONE ? -1 : 0;
 }
 
@@ -223,7 +227,7 @@ static const char *set_field(struct reading *g, enum column c, const struct fiel
     static const char number[] = "a whole number, decimal or 0x hexadecimal";
     uint64_t u = 0;
     if (c == COLUMN_KIND)
-        return set_kind(f, r) ? "a record kind such as MIGRATE_H2D (docs/trace-format.md lists them)" : NULL;
+        return set_kind(g, f, r) ? "a record kind such as MIGRATE_H2D (docs/trace-format.md lists them)" : NULL;
     if (c == COLUMN_NAME || f->length == 0)
         return NULL;
     if (c >= COLUMN_EXTRA)

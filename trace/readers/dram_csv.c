@@ -70,14 +70,7 @@ static int read_lines(struct dram_out *out, struct source *source, int columns, 
         if (!length)
             continue;
         const char *wrong = strlen(line) == length ? parse(line, columns, &r) : "a zero byte in the line";
-        if (wrong) {
-            char place[40];
-            (void)snprintf(place, sizeof place, "line %llu", (unsigned long long)source_line_number(source));
-            if (reader_skip(out->context, wrong, place, err))
-                return -1;
-            continue;
-        }
-        if (dram_out_add(out, &r, err))
+        if (wrong ? dram_out_skip(out, wrong, source, err) : dram_out_add(out, &r, err))
             return -1;
     }
     return rc;

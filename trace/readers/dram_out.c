@@ -6,6 +6,7 @@
 
 #include "trace/dram_addr.h"
 #include "trace/mem.h"
+#include "trace/readers/field.h"
 
 int dram_out_open(struct dram_out *out, struct reader_context *context, const char *clock, bool packed, struct err *err)
 {
@@ -34,6 +35,13 @@ int dram_out_add(struct dram_out *out, const struct record *record, struct err *
     out->records[out->n++] = *record;
     out->kept++;
     return out->n == STORE_BATCH ? flush(out, err) : 0;
+}
+
+int dram_out_skip(struct dram_out *out, const char *wrong, const struct source *source, struct err *err)
+{
+    char place[40];
+    (void)snprintf(place, sizeof place, "line %llu", (unsigned long long)source_line_number(source));
+    return reader_skip(out->context, wrong, place, err);
 }
 
 int dram_out_finish(struct dram_out *out, struct err *err)
@@ -91,11 +99,7 @@ bool dram_hexadecimal(const char *word, uint64_t *value)
     uint64_t v = 0;
     const char *p = word;
     for (; *p; p++) {
-        const char c = *p;
-        const unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                               : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10)
-                               : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10)
-                                                      : 16;
+        const unsigned digit = field_hex_values[(unsigned char)*p];
         if (digit > 15)
             return false;
         v = v << 4 | digit;

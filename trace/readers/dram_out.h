@@ -20,6 +20,8 @@ int dram_out_open(struct dram_out *out, struct reader_context *context, const ch
                   struct err *err);
 /* Add one record; *record is copied. */
 int dram_out_add(struct dram_out *out, const struct record *record, struct err *err);
+/* Leave out the source's last line, which is wrong so. */
+int dram_out_skip(struct dram_out *out, const char *wrong, const struct source *source, struct err *err);
 /* Write what is buffered; an input without any request is an error. */
 int dram_out_finish(struct dram_out *out, struct err *err);
 void dram_out_close(struct dram_out *out);

@@ -76,9 +76,7 @@ static int read(struct reader_context *context, struct source *source, struct er
         if (strspn(line, " \t") == length)
             continue;
         const char *wrong = strlen(line) == length ? parse(line, &r) : "a zero byte in the line";
-        char place[40];
-        (void)snprintf(place, sizeof place, "line %llu", (unsigned long long)source_line_number(source));
-        if (wrong ? reader_skip(context, wrong, place, err) : dram_out_add(&out, &r, err))
+        if (wrong ? dram_out_skip(&out, wrong, source, err) : dram_out_add(&out, &r, err))
             rc = -1;
     }
     if (!rc)

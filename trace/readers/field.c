@@ -14,26 +14,22 @@ bool field_next(const char **cursor, struct field *field)
     return true;
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
+#define NO4     16, 16, 16, 16
+#define NO16    NO4, NO4, NO4, NO4
+#define LETTERS 16, 10, 11, 12, 13, 14, 15, 16, NO4, NO4
+const uint8_t field_hex_values[256] = {NO16, NO16, NO16, 0,    1,    2,    3,       4,    5,       6,
+                                       7,    8,    9,    16,   16,   NO4,  LETTERS, NO16, LETTERS, NO16,
+                                       NO16, NO16, NO16, NO16, NO16, NO16, NO16,    NO16};
 
 bool field_hex_digits(const char **p, uint64_t *value)
 {
     const char *s = *p;
     uint64_t v = 0;
-    int digit;
-    for (; (digit = hex_value(*s)) >= 0; s++) {
+    unsigned digit;
+    for (; (digit = field_hex_values[(unsigned char)*s]) < 16; s++) {
         if (v >> 60)
             return false;
-        v = v << 4 | (uint64_t)digit;
+        v = v << 4 | digit;
     }
     bool any = s != *p;
     *p = s;

@@ -35,6 +35,9 @@ static inline bool field_digits(const char **p, uint64_t *value)
     return any;
 }
 
+/* The value of a hexadecimal digit, above 15 for any other byte. */
+extern const uint8_t field_hex_values[256];
+
 /* Hexadecimal digits without 0x, at most 16. */
 bool field_hex_digits(const char **p, uint64_t *value);
 

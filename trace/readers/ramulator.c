@@ -132,9 +132,7 @@ static int read_lines(struct state *s, struct dram_out *out, struct source *sour
     while (rc == 1) {
         struct record r = {.id = out->kept, .bytes = (uint64_t)s->o.bytes};
         const char *wrong = strlen(line) == length ? parse(s, line, &r) : "a zero byte in the line";
-        char place[40];
-        (void)snprintf(place, sizeof place, "line %llu", (unsigned long long)source_line_number(source));
-        if (wrong ? reader_skip(out->context, wrong, place, err) : dram_out_add(out, &r, err))
+        if (wrong ? dram_out_skip(out, wrong, source, err) : dram_out_add(out, &r, err))
             return -1;
         rc = source_line(source, &line, &length, err);
     }
