@@ -17,6 +17,7 @@ BUILD, OUT = os.path.abspath(sys.argv[1]), sys.argv[2]
 QUICK = "--quick" in sys.argv[3:]
 PROG, FIXTURES = BUILD + "/offchip", os.path.abspath("fixtures")
 TIMES = 1, 4, 16  # the three sizes
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that wait take no processor time
 
 
 def run(*args):
@@ -251,7 +252,7 @@ def machine(page):
     page.add(f"""# Benchmarks
 
 Made by `make bench` (four to five minutes on a free machine of two cores); nothing here passes or fails. Processor time
-is user and system time of all threads; rates are by it. A row's three sizes are n, 4 n and 16 n, and its exponent is
+is user and system time of all threads (waiting threads sleep: OMP_WAIT_POLICY=passive); rates are by it. A row's three sizes are n, 4 n and 16 n, and its exponent is
 fitted through the three times: start-up makes small sizes look slower and the exponent lower than it is. Peaks are the
 process's largest resident memory.
 

@@ -141,7 +141,7 @@ static int close_launch(struct actor_trace *t, struct err *err)
 
 static uint64_t *slot_of(struct actor_trace *t, uint64_t id)
 {
-    uint64_t at = (id + 1) * 0x9E3779B97F4A7C15u >> 20 & (t->table_size - 1);
+    uint64_t at = (id + 1) * 0x9E3779B97F4A7C15u >> (64 - __builtin_ctzll(t->table_size)); /* all bits of an id count */
     while (t->table[at] && t->ids[t->table[at] - 1] != id)
         at = (at + 1) & (t->table_size - 1);
     return &t->table[at];

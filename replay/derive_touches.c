@@ -19,6 +19,12 @@ struct actors {
     uint32_t count;
 };
 
+/* By the top bits, which all bits of an id reach: the low ones of block << 32 | warp know little of the block. */
+static size_t place_of(uint64_t id, size_t cap)
+{
+    return (size_t)(id * 0x9e3779b97f4a7c15u >> (64 - __builtin_ctzll(cap)));
+}
+
 static int actor_of(struct actors *a, uint64_t id, uint32_t *number, struct err *err)
 {
     if (2 * ((size_t)a->count + 1) > a->cap) {
@@ -31,7 +37,7 @@ static int actor_of(struct actors *a, uint64_t id, uint32_t *number, struct err 
         }
         for (size_t i = 0; i < a->cap; i++)
             if (a->ids[i]) {
-                size_t to = (size_t)((a->ids[i] - 1) * 0x9e3779b97f4a7c15u >> 20) & (bigger.cap - 1);
+                size_t to = place_of(a->ids[i] - 1, bigger.cap);
                 while (bigger.ids[to])
                     to = (to + 1) & (bigger.cap - 1);
                 bigger.ids[to] = a->ids[i];
@@ -41,7 +47,7 @@ static int actor_of(struct actors *a, uint64_t id, uint32_t *number, struct err 
         free(a->numbers);
         *a = bigger;
     }
-    size_t i = (size_t)(id * 0x9e3779b97f4a7c15u >> 20) & (a->cap - 1);
+    size_t i = place_of(id, a->cap);
     while (a->ids[i] && a->ids[i] != id + 1)
         i = (i + 1) & (a->cap - 1);
     if (!a->ids[i]) {
