@@ -105,6 +105,8 @@ def make_inputs(folder):
     with open(path('microbenchmarks.csv'), 'w') as f:
         f.write('what,bytes,ms\n')
         f.writelines('%s,%d,%g\n' % (what, 1 << k, 0.1 + (1 << k) / 8e6) for what in ('copy_hd', 'copy_dh') for k in range(16, 24))
+    shutil.copy('fixtures/calibrate/h200.csv', path('rows.csv'))
+    shutil.copy('fixtures/calibrate/h200_others.csv', path('others.csv'))
     edges = [(i, (i * 7 + k * k * 5 + 1) % 64) for i in range(64) for k in range(6)]
     with open(path('web.mtx'), 'w') as f:
         f.write('%%%%MatrixMarket matrix coordinate pattern general\n64 64 %d\n' % len(edges))

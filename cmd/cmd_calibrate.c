@@ -163,7 +163,7 @@ const struct command cmd_calibrate = {
         "req32,req64,req96,req128,host64_lines,time_ns, as replay zerocopy --requests writes them, with measured\n"
         "times (or copy_bytes,time_ns), and traces recorded with counters.",
     .examples = "  offchip calibrate uvm recording.db -o my-gpu.ini --base h200\n"
-                "  offchip calibrate zerocopy rows.csv -o my-gpu.ini --base h200 --predict others.csv\n"
+                "  offchip calibrate zerocopy rows.csv -o my-link.ini --base h200 --predict others.csv\n"
                 "  offchip calibrate placement microbenchmarks.csv -o my-board.ini",
     .options = options,
     .run = run,
