@@ -24,7 +24,8 @@ static size_t frame_of(uint8_t *frame, unsigned i, unsigned part)
                               .payload = 256};
     struct build_frame out = {.tags = 1, .vlan = 100, .sequence = i & 1023, .stamp = i * 43 + 1};
     struct build_frame in = {.source = BUILD_HOST, .destination = BUILD_ADAPTER};
-    return build_frame(frame, part ? &in : &out, tlp, build_tlp(tlp, part ? &reply : &read));
+    size_t bytes = build_tlp(tlp, part ? &reply : &read);
+    return build_frame(frame, part ? &in : &out, tlp, bytes);
 }
 
 int main(int argc, char **argv)
