@@ -95,6 +95,22 @@ START_TEST(edge_lists_with_holes_are_relabelled_and_mirrored)
 }
 END_TEST
 
+START_TEST(ids_that_differ_in_their_high_bits_only_are_told_apart)
+{
+    enum { EDGES = 50000 };
+    const struct graph_options relabel = {.relabel = true};
+    char *text = calloc(EDGES, 48), *end = text;
+    for (uint64_t i = 0; i < EDGES; i++)
+        end += sprintf(end, "%llu %llu\n", (unsigned long long)(i << 44), (unsigned long long)((i + 1) << 44));
+    struct graph g;
+    load_text("high.txt", text, &relabel, &g);
+    ck_assert_uint_eq(g.vertices, EDGES + 1);
+    ck_assert_uint_eq(g.elements, EDGES);
+    graph_release(&g);
+    free(text);
+}
+END_TEST
+
 /* Each must fail with a message that holds `says`. */
 static const struct {
     const char *name, *text, *says;
@@ -176,4 +192,5 @@ END_TEST
 
 TEST_MAIN("graph", every_format_gives_back_what_was_written, a_directed_sg_file_holds_both_directions,
           symmetric_matrices_are_mirrored_and_skew_ones_negated, edge_lists_with_holes_are_relabelled_and_mirrored,
-          malformed_text_is_refused_with_its_line, malformed_bel_files_are_refused, a_cut_sg_file_is_refused)
+          ids_that_differ_in_their_high_bits_only_are_told_apart, malformed_text_is_refused_with_its_line,
+          malformed_bel_files_are_refused, a_cut_sg_file_is_refused)

@@ -23,7 +23,7 @@ struct labels {
 
 static size_t slot_of(const struct labels *l, uint64_t id)
 {
-    size_t i = (size_t)((id * 0x9E3779B97F4A7C15ULL) >> 20) & (l->size - 1);
+    size_t i = (size_t)(id * 0x9E3779B97F4A7C15ULL >> (64 - __builtin_ctzll(l->size))); /* all bits of an id count */
     while (l->table[i].number && l->table[i].id != id)
         i = (i + 1) & (l->size - 1);
     return i;
