@@ -93,7 +93,16 @@ def make_inputs(folder):
             'oversubscription_pct=0|125', '-o', path('results.db'))
     for i, name in enumerate(('shard-1.db', 'shard-2.db', 'part1.db', 'part2.db', 'monday.db', 'tuesday.db')):
         offchip('replay', 'uvm', 'synth:bicg,bytes=%dMiB' % (4 + i), '--policy', 'tree,adaptive', '-o', path(name))
+    offchip('import', path('part1.csv.gz'), '-o', path('app.1041.db'))
+    offchip('import', path('part2.csv.gz'), '-o', path('app.1042.db'))
+    shutil.copy(path('s.db'), path('faults.db'))
+    offchip('sweep', 'dram', '--mem', 'synth:gpu-g1', '--mem', 'synth:gpu-g2', '--pim', 'synth:pim-add,ops=100', '--policy',
+            'fcfs,f3fs', '-o', path('pairs.db'))
+    os.mkdir(path('results'))
+    for i in (1, 2):
+        shutil.copy(path('shard-%d.db' % i), path('results/part-%d.db' % i))
     offchip('import', 'fixtures/traces/accesses_h200.txt.xz', '-o', path('accesses.db'))
+    shutil.copy(path('accesses.db'), path('bfs.db'))
     offchip('import', 'fixtures/captures/matching.pcap', '-o', path('pcie.db'))
     shutil.copy('fixtures/captures/matching.pcap', path('capture.pcap'))
     shutil.copytree('fixtures/accelsim', path('traces'))
@@ -123,7 +132,10 @@ def make_inputs(folder):
         f.write('SELECT count(*) AS n FROM records;\n')
     with open(path('app'), 'w') as f:
         f.write('#!/bin/sh\nexec %s/standin/target init context alloc play destroy\n' % BUILD)
-    os.chmod(path('app'), 0o755)
+    with open(path('launcher'), 'w') as f:
+        f.write('#!/bin/sh\n"$@" && "$@"\n')
+    for name in ('app', 'launcher'):
+        os.chmod(path(name), 0o755)
     os.symlink(os.path.join(ROOT, 'fixtures'), path('fixtures'))
     os.mkdir(path('build'))
     os.symlink(PROGRAM, path('build/offchip'))
