@@ -182,6 +182,19 @@ START_TEST(uvm_by_rate_and_by_engine_move_like_bytes)
 }
 END_TEST
 
+/* What stays in GPU memory from root to root is moved once: a mean that must not be read as the time of a traversal. */
+START_TEST(a_structure_that_stays_in_gpu_memory_is_said_to)
+{
+    run("synth:bfs,graph=urand,scale=10,roots=16", "v100", "uvm", NULL);
+    ck_assert_uint_eq(result.runs[0].note_count, 1);
+    ck_assert_ptr_nonnull(strstr(result.runs[0].notes[0], "16 traversals"));
+    done();
+    run("synth:bfs,graph=urand,scale=10,root=auto", "v100", "uvm", NULL);
+    ck_assert_uint_eq(result.runs[0].note_count, 0);
+    done();
+}
+END_TEST
+
 START_TEST(more_roots_give_means)
 {
     run("synth:bfs,graph=urand,scale=10,roots=16", "v100", "aligned", NULL);
@@ -194,4 +207,5 @@ END_TEST
 TEST_MAIN("zerocopy", arrays_on_h200_make_the_measured_requests_and_bandwidths,
           graph_reads_on_h200_are_the_counted_ones, v100_keeps_the_published_order_of_patterns,
           published_times_follow_from_the_degrees, counts_conserve_bytes, uvm_by_rate_and_by_engine_move_like_bytes,
-          a_policy_that_does_not_suit_is_unknown_with_a_note, more_roots_give_means)
+          a_policy_that_does_not_suit_is_unknown_with_a_note, a_structure_that_stays_in_gpu_memory_is_said_to,
+          more_roots_give_means)
