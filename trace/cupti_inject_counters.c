@@ -1,4 +1,3 @@
-#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,29 +41,20 @@ static _Thread_local bool begun;
 
 static const char *load(struct abi_profiler *call, void *library)
 {
-    const struct {
-        const char *name;
-        void *where;
-    } symbols[] = {
-        {"cuptiProfilerInitialize", &call->initialize},
-        {"cuptiDeviceGetChipName", &call->chip_name},
-        {"cuptiRangeProfilerEnable", &call->enable},
-        {"cuptiRangeProfilerDisable", &call->disable},
-        {"cuptiRangeProfilerStart", &call->start},
-        {"cuptiRangeProfilerStop", &call->stop},
-        {"cuptiRangeProfilerGetCounterDataSize", &call->data_size},
-        {"cuptiRangeProfilerCounterDataImageInitialize", &call->data_initialize},
-        {"cuptiRangeProfilerSetConfig", &call->config},
-        {"cuptiRangeProfilerDecodeData", &call->decode},
-        {"cuptiRangeProfilerGetCounterDataInfo", &call->info},
+    const struct inject_symbol symbols[] = {
+        {"cuptiProfilerInitialize", &call->initialize, true},
+        {"cuptiDeviceGetChipName", &call->chip_name, true},
+        {"cuptiRangeProfilerEnable", &call->enable, true},
+        {"cuptiRangeProfilerDisable", &call->disable, true},
+        {"cuptiRangeProfilerStart", &call->start, true},
+        {"cuptiRangeProfilerStop", &call->stop, true},
+        {"cuptiRangeProfilerGetCounterDataSize", &call->data_size, true},
+        {"cuptiRangeProfilerCounterDataImageInitialize", &call->data_initialize, true},
+        {"cuptiRangeProfilerSetConfig", &call->config, true},
+        {"cuptiRangeProfilerDecodeData", &call->decode, true},
+        {"cuptiRangeProfilerGetCounterDataInfo", &call->info, true},
     };
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        void *p = dlsym(library, symbols[i].name);
-        if (!p)
-            return symbols[i].name;
-        memcpy(symbols[i].where, &p, sizeof p);
-    }
-    return NULL;
+    return inject_symbols(library, symbols, sizeof symbols / sizeof *symbols);
 }
 
 /* Report a step that failed; what to do where it is known. */
