@@ -41,8 +41,8 @@ LDFLAGS_ALL = -fopenmp $(SAN) $(LDFLAGS)
 CHECK_LIBS = $(shell pkg-config --libs check)
 
 # Sources that are not part of the library: built into objects of their own.
-APART   := trace/vtab_extension.c $(wildcard trace/cupti_inject*.c trace/inject_*.c trace/sanitizer_inject*.c)
-ALL_C   := $(wildcard cmd/*.c trace/*.c trace/readers/*.c trace/exporters/*.c trace/workloads/*.c replay/*.c models/*.c models/*/*.c)
+APART   := trace/store/vtab_extension.c $(wildcard trace/recorder/inject/*.c)
+ALL_C   := $(shell find cmd trace replay models -name '*.c' | LC_ALL=C sort)
 TEST_C  := $(filter %_test.c,$(ALL_C))
 FUZZ_C  := $(filter %_fuzz.c,$(ALL_C))
 BENCH_C := $(filter %_bench.c,$(ALL_C))
@@ -62,9 +62,10 @@ MAN     := $(patsubst docs/man/%.scd,$(BUILD)/man/%,$(MAN_SRC))
 .PHONY: all demo check check-html check-examples unit cli lint asan fuzz fuzzers bench reproduce install uninstall deps clean man format docs
 # What the CUDA driver loads into a recorded program, and the stand-ins for the driver and CUPTI that tests record with.
 INJECT    := $(BUILD)/liboffchip_inject.so
-INJECT_C  := $(filter-out %_test.c,$(wildcard trace/cupti_inject*.c trace/inject_*.c)) trace/cupti_metrics.c trace/err.c
+INJECT_C  := $(wildcard trace/recorder/inject/cupti_inject*.c trace/recorder/inject/inject_*.c) \
+    trace/recorder/wire/cupti_metrics.c trace/base/err.c
 ACCESSES  := $(BUILD)/liboffchip_accesses.so
-ACCESSES_C := $(filter-out %_test.c,$(wildcard trace/sanitizer_inject*.c trace/inject_*.c))
+ACCESSES_C := $(wildcard trace/recorder/inject/sanitizer_inject*.c trace/recorder/inject/inject_*.c)
 STANDIN   := $(BUILD)/standin/libcuda.so.1 $(BUILD)/standin/libcupti.so $(BUILD)/standin/libsanitizer-public.so \
     $(BUILD)/standin/target
 SHARED    += $(INJECT) $(ACCESSES)
@@ -72,23 +73,23 @@ $(INJECT): $(call OBJ,$(INJECT_C))
 	$(Q)$(CC) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) $(SAN) $(LDFLAGS) $^ -ldl -lpthread -o $@
 $(ACCESSES): $(call OBJ,$(ACCESSES_C))
 	$(Q)$(CC) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) $(SAN) $(LDFLAGS) $^ -ldl -lpthread -o $@
-$(BUILD)/standin/libcuda.so.1: fixtures/standin/libcuda.c fixtures/standin/standin.h trace/cupti_abi.h \
-    trace/sanitizer_abi.h
+$(BUILD)/standin/libcuda.so.1: fixtures/standin/libcuda.c fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h \
+    trace/recorder/wire/sanitizer_abi.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) -shared $< -ldl -o $@
 $(BUILD)/standin/libcupti.so: fixtures/standin/libcupti.c fixtures/standin/libcupti_profiler.c \
-    fixtures/standin/standin.h trace/cupti_abi.h trace/cupti_abi_profiler.h
+    fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h trace/recorder/wire/cupti_abi_profiler.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) -shared $(filter %.c,$^) -lpthread -o $@
 $(BUILD)/standin/libsanitizer-public.so: fixtures/standin/libsanitizer.c fixtures/standin/standin.h \
-    trace/sanitizer_abi.h trace/access_buffer.h
+    trace/recorder/wire/sanitizer_abi.h trace/recorder/wire/access_buffer.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) -shared $< -lpthread -o $@
-$(BUILD)/standin/target: fixtures/standin/target.c fixtures/standin/standin.h trace/cupti_abi.h
+$(BUILD)/standin/target: fixtures/standin/target.c fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) $< -ldl -lpthread -o $@
 STANDIN_FLAGS = $(CSTD) -O1 -g -Wall -Wextra -Werror -I. -fPIC $(SAN) $(LDFLAGS)
-$(addprefix $(BUILD)/test/trace/,recorder recorder_accesses recorder_counters cupti_metrics): \
+$(addprefix $(BUILD)/test/trace/recorder/,recorder recorder_accesses recorder_counters wire/cupti_metrics): \
     | $(INJECT) $(ACCESSES) $(STANDIN)
 cli check: $(INJECT) $(ACCESSES) $(STANDIN)
 # Our declarations of CUPTI against the real ones, where the toolkit is installed.
@@ -97,7 +98,7 @@ CUDA_INCLUDE := $(firstword $(patsubst %/cupti.h,%,$(wildcard $(CUDA_HOME)/inclu
     /usr/local/cuda/extras/CUPTI/include/cupti.h /usr/local/cuda-*/include/cupti.h)))
 ifneq ($(CUDA_INCLUDE),)
 check: $(BUILD)/standin/abi_check.o
-$(BUILD)/standin/abi_check.o: fixtures/standin/abi_check.c trace/cupti_abi.h trace/cupti_abi_profiler.h
+$(BUILD)/standin/abi_check.o: fixtures/standin/abi_check.c trace/recorder/wire/cupti_abi.h trace/recorder/wire/cupti_abi_profiler.h
 	@mkdir -p $(@D)
 	@mkdir -p $(@D)/empty && : > $(@D)/empty/string # one header asks for C++'s, needlessly
 	$(Q)$(CC) $(CSTD) -I. -isystem $(CUDA_INCLUDE) -isystem $(CUDA_INCLUDE)/../../../include \
@@ -108,7 +109,7 @@ SANITIZER_INCLUDE := $(firstword $(patsubst %/sanitizer.h,%,$(wildcard $(CUDA_HO
     /usr/local/cuda/extras/Sanitizer/include/sanitizer.h)))
 ifneq ($(SANITIZER_INCLUDE),)
 check: $(BUILD)/standin/abi_check_sanitizer.o
-$(BUILD)/standin/abi_check_sanitizer.o: fixtures/standin/abi_check_sanitizer.c trace/sanitizer_abi.h
+$(BUILD)/standin/abi_check_sanitizer.o: fixtures/standin/abi_check_sanitizer.c trace/recorder/wire/sanitizer_abi.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CSTD) -I. -isystem $(SANITIZER_INCLUDE) -isystem $(SANITIZER_INCLUDE)/../../include -c $< -o $@
 endif
@@ -118,7 +119,7 @@ ifneq ($(NVCC),)
 PATCH := $(BUILD)/offchip_accesses.fatbin
 SHARED += $(PATCH)
 all check: $(PATCH)
-$(PATCH): trace/sanitizer_patch.cu trace/access_buffer.h trace/sanitizer_abi.h
+$(PATCH): trace/recorder/inject/sanitizer_patch.cu trace/recorder/wire/access_buffer.h trace/recorder/wire/sanitizer_abi.h
 	@mkdir -p $(@D)
 	$(call SAY,NVCC,$@)
 	$(Q)$(NVCC) --fatbin --compile-as-tools-patch -arch=all -std=c++14 -I. $< -o $@ || \
@@ -127,10 +128,11 @@ endif
 
 all: $(BUILD)/offchip $(INJECT) $(ACCESSES)
 
+EMBEDDED := $(sort $(shell find cmd trace replay -name "*.sql" -o -name "*.html" -o -name "*.bash"))
 # --- what is embedded: the schema and the shipped platforms ---
-$(BUILD)/gen/embedded.c: .ci/embed.sh $(PLATFORMS) $(wildcard trace/*.sql replay/*.html cmd/*.bash)
+$(BUILD)/gen/embedded.c: .ci/embed.sh $(PLATFORMS) $(EMBEDDED)
 	@mkdir -p $(@D)
-	$(Q)sh .ci/embed.sh $(wildcard trace/*.sql replay/*.html cmd/*.bash) $(PLATFORMS) > $@.tmp && mv $@.tmp $@
+	$(Q)sh .ci/embed.sh $(EMBEDDED) $(PLATFORMS) > $@.tmp && mv $@.tmp $@
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -140,16 +142,16 @@ $(BUILD)/obj/gen/embedded.o: $(BUILD)/gen/embedded.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
 # The loops over columns gain half their speed from vector code.
-$(BUILD)/obj/trace/column.o $(BUILD)/obj/trace/chunk.o: OWN += -O3
+$(BUILD)/obj/trace/store/column.o $(BUILD)/obj/trace/store/chunk.o: OWN += -O3
 
 # --- the version: looked at every time, written when it changed; only the program is linked anew for it ---
 VERSION_C = const char offchip_version[] = "$(VERSION)", offchip_build[] = "$(strip $(CC) $(OPT) $(MARCH) $(SAN) $(CFLAGS))";
 $(BUILD)/gen/version.c: FORCE
 	@mkdir -p $(@D)
-	@echo '#include "trace/version.h"' > $@.new; echo '$(VERSION_C)' >> $@.new
+	@echo '#include "trace/base/version.h"' > $@.new; echo '$(VERSION_C)' >> $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 VERSION_O := $(BUILD)/obj/gen/version.o
-$(VERSION_O): $(BUILD)/gen/version.c trace/version.h
+$(VERSION_O): $(BUILD)/gen/version.c trace/base/version.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
 
@@ -168,7 +170,8 @@ $(BUILD)/offchip: $(call OBJ,$(CMD_C)) $(VERSION_O) $(BUILD)/liboffchip.a
 
 # --- the table `records` as an SQLite extension: SQLite reached through its host, never by linking; not sanitised ---
 EXTENSION   := $(BUILD)/offchip_records.so
-EXTENSION_C := trace/vtab_extension.c $(addprefix trace/,vtab.c directory.c chunk.c column.c record.c err.c mem.c)
+EXTENSION_C := $(addprefix trace/,$(addprefix store/,vtab_extension.c vtab.c directory.c chunk.c column.c) \
+    event/record.c base/err.c base/mem.c)
 $(BUILD)/ext/%.o: %.c
 	@mkdir -p $(@D)
 	$(call SAY,CC,$<)

@@ -79,7 +79,7 @@ def metric(runs, name):
 
 
 def touches(spec, policy, pct, *parameter):
-    r = run(BUILD + "/bench/replay/uvm", spec, policy, pct, *parameter)
+    r = run(BUILD + "/bench/replay/uvm/uvm", spec, policy, pct, *parameter)
     return int(r[3]), r
 
 
@@ -158,11 +158,11 @@ def make(name, t):
     """The input of a reader; its path and what it holds."""
     n, path = 100000 * t, "in." + name
     if name == "nettlp":
-        subprocess.run([BUILD + "/bench/trace/readers/nettlp", path, str(n)], check=True)
+        subprocess.run([BUILD + "/bench/trace/import/pcie/nettlp", path, str(n)], check=True)
         return path, 3 * n
     if name == "accelsim":
         path = "kernel-1.traceg"
-        subprocess.run([BUILD + "/bench/trace/readers/accelsim", path, str(n)], check=True)
+        subprocess.run([BUILD + "/bench/trace/import/access/accelsim", path, str(n)], check=True)
         return path, n
     if name == "nsys":
         path = "in.sqlite"
@@ -222,7 +222,7 @@ def store(page):
     page.add("| stream | M records | append M/s | read M/s | bytes a record | peak MiB |")
     page.add("| --- | --- | --- | --- | --- | --- |")
     for t in (TIMES[:1] if QUICK else TIMES):
-        r = run(BUILD + "/bench/trace/store", t)
+        r = run(BUILD + "/bench/trace/store/store", t)
         for line in r[3].splitlines()[1:]:
             name, append, read, size = line.split()
             page.add(f"| {name} | {t} | {append} | {read} | {size} | {r[2]:.0f} |")
@@ -231,8 +231,8 @@ def store(page):
 def loops(page):
     page.add("\n### Inner loops (processor time, one core)\n")
     for name, what in (("models/uvm/uvm_policies", "plan() of every uvm policy, services a second"),
-                       ("replay/zerocopy", "neighbour lists counted by each pattern"),
-                       ("replay/dram", "the controller of one channel, checks on: f3fs on each stream, then every policy on the mixed one")):
+                       ("replay/zerocopy/zerocopy", "neighbour lists counted by each pattern"),
+                       ("replay/dram/dram", "the controller of one channel, checks on: f3fs on each stream, then every policy on the mixed one")):
         page.add(f"{what}:\n")
         for line in run(BUILD + "/bench/" + name)[3].splitlines():
             page.add("    " + line)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Write a C file that holds each named file as a string: struct embedded_file embedded_files[] (trace/embedded.h).
+# Write a C file that holds each named file as a string: struct embedded_file embedded_files[] (trace/base/embedded.h).
 set -eu
-echo '#include "trace/embedded.h"'
+echo '#include "trace/base/embedded.h"'
 i=0
 for f in "$@"; do
     i=$((i + 1))

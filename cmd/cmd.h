@@ -4,7 +4,7 @@
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
 
-#include "cmd/opt.h"
+#include "cmd/console/opt.h"
 
 enum exit_status {
     EXIT_DONE = 0,

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/table.h"
-#include "replay/calibrate.h"
-#include "trace/whole.h"
+#include "cmd/console/table.h"
+#include "replay/calibrate/calibrate.h"
+#include "trace/store/output.h"
 
 static const char *output, *base, *predict;
 static bool force;
@@ -104,17 +104,17 @@ static void print(const struct calibration *c)
 static int write_file(const struct calibration *c, const char *from)
 {
     struct err err = {""};
-    struct whole whole;
+    struct output file;
     char name[64];
     const char *slash = strrchr(output, '/');
     (void)snprintf(name, sizeof name, "%s", slash ? slash + 1 : output);
     char *dot = strrchr(name, '.');
     if (dot)
         *dot = 0;
-    if (whole_open(&whole, output, &err))
+    if (output_open(&file, output, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    int rc = calibration_write(c, name, from, whole.file, &err) ? err_at(&err, "cannot write '%s'", output) : 0;
-    if (whole_close(&whole, rc, &err))
+    int rc = calibration_write(c, name, from, file.file, &err) ? err_at(&err, "cannot write '%s'", output) : 0;
+    if (output_close(&file, rc, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     cmd_say("wrote %s", output);
     return EXIT_DONE;

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "replay/engine.h"
-#include "replay/plot.h"
-#include "trace/embedded.h"
-#include "trace/exporter.h"
-#include "trace/reader.h"
+#include "replay/figure/plot.h"
+#include "replay/run/engine.h"
+#include "trace/base/embedded.h"
+#include "trace/export/exporter.h"
+#include "trace/import/reader.h"
 #include "trace/workloads/workload.h"
 
 static const struct opt options[] = {{0}};

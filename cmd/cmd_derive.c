@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "models/gpu.h"
-#include "models/platform.h"
-#include "replay/derive.h"
-#include "trace/units.h"
+#include "models/base/platform.h"
+#include "models/gpu/gpu.h"
+#include "replay/derive/derive.h"
+#include "trace/base/units.h"
 
 static const char *output, *platform_name_or_file = "v100", *kernel, *range;
 static struct opt_list sets;

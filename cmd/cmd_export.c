@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "trace/exporter.h"
-#include "trace/mem.h"
+#include "trace/base/mem.h"
+#include "trace/export/exporter.h"
 
 static const char *format, *output, *stream_name;
 static struct opt_list sets;

@@ -8,16 +8,16 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/console/table.h"
 #include "cmd/graph_file.h"
-#include "cmd/table.h"
 #include "models/zerocopy/score.h"
-#include "trace/graph_generate.h"
-#include "trace/graph_labels.h"
-#include "trace/graph_reorder.h"
-#include "trace/graph_sample.h"
-#include "trace/source.h"
-#include "trace/units.h"
-#include "trace/whole.h"
+#include "trace/base/units.h"
+#include "trace/graph/graph_generate.h"
+#include "trace/graph/graph_labels.h"
+#include "trace/graph/graph_reorder.h"
+#include "trace/graph/graph_sample.h"
+#include "trace/import/source.h"
+#include "trace/store/output.h"
 
 static const char *output, *from, *to, *weights, *labels, *labelled_pct, *mapping;
 static bool force, undirected, relabel;
@@ -167,11 +167,11 @@ static int rank_graph(const char *spec, struct ranked *r, struct err *err)
 static int write_csv(const char *path, void (*rows)(FILE *to, const struct ranked *r), const struct ranked *r,
                      struct err *err)
 {
-    struct whole whole;
-    if (whole_open(&whole, path, err))
+    struct output file;
+    if (output_open(&file, path, err))
         return -1;
-    rows(whole.file, r);
-    return whole_close(&whole, 0, err);
+    rows(file.file, r);
+    return output_close(&file, 0, err);
 }
 
 static void mapping_rows(FILE *to_file, const struct ranked *r)

@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/meter.h"
-#include "trace/batches.h"
-#include "trace/mem.h"
-#include "trace/nearby.h"
-#include "trace/nearest.h"
-#include "trace/reader.h"
+#include "cmd/console/progress_line.h"
+#include "trace/base/folder_names.h"
+#include "trace/base/mem.h"
+#include "trace/base/suggest.h"
+#include "trace/import/reader.h"
+#include "trace/uvm/batches.h"
 
 static const char *format, *output;
 static struct opt_list sets;
@@ -69,11 +69,11 @@ static int same_file(const char *a, const char *b)
 static int no_such_format(const char *name)
 {
     char hint[96];
-    struct nearest nearest = {.word = name};
+    struct suggest suggest = {.word = name};
     for (size_t i = 0; readers[i]; i++)
-        nearest_offer(&nearest, readers[i]->name);
+        suggest_offer(&suggest, readers[i]->name);
     return cmd_usage("no format is called '%s'; see 'offchip list formats'%s", name,
-                     nearest_hint(&nearest, hint, sizeof hint));
+                     suggest_hint(&suggest, hint, sizeof hint));
 }
 
 static int check_operands(int argc, char **argv)
@@ -110,14 +110,14 @@ static int open_input(const char *path, const struct reader **reader, struct sou
         return err_set(err, "format %s reads a file or folder, not standard input", (*reader)->name);
     if (!piped && stat(path, &st))
         return err_set(err, "cannot open '%s': %s; %s", path, strerror(errno),
-                       nearby_path(path, others, sizeof others));
+                       folder_names_beside(path, others, sizeof others));
     if (*reader && (*reader)->whole_file)
         return 0;
     if (!piped && S_ISDIR(st.st_mode) && !*reader) {
         *reader = reader_probe(path, (const unsigned char *)"", 0, err);
         return *reader ? 0
                        : err_set(err, "'%s' is a folder that no format reads (accelsim: one with a kernelslist); %s",
-                                 path, nearby(path, others, sizeof others));
+                                 path, folder_names(path, others, sizeof others));
     }
     *source = source_open(path, err);
     if (!*source)
@@ -458,9 +458,9 @@ static int run(int argc, char **argv)
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     atomic_store(&im.progress.total, total_bytes(argc, argv));
-    struct meter *meter = meter_start(&im.progress, "import");
+    struct progress_line *meter = progress_line_start(&im.progress, "import");
     status = import_all(&im, argc, argv);
-    meter_stop(meter);
+    progress_line_stop(meter);
     return status ? status : finish(&im, (double)now.tv_sec + 1e-9 * (double)now.tv_nsec);
 }
 

@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/plain.h"
-#include "cmd/table.h"
-#include "replay/info_counters.h"
-#include "replay/info_tlp.h"
-#include "trace/batch_rows.h"
-#include "trace/quantile.h"
-#include "trace/summary.h"
-#include "trace/units.h"
+#include "cmd/console/printable.h"
+#include "cmd/console/table.h"
+#include "replay/info/info_counters.h"
+#include "replay/info/info_tlp.h"
+#include "trace/base/quantile.h"
+#include "trace/base/units.h"
+#include "trace/uvm/batch_rows.h"
+#include "trace/uvm/summary.h"
 
 /* Behind those of summary_by. */
 enum { BY_BATCH = SUMMARY_BY_ALLOCATION + 1 };
@@ -352,9 +352,9 @@ static void print_object(const char *title, const json_t *object, const char *no
     json_object_foreach((json_t *)(uintptr_t)object, key, value)
     {
         if (json_is_integer(value))
-            plain_print(stdout, "  %s: %" PRId64 "\n", key, (int64_t)json_integer_value(value));
+            printable_print(stdout, "  %s: %" PRId64 "\n", key, (int64_t)json_integer_value(value));
         else
-            plain_print(stdout, "  %s: %s\n", key, json_is_string(value) ? json_string_value(value) : "n/a");
+            printable_print(stdout, "  %s: %s\n", key, json_is_string(value) ? json_string_value(value) : "n/a");
     }
 }
 
@@ -369,9 +369,9 @@ static void print_spans(const struct info *info)
             units_human_ns(length, span, sizeof span);
         else if (s->unit == TIME_CYCLES)
             (void)snprintf(span, sizeof span, "%.0f cycles", length);
-        plain_print(stdout, "stream %s: %" PRIu64 " records, %s%s%s, %s\n", s->name, s->records,
-                    s->unit == TIME_NONE ? "" : "over ", span,
-                    s->unit == TIME_CYCLES && !s->clock_hz ? " of unknown Hz" : "", addr_space_name(s->space));
+        printable_print(stdout, "stream %s: %" PRIu64 " records, %s%s%s, %s\n", s->name, s->records,
+                        s->unit == TIME_NONE ? "" : "over ", span,
+                        s->unit == TIME_CYCLES && !s->clock_hz ? " of unknown Hz" : "", addr_space_name(s->space));
     }
 }
 
@@ -405,8 +405,8 @@ static void print_table(const struct info *info)
 {
     static const char *const counts[] = {"kernels", "allocations", "batches", "services"};
     const json_t *o = info->root;
-    plain_print(stdout, "%s: %s\n", json_string_value(json_object_get(o, "file")),
-                json_string_value(json_object_get(o, "state")));
+    printable_print(stdout, "%s: %s\n", json_string_value(json_object_get(o, "file")),
+                    json_string_value(json_object_get(o, "state")));
     print_spans(info);
     print_rows(asked_rows(info), false);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/table.h"
-#include "replay/engine.h"
-#include "replay/plot.h"
-#include "trace/exporter.h"
-#include "trace/nearest.h"
-#include "trace/reader.h"
+#include "cmd/console/table.h"
+#include "replay/figure/plot.h"
+#include "replay/run/engine.h"
+#include "trace/base/suggest.h"
+#include "trace/export/exporter.h"
+#include "trace/import/reader.h"
 
 static int format;
 static const struct opt options[] = {OPT_FORMAT(&format), {0}};
@@ -180,11 +180,11 @@ static int run(int argc, char **argv)
         if (strcmp(lists[i].name, argv[0]) == 0)
             return lists[i].list();
     char hint[96];
-    struct nearest nearest = {.word = argv[0]};
+    struct suggest suggest = {.word = argv[0]};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        nearest_offer(&nearest, lists[i].name);
+        suggest_offer(&suggest, lists[i].name);
     return cmd_usage("cannot list '%s'; expected engines, policies, platforms, workloads, formats or figures%s",
-                     argv[0], nearest_hint(&nearest, hint, sizeof hint));
+                     argv[0], suggest_hint(&suggest, hint, sizeof hint));
 }
 
 const struct command cmd_list = {

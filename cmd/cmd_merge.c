@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "trace/results.h"
+#include "replay/results/results.h"
 
 static const char *output;
 static bool force;

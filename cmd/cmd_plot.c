@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "replay/plot.h"
-#include "trace/nearest.h"
+#include "replay/figure/plot.h"
+#include "trace/base/suggest.h"
 
 static const char *output;
 static bool script, force;
@@ -69,11 +69,11 @@ static int from_results(const struct figure *figure, int argc, char **argv)
 static int no_such_figure(const char *name)
 {
     char hint[96];
-    struct nearest nearest = {.word = name};
+    struct suggest suggest = {.word = name};
     for (size_t i = 0; figures[i]; i++)
-        nearest_offer(&nearest, figures[i]->name);
+        suggest_offer(&suggest, figures[i]->name);
     return cmd_usage("no figure is called '%s'; see 'offchip list figures'%s", name,
-                     nearest_hint(&nearest, hint, sizeof hint));
+                     suggest_hint(&suggest, hint, sizeof hint));
 }
 
 static int run(int argc, char **argv)

@@ -7,9 +7,9 @@
 
 #include "cmd/cmd.h"
 #include "cmd/cmd_record_live.h"
-#include "cmd/plain.h"
-#include "trace/cupti_metrics.h"
-#include "trace/recorder.h"
+#include "cmd/console/printable.h"
+#include "trace/recorder/recorder.h"
+#include "trace/recorder/wire/cupti_metrics.h"
 
 static const char *output, *interface, *tlp_offset, *ports, *adapter;
 static const char *kernel;
@@ -77,7 +77,7 @@ static int conclude(const struct recorder_result *result)
 {
     bool recorded = false, fatal = false;
     for (size_t i = 0; i < result->problem_count; i++)
-        plain_print(stderr, "offchip: %s\n", result->problems[i]);
+        printable_print(stderr, "offchip: %s\n", result->problems[i]);
     for (size_t i = 0; i < result->file_count; i++) {
         fatal |= result->files[i].fatal;
         if (result->files[i].path[0]) {
@@ -134,7 +134,7 @@ static int run(int argc, char **argv)
     if (recorder_check(&o, warning, sizeof warning, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     if (warning[0])
-        plain_print(stderr, "offchip: warning: %s\n", warning);
+        printable_print(stderr, "offchip: warning: %s\n", warning);
     int status = EXIT_DATA;
     if (recorder_run(&o, &result, &err))
         (void)cmd_fail(EXIT_DATA, "%s", err.msg);

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "trace/live.h"
-#include "trace/readers/nettlp.h"
+#include "trace/import/pcie/live.h"
+#include "trace/import/pcie/nettlp.h"
 
 static atomic_int stop;
 

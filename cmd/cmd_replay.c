@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/meter.h"
-#include "cmd/plain.h"
-#include "cmd/table.h"
-#include "replay/save.h"
-#include "trace/mem.h"
-#include "trace/version.h"
+#include "cmd/console/printable.h"
+#include "cmd/console/progress_line.h"
+#include "cmd/console/table.h"
+#include "replay/sweep/save.h"
+#include "trace/base/mem.h"
+#include "trace/base/version.h"
 
 static const char *policy, *platform, *baseline, *output, *requests;
 static struct opt_list sets, mems, pims;
@@ -91,11 +91,11 @@ static void print_table(const struct replay_result *result)
         replay_policy_label(&result->policies[i], label, sizeof label);
         for (size_t n = 0; n < result->runs[i].note_count; n++)
             if (!said_of_all(result, runs, result->runs[i].notes[n]))
-                plain_print(stdout, "%s: %s\n", label, result->runs[i].notes[n]);
+                printable_print(stdout, "%s: %s\n", label, result->runs[i].notes[n]);
     }
     for (size_t n = 0; n < result->runs[0].note_count; n++)
         if (said_of_all(result, runs, result->runs[0].notes[n]))
-            plain_print(stdout, "all: %s\n", result->runs[0].notes[n]);
+            printable_print(stdout, "all: %s\n", result->runs[0].notes[n]);
 }
 
 static bool any_interval(const struct replay_result *result, size_t metric)
@@ -198,9 +198,9 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
     struct replay_result result;
     struct err err = {""};
     bool usage;
-    struct meter *meter = meter_start(&progress, "replay");
+    struct progress_line *meter = progress_line_start(&progress, "replay");
     int rc = replay_run(&request, &result, &usage, &err);
-    meter_stop(meter);
+    progress_line_stop(meter);
     if (rc)
         return usage ? cmd_usage("%s", err.msg) : cmd_fail(EXIT_DATA, "%s", err.msg);
     int status = print(&result, &request);

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/table.h"
-#include "replay/html.h"
-#include "trace/version.h"
-#include "trace/whole.h"
+#include "cmd/console/table.h"
+#include "replay/report/html.h"
+#include "trace/base/version.h"
+#include "trace/store/output.h"
 
 static const char *metrics, *by, *pivot, *html;
 static int aggregate, format;
@@ -132,11 +132,11 @@ static void print(const struct report *report)
 static int write_html(const struct run_set *runs)
 {
     struct err err = {""};
-    struct whole whole;
-    if (whole_open(&whole, html, &err))
+    struct output file;
+    if (output_open(&file, html, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    int rc = html_write(runs, metrics, offchip_version, whole.file, &err) ? err_at(&err, "cannot write '%s'", html) : 0;
-    if (whole_close(&whole, rc, &err))
+    int rc = html_write(runs, metrics, offchip_version, file.file, &err) ? err_at(&err, "cannot write '%s'", html) : 0;
+    if (output_close(&file, rc, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     cmd_say("wrote %s", html);
     return EXIT_DONE;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "trace/mem.h"
-#include "trace/sql.h"
+#include "trace/base/mem.h"
+#include "trace/store/sql.h"
 
 static int format;
 

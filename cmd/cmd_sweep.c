@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/meter.h"
-#include "replay/save_queue.h"
-#include "replay/sweep.h"
-#include "trace/mem.h"
-#include "trace/version.h"
+#include "cmd/console/progress_line.h"
+#include "replay/sweep/save_queue.h"
+#include "replay/sweep/sweep.h"
+#include "trace/base/mem.h"
+#include "trace/base/version.h"
 
 static const char *policy, *platform, *baseline, *output, *shard;
 static struct opt_list sets, mems, pims, grids;
@@ -217,9 +217,9 @@ static int execute(const struct sweep *sweep)
     }
     (void)pthread_mutex_init(&s.lock, NULL);
     atomic_store(&s.progress.total, (s.total + s.parts - 1 - s.part) / s.parts);
-    struct meter *meter = meter_start(&s.progress, "sweep");
+    struct progress_line *meter = progress_line_start(&s.progress, "sweep");
     run_all(&s, (size_t)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)));
-    meter_stop(meter);
+    progress_line_stop(meter);
     if (save_queue_close(s.queue, &err))
         fail(&s, false, &err);
     results_close(results);

@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/console/progress_line.h"
 #include "cmd/graph_file.h"
-#include "cmd/meter.h"
-#include "trace/actor.h"
-#include "trace/dram_addr.h"
-#include "trace/mem.h"
-#include "trace/store.h"
-#include "trace/workloads/graph_source.h"
+#include "trace/base/mem.h"
+#include "trace/event/actor.h"
+#include "trace/event/dram_addr.h"
+#include "trace/store/store.h"
+#include "trace/workloads/graph/graph_source.h"
 #include "trace/workloads/scan.h"
 #include "trace/workloads/workload.h"
 
@@ -136,7 +136,7 @@ static int write_trace(const char *spec, struct workload *w, uint64_t *total, st
     if (!store)
         return -1;
     struct progress progress = {0};
-    struct meter *meter = meter_start(&progress, "records");
+    struct progress_line *meter = progress_line_start(&progress, "records");
     int rc = store_keys(store, w, spec, err);
     if (rc == 0 && w->type->produces == WORKLOAD_TOUCHES)
         rc = store_shape(store, w->type->ops, w->state, err);
@@ -144,7 +144,7 @@ static int write_trace(const char *spec, struct workload *w, uint64_t *total, st
         rc = store_structures(store, w->type->ops, w->state, err);
     if (rc == 0)
         rc = write_records(store, w, &progress, total, err);
-    meter_stop(meter);
+    progress_line_stop(meter);
     if (rc == 0)
         rc = store_finish(store, err);
     store_close(store);

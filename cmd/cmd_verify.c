@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/plain.h"
-#include "cmd/table.h"
-#include "replay/verify.h"
+#include "cmd/console/printable.h"
+#include "cmd/console/table.h"
+#include "replay/verify/verify.h"
 
 static int format;
 static bool strict;
@@ -71,9 +71,9 @@ static void print_table(const struct verify *verify, const char *path)
 {
     struct table t;
     const struct outcome *o = &verify->outcome;
-    plain_print(stdout, "%s: %s\n", path, verdict_of(verify));
+    printable_print(stdout, "%s: %s\n", path, verdict_of(verify));
     for (size_t i = 0; i < o->note_count; i++)
-        plain_print(stdout, "- %s\n", o->notes[i]);
+        printable_print(stdout, "- %s\n", o->notes[i]);
     table_init(&t, 2);
     table_cell(&t, "metric");
     table_cell(&t, "value");

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/mem.h"
-#include "trace/workloads/graph_source.h"
+#include "trace/base/mem.h"
+#include "trace/workloads/graph/graph_source.h"
 #include "trace/workloads/workload.h"
 
 static void format_names(char *buf, size_t size)

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 /* Read `spec`: a graph file or prefix, or synth:WORKLOAD of a generator of graphs. from: a format's name, or NULL. */
 int graph_file_read(const char *spec, const char *from, const struct graph_options *options, struct graph *graph,

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/plain.h"
-#include "replay/engine.h"
-#include "trace/nearest.h"
-#include "trace/version.h"
+#include "cmd/console/printable.h"
+#include "cmd/version.h"
+#include "replay/run/engine.h"
+#include "trace/base/suggest.h"
+#include "trace/base/version.h"
 
 /* In the order of `offchip --help`. */
 const struct command *const commands[] = {
@@ -24,7 +25,7 @@ static char line[4096];
 static void say(const char *format, va_list ap)
 {
     (void)fputs("offchip: ", stderr);
-    plain_vprint(stderr, format, ap);
+    printable_vprint(stderr, format, ap);
     (void)fputc('\n', stderr);
 }
 
@@ -50,11 +51,11 @@ int cmd_usage(const char *format, ...)
 int cmd_no_engine(const char *name)
 {
     char hint[96];
-    struct nearest nearest = {.word = name};
+    struct suggest suggest = {.word = name};
     for (size_t i = 0; engines[i]; i++)
-        nearest_offer(&nearest, engines[i]->name);
+        suggest_offer(&suggest, engines[i]->name);
     return cmd_usage("no engine is called '%s'; see 'offchip list engines'%s", name,
-                     nearest_hint(&nearest, hint, sizeof hint));
+                     suggest_hint(&suggest, hint, sizeof hint));
 }
 
 void cmd_say(const char *format, ...)
@@ -172,9 +173,9 @@ int main(int argc, char **argv)
             return finish(run(commands[i], argc - 1, argv + 1));
         }
     char hint[96];
-    struct nearest nearest = {.word = name};
+    struct suggest suggest = {.word = name};
     for (size_t i = 0; commands[i]; i++)
-        nearest_offer(&nearest, commands[i]->name);
+        suggest_offer(&suggest, commands[i]->name);
     return cmd_fail(EXIT_USAGE, "'%s' is not a command; see 'offchip --help'%s", name,
-                    nearest_hint(&nearest, hint, sizeof hint));
+                    suggest_hint(&suggest, hint, sizeof hint));
 }

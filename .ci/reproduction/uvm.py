@@ -141,7 +141,7 @@ validation.
     b.row("II-B", "residency above which tree prefetches a region", 50, lambda: float(settings("tree")["threshold"]),
           "!the driver's number; for whole 64 KiB regions of a block the two are the same", unit=" %")
     b.row("II-B, Fig. 2", "the example: 8 of 16 leaves resident, l5 faults: leaves prefetched", "l3, l4, l7, l9, l10, l13, l14", None,
-          "no command takes a residency; the unit test of `tree` holds the seven leaves (models/uvm/tree_test.c)")
+          "no command takes a residency; the unit test of `tree` holds the seven leaves (models/uvm/prefetch/tree_test.c)")
     b.subsection("Each case: speed over tree, bytes and batches")
     b.table("program", "memory", "tree, s", "4 KiB", "64 KiB", "2 MiB", "adaptive", "GiB in, tree / 4 KiB / 2 MiB / adaptive", "batches, tree / 4 KiB / 2 MiB / adaptive", "from")
     for w in ALL:

@@ -2,7 +2,7 @@
 #ifndef MODELS_DRAM_DRAM_PLATFORM_H
 #define MODELS_DRAM_DRAM_PLATFORM_H
 
-#include "trace/param.h"
+#include "trace/base/param.h"
 
 struct dram_platform {
     int64_t channels;      /* independent channels of the device */
@@ -10,7 +10,7 @@ struct dram_platform {
     int64_t bank_groups;   /* group of a bank = bank mod bank_groups */
     int64_t rows, columns; /* per bank; columns of atom_bytes */
     int64_t atom_bytes;    /* moved by one column command */
-    const char *map;       /* byte address to channel, bank, row, column: trace/dram_map.h */
+    const char *map;       /* byte address to channel, bank, row, column: trace/event/dram_map.h */
     int64_t clock_hz;      /* DRAM command clock */
     int64_t ccd, ccdl, rrd, rcd, ras, rp, rc, cl, wl, cdlr, wr, rtpl; /* DRAM cycles, models/dram/timing.h */
     int64_t burst_cycles;   /* DRAM cycles the data bus is busy for one column command */

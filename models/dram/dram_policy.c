@@ -2,33 +2,6 @@
 
 #include <string.h>
 
-extern const struct dram_policy dram_fcfs, dram_mem_first, dram_pim_first, dram_frfcfs, dram_frfcfs_cap,
-    dram_frfcfs_modecap, dram_bliss, dram_frrr_fcfs, dram_gather_issue, dram_f3fs;
-
-const struct dram_policy *const dram_policies[] = {&dram_fcfs,
-                                                   &dram_mem_first,
-                                                   &dram_pim_first,
-                                                   &dram_frfcfs,
-                                                   &dram_frfcfs_cap,
-                                                   &dram_frfcfs_modecap,
-                                                   &dram_bliss,
-                                                   &dram_frrr_fcfs,
-                                                   &dram_gather_issue,
-                                                   &dram_f3fs,
-                                                   NULL};
-
-const struct policy_head *const dram_policy_heads[] = {&dram_fcfs.head,
-                                                       &dram_mem_first.head,
-                                                       &dram_pim_first.head,
-                                                       &dram_frfcfs.head,
-                                                       &dram_frfcfs_cap.head,
-                                                       &dram_frfcfs_modecap.head,
-                                                       &dram_bliss.head,
-                                                       &dram_frrr_fcfs.head,
-                                                       &dram_gather_issue.head,
-                                                       &dram_f3fs.head,
-                                                       NULL};
-
 const struct dram_policy *dram_policy_find(const char *name)
 {
     for (size_t i = 0; dram_policies[i]; i++)

@@ -5,9 +5,9 @@
 #ifndef MODELS_DRAM_DRAM_POLICY_H
 #define MODELS_DRAM_DRAM_POLICY_H
 
+#include "models/base/policy.h"
 #include "models/dram/channel.h"
 #include "models/dram/feed.h"
-#include "models/policy.h"
 
 /* A policy's answer at the mode update. */
 enum dram_leave { DRAM_STAY, DRAM_LEAVE, DRAM_LEAVE_CAP /* because a cap ran out */ };

@@ -1,6 +1,6 @@
 #include "models/dram/latency.h"
 
-#include "trace/testing.h"
+#include "trace/base/testing.h"
 
 START_TEST(percentiles_are_exact_below_4096_cycles)
 {

@@ -4,7 +4,7 @@
 
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
-#include "trace/testing.h"
+#include "trace/base/testing.h"
 
 enum { TEST_RD = 1, TEST_WR = 1 | DRAM_IS_WRITE, TEST_PIM = 1 | DRAM_IS_WRITE | DRAM_IS_PIM, TEST_REQUESTS = 4096 };
 

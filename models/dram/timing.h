@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/err.h"
+#include "trace/base/err.h"
 
 struct dram_platform;
 

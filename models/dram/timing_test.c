@@ -1,8 +1,8 @@
 #include "models/dram/timing.h"
 
+#include "models/base/platform.h"
 #include "models/dram/dram_platform.h"
-#include "models/platform.h"
-#include "trace/testing.h"
+#include "trace/base/testing.h"
 
 START_TEST(derived_rules_are_the_artifacts)
 {

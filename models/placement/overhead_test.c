@@ -1,6 +1,6 @@
 #include "models/placement/overhead.h"
 
-#include "trace/testing.h"
+#include "trace/base/testing.h"
 
 static const struct placement_platform hw = {.l_hd = 1e-7,
                                              .l_dh = 2e-7,

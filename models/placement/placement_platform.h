@@ -6,7 +6,7 @@
 #ifndef MODELS_PLACEMENT_PLACEMENT_PLATFORM_H
 #define MODELS_PLACEMENT_PLACEMENT_PLATFORM_H
 
-#include "models/platform.h"
+#include "models/base/platform.h"
 
 struct placement_platform {
     double l_hd;        /* ms/byte, copy host to device */

@@ -1,6 +1,6 @@
 #include "models/placement/placement_policy.h"
 
-#include "trace/testing.h"
+#include "trace/base/testing.h"
 
 START_TEST(fixed_policies_do_not_look_and_auto_follows_guideline_1)
 {

@@ -2,8 +2,8 @@
 #ifndef MODELS_PLACEMENT_PLACEMENT_POLICY_H
 #define MODELS_PLACEMENT_PLACEMENT_POLICY_H
 
+#include "models/base/policy.h"
 #include "models/placement/overhead.h"
-#include "models/policy.h"
 
 struct placement_policy {
     struct policy_head head;

@@ -1,6 +1,6 @@
 #include "models/uvm/block.h"
 
-#include "trace/testing.h"
+#include "trace/base/testing.h"
 
 enum { KIB = 1024 };
 

@@ -20,8 +20,8 @@
 
 #include <stdint.h>
 
-#include "models/platform.h"
-#include "models/policy.h"
+#include "models/base/platform.h"
+#include "models/base/policy.h"
 
 struct legacy_platform {
     double launch_ns;           /* a synchronous launch without managed memory */

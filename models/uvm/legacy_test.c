@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "trace/testing.h"
+#include "trace/base/testing.h"
 
 /* Wilt 2017, both tables: KB, microseconds per launch. */
 static const struct {

@@ -1,6 +1,6 @@
 #include "models/uvm/locality.h"
 
-#include "trace/testing.h"
+#include "trace/base/testing.h"
 
 static struct uvm_batch batch_of(struct uvm_batch_block *blocks, const uint64_t *numbers, size_t n)
 {

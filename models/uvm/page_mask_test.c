@@ -1,6 +1,6 @@
 #include "models/uvm/page_mask.h"
 
-#include "trace/testing.h"
+#include "trace/base/testing.h"
 
 static uint64_t next(uint64_t *s)
 {

@@ -14,7 +14,7 @@
 #ifndef MODELS_UVM_UVM_PLATFORM_H
 #define MODELS_UVM_UVM_PLATFORM_H
 
-#include "trace/param.h"
+#include "trace/base/param.h"
 
 enum uvm_utlb { UVM_UTLB_BLOCKED, UVM_UTLB_FREE };
 

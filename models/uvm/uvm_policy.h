@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "models/policy.h"
+#include "models/base/policy.h"
 #include "models/uvm/block.h"
 
 /* One VA block of a batch. */
@@ -45,7 +45,7 @@ struct uvm_policy {
     const struct param *findings;
 };
 
-/* The list, in models/uvm/uvm_policies.c: a new policy is its files, its name here and one line there. */
+/* The list, in models/policies.c: a new policy is its files, its name here and one line there. */
 extern const struct uvm_policy uvm_tree, uvm_fixed, uvm_adaptive, uvm_adaptive_literal, uvm_none;
 extern const struct uvm_policy *const uvm_policies[]; /* ends with NULL */
 extern const struct policy_head

@@ -1,7 +1,7 @@
 #include "models/zerocopy/counter_model.h"
 
 #include "models/zerocopy/link.h"
-#include "trace/testing.h"
+#include "trace/base/testing.h"
 
 /* Every way to make s sectors of n requests. */
 static void enumerate(uint64_t n, uint64_t s, struct counter_sizes *b, int *ways)

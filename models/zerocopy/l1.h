@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-#include "models/gpu.h"
+#include "models/gpu/gpu.h"
 #include "models/zerocopy/pcie.h"
 
 struct l1_kernel {

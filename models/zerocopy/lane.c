@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/mem.h"
+#include "trace/base/mem.h"
 
 void lane_reader_release(struct lane_reader *r)
 {

@@ -13,7 +13,7 @@
 #ifndef MODELS_ZEROCOPY_LINK_H
 #define MODELS_ZEROCOPY_LINK_H
 
-#include "models/gpu.h"
+#include "models/gpu/gpu.h"
 #include "models/zerocopy/pcie.h"
 #include "models/zerocopy/warp.h"
 

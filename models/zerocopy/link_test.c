@@ -1,8 +1,8 @@
 #include "models/zerocopy/link.h"
 
-#include "models/platform.h"
+#include "models/base/platform.h"
 #include "models/zerocopy/l1.h"
-#include "trace/testing.h"
+#include "trace/base/testing.h"
 
 /* Useful GB/s of `requests` of one size on a platform, long enough for nothing else to count. */
 static double rate(const char *name, int sectors, int lines, enum link_bound *bound)

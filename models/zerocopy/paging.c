@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/mem.h"
+#include "trace/base/mem.h"
 
 enum { REGION_BYTES = 65536, BLOCK_BYTES = 2097152, BLOCK_REGIONS = 32, THRESHOLD_PCT = 51 };
 

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "trace/err.h"
+#include "trace/base/err.h"
 
 struct paging {
     uint64_t bytes;     /* of the structure */

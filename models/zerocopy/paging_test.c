@@ -1,6 +1,6 @@
 #include "models/zerocopy/paging.h"
 
-#include "trace/testing.h"
+#include "trace/base/testing.h"
 
 enum { K = 1024, M = 1048576 };
 

@@ -6,7 +6,7 @@
 #ifndef MODELS_ZEROCOPY_PATTERN_H
 #define MODELS_ZEROCOPY_PATTERN_H
 
-#include "models/policy.h"
+#include "models/base/policy.h"
 #include "models/zerocopy/residency.h"
 #include "models/zerocopy/warp.h"
 

@@ -4,7 +4,7 @@
 #ifndef MODELS_ZEROCOPY_PCIE_H
 #define MODELS_ZEROCOPY_PCIE_H
 
-#include "trace/param.h"
+#include "trace/base/param.h"
 
 struct pcie {
     /* The wire. */

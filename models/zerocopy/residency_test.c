@@ -1,6 +1,6 @@
 #include "models/zerocopy/residency.h"
 
-#include "trace/testing.h"
+#include "trace/base/testing.h"
 
 static void count(const struct residency *r, int places[3])
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/mem.h"
+#include "trace/base/mem.h"
 
 static int load(struct pattern_carry *carry, struct coalescer *c, struct err *err)
 {

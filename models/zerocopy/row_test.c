@@ -1,6 +1,6 @@
 #include "models/zerocopy/row.h"
 
-#include "trace/testing.h"
+#include "trace/base/testing.h"
 
 static uint64_t requests(uint64_t row_bytes, bool shift, const uint64_t *rows, size_t n, const struct residency *where)
 {

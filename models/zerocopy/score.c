@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/graph_reorder.h"
-#include "trace/mem.h"
+#include "trace/base/mem.h"
+#include "trace/graph/graph_reorder.h"
 
 enum { WEIGHTED_ROUNDS = 5, ROUNDS_MAX = 300 };
 

@@ -22,7 +22,7 @@
 #ifndef MODELS_ZEROCOPY_SCORE_H
 #define MODELS_ZEROCOPY_SCORE_H
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 enum score_kind { SCORE_NONE, SCORE_DEGREE, SCORE_REVERSE_PAGERANK, SCORE_WEIGHTED, SCORE_KINDS };
 #define SCORE_NAMES "none|degree|reverse-pagerank|weighted"

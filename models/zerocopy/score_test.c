@@ -2,11 +2,11 @@
 
 #include <math.h>
 
-#include "trace/graph_build.h"
-#include "trace/graph_generate.h"
-#include "trace/graph_reorder.h"
-#include "trace/graph_sample.h"
-#include "trace/testing.h"
+#include "trace/base/testing.h"
+#include "trace/graph/graph_build.h"
+#include "trace/graph/graph_generate.h"
+#include "trace/graph/graph_reorder.h"
+#include "trace/graph/graph_sample.h"
 
 static void small(struct graph *g)
 {

@@ -1,6 +1,6 @@
 #include "models/zerocopy/share.h"
 
-#include "trace/testing.h"
+#include "trace/base/testing.h"
 
 static const double gib = 0x1p30, rtx3090_sms = 82, rtx3090_warps = 48;
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/mem.h"
+#include "trace/base/mem.h"
 
 void mix_range(struct request_mix *m, uint64_t first, uint64_t last)
 {

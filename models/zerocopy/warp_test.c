@@ -1,6 +1,6 @@
 #include "models/zerocopy/warp.h"
 
-#include "trace/testing.h"
+#include "trace/base/testing.h"
 
 static size_t lanes(uint64_t *sectors, uint64_t from, uint64_t step, int n)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/mem.h"
+#include "trace/base/mem.h"
 
 enum { PHASES = LINE_BYTES / 4, KINDS = WARP_LANES + 1 };
 

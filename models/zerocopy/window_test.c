@@ -1,7 +1,7 @@
 #include "models/zerocopy/window.h"
 
-#include "trace/graph_generate.h"
-#include "trace/testing.h"
+#include "trace/base/testing.h"
+#include "trace/graph/graph_generate.h"
 
 static uint64_t state = 1;
 

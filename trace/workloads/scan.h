@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/err.h"
-#include "trace/graph.h"
+#include "trace/base/err.h"
+#include "trace/graph/graph.h"
 
 /* Lanes of one batch lie in one range [k SCAN_BATCH, (k + 1) SCAN_BATCH): warps and blocks are never split. */
 enum { SCAN_BATCH = 4096 };

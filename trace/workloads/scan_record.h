@@ -5,7 +5,7 @@
 #ifndef TRACE_WORKLOADS_SCAN_RECORD_H
 #define TRACE_WORKLOADS_SCAN_RECORD_H
 
-#include "trace/record.h"
+#include "trace/event/record.h"
 #include "trace/workloads/scan.h"
 
 /* Where the writer stands; zeroed before the first call. */

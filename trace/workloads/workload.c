@@ -4,73 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/mem.h"
-#include "trace/nearest.h"
-
-extern const struct workload_type workload_launch_touch;
-extern const struct workload_type workload_conv2d, workload_fdtd2d, workload_bicg, workload_nw, workload_triad;
-extern const struct workload_type workload_array, workload_bfs, workload_cc, workload_expect, workload_fs,
-    workload_gather, workload_kron, workload_ml, workload_pagerank, workload_sk, workload_sssp, workload_uk5,
-    workload_urand;
-extern const struct workload_type workload_pim_add, workload_pim_copy, workload_pim_daxpy, workload_pim_scale,
-    workload_pim_bn_fwd, workload_pim_bn_bwd, workload_pim_fc, workload_pim_kmeans, workload_pim_grim,
-    workload_pim_softmax, workload_gpu_g1, workload_gpu_g2, workload_gpu_g3, workload_gpu_g4, workload_gpu_g5,
-    workload_gpu_g6, workload_gpu_g7, workload_gpu_g8, workload_gpu_g9, workload_gpu_g10, workload_gpu_g11,
-    workload_gpu_g12, workload_gpu_g13, workload_gpu_g14, workload_gpu_g15, workload_gpu_g16, workload_gpu_g17,
-    workload_gpu_g18, workload_gpu_g19, workload_gpu_g20, workload_llm;
-
-const struct workload_type *const workload_types[] = {
-    /* DRAM requests */ &workload_pim_add,
-    &workload_pim_copy,
-    &workload_pim_daxpy,
-    &workload_pim_scale,
-    &workload_pim_bn_fwd,
-    &workload_pim_bn_bwd,
-    &workload_pim_fc,
-    &workload_pim_kmeans,
-    &workload_pim_grim,
-    &workload_pim_softmax,
-    &workload_gpu_g1,
-    &workload_gpu_g2,
-    &workload_gpu_g3,
-    &workload_gpu_g4,
-    &workload_gpu_g5,
-    &workload_gpu_g6,
-    &workload_gpu_g7,
-    &workload_gpu_g8,
-    &workload_gpu_g9,
-    &workload_gpu_g10,
-    &workload_gpu_g11,
-    &workload_gpu_g12,
-    &workload_gpu_g13,
-    &workload_gpu_g14,
-    &workload_gpu_g15,
-    &workload_gpu_g16,
-    &workload_gpu_g17,
-    &workload_gpu_g18,
-    &workload_gpu_g19,
-    &workload_gpu_g20,
-    &workload_llm,
-    /* page touches */ &workload_conv2d,
-    &workload_fdtd2d,
-    &workload_bicg,
-    &workload_nw,
-    &workload_triad,
-    /* launches */ &workload_launch_touch,
-    /* scans of host memory, graphs */ &workload_array,
-    &workload_bfs,
-    &workload_cc,
-    &workload_sssp,
-    &workload_pagerank,
-    &workload_gather,
-    &workload_expect,
-    &workload_kron,
-    &workload_urand,
-    &workload_fs,
-    &workload_ml,
-    &workload_sk,
-    &workload_uk5,
-    NULL};
+#include "trace/base/mem.h"
+#include "trace/base/suggest.h"
 
 const struct workload_type *workload_find(const char *name)
 {
@@ -83,11 +18,11 @@ const struct workload_type *workload_find(const char *name)
 static int no_such_workload(const char *name, struct err *err)
 {
     char hint[96];
-    struct nearest nearest = {.word = name};
+    struct suggest suggest = {.word = name};
     for (size_t i = 0; workload_types[i]; i++)
-        nearest_offer(&nearest, workload_types[i]->name);
+        suggest_offer(&suggest, workload_types[i]->name);
     return err_set(err, "no workload is called '%s'; see 'offchip list workloads'%s", name,
-                   nearest_hint(&nearest, hint, sizeof hint));
+                   suggest_hint(&suggest, hint, sizeof hint));
 }
 
 static int read_keys(struct workload *w, const char *keys, struct err *err)

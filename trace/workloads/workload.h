@@ -1,13 +1,13 @@
 /* workload: a generator of actors or records, named on the command line as synth:NAME,key=value.
  *
  * A workload of type T is opened with its keys, hands out what its `produces` says through the interface of that kind
- * (page touches: trace/actor.h; scans: trace/workloads/scan.h; DRAM requests: trace/workloads/stream.h), and can
+ * (page touches: trace/event/actor.h; scans: trace/workloads/scan.h; DRAM requests: trace/workloads/stream.h), and can
  * always be written as records by next(), so that `synth W -o F` then `replay F` gives what `replay synth:W` gives. */
 #ifndef TRACE_WORKLOADS_WORKLOAD_H
 #define TRACE_WORKLOADS_WORKLOAD_H
 
-#include "trace/param.h"
-#include "trace/record.h"
+#include "trace/base/param.h"
+#include "trace/event/record.h"
 
 enum workload_kind {
     WORKLOAD_TOUCHES = 1,   /* actors that touch pages: `ops` is a const struct actor_ops * */

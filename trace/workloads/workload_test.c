@@ -1,6 +1,6 @@
 #include "trace/workloads/workload.h"
 
-#include "trace/testing.h"
+#include "trace/base/testing.h"
 
 START_TEST(every_workload_is_described_and_found_by_name)
 {

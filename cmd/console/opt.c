@@ -1,0 +1,138 @@
+#include "cmd/console/opt.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/base/suggest.h"
+#include "trace/base/units.h"
+
+bool opt_help, opt_quiet, opt_verbose;
+int opt_progress;
+
+const struct opt opt_common[] = {
+    {"help", 'h', OPT_FLAG, NULL, &opt_help, "show this help", 0, 0},
+    {"quiet", 'q', OPT_FLAG, NULL, &opt_quiet, "print errors and results only", 0, 0},
+    {"verbose", 'v', OPT_FLAG, NULL, &opt_verbose, "say more on stderr", 0, 0},
+    {"progress", 0, OPT_CHOICE, "auto|always|never", &opt_progress, "progress on stderr (auto: on a terminal)", 0, 0},
+    {0}};
+
+static const struct opt *find(const struct opt *table, const char *name, size_t n, char letter)
+{
+    const struct opt *const both[] = {table, opt_common};
+    for (size_t t = 0; t < 2; t++)
+        for (const struct opt *o = both[t]; o && o->name; o++)
+            if (name ? strlen(o->name) == n && memcmp(o->name, name, n) == 0 : o->letter && o->letter == letter)
+                return o;
+    return NULL;
+}
+
+static int unknown(const struct opt *table, const char *arg, size_t n, struct err *err)
+{
+    char word[64], hint[96];
+    (void)snprintf(word, sizeof word, "%.*s", (int)n, arg + 2);
+    struct suggest suggest = {.word = word};
+    const struct opt *const both[] = {table, opt_common};
+    for (size_t t = 0; t < 2; t++)
+        for (const struct opt *o = both[t]; o && o->name; o++)
+            suggest_offer(&suggest, o->name);
+    return err_set(err, "unknown option '%.60s'%s", arg, suggest_hint(&suggest, hint, sizeof hint));
+}
+
+static int choose(const struct opt *o, const char *text, struct err *err)
+{
+    size_t n = strlen(text);
+    int position = 0;
+    for (const char *p = o->arg; *p; position++) {
+        size_t len = strcspn(p, "|");
+        if (len == n && memcmp(p, text, n) == 0) {
+            *(int *)o->value = position;
+            return 0;
+        }
+        p += len + (p[len] == '|');
+    }
+    return err_set(err, "--%s is '%.60s'; expected one of %s", o->name, text, o->arg);
+}
+
+static int store(const struct opt *o, const char *text, struct err *err)
+{
+    switch (o->type) {
+    case OPT_FLAG:
+        *(bool *)o->value = true;
+        return 0;
+    case OPT_TEXT:
+        *(const char **)o->value = text;
+        return 0;
+    case OPT_CHOICE:
+        return choose(o, text, err);
+    case OPT_LIST: {
+        struct opt_list *list = o->value;
+        if (mem_grow((void **)&list->items, &list->cap, list->count + 1, sizeof *list->items, err))
+            return -1;
+        list->items[list->count++] = text;
+        return 0;
+    }
+    case OPT_INT:
+        break;
+    }
+    int64_t v;
+    if (units_parse_int(text, &v, err))
+        return err_at(err, "--%s", o->name);
+    if (v < o->lo || v > o->hi)
+        return err_set(err, "--%s is %.60s; expected %lld to %lld", o->name, text, (long long)o->lo, (long long)o->hi);
+    *(int64_t *)o->value = v;
+    return 0;
+}
+
+/* One argument that starts with '-'; *i is moved past the value it takes. */
+static int take(const struct opt *table, int argc, char **argv, int *i, struct err *err)
+{
+    const char *arg = argv[*i];
+    if (arg[1] == '-') {
+        size_t n = strcspn(arg + 2, "=");
+        const struct opt *o = find(table, arg + 2, n, 0);
+        if (!o)
+            return unknown(table, arg, n, err);
+        if (o->type == OPT_FLAG)
+            return arg[2 + n] ? err_set(err, "--%s takes no value", o->name) : store(o, NULL, err);
+        if (arg[2 + n])
+            return store(o, arg + 2 + n + 1, err);
+        if (*i + 1 >= argc)
+            return err_set(err, "--%s needs a value: --%s %s", o->name, o->name, o->arg);
+        return store(o, argv[++*i], err);
+    }
+    for (const char *p = arg + 1; *p; p++) {
+        const struct opt *o = find(table, NULL, 0, *p);
+        if (!o)
+            return err_set(err, "unknown option '-%c'", *p);
+        if (o->type == OPT_FLAG) {
+            if (store(o, NULL, err))
+                return -1;
+            continue;
+        }
+        if (p[1])
+            return store(o, p + 1, err);
+        if (*i + 1 >= argc)
+            return err_set(err, "-%c needs a value: -%c %s", *p, *p, o->arg);
+        return store(o, argv[++*i], err);
+    }
+    return 0;
+}
+
+int opt_parse(const struct opt *table, int argc, char **argv, bool stop_at_operand, struct err *err)
+{
+    int operands = 0;
+    bool done = false;
+    for (int i = 1; i < argc; i++) {
+        if (done || argv[i][0] != '-' || !argv[i][1]) {
+            argv[operands++] = argv[i];
+            done = done || stop_at_operand;
+        } else if (strcmp(argv[i], "--") == 0) {
+            done = true;
+        } else if (take(table, argc, argv, &i, err)) {
+            return -1;
+        }
+    }
+    argv[operands] = NULL;
+    return operands;
+}

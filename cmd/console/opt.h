@@ -1,0 +1,45 @@
+/* opt: option tables; parsed, range-checked, printed as help. */
+#ifndef CMD_CONSOLE_OPT_H
+#define CMD_CONSOLE_OPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/base/err.h"
+
+enum opt_type { OPT_FLAG, OPT_TEXT, OPT_INT, OPT_LIST, OPT_CHOICE };
+
+/* Texts given by a repeatable option, in order. */
+struct opt_list {
+    const char **items;
+    size_t count, cap;
+};
+
+struct opt {
+    const char *name; /* long name without dashes */
+    char letter;      /* short form, 0: none */
+    enum opt_type type;
+    const char *arg; /* placeholder in help: "FILE"; for OPT_CHOICE the names "table|csv|json" */
+    void *value;     /* bool *, const char **, int64_t *, struct opt_list *, int * (position) */
+    const char *help;
+    int64_t lo, hi; /* OPT_INT, inclusive */
+};
+
+/* Options every command has: --help, -q, -v, --progress. */
+extern const struct opt opt_common[];
+extern bool opt_help, opt_quiet, opt_verbose;
+extern int opt_progress; /* 0 auto, 1 always, 2 never */
+
+/* Output format of the commands that have --format: 0 table, 1 csv, 2 json. */
+enum opt_format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
+#define OPT_FORMAT(VARIABLE)                                                                                           \
+    {                                                                                                                  \
+        "format", 0, OPT_CHOICE, "table|csv|json", VARIABLE, "how results are printed (default table)", 0, 0           \
+    }
+
+/* Parse argv[1..]; options and operands may be mixed, "--" ends options. Operands are moved to the front of argv;
+ * returns their number, or -1 with *err set. With stop_at_operand the first operand ends the options. */
+int opt_parse(const struct opt *table, int argc, char **argv, bool stop_at_operand, struct err *err);
+
+#endif

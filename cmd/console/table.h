@@ -1,0 +1,32 @@
+/* table: rows of cells, printed aligned for people or as CSV. */
+#ifndef CMD_CONSOLE_TABLE_H
+#define CMD_CONSOLE_TABLE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "replay/run/outcome.h"
+
+struct table {
+    char **cells; /* row after row */
+    size_t columns, count, cap;
+};
+
+/* The first row is the header. */
+void table_init(struct table *table, size_t columns);
+void table_release(struct table *table);
+
+/* Append one cell; a row is full after `columns` cells. Control characters are shown as '?'. A failure to get memory
+ * ends the program with exit status 1. */
+void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Aligned columns: numbers to the right, the rest to the left; on a terminal the head is bold, unless NO_COLOR is set.
+ */
+void table_print(const struct table *table, FILE *to);
+/* RFC 4180: quoted where needed, LF line ends. */
+void table_csv(const struct table *table, FILE *to);
+
+/* A metric for people: "38.9 ms", "1.42", "256 MiB", "1.10 .. 1.31", "n/a". Returns buf. */
+const char *table_metric(const struct metric *metric, const struct metric_value *value, char *buf, size_t size);
+
+#endif

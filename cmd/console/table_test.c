@@ -1,0 +1,122 @@
+#include "cmd/console/table.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "trace/base/testing.h"
+
+static char *printed(const struct table *t, void (*print)(const struct table *, FILE *))
+{
+    char *text;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    print(t, f);
+    ck_assert_int_eq(fclose(f), 0);
+    return text;
+}
+
+START_TEST(numbers_stand_right_and_words_left)
+{
+    struct table t;
+    table_init(&t, 2);
+    table_cell(&t, "policy");
+    table_cell(&t, "faults");
+    table_cell(&t, "tree");
+    table_cell(&t, "%d", 7);
+    table_cell(&t, "none");
+    table_cell(&t, "n/a");
+    char *text = printed(&t, table_print);
+    ck_assert_str_eq(text, "policy  faults\ntree         7\nnone       n/a\n");
+    free(text);
+    table_release(&t);
+}
+END_TEST
+
+/* Work per cell must not grow with the rows: this took minutes when each cell measured its whole column. */
+START_TEST(a_hundred_thousand_rows_print_in_linear_time)
+{
+    enum { ROWS = 100000 };
+    struct table t;
+    table_init(&t, 3);
+    for (int i = 0; i < 3 * ROWS; i++)
+        table_cell(&t, "%d", i);
+    char *text = printed(&t, table_print);
+    ck_assert_uint_eq(strlen(text), (size_t)ROWS * 23);
+    ck_assert_int_eq(strncmp(text, "     0       1       2\n     3       4       5\n", 46), 0);
+    free(text);
+    table_release(&t);
+}
+END_TEST
+
+START_TEST(csv_quotes_what_needs_it)
+{
+    struct table t;
+    table_init(&t, 2);
+    table_cell(&t, "a,b");
+    table_cell(&t, "say \"x\"");
+    char *text = printed(&t, table_csv);
+    ck_assert_str_eq(text, "\"a,b\",\"say \"\"x\"\"\"\n");
+    free(text);
+    table_release(&t);
+}
+END_TEST
+
+START_TEST(metrics_read_well)
+{
+    static const struct metric time = {"time_ns", METRIC_INT, METRIC_SUM, ""};
+    static const struct metric ratio = {"speedup_ratio", METRIC_REAL, METRIC_GEOMEAN, ""};
+    char buf[128];
+    struct metric_value v = {.known = true, .whole = 38900000, .real = 38900000};
+    ck_assert_str_eq(table_metric(&time, &v, buf, sizeof buf), "38.9 ms");
+    v = (struct metric_value){.known = true, .real = 1.4234};
+    ck_assert_str_eq(table_metric(&ratio, &v, buf, sizeof buf), "1.423");
+    v = (struct metric_value){.interval = true, .lo = 1, .hi = 1.5};
+    ck_assert_str_eq(table_metric(&ratio, &v, buf, sizeof buf), "1.000 .. 1.500");
+    v = (struct metric_value){0};
+    ck_assert_str_eq(table_metric(&ratio, &v, buf, sizeof buf), "n/a");
+}
+END_TEST
+
+/* What a terminal is sent for a table of one head and one row. */
+static void on_terminal(char *text, size_t size)
+{
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+    ck_assert(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    FILE *to = fopen(ptsname(master), "r+");
+    ck_assert_ptr_nonnull(to);
+    struct table t;
+    table_init(&t, 2);
+    table_cell(&t, "a");
+    table_cell(&t, "b");
+    table_cell(&t, "x");
+    table_cell(&t, "1");
+    table_print(&t, to);
+    (void)fflush(to);
+    ssize_t n = read(master, text, size - 1);
+    ck_assert_int_gt(n, 0);
+    text[n] = 0;
+    table_release(&t);
+    (void)fclose(to);
+    (void)close(master);
+}
+
+START_TEST(a_head_is_bold_on_terminals_that_can)
+{
+    char text[256];
+    setenv("TERM", "xterm", 1);
+    unsetenv("NO_COLOR");
+    on_terminal(text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "\033[1ma  b\033[0m"));
+    setenv("NO_COLOR", "1", 1);
+    on_terminal(text, sizeof text);
+    ck_assert_ptr_null(strchr(text, '\033'));
+    unsetenv("NO_COLOR");
+    setenv("TERM", "dumb", 1);
+    on_terminal(text, sizeof text);
+    ck_assert_ptr_null(strchr(text, '\033'));
+}
+END_TEST
+
+TEST_MAIN("table", a_head_is_bold_on_terminals_that_can, numbers_stand_right_and_words_left,
+          a_hundred_thousand_rows_print_in_linear_time, csv_quotes_what_needs_it, metrics_read_well)

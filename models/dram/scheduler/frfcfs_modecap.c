@@ -1,0 +1,54 @@
+/* frfcfs-modecap: frfcfs, and a mode serves `cap` requests at most while the other class waits.
+ *
+ * The middle step of the paper's ablation: the cap counts the requests served in the current mode, not row hits. The
+ * count starts at 0 with every phase; a mode ends when it is at least `cap` and the other class waits.
+ * Worked example: cap 64, stream-add PIM (blocks of 16 requests per row) against MEM requests that are all younger: a
+ * PIM phase serves 64 requests, four blocks.
+ * Source: gupta-2025-f3fs section VII, ablation study, step "+Mode Cap" (figure 14a).
+ * Differs: the artifact no longer holds that policy (PAWS with a fixed cap of 64); this follows the text. */
+#include "models/dram/scheduler/frfcfs_rules.h"
+#include "models/dram/scheduler/schedulers.h"
+
+struct frfcfs_modecap {
+    int64_t cap; /* requests */
+    struct frfcfs_rules rules;
+    int64_t count;
+};
+
+static const struct param params[] = {
+    PARAM_INT_ROW(frfcfs_modecap, cap, "requests", 1, 1e12, 64, "requests of one mode while the other class waits"),
+    {0}};
+
+enum { frfcfs_modecap_needs_hits = 1 };
+DRAM_PLAIN_LIMITS(frfcfs_modecap)
+FRFCFS_RULES_SELECTION(frfcfs_modecap)
+
+static inline enum dram_leave frfcfs_modecap_leaves(struct frfcfs_modecap *p, const struct dram_channel *ch,
+                                                    unsigned hits)
+{
+    const bool left = frfcfs_rules_leaves(&p->rules, ch, hits);
+    if (!left && (p->count < p->cap || !ch->waiting[DRAM_MEM] || !ch->waiting[DRAM_PIM]))
+        return DRAM_STAY;
+    frfcfs_rules_leave(&p->rules, ch->mode);
+    p->count = 0;
+    return left ? DRAM_LEAVE : DRAM_LEAVE_CAP;
+}
+
+static inline void frfcfs_modecap_served(struct frfcfs_modecap *p, const struct dram_channel *ch, enum dram_class class,
+                                         uint32_t row, uint32_t seq)
+{
+    (void)ch;
+    (void)seq;
+    frfcfs_rules_served(&p->rules, class, row);
+    p->count++;
+}
+
+#define DRAM_LOOP_POLICY frfcfs_modecap
+#include "models/dram/loop.h"
+
+const struct dram_policy dram_frfcfs_modecap = {
+    {"frfcfs-modecap", "frfcfs with a cap on the requests that a mode serves",
+     "gupta-2025-f3fs section VII, ablation study (figure 14a, +Mode Cap)", params, sizeof(struct frfcfs_modecap)},
+    &frfcfs_modecap_loops,
+    NULL,
+    NULL};

@@ -1,0 +1,68 @@
+/* frrr-fcfs: FR-RR-FCFS; the classes take turns at row conflicts.
+ *
+ * PIM mode ends when the next PIM request is of another row than the last one served and a MEM request waits. In MEM
+ * mode a bank is through (and gets no more requests) once it has none waiting, or its slot is occupied and its next
+ * request would not hit; when all banks are through, PIM mode begins. Without requests of its own class a mode ends at
+ * once. Worked example: PIM blocks of 16 requests per row and MEM always waiting: one block per PIM phase. Source:
+ * gupta-2025-f3fs section III; policy 3 of the artifact. Differs: nothing known. */
+#include "models/dram/scheduler/schedulers.h"
+
+struct frrr_fcfs {
+    int64_t none;
+    uint32_t row;     /* of the last PIM request of this phase + 1; 0: none */
+    unsigned through; /* banks */
+};
+
+enum { frrr_fcfs_needs_hits = 1 };
+DRAM_PLAIN_LIMITS(frrr_fcfs)
+
+static inline enum dram_leave frrr_fcfs_leaves(struct frrr_fcfs *p, const struct dram_channel *ch, unsigned hits)
+{
+    const bool mem = ch->waiting[DRAM_MEM] > 0, pim = ch->waiting[DRAM_PIM] > 0;
+    if (ch->mode == DRAM_PIM) {
+        if (!mem || (pim && (!p->row || ch->pim.rows[ch->pim.head] + 1 == p->row)))
+            return DRAM_STAY;
+        p->row = 0;
+        return DRAM_LEAVE;
+    }
+    if (!pim)
+        return DRAM_STAY;
+    p->through |= (~ch->pending | (ch->occupied & ~hits)) & DRAM_ALL;
+    if (mem && p->through != DRAM_ALL)
+        return DRAM_STAY;
+    p->through = 0;
+    return DRAM_LEAVE;
+}
+
+static inline void frrr_fcfs_served(struct frrr_fcfs *p, const struct dram_channel *ch, enum dram_class class,
+                                    uint32_t row, uint32_t seq)
+{
+    (void)ch;
+    (void)seq;
+    if (class == DRAM_PIM)
+        p->row = row + 1;
+}
+
+enum { frrr_fcfs_asks = 0 };
+static inline unsigned frrr_fcfs_stalled(const struct frrr_fcfs *p)
+{
+    return p->through;
+}
+
+static inline bool frrr_fcfs_asked(struct frrr_fcfs *p, unsigned banks)
+{
+    (void)p;
+    (void)banks;
+    return false;
+}
+
+#define DRAM_LOOP_POLICY frrr_fcfs
+#include "models/dram/loop.h"
+
+const struct dram_policy dram_frrr_fcfs = {{"frrr-fcfs", "the classes take turns at row conflicts (FR-RR-FCFS)",
+                                            "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch "
+                                            "ISPASS_2025, commit 1eea352) dram_sched_pim_frfcfs_rr",
+                                            NULL, sizeof(struct frrr_fcfs)},
+                                           &frrr_fcfs_loops,
+                                           NULL,
+                                           NULL};

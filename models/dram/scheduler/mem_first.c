@@ -1,0 +1,36 @@
+/* mem-first: PIM is served only while no MEM request waits.
+ *
+ * There is no commitment: a MEM request that arrives while the banks drain for PIM turns the mode back, and both turns
+ * count as switches.
+ * Worked example: a PIM request waits, the last MEM request leaves its queue at cycle t: PIM mode from t + 1; a MEM
+ * request that enters at t + 3 brings MEM mode back at t + 4, and if a bank slot was still occupied no PIM request was
+ * served. Source: gupta-2025-f3fs section III; policy 6 of the artifact. Differs: nothing known. */
+#include "models/dram/scheduler/schedulers.h"
+
+struct mem_first {
+    int64_t none;
+};
+
+enum { mem_first_needs_hits = 0 };
+DRAM_PLAIN_LIMITS(mem_first)
+DRAM_PLAIN_SELECTION(mem_first)
+DRAM_PLAIN_SERVED(mem_first)
+
+static inline enum dram_leave mem_first_leaves(struct mem_first *p, const struct dram_channel *ch, unsigned hits)
+{
+    (void)p;
+    (void)hits;
+    const bool mem = ch->waiting[DRAM_MEM] > 0, pim = ch->waiting[DRAM_PIM] > 0;
+    return (ch->mode == DRAM_PIM ? mem : !mem && pim) ? DRAM_LEAVE : DRAM_STAY;
+}
+
+#define DRAM_LOOP_POLICY mem_first
+#include "models/dram/loop.h"
+
+const struct dram_policy dram_mem_first = {{"mem-first", "PIM is served only while no MEM request waits",
+                                            "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch "
+                                            "ISPASS_2025, commit 1eea352) dram_sched_mem_first.cc",
+                                            NULL, sizeof(struct mem_first)},
+                                           &mem_first_loops,
+                                           NULL,
+                                           NULL};

@@ -1,0 +1,34 @@
+/* pim-first: MEM is served only while no PIM request waits.
+ *
+ * Worked example: in MEM mode a PIM request enters at cycle t; PIM mode from t + 1, PIM starts when the MEM requests
+ * that already hold bank slots are done. MEM mode returns in the first cycle in which no PIM and some MEM request
+ * waits. Source: gupta-2025-f3fs section III; policy 7 of the artifact. Differs: nothing known. */
+#include "models/dram/scheduler/schedulers.h"
+
+struct pim_first {
+    int64_t none;
+};
+
+enum { pim_first_needs_hits = 0 };
+DRAM_PLAIN_LIMITS(pim_first)
+DRAM_PLAIN_SELECTION(pim_first)
+DRAM_PLAIN_SERVED(pim_first)
+
+static inline enum dram_leave pim_first_leaves(struct pim_first *p, const struct dram_channel *ch, unsigned hits)
+{
+    (void)p;
+    (void)hits;
+    const bool mem = ch->waiting[DRAM_MEM] > 0, pim = ch->waiting[DRAM_PIM] > 0;
+    return (ch->mode == DRAM_PIM ? !pim && mem : pim) ? DRAM_LEAVE : DRAM_STAY;
+}
+
+#define DRAM_LOOP_POLICY pim_first
+#include "models/dram/loop.h"
+
+const struct dram_policy dram_pim_first = {{"pim-first", "MEM is served only while no PIM request waits",
+                                            "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch "
+                                            "ISPASS_2025, commit 1eea352) dram_sched_pim_first.cc",
+                                            NULL, sizeof(struct pim_first)},
+                                           &pim_first_loops,
+                                           NULL,
+                                           NULL};

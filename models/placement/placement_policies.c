@@ -1,4 +1,0 @@
-#include "models/placement/placement_policy.h"
-
-const struct placement_policy *const placement_policies[] = {&placement_device, &placement_managed, &placement_pinned,
-                                                             &placement_auto, NULL};

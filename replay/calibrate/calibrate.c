@@ -1,0 +1,258 @@
+#include "replay/calibrate/calibrate.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/calibrate/fit.h"
+#include "trace/base/mem.h"
+#include "trace/base/units.h"
+#include "trace/import/source.h"
+#include "trace/store/store.h"
+
+void calibration_add(struct calibration *c, const char *section, const char *key, double value, double error,
+                     const struct fit *fit, const char *unit, const char *from)
+{
+    if (c->count >= CALIBRATED_MAX)
+        return;
+    struct calibrated *n = &c->numbers[c->count++];
+    (void)snprintf(n->section, sizeof n->section, "%s", section);
+    (void)snprintf(n->key, sizeof n->key, "%s", key);
+    (void)snprintf(n->from, sizeof n->from, "%s", from);
+    n->value = value;
+    n->error = error;
+    n->rows = fit->rows;
+    n->rms = fit->rms;
+    n->rms_unit = unit;
+    n->r2 = fit->r2;
+}
+
+void calibration_note(struct calibration *c, const char *format, ...)
+{
+    if (c->note_count == sizeof c->notes / sizeof *c->notes)
+        return;
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(c->notes[c->note_count++], sizeof c->notes[0], format, args);
+    va_end(args);
+}
+
+void calibration_release(struct calibration *c)
+{
+    free(c->rows);
+    c->rows = NULL;
+}
+
+/* --- placement: rows of what,bytes,ms --- */
+
+enum { COPY_HD, COPY_DH, MAPPING, FIRST_TOUCH, FLUSH_CPU, FLUSH_GPU, WHATS };
+static const char *const whats[WHATS] = {"copy_hd", "copy_dh", "mapping", "first_touch", "flush_cpu", "flush_gpu"};
+
+static int placement_row(struct fit *fits, char *line, const char *path, uint64_t number, struct err *err)
+{
+    char *save = NULL, *what = strtok_r(line, ",", &save), *bytes = strtok_r(NULL, ",", &save),
+         *ms = strtok_r(NULL, ",", &save);
+    int64_t size;
+    double time;
+    if (!what || !bytes || !ms || strtok_r(NULL, ",", &save))
+        return err_set(err, "%s:%llu: expected what,bytes,ms", path, (unsigned long long)number);
+    if (units_parse_bytes(bytes, &size, err) || units_parse_real(ms, &time, err))
+        return err_at(err, "%s:%llu", path, (unsigned long long)number);
+    if (size < 0 || time < 0)
+        return err_set(err, "%s:%llu: bytes and ms must not be negative", path, (unsigned long long)number);
+    for (int w = 0; w < WHATS; w++)
+        if (strcmp(whats[w], what) == 0) {
+            fit_add(&fits[w], (double[]){1, (double)size}, time, 1);
+            return 0;
+        }
+    return err_set(err, "%s:%llu: '%.40s' is not one of copy_hd, copy_dh, mapping, first_touch, flush_cpu, flush_gpu",
+                   path, (unsigned long long)number, what);
+}
+
+static int placement_file(struct fit *fits, const char *path, struct err *err)
+{
+    struct source *source = source_open(path, err);
+    if (!source)
+        return -1;
+    char *line;
+    size_t n;
+    int more, rc = 0;
+    while (!rc && (more = source_line(source, &line, &n, err)) != 0) {
+        uint64_t number = source_line_number(source);
+        if (more < 0)
+            rc = err_at(err, "%s", path);
+        else if (number == 1 && strcmp(line, "what,bytes,ms") != 0)
+            rc = err_set(err, "%s:1: found '%.60s', expected the header what,bytes,ms", path, line);
+        else if (number > 1 && *line && *line != '#')
+            rc = placement_row(fits, line, path, number, err);
+    }
+    source_close(source);
+    return rc;
+}
+
+int calibrate_placement(struct calibration *c, const struct measurements *measured, struct err *err)
+{
+    memset(c, 0, sizeof *c);
+    struct fit fits[WHATS];
+    for (int w = 0; w < WHATS; w++)
+        fit_init(&fits[w], w >= FLUSH_CPU ? 1 : 2);
+    for (size_t i = 0; i < measured->count; i++)
+        if (placement_file(fits, measured->paths[i], err))
+            return -1;
+    static const char *const slopes[WHATS] = {"l_hd", "l_dh", "l_mapping", "l_ini", NULL, NULL};
+    static const char *const constants[WHATS] = {"t_ini", NULL, NULL, NULL, "c_cpu", "c_gpu"};
+    for (int w = 0; w < WHATS; w++) {
+        char from[160];
+        (void)snprintf(from, sizeof from, "fitted: %s, %zu rows", whats[w], fits[w].rows);
+        if (fits[w].rows < fits[w].terms) {
+            calibration_note(c, "%s: %zu rows, at least %zu are needed; the base's number stands", whats[w],
+                             fits[w].rows, fits[w].terms);
+            continue;
+        }
+        if (fit_solve(&fits[w], err))
+            return -1;
+        if (constants[w])
+            calibration_add(c, "placement", constants[w], fits[w].x[0], fits[w].error[0], &fits[w], "ms", from);
+        if (slopes[w])
+            calibration_add(c, "placement", slopes[w], fits[w].x[1], fits[w].error[1], &fits[w], "ms", from);
+    }
+    return c->count ? 0 : err_set(err, "nothing could be fitted: no kind of measurement has enough rows");
+}
+
+/* --- uvm: traces --- */
+
+struct uvm_fits {
+    struct fit h2d, d2h;
+    double *gaps; /* end of the last copy of a batch to the first of the next, ns */
+    size_t gap_count, gap_cap;
+    int64_t last_end, last_batch;
+    bool failed;
+};
+
+static int on_service(void *ctx, const struct store_value *v, size_t n)
+{
+    /* services: service, batch, block_addr, start_ns, end_ns, ... */
+    struct uvm_fits *f = ctx;
+    if (n < 5 || v[1].type != STORE_INT || v[3].type != STORE_INT || v[4].type != STORE_INT)
+        return 0;
+    int64_t gap = v[3].i - f->last_end;
+    if (f->last_end && v[1].i != f->last_batch && gap > 0 && gap < 1000000) {
+        if (mem_grow((void **)&f->gaps, &f->gap_cap, f->gap_count + 1, sizeof *f->gaps, NULL)) {
+            f->failed = true;
+            return 1;
+        }
+        f->gaps[f->gap_count++] = (double)gap;
+    }
+    f->last_end = v[4].i;
+    f->last_batch = v[1].i;
+    return 0;
+}
+
+static int uvm_stream(struct uvm_fits *f, struct store *store, int stream, struct err *err)
+{
+    struct store_cursor *cursor = store_cursor_open(store, stream, err);
+    const struct record *r;
+    size_t n;
+    int more = cursor ? 1 : -1;
+    while (more == 1 && (more = store_cursor_next(cursor, &r, NULL, &n, err)) == 1)
+        for (size_t i = 0; i < n; i++)
+            if ((r[i].kind == RECORD_MIGRATE_H2D || r[i].kind == RECORD_MIGRATE_D2H) && r[i].duration > 0)
+                fit_add(r[i].kind == RECORD_MIGRATE_H2D ? &f->h2d : &f->d2h, (double[]){1, (double)r[i].bytes},
+                        (double)r[i].duration, 1);
+    store_cursor_close(cursor);
+    return more < 0 ? -1 : 0;
+}
+
+static int uvm_file(struct uvm_fits *f, const char *path, struct err *err)
+{
+    struct store *store = store_open(path, err);
+    if (!store)
+        return -1;
+    int rc = 0;
+    for (int s = 0; s < store_stream_count(store) && !rc; s++)
+        if (store_stream(store, s)->unit == TIME_NS)
+            rc = uvm_stream(f, store, s, err);
+    f->last_end = 0;
+    if (!rc && store_rows(store, "services", on_service, f, err) < 0)
+        rc = -1;
+    if (f->failed)
+        rc = err_set(err, "out of memory");
+    store_close(store);
+    return rc;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int uvm_direction(struct calibration *c, struct fit *fit, const char *key, const char *what, bool record,
+                         struct err *err)
+{
+    char from[160];
+    if (fit->rows < 2) {
+        calibration_note(c, "%s: %zu migration records, at least 2 are needed", what, fit->rows);
+        return 0;
+    }
+    if (fit_solve(fit, err))
+        return -1;
+    (void)snprintf(from, sizeof from, "fitted: %zu traced migration records %s", fit->rows, what);
+    if (fit->x[1] > 0 && isfinite(fit->error[1])) {
+        double rate = 1e9 / fit->x[1];
+        calibration_add(c, "uvm", key, rate, rate * fit->error[1] / fit->x[1], fit, "ns", from);
+    } else {
+        calibration_note(c, "all records have one size: bandwidth and cost per record cannot be told apart");
+    }
+    if (record)
+        calibration_add(c, "uvm", "trace_record_ns", fit->x[0], fit->error[0], fit, "ns", from);
+    return 0;
+}
+
+int calibrate_uvm(struct calibration *c, const struct measurements *from, struct err *err)
+{
+    memset(c, 0, sizeof *c);
+    struct uvm_fits f = {0};
+    fit_init(&f.h2d, 2);
+    fit_init(&f.d2h, 2);
+    int rc = 0;
+    for (size_t i = 0; i < from->count && !rc; i++)
+        rc = uvm_file(&f, from->paths[i], err);
+    if (!rc)
+        rc = uvm_direction(c, &f.h2d, "h2d_bytes_per_s", "to the GPU", true, err);
+    if (!rc)
+        rc = uvm_direction(c, &f.d2h, "d2h_bytes_per_s", "to the host", false, err);
+    if (!rc && f.gap_count > 4) {
+        qsort(f.gaps, f.gap_count, sizeof *f.gaps, ascending);
+        calibration_note(c,
+                         "from one batch's last copy to the next one's first: median %.3g us of %zu; replay, new "
+                         "faults, interrupt and first service together, so the base's batch numbers stand",
+                         f.gaps[f.gap_count / 2] / 1e3, f.gap_count);
+    } else if (!rc) {
+        calibration_note(c, "too few batches for the gap between them");
+    }
+    free(f.gaps);
+    if (rc)
+        return -1;
+    calibration_note(c,
+                     "costs per service, per page and per new block hide behind the copy engine in a traced recording: "
+                     "the base's numbers stand");
+    return c->count ? 0 : err_set(err, "nothing could be fitted: the recordings hold too few migrations");
+}
+
+int calibration_write(const struct calibration *c, const char *name, const char *base, FILE *out, struct err *err)
+{
+    (void)fprintf(out, "[platform]\nbase = %s\nname = %s\nsummary = %s with numbers fitted to measurements\n", base,
+                  name, base);
+    const char *section = "";
+    for (size_t i = 0; i < c->count; i++) {
+        const struct calibrated *n = &c->numbers[i];
+        if (!isfinite(n->error))
+            continue;
+        if (strcmp(section, n->section) != 0)
+            (void)fprintf(out, "\n[%s]\n", section = n->section);
+        (void)fprintf(out, "%s = %.9g | %s, standard error %.3g\n", n->key, n->value, n->from, n->error);
+    }
+    return ferror(out) ? err_set(err, "the file could not be written") : 0;
+}

@@ -1,0 +1,74 @@
+/* calibrate: fit the numbers of a platform to measurements, so that a user's own machine becomes a platform. */
+#ifndef REPLAY_CALIBRATE_CALIBRATE_H
+#define REPLAY_CALIBRATE_CALIBRATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "replay/calibrate/fit.h"
+#include "trace/base/err.h"
+
+/* One number that was fitted. */
+struct calibrated {
+    char section[16], key[40];
+    double value;
+    double error; /* standard error; infinite: not identified */
+    size_t rows;
+    double rms; /* of the residuals, in the unit of `rms_unit` */
+    const char *rms_unit;
+    double r2;
+    char from[160]; /* what it was fitted to, in words */
+};
+
+enum { CALIBRATED_MAX = 32 };
+
+/* One measurement beside what the fitted platform says of it. */
+struct calibrated_row {
+    char name[64];
+    double measured_ns, fitted_ns;
+    const char *bound; /* what held it up most */
+    bool predicted;    /* not fitted to */
+};
+
+struct calibration {
+    struct calibrated numbers[CALIBRATED_MAX];
+    size_t count;
+    char notes[12][400]; /* what could not be told */
+    size_t note_count;
+    struct calibrated_row *rows; /* zerocopy only; freed by calibration_release() */
+    size_t row_count;
+};
+
+/* What to fit to. */
+struct measurements {
+    const char *const *paths;
+    size_t count;
+    const char *base;    /* platform that all other numbers come from */
+    const char *predict; /* zerocopy only: rows that are predicted, not fitted to; NULL: none */
+};
+
+void calibration_release(struct calibration *c);
+
+/* placement: CSV files with the header what,bytes,ms; what is copy_hd, copy_dh, mapping, first_touch, flush_cpu,
+ * flush_gpu. */
+int calibrate_placement(struct calibration *c, const struct measurements *from, struct err *err);
+
+/* uvm: recordings (traces). From migration records: bandwidth and cost per record in each direction; the gap
+ * between batches is reported, not fitted: several costs share it. Times are traced times. */
+int calibrate_uvm(struct calibration *c, const struct measurements *from, struct err *err);
+
+/* zerocopy: rows of requests or block copies with their times (link_rows.h). The wire's efficiency always; outstanding
+ * requests, host memory, latency of a load and cost of a launch where the rows show them, which the Bayesian
+ * information criterion decides; copies: set-up and completion size. Relative residuals. */
+int calibrate_zerocopy(struct calibration *c, const struct measurements *from, struct err *err);
+
+/* For the fits: add a number, a note (printf). */
+void calibration_add(struct calibration *c, const char *section, const char *key, double value, double error,
+                     const struct fit *fit, const char *unit, const char *from);
+void calibration_note(struct calibration *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The platform file: base and the fitted numbers, each with what it was fitted to. */
+int calibration_write(const struct calibration *c, const char *name, const char *base, FILE *out, struct err *err);
+
+#endif

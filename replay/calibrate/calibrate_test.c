@@ -1,0 +1,98 @@
+#include "replay/calibrate/calibrate.h"
+
+#include <math.h>
+
+#include "models/placement/placement_platform.h"
+#include "trace/base/testing.h"
+#include "trace/store/store.h"
+
+static const struct calibrated *find(const struct calibration *c, const char *key)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (strcmp(c->numbers[i].key, key) == 0)
+            return &c->numbers[i];
+    return NULL;
+}
+
+START_TEST(placement_constants_come_back_from_synthetic_rows)
+{
+    char text[4096] = "what,bytes,ms\n";
+    for (int i = 0; i < 8; i++) {
+        double bytes = 4096 << i;
+        size_t used = strlen(text);
+        (void)snprintf(text + used, sizeof text - used,
+                       "copy_hd,%.0f,%.12g\ncopy_dh,%.0f,%.12g\nmapping,%.0f,%.12g\nflush_cpu,0,0.07\n", bytes,
+                       0.012 + 3e-8 * bytes, bytes, 0.02 + 5e-8 * bytes, bytes, 1e-8 * bytes);
+    }
+    const char *path = testing_write("bench.csv", text, strlen(text));
+    struct calibration c;
+    struct err err = {""};
+    ck_assert_msg(calibrate_placement(&c, &(struct measurements){.paths = &path, .count = 1}, &err) == 0, "%s",
+                  err.msg);
+    ck_assert_double_eq_tol(find(&c, "l_hd")->value, 3e-8, 1e-13);
+    ck_assert_double_eq_tol(find(&c, "t_ini")->value, 0.012, 1e-9);
+    ck_assert_double_eq_tol(find(&c, "l_dh")->value, 5e-8, 1e-13);
+    ck_assert_double_eq_tol(find(&c, "c_cpu")->value, 0.07, 1e-9);
+    ck_assert_ptr_null(find(&c, "c_gpu"));
+    ck_assert_uint_eq(c.note_count, 2);
+
+    FILE *f = fopen(testing_file("mine.ini"), "w");
+    ck_assert_int_eq(calibration_write(&c, "mine", "tx2", f, &err), 0);
+    (void)fclose(f);
+    struct platform *p = platform_load(testing_file("mine.ini"), &err);
+    ck_assert_msg(p != NULL, "%s", err.msg);
+    const struct placement_platform *hw = platform_section_get(p, "placement");
+    ck_assert_double_eq_tol(hw->l_hd, 3e-8, 1e-13);
+    ck_assert_double_gt(hw->c_gpu, 0);
+    platform_free(p);
+}
+END_TEST
+
+START_TEST(wrong_rows_name_file_and_line)
+{
+    static const struct {
+        const char *text, *says;
+    } bad[] = {{"size,time\n", "expected the header"},
+               {"what,bytes,ms\ncopy_hd,1\n", "bench.csv:2: expected what,bytes,ms"},
+               {"what,bytes,ms\ncopy_hd,1,x\n", "bench.csv:2: 'x' is not a number"},
+               {"what,bytes,ms\nwarp,1,1\n", "bench.csv:2: 'warp' is not one of"},
+               {"what,bytes,ms\ncopy_hd,1,-1\n", "must not be negative"},
+               {"what,bytes,ms\n", "nothing could be fitted"},
+               {"", "nothing could be fitted"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *path = testing_write("bench.csv", bad[i].text, strlen(bad[i].text));
+        struct calibration c;
+        struct err err = {""};
+        ck_assert_int_eq(calibrate_placement(&c, &(struct measurements){.paths = &path, .count = 1}, &err), -1);
+        ck_assert_msg(strstr(err.msg, bad[i].says) != NULL, "'%s' gave: %s", bad[i].text, err.msg);
+    }
+}
+END_TEST
+
+START_TEST(bandwidth_and_record_cost_come_back_from_a_trace)
+{
+    struct err err = {""};
+    const char *path = testing_file("t.db");
+    struct store *store = store_create(path, true, "test", &err);
+    struct stream s = {.name = "uvm", .unit = TIME_NS};
+    int stream;
+    ck_assert_msg(store && store_stream_add(store, &s, &stream, &err) == 0, "%s", err.msg);
+    for (int i = 1; i <= 32; i++) {
+        struct record r[2] = {{.time = i, .kind = RECORD_MIGRATE_H2D, .bytes = (uint64_t)i * 4096},
+                              {.time = i, .kind = RECORD_MIGRATE_D2H, .bytes = (uint64_t)i * 4096}};
+        r[0].duration = 2500 + (int64_t)(r[0].bytes / 50);
+        r[1].duration = 1700 + (int64_t)(r[1].bytes / 54);
+        ck_assert_int_eq(store_append(store, stream, r, NULL, 2, &err), 0);
+    }
+    ck_assert_int_eq(store_finish(store, &err), 0);
+    store_close(store);
+    struct calibration c;
+    ck_assert_msg(calibrate_uvm(&c, &(struct measurements){.paths = &path, .count = 1}, &err) == 0, "%s", err.msg);
+    ck_assert_double_eq_tol(find(&c, "h2d_bytes_per_s")->value, 50e9, 1e7);
+    ck_assert_double_eq_tol(find(&c, "trace_record_ns")->value, 2500, 2);
+    ck_assert_double_eq_tol(find(&c, "d2h_bytes_per_s")->value, 54e9, 1e7);
+}
+END_TEST
+
+TEST_MAIN("calibrate", placement_constants_come_back_from_synthetic_rows, wrong_rows_name_file_and_line,
+          bandwidth_and_record_cost_come_back_from_a_trace)

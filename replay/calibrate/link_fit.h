@@ -1,0 +1,36 @@
+/* link_fit: the costs of a link (wire, tags, host lines, issue, launch) fitted to measured rows.
+ *
+ * The time is link_time_ns() itself, whose bounds are joined by a smooth maximum, so the fit is Gauss-Newton on
+ * relative residuals: each step is a bounded least squares problem (fit.h) in the costs, halved until the residual
+ * falls. A cost starts at the largest value that no row contradicts. */
+#ifndef REPLAY_CALIBRATE_LINK_FIT_H
+#define REPLAY_CALIBRATE_LINK_FIT_H
+
+#include "replay/calibrate/link_rows.h"
+
+enum link_cost {
+    COST_WIRE,   /* ns per wire byte */
+    COST_TAGS,   /* ns per request */
+    COST_HOST,   /* ns per 64 B host line */
+    COST_LOAD,   /* ns that a warp waits for a load: load_ns */
+    COST_LAUNCH, /* ns of a launch: launch_ns */
+    LINK_COSTS
+};
+
+struct link_fit {
+    struct pcie pcie;                           /* in: what is not fitted; out: with the fitted costs */
+    const struct gpu *gpu;                      /* borrowed */
+    unsigned free;                              /* bit of each cost that is fitted */
+    double cost[LINK_COSTS], error[LINK_COSTS]; /* standard error; infinite: not identified */
+    double share[LINK_COSTS]; /* the most that any row's time follows the cost: 1 means in proportion, 0 not at all */
+    size_t rows, terms;
+    double rms, worst; /* relative residuals */
+};
+
+/* Fit to the rows that are no copies and whose `held` (may be NULL) is false. -1 for fewer rows than costs. */
+int link_fit_solve(struct link_fit *fit, const struct link_row *rows, const bool *held, size_t n, struct err *err);
+
+/* The time that *p predicts for a row, requests or copy; *bound (may be NULL) is what held up most, of requests. */
+double link_row_ns(const struct pcie *p, const struct gpu *gpu, const struct link_row *row, enum link_bound *bound);
+
+#endif

@@ -1,0 +1,133 @@
+#include "replay/calibrate/link_fit.h"
+
+#include <math.h>
+
+#include "models/base/platform.h"
+#include "trace/base/testing.h"
+
+/* Requests of one size, on `warps` warps (0: the issue bound is left out). */
+static struct link_row row_of(uint64_t requests, int sectors, double warps, double launches)
+{
+    struct link_row row = {.launches = launches, .lines_known = true};
+    row.launch.mix.by_size[sectors - 1] = requests;
+    row.launch.mix.host_lines = requests * (uint64_t)((sectors + 1) / 2);
+    row.launch.loads = warps > 0 ? (double)requests : 0;
+    row.launch.resident_warps = warps;
+    return row;
+}
+
+static size_t make_rows(struct link_row *rows)
+{
+    size_t n = 0;
+    for (int sectors = 1; sectors <= 4; sectors++)
+        for (uint64_t k = 1; k <= 64; k *= 4)
+            rows[n++] = row_of(k * 10000, sectors, 0, 1);
+    for (int warps = 32; warps <= 1024; warps *= 2)
+        rows[n++] = row_of(400000, 4, warps, 1);
+    rows[n++] = row_of(640000, 4, 0, 50);
+    return n;
+}
+
+/* Constants -> times -> fit -> constants. */
+START_TEST(all_five_costs_come_back_from_their_own_times)
+{
+    struct link_row rows[64];
+    size_t n = make_rows(rows);
+    struct gpu gpu;
+    struct pcie truth;
+    param_defaults(gpu_params, &gpu);
+    param_defaults(pcie_params, &truth);
+    truth.gigatransfers = 32;
+    truth.efficiency = 0.93;
+    truth.tags = 1024;
+    truth.round_trip_ns = 1500;
+    truth.host_bytes_per_s = 58e9;
+    truth.load_ns = 1200;
+    truth.launch_ns = 5000;
+    for (size_t i = 0; i < n; i++)
+        rows[i].time_ns = link_row_ns(&truth, &gpu, &rows[i], NULL);
+    struct link_fit fit = {.gpu = &gpu, .free = (1u << LINK_COSTS) - 1};
+    struct err err = {""};
+    param_defaults(pcie_params, &fit.pcie);
+    fit.pcie.gigatransfers = 32;
+    ck_assert_msg(link_fit_solve(&fit, rows, NULL, n, &err) == 0, "%s", err.msg);
+    ck_assert_double_lt(fit.rms, 1e-6);
+    ck_assert_double_eq_tol(fit.pcie.efficiency, 0.93, 1e-4);
+    ck_assert_double_eq_tol(fit.pcie.round_trip_ns / (double)fit.pcie.tags, 1500.0 / 1024, 1e-3);
+    ck_assert_double_eq_tol(fit.pcie.host_bytes_per_s, 58e9, 58e5);
+    ck_assert_double_eq_tol(fit.pcie.load_ns, 1200, 0.1);
+    ck_assert_double_eq_tol(fit.pcie.launch_ns, 5000, 5);
+}
+END_TEST
+
+START_TEST(errors_cover_the_truth_under_noise)
+{
+    struct link_row rows[64];
+    size_t n = make_rows(rows);
+    struct gpu gpu;
+    struct pcie truth;
+    uint64_t random = 88172645463325252u;
+    param_defaults(gpu_params, &gpu);
+    param_defaults(pcie_params, &truth);
+    truth.tags = 256;
+    truth.round_trip_ns = 1720;
+    for (size_t i = 0; i < n; i++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        rows[i].time_ns = link_row_ns(&truth, &gpu, &rows[i], NULL) * (0.97 + 0.06 * (double)(random >> 11) / 0x1p53);
+    }
+    struct link_fit fit = {.gpu = &gpu, .free = 1u << COST_WIRE | 1u << COST_TAGS};
+    param_defaults(pcie_params, &fit.pcie);
+    ck_assert_int_eq(link_fit_solve(&fit, rows, NULL, n, NULL), 0);
+    ck_assert_double_lt(fit.rms, 0.03);
+    double wire = 1e9 / (truth.efficiency * pcie_raw_bytes_per_s(&truth)), tags = 1720.0 / 256;
+    ck_assert_double_lt(fabs(fit.cost[COST_WIRE] - wire), 3 * fit.error[COST_WIRE]);
+    ck_assert_double_lt(fabs(fit.cost[COST_TAGS] - tags), 3 * fit.error[COST_TAGS]);
+    ck_assert_double_gt(fit.error[COST_TAGS], 0);
+}
+END_TEST
+
+/* Requests of 128 B alone: the wire explains them; outstanding requests are not told. */
+START_TEST(a_cost_that_no_row_follows_has_no_share)
+{
+    struct link_row rows[4];
+    struct gpu gpu;
+    struct pcie truth;
+    param_defaults(gpu_params, &gpu);
+    param_defaults(pcie_params, &truth);
+    for (uint64_t i = 0; i < 4; i++) {
+        rows[i] = row_of((i + 1) * 1000000, 4, 0, 1);
+        rows[i].time_ns = link_row_ns(&truth, &gpu, &rows[i], NULL);
+    }
+    struct link_fit fit = {.gpu = &gpu, .free = 1u << COST_WIRE | 1u << COST_TAGS};
+    param_defaults(pcie_params, &fit.pcie);
+    ck_assert_int_eq(link_fit_solve(&fit, rows, NULL, 4, NULL), 0);
+    ck_assert(isinf(fit.error[COST_WIRE]) || isinf(fit.error[COST_TAGS]) || fit.share[COST_TAGS] < 0.05);
+    ck_assert_double_lt(fit.rms, 1e-6);
+}
+END_TEST
+
+START_TEST(rows_held_out_are_not_fitted_to)
+{
+    struct link_row rows[3] = {row_of(1000000, 4, 0, 1), row_of(2000000, 4, 0, 1), row_of(3000000, 4, 0, 1)};
+    struct gpu gpu;
+    struct pcie truth;
+    param_defaults(gpu_params, &gpu);
+    param_defaults(pcie_params, &truth);
+    for (size_t i = 0; i < 3; i++)
+        rows[i].time_ns = link_row_ns(&truth, &gpu, &rows[i], NULL);
+    rows[1].time_ns *= 10;
+    struct link_fit fit = {.gpu = &gpu, .free = 1u << COST_WIRE};
+    struct err err = {""};
+    param_defaults(pcie_params, &fit.pcie);
+    ck_assert_int_eq(link_fit_solve(&fit, rows, (bool[]){false, true, false}, 3, NULL), 0);
+    ck_assert_uint_eq(fit.rows, 2);
+    ck_assert_double_eq_tol(fit.pcie.efficiency, truth.efficiency, 1e-9);
+    ck_assert_int_eq(link_fit_solve(&fit, rows, (bool[]){true, true, true}, 3, &err), -1);
+    ck_assert_str_eq(err.msg, "0 rows cannot fix 1 constants of the link");
+}
+END_TEST
+
+TEST_MAIN("link_fit", all_five_costs_come_back_from_their_own_times, errors_cover_the_truth_under_noise,
+          a_cost_that_no_row_follows_has_no_share, rows_held_out_are_not_fitted_to)

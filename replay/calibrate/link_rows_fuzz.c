@@ -1,0 +1,17 @@
+/* Rows of measured link times as CSV. */
+#include <stdint.h>
+
+#include "replay/calibrate/link_rows.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct err err = {""};
+    struct link_rows rows = {0};
+    struct source *source = source_from_memory(data, size, &err);
+    if (source)
+        (void)link_rows_csv(&rows, source, "fuzz", &err);
+    source_close(source);
+    link_rows_release(&rows);
+    return 0;
+}

@@ -1,0 +1,42 @@
+/* derive_scans: the reads of each launch as the lists that the zerocopy engine replays.
+ *
+ * What a warp instruction reads without a gap is a list; the lists of a launch are put in order of address, and what an
+ * earlier one holds already is left out: each sector is read once per launch. The structure is the stretches of memory
+ * that are read, one after the other without the gaps between them.
+ * Under the pattern merged these lists make the requests of the accesses themselves where no sector is read twice;
+ * under naive they tell what a thread per list would have made. */
+#ifndef REPLAY_DERIVE_DERIVE_SCANS_H
+#define REPLAY_DERIVE_DERIVE_SCANS_H
+
+#include "replay/derive/derive.h"
+#include "replay/derive/derive_space.h"
+#include "trace/store/writer.h"
+
+/* Reads of one launch that are kept at once; a launch with more gets no lists. */
+enum { DERIVE_SCANS_MOST = 1 << 26 };
+
+struct derive_run {
+    uint64_t first, end; /* bytes in the structure */
+};
+
+/* Zeroed before open. */
+struct derive_scans {
+    struct derive_space space;
+    uint64_t element, base; /* bytes of an element; address of the structure */
+    struct writer writer;
+    struct derive_run *runs;
+    size_t count, cap;
+    uint64_t lists;
+    uint64_t dropped; /* launches with too many reads */
+    bool full;
+};
+
+/* Go over the accesses once for the structure, and describe it in `out`. Without any read nothing is written. */
+int derive_scans_open(struct derive_scans *scans, struct store *in, struct store *out,
+                      const struct derive_options *options, struct err *err);
+int derive_scans_op(struct derive_scans *scans, const struct derive_op *op, struct err *err);
+int derive_scans_end(struct derive_scans *scans, uint32_t launch, struct err *err);
+int derive_scans_flush(struct derive_scans *scans, struct err *err);
+void derive_scans_close(struct derive_scans *scans);
+
+#endif

@@ -1,0 +1,143 @@
+#include "replay/derive/derive_space.h"
+
+#include <stdlib.h>
+
+#include "trace/base/mem.h"
+#include "trace/event/actor.h"
+
+enum { EMPTY = 0 };
+
+static size_t slot_of(const struct derive_space *s, uint64_t block)
+{
+    size_t i = (size_t)(block * 0x9e3779b97f4a7c15u >> 20) & (s->cap - 1);
+    while (s->keys[i] != EMPTY && s->keys[i] != block + 1)
+        i = (i + 1) & (s->cap - 1);
+    return i;
+}
+
+static int space_grow(struct derive_space *s, struct err *err)
+{
+    struct derive_space bigger = {.cap = s->cap ? 2 * s->cap : 1024, .held = s->held};
+    bigger.blocks = mem_zalloc(bigger.cap, sizeof *bigger.blocks, err);
+    bigger.keys = bigger.blocks ? mem_zalloc(bigger.cap, sizeof *bigger.keys, err) : NULL;
+    if (!bigger.keys) {
+        free(bigger.blocks);
+        return -1;
+    }
+    for (size_t i = 0; i < s->cap; i++)
+        if (s->keys[i] != EMPTY) {
+            size_t to = slot_of(&bigger, s->keys[i] - 1);
+            bigger.keys[to] = s->keys[i];
+            bigger.blocks[to] = s->blocks[i];
+        }
+    free(s->blocks);
+    free(s->keys);
+
+    *s = bigger;
+    return 0;
+}
+
+int derive_space_touch(struct derive_space *s, uint64_t page, bool read, struct err *err)
+{
+    if (2 * (s->held + 1) > s->cap && space_grow(s, err))
+        return -1;
+    size_t i = slot_of(s, page / ACTOR_BLOCK_PAGES);
+    struct derive_stretch *r = &s->blocks[i];
+    if (s->keys[i] == EMPTY) {
+        s->keys[i] = page / ACTOR_BLOCK_PAGES + 1;
+        s->held++;
+        *r = (struct derive_stretch){.first = page, .last = page, .read = read};
+    }
+    r->first = page < r->first ? page : r->first;
+    r->last = page > r->last ? page : r->last;
+    r->read |= read;
+    return 0;
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const struct derive_stretch *x = a, *y = b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static int add_stretch(struct derive_space *s, struct derive_stretch stretch, struct err *err)
+{
+    void *rows = s->rows;
+    if (mem_grow(&rows, &s->row_cap, s->count + 1, sizeof *s->rows, err))
+        return -1;
+    s->rows = rows;
+    s->rows[s->count++] = stretch;
+    return 0;
+}
+
+struct table {
+    struct derive_space *space;
+    struct err *err;
+};
+
+static int take_allocation(void *ctx, const struct store_value *v, size_t n)
+{
+    const struct table *t = ctx;
+    uint64_t addr = n >= 3 ? (uint64_t)v[1].i : 0, bytes = n >= 3 ? (uint64_t)v[2].i : 0;
+    if (bytes == 0 || addr + bytes < addr)
+        return 0;
+    return add_stretch(
+        t->space,
+        (struct derive_stretch){.first = addr / ACTOR_PAGE_BYTES, .last = (addr + bytes - 1) / ACTOR_PAGE_BYTES},
+        t->err);
+}
+
+int derive_space_merge(struct derive_space *s, struct store *in, struct err *err)
+{
+    struct table table = {s, err};
+    if (in && store_rows(in, "allocations", take_allocation, &table, err))
+        return -1;
+    for (size_t i = 0; i < s->cap; i++)
+        if (s->keys[i] != EMPTY && add_stretch(s, s->blocks[i], err))
+            return -1;
+    qsort(s->rows, s->count, sizeof *s->rows, by_first);
+    size_t to = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        struct derive_stretch *last = to ? &s->rows[to - 1] : NULL, *r = &s->rows[i];
+        if (last && (r->first <= last->last + 1 || r->first / ACTOR_BLOCK_PAGES == last->last / ACTOR_BLOCK_PAGES)) {
+            last->last = r->last > last->last ? r->last : last->last;
+            last->read |= r->read;
+        } else {
+            s->rows[to++] = *r;
+        }
+    }
+    s->count = to;
+    for (size_t i = 1; i < to; i++)
+        s->rows[i].offset = s->rows[i - 1].offset + (s->rows[i - 1].last - s->rows[i - 1].first + 1) * ACTOR_PAGE_BYTES;
+    return 0;
+}
+
+void derive_space_release(struct derive_space *s)
+{
+    free(s->blocks);
+    free(s->keys);
+    free(s->rows);
+    *s = (struct derive_space){0};
+}
+
+uint64_t derive_space_bytes(const struct derive_space *s)
+{
+    const struct derive_stretch *last = s->count ? &s->rows[s->count - 1] : NULL;
+    return last ? last->offset + (last->last - last->first + 1) * ACTOR_PAGE_BYTES : 0;
+}
+
+uint64_t derive_space_offset(const struct derive_space *s, uint64_t addr)
+{
+    uint64_t page = addr / ACTOR_PAGE_BYTES;
+    size_t lo = 0, hi = s->count;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (s->rows[mid].first <= page)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (!lo || page > s->rows[lo - 1].last)
+        return UINT64_MAX;
+    return s->rows[lo - 1].offset + (addr - s->rows[lo - 1].first * ACTOR_PAGE_BYTES);
+}

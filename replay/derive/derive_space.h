@@ -1,0 +1,40 @@
+/* derive_space: which stretches of the address space a recording touches.
+ *
+ * derive_space_touch() for every page, derive_space_merge() once, then the rows, which ascend and do not overlap. */
+#ifndef REPLAY_DERIVE_DERIVE_SPACE_H
+#define REPLAY_DERIVE_DERIVE_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/store/store.h"
+
+struct derive_stretch {
+    uint64_t first, last; /* pages of 4 KiB */
+    uint64_t offset;      /* bytes of all stretches before this one */
+    bool read;            /* something in it is read */
+};
+
+/* Zeroed before use. */
+struct derive_space {
+    struct derive_stretch *rows; /* once merged */
+    size_t count, row_cap;
+    /* While it is filled: the touched part of each VA block, open addressing. */
+    struct derive_stretch *blocks;
+    uint64_t *keys; /* block + 1, 0: free */
+    size_t cap, held;
+};
+
+int derive_space_touch(struct derive_space *space, uint64_t page, bool read, struct err *err);
+
+/* Make the rows: what was touched, and the allocations of `in` (NULL: not those), joined where they touch each other or
+ * share a 2 MiB VA block. */
+int derive_space_merge(struct derive_space *space, struct store *in, struct err *err);
+void derive_space_release(struct derive_space *space);
+
+/* Bytes of all rows, and where a byte stands if they follow each other without gaps; UINT64_MAX: in none. */
+uint64_t derive_space_bytes(const struct derive_space *space);
+uint64_t derive_space_offset(const struct derive_space *space, uint64_t addr);
+
+#endif

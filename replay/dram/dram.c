@@ -1,0 +1,140 @@
+#include "replay/dram/dram.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/dram/dram_corun.h"
+#include "replay/dram/dram_metrics.h"
+#include "replay/dram/dram_requests.h"
+#include "trace/base/mem.h"
+
+static const struct param settings[] = {
+    PARAM_CHOICE_ROW(dram_settings, front, "corun|direct|partition", DRAM_FRONT_CORUN, "what brings the requests"),
+    PARAM_INT_ROW(dram_settings, vcs, "", 1, 2, 2, "virtual channels: 1 shared, 2 one per class"),
+    PARAM_INT_ROW(dram_settings, run_limit_cycles, "cycles", 0, 1e15, 0, "end of a run that makes no end; 0: none"),
+    PARAM_INT_ROW(dram_settings, run_limit_factor, "", 0, 1e6, 20,
+                  "corun: limit as a multiple of the time alone; 0: none"),
+    PARAM_INT_ROW(dram_settings, mem_window, "requests", 0, 1e9, 0, "corun: MEM requests in flight; 0: the workload's"),
+    PARAM_REAL_ROW(dram_settings, window_scale, "", 0.001, 1000, 1, "corun: factor of the MEM window"),
+    PARAM_INT_ROW(dram_settings, launch_gap, "cycles", -1, 1e12, -1,
+                  "corun: idle cycles between launches; -1: the platform's launch latency"),
+    PARAM_INT_ROW(dram_settings, relaunch_gap, "cycles", 0, 1e12, 560, "corun: idle cycles before a side's next pass"),
+    PARAM_CHOICE_ROW(dram_settings, loop, "no|yes|auto", 2, "corun: repeat a side until both are done once"),
+    {0}};
+
+static const char *const roles[] = {"mem", "pim", NULL};
+
+void *dram_state_new(const struct replay_policy *policy, struct err *err)
+{
+    const struct dram_policy *p = (const struct dram_policy *)policy->head;
+    if (p->check && p->check(policy->params, err))
+        return NULL;
+    void *state = mem_zalloc(1, policy->head->state_size, err);
+    if (state)
+        memcpy(state, policy->params, policy->head->state_size);
+    return state;
+}
+
+void dram_stats_add(struct dram_stats *sum, const struct dram_stats *s)
+{
+    const int64_t *from = (const int64_t *)s;
+    int64_t *to = (int64_t *)sum;
+    const size_t sums = offsetof(struct dram_stats, last_out) / sizeof *from;
+    for (size_t i = 0; i < sums; i++)
+        to[i] += from[i];
+    for (int c = 0; c < 2; c++) {
+        if (s->last_out[c] > sum->last_out[c])
+            sum->last_out[c] = s->last_out[c];
+        if (s->first_in[c] >= 0 && (sum->first_in[c] < 0 || s->first_in[c] < sum->first_in[c]))
+            sum->first_in[c] = s->first_in[c];
+    }
+}
+
+static int totals_init(struct dram_totals *totals, const struct dram_stream *stream, struct err *err)
+{
+    memset(totals, 0, sizeof *totals);
+    totals->latency = mem_zalloc(2, sizeof *totals->latency, err);
+    totals->core_cycles = totals->noc_packets = -1;
+    totals->mem_arrival_ratio = -1;
+    for (int c = 0; c < 2; c++) {
+        totals->requests[c] = stream->class_count[c];
+        totals->class_cycles[c] = totals->alone_cycles[c] = -1;
+        totals->stats.last_out[c] = totals->stats.first_in[c] = -1;
+    }
+    return totals->latency ? 0 : -1;
+}
+
+/* --- open loop: one stream, every policy --- */
+
+static int replay_open(const struct replay_job *job, const struct dram_stream *stream, struct outcome *runs,
+                       struct err *err)
+{
+    const struct dram_settings *set = job->settings;
+    struct dram_fates fates = {0};
+    struct output file = {0};
+    int rc = 0;
+    if (job->requests_path)
+        rc = dram_fates_init(&fates, stream, err) || dram_requests_open(&file, job->requests_path, err) ? -1 : 0;
+    for (size_t i = 0; i < job->policy_count && !rc; i++) {
+        struct dram_totals totals;
+        if (totals_init(&totals, stream, err))
+            rc = -1;
+        if (!rc && fates.channel)
+            dram_fates_clear(&fates, stream);
+        if (!rc)
+            rc = (set->front == DRAM_FRONT_DIRECT ? dram_direct_run : dram_partition_run)(
+                job, &job->policies[i], stream, fates.channel ? &fates : NULL, &totals, err);
+        if (rc)
+            err_at(err, "%s", job->policies[i].head->name);
+        else
+            dram_metrics_fill(&runs[i], job, stream, &totals);
+        if (!rc && fates.channel && i < job->listed_count)
+            rc = dram_requests_write(&file, &job->policies[i], stream, &fates, err);
+        free(totals.latency);
+    }
+    rc = dram_requests_close(&file, rc, err);
+    dram_fates_release(&fates);
+    return rc;
+}
+
+static int replay(const struct replay_job *job, struct outcome *runs, struct err *err)
+{
+    const struct dram_settings *set = job->settings;
+    for (size_t i = 0; i < job->policy_count; i++) {
+        const struct dram_policy *p = (const struct dram_policy *)job->policies[i].head;
+        if (p->check && p->check(job->policies[i].params, err))
+            return -1;
+    }
+    if (set->front == DRAM_FRONT_CORUN)
+        return dram_corun_replay(job, runs, err);
+    struct dram_stream stream;
+    const enum dram_clock clock = set->front == DRAM_FRONT_PARTITION ? DRAM_CLOCK_CORE : DRAM_CLOCK_DRAM;
+    if (dram_stream_load(&stream, job->inputs, job->input_count, UINT64_MAX, job->platform, clock, job->progress, err))
+        return -1;
+    int rc = 0;
+    if (!stream.count)
+        rc = err_set(err, "%s holds no DRAM requests", job->inputs[0].spec);
+    if (!rc && job->progress)
+        atomic_store(&job->progress->total, stream.count * job->policy_count);
+    if (!rc && set->vcs == 2)
+        rc = dram_stream_split(&stream, err);
+    if (!rc)
+        rc = replay_open(job, &stream, runs, err);
+    dram_stream_release(&stream);
+    return rc;
+}
+
+const struct engine engine_dram = {
+    .name = "dram",
+    .summary = "MEM and PIM requests through one memory controller",
+    .default_platform = "gv100",
+    .default_policies = "fcfs,mem-first,pim-first,frfcfs,frfcfs-cap,bliss,frrr-fcfs,gather-issue,f3fs",
+    .policies = dram_policy_heads,
+    .settings = settings,
+    .settings_size = sizeof(struct dram_settings),
+    .metrics = dram_metrics,
+    .headline = "mem_speedup_ratio,pim_speedup_ratio,fairness_index,system_throughput,mode_switches,mem_row_hit_ratio",
+    .ranks = "+system_throughput,+fairness_index,-time_ns",
+    .roles = roles,
+    .replay = replay,
+};

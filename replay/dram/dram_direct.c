@@ -1,0 +1,91 @@
+/* Front end `direct`: every channel fed from its file's order, one after the other or in parallel. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/dram/dram.h"
+#include "trace/base/mem.h"
+
+/* Everything one channel's run needs. */
+struct run {
+    const struct replay_job *job;
+    const struct replay_policy *policy;
+    const struct dram_stream_channel *requests;
+    struct dram_fate *fate;
+    struct dram_channel *channel;
+    struct dram_feed feed;
+    struct dram_latency *latency; /* [2] */
+};
+
+static int run_channel(struct run *run, bool explain, struct err *err)
+{
+    const struct dram_settings *set = run->job->settings;
+    const struct dram_policy *policy = (const struct dram_policy *)run->policy->head;
+    void *state = dram_state_new(run->policy, err);
+    if (!state || dram_channel_init(run->channel, platform_section_get(run->job->platform, "dram"), err)) {
+        free(state);
+        return -1;
+    }
+    if (run->fate)
+        run->channel->fate = *run->fate;
+    if (explain)
+        dram_explain_attach(run->channel, run->job, run->policy, run->requests);
+    const struct dram_stream_channel *c = run->requests;
+    run->feed = (struct dram_feed){.requests = c->requests,
+                                   .count = (uint32_t)c->count,
+                                   .ids = {c->class_ids[0], c->class_ids[1]},
+                                   .ids_count = {(uint32_t)c->class_count[0], (uint32_t)c->class_count[1]},
+                                   .vcs = (int)set->vcs,
+                                   .limit = set->run_limit_cycles ? set->run_limit_cycles : INT64_MAX,
+                                   .latency = run->latency};
+    policy->loops->feed(run->channel, state, &run->feed);
+    free(state);
+    progress_add(run->job->progress, c->count);
+    return dram_channel_check(run->channel, run->feed.finished, err);
+}
+
+static void add(struct dram_totals *totals, const struct run *run)
+{
+    dram_stats_add(&totals->stats, &run->channel->stats);
+    totals->channels++;
+    totals->stuck |= run->feed.stuck;
+    if (run->feed.cycles > totals->cycles)
+        totals->cycles = run->feed.cycles;
+    for (int c = 0; c < 2; c++) {
+        dram_latency_merge(&totals->latency[c], &run->latency[c]);
+        if (!run->requests->class_count[c])
+            continue;
+        if ((size_t)run->channel->stats.out[c] < run->requests->class_count[c])
+            totals->starved[c] = true;
+        else if (run->channel->stats.last_out[c] + 1 > totals->class_cycles[c])
+            totals->class_cycles[c] = run->channel->stats.last_out[c] + 1;
+    }
+}
+
+int dram_direct_run(const struct replay_job *job, const struct replay_policy *policy, const struct dram_stream *stream,
+                    struct dram_fates *fates, struct dram_totals *totals, struct err *err)
+{
+    int failed = 0;
+#pragma omp parallel for schedule(dynamic) num_threads(job->threads) if (stream->channels > 1)
+    for (uint32_t i = 0; i < stream->channels; i++) {
+        if (!stream->channel[i].count || __atomic_load_n(&failed, __ATOMIC_RELAXED))
+            continue;
+        struct err mine = {""};
+        struct run run = {.job = job, .policy = policy, .requests = &stream->channel[i]};
+        run.fate = fates ? &fates->channel[i] : NULL;
+        run.channel = aligned_alloc(64, sizeof *run.channel);
+        run.latency = mem_zalloc(2, sizeof *run.latency, &mine);
+        int rc = run.channel && run.latency ? run_channel(&run, i == 0, &mine) : err_set(&mine, "out of memory");
+#pragma omp critical(dram_direct)
+        {
+            if (rc && !failed) {
+                failed = 1;
+                err_set(err, "channel %u: %s", i, mine.msg);
+            }
+            if (!rc)
+                add(totals, &run);
+        }
+        free(run.channel);
+        free(run.latency);
+    }
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,12 @@
+/* dram_metrics: the dram engine's metrics and how they follow from what was counted. */
+#ifndef REPLAY_DRAM_DRAM_METRICS_H
+#define REPLAY_DRAM_DRAM_METRICS_H
+
+#include "replay/dram/dram.h"
+
+extern const struct metric dram_metrics[];
+
+void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const struct dram_stream *stream,
+                       const struct dram_totals *totals);
+
+#endif

@@ -1,0 +1,134 @@
+#include "replay/dram/dram_requests.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+
+int dram_fates_init(struct dram_fates *fates, const struct dram_stream *stream, struct err *err)
+{
+    fates->channels = stream->channels;
+    fates->channel = mem_zalloc(stream->channels, sizeof *fates->channel, err);
+    if (!fates->channel)
+        return -1;
+    for (uint32_t i = 0; i < stream->channels; i++) {
+        int64_t *all = mem_zalloc(stream->channel[i].count, 4 * sizeof *all, err);
+        if (!all)
+            return -1;
+        const size_t n = stream->channel[i].count;
+        fates->channel[i] = (struct dram_fate){all, all + n, all + 2 * n, all + 3 * n};
+    }
+    return 0;
+}
+
+void dram_fates_clear(struct dram_fates *fates, const struct dram_stream *stream)
+{
+    for (uint32_t i = 0; i < fates->channels; i++)
+        memset(fates->channel[i].enter, 0xff, stream->channel[i].count * 4 * sizeof(int64_t));
+}
+
+void dram_fates_release(struct dram_fates *fates)
+{
+    for (uint32_t i = 0; fates->channel && i < fates->channels; i++)
+        free(fates->channel[i].enter);
+    free(fates->channel);
+    memset(fates, 0, sizeof *fates);
+}
+
+int dram_requests_open(struct output *file, const char *path, struct err *err)
+{
+    if (output_open(file, path, err))
+        return -1;
+    (void)fputs("policy,id,enter,sched,col,done\n", file->file);
+    return 0;
+}
+
+static char *put(char *p, int64_t v)
+{
+    char digits[24];
+    int n = 0;
+    uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+    do
+        digits[n++] = (char)('0' + u % 10);
+    while (u /= 10);
+    if (v < 0)
+        *p++ = '-';
+    while (n)
+        *p++ = digits[--n];
+    return p;
+}
+
+int dram_requests_write(struct output *file, const struct replay_policy *policy, const struct dram_stream *stream,
+                        const struct dram_fates *fates, struct err *err)
+{
+    char label[256], line[512];
+    replay_policy_label(policy, label, sizeof label);
+    const bool quote = strchr(label, ',') != NULL;
+    const int head = snprintf(line, sizeof line, quote ? "\"%s\"," : "%s,", label);
+    for (uint32_t c = 0; c < stream->channels; c++) {
+        const struct dram_fate *f = &fates->channel[c];
+        for (size_t i = 0; i < stream->channel[c].count; i++) {
+            char *p = put(line + head, (int64_t)(stream->channel[c].ids ? stream->channel[c].ids[i] : i));
+            const int64_t *const columns[] = {f->enter, f->sched, f->column, f->done};
+            for (int k = 0; k < 4; k++) {
+                *p++ = ',';
+                p = put(p, columns[k][i]);
+            }
+            *p++ = '\n';
+            if (fwrite(line, 1, (size_t)(p - line), file->file) != (size_t)(p - line))
+                return err_set(err, "cannot write '%s': %s", file->path, strerror(errno));
+        }
+    }
+    return 0;
+}
+
+int dram_requests_close(struct output *file, int rc, struct err *err)
+{
+    return file->file ? output_close(file, rc, err) : rc;
+}
+
+/* --- --explain --- */
+
+struct explain {
+    FILE *file;
+    const char *policy;
+    const struct dram_stream_channel *requests;
+};
+
+static void on_command(void *ctx, const struct dram_channel *ch, int64_t cycle, const char *command, unsigned banks,
+                       uint32_t row, uint32_t id)
+{
+    const struct explain *e = ctx;
+    const bool pim = ch->pim_in_slots || banks == DRAM_ALL || strcmp(command, "PIM") == 0;
+    char where[32];
+    if (banks & (banks - 1))
+        (void)snprintf(where, sizeof where, "banks %04x", banks);
+    else
+        (void)snprintf(where, sizeof where, "bank %d", __builtin_ctz(banks));
+    const char *why = "its bank's row is open and every column rule has run out; first from the scan's start";
+    if (strcmp(command, "ACT") == 0)
+        why = pim ? "all banks of the PIM request that are closed open its row together"
+                  : "its bank is closed; tRP, tRC and tRRD have run out";
+    else if (strcmp(command, "PRE") == 0)
+        why = pim ? "all banks open on another row than the PIM request's close together"
+                  : "its bank is open on another row; tRAS, tRTP, tRTPL and tWTP have run out";
+    else if (strcmp(command, "PIM") == 0)
+        why = "all banks are open on its row and every column rule has run out";
+    (void)fprintf(e->file, "%s: cycle %lld: %s %s row %u for request %llu: %s mode, %d MEM and %d PIM waiting; %s\n",
+                  e->policy, (long long)cycle, command, where, row,
+                  (unsigned long long)(e->requests->ids ? e->requests->ids[id] : id),
+                  ch->mode == DRAM_PIM ? "PIM" : "MEM", ch->waiting[DRAM_MEM], ch->waiting[DRAM_PIM], why);
+}
+
+void dram_explain_attach(struct dram_channel *ch, const struct replay_job *job, const struct replay_policy *policy,
+                         const struct dram_stream_channel *requests)
+{
+    static _Thread_local struct explain e;
+    if (!job->explain || !job->explain_file)
+        return;
+    e = (struct explain){job->explain_file, policy->head->name, requests};
+    ch->explain = job->explain;
+    ch->on_command = on_command;
+    ch->on_command_ctx = &e;
+}

@@ -1,0 +1,341 @@
+#include "replay/dram/dram_stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/dram/dram_platform.h"
+#include "models/gpu/gpu.h"
+#include "trace/base/mem.h"
+#include "trace/event/dram_map.h"
+#include "trace/workloads/stream.h"
+
+enum { ATOMS_MAX = 4, CHANNELS_MAX = 4096 };
+
+/* What one input needs while it is read. */
+struct load {
+    struct dram_stream *stream;
+    const struct dram_platform *dram;
+    struct dram_map map;
+    bool packed;            /* addresses */
+    int64_t to_hz, from_hz; /* arrivals: time * to / from; from 0: as they are */
+    bool untimed;
+    uint64_t expected; /* records of the stream, 0: unknown */
+};
+
+static int64_t scale(const struct load *load, int64_t time)
+{
+    if (load->untimed || time < 0)
+        return 0;
+    if (!load->from_hz || load->from_hz == load->to_hz)
+        return time;
+    return (int64_t)((__int128)time * load->to_hz / load->from_hz);
+}
+
+static int channel_of(struct dram_stream *stream, uint32_t channel, struct err *err)
+{
+    if (channel < stream->channels)
+        return 0;
+    if (channel >= CHANNELS_MAX)
+        return err_set(err, "channel %u; expected at most %d", channel, CHANNELS_MAX - 1);
+    size_t cap = stream->channels;
+    const size_t had = stream->channels;
+    if (mem_grow((void **)&stream->channel, &cap, channel + 1, sizeof *stream->channel, err))
+        return -1;
+    memset(stream->channel + had, 0, (channel + 1 - had) * sizeof *stream->channel);
+    stream->channels = channel + 1;
+    return 0;
+}
+
+/* The first growth goes to what the input may hold at once, if that is not too much. */
+static int room_for_one(struct dram_stream_channel *c, uint64_t expected, struct err *err)
+{
+    enum { AT_ONCE = 1 << 24 };
+    const size_t need = c->cap || expected > AT_ONCE ? c->count + 1 : (size_t)(expected ? expected : 1);
+    return mem_grow((void **)&c->requests, &c->cap, need, sizeof *c->requests, err);
+}
+
+/* Ids are kept from the first one on that is not the request's position. */
+static int keep_id(struct dram_stream_channel *c, uint64_t id, struct err *err)
+{
+    if (c->ids_cap < c->cap) {
+        const bool first = !c->ids;
+        if (mem_grow((void **)&c->ids, &c->ids_cap, c->cap, sizeof *c->ids, err))
+            return -1;
+        for (size_t i = 0; first && i < c->count; i++)
+            c->ids[i] = i;
+    }
+    c->ids[c->count] = id;
+    return 0;
+}
+
+static int add(struct load *load, const struct record *r, uint8_t flags, struct err *err)
+{
+    const struct dram_addr a = load->packed ? dram_addr_unpack(r->addr) : dram_map_decode(&load->map, r->addr);
+    const uint64_t atoms =
+        r->bytes ? (r->bytes + (uint64_t)load->dram->atom_bytes - 1) / (uint64_t)load->dram->atom_bytes : 1;
+    if (a.bank >= (uint32_t)load->dram->banks)
+        return err_set(err, "request %llu is for bank %u; the platform has %lld banks", (unsigned long long)r->id,
+                       a.bank, (long long)load->dram->banks);
+    if (atoms > ATOMS_MAX && !(flags & DRAM_IS_PIM))
+        return err_set(err, "request %llu moves %llu bytes; expected at most %lld", (unsigned long long)r->id,
+                       (unsigned long long)r->bytes, (long long)load->dram->atom_bytes * ATOMS_MAX);
+    if (channel_of(load->stream, a.channel, err))
+        return err_at(err, "request %llu", (unsigned long long)r->id);
+    struct dram_stream_channel *c = &load->stream->channel[a.channel];
+    if (c->count >= UINT32_MAX - 1)
+        return err_set(err, "more than %u requests for channel %u", UINT32_MAX - 1, a.channel);
+    if (c->count == c->cap && room_for_one(c, load->expected, err))
+        return -1;
+    if ((c->ids || r->id != c->count) && keep_id(c, r->id, err))
+        return -1;
+    const bool pim = flags & DRAM_IS_PIM;
+    flags |= (uint8_t)(pim ? 1 : atoms);
+    if (r->flags & STREAM_L2_HIT) {
+        flags |= DRAM_L2_HIT;
+        load->stream->hits++;
+    }
+    c->requests[c->count++] =
+        (struct dram_request){scale(load, r->time), a.row, (uint16_t)a.column, (uint8_t)a.bank, flags};
+    c->class_count[pim]++;
+    load->stream->class_count[pim]++;
+    load->stream->count++;
+    return 0;
+}
+
+/* A mark of one channel (flags 1: in addr), or of all. */
+static void end_launch(struct dram_stream *stream, const struct record *r)
+{
+    const uint32_t only = r->flags & 1 ? dram_addr_unpack(r->addr).channel : UINT32_MAX;
+    stream->marked = true;
+    for (uint32_t i = 0; i < stream->channels; i++)
+        if (stream->channel[i].count && (only == UINT32_MAX || only == i))
+            stream->channel[i].requests[stream->channel[i].count - 1].flags |= DRAM_LAUNCH_END;
+}
+
+static int add_batch(struct load *load, const struct record *records, size_t n, struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct record *r = &records[i];
+        int rc = 0;
+        if (r->kind == RECORD_DRAM_READ)
+            rc = add(load, r, 0, err);
+        else if (r->kind == RECORD_DRAM_WRITE)
+            rc = add(load, r, DRAM_IS_WRITE, err);
+        else if (r->kind == RECORD_DRAM_WRITEBACK)
+            rc = add(load, r, DRAM_IS_WRITE | DRAM_IS_POSTED, err);
+        else if (r->kind == RECORD_PIM)
+            rc = add(load, r, DRAM_IS_WRITE | DRAM_IS_PIM, err);
+        else if (r->kind == RECORD_KERNEL_END)
+            end_launch(load->stream, r);
+        if (rc)
+            return -1;
+    }
+    return 0;
+}
+
+static int load_workload(struct load *load, const struct input *input, struct progress *progress, struct err *err)
+{
+    const struct workload_type *type = input->workload.type;
+    if (type->produces != WORKLOAD_REQUESTS || !type->next)
+        return err_set(err, "workload %s makes no DRAM requests; see 'offchip list workloads'", type->name);
+    load->packed = true;
+    struct stream_facts facts = {0};
+    if (type->ops) {
+        const struct stream_ops *ops = type->ops;
+        ops->facts(input->workload.state, &facts);
+    }
+    struct dram_stream *s = load->stream;
+    s->window = facts.window ? facts.window : s->window;
+    s->sms = facts.sms ? facts.sms : s->sms;
+    s->once |= facts.once;
+    s->synthetic |= facts.synthetic;
+    /* A workload's state is used up by next(): read a fresh one, so that an input can be read more than once. */
+    void *state = type->open(input->workload.params, err);
+    if (!state)
+        return -1;
+    struct record *records = mem_zalloc(STORE_BATCH, sizeof *records, err);
+    int rc = records ? 0 : -1;
+    for (size_t n = 1; !rc && n;) {
+        rc = type->next(state, records, STORE_BATCH, &n, err);
+        if (!rc)
+            rc = add_batch(load, records, n, err);
+        if (progress && atomic_load(&progress->cancelled))
+            rc = err_set(err, "cancelled");
+    }
+    free(records);
+    type->close(state);
+    return rc;
+}
+
+static bool holds_requests(const struct record *records, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (records[i].kind >= RECORD_DRAM_READ && records[i].kind <= RECORD_PIM)
+            return true;
+    return false;
+}
+
+static void choose_clock(struct load *load, const struct stream *stream, int64_t dram_hz, int64_t core_hz)
+{
+    load->from_hz = 0;
+    load->untimed = stream->unit == TIME_NONE;
+    if (stream->unit == TIME_NS)
+        load->from_hz = 1000000000;
+    else if (stream->unit == TIME_CYCLES && stream->clock_hz)
+        load->from_hz = stream->clock_hz;
+    else if (stream->unit == TIME_CYCLES && strcmp(stream->clock, "core") == 0)
+        load->from_hz = core_hz;
+    (void)dram_hz;
+}
+
+/* Whether a synthesised trace says what made it: then window and launches are known as for the workload. */
+static void facts_of_origin(struct dram_stream *s, const struct store *store)
+{
+    const char *spec = store_origin_get(store, "workload.spec");
+    struct workload w;
+    struct err ignored;
+    if (!spec || workload_open(&w, strncmp(spec, "synth:", 6) == 0 ? spec + 6 : spec, &ignored))
+        return;
+    struct stream_facts facts = {0};
+    if (w.type->produces == WORKLOAD_REQUESTS && w.type->ops)
+        ((const struct stream_ops *)w.type->ops)->facts(w.state, &facts);
+    s->window = facts.window ? facts.window : s->window;
+    s->sms = facts.sms ? facts.sms : s->sms;
+    s->once |= facts.once;
+    s->synthetic |= facts.synthetic;
+    workload_close(&w);
+}
+
+static int load_store(struct load *load, const struct input *input, int64_t dram_hz, int64_t core_hz,
+                      struct progress *progress, struct err *err)
+{
+    for (int i = 0; i < store_stream_count(input->store); i++) {
+        const struct stream *stream = store_stream(input->store, i);
+        struct store_cursor *cursor = store_cursor_open(input->store, i, err);
+        if (!cursor)
+            return -1;
+        load->packed = stream->space == ADDR_DRAM_PACKED;
+        load->expected = stream->records;
+        choose_clock(load, stream, dram_hz, core_hz);
+        const struct record *records;
+        size_t n;
+        int rc;
+        bool any = false;
+        while ((rc = store_cursor_next(cursor, &records, NULL, &n, err)) == 1) {
+            any |= holds_requests(records, n);
+            if (add_batch(load, records, n, err) || (progress && atomic_load(&progress->cancelled)))
+                rc = -1;
+            if (rc < 0)
+                break;
+        }
+        store_cursor_close(cursor);
+        if (rc < 0)
+            return -1;
+        load->stream->untimed |= any && load->untimed;
+    }
+    facts_of_origin(load->stream, input->store);
+    return 0;
+}
+
+/* --- order --- */
+
+struct sortable {
+    struct dram_request request;
+    uint64_t id;
+    uint32_t at;
+};
+
+static int by_arrival(const void *a, const void *b)
+{
+    const struct sortable *x = a, *y = b;
+    if (x->request.arrival != y->request.arrival)
+        return x->request.arrival < y->request.arrival ? -1 : 1;
+    const int px = (x->request.flags & DRAM_IS_PIM) != 0, py = (y->request.flags & DRAM_IS_PIM) != 0;
+    if (px != py)
+        return px - py;
+    return x->at < y->at ? -1 : 1;
+}
+
+/* Of one input the file's order counts where arrivals ascend; several inputs are merged, MEM first in ties. */
+static int sort_channel(struct dram_stream_channel *c, bool merge, struct err *err)
+{
+    bool sorted = true;
+    for (size_t i = 1; i < c->count && sorted; i++)
+        sorted = c->requests[i].arrival >= c->requests[i - 1].arrival;
+    if (sorted && !merge)
+        return 0;
+    struct sortable *s = mem_zalloc(c->count, sizeof *s, err);
+    if (!s)
+        return -1;
+    for (size_t i = 0; i < c->count; i++)
+        s[i] = (struct sortable){c->requests[i], c->ids ? c->ids[i] : i, (uint32_t)i};
+    qsort(s, c->count, sizeof *s, by_arrival);
+    if (!c->ids && mem_grow((void **)&c->ids, &c->ids_cap, c->count, sizeof *c->ids, err)) {
+        free(s);
+        return -1;
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        c->requests[i] = s[i].request;
+        c->ids[i] = s[i].id;
+    }
+    free(s);
+    return 0;
+}
+
+int dram_stream_load(struct dram_stream *stream, const struct input *inputs, size_t count, uint64_t take,
+                     const struct platform *platform, enum dram_clock clock, struct progress *progress, struct err *err)
+{
+    memset(stream, 0, sizeof *stream);
+    const struct dram_platform *dram = platform_section_get(platform, "dram");
+    const struct gpu *gpu = platform_section_get(platform, "gpu");
+    struct load load = {.stream = stream, .dram = dram};
+    load.to_hz = clock == DRAM_CLOCK_CORE ? gpu->clock_hz : dram->clock_hz;
+    if (dram_map_init(&load.map, dram->map, err))
+        return err_at(err, "[dram]");
+    size_t taken = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!(take >> i & 1))
+            continue;
+        taken++;
+        const int rc = inputs[i].store ? load_store(&load, &inputs[i], dram->clock_hz, gpu->clock_hz, progress, err)
+                                       : load_workload(&load, &inputs[i], progress, err);
+        if (rc) {
+            dram_stream_release(stream);
+            return err_at(err, "%s", inputs[i].spec);
+        }
+    }
+    for (uint32_t i = 0; i < stream->channels; i++)
+        if (sort_channel(&stream->channel[i], taken > 1, err)) {
+            dram_stream_release(stream);
+            return -1;
+        }
+    return 0;
+}
+
+int dram_stream_split(struct dram_stream *stream, struct err *err)
+{
+    for (uint32_t i = 0; i < stream->channels; i++) {
+        struct dram_stream_channel *c = &stream->channel[i];
+        size_t n[2] = {0, 0};
+        for (int k = 0; k < 2 && !c->class_ids[k]; k++)
+            if (!(c->class_ids[k] = mem_zalloc(c->class_count[k] + 1, sizeof **c->class_ids, err)))
+                return -1;
+        for (size_t r = 0; r < c->count; r++) {
+            const int k = (c->requests[r].flags & DRAM_IS_PIM) != 0;
+            c->class_ids[k][n[k]++] = (uint32_t)r;
+        }
+    }
+    return 0;
+}
+
+void dram_stream_release(struct dram_stream *stream)
+{
+    for (uint32_t i = 0; i < stream->channels; i++) {
+        free(stream->channel[i].requests);
+        free(stream->channel[i].ids);
+        free(stream->channel[i].class_ids[0]);
+        free(stream->channel[i].class_ids[1]);
+    }
+    free(stream->channel);
+    memset(stream, 0, sizeof *stream);
+}

@@ -1,0 +1,179 @@
+/* The engine against ground truth: the artifact's own controller driven with the same requests (fixtures/dram). */
+#include "replay/dram/dram.h"
+
+#include "replay/dram/dram_testing.h"
+
+static const char *const streams[] = {"x15_tiny", "m08_writebacks_32_128", "x01_lowmem_lowpim", "x10_onebank_pimcopy"};
+
+/* The truth's names and ours. */
+static const char *const truth[] = {"fcfs",         "mem_first",       "pim_first",   "frfcfs",
+                                    "frfcfs_cap32", "bliss_t4_i10000", "fr_rr_fcfs",  "gi_56_32",
+                                    "f3fs_256_256", "f3fs_64_64",      "f3fs_256_128"};
+static const char policies[] =
+    "fcfs,mem-first,pim-first,frfcfs,frfcfs-cap:cap=32,bliss:bug=1,frrr-fcfs,gather-issue,f3fs,"
+    "f3fs:mem_cap=64,pim_cap=64,f3fs:mem_cap=256,pim_cap=128";
+enum { POLICIES = 11 };
+
+static const char *stream_path(const char *name)
+{
+    static char path[128];
+    (void)snprintf(path, sizeof path, "fixtures/dram/%s.csv%s", name, strcmp(name, "x15_tiny") == 0 ? "" : ".xz");
+    return path;
+}
+
+/* Fields of a CSV line. */
+static int split(char *line, char *fields[], int most)
+{
+    int n = 0;
+    for (char *p = line; p && n < most; n++) {
+        fields[n] = p;
+        p = strchr(p, ',');
+        if (p)
+            *p++ = 0;
+    }
+    return n;
+}
+
+/* Compare --requests with the truth: one column group of four per policy there, one row per policy and request here. */
+static void check_requests(const char *stream, int vcs, const char *ours)
+{
+    char path[128];
+    struct err err;
+    (void)snprintf(path, sizeof path, "fixtures/dram/%s_direct_vc%d.csv.xz", stream, vcs);
+    static char expected[8192][POLICIES * 4][12];
+    struct source *source = source_open(path, &err);
+    ck_assert_msg(source != NULL, "%s", err.msg);
+    char *line, *fields[64];
+    size_t length, n = 0;
+    ck_assert_int_eq(source_line(source, &line, &length, &err), 1);
+    while (source_line(source, &line, &length, &err) == 1) {
+        ck_assert_int_eq(split(line, fields, 64), 1 + POLICIES * 4);
+        for (int k = 0; k < POLICIES * 4; k++)
+            (void)snprintf(expected[n][k], sizeof expected[n][k], "%s", fields[1 + k]);
+        ck_assert_uint_lt(++n, 8192);
+    }
+    source_close(source);
+    source = source_open(ours, &err);
+    ck_assert_msg(source != NULL, "%s", err.msg);
+    ck_assert_int_eq(source_line(source, &line, &length, &err), 1);
+    ck_assert_str_eq(line, "policy,id,enter,sched,col,done");
+    for (size_t row = 0; row < n * POLICIES; row++) {
+        ck_assert_int_eq(source_line(source, &line, &length, &err), 1);
+        if (line[0] == '"') /* the policy's name holds a comma */
+            line = strchr(line + 1, '"') + 1;
+        ck_assert_int_eq(split(line, fields, 64), 6);
+        ck_assert_uint_eq(strtoul(fields[1], NULL, 10), row % n);
+        for (int k = 0; k < 4; k++)
+            ck_assert_msg(strcmp(fields[2 + k], expected[row % n][row / n * 4 + (size_t)k]) == 0,
+                          "%s vc%d %s request %zu column %d: %s, expected %s", stream, vcs, truth[row / n], row % n, k,
+                          fields[2 + k], expected[row % n][row / n * 4 + (size_t)k]);
+    }
+    source_close(source);
+}
+
+/* Compare every summary row of the stream. */
+static void check_summary(const char *front, const char *stream, int vcs, const struct replay_result *result)
+{
+    static const char *const columns[][2] = {{"completed", "requests_out"},
+                                             {"sw_mem2pim", "switches_mem_to_pim"},
+                                             {"sw_pim2mem", "switches_pim_to_mem"},
+                                             {"switch_conflicts", "switch_conflicts"},
+                                             {"drain_cycles", "drain_cycles"},
+                                             {"pim_num", "pim_accesses"},
+                                             {"pim_hits", "pim_hits"},
+                                             {"n_act", "activates"},
+                                             {"n_pre", "precharges"},
+                                             {"n_col", "columns"},
+                                             {"total_cycles", "total_cycles"},
+                                             {"total_core_cycles", "total_cycles"},
+                                             {"total_dram_cycles", "dram_cycles"}};
+    char path[128];
+    struct err err;
+    (void)snprintf(path, sizeof path, "fixtures/dram/summary_%s.csv", front);
+    struct source *source = source_open(path, &err);
+    ck_assert_msg(source != NULL, "%s", err.msg);
+    char *line, *fields[64], *names[64], header[2048];
+    size_t length;
+    ck_assert_int_eq(source_line(source, &line, &length, &err), 1);
+    (void)snprintf(header, sizeof header, "%s", line);
+    const int n = split(header, names, 64);
+    int rows = 0;
+    while (source_line(source, &line, &length, &err) == 1) {
+        ck_assert_int_eq(split(line, fields, 64), n);
+        if (strcmp(fields[0], stream) != 0 || atoi(fields[2]) != vcs)
+            continue;
+        size_t run = 0;
+        while (strcmp(truth[run], fields[1]) != 0)
+            run++;
+        rows++;
+        for (int k = 0; k < n; k++)
+            for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+                if (strcmp(names[k], columns[c][0]) == 0)
+                    ck_assert_msg(outcome_get(&result->runs[run], columns[c][1])->whole == atoll(fields[k]),
+                                  "%s %s vc%d %s: %s %lld, expected %s", front, stream, vcs, fields[1], columns[c][1],
+                                  (long long)outcome_get(&result->runs[run], columns[c][1])->whole, fields[k]);
+    }
+    ck_assert_int_eq(rows, POLICIES);
+    source_close(source);
+}
+
+static void check_front(const char *front)
+{
+    for (size_t s = 0; s < sizeof streams / sizeof *streams; s++) {
+        char trace[256];
+        (void)snprintf(trace, sizeof trace, "%s", test_import(stream_path(streams[s]), "truth.offchip"));
+        const char *const specs[] = {trace};
+        for (int vcs = 1; vcs <= 2; vcs++) {
+            char set[64];
+            (void)snprintf(set, sizeof set, "front=%s,vcs=%d", front, vcs);
+            struct replay_result result;
+            const char *requests = testing_file("requests.csv");
+            test_replay(&result, specs, 1, set, policies, requests);
+            check_summary(front, streams[s], vcs, &result);
+            if (strcmp(front, "direct") == 0)
+                check_requests(streams[s], vcs, requests);
+            replay_release(&result);
+        }
+    }
+}
+
+START_TEST(direct_equals_the_artifacts_controller_request_by_request)
+{
+    check_front("direct");
+}
+END_TEST
+
+START_TEST(partition_equals_the_artifacts_memory_partition)
+{
+    check_front("partition");
+}
+END_TEST
+
+START_TEST(a_starved_run_is_a_result)
+{
+    const char *const specs[] = {"mem=synth:gpu-g2,cycles=3000", "pim=synth:pim-add,ops=60"};
+    struct replay_result result;
+    test_replay(&result, specs, 2, "front=direct,run_limit_cycles=500", "f3fs", NULL);
+    ck_assert_int_eq(outcome_get(&result.runs[0], "starved")->whole, 1);
+    ck_assert(test_real(&result, 0, "fairness_index") == 0);
+    ck_assert(!outcome_get(&result.runs[0], "mem_cycles")->known);
+    ck_assert_int_eq(outcome_get(&result.runs[0], "total_cycles")->whole, 500);
+    replay_release(&result);
+}
+END_TEST
+
+START_TEST(channels_are_independent)
+{
+    const char *const one[] = {"synth:pim-copy,ops=50"}, *const four[] = {"synth:pim-copy,ops=50,channels=4"};
+    struct replay_result a, b;
+    test_replay(&a, one, 1, "front=direct", "f3fs", NULL);
+    test_replay(&b, four, 1, "front=direct", "f3fs", NULL);
+    ck_assert(test_real(&a, 0, "total_cycles") == test_real(&b, 0, "total_cycles"));
+    ck_assert(4 * test_real(&a, 0, "columns") == test_real(&b, 0, "columns"));
+    replay_release(&a);
+    replay_release(&b);
+}
+END_TEST
+
+TEST_MAIN("dram", direct_equals_the_artifacts_controller_request_by_request,
+          partition_equals_the_artifacts_memory_partition, a_starved_run_is_a_result, channels_are_independent)

@@ -1,0 +1,103 @@
+/* Every dram figure from runs of the engine itself: the script holds what was run, and what is missing is said. */
+#include "replay/dram/dram_testing.h"
+#include "replay/figure/figures.h"
+
+static struct run_set set;
+
+static void run(const char *const *specs, size_t n, const char *settings, const char *policies)
+{
+    struct err err = {""};
+    struct replay_result result;
+    struct input inputs[2] = {0};
+    test_replay(&result, specs, n, settings, policies, NULL);
+    for (size_t i = 0; i < n; i++) {
+        inputs[i].spec = specs[i] + 4;
+        inputs[i].role = specs[i][0] == 'm' ? "mem" : "pim";
+    }
+    const struct replay_request request = {.engine = &engine_dram, .inputs = inputs, .input_count = n};
+    json_t *root = replay_to_json(&result, &request, &err);
+    ck_assert_msg(root && !run_set_add_json(&set, root, "test", &err), "%s", err.msg);
+    json_decref(root);
+    replay_release(&result);
+}
+
+static char *script_of(const char *name, const struct figure_input *input, struct err *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(figure_find(name));
+    const int rc = plot_script(figure_find(name), input, out, err);
+    (void)fclose(out);
+    if (!rc)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static const char *const pair[] = {"mem=synth:gpu-g2,cycles=4000", "pim=synth:pim-add,ops=40"};
+static const char *const alone[] = {"pim=synth:pim-add,ops=40"};
+
+START_TEST(figures_of_results_hold_every_policy_and_draw)
+{
+    static const char *const names[] = {"dram-fairness", "dram-throughput", "dram-switches",
+                                        "dram-ablation", "dram-llm",        "dram-character"};
+    run(pair, 2, "vcs=1", "frfcfs,f3fs");
+    run(pair, 2, "vcs=2", "frfcfs,f3fs");
+    run(alone, 1, "vcs=1", "f3fs");
+    const struct figure_input input = {.path = "r.json", .runs = &set};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct err err = {""};
+        char *script = script_of(names[i], &input, &err), file[64];
+        ck_assert_msg(script != NULL, "%s: %s", names[i], err.msg);
+        ck_assert_ptr_nonnull(strstr(script, i == 5 ? "pim-add" : "frfcfs"));
+        free(script);
+        (void)snprintf(file, sizeof file, "%s.svg", names[i]);
+        ck_assert_msg(!plot_draw(figure_find(names[i]), &input, testing_file(file), &err) ||
+                          strstr(err.msg, "not installed"),
+                      "%s", err.msg);
+    }
+    run_set_release(&set);
+}
+END_TEST
+
+START_TEST(sensitivity_needs_something_that_differs)
+{
+    struct err err = {""};
+    const struct figure_input input = {.path = "r.json", .runs = &set};
+    run(pair, 2, "vcs=1", "f3fs");
+    ck_assert_ptr_null(script_of("dram-sensitivity", &input, &err));
+    ck_assert_ptr_nonnull(strstr(err.msg, "differ in no cap"));
+    run(pair, 2, "vcs=1", "f3fs:mem_cap=64");
+    char *script = script_of("dram-sensitivity", &input, &err);
+    ck_assert_msg(script && strstr(script, "\n64 ") && strstr(script, "\n256 "), "%s", err.msg);
+    free(script);
+    run_set_release(&set);
+}
+END_TEST
+
+START_TEST(results_of_another_engine_are_refused)
+{
+    struct err err = {""};
+    const struct run_set none = {0};
+    const struct figure_input input = {.path = "r.json", .runs = &none};
+    ck_assert_ptr_null(script_of("dram-fairness", &input, &err));
+    ck_assert_ptr_nonnull(strstr(err.msg, "no run of the dram engine"));
+}
+END_TEST
+
+START_TEST(the_timeline_is_drawn_from_a_trace)
+{
+    struct err err = {""};
+    struct store *store = store_open(test_import("fixtures/dram/x01_lowmem_lowpim.csv.xz", "t.offchip"), &err);
+    ck_assert_msg(store != NULL, "%s", err.msg);
+    const struct figure_input input = {.path = "t.offchip", .store = store};
+    char *script = script_of("dram-timeline", &input, &err);
+    ck_assert_msg(script && strstr(script, "PIM mode"), "%s", err.msg);
+    free(script);
+    store_close(store);
+}
+END_TEST
+
+TEST_MAIN("figure_dram", figures_of_results_hold_every_policy_and_draw, sensitivity_needs_something_that_differs,
+          results_of_another_engine_are_refused, the_timeline_is_drawn_from_a_trace)

@@ -1,0 +1,243 @@
+/* Figures of the uvm engine from a recording: pages over time, and the locality of its batches. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/uvm/locality.h"
+#include "replay/figure/figure_uvm.h"
+#include "replay/uvm/uvm_recording.h"
+#include "trace/base/mem.h"
+
+/* Marks are gathered in the cells of this grid, about two pixels each: more could not be told apart, and a recording of
+ * millions of records still gives a script of bounded size. */
+enum { GRID_X = 450, GRID_Y = 225 };
+
+/* Kinds of marks. Pages that went to the GPU are drawn with the share of them that faulted. */
+enum layer { FAULTED, PREFETCHED, CPU_FAULT, BACK, EVICTED, USER, LAYERS };
+static const char *const layer_names[LAYERS] = {"",        "",         "the program's own prefetch", "back to the CPU",
+                                                "evicted", "CPU fault"};
+static const int layer_linetypes[LAYERS] = {0, 0, 2, 5, 8, 3};
+
+struct timeline {
+    const struct uvm_recording *recording;
+    double *base_mib; /* of each piece, on the y axis */
+    double height_mib;
+    int64_t begin_ns;
+    double span_ns;
+    float *cells; /* [layer][y][x]: pages */
+    size_t early; /* CPU faults before the first migration */
+    FILE *script;
+};
+
+/* The span of everything drawn: from the first migration to the last record. */
+static void find_span(struct timeline *t)
+{
+    const struct uvm_recording *r = t->recording;
+    int64_t lo = r->events[0].start_ns, hi = lo;
+    for (size_t e = 0; e < r->event_count; e++)
+        hi = r->events[e].end_ns > hi ? r->events[e].end_ns : hi;
+    for (size_t i = 0; i < r->cpu_fault_count; i++)
+        hi = r->cpu_faults[i].time_ns > hi ? r->cpu_faults[i].time_ns : hi;
+    t->begin_ns = lo;
+    t->span_ns = hi > lo ? (double)hi - (double)lo : 1;
+}
+
+static void mark(struct timeline *t, enum layer layer, int64_t time_ns, uint64_t addr, float pages)
+{
+    const struct uvm_recording *r = t->recording;
+    const struct uvm_piece *piece = uvm_recording_piece(r, addr);
+    if (!piece || time_ns < t->begin_ns)
+        return;
+    double mib = t->base_mib[piece - r->pieces] + (double)(addr - piece->start) / 1048576;
+    size_t x = (size_t)(((double)time_ns - (double)t->begin_ns) / t->span_ns * (GRID_X - 1));
+    size_t y = (size_t)(mib / t->height_mib * (GRID_Y - 1));
+    if (x < GRID_X && y < GRID_Y)
+        t->cells[((size_t)layer * GRID_Y + y) * GRID_X + x] += pages;
+}
+
+static enum layer layer_of(const struct uvm_event *event, const struct migration *m)
+{
+    switch (event->kind) {
+    case UVM_EVENT_BATCH:
+        return m->cause == RECORD_CAUSE_PREFETCH ? PREFETCHED : FAULTED;
+    case UVM_EVENT_USER_IN:
+        return USER;
+    case UVM_EVENT_EVICT:
+        return EVICTED;
+    default:
+        return BACK;
+    }
+}
+
+static void mark_all(struct timeline *t)
+{
+    const struct uvm_recording *r = t->recording;
+    uint64_t step = (uint64_t)(t->height_mib * 1048576 / GRID_Y / 2) + UVM_PAGE_BYTES;
+    for (size_t e = 0; e < r->event_count; e++)
+        for (size_t v = r->events[e].first; v < r->events[e].first + r->events[e].count; v++)
+            for (uint32_t i = 0; i < r->visits[v].count; i++) {
+                const struct migration *m = &r->visits[v].migrations[i];
+                for (uint64_t at = 0; at < m->bytes; at += step) {
+                    uint64_t part = m->bytes - at < step ? m->bytes - at : step;
+                    mark(t, layer_of(&r->events[e], m), m->start_ns, m->addr + at, (float)part / UVM_PAGE_BYTES);
+                }
+            }
+    for (size_t i = 0; i < r->cpu_fault_count; i++) {
+        t->early += r->cpu_faults[i].time_ns < t->begin_ns;
+        mark(t, CPU_FAULT, r->cpu_faults[i].time_ns, r->cpu_faults[i].addr, 1);
+    }
+}
+
+/* Where each piece stands on the y axis: pieces follow each other without the gaps of the address space. */
+static int stack_pieces(struct timeline *t, struct err *err)
+{
+    const struct uvm_recording *r = t->recording;
+    t->base_mib = mem_zalloc(r->piece_count + 1, sizeof *t->base_mib, err);
+    t->cells = t->base_mib ? mem_zalloc((size_t)LAYERS * GRID_X * GRID_Y, sizeof *t->cells, err) : NULL;
+    if (!t->cells)
+        return -1;
+    size_t gaps = 0;
+    for (size_t p = 0; p < r->piece_count; p++) {
+        if (p && r->pieces[p].start != r->pieces[p - 1].end && gaps++ < 64)
+            (void)fprintf(t->script,
+                          "set arrow from graph 0, first %.4f to graph 1, first %.4f nohead dashtype 3 "
+                          "linecolor rgb '#888888'\n",
+                          t->height_mib, t->height_mib);
+        t->base_mib[p] = t->height_mib;
+        t->height_mib += (double)(r->pieces[p].end - r->pieces[p].start) / 1048576;
+    }
+    return 0;
+}
+
+/* One line for each cell of a layer that is not empty: ms, MiB, share faulted. How many. */
+static size_t layer_data(struct timeline *t, enum layer layer)
+{
+    size_t count = 0;
+    (void)fprintf(t->script, "$d%d << EOD\n", (int)layer);
+    for (size_t y = 0; y < GRID_Y; y++)
+        for (size_t x = 0; x < GRID_X; x++) {
+            size_t i = y * GRID_X + x, plane = (size_t)GRID_X * GRID_Y;
+            float pages = t->cells[layer * plane + i], other = layer == FAULTED ? t->cells[PREFETCHED * plane + i] : 0;
+            if (pages + other <= 0)
+                continue;
+            (void)fprintf(t->script, "%.6g %.6g %.3g\n", ((double)x + 0.5) / GRID_X * t->span_ns / 1e6,
+                          ((double)y + 0.5) / GRID_Y * t->height_mib, (double)(pages / (pages + other)));
+            count++;
+        }
+    (void)fprintf(t->script, "NaN NaN NaN\nEOD\n");
+    return count;
+}
+
+static int draw_timeline(struct timeline *t, struct err *err)
+{
+    if (stack_pieces(t, err))
+        return -1;
+    find_span(t);
+    mark_all(t);
+    size_t cells[LAYERS] = {0};
+    for (int l = 0; l < LAYERS; l++)
+        if (l != PREFETCHED) /* drawn with the faulted ones */
+            cells[l] = layer_data(t, (enum layer)l);
+    (void)fprintf(t->script, "set title 'Pages over time'\nset xlabel \"ms since the first migration");
+    if (t->early)
+        (void)fprintf(t->script, " (%zu CPU faults before it are not shown)", t->early);
+    (void)fprintf(t->script,
+                  "\"\nset ylabel 'MiB of managed memory, in address order'\nset key top left\n"
+                  "set xrange [0:%.6g]\nset yrange [0:%.6g]\nset cbrange [0:1]\n"
+                  "set palette defined (0 '#56B4E9', 0.5 '#8C7BA6', 1 '#D55E00')\n"
+                  "set cblabel 'share of pages that faulted (the rest: prefetched)'\n"
+                  "plot $d0 using 1:2:3 with points palette pointtype 5 pointsize 0.25 notitle",
+                  t->span_ns / 1e6, t->height_mib);
+    for (int l = CPU_FAULT; l < LAYERS; l++)
+        if (cells[l])
+            (void)fprintf(
+                t->script,
+                ", $d%d using 1:2 with points linetype %d pointtype 5 pointsize 0.25 notitle, NaN with points "
+                "linetype %d pointtype 5 title \"%s\"",
+                l, layer_linetypes[l], layer_linetypes[l], layer_names[l]);
+    (void)fputc('\n', t->script);
+    return 0;
+}
+
+/* Load the recording or say what is missing. */
+static int open_recording(struct uvm_recording *r, const struct figure_input *input, struct err *err)
+{
+    if (uvm_recording_load(r, input->store, (struct recording){RECORDING_ANY, RECORDING_ANY}, err))
+        return -1;
+    if (r->event_count)
+        return 0;
+    uvm_recording_release(r);
+    return err_set(err, "%s holds no migrations", input->path);
+}
+
+static int write_timeline(const struct figure_input *input, FILE *script, struct err *err)
+{
+    struct uvm_recording recording;
+    if (open_recording(&recording, input, err))
+        return -1;
+    struct timeline t = {.recording = &recording, .script = script};
+    int rc = draw_timeline(&t, err);
+    free(t.base_mib);
+    free(t.cells);
+    uvm_recording_release(&recording);
+    return rc;
+}
+
+/* R of windows of 20 batches as they come, one line of data each; how many. */
+static size_t ratio_data(const struct uvm_recording *r, FILE *script, struct uvm_locality *window)
+{
+    struct uvm_batch_block blocks[4096];
+    size_t points = 0, batches = 0;
+    for (size_t e = 0; e < r->event_count; e++) {
+        const struct uvm_event *event = &r->events[e];
+        if (event->kind != UVM_EVENT_BATCH)
+            continue;
+        size_t n = 0;
+        for (size_t v = event->first; v < event->first + event->count && n < sizeof blocks / sizeof *blocks; v++)
+            blocks[n++] = (struct uvm_batch_block){.number = r->visits[v].piece, .faults = 1};
+        uvm_locality_add(window, &(struct uvm_batch){.blocks = blocks, .block_count = n});
+        batches++;
+        if (window->batches == 20) { /* lee-2026, section II-A: batches of a routine, at most */
+            (void)fprintf(script, "%zu %.9g\n", batches, uvm_locality_r(window));
+            points++;
+            uvm_locality_next(window);
+        }
+    }
+    return points;
+}
+
+static int write_locality(const struct figure_input *input, FILE *script, struct err *err)
+{
+    if (!input->store)
+        return figure_uvm_locality_results(input, script, err);
+    struct uvm_recording recording;
+    if (open_recording(&recording, input, err))
+        return -1;
+    struct uvm_locality *window = mem_zalloc(1, sizeof *window, err);
+    int rc = window ? 0 : -1;
+    if (rc == 0) {
+        (void)fprintf(script, "$r << EOD\n");
+        if (!ratio_data(&recording, script, window))
+            rc = err_set(err, "%s holds fewer than 20 fault batches", input->path);
+        (void)fprintf(script,
+                      "EOD\nset title 'Locality of fault batches, as recorded'\nset logscale y\nset format y '%%g'\n"
+                      "set xlabel 'batch'\nset ylabel 'R: distinct VA blocks / batches, windows of 20'\n"
+                      "set key outside right top\nstats $r using 2 nooutput\nset style fill solid 0.3\n"
+                      "plot $r using 1:(STATS_lo_quartile):(STATS_up_quartile) with filledcurves linetype 1 "
+                      "title 'quartiles', $r using 1:2 with linespoints linetype 1 pointsize 0.5 title 'R', "
+                      "$r using 1:(STATS_median) with lines linetype 4 title sprintf('median %%.3g', STATS_median)\n");
+    }
+    free(window);
+    uvm_recording_release(&recording);
+    return rc;
+}
+
+const struct figure figure_uvm_timeline = {
+    "uvm-timeline", "pages of a recording over time, by cause", "ours", FIGURE_TRACE, 1100, 560, write_timeline};
+const struct figure figure_uvm_locality = {"uvm-locality",
+                                           "R, distinct VA blocks / batches: a box per case, or a recording's windows",
+                                           "lee-2026, figure 1",
+                                           FIGURE_RESULTS | FIGURE_TRACE,
+                                           1000,
+                                           480,
+                                           write_locality};

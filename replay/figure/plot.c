@@ -1,0 +1,163 @@
+#include "replay/figure/plot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+const struct figure *figure_find(const char *name)
+{
+    for (size_t i = 0; figures[i]; i++)
+        if (strcmp(figures[i]->name, name) == 0)
+            return figures[i];
+    return NULL;
+}
+
+/* Okabe and Ito's eight colours. */
+static const char style[] = "set encoding utf8\n"
+                            "set grid ytics linecolor rgb '#dddddd' linewidth 1\n"
+                            "set border 3 linecolor rgb '#444444'\n"
+                            "set tics nomirror\n"
+                            "set key top left reverse Left samplen 1.5\n"
+                            "set linetype 1 linecolor rgb '#0072B2' linewidth 2 pointtype 7\n"
+                            "set linetype 2 linecolor rgb '#E69F00' linewidth 2 pointtype 5\n"
+                            "set linetype 3 linecolor rgb '#009E73' linewidth 2 pointtype 9\n"
+                            "set linetype 4 linecolor rgb '#D55E00' linewidth 2 pointtype 11\n"
+                            "set linetype 5 linecolor rgb '#CC79A7' linewidth 2 pointtype 13\n"
+                            "set linetype 6 linecolor rgb '#56B4E9' linewidth 2 pointtype 6\n"
+                            "set linetype 7 linecolor rgb '#F0E442' linewidth 2 pointtype 4\n"
+                            "set linetype 8 linecolor rgb '#000000' linewidth 2 pointtype 8\n"
+                            "set linetype cycle 8\n";
+
+int plot_script(const struct figure *figure, const struct figure_input *input, FILE *out, struct err *err)
+{
+    (void)fprintf(out, "# offchip figure %s: %s\n", figure->name, figure->summary);
+    (void)fputs(style, out);
+    if (figure->write(input, out, err))
+        return err_at(err, "figure %s", figure->name);
+    return 0;
+}
+
+void plot_quote(FILE *script, const char *text)
+{
+    (void)fputc('"', script);
+    for (const char *p = text; *p; p++) {
+        if (strchr("\"\\$`", *p))
+            (void)fprintf(script, "\\%c", *p);
+        else if (strchr("_^@&~{}", *p)) /* enhanced text mode's own signs */
+            (void)fprintf(script, "\\\\%c", *p);
+        else if ((unsigned char)*p < ' ')
+            (void)fputc('?', script);
+        else
+            (void)fputc(*p, script);
+    }
+    (void)fputc('"', script);
+}
+
+static const char *terminal(const char *path, const struct figure *figure, char *buf, size_t size)
+{
+    const char *dot = strrchr(path, '.');
+    if (dot && strcmp(dot, ".svg") == 0)
+        (void)snprintf(buf, size,
+                       "set terminal svg size %d,%d dynamic enhanced font 'sans,13' background rgb 'white'\n",
+                       figure->width, figure->height);
+    else if (dot && strcmp(dot, ".png") == 0)
+        (void)snprintf(buf, size, "set terminal pngcairo size %d,%d enhanced font 'sans,11'\n", figure->width,
+                       figure->height);
+    else if (dot && strcmp(dot, ".pdf") == 0)
+        (void)snprintf(buf, size, "set terminal pdfcairo size %.2fin,%.2fin enhanced font 'sans,10'\n",
+                       figure->width / 96.0, figure->height / 96.0);
+    else
+        return NULL;
+    return buf;
+}
+
+bool plot_can_draw(const char *path)
+{
+    static const struct figure any = {.name = ""};
+    char term[256];
+    return terminal(path, &any, term, sizeof term) != NULL;
+}
+
+/* Run gnuplot on `script`; what it says on stderr goes to *err. */
+static int run_gnuplot(const char *script, struct err *err)
+{
+    int fds[2];
+    if (pipe(fds))
+        return err_set(err, "cannot make a pipe: %s", strerror(errno));
+    pid_t pid = fork();
+    if (pid == 0) {
+        int null = open("/dev/null", O_RDWR);
+        (void)dup2(null, STDIN_FILENO);
+        (void)dup2(null, STDOUT_FILENO);
+        (void)dup2(fds[1], STDERR_FILENO);
+        (void)close(fds[0]);
+        (void)execlp("gnuplot", "gnuplot", script, (char *)NULL);
+        _exit(127);
+    }
+    (void)close(fds[1]);
+    char said[300] = "";
+    size_t n = 0;
+    for (;;) {
+        char rest[256];
+        size_t room = sizeof said - 1 - n;
+        ssize_t got = read(fds[0], room ? said + n : rest, room ? room : sizeof rest);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        n += room ? (size_t)got : 0;
+    }
+    said[n] = 0;
+    (void)close(fds[0]);
+    int status = 0;
+    if (pid < 0 || waitpid(pid, &status, 0) < 0)
+        return err_set(err, "cannot start gnuplot: %s", strerror(errno));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        return err_set(err, "gnuplot is not installed (Debian package gnuplot-nox)");
+    if (!WIFEXITED(status) || WEXITSTATUS(status))
+        return err_set(err, "gnuplot failed: %s", said);
+    return 0;
+}
+
+static int draw(const struct figure *figure, const struct figure_input *input, FILE *script, const char *script_path,
+                const char *output, const char *term, struct err *err)
+{
+    (void)fputs(term, script);
+    (void)fputs("set output '", script);
+    for (const char *p = output; *p; p++) /* inside single quotes only the quote itself is special */
+        (void)fprintf(script, *p == '\'' ? "''" : "%c", *p);
+    (void)fputs("'\n", script);
+    if (plot_script(figure, input, script, err))
+        return -1;
+    (void)fputs("\nset output\n", script);
+    if (fflush(script) || ferror(script))
+        return err_set(err, "cannot write '%s': %s", script_path, strerror(errno));
+    return run_gnuplot(script_path, err);
+}
+
+int plot_draw(const struct figure *figure, const struct figure_input *input, const char *path, struct err *err)
+{
+    char term[256], script_path[] = "/tmp/offchip-plot-XXXXXX", part[4096];
+    for (const char *p = path; *p; p++) /* a new line would end gnuplot's string, and the rest be commands */
+        if ((unsigned char)*p < ' ')
+            return err_set(err, "the name of the figure's file has a control character in it");
+    if (!terminal(path, figure, term, sizeof term))
+        return err_set(err, "'%s' should end in .svg, .png or .pdf", path);
+    if ((size_t)snprintf(part, sizeof part, "%s.part", path) >= sizeof part)
+        return err_set(err, "the path '%.100s...' is too long", path);
+    int fd = mkstemp(script_path);
+    FILE *script = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!script)
+        return err_set(err, "cannot write '%s': %s", script_path, strerror(errno));
+    int rc = draw(figure, input, script, script_path, part, term, err);
+    (void)fclose(script);
+    (void)unlink(script_path);
+    if (!rc && rename(part, path))
+        rc = err_set(err, "cannot write '%s': %s", path, strerror(errno));
+    if (rc)
+        (void)unlink(part);
+    return rc;
+}

@@ -1,0 +1,52 @@
+/* plot: figures by gnuplot. A figure is one file in replay/figure/ (figure_X.c) and one line in figures[]; it writes
+ * gnuplot commands with its data inline, and nothing about terminals or output files: that is done here, for SVG, PNG
+ * and PDF alike, and `--script` prints the same script for people to change. */
+#ifndef REPLAY_FIGURE_PLOT_H
+#define REPLAY_FIGURE_PLOT_H
+
+#include <stdio.h>
+
+#include "replay/results/runs.h"
+#include "trace/store/store.h"
+
+/* What a figure is drawn from. */
+enum figure_kind {
+    FIGURE_RESULTS = 1, /* results files or JSON of `replay` */
+    FIGURE_TRACE = 2,   /* one trace */
+    FIGURE_SPEC = 4,    /* something else named on the command line: a graph, a task file, "platform" */
+};
+
+struct figure_input {
+    const char *path;           /* the first file as given */
+    const struct run_set *runs; /* FIGURE_RESULTS */
+    struct store *store;        /* FIGURE_TRACE, opened read-only */
+};
+
+struct figure {
+    const char *name;    /* "uvm-speedup" */
+    const char *summary; /* one line for `offchip list figures` */
+    const char *source;  /* which published figure it mirrors, or "ours" */
+    int kinds;           /* enum figure_kind, or-ed */
+    int width, height;   /* pixels at 96 dpi */
+    /* Write the script. Nothing to draw is an error that says what is missing. */
+    int (*write)(const struct figure_input *input, FILE *script, struct err *err);
+};
+
+extern const struct figure *const figures[]; /* ends with NULL */
+
+const struct figure *figure_find(const char *name);
+
+/* The script: common style (fonts, grid, line types 1 to 8 in colours that colour-blind people can tell apart), then
+ * the figure's own. */
+int plot_script(const struct figure *figure, const struct figure_input *input, FILE *out, struct err *err);
+
+/* Whether the name of a file to draw into ends in .svg, .png or .pdf. */
+bool plot_can_draw(const char *path);
+
+/* Draw into `path` by its ending: .svg, .png or .pdf. The file is made whole or not at all. */
+int plot_draw(const struct figure *figure, const struct figure_input *input, const char *path, struct err *err);
+
+/* Write text as a gnuplot string in double quotes, with nothing in it active (no enhanced markup, no escapes). */
+void plot_quote(FILE *script, const char *text);
+
+#endif

@@ -1,0 +1,79 @@
+#include "replay/figure/plot.h"
+
+#include "trace/base/testing.h"
+
+static int line(const struct figure_input *input, FILE *script, struct err *err)
+{
+    if (!input->path)
+        return err_set(err, "nothing to draw");
+    (void)fputs("set title ", script);
+    plot_quote(script, input->path);
+    (void)fputs("\n$d << EOD\n1 1\n2 4\nEOD\nplot $d with linespoints title 'x'\n", script);
+    return 0;
+}
+
+static int broken(const struct figure_input *input, FILE *script, struct err *err)
+{
+    (void)input;
+    (void)err;
+    (void)fputs("plot nosuchfunction(\n", script);
+    return 0;
+}
+
+static const struct figure good = {"good", "a line", "ours", FIGURE_SPEC, 640, 480, line};
+static const struct figure bad = {"bad", "a mistake", "ours", FIGURE_SPEC, 640, 480, broken};
+
+static long size_of(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return -1;
+    (void)fseek(f, 0, SEEK_END);
+    long n = ftell(f);
+    (void)fclose(f);
+    return n;
+}
+
+START_TEST(a_figure_is_drawn_in_every_format)
+{
+    static const char *const names[] = {"it's a plot.svg", "a.png", "a.pdf"};
+    struct figure_input input = {.path = "bytes_read \"$(id)\" `id` {x}^2"};
+    for (size_t i = 0; i < 3; i++) {
+        struct err err = {""};
+        const char *path = testing_file(names[i]);
+        ck_assert_msg(plot_draw(&good, &input, path, &err) == 0, "%s", err.msg);
+        ck_assert_int_gt(size_of(path), 500);
+    }
+}
+END_TEST
+
+START_TEST(failures_leave_no_file_and_say_why)
+{
+    struct figure_input input = {.path = "x"};
+    struct err err = {""};
+    const char *path = testing_file("b.svg");
+    ck_assert_int_eq(plot_draw(&bad, &input, path, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "gnuplot failed"));
+    ck_assert_int_eq(size_of(path), -1);
+    input.path = NULL;
+    ck_assert_int_eq(plot_draw(&good, &input, path, &err), -1);
+    ck_assert_str_eq(err.msg, "figure good: nothing to draw");
+    ck_assert_int_eq(plot_draw(&good, &input, "a.bmp", &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, ".svg, .png or .pdf"));
+}
+END_TEST
+
+START_TEST(text_cannot_act_as_gnuplot_code)
+{
+    char *text;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    plot_quote(f, "a\"; system('id') $x `y` b_c\n");
+    (void)fclose(f);
+    ck_assert_str_eq(text, "\"a\\\"; system('id') \\$x \\`y\\` b\\\\_c?\"");
+    free(text);
+}
+END_TEST
+
+TEST_MAIN("plot", a_figure_is_drawn_in_every_format, failures_leave_no_file_and_say_why,
+          text_cannot_act_as_gnuplot_code)

@@ -1,0 +1,207 @@
+/* placement: the engine. Tasks under a placement each, one after another or co-run; bounds run at both ends. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "replay/placement/placement_set.h"
+#include "replay/run/engine.h"
+
+struct settings {
+    int64_t mode;         /* 0 serial, 1 corun */
+    int64_t penalty_rule; /* enum placement_penalty */
+};
+
+static const struct param settings[] = {
+    PARAM_CHOICE_ROW(settings, mode, "serial|corun", 0, "one task after another, or pairs that overlap"),
+    PARAM_CHOICE_ROW(settings, penalty_rule, "printed|physical", 0, "which way round equation 7 is read"),
+    {0}};
+
+static const struct metric metrics[] = {
+    {"time_ns", METRIC_REAL, METRIC_SUM, "end of the last task"},
+    {"speedup_ratio", METRIC_REAL, METRIC_GEOMEAN, "time of the baseline / time"},
+    {"mean_response_ns", METRIC_REAL, METRIC_MEAN, "mean over tasks of finish minus arrival"},
+    {"overhead_ns", METRIC_REAL, METRIC_SUM, "O_D, O_M or O_H of every task by its placement"},
+    {"footprint_bytes", METRIC_REAL, METRIC_MAX,
+     "largest sum of bytes held at once; copied buffers count twice under device memory"},
+    {"gpu_utilization_ratio", METRIC_REAL, METRIC_MEAN, "time in kernel execution / time"},
+    {"overlap_ns", METRIC_REAL, METRIC_SUM, "execution hidden in idle periods"},
+    {"pairs", METRIC_INT, METRIC_SUM, "co-run pairs"},
+    {"tasks", METRIC_INT, METRIC_SUM, "tasks"},
+    {"tasks_device", METRIC_INT, METRIC_SUM, "of them under device memory"},
+    {"tasks_managed", METRIC_INT, METRIC_SUM, "of them under managed memory"},
+    {"tasks_pinned", METRIC_INT, METRIC_SUM, "of them under host-pinned memory"},
+    {"source_agreement_ratio", METRIC_REAL, METRIC_MEAN,
+     "tasks placed as their source placed them / tasks it speaks of"},
+    {"prediction_error_ratio", METRIC_REAL, METRIC_GEOMEAN,
+     "geometric mean over measured tasks of |predicted / measured - 1|"},
+    {0}};
+
+static const struct policy_head *const heads[] = {&placement_device.head, &placement_managed.head,
+                                                  &placement_pinned.head, &placement_auto.head, NULL};
+
+static void put(struct outcome *run, const char *name, double lo, double hi)
+{
+    if (lo == hi)
+        outcome_real(run, name, lo);
+    else
+        outcome_interval(run, name, fmin(lo, hi), fmax(lo, hi));
+}
+
+static void put_counts(struct outcome *run, const struct placement_tasks *tasks, const struct placement_set *end)
+{
+    static const char *const names[] = {"tasks_device", "tasks_managed", "tasks_pinned"};
+    int64_t counts[PLACEMENTS] = {0};
+    size_t spoken = 0, agreed = 0;
+    for (size_t i = 0; i < tasks->count; i++) {
+        counts[end->choice[i]]++;
+        const char *source = tasks->tasks[i].lo.source_policy;
+        spoken += source != NULL;
+        agreed += source && strcmp(source, placement_name(end->choice[i])) == 0;
+    }
+    for (size_t p = 0; p < PLACEMENTS; p++)
+        outcome_int(run, names[p], counts[p]);
+    outcome_int(run, "tasks", (int64_t)tasks->count);
+    outcome_int(run, "pairs", (int64_t)end->schedule.pairs);
+    if (spoken)
+        outcome_real(run, "source_agreement_ratio", (double)agreed / (double)spoken);
+}
+
+static void put_error(struct outcome *run, const struct placement_tasks *tasks, const struct placement_set *end)
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < tasks->count; i++) {
+        const struct placement_keys *k = &tasks->tasks[i].lo;
+        const double measured[] = {k->measured_device_ms, k->measured_managed_ms, k->measured_pinned_ms};
+        double ms = measured[end->choice[i]];
+        if (ms <= 0)
+            continue;
+        /* A perfect prediction would end a geometric mean: errors below one in ten thousand count as that. */
+        sum += log(fmax(fabs(schedule_alone_ms(&end->tasks[i]) / ms - 1), 1e-4));
+        n++;
+    }
+    if (n)
+        outcome_real(run, "prediction_error_ratio", exp(sum / (double)n));
+}
+
+static void note_tasks(struct outcome *run, const struct placement_tasks *tasks, const struct placement_set *lo,
+                       const struct placement_set *hi)
+{
+    for (size_t i = 0; i < tasks->count && i < 64; i++) {
+        const struct placement_task *t = &tasks->tasks[i];
+        char pinned[96] = "(10) n/a: L2 figures unknown", source[96] = "";
+        if (!t->no_l2)
+            (void)snprintf(pinned, sizeof pinned, "(10) %+.4g ms", lo->overheads[i].margin_pinned);
+        if (t->lo.source_policy)
+            (void)snprintf(source, sizeof source, "; its source chose %s: %s", t->lo.source_policy,
+                           strcmp(t->lo.source_policy, placement_name(lo->choice[i])) == 0 ? "agrees" : "disagrees");
+        if (lo->choice[i] == hi->choice[i])
+            outcome_note(run, "task %s: %s; margins (9) %+.4g ms, %s%s", t->name, placement_name(lo->choice[i]),
+                         lo->overheads[i].margin_managed, pinned, source);
+        else
+            outcome_note(run, "task %s: %s at the lower bounds, %s at the upper; margins (9) %+.4g to %+.4g ms, %s%s",
+                         t->name, placement_name(lo->choice[i]), placement_name(hi->choice[i]),
+                         lo->overheads[i].margin_managed, hi->overheads[i].margin_managed, pinned, source);
+    }
+}
+
+static void note_guideline_2(struct outcome *run, const struct placement_tasks *tasks, const struct placement_set *end)
+{
+    double device = 0, other = 0;
+    for (size_t i = 0; i < tasks->count; i++)
+        *(end->choice[i] == PLACEMENT_DEVICE ? &device : &other) += (double)tasks->tasks[i].lo.kernels;
+    outcome_note(run, "guideline (11): %.0f managed and pinned kernels, %.0f device kernels: %s", other, device,
+                 guideline_2(other, device) ? "holds"
+                 : device == 0              ? "broken, no task is left under device memory (the source's own exception)"
+                                            : "broken");
+}
+
+static void note_inputs(struct outcome *run, const struct placement_tasks *tasks)
+{
+    for (size_t i = 0; i < tasks->count; i++)
+        if (tasks->tasks[i].recorded)
+            outcome_note(run,
+                         "task %s: copies, kernels and durations are recorded; bytes touched by kernels and dirty "
+                         "launches are bounded; L2 figures are not in a recording",
+                         tasks->tasks[i].name);
+}
+
+static int run_policy(const struct placement_tasks *tasks, const struct replay_policy *use,
+                      const struct placement_platform *hw, const struct settings *how, struct outcome *run,
+                      struct err *err)
+{
+    const struct placement_policy *policy = (const struct placement_policy *)use->head;
+    for (size_t i = 0; i < tasks->count && policy == &placement_pinned; i++)
+        if (tasks->tasks[i].no_l2) {
+            outcome_note(run,
+                         "refused: task %s has no l2_instructions, and pinned memory costs what its cache hits "
+                         "become",
+                         tasks->tasks[i].name);
+            return 0;
+        }
+    enum placement_penalty rule = (enum placement_penalty)how->penalty_rule;
+    struct placement_set lo, hi;
+    int rc = placement_set_init(&lo, tasks->count, err);
+    rc = placement_set_init(&hi, tasks->count, err) || rc ? -1 : 0;
+    if (!rc)
+        rc = placement_set_run(&lo, tasks, false, policy, use->params, hw, rule, how->mode == 1, err);
+    if (!rc)
+        rc = placement_set_run(&hi, tasks, true, policy, use->params, hw, rule, how->mode == 1, err);
+    if (!rc) {
+        put(run, "time_ns", lo.schedule.end_ms * 1e6, hi.schedule.end_ms * 1e6);
+        put(run, "mean_response_ns", lo.schedule.mean_response_ms * 1e6, hi.schedule.mean_response_ms * 1e6);
+        put(run, "overhead_ns", lo.overhead_ms * 1e6, hi.overhead_ms * 1e6);
+        put(run, "footprint_bytes", lo.schedule.peak_bytes, hi.schedule.peak_bytes);
+        put(run, "gpu_utilization_ratio", lo.schedule.busy_ms / lo.schedule.end_ms,
+            hi.schedule.busy_ms / hi.schedule.end_ms);
+        put(run, "overlap_ns", lo.overlap_ms * 1e6, hi.overlap_ms * 1e6);
+        put_counts(run, tasks, &lo);
+        put_error(run, tasks, &lo);
+        if (fmax(lo.schedule.peak_bytes, hi.schedule.peak_bytes) > (double)hw->memory_bytes)
+            outcome_note(run, "fails: the tasks hold more than the %.3g GB of the platform",
+                         (double)hw->memory_bytes / 1e9);
+        note_inputs(run, tasks);
+        if (policy->yields)
+            note_tasks(run, tasks, &lo, &hi);
+        if (policy->yields && how->mode == 1)
+            note_guideline_2(run, tasks, &lo);
+    }
+    placement_set_release(&lo);
+    placement_set_release(&hi);
+    return rc;
+}
+
+static int replay(const struct replay_job *job, struct outcome *runs, struct err *err)
+{
+    const struct placement_platform *hw = platform_section_get(job->platform, "placement");
+    const struct input *input = &job->inputs[0];
+    if (!platform_has(job->platform, "placement"))
+        return err_set(err, "platform %s has no [placement] numbers; try tx2, agx or px2",
+                       platform_name(job->platform));
+    if (input->workload.type)
+        return err_set(err, "the placement engine takes a task file or a recording, not a workload");
+    struct placement_tasks tasks;
+    if (input->store ? placement_tasks_record(&tasks, input->store, err)
+                     : placement_tasks_read(&tasks, input->spec, err))
+        return -1;
+    int rc = 0;
+    for (size_t i = 0; i < job->policy_count && !rc; i++)
+        rc = run_policy(&tasks, &job->policies[i], hw, job->settings, &runs[i], err);
+    placement_tasks_release(&tasks);
+    return rc;
+}
+
+const struct engine engine_placement = {
+    .name = "placement",
+    .summary = "device, managed or pinned memory for each task on an integrated GPU",
+    .default_platform = "tx2",
+    .default_policies = "device,managed,pinned,auto",
+    .policies = heads,
+    .settings = settings,
+    .settings_size = sizeof(struct settings),
+    .metrics = metrics,
+    .headline = "time_ns,speedup_ratio,mean_response_ns,footprint_bytes,gpu_utilization_ratio,pairs",
+    .ranks = "-time_ns,-mean_response_ns,-footprint_bytes",
+    .plain_files = true,
+    .replay = replay,
+};

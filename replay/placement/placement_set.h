@@ -1,0 +1,28 @@
+/* placement_set: a set of tasks under one policy at one end of their bounds: choices, guideline 2, schedule. */
+#ifndef REPLAY_PLACEMENT_PLACEMENT_SET_H
+#define REPLAY_PLACEMENT_PLACEMENT_SET_H
+
+#include "models/placement/placement_policy.h"
+#include "replay/placement/placement_schedule.h"
+#include "replay/placement/placement_tasks.h"
+
+struct placement_set {
+    struct placement_overheads *overheads; /* one per task, as the next two */
+    struct schedule_task *tasks;
+    enum placement *choice;
+    struct schedule schedule;
+    double overhead_ms; /* of the chosen placements */
+    double overlap_ms;
+};
+
+/* Room for `count` tasks. Released after failure too. */
+int placement_set_init(struct placement_set *set, size_t count, struct err *err);
+void placement_set_release(struct placement_set *set);
+
+/* Choose for every task, apply guideline 2 where the policy yields and tasks run side by side, and schedule. high takes
+ * the upper bounds. A schedule that loses work is an error. */
+int placement_set_run(struct placement_set *set, const struct placement_tasks *tasks, bool high,
+                      const struct placement_policy *policy, const void *state, const struct placement_platform *hw,
+                      enum placement_penalty rule, bool corun, struct err *err);
+
+#endif

@@ -1,0 +1,257 @@
+#include "replay/placement/placement_tasks.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+
+enum { TASKS_MAX = 100000 };
+
+const struct param placement_task_params[] = {
+    PARAM_BYTES_ROW(placement_keys, bytes_hd, 0, 0x1p50, 0, "bytes copied host to device"),
+    PARAM_BYTES_ROW(placement_keys, bytes_dh, 0, 0x1p50, 0, "bytes copied device to host"),
+    PARAM_INT_ROW(placement_keys, copies, "", 0, 1e12, 0, "copy calls"),
+    PARAM_INT_ROW(placement_keys, kernels, "", 1, 1e12, 1, "kernel launches"),
+    PARAM_INT_ROW(placement_keys, dirty_kernels, "", -1, 1e12, -1, "launches with a dirty CPU cache; -1: all"),
+    PARAM_BYTES_ROW(placement_keys, kernel_bytes, 0, 0x1p50, 0, "bytes that each kernel touches"),
+    PARAM_BYTES_ROW(placement_keys, written_bytes, 0, 0x1p50, 0, "bytes that each kernel modifies"),
+    PARAM_REAL_ROW(placement_keys, l2_instructions, "", -1, 1e18, -1, "L2 instructions of all kernels; -1: unknown"),
+    PARAM_REAL_ROW(placement_keys, l2_hit_ratio, "", 0, 1, 0, "L2 hit rate under device memory"),
+    PARAM_REAL_ROW(placement_keys, ilp, "", 0, 1e6, 1, "instruction-level parallelism"),
+    PARAM_REAL_ROW(placement_keys, tlp, "", 0, 1e6, 1, "thread-level parallelism"),
+    PARAM_REAL_ROW(placement_keys, compute_ms, "ms", 0, 1e9, 0, "execution of all kernels"),
+    PARAM_REAL_ROW(placement_keys, cpu_ms, "ms", 0, 1e9, 0, "CPU work before the first launch"),
+    PARAM_BYTES_ROW(placement_keys, shared_bytes, -1, 0x1p50, -1, "buffers that are copied; -1: the larger direction"),
+    PARAM_BYTES_ROW(placement_keys, private_bytes, 0, 0x1p50, 0, "device buffers that are not copied"),
+    PARAM_REAL_ROW(placement_keys, arrival_ms, "ms", 0, 1e9, 0, "when the task arrives"),
+    PARAM_TEXT_ROW(placement_keys, source_policy, NULL, "what the source chose"),
+    PARAM_REAL_ROW(placement_keys, measured_device_ms, "ms", -1, 1e9, -1, "measured under device memory"),
+    PARAM_REAL_ROW(placement_keys, measured_managed_ms, "ms", -1, 1e9, -1, "measured under managed memory"),
+    PARAM_REAL_ROW(placement_keys, measured_pinned_ms, "ms", -1, 1e9, -1, "measured under pinned memory"),
+    {0}};
+
+struct load {
+    struct placement_tasks *tasks;
+    struct err *err;
+    bool failed;
+};
+
+static struct placement_task *add_task(struct placement_tasks *tasks, const char *name, struct err *err)
+{
+    if (tasks->count >= TASKS_MAX) {
+        err_set(err, "more than %d tasks", TASKS_MAX);
+        return NULL;
+    }
+    if (mem_grow((void **)&tasks->tasks, &tasks->cap, tasks->count + 1, sizeof *tasks->tasks, err))
+        return NULL;
+    struct placement_task *task = &tasks->tasks[tasks->count++];
+    memset(task, 0, sizeof *task);
+    (void)snprintf(task->name, sizeof task->name, "%s", name);
+    param_defaults(placement_task_params, &task->lo);
+    param_defaults(placement_task_params, &task->hi);
+    return task;
+}
+
+static char *keep(struct placement_tasks *tasks, const char *text, struct err *err)
+{
+    if (mem_grow((void **)&tasks->texts, &tasks->text_cap, tasks->text_count + 1, sizeof *tasks->texts, err))
+        return NULL;
+    char *copy = mem_strdup(text, err);
+    if (copy)
+        tasks->texts[tasks->text_count++] = copy;
+    return copy;
+}
+
+static int set_key(struct placement_tasks *tasks, struct placement_task *task, const char *key, const char *value,
+                   struct err *err)
+{
+    char *text = keep(tasks, value, err);
+    if (!text)
+        return -1;
+    const char *upper = text;
+    char *dots = strstr(text, "..");
+    if (dots) {
+        *dots = 0;
+        upper = dots + 2;
+        task->bounded = true;
+    }
+    if (param_set(placement_task_params, &task->lo, key, text, err) ||
+        param_set(placement_task_params, &task->hi, key, upper, err))
+        return -1;
+    const struct param *row = param_find(placement_task_params, key);
+    bool reversed = row->type == PARAM_REAL   ? param_real(row, &task->lo) > param_real(row, &task->hi)
+                    : row->type != PARAM_TEXT ? param_int(row, &task->lo) > param_int(row, &task->hi)
+                                              : false;
+    if (reversed)
+        return err_set(err, "%s: the lower bound is above the upper one", key);
+    const char *policy = task->lo.source_policy;
+    if (policy && strcmp(policy, "device") != 0 && strcmp(policy, "managed") != 0 && strcmp(policy, "pinned") != 0)
+        return err_set(err, "source_policy is '%.40s'; expected device, managed or pinned", policy);
+    return 0;
+}
+
+static int on_value(void *user, const char *section, const char *key, const char *value)
+{
+    struct load *load = user;
+    if (load->failed)
+        return 0;
+    struct placement_tasks *tasks = load->tasks;
+    load->failed = true;
+    if (!*section) {
+        err_set(load->err, "'%.60s' stands before the first [task]", key);
+        return 0;
+    }
+    struct placement_task *task = NULL;
+    for (size_t i = tasks->count; i-- > 0 && !task;)
+        if (strncmp(tasks->tasks[i].name, section, sizeof tasks->tasks[i].name - 1) == 0)
+            task = &tasks->tasks[i];
+    if (!task)
+        task = add_task(tasks, section, load->err);
+    load->failed = !task || set_key(tasks, task, key, value, load->err);
+    return !load->failed;
+}
+
+/* Conditions between keys. */
+static int finish(struct placement_task *task, struct err *err)
+{
+    struct placement_keys *ends[] = {&task->lo, &task->hi};
+    for (size_t i = 0; i < 2; i++) {
+        if (ends[i]->dirty_kernels < 0)
+            ends[i]->dirty_kernels = ends[i]->kernels;
+        if (ends[i]->dirty_kernels > ends[i]->kernels)
+            return err_set(err, "[%s]: dirty_kernels is %lld, above kernels, %lld", task->name,
+                           (long long)ends[i]->dirty_kernels, (long long)ends[i]->kernels);
+        if (ends[i]->shared_bytes < 0)
+            ends[i]->shared_bytes = ends[i]->bytes_hd > ends[i]->bytes_dh ? ends[i]->bytes_hd : ends[i]->bytes_dh;
+    }
+    task->no_l2 = task->lo.l2_instructions < 0;
+    task->has_mapping = true;
+    return 0;
+}
+
+int placement_tasks_read(struct placement_tasks *tasks, const char *path, struct err *err)
+{
+    memset(tasks, 0, sizeof *tasks);
+    struct load load = {tasks, err, false};
+    int line = ini_parse(path, on_value, &load);
+    int rc = 0;
+    if (line == -1)
+        rc = err_set(err, "cannot open '%.200s': %s", path, strerror(errno));
+    else if (load.failed)
+        rc = err_at(err, "%s:%d", path, line);
+    else if (line)
+        rc = err_set(err, "%s:%d: expected '[task]' or 'key = value'", path, line);
+    else if (!tasks->count)
+        rc = err_set(err, "%s: no [task] in it", path);
+    for (size_t i = 0; i < tasks->count && !rc; i++)
+        if (finish(&tasks->tasks[i], err))
+            rc = err_at(err, "%s", path);
+    if (rc)
+        placement_tasks_release(tasks);
+    return rc;
+}
+
+/* --- recordings --- */
+
+static void count_record(struct placement_task *task, const struct record *r, int64_t *managed, double *kernel_ns)
+{
+    struct placement_keys *lo = &task->lo;
+    if (r->kind == RECORD_KERNEL) {
+        lo->kernels++;
+        *kernel_ns += (double)r->duration;
+    } else if (r->kind == RECORD_COPY && (r->flags == RECORD_COPY_H2D || r->flags == RECORD_COPY_D2H)) {
+        lo->copies++;
+        *(r->flags == RECORD_COPY_H2D ? &lo->bytes_hd : &lo->bytes_dh) += (int64_t)r->bytes;
+    } else if (r->kind == RECORD_ALLOC && r->flags == RECORD_ALLOC_MANAGED) {
+        *managed += (int64_t)r->bytes;
+    } else if (r->kind == RECORD_ALLOC && r->flags == RECORD_ALLOC_DEVICE) {
+        lo->private_bytes += (int64_t)r->bytes;
+    }
+}
+
+static int read_streams(struct placement_task *task, struct store *store, int64_t *managed, double *kernel_ns,
+                        struct err *err)
+{
+    for (int s = 0; s < store_stream_count(store); s++) {
+        if (store_stream(store, s)->unit != TIME_NS)
+            continue;
+        struct store_cursor *cursor = store_cursor_open(store, s, err);
+        const struct record *records;
+        size_t n;
+        int more = cursor ? 1 : -1;
+        while (more == 1 && (more = store_cursor_next(cursor, &records, NULL, &n, err)) == 1)
+            for (size_t i = 0; i < n; i++)
+                count_record(task, &records[i], managed, kernel_ns);
+        store_cursor_close(cursor);
+        if (more < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int placement_tasks_record(struct placement_tasks *tasks, struct store *store, struct err *err)
+{
+    memset(tasks, 0, sizeof *tasks);
+    const char *path = store_path(store), *slash = strrchr(path, '/');
+    struct placement_task *task = add_task(tasks, slash ? slash + 1 : path, err);
+    if (!task)
+        return -1;
+    int64_t managed = 0;
+    double kernel_ns = 0;
+    task->lo.kernels = 0;
+    int rc = read_streams(task, store, &managed, &kernel_ns, err);
+    if (!rc && !task->lo.kernels)
+        rc = err_set(err, "'%s' holds no kernel with a time in ns: nothing to place", path);
+    if (rc) {
+        placement_tasks_release(tasks);
+        return -1;
+    }
+    task->recorded = task->bounded = task->no_l2 = true;
+    task->lo.compute_ms = kernel_ns / 1e6;
+    /* What was copied was a buffer of its own, on top of what is private. */
+    task->lo.shared_bytes = task->lo.bytes_hd > task->lo.bytes_dh ? task->lo.bytes_hd : task->lo.bytes_dh;
+    int64_t rest = task->lo.private_bytes - task->lo.shared_bytes;
+    task->lo.private_bytes = rest > 0 ? rest : 0;
+    task->hi = task->lo;
+    /* A kernel touches between nothing and everything that it could: managed memory, or what was copied. */
+    int64_t reach = managed > task->lo.shared_bytes ? managed : task->lo.shared_bytes;
+    task->lo.kernel_bytes = 0;
+    task->hi.kernel_bytes = reach;
+    task->lo.dirty_kernels = 0;
+    task->hi.dirty_kernels = task->hi.kernels;
+    task->hi.written_bytes = reach;
+    task->has_mapping = reach > 0;
+    return 0;
+}
+
+void placement_tasks_release(struct placement_tasks *tasks)
+{
+    for (size_t i = 0; i < tasks->text_count; i++)
+        free(tasks->texts[i]);
+    free((void *)tasks->texts);
+    free(tasks->tasks);
+    memset(tasks, 0, sizeof *tasks);
+}
+
+void placement_task_inputs(const struct placement_keys *keys, struct placement_inputs *in)
+{
+    *in = (struct placement_inputs){.bytes_hd = (double)keys->bytes_hd,
+                                    .bytes_dh = (double)keys->bytes_dh,
+                                    .copies = (double)keys->copies,
+                                    .kernels = (double)keys->kernels,
+                                    .dirty_kernels = (double)keys->dirty_kernels,
+                                    .mapped_bytes = (double)keys->kernel_bytes * (double)keys->kernels,
+                                    .dirty_mapped_bytes = (double)keys->kernel_bytes * (double)keys->dirty_kernels,
+                                    .written_bytes = (double)keys->written_bytes * (double)keys->kernels,
+                                    .l2_instructions = keys->l2_instructions > 0 ? keys->l2_instructions : 0,
+                                    .l2_hit_ratio = keys->l2_hit_ratio,
+                                    .parallelism = keys->ilp * keys->tlp};
+}
+
+double placement_task_bytes(const struct placement_keys *keys, enum placement placement)
+{
+    return (double)keys->private_bytes + (double)keys->shared_bytes * (placement == PLACEMENT_DEVICE ? 2 : 1);
+}

@@ -1,0 +1,64 @@
+/* placement_tasks: what is placed: tasks of an INI file, one section each, or the one task that a recording shows.
+ *
+ * Every input is a number or, where only bounds are known, LO..HI; `struct placement_task` holds both ends, so results
+ * become intervals. Each input of a recording is recorded (copies, kernels, durations), bounded (bytes mapped, dirty
+ * launches) or not there (L2 figures: unknown, so pinned memory cannot be judged). */
+#ifndef REPLAY_PLACEMENT_PLACEMENT_TASKS_H
+#define REPLAY_PLACEMENT_PLACEMENT_TASKS_H
+
+#include "models/placement/overhead.h"
+#include "trace/store/store.h"
+
+/* One end of the bounds; the keys of a section. Table III of Bateni et al. 2020 and what the equations need beside it.
+ */
+struct placement_keys {
+    int64_t bytes_hd, bytes_dh; /* B_hd, B_dh */
+    int64_t copies;             /* N_m */
+    int64_t kernels;            /* N_k */
+    int64_t dirty_kernels;      /* N_c; -1: all kernels */
+    int64_t kernel_bytes;       /* S_i, of each kernel */
+    int64_t written_bytes;      /* B_write,i, of each kernel */
+    double l2_instructions;     /* N_L2, all kernels together; -1: unknown */
+    double l2_hit_ratio;        /* tau */
+    double ilp, tlp;
+    double compute_ms;     /* all kernels, execution only */
+    double cpu_ms;         /* before the first launch */
+    int64_t shared_bytes;  /* buffers that are copied; -1: the larger of bytes_hd and bytes_dh */
+    int64_t private_bytes; /* device buffers that are not */
+    double arrival_ms;
+    const char *source_policy; /* what the source chose: device, managed, pinned; NULL: not said */
+    double measured_device_ms, measured_managed_ms, measured_pinned_ms; /* response times; -1: not measured */
+};
+
+extern const struct param placement_task_params[];
+
+struct placement_task {
+    char name[64];
+    struct placement_keys lo, hi;
+    bool bounded;     /* lo and hi differ */
+    bool recorded;    /* from a recording */
+    bool no_l2;       /* L2 figures unknown */
+    bool has_mapping; /* kernel_bytes known or bounded; a recording without managed memory has none */
+};
+
+struct placement_tasks {
+    struct placement_task *tasks;
+    size_t count, cap;
+    char **texts;
+    size_t text_count, text_cap;
+};
+
+/* Read a task file. On failure *err names file and line. */
+int placement_tasks_read(struct placement_tasks *tasks, const char *path, struct err *err);
+/* The one task of a recording: copies, kernels and managed allocations. *err if it has no kernel. */
+int placement_tasks_record(struct placement_tasks *tasks, struct store *store, struct err *err);
+void placement_tasks_release(struct placement_tasks *tasks);
+
+/* The inputs of the equations from one end of the bounds. */
+void placement_task_inputs(const struct placement_keys *keys, struct placement_inputs *in);
+
+/* Bytes that the task holds under a placement: buffers that are copied count twice under device memory, once
+ * otherwise. */
+double placement_task_bytes(const struct placement_keys *keys, enum placement placement);
+
+#endif

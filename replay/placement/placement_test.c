@@ -1,0 +1,142 @@
+/* The placement engine through the run loop, on task files. */
+#include <math.h>
+
+#include "replay/placement/placement.h"
+#include "replay/placement/placement_set.h"
+#include "replay/run/engine.h"
+#include "trace/base/testing.h"
+
+static struct replay_result result;
+
+static int go(const char *text, const char *set, struct err *err)
+{
+    struct input input;
+    if (input_open(&input, testing_write("tasks.ini", text, strlen(text)), "", true, err))
+        return -1;
+    struct replay_request request = {
+        .engine = &engine_placement, .inputs = &input, .input_count = 1, .sets = &set, .set_count = set != NULL};
+    bool usage;
+    int rc = replay_run(&request, &result, &usage, err);
+    input_close(&input);
+    return rc;
+}
+
+static double metric(size_t run, const char *name)
+{
+    const struct metric_value *v = outcome_get(&result.runs[run], name);
+    ck_assert_msg(v && v->known, "%s is unknown", name);
+    return v->real;
+}
+
+static const char sure[] = "[a]\nbytes_hd = 64MiB\nbytes_dh = 32MiB\ncopies = 3\nkernels = 2\ndirty_kernels = 1\n"
+                           "kernel_bytes = 32MiB\ncompute_ms = 5\nl2_instructions = 1000\nl2_hit_ratio = 0.5\n"
+                           "private_bytes = 1MiB\nsource_policy = managed\nmeasured_device_ms = 10\n";
+
+START_TEST(a_task_costs_what_the_equations_say)
+{
+    struct err err = {""};
+    ck_assert_msg(go(sure, NULL, &err) == 0, "%s", err.msg);
+    const struct placement_platform *hw = platform_section_get(result.platform, "placement");
+    double mib = 0x1p20;
+    double device = 3 * hw->t_ini + (hw->l_dh + hw->l_ini) * 32 * mib + hw->l_hd * 64 * mib;
+    double managed = 32 * mib * hw->l_mapping + hw->c_cpu + 2 * hw->c_gpu;
+    ck_assert_double_eq_tol(metric(0, "time_ns"), (5 + device) * 1e6, 1e-3);
+    ck_assert_double_eq_tol(metric(1, "time_ns"), (5 + managed) * 1e6, 1e-3);
+    ck_assert_double_eq(metric(0, "footprint_bytes"), 129 * mib);
+    ck_assert_double_eq(metric(1, "footprint_bytes"), 65 * mib);
+    ck_assert_double_eq(metric(3, "source_agreement_ratio"), 1);
+    ck_assert_double_eq_tol(metric(0, "prediction_error_ratio"), fabs((5 + device) / 10 - 1), 1e-9);
+    replay_release(&result);
+}
+END_TEST
+
+START_TEST(bounds_become_intervals)
+{
+    struct err err = {""};
+    ck_assert_msg(
+        go("[a]\nbytes_hd = 1MiB\ncopies = 1\nkernels = 4\nkernel_bytes = 0..1MiB\ncompute_ms = 1\n", NULL, &err) == 0,
+        "%s", err.msg);
+    const struct metric_value *device = outcome_get(&result.runs[0], "time_ns");
+    const struct metric_value *managed = outcome_get(&result.runs[1], "time_ns");
+    ck_assert(device->known && !device->interval);
+    ck_assert(!managed->known && managed->interval);
+    ck_assert_double_lt(managed->lo, managed->hi);
+    ck_assert(outcome_get(&result.runs[1], "speedup_ratio")->interval);
+    /* no L2 figures: pinned memory is refused, with the reason */
+    ck_assert(!outcome_get(&result.runs[2], "time_ns")->known);
+    ck_assert_ptr_nonnull(strstr(result.runs[2].notes[0], "refused"));
+    replay_release(&result);
+}
+END_TEST
+
+START_TEST(wrong_task_files_name_the_line)
+{
+    static const struct {
+        const char *text, *says;
+    } bad[] = {{"", "no [task]"},
+               {"kernels = 1\n", "before the first [task]"},
+               {"[a]\nkernels = 0\n", "tasks.ini:2: kernels is 0"},
+               {"[a]\nkernels = 2\ndirty_kernels = 3\n", "above kernels"},
+               {"[a]\ncolour = 2\n", "'colour'"},
+               {"[a]\nbytes_hd = 4..2\n", "lower bound"},
+               {"[a]\nsource_policy = best\n", "expected device, managed or pinned"},
+               {"rubbish\n", "tasks.ini:1"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct err err = {""};
+        ck_assert_int_eq(go(bad[i].text, NULL, &err), -1);
+        ck_assert_msg(strstr(err.msg, bad[i].says) != NULL, "'%s' gave: %s", bad[i].text, err.msg);
+    }
+}
+END_TEST
+
+static uint64_t state = 7;
+static double any(double hi)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return hi * (double)(state >> 40) / 0x1p24;
+}
+
+/* Guideline 11 holds for every random co-run set that keeps a device kernel, and auto co-run is never slower than the
+ * same choices in turn. */
+START_TEST(guideline_11_holds_over_random_corun_sets)
+{
+    struct err err = {""};
+    struct platform *platform = platform_load("tx2", &err);
+    const struct placement_platform *hw = platform_section_get(platform, "placement");
+    for (int round = 0; round < 1000; round++) {
+        struct placement_task tasks[8];
+        struct placement_tasks list = {.tasks = tasks, .count = 1 + (size_t)any(7.99)};
+        for (size_t i = 0; i < list.count; i++) {
+            struct placement_task *t = &tasks[i];
+            memset(t, 0, sizeof *t);
+            param_defaults(placement_task_params, &t->lo);
+            t->lo.bytes_hd = t->lo.shared_bytes = (int64_t)any(64 << 20);
+            t->lo.copies = 1;
+            t->lo.kernels = 1 + (int64_t)any(400);
+            t->lo.dirty_kernels = 1;
+            t->lo.kernel_bytes = (int64_t)any(32 << 20);
+            t->lo.compute_ms = any(20);
+            t->lo.l2_instructions = any(1e7);
+            t->lo.l2_hit_ratio = any(1);
+            t->hi = t->lo;
+        }
+        struct placement_set set;
+        ck_assert_int_eq(placement_set_init(&set, list.count, &err), 0);
+        ck_assert_msg(placement_set_run(&set, &list, false, &placement_auto, NULL, hw, PLACEMENT_PRINTED, true, &err) ==
+                          0,
+                      "%s", err.msg);
+        double device = 0, other = 0, alone = 0;
+        for (size_t i = 0; i < list.count; i++) {
+            *(set.choice[i] == PLACEMENT_DEVICE ? &device : &other) += (double)tasks[i].lo.kernels;
+            alone += schedule_alone_ms(&set.tasks[i]);
+        }
+        ck_assert(device == 0 || guideline_2(other, device));
+        ck_assert_double_le(set.schedule.end_ms, alone + 1e-9);
+        placement_set_release(&set);
+    }
+    platform_free(platform);
+}
+END_TEST
+
+TEST_MAIN("placement", a_task_costs_what_the_equations_say, bounds_become_intervals, wrong_task_files_name_the_line,
+          guideline_11_holds_over_random_corun_sets)

@@ -1,0 +1,209 @@
+#include "replay/report/html.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "replay/figure/plot.h"
+#include "replay/run/engine.h"
+#include "trace/base/embedded.h"
+#include "trace/base/mem.h"
+
+static const char *template(void)
+{
+    for (size_t i = 0; embedded_files[i].path; i++)
+        if (strcmp(embedded_files[i].path, "replay/report/report.html") == 0)
+            return embedded_files[i].text;
+    return NULL;
+}
+
+static json_t *cell(const struct report_cell *c)
+{
+    if (c->text)
+        return json_string(c->text);
+    if (c->value.interval)
+        return json_pack("[f,f]", c->value.lo, c->value.hi);
+    if (!c->value.known)
+        return json_null();
+    return c->metric && c->metric->type == METRIC_INT ? json_integer(c->value.whole) : json_real(c->value.real);
+}
+
+static char *base64(const unsigned char *data, size_t n)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *out = mem_zalloc((n + 2) / 3 * 4 + 1, 1, NULL);
+    for (size_t i = 0, o = 0; out && i < n; i += 3, o += 4) {
+        unsigned v =
+            (unsigned)data[i] << 16 | (i + 1 < n ? (unsigned)data[i + 1] << 8 : 0) | (i + 2 < n ? data[i + 2] : 0u);
+        out[o] = digits[v >> 18];
+        out[o + 1] = digits[v >> 12 & 63];
+        out[o + 2] = i + 1 < n ? digits[v >> 6 & 63] : '=';
+        out[o + 3] = i + 2 < n ? digits[v & 63] : '=';
+    }
+    return out;
+}
+
+/* The figure as base64 SVG, or NULL if it cannot be drawn from these runs. */
+static char *draw(const struct figure *figure, const struct run_set *runs)
+{
+    char path[] = "/tmp/offchip-html-XXXXXX.svg";
+    int fd = mkstemps(path, 4);
+    if (fd < 0)
+        return NULL;
+    (void)close(fd);
+    struct figure_input input = {.path = "", .runs = runs};
+    struct err err = {""};
+    char *text = NULL;
+    if (plot_draw(figure, &input, path, &err) == 0) {
+        FILE *f = fopen(path, "rb");
+        long size = -1;
+        if (f && fseek(f, 0, SEEK_END) == 0)
+            size = ftell(f);
+        unsigned char *data = size > 0 ? mem_zalloc((size_t)size, 1, NULL) : NULL;
+        if (data && fseek(f, 0, SEEK_SET) == 0 && fread(data, 1, (size_t)size, f) == (size_t)size)
+            text = base64(data, (size_t)size);
+        free(data);
+        if (f)
+            (void)fclose(f);
+    }
+    (void)unlink(path);
+    return text;
+}
+
+static json_t *all_figures(const struct run_set *runs)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; figures[i]; i++) {
+        char *svg = figures[i]->kinds & FIGURE_RESULTS ? draw(figures[i], runs) : NULL;
+        if (svg)
+            (void)json_array_append_new(array, json_pack("{s:s,s:s,s:s}", "name", figures[i]->name, "summary",
+                                                         figures[i]->summary, "svg", svg));
+        free(svg);
+    }
+    return array;
+}
+
+/* The list of metrics to show: what was asked for or the engine's headline, then its ranks. */
+static char *metric_list(const char *engine, const char *asked, json_t *ranks, struct err *err)
+{
+    const struct engine *e = engine_find(engine);
+    const char *list = asked ? asked : e ? e->headline : "time_ns,speedup_ratio";
+    char *text = mem_strdup(list, err), name[64];
+    bool more;
+    for (size_t n = 0; text && report_rank(engine, n, name, sizeof name, &more); n++) {
+        char *longer = NULL;
+        if (asprintf(&longer, "%s,%s", text, name) < 0)
+            longer = NULL;
+        free(text);
+        text = longer;
+        (void)json_array_append_new(ranks, json_pack("{s:s,s:b}", "metric", name, "more", more));
+    }
+    return text;
+}
+
+static json_t *header(const struct report *report, size_t policy)
+{
+    json_t *keys = json_array(), *metrics = json_array();
+    for (size_t c = 0; c < report->columns; c++) {
+        const struct metric *m = c > policy ? report->cells[c].metric : NULL;
+        if (c < policy)
+            (void)json_array_append_new(keys, json_string(report->header[c]));
+        else if (c > policy)
+            (void)json_array_append_new(metrics, json_pack("{s:s,s:s,s:b}", "name", report->header[c], "help",
+                                                           m ? m->help : "", "whole", m && m->type == METRIC_INT));
+    }
+    return json_pack("{s:o,s:o}", "keys", keys, "metrics", metrics);
+}
+
+static json_t *row(const struct report *report, size_t r, size_t policy, const struct run *run, size_t group)
+{
+    const struct report_cell *cells = &report->cells[r * report->columns];
+    json_t *keys = json_array(), *values = json_array();
+    for (size_t c = 0; c < report->columns; c++)
+        if (c != policy)
+            (void)json_array_append_new(c < policy ? keys : values, cell(&cells[c]));
+    return json_pack("{s:i,s:s,s:s,s:s,s:b,s:o,s:o,s:O}", "group", (int)group, "input", run->input, "platform",
+                     run->platform, "policy", cells[policy].text, "baseline", run->baseline, "keys", keys, "values",
+                     values, "notes", run->notes);
+}
+
+static json_t *section_of_report(const struct report *report, const struct run_set *runs, struct err *err)
+{
+    size_t policy = 0, groups;
+    while (policy < report->columns && strcmp(report->header[policy], "policy") != 0)
+        policy++;
+    size_t *group = run_set_groups(runs, &groups, err);
+    json_t *section = group ? header(report, policy) : NULL, *rows = json_array();
+    for (size_t r = 0; section && r < report->rows; r++)
+        (void)json_array_append_new(rows, row(report, r, policy, &runs->runs[r], group[r]));
+    free(group);
+    if (json_object_set_new(section, "rows", rows))
+        json_decref(rows);
+    return section;
+}
+
+/* What the page says of one engine. */
+static json_t *section(const struct run_set *all, const char *name, const char *asked, struct err *err)
+{
+    const struct engine *engine = engine_find(name);
+    struct run_set runs = {0};
+    struct report report = {0};
+    json_t *ranks = json_array(), *section = NULL;
+    char *list = metric_list(name, asked, ranks, err);
+    struct report_options how = {.metrics = list, .no_best = true};
+    if (list && run_set_add_engine(&runs, all, name, err) == 0 && report_make(&report, &runs, &how, err) == 0)
+        section = section_of_report(&report, &runs, err);
+    if (section) {
+        (void)json_object_set_new(section, "engine", json_string(name));
+        (void)json_object_set_new(section, "summary", json_string(engine ? engine->summary : ""));
+        (void)json_object_set(section, "ranks", ranks);
+        (void)json_object_set_new(section, "figures", all_figures(&runs));
+    }
+    json_decref(ranks);
+    free(list);
+    report_release(&report);
+    run_set_release(&runs);
+    return section;
+}
+
+static json_t *content(const struct run_set *runs, const char *metrics, const char *version, struct err *err)
+{
+    json_t *sections = json_array();
+    for (size_t i = 0; i < runs->count; i++) {
+        size_t first = 0;
+        while (strcmp(runs->runs[first].engine, runs->runs[i].engine) != 0)
+            first++;
+        json_t *s = first == i ? section(runs, runs->runs[i].engine, metrics, err) : NULL;
+        if (first == i && !s) {
+            json_decref(sections);
+            return NULL;
+        }
+        if (s)
+            (void)json_array_append_new(sections, s);
+    }
+    return json_pack("{s:s,s:o}", "version", version, "sections", sections);
+}
+
+int html_write(const struct run_set *runs, const char *metrics, const char *version, FILE *out, struct err *err)
+{
+    static const char mark[] = "@DATA@";
+    const char *page = template(), *hole = page ? strstr(page, mark) : NULL;
+    struct err why = {"out of memory"};
+    json_t *root = content(runs, metrics, version, &why);
+    char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+    json_decref(root);
+    if (!hole || !text) {
+        free(text);
+        return err_set(err, "%s", why.msg);
+    }
+    (void)fwrite(page, 1, (size_t)(hole - page), out);
+    for (const char *p = text; *p; p++) /* "</script>" in a name must not end the element */
+        if (*p == '<' || *p == '>' || *p == '&')
+            (void)fprintf(out, "\\u%04x", (unsigned)*p);
+        else
+            (void)fputc(*p, out);
+    (void)fputs(hole + sizeof mark - 1, out);
+    free(text);
+    return ferror(out) ? err_set(err, "the file could not be written") : 0;
+}

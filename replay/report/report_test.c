@@ -1,0 +1,205 @@
+#include "replay/report/report.h"
+
+#include <math.h>
+
+#include "trace/base/testing.h"
+
+static void add(struct run_set *set, const char *workload, int pct, const char *policy, int granularity, double time)
+{
+    struct err err = {""};
+    json_t *root = json_pack("{s:s,s:s,s:s,s:{s:i},s:[{s:s,s:{s:i},s:{s:f,s:f}}]}", "engine", "none", "input", workload,
+                             "platform", "titanv", "settings", "pct", pct, "runs", "policy", policy, "params",
+                             "granularity", granularity, "metrics", "time_ns", time, "speedup_ratio", 100 / time);
+    ck_assert_msg(root && run_set_add_json(set, root, "test", &err) == 0, "%s", err.msg);
+    json_decref(root);
+}
+
+static void fill(struct run_set *set)
+{
+    for (int pct = 0; pct <= 150; pct += 150) {
+        add(set, "synth:bicg,bytes=1GiB", pct, "tree", 0, 100);
+        add(set, "synth:bicg,bytes=1GiB", pct, "fixed", 4096, pct ? 50 : 200);
+        add(set, "synth:bicg,bytes=1GiB", pct, "fixed", 65536, pct ? 400 : 25);
+    }
+}
+
+START_TEST(the_best_fixed_is_added_for_each_setting)
+{
+    struct run_set set = {0};
+    struct report report;
+    struct err err = {""};
+    fill(&set);
+    struct report_options how = {.metrics = "time_ns"};
+    ck_assert_msg(report_make(&report, &set, &how, &err) == 0, "%s", err.msg);
+    ck_assert_uint_eq(report.rows, 8);
+    ck_assert_uint_eq(report.columns, 3);
+    ck_assert_str_eq(report.header[0], "pct");
+    ck_assert_str_eq(report.cells[6 * 3 + 1].text, "best fixed:granularity=64KiB");
+    ck_assert_double_eq(report.cells[6 * 3 + 2].value.real, 25);
+    ck_assert_double_eq(report.cells[7 * 3 + 2].value.real, 50);
+    ck_assert_str_eq(report.cells[1 * 3 + 1].text, "fixed:granularity=4KiB");
+    report_release(&report);
+    run_set_release(&set);
+}
+END_TEST
+
+START_TEST(a_pivot_has_a_column_for_each_value_and_an_aggregate)
+{
+    struct run_set set = {0};
+    struct report report;
+    struct err err = {""};
+    fill(&set);
+    struct report_options how = {.pivot = "pct", .aggregate = REPORT_GEOMEAN, .no_best = true};
+    ck_assert_msg(report_make(&report, &set, &how, &err) == 0, "%s", err.msg);
+    ck_assert_uint_eq(report.columns, 3);
+    ck_assert_uint_eq(report.rows, 4);
+    ck_assert_str_eq(report.header[1], "0");
+    ck_assert_str_eq(report.header[2], "150");
+    ck_assert_double_eq_tol(report.cells[3 * 3 + 1].value.real, cbrt(1 * 0.5 * 4), 1e-12);
+    report_release(&report);
+    how.pivot = "colour";
+    ck_assert_int_eq(report_make(&report, &set, &how, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "colour"));
+    how.pivot = NULL;
+    how.metrics = "loudness";
+    ck_assert_int_eq(report_make(&report, &set, &how, &err), -1);
+    run_set_release(&set);
+}
+END_TEST
+
+START_TEST(aggregates_are_what_they_say)
+{
+    const double v[] = {1, 4, 16};
+    ck_assert_double_eq(report_aggregate(REPORT_SUM, NULL, v, 3).real, 21);
+    ck_assert_double_eq(report_aggregate(REPORT_MIN, NULL, v, 3).real, 1);
+    ck_assert_double_eq(report_aggregate(REPORT_MAX, NULL, v, 3).real, 16);
+    ck_assert_double_eq(report_aggregate(REPORT_MEAN, NULL, v, 3).real, 7);
+    ck_assert_double_eq_tol(report_aggregate(REPORT_GEOMEAN, NULL, v, 3).real, 4, 1e-12);
+    ck_assert(!report_aggregate(REPORT_MEAN, NULL, v, 0).known);
+    const double z[] = {0, 4};
+    ck_assert_double_eq(report_aggregate(REPORT_GEOMEAN, NULL, z, 2).real, 0);
+    const struct metric m = {"x_ns", METRIC_REAL, METRIC_MIN, ""};
+    ck_assert_double_eq(report_aggregate(REPORT_DECLARED, &m, v, 3).real, 1);
+}
+END_TEST
+
+START_TEST(policies_rank_by_what_their_engine_says)
+{
+    struct run_set set = {0};
+    struct report report;
+    struct err err = {""};
+    json_t *root =
+        json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:f,s:f}},{s:s,s:{},s:{s:f,s:f}},{s:s,s:{},s:{s:f,s:n}}]}",
+                  "engine", "dram", "input", "x", "platform", "gv100", "settings", "runs",         /* */
+                  "policy", "fcfs", "params", "metrics", "time_ns", 1.0, "system_throughput", 0.5, /* */
+                  "policy", "f3fs", "params", "metrics", "time_ns", 3.0, "system_throughput", 1.5, /* */
+                  "policy", "mem-first", "params", "metrics", "time_ns", 0.5, "system_throughput");
+    ck_assert_msg(root && run_set_add_json(&set, root, "test", &err) == 0, "%s", err.msg);
+    json_t *alone = json_deep_copy(root);
+    json_decref(root);
+    json_object_set_new(alone, "input", json_string("alone"));
+    for (size_t i = 0; i < 3; i++) {
+        json_t *run = json_array_get(json_object_get(alone, "runs"), i);
+        json_object_set_new(json_object_get(run, "metrics"), "system_throughput", json_null());
+    }
+    ck_assert_int_eq(run_set_add_json(&set, alone, "test", &err), 0);
+    json_decref(alone);
+    struct report_options how = {.metrics = "time_ns"};
+    ck_assert_msg(report_make(&report, &set, &how, &err) == 0, "%s", err.msg);
+    ck_assert_uint_eq(report.rows, 6);
+    const bool best[] = {false, true, false, /* throughput unknown to all: by time */ false, false, true};
+    for (size_t r = 0; r < 6; r++)
+        ck_assert_msg(report.cells[r * report.columns + report.columns - 2].best == best[r], "row %zu", r);
+    report_release(&report);
+    char name[64];
+    bool more;
+    ck_assert(report_rank("dram", 1, name, sizeof name, &more) && more);
+    ck_assert_str_eq(name, "fairness_index");
+    ck_assert(!report_rank("dram", 3, name, sizeof name, &more));
+    run_set_release(&set);
+}
+END_TEST
+
+/* Two kernels and their sums, under two policies. */
+static void fill_parts(struct run_set *set)
+{
+    static const char *const text =
+        "{\"engine\":\"uvm\",\"input\":\"synth:x\",\"platform\":\"titanv\",\"settings\":{},\"runs\":["
+        "{\"policy\":\"tree\",\"params\":{},\"metrics\":{\"time_ns\":30,\"faults\":5,\"speedup_ratio\":1.0},"
+        "\"parts\":{\"kernel\":["
+        "{\"part\":\"a\",\"metrics\":{\"time_ns\":10,\"faults\":2,\"speedup_ratio\":1.0},\"interval\":{}},"
+        "{\"part\":\"b\",\"metrics\":{\"time_ns\":20,\"faults\":3,\"speedup_ratio\":1.0},\"interval\":{}}]}},"
+        "{\"policy\":\"none\",\"params\":{},\"metrics\":{\"time_ns\":35,\"faults\":9,\"speedup_ratio\":0.86},"
+        "\"parts\":{\"kernel\":["
+        "{\"part\":\"a\",\"metrics\":{\"time_ns\":5,\"faults\":8},\"interval\":{\"batches\":[1,2]}},"
+        "{\"part\":\"b\",\"metrics\":{\"time_ns\":30,\"faults\":1},\"interval\":{}}]}}]}";
+    struct err err = {""};
+    json_t *root = json_loads(text, 0, NULL);
+    ck_assert_msg(root && run_set_add_json(set, root, "test", &err) == 0, "%s", err.msg);
+    json_decref(root);
+}
+
+START_TEST(a_run_by_kernel_has_a_row_for_each_with_the_metrics_it_has)
+{
+    struct run_set set = {0};
+    struct report report;
+    struct err err = {""};
+    fill_parts(&set);
+    const struct report_options how = {.by = "kernel"};
+    ck_assert_msg(report_make(&report, &set, &how, &err) == 0, "%s", err.msg);
+    ck_assert_uint_eq(report.rows, 4);
+    static const char *const header[] = {"kernel", "policy", "time_ns", "speedup_ratio", "faults", "batches"};
+    ck_assert_uint_eq(report.columns, 6); /* of the headline, what some part has */
+    for (size_t i = 0; i < 6; i++)
+        ck_assert_str_eq(report.header[i], header[i]);
+    ck_assert_str_eq(report.cells[2 * 6].text, "a");
+    ck_assert_int_eq(report.cells[2 * 6 + 2].value.whole, 5);
+    ck_assert(report.cells[2 * 6 + 1].best); /* of kernel a, though the run is slower */
+    ck_assert(!report.cells[0 * 6 + 1].best);
+    ck_assert(report.cells[1 * 6 + 1].best);
+    ck_assert(report.cells[2 * 6 + 5].value.interval);
+    report_release(&report);
+    run_set_release(&set);
+    fill_parts(&set);
+    const struct report_options none = {.by = "allocation"};
+    ck_assert_int_eq(report_make(&report, &set, &none, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "allocation"));
+    run_set_release(&set);
+}
+END_TEST
+
+/* All pairs of two GPU kernels and two PIM kernels: fairness 0.1 and 0.4, 0.2 and 0.8. */
+START_TEST(by_gpu_kernel_the_pim_kernels_are_aggregated_as_declared)
+{
+    struct run_set set = {0};
+    struct report report;
+    struct err err = {""};
+    static const double fairness[2][2] = {{0.1, 0.4}, {0.2, 0.8}};
+    for (int m = 0; m < 2; m++)
+        for (int p = 0; p < 2; p++) {
+            char input[64];
+            (void)snprintf(input, sizeof input, "mem=synth:g%d,x=1 + pim=synth:p%d", m, p);
+            json_t *root = json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:f,s:i}}]}", "engine", "dram", "input", input,
+                                     "platform", "gv100", "settings", "runs", "policy", "fcfs", "params", "metrics",
+                                     "fairness_index", fairness[m][p], "mem_requests", 10 + p);
+            ck_assert_msg(root && run_set_add_json(&set, root, "test", &err) == 0, "%s", err.msg);
+            json_decref(root);
+        }
+    const struct report_options how = {.by = "mem", .metrics = "fairness_index,mem_requests"};
+    ck_assert_msg(report_make(&report, &set, &how, &err) == 0, "%s", err.msg);
+    ck_assert_uint_eq(report.rows, 2);
+    ck_assert_uint_eq(report.columns, 4);
+    ck_assert_str_eq(report.header[0], "mem");
+    ck_assert_str_eq(report.cells[0].text, "synth:g0,x=1");
+    ck_assert_double_eq_tol(report.cells[2].value.real, 0.2, 1e-12); /* sqrt(0.1 x 0.4) */
+    ck_assert_double_eq_tol(report.cells[4 + 2].value.real, 0.4, 1e-12);
+    ck_assert_int_eq(report.cells[3].value.whole, 21); /* requests are summed */
+    report_release(&report);
+    run_set_release(&set);
+}
+END_TEST
+
+TEST_MAIN("report", a_run_by_kernel_has_a_row_for_each_with_the_metrics_it_has,
+          by_gpu_kernel_the_pim_kernels_are_aggregated_as_declared, policies_rank_by_what_their_engine_says,
+          the_best_fixed_is_added_for_each_setting, a_pivot_has_a_column_for_each_value_and_an_aggregate,
+          aggregates_are_what_they_say)

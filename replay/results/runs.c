@@ -1,0 +1,433 @@
+#include "replay/results/runs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/results/results.h"
+#include "trace/base/mem.h"
+#include "trace/base/units.h"
+
+static void run_release(struct run *run)
+{
+    free(run->engine);
+    free(run->input);
+    free(run->platform);
+    free(run->policy);
+    json_decref(run->settings);
+    json_decref(run->params);
+    json_decref(run->metrics);
+    json_decref(run->interval);
+    json_decref(run->notes);
+    json_decref(run->parts);
+    free(run->part_by);
+    free(run->part);
+}
+
+void run_set_release(struct run_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        run_release(&set->runs[i]);
+    free(set->runs);
+    memset(set, 0, sizeof *set);
+}
+
+int run_set_add(struct run_set *set, const struct run *run, struct err *err)
+{
+    const struct run from = *run; /* growing may move it */
+    if (mem_grow((void **)&set->runs, &set->cap, set->count + 1, sizeof *set->runs, err))
+        return -1;
+    struct run *to = &set->runs[set->count++];
+    *to = (struct run){.engine = mem_strdup(from.engine, err),
+                       .input = mem_strdup(from.input, err),
+                       .platform = mem_strdup(from.platform, err),
+                       .policy = mem_strdup(from.policy, err),
+                       .settings = json_incref(from.settings),
+                       .params = json_incref(from.params),
+                       .metrics = json_incref(from.metrics),
+                       .interval = json_incref(from.interval),
+                       .notes = json_incref(from.notes),
+                       .parts = json_incref(from.parts),
+                       .baseline = from.baseline};
+    if (from.part && run_set_part(to, from.part_by, from.part, err))
+        return -1;
+    return to->engine && to->input && to->platform && to->policy ? 0 : -1;
+}
+
+int run_set_add_engine(struct run_set *set, const struct run_set *from, const char *engine, struct err *err)
+{
+    for (size_t i = 0; i < from->count; i++)
+        if (strcmp(from->runs[i].engine, engine) == 0 && run_set_add(set, &from->runs[i], err))
+            return -1;
+    return 0;
+}
+
+/* --- groups --- */
+
+struct group_key {
+    char *text;
+    size_t run, number;
+};
+
+static int by_text(const void *a, const void *b)
+{
+    const struct group_key *x = a, *y = b;
+    int order = strcmp(x->text, y->text);
+    return order ? order : (x->run > y->run) - (x->run < y->run);
+}
+
+static int by_run(const void *a, const void *b)
+{
+    const struct group_key *x = a, *y = b;
+    return (x->run > y->run) - (x->run < y->run);
+}
+
+static int group_text(struct group_key *key, const struct run *run, struct err *err)
+{
+    char *settings = json_dumps(run->settings, JSON_COMPACT | JSON_SORT_KEYS);
+    if (!settings || asprintf(&key->text, "%s\n%s\n%s\n%s\n%s", run->engine, run->input, run->platform,
+                              run->part ? run->part : "", settings) < 0)
+        key->text = NULL;
+    free(settings);
+    return key->text ? 0 : err_set(err, "out of memory while comparing runs");
+}
+
+size_t *run_set_groups(const struct run_set *set, size_t *count, struct err *err)
+{
+    struct group_key *keys = mem_zalloc(set->count + 1, sizeof *keys, err);
+    size_t *groups = keys ? mem_zalloc(set->count + 1, sizeof *groups, err) : NULL;
+    int rc = groups ? 0 : -1;
+    for (size_t i = 0; i < set->count && !rc; i++) {
+        keys[i].run = i;
+        rc = group_text(&keys[i], &set->runs[i], err);
+    }
+    *count = 0;
+    if (!rc) {
+        qsort(keys, set->count, sizeof *keys, by_text); /* number: for now the group's first run */
+        for (size_t i = 0; i < set->count; i++)
+            keys[i].number = i && strcmp(keys[i].text, keys[i - 1].text) == 0 ? keys[i - 1].number : keys[i].run;
+        qsort(keys, set->count, sizeof *keys, by_run);
+        for (size_t i = 0; i < set->count; i++)
+            groups[i] = keys[i].number == i ? (*count)++ : groups[keys[i].number];
+    }
+    for (size_t i = 0; keys && i < set->count; i++)
+        free(keys[i].text);
+    free(keys);
+    if (rc) {
+        free(groups);
+        return NULL;
+    }
+    return groups;
+}
+
+/* The input as one string: the spec, or "mem:A + pim:B". */
+static char *input_text(const json_t *input, struct err *err)
+{
+    if (json_is_string(input))
+        return mem_strdup(json_string_value(input), err);
+    char text[2048] = "";
+    size_t used = 0, i;
+    json_t *item;
+    json_array_foreach(input, i, item)
+    {
+        const char *role = json_string_value(json_object_get(item, "role"));
+        const char *spec = json_string_value(json_object_get(item, "input"));
+        if (used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s%s", used ? " + " : "", role ? role : "",
+                                     role && *role ? "=" : "", spec ? spec : "?");
+    }
+    return mem_strdup(text, err);
+}
+
+static json_t *object_or_empty(const json_t *parent, const char *key)
+{
+    json_t *value = json_object_get(parent, key);
+    return json_is_object(value) ? json_incref(value) : json_object();
+}
+
+static int add_run(struct run_set *set, const json_t *root, const json_t *object, const char *place, struct err *err)
+{
+    const char *policy = json_string_value(json_object_get(object, "policy"));
+    if (!policy || !json_is_object(json_object_get(object, "metrics")))
+        return err_set(err, "%s: a run has no \"policy\" or no \"metrics\"", place);
+    if (mem_grow((void **)&set->runs, &set->cap, set->count + 1, sizeof *set->runs, err))
+        return -1;
+    const char *engine = json_string_value(json_object_get(root, "engine"));
+    const char *platform = json_string_value(json_object_get(root, "platform"));
+    struct run *run = &set->runs[set->count];
+    memset(run, 0, sizeof *run);
+    run->engine = mem_strdup(engine ? engine : "", err);
+    run->platform = mem_strdup(platform ? platform : "", err);
+    run->policy = mem_strdup(policy, err);
+    run->input = input_text(json_object_get(root, "input"), err);
+    run->settings = object_or_empty(root, "settings");
+    run->params = object_or_empty(object, "params");
+    run->metrics = object_or_empty(object, "metrics");
+    run->interval = object_or_empty(object, "interval");
+    run->parts = object_or_empty(object, "parts");
+    json_t *notes = json_object_get(object, "notes");
+    run->notes = json_is_array(notes) ? json_incref(notes) : json_array();
+    json_t *base = json_object_get(root, "baseline");
+    run->baseline = json_is_object(base) &&
+                    json_equal(json_object_get(base, "policy"), json_object_get(object, "policy")) &&
+                    json_equal(json_object_get(base, "params"), json_object_get(object, "params"));
+    if (!run->engine || !run->platform || !run->policy || !run->input) {
+        run_release(run);
+        return -1;
+    }
+    set->count++;
+    return 0;
+}
+
+int run_set_add_json(struct run_set *set, const json_t *root, const char *place, struct err *err)
+{
+    json_t *runs = json_object_get(root, "runs"), *object;
+    if (!json_is_array(runs))
+        return err_set(err, "%s: no \"runs\"; expected what 'offchip replay --format json' prints", place);
+    size_t i;
+    json_array_foreach(runs, i, object) if (add_run(set, root, object, place, err)) return -1;
+    return 0;
+}
+
+static int load_json(struct run_set *set, const char *path, struct err *err)
+{
+    json_error_t where;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+    if (!root)
+        return err_set(err, "%s:%d: %s", path, where.line, where.text);
+    int rc = run_set_add_json(set, root, path, err);
+    json_decref(root);
+    return rc;
+}
+
+struct load {
+    struct run_set *set;
+    const char *path;
+    struct err *err;
+};
+
+static json_t *parsed(const char *text, json_t *otherwise)
+{
+    json_t *value = text && *text ? json_loads(text, 0, NULL) : NULL;
+    if (!value)
+        return otherwise;
+    json_decref(otherwise);
+    return value;
+}
+
+static int on_run(void *ctx, const struct results_run *row)
+{
+    struct load *load = ctx;
+    struct run_set *set = load->set;
+    if (mem_grow((void **)&set->runs, &set->cap, set->count + 1, sizeof *set->runs, load->err))
+        return 1;
+    struct run *run = &set->runs[set->count++];
+    *run = (struct run){.engine = mem_strdup(row->engine, load->err),
+                        .input = mem_strdup(row->input, load->err),
+                        .platform = mem_strdup(row->platform, load->err),
+                        .policy = mem_strdup(row->policy, load->err),
+                        .settings = parsed(row->settings, json_object()),
+                        .params = parsed(row->params, json_object()),
+                        .metrics = parsed(row->metrics, json_object()),
+                        .interval = parsed(row->intervals, json_object()),
+                        .notes = parsed(row->notes, json_array()),
+                        .parts = parsed(row->parts, json_object()),
+                        .baseline = row->baseline};
+    return run->engine && run->input && run->platform && run->policy ? 0 : 1;
+}
+
+static int load_database(struct run_set *set, const char *path, struct err *err)
+{
+    struct results *results = results_open(path, RESULTS_READ, err);
+    if (!results)
+        return -1;
+    struct load load = {set, path, err};
+    int rc = results_each(results, on_run, &load, err);
+    results_close(results);
+    return rc ? -1 : 0;
+}
+
+int run_set_load(struct run_set *set, const char *path, struct err *err)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return err_set(err, "cannot open '%s': %s", path, strerror(errno));
+    int c = fgetc(f);
+    while (c == ' ' || c == '\n' || c == '\t' || c == '\r')
+        c = fgetc(f);
+    (void)fclose(f);
+    if (results_is_database(path))
+        return load_database(set, path, err);
+    if (c == '{')
+        return load_json(set, path, err);
+    return err_set(err, "'%s' is neither a results file nor JSON of 'offchip replay'", path);
+}
+
+int run_set_part(struct run *run, const char *by, const char *part, struct err *err)
+{
+    run->part_by = mem_strdup(by, err);
+    run->part = mem_strdup(part, err);
+    return run->part_by && run->part ? 0 : -1;
+}
+
+static int split_one(struct run_set *to, const struct run *run, const char *by, struct err *err)
+{
+    size_t i;
+    json_t *part;
+    json_array_foreach(json_object_get(run->parts, by), i, part)
+    {
+        const char *name = json_string_value(json_object_get(part, "part"));
+        if (run_set_add(to, run, err))
+            return -1;
+        struct run *copy = &to->runs[to->count - 1];
+        json_decref(copy->metrics);
+        json_decref(copy->interval);
+        copy->metrics = object_or_empty(part, "metrics");
+        copy->interval = object_or_empty(part, "interval");
+        if (run_set_part(copy, by, name ? name : "", err))
+            return -1;
+    }
+    return 0;
+}
+
+int run_set_split(struct run_set *set, const char *by, struct err *err)
+{
+    struct run_set parts = {0};
+    int rc = 0;
+    for (size_t i = 0; i < set->count && !rc; i++)
+        rc = split_one(&parts, &set->runs[i], by, err);
+    if (!rc && !parts.count)
+        rc = err_set(err, "no run is divided by %s; the uvm engine divides its runs by kernel and allocation", by);
+    if (rc) {
+        run_set_release(&parts);
+        return -1;
+    }
+    run_set_release(set);
+    *set = parts;
+    return 0;
+}
+
+bool run_interval(const struct run *run, const char *name, double *lo, double *hi)
+{
+    const json_t *pair = json_object_get(run->interval, name);
+    if (!json_is_array(pair) || json_array_size(pair) != 2)
+        return false;
+    *lo = json_number_value(json_array_get(pair, 0));
+    *hi = json_number_value(json_array_get(pair, 1));
+    return true;
+}
+
+bool run_metric(const struct run *run, const char *name, double *value)
+{
+    const json_t *v = json_object_get(run->metrics, name);
+    if (json_is_number(v)) {
+        *value = json_number_value(v);
+        return true;
+    }
+    double lo, hi;
+    if (!run_interval(run, name, &lo, &hi))
+        return false;
+    *value = (lo + hi) / 2;
+    return true;
+}
+
+static const char *text_of(const json_t *v, char *buf, size_t size)
+{
+    if (json_is_string(v))
+        (void)snprintf(buf, size, "%s", json_string_value(v));
+    else if (json_is_integer(v))
+        (void)snprintf(buf, size, "%lld", (long long)json_integer_value(v));
+    else if (json_is_real(v))
+        (void)snprintf(buf, size, "%.15g", json_real_value(v));
+    else
+        return NULL;
+    return buf;
+}
+
+const char *run_workload(const struct run *run, char *buf, size_t size)
+{
+    const char *p = run->input;
+    if (strncmp(p, "synth:", 6) == 0) {
+        (void)snprintf(buf, size, "%.*s", (int)strcspn(p + 6, ",+ "), p + 6);
+        return buf;
+    }
+    const char *slash = strrchr(p, '/');
+    (void)snprintf(buf, size, "%s", slash ? slash + 1 : p);
+    return buf;
+}
+
+/* The input of a role: "synth:a,x=1" of "mem=synth:a,x=1 + pim=synth:b". */
+static const char *role_key(const struct run *run, const char *role, char *buf, size_t size)
+{
+    size_t n = strlen(role);
+    for (const char *p = run->input, *plus; p; p = plus ? plus + 3 : NULL) {
+        plus = strstr(p, " + ");
+        if (strncmp(p, role, n) != 0 || p[n] != '=')
+            continue;
+        (void)snprintf(buf, size, "%.*s", plus ? (int)(plus - p - (ptrdiff_t)n - 1) : (int)strlen(p), p + n + 1);
+        return buf;
+    }
+    return NULL;
+}
+
+/* A key of the input's spec: "bytes" of "synth:conv2d,bytes=8GiB". */
+static const char *spec_key(const struct run *run, const char *key, char *buf, size_t size)
+{
+    size_t n = strlen(key);
+    for (const char *p = run->input; p; p = strchr(p, ',')) {
+        p += *p == ',';
+        if (strncmp(p, key, n) == 0 && p[n] == '=') {
+            (void)snprintf(buf, size, "%.*s", (int)strcspn(p + n + 1, ", "), p + n + 1);
+            return buf;
+        }
+    }
+    return NULL;
+}
+
+const char *run_key(const struct run *run, const char *key, char *buf, size_t size)
+{
+    const struct {
+        const char *name, *value;
+    } heads[] = {{"engine", run->engine}, {"platform", run->platform}, {"policy", run->policy}, {"input", run->input}};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (strcmp(heads[i].name, key) == 0) {
+            (void)snprintf(buf, size, "%s", heads[i].value);
+            return buf;
+        }
+    if (strcmp(key, "workload") == 0)
+        return run_workload(run, buf, size);
+    if (run->part_by && strcmp(key, run->part_by) == 0) {
+        (void)snprintf(buf, size, "%s", run->part);
+        return buf;
+    }
+    if (strcmp(key, "mem") == 0 || strcmp(key, "pim") == 0)
+        return role_key(run, key, buf, size);
+    const json_t *v = json_object_get(run->params, key);
+    if (!v)
+        v = json_object_get(run->settings, key);
+    return v ? text_of(v, buf, size) : spec_key(run, key, buf, size);
+}
+
+const char *run_label(const struct run_set *set, const struct run *run, char *buf, size_t size)
+{
+    size_t used = (size_t)snprintf(buf, size, "%s", run->policy);
+    char separator = ':';
+    const char *key;
+    json_t *value;
+    json_object_foreach(run->params, key, value)
+    {
+        bool differs = false;
+        for (size_t i = 0; i < set->count && !differs; i++)
+            differs = strcmp(set->runs[i].policy, run->policy) == 0 && strcmp(set->runs[i].engine, run->engine) == 0 &&
+                      !json_equal(json_object_get(set->runs[i].params, key), value);
+        char text[128];
+        if (!differs || used >= size || !text_of(value, text, sizeof text))
+            continue;
+        if (strcmp(key, "granularity") == 0 && json_is_integer(value))
+            units_format_bytes(json_integer_value(value), text, sizeof text);
+        used += (size_t)snprintf(buf + used, size - used, "%c%s=%s", separator, key, text);
+        separator = ',';
+    }
+    return buf;
+}

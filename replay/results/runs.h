@@ -1,0 +1,66 @@
+/* runs: results read back, from results files or from what `replay --format json` printed; what figures and reports
+ * work on. */
+#ifndef REPLAY_RESULTS_RUNS_H
+#define REPLAY_RESULTS_RUNS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "trace/base/err.h"
+
+/* One policy on one input. The JSON objects are those of the documented output. */
+struct run {
+    char *engine, *input, *platform, *policy;
+    json_t *settings; /* {} where unknown */
+    json_t *params, *metrics, *interval, *notes;
+    json_t *parts; /* as `replay --format json` prints them; {} where there are none */
+    char *part_by; /* "kernel": this is a part of a run, or of several together; NULL: a whole run */
+    char *part;    /* its name */
+    bool baseline; /* the speed-ups of its request are relative to this run */
+};
+
+struct run_set {
+    struct run *runs;
+    size_t count, cap;
+};
+
+/* Append every run of `path`. On failure *err names the file and what is wrong with it. */
+int run_set_load(struct run_set *set, const char *path, struct err *err);
+/* Append the runs of one JSON object as `replay --format json` prints it; `place` is for messages. */
+int run_set_add_json(struct run_set *set, const json_t *root, const char *place, struct err *err);
+void run_set_release(struct run_set *set);
+
+/* Append a copy of a run, which may be one of the set's own. */
+int run_set_add(struct run_set *set, const struct run *run, struct err *err);
+/* Append copies of the runs of one engine. */
+int run_set_add_engine(struct run_set *set, const struct run_set *from, const char *engine, struct err *err);
+
+/* Number the runs so that those of the same engine, input, platform and settings, which can be compared, have the same
+ * number; numbers start at 0 in order of appearance. Returns one number for each run, freed by the caller, and their
+ * count; NULL on failure. */
+size_t *run_set_groups(const struct run_set *set, size_t *count, struct err *err);
+
+/* Say that a run, so far a whole one, is a part. */
+int run_set_part(struct run *run, const char *by, const char *part, struct err *err);
+/* Put the parts of each run in its place. Runs without such parts go. -1 with *err set, which says what there is, if no
+ * run has any, or there is no memory. */
+int run_set_split(struct run_set *set, const char *by, struct err *err);
+
+/* A metric of a run as a real. Returns false if it is unknown; an interval alone counts as its middle. */
+bool run_metric(const struct run *run, const char *name, double *value);
+/* Its interval, if it has one. */
+bool run_interval(const struct run *run, const char *name, double *lo, double *hi);
+
+/* A parameter of the policy, a setting or a key of the input as text ("granularity", "oversubscription_pct", "bytes");
+ * "input", "workload", "engine", "platform", "policy" name those, "mem" and "pim" the inputs of these roles, and of a
+ * part what it is a part by ("kernel") its name. Returns buf, or NULL if the run has no such thing. */
+const char *run_key(const struct run *run, const char *key, char *buf, size_t size);
+
+/* "fixed:granularity=65536": policy and the parameters in which runs of the same policy in the set differ. */
+const char *run_label(const struct run_set *set, const struct run *run, char *buf, size_t size);
+
+/* "conv2d" of "synth:conv2d,bytes=8GiB"; the file's name without folder otherwise. */
+const char *run_workload(const struct run *run, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,285 @@
+#include "replay/run/engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/run/policy_list.h"
+#include "trace/base/mem.h"
+#include "trace/base/units.h"
+
+const struct engine *engine_find(const char *name)
+{
+    for (size_t i = 0; engines[i]; i++)
+        if (strcmp(engines[i]->name, name) == 0)
+            return engines[i];
+    return NULL;
+}
+
+/* --- settings: the engine's own first, then numbers of the platform --- */
+
+static int set_one(struct replay_result *result, const char *key, const char *value, struct err *err)
+{
+    if (param_find(result->engine->settings, key))
+        return param_set(result->engine->settings, result->settings, key, value, err);
+    if (platform_set(result->platform, key, value, result->engine->settings, err))
+        return -1;
+    double number;
+    (void)json_object_set_new(result->overrides, key,
+                              units_parse_real(value, &number, NULL) ? json_string(value) : json_real(number));
+    return 0;
+}
+
+static int apply_sets(struct replay_result *result, const struct replay_request *request, struct err *err)
+{
+    result->settings = mem_zalloc(1, result->engine->settings_size, err);
+    if (!result->settings)
+        return -1;
+    param_defaults(result->engine->settings, result->settings);
+    result->overrides = json_object();
+    for (size_t i = 0; i < request->set_count; i++) {
+        struct param_list list;
+        if (param_list_init(&list, request->sets[i], err))
+            return err_at(err, "--set");
+        /* The texts live as long as the result: text settings point at them. */
+        if (mem_grow((void **)&result->texts, &result->text_cap, result->text_count + 1, sizeof *result->texts, err)) {
+            param_list_release(&list);
+            return -1;
+        }
+        result->texts[result->text_count++] = list.text;
+        list.text = NULL;
+        int rc = 0;
+        for (size_t p = 0; p < list.count && !rc; p++)
+            rc = set_one(result, list.pairs[p].key, list.pairs[p].value, err);
+        param_list_release(&list);
+        if (rc)
+            return err_at(err, "--set");
+    }
+    return 0;
+}
+
+/* --- policies and the baseline --- */
+
+static int choose_policies(struct replay_result *result, const struct replay_request *request, struct err *err)
+{
+    struct policy_list list = {0};
+    const char *text = request->policy_list ? request->policy_list : result->engine->default_policies;
+    int rc = policy_list_add(&list, result->engine, text, err);
+    size_t listed = list.count;
+    if (!rc && request->baseline) {
+        rc = policy_list_add(&list, result->engine, request->baseline, err);
+        if (!rc && list.count != listed + 1)
+            rc = err_set(err, "--baseline names %zu policies; expected one", list.count - listed);
+    }
+    /* Text parameters point into the list's texts: keep them. */
+    for (size_t i = 0; i < list.text_count; i++) {
+        if (mem_grow((void **)&result->texts, &result->text_cap, result->text_count + 1, sizeof *result->texts, err)) {
+            rc = -1;
+            free(list.texts[i]);
+        } else {
+            result->texts[result->text_count++] = list.texts[i];
+        }
+    }
+    free((void *)list.texts);
+    result->policies = list.policies;
+    result->policy_count = listed;
+    if (rc) {
+        result->policy_count = list.count;
+        return -1;
+    }
+    result->baseline = 0;
+    if (request->baseline) {
+        size_t i = 0;
+        while (i < listed && !replay_policy_same(&list.policies[i], &list.policies[listed]))
+            i++;
+        result->baseline = i;
+        result->extra_baseline = i == listed;
+        if (!result->extra_baseline)
+            free(list.policies[listed].params);
+    }
+    return 0;
+}
+
+/* time(baseline) / time(policy), with the widest interval that the two times allow. */
+static void set_speedup(struct outcome *run, const struct outcome *baseline)
+{
+    const struct metric_value *time = outcome_get(run, "time_ns"), *base = outcome_get(baseline, "time_ns");
+    const struct metric_value *speedup = outcome_get(run, "speedup_ratio");
+    if (!time || !base || !speedup || speedup->known || speedup->interval)
+        return;
+    if (time->known && base->known && time->real > 0)
+        outcome_real(run, "speedup_ratio", base->real / time->real);
+    if (run == baseline || !(time->interval || base->interval))
+        return;
+    if (!(time->interval || time->known) || !(base->interval || base->known))
+        return;
+    double lo = time->interval ? time->lo : time->real, hi = time->interval ? time->hi : time->real;
+    double base_lo = base->interval ? base->lo : base->real, base_hi = base->interval ? base->hi : base->real;
+    if (lo > 0 && hi > 0 && base_hi > 0)
+        outcome_interval(run, "speedup_ratio", base_lo / hi, base_hi / lo);
+}
+
+/* Of each run, and of each of its parts against the same part of the baseline. */
+static void fill_speedup(struct replay_result *result)
+{
+    const struct outcome *baseline = &result->runs[result->baseline];
+    for (size_t i = 0; i < result->policy_count + result->extra_baseline; i++) {
+        struct outcome *run = &result->runs[i];
+        set_speedup(run, baseline);
+        for (int by = 0; by < OUTCOME_BYS; by++)
+            for (size_t p = 0; p < run->parts[by].count; p++) {
+                struct outcome_part *part = &run->parts[by].items[p];
+                const struct outcome *other = outcome_find_part(baseline, (enum outcome_by)by, part->name);
+                if (other)
+                    set_speedup(&part->outcome, other);
+            }
+    }
+}
+
+static int prepare(const struct replay_request *request, struct replay_result *result, struct err *err)
+{
+    const char *name = request->platform ? request->platform : request->engine->default_platform;
+    result->platform = platform_load(name, err);
+    if (!result->platform)
+        return -1;
+    if (apply_sets(result, request, err) || choose_policies(result, request, err))
+        return -1;
+    return 0;
+}
+
+int replay_prepare(const struct replay_request *request, struct replay_result *result, struct err *err)
+{
+    memset(result, 0, sizeof *result);
+    result->engine = request->engine;
+    if (prepare(request, result, err)) {
+        replay_release(result);
+        return -1;
+    }
+    return 0;
+}
+
+int replay_run(const struct replay_request *request, struct replay_result *result, bool *usage, struct err *err)
+{
+    *usage = true;
+    if (replay_prepare(request, result, err))
+        return -1;
+    *usage = false;
+    return replay_execute(request, result, err);
+}
+
+int replay_execute(const struct replay_request *request, struct replay_result *result, struct err *err)
+{
+    size_t runs = result->policy_count + result->extra_baseline;
+    result->runs = mem_zalloc(runs, sizeof *result->runs, err);
+    int rc = result->runs ? 0 : -1;
+    for (size_t i = 0; i < runs && !rc; i++)
+        rc = outcome_init(&result->runs[i], result->engine->metrics, err);
+    struct replay_job job = {.inputs = request->inputs,
+                             .input_count = request->input_count,
+                             .platform = result->platform,
+                             .policies = result->policies,
+                             .policy_count = runs,
+                             .listed_count = result->policy_count,
+                             .settings = result->settings,
+                             .requests_path = request->requests_path,
+                             .explain = request->explain,
+                             .explain_file = request->explain_file,
+                             .threads = request->threads > 0 ? request->threads : 1,
+                             .progress = request->progress};
+    if (!rc)
+        rc = result->engine->replay(&job, result->runs, err);
+    if (rc) {
+        replay_release(result);
+        return -1;
+    }
+    fill_speedup(result);
+    return 0;
+}
+
+void replay_release(struct replay_result *result)
+{
+    size_t runs = result->policy_count + result->extra_baseline;
+    for (size_t i = 0; i < runs; i++) {
+        if (result->policies)
+            free(result->policies[i].params);
+        if (result->runs)
+            outcome_release(&result->runs[i]);
+    }
+    for (size_t i = 0; i < result->text_count; i++)
+        free(result->texts[i]);
+    free((void *)result->texts);
+    free(result->policies);
+    free(result->runs);
+    free(result->settings);
+    json_decref(result->overrides);
+    platform_free(result->platform);
+    memset(result, 0, sizeof *result);
+}
+
+/* --- JSON --- */
+
+json_t *replay_params_json(const struct param *table, const void *owner)
+{
+    json_t *object = json_object();
+    for (const struct param *p = table; p && p->name; p++) {
+        char buf[256];
+        json_t *value;
+        if (p->type == PARAM_REAL)
+            value = json_real(param_real(p, owner));
+        else if (p->type == PARAM_CHOICE)
+            value = json_string(param_format(p, owner, buf, sizeof buf));
+        else if (p->type == PARAM_TEXT)
+            value = param_text(p, owner) ? json_string(param_text(p, owner)) : json_null();
+        else
+            value = json_integer(param_int(p, owner));
+        (void)json_object_set_new(object, p->name, value ? value : json_null());
+    }
+    return object;
+}
+
+json_t *replay_settings_json(const struct replay_result *result)
+{
+    json_t *object = replay_params_json(result->engine->settings, result->settings);
+    (void)json_object_update(object, result->overrides);
+    return object;
+}
+
+static json_t *run_json(const struct replay_result *result, size_t i, struct err *err)
+{
+    const struct replay_policy *policy = &result->policies[i];
+    json_t *run = json_object();
+    (void)json_object_set_new(run, "policy", json_string(policy->head->name));
+    (void)json_object_set_new(run, "params", replay_params_json(policy->head->params, policy->params));
+    if (outcome_to_json(&result->runs[i], run, err)) {
+        json_decref(run);
+        return NULL;
+    }
+    return run;
+}
+
+json_t *replay_to_json(const struct replay_result *result, const struct replay_request *request, struct err *err)
+{
+    json_t *root = json_object(), *runs = json_array();
+    (void)json_object_set_new(root, "schema", json_integer(1));
+    (void)json_object_set_new(root, "engine", json_string(result->engine->name));
+    json_t *input = request->input_count == 1 ? json_string(request->inputs[0].spec) : json_array();
+    for (size_t i = 0; request->input_count > 1 && i < request->input_count; i++)
+        (void)json_array_append_new(
+            input, json_pack("{s:s,s:s}", "role", request->inputs[i].role, "input", request->inputs[i].spec));
+    (void)json_object_set_new(root, "input", input ? input : json_null());
+    (void)json_object_set_new(root, "platform", json_string(platform_name(result->platform)));
+    (void)json_object_set_new(root, "settings", replay_settings_json(result));
+    (void)json_object_set_new(root, "runs", runs);
+    bool ok = true;
+    for (size_t i = 0; i < result->policy_count && ok; i++) {
+        json_t *run = run_json(result, i, err);
+        ok = run && json_array_append_new(runs, run) == 0;
+    }
+    json_t *base = ok ? run_json(result, result->baseline, err) : NULL;
+    if (!base) {
+        json_decref(root);
+        return NULL;
+    }
+    (void)json_object_set_new(root, "baseline", base);
+    return root;
+}

@@ -1,0 +1,110 @@
+/* engine: the mechanism that turns records or actors into outcomes on a platform, asking policies where a decision is
+ * due; and the run loop that every engine shares (policy lists, baseline, speed-up, checks, JSON). */
+#ifndef REPLAY_RUN_ENGINE_H
+#define REPLAY_RUN_ENGINE_H
+
+#include "models/base/platform.h"
+#include "models/base/policy.h"
+#include "replay/run/input.h"
+#include "replay/run/outcome.h"
+#include "replay/run/progress.h"
+
+/* One policy of the list, with its parameters. */
+struct replay_policy {
+    const struct policy_head *head;
+    void *params; /* head->state_size bytes, zeroed, params stored; the engine copies it for each run */
+};
+
+struct replay_job {
+    const struct input *inputs; /* at least one; opened */
+    size_t input_count;
+    const struct platform *platform;
+    const struct replay_policy *policies; /* the listed ones; then the extra baseline, if any */
+    size_t policy_count;
+    size_t listed_count;       /* of them, those that the user listed */
+    const void *settings;      /* the engine's settings struct (--set), checked */
+    const char *requests_path; /* --requests: per-request CSV, NULL: none */
+    int64_t explain;           /* --explain N: print why to *explain_file for the first N commands; 0: none */
+    void *explain_file;        /* a FILE * */
+    int threads;               /* at most this many */
+    struct progress *progress; /* may be NULL */
+};
+
+struct engine {
+    const char *name;
+    const char *summary;
+    const char *default_platform;
+    const char *default_policies;              /* the list used without --policy */
+    const struct policy_head *const *policies; /* ends with NULL; baselines stand in it too */
+    const struct param *settings;              /* --set */
+    size_t settings_size;
+    const struct metric *metrics;
+    const char *headline;     /* metrics that `report` shows unless told: "time_ns,speedup_ratio" */
+    const char *ranks;        /* metrics by which policies rank, the usual one first; '-': less is better, '+': more */
+    const char *const *roles; /* roles an input may have besides none ("mem", "pim"), NULL-ended; NULL: none */
+    bool plain_files;         /* inputs may be files that are no traces; the engine reads input->spec itself */
+    /* Run every policy of the job; runs[i] belongs to policies[i] and is initialised. An input the engine cannot
+     * answer honestly for one policy is no failure: leave its metrics unknown and say why in a note. */
+    int (*replay)(const struct replay_job *job, struct outcome *runs, struct err *err);
+};
+
+extern const struct engine *const engines[]; /* ends with NULL */
+
+const struct engine *engine_find(const char *name);
+
+/* What `replay` runs: parsed from the command line or from a sweep point. */
+struct replay_request {
+    const struct engine *engine;
+    const char *platform;    /* NULL: the engine's default */
+    const char *policy_list; /* NULL: the engine's default */
+    const char *baseline;    /* NULL: the first listed policy */
+    const char *const *sets; /* "key=value" or "key=value,key=value"; engine settings, then platform numbers */
+    size_t set_count;
+    const struct input *inputs;
+    size_t input_count;
+    const char *requests_path;
+    int64_t explain;
+    void *explain_file;
+    int threads;
+    struct progress *progress;
+};
+
+/* The results of one request. */
+struct replay_result {
+    const struct engine *engine;
+    struct platform *platform;
+    void *settings;
+    struct replay_policy *policies;
+    size_t policy_count; /* listed ones */
+    bool extra_baseline; /* policies[policy_count] and runs[policy_count] hold it */
+    size_t baseline;     /* its index */
+    struct outcome *runs;
+    json_t *overrides; /* numbers of the platform given by --set, as given */
+    char **texts;      /* what text parameters point at */
+    size_t text_count, text_cap;
+};
+
+/* Parse the lists, run, fill speedup_ratio (where the engine has time_ns and speedup_ratio) against the baseline.
+ * *usage says whether a failure is a usage error (exit 2) rather than one of data (exit 1). */
+int replay_run(const struct replay_request *request, struct replay_result *result, bool *usage, struct err *err);
+
+/* The two halves of replay_run(): parse everything (a failure is one of usage), then run. After a failure the result
+ * is released. */
+int replay_prepare(const struct replay_request *request, struct replay_result *result, struct err *err);
+int replay_execute(const struct replay_request *request, struct replay_result *result, struct err *err);
+void replay_release(struct replay_result *result);
+
+/* The documented JSON object; NULL with *err set on failure. Freed with json_decref(). */
+json_t *replay_to_json(const struct replay_result *result, const struct replay_request *request, struct err *err);
+
+/* The parameters of a policy, or of settings, as a JSON object: choices by name, integers exact. */
+json_t *replay_params_json(const struct param *table, const void *owner);
+
+/* Settings of the engine and overridden numbers of the platform, as one JSON object. */
+json_t *replay_settings_json(const struct replay_result *result);
+
+/* "fixed:granularity=64KiB": the policy with those of its parameters that differ from the default. Returns buf.
+ * (in replay/run/policy_list.c) */
+const char *replay_policy_label(const struct replay_policy *policy, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,127 @@
+/* The run loop with an engine of one line: time = 1000 / rate. */
+#include "replay/run/engine.h"
+
+#include "trace/base/testing.h"
+
+struct rate {
+    int64_t rate;
+};
+static const struct param rate_params[] = {PARAM_INT_ROW(rate, rate, "", 1, 100, 1, "requests per ns"), {0}};
+static const struct policy_head slow = {"slow", "", "", rate_params, sizeof(struct rate)};
+static const struct policy_head fast = {"fast", "", "", rate_params, sizeof(struct rate)};
+static const struct policy_head *const heads[] = {&slow, &fast, NULL};
+struct knobs {
+    int64_t scale;
+};
+static const struct param knobs[] = {PARAM_INT_ROW(knobs, scale, "", 1, 10, 1, "scales time"), {0}};
+static const struct metric metrics[] = {
+    {"time_ns", METRIC_INT, METRIC_SUM, ""}, {"speedup_ratio", METRIC_REAL, METRIC_GEOMEAN, ""}, {0}};
+
+static int run(const struct replay_job *job, struct outcome *runs, struct err *err)
+{
+    (void)err;
+    const struct knobs *k = job->settings;
+    for (size_t i = 0; i < job->policy_count; i++) {
+        const struct rate *r = job->policies[i].params;
+        int64_t time = 1000 * k->scale / r->rate;
+        outcome_int(&runs[i], "time_ns", time);
+        if (r->rate == 50)
+            outcome_interval(&runs[i], "time_ns", 10, 40);
+    }
+    return 0;
+}
+
+static const struct engine engine = {.name = "toy",
+                                     .default_platform = "titanv",
+                                     .default_policies = "slow,fast:rate=4",
+                                     .policies = heads,
+                                     .settings = knobs,
+                                     .settings_size = sizeof(struct knobs),
+                                     .metrics = metrics,
+                                     .replay = run};
+static const struct input input = {.spec = "synth:toy", .role = ""};
+
+static int go(struct replay_request *request, struct replay_result *result, struct err *err)
+{
+    request->engine = &engine;
+    request->inputs = &input;
+    request->input_count = 1;
+    bool usage;
+    return replay_run(request, result, &usage, err);
+}
+
+START_TEST(speedups_are_relative_to_the_first_policy)
+{
+    struct replay_request request = {0};
+    struct replay_result result;
+    struct err err = {""};
+    ck_assert_msg(go(&request, &result, &err) == 0, "%s", err.msg);
+    ck_assert_uint_eq(result.policy_count, 2);
+    ck_assert_double_eq(outcome_get(&result.runs[0], "speedup_ratio")->real, 1);
+    ck_assert_double_eq(outcome_get(&result.runs[1], "speedup_ratio")->real, 4);
+    replay_release(&result);
+}
+END_TEST
+
+START_TEST(another_baseline_is_run_and_stands_apart)
+{
+    struct replay_request request = {.policy_list = "fast:rate=4", .baseline = "slow:rate=2"};
+    struct replay_result result;
+    struct err err = {""};
+    ck_assert_int_eq(go(&request, &result, &err), 0);
+    ck_assert(result.extra_baseline);
+    ck_assert_double_eq(outcome_get(&result.runs[0], "speedup_ratio")->real, 2);
+    json_t *root = replay_to_json(&result, &request, &err);
+    ck_assert_uint_eq(json_array_size(json_object_get(root, "runs")), 1);
+    ck_assert_str_eq(json_string_value(json_object_get(json_object_get(root, "baseline"), "policy")), "slow");
+    json_decref(root);
+    replay_release(&result);
+}
+END_TEST
+
+START_TEST(a_listed_baseline_is_not_run_twice)
+{
+    struct replay_request request = {.policy_list = "slow,fast:rate=4", .baseline = "fast:rate=4"};
+    struct replay_result result;
+    struct err err = {""};
+    ck_assert_int_eq(go(&request, &result, &err), 0);
+    ck_assert(!result.extra_baseline);
+    ck_assert_double_eq(outcome_get(&result.runs[0], "speedup_ratio")->real, 0.25);
+    replay_release(&result);
+}
+END_TEST
+
+START_TEST(settings_reach_engine_and_platform)
+{
+    const char *sets[] = {"scale=3,gpu.sms=7"};
+    struct replay_request request = {.sets = sets, .set_count = 1};
+    struct replay_result result;
+    struct err err = {""};
+    ck_assert_msg(go(&request, &result, &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(outcome_get(&result.runs[0], "time_ns")->whole, 3000);
+    ck_assert_int_eq(*(const int64_t *)platform_section_get(result.platform, "gpu"), 7);
+    replay_release(&result);
+    const char *bad[] = {"colour=3"};
+    request.sets = bad;
+    ck_assert_int_eq(go(&request, &result, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "colour"));
+}
+END_TEST
+
+START_TEST(an_interval_of_time_is_an_interval_of_speedup)
+{
+    struct replay_request request = {.policy_list = "slow,fast:rate=50"};
+    struct replay_result result;
+    struct err err = {""};
+    ck_assert_int_eq(go(&request, &result, &err), 0);
+    const struct metric_value *v = outcome_get(&result.runs[1], "speedup_ratio");
+    ck_assert(v->interval);
+    ck_assert_double_eq(v->lo, 25);
+    ck_assert_double_eq(v->hi, 100);
+    replay_release(&result);
+}
+END_TEST
+
+TEST_MAIN("engine", speedups_are_relative_to_the_first_policy, another_baseline_is_run_and_stands_apart,
+          a_listed_baseline_is_not_run_twice, settings_reach_engine_and_platform,
+          an_interval_of_time_is_an_interval_of_speedup)

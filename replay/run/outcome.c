@@ -1,0 +1,190 @@
+#include "replay/run/outcome.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+
+const char *metric_aggregate_name(enum metric_aggregate aggregate)
+{
+    static const char *const names[] = {"sum", "min", "max", "mean", "geomean"};
+    return names[aggregate];
+}
+
+const char *outcome_by_name(enum outcome_by by)
+{
+    static const char *const names[OUTCOME_BYS] = {"kernel", "allocation"};
+    return names[by];
+}
+
+int outcome_init(struct outcome *outcome, const struct metric *metrics, struct err *err)
+{
+    memset(outcome, 0, sizeof *outcome);
+    outcome->metrics = metrics;
+    while (metrics[outcome->count].name)
+        outcome->count++;
+    outcome->values = mem_zalloc(outcome->count, sizeof *outcome->values, err);
+    return outcome->values ? 0 : -1;
+}
+
+void outcome_release(struct outcome *outcome)
+{
+    for (size_t i = 0; i < outcome->note_count; i++)
+        free(outcome->notes[i]);
+    free((void *)outcome->notes);
+    free(outcome->values);
+    for (int by = 0; by < OUTCOME_BYS; by++) {
+        struct outcome_parts *parts = &outcome->parts[by];
+        for (size_t i = 0; i < parts->count; i++) {
+            free(parts->items[i].name);
+            free(parts->items[i].outcome.values);
+        }
+        free(parts->items);
+    }
+    memset(outcome, 0, sizeof *outcome);
+}
+
+static size_t find(const struct outcome *outcome, const char *name)
+{
+    size_t i = 0;
+    while (i < outcome->count && strcmp(outcome->metrics[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+void outcome_int(struct outcome *outcome, const char *name, int64_t value)
+{
+    size_t i = find(outcome, name);
+    assert(i < outcome->count && outcome->metrics[i].type == METRIC_INT);
+    outcome->values[i].known = true;
+    outcome->values[i].whole = value;
+    outcome->values[i].real = (double)value;
+}
+
+void outcome_real(struct outcome *outcome, const char *name, double value)
+{
+    size_t i = find(outcome, name);
+    assert(i < outcome->count && outcome->metrics[i].type == METRIC_REAL);
+    outcome->values[i].known = isfinite(value);
+    outcome->values[i].real = isfinite(value) ? value : 0;
+}
+
+void outcome_interval(struct outcome *outcome, const char *name, double lo, double hi)
+{
+    size_t i = find(outcome, name);
+    assert(i < outcome->count);
+    outcome->values[i].interval = isfinite(lo) && isfinite(hi);
+    outcome->values[i].lo = lo;
+    outcome->values[i].hi = hi;
+}
+
+void outcome_note(struct outcome *outcome, const char *format, ...)
+{
+    char text[1024];
+    va_list ap;
+    va_start(ap, format);
+    (void)vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    for (size_t i = 0; i < outcome->note_count; i++)
+        if (strcmp(outcome->notes[i], text) == 0)
+            return;
+    if (mem_grow((void **)&outcome->notes, &outcome->note_cap, outcome->note_count + 1, sizeof *outcome->notes, NULL))
+        return;
+    char *copy = mem_strdup(text, NULL);
+    if (copy)
+        outcome->notes[outcome->note_count++] = copy;
+}
+
+const struct metric_value *outcome_get(const struct outcome *outcome, const char *name)
+{
+    size_t i = find(outcome, name);
+    return i < outcome->count ? &outcome->values[i] : NULL;
+}
+
+struct outcome *outcome_add_part(struct outcome *outcome, enum outcome_by by, const char *name, struct err *err)
+{
+    struct outcome_parts *parts = &outcome->parts[by];
+    if (mem_grow((void **)&parts->items, &parts->cap, parts->count + 1, sizeof *parts->items, err))
+        return NULL;
+    struct outcome_part *part = &parts->items[parts->count];
+    part->name = mem_strdup(name, err);
+    if (!part->name)
+        return NULL;
+    if (outcome_init(&part->outcome, outcome->metrics, err)) {
+        free(part->name);
+        return NULL;
+    }
+    parts->count++;
+    return &part->outcome;
+}
+
+struct outcome *outcome_find_part(const struct outcome *outcome, enum outcome_by by, const char *name)
+{
+    const struct outcome_parts *parts = &outcome->parts[by];
+    for (size_t i = 0; i < parts->count; i++)
+        if (strcmp(parts->items[i].name, name) == 0)
+            return &parts->items[i].outcome;
+    return NULL;
+}
+
+/* "metrics" and "interval"; unknown values are null, or left out of parts. */
+static int values_to_json(const struct outcome *outcome, bool part, json_t *object)
+{
+    json_t *metrics = json_object(), *interval = json_object();
+    int bad = 0;
+    for (size_t i = 0; i < outcome->count; i++) {
+        const struct metric_value *v = &outcome->values[i];
+        const char *name = outcome->metrics[i].name;
+        if (part && !v->known && !v->interval)
+            continue;
+        json_t *value = !v->known                                ? json_null()
+                        : outcome->metrics[i].type == METRIC_INT ? json_integer(v->whole)
+                                                                 : json_real(v->real);
+        bad |= json_object_set_new(metrics, name, value);
+        if (v->interval && outcome->metrics[i].type == METRIC_INT && fabs(v->lo) < 0x1p53 && fabs(v->hi) < 0x1p53)
+            bad |= json_object_set_new(interval, name,
+                                       json_pack("[I,I]", (json_int_t)llround(v->lo), (json_int_t)llround(v->hi)));
+        else if (v->interval)
+            bad |= json_object_set_new(interval, name, json_pack("[f,f]", v->lo, v->hi));
+    }
+    bad |= json_object_set_new(object, "metrics", metrics);
+    bad |= json_object_set_new(object, "interval", interval);
+    return bad;
+}
+
+static int parts_to_json(const struct outcome *outcome, json_t *object)
+{
+    json_t *all = json_object();
+    int bad = 0;
+    for (int by = 0; by < OUTCOME_BYS; by++) {
+        const struct outcome_parts *parts = &outcome->parts[by];
+        json_t *array = json_array();
+        for (size_t i = 0; i < parts->count; i++) {
+            json_t *part = json_pack("{s:s}", "part", parts->items[i].name);
+            bad |= values_to_json(&parts->items[i].outcome, true, part);
+            bad |= json_array_append_new(array, part);
+        }
+        if (parts->count)
+            bad |= json_object_set(all, outcome_by_name((enum outcome_by)by), array);
+        json_decref(array);
+    }
+    if (json_object_size(all))
+        bad |= json_object_set(object, "parts", all);
+    json_decref(all);
+    return bad;
+}
+
+int outcome_to_json(const struct outcome *outcome, json_t *object, struct err *err)
+{
+    json_t *notes = json_array();
+    int bad = values_to_json(outcome, false, object);
+    for (size_t i = 0; i < outcome->note_count; i++)
+        bad |= json_array_append_new(notes, json_string(outcome->notes[i]));
+    bad |= json_object_set_new(object, "notes", notes);
+    bad |= parts_to_json(outcome, object);
+    return bad ? err_set(err, "out of memory while writing JSON") : 0;
+}

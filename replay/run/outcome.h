@@ -1,0 +1,90 @@
+/* outcome: what one run of one policy gave; named metrics, intervals and notes.
+ *
+ * A metric has one definition and one aggregate, declared in its engine's table. A value that the source cannot give
+ * stays unknown (null in JSON, n/a in tables), never 0. An interval may stand beside a value, or alone.
+ *
+ * A run may come in parts: the same metrics by kernel and by allocation, as far as they mean something there. The parts
+ * of a metric whose aggregate is the sum add up to the run's value; what lies in several parts at once, or in none,
+ * has a part of its own. Of intervals the lower ends add up to at most the run's, the upper ends to at least it. */
+#ifndef REPLAY_RUN_OUTCOME_H
+#define REPLAY_RUN_OUTCOME_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/base/err.h"
+
+enum metric_type { METRIC_INT, METRIC_REAL };
+
+/* How `report` combines a metric over runs. */
+enum metric_aggregate { METRIC_SUM, METRIC_MIN, METRIC_MAX, METRIC_MEAN, METRIC_GEOMEAN };
+
+struct metric {
+    const char *name; /* ends in its unit: _ns _bytes _ratio _cycles; counts have none */
+    enum metric_type type;
+    enum metric_aggregate aggregate;
+    const char *help; /* the definition, one line */
+};
+
+const char *metric_aggregate_name(enum metric_aggregate aggregate); /* "sum", "min", "max", "mean", "geomean" */
+
+struct metric_value {
+    bool known;
+    bool interval; /* lo..hi hold */
+    int64_t whole; /* METRIC_INT */
+    double real;   /* METRIC_REAL; also set for METRIC_INT */
+    double lo, hi;
+};
+
+/* What a run can be divided by. */
+enum outcome_by { OUTCOME_BY_KERNEL, OUTCOME_BY_ALLOCATION, OUTCOME_BYS };
+
+const char *outcome_by_name(enum outcome_by by); /* "kernel", "allocation" */
+
+struct outcome {
+    const struct metric *metrics; /* the engine's table, ends with a zeroed row */
+    struct metric_value *values;  /* one per row */
+    size_t count;
+    char **notes; /* whole sentences */
+    size_t note_count, note_cap;
+    struct outcome_parts {
+        struct outcome_part *items;
+        size_t count, cap;
+    } parts[OUTCOME_BYS];
+};
+
+/* A part has the metrics of its run, but no notes and no parts. */
+struct outcome_part {
+    char *name;
+    struct outcome outcome;
+};
+
+int outcome_init(struct outcome *outcome, const struct metric *metrics, struct err *err);
+void outcome_release(struct outcome *outcome);
+
+/* Store a value. `name` must be in the table with that type (asserted). A NaN or infinite real is stored as unknown. */
+void outcome_int(struct outcome *outcome, const char *name, int64_t value);
+void outcome_real(struct outcome *outcome, const char *name, double value);
+/* Store an interval beside the value, or alone. */
+void outcome_interval(struct outcome *outcome, const char *name, double lo, double hi);
+/* Add a sentence; the same sentence twice is kept once. A failure to get memory drops the note. */
+void outcome_note(struct outcome *outcome, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The value of `name`, or NULL if the table has no such metric. */
+const struct metric_value *outcome_get(const struct outcome *outcome, const char *name);
+
+/* Add a part; its metrics are set as those of a run are. It stays where it is until the next one is added. NULL with
+ * *err set on failure. */
+struct outcome *outcome_add_part(struct outcome *outcome, enum outcome_by by, const char *name, struct err *err);
+
+/* The first part of that name, or NULL. */
+struct outcome *outcome_find_part(const struct outcome *outcome, enum outcome_by by, const char *name);
+
+/* {"metrics":{..},"interval":{..},"notes":[..]} added to `object`; integers exact, unknown values null. Where there are
+ * parts, also "parts":{"kernel":[{"part":name,"metrics":{..},"interval":{..}},..],"allocation":[..]} with the metrics
+ * that are known. */
+int outcome_to_json(const struct outcome *outcome, json_t *object, struct err *err);
+
+#endif

@@ -1,0 +1,55 @@
+#include "replay/run/outcome.h"
+
+#include <math.h>
+
+#include "trace/base/testing.h"
+
+static const struct metric metrics[] = {
+    {"faults", METRIC_INT, METRIC_SUM, "faults"}, {"speedup_ratio", METRIC_REAL, METRIC_GEOMEAN, "speed-up"}, {0}};
+
+START_TEST(unknown_values_are_null_and_integers_exact)
+{
+    struct outcome o;
+    ck_assert_int_eq(outcome_init(&o, metrics, NULL), 0);
+    outcome_int(&o, "faults", 9007199254740993);
+    outcome_real(&o, "speedup_ratio", NAN);
+    outcome_interval(&o, "speedup_ratio", 1.25, 1.5);
+    outcome_note(&o, "a bound");
+    outcome_note(&o, "a bound");
+    json_t *object = json_object();
+    ck_assert_int_eq(outcome_to_json(&o, object, NULL), 0);
+    char *text = json_dumps(object, JSON_COMPACT);
+    ck_assert_str_eq(text, "{\"metrics\":{\"faults\":9007199254740993,\"speedup_ratio\":null},"
+                           "\"interval\":{\"speedup_ratio\":[1.25,1.5]},\"notes\":[\"a bound\"]}");
+    free(text);
+    json_decref(object);
+    outcome_release(&o);
+}
+END_TEST
+
+START_TEST(parts_have_the_metrics_that_are_known_of_them)
+{
+    struct outcome o;
+    ck_assert_int_eq(outcome_init(&o, metrics, NULL), 0);
+    for (int i = 0; i < 40; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "k%d", i);
+        struct outcome *part = outcome_add_part(&o, OUTCOME_BY_KERNEL, name, NULL);
+        ck_assert_ptr_nonnull(part);
+        outcome_int(part, "faults", i);
+    }
+    ck_assert_int_eq(outcome_get(outcome_find_part(&o, OUTCOME_BY_KERNEL, "k17"), "faults")->whole, 17);
+    ck_assert_ptr_null(outcome_find_part(&o, OUTCOME_BY_ALLOCATION, "k17"));
+    json_t *object = json_object();
+    ck_assert_int_eq(outcome_to_json(&o, object, NULL), 0);
+    const json_t *parts = json_object_get(object, "parts");
+    ck_assert_uint_eq(json_object_size(parts), 1); /* none by allocation */
+    const json_t *part = json_array_get(json_object_get(parts, "kernel"), 39);
+    ck_assert_str_eq(json_string_value(json_object_get(part, "part")), "k39");
+    ck_assert_uint_eq(json_object_size(json_object_get(part, "metrics")), 1);
+    json_decref(object);
+    outcome_release(&o);
+}
+END_TEST
+
+TEST_MAIN("outcome", unknown_values_are_null_and_integers_exact, parts_have_the_metrics_that_are_known_of_them)

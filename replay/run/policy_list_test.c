@@ -1,0 +1,71 @@
+#include "replay/run/policy_list.h"
+
+#include "trace/base/testing.h"
+
+struct capped {
+    int64_t cap, unit;
+};
+static const struct param capped_params[] = {PARAM_INT_ROW(capped, cap, "cycles", 1, 1000, 256, "cap"),
+                                             PARAM_CHOICE_ROW(capped, unit, "cycles|requests", 0, "what is counted"),
+                                             {0}};
+static const struct policy_head fcfs = {"fcfs", "", "", NULL, 0};
+static const struct policy_head f3fs = {"f3fs", "", "", capped_params, sizeof(struct capped)};
+static const struct policy_head *const heads[] = {&fcfs, &f3fs, NULL};
+static const struct engine engine = {.name = "dram", .policies = heads};
+
+static size_t parse(const char *text, struct policy_list *list, struct err *err)
+{
+    memset(list, 0, sizeof *list);
+    return policy_list_add(list, &engine, text, err) ? 0 : list->count;
+}
+
+START_TEST(tokens_with_equals_belong_to_the_policy_before)
+{
+    struct policy_list list;
+    struct err err = {""};
+    ck_assert_msg(parse("fcfs,f3fs:cap=128,unit=requests,f3fs:cap=64,fcfs", &list, &err) == 4, "%s", err.msg);
+    char buf[128];
+    ck_assert_str_eq(replay_policy_label(&list.policies[0], buf, sizeof buf), "fcfs");
+    ck_assert_str_eq(replay_policy_label(&list.policies[1], buf, sizeof buf), "f3fs:cap=128,unit=requests");
+    ck_assert_str_eq(replay_policy_label(&list.policies[2], buf, sizeof buf), "f3fs:cap=64");
+    ck_assert(replay_policy_same(&list.policies[0], &list.policies[3]));
+    ck_assert(!replay_policy_same(&list.policies[1], &list.policies[2]));
+    policy_list_release(&list);
+}
+END_TEST
+
+START_TEST(defaults_are_not_part_of_the_label)
+{
+    struct policy_list list;
+    struct err err = {""};
+    ck_assert_uint_eq(parse("f3fs:cap=256", &list, &err), 1);
+    char buf[128];
+    ck_assert_str_eq(replay_policy_label(&list.policies[0], buf, sizeof buf), "f3fs");
+    policy_list_release(&list);
+}
+END_TEST
+
+START_TEST(wrong_lists_are_refused_with_the_item)
+{
+    static const struct {
+        const char *text, *says;
+    } bad[] = {{"", "empty item"},
+               {"fcfs,,f3fs", "empty item"},
+               {"cap=3", "no policy stands before"},
+               {"bliss", "expected fcfs"},
+               {"f3fs:cap=0", "1 to 1000"},
+               {"f3fs:cap", "KEY=VALUE"},
+               {"fcfs:cap=1", "not a known"},
+               {"f3fs:unit=ns", "cycles|requests"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct policy_list list;
+        struct err err = {""};
+        ck_assert_uint_eq(parse(bad[i].text, &list, &err), 0);
+        ck_assert_msg(strstr(err.msg, bad[i].says) != NULL, "'%s' gave: %s", bad[i].text, err.msg);
+        policy_list_release(&list);
+    }
+}
+END_TEST
+
+TEST_MAIN("policy_list", tokens_with_equals_belong_to_the_policy_before, defaults_are_not_part_of_the_label,
+          wrong_lists_are_refused_with_the_item)

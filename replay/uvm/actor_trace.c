@@ -1,0 +1,463 @@
+#include "replay/uvm/actor_trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+
+enum { PER_SM = 64, KERNEL_CHARS = 48 }; /* warps of a multiprocessor, for traces that do not say */
+
+/* One touch as it is kept. */
+struct touch {
+    uint32_t page;
+    uint32_t actor;    /* dense number within the launch */
+    uint32_t step;     /* as recorded; equal for the touches of one step */
+    uint32_t compute;  /* ns after the step */
+    uint32_t accesses; /* of the step's first touch */
+    uint8_t flags;     /* RECORD_READ, RECORD_WRITE; 0: no page */
+};
+
+struct launch {
+    char kernel[KERNEL_CHARS];
+    uint64_t number; /* as recorded */
+    struct actor_launch shape;
+    size_t first, count; /* of its touches */
+    size_t starts; /* where actor a's touches begin: starts[a] .. starts[a + 1], an index into actor_trace.starts */
+};
+
+struct actor_trace {
+    struct actor_alloc *allocs;
+    size_t alloc_count, alloc_cap;
+    struct touch *touches;
+    size_t touch_count, touch_cap;
+    struct launch *launches;
+    size_t launch_count, launch_cap;
+    uint64_t *starts;
+    size_t start_count, start_cap;
+    /* While it is read. */
+    bool open; /* the last launch still takes touches */
+    uint64_t *ids;
+    size_t id_count, id_cap; /* actors of the open launch, by dense number */
+    uint64_t *table;         /* their numbers + 1 by hash of the id, open addressing; 0: free */
+    size_t table_size;
+};
+
+/* --- reading --- */
+
+static int add_alloc(struct actor_trace *t, const struct record *r, struct err *err)
+{
+    if (t->launch_count || t->touch_count)
+        return err_set(err, "an allocation follows the first touch; expected all of them before");
+    if (t->alloc_count == ACTOR_ALLOCS)
+        return err_set(err, "more than %d allocations", ACTOR_ALLOCS);
+    if (mem_grow((void **)&t->allocs, &t->alloc_cap, t->alloc_count + 1, sizeof *t->allocs, err))
+        return -1;
+    if (t->alloc_count && r->addr < t->allocs[t->alloc_count - 1].addr + t->allocs[t->alloc_count - 1].bytes)
+        return err_set(err, "the allocation at 0x%llx overlaps the one before or lies below it",
+                       (unsigned long long)r->addr);
+    struct actor_alloc *a = &t->allocs[t->alloc_count++];
+    *a = (struct actor_alloc){.addr = r->addr, .bytes = r->bytes, .host = r->group & 1};
+    (void)snprintf(a->name, sizeof a->name, "allocation %zu", t->alloc_count - 1);
+    return 0;
+}
+
+static int advise(struct actor_trace *t, const struct record *r, struct err *err)
+{
+    if (r->flags < 1 || r->flags > 6)
+        return err_set(err, "advice %u is not known; expected 1 to 6", r->flags);
+    for (size_t i = 0; i < t->alloc_count; i++) {
+        struct actor_alloc *a = &t->allocs[i];
+        if (r->addr < a->addr + a->bytes && a->addr < r->addr + r->bytes) {
+            if (r->flags % 2)
+                a->advice |= 1u << r->flags;
+            else
+                a->advice &= ~(1u << (r->flags - 1));
+        }
+    }
+    return 0;
+}
+
+static int open_launch(struct actor_trace *t, uint64_t number, struct actor_launch shape, struct err *err)
+{
+    if (mem_grow((void **)&t->launches, &t->launch_cap, t->launch_count + 1, sizeof *t->launches, err))
+        return -1;
+    struct launch *l = &t->launches[t->launch_count++];
+    *l = (struct launch){.number = number, .shape = shape, .first = t->touch_count};
+    (void)snprintf(l->kernel, sizeof l->kernel, "launch %llu", (unsigned long long)number);
+    t->open = true;
+    t->id_count = 0;
+    if (t->table_size)
+        memset(t->table, 0, t->table_size * sizeof *t->table);
+    return 0;
+}
+
+/* Bring the touches of the launch just read into order of actors, and note where each begins. */
+static int close_launch(struct actor_trace *t, struct err *err)
+{
+    if (!t->open)
+        return 0;
+    struct launch *l = &t->launches[t->launch_count - 1];
+    l->count = t->touch_count - l->first;
+    struct touch *own = t->touches + l->first;
+    bool sorted = true;
+    for (size_t i = 1; i < l->count && sorted; i++)
+        sorted = own[i - 1].actor <= own[i].actor;
+    if (!sorted) {
+        struct touch *copy = mem_zalloc(l->count, sizeof *copy, err);
+        size_t *next = copy ? mem_zalloc(t->id_count + 1, sizeof *next, err) : NULL;
+        if (!next) {
+            free(copy);
+            return -1;
+        }
+        for (size_t i = 0; i < l->count; i++)
+            next[own[i].actor + 1]++;
+        for (size_t a = 0; a < t->id_count; a++)
+            next[a + 1] += next[a];
+        for (size_t i = 0; i < l->count; i++)
+            copy[next[own[i].actor]++] = own[i];
+        memcpy(own, copy, l->count * sizeof *own);
+        free(copy);
+        free(next);
+    }
+    l->shape.actors = (uint32_t)t->id_count; /* actors without a touch do nothing */
+    if (l->shape.actors == 0) {
+        t->launch_count--; /* an empty launch does nothing */
+        t->open = false;
+        return 0;
+    }
+    l->starts = t->start_count;
+    if (mem_grow((void **)&t->starts, &t->start_cap, t->start_count + l->shape.actors + 1, sizeof *t->starts, err))
+        return -1;
+    size_t at = 0;
+    for (uint32_t a = 0; a <= l->shape.actors; a++) {
+        while (at < l->count && own[at].actor < a)
+            at++;
+        t->starts[t->start_count++] = l->first + at;
+    }
+    t->open = false;
+    return 0;
+}
+
+static uint64_t *slot_of(struct actor_trace *t, uint64_t id)
+{
+    uint64_t at = (id + 1) * 0x9E3779B97F4A7C15u >> (64 - __builtin_ctzll(t->table_size)); /* all bits of an id count */
+    while (t->table[at] && t->ids[t->table[at] - 1] != id)
+        at = (at + 1) & (t->table_size - 1);
+    return &t->table[at];
+}
+
+/* Room in the table for one actor more; at most half of it is used. */
+static int grow_table(struct actor_trace *t, struct err *err)
+{
+    if (t->table_size > 2 * t->id_count)
+        return 0;
+    size_t size = t->table_size ? 2 * t->table_size : 1024;
+    uint64_t *table = mem_zalloc(size, sizeof *table, err);
+    if (!table)
+        return -1;
+    free(t->table);
+    t->table = table;
+    t->table_size = size;
+    for (size_t i = 0; i < t->id_count; i++)
+        *slot_of(t, t->ids[i]) = i + 1;
+    return 0;
+}
+
+/* The dense number of an actor: in the order in which they are met. */
+static int actor_number(struct actor_trace *t, uint64_t id, uint32_t *number, struct err *err)
+{
+    if (t->id_count && t->ids[t->id_count - 1] == id) {
+        *number = (uint32_t)t->id_count - 1;
+        return 0;
+    }
+    if (grow_table(t, err))
+        return -1;
+    uint64_t *slot = slot_of(t, id);
+    if (!*slot) {
+        if (t->id_count >= UINT32_MAX - 1)
+            return err_set(err, "more than 2^32 - 2 actors in one launch");
+        if (mem_grow((void **)&t->ids, &t->id_cap, t->id_count + 1, sizeof *t->ids, err))
+            return -1;
+        t->ids[t->id_count++] = id;
+        *slot = t->id_count;
+    }
+    *number = (uint32_t)(*slot - 1);
+    return 0;
+}
+
+static const struct actor_alloc *alloc_of(const struct actor_trace *t, uint64_t addr)
+{
+    size_t lo = 0, hi = t->alloc_count;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (t->allocs[mid].addr <= addr)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (!lo)
+        return NULL;
+    const struct actor_alloc *a = &t->allocs[lo - 1];
+    uint64_t end = (a->addr + a->bytes + ACTOR_PAGE_BYTES - 1) / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES;
+    return addr < end ? a : NULL;
+}
+
+static int add_touch(struct actor_trace *t, const struct record *r, struct err *err)
+{
+    if (!t->open || t->launches[t->launch_count - 1].number != r->group) {
+        if (close_launch(t, err) || open_launch(t, r->group, (struct actor_launch){"", 0, PER_SM, 1, false}, err))
+            return -1;
+    }
+    if (!t->launch_count)
+        return -1;
+    struct touch touch = {.step = (uint32_t)r->time,
+                          .compute = r->duration > UINT32_MAX ? UINT32_MAX : (uint32_t)r->duration,
+                          .accesses = (uint32_t)r->bytes,
+                          .flags = (uint8_t)r->flags};
+    if (r->flags) {
+        const struct actor_alloc *a = alloc_of(t, r->addr);
+        if (!a)
+            return err_set(err, "the touch of 0x%llx lies outside every allocation", (unsigned long long)r->addr);
+        touch.page = actor_page(a, r->addr / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES - a->addr);
+    }
+    if (actor_number(t, r->id, &touch.actor, err) ||
+        mem_grow((void **)&t->touches, &t->touch_cap, t->touch_count + 1, sizeof *t->touches, err))
+        return -1;
+    t->touches[t->touch_count++] = touch;
+    return 0;
+}
+
+static int add_record(struct actor_trace *t, const struct record *r, struct err *err)
+{
+    switch (r->kind) {
+    case RECORD_ALLOC:
+        return r->flags == RECORD_ALLOC_MANAGED ? add_alloc(t, r, err) : 0;
+    case RECORD_ADVISE:
+        return advise(t, r, err);
+    case RECORD_KERNEL:
+        if (r->addr > UINT32_MAX - 1 || r->bytes > 1 << 20 || (r->flags & 0xFFFFFF) > 1 << 20)
+            return err_set(err, "launch %u has an impossible shape", r->group);
+        if (close_launch(t, err))
+            return -1;
+        return r->addr
+                   ? open_launch(t, r->group,
+                                 (struct actor_launch){"", (uint32_t)r->addr, r->bytes ? (uint32_t)r->bytes : 1,
+                                                       r->flags & 0xFFFFFF ? r->flags & 0xFFFFFF : 1, r->flags >> 31},
+                                 err)
+                   : 0;
+    case RECORD_TOUCH:
+        return add_touch(t, r, err);
+    case RECORD_KERNEL_END:
+        return close_launch(t, err);
+    default:
+        return 0;
+    }
+}
+
+/* Allocations must be numbered before the first touch. */
+static int number_pages(struct actor_trace *t, const struct record *r, bool *numbered, struct err *err)
+{
+    if (*numbered || r->kind != RECORD_TOUCH)
+        return 0;
+    *numbered = true;
+    if (!t->alloc_count)
+        return err_set(err, "touches come before any allocation of managed memory");
+    for (size_t i = 0; i < t->alloc_count; i++)
+        t->allocs[i].bytes += t->allocs[i].addr % ACTOR_PAGE_BYTES,
+            t->allocs[i].addr -= t->allocs[i].addr % ACTOR_PAGE_BYTES;
+    return actor_space_init(t->allocs, t->alloc_count, err);
+}
+
+static int read_stream(struct actor_trace *t, struct store *store, int stream, struct err *err)
+{
+    struct store_cursor *cursor = store_cursor_open(store, stream, err);
+    if (!cursor)
+        return -1;
+    const struct record *records;
+    size_t n;
+    bool numbered = false;
+    uint64_t number = 0;
+    int rc;
+    while ((rc = store_cursor_next(cursor, &records, NULL, &n, err)) == 1)
+        for (size_t i = 0; i < n; i++, number++)
+            if (number_pages(t, &records[i], &numbered, err) || add_record(t, &records[i], err)) {
+                store_cursor_close(cursor);
+                return err_at(err, "record %llu of stream '%s'", (unsigned long long)number,
+                              store_stream(store, stream)->name);
+            }
+    store_cursor_close(cursor);
+    return rc < 0 ? -1 : close_launch(t, err);
+}
+
+/* The names of kernels, where the trace has a row for a launch. */
+struct naming {
+    struct actor_trace *trace;
+    size_t next;
+};
+
+static int name_kernel(void *ctx, const struct store_value *values, size_t n)
+{
+    struct naming *naming = ctx;
+    if (n < 3 || values[1].type != STORE_TEXT || values[2].type != STORE_INT)
+        return 0;
+    struct actor_trace *t = naming->trace;
+    while (naming->next < t->launch_count && t->launches[naming->next].number < (uint64_t)values[2].i)
+        naming->next++;
+    if (naming->next < t->launch_count && t->launches[naming->next].number == (uint64_t)values[2].i)
+        (void)snprintf(t->launches[naming->next].kernel, KERNEL_CHARS, "%s", values[1].s);
+    return 0;
+}
+
+/* The first stream with a TOUCH record within its first records; -1: none. */
+static int find_stream(struct store *store, struct err *err)
+{
+    for (int s = 0; s < store_stream_count(store); s++) {
+        struct store_cursor *cursor = store_cursor_open(store, s, err);
+        if (!cursor)
+            return -2;
+        const struct record *records;
+        size_t n;
+        bool found = false;
+        int rc = 1;
+        for (int batch = 0; !found && batch < 64 && (rc = store_cursor_next(cursor, &records, NULL, &n, err)) == 1;
+             batch++)
+            for (size_t i = 0; i < n && !found; i++)
+                found = records[i].kind == RECORD_TOUCH;
+        store_cursor_close(cursor);
+        if (rc < 0)
+            return -2;
+        if (found)
+            return s;
+    }
+    return -1;
+}
+
+int actor_trace_holds(struct store *store, struct err *err)
+{
+    int stream = find_stream(store, err);
+    return stream == -2 ? -1 : stream >= 0;
+}
+
+struct actor_trace *actor_trace_open(struct store *store, struct err *err)
+{
+    int stream = find_stream(store, err);
+    if (stream == -1)
+        err_set(err, "%s holds no page touches", store_path(store));
+    if (stream < 0)
+        return NULL;
+    struct actor_trace *t = mem_zalloc(1, sizeof *t, err);
+    if (!t)
+        return NULL;
+    struct naming naming = {t, 0};
+    if (read_stream(t, store, stream, err) || store_rows(store, "kernels", name_kernel, &naming, err) < 0) {
+        actor_trace_close(t);
+        return NULL;
+    }
+    if (!t->launch_count) {
+        err_set(err, "%s holds no launch with touches", store_path(store));
+        actor_trace_close(t);
+        return NULL;
+    }
+    free(t->ids);
+    free(t->table);
+    t->ids = t->table = NULL;
+    return t;
+}
+
+void actor_trace_close(struct actor_trace *t)
+{
+    if (!t)
+        return;
+    free(t->allocs);
+    free(t->touches);
+    free(t->launches);
+    free(t->starts);
+    free(t->ids);
+    free(t->table);
+    free(t);
+}
+
+/* --- as actors --- */
+
+static const struct actor_alloc *trace_allocs(const void *state, size_t *n)
+{
+    const struct actor_trace *t = state;
+    *n = t->alloc_count;
+    return t->allocs;
+}
+
+static uint32_t trace_launches(const void *state)
+{
+    return (uint32_t)((const struct actor_trace *)state)->launch_count;
+}
+
+static void trace_launch(const void *state, uint32_t launch, struct actor_launch *out)
+{
+    const struct launch *l = &((const struct actor_trace *)state)->launches[launch];
+    *out = l->shape;
+    out->kernel = l->kernel;
+}
+
+/* One run's place in each actor: where its next step begins. Actors of one launch are gone when the next starts. */
+struct cursor {
+    const struct actor_trace *trace;
+    uint32_t launch;
+    uint64_t *next; /* per actor of the launch; 0: not begun */
+    size_t cap;
+};
+
+static void *trace_run_open(const void *state, struct err *err)
+{
+    struct cursor *c = mem_zalloc(1, sizeof *c, err);
+    if (c) {
+        c->trace = state;
+        c->launch = UINT32_MAX;
+    }
+    return c;
+}
+
+static void trace_run_close(void *run)
+{
+    struct cursor *c = run;
+    free(c->next);
+    free(c);
+}
+
+static int trace_step(void *run, uint32_t launch, uint32_t actor, uint32_t index, struct actor_step *step,
+                      struct err *err)
+{
+    struct cursor *c = run;
+    const struct actor_trace *t = c->trace;
+    const struct launch *l = &t->launches[launch];
+    if (c->launch != launch) {
+        if (mem_grow((void **)&c->next, &c->cap, l->shape.actors, sizeof *c->next, err))
+            return -1;
+        memset(c->next, 0, l->shape.actors * sizeof *c->next);
+        c->launch = launch;
+    }
+    uint64_t begin = index ? c->next[actor] : t->starts[l->starts + actor], end = t->starts[l->starts + actor + 1];
+    if (begin >= end)
+        return 0;
+    const struct touch *first = &t->touches[begin];
+    *step = (struct actor_step){.compute_ns = first->compute, .accesses = first->accesses};
+    uint64_t at = begin;
+    for (; at < end && t->touches[at].step == first->step && step->count < ACTOR_TOUCHES; at++)
+        if (t->touches[at].flags) {
+            step->writes |= (uint64_t)(t->touches[at].flags == RECORD_WRITE) << step->count;
+            step->page[step->count++] = t->touches[at].page;
+        }
+    if (!step->accesses)
+        step->accesses = step->count;
+    c->next[actor] = at;
+    return 1;
+}
+
+const struct actor_ops actor_trace_ops = {
+    .allocs = trace_allocs,
+    .launches = trace_launches,
+    .launch = trace_launch,
+    .step = trace_step,
+    .run_open = trace_run_open,
+    .run_close = trace_run_close,
+};

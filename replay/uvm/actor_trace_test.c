@@ -1,0 +1,123 @@
+#include "replay/uvm/actor_trace.h"
+
+#include "replay/uvm/uvm_simulate.h"
+#include "trace/base/testing.h"
+
+/* A trace of these records. */
+static struct store *write_trace(const struct record *records, size_t n)
+{
+    struct err err = {""};
+    const char *path = testing_file("t.db");
+    struct store *store = store_create(path, true, "test", &err);
+    ck_assert_msg(store != NULL, "%s", err.msg);
+    struct stream stream = {.name = "touches"};
+    int index;
+    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
+    ck_assert_int_eq(store_append(store, index, records, NULL, n, &err), 0);
+    ck_assert_int_eq(store_finish(store, &err), 0);
+    store_close(store);
+    store = store_open(path, &err);
+    ck_assert_msg(store != NULL, "%s", err.msg);
+    return store;
+}
+
+#define MANAGED(at, size)                                                                                              \
+    {                                                                                                                  \
+        .kind = RECORD_ALLOC, .addr = (at), .bytes = (size), .flags = RECORD_ALLOC_MANAGED                             \
+    }
+#define TOUCH(at, actor, number)                                                                                       \
+    {                                                                                                                  \
+        .kind = RECORD_TOUCH, .addr = (at), .id = (actor), .time = (number), .flags = RECORD_READ                      \
+    }
+
+START_TEST(touches_of_interleaved_actors_are_sorted_by_actor)
+{
+    const struct record records[] = {MANAGED(0x200000, 1 << 20), TOUCH(0x200000, 70, 0), TOUCH(0x201000, 9, 0),
+                                     TOUCH(0x202000, 70, 0),     TOUCH(0x203000, 9, 1),  TOUCH(0x204000, 70, 1)};
+    struct store *store = write_trace(records, sizeof records / sizeof *records);
+    struct err err = {""};
+    struct actor_trace *t = actor_trace_open(store, &err);
+    ck_assert_msg(t != NULL, "%s", err.msg);
+    const struct actor_ops *ops = &actor_trace_ops;
+    ck_assert_uint_eq(ops->launches(t), 1);
+    struct actor_launch launch;
+    ops->launch(t, 0, &launch);
+    ck_assert_uint_eq(launch.actors, 2);
+    void *run = ops->run_open(t, &err);
+    struct actor_step step;
+    ck_assert_int_eq(ops->step(run, 0, 0, 0, &step, &err), 1);
+    ck_assert_uint_eq(step.count, 2); /* equal time: one step */
+    ck_assert_uint_eq(step.page[1], 2);
+    ck_assert_int_eq(ops->step(run, 0, 1, 0, &step, &err), 1);
+    ck_assert_uint_eq(step.page[0], 1);
+    ck_assert_int_eq(ops->step(run, 0, 0, 1, &step, &err), 1);
+    ck_assert_uint_eq(step.page[0], 4);
+    ck_assert_int_eq(ops->step(run, 0, 0, 2, &step, &err), 0);
+    ops->run_close(run);
+    actor_trace_close(t);
+    store_close(store);
+}
+END_TEST
+
+START_TEST(many_actors_in_any_order_keep_their_touches)
+{
+    enum { ACTORS = 70000 };
+    struct record *records = calloc(1 + 2 * ACTORS, sizeof *records);
+    records[0] = (struct record)MANAGED(0x200000, 1 << 20);
+    for (uint64_t i = 0; i < 2 * ACTORS; i++)
+        records[1 + i] = (struct record)TOUCH(0x200000 + i % 256 * 4096, i * 7919 % ACTORS << 32, i / ACTORS);
+    struct store *store = write_trace(records, 1 + 2 * ACTORS);
+    struct err err = {""};
+    struct actor_trace *t = actor_trace_open(store, &err);
+    ck_assert_msg(t != NULL, "%s", err.msg);
+    struct actor_launch launch;
+    actor_trace_ops.launch(t, 0, &launch);
+    ck_assert_uint_eq(launch.actors, ACTORS);
+    void *run = actor_trace_ops.run_open(t, &err);
+    struct actor_step step;
+    for (uint32_t a = 0; a < ACTORS; a++) {
+        for (uint32_t i = 0; i < 2; i++)
+            ck_assert_int_eq(actor_trace_ops.step(run, 0, a, i, &step, &err), 1);
+        ck_assert_int_eq(actor_trace_ops.step(run, 0, a, 2, &step, &err), 0);
+    }
+    actor_trace_ops.run_close(run);
+    actor_trace_close(t);
+    store_close(store);
+    free(records);
+}
+END_TEST
+
+/* Opening a trace of these records fails and says `what`. */
+static void check_refused(const struct record *records, size_t n, const char *what)
+{
+    struct store *store = write_trace(records, n);
+    struct err err = {""};
+    ck_assert_ptr_null(actor_trace_open(store, &err));
+    ck_assert_msg(strstr(err.msg, what) != NULL, "%s", err.msg);
+    store_close(store);
+}
+
+START_TEST(traces_that_make_no_sense_are_refused_with_the_record)
+{
+    const struct record outside[] = {MANAGED(0x200000, 4096), TOUCH(0x400000, 0, 0)};
+    check_refused(outside, 2, "record 1 of stream 'touches': the touch of 0x400000 lies outside");
+    const struct record none[] = {TOUCH(0x400000, 0, 0)};
+    check_refused(none, 1, "before any allocation");
+    const struct record overlap[] = {MANAGED(0x200000, 8192), MANAGED(0x201000, 4096), TOUCH(0x200000, 0, 0)};
+    check_refused(overlap, 3, "overlaps");
+    const struct record late[] = {MANAGED(0x200000, 4096), TOUCH(0x200000, 0, 0), MANAGED(0x400000, 4096)};
+    check_refused(late, 3, "follows the first touch");
+    const struct record empty[] = {MANAGED(0x200000, 4096)};
+    check_refused(empty, 1, "no page touches");
+    const struct record shape[] = {
+        MANAGED(0x200000, 4096), {.kind = RECORD_KERNEL, .addr = 1ull << 40}, TOUCH(0x200000, 0, 0)};
+    check_refused(shape, 3, "impossible shape");
+    const struct record advice[] = {MANAGED(0x200000, 4096),
+                                    {.kind = RECORD_ADVISE, .addr = 0x200000, .bytes = 4096, .flags = 77},
+                                    TOUCH(0x200000, 0, 0)};
+    check_refused(advice, 3, "advice 77");
+}
+END_TEST
+
+TEST_MAIN("replay/actor_trace", touches_of_interleaved_actors_are_sorted_by_actor,
+          many_actors_in_any_order_keep_their_touches, traces_that_make_no_sense_are_refused_with_the_record)

@@ -1,0 +1,320 @@
+#include "replay/uvm/uvm.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/gpu/gpu.h"
+#include "models/uvm/legacy.h"
+#include "replay/uvm/actor_trace.h"
+#include "replay/uvm/uvm_fault_log.h"
+#include "replay/uvm/uvm_legacy.h"
+#include "replay/uvm/uvm_recorded.h"
+#include "trace/base/mem.h"
+#include "trace/store/output.h"
+#include "trace/uvm/recording.h"
+
+static const struct param settings[] = {
+    PARAM_INT_ROW(uvm_settings, oversubscription_pct, "%", 0, 100000, 0,
+                  "footprint / available GPU memory x 100; 0: memory is sufficient"),
+    PARAM_BYTES_ROW(uvm_settings, gpu_memory_bytes, 0, 0x1p45, 0,
+                    "GPU memory for managed data; 0: by oversubscription_pct"),
+    PARAM_INT_ROW(uvm_settings, traced, "", 0, 1, 0, "1: kernel times as under unified-memory tracing by CUPTI"),
+    PARAM_CHOICE_ROW(uvm_settings, mode, "demand|legacy", UVM_DEMAND,
+                     "demand paging, or managed memory before it (workload launch-touch)"),
+    PARAM_INT_ROW(uvm_settings, process, "", RECORDING_ANY, INT32_MAX, RECORDING_ANY,
+                  "the process to replay of a trace that holds several; -1: the only one"),
+    PARAM_INT_ROW(uvm_settings, gpu, "", RECORDING_ANY, INT32_MAX, RECORDING_ANY,
+                  "the GPU to replay of a trace that holds several; -1: the only one"),
+    {0}};
+
+static const struct metric metrics[] = {
+    {"time_ns", METRIC_INT, METRIC_SUM, "from the first launch to the end of the last, phases of the CPU left out"},
+    {"speedup_ratio", METRIC_REAL, METRIC_GEOMEAN, "time of the baseline / time"},
+    {"faults", METRIC_INT, METRIC_SUM, "pages serviced as faulted; a page counts again when it faults again"},
+    {"batches", METRIC_INT, METRIC_SUM, "fault batches"},
+    {"routines", METRIC_INT, METRIC_SUM, "runs of the fault-handling routine, of 20 batches at most"},
+    {"services", METRIC_INT, METRIC_SUM, "VA blocks serviced, summed over batches"},
+    {"h2d_bytes", METRIC_INT, METRIC_SUM, "bytes copied from the host to the GPU"},
+    {"d2h_bytes", METRIC_INT, METRIC_SUM, "bytes copied from the GPU to the host"},
+    {"prefetched_bytes", METRIC_INT, METRIC_SUM, "bytes made resident besides the faulted pages"},
+    {"prefetched_used_ratio", METRIC_REAL, METRIC_MEAN, "prefetched pages touched before they left / prefetched pages"},
+    {"evictions", METRIC_INT, METRIC_SUM, "VA blocks evicted"},
+    {"structure_bytes", METRIC_INT, METRIC_SUM, "bytes of the allocations touched"},
+    {"touched_bytes", METRIC_INT, METRIC_SUM, "4 KiB x distinct pages touched"},
+    {"read_amplification_ratio", METRIC_REAL, METRIC_MEAN, "h2d_bytes / structure_bytes"},
+    {"overfetch_ratio", METRIC_REAL, METRIC_MEAN, "h2d_bytes / touched_bytes"},
+    {"r_median", METRIC_REAL, METRIC_MEAN, "median over windows of 20 batches of distinct VA blocks / batches"},
+    {"r_p25", METRIC_REAL, METRIC_MEAN, "first quartile of the same"},
+    {"r_p75", METRIC_REAL, METRIC_MEAN, "third quartile of the same"},
+    {"granularity_final_bytes", METRIC_INT, METRIC_MEAN, "granularity of the policy at the end"},
+    {"migration_records", METRIC_INT, METRIC_SUM,
+     "migration records that CUPTI would give: contiguous pages of one service and one cause"},
+    {"touches_per_s", METRIC_REAL, METRIC_MEAN, "page touches of warps simulated per second of processor time"},
+    {0}};
+
+static double ratio(uint64_t a, uint64_t b)
+{
+    return b ? (double)a / (double)b : NAN;
+}
+
+static void report_metrics(const struct uvm_metrics *m, struct outcome *o)
+{
+    outcome_int(o, "time_ns", m->time_ns);
+    outcome_int(o, "faults", (int64_t)m->faults);
+    outcome_int(o, "batches", (int64_t)m->batches);
+    outcome_int(o, "routines", (int64_t)m->routines);
+    outcome_int(o, "services", (int64_t)m->services);
+    outcome_int(o, "h2d_bytes", (int64_t)m->h2d_bytes);
+    outcome_int(o, "d2h_bytes", (int64_t)m->d2h_bytes);
+    outcome_int(o, "prefetched_bytes", (int64_t)m->prefetched_bytes);
+    outcome_real(o, "prefetched_used_ratio", ratio(m->prefetched_used_bytes, m->prefetched_bytes));
+    outcome_int(o, "evictions", (int64_t)m->evictions);
+    outcome_int(o, "structure_bytes", (int64_t)m->structure_bytes);
+    outcome_int(o, "touched_bytes", (int64_t)m->touched_bytes);
+    outcome_real(o, "read_amplification_ratio", ratio(m->h2d_bytes, m->structure_bytes));
+    outcome_real(o, "overfetch_ratio", ratio(m->h2d_bytes, m->touched_bytes));
+    outcome_real(o, "r_median", m->r.median);
+    outcome_real(o, "r_p25", m->r.p25);
+    outcome_real(o, "r_p75", m->r.p75);
+    if (m->granularity_final_bytes)
+        outcome_int(o, "granularity_final_bytes", m->granularity_final_bytes);
+    outcome_int(o, "migration_records", (int64_t)m->records);
+    outcome_real(o, "touches_per_s", (double)m->touches / m->seconds);
+    for (size_t k = 0; m->kernel_count > 1 && k < m->kernel_count; k++)
+        if (m->kernels[k].windows)
+            outcome_note(o, "R of kernel %s: median %.2f, quartiles %.2f and %.2f, over %llu windows of 20 batches",
+                         m->kernels[k].kernel, m->kernels[k].r.median, m->kernels[k].r.p25, m->kernels[k].r.p75,
+                         (unsigned long long)m->kernels[k].windows);
+}
+
+/* --- the batches, one line each, for --requests --- */
+
+struct batch_log {
+    FILE *to; /* a temporary file: runs go on in parallel, their lines stand policy after policy */
+    char label[128];
+    uint64_t count;
+};
+
+static void log_batch(void *ctx, const struct uvm_batch_seen *seen)
+{
+    struct batch_log *log = ctx;
+    size_t n = seen->batch->block_count;
+    long long first = n ? (long long)seen->batch->blocks[0].number : -1;
+    long long last = n ? (long long)seen->batch->blocks[n - 1].number : -1;
+    (void)fprintf(log->to, "%s,%llu,%lld,%lld,%u,%s,%u,%u,%u,%zu,%lld,%lld,%llu\n", log->label,
+                  (unsigned long long)log->count++, (long long)seen->fetch_ns, (long long)seen->end_ns, seen->launch,
+                  seen->kernel, seen->raw, seen->faults, seen->moved, n, first, last,
+                  (unsigned long long)seen->batch->evictions);
+}
+
+/* Put the runs' lines into the file asked for. */
+static int join_logs(const struct replay_job *job, struct batch_log *logs, struct err *err)
+{
+    struct output out;
+    if (output_open(&out, job->requests_path, err))
+        return -1;
+    (void)fputs(
+        "policy,batch,fetch_ns,end_ns,launch,kernel,raw_faults,faults,pages,blocks,block_first,block_last,evictions\n",
+        out.file);
+    char buf[65536];
+    bool failed = false;
+    for (size_t i = 0; i < job->policy_count; i++) {
+        failed |= fseek(logs[i].to, 0, SEEK_SET) != 0;
+        for (size_t n; (n = fread(buf, 1, sizeof buf, logs[i].to)) > 0;)
+            failed |= fwrite(buf, 1, n, out.file) != n;
+        failed |= ferror(logs[i].to) != 0;
+    }
+    return output_close(&out, failed ? err_set(err, "cannot write all of '%.200s'", job->requests_path) : 0, err);
+}
+
+/* --- the closed loop --- */
+
+struct closed_loop {
+    const struct replay_job *job;
+    const struct actor_ops *ops;
+    const void *state;
+    struct batch_log *logs;             /* one per policy; NULL: none wanted */
+    const struct uvm_fault_log *faults; /* the actors are of such a log; NULL: they are whole */
+    bool short_of_memory;               /* the settings leave less than the log's memory */
+};
+
+/* Whether a log of faults cannot answer for a policy; a note says why. Otherwise one says what it was made with. */
+static bool refused(const struct closed_loop *loop, size_t i, struct outcome *outcome)
+{
+    const struct uvm_fault_log *log = loop->faults;
+    if (!log)
+        return false;
+    bool hidden = log->prefetch == UVM_LOG_PREFETCH_ON && uvm_policy_of(loop->job->policies[i].head) != &uvm_tree;
+    if (loop->short_of_memory)
+        outcome_note(outcome, "refused: with less memory than the log's pages are evicted and touched again, and a log "
+                              "of faults does not show touches of pages that were resident");
+    else if (hidden)
+        outcome_note(outcome, "refused: touches of prefetched pages are not in the log, and under this policy they may "
+                              "fault; record with uvm_perf_prefetch_enable=0");
+    else if (log->prefetch == UVM_LOG_PREFETCH_ON)
+        outcome_note(outcome, "the stock prefetcher made the log: what it lacks would not have faulted; no other "
+                              "policy can be told from it");
+    uvm_fault_log_note(log, outcome);
+    return loop->short_of_memory || hidden;
+}
+
+static int run_one(const struct closed_loop *loop, size_t i, struct outcome *outcome, struct err *err)
+{
+    const struct replay_job *job = loop->job;
+    const struct uvm_settings *set = job->settings;
+    if (refused(loop, i, outcome))
+        return 0;
+    struct uvm_run run = {
+        .ops = loop->ops,
+        .state = loop->state,
+        .gpu = platform_section_get(job->platform, "gpu"),
+        .platform = platform_section_get(job->platform, "uvm"),
+        .policy = uvm_policy_of(job->policies[i].head),
+        .policy_params = job->policies[i].params,
+        .oversubscription_pct = set->oversubscription_pct,
+        .gpu_memory_bytes = set->gpu_memory_bytes,
+        .traced = set->traced,
+        .progress = job->progress,
+    };
+    if (loop->logs) {
+        run.on_batch = log_batch;
+        run.ctx = &loop->logs[i];
+    }
+    struct uvm_metrics m;
+    struct uvm_parts parts = {0};
+    run.parts = &parts;
+    int rc = uvm_simulate(&run, &m, err);
+    if (rc == 0) {
+        report_metrics(&m, outcome);
+        rc = uvm_parts_report(&parts, outcome, err);
+    }
+    uvm_parts_release(&parts);
+    return rc;
+}
+
+static int open_logs(struct closed_loop *loop, struct err *err)
+{
+    const struct replay_job *job = loop->job;
+    loop->logs = mem_zalloc(job->policy_count, sizeof *loop->logs, err);
+    if (!loop->logs)
+        return -1;
+    for (size_t i = 0; i < job->policy_count; i++) {
+        (void)replay_policy_label(&job->policies[i], loop->logs[i].label, sizeof loop->logs[i].label);
+        loop->logs[i].to = tmpfile();
+        if (!loop->logs[i].to)
+            return err_set(err, "cannot make a temporary file: %s", strerror(errno));
+    }
+    return 0;
+}
+
+static void close_logs(struct closed_loop *loop)
+{
+    for (size_t i = 0; loop->logs && i < loop->job->policy_count; i++)
+        if (loop->logs[i].to)
+            (void)fclose(loop->logs[i].to);
+    free(loop->logs);
+}
+
+/* Policies take very different times: they are handed out one by one. The first error in the list's order counts. */
+static int run_policies(const struct closed_loop *loop, struct outcome *runs, struct err *err)
+{
+    const struct replay_job *job = loop->job;
+    struct err *errors = mem_zalloc(job->policy_count, sizeof *errors, err);
+    if (!errors)
+        return -1;
+    int threads = job->threads > 0 ? job->threads : 1, failed = 0;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) reduction(+ : failed)
+    for (size_t i = 0; i < job->policy_count; i++)
+        failed += run_one(loop, i, &runs[i], &errors[i]) != 0;
+    for (size_t i = 0; failed && i < job->policy_count; i++)
+        if (errors[i].msg[0]) {
+            *err = errors[i];
+            break;
+        }
+    free(errors);
+    return failed ? -1 : 0;
+}
+
+static int replay_loop(struct closed_loop *loop, struct outcome *runs, struct err *err)
+{
+    const struct replay_job *job = loop->job;
+    int rc = job->requests_path ? open_logs(loop, err) : 0;
+    if (rc == 0)
+        rc = run_policies(loop, runs, err);
+    if (rc == 0 && loop->logs)
+        rc = join_logs(job, loop->logs, err);
+    close_logs(loop);
+    return rc;
+}
+
+static int replay_actors(const struct replay_job *job, const struct actor_ops *ops, const void *state,
+                         struct outcome *runs, struct err *err)
+{
+    struct closed_loop loop = {.job = job, .ops = ops, .state = state};
+    return replay_loop(&loop, runs, err);
+}
+
+/* A stored trace of touches, or what a log of faults shows of them. */
+static int replay_trace(const struct replay_job *job, struct store *store, struct outcome *runs, struct err *err)
+{
+    struct actor_trace *trace = actor_trace_open(store, err);
+    if (!trace)
+        return -1;
+    const struct uvm_settings *set = job->settings;
+    struct closed_loop loop = {.job = job, .ops = &actor_trace_ops, .state = trace};
+    struct uvm_fault_log log;
+    int rc = 0;
+    if (uvm_fault_log_is(store)) {
+        size_t n;
+        const struct actor_alloc *allocs = actor_trace_ops.allocs(trace, &n);
+        uint64_t blocks = actor_space_pages(allocs, n) / ACTOR_BLOCK_PAGES;
+        rc = uvm_fault_log_read(&log, store, allocs, n, err);
+        loop.faults = &log;
+        loop.short_of_memory = set->gpu_memory_bytes ? (uint64_t)set->gpu_memory_bytes / ACTOR_BLOCK_BYTES < blocks
+                                                     : set->oversubscription_pct > 100;
+    }
+    if (rc == 0)
+        rc = replay_loop(&loop, runs, err);
+    actor_trace_close(trace);
+    return rc;
+}
+
+static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
+{
+    if (job->input_count != 1)
+        return err_set(err, "the uvm engine replays one input; %zu were given", job->input_count);
+    const struct input *input = &job->inputs[0];
+    const struct uvm_settings *set = job->settings;
+    if (set->mode == UVM_LEGACY || (input->workload.type && input->workload.type->produces == WORKLOAD_LAUNCHES))
+        return uvm_legacy_replay(job, runs, err);
+    for (size_t i = 0; i < job->policy_count; i++)
+        if (job->policies[i].head == &uvm_mapped)
+            return err_set(err, "mapped is for legacy mode; see 'offchip list policies'");
+    if (input->workload.type) {
+        if (input->workload.type->produces != WORKLOAD_TOUCHES)
+            return err_set(err, "workload %s does not touch pages; see 'offchip list workloads'",
+                           input->workload.type->name);
+        return replay_actors(job, input->workload.type->ops, input->workload.state, runs, err);
+    }
+    int recording = uvm_recorded_is(input->store, err);
+    if (recording)
+        return recording < 0 ? -1 : uvm_recorded_replay(job, runs, err);
+    return replay_trace(job, input->store, runs, err);
+}
+
+const struct engine engine_uvm = {
+    .name = "uvm",
+    .summary = "unified memory: page faults, prefetch, eviction",
+    .default_platform = "titanv",
+    .default_policies = "tree,fixed:granularity=4KiB,fixed:granularity=64KiB,fixed:granularity=2MiB,adaptive",
+    .policies = uvm_policy_heads,
+    .settings = settings,
+    .settings_size = sizeof(struct uvm_settings),
+    .metrics = metrics,
+    .headline = "time_ns,speedup_ratio,faults,batches,h2d_bytes,d2h_bytes,evictions,read_amplification_ratio",
+    .ranks = "-time_ns,-h2d_bytes,-faults",
+    .replay = uvm_replay,
+};

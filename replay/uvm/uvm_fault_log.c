@@ -1,0 +1,176 @@
+#include "replay/uvm/uvm_fault_log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/uvm/uvm_driver.h"
+#include "trace/base/mem.h"
+
+enum { OFF_SHARE = 20, BATCH_FAULTS = 256 };
+
+struct reading {
+    struct uvm_fault_log *log;
+    struct uvm_memory memory;
+    struct uvm_driver driver; /* the stock prefetcher, with memory without end */
+    uint32_t *pages;          /* of the open batch */
+    size_t count, cap;
+    uint32_t batch;
+    bool open;
+    struct err *err;
+};
+
+static bool is_log(const struct stream *stream)
+{
+    return stream->unit == TIME_NS && strcmp(stream->extra[0], "utlb") == 0;
+}
+
+bool uvm_fault_log_is(const struct store *store)
+{
+    for (int s = 0; s < store_stream_count(store); s++)
+        if (is_log(store_stream(store, s)))
+            return true;
+    return false;
+}
+
+static int by_page(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Serve the batch as the stock driver would, in as many of its own as it takes. */
+static int end_batch(struct reading *g)
+{
+    size_t distinct = 0, max = (size_t)g->driver.platform->batch_faults;
+    if (!g->open)
+        return 0;
+    g->open = false;
+    g->log->batches++;
+    if (g->count)
+        qsort(g->pages, g->count, sizeof *g->pages, by_page);
+    for (size_t i = 0; i < g->count; i++)
+        if (i == 0 || g->pages[i] != g->pages[i - 1])
+            g->pages[distinct++] = g->pages[i];
+    g->log->faults += distinct;
+    /* Against the prefetcher is what was there before the batch: the parts of a long one do not count. */
+    for (size_t i = 0; i < distinct; i++) {
+        const struct uvm_memory_block *b = &g->memory.blocks[g->pages[i] / ACTOR_BLOCK_PAGES];
+        g->log->against += page_mask_test(&b->prefetched, uvm_memory_page(b, g->pages[i]));
+    }
+    for (size_t i = 0; i < distinct; i += max) {
+        int64_t end;
+        size_t n = distinct - i < max ? distinct - i : max;
+        if (uvm_driver_batch(&g->driver, g->pages + i, (uint32_t)n, 0, &end, g->err))
+            return -1;
+    }
+    g->count = 0;
+    return 0;
+}
+
+/* The page of an address, or false: no allocation holds it. */
+static bool page_of(const struct uvm_memory *m, uint64_t addr, uint32_t *page)
+{
+    size_t lo = 0, hi = m->alloc_count;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (m->allocs[mid].addr <= addr)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (lo == 0 || addr - m->allocs[lo - 1].addr >= m->allocs[lo - 1].bytes)
+        return false;
+    *page = actor_page(&m->allocs[lo - 1], addr - m->allocs[lo - 1].addr);
+    return true;
+}
+
+static int take(struct reading *g, const struct record *r)
+{
+    uint32_t page;
+    g->log->evictions += r->kind == RECORD_EVICT;
+    g->log->prefetched += r->kind == RECORD_MIGRATE_H2D;
+    if (r->kind != RECORD_FAULT)
+        return 0;
+    if ((!g->open || r->group != g->batch) && end_batch(g))
+        return -1;
+    g->open = true;
+    g->batch = r->group;
+    if (!page_of(&g->memory, r->addr, &page))
+        return 0;
+    if (mem_grow((void **)&g->pages, &g->cap, g->count + 1, sizeof *g->pages, g->err))
+        return -1;
+    g->pages[g->count++] = page;
+    return 0;
+}
+
+static int read_stream(struct reading *g, struct store *store, int stream)
+{
+    struct store_cursor *cursor = store_cursor_open(store, stream, g->err);
+    if (!cursor)
+        return -1;
+    const struct record *r;
+    size_t n;
+    int more, rc = 0;
+    while (rc == 0 && (more = store_cursor_next(cursor, &r, NULL, &n, g->err)) != 0) {
+        rc = more < 0 ? -1 : 0;
+        for (size_t i = 0; i < n && rc == 0; i++)
+            rc = take(g, &r[i]);
+    }
+    store_cursor_close(cursor);
+    return rc ? -1 : end_batch(g);
+}
+
+static void judge(struct uvm_fault_log *log, const struct uvm_account *total)
+{
+    log->would_bring = total->prefetched;
+    if (log->prefetched)
+        log->prefetch = UVM_LOG_PREFETCH_ON;
+    else if (log->would_bring == 0 || log->against * OFF_SHARE >= log->faults)
+        log->prefetch = UVM_LOG_PREFETCH_OFF; /* or it makes no difference */
+    else
+        log->prefetch = UVM_LOG_PREFETCH_OPEN;
+}
+
+int uvm_fault_log_read(struct uvm_fault_log *log, struct store *store, const struct actor_alloc *allocs, size_t n,
+                       struct err *err)
+{
+    /* What is brought does not depend on how long it takes. */
+    static const struct uvm_platform no_costs = {
+        .batch_faults = BATCH_FAULTS, .h2d_bytes_per_s = 1e9, .d2h_bytes_per_s = 1e9};
+    *log = (struct uvm_fault_log){0};
+    struct reading g = {.log = log, .err = err};
+    int rc = uvm_memory_init(&g.memory, allocs, n, 0, err) ||
+                     uvm_driver_init(&g.driver, &g.memory, &no_costs, &uvm_tree, NULL, false, err)
+                 ? -1
+                 : 0;
+    for (int s = 0; s < store_stream_count(store) && rc == 0; s++)
+        if (is_log(store_stream(store, s)))
+            rc = read_stream(&g, store, s);
+    if (rc == 0)
+        judge(log, &g.memory.total);
+    free(g.pages);
+    uvm_driver_release(&g.driver);
+    uvm_memory_release(&g.memory);
+    return rc;
+}
+
+void uvm_fault_log_note(const struct uvm_fault_log *log, struct outcome *o)
+{
+    unsigned long long faults = log->faults, against = log->against, would = log->would_bring;
+    if (log->prefetched)
+        outcome_note(o, "the log was made with prefetching on: it names %llu prefetched pages",
+                     (unsigned long long)log->prefetched);
+    else if (log->prefetch == UVM_LOG_PREFETCH_OPEN)
+        outcome_note(o,
+                     "whether the log was made with prefetching off does not show: the stock prefetcher would have "
+                     "brought %llu pages, and %llu of %llu faults are on such pages; touches are missing if it was on",
+                     would, against, faults);
+    else if (would)
+        outcome_note(o,
+                     "the log was made with prefetching off: %llu of %llu faults are on pages that the stock "
+                     "prefetcher would have brought before",
+                     against, faults);
+    if (log->evictions)
+        outcome_note(o, "the log holds %llu evictions; where memory suffices only each page's first fault counts",
+                     (unsigned long long)log->evictions);
+}

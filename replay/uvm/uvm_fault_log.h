@@ -1,0 +1,38 @@
+/* uvm_fault_log: what a driver's log of faults (reader uvmeval) can be replayed for.
+ *
+ * The log holds the first touch of every page, by uTLB, in order of arrival: that is a trace of touches as long as
+ * nothing that was prefetched or evicted hides a touch. With prefetching off and memory sufficient any policy can be
+ * replayed where memory suffices. With prefetching on, touches of prefetched pages are missing: only the stock
+ * prefetcher's own run is in it. Where memory is short, pages come back by touches that no log of faults holds.
+ * Whether prefetching was off shows: a fault on a page that the stock prefetcher would have brought with an earlier
+ * batch. Stale entries of the fault buffer do so too, rarely: at least one fault in twenty has to (our choice).
+ * Source: driver 545.23.06, uvm_perf_prefetch.c (what would have been brought). */
+#ifndef REPLAY_UVM_UVM_FAULT_LOG_H
+#define REPLAY_UVM_UVM_FAULT_LOG_H
+
+#include "replay/run/outcome.h"
+#include "trace/event/actor.h"
+#include "trace/store/store.h"
+
+enum uvm_log_prefetch { UVM_LOG_PREFETCH_OFF, UVM_LOG_PREFETCH_ON, UVM_LOG_PREFETCH_OPEN };
+
+struct uvm_fault_log {
+    uint64_t batches, faults; /* faults: distinct pages, summed over batches */
+    uint64_t evictions;       /* records of them */
+    uint64_t prefetched;      /* pages logged as prefetched */
+    uint64_t would_bring;     /* pages that the stock prefetcher would have brought besides the faults */
+    uint64_t against;         /* faults on such pages, of later batches */
+    enum uvm_log_prefetch prefetch;
+};
+
+/* Whether a trace holds such a log. */
+bool uvm_fault_log_is(const struct store *store);
+
+/* Read it; the allocations are those of the trace's touches, laid out. */
+int uvm_fault_log_read(struct uvm_fault_log *log, struct store *store, const struct actor_alloc *allocs, size_t n,
+                       struct err *err);
+
+/* One sentence on whether prefetching was off. */
+void uvm_fault_log_note(const struct uvm_fault_log *log, struct outcome *outcome);
+
+#endif

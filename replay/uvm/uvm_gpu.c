@@ -1,0 +1,496 @@
+#include "replay/uvm/uvm_gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+
+enum { NONE = 0xFFFFFFFF };
+
+/* A place on a multiprocessor that holds one actor at a time. */
+struct uvm_slot {
+    int64_t time;
+    uint64_t pending; /* touches of the step that are not satisfied */
+    uint32_t actor;   /* NONE: takes the next one */
+    uint32_t index;   /* of the step in hand, or of the next one */
+    uint32_t next;    /* in its bucket */
+    uint32_t utlb;
+    struct actor_step step;
+};
+
+struct uvm_utlb_state {
+    uint32_t outstanding;
+    uint32_t waiting_count;
+    int64_t next_report_ns;
+    uint32_t *waiting; /* slots, oldest first */
+    uint32_t *table;   /* pages reported since the last replay, NONE where free; open addressing */
+};
+
+static uint64_t max_slots(const struct actor_ops *ops, const void *state, uint32_t sms)
+{
+    uint64_t most = 1;
+    uint32_t n = ops->launches(state);
+    uint32_t samples = n < 64 ? n : 64; /* launches of one workload have few shapes: the first ones and the last */
+    for (uint32_t i = 0; i < samples; i++) {
+        struct actor_launch launch;
+        ops->launch(state, n <= 64 || i < 32 ? i : n - 64 + i, &launch);
+        uint64_t slots = (uint64_t)sms * launch.per_sm;
+        most = slots > most ? slots : most;
+    }
+    return most;
+}
+
+/* Room for `slots` slots; only grows, between launches. */
+static int reserve_slots(struct uvm_gpu *g, uint64_t slots, struct err *err)
+{
+    if (slots <= g->slots_cap)
+        return 0;
+    if (slots > 1 << 20)
+        return err_set(err, "%llu actors resident at once; expected at most 1,048,576", (unsigned long long)slots);
+    uint32_t utlbs = (uint32_t)g->platform->utlbs;
+    free(g->slots);
+    free(g->waiting);
+    g->slots_cap = 0;
+    g->slots = mem_zalloc(slots, sizeof *g->slots, err);
+    /* Slots are spread evenly, but whole multiprocessors and groups make some lists longer: count them at a launch. */
+    g->waiting = mem_zalloc(slots, sizeof *g->waiting, err);
+    if (!g->slots || !g->waiting)
+        return -1;
+    for (uint32_t u = 0; u < utlbs; u++)
+        g->utlbs[u].waiting = NULL;
+    g->slots_cap = (uint32_t)slots;
+    return 0;
+}
+
+int uvm_gpu_init(struct uvm_gpu *g, const struct actor_ops *ops, const void *state, const struct gpu *gpu,
+                 const struct uvm_platform *platform, struct uvm_memory *memory, struct err *err)
+{
+    memset(g, 0, sizeof *g);
+    g->ops = ops;
+    g->state = state;
+    g->memory = memory;
+    g->platform = platform;
+    g->sms = (uint32_t)gpu->sms;
+    g->fault_gap_ns = (int64_t)(platform->fault_gap_ns + 0.5);
+    g->resume_ns = (uint64_t)platform->resume_ns;
+    g->blocked = platform->utlb == UVM_UTLB_BLOCKED;
+    g->launch_count = ops->launches(state);
+    g->launch = NONE;
+    g->epoch = 1;
+    g->interrupt_ns = UVM_GPU_NEVER;
+    g->first_fault_ns = UVM_GPU_NEVER;
+    memset(g->heads, 0xff, sizeof g->heads);
+    uint32_t utlbs = (uint32_t)platform->utlbs, table = 2;
+    while (table < 2 * platform->utlb_faults)
+        table *= 2;
+    g->table_mask = table - 1;
+    g->utlbs = mem_zalloc(utlbs, sizeof *g->utlbs, err);
+    g->reported = mem_zalloc(utlbs, sizeof *g->reported * table, err);
+    if (g->reported)
+        memset(g->reported, 0xff, sizeof *g->reported * utlbs * table);
+    g->faults = mem_zalloc((size_t)utlbs * (size_t)platform->utlb_faults, sizeof *g->faults, err);
+    g->keys = mem_zalloc((size_t)utlbs * (size_t)platform->utlb_faults, sizeof *g->keys, err);
+    if (!g->utlbs || !g->reported || !g->faults || !g->keys)
+        return -1;
+    for (uint32_t u = 0; u < utlbs; u++)
+        g->utlbs[u].table = g->reported + (size_t)u * table;
+    if (ops->run_open && !(g->run = ops->run_open(state, err)))
+        return -1;
+    if (!ops->run_open)
+        g->run = (void *)state;
+    return reserve_slots(g, max_slots(ops, state, g->sms), err);
+}
+
+void uvm_gpu_release(struct uvm_gpu *g)
+{
+    if (g->ops && g->ops->run_close && g->run)
+        g->ops->run_close(g->run);
+    free(g->slots);
+    free(g->utlbs);
+    free(g->waiting);
+    free(g->reported);
+    free(g->faults);
+    free(g->keys);
+    memset(g, 0, sizeof *g);
+}
+
+/* --- the calendar --- */
+
+static void enqueue(struct uvm_gpu *g, uint32_t slot)
+{
+    int64_t time = g->slots[slot].time, base = g->now >> UVM_GPU_BUCKET_SHIFT;
+    int64_t bucket = time >> UVM_GPU_BUCKET_SHIFT;
+    if (bucket < base)
+        bucket = base;
+    if (bucket >= base + UVM_GPU_BUCKETS)
+        bucket = base + UVM_GPU_BUCKETS - 1; /* looked at again when its turn comes */
+    uint32_t b = (uint32_t)(bucket % UVM_GPU_BUCKETS);
+    g->slots[slot].next = NONE;
+    if (g->heads[b] == NONE)
+        g->heads[b] = slot;
+    else
+        g->slots[g->tails[b]].next = slot;
+    g->tails[b] = slot;
+    g->busy[b / 64] |= 1ull << (b % 64);
+    g->queued++;
+}
+
+/* The first bucket in use at or after now's; its absolute number, or -1. */
+static int64_t next_bucket(const struct uvm_gpu *g)
+{
+    if (!g->queued)
+        return -1;
+    int64_t base = g->now >> UVM_GPU_BUCKET_SHIFT;
+    uint32_t from = (uint32_t)(base % UVM_GPU_BUCKETS), word = from / 64;
+    uint64_t bits = g->busy[word] & ~0ull << (from % 64);
+    for (uint32_t i = 0; i <= UVM_GPU_BUCKETS / 64; i++) {
+        if (bits) {
+            uint32_t b = word * 64 + (uint32_t)__builtin_ctzll(bits);
+            return base + (b >= from ? b - from : b + UVM_GPU_BUCKETS - from);
+        }
+        word = (word + 1) % (UVM_GPU_BUCKETS / 64);
+        bits = g->busy[word];
+    }
+    return -1;
+}
+
+/* --- launches --- */
+
+static void fill_slots(struct uvm_gpu *g, int64_t time)
+{
+    uint64_t places = (uint64_t)g->sms * g->current.per_sm;
+    uint32_t n = (uint32_t)(places < g->current.actors ? places : g->current.actors);
+    uint32_t utlbs = (uint32_t)g->platform->utlbs, together = g->current.together ? g->current.together : 1;
+    for (uint32_t u = 0; u < utlbs; u++)
+        g->utlbs[u].waiting_count = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct uvm_slot *s = &g->slots[i];
+        uint32_t sm = i / together % g->sms;
+        s->utlb = (uint32_t)((uint64_t)sm * utlbs / g->sms);
+        s->time = time;
+        s->actor = NONE;
+        s->pending = 0;
+        g->utlbs[s->utlb].waiting_count++;
+    }
+    uint32_t *storage = g->waiting;
+    for (uint32_t u = 0; u < utlbs; u++) {
+        g->utlbs[u].waiting = storage;
+        storage += g->utlbs[u].waiting_count;
+        g->utlbs[u].waiting_count = 0;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        enqueue(g, i);
+}
+
+int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err)
+{
+    g->launch++; /* NONE + 1 is 0 */
+    g->cpu_phase = false;
+    if (g->launch == g->launch_count) {
+        g->finished = true;
+        return 0;
+    }
+    g->ops->launch(g->state, g->launch, &g->current);
+    if (g->current.cpu) {
+        g->cpu_phase = true;
+        return 0;
+    }
+    if (g->current.actors == 0 || g->current.per_sm == 0)
+        return err_set(err, "launch %u has no actors", g->launch);
+    if (reserve_slots(g, (uint64_t)g->sms * g->current.per_sm, err))
+        return -1;
+    g->next_actor = g->actors_done = 0;
+    g->launch_end_ns = time;
+    fill_slots(g, time);
+    return 0;
+}
+
+/* --- touches and faults --- */
+
+static inline bool reach(struct uvm_gpu *g, uint32_t page)
+{
+    uint32_t block = page / ACTOR_BLOCK_PAGES, word = page / 64 % PAGE_MASK_WORDS;
+    uint64_t bit = 1ull << (page % 64);
+    if (!(g->memory->access[block].w[word] & bit))
+        return false;
+    if (!(g->memory->used[block].w[word] & bit))
+        g->memory->used[block].w[word] |= bit;
+    return true;
+}
+
+/* Report a miss to a micro-TLB that has room. */
+static void report(struct uvm_gpu *g, struct uvm_utlb_state *u, uint32_t page, int64_t time)
+{
+    uint32_t at = page * 2654435769u >> 7 & g->table_mask;
+    while (u->table[at] != NONE) {
+        if (u->table[at] == page && g->platform->utlb_merge)
+            return;
+        at = (at + 1) & g->table_mask;
+    }
+    u->table[at] = page;
+    u->outstanding++;
+    if (u->next_report_ns > time)
+        time = u->next_report_ns;
+    u->next_report_ns = time + g->fault_gap_ns;
+    g->faults[g->fault_count++] = (struct uvm_fault){time, page};
+    if (time < g->first_fault_ns)
+        g->first_fault_ns = time;
+    if (g->interrupt_ns != UVM_GPU_NEVER && time + g->interrupt_ns < g->stop_ns)
+        g->stop_ns = time + g->interrupt_ns;
+}
+
+/* Report what is pending of a slot, in order, as far as there is room: none is left in a full micro-TLB, whose merging
+ * changes nothing. */
+static void report_pending(struct uvm_gpu *g, struct uvm_slot *s, int64_t time)
+{
+    struct uvm_utlb_state *u = &g->utlbs[s->utlb];
+    uint32_t limit = (uint32_t)g->platform->utlb_faults;
+    for (uint64_t rest = s->pending; rest && u->outstanding < limit; rest &= rest - 1)
+        report(g, u, s->step.page[__builtin_ctzll(rest)], time);
+}
+
+static void mark_dirty(struct uvm_gpu *g, const struct actor_step *step)
+{
+    for (uint64_t rest = step->writes; rest; rest &= rest - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(rest);
+        if (i >= step->count)
+            return;
+        uint32_t block = step->page[i] / ACTOR_BLOCK_PAGES;
+        if (g->memory->allocs[g->memory->blocks[block].alloc].advice & ACTOR_READ_MOSTLY)
+            g->memory->dirty[block].w[step->page[i] / 64 % PAGE_MASK_WORDS] |= 1ull << (step->page[i] % 64);
+    }
+}
+
+/* Touch every page of a fresh step; what is out of reach becomes pending. */
+static void touch_step(struct uvm_gpu *g, struct uvm_slot *s)
+{
+    uint64_t pending = 0;
+    for (uint32_t i = 0; i < s->step.count; i++)
+        pending |= (uint64_t)!reach(g, s->step.page[i]) << i;
+    s->pending = pending;
+    g->touches += s->step.accesses;
+}
+
+/* The actor ended; when all have, the next launch starts. */
+static int end_actor(struct uvm_gpu *g, struct uvm_slot *s, struct err *err)
+{
+    s->actor = NONE;
+    if (s->time > g->launch_end_ns)
+        g->launch_end_ns = s->time;
+    if (++g->actors_done < g->current.actors)
+        return 0;
+    if (g->on_launch_end && g->on_launch_end(g->ctx, g->current.kernel, g->launch_end_ns))
+        return -1;
+    return uvm_gpu_next_launch(g, g->launch_end_ns + (int64_t)g->platform->launch_ns, err);
+}
+
+/* Run one slot until it faults, is blocked, finds no work, or reaches `limit`. */
+static int run_slot(struct uvm_gpu *g, uint32_t number, int64_t limit, struct err *err)
+{
+    struct uvm_slot *s = &g->slots[number];
+    struct uvm_utlb_state *u = &g->utlbs[s->utlb];
+    while (s->time < limit) {
+        if (g->blocked && u->outstanding == (uint32_t)g->platform->utlb_faults) {
+            u->waiting[u->waiting_count++] = number;
+            return 0;
+        }
+        if (s->actor == NONE) {
+            if (g->next_actor == g->current.actors)
+                return 0;
+            s->actor = g->next_actor++;
+            s->index = 0;
+        }
+        int rc = g->ops->step(g->run, g->launch, s->actor, s->index, &s->step, err);
+        if (rc < 0)
+            return -1;
+        if (rc == 0) {
+            uint32_t launch = g->launch;
+            if (end_actor(g, s, err))
+                return -1;
+            if (g->launch != launch)
+                return 0; /* the slots were filled anew */
+            continue;
+        }
+        touch_step(g, s);
+        if (s->step.writes)
+            mark_dirty(g, &s->step);
+        if (s->pending) {
+            report_pending(g, s, s->time);
+            u->waiting[u->waiting_count++] = number;
+            return 0;
+        }
+        s->time += s->step.compute_ns;
+        s->index++;
+        if (limit > g->stop_ns)
+            limit = g->stop_ns;
+    }
+    enqueue(g, number);
+    return 0;
+}
+
+int uvm_gpu_run(struct uvm_gpu *g, int64_t until, struct err *err)
+{
+    g->stop_ns = until;
+    if (g->interrupt_ns != UVM_GPU_NEVER && g->fault_count && g->first_fault_ns + g->interrupt_ns < until)
+        g->stop_ns = g->first_fault_ns + g->interrupt_ns;
+    for (int64_t bucket; (bucket = next_bucket(g)) >= 0;) {
+        int64_t start = bucket << UVM_GPU_BUCKET_SHIFT, end = start + (1ll << UVM_GPU_BUCKET_SHIFT);
+        if (start >= g->stop_ns)
+            break;
+        if (start > g->now)
+            g->now = start;
+        uint32_t b = (uint32_t)(bucket % UVM_GPU_BUCKETS), later = NONE, later_tail = NONE;
+        while (g->heads[b] != NONE) {
+            uint32_t slot = g->heads[b];
+            g->heads[b] = g->slots[slot].next;
+            g->queued--;
+            int64_t limit = end < g->stop_ns ? end : g->stop_ns;
+            if (g->slots[slot].time >= end) {
+                enqueue(g, slot); /* it lay beyond the calendar */
+            } else if (g->slots[slot].time >= limit) {
+                g->slots[slot].next = NONE;
+                if (later == NONE)
+                    later = slot;
+                else
+                    g->slots[later_tail].next = slot;
+                later_tail = slot;
+            } else if (run_slot(g, slot, limit, err)) {
+                return -1;
+            }
+        }
+        if (g->heads[b] == NONE)
+            g->busy[b / 64] &= ~(1ull << (b % 64));
+        for (uint32_t slot = later; slot != NONE;) {
+            uint32_t next = g->slots[slot].next;
+            enqueue(g, slot);
+            slot = next;
+        }
+        if (g->stop_ns < end)
+            break;
+    }
+    if (g->stop_ns != UVM_GPU_NEVER && g->stop_ns > g->now)
+        g->now = g->stop_ns;
+    return 0;
+}
+
+/* --- the buffer --- */
+
+/* Bits of the order of reporting in a key; times within an hour of the first fit above it. */
+enum { ORDER_BITS = 22 };
+
+/* The faults reported by `time` as keys that sort by time, then order; their number. */
+static uint32_t keys_of(struct uvm_gpu *g, int64_t time)
+{
+    const uint64_t most = UINT64_MAX >> ORDER_BITS;
+    int64_t first = time;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->fault_count; i++)
+        first = g->faults[i].time < first ? g->faults[i].time : first;
+    for (uint32_t i = 0; i < g->fault_count; i++) {
+        uint64_t late = (uint64_t)(g->faults[i].time - first);
+        g->keys[n] = (late < most ? late : most) << ORDER_BITS | i;
+        n += g->faults[i].time <= time;
+    }
+    return n;
+}
+
+/* Bring the k smallest of n different keys to the front, in no order: quickselect, partitions without branches. */
+static void select_first(uint64_t *key, uint32_t n, uint32_t k)
+{
+    uint32_t lo = 0, hi = n;
+    while (hi - lo > 1) {
+        uint32_t middle = lo + (hi - lo) / 2, less = lo;
+        uint64_t pivot = key[middle];
+        key[middle] = key[hi - 1];
+        for (uint32_t i = lo; i < hi - 1; i++) {
+            uint64_t x = key[i];
+            key[i] = key[less];
+            key[less] = x;
+            less += x < pivot;
+        }
+        key[hi - 1] = key[less];
+        key[less] = pivot;
+        if (k == less || k == less + 1)
+            return;
+        if (k < less)
+            hi = less;
+        else
+            lo = less + 1;
+    }
+}
+
+uint32_t uvm_gpu_fetch(struct uvm_gpu *g, int64_t time, uint32_t max, uint32_t *pages)
+{
+    uint32_t n = keys_of(g, time);
+    if (n > max) {
+        select_first(g->keys, n, max);
+        n = max;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        pages[i] = g->faults[g->keys[i] & ((1u << ORDER_BITS) - 1)].page;
+    return n;
+}
+
+/* When an actor goes on whose last page came: all who waited for the same pair of pages together, pairs without a
+ * pattern; the same in every run. */
+static int64_t resume_time(const struct uvm_gpu *g, uint32_t page, int64_t time)
+{
+    if (!g->resume_ns)
+        return time;
+    uint64_t x = ((uint64_t)g->epoch << 32 | page >> 1) * 0x9E3779B97F4A7C15u;
+    x = (x ^ x >> 32) * 0xBF58476D1CE4E5B9u;
+    return time + (int64_t)((x >> 32) * g->resume_ns >> 32);
+}
+
+/* A waiting slot asks again; true if it goes on. */
+static bool retry(struct uvm_gpu *g, struct uvm_slot *s, int64_t time)
+{
+    if (s->pending) {
+        g->touches += (uint64_t)__builtin_popcountll(s->pending);
+        uint32_t page = 0;
+        for (uint64_t rest = s->pending; rest; rest &= rest - 1) {
+            page = s->step.page[__builtin_ctzll(rest)];
+            if (reach(g, page))
+                s->pending &= ~(rest & -rest);
+        }
+        if (s->pending) {
+            report_pending(g, s, time);
+            return false;
+        }
+        s->time = resume_time(g, page, time) + s->step.compute_ns;
+        s->index++;
+    } else if (s->time < time) {
+        s->time = time;
+    }
+    return true;
+}
+
+void uvm_gpu_replay(struct uvm_gpu *g, int64_t time)
+{
+    g->epoch++;
+    g->fault_count = 0;
+    g->first_fault_ns = UVM_GPU_NEVER;
+    uint32_t limit = (uint32_t)g->platform->utlb_faults;
+    for (uint32_t n = 0; n < (uint32_t)g->platform->utlbs; n++) {
+        struct uvm_utlb_state *u = &g->utlbs[n];
+        if (u->outstanding)
+            memset(u->table, 0xff, sizeof *u->table * (g->table_mask + 1));
+        u->outstanding = 0;
+        u->next_report_ns = time;
+        uint32_t kept = 0, i = 0;
+        for (; i < u->waiting_count; i++) {
+            if (g->blocked && u->outstanding == limit)
+                break;
+            uint32_t slot = u->waiting[i];
+            if (i + 2 < u->waiting_count)
+                __builtin_prefetch(&g->slots[u->waiting[i + 2]]);
+            if (retry(g, &g->slots[slot], time))
+                enqueue(g, slot);
+            else
+                u->waiting[kept++] = slot;
+        }
+        if (kept != i)
+            memmove(u->waiting + kept, u->waiting + i, (u->waiting_count - i) * sizeof *u->waiting);
+        u->waiting_count -= i - kept;
+    }
+}

@@ -1,0 +1,90 @@
+/* uvm_gpu: the multiprocessors: actors that run until they touch a page out of reach, and the fault buffer.
+ *
+ * Which pages are within reach changes only when the driver says so, at a batch; between two such moments every actor
+ * runs by itself until it faults or the time is up, so there is no event per touch: a calendar of 1 us buckets orders
+ * the actors, and a stalled one costs nothing until a replay.
+ *
+ * A micro-TLB reports its faults one by one, `fault_gap_ns` apart, at most `utlb_faults` until the next replay; a page
+ * it has reported already is not reported again. While it is full, no further miss of its multiprocessors is reported,
+ * and with utlb=blocked their accesses to resident pages wait as well. A replay empties buffer and micro-TLBs; every
+ * waiting access asks again, oldest first.
+ * Source: docs/uvm-engine.md, "The multiprocessors". */
+#ifndef REPLAY_UVM_UVM_GPU_H
+#define REPLAY_UVM_UVM_GPU_H
+
+#include "models/gpu/gpu.h"
+#include "models/uvm/uvm_platform.h"
+#include "replay/uvm/uvm_memory.h"
+#include "trace/event/actor.h"
+
+#define UVM_GPU_NEVER INT64_MAX
+
+enum { UVM_GPU_BUCKETS = 4096, UVM_GPU_BUCKET_SHIFT = 10 }; /* 1,024 ns each: actors overtake by no more than that */
+
+struct uvm_fault {
+    int64_t time;
+    uint32_t page;
+};
+
+struct uvm_slot;
+struct uvm_utlb_state;
+
+struct uvm_gpu {
+    const struct actor_ops *ops;
+    const void *state;
+    void *run; /* the workload's cursor */
+    struct uvm_memory *memory;
+    const struct uvm_platform *platform;
+    uint32_t sms, slots_cap;
+    struct uvm_slot *slots;
+    struct uvm_utlb_state *utlbs;
+    uint32_t *waiting;   /* storage of the micro-TLBs' lists of waiting slots */
+    uint32_t *reported;  /* storage of their tables of reported pages */
+    uint32_t table_mask; /* entries of one table, less 1 */
+    uint32_t epoch;      /* counts replays */
+    int64_t fault_gap_ns;
+    uint64_t resume_ns;
+    bool blocked;
+    /* Calendar. */
+    uint32_t heads[UVM_GPU_BUCKETS], tails[UVM_GPU_BUCKETS];
+    uint64_t busy[UVM_GPU_BUCKETS / 64];
+    int64_t now; /* nothing is earlier */
+    uint32_t queued;
+    /* The launch that runs. */
+    uint32_t launch, launch_count;
+    struct actor_launch current;
+    uint32_t next_actor, actors_done;
+    int64_t launch_end_ns;                                               /* when its last actor so far ended */
+    int (*on_launch_end)(void *ctx, const char *kernel, int64_t end_ns); /* NULL: nobody looks */
+    void *ctx;
+    bool cpu_phase; /* the next launch is the CPU's; uvm_gpu_next_launch() goes on */
+    bool finished;
+    /* The fault buffer since the last replay. */
+    struct uvm_fault *faults; /* in order of reporting */
+    uint64_t *keys;           /* scratch of a fetch */
+    uint32_t fault_count;
+    int64_t first_fault_ns;
+    int64_t stop_ns;      /* run no further */
+    int64_t interrupt_ns; /* a fault stops the run so much later; UVM_GPU_NEVER while the driver is at work */
+    uint64_t touches, remote_touches;
+    struct err *err;
+    bool failed;
+};
+
+int uvm_gpu_init(struct uvm_gpu *g, const struct actor_ops *ops, const void *state, const struct gpu *gpu,
+                 const struct uvm_platform *platform, struct uvm_memory *memory, struct err *err);
+void uvm_gpu_release(struct uvm_gpu *g);
+
+/* Start the next launch at `time`; sets cpu_phase if it is the CPU's, finished if there is none. */
+int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err);
+
+/* Run every actor up to `until`, or, with the driver idle, up to the moment it answers the first fault. */
+int uvm_gpu_run(struct uvm_gpu *g, int64_t until, struct err *err);
+
+/* The first `max` faults of those reported by `time`, in no order, to pages[]; their number. */
+uint32_t uvm_gpu_fetch(struct uvm_gpu *g, int64_t time, uint32_t max, uint32_t *pages);
+
+/* Empty the fault buffer; every waiting access asks again at `time`. */
+void uvm_gpu_replay(struct uvm_gpu *g, int64_t time);
+
+#endif

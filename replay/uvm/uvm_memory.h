@@ -1,0 +1,99 @@
+/* uvm_memory: which page of which VA block is where, and which block is evicted next.
+ *
+ * One 2 MiB chunk of GPU memory backs each whole block with a page resident on the GPU, so many 64 KiB pieces of one a
+ * block that its allocation's edge cuts short. Memory is limited or not; the block least recently serviced gives up its
+ * own. Masks of a block are in the block's own numbering (models/uvm/block.h); the
+ * masks that the multiprocessors read, `access` and `used`, are flat over all pages, bit page % 64 of word page / 64.
+ * Source: driver 545.23.06, uvm_pmm_gpu.c (root chunks, pick_root_chunk_to_evict()), uvm_va_block.c
+ * (uvm_va_block_evict_chunks()): residents are copied back clean or not, read-duplicated pages are dropped. */
+#ifndef REPLAY_UVM_UVM_MEMORY_H
+#define REPLAY_UVM_UVM_MEMORY_H
+
+#include "models/uvm/block.h"
+#include "trace/event/actor.h"
+
+enum { UVM_NO_BLOCK = 0xFFFFFFFF };
+
+struct uvm_memory_block {
+    struct uvm_block block;       /* block.resident: pages resident on the GPU */
+    struct page_mask prefetched;  /* resident, and not because they faulted */
+    struct page_mask host_valid;  /* the CPU's memory holds the data */
+    struct page_mask host_mapped; /* and the CPU has them mapped */
+    struct page_mask seen;        /* ever touched by the GPU; of resident pages only once they are evicted */
+    uint32_t alloc;
+    uint32_t older, newer; /* neighbours in order of service */
+    bool chunk;            /* has a chunk */
+    bool known;            /* has had one before: its CPU pages are mapped for DMA */
+};
+
+/* What moved, in pages of 4 KiB unless another unit is named. */
+struct uvm_account {
+    uint64_t services; /* of VA blocks */
+    uint64_t faults, prefetched, prefetched_used;
+    uint64_t h2d, d2h, dropped;
+    uint64_t evictions; /* of VA blocks */
+};
+
+/* to += plus - minus */
+void uvm_account_add(struct uvm_account *to, const struct uvm_account *plus, const struct uvm_account *minus);
+
+struct uvm_memory {
+    const struct actor_alloc *allocs;
+    size_t alloc_count;
+    uint32_t block_count;
+    struct uvm_memory_block *blocks;
+    struct page_mask *access;    /* pages the GPU reaches without a fault: resident, or mapped remotely */
+    struct page_mask *used;      /* of those, touched since they came */
+    struct page_mask *dirty;     /* of read-mostly memory: written by the GPU */
+    uint64_t chunks;             /* of 2 MiB; 0: unlimited */
+    uint64_t pieces_used;        /* of 64 KiB, 32 to a chunk */
+    uint32_t oldest, newest;     /* in order of service */
+    uint64_t came, went;         /* pages, for the closing account */
+    struct uvm_account total;    /* of all that moved */
+    struct uvm_account *account; /* the same by allocation */
+};
+
+/* Lay out the blocks of all allocations. Nothing is resident; released with uvm_memory_release() in any case. */
+int uvm_memory_init(struct uvm_memory *m, const struct actor_alloc *allocs, size_t n, uint64_t chunks, struct err *err);
+void uvm_memory_release(struct uvm_memory *m);
+
+/* The page of a block's own numbering, from a page of the space. */
+static inline unsigned uvm_memory_page(const struct uvm_memory_block *b, uint32_t page)
+{
+    return page % ACTOR_BLOCK_PAGES - b->block.offset;
+}
+
+/* What a block's eviction came to. */
+struct uvm_evicted {
+    uint32_t number;       /* of the block */
+    uint32_t copied_pages; /* back to the CPU */
+    uint32_t runs;         /* contiguous runs of them */
+};
+
+/* Take memory for block `number`, which has none. False if there was not enough: the least recently serviced block was
+ * then evicted, into *evicted; call again. */
+bool uvm_memory_take_chunk(struct uvm_memory *m, uint32_t number, struct uvm_evicted *evicted);
+
+/* Whole chunks still free; 0 where unlimited. */
+uint64_t uvm_memory_free_chunks(const struct uvm_memory *m);
+
+/* Make the pages of `faulted` and `planned` (disjoint, none resident) resident; the block has a chunk and becomes the
+ * newest. *copied gets those that had to be copied from the CPU. -1 with *err set if a page is resident already. */
+int uvm_memory_migrate(struct uvm_memory *m, uint32_t number, const struct page_mask *faulted,
+                       const struct page_mask *planned, struct page_mask *copied, struct err *err);
+
+/* Move pages back to the CPU for its own use; they stay mapped there. Returns how many had to be copied. */
+uint32_t uvm_memory_to_host(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
+
+/* Distinct pages of an allocation touched by the GPU so far. */
+uint64_t uvm_memory_touched(const struct uvm_memory *m, size_t alloc);
+
+/* Credit the touched among the prefetched pages that are still resident; once, at the end. */
+void uvm_memory_close_account(struct uvm_memory *m);
+
+/* Checks that hold at any time: pages that came less those that went are resident; faulted and prefetched pages
+ * together are those that came; the same holds of each allocation; chunks, blocks with residents and the order of
+ * service agree. -1 with *err set. */
+int uvm_memory_check(const struct uvm_memory *m, struct err *err);
+
+#endif

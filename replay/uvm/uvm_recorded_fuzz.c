@@ -1,0 +1,63 @@
+/* Any records, as a recording: loading and every policy's answer neither crash nor hang, and what they give is in
+ * order. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/uvm/uvm_recorded.h"
+
+static const struct metric metrics[] = {
+    {"time_ns", METRIC_INT, METRIC_SUM, ""},           {"faults", METRIC_INT, METRIC_SUM, ""},
+    {"h2d_bytes", METRIC_INT, METRIC_SUM, ""},         {"touched_bytes", METRIC_INT, METRIC_SUM, ""},
+    {"overfetch_ratio", METRIC_REAL, METRIC_MEAN, ""}, {0}};
+
+/* A record from eight bytes: kind, cause, time step, page, pages; now and then wild. */
+static struct record record_of(const uint8_t *b, int64_t *now)
+{
+    static const uint32_t kinds[] = {RECORD_MIGRATE_H2D, RECORD_MIGRATE_H2D, RECORD_MIGRATE_D2H, RECORD_CPU_FAULT,
+                                     RECORD_FAULT,       RECORD_ALLOC,       RECORD_KERNEL,      RECORD_EVICT};
+    struct record r = {.kind = kinds[b[0] % 8], .flags = b[1] % 6u, .time = *now, .duration = b[2] * 100};
+    *now += b[2] < 250 ? b[2] * 100 : (int64_t)b[3] << 50;
+    r.addr = 0x7f0000000000ull + ((uint64_t)b[3] << 18) + (uint64_t)b[4] * 4096;
+    r.bytes = (uint64_t)b[5] * 4096;
+    if (b[6] == 255) {
+        memcpy(&r.addr, b, 8);
+        r.bytes <<= b[7] % 60;
+    }
+    return r;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct uvm_recording recording;
+    struct uvm_platform platform;
+    struct err err = {""};
+    int64_t now = 0;
+    size_t n = size / 8 < 2000 ? size / 8 : 2000;
+    param_defaults(uvm_platform_params, &platform);
+    uvm_recording_init(&recording);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        struct record r = record_of(data + i * 8, &now);
+        rc = uvm_recording_add(&recording, &r, 1, &err);
+    }
+    if (rc == 0)
+        rc = uvm_recording_finish(&recording, &err);
+    for (size_t p = 0; rc == 0 && recording.piece_count < 4096 && uvm_policies[p]; p++) {
+        struct outcome outcome;
+        enum uvm_answer answer;
+        struct uvm_recorded_run run = {
+            .recording = &recording, .policy = uvm_policies[p], .platform = &platform, .traced = n % 2};
+        if (outcome_init(&outcome, metrics, &err))
+            break;
+        if (uvm_recorded_run(&run, &outcome, &answer, &err) == 0)
+            for (size_t i = 0; i < outcome.count; i++)
+                if (outcome.values[i].interval && !(outcome.values[i].lo <= outcome.values[i].hi))
+                    abort();
+        outcome_release(&outcome);
+    }
+    uvm_recording_release(&recording);
+    return 0;
+}

@@ -1,0 +1,155 @@
+#include "replay/uvm/uvm_recording.h"
+
+#include "replay/uvm/uvm_recorded_testing.h"
+
+enum { BASE = 0x40000000 };
+
+static void load(struct uvm_recording *r, const struct tape *t)
+{
+    struct err err = {""};
+    uvm_recording_init(r);
+    for (size_t i = 0; i < t->count; i += 1000) /* in parts, as from a store */
+        ck_assert_int_eq(uvm_recording_add(r, t->records + i, t->count - i < 1000 ? t->count - i : 1000, &err), 0);
+    ck_assert_msg(uvm_recording_finish(r, &err) == 0, "%s", err.msg);
+}
+
+START_TEST(batches_and_pages_come_back_as_they_were_made)
+{
+    struct tape t;
+    struct uvm_recording r;
+    tape_init(&t, "tree", NULL, BASE, 16 * UVM_BLOCK_BYTES);
+    tape_cpu_writes(&t);
+    tape_random(&t, 16, 60, 40, 1);
+    load(&r, &t);
+    ck_assert_uint_eq(r.batches.count, t.batches);
+    ck_assert_uint_eq(r.fault_pages, t.faults);
+    ck_assert_uint_eq((r.fault_pages + r.prefetch_pages) * UVM_PAGE_BYTES, t.bytes);
+    ck_assert_uint_eq(r.piece_count, 16);
+    ck_assert_uint_eq(r.structure_bytes, 16 * UVM_BLOCK_BYTES);
+    ck_assert(r.known_data && !r.known_sizes);
+    uint64_t faults = 0, services = 0;
+    for (size_t e = 0; e < r.event_count; e++)
+        for (size_t v = r.events[e].first; v < r.events[e].first + r.events[e].count; v++) {
+            struct page_mask f, p;
+            uvm_visit_pages(&r, &r.visits[v], &f, &p);
+            ck_assert(!page_mask_intersects(&f, &p));
+            faults += page_mask_count(&f);
+            services++;
+        }
+    ck_assert_uint_eq(faults, t.faults);
+    ck_assert_uint_eq(services, t.services);
+    uvm_recording_release(&r);
+    tape_release(&t);
+}
+END_TEST
+
+START_TEST(evictions_and_the_programs_own_prefetches_are_events_of_their_own)
+{
+    const struct record records[] = {{.kind = RECORD_MIGRATE_H2D,
+                                      .time = 10,
+                                      .duration = 5,
+                                      .addr = BASE,
+                                      .bytes = 2 * UVM_BLOCK_BYTES,
+                                      .flags = RECORD_CAUSE_USER},
+                                     {.kind = RECORD_MIGRATE_D2H,
+                                      .time = 90,
+                                      .duration = 5,
+                                      .addr = BASE,
+                                      .bytes = UVM_BLOCK_BYTES,
+                                      .flags = RECORD_CAUSE_EVICTION},
+                                     {.kind = RECORD_MIGRATE_H2D,
+                                      .time = 100,
+                                      .duration = 5,
+                                      .addr = BASE + 3 * UVM_BLOCK_BYTES,
+                                      .bytes = 4096,
+                                      .flags = RECORD_CAUSE_FAULT},
+                                     {.kind = RECORD_KERNEL, .time = 1, .duration = 500}};
+    struct uvm_recording r;
+    uvm_recording_init(&r);
+    ck_assert_int_eq(uvm_recording_add(&r, records, 4, NULL), 0);
+    ck_assert_int_eq(uvm_recording_finish(&r, NULL), 0);
+    ck_assert_uint_eq(r.event_count, 3);
+    ck_assert_int_eq(r.events[0].kind, UVM_EVENT_USER_IN);
+    ck_assert_uint_eq(r.events[0].count, 2); /* two VA blocks */
+    ck_assert_int_eq(r.events[1].kind, UVM_EVENT_EVICT);
+    ck_assert_int_eq(r.events[2].kind, UVM_EVENT_BATCH);
+    ck_assert_uint_eq(r.evictions, 1);
+    ck_assert_uint_eq(r.user_bytes, 2 * UVM_BLOCK_BYTES);
+    ck_assert_int_eq(r.kernel_ns, 500);
+    uvm_recording_release(&r);
+}
+END_TEST
+
+START_TEST(allocations_cut_a_va_block_into_pieces)
+{
+    const struct record records[] = {
+        {.kind = RECORD_ALLOC, .addr = BASE, .bytes = 100 * 4096, .flags = RECORD_ALLOC_MANAGED},
+        {.kind = RECORD_ALLOC, .addr = BASE + 100 * 4096, .bytes = 1000 * 4096 - 7, .flags = RECORD_ALLOC_MANAGED},
+        {.kind = RECORD_MIGRATE_H2D,
+         .time = 100,
+         .duration = 5,
+         .addr = BASE + 98 * 4096,
+         .bytes = 2 * 4096,
+         .flags = RECORD_CAUSE_FAULT},
+        {.kind = RECORD_MIGRATE_H2D,
+         .time = 105,
+         .duration = 5,
+         .addr = BASE + 100 * 4096,
+         .bytes = 4096,
+         .flags = RECORD_CAUSE_PREFETCH}};
+    struct uvm_recording r;
+    uvm_recording_init(&r);
+    ck_assert_int_eq(uvm_recording_add(&r, records, 4, NULL), 0);
+    ck_assert_int_eq(uvm_recording_finish(&r, NULL), 0);
+    ck_assert(r.known_sizes);
+    ck_assert_uint_eq(r.piece_count, 2); /* the second VA block was not seen */
+    ck_assert_uint_eq(r.pieces[0].shape.end, 100);
+    ck_assert_uint_eq(r.pieces[1].start, BASE + 100 * 4096);
+    ck_assert_uint_eq(r.visit_count, 2);
+    ck_assert_uint_eq(r.structure_bytes, 1100 * 4096);
+    ck_assert_ptr_eq(uvm_recording_piece(&r, BASE + 512 * 4096), NULL);
+    uvm_recording_release(&r);
+}
+END_TEST
+
+START_TEST(a_routine_ends_after_20_batches_or_a_long_gap)
+{
+    struct tape t;
+    struct uvm_recording r;
+    tape_init(&t, "none", NULL, BASE, UVM_BLOCK_BYTES);
+    for (unsigned p = 0; p < 50; p++) {
+        struct page_mask touched[TAPE_BLOCKS] = {0};
+        page_mask_set(&touched[0], p * 2);
+        tape_batch(&t, touched);
+        if (p == 24)
+            t.now += 1000000;
+    }
+    load(&r, &t);
+    size_t ends[8], n = 0;
+    for (size_t e = 0; e < r.event_count; e++)
+        if (r.events[e].routine_end && n < 8)
+            ends[n++] = e;
+    ck_assert_uint_eq(n, 4);
+    ck_assert(ends[0] == 19 && ends[1] == 24 && ends[2] == 44 && ends[3] == 49);
+    uvm_recording_release(&r);
+    tape_release(&t);
+}
+END_TEST
+
+START_TEST(sizes_that_no_memory_could_hold_are_refused)
+{
+    const struct record records[] = {
+        {.kind = RECORD_MIGRATE_H2D, .time = 10, .addr = BASE, .bytes = 1ull << 50, .flags = RECORD_CAUSE_USER}};
+    struct uvm_recording r;
+    struct err err = {""};
+    uvm_recording_init(&r);
+    ck_assert_int_eq(uvm_recording_add(&r, records, 1, &err), 0);
+    ck_assert_int_eq(uvm_recording_finish(&r, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "1125899906842624"));
+    uvm_recording_release(&r);
+}
+END_TEST
+
+TEST_MAIN("uvm_recording", batches_and_pages_come_back_as_they_were_made,
+          evictions_and_the_programs_own_prefetches_are_events_of_their_own, allocations_cut_a_va_block_into_pieces,
+          a_routine_ends_after_20_batches_or_a_long_gap, sizes_that_no_memory_could_hold_are_refused)

@@ -1,0 +1,266 @@
+#include "replay/uvm/uvm_simulate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "replay/uvm/uvm_driver.h"
+#include "replay/uvm/uvm_gpu.h"
+#include "replay/uvm/uvm_windows.h"
+#include "trace/base/mem.h"
+
+struct simulation {
+    const struct uvm_run *run;
+    struct uvm_memory memory;
+    struct uvm_driver driver;
+    struct uvm_gpu gpu;
+    struct uvm_windows windows;
+    uint32_t *pages; /* of the batch in hand */
+    uint64_t routines;
+    int64_t cpu_ns;
+    struct uvm_account credited; /* to kernels, so far; and until when */
+    int64_t credited_ns;
+    struct err *err;
+};
+
+uint64_t uvm_simulate_chunks(const struct uvm_run *run, uint64_t blocks)
+{
+    uint64_t chunks;
+    if (run->gpu_memory_bytes > 0)
+        chunks = (uint64_t)run->gpu_memory_bytes / ACTOR_BLOCK_BYTES;
+    else if (run->oversubscription_pct > 0)
+        chunks = blocks * 100 / (uint64_t)run->oversubscription_pct;
+    else
+        return 0;
+    return chunks ? chunks : 1;
+}
+
+/* --- parts --- */
+
+/* What moved since the last call is the kernel's. */
+static int credit_moves(struct simulation *s, const char *kernel, uint64_t batches)
+{
+    struct uvm_part *part = s->run->parts ? uvm_parts_kernel(s->run->parts, kernel, s->err) : NULL;
+    if (!part)
+        return s->run->parts ? -1 : 0;
+    uvm_account_add(&part->account, &s->memory.total, &s->credited);
+    part->account.prefetched_used = 0; /* found out when pages leave */
+    part->batches += batches;
+    s->credited = s->memory.total;
+    return 0;
+}
+
+/* The time since the last call is the kernel's. */
+static int credit_time(struct simulation *s, const char *kernel, int64_t until_ns)
+{
+    struct uvm_part *part = s->run->parts ? uvm_parts_kernel(s->run->parts, kernel, s->err) : NULL;
+    if (!part)
+        return s->run->parts ? -1 : 0;
+    part->time_ns += until_ns - s->credited_ns;
+    s->credited_ns = until_ns;
+    return 0;
+}
+
+static int on_launch_end(void *ctx, const char *kernel, int64_t end_ns)
+{
+    return credit_time(ctx, kernel, end_ns);
+}
+
+static int fill_allocations(struct simulation *s)
+{
+    const struct uvm_memory *m = &s->memory;
+    for (size_t a = 0; s->run->parts && a < m->alloc_count; a++) {
+        struct uvm_part *part = uvm_parts_allocation(s->run->parts, m->allocs[a].name, s->err);
+        if (!part)
+            return -1;
+        part->account = m->account[a];
+        part->touched_pages = uvm_memory_touched(m, a);
+        part->structure_bytes = part->touched_pages ? m->allocs[a].bytes : 0;
+    }
+    return 0;
+}
+
+/* --- the run --- */
+
+/* One batch fetched at `fetch_ns`: service it, let the others run on meanwhile, replay. */
+static int run_batch(struct simulation *s, uint32_t n, int64_t fetch_ns, int64_t *end_ns)
+{
+    struct uvm_driver *d = &s->driver;
+    uint32_t launch = s->gpu.launch < s->gpu.launch_count ? s->gpu.launch : s->gpu.launch_count - 1;
+    const char *kernel = s->gpu.current.kernel;
+    if (uvm_driver_batch(d, s->pages, n, fetch_ns, end_ns, s->err) ||
+        uvm_windows_add(&s->windows, kernel, &d->batch, s->err) || credit_moves(s, kernel, 1))
+        return -1;
+    if (s->run->on_batch) {
+        struct uvm_batch_seen seen = {fetch_ns, *end_ns, n, d->faults, d->moved, launch, kernel, &d->batch};
+        s->run->on_batch(s->run->ctx, &seen);
+    }
+    if (uvm_gpu_run(&s->gpu, *end_ns, s->err))
+        return -1;
+    uvm_gpu_replay(&s->gpu, *end_ns);
+    progress_add(s->run->progress, d->moved);
+    if (s->run->progress && atomic_load_explicit(&s->run->progress->cancelled, memory_order_relaxed))
+        return err_set(s->err, "cancelled");
+    return 0;
+}
+
+/* Batch after batch, up to the limit of a routine or until there is nothing to fetch. *time: the first fetch; then
+ * when the driver has gone to sleep. */
+static int run_routine(struct simulation *s, int64_t *time)
+{
+    const struct uvm_platform *p = s->run->platform;
+    s->gpu.interrupt_ns = UVM_GPU_NEVER;
+    s->routines++;
+    uint32_t n = uvm_gpu_fetch(&s->gpu, *time, (uint32_t)p->batch_faults, s->pages);
+    for (int64_t b = 1; n; b++) {
+        int64_t end;
+        if (run_batch(s, n, *time, &end))
+            return -1;
+        *time = end + (int64_t)p->poll_ns;
+        if (uvm_gpu_run(&s->gpu, *time, s->err))
+            return -1;
+        n = b < p->routine_batches ? uvm_gpu_fetch(&s->gpu, *time, (uint32_t)p->batch_faults, s->pages) : 0;
+        uvm_driver_learn(&s->driver, n == 0);
+    }
+    return 0;
+}
+
+/* A launch of the CPU: its actors one after the other, while the GPU waits. */
+static int run_cpu_phase(struct simulation *s, int64_t *time)
+{
+    struct uvm_gpu *g = &s->gpu;
+    struct actor_step step;
+    int64_t start = *time;
+    for (uint32_t actor = 0; actor < g->current.actors; actor++) {
+        for (uint32_t index = 0;; index++) {
+            int rc = g->ops->step(g->run, g->launch, actor, index, &step, s->err);
+            if (rc < 0)
+                return -1;
+            if (rc == 0)
+                break;
+            for (uint32_t i = 0; i < step.count; i++)
+                uvm_driver_cpu_touch(&s->driver, step.page[i], *time, time);
+            *time += step.compute_ns;
+        }
+    }
+    s->cpu_ns += *time - start;
+    if (credit_time(s, g->current.kernel, start) || credit_moves(s, g->current.kernel, 0))
+        return -1;
+    s->credited_ns = *time;
+    return 0;
+}
+
+static int run_all(struct simulation *s, int64_t *end_ns)
+{
+    const struct uvm_platform *p = s->run->platform;
+    int64_t time = 0;
+    if (uvm_gpu_next_launch(&s->gpu, 0, s->err))
+        return -1;
+    for (;;) {
+        while (s->gpu.cpu_phase) {
+            int64_t from = time > s->gpu.launch_end_ns ? time : s->gpu.launch_end_ns;
+            if (run_cpu_phase(s, &from) || uvm_gpu_next_launch(&s->gpu, from, s->err))
+                return -1;
+            s->gpu.launch_end_ns = from;
+        }
+        if (s->gpu.finished && !s->gpu.fault_count)
+            break;
+        s->gpu.interrupt_ns = (int64_t)p->interrupt_ns;
+        if (s->gpu.fault_count && s->gpu.first_fault_ns < time)
+            s->gpu.first_fault_ns = time; /* reported while the driver was at work: answered from now on */
+        if (uvm_gpu_run(&s->gpu, UVM_GPU_NEVER, s->err))
+            return -1;
+        if (!s->gpu.fault_count) {
+            if (s->gpu.finished || s->gpu.cpu_phase)
+                continue;
+            return err_set(s->err, "check violated: actors wait, but no fault is pending");
+        }
+        time = s->gpu.stop_ns;
+        if (run_routine(s, &time))
+            return -1;
+    }
+    *end_ns = s->gpu.launch_end_ns;
+    return 0;
+}
+
+static int fill_metrics(struct simulation *s, int64_t end_ns, struct uvm_metrics *m)
+{
+    struct uvm_memory *memory = &s->memory;
+    const struct uvm_driver *d = &s->driver;
+    const struct uvm_run *run = s->run;
+    const struct uvm_account *total = &memory->total;
+    uvm_memory_close_account(memory);
+    if (fill_allocations(s))
+        return -1;
+    m->time_ns = end_ns - s->cpu_ns;
+    m->cpu_ns = s->cpu_ns;
+    m->faults = total->faults;
+    m->raw_faults = d->raw_faults;
+    m->cpu_faults = d->cpu_faults;
+    m->batches = d->batches;
+    m->routines = s->routines;
+    m->services = d->services;
+    m->h2d_bytes = total->h2d * UVM_PAGE_BYTES;
+    m->d2h_bytes = total->d2h * UVM_PAGE_BYTES;
+    m->prefetched_bytes = total->prefetched * UVM_PAGE_BYTES;
+    m->prefetched_used_bytes = total->prefetched_used * UVM_PAGE_BYTES;
+    m->dropped_bytes = total->dropped * UVM_PAGE_BYTES;
+    m->evictions = total->evictions;
+    for (size_t a = 0; a < memory->alloc_count; a++) {
+        uint64_t pages = uvm_memory_touched(memory, a);
+        m->touched_bytes += pages * UVM_PAGE_BYTES;
+        m->structure_bytes += pages ? memory->allocs[a].bytes : 0;
+    }
+    m->touches = s->gpu.touches;
+    m->chunks = memory->chunks;
+    m->records = d->records;
+    m->work = d->work;
+    if (d->policy->granularity)
+        m->granularity_final_bytes = d->policy->granularity(d->policy_state);
+    if (run->parts && uvm_parts_check(run->parts, total, m->batches, m->time_ns, s->err))
+        return -1;
+    return uvm_windows_close(&s->windows, m, s->err);
+}
+
+static int simulate(struct simulation *s, struct uvm_metrics *m)
+{
+    const struct uvm_run *run = s->run;
+    size_t n;
+    const struct actor_alloc *allocs = run->ops->allocs(run->state, &n);
+    uint64_t blocks = actor_space_pages(allocs, n) / ACTOR_BLOCK_PAGES;
+    s->pages = mem_zalloc((size_t)run->platform->batch_faults, sizeof *s->pages, s->err);
+    int64_t end = 0;
+    if (!s->pages || uvm_memory_init(&s->memory, allocs, n, uvm_simulate_chunks(run, blocks), s->err) ||
+        uvm_driver_init(&s->driver, &s->memory, run->platform, run->policy, run->policy_params, run->traced, s->err) ||
+        uvm_windows_init(&s->windows, s->err) ||
+        uvm_gpu_init(&s->gpu, run->ops, run->state, run->gpu, run->platform, &s->memory, s->err))
+        return -1;
+    s->gpu.on_launch_end = on_launch_end;
+    s->gpu.ctx = s;
+    if (run_all(s, &end) || uvm_memory_check(&s->memory, s->err))
+        return -1;
+    return fill_metrics(s, end, m);
+}
+
+int uvm_simulate(const struct uvm_run *run, struct uvm_metrics *metrics, struct err *err)
+{
+    memset(metrics, 0, sizeof *metrics);
+    struct simulation *s = mem_zalloc(1, sizeof *s, err);
+    if (!s)
+        return -1;
+    s->run = run;
+    s->err = err;
+    struct timespec from, to;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+    int rc = simulate(s, metrics);
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+    metrics->seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
+    uvm_gpu_release(&s->gpu);
+    uvm_windows_release(&s->windows);
+    uvm_driver_release(&s->driver);
+    uvm_memory_release(&s->memory);
+    free(s->pages);
+    free(s);
+    return rc;
+}

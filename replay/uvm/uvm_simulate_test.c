@@ -1,0 +1,388 @@
+#include "replay/uvm/uvm_simulate.h"
+
+#include <math.h>
+
+#include "models/base/platform.h"
+#include "replay/uvm/actor_trace.h"
+#include "trace/base/testing.h"
+#include "trace/workloads/workload.h"
+
+/* A run of a workload on a shipped platform; `setting` = "name=value" of the policy, or NULL. */
+struct setup {
+    struct workload workload;
+    struct platform *platform;
+    struct uvm_run run;
+    void *params;
+};
+
+static void open_run(struct setup *s, const char *spec, const char *platform, const char *policy, const char *name,
+                     const char *value)
+{
+    struct err err = {""};
+    ck_assert_msg(workload_open(&s->workload, spec, &err) == 0, "%s", err.msg);
+    s->platform = platform_load(platform, &err);
+    ck_assert_msg(s->platform != NULL, "%s", err.msg);
+    const struct uvm_policy *p = uvm_policy_find(policy);
+    s->params = calloc(1, p->head.state_size + 1);
+    if (p->head.params)
+        param_defaults(p->head.params, s->params);
+    if (name)
+        ck_assert_int_eq(param_set(p->head.params, s->params, name, value, &err), 0);
+    s->run = (struct uvm_run){.ops = s->workload.type->ops,
+                              .state = s->workload.state,
+                              .gpu = platform_section_get(s->platform, "gpu"),
+                              .platform = platform_section_get(s->platform, "uvm"),
+                              .policy = p,
+                              .policy_params = s->params};
+}
+
+static void close_run(struct setup *s)
+{
+    workload_close(&s->workload);
+    platform_free(s->platform);
+    free(s->params);
+}
+
+static struct uvm_metrics simulate(const struct uvm_run *run)
+{
+    struct uvm_metrics m;
+    struct err err = {""};
+    ck_assert_msg(uvm_simulate(run, &m, &err) == 0, "%s", err.msg);
+    return m;
+}
+
+static struct uvm_metrics once(const char *spec, const char *policy, const char *name, const char *value, int64_t pct)
+{
+    struct setup s;
+    open_run(&s, spec, "titanv", policy, name, value);
+    s.run.oversubscription_pct = pct;
+    struct uvm_metrics m = simulate(&s.run);
+    close_run(&s);
+    return m;
+}
+
+START_TEST(one_page_in_each_of_n_blocks_is_one_service_each)
+{
+    struct uvm_metrics m = once("array,bytes=200MiB,pattern=sparse,pages_per_block=1", "tree", NULL, NULL, 0);
+    ck_assert_uint_eq(m.services, 100);
+    ck_assert_uint_eq(m.faults, 100);
+    ck_assert_uint_eq(m.h2d_bytes, 100 * 65536); /* the 64 KiB fill, nothing else */
+    ck_assert_uint_eq(m.touched_bytes, 100 * 4096);
+    ck_assert_uint_eq(m.d2h_bytes, 0);
+}
+END_TEST
+
+/* Two kernels over five allocations, with and without evictions; uvm_parts_check() holds within the run itself. */
+START_TEST(kernels_and_allocations_add_up_to_the_run)
+{
+    for (int64_t pct = 0; pct <= 150; pct += 150) {
+        struct setup s;
+        struct uvm_parts parts = {0};
+        open_run(&s, "bicg,bytes=32MiB", "titanv", "tree", NULL, NULL);
+        s.run.oversubscription_pct = pct;
+        struct uvm_metrics without = simulate(&s.run);
+        s.run.parts = &parts;
+        struct uvm_metrics m = simulate(&s.run);
+        ck_assert_int_eq(m.time_ns, without.time_ns); /* looking changes nothing */
+        const struct uvm_part_list *kernels = &parts.by[OUTCOME_BY_KERNEL], *allocs = &parts.by[OUTCOME_BY_ALLOCATION];
+        ck_assert_uint_eq(kernels->count, 2);
+        ck_assert_str_eq(kernels->items[0].name, "bicg_kernel1");
+        ck_assert_uint_eq(allocs->count, 5);
+        uint64_t h2d[OUTCOME_BYS] = {0}, faults[OUTCOME_BYS] = {0}, evictions[OUTCOME_BYS] = {0}, touched = 0;
+        int64_t time = 0;
+        for (int by = 0; by < OUTCOME_BYS; by++)
+            for (size_t i = 0; i < parts.by[by].count; i++) {
+                const struct uvm_part *part = &parts.by[by].items[i];
+                h2d[by] += part->account.h2d * 4096;
+                faults[by] += part->account.faults;
+                evictions[by] += part->account.evictions;
+                time += part->time_ns;
+                touched += part->touched_pages * 4096;
+            }
+        for (int by = 0; by < OUTCOME_BYS; by++) {
+            ck_assert_uint_eq(h2d[by], m.h2d_bytes);
+            ck_assert_uint_eq(faults[by], m.faults);
+            ck_assert_uint_eq(evictions[by], m.evictions);
+        }
+        ck_assert_int_eq(time, m.time_ns);
+        ck_assert_uint_eq(touched, m.touched_bytes);
+        ck_assert_uint_eq(allocs->items[0].touched_pages * 4096, allocs->items[0].structure_bytes); /* the matrix */
+        ck_assert_uint_eq(kernels->items[0].account.evictions == 0, pct == 0);
+        uvm_parts_release(&parts);
+        close_run(&s);
+    }
+}
+END_TEST
+
+START_TEST(a_chain_costs_the_sum_of_its_parts)
+{
+    struct setup s;
+    open_run(&s, "array,bytes=16MiB,pattern=chain,step=2MiB,compute_ns=0", "titanv", "fixed", "granularity", "4KiB");
+    const struct uvm_platform *p = s.run.platform;
+    struct uvm_metrics m = simulate(&s.run);
+    double copy = p->copy_run_ns + 4096 / p->h2d_bytes_per_s * 1e9;
+    double batch = p->batch_before_ns + p->raw_fault_ns + p->service_ns + p->fault_page_ns + p->new_block_ns +
+                   p->unmap_run_ns + p->unmap_page_ns + copy + p->batch_after_ns;
+    ck_assert_uint_eq(m.batches, 8);
+    /* The second and later faults are found by polling. */
+    ck_assert_double_eq_tol((double)m.time_ns, p->interrupt_ns + 8 * batch + 7 * p->poll_ns, 20);
+    close_run(&s);
+}
+END_TEST
+
+START_TEST(fixed_4_kib_moves_exactly_the_touched_pages)
+{
+    static const char *const specs[] = {"conv2d,bytes=32MiB", "nw,bytes=16MiB", "array,bytes=64MiB,pattern=random"};
+    for (int i = 0; i < 3; i++) {
+        struct uvm_metrics m = once(specs[i], "fixed", "granularity", "4KiB", 0);
+        ck_assert_uint_eq(m.faults * 4096, m.touched_bytes);
+        ck_assert_uint_eq(m.prefetched_bytes, 0);
+    }
+}
+END_TEST
+
+START_TEST(enough_memory_moves_every_page_once)
+{
+    static const char *const policies[] = {"tree", "fixed", "adaptive", "none"};
+    for (int i = 0; i < 4; i++) {
+        struct uvm_metrics m = once("fdtd2d,bytes=24MiB", policies[i], NULL, NULL, 0);
+        ck_assert_uint_eq(m.evictions, 0);
+        ck_assert_uint_eq(m.faults * 4096 + m.prefetched_bytes, m.touched_bytes);
+        ck_assert_uint_eq(m.h2d_bytes, m.touched_bytes);
+    }
+}
+END_TEST
+
+START_TEST(what_comes_and_does_not_stay_goes_back)
+{
+    static const int64_t pct[] = {110, 150, 200, 400};
+    for (int i = 0; i < 4; i++) {
+        struct uvm_metrics m = once("fdtd2d,bytes=48MiB", "tree", NULL, NULL, pct[i]);
+        uint64_t came = m.faults * 4096 + m.prefetched_bytes;
+        ck_assert_uint_gt(m.evictions, 0);
+        ck_assert_uint_le(came - m.d2h_bytes, m.chunks << 21);
+        ck_assert_uint_eq(m.h2d_bytes, came); /* all written by the CPU first */
+    }
+}
+END_TEST
+
+/* The worst case of the order of eviction: two passes over one block more than fits. */
+static const struct actor_alloc *sweep_allocs(const void *state, size_t *n)
+{
+    *n = 1;
+    return state;
+}
+static uint32_t sweep_launches(const void *state)
+{
+    (void)state;
+    return 2;
+}
+static void sweep_launch(const void *state, uint32_t launch, struct actor_launch *out)
+{
+    (void)state, (void)launch;
+    *out = (struct actor_launch){"sweep", 1, 1, 1, false};
+}
+static int sweep_step(void *run, uint32_t launch, uint32_t actor, uint32_t index, struct actor_step *step,
+                      struct err *err)
+{
+    (void)launch, (void)actor, (void)err;
+    const struct actor_alloc *a = run;
+    if (index >= actor_alloc_blocks(a))
+        return 0;
+    *step = (struct actor_step){.count = 1, .accesses = 1, .page = {index * 512}};
+    return 1;
+}
+
+START_TEST(a_cyclic_sweep_over_too_many_blocks_finds_none_resident)
+{
+    static const struct actor_ops ops = {
+        .allocs = sweep_allocs, .launches = sweep_launches, .launch = sweep_launch, .step = sweep_step};
+    struct actor_alloc a = {.name = "a", .bytes = 20 << 20, .host = true};
+    actor_space_place(&a, 1);
+    ck_assert_int_eq(actor_space_init(&a, 1, NULL), 0);
+    struct setup s;
+    open_run(&s, "array", "titanv", "fixed", NULL, NULL);
+    s.run.ops = &ops;
+    s.run.state = &a;
+    s.run.gpu_memory_bytes = 18 << 20;
+    struct uvm_metrics m = simulate(&s.run);
+    ck_assert_uint_eq(m.services, 20);
+    ck_assert_uint_eq(m.evictions, 11);
+    s.run.gpu_memory_bytes = 20 << 20;
+    m = simulate(&s.run);
+    ck_assert_uint_eq(m.services, 10);
+    ck_assert_uint_eq(m.evictions, 0);
+    close_run(&s);
+}
+END_TEST
+
+/* The CPU walks over ten whole blocks page by page, then reads what the GPU has taken. */
+static void cpu_launch(const void *state, uint32_t launch, struct actor_launch *out)
+{
+    (void)state;
+    *out = (struct actor_launch){"sweep", 1, 1, 1, launch == 0};
+}
+static int cpu_step(void *run, uint32_t launch, uint32_t actor, uint32_t index, struct actor_step *step,
+                    struct err *err)
+{
+    (void)actor, (void)err;
+    const struct actor_alloc *a = run;
+    if (index >= actor_alloc_blocks(a) * (launch ? 1 : 512))
+        return 0;
+    *step = (struct actor_step){.count = 1, .accesses = 1, .page = {launch ? index * 512 : index}};
+    return 1;
+}
+
+START_TEST(a_cpu_in_order_faults_six_times_in_two_mib)
+{
+    static const struct actor_ops ops = {
+        .allocs = sweep_allocs, .launches = sweep_launches, .launch = cpu_launch, .step = cpu_step};
+    struct actor_alloc a = {.name = "a", .bytes = 256 << 20};
+    actor_space_place(&a, 1);
+    ck_assert_int_eq(actor_space_init(&a, 1, NULL), 0);
+    struct setup s;
+    open_run(&s, "array", "titanv", "fixed", NULL, NULL);
+    s.run.ops = &ops;
+    s.run.state = &a;
+    struct uvm_metrics m = simulate(&s.run);
+    ck_assert_uint_eq(m.cpu_faults, 768);
+    ck_assert_int_eq(m.cpu_ns, (int64_t)(768 * s.run.platform->cpu_fault_ns));
+    ck_assert_uint_eq(m.h2d_bytes, 256 << 20); /* what the CPU wrote is copied */
+    close_run(&s);
+}
+END_TEST
+
+START_TEST(read_mostly_memory_is_dropped_not_written_back)
+{
+    static const struct actor_ops ops = {
+        .allocs = sweep_allocs, .launches = sweep_launches, .launch = sweep_launch, .step = sweep_step};
+    struct actor_alloc a = {.name = "a", .bytes = 20 << 20, .host = true, .advice = ACTOR_READ_MOSTLY};
+    actor_space_place(&a, 1);
+    ck_assert_int_eq(actor_space_init(&a, 1, NULL), 0);
+    struct setup s;
+    open_run(&s, "array", "titanv", "fixed", NULL, NULL);
+    s.run.ops = &ops;
+    s.run.state = &a;
+    s.run.gpu_memory_bytes = 18 << 20;
+    struct uvm_metrics m = simulate(&s.run);
+    ck_assert_uint_eq(m.d2h_bytes, 0);
+    ck_assert_uint_eq(m.dropped_bytes, 11ull << 21);
+    a.advice = ACTOR_ACCESSED_BY;
+    m = simulate(&s.run);
+    ck_assert_uint_eq(m.faults, 0);
+    close_run(&s);
+}
+END_TEST
+
+START_TEST(tracing_costs_time_and_changes_nothing_else)
+{
+    struct setup s;
+    open_run(&s, "array,bytes=64MiB", "h200", "tree", NULL, NULL);
+    struct uvm_metrics plain = simulate(&s.run);
+    s.run.traced = true;
+    struct uvm_metrics traced = simulate(&s.run);
+    ck_assert_int_gt(traced.time_ns, plain.time_ns);
+    ck_assert_uint_eq(traced.h2d_bytes, plain.h2d_bytes);
+    close_run(&s);
+}
+END_TEST
+
+START_TEST(the_same_run_gives_the_same_metrics)
+{
+    struct uvm_metrics a = once("nw,bytes=32MiB", "adaptive", NULL, NULL, 150);
+    struct uvm_metrics b = once("nw,bytes=32MiB", "adaptive", NULL, NULL, 150);
+    a.seconds = b.seconds = 0;
+    ck_assert_mem_eq(&a, &b, sizeof a);
+}
+END_TEST
+
+/* Write a workload to a store, run both, compare. */
+static void check_round_trip(const char *spec)
+{
+    struct setup s;
+    open_run(&s, spec, "titanv", "tree", NULL, NULL);
+    s.run.oversubscription_pct = 150;
+    struct uvm_metrics direct = simulate(&s.run);
+    struct err err = {""};
+    const char *path = testing_file("trace.db");
+    struct store *store = store_create(path, true, "test", &err);
+    ck_assert_msg(store != NULL, "%s", err.msg);
+    struct stream stream = {.name = "touches"};
+    int index;
+    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
+    static struct record records[1000];
+    for (size_t n = 1; n;) {
+        ck_assert_int_eq(s.workload.type->next(s.workload.state, records, 1000, &n, &err), 0);
+        if (n)
+            ck_assert_int_eq(store_append(store, index, records, NULL, n, &err), 0);
+    }
+    ck_assert_int_eq(store_finish(store, &err), 0);
+    store_close(store);
+    store = store_open(path, &err);
+    struct actor_trace *trace = actor_trace_open(store, &err);
+    ck_assert_msg(trace != NULL, "%s", err.msg);
+    s.run.ops = &actor_trace_ops;
+    s.run.state = trace;
+    struct uvm_metrics stored = simulate(&s.run);
+    stored.seconds = direct.seconds = 0;
+    memset(stored.kernels, 0, sizeof stored.kernels); /* names stand in a table of the trace */
+    memset(direct.kernels, 0, sizeof direct.kernels);
+    stored.kernel_count = direct.kernel_count = 0;
+    ck_assert_mem_eq(&stored, &direct, sizeof stored);
+    actor_trace_close(trace);
+    store_close(store);
+    close_run(&s);
+}
+
+START_TEST(a_written_workload_runs_as_the_workload_itself)
+{
+    check_round_trip("conv2d,bytes=8MiB");
+    check_round_trip("fdtd2d,bytes=6MiB,steps=1");
+    check_round_trip("bicg,bytes=16MiB");
+    check_round_trip("nw,bytes=8MiB");
+    check_round_trip("triad,bytes=12MiB");
+    check_round_trip("array,bytes=32MiB,pattern=random");
+}
+END_TEST
+
+/* Measured: H200, driver 580.159.04, 2026-11, untraced; docs/uvm-engine.md has the whole table. */
+START_TEST(h200_kernel_times_are_within_a_fifth)
+{
+    static const struct {
+        const char *spec;
+        double ms;
+    } rows[] = {{"array,bytes=64MiB", 10.0},
+                {"array,bytes=256MiB", 38.9},
+                {"conv2d,bytes=64MiB", 9.0},
+                {"conv2d,bytes=256MiB", 43.1},
+                {"array,bytes=256MiB,pattern=random", 39.5},
+                {"array,bytes=2000MiB,pattern=chain,step=2MiB,host=0", 14.5}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct setup s;
+        open_run(&s, rows[i].spec, "h200", "tree", NULL, NULL);
+        struct uvm_metrics m = simulate(&s.run);
+        ck_assert_msg(fabs((double)m.time_ns / 1e6 / rows[i].ms - 1) < 0.2, "%s: %.1f ms, measured %.1f", rows[i].spec,
+                      (double)m.time_ns / 1e6, rows[i].ms);
+        close_run(&s);
+    }
+}
+END_TEST
+
+START_TEST(impossible_platforms_are_errors)
+{
+    struct setup s;
+    open_run(&s, "array,bytes=8MiB", "titanv", "tree", NULL, NULL);
+    s.run.gpu_memory_bytes = 1; /* less than a chunk: one is the least */
+    ck_assert_uint_eq(simulate(&s.run).chunks, 1);
+    close_run(&s);
+}
+END_TEST
+
+TEST_MAIN("replay/uvm_simulate", kernels_and_allocations_add_up_to_the_run,
+          one_page_in_each_of_n_blocks_is_one_service_each, a_chain_costs_the_sum_of_its_parts,
+          fixed_4_kib_moves_exactly_the_touched_pages, enough_memory_moves_every_page_once,
+          what_comes_and_does_not_stay_goes_back, a_cyclic_sweep_over_too_many_blocks_finds_none_resident,
+          a_cpu_in_order_faults_six_times_in_two_mib, read_mostly_memory_is_dropped_not_written_back,
+          tracing_costs_time_and_changes_nothing_else, the_same_run_gives_the_same_metrics,
+          a_written_workload_runs_as_the_workload_itself, h200_kernel_times_are_within_a_fifth,
+          impossible_platforms_are_errors)

@@ -1,0 +1,400 @@
+#include "replay/verify/verify.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/uvm/block.h"
+#include "replay/uvm/uvm_fault_log.h"
+#include "replay/verify/verify_collect.h"
+#include "replay/verify/verify_log.h"
+#include "trace/base/units.h"
+
+/* Plays that the search for unrecorded allocation edges may take in all. */
+enum { EDGE_BUDGET = 50000, NAMED_EDGES = 8 };
+
+const struct metric verify_metrics[] = {
+    {"services", METRIC_INT, METRIC_SUM, "services rebuilt from host-to-device records"},
+    {"services_exact", METRIC_INT, METRIC_SUM,
+     "services whose prefetched pages are exactly those of the driver's tree"},
+    {"prefetch_precision_ratio", METRIC_REAL, METRIC_MEAN, "predicted pages that were prefetched / predicted pages"},
+    {"prefetch_recall_ratio", METRIC_REAL, METRIC_MEAN, "prefetched pages that were predicted / prefetched pages"},
+    {"batches", METRIC_INT, METRIC_SUM, "fault batches: GPU fault records where there are any, else rebuilt"},
+    {"batches_rebuilt", METRIC_INT, METRIC_SUM, "fault batches by time and address alone"},
+    {"batches_confirmed", METRIC_INT, METRIC_SUM, "rebuilt batches that hold exactly one fault record's services"},
+    {"recorded_bytes", METRIC_INT, METRIC_SUM, "bytes recorded from host to device"},
+    {"expected_bytes", METRIC_INT, METRIC_SUM,
+     "recorded_bytes and, where records are missing, what the CPU had populated of the memory in use and no record "
+     "moves"},
+    {"d2h_bytes", METRIC_INT, METRIC_SUM, "bytes recorded from device to host"},
+    {"d2h_services", METRIC_INT, METRIC_SUM, "services rebuilt from device-to-host records"},
+    {"d2h_services_exact", METRIC_INT, METRIC_SUM, "of these, those that are exactly what the tree gives for the CPU"},
+    {"cpu_faults", METRIC_INT, METRIC_SUM, "CPU faults recorded"},
+    {"cpu_populated_bytes", METRIC_INT, METRIC_SUM, "memory populated on the CPU, from CPU faults by the tree"},
+    {0}};
+
+/* Stretches in use: runs of adjacent ones that the CPU populated, of which something moved. */
+struct range {
+    uint64_t next; /* address behind the last stretch; 0: none yet */
+    uint64_t unmoved_pages, moved_pages;
+};
+
+struct checking {
+    struct verify *verify;
+    struct verify_input in;
+    struct verify_counts sum;
+    struct range range;
+    uint64_t unmoved_pages; /* of ranges in use */
+    uint64_t edges_found;
+    struct {
+        uint64_t block;
+        struct verify_edges edges;
+    } found[NAMED_EDGES]; /* the first of them */
+    bool renewed;         /* memory was freed and allocated again */
+};
+
+/* --- one stretch after the other --- */
+
+/* Allocation edges in a stretch that the recording names. */
+static void recorded_edges(const struct verify_block *block, struct verify_edges *edges)
+{
+    edges->count = 0;
+    for (size_t i = 0; i < block->count; i++) {
+        const struct verify_event *e = &block->events[i];
+        if (e->type != VERIFY_ALLOC)
+            continue;
+        const unsigned ends[] = {e->first, e->first + e->pages};
+        for (size_t k = 0; k < 2; k++) {
+            unsigned at = 0;
+            while (at < edges->count && edges->page[at] < ends[k])
+                at++;
+            bool there = at < edges->count && edges->page[at] == ends[k];
+            if (ends[k] == 0 || ends[k] >= UVM_BLOCK_PAGES || there || edges->count == VERIFY_EDGES)
+                continue;
+            memmove(&edges->page[at + 1], &edges->page[at], (edges->count - at) * sizeof edges->page[0]);
+            edges->page[at] = (uint16_t)ends[k];
+            edges->count++;
+        }
+    }
+}
+
+static void close_range(struct checking *c)
+{
+    if (c->range.moved_pages > 0)
+        c->unmoved_pages += c->range.unmoved_pages;
+    c->range = (struct range){0};
+}
+
+static void keep_edges(struct checking *c, uint64_t block, const struct verify_edges *edges)
+{
+    if (c->edges_found < NAMED_EDGES) {
+        c->found[c->edges_found].block = block;
+        c->found[c->edges_found].edges = *edges;
+    }
+    c->edges_found++;
+}
+
+static bool mismatched(const struct verify_counts *counts)
+{
+    return counts->exact != counts->services;
+}
+
+static void play_block(struct checking *c, const struct verify_block *block, bool infer, long *budget)
+{
+    struct verify_counts counts, plain;
+    struct verify_edges edges;
+    static const struct verify_edges none;
+    uint64_t addr = block->events[0].block;
+    recorded_edges(block, &edges);
+    verify_block_play(block, &edges, &counts);
+    if (mismatched(&counts) && edges.count > 0) {
+        /* A runtime may carve small allocations out of one driver range. */
+        verify_block_play(block, &none, &plain);
+        if (plain.exact > counts.exact)
+            counts = plain;
+    }
+    if (infer && verify_block_infer(block, &edges, &counts, budget))
+        keep_edges(c, addr, &edges);
+    verify_counts_add(&c->sum, &counts);
+    if (addr != c->range.next || counts.cpu_pages == 0)
+        close_range(c);
+    if (counts.cpu_pages > 0) {
+        c->range.next = addr + UVM_BLOCK_BYTES;
+        c->range.unmoved_pages += counts.unmoved_pages;
+        c->range.moved_pages += counts.moved_pages;
+    }
+}
+
+static void play_all(struct checking *c, bool infer)
+{
+    long budget = EDGE_BUDGET;
+    memset(&c->sum, 0, sizeof c->sum);
+    c->range = (struct range){0};
+    c->unmoved_pages = c->edges_found = 0;
+    for (size_t from = 0, to; from < c->in.event_count; from = to) {
+        for (to = from + 1; to < c->in.event_count && c->in.events[to].block == c->in.events[from].block;)
+            to++;
+        struct verify_block block = {.events = c->in.events + from,
+                                     .count = to - from,
+                                     .h2d = &c->in.batches.services,
+                                     .d2h = &c->in.d2h,
+                                     .threshold = c->in.threshold,
+                                     .renewed = c->renewed};
+        play_block(c, &block, infer, &budget);
+    }
+    close_range(c);
+}
+
+/* Whether silences can be a loss: what never moved is at least a third of what they would have moved at the usual
+ * pace. A kernel that computes in silence has little left to move. */
+static bool lost_in_silence(const struct checking *c, const struct verify_silence *s)
+{
+    double unmoved = (double)c->unmoved_pages * UVM_PAGE_BYTES;
+    return s->count > 0 && c->unmoved_pages >= UVM_BIG_PAGES && 3 * unmoved >= s->lost_bytes;
+}
+
+/* --- findings --- */
+
+/* "at 1795196458154 ns, address 0x7f7618000000" relative to the first kernel where there is one. */
+static const char *place(const struct checking *c, enum verify_trouble kind, char buf[96])
+{
+    const struct verify_place *p = &c->sum.place[kind];
+    if (c->in.kernel_count > 0)
+        (void)snprintf(buf, 96, "first %.3f ms after the first kernel's start, at address 0x%" PRIx64,
+                       1e-6 * ((double)p->time_ns - (double)c->in.kernels[0].start_ns), p->addr);
+    else
+        (void)snprintf(buf, 96, "first at %" PRId64 " ns, address 0x%" PRIx64, p->time_ns, p->addr);
+    return buf;
+}
+
+/* A contradiction: it makes the recording incomplete. */
+static bool contradicted(struct checking *c, enum verify_trouble kind, const char *what)
+{
+    char where[96];
+    if (c->sum.trouble[kind] == 0)
+        return false;
+    outcome_note(&c->verify->outcome, "%" PRIu64 " %s: %s.", c->sum.trouble[kind], what, place(c, kind, where));
+    return true;
+}
+
+static bool check_services(struct checking *c)
+{
+    char where[96];
+    uint64_t n = c->sum.trouble[VERIFY_MISMATCH], open = c->sum.trouble[VERIFY_MISMATCH_OPEN];
+    const struct verify_place *p = &c->sum.place[VERIFY_MISMATCH];
+    const struct services *services = &c->in.batches.services;
+    if (n > 0)
+        outcome_note(&c->verify->outcome,
+                     "%" PRIu64 " of %" PRIu64 " services did not prefetch what the tree gives, which means records "
+                     "are missing; %s: %u pages predicted and not recorded, %u recorded and not predicted.",
+                     n, c->sum.services, place(c, VERIFY_MISMATCH, where), p->surplus, p->missing);
+    p = &c->sum.place[VERIFY_MISMATCH_OPEN];
+    if (open == 1 && p->missing == 0 && p->time_ns == services->items[services->count - 1].start_ns)
+        outcome_note(&c->verify->outcome,
+                     "The last service recorded is cut off, or an allocation's edge cuts it (%s): %u pages that the "
+                     "tree adds are not recorded.",
+                     place(c, VERIFY_MISMATCH_OPEN, where), p->surplus);
+    else if (open > 0)
+        outcome_note(&c->verify->outcome,
+                     "%" PRIu64 " of %" PRIu64 " services did not prefetch what the tree gives, in VA blocks whose "
+                     "pages the recording does not all explain (populated on the GPU, before it began, or lost); %s: "
+                     "%u pages predicted and not recorded, %u recorded and not predicted.",
+                     open, c->sum.services, place(c, VERIFY_MISMATCH_OPEN, where), p->surplus, p->missing);
+    return n > 0;
+}
+
+static bool check_closure(struct checking *c)
+{
+    bool bad = check_services(c);
+    bad |= contradicted(c, VERIFY_TWICE, "pages moved to the GPU while they were there, so moves back are missing");
+    bad |= contradicted(c, VERIFY_CPU_READ_LOST, "CPU reads faulted on pages on the GPU without a recorded move back");
+    bad |=
+        contradicted(c, VERIFY_CPU_WRITE_LOST, "CPU writes faulted on pages on the GPU without a recorded move back");
+    bad |= contradicted(c, VERIFY_RETURNED, "pages came back from the GPU that no record moves there");
+    bad |= contradicted(c, VERIFY_NAMED,
+                        "pages that fault batches name stayed on the CPU by the records, so moves are missing");
+    return bad;
+}
+
+static bool check_silence(struct checking *c, struct err *err, int *rc)
+{
+    struct verify_silence s;
+    *rc = verify_silence_find(&s, c->in.kernels, c->in.kernel_count, c->in.activity, c->in.activity_count, err);
+    if (*rc || !lost_in_silence(c, &s))
+        return false;
+    char unmoved[32];
+    units_human_bytes((double)c->unmoved_pages * UVM_PAGE_BYTES, unmoved, sizeof unmoved);
+    outcome_note(&c->verify->outcome,
+                 "Nothing is recorded for %.1f ms from %.3f ms after the first kernel's start%s, although records "
+                 "were at most %.3f ms apart otherwise, and %s that the CPU had populated in the same memory never "
+                 "moved.",
+                 1e-6 * (double)s.longest_ns, 1e-6 * (double)(s.from_ns - c->in.kernels[0].start_ns),
+                 s.tail ? ", until the kernel ended" : "", 1e-6 * (double)s.usual_ns, unmoved);
+    return true;
+}
+
+static void note_edges(struct checking *c)
+{
+    for (uint64_t k = 0; k < c->edges_found && k < NAMED_EDGES; k++) {
+        const struct verify_edges *edges = &c->found[k].edges;
+        char where[VERIFY_EDGES * 24] = "";
+        for (unsigned i = 0; i < edges->count; i++) {
+            size_t used = strlen(where);
+            (void)snprintf(where + used, sizeof where - used, "%s0x%" PRIx64, i ? " and " : "",
+                           c->found[k].block + (uint64_t)edges->page[i] * UVM_PAGE_BYTES);
+        }
+        outcome_note(&c->verify->outcome,
+                     "An allocation's edge at %s is inferred: with it every record of the 2 MiB at 0x%" PRIx64
+                     " is what the rules give, without it not.",
+                     where, c->found[k].block);
+    }
+    if (c->edges_found > NAMED_EDGES)
+        outcome_note(&c->verify->outcome, "Allocation edges are inferred in %" PRIu64 " VA blocks more.",
+                     c->edges_found - NAMED_EDGES);
+}
+
+static void note_rest(struct checking *c, bool complete)
+{
+    char bytes[32];
+    units_human_bytes((double)c->unmoved_pages * UVM_PAGE_BYTES, bytes, sizeof bytes);
+    if (complete && c->unmoved_pages > 0)
+        outcome_note(&c->verify->outcome,
+                     "%s that the CPU had populated in the memory in use never moved: not touched by a kernel, as far "
+                     "as the records show.",
+                     bytes);
+    if (c->renewed)
+        outcome_note(&c->verify->outcome, "CPU writes fault anew on memory that had moved to the GPU and no record "
+                                          "moves back: taken as freed and allocated again.");
+    if (c->sum.trouble[VERIFY_UNPOPULATED] > 0) {
+        char where[96];
+        outcome_note(&c->verify->outcome,
+                     "%" PRIu64 " pages moved to the GPU that no recorded CPU fault had populated (%s): populated "
+                     "before the recording began, or CPU fault records are missing.",
+                     c->sum.trouble[VERIFY_UNPOPULATED], place(c, VERIFY_UNPOPULATED, where));
+    }
+    note_edges(c);
+    if (c->in.too_large > 0)
+        outcome_note(&c->verify->outcome, "%" PRIu64 " migrations of more than 64 MiB are not followed.",
+                     c->in.too_large);
+    uint64_t outside = 0;
+    for (size_t i = 0; i < c->in.batches.count; i++)
+        outside += c->in.batches.items[i].rule == BATCH_NO_RECORD;
+    if (outside > 0)
+        outcome_note(&c->verify->outcome,
+                     "%" PRIu64
+                     " of %zu batches have no GPU fault record, though others do: fault records are missing.",
+                     outside, c->in.batches.count);
+    if (c->in.batches.record_count == 0 && c->sum.services > 0)
+        outcome_note(&c->verify->outcome,
+                     "There is no GPU fault record: batches are rebuilt from time and address alone.");
+}
+
+/* --- the whole --- */
+
+static void fill(struct checking *c)
+{
+    struct outcome *o = &c->verify->outcome;
+    const struct verify_counts *s = &c->sum;
+    uint64_t expected = c->in.h2d_bytes;
+    if (!c->verify->complete)
+        expected += c->unmoved_pages * UVM_PAGE_BYTES;
+    outcome_int(o, "services", (int64_t)s->services);
+    outcome_int(o, "services_exact", (int64_t)s->exact);
+    if (s->predicted_pages > 0)
+        outcome_real(o, "prefetch_precision_ratio", (double)s->agreed_pages / (double)s->predicted_pages);
+    if (s->prefetched_pages > 0)
+        outcome_real(o, "prefetch_recall_ratio", (double)s->agreed_pages / (double)s->prefetched_pages);
+    outcome_int(o, "batches", (int64_t)c->in.batches.count);
+    outcome_int(o, "batches_rebuilt", (int64_t)c->in.batches.rebuilt);
+    if (c->in.batches.record_count > 0)
+        outcome_int(o, "batches_confirmed", (int64_t)c->in.batches.confirmed);
+    outcome_int(o, "recorded_bytes", (int64_t)c->in.h2d_bytes);
+    if (c->verify->complete || s->cpu_faults > 0)
+        outcome_int(o, "expected_bytes", (int64_t)expected);
+    outcome_int(o, "d2h_bytes", (int64_t)c->in.d2h_bytes);
+    outcome_int(o, "d2h_services", (int64_t)s->d2h_services);
+    outcome_int(o, "d2h_services_exact", (int64_t)s->d2h_exact);
+    outcome_int(o, "cpu_faults", (int64_t)s->cpu_faults);
+    if (s->cpu_faults > 0)
+        outcome_int(o, "cpu_populated_bytes", (int64_t)s->cpu_pages * UVM_PAGE_BYTES);
+}
+
+static void note_size(struct checking *c)
+{
+    char recorded[32], expected[32];
+    units_human_bytes((double)c->in.h2d_bytes, recorded, sizeof recorded);
+    units_human_bytes((double)c->in.h2d_bytes + (double)c->unmoved_pages * UVM_PAGE_BYTES, expected, sizeof expected);
+    if (c->sum.cpu_faults > 0)
+        outcome_note(&c->verify->outcome,
+                     "%s of %s are recorded as moved to the GPU: the CPU had populated the rest of that memory, and no "
+                     "record moves it.",
+                     recorded, expected);
+    else
+        outcome_note(&c->verify->outcome,
+                     "%s are recorded as moved to the GPU; how much should be is not known without CPU faults.",
+                     recorded);
+}
+
+static int check(struct checking *c, struct store *store, struct err *err)
+{
+    struct verify *v = c->verify;
+    /* Without inferred edges first: do CPU writes on GPU pages ever get an answer, and is anything else wrong? */
+    play_all(c, false);
+    if (c->sum.trouble[VERIFY_CPU_WRITE_LOST] > 0 && c->sum.cpu_writes_answered == 0 &&
+        c->sum.trouble[VERIFY_CPU_READ_LOST] == 0) {
+        c->renewed = true;
+        play_all(c, false);
+    }
+    struct verify_silence silence;
+    if (verify_silence_find(&silence, c->in.kernels, c->in.kernel_count, c->in.activity, c->in.activity_count, err))
+        return -1;
+    play_all(c, true);
+    bool lost = c->in.dropped > 0 || !store_complete(store) || lost_in_silence(c, &silence) ||
+                c->sum.trouble[VERIFY_TWICE] > 0 || c->sum.trouble[VERIFY_CPU_READ_LOST] > 0 ||
+                c->sum.trouble[VERIFY_CPU_WRITE_LOST] > 0;
+    /* Where records are lost for certain, services cut off by the loss must not be explained by edges. */
+    if (lost)
+        play_all(c, false);
+    int rc = 0;
+    bool bad = check_closure(c);
+    bad |= check_silence(c, err, &rc);
+    if (c->in.dropped > 0)
+        outcome_note(&v->outcome, "The source counted %" PRIu64 " dropped records.", c->in.dropped);
+    if (!store_complete(store))
+        outcome_note(&v->outcome, "The recording or import was interrupted before its end.");
+    v->complete = !bad && c->in.dropped == 0 && store_complete(store);
+    if (!v->complete)
+        note_size(c);
+    note_rest(c, v->complete);
+    return rc;
+}
+
+int verify_run(struct verify *verify, struct store *store, struct recording wanted, struct err *err)
+{
+    memset(verify, 0, sizeof *verify);
+    if (outcome_init(&verify->outcome, verify_metrics, err))
+        return -1;
+    if (uvm_fault_log_is(store)) {
+        int bad = verify_log(verify, store, err);
+        if (bad)
+            verify_release(verify);
+        return bad;
+    }
+    struct checking c = {.verify = verify};
+    int rc = verify_collect(&c.in, store, wanted, err);
+    if (rc == 0) {
+        verify->nothing = c.in.records == 0;
+        rc = check(&c, store, err);
+        if (rc == 0)
+            fill(&c);
+        verify_input_release(&c.in);
+    }
+    if (rc)
+        verify_release(verify);
+    return rc;
+}
+
+void verify_release(struct verify *verify)
+{
+    outcome_release(&verify->outcome);
+}

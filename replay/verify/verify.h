@@ -1,0 +1,30 @@
+/* verify: does a unified-memory recording agree with itself and with the rules that made it.
+ *
+ * Two questions. The self-check: rebuild the services, predict each one's prefetch with the driver's tree, compare
+ * (services_exact, precision, recall). The closure: is every page where the records say it is. A verdict "incomplete"
+ * rests on a contradiction, a count of drops, an interrupted recording, or a silence: a kernel that ran on without a
+ * record, far beyond its usual gaps, while pages of the memory it was reading had not moved. What could be a loss but
+ * need not be is a finding without that verdict. Each finding is a sentence with its numbers and its first place.
+ * Source of the rules: replay/verify/verify_block.h, trace/uvm/services.h, trace/uvm/batches.h. */
+#ifndef REPLAY_VERIFY_VERIFY_H
+#define REPLAY_VERIFY_VERIFY_H
+
+#include <stdbool.h>
+
+#include "replay/run/outcome.h"
+#include "replay/verify/verify_block.h"
+#include "trace/uvm/recording.h"
+
+extern const struct metric verify_metrics[];
+
+struct verify {
+    struct outcome outcome; /* of verify_metrics; its notes are the findings */
+    bool nothing;           /* no unified-memory record: nothing to verify */
+    bool complete;          /* the verdict */
+};
+
+/* Verify the one recording of a trace that fits `wanted`. */
+int verify_run(struct verify *verify, struct store *store, struct recording wanted, struct err *err);
+void verify_release(struct verify *verify);
+
+#endif

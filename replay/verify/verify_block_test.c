@@ -1,0 +1,187 @@
+#include "replay/verify/verify_block.h"
+
+#include "trace/base/testing.h"
+
+/* Events and migrations of one stretch at address 0. */
+struct script {
+    struct services h2d;
+    struct verify_event events[64];
+    size_t count;
+};
+
+static void begin(struct script *s)
+{
+    memset(s, 0, sizeof *s);
+    services_init(&s->h2d, RECORD_MIGRATE_H2D);
+}
+
+static void cpu_write(struct script *s, unsigned page)
+{
+    s->events[s->count] = (struct verify_event){
+        .time_ns = (int64_t)s->count, .order = s->count, .first = (uint16_t)page, .pages = 1, .type = VERIFY_CPU_WRITE};
+    s->count++;
+}
+
+/* A service: pages [from, to) faulted if the text at that place is F, prefetched if P; one letter per `step` pages. */
+static void service(struct script *s, const char *letters, unsigned first, unsigned step)
+{
+    struct err err;
+    int64_t time = 1000000 * (int64_t)(s->count + 1);
+    uint32_t index = (uint32_t)s->h2d.count;
+    for (size_t i = 0; letters[i]; i++) {
+        if (letters[i] == '.')
+            continue;
+        struct record r = {.kind = RECORD_MIGRATE_H2D,
+                           .time = time,
+                           .duration = 10,
+                           .addr = ((uint64_t)first + i * step) * 4096,
+                           .bytes = (uint64_t)step * 4096,
+                           .flags = letters[i] == 'F' ? RECORD_CAUSE_FAULT : RECORD_CAUSE_PREFETCH};
+        ck_assert_int_eq(services_add(&s->h2d, &r, 1, &err), 0);
+        time += 10;
+    }
+    ck_assert_int_eq(services_rebuild(&s->h2d, &err), 0);
+    ck_assert_uint_eq(s->h2d.count, index + 1);
+    s->events[s->count] =
+        (struct verify_event){.time_ns = (int64_t)s->count, .order = s->count, .service = index, .type = VERIFY_H2D};
+    s->count++;
+}
+
+static struct verify_counts play(const struct script *s, const struct verify_edges *edges)
+{
+    static const struct verify_edges none;
+    static const struct services d2h = {.kind = RECORD_MIGRATE_D2H};
+    struct verify_block block = {.events = s->events, .count = s->count, .h2d = &s->h2d, .d2h = &d2h, .threshold = 51};
+    struct verify_counts counts;
+    verify_block_play(&block, edges ? edges : &none, &counts);
+    return counts;
+}
+
+/* Sequential first touch by the CPU: 64, 64, 128, 256, 512 KiB and 1 MiB. */
+static void write_all(struct script *s)
+{
+    static const unsigned pages[] = {0, 16, 32, 64, 128, 256};
+    for (size_t i = 0; i < 6; i++)
+        cpu_write(s, pages[i]);
+}
+
+START_TEST(six_cpu_faults_populate_a_block)
+{
+    struct script s;
+    begin(&s);
+    write_all(&s);
+    struct verify_counts c = play(&s, NULL);
+    ck_assert_uint_eq(c.cpu_faults, 6);
+    ck_assert_uint_eq(c.cpu_pages, 512);
+    ck_assert_uint_eq(c.unmoved_pages, 512);
+    /* Five populate the lower half. */
+    s.count = 5;
+    ck_assert_uint_eq(play(&s, NULL).cpu_pages, 256);
+}
+END_TEST
+
+START_TEST(services_that_follow_the_tree_are_exact)
+{
+    struct script s;
+    begin(&s);
+    write_all(&s);
+    /* Letters are 64 KiB: faults in the first region alone, then in a fifth, sixth, ... of the upper ones. */
+    service(&s, "F", 0, 16);
+    service(&s, ".F", 0, 16);
+    service(&s, "..FP", 0, 16);
+    service(&s, "....FPPP", 0, 16);
+    service(&s, "........FPPPPPPP", 0, 16);
+    service(&s, "................FPPPPPPPPPPPPPPP", 0, 16);
+    struct verify_counts c = play(&s, NULL);
+    ck_assert_uint_eq(c.services, 6);
+    ck_assert_uint_eq(c.exact, 6);
+    ck_assert_uint_eq(c.unmoved_pages, 0);
+    for (int k = 0; k < VERIFY_TROUBLES; k++)
+        ck_assert_uint_eq(c.trouble[k], 0);
+    services_release(&s.h2d);
+}
+END_TEST
+
+START_TEST(a_missing_service_makes_the_next_one_wrong)
+{
+    struct script s;
+    begin(&s);
+    write_all(&s);
+    service(&s, "F", 0, 16);
+    service(&s, "..FP", 0, 16); /* the one in between is gone */
+    struct verify_counts c = play(&s, NULL);
+    ck_assert_uint_eq(c.exact, 1);
+    ck_assert_uint_eq(c.trouble[VERIFY_MISMATCH], 1);
+    ck_assert_uint_eq(c.place[VERIFY_MISMATCH].missing, 16);
+    ck_assert_uint_eq(c.place[VERIFY_MISMATCH].surplus, 0);
+    services_release(&s.h2d);
+}
+END_TEST
+
+START_TEST(without_known_population_a_mismatch_proves_nothing)
+{
+    struct script s;
+    begin(&s);
+    service(&s, "F", 0, 16);
+    service(&s, "..FP", 0, 16);
+    struct verify_counts c = play(&s, NULL);
+    ck_assert_uint_eq(c.trouble[VERIFY_MISMATCH], 0);
+    ck_assert_uint_eq(c.trouble[VERIFY_MISMATCH_OPEN], 1);
+    services_release(&s.h2d);
+}
+END_TEST
+
+START_TEST(an_edge_clips_the_tree_and_is_found)
+{
+    /* 420 pages: the last fault brings pages 256 to 419. */
+    struct script s;
+    begin(&s);
+    write_all(&s);
+    service(&s, "FFFFFFFFFPPPPPPP", 0, 16);
+    service(&s, "F..........", 256, 4);
+    struct err err;
+    struct record rest = {.kind = RECORD_MIGRATE_H2D,
+                          .time = s.h2d.migrations[s.h2d.migration_count - 1].end_ns,
+                          .duration = 10,
+                          .addr = 260 * 4096,
+                          .bytes = 160 * 4096,
+                          .flags = RECORD_CAUSE_PREFETCH};
+    ck_assert_int_eq(services_add(&s.h2d, &rest, 1, &err), 0);
+    ck_assert_int_eq(services_rebuild(&s.h2d, &err), 0);
+    ck_assert_uint_eq(s.h2d.count, 2);
+    struct verify_counts counts = play(&s, NULL);
+    ck_assert_uint_eq(counts.exact, 1);
+    static const struct services d2h = {.kind = RECORD_MIGRATE_D2H};
+    struct verify_block block = {.events = s.events, .count = s.count, .h2d = &s.h2d, .d2h = &d2h, .threshold = 51};
+    struct verify_edges edges;
+    long budget = 100;
+    ck_assert(verify_block_infer(&block, &edges, &counts, &budget));
+    ck_assert_uint_eq(edges.count, 1);
+    ck_assert_uint_eq(edges.page[0], 420);
+    ck_assert_uint_eq(counts.exact, 2);
+    budget = 0;
+    counts = play(&s, NULL);
+    ck_assert(!verify_block_infer(&block, &edges, &counts, &budget));
+    services_release(&s.h2d);
+}
+END_TEST
+
+START_TEST(prefetching_off_predicts_nothing)
+{
+    struct script s;
+    begin(&s);
+    service(&s, "F", 0, 1);
+    static const struct verify_edges none;
+    static const struct services d2h = {.kind = RECORD_MIGRATE_D2H};
+    struct verify_block block = {.events = s.events, .count = s.count, .h2d = &s.h2d, .d2h = &d2h, .threshold = 101};
+    struct verify_counts c;
+    verify_block_play(&block, &none, &c);
+    ck_assert_uint_eq(c.predicted_pages, 0);
+    ck_assert_uint_eq(c.exact, 1);
+    services_release(&s.h2d);
+}
+END_TEST
+
+TEST_MAIN("verify_block", six_cpu_faults_populate_a_block, services_that_follow_the_tree_are_exact,
+          a_missing_service_makes_the_next_one_wrong, without_known_population_a_mismatch_proves_nothing,
+          an_edge_clips_the_tree_and_is_found, prefetching_off_predicts_nothing)

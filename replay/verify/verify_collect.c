@@ -1,0 +1,275 @@
+#include "replay/verify/verify_collect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/uvm/prefetch/tree.h"
+#include "trace/base/mem.h"
+#include "trace/base/units.h"
+
+enum { MAX_RECORD_BYTES = 64 << 20, PREFETCH_OFF = 101 };
+
+void verify_input_release(struct verify_input *in)
+{
+    batches_release(&in->batches);
+    services_release(&in->d2h);
+    free(in->events);
+    free(in->ranges);
+    free(in->kernels);
+    free(in->activity);
+    memset(in, 0, sizeof *in);
+}
+
+static uint64_t block_of(uint64_t addr)
+{
+    return addr & ~(uint64_t)(UVM_BLOCK_BYTES - 1);
+}
+
+static int push(struct verify_input *in, struct verify_event event, struct err *err)
+{
+    if (mem_grow((void **)&in->events, &in->event_cap, in->event_count + 1, sizeof *in->events, err))
+        return -1;
+    event.order = in->event_count;
+    in->events[in->event_count++] = event;
+    return 0;
+}
+
+/* One event per stretch that [addr, addr + bytes) touches, from `from` on. */
+static int push_range(struct verify_input *in, enum verify_event_type type, int64_t time, uint64_t addr, uint64_t bytes,
+                      uint64_t from, struct err *err)
+{
+    uint64_t last = addr + bytes - 1;
+    for (uint64_t block = block_of(from);; block += UVM_BLOCK_BYTES) {
+        uint64_t lo = addr > block ? addr : block;
+        uint64_t hi = last - block < UVM_BLOCK_BYTES ? last : block + UVM_BLOCK_BYTES - 1;
+        unsigned first = (unsigned)((lo - block) / UVM_PAGE_BYTES), end = (unsigned)((hi - block) / UVM_PAGE_BYTES) + 1;
+        struct verify_event event = {.time_ns = time,
+                                     .block = block,
+                                     .first = (uint16_t)first,
+                                     .pages = (uint16_t)(end - first),
+                                     .type = (uint16_t)type};
+        if (push(in, event, err))
+            return -1;
+        if (last - block < UVM_BLOCK_BYTES)
+            return 0;
+    }
+}
+
+static int push_interval(struct verify_interval **items, size_t *cap, size_t *count, int64_t start, int64_t end,
+                         uint64_t bytes, struct err *err)
+{
+    if (mem_grow((void **)items, cap, *count + 1, sizeof **items, err))
+        return -1;
+    (*items)[(*count)++] = (struct verify_interval){start, end, bytes};
+    return 0;
+}
+
+/* A migration of a cause that makes no service. */
+static bool makes_service(const struct record *r)
+{
+    return r->flags == RECORD_CAUSE_FAULT || r->flags == RECORD_CAUSE_PREFETCH;
+}
+
+static int take_migration(struct verify_input *in, const struct record *r, struct err *err)
+{
+    bool h2d = r->kind == RECORD_MIGRATE_H2D;
+    in->records++;
+    *(h2d ? &in->h2d_bytes : &in->d2h_bytes) += r->bytes;
+    if (r->bytes == 0 || r->bytes > UINT64_MAX - r->addr)
+        return 0;
+    if (r->bytes > MAX_RECORD_BYTES) {
+        in->too_large++;
+        return 0;
+    }
+    enum verify_event_type other = h2d ? VERIFY_H2D_OTHER : VERIFY_D2H_OTHER;
+    if (!makes_service(r))
+        return push_range(in, other, r->time, r->addr, r->bytes, r->addr, err);
+    /* Services lie in one stretch; what reaches over it is followed as a plain move. */
+    uint64_t next = block_of(r->addr) + UVM_BLOCK_BYTES;
+    if (r->addr + (r->bytes - 1) >= next && next != 0)
+        return push_range(in, other, r->time, next, r->addr + r->bytes - next, next, err);
+    return 0;
+}
+
+static int take_range(struct verify_input *in, const struct record *r, enum verify_event_type type, struct err *err)
+{
+    if (r->bytes == 0 || r->bytes > UINT64_MAX - r->addr)
+        return 0;
+    if (mem_grow((void **)&in->ranges, &in->range_cap, in->range_count + 1, sizeof *in->ranges, err))
+        return -1;
+    in->ranges[in->range_count++] = (struct verify_range){r->time, r->addr, r->bytes, type};
+    return 0;
+}
+
+static int take(struct verify_input *in, const struct record *r, struct err *err)
+{
+    int64_t end;
+    if (__builtin_add_overflow(r->time, r->duration, &end))
+        end = INT64_MAX;
+    switch (r->kind) {
+    case RECORD_MIGRATE_H2D:
+    case RECORD_MIGRATE_D2H:
+        return take_migration(in, r, err);
+    case RECORD_CPU_FAULT:
+        in->records++;
+        return push_range(in, r->flags == RECORD_READ ? VERIFY_CPU_READ : VERIFY_CPU_WRITE, r->time, r->addr, 1,
+                          r->addr, err);
+    case RECORD_FAULT:
+        in->records++;
+        return push_range(in, VERIFY_FAULT_RECORD, end, r->addr, 1, r->addr, err);
+    case RECORD_THRASH:
+    case RECORD_THROTTLE:
+    case RECORD_REMOTE_MAP:
+        in->records++;
+        return push_range(in, VERIFY_HELD_BACK, r->time, r->addr, 1, r->addr, err);
+    case RECORD_KERNEL:
+        return push_interval(&in->kernels, &in->kernel_cap, &in->kernel_count, r->time, end, 0, err);
+    case RECORD_ALLOC:
+        return r->flags == RECORD_ALLOC_MANAGED ? take_range(in, r, VERIFY_ALLOC, err) : 0;
+    case RECORD_ADVISE:
+        return take_range(in, r, r->flags == RECORD_ADVISE_READ_MOSTLY ? VERIFY_DUPLICATED : VERIFY_HELD_BACK, err);
+    case RECORD_PREFETCH:
+        return take_range(in, r, (int64_t)r->id < 0 ? VERIFY_SENT_CPU : VERIFY_SENT_GPU, err);
+    default:
+        return 0;
+    }
+}
+
+static int read_records(struct verify_input *in, struct store *store, struct recording of, struct err *err)
+{
+    struct recording_cursor *cursor = recording_open(store, of, err);
+    const struct record *records;
+    size_t n;
+    int rc = cursor ? 0 : -1;
+    while (cursor && (rc = recording_next(cursor, &records, &n, err)) > 0) {
+        rc = batches_add(&in->batches, records, n, err);
+        if (rc == 0)
+            rc = services_add(&in->d2h, records, n, err);
+        for (size_t i = 0; rc == 0 && i < n; i++)
+            rc = take(in, &records[i], err);
+        if (rc)
+            break;
+    }
+    recording_close(cursor);
+    return rc;
+}
+
+static int push_services(struct verify_input *in, const struct services *services, enum verify_event_type type,
+                         struct err *err)
+{
+    for (size_t i = 0; i < services->count; i++) {
+        const struct service *s = &services->items[i];
+        struct verify_event event = {
+            .time_ns = s->start_ns, .block = s->block_addr, .service = (uint32_t)i, .type = (uint16_t)type};
+        if (push(in, event, err))
+            return -1;
+        if (type == VERIFY_H2D && push_interval(&in->activity, &in->activity_cap, &in->activity_count, s->start_ns,
+                                                s->end_ns, s->fault_bytes + s->prefetch_bytes, err))
+            return -1;
+    }
+    return 0;
+}
+
+static int push_fault_records(struct verify_input *in, struct err *err)
+{
+    for (size_t i = 0; i < in->batches.record_count; i++) {
+        const struct fault_record *f = &in->batches.records[i];
+        if (push_interval(&in->activity, &in->activity_cap, &in->activity_count, f->start_ns, f->end_ns, 0, err))
+            return -1;
+    }
+    return 0;
+}
+
+static int by_place_and_time(const void *a, const void *b)
+{
+    const struct verify_event *x = a, *y = b;
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Ranges matter to those stretches that anything else happens in. */
+static int push_ranges(struct verify_input *in, struct err *err)
+{
+    if (in->range_count == 0 || in->event_count == 0)
+        return 0;
+    qsort(in->events, in->event_count, sizeof *in->events, by_place_and_time);
+    size_t known = in->event_count, limit = 4 * known + (1 << 20);
+    for (size_t a = 0; a < in->range_count; a++) {
+        const struct verify_range *range = &in->ranges[a];
+        uint64_t last = range->addr + range->bytes - 1;
+        size_t lo = 0, hi = known;
+        while (lo < hi) {
+            size_t mid = lo + (hi - lo) / 2;
+            if (in->events[mid].block < block_of(range->addr))
+                lo = mid + 1;
+            else
+                hi = mid;
+        }
+        for (uint64_t done = UINT64_MAX; lo < known && in->events[lo].block <= last && in->event_count < limit; lo++) {
+            uint64_t block = in->events[lo].block;
+            if (block == done)
+                continue;
+            done = block;
+            uint64_t from = range->addr > block ? range->addr : block;
+            uint64_t to = last - block < UVM_BLOCK_BYTES ? last : block + UVM_BLOCK_BYTES - 1;
+            if (push_range(in, range->type, range->time_ns, from, to - from + 1, from, err))
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* parameters(name, value) */
+static int take_parameter(void *ctx, const struct store_value *v, size_t n)
+{
+    struct verify_input *in = ctx;
+    int64_t value;
+    if (n < 2 || !v[0].s || !v[1].s || units_parse_int(v[1].s, &value, NULL))
+        return 0;
+    const char *module = "nvidia_uvm.", *name = v[0].s;
+    name += strncmp(name, module, strlen(module)) == 0 ? strlen(module) : 0;
+    if (strcmp(name, "uvm_perf_prefetch_enable") == 0 && value == 0)
+        in->threshold = PREFETCH_OFF;
+    if (strcmp(name, "uvm_perf_prefetch_threshold") == 0 && value >= 0 && value <= 100 && in->threshold != PREFETCH_OFF)
+        in->threshold = (int)value;
+    return 0;
+}
+
+static int take_dropped(void *ctx, const struct store_value *v, size_t n)
+{
+    struct verify_input *in = ctx;
+    if (n >= 2 && v[1].type == STORE_INT)
+        in->dropped += (uint64_t)v[1].i;
+    return 0;
+}
+
+static int collect(struct verify_input *in, struct store *store, struct recording wanted, struct err *err)
+{
+    struct recording of;
+    if (recording_choose(&of, wanted, store, err) || read_records(in, store, of, err))
+        return -1;
+    if (store_rows(store, "parameters", take_parameter, in, err) || store_rows(store, "dropped", take_dropped, in, err))
+        return -1;
+    if (batches_rebuild(&in->batches, err) || services_rebuild(&in->d2h, err) ||
+        push_services(in, &in->batches.services, VERIFY_H2D, err) || push_services(in, &in->d2h, VERIFY_D2H, err) ||
+        push_fault_records(in, err) || push_ranges(in, err))
+        return -1;
+    if (in->event_count > 0)
+        qsort(in->events, in->event_count, sizeof *in->events, by_place_and_time);
+    return 0;
+}
+
+int verify_collect(struct verify_input *in, struct store *store, struct recording wanted, struct err *err)
+{
+    memset(in, 0, sizeof *in);
+    in->threshold = UVM_TREE_THRESHOLD;
+    batches_init(&in->batches);
+    services_init(&in->d2h, RECORD_MIGRATE_D2H);
+    if (collect(in, store, wanted, err) == 0)
+        return 0;
+    verify_input_release(in);
+    return -1;
+}

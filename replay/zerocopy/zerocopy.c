@@ -1,0 +1,179 @@
+/* zerocopy: what crosses PCIe when a GPU reads host memory by itself, request by request, under an access pattern. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/zerocopy/zerocopy_baseline.h"
+#include "replay/zerocopy/zerocopy_run.h"
+#include "replay/zerocopy/zerocopy_trace.h"
+#include "trace/base/mem.h"
+#include "trace/store/output.h"
+
+static const struct param settings[] = {
+    PARAM_REAL_ROW(zerocopy_settings, gpu_memory_ratio, "", 0, 1e6, 0,
+                   "uvm: bytes of the edge list (or table) / GPU memory; 0: the platform's memory"),
+    PARAM_CHOICE_ROW(zerocopy_settings, uvm_time, "rate|engine", UVM_TIME_RATE,
+                     "uvm: by the published rate, or by the uvm engine's batch costs"),
+    ZEROCOPY_TIER_ROWS(zerocopy_settings),
+    PARAM_REAL_ROW(zerocopy_settings, sm_share_pct, "%", 0.1, 100, 100, "of the multiprocessors run the kernel"),
+    {0}};
+
+static const struct policy_head *const policies[] = {
+    &zerocopy_naive.head, &zerocopy_merged.head, &zerocopy_aligned.head, &zerocopy_shift.head, &zerocopy_chunk.head,
+    &zerocopy_uvm,        &zerocopy_dma,         &zerocopy_copy,         &zerocopy_subgraph,   NULL};
+
+/* The scans of the job's input. *trace is set if they come from a stored trace; it is then the state, to be closed. */
+static const struct scan_ops *scans_of(const struct input *input, struct zerocopy_trace **trace, struct err *err)
+{
+    const struct workload_type *type = input->workload.type;
+    *trace = NULL;
+    if (type && type->scans)
+        return type->scans;
+    if (type && type->produces == WORKLOAD_SCANS)
+        return type->ops;
+    if (input->store) {
+        *trace = zerocopy_trace_open(input->store, err);
+        return *trace ? &zerocopy_trace_ops : NULL;
+    }
+    (void)err_set(err,
+                  "'%s' holds no scans of host memory; the zerocopy engine replays bfs, sssp, cc, pagerank, gather, "
+                  "array and expect",
+                  input->spec);
+    return NULL;
+}
+
+static double elements_of(const struct scan *scans, size_t n)
+{
+    double elements = 0;
+    for (size_t i = 0; i < n; i++)
+        elements += (double)scans[i].count;
+    return elements;
+}
+
+/* One batch to every run; the runs share nothing, so each may be on a thread of its own. Baselines get `link`, the
+ * scans that are not served from GPU memory; patterns see all and ask for each. */
+static int scan_all(const struct replay_job *job, struct zerocopy_run *runs, const struct scan_batch *batch,
+                    const struct scan *link, size_t link_count, struct err *err)
+{
+    int failed = 0;
+#pragma omp parallel for schedule(dynamic) num_threads(job->threads) if (batch->n > 256) reduction(+ : failed)
+    for (size_t r = 0; r < job->policy_count; r++) {
+        struct err own = {""};
+        bool pattern = runs[r].kind->pattern != NULL;
+        if (zerocopy_run_scans(&runs[r], pattern ? batch->scans : link, pattern ? batch->n : link_count, &own) == 0)
+            continue;
+        failed++;
+#pragma omp critical
+        (void)err_set(err, "%s", own.msg);
+    }
+    return failed ? -1 : 0;
+}
+
+static int feed(const struct replay_job *job, const struct scan_ops *ops, void *state, struct zerocopy_context *context,
+                struct zerocopy_run *runs, struct err *err)
+{
+    struct scan_batch batch;
+    int rc = ops->start(state, err);
+    while (!rc && (rc = ops->next(state, &batch, err)) > 0) {
+        rc = 0;
+        const struct scan *scans = batch.scans;
+        size_t n = batch.n;
+        double all = elements_of(scans, n);
+        tier_filter(context->tier, &scans, &n);
+        double elements = elements_of(scans, n);
+        context->served_elements += all - elements;
+        rc = scan_all(job, runs, &batch, scans, n, err);
+        for (size_t r = 0; r < job->policy_count && !rc; r++) {
+            runs[r].launch_elements += elements * (context->setup.scale > 0 ? context->setup.scale : 1);
+            if (batch.last)
+                rc = zerocopy_run_launch(&runs[r], batch.launch, err);
+        }
+        if (batch.last)
+            tier_launch_end(context->tier);
+        progress_add(job->progress, batch.n);
+        if (!rc && job->progress && job->progress->cancelled)
+            rc = err_set(err, "stopped");
+    }
+    return rc;
+}
+
+static int open_launches(const char *path, struct output *file, struct err *err)
+{
+    if (!path)
+        return 0;
+    if (output_open(file, path, err))
+        return -1;
+    (void)fprintf(file->file,
+                  "policy,launch,active_elements,req32,req64,req96,req128,requests,payload_bytes,host64_lines,"
+                  "time_ns,warp_loads,loads_at_once,resident_warps,chain_loads\n");
+    return 0;
+}
+
+static int replay_scans(const struct replay_job *job, const struct scan_ops *ops, void *state, struct outcome *outcomes,
+                        struct err *err)
+{
+    const struct zerocopy_settings *how = job->settings;
+    struct tier tier;
+    struct pcie pcie = *(const struct pcie *)platform_section_get(job->platform, "pcie");
+    pcie.host_bytes_per_s /= (double)how->tier.gpus; /* all GPUs read host memory at once */
+    struct gpu gpu = *(const struct gpu *)platform_section_get(job->platform, "gpu");
+    int64_t reading = llround(ceil((double)gpu.sms * how->sm_share_pct / 100));
+    gpu.sms = reading < 1 ? 1 : reading;
+    struct zerocopy_context context = {
+        .pcie = &pcie, .gpu = &gpu, .uvm = platform_section_get(job->platform, "uvm"), .settings = how, .tier = &tier};
+    ops->setup(state, &context.setup);
+    if (tier_open(&tier, &how->tier, &context.setup, err)) {
+        tier_close(&tier);
+        return -1;
+    }
+    struct zerocopy_run *runs = mem_zalloc(job->policy_count, sizeof *runs, err);
+    struct output file = {0};
+    if (!runs || open_launches(job->requests_path, &file, err)) {
+        free(runs);
+        tier_close(&tier);
+        return -1;
+    }
+    context.launches = file.file;
+    int rc = 0;
+    for (size_t r = 0; r < job->policy_count && !rc; r++)
+        rc = zerocopy_run_open(&runs[r], zerocopy_kind_find(job->policies[r].head), &context, &outcomes[r], err);
+    if (!rc)
+        rc = feed(job, ops, state, &context, runs, err);
+    for (size_t r = 0; r < job->policy_count && !rc; r++)
+        rc = zerocopy_run_finish(&runs[r], ops->runs(state), &outcomes[r], err);
+    for (size_t r = 0; r < job->policy_count && !rc; r++)
+        tier_metrics(&tier, &outcomes[r]);
+    tier_close(&tier);
+    for (size_t r = 0; r < job->policy_count; r++)
+        if (runs[r].kind)
+            zerocopy_run_close(&runs[r]);
+    free(runs);
+    return file.file ? output_close(&file, rc, err) : rc;
+}
+
+static int replay(const struct replay_job *job, struct outcome *outcomes, struct err *err)
+{
+    struct zerocopy_trace *trace;
+    const struct scan_ops *ops = scans_of(&job->inputs[0], &trace, err);
+    if (!ops)
+        return -1;
+    int rc = replay_scans(job, ops, trace ? (void *)trace : job->inputs[0].workload.state, outcomes, err);
+    if (trace)
+        zerocopy_trace_close(trace);
+    return rc;
+}
+
+const struct engine engine_zerocopy = {
+    .name = "zerocopy",
+    .summary = "GPU reads of host memory over PCIe, request by request",
+    .default_platform = "v100",
+    .default_policies = "naive,merged,aligned,uvm",
+    .policies = policies,
+    .settings = settings,
+    .settings_size = sizeof(struct zerocopy_settings),
+    .metrics = zerocopy_metric_table,
+    .headline =
+        "time_ns,speedup_ratio,requests,payload_bytes,bandwidth_bytes_per_s,read_amplification_ratio,overfetch_ratio",
+    .ranks = "-time_ns,-payload_bytes,-requests",
+    .replay = replay,
+};

@@ -1,0 +1,300 @@
+#include "replay/zerocopy/zerocopy_run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "models/zerocopy/l1.h"
+#include "replay/zerocopy/zerocopy_baseline.h"
+#include "replay/zerocopy/zerocopy_uvm.h"
+
+const struct metric zerocopy_metric_table[] = {
+    {"time_ns", METRIC_REAL, METRIC_SUM, "time of the launches; several roots: the mean of them, as every count below"},
+    {"speedup_ratio", METRIC_REAL, METRIC_GEOMEAN, "time of the baseline / time"},
+    {"requests", METRIC_INT, METRIC_SUM, "PCIe read requests"},
+    {"requests_32", METRIC_INT, METRIC_SUM, "of 32 B"},
+    {"requests_64", METRIC_INT, METRIC_SUM, "of 64 B"},
+    {"requests_96", METRIC_INT, METRIC_SUM, "of 96 B"},
+    {"requests_128", METRIC_INT, METRIC_SUM, "of 128 B"},
+    {"payload_bytes", METRIC_INT, METRIC_SUM, "read from the host over the link"},
+    {"wire_up_bytes", METRIC_INT, METRIC_SUM, "16 B for each request, as hardware counters see it"},
+    {"wire_down_bytes", METRIC_INT, METRIC_SUM, "payload and 12 B for each request, likewise"},
+    {"bandwidth_bytes_per_s", METRIC_REAL, METRIC_MEAN, "useful: bytes of the elements read / time"},
+    {"link_bytes_per_s", METRIC_REAL, METRIC_MEAN, "payload / time"},
+    {"host_dram_bytes", METRIC_INT, METRIC_SUM, "read from host memory in 64 B lines"},
+    {"host_dram_bytes_per_s", METRIC_REAL, METRIC_MEAN, "likewise / time"},
+    {"read_amplification_ratio", METRIC_REAL, METRIC_MEAN, "payload / bytes of the structure"},
+    {"overfetch_ratio", METRIC_REAL, METRIC_MEAN, "payload / bytes of the elements read"},
+    {"edges_per_s", METRIC_REAL, METRIC_MEAN, "elements of neighbour lists read / time"},
+    {"bound_wire_ratio", METRIC_REAL, METRIC_MEAN, "share of time in launches that the wire held up most"},
+    {"bound_tags_ratio", METRIC_REAL, METRIC_MEAN, "likewise, outstanding requests"},
+    {"bound_host_ratio", METRIC_REAL, METRIC_MEAN, "likewise, host memory"},
+    {"bound_issue_ratio", METRIC_REAL, METRIC_MEAN, "likewise, the GPU's warps and their latency"},
+    {"launches", METRIC_INT, METRIC_SUM, "kernel launches, of all roots together"},
+    {"roots", METRIC_INT, METRIC_SUM, "traversals that the numbers are means over"},
+    ZEROCOPY_TIER_METRICS,
+    {0}};
+
+const struct zerocopy_kind *zerocopy_kind_find(const struct policy_head *head)
+{
+    const struct zerocopy_kind *k = zerocopy_kinds;
+    while (k->head && k->head != head)
+        k++;
+    return k->head ? k : NULL;
+}
+
+double zerocopy_structure_bytes(const struct scan_setup *setup)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < setup->structure_count; i++)
+        bytes += (double)setup->structures[i].elements * setup->structures[i].element;
+    return bytes;
+}
+
+double zerocopy_element_bytes(const struct scan_setup *setup)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < setup->structure_count; i++)
+        bytes += setup->structures[i].element;
+    return bytes;
+}
+
+/* --- patterns --- */
+
+static enum scan_reuse choose_reuse(const struct zerocopy_pattern *pattern, const struct zerocopy_context *c,
+                                    struct outcome *out)
+{
+    enum scan_reuse reuse = c->setup.reuse;
+    if (reuse == REUSE_AUTO)
+        reuse = pattern->defaults[c->setup.shape];
+    if (reuse == REUSE_GROUP4 && pattern != &zerocopy_naive)
+        reuse = REUSE_NONE;
+    if (reuse == REUSE_L1 && c->pcie->l1_steady <= 0 && pattern == &zerocopy_naive && c->setup.shape != SCAN_ROWS)
+        outcome_note(out, "the platform's L1 was not measured: sectors are taken to be fetched once by a warp");
+    return reuse;
+}
+
+static int open_pattern(struct zerocopy_run *run, struct outcome *out, struct err *err)
+{
+    const struct scan_setup *s = &run->context->setup;
+    const struct zerocopy_pattern *pattern = run->kind->pattern;
+    static const char *const shapes[] = {"neighbour lists", "rows", "arrays"};
+    if (!(pattern->shapes >> s->shape & 1)) {
+        outcome_note(out, "pattern %s is not defined for %s", pattern->head.name, shapes[s->shape]);
+        run->refused = true;
+        return 0;
+    }
+    run->reuse = choose_reuse(pattern, run->context, out);
+    for (size_t i = 0; i < s->structure_count; i++) {
+        run->views[i] = (struct pattern_view){
+            .shape = s->shape,
+            .reuse = run->reuse,
+            .base = s->structures[i].base,
+            .element = s->structures[i].element,
+            .round = LINE_BYTES / s->structures[0].element,
+            .unmasked_head = s->unmasked_head,
+            .visits = s->visits,
+            .chunk = (uint64_t)s->chunk,
+            .row = (uint64_t)s->row_elements,
+            .residency = run->context->tier->rank ? &run->context->tier->residency : NULL,
+            .block_warps = (uint64_t)(s->threads_per_block + WARP_LANES - 1) / WARP_LANES,
+        };
+        run->counters[i] = pattern->counter_new(&run->views[i], err);
+        if (!run->counters[i])
+            return -1;
+    }
+    return 0;
+}
+
+/* Re-fetches by lanes that walk parts of their own. */
+static double fetches_of(const struct zerocopy_run *run, const struct pattern_view *view,
+                         const struct pattern_count *count)
+{
+    const struct scan_setup *s = &run->context->setup;
+    if (run->kind->pattern != &zerocopy_naive || run->reuse != REUSE_L1 || s->shape == SCAN_ROWS || !count->loads)
+        return 1;
+    double per_sector = fmax(1, (double)SECTOR_BYTES / view->element),
+           lanes = (double)count->lane_loads / (double)count->loads;
+    double lines = fmin(WARP_LANES, lanes);
+    if (s->shape == SCAN_ARRAY) {
+        per_sector = fmin(per_sector, (double)s->chunk);
+        lines = fmin(WARP_LANES, ceil(WARP_LANES * (double)s->chunk * view->element / LINE_BYTES));
+    }
+    struct l1_kernel kernel = {.blocks = ceil((double)s->lanes / (double)s->threads_per_block),
+                               .blocks_per_sm = (double)s->blocks_per_sm,
+                               .warps = (double)view->block_warps,
+                               .lines_per_warp = lines,
+                               .sector_loads = per_sector,
+                               .irregular = s->shape == SCAN_LISTS};
+    return l1_fetches(run->context->pcie, run->context->gpu, &kernel);
+}
+
+static void scale(struct request_mix *mix, double by)
+{
+    if (by == 1)
+        return;
+    for (int i = 0; i < LINE_SECTORS; i++)
+        mix->by_size[i] = (uint64_t)llround((double)mix->by_size[i] * by);
+    mix->host_lines = (uint64_t)llround((double)mix->host_lines * by);
+}
+
+/* Dependent loads of the launch's longest list, one after the other. Loops without a visit are unrolled by four. */
+static double chain_ns(const struct zerocopy_run *run, const struct pattern_count *count)
+{
+    const struct pcie *p = run->context->pcie;
+    const struct scan_setup *s = &run->context->setup;
+    if (p->load_ns <= 0 || s->shape != SCAN_LISTS || s->scale > 0)
+        return 0;
+    double visit = s->visits ? p->visit_ns : 0;
+    if (run->kind->pattern == &zerocopy_naive) {
+        double sectors = ceil((double)count->longest * run->views[0].element / SECTOR_BYTES);
+        return sectors * p->load_ns + ceil((double)count->longest / 4) * visit;
+    }
+    return s->visits ? (double)count->longest_load * (p->load_ns + visit)
+                     : ceil((double)count->longest_load / 4) * p->load_ns;
+}
+
+static double resident_warps(const struct zerocopy_run *run)
+{
+    const struct zerocopy_context *c = run->context;
+    double warps = (double)run->views[0].block_warps;
+    double sms = (double)c->gpu->sms;
+    double all = sms * warps * l1_resident_blocks(c->gpu, warps, (double)c->setup.blocks_per_sm);
+    if (c->setup.shape == SCAN_ARRAY && run->kind->pattern != &zerocopy_naive)
+        return fmin(all, (double)c->setup.stride_blocks * warps);
+    return all;
+}
+
+static void write_launch(const struct zerocopy_run *run, uint32_t launch, const struct link_launch *l, double time)
+{
+    FILE *f = run->context->launches;
+    const struct request_mix *mix = &l->mix;
+    double latency = run->context->pcie->load_ns; /* the longest list in loads */
+    if (!f)
+        return;
+    (void)fprintf(f,
+                  "%s,%" PRIu32 ",%.0f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+                  ",%.0f,%.0f,%.0f,%.0f,%.0f\n",
+                  run->kind->head->name, launch, run->launch_elements, mix->by_size[0], mix->by_size[1],
+                  mix->by_size[2], mix->by_size[3], mix_requests(mix), mix_payload(mix), mix->host_lines, time,
+                  l->loads, l->loads_at_once, l->resident_warps, latency > 0 ? l->chain_ns / latency : 0);
+}
+
+static int launch_pattern(struct zerocopy_run *run, uint32_t launch, struct err *err)
+{
+    const struct zerocopy_context *c = run->context;
+    struct link_launch l = {.resident_warps = resident_warps(run),
+                            .vertices = c->setup.shape == SCAN_LISTS ? (double)c->setup.lanes : 0,
+                            .loads_at_once = run->kind->pattern == &zerocopy_naive              ? 4
+                                             : c->setup.shape == SCAN_LISTS && !c->setup.visits ? 4
+                                                                                                : 1};
+    for (size_t i = 0; i < c->setup.structure_count; i++) {
+        struct pattern_count count;
+        if (run->kind->pattern->finish(run->counters[i], &count, err))
+            return -1;
+        double stands_for = c->setup.scale > 0 ? c->setup.scale : 1;
+        scale(&count.mix, fetches_of(run, &run->views[i], &count) * stands_for);
+        mix_add(&l.mix, &count.mix);
+        l.loads += (double)count.loads * stands_for;
+        if (i == 0)
+            l.chain_ns = chain_ns(run, &count);
+    }
+    enum link_bound bound;
+    double time = tier_launch_ns(c->tier, c->gpu, c->pcie, link_time_ns(c->pcie, c->gpu, &l, &bound));
+    mix_add(&run->totals.mix, &l.mix);
+    run->totals.time_ns += time;
+    run->totals.bound_ns[bound] += time;
+    write_launch(run, launch, &l, time);
+    return 0;
+}
+
+/* --- any kind --- */
+
+int zerocopy_run_open(struct zerocopy_run *run, const struct zerocopy_kind *kind,
+                      const struct zerocopy_context *context, struct outcome *out, struct err *err)
+{
+    memset(run, 0, sizeof *run);
+    run->kind = kind;
+    run->context = context;
+    if (kind->pattern)
+        return open_pattern(run, out, err);
+    return kind->open ? kind->open(run, out, err) : 0;
+}
+
+int zerocopy_run_scans(struct zerocopy_run *run, const struct scan *scans, size_t n, struct err *err)
+{
+    if (run->refused)
+        return 0;
+    if (!run->kind->pattern)
+        return run->kind->scans ? run->kind->scans(run, scans, n, err) : 0;
+    for (size_t i = 0; i < run->context->setup.structure_count; i++)
+        if (run->kind->pattern->count(run->counters[i], scans, n, err))
+            return -1;
+    return 0;
+}
+
+int zerocopy_run_launch(struct zerocopy_run *run, uint32_t launch, struct err *err)
+{
+    run->totals.launches++;
+    run->totals.elements += run->launch_elements;
+    int rc = 0;
+    if (!run->refused)
+        rc = run->kind->pattern ? launch_pattern(run, launch, err)
+                                : (run->kind->launch ? run->kind->launch(run, err) : 0);
+    run->launch_elements = 0;
+    return rc;
+}
+
+void zerocopy_metrics(const struct zerocopy_totals *t, const struct scan_setup *setup, double runs, bool link,
+                      struct outcome *out)
+{
+    static const char *const sizes[] = {"requests_32", "requests_64", "requests_96", "requests_128"};
+    static const char *const bounds[] = {"bound_wire_ratio", "bound_tags_ratio", "bound_host_ratio",
+                                         "bound_issue_ratio"};
+    double seconds = t->time_ns / 1e9;
+    outcome_real(out, "time_ns", t->time_ns / runs);
+    outcome_int(out, "payload_bytes", llround(t->payload_bytes / runs));
+    outcome_real(out, "bandwidth_bytes_per_s", t->needed_bytes / seconds);
+    outcome_real(out, "link_bytes_per_s", t->payload_bytes / seconds);
+    outcome_int(out, "host_dram_bytes", llround(t->host_dram_bytes / runs));
+    outcome_real(out, "host_dram_bytes_per_s", t->host_dram_bytes / seconds);
+    outcome_real(out, "read_amplification_ratio", t->payload_bytes / runs / zerocopy_structure_bytes(setup));
+    outcome_real(out, "overfetch_ratio", t->payload_bytes / t->needed_bytes);
+    if (setup->shape == SCAN_LISTS)
+        outcome_real(out, "edges_per_s", t->elements / seconds);
+    outcome_int(out, "launches", (int64_t)t->launches);
+    outcome_int(out, "roots", llround(runs));
+    if (!link)
+        return;
+    outcome_int(out, "requests", llround((double)mix_requests(&t->mix) / runs));
+    for (int i = 0; i < LINE_SECTORS; i++)
+        outcome_int(out, sizes[i], llround((double)t->mix.by_size[i] / runs));
+    outcome_int(out, "wire_up_bytes", llround((double)link_up_bytes(&t->mix) / runs));
+    outcome_int(out, "wire_down_bytes", llround((double)link_down_bytes(&t->mix) / runs));
+    for (int i = 0; i < LINK_BOUNDS; i++)
+        outcome_real(out, bounds[i], t->bound_ns[i] / t->time_ns);
+}
+
+int zerocopy_run_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)
+{
+    struct zerocopy_totals *t = &run->totals;
+    if (run->refused)
+        return 0;
+    t->needed_bytes = (t->elements + run->context->served_elements) * zerocopy_element_bytes(&run->context->setup);
+    if (!run->kind->pattern)
+        return run->kind->finish(run, runs, out, err);
+    t->payload_bytes = (double)mix_payload(&t->mix);
+    t->host_dram_bytes = 64 * (double)t->mix.host_lines;
+    zerocopy_metrics(t, &run->context->setup, (double)runs, true, out);
+    return 0;
+}
+
+void zerocopy_run_close(struct zerocopy_run *run)
+{
+    for (size_t i = 0; i < 2; i++)
+        if (run->counters[i])
+            run->kind->pattern->counter_free(run->counters[i]);
+    paging_release(&run->paging);
+    zerocopy_uvm_free(run->uvm);
+    memset(run, 0, sizeof *run);
+}

@@ -1,0 +1,96 @@
+/* zerocopy_run: one policy of the zero-copy engine at work, fed the launches of a workload. */
+#ifndef REPLAY_ZEROCOPY_ZEROCOPY_RUN_H
+#define REPLAY_ZEROCOPY_ZEROCOPY_RUN_H
+
+#include <stdio.h>
+
+#include "models/uvm/uvm_platform.h"
+#include "models/zerocopy/link.h"
+#include "models/zerocopy/paging.h"
+#include "models/zerocopy/pattern.h"
+#include "replay/run/engine.h"
+#include "replay/zerocopy/zerocopy_tier.h"
+#include "trace/workloads/scan.h"
+
+enum zerocopy_uvm_time { UVM_TIME_RATE, UVM_TIME_ENGINE };
+
+struct zerocopy_settings {
+    double gpu_memory_ratio; /* bytes of the first structure / GPU memory; 0: the platform's memory */
+    int64_t uvm_time;
+    struct tier_settings tier;
+    double sm_share_pct; /* of the multiprocessors that read */
+};
+
+/* What a run reads of the platform and the workload. */
+struct zerocopy_context {
+    const struct pcie *pcie;
+    const struct gpu *gpu;
+    const struct uvm_platform *uvm; /* uvm_time=engine */
+    const struct zerocopy_settings *settings;
+    struct scan_setup setup;
+    struct tier *tier;      /* what is served without the link */
+    double served_elements; /* by it, of all launches */
+    FILE *launches;         /* --requests: a row for each launch and policy; NULL: none */
+};
+
+/* Sums over all launches. */
+struct zerocopy_totals {
+    struct request_mix mix;
+    double time_ns, bound_ns[LINK_BOUNDS];
+    double payload_bytes; /* over the link; whole unless an expectation */
+    double host_dram_bytes;
+    double needed_bytes; /* of the elements read */
+    double elements;     /* of the first structure */
+    uint64_t launches;
+};
+
+struct zerocopy_run; /* one kind of run's state */
+
+/* How a policy of the engine runs. */
+struct zerocopy_kind {
+    const struct policy_head *head;
+    const struct zerocopy_pattern *pattern; /* NULL: a baseline */
+    /* Baselines: what a launch costs. `launch` may be NULL (nothing per scan). */
+    int (*open)(struct zerocopy_run *run, struct outcome *out, struct err *err);
+    int (*scans)(struct zerocopy_run *run, const struct scan *scans, size_t n, struct err *err);
+    int (*launch)(struct zerocopy_run *run, struct err *err);
+    int (*finish)(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err);
+};
+
+struct zerocopy_run {
+    const struct zerocopy_kind *kind;
+    const struct zerocopy_context *context;
+    enum scan_reuse reuse;
+    struct pattern_view views[2];
+    struct pattern_counter *counters[2];
+    struct paging paging;
+    struct zerocopy_uvm *uvm; /* uvm_time=engine */
+    double launch_elements;   /* read in the launch that is going on */
+    struct zerocopy_totals totals;
+    bool refused; /* the policy is not defined for this input; a note says why */
+};
+
+extern const struct zerocopy_kind zerocopy_kinds[]; /* ends with a zeroed one */
+
+const struct zerocopy_kind *zerocopy_kind_find(const struct policy_head *head);
+
+/* Open, feed, end each launch, finish (metrics into *out; `runs` traversals were run), close. A policy that the input
+ * does not suit leaves its metrics unknown and says why in a note; the other calls then do nothing. */
+int zerocopy_run_open(struct zerocopy_run *run, const struct zerocopy_kind *kind,
+                      const struct zerocopy_context *context, struct outcome *out, struct err *err);
+int zerocopy_run_scans(struct zerocopy_run *run, const struct scan *scans, size_t n, struct err *err);
+int zerocopy_run_launch(struct zerocopy_run *run, uint32_t launch, struct err *err);
+int zerocopy_run_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err);
+void zerocopy_run_close(struct zerocopy_run *run);
+
+/* Bytes of all structures together; elements of one scan in bytes over all structures. */
+double zerocopy_structure_bytes(const struct scan_setup *setup);
+double zerocopy_element_bytes(const struct scan_setup *setup);
+
+/* Store what every kind stores. link: counted requests; without it those metrics stay unknown. */
+void zerocopy_metrics(const struct zerocopy_totals *totals, const struct scan_setup *setup, double runs, bool link,
+                      struct outcome *out);
+
+extern const struct metric zerocopy_metric_table[];
+
+#endif

@@ -1,0 +1,108 @@
+#include "replay/zerocopy/zerocopy_tier.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/zerocopy/score.h"
+#include "trace/base/mem.h"
+#include "trace/graph/graph_reorder.h"
+
+int tier_open(struct tier *tier, const struct tier_settings *settings, const struct scan_setup *setup, struct err *err)
+{
+    memset(tier, 0, sizeof *tier);
+    tier->settings = settings;
+    tier->batches = settings->batches ? (uint64_t)settings->batches : setup->batches ? setup->batches : 1;
+    if (setup->shape != SCAN_ROWS) {
+        if (settings->resident)
+            return err_set(err, "resident rows need a workload that gathers rows");
+        return 0;
+    }
+    tier->row_elements = (uint64_t)setup->row_elements;
+    tier->row_bytes = (double)setup->row_elements * setup->structures[0].element;
+    if (!settings->resident)
+        return 0;
+    if (!setup->graph)
+        return err_set(err, "rows can be ranked by score only if they come from a graph: gather,graph=...");
+    if (settings->local_pct + settings->shared_pct > 100)
+        return err_set(err, "local_pct and shared_pct are %g and %g; together at most 100", settings->local_pct,
+                       settings->shared_pct);
+    struct score_options how = {
+        .damping = SCORE_DAMPING, .labelled = setup->labelled, .labelled_count = setup->labelled_count};
+    double *score = score_vertices(setup->graph, (enum score_kind)settings->resident, &how, err);
+    tier->rank = score ? graph_rank(score, setup->graph->vertices, err) : NULL;
+    free(score);
+    tier->kept = tier->rank ? mem_zalloc(SCAN_BATCH, sizeof *tier->kept, err) : NULL;
+    if (!tier->kept)
+        return -1;
+    residency_init(&tier->residency, tier->rank, setup->graph->vertices, settings->local_pct, settings->shared_pct,
+                   (uint64_t)settings->gpus, (enum residency_layout)settings->layout);
+    return 0;
+}
+
+void tier_close(struct tier *tier)
+{
+    free(tier->rank);
+    free(tier->kept);
+    memset(tier, 0, sizeof *tier);
+}
+
+void tier_filter(struct tier *tier, const struct scan **scans, size_t *n)
+{
+    if (!tier->row_elements)
+        return;
+    if (!tier->rank) {
+        tier->link_total += (double)*n * tier->row_bytes;
+        return;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < *n; i++) {
+        const struct scan *s = &(*scans)[i];
+        switch (residency_of(&tier->residency, s->first / tier->row_elements)) {
+        case RESIDENCY_OWN:
+            tier->own_bytes += tier->row_bytes;
+            break;
+        case RESIDENCY_PEER:
+            tier->peer_bytes += tier->row_bytes;
+            break;
+        case RESIDENCY_LINK:
+            tier->kept[kept++] = *s;
+            tier->link_total += tier->row_bytes;
+            break;
+        }
+    }
+    *scans = tier->kept;
+    *n = kept;
+}
+
+double tier_launch_ns(const struct tier *tier, const struct gpu *gpu, const struct pcie *pcie, double link_ns)
+{
+    double own = tier->own_bytes / gpu->dram_bytes_per_s * 1e9;
+    double peer =
+        tier->peer_bytes > 0 && pcie->peer_bytes_per_s > 0 ? tier->peer_bytes / pcie->peer_bytes_per_s * 1e9 : 0;
+    return fmax(link_ns, fmax(own, peer));
+}
+
+void tier_launch_end(struct tier *tier)
+{
+    tier->own_total += tier->own_bytes;
+    tier->peer_total += tier->peer_bytes;
+    tier->own_bytes = tier->peer_bytes = 0;
+}
+
+void tier_metrics(const struct tier *tier, struct outcome *out)
+{
+    if (!tier->row_elements)
+        return;
+    double all = tier->own_total + tier->peer_total + tier->link_total;
+    outcome_real(out, "hit_ratio", (tier->own_total + tier->peer_total) / all);
+    outcome_real(out, "own_bytes", tier->own_total);
+    outcome_real(out, "peer_bytes", tier->peer_total);
+    const struct metric_value *time = outcome_get(out, "time_ns");
+    if (!time || !time->known)
+        return;
+    double gather = time->real / (double)tier->batches, sampler = tier->settings->sampler_ns,
+           consumer = tier->settings->consumer_ns;
+    outcome_real(out, "epoch_ns",
+                 sampler + gather + consumer + ((double)tier->batches - 1) * fmax(gather, fmax(sampler, consumer)));
+}

@@ -1,0 +1,75 @@
+/* zerocopy_tier: hot rows kept near the GPU, and the training pipeline around a gather.
+ *
+ * Rows that residency places in the GPU's own or a peer's memory leave the stream before the patterns see it; their
+ * bytes move meanwhile, so a launch takes the longest of the link, the peers and the own memory. Several GPUs share
+ * host memory: each gets its part of the platform's host bandwidth. */
+#ifndef REPLAY_ZEROCOPY_ZEROCOPY_TIER_H
+#define REPLAY_ZEROCOPY_ZEROCOPY_TIER_H
+
+#include "models/gpu/gpu.h"
+#include "models/zerocopy/pcie.h"
+#include "models/zerocopy/residency.h"
+#include "replay/run/outcome.h"
+#include "trace/workloads/scan.h"
+
+/* Part of the engine's settings; rows of its table by ZEROCOPY_TIER_ROWS(S), where S holds a `struct tier_settings
+ * tier`. */
+struct tier_settings {
+    int64_t resident; /* enum score_kind */
+    double local_pct, shared_pct;
+    int64_t gpus, layout;
+    double sampler_ns, consumer_ns; /* stages of the pipeline beside the gather, for each batch; 0: none */
+    int64_t batches;                /* of the epoch; 0: those of the workload */
+};
+
+#define TIER_ROW(S, F, type, unit, lo, hi, value, help)                                                                \
+    {                                                                                                                  \
+#F, type, unit, lo, hi, value, offsetof(struct S, tier.F), help, NULL                                          \
+    }
+#define ZEROCOPY_TIER_ROWS(S)                                                                                          \
+    TIER_ROW(S, resident, PARAM_CHOICE, "none|degree|reverse-pagerank|weighted", 0, 0, 0,                              \
+             "rows ranked by this score are kept near the GPU"),                                                       \
+        TIER_ROW(S, local_pct, PARAM_REAL, "%", 0, 100, 10, "of the rows in each GPU's own memory"),                   \
+        TIER_ROW(S, shared_pct, PARAM_REAL, "%", 0, 100, 0, "of the rows spread over the GPUs"),                       \
+        TIER_ROW(S, gpus, PARAM_INT, "", 1, 1024, 1, "that share the rows and host memory"),                           \
+        TIER_ROW(S, layout, PARAM_CHOICE, "interleave|block", 0, 0, 0, "of the shared rows"),                          \
+        TIER_ROW(S, sampler_ns, PARAM_REAL, "ns", 0, 1e15, 0, "the sampler's time for a batch"),                       \
+        TIER_ROW(S, consumer_ns, PARAM_REAL, "ns", 0, 1e15, 0, "the consumer's (training) time for a batch"),          \
+        TIER_ROW(S, batches, PARAM_INT, "", 0, 1e12, 0, "of an epoch; 0: those of the workload")
+
+struct tier {
+    const struct tier_settings *settings;
+    struct residency residency;
+    uint32_t *rank;
+    struct scan *kept; /* a batch without the rows that were served */
+    uint64_t row_elements;
+    double row_bytes;
+    double own_bytes, peer_bytes;             /* of the launch that is going on */
+    double own_total, peer_total, link_total; /* bytes of rows */
+    uint64_t batches;
+};
+
+/* Rank the rows if anything is to be resident. *err if the workload has no graph to rank by, or the percents exceed
+ * 100. */
+int tier_open(struct tier *tier, const struct tier_settings *settings, const struct scan_setup *setup, struct err *err);
+void tier_close(struct tier *tier);
+
+/* What is left of a batch for the link: *scans (of *n) stays or becomes the tier's own array. */
+void tier_filter(struct tier *tier, const struct scan **scans, size_t *n);
+
+/* Time of a launch whose link part takes link_ns; the bytes served are cleared by tier_launch_end(). */
+double tier_launch_ns(const struct tier *tier, const struct gpu *gpu, const struct pcie *pcie, double link_ns);
+void tier_launch_end(struct tier *tier);
+
+/* hit_ratio, own_bytes, peer_bytes, epoch_ns into *out, whose time_ns stands. */
+void tier_metrics(const struct tier *tier, struct outcome *out);
+
+#define ZEROCOPY_TIER_METRICS                                                                                          \
+    {"hit_ratio", METRIC_REAL, METRIC_MEAN, "rows served by GPU memory / rows asked for"},                             \
+        {"own_bytes", METRIC_REAL, METRIC_SUM, "of rows from the GPU's own memory"},                                   \
+        {"peer_bytes", METRIC_REAL, METRIC_SUM, "of rows from other GPUs"},                                            \
+    {                                                                                                                  \
+        "epoch_ns", METRIC_REAL, METRIC_SUM, "sampler, gather and consumer as a pipeline: the slowest, and one fill"   \
+    }
+
+#endif

@@ -1,0 +1,82 @@
+#include "replay/zerocopy/zerocopy_trace.h"
+
+#include "replay/run/engine.h"
+#include "trace/base/testing.h"
+
+/* A trace of scans: one structure of 1,000 8-byte elements at 4096, and these records. */
+static const char *make(const char *name, const struct record *records, size_t n, bool structures)
+{
+    const char *path = testing_file(name);
+    struct err err = {""};
+    struct store *store = store_create(path, true, "test", &err);
+    ck_assert_msg(store != NULL, "%s", err.msg);
+    struct stream stream = {.name = "scans", .unit = TIME_NONE, .space = ADDR_BYTES};
+    const struct store_value row[] = {STORE_V_INT(0), STORE_V_TEXT("edges"), STORE_V_INT(4096),
+                                      STORE_V_INT(8), STORE_V_INT(1000),     STORE_V_NULL};
+    int index;
+    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
+    if (structures)
+        ck_assert_msg(store_row(store, "structures", row, 6, &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(store_append(store, index, records, NULL, n, &err), 0);
+    ck_assert_int_eq(store_finish(store, &err), 0);
+    store_close(store);
+    return path;
+}
+
+static int replay(const char *path, struct replay_result *result, struct err *err)
+{
+    struct input input;
+    bool usage;
+    ck_assert_int_eq(input_open(&input, path, "", false, err), 0);
+    struct replay_request request = {
+        .engine = engine_find("zerocopy"), .policy_list = "merged", .inputs = &input, .input_count = 1, .threads = 1};
+    int rc = replay_run(&request, result, &usage, err);
+    input_close(&input);
+    return rc;
+}
+
+START_TEST(stored_scans_are_counted)
+{
+    const struct record r[] = {{.kind = RECORD_SCAN, .addr = 4096, .bytes = 256, .id = 3},
+                               {.kind = RECORD_SCAN, .addr = 4096 + 256, .bytes = 128, .id = 9000},
+                               {.kind = RECORD_KERNEL_END},
+                               {.kind = RECORD_SCAN, .addr = 4096, .bytes = 32, .id = 1, .group = 1}};
+    struct replay_result result;
+    struct err err = {""};
+    ck_assert_msg(replay(make("good.db", r, 4, true), &result, &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(outcome_get(&result.runs[0], "requests_128")->whole, 3);
+    ck_assert_int_eq(outcome_get(&result.runs[0], "requests_32")->whole, 1);
+    ck_assert_int_eq(outcome_get(&result.runs[0], "launches")->whole, 2);
+    replay_release(&result);
+}
+END_TEST
+
+START_TEST(scans_that_make_no_sense_are_refused_with_their_number)
+{
+    static const struct record outside[] = {{.kind = RECORD_SCAN, .addr = 4096 + 8000, .bytes = 8, .id = 1}};
+    static const struct record below[] = {{.kind = RECORD_SCAN, .addr = 8, .bytes = 8, .id = 1}};
+    static const struct record unaligned[] = {{.kind = RECORD_SCAN, .addr = 4097, .bytes = 8, .id = 1}};
+    static const struct record empty[] = {{.kind = RECORD_SCAN, .addr = 4096, .bytes = 0, .id = 1}};
+    static const struct record huge[] = {{.kind = RECORD_SCAN, .addr = 4096, .bytes = ~7ULL, .id = 1}};
+    static const struct record falling[] = {{.kind = RECORD_SCAN, .addr = 4160, .bytes = 8, .id = 1},
+                                            {.kind = RECORD_SCAN, .addr = 4096, .bytes = 8, .id = 2}};
+    static const struct {
+        const char *name;
+        const struct record *records;
+        size_t n;
+    } bad[] = {{"outside.db", outside, 1}, {"below.db", below, 1}, {"unaligned.db", unaligned, 1},
+               {"empty.db", empty, 1},     {"huge.db", huge, 1},   {"falling.db", falling, 2}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct replay_result result;
+        struct err err = {""};
+        ck_assert_int_eq(replay(make(bad[i].name, bad[i].records, bad[i].n, true), &result, &err), -1);
+        ck_assert_msg(strstr(err.msg, "record") != NULL, "%s", err.msg);
+    }
+    struct replay_result result;
+    struct err err = {""};
+    ck_assert_int_eq(replay(make("bare.db", empty, 1, false), &result, &err), -1);
+    ck_assert_msg(strstr(err.msg, "structures") != NULL, "%s", err.msg);
+}
+END_TEST
+
+TEST_MAIN("zerocopy_trace", stored_scans_are_counted, scans_that_make_no_sense_are_refused_with_their_number)

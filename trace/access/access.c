@@ -1,0 +1,117 @@
+#include "trace/access/access.h"
+
+#include <stdlib.h>
+
+static int mark(struct access_line *lines, int n, uint64_t line, uint32_t sectors)
+{
+    /* Neighbouring lanes mostly share the line that was touched last. */
+    for (int i = n - 1; i >= 0; i--)
+        if (lines[i].addr == line) {
+            lines[i].sectors |= sectors;
+            return n;
+        }
+    lines[n] = (struct access_line){line, sectors};
+    return n + 1;
+}
+
+/* Sectors first..last of a line. */
+static uint32_t sector_mask(uint64_t first, uint64_t last)
+{
+    return (2u << last) - (1u << first);
+}
+
+int access_lines(const uint64_t *addrs, int n, uint32_t bytes, struct access_line *lines)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        uint64_t first = addrs[i], last = first + bytes - 1;
+        if (last < first)
+            last = UINT64_MAX;
+        uint64_t a = first % ACCESS_LINE / ACCESS_SECTOR, b = last % ACCESS_LINE / ACCESS_SECTOR;
+        uint64_t line = first - first % ACCESS_LINE, end = last - last % ACCESS_LINE;
+        if (line == end) {
+            count = mark(lines, count, line, sector_mask(a, b));
+        } else {
+            count = mark(lines, count, line, sector_mask(a, 3));
+            count = mark(lines, count, end, sector_mask(0, b));
+        }
+    }
+    return count;
+}
+
+bool access_dim(const char *text, uint32_t dim[3])
+{
+    uint32_t v[3];
+    text += *text == '(';
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        unsigned long n = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : UINT64_MAX;
+        if (n > UINT32_MAX || (i < 2 && *end != ','))
+            return false;
+        v[i] = (uint32_t)n;
+        text = end + 1;
+    }
+    for (int i = 0; i < 3; i++)
+        dim[i] = v[i];
+    return true;
+}
+
+uint32_t access_of_flags(uint32_t flags)
+{
+    if (flags & 8 || !(flags & 7))
+        return 0;
+    if (flags & 4 || (flags & 3) == 3)
+        return RECORD_ATOMIC;
+    return flags & 2 ? RECORD_WRITE : RECORD_READ;
+}
+
+int access_open(struct access_sink *s, struct store *store, struct err *err)
+{
+    static const char *const extra[ACCESS_EXTRAS] = {"access", "pc"};
+    *s = (struct access_sink){0};
+    int stream = writer_stream(store, "accesses", TIME_NONE, extra, ACCESS_EXTRAS, err);
+    return stream < 0 ? -1 : writer_open(&s->writer, store, stream, ACCESS_EXTRAS, err);
+}
+
+void access_close(struct access_sink *s)
+{
+    writer_close(&s->writer);
+}
+
+int access_launch(struct access_sink *s, int64_t kernel, struct err *err)
+{
+    struct record r = {.kind = RECORD_KERNEL, .id = (uint64_t)kernel, .group = (uint32_t)kernel};
+    const int64_t extra[ACCESS_EXTRAS] = {s->accesses, 0};
+    s->launch = kernel;
+    return writer_add(&s->writer, &r, extra, err);
+}
+
+int access_launch_end(struct access_sink *s, struct err *err)
+{
+    struct record r = {.kind = RECORD_KERNEL_END, .group = (uint32_t)s->launch};
+    const int64_t extra[ACCESS_EXTRAS] = {s->accesses, 0};
+    return writer_add(&s->writer, &r, extra, err);
+}
+
+int access_add(struct access_sink *s, const struct access_op *op, struct err *err)
+{
+    struct access_line lines[2 * ACCESS_LANES];
+    int n = access_lines(op->addrs, op->lanes, op->bytes, lines);
+    const int64_t extra[ACCESS_EXTRAS] = {s->accesses++, (int64_t)op->pc};
+    struct record r = {.kind = RECORD_ACCESS,
+                       .bytes = op->bytes,
+                       .id = (uint64_t)op->block << 32 | op->warp,
+                       .group = (uint32_t)s->launch};
+    for (int i = 0; i < n; i++) {
+        r.addr = lines[i].addr;
+        r.flags = lines[i].sectors | op->access << 4;
+        if (writer_add(&s->writer, &r, extra, err))
+            return -1;
+    }
+    return 0;
+}
+
+int access_flush(struct access_sink *s, struct err *err)
+{
+    return writer_flush(&s->writer, err);
+}

@@ -1,0 +1,65 @@
+/* access: one memory instruction of a warp, broken into the 128 B lines it touches, on its way into a trace.
+ *
+ * A lane that reads `bytes` bytes at an address marks the 32 B sectors that those bytes overlap; each touched line is
+ * one RECORD_ACCESS (addr = line, flags = sector mask | access << 4, bytes = bytes per lane, id = block << 32 | warp in
+ * block, group = launch), in the order in which the lanes touch them first. Extra columns: access (number of the
+ * instruction, the same for all its lines) and pc. A launch is a RECORD_KERNEL before its accesses and a
+ * RECORD_KERNEL_END behind them. The stream "accesses" has no time: its order is that of the source.
+ * Example: 32 lanes read 4 B each from 0x1010 on: line 0x1000 with sectors 0 to 3 and line 0x1080 with sector 0.
+ * Source: sector and line sizes: dissertation, section 2.3.3. */
+#ifndef TRACE_ACCESS_ACCESS_H
+#define TRACE_ACCESS_ACCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/store/writer.h"
+
+enum { ACCESS_LANES = 32, ACCESS_LINE = 128, ACCESS_SECTOR = 32, ACCESS_EXTRAS = 2, ACCESS_MOST_BYTES = 128 };
+
+/* One touched line. */
+struct access_line {
+    uint64_t addr;
+    uint32_t sectors; /* bits 0-3 */
+};
+
+/* The lines of n <= ACCESS_LANES addresses of `bytes` bytes each (1..ACCESS_MOST_BYTES), in order of first touch;
+ * returns how many of lines[] (room for 2 * ACCESS_LANES) were filled. Addresses near the end of the address space are
+ * cut there. */
+int access_lines(const uint64_t *addrs, int n, uint32_t bytes, struct access_line *lines);
+
+/* "X,Y,Z" or "(X,Y,Z)" to dim, whatever follows; false and dim as it was if the text is neither. */
+bool access_dim(const char *text, uint32_t dim[3]);
+
+/* What an access does, by the bits of a recording (1 reads, 2 writes, 4 atomic, 8 prefetches): enum record_access, one
+ * that reads and writes being atomic; 0: it moves nothing. */
+uint32_t access_of_flags(uint32_t flags);
+
+struct access_sink {
+    struct writer writer;
+    int64_t accesses; /* instructions so far: number of the next */
+    int64_t launch;   /* of the accesses being added */
+};
+
+struct access_op {
+    const uint64_t *addrs; /* of the active lanes, in lane order */
+    int lanes;
+    uint32_t bytes;  /* per lane */
+    uint32_t access; /* enum record_access: read, write or atomic */
+    uint32_t block, warp;
+    uint64_t pc;
+};
+
+/* Write to the stream "accesses" of the store, which is made if there is none. */
+int access_open(struct access_sink *sink, struct store *store, struct err *err);
+void access_close(struct access_sink *sink);
+
+/* A launch begins; kernel: its row of table kernels, also the launch number. */
+int access_launch(struct access_sink *sink, int64_t kernel, struct err *err);
+int access_add(struct access_sink *sink, const struct access_op *op, struct err *err);
+int access_launch_end(struct access_sink *sink, struct err *err);
+
+/* Store what is buffered. */
+int access_flush(struct access_sink *sink, struct err *err);
+
+#endif

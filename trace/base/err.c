@@ -1,0 +1,36 @@
+#include "trace/base/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int err_set(struct err *err, const char *format, ...)
+{
+    if (err) {
+        va_list ap;
+        va_start(ap, format);
+        (void)vsnprintf(err->msg, sizeof err->msg, format, ap);
+        va_end(ap);
+    }
+    return -1;
+}
+
+int err_at(struct err *err, const char *format, ...)
+{
+    if (err) {
+        char old[sizeof err->msg];
+        memcpy(old, err->msg, sizeof old);
+        va_list ap;
+        va_start(ap, format);
+        int n = vsnprintf(err->msg, sizeof err->msg, format, ap);
+        va_end(ap);
+        if (n >= 0 && (size_t)n + 3 < sizeof err->msg) {
+            char *at = err->msg + n;
+            size_t kept = strnlen(old, sizeof err->msg - (size_t)n - 3);
+            memcpy(at, ": ", 2);
+            memcpy(at + 2, old, kept);
+            at[2 + kept] = 0;
+        }
+    }
+    return -1;
+}

@@ -1,0 +1,19 @@
+/* err: what went wrong, as one sentence, carried back to the caller.
+ *
+ * Every fallible function returns 0 or -1 (a reader's next(): 1, 0 or -1) and takes a `struct err *` as its last
+ * argument. The message is set where the failure is first seen and untouched on success; a caller may put the place
+ * (file, line, row) in front. Only cmd/ prints it. */
+#ifndef TRACE_BASE_ERR_H
+#define TRACE_BASE_ERR_H
+
+struct err {
+    char msg[512];
+};
+
+/* Set the message; always returns -1, so that `return err_set(err, ...)` reads well. err may be NULL. */
+int err_set(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Put `format` and ": " in front of the message already there; always returns -1. */
+int err_at(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

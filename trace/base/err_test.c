@@ -1,0 +1,32 @@
+#include "trace/base/err.h"
+#include "trace/base/testing.h"
+
+START_TEST(set_returns_minus_one_and_keeps_the_sentence)
+{
+    struct err err = {""};
+    ck_assert_int_eq(err_set(&err, "found %d, expected %d", 3, 4), -1);
+    ck_assert_str_eq(err.msg, "found 3, expected 4");
+    ck_assert_int_eq(err_set(NULL, "nobody listens"), -1);
+}
+END_TEST
+
+START_TEST(at_puts_the_place_in_front)
+{
+    struct err err = {""};
+    err_set(&err, "bad address");
+    ck_assert_int_eq(err_at(&err, "%s:%d", "a.csv", 7), -1);
+    ck_assert_str_eq(err.msg, "a.csv:7: bad address");
+}
+END_TEST
+
+START_TEST(long_messages_are_cut_not_overrun)
+{
+    struct err err = {""};
+    for (int i = 0; i < 100; i++)
+        err_at(&err, "0123456789");
+    ck_assert_uint_eq(strlen(err.msg), sizeof err.msg - 1);
+}
+END_TEST
+
+TEST_MAIN("err", set_returns_minus_one_and_keeps_the_sentence, at_puts_the_place_in_front,
+          long_messages_are_cut_not_overrun)

@@ -1,0 +1,48 @@
+#include "trace/base/mem.h"
+
+#include <stdint.h>
+
+#include "trace/base/testing.h"
+
+START_TEST(grow_keeps_content_and_doubles)
+{
+    struct err err = {""};
+    int *a = NULL;
+    size_t cap = 0;
+    ck_assert_int_eq(mem_grow((void **)&a, &cap, 1, sizeof *a, &err), 0);
+    ck_assert_uint_ge(cap, 1);
+    a[0] = 42;
+    size_t before = cap;
+    ck_assert_int_eq(mem_grow((void **)&a, &cap, cap + 1, sizeof *a, &err), 0);
+    ck_assert_uint_ge(cap, before * 2);
+    ck_assert_int_eq(a[0], 42);
+    free(a);
+}
+END_TEST
+
+START_TEST(overflowing_sizes_are_errors)
+{
+    struct err err = {""};
+    ck_assert_ptr_null(mem_zalloc(SIZE_MAX / 2, 4, &err));
+    ck_assert_str_ne(err.msg, "");
+    void *a = NULL;
+    size_t cap = 0;
+    ck_assert_int_eq(mem_grow(&a, &cap, SIZE_MAX / 4, 8, &err), -1);
+    ck_assert_ptr_null(a);
+    ck_assert_uint_eq(cap, 0);
+}
+END_TEST
+
+START_TEST(strings_are_copied)
+{
+    struct err err = {""};
+    char *s = mem_strndup("bicg kernel", 4, &err);
+    ck_assert_str_eq(s, "bicg");
+    free(s);
+    s = mem_strdup("", &err);
+    ck_assert_str_eq(s, "");
+    free(s);
+}
+END_TEST
+
+TEST_MAIN("mem", grow_keeps_content_and_doubles, overflowing_sizes_are_errors, strings_are_copied)

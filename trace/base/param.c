@@ -1,0 +1,215 @@
+#include "trace/base/param.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/base/suggest.h"
+#include "trace/base/units.h"
+
+const struct param *param_find(const struct param *table, const char *name)
+{
+    for (const struct param *p = table; p && p->name; p++)
+        if (strcmp(p->name, name) == 0)
+            return p;
+    return NULL;
+}
+
+static void *field(const struct param *row, void *owner)
+{
+    return (char *)owner + row->offset;
+}
+
+void param_defaults(const struct param *table, void *owner)
+{
+    for (const struct param *p = table; p && p->name; p++) {
+        if (p->type == PARAM_REAL)
+            *(double *)field(p, owner) = p->value;
+        else if (p->type == PARAM_TEXT)
+            *(const char **)field(p, owner) = p->text;
+        else
+            *(int64_t *)field(p, owner) = (int64_t)p->value;
+    }
+}
+
+static int unknown_name(const struct param *table, const char *name, struct err *err)
+{
+    char known[300] = "", hint[96];
+    size_t used = 0;
+    struct suggest suggest = {.word = name};
+    for (const struct param *p = table; p && p->name; p++) {
+        suggest_offer(&suggest, p->name);
+        if (used < sizeof known)
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", p->name);
+    }
+    return err_set(err, "'%.60s' is not a known parameter; expected %s%s", name, *known ? known : "none",
+                   suggest_hint(&suggest, hint, sizeof hint));
+}
+
+static int set_choice(const struct param *row, void *owner, const char *text, struct err *err)
+{
+    size_t n = strlen(text);
+    int64_t position = 0;
+    for (const char *p = row->unit; *p; position++) {
+        size_t len = strcspn(p, "|");
+        if (len == n && memcmp(p, text, n) == 0) {
+            *(int64_t *)field(row, owner) = position;
+            return 0;
+        }
+        p += len + (p[len] == '|');
+    }
+    return err_set(err, "%s is '%.60s'; expected one of %s", row->name, text, row->unit);
+}
+
+static int out_of_range(const struct param *row, const char *text, struct err *err)
+{
+    char lo[32], hi[32];
+    if (row->type == PARAM_BYTES)
+        return err_set(err, "%s is %.60s; expected %s to %s (a bare number is bytes)", row->name, text,
+                       units_format_bytes((int64_t)row->lo, lo, sizeof lo),
+                       units_format_bytes((int64_t)row->hi, hi, sizeof hi));
+    return err_set(err, "%s is %.60s; expected %.15g to %.15g%s%s", row->name, text, row->lo, row->hi,
+                   *row->unit ? " " : "", row->unit);
+}
+
+int param_set(const struct param *table, void *owner, const char *name, const char *text, struct err *err)
+{
+    const struct param *row = param_find(table, name);
+    if (!row)
+        return unknown_name(table, name, err);
+    if (!text)
+        return err_set(err, "%s needs a value: %s=VALUE", name, name);
+    int64_t whole = 0;
+    double real = 0;
+    int rc = 0;
+    switch (row->type) {
+    case PARAM_CHOICE:
+        return set_choice(row, owner, text, err);
+    case PARAM_TEXT:
+        *(const char **)field(row, owner) = text;
+        return 0;
+    case PARAM_INT:
+        rc = units_parse_int(text, &whole, err);
+        break;
+    case PARAM_BYTES:
+        rc = units_parse_bytes(text, &whole, err);
+        break;
+    case PARAM_NS:
+        rc = units_parse_ns(text, &whole, err);
+        break;
+    case PARAM_REAL:
+        rc = units_parse_real(text, &real, err);
+        break;
+    }
+    if (rc)
+        return err_at(err, "%s", name);
+    double checked = row->type == PARAM_REAL ? real : (double)whole;
+    if (checked < row->lo || checked > row->hi)
+        return out_of_range(row, text, err);
+    if (row->type == PARAM_REAL)
+        *(double *)field(row, owner) = real;
+    else
+        *(int64_t *)field(row, owner) = whole;
+    return 0;
+}
+
+int64_t param_int(const struct param *row, const void *owner)
+{
+    return *(const int64_t *)((const char *)owner + row->offset);
+}
+
+double param_real(const struct param *row, const void *owner)
+{
+    return *(const double *)((const char *)owner + row->offset);
+}
+
+const char *param_text(const struct param *row, const void *owner)
+{
+    return *(const char *const *)((const char *)owner + row->offset);
+}
+
+const char *param_choice(const struct param *row, int64_t position, char *buf, size_t size)
+{
+    const char *p = row->unit;
+    for (; position > 0 && *p; position--) {
+        p += strcspn(p, "|");
+        p += *p == '|';
+    }
+    if (!*p)
+        p = "?";
+    (void)snprintf(buf, size, "%.*s", (int)strcspn(p, "|"), p);
+    return buf;
+}
+
+const char *param_format(const struct param *row, const void *owner, char *buf, size_t size)
+{
+    switch (row->type) {
+    case PARAM_CHOICE:
+        return param_choice(row, param_int(row, owner), buf, size);
+    case PARAM_BYTES:
+        return units_format_bytes(param_int(row, owner), buf, size);
+    case PARAM_REAL:
+        (void)snprintf(buf, size, "%.15g", param_real(row, owner));
+        return buf;
+    case PARAM_TEXT: {
+        const char *text = param_text(row, owner);
+        (void)snprintf(buf, size, "%s", text ? text : "");
+        return buf;
+    }
+    case PARAM_INT:
+    case PARAM_NS:
+        break;
+    }
+    (void)snprintf(buf, size, "%lld", (long long)param_int(row, owner));
+    return buf;
+}
+
+int param_list_init(struct param_list *list, const char *text, struct err *err)
+{
+    memset(list, 0, sizeof *list);
+    list->text = mem_strdup(text, err);
+    if (!list->text)
+        return -1;
+    size_t cap = 0;
+    char *p = list->text;
+    while (*p) {
+        char *start = p;
+        int depth = 0;
+        while (*p && (*p != ',' || depth > 0)) {
+            depth += (*p == '[') - (*p == ']');
+            p++;
+        }
+        if (*p)
+            *p++ = 0;
+        if (!*start) {
+            param_list_release(list);
+            return err_set(err, "empty item in '%.100s'", text);
+        }
+        if (mem_grow((void **)&list->pairs, &cap, list->count + 1, sizeof *list->pairs, err)) {
+            param_list_release(list);
+            return -1;
+        }
+        char *eq = strchr(start, '=');
+        if (eq)
+            *eq = 0;
+        list->pairs[list->count++] = (struct param_pair){start, eq ? eq + 1 : NULL};
+    }
+    return 0;
+}
+
+void param_list_release(struct param_list *list)
+{
+    free(list->text);
+    free(list->pairs);
+    memset(list, 0, sizeof *list);
+}
+
+int param_list_apply(const struct param_list *list, const struct param *table, void *owner, struct err *err)
+{
+    param_defaults(table, owner);
+    for (size_t i = 0; i < list->count; i++)
+        if (param_set(table, owner, list->pairs[i].key, list->pairs[i].value, err))
+            return -1;
+    return 0;
+}

@@ -1,0 +1,30 @@
+/* quantile: order statistics of many times in bounded memory.
+ *
+ * Values are counted in buckets one wide below 2^22 (4.19 ms in ns), and above that in 4,096 buckets per factor of two:
+ * results are exact below, and at most one part in 4,096 low above. Smallest and largest are exact. 35 MB of address
+ * space, of which only what is counted in gets touched. */
+#ifndef TRACE_BASE_QUANTILE_H
+#define TRACE_BASE_QUANTILE_H
+
+#include <stdint.h>
+
+#include "trace/base/err.h"
+
+struct quantile;
+
+struct quantile *quantile_new(struct err *err);
+void quantile_free(struct quantile *q); /* NULL is allowed */
+
+/* Count one value, >= 0. */
+void quantile_add(struct quantile *q, int64_t value);
+
+uint64_t quantile_count(const struct quantile *q);
+
+/* The value at position floor((count - 1) * share) of the sorted values, 0 <= share <= 1: share 0.5 is the lower
+ * median. count must not be 0. */
+int64_t quantile_at(const struct quantile *q, double share);
+
+/* Call fn for every bucket that was hit, in ascending order, with its value and the count at or below it. */
+void quantile_walk(const struct quantile *q, void (*fn)(void *ctx, int64_t value, uint64_t at_or_below), void *ctx);
+
+#endif

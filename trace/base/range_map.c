@@ -1,0 +1,109 @@
+#include "trace/base/range_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+
+void range_map_release(struct range_map *ranges)
+{
+    free(ranges->items);
+    memset(ranges, 0, sizeof *ranges);
+}
+
+static int push(struct range_map *ranges, int64_t lo, int64_t hi, int64_t row, struct err *err)
+{
+    if (lo >= hi)
+        return 0;
+    if (ranges->count > 0) {
+        struct range *last = &ranges->items[ranges->count - 1];
+        if (last->row == row && last->hi == lo) {
+            last->hi = hi;
+            return 0;
+        }
+    }
+    if (mem_grow((void **)&ranges->items, &ranges->cap, ranges->count + 1, sizeof *ranges->items, err))
+        return -1;
+    ranges->items[ranges->count++] = (struct range){lo, hi, row};
+    return 0;
+}
+
+int range_map_add(struct range_map *ranges, int64_t lo, int64_t hi, int64_t row, struct err *err)
+{
+    if (lo >= hi)
+        return 0;
+    if (mem_grow((void **)&ranges->items, &ranges->cap, ranges->count + 1, sizeof *ranges->items, err))
+        return -1;
+    ranges->items[ranges->count++] = (struct range){lo, hi, row};
+    return 0;
+}
+
+/* A row begins (delta 1) or ends (delta -1) at a point. */
+struct edge {
+    int64_t point, row;
+    int delta;
+};
+
+static int by_point(const void *a, const void *b)
+{
+    const struct edge *x = a, *y = b;
+    return x->point < y->point ? -1 : x->point > y->point;
+}
+
+/* Walk the edges in order. Which rows are open is known from their number, the sum of their numbers and the sum of the
+ * squares: n equal numbers r have sum n r and squares n r^2, and only they do (Cauchy-Schwarz). Sums wrap. */
+static int walk(struct range_map *built, const struct edge *edges, size_t n, struct err *err)
+{
+    uint64_t open = 0;
+    unsigned __int128 sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && open > 0 && edges[i].point > edges[i - 1].point) {
+            int64_t row = RANGE_MAP_SEVERAL;
+            if (squares * open == sum * sum)
+                row = (int64_t)(sum / open);
+            if (push(built, edges[i - 1].point, edges[i].point, row, err))
+                return -1;
+        }
+        unsigned __int128 r = (uint64_t)edges[i].row;
+        open += (uint64_t)(int64_t)edges[i].delta;
+        sum = edges[i].delta > 0 ? sum + r : sum - r;
+        squares = edges[i].delta > 0 ? squares + r * r : squares - r * r;
+    }
+    return 0;
+}
+
+int range_map_build(struct range_map *ranges, struct err *err)
+{
+    struct edge *edges = mem_zalloc(ranges->count, 2 * sizeof *edges, err);
+    if (!edges)
+        return -1;
+    size_t n = 0;
+    for (size_t i = 0; i < ranges->count; i++) {
+        edges[n++] = (struct edge){ranges->items[i].lo, ranges->items[i].row, 1};
+        edges[n++] = (struct edge){ranges->items[i].hi, ranges->items[i].row, -1};
+    }
+    qsort(edges, n, sizeof *edges, by_point);
+    struct range_map built = {0};
+    int rc = walk(&built, edges, n, err);
+    free(edges);
+    if (rc) {
+        range_map_release(&built);
+        return -1;
+    }
+    range_map_release(ranges);
+    *ranges = built;
+    return 0;
+}
+
+int64_t range_map_find(const struct range_map *ranges, int64_t point)
+{
+    size_t lo = 0, hi = ranges->count;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (ranges->items[mid].hi <= point)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < ranges->count && ranges->items[lo].lo <= point ? ranges->items[lo].row : RANGE_MAP_NONE;
+}

@@ -1,0 +1,112 @@
+/* record: the one noun for what is stored; one event of GPU traffic.
+ *
+ * The table of kinds (record_kinds[]) says for each kind which fields are used and what the bits of `flags` and `id`
+ * mean; docs/trace-format.md prints the same table. Times and durations are in the time unit of the record's stream
+ * (struct stream), addresses in its address space; neither is converted on import. Order in a stream is (time,
+ * position in the source). */
+#ifndef TRACE_EVENT_RECORD_H
+#define TRACE_EVENT_RECORD_H
+
+#include <stdint.h>
+
+/* The numbers are stored in files: append only. */
+enum record_kind {
+    RECORD_NONE,
+    RECORD_KERNEL,      /* a kernel ran: time, duration; id = row of table kernels; group = launch number. Of a
+                           generated launch: addr = actors, bytes = resident per multiprocessor, flags = actors that
+                           share a multiprocessor (bit 31: a phase of the CPU) */
+    RECORD_ALLOC,       /* addr, bytes; flags = enum record_alloc; id = allocation number; group = 1: the CPU wrote all
+                           of it before the first launch */
+    RECORD_ADVISE,      /* addr, bytes; flags = enum record_advice; id = device */
+    RECORD_PREFETCH,    /* the program's own cudaMemPrefetchAsync: addr, bytes; id = destination device */
+    RECORD_COPY,        /* an explicit copy: time, duration, bytes; flags = enum record_copy */
+    RECORD_FAULT,       /* GPU fault (CUPTI kind 4: one batch): time, duration, addr; bytes = value; flags = access */
+    RECORD_CPU_FAULT,   /* time, addr; id = program counter; flags = access */
+    RECORD_MIGRATE_H2D, /* time, duration, addr, bytes; flags = enum record_cause */
+    RECORD_MIGRATE_D2H, /* as MIGRATE_H2D */
+    RECORD_EVICT,       /* time, addr, bytes */
+    RECORD_THRASH,      /* time, addr, bytes */
+    RECORD_THROTTLE,    /* time, duration, addr */
+    RECORD_REMOTE_MAP,  /* time, addr, bytes; flags = cause: 1 coherence 2 thrashing 3 policy 4 no memory 5 eviction */
+    RECORD_MIGRATE_D2D, /* as MIGRATE_H2D, between GPUs */
+    RECORD_TLP,         /* a PCIe packet; bytes = payload or requested bytes; bits in trace/event/tlp.h */
+    RECORD_ACCESS,      /* one warp's access to one 128 B line: addr = line, bytes = bytes per lane; flags = sector
+                           mask (bits 0-3) | access << 4; id = warp (block << 32 | warp in block); group = launch */
+    RECORD_TOUCH,       /* an actor touches a page: addr = page address; flags = access (0: no page, only computing);
+                           id = actor; group = launch; time = step of the actor; duration = ns of computing after the
+                           step; bytes of a step's first touch = page touches of warps it stands for */
+    RECORD_SCAN,        /* an actor reads `bytes` bytes of a structure from addr on; flags = row of table structures;
+                           id = lane or vertex; group = launch */
+    RECORD_DRAM_READ,   /* addr (bytes or packed, trace/event/dram_addr.h); bytes; id = request number */
+    RECORD_DRAM_WRITE,  /* as DRAM_READ */
+    RECORD_DRAM_WRITEBACK, /* an L2 write-back: as DRAM_READ, bytes = 32, 64, 96 or 128 */
+    RECORD_PIM,            /* one all-bank PIM request: as DRAM_READ */
+    RECORD_KERNEL_END,     /* mark: everything of launch `group` before this point is done before what follows */
+    RECORD_BARRIER,        /* mark: actors of `group` wait for each other */
+    RECORD_SKIPPED,        /* from readers only, never stored: an input item left out; the reason is in the reader */
+    RECORD_KINDS
+};
+
+enum record_alloc { RECORD_ALLOC_DEVICE = 1, RECORD_ALLOC_MANAGED, RECORD_ALLOC_PINNED, RECORD_ALLOC_REGISTERED };
+
+/* cudaMemoryAdvise's numbers. */
+enum record_advice {
+    RECORD_ADVISE_READ_MOSTLY = 1,
+    RECORD_ADVISE_UNSET_READ_MOSTLY,
+    RECORD_ADVISE_PREFERRED_LOCATION,
+    RECORD_ADVISE_UNSET_PREFERRED_LOCATION,
+    RECORD_ADVISE_ACCESSED_BY,
+    RECORD_ADVISE_UNSET_ACCESSED_BY
+};
+
+/* Access types, as CUPTI numbers them (CUpti_ActivityUnifiedMemoryAccessType). */
+enum record_access { RECORD_READ = 1, RECORD_WRITE = 2, RECORD_ATOMIC = 3, RECORD_PREFETCH_ACCESS = 4 };
+
+/* Migration causes, as CUPTI numbers them (CUpti_ActivityUnifiedMemoryMigrationCause). */
+enum record_cause {
+    RECORD_CAUSE_UNKNOWN,
+    RECORD_CAUSE_USER,
+    RECORD_CAUSE_FAULT, /* CUPTI's COHERENCE: a CPU or GPU fault */
+    RECORD_CAUSE_PREFETCH,
+    RECORD_CAUSE_EVICTION,
+    RECORD_CAUSE_ACCESS_COUNTERS
+};
+
+/* Directions of an explicit copy. */
+enum record_copy { RECORD_COPY_H2D = 1, RECORD_COPY_D2H, RECORD_COPY_D2D, RECORD_COPY_H2H, RECORD_COPY_P2P };
+
+struct record {
+    int64_t time;     /* in the stream's time unit; 0 where it has none */
+    int64_t duration; /* same unit, >= 0 */
+    uint64_t addr;
+    uint64_t bytes;
+    uint64_t id;    /* who */
+    uint32_t group; /* within what: launch, flow, batch */
+    uint32_t flags;
+    uint32_t kind; /* enum record_kind */
+    uint32_t reserved;
+};
+
+/* Time unit of a stream. Never converted on import; an engine converts with its platform's clock, or refuses. */
+enum time_unit { TIME_NONE, TIME_NS, TIME_CYCLES };
+
+/* Address space of a stream. */
+enum addr_space { ADDR_BYTES, ADDR_DRAM_PACKED };
+
+struct record_kind_info {
+    const char *name;   /* as in CSV files and SQL: "MIGRATE_H2D" */
+    const char *fields; /* which fields mean something: "time duration addr bytes flags" */
+    const char *flags;  /* what the flags are, "" if unused */
+    const char *id;     /* what the id is, "" if unused */
+};
+
+/* Indexed by enum record_kind. */
+extern const struct record_kind_info record_kinds[RECORD_KINDS];
+
+/* The kind called `name` (exact), or RECORD_NONE. */
+enum record_kind record_kind_find(const char *name);
+
+const char *time_unit_name(enum time_unit unit);    /* "none", "ns", "cycles" */
+const char *addr_space_name(enum addr_space space); /* "bytes", "dram-packed" */
+
+#endif

@@ -1,0 +1,36 @@
+/* uvm_event: one unified-memory counter record of CUPTI, from whatever brought it (the recorder, an nsys export), as a
+ * struct record; the one place that says what its fields mean and which records are not believable.
+ *
+ * Source: CUpti_ActivityUnifiedMemoryCounter2/3 (CUDA 13.0 header); measured: H200, driver 580.159.04, 2026-11 (kind 3
+ * has no end and its value is a program counter; kind 4 is one batch of faults). */
+#ifndef TRACE_EVENT_UVM_EVENT_H
+#define TRACE_EVENT_UVM_EVENT_H
+
+#include <stdint.h>
+
+#include "trace/event/record.h"
+
+/* CUpti_ActivityUnifiedMemoryCounterKind. */
+enum uvm_counter_kind {
+    UVM_COUNTER_BYTES_H2D = 1,
+    UVM_COUNTER_BYTES_D2H,
+    UVM_COUNTER_CPU_FAULT,
+    UVM_COUNTER_GPU_FAULT,
+    UVM_COUNTER_THRASHING,
+    UVM_COUNTER_THROTTLING,
+    UVM_COUNTER_REMOTE_MAP,
+    UVM_COUNTER_BYTES_D2D,
+    UVM_COUNTER_KINDS
+};
+
+struct uvm_event {
+    uint64_t kind;       /* enum uvm_counter_kind, as found */
+    uint64_t start, end; /* ns; end 0: none */
+    uint64_t addr, value;
+    uint64_t flags; /* cause or access type */
+};
+
+/* Fill *record. NULL, or why the event is left out: a short phrase for table skipped. */
+const char *uvm_event_record(const struct uvm_event *event, struct record *record);
+
+#endif

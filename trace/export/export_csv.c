@@ -1,0 +1,132 @@
+#include "trace/export/export_csv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+
+/* Names of kernels by row. */
+struct names {
+    struct {
+        int64_t id;
+        char *name;
+    } * items;
+    size_t count, cap;
+    struct err *err;
+};
+
+static int take_name(void *ctx, const struct store_value *v, size_t n)
+{
+    struct names *names = ctx;
+    if (n < 2 || v[0].type != STORE_INT || !v[1].s)
+        return 0;
+    if (mem_grow((void **)&names->items, &names->cap, names->count + 1, sizeof *names->items, names->err))
+        return -1;
+    char *copy = mem_strdup(v[1].s, names->err);
+    if (!copy)
+        return -1;
+    names->items[names->count].id = v[0].i;
+    names->items[names->count++].name = copy;
+    return 0;
+}
+
+/* Rows come in order of id. */
+static const char *name_of(const struct names *names, uint64_t id)
+{
+    size_t lo = 0, hi = names->count;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (names->items[mid].id < (int64_t)id)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < names->count && names->items[lo].id == (int64_t)id ? names->items[lo].name : "";
+}
+
+/* Quoted where needed; a line break, which would end the record, becomes a blank. */
+static void put_text(FILE *to, const char *text)
+{
+    bool quote = strpbrk(text, ",\"\r\n") != NULL;
+    if (quote)
+        (void)fputc('"', to);
+    for (const char *p = text; *p; p++) {
+        if (*p == '"')
+            (void)fputc('"', to);
+        (void)fputc(*p == '\n' || *p == '\r' ? ' ' : *p, to);
+    }
+    if (quote)
+        (void)fputc('"', to);
+}
+
+static void put_header(FILE *to, const struct stream *stream, bool names)
+{
+    const char *unit = time_unit_name(stream->unit);
+    (void)fputs("kind", to);
+    if (stream->unit != TIME_NONE)
+        (void)fprintf(to, ",time_%s,dur_%s", unit, unit);
+    (void)fputs(",addr,bytes,flags,id,group", to);
+    if (names)
+        (void)fputs(",name", to);
+    for (int e = 0; e < STORE_EXTRAS && stream->extra[e][0]; e++) {
+        (void)fputs(",extra:", to);
+        put_text(to, stream->extra[e]);
+    }
+    (void)fputc('\n', to);
+}
+
+static void put_record(FILE *to, const struct stream *stream, const struct record *r, const struct names *names)
+{
+    (void)fputs(record_kinds[r->kind < RECORD_KINDS ? r->kind : RECORD_NONE].name, to);
+    if (stream->unit != TIME_NONE)
+        (void)fprintf(to, ",%" PRId64 ",%" PRId64, r->time, r->duration);
+    (void)fprintf(to, ",0x%" PRIx64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu64 ",%" PRIu32, r->addr, r->bytes, r->flags, r->id,
+                  r->group);
+    if (names->count > 0) {
+        (void)fputc(',', to);
+        if (r->kind == RECORD_KERNEL)
+            put_text(to, name_of(names, r->id));
+    }
+}
+
+static int write_records(struct exporter_context *context, const struct names *names, struct err *err)
+{
+    const struct stream *stream = store_stream(context->store, context->stream);
+    struct store_cursor *cursor = store_cursor_open(context->store, context->stream, err);
+    if (!cursor)
+        return -1;
+    const struct record *records;
+    const int64_t *extra;
+    size_t n;
+    int more;
+    put_header(context->to, stream, names->count > 0);
+    while ((more = store_cursor_next(cursor, &records, &extra, &n, err)) > 0 && !ferror(context->to))
+        for (size_t i = 0; i < n; i++) {
+            put_record(context->to, stream, &records[i], names);
+            for (int e = 0; e < STORE_EXTRAS && stream->extra[e][0]; e++)
+                (void)fprintf(context->to, ",%" PRId64, extra[(size_t)e * n + i]);
+            (void)fputc('\n', context->to);
+            context->written++;
+        }
+    store_cursor_close(cursor);
+    return more < 0 ? -1 : 0;
+}
+
+static int write_csv(struct exporter_context *context, struct err *err)
+{
+    struct names names = {.err = err};
+    int rc = store_rows(context->store, "kernels", take_name, &names, err);
+    if (rc == 0)
+        rc = write_records(context, &names, err);
+    for (size_t i = 0; i < names.count; i++)
+        free(names.items[i].name);
+    free(names.items);
+    return rc;
+}
+
+const struct exporter export_csv = {
+    .name = "csv",
+    .summary = "our plain form, read back by import: kind,time_ns,dur_ns,addr,bytes,flags,id,group,name",
+    .write = write_csv,
+};

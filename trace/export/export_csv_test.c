@@ -1,0 +1,32 @@
+#include "trace/export/export_csv.h"
+
+#include "trace/base/testing.h"
+#include "trace/import/own/csv.h"
+
+START_TEST(what_is_written_reads_back_to_the_same_records)
+{
+    static const char text[] = "kind,time_cycles,dur_cycles,addr,bytes,flags,id,group,name,extra:port\n"
+                               "KERNEL,-5,10,0x0,0,0,0,7,\"f(int, \"\"q\"\")\",0\n"
+                               "DRAM_READ,9223372036854775807,0,0xffffffffffffffff,18446744073709551615,4294967295,"
+                               "18446744073709551615,4294967295,,-9223372036854775808\n"
+                               "PIM,3,0,0x40,32,0,1,0,,9\n";
+    struct err err = {""};
+    struct source *source = source_from_memory(text, sizeof text - 1, &err);
+    struct reader_context context = {.store = store_create(testing_file("t.db"), true, "t", &err), .path = "in"};
+    ck_assert_msg(reader_run(&read_csv, &context, source, &err) == 0, "%s", err.msg);
+    source_close(source);
+    ck_assert_int_eq(store_finish(context.store, &err), 0);
+    store_close(context.store);
+
+    char out[1024] = "";
+    FILE *to = fmemopen(out, sizeof out, "w");
+    struct exporter_context export = {.store = store_open(testing_file("t.db"), &err), .to = to};
+    ck_assert_msg(export_csv.write(&export, &err) == 0, "%s", err.msg);
+    (void)fclose(to);
+    ck_assert_str_eq(out, text);
+    ck_assert_uint_eq(export.written, 3);
+    store_close(export.store);
+}
+END_TEST
+
+TEST_MAIN("export_csv", what_is_written_reads_back_to_the_same_records)

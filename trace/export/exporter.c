@@ -1,0 +1,24 @@
+#include "trace/export/exporter.h"
+
+#include <string.h>
+
+const struct exporter *exporter_find(const char *name)
+{
+    for (size_t i = 0; exporters[i]; i++)
+        if (strcmp(exporters[i]->name, name) == 0)
+            return exporters[i];
+    return NULL;
+}
+
+void exporter_skip(struct exporter_context *context, const char *reason)
+{
+    for (size_t i = 0; i < context->skip_count; i++)
+        if (strcmp(context->skips[i].reason, reason) == 0) {
+            context->skips[i].n++;
+            return;
+        }
+    if (context->skip_count < EXPORTER_REASONS) {
+        context->skips[context->skip_count].reason = reason;
+        context->skips[context->skip_count++].n = 1;
+    }
+}

@@ -1,0 +1,144 @@
+#include "trace/graph/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/import/source.h"
+
+void graph_release(struct graph *graph)
+{
+    free(graph->offsets);
+    free(graph->targets);
+    free(graph->wide);
+    free(graph->weights);
+    memset(graph, 0, sizeof *graph);
+}
+
+uint64_t graph_hub(const struct graph *graph)
+{
+    uint64_t best = 0, degree = 0;
+    for (uint64_t v = 0; v < graph->vertices; v++)
+        if (graph_degree(graph, v) > degree) {
+            degree = graph_degree(graph, v);
+            best = v;
+        }
+    return best;
+}
+
+static int check_targets(const struct graph *graph, struct err *err)
+{
+    for (uint64_t i = 0; i < graph->elements; i++)
+        if (graph_target(graph, i) >= graph->vertices)
+            return err_set(err, "element %llu names vertex %llu; expected below %llu", (unsigned long long)i,
+                           (unsigned long long)graph_target(graph, i), (unsigned long long)graph->vertices);
+    return 0;
+}
+
+int graph_check(const struct graph *graph, struct err *err)
+{
+    if (graph->offsets[0] != 0)
+        return err_set(err, "the first offset is %llu; expected 0", (unsigned long long)graph->offsets[0]);
+    for (uint64_t v = 0; v < graph->vertices; v++)
+        if (graph->offsets[v + 1] < graph->offsets[v])
+            return err_set(err, "offset %llu is %llu, below the one before it (%llu)", (unsigned long long)(v + 1),
+                           (unsigned long long)graph->offsets[v + 1], (unsigned long long)graph->offsets[v]);
+    if (graph->offsets[graph->vertices] != graph->elements)
+        return err_set(err, "the last offset is %llu; expected the number of elements, %llu",
+                       (unsigned long long)graph->offsets[graph->vertices], (unsigned long long)graph->elements);
+    return check_targets(graph, err);
+}
+
+static uint64_t fnv1a(uint64_t hash, uint64_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++) {
+        hash ^= (value >> (8 * i)) & 0xff;
+        hash *= 0x100000001b3ULL;
+    }
+    return hash;
+}
+
+/* Not FNV's own offset basis (14695981039346656037) but that without its last digit, which the published fingerprints
+ * were made with. */
+static const uint64_t fnv_basis = 1469598103934665603ULL;
+
+uint64_t graph_hash_offsets(const struct graph *graph)
+{
+    uint64_t hash = fnv_basis;
+    for (uint64_t v = 0; v <= graph->vertices; v++)
+        hash = fnv1a(hash, graph->offsets[v], 8);
+    return hash;
+}
+
+uint64_t graph_hash_targets(const struct graph *graph)
+{
+    uint64_t hash = fnv_basis;
+    for (uint64_t i = 0; i < graph->elements; i++)
+        hash = fnv1a(hash, graph_target(graph, i), 4);
+    return hash;
+}
+
+const struct graph_format *graph_format_find(const char *name)
+{
+    for (size_t i = 0; graph_formats[i]; i++)
+        if (strcmp(graph_formats[i]->name, name) == 0)
+            return graph_formats[i];
+    return NULL;
+}
+
+const struct graph_format *graph_format_by_suffix(const char *path)
+{
+    size_t n = strlen(path);
+    for (size_t i = 0; graph_formats[i]; i++) {
+        size_t m = strlen(graph_formats[i]->suffix);
+        if (n > m && strcmp(path + n - m, graph_formats[i]->suffix) == 0)
+            return graph_formats[i];
+    }
+    return NULL;
+}
+
+static const struct graph_format *find_by_content(const char *path, struct err *err)
+{
+    enum { HEAD = 4096 };
+    unsigned char head[HEAD];
+    size_t n = 0;
+    struct err open_err = {""};
+    struct source *source = source_open(path, &open_err);
+    if (source) {
+        const unsigned char *data;
+        int rc = source_peek(source, HEAD, &data, &n, err);
+        if (!rc)
+            memcpy(head, data, n);
+        source_close(source);
+        if (rc) {
+            (void)err_at(err, "%s", path);
+            return NULL;
+        }
+    }
+    for (size_t i = 0; graph_formats[i]; i++)
+        if (graph_formats[i]->probe(path, head, n))
+            return graph_formats[i];
+    if (!source)
+        (void)err_set(err, "%s", open_err.msg);
+    else
+        (void)err_set(err,
+                      "%s: no graph format recognises it; expected a GAP .sg or .wsg, an EMOGI .bel, a Matrix "
+                      "Market file or an edge list",
+                      path);
+    return NULL;
+}
+
+int graph_load(const char *path, const struct graph_format *format, const struct graph_options *options,
+               struct graph *graph, struct err *err)
+{
+    static const struct graph_options defaults;
+    memset(graph, 0, sizeof *graph);
+    if (!format)
+        format = find_by_content(path, err);
+    if (!format)
+        return -1;
+    if (format->read(path, options ? options : &defaults, graph, err)) {
+        graph_release(graph);
+        return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,82 @@
+/* graph: a directed graph in compressed sparse row form, in memory.
+ *
+ * Vertex v's neighbours are targets[offsets[v]] up to targets[offsets[v + 1]]. Targets are 4 bytes wide where every id
+ * fits (vertices <= 2^32), else 8. Files are read and written through graph_formats[]: one file per format in
+ * trace/graph/graph_X.c. Sizes in files are untrusted: they are checked against the file before memory is taken.
+ * One thread per graph while it is built; afterwards it is read-only and may be shared. */
+#ifndef TRACE_GRAPH_GRAPH_H
+#define TRACE_GRAPH_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/base/err.h"
+
+struct graph {
+    uint64_t vertices;
+    uint64_t elements; /* stored directions: both of an undirected edge */
+    uint64_t *offsets; /* vertices + 1 values, non-decreasing, offsets[0] = 0, offsets[vertices] = elements */
+    uint32_t *targets; /* elements values below vertices; NULL if wide is used */
+    uint64_t *wide;    /* the same, 8 bytes each; NULL if targets is used */
+    int32_t *weights;  /* elements values, or NULL */
+    bool symmetric;    /* known to hold the reverse of every element */
+};
+
+static inline uint64_t graph_target(const struct graph *graph, uint64_t i)
+{
+    return graph->targets ? graph->targets[i] : graph->wide[i];
+}
+
+static inline uint64_t graph_degree(const struct graph *graph, uint64_t v)
+{
+    return graph->offsets[v + 1] - graph->offsets[v];
+}
+
+void graph_release(struct graph *graph);
+
+/* The first vertex of the largest out-degree; 0 for a graph without vertices. */
+uint64_t graph_hub(const struct graph *graph);
+
+/* Check the invariants above; *err names the first vertex or element that breaks one. */
+int graph_check(const struct graph *graph, struct err *err);
+
+/* FNV-1a 64 over the little-endian bytes of the u64 offsets and of the u32 targets, from basis 1469598103934665603: a
+ * fingerprint. */
+uint64_t graph_hash_offsets(const struct graph *graph);
+uint64_t graph_hash_targets(const struct graph *graph);
+
+/* What text formats leave open; binary formats ignore all of it. */
+struct graph_options {
+    bool undirected; /* edge lists: store both directions of every line */
+    bool relabel;    /* edge lists: number the vertices by first appearance, so that ids may have holes */
+};
+
+/* A file format of graphs. */
+struct graph_format {
+    const char *name;    /* as for --from and --to: "bel" is trace/graph/graph_bel.c */
+    const char *suffix;  /* written files should end in it: ".bel" */
+    const char *summary; /* one line */
+    /* Whether `path` (its first n decompressed bytes are `head`; n is 0 where no such file exists) is of this format.
+     */
+    bool (*probe)(const char *path, const unsigned char *head, size_t n);
+    int (*read)(const char *path, const struct graph_options *options, struct graph *graph, struct err *err);
+    /* Write; path is what the user gave. NULL: this format is only read. Existing files are replaced. */
+    int (*write)(const char *path, const struct graph *graph, struct err *err);
+    /* Whether a file that write() would make exists already; NULL: `path` itself is looked at. */
+    bool (*exists)(const char *path);
+};
+
+extern const struct graph_format *const graph_formats[]; /* ends with NULL */
+
+const struct graph_format *graph_format_find(const char *name);
+
+/* The format whose suffix `path` ends in, or NULL. */
+const struct graph_format *graph_format_by_suffix(const char *path);
+
+/* Read a graph; the format is found by content unless `format` is given. options may be NULL. On failure *graph is
+ * empty and *err says what is wrong and where. */
+int graph_load(const char *path, const struct graph_format *format, const struct graph_options *options,
+               struct graph *graph, struct err *err);
+
+#endif

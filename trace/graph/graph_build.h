@@ -1,0 +1,39 @@
+/* graph_build: from a list of edges to a graph.
+ *
+ *     struct graph_builder b = {0};
+ *     graph_builder_add(&b, u, v, w, &err) ...
+ *     graph_builder_finish(&b, vertices, flags, &graph, &err);     (also releases the builder)
+ *
+ * Edges are kept at 8 or 16 bytes each until the end; the graph is built by counting, in two passes over them. */
+#ifndef TRACE_GRAPH_GRAPH_BUILD_H
+#define TRACE_GRAPH_GRAPH_BUILD_H
+
+#include "trace/graph/graph.h"
+
+enum graph_build_flags {
+    GRAPH_MIRROR = 1,     /* also store the reverse of every edge; of a self loop once */
+    GRAPH_DROP_LOOPS = 2, /* leave out u -> u */
+    GRAPH_SORT = 4,       /* sort each neighbour list by id (stable in order of addition where ids are equal) */
+    GRAPH_UNIQUE = 8,     /* with GRAPH_SORT: keep the first of equal neighbours */
+};
+
+struct graph_edge {
+    uint32_t from, to;
+};
+
+struct graph_builder {
+    struct graph_edge *edges;
+    int32_t *weights; /* NULL until the first weighted edge */
+    size_t count, cap, weight_cap;
+};
+
+/* Ids must be below 2^32 - 1. has_weight must be the same for every edge. */
+int graph_builder_add(struct graph_builder *builder, uint32_t from, uint32_t to, bool has_weight, int32_t weight,
+                      struct err *err);
+void graph_builder_release(struct graph_builder *builder);
+
+/* Build. vertices must exceed every id added. The builder is empty afterwards, also after a failure. */
+int graph_builder_finish(struct graph_builder *builder, uint64_t vertices, int flags, struct graph *graph,
+                         struct err *err);
+
+#endif

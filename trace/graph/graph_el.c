@@ -1,0 +1,256 @@
+#include "trace/graph/graph_el.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/graph/graph_build.h"
+#include "trace/graph/graph_text.h"
+#include "trace/import/source.h"
+#include "trace/store/output.h"
+
+/* Ids to dense numbers by first appearance: open addressing, at most three quarters full. */
+struct labels {
+    struct label {
+        uint64_t id;
+        uint32_t number; /* plus one; 0: free */
+    } * table;
+    size_t size; /* a power of two, or 0 */
+    uint64_t used;
+};
+
+static size_t slot_of(const struct labels *l, uint64_t id)
+{
+    size_t i = (size_t)(id * 0x9E3779B97F4A7C15ULL >> (64 - __builtin_ctzll(l->size))); /* all bits of an id count */
+    while (l->table[i].number && l->table[i].id != id)
+        i = (i + 1) & (l->size - 1);
+    return i;
+}
+
+static int labels_grow(struct labels *l, struct err *err)
+{
+    struct labels bigger = {.size = l->size ? l->size * 2 : 1024, .used = l->used};
+    bigger.table = mem_zalloc(bigger.size, sizeof *bigger.table, err);
+    if (!bigger.table)
+        return -1;
+    for (size_t i = 0; i < l->size; i++)
+        if (l->table[i].number)
+            bigger.table[slot_of(&bigger, l->table[i].id)] = l->table[i];
+    free(l->table);
+    *l = bigger;
+    return 0;
+}
+
+static int label_of(struct labels *l, uint64_t id, uint32_t *number, struct err *err)
+{
+    if (4 * (l->used + 1) > 3 * l->size && labels_grow(l, err))
+        return -1;
+    size_t i = slot_of(l, id);
+    if (!l->table[i].number) {
+        if (l->used >= UINT32_MAX - 2)
+            return err_set(err, "more than %u vertices", UINT32_MAX - 2);
+        l->table[i] = (struct label){id, (uint32_t)++l->used};
+    }
+    *number = l->table[i].number - 1;
+    return 0;
+}
+
+/* Whether the first line that is no comment has two or three numbers. */
+static bool probe_columns(const unsigned char *head, size_t n, int *columns)
+{
+    size_t lines = 0;
+    *columns = 0;
+    for (size_t at = 0; at < n && lines < 1;) {
+        size_t end = at;
+        while (end < n && head[end] != '\n')
+            end++;
+        if (end == n && lines)
+            break; /* the last line may be cut */
+        char line[256];
+        size_t length = end - at < sizeof line - 1 ? end - at : sizeof line - 1;
+        memcpy(line, head + at, length);
+        line[length] = 0;
+        if (length && line[length - 1] == '\r')
+            line[length - 1] = 0;
+        at = end + 1;
+        if (line[0] == '#' || line[0] == '%' || graph_line_done(line))
+            continue;
+        const char *p = line;
+        uint64_t id;
+        double weight;
+        if (!graph_take_u64(&p, &id) || !graph_take_u64(&p, &id))
+            return false;
+        *columns = graph_take_real(&p, &weight) ? 3 : 2;
+        lines++;
+    }
+    return lines > 0;
+}
+
+static bool ends_in(const char *path, const char *suffix)
+{
+    size_t n = strlen(path), m = strlen(suffix);
+    const char *at = n >= m ? strstr(path + n - (n < m + 4 ? n : m + 4), suffix) : NULL;
+    return at && (at[m] == 0 || at[m] == '.');
+}
+
+static bool probe_el(const char *path, const unsigned char *head, size_t n)
+{
+    int columns;
+    return probe_columns(head, n, &columns) && !(columns == 3 && ends_in(path, ".wel"));
+}
+
+static bool probe_wel(const char *path, const unsigned char *head, size_t n)
+{
+    (void)path;
+    int columns;
+    return probe_columns(head, n, &columns) && columns == 3;
+}
+
+struct el {
+    const struct graph_options *options;
+    bool weighted;
+    struct labels labels;
+    struct graph_builder builder;
+    uint64_t vertices; /* largest id + 1, without relabelling */
+};
+
+static int vertex(struct el *el, uint64_t id, uint32_t *v, struct err *err)
+{
+    if (el->options->relabel)
+        return label_of(&el->labels, id, v, err);
+    if (id >= UINT32_MAX - 1)
+        return err_set(err, "vertex id %" PRIu64 " is too large; expected below 2^32 - 2, or --relabel", id);
+    *v = (uint32_t)id;
+    if (id + 1 > el->vertices)
+        el->vertices = id + 1;
+    return 0;
+}
+
+/* What may follow an edge: a weight and a time (KONECT's four columns). */
+static bool only_numbers(const char *rest)
+{
+    double number;
+    for (int column = 3; column <= 4 && !graph_line_done(rest); column++)
+        if (!graph_take_real(&rest, &number))
+            return false;
+    return graph_line_done(rest);
+}
+
+static int parse_line(struct el *el, const char *line, struct err *err)
+{
+    const char *p = line;
+    uint64_t from, to;
+    int64_t weight = 0;
+    if (!graph_take_u64(&p, &from) || !graph_take_u64(&p, &to))
+        return err_set(err, "'%.60s' is no edge 'source target%s'", line, el->weighted ? " weight" : "");
+    if (el->weighted && (!graph_take_i64(&p, &weight) || weight > INT32_MAX || weight < INT32_MIN))
+        return err_set(err, "'%.60s' has no whole 32-bit weight in its third field", line);
+    if (!only_numbers(p))
+        return err_set(err, "'%.60s' has more than numbers, or more than four of them", line);
+    uint32_t u, v;
+    if (vertex(el, from, &u, err) || vertex(el, to, &v, err))
+        return -1;
+    return graph_builder_add(&el->builder, u, v, el->weighted, (int32_t)weight, err);
+}
+
+static int parse(struct source *source, struct el *el, struct graph *graph, struct err *err)
+{
+    char *line;
+    size_t length;
+    int rc;
+    while ((rc = source_line(source, &line, &length, err)) > 0) {
+        if (*line == '#' || *line == '%' || graph_line_done(line))
+            continue;
+        if (strlen(line) != length)
+            return err_set(err, "line %" PRIu64 " holds a zero byte", source_line_number(source));
+        if (parse_line(el, line, err))
+            return err_at(err, "line %" PRIu64, source_line_number(source));
+    }
+    if (rc < 0)
+        return -1;
+    uint64_t vertices = el->options->relabel ? el->labels.used : el->vertices;
+    /* A list may name one huge id: the offsets are 8 bytes for each vertex, whether it has edges or not. */
+    if (vertices > 64 * (el->builder.count + 1) && vertices > (1ULL << 24))
+        return err_set(err, "the largest id is %" PRIu64 " but there are only %zu edges; expected --relabel",
+                       vertices - 1, el->builder.count);
+    return graph_builder_finish(&el->builder, vertices, el->options->undirected ? GRAPH_MIRROR : 0, graph, err);
+}
+
+int graph_el_parse(struct source *source, bool weighted, const struct graph_options *options, struct graph *graph,
+                   struct err *err)
+{
+    struct el el = {.options = options, .weighted = weighted};
+    int rc = parse(source, &el, graph, err);
+    graph_builder_release(&el.builder);
+    free(el.labels.table);
+    return rc;
+}
+
+static int read_any(const char *path, bool weighted, const struct graph_options *options, struct graph *graph,
+                    struct err *err)
+{
+    struct source *source = source_open(path, err);
+    if (!source)
+        return -1;
+    int rc = graph_el_parse(source, weighted, options, graph, err);
+    source_close(source);
+    return rc ? err_at(err, "%s", path) : 0;
+}
+
+static int read_el(const char *path, const struct graph_options *options, struct graph *graph, struct err *err)
+{
+    return read_any(path, false, options, graph, err);
+}
+
+static int read_wel(const char *path, const struct graph_options *options, struct graph *graph, struct err *err)
+{
+    return read_any(path, true, options, graph, err);
+}
+
+static int write_any(const char *path, const struct graph *g, bool weighted, struct err *err)
+{
+    if (weighted && !g->weights)
+        return err_set(err, "%s: the graph has no weights; write a .el file", path);
+    struct output output;
+    if (output_open(&output, path, err))
+        return -1;
+    for (uint64_t v = 0; v < g->vertices; v++)
+        for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++) {
+            if (weighted)
+                (void)fprintf(output.file, "%" PRIu64 " %" PRIu64 " %" PRId32 "\n", v, graph_target(g, i),
+                              g->weights[i]);
+            else
+                (void)fprintf(output.file, "%" PRIu64 " %" PRIu64 "\n", v, graph_target(g, i));
+        }
+    return output_close(&output, 0, err);
+}
+
+static int write_el(const char *path, const struct graph *graph, struct err *err)
+{
+    return write_any(path, graph, false, err);
+}
+
+static int write_wel(const char *path, const struct graph *graph, struct err *err)
+{
+    return write_any(path, graph, true, err);
+}
+
+const struct graph_format graph_el = {
+    .name = "el",
+    .suffix = ".el",
+    .summary = "edge list: 'source target' a line (SNAP, KONECT and GAP's .el)",
+    .probe = probe_el,
+    .read = read_el,
+    .write = write_el,
+};
+
+const struct graph_format graph_wel = {
+    .name = "wel",
+    .suffix = ".wel",
+    .summary = "edge list with weights: 'source target weight' a line",
+    .probe = probe_wel,
+    .read = read_wel,
+    .write = write_wel,
+};

@@ -1,0 +1,49 @@
+/* Any bytes as any graph format: the first byte chooses, for .bel the second says where .col ends. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/graph/graph.h"
+#include "trace/graph/graph_bel.h"
+#include "trace/graph/graph_el.h"
+#include "trace/graph/graph_mtx.h"
+#include "trace/graph/graph_sg.h"
+#include "trace/import/source.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void fuzz_bel(const uint8_t *data, size_t size, struct graph *graph)
+{
+    size_t cut = size ? data[0] * (size - 1) / 255 : 0;
+    struct source *col = size ? source_from_memory(data + 1, cut, NULL) : NULL;
+    struct source *dst = col ? source_from_memory(data + 1 + cut, size - 1 - cut, NULL) : NULL;
+    if (dst)
+        (void)graph_bel_parse(col, dst, NULL, graph, NULL);
+    if (col)
+        source_close(col);
+    if (dst)
+        source_close(dst);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct graph graph = {0};
+    if (size == 0)
+        return 0;
+    const struct graph_options options = {.undirected = data[0] & 16, .relabel = data[0] & 32};
+    if (data[0] % 6 == 0) {
+        fuzz_bel(data + 1, size - 1, &graph);
+    } else {
+        struct source *source = source_from_memory(data + 1, size - 1, NULL);
+        if (!source)
+            return 0;
+        if (data[0] % 6 <= 2)
+            (void)graph_sg_parse(source, data[0] % 6 == 2, &graph, NULL);
+        else if (data[0] % 6 == 3)
+            (void)graph_mtx_parse(source, &graph, NULL);
+        else
+            (void)graph_el_parse(source, data[0] % 6 == 5, &options, &graph, NULL);
+        source_close(source);
+    }
+    graph_release(&graph);
+    return 0;
+}

@@ -1,0 +1,221 @@
+#include "trace/graph/graph_generate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/graph/graph_build.h"
+
+/* --- kron and urand --- */
+
+static int check_size(int scale, int64_t k, struct err *err)
+{
+    if (scale < 0 || scale > 31 || k < 1 || k > 1024)
+        return err_set(err, "scale %d and k %lld; expected scale 0 to 31 and k 1 to 1024", scale, (long long)k);
+    return 0;
+}
+
+/* Room for n edges. */
+static int reserve(struct graph_builder *b, uint64_t n, struct err *err)
+{
+    b->edges = mem_zalloc(n, sizeof *b->edges, err);
+    if (!b->edges)
+        return err_at(err, "a graph of %llu edges", (unsigned long long)n);
+    b->cap = b->count = n;
+    return 0;
+}
+
+static uint32_t *permutation(uint64_t n, uint64_t seed, struct err *err)
+{
+    uint32_t *perm = mem_zalloc(n, sizeof *perm, err);
+    if (!perm)
+        return NULL;
+    for (uint64_t i = 0; i < n; i++)
+        perm[i] = (uint32_t)i;
+    uint64_t s = graph_mix(seed);
+    for (uint64_t i = n - 1; i >= 1; i--) {
+        s = graph_mix(s);
+        uint64_t j = s % (i + 1);
+        uint32_t kept = perm[i];
+        perm[i] = perm[j];
+        perm[j] = kept;
+    }
+    return perm;
+}
+
+static struct graph_edge kron_edge(int scale, uint64_t seed, uint64_t j)
+{
+    uint32_t u = 0, v = 0;
+    uint64_t r = graph_mix(seed * 104729 + j);
+    for (int b = 0; b < scale; b++) {
+        r = graph_mix(r);
+        uint32_t p = (uint32_t)(r >> 32) % 100;
+        u <<= 1;
+        v <<= 1;
+        if (p >= 57 && p < 76)
+            v |= 1;
+        else if (p >= 76 && p < 95)
+            u |= 1;
+        else if (p >= 95) {
+            u |= 1;
+            v |= 1;
+        }
+    }
+    return (struct graph_edge){u, v};
+}
+
+enum { BUILD_SIMPLE = GRAPH_MIRROR | GRAPH_DROP_LOOPS | GRAPH_SORT | GRAPH_UNIQUE };
+
+int graph_kron(int scale, int64_t k, uint64_t seed, struct graph *graph, struct err *err)
+{
+    if (check_size(scale, k, err))
+        return -1;
+    uint64_t vertices = 1ULL << scale, edges = vertices * (uint64_t)k;
+    uint32_t *perm = permutation(vertices, seed, err);
+    struct graph_builder b = {0};
+    if (!perm || reserve(&b, edges, err)) {
+        free(perm);
+        return -1;
+    }
+#pragma omp parallel for schedule(static)
+    for (uint64_t j = 0; j < edges; j++) {
+        struct graph_edge e = kron_edge(scale, seed, j);
+        b.edges[j] = (struct graph_edge){perm[e.from], perm[e.to]};
+    }
+    free(perm);
+    return graph_builder_finish(&b, vertices, BUILD_SIMPLE, graph, err);
+}
+
+int graph_urand(int scale, int64_t k, uint64_t seed, struct graph *graph, struct err *err)
+{
+    if (check_size(scale, k, err))
+        return -1;
+    uint64_t vertices = 1ULL << scale, edges = vertices * (uint64_t)k;
+    struct graph_builder b = {0};
+    if (reserve(&b, edges, err))
+        return -1;
+#pragma omp parallel for schedule(static)
+    for (uint64_t j = 0; j < edges; j++)
+        b.edges[j] = (struct graph_edge){(uint32_t)(graph_mix(seed * 7919 + 2 * j) & (vertices - 1)),
+                                         (uint32_t)(graph_mix(seed * 7919 + 2 * j + 1) & (vertices - 1))};
+    return graph_builder_finish(&b, vertices, BUILD_SIMPLE, graph, err);
+}
+
+/* --- stand-ins by degree --- */
+
+static double unit(uint64_t x)
+{
+    return ((double)(x >> 11) + 0.5) * 0x1p-53;
+}
+
+/* Standard normal, by Box and Muller. */
+static double normal(uint64_t seed, uint64_t i)
+{
+    double a = unit(graph_mix(seed ^ graph_mix(2 * i))), b = unit(graph_mix(seed ^ graph_mix(2 * i + 1)));
+    return sqrt(-2 * log(a)) * cos(2 * 3.14159265358979323846 * b);
+}
+
+/* Degree of vertex v: log-normal with the wanted mean, rounded at random so that the mean holds, capped. */
+static uint64_t degree_of(const struct graph_degrees *d, uint64_t v)
+{
+    double mu = log(d->mean) - d->sigma * d->sigma / 2;
+    double x = exp(mu + d->sigma * normal(d->seed, v));
+    if (d->cap && x > (double)d->cap)
+        x = (double)d->cap;
+    if (x > 0x1p31)
+        x = 0x1p31;
+    uint64_t whole = (uint64_t)x;
+    return whole + (unit(graph_mix(d->seed * 31 + v)) < x - (double)whole);
+}
+
+/* Target i of vertex v. */
+static uint32_t target_of(const struct graph_degrees *d, uint64_t v, uint64_t i)
+{
+    uint64_t r = graph_mix(graph_mix(d->seed * 6364136223846793005ULL + v) + i);
+    uint64_t s = graph_mix(r);
+    if (unit(s) >= d->local)
+        return (uint32_t)(r % d->vertices);
+    uint64_t span = 2 * d->reach + 1 < d->vertices ? 2 * d->reach + 1 : d->vertices;
+    return (uint32_t)((v + d->vertices - span / 2 + r % span) % d->vertices);
+}
+
+static int directed(const struct graph_degrees *d, struct graph *g, struct err *err)
+{
+    g->vertices = d->vertices;
+    g->offsets = mem_zalloc(d->vertices + 1, sizeof *g->offsets, err);
+    if (!g->offsets)
+        return -1;
+    for (uint64_t v = 0; v < d->vertices; v++)
+        g->offsets[v + 1] = g->offsets[v] + degree_of(d, v);
+    g->elements = g->offsets[d->vertices];
+    g->targets = mem_zalloc(g->elements, sizeof *g->targets, err);
+    if (!g->targets)
+        return -1;
+#pragma omp parallel for schedule(static)
+    for (uint64_t v = 0; v < d->vertices; v++)
+        for (uint64_t i = 0; i < g->offsets[v + 1] - g->offsets[v]; i++)
+            g->targets[g->offsets[v] + i] = target_of(d, v, i);
+    return 0;
+}
+
+/* Stub matching: the stubs of all vertices, shuffled, are joined in pairs. */
+static int matched(const struct graph_degrees *d, struct graph *g, struct err *err)
+{
+    uint64_t stubs = 0;
+    for (uint64_t v = 0; v < d->vertices; v++)
+        stubs += degree_of(d, v);
+    uint32_t *ends = mem_zalloc(stubs, sizeof *ends, err);
+    struct graph_builder b = {0};
+    if (!ends || reserve(&b, stubs / 2, err)) {
+        free(ends);
+        return -1;
+    }
+    uint64_t at = 0, s = graph_mix(d->seed);
+    for (uint64_t v = 0; v < d->vertices; v++)
+        for (uint64_t n = degree_of(d, v); n > 0; n--)
+            ends[at++] = (uint32_t)v;
+    for (uint64_t i = stubs; i > 1; i--) {
+        s = graph_mix(s);
+        uint64_t j = s % i;
+        uint32_t kept = ends[i - 1];
+        ends[i - 1] = ends[j];
+        ends[j] = kept;
+    }
+    for (uint64_t j = 0; j < stubs / 2; j++)
+        b.edges[j] = (struct graph_edge){ends[2 * j], ends[2 * j + 1]};
+    free(ends);
+    return graph_builder_finish(&b, d->vertices, GRAPH_MIRROR | GRAPH_SORT, g, err);
+}
+
+int graph_from_degrees(const struct graph_degrees *d, struct graph *g, struct err *err)
+{
+    memset(g, 0, sizeof *g);
+    if (d->vertices < 1 || d->vertices > (1ULL << 31) || !(d->mean > 0) || !(d->sigma >= 0) || d->local < 0 ||
+        d->local > 1)
+        return err_set(err, "degrees need 1 to 2^31 vertices, a mean above 0, sigma from 0, local 0 to 1");
+    if (d->mean * (double)d->vertices > 0x1p38)
+        return err_set(err, "%.3g elements are too many", d->mean * (double)d->vertices);
+    int rc = d->mirror ? matched(d, g, err) : directed(d, g, err);
+    if (rc)
+        graph_release(g);
+    return rc;
+}
+
+int graph_add_weights(struct graph *g, int32_t lo, int32_t hi, uint64_t seed, struct err *err)
+{
+    if (lo > hi)
+        return err_set(err, "weights from %d to %d: the range is empty", lo, hi);
+    if (!g->weights)
+        g->weights = mem_zalloc(g->elements, sizeof *g->weights, err);
+    if (!g->weights)
+        return -1;
+    uint64_t span = (uint64_t)((int64_t)hi - lo) + 1;
+#pragma omp parallel for schedule(static)
+    for (uint64_t v = 0; v < g->vertices; v++)
+        for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++) {
+            uint64_t t = graph_target(g, i), a = v < t ? v : t, b = v < t ? t : v;
+            g->weights[i] = (int32_t)(lo + (int64_t)(graph_mix(graph_mix(seed + a) ^ (b << 1)) % span));
+        }
+    return 0;
+}

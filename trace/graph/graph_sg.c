@@ -1,0 +1,222 @@
+#include "trace/graph/graph_sg.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "trace/base/mem.h"
+#include "trace/graph/graph_values.h"
+#include "trace/import/source.h"
+#include "trace/store/output.h"
+
+enum { SG_HEAD = 17 };
+
+/* The header's numbers if the first bytes can be one: a flag of 0 or 1, counts that are not negative, offset 0 first.
+ */
+static bool sane_head(const unsigned char *head, size_t n, uint64_t *elements, uint64_t *vertices)
+{
+    uint64_t first = 0;
+    if (n < SG_HEAD + 8 || head[0] > 1)
+        return false;
+    memcpy(elements, head + 1, 8);
+    memcpy(vertices, head + 9, 8);
+    memcpy(&first, head + SG_HEAD, 8);
+    return first == 0 && *elements <= (UINT64_MAX >> 8) && *vertices <= (1ULL << 31);
+}
+
+static bool ends_in(const char *path, const char *suffix)
+{
+    static const char *const packings[] = {"", ".xz", ".gz", ".zst"};
+    size_t n = strlen(path);
+    for (size_t i = 0; i < 4; i++) {
+        size_t m = strlen(suffix), p = strlen(packings[i]);
+        if (n > m + p && memcmp(path + n - m - p, suffix, m) == 0 && strcmp(path + n - p, packings[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* By size where the file is not packed, else by name. */
+static bool probe_width(const char *path, const unsigned char *head, size_t n, uint64_t width, const char *suffix)
+{
+    uint64_t elements, vertices;
+    if (!sane_head(head, n, &elements, &vertices))
+        return false;
+    struct stat st;
+    uint64_t sides = 1ULL + head[0], size = SG_HEAD + sides * ((vertices + 1) * 8 + elements * width);
+    if (stat(path, &st) == 0 && (uint64_t)st.st_size == size)
+        return true;
+    return ends_in(path, suffix);
+}
+
+static bool probe_sg(const char *path, const unsigned char *head, size_t n)
+{
+    return probe_width(path, head, n, 4, ".sg");
+}
+
+static bool probe_wsg(const char *path, const unsigned char *head, size_t n)
+{
+    return probe_width(path, head, n, 8, ".wsg");
+}
+
+/* One direction: offsets and elements. */
+static int parse_side(struct source *source, bool weighted, struct graph *g, struct err *err)
+{
+    if (graph_read_offsets(source, g->vertices + 1, &g->offsets, "offsets", err))
+        return -1;
+    if (graph_read_targets(source, g->elements, 4, weighted, g, err))
+        return -1;
+    return graph_check(g, err);
+}
+
+int graph_sg_parse(struct source *source, bool weighted, struct graph *g, struct err *err)
+{
+    unsigned char head[SG_HEAD];
+    if (graph_read_bytes(source, head, sizeof head, "the header", err))
+        return -1;
+    if (head[0] > 1)
+        return err_set(err, "byte 0 is %u; expected 0 (undirected) or 1 (directed)", head[0]);
+    memcpy(&g->elements, head + 1, 8);
+    memcpy(&g->vertices, head + 9, 8);
+    if (g->vertices > (1ULL << 31) || g->elements > (UINT64_MAX >> 8))
+        return err_set(err, "the header says %llu vertices and %llu elements; ids are 32-bit",
+                       (unsigned long long)g->vertices, (unsigned long long)g->elements);
+    g->symmetric = head[0] == 0;
+    if (parse_side(source, weighted, g, err))
+        return -1;
+    if (head[0]) {
+        struct graph incoming = {.vertices = g->vertices, .elements = g->elements};
+        int rc = parse_side(source, weighted, &incoming, err);
+        graph_release(&incoming);
+        if (rc)
+            return err_at(err, "incoming edges");
+    }
+    return graph_read_end(source, err);
+}
+
+static int read_any(const char *path, bool weighted, struct graph *graph, struct err *err)
+{
+    struct source *source = source_open(path, err);
+    if (!source)
+        return -1;
+    int rc = graph_sg_parse(source, weighted, graph, err);
+    source_close(source);
+    return rc ? err_at(err, "%s", path) : 0;
+}
+
+static int read_sg(const char *path, const struct graph_options *options, struct graph *graph, struct err *err)
+{
+    (void)options;
+    return read_any(path, false, graph, err);
+}
+
+static int read_wsg(const char *path, const struct graph_options *options, struct graph *graph, struct err *err)
+{
+    (void)options;
+    return read_any(path, true, graph, err);
+}
+
+/* The graph of the reversed edges, which a directed file also holds. */
+static int transpose(const struct graph *g, struct graph *t, struct err *err)
+{
+    *t = (struct graph){.vertices = g->vertices, .elements = g->elements};
+    t->offsets = mem_zalloc(g->vertices + 1, sizeof *t->offsets, err);
+    t->targets = mem_zalloc(g->elements, sizeof *t->targets, err);
+    uint64_t *cursor = mem_zalloc(g->vertices + 1, sizeof *cursor, err);
+    if (g->weights)
+        t->weights = mem_zalloc(g->elements, sizeof *t->weights, err);
+    if (!t->offsets || !t->targets || !cursor || (g->weights && !t->weights)) {
+        free(cursor);
+        return -1;
+    }
+    for (uint64_t i = 0; i < g->elements; i++)
+        t->offsets[g->targets[i] + 1ULL]++;
+    for (uint64_t v = 0; v < g->vertices; v++)
+        t->offsets[v + 1] += t->offsets[v];
+    memcpy(cursor, t->offsets, (g->vertices + 1) * sizeof *cursor);
+    for (uint64_t v = 0; v < g->vertices; v++)
+        for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++) {
+            uint64_t at = cursor[g->targets[i]]++;
+            t->targets[at] = (uint32_t)v;
+            if (g->weights)
+                t->weights[at] = g->weights[i];
+        }
+    free(cursor);
+    return 0;
+}
+
+static int write_side(FILE *file, const char *path, const struct graph *g, bool weighted, struct err *err)
+{
+    if (graph_write_bytes(file, path, g->offsets, (g->vertices + 1) * 8, err))
+        return -1;
+    if (!weighted)
+        return graph_write_bytes(file, path, g->targets, g->elements * 4, err);
+    uint32_t pairs[2 * 4096];
+    for (uint64_t at = 0; at < g->elements; at += 4096) {
+        uint64_t n = g->elements - at < 4096 ? g->elements - at : 4096;
+        for (uint64_t i = 0; i < n; i++) {
+            pairs[2 * i] = g->targets[at + i];
+            pairs[2 * i + 1] = (uint32_t)g->weights[at + i];
+        }
+        if (graph_write_bytes(file, path, pairs, n * 8, err))
+            return -1;
+    }
+    return 0;
+}
+
+static int write_any(const char *path, const struct graph *g, bool weighted, struct err *err)
+{
+    if (g->wide || g->vertices > INT32_MAX)
+        return err_set(err, "%s: GAP files have 32-bit ids; the graph has %llu vertices", path,
+                       (unsigned long long)g->vertices);
+    if (weighted && !g->weights)
+        return err_set(err, "%s: the graph has no weights; write a .sg file", path);
+    struct graph reversed = {0};
+    if (!g->symmetric && transpose(g, &reversed, err)) {
+        graph_release(&reversed);
+        return -1;
+    }
+    struct output output = {0};
+    int rc = output_open(&output, path, err);
+    unsigned char head[SG_HEAD] = {!g->symmetric};
+    memcpy(head + 1, &g->elements, 8);
+    memcpy(head + 9, &g->vertices, 8);
+    if (!rc)
+        rc = output_close(&output,
+                          graph_write_bytes(output.file, path, head, sizeof head, err) ||
+                                  write_side(output.file, path, g, weighted, err) ||
+                                  (!g->symmetric && write_side(output.file, path, &reversed, weighted, err))
+                              ? -1
+                              : 0,
+                          err);
+    graph_release(&reversed);
+    return rc;
+}
+
+static int write_sg(const char *path, const struct graph *graph, struct err *err)
+{
+    return write_any(path, graph, false, err);
+}
+
+static int write_wsg(const char *path, const struct graph *graph, struct err *err)
+{
+    return write_any(path, graph, true, err);
+}
+
+const struct graph_format graph_sg = {
+    .name = "sg",
+    .suffix = ".sg",
+    .summary = "GAP Benchmark serialised graph",
+    .probe = probe_sg,
+    .read = read_sg,
+    .write = write_sg,
+};
+
+const struct graph_format graph_wsg = {
+    .name = "wsg",
+    .suffix = ".wsg",
+    .summary = "GAP Benchmark serialised graph with weights",
+    .probe = probe_wsg,
+    .read = read_wsg,
+    .write = write_wsg,
+};

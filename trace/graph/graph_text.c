@@ -1,0 +1,73 @@
+#include "trace/graph/graph_text.h"
+
+#include <string.h>
+
+#include "trace/base/units.h"
+
+static bool blank(char c)
+{
+    return c == ' ' || c == '\t' || c == ',' || c == ';';
+}
+
+bool graph_line_done(const char *p)
+{
+    while (blank(*p))
+        p++;
+    return *p == 0;
+}
+
+bool graph_take_u64(const char **p, uint64_t *value)
+{
+    const char *s = *p;
+    while (blank(*s))
+        s++;
+    if (*s < '0' || *s > '9')
+        return false;
+    uint64_t v = 0;
+    for (; *s >= '0' && *s <= '9'; s++) {
+        uint64_t digit = (uint64_t)(*s - '0');
+        if (v > (UINT64_MAX - digit) / 10)
+            return false;
+        v = v * 10 + digit;
+    }
+    if (*s && !blank(*s))
+        return false;
+    *p = s;
+    *value = v;
+    return true;
+}
+
+bool graph_take_i64(const char **p, int64_t *value)
+{
+    const char *s = *p;
+    while (blank(*s))
+        s++;
+    bool negative = *s == '-';
+    if (*s == '-' || *s == '+')
+        s++;
+    uint64_t v;
+    if (*s < '0' || *s > '9' || !graph_take_u64(&s, &v) || v > INT64_MAX)
+        return false;
+    *value = negative ? -(int64_t)v : (int64_t)v;
+    *p = s;
+    return true;
+}
+
+bool graph_take_real(const char **p, double *value)
+{
+    const char *s = *p;
+    while (blank(*s))
+        s++;
+    char word[64];
+    size_t n = 0;
+    while (s[n] && !blank(s[n]))
+        n++;
+    if (n == 0 || n >= sizeof word)
+        return false;
+    memcpy(word, s, n);
+    word[n] = 0;
+    if (units_parse_real(word, value, NULL))
+        return false;
+    *p = s + n;
+    return true;
+}

@@ -1,0 +1,21 @@
+/* graph_text: numbers in lines of text graph formats. */
+#ifndef TRACE_GRAPH_GRAPH_TEXT_H
+#define TRACE_GRAPH_GRAPH_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Take an unsigned decimal number at *p (blanks before it are skipped); it must end at a blank or the line's end.
+ * Moves *p past it. False if there is none or it exceeds 2^64 - 1. */
+bool graph_take_u64(const char **p, uint64_t *value);
+
+/* The same, signed and 64-bit. */
+bool graph_take_i64(const char **p, int64_t *value);
+
+/* A real number, locale-free, finite. */
+bool graph_take_real(const char **p, double *value);
+
+/* Whether only blanks are left. */
+bool graph_line_done(const char *p);
+
+#endif

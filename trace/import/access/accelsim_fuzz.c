@@ -1,0 +1,10 @@
+/* Any bytes as an Accel-Sim list or kernel trace: a trace or an error, never a crash. */
+#include "trace/import/access/accelsim.h"
+
+#include "trace/import/fuzzing.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    fuzzing_read(&read_accelsim, "/nowhere/fuzz", NULL, data, n);
+    return 0;
+}

@@ -1,0 +1,10 @@
+/* Any bytes as format dram-csv: a trace or an error, never a crash. */
+#include "trace/import/dram/dram_csv.h"
+
+#include "trace/import/fuzzing.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    fuzzing_read(&read_dram_csv, "/nowhere/fuzz", NULL, data, n);
+    return 0;
+}

@@ -1,0 +1,10 @@
+/* Any bytes as format dramsim3: a trace or an error, never a crash. */
+#include "trace/import/dram/dramsim3.h"
+
+#include "trace/import/fuzzing.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    fuzzing_read(&read_dramsim3, "/nowhere/fuzz", NULL, data, n);
+    return 0;
+}

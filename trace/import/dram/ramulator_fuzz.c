@@ -1,0 +1,10 @@
+/* Any bytes as format ramulator: a trace or an error, never a crash. */
+#include "trace/import/dram/ramulator.h"
+
+#include "trace/import/fuzzing.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    fuzzing_read(&read_ramulator, "/nowhere/fuzz", NULL, data, n);
+    return 0;
+}

@@ -1,0 +1,377 @@
+#include "trace/import/own/csv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/import/field.h"
+
+enum column {
+    COLUMN_KIND,
+    COLUMN_TIME_NS,
+    COLUMN_TIME_CYCLES,
+    COLUMN_DUR_NS,
+    COLUMN_DUR_CYCLES,
+    COLUMN_ADDR,
+    COLUMN_BYTES,
+    COLUMN_FLAGS,
+    COLUMN_ID,
+    COLUMN_GROUP,
+    COLUMN_NAME,
+    COLUMN_EXTRA, /* COLUMN_EXTRA + i is extra column i */
+    COLUMNS = COLUMN_EXTRA + STORE_EXTRAS
+};
+
+static const char *const column_names[COLUMN_EXTRA] = {
+    "kind", "time_ns", "time_cycles", "dur_ns", "dur_cycles", "addr", "bytes", "flags", "id", "group", "name"};
+#define COLUMN_LIST "kind, time_ns or time_cycles, dur_ns or dur_cycles, addr, bytes, flags, id, group, name, extra:X"
+
+struct csv_options {
+    const char *stream, *clock, *addr_layout;
+    int64_t clock_hz;
+};
+
+static const struct param options[] = {
+    PARAM_TEXT_ROW(csv_options, stream, NULL, "name of the stream (default: from the first record's kind)"),
+    PARAM_TEXT_ROW(csv_options, clock, NULL, "name of the clock of time_cycles: core, dram"),
+    PARAM_INT_ROW(csv_options, clock_hz, "Hz", 0, 1e12, 0, "frequency of that clock, 0 if unknown"),
+    PARAM_TEXT_ROW(csv_options, addr_layout, NULL, "addresses are packed DRAM fields: 'ch:5 bank:4 row:14 col:6'"),
+    {0}};
+
+struct reading {
+    struct reader_context *context;
+    struct source *source;
+    struct csv_options options;
+    enum column columns[COLUMNS]; /* by position in the line */
+    size_t column_count, extra_count;
+    bool has[COLUMNS];
+    enum record_kind kind; /* of the last row */
+    struct stream stream;
+    int index; /* of the stream; -1 before the first record */
+    size_t n;
+    struct record records[STORE_BATCH];
+    int64_t extra[STORE_EXTRAS][STORE_BATCH];
+    int64_t packed[STORE_EXTRAS * STORE_BATCH];
+};
+
+const char *csv_stream_name(enum record_kind kind)
+{
+    switch (kind) {
+    case RECORD_TLP:
+        return "tlp";
+    case RECORD_ACCESS:
+        return "accesses";
+    case RECORD_TOUCH:
+        return "touches";
+    case RECORD_SCAN:
+        return "scans";
+    case RECORD_DRAM_READ:
+    case RECORD_DRAM_WRITE:
+    case RECORD_DRAM_WRITEBACK:
+    case RECORD_PIM:
+        return "requests";
+    default:
+        return "uvm";
+    }
+}
+
+static unsigned long long line_of(const struct reading *g)
+{
+    return (unsigned long long)source_line_number(g->source);
+}
+
+/* --- fields, in place --- */
+
+/* The next field of a line that may be quoted; quotes are taken off in the line itself. Returns 1, 0 after the last
+ * field, -1 if a quote is not closed. */
+static int next_field(char **cursor, struct field *field)
+{
+    char *p = *cursor;
+    if (!p)
+        return 0;
+    if (*p != '"') {
+        const char *c = p;
+        (void)field_next(&c, field);
+        *cursor = c ? p + (c - p) : NULL;
+        return 1;
+    }
+    char *out = ++p;
+    field->text = out;
+    for (;; p++) {
+        if (*p == 0)
+            return -1;
+        if (*p == '"' && *++p != '"')
+            break;
+        *out++ = *p;
+    }
+    field->length = (size_t)(out - field->text);
+    if (*p != ',' && *p != 0)
+        return -1;
+    *cursor = *p ? p + 1 : NULL;
+    return 1;
+}
+
+/* --- the header row --- */
+
+static int header_extra(struct reading *g, const struct field *f, struct err *err)
+{
+    size_t n = f->length - 6;
+    if (g->extra_count == STORE_EXTRAS)
+        return err_set(err, "line %llu: more than %d extra columns", line_of(g), STORE_EXTRAS);
+    if (n == 0 || n >= sizeof g->stream.extra[0])
+        return err_set(err, "line %llu: extra column '%.*s' needs a name of 1 to 31 bytes", line_of(g), (int)f->length,
+                       f->text);
+    memcpy(g->stream.extra[g->extra_count], f->text + 6, n);
+    g->columns[g->column_count++] = (enum column)(COLUMN_EXTRA + g->extra_count++);
+    return 0;
+}
+
+static int header_column(struct reading *g, const struct field *f, struct err *err)
+{
+    if (g->column_count == COLUMNS)
+        return err_set(err, "line %llu: more than %d columns", line_of(g), COLUMNS);
+    if (f->length > 6 && memcmp(f->text, "extra:", 6) == 0)
+        return header_extra(g, f, err);
+    for (int c = 0; c < COLUMN_EXTRA; c++)
+        if (field_is(f, column_names[c])) {
+            if (g->has[c])
+                return err_set(err, "line %llu: column %s appears twice", line_of(g), column_names[c]);
+            g->has[c] = true;
+            g->columns[g->column_count++] = (enum column)c;
+            return 0;
+        }
+    if (field_is(f, "time") || field_is(f, "dur"))
+        return err_set(err, "line %llu: column '%.*s' has no unit; expected %.*s_ns or %.*s_cycles", line_of(g),
+                       (int)f->length, f->text, (int)f->length, f->text, (int)f->length, f->text);
+    return err_set(err, "line %llu: unknown column '%.*s'; expected %s", line_of(g),
+                   f->length < 40 ? (int)f->length : 40, f->text, COLUMN_LIST);
+}
+
+static int take_header(struct reading *g, char *line, struct err *err)
+{
+    struct field f;
+    int rc;
+    char *cursor = line;
+    while ((rc = next_field(&cursor, &f)) > 0)
+        if (header_column(g, &f, err))
+            return -1;
+    if (rc < 0)
+        return err_set(err, "line %llu: a quote is not closed", line_of(g));
+    if (!g->has[COLUMN_KIND])
+        return err_set(err, "line %llu: no column 'kind'; the header row names the columns: %s", line_of(g),
+                       COLUMN_LIST);
+    bool ns = g->has[COLUMN_TIME_NS], cycles = g->has[COLUMN_TIME_CYCLES];
+    if ((ns && cycles) || (g->has[COLUMN_DUR_NS] && !ns) || (g->has[COLUMN_DUR_CYCLES] && !cycles))
+        return err_set(err, "line %llu: time and duration have different units, or a duration has no time", line_of(g));
+    g->stream.unit = ns ? TIME_NS : cycles ? TIME_CYCLES : TIME_NONE;
+    return 0;
+}
+
+/* --- records --- */
+
+static int open_stream(struct reading *g, enum record_kind first, struct err *err)
+{
+    const struct csv_options *o = &g->options;
+    struct stream *s = &g->stream;
+    (void)snprintf(s->name, sizeof s->name, "%s", o->stream ? o->stream : csv_stream_name(first));
+    if (s->unit == TIME_CYCLES) {
+        (void)snprintf(s->clock, sizeof s->clock, "%s", o->clock ? o->clock : "core");
+        s->clock_hz = o->clock_hz;
+    }
+    if (o->addr_layout) {
+        s->space = ADDR_DRAM_PACKED;
+        (void)snprintf(s->addr_layout, sizeof s->addr_layout, "%s", o->addr_layout);
+    }
+    return reader_stream(g->context, s, &g->index, err);
+}
+
+static int flush(struct reading *g, struct err *err)
+{
+    if (g->n == 0)
+        return 0;
+    for (size_t c = 0; c < g->extra_count; c++)
+        memcpy(g->packed + c * g->n, g->extra[c], g->n * sizeof(int64_t));
+    int rc = store_append(g->context->store, g->index, g->records, g->extra_count ? g->packed : NULL, g->n, err);
+    g->n = 0;
+    return rc;
+}
+
+static int bad_value(const struct reading *g, size_t position, const struct field *f, const char *expected,
+                     struct err *err)
+{
+    enum column c = g->columns[position];
+    return err_set(err, "line %llu, column %s: '%.*s'; expected %s", line_of(g),
+                   c < COLUMN_EXTRA ? column_names[c] : g->stream.extra[c - COLUMN_EXTRA],
+                   f->length < 60 ? (int)f->length : 60, f->text, expected);
+}
+
+static int set_kind(struct reading *g, const struct field *f, struct record *r)
+{
+    char name[32];
+    if (!field_is(f, record_kinds[g->kind].name)) { /* mostly as in the row before */
+        if (f->length >= sizeof name)
+            return -1;
+        memcpy(name, f->text, f->length);
+        name[f->length] = 0;
+        g->kind = record_kind_find(name);
+    }
+    r->kind = g->kind;
+    return r->kind == RECORD_NONE ? -1 : 0;
+}
+
+/* Store one field; the error text of a bad one, or NULL. */
+static const char *set_field(struct reading *g, enum column c, const struct field *f, struct record *r)
+{
+    static const char number[] = "a whole number, decimal or 0x hexadecimal";
+    uint64_t u = 0;
+    if (c == COLUMN_KIND)
+        return set_kind(g, f, r) ? "a record kind such as MIGRATE_H2D (docs/trace-format.md lists them)" : NULL;
+    if (c == COLUMN_NAME || f->length == 0)
+        return NULL;
+    if (c >= COLUMN_EXTRA)
+        return field_signed(f, &g->extra[c - COLUMN_EXTRA][g->n]) ? NULL : number;
+    if (c == COLUMN_TIME_NS || c == COLUMN_TIME_CYCLES)
+        return field_signed(f, &r->time) ? NULL : number;
+    if (c == COLUMN_ID && f->text[0] == '-')
+        return field_signed(f, (int64_t *)&r->id) ? NULL : number;
+    if (!field_unsigned(f, &u))
+        return number;
+    bool narrow = c == COLUMN_FLAGS || c == COLUMN_GROUP;
+    bool duration = c == COLUMN_DUR_NS || c == COLUMN_DUR_CYCLES;
+    if ((narrow && u > UINT32_MAX) || (duration && u > INT64_MAX))
+        return narrow ? "0 to 4294967295" : "0 to 9223372036854775807";
+    if (duration)
+        r->duration = (int64_t)u;
+    else if (c == COLUMN_ADDR)
+        r->addr = u;
+    else if (c == COLUMN_BYTES)
+        r->bytes = u;
+    else if (c == COLUMN_ID)
+        r->id = u;
+    else if (c == COLUMN_FLAGS)
+        r->flags = (uint32_t)u;
+    else
+        r->group = (uint32_t)u;
+    return NULL;
+}
+
+static int add_kernel(struct reading *g, const struct field *name, struct record *r, struct err *err)
+{
+    char *text = mem_strndup(name->text ? name->text : "", name->length, err);
+    if (!text)
+        return -1;
+    int64_t id;
+    int rc = reader_kernel(g->context, text, g->stream.unit == TIME_NS ? r->time : INT64_MIN, r->duration, &id, err);
+    free(text);
+    r->id = (uint64_t)id;
+    if (!g->has[COLUMN_GROUP])
+        r->group = (uint32_t)id;
+    return rc;
+}
+
+static int take_line(struct reading *g, char *line, size_t length, struct err *err)
+{
+    if (memchr(line, 0, length))
+        return err_set(err, "line %llu: a zero byte in the text", line_of(g));
+    struct record r = {0};
+    struct field f, name = {NULL, 0};
+    size_t position = 0;
+    int rc;
+    char *cursor = line;
+    for (size_t c = 0; c < g->extra_count; c++)
+        g->extra[c][g->n] = 0;
+    while ((rc = next_field(&cursor, &f)) > 0 && position < g->column_count) {
+        const char *expected = set_field(g, g->columns[position], &f, &r);
+        if (expected)
+            return bad_value(g, position, &f, expected, err);
+        if (g->columns[position++] == COLUMN_NAME)
+            name = f;
+    }
+    if (rc != 0 || position != g->column_count)
+        return err_set(err, "line %llu: %s; the header row names %zu columns", line_of(g),
+                       rc < 0   ? "a quote is not closed"
+                       : rc > 0 ? "more fields than columns"
+                                : "fewer fields than columns",
+                       g->column_count);
+    if (g->index < 0 && open_stream(g, (enum record_kind)r.kind, err))
+        return -1;
+    if (r.kind == RECORD_KERNEL && add_kernel(g, &name, &r, err))
+        return -1;
+    g->records[g->n++] = r;
+    return g->n == STORE_BATCH ? flush(g, err) : 0;
+}
+
+static int read_lines(struct reading *g, struct err *err)
+{
+    char *line;
+    size_t length;
+    int more;
+    bool header = false;
+    while ((more = source_line(g->source, &line, &length, err)) > 0) {
+        if (line_of(g) == 1 && length >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0) {
+            line += 3; /* a byte order mark */
+            length -= 3;
+        }
+        if (length == 0 || line[0] == '#')
+            continue;
+        if (header ? take_line(g, line, length, err) : take_header(g, line, err))
+            return -1;
+        header = true;
+    }
+    if (more == 0 && !header)
+        return err_set(err, "byte 0: no header row; expected %s", COLUMN_LIST);
+    return more;
+}
+
+static int read_all(struct reader_context *context, struct source *source, struct err *err)
+{
+    struct reading *g = mem_zalloc(1, sizeof *g, err);
+    if (!g)
+        return -1;
+    g->context = context;
+    g->source = source;
+    g->index = -1;
+    if (context->options)
+        g->options = *(const struct csv_options *)context->options;
+    int rc = read_lines(g, err);
+    struct err ignored;
+    if (flush(g, rc ? &ignored : err))
+        rc = -1;
+    free(g);
+    return rc;
+}
+
+/* Sure when the first row that is no comment names a column "kind". */
+static enum probe probe(const char *path, const unsigned char *head, size_t n)
+{
+    (void)path;
+    const char *p = (const char *)head, *end = p + n;
+    if (n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+        p += 3;
+    while (p < end && (*p == '#' || *p == '\n' || *p == '\r')) {
+        const char *nl = memchr(p, '\n', (size_t)(end - p));
+        p = nl ? nl + 1 : end;
+    }
+    while (p < end) {
+        const char *start = p;
+        while (p < end && *p != ',' && *p != '\n' && *p != '\r')
+            p++;
+        if (p - start == 4 && memcmp(start, "kind", 4) == 0)
+            return PROBE_YES;
+        if (p == end || *p != ',')
+            return PROBE_NO;
+        p++;
+    }
+    return PROBE_NO;
+}
+
+const struct reader read_csv = {
+    .name = "csv",
+    .summary = "our plain form: a header row naming kind, time_ns, dur_ns, addr, bytes, flags, id, group, name",
+    .options = options,
+    .options_size = sizeof(struct csv_options),
+    .probe = probe,
+    .read = read_all,
+};

@@ -1,0 +1,255 @@
+#include "trace/import/pcie/capture.h"
+
+#include <arpa/inet.h>
+#include <pcap/pcap.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+
+enum framing { FRAMING_NETTLP, FRAMING_RAW, FRAMING_AGILENT };
+
+/* The Agilent record header, and what surrounds a TLP on the link. */
+enum {
+    AGILENT_HEADER = 20,
+    AGILENT_FLAGS_AT = 16,
+    AGILENT_UPSTREAM = 0x10,
+    LINK_STP = 0xfb,
+    LINK_FRONT = 3,
+    LINK_BACK = 5
+};
+
+/* How long a live packet may be late before it is stored out of order. */
+#define LIVE_SLACK_NS 100000000
+/* How often a live source looks whether it shall stop. */
+enum { WAKE_MS = 100 };
+
+void capture_init(struct capture *c, const struct capture_options *options, struct tlp_sink *sink)
+{
+    memset(c, 0, sizeof *c);
+    c->options = *options;
+    c->sink = sink;
+}
+
+int capture_link(struct capture *c, int dlt, struct err *err)
+{
+    c->framing = FRAMING_NETTLP;
+    if (c->options.tlp_offset >= 0) {
+        c->framing = FRAMING_RAW;
+        return 0;
+    }
+    switch (dlt) {
+    case DLT_EN10MB:
+        c->link = NETTLP_LINK_ETHERNET;
+        return 0;
+    case DLT_LINUX_SLL:
+        c->link = NETTLP_LINK_COOKED;
+        return 0;
+    case DLT_LINUX_SLL2:
+        c->link = NETTLP_LINK_COOKED2;
+        return 0;
+    case DLT_RAW:
+    case DLT_IPV4:
+        c->link = NETTLP_LINK_IP;
+        return 0;
+    case DLT_USER11:
+        c->framing = FRAMING_AGILENT;
+        return 0;
+    default:
+        break;
+    }
+    const char *name = pcap_datalink_val_to_name(dlt);
+    return err_set(err,
+                   "link type %d (%s) is not Ethernet, Linux cooked, IPv4 or an Agilent analyser's; where each packet "
+                   "holds a TLP at byte K, give --tlp-offset K",
+                   dlt, name ? name : "unknown");
+}
+
+static bool is_damage(enum nettlp_verdict verdict)
+{
+    return verdict == NETTLP_MALFORMED || verdict == NETTLP_SHORT || verdict == NETTLP_TRUNCATED_HEADER ||
+           verdict == NETTLP_BAD_DATAGRAM;
+}
+
+static int skip(struct capture *c, enum nettlp_verdict verdict, const char *why, struct err *err)
+{
+    c->skipped[verdict]++;
+    if (c->options.strict && is_damage(verdict))
+        return err_set(err, "packet %llu: %s%s%s", (unsigned long long)c->packets, nettlp_reason(verdict),
+                       why ? ": " : "", why ? why : "");
+    return 0;
+}
+
+/* Decode the TLP in `kept` bytes of `bytes` announced, and hold it against them. */
+static enum nettlp_verdict decode(struct capture *c, const unsigned char *data, size_t kept, size_t bytes, bool slack,
+                                  struct tlp *tlp, const char **why)
+{
+    enum tlp_verdict v = tlp_decode(data, kept < bytes ? kept : bytes, tlp, why);
+    if (v == TLP_CUT) {
+        if (kept < bytes)
+            return NETTLP_TRUNCATED_HEADER;
+        v = TLP_MALFORMED;
+    }
+    if (v == TLP_OK)
+        v = tlp_check(tlp, bytes, slack, why);
+    if (v == TLP_OK)
+        return NETTLP_TLP;
+    tlp_sink_defect(c->sink, tlp->type, *why);
+    return NETTLP_MALFORMED;
+}
+
+static int keep(struct capture *c, const struct tlp *tlp, struct tlp_item *item, struct err *err)
+{
+    tlp_to_record(tlp, &item->record);
+    item->packet = c->packets;
+    item->reply = (uint16_t)tlp_reply_bytes(tlp);
+    item->wire = (uint16_t)tlp_wire_bytes(tlp);
+    return tlp_sink_add(c->sink, item, err);
+}
+
+/* The direction of a flow's packets is their source address. */
+static uint16_t direction_of(struct capture *c, uint32_t flow, uint32_t source)
+{
+    if (!c->flow_direction[flow]) {
+        struct in_addr a = {htonl(source)};
+        char text[INET_ADDRSTRLEN];
+        const char *name = inet_ntop(AF_INET, &a, text, sizeof text);
+        c->flow_direction[flow] = (uint16_t)(tlp_sink_direction(c->sink, name) + 1);
+    }
+    return (uint16_t)(c->flow_direction[flow] - 1);
+}
+
+static int take_nettlp(struct capture *c, int64_t time_ns, const unsigned char *data, size_t kept, size_t wire,
+                       struct err *err)
+{
+    struct nettlp_frame frame;
+    struct tlp tlp;
+    const char *why = NULL;
+    enum nettlp_verdict v = nettlp_frame_parse(c->link, &c->options.filter, data, kept, wire, &frame);
+    if (v != NETTLP_TLP)
+        return skip(c, v, NULL, err);
+    uint32_t number = tlp_flows_find(tlp_sink_flows(c->sink), frame.source, frame.destination, frame.vlan);
+    struct tlp_flow *flow = tlp_flows_at(tlp_sink_flows(c->sink), number);
+    int64_t adapter_ns = tlp_flow_packet(flow, frame.sequence, frame.stamp, time_ns);
+    v = decode(c, data + frame.tlp_offset, kept - frame.tlp_offset, frame.tlp_bytes, false, &tlp, &why);
+    if (v == NETTLP_TRUNCATED_HEADER && wire < frame.frame_bytes)
+        v = NETTLP_SHORT;
+    if (v == NETTLP_TLP && wire < frame.frame_bytes)
+        v = NETTLP_SHORT;
+    if (v != NETTLP_TLP)
+        return skip(c, v, why, err);
+    struct tlp_item item = {
+        .record = {.time = c->options.clock == CAPTURE_CLOCK_ADAPTER ? adapter_ns : time_ns, .group = number},
+        .ticks = frame.stamp,
+        .side = tlp_is_completion(tlp.type) ? frame.destination : frame.source,
+        .sequence = frame.sequence,
+        .direction = direction_of(c, number, frame.source),
+    };
+    return keep(c, &tlp, &item, err);
+}
+
+/* A TLP whose transport says no more than where it starts. */
+static int take_bare(struct capture *c, int64_t time_ns, const unsigned char *data, size_t kept, size_t wire,
+                     bool slack, int upstream, struct err *err)
+{
+    static const char *const directions[] = {"downstream", "upstream", "unknown"};
+    struct tlp tlp;
+    const char *why = NULL;
+    enum nettlp_verdict v = decode(c, data, kept, wire, slack, &tlp, &why);
+    if (v != NETTLP_TLP)
+        return skip(c, v, why, err);
+    bool reply = tlp_is_completion(tlp.type);
+    struct tlp_item item = {
+        .record = {.time = time_ns},
+        .side = upstream == 2 ? 0 : (uint32_t)(reply ? !upstream : upstream),
+        .direction = tlp_sink_direction(c->sink, directions[upstream]),
+    };
+    return keep(c, &tlp, &item, err);
+}
+
+static int take_agilent(struct capture *c, int64_t time_ns, const unsigned char *data, size_t kept, size_t wire,
+                        struct err *err)
+{
+    if (kept < AGILENT_HEADER + LINK_FRONT)
+        return skip(c, wire < AGILENT_HEADER + LINK_FRONT ? NETTLP_NOT_A_TLP : NETTLP_TRUNCATED_HEADER, NULL, err);
+    if (data[AGILENT_HEADER] != LINK_STP)
+        return skip(c, NETTLP_NOT_A_TLP, NULL, err);
+    size_t front = AGILENT_HEADER + LINK_FRONT;
+    size_t bytes = wire < front + LINK_BACK ? 0 : wire - front - LINK_BACK;
+    int upstream = (data[AGILENT_FLAGS_AT + 3] & AGILENT_UPSTREAM) != 0;
+    return take_bare(c, time_ns, data + front, kept - front, bytes, false, upstream, err);
+}
+
+int capture_packet(struct capture *c, int64_t time_ns, const unsigned char *data, size_t kept, size_t wire,
+                   struct err *err)
+{
+    c->packets++;
+    c->cut_packets += kept < wire;
+    if (c->framing == FRAMING_NETTLP)
+        return take_nettlp(c, time_ns, data, kept, wire, err);
+    if (c->framing == FRAMING_AGILENT)
+        return take_agilent(c, time_ns, data, kept, wire, err);
+    size_t offset = (size_t)c->options.tlp_offset;
+    if (wire <= offset)
+        return skip(c, NETTLP_NOT_A_TLP, NULL, err);
+    if (kept <= offset)
+        return skip(c, NETTLP_TRUNCATED_HEADER, NULL, err);
+    return take_bare(c, time_ns, data + offset, kept - offset, wire - offset, true, 2, err);
+}
+
+/* tv_usec holds ns where the handle was opened for them. Seconds are clamped so that the sum fits. */
+static int64_t time_of(const struct capture *c, const struct pcap_pkthdr *h)
+{
+    int64_t s = h->ts.tv_sec, most = INT64_MAX / 1000000000 - 5000;
+    s = s > most ? most : s < -most ? -most : s;
+    int64_t fraction = h->ts.tv_usec & 0xffffffff;
+    return s * 1000000000 + (c->microseconds ? fraction * 1000 : fraction);
+}
+
+/* Nothing is at hand: store what is old enough, wait for more. libpcap's own wait does not end without a packet. */
+static int wait_live(struct capture *c, struct pcap *pcap, struct err *err)
+{
+    struct timespec now;
+    struct pollfd fd = {.fd = pcap_get_selectable_fd(pcap), .events = POLLIN};
+    (void)poll(&fd, 1, WAKE_MS);
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return tlp_sink_drain(c->sink, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - LIVE_SLACK_NS, err);
+}
+
+int capture_loop(struct capture *c, struct pcap *pcap, bool live, const atomic_int *stop, struct err *err)
+{
+    struct pcap_pkthdr *header;
+    const unsigned char *data;
+    while (!stop || !atomic_load_explicit(stop, memory_order_relaxed)) {
+        int rc = pcap_next_ex(pcap, &header, &data);
+        if (rc == 1 && header->len == 0 && !live) { /* a hole of any size would be as many packets */
+            err_set(err, "packet %llu: it has 0 bytes, as where a file is filled up with zeros",
+                    (unsigned long long)c->packets + 1);
+            return 1;
+        }
+        if (rc == 1) {
+            size_t kept = header->caplen < header->len ? header->caplen : header->len;
+            if (capture_packet(c, time_of(c, header), data, kept, header->len, err))
+                return -1;
+        } else if (rc == PCAP_ERROR_BREAK) {
+            break;
+        } else if (rc == 0 && live) {
+            if (wait_live(c, pcap, err))
+                return -1;
+        } else {
+            err_set(err, "packet %llu: %s", (unsigned long long)c->packets + 1, pcap_geterr(pcap));
+            return !live && strstr(pcap_geterr(pcap), "truncated") ? 1 : -1;
+        }
+    }
+    return 0;
+}
+
+int capture_finish(struct capture *c, struct store *store, struct err *err)
+{
+    tlp_sink_total(c->sink, "packets", (int64_t)c->packets);
+    tlp_sink_total(c->sink, "truncated_packets", (int64_t)c->cut_packets);
+    for (int v = 1; v < NETTLP_VERDICTS; v++)
+        if ((c->skipped[v] || v == NETTLP_MALFORMED || v == NETTLP_SHORT) && /* these two are said even if 0 */
+            store_skip(store, nettlp_reason((enum nettlp_verdict)v), c->skipped[v], err))
+            return -1;
+    return tlp_sink_finish(c->sink, err);
+}

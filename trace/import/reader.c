@@ -1,0 +1,128 @@
+#include "trace/import/reader.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct reader *reader_find(const char *name)
+{
+    for (size_t i = 0; readers[i]; i++)
+        if (strcmp(readers[i]->name, name) == 0)
+            return readers[i];
+    return NULL;
+}
+
+static void add_name(char *list, size_t size, const char *name)
+{
+    size_t used = strlen(list);
+    (void)snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
+const struct reader *reader_probe(const char *path, const unsigned char *head, size_t n, struct err *err)
+{
+    const struct reader *maybe = NULL;
+    size_t candidates = 0;
+    char names[256] = "", all[256] = "";
+    for (size_t i = 0; readers[i]; i++) {
+        enum probe p = readers[i]->probe(path, head, n);
+        if (p == PROBE_YES)
+            return readers[i];
+        if (p == PROBE_MAYBE) {
+            maybe = readers[i];
+            candidates++;
+            add_name(names, sizeof names, readers[i]->name);
+        }
+        add_name(all, sizeof all, readers[i]->name);
+    }
+    if (candidates == 1)
+        return maybe;
+    if (candidates > 1)
+        err_set(err, "%s: may be one of several formats (%s); choose with --format", path, names);
+    else
+        err_set(err, "%s: byte 0: %s; formats known: %s", path, n == 0 ? "nothing in it" : "no known format", all);
+    return NULL;
+}
+
+int reader_run(const struct reader *reader, struct reader_context *context, struct source *source, struct err *err)
+{
+    int rc = reader->read(context, source, err);
+    if (rc == 0)
+        rc = reader_flush(context, err);
+    if (rc)
+        return err_at(err, "%s", strcmp(context->path, "-") == 0 ? "standard input" : context->path);
+    return 0;
+}
+
+int reader_skip(struct reader_context *context, const char *reason, const char *place, struct err *err)
+{
+    if (context->strict)
+        return err_set(err, "%s: %s", place, reason);
+    struct reader_skips *skips = &context->skips;
+    skips->total++;
+    for (size_t i = 0; i < skips->count; i++)
+        if (strncmp(skips->rows[i].reason, reason, sizeof skips->rows[i].reason - 1) == 0) {
+            skips->rows[i].n++;
+            return 0;
+        }
+    if (skips->count == READER_REASONS && reader_flush(context, err))
+        return -1;
+    (void)snprintf(skips->rows[skips->count].reason, sizeof skips->rows[0].reason, "%s", reason);
+    skips->rows[skips->count++].n = 1;
+    return 0;
+}
+
+int reader_flush(struct reader_context *context, struct err *err)
+{
+    struct reader_skips *skips = &context->skips;
+    for (size_t i = 0; i < skips->count; i++)
+        if (store_skip(context->store, skips->rows[i].reason, skips->rows[i].n, err))
+            return -1;
+    skips->count = 0;
+    return 0;
+}
+
+static bool same_stream(const struct stream *a, const struct stream *b)
+{
+    for (int i = 0; i < STORE_EXTRAS; i++)
+        if (strcmp(a->extra[i], b->extra[i]) != 0)
+            return false;
+    return a->unit == b->unit && strcmp(a->clock, b->clock) == 0 && a->clock_hz == b->clock_hz &&
+           a->space == b->space && strcmp(a->addr_layout, b->addr_layout) == 0;
+}
+
+int reader_stream(struct reader_context *context, const struct stream *stream, int *index, struct err *err)
+{
+    struct stream named = *stream;
+    for (int n = 2;; n++) {
+        *index = store_stream_find(context->store, named.name);
+        if (*index < 0)
+            return store_stream_add(context->store, &named, index, err);
+        if (same_stream(store_stream(context->store, *index), &named))
+            return 0;
+        (void)snprintf(named.name, sizeof named.name, "%.50s-%d", stream->name, n);
+    }
+}
+
+int reader_kernel(struct reader_context *context, const char *name, int64_t start_ns, int64_t duration_ns, int64_t *id,
+                  struct err *err)
+{
+    *id = context->launches;
+    struct store_value row[16] = {STORE_V_INT(*id), STORE_V_TEXT(name), STORE_V_INT(*id), STORE_V_INT(start_ns),
+                                  STORE_V_INT(duration_ns)};
+    if (start_ns == INT64_MIN)
+        row[3] = row[4] = STORE_V_NULL;
+    if (store_row(context->store, "kernels", row, sizeof row / sizeof *row, err))
+        return -1;
+    context->launches++;
+    return 0;
+}
+
+void reader_incomplete(struct reader_context *context, const char *format, ...)
+{
+    if (context->incomplete[0])
+        return; /* the first reason stands */
+    va_list ap;
+    va_start(ap, format);
+    (void)vsnprintf(context->incomplete, sizeof context->incomplete, format, ap);
+    va_end(ap);
+}

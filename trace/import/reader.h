@@ -1,0 +1,96 @@
+/* reader: a foreign format turned into records.
+ *
+ * A reader is one file below trace/import/ and one line in readers[] (trace/readers.c). Formats are found by
+ * content: each reader's probe() sees the first bytes (after decompression: gzip, xz and zstd are found by content too)
+ * and says how sure it is. Readers hand over records in batches; items they must leave out are counted by reason
+ * through skip. Live sources implement the same interface: next() then blocks. */
+#ifndef TRACE_IMPORT_READER_H
+#define TRACE_IMPORT_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "trace/base/err.h"
+#include "trace/base/param.h"
+#include "trace/event/record.h"
+#include "trace/import/source.h"
+#include "trace/store/store.h"
+
+enum { READER_PROBE_BYTES = 4096 };
+
+/* How sure a probe is. */
+enum probe { PROBE_NO, PROBE_MAYBE, PROBE_YES };
+
+enum { READER_REASONS = 32 };
+
+/* Items left out, counted here so that a skip costs no database access; reader_flush() stores them. */
+struct reader_skips {
+    struct {
+        char reason[80];
+        uint64_t n;
+    } rows[READER_REASONS];
+    size_t count;
+    uint64_t total; /* ever skipped */
+};
+
+/* What a reader writes to: the trace being made. It owns streams and facts. Zeroed before use. */
+struct reader_context {
+    struct store *store;
+    struct reader_skips skips;
+    const void *options;  /* the reader's options struct (import --set key=value), checked */
+    bool strict;          /* stop at the first skipped item, with its place */
+    const char *path;     /* of the input, for messages; "-" is standard input */
+    int file_index;       /* of several inputs, from 0 */
+    int64_t launches;     /* kernels stored so far, over all inputs */
+    char incomplete[256]; /* why the input is not whole, "" if it is: reader_incomplete() */
+};
+
+struct reader {
+    const char *name;            /* as for --format: "cupti-csv" is trace/import/uvm/cupti_csv.c */
+    const char *summary;         /* one line for `offchip list formats` */
+    const struct param *options; /* NULL: none */
+    size_t options_size;
+    /* head: the first n decompressed bytes; path may help where content cannot (NAME.bel). */
+    enum probe (*probe)(const char *path, const unsigned char *head, size_t n);
+    /* Read the whole input into context->store. Formats of one stream of bytes read from `source`; formats that are
+     * databases or folders open context->path themselves (then whole_file is true and source is NULL). -1: *err says
+     * what is wrong and where (line, byte or packet). */
+    int (*read)(struct reader_context *context, struct source *source, struct err *err);
+    bool whole_file;
+    /* Of formats whose inputs belong together: all of them in one call; context->path is the first. NULL: one by one.
+     */
+    int (*read_all)(struct reader_context *context, const char *const *paths, size_t count, struct err *err);
+};
+
+extern const struct reader *const readers[]; /* ends with NULL */
+
+const struct reader *reader_find(const char *name);
+
+/* The reader that claims this input: the first that is sure, else the only one that may be it. NULL with *err set if
+ * none does (with the names there are) or several may (with their names). */
+const struct reader *reader_probe(const char *path, const unsigned char *head, size_t n, struct err *err);
+
+/* Read one input: reader->read() and reader_flush(). The error gets the path in front. */
+int reader_run(const struct reader *reader, struct reader_context *context, struct source *source, struct err *err);
+
+/* The input ends where it should not, but what was read is good: the trace is kept and marked incomplete, and the
+ * reason (a whole sentence) is shown. */
+void reader_incomplete(struct reader_context *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Count an item left out: reason is a short phrase ("unknown counter kind"). With strict it is an error: returns -1
+ * with *err set to place and reason. `place` is "line 17" or "byte 4096". */
+int reader_skip(struct reader_context *context, const char *reason, const char *place, struct err *err);
+
+/* The stream of the trace with this name, unit, address space and extra columns, or a new one: several inputs of one
+ * format go to one stream. Where a different stream has the name, the new one is called NAME-2, NAME-3 ... */
+int reader_stream(struct reader_context *context, const struct stream *stream, int *index, struct err *err);
+
+/* Add a kernel launch to table kernels; *id is what its KERNEL record carries, also its launch number. start_ns
+ * INT64_MIN: time and duration are not known in ns. */
+int reader_kernel(struct reader_context *context, const char *name, int64_t start_ns, int64_t duration_ns, int64_t *id,
+                  struct err *err);
+
+/* Store the counts of reader_skip() so far (table skipped). reader_run() does it; a caller of read() must. */
+int reader_flush(struct reader_context *context, struct err *err);
+
+#endif

@@ -1,0 +1,44 @@
+/* source: bytes from a file or a pipe, decompressed on the way (gzip, xz, zstd found by content).
+ *
+ * Concatenated members (gzip), streams (xz) and frames (zstd) are one stream of bytes. Memory is bounded: 1.4 MiB, and
+ * what the decoder needs (files that ask for more than 256 MiB are refused). Errors name the compressed byte, not the
+ * path: the caller adds it. After an error only source_close() and the three offsets are valid. */
+#ifndef TRACE_IMPORT_SOURCE_H
+#define TRACE_IMPORT_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/base/err.h"
+
+struct source;
+
+/* Open `path`; "-" is standard input. NULL with *err set on failure. */
+struct source *source_open(const char *path, struct err *err);
+
+/* Bytes already in memory, for tests and fuzzing; not copied, decompressed as a file would be. */
+struct source *source_from_memory(const void *data, size_t n, struct err *err);
+
+void source_close(struct source *source);
+
+/* The next bytes without taking them, at most n (n <= 65536); *got < n only at the end. */
+int source_peek(struct source *source, size_t n, const unsigned char **data, size_t *got, struct err *err);
+
+/* Take up to n bytes; *got = 0 at the end. Corrupt compressed data is an error naming the byte. */
+int source_read(struct source *source, void *buf, size_t n, size_t *got, struct err *err);
+
+/* The next line without its end (LF or CRLF), ended by zero, valid until the next call. Lines over max_bytes (1 MiB)
+ * are an error. Returns 1, 0 at the end, -1 with *err set. */
+int source_line(struct source *source, char **line, size_t *length, struct err *err);
+
+uint64_t source_offset(const struct source *source);            /* decompressed bytes taken so far */
+uint64_t source_line_number(const struct source *source);       /* of the line last returned, from 1 */
+uint64_t source_compressed_offset(const struct source *source); /* bytes read from the file, for progress */
+
+/* Call fn(ctx, bytes) after every read from the file with the compressed bytes read so far: for progress. */
+void source_on_read(struct source *source, void (*fn)(void *ctx, uint64_t bytes), void *ctx);
+
+/* 32 hexadecimal digits (XXH3 128) over all compressed bytes read so far. */
+void source_hash(struct source *source, char hash[33]);
+
+#endif

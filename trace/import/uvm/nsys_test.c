@@ -1,0 +1,174 @@
+#include "trace/import/uvm/nsys.h"
+
+#include <sqlite3.h>
+
+#include "trace/base/testing.h"
+
+/* A read trace, counted. */
+struct found {
+    int rc;
+    struct err err;
+    uint64_t records, kinds[RECORD_KINDS], skipped, bytes[RECORD_KINDS];
+    struct record first[16];
+    bool sorted;
+};
+
+static struct found read_export(const char *sql)
+{
+    struct found f = {.sorted = true};
+    struct err err;
+    sqlite3 *db;
+    const char *path = testing_file("export #1?.sqlite"), *to = testing_file("t.db");
+    (void)unlink(path);
+    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    char *message = NULL;
+    ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, &message) == SQLITE_OK, "%s", message);
+    sqlite3_close(db);
+    struct store *store = store_create(to, true, "test", &err);
+    ck_assert_msg(store, "%s", err.msg);
+    struct reader_context context = {.store = store, .path = path};
+    f.rc = reader_run(&read_nsys, &context, NULL, &f.err);
+    f.skipped = context.skips.total;
+    if (f.rc == 0)
+        ck_assert_int_eq(store_finish(store, &err), 0);
+    store_close(store);
+    store = store_open(to, &err);
+    int64_t last = 0;
+    for (int s = 0; s < store_stream_count(store); s++) {
+        struct store_cursor *cursor = store_cursor_open(store, s, &err);
+        const struct record *records;
+        size_t n;
+        while (store_cursor_next(cursor, &records, NULL, &n, &err) == 1)
+            for (size_t i = 0; i < n; i++) {
+                if (f.records < 16)
+                    f.first[f.records] = records[i];
+                f.records++;
+                f.kinds[records[i].kind]++;
+                f.bytes[records[i].kind] += records[i].bytes;
+                f.sorted &= records[i].time >= last;
+                last = records[i].time;
+            }
+        store_cursor_close(cursor);
+    }
+    store_close(store);
+    return f;
+}
+
+static const char copies[] = "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start INTEGER, end INTEGER, deviceId INTEGER,"
+                             " globalPid INTEGER, bytes INTEGER, copyKind INTEGER, migrationCause INTEGER,"
+                             " virtualAddress INTEGER);"
+                             "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES"
+                             "(300,350,0,0x2a000000,65536,11,3,0x7f0000010000),"
+                             "(100,150,0,0x2a000000,4096,11,2,0x7f0000000000),"
+                             "(500,510,0,0x2a000000,4096,12,2,-8192),"
+                             "(600,700,0,0x2a000000,123,1,NULL,NULL);";
+
+START_TEST(migrations_come_in_order_of_time_with_numeric_causes)
+{
+    struct found f = read_export(copies);
+    ck_assert_msg(f.rc == 0, "%s", f.err.msg);
+    ck_assert_uint_eq(f.records, 4);
+    ck_assert(f.sorted);
+    ck_assert_uint_eq(f.first[0].kind, RECORD_MIGRATE_H2D);
+    ck_assert_uint_eq(f.first[0].flags, RECORD_CAUSE_FAULT);
+    ck_assert_int_eq(f.first[0].duration, 50);
+    ck_assert_uint_eq(f.first[1].flags, RECORD_CAUSE_PREFETCH);
+    ck_assert_uint_eq(f.first[2].addr, 0xffffffffffffe000u); /* a signed column holds unsigned addresses */
+    ck_assert_uint_eq(f.first[3].kind, RECORD_COPY);
+    ck_assert_uint_eq(f.first[3].flags, RECORD_COPY_H2D);
+}
+END_TEST
+
+START_TEST(tables_that_are_absent_mean_no_such_events)
+{
+    struct found f = read_export("CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS(start, end, globalPid, deviceId, address,"
+                                 " numberOfPageFaults, faultAccessType);"
+                                 "INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS VALUES(10,20,0,0,4096,7,2);");
+    ck_assert_msg(f.rc == 0, "%s", f.err.msg);
+    ck_assert_uint_eq(f.records, 1);
+    ck_assert_uint_eq(f.first[0].kind, RECORD_FAULT);
+    ck_assert_uint_eq(f.first[0].bytes, 7);
+    ck_assert_uint_eq(f.first[0].flags, RECORD_WRITE);
+}
+END_TEST
+
+START_TEST(columns_that_a_release_lacks_are_done_without)
+{
+    struct found f = read_export("CREATE TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS(start, address, CpuInstruction);"
+                                 "INSERT INTO CUDA_UM_CPU_PAGE_FAULT_EVENTS VALUES(10,4096,77),(11,NULL,1);"
+                                 "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, shortName);"
+                                 "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(5,9,1),(6,8,99),(9,6,1);"
+                                 "CREATE TABLE StringIds(id, value); INSERT INTO StringIds VALUES(1,'conv');");
+    ck_assert_msg(f.rc == 0, "%s", f.err.msg);
+    ck_assert_uint_eq(f.kinds[RECORD_CPU_FAULT], 1);
+    ck_assert_uint_eq(f.kinds[RECORD_KERNEL], 2);
+    ck_assert_uint_eq(f.skipped, 2); /* no address; ends before it starts */
+}
+END_TEST
+
+START_TEST(allocations_get_their_kind_and_end)
+{
+    struct found f = read_export("CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS(start, address, bytes, memKind,"
+                                 " memoryOperationType); INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES"
+                                 "(1,4096,100,4,0),(2,8192,200,2,0),(3,4096,100,4,1),(4,1,1,7,0);");
+    ck_assert_msg(f.rc == 0, "%s", f.err.msg);
+    ck_assert_uint_eq(f.kinds[RECORD_ALLOC], 2);
+    ck_assert_uint_eq(f.first[0].flags, RECORD_ALLOC_MANAGED);
+    ck_assert_uint_eq(f.skipped, 1);
+}
+END_TEST
+
+START_TEST(a_database_without_such_tables_is_refused)
+{
+    struct found f = read_export("CREATE TABLE t(a);");
+    ck_assert_int_eq(f.rc, -1);
+    ck_assert_ptr_nonnull(strstr(f.err.msg, "Nsight Systems"));
+}
+END_TEST
+
+START_TEST(a_table_without_its_time_column_is_refused_by_name)
+{
+    struct found f = read_export("CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(begin, end);");
+    ck_assert_int_eq(f.rc, -1);
+    ck_assert_ptr_nonnull(strstr(f.err.msg, "CUPTI_ACTIVITY_KIND_KERNEL has no column start"));
+}
+END_TEST
+
+START_TEST(a_view_that_never_ends_is_no_table)
+{
+    struct found f =
+        read_export("CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE c(start) AS (SELECT 1 UNION ALL"
+                    " SELECT start+1 FROM c) SELECT start, start AS end FROM c;");
+    ck_assert_int_eq(f.rc, -1);
+    ck_assert_ptr_nonnull(strstr(f.err.msg, "without a table"));
+}
+END_TEST
+
+START_TEST(texts_in_number_columns_do_no_harm)
+{
+    struct found f = read_export("CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, end, bytes, copyKind, migrationCause,"
+                                 " virtualAddress); INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES"
+                                 "('abc','def',x'00',11,-1,'zz'),(-5,7,1,11,2,1),(1,2,3,11,99999999999,4);");
+    ck_assert_msg(f.rc == 0, "%s", f.err.msg);
+    ck_assert_uint_eq(f.records, 0);
+    ck_assert_uint_eq(f.skipped, 3);
+}
+END_TEST
+
+START_TEST(a_damaged_file_is_an_error)
+{
+    struct err err;
+    char garbage[4096] = "SQLite format 3";
+    memset(garbage + 16, 0x5a, sizeof garbage - 16);
+    const char *path = testing_write("bad.sqlite", garbage, sizeof garbage);
+    struct store *store = store_create(testing_file("t.db"), true, "test", &err);
+    struct reader_context context = {.store = store, .path = path};
+    ck_assert_int_eq(reader_run(&read_nsys, &context, NULL, &err), -1);
+    store_close(store);
+}
+END_TEST
+
+TEST_MAIN("nsys", migrations_come_in_order_of_time_with_numeric_causes, tables_that_are_absent_mean_no_such_events,
+          columns_that_a_release_lacks_are_done_without, allocations_get_their_kind_and_end,
+          a_database_without_such_tables_is_refused, a_table_without_its_time_column_is_refused_by_name,
+          a_view_that_never_ends_is_no_table, texts_in_number_columns_do_no_harm, a_damaged_file_is_an_error)

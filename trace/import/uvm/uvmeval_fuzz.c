@@ -1,0 +1,10 @@
+/* Any bytes as a driver log: a trace or an error, never a crash. */
+#include "trace/import/uvm/uvmeval.h"
+
+#include "trace/import/fuzzing.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    fuzzing_read(&read_uvmeval, "/nowhere/fuzz", NULL, data, n);
+    return 0;
+}

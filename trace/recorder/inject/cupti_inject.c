@@ -1,0 +1,261 @@
+#include "trace/recorder/inject/cupti_inject.h"
+
+#include <errno.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Flushing every 0.2 to 5 ms loses nothing (measured: H200, driver 580.159.04, 256 MiB recordings). */
+enum { FLUSH_US = 1000, MAX_BYTES = 256 << 20, DEVICES = 64, FINAL_WAIT_MS = 10000, SIGNAL_WAIT_MS = 500 };
+
+enum ask { ASK_NONE, ASK_DRAIN, ASK_END };
+
+static struct {
+    struct abi_cupti cupti;
+    void *library, *subscriber;
+    bool want_unified_memory, want_counters;
+    pid_t owner;
+    long flush_us;
+    pthread_t helper;
+    bool helper_runs;
+    sem_t wake;
+    atomic_int ask;               /* enum ask, to the helper */
+    atomic_bool drained;          /* ASK_DRAIN is done */
+    atomic_bool ended;            /* at exit: leave everything alone */
+    atomic_uint_fast64_t pending; /* bit d: unified memory of device d is to be enabled */
+    atomic_uint_fast64_t enabled; /* bit d: it is, or was refused for good */
+    atomic_bool device_facts_wanted;
+} inject;
+
+static void context_created(abi_context context)
+{
+    uint32_t device = 0;
+    if (inject.cupti.get_device_id(context, &device) != ABI_SUCCESS)
+        device = 0;
+    if (device >= DEVICES)
+        return;
+    atomic_store(&inject.device_facts_wanted, true);
+    uint64_t bit = (uint64_t)1 << device;
+    if (inject.want_unified_memory && !(atomic_fetch_or(&inject.enabled, bit) & bit) &&
+        !inject_activity_unified_memory(&inject.cupti, device))
+        atomic_fetch_or(&inject.pending, bit); /* too early even now: the helper tries again */
+}
+
+static void callback(void *user, uint32_t domain, uint32_t id, const void *data)
+{
+    (void)user;
+    if (atomic_load(&inject.ended) || !data)
+        return;
+    if (domain != ABI_DOMAIN_RESOURCE) {
+        inject_api_callback(&inject.cupti, domain, id, data);
+        return;
+    }
+    const struct abi_resource_data *resource = data;
+    if (id == ABI_RESOURCE_CONTEXT_CREATED)
+        context_created(resource->context);
+    else if (id == ABI_RESOURCE_CONTEXT_DESTROY && resource->context)
+        inject_counters_finish(resource->context);
+}
+
+/* Once, some time after the first context. */
+static void send_device_facts(void)
+{
+    static bool sent;
+    if (!atomic_exchange(&inject.device_facts_wanted, false))
+        return;
+    if (!sent)
+        inject_device_facts();
+    sent = true;
+}
+
+/* What is to be done outside the program's own threads. */
+static void helper_turn(void)
+{
+    uint64_t pending = atomic_load(&inject.pending);
+    for (uint32_t d = 0; pending; d++, pending >>= 1)
+        if ((pending & 1) && inject_activity_unified_memory(&inject.cupti, d))
+            atomic_fetch_and(&inject.pending, ~((uint64_t)1 << d));
+    send_device_facts();
+    (void)inject.cupti.activity_flush_all(0);
+    (void)inject_outbox_send(0);
+}
+
+static void *helper(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += inject.flush_us * 1000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        (void)sem_timedwait(&inject.wake, &until);
+        switch (atomic_load(&inject.ask)) {
+        case ASK_END:
+            return NULL;
+        case ASK_DRAIN: /* the program dies of a signal: everything out, once */
+            atomic_store(&inject.ask, ASK_NONE);
+            (void)inject.cupti.activity_flush_all(1);
+            inject_activity_dropped(&inject.cupti);
+            (void)inject_outbox_send(SIGNAL_WAIT_MS);
+            atomic_store(&inject.drained, true);
+            break;
+        default:
+            helper_turn();
+        }
+    }
+}
+
+/* In order: the last records, what was lost, the end mark. */
+static void at_exit(void)
+{
+    if (getpid() != inject.owner || atomic_exchange(&inject.ended, true))
+        return;
+    inject_counters_finish(NULL);
+    (void)inject.cupti.activity_flush_all(1);
+    if (inject.helper_runs) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += 2;
+        atomic_store(&inject.ask, ASK_END);
+        sem_post(&inject.wake);
+        (void)pthread_timedjoin_np(inject.helper, NULL, &until);
+    }
+    send_device_facts();
+    inject_activity_dropped(&inject.cupti);
+    const struct record_pipe_message bye = {.type = RECORD_PIPE_BYE};
+    inject_put(&bye, 1);
+    (void)inject_outbox_send(FINAL_WAIT_MS);
+}
+
+/* The program is about to die. The helper does the work, since nothing of it may run in a signal handler; this thread
+ * waits for it a moment (the thread that crashed may hold a lock the helper needs) and lets the signal do its duty. */
+static void on_fatal_signal(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    int saved = errno;
+    if (getpid() == inject.owner && !atomic_load(&inject.ended) && !pthread_equal(pthread_self(), inject.helper)) {
+        atomic_store(&inject.ask, ASK_DRAIN);
+        sem_post(&inject.wake);
+        const struct timespec ms = {0, 1000000};
+        for (int i = 0; i < SIGNAL_WAIT_MS && !atomic_load(&inject.drained); i++)
+            nanosleep(&ms, NULL);
+    }
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigaction(number, &standard, NULL);
+    /* A fault happens again when we return; a signal that was sent must be sent again. */
+    if (!info || info->si_code <= 0)
+        raise(number);
+    errno = saved;
+}
+
+static void signals_start(void)
+{
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGSYS, SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction old, ours = {.sa_sigaction = on_fatal_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+        sigemptyset(&ours.sa_mask);
+        if (sigaction(numbers[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
+            sigaction(numbers[i], &ours, NULL);
+    }
+}
+
+static void in_child(void)
+{
+    atomic_store(&inject.ended, true);
+    inject_outbox_abandon();
+}
+
+static bool helper_start(void)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    if (sem_init(&inject.wake, 0, 0))
+        return false;
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    inject.helper_runs = pthread_create(&inject.helper, NULL, helper, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return inject.helper_runs;
+}
+
+static void version_fact(void)
+{
+    uint32_t version = 0;
+    char text[32];
+    if (inject.cupti.get_version && inject.cupti.get_version(&version) == ABI_SUCCESS) {
+        (void)snprintf(text, sizeof text, "%u", version);
+        inject_fact("cupti_version", text);
+    }
+}
+
+static bool subscribe(void)
+{
+    abi_result result = inject.cupti.subscribe(&inject.subscriber, callback, NULL);
+    if (result == ABI_MULTIPLE_SUBSCRIBERS) {
+        inject_problem(
+            RECORD_PIPE_FATAL,
+            "another tool already uses CUPTI in this process (error 39; nsys, a framework's profiler or a "
+            "debugger): run without it, or record with nsys (--export=sqlite, --cuda-um-gpu-page-faults=true, "
+            "--cuda-um-cpu-page-faults=true) and use offchip import");
+        return false;
+    }
+    if (result != ABI_SUCCESS) {
+        inject_problem(RECORD_PIPE_FATAL, "CUPTI refused to start: %s (%u)", inject_result(&inject.cupti, result),
+                       result);
+        return false;
+    }
+    (void)inject.cupti.enable_callback(1, inject.subscriber, ABI_DOMAIN_RESOURCE, ABI_RESOURCE_CONTEXT_CREATED);
+    (void)inject.cupti.enable_callback(1, inject.subscriber, ABI_DOMAIN_RESOURCE, ABI_RESOURCE_CONTEXT_DESTROY);
+    if (inject_api_enable(&inject.cupti, inject.subscriber, inject.want_counters))
+        inject_problem(RECORD_PIPE_WARNING, "allocations, advice and prefetches are not recorded: CUPTI offers no "
+                                            "callbacks");
+    return true;
+}
+
+static bool inject_start(void)
+{
+    size_t max_bytes = (size_t)inject_env(RECORD_PIPE_BUFFERS, 1 << 20, 1L << 40, MAX_BYTES);
+    const char *path = getenv(RECORD_PIPE_SOCKET), *want = getenv(RECORD_PIPE_WANT);
+    if (!path || inject_outbox_open(path, max_bytes / 2))
+        return false;
+    inject.owner = getpid();
+    inject.want_unified_memory = !want || strstr(want, "uvm");
+    const char *group = want ? strstr(want, RECORD_PIPE_COUNTERS) : NULL;
+    inject.want_counters = group != NULL;
+    inject.flush_us = inject_env(RECORD_PIPE_FLUSH_US, 100, 1000000, FLUSH_US);
+    bool loaded = inject_load_cupti(&inject.cupti, &inject.library, getenv(RECORD_PIPE_CUPTI));
+    if (group && loaded)
+        inject_counters_want(inject.library, &inject.cupti, group + strlen(RECORD_PIPE_COUNTERS));
+    inject_process_facts();
+    version_fact();
+    if (!loaded || !subscribe() || inject_activity_start(&inject.cupti, max_bytes / 2, inject.want_unified_memory)) {
+        const struct record_pipe_message bye = {.type = RECORD_PIPE_BYE};
+        inject_put(&bye, 1);
+        (void)inject_outbox_send(1000);
+        inject_outbox_abandon();
+        return false;
+    }
+    (void)pthread_atfork(NULL, NULL, in_child);
+    if (!helper_start())
+        inject_problem(RECORD_PIPE_WARNING, "no thread for flushing could be started: long kernels will lose records");
+    signals_start();
+    (void)atexit(at_exit);
+    (void)inject_outbox_send(0); /* the greeting: a process that dies at once is known */
+    return true;
+}
+
+/* What the driver calls, once, while it initialises; its meaning of the result is not documented, 1 is what NVIDIA's
+ * own injection samples return. */
+__attribute__((visibility("default"))) int InitializeInjection(void);
+
+int InitializeInjection(void)
+{
+    static atomic_bool started;
+    if (!atomic_exchange(&started, true))
+        (void)inject_start();
+    return 1;
+}

@@ -1,0 +1,57 @@
+/* cupti_inject: the library that the CUDA driver loads into the recorded program (liboffchip_inject.so).
+ *
+ * CUDA_INJECTION64_PATH names the library; the driver loads it while it initialises and calls InitializeInjection().
+ * Parts: cupti_inject.c (start, helper thread, end), cupti_inject_load.c (CUPTI at run time),
+ * cupti_inject_activity.c (CUPTI's buffers), cupti_inject_api.c (allocations, advice, prefetches by callback),
+ * cupti_inject_counters.c (counters per kernel); what it shares with the recorder of accesses: inject.h.
+ *
+ * The target is never harmed: every failure of ours is reported to the recorder, and the program runs on. No thread of
+ * the program ever waits for the recorder: it appends to a queue with a cap, and the helper thread sends. Nothing here
+ * writes to the program's standard streams, changes a signal handler the program has set, or raises SIGPIPE.
+ * A process that forks: the child (which cannot use its parent's CUDA) drops everything of ours at once. */
+#ifndef TRACE_RECORDER_INJECT_CUPTI_INJECT_H
+#define TRACE_RECORDER_INJECT_CUPTI_INJECT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "trace/recorder/inject/inject.h"
+#include "trace/recorder/wire/cupti_abi.h"
+
+/* --- CUPTI --- */
+
+/* Load `path` (or libcupti.so); false with a problem reported. */
+bool inject_load_cupti(struct abi_cupti *cupti, void **library, const char *path);
+/* Name and meaning of a result. */
+const char *inject_result(const struct abi_cupti *cupti, abi_result result);
+
+/* --- activity --- */
+
+/* Take buffers, at most max_bytes together; kernels and copies are traced from now on if asked (tracing them and
+ * counting do not go together). */
+int inject_activity_start(const struct abi_cupti *cupti, size_t max_bytes, bool trace);
+/* Configure and enable the unified-memory counters of the context's device; true once done or refused for good. */
+bool inject_activity_unified_memory(const struct abi_cupti *cupti, uint32_t device);
+/* Ask for what CUPTI dropped without telling a buffer, and report it. */
+void inject_activity_dropped(const struct abi_cupti *cupti);
+
+/* --- calls of the program --- */
+
+/* Enable the callbacks of the subscriber; launches too if asked. */
+int inject_api_enable(const struct abi_cupti *cupti, void *subscriber, bool launches);
+void inject_api_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_t id,
+                         const struct abi_callback_data *data);
+
+/* --- counters --- */
+
+/* Count every kernel of the first context that launches one, by the metrics of a group (cupti_metrics.h). Nothing
+ * starts before the first launch; problems are reported. */
+void inject_counters_want(void *cupti_library, const struct abi_cupti *cupti, const char *group);
+/* Around each launch call of the program. */
+void inject_counters_launch_begins(abi_context context);
+void inject_counters_launch_ends(const char *kernel, bool succeeded);
+/* The context, or with NULL the program, ends: send the values that are left. */
+void inject_counters_finish(abi_context context);
+
+#endif

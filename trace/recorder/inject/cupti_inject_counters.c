@@ -1,0 +1,302 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/recorder/inject/cupti_inject.h"
+#include "trace/recorder/wire/cupti_metrics.h"
+
+/* Launches whose values are kept before they are decoded and sent: at most LAUNCHES, and as many as CUPTI finds room
+ * for in DATA_BYTES. So memory is bounded, and a killed program loses the last ones only. */
+enum { LAUNCHES = 1024, DATA_BYTES = 64 << 20 };
+
+enum state { ASLEEP, WANTED, RUNNING, OVER };
+
+/* One context is counted, the first that launches a kernel. lock is of everything; none of it is held while the program
+ * runs its kernel. */
+static struct {
+    pthread_mutex_t lock;
+    enum state state;
+    void *library;
+    const struct abi_cupti *cupti;
+    const char *group;
+    struct abi_profiler call;
+    struct abi_host host;
+    struct cupti_metrics metrics;
+    abi_context context;
+    void *profiler;
+    uint8_t *data;
+    size_t data_bytes, room; /* room: launches that fit */
+    uint64_t *launches;      /* texts of the kernels' names, in order */
+    size_t launch_count;     /* since the last decoding */
+    size_t sent;             /* launches before those */
+    size_t under_way;        /* launch calls begun and not ended */
+    bool overlapped;         /* several threads launched at once: their order is not known */
+    uint64_t elsewhere;      /* launches in other contexts */
+} counting = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* CUPTI's own work may call us back in the same thread. */
+static _Thread_local bool inside;
+/* This thread's launch call was counted when it began. */
+static _Thread_local bool begun;
+
+static const char *load(struct abi_profiler *call, void *library)
+{
+    const struct inject_symbol symbols[] = {
+        {"cuptiProfilerInitialize", &call->initialize, true},
+        {"cuptiDeviceGetChipName", &call->chip_name, true},
+        {"cuptiRangeProfilerEnable", &call->enable, true},
+        {"cuptiRangeProfilerDisable", &call->disable, true},
+        {"cuptiRangeProfilerStart", &call->start, true},
+        {"cuptiRangeProfilerStop", &call->stop, true},
+        {"cuptiRangeProfilerGetCounterDataSize", &call->data_size, true},
+        {"cuptiRangeProfilerCounterDataImageInitialize", &call->data_initialize, true},
+        {"cuptiRangeProfilerSetConfig", &call->config, true},
+        {"cuptiRangeProfilerDecodeData", &call->decode, true},
+        {"cuptiRangeProfilerGetCounterDataInfo", &call->info, true},
+    };
+    return inject_symbols(library, symbols, sizeof symbols / sizeof *symbols);
+}
+
+/* Report a step that failed; what to do where it is known. */
+static bool step(const char *what, abi_result result)
+{
+    if (result == ABI_SUCCESS)
+        return true;
+    inject_problem(RECORD_PIPE_WARNING, "no counters: %s: %s (%u)%s", what, inject_result(counting.cupti, result),
+                   result,
+                   result == ABI_INSUFFICIENT_PRIVILEGES || result == ABI_VIRTUALIZED_PRIVILEGES
+                       ? "; counters are for administrators here (ERR_NVGPUCTRPERM): the driver's option "
+                         "NVreg_RestrictProfilingToAdminUsers=0 opens them, or record as root"
+                   : result == ABI_MULTIPLE_SUBSCRIBERS ? "; another tool profiles this program"
+                                                        : "");
+    return false;
+}
+
+static void left_out(void *context, const char *counter, const char *why)
+{
+    inject_problem(RECORD_PIPE_WARNING,
+                   "%s is not counted on %s: %s (other groups: --counter-group " CUPTI_METRICS_GROUPS ")", counter,
+                   (const char *)context, why);
+}
+
+/* Choose the metrics for the context's chip. */
+static bool choose(abi_context context)
+{
+    struct err err;
+    uint32_t device = 0;
+    (void)counting.cupti->get_device_id(context, &device);
+    struct abi_profiler_initialize i = {.size = ABI_PROFILER_SIZE(struct abi_profiler_initialize, unused)};
+    struct abi_chip_name n = {.size = ABI_PROFILER_SIZE(struct abi_chip_name, chip), .device = device};
+    if (!step("the profiler does not start", counting.call.initialize(&i)) ||
+        !step("the chip is not known", counting.call.chip_name(&n)))
+        return false;
+    inject_fact("chip", n.chip);
+    if (cupti_metrics_init(&counting.metrics, &counting.host, n.chip, counting.group, left_out,
+                           (void *)(uintptr_t)n.chip, &err)) {
+        inject_problem(RECORD_PIPE_WARNING, "no counters: %s", err.msg);
+        return false;
+    }
+    inject_fact("counter_group", counting.group);
+    for (size_t m = 0; m < counting.metrics.count; m++)
+        inject_fact(counting.metrics.stored[m], counting.metrics.names[m]);
+    return true;
+}
+
+/* Room for the values: as many launches as fit, at least one. */
+static bool make_data(void)
+{
+    struct abi_range_data_size s = {.size = ABI_PROFILER_SIZE(struct abi_range_data_size, bytes),
+                                    .profiler = counting.profiler,
+                                    .names = counting.metrics.names,
+                                    .count = counting.metrics.count};
+    for (counting.room = LAUNCHES;; counting.room /= 2) {
+        s.max_ranges = counting.room;
+        s.max_nodes = (uint32_t)counting.room;
+        if (!step("no room for the values", counting.call.data_size(&s)))
+            return false;
+        if (s.bytes <= DATA_BYTES || counting.room == 1)
+            break;
+    }
+    counting.data_bytes = s.bytes;
+    counting.data = calloc(1, s.bytes + 1);
+    counting.launches = calloc(counting.room, sizeof *counting.launches);
+    return step("no room for the values", counting.data && counting.launches ? ABI_SUCCESS : ABI_OUT_OF_MEMORY);
+}
+
+/* Begin to count with an empty data image. Automatic ranges are the kernels, one after the other. */
+static bool begin(void)
+{
+    struct abi_range_data_initialize i = {.size = ABI_PROFILER_SIZE(struct abi_range_data_initialize, data),
+                                          .profiler = counting.profiler,
+                                          .bytes = counting.data_bytes,
+                                          .data = counting.data};
+    struct abi_range_config c = {.size = ABI_PROFILER_SIZE(struct abi_range_config, target_nesting),
+                                 .profiler = counting.profiler,
+                                 .config_bytes = counting.metrics.config_bytes,
+                                 .config = counting.metrics.config,
+                                 .data_bytes = counting.data_bytes,
+                                 .data = counting.data,
+                                 .range_mode = ABI_RANGE_AUTO,
+                                 .replay_mode = ABI_REPLAY_KERNEL,
+                                 .max_ranges_per_pass = counting.room,
+                                 .nesting_levels = 1,
+                                 .min_nesting = 1,
+                                 .target_nesting = 1};
+    struct abi_range_object o = {.size = ABI_PROFILER_SIZE(struct abi_range_object, profiler),
+                                 .profiler = counting.profiler};
+    return step("no room for the values", counting.call.data_initialize(&i)) &&
+           step("the profiler takes no configuration", counting.call.config(&c)) &&
+           step("the profiler does not start", counting.call.start(&o));
+}
+
+static void send_values(size_t range, uint64_t kernel)
+{
+    double values[CUPTI_METRICS] = {0};
+    if (cupti_metrics_values(&counting.metrics, counting.data, counting.data_bytes, range, values) != ABI_SUCCESS) {
+        inject_count(RECORD_PIPE_DROP, "counter values of a launch could not be decoded", 1);
+        return;
+    }
+    for (size_t i = 0; i < counting.metrics.count; i++) {
+        struct record_pipe_message m = {.type = RECORD_PIPE_COUNTER, .id = inject_text(counting.metrics.stored[i])};
+        m.group = (uint32_t)(counting.sent + range);
+        m.addr = kernel;
+        m.extra = inject_text(counting.metrics.names[i]);
+        memcpy(&m.bytes, &values[i], sizeof values[i]);
+        if (isfinite(values[i]) && values[i] >= 0)
+            inject_put(&m, 1);
+        else
+            inject_count(RECORD_PIPE_DROP, "counter values that CUPTI could not give", 1);
+    }
+}
+
+/* Stop counting, and send what was counted. Names go with values only if there is one range for each launch and their
+ * order is known. */
+static bool end(void)
+{
+    struct abi_range_stop s = {.size = ABI_PROFILER_SIZE(struct abi_range_stop, all_submitted),
+                               .profiler = counting.profiler};
+    struct abi_range_decode d = {.size = ABI_PROFILER_SIZE(struct abi_range_decode, dropped),
+                                 .profiler = counting.profiler};
+    struct abi_range_info n = {.size = ABI_PROFILER_SIZE(struct abi_range_info, ranges)};
+    if (!step("the profiler does not stop", counting.call.stop(&s)) ||
+        !step("the values cannot be decoded", counting.call.decode(&d)))
+        return false;
+    n.data = counting.data;
+    n.data_bytes = counting.data_bytes;
+    if (!step("the values cannot be read", counting.call.info(&n)))
+        return false;
+    size_t given = n.ranges + d.dropped;
+    bool named = given == counting.launch_count && !counting.overlapped;
+    if (!named && given > 0)
+        inject_problem(RECORD_PIPE_WARNING,
+                       "counters without kernel names: CUPTI counted %zu launches, the program made %zu%s", given,
+                       counting.launch_count, counting.overlapped ? " from several threads at once" : "");
+    if (given < counting.launch_count)
+        inject_count(RECORD_PIPE_DROP, "launches that CUPTI did not count", counting.launch_count - given);
+    inject_count(RECORD_PIPE_DROP, "launches over the profiler's limit", d.dropped);
+    for (size_t r = 0; r < n.ranges; r++)
+        send_values(r, named ? counting.launches[r] : 0);
+    counting.sent += given > counting.launch_count ? given : counting.launch_count;
+    counting.launch_count = 0;
+    counting.overlapped = false;
+    return true;
+}
+
+static void release(void)
+{
+    struct abi_range_object o = {.size = ABI_PROFILER_SIZE(struct abi_range_object, profiler),
+                                 .profiler = counting.profiler};
+    if (counting.profiler)
+        (void)counting.call.disable(&o);
+    counting.profiler = NULL;
+    cupti_metrics_release(&counting.metrics);
+    free(counting.data);
+    free(counting.launches);
+    counting.data = NULL;
+    counting.launches = NULL;
+    counting.state = OVER;
+}
+
+static void start(abi_context context)
+{
+    const char *missing = cupti_metrics_load(&counting.host, counting.library);
+    counting.state = OVER;
+    if (!missing)
+        missing = load(&counting.call, counting.library);
+    if (missing) {
+        inject_problem(RECORD_PIPE_WARNING,
+                       "no counters: this CUPTI has no %s; the range profiler needs CUDA 12.6 or later", missing);
+        return;
+    }
+    if (!choose(context))
+        return;
+    struct abi_range_enable e = {.size = ABI_PROFILER_SIZE(struct abi_range_enable, profiler), .context = context};
+    bool enabled = step("the profiler does not start", counting.call.enable(&e));
+    counting.profiler = enabled ? e.profiler : NULL;
+    counting.context = context;
+    if (enabled && make_data() && begin())
+        counting.state = RUNNING;
+    else
+        release();
+}
+
+void inject_counters_want(void *library, const struct abi_cupti *cupti, const char *group)
+{
+    counting.library = library;
+    counting.cupti = cupti;
+    counting.group = group;
+    counting.state = WANTED;
+}
+
+void inject_counters_launch_begins(abi_context context)
+{
+    if (inside)
+        return;
+    pthread_mutex_lock(&counting.lock);
+    inside = true;
+    begun = false;
+    if (counting.state == WANTED)
+        start(context);
+    if (counting.state == RUNNING && counting.context != context) {
+        counting.elsewhere++;
+    } else if (counting.state == RUNNING) {
+        if (counting.launch_count >= counting.room && counting.under_way == 0 && !(end() && begin()))
+            release();
+        begun = counting.state == RUNNING;
+        counting.overlapped |= counting.under_way > 0;
+        counting.under_way += begun;
+    }
+    inside = false;
+    pthread_mutex_unlock(&counting.lock);
+}
+
+void inject_counters_launch_ends(const char *kernel, bool succeeded)
+{
+    if (inside || !begun)
+        return;
+    uint64_t text = succeeded ? inject_text(kernel) : 0;
+    pthread_mutex_lock(&counting.lock);
+    begun = false;
+    counting.under_way--;
+    if (succeeded && counting.state == RUNNING) {
+        if (counting.launch_count < counting.room)
+            counting.launches[counting.launch_count] = text;
+        counting.launch_count++;
+    }
+    pthread_mutex_unlock(&counting.lock);
+}
+
+void inject_counters_finish(abi_context context)
+{
+    if (inside)
+        return;
+    pthread_mutex_lock(&counting.lock);
+    inside = true;
+    if (counting.state == RUNNING && (!context || context == counting.context)) {
+        (void)end();
+        release();
+        inject_count(RECORD_PIPE_DROP, "launches in other contexts than the counted one", counting.elsewhere);
+    }
+    inside = false;
+    pthread_mutex_unlock(&counting.lock);
+}

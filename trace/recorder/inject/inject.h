@@ -1,0 +1,53 @@
+/* inject: what the libraries that the CUDA driver loads into a recorded program share (cupti_inject.h, which records by
+ * CUPTI, and sanitizer_inject.h, which records accesses).
+ *
+ * Parts: inject_outbox.c (the queue to `offchip record`), inject_driver.c (libraries at run time, facts of the process
+ * and its devices). */
+#ifndef TRACE_RECORDER_INJECT_INJECT_H
+#define TRACE_RECORDER_INJECT_INJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/recorder/wire/record_pipe.h"
+
+/* --- outbox: messages on their way to the recorder; any thread may put --- */
+
+/* Connect to the recorder. 0, or -1: there is none (the library stays asleep). max_bytes caps the queue. */
+int inject_outbox_open(const char *socket_path, size_t max_bytes);
+/* Append messages, all or none; past the cap they are counted as dropped. Never blocks on the recorder. */
+void inject_put(const struct record_pipe_message *messages, size_t n);
+/* As inject_put(); past the cap false, and nothing is counted: the caller may send and try again. */
+bool inject_offer(const struct record_pipe_message *messages, size_t n);
+/* The number of a text, which is sent the first time. Never fails: 0 is the text "?". */
+uint64_t inject_text(const char *text);
+void inject_fact(const char *key, const char *value);
+void inject_count(enum record_pipe_type skip_or_drop, const char *reason, uint64_t n);
+void inject_problem(enum record_pipe_problem how, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Send what is queued, waiting at most wait_ms for a slow recorder. One thread at a time. 0: all sent. */
+int inject_outbox_send(int wait_ms);
+/* Close without a word: after fork in the child, or when the recorder is gone. */
+void inject_outbox_abandon(void);
+
+/* --- libraries at run time --- */
+
+struct inject_symbol {
+    const char *name;
+    void *where; /* of the function pointer */
+    bool required;
+};
+
+/* Fill the function pointers; the name of a required one that is missing, or NULL. */
+const char *inject_symbols(void *library, const struct inject_symbol *symbols, size_t n);
+
+/* --- facts --- */
+
+/* A number of the environment, or `value` if there is none in lo..hi. */
+int64_t inject_env(const char *name, int64_t lo, int64_t hi, int64_t value);
+/* Name and number of the process. */
+void inject_process_facts(void);
+/* The devices and the driver, which is in this process already. */
+void inject_device_facts(void);
+
+#endif

@@ -1,0 +1,130 @@
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/recorder/inject/inject.h"
+#include "trace/recorder/wire/cupti_abi.h"
+
+const char *inject_symbols(void *library, const struct inject_symbol *symbols, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        void *p = dlsym(library, symbols[i].name);
+        if (!p && symbols[i].required)
+            return symbols[i].name;
+        memcpy(symbols[i].where, &p, sizeof p);
+    }
+    return NULL;
+}
+
+int64_t inject_env(const char *name, int64_t lo, int64_t hi, int64_t value)
+{
+    const char *text = getenv(name);
+    char *end;
+    if (!text || !*text)
+        return value;
+    errno = 0;
+    int64_t v = strtoll(text, &end, 10);
+    return errno || *end || v < lo || v > hi ? value : v;
+}
+
+void inject_process_facts(void)
+{
+    char text[32];
+    FILE *f = fopen("/proc/self/comm", "re");
+    if (f) {
+        if (fgets(text, sizeof text, f)) {
+            text[strcspn(text, "\n")] = 0;
+            inject_fact("process_name", text);
+        }
+        (void)fclose(f);
+    }
+    (void)snprintf(text, sizeof text, "%ld", (long)getpid());
+    inject_fact("process_id", text);
+}
+
+static bool load_driver(struct abi_driver *driver)
+{
+    /* The driver is what called us: it is here already. */
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (!library)
+        library = dlopen("libcuda.so", RTLD_NOW | RTLD_NOLOAD);
+    if (!library)
+        return false;
+    const struct inject_symbol symbols[] = {
+        {"cuDriverGetVersion", &driver->driver_get_version, true},
+        {"cuDeviceGetCount", &driver->device_get_count, true},
+        {"cuDeviceGet", &driver->device_get, true},
+        {"cuDeviceGetName", &driver->device_get_name, true},
+        {"cuDeviceGetUuid", &driver->device_get_uuid, true},
+        {"cuDeviceGetAttribute", &driver->device_get_attribute, true},
+        {"cuDeviceTotalMem_v2", &driver->device_total_mem, true},
+    };
+    return inject_symbols(library, symbols, sizeof symbols / sizeof *symbols) == NULL;
+}
+
+static void device_facts(const struct abi_driver *driver, int ordinal)
+{
+    static const struct {
+        const char *key;
+        uint32_t attribute;
+    } attributes[] = {{"sms", ABI_ATTRIBUTE_SMS},
+                      {"clock_khz", ABI_ATTRIBUTE_CLOCK_KHZ},
+                      {"l2_bytes", ABI_ATTRIBUTE_L2_BYTES},
+                      {"compute_major", ABI_ATTRIBUTE_MAJOR},
+                      {"compute_minor", ABI_ATTRIBUTE_MINOR},
+                      {"pageable_memory_access", ABI_ATTRIBUTE_PAGEABLE_ACCESS},
+                      {"concurrent_managed_access", ABI_ATTRIBUTE_CONCURRENT_MANAGED},
+                      {"host_page_tables", ABI_ATTRIBUTE_HOST_PAGE_TABLES}};
+    int device, value;
+    char key[64], text[256];
+    if (driver->device_get(&device, ordinal))
+        return;
+    if (driver->device_get_name(text, sizeof text, device) == ABI_SUCCESS) {
+        (void)snprintf(key, sizeof key, "gpu.%d.name", ordinal);
+        inject_fact(key, text);
+    }
+    unsigned char uuid[16];
+    if (driver->device_get_uuid(uuid, device) == ABI_SUCCESS) {
+        size_t at = (size_t)snprintf(text, sizeof text, "GPU-");
+        for (int i = 0; i < 16; i++)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%02x",
+                                   i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+        (void)snprintf(key, sizeof key, "gpu.%d.uuid", ordinal);
+        inject_fact(key, text);
+    }
+    size_t bytes;
+    if (driver->device_total_mem(&bytes, device) == ABI_SUCCESS) {
+        (void)snprintf(key, sizeof key, "gpu.%d.memory_bytes", ordinal);
+        (void)snprintf(text, sizeof text, "%zu", bytes);
+        inject_fact(key, text);
+    }
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+        if (driver->device_get_attribute(&value, attributes[i].attribute, device))
+            continue;
+        (void)snprintf(key, sizeof key, "gpu.%d.%s", ordinal, attributes[i].key);
+        (void)snprintf(text, sizeof text, "%d", value);
+        inject_fact(key, text);
+    }
+}
+
+void inject_device_facts(void)
+{
+    struct abi_driver driver = {0};
+    if (!load_driver(&driver))
+        return;
+    int version, count;
+    char text[32];
+    if (driver.driver_get_version(&version) == ABI_SUCCESS) {
+        (void)snprintf(text, sizeof text, "%d.%d", version / 1000, version % 1000 / 10);
+        inject_fact("cuda_driver_api", text);
+    }
+    if (driver.device_get_count(&count) != ABI_SUCCESS)
+        return;
+    (void)snprintf(text, sizeof text, "%d", count);
+    inject_fact("gpu.count", text);
+    for (int i = 0; i < count && i < 64; i++)
+        device_facts(&driver, i);
+}

@@ -1,0 +1,315 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/recorder/inject/inject.h"
+
+enum { HIGH_FD = 700, TEXT_SLOTS = 1 << 12, START_MESSAGES = 4096 };
+
+static struct {
+    pthread_mutex_t lock; /* of everything below but the sending side */
+    struct record_pipe_message *queue;
+    size_t n, cap, max;
+    uint64_t lost; /* messages refused since the last report */
+    char **texts;  /* [1..text_count] by number; slots: hash table of numbers, open addressing */
+    uint32_t *slots;
+    uint64_t text_count;
+    size_t slot_count;
+    /* Sending side, one thread at a time (send_lock). */
+    pthread_mutex_t send_lock;
+    struct record_pipe_message *sending;
+    size_t sending_n, sending_cap, sent_bytes;
+    int fd;
+    ino_t inode;
+    atomic_bool dead; /* the recorder is gone, or this is a forked child */
+} outbox = {.lock = PTHREAD_MUTEX_INITIALIZER, .send_lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+
+/* Room for n more messages; the lock is held. */
+static bool outbox_room(size_t n)
+{
+    if (outbox.n + n <= outbox.cap)
+        return true;
+    if (outbox.n + n > outbox.max)
+        return false;
+    size_t cap = outbox.cap ? outbox.cap * 2 : START_MESSAGES;
+    while (cap < outbox.n + n)
+        cap *= 2;
+    void *grown = realloc(outbox.queue, cap * sizeof *outbox.queue);
+    if (!grown)
+        return false;
+    outbox.queue = grown;
+    outbox.cap = cap;
+    return true;
+}
+
+static bool outbox_put_locked(const struct record_pipe_message *messages, size_t n, bool counted)
+{
+    if (!outbox_room(n)) {
+        outbox.lost += counted ? n : 0;
+        return false;
+    }
+    memcpy(outbox.queue + outbox.n, messages, n * sizeof *messages);
+    outbox.n += n;
+    return true;
+}
+
+static bool outbox_put(const struct record_pipe_message *messages, size_t n, bool counted)
+{
+    if (atomic_load(&outbox.dead))
+        return true;
+    pthread_mutex_lock(&outbox.lock);
+    bool room = outbox_put_locked(messages, n, counted);
+    pthread_mutex_unlock(&outbox.lock);
+    return room;
+}
+
+void inject_put(const struct record_pipe_message *messages, size_t n)
+{
+    (void)outbox_put(messages, n, true);
+}
+
+bool inject_offer(const struct record_pipe_message *messages, size_t n)
+{
+    return outbox_put(messages, n, false);
+}
+
+/* FNV-1a. */
+static uint64_t text_hash(const char *text)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    return h;
+}
+
+/* The slot of a text: the one that holds it, or the empty one where it belongs. */
+static size_t text_slot(const char *text)
+{
+    size_t i = (size_t)text_hash(text) & (outbox.slot_count - 1);
+    while (outbox.slots[i] && strcmp(outbox.texts[outbox.slots[i]], text) != 0)
+        i = (i + 1) & (outbox.slot_count - 1);
+    return i;
+}
+
+static bool text_grow(void)
+{
+    size_t count = outbox.slot_count ? outbox.slot_count * 2 : TEXT_SLOTS;
+    char **texts = realloc(outbox.texts, count * sizeof *texts);
+    if (!texts)
+        return false;
+    outbox.texts = texts;
+    uint32_t *slots = calloc(count, sizeof *slots);
+    if (!slots)
+        return false;
+    free(outbox.slots);
+    outbox.slots = slots;
+    outbox.slot_count = count;
+    for (uint64_t t = 1; t <= outbox.text_count; t++)
+        outbox.slots[text_slot(outbox.texts[t])] = (uint32_t)t;
+    return true;
+}
+
+static void text_send(uint64_t number, const char *text, size_t total)
+{
+    size_t at = 0;
+    do {
+        struct record_pipe_message m = {.type = RECORD_PIPE_TEXT, .id = number};
+        m.text_offset = (uint32_t)at;
+        m.text_total = (uint32_t)total;
+        size_t n = total - at < RECORD_PIPE_TEXT_BYTES ? total - at : RECORD_PIPE_TEXT_BYTES;
+        memcpy(m.text, text + at, n);
+        (void)outbox_put_locked(&m, 1, true);
+        at += n;
+    } while (at < total);
+}
+
+static uint64_t text_add(const char *text)
+{
+    if (outbox.text_count + 1 >= outbox.slot_count / 2 && !text_grow())
+        return 0;
+    size_t slot = text_slot(text);
+    if (outbox.slots[slot])
+        return outbox.slots[slot];
+    size_t total = strnlen(text, RECORD_PIPE_TEXT_MAX);
+    /* A text is sent whole or not at all, so that later messages can name it. */
+    if (outbox.text_count + 1 >= RECORD_PIPE_TEXTS_MAX || !outbox_room(total / RECORD_PIPE_TEXT_BYTES + 1))
+        return 0;
+    char *copy = strdup(text);
+    if (!copy)
+        return 0;
+    uint64_t number = ++outbox.text_count;
+    outbox.texts[number] = copy;
+    outbox.slots[slot] = (uint32_t)number;
+    text_send(number, copy, total);
+    return number;
+}
+
+int inject_outbox_open(const char *socket_path, size_t max_bytes)
+{
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    if (strlen(socket_path) >= sizeof addr.sun_path)
+        return -1;
+    memcpy(addr.sun_path, socket_path, strlen(socket_path));
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    /* Out of the way of programs that count on low numbers. */
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+    if (high >= 0) {
+        close(fd);
+        fd = high;
+    }
+    struct stat st;
+    if (connect(fd, (struct sockaddr *)&addr, sizeof addr) || fcntl(fd, F_SETFL, O_NONBLOCK) || fstat(fd, &st)) {
+        close(fd);
+        return -1;
+    }
+    outbox.fd = fd;
+    outbox.inode = st.st_ino;
+    outbox.max = max_bytes / 2 / sizeof *outbox.queue; /* two queues: one fills, one is sent */
+    struct record_pipe_message hello = {.type = RECORD_PIPE_HELLO, .kind = RECORD_PIPE_MAGIC, .id = (uint64_t)getpid()};
+    hello.bytes = RECORD_PIPE_VERSION;
+    hello.group = (uint32_t)getppid();
+    (void)outbox_put_locked(&hello, 1, true);
+    text_send(0, "?", 1);
+    return 0;
+}
+
+uint64_t inject_text(const char *text)
+{
+    if (atomic_load(&outbox.dead))
+        return 0;
+    pthread_mutex_lock(&outbox.lock);
+    uint64_t number = text_add(text ? text : "?");
+    pthread_mutex_unlock(&outbox.lock);
+    return number;
+}
+
+void inject_fact(const char *key, const char *value)
+{
+    struct record_pipe_message m = {.type = RECORD_PIPE_FACT, .id = inject_text(key)};
+    m.addr = inject_text(value);
+    inject_put(&m, 1);
+}
+
+void inject_count(enum record_pipe_type skip_or_drop, const char *reason, uint64_t n)
+{
+    if (n == 0)
+        return;
+    struct record_pipe_message m = {.type = skip_or_drop, .id = inject_text(reason)};
+    m.bytes = n;
+    inject_put(&m, 1);
+}
+
+void inject_problem(enum record_pipe_problem how, const char *format, ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, format);
+    (void)vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    struct record_pipe_message m = {.type = RECORD_PIPE_PROBLEM, .id = inject_text(text)};
+    m.flags = how;
+    inject_put(&m, 1);
+}
+
+/* Take the queue over for sending; put the count of lost messages in front. */
+static void outbox_take(void)
+{
+    pthread_mutex_lock(&outbox.lock);
+    struct record_pipe_message *empty = outbox.sending;
+    size_t empty_cap = outbox.sending_cap;
+    outbox.sending = outbox.queue;
+    outbox.sending_n = outbox.n;
+    outbox.sending_cap = outbox.cap;
+    outbox.queue = empty;
+    outbox.cap = empty_cap;
+    outbox.n = 0;
+    uint64_t lost = outbox.lost;
+    outbox.lost = 0;
+    pthread_mutex_unlock(&outbox.lock);
+    outbox.sent_bytes = 0;
+    inject_count(RECORD_PIPE_DROP, "the recorder's queue was full", lost);
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void outbox_lose(bool ours)
+{
+    if (ours)
+        close(outbox.fd);
+    outbox.fd = -1;
+    outbox.sending_n = 0;
+    atomic_store(&outbox.dead, true);
+}
+
+/* Send what was taken. Only a socket with our inode is written to: a program that closes all descriptors and opens
+ * others must not find our messages in them. */
+static int outbox_flush(int64_t deadline_ms)
+{
+    size_t total = outbox.sending_n * sizeof *outbox.sending;
+    while (outbox.sent_bytes < total) {
+        struct stat st;
+        if (outbox.fd < 0 || fstat(outbox.fd, &st) || st.st_ino != outbox.inode || !S_ISSOCK(st.st_mode)) {
+            outbox_lose(false);
+            return -1;
+        }
+        ssize_t n = send(outbox.fd, (char *)outbox.sending + outbox.sent_bytes, total - outbox.sent_bytes,
+                         MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n > 0) {
+            outbox.sent_bytes += (size_t)n;
+            continue;
+        }
+        if (errno == EINTR)
+            continue;
+        if (errno != EAGAIN && errno != EWOULDBLOCK) {
+            outbox_lose(true);
+            return -1;
+        }
+        int64_t left = deadline_ms - now_ms();
+        if (left <= 0)
+            return -1;
+        struct pollfd p = {.fd = outbox.fd, .events = POLLOUT};
+        (void)poll(&p, 1, left > 100 ? 100 : (int)left);
+    }
+    outbox.sending_n = 0;
+    return 0;
+}
+
+int inject_outbox_send(int wait_ms)
+{
+    int64_t deadline = now_ms() + wait_ms;
+    pthread_mutex_lock(&outbox.send_lock);
+    int rc = 0;
+    for (int turn = 0; turn < 2 && rc == 0; turn++) {
+        if (outbox.sending_n == 0)
+            outbox_take();
+        rc = outbox_flush(deadline);
+    }
+    pthread_mutex_unlock(&outbox.send_lock);
+    return rc;
+}
+
+void inject_outbox_abandon(void)
+{
+    atomic_store(&outbox.dead, true);
+    if (outbox.fd >= 0)
+        close(outbox.fd);
+    outbox.fd = -1;
+}

@@ -1,0 +1,58 @@
+/* sanitizer_inject: the library that the CUDA driver loads into a program whose accesses are recorded
+ * (liboffchip_accesses.so).
+ *
+ * CUDA_INJECTION64_PATH names it, as it does cupti_inject's; InitializeInjection() subscribes to the Sanitizer API.
+ * When a module is loaded its global accesses are patched (trace/recorder/inject/sanitizer_patch.cu); when a chosen
+ * kernel is launched the launch gets a buffer on the device (trace/recorder/wire/access_buffer.h); behind the launch
+ * the stream is waited for and the buffer is sent to the recorder. Parts: sanitizer_inject.c (start, callbacks, end),
+ * sanitizer_inject_load.c (the library at run time), sanitizer_inject_kernel.c (which kernels),
+ * sanitizer_inject_launch.c (buffers), sanitizer_inject_slot.c (accesses as messages).
+ *
+ * The program is never harmed: it runs on whatever fails here, and a launch that cannot be recorded runs with a null
+ * buffer, which the patch passes over. Everything is sent from the callback in which it came about: no helper thread,
+ * no signal handler; a program that dies loses the launch under way. What a launch costs is waiting: launches follow
+ * one another, and the program waits for the recorder while it takes the accesses, at most SEND_WAIT_MS at a time. */
+#ifndef TRACE_RECORDER_INJECT_SANITIZER_INJECT_H
+#define TRACE_RECORDER_INJECT_SANITIZER_INJECT_H
+
+#include <stdbool.h>
+
+#include "trace/recorder/inject/inject.h"
+#include "trace/recorder/wire/access_buffer.h"
+#include "trace/recorder/wire/sanitizer_abi.h"
+
+/* --- the library --- */
+
+/* Load `path` (or libsanitizer-public.so); false with a problem reported. */
+bool sanitizer_load(struct san_api *api, void **library, const char *path);
+const char *sanitizer_result(const struct san_api *api, san_result result);
+
+/* --- which kernels --- */
+
+/* Choose by this extended regular expression, NULL or "": all. False with a problem reported. */
+bool sanitizer_choose(const char *regex);
+/* Whether a kernel, by its mangled name, is chosen: the expression is looked for in the mangled and in the demangled
+ * name. */
+bool sanitizer_chosen(const char *name);
+
+/* --- launches --- */
+
+/* At most `limit` accesses in all; a buffer of at most `bytes` for each launch. */
+void sanitizer_launch_start(const struct san_api *api, uint64_t limit, uint64_t bytes);
+/* In the thread that launches; the end is of the last begin there. */
+void sanitizer_launch_begin(const struct san_launch *launch);
+void sanitizer_launch_end(const struct san_launch *launch);
+/* The context's memory is gone. */
+void sanitizer_launch_context_over(const void *context);
+/* Say what the limit has cost, and that no kernel was the wanted one. */
+void sanitizer_launch_finish(void);
+
+/* --- accesses as messages --- */
+
+enum { SANITIZER_SLOT_MESSAGES = 1 + (32 - 1 + RECORD_PIPE_LANES_EACH - 1) / RECORD_PIPE_LANES_EACH };
+
+/* The messages of an access; their number, 0 if the slot was not filled. */
+size_t sanitizer_slot_messages(const struct access_slot *slot,
+                               struct record_pipe_message messages[SANITIZER_SLOT_MESSAGES]);
+
+#endif

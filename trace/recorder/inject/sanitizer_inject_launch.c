@@ -1,0 +1,293 @@
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/recorder/inject/sanitizer_inject.h"
+
+enum { BUFFERS = 16, STREAMS = 1024, CHUNK_SLOTS = 2048, LEAST_SLOTS = 64, BATCH = 1024, SEND_WAIT_MS = 10000 };
+
+/* Reasons in table dropped. */
+static const char past_limit[] = "warp accesses past --limit",
+                  past_buffer[] = "warp accesses for which the buffer on the device had no room",
+                  not_delivered[] = "warp accesses that the recorder did not take in time",
+                  not_recorded[] = "kernel launches that could not be recorded",
+                  not_read[] = "kernel launches whose accesses could not be read back",
+                  not_chosen[] = "kernel launches not chosen by --kernel";
+
+/* A buffer on the device, with memory of the host to read it through. Launches that overlap have one each. */
+struct buffer {
+    void *context;
+    void *device; /* struct access_buffer and `slots` slots; NULL: this place is free */
+    void *host;   /* pinned: struct access_buffer and CHUNK_SLOTS slots */
+    uint64_t slots;
+    bool busy;
+    uint64_t capacity; /* of the launch that has it: slots, or less where the limit is nearer */
+    bool limited;      /* the limit is nearer */
+    struct record_pipe_message launch;
+};
+
+static struct {
+    struct san_api api;
+    pthread_mutex_t lock; /* of what follows */
+    uint64_t limit, left, bytes;
+    struct buffer buffers[BUFFERS];
+    const void *streams[STREAMS];
+    uint32_t stream_count;
+    uint64_t cost;           /* accesses past the limit */
+    uint64_t taken, passed;  /* launches, chosen and not */
+    char first_passed[200];  /* name of a kernel */
+    pthread_mutex_t sending; /* one launch after the other */
+    bool stuck;              /* the recorder did not read for SEND_WAIT_MS: do not wait for it any more */
+} launches = {.lock = PTHREAD_MUTEX_INITIALIZER, .sending = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local struct buffer *mine; /* of the launch that this thread has begun */
+
+void sanitizer_launch_start(const struct san_api *api, uint64_t limit, uint64_t bytes)
+{
+    launches.api = *api;
+    launches.limit = launches.left = limit;
+    launches.bytes = bytes;
+}
+
+static uint32_t stream_number(const void *stream)
+{
+    uint32_t i = 0;
+    while (i < launches.stream_count && launches.streams[i] != stream)
+        i++;
+    if (i == launches.stream_count && i < STREAMS)
+        launches.streams[launches.stream_count++] = stream;
+    return i;
+}
+
+/* --- buffers; the lock is held while they are made and got --- */
+
+static bool buffer_make(struct buffer *b, void *context)
+{
+    uint64_t most = (launches.bytes - sizeof(struct access_buffer)) / sizeof(struct access_slot);
+    uint64_t slots = launches.limit < most ? launches.limit : most;
+    slots = slots < LEAST_SLOTS ? LEAST_SLOTS : slots;
+    *b = (struct buffer){.context = context};
+    /* Less than asked for is better than nothing: the program needs the device's memory too. */
+    while (launches.api.alloc(context, &b->device, sizeof(struct access_buffer) + slots * sizeof(struct access_slot)) !=
+           SAN_SUCCESS) {
+        b->device = NULL;
+        if (slots == LEAST_SLOTS)
+            return false;
+        slots = slots / 2 < LEAST_SLOTS ? LEAST_SLOTS : slots / 2;
+    }
+    b->slots = slots;
+    if (launches.api.alloc_host(context, &b->host,
+                                sizeof(struct access_buffer) + CHUNK_SLOTS * sizeof(struct access_slot)) !=
+        SAN_SUCCESS) {
+        (void)launches.api.free(context, b->device);
+        *b = (struct buffer){0};
+        return false;
+    }
+    return true;
+}
+
+static struct buffer *buffer_get(void *context)
+{
+    struct buffer *place = NULL;
+    for (int i = 0; i < BUFFERS; i++) {
+        struct buffer *b = &launches.buffers[i];
+        if (b->device && !b->busy && b->context == context)
+            return b;
+        if (!b->device && !place)
+            place = b;
+    }
+    return place && buffer_make(place, context) ? place : NULL;
+}
+
+static void buffer_give_back(struct buffer *b)
+{
+    pthread_mutex_lock(&launches.lock);
+    b->busy = false;
+    pthread_mutex_unlock(&launches.lock);
+}
+
+/* --- a launch begins --- */
+
+static struct record_pipe_message launch_message(const struct san_launch *l, uint32_t stream)
+{
+    struct record_pipe_message m = {
+        .type = RECORD_PIPE_LAUNCH, .kind = stream, .id = inject_text(l->name ? l->name : "?")};
+    m.flags = (uint32_t)l->device;
+    m.addr = l->grid[0] | (uint64_t)(l->grid[1] & UINT16_MAX) << 32 | (uint64_t)(l->grid[2] & UINT16_MAX) << 48;
+    m.bytes = (l->block[0] & UINT16_MAX) | (uint64_t)(l->block[1] & UINT16_MAX) << 16 |
+              (uint64_t)(l->block[2] & UINT16_MAX) << 32;
+    return m;
+}
+
+/* A buffer that is empty; NULL: the launch cannot be recorded. Launches that overlap may all get what is left of the
+ * limit: the first to end keep it. */
+static struct buffer *launch_prepare(const struct san_launch *l)
+{
+    pthread_mutex_lock(&launches.lock);
+    struct buffer *b = buffer_get(l->context);
+    if (b) {
+        b->busy = true;
+        b->limited = launches.left <= b->slots;
+        b->capacity = b->limited ? launches.left : b->slots;
+        b->launch = launch_message(l, stream_number(l->stream_handle));
+    }
+    pthread_mutex_unlock(&launches.lock);
+    if (!b)
+        return NULL;
+    /* Past the limit accesses are still counted: an empty buffer has no slot but counts all the same. */
+    struct access_buffer empty = {.capacity = b->capacity};
+    if (launches.api.memcpy_host_to_device(b->device, &empty, sizeof empty, l->stream_handle) == SAN_SUCCESS &&
+        launches.api.set_launch_callback_data(l->launch, l->function, l->stream_handle, b->device) == SAN_SUCCESS)
+        return b;
+    buffer_give_back(b);
+    return NULL;
+}
+
+static bool choose(const struct san_launch *l)
+{
+    bool chosen = sanitizer_chosen(l->name);
+    pthread_mutex_lock(&launches.lock);
+    launches.taken += chosen;
+    if (!chosen && launches.passed++ == 0 && l->name)
+        (void)snprintf(launches.first_passed, sizeof launches.first_passed, "%s", l->name);
+    pthread_mutex_unlock(&launches.lock);
+    return chosen;
+}
+
+void sanitizer_launch_begin(const struct san_launch *l)
+{
+    if (mine) { /* the launch before failed: it has no end */
+        buffer_give_back(mine);
+        mine = NULL;
+    }
+    bool chosen = choose(l);
+    if (chosen)
+        mine = launch_prepare(l);
+    if (mine)
+        return;
+    (void)launches.api.set_launch_callback_data(l->launch, l->function, l->stream_handle, NULL);
+    inject_count(chosen ? RECORD_PIPE_DROP : RECORD_PIPE_SKIP, chosen ? not_recorded : not_chosen, 1);
+}
+
+/* --- a launch ends --- */
+
+/* Messages on their way out, and how many accesses are in them. */
+struct batch {
+    size_t n;
+    uint64_t accesses, lost, unfilled;
+    struct record_pipe_message messages[BATCH + SANITIZER_SLOT_MESSAGES];
+};
+
+static void batch_send(struct batch *batch)
+{
+    int wait_ms = launches.stuck ? 0 : SEND_WAIT_MS;
+    if (!inject_offer(batch->messages, batch->n)) {
+        (void)inject_outbox_send(wait_ms);
+        if (!inject_offer(batch->messages, batch->n))
+            batch->lost += batch->accesses;
+    }
+    /* What is sent takes no memory of the program; the recorder sets the pace. */
+    launches.stuck |= inject_outbox_send(wait_ms) != 0;
+    batch->n = 0;
+    batch->accesses = 0;
+}
+
+static void batch_add(struct batch *batch, const struct access_slot *slot)
+{
+    size_t n = sanitizer_slot_messages(slot, batch->messages + batch->n);
+    batch->unfilled += n == 0;
+    batch->accesses += n > 0;
+    batch->n += n;
+    if (batch->n >= BATCH)
+        batch_send(batch);
+}
+
+/* Read and send the slots; false: the device did not give them. */
+static bool send_slots(const struct buffer *b, uint64_t slots, void *stream, struct batch *batch)
+{
+    for (uint64_t done = 0; done < slots;) {
+        uint64_t n = slots - done < CHUNK_SLOTS ? slots - done : CHUNK_SLOTS;
+        struct access_slot *device = (struct access_slot *)((struct access_buffer *)b->device + 1) + done;
+        if (launches.api.memcpy_device_to_host(b->host, device, n * sizeof *device, stream) != SAN_SUCCESS)
+            return false;
+        for (uint64_t i = 0; i < n; i++)
+            batch_add(batch, (const struct access_slot *)b->host + i);
+        done += n;
+    }
+    return true;
+}
+
+/* How many of the slots the limit still allows; they are taken from it. */
+static uint64_t take_from_limit(uint64_t slots, uint64_t past)
+{
+    pthread_mutex_lock(&launches.lock);
+    uint64_t kept = slots < launches.left ? slots : launches.left;
+    launches.left -= kept;
+    launches.cost += past + slots - kept;
+    pthread_mutex_unlock(&launches.lock);
+    return kept;
+}
+
+/* The launch with its accesses, whole and not mixed with another's. `taken` is what the device counted. */
+static bool send_launch(struct buffer *b, uint64_t taken, void *stream)
+{
+    static struct batch batch; /* sending is one at a time */
+    uint64_t slots = taken < b->capacity ? taken : b->capacity, past = b->limited ? taken - slots : 0;
+    pthread_mutex_lock(&launches.sending);
+    uint64_t kept = take_from_limit(slots, past);
+    batch.accesses = batch.lost = batch.unfilled = 0;
+    batch.messages[0] = b->launch;
+    batch.n = 1;
+    bool read = send_slots(b, kept, stream, &batch);
+    batch.messages[batch.n++] = (struct record_pipe_message){.type = RECORD_PIPE_LAUNCH_END};
+    batch_send(&batch);
+    inject_count(RECORD_PIPE_DROP, past_limit, past + slots - kept);
+    inject_count(RECORD_PIPE_DROP, past_buffer, taken - slots - past);
+    inject_count(RECORD_PIPE_DROP, not_delivered, batch.lost);
+    inject_count(RECORD_PIPE_DROP, "slots of the device's buffer that were not filled", batch.unfilled);
+    pthread_mutex_unlock(&launches.sending);
+    return read;
+}
+
+void sanitizer_launch_end(const struct san_launch *l)
+{
+    struct buffer *b = mine;
+    mine = NULL;
+    if (!b)
+        return;
+    struct access_buffer head = {0};
+    bool read = launches.api.stream_synchronize(l->stream_handle) == SAN_SUCCESS &&
+                launches.api.memcpy_device_to_host(b->host, b->device, sizeof head, l->stream_handle) == SAN_SUCCESS;
+    if (read)
+        memcpy(&head, b->host, sizeof head);
+    read = read && send_launch(b, head.taken, l->stream_handle);
+    inject_count(RECORD_PIPE_DROP, not_read, !read);
+    buffer_give_back(b);
+    (void)inject_outbox_send(0);
+}
+
+void sanitizer_launch_context_over(const void *context)
+{
+    pthread_mutex_lock(&launches.lock);
+    for (int i = 0; i < BUFFERS; i++)
+        if (launches.buffers[i].context == context && !launches.buffers[i].busy)
+            launches.buffers[i] = (struct buffer){0};
+    pthread_mutex_unlock(&launches.lock);
+}
+
+void sanitizer_launch_finish(void)
+{
+    pthread_mutex_lock(&launches.lock);
+    uint64_t limit = launches.limit, cost = launches.cost, passed = launches.taken ? 0 : launches.passed;
+    pthread_mutex_unlock(&launches.lock);
+    if (passed)
+        inject_problem(RECORD_PIPE_WARNING,
+                       "none of the %llu kernel launches is of a kernel that --kernel matches; the "
+                       "first was of %s",
+                       (unsigned long long)passed, launches.first_passed);
+    if (cost)
+        inject_problem(RECORD_PIPE_WARNING,
+                       "the limit of %llu warp accesses was reached: %llu more were counted and not kept (--limit N "
+                       "records more, --kernel REGEX fewer kernels)",
+                       (unsigned long long)limit, (unsigned long long)cost);
+}

@@ -1,0 +1,69 @@
+/* recorder: run a program with the injected library and write what it sends, one trace file per process.
+ *
+ * recorder_check() says before the start what is missing (the driver, CUPTI, our own library) or in the way; then
+ * recorder_run() runs the program to its end. Children that use CUDA record too, each into a file of its own. */
+#ifndef TRACE_RECORDER_RECORDER_H
+#define TRACE_RECORDER_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/base/err.h"
+#include "trace/recorder/recorder_trace.h"
+
+struct recorder_options {
+    const char *output;        /* file; %p is the process, %h the host; NULL: "offchip.db" */
+    bool force;                /* replace existing files */
+    bool force_injection;      /* replace the user's CUDA_INJECTION64_PATH */
+    bool unified_memory;       /* record unified memory, kernels, copies, allocations */
+    bool counters;             /* record hardware counters per kernel */
+    const char *counter_group; /* one of CUPTI_METRICS_GROUPS */
+    bool accesses;             /* record single accesses, and nothing else of these */
+    const char *kernel;        /* accesses: only of kernels whose name matches this; NULL: all */
+    int64_t limit;             /* accesses: at most so many of each process; 0: RECORD_PIPE_LIMIT_DEFAULT */
+    const char *library;       /* what the driver is to load; NULL: recorder_find_library() */
+    const char *cupti;         /* NULL: recorder_find_cupti() */
+    const char *sanitizer;     /* NULL: recorder_find_sanitizer() */
+    const char *patch;         /* NULL: recorder_find_patch() */
+    const char *command_line;  /* for the origin */
+    const char *sysfs;         /* NULL: "/sys" */
+    char *const *argv;         /* the program, ended by NULL */
+    char *const *environment;  /* "NAME=value" to set besides, ended by NULL; may be NULL */
+};
+
+struct recorder_result {
+    int status;   /* as waitpid() gives it */
+    bool started; /* the program was started */
+    struct recorder_trace_summary *files;
+    size_t file_count, file_cap;
+    char **problems; /* sentences for the user, each with its process */
+    size_t problem_count, problem_cap;
+    bool failed; /* a file could not be written to its end: see the problems */
+};
+
+/* What stands in the way, before anything is run. -1: *err says what is missing and what to do. *warning (may be left
+ * empty) gets a sentence about something that will make the recording useless but not impossible. */
+int recorder_check(const struct recorder_options *options, char *warning, size_t warning_bytes, struct err *err);
+
+/* Run the program and record. -1 with *err set only if it could not be started or waited for; everything else is in
+ * *result, which is initialised here and released with recorder_release() in both cases. SIGINT and SIGQUIT are left to
+ * the program while it runs, SIGTERM and SIGHUP are passed on to it. One recording at a time. */
+int recorder_run(const struct recorder_options *options, struct recorder_result *result, struct err *err);
+
+void recorder_release(struct recorder_result *result);
+
+/* liboffchip_inject.so, or for accesses liboffchip_accesses.so: OFFCHIP_INJECT, beside this program, or ../lib/offchip
+ * from it. -1: *err says where it was looked for. */
+int recorder_find_library(bool accesses, char *path, size_t size, struct err *err);
+
+/* libcupti.so: OFFCHIP_CUPTI, the loader's own path, CUDA_HOME, CUDA_PATH, /usr/local/cuda*. As above. */
+int recorder_find_cupti(char *path, size_t size, struct err *err);
+
+/* libsanitizer-public.so: as CUPTI, by OFFCHIP_SANITIZER. */
+int recorder_find_sanitizer(char *path, size_t size, struct err *err);
+
+/* offchip_accesses.fatbin: OFFCHIP_ACCESS_PATCH, or where the library is looked for. */
+int recorder_find_patch(char *path, size_t size, struct err *err);
+
+#endif

@@ -1,0 +1,463 @@
+#include "trace/recorder/recorder_trace.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/base/mem.h"
+#include "trace/event/uvm_event.h"
+#include "trace/recorder/record_order.h"
+#include "trace/recorder/recorder_accesses.h"
+#include "trace/store/store.h"
+#include "trace/uvm/allocations.h"
+#include "trace/uvm/batches.h"
+
+enum { EXTRAS = 3, REASONS = 32, FACTS_MAX = 4096, PROBLEMS_MAX = 256 };
+
+/* A fact or a count that came before the file exists. */
+struct fact {
+    char *key, *value;
+};
+struct reason {
+    char *text;
+    uint64_t n;
+    bool dropped;
+};
+
+struct recorder_trace {
+    struct recorder_trace_options options;
+    char path[512];
+    char *pattern;
+    struct store *store;
+    int stream;
+    struct record_pipe_texts texts;
+    struct record_order order;
+    struct allocations allocations;
+    struct recorder_accesses accesses;
+    int64_t launches;
+    struct fact *facts;
+    size_t fact_count, fact_cap;
+    struct reason reasons[REASONS];
+    size_t reason_count;
+    char **problems;
+    size_t problem_count, problem_cap;
+    struct recorder_trace_summary summary;
+    bool hello;
+    size_t n;
+    struct record records[STORE_BATCH];
+    int64_t extra[EXTRAS][STORE_BATCH];
+    int64_t columns[EXTRAS * STORE_BATCH];
+};
+
+struct recorder_trace *recorder_trace_new(const struct recorder_trace_options *options, struct err *err)
+{
+    struct recorder_trace *t = mem_zalloc(1, sizeof *t, err);
+    if (!t)
+        return NULL;
+    t->options = *options;
+    t->pattern = mem_strdup(options->path, err);
+    if (!t->pattern) {
+        free(t);
+        return NULL;
+    }
+    return t;
+}
+
+const char *recorder_trace_problem(const struct recorder_trace *t, size_t index)
+{
+    return index < t->problem_count ? t->problems[index] : NULL;
+}
+
+/* --- the file --- */
+
+/* The pattern with %p, %h and %% replaced; where it has no %p and several processes record, ".PID" goes in front of the
+ * last dot of its name. */
+static int make_path(struct recorder_trace *t, struct err *err)
+{
+    char host[128] = "host", out[sizeof t->path];
+    size_t n = 0;
+    bool process = false;
+    (void)gethostname(host, sizeof host - 1);
+    for (const char *p = t->pattern; *p; p++) {
+        char piece[160] = {*p};
+        if (*p == '%' && p[1] == 'p') {
+            (void)snprintf(piece, sizeof piece, "%" PRId64, t->summary.process);
+            process = true;
+        } else if (*p == '%' && p[1] == 'h') {
+            (void)snprintf(piece, sizeof piece, "%s", host);
+        }
+        if (*p == '%' && (p[1] == 'p' || p[1] == 'h' || p[1] == '%'))
+            p++;
+        size_t length = strlen(piece);
+        if (n + length >= sizeof out)
+            return err_set(err, "%s: the file name is too long", t->pattern);
+        memcpy(out + n, piece, length);
+        n += length;
+    }
+    out[n] = 0;
+    const char *base = strrchr(out, '/'), *dot = strrchr(base ? base : out, '.');
+    int stem = dot && dot != out && dot[-1] != '/' ? (int)(dot - out) : (int)n;
+    int written = t->options.numbered && !process ? snprintf(t->path, sizeof t->path, "%.*s.%" PRId64 "%s", stem, out,
+                                                             t->summary.process, out + stem)
+                                                  : snprintf(t->path, sizeof t->path, "%s", out);
+    return written < 0 || (size_t)written >= sizeof t->path ? err_set(err, "%s: the file name is too long", t->pattern)
+                                                            : 0;
+}
+
+/* Every parameter of the driver's memory module, as text. */
+static int write_parameters(struct recorder_trace *t, struct err *err)
+{
+    char folder[300], path[600], name[300], value[256];
+    (void)snprintf(folder, sizeof folder, "%s/module/nvidia_uvm/parameters", t->options.sysfs);
+    DIR *dir = opendir(folder);
+    if (!dir)
+        return 0; /* no such module here, or not readable: not known */
+    struct dirent *e;
+    int rc = 0;
+    while (rc == 0 && (e = readdir(dir))) {
+        if (e->d_name[0] == '.')
+            continue;
+        (void)snprintf(path, sizeof path, "%s/%.250s", folder, e->d_name);
+        (void)snprintf(name, sizeof name, "nvidia_uvm.%.250s", e->d_name);
+        FILE *f = fopen(path, "re");
+        if (!f)
+            continue; /* some are for root only */
+        if (fgets(value, sizeof value, f)) {
+            value[strcspn(value, "\n")] = 0;
+            const struct store_value row[] = {STORE_V_TEXT(name), STORE_V_TEXT(value)};
+            rc = store_row(t->store, "parameters", row, 2, err);
+        }
+        (void)fclose(f);
+    }
+    closedir(dir);
+    return rc;
+}
+
+static int write_driver(struct recorder_trace *t, struct err *err)
+{
+    char line[256];
+    FILE *f = fopen("/proc/driver/nvidia/version", "re");
+    if (!f)
+        return 0;
+    int rc = 0;
+    if (fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = 0;
+        rc = store_origin(t->store, "driver", line, err);
+    }
+    (void)fclose(f);
+    return rc;
+}
+
+static int open_file(struct recorder_trace *t, struct err *err)
+{
+    static const struct stream stream = {
+        .name = "uvm", .unit = TIME_NS, .space = ADDR_BYTES, .extra = {"process_id", "src_id", "dst_id"}};
+    if (t->store)
+        return 0;
+    if (make_path(t, err))
+        return -1;
+    t->store = store_create(t->path, t->options.force, t->options.command_line, err);
+    if (!t->store)
+        return -1;
+    memcpy(t->summary.path, t->path, sizeof t->path);
+    if (store_origin(t->store, "format", "record", err) || write_driver(t, err) || write_parameters(t, err))
+        return -1;
+    if (t->options.accesses)
+        return recorder_accesses_open(&t->accesses, t->store, err);
+    if (store_stream_add(t->store, &stream, &t->stream, err) ||
+        store_origin(t->store, "kinds.uvm",
+                     "KERNEL ALLOC ADVISE PREFETCH COPY FAULT CPU_FAULT MIGRATE_H2D MIGRATE_D2H THRASH THROTTLE "
+                     "REMOTE_MAP MIGRATE_D2D",
+                     err))
+        return -1;
+    return 0;
+}
+
+/* --- events, in the order of time --- */
+
+static int flush(struct recorder_trace *t, struct err *err)
+{
+    for (int e = 0; e < EXTRAS; e++)
+        memcpy(t->columns + (size_t)e * t->n, t->extra[e], t->n * sizeof *t->columns);
+    size_t n = t->n;
+    t->n = 0;
+    return n ? store_append(t->store, t->stream, t->records, t->columns, n, err) : 0;
+}
+
+static int push(struct recorder_trace *t, const struct record *record, int64_t process, int64_t src, int64_t dst,
+                struct err *err)
+{
+    size_t i = t->n++;
+    t->records[i] = *record;
+    t->extra[0][i] = process;
+    t->extra[1][i] = src;
+    t->extra[2][i] = dst;
+    t->summary.records++;
+    return t->n == STORE_BATCH ? flush(t, err) : 0;
+}
+
+static int count(struct recorder_trace *t, bool dropped, const char *text, uint64_t n, struct err *err)
+{
+    *(dropped ? &t->summary.dropped : &t->summary.skipped) += n;
+    for (size_t i = 0; i < t->reason_count; i++)
+        if (t->reasons[i].dropped == dropped && strcmp(t->reasons[i].text, text) == 0) {
+            t->reasons[i].n += n;
+            return 0;
+        }
+    if (t->reason_count == REASONS)
+        return 0; /* the sum is right, the reason is one of too many */
+    char *copy = mem_strdup(text, err);
+    if (!copy)
+        return -1;
+    t->reasons[t->reason_count++] = (struct reason){copy, n, dropped};
+    return 0;
+}
+
+static int take_kernel(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
+{
+    if (m->time <= 0 || m->duration < m->time)
+        return count(t, false, m->time <= 0 ? "no start time" : "kernel ends before it starts", 1, err);
+    int64_t id = t->launches++;
+    const struct store_value row[] = {
+        STORE_V_INT(id),
+        STORE_V_TEXT(record_pipe_text_get(&t->texts, m->id)),
+        STORE_V_INT(id),
+        STORE_V_INT(m->time),
+        STORE_V_INT(m->duration - m->time),
+        STORE_V_INT(m->addr & UINT32_MAX),
+        STORE_V_INT(m->addr >> 32 & UINT16_MAX),
+        STORE_V_INT(m->addr >> 48),
+        STORE_V_INT(m->bytes & UINT16_MAX),
+        STORE_V_INT(m->bytes >> 16 & UINT16_MAX),
+        STORE_V_INT(m->bytes >> 32 & UINT16_MAX),
+        STORE_V_INT(m->bytes >> 48),
+        STORE_V_INT(m->extra & UINT32_MAX),
+        STORE_V_INT(m->extra >> 32),
+        STORE_V_INT(m->flags),
+        STORE_V_INT(m->kind),
+    };
+    if (store_row(t->store, "kernels", row, sizeof row / sizeof *row, err))
+        return -1;
+    const struct record record = {.time = m->time,
+                                  .duration = m->duration - m->time,
+                                  .id = (uint64_t)id,
+                                  .group = (uint32_t)id,
+                                  .kind = RECORD_KERNEL};
+    return push(t, &record, t->summary.process, 0, 0, err);
+}
+
+static int take_uvm(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
+{
+    const struct uvm_event event = {m->kind, (uint64_t)m->time, (uint64_t)m->duration, m->addr, m->bytes, m->flags};
+    struct record record;
+    const char *reason = uvm_event_record(&event, &record);
+    if (reason)
+        return count(t, false, reason, 1, err);
+    return push(t, &record, m->group, (int64_t)(m->extra & UINT32_MAX), (int64_t)(m->extra >> 32), err);
+}
+
+static int take_record(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
+{
+    struct record record = {.time = m->time,
+                            .duration = m->duration,
+                            .addr = m->addr,
+                            .bytes = m->bytes,
+                            .id = m->id,
+                            .group = m->group,
+                            .flags = m->flags,
+                            .kind = m->kind};
+    if (m->kind != RECORD_COPY && m->kind != RECORD_ALLOC && m->kind != RECORD_ADVISE && m->kind != RECORD_PREFETCH)
+        return err_set(err, "a message carries a record of kind %u, which the recorder does not make", m->kind);
+    if (m->time <= 0 || m->duration < 0)
+        return count(t, false, m->time <= 0 ? "no start time" : "ends before it starts", 1, err);
+    if (m->kind == RECORD_ALLOC && (m->flags < RECORD_ALLOC_DEVICE || m->flags > RECORD_ALLOC_REGISTERED))
+        return count(t, false, "unknown kind of allocation", 1, err);
+    if (m->kind == RECORD_ALLOC && allocations_add(&t->allocations, t->store, &record, err))
+        return -1;
+    return t->options.accesses ? recorder_accesses_alloc(&t->accesses, &record, err)
+                               : push(t, &record, t->summary.process, 0, 0, err);
+}
+
+static int take_event(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
+{
+    switch (m->type) {
+    case RECORD_PIPE_KERNEL:
+        return take_kernel(t, m, err);
+    case RECORD_PIPE_UVM:
+        return take_uvm(t, m, err);
+    case RECORD_PIPE_FREE:
+        return allocations_end(&t->allocations, t->store, m->addr, m->time, err);
+    default:
+        return take_record(t, m, err);
+    }
+}
+
+/* --- messages, as they come --- */
+
+static int take_fact(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
+{
+    if (t->fact_count == FACTS_MAX)
+        return err_set(err, "more than %d facts", FACTS_MAX);
+    if (mem_grow((void **)&t->facts, &t->fact_cap, t->fact_count + 1, sizeof *t->facts, err))
+        return -1;
+    struct fact fact = {mem_strdup(record_pipe_text_get(&t->texts, m->id), err),
+                        mem_strdup(record_pipe_text_get(&t->texts, m->addr), err)};
+    t->facts[t->fact_count++] = fact;
+    return fact.key && fact.value ? 0 : -1;
+}
+
+static int take_problem(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
+{
+    if (t->problem_count == PROBLEMS_MAX)
+        return 0;
+    if (mem_grow((void **)&t->problems, &t->problem_cap, t->problem_count + 1, sizeof *t->problems, err))
+        return -1;
+    char *text = mem_strdup(record_pipe_text_get(&t->texts, m->id), err);
+    if (!text)
+        return -1;
+    t->problems[t->problem_count++] = text;
+    t->summary.fatal |= m->flags == RECORD_PIPE_FATAL;
+    return 0;
+}
+
+static int take_counter(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
+{
+    double value;
+    char how[300];
+    memcpy(&value, &m->bytes, sizeof value);
+    const char *name = record_pipe_text_get(&t->texts, m->id), *kernel = record_pipe_text_get(&t->texts, m->addr);
+    const char *metric = record_pipe_text_get(&t->texts, m->extra);
+    (void)snprintf(how, sizeof how, "launch %u, CUPTI %.200s", m->group, metric ? metric : "?");
+    const char *unit = strstr(name, "bytes") ? "bytes" : strstr(name, "sectors") ? "sectors" : "";
+    const struct store_value row[] = {STORE_V_TEXT(kernel ? kernel : "?"), STORE_V_TEXT(name), STORE_V_REAL(value),
+                                      STORE_V_TEXT(unit), STORE_V_TEXT(how)};
+    return open_file(t, err) || store_row(t->store, "counters", row, 5, err) ? -1 : 0;
+}
+
+/* A message of a recording of accesses: in order of arrival, there is no other. */
+static int take_accesses(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
+{
+    if (recorder_accesses_wants(m))
+        return recorder_accesses_take(&t->accesses, m, record_pipe_text_get(&t->texts, m->id), err);
+    if (m->type != RECORD_PIPE_FREE && (m->type != RECORD_PIPE_RECORD || m->kind != RECORD_ALLOC))
+        return err_set(err, "a recording of accesses has no message of type %u", m->type);
+    return take_event(t, m, err);
+}
+
+static int take_message(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
+{
+    if (!t->hello && m->type != RECORD_PIPE_HELLO)
+        return err_set(err, "the first message is of type %u, not a greeting", m->type);
+    if (m->type == RECORD_PIPE_TEXT)
+        return record_pipe_text_put(&t->texts, m, err);
+    if (record_pipe_check(m, &t->texts, err))
+        return -1;
+    switch (m->type) {
+    case RECORD_PIPE_HELLO:
+        t->hello = true;
+        t->summary.process = (int64_t)m->id;
+        return 0;
+    case RECORD_PIPE_FACT:
+        return take_fact(t, m, err);
+    case RECORD_PIPE_PROBLEM:
+        return take_problem(t, m, err);
+    case RECORD_PIPE_SKIP:
+    case RECORD_PIPE_DROP:
+        return count(t, m->type == RECORD_PIPE_DROP, record_pipe_text_get(&t->texts, m->id), m->bytes, err);
+    case RECORD_PIPE_COUNTER:
+        return take_counter(t, m, err);
+    case RECORD_PIPE_BYE:
+        t->summary.ended = true;
+        return 0;
+    default:
+        break;
+    }
+    struct record_pipe_message earliest;
+    if (!t->options.accesses && recorder_accesses_wants(m))
+        return err_set(err, "only a recording of accesses has messages of type %u", m->type);
+    if (open_file(t, err))
+        return -1;
+    if (t->options.accesses)
+        return take_accesses(t, m, err);
+    if (record_order_put(&t->order, m, err))
+        return -1;
+    return record_order_take(&t->order, RECORD_ORDER_MESSAGES, &earliest) ? take_event(t, &earliest, err) : 0;
+}
+
+int recorder_trace_put(struct recorder_trace *t, const struct record_pipe_message *messages, size_t n, struct err *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (take_message(t, &messages[i], err))
+            return -1;
+    return 0;
+}
+
+static int write_rest(struct recorder_trace *t, struct err *err)
+{
+    struct record_pipe_message m;
+    while (record_order_take(&t->order, 0, &m))
+        if (take_event(t, &m, err))
+            return -1;
+    if (t->options.accesses ? recorder_accesses_finish(&t->accesses, err) : flush(t, err))
+        return -1;
+    t->summary.records += t->accesses.sink.writer.total;
+    if (allocations_finish(&t->allocations, t->store, err))
+        return -1;
+    for (size_t i = 0; i < t->fact_count; i++)
+        if (store_origin(t->store, t->facts[i].key, t->facts[i].value, err))
+            return -1;
+    for (size_t i = 0; i < t->reason_count; i++)
+        if (t->reasons[i].dropped ? store_drop(t->store, t->reasons[i].text, t->reasons[i].n, err)
+                                  : store_skip(t->store, t->reasons[i].text, t->reasons[i].n, err))
+            return -1;
+    char key[32];
+    for (size_t i = 0; i < t->problem_count; i++) {
+        (void)snprintf(key, sizeof key, "problem.%zu", i + 1);
+        if (store_origin(t->store, key, t->problems[i], err))
+            return -1;
+    }
+    return 0;
+}
+
+static void release(struct recorder_trace *t)
+{
+    recorder_accesses_release(&t->accesses);
+    store_close(t->store);
+    record_order_release(&t->order);
+    record_pipe_texts_release(&t->texts);
+    for (size_t i = 0; i < t->fact_count; i++) {
+        free(t->facts[i].key);
+        free(t->facts[i].value);
+    }
+    for (size_t i = 0; i < t->reason_count; i++)
+        free(t->reasons[i].text);
+    for (size_t i = 0; i < t->problem_count; i++)
+        free(t->problems[i]);
+    free(t->facts);
+    free(t->problems);
+    allocations_release(&t->allocations);
+    free(t->pattern);
+    free(t);
+}
+
+int recorder_trace_finish(struct recorder_trace *t, struct recorder_trace_summary *summary, struct err *err)
+{
+    int rc = 0;
+    t->summary.complete = t->summary.ended && t->summary.dropped == 0;
+    if (t->hello && !t->summary.fatal && open_file(t, err))
+        rc = -1;
+    if (rc == 0 && t->store)
+        rc = write_rest(t, err);
+    if (rc == 0 && t->store && !t->options.accesses)
+        rc = batches_write(t->store, NULL, NULL, err);
+    if (rc == 0 && t->store && t->summary.complete)
+        rc = store_finish(t->store, err);
+    if (rc)
+        t->summary.complete = false;
+    *summary = t->summary;
+    release(t);
+    return rc;
+}

@@ -1,0 +1,50 @@
+/* recorder_trace: the messages of one recorded process, turned into one trace file.
+ *
+ * Stream "uvm" (ns on CUPTI's clock, byte addresses; extra columns process_id, src_id, dst_id) gets unified-memory
+ * events, kernels, copies, allocations, advice and prefetches in the order of their times; tables kernels, allocations,
+ * counters, parameters, origin, skipped and dropped the rest. A recording of accesses has the stream "accesses" instead
+ * (recorder_accesses.h). The file is created with the first event. */
+#ifndef TRACE_RECORDER_RECORDER_TRACE_H
+#define TRACE_RECORDER_RECORDER_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/base/err.h"
+#include "trace/recorder/wire/record_pipe.h"
+
+struct recorder_trace;
+
+struct recorder_trace_options {
+    const char *path; /* with %p (process) and %h (host); copied */
+    bool numbered;    /* put the process number into a path that has no %p */
+    bool force;       /* replace an existing file */
+    bool accesses;    /* launches and accesses are recorded, nothing else */
+    const char *command_line;
+    const char *sysfs; /* where module parameters are read: "/sys" */
+};
+
+/* What became of it. */
+struct recorder_trace_summary {
+    char path[512]; /* "" if no file was written */
+    int64_t process;
+    uint64_t records, skipped, dropped;
+    bool ended;    /* the process ended in good order */
+    bool complete; /* ended, and nothing was lost */
+    bool fatal;    /* nothing could be recorded, see the problems */
+};
+
+struct recorder_trace *recorder_trace_new(const struct recorder_trace_options *options, struct err *err);
+
+/* Take n messages. A message that makes no sense is an error: the rest of the connection is not to be trusted. */
+int recorder_trace_put(struct recorder_trace *trace, const struct record_pipe_message *messages, size_t n,
+                       struct err *err);
+
+/* The connection is over: write what is held back, close the file. The trace is freed, also on failure.
+ */
+int recorder_trace_finish(struct recorder_trace *trace, struct recorder_trace_summary *summary, struct err *err);
+
+/* Sentences the process reported so far: index from 0, NULL past the last. Valid until finish. */
+const char *recorder_trace_problem(const struct recorder_trace *trace, size_t index);
+
+#endif

@@ -1,0 +1,114 @@
+/* record_pipe: the fixed-size messages that a recorded program sends to `offchip record`.
+ *
+ * The injected library (trace/cupti_inject*.c) connects to the Unix socket named by OFFCHIP_RECORD_SOCKET, one
+ * connection per process, and sends whole messages of 64 bytes; the recorder (trace/recorder/recorder.c) turns each
+ * connection into one trace file. The target therefore never links SQLite, and a killed target loses only what was not
+ * yet sent. The first message is HELLO; a connection that ends without BYE is an incomplete recording. Texts travel
+ * once, cut into TEXT messages, and are named by number afterwards. Byte order and alignment are the machine's: both
+ * ends run on it. */
+#ifndef TRACE_RECORDER_WIRE_RECORD_PIPE_H
+#define TRACE_RECORDER_WIRE_RECORD_PIPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/base/err.h"
+
+#define RECORD_PIPE_SOCKET       "OFFCHIP_RECORD_SOCKET" /* path of the socket */
+#define RECORD_PIPE_WANT         "OFFCHIP_RECORD_WANT" /* "uvm,counters-l2": the group of cupti_metrics.h comes last */
+#define RECORD_PIPE_COUNTERS     "counters-"           /* of RECORD_PIPE_WANT */
+#define RECORD_PIPE_CUPTI        "OFFCHIP_CUPTI"       /* libcupti to load */
+#define RECORD_PIPE_FLUSH_US     "OFFCHIP_RECORD_FLUSH_US"  /* how often the helper thread flushes */
+#define RECORD_PIPE_BUFFERS      "OFFCHIP_RECORD_MAX_BYTES" /* cap of all buffers together */
+/* Of a recording of accesses. */
+#define RECORD_PIPE_SANITIZER    "OFFCHIP_SANITIZER"           /* libsanitizer-public to load */
+#define RECORD_PIPE_PATCH        "OFFCHIP_ACCESS_PATCH"        /* the patch, a fatbin */
+#define RECORD_PIPE_KERNELS      "OFFCHIP_RECORD_KERNEL"       /* regular expression of the kernels to record */
+#define RECORD_PIPE_LIMIT        "OFFCHIP_RECORD_LIMIT"        /* most accesses */
+#define RECORD_PIPE_DEVICE_BYTES "OFFCHIP_RECORD_DEVICE_BYTES" /* of the device's memory for one launch */
+
+enum {
+    RECORD_PIPE_VERSION = 2,
+    RECORD_PIPE_TEXT_BYTES = 40,     /* of one fragment */
+    RECORD_PIPE_TEXT_MAX = 1 << 16,  /* of one text */
+    RECORD_PIPE_TEXTS_MAX = 1 << 20, /* of one connection */
+    RECORD_PIPE_MAGIC = 0x4f434850,  /* "OCHP" */
+    RECORD_PIPE_LANES_EACH = 6,      /* addresses in one message */
+    RECORD_PIPE_LIMIT_DEFAULT = 1000000
+};
+
+enum record_pipe_type {
+    RECORD_PIPE_HELLO = 1, /* kind = MAGIC; id = process; bytes = VERSION; group = parent process; time = now */
+    RECORD_PIPE_TEXT,      /* a fragment of text number id */
+    RECORD_PIPE_FACT,      /* of table origin: id = text of the key, addr = text of the value */
+    RECORD_PIPE_UVM,       /* CUPTI's unified-memory counter record as it came: kind = counter kind, time = start,
+                              duration = end (absolute), addr, bytes = value, flags, extra = source | destination << 32 */
+    RECORD_PIPE_RECORD,    /* a record of enum record_kind `kind`, field by field (COPY, ADVISE, PREFETCH, ALLOC) */
+    RECORD_PIPE_FREE,      /* the allocation at addr ends at `time` */
+    RECORD_PIPE_KERNEL,    /* time = start, duration = end (absolute); id = text of the name; group = correlation;
+                              kind = stream; flags = device; addr = grid x | y << 32 | z << 48; bytes = block x |
+                              y << 16 | z << 32 | registers << 48; extra = static | dynamic << 32 shared bytes */
+    RECORD_PIPE_COUNTER,   /* id = text of the counter's name; addr = text of the kernel's; extra = text of CUPTI's
+                              metric;   group = number of the launch; bytes = bits of a double */
+    RECORD_PIPE_SKIP,      /* id = text of the reason; bytes = count */
+    RECORD_PIPE_DROP,      /* as SKIP */
+    RECORD_PIPE_PROBLEM,   /* id = text of a sentence for the user; flags = enum record_pipe_problem */
+    RECORD_PIPE_BYE,       /* the process ends in good order */
+    RECORD_PIPE_LAUNCH,    /* a launch whose accesses follow: as KERNEL, without times, registers and shared bytes */
+    RECORD_PIPE_ACCESS,    /* of one warp: id = program counter; kind = bytes per lane; group = active lanes; flags =
+                              read 1, write 2, atomic 4, prefetch 8; time = block << 32 | warp in block; addr = that of
+                              the first active lane; duration = messages LANES that follow; if none, extra = distance
+                              from one active lane's address to the next */
+    RECORD_PIPE_LANES,     /* the addresses of the further active lanes, RECORD_PIPE_LANES_EACH a message */
+    RECORD_PIPE_LAUNCH_END,
+    RECORD_PIPE_TYPES
+};
+
+enum record_pipe_problem {
+    RECORD_PIPE_WARNING, /* something is missing from the recording */
+    RECORD_PIPE_FATAL    /* nothing can be recorded; the program runs on without us */
+};
+
+struct record_pipe_message {
+    uint32_t type; /* enum record_pipe_type */
+    uint32_t kind;
+    uint64_t id;
+    union {
+        struct {
+            int64_t time, duration; /* ns, CUPTI's clock */
+            uint64_t addr, bytes;
+            uint32_t group, flags;
+            uint64_t extra;
+        };
+        uint64_t lanes[RECORD_PIPE_LANES_EACH];
+        struct {
+            uint32_t text_offset, text_total; /* bytes; the whole text has no end mark */
+            char text[RECORD_PIPE_TEXT_BYTES];
+        };
+    };
+};
+
+_Static_assert(sizeof(struct record_pipe_message) == 64, "messages are 64 bytes");
+
+/* The texts of one connection, on the receiving side. Zeroed to start. */
+struct record_pipe_texts {
+    struct record_pipe_text {
+        char *text;
+        uint32_t filled, total;
+    } * texts;
+    size_t cap;
+};
+
+/* Take a TEXT message. -1 with *err set if it does not fit what came before, or is too large. */
+int record_pipe_text_put(struct record_pipe_texts *texts, const struct record_pipe_message *message, struct err *err);
+
+/* Text number `id`, ended by zero; NULL if it has not come whole. Valid until release. */
+const char *record_pipe_text_get(const struct record_pipe_texts *texts, uint64_t id);
+
+void record_pipe_texts_release(struct record_pipe_texts *texts);
+
+/* Check a message that is not TEXT: its type, the texts it names, HELLO's magic and version. */
+int record_pipe_check(const struct record_pipe_message *message, const struct record_pipe_texts *texts,
+                      struct err *err);
+
+#endif

@@ -1,0 +1,70 @@
+#include "trace/recorder/wire/record_pipe.h"
+
+#include "trace/base/testing.h"
+
+static struct record_pipe_message fragment(uint64_t id, uint32_t offset, uint32_t total, const char *text)
+{
+    struct record_pipe_message m = {.type = RECORD_PIPE_TEXT, .id = id};
+    m.text_offset = offset;
+    m.text_total = total;
+    size_t n = strlen(text);
+    memcpy(m.text, text, n < sizeof m.text ? n : sizeof m.text);
+    return m;
+}
+
+START_TEST(a_text_longer_than_a_message_comes_back_whole)
+{
+    const char *name = "_Z30a_kernel_with_a_rather_long_namePKfPfi_and_some_more_of_it";
+    struct record_pipe_texts texts = {0};
+    struct err err;
+    uint32_t n = (uint32_t)strlen(name);
+    struct record_pipe_message m = fragment(3, 0, n, name);
+    ck_assert_int_eq(record_pipe_text_put(&texts, &m, &err), 0);
+    ck_assert_ptr_null(record_pipe_text_get(&texts, 3));
+    m = fragment(3, RECORD_PIPE_TEXT_BYTES, n, name + RECORD_PIPE_TEXT_BYTES);
+    ck_assert_int_eq(record_pipe_text_put(&texts, &m, &err), 0);
+    ck_assert_str_eq(record_pipe_text_get(&texts, 3), name);
+    ck_assert_ptr_null(record_pipe_text_get(&texts, 2));
+    ck_assert_ptr_null(record_pipe_text_get(&texts, 1u << 30));
+    record_pipe_texts_release(&texts);
+}
+END_TEST
+
+START_TEST(fragments_out_of_order_and_oversized_texts_are_refused)
+{
+    struct record_pipe_texts texts = {0};
+    struct err err;
+    struct record_pipe_message m = fragment(1, 40, 50, "x");
+    ck_assert_int_eq(record_pipe_text_put(&texts, &m, &err), -1);
+    m = fragment(2, 0, RECORD_PIPE_TEXT_MAX + 1, "x");
+    ck_assert_int_eq(record_pipe_text_put(&texts, &m, &err), -1);
+    m = fragment(RECORD_PIPE_TEXTS_MAX, 0, 1, "x");
+    ck_assert_int_eq(record_pipe_text_put(&texts, &m, &err), -1);
+    m = fragment(4, 0, 1, "x");
+    ck_assert_int_eq(record_pipe_text_put(&texts, &m, &err), 0);
+    ck_assert_int_eq(record_pipe_text_put(&texts, &m, &err), -1);
+    record_pipe_texts_release(&texts);
+}
+END_TEST
+
+START_TEST(messages_of_another_version_or_with_unknown_texts_are_refused)
+{
+    struct record_pipe_texts texts = {0};
+    struct err err;
+    struct record_pipe_message m = {.type = RECORD_PIPE_HELLO, .kind = RECORD_PIPE_MAGIC};
+    m.bytes = RECORD_PIPE_VERSION;
+    ck_assert_int_eq(record_pipe_check(&m, &texts, &err), 0);
+    m.bytes++;
+    ck_assert_int_eq(record_pipe_check(&m, &texts, &err), -1);
+    m = (struct record_pipe_message){.type = RECORD_PIPE_KERNEL, .id = 5};
+    ck_assert_int_eq(record_pipe_check(&m, &texts, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "text 5"));
+    m = (struct record_pipe_message){.type = RECORD_PIPE_TYPES};
+    ck_assert_int_eq(record_pipe_check(&m, &texts, &err), -1);
+    record_pipe_texts_release(&texts);
+}
+END_TEST
+
+TEST_MAIN("record_pipe", a_text_longer_than_a_message_comes_back_whole,
+          fragments_out_of_order_and_oversized_texts_are_refused,
+          messages_of_another_version_or_with_unknown_texts_are_refused)

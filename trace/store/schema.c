@@ -1,0 +1,200 @@
+#include "trace/store/schema.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/embedded.h"
+#include "trace/base/mem.h"
+
+/* The longest text or blob that SQLite may hand us: a chunk of incompressible columns is just over 6 MiB. */
+enum { LENGTH_MAX = 16 << 20 };
+
+static enum schema_type type_of(const char *declared)
+{
+    if (declared && strcmp(declared, "INTEGER") == 0)
+        return SCHEMA_INTEGER;
+    if (declared && strcmp(declared, "REAL") == 0)
+        return SCHEMA_REAL;
+    return declared && strcmp(declared, "BLOB") == 0 ? SCHEMA_BLOB : SCHEMA_TEXT;
+}
+
+static void copy_name(char to[40], const char *from)
+{
+    (void)snprintf(to, 40, "%s", from ? from : "");
+}
+
+/* The columns of a table as db has them. Returns their number, -1 with *err set. */
+static int read_columns(sqlite3 *db, const char *name, struct schema_table *table, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    static const char sql[] = "SELECT name, type, \"notnull\" OR pk, hidden FROM pragma_table_xinfo(?1)";
+    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) || sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC)) {
+        sqlite3_finalize(stmt);
+        return err_set(err, "%s", sqlite3_errmsg(db));
+    }
+    int rc;
+    table->columns = 0;
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && table->columns < SCHEMA_COLUMNS) {
+        struct schema_column *column = &table->column[table->columns++];
+        copy_name(column->name, (const char *)sqlite3_column_text(stmt, 0));
+        column->type = type_of((const char *)sqlite3_column_text(stmt, 1));
+        column->required = sqlite3_column_int(stmt, 2) != 0;
+        if (sqlite3_column_int(stmt, 3)) /* a generated or virtual column is no stored fact */
+            column->name[0] = 0;
+    }
+    copy_name(table->name, name);
+    int failed = rc != SQLITE_DONE && rc != SQLITE_ROW ? err_set(err, "%s", sqlite3_errmsg(db)) : 0;
+    sqlite3_finalize(stmt);
+    return failed ? -1 : table->columns;
+}
+
+static int read_tables(struct schema *schema, sqlite3 *db, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (sqlite3_exec(db, schema->sql, NULL, NULL, NULL) ||
+        sqlite3_prepare_v2(db, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid", -1, &stmt, NULL))
+        return err_set(err, "the embedded schema is wrong: %s", sqlite3_errmsg(db));
+    int failed = 0;
+    while (!failed && sqlite3_step(stmt) == SQLITE_ROW && schema->count < SCHEMA_TABLES)
+        failed = read_columns(db, (const char *)sqlite3_column_text(stmt, 0), &schema->table[schema->count++], err) < 0;
+    sqlite3_finalize(stmt);
+    return failed ? -1 : 0;
+}
+
+struct schema *schema_load(const char *path, int32_t application_id, int version, const char *what, struct err *err)
+{
+    struct schema *schema = mem_zalloc(1, sizeof *schema, err);
+    if (!schema)
+        return NULL;
+    schema->application_id = application_id;
+    schema->version = version;
+    schema->what = what;
+    for (size_t i = 0; embedded_files[i].path; i++)
+        if (strcmp(embedded_files[i].path, path) == 0)
+            schema->sql = embedded_files[i].text;
+    sqlite3 *db = NULL;
+    int failed;
+    if (!schema->sql)
+        failed = err_set(err, "the program lacks '%s'", path);
+    else if (sqlite3_open(":memory:", &db))
+        failed = err_set(err, "out of memory");
+    else
+        failed = read_tables(schema, db, err);
+    sqlite3_close(db);
+    if (!failed)
+        return schema;
+    free(schema);
+    return NULL;
+}
+
+struct schema *schema_trace(struct err *err)
+{
+    return schema_load("trace/store/schema.sql", SCHEMA_TRACE_ID, SCHEMA_TRACE_VERSION, "an offchip trace", err);
+}
+
+struct schema *schema_results(struct err *err)
+{
+    return schema_load("replay/results/results.sql", SCHEMA_RESULTS_ID, SCHEMA_RESULTS_VERSION,
+                       "an offchip results file", err);
+}
+
+struct schema_table *schema_find(struct schema *schema, const char *name)
+{
+    for (int i = 0; i < schema->count; i++)
+        if (strcmp(schema->table[i].name, name) == 0)
+            return &schema->table[i];
+    return NULL;
+}
+
+int schema_create(const struct schema *schema, sqlite3 *db, struct err *err)
+{
+    char pragmas[100];
+    (void)snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+                   (int)schema->application_id, schema->version);
+    if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) || sqlite3_exec(db, schema->sql, NULL, NULL, NULL) ||
+        sqlite3_exec(db, pragmas, NULL, NULL, NULL) || sqlite3_exec(db, "COMMIT", NULL, NULL, NULL)) {
+        err_set(err, "%s", sqlite3_errmsg(db));
+        (void)sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+        return -1;
+    }
+    return 0;
+}
+
+static int read_number(sqlite3 *db, const char *sql, int64_t *value, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(stmt);
+    *value = rc == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
+    int failed = rc != SQLITE_ROW ? err_set(err, "%s", sqlite3_errmsg(db)) : 0;
+    sqlite3_finalize(stmt);
+    return failed;
+}
+
+static int check_table(struct schema_table *ours, sqlite3 *db, bool required, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db, "SELECT type FROM sqlite_schema WHERE name = ?1", -1, &stmt, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_text(stmt, 1, ours->name, -1, SQLITE_STATIC);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(stmt);
+    const char *type = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+    ours->present = type && strcmp(type, "table") == 0;
+    bool other = type && !ours->present;
+    int failed = rc != SQLITE_ROW && rc != SQLITE_DONE ? err_set(err, "%s", sqlite3_errmsg(db)) : 0;
+    sqlite3_finalize(stmt);
+    if (failed)
+        return -1;
+    if (other || (required && !ours->present))
+        return err_set(err, "table %s is missing", ours->name);
+    if (!ours->present)
+        return 0;
+    struct schema_table theirs;
+    if (read_columns(db, ours->name, &theirs, err) < 0)
+        return -1;
+    for (int c = 0; c < ours->columns; c++)
+        if (c >= theirs.columns || strcmp(theirs.column[c].name, ours->column[c].name) != 0)
+            return err_set(err, "table %s has no column %s at position %d", ours->name, ours->column[c].name, c + 1);
+    if (theirs.columns != ours->columns)
+        return err_set(err, "table %s has %d columns; expected %d", ours->name, theirs.columns, ours->columns);
+    return 0;
+}
+
+int schema_check(struct schema *schema, sqlite3 *db, int required, struct err *err)
+{
+    int64_t id, version;
+    if (read_number(db, "PRAGMA application_id", &id, err) || read_number(db, "PRAGMA user_version", &version, err))
+        return -1;
+    static const struct {
+        int32_t id;
+        const char *what;
+    } ours[] = {{SCHEMA_TRACE_ID, "a trace ('offchip info' reads it)"},
+                {SCHEMA_RESULTS_ID, "a results file ('offchip report' reads it)"}};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (id == ours[i].id && id != schema->application_id)
+            return err_set(err, "this is %s; expected %s", ours[i].what, schema->what);
+    if (id != schema->application_id)
+        return err_set(err, "an SQLite database, but not %s (application_id is %lld, expected %d)", schema->what,
+                       (long long)id, (int)schema->application_id);
+    if (version > schema->version)
+        return err_set(err, "%s of version %lld; this offchip reads versions up to %d", schema->what,
+                       (long long)version, schema->version);
+    if (version < 1)
+        return err_set(err, "%s of version %lld; expected 1 to %d", schema->what, (long long)version, schema->version);
+    for (int i = 0; i < schema->count; i++)
+        if (check_table(&schema->table[i], db, i < required, err))
+            return -1;
+    return 0;
+}
+
+void schema_distrust(sqlite3 *db)
+{
+    (void)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, LENGTH_MAX);
+    (void)sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    (void)sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    (void)sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    (void)sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+}

@@ -1,0 +1,91 @@
+#include "trace/store/sql.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "trace/store/dbfile.h"
+#include "trace/store/schema.h"
+#include "trace/store/vtab.h"
+
+static bool listed(const char *const *list, const char *name)
+{
+    for (; *list; list++)
+        if (name && strcasecmp(*list, name) == 0)
+            return true;
+    return false;
+}
+
+/* Pragmas that only report; those of the second list only while they are given no value. */
+static bool pragma_reads(const char *name, const char *value)
+{
+    static const char *const reports[] = {"table_info",  "table_xinfo", "table_list",      "index_list", "index_info",
+                                          "index_xinfo", "quick_check", "integrity_check", NULL};
+    static const char *const settings[] = {"application_id",
+                                           "user_version",
+                                           "page_count",
+                                           "page_size",
+                                           "freelist_count",
+                                           "schema_version",
+                                           "database_list",
+                                           "compile_options",
+                                           "function_list",
+                                           "encoding",
+                                           NULL};
+    return listed(reports, name) || (!value && listed(settings, name));
+}
+
+static int may(void *ctx, int action, const char *first, const char *second, const char *database, const char *inner)
+{
+    static const char *const refused[] = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit", NULL};
+    (void)ctx, (void)database, (void)inner;
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+        return SQLITE_OK;
+    case SQLITE_FUNCTION:
+        return listed(refused, second) ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_PRAGMA:
+        return pragma_reads(first, second) ? SQLITE_OK : SQLITE_DENY;
+    default:
+        return SQLITE_DENY;
+    }
+}
+
+/* A trace, or else a results file: which of the two is said by the application_id. */
+static int check(sqlite3 *db, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    int64_t id = 0;
+    if (sqlite3_prepare_v2(db, "PRAGMA application_id", -1, &stmt, NULL) == SQLITE_OK &&
+        sqlite3_step(stmt) == SQLITE_ROW)
+        id = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    struct schema *schema = id == SCHEMA_RESULTS_ID ? schema_results(err) : schema_trace(err);
+    if (!schema)
+        return -1;
+    if (id != SCHEMA_RESULTS_ID)
+        schema->what = "an offchip trace or results file";
+    int failed = schema_check(schema, db, 2, err);
+    free(schema);
+    return failed;
+}
+
+sqlite3 *sql_open(const char *path, struct err *err)
+{
+    sqlite3 *db;
+    if (dbfile_open(path, DBFILE_READ, &db, err))
+        return NULL;
+    schema_distrust(db);
+    int failed = check(db, err) ? err_at(err, "'%s'", path) : 0;
+    /* The first use of `records` declares its columns, which is no reading any more. */
+    if (!failed && (vtab_register(db) || sqlite3_exec(db, "EXPLAIN SELECT 1 FROM records", NULL, NULL, NULL) ||
+                    sqlite3_set_authorizer(db, may, NULL)))
+        failed = err_set(err, "'%s': %s", path, sqlite3_errmsg(db));
+    if (!failed)
+        return db;
+    sqlite3_close(db);
+    return NULL;
+}

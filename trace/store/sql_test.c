@@ -1,0 +1,96 @@
+#include "trace/store/sql.h"
+
+#include "replay/results/results.h"
+#include "trace/base/testing.h"
+#include "trace/store/store.h"
+
+static sqlite3 *open_trace(void)
+{
+    struct err err = {""};
+    const char *path = testing_file("sql.db");
+    struct store *store = store_create(path, true, "", &err);
+    ck_assert_msg(store != NULL, "%s", err.msg);
+    struct stream s = {.name = "uvm", .unit = TIME_NS};
+    int index;
+    struct record r = {.kind = RECORD_EVICT};
+    ck_assert_int_eq(store_stream_add(store, &s, &index, &err), 0);
+    ck_assert_int_eq(store_append(store, index, &r, NULL, 1, &err), 0);
+    ck_assert_int_eq(store_finish(store, &err), 0);
+    store_close(store);
+    sqlite3 *db = sql_open(path, &err);
+    ck_assert_msg(db != NULL, "%s", err.msg);
+    return db;
+}
+
+START_TEST(queries_read_facts_and_records)
+{
+    static const char *const queries[] = {
+        "SELECT * FROM origin",
+        "SELECT kind, count(*) FROM records GROUP BY kind ORDER BY 2",
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT sum(i) FROM n",
+        "PRAGMA table_info(kernels)",
+        "SELECT name FROM pragma_table_xinfo('chunks')",
+        "PRAGMA user_version",
+        "EXPLAIN QUERY PLAN SELECT * FROM records",
+        "SELECT length(data) FROM chunks"};
+    sqlite3 *db = open_trace();
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        sqlite3_stmt *stmt;
+        ck_assert_msg(sqlite3_prepare_v2(db, queries[i], -1, &stmt, NULL) == SQLITE_OK, "%s: %s", queries[i],
+                      sqlite3_errmsg(db));
+        ck_assert_msg(sqlite3_step(stmt) == SQLITE_ROW, "%s: %s", queries[i], sqlite3_errmsg(db));
+        sqlite3_finalize(stmt);
+    }
+    sqlite3_close(db);
+}
+END_TEST
+
+START_TEST(nothing_that_writes_or_reaches_out_is_let_through)
+{
+    static const char *const statements[] = {"DELETE FROM origin",
+                                             "INSERT INTO strings VALUES(1, 'x')",
+                                             "UPDATE origin SET value = ''",
+                                             "DROP TABLE origin",
+                                             "CREATE TABLE t(a)",
+                                             "CREATE TEMP TABLE t(a)",
+                                             "CREATE TEMP VIEW v AS SELECT 1",
+                                             "ATTACH ':memory:' AS m",
+                                             "ATTACH '/tmp/offchip-never.db' AS m",
+                                             "DETACH main",
+                                             "VACUUM INTO '/tmp/offchip-never.db'",
+                                             "PRAGMA writable_schema = 1",
+                                             "PRAGMA journal_mode = WAL",
+                                             "PRAGMA user_version = 5",
+                                             "PRAGMA temp_store_directory = '/tmp'",
+                                             "SELECT load_extension('x')",
+                                             "BEGIN",
+                                             "REINDEX",
+                                             "ANALYZE",
+                                             "CREATE VIRTUAL TABLE t USING records"};
+    sqlite3 *db = open_trace();
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
+        ck_assert_msg(sqlite3_exec(db, statements[i], NULL, NULL, NULL) != SQLITE_OK, "%s", statements[i]);
+    ck_assert_int_ne(access("/tmp/offchip-never.db", F_OK), 0);
+    sqlite3_close(db);
+}
+END_TEST
+
+START_TEST(results_files_open_and_others_do_not)
+{
+    struct err err = {""};
+    const char *path = testing_file("results.db");
+    results_close(results_open(path, RESULTS_CREATE, &err));
+    sqlite3 *db = sql_open(path, &err);
+    ck_assert_msg(db != NULL, "%s", err.msg);
+    ck_assert_int_eq(sqlite3_exec(db, "SELECT * FROM runs JOIN metrics USING(run)", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    ck_assert_int_eq(sqlite3_open(testing_file("other.db"), &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(db, "CREATE TABLE t(a)", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    ck_assert_ptr_null(sql_open(testing_file("other.db"), &err));
+    ck_assert_ptr_nonnull(strstr(err.msg, "not an offchip trace or results file"));
+}
+END_TEST
+
+TEST_MAIN("sql", queries_read_facts_and_records, nothing_that_writes_or_reaches_out_is_let_through,
+          results_files_open_and_others_do_not)

@@ -1,0 +1,129 @@
+/* store: a trace in one SQLite file: append records in batches, keep facts as plain tables, read both back.
+ *
+ * Writing: store_create, store_stream_add, store_append..., facts, store_finish, store_close. Every full chunk is
+ * committed in a transaction of its own, so a killed writer leaves a file that opens as incomplete with every committed
+ * chunk; only store_finish() marks it complete. Closing without store_finish() leaves it incomplete.
+ * Reading: store_open (read-only, many readers at once), store_stream, store_cursor_*.
+ * One thread per store; several cursors on one store may be read in turn. The file format is docs/trace-format.md. */
+#ifndef TRACE_STORE_STORE_H
+#define TRACE_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "trace/base/err.h"
+#include "trace/event/record.h"
+
+struct store;
+
+enum { STORE_EXTRAS = 4, STORE_BATCH = 4096 };
+
+/* A stream: records of one source with one time unit and one address space, in order. */
+struct stream {
+    char name[64]; /* "uvm", "tlp", "accesses", "requests" */
+    enum time_unit unit;
+    char clock[32];   /* name of the clock where unit is TIME_CYCLES: "core", "dram"; else "" */
+    int64_t clock_hz; /* 0: unknown */
+    enum addr_space space;
+    char addr_layout[64];         /* of ADDR_DRAM_PACKED: "ch:5 bank:4 row:14 col:6" from the top; else "" */
+    char extra[STORE_EXTRAS][32]; /* names of extra int64 columns, "" where unused; the used ones come first */
+    /* Filled when read: */
+    uint64_t records;
+    int64_t time_first, time_last; /* smallest and largest time; 0 if no records */
+    uint64_t kinds;                /* bit k: a record of kind k is in it */
+};
+
+/* Create a new trace. An existing file is an error unless force. Facts known at once (tool version, command line,
+ * host, creation time) are written here. NULL with *err set on failure. */
+struct store *store_create(const char *path, bool force, const char *command_line, struct err *err);
+
+/* A new trace in memory, gone when it is closed: for work on a trace that nobody keeps. Written and read as the others
+ * (cursors see what was appended); store_path() is ":memory:". */
+struct store *store_create_memory(struct err *err);
+
+/* Empty a trace in memory: as store_create_memory() made it, whatever happened to it, in a tenth of the time. */
+int store_clear(struct store *store, struct err *err);
+
+/* Open a trace for reading. Anything else than our file, or a newer version, is an error that says so. */
+struct store *store_open(const char *path, struct err *err);
+
+/* Close; NULL is allowed. A writer's uncommitted records are committed (the file stays incomplete unless finished). */
+void store_close(struct store *store);
+
+/* Whether store_finish() was reached. */
+bool store_complete(const struct store *store);
+
+const char *store_path(const struct store *store);
+
+/* 32 hexadecimal digits (XXH3 128) over content: streams and facts, not the origin's time of day. Read-only stores. */
+int store_hash(struct store *store, char hash[33], struct err *err);
+
+/* --- streams: writing --- */
+
+/* Add a stream; *index gets its number, from 0. */
+int store_stream_add(struct store *store, const struct stream *stream, int *index, struct err *err);
+
+/* Append n records; extra points at n values for each extra column, column after column (extra[c * n + i]), or NULL.
+ * Times need not be sorted: they are kept in the order given. */
+int store_append(struct store *store, int stream, const struct record *records, const int64_t *extra, size_t n,
+                 struct err *err);
+
+/* Write what is buffered, each stream's rest as a chunk of its own, and commit: for a recorder that waits. */
+int store_flush(struct store *store, struct err *err);
+
+/* Write what is buffered and mark the trace complete. Nothing can be added afterwards. */
+int store_finish(struct store *store, struct err *err);
+
+/* --- streams: reading --- */
+
+int store_stream_count(const struct store *store);
+const struct stream *store_stream(const struct store *store, int index); /* NULL out of range */
+int store_stream_find(const struct store *store, const char *name);      /* -1: none */
+
+struct store_cursor;
+
+/* Read a stream from its start. NULL with *err set on failure. On a store being written the stream's buffered records
+ * are written as a chunk first; records appended later are read too if the cursor has not reached its end. */
+struct store_cursor *store_cursor_open(struct store *store, int stream, struct err *err);
+void store_cursor_close(struct store_cursor *cursor);
+
+/* The next batch, decoded: at most STORE_BATCH records, valid until the next call. *extra (if extra is not NULL) gets
+ * the extra columns as in store_append(). Returns 1, 0 at the end, -1 with *err set (corrupt chunk: which one). */
+int store_cursor_next(struct store_cursor *cursor, const struct record **records, const int64_t **extra, size_t *n,
+                      struct err *err);
+
+/* --- facts: plain tables, described in trace/store/schema.sql --- */
+
+enum store_type { STORE_NULL, STORE_INT, STORE_REAL, STORE_TEXT };
+
+struct store_value {
+    enum store_type type;
+    int64_t i;
+    double r;
+    const char *s; /* UTF-8, ended by zero; when reading valid until the callback returns */
+};
+
+#define STORE_V_NULL    ((struct store_value){STORE_NULL, 0, 0, NULL})
+#define STORE_V_INT(v)  ((struct store_value){STORE_INT, (int64_t)(v), 0, NULL})
+#define STORE_V_REAL(v) ((struct store_value){STORE_REAL, 0, (v), NULL})
+#define STORE_V_TEXT(v) ((struct store_value){STORE_TEXT, 0, 0, (v)})
+
+/* Insert one row into a table of the schema: as many values as the table has columns, in its order. The table name is
+ * checked against the schema. */
+int store_row(struct store *store, const char *table, const struct store_value *values, size_t n, struct err *err);
+
+/* Call fn for every row of a table, in rowid order, with all columns. fn returns 0 to go on; anything else stops and
+ * is returned. -1 with *err set on failure. A table this file's version lacks has no rows. */
+int store_rows(struct store *store, const char *table, int (*fn)(void *ctx, const struct store_value *values, size_t n),
+               void *ctx, struct err *err);
+
+/* One fact of table `origin`: key and text. Later values replace earlier ones. */
+int store_origin(struct store *store, const char *key, const char *value, struct err *err);
+/* Its value, or NULL. Valid until the store is closed. */
+const char *store_origin_get(const struct store *store, const char *key);
+
+/* Add n to the count of skipped items for `reason` (table skipped); n to dropped records (table dropped). */
+int store_skip(struct store *store, const char *reason, uint64_t n, struct err *err);
+int store_drop(struct store *store, const char *reason, uint64_t n, struct err *err);
+
+#endif

@@ -1,0 +1,169 @@
+#include "trace/uvm/attribution.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "trace/base/mem.h"
+
+/* A kernel's name and its owner. */
+struct named {
+    UT_hash_handle hh;
+    size_t owner;
+    char name[];
+};
+
+struct filling {
+    struct attribution *attribution;
+    struct named *names;
+    uint64_t *ids; /* sorted; NULL: all rows */
+    size_t id_count;
+    struct err *err;
+};
+
+void attribution_release(struct attribution *attribution)
+{
+    for (size_t i = 0; i < attribution->count; i++)
+        free(attribution->items[i].name);
+    free(attribution->items);
+    range_map_release(&attribution->spans);
+    memset(attribution, 0, sizeof *attribution);
+}
+
+static struct owner *add(struct filling *f, const char *name)
+{
+    struct attribution *o = f->attribution;
+    char *copy = mem_strdup(name, f->err);
+    if (!copy || mem_grow((void **)&o->items, &o->cap, o->count + 1, sizeof *o->items, f->err)) {
+        free(copy);
+        return NULL;
+    }
+    o->items[o->count] = (struct owner){.name = copy};
+    return &o->items[o->count++];
+}
+
+static int64_t int_of(const struct store_value *values, size_t n, size_t i, int64_t otherwise)
+{
+    return i < n && values[i].type == STORE_INT ? values[i].i : otherwise;
+}
+
+static const char *text_of(const struct store_value *values, size_t n, size_t i)
+{
+    return i < n && values[i].type == STORE_TEXT && values[i].s ? values[i].s : "";
+}
+
+/* The owner of kernels called `name`, made at first need. */
+static struct owner *kernel(struct filling *f, const char *name)
+{
+    struct named *found = NULL;
+    size_t length = strlen(name);
+    HASH_FIND(hh, f->names, name, length, found);
+    if (found)
+        return &f->attribution->items[found->owner];
+    found = mem_zalloc(1, sizeof *found + length + 1, f->err);
+    if (!found)
+        return NULL;
+    memcpy(found->name, name, length + 1);
+    found->owner = f->attribution->count;
+    HASH_ADD_KEYPTR(hh, f->names, found->name, length, found);
+    return add(f, name);
+}
+
+static void forget_names(struct filling *f)
+{
+    struct named *entry, *next;
+    HASH_ITER(hh, f->names, entry, next)
+    {
+        HASH_DEL(f->names, entry);
+        free(entry);
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool is_wanted(const struct filling *f, const struct store_value *values, size_t n)
+{
+    uint64_t id = (uint64_t)int_of(values, n, 0, 0);
+    return !f->ids || bsearch(&id, f->ids, f->id_count, sizeof id, by_number);
+}
+
+/* kernels(id, name, launch, start_ns, duration_ns, ...) */
+static int take_kernel(void *ctx, const struct store_value *values, size_t n)
+{
+    struct filling *f = ctx;
+    if (!is_wanted(f, values, n))
+        return 0;
+    struct owner *owner = kernel(f, text_of(values, n, 1));
+    if (!owner)
+        return -1;
+    owner->launches++;
+    int64_t start = int_of(values, n, 3, 0), duration = int_of(values, n, 4, 0), end;
+    if (start == 0 || duration <= 0 || __builtin_add_overflow(start, duration, &end))
+        return 0;
+    owner->time_ns += duration;
+    return range_map_add(&f->attribution->spans, start, end, owner - f->attribution->items, f->err);
+}
+
+/* allocations(id, addr, bytes, kind, name, alloc_ns, free_ns) */
+static int take_allocation(void *ctx, const struct store_value *values, size_t n)
+{
+    struct filling *f = ctx;
+    if (!is_wanted(f, values, n))
+        return 0;
+    char name[160];
+    int64_t addr = int_of(values, n, 1, 0), bytes = int_of(values, n, 2, 0), end;
+    (void)snprintf(name, sizeof name, "%lld %.60s%s%.60s", (long long)int_of(values, n, 0, 0), text_of(values, n, 3),
+                   *text_of(values, n, 4) ? " " : "", text_of(values, n, 4));
+    struct owner *owner = add(f, name);
+    if (!owner)
+        return -1;
+    owner->addr = (uint64_t)addr;
+    owner->bytes = (uint64_t)bytes;
+    if (bytes <= 0 || __builtin_add_overflow(addr, bytes, &end))
+        return 0;
+    return range_map_add(&f->attribution->spans, addr, end, owner - f->attribution->items, f->err);
+}
+
+static int fill(struct filling *f, struct store *store)
+{
+    bool kernels = f->attribution->by == ATTRIBUTION_KERNEL;
+    if (store_rows(store, kernels ? "kernels" : "allocations", kernels ? take_kernel : take_allocation, f, f->err))
+        return -1;
+    if (f->attribution->count == 0)
+        return 0;
+    return add(f, kernels ? "(ambiguous: several kernels at once)" : "(ambiguous: several allocations)") &&
+                   add(f, kernels ? "(outside kernels)" : "(outside known allocations)")
+               ? range_map_build(&f->attribution->spans, f->err)
+               : -1;
+}
+
+int attribution_init(struct attribution *attribution, struct store *store, enum attribution_by by, const uint64_t *ids,
+                     size_t n, struct err *err)
+{
+    *attribution = (struct attribution){.by = by};
+    struct filling filling = {.attribution = attribution, .id_count = n, .err = err};
+    if (n) {
+        filling.ids = mem_zalloc(n, sizeof *filling.ids, err);
+        if (!filling.ids)
+            return -1;
+        memcpy(filling.ids, ids, n * sizeof *ids);
+        qsort(filling.ids, n, sizeof *filling.ids, by_number);
+    }
+    int rc = fill(&filling, store);
+    forget_names(&filling);
+    free(filling.ids);
+    if (rc)
+        attribution_release(attribution);
+    return rc;
+}
+
+size_t attribution_find(const struct attribution *attribution, int64_t point)
+{
+    int64_t row = range_map_find(&attribution->spans, point);
+    return row >= 0 ? (size_t)row : attribution->count - (row == RANGE_MAP_SEVERAL ? 2 : 1);
+}

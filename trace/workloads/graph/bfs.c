@@ -1,0 +1,104 @@
+/* bfs: level-synchronous breadth-first search; level L's launch reads the lists of all vertices at distance L.
+ *
+ * The levels are found the quick way (bottom-up where most vertices are near and the graph holds both directions of
+ * every edge: Beamer et al. 2012); what a launch reads does not depend on how they were found. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/workloads/graph/suite.h"
+#include "trace/workloads/graph/traversal.h"
+
+/* Bottom-up pays when the frontier's lists hold more than 1/14 of the elements not yet reached (Beamer's alpha). */
+enum { BOTTOM_UP_SHARE = 14 };
+
+struct bfs {
+    uint64_t unreached; /* elements of vertices not yet reached */
+    uint64_t visited[]; /* bitmap */
+};
+
+static void *values_new(struct traversal *t, struct err *err)
+{
+    return mem_zalloc(t->graph.vertices / 64 + 3, sizeof(uint64_t), err);
+}
+
+static void begin(struct traversal *t, uint64_t root)
+{
+    struct bfs *b = t->values;
+    memset(b->visited, 0, (t->graph.vertices / 64 + 1) * sizeof *b->visited);
+    b->visited[root / 64] |= 1ULL << (root % 64);
+    b->unreached = t->graph.elements - graph_degree(&t->graph, root);
+    frontier_add(&t->active, root);
+}
+
+static void top_down(struct traversal *t, uint64_t *visited)
+{
+    const struct graph *g = &t->graph;
+    for (uint64_t v = frontier_next(&t->active, 0, g->vertices); v < g->vertices;
+         v = frontier_next(&t->active, v + 1, g->vertices))
+        for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++) {
+            uint64_t n = graph_target(g, i), bit = 1ULL << (n % 64);
+            if (visited[n / 64] & bit)
+                continue;
+            visited[n / 64] |= bit;
+            frontier_add(&t->next, n);
+        }
+}
+
+static void bottom_up(struct traversal *t, uint64_t *visited)
+{
+    const struct graph *g = &t->graph;
+    for (uint64_t v = 0; v < g->vertices; v++) {
+        if ((visited[v / 64] >> (v % 64)) & 1)
+            continue;
+        for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++)
+            if (frontier_has(&t->active, graph_target(g, i))) {
+                frontier_add(&t->next, v);
+                break;
+            }
+    }
+    for (uint64_t w = 0; w <= g->vertices / 64; w++)
+        visited[w] |= t->next.bits[w];
+}
+
+static uint64_t elements_of(const struct graph *g, const struct frontier *f)
+{
+    uint64_t sum = 0;
+    for (uint64_t v = frontier_next(f, 0, g->vertices); v < g->vertices; v = frontier_next(f, v + 1, g->vertices))
+        sum += graph_degree(g, v);
+    return sum;
+}
+
+static int advance(struct traversal *t, struct err *err)
+{
+    (void)err;
+    struct bfs *b = t->values;
+    const struct graph *g = &t->graph;
+    if (g->symmetric && elements_of(g, &t->active) > b->unreached / BOTTOM_UP_SHARE)
+        bottom_up(t, b->visited);
+    else
+        top_down(t, b->visited);
+    b->unreached -= elements_of(g, &t->next);
+    return 0;
+}
+
+static const struct traversal_algorithm bfs = {
+    .rooted = true, .values_new = values_new, .begin = begin, .advance = advance};
+
+static void *open_bfs(const void *params, struct err *err)
+{
+    return traversal_open(&bfs, params, err);
+}
+
+const struct workload_type workload_bfs = {
+    .name = "bfs",
+    .summary = "breadth-first search by levels over a graph in host memory",
+    .source = "dissertation, section 2.4; EMOGI 382dbcc, bfs.cu",
+    .produces = WORKLOAD_SCANS,
+    .params = traversal_param_table,
+    .params_size = sizeof(struct traversal_params),
+    .open = open_bfs,
+    .close = traversal_close,
+    .ops = &traversal_ops,
+    .next = traversal_records,
+};

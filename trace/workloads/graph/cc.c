@@ -1,0 +1,65 @@
+/* cc: connected components by label propagation; every vertex is active first, later those whose label fell.
+ *
+ * Of the two ends of an edge the one with the larger label takes the smaller. Source: EMOGI 382dbcc, cc.cu. */
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/workloads/graph/suite.h"
+#include "trace/workloads/graph/traversal.h"
+
+/* Labels, and the labels as they were when the launch began (jacobi). */
+static void *values_new(struct traversal *t, struct err *err)
+{
+    return mem_zalloc(2 * t->graph.vertices, sizeof(uint64_t), err);
+}
+
+static void begin(struct traversal *t, uint64_t root)
+{
+    (void)root;
+    uint64_t *label = t->values;
+    for (uint64_t v = 0; v < t->graph.vertices; v++)
+        label[v] = v;
+    frontier_fill(&t->active, t->graph.vertices);
+}
+
+static int advance(struct traversal *t, struct err *err)
+{
+    (void)err;
+    const struct graph *g = &t->graph;
+    uint64_t *label = t->values, *seen = label;
+    if (t->params->update == 1) {
+        seen = label + g->vertices;
+        memcpy(seen, label, g->vertices * sizeof *label);
+    }
+    for (uint64_t v = frontier_next(&t->active, 0, g->vertices); v < g->vertices;
+         v = frontier_next(&t->active, v + 1, g->vertices))
+        for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++) {
+            uint64_t n = graph_target(g, i);
+            uint64_t larger = seen[v] < seen[n] ? n : v, smaller = seen[v] < seen[n] ? seen[v] : seen[n];
+            if (smaller < label[larger]) {
+                label[larger] = smaller;
+                frontier_add(&t->next, larger);
+            }
+        }
+    return 0;
+}
+
+static const struct traversal_algorithm cc = {.values_new = values_new, .begin = begin, .advance = advance};
+
+static void *open_cc(const void *params, struct err *err)
+{
+    return traversal_open(&cc, params, err);
+}
+
+const struct workload_type workload_cc = {
+    .name = "cc",
+    .summary = "connected components by label propagation over a graph in host memory",
+    .source = "dissertation, section 2.5; EMOGI 382dbcc, cc.cu",
+    .produces = WORKLOAD_SCANS,
+    .params = traversal_param_table,
+    .params_size = sizeof(struct traversal_params),
+    .open = open_cc,
+    .close = traversal_close,
+    .ops = &traversal_ops,
+    .next = traversal_records,
+};

@@ -1,0 +1,185 @@
+/* expect: a traversal of a graph at its published size, from its degree distribution alone.
+ *
+ * Every list is read `sweeps` times; what is counted of a sample of lists is scaled to the graph's elements. Levels
+ * matter only for the cost of finding a vertex inactive. Nothing here knows which vertices a level reaches, so unified
+ * memory cannot be expected, and there is no trace to write. Presets: dissertation, table 2.2 (sizes) and
+ * graph_source.h (widths); levels are counts of our own generators (gk, gu) or guesses (the others: 10 for undirected,
+ * 20 for web graphs). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/workloads/graph/degree_sample.h"
+#include "trace/workloads/graph/suite.h"
+#include "trace/workloads/scan.h"
+
+enum { SAMPLE_VERTICES = 1 << 18 };
+
+struct expect_params {
+    const char *graph;
+    int64_t scale, k, traversal, element, levels, reuse;
+    double sweeps, vertices, elements, sigma;
+};
+
+static const struct param expect_params[] = {
+    PARAM_TEXT_ROW(expect_params, graph, "gk",
+                   "gk, gu, fs, ml, sk, uk5, or kron, urand (scale, k), lognormal (vertices, elements, sigma)"),
+    PARAM_CHOICE_ROW(expect_params, traversal, "bfs|sssp|cc|pagerank", 0, "sssp also reads 4-byte weights"),
+    PARAM_CHOICE_ROW(expect_params, element, "8|4", 0, "bytes of an element of the edge list"),
+    PARAM_REAL_ROW(expect_params, sweeps, "", 1e-3, 1e4, 1, "how often each list is read"),
+    PARAM_INT_ROW(expect_params, levels, "", 0, 1e6, 0, "launches; 0: the preset's"),
+    PARAM_CHOICE_ROW(expect_params, reuse, SCAN_REUSE_NAMES, 0, "which sectors are not requested again"),
+    PARAM_INT_ROW(expect_params, scale, "", 1, 40, 27, "kron, urand: log2 of the vertices"),
+    PARAM_INT_ROW(expect_params, k, "", 1, 1024, 16, "kron, urand: edges drawn per vertex"),
+    PARAM_REAL_ROW(expect_params, vertices, "", 0, 1e12, 0, "lognormal"),
+    PARAM_REAL_ROW(expect_params, elements, "", 0, 1e15, 0, "lognormal"),
+    PARAM_REAL_ROW(expect_params, sigma, "", 0, 5, 1.5, "lognormal: of the degree's logarithm"),
+    {0}};
+
+/* Published sizes; 0: what the distribution gives. */
+static const struct preset {
+    const char *name;
+    enum degree_kind kind;
+    double vertices, elements, sigma, cap;
+    int levels;
+} presets[] = {
+    {"gk", DEGREE_KRON, 134.2e6, 4.22e9, 0, 0, 7},
+    {"gu", DEGREE_URAND, 134.2e6, 4.29e9, 0, 0, 8},
+    {"fs", DEGREE_LOGNORMAL, 65.6e6, 3.61e9, 1.6, 5214, 10},
+    {"ml", DEGREE_LOGNORMAL, 30.2e6, 6.67e9, 1.5, 0, 10},
+    {"sk", DEGREE_LOGNORMAL, 50.6e6, 1.95e9, 1.2, 0, 20},
+    {"uk5", DEGREE_LOGNORMAL, 105.9e6, 3.74e9, 1.2, 0, 20},
+    {"kron", DEGREE_KRON, 0, 0, 0, 0, 7},
+    {"urand", DEGREE_URAND, 0, 0, 0, 0, 8},
+    {"lognormal", DEGREE_LOGNORMAL, 0, 0, 0, 0, 10},
+};
+
+struct expect {
+    struct expect_params p;
+    struct preset preset;
+    double vertices, elements;
+    uint32_t *degrees;
+    uint64_t count, total, at, first; /* total: elements of the sample */
+    struct scan *scans;
+};
+
+static int choose(struct expect *e, struct err *err)
+{
+    size_t i = 0, n = sizeof presets / sizeof *presets;
+    while (i < n && strcmp(presets[i].name, e->p.graph) != 0)
+        i++;
+    if (i == n)
+        return err_set(err, "graph is '%.40s'; expected gk, gu, fs, ml, sk, uk5, kron, urand or lognormal", e->p.graph);
+    e->preset = presets[i];
+    e->vertices = e->preset.vertices > 0 ? e->preset.vertices : e->p.vertices;
+    e->elements = e->preset.elements > 0 ? e->preset.elements : e->p.elements;
+    if (e->preset.kind != DEGREE_LOGNORMAL && e->vertices <= 0)
+        e->vertices = pow(2, (double)e->p.scale);
+    if (e->preset.kind == DEGREE_LOGNORMAL && (e->vertices < 1 || e->elements < 1))
+        return err_set(err, "graph=lognormal needs vertices= and elements=");
+    return 0;
+}
+
+static int draw(struct expect *e, struct err *err)
+{
+    struct degree_model m = {.kind = e->preset.kind,
+                             .scale = e->preset.elements > 0 ? 27 : (int)e->p.scale,
+                             .k = e->preset.elements > 0 ? 16 : (double)e->p.k,
+                             .mean = e->elements / e->vertices,
+                             .sigma = e->preset.elements > 0 ? e->preset.sigma : e->p.sigma,
+                             .cap = e->preset.cap};
+    double mean;
+    if (degree_sample(&m, SAMPLE_VERTICES, 1, &e->degrees, &e->count, &mean, err))
+        return -1;
+    for (uint64_t i = 0; i < e->count; i++)
+        e->total += e->degrees[i];
+    if (e->elements <= 0)
+        e->elements = mean * e->vertices;
+    e->scans = mem_zalloc(SCAN_BATCH, sizeof *e->scans, err);
+    return e->scans ? 0 : -1;
+}
+
+static void expect_close(void *state)
+{
+    struct expect *e = state;
+    free(e->degrees);
+    free(e->scans);
+    free(e);
+}
+
+static void *expect_open(const void *params, struct err *err)
+{
+    struct expect *e = mem_zalloc(1, sizeof *e, err);
+    if (!e)
+        return NULL;
+    e->p = *(const struct expect_params *)params;
+    if (choose(e, err) || draw(e, err)) {
+        expect_close(e);
+        return NULL;
+    }
+    return e;
+}
+
+static void setup(void *state, struct scan_setup *s)
+{
+    const struct expect *e = state;
+    double levels = (double)(e->p.levels ? e->p.levels : e->preset.levels);
+    bool weighted = e->p.traversal == 1;
+    *s = (struct scan_setup){
+        .shape = SCAN_LISTS,
+        .reuse = (enum scan_reuse)e->p.reuse,
+        .structures = {{"edges", 4096, e->p.element ? 4 : 8, (uint64_t)e->elements},
+                       {"weights", 1ULL << 46, 4, (uint64_t)e->elements}},
+        .structure_count = weighted ? 2 : 1,
+        .threads_per_block = 128,
+        .lanes = (uint64_t)(e->vertices * levels),
+        .visits = true,
+        .unmasked_head = weighted,
+        .scale = e->elements * e->p.sweeps / (double)e->total,
+    };
+}
+
+static int start(void *state, struct err *err)
+{
+    (void)err;
+    struct expect *e = state;
+    e->at = e->first = 0;
+    return 0;
+}
+
+static int next(void *state, struct scan_batch *batch, struct err *err)
+{
+    (void)err;
+    struct expect *e = state;
+    if (e->at == e->count)
+        return 0;
+    size_t n = e->count - e->at < SCAN_BATCH ? e->count - e->at : SCAN_BATCH;
+    for (size_t i = 0; i < n; i++) {
+        e->scans[i] = (struct scan){e->first, e->degrees[e->at + i], e->at + i};
+        e->first += e->scans[i].count;
+    }
+    e->at += n;
+    *batch = (struct scan_batch){0, e->scans, n, e->at == e->count};
+    return 1;
+}
+
+static uint64_t runs(void *state)
+{
+    (void)state;
+    return 1;
+}
+
+static const struct scan_ops expect_ops = {setup, start, next, runs};
+
+const struct workload_type workload_expect = {
+    .name = "expect",
+    .summary = "a traversal at published scale, expected from the degree distribution alone",
+    .source = "dissertation, table 2.2",
+    .produces = WORKLOAD_SCANS,
+    .params = expect_params,
+    .params_size = sizeof(struct expect_params),
+    .open = expect_open,
+    .close = expect_close,
+    .ops = &expect_ops,
+};

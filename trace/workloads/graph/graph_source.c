@@ -1,0 +1,117 @@
+#include "trace/workloads/graph/graph_source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/graph/graph_generate.h"
+#include "trace/workloads/graph/suite.h"
+
+/* Published numbers of the stand-ins; see the header. */
+static const struct stand_in {
+    const char *name;
+    double mean, sigma;
+    uint64_t cap;
+    double local;
+    bool directed;
+} stand_ins[] = {
+    {"fs", 55, 1.6, 5214, 0, false},
+    {"ml", 222, 1.5, 0, 0, false},
+    {"sk", 38.5, 1.2, 0, 0.9, true},
+    {"uk5", 35.3, 1.2, 0, 0.9, true},
+};
+
+enum { NEAR_VERTICES = 500 }; /* reach of a near target: a web site's pages lie together */
+
+int graph_source_open(const struct graph_source *source, struct graph *graph, struct err *err)
+{
+    const char *name = source->graph;
+    uint64_t seed = (uint64_t)source->seed;
+    if (strcmp(name, "kron") == 0)
+        return graph_kron((int)source->scale, source->k, seed, graph, err);
+    if (strcmp(name, "urand") == 0)
+        return graph_urand((int)source->scale, source->k, seed, graph, err);
+    for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++)
+        if (strcmp(name, stand_ins[i].name) == 0) {
+            const struct stand_in *s = &stand_ins[i];
+            struct graph_degrees d = {.vertices = 1ULL << source->scale,
+                                      .mean = s->mean,
+                                      .sigma = s->sigma,
+                                      .cap = s->cap,
+                                      .local = s->local,
+                                      .reach = NEAR_VERTICES,
+                                      .mirror = !s->directed,
+                                      .seed = seed};
+            return graph_from_degrees(&d, graph, err);
+        }
+    return graph_load(name, NULL, NULL, graph, err);
+}
+
+/* --- graphs as workloads of their own: synth kron,scale=20 -o NAME.bel --- */
+
+struct graph_params {
+    struct graph_source source;
+};
+
+static const struct graph *state_graph(void *state)
+{
+    return state;
+}
+
+static const struct graph_ops ops = {state_graph};
+
+static void close_graph(void *state)
+{
+    graph_release(state);
+    free(state);
+}
+
+static void *open_named(const char *name, const void *params, struct err *err)
+{
+    struct graph_source source = ((const struct graph_params *)params)->source;
+    struct graph *graph = mem_zalloc(1, sizeof *graph, err);
+    if (!graph)
+        return NULL;
+    source.graph = name;
+    if (graph_source_open(&source, graph, err)) {
+        free(graph);
+        return NULL;
+    }
+    return graph;
+}
+
+#define GRAPH_SIZE_ROWS                                                                                                \
+    {"scale", PARAM_INT, "", 0, 31, 18, offsetof(struct graph_params, source.scale), "log2 of the vertices", NULL},    \
+    {                                                                                                                  \
+        "seed", PARAM_INT, "", 0, 0x1p53, 1, offsetof(struct graph_params, source.seed), "of the generator", NULL      \
+    }
+
+static const struct param drawn_params[] = {
+    GRAPH_SIZE_ROWS,
+    {"k", PARAM_INT, "", 1, 1024, 16, offsetof(struct graph_params, source.k), "edges drawn per vertex", NULL},
+    {0}};
+static const struct param stand_in_params[] = {GRAPH_SIZE_ROWS, {0}};
+
+#define GRAPH_WORKLOAD(NAME, SUMMARY, SOURCE, PARAMS)                                                                  \
+    static void *open_##NAME(const void *params, struct err *err)                                                      \
+    {                                                                                                                  \
+        return open_named(#NAME, params, err);                                                                         \
+    }                                                                                                                  \
+    const struct workload_type workload_##NAME = {.name = #NAME,                                                       \
+                                                  .summary = SUMMARY,                                                  \
+                                                  .source = SOURCE,                                                    \
+                                                  .produces = WORKLOAD_GRAPH,                                          \
+                                                  .params = PARAMS,                                                    \
+                                                  .params_size = sizeof(struct graph_params),                          \
+                                                  .open = open_##NAME,                                                 \
+                                                  .close = close_graph,                                                \
+                                                  .ops = &ops}
+
+GRAPH_WORKLOAD(kron, "Kronecker graph, 2^scale vertices, written to a graph file",
+               "Graph 500 probabilities; recipe of the H200 measurements, 2026-11", drawn_params);
+GRAPH_WORKLOAD(urand, "uniform random graph, 2^scale vertices, written to a graph file",
+               "recipe of the H200 measurements, 2026-11", drawn_params);
+GRAPH_WORKLOAD(fs, "stand-in for Friendster by degree distribution", "dissertation, table 2.2", stand_in_params);
+GRAPH_WORKLOAD(ml, "stand-in for MOLIERE_2016 by degree distribution", "dissertation, table 2.2", stand_in_params);
+GRAPH_WORKLOAD(sk, "stand-in for sk-2005 by degree distribution", "dissertation, table 2.2", stand_in_params);
+GRAPH_WORKLOAD(uk5, "stand-in for uk-2007-05 by degree distribution", "dissertation, table 2.2", stand_in_params);

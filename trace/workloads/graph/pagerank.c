@@ -1,0 +1,69 @@
+/* pagerank: delta-push PageRank; a vertex's list is read while what it has to pass on exceeds the tolerance.
+ *
+ * Each launch pushes damping * delta / degree of every active vertex along its list; a vertex whose collected residual
+ * exceeds the tolerance takes it as its next delta and is active in the next launch. Scores are not normalised: they
+ * start at 1 - damping. So the first launch reads every list, later ones fewer. Source: EMOGI 382dbcc, pagerank.cu. */
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/workloads/graph/suite.h"
+#include "trace/workloads/graph/traversal.h"
+
+static const double damping = 0.85; /* EMOGI's ALPHA */
+
+/* Deltas, then residuals. */
+static void *values_new(struct traversal *t, struct err *err)
+{
+    return mem_zalloc(2 * t->graph.vertices, sizeof(double), err);
+}
+
+static void begin(struct traversal *t, uint64_t root)
+{
+    (void)root;
+    double *delta = t->values;
+    for (uint64_t v = 0; v < t->graph.vertices; v++) {
+        delta[v] = 1 - damping;
+        delta[t->graph.vertices + v] = 0;
+    }
+    frontier_fill(&t->active, t->graph.vertices);
+}
+
+static int advance(struct traversal *t, struct err *err)
+{
+    (void)err;
+    const struct graph *g = &t->graph;
+    double *delta = t->values, *residual = delta + g->vertices;
+    for (uint64_t v = frontier_next(&t->active, 0, g->vertices); v < g->vertices;
+         v = frontier_next(&t->active, v + 1, g->vertices)) {
+        double share = damping * delta[v] / (double)graph_degree(g, v);
+        for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++)
+            residual[graph_target(g, i)] += share;
+    }
+    for (uint64_t v = 0; v < g->vertices; v++)
+        if (residual[v] > t->params->tolerance) {
+            delta[v] = residual[v];
+            residual[v] = 0;
+            frontier_add(&t->next, v);
+        }
+    return 0;
+}
+
+static const struct traversal_algorithm pagerank = {.values_new = values_new, .begin = begin, .advance = advance};
+
+static void *open_pagerank(const void *params, struct err *err)
+{
+    return traversal_open(&pagerank, params, err);
+}
+
+const struct workload_type workload_pagerank = {
+    .name = "pagerank",
+    .summary = "delta-push PageRank over a graph in host memory",
+    .source = "dissertation, section 2.5; EMOGI 382dbcc, pagerank.cu",
+    .produces = WORKLOAD_SCANS,
+    .params = traversal_param_table,
+    .params_size = sizeof(struct traversal_params),
+    .open = open_pagerank,
+    .close = traversal_close,
+    .ops = &traversal_ops,
+    .next = traversal_records,
+};

@@ -1,0 +1,69 @@
+/* sssp: single-source shortest paths by frontier relaxations; each launch also reads a 4-byte weight for every element.
+ *
+ * A vertex is active again in the launch after the one that lowered its cost. In place, a launch sees costs lowered in
+ * it by vertices before (in vertex order: one of the orders a GPU may take); jacobi, only those of launches before. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/workloads/graph/suite.h"
+#include "trace/workloads/graph/traversal.h"
+
+static const int64_t unreached = INT64_MAX;
+
+/* Costs, and the costs as they were when the launch began (jacobi). */
+static void *values_new(struct traversal *t, struct err *err)
+{
+    return mem_zalloc(2 * t->graph.vertices, sizeof(int64_t), err);
+}
+
+static void begin(struct traversal *t, uint64_t root)
+{
+    int64_t *cost = t->values;
+    for (uint64_t v = 0; v < t->graph.vertices; v++)
+        cost[v] = unreached;
+    cost[root] = 0;
+    frontier_add(&t->active, root);
+}
+
+static int advance(struct traversal *t, struct err *err)
+{
+    (void)err;
+    const struct graph *g = &t->graph;
+    int64_t *cost = t->values, *before = cost + g->vertices;
+    bool jacobi = t->params->update == 1;
+    if (jacobi)
+        memcpy(before, cost, g->vertices * sizeof *cost);
+    for (uint64_t v = frontier_next(&t->active, 0, g->vertices); v < g->vertices;
+         v = frontier_next(&t->active, v + 1, g->vertices))
+        for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++) {
+            int64_t reached = (jacobi ? before[v] : cost[v]) + g->weights[i];
+            uint64_t n = graph_target(g, i);
+            if (reached < cost[n]) {
+                cost[n] = reached;
+                frontier_add(&t->next, n);
+            }
+        }
+    return 0;
+}
+
+static const struct traversal_algorithm sssp = {
+    .rooted = true, .weighted = true, .values_new = values_new, .begin = begin, .advance = advance};
+
+static void *open_sssp(const void *params, struct err *err)
+{
+    return traversal_open(&sssp, params, err);
+}
+
+const struct workload_type workload_sssp = {
+    .name = "sssp",
+    .summary = "shortest paths by frontier relaxations over a weighted graph in host memory",
+    .source = "dissertation, section 2.5; EMOGI 382dbcc, sssp.cu",
+    .produces = WORKLOAD_SCANS,
+    .params = traversal_param_table,
+    .params_size = sizeof(struct traversal_params),
+    .open = open_sssp,
+    .close = traversal_close,
+    .ops = &traversal_ops,
+    .next = traversal_records,
+};

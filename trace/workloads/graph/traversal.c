@@ -1,0 +1,257 @@
+#include "trace/workloads/graph/traversal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/base/units.h"
+#include "trace/graph/graph_generate.h"
+
+enum { EDGES_BASE = 4096 };
+static const uint64_t weights_base = 1ULL << 46; /* an allocation of its own, a page boundary */
+
+const struct param traversal_param_table[] = {
+    GRAPH_SOURCE_ROWS(traversal_params),
+    PARAM_TEXT_ROW(traversal_params, root, NULL,
+                   "start vertex; auto: the one of largest degree; none given: `roots` of them"),
+    PARAM_INT_ROW(traversal_params, roots, "", 1, 1e6, 64,
+                  "start vertices 0, V/roots, 2V/roots, ...; those without out-edges are left out, metrics are means"),
+    PARAM_CHOICE_ROW(traversal_params, element, "8|4", 0, "bytes of an element of the edge list"),
+    PARAM_INT_ROW(traversal_params, base_offset, "bytes", 0, 4095, 0, "of the edge list from a page boundary"),
+    PARAM_CHOICE_ROW(traversal_params, reuse, SCAN_REUSE_NAMES, 0, "which sectors are not requested again"),
+    PARAM_TEXT_ROW(traversal_params, weights, NULL, "sssp: LO:HI, whole weights drawn from that range"),
+    PARAM_CHOICE_ROW(traversal_params, update, "inplace|jacobi", 0,
+                     "sssp, cc: a launch sees values written in it, or not"),
+    PARAM_REAL_ROW(traversal_params, tolerance, "", 1e-12, 1e6, 0.001, "pagerank: smallest change that is passed on"),
+    PARAM_INT_ROW(traversal_params, iterations, "", 0, 1e9, 0, "launches at most; 0: until nothing changes"),
+    PARAM_INT_ROW(traversal_params, threads_per_block, "", 32, 1024, 128, "of the kernels (what L1 reuse spans)"),
+    {0}};
+
+/* --- frontiers --- */
+
+uint64_t frontier_next(const struct frontier *f, uint64_t v, uint64_t end)
+{
+    while (v < end) {
+        uint64_t word = f->bits[v / 64] >> (v % 64);
+        if (word) {
+            v += (uint64_t)__builtin_ctzll(word);
+            return v < end ? v : end;
+        }
+        v = (v / 64 + 1) * 64;
+    }
+    return end;
+}
+
+static void frontier_clear(struct frontier *f, uint64_t vertices)
+{
+    memset(f->bits, 0, (vertices / 64 + 1) * sizeof *f->bits);
+    f->count = 0;
+}
+
+void frontier_fill(struct frontier *f, uint64_t vertices)
+{
+    memset(f->bits, 0xff, vertices / 64 * sizeof *f->bits);
+    f->bits[vertices / 64] = (1ULL << (vertices % 64)) - 1;
+    f->count = vertices;
+}
+
+/* --- opening --- */
+
+static int choose_roots(struct traversal *t, struct err *err)
+{
+    const struct traversal_params *p = t->params;
+    uint64_t vertices = t->graph.vertices;
+    bool one = p->root || !t->algorithm->rooted;
+    t->roots = mem_zalloc(one ? 1 : (size_t)p->roots, sizeof *t->roots, err);
+    if (!t->roots)
+        return -1;
+    if (one) {
+        int64_t v = 0;
+        t->root_count = 1;
+        t->roots[0] = t->algorithm->rooted ? graph_hub(&t->graph) : 0;
+        if (!t->algorithm->rooted || strcmp(p->root, "auto") == 0)
+            return 0;
+        if (units_parse_int(p->root, &v, err))
+            return err_at(err, "root");
+        if (v < 0 || (uint64_t)v >= vertices)
+            return err_set(err, "root is %lld; expected 0 to %llu, or auto", (long long)v,
+                           (unsigned long long)vertices - 1);
+        t->roots[0] = (uint64_t)v;
+        return 0;
+    }
+    uint64_t step = vertices / (uint64_t)p->roots ? vertices / (uint64_t)p->roots : 1;
+    for (uint64_t v = 0, i = 0; v < vertices && i < (uint64_t)p->roots; v += step, i++)
+        if (graph_degree(&t->graph, v))
+            t->roots[t->root_count++] = v;
+    return t->root_count ? 0 : err_set(err, "none of %lld roots has an out-edge", (long long)p->roots);
+}
+
+/* "LO:HI" */
+static int draw_weights(struct traversal *t, struct err *err)
+{
+    int64_t lo = 8, hi = 72; /* EMOGI's range for graphs without weights: dissertation, section 2.5.1 */
+    const char *text = t->params->weights, *colon = text ? strchr(text, ':') : NULL;
+    if (!text && t->graph.weights)
+        return 0;
+    if (text) {
+        char *low = colon ? mem_strndup(text, (size_t)(colon - text), err) : NULL;
+        int rc = !low                                   ? -1
+                 : units_parse_int(low, &lo, err)       ? -1
+                 : units_parse_int(colon + 1, &hi, err) ? -1
+                 : lo < 0 || hi < lo || hi > INT32_MAX  ? -1
+                                                        : 0;
+        free(low);
+        if (rc)
+            return err_set(err, "weights is '%.60s'; expected LO:HI, whole, 0 <= LO <= HI", text);
+    }
+    return graph_add_weights(&t->graph, (int32_t)lo, (int32_t)hi, (uint64_t)t->params->source.seed, err);
+}
+
+static int check_weights(const struct graph *graph, struct err *err)
+{
+    for (uint64_t i = 0; i < graph->elements; i++)
+        if (graph->weights[i] < 0)
+            return err_set(err, "weight %d of element %llu is negative; sssp needs weights from 0", graph->weights[i],
+                           (unsigned long long)i);
+    return 0;
+}
+
+static int prepare(struct traversal *t, struct err *err)
+{
+    if (graph_source_open(&t->params->source, &t->graph, err))
+        return -1;
+    if (t->graph.elements == 0)
+        return err_set(err, "the graph has no edges");
+    if (t->algorithm->weighted && (draw_weights(t, err) || check_weights(&t->graph, err)))
+        return -1;
+    size_t words = t->graph.vertices / 64 + 1;
+    t->active.bits = mem_zalloc(words, sizeof *t->active.bits, err);
+    t->next.bits = mem_zalloc(words, sizeof *t->next.bits, err);
+    t->scans = mem_zalloc(SCAN_BATCH, sizeof *t->scans, err);
+    if (!t->active.bits || !t->next.bits || !t->scans || choose_roots(t, err))
+        return -1;
+    t->values = t->algorithm->values_new(t, err);
+    return t->values ? 0 : -1;
+}
+
+void *traversal_open(const struct traversal_algorithm *algorithm, const struct traversal_params *params,
+                     struct err *err)
+{
+    struct traversal *t = mem_zalloc(1, sizeof *t, err);
+    if (!t)
+        return NULL;
+    t->algorithm = algorithm;
+    t->params = params;
+    if (prepare(t, err)) {
+        traversal_close(t);
+        return NULL;
+    }
+    return t;
+}
+
+void traversal_close(void *state)
+{
+    struct traversal *t = state;
+    graph_release(&t->graph);
+    free(t->active.bits);
+    free(t->next.bits);
+    free(t->values);
+    free(t->roots);
+    free(t->scans);
+    free(t);
+}
+
+/* --- running --- */
+
+static void setup(void *state, struct scan_setup *s)
+{
+    const struct traversal *t = state;
+    const struct traversal_params *p = t->params;
+    uint32_t element = p->element == 0 ? 8 : 4;
+    *s = (struct scan_setup){
+        .shape = SCAN_LISTS,
+        .reuse = (enum scan_reuse)p->reuse,
+        .structures = {{"edges", EDGES_BASE + (uint64_t)p->base_offset, element, t->graph.elements},
+                       {"weights", weights_base, 4, t->graph.elements}},
+        .structure_count = t->algorithm->weighted ? 2 : 1,
+        .threads_per_block = p->threads_per_block,
+        .lanes = t->graph.vertices,
+        .visits = !(!t->algorithm->rooted && p->iterations == 1),
+        .unmasked_head = t->algorithm->weighted,
+    };
+}
+
+static void begin_run(struct traversal *t)
+{
+    frontier_clear(&t->active, t->graph.vertices);
+    frontier_clear(&t->next, t->graph.vertices);
+    t->algorithm->begin(t, t->roots[t->root_at]);
+    t->cursor = t->round = 0;
+    t->running = true;
+}
+
+static int start(void *state, struct err *err)
+{
+    (void)err;
+    struct traversal *t = state;
+    t->root_at = 0;
+    t->launch = 0;
+    begin_run(t);
+    return 0;
+}
+
+/* The launch was handed out: find the next one, of this run or another. */
+static int advance(struct traversal *t, struct err *err)
+{
+    t->launch++;
+    t->round++;
+    bool more = !t->params->iterations || t->round < t->params->iterations;
+    if (more) {
+        if (t->algorithm->advance(t, err))
+            return -1;
+        struct frontier done = t->active;
+        t->active = t->next;
+        t->next = done;
+        frontier_clear(&t->next, t->graph.vertices);
+        t->cursor = 0;
+    }
+    t->running = more && t->active.count > 0;
+    if (!t->running && t->root_at + 1 < t->root_count) {
+        t->root_at++;
+        begin_run(t);
+    }
+    return 0;
+}
+
+static int next(void *state, struct scan_batch *batch, struct err *err)
+{
+    struct traversal *t = state;
+    if (!t->running)
+        return 0;
+    const struct graph *g = &t->graph;
+    uint64_t v = frontier_next(&t->active, t->cursor, g->vertices);
+    uint64_t end = (v / SCAN_BATCH + 1) * SCAN_BATCH;
+    if (end > g->vertices)
+        end = g->vertices;
+    size_t n = 0;
+    for (; v < end; v = frontier_next(&t->active, v + 1, end))
+        if (g->offsets[v + 1] > g->offsets[v])
+            t->scans[n++] = (struct scan){g->offsets[v], g->offsets[v + 1] - g->offsets[v], v};
+    t->cursor = end;
+    bool last = frontier_next(&t->active, end, g->vertices) == g->vertices;
+    *batch = (struct scan_batch){t->launch, t->scans, n, last};
+    return last && advance(t, err) ? -1 : 1;
+}
+
+static uint64_t runs(void *state)
+{
+    return ((const struct traversal *)state)->root_count;
+}
+
+const struct scan_ops traversal_ops = {setup, start, next, runs};
+
+int traversal_records(void *state, struct record *records, size_t cap, size_t *n, struct err *err)
+{
+    struct traversal *t = state;
+    return scan_write(&t->writer, &traversal_ops, t, records, cap, n, err);
+}

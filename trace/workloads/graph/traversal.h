@@ -1,0 +1,84 @@
+/* traversal: graph algorithms that really run, handing out the neighbour lists that each launch reads.
+ *
+ * Workloads bfs, sssp, cc and pagerank share the parameters, the frontier (a bitmap over the vertices) and the batches;
+ * an algorithm only says which vertices are active first and, after a launch, next. All active vertices' lists are read
+ * in a launch, in vertex order, those of the last level too; empty lists cost nothing.
+ * The edge list lies at byte 4096 + base_offset, its 4-byte weights at a page of their own. */
+#ifndef TRACE_WORKLOADS_GRAPH_TRAVERSAL_H
+#define TRACE_WORKLOADS_GRAPH_TRAVERSAL_H
+
+#include "trace/workloads/graph/graph_source.h"
+#include "trace/workloads/scan.h"
+#include "trace/workloads/scan_record.h"
+
+struct traversal_params {
+    struct graph_source source;
+    const char *root; /* NULL: `roots` of them; "auto": the vertex of the largest degree; or a number */
+    int64_t roots;
+    int64_t element; /* choice: 8, 4 */
+    int64_t base_offset;
+    int64_t reuse;       /* enum scan_reuse */
+    const char *weights; /* "LO:HI", NULL: the graph's own, else 8:72 */
+    int64_t update;      /* choice: in place, jacobi */
+    double tolerance;
+    int64_t iterations; /* 0: until nothing changes */
+    int64_t threads_per_block;
+};
+
+/* A set of vertices. */
+struct frontier {
+    uint64_t *bits;
+    uint64_t count;
+};
+
+struct traversal {
+    const struct traversal_algorithm *algorithm;
+    const struct traversal_params *params;
+    struct graph graph;
+    struct frontier active, next;
+    void *values;        /* the algorithm's own */
+    uint64_t *roots;     /* those used, in order */
+    uint64_t root_count; /* 1 for algorithms without a root */
+    uint64_t root_at;    /* the one running */
+    uint64_t cursor;     /* first vertex not yet handed out */
+    int64_t round;       /* launches of this run so far */
+    uint32_t launch;     /* of all runs */
+    bool running;        /* a launch is being handed out */
+    struct scan *scans;  /* SCAN_BATCH */
+    struct scan_writer writer;
+};
+
+struct traversal_algorithm {
+    bool rooted, weighted;
+    void *(*values_new)(struct traversal *t, struct err *err);
+    /* Set t->active for a new run. */
+    void (*begin)(struct traversal *t, uint64_t root);
+    /* The launch over t->active is done: add the vertices of the next one to t->next (which is empty). */
+    int (*advance)(struct traversal *t, struct err *err);
+};
+
+static inline bool frontier_has(const struct frontier *f, uint64_t v)
+{
+    return (f->bits[v / 64] >> (v % 64)) & 1;
+}
+
+static inline void frontier_add(struct frontier *f, uint64_t v)
+{
+    uint64_t bit = 1ULL << (v % 64);
+    f->count += !(f->bits[v / 64] & bit);
+    f->bits[v / 64] |= bit;
+}
+
+/* The first member from v on, or `end`. */
+uint64_t frontier_next(const struct frontier *f, uint64_t v, uint64_t end);
+void frontier_fill(struct frontier *f, uint64_t vertices);
+
+/* For struct workload_type. */
+void *traversal_open(const struct traversal_algorithm *algorithm, const struct traversal_params *params,
+                     struct err *err);
+void traversal_close(void *state);
+int traversal_records(void *state, struct record *records, size_t cap, size_t *n, struct err *err);
+extern const struct scan_ops traversal_ops;
+extern const struct param traversal_param_table[];
+
+#endif

@@ -1,0 +1,74 @@
+/* array_scan: workload `array` in host memory, read without faults: the three zero-copy programs of the H200 runs.
+ *
+ * naive: thread t reads `chunk` consecutive elements from offset + t chunk on; merged and aligned: a grid-stride loop
+ * over the elements from `offset` to the end. */
+#ifndef TRACE_WORKLOADS_MICRO_ARRAY_SCAN_H
+#define TRACE_WORKLOADS_MICRO_ARRAY_SCAN_H
+
+#include "trace/base/param.h"
+#include "trace/workloads/scan.h"
+#include "trace/workloads/scan_record.h"
+
+struct array_scan_params {
+    int64_t element; /* choice: 4, 8, 16 */
+    int64_t chunk, offset, blocks_per_sm, reuse;
+};
+
+/* Rows of a table whose params struct S holds a `struct array_scan_params scan`. */
+#define ARRAY_SCAN_ROWS(S)                                                                                             \
+    {                                                                                                                  \
+        "element",                                                                                                     \
+        PARAM_CHOICE,                                                                                                  \
+        "4|8|16",                                                                                                      \
+        0,                                                                                                             \
+        0,                                                                                                             \
+        0,                                                                                                             \
+        offsetof(struct S, scan.element),                                                                              \
+        "zero-copy: bytes that a lane loads",                                                                          \
+        NULL},                                                                                                         \
+        {"chunk",                                                                                                      \
+         PARAM_INT,                                                                                                    \
+         "elements",                                                                                                   \
+         1,                                                                                                            \
+         1 << 20,                                                                                                      \
+         32,                                                                                                           \
+         offsetof(struct S, scan.chunk),                                                                               \
+         "zero-copy, naive: of one thread",                                                                            \
+         NULL},                                                                                                        \
+        {"offset",                                                                                                     \
+         PARAM_INT,                                                                                                    \
+         "elements",                                                                                                   \
+         0,                                                                                                            \
+         1 << 20,                                                                                                      \
+         0,                                                                                                            \
+         offsetof(struct S, scan.offset),                                                                              \
+         "zero-copy: first element read",                                                                              \
+         NULL},                                                                                                        \
+        {"blocks_per_sm",                                                                                              \
+         PARAM_INT,                                                                                                    \
+         "",                                                                                                           \
+         0,                                                                                                            \
+         64,                                                                                                           \
+         0,                                                                                                            \
+         offsetof(struct S, scan.blocks_per_sm),                                                                       \
+         "zero-copy: resident, 0: as many as fit",                                                                     \
+         NULL},                                                                                                        \
+    {                                                                                                                  \
+        "reuse", PARAM_CHOICE, SCAN_REUSE_NAMES, 0, 0, 0, offsetof(struct S, scan.reuse),                              \
+            "zero-copy: which sectors are not requested again", NULL                                                   \
+    }
+
+/* The first member of the workload's state, so that a pointer to the state is one to this. */
+struct array_scan {
+    struct array_scan_params params;
+    uint64_t bytes;
+    int64_t threads, blocks; /* of a block; of the grid-stride kernels */
+    struct scan scan;
+    bool given;
+    struct scan_writer writer;
+};
+
+int array_scan_init(struct array_scan *array, uint64_t bytes, struct err *err);
+extern const struct scan_ops array_scan_ops;
+
+#endif

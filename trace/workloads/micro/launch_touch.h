@@ -1,0 +1,15 @@
+/* launch_touch: the benchmark of managed memory before demand paging: launch an empty kernel, synchronise, touch every
+ * page from the CPU. It has no actors: the legacy mode of the uvm engine works out a launch in closed form. */
+#ifndef TRACE_WORKLOADS_MICRO_LAUNCH_TOUCH_H
+#define TRACE_WORKLOADS_MICRO_LAUNCH_TOUCH_H
+
+#include <stdint.h>
+
+struct launch_touch {
+    int64_t pages; /* of 4 KiB, managed */
+    int64_t touch; /* 0 write, 1 read, 2 none: enum legacy_touch of models/uvm/legacy.h */
+    int64_t launches;
+    int64_t gpu_bytes; /* that each kernel reads; matters for mapped memory only */
+};
+
+#endif

@@ -1,0 +1,262 @@
+/* gather: rows of a table in host memory, copied into a dense output in the order of a row stream.
+ *
+ * graph=...: the rows that k-hop neighbour sampling asks for, one launch for each batch (trace/graph/graph_sample.h).
+ * rows=FILE: one row number a line; without it `count` rows drawn uniformly. Row r starts at byte r row_bytes.
+ * Source: dissertation, chapter 3 (UnifiedTensor). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/graph/graph_generate.h"
+#include "trace/graph/graph_reorder.h"
+#include "trace/graph/graph_sample.h"
+#include "trace/graph/graph_text.h"
+#include "trace/import/source.h"
+#include "trace/workloads/graph/graph_source.h"
+#include "trace/workloads/ml/suite.h"
+#include "trace/workloads/scan_record.h"
+
+enum { ROW_ELEMENT = 4 };
+
+struct gather_params {
+    int64_t row_bytes, count, table_rows, reuse, threads_per_block;
+    const char *rows;
+    struct graph_source source; /* its seed is that of every draw */
+    const char *fan_outs;
+    int64_t seeds, batches, labels, accesses;
+    double labelled_pct, inside;
+    int64_t communities;
+};
+
+static const struct param gather_params[] = {
+    PARAM_BYTES_ROW(gather_params, row_bytes, ROW_ELEMENT, 1 << 24, 1024, "of a row, a multiple of 4"),
+    PARAM_TEXT_ROW(gather_params, rows, NULL, "file of row numbers, one a line; none: drawn uniformly"),
+    PARAM_INT_ROW(gather_params, count, "", 1, 1e9, 65536, "rows drawn where no file is given"),
+    PARAM_INT_ROW(gather_params, table_rows, "", 0, 0x1p40, 0, "of the table; 0: what 512 MiB hold, or the file needs"),
+    {"graph", PARAM_TEXT, "text", 0, 0, 0, offsetof(struct gather_params, source.graph),
+     "rows by neighbour sampling in a file, kron, urand, fs, ml, sk, uk5, communities, skewed-communities", NULL},
+    {"scale", PARAM_INT, "", 0, 31, 18, offsetof(struct gather_params, source.scale),
+     "generated graphs: log2 of the vertices", NULL},
+    {"k", PARAM_INT, "", 1, 1024, 16, offsetof(struct gather_params, source.k), "generated graphs: draws per vertex",
+     NULL},
+    {"seed", PARAM_INT, "", 0, 0x1p53, 1, offsetof(struct gather_params, source.seed), "of every draw", NULL},
+    PARAM_TEXT_ROW(gather_params, fan_outs, "[10,25]", "neighbours sampled at each hop, the last around the seeds"),
+    PARAM_INT_ROW(gather_params, seeds, "", 1, 1e9, 16, "labelled vertices that a batch starts from"),
+    PARAM_INT_ROW(gather_params, batches, "", 1, 1e9, 64, "sampled batches"),
+    PARAM_REAL_ROW(gather_params, labelled_pct, "%", 0, 100, 1.1, "of the vertices are labelled"),
+    PARAM_CHOICE_ROW(gather_params, labels, "uniform|clustered", 0, "where labelled vertices lie"),
+    PARAM_CHOICE_ROW(gather_params, accesses, "distinct|all", 0, "rows of a batch once, or at every access"),
+    PARAM_INT_ROW(gather_params, communities, "", 1, 1 << 30, 64, "of the community graphs"),
+    PARAM_REAL_ROW(gather_params, inside, "", 0, 1, 0.95, "share of a community graph's draws inside the community"),
+    PARAM_CHOICE_ROW(gather_params, reuse, SCAN_REUSE_NAMES, 0, "which sectors are not requested again"),
+    PARAM_INT_ROW(gather_params, threads_per_block, "", 32, 1024, 256, "of the kernel"),
+    {0}};
+
+struct gather {
+    struct gather_params p;
+    uint64_t *rows;
+    size_t n, cap;
+    uint64_t table_rows, elements, at;
+    struct graph graph; /* of neighbour sampling; empty otherwise */
+    uint32_t *labelled;
+    uint64_t labelled_count;
+    uint64_t *ends; /* of each batch, in rows; NULL: one launch for all */
+    uint64_t batches, batch;
+    struct scan *scans;
+    struct scan_writer writer;
+};
+
+static int read_rows(struct gather *g, struct err *err)
+{
+    struct source *source = source_open(g->p.rows, err);
+    if (!source)
+        return -1;
+    char *line;
+    size_t length;
+    int rc;
+    while ((rc = source_line(source, &line, &length, err)) > 0) {
+        const char *p = line;
+        uint64_t row;
+        if (*line == '#' || graph_line_done(line))
+            continue;
+        if (!graph_take_u64(&p, &row) || !graph_line_done(p) || row >= (1ULL << 40)) {
+            rc = err_set(err, "%s: line %llu: '%.40s' is no row number", g->p.rows,
+                         (unsigned long long)source_line_number(source), line);
+            break;
+        }
+        if ((rc = mem_grow((void **)&g->rows, &g->cap, g->n + 1, sizeof *g->rows, err)))
+            break;
+        g->rows[g->n++] = row;
+        if (row >= g->table_rows && !g->p.table_rows)
+            g->table_rows = row + 1;
+        if (row >= g->table_rows) {
+            rc = err_set(err, "%s: line %llu: row %llu; the table has %llu", g->p.rows,
+                         (unsigned long long)source_line_number(source), (unsigned long long)row,
+                         (unsigned long long)g->table_rows);
+            break;
+        }
+    }
+    source_close(source);
+    if (rc == 0 && g->n == 0)
+        return err_set(err, "%s: no row numbers", g->p.rows);
+    return rc;
+}
+
+static int draw_rows(struct gather *g, struct err *err)
+{
+    enum { TABLE_BYTES = 512 << 20 };
+    if (!g->table_rows)
+        g->table_rows = (uint64_t)(TABLE_BYTES / g->p.row_bytes);
+    g->n = (size_t)g->p.count;
+    g->rows = mem_zalloc(g->n, sizeof *g->rows, err);
+    if (!g->rows)
+        return -1;
+    for (size_t i = 0; i < g->n; i++)
+        g->rows[i] = graph_mix((uint64_t)g->p.source.seed * 7919 + i) % g->table_rows;
+    return 0;
+}
+
+static int open_graph(struct gather *g, struct err *err)
+{
+    bool skewed = strcmp(g->p.source.graph, "skewed-communities") == 0;
+    if (!skewed && strcmp(g->p.source.graph, "communities") != 0)
+        return graph_source_open(&g->p.source, &g->graph, err);
+    const struct graph_communities recipe = {.scale = (int)g->p.source.scale,
+                                             .k = g->p.source.k,
+                                             .communities = g->p.communities,
+                                             .inside = g->p.inside,
+                                             .skewed = skewed,
+                                             .seed = (uint64_t)g->p.source.seed};
+    return graph_from_communities(&recipe, &g->graph, err);
+}
+
+static int sample_rows(struct gather *g, struct err *err)
+{
+    struct graph_sample how = {.seeds = (uint64_t)g->p.seeds,
+                               .batches = (uint64_t)g->p.batches,
+                               .all = g->p.accesses == 1,
+                               .seed = (uint64_t)g->p.source.seed};
+    if (graph_sample_fan_outs(&how, g->p.fan_outs, err) || open_graph(g, err) ||
+        graph_sample_labels(g->graph.vertices, g->p.labelled_pct, g->p.labels == 1, how.seed, &g->labelled,
+                            &g->labelled_count, err))
+        return -1;
+    how.labelled = g->labelled;
+    how.labelled_count = g->labelled_count;
+    g->batches = how.batches;
+    g->ends = mem_zalloc(how.batches, sizeof *g->ends, err);
+    if (!g->ends)
+        return -1;
+    struct graph reversed = {0};
+    if (!g->graph.symmetric && graph_transpose(&g->graph, &reversed, err))
+        return -1;
+    uint64_t count = 0;
+    int rc = graph_sample_rows(g->graph.symmetric ? &g->graph : &reversed, &how, &g->rows, &count, g->ends, err);
+    graph_release(&reversed);
+    g->n = (size_t)count;
+    if (!g->table_rows)
+        g->table_rows = g->graph.vertices;
+    if (!rc && g->table_rows < g->graph.vertices)
+        rc = err_set(err, "table_rows is %llu; the graph has %llu vertices", (unsigned long long)g->table_rows,
+                     (unsigned long long)g->graph.vertices);
+    return rc;
+}
+
+static void gather_close(void *state)
+{
+    struct gather *g = state;
+    graph_release(&g->graph);
+    free(g->labelled);
+    free(g->ends);
+    free(g->rows);
+    free(g->scans);
+    free(g);
+}
+
+static void *gather_open(const void *params, struct err *err)
+{
+    struct gather *g = mem_zalloc(1, sizeof *g, err);
+    if (!g)
+        return NULL;
+    g->p = *(const struct gather_params *)params;
+    g->table_rows = (uint64_t)g->p.table_rows;
+    g->elements = (uint64_t)g->p.row_bytes / ROW_ELEMENT;
+    g->scans = mem_zalloc(SCAN_BATCH, sizeof *g->scans, err);
+    int rc = g->scans ? 0 : -1;
+    if (!rc && g->p.row_bytes % ROW_ELEMENT)
+        rc = err_set(err, "row_bytes is %lld; expected a multiple of 4", (long long)g->p.row_bytes);
+    if (!rc)
+        rc = g->p.rows ? read_rows(g, err) : g->p.source.graph ? sample_rows(g, err) : draw_rows(g, err);
+    if (rc) {
+        gather_close(g);
+        return NULL;
+    }
+    return g;
+}
+
+static void setup(void *state, struct scan_setup *s)
+{
+    const struct gather *g = state;
+    *s = (struct scan_setup){
+        .shape = SCAN_ROWS,
+        .reuse = (enum scan_reuse)g->p.reuse,
+        .structures = {{"table", 0, ROW_ELEMENT, g->table_rows * g->elements}},
+        .structure_count = 1,
+        .row_elements = (int64_t)g->elements,
+        .threads_per_block = g->p.threads_per_block,
+        .lanes = g->n,
+        .graph = g->ends ? &g->graph : NULL,
+        .labelled = g->labelled,
+        .labelled_count = g->labelled_count,
+        .batches = g->batches,
+    };
+}
+
+static int start(void *state, struct err *err)
+{
+    (void)err;
+    ((struct gather *)state)->at = ((struct gather *)state)->batch = 0;
+    return 0;
+}
+
+static int next(void *state, struct scan_batch *batch, struct err *err)
+{
+    (void)err;
+    struct gather *g = state;
+    if (g->at == g->n)
+        return 0;
+    uint64_t start = g->ends && g->batch ? g->ends[g->batch - 1] : 0, end = g->ends ? g->ends[g->batch] : g->n;
+    size_t n = end - g->at < SCAN_BATCH ? (size_t)(end - g->at) : SCAN_BATCH;
+    for (size_t i = 0; i < n; i++)
+        g->scans[i] = (struct scan){g->rows[g->at + i] * g->elements, g->elements, g->at + i - start};
+    g->at += n;
+    *batch = (struct scan_batch){(uint32_t)g->batch, g->scans, n, g->at == end};
+    g->batch += g->at == end;
+    return 1;
+}
+
+static uint64_t runs(void *state)
+{
+    (void)state;
+    return 1;
+}
+
+static const struct scan_ops gather_ops = {setup, start, next, runs};
+
+static int gather_next(void *state, struct record *records, size_t cap, size_t *n, struct err *err)
+{
+    struct gather *g = state;
+    return scan_write(&g->writer, &gather_ops, g, records, cap, n, err);
+}
+
+const struct workload_type workload_gather = {
+    .name = "gather",
+    .summary = "rows of a table in host memory gathered into a dense output",
+    .source = "dissertation, chapter 3 (UnifiedTensor)",
+    .produces = WORKLOAD_SCANS,
+    .params = gather_params,
+    .params_size = sizeof(struct gather_params),
+    .open = gather_open,
+    .close = gather_close,
+    .ops = &gather_ops,
+    .next = gather_next,
+};

@@ -1,0 +1,113 @@
+/* The workloads pim-add ... pim-softmax: a PIM kernel's requests on every channel, one each `period` cycles. */
+#include <stdlib.h>
+
+#include "trace/base/mem.h"
+#include "trace/event/dram_addr.h"
+#include "trace/workloads/pim/pim_ops.h"
+#include "trace/workloads/pim/suite.h"
+#include "trace/workloads/stream.h"
+
+struct keys {
+    int64_t rows, ops, period, channels, base_row;
+};
+
+/* Rows of PIM data start at 4096, above those of the gpu-* workloads: the two never share a row, as separate
+ * allocations never do. Period 3: a channel's share of the issuing SM's port (models/platforms/gv100.ini). */
+static const struct param keys[] = {
+    PARAM_INT_ROW(keys, rows, "rows", 0, 65536, 0, "rows of each array (kmeans: clusters); 0: the paper's"),
+    PARAM_INT_ROW(keys, ops, "", 0, 1e9, 0, "operations at most, of 16 requests each; 0: all"),
+    PARAM_INT_ROW(keys, period, "cycles", 1, 1e6, 3, "cycles between the requests of a channel"),
+    PARAM_INT_ROW(keys, channels, "", 1, 4096, 1, "channels, all with the same requests"),
+    PARAM_INT_ROW(keys, base_row, "", 0, 8000000, 4096, "first row of the kernel's arrays"),
+    {0}};
+
+struct state {
+    struct keys keys;
+    struct pim_ops ops;
+    size_t op;
+    int request;
+    uint32_t channel;
+    uint64_t number; /* requests so far, of one channel */
+};
+
+static void close_pim(void *p)
+{
+    struct state *s = p;
+    pim_ops_release(&s->ops);
+    free(s);
+}
+
+static void *open_pim(const char *name, const void *params, struct err *err)
+{
+    struct state *s = mem_zalloc(1, sizeof *s, err);
+    if (!s)
+        return NULL;
+    s->keys = *(const struct keys *)params;
+    s->ops.limit = (size_t)s->keys.ops;
+    if (pim_ops_build(&s->ops, pim_kernel_find(name), (uint32_t)s->keys.rows, (uint32_t)s->keys.base_row, err)) {
+        close_pim(s);
+        return NULL;
+    }
+    return s;
+}
+
+static int next(void *state, struct record *records, size_t cap, size_t *n, struct err *err)
+{
+    (void)err;
+    struct state *s = state;
+    for (*n = 0; *n < cap && s->op < s->ops.count; (*n)++) {
+        const struct pim_op *op = &s->ops.op[s->op];
+        struct dram_addr a = {s->channel, 0, op->row, 0};
+        pim_op_request(op, s->request, &a.bank, &a.column);
+        records[*n] = (struct record){.kind = RECORD_PIM,
+                                      .time = (int64_t)s->number * s->keys.period,
+                                      .addr = dram_addr_pack(a),
+                                      .bytes = 32,
+                                      .id = s->number * (uint64_t)s->keys.channels + s->channel};
+        if (++s->channel < (uint32_t)s->keys.channels)
+            continue;
+        s->channel = 0;
+        s->number++;
+        if (++s->request == pim_op_requests(op)) {
+            s->request = 0;
+            s->op++;
+        }
+    }
+    return 0;
+}
+
+static void facts(const void *state, struct stream_facts *f)
+{
+    (void)state;
+    *f = (struct stream_facts){0};
+}
+
+static const struct stream_ops ops = {facts};
+
+#define PIM(NAME, CLI, TEXT)                                                                                           \
+    static void *open_##NAME(const void *params, struct err *err)                                                      \
+    {                                                                                                                  \
+        return open_pim(CLI, params, err);                                                                             \
+    }                                                                                                                  \
+    const struct workload_type workload_pim_##NAME = {"pim-" CLI,                                                      \
+                                                      TEXT,                                                            \
+                                                      "gupta-2025-f3fs table III; Sacusa/PIM_apps",                    \
+                                                      WORKLOAD_REQUESTS,                                               \
+                                                      keys,                                                            \
+                                                      sizeof(struct keys),                                             \
+                                                      open_##NAME,                                                     \
+                                                      close_pim,                                                       \
+                                                      &ops,                                                            \
+                                                      next,                                                            \
+                                                      NULL}
+
+PIM(add, "add", "PIM kernel P1: C = A + B");
+PIM(copy, "copy", "PIM kernel P2: B = A");
+PIM(daxpy, "daxpy", "PIM kernel P3: B = a A + B");
+PIM(scale, "scale", "PIM kernel P4: A = a A");
+PIM(bn_fwd, "bn-fwd", "PIM kernel P5: batch normalisation, forward");
+PIM(bn_bwd, "bn-bwd", "PIM kernel P6: batch normalisation, backward");
+PIM(fc, "fc", "PIM kernel P7: fully connected layer");
+PIM(kmeans, "kmeans", "PIM kernel P8: k-means");
+PIM(grim, "grim", "PIM kernel P9: GRIM filter");
+PIM(softmax, "softmax", "PIM kernel: softmax of the language model");

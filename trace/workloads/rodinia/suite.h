@@ -1,0 +1,9 @@
+/* suite: loops of Rodinia. */
+#ifndef TRACE_WORKLOADS_RODINIA_SUITE_H
+#define TRACE_WORKLOADS_RODINIA_SUITE_H
+
+#include "trace/workloads/workload.h"
+
+extern const struct workload_type workload_nw;
+
+#endif
