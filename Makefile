@@ -16,7 +16,9 @@ SAY      = $(if $(filter 0,$(V)),@echo "  $(1)" $(2))
 PREFIX  ?= /usr/local
 DESTDIR ?=
 CC      ?= cc
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0)
+VERSION := 0.2.0
+# Which sources of that release: empty where there is no git.
+COMMIT  := $(shell git describe --always --dirty --exclude '*' 2>/dev/null)
 
 # demo and check install what is missing, once, before anything is built.
 ifneq ($(filter demo check,$(MAKECMDGOALS)),)
@@ -145,7 +147,8 @@ $(BUILD)/obj/gen/embedded.o: $(BUILD)/gen/embedded.c
 $(BUILD)/obj/trace/store/column.o $(BUILD)/obj/trace/store/chunk.o: OWN += -O3
 
 # --- the version: looked at every time, written when it changed; only the program is linked anew for it ---
-VERSION_C = const char offchip_version[] = "$(VERSION)", offchip_build[] = "$(strip $(CC) $(OPT) $(MARCH) $(SAN) $(CFLAGS))";
+VERSION_C = const char offchip_release[] = "$(VERSION)", offchip_version[] = "$(VERSION)$(COMMIT:%=+%)", \
+    offchip_build[] = "$(strip $(CC) $(OPT) $(MARCH) $(SAN) $(CFLAGS))";
 $(BUILD)/gen/version.c: FORCE
 	@mkdir -p $(@D)
 	@echo '#include "trace/base/version.h"' > $@.new; echo '$(VERSION_C)' >> $@.new

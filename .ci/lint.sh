@@ -76,7 +76,7 @@ done
 [ -f docs/policies.md ] && { sh .ci/policies.sh "$prog" | cmp -s - docs/policies.md || say "docs/policies.md is not current: run 'make docs'"; }
 
 # The reproduction book is of the full mode, and its figures are there.
-grep -q "$(sed -n 's/^VERSION .*echo \([0-9.]*\).*/offchip \1/p' Makefile), full mode" docs/reproduction.md || say "docs/reproduction.md is not this version's full mode: run 'make reproduce'"
+grep -q "$(sed -n 's/^VERSION := *\([0-9.]*\)$/offchip \1/p' Makefile), full mode" docs/reproduction.md || say "docs/reproduction.md is not this version's full mode: run 'make reproduce'"
 for f in $(grep -o '](figures/[^)]*)' docs/reproduction.md | sed 's/](\(.*\))/docs\/\1/'); do
     [ -f "$f" ] || say "docs/reproduction.md shows $f, which is missing"
 done

@@ -107,7 +107,7 @@ class Book:
         self.tally, self.chapter = {}, None
         self.open_table = False
         with open("Makefile", encoding="utf-8") as f:  # the release: what git calls the sources would name this page's own commit
-            self.version = re.search(r"^VERSION .*echo ([0-9.]+)", f.read(), re.M).group(1)
+            self.version = re.search(r"^VERSION := *([0-9.]+)$", f.read(), re.M).group(1)
         if keep:
             with open(prog, "rb") as f:
                 self.program = hashlib.sha256(f.read()).hexdigest()
