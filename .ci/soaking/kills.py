@@ -1,4 +1,5 @@
 """kill -9 at random moments of import, sweep and record."""
+import contextlib
 import os
 import signal
 import time
@@ -117,7 +118,8 @@ def kill_record(g, n):
         before, child = g.chunks(cut) if os.path.exists(cut) else None, child_of(process.pid)
         victim = child if i % 2 else process.pid
         if victim and process.poll() is None:
-            os.kill(victim, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it may have ended by itself meanwhile
+                os.kill(victim, signal.SIGKILL)
         done = g.end(process)
         with open(said, encoding="ascii") as f:
             finished = f.read() == "done\n"
@@ -128,9 +130,8 @@ def kill_record(g, n):
             g.check(finished and not status, "a program whose recorder was killed ends as if it were not recorded", status,
                     done)
         elif victim == child and not finished:
-            nothing = "nothing was recorded" in done.err or "cannot be run" in done.err
-            g.check(done.rc == 137 or (done.rc == 1 and nothing), "record passes on that the program was killed", done)
-            g.check("signal 9" in done.err or nothing, "record says that the program was killed", done)
+            g.check(done.rc == 137, "record passes on that the program was killed", done)
+            g.check("signal 9" in done.err, "record says that the program was killed", done)
         elif done.rc != -signal.SIGKILL:
             g.check(done.rc == 0 or (done.rc == 137 and finished), "record passes on the program's status", done)
         left = g.trace(cut, done)
