@@ -205,8 +205,11 @@ int store_finish(struct store *store, struct err *err)
 {
     if (store_flush(store, err))
         return -1;
-    /* Until here a crash of the machine, not of the program, may cost the file; from here on it is on the disk. */
-    if (sqlite3_exec(store->db, "PRAGMA synchronous = FULL", NULL, NULL, NULL))
+    /* Until here a crash of the machine, not of the program, may cost the file; from here on it is on the disk. The
+     * last step is to remove the journal: a failure before it undoes the mark, after it nothing is left that can fail.
+     * (A machine that crashes in the next moments may bring the journal back: the trace is then whole but unmarked.) */
+    static const char sql[] = "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL";
+    if (sqlite3_exec(store->db, sql, NULL, NULL, NULL))
         return store_sqlite_failed(store, "cannot finish", err);
     if (store_put_origin(store, "state", "complete", err) || store_commit(store, err))
         return -1;
