@@ -87,7 +87,8 @@ $(BUILD)/standin/libsanitizer-public.so: fixtures/standin/libsanitizer.c fixture
     trace/recorder/wire/sanitizer_abi.h trace/recorder/wire/access_buffer.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) -shared $< -lpthread -o $@
-$(BUILD)/standin/target: fixtures/standin/target.c fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h
+$(BUILD)/standin/target: fixtures/standin/target.c fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h \
+    trace/recorder/wire/record_pipe.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) $< -ldl -lpthread -o $@
 STANDIN_FLAGS = $(CSTD) -O1 -g -Wall -Wextra -Werror -I. -fPIC $(SAN) $(LDFLAGS)

@@ -86,15 +86,16 @@ static int conclude(const struct recorder_result *result)
         }
     }
     int status = target_status(result->status);
-    if (status >= 128 && WIFSIGNALED(result->status))
-        cmd_say("the program was ended by signal %d (%s)", WTERMSIG(result->status),
-                strsignal(WTERMSIG(result->status)));
-    if (result->file_count == 0 && !result->failed)
+    bool killed = WIFSIGNALED(result->status);
+    if (killed)
+        cmd_say("the program was ended by signal %d (%s)%s", WTERMSIG(result->status),
+                strsignal(WTERMSIG(result->status)), recorded ? "" : "; nothing was recorded before that");
+    else if (result->file_count == 0 && !result->failed)
         return cmd_fail(EXIT_DATA,
                         "nothing was recorded: the program (exit status %d) never initialised CUDA. Is it a CUDA "
                         "program, and does it find the driver (libcuda.so.1) and a GPU?",
                         status);
-    if (!recorded || result->failed || (fatal && result->file_count == 1))
+    if (result->failed || (fatal && result->file_count == 1) || !(recorded || killed))
         return cmd_fail(EXIT_DATA, "the recording is not good (the program's exit status was %d)", status);
     return status;
 }
