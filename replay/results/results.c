@@ -400,6 +400,25 @@ static int take_run(sqlite3_stmt *stmt, struct results_run *run, struct err *err
     return 0;
 }
 
+/* "mem=A + pim=B", as versions 1 and 2 have it, as a JSON array; the hash is that of the first input. NULL: no memory.
+ */
+static json_t *inputs_of_text(const char *text, const char *hash)
+{
+    json_t *inputs = json_array();
+    int bad = 0;
+    for (const char *p = text, *plus; p; p = plus ? plus + 3 : NULL) {
+        plus = strstr(p, " + ");
+        size_t n = plus ? (size_t)(plus - p) : strlen(p), role = strncmp(p, "mem=", 4) && strncmp(p, "pim=", 4) ? 0 : 3;
+        bad |=
+            json_array_append_new(inputs, json_pack("{s:s%,s:s%,s:s}", "role", p, role, "input", p + role + (role != 0),
+                                                    n - role - (role != 0), "hash", p == text ? hash : ""));
+    }
+    if (!bad)
+        return inputs;
+    json_decref(inputs);
+    return NULL;
+}
+
 static json_t *number(sqlite3_stmt *stmt, int column)
 {
     if (sqlite3_column_type(stmt, column) == SQLITE_INTEGER)
@@ -466,8 +485,8 @@ int results_each(struct results *results, int (*fn)(void *ctx, const struct resu
         return failed(results, err);
     int rc, said = 0;
     while (!said && (rc = sqlite3_step(stmt)) != SQLITE_DONE) {
-        struct results_run run;
-        char *parts = NULL;
+        struct results_run run = {0};
+        char *parts = NULL, *inputs = NULL;
         if (rc != SQLITE_ROW)
             said = failed(results, err);
         else if (take_run(stmt, &run, err))
@@ -475,9 +494,13 @@ int results_each(struct results *results, int (*fn)(void *ctx, const struct resu
         else if (!(parts = parts_text(results, sqlite3_column_int64(stmt, 14), err)))
             said = -1;
         if (!said) {
+            json_t *array = inputs_of_text(run.input, run.input_hash);
+            run.inputs = inputs = json_dumps(array, JSON_COMPACT);
+            json_decref(array);
             run.parts = parts;
-            said = fn(ctx, &run);
+            said = inputs ? fn(ctx, &run) : err_set(err, "out of memory");
         }
+        free(inputs);
         free(parts);
     }
     sqlite3_finalize(stmt);

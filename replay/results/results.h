@@ -28,6 +28,7 @@ struct results_run {
         position; /* order of reporting, from 0; negative: after all there are. A run put again keeps the
                    smaller one, so that the order does not depend on which of two points that share it ended first */
     const char *engine, *input, *input_hash, *platform, *policy;
+    const char *inputs;              /* [{"role":..,"input":..,"hash":..},..]: all of them */
     const char *settings, *params;   /* JSON objects */
     const char *metrics, *intervals; /* JSON objects: a number or null; [lo, hi] */
     const char *notes;               /* a JSON array of texts */

@@ -7,11 +7,10 @@ static struct err err;
 
 static json_t *document(void)
 {
-    json_t *root =
-        json_pack("{s:s,s:[{s:s,s:s,s:s},{s:s,s:s,s:s}],s:s,s:{s:i,s:f},s:{s:s},s:s}", "engine", "dram", "inputs",
-                  "role", "mem", "input", "a/x.db", "hash", "01", "role", "pim", "input", "b/x.db", "hash", "02",
-                  "platform", "gv100", "numbers", "dram.banks", 16, "dram.clock_hz", 8.5e8, "settings", "vcs", "1",
-                  "version", offchip_version);
+    json_t *root = json_pack("{s:s,s:[{s:s,s:s,s:s},{s:s,s:s,s:s}],s:s,s:{s:i,s:f},s:{s:s},s:s}", "engine", "dram",
+                             "inputs", "role", "mem", "input", "a/x.db", "hash", "01", "role", "pim", "input", "b/x.db",
+                             "hash", "02", "platform", "gv100", "numbers", "dram.banks", 16, "dram.clock_hz", 8.5e8,
+                             "settings", "vcs", "1", "version", offchip_version);
     ck_assert_ptr_nonnull(root);
     return root;
 }

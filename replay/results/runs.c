@@ -11,6 +11,9 @@
 
 static void run_release(struct run *run)
 {
+    run_case_release(&run->run_case);
+    json_decref(run->relative_to);
+    free(run->file);
     free(run->engine);
     free(run->input);
     free(run->platform);
@@ -39,7 +42,9 @@ int run_set_add(struct run_set *set, const struct run *run, struct err *err)
     if (mem_grow((void **)&set->runs, &set->cap, set->count + 1, sizeof *set->runs, err))
         return -1;
     struct run *to = &set->runs[set->count++];
-    *to = (struct run){.engine = mem_strdup(from.engine, err),
+    *to = (struct run){.relative_to = json_incref(from.relative_to),
+                       .file = mem_strdup(from.file, err),
+                       .engine = mem_strdup(from.engine, err),
                        .input = mem_strdup(from.input, err),
                        .platform = mem_strdup(from.platform, err),
                        .policy = mem_strdup(from.policy, err),
@@ -50,9 +55,11 @@ int run_set_add(struct run_set *set, const struct run *run, struct err *err)
                        .notes = json_incref(from.notes),
                        .parts = json_incref(from.parts),
                        .baseline = from.baseline};
-    if (from.part && run_set_part(to, from.part_by, from.part, err))
+    memcpy(to->key, from.key, sizeof to->key);
+    if (run_case_copy(&to->run_case, &from.run_case, err) ||
+        (from.part && run_set_part(to, from.part_by, from.part, err)))
         return -1;
-    return to->engine && to->input && to->platform && to->policy ? 0 : -1;
+    return to->file && to->engine && to->input && to->platform && to->policy ? 0 : -1;
 }
 
 int run_set_add_engine(struct run_set *set, const struct run_set *from, const char *engine, struct err *err)
@@ -146,6 +153,34 @@ static json_t *object_or_empty(const json_t *parent, const char *key)
     return json_is_object(value) ? json_incref(value) : json_object();
 }
 
+/* [{"role":..,"input":..},..] of what "input" says; the documents of versions before 0.2 have no case and no hashes. */
+static json_t *inputs_of_json(json_t *input)
+{
+    return json_is_array(input) ? json_incref(input) : json_pack("[{s:s,s:O?}]", "role", "", "input", input);
+}
+
+static int case_of_json(struct run_case *run_case, const json_t *root, struct err *err)
+{
+    const json_t *object = json_object_get(root, "case");
+    if (object)
+        return run_case_from_json(run_case, object, err);
+    struct run_case_facts facts = {.engine = json_string_value(json_object_get(root, "engine")),
+                                   .platform = json_string_value(json_object_get(root, "platform")),
+                                   .inputs = inputs_of_json(json_object_get(root, "input")),
+                                   .settings = json_object_get(root, "settings")};
+    int rc = facts.inputs ? run_case_init(run_case, &facts, err) : err_set(err, "out of memory");
+    json_decref(facts.inputs);
+    return rc;
+}
+
+static json_t *relative_to_json(const json_t *base)
+{
+    if (!json_is_object(base))
+        return json_object();
+    return json_pack("{s:O?,s:O?}", "policy", json_object_get(base, "policy"), "params",
+                     json_object_get(base, "params"));
+}
+
 static int add_run(struct run_set *set, const json_t *root, const json_t *object, const char *place, struct err *err)
 {
     const char *policy = json_string_value(json_object_get(object, "policy"));
@@ -157,6 +192,9 @@ static int add_run(struct run_set *set, const json_t *root, const json_t *object
     const char *platform = json_string_value(json_object_get(root, "platform"));
     struct run *run = &set->runs[set->count];
     memset(run, 0, sizeof *run);
+    if (case_of_json(&run->run_case, root, err))
+        return err_at(err, "%s", place);
+    run->file = mem_strdup(place, err);
     run->engine = mem_strdup(engine ? engine : "", err);
     run->platform = mem_strdup(platform ? platform : "", err);
     run->policy = mem_strdup(policy, err);
@@ -172,7 +210,9 @@ static int add_run(struct run_set *set, const json_t *root, const json_t *object
     run->baseline = json_is_object(base) &&
                     json_equal(json_object_get(base, "policy"), json_object_get(object, "policy")) &&
                     json_equal(json_object_get(base, "params"), json_object_get(object, "params"));
-    if (!run->engine || !run->platform || !run->policy || !run->input) {
+    run->relative_to = relative_to_json(base);
+    if (!run->file || !run->engine || !run->platform || !run->policy || !run->input || !run->relative_to ||
+        run_case_key(&run->run_case, policy, run->params, run->relative_to, run->key, err)) {
         run_release(run);
         return -1;
     }
@@ -216,6 +256,19 @@ static json_t *parsed(const char *text, json_t *otherwise)
     return value;
 }
 
+static int case_of_row(struct run_case *run_case, const struct results_run *row, struct err *err)
+{
+    struct run_case_facts facts = {.engine = row->engine,
+                                   .platform = row->platform,
+                                   .version = row->version,
+                                   .inputs = parsed(row->inputs, json_array()),
+                                   .settings = parsed(row->settings, json_object())};
+    int rc = run_case_init(run_case, &facts, err);
+    json_decref(facts.inputs);
+    json_decref(facts.settings);
+    return rc;
+}
+
 static int on_run(void *ctx, const struct results_run *row)
 {
     struct load *load = ctx;
@@ -223,7 +276,9 @@ static int on_run(void *ctx, const struct results_run *row)
     if (mem_grow((void **)&set->runs, &set->cap, set->count + 1, sizeof *set->runs, load->err))
         return 1;
     struct run *run = &set->runs[set->count++];
-    *run = (struct run){.engine = mem_strdup(row->engine, load->err),
+    *run = (struct run){.relative_to = json_object(),
+                        .file = mem_strdup(load->path, load->err),
+                        .engine = mem_strdup(row->engine, load->err),
                         .input = mem_strdup(row->input, load->err),
                         .platform = mem_strdup(row->platform, load->err),
                         .policy = mem_strdup(row->policy, load->err),
@@ -234,7 +289,10 @@ static int on_run(void *ctx, const struct results_run *row)
                         .notes = parsed(row->notes, json_array()),
                         .parts = parsed(row->parts, json_object()),
                         .baseline = row->baseline};
-    return run->engine && run->input && run->platform && run->policy ? 0 : 1;
+    (void)snprintf(run->key, sizeof run->key, "%s", row->key);
+    if (case_of_row(&run->run_case, row, load->err))
+        return 1;
+    return run->file && run->engine && run->input && run->platform && run->policy ? 0 : 1;
 }
 
 static int load_database(struct run_set *set, const char *path, struct err *err)

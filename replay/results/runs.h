@@ -7,12 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "trace/base/err.h"
+#include "replay/results/run_case.h"
 
 /* One policy on one input. The JSON objects are those of the documented output. */
 struct run {
+    struct run_case run_case; /* what was run: equal for all that can be compared */
+    json_t *relative_to;      /* {"policy":..,"params":{..}}: what its speed-ups are relative to; {} where unknown */
+    char key[RUN_CASE_HASH + 32]; /* of case, policy, parameters and relative_to */
+    char *file;                   /* where it was read */
     char *engine, *input, *platform, *policy;
-    json_t *settings; /* {} where unknown */
+    json_t *settings; /* {} where unknown; with the numbers of the platform that were given by --set, as given */
     json_t *params, *metrics, *interval, *notes;
     json_t *parts; /* as `replay --format json` prints them; {} where there are none */
     char *part_by; /* "kernel": this is a part of a run, or of several together; NULL: a whole run */

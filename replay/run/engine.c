@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "replay/run/policy_list.h"
+#include "replay/run/replay_case.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
 
@@ -18,16 +19,65 @@ const struct engine *engine_find(const char *name)
 
 /* --- settings: the engine's own first, then numbers of the platform --- */
 
+static json_t *param_json(const struct param *row, const void *owner)
+{
+    char buf[256];
+    if (row->type == PARAM_REAL)
+        return json_real(param_real(row, owner));
+    if (row->type == PARAM_CHOICE)
+        return json_string(param_format(row, owner, buf, sizeof buf));
+    if (row->type == PARAM_TEXT)
+        return param_text(row, owner) ? replay_text_json(param_text(row, owner)) : json_null();
+    return json_integer(param_int(row, owner));
+}
+
+static json_t *numbers_json(const struct platform *platform)
+{
+    json_t *numbers = json_object();
+    int bad = 0;
+    for (size_t s = 0; platform_sections[s]; s++) {
+        const struct platform_section *section = platform_sections[s];
+        for (const struct param *p = section->params; p->name; p++) {
+            char name[128];
+            (void)snprintf(name, sizeof name, "%s.%s", section->name, p->name);
+            bad |= json_object_set_new(numbers, name, param_json(p, platform_section_get(platform, section->name)));
+        }
+    }
+    if (!bad)
+        return numbers;
+    json_decref(numbers);
+    return NULL;
+}
+
+/* Note that a number was given, under its whole name and as given. Of two spellings the last one stands. */
+static int note_override(struct replay_result *result, const char *key, const char *value)
+{
+    const char *dot = strchr(key, '.'), *bare = dot ? dot + 1 : key;
+    const struct platform_section *section = NULL;
+    const struct param *row = NULL;
+    for (size_t s = 0; platform_sections[s] && !row; s++) {
+        section = platform_sections[s];
+        if (!dot ||
+            (strlen(section->name) == (size_t)(dot - key) && memcmp(section->name, key, strlen(section->name)) == 0))
+            row = param_find(section->params, bare);
+    }
+    char name[128];
+    (void)snprintf(name, sizeof name, "%s.%s", section->name, bare);
+    (void)json_object_del(result->given, dot ? bare : name);
+    double number;
+    return json_object_set_new(result->overrides, name,
+                               param_json(row, platform_section_get(result->platform, section->name))) |
+           json_object_set_new(result->given, key,
+                               units_parse_real(value, &number, NULL) ? replay_text_json(value) : json_real(number));
+}
+
 static int set_one(struct replay_result *result, const char *key, const char *value, struct err *err)
 {
     if (param_find(result->engine->settings, key))
         return param_set(result->engine->settings, result->settings, key, value, err);
     if (platform_set(result->platform, key, value, result->engine->settings, err))
         return -1;
-    double number;
-    (void)json_object_set_new(result->overrides, key,
-                              units_parse_real(value, &number, NULL) ? json_string(value) : json_real(number));
-    return 0;
+    return note_override(result, key, value) ? err_set(err, "out of memory") : 0;
 }
 
 static int apply_sets(struct replay_result *result, const struct replay_request *request, struct err *err)
@@ -36,7 +86,11 @@ static int apply_sets(struct replay_result *result, const struct replay_request 
     if (!result->settings)
         return -1;
     param_defaults(result->engine->settings, result->settings);
+    result->base_numbers = numbers_json(result->platform);
     result->overrides = json_object();
+    result->given = json_object();
+    if (!result->base_numbers || !result->overrides || !result->given)
+        return err_set(err, "out of memory");
     for (size_t i = 0; i < request->set_count; i++) {
         struct param_list list;
         if (param_list_init(&list, request->sets[i], err))
@@ -211,7 +265,9 @@ void replay_release(struct replay_result *result)
     free(result->policies);
     free(result->runs);
     free(result->settings);
+    json_decref(result->base_numbers);
     json_decref(result->overrides);
+    json_decref(result->given);
     platform_free(result->platform);
     memset(result, 0, sizeof *result);
 }
@@ -221,65 +277,82 @@ void replay_release(struct replay_result *result)
 json_t *replay_params_json(const struct param *table, const void *owner)
 {
     json_t *object = json_object();
-    for (const struct param *p = table; p && p->name; p++) {
-        char buf[256];
-        json_t *value;
-        if (p->type == PARAM_REAL)
-            value = json_real(param_real(p, owner));
-        else if (p->type == PARAM_CHOICE)
-            value = json_string(param_format(p, owner, buf, sizeof buf));
-        else if (p->type == PARAM_TEXT)
-            value = param_text(p, owner) ? json_string(param_text(p, owner)) : json_null();
-        else
-            value = json_integer(param_int(p, owner));
-        (void)json_object_set_new(object, p->name, value ? value : json_null());
-    }
-    return object;
+    int bad = 0;
+    for (const struct param *p = table; p && p->name; p++)
+        bad |= json_object_set_new(object, p->name, param_json(p, owner));
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
 }
 
 json_t *replay_settings_json(const struct replay_result *result)
 {
     json_t *object = replay_params_json(result->engine->settings, result->settings);
-    (void)json_object_update(object, result->overrides);
-    return object;
+    if (object && json_object_update(object, result->given) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
 }
 
 static json_t *run_json(const struct replay_result *result, size_t i, struct err *err)
 {
     const struct replay_policy *policy = &result->policies[i];
-    json_t *run = json_object();
-    (void)json_object_set_new(run, "policy", json_string(policy->head->name));
-    (void)json_object_set_new(run, "params", replay_params_json(policy->head->params, policy->params));
-    if (outcome_to_json(&result->runs[i], run, err)) {
-        json_decref(run);
+    json_t *run = json_pack("{s:s,s:o}", "policy", policy->head->name, "params",
+                            replay_params_json(policy->head->params, policy->params));
+    if (!run)
+        err_set(err, "out of memory");
+    else if (outcome_to_json(&result->runs[i], run, err) == 0)
+        return run;
+    json_decref(run);
+    return NULL;
+}
+
+/* The one input, or [{"role":..,"input":..},..]. */
+static json_t *input_json(const struct replay_request *request)
+{
+    if (request->input_count == 1)
+        return replay_text_json(request->inputs[0].spec);
+    json_t *inputs = json_array();
+    int bad = 0;
+    for (size_t i = 0; i < request->input_count; i++)
+        bad |= json_array_append_new(inputs, json_pack("{s:s,s:o}", "role", request->inputs[i].role, "input",
+                                                       replay_text_json(request->inputs[i].spec)));
+    if (!bad)
+        return inputs;
+    json_decref(inputs);
+    return NULL;
+}
+
+static json_t *case_json(const struct replay_request *request, const struct replay_result *result, struct err *err)
+{
+    struct run_case run_case;
+    if (replay_case(request, result, &run_case, err))
         return NULL;
-    }
-    return run;
+    json_t *object = run_case_to_json(&run_case, err);
+    run_case_release(&run_case);
+    return object;
 }
 
 json_t *replay_to_json(const struct replay_result *result, const struct replay_request *request, struct err *err)
 {
-    json_t *root = json_object(), *runs = json_array();
-    (void)json_object_set_new(root, "schema", json_integer(1));
-    (void)json_object_set_new(root, "engine", json_string(result->engine->name));
-    json_t *input = request->input_count == 1 ? json_string(request->inputs[0].spec) : json_array();
-    for (size_t i = 0; request->input_count > 1 && i < request->input_count; i++)
-        (void)json_array_append_new(
-            input, json_pack("{s:s,s:s}", "role", request->inputs[i].role, "input", request->inputs[i].spec));
-    (void)json_object_set_new(root, "input", input ? input : json_null());
-    (void)json_object_set_new(root, "platform", json_string(platform_name(result->platform)));
-    (void)json_object_set_new(root, "settings", replay_settings_json(result));
-    (void)json_object_set_new(root, "runs", runs);
-    bool ok = true;
-    for (size_t i = 0; i < result->policy_count && ok; i++) {
-        json_t *run = run_json(result, i, err);
-        ok = run && json_array_append_new(runs, run) == 0;
-    }
-    json_t *base = ok ? run_json(result, result->baseline, err) : NULL;
+    json_t *made = case_json(request, result, err), *base = made ? run_json(result, result->baseline, err) : NULL;
     if (!base) {
-        json_decref(root);
+        json_decref(made);
         return NULL;
     }
-    (void)json_object_set_new(root, "baseline", base);
-    return root;
+    json_t *runs = json_array();
+    json_t *root = json_pack("{s:i,s:s,s:o,s:O,s:o,s:O,s:o,s:o}", "schema", 1, "engine", result->engine->name, "input",
+                             input_json(request), "platform", json_object_get(made, "platform"), "settings",
+                             replay_settings_json(result), "runs", runs, "baseline", base, "case", made);
+    bool ok = root || err_set(err, "out of memory") == 0;
+    for (size_t i = 0; i < result->policy_count && ok; i++) {
+        json_t *run = run_json(result, i, err);
+        ok = run && (json_array_append_new(runs, run) == 0 || err_set(err, "out of memory") == 0);
+    }
+    json_decref(runs);
+    if (ok)
+        return root;
+    json_decref(root);
+    return NULL;
 }

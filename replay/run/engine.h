@@ -67,6 +67,7 @@ struct replay_request {
     void *explain_file;
     int threads;
     struct progress *progress;
+    const char *version; /* of the models; NULL: this program's */
 };
 
 /* The results of one request. */
@@ -79,8 +80,10 @@ struct replay_result {
     bool extra_baseline; /* policies[policy_count] and runs[policy_count] hold it */
     size_t baseline;     /* its index */
     struct outcome *runs;
-    json_t *overrides; /* numbers of the platform given by --set, as given */
-    char **texts;      /* what text parameters point at */
+    json_t *base_numbers; /* {"uvm.compute_ns":200,..}: every number of the platform before --set */
+    json_t *overrides;    /* those given by --set, in the same form */
+    json_t *given;        /* the same as given: {"compute_ns":"1us"} */
+    char **texts;         /* what text parameters point at */
     size_t text_count, text_cap;
 };
 
@@ -97,10 +100,11 @@ void replay_release(struct replay_result *result);
 /* The documented JSON object; NULL with *err set on failure. Freed with json_decref(). */
 json_t *replay_to_json(const struct replay_result *result, const struct replay_request *request, struct err *err);
 
-/* The parameters of a policy, or of settings, as a JSON object: choices by name, integers exact. */
+/* The parameters of a policy, or of settings, as a JSON object: choices by name, integers exact. NULL if there is no
+ * memory. */
 json_t *replay_params_json(const struct param *table, const void *owner);
 
-/* Settings of the engine and overridden numbers of the platform, as one JSON object. */
+/* Settings of the engine and overridden numbers of the platform, as one JSON object. NULL if there is no memory. */
 json_t *replay_settings_json(const struct replay_result *result);
 
 /* "fixed:granularity=64KiB": the policy with those of its parameters that differ from the default. Returns buf.

@@ -1,0 +1,77 @@
+#include "replay/run/replay_case.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/base/version.h"
+
+json_t *replay_text_json(const char *text)
+{
+    json_t *value = json_string(text);
+    char *plain = value ? NULL : mem_strdup(text, NULL);
+    if (!plain)
+        return value;
+    for (char *p = plain; *p; p++)
+        *p = (unsigned char)*p < 0x80 ? *p : '?';
+    value = json_string(plain);
+    free(plain);
+    return value;
+}
+
+static json_t *inputs_json(const struct replay_request *request)
+{
+    json_t *inputs = json_array();
+    for (size_t i = 0; i < request->input_count; i++) {
+        const struct input *in = &request->inputs[i];
+        if (json_array_append_new(inputs, json_pack("{s:s,s:o,s:s}", "role", in->role, "input",
+                                                    replay_text_json(in->spec), "hash", in->hash))) {
+            json_decref(inputs);
+            return NULL;
+        }
+    }
+    return inputs;
+}
+
+int replay_case(const struct replay_request *request, const struct replay_result *result, struct run_case *run_case,
+                struct err *err)
+{
+    json_t *platform = replay_text_json(platform_name(result->platform));
+    struct run_case_facts facts = {.engine = result->engine->name,
+                                   .platform = json_string_value(platform),
+                                   .version = request->version ? request->version : offchip_version,
+                                   .inputs = inputs_json(request),
+                                   .numbers = json_copy(result->base_numbers),
+                                   .settings = replay_params_json(result->engine->settings, result->settings)};
+    int rc = platform && facts.inputs && facts.settings && json_object_update(facts.numbers, result->overrides) == 0
+                 ? run_case_init(run_case, &facts, err)
+                 : err_set(err, "out of memory");
+    json_decref(platform);
+    json_decref(facts.inputs);
+    json_decref(facts.numbers);
+    json_decref(facts.settings);
+    return rc;
+}
+
+json_t *replay_relative_to(const struct replay_result *result, struct err *err)
+{
+    const struct replay_policy *base = &result->policies[result->baseline];
+    json_t *object = json_pack("{s:s,s:o}", "policy", base->head->name, "params",
+                               replay_params_json(base->head->params, base->params));
+    if (!object)
+        err_set(err, "out of memory");
+    return object;
+}
+
+int replay_key(const struct run_case *run_case, const struct replay_result *result, size_t run, char key[RUN_CASE_HASH],
+               struct err *err)
+{
+    const struct replay_policy *policy = &result->policies[run];
+    json_t *base = replay_relative_to(result, err);
+    json_t *params = base ? replay_params_json(policy->head->params, policy->params) : NULL;
+    int rc =
+        params ? run_case_key(run_case, policy->head->name, params, base, key, err) : err_set(err, "out of memory");
+    json_decref(base);
+    json_decref(params);
+    return rc;
+}
