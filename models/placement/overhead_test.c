@@ -116,6 +116,19 @@ START_TEST(where_both_hold_the_smaller_overhead_wins)
 }
 END_TEST
 
+START_TEST(a_margin_of_nothing_is_enough)
+{
+    struct placement_overheads o = {.ms = {9, 2, 3}, .margin_managed = 0, .margin_pinned = -1};
+    ck_assert_int_eq(guideline_1(&o), PLACEMENT_MANAGED);
+    o.margin_managed = -1;
+    o.margin_pinned = 0;
+    ck_assert_int_eq(guideline_1(&o), PLACEMENT_PINNED);
+    o.margin_managed = 0;
+    o.ms[PLACEMENT_PINNED] = 2;
+    ck_assert_int_eq(guideline_1(&o), PLACEMENT_MANAGED); /* alike: the first */
+}
+END_TEST
+
 START_TEST(guideline_11_counts_the_sets_of_table_iv)
 {
     ck_assert(guideline_2(859, 1024)); /* TX2: all but Gaussian managed */
@@ -128,4 +141,4 @@ END_TEST
 TEST_MAIN("overhead", equation_2_copies_and_their_start_up, equations_3_4_5_mapping_and_flushes,
           equations_6_7_8_both_readings_of_the_penalty, guideline_9_from_both_sides_of_its_boundary,
           guideline_10_from_both_sides_of_its_boundary, where_both_hold_the_smaller_overhead_wins,
-          guideline_11_counts_the_sets_of_table_iv)
+          a_margin_of_nothing_is_enough, guideline_11_counts_the_sets_of_table_iv)

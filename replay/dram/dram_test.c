@@ -162,6 +162,17 @@ START_TEST(a_starved_run_is_a_result)
 }
 END_TEST
 
+START_TEST(bandwidth_is_the_bytes_over_the_time_until_the_last_one)
+{
+    const char *const specs[] = {"synth:gpu-g2,cycles=300"};
+    struct replay_result result;
+    test_replay(&result, specs, 1, "front=direct", "frfcfs", NULL);
+    const double bytes = 32 * test_real(&result, 0, "columns"), ns = test_real(&result, 0, "mem_ns");
+    ck_assert_double_eq_tol(test_real(&result, 0, "mem_bandwidth_bytes_per_s") / (bytes / ns * 1e9), 1, 1e-9);
+    replay_release(&result);
+}
+END_TEST
+
 START_TEST(channels_are_independent)
 {
     const char *const one[] = {"synth:pim-copy,ops=50"}, *const four[] = {"synth:pim-copy,ops=50,channels=4"};
@@ -176,4 +187,5 @@ START_TEST(channels_are_independent)
 END_TEST
 
 TEST_MAIN("dram", direct_equals_the_artifacts_controller_request_by_request,
-          partition_equals_the_artifacts_memory_partition, a_starved_run_is_a_result, channels_are_independent)
+          partition_equals_the_artifacts_memory_partition, a_starved_run_is_a_result,
+          bandwidth_is_the_bytes_over_the_time_until_the_last_one, channels_are_independent)

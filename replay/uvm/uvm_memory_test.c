@@ -68,6 +68,20 @@ START_TEST(read_mostly_pages_are_dropped_unless_written)
 }
 END_TEST
 
+START_TEST(a_page_that_left_is_clean_when_it_comes_back)
+{
+    setup(4 << 20, 1, true, ACTOR_READ_MOSTLY);
+    bring(0, 8);
+    memory.dirty[0].w[0] = 1; /* page 0 */
+    bring(1, 8);              /* block 0 goes: page 0 is copied */
+    bring(0, 8);
+    bring(1, 8); /* and again: nothing was written meanwhile */
+    ck_assert_uint_eq(memory.total.d2h, 1);
+    ck_assert_uint_eq(memory.total.dropped, 7 + 8 + 8);
+    uvm_memory_release(&memory);
+}
+END_TEST
+
 START_TEST(blocks_cut_short_take_64_kib_pieces)
 {
     setup((4 << 20) + 100000, 2, true, 0); /* two whole blocks and one of 100,000 bytes */
@@ -122,6 +136,6 @@ START_TEST(a_broken_account_is_found)
 END_TEST
 
 TEST_MAIN("replay/uvm_memory", the_block_serviced_longest_ago_is_evicted, an_evicted_page_must_be_copied_again,
-          read_mostly_pages_are_dropped_unless_written, blocks_cut_short_take_64_kib_pieces,
-          a_page_never_becomes_resident_twice, prefetched_pages_count_as_used_when_touched_before_they_go,
-          a_broken_account_is_found)
+          read_mostly_pages_are_dropped_unless_written, a_page_that_left_is_clean_when_it_comes_back,
+          blocks_cut_short_take_64_kib_pieces, a_page_never_becomes_resident_twice,
+          prefetched_pages_count_as_used_when_touched_before_they_go, a_broken_account_is_found)

@@ -80,6 +80,28 @@ START_TEST(evictions_and_the_programs_own_prefetches_are_events_of_their_own)
 }
 END_TEST
 
+START_TEST(one_eviction_may_be_several_copies_of_its_block)
+{
+    struct record records[4];
+    static const uint64_t at[] = {BASE, BASE + 65536, BASE + UVM_BLOCK_BYTES, BASE};
+    for (int i = 0; i < 4; i++)
+        records[i] = (struct record){.kind = RECORD_MIGRATE_D2H,
+                                     .time = 100 + i * 10,
+                                     .duration = 5,
+                                     .addr = at[i],
+                                     .bytes = 65536,
+                                     .flags = RECORD_CAUSE_EVICTION};
+    struct uvm_recording r;
+    uvm_recording_init(&r);
+    ck_assert_int_eq(uvm_recording_add(&r, records, 4, NULL), 0);
+    ck_assert_int_eq(uvm_recording_finish(&r, NULL), 0);
+    ck_assert_uint_eq(r.event_count, 4);
+    ck_assert_uint_eq(r.evictions, 3); /* the first block, the second, and the first once more */
+    ck_assert_uint_eq(r.back_bytes, 4 * 65536);
+    uvm_recording_release(&r);
+}
+END_TEST
+
 START_TEST(allocations_cut_a_va_block_into_pieces)
 {
     const struct record records[] = {
@@ -151,5 +173,6 @@ START_TEST(sizes_that_no_memory_could_hold_are_refused)
 END_TEST
 
 TEST_MAIN("uvm_recording", batches_and_pages_come_back_as_they_were_made,
-          evictions_and_the_programs_own_prefetches_are_events_of_their_own, allocations_cut_a_va_block_into_pieces,
+          evictions_and_the_programs_own_prefetches_are_events_of_their_own,
+          one_eviction_may_be_several_copies_of_its_block, allocations_cut_a_va_block_into_pieces,
           a_routine_ends_after_20_batches_or_a_long_gap, sizes_that_no_memory_could_hold_are_refused)

@@ -405,6 +405,15 @@ START_TEST(a_program_that_closes_all_descriptors_is_not_written_into)
 }
 END_TEST
 
+START_TEST(another_socket_in_place_of_ours_is_not_written_into)
+{
+    record(testing_file("t.db"), NULL, "init context sleep:300 impostor play sleep:300 received exit:2");
+    ck_assert_int_eq(WEXITSTATUS(result.status), 2);
+    ck_assert(!result.files[0].complete);
+    recorder_release(&result);
+}
+END_TEST
+
 START_TEST(a_program_that_cannot_be_run_is_an_error_that_names_it)
 {
     char *argv[] = {"/nonexistent/app", NULL};
@@ -461,5 +470,5 @@ TEST_MAIN("recorder", a_program_that_ends_well_gives_a_complete_trace_and_its_st
           a_flush_that_fails_loses_records_but_not_the_program, a_program_without_cuda_is_run_and_nothing_is_written,
           a_forked_child_neither_records_nor_holds_the_recording_up, each_process_gets_a_file_of_its_own,
           a_program_that_closes_all_descriptors_is_not_written_into,
-          a_program_that_cannot_be_run_is_an_error_that_names_it, an_existing_file_is_not_replaced,
-          what_stands_in_the_way_is_said_before_the_program_runs)
+          another_socket_in_place_of_ours_is_not_written_into, a_program_that_cannot_be_run_is_an_error_that_names_it,
+          an_existing_file_is_not_replaced, what_stands_in_the_way_is_said_before_the_program_runs)

@@ -104,6 +104,56 @@ START_TEST(an_outlying_gap_ends_a_batch_in_a_short_run)
 }
 END_TEST
 
+START_TEST(a_gap_of_just_50_us_ends_nothing)
+{
+    for (int longer = 0; longer <= 1; longer++) {
+        struct record records[] = {at(0, 100, 1, 40), at(150, 250, 2, 40), at(300, 400, 3, 40), at(450, 550, 4, 40)};
+        for (int i = 1; i < 4; i++)
+            records[i].time += i * longer; /* 50,000 or 50,001 ns */
+        struct batches b;
+        rebuild(&b, records, 4);
+        ck_assert_uint_eq(b.count, longer ? 4 : 1);
+        ck_assert_double_eq(b.items[0].confidence, longer ? 0.7 : 0.9);
+        batches_release(&b);
+    }
+    /* Nor are gaps usual where the median is just that. */
+    struct record usual[] = {at(0, 100, 1, 40), at(150, 250, 2, 40), at(300, 400, 3, 40), at(450, 550, 4, 40)};
+    usual[3].time++;
+    struct batches one;
+    rebuild(&one, usual, 4);
+    expect(&one, 1, (const size_t[]){4});
+    ck_assert_double_eq(one.items[0].confidence, 0.5);
+    batches_release(&one);
+    /* Nor outside every fault record, nor for a copy that lags behind its own. */
+    for (int longer = 0; longer <= 1; longer++) {
+        struct record outside[] = {fault(0, 10, 9), at(100, 110, 1, 9), at(160, 170, 2, 9)};
+        struct record lagging[] = {fault(0, 50, 1), at(20, 40, 1, 9), at(90, 95, 3, 9)};
+        outside[2].time += longer;
+        lagging[2].time += longer;
+        struct batches b;
+        rebuild(&b, outside, 3);
+        ck_assert_uint_eq(b.count, longer ? 3 : 2); /* the record's own, empty, too */
+        batches_release(&b);
+        rebuild(&b, lagging, 3);
+        ck_assert_uint_eq(b.count, longer ? 2 : 1);
+        batches_release(&b);
+    }
+}
+END_TEST
+
+START_TEST(a_batch_is_confirmed_by_all_services_of_a_record_and_no_other)
+{
+    /* The record holds two services, cut into two batches: the front one and the back one are half of it each. */
+    const struct record records[] = {fault(0, 100, 1), at(10, 20, 5, 9), at(22, 30, 1, 9)};
+    struct batches b;
+    rebuild(&b, records, 3);
+    expect(&b, 1, (const size_t[]){2});
+    ck_assert_uint_eq(b.rebuilt, 2);
+    ck_assert_uint_eq(b.confirmed, 0);
+    batches_release(&b);
+}
+END_TEST
+
 START_TEST(fault_records_are_the_batches_and_empty_ones_stay)
 {
     const struct record records[] = {fault(0, 100, 1),   at(20, 40, 1, 9),   at(42, 60, 3, 9),
@@ -211,7 +261,9 @@ END_TEST
 
 TEST_MAIN("batches", a_block_that_does_not_ascend_begins_a_batch, gaps_end_batches_where_gaps_are_usual,
           one_gap_in_a_dense_long_run_does_not_end_a_batch_below_256_faults,
-          an_outlying_gap_ends_a_batch_in_a_short_run, fault_records_are_the_batches_and_empty_ones_stay,
-          fault_records_correct_a_wrong_cut, overlapping_fault_records_are_told_apart_by_the_ascending_order,
+          an_outlying_gap_ends_a_batch_in_a_short_run, a_gap_of_just_50_us_ends_nothing,
+          a_batch_is_confirmed_by_all_services_of_a_record_and_no_other,
+          fault_records_are_the_batches_and_empty_ones_stay, fault_records_correct_a_wrong_cut,
+          overlapping_fault_records_are_told_apart_by_the_ascending_order,
           copies_that_lag_behind_the_driver_stay_with_their_record, services_outside_every_fault_record_are_kept,
           the_tables_of_a_trace_hold_every_service_once)
