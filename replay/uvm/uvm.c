@@ -52,7 +52,6 @@ static const struct metric metrics[] = {
     {"granularity_final_bytes", METRIC_INT, METRIC_MEAN, "granularity of the policy at the end"},
     {"migration_records", METRIC_INT, METRIC_SUM,
      "migration records that CUPTI would give: contiguous pages of one service and one cause"},
-    {"touches_per_s", METRIC_REAL, METRIC_MEAN, "page touches of warps simulated per second of processor time"},
     {0}};
 
 static double ratio(uint64_t a, uint64_t b)
@@ -82,7 +81,6 @@ static void report_metrics(const struct uvm_metrics *m, struct outcome *o)
     if (m->granularity_final_bytes)
         outcome_int(o, "granularity_final_bytes", m->granularity_final_bytes);
     outcome_int(o, "migration_records", (int64_t)m->records);
-    outcome_real(o, "touches_per_s", (double)m->touches / m->seconds);
     for (size_t k = 0; m->kernel_count > 1 && k < m->kernel_count; k++)
         if (m->kernels[k].windows)
             outcome_note(o, "R of kernel %s: median %.2f, quartiles %.2f and %.2f, over %llu windows of 20 batches",

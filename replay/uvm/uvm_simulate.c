@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "replay/uvm/uvm_driver.h"
 #include "replay/uvm/uvm_gpu.h"
@@ -251,11 +250,7 @@ int uvm_simulate(const struct uvm_run *run, struct uvm_metrics *metrics, struct 
         return -1;
     s->run = run;
     s->err = err;
-    struct timespec from, to;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
     int rc = simulate(s, metrics);
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
-    metrics->seconds = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
     uvm_gpu_release(&s->gpu);
     uvm_windows_release(&s->windows);
     uvm_driver_release(&s->driver);

@@ -79,7 +79,6 @@ struct uvm_metrics {
     struct uvm_kernel_r kernels[UVM_KERNELS];
     size_t kernel_count;
     int64_t granularity_final_bytes; /* of the policy; 0: it has none */
-    double seconds;                  /* that the simulation took */
 };
 
 /* Run. Returns 0, or -1 with *err set: a bad input, no memory, cancelled, or a violated check (bytes in and out do not
