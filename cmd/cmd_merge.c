@@ -20,12 +20,6 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static int look(void *ctx, const struct results_run *run)
-{
-    (void)ctx, (void)run;
-    return 0;
-}
-
 /* All inputs must be sound before the output takes anything's place. */
 static int check_inputs(int argc, char **argv)
 {
@@ -36,7 +30,8 @@ static int check_inputs(int argc, char **argv)
         struct results *results = results_open(argv[i], RESULTS_READ, &err);
         if (!results)
             return cmd_fail(EXIT_DATA, "%s", err.msg);
-        int failed = results_each(results, look, NULL, &err);
+        struct results_counts counts;
+        int failed = results_check(results, &counts, &err);
         results_close(results);
         if (failed)
             return cmd_fail(EXIT_DATA, "%s", err.msg);
@@ -59,9 +54,9 @@ static int run(int argc, char **argv)
     struct results *results = results_open(output, force ? RESULTS_FORCE : RESULTS_CREATE, &err);
     if (!results)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    int failed = 0;
-    for (int i = 0; i < argc && !failed; i++)
-        failed = results_merge(results, argv[i], &err);
+    int failed = results_merge(results, (const char *const *)argv, (size_t)argc, &err);
+    if (!failed)
+        results_settle(results);
     int64_t count = failed ? 0 : results_count(results, &err);
     results_close(results);
     if (failed || count < 0) {
@@ -76,9 +71,10 @@ const struct command cmd_merge = {
     .name = "merge",
     .summary = "bring several results files together in one",
     .usage = "RESULTS... -o RESULTS [--force]",
-    .details = "Runs are told apart by their keys, which stand for engine, input, platform, settings, policy\n"
-               "and version; a run that is in several files is taken from the last. The shards of a sweep\n"
-               "merge to what one sweep would have written, in the same order.",
+    .details = "Runs are told apart by their keys, which stand for engine, inputs, platform, settings, policy,\n"
+               "baseline and version; a run that is in several files is taken once, and one with other numbers\n"
+               "is an error that names both files. The shards of a sweep merge to what one sweep would have\n"
+               "written, in the same order.",
     .examples = "  offchip merge shard-*.db -o sweep.db\n"
                 "  offchip merge monday.db tuesday.db -o both.db --force",
     .options = options,

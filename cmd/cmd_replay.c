@@ -10,7 +10,6 @@
 #include "cmd/console/table.h"
 #include "replay/sweep/save.h"
 #include "trace/base/mem.h"
-#include "trace/base/version.h"
 
 static const char *policy, *platform, *baseline, *output, *requests;
 static struct opt_list sets, mems, pims;
@@ -171,7 +170,7 @@ static int save(const struct replay_request *request, const struct replay_result
 {
     struct err err = {""};
     struct results *results = results_open(output, RESULTS_APPEND, &err);
-    int rc = results ? replay_save(results, request, result, -1, offchip_version, &err) : -1;
+    int rc = results ? replay_save(results, request, result, -1, &err) : -1;
     results_close(results);
     if (rc)
         return cmd_fail(EXIT_DATA, "%s", err.msg);

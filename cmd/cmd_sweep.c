@@ -12,7 +12,6 @@
 #include "replay/sweep/save_queue.h"
 #include "replay/sweep/sweep.h"
 #include "trace/base/mem.h"
-#include "trace/base/version.h"
 
 static const char *policy, *platform, *baseline, *output, *shard;
 static struct opt_list sets, mems, pims, grids;
@@ -71,7 +70,7 @@ static void run_point(struct shared *s, size_t index, const struct replay_reques
         fail(s, true, &err);
         return;
     }
-    int there = save_queue_has(s->queue, request, &result, offchip_version, &err);
+    int there = save_queue_has(s->queue, request, &result, &err);
     size_t runs = result.policy_count + result.extra_baseline;
     if (there < 0) {
         fail(s, false, &err);
@@ -82,7 +81,7 @@ static void run_point(struct shared *s, size_t index, const struct replay_reques
             return;
         }
         struct save_point point;
-        if (save_point_init(&point, request, &result, (int64_t)(index * runs), offchip_version, &err) ||
+        if (save_point_init(&point, request, &result, (int64_t)(index * runs), &err) ||
             save_queue_add(s->queue, &point, &err))
             fail(s, false, &err);
         else
@@ -210,7 +209,8 @@ static int execute(const struct sweep *sweep)
     if (!s.total || check_first(sweep, &err))
         return cmd_usage("%s", err.msg);
     struct results *results = results_open(output, force ? RESULTS_FORCE : RESULTS_APPEND, &err);
-    s.queue = results ? save_queue_open(results, &err) : NULL;
+    struct results_counts counts;
+    s.queue = results && results_check(results, &counts, &err) == 0 ? save_queue_open(results, &err) : NULL;
     if (!s.queue) {
         results_close(results);
         return cmd_fail(EXIT_DATA, "%s", err.msg);
@@ -222,6 +222,8 @@ static int execute(const struct sweep *sweep)
     progress_line_stop(meter);
     if (save_queue_close(s.queue, &err))
         fail(&s, false, &err);
+    if (!s.failed)
+        results_settle(results);
     results_close(results);
     (void)pthread_mutex_destroy(&s.lock);
     if (s.failed && s.usage)

@@ -1,7 +1,8 @@
 /* results: runs in one SQLite file: what was run, what came out, and a key by which a finished run is recognised.
  *
  * results_open, results_put / results_has / results_each / results_merge, results_close. Every put is one transaction;
- * several processes may write to one file, each waits for the others. The file is described in
+ * several processes may write to one file, each waits for the others. Every run carries a hash, and the file a digest
+ * of them: what was changed, lost or added by anything else is an error when it is read. The file is described in
  * replay/results/results.sql and docs/trace-format.md. One thread per object. */
 #ifndef REPLAY_RESULTS_RESULTS_H
 #define REPLAY_RESULTS_RESULTS_H
@@ -10,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/base/err.h"
+#include "replay/results/run_case.h"
 
 struct results;
 
@@ -18,7 +19,7 @@ enum results_mode {
     RESULTS_READ,   /* an existing file */
     RESULTS_CREATE, /* a new file; an existing one is an error */
     RESULTS_FORCE,  /* a new file in place of what is there */
-    RESULTS_APPEND, /* an existing results file is added to, else a new one made; one of version 1 is only read */
+    RESULTS_APPEND, /* an existing results file is added to, else a new one made; versions 1 and 2 are only read */
 };
 
 /* One policy on one input. Texts are UTF-8; NULL counts as "" (JSON: as an empty object or array). */
@@ -29,7 +30,10 @@ struct results_run {
                    smaller one, so that the order does not depend on which of two points that share it ended first */
     const char *engine, *input, *input_hash, *platform, *policy;
     const char *inputs;              /* [{"role":..,"input":..,"hash":..},..]: all of them */
-    const char *settings, *params;   /* JSON objects */
+    const char *numbers;             /* {"uvm.compute_ns":200,..}: all of the platform's, before overrides */
+    const char *overrides;           /* those given instead of them, in the same form */
+    const char *settings, *params;   /* JSON objects; settings also have the overrides as they were given */
+    const char *relative_to;         /* what speed-ups are relative to, {"policy":..,"params":{..}} */
     const char *metrics, *intervals; /* JSON objects: a number or null; [lo, hi] */
     const char *notes;               /* a JSON array of texts */
     const char *parts;               /* {"kernel":[{"part":name,"metrics":{..},"interval":{..}},..],..} */
@@ -41,23 +45,41 @@ struct results_run {
 struct results *results_open(const char *path, enum results_mode mode, struct err *err);
 void results_close(struct results *results); /* NULL is allowed */
 
-/* 32 hexadecimal digits (XXH3 128) over engine, input hash (input where that is empty), platform, settings, policy,
- * params and version; the order of keys in JSON does not matter. -1 with *err set if a JSON text is none. */
-int results_key(const struct results_run *run, char key[33], struct err *err);
+/* The case of a run. On failure (a text that is no JSON) there is nothing to release. */
+int results_case(const struct results_run *run, struct run_case *run_case, struct err *err);
 
-/* Add n runs in one transaction; a run with a key that is there takes its place. On failure none is added. */
+/* run_case_key() of a run. -1 with *err set if a JSON text is none. */
+int results_key(const struct results_run *run, char key[RUN_CASE_HASH], struct err *err);
+
+/* Add n runs in one transaction. A run with a key that is there must be the same run: it stays, once; with other
+ * numbers it is an error that names the run. On failure none is added. */
 int results_put(struct results *results, const struct results_run *runs, size_t n, struct err *err);
 
-/* Whether a run with this key is there: 1, 0, or -1 with *err set. */
+/* Whether a run with this key is there: 1, 0, or -1 with *err set. The file is not checked: results_check() does. */
 int results_has(struct results *results, const char *key, struct err *err);
 
-/* Call fn for every run by (position, key). Texts are valid until fn returns, and are checked to be UTF-8 and JSON. fn
- * returns 0 to go on; anything else stops and is returned. -1 with *err set on failure. */
+/* Call fn for every run by (position, key). Texts are valid until fn returns. fn returns 0 to go on; anything else
+ * stops and is returned. -1 with *err set on failure: a file of version 3 is checked on the way, each run against its
+ * hash before fn sees it, and that none is missing at the end; what fn has seen counts only if this returns 0. */
 int results_each(struct results *results, int (*fn)(void *ctx, const struct results_run *run), void *ctx,
                  struct err *err);
 
-/* Add every run of the results file `from`, positions kept, in one transaction. */
-int results_merge(struct results *results, const char *from, struct err *err);
+/* What results_check() has looked at. */
+struct results_counts {
+    int version; /* of the file; 1 and 2 have no hashes */
+    int64_t runs, metrics, parts, platforms;
+};
+
+/* Whether the file is what was written: every run, that none is missing, and SQLite's own structures. */
+int results_check(struct results *results, struct results_counts *counts, struct err *err);
+
+/* Add every run of n results files, positions kept, in one transaction. A run that is in several is taken once; with
+ * other numbers it is an error that names both files. */
+int results_merge(struct results *results, const char *const *from, size_t n, struct err *err);
+
+/* After the last put: bring the file to the one form that its runs have, whatever the order and the number of
+ * transactions they came in. Nothing but that order is lost if it fails. */
+void results_settle(struct results *results);
 
 /* How many runs there are, -1 with *err set. */
 int64_t results_count(struct results *results, struct err *err);

@@ -1,8 +1,10 @@
 #include "replay/results/results.h"
 
 #include <jansson.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "trace/base/testing.h"
 
@@ -10,9 +12,15 @@ static const struct results_run sample = {.position = -1,
                                           .engine = "uvm",
                                           .input = "synth:conv2d,bytes=1MiB",
                                           .input_hash = "00ff",
+                                          .inputs = "[{\"role\":\"\",\"input\":\"synth:conv2d,bytes=1MiB\","
+                                                    "\"hash\":\"00ff\"}]",
                                           .platform = "titanv",
+                                          .numbers = "{\"gpu.sms\":80,\"uvm.compute_ns\":200,\"uvm.x\":0.25}",
+                                          .overrides = "{\"uvm.compute_ns\":1000}",
+                                          .relative_to = "{\"policy\":\"tree\",\"params\":{}}",
                                           .policy = "fixed",
-                                          .settings = "{\"oversubscription_pct\":110,\"utlb\":\"blocked\"}",
+                                          .settings = "{\"oversubscription_pct\":110,\"utlb\":\"blocked\","
+                                                      "\"compute_ns\":\"1us\"}",
                                           .params = "{\"granularity\":65536}",
                                           .metrics = "{\"time_ns\":9223372036854775807,\"ratio\":1.5,\"none\":null}",
                                           .intervals = "{\"ratio\":[1,2],\"alone_ns\":[3,4]}",
@@ -58,6 +66,10 @@ static int same_as_sample(void *ctx, const struct results_run *run)
     ck_assert_str_eq(run->platform, sample.platform);
     ck_assert_str_eq(run->policy, sample.policy);
     ck_assert_str_eq(run->settings, sample.settings);
+    ck_assert_str_eq(run->inputs, sample.inputs);
+    ck_assert_str_eq(run->numbers, sample.numbers);
+    ck_assert_str_eq(run->overrides, sample.overrides);
+    ck_assert_str_eq(run->relative_to, sample.relative_to);
     ck_assert_str_eq(run->params, sample.params);
     ck_assert_str_eq(run->metrics, sample.metrics);
     ck_assert_str_eq(run->intervals, sample.intervals);
@@ -121,26 +133,97 @@ START_TEST(a_run_put_again_keeps_the_smaller_position)
 }
 END_TEST
 
-START_TEST(version_1_without_parts_is_read_and_merged_but_not_added_to)
+static void sql(const char *path, const char *text)
+{
+    sqlite3 *db;
+    char *said = NULL;
+    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    ck_assert_msg(sqlite3_exec(db, text, NULL, NULL, &said) == SQLITE_OK, "%s: %s", text, said);
+    ck_assert_int_eq(sqlite3_close(db), SQLITE_OK);
+}
+
+/* A file as version 1 (without parts) or 2 made it, with one run. */
+static const char *old_file(const char *name, int version)
+{
+    const char *path = testing_file(name);
+    char text[2000];
+    (void)unlink(path);
+    (void)snprintf(
+        text, sizeof text,
+        "CREATE TABLE runs(run INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, position INTEGER NOT NULL,"
+        " engine TEXT NOT NULL, input TEXT NOT NULL, input_hash TEXT NOT NULL, platform TEXT NOT NULL,"
+        " settings TEXT NOT NULL, policy TEXT NOT NULL, params TEXT NOT NULL, metrics TEXT NOT NULL,"
+        " intervals TEXT NOT NULL, notes TEXT NOT NULL, baseline INTEGER NOT NULL, offchip_version TEXT NOT NULL);"
+        "CREATE TABLE metrics(run INTEGER NOT NULL REFERENCES runs(run), name TEXT NOT NULL, value NUMERIC, lo REAL,"
+        " hi REAL, PRIMARY KEY(run, name));"
+        "%s PRAGMA application_id = 0x4F464352; PRAGMA user_version = %d;"
+        "INSERT INTO runs VALUES(1, 'ab', 0, 'dram', 'mem=synth:gpu-g1,cycles=9 + pim=b.db', 'cd', 'gv100', '{}',"
+        " 'fcfs', '{}', '{\"time_ns\":7}', '{}', '[]', 1, '0.1');"
+        "INSERT INTO metrics VALUES(1, 'time_ns', 7, NULL, NULL);",
+        version < 2 ? ""
+                    : "CREATE TABLE parts(run INTEGER NOT NULL REFERENCES runs(run), position INTEGER NOT NULL,"
+                      " \"by\" TEXT NOT NULL, part TEXT NOT NULL, name TEXT NOT NULL, value NUMERIC, lo REAL, hi REAL,"
+                      " PRIMARY KEY(run, position, name));"
+                      "INSERT INTO parts VALUES(1, 0, 'kernel', 'a', 'time_ns', 7, NULL, NULL);",
+        version);
+    sql(path, text);
+    return path;
+}
+
+/* What old files say of a case is its names; of two inputs, only the first has its hash. */
+static int see_old(void *ctx, const struct results_run *run)
 {
     struct err err = {""};
-    const char *path = testing_file("v1.db");
-    struct results *results = open_results(path, RESULTS_CREATE);
-    ck_assert_int_eq(results_put(results, &sample, 1, &err), 0);
-    results_close(results);
-    sqlite3 *db;
-    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_exec(db, "DROP TABLE parts; PRAGMA user_version = 1", NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-    ck_assert_ptr_null(results_open(path, RESULTS_APPEND, &err));
-    ck_assert_ptr_nonnull(strstr(err.msg, "version 1"));
-    results = open_results(testing_file("v2.db"), RESULTS_CREATE);
-    ck_assert_msg(results_merge(results, path, &err) == 0, "%s", err.msg);
-    ck_assert_int_eq(results_count(results, &err), 1);
-    struct seen seen = {0};
-    ck_assert_int_eq(results_each(results, see, &seen, &err), 0);
-    ck_assert_str_eq(seen.order, "fixed ");
-    results_close(results);
+    struct run_case run_case;
+    ++*(int *)ctx;
+    ck_assert_msg(results_case(run, &run_case, &err) == 0, "%s", err.msg);
+    json_t *inputs = json_pack("[{s:s,s:s,s:s},{s:s,s:s,s:s}]", "role", "mem", "input", "synth:gpu-g1,cycles=9", "hash",
+                               "cd", "role", "pim", "input", "b.db", "hash", "");
+    ck_assert(json_equal(run_case.inputs, inputs));
+    ck_assert_uint_eq(json_object_size(run_case.numbers), 0);
+    ck_assert(run_case_foreign(&run_case));
+    json_decref(inputs);
+    run_case_release(&run_case);
+    return 0;
+}
+
+START_TEST(versions_1_and_2_are_read_and_merged_but_not_added_to)
+{
+    struct err err = {""};
+    for (int version = 1; version <= 2; version++) {
+        const char *path = old_file("old.db", version), *const from[] = {path};
+        ck_assert_ptr_null(results_open(path, RESULTS_APPEND, &err));
+        ck_assert_ptr_nonnull(strstr(err.msg, version == 1 ? "version 1" : "version 2"));
+        struct results *results = open_results(path, RESULTS_READ);
+        int count = 0;
+        ck_assert_msg(results_each(results, see_old, &count, &err) == 0, "%s", err.msg);
+        ck_assert_int_eq(count, 1);
+        results_close(results);
+        results = open_results(testing_file("new.db"), RESULTS_FORCE);
+        ck_assert_msg(results_merge(results, from, 1, &err) == 0, "%s", err.msg);
+        ck_assert_msg(results_each(results, see_old, &count, &err) == 0, "%s", err.msg);
+        ck_assert_int_eq(count, 2);
+        results_close(results);
+    }
+}
+END_TEST
+
+/* A file of version 3 does not pass for an older one, in which nothing is checked, nor the other way round. */
+START_TEST(a_version_and_its_tables_belong_together)
+{
+    struct err err = {""};
+    const char *path = testing_file("version.db");
+    results_close(open_results(path, RESULTS_CREATE));
+    for (int version = 1; version <= 2; version++) {
+        char text[64];
+        (void)snprintf(text, sizeof text, "PRAGMA user_version = %d", version);
+        sql(path, text);
+        ck_assert_ptr_null(results_open(path, RESULTS_READ, &err));
+        ck_assert_ptr_nonnull(strstr(err.msg, "version.db"));
+    }
+    path = old_file("up.db", 2);
+    sql(path, "PRAGMA user_version = 3");
+    ck_assert_ptr_null(results_open(path, RESULTS_READ, &err));
 }
 END_TEST
 
@@ -219,16 +302,18 @@ START_TEST(merged_shards_report_in_the_order_of_one_run)
         results_close(part);
     }
     struct results *whole = open_results(testing_file("whole.db"), RESULTS_APPEND);
-    for (int again = 0; again < 2; again++) {
-        ck_assert_msg(results_merge(whole, testing_file("s1.db"), &err) == 0, "%s", err.msg);
-        ck_assert_int_eq(results_merge(whole, testing_file("s0.db"), &err), 0);
-    }
+    char *s0 = strdup(testing_file("s0.db")), *s1 = strdup(testing_file("s1.db"));
+    const char *const from[] = {s1, s0, s1};
+    ck_assert_msg(results_merge(whole, from, 3, &err) == 0, "%s", err.msg);
     struct seen seen = {0, ""};
     ck_assert_int_eq(results_each(whole, see, &seen, &err), 0);
     ck_assert_int_eq(seen.count, 6);
     ck_assert_str_eq(seen.order, "p0 p1 p2 p3 p4 p5 ");
-    ck_assert_int_eq(results_merge(whole, testing_file("nothing.db"), &err), -1);
+    const char *const nothing[] = {s0, testing_file("nothing.db")};
+    ck_assert_int_eq(results_merge(whole, nothing, 2, &err), -1);
     results_close(whole);
+    free(s0);
+    free(s1);
 }
 END_TEST
 
@@ -281,9 +366,7 @@ START_TEST(foreign_files_are_refused)
     struct results *results = open_results(testing_file("hostile.db"), RESULTS_FORCE);
     ck_assert_int_eq(results_put(results, &sample, 1, &err), 0);
     results_close(results);
-    ck_assert_int_eq(sqlite3_open(testing_file("hostile.db"), &db), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_exec(db, "UPDATE runs SET metrics = '{'", NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
+    sql(old_file("hostile.db", 2), "UPDATE runs SET metrics = '{'");
     results = open_results(testing_file("hostile.db"), RESULTS_READ);
     int count = 0;
     ck_assert_int_eq(results_each(results, same_as_sample, &count, &err), -1);
@@ -292,7 +375,286 @@ START_TEST(foreign_files_are_refused)
 }
 END_TEST
 
+/* --- what was changed after it was written --- */
+
+/* Three runs; two of one platform. */
+static void make_three(const char *path)
+{
+    struct err err = {""};
+    struct results *results = open_results(path, RESULTS_FORCE);
+    struct results_run runs[3] = {sample, sample, sample};
+    runs[1].policy = "tree";
+    runs[2].policy = "none";
+    runs[2].numbers = "{\"gpu.sms\":132}";
+    ck_assert_msg(results_put(results, runs, 3, &err) == 0, "%s", err.msg);
+    results_close(results);
+}
+
+static int check_file(const char *path, struct err *err)
+{
+    struct results_counts counts;
+    struct results *results = results_open(path, RESULTS_READ, err);
+    int rc = results ? results_check(results, &counts, err) : -1;
+    results_close(results);
+    return rc;
+}
+
+START_TEST(whatever_was_changed_is_noticed_and_named)
+{
+    static const struct {
+        const char *sql, *says;
+    } changes[] = {
+        {"UPDATE metrics SET value = 1 WHERE run = 2 AND name = 'ratio'", "run 2 (policy tree)"},
+        {"UPDATE metrics SET lo = 0 WHERE run = 3 AND name = 'ratio'", "run 3 (policy none)"},
+        {"DELETE FROM metrics WHERE run = 1 AND name = 'none'", "run 1 (policy fixed)"},
+        {"INSERT INTO metrics VALUES(1, 'more', 1, NULL, NULL)", "run 1"},
+        {"UPDATE parts SET value = value + 1 WHERE run = 2 AND \"by\" = 'allocation'", "run 2"},
+        {"UPDATE parts SET part = 'z' WHERE run = 2 AND part = 'b'", "run 2"},
+        {"DELETE FROM parts WHERE run = 3 AND position = 1", "run 3"},
+        {"UPDATE runs SET metrics = replace(metrics, '1.5', '1.6') WHERE run = 3", "run 3"},
+        {"UPDATE runs SET intervals = '{}' WHERE run = 3", "run 3"},
+        {"UPDATE runs SET notes = '[]' WHERE run = 2", "run 2"},
+        {"UPDATE runs SET baseline = 0 WHERE run = 2", "run 2"},
+        {"UPDATE runs SET position = 7 WHERE run = 2", "run 2"},
+        {"UPDATE runs SET key = 'x' WHERE run = 2", "run 2"},
+        {"UPDATE runs SET input = 'x' WHERE run = 2", "run 2"},
+        {"UPDATE runs SET inputs = '[]' WHERE run = 2", "run 2"},
+        {"UPDATE runs SET overrides = '{}' WHERE run = 2", "run 2"},
+        {"UPDATE runs SET relative_to = '{}' WHERE run = 2", "run 2"},
+        {"UPDATE runs SET settings = '{}' WHERE run = 2", "run 2"},
+        {"UPDATE runs SET offchip_version = '2' WHERE run = 2", "run 2"},
+        {"UPDATE runs SET platform_hash = '' WHERE run = 2", "run 2"},
+        {"UPDATE runs SET hash = '' WHERE run = 2", "run 2"},
+        {"UPDATE runs SET run = 9 WHERE run = 2", "run 9"},
+        {"UPDATE platforms SET numbers = replace(numbers, '132', '133')", "run 3"},
+        {"DELETE FROM platforms", "run 1"},
+        {"DELETE FROM runs WHERE run = 2", "has 2 runs; 3 were written"},
+        {"DELETE FROM runs; DELETE FROM metrics; DELETE FROM parts", "has 0 runs; 3 were written"},
+        {"DELETE FROM runs WHERE run = 2; UPDATE digest SET runs = 2", "digest of its 2 runs"},
+        {"UPDATE digest SET hash = replace(hash, substr(hash, 1, 4), '0000')", "digest of its 3 runs"},
+        {"UPDATE digest SET hash = 'x'", "table digest is damaged"},
+        {"DELETE FROM digest", "table digest is damaged"},
+        {"INSERT INTO digest SELECT * FROM digest", "table digest is damaged"},
+        {"ALTER TABLE runs ADD COLUMN more TEXT", "columns"},
+        {"DROP TABLE digest", "table digest is missing"},
+        {"PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, 'NUMERIC', 'TEXT')"
+         " WHERE name = 'parts'",
+         "table parts is not declared"},
+    };
+    const char *path = testing_file("changed.db");
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        struct err err = {""};
+        make_three(path);
+        ck_assert_msg(check_file(path, &err) == 0, "%s", err.msg);
+        sql(path, changes[i].sql);
+        ck_assert_msg(check_file(path, &err) == -1, "not noticed: %s", changes[i].sql);
+        ck_assert_msg(strstr(err.msg, "changed.db") && strstr(err.msg, changes[i].says), "%s: %s", changes[i].sql,
+                      err.msg);
+    }
+}
+END_TEST
+
+static int print_run(void *ctx, const struct results_run *r)
+{
+    (void)fprintf(ctx, "%s %lld %s %s %s %s %s %s %s %s %s %s %s %s %s %s %s %d %s\n", r->key, (long long)r->position,
+                  r->engine, r->input, r->input_hash, r->platform, r->policy, r->inputs, r->numbers, r->overrides,
+                  r->settings, r->params, r->relative_to, r->metrics, r->intervals, r->notes, r->parts, r->baseline,
+                  r->version);
+    return 0;
+}
+
+/* All that a reader gets to see, NULL if the file is refused; freed by the caller. */
+static char *shown(const char *path)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    struct results *results = results_open(path, RESULTS_READ, NULL);
+    int rc = results ? results_each(results, print_run, to, NULL) : -1;
+    results_close(results);
+    (void)fclose(to);
+    if (rc == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static size_t read_whole(const char *path, char **bytes)
+{
+    FILE *f = fopen(path, "rb");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(fseek(f, 0, SEEK_END), 0);
+    long size = ftell(f);
+    rewind(f);
+    *bytes = malloc((size_t)size);
+    ck_assert_uint_eq(fread(*bytes, 1, (size_t)size, f), (size_t)size);
+    (void)fclose(f);
+    return (size_t)size;
+}
+
+/* OFFCHIP_FLIPS=N flips N bits; what is refused, or shows what was written, is well. */
+START_TEST(no_flipped_bit_shows_another_number)
+{
+    const char *path = testing_file("flip.db"), *asked = getenv("OFFCHIP_FLIPS");
+    int flips = asked ? atoi(asked) : 400, refused = 0;
+    uint64_t random = 88172645463325252U;
+    make_three(path);
+    char *good = shown(path), *bytes;
+    ck_assert_ptr_nonnull(good);
+    size_t size = read_whole(path, &bytes);
+    for (int i = 0; i < flips; i++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        size_t bit = random % (size * 8);
+        bytes[bit / 8] ^= (char)(1 << bit % 8);
+        char *seen = shown(testing_write("flipped.db", bytes, size));
+        bytes[bit / 8] ^= (char)(1 << bit % 8);
+        ck_assert_msg(!seen || strcmp(seen, good) == 0, "bit %zu: %s", bit, seen);
+        refused += !seen;
+        free(seen);
+    }
+    ck_assert_int_gt(refused, flips / 50);
+    if (asked)
+        (void)fprintf(stderr, "%d of %d flips refused\n", refused, flips);
+    free(good);
+    free(bytes);
+}
+END_TEST
+
+/* --- the same run twice --- */
+
+START_TEST(the_same_run_with_other_numbers_is_an_error_that_names_it)
+{
+    struct err err = {""};
+    const char *path = testing_file("once.db");
+    struct results *results = open_results(path, RESULTS_CREATE);
+    struct results_run other = sample;
+    ck_assert_int_eq(results_put(results, &sample, 1, &err), 0);
+    other.notes = "[\"another note\"]";
+    ck_assert_int_eq(results_put(results, &other, 1, &err), -1);
+    ck_assert_msg(strstr(err.msg, "once.db") && strstr(err.msg, "run 1, policy fixed") &&
+                      strstr(err.msg, "synth:conv2d"),
+                  "%s", err.msg);
+    other = sample;
+    other.parts = "{}";
+    ck_assert_int_eq(results_put(results, &other, 1, &err), -1);
+    other = sample;
+    other.relative_to = "{\"policy\":\"none\",\"params\":{}}"; /* another question */
+    other.metrics = "{\"speedup_ratio\":3}";
+    ck_assert_msg(results_put(results, &other, 1, &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(results_count(results, &err), 2);
+    results_close(results);
+    ck_assert_msg(check_file(path, &err) == 0, "%s", err.msg);
+}
+END_TEST
+
+START_TEST(a_merge_of_other_numbers_names_both_files_and_adds_nothing)
+{
+    struct err err = {""};
+    static const char *const names[] = {"one.db", "two.db", "three.db"};
+    const char *from[3];
+    for (int i = 0; i < 3; i++) {
+        struct results *results = open_results(from[i] = strdup(testing_file(names[i])), RESULTS_CREATE);
+        struct results_run run = sample;
+        run.position = 2 - i;
+        if (i == 0)
+            run.policy = "tree";
+        if (i == 2)
+            run.metrics = "{\"time_ns\":1}";
+        ck_assert_int_eq(results_put(results, &run, 1, &err), 0);
+        results_close(results);
+    }
+    struct results *all = open_results(testing_file("all.db"), RESULTS_CREATE);
+    ck_assert_int_eq(results_merge(all, from, 3, &err), -1);
+    ck_assert_msg(strstr(err.msg, "two.db") && strstr(err.msg, "three.db") && strstr(err.msg, "policy fixed"), "%s",
+                  err.msg);
+    ck_assert_int_eq(results_count(all, &err), 0);
+    ck_assert_int_eq(results_merge(all, from, 2, &err), 0);
+    ck_assert_int_eq(results_count(all, &err), 2);
+    results_close(all);
+    ck_assert_msg(check_file(testing_file("all.db"), &err) == 0, "%s", err.msg);
+    for (int i = 0; i < 3; i++)
+        free((char *)from[i]);
+}
+END_TEST
+
+/* --- one form --- */
+
+/* Eight runs in the given order, `each` in a transaction. */
+static char *settled(const char *name, const int order[8], size_t each, size_t *size)
+{
+    static const char *const policies[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    struct err err = {""};
+    struct results_run runs[8];
+    char *bytes;
+    struct results *results = open_results(testing_file(name), RESULTS_FORCE);
+    for (size_t i = 0; i < 8; i++) {
+        runs[i] = sample;
+        runs[i].position = order[i];
+        runs[i].policy = policies[order[i]];
+    }
+    for (size_t i = 0; i < 8; i += each)
+        ck_assert_msg(results_put(results, runs + i, each, &err) == 0, "%s", err.msg);
+    results_settle(results);
+    results_close(results);
+    ck_assert_msg(check_file(testing_file(name), &err) == 0, "%s", err.msg);
+    *size = read_whole(testing_file(name), &bytes);
+    return bytes;
+}
+
+START_TEST(neither_order_nor_transactions_show_in_a_settled_file)
+{
+    static const int orders[3][8] = {{0, 1, 2, 3, 4, 5, 6, 7}, {7, 3, 5, 1, 0, 2, 6, 4}, {0, 2, 1, 3, 5, 4, 6, 7}};
+    size_t size, other;
+    char *bytes = settled("form.db", orders[0], 8, &size);
+    for (size_t i = 1; i < 3; i++) {
+        char *again = settled("form2.db", orders[i], i, &other);
+        ck_assert_uint_eq(size, other);
+        ck_assert_mem_eq(bytes, again, size);
+        free(again);
+    }
+    free(bytes);
+}
+END_TEST
+
+START_TEST(a_killed_writer_leaves_a_sound_file)
+{
+    const char *path = testing_file("killed.db");
+    struct err err = {""};
+    results_close(open_results(path, RESULTS_CREATE));
+    for (int round = 0; round < 12; round++) {
+        pid_t child = fork();
+        if (child == 0) {
+            struct results *results = results_open(path, RESULTS_APPEND, &err);
+            for (int i = 0; results; i++) {
+                char key[32];
+                (void)snprintf(key, sizeof key, "%d-%d", round, i);
+                struct results_run run = sample;
+                run.key = key;
+                if (results_put(results, &run, 1, &err))
+                    break;
+            }
+            _exit(1);
+        }
+        (void)usleep(3000 + (unsigned)round * 1700);
+        ck_assert_int_eq(kill(child, SIGKILL), 0);
+        int status;
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert(WIFSIGNALED(status));
+        ck_assert_msg(check_file(path, &err) == 0, "%s", err.msg);
+    }
+    struct results *results = open_results(path, RESULTS_READ);
+    ck_assert_int_gt(results_count(results, &err), 0);
+    results_close(results);
+}
+END_TEST
+
 TEST_MAIN("results", a_run_comes_back_whole_and_once, a_run_put_again_keeps_the_smaller_position,
-          version_1_without_parts_is_read_and_merged_but_not_added_to, metrics_stand_one_by_one_and_exact,
-          key_is_of_content_and_not_of_the_order_of_json, a_bad_run_adds_nothing,
-          merged_shards_report_in_the_order_of_one_run, two_writers_share_one_file, foreign_files_are_refused)
+          versions_1_and_2_are_read_and_merged_but_not_added_to, a_version_and_its_tables_belong_together,
+          metrics_stand_one_by_one_and_exact, key_is_of_content_and_not_of_the_order_of_json, a_bad_run_adds_nothing,
+          merged_shards_report_in_the_order_of_one_run, two_writers_share_one_file, foreign_files_are_refused,
+          whatever_was_changed_is_noticed_and_named, no_flipped_bit_shows_another_number,
+          the_same_run_with_other_numbers_is_an_error_that_names_it,
+          a_merge_of_other_numbers_names_both_files_and_adds_nothing,
+          neither_order_nor_transactions_show_in_a_settled_file, a_killed_writer_leaves_a_sound_file)

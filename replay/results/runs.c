@@ -256,19 +256,6 @@ static json_t *parsed(const char *text, json_t *otherwise)
     return value;
 }
 
-static int case_of_row(struct run_case *run_case, const struct results_run *row, struct err *err)
-{
-    struct run_case_facts facts = {.engine = row->engine,
-                                   .platform = row->platform,
-                                   .version = row->version,
-                                   .inputs = parsed(row->inputs, json_array()),
-                                   .settings = parsed(row->settings, json_object())};
-    int rc = run_case_init(run_case, &facts, err);
-    json_decref(facts.inputs);
-    json_decref(facts.settings);
-    return rc;
-}
-
 static int on_run(void *ctx, const struct results_run *row)
 {
     struct load *load = ctx;
@@ -276,7 +263,7 @@ static int on_run(void *ctx, const struct results_run *row)
     if (mem_grow((void **)&set->runs, &set->cap, set->count + 1, sizeof *set->runs, load->err))
         return 1;
     struct run *run = &set->runs[set->count++];
-    *run = (struct run){.relative_to = json_object(),
+    *run = (struct run){.relative_to = parsed(row->relative_to, json_object()),
                         .file = mem_strdup(load->path, load->err),
                         .engine = mem_strdup(row->engine, load->err),
                         .input = mem_strdup(row->input, load->err),
@@ -290,7 +277,7 @@ static int on_run(void *ctx, const struct results_run *row)
                         .parts = parsed(row->parts, json_object()),
                         .baseline = row->baseline};
     (void)snprintf(run->key, sizeof run->key, "%s", row->key);
-    if (case_of_row(&run->run_case, row, load->err))
+    if (results_case(row, &run->run_case, load->err))
         return 1;
     return run->file && run->engine && run->input && run->platform && run->policy ? 0 : 1;
 }

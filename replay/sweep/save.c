@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/sweep/sweep.h"
+#include "replay/run/replay_case.h"
 #include "trace/base/mem.h"
 
 /* The point owns the text; NULL stays NULL. */
@@ -25,30 +25,36 @@ static const char *keep_json(struct save_point *point, json_t *value, struct err
     return keep(point, text, err);
 }
 
-/* "synth:x", or "mem=A + pim=B". */
-static void input_text(const struct replay_request *request, char *buf, size_t size)
+/* "synth:x", or "mem=A + pim=B". NULL if there is no memory. */
+static char *input_text(const json_t *inputs, struct err *err)
 {
-    size_t used = 0;
-    buf[0] = 0;
-    for (size_t i = 0; i < request->input_count && used < size; i++) {
-        const struct input *in = &request->inputs[i];
-        used += (size_t)snprintf(buf + used, size - used, "%s%s%s%s", i ? " + " : "", in->role, *in->role ? "=" : "",
-                                 in->spec);
+    char *all = mem_strdup("", err);
+    size_t i;
+    json_t *input;
+    json_array_foreach(inputs, i, input)
+    {
+        const char *role = json_string_value(json_object_get(input, "role"));
+        char *more = NULL;
+        if (!all || asprintf(&more, "%s%s%s%s%s", all, i ? " + " : "", role, *role ? "=" : "",
+                             json_string_value(json_object_get(input, "input"))) < 0)
+            more = NULL;
+        free(all);
+        all = more;
     }
+    return all;
 }
 
-static int add_run(struct save_point *point, const struct replay_request *request, const struct replay_result *result,
-                   const char *version, struct err *err)
+static int add_run(struct save_point *point, const struct run_case *run_case, const struct replay_result *result,
+                   struct err *err)
 {
     size_t i = point->count;
     struct results_run *run = &point->runs[i];
-    char key[33];
+    char key[RUN_CASE_HASH];
     json_t *out = json_object();
-    if (outcome_to_json(&result->runs[i], out, err)) {
+    if (outcome_to_json(&result->runs[i], out, err) || replay_key(run_case, result, i, key, err)) {
         json_decref(out);
         return -1;
     }
-    sweep_key(request, result, i, version, key);
     run->key = keep(point, mem_strdup(key, err), err);
     run->policy = result->policies[i].head->name;
     run->params =
@@ -66,28 +72,45 @@ static int add_run(struct save_point *point, const struct replay_request *reques
                : err_set(err, "out of memory");
 }
 
+/* What all runs of the request have in common. */
+static int fill_common(struct save_point *point, struct results_run *common, const struct run_case *run_case,
+                       const struct replay_result *result, struct err *err)
+{
+    const json_t *first = json_array_get(run_case->inputs, 0);
+    *common = (struct results_run){
+        .engine = result->engine->name,
+        .input = keep(point, input_text(run_case->inputs, err), err),
+        .input_hash = keep(point, mem_strdup(json_string_value(json_object_get(first, "hash")), err), err),
+        .inputs = keep_json(point, json_incref(run_case->inputs), err),
+        .platform = keep(point, mem_strdup(run_case->platform, err), err),
+        .numbers = keep_json(point, json_incref(result->base_numbers), err),
+        .overrides = keep_json(point, json_incref(result->overrides), err),
+        .settings = keep_json(point, replay_settings_json(result), err),
+        .relative_to = keep_json(point, replay_relative_to(result, err), err),
+        .version = keep(point, mem_strdup(run_case->version, err), err)};
+    return common->input && common->input_hash && common->inputs && common->platform && common->numbers &&
+                   common->overrides && common->settings && common->relative_to && common->version
+               ? 0
+               : err_set(err, "out of memory");
+}
+
 int save_point_init(struct save_point *point, const struct replay_request *request, const struct replay_result *result,
-                    int64_t position, const char *version, struct err *err)
+                    int64_t position, struct err *err)
 {
     *point = (struct save_point){0};
     size_t n = result->policy_count + result->extra_baseline;
-    char input[4096];
-    input_text(request, input, sizeof input);
-    const struct results_run common = {.engine = result->engine->name,
-                                       .input = keep(point, mem_strdup(input, err), err),
-                                       .input_hash = keep(point, mem_strdup(request->inputs[0].hash, err), err),
-                                       .platform = keep(point, mem_strdup(platform_name(result->platform), err), err),
-                                       .settings = keep_json(point, replay_settings_json(result), err),
-                                       .version = version};
+    struct run_case run_case;
+    struct results_run common;
+    if (replay_case(request, result, &run_case, err))
+        return -1;
     point->runs = mem_zalloc(n, sizeof *point->runs, err);
-    int rc = point->runs && common.input && common.input_hash && common.platform && common.settings
-                 ? 0
-                 : err_set(err, "out of memory");
+    int rc = point->runs ? fill_common(point, &common, &run_case, result, err) : -1;
     for (size_t i = 0; i < n && !rc; i++) {
         point->runs[i] = common;
         point->runs[i].position = position < 0 ? -1 : position + (int64_t)i;
-        rc = add_run(point, request, result, version, err);
+        rc = add_run(point, &run_case, result, err);
     }
+    run_case_release(&run_case);
     if (rc)
         save_point_release(point);
     return rc;
@@ -103,10 +126,10 @@ void save_point_release(struct save_point *point)
 }
 
 int replay_save(struct results *results, const struct replay_request *request, const struct replay_result *result,
-                int64_t position, const char *version, struct err *err)
+                int64_t position, struct err *err)
 {
     struct save_point point;
-    if (save_point_init(&point, request, result, position, version, err))
+    if (save_point_init(&point, request, result, position, err))
         return -1;
     int rc = results_put(results, point.runs, point.count, err);
     save_point_release(&point);
@@ -114,14 +137,16 @@ int replay_save(struct results *results, const struct replay_request *request, c
 }
 
 int replay_saved(struct results *results, const struct replay_request *request, const struct replay_result *result,
-                 const char *version, struct err *err)
+                 struct err *err)
 {
-    for (size_t i = 0; i < result->policy_count + result->extra_baseline; i++) {
-        char key[33];
-        sweep_key(request, result, i, version, key);
-        int there = results_has(results, key, err);
-        if (there <= 0)
-            return there;
+    struct run_case run_case;
+    if (replay_case(request, result, &run_case, err))
+        return -1;
+    int there = 1;
+    for (size_t i = 0; i < result->policy_count + result->extra_baseline && there == 1; i++) {
+        char key[RUN_CASE_HASH];
+        there = replay_key(&run_case, result, i, key, err) ? -1 : results_has(results, key, err);
     }
-    return 1;
+    run_case_release(&run_case);
+    return there;
 }

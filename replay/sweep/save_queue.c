@@ -109,10 +109,10 @@ struct save_queue *save_queue_open(struct results *results, struct err *err)
 }
 
 int save_queue_has(struct save_queue *queue, const struct replay_request *request, const struct replay_result *result,
-                   const char *version, struct err *err)
+                   struct err *err)
 {
     (void)pthread_mutex_lock(&queue->results_lock);
-    int there = replay_saved(queue->results, request, result, version, err);
+    int there = replay_saved(queue->results, request, result, err);
     (void)pthread_mutex_unlock(&queue->results_lock);
     return there;
 }

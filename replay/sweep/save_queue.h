@@ -17,7 +17,7 @@ struct save_queue *save_queue_open(struct results *results, struct err *err);
 
 /* replay_saved() of the file. */
 int save_queue_has(struct save_queue *queue, const struct replay_request *request, const struct replay_result *result,
-                   const char *version, struct err *err);
+                   struct err *err);
 
 /* The point is the queue's from here on. -1 with *err set if writing failed before, then the point is released. */
 int save_queue_add(struct save_queue *queue, struct save_point *point, struct err *err);

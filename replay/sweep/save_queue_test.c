@@ -39,8 +39,8 @@ static int point(struct save_queue *queue, int number, bool add)
         return -2;
     int rc;
     if (!add)
-        rc = save_queue_has(queue, &request, &result, "1", &own);
-    else if (save_point_init(&saved, &request, &result, 2 * number, "1", &own))
+        rc = save_queue_has(queue, &request, &result, &own);
+    else if (save_point_init(&saved, &request, &result, 2 * number, &own))
         rc = -2;
     else
         rc = save_queue_add(queue, &saved, &own);

@@ -11,18 +11,23 @@ START_TEST(saved_runs_are_recognised_and_read_back)
     struct input input;
     struct err err = {""};
     ck_assert_int_eq(input_open(&input, testing_write("t.ini", text, sizeof text - 1), "", true, &err), 0);
-    struct replay_request request = {
-        .engine = &engine_placement, .inputs = &input, .input_count = 1, .policy_list = "device,managed,pinned"};
+    struct replay_request request = {.engine = &engine_placement,
+                                     .inputs = &input,
+                                     .input_count = 1,
+                                     .policy_list = "device,managed,pinned",
+                                     .version = "1"};
     struct results *results = results_open(testing_file("r.db"), RESULTS_APPEND, &err);
     ck_assert_msg(results != NULL, "%s", err.msg);
     struct replay_result result;
     bool usage;
     ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
-    ck_assert_int_eq(replay_saved(results, &request, &result, "1", &err), 0);
-    ck_assert_msg(replay_save(results, &request, &result, 0, "1", &err) == 0, "%s", err.msg);
-    ck_assert_int_eq(replay_saved(results, &request, &result, "1", &err), 1);
-    ck_assert_int_eq(replay_saved(results, &request, &result, "2", &err), 0);
-    ck_assert_int_eq(replay_save(results, &request, &result, 0, "1", &err), 0);
+    ck_assert_int_eq(replay_saved(results, &request, &result, &err), 0);
+    ck_assert_msg(replay_save(results, &request, &result, 0, &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(replay_saved(results, &request, &result, &err), 1);
+    request.version = "2";
+    ck_assert_int_eq(replay_saved(results, &request, &result, &err), 0);
+    request.version = "1";
+    ck_assert_int_eq(replay_save(results, &request, &result, 0, &err), 0);
     ck_assert_int_eq(results_count(results, &err), 3);
     replay_release(&result);
     results_close(results);

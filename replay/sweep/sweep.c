@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "replay/run/policy_list.h"
 #include "trace/base/mem.h"
@@ -305,49 +304,4 @@ void sweep_job_release(struct sweep_job *job)
         free(job->sets[i]);
     free((void *)job->sets);
     memset(job, 0, sizeof *job);
-}
-
-/* --- keys --- */
-
-static void hash_text(XXH3_state_t *state, const char *text)
-{
-    (void)XXH3_128bits_update(state, text, strlen(text) + 1);
-}
-
-static void hash_params(XXH3_state_t *state, const struct param *table, const void *owner)
-{
-    for (const struct param *p = table; p && p->name; p++) {
-        char value[512];
-        hash_text(state, p->name);
-        hash_text(state, param_format(p, owner, value, sizeof value));
-    }
-}
-
-void sweep_key(const struct replay_request *request, const struct replay_result *result, size_t run,
-               const char *version, char key[33])
-{
-    XXH3_state_t *state = XXH3_createState();
-    key[0] = 0;
-    if (!state)
-        return;
-    (void)XXH3_128bits_reset(state);
-    hash_text(state, version);
-    hash_text(state, result->engine->name);
-    for (size_t i = 0; i < request->input_count; i++) {
-        hash_text(state, request->inputs[i].role);
-        hash_text(state, request->inputs[i].hash);
-    }
-    for (size_t s = 0; platform_sections[s]; s++)
-        hash_params(state, platform_sections[s]->params,
-                    platform_section_get(result->platform, platform_sections[s]->name));
-    hash_params(state, result->engine->settings, result->settings);
-    const size_t who[] = {run, result->baseline};
-    for (size_t i = 0; i < 2; i++) {
-        const struct replay_policy *p = &result->policies[who[i]];
-        hash_text(state, p->head->name);
-        hash_params(state, p->head->params, p->params);
-    }
-    XXH128_hash_t h = XXH3_128bits_digest(state);
-    (void)snprintf(key, 33, "%016llx%016llx", (unsigned long long)h.high64, (unsigned long long)h.low64);
-    (void)XXH3_freeState(state);
 }

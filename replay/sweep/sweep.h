@@ -46,9 +46,4 @@ struct sweep_job {
 int sweep_job_init(struct sweep_job *job, const struct sweep *sweep, size_t index, struct err *err);
 void sweep_job_release(struct sweep_job *job);
 
-/* What makes a finished run recognisable: engine, inputs by content, platform with every number, settings, policy with
- * every parameter, baseline, version. 32 hexadecimal digits. run is an index into result->policies. */
-void sweep_key(const struct replay_request *request, const struct replay_result *result, size_t run,
-               const char *version, char key[33]);
-
 #endif

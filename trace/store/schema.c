@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "trace/base/embedded.h"
 #include "trace/base/mem.h"
@@ -22,6 +24,20 @@ static enum schema_type type_of(const char *declared)
 static void copy_name(char to[40], const char *from)
 {
     (void)snprintf(to, 40, "%s", from ? from : "");
+}
+
+/* A hash of how db declares a table; 0 if it cannot be read. */
+static uint64_t declaration(sqlite3 *db, const char *name)
+{
+    sqlite3_stmt *stmt = NULL;
+    uint64_t hash = 0;
+    if (sqlite3_prepare_v2(db, "SELECT sql FROM sqlite_schema WHERE name = ?1", -1, &stmt, NULL) == SQLITE_OK &&
+        sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW) {
+        const void *text = sqlite3_column_blob(stmt, 0);
+        hash = text ? XXH3_64bits(text, (size_t)sqlite3_column_bytes(stmt, 0)) : 0;
+    }
+    sqlite3_finalize(stmt);
+    return hash;
 }
 
 /* The columns of a table as db has them. Returns their number, -1 with *err set. */
@@ -44,6 +60,7 @@ static int read_columns(sqlite3 *db, const char *name, struct schema_table *tabl
             column->name[0] = 0;
     }
     copy_name(table->name, name);
+    table->declared = declaration(db, name);
     int failed = rc != SQLITE_DONE && rc != SQLITE_ROW ? err_set(err, "%s", sqlite3_errmsg(db)) : 0;
     sqlite3_finalize(stmt);
     return failed ? -1 : table->columns;
@@ -95,8 +112,11 @@ struct schema *schema_trace(struct err *err)
 
 struct schema *schema_results(struct err *err)
 {
-    return schema_load("replay/results/results.sql", SCHEMA_RESULTS_ID, SCHEMA_RESULTS_VERSION,
-                       "an offchip results file", err);
+    struct schema *schema = schema_load("replay/results/results.sql", SCHEMA_RESULTS_ID, SCHEMA_RESULTS_VERSION,
+                                        "an offchip results file", err);
+    if (schema)
+        schema->exact = true;
+    return schema;
 }
 
 struct schema_table *schema_find(struct schema *schema, const char *name)
@@ -133,34 +153,49 @@ static int read_number(sqlite3 *db, const char *sql, int64_t *value, struct err 
     return failed;
 }
 
-static int check_table(struct schema_table *ours, sqlite3 *db, bool required, struct err *err)
+/* What a table of that name is: *type is "table", another text, or "" if there is none. */
+static int read_type(sqlite3 *db, const char *name, char type[40], struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
     int rc = sqlite3_prepare_v2(db, "SELECT type FROM sqlite_schema WHERE name = ?1", -1, &stmt, NULL);
     if (rc == SQLITE_OK)
-        rc = sqlite3_bind_text(stmt, 1, ours->name, -1, SQLITE_STATIC);
+        rc = sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC);
     if (rc == SQLITE_OK)
         rc = sqlite3_step(stmt);
-    const char *type = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
-    ours->present = type && strcmp(type, "table") == 0;
-    bool other = type && !ours->present;
+    copy_name(type, rc == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : "");
     int failed = rc != SQLITE_ROW && rc != SQLITE_DONE ? err_set(err, "%s", sqlite3_errmsg(db)) : 0;
     sqlite3_finalize(stmt);
-    if (failed)
+    return failed;
+}
+
+static int check_columns(const struct schema *schema, const struct schema_table *ours,
+                         const struct schema_table *theirs, struct err *err)
+{
+    bool older = schema->found_version < schema->version;
+    int columns = older && theirs->columns < ours->columns ? theirs->columns : ours->columns;
+    for (int c = 0; c < columns; c++)
+        if (c >= theirs->columns || strcmp(theirs->column[c].name, ours->column[c].name) != 0)
+            return err_set(err, "table %s has no column %s at position %d", ours->name, ours->column[c].name, c + 1);
+    if (theirs->columns != columns)
+        return err_set(err, "table %s has %d columns; expected %d", ours->name, theirs->columns, columns);
+    if (schema->exact && !older && theirs->declared != ours->declared)
+        return err_set(err, "table %s is not declared as this version declares it", ours->name);
+    return 0;
+}
+
+static int check_table(const struct schema *schema, struct schema_table *ours, sqlite3 *db, bool required,
+                       struct err *err)
+{
+    char type[40];
+    if (read_type(db, ours->name, type, err))
         return -1;
-    if (other || (required && !ours->present))
+    ours->present = strcmp(type, "table") == 0;
+    if ((type[0] || required) && !ours->present)
         return err_set(err, "table %s is missing", ours->name);
     if (!ours->present)
         return 0;
     struct schema_table theirs;
-    if (read_columns(db, ours->name, &theirs, err) < 0)
-        return -1;
-    for (int c = 0; c < ours->columns; c++)
-        if (c >= theirs.columns || strcmp(theirs.column[c].name, ours->column[c].name) != 0)
-            return err_set(err, "table %s has no column %s at position %d", ours->name, ours->column[c].name, c + 1);
-    if (theirs.columns != ours->columns)
-        return err_set(err, "table %s has %d columns; expected %d", ours->name, theirs.columns, ours->columns);
-    return 0;
+    return read_columns(db, ours->name, &theirs, err) < 0 ? -1 : check_columns(schema, ours, &theirs, err);
 }
 
 int schema_check(struct schema *schema, sqlite3 *db, int required, struct err *err)
@@ -184,8 +219,11 @@ int schema_check(struct schema *schema, sqlite3 *db, int required, struct err *e
                        (long long)version, schema->version);
     if (version < 1)
         return err_set(err, "%s of version %lld; expected 1 to %d", schema->what, (long long)version, schema->version);
+    schema->found_version = (int)version;
+    if (schema->exact && version == schema->version)
+        required = schema->count;
     for (int i = 0; i < schema->count; i++)
-        if (check_table(&schema->table[i], db, i < required, err))
+        if (check_table(schema, &schema->table[i], db, i < required, err))
             return -1;
     return 0;
 }

@@ -22,14 +22,17 @@ struct schema_table {
         enum schema_type type;
         bool required; /* never NULL */
     } column[SCHEMA_COLUMNS];
-    bool present; /* in the file that was checked */
+    uint64_t declared; /* a hash of its declaration */
+    bool present;      /* in the file that was checked */
 };
 
 struct schema {
     const char *sql; /* the whole text */
     int32_t application_id;
     int version;
-    const char *what; /* "an offchip trace", for messages */
+    const char *what;  /* "an offchip trace", for messages */
+    bool exact;        /* in a file of this version every table is there, declared letter for letter */
+    int found_version; /* of the file that was checked */
     int count;
     struct schema_table table[SCHEMA_TABLES];
 };
@@ -43,7 +46,7 @@ enum {
     SCHEMA_TRACE_ID = 0x4F464354,
     SCHEMA_TRACE_VERSION = 1,
     SCHEMA_RESULTS_ID = 0x4F464352,
-    SCHEMA_RESULTS_VERSION = 2
+    SCHEMA_RESULTS_VERSION = 3
 };
 
 /* The two schemas of ours, as schema_load() gives them. */
@@ -57,7 +60,8 @@ struct schema_table *schema_find(struct schema *schema, const char *name);
 int schema_create(const struct schema *schema, sqlite3 *db, struct err *err);
 
 /* Whether db is a database of this schema: the application's number, a version we know, every table of ours a table
- * (not a view) with our columns. Notes which tables are present; the first `required` must be. */
+ * (not a view) with our columns. Notes which tables are present; the first `required` must be. Tables of an older
+ * version may lack our last columns. */
 int schema_check(struct schema *schema, sqlite3 *db, int required, struct err *err);
 
 /* Settings for a database that may be hostile: bounded lengths, no functions from its schema, no writing to it. */

@@ -1,0 +1,88 @@
+/* results_file: the inside of an open results file, for the parts of results only. */
+#ifndef REPLAY_RESULTS_RESULTS_FILE_H
+#define REPLAY_RESULTS_RESULTS_FILE_H
+
+#include <jansson.h>
+
+#include "replay/results/results.h"
+#include "replay/results/seal.h"
+#include "trace/store/schema.h"
+
+enum results_statement {
+    RESULTS_INSERT,
+    RESULTS_FIND,
+    RESULTS_INSERT_PLATFORM,
+    RESULTS_INSERT_METRIC,
+    RESULTS_INSERT_PART,
+    RESULTS_SEAL,
+    RESULTS_DELETE_RUN,
+    RESULTS_DELETE_METRICS,
+    RESULTS_DELETE_PARTS,
+    RESULTS_DIGEST,
+    RESULTS_SET_DIGEST,
+    RESULTS_RUN,
+    RESULTS_METRICS,
+    RESULTS_PARTS,
+    RESULTS_HAS,
+    RESULTS_STATEMENTS
+};
+
+struct results {
+    char *path;
+    sqlite3 *db;
+    struct schema *schema;
+    int version; /* of the file: 1 to 3 */
+    bool writing;
+    sqlite3_stmt *stmt[RESULTS_STATEMENTS];
+    bool collided; /* the last failure was a run that is there with other numbers */
+    /* Of the transaction that writes. */
+    int64_t runs;
+    struct seal digest;
+    /* Of this object, for results_settle(). */
+    int64_t transactions, added;
+};
+
+/* The columns of a run, as RESULTS_RUN and results_each() select them: what is sealed as content, then the rest. */
+enum results_column {
+    RESULTS_ENGINE,
+    RESULTS_INPUT,
+    RESULTS_INPUT_HASH,
+    RESULTS_PLATFORM,
+    RESULTS_POLICY,
+    RESULTS_VERSION,
+    RESULTS_SETTINGS, /* from here on JSON objects */
+    RESULTS_PARAMS,
+    RESULTS_METRICS_TEXT,
+    RESULTS_INTERVALS,
+    RESULTS_OVERRIDES,
+    RESULTS_RELATIVE_TO,
+    RESULTS_NOTES, /* from here on JSON arrays */
+    RESULTS_INPUTS,
+    RESULTS_PLATFORM_HASH,
+    RESULTS_BASELINE,
+    RESULTS_CONTENT, /* how many columns are content */
+    RESULTS_KEY = RESULTS_CONTENT,
+    RESULTS_POSITION,
+    RESULTS_HASH,
+    RESULTS_ID,
+    RESULTS_NUMBERS
+};
+
+extern const char results_columns[]; /* of version 3; "platforms" is joined by results_joined */
+
+/* *err says what SQLite says. Returns -1. */
+int results_failed(struct results *results, struct err *err);
+
+/* A statement, reset and without values. NULL with *err set. */
+sqlite3_stmt *results_statement(struct results *results, enum results_statement which, struct err *err);
+
+/* JSON text to a value of `type`, an empty one for NULL or "". NULL with *err set. */
+json_t *results_parse(const char *text, json_type type, const char *what, struct err *err);
+
+/* The digest as the file has it. */
+int results_read_digest(struct results *results, int64_t *runs, struct seal *digest, struct err *err);
+
+/* The hash of everything of a run but its key and its position. row: on the columns above. */
+int results_seal_content(struct results *results, sqlite3_stmt *row, struct seal *content, struct err *err);
+
+#endif
