@@ -1,7 +1,7 @@
 #include "trace/event/tlp.h"
 
 #include "trace/base/testing.h"
-#include "trace/pcie/testing_tlp.h"
+#include "trace/event/testing_tlp.h"
 
 static struct tlp decoded(const struct build_tlp *b, enum tlp_verdict want)
 {

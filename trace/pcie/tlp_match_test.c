@@ -1,7 +1,7 @@
 #include "trace/pcie/tlp_match.h"
 
 #include "trace/base/testing.h"
-#include "trace/pcie/testing_tlp.h"
+#include "trace/event/testing_tlp.h"
 
 enum { HOST = 7, DEVICE = 9 };
 

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "trace/base/testing.h"
-#include "trace/pcie/testing_tlp.h"
+#include "trace/event/testing_tlp.h"
 
 enum { READS = 500, PORT = 0x30f7 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "trace/pcie/testing_tlp.h"
+#include "trace/event/testing_tlp.h"
 
 static size_t frame_of(uint8_t *frame, unsigned i, unsigned part)
 {

@@ -1,7 +1,7 @@
 #include "trace/import/pcie/nettlp_frame.h"
 
 #include "trace/base/testing.h"
-#include "trace/pcie/testing_tlp.h"
+#include "trace/event/testing_tlp.h"
 
 static const uint8_t read_64[] = {0, 0, 0, 16, 0x1b, 0, 1, 0xff, 0xa0, 0, 0, 0};
 

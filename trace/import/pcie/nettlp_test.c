@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "trace/base/testing.h"
-#include "trace/pcie/testing_tlp.h"
+#include "trace/event/testing_tlp.h"
 
 static struct reader_context context;
 static struct nettlp_options options = {.tlp_offset = -1};

@@ -1,8 +1,8 @@
 /* testing_tlp: PCIe packets, NetTLP frames and capture files, built for tests and fixtures.
  *
  * The builder shares nothing with the decoder but the specification. Buffers are the caller's; sizes are returned. */
-#ifndef TRACE_PCIE_TESTING_TLP_H
-#define TRACE_PCIE_TESTING_TLP_H
+#ifndef TRACE_EVENT_TESTING_TLP_H
+#define TRACE_EVENT_TESTING_TLP_H
 
 #include <stdbool.h>
 #include <stdint.h>
