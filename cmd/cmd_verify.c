@@ -1,11 +1,14 @@
-/* offchip verify: does a recording agree with itself and with the rules that made it. */
+/* offchip verify: does a recording agree with itself and with the rules that made it; is a results file what was
+ * written. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
 #include "cmd/console/table.h"
-#include "replay/verify/verify.h"
+#include "replay/results/results.h"
+#include "replay/run/replay_case.h"
+#include "replay/verify/verify_results.h"
 
 static int format;
 static bool strict;
@@ -22,23 +25,28 @@ static const char *verdict_of(const struct verify *verify)
     return verify->complete ? "complete" : "incomplete";
 }
 
+static json_t *to_json(const struct verify *verify, const char *path, struct err *err)
+{
+    const struct outcome *o = &verify->outcome;
+    json_t *root = json_pack("{s:i,s:o}", "schema", 1, "file", replay_text_json(path)), *findings = json_array();
+    int bad = !root || outcome_to_json(o, root, err) || json_object_del(root, "interval") ||
+              json_object_del(root, "notes") || json_object_set_new(root, "verdict", json_string(verdict_of(verify)));
+    for (size_t i = 0; i < o->note_count; i++)
+        bad |= json_array_append_new(findings, json_string(o->notes[i]));
+    bad |= json_object_set_new(root, "findings", findings);
+    if (!bad)
+        return root;
+    json_decref(root);
+    err_set(err, "out of memory while writing JSON");
+    return NULL;
+}
+
 static int print_json(const struct verify *verify, const char *path)
 {
     struct err err = {""};
-    json_t *root = json_object();
-    (void)json_object_set_new(root, "schema", json_integer(1));
-    (void)json_object_set_new(root, "file", json_string(path));
-    if (outcome_to_json(&verify->outcome, root, &err)) {
-        json_decref(root);
+    json_t *root = to_json(verify, path, &err);
+    if (!root)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    }
-    (void)json_object_del(root, "interval");
-    (void)json_object_del(root, "notes");
-    (void)json_object_set_new(root, "verdict", json_string(verdict_of(verify)));
-    json_t *findings = json_array();
-    for (size_t i = 0; i < verify->outcome.note_count; i++)
-        (void)json_array_append_new(findings, json_string(verify->outcome.notes[i]));
-    (void)json_object_set_new(root, "findings", findings);
     (void)json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     (void)putchar('\n');
     json_decref(root);
@@ -100,39 +108,60 @@ static int show(const struct verify *verify, const char *path)
     return status;
 }
 
-static int run(int argc, char **argv)
+static int run_trace(const char *path)
 {
-    if (argc != 1)
-        return cmd_usage("expected one trace file");
     struct err err = {""};
     struct verify verify;
-    struct store *store = store_open(argv[0], &err);
+    struct store *store = store_open(path, &err);
     if (!store)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     int status;
     if (verify_run(&verify, store, (struct recording){process, gpu}, &err)) {
         status = cmd_fail(EXIT_DATA, "%s", err.msg);
     } else {
-        status = verify.nothing ? cmd_fail(EXIT_NOTHING, "%s holds no unified-memory record to verify", argv[0])
-                                : show(&verify, argv[0]);
+        status = verify.nothing ? cmd_fail(EXIT_NOTHING, "%s holds no unified-memory record to verify", path)
+                                : show(&verify, path);
         verify_release(&verify);
     }
     store_close(store);
     return status;
 }
 
+static int run_results(const char *path)
+{
+    struct err err = {""};
+    struct verify verify;
+    if (process != RECORDING_ANY || gpu != RECORDING_ANY)
+        return cmd_usage("--process and --gpu choose a recording; '%s' is a results file", path);
+    if (verify_results(&verify, path, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    int status = show(&verify, path);
+    verify_release(&verify);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc != 1)
+        return cmd_usage("expected one trace or results file");
+    return results_is_results(argv[0]) ? run_results(argv[0]) : run_trace(argv[0]);
+}
+
 const struct command cmd_verify = {
     .name = "verify",
-    .summary = "does a recording agree with itself and with the rules that made it",
+    .summary = "does a recording agree with itself and its rules; is a results file whole",
     .usage = "[--strict] [--process PID] [--gpu N] [--format table|csv|json] FILE",
     .details =
         "Rebuilds the services of a unified-memory recording, predicts each one's prefetch with the driver's\n"
         "tree, and follows every page between CPU and GPU. Contradictions mean that records are missing: the\n"
         "verdict is then incomplete, with how, how much and where. The status is 0 either way, 4 with --strict,\n"
         "and 3 if there is nothing to verify. Of several processes or GPUs in one trace, --process and --gpu\n"
-        "choose one.",
+        "choose one.\n"
+        "Of a results file, every run is compared with its hash and all runs with the file's digest: a value\n"
+        "that was changed, or a row that is missing, is an error that names the run, status 1.",
     .examples = "  offchip verify s.db\n"
-                "  offchip verify --strict --format json s.db",
+                "  offchip verify --strict --format json s.db\n"
+                "  offchip verify sweep.db",
     .options = options,
     .run = run,
 };

@@ -145,14 +145,29 @@ void results_close(struct results *results)
     free(results);
 }
 
-bool results_is_database(const char *path)
+/* SQLite file format, section 1.3: the magic, and the application_id, big-endian. */
+enum { MAGIC_BYTES = 16, ID_BYTE = 68, HEAD_BYTES = 72 };
+
+static bool starts_with(const char *path, size_t at, const void *bytes, size_t n)
 {
-    char head[16] = "";
+    char head[HEAD_BYTES];
     FILE *f = fopen(path, "rb");
-    bool is = f && fread(head, 1, sizeof head, f) == sizeof head && memcmp(head, "SQLite format 3", 16) == 0;
+    bool is = f && fread(head, 1, at + n, f) == at + n && memcmp(head + at, bytes, n) == 0;
     if (f)
         (void)fclose(f);
     return is;
+}
+
+bool results_is_database(const char *path)
+{
+    return starts_with(path, 0, "SQLite format 3", MAGIC_BYTES);
+}
+
+bool results_is_results(const char *path)
+{
+    const unsigned char id[] = {SCHEMA_RESULTS_ID >> 24, SCHEMA_RESULTS_ID >> 16 & 0xff, SCHEMA_RESULTS_ID >> 8 & 0xff,
+                                SCHEMA_RESULTS_ID & 0xff};
+    return results_is_database(path) && starts_with(path, ID_BYTE, id, sizeof id);
 }
 
 /* --- the case and the key --- */
@@ -270,9 +285,9 @@ int64_t results_count(struct results *results, struct err *err)
 
 /* --- checking --- */
 
-static int nothing(void *ctx, const struct results_run *run)
+static int count_foreign(void *ctx, const struct results_run *run)
 {
-    (void)ctx, (void)run;
+    *(int64_t *)ctx += run_case_foreign(run->version);
     return 0;
 }
 
@@ -293,9 +308,11 @@ static int check_structure(struct results *results, struct err *err)
 
 int results_check(struct results *results, struct results_counts *counts, struct err *err)
 {
-    if (results_each(results, nothing, NULL, err) || check_structure(results, err))
+    int64_t foreign = 0;
+    if (results_each(results, count_foreign, &foreign, err) || check_structure(results, err))
         return -1;
     *counts = (struct results_counts){.version = results->version,
+                                      .foreign = foreign,
                                       .runs = count(results, "runs", err),
                                       .metrics = count(results, "metrics", err),
                                       .parts = results->version < 2 ? 0 : count(results, "parts", err),

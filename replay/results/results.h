@@ -68,6 +68,7 @@ int results_each(struct results *results, int (*fn)(void *ctx, const struct resu
 struct results_counts {
     int version; /* of the file; 1 and 2 have no hashes */
     int64_t runs, metrics, parts, platforms;
+    int64_t foreign; /* runs that another release made */
 };
 
 /* Whether the file is what was written: every run, that none is missing, and SQLite's own structures. */
@@ -84,7 +85,9 @@ void results_settle(struct results *results);
 /* How many runs there are, -1 with *err set. */
 int64_t results_count(struct results *results, struct err *err);
 
-/* Whether the file at `path` starts like an SQLite database (results or trace) rather than a text. */
+/* Whether the file at `path` starts like an SQLite database (results or trace) rather than a text, and whether it says
+ * that it is a results file. */
 bool results_is_database(const char *path);
+bool results_is_results(const char *path);
 
 #endif

@@ -181,7 +181,7 @@ static int see_old(void *ctx, const struct results_run *run)
                                "cd", "role", "pim", "input", "b.db", "hash", "");
     ck_assert(json_equal(run_case.inputs, inputs));
     ck_assert_uint_eq(json_object_size(run_case.numbers), 0);
-    ck_assert(run_case_foreign(&run_case));
+    ck_assert(run_case_foreign(run_case.version));
     json_decref(inputs);
     run_case_release(&run_case);
     return 0;

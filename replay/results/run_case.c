@@ -124,10 +124,10 @@ bool run_case_equal(const struct run_case *a, const struct run_case *b)
     return strcmp(a->hash, b->hash) == 0;
 }
 
-bool run_case_foreign(const struct run_case *c)
+bool run_case_foreign(const char *version)
 {
     size_t n = strlen(offchip_release);
-    return strncmp(c->version, offchip_release, n) != 0 || (c->version[n] && c->version[n] != '+');
+    return strncmp(version, offchip_release, n) != 0 || (version[n] && version[n] != '+');
 }
 
 int run_case_key(const struct run_case *c, const char *policy, const json_t *params, const json_t *relative_to,

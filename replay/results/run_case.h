@@ -42,8 +42,8 @@ int run_case_from_json(struct run_case *run_case, const json_t *object, struct e
 
 bool run_case_equal(const struct run_case *a, const struct run_case *b);
 
-/* Whether it was made by another release of offchip than this program is: its models may give other numbers. */
-bool run_case_foreign(const struct run_case *run_case);
+/* Whether a version is of another release of offchip than this program: its models may give other numbers. */
+bool run_case_foreign(const char *version);
 
 /* The key of a run, by which a finished run is recognised: the case, the policy with its parameters, and the run that
  * its speed-ups are relative to, {"policy":..,"params":{..}} (NULL: not known). The order of keys does not matter. */
