@@ -1,7 +1,10 @@
 /* policy: what every policy says of itself. The command line, sweeps, reports, results and docs read only this.
  *
  * A policy is a decision that can be swapped; each engine has an interface of its own, whose struct begins with this
- * head. Policies are deterministic: no clock, no file, no globals; random choice only from a seed that is a param. */
+ * head. Policies are deterministic: no clock, no file, no globals; random choice only from a seed that is a param.
+ *
+ * What an engine or a report must know of a policy is a property, here or on the interface's struct: nothing outside a
+ * policy's file asks for its name. */
 #ifndef MODELS_BASE_POLICY_H
 #define MODELS_BASE_POLICY_H
 
@@ -13,6 +16,12 @@ struct policy_head {
     const char *source;         /* paper + section or equation, or driver version + file + function */
     const struct param *params; /* ends with a zeroed row; NULL: none */
     size_t state_size;          /* bytes; zeroed, then the params stored at their offsets, before the first call */
+    bool fixed; /* nothing that happens changes its decision: `report` names the best such in hindsight "best fixed" */
+    bool baseline; /* another mechanism for the same work: stands in the engine's list, but is no struct of its
+                      interface */
 };
+
+/* The one called `name` in a list that ends with NULL, or NULL. */
+const struct policy_head *policy_find(const struct policy_head *const *list, const char *name);
 
 #endif

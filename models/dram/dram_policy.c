@@ -1,13 +1,16 @@
 #include "models/dram/dram_policy.h"
 
-#include <string.h>
-
 const struct dram_policy *dram_policy_find(const char *name)
 {
-    for (size_t i = 0; dram_policies[i]; i++)
-        if (strcmp(dram_policies[i]->head.name, name) == 0)
-            return dram_policies[i];
-    return NULL;
+    return (const struct dram_policy *)policy_find(dram_policies, name);
+}
+
+const struct dram_policy *dram_policy_alone(void)
+{
+    size_t i = 0;
+    while (!((const struct dram_policy *)dram_policies[i])->alone)
+        i++;
+    return (const struct dram_policy *)dram_policies[i];
 }
 
 /* What the loop wrote ahead of time and the limit cut off did not happen. */

@@ -1,7 +1,7 @@
 /* dram_policy: which mode (MEM or PIM) a channel is in, and which MEM request a bank gets next.
  *
  * A policy is compiled into the controller loop (models/dram/loop.h): its file ends with one #include that builds the
- * loops and a struct dram_policy. To add one: X.c, X_test.c and its line in dram_policies[] and dram_policy_heads[]. */
+ * loops and a struct dram_policy. To add one: X.c, X_test.c and its line in models/policies.h. */
 #ifndef MODELS_DRAM_DRAM_POLICY_H
 #define MODELS_DRAM_DRAM_POLICY_H
 
@@ -29,14 +29,19 @@ struct dram_policy {
     int (*check)(const void *state, struct err *err);
     /* Cycles so far in which `class` went first because the other alone was blacklisted; NULL: no blacklist. */
     int64_t (*favoured)(const void *state, enum dram_class class);
+    /* With its defaults, what each side of a co-run is run alone under, to be compared with. Exactly one of the list.
+     */
+    bool alone;
 };
 
-/* Ends with NULL. */
-extern const struct dram_policy *const dram_policies[];
-/* Their heads, in the same order, ends with NULL. */
-extern const struct policy_head *const dram_policy_heads[];
+/* Their heads (models/policies.h); ends with NULL. */
+extern const struct policy_head *const dram_policies[];
 
+/* The policy called `name`, or NULL. */
 const struct dram_policy *dram_policy_find(const char *name);
+
+/* The one that sides run alone under. */
+const struct dram_policy *dram_policy_alone(void);
 
 /* The functions of models/dram/loop.h that a policy without stalls, cycle counters and memory does not need. */
 #define DRAM_PLAIN_LIMITS(NAME)                                                                                        \

@@ -14,4 +14,5 @@ const struct placement_policy placement_pinned = {
     .head = {.name = "pinned",
              .summary = "every task in host-pinned memory: one buffer, caches bypassed",
              .source = "Bateni et al. 2020, section II-B"},
-    .choose = choose};
+    .choose = choose,
+    .needs_l2 = true};

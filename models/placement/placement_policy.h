@@ -11,10 +11,11 @@ struct placement_policy {
     enum placement (*choose)(const void *state, const struct placement_overheads *overheads);
     /* Whether guideline 2 may take a choice back for the sake of the set (only where tasks run side by side). */
     bool yields;
+    /* It cannot be judged for a task without L2 figures: what it costs is what the cache's hits become. */
+    bool needs_l2;
 };
 
-extern const struct placement_policy placement_device, placement_managed, placement_pinned, placement_auto;
-
-extern const struct placement_policy *const placement_policies[]; /* ends with NULL */
+/* Their heads (models/policies.h); ends with NULL. */
+extern const struct policy_head *const placement_policies[];
 
 #endif

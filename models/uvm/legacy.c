@@ -42,4 +42,5 @@ void legacy_mapped(const struct legacy_platform *hw, int64_t gpu_bytes, struct l
 
 const struct policy_head uvm_mapped = {.name = "mapped",
                                        .summary = "legacy mode: mapped pinned memory instead of managed memory",
-                                       .source = "Wilt 2017: the alternative it names"};
+                                       .source = "Wilt 2017: the alternative it names",
+                                       .baseline = true};

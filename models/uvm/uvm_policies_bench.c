@@ -55,8 +55,8 @@ int main(void)
 {
     for (int sequential = 0; sequential < 2; sequential++) {
         make_cases(sequential);
-        for (size_t i = 0; uvm_policies[i]; i++) {
-            const struct uvm_policy *p = uvm_policies[i];
+        const struct uvm_policy *p;
+        for (size_t i = 0; (p = uvm_policy_of(uvm_policies[i])); i++) {
             void *state = calloc(1, p->head.state_size + 1);
             param_defaults(p->head.params, state);
             if (!state || (p->init && p->init(state, NULL) != 0))

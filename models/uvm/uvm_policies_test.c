@@ -3,12 +3,11 @@
 
 START_TEST(every_policy_is_complete_and_found_by_its_name)
 {
-    for (size_t i = 0; uvm_policies[i]; i++) {
-        const struct uvm_policy *p = uvm_policies[i];
+    const struct uvm_policy *p;
+    for (size_t i = 0; (p = uvm_policy_of(uvm_policies[i])); i++) {
         ck_assert(p->head.name && p->head.summary && p->head.source && p->plan);
         ck_assert_ptr_eq(uvm_policy_find(p->head.name), p);
-        ck_assert_ptr_eq(uvm_policy_heads[i], &p->head);
-        ck_assert_ptr_eq(uvm_policy_of(&p->head), p);
+        ck_assert_ptr_eq(uvm_policies[i], &p->head);
         void *state = calloc(1, p->head.state_size + 1);
         param_defaults(p->head.params, state);
         struct err err = {""};
@@ -17,8 +16,33 @@ START_TEST(every_policy_is_complete_and_found_by_its_name)
     }
     ck_assert_ptr_null(uvm_policy_find("nothing"));
     ck_assert_ptr_null(uvm_policy_of(NULL));
+    ck_assert_ptr_null(uvm_policy_find("mapped"));
 }
 END_TEST
+
+/* What has come to a block after 17 pages, unevenly spread, were touched in one of many orders, up to four in a
+ * batch. */
+static struct page_mask came(const struct uvm_policy *p, const void *state, unsigned order)
+{
+    static const unsigned stride[] = {3, 5, 7, 11};
+    struct uvm_block b;
+    uvm_block_init(&b, 4096 * 3, UVM_BLOCK_BYTES - 4096 * 5);
+    for (unsigned k = 0, n; k < 17; k += n) {
+        struct page_mask faulted = {{0}}, plan;
+        n = 1 + order % 4;
+        for (unsigned j = k; j < k + n && j < 17; j++) {
+            unsigned spot = (order % 2 ? 16 - j : j) * stride[order / 10] % 17, page = b.first + spot * spot % 62 * 8;
+            if (page < b.end && !page_mask_test(&b.resident, page))
+                page_mask_set(&faulted, page);
+        }
+        if (!page_mask_any(&faulted))
+            continue;
+        p->plan(state, &b, &faulted, &plan);
+        page_mask_or(&b.resident, &b.resident, &faulted);
+        page_mask_or(&b.resident, &b.resident, &plan);
+    }
+    return b.resident;
+}
 
 START_TEST(the_same_arguments_give_the_same_plan)
 {
@@ -28,8 +52,8 @@ START_TEST(the_same_arguments_give_the_same_plan)
     struct page_mask f = {{0}}, one, two;
     page_mask_set(&f, 17);
     page_mask_set(&f, 400);
-    for (size_t i = 0; uvm_policies[i]; i++) {
-        const struct uvm_policy *p = uvm_policies[i];
+    const struct uvm_policy *p;
+    for (size_t i = 0; (p = uvm_policy_of(uvm_policies[i])); i++) {
         void *state = calloc(1, p->head.state_size + 1);
         param_defaults(p->head.params, state);
         ck_assert(!p->init || p->init(state, NULL) == 0);
@@ -45,4 +69,39 @@ START_TEST(the_same_arguments_give_the_same_plan)
 }
 END_TEST
 
-TEST_MAIN("uvm_policies", every_policy_is_complete_and_found_by_its_name, the_same_arguments_give_the_same_plan)
+START_TEST(one_policy_is_the_stock_drivers)
+{
+    const struct uvm_policy *p;
+    size_t stock = 0;
+    for (size_t i = 0; (p = uvm_policy_of(uvm_policies[i])); i++)
+        stock += p->stock;
+    ck_assert_uint_eq(stock, 1);
+    ck_assert_str_eq(uvm_policy_stock()->head.name, "tree");
+}
+END_TEST
+
+/* What `regional` promises, of every policy that has it: all orders and batches of the same touches bring the same. */
+START_TEST(a_regional_policy_brings_the_same_in_any_order_and_batches)
+{
+    const struct uvm_policy *p;
+    for (size_t i = 0; (p = uvm_policy_of(uvm_policies[i])); i++) {
+        void *state = calloc(1, p->head.state_size + 1);
+        param_defaults(p->head.params, state);
+        ck_assert(!p->init || p->init(state, NULL) == 0);
+        struct page_mask first = {{0}};
+        bool same = true;
+        for (unsigned order = 0; order < 40; order++) {
+            struct page_mask all = came(p, state, order);
+            if (order == 0)
+                first = all;
+            same &= page_mask_equal(&first, &all);
+        }
+        ck_assert_msg(same || !p->regional, "%s is not regional", p->head.name);
+        ck_assert_msg(!same || !p->stock, "the orders do not tell %s from a regional policy", p->head.name);
+        free(state);
+    }
+}
+END_TEST
+
+TEST_MAIN("uvm_policies", every_policy_is_complete_and_found_by_its_name, the_same_arguments_give_the_same_plan,
+          one_policy_is_the_stock_drivers, a_regional_policy_brings_the_same_in_any_order_and_batches)

@@ -43,18 +43,25 @@ struct uvm_policy {
     int64_t (*granularity)(const void *state);
     /* What a run came to, for notes: rows over the state, read after the run. NULL: none. Ends with a zeroed row. */
     const struct param *findings;
+    /* Every block falls into regions that never change, and a fault brings the rest of its region that can move, and
+     * nothing else. So which pages have come in the end follows from which were touched, in whatever order and batches:
+     * of a recording that hides no fault the bytes are exact. */
+    bool regional;
+    /* With its defaults, what the stock driver does: recordings are taken to be made under it, and `uvm` as a baseline
+     * of other engines is this. Exactly one of the list. */
+    bool stock;
 };
 
-/* The list, in models/policies.c: a new policy is its files, its name here and one line there. */
-extern const struct uvm_policy uvm_tree, uvm_fixed, uvm_adaptive, uvm_adaptive_literal, uvm_none;
-extern const struct uvm_policy *const uvm_policies[]; /* ends with NULL */
-extern const struct policy_head
-    *const uvm_policy_heads[]; /* their heads in the same order, then the baseline mapped of legacy mode, NULL */
+/* Their heads (models/policies.h), then the baseline `mapped` of legacy mode, NULL. */
+extern const struct policy_head *const uvm_policies[];
 
-/* The policy whose head this is, or NULL if it is no uvm policy. */
+/* The policy whose head this is, or NULL if it is a baseline or NULL. */
 const struct uvm_policy *uvm_policy_of(const struct policy_head *head);
 
 /* The policy called `name`, or NULL. */
 const struct uvm_policy *uvm_policy_find(const char *name);
+
+/* The one that is the stock driver's. */
+const struct uvm_policy *uvm_policy_stock(void);
 
 #endif

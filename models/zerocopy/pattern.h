@@ -48,6 +48,11 @@ struct zerocopy_pattern {
     struct policy_head head;
     unsigned shapes;             /* bit scan_shape: what it is defined for */
     enum scan_reuse defaults[3]; /* by shape, for REUSE_AUTO */
+    /* Each lane walks a list, or a part of an array, of its own, one element after the other in a loop that the
+     * compiler unrolls by four; all parts of an array are walked at once. So loads come back to the same sectors: reuse
+     * among four loads (REUSE_GROUP4) and re-fetches after the L1 lost them are defined for it. False: the lanes of a
+     * warp walk one list side by side, and arrays in strides of the grid. */
+    bool lane_walks;
     struct pattern_counter *(*counter_new)(const struct pattern_view *view, struct err *err);
     void (*counter_free)(struct pattern_counter *counter);
     /* Scans of one launch, in order. */
@@ -59,8 +64,6 @@ struct zerocopy_pattern {
     int (*expand)(const struct pattern_view *view, const struct scan *scans, size_t n, struct pattern_carry *carry,
                   struct coalescer *c, struct err *err);
 };
-
-extern const struct zerocopy_pattern zerocopy_naive, zerocopy_merged, zerocopy_aligned, zerocopy_shift, zerocopy_chunk;
 
 /* The sectors of the bytes [addr, addr + bytes) added to sectors[]; returns the new number. */
 static inline size_t pattern_touch(uint64_t *sectors, size_t n, uint64_t addr, uint64_t bytes)

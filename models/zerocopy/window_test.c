@@ -1,5 +1,6 @@
 #include "models/zerocopy/window.h"
 
+#include "models/policies.h"
 #include "trace/base/testing.h"
 #include "trace/graph/graph_generate.h"
 

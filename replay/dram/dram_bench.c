@@ -107,6 +107,6 @@ int main(void)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         run(names[i], "f3fs");
     for (size_t i = 0; dram_policies[i]; i++)
-        run("mixed", dram_policies[i]->head.name);
+        run("mixed", dram_policies[i]->name);
     return 0;
 }

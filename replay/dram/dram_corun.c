@@ -258,11 +258,11 @@ static int totals_init(struct dram_totals *totals, struct err *err)
 /* Each side alone. */
 static int run_alone(struct corun *c, struct err *err)
 {
-    const struct dram_policy *f3fs = dram_policy_find("f3fs");
-    struct replay_policy policy = {&f3fs->head, mem_zalloc(1, f3fs->head.state_size, err)};
+    const struct policy_head *alone = &dram_policy_alone()->head;
+    struct replay_policy policy = {alone, mem_zalloc(1, alone->state_size, err)};
     if (!policy.params)
         return -1;
-    param_defaults(f3fs->head.params, policy.params);
+    param_defaults(alone->params, policy.params);
     int rc = 0;
     for (int s = 0; s < c->sides && !rc; s++) {
         struct dram_totals t;

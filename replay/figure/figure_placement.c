@@ -1,4 +1,5 @@
 /* Figures of the placement engine: overheads predicted and measured, and the co-run over time. */
+#include "models/policies.h"
 #include "replay/figure/figures.h"
 #include "replay/placement/placement.h"
 #include "replay/placement/placement_set.h"

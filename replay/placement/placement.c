@@ -36,9 +36,6 @@ static const struct metric metrics[] = {
      "geometric mean over measured tasks of |predicted / measured - 1|"},
     {0}};
 
-static const struct policy_head *const heads[] = {&placement_device.head, &placement_managed.head,
-                                                  &placement_pinned.head, &placement_auto.head, NULL};
-
 static void put(struct outcome *run, const char *name, double lo, double hi)
 {
     if (lo == hi)
@@ -131,12 +128,10 @@ static int run_policy(const struct placement_tasks *tasks, const struct replay_p
                       struct err *err)
 {
     const struct placement_policy *policy = (const struct placement_policy *)use->head;
-    for (size_t i = 0; i < tasks->count && policy == &placement_pinned; i++)
+    for (size_t i = 0; i < tasks->count && policy->needs_l2; i++)
         if (tasks->tasks[i].no_l2) {
-            outcome_note(run,
-                         "refused: task %s has no l2_instructions, and pinned memory costs what its cache hits "
-                         "become",
-                         tasks->tasks[i].name);
+            outcome_note(run, "refused: task %s has no l2_instructions, and %s memory costs what its cache hits become",
+                         tasks->tasks[i].name, policy->head.name);
             return 0;
         }
     enum placement_penalty rule = (enum placement_penalty)how->penalty_rule;
@@ -196,7 +191,7 @@ const struct engine engine_placement = {
     .summary = "device, managed or pinned memory for each task on an integrated GPU",
     .default_platform = "tx2",
     .default_policies = "device,managed,pinned,auto",
-    .policies = heads,
+    .policies = placement_policies,
     .settings = settings,
     .settings_size = sizeof(struct settings),
     .metrics = metrics,

@@ -1,6 +1,7 @@
 /* The placement engine through the run loop, on task files. */
 #include <math.h>
 
+#include "models/policies.h"
 #include "replay/placement/placement.h"
 #include "replay/placement/placement_set.h"
 #include "replay/run/engine.h"

@@ -7,8 +7,10 @@ struct rate {
     int64_t rate;
 };
 static const struct param rate_params[] = {PARAM_INT_ROW(rate, rate, "", 1, 100, 1, "requests per ns"), {0}};
-static const struct policy_head slow = {"slow", "", "", rate_params, sizeof(struct rate)};
-static const struct policy_head fast = {"fast", "", "", rate_params, sizeof(struct rate)};
+static const struct policy_head slow = {
+    .name = "slow", .summary = "", .source = "", .params = rate_params, .state_size = sizeof(struct rate)};
+static const struct policy_head fast = {
+    .name = "fast", .summary = "", .source = "", .params = rate_params, .state_size = sizeof(struct rate)};
 static const struct policy_head *const heads[] = {&slow, &fast, NULL};
 struct knobs {
     int64_t scale;

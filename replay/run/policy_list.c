@@ -7,14 +7,6 @@
 #include "trace/base/mem.h"
 #include "trace/base/suggest.h"
 
-static const struct policy_head *find(const struct engine *engine, const char *name)
-{
-    for (size_t i = 0; engine->policies[i]; i++)
-        if (strcmp(engine->policies[i]->name, name) == 0)
-            return engine->policies[i];
-    return NULL;
-}
-
 static int unknown(const struct engine *engine, const char *name, struct err *err)
 {
     char known[300] = "", hint[96];
@@ -32,7 +24,7 @@ static int unknown(const struct engine *engine, const char *name, struct err *er
 
 static int start_policy(struct policy_list *list, const struct engine *engine, const char *name, struct err *err)
 {
-    const struct policy_head *head = find(engine, name);
+    const struct policy_head *head = policy_find(engine->policies, name);
     if (!head)
         return unknown(engine, name, err);
     if (mem_grow((void **)&list->policies, &list->cap, list->count + 1, sizeof *list->policies, err))

@@ -8,8 +8,9 @@ struct capped {
 static const struct param capped_params[] = {PARAM_INT_ROW(capped, cap, "cycles", 1, 1000, 256, "cap"),
                                              PARAM_CHOICE_ROW(capped, unit, "cycles|requests", 0, "what is counted"),
                                              {0}};
-static const struct policy_head fcfs = {"fcfs", "", "", NULL, 0};
-static const struct policy_head f3fs = {"f3fs", "", "", capped_params, sizeof(struct capped)};
+static const struct policy_head fcfs = {.name = "fcfs", .summary = "", .source = ""};
+static const struct policy_head f3fs = {
+    .name = "f3fs", .summary = "", .source = "", .params = capped_params, .state_size = sizeof(struct capped)};
 static const struct policy_head *const heads[] = {&fcfs, &f3fs, NULL};
 static const struct engine engine = {.name = "dram", .policies = heads};
 

@@ -145,7 +145,7 @@ static bool refused(const struct closed_loop *loop, size_t i, struct outcome *ou
     const struct uvm_fault_log *log = loop->faults;
     if (!log)
         return false;
-    bool hidden = log->prefetch == UVM_LOG_PREFETCH_ON && uvm_policy_of(loop->job->policies[i].head) != &uvm_tree;
+    bool hidden = log->prefetch == UVM_LOG_PREFETCH_ON && !uvm_policy_of(loop->job->policies[i].head)->stock;
     if (loop->short_of_memory)
         outcome_note(outcome, "refused: with less memory than the log's pages are evicted and touched again, and a log "
                               "of faults does not show touches of pages that were resident");
@@ -289,8 +289,8 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
     if (set->mode == UVM_LEGACY || (input->workload.type && input->workload.type->produces == WORKLOAD_LAUNCHES))
         return uvm_legacy_replay(job, runs, err);
     for (size_t i = 0; i < job->policy_count; i++)
-        if (job->policies[i].head == &uvm_mapped)
-            return err_set(err, "mapped is for legacy mode; see 'offchip list policies'");
+        if (job->policies[i].head->baseline)
+            return err_set(err, "%s is for legacy mode; see 'offchip list policies'", job->policies[i].head->name);
     if (input->workload.type) {
         if (input->workload.type->produces != WORKLOAD_TOUCHES)
             return err_set(err, "workload %s does not touch pages; see 'offchip list workloads'",
@@ -308,7 +308,7 @@ const struct engine engine_uvm = {
     .summary = "unified memory: page faults, prefetch, eviction",
     .default_platform = "titanv",
     .default_policies = "tree,fixed:granularity=4KiB,fixed:granularity=64KiB,fixed:granularity=2MiB,adaptive",
-    .policies = uvm_policy_heads,
+    .policies = uvm_policies,
     .settings = settings,
     .settings_size = sizeof(struct uvm_settings),
     .metrics = metrics,

@@ -140,7 +140,7 @@ int uvm_fault_log_read(struct uvm_fault_log *log, struct store *store, const str
     *log = (struct uvm_fault_log){0};
     struct reading g = {.log = log, .err = err};
     int rc = uvm_memory_init(&g.memory, allocs, n, 0, err) ||
-                     uvm_driver_init(&g.driver, &g.memory, &no_costs, &uvm_tree, NULL, false, err)
+                     uvm_driver_init(&g.driver, &g.memory, &no_costs, uvm_policy_stock(), NULL, false, err)
                  ? -1
                  : 0;
     for (int s = 0; s < store_stream_count(store) && rc == 0; s++)

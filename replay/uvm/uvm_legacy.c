@@ -43,7 +43,7 @@ int uvm_legacy_replay(const struct replay_job *job, struct outcome *runs, struct
     const struct legacy_platform *hw = platform_section_get(job->platform, "legacy");
     const struct launch_touch *w = input->workload.state;
     for (size_t i = 0; i < job->policy_count; i++) {
-        bool mapped = job->policies[i].head == &uvm_mapped;
+        bool mapped = job->policies[i].head->baseline;
         struct legacy_cost cost;
         if (mapped)
             legacy_mapped(hw, w->gpu_bytes, &cost);

@@ -121,8 +121,7 @@ static struct range put_numbers(const struct uvm_recorded_run *run, enum uvm_ans
         put_count(o, "d2h_bytes", m->back_bytes, m->back_bytes);
         put_count(o, "evictions", m->evictions, m->evictions);
     } else if (answer == UVM_BOUND) {
-        bool fixed = run->policy == &uvm_fixed || run->policy == &uvm_none;
-        if (!fixed && recorded < h2d.lo)
+        if (!run->policy->regional && recorded < h2d.lo)
             h2d.lo = recorded;
         time.lo = h2d.lo / run->platform->h2d_bytes_per_s * 1e9;
         time.lo = whole ? round(time.lo) : floor(time.lo); /* parts must not add up to more */
@@ -207,14 +206,13 @@ static void bound(const struct uvm_recorded_run *run, const struct uvm_open_loop
                   struct outcome *o)
 {
     const struct uvm_recording *r = run->recording;
-    bool fixed = run->policy == &uvm_fixed || run->policy == &uvm_none;
     bool hidden = r->moved_pages > r->touched_pages;
     outcome_note(
         o,
         "bound: what the recording had on the GPU is there under this policy too, so no hidden touch faults; "
         "faults, batches and services are at most the upper bounds, which follow the recorded order, and bytes "
         "are %s",
-        fixed ? "exact" : "at least the recorded ones");
+        run->policy->regional ? "exact" : "at least the recorded ones");
     struct range h2d = put_numbers(run, UVM_BOUND, n, o);
     if (loop->all.prefetched_bytes) {
         double used = (double)loop->all.used_bytes / (double)loop->all.prefetched_bytes;
@@ -255,7 +253,7 @@ static bool short_of_memory(const struct uvm_recorded_run *run, uint64_t blocks)
 static int is_own(const struct uvm_recorded_run *run, const struct uvm_open_loop *own, bool *yes, struct err *err)
 {
     struct uvm_open_loop_run stock = {.recording = run->recording,
-                                      .policy = &uvm_tree,
+                                      .policy = uvm_policy_stock(),
                                       .platform = run->platform,
                                       .hidden = UVM_HIDDEN_FORCED,
                                       .progress = run->progress};
@@ -263,7 +261,7 @@ static int is_own(const struct uvm_recorded_run *run, const struct uvm_open_loop
     *yes = own->all.services && (double)own->services_exact >= OWN_SHARE * (double)own->all.services &&
            (double)own->common_pages >= OWN_SHARE * (double)own->planned_pages &&
            (double)own->common_pages >= OWN_SHARE * (double)own->recorded_pages;
-    if (!*yes || run->policy == &uvm_tree)
+    if (!*yes || run->policy->stock)
         return 0;
     if (uvm_open_loop_run(&stock, &tree, err))
         return -1;

@@ -45,11 +45,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (rc == 0)
         rc = uvm_recording_finish(&recording, &err);
-    for (size_t p = 0; rc == 0 && recording.piece_count < 4096 && uvm_policies[p]; p++) {
+    const struct uvm_policy *policy;
+    for (size_t p = 0; rc == 0 && recording.piece_count < 4096 && (policy = uvm_policy_of(uvm_policies[p])); p++) {
         struct outcome outcome;
         enum uvm_answer answer;
         struct uvm_recorded_run run = {
-            .recording = &recording, .policy = uvm_policies[p], .platform = &platform, .traced = n % 2};
+            .recording = &recording, .policy = policy, .platform = &platform, .traced = n % 2};
         if (outcome_init(&outcome, metrics, &err))
             break;
         if (uvm_recorded_run(&run, &outcome, &answer, &err) == 0)

@@ -17,11 +17,11 @@ struct answer {
     struct outcome outcome;
 };
 
-static struct answer ask(const struct uvm_recording *r, const char *policy, const char *setting, int64_t memory)
+static struct answer ask_policy(const struct uvm_recording *r, const struct uvm_policy *pol, const char *setting,
+                                int64_t memory)
 {
     struct uvm_platform p;
     param_defaults(uvm_platform_params, &p);
-    const struct uvm_policy *pol = uvm_policy_find(policy);
     void *params = calloc(1, pol->head.state_size + 1);
     param_defaults(pol->head.params, params);
     if (setting) {
@@ -37,6 +37,11 @@ static struct answer ask(const struct uvm_recording *r, const char *policy, cons
     ck_assert_msg(uvm_recorded_run(&run, &a.outcome, &a.answer, &err) == 0, "%s", err.msg);
     free(params);
     return a;
+}
+
+static struct answer ask(const struct uvm_recording *r, const char *policy, const char *setting, int64_t memory)
+{
+    return ask_policy(r, uvm_policy_find(policy), setting, memory);
 }
 
 static bool known(const struct answer *a, const char *name, double *value)
@@ -158,6 +163,43 @@ START_TEST(a_recording_without_prefetch_gives_exact_bytes_of_every_fixed_granula
 }
 END_TEST
 
+/* A policy of one's own: regions of 128 KiB. */
+static void mine_plan(const void *state, const struct uvm_block *block, const struct page_mask *faulted,
+                      struct page_mask *plan)
+{
+    (void)state;
+    page_mask_zero(plan);
+    PAGE_MASK_EACH(page, faulted)
+    page_mask_set_region(plan, page / 32 * 32, page / 32 * 32 + 32);
+    uvm_block_keep_movable(block, faulted, plan);
+}
+
+START_TEST(any_regional_policy_gets_the_answer_that_fixed_gets)
+{
+    struct uvm_policy mine = {.head = {.name = "mine"}, .plan = mine_plan, .regional = true};
+    struct tape recorded;
+    struct uvm_recording r;
+    double bytes, expected;
+    tape_init(&recorded, "none", NULL, BASE, 10 * UVM_BLOCK_BYTES);
+    tape_cpu_writes(&recorded);
+    tape_random(&recorded, 10, 30, 30, 5);
+    load(&r, &recorded);
+    struct answer a = ask_policy(&r, &mine, NULL, 0), b = ask(&r, "fixed", "granularity=128KiB", 0);
+    mine.regional = false;
+    struct answer weaker = ask_policy(&r, &mine, NULL, 0);
+    ck_assert_int_eq(a.answer, UVM_BOUND);
+    ck_assert_str_eq(a.outcome.notes[0], b.outcome.notes[0]);
+    ck_assert(known(&a, "h2d_bytes", &bytes) && known(&b, "h2d_bytes", &expected) && bytes == expected);
+    ck_assert_int_eq(weaker.answer, UVM_BOUND);
+    ck_assert_str_ne(weaker.outcome.notes[0], a.outcome.notes[0]);
+    outcome_release(&a.outcome);
+    outcome_release(&b.outcome);
+    outcome_release(&weaker.outcome);
+    uvm_recording_release(&r);
+    tape_release(&recorded);
+}
+END_TEST
+
 START_TEST(oversubscription_without_re_references_is_refused_with_every_metric_unknown)
 {
     struct tape recorded;
@@ -216,5 +258,6 @@ END_TEST
 TEST_MAIN("uvm_recorded", answers_about_a_sweep_admit_what_it_does_under_every_policy,
           answers_about_random_touches_admit_what_they_do_under_every_policy,
           a_recording_without_prefetch_gives_exact_bytes_of_every_fixed_granularity,
+          any_regional_policy_gets_the_answer_that_fixed_gets,
           oversubscription_without_re_references_is_refused_with_every_metric_unknown,
           a_recording_that_evicted_answers_for_its_own_policy_only)

@@ -3,7 +3,7 @@
 #ifndef REPLAY_UVM_UVM_RECORDED_TESTING_H
 #define REPLAY_UVM_UVM_RECORDED_TESTING_H
 
-#include "models/uvm/uvm_policy.h"
+#include "models/policies.h"
 #include "trace/base/testing.h"
 #include "trace/event/record.h"
 

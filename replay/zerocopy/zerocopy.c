@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/policies.h"
 #include "replay/zerocopy/zerocopy_baseline.h"
 #include "replay/zerocopy/zerocopy_run.h"
 #include "replay/zerocopy/zerocopy_trace.h"
@@ -18,9 +19,10 @@ static const struct param settings[] = {
     PARAM_REAL_ROW(zerocopy_settings, sm_share_pct, "%", 0.1, 100, 100, "of the multiprocessors run the kernel"),
     {0}};
 
-static const struct policy_head *const policies[] = {
-    &zerocopy_naive.head, &zerocopy_merged.head, &zerocopy_aligned.head, &zerocopy_shift.head, &zerocopy_chunk.head,
-    &zerocopy_uvm,        &zerocopy_dma,         &zerocopy_copy,         &zerocopy_subgraph,   NULL};
+/* The patterns of models/policies.h, then the baselines of zerocopy_baseline.c. */
+static const struct policy_head *const policies[] = {ZEROCOPY_PATTERNS(POLICY_HEAD) & zerocopy_uvm.head,
+                                                     &zerocopy_dma.head, &zerocopy_copy.head, &zerocopy_subgraph.head,
+                                                     NULL};
 
 /* The scans of the job's input. *trace is set if they come from a stored trace; it is then the state, to be closed. */
 static const struct scan_ops *scans_of(const struct input *input, struct zerocopy_trace **trace, struct err *err)
@@ -59,7 +61,7 @@ static int scan_all(const struct replay_job *job, struct zerocopy_run *runs, con
 #pragma omp parallel for schedule(dynamic) num_threads(job->threads) if (batch->n > 256) reduction(+ : failed)
     for (size_t r = 0; r < job->policy_count; r++) {
         struct err own = {""};
-        bool pattern = runs[r].kind->pattern != NULL;
+        bool pattern = runs[r].pattern != NULL;
         if (zerocopy_run_scans(&runs[r], pattern ? batch->scans : link, pattern ? batch->n : link_count, &own) == 0)
             continue;
         failed++;
@@ -136,7 +138,7 @@ static int replay_scans(const struct replay_job *job, const struct scan_ops *ops
     context.launches = file.file;
     int rc = 0;
     for (size_t r = 0; r < job->policy_count && !rc; r++)
-        rc = zerocopy_run_open(&runs[r], zerocopy_kind_find(job->policies[r].head), &context, &outcomes[r], err);
+        rc = zerocopy_run_open(&runs[r], job->policies[r].head, &context, &outcomes[r], err);
     if (!rc)
         rc = feed(job, ops, state, &context, runs, err);
     for (size_t r = 0; r < job->policy_count && !rc; r++)
@@ -145,7 +147,7 @@ static int replay_scans(const struct replay_job *job, const struct scan_ops *ops
         tier_metrics(&tier, &outcomes[r]);
     tier_close(&tier);
     for (size_t r = 0; r < job->policy_count; r++)
-        if (runs[r].kind)
+        if (runs[r].name)
             zerocopy_run_close(&runs[r]);
     free(runs);
     return file.file ? output_close(&file, rc, err) : rc;

@@ -6,21 +6,6 @@
 
 enum { CHUNK_BYTES = 2097152, FEW_CHUNKS = 50 };
 
-const struct policy_head zerocopy_uvm = {.name = "uvm",
-                                         .summary =
-                                             "baseline: unified memory, read-mostly, the driver's tree prefetcher",
-                                         .source = "dissertation, section 2.5; driver 545.23.06, uvm_perf_prefetch.c"};
-const struct policy_head zerocopy_dma = {.name = "dma",
-                                         .summary = "baseline: the CPU gathers what is needed, then a block copy",
-                                         .source = "dissertation, section 3.5"};
-const struct policy_head zerocopy_copy = {.name = "copy",
-                                          .summary = "baseline: one block copy of the whole structure",
-                                          .source = "dissertation, section 2.5 (cudaMemcpy)"};
-const struct policy_head zerocopy_subgraph = {.name = "subgraph",
-                                              .summary =
-                                                  "baseline: active lists gathered by the CPU, one copy per level",
-                                              .source = "dissertation, table 2.4; Sabet et al., Subway, EuroSys 2020"};
-
 /* Bytes moved without requests of their own: host lines are the bytes themselves. */
 static int moved(struct zerocopy_run *run, double bytes, uint64_t runs, struct outcome *out)
 {
@@ -130,14 +115,34 @@ static int uvm_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *o
     return moved(run, run->totals.payload_bytes, runs, out);
 }
 
-const struct zerocopy_kind zerocopy_kinds[] = {
-    {.head = &zerocopy_naive.head, .pattern = &zerocopy_naive},
-    {.head = &zerocopy_merged.head, .pattern = &zerocopy_merged},
-    {.head = &zerocopy_aligned.head, .pattern = &zerocopy_aligned},
-    {.head = &zerocopy_shift.head, .pattern = &zerocopy_shift},
-    {.head = &zerocopy_chunk.head, .pattern = &zerocopy_chunk},
-    {.head = &zerocopy_uvm, .open = uvm_open, .scans = uvm_scans, .launch = uvm_launch, .finish = uvm_finish},
-    {.head = &zerocopy_dma, .launch = gather_launch, .finish = gather_finish},
-    {.head = &zerocopy_copy, .finish = copy_finish},
-    {.head = &zerocopy_subgraph, .launch = gather_launch, .finish = gather_finish},
-    {0}};
+const struct zerocopy_baseline zerocopy_uvm = {
+    .head = {.name = "uvm",
+             .summary = "baseline: unified memory, read-mostly, the driver's tree prefetcher",
+             .source = "dissertation, section 2.5; driver 545.23.06, uvm_perf_prefetch.c",
+             .baseline = true},
+    .open = uvm_open,
+    .scans = uvm_scans,
+    .launch = uvm_launch,
+    .finish = uvm_finish};
+
+const struct zerocopy_baseline zerocopy_dma = {
+    .head = {.name = "dma",
+             .summary = "baseline: the CPU gathers what is needed, then a block copy",
+             .source = "dissertation, section 3.5",
+             .baseline = true},
+    .launch = gather_launch,
+    .finish = gather_finish};
+
+const struct zerocopy_baseline zerocopy_copy = {.head = {.name = "copy",
+                                                         .summary = "baseline: one block copy of the whole structure",
+                                                         .source = "dissertation, section 2.5 (cudaMemcpy)",
+                                                         .baseline = true},
+                                                .finish = copy_finish};
+
+const struct zerocopy_baseline zerocopy_subgraph = {
+    .head = {.name = "subgraph",
+             .summary = "baseline: active lists gathered by the CPU, one copy per level",
+             .source = "dissertation, table 2.4; Sabet et al., Subway, EuroSys 2020",
+             .baseline = true},
+    .launch = gather_launch,
+    .finish = gather_finish};

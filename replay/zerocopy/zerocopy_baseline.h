@@ -10,7 +10,8 @@
 
 #include "replay/zerocopy/zerocopy_run.h"
 
-extern const struct policy_head zerocopy_uvm, zerocopy_dma, zerocopy_copy, zerocopy_subgraph;
+/* A new one is a line here and one in the list of zerocopy.c. */
+extern const struct zerocopy_baseline zerocopy_uvm, zerocopy_dma, zerocopy_copy, zerocopy_subgraph;
 
 /* 2 MiB chunks of GPU memory for managed data; 0: everything fits. */
 uint64_t zerocopy_uvm_chunks(const struct zerocopy_context *context);

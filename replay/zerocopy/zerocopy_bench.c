@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "models/zerocopy/pattern.h"
+#include "models/policies.h"
 #include "trace/graph/graph_generate.h"
 
 enum { LISTS = 1 << 20, ROUNDS = 8 };

@@ -35,14 +35,6 @@ const struct metric zerocopy_metric_table[] = {
     ZEROCOPY_TIER_METRICS,
     {0}};
 
-const struct zerocopy_kind *zerocopy_kind_find(const struct policy_head *head)
-{
-    const struct zerocopy_kind *k = zerocopy_kinds;
-    while (k->head && k->head != head)
-        k++;
-    return k->head ? k : NULL;
-}
-
 double zerocopy_structure_bytes(const struct scan_setup *setup)
 {
     double bytes = 0;
@@ -67,9 +59,9 @@ static enum scan_reuse choose_reuse(const struct zerocopy_pattern *pattern, cons
     enum scan_reuse reuse = c->setup.reuse;
     if (reuse == REUSE_AUTO)
         reuse = pattern->defaults[c->setup.shape];
-    if (reuse == REUSE_GROUP4 && pattern != &zerocopy_naive)
+    if (reuse == REUSE_GROUP4 && !pattern->lane_walks)
         reuse = REUSE_NONE;
-    if (reuse == REUSE_L1 && c->pcie->l1_steady <= 0 && pattern == &zerocopy_naive && c->setup.shape != SCAN_ROWS)
+    if (reuse == REUSE_L1 && c->pcie->l1_steady <= 0 && pattern->lane_walks && c->setup.shape != SCAN_ROWS)
         outcome_note(out, "the platform's L1 was not measured: sectors are taken to be fetched once by a warp");
     return reuse;
 }
@@ -77,7 +69,7 @@ static enum scan_reuse choose_reuse(const struct zerocopy_pattern *pattern, cons
 static int open_pattern(struct zerocopy_run *run, struct outcome *out, struct err *err)
 {
     const struct scan_setup *s = &run->context->setup;
-    const struct zerocopy_pattern *pattern = run->kind->pattern;
+    const struct zerocopy_pattern *pattern = run->pattern;
     static const char *const shapes[] = {"neighbour lists", "rows", "arrays"};
     if (!(pattern->shapes >> s->shape & 1)) {
         outcome_note(out, "pattern %s is not defined for %s", pattern->head.name, shapes[s->shape]);
@@ -111,7 +103,7 @@ static double fetches_of(const struct zerocopy_run *run, const struct pattern_vi
                          const struct pattern_count *count)
 {
     const struct scan_setup *s = &run->context->setup;
-    if (run->kind->pattern != &zerocopy_naive || run->reuse != REUSE_L1 || s->shape == SCAN_ROWS || !count->loads)
+    if (!run->pattern->lane_walks || run->reuse != REUSE_L1 || s->shape == SCAN_ROWS || !count->loads)
         return 1;
     double per_sector = fmax(1, (double)SECTOR_BYTES / view->element),
            lanes = (double)count->lane_loads / (double)count->loads;
@@ -146,7 +138,7 @@ static double chain_ns(const struct zerocopy_run *run, const struct pattern_coun
     if (p->load_ns <= 0 || s->shape != SCAN_LISTS || s->scale > 0)
         return 0;
     double visit = s->visits ? p->visit_ns : 0;
-    if (run->kind->pattern == &zerocopy_naive) {
+    if (run->pattern->lane_walks) {
         double sectors = ceil((double)count->longest * run->views[0].element / SECTOR_BYTES);
         return sectors * p->load_ns + ceil((double)count->longest / 4) * visit;
     }
@@ -160,7 +152,7 @@ static double resident_warps(const struct zerocopy_run *run)
     double warps = (double)run->views[0].block_warps;
     double sms = (double)c->gpu->sms;
     double all = sms * warps * l1_resident_blocks(c->gpu, warps, (double)c->setup.blocks_per_sm);
-    if (c->setup.shape == SCAN_ARRAY && run->kind->pattern != &zerocopy_naive)
+    if (c->setup.shape == SCAN_ARRAY && !run->pattern->lane_walks)
         return fmin(all, (double)c->setup.stride_blocks * warps);
     return all;
 }
@@ -175,22 +167,21 @@ static void write_launch(const struct zerocopy_run *run, uint32_t launch, const 
     (void)fprintf(f,
                   "%s,%" PRIu32 ",%.0f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
                   ",%.0f,%.0f,%.0f,%.0f,%.0f\n",
-                  run->kind->head->name, launch, run->launch_elements, mix->by_size[0], mix->by_size[1],
-                  mix->by_size[2], mix->by_size[3], mix_requests(mix), mix_payload(mix), mix->host_lines, time,
-                  l->loads, l->loads_at_once, l->resident_warps, latency > 0 ? l->chain_ns / latency : 0);
+                  run->name, launch, run->launch_elements, mix->by_size[0], mix->by_size[1], mix->by_size[2],
+                  mix->by_size[3], mix_requests(mix), mix_payload(mix), mix->host_lines, time, l->loads,
+                  l->loads_at_once, l->resident_warps, latency > 0 ? l->chain_ns / latency : 0);
 }
 
 static int launch_pattern(struct zerocopy_run *run, uint32_t launch, struct err *err)
 {
     const struct zerocopy_context *c = run->context;
+    bool unrolled = run->pattern->lane_walks || (c->setup.shape == SCAN_LISTS && !c->setup.visits);
     struct link_launch l = {.resident_warps = resident_warps(run),
                             .vertices = c->setup.shape == SCAN_LISTS ? (double)c->setup.lanes : 0,
-                            .loads_at_once = run->kind->pattern == &zerocopy_naive              ? 4
-                                             : c->setup.shape == SCAN_LISTS && !c->setup.visits ? 4
-                                                                                                : 1};
+                            .loads_at_once = unrolled ? 4 : 1};
     for (size_t i = 0; i < c->setup.structure_count; i++) {
         struct pattern_count count;
-        if (run->kind->pattern->finish(run->counters[i], &count, err))
+        if (run->pattern->finish(run->counters[i], &count, err))
             return -1;
         double stands_for = c->setup.scale > 0 ? c->setup.scale : 1;
         scale(&count.mix, fetches_of(run, &run->views[i], &count) * stands_for);
@@ -208,27 +199,30 @@ static int launch_pattern(struct zerocopy_run *run, uint32_t launch, struct err 
     return 0;
 }
 
-/* --- any kind --- */
+/* --- patterns and baselines --- */
 
-int zerocopy_run_open(struct zerocopy_run *run, const struct zerocopy_kind *kind,
+int zerocopy_run_open(struct zerocopy_run *run, const struct policy_head *policy,
                       const struct zerocopy_context *context, struct outcome *out, struct err *err)
 {
     memset(run, 0, sizeof *run);
-    run->kind = kind;
+    run->name = policy->name;
     run->context = context;
-    if (kind->pattern)
+    if (!policy->baseline) {
+        run->pattern = (const struct zerocopy_pattern *)policy;
         return open_pattern(run, out, err);
-    return kind->open ? kind->open(run, out, err) : 0;
+    }
+    run->baseline = (const struct zerocopy_baseline *)policy;
+    return run->baseline->open ? run->baseline->open(run, out, err) : 0;
 }
 
 int zerocopy_run_scans(struct zerocopy_run *run, const struct scan *scans, size_t n, struct err *err)
 {
     if (run->refused)
         return 0;
-    if (!run->kind->pattern)
-        return run->kind->scans ? run->kind->scans(run, scans, n, err) : 0;
+    if (run->baseline)
+        return run->baseline->scans ? run->baseline->scans(run, scans, n, err) : 0;
     for (size_t i = 0; i < run->context->setup.structure_count; i++)
-        if (run->kind->pattern->count(run->counters[i], scans, n, err))
+        if (run->pattern->count(run->counters[i], scans, n, err))
             return -1;
     return 0;
 }
@@ -239,8 +233,8 @@ int zerocopy_run_launch(struct zerocopy_run *run, uint32_t launch, struct err *e
     run->totals.elements += run->launch_elements;
     int rc = 0;
     if (!run->refused)
-        rc = run->kind->pattern ? launch_pattern(run, launch, err)
-                                : (run->kind->launch ? run->kind->launch(run, err) : 0);
+        rc = run->pattern ? launch_pattern(run, launch, err)
+                          : (run->baseline->launch ? run->baseline->launch(run, err) : 0);
     run->launch_elements = 0;
     return rc;
 }
@@ -281,8 +275,8 @@ int zerocopy_run_finish(struct zerocopy_run *run, uint64_t runs, struct outcome 
     if (run->refused)
         return 0;
     t->needed_bytes = (t->elements + run->context->served_elements) * zerocopy_element_bytes(&run->context->setup);
-    if (!run->kind->pattern)
-        return run->kind->finish(run, runs, out, err);
+    if (run->baseline)
+        return run->baseline->finish(run, runs, out, err);
     t->payload_bytes = (double)mix_payload(&t->mix);
     t->host_dram_bytes = 64 * (double)t->mix.host_lines;
     zerocopy_metrics(t, &run->context->setup, (double)runs, true, out);
@@ -293,7 +287,7 @@ void zerocopy_run_close(struct zerocopy_run *run)
 {
     for (size_t i = 0; i < 2; i++)
         if (run->counters[i])
-            run->kind->pattern->counter_free(run->counters[i]);
+            run->pattern->counter_free(run->counters[i]);
     paging_release(&run->paging);
     zerocopy_uvm_free(run->uvm);
     memset(run, 0, sizeof *run);

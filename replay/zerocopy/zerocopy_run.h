@@ -44,13 +44,11 @@ struct zerocopy_totals {
     uint64_t launches;
 };
 
-struct zerocopy_run; /* one kind of run's state */
+struct zerocopy_run;
 
-/* How a policy of the engine runs. */
-struct zerocopy_kind {
-    const struct policy_head *head;
-    const struct zerocopy_pattern *pattern; /* NULL: a baseline */
-    /* Baselines: what a launch costs. `launch` may be NULL (nothing per scan). */
+/* Another mechanism for the same reads; all but `finish` may be NULL (nothing to do). */
+struct zerocopy_baseline {
+    struct policy_head head; /* .baseline is true */
     int (*open)(struct zerocopy_run *run, struct outcome *out, struct err *err);
     int (*scans)(struct zerocopy_run *run, const struct scan *scans, size_t n, struct err *err);
     int (*launch)(struct zerocopy_run *run, struct err *err);
@@ -58,7 +56,9 @@ struct zerocopy_kind {
 };
 
 struct zerocopy_run {
-    const struct zerocopy_kind *kind;
+    const char *name;                         /* of the policy */
+    const struct zerocopy_pattern *pattern;   /* NULL: a baseline */
+    const struct zerocopy_baseline *baseline; /* NULL: a pattern */
     const struct zerocopy_context *context;
     enum scan_reuse reuse;
     struct pattern_view views[2];
@@ -70,13 +70,9 @@ struct zerocopy_run {
     bool refused; /* the policy is not defined for this input; a note says why */
 };
 
-extern const struct zerocopy_kind zerocopy_kinds[]; /* ends with a zeroed one */
-
-const struct zerocopy_kind *zerocopy_kind_find(const struct policy_head *head);
-
 /* Open, feed, end each launch, finish (metrics into *out; `runs` traversals were run), close. A policy that the input
  * does not suit leaves its metrics unknown and says why in a note; the other calls then do nothing. */
-int zerocopy_run_open(struct zerocopy_run *run, const struct zerocopy_kind *kind,
+int zerocopy_run_open(struct zerocopy_run *run, const struct policy_head *policy,
                       const struct zerocopy_context *context, struct outcome *out, struct err *err);
 int zerocopy_run_scans(struct zerocopy_run *run, const struct scan *scans, size_t n, struct err *err);
 int zerocopy_run_launch(struct zerocopy_run *run, uint32_t launch, struct err *err);
@@ -87,7 +83,7 @@ void zerocopy_run_close(struct zerocopy_run *run);
 double zerocopy_structure_bytes(const struct scan_setup *setup);
 double zerocopy_element_bytes(const struct scan_setup *setup);
 
-/* Store what every kind stores. link: counted requests; without it those metrics stay unknown. */
+/* Store what every policy stores. link: counted requests; without it those metrics stay unknown. */
 void zerocopy_metrics(const struct zerocopy_totals *totals, const struct scan_setup *setup, double runs, bool link,
                       struct outcome *out);
 

@@ -130,7 +130,7 @@ int zerocopy_uvm_run(struct zerocopy_uvm *u, const struct gpu *gpu, const struct
                           .state = u,
                           .gpu = gpu,
                           .platform = platform,
-                          .policy = &uvm_tree,
+                          .policy = uvm_policy_stock(),
                           .gpu_memory_bytes = (int64_t)(chunks * ACTOR_BLOCK_BYTES)};
     struct uvm_metrics metrics;
     if (uvm_simulate(&run, &metrics, err))

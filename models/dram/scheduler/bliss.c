@@ -8,8 +8,8 @@
  * artifact. Differs: when a blacklist forces a switch the artifact clears copies of frfcfs's state and leaves the state
  * itself as it was, so that banks left ready may be refused service for good and the channel stops. That is bug=1; by
  * default the state is cleared as at any other switch. */
+#include "models/dram/dram_policy.h"
 #include "models/dram/scheduler/frfcfs_rules.h"
-#include "models/dram/scheduler/schedulers.h"
 
 struct bliss {
     int64_t threshold, interval, bug;
@@ -94,9 +94,11 @@ static int64_t favoured(const void *state, enum dram_class class)
 }
 
 const struct dram_policy dram_bliss = {
-    {"bliss", "a class with a long run of requests is blacklisted for a while",
-     "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) dram_sched_bliss",
-     params, sizeof(struct bliss)},
-    &bliss_loops,
-    NULL,
-    favoured};
+    .head = {.name = "bliss",
+             .summary = "a class with a long run of requests is blacklisted for a while",
+             .source = "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) "
+                       "dram_sched_bliss",
+             .params = params,
+             .state_size = sizeof(struct bliss)},
+    .loops = &bliss_loops,
+    .favoured = favoured};

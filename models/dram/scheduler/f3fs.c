@@ -10,7 +10,7 @@
  * none. Worked example: caps of 256, stream-add PIM (0.25 requests per cycle) with an older MEM request waiting: the
  * phase ends after 257 counted cycles, about 64 requests; with count=requests after 256 requests. Source:
  * gupta-2025-f3fs section V; policy 4 of the artifact. Differs: nothing known. */
-#include "models/dram/scheduler/schedulers.h"
+#include "models/dram/dram_policy.h"
 
 struct f3fs {
     int64_t mem_cap, pim_cap;
@@ -93,11 +93,12 @@ static inline int64_t f3fs_next(struct f3fs *p, const struct dram_channel *ch, i
 #define DRAM_LOOP_POLICY f3fs
 #include "models/dram/loop.h"
 
-const struct dram_policy dram_f3fs = {{"f3fs",
-                                       "the current mode goes on, up to a cap on passing the other class (F3FS)",
-                                       "gupta-2025-f3fs section V; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, "
-                                       "commit 1eea352) dram_sched_pim_frfcfs_util (policy 4)",
-                                       params, sizeof(struct f3fs)},
-                                      &f3fs_loops,
-                                      NULL,
-                                      NULL};
+const struct dram_policy dram_f3fs = {
+    .head = {.name = "f3fs",
+             .summary = "the current mode goes on, up to a cap on passing the other class (F3FS)",
+             .source = "gupta-2025-f3fs section V; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, "
+                       "commit 1eea352) dram_sched_pim_frfcfs_util (policy 4)",
+             .params = params,
+             .state_size = sizeof(struct f3fs)},
+    .loops = &f3fs_loops,
+    .alone = true};

@@ -5,7 +5,7 @@
  * yet. Worked example: reads to banks 0, 1 and 0 arrive at cycles 0, 1, 2. They are selected at 1, 2 and 14: the third
  * waits for bank 0's slot, which empties with the first one's column command at 13 (ACT at 1, tRCD 12). Source:
  * gupta-2025-f3fs section III; dram_sched.cc (FCFS), policy 1 of the artifact. Differs: nothing known. */
-#include "models/dram/scheduler/schedulers.h"
+#include "models/dram/dram_policy.h"
 
 struct fcfs {
     int64_t none;
@@ -31,9 +31,10 @@ static inline enum dram_leave fcfs_leaves(struct fcfs *p, const struct dram_chan
 #include "models/dram/loop.h"
 
 const struct dram_policy dram_fcfs = {
-    {"fcfs", "first come, first served: one queue for both classes",
-     "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) dram_sched.cc", NULL,
-     sizeof(struct fcfs)},
-    &fcfs_loops,
-    NULL,
-    NULL};
+    .head =
+        {.name = "fcfs",
+         .summary = "first come, first served: one queue for both classes",
+         .source =
+             "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) dram_sched.cc",
+         .state_size = sizeof(struct fcfs)},
+    .loops = &fcfs_loops};

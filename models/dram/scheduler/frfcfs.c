@@ -5,8 +5,8 @@
  * banks are ready at once, the busy one only when its next request is a miss younger than the PIM request, or none is
  * left. Source: gupta-2025-f3fs section III; policy 2 with cap 0 of the artifact. Differs: a row 0 is a row like any
  * other (the artifact takes it for "none yet"). */
+#include "models/dram/dram_policy.h"
 #include "models/dram/scheduler/frfcfs_rules.h"
-#include "models/dram/scheduler/schedulers.h"
 
 struct frfcfs {
     int64_t none;
@@ -30,9 +30,9 @@ static inline enum dram_leave frfcfs_leaves(struct frfcfs *p, const struct dram_
 #include "models/dram/loop.h"
 
 const struct dram_policy dram_frfcfs = {
-    {"frfcfs", "row hits first, then the oldest, between the classes as within a bank",
-     "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) dram_sched_pim_frfcfs",
-     NULL, sizeof(struct frfcfs)},
-    &frfcfs_loops,
-    NULL,
-    NULL};
+    .head = {.name = "frfcfs",
+             .summary = "row hits first, then the oldest, between the classes as within a bank",
+             .source = "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) "
+                       "dram_sched_pim_frfcfs",
+             .state_size = sizeof(struct frfcfs)},
+    .loops = &frfcfs_loops};

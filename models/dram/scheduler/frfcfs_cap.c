@@ -7,8 +7,8 @@
  * Source: policy 2 of the artifact with a cap, which counts DRAM cycles.
  * Differs: gupta-2025-f3fs section III says "row buffer hits that bypass the oldest request"; MEM row hits that pass
  * older MEM requests are not limited, as in the artifact. */
+#include "models/dram/dram_policy.h"
 #include "models/dram/scheduler/frfcfs_rules.h"
-#include "models/dram/scheduler/schedulers.h"
 
 struct frfcfs_cap {
     int64_t cap; /* cycles */
@@ -67,11 +67,11 @@ static inline int64_t frfcfs_cap_next(struct frfcfs_cap *p, const struct dram_ch
 #define DRAM_LOOP_POLICY frfcfs_cap
 #include "models/dram/loop.h"
 
-const struct dram_policy dram_frfcfs_cap = {{"frfcfs-cap",
-                                             "frfcfs with a cap on the cycles that a mode passes an older request",
-                                             "artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) "
-                                             "dram_sched_pim_frfcfs with a cap; gupta-2025-f3fs section III",
-                                             params, sizeof(struct frfcfs_cap)},
-                                            &frfcfs_cap_loops,
-                                            NULL,
-                                            NULL};
+const struct dram_policy dram_frfcfs_cap = {
+    .head = {.name = "frfcfs-cap",
+             .summary = "frfcfs with a cap on the cycles that a mode passes an older request",
+             .source = "artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) "
+                       "dram_sched_pim_frfcfs with a cap; gupta-2025-f3fs section III",
+             .params = params,
+             .state_size = sizeof(struct frfcfs_cap)},
+    .loops = &frfcfs_cap_loops};

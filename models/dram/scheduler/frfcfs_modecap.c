@@ -6,8 +6,8 @@
  * PIM phase serves 64 requests, four blocks.
  * Source: gupta-2025-f3fs section VII, ablation study, step "+Mode Cap" (figure 14a).
  * Differs: the artifact no longer holds that policy (PAWS with a fixed cap of 64); this follows the text. */
+#include "models/dram/dram_policy.h"
 #include "models/dram/scheduler/frfcfs_rules.h"
-#include "models/dram/scheduler/schedulers.h"
 
 struct frfcfs_modecap {
     int64_t cap; /* requests */
@@ -47,8 +47,9 @@ static inline void frfcfs_modecap_served(struct frfcfs_modecap *p, const struct 
 #include "models/dram/loop.h"
 
 const struct dram_policy dram_frfcfs_modecap = {
-    {"frfcfs-modecap", "frfcfs with a cap on the requests that a mode serves",
-     "gupta-2025-f3fs section VII, ablation study (figure 14a, +Mode Cap)", params, sizeof(struct frfcfs_modecap)},
-    &frfcfs_modecap_loops,
-    NULL,
-    NULL};
+    .head = {.name = "frfcfs-modecap",
+             .summary = "frfcfs with a cap on the requests that a mode serves",
+             .source = "gupta-2025-f3fs section VII, ablation study (figure 14a, +Mode Cap)",
+             .params = params,
+             .state_size = sizeof(struct frfcfs_modecap)},
+    .loops = &frfcfs_modecap_loops};

@@ -5,7 +5,7 @@
  * request would not hit; when all banks are through, PIM mode begins. Without requests of its own class a mode ends at
  * once. Worked example: PIM blocks of 16 requests per row and MEM always waiting: one block per PIM phase. Source:
  * gupta-2025-f3fs section III; policy 3 of the artifact. Differs: nothing known. */
-#include "models/dram/scheduler/schedulers.h"
+#include "models/dram/dram_policy.h"
 
 struct frrr_fcfs {
     int64_t none;
@@ -59,10 +59,10 @@ static inline bool frrr_fcfs_asked(struct frrr_fcfs *p, unsigned banks)
 #define DRAM_LOOP_POLICY frrr_fcfs
 #include "models/dram/loop.h"
 
-const struct dram_policy dram_frrr_fcfs = {{"frrr-fcfs", "the classes take turns at row conflicts (FR-RR-FCFS)",
-                                            "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch "
-                                            "ISPASS_2025, commit 1eea352) dram_sched_pim_frfcfs_rr",
-                                            NULL, sizeof(struct frrr_fcfs)},
-                                           &frrr_fcfs_loops,
-                                           NULL,
-                                           NULL};
+const struct dram_policy dram_frrr_fcfs = {.head = {.name = "frrr-fcfs",
+                                                    .summary = "the classes take turns at row conflicts (FR-RR-FCFS)",
+                                                    .source =
+                                                        "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch "
+                                                        "ISPASS_2025, commit 1eea352) dram_sched_pim_frfcfs_rr",
+                                                    .state_size = sizeof(struct frrr_fcfs)},
+                                           .loops = &frrr_fcfs_loops};

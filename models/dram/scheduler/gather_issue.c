@@ -5,7 +5,7 @@
  * Worked example: high 56, low 32, MEM always waiting: PIM mode begins with 56 waiting and ends with 31.
  * Source: gupta-2025-f3fs section III (the gather-and-issue scheme it evaluates); policy 5 of the artifact.
  * Differs: the text names the watermarks only; that PIM also goes when no MEM waits is the artifact's. */
-#include "models/dram/scheduler/schedulers.h"
+#include "models/dram/dram_policy.h"
 
 struct gather_issue {
     int64_t high, low; /* waiting PIM requests */
@@ -42,9 +42,11 @@ static int check(const void *state, struct err *err)
 #include "models/dram/loop.h"
 
 const struct dram_policy dram_gather_issue = {
-    {"gather-issue", "PIM requests gather to a high watermark, then issue down to a low one",
-     "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) dram_sched_gi.cc",
-     params, sizeof(struct gather_issue)},
-    &gather_issue_loops,
-    check,
-    NULL};
+    .head = {.name = "gather-issue",
+             .summary = "PIM requests gather to a high watermark, then issue down to a low one",
+             .source = "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) "
+                       "dram_sched_gi.cc",
+             .params = params,
+             .state_size = sizeof(struct gather_issue)},
+    .loops = &gather_issue_loops,
+    .check = check};

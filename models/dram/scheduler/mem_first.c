@@ -5,7 +5,7 @@
  * Worked example: a PIM request waits, the last MEM request leaves its queue at cycle t: PIM mode from t + 1; a MEM
  * request that enters at t + 3 brings MEM mode back at t + 4, and if a bank slot was still occupied no PIM request was
  * served. Source: gupta-2025-f3fs section III; policy 6 of the artifact. Differs: nothing known. */
-#include "models/dram/scheduler/schedulers.h"
+#include "models/dram/dram_policy.h"
 
 struct mem_first {
     int64_t none;
@@ -27,10 +27,10 @@ static inline enum dram_leave mem_first_leaves(struct mem_first *p, const struct
 #define DRAM_LOOP_POLICY mem_first
 #include "models/dram/loop.h"
 
-const struct dram_policy dram_mem_first = {{"mem-first", "PIM is served only while no MEM request waits",
-                                            "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch "
-                                            "ISPASS_2025, commit 1eea352) dram_sched_mem_first.cc",
-                                            NULL, sizeof(struct mem_first)},
-                                           &mem_first_loops,
-                                           NULL,
-                                           NULL};
+const struct dram_policy dram_mem_first = {.head = {.name = "mem-first",
+                                                    .summary = "PIM is served only while no MEM request waits",
+                                                    .source =
+                                                        "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch "
+                                                        "ISPASS_2025, commit 1eea352) dram_sched_mem_first.cc",
+                                                    .state_size = sizeof(struct mem_first)},
+                                           .loops = &mem_first_loops};

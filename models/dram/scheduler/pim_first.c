@@ -3,7 +3,7 @@
  * Worked example: in MEM mode a PIM request enters at cycle t; PIM mode from t + 1, PIM starts when the MEM requests
  * that already hold bank slots are done. MEM mode returns in the first cycle in which no PIM and some MEM request
  * waits. Source: gupta-2025-f3fs section III; policy 7 of the artifact. Differs: nothing known. */
-#include "models/dram/scheduler/schedulers.h"
+#include "models/dram/dram_policy.h"
 
 struct pim_first {
     int64_t none;
@@ -25,10 +25,10 @@ static inline enum dram_leave pim_first_leaves(struct pim_first *p, const struct
 #define DRAM_LOOP_POLICY pim_first
 #include "models/dram/loop.h"
 
-const struct dram_policy dram_pim_first = {{"pim-first", "MEM is served only while no PIM request waits",
-                                            "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch "
-                                            "ISPASS_2025, commit 1eea352) dram_sched_pim_first.cc",
-                                            NULL, sizeof(struct pim_first)},
-                                           &pim_first_loops,
-                                           NULL,
-                                           NULL};
+const struct dram_policy dram_pim_first = {.head = {.name = "pim-first",
+                                                    .summary = "MEM is served only while no PIM request waits",
+                                                    .source =
+                                                        "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch "
+                                                        "ISPASS_2025, commit 1eea352) dram_sched_pim_first.cc",
+                                                    .state_size = sizeof(struct pim_first)},
+                                           .loops = &pim_first_loops};

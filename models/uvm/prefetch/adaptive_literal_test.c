@@ -1,3 +1,4 @@
+#include "models/policies.h"
 #include "models/uvm/prefetch/adaptive.h"
 #include "trace/base/testing.h"
 

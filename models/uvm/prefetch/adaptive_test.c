@@ -1,5 +1,6 @@
 #include "models/uvm/prefetch/adaptive.h"
 
+#include "models/policies.h"
 #include "trace/base/testing.h"
 
 enum { KIB = 1024, MIB = 1048576 };

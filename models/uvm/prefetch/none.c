@@ -21,6 +21,8 @@ static int64_t none_granularity(const void *state)
 
 const struct uvm_policy uvm_none = {.head = {.name = "none",
                                              .summary = "no prefetch: only the faulted pages move",
-                                             .source = "driver 545.23.06, uvm_perf_prefetch_enable=0"},
+                                             .source = "driver 545.23.06, uvm_perf_prefetch_enable=0",
+                                             .fixed = true},
                                     .plan = none_plan,
-                                    .granularity = none_granularity};
+                                    .granularity = none_granularity,
+                                    .regional = true};

@@ -1,4 +1,4 @@
-#include "models/uvm/uvm_policy.h"
+#include "models/policies.h"
 #include "trace/base/testing.h"
 
 START_TEST(nothing_moves_but_the_faulted_pages)

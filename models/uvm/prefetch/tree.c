@@ -139,4 +139,5 @@ const struct uvm_policy uvm_tree = {
              .source = "driver 545.23.06, uvm_perf_prefetch.c, compute_prefetch_region()",
              .params = params,
              .state_size = sizeof(struct uvm_tree_state)},
-    .plan = tree_plan};
+    .plan = tree_plan,
+    .stock = true};

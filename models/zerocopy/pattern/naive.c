@@ -150,6 +150,7 @@ const struct zerocopy_pattern zerocopy_naive = {
              .source = "dissertation, sections 2.3.3 (strided) and 2.4.2; EMOGI 382dbcc, baseline kernels"},
     .shapes = 1 << SCAN_LISTS | 1 << SCAN_ROWS | 1 << SCAN_ARRAY,
     .defaults = {REUSE_GROUP4, REUSE_PREVWARP, REUSE_L1},
+    .lane_walks = true,
     .counter_new = counter_new,
     .counter_free = counter_free,
     .count = count,

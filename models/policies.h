@@ -1,0 +1,65 @@
+/* policies: every policy of every engine, by name. A new one is its files and its line here; the order is that of
+ * `offchip list policies`. Its struct is called ENGINE_NAME and declared below.
+ *
+ * From these lists come uvm_policies[], dram_policies[], placement_policies[] (models/policies.c) and the
+ * list of replay/zerocopy/zerocopy.c, where its baselines follow. */
+#ifndef MODELS_POLICIES_H
+#define MODELS_POLICIES_H
+
+#include "models/dram/dram_policy.h"
+#include "models/placement/placement_policy.h"
+#include "models/uvm/legacy.h"
+#include "models/uvm/uvm_policy.h"
+#include "models/zerocopy/pattern.h"
+
+/* clang-format off */
+/* models/uvm/prefetch/: which pages of a VA block migrate besides the faulted ones. */
+#define UVM_POLICIES(ONE)     \
+    ONE(uvm_tree)             \
+    ONE(uvm_fixed)            \
+    ONE(uvm_adaptive)         \
+    ONE(uvm_adaptive_literal) \
+    ONE(uvm_none)
+
+/* models/dram/scheduler/: which mode a channel is in, and which request is next. */
+#define DRAM_POLICIES(ONE)   \
+    ONE(dram_fcfs)           \
+    ONE(dram_mem_first)      \
+    ONE(dram_pim_first)      \
+    ONE(dram_frfcfs)         \
+    ONE(dram_frfcfs_cap)     \
+    ONE(dram_frfcfs_modecap) \
+    ONE(dram_bliss)          \
+    ONE(dram_frrr_fcfs)      \
+    ONE(dram_gather_issue)   \
+    ONE(dram_f3fs)
+
+/* models/placement/: which memory a task gets. */
+#define PLACEMENT_POLICIES(ONE) \
+    ONE(placement_device)       \
+    ONE(placement_managed)      \
+    ONE(placement_pinned)       \
+    ONE(placement_auto)
+
+/* models/zerocopy/pattern/: which requests the reads of a launch make. */
+#define ZEROCOPY_PATTERNS(ONE) \
+    ONE(zerocopy_naive)        \
+    ONE(zerocopy_merged)       \
+    ONE(zerocopy_aligned)      \
+    ONE(zerocopy_shift)        \
+    ONE(zerocopy_chunk)
+/* clang-format on */
+
+/* What an array of heads is made of. */
+#define POLICY_HEAD(policy) &(policy).head,
+
+#define DECLARE_UVM(policy)       extern const struct uvm_policy policy;
+#define DECLARE_DRAM(policy)      extern const struct dram_policy policy;
+#define DECLARE_PLACEMENT(policy) extern const struct placement_policy policy;
+#define DECLARE_PATTERN(policy)   extern const struct zerocopy_pattern policy;
+UVM_POLICIES(DECLARE_UVM)
+DRAM_POLICIES(DECLARE_DRAM)
+PLACEMENT_POLICIES(DECLARE_PLACEMENT)
+ZEROCOPY_PATTERNS(DECLARE_PATTERN)
+
+#endif
