@@ -1,8 +1,7 @@
 /* lanes: sixteen 32-bit numbers, one per bank, compared at once.
  *
- * Each function exists for plain C and, under x86-64, for SSE (always there) and AVX2 (chosen when the file that
- * includes this one defines DRAM_LANES_AVX2 and compiles for it). All variants give the same results. Arrays are
- * 64-byte aligned. */
+ * Each function exists twice, with the same results: in SSE4.1 where the compiler is told that there is one (x86-64-v2,
+ * what make asks for, has it) and in plain C. Arrays are 64-byte aligned. */
 #ifndef MODELS_DRAM_LANES_H
 #define MODELS_DRAM_LANES_H
 

@@ -1,8 +1,9 @@
 /* zerocopy_tier: hot rows kept near the GPU, and the training pipeline around a gather.
  *
- * Rows that residency places in the GPU's own or a peer's memory leave the stream before the patterns see it; their
- * bytes move meanwhile, so a launch takes the longest of the link, the peers and the own memory. Several GPUs share
- * host memory: each gets its part of the platform's host bandwidth. */
+ * Rows that residency places in the GPU's own or a peer's memory make no request: baselines are given the others only
+ * (tier_filter()), patterns are given all and ask residency for each, since the lanes that copy a row keep their places
+ * in the warps. Their bytes move meanwhile, so a launch takes the longest of the link, the peers and the own memory.
+ * Several GPUs share host memory: each gets its part of the platform's host bandwidth. */
 #ifndef REPLAY_ZEROCOPY_ZEROCOPY_TIER_H
 #define REPLAY_ZEROCOPY_ZEROCOPY_TIER_H
 

@@ -2,8 +2,8 @@
  *
  * A reader is one file below trace/import/ and one line in readers[] (trace/readers.c). Formats are found by
  * content: each reader's probe() sees the first bytes (after decompression: gzip, xz and zstd are found by content too)
- * and says how sure it is. Readers hand over records in batches; items they must leave out are counted by reason
- * through skip. Live sources implement the same interface: next() then blocks. */
+ * and says how sure it is. Readers append records to the store in batches; items they must leave out are counted by
+ * reason through reader_skip(). */
 #ifndef TRACE_IMPORT_READER_H
 #define TRACE_IMPORT_READER_H
 

@@ -306,8 +306,7 @@ static int gather(struct chunk_reader *reader, int c, size_t n, struct err *err)
     reader->filled[c].known = false;
 #define PUT(field)                                                                                                     \
     for (size_t i = 0; i < count; i++)                                                                                 \
-        r[i].field = (__typeof__(r[i].field))v[i];                                                                     \
-    break
+    r[i].field = (__typeof__(r[i].field))v[i]
     if (c <= CHUNK_GROUP)
         for (size_t i = 0; i < count; i++)
             any = c == CHUNK_KIND ? (v[i] > any ? v[i] : any) : any | v[i];
@@ -316,20 +315,28 @@ static int gather(struct chunk_reader *reader, int c, size_t n, struct err *err)
     switch (c) {
     case CHUNK_KIND:
         PUT(kind);
+        break;
     case CHUNK_FLAGS:
         PUT(flags);
+        break;
     case CHUNK_GROUP:
         PUT(group);
+        break;
     case CHUNK_ID:
         PUT(id);
+        break;
     case CHUNK_TIME:
         PUT(time);
+        break;
     case CHUNK_DURATION:
         PUT(duration);
+        break;
     case CHUNK_ADDR:
         PUT(addr);
+        break;
     default:
         PUT(bytes);
+        break;
     }
 #undef PUT
     if (constant) {
