@@ -48,6 +48,9 @@ for t in $(grep -oE '[a-z_0-9]+/[a-z_/0-9]+_(test|fuzz)\.c' .ci/untested | sort 
     [ -f "$t" ] || say ".ci/untested names $t, which is not there"
 done
 
+# A declaration stands in a header, where its definition is checked against it.
+grep -nE '^ *extern ' $sources && say "extern in a .c file"
+
 # Names that say nothing.
 find cmd trace replay models | grep -E '/(util|utils|common|helper|helpers|misc|manager)\.[ch]$|_v2\.' && say "a name that says nothing"
 
