@@ -193,9 +193,9 @@ RTX 3090, PCIe 4.0, 65,536 random rows.
     b.row("3.3.3", "an asynchronous copy takes to set up, us", 3.16, lambda: setup()[0] * 1e6, "!an input")
     b.row("3.3.3", "rows beyond which one copy each is better, kB (KiB by its arithmetic)", 85.5, lambda: (lambda a, r: a * r / 1024)(*setup()))
     b.row("3.3.3", "requests outstanding for the block copy's rate at 1.5 us", 324.64, lambda: copy() / 128 * 1.5e-6,
-          "!our block copy of 26.3 GB/s; the paper multiplies 25.8 with 2^30, a unit test holds its 324.6")
+          "!our block copy of 26.3 GB/s; the paper multiplies 25.8 with 2^30")
     b.row("3.3.3", "that many of 48 warps on each of 82 multiprocessors", 8.2, lambda: 100 * copy() / 128 * 1.5e-6 / 48 / 82, unit=" %")
-    b.none("3.3.3", "multiprocessors that 768 requests need", "16 of 82, 19.5 %", "arithmetic without a run; a unit test holds it (models/zerocopy/share_test.c)")
+    b.none("3.3.3", "multiprocessors that 768 requests need", "16 of 82, 19.5 %", "arithmetic without a run")
     for pct, paper in ((2.5, 9.5), (10, 20.2), (15, 23.0)):
         b.row("3.4.3, Fig. 3.12", f"{pct} % of the GPU, GB/s", paper, lambda pct=pct: sms(pct),
               "taken as every warp's load always in flight; what one waits between its loads was not published for this card (on the H200 it was measured, below)")

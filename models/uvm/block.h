@@ -51,12 +51,6 @@ static inline uint64_t uvm_block_addr(const struct uvm_block *block, unsigned pa
     return block->addr + (uint64_t)page * UVM_PAGE_BYTES;
 }
 
-/* Whether it is a whole VA block, backed by one 2 MiB chunk. */
-static inline bool uvm_block_full(const struct uvm_block *block)
-{
-    return block->first == 0 && block->end == UVM_BLOCK_PAGES;
-}
-
 /* Take out of `pages` what cannot be prefetched: faulted, resident and thrashing pages, and pages outside the block. */
 static inline void uvm_block_keep_movable(const struct uvm_block *block, const struct page_mask *faulted,
                                           struct page_mask *pages)

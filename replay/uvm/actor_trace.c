@@ -333,12 +333,6 @@ static int find_stream(struct store *store, struct err *err)
     return -1;
 }
 
-int actor_trace_holds(struct store *store, struct err *err)
-{
-    int stream = find_stream(store, err);
-    return stream == -2 ? -1 : stream >= 0;
-}
-
 struct actor_trace *actor_trace_open(struct store *store, struct err *err)
 {
     int stream = find_stream(store, err);

@@ -1,6 +1,6 @@
 /* actor_trace: a trace of TOUCH records as actors again.
  *
- * Reads the whole stream once: the touches of each launch are kept by actor, eight bytes each, so that several runs may
+ * Reads the whole stream once: the touches of each launch are kept by actor, 24 bytes each, so that several runs may
  * go over them in parallel. What was written by actor_writer runs as the workload itself would. In a trace without the
  * KERNEL records of generated launches a launch is a change of `group`, and 64 actors are resident on a multiprocessor.
  * Touches of one actor with equal `time` are one step. */
@@ -11,9 +11,6 @@
 #include "trace/store/store.h"
 
 struct actor_trace;
-
-/* Whether the trace has a stream with TOUCH records: 1, 0, or -1 with *err set. */
-int actor_trace_holds(struct store *store, struct err *err);
 
 /* NULL with *err set if there is none, or it cannot be read. The store may be closed afterwards. */
 struct actor_trace *actor_trace_open(struct store *store, struct err *err);

@@ -173,10 +173,3 @@ int actor_writer_next(struct actor_writer *w, const struct actor_ops *ops, const
     }
     return 0;
 }
-
-void actor_writer_release(struct actor_writer *w, const struct actor_ops *ops)
-{
-    if (w->run && ops->run_close)
-        ops->run_close(w->run);
-    memset(w, 0, sizeof *w);
-}

@@ -118,6 +118,5 @@ struct actor_writer {
 /* As workload_type.next: at most cap records, *n = 0 at the end. Start with a zeroed writer. */
 int actor_writer_next(struct actor_writer *writer, const struct actor_ops *ops, const void *state,
                       struct record *records, size_t cap, size_t *n, struct err *err);
-void actor_writer_release(struct actor_writer *writer, const struct actor_ops *ops);
 
 #endif

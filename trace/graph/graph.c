@@ -48,35 +48,6 @@ int graph_check(const struct graph *graph, struct err *err)
     return check_targets(graph, err);
 }
 
-static uint64_t fnv1a(uint64_t hash, uint64_t value, int bytes)
-{
-    for (int i = 0; i < bytes; i++) {
-        hash ^= (value >> (8 * i)) & 0xff;
-        hash *= 0x100000001b3ULL;
-    }
-    return hash;
-}
-
-/* Not FNV's own offset basis (14695981039346656037) but that without its last digit, which the published fingerprints
- * were made with. */
-static const uint64_t fnv_basis = 1469598103934665603ULL;
-
-uint64_t graph_hash_offsets(const struct graph *graph)
-{
-    uint64_t hash = fnv_basis;
-    for (uint64_t v = 0; v <= graph->vertices; v++)
-        hash = fnv1a(hash, graph->offsets[v], 8);
-    return hash;
-}
-
-uint64_t graph_hash_targets(const struct graph *graph)
-{
-    uint64_t hash = fnv_basis;
-    for (uint64_t i = 0; i < graph->elements; i++)
-        hash = fnv1a(hash, graph_target(graph, i), 4);
-    return hash;
-}
-
 const struct graph_format *graph_format_find(const char *name)
 {
     for (size_t i = 0; graph_formats[i]; i++)

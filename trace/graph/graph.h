@@ -41,11 +41,6 @@ uint64_t graph_hub(const struct graph *graph);
 /* Check the invariants above; *err names the first vertex or element that breaks one. */
 int graph_check(const struct graph *graph, struct err *err);
 
-/* FNV-1a 64 over the little-endian bytes of the u64 offsets and of the u32 targets, from basis 1469598103934665603: a
- * fingerprint. */
-uint64_t graph_hash_offsets(const struct graph *graph);
-uint64_t graph_hash_targets(const struct graph *graph);
-
 /* What text formats leave open; binary formats ignore all of it. */
 struct graph_options {
     bool undirected; /* edge lists: store both directions of every line */

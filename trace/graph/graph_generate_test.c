@@ -13,6 +13,35 @@ static const struct {
     {true, 18, 7610876, 0xe1e37eab306374a2, 0xf859f980780e6d6e},
 };
 
+static uint64_t fnv1a(uint64_t hash, uint64_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++) {
+        hash ^= (value >> (8 * i)) & 0xff;
+        hash *= 0x100000001b3ULL;
+    }
+    return hash;
+}
+
+/* Not FNV's own offset basis (14695981039346656037) but that without its last digit, which the published fingerprints
+ * were made with. */
+static const uint64_t fnv_basis = 1469598103934665603ULL;
+
+static uint64_t hash_offsets(const struct graph *graph)
+{
+    uint64_t hash = fnv_basis;
+    for (uint64_t v = 0; v <= graph->vertices; v++)
+        hash = fnv1a(hash, graph->offsets[v], 8);
+    return hash;
+}
+
+static uint64_t hash_targets(const struct graph *graph)
+{
+    uint64_t hash = fnv_basis;
+    for (uint64_t i = 0; i < graph->elements; i++)
+        hash = fnv1a(hash, graph_target(graph, i), 4);
+    return hash;
+}
+
 START_TEST(kron_and_urand_have_the_fingerprints_of_the_measured_graphs)
 {
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
@@ -20,8 +49,8 @@ START_TEST(kron_and_urand_have_the_fingerprints_of_the_measured_graphs)
         struct err err = {""};
         ck_assert_int_eq((measured[i].kron ? graph_kron : graph_urand)(measured[i].scale, 16, 1, &g, &err), 0);
         ck_assert_uint_eq(g.elements, measured[i].elements);
-        ck_assert_uint_eq(graph_hash_offsets(&g), measured[i].offsets);
-        ck_assert_uint_eq(graph_hash_targets(&g), measured[i].targets);
+        ck_assert_uint_eq(hash_offsets(&g), measured[i].offsets);
+        ck_assert_uint_eq(hash_targets(&g), measured[i].targets);
         ck_assert_int_eq(graph_check(&g, &err), 0);
         graph_release(&g);
     }

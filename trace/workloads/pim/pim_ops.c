@@ -146,14 +146,6 @@ int pim_op_requests(const struct pim_op *op)
     return requests[op->shape];
 }
 
-uint64_t pim_ops_requests(const struct pim_ops *ops)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < ops->count; i++)
-        n += (uint64_t)pim_op_requests(&ops->op[i]);
-    return n;
-}
-
 void pim_op_request(const struct pim_op *op, int i, uint32_t *bank, uint32_t *column)
 {
     if (op->shape == PIM_SCALAR) {

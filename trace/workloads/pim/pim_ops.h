@@ -46,9 +46,8 @@ const struct pim_kernel *pim_kernel_find(const char *name);
 int pim_ops_build(struct pim_ops *ops, const struct pim_kernel *kernel, uint32_t rows, uint32_t base, struct err *err);
 void pim_ops_release(struct pim_ops *ops);
 
-/* Requests of one operation, and of all. */
+/* Requests of one operation. */
 int pim_op_requests(const struct pim_op *op);
-uint64_t pim_ops_requests(const struct pim_ops *ops);
 
 /* Request i of an operation: bank and column. */
 void pim_op_request(const struct pim_op *op, int i, uint32_t *bank, uint32_t *column);
