@@ -15,8 +15,9 @@ struct state {
 };
 
 static const struct param params[] = {PARAM_INT_ROW(state, rate, "", 1, 9, 1, "a rate"), {0}};
-static const struct policy_head slow = {"slow", "", "", params, sizeof(struct state)},
-                                fast = {"fast", "", "", params, sizeof(struct state)};
+static const struct policy_head
+    slow = {.name = "slow", .summary = "", .source = "", .params = params, .state_size = sizeof(struct state)},
+    fast = {.name = "fast", .summary = "", .source = "", .params = params, .state_size = sizeof(struct state)};
 static const struct policy_head *const policies[] = {&slow, &fast, NULL};
 static const struct metric metrics[] = {{"time_ns", METRIC_INT, METRIC_SUM, ""}, {0}};
 static const struct engine engine = {.name = "toy",
