@@ -5,6 +5,7 @@
 #define CMD_CMD_H
 
 #include "cmd/console/opt.h"
+#include "cmd/files.h"
 
 enum exit_status {
     EXIT_DONE = 0,
@@ -48,6 +49,11 @@ int cmd_report_print(const char *results, enum opt_format format);
 int cmd_no_engine(const char *name);
 /* A sentence to stderr unless -q. */
 void cmd_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What is said on stderr, last, should a signal end the command; a whole line. */
+void cmd_on_signal_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Status, or that of an error if what was printed so far did not reach its destination: before a file is replaced. */
+int cmd_printed(int status);
 
 /* The command line as one string, for origins. */
 const char *cmd_line(void);

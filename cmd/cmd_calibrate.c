@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/console/table.h"
@@ -101,6 +100,7 @@ static void print(const struct calibration *c)
     table_release(&t);
 }
 
+/* Write the file and print what was fitted: both, or the file is not there. */
 static int write_file(const struct calibration *c, const char *from)
 {
     struct err err = {""};
@@ -111,11 +111,16 @@ static int write_file(const struct calibration *c, const char *from)
     char *dot = strrchr(name, '.');
     if (dot)
         *dot = 0;
-    if (output_open(&file, output, &err))
+    if (output_open(&file, output, force, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     int rc = calibration_write(c, name, from, file.file, &err) ? err_at(&err, "cannot write '%s'", output) : 0;
-    if (output_close(&file, rc, &err))
-        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    int status = EXIT_DONE;
+    if (!rc) {
+        print(c);
+        status = cmd_printed(EXIT_DONE);
+    }
+    if (output_close(&file, rc || status ? -1 : 0, &err))
+        return status ? status : cmd_fail(EXIT_DATA, "%s", err.msg);
     cmd_say("wrote %s", output);
     return EXIT_DONE;
 }
@@ -126,8 +131,12 @@ static int run(int argc, char **argv)
         return cmd_usage("what to fit and measurements are needed: offchip calibrate uvm RECORDING... -o FILE.ini");
     if (!output)
         return cmd_usage("-o FILE.ini is needed");
-    if (!force && access(output, F_OK) == 0)
-        return cmd_usage("'%s' exists; --force overwrites it", output);
+    cmd_reads_all((const char *const *)argv + 1, (size_t)argc - 1);
+    cmd_reads(base);
+    cmd_reads(predict);
+    int status = cmd_writes(output, force);
+    if (status)
+        return status;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(kinds[i].name, argv[0]) != 0)
             continue;
@@ -141,9 +150,7 @@ static int run(int argc, char **argv)
             return cmd_usage("--predict is for zerocopy only");
         if (kinds[i].fit(&c, &from, &err))
             return cmd_fail(EXIT_DATA, "%s", err.msg);
-        int status = write_file(&c, from.base);
-        if (status == EXIT_DONE)
-            print(&c);
+        status = write_file(&c, from.base);
         for (size_t n = 0; n < c.note_count && status == EXIT_DONE; n++)
             cmd_say("%s", c.notes[n]);
         calibration_release(&c);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "models/base/platform.h"
@@ -94,12 +93,11 @@ static int note_origin(struct store *in, struct store *out, const char *what, co
     return store_origin(out, "platform", platform, err) || store_origin(out, "l2", size, err) ? -1 : 0;
 }
 
-/* Derive into a file; one that fails is removed. */
 static int derive(size_t which, struct store *in, const struct derive_options *o, const char *platform)
 {
     struct err err = {""};
     struct derive_counts counts = {0};
-    struct store *out = store_create(output, force, cmd_line(), &err);
+    struct store *out = store_create(output, force ? OUTPUT_REPLACE : OUTPUT_NEW, cmd_line(), &err);
     if (!out)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     int rc = derivations[which].derive(in, out, o, &counts, &err);
@@ -108,10 +106,8 @@ static int derive(size_t which, struct store *in, const struct derive_options *o
     if (rc == 0)
         rc = store_finish(out, &err);
     store_close(out);
-    if (rc) {
-        (void)unlink(output);
+    if (rc)
         return cmd_fail(store_stream_find(in, "accesses") < 0 ? EXIT_NOTHING : EXIT_DATA, "%s", err.msg);
-    }
     cmd_say("%s: %" PRIu64 " records from %" PRIu64 " accesses (%" PRIu64 " lines, %" PRIu64 " sectors) of %" PRIu64
             " launches; %" PRIu64 " accesses left out",
             output, counts.records, counts.instructions, counts.lines, counts.sectors, counts.launches,
@@ -135,12 +131,15 @@ static int run(int argc, char **argv)
     o.reuse = rules[reuse];
     if (parse_range(&o, &err) || parse_platform(&o, platform, sizeof platform, &err))
         return cmd_usage("%s", err.msg);
-    if (!force && access(output, F_OK) == 0)
-        return cmd_usage("'%s' exists; --force overwrites it", output);
+    cmd_reads(argv[1]);
+    cmd_reads(platform_name_or_file);
+    int status = cmd_writes(output, force);
+    if (status)
+        return status;
     struct store *in = store_open(argv[1], &err);
     if (!in)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    int status = derive(which, in, &o, platform);
+    status = derive(which, in, &o, platform);
     store_close(in);
     return status;
 }

@@ -1,16 +1,14 @@
 /* offchip export: a stream of a trace in another tool's form. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "trace/base/mem.h"
 #include "trace/export/exporter.h"
+#include "trace/store/output.h"
 
 static const char *format, *output, *stream_name;
 static struct opt_list sets;
@@ -80,56 +78,32 @@ static void *read_options(const struct exporter *exporter, struct err *err)
     return values;
 }
 
-static FILE *open_output(struct err *err)
+/* Into the file, or to standard output. */
+static int write_records(const struct exporter *exporter, struct exporter_context *context, struct err *err)
 {
-    if (strcmp(output, "-") == 0)
-        return stdout;
-    int fd = open(output, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0666);
-    if (fd < 0) {
-        err_set(err, "cannot write '%s': %s%s", output, strerror(errno),
-                errno == EEXIST ? "; --force overwrites it" : "");
-        return NULL;
-    }
-    FILE *to = fdopen(fd, "wb");
-    if (!to)
-        err_set(err, "cannot write '%s': %s", output, strerror(errno));
-    return to;
-}
-
-/* Close; a write that failed anywhere is found here at the latest. */
-static int close_output(FILE *to, struct err *err)
-{
-    int failed = ferror(to);
-    if (to == stdout)
-        failed |= fflush(to);
-    else
-        failed |= fclose(to);
-    return failed ? err_set(err, "cannot write '%s': %s", output, strerror(errno)) : 0;
+    struct output file = {0};
+    bool named = strcmp(output, "-") != 0;
+    if (named && output_open(&file, output, force, err))
+        return -1;
+    context->to = named ? file.file : stdout;
+    int rc = exporter->write(context, err);
+    if (!rc && !named && (fflush(stdout) || ferror(stdout)))
+        rc = err_set(err, "cannot write '%s': %s", output, strerror(errno));
+    bool none = !rc && !context->written;
+    rc = output_close(&file, none ? -1 : rc, err);
+    return none ? 0 : rc;
 }
 
 static int write_all(const struct exporter *exporter, struct exporter_context *context)
 {
     struct err err = {""};
-    context->to = open_output(&err);
-    if (!context->to)
+    if (write_records(exporter, context, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    int rc = exporter->write(context, &err);
-    struct err closing = {""};
-    if (close_output(context->to, &closing) && rc == 0) {
-        rc = -1;
-        err = closing;
-    }
     const char *stream = store_stream(context->store, context->stream)->name;
-    if (rc || !context->written) {
-        struct stat st;
-        if (strcmp(output, "-") != 0 && lstat(output, &st) == 0 && S_ISREG(st.st_mode))
-            (void)unlink(output); /* never a device or a pipe */
-        if (rc)
-            return cmd_fail(EXIT_DATA, "%s", err.msg);
+    if (!context->written)
         (void)cmd_fail(EXIT_NOTHING, "stream %s holds no record that has a form in %s", stream, exporter->name);
-    } else {
+    else
         cmd_say("%s: %" PRIu64 " records of stream %s as %s", output, context->written, stream, exporter->name);
-    }
     for (size_t i = 0; i < context->skip_count; i++)
         cmd_say("left out %" PRIu64 ": %s", context->skips[i].n, context->skips[i].reason);
     return context->written ? EXIT_DONE : EXIT_NOTHING;
@@ -167,10 +141,9 @@ static int run(int argc, char **argv)
         return cmd_usage("no form is called '%s'; known: %s", format, names);
     if (!output)
         return cmd_usage("where to? -o FILE is required (- is standard output)");
-    struct stat in, out;
-    if (stat(argv[0], &in) == 0 && stat(output, &out) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-        return cmd_usage("'%s' is both the input and the output", output);
-    return export_trace(exporter, argv[0]);
+    cmd_reads(argv[0]);
+    int status = strcmp(output, "-") == 0 ? EXIT_DONE : cmd_writes(output, force);
+    return status ? status : export_trace(exporter, argv[0]);
 }
 
 const struct command cmd_export = {

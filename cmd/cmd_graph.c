@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/console/table.h"
@@ -83,6 +82,10 @@ static int convert(int argc, char **argv)
         return cmd_usage("an output is needed: -o OUT");
     struct graph graph;
     struct err err = {""};
+    cmd_reads(argv[0]);
+    int status = graph_file_writes(output, to, force);
+    if (status)
+        return status;
     int rc = load(argv[0], &graph, &err);
     if (!rc)
         rc = graph_file_write(output, to, force, &graph, &err);
@@ -161,17 +164,6 @@ static int rank_graph(const char *spec, struct ranked *r, struct err *err)
     if (r->rank && opt_verbose)
         cmd_say("scored in %.3f s, ranked in %.3f s", scored - start, omp_get_wtime() - scored);
     return r->rank ? 0 : -1;
-}
-
-/* Write a CSV file whole or not at all. */
-static int write_csv(const char *path, void (*rows)(FILE *to, const struct ranked *r), const struct ranked *r,
-                     struct err *err)
-{
-    struct output file;
-    if (output_open(&file, path, err))
-        return -1;
-    rows(file.file, r);
-    return output_close(&file, 0, err);
 }
 
 static void mapping_rows(FILE *to_file, const struct ranked *r)
@@ -255,14 +247,20 @@ static int score(int argc, char **argv)
         return cmd_usage("graph score takes one graph; found %d", argc);
     if (wrong_options())
         return cmd_usage("%s", wrong_options());
-    if (output && !force && access(output, F_OK) == 0)
-        return cmd_usage("'%s' exists; --force overwrites it", output);
+    cmd_reads(argv[0]);
+    cmd_reads(labels);
+    int status = output ? cmd_writes(output, force) : EXIT_DONE;
+    if (status)
+        return status;
+    struct output file = {0};
     struct score_share shares[SHARES] = {{.percent = 1}, {.percent = 5}, {.percent = 10}, {.percent = 25}};
     struct ranked r;
     struct err err = {""};
     int rc = rank_graph(argv[0], &r, &err);
     if (!rc && output)
-        rc = write_csv(output, score_rows, &r, &err);
+        rc = output_open(&file, output, force, &err);
+    if (!rc && output)
+        score_rows(file.file, &r);
     if (!rc) {
         uint64_t n, *list = best(&r, &n);
         score_shares(&r.graph, r.score, r.rank, shares, SHARES);
@@ -272,8 +270,11 @@ static int score(int argc, char **argv)
             rc = err_set(&err, "no memory for %" PRIu64 " rows", n);
         free(list);
     }
+    if (!rc)
+        status = cmd_printed(EXIT_DONE);
+    rc = output_close(&file, rc || status ? -1 : 0, &err);
     ranked_release(&r);
-    return rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
+    return status ? status : rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
 }
 
 static int reorder(int argc, char **argv)
@@ -284,8 +285,14 @@ static int reorder(int argc, char **argv)
         return cmd_usage("an output is needed: -o OUT");
     if (wrong_options())
         return cmd_usage("%s", wrong_options());
-    if (mapping && !force && access(mapping, F_OK) == 0)
-        return cmd_usage("'%s' exists; --force overwrites it", mapping);
+    cmd_reads(argv[0]);
+    cmd_reads(labels);
+    int status = graph_file_writes(output, to, force);
+    if (!status && mapping)
+        status = cmd_writes(mapping, force);
+    if (status)
+        return status;
+    struct output file = {0};
     struct ranked r;
     struct graph renumbered = {0};
     struct err err = {""};
@@ -295,10 +302,15 @@ static int reorder(int argc, char **argv)
         rc = graph_reorder(&r.graph, r.rank, &renumbered, &err);
     if (!rc && opt_verbose)
         cmd_say("renumbered in %.3f s", omp_get_wtime() - start);
+    if (!rc && mapping)
+        rc = output_open(&file, mapping, force, &err);
+    if (!rc && mapping) {
+        mapping_rows(file.file, &r);
+        rc = output_flush(&file, &err);
+    }
     if (!rc)
         rc = graph_file_write(output, to, force, &renumbered, &err);
-    if (!rc && mapping)
-        rc = write_csv(mapping, mapping_rows, &r, &err);
+    rc = output_close(&file, rc, &err);
     if (!rc)
         say_written(&renumbered);
     graph_release(&renumbered);

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/console/progress_line.h"
@@ -60,12 +59,6 @@ static void count_bytes(void *ctx, uint64_t bytes)
 
 /* --- before anything is written --- */
 
-static int same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 static int no_such_format(const char *name)
 {
     char hint[96];
@@ -87,15 +80,12 @@ static int check_operands(int argc, char **argv)
     if (format && !reader_find(format))
         return no_such_format(format);
     for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "-") != 0 && same_file(argv[i], output))
-            return cmd_usage("'%s' is both an input and the output", output);
+        cmd_reads(strcmp(argv[i], "-") == 0 ? "/dev/stdin" : argv[i]);
         for (int k = 0; k < i; k++)
             if (strcmp(argv[i], "-") == 0 && strcmp(argv[k], "-") == 0)
                 return cmd_usage("standard input is named twice");
     }
-    if (!force && access(output, F_OK) == 0)
-        return cmd_usage("'%s' exists; --force overwrites it", output);
-    return EXIT_DONE;
+    return cmd_writes(output, force);
 }
 
 /* Open input `path` and find its reader; *source stays NULL for a reader of whole files. */
@@ -263,14 +253,14 @@ static int find_joint(int argc, char **argv, const struct reader **joint)
                          (*joint)->name, argv[other]);
     for (int i = 0; *joint && i < argc; i++)
         for (int k = 0; k < i; k++)
-            if (same_file(argv[k], argv[i]))
+            if (output_same(argv[k], argv[i]))
                 return cmd_usage("'%s' and '%s' are the same file", argv[k], argv[i]);
     return EXIT_DONE;
 }
 
 static int create_trace(struct import *im, struct err *err)
 {
-    im->context.store = store_create(output, force, cmd_line(), err);
+    im->context.store = store_create(output, force ? OUTPUT_REPLACE : OUTPUT_NEW, cmd_line(), err);
     return im->context.store ? 0 : -1;
 }
 
@@ -300,24 +290,12 @@ static uint64_t records_of(const struct store *store)
     return n;
 }
 
-/* A clean failure: what was read stays as an incomplete trace; a file with nothing in it goes. */
+/* A failure: what was made so far is gone. */
 static int give_up(struct import *im, enum exit_status status, const struct err *err)
 {
-    uint64_t kept = 0;
-    if (im->context.store) {
-        store_close(im->context.store);
-        struct err ignored;
-        struct store *back = store_open(output, &ignored);
-        kept = back ? records_of(back) : 0;
-        store_close(back);
-        struct stat st;
-        if (kept == 0 && lstat(output, &st) == 0 && S_ISREG(st.st_mode))
-            (void)unlink(output);
-    }
-    (void)cmd_fail(status, "%s", err->msg);
-    if (kept > 0)
-        cmd_say("%s keeps the %" PRIu64 " records before that, marked incomplete", output, kept);
-    return status;
+    store_close(im->context.store);
+    im->context.store = NULL;
+    return cmd_fail(status, "%s", err->msg);
 }
 
 /* Reasons and how often, as one line. */
@@ -363,18 +341,20 @@ static void summarise(const struct import *im, uint64_t records, size_t batches,
         cmd_say("lost by the source %" PRId64 ": %s", drops.total, drops.text);
 }
 
-/* An input that is not whole: what it held is kept, the trace stays incomplete. */
+/* An input that is not whole: what it held is kept, the trace stays incomplete; with --strict it is a failure. */
 static int finish_incomplete(struct import *im)
 {
-    store_close(im->context.store);
-    im->context.store = NULL;
     struct err err = {""};
-    struct store *back = store_open(output, &err);
-    if (!back)
-        return cmd_fail(EXIT_DATA, "%s", err.msg);
-    cmd_say("%s; %s keeps %" PRIu64 " records, marked incomplete", im->context.incomplete, output, records_of(back));
-    store_close(back);
-    return strict ? EXIT_INCOMPLETE : EXIT_DONE;
+    struct store *store = im->context.store;
+    if (strict) {
+        err_set(&err, "%s", im->context.incomplete);
+        return give_up(im, EXIT_INCOMPLETE, &err);
+    }
+    if (store_keep(store, &err))
+        return give_up(im, EXIT_DATA, &err);
+    cmd_say("%s; %s keeps %" PRIu64 " records, marked incomplete", im->context.incomplete, output, records_of(store));
+    store_close(store);
+    return EXIT_DONE;
 }
 
 static int finish(struct import *im, double started)
@@ -386,13 +366,15 @@ static int finish(struct import *im, double started)
         return give_up(im, EXIT_DATA, &err);
     if (im->context.incomplete[0])
         return finish_incomplete(im);
-    if (store_finish(store, &err))
+    uint64_t records = store_flush(store, &err) ? 0 : records_of(store);
+    if (err.msg[0])
         return give_up(im, EXIT_DATA, &err);
-    uint64_t records = records_of(store);
     if (records == 0) {
         err_set(&err, "nothing to import: no input holds a record (%" PRIu64 " left out)", im->context.skips.total);
         return give_up(im, EXIT_NOTHING, &err);
     }
+    if (store_finish(store, &err))
+        return give_up(im, EXIT_DATA, &err);
     store_close(store);
     im->context.store = NULL;
     struct timespec now;
@@ -472,7 +454,7 @@ const struct command cmd_import = {
         "Reads recordings made by other tools into one trace. The format is found by content, through gzip, xz and\n"
         "zstd; '-' is standard input. 'offchip list formats' names the formats and their options (--set).\n"
         "Times and addresses are kept as they are. Items that cannot be kept are counted by reason; a malformed\n"
-        "input is an error with its place, and what was read before it stays as an incomplete trace. Fault\n"
+        "input is an error with its place, of one that is cut off what it holds is kept, marked incomplete. Fault\n"
         "batches and services are rebuilt from the migrations. Traces of our own, as record writes one for each\n"
         "process, become one in order of time. The summary goes to stderr.",
     .examples = "  offchip import recording.csv.xz -o s.db\n"

@@ -1,7 +1,4 @@
 /* offchip merge: several results files to one. */
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "cmd/cmd.h"
 #include "replay/results/results.h"
 
@@ -14,19 +11,11 @@ static const struct opt options[] = {
     {0},
 };
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-/* All inputs must be sound before the output takes anything's place. */
+/* All inputs must be sound before the work begins. */
 static int check_inputs(int argc, char **argv)
 {
     for (int i = 0; i < argc; i++) {
         struct err err = {""};
-        if (same_file(argv[i], output))
-            return cmd_usage("'%s' is both read and written", argv[i]);
         struct results *results = results_open(argv[i], RESULTS_READ, &err);
         if (!results)
             return cmd_fail(EXIT_DATA, "%s", err.msg);
@@ -45,10 +34,9 @@ static int run(int argc, char **argv)
         return cmd_usage("no results file is given");
     if (!output)
         return cmd_usage("no output is given: -o RESULTS");
-    if (!force && access(output, F_OK) == 0)
-        return cmd_usage("'%s' exists; --force overwrites it", output);
-    int status = check_inputs(argc, argv);
-    if (status)
+    cmd_reads_all((const char *const *)argv, (size_t)argc);
+    int status = cmd_writes(output, force);
+    if (status || (status = check_inputs(argc, argv)))
         return status;
     struct err err = {""};
     struct results *results = results_open(output, force ? RESULTS_FORCE : RESULTS_CREATE, &err);
@@ -57,12 +45,11 @@ static int run(int argc, char **argv)
     int failed = results_merge(results, (const char *const *)argv, (size_t)argc, &err);
     if (!failed)
         results_settle(results);
-    int64_t count = failed ? 0 : results_count(results, &err);
+    int64_t count = failed ? -1 : results_count(results, &err);
+    failed = count < 0 || results_finish(results, &err);
     results_close(results);
-    if (failed || count < 0) {
-        (void)unlink(output); /* ours, and not whole */
+    if (failed)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    }
     cmd_say("%lld runs in '%s'", (long long)count, output);
     return EXIT_DONE;
 }

@@ -1,7 +1,6 @@
 /* offchip plot: a figure from results or a trace. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "replay/figure/plot.h"
@@ -16,17 +15,21 @@ static const struct opt options[] = {
     {"force", 'f', OPT_FLAG, NULL, &force, "overwrite the output", 0, 0},
     {0}};
 
+/* The file to draw into. */
+static const char *target(const struct figure *figure, char *path, size_t size)
+{
+    (void)snprintf(path, size, "%s.svg", figure->name);
+    return output ? output : path;
+}
+
 static int draw(const struct figure *figure, const struct figure_input *input)
 {
     struct err err = {""};
     char path[300];
-    (void)snprintf(path, sizeof path, "%s.svg", figure->name);
-    const char *to = output ? output : path;
+    const char *to = target(figure, path, sizeof path);
     if (script)
         return plot_script(figure, input, stdout, &err) ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
-    if (!force && access(to, F_OK) == 0)
-        return cmd_usage("'%s' exists; --force overwrites it", to);
-    if (plot_draw(figure, input, to, &err))
+    if (plot_draw(figure, input, to, force, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     cmd_say("wrote %s", to);
     return EXIT_DONE;
@@ -87,6 +90,11 @@ static int run(int argc, char **argv)
         return cmd_usage("'%s' should end in .svg, .png or .pdf", output);
     if (argc < 2)
         return cmd_usage("figure %s needs a file to be drawn from", figure->name);
+    char path[300];
+    cmd_reads_all((const char *const *)argv + 1, (size_t)argc - 1);
+    int status = script ? EXIT_DONE : cmd_writes(target(figure, path, sizeof path), force);
+    if (status)
+        return status;
     if (figure->kinds == FIGURE_SPEC)
         return draw(figure, &(struct figure_input){.path = argv[1]});
     if (!(figure->kinds & FIGURE_RESULTS) || ((figure->kinds & FIGURE_TRACE) && argc == 2 && is_trace(argv[1])))

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "trace/import/pcie/live.h"
@@ -12,19 +11,24 @@
 
 static atomic_int stop;
 
+enum { SIGNALS = 3 };
+static const int numbers[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+static struct sigaction before[SIGNALS];
+
 static void on_signal(int number)
 {
     (void)number;
     atomic_store(&stop, 1);
+    for (size_t i = 0; i < SIGNALS; i++)
+        (void)sigaction(numbers[i], &before[i], NULL);
 }
 
 /* ^C ends the capture, a second one the program. */
 static void catch_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        (void)sigaction(numbers[i], &action, NULL);
+    struct sigaction action = {.sa_handler = on_signal};
+    for (size_t i = 0; i < SIGNALS; i++)
+        (void)sigaction(numbers[i], &action, &before[i]);
 }
 
 static int options_of(const struct record_live *r, struct capture_options *options, struct err *err)
@@ -58,6 +62,8 @@ static int record(const struct record_live *r, struct live *live, struct store *
         rc = live_run(live, store, &stop, &err);
     if (rc == 0)
         rc = store_finish(store, &err);
+    else
+        (void)store_keep(store, NULL);
     store_close(store);
     uint64_t packets = packets_of(r->output);
     cmd_say("%s: %" PRIu64 " PCIe packets of %" PRIu64 " frames, %" PRIu64 " damaged, %" PRIu64 " dropped%s", r->output,
@@ -73,13 +79,13 @@ int cmd_record_live(const struct record_live *r)
     struct capture_options options;
     if (options_of(r, &options, &err))
         return cmd_usage("%s", err.msg);
-    if (!r->force && access(r->output, F_OK) == 0)
-        return cmd_usage("'%s' exists; --force overwrites it", r->output);
+    int status = cmd_writes(r->output, r->force);
+    if (status)
+        return status;
     struct live *live = live_open(r->interface, &options, &err);
     if (!live)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    struct store *store = store_create(r->output, r->force, cmd_line(), &err);
-    int status;
+    struct store *store = store_create(r->output, r->force ? OUTPUT_REPLACE : OUTPUT_IN_PLACE, cmd_line(), &err);
     if (store) {
         catch_signals();
         cmd_say("recording PCIe packets on %s; ^C ends it", r->interface);

@@ -166,16 +166,36 @@ static int print(const struct replay_result *result, const struct replay_request
     return EXIT_DONE;
 }
 
-static int save(const struct replay_request *request, const struct replay_result *result)
+/* Into a new file, or in one transaction to what is there: others may add to it at the same time. */
+static int save(const struct replay_request *request, const struct replay_result *result, struct err *err)
+{
+    bool there = access(output, F_OK) == 0;
+    struct results *results = results_open(output, there ? RESULTS_APPEND : RESULTS_CREATE, err);
+    int rc = results ? replay_save(results, request, result, -1, err) : -1;
+    if (rc == 0)
+        rc = results_finish(results, err);
+    results_close(results);
+    if (rc && !there && access(output, F_OK) == 0) /* somebody else made it at the same moment */
+        return save(request, result, err);
+    if (rc == 0)
+        cmd_say("added %zu runs to %s", result->policy_count + result->extra_baseline, output);
+    return rc;
+}
+
+/* Print and save: the files change only when all else is done. */
+static int conclude(const struct replay_request *request, const struct replay_result *result, struct output *file)
 {
     struct err err = {""};
-    struct results *results = results_open(output, RESULTS_APPEND, &err);
-    int rc = results ? replay_save(results, request, result, -1, &err) : -1;
-    results_close(results);
-    if (rc)
-        return cmd_fail(EXIT_DATA, "%s", err.msg);
-    cmd_say("added %zu runs to %s", result->policy_count + result->extra_baseline, output);
-    return EXIT_DONE;
+    int status = print(result, request);
+    if (!status && (output || file->path))
+        status = cmd_printed(EXIT_DONE);
+    bool none = file->path && ftello(file->file) == 0;
+    int rc = status || output_flush(file, &err) || (output && save(request, result, &err)) ? -1 : 0;
+    if (output_close(file, none ? -1 : rc, &err) && !none)
+        rc = -1;
+    if (!rc && none)
+        cmd_say("engine %s has nothing for --requests of this input: no '%s'", request->engine->name, requests);
+    return status || !rc ? status : cmd_fail(EXIT_DATA, "%s", err.msg);
 }
 
 static int replay(const struct engine *engine, const struct input *inputs, size_t count)
@@ -189,22 +209,25 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
                                      .set_count = sets.count,
                                      .inputs = inputs,
                                      .input_count = count,
-                                     .requests_path = requests,
                                      .explain = explain,
                                      .explain_file = stderr,
                                      .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
                                      .progress = &progress};
     struct replay_result result;
     struct err err = {""};
+    struct output file = {0};
     bool usage;
+    if (requests && output_open(&file, requests, force, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    request.requests = file.file;
     struct progress_line *meter = progress_line_start(&progress, "replay");
     int rc = replay_run(&request, &result, &usage, &err);
     progress_line_stop(meter);
-    if (rc)
+    if (rc) {
+        (void)output_close(&file, rc, NULL);
         return usage ? cmd_usage("%s", err.msg) : cmd_fail(EXIT_DATA, "%s", err.msg);
-    int status = print(&result, &request);
-    if (status == EXIT_DONE && output)
-        status = save(&request, &result);
+    }
+    int status = conclude(&request, &result, &file);
     replay_release(&result);
     return status;
 }
@@ -226,6 +249,25 @@ static int open_inputs(const struct engine *engine, struct input *inputs, size_t
     return EXIT_DONE;
 }
 
+/* Before the work: results are added to a results file only. */
+static int check_outputs(int argc, char **argv)
+{
+    struct err err = {""};
+    cmd_reads_all((const char *const *)argv, (size_t)argc);
+    cmd_reads_all(mems.items, mems.count);
+    cmd_reads_all(pims.items, pims.count);
+    cmd_reads_all(sets.items, sets.count);
+    cmd_reads(platform);
+    int status = requests ? cmd_writes(requests, force) : EXIT_DONE;
+    if (!status && output)
+        status = cmd_writes(output, true);
+    if (status || !output || access(output, F_OK))
+        return status;
+    struct results *results = results_open(output, RESULTS_APPEND, &err);
+    results_close(results);
+    return results ? EXIT_DONE : cmd_fail(EXIT_DATA, "%s", err.msg);
+}
+
 static int run(int argc, char **argv)
 {
     int status = EXIT_DONE;
@@ -241,8 +283,8 @@ static int run(int argc, char **argv)
         return cmd_usage("engine %s has no --mem and --pim inputs", engine->name);
     if (!engine->roles && argc > 2)
         return cmd_usage("engine %s takes one input; found %d", engine->name, argc - 1);
-    if (requests && !force && access(requests, F_OK) == 0)
-        return cmd_usage("'%s' exists; --force overwrites it", requests);
+    if ((status = check_outputs(argc - 1, argv + 1)))
+        return status;
     struct err err = {""};
     struct input *inputs = mem_zalloc(total, sizeof *inputs, &err);
     if (!inputs)

@@ -1,7 +1,6 @@
 /* offchip report: compare runs. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/console/table.h"
@@ -133,7 +132,7 @@ static int write_html(const struct run_set *runs)
 {
     struct err err = {""};
     struct output file;
-    if (output_open(&file, html, &err))
+    if (output_open(&file, html, force, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     int rc = html_write(runs, metrics, offchip_version, file.file, &err) ? err_at(&err, "cannot write '%s'", html) : 0;
     if (output_close(&file, rc, &err))
@@ -186,14 +185,16 @@ static int run(int argc, char **argv)
             "results are needed: files of 'offchip replay -o' or 'offchip sweep', or JSON of 'offchip replay'");
     if (html && pivot)
         return cmd_usage("--html and --pivot do not go together: the page sorts and filters by itself");
-    if (html && !force && access(html, F_OK) == 0)
-        return cmd_usage("'%s' exists; --force overwrites it", html);
+    cmd_reads_all((const char *const *)argv, (size_t)argc);
+    int status = html ? cmd_writes(html, force) : EXIT_DONE;
+    if (status)
+        return status;
     struct err err = {""};
     struct run_set runs = {0};
     int rc = 0;
     for (int i = 0; i < argc && !rc; i++)
         rc = run_set_load(&runs, argv[i], &err);
-    int status = rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
+    status = rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
     if (!rc && !runs.count)
         status = cmd_fail(EXIT_NOTHING, "the results hold no runs");
     bool people = !metrics && !by && !pivot && !html && (format == FORMAT_TABLE || format == MARKDOWN);

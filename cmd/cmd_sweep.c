@@ -43,9 +43,10 @@ struct shared {
     size_t total, part, parts;
     atomic_size_t next;
     struct progress progress;
-    struct save_queue *queue;
     atomic_size_t ran, found;
     pthread_mutex_t lock; /* of everything below */
+    struct results *results;
+    struct save_queue *queue; /* NULL: no point is ready yet, and the file is not touched */
     bool failed, usage;
     struct err err;
 };
@@ -61,6 +62,19 @@ static void fail(struct shared *s, bool usage, const struct err *err)
     (void)pthread_mutex_unlock(&s->lock);
 }
 
+/* The way to the file, which is made with the first point that is ready to run. NULL with *err set. */
+static struct save_queue *queue_of(struct shared *s, struct err *err)
+{
+    (void)pthread_mutex_lock(&s->lock);
+    if (!s->results)
+        s->results = results_open(output, force ? RESULTS_FORCE : RESULTS_APPEND, err);
+    if (s->results && !s->queue)
+        s->queue = save_queue_open(s->results, err);
+    struct save_queue *queue = s->queue;
+    (void)pthread_mutex_unlock(&s->lock);
+    return queue;
+}
+
 /* One prepared point: looked up, run, saved. */
 static void run_point(struct shared *s, size_t index, const struct replay_request *request)
 {
@@ -70,7 +84,8 @@ static void run_point(struct shared *s, size_t index, const struct replay_reques
         fail(s, true, &err);
         return;
     }
-    int there = save_queue_has(s->queue, request, &result, &err);
+    struct save_queue *queue = queue_of(s, &err);
+    int there = queue ? save_queue_has(queue, request, &result, &err) : -1;
     size_t runs = result.policy_count + result.extra_baseline;
     if (there < 0) {
         fail(s, false, &err);
@@ -82,7 +97,7 @@ static void run_point(struct shared *s, size_t index, const struct replay_reques
         }
         struct save_point point;
         if (save_point_init(&point, request, &result, (int64_t)(index * runs), &err) ||
-            save_queue_add(s->queue, &point, &err))
+            save_queue_add(queue, &point, &err))
             fail(s, false, &err);
         else
             (void)atomic_fetch_add(&s->ran, 1);
@@ -198,6 +213,44 @@ static int check_first(const struct sweep *sweep, struct err *err)
     return rc;
 }
 
+/* Files that are no inputs for the engine, before one point is run. */
+static int check_inputs(const struct sweep *sweep, struct err *err)
+{
+    const char *const *const groups[] = {sweep->inputs, sweep->mems, sweep->pims};
+    const size_t counts[] = {sweep->input_count, sweep->mem_count, sweep->pim_count};
+    for (size_t g = 0; g < 3; g++)
+        for (size_t i = 0; i < counts[g]; i++) {
+            struct input input;
+            if (strncmp(groups[g][i], "synth:", 6) == 0)
+                continue;
+            if (input_open(&input, groups[g][i], "", sweep->engine->plain_files, err))
+                return -1;
+            input_close(&input);
+        }
+    return 0;
+}
+
+/* The file to be added to, or to be replaced. */
+static int check_output(const struct sweep *sweep)
+{
+    struct err err = {""};
+    cmd_reads_all(sweep->inputs, sweep->input_count);
+    cmd_reads_all(sweep->mems, sweep->mem_count);
+    cmd_reads_all(sweep->pims, sweep->pim_count);
+    cmd_reads_all(sweep->sets, sweep->set_count);
+    cmd_reads_all(grids.items, grids.count);
+    cmd_reads(platform);
+    int status = cmd_writes(output, true);
+    if (status || force || access(output, F_OK))
+        return status;
+    struct results_counts counts;
+    struct results *results = results_open(output, RESULTS_APPEND, &err);
+    if (results && results_check(results, &counts, &err))
+        status = cmd_fail(EXIT_DATA, "%s", err.msg);
+    results_close(results);
+    return results ? status : cmd_fail(EXIT_DATA, "%s", err.msg);
+}
+
 static int execute(const struct sweep *sweep)
 {
     struct shared s = {.sweep = sweep};
@@ -208,13 +261,10 @@ static int execute(const struct sweep *sweep)
     s.total = sweep_jobs(sweep, &err);
     if (!s.total || check_first(sweep, &err))
         return cmd_usage("%s", err.msg);
-    struct results *results = results_open(output, force ? RESULTS_FORCE : RESULTS_APPEND, &err);
-    struct results_counts counts;
-    s.queue = results && results_check(results, &counts, &err) == 0 ? save_queue_open(results, &err) : NULL;
-    if (!s.queue) {
-        results_close(results);
+    if ((status = check_output(sweep)))
+        return status;
+    if (check_inputs(sweep, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    }
     (void)pthread_mutex_init(&s.lock, NULL);
     atomic_store(&s.progress.total, (s.total + s.parts - 1 - s.part) / s.parts);
     struct progress_line *meter = progress_line_start(&s.progress, "sweep");
@@ -222,9 +272,12 @@ static int execute(const struct sweep *sweep)
     progress_line_stop(meter);
     if (save_queue_close(s.queue, &err))
         fail(&s, false, &err);
-    if (!s.failed)
-        results_settle(results);
-    results_close(results);
+    if (s.results && !s.failed) {
+        results_settle(s.results);
+        if (results_finish(s.results, &err))
+            fail(&s, false, &err);
+    }
+    results_close(s.results);
     (void)pthread_mutex_destroy(&s.lock);
     if (s.failed && s.usage)
         return cmd_usage("%s", s.err.msg);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/console/progress_line.h"
@@ -132,7 +131,7 @@ static int write_records(struct store *store, struct workload *w, struct progres
 
 static int write_trace(const char *spec, struct workload *w, uint64_t *total, struct err *err)
 {
-    struct store *store = store_create(output, force, cmd_line(), err);
+    struct store *store = store_create(output, force ? OUTPUT_REPLACE : OUTPUT_NEW, cmd_line(), err);
     if (!store)
         return -1;
     struct progress progress = {0};
@@ -148,8 +147,6 @@ static int write_trace(const char *spec, struct workload *w, uint64_t *total, st
     if (rc == 0)
         rc = store_finish(store, err);
     store_close(store);
-    if (rc)
-        (void)unlink(output);
     return rc;
 }
 
@@ -171,16 +168,18 @@ static int run(int argc, char **argv)
         return cmd_usage("expected one workload, NAME[,key=value...]; see 'offchip list workloads'");
     if (!output)
         return cmd_usage("where to? -o FILE is required");
-    if (!force && access(output, F_OK) == 0)
-        return cmd_usage("'%s' exists; --force overwrites it", output);
     const char *spec = strncmp(argv[0], "synth:", 6) == 0 ? argv[0] + 6 : argv[0];
     struct workload w;
     struct err err = {""};
     if (workload_open(&w, spec, &err))
         return cmd_usage("%s", err.msg);
     uint64_t total = 0;
-    int status = EXIT_DONE;
-    if (w.type->produces == WORKLOAD_GRAPH)
+    cmd_reads(strchr(spec, ',')); /* the keys */
+    int status =
+        w.type->produces == WORKLOAD_GRAPH ? graph_file_writes(output, NULL, force) : cmd_writes(output, force);
+    if (status)
+        ;
+    else if (w.type->produces == WORKLOAD_GRAPH)
         status = write_graph(&w, &err);
     else if (!w.type->next)
         status = cmd_usage("workload %s cannot be written as a trace", w.type->name);

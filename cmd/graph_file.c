@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cmd/cmd.h"
 #include "trace/base/mem.h"
 #include "trace/workloads/graph/graph_source.h"
 #include "trace/workloads/workload.h"
@@ -57,17 +57,37 @@ int graph_file_read(const char *spec, const char *from, const struct graph_optio
     return graph_load(spec, format, options, graph, err);
 }
 
-int graph_file_write(const char *path, const char *to, bool force, const struct graph *graph, struct err *err)
+static const struct graph_format *format_of(const char *path, const char *to, struct err *err)
 {
     const struct graph_format *format = to ? named(to, err) : graph_format_by_suffix(path);
-    if (to && !format)
-        return -1;
-    if (!format) {
-        char known[128];
-        format_names(known, sizeof known);
-        return err_set(err, "'%s' has the ending of no graph format (%s); name one with --to", path, known);
+    char known[128];
+    format_names(known, sizeof known);
+    if (!format && !to)
+        (void)err_set(err, "'%s' has the ending of no graph format (%s); name one with --to", path, known);
+    return format;
+}
+
+int graph_file_writes(const char *path, const char *to, bool force)
+{
+    struct err err = {""};
+    const struct graph_format *format = format_of(path, to, &err);
+    if (!format)
+        return cmd_usage("%s", err.msg);
+    size_t n = strlen(path), ends;
+    for (size_t i = 0; format->parts && format->parts[i]; i++)
+        if (n > (ends = strlen(format->parts[i])) && strcmp(path + n - ends, format->parts[i]) == 0)
+            n -= ends;
+    int status = format->parts ? EXIT_DONE : cmd_writes(path, force);
+    for (size_t i = 0; format->parts && format->parts[i] && !status; i++) {
+        char part[4096];
+        (void)snprintf(part, sizeof part, "%.*s%s", (int)n, path, format->parts[i]);
+        status = cmd_writes(part, force);
     }
-    if (!force && (format->exists ? format->exists(path) : access(path, F_OK) == 0))
-        return err_set(err, "'%s' exists; --force overwrites it", path);
-    return format->write(path, graph, err);
+    return status;
+}
+
+int graph_file_write(const char *path, const char *to, bool force, const struct graph *graph, struct err *err)
+{
+    const struct graph_format *format = format_of(path, to, err);
+    return format ? format->write(path, force, graph, err) : -1;
 }

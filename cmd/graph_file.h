@@ -10,6 +10,9 @@
 int graph_file_read(const char *spec, const char *from, const struct graph_options *options, struct graph *graph,
                     struct err *err);
 
+/* cmd_writes() of every file that graph_file_write() would make. */
+int graph_file_writes(const char *path, const char *to, bool force);
+
 /* Write to `path`, in the format named `to` or, if that is NULL, by the path's ending. An existing file is an error
  * unless force. */
 int graph_file_write(const char *path, const char *to, bool force, const struct graph *graph, struct err *err);

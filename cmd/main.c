@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
@@ -10,6 +11,7 @@
 #include "replay/run/engine.h"
 #include "trace/base/suggest.h"
 #include "trace/base/version.h"
+#include "trace/store/output.h"
 
 /* In the order of `offchip --help`. */
 const struct command *const commands[] = {
@@ -71,6 +73,45 @@ void cmd_say(const char *format, ...)
 const char *cmd_line(void)
 {
     return line;
+}
+
+/* --- signals --- */
+
+static pid_t self;
+static char parting[512];
+
+void cmd_on_signal_say(const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    (void)vsnprintf(parting, sizeof parting, format, ap);
+    va_end(ap);
+}
+
+/* What was being written goes, and the program with it, by that signal. A child between fork and exec only goes. */
+static void on_signal(int number)
+{
+    bool ours = getpid() == self;
+    if (ours && !output_abandon(number))
+        return;
+    if (ours && parting[0] && write(STDERR_FILENO, parting, strlen(parting)) < 0)
+        parting[0] = 0;
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+}
+
+/* What was ignored from the start, as under nohup, stays so. */
+static void catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU};
+    self = getpid();
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction old, action = {.sa_handler = on_signal};
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            (void)sigaction(numbers[i], &action, NULL);
+    }
+    /* A file over the size limit is an error like a full disk, not the end of the program. */
+    (void)signal(SIGXFSZ, SIG_IGN);
 }
 
 static void keep_line(int argc, char **argv)
@@ -137,7 +178,7 @@ static int run(const struct command *c, int argc, char **argv)
 }
 
 /* Results that did not reach their destination (disk full, closed pipe) are a failure. */
-static int finish(int status)
+int cmd_printed(int status)
 {
     if ((fflush(stdout) || ferror(stdout)) && status == EXIT_DONE)
         return cmd_fail(EXIT_DATA, "cannot write the results to standard output");
@@ -147,19 +188,18 @@ static int finish(int status)
 int main(int argc, char **argv)
 {
     keep_line(argc, argv);
-    /* A file over the size limit is an error like a full disk, not the end of the program. */
-    (void)signal(SIGXFSZ, SIG_IGN);
+    catch_signals();
     if (argc < 2)
         return overview(stderr);
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-        return finish(overview(stdout));
+        return cmd_printed(overview(stdout));
     if (strcmp(name, "--version") == 0) {
         print_version();
-        return finish(EXIT_DONE);
+        return cmd_printed(EXIT_DONE);
     }
     if (strcmp(name, "help") == 0 && argc == 2)
-        return finish(overview(stdout));
+        return cmd_printed(overview(stdout));
     if (strcmp(name, "help") == 0) {
         name = argv[2];
         opt_help = true;
@@ -168,9 +208,9 @@ int main(int argc, char **argv)
         if (strcmp(commands[i]->name, name) == 0) {
             if (opt_help) {
                 print_help(commands[i]);
-                return finish(EXIT_DONE);
+                return cmd_printed(EXIT_DONE);
             }
-            return finish(run(commands[i], argc - 1, argv + 1));
+            return cmd_printed(run(commands[i], argc - 1, argv + 1));
         }
     char hint[96];
     struct suggest suggest = {.word = name};

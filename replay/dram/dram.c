@@ -71,10 +71,11 @@ static int replay_open(const struct replay_job *job, const struct dram_stream *s
 {
     const struct dram_settings *set = job->settings;
     struct dram_fates fates = {0};
-    struct output file = {0};
     int rc = 0;
-    if (job->requests_path)
-        rc = dram_fates_init(&fates, stream, err) || dram_requests_open(&file, job->requests_path, err) ? -1 : 0;
+    if (job->requests) {
+        rc = dram_fates_init(&fates, stream, err);
+        dram_requests_head(job->requests);
+    }
     for (size_t i = 0; i < job->policy_count && !rc; i++) {
         struct dram_totals totals;
         if (totals_init(&totals, stream, err))
@@ -89,10 +90,9 @@ static int replay_open(const struct replay_job *job, const struct dram_stream *s
         else
             dram_metrics_fill(&runs[i], job, stream, &totals);
         if (!rc && fates.channel && i < job->listed_count)
-            rc = dram_requests_write(&file, &job->policies[i], stream, &fates, err);
+            rc = dram_requests_write(job->requests, &job->policies[i], stream, &fates, err);
         free(totals.latency);
     }
-    rc = dram_requests_close(&file, rc, err);
     dram_fates_release(&fates);
     return rc;
 }

@@ -30,7 +30,6 @@ struct corun {
     uint32_t channels;
     bool repeat;
     struct dram_fates fates[2]; /* by stream: --requests, of the first passes; else empty */
-    struct output file;         /* --requests */
 };
 
 /* One channel's run. */
@@ -294,7 +293,7 @@ static int64_t limit_of(const struct corun *c)
 static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err *err)
 {
     const struct dram_settings *set = c->job->settings;
-    const bool watch = c->file.file && i < c->job->listed_count;
+    const bool watch = c->job->requests && i < c->job->listed_count;
     struct dram_totals t;
     if (totals_init(&t, err))
         return -1;
@@ -303,7 +302,7 @@ static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err
     int rc = run_channels(c, c->side, c->sides, &c->job->policies[i], (int)set->vcs, c->repeat && c->sides == 2,
                           limit_of(c), watch, &t, err);
     for (int s = 0; s < c->streams && watch && !rc; s++)
-        rc = dram_requests_write(&c->file, &c->job->policies[i], &c->stream[s], &c->fates[s], err);
+        rc = dram_requests_write(c->job->requests, &c->job->policies[i], &c->stream[s], &c->fates[s], err);
     /* One side only: it has its place by class. */
     const bool pim_only = c->sides == 1 && c->side[0].class == DRAM_PIM;
     if (pim_only) {
@@ -339,16 +338,15 @@ int dram_corun_replay(const struct replay_job *job, struct outcome *runs, struct
     int rc = find_sides(c, err);
     if (!rc)
         rc = run_alone(c, err);
-    for (int s = 0; s < c->streams && job->requests_path && !rc; s++)
+    for (int s = 0; s < c->streams && job->requests && !rc; s++)
         rc = dram_fates_init(&c->fates[s], &c->stream[s], err);
-    if (job->requests_path && !rc)
-        rc = dram_requests_open(&c->file, job->requests_path, err);
+    if (job->requests)
+        dram_requests_head(job->requests);
     if (job->progress)
         atomic_store(&job->progress->total, job->policy_count);
     for (size_t i = 0; i < job->policy_count && !rc; i++)
         rc = job->progress && atomic_load(&job->progress->cancelled) ? err_set(err, "cancelled")
                                                                      : run_policy(c, i, &runs[i], err);
-    rc = dram_requests_close(&c->file, rc, err);
     for (int s = 0; s < 2; s++) {
         dram_fates_release(&c->fates[s]);
         dram_stream_release(&c->stream[s]);

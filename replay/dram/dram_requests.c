@@ -36,12 +36,9 @@ void dram_fates_release(struct dram_fates *fates)
     memset(fates, 0, sizeof *fates);
 }
 
-int dram_requests_open(struct output *file, const char *path, struct err *err)
+void dram_requests_head(FILE *file)
 {
-    if (output_open(file, path, err))
-        return -1;
-    (void)fputs("policy,id,enter,sched,col,done\n", file->file);
-    return 0;
+    (void)fputs("policy,id,enter,sched,col,done\n", file);
 }
 
 static char *put(char *p, int64_t v)
@@ -59,7 +56,7 @@ static char *put(char *p, int64_t v)
     return p;
 }
 
-int dram_requests_write(struct output *file, const struct replay_policy *policy, const struct dram_stream *stream,
+int dram_requests_write(FILE *file, const struct replay_policy *policy, const struct dram_stream *stream,
                         const struct dram_fates *fates, struct err *err)
 {
     char label[256], line[512];
@@ -76,16 +73,11 @@ int dram_requests_write(struct output *file, const struct replay_policy *policy,
                 p = put(p, columns[k][i]);
             }
             *p++ = '\n';
-            if (fwrite(line, 1, (size_t)(p - line), file->file) != (size_t)(p - line))
-                return err_set(err, "cannot write '%s': %s", file->path, strerror(errno));
+            if (fwrite(line, 1, (size_t)(p - line), file) != (size_t)(p - line))
+                return err_set(err, "cannot write the requests: %s", strerror(errno));
         }
     }
     return 0;
-}
-
-int dram_requests_close(struct output *file, int rc, struct err *err)
-{
-    return file->file ? output_close(file, rc, err) : rc;
 }
 
 /* --- --explain --- */

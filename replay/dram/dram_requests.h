@@ -1,4 +1,4 @@
-/* dram_requests: --requests FILE, what became of every request: policy,id,enter,sched,col,done; and --explain.
+/* dram_requests: for --requests FILE, what became of every request: policy,id,enter,sched,col,done; and --explain.
  *
  * Rows stand in the order of the policies, then of the channels, then of arrival; id is the input's, -1 stands for
  * "never". Cycles are those of the front end's clock (partition: core cycles). Of a co-run, whose sides repeat, it is
@@ -7,12 +7,9 @@
 #define REPLAY_DRAM_DRAM_REQUESTS_H
 
 #include "replay/dram/dram.h"
-#include "trace/store/output.h"
 
-int dram_requests_open(struct output *file, const char *path, struct err *err);
-int dram_requests_write(struct output *file, const struct replay_policy *policy, const struct dram_stream *stream,
+void dram_requests_head(FILE *file);
+int dram_requests_write(FILE *file, const struct replay_policy *policy, const struct dram_stream *stream,
                         const struct dram_fates *fates, struct err *err);
-/* As output_close(); a file never opened, all zero, is allowed. */
-int dram_requests_close(struct output *file, int rc, struct err *err);
 
 #endif

@@ -36,16 +36,19 @@ static inline void test_replay(struct replay_result *result, const char *const *
         ck_assert_msg(!input_open(&inputs[i], specs[i] + (role ? 4 : 0), name, false, &err), "%s", err.msg);
     }
     const char *sets[] = {set};
+    FILE *file = requests ? fopen(requests, "w") : NULL;
     const struct replay_request request = {.engine = &engine_dram,
                                            .policy_list = policies,
                                            .sets = sets,
                                            .set_count = 1,
                                            .inputs = inputs,
                                            .input_count = n,
-                                           .requests_path = requests,
+                                           .requests = file,
                                            .threads = 1};
     bool usage;
     ck_assert_msg(!replay_run(&request, result, &usage, &err), "%s", err.msg);
+    if (file)
+        (void)fclose(file);
     for (size_t i = 0; i < n; i++)
         input_close(&inputs[i]);
 }

@@ -53,7 +53,7 @@ START_TEST(figures_of_results_hold_every_policy_and_draw)
         ck_assert_ptr_nonnull(strstr(script, i == 5 ? "pim-add" : "frfcfs"));
         free(script);
         (void)snprintf(file, sizeof file, "%s.svg", names[i]);
-        ck_assert_msg(!plot_draw(figure_find(names[i]), &input, testing_file(file), &err) ||
+        ck_assert_msg(!plot_draw(figure_find(names[i]), &input, testing_file(file), true, &err) ||
                           strstr(err.msg, "not installed"),
                       "%s", err.msg);
     }

@@ -40,7 +40,7 @@ START_TEST(figures_show_types_senders_and_quartiles)
         ck_assert_msg(i == 1 || strstr(text, words[i][1]) != NULL, "%s", text);
         free(text);
         (void)snprintf(file, sizeof file, "%s.svg", names[i]);
-        int rc = plot_draw(figure_find(names[i]), &input, testing_file(file), &err);
+        int rc = plot_draw(figure_find(names[i]), &input, testing_file(file), true, &err);
         ck_assert_msg(rc == 0 || strstr(err.msg, "not installed"), "%s", err.msg);
     }
     store_close(store);

@@ -59,7 +59,7 @@ START_TEST(figures_of_results_hold_every_run_and_draw)
         ck_assert_ptr_nonnull(strstr(script, "bicg"));
         free(script);
         (void)snprintf(file, sizeof file, "%s.png", names[i]);
-        int rc = plot_draw(figure_find(names[i]), &input, testing_file(file), &err);
+        int rc = plot_draw(figure_find(names[i]), &input, testing_file(file), true, &err);
         ck_assert_msg(rc == 0 || gnuplot_missing(err.msg), "%s", err.msg);
     }
     run_set_release(&set);
@@ -146,7 +146,7 @@ START_TEST(a_recording_gives_its_timeline_and_its_locality)
         ck_assert_msg(script != NULL, "%s", err.msg);
         free(script);
         (void)snprintf(file, sizeof file, "%s.svg", names[i]);
-        int rc = plot_draw(figure_find(names[i]), &input, testing_file(file), &err);
+        int rc = plot_draw(figure_find(names[i]), &input, testing_file(file), true, &err);
         ck_assert_msg(rc == 0 || gnuplot_missing(err.msg), "%s", err.msg);
     }
     store_close(store);

@@ -1,11 +1,12 @@
 #include "replay/figure/plot.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "trace/store/output.h"
 
 const struct figure *figure_find(const char *name)
 {
@@ -81,20 +82,19 @@ bool plot_can_draw(const char *path)
     return terminal(path, &any, term, sizeof term) != NULL;
 }
 
-/* Run gnuplot on `script`; what it says on stderr goes to *err. */
-static int run_gnuplot(const char *script, struct err *err)
+/* Run gnuplot on `script`: it draws into `to`; what it says on stderr goes to *err. */
+static int run_gnuplot(FILE *script, FILE *to, struct err *err)
 {
     int fds[2];
     if (pipe(fds))
         return err_set(err, "cannot make a pipe: %s", strerror(errno));
     pid_t pid = fork();
     if (pid == 0) {
-        int null = open("/dev/null", O_RDWR);
-        (void)dup2(null, STDIN_FILENO);
-        (void)dup2(null, STDOUT_FILENO);
+        (void)dup2(fileno(script), STDIN_FILENO);
+        (void)dup2(fileno(to), STDOUT_FILENO);
         (void)dup2(fds[1], STDERR_FILENO);
         (void)close(fds[0]);
-        (void)execlp("gnuplot", "gnuplot", script, (char *)NULL);
+        (void)execlp("gnuplot", "gnuplot", "/dev/stdin", (char *)NULL);
         _exit(127);
     }
     (void)close(fds[1]);
@@ -122,42 +122,37 @@ static int run_gnuplot(const char *script, struct err *err)
     return 0;
 }
 
-static int draw(const struct figure *figure, const struct figure_input *input, FILE *script, const char *script_path,
-                const char *output, const char *term, struct err *err)
+static int draw(const struct figure *figure, const struct figure_input *input, const char *term, FILE *script, FILE *to,
+                struct err *err)
 {
     (void)fputs(term, script);
-    (void)fputs("set output '", script);
-    for (const char *p = output; *p; p++) /* inside single quotes only the quote itself is special */
-        (void)fprintf(script, *p == '\'' ? "''" : "%c", *p);
-    (void)fputs("'\n", script);
     if (plot_script(figure, input, script, err))
         return -1;
     (void)fputs("\nset output\n", script);
-    if (fflush(script) || ferror(script))
-        return err_set(err, "cannot write '%s': %s", script_path, strerror(errno));
-    return run_gnuplot(script_path, err);
+    if (fflush(script) || ferror(script) || fflush(to))
+        return err_set(err, "cannot write the figure's script: %s", strerror(errno));
+    return run_gnuplot(script, to, err);
 }
 
-int plot_draw(const struct figure *figure, const struct figure_input *input, const char *path, struct err *err)
+int plot_draw_into(const struct figure *figure, const struct figure_input *input, const char *name, FILE *to,
+                   struct err *err)
 {
-    char term[256], script_path[] = "/tmp/offchip-plot-XXXXXX", part[4096];
-    for (const char *p = path; *p; p++) /* a new line would end gnuplot's string, and the rest be commands */
-        if ((unsigned char)*p < ' ')
-            return err_set(err, "the name of the figure's file has a control character in it");
-    if (!terminal(path, figure, term, sizeof term))
-        return err_set(err, "'%s' should end in .svg, .png or .pdf", path);
-    if ((size_t)snprintf(part, sizeof part, "%s.part", path) >= sizeof part)
-        return err_set(err, "the path '%.100s...' is too long", path);
-    int fd = mkstemp(script_path);
-    FILE *script = fd < 0 ? NULL : fdopen(fd, "w");
+    char term[256];
+    if (!terminal(name, figure, term, sizeof term))
+        return err_set(err, "'%s' should end in .svg, .png or .pdf", name);
+    FILE *script = tmpfile();
     if (!script)
-        return err_set(err, "cannot write '%s': %s", script_path, strerror(errno));
-    int rc = draw(figure, input, script, script_path, part, term, err);
+        return err_set(err, "cannot make a temporary file: %s", strerror(errno));
+    int rc = draw(figure, input, term, script, to, err);
     (void)fclose(script);
-    (void)unlink(script_path);
-    if (!rc && rename(part, path))
-        rc = err_set(err, "cannot write '%s': %s", path, strerror(errno));
-    if (rc)
-        (void)unlink(part);
     return rc;
+}
+
+int plot_draw(const struct figure *figure, const struct figure_input *input, const char *path, bool replace,
+              struct err *err)
+{
+    struct output output;
+    if (output_open(&output, path, replace, err))
+        return -1;
+    return output_close(&output, plot_draw_into(figure, input, path, output.file, err), err);
 }

@@ -43,8 +43,14 @@ int plot_script(const struct figure *figure, const struct figure_input *input, F
 /* Whether the name of a file to draw into ends in .svg, .png or .pdf. */
 bool plot_can_draw(const char *path);
 
-/* Draw into `path` by its ending: .svg, .png or .pdf. The file is made whole or not at all. */
-int plot_draw(const struct figure *figure, const struct figure_input *input, const char *path, struct err *err);
+/* Draw into `path` by its ending: .svg, .png or .pdf. The file is made whole or not at all; an existing one is an error
+ * unless `replace`. */
+int plot_draw(const struct figure *figure, const struct figure_input *input, const char *path, bool replace,
+              struct err *err);
+
+/* Draw into an open file, in the form that the ending of `name` says. */
+int plot_draw_into(const struct figure *figure, const struct figure_input *input, const char *name, FILE *to,
+                   struct err *err);
 
 /* Write text as a gnuplot string in double quotes, with nothing in it active (no enhanced markup, no escapes). */
 void plot_quote(FILE *script, const char *text);

@@ -41,7 +41,7 @@ START_TEST(a_figure_is_drawn_in_every_format)
     for (size_t i = 0; i < 3; i++) {
         struct err err = {""};
         const char *path = testing_file(names[i]);
-        ck_assert_msg(plot_draw(&good, &input, path, &err) == 0, "%s", err.msg);
+        ck_assert_msg(plot_draw(&good, &input, path, true, &err) == 0, "%s", err.msg);
         ck_assert_int_gt(size_of(path), 500);
     }
 }
@@ -52,13 +52,13 @@ START_TEST(failures_leave_no_file_and_say_why)
     struct figure_input input = {.path = "x"};
     struct err err = {""};
     const char *path = testing_file("b.svg");
-    ck_assert_int_eq(plot_draw(&bad, &input, path, &err), -1);
+    ck_assert_int_eq(plot_draw(&bad, &input, path, true, &err), -1);
     ck_assert_ptr_nonnull(strstr(err.msg, "gnuplot failed"));
     ck_assert_int_eq(size_of(path), -1);
     input.path = NULL;
-    ck_assert_int_eq(plot_draw(&good, &input, path, &err), -1);
+    ck_assert_int_eq(plot_draw(&good, &input, path, true, &err), -1);
     ck_assert_str_eq(err.msg, "figure good: nothing to draw");
-    ck_assert_int_eq(plot_draw(&good, &input, "a.bmp", &err), -1);
+    ck_assert_int_eq(plot_draw(&good, &input, "a.bmp", true, &err), -1);
     ck_assert_ptr_nonnull(strstr(err.msg, ".svg, .png or .pdf"));
 }
 END_TEST

@@ -35,8 +35,7 @@ static inline struct store *testing_packets(int captures, int reads, bool finish
         ck_assert_int_eq(finish ? tlp_sink_finish(sink, &err) : tlp_sink_drain(sink, INT64_MAX, &err), 0);
         tlp_sink_free(sink);
     }
-    if (finish)
-        ck_assert_int_eq(store_finish(store, &err), 0);
+    ck_assert_int_eq((finish ? store_finish : store_keep)(store, &err), 0);
     store_close(store);
     store = store_open(path, &err);
     ck_assert_msg(store != NULL, "%s", err.msg);

@@ -44,30 +44,28 @@ static char *base64(const unsigned char *data, size_t n)
     return out;
 }
 
+/* All of a file as base64; NULL if it is empty or cannot be read. */
+static char *encode(FILE *file)
+{
+    long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    unsigned char *data = size > 0 ? mem_zalloc((size_t)size, 1, NULL) : NULL;
+    char *text = NULL;
+    if (data && fseek(file, 0, SEEK_SET) == 0 && fread(data, 1, (size_t)size, file) == (size_t)size)
+        text = base64(data, (size_t)size);
+    free(data);
+    return text;
+}
+
 /* The figure as base64 SVG, or NULL if it cannot be drawn from these runs. */
 static char *draw(const struct figure *figure, const struct run_set *runs)
 {
-    char path[] = "/tmp/offchip-html-XXXXXX.svg";
-    int fd = mkstemps(path, 4);
-    if (fd < 0)
-        return NULL;
-    (void)close(fd);
     struct figure_input input = {.path = "", .runs = runs};
     struct err err = {""};
-    char *text = NULL;
-    if (plot_draw(figure, &input, path, &err) == 0) {
-        FILE *f = fopen(path, "rb");
-        long size = -1;
-        if (f && fseek(f, 0, SEEK_END) == 0)
-            size = ftell(f);
-        unsigned char *data = size > 0 ? mem_zalloc((size_t)size, 1, NULL) : NULL;
-        if (data && fseek(f, 0, SEEK_SET) == 0 && fread(data, 1, (size_t)size, f) == (size_t)size)
-            text = base64(data, (size_t)size);
-        free(data);
-        if (f)
-            (void)fclose(f);
-    }
-    (void)unlink(path);
+    FILE *svg = tmpfile();
+    if (!svg)
+        return NULL;
+    char *text = plot_draw_into(figure, &input, "figure.svg", svg, &err) == 0 ? encode(svg) : NULL;
+    (void)fclose(svg);
     return text;
 }
 

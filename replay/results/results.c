@@ -103,13 +103,16 @@ static int open_existing(struct results *results, bool write, struct err *err)
 
 static int open_file(struct results *results, enum results_mode mode, struct err *err)
 {
+    static const enum output_place places[] = {
+        [RESULTS_CREATE] = OUTPUT_NEW, [RESULTS_FORCE] = OUTPUT_REPLACE, [RESULTS_APPEND] = OUTPUT_IN_PLACE};
     results->writing = mode != RESULTS_READ;
     if (mode == RESULTS_READ)
         return open_existing(results, false, err);
     if (mode != RESULTS_APPEND || access(results->path, F_OK) != 0) {
         struct err own = {""};
         results->version = SCHEMA_RESULTS_VERSION;
-        if (dbfile_create(results->path, mode == RESULTS_FORCE, make_tables, results->schema, &results->db, &own) == 0)
+        if (dbfile_create(&results->file, results->path, places[mode], make_tables, results->schema, &results->db,
+                          &own) == 0)
             return 0;
         /* Somebody else may have made it at the same moment. */
         if (mode != RESULTS_APPEND || access(results->path, F_OK) != 0)
@@ -133,6 +136,11 @@ struct results *results_open(const char *path, enum results_mode mode, struct er
     return NULL;
 }
 
+int results_finish(struct results *results, struct err *err)
+{
+    return dbfile_close(&results->file, 0, err);
+}
+
 void results_close(struct results *results)
 {
     if (!results)
@@ -140,6 +148,7 @@ void results_close(struct results *results)
     for (int i = 0; i < RESULTS_STATEMENTS; i++)
         sqlite3_finalize(results->stmt[i]);
     sqlite3_close(results->db);
+    (void)dbfile_close(&results->file, -1, NULL);
     free(results->schema);
     free(results->path);
     free(results);

@@ -1,9 +1,10 @@
 /* results: runs in one SQLite file: what was run, what came out, and a key by which a finished run is recognised.
  *
- * results_open, results_put / results_has / results_each / results_merge, results_close. Every put is one transaction;
- * several processes may write to one file, each waits for the others. Every run carries a hash, and the file a digest
- * of them: what was changed, lost or added by anything else is an error when it is read. The file is described in
- * replay/results/results.sql and docs/trace-format.md. One thread per object. */
+ * results_open, results_put / results_has / results_each / results_merge, results_finish (of a new file),
+ * results_close. Every put is one transaction; several processes may add to one file, each waits for the others; no
+ * signal comes between the beginning and the end of a transaction in place (output.h). Every run carries a hash, and
+ * the file a digest of them: what was changed, lost or added by anything else is an error when it is read. The file is
+ * described in replay/results/results.sql and docs/trace-format.md. One thread per object. */
 #ifndef REPLAY_RESULTS_RESULTS_H
 #define REPLAY_RESULTS_RESULTS_H
 
@@ -17,8 +18,8 @@ struct results;
 
 enum results_mode {
     RESULTS_READ,   /* an existing file */
-    RESULTS_CREATE, /* a new file; an existing one is an error */
-    RESULTS_FORCE,  /* a new file in place of what is there */
+    RESULTS_CREATE, /* a new file, there from results_finish() on; an existing one is an error */
+    RESULTS_FORCE,  /* likewise, in place of what is there */
     RESULTS_APPEND, /* an existing results file is added to, else a new one made; versions 1 and 2 are only read */
 };
 
@@ -43,7 +44,11 @@ struct results_run {
 
 /* NULL with *err set on failure. */
 struct results *results_open(const char *path, enum results_mode mode, struct err *err);
-void results_close(struct results *results); /* NULL is allowed */
+
+/* Give a new file its name; of one that is added to, nothing is left to do. Nothing can be put afterwards. */
+int results_finish(struct results *results, struct err *err);
+
+void results_close(struct results *results); /* NULL is allowed; a new file that is not finished is gone */
 
 /* The case of a run. On failure (a text that is no JSON) there is nothing to release. */
 int results_case(const struct results_run *run, struct run_case *run_case, struct err *err);

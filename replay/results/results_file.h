@@ -6,6 +6,7 @@
 
 #include "replay/results/results.h"
 #include "replay/results/seal.h"
+#include "trace/store/output.h"
 #include "trace/store/schema.h"
 
 enum results_statement {
@@ -30,6 +31,7 @@ enum results_statement {
 struct results {
     char *path;
     sqlite3 *db;
+    struct output file; /* being made, without its name yet; else empty */
     struct schema *schema;
     int version; /* of the file: 1 to 3 */
     bool writing;

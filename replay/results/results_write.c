@@ -266,13 +266,29 @@ static int put_run(struct results *results, const struct results_run *run, struc
 
 /* --- transactions --- */
 
+/* A journal beside a file that others see is not left for them to roll back; of a new file nothing is left anyway. */
+static void hold(const struct results *results)
+{
+    if (!results->file.path)
+        output_hold();
+}
+
+static void let_go(const struct results *results)
+{
+    if (!results->file.path)
+        output_release();
+}
+
+/* To be followed by end(), also after a failure. */
 static int begin(struct results *results, struct err *err)
 {
+    int wrong = 0;
     if (!results->writing)
-        return err_set(err, "'%s' is open for reading", results->path);
-    if (sqlite3_exec(results->db, "BEGIN IMMEDIATE", NULL, NULL, NULL))
-        return results_failed(results, err);
-    return results_read_digest(results, &results->runs, &results->digest, err);
+        wrong = err_set(err, "'%s' is open for reading", results->path);
+    else if (sqlite3_exec(results->db, "BEGIN IMMEDIATE", NULL, NULL, NULL)) /* may wait for others */
+        wrong = results_failed(results, err);
+    hold(results);
+    return wrong ? wrong : results_read_digest(results, &results->runs, &results->digest, err);
 }
 
 static int write_digest(struct results *results, struct err *err)
@@ -293,14 +309,14 @@ static int end(struct results *results, int wrong, struct err *err)
         wrong = write_digest(results, err);
     if (!wrong && sqlite3_exec(results->db, "COMMIT", NULL, NULL, NULL))
         wrong = results_failed(results, err);
-    if (!wrong) {
+    if (!wrong)
         results->transactions++;
-        return 0;
-    }
-    for (int i = 0; i < RESULTS_STATEMENTS; i++)
+    for (int i = 0; wrong && i < RESULTS_STATEMENTS; i++)
         (void)sqlite3_reset(results->stmt[i]);
-    (void)sqlite3_exec(results->db, "ROLLBACK", NULL, NULL, NULL);
-    return -1;
+    if (wrong)
+        (void)sqlite3_exec(results->db, "ROLLBACK", NULL, NULL, NULL);
+    let_go(results);
+    return wrong ? -1 : 0;
 }
 
 int results_put(struct results *results, const struct results_run *runs, size_t n, struct err *err)
@@ -325,8 +341,10 @@ static void count_transactions(struct results *results)
 
 void results_settle(struct results *results)
 {
+    hold(results);
     if (results->added && sqlite3_exec(results->db, "VACUUM", NULL, NULL, NULL) == SQLITE_OK)
         count_transactions(results);
+    let_go(results);
 }
 
 /* --- merging --- */

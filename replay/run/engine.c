@@ -235,7 +235,7 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
                              .policy_count = runs,
                              .listed_count = result->policy_count,
                              .settings = result->settings,
-                             .requests_path = request->requests_path,
+                             .requests = request->requests,
                              .explain = request->explain,
                              .explain_file = request->explain_file,
                              .threads = request->threads > 0 ? request->threads : 1,

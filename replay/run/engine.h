@@ -3,6 +3,8 @@
 #ifndef REPLAY_RUN_ENGINE_H
 #define REPLAY_RUN_ENGINE_H
 
+#include <stdio.h>
+
 #include "models/base/platform.h"
 #include "models/base/policy.h"
 #include "replay/run/input.h"
@@ -21,11 +23,11 @@ struct replay_job {
     const struct platform *platform;
     const struct replay_policy *policies; /* the listed ones; then the extra baseline, if any */
     size_t policy_count;
-    size_t listed_count;       /* of them, those that the user listed */
-    const void *settings;      /* the engine's settings struct (--set), checked */
-    const char *requests_path; /* --requests: per-request CSV, NULL: none */
-    int64_t explain;           /* --explain N: print why to *explain_file for the first N commands; 0: none */
-    void *explain_file;        /* a FILE * */
+    size_t listed_count;  /* of them, those that the user listed */
+    const void *settings; /* the engine's settings struct (--set), checked */
+    FILE *requests;       /* --requests: per-request CSV, NULL: none; whoever opened it finds what failed */
+    int64_t explain;      /* --explain N: print why to *explain_file for the first N commands; 0: none */
+    FILE *explain_file;
     int threads;               /* at most this many */
     struct progress *progress; /* may be NULL */
 };
@@ -62,9 +64,9 @@ struct replay_request {
     size_t set_count;
     const struct input *inputs;
     size_t input_count;
-    const char *requests_path;
+    FILE *requests;
     int64_t explain;
-    void *explain_file;
+    FILE *explain_file;
     int threads;
     struct progress *progress;
     const char *version; /* of the models; NULL: this program's */

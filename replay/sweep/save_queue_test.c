@@ -64,7 +64,7 @@ static void *work(void *arg)
 START_TEST(points_of_all_threads_are_in_the_file_once)
 {
     open_input();
-    struct results *results = results_open(testing_file("r.db"), RESULTS_CREATE, &err);
+    struct results *results = results_open(testing_file("r.db"), RESULTS_APPEND, &err);
     ck_assert_msg(results != NULL, "%s", err.msg);
     struct save_queue *queue = save_queue_open(results, &err);
     ck_assert_ptr_nonnull(queue);
@@ -92,7 +92,7 @@ END_TEST
 START_TEST(a_point_is_in_the_file_soon_without_another_one)
 {
     open_input();
-    struct results *results = results_open(testing_file("soon.db"), RESULTS_CREATE, &err);
+    struct results *results = results_open(testing_file("soon.db"), RESULTS_APPEND, &err);
     struct save_queue *queue = save_queue_open(results, &err);
     ck_assert_int_eq(point(queue, 0, true), 0);
     ck_assert_int_eq(point(queue, 1, true), 0); /* in the pause after the first */
@@ -111,7 +111,7 @@ END_TEST
 START_TEST(a_failed_write_is_told_to_who_adds_and_who_closes)
 {
     open_input();
-    results_close(results_open(testing_file("full.db"), RESULTS_CREATE, &err));
+    results_close(results_open(testing_file("full.db"), RESULTS_APPEND, &err));
     struct results *results = results_open(testing_file("full.db"), RESULTS_READ, &err);
     struct save_queue *queue = save_queue_open(results, &err);
     int rc = 0;

@@ -13,7 +13,6 @@
 #include "replay/uvm/uvm_legacy.h"
 #include "replay/uvm/uvm_recorded.h"
 #include "trace/base/mem.h"
-#include "trace/store/output.h"
 #include "trace/uvm/recording.h"
 
 static const struct param settings[] = {
@@ -111,21 +110,18 @@ static void log_batch(void *ctx, const struct uvm_batch_seen *seen)
 /* Put the runs' lines into the file asked for. */
 static int join_logs(const struct replay_job *job, struct batch_log *logs, struct err *err)
 {
-    struct output out;
-    if (output_open(&out, job->requests_path, err))
-        return -1;
     (void)fputs(
         "policy,batch,fetch_ns,end_ns,launch,kernel,raw_faults,faults,pages,blocks,block_first,block_last,evictions\n",
-        out.file);
+        job->requests);
     char buf[65536];
     bool failed = false;
     for (size_t i = 0; i < job->policy_count; i++) {
         failed |= fseek(logs[i].to, 0, SEEK_SET) != 0;
         for (size_t n; (n = fread(buf, 1, sizeof buf, logs[i].to)) > 0;)
-            failed |= fwrite(buf, 1, n, out.file) != n;
+            failed |= fwrite(buf, 1, n, job->requests) != n;
         failed |= ferror(logs[i].to) != 0;
     }
-    return output_close(&out, failed ? err_set(err, "cannot write all of '%.200s'", job->requests_path) : 0, err);
+    return failed ? err_set(err, "cannot write all of the batches") : 0;
 }
 
 /* --- the closed loop --- */
@@ -239,7 +235,7 @@ static int run_policies(const struct closed_loop *loop, struct outcome *runs, st
 static int replay_loop(struct closed_loop *loop, struct outcome *runs, struct err *err)
 {
     const struct replay_job *job = loop->job;
-    int rc = job->requests_path ? open_logs(loop, err) : 0;
+    int rc = job->requests ? open_logs(loop, err) : 0;
     if (rc == 0)
         rc = run_policies(loop, runs, err);
     if (rc == 0 && loop->logs)

@@ -10,7 +10,7 @@ static const char *file_of_two(void)
 {
     struct err err = {""};
     const char *path = testing_file("r.db");
-    struct results *results = results_open(path, RESULTS_FORCE, &err);
+    struct results *results = results_open(path, RESULTS_APPEND, &err);
     ck_assert_msg(results != NULL, "%s", err.msg);
     const struct results_run runs[] = {
         {.engine = "uvm",

@@ -8,7 +8,6 @@
 #include "replay/zerocopy/zerocopy_run.h"
 #include "replay/zerocopy/zerocopy_trace.h"
 #include "trace/base/mem.h"
-#include "trace/store/output.h"
 
 static const struct param settings[] = {
     PARAM_REAL_ROW(zerocopy_settings, gpu_memory_ratio, "", 0, 1e6, 0,
@@ -99,17 +98,9 @@ static int feed(const struct replay_job *job, const struct scan_ops *ops, void *
     return rc;
 }
 
-static int open_launches(const char *path, struct output *file, struct err *err)
-{
-    if (!path)
-        return 0;
-    if (output_open(file, path, err))
-        return -1;
-    (void)fprintf(file->file,
-                  "policy,launch,active_elements,req32,req64,req96,req128,requests,payload_bytes,host64_lines,"
-                  "time_ns,warp_loads,loads_at_once,resident_warps,chain_loads\n");
-    return 0;
-}
+static const char launches_head[] =
+    "policy,launch,active_elements,req32,req64,req96,req128,requests,payload_bytes,host64_lines,"
+    "time_ns,warp_loads,loads_at_once,resident_warps,chain_loads\n";
 
 static int replay_scans(const struct replay_job *job, const struct scan_ops *ops, void *state, struct outcome *outcomes,
                         struct err *err)
@@ -129,13 +120,13 @@ static int replay_scans(const struct replay_job *job, const struct scan_ops *ops
         return -1;
     }
     struct zerocopy_run *runs = mem_zalloc(job->policy_count, sizeof *runs, err);
-    struct output file = {0};
-    if (!runs || open_launches(job->requests_path, &file, err)) {
-        free(runs);
+    if (!runs) {
         tier_close(&tier);
         return -1;
     }
-    context.launches = file.file;
+    if (job->requests)
+        (void)fputs(launches_head, job->requests);
+    context.launches = job->requests;
     int rc = 0;
     for (size_t r = 0; r < job->policy_count && !rc; r++)
         rc = zerocopy_run_open(&runs[r], job->policies[r].head, &context, &outcomes[r], err);
@@ -150,7 +141,7 @@ static int replay_scans(const struct replay_job *job, const struct scan_ops *ops
         if (runs[r].name)
             zerocopy_run_close(&runs[r]);
     free(runs);
-    return file.file ? output_close(&file, rc, err) : rc;
+    return rc;
 }
 
 static int replay(const struct replay_job *job, struct outcome *outcomes, struct err *err)

@@ -56,10 +56,10 @@ struct graph_format {
      */
     bool (*probe)(const char *path, const unsigned char *head, size_t n);
     int (*read)(const char *path, const struct graph_options *options, struct graph *graph, struct err *err);
-    /* Write; path is what the user gave. NULL: this format is only read. Existing files are replaced. */
-    int (*write)(const char *path, const struct graph *graph, struct err *err);
-    /* Whether a file that write() would make exists already; NULL: `path` itself is looked at. */
-    bool (*exists)(const char *path);
+    /* Write, whole or not at all; path is what the user gave. Existing files are an error unless `replace`. */
+    int (*write)(const char *path, bool replace, const struct graph *graph, struct err *err);
+    /* The endings of the files that `path` stands for, ended by NULL; NULL: `path` itself is the file. */
+    const char *const *parts;
 };
 
 extern const struct graph_format *const graph_formats[]; /* ends with NULL */

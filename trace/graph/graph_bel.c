@@ -1,6 +1,5 @@
 #include "trace/graph/graph_bel.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +13,7 @@ static const char *const packings[] = {"", ".xz", ".gz", ".zst"};
 
 /* The length of "NAME.bel" in a path that is the prefix or one of its files, 0 if it is neither. */
 enum { PARTS = 3 };
-static const char *const part_names[PARTS] = {".col", ".dst", ".val"};
+static const char *const part_names[PARTS + 1] = {".col", ".dst", ".val", NULL};
 
 static size_t prefix_length(const char *path)
 {
@@ -181,7 +180,7 @@ static void forget_weights(const char *path)
         }
 }
 
-static int write_bel(const char *path, const struct graph *graph, struct err *err)
+static int write_bel(const char *path, bool replace, const struct graph *graph, struct err *err)
 {
     if (!prefix_length(path))
         return err_set(err, "'%s' does not end in .bel, the prefix of the files .bel.col and .bel.dst", path);
@@ -192,29 +191,18 @@ static int write_bel(const char *path, const struct graph *graph, struct err *er
         if (asprintf(&name, "%.*s%s", (int)prefix_length(path), path, part_names[opened]) < 0)
             rc = err_set(err, "out of memory");
         else
-            rc = output_open(&parts[opened], name, err);
+            rc = output_open(&parts[opened], name, replace, err);
         opened += !rc;
         free(name);
     }
     if (!rc)
         rc = write_parts(parts, graph, err);
-    /* All are written before one takes its place. */
-    for (int i = 0; i < opened && !rc; i++)
-        rc = fflush(parts[i].file) ? err_set(err, "cannot write '%s': %s", parts[i].path, strerror(errno)) : 0;
-    for (int i = 0; i < opened; i++)
-        rc = output_close(&parts[i], rc, err);
+    output_hold();
+    rc = output_close_all(parts, (size_t)opened, rc, err);
     if (!rc && !graph->weights)
         forget_weights(path);
+    output_release();
     return rc;
-}
-
-static bool exists(const char *path)
-{
-    char *col = part_path(path, ".col"), *dst = part_path(path, ".dst");
-    bool any = col || dst;
-    free(col);
-    free(dst);
-    return any;
 }
 
 const struct graph_format graph_bel = {
@@ -224,5 +212,5 @@ const struct graph_format graph_bel = {
     .probe = probe,
     .read = read_bel,
     .write = write_bel,
-    .exists = exists,
+    .parts = part_names,
 };

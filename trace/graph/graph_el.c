@@ -209,12 +209,12 @@ static int read_wel(const char *path, const struct graph_options *options, struc
     return read_any(path, true, options, graph, err);
 }
 
-static int write_any(const char *path, const struct graph *g, bool weighted, struct err *err)
+static int write_any(const char *path, bool replace, const struct graph *g, bool weighted, struct err *err)
 {
     if (weighted && !g->weights)
         return err_set(err, "%s: the graph has no weights; write a .el file", path);
     struct output output;
-    if (output_open(&output, path, err))
+    if (output_open(&output, path, replace, err))
         return -1;
     for (uint64_t v = 0; v < g->vertices; v++)
         for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++) {
@@ -227,14 +227,14 @@ static int write_any(const char *path, const struct graph *g, bool weighted, str
     return output_close(&output, 0, err);
 }
 
-static int write_el(const char *path, const struct graph *graph, struct err *err)
+static int write_el(const char *path, bool replace, const struct graph *graph, struct err *err)
 {
-    return write_any(path, graph, false, err);
+    return write_any(path, replace, graph, false, err);
 }
 
-static int write_wel(const char *path, const struct graph *graph, struct err *err)
+static int write_wel(const char *path, bool replace, const struct graph *graph, struct err *err)
 {
-    return write_any(path, graph, true, err);
+    return write_any(path, replace, graph, true, err);
 }
 
 const struct graph_format graph_el = {

@@ -185,10 +185,10 @@ static int read_mtx(const char *path, const struct graph_options *options, struc
     return rc ? err_at(err, "%s", path) : 0;
 }
 
-static int write_mtx(const char *path, const struct graph *g, struct err *err)
+static int write_mtx(const char *path, bool replace, const struct graph *g, struct err *err)
 {
     struct output output;
-    if (output_open(&output, path, err))
+    if (output_open(&output, path, replace, err))
         return -1;
     (void)fprintf(output.file, "%%%%MatrixMarket matrix coordinate %s general\n", g->weights ? "integer" : "pattern");
     (void)fprintf(output.file, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", g->vertices, g->vertices, g->elements);

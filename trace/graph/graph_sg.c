@@ -164,7 +164,7 @@ static int write_side(FILE *file, const char *path, const struct graph *g, bool 
     return 0;
 }
 
-static int write_any(const char *path, const struct graph *g, bool weighted, struct err *err)
+static int write_any(const char *path, bool replace, const struct graph *g, bool weighted, struct err *err)
 {
     if (g->wide || g->vertices > INT32_MAX)
         return err_set(err, "%s: GAP files have 32-bit ids; the graph has %llu vertices", path,
@@ -177,7 +177,7 @@ static int write_any(const char *path, const struct graph *g, bool weighted, str
         return -1;
     }
     struct output output = {0};
-    int rc = output_open(&output, path, err);
+    int rc = output_open(&output, path, replace, err);
     unsigned char head[SG_HEAD] = {!g->symmetric};
     memcpy(head + 1, &g->elements, 8);
     memcpy(head + 9, &g->vertices, 8);
@@ -193,14 +193,14 @@ static int write_any(const char *path, const struct graph *g, bool weighted, str
     return rc;
 }
 
-static int write_sg(const char *path, const struct graph *graph, struct err *err)
+static int write_sg(const char *path, bool replace, const struct graph *graph, struct err *err)
 {
-    return write_any(path, graph, false, err);
+    return write_any(path, replace, graph, false, err);
 }
 
-static int write_wsg(const char *path, const struct graph *graph, struct err *err)
+static int write_wsg(const char *path, bool replace, const struct graph *graph, struct err *err)
 {
-    return write_any(path, graph, true, err);
+    return write_any(path, replace, graph, true, err);
 }
 
 const struct graph_format graph_sg = {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "trace/base/mem.h"
+#include "trace/store/output.h"
 
 enum { CONNECTIONS = 256, MESSAGES = 4096, POLL_MS = 20 };
 
@@ -290,8 +291,8 @@ int recorder_run(const struct recorder_options *options, struct recorder_result 
     struct sigaction old[4], ignore = {.sa_handler = SIG_IGN}, pass = {.sa_handler = pass_on};
     *result = (struct recorder_result){0};
     const char *output = options->output ? options->output : "offchip.db";
-    if (!options->force && !strchr(output, '%') && access(output, F_OK) == 0)
-        return err_set(err, "%s exists: choose another file with -o, or replace it with --force", output);
+    if (!strchr(output, '%') && output_try(output, options->force, err))
+        return -1;
     struct run *run = mem_zalloc(1, sizeof *run, err);
     if (!run)
         return -1;

@@ -159,7 +159,9 @@ static int open_file(struct recorder_trace *t, struct err *err)
         return 0;
     if (make_path(t, err))
         return -1;
-    t->store = store_create(t->path, t->options.force, t->options.command_line, err);
+    /* What is replaced stays until the recording is over; a new file is crash-safe from the beginning. */
+    enum output_place place = t->options.force ? OUTPUT_REPLACE : OUTPUT_IN_PLACE;
+    t->store = store_create(t->path, place, t->options.command_line, err);
     if (!t->store)
         return -1;
     memcpy(t->summary.path, t->path, sizeof t->path);
@@ -453,10 +455,12 @@ int recorder_trace_finish(struct recorder_trace *t, struct recorder_trace_summar
         rc = write_rest(t, err);
     if (rc == 0 && t->store && !t->options.accesses)
         rc = batches_write(t->store, NULL, NULL, err);
-    if (rc == 0 && t->store && t->summary.complete)
-        rc = store_finish(t->store, err);
+    if (rc == 0 && t->store)
+        rc = (t->summary.complete ? store_finish : store_keep)(t->store, err);
     if (rc)
         t->summary.complete = false;
+    if (rc && t->options.force)
+        t->summary.path[0] = 0; /* what it should have replaced is still there */
     *summary = t->summary;
     release(t);
     return rc;

@@ -42,80 +42,26 @@ static char *journal_path(const char *path, int which, struct err *err)
     return plain_path(path, suffixes[which], err);
 }
 
-static void remove_journals(const char *path)
+/* A journal that is not of this file would be rolled back into it. It may as well be that of a file which somebody else
+ * made just now, so it is removed only in place of that. */
+static int check_journals(const struct output *file, struct err *err)
 {
     for (int i = 0; i < JOURNALS; i++) {
-        char *journal = journal_path(path, i, NULL);
-        if (journal)
-            (void)unlink(journal);
-        free(journal);
-    }
-}
-
-/* A journal without its file would be rolled back into the new one. It may as well be that of a file which somebody
- * else made just now, so it is not removed. */
-static int check_journals(const char *target, const char *path, struct err *err)
-{
-    for (int i = 0; i < JOURNALS; i++) {
-        char *journal = journal_path(target, i, err);
+        char *journal = journal_path(file->path, i, err);
         if (!journal)
             return -1;
-        bool there = access(journal, F_OK) == 0, made = access(target, F_OK) == 0;
+        bool there = access(journal, F_OK) == 0, made = access(file->path, F_OK) == 0;
         int wrong = 0;
-        if (there && !made)
-            wrong = err_set(err, "cannot create '%s': '%s' is left from a file that is gone; --force removes it", path,
-                            journal);
+        if (there && file->replace)
+            (void)unlink(journal);
+        else if (there && !made)
+            wrong = err_set(err, "cannot create '%s': '%s' is left from a file that is gone; --force removes it",
+                            file->path, journal);
         free(journal);
         if (wrong)
             return -1;
     }
     return 0;
-}
-
-static int check_target(const char *path, bool force, struct err *err)
-{
-    struct stat st;
-    if (!path[0])
-        return err_set(err, "the name of the file to write is empty");
-    if (stat(path, &st))
-        return errno == ENOENT ? 0 : err_set(err, "cannot create '%s': %s", path, strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        return err_set(err, "cannot create '%s': it exists and is not a file", path);
-    return force ? 0 : err_set(err, "'%s' exists; --force overwrites it", path);
-}
-
-static int fill(const char *temporary, int (*make)(sqlite3 *db, void *ctx, struct err *err), void *ctx, struct err *err)
-{
-    sqlite3 *db = NULL;
-    int failed;
-    if (sqlite3_open_v2(temporary, &db, SQLITE_OPEN_READWRITE, NULL))
-        failed = err_set(err, "%s", db ? sqlite3_errmsg(db) : "out of memory");
-    else
-        failed = make(db, ctx, err);
-    if (sqlite3_close(db) && !failed)
-        failed = err_set(err, "it cannot be closed");
-    return failed;
-}
-
-/* Give the finished file its name; without force only if nobody else took it meanwhile. */
-static int take_place(const char *temporary, const char *target, const char *path, bool force, struct err *err)
-{
-    if (force) {
-        remove_journals(target);
-        return rename(temporary, target) ? err_set(err, "cannot create '%s': %s", path, strerror(errno)) : 0;
-    }
-    if (check_journals(target, path, err))
-        return -1;
-    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_NOREPLACE) == 0)
-        return 0;
-    if (errno == EINVAL || errno == ENOSYS) { /* a file system without that */
-        if (link(temporary, target) == 0) {
-            (void)unlink(temporary);
-            return 0;
-        }
-    }
-    return errno == EEXIST ? err_set(err, "'%s' exists; --force overwrites it", path)
-                           : err_set(err, "cannot create '%s': %s", path, strerror(errno));
 }
 
 static int open_at(const char *plain, int flags, sqlite3 **db, struct err *err)
@@ -128,37 +74,58 @@ static int open_at(const char *plain, int flags, sqlite3 **db, struct err *err)
     return -1;
 }
 
-int dbfile_create(const char *path, bool force, int (*make)(sqlite3 *db, void *ctx, struct err *err), void *ctx,
-                  sqlite3 **db, struct err *err)
+/* Nobody else knows of the file, and what fails leaves nothing of it: it needs no journal on the disk. */
+static int fill(const char *temporary, int (*make)(sqlite3 *db, void *ctx, struct err *err), void *ctx, sqlite3 **db,
+                struct err *err)
+{
+    static const char alone[] = "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF";
+    if (open_at(temporary, SQLITE_OPEN_READWRITE, db, err))
+        return -1;
+    int failed =
+        sqlite3_exec(*db, alone, NULL, NULL, NULL) ? err_set(err, "%s", sqlite3_errmsg(*db)) : make(*db, ctx, err);
+    if (!failed)
+        return 0;
+    sqlite3_close(*db);
+    *db = NULL;
+    return -1;
+}
+
+int dbfile_close(struct output *file, int rc, struct err *err)
+{
+    if (!file->path)
+        return rc;
+    output_hold();
+    int failed = rc || output_flush(file, err) || check_journals(file, err) ? -1 : 0;
+    failed = output_close(file, failed, err);
+    output_release();
+    return failed;
+}
+
+/* Its name at once, and open it there. */
+static int take_place(struct output *file, const char *path, sqlite3 **db, struct err *err)
+{
+    sqlite3_close(*db);
+    *db = NULL;
+    char *plain = plain_path(path, "", err);
+    int failed = dbfile_close(file, plain ? 0 : -1, err);
+    if (!failed && open_at(plain, SQLITE_OPEN_READWRITE, db, err))
+        failed = err_at(err, "cannot create '%s'", path);
+    free(plain);
+    return failed;
+}
+
+int dbfile_create(struct output *file, const char *path, enum output_place place,
+                  int (*make)(sqlite3 *db, void *ctx, struct err *err), void *ctx, sqlite3 **db, struct err *err)
 {
     *db = NULL;
-    if (check_target(path, force, err))
+    if (output_begin(file, path, place == OUTPUT_REPLACE, err))
         return -1;
-    char *target = realpath(path, NULL); /* through a symbolic link, if it is one */
-    if (!target)
-        target = plain_path(path, "", err);
-    char *temporary = target ? plain_path(target, ".XXXXXX", err) : NULL;
-    int failed = temporary ? 0 : -1;
-    int fd = failed ? -1 : mkstemp(temporary);
-    if (!failed && fd < 0)
-        failed = err_set(err, "cannot create '%s': %s", path, strerror(errno));
-    if (!failed) {
-        mode_t mask = umask(0);
-        (void)umask(mask);
-        (void)fchmod(fd, 0666 & ~mask);
-        (void)close(fd);
-        failed = fill(temporary, make, ctx, err) ? err_at(err, "cannot create '%s'", path)
-                                                 : take_place(temporary, target, path, force, err);
-        if (failed) {
-            remove_journals(temporary);
-            (void)unlink(temporary);
-        }
-    }
-    if (!failed && open_at(target, SQLITE_OPEN_READWRITE, db, err))
+    int failed = file->temporary ? 0 : err_set(err, "cannot create '%s': it exists and is not a file", path);
+    if (!failed && fill(file->temporary, make, ctx, db, err))
         failed = err_at(err, "cannot create '%s'", path);
-    free(temporary);
-    free(target);
-    return failed;
+    if (failed)
+        return output_close(file, failed, err);
+    return place == OUTPUT_IN_PLACE ? take_place(file, path, db, err) : 0;
 }
 
 /* --- opening --- */

@@ -1,11 +1,12 @@
-/* dbfile: SQLite files of ours on the disk: made without ever destroying what was there before, opened without being
- * fooled by what somebody else put there. For traces and results alike. */
+/* dbfile: SQLite files of ours on the disk: made as outputs are (output.h), opened without being fooled by what
+ * somebody else put there. For traces and results alike. */
 #ifndef TRACE_STORE_DBFILE_H
 #define TRACE_STORE_DBFILE_H
 
 #include <stdbool.h>
 
 #include "trace/base/err.h"
+#include "trace/store/output.h"
 #include "trace/store/sqlite.h"
 
 /* How long to wait for another process that writes. */
@@ -13,10 +14,15 @@ enum { DBFILE_BUSY_MS = 60000 };
 
 enum dbfile_mode { DBFILE_READ, DBFILE_WRITE };
 
-/* Make a new database at `path` and open it for writing. It is made under another name, make(db) fills it, and only
- * then takes the place of what `path` is: nothing (else an error) or, with force, a file. */
-int dbfile_create(const char *path, bool force, int (*make)(sqlite3 *db, void *ctx, struct err *err), void *ctx,
-                  sqlite3 **db, struct err *err);
+/* Make a new database that will be at `path`, filled by make(db), and open it for writing. OUTPUT_IN_PLACE: it is at
+ * `path` from here on, and *file is empty. Otherwise *db is the file's temporary, without a journal beside it, to be
+ * closed with dbfile_close(). On failure there is nothing to close. */
+int dbfile_create(struct output *file, const char *path, enum output_place place,
+                  int (*make)(sqlite3 *db, void *ctx, struct err *err), void *ctx, sqlite3 **db, struct err *err);
+
+/* output_close(), with nothing left to write to the database. Journals of what the file replaces go with that; one of a
+ * file that is gone is an error without OUTPUT_REPLACE: it would be rolled back into the new file. */
+int dbfile_close(struct output *file, int rc, struct err *err);
 
 /* Open the database at `path`. A file that is no SQLite database, or a directory, a pipe, an empty file, is an error
  * that says so. What an interrupted writer left behind is rolled back first. */

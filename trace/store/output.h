@@ -1,29 +1,74 @@
-/* output: a file that is written whole or not at all: beside its place under the name PATH.part, which becomes PATH at
- * the end. A symbolic link is followed; a device or a pipe is written to directly.
+/* output: files that are whole, or what they were. Every file of offchip is written through this module.
  *
+ * A file is made beside its place, under the name PATH.XXXXXX, and takes its name only when it is whole and on the
+ * disk: whatever fails or kills the program before, what was at PATH stays. A symbolic link is followed, the
+ * permissions of a file that is replaced are kept; a device or a pipe is written to directly.
+ *
+ *     if (output_try(path, force, err)) return -1;      before the work
  *     struct output w;
- *     if (output_open(&w, path, err)) return -1;
+ *     if (output_open(&w, path, force, err)) return -1;
  *     int rc = ... fprintf(w.file, ...) ...;
  *     return output_close(&w, rc, err);
- */
+ *
+ * A database is written by its name: output_begin(), then open w.temporary (dbfile.h).
+ * One thread per object; any thread may have some. A program that dies by a signal calls output_abandon() before. */
 #ifndef TRACE_STORE_OUTPUT_H
 #define TRACE_STORE_OUTPUT_H
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "trace/base/err.h"
 
-struct output {
-    FILE *file;
-    char *path; /* what it will be */
-    char *part; /* what it is meanwhile; NULL: a device or a pipe */
+enum { OUTPUT_MAX = 32 }; /* files at once */
+
+enum output_place {
+    OUTPUT_NEW,      /* it takes its name when it is whole; a file of that name is an error */
+    OUTPUT_REPLACE,  /* likewise, in place of what is there */
+    OUTPUT_IN_PLACE, /* as OUTPUT_NEW, but under its name from the beginning: for what is crash-safe */
 };
 
-/* -1 with *err set, naming the file, if it cannot be written. Whether it may replace one is for the caller to ask. */
-int output_open(struct output *output, const char *path, struct err *err);
+struct output {
+    FILE *file;      /* NULL: written by name */
+    char *path;      /* what it will be, links followed */
+    char *temporary; /* what it is meanwhile; NULL: a device or a pipe */
+    bool replace;    /* what is there may be replaced */
+    mode_t mode;     /* permissions to end with */
+    int slot;        /* in the table of temporaries; -1: none */
+};
+
+/* Whether `path` could be written: -1 with *err set if it is a folder, its folder is missing or cannot be written to,
+ * or it exists and may not be replaced. Nothing is left behind. */
+int output_try(const char *path, bool replace, struct err *err);
+
+/* Whether two names are of one file, through links; also of a file that is not made yet. */
+bool output_same(const char *a, const char *b);
+
+/* Make the temporary file, empty. -1 with *err set, naming the file, if it cannot be made or path exists and may not be
+ * replaced; then there is nothing to close. */
+int output_begin(struct output *output, const char *path, bool replace, struct err *err);
+
+/* output_begin(), and open it for writing; it can be read too unless it is a device or a pipe. */
+int output_open(struct output *output, const char *path, bool replace, struct err *err);
+
+/* Put on the disk what was written so far; -1 with *err set, naming the file, if that or an earlier write failed. */
+int output_flush(struct output *output, struct err *err);
 
 /* With rc 0, give the file its name; otherwise, and if anything could not be written, remove it. Returns rc, or -1 with
- * *err set. */
+ * *err set. An output that is all zero is allowed. */
 int output_close(struct output *output, int rc, struct err *err);
+
+/* output_close() of files that belong together: all are on the disk before the first takes its name, and no signal
+ * comes between. */
+int output_close_all(struct output *outputs, size_t n, int rc, struct err *err);
+
+/* For a signal handler: remove every temporary file. False: a file is just taking its name; then the same signal is
+ * raised anew when that is done, and the handler must let the program go on. */
+bool output_abandon(int signal);
+
+/* Around what no signal may cut in two; may be nested. */
+void output_hold(void);
+void output_release(void);
 
 #endif

@@ -79,7 +79,7 @@ START_TEST(results_files_open_and_others_do_not)
 {
     struct err err = {""};
     const char *path = testing_file("results.db");
-    results_close(results_open(path, RESULTS_CREATE, &err));
+    results_close(results_open(path, RESULTS_APPEND, &err));
     sqlite3 *db = sql_open(path, &err);
     ck_assert_msg(db != NULL, "%s", err.msg);
     ck_assert_int_eq(sqlite3_exec(db, "SELECT * FROM runs JOIN metrics USING(run)", NULL, NULL, NULL), SQLITE_OK);

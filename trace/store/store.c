@@ -83,9 +83,11 @@ static int first_facts(struct store *store, const char *command_line, struct err
 /* Readers may come at any time; the data is on the disk at store_finish(). */
 static int set_up_writer(struct store *store, struct err *err)
 {
-    static const char sql[] = "PRAGMA synchronous = OFF; PRAGMA journal_mode = TRUNCATE; PRAGMA cache_size = -4096";
+    static const char sql[] = "PRAGMA synchronous = OFF; PRAGMA cache_size = -4096";
+    static const char journal[] = "PRAGMA journal_mode = TRUNCATE"; /* of a file with its name; else as it was made */
     (void)sqlite3_busy_timeout(store->db, DBFILE_BUSY_MS);
-    if (sqlite3_exec(store->db, sql, NULL, NULL, NULL))
+    if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) ||
+        (!store->file.path && sqlite3_exec(store->db, journal, NULL, NULL, NULL)))
         return store_sqlite_failed(store, "cannot write", err);
     for (int i = 0; i < store->schema->count; i++)
         store->schema->table[i].present = true;
@@ -101,13 +103,13 @@ static int make_tables(sqlite3 *db, void *ctx, struct err *err)
     return schema_create(store->schema, db, err);
 }
 
-struct store *store_create(const char *path, bool force, const char *command_line, struct err *err)
+struct store *store_create(const char *path, enum output_place place, const char *command_line, struct err *err)
 {
     struct store *store = new_store(path, err);
     if (!store)
         return NULL;
-    if (dbfile_create(path, force, make_tables, store, &store->db, err) == 0 && set_up_writer(store, err) == 0 &&
-        first_facts(store, command_line, err) == 0)
+    if (dbfile_create(&store->file, path, place, make_tables, store, &store->db, err) == 0 &&
+        set_up_writer(store, err) == 0 && first_facts(store, command_line, err) == 0)
         return store;
     store_close(store);
     return NULL;
@@ -212,7 +214,7 @@ void store_close(struct store *store)
 {
     if (!store)
         return;
-    if (store->writing && !store->complete && !store->broken)
+    if (store->writing && !store->complete && !store->broken && !store->file.path)
         (void)store_flush(store, NULL);
     forget_streams(store);
     free(store->builders);
@@ -220,6 +222,7 @@ void store_close(struct store *store)
     if (store->writing) /* removes the empty journal */
         (void)sqlite3_exec(store->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     sqlite3_close(store->db);
+    (void)dbfile_close(&store->file, -1, NULL);
     forget_facts(store);
     free(store->schema);
     free(store->path);

@@ -1,8 +1,9 @@
 /* store: a trace in one SQLite file: append records in batches, keep facts as plain tables, read both back.
  *
- * Writing: store_create, store_stream_add, store_append..., facts, store_finish, store_close. Every full chunk is
- * committed in a transaction of its own, so a killed writer leaves a file that opens as incomplete with every committed
- * chunk; only store_finish() marks it complete. Closing without store_finish() leaves it incomplete.
+ * Writing: store_create, store_stream_add, store_append..., facts, store_finish, store_close. The file is there from
+ * store_finish() on, which marks it complete, or from store_keep(), which leaves it incomplete; closed without either
+ * it is gone (output.h). With OUTPUT_IN_PLACE it is there from the beginning: every full chunk is committed in a
+ * transaction of its own, so a killed writer leaves a file that opens as incomplete with every committed chunk.
  * Reading: store_open (read-only, many readers at once), store_stream, store_cursor_*.
  * One thread per store; several cursors on one store may be read in turn. The file format is docs/trace-format.md. */
 #ifndef TRACE_STORE_STORE_H
@@ -13,6 +14,7 @@
 
 #include "trace/base/err.h"
 #include "trace/event/record.h"
+#include "trace/store/output.h"
 
 struct store;
 
@@ -33,9 +35,9 @@ struct stream {
     uint64_t kinds;                /* bit k: a record of kind k is in it */
 };
 
-/* Create a new trace. An existing file is an error unless force. Facts known at once (tool version, command line,
- * host, creation time) are written here. NULL with *err set on failure. */
-struct store *store_create(const char *path, bool force, const char *command_line, struct err *err);
+/* Create a new trace. Facts known at once (tool version, command line, host, creation time) are written here. NULL with
+ * *err set on failure. */
+struct store *store_create(const char *path, enum output_place place, const char *command_line, struct err *err);
 
 /* A new trace in memory, gone when it is closed: for work on a trace that nobody keeps. Written and read as the others
  * (cursors see what was appended); store_path() is ":memory:". */
@@ -48,7 +50,8 @@ int store_clear(struct store *store, struct err *err);
 /* Open a trace for reading. Anything else than our file, or a newer version, is an error that says so. */
 struct store *store_open(const char *path, struct err *err);
 
-/* Close; NULL is allowed. A writer's uncommitted records are committed (the file stays incomplete unless finished). */
+/* Close; NULL is allowed. Of a writer in place uncommitted records are committed (the file stays incomplete unless
+ * finished). */
 void store_close(struct store *store);
 
 /* Whether store_finish() was reached. */
@@ -74,6 +77,9 @@ int store_flush(struct store *store, struct err *err);
 
 /* Write what is buffered and mark the trace complete. Nothing can be added afterwards. */
 int store_finish(struct store *store, struct err *err);
+
+/* Write what is buffered, and let the trace be kept though it is not complete. Nothing can be added afterwards. */
+int store_keep(struct store *store, struct err *err);
 
 /* --- streams: reading --- */
 

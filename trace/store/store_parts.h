@@ -21,6 +21,7 @@ struct store_fact {
 struct store {
     char *path; /* as given */
     sqlite3 *db;
+    struct output file; /* being made, without its name yet; else empty */
     struct schema *schema;
     struct directory directory;
     struct store_fact *facts;

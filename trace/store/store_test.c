@@ -45,10 +45,12 @@ static struct stream plain_stream(const char *name)
     return s;
 }
 
+/* In place, so that what is not finished can be looked at. */
 static struct store *create(const char *path)
 {
     struct err err = {""};
-    struct store *store = store_create(path, true, "offchip test", &err);
+    (void)unlink(path);
+    struct store *store = store_create(path, OUTPUT_IN_PLACE, "offchip test", &err);
     ck_assert_msg(store != NULL, "%s", err.msg);
     return store;
 }
@@ -341,19 +343,24 @@ START_TEST(existing_file_is_kept_unless_forced)
     struct err err = {""};
     const char *path = testing_file("kept.db");
     make_pages(path, 10, true);
-    ck_assert_ptr_null(store_create(path, false, "", &err));
-    ck_assert_ptr_nonnull(strstr(err.msg, "exists"));
-    ck_assert_ptr_nonnull(strstr(err.msg, "kept.db"));
-    struct store *store = reopen(path);
-    ck_assert_uint_eq(store_stream(store, 0)->records, 10);
-    store_close(store);
-    store = create(path);
-    store_close(store);
-    store = reopen(path);
-    ck_assert_int_eq(store_stream_count(store), 0);
-    store_close(store);
-    ck_assert_ptr_null(store_create(testing_dir(), true, "", &err));
-    ck_assert_ptr_nonnull(strstr(err.msg, "not a file"));
+    static const enum output_place unforced[] = {OUTPUT_NEW, OUTPUT_IN_PLACE};
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_ptr_null(store_create(path, unforced[i], "", &err));
+        ck_assert_ptr_nonnull(strstr(err.msg, "exists"));
+        ck_assert_ptr_nonnull(strstr(err.msg, "kept.db"));
+    }
+    for (int kept = 0; kept < 2; kept++) { /* closed without, then with store_keep() */
+        struct store *store = store_create(path, OUTPUT_REPLACE, "", &err);
+        if (kept)
+            ck_assert_int_eq(store_keep(store, &err), 0);
+        store_close(store);
+        store = reopen(path);
+        ck_assert_int_eq(store_stream_count(store), !kept);
+        ck_assert_int_eq(store_complete(store), !kept);
+        store_close(store);
+    }
+    ck_assert_ptr_null(store_create(testing_dir(), OUTPUT_REPLACE, "", &err));
+    ck_assert_ptr_nonnull(strstr(err.msg, "it is a folder"));
 }
 END_TEST
 

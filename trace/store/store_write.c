@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "trace/base/mem.h"
+#include "trace/store/dbfile.h"
 #include "trace/store/store_parts.h"
 
 /* Facts are committed after so many rows, or when the oldest waits this long. */
@@ -201,6 +202,14 @@ int store_flush(struct store *store, struct err *err)
     return store_commit(store, err);
 }
 
+int store_keep(struct store *store, struct err *err)
+{
+    if (store_flush(store, err))
+        return -1;
+    store->broken = true; /* of a file with its name nothing is written any more */
+    return dbfile_close(&store->file, 0, err);
+}
+
 int store_finish(struct store *store, struct err *err)
 {
     if (store_flush(store, err))
@@ -209,9 +218,10 @@ int store_finish(struct store *store, struct err *err)
      * last step is to remove the journal: a failure before it undoes the mark, after it nothing is left that can fail.
      * (A machine that crashes in the next moments may bring the journal back: the trace is then whole but unmarked.) */
     static const char sql[] = "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL";
-    if (sqlite3_exec(store->db, sql, NULL, NULL, NULL))
+    if (!store->file.path && sqlite3_exec(store->db, sql, NULL, NULL, NULL))
         return store_sqlite_failed(store, "cannot finish", err);
-    if (store_put_origin(store, "state", "complete", err) || store_commit(store, err))
+    if (store_put_origin(store, "state", "complete", err) || store_commit(store, err) ||
+        dbfile_close(&store->file, 0, err))
         return -1;
     store->complete = true;
     return 0;

@@ -45,7 +45,8 @@ static int end_with_write_failing(const char *path, long nth)
     struct stream s = {.name = "uvm", .unit = TIME_NS, .space = ADDR_BYTES};
     struct record r = {.time = 1, .kind = RECORD_TOUCH};
     int index;
-    struct store *store = store_create(path, true, "offchip test", &err);
+    (void)unlink(path);
+    struct store *store = store_create(path, OUTPUT_IN_PLACE, "offchip test", &err);
     ck_assert_msg(store != NULL, "%s", err.msg);
     ck_assert_int_eq(store_stream_add(store, &s, &index, &err), 0);
     ck_assert_int_eq(store_append(store, index, &r, NULL, 1, &err), 0);

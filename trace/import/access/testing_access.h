@@ -20,10 +20,10 @@ static inline struct store *testing_import(const struct reader *reader, const ch
     int rc = reader_run(reader, &testing_context, source, &testing_err);
     ck_assert_msg(rc == 0 || !good, "%s", testing_err.msg);
     source_close(source);
-    if (rc == 0 && !testing_context.incomplete[0])
-        ck_assert_int_eq(store_finish(testing_context.store, &testing_err), 0);
-    store_close(testing_context.store);
+    bool whole = rc == 0 && !testing_context.incomplete[0];
     struct err err = {""};
+    ck_assert_int_eq((whole ? store_finish : store_keep)(testing_context.store, &err), 0);
+    store_close(testing_context.store);
     struct store *store = store_open(trace, &err);
     ck_assert_msg(store != NULL, "%s", err.msg);
     return store;

@@ -1,0 +1,75 @@
+#include "cmd/files.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/cmd.h"
+#include "trace/base/mem.h"
+#include "trace/store/output.h"
+
+struct names {
+    char **items;
+    size_t count, cap;
+};
+
+static struct names inputs, outputs;
+
+static void add(struct names *names, const char *text, size_t n)
+{
+    if (n && mem_grow((void **)&names->items, &names->cap, names->count + 1, sizeof *names->items, NULL) == 0) {
+        char *copy = mem_strndup(text, n, NULL);
+        if (copy)
+            names->items[names->count++] = copy;
+    }
+}
+
+/* The whole word, and what stands in it as a value: behind '=' or between '|'. */
+void cmd_reads(const char *word)
+{
+    if (!word)
+        return;
+    if (strncmp(word, "synth:", 6) != 0)
+        add(&inputs, word, strlen(word));
+    for (const char *p = strpbrk(word, "=|"); p; p = strpbrk(p, "=|")) {
+        size_t n = strcspn(++p, ",|");
+        add(&inputs, p, n);
+    }
+}
+
+void cmd_reads_all(const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        cmd_reads(words[i]);
+}
+
+/* Whether the input's name, or a file that it is a prefix of (a graph's), is that of the output. */
+static bool is_output(const char *input, const char *output)
+{
+    static const char *const endings[] = {"", ".col", ".dst", ".val"};
+    struct stat st;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char path[4096];
+        (void)snprintf(path, sizeof path, "%s%s", input, endings[i]);
+        if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && output_same(path, output))
+            return true;
+    }
+    return false;
+}
+
+int cmd_writes(const char *path, bool replace)
+{
+    struct stat st;
+    struct err err = {""};
+    bool file = stat(path, &st) ? true : S_ISREG(st.st_mode);
+    for (size_t i = 0; i < inputs.count && file; i++)
+        if (is_output(inputs.items[i], path))
+            return cmd_usage("the output '%s' is the input '%s'", path, inputs.items[i]);
+    for (size_t i = 0; i < outputs.count && file; i++)
+        if (output_same(outputs.items[i], path))
+            return cmd_usage("the outputs '%s' and '%s' are one file", outputs.items[i], path);
+    add(&outputs, path, strlen(path));
+    if (file && !replace && stat(path, &st) == 0)
+        return cmd_usage("'%s' exists; --force overwrites it", path);
+    return output_try(path, replace, &err) ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
+}
