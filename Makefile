@@ -1,5 +1,5 @@
 # offchip: make | make demo | make check | make check-html | make check-examples | make check-slurm | make lint
-#          | make asan | make fuzz | make bench | make reproduce | make soak | make soak-sweep | make install | make deps
+#          | make asan | make tsan | make mutants | make fuzz | make bench | make reproduce | make soak | make soak-sweep | make install | make deps
 #
 # Files are found by pattern: X.c is library code, X_test.c a Check program, X_fuzz.c a libFuzzer target, X_bench.c a
 # benchmark, cmd/*.c the program. Nothing needs registering here.
@@ -214,6 +214,13 @@ asan:
 	    CFLAGS="-Wno-format-truncation -Wno-maybe-uninitialized $(CFLAGS)" \
 	    SAN="-fsanitize=address,undefined -fno-sanitize-recover=all" check
 
+# What runs in several threads, under ThreadSanitizer: clang, with its OpenMP runtime and libarcher (package libomp-dev).
+.PHONY: tsan tsan-run
+tsan:
+	+@$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan CC=clang OPT="-O1 -g" SAN=-fsanitize=thread tsan-run
+tsan-run: $(BUILD)/offchip $(INJECT) $(ACCESSES) $(STANDIN) $(shell sh .ci/tsan.sh $(BUILD) --list)
+	@sh .ci/tsan.sh $(BUILD)
+
 # --- fuzzing: clang's libFuzzer, FUZZ_S seconds each ---
 FUZZ_S ?= 10
 $(BUILD)/fuzz/%: $(BUILD)/obj/%_fuzz.o $(BUILD)/liboffchip.a | $(VERSION_O)
@@ -270,6 +277,19 @@ soak-sweep:
 	@python3 .ci/soak.py $(BUILD)/offchip --only pairs $(if $(SOAK_SEED),--seed $(SOAK_SEED))
 check-slurm: $(BUILD)/offchip
 	@sh .ci/check_slurm.sh $(BUILD)/offchip
+
+# MUTANTS_N faults put into the product one at a time, chosen by MUTANTS_SEED: which does no test see?
+MUTANTS_N ?= 30
+.PHONY: mutants mutants-run
+mutants:
+	+@$(MAKE) --no-print-directory BUILD=$(BUILD)/mutants OPT=-O1 \
+	    CFLAGS="-w -fvisibility=default -fno-semantic-interposition -finstrument-functions" \
+	    mutants-run
+mutants-run: $(call OBJ,$(LIB_C) $(CMD_C) $(TEST_C)) $(BUILD)/obj/gen/embedded.o $(VERSION_O) $(SHARED) $(STANDIN)
+	@python3 .ci/mutants.py $(BUILD) --n $(MUTANTS_N) $(if $(MUTANTS_SEED),--seed $(MUTANTS_SEED)) \
+	    $(if $(MUTANTS_ONLY),--only $(MUTANTS_ONLY)) --compile='$(CC) $(CFLAGS_ALL)' --link='$(CC) $(LDFLAGS_ALL)' \
+	    --libs='$(LIBS)' --check-libs='$(CHECK_LIBS)' --library='$(LIB_C)' --program='$(CMD_C)' \
+	    --inject='$(INJECT_C)' --accesses='$(ACCESSES_C)'
 
 lint: $(BUILD)/offchip
 	@sh .ci/lint.sh $(BUILD)/offchip "$(CSTD) -Wall -Wextra -Werror -fopenmp $(INCLUDE) $(PKG)"

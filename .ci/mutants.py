@@ -1,0 +1,396 @@
+"""make mutants: small faults put into the product, one at a time; a fault that no test sees is a gap in the tests.
+
+Usage: mutants.py BUILD --n N --seed S [--only PREFIX] [-j JOBS] --compile WORDS --link WORDS --libs WORDS
+                  --program FILES --inject FILES --accesses FILES
+
+BUILD holds the objects of everything (make mutants builds them there). The product is linked as a shared library, so a
+fault costs one compilation and one link; each job has test programs and libraries of its own below BUILD. A fault is
+looked for by the module's own test, then by those of its folder, then by all others, nearest first, then by the
+command-line cases, as far as they enter the faulty function at all (.ci/reached.c notes that while all run without a
+fault); the first that fails kills it, and so does one that takes ten times as long as without the fault.
+The same seed on the same sources makes the same faults. Python 3 standard library only."""
+import argparse
+import collections
+import concurrent.futures
+import difflib
+import glob
+import os
+import random
+import re
+import resource
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+TOPS = ("trace", "models", "replay", "cmd")
+APART = re.compile(r"_(test|fuzz|bench)\.c$|/vtab_extension\.c$|/testing[^/]*\.c$")
+# What only speaks, or only gives back: a fault there is no wrong result.
+SPEAKS = re.compile(r"\b(err_set|err_at|cmd_say|cmd_fail|cmd_usage|assert|outcome_note|printable_print|inject_problem|"
+                    r"[a-z]*printf|strerror|perror|_Static_assert)\s*\(")
+GIVES_BACK = re.compile(r"\b\w*(free|close|release|finalize|unlink|unlock|destroy|rmdir|stop|abandon|forget|decref)\w*\s*\(|^\s*\(void\)\w+;")
+# Numbers that are room or alignment, or that another operator changes.
+SIZES = re.compile(r"\bchar\b|\{0\}|sizeof|\bmem_\w+\(|\breturn -?\d+;|cmp\(.*== 0|\bpoll\(")
+DECLARES = re.compile(r"^\s*(const|static|struct|enum|union|bool|char|int|unsigned|long|short|float|double|size_t|ssize_t|"
+                      r"u?int\d+_t|time_t|pid_t|off_t|off64_t|mode_t|va_list|FILE|DIR|sqlite3\w*|void|extern|return|goto|"
+                      r"case|default|break|continue|pthread_\w+|atomic_\w+|json_t|regex_t|XXH\w+|ZSTD\w+|z_stream)\b")
+
+# (name, what is found, what takes its place); found on code whose texts and comments are blank.
+SWAPS = [("boundary", r" < ", " <= "), ("boundary", r" <= ", " < "), ("boundary", r" > ", " >= "),
+         ("boundary", r" >= ", " > "), ("equality", r" == ", " != "), ("equality", r" != ", " == "),
+         ("logic", r" && ", " || "), ("logic", r" \|\| ", " && "), ("sign", r"(?<=[\w)\]]) \+ ", " - "),
+         ("sign", r"(?<=[\w)\]]) - ", " + "), ("sign", r" \+= ", " -= "), ("sign", r" -= ", " += "),
+         ("return", r"\breturn 0;", "return -1;"), ("return", r"\breturn -1;", "return 0;"),
+         ("return", r"\breturn true;", "return false;"), ("return", r"\breturn false;", "return true;"),
+         ("jump", r"\bcontinue;", ";"), ("jump", r"\bbreak;", ";")]
+
+Fault = collections.namedtuple("Fault", "path line function kind before after")
+Verdict = collections.namedtuple("Verdict", "fault killer seconds")
+
+
+# --- where a fault can be ---
+
+def blank(text):
+    """The code with comments, texts and what is only said replaced by spaces, character by character."""
+    def spaces(m):
+        return re.sub(r"[^\n]", " ", m.group(0))
+    code = re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", spaces, text, flags=re.S)
+    code = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", spaces, code, flags=re.M)
+    for m in list(SPEAKS.finditer(code)):
+        depth, end = 1, m.end()
+        while depth and end < len(code):
+            depth += {"(": 1, ")": -1}.get(code[end], 0)
+            end += 1
+        code = code[:m.start()] + re.sub(r"[^\n]", " ", code[m.start():end]) + code[end:]
+    return code
+
+
+def balanced(text):
+    return text.count("(") == text.count(")") and text.count("{") == text.count("}")
+
+
+def line_faults(code):
+    """(kind, from, to, new) for one line of code inside a function."""
+    loop = re.match(r"\s*for \(", code)
+    for kind, pattern, new in SWAPS:
+        if loop and kind == "boundary":
+            continue  # one turn too many reads past the end, which only a sanitiser sees
+        for m in re.finditer(pattern, code):
+            yield kind, m.start(), m.end(), new
+    declares = DECLARES.match(code)
+    for m in re.finditer(r"(?<![\w.])(\d+)(?=[;,)\]} ]|$)", code):
+        if not SIZES.search(code[:m.end() + 1]) and not code[:m.start()].endswith("["):
+            yield "constant", m.start(1), m.end(1), str(int(m.group(1)) + 1)
+    m = re.match(r"^(\s*)(?:\} else )?if \((.*)\)( \{)?\s*$", code)
+    if m and balanced(m.group(2)):
+        yield "negation", m.start(2), m.end(2), "!(%s)"
+    m = re.match(r"^(\s*)(\S.*;)\s*$", code)
+    if m and not declares and balanced(m.group(2)) and not re.match(r"(if|for|while|else|do|switch|\}|;|\w+:)", m.group(2)) \
+            and not GIVES_BACK.search(code) and re.search(r"[\w\])] [-+*/|&^<>]*= |\+\+|--|\(", m.group(2)):
+        yield "dropped", m.start(2), m.end(2), ";"
+
+
+def faults_of(path):
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    lines, inside, ended, function = text.split("\n"), False, True, ""
+    for number, code in enumerate(blank(text).split("\n")):
+        if code.startswith("{"):
+            inside, ended = True, True
+            head = re.findall(r"^\w[^;{}()]*?\b(\w+)\((?![^;{}]*[;{}])", "\n".join(lines[max(0, number - 12):number]), re.M)
+            function = head[-1] if head else ""
+        elif code.startswith("}"):
+            inside = False
+        elif inside:
+            for kind, start, end, new in line_faults(code):
+                if kind == "dropped" and not ended:
+                    continue  # the end of a statement that began above
+                old = lines[number]
+                new = new % old[start:end] if "%s" in new else new
+                yield Fault(path, number + 1, function, kind, old, old[:start] + new + old[end:])
+            if code.strip():
+                ended = bool(re.search(r"[;{}:]\s*$|^\s*(else|do)\s*$|^\s*(if|for|while|switch) \(.*\)\s*$", code)) and \
+                    not re.match(r"^\s*for \([^)]*;\s*$", code)
+
+
+def choose(n, rng, only):
+    """n faults, folder after folder in an order of the seed's, each kind of fault alike often."""
+    folders = collections.defaultdict(lambda: collections.defaultdict(list))
+    for top in TOPS:
+        for path in sorted(glob.glob(top + "/**/*.c", recursive=True)):
+            if not APART.search(path) and path.startswith(only):
+                for fault in faults_of(path):
+                    folders[os.path.dirname(path)][fault.kind].append(fault)
+    order, chosen = sorted(folders), []
+    rng.shuffle(order)
+    while len(chosen) < n and order:
+        for folder in list(order):
+            kinds = folders[folder]
+            kind = rng.choice(sorted(kinds))
+            chosen.append(kinds[kind].pop(rng.randrange(len(kinds[kind]))))
+            if not kinds[kind]:
+                del kinds[kind]
+            if not kinds:
+                order.remove(folder)
+            if len(chosen) == n:
+                break
+    return chosen
+
+
+# --- the tests, and how they are run ---
+
+class Tests:
+    """All tests in the order in which they are asked: unit tests by program, then command-line cases."""
+
+    def __init__(self, build):
+        self.build = build
+        self.unit = sorted(os.path.relpath(p, build + "/obj")[:-len("_test.o")]
+                           for p in glob.glob(build + "/obj/**/*_test.o", recursive=True)
+                           if os.path.exists(os.path.relpath(p, build + "/obj")[:-2] + ".c"))
+        self.cases = sorted(os.path.basename(os.path.dirname(p)) for p in glob.glob("fixtures/cli/*/cmd"))
+        self.seconds, self.reached = {}, {}
+
+    def enters(self, fault, a, test):
+        """Whether the test enters a function of that name (a static one may share it)."""
+        if fault.path in a.inject + a.accesses:
+            return "record" in test
+        return test.startswith("cli/") if fault.path in a.program else fault.function in self.reached[test]
+
+    def own(self, path):
+        """The test of X.c, or of the X that X_part.c is part of."""
+        stem = path[:-2]
+        while stem not in self.unit and "_" in os.path.basename(stem):
+            stem = stem[:stem.rindex("_")]
+        return stem if stem in self.unit else None
+
+    def order(self, fault, a):
+        path = fault.path
+        own, folder = self.own(path), os.path.dirname(path)
+
+        def far(test):
+            common = len(os.path.commonpath([folder + "/.", os.path.dirname(test) + "/."]).split("/")) \
+                if folder.split("/")[0] == test.split("/")[0] else 0
+            return (test != own, os.path.dirname(test) != folder, -common, self.seconds[test])
+        good = [t for t in self.seconds if self.enters(fault, a, t)]
+        cases = [t for t in good if t.startswith("cli/")]
+        return sorted((t for t in good if t not in cases), key=far) + sorted(cases, key=self.seconds.get)
+
+
+def limits():
+    for which, soft in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 16 << 30), (resource.RLIMIT_AS, 16 << 30)):
+        resource.setrlimit(which, (soft, resource.getrlimit(which)[1]))
+
+
+class Place:
+    """Test programs and libraries that one job may change."""
+
+    def __init__(self, a, number):
+        self.a, self.at, self.obj = a, f"{a.build}/job{number}", f"{a.build}/obj"
+        shutil.rmtree(self.at, ignore_errors=True)
+        shutil.copytree(a.build + "/linked", self.at, copy_function=os.link)
+
+    def run(self, test, timeout, env=None):
+        """None: passed; else how it failed."""
+        words = ["sh", "fixtures/cli/run.sh", self.at + "/offchip", test[4:]] if test.startswith("cli/") else \
+            [f"{self.at}/test/{test}"]
+        p = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                             start_new_session=True, preexec_fn=limits, env={**os.environ, **(env or {})})
+        try:
+            return None if p.wait(timeout) == 0 else "fails"
+        except subprocess.TimeoutExpired:
+            return "hangs"
+        finally:
+            try:
+                os.killpg(p.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            p.wait()
+
+    def link(self, name, words):
+        """A link of this place only: the file is made anew, never written into."""
+        path = f"{self.at}/{name}"
+        if os.path.exists(path):
+            os.unlink(path)
+        return subprocess.run([*shlex.split(self.a.link), *words, "-o", path], capture_output=True).returncode == 0
+
+    def targets(self, path):
+        """What path is linked into: (file, objects with `path`'s own at its place, further words)."""
+        def objects(files):
+            return [f"{self.at}/mutant.o" if f == path else f"{self.obj}/{f[:-2]}.o" for f in files]
+        a, found = self.a, []
+        if path in a.library:
+            found.append(("liboffchip.so", ["-shared", *objects(a.library), *extra_objects(a), *shlex.split(a.libs)]))
+        if path in a.program:
+            found.append(("offchip", [*objects(a.program), f"{self.obj}/gen/version.o", *program_words(a, self.at, ".")]))
+        for name, files in (("liboffchip_inject.so", a.inject), ("liboffchip_accesses.so", a.accesses)):
+            if path in files:
+                found.append((name, ["-shared", "-Wl,-z,nodelete", *objects(files), "-ldl", "-lpthread"]))
+        return found
+
+    def make(self, path, source):
+        """Compile the source as `path` and link what holds it; False: that does not build."""
+        words = [*shlex.split(self.a.compile), "-iquote", os.path.dirname(path), "-x", "c", "-c", "-"]
+        if subprocess.run([*words, "-o", f"{self.at}/mutant.o"], input=source, text=True, capture_output=True).returncode:
+            return False
+        return all(self.link(name, words) for name, words in self.targets(path))
+
+    def restore(self, path):
+        for name, _ in self.targets(path):
+            if os.path.exists(f"{self.at}/{name}"):
+                os.unlink(f"{self.at}/{name}")
+            os.link(f"{self.a.build}/linked/{name}", f"{self.at}/{name}")
+
+    def judge(self, fault, tests):
+        started = time.monotonic()
+        with open(fault.path, encoding="utf-8") as f:
+            lines = f.read().split("\n")
+        lines[fault.line - 1] = fault.after
+        killer = None
+        if not self.make(fault.path, "\n".join(lines)):
+            killer = "the compiler"
+        else:
+            for test in tests.order(fault, self.a):
+                how = self.run(test, 10 + 10 * tests.seconds[test])
+                if how:
+                    killer = f"{test} {how}"
+                    break
+        self.restore(fault.path)
+        return Verdict(fault, killer, time.monotonic() - started)
+
+
+def extra_objects(a):
+    return [f"{a.build}/obj/gen/embedded.o", f"{a.build}/reached.o"]
+
+
+def program_words(a, at, up):
+    return [f"-L{at}", "-loffchip", f"-Wl,-rpath,$ORIGIN/{up}", *shlex.split(a.libs)]
+
+
+def link_all(a, tests):
+    """The library, the program and every test, once, in BUILD/linked."""
+    at = a.build + "/linked"
+    shutil.rmtree(at, ignore_errors=True)
+    os.makedirs(at)
+    for path in glob.glob(a.build + "/*.so") + glob.glob(a.build + "/*.fatbin"):
+        shutil.copy2(path, at)
+    shutil.copytree(a.build + "/standin", at + "/standin")
+
+    def link(name, objects, words):
+        os.makedirs(os.path.dirname(f"{at}/{name}"), exist_ok=True)
+        subprocess.run([*shlex.split(a.link), *objects, *words, "-o", f"{at}/{name}"], check=True)
+    subprocess.run([*shlex.split(a.compile), "-c", ".ci/reached.c", "-o", a.build + "/reached.o"], check=True)
+    link("liboffchip.so", [f"{a.build}/obj/{f[:-2]}.o" for f in a.library], [*extra_objects(a), "-shared", *shlex.split(a.libs)])
+    version = f"{a.build}/obj/gen/version.o"
+    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
+        todo = [pool.submit(link, "offchip", [f"{a.build}/obj/{f[:-2]}.o" for f in a.program] + [version],
+                            program_words(a, at, "."))]
+        for t in tests.unit:
+            up = "/".join([".."] * (t.count("/") + 1))
+            todo.append(pool.submit(link, f"test/{t}", [f"{a.build}/obj/{t}_test.o", version],
+                                    [*program_words(a, at, up), *shlex.split(a.check_libs)]))
+        for t in todo:
+            t.result()
+
+
+def in_turn(a, places, work, things):
+    """work(place, thing) for all things, as many at a time as there are places; in order."""
+    free = collections.deque(places)
+
+    def one(thing):
+        place = free.popleft()
+        try:
+            return work(place, thing)
+        finally:
+            free.append(place)
+    with concurrent.futures.ThreadPoolExecutor(len(places)) as pool:
+        return list(pool.map(one, things))
+
+
+def functions(library):
+    """[(address, name)]"""
+    out = subprocess.run(["nm", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    return [(int(words[0], 16), words[2].split(".")[0]) for words in map(str.split, out.splitlines()) if words[1] in "tT"]
+
+
+def measure(place, test):
+    """(test, how it failed, seconds, names of the functions that it entered)"""
+    notes, started = f"{place.at}/reached", time.monotonic()
+    how = place.run(test, 600, {"MUTANTS_REACHED": notes})
+    seconds, seen = time.monotonic() - started, b""
+    if os.path.exists(notes):
+        with open(notes, "rb") as f:
+            seen = f.read()
+        os.unlink(notes)
+    return test, how, seconds, {name for at, name in functions(f"{place.at}/liboffchip.so") if seen[at:at + 1] == b"\1"}
+
+
+def report(verdicts):
+    """Survivors with their difference, then the score of each folder."""
+    score = collections.defaultdict(lambda: [0, 0])
+    for v in verdicts:
+        f = v.fault
+        if v.killer == "the compiler":
+            continue
+        score[os.path.dirname(f.path)][0] += v.killer is not None
+        score[os.path.dirname(f.path)][1] += 1
+        if v.killer is None:
+            print(f"SURVIVES {f.path}:{f.line} ({f.kind})")
+            for line in list(difflib.ndiff([f.before], [f.after])):
+                if line[0] in "+-":
+                    print("  " + line.rstrip())
+    for folder in sorted(score):
+        print(f"{folder:36} {score[folder][0]:3} of {score[folder][1]:3} killed")
+    killed, total = (sum(s[i] for s in score.values()) for i in (0, 1))
+    broken = sum(v.killer == "the compiler" for v in verdicts)
+    print(f"{killed} of {total} killed, {total - killed} survive" + (f"; {broken} did not compile" if broken else ""))
+
+
+def words():
+    w = argparse.ArgumentParser()
+    w.add_argument("build")
+    w.add_argument("--n", type=int, required=True)
+    w.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    w.add_argument("--only", default="")
+    w.add_argument("-j", dest="jobs", type=int, default=len(os.sched_getaffinity(0)))
+    for name in ("compile", "link", "libs", "check-libs"):
+        w.add_argument("--" + name, required=True)
+    for name in ("library", "program", "inject", "accesses"):
+        w.add_argument("--" + name, required=True, type=str.split)
+    w.add_argument("--list", action="store_true", help="say the faults and try none")
+    a = w.parse_args()
+    a.build = os.path.abspath(a.build)
+    return a
+
+
+def main():
+    a = words()
+    faults = choose(a.n, random.Random(a.seed), a.only)
+    print(f"mutants: {len(faults)} faults, seed {a.seed}", flush=True)
+    if a.list:
+        for f in faults:
+            print(f"{f.path}:{f.line} ({f.kind})\n  - {f.before}\n  + {f.after}")
+        return
+    tests = Tests(a.build)
+    link_all(a, tests)
+    places = [Place(a, i) for i in range(a.jobs)]
+    started = time.monotonic()
+    for test, how, seconds, reached in in_turn(a, places, measure, tests.unit + ["cli/" + c for c in tests.cases]):
+        if how:
+            print(f"left out, it {how} without a fault: {test}")
+        else:
+            tests.seconds[test], tests.reached[test] = seconds, reached
+    print(f"{len(tests.seconds)} tests and cases pass without a fault, {time.monotonic() - started:.0f} s", flush=True)
+    done = []
+
+    def judge(place, fault):
+        v = place.judge(fault, tests)
+        done.append(v)
+        print(f"{len(done)} of {len(faults)}: {fault.path}:{fault.line} ({fault.kind}): {v.killer or 'SURVIVES'}, "
+              f"{v.seconds:.0f} s", file=sys.stderr, flush=True)
+        return v
+    report(in_turn(a, places, judge, faults))
+
+
+main()
