@@ -24,7 +24,7 @@ static const struct command *running;
 static char line[4096];
 
 /* "offchip: ", the message and a line end to stderr. */
-static void say(const char *format, va_list ap)
+__attribute__((format(printf, 1, 0))) static void say(const char *format, va_list ap)
 {
     (void)fputs("offchip: ", stderr);
     printable_vprint(stderr, format, ap);
