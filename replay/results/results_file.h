@@ -84,7 +84,9 @@ json_t *results_parse(const char *text, json_type type, const char *what, struct
 /* The digest as the file has it. */
 int results_read_digest(struct results *results, int64_t *runs, struct seal *digest, struct err *err);
 
-/* The hash of everything of a run but its key and its position. row: on the columns above. */
+/* The hash of everything of a run but its key and its position, and that of its numbers alone: what came out, whatever
+ * its input and its platform are called. row: on the columns above. */
 int results_seal_content(struct results *results, sqlite3_stmt *row, struct seal *content, struct err *err);
+int results_seal_numbers(struct results *results, sqlite3_stmt *row, struct seal *numbers, struct err *err);
 
 #endif

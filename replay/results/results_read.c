@@ -28,17 +28,28 @@ static int seal_rows(struct results *results, enum results_statement which, stru
     return failed;
 }
 
-int results_seal_content(struct results *results, sqlite3_stmt *row, struct seal *content, struct err *err)
+/* The columns from `first` up to `end`, and the rows in metrics and parts. */
+static int seal(struct results *results, sqlite3_stmt *row, int first, int end, struct seal *seal, struct err *err)
 {
     struct sealing *sealing = seal_begin(err);
     if (!sealing)
         return -1;
     int64_t run = sqlite3_column_int64(row, RESULTS_ID);
-    seal_values(sealing, row, 0, RESULTS_CONTENT);
+    seal_values(sealing, row, first, end);
     int failed =
         seal_rows(results, RESULTS_METRICS, sealing, run, err) || seal_rows(results, RESULTS_PARTS, sealing, run, err);
-    *content = seal_end(sealing);
+    *seal = seal_end(sealing);
     return failed ? -1 : 0;
+}
+
+int results_seal_content(struct results *results, sqlite3_stmt *row, struct seal *content, struct err *err)
+{
+    return seal(results, row, 0, RESULTS_CONTENT, content, err);
+}
+
+int results_seal_numbers(struct results *results, sqlite3_stmt *row, struct seal *numbers, struct err *err)
+{
+    return seal(results, row, RESULTS_METRICS_TEXT, RESULTS_INTERVALS + 1, numbers, err);
 }
 
 static int check_platform(struct results *results, sqlite3_stmt *row, struct err *err)
@@ -216,8 +227,19 @@ static json_t *parts_of(struct results *results, int64_t run, struct err *err)
 
 /* What a run points at besides its row. */
 struct texts {
-    char *parts, *inputs;
+    char *parts, *inputs, *metrics;
 };
+
+/* Release 0.1 took the speed of the host for a metric, which differs in every run. Returns NULL if there is no memory.
+ */
+static char *without_host_speed(const char *metrics)
+{
+    json_t *object = results_parse(metrics, JSON_OBJECT, "metrics", NULL);
+    (void)json_object_del(object, "touches_per_s");
+    char *text = json_dumps(object, JSON_COMPACT);
+    json_decref(object);
+    return text;
+}
 
 static int complete(struct results *results, sqlite3_stmt *stmt, struct results_run *run, struct texts *texts,
                     struct err *err)
@@ -231,8 +253,9 @@ static int complete(struct results *results, sqlite3_stmt *stmt, struct results_
         json_t *inputs = inputs_of_text(run->input, run->input_hash);
         run->inputs = texts->inputs = json_dumps(inputs, JSON_COMPACT);
         json_decref(inputs);
+        run->metrics = texts->metrics = without_host_speed(run->metrics);
     }
-    return run->parts && run->inputs ? 0 : err_set(err, "out of memory");
+    return run->parts && run->inputs && run->metrics ? 0 : err_set(err, "out of memory");
 }
 
 struct reading {
@@ -257,6 +280,7 @@ static int read_row(struct reading *reading, sqlite3_stmt *stmt, struct err *err
     reading->runs++;
     free(texts.parts);
     free(texts.inputs);
+    free(texts.metrics);
     return said;
 }
 

@@ -560,7 +560,7 @@ START_TEST(the_same_run_with_other_numbers_is_an_error_that_names_it)
     struct results *results = new_results(path);
     struct results_run other = sample;
     ck_assert_int_eq(results_put(results, &sample, 1, &err), 0);
-    other.notes = "[\"another note\"]";
+    other.metrics = "{\"time_ns\":9223372036854775806,\"ratio\":1.5,\"none\":null}";
     ck_assert_int_eq(results_put(results, &other, 1, &err), -1);
     ck_assert_msg(strstr(err.msg, "once.db") && strstr(err.msg, "run 1, policy fixed") &&
                       strstr(err.msg, "synth:conv2d"),
@@ -568,6 +568,17 @@ START_TEST(the_same_run_with_other_numbers_is_an_error_that_names_it)
     other = sample;
     other.parts = "{}";
     ck_assert_int_eq(results_put(results, &other, 1, &err), -1);
+    other = sample;
+    other.intervals = "{\"ratio\":[1,2],\"alone_ns\":[3,5]}";
+    ck_assert_int_eq(results_put(results, &other, 1, &err), -1);
+    other = sample;
+    char key[RUN_CASE_HASH];
+    ck_assert_int_eq(results_key(&sample, key, &err), 0);
+    other.key = key;
+    other.input = "another name of the same content";
+    other.platform = "and of the same numbers";
+    ck_assert_msg(results_put(results, &other, 1, &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(results_count(results, &err), 1);
     other = sample;
     other.relative_to = "{\"policy\":\"none\",\"params\":{}}"; /* another question */
     other.metrics = "{\"speedup_ratio\":3}";
@@ -647,37 +658,81 @@ START_TEST(neither_order_nor_transactions_show_in_a_settled_file)
 }
 END_TEST
 
+enum { WRITER_RUNS = 80 };
+
+/* Put some runs, then wait to be killed; say on `ready` that the first is there. */
+static void write_until_killed(const char *path, int round, int ready)
+{
+    struct err err = {""};
+    struct results *results = results_open(path, RESULTS_APPEND, &err);
+    for (int i = 0; results && i < WRITER_RUNS; i++) {
+        char key[32];
+        (void)snprintf(key, sizeof key, "%d-%d", round, i);
+        struct results_run run = sample;
+        run.key = key;
+        if (results_put(results, &run, 1, &err) || (i == 0 && write(ready, "", 1) != 1))
+            _exit(1);
+    }
+    (void)pause();
+    _exit(2);
+}
+
 START_TEST(a_killed_writer_leaves_a_sound_file)
 {
     const char *path = testing_file("killed.db");
     struct err err = {""};
     results_close(new_results(path));
-    int64_t count = 0;
-    for (int round = 0; round < 12 || (count == 0 && round < 400); round++) { /* a busy machine takes longer */
+    for (int round = 0; round < 12; round++) {
+        int ready[2], status;
+        char byte;
+        ck_assert_int_eq(pipe(ready), 0);
         pid_t child = fork();
-        if (child == 0) {
-            struct results *results = results_open(path, RESULTS_APPEND, &err);
-            for (int i = 0; results; i++) {
-                char key[32];
-                (void)snprintf(key, sizeof key, "%d-%d", round, i);
-                struct results_run run = sample;
-                run.key = key;
-                if (results_put(results, &run, 1, &err))
-                    break;
-            }
-            _exit(1);
-        }
-        (void)usleep(3000 + (unsigned)round * 1700);
+        if (child == 0)
+            write_until_killed(path, round, ready[1]);
+        (void)close(ready[1]);
+        ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+        (void)usleep(500 + (unsigned)round * 700);
         ck_assert_int_eq(kill(child, SIGKILL), 0);
-        int status;
         ck_assert_int_eq(waitpid(child, &status, 0), child);
         ck_assert(WIFSIGNALED(status));
         ck_assert_msg(check_file(path, &err) == 0, "%s", err.msg);
-        struct results *results = open_results(path, RESULTS_READ);
-        count = results_count(results, &err);
-        results_close(results);
+        (void)close(ready[0]);
     }
-    ck_assert_int_gt(count, 0);
+    struct results *results = open_results(path, RESULTS_READ);
+    ck_assert_int_ge(results_count(results, &err), 12);
+    results_close(results);
+}
+END_TEST
+
+static int count_run(void *ctx, const struct results_run *run)
+{
+    (void)run;
+    ++*(int64_t *)ctx;
+    return 0;
+}
+
+START_TEST(a_reader_beside_a_writer_sees_a_whole_file)
+{
+    const char *path = testing_file("beside.db");
+    struct err err = {""};
+    int ready[2], status;
+    char byte;
+    results_close(new_results(path));
+    ck_assert_int_eq(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0)
+        write_until_killed(path, 0, ready[1]);
+    (void)close(ready[1]);
+    ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+    for (int64_t runs = 0; runs < WRITER_RUNS;) {
+        struct results *results = open_results(path, RESULTS_READ);
+        runs = 0;
+        ck_assert_msg(results_each(results, count_run, &runs, &err) == 0, "%s", err.msg);
+        results_close(results);
+        ck_assert_int_eq(waitpid(child, &status, WNOHANG), 0);
+    }
+    ck_assert_int_eq(kill(child, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
 }
 END_TEST
 
@@ -688,4 +743,5 @@ TEST_MAIN("results", a_run_comes_back_whole_and_once, a_run_put_again_keeps_the_
           two_writers_share_one_file, foreign_files_are_refused, whatever_was_changed_is_noticed_and_named,
           no_flipped_bit_shows_another_number, the_same_run_with_other_numbers_is_an_error_that_names_it,
           a_merge_of_other_numbers_names_both_files_and_adds_nothing,
-          neither_order_nor_transactions_show_in_a_settled_file, a_killed_writer_leaves_a_sound_file)
+          neither_order_nor_transactions_show_in_a_settled_file, a_killed_writer_leaves_a_sound_file,
+          a_reader_beside_a_writer_sees_a_whole_file)

@@ -97,10 +97,10 @@ static const char *otherwise(const char *text, const char *empty)
     return text && *text ? text : empty;
 }
 
-/* A run as it stands in the file. */
+/* A run as it stands in the file; its hash, once it has one. */
 struct row {
     int64_t run, position;
-    struct seal content;
+    struct seal seal;
 };
 
 static int put_row(struct results *results, const struct results_run *run, const char *key, struct row *row,
@@ -163,14 +163,16 @@ static int put_values(struct results *results, const struct results_run *run, in
 }
 
 /* What is sealed is what the file gives back, not what was handed over: columns may convert. */
-static int read_content(struct results *results, struct row *row, struct err *err)
+static int seal_of(struct results *results, int64_t run,
+                   int (*seal)(struct results *results, sqlite3_stmt *row, struct seal *seal, struct err *err),
+                   struct seal *out, struct err *err)
 {
     sqlite3_stmt *stmt = results_statement(results, RESULTS_RUN, err);
     if (!stmt)
         return -1;
-    if (sqlite3_bind_int64(stmt, 1, row->run) || sqlite3_step(stmt) != SQLITE_ROW)
+    if (sqlite3_bind_int64(stmt, 1, run) || sqlite3_step(stmt) != SQLITE_ROW)
         return results_failed(results, err);
-    int failed = results_seal_content(results, stmt, &row->content, err);
+    int failed = seal(results, stmt, out, err);
     (void)sqlite3_reset(stmt);
     return failed;
 }
@@ -179,7 +181,10 @@ static int read_content(struct results *results, struct row *row, struct err *er
 static int seal_row(struct results *results, const struct row *row, const char *key, struct err *err)
 {
     char hash[SEAL_TEXT];
-    const struct seal seal = seal_run(&row->content, key, row->position);
+    struct seal content;
+    if (seal_of(results, row->run, results_seal_content, &content, err))
+        return -1;
+    const struct seal seal = seal_run(&content, key, row->position);
     sqlite3_stmt *stmt = results_statement(results, RESULTS_SEAL, err);
     if (!stmt)
         return -1;
@@ -206,7 +211,7 @@ static int delete_row(struct results *results, int64_t run, struct err *err)
 }
 
 /* The run with this key. Returns 1, 0: there is none, -1 with *err set. */
-static int find_row(struct results *results, const char *key, struct row *row, struct seal *seal, struct err *err)
+static int find_row(struct results *results, const char *key, struct row *row, struct err *err)
 {
     sqlite3_stmt *stmt = results_statement(results, RESULTS_FIND, err);
     if (!stmt)
@@ -218,19 +223,22 @@ static int find_row(struct results *results, const char *key, struct row *row, s
     if (found == 1) {
         row->run = sqlite3_column_int64(stmt, 0);
         row->position = sqlite3_column_int64(stmt, 1);
-        if (seal_parse((const char *)sqlite3_column_text(stmt, 2), seal))
+        if (seal_parse((const char *)sqlite3_column_text(stmt, 2), &row->seal))
             found = err_set(err, "'%s': run %lld has no hash", results->path, (long long)row->run);
     }
     (void)sqlite3_reset(stmt);
     return found;
 }
 
-/* The run is there already: `old`. It must be the same but for its position; the smaller position stands. */
+/* The run is there already, as `old`: it must have given the same numbers. The one with the smaller position stands. */
 static int put_again(struct results *results, const struct results_run *run, const char *key, const struct row *old,
-                     const struct seal *old_seal, const struct row *new, struct err *err)
+                     const struct row *new, struct err *err)
 {
-    const struct seal same = seal_run(&new->content, key, old->position);
-    if (!seal_equal(&same, old_seal)) {
+    struct seal ours, theirs;
+    if (seal_of(results, old->run, results_seal_numbers, &theirs, err) ||
+        seal_of(results, new->run, results_seal_numbers, &ours, err))
+        return -1;
+    if (!seal_equal(&ours, &theirs)) {
         results->collided = true;
         return err_set(err,
                        "'%s' has other numbers for the same case: run %lld, policy %.60s of engine %.30s on '%.100s'",
@@ -239,7 +247,7 @@ static int put_again(struct results *results, const struct results_run *run, con
     }
     if (run->position < 0 || run->position >= old->position)
         return delete_row(results, new->run, err);
-    seal_subtract(&results->digest, old_seal);
+    seal_subtract(&results->digest, &old->seal);
     results->runs--;
     return delete_row(results, old->run, err) || seal_row(results, new, key, err) ? -1 : 0;
 }
@@ -255,13 +263,11 @@ static int put_run(struct results *results, const struct results_run *run, struc
     (void)snprintf(key, sizeof key, "%s", wanted);
     (void)snprintf(waiting, sizeof waiting, "%s again", key);
     struct row old = {0}, new = {0};
-    struct seal old_seal = {0};
-    int found = find_row(results, key, &old, &old_seal, err);
-    if (found < 0 || put_row(results, run, found ? waiting : key, &new, err) ||
-        put_values(results, run, new.run, err) || read_content(results, &new, err))
+    int found = find_row(results, key, &old, err);
+    if (found < 0 || put_row(results, run, found ? waiting : key, &new, err) || put_values(results, run, new.run, err))
         return -1;
     results->added += found == 0;
-    return found ? put_again(results, run, key, &old, &old_seal, &new, err) : seal_row(results, &new, key, err);
+    return found ? put_again(results, run, key, &old, &new, err) : seal_row(results, &new, key, err);
 }
 
 /* --- transactions --- */

@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "replay/results/results.h"
+#include "replay/results/run_unify.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
 
-static void run_release(struct run *run)
+void run_release(struct run *run)
 {
     run_case_release(&run->run_case);
     json_decref(run->relative_to);
@@ -36,6 +37,15 @@ void run_set_release(struct run_set *set)
     memset(set, 0, sizeof *set);
 }
 
+/* Whether there was memory for all of it. */
+static int check_whole(const struct run *run, struct err *err)
+{
+    return run->file && run->engine && run->input && run->platform && run->policy && run->relative_to &&
+                   run->settings && run->params && run->metrics && run->interval && run->notes && run->parts
+               ? 0
+               : err_set(err, "out of memory while reading runs");
+}
+
 int run_set_add(struct run_set *set, const struct run *run, struct err *err)
 {
     const struct run from = *run; /* growing may move it */
@@ -59,7 +69,7 @@ int run_set_add(struct run_set *set, const struct run *run, struct err *err)
     if (run_case_copy(&to->run_case, &from.run_case, err) ||
         (from.part && run_set_part(to, from.part_by, from.part, err)))
         return -1;
-    return to->file && to->engine && to->input && to->platform && to->policy ? 0 : -1;
+    return check_whole(to, err);
 }
 
 int run_set_add_engine(struct run_set *set, const struct run_set *from, const char *engine, struct err *err)
@@ -204,6 +214,8 @@ static int add_run(struct run_set *set, const json_t *root, const json_t *object
     run->metrics = object_or_empty(object, "metrics");
     run->interval = object_or_empty(object, "interval");
     run->parts = object_or_empty(object, "parts");
+    if (!json_object_get(root, "case"))
+        (void)json_object_del(run->metrics, "touches_per_s"); /* release 0.1: the speed of the host, no metric */
     json_t *notes = json_object_get(object, "notes");
     run->notes = json_is_array(notes) ? json_incref(notes) : json_array();
     json_t *base = json_object_get(root, "baseline");
@@ -211,8 +223,7 @@ static int add_run(struct run_set *set, const json_t *root, const json_t *object
                     json_equal(json_object_get(base, "policy"), json_object_get(object, "policy")) &&
                     json_equal(json_object_get(base, "params"), json_object_get(object, "params"));
     run->relative_to = relative_to_json(base);
-    if (!run->file || !run->engine || !run->platform || !run->policy || !run->input || !run->relative_to ||
-        run_case_key(&run->run_case, policy, run->params, run->relative_to, run->key, err)) {
+    if (check_whole(run, err) || run_case_key(&run->run_case, policy, run->params, run->relative_to, run->key, err)) {
         run_release(run);
         return -1;
     }
@@ -279,7 +290,7 @@ static int on_run(void *ctx, const struct results_run *row)
     (void)snprintf(run->key, sizeof run->key, "%s", row->key);
     if (results_case(row, &run->run_case, load->err))
         return 1;
-    return run->file && run->engine && run->input && run->platform && run->policy ? 0 : 1;
+    return check_whole(run, load->err) ? 1 : 0;
 }
 
 static int load_database(struct run_set *set, const char *path, struct err *err)
@@ -303,9 +314,9 @@ int run_set_load(struct run_set *set, const char *path, struct err *err)
         c = fgetc(f);
     (void)fclose(f);
     if (results_is_database(path))
-        return load_database(set, path, err);
+        return load_database(set, path, err) || run_set_unify(set, err) ? -1 : 0;
     if (c == '{')
-        return load_json(set, path, err);
+        return load_json(set, path, err) || run_set_unify(set, err) ? -1 : 0;
     return err_set(err, "'%s' is neither a results file nor JSON of 'offchip replay'", path);
 }
 
