@@ -165,20 +165,30 @@ static void lane_report(struct lane *lane, struct corun *c, uint32_t channel)
     }
 }
 
-static int lane_run(struct lane *lane, struct corun *c, const struct side *sides, int count, uint32_t channel,
-                    const struct replay_policy *policy, int vcs, bool repeat, int64_t limit, bool watch,
-                    struct err *err)
+/* What runs on every channel. */
+struct together {
+    const struct side *sides;
+    int count; /* of sides */
+    const struct replay_policy *policy;
+    int vcs;
+    bool repeat;   /* a side that is done starts again until the other is */
+    int64_t limit; /* cycles */
+    bool watch;    /* every request's cycles are wanted */
+};
+
+static int lane_run(struct lane *lane, struct corun *c, const struct together *run, uint32_t channel, struct err *err)
 {
     struct dram_path *p = &lane->path;
-    for (int s = 0; s < count; s++) {
+    const struct side *sides = run->sides;
+    for (int s = 0; s < run->count; s++) {
         if (channel >= sides[s].stream->channels || !sides[s].stream->channel[channel].class_count[sides[s].class])
             continue;
         struct dram_source *src = &lane->source[p->sources];
         if (dram_source_init(src, sides[s].stream, channel, sides[s].class, err))
             return -1;
-        set_up_source(c, src, &sides[s], count == 2 ? side_sms(c, &sides[1 - s]) : 0);
+        set_up_source(c, src, &sides[s], run->count == 2 ? side_sms(c, &sides[1 - s]) : 0);
         lane->side[p->sources] = &sides[s];
-        src->repeat = repeat;
+        src->repeat = run->repeat;
         p->sources++;
     }
     if (!p->sources)
@@ -186,28 +196,27 @@ static int lane_run(struct lane *lane, struct corun *c, const struct side *sides
     p->source = lane->source;
     p->channel = lane->channel = aligned_alloc(64, sizeof *lane->channel);
     p->stats = lane->latency = mem_zalloc(2, sizeof *lane->latency, err);
-    p->state = dram_state_new(policy, err);
-    p->loops = ((const struct dram_policy *)policy->head)->loops;
+    p->state = dram_state_new(run->policy, err);
+    p->loops = ((const struct dram_policy *)run->policy->head)->loops;
     if (!p->channel || !p->stats || !p->state)
         return err_set(err, "out of memory");
     if (dram_channel_init(p->channel, platform_section_get(c->job->platform, "dram"), err) ||
-        dram_path_init(p, c->job, vcs, err))
+        dram_path_init(p, c->job, run->vcs, err))
         return -1;
-    if (watch && lane_watch(lane, err))
+    if (run->watch && lane_watch(lane, err))
         return -1;
-    if (channel == 0 && count == c->sides && repeat == c->repeat)
-        dram_explain_attach(p->channel, c->job, policy, &sides[0].stream->channel[0]);
-    lane->cycles = dram_path_run(p, limit);
-    if (watch)
+    if (channel == 0 && run->count == c->sides && run->repeat == c->repeat)
+        dram_explain_attach(p->channel, c->job, run->policy, &sides[0].stream->channel[0]);
+    lane->cycles = dram_path_run(p, run->limit);
+    if (run->watch)
         lane_report(lane, c, channel);
     return dram_channel_check(p->channel, false, err);
 }
 
 /* All channels; results are added to *totals. */
-static int run_channels(struct corun *c, const struct side *sides, int count, const struct replay_policy *policy,
-                        int vcs, bool repeat, int64_t limit, bool watch, struct dram_totals *totals, struct err *err)
+static int run_channels(struct corun *c, const struct together *run, struct dram_totals *totals, struct err *err)
 {
-    const struct dram_policy *rules = (const struct dram_policy *)policy->head;
+    const struct dram_policy *rules = (const struct dram_policy *)run->policy->head;
     int failed = 0;
 #pragma omp parallel for schedule(dynamic) num_threads(c->job->threads) if (c->channels > 1)
     for (uint32_t i = 0; i < c->channels; i++) {
@@ -215,7 +224,7 @@ static int run_channels(struct corun *c, const struct side *sides, int count, co
             continue;
         struct lane lane = {0};
         struct err mine = {""};
-        const int rc = lane_run(&lane, c, sides, count, i, policy, vcs, repeat, limit, watch, &mine);
+        const int rc = lane_run(&lane, c, run, i, &mine);
 #pragma omp critical(dram_corun)
         if (rc && !failed) {
             failed = 1;
@@ -231,7 +240,7 @@ static int run_channels(struct corun *c, const struct side *sides, int count, co
             for (int k = 0; k < 2; k++)
                 dram_latency_merge(&totals->latency[k], &lane.latency[k]);
             for (int s = 0; s < lane.path.sources; s++) {
-                const int at = count == 1 || lane.path.sources == 2 ? s : lane.source[s].class == DRAM_PIM;
+                const int at = run->count == 1 || lane.path.sources == 2 ? s : lane.source[s].class == DRAM_PIM;
                 const int64_t done = lane.source[s].first_done;
                 totals->starved[at] |= done < 0;
                 if (done + 1 > totals->class_cycles[at])
@@ -267,7 +276,10 @@ static int run_alone(struct corun *c, struct err *err)
         struct dram_totals t;
         rc = totals_init(&t, err);
         if (!rc)
-            rc = run_channels(c, &c->side[s], 1, &policy, 1, false, INT64_MAX, false, &t, err);
+            rc = run_channels(
+                c,
+                &(struct together){.sides = &c->side[s], .count = 1, .policy = &policy, .vcs = 1, .limit = INT64_MAX},
+                &t, err);
         if (!rc && t.starved[0])
             rc = err_set(err, "the %s side alone makes no end", c->side[s].class == DRAM_PIM ? "PIM" : "MEM");
         c->side[s].alone_cycles = t.class_cycles[0];
@@ -299,8 +311,14 @@ static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err
         return -1;
     for (int s = 0; s < c->streams && watch; s++)
         dram_fates_clear(&c->fates[s], &c->stream[s]);
-    int rc = run_channels(c, c->side, c->sides, &c->job->policies[i], (int)set->vcs, c->repeat && c->sides == 2,
-                          limit_of(c), watch, &t, err);
+    const struct together all = {.sides = c->side,
+                                 .count = c->sides,
+                                 .policy = &c->job->policies[i],
+                                 .vcs = (int)set->vcs,
+                                 .repeat = c->repeat && c->sides == 2,
+                                 .limit = limit_of(c),
+                                 .watch = watch};
+    int rc = run_channels(c, &all, &t, err);
     for (int s = 0; s < c->streams && watch && !rc; s++)
         rc = dram_requests_write(c->job->requests, &c->job->policies[i], &c->stream[s], &c->fates[s], err);
     /* One side only: it has its place by class. */
