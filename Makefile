@@ -20,19 +20,22 @@ VERSION := 0.2.0
 # Which sources of that release: empty where there is no git.
 COMMIT  := $(shell git describe --always --dirty --exclude '*' 2>/dev/null)
 
-# demo and check install what is missing, once, before anything is built.
+# demo and check first install what is missing. The recipe makes a file that make includes: after it make starts anew,
+# and asks pkg-config again. No other goal installs anything.
 ifneq ($(filter demo check,$(MAKECMDGOALS)),)
-ifeq ($(DEPS_DONE),)
-$(if $(shell sh .ci/deps.sh --missing >&2 || echo failed),$(error the packages offchip needs are missing; see above))
-export DEPS_DONE := 1
-endif
+include $(BUILD)/packages.mk
+$(BUILD)/packages.mk: FORCE
+	@mkdir -p $(@D)
+	@[ -f $@ ] && sh .ci/deps.sh --there || { sh .ci/deps.sh --missing && : > $@; }
 endif
 
 PACKAGES := sqlite3 blosc libzstd zlib liblzma libpcap jansson libxxhash
 # x86-64-v2 (every x86-64 processor since 2009) has popcnt; other machines take the compiler's default.
 MARCH   ?= $(if $(filter x86_64,$(shell uname -m)),-march=x86-64-v2)
+# Warnings are errors for those who work on offchip: another compiler's new warning stops nobody's build.
+WERROR   = $(if $(DEVELOPER),-Werror)
 CSTD    := -std=gnu17 -D_GNU_SOURCE
-WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Werror
+WARN     = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 $(WERROR)
 OPT     ?= -O2 -g
 SAN     ?=
 INCLUDE := -I. -I$(BUILD)/gen
@@ -91,7 +94,7 @@ $(BUILD)/standin/target: fixtures/standin/target.c fixtures/standin/standin.h tr
     trace/recorder/wire/record_pipe.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) $< -ldl -lpthread -o $@
-STANDIN_FLAGS = $(CSTD) -O1 -g -Wall -Wextra -Werror -I. -fPIC $(SAN) $(LDFLAGS)
+STANDIN_FLAGS = $(CSTD) -O1 -g -Wall -Wextra $(WERROR) -I. -fPIC $(SAN) $(LDFLAGS)
 $(addprefix $(BUILD)/test/trace/recorder/,recorder recorder_accesses recorder_counters wire/cupti_metrics): \
     | $(INJECT) $(ACCESSES) $(STANDIN)
 cli check: $(INJECT) $(ACCESSES) $(STANDIN)
@@ -210,7 +213,7 @@ demo: $(BUILD)/offchip
 	@sh .ci/demo.sh $(BUILD)/offchip $(BUILD)/demo
 
 asan:
-	$(MAKE) BUILD=$(BUILD)/asan OPT="-O1 -g -fno-omit-frame-pointer" \
+	$(MAKE) DEVELOPER=1 BUILD=$(BUILD)/asan OPT="-O1 -g -fno-omit-frame-pointer" \
 	    CFLAGS="-Wno-format-truncation -Wno-maybe-uninitialized $(CFLAGS)" \
 	    SAN="-fsanitize=address,undefined -fno-sanitize-recover=all" check
 
@@ -291,6 +294,7 @@ mutants-run: $(call OBJ,$(LIB_C) $(CMD_C) $(TEST_C)) $(BUILD)/obj/gen/embedded.o
 	    --libs='$(LIBS)' --check-libs='$(CHECK_LIBS)' --library='$(LIB_C)' --program='$(CMD_C)' \
 	    --inject='$(INJECT_C)' --accesses='$(ACCESSES_C)'
 
+lint: DEVELOPER = 1
 lint: $(BUILD)/offchip
 	@sh .ci/lint.sh $(BUILD)/offchip "$(CSTD) -Wall -Wextra -Werror -fopenmp $(INCLUDE) $(PKG)"
 format:
