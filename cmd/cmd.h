@@ -6,6 +6,7 @@
 
 #include "cmd/console/opt.h"
 #include "cmd/files.h"
+#include "trace/base/json_tree.h"
 
 enum exit_status {
     EXIT_DONE = 0,
@@ -43,6 +44,9 @@ extern const struct command cmd_calibrate, cmd_completion, cmd_export, cmd_impor
 int cmd_fail(enum exit_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A usage error of the running command, with a pointer to its --help. */
 int cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Print JSON, which is taken over, on standard output. A tree that is not whole (json_tree.h) is a failure. Returns an
+ * exit status. */
+int cmd_print_json(json_t *root);
 /* Print the runs of a results file as `offchip report` does, in that format. Returns an exit status. */
 int cmd_report_print(const char *results, enum opt_format format);
 /* The usage error of an engine that does not exist. */

@@ -46,9 +46,9 @@ static json_t *print_rows(const struct calibration *c)
         table_cell(&t, "%+.2f", deviation);
         table_cell(&t, "%s", r->bound);
         table_cell(&t, "%s", r->predicted ? "yes" : "no");
-        (void)json_array_append_new(rows, json_pack("{s:s,s:f,s:f,s:f,s:s,s:b}", "row", r->name, "measured_ns",
-                                                    r->measured_ns, "fitted_ns", r->fitted_ns, "deviation_pct",
-                                                    deviation, "bound", r->bound, "predicted", r->predicted));
+        json_tree_add(&rows, json_pack("{s:o,s:f,s:f,s:f,s:s,s:b}", "row", json_tree_text(r->name), "measured_ns",
+                                       r->measured_ns, "fitted_ns", r->fitted_ns, "deviation_pct", deviation, "bound",
+                                       r->bound, "predicted", r->predicted));
     }
     if (c->row_count && format == FORMAT_TABLE) {
         (void)putchar('\n');
@@ -58,7 +58,7 @@ static json_t *print_rows(const struct calibration *c)
     return rows;
 }
 
-static void print(const struct calibration *c)
+static int print(const struct calibration *c)
 {
     static const char *const names[] = {"number", "value", "standard_error", "rows", "residual_rms", "r2", "from"};
     struct table t;
@@ -76,20 +76,18 @@ static void print(const struct calibration *c)
         table_cell(&t, "%.4f", n->r2);
         table_cell(&t, "%s", n->from);
         json_t *error = isfinite(n->error) ? json_real(n->error) : json_null();
-        (void)json_array_append_new(rows,
-                                    json_pack("{s:s,s:s,s:f,s:o,s:I,s:f,s:f,s:s}", "section", n->section, "key", n->key,
-                                              "value", n->value, "standard_error", error, "rows", (json_int_t)n->rows,
-                                              "residual_rms", n->rms, "r2", n->r2, "from", n->from));
+        json_tree_add(&rows, json_pack("{s:s,s:s,s:f,s:o,s:I,s:f,s:f,s:s}", "section", n->section, "key", n->key,
+                                       "value", n->value, "standard_error", error, "rows", (json_int_t)n->rows,
+                                       "residual_rms", n->rms, "r2", n->r2, "from", n->from));
     }
+    int status = EXIT_DONE;
     if (format == FORMAT_JSON) {
         json_t *notes = json_array();
         for (size_t i = 0; i < c->note_count; i++)
-            (void)json_array_append_new(notes, json_string(c->notes[i]));
+            json_tree_add(&notes, json_tree_text(c->notes[i]));
         json_t *root =
             json_pack("{s:i,s:O,s:o,s:o}", "schema", 1, "numbers", rows, "notes", notes, "rows", print_rows(c));
-        (void)json_dumpf(root, stdout, JSON_INDENT(2));
-        (void)putchar('\n');
-        json_decref(root);
+        status = cmd_print_json(root);
     } else if (format == FORMAT_CSV) {
         table_csv(&t, stdout);
     } else {
@@ -98,6 +96,7 @@ static void print(const struct calibration *c)
     }
     json_decref(rows);
     table_release(&t);
+    return status;
 }
 
 /* Write the file and print what was fitted: both, or the file is not there. */
@@ -115,10 +114,8 @@ static int write_file(const struct calibration *c, const char *from)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     int rc = calibration_write(c, name, from, file.file, &err) ? err_at(&err, "cannot write '%s'", output) : 0;
     int status = EXIT_DONE;
-    if (!rc) {
-        print(c);
-        status = cmd_printed(EXIT_DONE);
-    }
+    if (!rc)
+        status = cmd_printed(print(c));
     if (output_close(&file, rc || status ? -1 : 0, &err))
         return status ? status : cmd_fail(EXIT_DATA, "%s", err.msg);
     cmd_say("wrote %s", output);

@@ -220,25 +220,23 @@ static void print_table(const struct ranked *r, const struct score_share *shares
     table_release(&t);
 }
 
-static void print_json(const struct ranked *r, const struct score_share *shares, const uint64_t *list, uint64_t n)
+static int print_json(const struct ranked *r, const struct score_share *shares, const uint64_t *list, uint64_t n)
 {
     json_t *distribution = json_array(), *rows = json_array();
     for (int i = 0; i < SHARES; i++)
-        (void)json_array_append_new(distribution, json_pack("{s:f,s:I,s:I,s:f}", "top_pct", shares[i].percent,
-                                                            "vertices", (json_int_t)shares[i].vertices, "elements",
-                                                            (json_int_t)shares[i].elements, "score", shares[i].score));
+        json_tree_add(&distribution, json_pack("{s:f,s:I,s:I,s:f}", "top_pct", shares[i].percent, "vertices",
+                                               (json_int_t)shares[i].vertices, "elements",
+                                               (json_int_t)shares[i].elements, "score", shares[i].score));
     for (uint64_t i = 0; i < n; i++)
-        (void)json_array_append_new(
-            rows, json_pack("{s:I,s:I,s:I,s:f}", "rank", (json_int_t)i, "vertex", (json_int_t)list[i], "degree",
-                            (json_int_t)graph_degree(&r->graph, list[i]), "score", r->score[list[i]]));
+        json_tree_add(&rows,
+                      json_pack("{s:I,s:I,s:I,s:f}", "rank", (json_int_t)i, "vertex", (json_int_t)list[i], "degree",
+                                (json_int_t)graph_degree(&r->graph, list[i]), "score", r->score[list[i]]));
     json_t *root =
         json_pack("{s:i,s:s,s:I,s:I,s:I,s:f,s:o,s:o}", "schema", 1, "score",
                   score_name((enum score_kind)(score_choice + SCORE_DEGREE)), "vertices", (json_int_t)r->graph.vertices,
                   "elements", (json_int_t)r->graph.elements, "labelled", (json_int_t)r->labelled_count, "score_sum",
                   shares->score_sum, "shares", distribution, "top", rows);
-    (void)json_dumpf(root, stdout, JSON_INDENT(2));
-    (void)putchar('\n');
-    json_decref(root);
+    return cmd_print_json(root);
 }
 
 static int score(int argc, char **argv)
@@ -264,14 +262,16 @@ static int score(int argc, char **argv)
     if (!rc) {
         uint64_t n, *list = best(&r, &n);
         score_shares(&r.graph, r.score, r.rank, shares, SHARES);
-        if (list)
-            (format == FORMAT_JSON ? print_json : print_table)(&r, shares, list, n);
-        else
+        if (!list)
             rc = err_set(&err, "no memory for %" PRIu64 " rows", n);
+        else if (format == FORMAT_JSON)
+            status = print_json(&r, shares, list, n);
+        else
+            print_table(&r, shares, list, n);
         free(list);
     }
     if (!rc)
-        status = cmd_printed(EXIT_DONE);
+        status = cmd_printed(status);
     rc = output_close(&file, rc || status ? -1 : 0, &err);
     ranked_release(&r);
     return status ? status : rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;

@@ -11,6 +11,7 @@
 #include "cmd/console/table.h"
 #include "replay/info/info_counters.h"
 #include "replay/info/info_tlp.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/quantile.h"
 #include "trace/base/units.h"
 #include "trace/uvm/batch_rows.h"
@@ -40,19 +41,18 @@ static int take_pair(void *ctx, const struct store_value *v, size_t n)
 {
     if (n < 2 || !v[0].s)
         return 0;
-    json_t *value = v[1].type == STORE_INT ? json_integer(v[1].i) : v[1].s ? json_string(v[1].s) : json_null();
-    (void)json_object_set_new(ctx, v[0].s, value);
+    json_t *value = v[1].type == STORE_INT ? json_integer(v[1].i) : v[1].s ? json_tree_text(v[1].s) : json_null();
+    json_tree_put(ctx, v[0].s, value);
     return 0;
 }
 
 static json_t *texts(struct store *store, const char *table, struct err *err)
 {
     json_t *object = json_object();
-    if (store_rows(store, table, take_pair, object, err) < 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    if (store_rows(store, table, take_pair, &object, err) == 0 && json_tree_check(object, err) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
 }
 
 static int count_row(void *ctx, const struct store_value *v, size_t n)
@@ -90,13 +90,13 @@ static json_t *kind_json(const struct stream *stream, int kind, const struct sum
     json_t *o = json_object();
     bool bytes = strstr(record_kinds[kind].fields, "bytes") != NULL && kind != RECORD_FAULT;
     bool times = stream->unit != TIME_NONE && k->records > 0;
-    (void)json_object_set_new(o, "stream", json_string(stream->name));
-    (void)json_object_set_new(o, "kind", json_string(record_kinds[kind].name));
-    (void)json_object_set_new(o, "records", json_integer((json_int_t)k->records));
-    (void)json_object_set_new(o, "bytes", bytes ? json_integer((json_int_t)k->bytes) : json_null());
-    (void)json_object_set_new(o, "time_unit", json_string(time_unit_name(stream->unit)));
-    (void)json_object_set_new(o, "time_first", times ? json_integer(k->time_first) : json_null());
-    (void)json_object_set_new(o, "time_last", times ? json_integer(k->time_last) : json_null());
+    json_tree_put(&o, "stream", json_tree_text(stream->name));
+    json_tree_put(&o, "kind", json_string(record_kinds[kind].name));
+    json_tree_put(&o, "records", json_integer((json_int_t)k->records));
+    json_tree_put(&o, "bytes", bytes ? json_integer((json_int_t)k->bytes) : json_null());
+    json_tree_put(&o, "time_unit", json_string(time_unit_name(stream->unit)));
+    json_tree_put(&o, "time_first", times ? json_integer(k->time_first) : json_null());
+    json_tree_put(&o, "time_last", times ? json_integer(k->time_last) : json_null());
     return o;
 }
 
@@ -114,10 +114,10 @@ static json_t *kinds_json(const struct info *info)
                 continue;
             json_t *row = kind_json(stream, k, kind);
             if (kind->records == 0 && !listed) {
-                (void)json_object_set_new(row, "records", json_null());
-                (void)json_object_set_new(row, "bytes", json_null());
+                json_tree_put(&row, "records", json_null());
+                json_tree_put(&row, "bytes", json_null());
             }
-            (void)json_array_append_new(rows, row);
+            json_tree_add(&rows, row);
         }
     }
     return rows;
@@ -131,20 +131,20 @@ static json_t *streams_json(const struct info *info)
         const struct summary_stream *c = &info->summary.streams[i];
         json_t *o = json_object();
         bool times = s->unit != TIME_NONE && s->records > 0;
-        (void)json_object_set_new(o, "stream", json_string(s->name));
-        (void)json_object_set_new(o, "records", json_integer((json_int_t)s->records));
-        (void)json_object_set_new(o, "time_unit", json_string(time_unit_name(s->unit)));
-        (void)json_object_set_new(o, "clock", s->clock[0] ? json_string(s->clock) : json_null());
-        (void)json_object_set_new(o, "clock_hz", s->clock_hz ? json_integer(s->clock_hz) : json_null());
-        (void)json_object_set_new(o, "addr_space", json_string(addr_space_name(s->space)));
-        (void)json_object_set_new(o, "addr_layout", s->addr_layout[0] ? json_string(s->addr_layout) : json_null());
-        (void)json_object_set_new(o, "time_first", times ? json_integer(c->time_first) : json_null());
-        (void)json_object_set_new(o, "time_last", times ? json_integer(c->time_last) : json_null());
+        json_tree_put(&o, "stream", json_tree_text(s->name));
+        json_tree_put(&o, "records", json_integer((json_int_t)s->records));
+        json_tree_put(&o, "time_unit", json_string(time_unit_name(s->unit)));
+        json_tree_put(&o, "clock", s->clock[0] ? json_tree_text(s->clock) : json_null());
+        json_tree_put(&o, "clock_hz", s->clock_hz ? json_integer(s->clock_hz) : json_null());
+        json_tree_put(&o, "addr_space", json_string(addr_space_name(s->space)));
+        json_tree_put(&o, "addr_layout", s->addr_layout[0] ? json_tree_text(s->addr_layout) : json_null());
+        json_tree_put(&o, "time_first", times ? json_integer(c->time_first) : json_null());
+        json_tree_put(&o, "time_last", times ? json_integer(c->time_last) : json_null());
         json_t *extras = json_array();
         for (int e = 0; e < STORE_EXTRAS && s->extra[e][0]; e++)
-            (void)json_array_append_new(extras, json_string(s->extra[e]));
-        (void)json_object_set_new(o, "extra_columns", extras);
-        (void)json_array_append_new(rows, o);
+            json_tree_add(&extras, json_tree_text(s->extra[e]));
+        json_tree_put(&o, "extra_columns", extras);
+        json_tree_add(&rows, o);
     }
     return rows;
 }
@@ -158,12 +158,12 @@ static json_t *rows_json(const struct info *info)
         const struct owner *owner = &info->summary.owners.items[i];
         bool rest = i + 2 >= info->summary.row_count;
         json_t *o = json_object();
-        (void)json_object_set_new(o, kernel ? "kernel" : "allocation", json_string(owner->name));
+        json_tree_put(&o, kernel ? "kernel" : "allocation", json_tree_text(owner->name));
         if (kernel) {
-            (void)json_object_set_new(o, "launches", rest ? json_null() : json_integer((json_int_t)owner->launches));
-            (void)json_object_set_new(o, "time_ns", rest ? json_null() : json_integer(owner->time_ns));
+            json_tree_put(&o, "launches", rest ? json_null() : json_integer((json_int_t)owner->launches));
+            json_tree_put(&o, "time_ns", rest ? json_null() : json_integer(owner->time_ns));
         } else {
-            (void)json_object_set_new(o, "size_bytes", rest ? json_null() : json_integer((json_int_t)owner->bytes));
+            json_tree_put(&o, "size_bytes", rest ? json_null() : json_integer((json_int_t)owner->bytes));
         }
         const struct {
             const char *name;
@@ -173,8 +173,8 @@ static json_t *rows_json(const struct info *info)
                       {"faulted_bytes", r->fault_bytes}, {"prefetched_bytes", r->prefetch_bytes},
                       {"d2h_bytes", r->d2h_bytes},       {"evicted_bytes", r->evicted_bytes}};
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-            (void)json_object_set_new(o, counts[c].name, json_integer((json_int_t)counts[c].value));
-        (void)json_array_append_new(rows, o);
+            json_tree_put(&o, counts[c].name, json_integer((json_int_t)counts[c].value));
+        json_tree_add(&rows, o);
     }
     return rows;
 }
@@ -209,12 +209,12 @@ static json_t *batches_json(const struct batch_rows *batches)
     for (size_t i = 0; i < batches->count; i++) {
         const struct batch_row *row = &batches->items[i];
         json_t *o = json_object();
-        (void)json_object_set_new(o, "batch", json_integer(row->batch));
+        json_tree_put(&o, "batch", json_integer(row->batch));
         for (size_t c = 0; c < BATCH_COLUMNS; c++)
-            (void)json_object_set_new(o, batch_columns[c].name, known(batch_value(row, c)));
-        (void)json_object_set_new(o, "rule", json_string(row->rule));
-        (void)json_object_set_new(o, "confidence", row->confidence < 0 ? json_null() : json_real(row->confidence));
-        (void)json_array_append_new(rows, o);
+            json_tree_put(&o, batch_columns[c].name, known(batch_value(row, c)));
+        json_tree_put(&o, "rule", json_tree_text(row->rule));
+        json_tree_put(&o, "confidence", row->confidence < 0 ? json_null() : json_real(row->confidence));
+        json_tree_add(&rows, o);
     }
     return rows;
 }
@@ -236,10 +236,11 @@ static json_t *distribution_json(const struct batch_rows *batches, struct err *e
             json_t *o = json_pack("{s:s,s:I,s:I,s:I,s:I}", "per_batch", batch_columns[c].name, "batches",
                                   (json_int_t)quantile_count(q), "min", (json_int_t)quantile_at(q, 0), "median",
                                   (json_int_t)quantile_at(q, 0.5), "max", (json_int_t)quantile_at(q, 1));
-            (void)json_array_append_new(rows, o);
+            json_tree_add(&rows, o);
         }
         quantile_free(q);
     }
+    (void)json_tree_check(rows, err);
     return rows;
 }
 
@@ -255,41 +256,43 @@ static const json_t *asked_rows(const struct info *info)
 static int fill(struct info *info, const char *path, struct err *err)
 {
     static const char *const tables[] = {"kernels", "allocations", "batches", "services"};
-    json_t *o = info->root;
+    json_t **o = &info->root;
     bool complete = store_complete(info->store);
-    (void)json_object_set_new(o, "schema", json_integer(1));
-    (void)json_object_set_new(o, "file", json_string(path));
-    (void)json_object_set_new(o, "state", json_string(complete ? "complete" : "incomplete"));
+    json_tree_put(o, "schema", json_integer(1));
+    json_tree_put(o, "file", json_tree_text(path));
+    json_tree_put(o, "state", json_string(complete ? "complete" : "incomplete"));
     json_t *origin = texts(info->store, "origin", err);
     if (!origin)
         return -1;
-    (void)json_object_set_new(o, "origin", origin);
-    (void)json_object_set_new(o, "streams", streams_json(info));
+    json_tree_put(o, "origin", origin);
+    json_tree_put(o, "streams", streams_json(info));
     if (by == SUMMARY_BY_NONE)
-        (void)json_object_set_new(o, "kinds", kinds_json(info));
+        json_tree_put(o, "kinds", kinds_json(info));
     else if (by == BY_BATCH)
-        (void)json_object_set_new(o, "by_batch", batches_json(&info->batches));
+        json_tree_put(o, "by_batch", batches_json(&info->batches));
     else
-        (void)json_object_set_new(o, by == SUMMARY_BY_KERNEL ? "by_kernel" : "by_allocation", rows_json(info));
+        json_tree_put(o, by == SUMMARY_BY_KERNEL ? "by_kernel" : "by_allocation", rows_json(info));
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         int64_t n = rows_of(info->store, tables[i], err);
         if (n < 0)
             return -1;
         /* Batches are rebuilt at the end of an import or recording: an interrupted one does not know them. */
-        (void)json_object_set_new(o, tables[i], n == 0 && !complete ? json_null() : json_integer(n));
+        json_tree_put(o, tables[i], n == 0 && !complete ? json_null() : json_integer(n));
     }
     json_t *distribution = distribution_json(&info->batches, err);
     if (!distribution)
         return -1;
-    (void)json_object_set_new(o, "batch_distribution", distribution);
+    json_tree_put(o, "batch_distribution", distribution);
     static const char *const pairs[] = {"skipped", "dropped", "parameters"};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         json_t *values = texts(info->store, pairs[i], err);
         if (!values)
             return -1;
-        (void)json_object_set_new(o, pairs[i], values);
+        json_tree_put(o, pairs[i], values);
     }
-    return info_counters_json(info->store, o, err) || info_tlp_json(info->store, o, err) ? -1 : 0;
+    if (info_counters_json(info->store, o, err) || info_tlp_json(info->store, o, err))
+        return -1;
+    return json_tree_check(*o, err);
 }
 
 /* One JSON value as a cell: n/a for null. Bytes and times for people where `human`. */
@@ -442,14 +445,12 @@ static int show(struct info *info, const char *path)
         return cmd_fail(EXIT_NOTHING, "%s holds no fault batches", path);
     if ((by == SUMMARY_BY_KERNEL || by == SUMMARY_BY_ALLOCATION) && info->summary.row_count == 0)
         return cmd_fail(EXIT_NOTHING, "%s names no %s", path, by == SUMMARY_BY_KERNEL ? "kernels" : "allocations");
-    if (format == FORMAT_JSON) {
-        (void)json_dumpf(info->root, stdout, JSON_INDENT(2));
-        (void)putchar('\n');
-    } else if (format == FORMAT_CSV) {
+    if (format == FORMAT_JSON)
+        return cmd_print_json(json_incref(info->root));
+    if (format == FORMAT_CSV)
         print_rows(asked_rows(info), true);
-    } else {
+    else
         print_table(info);
-    }
     return EXIT_DONE;
 }
 

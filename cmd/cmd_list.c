@@ -6,6 +6,7 @@
 #include "cmd/console/table.h"
 #include "replay/figure/plot.h"
 #include "replay/run/engine.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/suggest.h"
 #include "trace/export/exporter.h"
 #include "trace/import/reader.h"
@@ -25,9 +26,9 @@ static void add(struct listing *l, size_t n, const char *const *names, const cha
     json_t *object = json_object();
     for (size_t i = 0; i < n; i++) {
         table_cell(&l->table, "%s", values[i] ? values[i] : "");
-        (void)json_object_set_new(object, names[i], values[i] ? json_string(values[i]) : json_null());
+        json_tree_put(&object, names[i], values[i] ? json_string(values[i]) : json_null());
     }
-    (void)json_array_append_new(l->array, object);
+    json_tree_add(&l->array, object);
 }
 
 static void start(struct listing *l, size_t n, const char *const *names)
@@ -40,17 +41,16 @@ static void start(struct listing *l, size_t n, const char *const *names)
 
 static int finish(struct listing *l)
 {
-    if (format == FORMAT_JSON) {
-        (void)json_dumpf(l->array, stdout, JSON_INDENT(2));
-        (void)putchar('\n');
-    } else if (format == FORMAT_CSV) {
+    int status = EXIT_DONE;
+    if (format == FORMAT_JSON)
+        status = cmd_print_json(json_incref(l->array));
+    else if (format == FORMAT_CSV)
         table_csv(&l->table, stdout);
-    } else {
+    else
         table_print(&l->table, stdout);
-    }
     table_release(&l->table);
     json_decref(l->array);
-    return EXIT_DONE;
+    return status;
 }
 
 static int list_engines(void)

@@ -157,11 +157,7 @@ static int print(const struct replay_result *result, const struct replay_request
     } else {
         struct err err = {""};
         json_t *root = replay_to_json(result, request, &err);
-        if (!root)
-            return cmd_fail(EXIT_DATA, "%s", err.msg);
-        (void)json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-        (void)putchar('\n');
-        json_decref(root);
+        return root ? cmd_print_json(root) : cmd_fail(EXIT_DATA, "%s", err.msg);
     }
     return EXIT_DONE;
 }

@@ -93,15 +93,7 @@ static int print_csv_value(sqlite3_stmt *stmt, int column, struct err *err)
 /* As a JSON string; bytes that are not UTF-8 become question marks. */
 static void print_json_text(const char *text)
 {
-    json_t *string = json_string(text);
-    if (!string) {
-        char *plain = mem_strdup(text, NULL);
-        for (char *p = plain; p && *p; p++)
-            if ((unsigned char)*p >= 0x80)
-                *p = '?';
-        string = plain ? json_string(plain) : NULL;
-        free(plain);
-    }
+    json_t *string = json_tree_text(text);
     char *dump = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
     (void)fputs(dump ? dump : "null", stdout);
     free(dump);

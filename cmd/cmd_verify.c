@@ -28,7 +28,7 @@ static const char *verdict_of(const struct verify *verify)
 static json_t *to_json(const struct verify *verify, const char *path, struct err *err)
 {
     const struct outcome *o = &verify->outcome;
-    json_t *root = json_pack("{s:i,s:o}", "schema", 1, "file", replay_text_json(path)), *findings = json_array();
+    json_t *root = json_pack("{s:i,s:o}", "schema", 1, "file", json_tree_text(path)), *findings = json_array();
     int bad = !root || outcome_to_json(o, root, err) || json_object_del(root, "interval") ||
               json_object_del(root, "notes") || json_object_set_new(root, "verdict", json_string(verdict_of(verify)));
     for (size_t i = 0; i < o->note_count; i++)
@@ -45,12 +45,7 @@ static int print_json(const struct verify *verify, const char *path)
 {
     struct err err = {""};
     json_t *root = to_json(verify, path, &err);
-    if (!root)
-        return cmd_fail(EXIT_DATA, "%s", err.msg);
-    (void)json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    (void)putchar('\n');
-    json_decref(root);
-    return EXIT_DONE;
+    return root ? cmd_print_json(root) : cmd_fail(EXIT_DATA, "%s", err.msg);
 }
 
 static void print_csv(const struct verify *verify)

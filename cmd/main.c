@@ -177,6 +177,17 @@ static int run(const struct command *c, int argc, char **argv)
     return c->run(operands, argv);
 }
 
+int cmd_print_json(json_t *root)
+{
+    struct err err = {""};
+    if (json_tree_check(root, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    int rc = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    (void)putchar('\n');
+    json_decref(root);
+    return rc && !ferror(stdout) ? cmd_fail(EXIT_DATA, "cannot write JSON: out of memory") : EXIT_DONE;
+}
+
 /* Results that did not reach their destination (disk full, closed pipe) are a failure. */
 int cmd_printed(int status)
 {

@@ -5,6 +5,7 @@
 
 #include "replay/figure/figures.h"
 #include "replay/info/info_tlp.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
 /* More bars than this could not be told apart: sizes then share bars by powers of two. */
@@ -97,7 +98,7 @@ static int write_sizes(const struct figure_input *input, FILE *script, struct er
 {
     json_t *root = json_object(), *row;
     struct bars *b = mem_zalloc(1, sizeof *b, err);
-    int rc = b ? info_tlp_json(input->store, root, err) : -1;
+    int rc = b && info_tlp_json(input->store, &root, err) == 0 ? json_tree_check(root, err) : -1;
     json_t *rows = json_object_get(root, "tlp_histogram");
     if (rc == 0 && json_array_size(rows) == 0)
         rc = err_set(err, "%s holds no PCIe packets", input->path);

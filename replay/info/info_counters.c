@@ -7,6 +7,7 @@
 #include <uthash.h>
 
 #include "models/zerocopy/counter_model.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
 enum { COUNTERS = 16, NAME_BYTES = 64 };
@@ -150,36 +151,36 @@ static double total(const struct tally *t, const struct kernel *k, const char *n
 static json_t *row_json(const struct tally *t, const struct kernel *k)
 {
     json_t *row = json_object();
-    (void)json_object_set_new(row, "kernel", json_string(k->name));
-    (void)json_object_set_new(row, "launches", json_integer((json_int_t)k->launches));
+    json_tree_put(&row, "kernel", json_tree_text(k->name));
+    json_tree_put(&row, "launches", json_integer((json_int_t)k->launches));
     for (size_t i = 0; i < t->name_count; i++)
-        (void)json_object_set_new(row, t->names[i], k->rows[i] ? number(k->total[i]) : json_null());
+        json_tree_put(&row, t->names[i], k->rows[i] ? number(k->total[i]) : json_null());
     double requests = total(t, k, "l2_sysmem_requests"), sectors = total(t, k, "l2_sysmem_sectors");
     double down = total(t, k, "pcie_read_bytes"), up = total(t, k, "pcie_write_bytes");
-    (void)json_object_set_new(row, "mean_request_bytes",
-                              requests > 0 ? number(sectors * SECTOR_BYTES / requests) : json_null());
-    (void)json_object_set_new(row, "link_requests", number(counter_link_requests(up)));
-    (void)json_object_set_new(row, "link_payload_bytes", number(counter_link_payload(up, down)));
+    json_tree_put(&row, "mean_request_bytes", requests > 0 ? number(sectors * SECTOR_BYTES / requests) : json_null());
+    json_tree_put(&row, "link_requests", number(counter_link_requests(up)));
+    json_tree_put(&row, "link_payload_bytes", number(counter_link_payload(up, down)));
     return row;
 }
 
-static void add_size_rows(json_t *rows, const struct kernel *k)
+static void add_size_rows(json_t **rows, const struct kernel *k)
 {
     for (int i = 0; k->sized && !k->contradicts && i < LINE_SECTORS; i++)
-        (void)json_array_append_new(rows, json_pack("{s:s,s:i,s:I,s:I}", "kernel", k->name, "size_bytes",
-                                                    SECTOR_BYTES * (i + 1), "at_least", (json_int_t)k->sizes.least[i],
-                                                    "at_most", (json_int_t)k->sizes.most[i]));
+        json_tree_add(rows, json_pack("{s:o,s:i,s:I,s:I}", "kernel", json_tree_text(k->name), "size_bytes",
+                                      SECTOR_BYTES * (i + 1), "at_least", (json_int_t)k->sizes.least[i], "at_most",
+                                      (json_int_t)k->sizes.most[i]));
 }
 
-int info_counters_json(struct store *store, json_t *root, struct err *err)
+int info_counters_json(struct store *store, json_t **root, struct err *err)
 {
     struct tally t = {.err = err};
     struct kernel *k, *next;
     int rc = store_rows(store, "counters", take_row, &t, err);
     json_t *rows = json_array(), *sizes = json_array();
+    bool any = t.kernels != NULL;
     for (k = t.kernels; k; k = k->hh.next) {
-        (void)json_array_append_new(rows, row_json(&t, k));
-        add_size_rows(sizes, k);
+        json_tree_add(&rows, row_json(&t, k));
+        add_size_rows(&sizes, k);
     }
     HASH_ITER(hh, t.kernels, k, next)
     {
@@ -187,9 +188,9 @@ int info_counters_json(struct store *store, json_t *root, struct err *err)
         free(k->name);
         free(k);
     }
-    if (rc == 0 && json_array_size(rows) > 0) {
-        (void)json_object_set(root, "counters", rows);
-        (void)json_object_set(root, "request_sizes", sizes);
+    if (rc == 0 && any) {
+        json_tree_put(root, "counters", json_incref(rows));
+        json_tree_put(root, "request_sizes", json_incref(sizes));
     }
     json_decref(rows);
     json_decref(sizes);

@@ -11,7 +11,7 @@
 
 #include "trace/store/store.h"
 
-/* Add the keys to `root`. */
-int info_counters_json(struct store *store, json_t *root, struct err *err);
+/* Add the keys to *root, as json_tree_put() does. */
+int info_counters_json(struct store *store, json_t **root, struct err *err);
 
 #endif

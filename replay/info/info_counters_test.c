@@ -27,7 +27,7 @@ static json_t *read_back(struct store *store)
     store = store_open(path, &err);
     ck_assert_msg(store, "%s", err.msg);
     json_t *root = json_object();
-    ck_assert_int_eq(info_counters_json(store, root, &err), 0);
+    ck_assert_int_eq(info_counters_json(store, &root, &err), 0);
     store_close(store);
     return root;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/base/json_tree.h"
 #include "trace/pcie/tlp_tally.h"
 
 /* --- histogram --- */
@@ -14,22 +15,20 @@ struct counting {
     struct err *err;
 };
 
-/* The row under `key`, made by json_pack() of the rest if there is none, in order of first appearance. */
+/* The row under `key`, made by json_pack() of the rest if there is none, in order of first appearance; NULL
+ * on failure. */
 static json_t *row_of(json_t *rows, json_t *index, const char *key, json_t *fresh)
 {
     json_t *row = json_object_get(index, key);
-    if (!row) {
+    if (!row && json_array_append(rows, fresh) == 0 && json_object_set(index, key, fresh) == 0)
         row = fresh;
-        (void)json_array_append(rows, row);
-        (void)json_object_set(index, key, row);
-    }
     json_decref(fresh);
     return row;
 }
 
-static void add_to(json_t *row, const char *key, int64_t n)
+static int add_to(json_t *row, const char *key, int64_t n)
 {
-    (void)json_object_set_new(row, key, json_integer(json_integer_value(json_object_get(row, key)) + n));
+    return json_object_set_new(row, key, json_integer(json_integer_value(json_object_get(row, key)) + n));
 }
 
 /* Several captures of one trace each wrote their rows: equal ones become one. */
@@ -38,13 +37,15 @@ static void count(struct counting *c, const char *type, const char *direction, i
     char key[128];
     (void)snprintf(key, sizeof key, "%s|%s|%" PRId64, type, direction, size);
     json_t *row = row_of(c->rows, c->index, key,
-                         json_pack("{s:s,s:s,s:I,s:I}", "type", type, "direction", direction, "size_bytes",
-                                   (json_int_t)size, "count", (json_int_t)0));
-    json_t *sum = row_of(c->types, c->index, type,
-                         json_pack("{s:s,s:I,s:I}", "type", type, "packets", (json_int_t)0, "bytes", (json_int_t)0));
-    add_to(row, "count", n);
-    add_to(sum, "packets", n);
-    add_to(sum, "bytes", n * size);
+                         json_pack("{s:o,s:o,s:I,s:I}", "type", json_tree_text(type), "direction",
+                                   json_tree_text(direction), "size_bytes", (json_int_t)size, "count", (json_int_t)0));
+    json_t *sum = row_of(
+        c->types, c->index, type,
+        json_pack("{s:o,s:I,s:I}", "type", json_tree_text(type), "packets", (json_int_t)0, "bytes", (json_int_t)0));
+    if (!add_to(row, "count", n) && !add_to(sum, "packets", n) && !add_to(sum, "bytes", n * size))
+        return;
+    json_decref(c->rows);
+    c->rows = NULL;
 }
 
 static int take_row(void *ctx, const struct store_value *v, size_t n)
@@ -87,7 +88,7 @@ static int take_total(void *ctx, const struct store_value *v, size_t n)
 {
     if (n < 3 || !v[1].s)
         return 0;
-    json_t *old = json_object_get(ctx, v[1].s);
+    json_t **totals = ctx, *old = json_object_get(*totals, v[1].s);
     int64_t was = json_integer_value(old), value = v[2].i;
     if (strcmp(v[1].s, "time_monotonic") == 0)
         value = old && was < value ? was : value;
@@ -95,25 +96,25 @@ static int take_total(void *ctx, const struct store_value *v, size_t n)
         value = was > value ? was : value;
     else
         value += was;
-    (void)json_object_set_new(ctx, v[1].s, json_integer(value));
+    json_tree_put(totals, v[1].s, json_integer(value));
     return 0;
 }
 
 static int take_flow(void *ctx, const struct store_value *v, size_t n)
 {
     if (n >= 7 && v[1].s && v[2].s)
-        (void)json_array_append_new(ctx, json_pack("{s:I,s:s,s:s,s:o,s:I,s:I}", "flow", (json_int_t)v[0].i, "source",
-                                                   v[1].s, "destination", v[2].s, "vlan",
-                                                   v[3].type == STORE_INT ? json_integer(v[3].i) : json_null(),
-                                                   "packets", (json_int_t)v[4].i, "sequence_gaps", (json_int_t)v[6].i));
+        json_tree_add(ctx, json_pack("{s:I,s:o,s:o,s:o,s:I,s:I}", "flow", (json_int_t)v[0].i, "source",
+                                     json_tree_text(v[1].s), "destination", json_tree_text(v[2].s), "vlan",
+                                     v[3].type == STORE_INT ? json_integer(v[3].i) : json_null(), "packets",
+                                     (json_int_t)v[4].i, "sequence_gaps", (json_int_t)v[6].i));
     return 0;
 }
 
 static int take_defect(void *ctx, const struct store_value *v, size_t n)
 {
     if (n >= 3 && v[0].s && v[1].s)
-        (void)json_array_append_new(
-            ctx, json_pack("{s:s,s:s,s:I}", "type", v[0].s, "defect", v[1].s, "count", (json_int_t)v[2].i));
+        json_tree_add(ctx, json_pack("{s:o,s:o,s:I}", "type", json_tree_text(v[0].s), "defect", json_tree_text(v[1].s),
+                                     "count", (json_int_t)v[2].i));
     return 0;
 }
 
@@ -146,7 +147,7 @@ struct quantile *info_tlp_latency(struct store *store, struct err *err)
     return NULL;
 }
 
-static int add_latency(struct store *store, json_t *root, struct err *err)
+static int add_latency(struct store *store, json_t **root, struct err *err)
 {
     static const struct {
         const char *name;
@@ -157,30 +158,31 @@ static int add_latency(struct store *store, json_t *root, struct err *err)
         return -1;
     json_t *o = json_object();
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        (void)json_object_set_new(o, marks[i].name,
-                                  quantile_count(q) ? json_integer(quantile_at(q, marks[i].share)) : json_null());
+        json_tree_put(&o, marks[i].name,
+                      quantile_count(q) ? json_integer(quantile_at(q, marks[i].share)) : json_null());
     quantile_free(q);
-    return json_object_set_new(root, "tlp_latency_ns", o);
+    json_tree_put(root, "tlp_latency_ns", o);
+    return 0;
 }
 
-int info_tlp_json(struct store *store, json_t *root, struct err *err)
+int info_tlp_json(struct store *store, json_t **root, struct err *err)
 {
     struct counting c = {json_array(), json_array(), json_object(), err};
     json_t *totals = json_object(), *flows = json_array(), *defects = json_array();
     int stream = store_stream_find(store, "tlp");
     int rc = store_rows(store, "tlp_histogram", take_row, &c, err) ||
-             store_rows(store, "tlp_totals", take_total, totals, err) ||
-             store_rows(store, "tlp_flows", take_flow, flows, err) ||
-             store_rows(store, "tlp_defects", take_defect, defects, err);
-    if (rc == 0 && stream >= 0 && json_array_size(c.rows) == 0)
+             store_rows(store, "tlp_totals", take_total, &totals, err) ||
+             store_rows(store, "tlp_flows", take_flow, &flows, err) ||
+             store_rows(store, "tlp_defects", take_defect, &defects, err);
+    if (rc == 0 && stream >= 0 && c.rows && json_array_size(c.rows) == 0)
         rc = count_records(store, stream, &c);
-    bool any = rc == 0 && (stream >= 0 || json_array_size(c.rows) > 0);
+    bool any = rc == 0 && (stream >= 0 || !c.rows || json_array_size(c.rows) > 0);
     if (any) {
-        (void)json_object_set(root, "tlp", totals);
-        (void)json_object_set(root, "tlp_types", c.types);
-        (void)json_object_set(root, "tlp_histogram", c.rows);
-        (void)json_object_set(root, "tlp_flows", flows);
-        (void)json_object_set(root, "tlp_defects", defects);
+        json_tree_put(root, "tlp", json_incref(totals));
+        json_tree_put(root, "tlp_types", json_incref(c.types));
+        json_tree_put(root, "tlp_histogram", json_incref(c.rows));
+        json_tree_put(root, "tlp_flows", json_incref(flows));
+        json_tree_put(root, "tlp_defects", json_incref(defects));
         rc = add_latency(store, root, err);
     }
     json_decref(c.rows);

@@ -13,8 +13,8 @@
 #include "trace/base/quantile.h"
 #include "trace/store/store.h"
 
-/* Add the keys to `root`. */
-int info_tlp_json(struct store *store, json_t *root, struct err *err);
+/* Add the keys to *root, as json_tree_put() does. */
+int info_tlp_json(struct store *store, json_t **root, struct err *err);
 
 /* Count the latencies of a trace's completed reads (stream tlp_reads) in ns; NULL with *err set on failure. Freed with
  * quantile_free(). */

@@ -12,7 +12,7 @@ START_TEST(captures_of_one_trace_are_added_up)
     struct err err = {""};
     struct store *store = testing_packets(2, 5, true);
     json_t *root = json_object();
-    ck_assert_int_eq(info_tlp_json(store, root, &err), 0);
+    ck_assert_int_eq(info_tlp_json(store, &root, &err), 0);
     const json_t *rows = json_object_get(root, "tlp_histogram"), *types = json_object_get(root, "tlp_types");
     ck_assert_uint_eq(json_array_size(rows), 2);
     ck_assert_str_eq(json_string_value(json_object_get(json_array_get(rows, 0), "type")), "MRd");
@@ -44,7 +44,7 @@ START_TEST(a_trace_without_packets_gets_no_key)
     store_close(store);
     store = store_open(path, &err);
     json_t *root = json_object();
-    ck_assert_int_eq(info_tlp_json(store, root, &err), 0);
+    ck_assert_int_eq(info_tlp_json(store, &root, &err), 0);
     ck_assert_uint_eq(json_object_size(root), 0);
     json_decref(root);
     store_close(store);
@@ -56,7 +56,7 @@ START_TEST(an_interrupted_recording_is_counted_from_its_records)
     struct err err = {""};
     struct store *store = testing_packets(1, 100000, false);
     json_t *root = json_object();
-    ck_assert_int_eq(info_tlp_json(store, root, &err), 0);
+    ck_assert_int_eq(info_tlp_json(store, &root, &err), 0);
     const json_t *rows = json_object_get(root, "tlp_histogram");
     ck_assert_uint_eq(json_array_size(rows), 2);
     ck_assert_str_eq(json_string_value(json_object_get(json_array_get(rows, 0), "direction")), "unknown");

@@ -6,6 +6,7 @@
 
 #include "replay/run/policy_list.h"
 #include "replay/run/replay_case.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
 
@@ -27,7 +28,7 @@ static json_t *param_json(const struct param *row, const void *owner)
     if (row->type == PARAM_CHOICE)
         return json_string(param_format(row, owner, buf, sizeof buf));
     if (row->type == PARAM_TEXT)
-        return param_text(row, owner) ? replay_text_json(param_text(row, owner)) : json_null();
+        return param_text(row, owner) ? json_tree_text(param_text(row, owner)) : json_null();
     return json_integer(param_int(row, owner));
 }
 
@@ -68,7 +69,7 @@ static int note_override(struct replay_result *result, const char *key, const ch
     return json_object_set_new(result->overrides, name,
                                param_json(row, platform_section_get(result->platform, section->name))) |
            json_object_set_new(result->given, key,
-                               units_parse_real(value, &number, NULL) ? replay_text_json(value) : json_real(number));
+                               units_parse_real(value, &number, NULL) ? json_tree_text(value) : json_real(number));
 }
 
 static int set_one(struct replay_result *result, const char *key, const char *value, struct err *err)
@@ -312,12 +313,12 @@ static json_t *run_json(const struct replay_result *result, size_t i, struct err
 static json_t *input_json(const struct replay_request *request)
 {
     if (request->input_count == 1)
-        return replay_text_json(request->inputs[0].spec);
+        return json_tree_text(request->inputs[0].spec);
     json_t *inputs = json_array();
     int bad = 0;
     for (size_t i = 0; i < request->input_count; i++)
         bad |= json_array_append_new(inputs, json_pack("{s:s,s:o}", "role", request->inputs[i].role, "input",
-                                                       replay_text_json(request->inputs[i].spec)));
+                                                       json_tree_text(request->inputs[i].spec)));
     if (!bad)
         return inputs;
     json_decref(inputs);

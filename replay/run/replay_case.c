@@ -3,21 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/version.h"
-
-json_t *replay_text_json(const char *text)
-{
-    json_t *value = json_string(text);
-    char *plain = value ? NULL : mem_strdup(text, NULL);
-    if (!plain)
-        return value;
-    for (char *p = plain; *p; p++)
-        *p = (unsigned char)*p < 0x80 ? *p : '?';
-    value = json_string(plain);
-    free(plain);
-    return value;
-}
 
 static json_t *inputs_json(const struct replay_request *request)
 {
@@ -25,7 +13,7 @@ static json_t *inputs_json(const struct replay_request *request)
     for (size_t i = 0; i < request->input_count; i++) {
         const struct input *in = &request->inputs[i];
         if (json_array_append_new(inputs, json_pack("{s:s,s:o,s:s}", "role", in->role, "input",
-                                                    replay_text_json(in->spec), "hash", in->hash))) {
+                                                    json_tree_text(in->spec), "hash", in->hash))) {
             json_decref(inputs);
             return NULL;
         }
@@ -36,7 +24,7 @@ static json_t *inputs_json(const struct replay_request *request)
 int replay_case(const struct replay_request *request, const struct replay_result *result, struct run_case *run_case,
                 struct err *err)
 {
-    json_t *platform = replay_text_json(platform_name(result->platform));
+    json_t *platform = json_tree_text(platform_name(result->platform));
     struct run_case_facts facts = {.engine = result->engine->name,
                                    .platform = json_string_value(platform),
                                    .version = request->version ? request->version : offchip_version,

@@ -17,8 +17,4 @@ json_t *replay_relative_to(const struct replay_result *result, struct err *err);
 int replay_key(const struct run_case *run_case, const struct replay_result *result, size_t run, char key[RUN_CASE_HASH],
                struct err *err);
 
-/* A text of the command line or of a file name as JSON: a byte that is no UTF-8 becomes '?'. NULL if there is no
- * memory. */
-json_t *replay_text_json(const char *text);
-
 #endif

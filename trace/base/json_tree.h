@@ -1,0 +1,24 @@
+/* json_tree: JSON put together step by step, and looked at once.
+ *
+ * A step that fails (no memory, a number that is none, a key that is not UTF-8) makes the object or array NULL; what is
+ * put into a NULL is dropped, and a NULL put into another makes that NULL too. So a failure anywhere reaches the root,
+ * and nothing is ever left out silently. json_pack() with "o" keeps to the same rule. */
+#ifndef TRACE_BASE_JSON_TREE_H
+#define TRACE_BASE_JSON_TREE_H
+
+#include <jansson.h>
+
+#include "trace/base/err.h"
+
+/* Set a member, or append an item; `value` is taken over. */
+void json_tree_put(json_t **object, const char *key, json_t *value);
+void json_tree_add(json_t **array, json_t *value);
+
+/* A text from a file or command line; where it is not UTF-8, each of its bytes beyond ASCII becomes '?'. NULL without
+ * memory. */
+json_t *json_tree_text(const char *text);
+
+/* 0 if the tree is whole, else -1 with *err set. */
+int json_tree_check(const json_t *root, struct err *err);
+
+#endif

@@ -1,0 +1,47 @@
+#include "trace/base/json_tree.h"
+
+#include <math.h>
+
+#include "trace/base/testing.h"
+
+START_TEST(what_is_put_is_there)
+{
+    json_t *root = json_object(), *rows = json_array();
+    struct err err = {""};
+    json_tree_add(&rows, json_integer(7));
+    json_tree_put(&root, "rows", rows);
+    ck_assert_int_eq(json_tree_check(root, &err), 0);
+    ck_assert_int_eq(json_integer_value(json_array_get(json_object_get(root, "rows"), 0)), 7);
+    json_decref(root);
+}
+END_TEST
+
+START_TEST(a_failure_deep_in_a_tree_reaches_the_root)
+{
+    json_t *root = json_object(), *rows = json_array(), *row = json_object();
+    struct err err = {""};
+    json_tree_put(&root, "good", json_true());
+    json_tree_put(&row, "value", json_real(NAN)); /* jansson has no such number */
+    ck_assert_ptr_null(row);
+    json_tree_put(&row, "later", json_true());
+    json_tree_add(&rows, row);
+    json_tree_add(&rows, json_true());
+    json_tree_put(&root, "rows", rows);
+    ck_assert_ptr_null(root);
+    ck_assert_int_eq(json_tree_check(root, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "JSON"));
+}
+END_TEST
+
+START_TEST(texts_that_are_not_utf8_keep_their_ascii)
+{
+    json_t *good = json_tree_text("caf\xc3\xa9"), *bad = json_tree_text("caf\xe9!");
+    ck_assert_str_eq(json_string_value(good), "caf\xc3\xa9");
+    ck_assert_str_eq(json_string_value(bad), "caf?!");
+    json_decref(good);
+    json_decref(bad);
+}
+END_TEST
+
+TEST_MAIN("json_tree", what_is_put_is_there, a_failure_deep_in_a_tree_reaches_the_root,
+          texts_that_are_not_utf8_keep_their_ascii)
