@@ -5,49 +5,15 @@
 #include "trace/base/mem.h"
 #include "trace/event/actor.h"
 
-enum { EMPTY = 0 };
-
-static size_t slot_of(const struct derive_space *s, uint64_t block)
-{
-    size_t i = (size_t)(block * 0x9e3779b97f4a7c15u >> 20) & (s->cap - 1);
-    while (s->keys[i] != EMPTY && s->keys[i] != block + 1)
-        i = (i + 1) & (s->cap - 1);
-    return i;
-}
-
-static int space_grow(struct derive_space *s, struct err *err)
-{
-    struct derive_space bigger = {.cap = s->cap ? 2 * s->cap : 1024, .held = s->held};
-    bigger.blocks = mem_zalloc(bigger.cap, sizeof *bigger.blocks, err);
-    bigger.keys = bigger.blocks ? mem_zalloc(bigger.cap, sizeof *bigger.keys, err) : NULL;
-    if (!bigger.keys) {
-        free(bigger.blocks);
-        return -1;
-    }
-    for (size_t i = 0; i < s->cap; i++)
-        if (s->keys[i] != EMPTY) {
-            size_t to = slot_of(&bigger, s->keys[i] - 1);
-            bigger.keys[to] = s->keys[i];
-            bigger.blocks[to] = s->blocks[i];
-        }
-    free(s->blocks);
-    free(s->keys);
-
-    *s = bigger;
-    return 0;
-}
-
 int derive_space_touch(struct derive_space *s, uint64_t page, bool read, struct err *err)
 {
-    if (2 * (s->held + 1) > s->cap && space_grow(s, err))
+    uint32_t known = s->numbers.count, i;
+    if (dense_number(&s->numbers, page / ACTOR_BLOCK_PAGES, &i, err) ||
+        mem_grow((void **)&s->blocks, &s->cap, (size_t)i + 1, sizeof *s->blocks, err))
         return -1;
-    size_t i = slot_of(s, page / ACTOR_BLOCK_PAGES);
     struct derive_stretch *r = &s->blocks[i];
-    if (s->keys[i] == EMPTY) {
-        s->keys[i] = page / ACTOR_BLOCK_PAGES + 1;
-        s->held++;
+    if (i == known)
         *r = (struct derive_stretch){.first = page, .last = page, .read = read};
-    }
     r->first = page < r->first ? page : r->first;
     r->last = page > r->last ? page : r->last;
     r->read |= read;
@@ -92,8 +58,8 @@ int derive_space_merge(struct derive_space *s, struct store *in, struct err *err
     struct table table = {s, err};
     if (in && store_rows(in, "allocations", take_allocation, &table, err))
         return -1;
-    for (size_t i = 0; i < s->cap; i++)
-        if (s->keys[i] != EMPTY && add_stretch(s, s->blocks[i], err))
+    for (uint32_t i = 0; i < s->numbers.count; i++)
+        if (add_stretch(s, s->blocks[i], err))
             return -1;
     qsort(s->rows, s->count, sizeof *s->rows, by_first);
     size_t to = 0;
@@ -115,7 +81,7 @@ int derive_space_merge(struct derive_space *s, struct store *in, struct err *err
 void derive_space_release(struct derive_space *s)
 {
     free(s->blocks);
-    free(s->keys);
+    dense_release(&s->numbers);
     free(s->rows);
     *s = (struct derive_space){0};
 }

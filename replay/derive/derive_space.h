@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/base/dense.h"
 #include "trace/store/store.h"
 
 struct derive_stretch {
@@ -20,10 +21,10 @@ struct derive_stretch {
 struct derive_space {
     struct derive_stretch *rows; /* once merged */
     size_t count, row_cap;
-    /* While it is filled: the touched part of each VA block, open addressing. */
+    /* While it is filled: the touched part of each VA block. */
     struct derive_stretch *blocks;
-    uint64_t *keys; /* block + 1, 0: free */
-    size_t cap, held;
+    size_t cap;
+    struct dense numbers; /* block to index */
 };
 
 int derive_space_touch(struct derive_space *space, uint64_t page, bool read, struct err *err);

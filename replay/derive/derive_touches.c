@@ -3,6 +3,7 @@
 
 #include "replay/derive/derive.h"
 #include "replay/derive/derive_space.h"
+#include "trace/base/dense.h"
 #include "trace/base/mem.h"
 #include "trace/event/actor.h"
 #include "trace/store/writer.h"
@@ -10,66 +11,11 @@
 /* Warps of a multiprocessor. Source: CUDA programming guide, compute capability 6.0 to 9.0 but 7.5. */
 enum { WARPS_PER_SM = 64 };
 
-/* --- actors of the launch --- */
-
-struct actors {
-    uint64_t *ids; /* open addressing: id + 1 */
-    uint32_t *numbers;
-    size_t cap;
-    uint32_t count;
-};
-
-/* By the top bits, which all bits of an id reach: the low ones of block << 32 | warp know little of the block. */
-static size_t place_of(uint64_t id, size_t cap)
-{
-    return (size_t)(id * 0x9e3779b97f4a7c15u >> (64 - __builtin_ctzll(cap)));
-}
-
-static int actor_of(struct actors *a, uint64_t id, uint32_t *number, struct err *err)
-{
-    if (2 * ((size_t)a->count + 1) > a->cap) {
-        struct actors bigger = {.cap = a->cap ? 2 * a->cap : 1024, .count = a->count};
-        bigger.ids = mem_zalloc(bigger.cap, sizeof *bigger.ids, err);
-        bigger.numbers = bigger.ids ? mem_zalloc(bigger.cap, sizeof *bigger.numbers, err) : NULL;
-        if (!bigger.numbers) {
-            free(bigger.ids);
-            return -1;
-        }
-        for (size_t i = 0; i < a->cap; i++)
-            if (a->ids[i]) {
-                size_t to = place_of(a->ids[i] - 1, bigger.cap);
-                while (bigger.ids[to])
-                    to = (to + 1) & (bigger.cap - 1);
-                bigger.ids[to] = a->ids[i];
-                bigger.numbers[to] = a->numbers[i];
-            }
-        free(a->ids);
-        free(a->numbers);
-        *a = bigger;
-    }
-    size_t i = place_of(id, a->cap);
-    while (a->ids[i] && a->ids[i] != id + 1)
-        i = (i + 1) & (a->cap - 1);
-    if (!a->ids[i]) {
-        a->ids[i] = id + 1;
-        a->numbers[i] = a->count++;
-    }
-    *number = a->numbers[i];
-    return 0;
-}
-
-static void actors_clear(struct actors *a)
-{
-    if (a->cap)
-        memset(a->ids, 0, a->cap * sizeof *a->ids);
-    a->count = 0;
-}
-
 /* --- two passes --- */
 
 struct touching {
     struct derive_space space;
-    struct actors actors;
+    struct dense actors; /* of the launch */
     struct writer writer;
     uint32_t launch;
     int64_t step; /* number of the instruction in its launch */
@@ -104,7 +50,7 @@ static int note_pages(void *ctx, const struct derive_op *op, struct err *err)
 static int begin_launch(void *ctx, const struct record *kernel, struct err *err)
 {
     struct touching *t = ctx;
-    actors_clear(&t->actors);
+    dense_clear(&t->actors);
     t->step = 0;
     t->launch = kernel->group;
     struct record r = {
@@ -118,7 +64,7 @@ static int add_touches(void *ctx, const struct derive_op *op, struct err *err)
     uint64_t pages[2 * ACCESS_LANES];
     uint32_t actor;
     int n = pages_of(op, pages);
-    if (actor_of(&t->actors, op->id, &actor, err))
+    if (dense_number(&t->actors, op->id, &actor, err))
         return -1;
     struct record r = {.kind = RECORD_TOUCH,
                        .time = t->step++,
@@ -187,8 +133,7 @@ int derive_touches(struct store *in, struct store *out, const struct derive_opti
     struct touching t = {0};
     int rc = write_touches(&t, in, out, options, counts, err);
     derive_space_release(&t.space);
-    free(t.actors.ids);
-    free(t.actors.numbers);
+    dense_release(&t.actors);
     writer_close(&t.writer);
     return rc;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/dense.h"
 #include "trace/base/mem.h"
 
 enum { PER_SM = 64, KERNEL_CHARS = 48 }; /* warps of a multiprocessor, for traces that do not say */
@@ -36,11 +37,8 @@ struct actor_trace {
     uint64_t *starts;
     size_t start_count, start_cap;
     /* While it is read. */
-    bool open; /* the last launch still takes touches */
-    uint64_t *ids;
-    size_t id_count, id_cap; /* actors of the open launch, by dense number */
-    uint64_t *table;         /* their numbers + 1 by hash of the id, open addressing; 0: free */
-    size_t table_size;
+    bool open;           /* the last launch still takes touches */
+    struct dense actors; /* of the open launch */
 };
 
 /* --- reading --- */
@@ -86,9 +84,7 @@ static int open_launch(struct actor_trace *t, uint64_t number, struct actor_laun
     *l = (struct launch){.number = number, .shape = shape, .first = t->touch_count};
     (void)snprintf(l->kernel, sizeof l->kernel, "launch %llu", (unsigned long long)number);
     t->open = true;
-    t->id_count = 0;
-    if (t->table_size)
-        memset(t->table, 0, t->table_size * sizeof *t->table);
+    dense_clear(&t->actors);
     return 0;
 }
 
@@ -105,14 +101,14 @@ static int close_launch(struct actor_trace *t, struct err *err)
         sorted = own[i - 1].actor <= own[i].actor;
     if (!sorted) {
         struct touch *copy = mem_zalloc(l->count, sizeof *copy, err);
-        size_t *next = copy ? mem_zalloc(t->id_count + 1, sizeof *next, err) : NULL;
+        size_t *next = copy ? mem_zalloc(t->actors.count + 1, sizeof *next, err) : NULL;
         if (!next) {
             free(copy);
             return -1;
         }
         for (size_t i = 0; i < l->count; i++)
             next[own[i].actor + 1]++;
-        for (size_t a = 0; a < t->id_count; a++)
+        for (size_t a = 0; a < t->actors.count; a++)
             next[a + 1] += next[a];
         for (size_t i = 0; i < l->count; i++)
             copy[next[own[i].actor]++] = own[i];
@@ -120,7 +116,7 @@ static int close_launch(struct actor_trace *t, struct err *err)
         free(copy);
         free(next);
     }
-    l->shape.actors = (uint32_t)t->id_count; /* actors without a touch do nothing */
+    l->shape.actors = t->actors.count; /* actors without a touch do nothing */
     if (l->shape.actors == 0) {
         t->launch_count--; /* an empty launch does nothing */
         t->open = false;
@@ -136,53 +132,6 @@ static int close_launch(struct actor_trace *t, struct err *err)
         t->starts[t->start_count++] = l->first + at;
     }
     t->open = false;
-    return 0;
-}
-
-static uint64_t *slot_of(struct actor_trace *t, uint64_t id)
-{
-    uint64_t at = (id + 1) * 0x9E3779B97F4A7C15u >> (64 - __builtin_ctzll(t->table_size)); /* all bits of an id count */
-    while (t->table[at] && t->ids[t->table[at] - 1] != id)
-        at = (at + 1) & (t->table_size - 1);
-    return &t->table[at];
-}
-
-/* Room in the table for one actor more; at most half of it is used. */
-static int grow_table(struct actor_trace *t, struct err *err)
-{
-    if (t->table_size > 2 * t->id_count)
-        return 0;
-    size_t size = t->table_size ? 2 * t->table_size : 1024;
-    uint64_t *table = mem_zalloc(size, sizeof *table, err);
-    if (!table)
-        return -1;
-    free(t->table);
-    t->table = table;
-    t->table_size = size;
-    for (size_t i = 0; i < t->id_count; i++)
-        *slot_of(t, t->ids[i]) = i + 1;
-    return 0;
-}
-
-/* The dense number of an actor: in the order in which they are met. */
-static int actor_number(struct actor_trace *t, uint64_t id, uint32_t *number, struct err *err)
-{
-    if (t->id_count && t->ids[t->id_count - 1] == id) {
-        *number = (uint32_t)t->id_count - 1;
-        return 0;
-    }
-    if (grow_table(t, err))
-        return -1;
-    uint64_t *slot = slot_of(t, id);
-    if (!*slot) {
-        if (t->id_count >= UINT32_MAX - 1)
-            return err_set(err, "more than 2^32 - 2 actors in one launch");
-        if (mem_grow((void **)&t->ids, &t->id_cap, t->id_count + 1, sizeof *t->ids, err))
-            return -1;
-        t->ids[t->id_count++] = id;
-        *slot = t->id_count;
-    }
-    *number = (uint32_t)(*slot - 1);
     return 0;
 }
 
@@ -221,7 +170,7 @@ static int add_touch(struct actor_trace *t, const struct record *r, struct err *
             return err_set(err, "the touch of 0x%llx lies outside every allocation", (unsigned long long)r->addr);
         touch.page = actor_page(a, r->addr / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES - a->addr);
     }
-    if (actor_number(t, r->id, &touch.actor, err) ||
+    if (dense_number(&t->actors, r->id, &touch.actor, err) ||
         mem_grow((void **)&t->touches, &t->touch_cap, t->touch_count + 1, sizeof *t->touches, err))
         return -1;
     t->touches[t->touch_count++] = touch;
@@ -353,9 +302,7 @@ struct actor_trace *actor_trace_open(struct store *store, struct err *err)
         actor_trace_close(t);
         return NULL;
     }
-    free(t->ids);
-    free(t->table);
-    t->ids = t->table = NULL;
+    dense_release(&t->actors);
     return t;
 }
 
@@ -367,8 +314,7 @@ void actor_trace_close(struct actor_trace *t)
     free(t->touches);
     free(t->launches);
     free(t->starts);
-    free(t->ids);
-    free(t->table);
+    dense_release(&t->actors);
     free(t);
 }
 

@@ -5,57 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/dense.h"
 #include "trace/base/mem.h"
 #include "trace/graph/graph_build.h"
 #include "trace/graph/graph_text.h"
 #include "trace/import/source.h"
 #include "trace/store/output.h"
-
-/* Ids to dense numbers by first appearance: open addressing, at most three quarters full. */
-struct labels {
-    struct label {
-        uint64_t id;
-        uint32_t number; /* plus one; 0: free */
-    } * table;
-    size_t size; /* a power of two, or 0 */
-    uint64_t used;
-};
-
-static size_t slot_of(const struct labels *l, uint64_t id)
-{
-    size_t i = (size_t)(id * 0x9E3779B97F4A7C15ULL >> (64 - __builtin_ctzll(l->size))); /* all bits of an id count */
-    while (l->table[i].number && l->table[i].id != id)
-        i = (i + 1) & (l->size - 1);
-    return i;
-}
-
-static int labels_grow(struct labels *l, struct err *err)
-{
-    struct labels bigger = {.size = l->size ? l->size * 2 : 1024, .used = l->used};
-    bigger.table = mem_zalloc(bigger.size, sizeof *bigger.table, err);
-    if (!bigger.table)
-        return -1;
-    for (size_t i = 0; i < l->size; i++)
-        if (l->table[i].number)
-            bigger.table[slot_of(&bigger, l->table[i].id)] = l->table[i];
-    free(l->table);
-    *l = bigger;
-    return 0;
-}
-
-static int label_of(struct labels *l, uint64_t id, uint32_t *number, struct err *err)
-{
-    if (4 * (l->used + 1) > 3 * l->size && labels_grow(l, err))
-        return -1;
-    size_t i = slot_of(l, id);
-    if (!l->table[i].number) {
-        if (l->used >= UINT32_MAX - 2)
-            return err_set(err, "more than %u vertices", UINT32_MAX - 2);
-        l->table[i] = (struct label){id, (uint32_t)++l->used};
-    }
-    *number = l->table[i].number - 1;
-    return 0;
-}
 
 /* Whether the first line that is no comment has two or three numbers. */
 static bool probe_columns(const unsigned char *head, size_t n, int *columns)
@@ -111,7 +66,7 @@ static bool probe_wel(const char *path, const unsigned char *head, size_t n)
 struct el {
     const struct graph_options *options;
     bool weighted;
-    struct labels labels;
+    struct dense labels; /* relabel: vertices by first appearance */
     struct graph_builder builder;
     uint64_t vertices; /* largest id + 1, without relabelling */
 };
@@ -119,7 +74,7 @@ struct el {
 static int vertex(struct el *el, uint64_t id, uint32_t *v, struct err *err)
 {
     if (el->options->relabel)
-        return label_of(&el->labels, id, v, err);
+        return dense_number(&el->labels, id, v, err);
     if (id >= UINT32_MAX - 1)
         return err_set(err, "vertex id %" PRIu64 " is too large; expected below 2^32 - 2, or --relabel", id);
     *v = (uint32_t)id;
@@ -170,7 +125,7 @@ static int parse(struct source *source, struct el *el, struct graph *graph, stru
     }
     if (rc < 0)
         return -1;
-    uint64_t vertices = el->options->relabel ? el->labels.used : el->vertices;
+    uint64_t vertices = el->options->relabel ? el->labels.count : el->vertices;
     /* A list may name one huge id: the offsets are 8 bytes for each vertex, whether it has edges or not. */
     if (vertices > 64 * (el->builder.count + 1) && vertices > (1ULL << 24))
         return err_set(err, "the largest id is %" PRIu64 " but there are only %zu edges; expected --relabel",
@@ -184,7 +139,7 @@ int graph_el_parse(struct source *source, bool weighted, const struct graph_opti
     struct el el = {.options = options, .weighted = weighted};
     int rc = parse(source, &el, graph, err);
     graph_builder_release(&el.builder);
-    free(el.labels.table);
+    dense_release(&el.labels);
     return rc;
 }
 
