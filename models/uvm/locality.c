@@ -5,7 +5,8 @@
 enum { NUMBER_BITS = 40 };
 
 /* Whether the block was not seen in this window before; remembers it. A slot of an older window counts as free, which
- * linear probing allows because nothing is removed within a window. */
+ * linear probing allows because nothing is removed within a window. Ours, and no uthash: it lies in a policy's state,
+ * which allocates nothing, and the next window costs nothing. */
 static bool first_seen(struct uvm_locality *window, uint64_t number)
 {
     uint64_t tag = (window->number + 1) << NUMBER_BITS;

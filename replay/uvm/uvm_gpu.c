@@ -23,7 +23,8 @@ struct uvm_utlb_state {
     uint32_t waiting_count;
     int64_t next_report_ns;
     uint32_t *waiting; /* slots, oldest first */
-    uint32_t *table;   /* pages reported since the last replay, NONE where free; open addressing */
+    uint32_t *table;   /* pages reported since the last replay, NONE where free: open addressing; one touch, one
+                          look-up, so no uthash (trace/base/dense.h) */
 };
 
 static uint64_t max_slots(const struct actor_ops *ops, const void *state, uint32_t sms)

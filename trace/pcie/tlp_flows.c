@@ -9,7 +9,7 @@ enum { SLOTS = 4 * TLP_FLOWS_MOST };
 struct tlp_flows {
     uint32_t count, last;
     struct tlp_flow rows[TLP_FLOWS_MOST];
-    uint16_t slots[SLOTS]; /* number + 1, 0: free */
+    uint16_t slots[SLOTS]; /* number + 1, 0: free; asked for every packet: see trace/base/dense.h for uthash */
 };
 
 struct tlp_flows *tlp_flows_new(struct err *err)

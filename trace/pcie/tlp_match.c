@@ -10,7 +10,8 @@ enum { BUCKETS = 1 << 16 };
 /* An open request or a parked completion. The nodes of one key form a FIFO, of which the first stands in the chain of
  * its bucket; all of them are of one sort, since a completion is parked only while its key has no open request, and a
  * request takes what is parked. Each node also stands in the list of its sort by age; the oldest of a sort is
- * therefore always the first of its key. */
+ * therefore always the first of its key. Ours, since it is asked for every packet: a look-up in uthash takes three
+ * times as long among few keys and ten times among many (trace/base/dense.h). */
 struct node {
     uint64_t key;
     struct tlp_read read; /* request; of a parked completion: the completion itself */

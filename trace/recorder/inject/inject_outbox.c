@@ -13,19 +13,27 @@
 #include <time.h>
 #include <unistd.h>
 
+#define HASH_NONFATAL_OOM 1 /* the program around us goes on without memory */
+#include <uthash.h>
+
 #include "trace/recorder/inject/inject.h"
 
-enum { HIGH_FD = 700, TEXT_SLOTS = 1 << 12, START_MESSAGES = 4096 };
+enum { HIGH_FD = 700, START_MESSAGES = 4096 };
+
+/* A text that was sent. */
+struct text {
+    UT_hash_handle hh;
+    uint64_t number; /* from 1 */
+    char name[];     /* without its end */
+};
 
 static struct {
     pthread_mutex_t lock; /* of everything below but the sending side */
     struct record_pipe_message *queue;
     size_t n, cap, max;
-    uint64_t lost; /* messages refused since the last report */
-    char **texts;  /* [1..text_count] by number; slots: hash table of numbers, open addressing */
-    uint32_t *slots;
+    uint64_t lost;      /* messages refused since the last report */
+    struct text *texts; /* by name; kept for good */
     uint64_t text_count;
-    size_t slot_count;
     /* Sending side, one thread at a time (send_lock). */
     pthread_mutex_t send_lock;
     struct record_pipe_message *sending;
@@ -84,42 +92,6 @@ bool inject_offer(const struct record_pipe_message *messages, size_t n)
     return outbox_put(messages, n, false);
 }
 
-/* FNV-1a. */
-static uint64_t text_hash(const char *text)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return h;
-}
-
-/* The slot of a text: the one that holds it, or the empty one where it belongs. */
-static size_t text_slot(const char *text)
-{
-    size_t i = (size_t)text_hash(text) & (outbox.slot_count - 1);
-    while (outbox.slots[i] && strcmp(outbox.texts[outbox.slots[i]], text) != 0)
-        i = (i + 1) & (outbox.slot_count - 1);
-    return i;
-}
-
-static bool text_grow(void)
-{
-    size_t count = outbox.slot_count ? outbox.slot_count * 2 : TEXT_SLOTS;
-    char **texts = realloc(outbox.texts, count * sizeof *texts);
-    if (!texts)
-        return false;
-    outbox.texts = texts;
-    uint32_t *slots = calloc(count, sizeof *slots);
-    if (!slots)
-        return false;
-    free(outbox.slots);
-    outbox.slots = slots;
-    outbox.slot_count = count;
-    for (uint64_t t = 1; t <= outbox.text_count; t++)
-        outbox.slots[text_slot(outbox.texts[t])] = (uint32_t)t;
-    return true;
-}
-
 static void text_send(uint64_t number, const char *text, size_t total)
 {
     size_t at = 0;
@@ -136,23 +108,26 @@ static void text_send(uint64_t number, const char *text, size_t total)
 
 static uint64_t text_add(const char *text)
 {
-    if (outbox.text_count + 1 >= outbox.slot_count / 2 && !text_grow())
-        return 0;
-    size_t slot = text_slot(text);
-    if (outbox.slots[slot])
-        return outbox.slots[slot];
-    size_t total = strnlen(text, RECORD_PIPE_TEXT_MAX);
+    size_t length = strlen(text), total = strnlen(text, RECORD_PIPE_TEXT_MAX);
+    struct text *t;
+    HASH_FIND(hh, outbox.texts, text, length, t);
+    if (t)
+        return t->number;
     /* A text is sent whole or not at all, so that later messages can name it. */
     if (outbox.text_count + 1 >= RECORD_PIPE_TEXTS_MAX || !outbox_room(total / RECORD_PIPE_TEXT_BYTES + 1))
         return 0;
-    char *copy = strdup(text);
-    if (!copy)
+    t = malloc(sizeof *t + length);
+    if (!t)
         return 0;
-    uint64_t number = ++outbox.text_count;
-    outbox.texts[number] = copy;
-    outbox.slots[slot] = (uint32_t)number;
-    text_send(number, copy, total);
-    return number;
+    memcpy(t->name, text, length);
+    t->number = outbox.text_count + 1;
+    HASH_ADD_KEYPTR(hh, outbox.texts, t->name, length, t);
+    if (!t->hh.tbl) { /* no memory */
+        free(t);
+        return 0;
+    }
+    text_send(++outbox.text_count, text, total);
+    return t->number;
 }
 
 int inject_outbox_open(const char *socket_path, size_t max_bytes)
