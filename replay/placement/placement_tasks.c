@@ -88,9 +88,10 @@ static int set_key(struct placement_tasks *tasks, struct placement_task *task, c
     if (reversed)
         return err_set(err, "%s: the lower bound is above the upper one", key);
     const char *policy = task->lo.source_policy;
-    if (policy && strcmp(policy, "device") != 0 && strcmp(policy, "managed") != 0 && strcmp(policy, "pinned") != 0)
-        return err_set(err, "source_policy is '%.40s'; expected device, managed or pinned", policy);
-    return 0;
+    int p = 0;
+    while (policy && p < PLACEMENTS && strcmp(policy, placement_name((enum placement)p)) != 0)
+        p++;
+    return p == PLACEMENTS ? err_set(err, "source_policy is '%.40s'; expected device, managed or pinned", policy) : 0;
 }
 
 static int on_value(void *user, const char *section, const char *key, const char *value)
