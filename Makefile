@@ -21,8 +21,8 @@ VERSION := 0.2.0
 COMMIT  := $(shell git describe --always --dirty --exclude '*' 2>/dev/null)
 
 # demo and check first install what is missing. The recipe makes a file that make includes: after it make starts anew,
-# and asks pkg-config again. No other goal installs anything.
-ifneq ($(filter demo check,$(MAKECMDGOALS)),)
+# and asks pkg-config again. No other goal installs anything, nor does make -n.
+ifneq ($(if $(findstring n,$(firstword -$(MAKEFLAGS))),,$(filter demo check,$(MAKECMDGOALS))),)
 include $(BUILD)/packages.mk
 $(BUILD)/packages.mk: FORCE
 	@mkdir -p $(@D)
