@@ -45,6 +45,24 @@ START_TEST(the_quick_count_equals_the_exact_coalescer)
 }
 END_TEST
 
+START_TEST(what_a_launch_held_is_gone_at_the_next)
+{
+    static const enum scan_reuse rules[] = {REUSE_NONE, REUSE_WARP, REUSE_GROUP4, REUSE_PREVWARP};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        struct pattern_view view = {.shape = SCAN_LISTS, .reuse = rules[i], .element = 4, .block_warps = 4};
+        struct scan one = {8, 1, 0};
+        struct pattern_counter *counter = zerocopy_naive.counter_new(&view, NULL);
+        struct pattern_count count;
+        for (int launch = 0; launch < 2; launch++) {
+            ck_assert_int_eq(zerocopy_naive.count(counter, &one, 1, NULL), 0);
+            ck_assert_int_eq(zerocopy_naive.finish(counter, &count, NULL), 0);
+            ck_assert_uint_eq(mix_requests(&count.mix), 1);
+        }
+        zerocopy_naive.counter_free(counter);
+    }
+}
+END_TEST
+
 /* Threads of 32 4-byte elements: 8 loads touch each sector. */
 static uint64_t strided(enum scan_reuse reuse, uint64_t elements)
 {
@@ -68,5 +86,5 @@ START_TEST(a_strided_array_asks_for_each_sector_once_twice_or_eight_times)
 }
 END_TEST
 
-TEST_MAIN("lane", the_quick_count_equals_the_exact_coalescer,
+TEST_MAIN("lane", the_quick_count_equals_the_exact_coalescer, what_a_launch_held_is_gone_at_the_next,
           a_strided_array_asks_for_each_sector_once_twice_or_eight_times)

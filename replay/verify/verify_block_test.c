@@ -102,6 +102,45 @@ START_TEST(services_that_follow_the_tree_are_exact)
 }
 END_TEST
 
+START_TEST(counts_of_several_blocks_are_added)
+{
+    struct verify_counts one = {.services = 1,
+                                .exact = 2,
+                                .predicted_pages = 3,
+                                .prefetched_pages = 4,
+                                .agreed_pages = 5,
+                                .d2h_services = 6,
+                                .d2h_exact = 7,
+                                .cpu_faults = 8,
+                                .cpu_writes_answered = 9,
+                                .cpu_pages = 10,
+                                .moved_pages = 11,
+                                .unmoved_pages = 12,
+                                .trouble = {[VERIFY_NAMED] = 13},
+                                .place = {[VERIFY_NAMED] = {.time_ns = 100}}};
+    struct verify_counts sum = one, later = one, earlier = one;
+    later.place[VERIFY_NAMED].time_ns = 200;
+    earlier.place[VERIFY_NAMED].time_ns = 50;
+    verify_counts_add(&sum, &later);
+    ck_assert_int_eq(sum.place[VERIFY_NAMED].time_ns, 100);
+    verify_counts_add(&sum, &earlier);
+    ck_assert_int_eq(sum.place[VERIFY_NAMED].time_ns, 50);
+    ck_assert_uint_eq(sum.services, 3);
+    ck_assert_uint_eq(sum.exact, 6);
+    ck_assert_uint_eq(sum.predicted_pages, 9);
+    ck_assert_uint_eq(sum.prefetched_pages, 12);
+    ck_assert_uint_eq(sum.agreed_pages, 15);
+    ck_assert_uint_eq(sum.d2h_services, 18);
+    ck_assert_uint_eq(sum.d2h_exact, 21);
+    ck_assert_uint_eq(sum.cpu_faults, 24);
+    ck_assert_uint_eq(sum.cpu_writes_answered, 27);
+    ck_assert_uint_eq(sum.cpu_pages, 30);
+    ck_assert_uint_eq(sum.moved_pages, 33);
+    ck_assert_uint_eq(sum.unmoved_pages, 36);
+    ck_assert_uint_eq(sum.trouble[VERIFY_NAMED], 39);
+}
+END_TEST
+
 START_TEST(a_missing_service_makes_the_next_one_wrong)
 {
     struct script s;
@@ -183,5 +222,6 @@ START_TEST(prefetching_off_predicts_nothing)
 END_TEST
 
 TEST_MAIN("verify_block", six_cpu_faults_populate_a_block, services_that_follow_the_tree_are_exact,
-          a_missing_service_makes_the_next_one_wrong, without_known_population_a_mismatch_proves_nothing,
-          an_edge_clips_the_tree_and_is_found, prefetching_off_predicts_nothing)
+          counts_of_several_blocks_are_added, a_missing_service_makes_the_next_one_wrong,
+          without_known_population_a_mismatch_proves_nothing, an_edge_clips_the_tree_and_is_found,
+          prefetching_off_predicts_nothing)

@@ -4,6 +4,8 @@
 
 #include "trace/base/testing.h"
 
+static uint64_t written;
+
 static json_t *export_records(enum time_unit unit, const struct record *records, size_t n, int *rc)
 {
     struct err err;
@@ -18,6 +20,7 @@ static json_t *export_records(enum time_unit unit, const struct record *records,
     FILE *to = tmpfile();
     struct exporter_context context = {.store = store, .to = to};
     *rc = export_perfetto.write(&context, &err);
+    written = context.written;
     rewind(to);
     json_error_t error;
     json_t *root = json_loadf(to, 0, &error);
@@ -47,6 +50,23 @@ START_TEST(bars_and_instants_start_at_the_first_record_in_microseconds)
 }
 END_TEST
 
+START_TEST(a_time_too_far_from_the_first_is_left_out)
+{
+    const struct record records[] = {{.time = -10, .kind = RECORD_CPU_FAULT},
+                                     {.time = INT64_MAX - 10, .kind = RECORD_CPU_FAULT},
+                                     {.time = INT64_MAX - 9, .kind = RECORD_CPU_FAULT}};
+    int rc;
+    json_t *root = export_records(TIME_NS, records, 3, &rc);
+    ck_assert_int_eq(rc, 0);
+    ck_assert_uint_eq(written, 2);
+    json_t *events = json_object_get(root, "traceEvents");
+    ck_assert_uint_eq(json_array_size(events), 2 + 2); /* two names */
+    json_t *last = json_array_get(events, 3);
+    ck_assert(json_number_value(json_object_get(last, "ts")) == (double)INT64_MAX / 1000);
+    json_decref(root);
+}
+END_TEST
+
 START_TEST(a_stream_without_ns_is_refused)
 {
     const struct record record = {.kind = RECORD_TOUCH};
@@ -56,4 +76,5 @@ START_TEST(a_stream_without_ns_is_refused)
 }
 END_TEST
 
-TEST_MAIN("perfetto", bars_and_instants_start_at_the_first_record_in_microseconds, a_stream_without_ns_is_refused)
+TEST_MAIN("perfetto", bars_and_instants_start_at_the_first_record_in_microseconds,
+          a_time_too_far_from_the_first_is_left_out, a_stream_without_ns_is_refused)

@@ -588,6 +588,21 @@ static bool taken(bool accesses, const struct record_pipe_message *messages, siz
     return all;
 }
 
+/* Records wait to be put in order: the end of the trace is where one is looked at. */
+static bool taken_and_written(const struct record_pipe_message *one)
+{
+    struct recorder_trace_summary summary;
+    const struct recorder_trace_options options = {
+        .path = testing_file("record.db"), .force = true, .command_line = "test", .sysfs = testing_file("sys")};
+    struct record_pipe_message hello = {.type = RECORD_PIPE_HELLO, .kind = RECORD_PIPE_MAGIC, .id = 1};
+    hello.bytes = RECORD_PIPE_VERSION;
+    struct recorder_trace *trace = recorder_trace_new(&options, &err);
+    ck_assert_ptr_nonnull(trace);
+    ck_assert_int_eq(recorder_trace_put(trace, &hello, 1, &err), 0);
+    ck_assert_int_eq(recorder_trace_put(trace, one, 1, &err), 0);
+    return recorder_trace_finish(trace, &summary, &err) == 0;
+}
+
 START_TEST(messages_that_make_no_sense_end_the_connection)
 {
     struct record_pipe_message launch = message(RECORD_PIPE_LAUNCH), access = message(RECORD_PIPE_ACCESS);
@@ -608,6 +623,13 @@ START_TEST(messages_that_make_no_sense_end_the_connection)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_msg(!taken(true, bad[i], 3), "case %zu", i);
     ck_assert(!taken(false, good, 1)); /* a recording of unified memory has none of these */
+    struct record_pipe_message record = message(RECORD_PIPE_RECORD);
+    record.time = 1;
+    for (uint32_t kind = 0; kind < RECORD_KINDS; kind++) {
+        bool ours = kind == RECORD_COPY || kind == RECORD_ALLOC || kind == RECORD_ADVISE || kind == RECORD_PREFETCH;
+        record.kind = (typeof(record.kind))kind;
+        ck_assert_msg(ours == taken_and_written(&record), "record of kind %u", kind);
+    }
 }
 END_TEST
 

@@ -75,4 +75,45 @@ START_TEST(a_failing_write_of_the_end_never_leaves_a_complete_file)
 }
 END_TEST
 
-TEST_MAIN("store_write", a_failing_write_of_the_end_never_leaves_a_complete_file)
+/* A store made in memory takes the stream, or says why not. */
+static int add(const struct stream *stream, struct err *err)
+{
+    int index;
+    struct store *store = store_create_memory(err);
+    ck_assert_msg(store != NULL, "%s", err->msg);
+    int rc = store_stream_add(store, stream, &index, err);
+    store_close(store);
+    return rc;
+}
+
+START_TEST(a_text_of_a_stream_that_does_not_end_is_refused)
+{
+    struct err err = {""};
+    const struct stream good = {.name = "uvm", .unit = TIME_CYCLES, .clock = "core", .extra = {"a", "b"}};
+    ck_assert_msg(add(&good, &err) == 0, "%s", err.msg);
+    for (int which = 0; which < 4 + STORE_EXTRAS; which++) {
+        struct stream bad = good;
+        switch (which) {
+        case 0:
+            bad.name[0] = 0;
+            break;
+        case 1:
+            memset(bad.name, 'n', sizeof bad.name);
+            break;
+        case 2:
+            memset(bad.clock, 'c', sizeof bad.clock);
+            break;
+        case 3:
+            memset(bad.addr_layout, 'l', sizeof bad.addr_layout);
+            break;
+        default:
+            memset(bad.extra[which - 4], 'x', sizeof bad.extra[0]);
+        }
+        ck_assert_msg(add(&bad, &err) == -1, "case %d", which);
+        ck_assert_ptr_nonnull(strstr(err.msg, "a stream needs a name, and texts that end"));
+    }
+}
+END_TEST
+
+TEST_MAIN("store_write", a_text_of_a_stream_that_does_not_end_is_refused,
+          a_failing_write_of_the_end_never_leaves_a_complete_file)

@@ -47,6 +47,18 @@ START_TEST(fragments_out_of_order_and_oversized_texts_are_refused)
 }
 END_TEST
 
+START_TEST(an_empty_text_is_a_text)
+{
+    struct record_pipe_texts texts = {0};
+    struct err err;
+    struct record_pipe_message m = fragment(3, 0, 0, "");
+    ck_assert_ptr_null(record_pipe_text_get(&texts, 3));
+    ck_assert_int_eq(record_pipe_text_put(&texts, &m, &err), 0);
+    ck_assert_str_eq(record_pipe_text_get(&texts, 3), "");
+    record_pipe_texts_release(&texts);
+}
+END_TEST
+
 START_TEST(messages_of_another_version_or_with_unknown_texts_are_refused)
 {
     struct record_pipe_texts texts = {0};
@@ -66,5 +78,5 @@ START_TEST(messages_of_another_version_or_with_unknown_texts_are_refused)
 END_TEST
 
 TEST_MAIN("record_pipe", a_text_longer_than_a_message_comes_back_whole,
-          fragments_out_of_order_and_oversized_texts_are_refused,
+          fragments_out_of_order_and_oversized_texts_are_refused, an_empty_text_is_a_text,
           messages_of_another_version_or_with_unknown_texts_are_refused)
