@@ -265,7 +265,7 @@ def extra_objects(a):
 
 
 def program_words(a, at, up):
-    return [f"-L{at}", "-loffchip", f"-Wl,-rpath,$ORIGIN/{up}", *shlex.split(a.libs)]
+    return [f"-L{at}", "-loffchip", "-Wl,--allow-shlib-undefined", f"-Wl,-rpath,$ORIGIN/{up}", *shlex.split(a.libs)]
 
 
 def link_all(a, tests):
