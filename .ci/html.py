@@ -177,7 +177,7 @@ def look(b, page, rows, folder):
     real = best_of(rows['u.db'], ('workload', 'oversubscription_pct'), lambda r: -r['time_ns'])
     check('uvm: the answers are those of the table', shown == real, (shown, real))
     shown = {a[0]: a[1].split(' or ') for a in answers(b, '#engine-dram')}
-    real = best_of(rows['d.db'], ('workload',), lambda r: r['system_throughput'] or -1)
+    real = best_of(rows['d.db'], ('pim',), lambda r: r['system_throughput'] or -1)
     check('dram: ranked by system throughput', shown == {k[0]: v for k, v in real.items()}, (shown, real))
     top = b.js('return document.querySelector("#engine-uvm table.answers").getBoundingClientRect().top')
     check('the answers are on the first screen', top < 600, top)

@@ -4,6 +4,8 @@
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
 
+#include <jansson.h>
+
 #include "cmd/console/opt.h"
 #include "cmd/files.h"
 #include "trace/base/json_tree.h"
@@ -53,6 +55,8 @@ int cmd_report_print(const char *results, enum opt_format format);
 int cmd_no_engine(const char *name);
 /* A sentence to stderr unless -q. */
 void cmd_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The texts of a JSON array, each as cmd_say() does. */
+void cmd_say_notes(const json_t *notes);
 
 /* What is said on stderr, last, should a signal end the command; a whole line. */
 void cmd_on_signal_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -27,11 +27,12 @@ static int draw(const struct figure *figure, const struct figure_input *input)
     struct err err = {""};
     char path[300];
     const char *to = target(figure, path, sizeof path);
-    if (script)
-        return plot_script(figure, input, stdout, &err) ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
-    if (plot_draw(figure, input, to, force, &err))
+    int rc = script ? plot_script(figure, input, stdout, &err) : plot_draw(figure, input, to, force, &err);
+    cmd_say_notes(input->notes);
+    if (rc)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    cmd_say("wrote %s", to);
+    if (!script)
+        cmd_say("wrote %s", to);
     return EXIT_DONE;
 }
 
@@ -62,9 +63,10 @@ static int from_results(const struct figure *figure, int argc, char **argv)
     for (int i = 0; i < argc && status == EXIT_DONE; i++)
         if (run_set_load(&runs, argv[i], &err))
             status = cmd_fail(EXIT_DATA, "%s", err.msg);
-    struct figure_input input = {.path = argv[0], .runs = &runs};
+    struct figure_input input = {.path = argv[0], .runs = &runs, .notes = json_array()};
     if (status == EXIT_DONE)
         status = draw(figure, &input);
+    json_decref(input.notes);
     run_set_release(&runs);
     return status;
 }

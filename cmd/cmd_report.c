@@ -1,10 +1,12 @@
 /* offchip report: compare runs. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/console/table.h"
 #include "replay/report/html.h"
+#include "replay/results/case_table.h"
 #include "trace/base/version.h"
 #include "trace/store/output.h"
 
@@ -28,18 +30,20 @@ static const struct opt options[] = {
     {"format", 0, OPT_CHOICE, "table|csv|json|markdown", &format, "how the report is printed (default table)", 0, 0},
     {0}};
 
-static void exact(struct table *t, const struct report_cell *cell)
+/* The value, and the ends of its interval where its column has any, as replay does: numbers, empty where unknown. */
+static void exact(struct table *t, const struct report_cell *cell, bool interval)
 {
-    if (cell->text)
-        table_cell(t, "%s", cell->text);
-    else if (!cell->value.known && !cell->value.interval)
-        table_cell(t, "%s", "");
-    else if (!cell->value.known)
-        table_cell(t, "%.17g..%.17g", cell->value.lo, cell->value.hi);
-    else if (cell->metric && cell->metric->type == METRIC_INT)
+    if (cell->value.known && cell->metric && cell->metric->type == METRIC_INT)
         table_cell(t, "%lld", (long long)cell->value.whole);
-    else
+    else if (cell->value.known)
         table_cell(t, "%.17g", cell->value.real);
+    else
+        table_cell(t, "%s", "");
+    for (int end = 0; interval && end < 2; end++)
+        if (cell->value.interval)
+            table_cell(t, "%.17g", end ? cell->value.hi : cell->value.lo);
+        else
+            table_cell(t, "%s", "");
 }
 
 static void human(struct table *t, const struct report_cell *cell)
@@ -80,15 +84,25 @@ static void print_markdown(const struct table *t)
     }
 }
 
-static json_t *cell_json(const struct report_cell *cell)
+static json_t *value_json(const struct report_cell *cell)
 {
-    if (cell->text)
-        return json_string(cell->text);
     if (cell->value.known && cell->metric && cell->metric->type == METRIC_INT)
         return json_integer(cell->value.whole);
-    if (cell->value.known)
-        return json_real(cell->value.real);
-    return cell->value.interval ? json_pack("[f,f]", cell->value.lo, cell->value.hi) : json_null();
+    return cell->value.known ? json_real(cell->value.real) : json_null();
+}
+
+/* The same columns as in CSV. */
+static void row_json(json_t *row, const char *name, const struct report_cell *cell, bool interval)
+{
+    (void)json_object_set_new(row, name, value_json(cell));
+    for (int end = 0; interval && end < 2; end++) {
+        char *bound = NULL;
+        if (asprintf(&bound, "%s%s", name, end ? "_hi" : "_lo") < 0)
+            return;
+        const double value = end ? cell->value.hi : cell->value.lo;
+        (void)json_object_set_new(row, bound, cell->value.interval ? json_real(value) : json_null());
+        free(bound);
+    }
 }
 
 static void print_json(const struct report *report)
@@ -96,8 +110,13 @@ static void print_json(const struct report *report)
     json_t *rows = json_array();
     for (size_t r = 0; r < report->rows; r++) {
         json_t *row = json_object();
-        for (size_t c = 0; c < report->columns; c++)
-            (void)json_object_set_new(row, report->header[c], cell_json(&report->cells[r * report->columns + c]));
+        for (size_t c = 0; c < report->columns; c++) {
+            const struct report_cell *cell = &report->cells[r * report->columns + c];
+            if (c < report->texts)
+                (void)json_object_set_new(row, report->header[c], json_string(cell->text));
+            else
+                row_json(row, report->header[c], cell, report->intervals[c]);
+        }
         (void)json_array_append_new(rows, row);
     }
     json_t *root = json_pack("{s:i,s:o}", "schema", 1, "rows", rows);
@@ -106,10 +125,31 @@ static void print_json(const struct report *report)
     json_decref(root);
 }
 
+static void print_csv(const struct report *report)
+{
+    struct table t;
+    size_t columns = report->columns;
+    for (size_t c = 0; c < report->columns; c++)
+        columns += report->intervals[c] ? 2 : 0;
+    table_init(&t, columns);
+    for (size_t c = 0; c < report->columns; c++) {
+        table_cell(&t, "%s", report->header[c]);
+        for (int end = 0; report->intervals[c] && end < 2; end++)
+            table_cell(&t, "%s%s", report->header[c], end ? "_hi" : "_lo");
+    }
+    for (size_t i = 0; i < report->rows * report->columns; i++)
+        if (report->cells[i].text)
+            table_cell(&t, "%s", report->cells[i].text);
+        else
+            exact(&t, &report->cells[i], report->intervals[i % report->columns]);
+    table_csv(&t, stdout);
+    table_release(&t);
+}
+
 static void print(const struct report *report)
 {
-    if (format == FORMAT_JSON) {
-        print_json(report);
+    if (format == FORMAT_JSON || format == FORMAT_CSV) {
+        (format == FORMAT_JSON ? print_json : print_csv)(report);
         return;
     }
     struct table t;
@@ -117,10 +157,8 @@ static void print(const struct report *report)
     for (size_t c = 0; c < report->columns; c++)
         table_cell(&t, "%s", report->header[c]);
     for (size_t i = 0; i < report->rows * report->columns; i++)
-        (format == FORMAT_CSV ? exact : human)(&t, &report->cells[i]);
-    if (format == FORMAT_CSV)
-        table_csv(&t, stdout);
-    else if (format == MARKDOWN)
+        human(&t, &report->cells[i]);
+    if (format == MARKDOWN)
         print_markdown(&t);
     else
         table_print(&t, stdout);
@@ -145,10 +183,11 @@ static int report_runs(struct run_set *runs)
 {
     struct err err = {""};
     struct report report;
-    const struct report_options how = {metrics, by, pivot, (enum report_aggregate)aggregate, no_best || html};
+    const struct report_options how = {metrics, by, pivot, (enum aggregate_how)aggregate, no_best || html};
     if (report_make(&report, runs, &how, &err))
         return cmd_usage("%s", err.msg);
     int status = EXIT_DONE;
+    cmd_say_notes(report.notes);
     if (html)
         status = write_html(runs);
     else
@@ -194,6 +233,9 @@ static int run(int argc, char **argv)
     int rc = 0;
     for (int i = 0; i < argc && !rc; i++)
         rc = run_set_load(&runs, argv[i], &err);
+    struct case_table table;
+    if (!rc && (rc = case_table_make(&table, &runs, NULL, &err)) == 0) /* runs that cannot be told apart */
+        case_table_release(&table);
     status = rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
     if (!rc && !runs.count)
         status = cmd_fail(EXIT_NOTHING, "the results hold no runs");
@@ -216,9 +258,10 @@ const struct command cmd_report = {
     .summary = "compare runs: one row each, or pivoted by any parameter",
     .usage = "RESULTS... [--metric LIST] [--by KEY] [--pivot KEY] [--aggregate HOW] [--format table|csv|json|markdown] "
              "[--html OUT]",
-    .details = "Columns are the keys in which the runs differ, the policy, and the metrics. Where several fixed\n"
-               "policies were run, the fastest is added as 'best fixed'. A pivot ends with a row of aggregates. A '*'\n"
-               "marks the best policy of each input and setting: the fastest; dram: the largest system throughput.\n"
+    .details = "Columns are the fewest keys that tell all cases apart, the policy, and the metrics; no run is left\n"
+               "out unsaid. Where several fixed policies were run, the fastest is added as 'best fixed'. A pivot ends\n"
+               "with a row of aggregates for each policy. A '*' marks the best policy of each case that did not\n"
+               "starve: the fastest; dram: the largest system throughput.\n"
                "--html makes one file that needs no network: the best policy of each case first, every policy of\n"
                "it in one click, tables that sort and filter, figures. --by kernel and --by allocation divide\n"
                "each run of the uvm engine; --by mem and --by pim report by GPU kernel and by PIM kernel.",

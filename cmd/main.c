@@ -70,6 +70,13 @@ void cmd_say(const char *format, ...)
     va_end(ap);
 }
 
+void cmd_say_notes(const json_t *notes)
+{
+    size_t i;
+    json_t *sentence;
+    json_array_foreach(notes, i, sentence) cmd_say("%s", json_string_value(sentence));
+}
+
 const char *cmd_line(void)
 {
     return line;

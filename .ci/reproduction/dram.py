@@ -36,8 +36,8 @@ def load(b, half):
     b.call(args, json_out=False, full=half, shown=shown(half))
     table = {}
     for r in b.call(["report", b.stored(name), "--no-best", "--metric", METRICS, "--format", "json"])["rows"]:
-        gpu = r["workload"].split("synth:gpu-g")[1].split()[0].split(",")[0]
-        pim = r["workload"].split("synth:pim-")[1].split(",")[0]
+        gpu = r["mem"].split("synth:gpu-g")[1].split(",")[0]
+        pim = r["pim"].split("synth:pim-")[1].split(",")[0]
         policy = "f3fs:count=requests" if r["policy"].startswith("f3fs") and "requests" in str(r) else r["policy"].split(":")[0]
         table[policy, int(r["vcs"]), int(gpu), pim] = r
     return table

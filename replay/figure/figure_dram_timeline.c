@@ -112,5 +112,11 @@ static int timeline(const struct figure_input *input, FILE *script, struct err *
     return rc;
 }
 
-const struct figure figure_dram_timeline = {
-    "dram-timeline", "mode and queues of one channel over time under f3fs", "ours", FIGURE_TRACE, 1000, 420, timeline};
+const struct figure figure_dram_timeline = {"dram-timeline",
+                                            "mode and queues of one channel over time under f3fs",
+                                            "ours",
+                                            FIGURE_TRACE,
+                                            1000,
+                                            420,
+                                            timeline,
+                                            NULL};

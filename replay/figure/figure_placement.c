@@ -120,11 +120,13 @@ const struct figure figure_placement_overhead = {"placement-overhead",
                                                  FIGURE_SPEC,
                                                  900,
                                                  480,
-                                                 overhead};
+                                                 overhead,
+                                                 NULL};
 const struct figure figure_placement_timeline = {"placement-timeline",
                                                  "tasks over time under auto, pairs that overlap",
                                                  "Bateni et al. 2020, figures 6 and 7",
                                                  FIGURE_SPEC,
                                                  900,
                                                  480,
-                                                 timeline};
+                                                 timeline,
+                                                 NULL};

@@ -85,6 +85,11 @@ static int write(const struct figure_input *input, FILE *script, struct err *err
     return rc;
 }
 
-const struct figure figure_tiering = {
-    "tiering", "cumulative accesses by ranked rows, for each score", "Min 2022, figure 4.8", FIGURE_SPEC, 800, 520,
-    write};
+const struct figure figure_tiering = {"tiering",
+                                      "cumulative accesses by ranked rows, for each score",
+                                      "Min 2022, figure 4.8",
+                                      FIGURE_SPEC,
+                                      800,
+                                      520,
+                                      write,
+                                      NULL};

@@ -233,11 +233,12 @@ static int write_locality(const struct figure_input *input, FILE *script, struct
 }
 
 const struct figure figure_uvm_timeline = {
-    "uvm-timeline", "pages of a recording over time, by cause", "ours", FIGURE_TRACE, 1100, 560, write_timeline};
+    "uvm-timeline", "pages of a recording over time, by cause", "ours", FIGURE_TRACE, 1100, 560, write_timeline, NULL};
 const struct figure figure_uvm_locality = {"uvm-locality",
                                            "R, distinct VA blocks / batches: a box per case, or a recording's windows",
                                            "lee-2026, figure 1",
                                            FIGURE_RESULTS | FIGURE_TRACE,
                                            1000,
                                            480,
-                                           write_locality};
+                                           write_locality,
+                                           "uvm"};

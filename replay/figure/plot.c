@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "replay/results/note.h"
 #include "trace/store/output.h"
 
 const struct figure *figure_find(const char *name)
@@ -32,13 +33,39 @@ static const char style[] = "set encoding utf8\n"
                             "set linetype 8 linecolor rgb '#000000' linewidth 2 pointtype 8\n"
                             "set linetype cycle 8\n";
 
+/* Write a figure from the runs of its engine, each of which stands in its cell of the table. */
+static int write_results(const struct figure *figure, const struct figure_input *input, FILE *out, struct err *err)
+{
+    struct run_set runs = {0};
+    struct case_table cases = {0};
+    int rc = run_set_add_engine(&runs, input->runs, figure->engine, err);
+    if (!rc && !runs.count)
+        rc = err_set(err, "the results hold no run of the %s engine", figure->engine);
+    const size_t others = input->runs->count - runs.count;
+    if (!rc && others)
+        rc = note(input->notes, "%zu runs of other engines than %s are left out", others, figure->engine);
+    if (!rc)
+        rc = run_set_note_foreign(&runs, input->notes) || case_table_make(&cases, &runs, NULL, err) ? -1 : 0;
+    struct figure_input own = {.path = input->path, .runs = &runs, .cases = &cases, .notes = input->notes};
+    if (!rc)
+        rc = figure->write(&own, out, err);
+    case_table_release(&cases);
+    run_set_release(&runs);
+    return rc;
+}
+
 int plot_script(const struct figure *figure, const struct figure_input *input, FILE *out, struct err *err)
 {
     (void)fprintf(out, "# offchip figure %s: %s\n", figure->name, figure->summary);
     (void)fputs(style, out);
-    if (figure->write(input, out, err))
-        return err_at(err, "figure %s", figure->name);
-    return 0;
+    int rc = figure->engine && !input->store ? write_results(figure, input, out, err) : figure->write(input, out, err);
+    return rc ? err_at(err, "figure %s", figure->name) : 0;
+}
+
+void plot_note_missing(const struct figure_input *input, size_t runs, const char *what)
+{
+    if (runs)
+        (void)note(input->notes, "%zu of %zu runs are not drawn: %s", runs, input->runs->count, what);
 }
 
 void plot_quote(FILE *script, const char *text)

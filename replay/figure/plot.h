@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "replay/results/runs.h"
+#include "replay/results/case_table.h"
 #include "trace/store/store.h"
 
 /* What a figure is drawn from. */
@@ -17,9 +17,11 @@ enum figure_kind {
 };
 
 struct figure_input {
-    const char *path;           /* the first file as given */
-    const struct run_set *runs; /* FIGURE_RESULTS */
-    struct store *store;        /* FIGURE_TRACE, opened read-only */
+    const char *path;               /* the first file as given */
+    const struct run_set *runs;     /* FIGURE_RESULTS: all runs; a figure's write() is given those of its engine only */
+    struct store *store;            /* FIGURE_TRACE, opened read-only */
+    const struct case_table *cases; /* of `runs`; set for write(), with results */
+    json_t *notes;                  /* sentences on what is not drawn are added; NULL: nobody listens */
 };
 
 struct figure {
@@ -30,6 +32,7 @@ struct figure {
     int width, height;   /* pixels at 96 dpi */
     /* Write the script. Nothing to draw is an error that says what is missing. */
     int (*write)(const struct figure_input *input, FILE *script, struct err *err);
+    const char *engine; /* FIGURE_RESULTS: runs of other engines are left out, which a note says */
 };
 
 extern const struct figure *const figures[]; /* ends with NULL */
@@ -51,6 +54,9 @@ int plot_draw(const struct figure *figure, const struct figure_input *input, con
 /* Draw into an open file, in the form that the ending of `name` says. */
 int plot_draw_into(const struct figure *figure, const struct figure_input *input, const char *name, FILE *to,
                    struct err *err);
+
+/* Note how many runs of those that a figure could show have not what it shows. */
+void plot_note_missing(const struct figure_input *input, size_t runs, const char *what);
 
 /* Write text as a gnuplot string in double quotes, with nothing in it active (no enhanced markup, no escapes). */
 void plot_quote(FILE *script, const char *text);

@@ -20,8 +20,8 @@ static int broken(const struct figure_input *input, FILE *script, struct err *er
     return 0;
 }
 
-static const struct figure good = {"good", "a line", "ours", FIGURE_SPEC, 640, 480, line};
-static const struct figure bad = {"bad", "a mistake", "ours", FIGURE_SPEC, 640, 480, broken};
+static const struct figure good = {"good", "a line", "ours", FIGURE_SPEC, 640, 480, line, NULL};
+static const struct figure bad = {"bad", "a mistake", "ours", FIGURE_SPEC, 640, 480, broken, NULL};
 
 static long size_of(const char *path)
 {

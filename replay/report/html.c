@@ -57,9 +57,9 @@ static char *encode(FILE *file)
 }
 
 /* The figure as base64 SVG, or NULL if it cannot be drawn from these runs. */
-static char *draw(const struct figure *figure, const struct run_set *runs)
+static char *draw(const struct figure *figure, const struct run_set *runs, json_t *notes)
 {
-    struct figure_input input = {.path = "", .runs = runs};
+    struct figure_input input = {.path = "", .runs = runs, .notes = notes};
     struct err err = {""};
     FILE *svg = tmpfile();
     if (!svg)
@@ -73,10 +73,12 @@ static json_t *all_figures(const struct run_set *runs)
 {
     json_t *array = json_array();
     for (size_t i = 0; figures[i]; i++) {
-        char *svg = figures[i]->kinds & FIGURE_RESULTS ? draw(figures[i], runs) : NULL;
+        json_t *notes = json_array();
+        char *svg = figures[i]->kinds & FIGURE_RESULTS ? draw(figures[i], runs, notes) : NULL;
         if (svg)
-            (void)json_array_append_new(array, json_pack("{s:s,s:s,s:s}", "name", figures[i]->name, "summary",
-                                                         figures[i]->summary, "svg", svg));
+            (void)json_array_append_new(array, json_pack("{s:s,s:s,s:s,s:O}", "name", figures[i]->name, "summary",
+                                                         figures[i]->summary, "svg", svg, "said", notes));
+        json_decref(notes);
         free(svg);
     }
     return array;
@@ -100,45 +102,43 @@ static char *metric_list(const char *engine, const char *asked, json_t *ranks, s
     return text;
 }
 
-static json_t *header(const struct report *report, size_t policy)
+static json_t *header(const struct report *report)
 {
     json_t *keys = json_array(), *metrics = json_array();
     for (size_t c = 0; c < report->columns; c++) {
-        const struct metric *m = c > policy ? report->cells[c].metric : NULL;
-        if (c < policy)
+        const struct metric *m = report->cells[c].metric;
+        if (c + 1 < report->texts)
             (void)json_array_append_new(keys, json_string(report->header[c]));
-        else if (c > policy)
+        else if (c >= report->texts)
             (void)json_array_append_new(metrics, json_pack("{s:s,s:s,s:b}", "name", report->header[c], "help",
                                                            m ? m->help : "", "whole", m && m->type == METRIC_INT));
     }
     return json_pack("{s:o,s:o}", "keys", keys, "metrics", metrics);
 }
 
-static json_t *row(const struct report *report, size_t r, size_t policy, const struct run *run, size_t group)
+static json_t *row(const struct report *report, size_t r, const struct run *run)
 {
     const struct report_cell *cells = &report->cells[r * report->columns];
     json_t *keys = json_array(), *values = json_array();
     for (size_t c = 0; c < report->columns; c++)
-        if (c != policy)
-            (void)json_array_append_new(c < policy ? keys : values, cell(&cells[c]));
-    return json_pack("{s:i,s:s,s:s,s:s,s:b,s:o,s:o,s:O}", "group", (int)group, "input", run->input, "platform",
-                     run->platform, "policy", cells[policy].text, "baseline", run->baseline, "keys", keys, "values",
-                     values, "notes", run->notes);
+        if (c + 1 != report->texts)
+            (void)json_array_append_new(c < report->texts ? keys : values, cell(&cells[c]));
+    return json_pack("{s:i,s:s,s:s,s:s,s:b,s:b,s:o,s:o,s:O}", "group", (int)report->case_of[r], "input", run->input,
+                     "platform", run->platform, "policy", cells[report->texts - 1].text, "baseline", run->baseline,
+                     "starved", run_starved(run), "keys", keys, "values", values, "notes", run->notes);
 }
 
 static json_t *section_of_report(const struct report *report, const struct run_set *runs, struct err *err)
 {
-    size_t policy = 0, groups;
-    while (policy < report->columns && strcmp(report->header[policy], "policy") != 0)
-        policy++;
-    size_t *group = run_set_groups(runs, &groups, err);
-    json_t *section = group ? header(report, policy) : NULL, *rows = json_array();
-    for (size_t r = 0; section && r < report->rows; r++)
-        (void)json_array_append_new(rows, row(report, r, policy, &runs->runs[r], group[r]));
-    free(group);
-    if (json_object_set_new(section, "rows", rows))
-        json_decref(rows);
-    return section;
+    json_t *section = header(report), *rows = json_array();
+    for (size_t r = 0; r < report->rows; r++)
+        (void)json_array_append_new(rows, row(report, r, &runs->runs[report->run_of[r]]));
+    if (section && rows && json_object_set_new(section, "rows", rows) == 0 &&
+        json_object_set(section, "said", report->notes) == 0)
+        return section;
+    json_decref(section);
+    err_set(err, "out of memory");
+    return NULL;
 }
 
 /* What the page says of one engine. */

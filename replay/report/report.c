@@ -1,55 +1,16 @@
 #include "replay/report/report.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/results/case_table.h"
+#include "replay/results/note.h"
 #include "replay/run/engine.h"
 #include "trace/base/mem.h"
 #include "trace/base/suggest.h"
 
-enum { KEYS_MAX = 24, SEEN_MAX = 128, METRICS_MAX = 64, TEXT = 256 };
-
-const struct metric *report_metric(const char *engine, const char *name)
-{
-    const struct engine *e = engine_find(engine);
-    for (const struct metric *m = e ? e->metrics : NULL; m && m->name; m++)
-        if (strcmp(m->name, name) == 0)
-            return m;
-    return NULL;
-}
-
-struct metric_value report_aggregate(enum report_aggregate how, const struct metric *metric, const double *values,
-                                     size_t n)
-{
-    static const enum report_aggregate declared[] = {REPORT_SUM, REPORT_MIN, REPORT_MAX, REPORT_MEAN, REPORT_GEOMEAN};
-    if (how == REPORT_DECLARED)
-        how = metric ? declared[metric->aggregate] : REPORT_MEAN;
-    struct metric_value out = {0};
-    if (n == 0)
-        return out;
-    double acc = how == REPORT_MIN || how == REPORT_MAX ? values[0] : 0;
-    bool zero = false;
-    for (size_t i = 0; i < n; i++) {
-        if (how == REPORT_MIN)
-            acc = fmin(acc, values[i]);
-        else if (how == REPORT_MAX)
-            acc = fmax(acc, values[i]);
-        else if (how != REPORT_GEOMEAN)
-            acc += values[i];
-        else if (values[i] < 0)
-            return out;
-        else if (values[i] == 0)
-            zero = true;
-        else
-            acc += log(values[i]);
-    }
-    out.known = true;
-    out.real = how == REPORT_MEAN ? acc / (double)n : how != REPORT_GEOMEAN ? acc : zero ? 0 : exp(acc / (double)n);
-    out.whole = (int64_t)llround(fmin(fmax(out.real, -9e18), 9e18));
-    return out;
-}
+enum { METRICS_MAX = 64 };
 
 /* --- best fixed --- */
 
@@ -64,174 +25,43 @@ static int copy_as_best(struct run_set *runs, size_t from, struct err *err)
     return best->policy ? 0 : -1;
 }
 
-/* The fixed runs of one group: how many, and the fastest. */
+/* The fixed runs of one case: how many, and the fastest. */
 struct fixed {
     size_t count, best;
 };
 
+static void consider(struct fixed *f, const struct run_set *runs, size_t i)
+{
+    double mine, best;
+    if (strcmp(runs->runs[i].policy, "fixed") != 0 || run_starved(&runs->runs[i]))
+        return;
+    if (f->count++ == 0 || (run_metric(&runs->runs[i], "time_ns", &mine) &&
+                            (!run_metric(&runs->runs[f->best], "time_ns", &best) || mine < best)))
+        f->best = i;
+}
+
 int report_add_best(struct run_set *runs, struct err *err)
 {
-    size_t given = runs->count, groups;
-    size_t *group = run_set_groups(runs, &groups, err);
-    struct fixed *fixed = group ? mem_zalloc(groups + 1, sizeof *fixed, err) : NULL;
-    int rc = fixed ? 0 : -1;
-    for (size_t i = 0; i < given && !rc; i++) {
-        if (strcmp(runs->runs[i].policy, "fixed") != 0)
-            continue;
-        struct fixed *f = &fixed[group[i]];
-        double mine, best;
-        if (f->count++ == 0 || (run_metric(&runs->runs[i], "time_ns", &mine) &&
-                                (!run_metric(&runs->runs[f->best], "time_ns", &best) || mine < best)))
-            f->best = i;
-    }
-    for (size_t g = 0; g < groups && !rc; g++)
-        if (fixed[g].count > 1)
-            rc = copy_as_best(runs, fixed[g].best, err);
-    free(fixed);
-    free(group);
-    return rc;
-}
-
-/* --- by any key --- */
-
-/* Whether two runs go together: the same but for their inputs, of which the key's value is the same. */
-static bool together(const struct run *a, const struct run *b, const char *key)
-{
-    char x[TEXT], y[TEXT];
-    const char *of_a = run_key(a, key, x, sizeof x), *of_b = run_key(b, key, y, sizeof y);
-    bool best = strcmp(a->policy, "best fixed") == 0;
-    return of_a && of_b && strcmp(of_a, of_b) == 0 && strcmp(a->engine, b->engine) == 0 &&
-           strcmp(a->platform, b->platform) == 0 && strcmp(a->policy, b->policy) == 0 &&
-           json_equal(a->settings, b->settings) && (best || json_equal(a->params, b->params));
-}
-
-/* The metrics of the n runs that go together, aggregated, in place of *out's own. */
-static int combine(struct run *out, const struct run *const *members, size_t n, enum report_aggregate how,
-                   struct err *err)
-{
-    double *values = mem_zalloc(n, sizeof *values, err);
-    if (!values)
+    struct case_table table;
+    if (case_table_make(&table, runs, NULL, err))
         return -1;
-    json_t *metrics = json_object(), *value;
-    const char *name;
-    json_object_foreach(members[0]->metrics, name, value)
-    {
-        const struct metric *metric = report_metric(out->engine, name);
-        size_t known = 0;
-        for (size_t i = 0; i < n; i++) {
-            const json_t *v = json_object_get(members[i]->metrics, name);
-            if (json_is_number(v))
-                values[known++] = json_number_value(v);
-        }
-        struct metric_value all = report_aggregate(how, metric, values, known);
-        bool whole = metric && metric->type == METRIC_INT;
-        (void)json_object_set_new(metrics, name,
-                                  !all.known ? json_null()
-                                  : whole    ? json_integer(all.whole)
-                                             : json_real(all.real));
-    }
-    free(values);
-    json_decref(out->metrics);
-    out->metrics = metrics;
-    json_decref(out->interval);
-    out->interval = json_object();
-    return 0;
-}
-
-/* Append what run `first` and those that go with it come to. */
-static int add_group(struct run_set *groups, const struct run_set *runs, size_t first, const char *key,
-                     const char *text, enum report_aggregate how, struct err *err)
-{
-    const struct run **members = mem_zalloc(runs->count - first, sizeof *members, err);
-    size_t n = 0;
-    for (size_t i = first; members && i < runs->count; i++)
-        if (together(&runs->runs[first], &runs->runs[i], key))
-            members[n++] = &runs->runs[i];
-    int rc = members && run_set_add(groups, &runs->runs[first], err) == 0 ? 0 : -1;
-    struct run *out = rc ? NULL : &groups->runs[groups->count - 1];
-    if (!rc)
-        rc = combine(out, members, n, how, err) || run_set_part(out, key, text, err) ? -1 : 0;
-    if (!rc) {
-        out->input[0] = 0; /* of several inputs */
-        out->baseline = false;
-    }
-    free((void *)members);
+    struct fixed *fixed = mem_zalloc(table.rows, sizeof *fixed, err);
+    for (size_t i = 0; fixed && i < runs->count; i++)
+        if (!table.twice[i])
+            consider(&fixed[table.row_of[i]], runs, i);
+    int rc = fixed ? 0 : -1;
+    for (size_t r = 0; r < table.rows && !rc; r++)
+        if (fixed[r].count > 1)
+            rc = copy_as_best(runs, fixed[r].best, err);
+    free(fixed);
+    case_table_release(&table);
     return rc;
-}
-
-/* One run for each value of the key, under each policy and setting. */
-static int group_by(struct run_set *runs, const char *key, enum report_aggregate how, struct err *err)
-{
-    struct run_set groups = {0};
-    char text[TEXT];
-    int rc = 0;
-    for (size_t i = 0; i < runs->count && !rc; i++) {
-        bool first = run_key(&runs->runs[i], key, text, sizeof text) != NULL;
-        for (size_t g = 0; g < groups.count && first; g++)
-            first = !together(&groups.runs[g], &runs->runs[i], key);
-        if (first)
-            rc = add_group(&groups, runs, i, key, text, how, err);
-    }
-    if (!rc && !groups.count)
-        rc = err_set(err, "no run has a key '%.60s' to report by", key);
-    run_set_release(rc ? &groups : runs);
-    if (!rc)
-        *runs = groups;
-    return rc ? -1 : 0;
 }
 
 static bool is_part(const char *by)
 {
     return strcmp(by, outcome_by_name(OUTCOME_BY_KERNEL)) == 0 ||
            strcmp(by, outcome_by_name(OUTCOME_BY_ALLOCATION)) == 0;
-}
-
-/* --- which keys tell runs apart --- */
-
-struct keys {
-    char names[KEYS_MAX][64];
-    size_t count;
-    char seen[SEEN_MAX][64]; /* looked at already, whether they differ or not */
-    size_t seen_count;
-};
-
-static void consider(struct keys *keys, const struct run_set *runs, const char *name)
-{
-    for (size_t i = 0; i < keys->seen_count; i++)
-        if (strcmp(keys->seen[i], name) == 0)
-            return;
-    if (keys->seen_count < SEEN_MAX)
-        (void)snprintf(keys->seen[keys->seen_count++], sizeof keys->seen[0], "%.63s", name);
-    char first[TEXT], other[TEXT];
-    const char *a = run_key(&runs->runs[0], name, first, sizeof first);
-    bool differs = false;
-    for (size_t i = 1; i < runs->count && !differs; i++) {
-        const char *b = run_key(&runs->runs[i], name, other, sizeof other);
-        differs = !a != !b || (a && b && strcmp(a, b) != 0);
-    }
-    if (differs && keys->count < KEYS_MAX)
-        (void)snprintf(keys->names[keys->count++], sizeof keys->names[0], "%.63s", name);
-}
-
-/* Heads, keys of inputs and settings whose values differ among the runs; policy parameters are in the label. */
-static void find_keys(struct keys *keys, const struct run_set *runs)
-{
-    keys->count = keys->seen_count = 0;
-    static const char *const heads[] = {"engine", "workload", "platform"};
-    for (size_t i = 0; i < 3; i++)
-        consider(keys, runs, heads[i]);
-    if (runs->runs[0].part_by) /* also where it is always the same */
-        (void)snprintf(keys->names[keys->count++], sizeof keys->names[0], "%.63s", runs->runs[0].part_by);
-    for (size_t i = 0; i < runs->count; i++) {
-        for (const char *p = strchr(runs->runs[i].input, ','); p; p = strchr(p + 1, ',')) {
-            char name[64];
-            (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(p + 1, "=, "), p + 1);
-            consider(keys, runs, name);
-        }
-        const char *name;
-        json_t *value;
-        json_object_foreach(runs->runs[i].settings, name, value) consider(keys, runs, name);
-    }
 }
 
 /* --- rows --- */
@@ -300,7 +130,7 @@ static int choose_metrics(struct metrics *metrics, const struct run_set *runs, c
 
 static struct report_cell metric_cell(const struct run *run, const char *name)
 {
-    struct report_cell cell = {.metric = report_metric(run->engine, name)};
+    struct report_cell cell = {.metric = engine_metric(run->engine, name)};
     const json_t *v = json_object_get(run->metrics, name);
     cell.value.known = json_is_number(v);
     cell.value.real = json_number_value(v);
@@ -315,13 +145,15 @@ static int text_cell(struct report_cell *cell, const char *text, struct err *err
     return cell->text ? 0 : -1;
 }
 
-static int allocate(struct report *report, size_t columns, size_t rows, struct err *err)
+static int allocate(struct report *report, size_t columns, size_t texts, size_t rows, struct err *err)
 {
     report->columns = columns;
+    report->texts = texts;
     report->rows = rows;
     report->header = mem_zalloc(columns, sizeof *report->header, err);
     report->cells = mem_zalloc(columns * rows, sizeof *report->cells, err);
-    return report->header && report->cells ? 0 : -1;
+    report->intervals = mem_zalloc(columns, sizeof *report->intervals, err);
+    return report->header && report->cells && report->intervals ? 0 : -1;
 }
 
 void report_release(struct report *report)
@@ -332,6 +164,10 @@ void report_release(struct report *report)
         free(report->cells[i].text);
     free((void *)report->header);
     free(report->cells);
+    free(report->intervals);
+    free(report->run_of);
+    free(report->case_of);
+    json_decref(report->notes);
     memset(report, 0, sizeof *report);
 }
 
@@ -361,216 +197,276 @@ static bool rank_value(const struct run *run, size_t n, double *value)
     return true;
 }
 
-/* Which runs are the best of their group, by the first rank that a run of the group knows. NULL on failure. */
-static bool *find_best(const struct run_set *runs, struct err *err)
+/* Which runs are the best of their case, by the first rank that a run of the case knows; a run that starved is none.
+ * NULL on failure. */
+static bool *find_best(const struct run_set *runs, const struct case_table *table, struct err *err)
 {
     enum { RANKS = 4 };
-    size_t groups;
-    size_t *group = run_set_groups(runs, &groups, err);
-    double *top = group ? mem_zalloc(groups + 1, sizeof *top, err) : NULL;
-    size_t *rank = top ? mem_zalloc(groups + 1, sizeof *rank, err) : NULL; /* 1 + the rank that decides */
-    bool *best = rank ? mem_zalloc(runs->count + 1, sizeof *best, err) : NULL;
+    double *top = mem_zalloc(table->rows, sizeof *top, err);
+    size_t *rank = top ? mem_zalloc(table->rows, sizeof *rank, err) : NULL; /* 1 + the rank that decides */
+    bool *best = rank ? mem_zalloc(runs->count, sizeof *best, err) : NULL;
     double value;
     for (size_t n = 0; best && n < RANKS; n++)
         for (size_t i = 0; i < runs->count; i++) {
-            size_t g = group[i];
-            if ((rank[g] == 0 || rank[g] == n + 1) && rank_value(&runs->runs[i], n, &value)) {
-                top[g] = rank[g] == 0 || value > top[g] ? value : top[g];
-                rank[g] = n + 1;
+            size_t r = table->row_of[i];
+            if ((rank[r] == 0 || rank[r] == n + 1) && !run_starved(&runs->runs[i]) &&
+                rank_value(&runs->runs[i], n, &value)) {
+                top[r] = rank[r] == 0 || value > top[r] ? value : top[r];
+                rank[r] = n + 1;
             }
         }
-    for (size_t i = 0; best && i < runs->count; i++)
-        best[i] = rank[group[i]] && rank_value(&runs->runs[i], rank[group[i]] - 1, &value) && value >= top[group[i]];
-    free(group);
+    for (size_t i = 0; best && i < runs->count; i++) {
+        size_t r = table->row_of[i];
+        best[i] = rank[r] && !run_starved(&runs->runs[i]) && rank_value(&runs->runs[i], rank[r] - 1, &value) &&
+                  value >= top[r];
+    }
     free(top);
     free(rank);
     return best;
 }
 
-static int plain(struct report *report, const struct run_set *runs, const struct keys *keys,
-                 const struct metrics *metrics, const bool *best, struct err *err)
+/* A column's name; one that there is already gets its number. */
+static int head(struct report *report, size_t column, const char *name, struct err *err)
 {
-    size_t columns = keys->count + 1 + metrics->count;
-    if (allocate(report, columns, runs->count, err))
-        return -1;
-    for (size_t c = 0; c < columns; c++) {
-        const char *name = c < keys->count    ? keys->names[c]
-                           : c == keys->count ? "policy"
-                                              : metrics->names[c - keys->count - 1];
-        report->header[c] = mem_strdup(name, err);
-        if (!report->header[c])
-            return -1;
-    }
-    for (size_t i = 0; i < runs->count; i++) {
-        struct report_cell *row = &report->cells[i * columns];
-        char text[TEXT];
-        for (size_t k = 0; k < keys->count; k++) {
-            const char *value = run_key(&runs->runs[i], keys->names[k], text, sizeof text);
-            if (text_cell(&row[k], value ? value : "", err))
-                return -1;
+    size_t same = 0;
+    for (size_t c = 0; c < column; c++)
+        same += strcmp(report->header[c], name) == 0;
+    if (!same)
+        return (report->header[column] = mem_strdup(name, err)) ? 0 : -1;
+    return asprintf(&report->header[column], "%s (column %zu)", name, column + 1) < 0 ? -1 : 0;
+}
+
+/* The name of a run's policy; of a best fixed one also which it is. */
+static const char *policy_name(const struct case_table *table, size_t run, char *buf, size_t size)
+{
+    const struct run *runs = table->set->runs;
+    const char *name = table->series_labels[table->series_of[run]];
+    if (strcmp(runs[run].policy, "best fixed") != 0)
+        return name;
+    for (size_t i = 0; i < table->set->count; i++)
+        if (strcmp(runs[i].policy, "fixed") == 0 && json_equal(runs[i].params, runs[run].params)) {
+            (void)snprintf(buf, size, "best %s", table->series_labels[table->series_of[i]]);
+            return buf;
         }
-        if (text_cell(&row[keys->count], run_label(runs, &runs->runs[i], text, sizeof text), err))
+    return name;
+}
+
+static int plain_row(struct report *report, size_t at, const struct case_table *table, const struct metrics *metrics,
+                     size_t run, bool best, struct err *err)
+{
+    struct report_cell *row = &report->cells[at * report->columns];
+    const size_t keys = table->key_count, r = table->row_of[run];
+    char name[300];
+    for (size_t k = 0; k < keys; k++)
+        if (text_cell(&row[k], table->texts[r * keys + k], err))
             return -1;
-        row[keys->count].best = best[i];
-        for (size_t m = 0; m < metrics->count; m++)
-            row[keys->count + 1 + m] = metric_cell(&runs->runs[i], metrics->names[m]);
-    }
+    if (text_cell(&row[keys], policy_name(table, run, name, sizeof name), err))
+        return -1;
+    row[keys].best = best;
+    for (size_t m = 0; m < metrics->count; m++)
+        row[keys + 1 + m] = metric_cell(&table->set->runs[run], metrics->names[m]);
+    report->run_of[at] = run;
+    report->case_of[at] = r;
     return 0;
+}
+
+static int plain(struct report *report, const struct case_table *table, const struct metrics *metrics, const bool *best,
+                 struct err *err)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < table->set->count; i++)
+        rows += !table->twice[i];
+    int rc = allocate(report, table->key_count + 1 + metrics->count, table->key_count + 1, rows, err);
+    report->run_of = mem_zalloc(rows, sizeof *report->run_of, err);
+    report->case_of = mem_zalloc(rows, sizeof *report->case_of, err);
+    rc = rc || !report->run_of || !report->case_of ? -1 : 0;
+    for (size_t c = 0; c < report->columns && !rc; c++)
+        rc = head(report, c,
+                  c < table->key_count    ? table->keys[c]
+                  : c == table->key_count ? "policy"
+                                          : metrics->names[c - table->key_count - 1],
+                  err);
+    for (size_t i = 0, at = 0; i < table->set->count && !rc; i++)
+        if (!table->twice[i])
+            rc = plain_row(report, at++, table, metrics, i, best[i], err);
+    return rc;
 }
 
 /* --- pivot --- */
 
-/* Distinct texts in order of first appearance. */
-struct texts {
-    char **items;
-    size_t count, cap;
+/* Runs as rows x columns: by policy a row is a case; by a key it is what remains of a case, under one policy. */
+struct pivot {
+    const struct case_table *table;
+    bool by_policy;
+    size_t rows, columns;
+    size_t *row_of, *column_of; /* [run] */
+    size_t *first;              /* [row]: a run of it */
+    const struct run **cells;   /* [row * columns + column] */
+    char **names;               /* [column]; borrowed */
+    const struct run_set *runs;
 };
 
-static size_t text_index(struct texts *texts, const char *text, struct err *err)
+static void pivot_release(struct pivot *p)
 {
-    for (size_t i = 0; i < texts->count; i++)
-        if (strcmp(texts->items[i], text) == 0)
-            return i;
-    if (mem_grow((void **)&texts->items, &texts->cap, texts->count + 1, sizeof *texts->items, err))
-        return SIZE_MAX;
-    texts->items[texts->count] = mem_strdup(text, err);
-    return texts->items[texts->count] ? texts->count++ : SIZE_MAX;
+    free(p->row_of);
+    free(p->column_of);
+    free(p->first);
+    free((void *)p->cells);
+    free((void *)p->names);
 }
 
-static void texts_release(struct texts *texts)
+/* Rows and columns in order of first appearance. */
+static void pivot_number(struct pivot *p)
 {
-    for (size_t i = 0; i < texts->count; i++)
-        free(texts->items[i]);
-    free((void *)texts->items);
-}
-
-static void pivot_text(const struct run_set *runs, const struct run *run, const char *key, char *buf, size_t size)
-{
-    if (strcmp(key, "policy") == 0 && strcmp(run->policy, "best fixed") == 0)
-        (void)snprintf(buf, size, "best fixed");
-    else if (strcmp(key, "policy") == 0)
-        run_label(runs, run, buf, size);
-    else if (!run_key(run, key, buf, size))
-        (void)snprintf(buf, size, "-");
-}
-
-/* What tells rows of a pivot apart: every key but the pivoted one, tab-separated. */
-static void row_text(const struct run_set *runs, const struct run *run, const struct keys *keys, const char *pivot,
-                     char *buf, size_t size)
-{
-    size_t used = 0;
-    buf[0] = 0;
-    for (size_t k = 0; k <= keys->count && used < size; k++) {
-        const char *name = k < keys->count ? keys->names[k] : "policy";
-        if (strcmp(name, pivot) == 0)
-            continue;
-        char text[TEXT];
-        pivot_text(runs, run, name, text, sizeof text);
-        used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? "\t" : "", text);
-    }
-}
-
-static int fill_pivot(struct report *report, const struct run_set *runs, const struct keys *keys,
-                      const struct report_options *options, const char *metric, struct texts *rows,
-                      struct texts *columns, size_t lead, struct err *err)
-{
-    char text[2048];
-    for (size_t i = 0; i < runs->count; i++) {
-        const struct run *run = &runs->runs[i];
-        row_text(runs, run, keys, options->pivot, text, sizeof text);
-        size_t r = text_index(rows, text, err);
-        pivot_text(runs, run, options->pivot, text, sizeof text);
-        size_t c = text_index(columns, text, err);
-        struct report_cell *cell = &report->cells[r * report->columns + lead + c];
-        *cell = metric_cell(run, metric);
-    }
-    for (size_t r = 0; r < rows->count; r++) {
-        const char *p = rows->items[r];
-        for (size_t k = 0; k < lead; k++) {
-            char part[TEXT];
-            size_t n = strcspn(p, "\t");
-            (void)snprintf(part, sizeof part, "%.*s", (int)n, p);
-            if (text_cell(&report->cells[r * report->columns + k], part, err))
-                return -1;
-            p += n + (p[n] == '\t');
+    const struct case_table *t = p->table;
+    json_t *rows = json_object(), *columns = json_object();
+    for (size_t i = 0; i < p->runs->count; i++) {
+        char row[64];
+        (void)snprintf(row, sizeof row, "%zu %zu", t->row_of[i], p->by_policy ? 0 : t->series_of[i]);
+        const char *column = p->by_policy ? t->series_labels[t->series_of[i]] : t->apart[i];
+        if (!json_object_get(rows, row)) {
+            p->first[json_object_size(rows)] = i;
+            (void)json_object_set_new(rows, row, json_integer((json_int_t)json_object_size(rows)));
         }
+        if (!json_object_get(columns, column)) {
+            p->names[json_object_size(columns)] = (char *)column;
+            (void)json_object_set_new(columns, column, json_integer((json_int_t)json_object_size(columns)));
+        }
+        p->row_of[i] = (size_t)json_integer_value(json_object_get(rows, row));
+        p->column_of[i] = (size_t)json_integer_value(json_object_get(columns, column));
     }
-    double *values = mem_zalloc(rows->count, sizeof *values, err);
-    if (!values)
+    p->rows = json_object_size(rows);
+    p->columns = json_object_size(columns);
+    json_decref(rows);
+    json_decref(columns);
+}
+
+static int pivot_init(struct pivot *p, const struct case_table *table, bool by_policy, struct err *err)
+{
+    const size_t n = table->set->count;
+    *p = (struct pivot){.table = table, .by_policy = by_policy, .runs = table->set};
+    p->row_of = mem_zalloc(n, sizeof *p->row_of, err);
+    p->column_of = mem_zalloc(n, sizeof *p->column_of, err);
+    p->first = mem_zalloc(n, sizeof *p->first, err);
+    p->names = mem_zalloc(n, sizeof *p->names, err);
+    if (!p->row_of || !p->column_of || !p->first || !p->names)
         return -1;
-    const struct metric *m = report_metric(runs->runs[0].engine, metric);
-    struct report_cell *last = &report->cells[rows->count * report->columns];
-    for (size_t c = 0; c < columns->count; c++) {
-        size_t n = 0;
-        for (size_t r = 0; r < rows->count; r++) {
-            const struct metric_value *v = &report->cells[r * report->columns + lead + c].value;
-            if (v->known)
-                values[n++] = v->real;
-        }
-        last[lead + c] = (struct report_cell){.metric = m, .value = report_aggregate(options->aggregate, m, values, n)};
+    pivot_number(p);
+    p->cells = mem_zalloc(p->rows * p->columns, sizeof *p->cells, err);
+    for (size_t i = 0; p->cells && i < n; i++) {
+        const struct run **cell = &p->cells[p->row_of[i] * p->columns + p->column_of[i]];
+        if (*cell && !table->twice[i])
+            return err_set(err, "two runs of policy %.60s, on %.120s and on %.120s, stand in one cell of this pivot",
+                           (*cell)->policy, (*cell)->input, p->runs->runs[i].input);
+        *cell = *cell ? *cell : &p->runs->runs[i];
     }
-    free(values);
-    static const char *const names[] = {"", "sum", "min", "max", "mean", "geomean"};
-    const char *name = options->aggregate ? names[options->aggregate]
-                       : m                ? metric_aggregate_name(m->aggregate)
-                                          : "mean";
-    for (size_t k = 0; k < lead; k++)
-        if (text_cell(&last[k], k ? "" : name, err))
+    return p->cells ? 0 : -1;
+}
+
+static int pivot_rows(struct report *report, const struct pivot *p, const char *metric, struct err *err)
+{
+    const struct case_table *t = p->table;
+    for (size_t r = 0; r < p->rows; r++) {
+        struct report_cell *row = &report->cells[r * report->columns];
+        for (size_t k = 0; k < t->key_count; k++)
+            if (text_cell(&row[k], t->texts[t->row_of[p->first[r]] * t->key_count + k], err))
+                return -1;
+        if (!p->by_policy && text_cell(&row[t->key_count], t->series_labels[t->series_of[p->first[r]]], err))
             return -1;
+        for (size_t c = 0; c < p->columns; c++)
+            if (p->cells[r * p->columns + c])
+                row[report->texts + c] = metric_cell(p->cells[r * p->columns + c], metric);
+    }
     return 0;
 }
 
-static int no_such_key(const struct run_set *runs, const struct keys *keys, const char *word, struct err *err)
+/* What column c comes to over the rows of a policy (SIZE_MAX: of every row, which all are of that policy). */
+static struct report_cell aggregate_cell(const struct pivot *p, size_t series, size_t c, const char *metric,
+                                         enum aggregate_how how, size_t *left_out)
 {
-    char known[300] = "policy", hint[96];
-    size_t used = strlen(known);
-    struct suggest suggest = {.word = word};
-    const char *name;
-    json_t *value;
-    json_object_foreach(runs->runs[0].settings, name, value) suggest_offer(&suggest, name);
-    for (size_t k = 0; k < keys->count; k++) {
-        suggest_offer(&suggest, keys->names[k]);
-        if (used < sizeof known)
-            used += (size_t)snprintf(known + used, sizeof known - used, ", %s", keys->names[k]);
+    const struct run **runs = mem_zalloc(p->rows, sizeof *runs, NULL);
+    struct report_cell cell = {0};
+    size_t n = 0, left = 0;
+    for (size_t r = 0; runs && r < p->rows; r++)
+        if (p->cells[r * p->columns + c] && (p->by_policy || p->table->series_of[p->first[r]] == series))
+            runs[n++] = p->cells[r * p->columns + c];
+    if (n) {
+        cell.metric = engine_metric(runs[0]->engine, metric);
+        cell.value = aggregate_runs(how, metric, runs, n, &left);
     }
-    return err_set(err, "no run has a key '%.60s' to pivot by; the runs differ in %s%s", word, known,
-                   suggest_hint(&suggest, hint, sizeof hint));
+    *left_out += left;
+    free((void *)runs);
+    return cell;
 }
 
-static int pivot(struct report *report, const struct run_set *runs, const struct keys *keys,
-                 const struct report_options *options, const struct metrics *metrics, struct err *err)
+/* One row, by policy; else one for each policy. */
+static int pivot_aggregates(struct report *report, const struct pivot *p, const char *metric, enum aggregate_how how,
+                            struct err *err)
 {
-    struct texts rows = {0}, columns = {0};
-    char text[2048];
-    bool known = strcmp(options->pivot, "policy") == 0;
-    int rc = 0;
-    for (size_t i = 0; i < runs->count && !rc; i++) {
-        known = known || run_key(&runs->runs[i], options->pivot, text, sizeof text);
-        row_text(runs, &runs->runs[i], keys, options->pivot, text, sizeof text);
-        rc = text_index(&rows, text, err) == SIZE_MAX ? -1 : 0;
-        pivot_text(runs, &runs->runs[i], options->pivot, text, sizeof text);
-        rc = rc || text_index(&columns, text, err) == SIZE_MAX ? -1 : 0;
+    const struct case_table *t = p->table;
+    size_t left_out = 0;
+    for (size_t r = p->rows; r < report->rows; r++) {
+        struct report_cell *row = &report->cells[r * report->columns];
+        const size_t series = r - p->rows;
+        for (size_t c = 0; c < p->columns; c++)
+            row[report->texts + c] = aggregate_cell(p, series, c, metric, how, &left_out);
+        const char *name = aggregate_name(how, engine_metric(p->runs->runs[0].engine, metric));
+        for (size_t k = 0; k < report->texts; k++)
+            if (text_cell(&row[k], k == 0 ? name : k == t->key_count ? t->series_labels[series] : "", err))
+                return -1;
     }
-    if (!rc && !known)
-        rc = no_such_key(runs, keys, options->pivot, err);
-    size_t lead = 0;
-    for (size_t k = 0; k <= keys->count; k++)
-        lead += strcmp(k < keys->count ? keys->names[k] : "policy", options->pivot) != 0;
+    return left_out ? note(report->notes, "%zu runs do not know %.60s; the %s is over the others", left_out, metric,
+                           aggregate_name(how, engine_metric(p->runs->runs[0].engine, metric)))
+                    : 0;
+}
+
+static int pivot(struct report *report, const struct case_table *table, const struct report_options *options,
+                 const char *metric, struct err *err)
+{
+    const bool by_policy = strcmp(options->pivot, "policy") == 0;
+    struct pivot p;
+    int rc = pivot_init(&p, table, by_policy, err);
+    const size_t texts = table->key_count + !by_policy;
+    const size_t aggregates = table->key_count == 0 ? 0 : by_policy ? 1 : table->series;
+    rc = rc || allocate(report, texts + p.columns, texts, p.rows + aggregates, err) ? -1 : 0;
+    for (size_t c = 0; c < report->columns && !rc; c++)
+        rc = head(report, c, c < table->key_count ? table->keys[c] : c < texts ? "policy" : p.names[c - texts], err);
     if (!rc)
-        rc = allocate(report, lead + columns.count, rows.count + 1, err);
-    size_t h = 0;
-    for (size_t k = 0; k <= keys->count && !rc; k++) {
-        const char *name = k < keys->count ? keys->names[k] : "policy";
-        if (strcmp(name, options->pivot) != 0)
-            rc = (report->header[h++] = mem_strdup(name, err)) ? 0 : -1;
-    }
-    for (size_t c = 0; c < columns.count && !rc; c++)
-        rc = (report->header[lead + c] = mem_strdup(columns.items[c], err)) ? 0 : -1;
-    if (!rc)
-        rc = fill_pivot(report, runs, keys, options, metrics->names[0], &rows, &columns, lead, err);
-    texts_release(&rows);
-    texts_release(&columns);
-    return rc;
+        rc = pivot_rows(report, &p, metric, err) || pivot_aggregates(report, &p, metric, options->aggregate, err);
+    pivot_release(&p);
+    return rc ? -1 : 0;
+}
+
+/* --- what is to be said --- */
+
+/* Policies that starved, and in how many runs. */
+static int note_starved(json_t *notes, const struct run_set *runs)
+{
+    json_t *counts = json_object(), *count;
+    const char *policy;
+    char text[400] = "";
+    size_t used = 0, starved = 0;
+    for (size_t i = 0; i < runs->count; i++)
+        if (run_starved(&runs->runs[i])) {
+            policy = runs->runs[i].policy;
+            json_int_t so_far = json_integer_value(json_object_get(counts, policy));
+            (void)json_object_set_new(counts, policy, json_integer(so_far + 1));
+            starved++;
+        }
+    json_object_foreach(counts, policy, count) if (used < sizeof text) used += (size_t)snprintf(
+        text + used, sizeof text - used, "%s%s (%lld)", used ? ", " : "", policy, (long long)json_integer_value(count));
+    json_decref(counts);
+    return starved ? note(notes, "starved, so never the best: %s", text) : 0;
+}
+
+static int divide(struct report *report, struct run_set *runs, const struct report_options *options, struct err *err)
+{
+    size_t without = 0;
+    int rc = is_part(options->by) ? run_set_split(runs, options->by, &without, err)
+                                  : aggregate_inputs(runs, options->by, options->aggregate, NULL, NULL, &without, err);
+    if (!rc && !runs->count)
+        rc = err_set(err, "no run has a key '%.60s' to report by", options->by);
+    return rc || !without ? rc : note(report->notes, "%zu runs have no %.60s and are left out", without, options->by);
 }
 
 int report_make(struct report *report, struct run_set *runs, const struct report_options *options, struct err *err)
@@ -578,23 +474,27 @@ int report_make(struct report *report, struct run_set *runs, const struct report
     memset(report, 0, sizeof *report);
     if (!runs->count)
         return err_set(err, "there are no runs to report");
-    if (!options->no_best && report_add_best(runs, err))
-        return -1;
-    if (options->by && (is_part(options->by) ? run_set_split(runs, options->by, err)
-                                             : group_by(runs, options->by, options->aggregate, err)))
-        return -1;
+    report->notes = json_array();
     struct metrics metrics;
-    struct keys keys;
-    const char *list = options->metrics;
+    struct case_table table = {0};
+    const char *list = options->metrics, *apart = options->pivot;
     if (!list && options->pivot && json_object_get(runs->runs[0].metrics, "speedup_ratio"))
         list = "speedup_ratio";
-    find_keys(&keys, runs);
-    bool *best = find_best(runs, err);
-    int rc = best ? choose_metrics(&metrics, runs, list, err) : -1;
+    int rc = note_starved(report->notes, runs) || run_set_note_foreign(runs, report->notes);
+    if (!rc && !options->no_best)
+        rc = report_add_best(runs, err);
+    if (!rc && options->by)
+        rc = divide(report, runs, options, err);
     if (!rc)
-        rc = options->pivot ? pivot(report, runs, &keys, options, &metrics, err)
-                            : plain(report, runs, &keys, &metrics, best, err);
+        rc = case_table_make(&table, runs, apart && strcmp(apart, "policy") != 0 ? apart : NULL, err);
+    bool *best = rc ? NULL : find_best(runs, &table, err);
+    rc = best ? choose_metrics(&metrics, runs, list, err) : -1;
+    if (!rc)
+        rc = apart ? pivot(report, &table, options, metrics.names[0], err) : plain(report, &table, &metrics, best, err);
+    for (size_t i = 0; i < report->rows * report->columns && !rc; i++)
+        report->intervals[i % report->columns] |= report->cells[i].value.interval;
     free(best);
+    case_table_release(&table);
     if (rc)
         report_release(report);
     return rc;

@@ -80,64 +80,6 @@ int run_set_add_engine(struct run_set *set, const struct run_set *from, const ch
     return 0;
 }
 
-/* --- groups --- */
-
-struct group_key {
-    char *text;
-    size_t run, number;
-};
-
-static int by_text(const void *a, const void *b)
-{
-    const struct group_key *x = a, *y = b;
-    int order = strcmp(x->text, y->text);
-    return order ? order : (x->run > y->run) - (x->run < y->run);
-}
-
-static int by_run(const void *a, const void *b)
-{
-    const struct group_key *x = a, *y = b;
-    return (x->run > y->run) - (x->run < y->run);
-}
-
-static int group_text(struct group_key *key, const struct run *run, struct err *err)
-{
-    char *settings = json_dumps(run->settings, JSON_COMPACT | JSON_SORT_KEYS);
-    if (!settings || asprintf(&key->text, "%s\n%s\n%s\n%s\n%s", run->engine, run->input, run->platform,
-                              run->part ? run->part : "", settings) < 0)
-        key->text = NULL;
-    free(settings);
-    return key->text ? 0 : err_set(err, "out of memory while comparing runs");
-}
-
-size_t *run_set_groups(const struct run_set *set, size_t *count, struct err *err)
-{
-    struct group_key *keys = mem_zalloc(set->count + 1, sizeof *keys, err);
-    size_t *groups = keys ? mem_zalloc(set->count + 1, sizeof *groups, err) : NULL;
-    int rc = groups ? 0 : -1;
-    for (size_t i = 0; i < set->count && !rc; i++) {
-        keys[i].run = i;
-        rc = group_text(&keys[i], &set->runs[i], err);
-    }
-    *count = 0;
-    if (!rc) {
-        qsort(keys, set->count, sizeof *keys, by_text); /* number: for now the group's first run */
-        for (size_t i = 0; i < set->count; i++)
-            keys[i].number = i && strcmp(keys[i].text, keys[i - 1].text) == 0 ? keys[i - 1].number : keys[i].run;
-        qsort(keys, set->count, sizeof *keys, by_run);
-        for (size_t i = 0; i < set->count; i++)
-            groups[i] = keys[i].number == i ? (*count)++ : groups[keys[i].number];
-    }
-    for (size_t i = 0; keys && i < set->count; i++)
-        free(keys[i].text);
-    free(keys);
-    if (rc) {
-        free(groups);
-        return NULL;
-    }
-    return groups;
-}
-
 /* The input as one string: the spec, or "mem:A + pim:B". */
 static char *input_text(const json_t *input, struct err *err)
 {
@@ -327,13 +269,27 @@ int run_set_part(struct run *run, const char *by, const char *part, struct err *
     return run->part_by && run->part ? 0 : -1;
 }
 
+/* The name of a part, freed by the caller; the second of one name is "NAME #2". NULL: no memory. */
+static char *part_name(const json_t *parts, size_t at)
+{
+    const char *own = json_string_value(json_object_get(json_array_get(parts, at), "part"));
+    char *name = NULL;
+    size_t nth = 1;
+    for (size_t i = 0; own && i < at; i++) {
+        const char *other = json_string_value(json_object_get(json_array_get(parts, i), "part"));
+        nth += other && strcmp(other, own) == 0;
+    }
+    if (nth == 1)
+        return mem_strdup(own ? own : "", NULL);
+    return asprintf(&name, "%s #%zu", own, nth) < 0 ? NULL : name;
+}
+
 static int split_one(struct run_set *to, const struct run *run, const char *by, struct err *err)
 {
     size_t i;
     json_t *part;
     json_array_foreach(json_object_get(run->parts, by), i, part)
     {
-        const char *name = json_string_value(json_object_get(part, "part"));
         if (run_set_add(to, run, err))
             return -1;
         struct run *copy = &to->runs[to->count - 1];
@@ -341,18 +297,25 @@ static int split_one(struct run_set *to, const struct run *run, const char *by, 
         json_decref(copy->interval);
         copy->metrics = object_or_empty(part, "metrics");
         copy->interval = object_or_empty(part, "interval");
-        if (run_set_part(copy, by, name ? name : "", err))
+        char *name = part_name(json_object_get(run->parts, by), i);
+        int rc = name ? run_set_part(copy, by, name, err) : err_set(err, "out of memory");
+        free(name);
+        if (rc)
             return -1;
     }
     return 0;
 }
 
-int run_set_split(struct run_set *set, const char *by, struct err *err)
+int run_set_split(struct run_set *set, const char *by, size_t *without, struct err *err)
 {
     struct run_set parts = {0};
     int rc = 0;
-    for (size_t i = 0; i < set->count && !rc; i++)
+    *without = 0;
+    for (size_t i = 0; i < set->count && !rc; i++) {
+        size_t before = parts.count;
         rc = split_one(&parts, &set->runs[i], by, err);
+        *without += parts.count == before;
+    }
     if (!rc && !parts.count)
         rc = err_set(err, "no run is divided by %s; the uvm engine divides its runs by kernel and allocation", by);
     if (rc) {
@@ -362,6 +325,13 @@ int run_set_split(struct run_set *set, const char *by, struct err *err)
     run_set_release(set);
     *set = parts;
     return 0;
+}
+
+bool run_starved(const struct run *run)
+{
+    double value;
+    return (run_metric(run, "starved", &value) && value > 0) ||
+           (run_metric(run, "fairness_index", &value) && value == 0);
 }
 
 bool run_interval(const struct run *run, const char *name, double *lo, double *hi)
@@ -463,27 +433,4 @@ const char *run_key(const struct run *run, const char *key, char *buf, size_t si
     if (!v)
         v = json_object_get(run->settings, key);
     return v ? text_of(v, buf, size) : spec_key(run, key, buf, size);
-}
-
-const char *run_label(const struct run_set *set, const struct run *run, char *buf, size_t size)
-{
-    size_t used = (size_t)snprintf(buf, size, "%s", run->policy);
-    char separator = ':';
-    const char *key;
-    json_t *value;
-    json_object_foreach(run->params, key, value)
-    {
-        bool differs = false;
-        for (size_t i = 0; i < set->count && !differs; i++)
-            differs = strcmp(set->runs[i].policy, run->policy) == 0 && strcmp(set->runs[i].engine, run->engine) == 0 &&
-                      !json_equal(json_object_get(set->runs[i].params, key), value);
-        char text[128];
-        if (!differs || used >= size || !text_of(value, text, sizeof text))
-            continue;
-        if (strcmp(key, "granularity") == 0 && json_is_integer(value))
-            units_format_bytes(json_integer_value(value), text, sizeof text);
-        used += (size_t)snprintf(buf + used, size - used, "%c%s=%s", separator, key, text);
-        separator = ',';
-    }
-    return buf;
 }

@@ -42,19 +42,16 @@ int run_set_add(struct run_set *set, const struct run *run, struct err *err);
 /* Append copies of the runs of one engine. */
 int run_set_add_engine(struct run_set *set, const struct run_set *from, const char *engine, struct err *err);
 
-/* Number the runs so that those of the same engine, input, platform and settings, which can be compared, have the same
- * number; numbers start at 0 in order of appearance. Returns one number for each run, freed by the caller, and their
- * count; NULL on failure. */
-size_t *run_set_groups(const struct run_set *set, size_t *count, struct err *err);
-
 /* Say that a run, so far a whole one, is a part. */
 int run_set_part(struct run *run, const char *by, const char *part, struct err *err);
-/* Put the parts of each run in its place. Runs without such parts go. -1 with *err set, which says what there is, if no
- * run has any, or there is no memory. */
-int run_set_split(struct run_set *set, const char *by, struct err *err);
+/* Put the parts of each run in its place. Runs without such parts go, and are counted in *without. -1 with *err set,
+ * which says what there is, if no run has any, or there is no memory. */
+int run_set_split(struct run_set *set, const char *by, size_t *without, struct err *err);
 
 /* A metric of a run as a real. Returns false if it is unknown; an interval alone counts as its middle. */
 bool run_metric(const struct run *run, const char *name, double *value);
+/* Whether a side of the run made no progress, as its engine says: it has no end, or no fairness. */
+bool run_starved(const struct run *run);
 /* Its interval, if it has one. */
 bool run_interval(const struct run *run, const char *name, double *lo, double *hi);
 
@@ -62,9 +59,6 @@ bool run_interval(const struct run *run, const char *name, double *lo, double *h
  * "input", "workload", "engine", "platform", "policy" name those, "mem" and "pim" the inputs of these roles, and of a
  * part what it is a part by ("kernel") its name. Returns buf, or NULL if the run has no such thing. */
 const char *run_key(const struct run *run, const char *key, char *buf, size_t size);
-
-/* "fixed:granularity=65536": policy and the parameters in which runs of the same policy in the set differ. */
-const char *run_label(const struct run_set *set, const struct run *run, char *buf, size_t size);
 
 /* "conv2d" of "synth:conv2d,bytes=8GiB"; the file's name without folder otherwise. */
 const char *run_workload(const struct run *run, char *buf, size_t size);

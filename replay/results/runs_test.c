@@ -23,8 +23,6 @@ START_TEST(json_of_replay_reads_back)
     ck_assert(!run_metric(&set.runs[0], "time_ns", &v));
     ck_assert(run_metric(&set.runs[1], "time_ns", &v) && v == 3);
     char buf[128];
-    ck_assert_str_eq(run_label(&set, &set.runs[0], buf, sizeof buf), "tree");
-    ck_assert_str_eq(run_label(&set, &set.runs[1], buf, sizeof buf), "fixed:granularity=4KiB");
     ck_assert_str_eq(run_key(&set.runs[0], "bytes", buf, sizeof buf), "8GiB");
     ck_assert_str_eq(run_key(&set.runs[0], "oversubscription_pct", buf, sizeof buf), "150");
     ck_assert_str_eq(run_key(&set.runs[0], "workload", buf, sizeof buf), "bicg");
@@ -62,34 +60,21 @@ static void add(struct run_set *set, const char *input, int pct, const char *pol
     json_decref(root);
 }
 
-START_TEST(comparable_runs_have_one_number)
+START_TEST(runs_of_one_engine_are_copied)
 {
     struct run_set set = {0}, uvm = {0}, other = {0};
     struct err err = {""};
     add(&set, "b", 0, "tree");
-    add(&set, "a", 0, "tree");
-    add(&set, "b", 9, "tree");
     add(&set, "b", 0, "fixed");
-    add(&set, "a", 0, "fixed");
-    size_t count, *group = run_set_groups(&set, &count, &err);
-    ck_assert_ptr_nonnull(group);
-    ck_assert_uint_eq(count, 3);
-    const size_t expected[] = {0, 1, 2, 0, 1};
-    for (size_t i = 0; i < 5; i++)
-        ck_assert_uint_eq(group[i], expected[i]);
-    free(group);
     ck_assert_int_eq(run_set_add_engine(&uvm, &set, "uvm", &err), 0);
     ck_assert_int_eq(run_set_add_engine(&other, &set, "dram", &err), 0);
-    ck_assert_uint_eq(uvm.count, 5);
+    ck_assert_uint_eq(uvm.count, 2);
     ck_assert_uint_eq(other.count, 0);
     run_set_release(&set);
-    ck_assert_str_eq(uvm.runs[3].policy, "fixed");
-    group = run_set_groups(&other, &count, &err);
-    ck_assert(group && count == 0);
-    free(group);
+    ck_assert_str_eq(uvm.runs[1].policy, "fixed");
     run_set_release(&uvm);
     run_set_release(&other);
 }
 END_TEST
 
-TEST_MAIN("runs", json_of_replay_reads_back, other_files_are_refused_with_the_place, comparable_runs_have_one_number)
+TEST_MAIN("runs", json_of_replay_reads_back, other_files_are_refused_with_the_place, runs_of_one_engine_are_copied)

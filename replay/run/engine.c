@@ -18,6 +18,15 @@ const struct engine *engine_find(const char *name)
     return NULL;
 }
 
+const struct metric *engine_metric(const char *engine, const char *name)
+{
+    const struct engine *e = engine_find(engine);
+    for (const struct metric *m = e ? e->metrics : NULL; m && m->name; m++)
+        if (strcmp(m->name, name) == 0)
+            return m;
+    return NULL;
+}
+
 /* --- settings: the engine's own first, then numbers of the platform --- */
 
 static json_t *param_json(const struct param *row, const void *owner)

@@ -54,6 +54,9 @@ extern const struct engine *const engines[]; /* ends with NULL */
 
 const struct engine *engine_find(const char *name);
 
+/* The metric called `name` in the table of the engine of that name, or NULL. */
+const struct metric *engine_metric(const char *engine, const char *name);
+
 /* What `replay` runs: parsed from the command line or from a sweep point. */
 struct replay_request {
     const struct engine *engine;

@@ -1,0 +1,714 @@
+#include "replay/results/case_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "replay/results/case_keys.h"
+#include "trace/base/mem.h"
+#include "trace/base/suggest.h"
+#include "trace/base/units.h"
+
+/* --- numbers for texts, in order of first appearance --- */
+
+struct number {
+    size_t number, at;
+    UT_hash_handle hh;
+    char text[];
+};
+
+struct numbers {
+    struct number *head;
+    size_t count;
+};
+
+static void numbers_release(struct numbers *numbers)
+{
+    struct number *n, *next;
+    HASH_ITER(hh, numbers->head, n, next)
+    {
+        HASH_DEL(numbers->head, n);
+        free(n);
+    }
+    numbers->count = 0;
+}
+
+/* The number of a text; a new one remembers `at`. NULL: no memory. */
+static struct number *number_of(struct numbers *numbers, const char *text, size_t at)
+{
+    struct number *n;
+    HASH_FIND_STR(numbers->head, text, n);
+    if (n)
+        return n;
+    size_t size = strlen(text) + 1;
+    n = mem_zalloc(1, sizeof *n + size, NULL);
+    if (!n)
+        return NULL;
+    memcpy(n->text, text, size);
+    n->number = numbers->count++;
+    n->at = at;
+    HASH_ADD_STR(numbers->head, text, n);
+    return n;
+}
+
+/* --- work in progress --- */
+
+/* A key by which cases differ. */
+struct candidate {
+    enum case_key_kind kind;
+    const char *name;
+    size_t *value; /* [case] */
+    size_t values;
+    bool kept;
+};
+
+struct making {
+    struct case_table *table;
+    const struct run_set *set;
+    const char *apart;
+    bool apart_is_param;
+    size_t *case_of;   /* [run] */
+    size_t *policy_of; /* [run], with all parameters */
+    size_t *first;     /* [case]: its first run */
+    size_t cases;
+    bool *split;                     /* [run]: its case is one for each run that speed-ups are relative to */
+    json_t *(*keys)[CASE_KEY_KINDS]; /* [case] */
+    struct candidate *candidates;
+    size_t count, cap;
+    struct err *err;
+};
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, "out of memory while comparing runs");
+}
+
+/* --- cases and policies by value --- */
+
+static char *case_text(const struct making *m, size_t i)
+{
+    const struct run *run = &m->set->runs[i];
+    char *relative = m->split[i] ? json_dumps(run->relative_to, JSON_COMPACT | JSON_SORT_KEYS) : NULL, *text = NULL;
+    if (asprintf(&text, "%s\n%s\n%s\n%s", run->run_case.hash, run->part ? run->part_by : "", run->part ? run->part : "",
+                 relative ? relative : "") < 0)
+        text = NULL;
+    free(relative);
+    return text;
+}
+
+static bool is_best_fixed(const struct run *run)
+{
+    return strcmp(run->policy, "best fixed") == 0;
+}
+
+/* Engine, policy and parameters; what was chosen as the best is one policy whatever it is. */
+static char *policy_text(const struct run *run, const char *apart)
+{
+    char *policy = is_best_fixed(run) ? mem_strdup("", NULL) : case_keys_policy(run->policy, run->params, apart);
+    char *text = NULL;
+    if (!policy || asprintf(&text, "%s\n%s\n%s", run->engine, run->policy, policy) < 0)
+        text = NULL;
+    free(policy);
+    return text;
+}
+
+static int number_cases(struct making *m)
+{
+    struct numbers cases = {0}, policies = {0};
+    int bad = 0;
+    for (size_t i = 0; i < m->set->count && !bad; i++) {
+        char *a = case_text(m, i), *b = policy_text(&m->set->runs[i], NULL);
+        struct number *c = a ? number_of(&cases, a, i) : NULL, *p = b ? number_of(&policies, b, i) : NULL;
+        bad = !c || !p;
+        if (!bad) {
+            m->case_of[i] = c->number;
+            m->policy_of[i] = p->number;
+            m->first[c->number] = c->at;
+        }
+        free(a);
+        free(b);
+    }
+    m->cases = cases.count;
+    numbers_release(&cases);
+    numbers_release(&policies);
+    return bad ? no_memory(m->err) : 0;
+}
+
+/* The first metric in which two runs differ, or NULL. */
+static const char *difference(const struct run *a, const struct run *b)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(a->metrics, name, value) if (!json_equal(value, json_object_get(b->metrics, name))) return name;
+    json_object_foreach(b->metrics, name, value) if (!json_object_get(a->metrics, name)) return name;
+    json_object_foreach(a->interval, name,
+                        value) if (!json_equal(value, json_object_get(b->interval, name))) return name;
+    return json_equal(a->interval, b->interval) ? NULL : "an interval";
+}
+
+static int two_in_a_cell(const struct run *a, const struct run *b, const char *metric, struct err *err)
+{
+    return err_set(
+        err,
+        "two runs of policy %.60s on %.120s (platform %.40s) cannot be told apart, but differ in %.40s: one of "
+        "'%.80s' and one of '%.80s'; give the files one at a time",
+        a->policy, *a->input ? a->input : a->part, a->platform, metric, a->file, b->file);
+}
+
+/* Find runs that stand twice. 1: a case was split, and all is to be numbered anew. */
+static int find_twice(struct making *m)
+{
+    struct numbers cells = {0};
+    int rc = 0;
+    for (size_t i = 0; i < m->set->count && !rc; i++) {
+        char text[64];
+        (void)snprintf(text, sizeof text, "%zu %zu", m->case_of[i], m->policy_of[i]);
+        struct number *cell = number_of(&cells, text, i);
+        const struct run *run = &m->set->runs[i], *other = cell ? &m->set->runs[cell->at] : NULL;
+        const char *metric = other ? difference(other, run) : NULL;
+        m->table->twice[i] = cell && cell->at != i;
+        if (!cell)
+            rc = no_memory(m->err);
+        else if (metric && !m->split[i] && !json_equal(run->relative_to, other->relative_to))
+            rc = 1;
+        else if (metric)
+            rc = two_in_a_cell(other, run, metric, m->err);
+        for (size_t k = 0; metric && rc == 1 && k < m->set->count; k++)
+            m->split[k] |= m->case_of[k] == m->case_of[i];
+    }
+    numbers_release(&cells);
+    return rc;
+}
+
+/* --- keys that differ --- */
+
+/* The last `parts` parts of a path. */
+static const char *tail(const char *path, size_t parts)
+{
+    const char *p = path + strlen(path);
+    while (p > path && (p[-1] != '/' || --parts > 0))
+        p--;
+    return p;
+}
+
+/* Whether a text is a path: names of generated inputs are none, though files may stand in them. */
+static bool is_path(const char *text)
+{
+    return strchr(text, '/') && strncmp(text, "synth:", 6) != 0;
+}
+
+/* How many parts of each of these different texts it takes to tell it from the others of its last part. */
+static size_t parts_needed(const char *text, const json_t *all)
+{
+    const char *other;
+    json_t *unused;
+    for (size_t parts = 1;; parts++) {
+        const char *mine = tail(text, parts);
+        bool alone = true;
+        json_object_foreach((json_t *)all, other, unused) alone &=
+            strcmp(other, text) == 0 || strcmp(tail(other, parts), mine) != 0;
+        if (alone || mine == text)
+            return parts;
+    }
+}
+
+/* Paths of one key as short as they can be. */
+static void shorten(struct making *m, enum case_key_kind kind, const char *name)
+{
+    json_t *all = json_object();
+    for (size_t c = 0; all && c < m->cases; c++) {
+        const char *text = json_string_value(json_object_get(m->keys[c][kind], name));
+        if (text && is_path(text))
+            (void)json_object_set_new(all, text, json_true());
+        else if (text && kind == CASE_KEY_HEAD)
+            (void)json_object_set_new(all, text, json_true()); /* "x.db" beside "b/x.db" */
+    }
+    for (size_t c = 0; all && c < m->cases; c++) {
+        const char *text = json_string_value(json_object_get(m->keys[c][kind], name));
+        if (text && is_path(text))
+            (void)json_object_set_new(m->keys[c][kind], name, json_string(tail(text, parts_needed(text, all))));
+    }
+    json_decref(all);
+}
+
+static int add_candidate(struct making *m, enum case_key_kind kind, const char *name)
+{
+    if (mem_grow((void **)&m->candidates, &m->cap, m->count + 1, sizeof *m->candidates, m->err))
+        return -1;
+    if (kind < CASE_KEY_SETTING)
+        shorten(m, kind, name);
+    struct candidate *k = &m->candidates[m->count];
+    *k = (struct candidate){.kind = kind, .name = name, .value = mem_zalloc(m->cases, sizeof *k->value, m->err)};
+    struct numbers values = {0};
+    int bad = !k->value;
+    for (size_t c = 0; c < m->cases && !bad; c++) {
+        const char *text = json_string_value(json_object_get(m->keys[c][kind], name));
+        struct number *n = number_of(&values, text ? text : "\001none", c);
+        bad = !n;
+        k->value[c] = n ? n->number : 0;
+    }
+    k->values = values.count;
+    numbers_release(&values);
+    m->count++;
+    return bad ? no_memory(m->err) : 0;
+}
+
+static int find_candidates(struct making *m)
+{
+    for (int kind = 0; kind < CASE_KEY_KINDS; kind++) {
+        json_t *seen = json_object();
+        int bad = !seen;
+        for (size_t c = 0; c < m->cases && !bad; c++) {
+            const char *name;
+            json_t *value;
+            json_object_foreach(m->keys[c][kind], name, value) if (!bad && !json_object_get(seen, name)) bad =
+                json_object_set_new(seen, name, json_true()) || add_candidate(m, (enum case_key_kind)kind, name);
+        }
+        json_decref(seen);
+        if (bad)
+            return no_memory(m->err);
+    }
+    return 0;
+}
+
+/* --- which of them are kept --- */
+
+/* Divide classes of cases by a key; returns how many there are then, 0: no memory. */
+static size_t refine(size_t *class, const size_t *value, size_t cases)
+{
+    struct numbers pairs = {0};
+    for (size_t c = 0; c < cases; c++) {
+        char text[64];
+        (void)snprintf(text, sizeof text, "%zu %zu", class[c], value[c]);
+        struct number *n = number_of(&pairs, text, c);
+        if (!n) {
+            numbers_release(&pairs);
+            return 0;
+        }
+        class[c] = n->number;
+    }
+    size_t count = pairs.count;
+    numbers_release(&pairs);
+    return count;
+}
+
+/* Classes of cases by the kept keys but `without`, and by `also` (NULL: none). Returns how many, 0: no memory. */
+static size_t classify(const struct making *m, const struct candidate *without, const struct candidate *also,
+                       size_t *class)
+{
+    size_t count = 1;
+    memset(class, 0, m->cases * sizeof *class);
+    for (size_t k = 0; k < m->count && count; k++)
+        if (m->candidates[k].kept && &m->candidates[k] != without)
+            count = refine(class, m->candidates[k].value, m->cases);
+    return count && also ? refine(class, also->value, m->cases) : count;
+}
+
+static const struct candidate *candidate_apart(const struct making *m)
+{
+    for (size_t k = 0; m->apart && k < m->count; k++)
+        if (strcmp(m->candidates[k].name, m->apart) == 0)
+            return &m->candidates[k];
+    return NULL;
+}
+
+/* Keep every key that differs; those of the last kind only where they divide what the others do not. */
+static int keep_differing(struct making *m, const struct candidate *apart, size_t *class)
+{
+    for (size_t k = 0; k < m->count; k++)
+        m->candidates[k].kept =
+            m->candidates[k].kind != CASE_KEY_LAST && &m->candidates[k] != apart &&
+            (m->candidates[k].values > 1 || (m->candidates[k].kind == CASE_KEY_HEAD && m->set->runs[0].part_by &&
+                                             strcmp(m->candidates[k].name, m->set->runs[0].part_by) == 0));
+    size_t count = classify(m, NULL, apart, class);
+    for (size_t k = 0; k < m->count && count && count < m->cases; k++) {
+        struct candidate *last = &m->candidates[k];
+        if (last->kind != CASE_KEY_LAST || last == apart || last->values < 2)
+            continue;
+        size_t finer = refine(class, last->value, m->cases);
+        last->kept = finer > count;
+        count = finer;
+    }
+    return count == m->cases ? 0 : err_set(m->err, "%zu cases have no keys that tell them apart", m->cases - count);
+}
+
+/* Of input and settings the fewest that divide the cases as all of them do, earlier ones preferred. */
+static int drop_needless(struct making *m, size_t *class)
+{
+    size_t all = classify(m, NULL, NULL, class);
+    for (size_t k = m->count; k-- > 0 && all;) {
+        struct candidate *key = &m->candidates[k];
+        if (!key->kept || key->kind == CASE_KEY_HEAD || key->kind == CASE_KEY_VERSION)
+            continue;
+        key->kept = classify(m, key, NULL, class) < all;
+    }
+    return all && classify(m, NULL, NULL, class) ? 0 : no_memory(m->err);
+}
+
+/* --- the table --- */
+
+static int unknown_key(const struct making *m)
+{
+    char known[300] = "policy", hint[96];
+    size_t used = strlen(known);
+    struct suggest suggest = {.word = m->apart};
+    for (size_t k = 0; k < m->count; k++) {
+        if (m->candidates[k].kind == CASE_KEY_LAST)
+            continue;
+        suggest_offer(&suggest, m->candidates[k].name);
+        if (m->candidates[k].values > 1 && used < sizeof known)
+            used += (size_t)snprintf(known + used, sizeof known - used, ", %s", m->candidates[k].name);
+    }
+    return err_set(m->err, "no run has a key '%.60s' to pivot by; the runs differ in %s%s", m->apart, known,
+                   suggest_hint(&suggest, hint, sizeof hint));
+}
+
+static bool any_has_param(const struct run_set *set, const char *name)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (json_object_get(set->runs[i].params, name))
+            return true;
+    return false;
+}
+
+static int set_apart(struct making *m, const struct candidate *apart)
+{
+    struct case_table *t = m->table;
+    t->apart = mem_zalloc(m->set->count, sizeof *t->apart, m->err);
+    int bad = !t->apart;
+    for (size_t i = 0; i < m->set->count && !bad; i++) {
+        char *text = NULL;
+        const json_t *param = m->apart_is_param ? json_object_get(m->set->runs[i].params, m->apart) : NULL;
+        const json_t *key = apart ? json_object_get(m->keys[m->case_of[i]][apart->kind], apart->name) : NULL;
+        if (param)
+            text = case_keys_text(param);
+        else
+            text = mem_strdup(key ? json_string_value(key) : "-", NULL);
+        bad = !(t->apart[i] = text);
+    }
+    return bad ? no_memory(m->err) : 0;
+}
+
+static int fill_keys(struct making *m, const size_t *class)
+{
+    struct case_table *t = m->table;
+    for (size_t k = 0; k < m->count; k++)
+        t->key_count += m->candidates[k].kept;
+    t->keys = mem_zalloc(t->key_count, sizeof *t->keys, m->err);
+    t->texts = mem_zalloc(t->rows * t->key_count, sizeof *t->texts, m->err);
+    if (!t->keys || !t->texts)
+        return -1;
+    for (size_t k = 0, n = 0; k < m->count; k++) {
+        const struct candidate *key = &m->candidates[k];
+        if (!key->kept)
+            continue;
+        t->keys[n] = mem_strdup(key->name, NULL);
+        for (size_t c = 0; c < m->cases; c++) {
+            char **text = &t->texts[class[c] * t -> key_count + n];
+            const char *value = json_string_value(json_object_get(m->keys[c][key->kind], key->name));
+            if (!*text && !(*text = mem_strdup(value ? value : "", NULL)))
+                return no_memory(m->err);
+        }
+        if (!t->keys[n++])
+            return no_memory(m->err);
+    }
+    return 0;
+}
+
+static int fill_cells(struct case_table *t, struct err *err)
+{
+    t->cells = mem_zalloc(t->rows * t->series, sizeof *t->cells, err);
+    for (size_t i = 0; t->cells && i < t->set->count; i++)
+        if (!t->twice[i])
+            t->cells[t->row_of[i] * t->series + t->series_of[i]] = &t->set->runs[i];
+    return t->cells ? 0 : -1;
+}
+
+/* --- labels --- */
+
+/* Append to a text. -1: no memory. */
+static int append(char **text, const char *separator, const char *a, const char *b, const char *c)
+{
+    char *longer = NULL;
+    int rc = asprintf(&longer, "%s%s%s%s%s", *text ? *text : "", *text && **text ? separator : "", a, b, c);
+    free(*text);
+    *text = rc < 0 ? NULL : longer;
+    return rc < 0 ? -1 : 0;
+}
+
+/* One key of a label: "a100", "8GiB"; a bare number needs its name. */
+static int append_key(char **label, const struct candidate *key, const char *text, bool named)
+{
+    double number;
+    if (!named && strcmp(key->name, "oversubscription_pct") == 0)
+        return strcmp(text, "0") == 0 ? append(label, " ", "fits", "", "") : append(label, " ", text, " %", "");
+    bool synth = key->kind == CASE_KEY_HEAD && strncmp(text, "synth:", 6) == 0;
+    bool plain = key->kind <= CASE_KEY_INPUT && *text && units_parse_real(text, &number, NULL) != 0;
+    return plain && !named ? append(label, " ", synth ? text + 6 : text, "", "")
+                           : append(label, " ", key->name, "=", text);
+}
+
+/* What was run and its graph are always named. */
+static bool is_named(const struct candidate *key)
+{
+    return (key->kind == CASE_KEY_HEAD && strcmp(key->name, "engine") != 0 && strcmp(key->name, "platform") != 0) ||
+           (key->kind == CASE_KEY_INPUT && strcmp(key->name, "graph") == 0);
+}
+
+static char *row_label(const struct making *m, size_t c, const struct candidate *apart, bool named)
+{
+    char *label = mem_strdup("", NULL);
+    bool bad = false, any = false;
+    for (size_t k = 0; k < m->count && label && !bad; k++) {
+        const struct candidate *key = &m->candidates[k];
+        const char *text = json_string_value(json_object_get(m->keys[c][key->kind], key->name));
+        if ((!key->kept && !is_named(key)) || key == apart || (!text && !named))
+            continue;
+        bad = append_key(&label, key, text ? text : "-", named && !is_named(key)) != 0;
+        any = true;
+    }
+    const struct run *run = &m->set->runs[m->first[c]];
+    if (label && !any)
+        bad = append(&label, "", *run->input ? run->input : "all inputs", "", "") != 0;
+    return bad ? NULL : label;
+}
+
+/* Whether texts are all different. */
+static bool all_differ(char *const *texts, size_t n)
+{
+    struct numbers seen = {0};
+    for (size_t i = 0; i < n; i++)
+        (void)number_of(&seen, texts[i], i);
+    bool differ = seen.count == n;
+    numbers_release(&seen);
+    return differ;
+}
+
+/* Number texts that are not all different. */
+static int make_differ(char **texts, size_t n, struct err *err)
+{
+    bool differ = all_differ(texts, n);
+    for (size_t i = 0; i < n && !differ; i++) {
+        char number[32];
+        (void)snprintf(number, sizeof number, "(%zu)", i + 1);
+        if (append(&texts[i], " ", number, "", ""))
+            return no_memory(err);
+    }
+    return 0;
+}
+
+static int label_rows(struct making *m, const size_t *class, const struct candidate *apart)
+{
+    struct case_table *t = m->table;
+    t->row_labels = mem_zalloc(t->rows, sizeof *t->row_labels, m->err);
+    for (int named = 0; t->row_labels && named < 2; named++) {
+        for (size_t c = m->cases; c-- > 0;) { /* the first case of a row names it */
+            free(t->row_labels[class[c]]);
+            if (!(t->row_labels[class[c]] = row_label(m, c, apart, named)))
+                return no_memory(m->err);
+        }
+        if (all_differ(t->row_labels, t->rows))
+            return 0;
+    }
+    return t->row_labels ? make_differ(t->row_labels, t->rows, m->err) : -1;
+}
+
+/* Parameters in which the runs of a policy differ, as {"engine policy": {name: true}}. */
+static json_t *differing_params(const struct run_set *set, const char *apart)
+{
+    json_t *first = json_object(), *differing = json_object(), *value;
+    const char *name;
+    for (size_t i = 0; first && differing && i < set->count; i++) {
+        const struct run *run = &set->runs[i];
+        char *policy = NULL;
+        if (asprintf(&policy, "%s %s", run->engine, run->policy) < 0)
+            break;
+        json_t *known = json_object_get(first, policy), *differ = json_object_get(differing, policy);
+        if (!known) {
+            (void)json_object_set(first, policy, run->params);
+            (void)json_object_set_new(differing, policy, json_object());
+        } else if (known != run->params) {
+            json_object_foreach(run->params, name, value) if (!json_equal(value, json_object_get(known, name)))(void)
+                json_object_set_new(differ, name, json_true());
+            json_object_foreach(known, name, value) if (!json_object_get(run->params, name))(void)
+                json_object_set_new(differ, name, json_true());
+        }
+        if (apart)
+            (void)json_object_del(json_object_get(differing, policy), apart);
+        free(policy);
+    }
+    json_decref(first);
+    return differing;
+}
+
+static char *series_label(const struct run *run, const json_t *differing, bool engine)
+{
+    char *label = NULL, *policy = NULL;
+    const char *name;
+    json_t *value;
+    if (asprintf(&policy, "%s %s", run->engine, run->policy) < 0)
+        return NULL;
+    int bad = append(&label, "", engine ? run->engine : "", engine ? " " : "", run->policy);
+    const json_t *differ = is_best_fixed(run) ? NULL : json_object_get(differing, policy);
+    const char *separator = ":";
+    json_object_foreach(run->params, name, value)
+    {
+        if (bad || !json_object_get(differ, name))
+            continue;
+        char bytes[64], *text = case_keys_text(value);
+        if (text && strcmp(name, "granularity") == 0 && json_is_integer(value))
+            bad |= append(&label, separator, name, "=",
+                          units_format_bytes(json_integer_value(value), bytes, sizeof bytes));
+        else
+            bad |= !text || append(&label, separator, name, "=", text);
+        free(text);
+        separator = ",";
+    }
+    free(policy);
+    return bad ? NULL : label;
+}
+
+static int label_series(struct making *m, const size_t *first)
+{
+    struct case_table *t = m->table;
+    t->series_labels = mem_zalloc(t->series, sizeof *t->series_labels, m->err);
+    json_t *differing = differing_params(m->set, m->apart_is_param ? m->apart : NULL);
+    int bad = !t->series_labels || !differing;
+    for (int engine = 0; engine < 2 && !bad; engine++) {
+        for (size_t s = 0; s < t->series && !bad; s++) {
+            free(t->series_labels[s]);
+            bad = !(t->series_labels[s] = series_label(&m->set->runs[first[s]], differing, engine));
+        }
+        if (!bad && all_differ(t->series_labels, t->series))
+            break;
+    }
+    json_decref(differing);
+    return bad ? no_memory(m->err) : make_differ(t->series_labels, t->series, m->err);
+}
+
+static int fill_series(struct making *m)
+{
+    struct case_table *t = m->table;
+    struct numbers series = {0};
+    size_t *first = mem_zalloc(m->set->count, sizeof *first, m->err);
+    int bad = !first;
+    for (size_t i = 0; i < m->set->count && !bad; i++) {
+        char *text = policy_text(&m->set->runs[i], m->apart_is_param ? m->apart : NULL);
+        struct number *n = text ? number_of(&series, text, i) : NULL;
+        bad = !n;
+        if (n) {
+            t->series_of[i] = n->number;
+            first[n->number] = n->at;
+        }
+        free(text);
+    }
+    t->series = series.count;
+    numbers_release(&series);
+    int rc = bad ? no_memory(m->err) : label_series(m, first);
+    free(first);
+    return rc;
+}
+
+static int fill(struct making *m, size_t *class)
+{
+    struct case_table *t = m->table;
+    const struct candidate *apart = candidate_apart(m);
+    m->apart_is_param = m->apart && !apart;
+    if (m->apart_is_param && !any_has_param(m->set, m->apart))
+        return unknown_key(m);
+    if (keep_differing(m, apart, class) || drop_needless(m, class))
+        return -1;
+    for (size_t i = 0; i < m->set->count; i++) {
+        t->row_of[i] = class[m->case_of[i]];
+        t->rows = t->row_of[i] + 1 > t->rows ? t->row_of[i] + 1 : t->rows;
+    }
+    if (fill_keys(m, class) || label_rows(m, class, apart) || fill_series(m))
+        return -1;
+    return m->apart ? set_apart(m, apart) : fill_cells(t, m->err);
+}
+
+static int make(struct making *m)
+{
+    int again = 1;
+    while (again > 0)
+        again = number_cases(m) ? -1 : find_twice(m);
+    size_t have = 0;
+    m->keys = again ? NULL : mem_zalloc(m->cases, sizeof *m->keys, m->err);
+    size_t *class = m->keys ? mem_zalloc(m->cases, sizeof *class, m->err) : NULL;
+    int rc = class ? 0 : -1;
+    for (; have < m->cases && !rc; have += rc == 0)
+        rc = case_keys_of(&m->set->runs[m->first[have]], m->keys[have], m->err);
+    if (!rc)
+        rc = find_candidates(m) || fill(m, class) ? -1 : 0;
+    for (size_t k = 0; k < m->count; k++)
+        free(m->candidates[k].value);
+    for (size_t c = 0; c < have; c++)
+        for (int k = 0; k < CASE_KEY_KINDS; k++)
+            json_decref(m->keys[c][k]);
+    free(m->candidates);
+    free(m->keys);
+    free(class);
+    return rc;
+}
+
+int case_table_make(struct case_table *t, const struct run_set *set, const char *apart, struct err *err)
+{
+    *t = (struct case_table){.set = set};
+    struct making m = {.table = t, .set = set, .apart = apart, .err = err};
+    t->row_of = mem_zalloc(set->count, sizeof *t->row_of, err);
+    t->series_of = mem_zalloc(set->count, sizeof *t->series_of, err);
+    t->twice = mem_zalloc(set->count, sizeof *t->twice, err);
+    m.case_of = mem_zalloc(set->count, sizeof *m.case_of, err);
+    m.policy_of = mem_zalloc(set->count, sizeof *m.policy_of, err);
+    m.first = mem_zalloc(set->count, sizeof *m.first, err);
+    m.split = mem_zalloc(set->count, sizeof *m.split, err);
+    int rc = t->row_of && t->series_of && t->twice && m.case_of && m.policy_of && m.first && m.split ? make(&m) : -1;
+    free(m.case_of);
+    free(m.policy_of);
+    free(m.first);
+    free(m.split);
+    if (rc)
+        case_table_release(t);
+    return rc;
+}
+
+static void free_texts(char **texts, size_t n)
+{
+    for (size_t i = 0; texts && i < n; i++)
+        free(texts[i]);
+    free((void *)texts);
+}
+
+void case_table_release(struct case_table *t)
+{
+    free_texts(t->keys, t->key_count);
+    free_texts(t->texts, t->rows * t->key_count);
+    free_texts(t->row_labels, t->rows);
+    free_texts(t->series_labels, t->series);
+    free_texts(t->apart, t->set ? t->set->count : 0);
+    free(t->row_of);
+    free(t->series_of);
+    free(t->twice);
+    free((void *)t->cells);
+    *t = (struct case_table){0};
+}
+
+const struct run *case_table_cell(const struct case_table *t, size_t row, size_t series)
+{
+    return t->cells[row * t->series + series];
+}
+
+const struct run *case_table_baseline(const struct case_table *t, size_t row)
+{
+    const struct run *tree = NULL, *first = NULL;
+    for (size_t s = 0; s < t->series; s++) {
+        const struct run *run = case_table_cell(t, row, s);
+        if (run && run->baseline)
+            return run;
+        if (run && !tree && strcmp(run->policy, "tree") == 0)
+            tree = run;
+        first = first ? first : run;
+    }
+    return tree ? tree : first;
+}

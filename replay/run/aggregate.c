@@ -1,0 +1,252 @@
+#include "replay/run/aggregate.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "replay/run/engine.h"
+#include "trace/base/mem.h"
+
+static enum aggregate_how declared(enum aggregate_how how, const struct metric *metric)
+{
+    static const enum aggregate_how of[] = {AGGREGATE_SUM, AGGREGATE_MIN, AGGREGATE_MAX, AGGREGATE_MEAN,
+                                            AGGREGATE_GEOMEAN};
+    return how != AGGREGATE_DECLARED ? how : metric ? of[metric->aggregate] : AGGREGATE_MEAN;
+}
+
+const char *aggregate_name(enum aggregate_how how, const struct metric *metric)
+{
+    static const char *const names[] = {"", "sum", "min", "max", "mean", "geomean"};
+    return names[declared(how, metric)];
+}
+
+struct metric_value aggregate_values(enum aggregate_how how, const struct metric *metric, const double *values,
+                                     size_t n)
+{
+    struct metric_value out = {0};
+    how = declared(how, metric);
+    if (n == 0)
+        return out;
+    double acc = how == AGGREGATE_MIN || how == AGGREGATE_MAX ? values[0] : 0;
+    bool zero = false;
+    for (size_t i = 0; i < n; i++) {
+        if (how == AGGREGATE_MIN)
+            acc = fmin(acc, values[i]);
+        else if (how == AGGREGATE_MAX)
+            acc = fmax(acc, values[i]);
+        else if (how != AGGREGATE_GEOMEAN)
+            acc += values[i];
+        else if (values[i] < 0)
+            return out;
+        else if (values[i] == 0)
+            zero = true;
+        else
+            acc += log(values[i]);
+    }
+    out.known = true;
+    out.real = how == AGGREGATE_MEAN      ? acc / (double)n
+               : how != AGGREGATE_GEOMEAN ? acc
+               : zero                     ? 0
+                                          : exp(acc / (double)n);
+    out.whole = (int64_t)llround(fmin(fmax(out.real, -9e18), 9e18));
+    return out;
+}
+
+/* What the runs say of a metric: values, and the ends of intervals. */
+struct values {
+    double *known, *lo, *hi;
+    size_t known_count, count;
+    bool interval;
+};
+
+static void take(struct values *v, const struct run *run, const char *metric)
+{
+    const json_t *number = json_object_get(run->metrics, metric);
+    double lo, hi;
+    bool interval = run_interval(run, metric, &lo, &hi);
+    if (json_is_number(number))
+        v->known[v->known_count++] = json_number_value(number);
+    else if (!interval)
+        return;
+    v->lo[v->count] = interval ? lo : json_number_value(number);
+    v->hi[v->count++] = interval ? hi : json_number_value(number);
+    v->interval |= interval;
+}
+
+/* A baseline's speed-up is 1 by definition. */
+static bool is_relative(const char *metric, const struct run *const *runs, size_t n)
+{
+    size_t baselines = 0;
+    for (size_t i = 0; i < n; i++)
+        baselines += runs[i]->baseline;
+    return baselines < n && strcmp(metric, "speedup_ratio") == 0;
+}
+
+struct metric_value aggregate_runs(enum aggregate_how how, const char *metric, const struct run *const *runs, size_t n,
+                                   size_t *left_out)
+{
+    struct metric_value out = {0};
+    double *room = mem_zalloc(3 * n, sizeof *room, NULL);
+    if (!room || n == 0) {
+        free(room);
+        return out;
+    }
+    const struct metric *declaration = engine_metric(runs[0]->engine, metric);
+    struct values v = {.known = room, .lo = room + n, .hi = room + 2 * n};
+    const bool relative = is_relative(metric, runs, n);
+    size_t taken = 0;
+    for (size_t i = 0; i < n; i++) {
+        assert(strcmp(runs[i]->policy, runs[0]->policy) == 0 && strcmp(runs[i]->engine, runs[0]->engine) == 0);
+        if (relative && runs[i]->baseline)
+            continue;
+        take(&v, runs[i], metric);
+        taken++;
+    }
+    if (v.known_count == v.count)
+        out = aggregate_values(how, declaration, v.known, v.count);
+    if (v.interval) {
+        out.lo = aggregate_values(how, declaration, v.lo, v.count).real;
+        out.hi = aggregate_values(how, declaration, v.hi, v.count).real;
+        out.interval = true;
+    }
+    if (left_out)
+        *left_out = taken - v.count;
+    free(room);
+    return out;
+}
+
+/* --- over inputs --- */
+
+/* Runs that go together. */
+struct group {
+    const struct run **runs;
+    size_t count, cap;
+    char *value; /* of the key */
+    UT_hash_handle hh;
+    char text[];
+};
+
+/* What is the same for all runs of a group, or NULL. */
+static char *group_text(const struct run *run, const char *value, struct err *err)
+{
+    const struct run_case *c = &run->run_case;
+    const struct run_case_facts facts = {.engine = c->engine,
+                                         .platform = c->platform,
+                                         .version = c->version,
+                                         .numbers = c->numbers,
+                                         .settings = c->settings};
+    struct run_case bare;
+    char *text = NULL, *params = json_dumps(run->params, JSON_COMPACT | JSON_SORT_KEYS);
+    char *relative = json_dumps(run->relative_to, JSON_COMPACT | JSON_SORT_KEYS);
+    const bool best = strcmp(run->policy, "best fixed") == 0;
+    if (params && relative && run_case_init(&bare, &facts, err) == 0) {
+        if (asprintf(&text, "%s\n%s\n%s\n%s\n%s", bare.hash, value, run->policy, best ? "" : params, relative) < 0)
+            text = NULL;
+        run_case_release(&bare);
+    }
+    free(params);
+    free(relative);
+    return text;
+}
+
+static int join(struct group **groups, const struct run *run, const char *value, struct err *err)
+{
+    char *text = group_text(run, value, err);
+    struct group *g = NULL;
+    if (text)
+        HASH_FIND_STR(*groups, text, g);
+    if (text && !g && (g = mem_zalloc(1, sizeof *g + strlen(text) + 1, err)) != NULL) {
+        memcpy(g->text, text, strlen(text) + 1);
+        g->value = mem_strdup(value, err);
+        HASH_ADD_STR(*groups, text, g);
+    }
+    free(text);
+    if (!g || !g->value || mem_grow((void **)&g->runs, &g->cap, g->count + 1, sizeof *g->runs, err))
+        return err_set(err, "out of memory");
+    g->runs[g->count++] = run;
+    return 0;
+}
+
+/* One metric of the group, put into the new run's. */
+static void combine_one(struct run *out, const struct group *g, const char *name, enum aggregate_how how)
+{
+    const struct metric *metric = engine_metric(out->engine, name);
+    const struct metric_value all = aggregate_runs(how, name, g->runs, g->count, NULL);
+    const bool whole = metric && metric->type == METRIC_INT;
+    json_t *value = !all.known ? json_null() : whole ? json_integer(all.whole) : json_real(all.real);
+    (void)json_object_set_new(out->metrics, name, value);
+    if (all.interval)
+        (void)json_object_set_new(out->interval, name, json_pack("[f,f]", all.lo, all.hi));
+}
+
+static int combine(struct run_set *to, const struct group *g, const char *key, enum aggregate_how how, struct err *err)
+{
+    const char *name;
+    json_t *value;
+    if (run_set_add(to, g->runs[0], err))
+        return -1;
+    struct run *out = &to->runs[to->count - 1];
+    json_decref(out->metrics);
+    json_decref(out->interval);
+    json_decref(out->run_case.inputs);
+    out->metrics = json_object();
+    out->interval = json_object();
+    out->run_case.inputs = json_array();
+    memcpy(out->run_case.hash, g->text, RUN_CASE_HASH - 1);
+    for (size_t i = 0; i < g->count; i++) {
+        json_object_foreach(g->runs[i]->metrics, name, value) if (!json_object_get(out->metrics, name))
+            combine_one(out, g, name, how);
+        json_object_foreach(g->runs[i]->interval, name, value) if (!json_object_get(out->metrics, name))
+            combine_one(out, g, name, how);
+    }
+    out->input[0] = 0;
+    out->baseline = false;
+    return key ? run_set_part(out, key, g->value, err) : 0;
+}
+
+static void release(struct group *groups)
+{
+    struct group *g, *next;
+    HASH_ITER(hh, groups, g, next)
+    {
+        HASH_DEL(groups, g);
+        free((void *)g->runs);
+        free(g->value);
+        free(g);
+    }
+}
+
+int aggregate_inputs(struct run_set *runs, const char *key, enum aggregate_how how, size_t *fewest, size_t *most,
+                     size_t *without, struct err *err)
+{
+    struct group *groups = NULL, *g;
+    struct run_set combined = {0};
+    char value[4096] = "";
+    int rc = 0;
+    *without = 0;
+    for (size_t i = 0; i < runs->count && !rc; i++) {
+        if (key && !run_key(&runs->runs[i], key, value, sizeof value))
+            ++*without;
+        else
+            rc = join(&groups, &runs->runs[i], value, err);
+    }
+    size_t few = SIZE_MAX, many = 0;
+    for (g = groups; g && !rc; g = g->hh.next) {
+        rc = combine(&combined, g, key, how, err);
+        few = g->count < few ? g->count : few;
+        many = g->count > many ? g->count : many;
+    }
+    release(groups);
+    run_set_release(rc ? &combined : runs);
+    if (rc)
+        return -1;
+    *runs = combined;
+    if (fewest)
+        *fewest = few;
+    if (most)
+        *most = many;
+    return 0;
+}

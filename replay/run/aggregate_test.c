@@ -1,0 +1,80 @@
+#include "replay/run/aggregate.h"
+
+#include "trace/base/testing.h"
+
+START_TEST(aggregates_are_what_they_say)
+{
+    const double v[] = {1, 4, 16};
+    ck_assert_double_eq(aggregate_values(AGGREGATE_SUM, NULL, v, 3).real, 21);
+    ck_assert_double_eq(aggregate_values(AGGREGATE_MIN, NULL, v, 3).real, 1);
+    ck_assert_double_eq(aggregate_values(AGGREGATE_MAX, NULL, v, 3).real, 16);
+    ck_assert_double_eq(aggregate_values(AGGREGATE_MEAN, NULL, v, 3).real, 7);
+    ck_assert_double_eq_tol(aggregate_values(AGGREGATE_GEOMEAN, NULL, v, 3).real, 4, 1e-12);
+    ck_assert(!aggregate_values(AGGREGATE_MEAN, NULL, v, 0).known);
+    const double z[] = {0, 4};
+    ck_assert_double_eq(aggregate_values(AGGREGATE_GEOMEAN, NULL, z, 2).real, 0);
+    const struct metric m = {"x_ns", METRIC_REAL, METRIC_MIN, ""};
+    ck_assert_double_eq(aggregate_values(AGGREGATE_DECLARED, &m, v, 3).real, 1);
+}
+END_TEST
+
+static void add(struct run_set *set, const char *input, double time, const char *interval, bool baseline)
+{
+    struct err err = {""};
+    char text[600];
+    (void)snprintf(
+        text, sizeof text,
+        "{\"engine\":\"uvm\",\"input\":\"%s\",\"platform\":\"x\",\"settings\":{},\"runs\":[{\"policy\":\"tree\","
+        "\"params\":{},\"metrics\":{\"time_ns\":%g,\"speedup_ratio\":%g,\"faults\":%s},\"interval\":{%s}}]%s}",
+        input, time, 100 / time, *interval ? "null" : "7", interval,
+        baseline ? ",\"baseline\":{\"policy\":\"tree\",\"params\":{}}" : "");
+    json_t *root = json_loads(text, 0, NULL);
+    ck_assert_msg(root && run_set_add_json(set, root, "test", &err) == 0, "%s", err.msg);
+    json_decref(root);
+}
+
+START_TEST(intervals_combine_and_baselines_stay_out_of_speedups)
+{
+    struct run_set set = {0};
+    add(&set, "a", 100, "", true);
+    add(&set, "b", 25, "\"faults\":[3,11]", false);
+    add(&set, "c", 400, "", false);
+    const struct run *runs[] = {&set.runs[0], &set.runs[1], &set.runs[2]};
+    struct metric_value v = aggregate_runs(AGGREGATE_DECLARED, "speedup_ratio", runs, 3, NULL);
+    ck_assert(v.known);
+    ck_assert_double_eq_tol(v.real, 1, 1e-12); /* geometric mean of 4 and 0.25 */
+    v = aggregate_runs(AGGREGATE_DECLARED, "time_ns", runs, 3, NULL);
+    ck_assert_double_eq(v.real, 525);
+    v = aggregate_runs(AGGREGATE_DECLARED, "faults", runs, 3, NULL);
+    ck_assert(!v.known && v.interval);
+    ck_assert_double_eq(v.lo, 17);
+    ck_assert_double_eq(v.hi, 25);
+    size_t left = 9;
+    v = aggregate_runs(AGGREGATE_DECLARED, "nothing", runs, 3, &left);
+    ck_assert(!v.known && !v.interval && left == 3);
+    run_set_release(&set);
+}
+END_TEST
+
+START_TEST(inputs_are_combined_and_nothing_else)
+{
+    struct run_set set = {0};
+    struct err err = {""};
+    size_t fewest, most, without;
+    add(&set, "synth:a,n=1", 10, "", false);
+    add(&set, "synth:a,n=2", 20, "", false);
+    add(&set, "synth:b", 40, "", false);
+    ck_assert_int_eq(aggregate_inputs(&set, "n", AGGREGATE_DECLARED, &fewest, &most, &without, &err), 0);
+    ck_assert_uint_eq(set.count, 2);
+    ck_assert_uint_eq(without, 1);
+    ck_assert_int_eq(aggregate_inputs(&set, NULL, AGGREGATE_DECLARED, &fewest, &most, &without, &err), 0);
+    ck_assert_uint_eq(set.count, 1);
+    ck_assert(fewest == 2 && most == 2);
+    double time;
+    ck_assert(run_metric(&set.runs[0], "time_ns", &time) && time == 30);
+    run_set_release(&set);
+}
+END_TEST
+
+TEST_MAIN("aggregate", aggregates_are_what_they_say, intervals_combine_and_baselines_stay_out_of_speedups,
+          inputs_are_combined_and_nothing_else)
