@@ -1,5 +1,7 @@
 #include "replay/figure/plot.h"
 
+#include <time.h>
+
 #include "trace/base/testing.h"
 
 static int line(const struct figure_input *input, FILE *script, struct err *err)
@@ -47,6 +49,28 @@ START_TEST(a_figure_is_drawn_in_every_format)
 }
 END_TEST
 
+START_TEST(the_same_figure_is_the_same_bytes_at_any_time)
+{
+    static const char *const names[] = {"svg", "png", "pdf"};
+    struct figure_input input = {.path = "x"};
+    const time_t start = time(NULL);
+    char first[3][16], second[16], command[300];
+    struct err err = {""};
+    for (int i = 0; i < 3; i++) {
+        (void)snprintf(first[i], sizeof first[i], "first.%s", names[i]);
+        ck_assert_msg(plot_draw(&good, &input, testing_file(first[i]), true, &err) == 0, "%s", err.msg);
+    }
+    while (time(NULL) <= start + 1) /* dates have seconds */
+        (void)usleep(100000);
+    for (int i = 0; i < 3; i++) {
+        (void)snprintf(second, sizeof second, "second.%s", names[i]);
+        ck_assert_msg(plot_draw(&good, &input, testing_file(second), true, &err) == 0, "%s", err.msg);
+        (void)snprintf(command, sizeof command, "cd %s && cmp %s %s", testing_path, first[i], second);
+        ck_assert_int_eq(system(command), 0);
+    }
+}
+END_TEST
+
 START_TEST(failures_leave_no_file_and_say_why)
 {
     struct figure_input input = {.path = "x"};
@@ -75,5 +99,5 @@ START_TEST(text_cannot_act_as_gnuplot_code)
 }
 END_TEST
 
-TEST_MAIN("plot", a_figure_is_drawn_in_every_format, failures_leave_no_file_and_say_why,
-          text_cannot_act_as_gnuplot_code)
+TEST_MAIN("plot", the_same_figure_is_the_same_bytes_at_any_time, a_figure_is_drawn_in_every_format,
+          failures_leave_no_file_and_say_why, text_cannot_act_as_gnuplot_code)
