@@ -220,6 +220,8 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
     int rc = replay_run(&request, &result, &usage, &err);
     progress_line_stop(meter);
     if (rc) {
+        if (file.file && ferror(file.file))
+            (void)err_at(&err, "'%s'", requests);
         (void)output_close(&file, rc, NULL);
         return usage ? cmd_usage("%s", err.msg) : cmd_fail(EXIT_DATA, "%s", err.msg);
     }
