@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/import/own/csv.h"
 
 /* Names of kernels by row. */
 struct names {
@@ -100,6 +101,7 @@ static int write_records(struct exporter_context *context, const struct names *n
     const int64_t *extra;
     size_t n;
     int more;
+    (void)fputs(CSV_HEAD "\n", context->to);
     put_header(context->to, stream, names->count > 0);
     while ((more = store_cursor_next(cursor, &records, &extra, &n, err)) > 0 && !ferror(context->to))
         for (size_t i = 0; i < n; i++) {
@@ -110,6 +112,7 @@ static int write_records(struct exporter_context *context, const struct names *n
             context->written++;
         }
     store_cursor_close(cursor);
+    (void)fprintf(context->to, CSV_END "%" PRIu64 "\n", context->written);
     return more < 0 ? -1 : 0;
 }
 

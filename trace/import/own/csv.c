@@ -49,9 +49,11 @@ struct reading {
     bool has[COLUMNS];
     enum record_kind kind; /* of the last row */
     struct stream stream;
-    int index; /* of the stream; -1 before the first record */
+    int index;             /* of the stream; -1 before the first record */
+    bool announced, ended; /* the first line promises a last one; that was met */
+    uint64_t records;
     size_t n;
-    struct record records[STORE_BATCH];
+    struct record batch[STORE_BATCH];
     int64_t extra[STORE_EXTRAS][STORE_BATCH];
     int64_t packed[STORE_EXTRAS * STORE_BATCH];
 };
@@ -193,7 +195,7 @@ static int flush(struct reading *g, struct err *err)
         return 0;
     for (size_t c = 0; c < g->extra_count; c++)
         memcpy(g->packed + c * g->n, g->extra[c], g->n * sizeof(int64_t));
-    int rc = store_append(g->context->store, g->index, g->records, g->extra_count ? g->packed : NULL, g->n, err);
+    int rc = store_append(g->context->store, g->index, g->batch, g->extra_count ? g->packed : NULL, g->n, err);
     g->n = 0;
     return rc;
 }
@@ -299,21 +301,55 @@ static int take_line(struct reading *g, char *line, size_t length, struct err *e
         return -1;
     if (r.kind == RECORD_KERNEL && add_kernel(g, &name, &r, err))
         return -1;
-    g->records[g->n++] = r;
+    g->batch[g->n++] = r;
+    g->records++;
     return g->n == STORE_BATCH ? flush(g, err) : 0;
+}
+
+/* A line that starts with #: the first and the last of a file of ours say something. */
+static int take_remark(struct reading *g, const char *line, size_t length, struct err *err)
+{
+    const size_t mark = sizeof CSV_END - 1;
+    const struct field number = {line + mark, length - mark};
+    uint64_t stated;
+    if (line_of(g) == 1)
+        g->announced = strcmp(line, CSV_HEAD) == 0;
+    if (!g->announced || strncmp(line, CSV_END, mark) != 0)
+        return 0;
+    if (!field_unsigned(&number, &stated) || g->ended)
+        return err_set(err, "line %llu: '%.60s'; expected the number of records, once", line_of(g), line);
+    if (stated != g->records)
+        return err_set(err, "line %llu: the end states %llu records, but there are %llu", line_of(g),
+                       (unsigned long long)stated, (unsigned long long)g->records);
+    g->ended = true;
+    return 0;
+}
+
+/* Of a file of ours: a line without its end is cut, however well it reads, and nothing stands behind the last one.
+ * Returns 1 for a cut line. */
+static int check_end(struct reading *g, size_t length, bool cut, struct err *err)
+{
+    if (g->announced && g->ended && length)
+        return err_set(err, "line %llu: something stands behind the end line", line_of(g));
+    return g->announced && cut;
 }
 
 static int read_lines(struct reading *g, struct err *err)
 {
     char *line;
     size_t length;
-    int more;
+    uint64_t start = 0;
+    int more, end;
     bool header = false;
-    while ((more = source_line(g->source, &line, &length, err)) > 0) {
+    for (; (more = source_line(g->source, &line, &length, err)) > 0; start = source_offset(g->source)) {
+        if ((end = check_end(g, length, source_offset(g->source) == start + length, err)))
+            return end < 0 ? -1 : 0;
         if (line_of(g) == 1 && length >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0) {
             line += 3; /* a byte order mark */
             length -= 3;
         }
+        if (length && line[0] == '#' && take_remark(g, line, length, err))
+            return -1;
         if (length == 0 || line[0] == '#')
             continue;
         if (header ? take_line(g, line, length, err) : take_header(g, line, err))
@@ -336,6 +372,12 @@ static int read_all(struct reader_context *context, struct source *source, struc
     if (context->options)
         g->options = *(const struct csv_options *)context->options;
     int rc = read_lines(g, err);
+    bool cut = rc == 0 && g->announced && !g->ended;
+    if (cut && g->records == 0)
+        rc = err_set(err, "line %llu: the file is cut off before its first record", line_of(g));
+    else if (cut)
+        reader_incomplete(context, "%s: the end line is missing: the file is cut off after %llu records", context->path,
+                          (unsigned long long)g->records);
     struct err ignored;
     if (flush(g, rc ? &ignored : err))
         rc = -1;

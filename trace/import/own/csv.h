@@ -1,6 +1,12 @@
 /* csv: our plain text form of records. The header row names the columns, in any order:
  *
+ *     # offchip csv 2
  *     kind,time_ns,dur_ns,addr,bytes,flags,id,group,name
+ *     COPY,10,5,0x7f0000000000,4096,0,0,0,
+ *     # records 1
+ *
+ * A file whose first line says "# offchip csv 2" must end with the line that states its records; without, it is cut
+ * off: what it holds is kept, and the trace is incomplete. Files without that first line need no such end.
  *
  * kind      a name of record_kinds[] ("MIGRATE_H2D"); required
  * time_ns   or time_cycles; none: the stream has no time. dur_ns or dur_cycles goes with it
@@ -18,6 +24,9 @@
 #define TRACE_IMPORT_OWN_CSV_H
 
 #include "trace/import/reader.h"
+
+#define CSV_HEAD "# offchip csv 2"
+#define CSV_END  "# records "
 
 extern const struct reader read_csv;
 

@@ -149,5 +149,53 @@ START_TEST(the_format_is_known_by_a_column_called_kind)
 }
 END_TEST
 
+START_TEST(a_file_of_ours_that_is_cut_anywhere_is_never_whole)
+{
+    static const char text[] = CSV_HEAD "\nkind,time_ns,addr\nTOUCH,11,4096\nTOUCH,22,8192\n" CSV_END "2\n";
+    char cut[sizeof text];
+    for (size_t n = 0; n < sizeof text; n++) {
+        struct err err = {""};
+        struct reader_context context = {0};
+        (void)snprintf(cut, sizeof cut, "%.*s", (int)n, text);
+        int rc = import(cut, &context, &err);
+        bool whole = n == sizeof text - 1;
+        ck_assert_msg((rc == 0 && !context.incomplete[0]) == whole, "the first %zu bytes: %s", n, err.msg);
+        ck_assert_msg((rc == 0) == (n >= 48), "the first %zu bytes: %s", n, err.msg);
+        struct record got[3];
+        size_t records = store_stream_count(context.store) ? read_back(context.store, got, NULL, 3) : 0;
+        ck_assert_uint_eq(records, n < 48 ? 0 : n < 62 ? 1 : 2);
+        if (records == 2)
+            ck_assert_uint_eq(got[1].addr, 8192);
+        store_close(context.store);
+    }
+}
+END_TEST
+
+START_TEST(the_end_line_states_all_records_and_is_the_last)
+{
+    static const struct {
+        const char *end, *words;
+    } bad[] = {{CSV_END "3\n", "line 4: the end states 3 records, but there are 1"},
+               {CSV_END "x\n", "expected the number of records"},
+               {CSV_END "1\nTOUCH,2\n", "line 5: something stands behind the end line"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct err err = {""};
+        struct reader_context context = {0};
+        char text[200];
+        (void)snprintf(text, sizeof text, CSV_HEAD "\nkind,time_ns\nTOUCH,1\n%s", bad[i].end);
+        ck_assert_int_eq(import(text, &context, &err), -1);
+        ck_assert_msg(strstr(err.msg, bad[i].words) != NULL, "%s", err.msg);
+        store_close(context.store);
+        /* Of a file that does not say that it is ours these are remarks like others. */
+        if (i < 2) {
+            ck_assert_int_eq(import(strchr(text, '\n') + 1, &context, &err), 0);
+            ck_assert_str_eq(context.incomplete, "");
+            store_close(context.store);
+        }
+    }
+}
+END_TEST
+
 TEST_MAIN("csv", columns_are_found_by_name_in_any_order, the_unit_is_in_the_column_name, every_kind_is_read_by_its_name,
-          kernels_are_named_and_numbered, errors_name_line_and_column, the_format_is_known_by_a_column_called_kind)
+          kernels_are_named_and_numbered, errors_name_line_and_column, the_format_is_known_by_a_column_called_kind,
+          a_file_of_ours_that_is_cut_anywhere_is_never_whole, the_end_line_states_all_records_and_is_the_last)
