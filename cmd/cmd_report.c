@@ -7,6 +7,7 @@
 #include "cmd/console/table.h"
 #include "replay/report/html.h"
 #include "replay/results/case_table.h"
+#include "replay/results/results.h"
 #include "trace/base/version.h"
 #include "trace/store/output.h"
 
@@ -217,6 +218,15 @@ static int report_engines(const struct run_set *all)
     return status;
 }
 
+static void say_incomplete(const char *path)
+{
+    struct err err = {""};
+    struct results *results = results_is_results(path) ? results_open(path, RESULTS_READ, &err) : NULL;
+    if (results && results_unfinished(results, &err) > 0)
+        cmd_say("%s is incomplete: a sweep of it has not ended; the same command goes on from there", path);
+    results_close(results);
+}
+
 static int run(int argc, char **argv)
 {
     if (argc < 1)
@@ -236,6 +246,8 @@ static int run(int argc, char **argv)
     struct case_table table;
     if (!rc && (rc = case_table_make(&table, &runs, NULL, &err)) == 0) /* runs that cannot be told apart */
         case_table_release(&table);
+    for (int i = 0; i < argc && !rc; i++)
+        say_incomplete(argv[i]);
     status = rc ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
     if (!rc && !runs.count)
         status = cmd_fail(EXIT_NOTHING, "the results hold no runs");

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -12,11 +13,14 @@
 #include "replay/sweep/save_queue.h"
 #include "replay/sweep/sweep.h"
 #include "trace/base/mem.h"
+#include "trace/store/dbfile.h"
+#include "trace/store/output.h"
 
 static const char *policy, *platform, *baseline, *output, *shard;
 static struct opt_list sets, mems, pims, grids;
 static int64_t jobs;
 static bool force;
+static char *aside;     /* --force: what is filled until it takes the place of RESULTS; else NULL */
 static int format = -1; /* not asked for: nothing is printed */
 
 static const struct opt options[] = {
@@ -34,7 +38,8 @@ static const struct opt options[] = {
     {"format", 0, OPT_CHOICE, "table|csv|json", &format, "also print all runs of RESULTS, as 'offchip report' does", 0,
      0},
     {"jobs", 'j', OPT_INT, "N", &jobs, "points at once (default: all processors)", 1, 4096},
-    {"force", 'f', OPT_FLAG, NULL, &force, "start the results file anew", 0, 0},
+    {"force", 'f', OPT_FLAG, NULL, &force, "replace RESULTS when all points are there; until then fill RESULTS.part", 0,
+     0},
     {0}};
 
 /* What the workers share. */
@@ -44,9 +49,11 @@ struct shared {
     atomic_size_t next;
     struct progress progress;
     atomic_size_t ran, found;
+    char id[33];
+    int own;              /* descriptor of `aside`, which nobody else may fill; -1: none */
     pthread_mutex_t lock; /* of everything below */
     struct results *results;
-    struct save_queue *queue; /* NULL: no point is ready yet, and the file is not touched */
+    struct save_queue *queue; /* NULL: no point has run yet, and the file is not touched */
     bool failed, usage;
     struct err err;
 };
@@ -62,14 +69,32 @@ static void fail(struct shared *s, bool usage, const struct err *err)
     (void)pthread_mutex_unlock(&s->lock);
 }
 
-/* The way to the file, which is made with the first point that is ready to run. NULL with *err set. */
+static const char *filled(void)
+{
+    return aside ? aside : output;
+}
+
+static int open_file(struct shared *s, struct err *err)
+{
+    s->results = results_open(filled(), RESULTS_APPEND, err);
+    if (s->results && aside && s->own < 0)
+        s->own = output_lock(aside, err);
+    if (!s->results || (aside && s->own < 0))
+        return -1;
+    s->queue = save_queue_open(s->results, s->id, (int64_t)s->total, err);
+    cmd_on_signal_say("offchip: %s keeps the points that were written; the same command goes on from there\n",
+                      filled());
+    return s->queue ? 0 : -1;
+}
+
+/* The way to the file, which is made for the first point that was run. NULL with *err set. */
 static struct save_queue *queue_of(struct shared *s, struct err *err)
 {
     (void)pthread_mutex_lock(&s->lock);
-    if (!s->results)
-        s->results = results_open(output, force ? RESULTS_FORCE : RESULTS_APPEND, err);
-    if (s->results && !s->queue)
-        s->queue = save_queue_open(s->results, err);
+    if (!s->results && open_file(s, err)) {
+        results_close(s->results);
+        s->results = NULL;
+    }
     struct save_queue *queue = s->queue;
     (void)pthread_mutex_unlock(&s->lock);
     return queue;
@@ -84,8 +109,8 @@ static void run_point(struct shared *s, size_t index, const struct replay_reques
         fail(s, true, &err);
         return;
     }
-    struct save_queue *queue = queue_of(s, &err);
-    int there = queue ? save_queue_has(queue, request, &result, &err) : -1;
+    struct save_queue *queue = access(filled(), F_OK) == 0 ? queue_of(s, &err) : NULL;
+    int there = queue ? save_queue_has(queue, request, &result, &err) : err.msg[0] ? -1 : 0;
     size_t runs = result.policy_count + result.extra_baseline;
     if (there < 0) {
         fail(s, false, &err);
@@ -96,7 +121,8 @@ static void run_point(struct shared *s, size_t index, const struct replay_reques
             return;
         }
         struct save_point point;
-        if (save_point_init(&point, request, &result, (int64_t)(index * runs), &err) ||
+        queue = queue ? queue : queue_of(s, &err);
+        if (!queue || save_point_init(&point, request, &result, (int64_t)(index * runs), &err) ||
             save_queue_add(queue, &point, &err))
             fail(s, false, &err);
         else
@@ -230,9 +256,19 @@ static int check_inputs(const struct sweep *sweep, struct err *err)
     return 0;
 }
 
-/* The file to be added to, or to be replaced. */
-static int check_output(const struct sweep *sweep)
+/* What lies aside is of another sweep. */
+static void begin_anew(struct shared *s)
 {
+    (void)unlink(aside);
+    (void)close(s->own);
+    s->own = -1;
+    cmd_say("'%s' was of another sweep: begun anew", aside);
+}
+
+/* The file to be added to, or to be filled to replace another: that it can be, and is what it should be. */
+static int check_output(struct shared *s)
+{
+    const struct sweep *sweep = s->sweep;
     struct err err = {""};
     cmd_reads_all(sweep->inputs, sweep->input_count);
     cmd_reads_all(sweep->mems, sweep->mem_count);
@@ -241,19 +277,51 @@ static int check_output(const struct sweep *sweep)
     cmd_reads_all(grids.items, grids.count);
     cmd_reads(platform);
     int status = cmd_writes(output, true);
-    if (status || force || access(output, F_OK))
+    if (!status && aside)
+        status = cmd_writes(aside, true);
+    if (status || access(filled(), F_OK))
         return status;
+    if (aside && (s->own = output_lock(aside, &err)) < 0)
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
     struct results_counts counts;
-    struct results *results = results_open(output, RESULTS_APPEND, &err);
-    if (results && results_check(results, &counts, &err))
-        status = cmd_fail(EXIT_DATA, "%s", err.msg);
+    struct results *results = results_open(filled(), RESULTS_APPEND, &err);
+    int ours = results && !results_check(results, &counts, &err) ? results_sweeping(results, s->id, &err) : -1;
     results_close(results);
-    return results ? status : cmd_fail(EXIT_DATA, "%s", err.msg);
+    if (ours < 0)
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    if (aside && !ours)
+        begin_anew(s);
+    return EXIT_DONE;
+}
+
+/* All points are there. */
+static int finish_file(struct shared *s, struct err *err)
+{
+    if (results_sweep_end(s->results, s->id, err))
+        return -1;
+    results_settle(s->results);
+    results_close(s->results);
+    s->results = NULL;
+    char *target = aside ? output_resolve(output, err) : NULL;
+    int failed = aside && (!target || dbfile_replace(aside, target, err)) ? -1 : 0;
+    free(target);
+    return failed;
+}
+
+/* What a failed or unfinished sweep leaves. */
+static void say_kept(struct shared *s)
+{
+    struct err err = {""};
+    bool none = s->results && results_count(s->results, &err) == 0;
+    if (aside && none)
+        (void)unlink(aside);
+    else if (access(filled(), F_OK) == 0)
+        cmd_say("%s keeps the points that were written; the same command goes on from there", filled());
 }
 
 static int execute(const struct sweep *sweep)
 {
-    struct shared s = {.sweep = sweep};
+    struct shared s = {.sweep = sweep, .own = -1};
     int status = parse_shard(&s.part, &s.parts);
     if (status != EXIT_DONE)
         return status;
@@ -261,7 +329,8 @@ static int execute(const struct sweep *sweep)
     s.total = sweep_jobs(sweep, &err);
     if (!s.total || check_first(sweep, &err))
         return cmd_usage("%s", err.msg);
-    if ((status = check_output(sweep)))
+    sweep_id(sweep, shard, s.id);
+    if ((status = check_output(&s)))
         return status;
     if (check_inputs(sweep, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
@@ -270,24 +339,32 @@ static int execute(const struct sweep *sweep)
     struct progress_line *meter = progress_line_start(&s.progress, "sweep");
     run_all(&s, (size_t)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)));
     progress_line_stop(meter);
-    if (save_queue_close(s.queue, &err))
+    if (!s.failed && !queue_of(&s, &err)) /* a shard may have no point */
         fail(&s, false, &err);
-    if (s.results && !s.failed) {
-        results_settle(s.results);
-        if (results_finish(s.results, &err))
-            fail(&s, false, &err);
+    if (save_queue_close(s.queue, &err) || (!s.failed && finish_file(&s, &err)))
+        fail(&s, false, &err);
+    if (s.failed) {
+        status = s.usage ? cmd_usage("%s", s.err.msg) : cmd_fail(EXIT_DATA, "%s", s.err.msg);
+        say_kept(&s);
     }
     results_close(s.results);
     (void)pthread_mutex_destroy(&s.lock);
-    if (s.failed && s.usage)
-        return cmd_usage("%s", s.err.msg);
-    if (s.failed) {
-        (void)cmd_fail(EXIT_DATA, "%s", s.err.msg);
-        cmd_say("%s keeps the points that were written; the same command goes on from there", output);
-        return EXIT_DATA;
-    }
+    if (status)
+        return status;
+    cmd_on_signal_say("%s", "");
     cmd_say("%zu points run, %zu found finished in %s", atomic_load(&s.ran), atomic_load(&s.found), output);
     return format < 0 ? EXIT_DONE : cmd_report_print(output, (enum opt_format)format);
+}
+
+/* Beside the file itself, should its name be a link. */
+static int name_aside(struct err *err)
+{
+    struct stat st;
+    bool link = lstat(output, &st) == 0 && S_ISLNK(st.st_mode);
+    char *target = link ? output_resolve(output, err) : mem_strdup(output, err);
+    int failed = !target || asprintf(&aside, "%s.part", target) < 0 ? err_set(err, "out of memory") : 0;
+    free(target);
+    return failed;
 }
 
 static int run(int argc, char **argv)
@@ -315,12 +392,15 @@ static int run(int argc, char **argv)
                           .set_count = sets.count};
     struct err err = {""};
     int status = EXIT_DONE;
+    if (force && name_aside(&err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
     for (size_t i = 0; i < grids.count && status == EXIT_DONE; i++)
         if (sweep_add_axis(&sweep, grids.items[i], &err))
             status = cmd_usage("%s", err.msg);
     if (status == EXIT_DONE)
         status = execute(&sweep);
     sweep_release(&sweep);
+    free(aside);
     return status;
 }
 

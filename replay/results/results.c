@@ -38,6 +38,9 @@ static const char *const statements[RESULTS_STATEMENTS] = {
     [RESULTS_PARTS] = "SELECT position, \"by\", part, name, value, lo, hi FROM main.parts WHERE run = ?1"
                       " ORDER BY position, name",
     [RESULTS_HAS] = "SELECT 1 FROM main.runs WHERE key = ?1",
+    [RESULTS_SWEEP_BEGIN] = "INSERT OR IGNORE INTO sweeps(sweep, points) VALUES(?1, ?2)",
+    [RESULTS_SWEEP_END] = "DELETE FROM sweeps WHERE sweep = ?1",
+    [RESULTS_SWEEPING] = "SELECT 1 FROM main.sweeps WHERE sweep = ?1",
 };
 
 int results_failed(struct results *results, struct err *err)
@@ -73,7 +76,7 @@ static int check_version(struct results *results, struct err *err)
     static const struct {
         const char *table;
         int since;
-    } tables[] = {{"parts", 2}, {"platforms", 3}, {"digest", 3}};
+    } tables[] = {{"parts", 2}, {"platforms", 3}, {"digest", 3}, {"sweeps", 3}};
     results->version = results->schema->found_version;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         bool there = schema_find(results->schema, tables[i].table)->present;
@@ -292,6 +295,11 @@ int64_t results_count(struct results *results, struct err *err)
     return count(results, "runs", err);
 }
 
+int64_t results_unfinished(struct results *results, struct err *err)
+{
+    return results->version < 3 ? 0 : count(results, "sweeps", err);
+}
+
 /* --- checking --- */
 
 static int count_foreign(void *ctx, const struct results_run *run)
@@ -325,6 +333,9 @@ int results_check(struct results *results, struct results_counts *counts, struct
                                       .runs = count(results, "runs", err),
                                       .metrics = count(results, "metrics", err),
                                       .parts = results->version < 2 ? 0 : count(results, "parts", err),
-                                      .platforms = results->version < 3 ? 0 : count(results, "platforms", err)};
-    return counts->runs < 0 || counts->metrics < 0 || counts->parts < 0 || counts->platforms < 0 ? -1 : 0;
+                                      .platforms = results->version < 3 ? 0 : count(results, "platforms", err),
+                                      .sweeps = results_unfinished(results, err)};
+    return counts->runs < 0 || counts->metrics < 0 || counts->parts < 0 || counts->platforms < 0 || counts->sweeps < 0
+               ? -1
+               : 0;
 }

@@ -74,6 +74,7 @@ struct results_counts {
     int version; /* of the file; 1 and 2 have no hashes */
     int64_t runs, metrics, parts, platforms;
     int64_t foreign; /* runs that another release made */
+    int64_t sweeps;  /* that have not ended: the file is incomplete */
 };
 
 /* Whether the file is what was written: every run, that none is missing, and SQLite's own structures. */
@@ -82,6 +83,15 @@ int results_check(struct results *results, struct results_counts *counts, struct
 /* Add every run of n results files, positions kept, in one transaction. A run that is in several is taken once; with
  * other numbers it is an error that names both files. */
 int results_merge(struct results *results, const char *const *from, size_t n, struct err *err);
+
+/* A sweep of so many points is on its way to the file, called by 32 hexadecimal digits of its own (sweep_id()); it has
+ * ended. A file in which one has not is incomplete. Each is a transaction of its own; neither minds being repeated. */
+int results_sweep_begin(struct results *results, const char *sweep, int64_t points, struct err *err);
+int results_sweep_end(struct results *results, const char *sweep, struct err *err);
+/* How many have not ended, -1 with *err set. */
+int64_t results_unfinished(struct results *results, struct err *err);
+/* Whether it has begun and not ended: 1, 0, or -1 with *err set. */
+int results_sweeping(struct results *results, const char *sweep, struct err *err);
 
 /* After the last put: bring the file to the one form that its runs have, whatever the order and the number of
  * transactions they came in. Nothing but that order is lost if it fails. */

@@ -56,6 +56,12 @@ CREATE TABLE platforms(
     hash TEXT PRIMARY KEY,
     numbers TEXT NOT NULL) WITHOUT ROWID;
 
+-- Sweeps that have not ended: 32 hexadecimal digits over what is swept, and how many points it has. A row is there from
+-- the sweep's first point to its last. Since version 3.
+CREATE TABLE sweeps(
+    sweep TEXT PRIMARY KEY,
+    points INTEGER NOT NULL) WITHOUT ROWID;
+
 -- How many runs were written, and the sum of their hashes; one row. Since version 3.
 CREATE TABLE digest(
     runs INTEGER NOT NULL,

@@ -25,6 +25,9 @@ enum results_statement {
     RESULTS_METRICS,
     RESULTS_PARTS,
     RESULTS_HAS,
+    RESULTS_SWEEP_BEGIN,
+    RESULTS_SWEEP_END,
+    RESULTS_SWEEPING,
     RESULTS_STATEMENTS
 };
 
@@ -88,5 +91,8 @@ int results_read_digest(struct results *results, int64_t *runs, struct seal *dig
  * its input and its platform are called. row: on the columns above. */
 int results_seal_content(struct results *results, sqlite3_stmt *row, struct seal *content, struct err *err);
 int results_seal_numbers(struct results *results, sqlite3_stmt *row, struct seal *numbers, struct err *err);
+
+/* The sweeps that have not ended in `from`, into *results too. */
+int results_merge_sweeps(struct results *results, struct results *from, struct err *err);
 
 #endif

@@ -392,6 +392,8 @@ static int merge_file(struct merging *m)
 {
     struct results *from = results_open(m->from[m->at], RESULTS_READ, m->err);
     int failed = from ? results_each(from, merge_run, m, m->err) : -1;
+    if (!failed)
+        failed = results_merge_sweeps(m->to, from, m->err);
     results_close(from);
     return failed;
 }

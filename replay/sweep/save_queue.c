@@ -14,6 +14,8 @@ struct points {
 
 struct save_queue {
     struct results *results;
+    const char *sweep;            /* to be begun; NULL: none, or it has */
+    int64_t points;               /* of it */
     pthread_mutex_t results_lock; /* of *results */
     pthread_t thread;
     pthread_mutex_t lock; /* of everything below */
@@ -43,7 +45,10 @@ static int write_points(struct save_queue *queue, const struct points *points, s
     for (size_t i = 0; i < points->count; at += points->items[i++].count)
         memcpy(runs + at, points->items[i].runs, points->items[i].count * sizeof *runs);
     (void)pthread_mutex_lock(&queue->results_lock);
-    int rc = results_put(queue->results, runs, n, err);
+    int rc = queue->sweep ? results_sweep_begin(queue->results, queue->sweep, queue->points, err) : 0;
+    queue->sweep = NULL;
+    if (!rc)
+        rc = results_put(queue->results, runs, n, err);
     (void)pthread_mutex_unlock(&queue->results_lock);
     free(runs);
     return rc;
@@ -88,13 +93,15 @@ static void *writer(void *arg)
     return NULL;
 }
 
-struct save_queue *save_queue_open(struct results *results, struct err *err)
+struct save_queue *save_queue_open(struct results *results, const char *sweep, int64_t points, struct err *err)
 {
     struct save_queue *queue = mem_zalloc(1, sizeof *queue, err);
     pthread_condattr_t attr;
     if (!queue)
         return NULL;
     queue->results = results;
+    queue->sweep = sweep;
+    queue->points = points;
     (void)pthread_condattr_init(&attr);
     (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     (void)pthread_mutex_init(&queue->results_lock, NULL);

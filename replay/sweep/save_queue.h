@@ -12,8 +12,9 @@ enum { SAVE_QUEUE_MS = 200 };
 
 struct save_queue;
 
-/* results is the queue's until it is closed. NULL with *err set on failure. */
-struct save_queue *save_queue_open(struct results *results, struct err *err);
+/* results is the queue's until it is closed. Before the first point is written, results_sweep_begin() is called for
+ * `sweep` (NULL: none) of so many points. NULL with *err set on failure. */
+struct save_queue *save_queue_open(struct results *results, const char *sweep, int64_t points, struct err *err);
 
 /* replay_saved() of the file. */
 int save_queue_has(struct save_queue *queue, const struct replay_request *request, const struct replay_result *result,

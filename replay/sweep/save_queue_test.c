@@ -66,7 +66,7 @@ START_TEST(points_of_all_threads_are_in_the_file_once)
     open_input();
     struct results *results = results_open(testing_file("r.db"), RESULTS_APPEND, &err);
     ck_assert_msg(results != NULL, "%s", err.msg);
-    struct save_queue *queue = save_queue_open(results, &err);
+    struct save_queue *queue = save_queue_open(results, NULL, 0, &err);
     ck_assert_ptr_nonnull(queue);
     struct worker workers[THREADS];
     pthread_t ids[THREADS];
@@ -80,7 +80,7 @@ START_TEST(points_of_all_threads_are_in_the_file_once)
     }
     ck_assert_msg(save_queue_close(queue, &err) == 0, "%s", err.msg);
     ck_assert_int_eq(results_count(results, &err), 2 * THREADS * POINTS);
-    queue = save_queue_open(results, &err);
+    queue = save_queue_open(results, NULL, 0, &err);
     ck_assert_int_eq(point(queue, 0, false), 1);
     ck_assert_int_eq(point(queue, THREADS * POINTS, false), 0);
     ck_assert_int_eq(save_queue_close(queue, &err), 0);
@@ -93,7 +93,7 @@ START_TEST(a_point_is_in_the_file_soon_without_another_one)
 {
     open_input();
     struct results *results = results_open(testing_file("soon.db"), RESULTS_APPEND, &err);
-    struct save_queue *queue = save_queue_open(results, &err);
+    struct save_queue *queue = save_queue_open(results, NULL, 0, &err);
     ck_assert_int_eq(point(queue, 0, true), 0);
     ck_assert_int_eq(point(queue, 1, true), 0); /* in the pause after the first */
     int there = 0;
@@ -113,7 +113,7 @@ START_TEST(a_failed_write_is_told_to_who_adds_and_who_closes)
     open_input();
     results_close(results_open(testing_file("full.db"), RESULTS_APPEND, &err));
     struct results *results = results_open(testing_file("full.db"), RESULTS_READ, &err);
-    struct save_queue *queue = save_queue_open(results, &err);
+    struct save_queue *queue = save_queue_open(results, NULL, 0, &err);
     int rc = 0;
     for (int i = 0; i < 1000 && rc == 0; i++) {
         rc = point(queue, i, true);

@@ -3,10 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "replay/run/policy_list.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
+#include "trace/base/version.h"
 
 enum { AXIS_VALUES_MAX = 100000 };
 
@@ -304,4 +307,31 @@ void sweep_job_release(struct sweep_job *job)
         free(job->sets[i]);
     free((void *)job->sets);
     memset(job, 0, sizeof *job);
+}
+
+static void hash_texts(XXH3_state_t *state, const char *const *texts, size_t n)
+{
+    (void)XXH3_128bits_update(state, &n, sizeof n);
+    for (size_t i = 0; i < n; i++)
+        (void)XXH3_128bits_update(state, texts[i] ? texts[i] : "", (texts[i] ? strlen(texts[i]) : 0) + 1);
+}
+
+void sweep_id(const struct sweep *sweep, const char *part, char id[33])
+{
+    const char *const words[] = {sweep->engine->name, sweep->policy_list, sweep->baseline, sweep->platform, part,
+                                 offchip_version};
+    XXH3_state_t state;
+    XXH3_INITSTATE(&state);
+    (void)XXH3_128bits_reset(&state);
+    hash_texts(&state, words, sizeof words / sizeof *words);
+    hash_texts(&state, sweep->inputs, sweep->input_count);
+    hash_texts(&state, sweep->mems, sweep->mem_count);
+    hash_texts(&state, sweep->pims, sweep->pim_count);
+    hash_texts(&state, sweep->sets, sweep->set_count);
+    for (size_t a = 0; a < sweep->axis_count; a++) {
+        hash_texts(&state, (const char *const *)&sweep->axes[a].key, 1);
+        hash_texts(&state, (const char *const *)sweep->axes[a].values, sweep->axes[a].count);
+    }
+    XXH128_hash_t value = XXH3_128bits_digest(&state);
+    (void)snprintf(id, 33, "%016llx%016llx", (unsigned long long)value.high64, (unsigned long long)value.low64);
 }

@@ -46,4 +46,7 @@ struct sweep_job {
 int sweep_job_init(struct sweep_job *job, const struct sweep *sweep, size_t index, struct err *err);
 void sweep_job_release(struct sweep_job *job);
 
+/* 32 hexadecimal digits over everything that is swept, the part of it ("2/3", or NULL), and this version. */
+void sweep_id(const struct sweep *sweep, const char *part, char id[33]);
+
 #endif

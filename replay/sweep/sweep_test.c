@@ -88,4 +88,28 @@ START_TEST(mems_alone_pair_with_each_other)
 }
 END_TEST
 
-TEST_MAIN("sweep", ranges_and_lists_become_values, all_pairs_times_the_grid_each_once, mems_alone_pair_with_each_other)
+START_TEST(a_sweep_is_known_by_all_that_it_is_asked)
+{
+    static const char *const inputs[] = {"a", "b"}, *const one[] = {"ab"};
+    struct err err = {""};
+    const struct sweep base = {.engine = &engine, .inputs = inputs, .input_count = 2, .policy_list = "fcfs"};
+    struct sweep others[] = {base, base, base, base, base};
+    char id[33], again[33];
+    sweep_id(&base, NULL, id);
+    sweep_id(&base, NULL, again);
+    ck_assert_str_eq(id, again);
+    others[0].inputs = one;
+    others[0].input_count = 1;
+    others[1].policy_list = "f3fs";
+    others[2].baseline = "fcfs";
+    ck_assert_int_eq(sweep_add_axis(&others[3], "vcs=1|2", &err), 0);
+    for (size_t i = 0; i < 5; i++) {
+        sweep_id(&others[i], i == 4 ? "1/2" : NULL, again);
+        ck_assert_msg(strcmp(id, again) != 0, "%zu", i);
+    }
+    sweep_release(&others[3]);
+}
+END_TEST
+
+TEST_MAIN("sweep", ranges_and_lists_become_values, all_pairs_times_the_grid_each_once, mems_alone_pair_with_each_other,
+          a_sweep_is_known_by_all_that_it_is_asked)

@@ -39,6 +39,10 @@ int verify_results(struct verify *verify, const char *path, struct err *err)
                      "a results file of version %d carries no hashes: its tables and texts were checked, its numbers "
                      "cannot be",
                      counts.version);
+    verify->complete = !counts.sweeps;
+    if (counts.sweeps)
+        outcome_note(o, "%lld sweeps of it have not ended: the same commands go on from there",
+                     (long long)counts.sweeps);
     if (counts.foreign)
         outcome_note(o,
                      "%lld of %lld runs were made by another release of offchip than this one, %s, whose models may "

@@ -101,6 +101,24 @@ int dbfile_close(struct output *file, int rc, struct err *err)
     return failed;
 }
 
+int dbfile_replace(const char *made, const char *path, struct err *err)
+{
+    struct output file = {.path = mem_strdup(path, err), .temporary = mem_strdup(made, err), .replace = true};
+    int failed = file.path && file.temporary ? 0 : -1;
+    struct stat old;
+    if (stat(path, &old) == 0)
+        (void)chmod(made, old.st_mode & 0777);
+    output_hold();
+    if (!failed && (output_flush(&file, err) || check_journals(&file, err)))
+        failed = -1;
+    if (!failed && rename(made, path))
+        failed = err_set(err, "cannot rename '%s' to '%s': %s", made, path, strerror(errno));
+    output_release();
+    free(file.path);
+    free(file.temporary);
+    return failed;
+}
+
 /* Its name at once, and open it there. */
 static int take_place(struct output *file, const char *path, sqlite3 **db, struct err *err)
 {

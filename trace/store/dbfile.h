@@ -24,6 +24,9 @@ int dbfile_create(struct output *file, const char *path, enum output_place place
  * file that is gone is an error without OUTPUT_REPLACE: it would be rolled back into the new file. */
 int dbfile_close(struct output *file, int rc, struct err *err);
 
+/* Let the closed database at `made` take the place of what is at `path`, in the same folder, and its permissions. */
+int dbfile_replace(const char *made, const char *path, struct err *err);
+
 /* Open the database at `path`. A file that is no SQLite database, or a directory, a pipe, an empty file, is an error
  * that says so. What an interrupted writer left behind is rolled back first. */
 int dbfile_open(const char *path, enum dbfile_mode mode, sqlite3 **db, struct err *err);

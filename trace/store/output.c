@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -74,8 +75,8 @@ static void forget(struct output *output)
 
 /* --- names --- */
 
-/* The file that `path` is or will be: absolute, links followed, also one that points at nothing. Freed with free(). */
-static char *resolve(const char *path, struct err *err)
+/* Also through a link that points at nothing. */
+char *output_resolve(const char *path, struct err *err)
 {
     char *whole = realpath(path, NULL), link[PATH_MAX], *made = NULL;
     if (whole)
@@ -103,7 +104,7 @@ bool output_same(const char *a, const char *b)
     struct stat x, y;
     if (stat(a, &x) == 0 && stat(b, &y) == 0)
         return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-    char *first = resolve(a, NULL), *second = resolve(b, NULL);
+    char *first = output_resolve(a, NULL), *second = output_resolve(b, NULL);
     bool same = first && second && strcmp(first, second) == 0;
     free(first);
     free(second);
@@ -118,6 +119,18 @@ static int exists(const char *path, struct err *err)
 static int cannot(const char *path, int code, struct err *err)
 {
     return err_set(err, "cannot create '%s': %s", path, strerror(code));
+}
+
+int output_lock(const char *path, struct err *err)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = INT64_MAX - 1, .l_len = 1};
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return err_set(err, "cannot open '%s': %s", path, strerror(errno));
+    if (fcntl(fd, F_OFD_SETLK, &whole) == 0)
+        return fd;
+    (void)close(fd);
+    return err_set(err, "'%s' is being written by another command", path);
 }
 
 /* --- making --- */
@@ -166,7 +179,7 @@ int output_begin(struct output *output, const char *path, bool replace, struct e
         return cannot(path, errno, err);
     if (there && S_ISREG(st.st_mode) && !replace)
         return exists(path, err);
-    output->path = there && !S_ISREG(st.st_mode) ? mem_strdup(path, err) : resolve(path, err);
+    output->path = there && !S_ISREG(st.st_mode) ? mem_strdup(path, err) : output_resolve(path, err);
     int rc = output->path ? 0 : -1;
     if (!rc && (!there || S_ISREG(st.st_mode)))
         rc = make_temporary(output, there ? &st : NULL, err);

@@ -45,6 +45,14 @@ int output_try(const char *path, bool replace, struct err *err);
 /* Whether two names are of one file, through links; also of a file that is not made yet. */
 bool output_same(const char *a, const char *b);
 
+/* The file that `path` is or will be: absolute, links followed. Freed with free(); NULL with *err set without memory.
+ */
+char *output_resolve(const char *path, struct err *err);
+
+/* Have the existing file `path` for ourselves until the returned descriptor is closed: after everything else that the
+ * process has open of it, or SQLite's own locks go with it. -1 with *err set if another process has it. */
+int output_lock(const char *path, struct err *err);
+
 /* Make the temporary file, empty. -1 with *err set, naming the file, if it cannot be made or path exists and may not be
  * replaced; then there is nothing to close. */
 int output_begin(struct output *output, const char *path, bool replace, struct err *err);

@@ -180,6 +180,22 @@ START_TEST(files_that_belong_together_come_together)
 }
 END_TEST
 
+START_TEST(one_process_at_a_time_has_a_locked_file)
+{
+    const char *path = testing_file("locked.txt");
+    (void)write_to(path, "x", 0);
+    int fd = output_lock(path, &err), other = open(path, O_RDONLY);
+    ck_assert_int_ge(fd, 0);
+    (void)close(other); /* which ends no lock */
+    ck_assert_int_eq(output_lock(path, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "another command"));
+    (void)close(fd);
+    fd = output_lock(path, &err);
+    ck_assert_int_ge(fd, 0);
+    (void)close(fd);
+}
+END_TEST
+
 static void on_signal(int number)
 {
     if (!output_abandon(number))
@@ -225,4 +241,4 @@ TEST_MAIN("output", a_file_is_there_whole_or_as_it_was, nothing_is_replaced_unas
           what_is_replaced_leaves_its_permissions, a_full_disk_is_an_error_that_names_the_file,
           what_cannot_be_written_is_found_before, links_are_followed_and_devices_stay_devices,
           one_file_is_known_by_all_its_names, files_that_belong_together_come_together,
-          a_signal_leaves_what_was_there_or_what_is_whole)
+          one_process_at_a_time_has_a_locked_file, a_signal_leaves_what_was_there_or_what_is_whole)

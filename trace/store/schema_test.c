@@ -20,7 +20,7 @@ START_TEST(the_embedded_schemas_are_read_as_they_stand)
     free(schema);
     schema = schema_results(&err);
     ck_assert_msg(schema != NULL, "%s", err.msg);
-    ck_assert_int_eq(schema->count, 5);
+    ck_assert_int_eq(schema->count, 6);
     free(schema);
     ck_assert_ptr_null(schema_load("trace/nothing.sql", 1, 1, "x", &err));
 }
