@@ -74,16 +74,20 @@ static const char *filled(void)
     return aside ? aside : output;
 }
 
+/* A signal comes before the file is there, or when it can be named. */
 static int open_file(struct shared *s, struct err *err)
 {
+    output_hold();
     s->results = results_open(filled(), RESULTS_APPEND, err);
+    if (s->results)
+        cmd_on_signal_say("offchip: %s keeps the points that were written; the same command goes on from there\n",
+                          filled());
+    output_release();
     if (s->results && aside && s->own < 0)
         s->own = output_lock(aside, err);
     if (!s->results || (aside && s->own < 0))
         return -1;
     s->queue = save_queue_open(s->results, s->id, (int64_t)s->total, err);
-    cmd_on_signal_say("offchip: %s keeps the points that were written; the same command goes on from there\n",
-                      filled());
     return s->queue ? 0 : -1;
 }
 
