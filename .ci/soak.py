@@ -2,7 +2,7 @@
 
 Usage: soak.py PROGRAM [--n N] [--seed S] [--only STEP,...]
 
-N is the number of random kill -9 (default 500); the other steps shrink with it. The seed is printed: the same seed makes
+N is the number of random kill -9, and of signals to commands that write (default 500); the other steps shrink with it. The seed is printed: the same seed makes
 the same choices, though not the same timing. Python 3 standard library only. A private mount namespace holds small file
 systems where the kernel lets us have one."""
 import argparse
@@ -14,16 +14,17 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "soaking"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "soaking"))
 sys.dont_write_bytecode = True
 import full  # noqa: E402
 import hostile  # noqa: E402
 import kills  # noqa: E402
+import outputs  # noqa: E402
 import pairs  # noqa: E402
 import ground  # noqa: E402
 import together  # noqa: E402
 
-STEPS = {"kill": kills.soak, "full": full.soak, "hostile": hostile.soak, "together": together.soak}
+STEPS = {"kill": kills.soak, "outputs": outputs.soak, "full": full.soak, "hostile": hostile.soak, "together": together.soak}
 
 
 def own_mounts():

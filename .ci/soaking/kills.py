@@ -21,16 +21,13 @@ def kill_import(g, n):
     took = timed(g, "import", "-q", rows, "-o", whole)
     chunks = g.chunks(whole)
     for _ in range(n):
-        for end in ("", "-journal"):
-            if os.path.exists(cut + end):
-                os.unlink(cut + end)
+        for name in os.listdir(g.work):
+            if name.startswith("cut.db"):
+                os.unlink(g.path(name))
         process = g.start("import", "-q", rows, "-o", cut)
-        before, done, killed = g.kill_later(process, g.rng.uniform(0, 1.1 * took), lambda: g.chunks(cut))
+        _, done, killed = g.kill_later(process, g.rng.uniform(0, 1.1 * took))
         left = g.trace(cut, done, chunks)
-        if before:
-            g.check(left is not None and left[:len(before)] == before, "committed chunks are kept", done)
-        if not killed:
-            g.check(left == chunks, "an import that was not killed is whole", done)
+        g.check(left == chunks or (killed and left is None), "a killed import leaves all or nothing", done)
 
 
 def kill_sweep(g, n):
