@@ -69,6 +69,7 @@ int cmd_writes(const char *path, bool replace)
         if (output_same(outputs.items[i], path))
             return cmd_usage("the outputs '%s' and '%s' are one file", outputs.items[i], path);
     add(&outputs, path, strlen(path));
+    output_reserve(path);
     if (file && !replace && stat(path, &st) == 0)
         return cmd_usage("'%s' exists; --force overwrites it", path);
     return output_try(path, replace, &err) ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;

@@ -12,6 +12,7 @@
 #include <zstd.h>
 
 #include "trace/base/mem.h"
+#include "trace/store/output.h"
 
 enum {
     INPUT_BYTES = 128 << 10,                    /* compressed bytes asked for at a time */
@@ -347,6 +348,11 @@ struct source *source_open(const char *path, struct err *err)
             source_close(s);
             return NULL;
         }
+    }
+    if (output_reserved(s->fd)) {
+        err_set(err, "'%s' is an input and the output", path);
+        source_close(s);
+        return NULL;
     }
     if (choose_codec(s, err)) {
         source_close(s);

@@ -121,6 +121,33 @@ static int cannot(const char *path, int code, struct err *err)
     return err_set(err, "cannot create '%s': %s", path, strerror(code));
 }
 
+static struct {
+    dev_t device;
+    ino_t inode;
+} reserved[OUTPUT_MAX];
+static int reserved_count;
+static atomic_bool clash; /* one of them was an input */
+
+void output_reserve(const char *path)
+{
+    struct stat st;
+    if (reserved_count < OUTPUT_MAX && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+        reserved[reserved_count].device = st.st_dev;
+        reserved[reserved_count++].inode = st.st_ino;
+    }
+}
+
+bool output_reserved(int fd)
+{
+    struct stat st;
+    for (int i = 0; i < reserved_count && fstat(fd, &st) == 0; i++)
+        if (reserved[i].device == st.st_dev && reserved[i].inode == st.st_ino) {
+            atomic_store(&clash, true);
+            return true;
+        }
+    return false;
+}
+
 int output_lock(const char *path, struct err *err)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = INT64_MAX - 1, .l_len = 1};
@@ -239,6 +266,8 @@ int output_flush(struct output *output, struct err *err)
 /* To its name; without replacing only if nobody else took it meanwhile. */
 static int take_name(const struct output *output, struct err *err)
 {
+    if (atomic_load(&clash))
+        return err_set(err, "the output '%s' is an input too", output->path);
     (void)chmod(output->temporary, output->mode);
     if (output->replace ? rename(output->temporary, output->path) == 0
                         : renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->path, RENAME_NOREPLACE) == 0)

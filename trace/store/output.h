@@ -49,6 +49,12 @@ bool output_same(const char *a, const char *b);
  */
 char *output_resolve(const char *path, struct err *err);
 
+/* Remember the file at `path`, if there is one, as to be replaced: inputs that nobody named beforehand, such as the
+ * parts of a folder, ask whether they are such a file; if one was, no output takes its name any more. Before other
+ * threads start. */
+void output_reserve(const char *path);
+bool output_reserved(int fd);
+
 /* Have the existing file `path` for ourselves until the returned descriptor is closed: after everything else that the
  * process has open of it, or SQLite's own locks go with it. -1 with *err set if another process has it. */
 int output_lock(const char *path, struct err *err);
