@@ -2,7 +2,7 @@
 #include "replay/results/results_file.h"
 #include "trace/store/output.h"
 
-/* One row in or out, as a transaction of its own. It is not counted among the others: a sweep has one of each. */
+/* One row in or out, as a transaction of its own unless one is open. */
 static int change(struct results *results, enum results_statement which, const char *sweep, int64_t points,
                   struct err *err)
 {
@@ -18,6 +18,7 @@ static int change(struct results *results, enum results_statement which, const c
     int failed = rc != SQLITE_DONE ? results_failed(results, err) : 0;
     (void)sqlite3_reset(stmt);
     output_release();
+    results->transactions += !failed && sqlite3_get_autocommit(results->db) && sqlite3_changes(results->db) > 0;
     return failed;
 }
 

@@ -334,13 +334,14 @@ int results_put(struct results *results, const struct results_run *runs, size_t 
 }
 
 /* SQLite counts transactions in the file's head, and how many there were depends on how fast the disk was: count up
- * to one for each run. Only the first page changes, and only in that number. */
+ * to one for each run, and two for the beginning and the end of a sweep. Only the first page changes, and only in that
+ * number. */
 static void count_transactions(struct results *results)
 {
     char sql[48];
     (void)snprintf(sql, sizeof sql, "PRAGMA user_version = %d", SCHEMA_RESULTS_VERSION);
     int rc = sqlite3_exec(results->db, "PRAGMA synchronous = OFF", NULL, NULL, NULL);
-    for (; !rc && results->transactions < results->added; results->transactions++)
+    for (; !rc && results->transactions < results->added + 2; results->transactions++)
         rc = sqlite3_exec(results->db, sql, NULL, NULL, NULL);
     (void)sqlite3_exec(results->db, "PRAGMA synchronous = FULL", NULL, NULL, NULL);
 }
