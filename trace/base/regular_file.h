@@ -1,0 +1,19 @@
+/* regular_file: opens a file that somebody named as an input, or says at once that it is none.
+ *
+ * A directory, a pipe, a device or a socket is an error: nothing here waits for a writer, and nothing reads without
+ * end. Import's pipes are opened by trace/import/source.h. */
+#ifndef TRACE_BASE_REGULAR_FILE_H
+#define TRACE_BASE_REGULAR_FILE_H
+
+#include <stddef.h>
+
+#include "trace/base/err.h"
+
+/* A descriptor that reads regular file `path` from its start, to be closed by the caller; -1 with *err set. */
+int regular_file_open(const char *path, struct err *err);
+
+/* The bytes of regular file `path`, *bytes of them and a zero byte behind, freed with free(). A file of more than
+ * `limit` bytes and one that cannot be read to its end are errors: NULL with *err set. */
+char *regular_file_read(const char *path, size_t limit, size_t *bytes, struct err *err);
+
+#endif
