@@ -40,7 +40,7 @@ OPT     ?= -O2 -g
 SAN     ?=
 INCLUDE := -I. -I$(BUILD)/gen
 PKG     := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
-LIBS    := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -linih -ldl -lm
+LIBS    := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -ldl -lm
 CFLAGS_ALL = $(CSTD) $(WARN) $(OPT) $(MARCH) -fopenmp -fPIC -fvisibility=hidden $(SAN) $(INCLUDE) $(PKG) $(OWN) $(CFLAGS)
 LDFLAGS_ALL = -fopenmp $(SAN) $(LDFLAGS)
 CHECK_LIBS = $(shell pkg-config --libs check)

@@ -3,7 +3,7 @@
 # need; --there: only look whether they are there.
 # The compiler in use and make are taken as given.
 need_build="pkg-config libsqlite3-dev libblosc-dev libzstd-dev zlib1g-dev liblzma-dev libpcap-dev libjansson-dev
-    libxxhash-dev libinih-dev uthash-dev check gnuplot-nox fonts-dejavu-core scdoc xz-utils gzip zstd python3 sqlite3"
+    libxxhash-dev uthash-dev check gnuplot-nox fonts-dejavu-core scdoc xz-utils gzip zstd python3 sqlite3"
 need_browser="chromium chromium-driver"
 need_lint="clang-format clang-tidy cppcheck clang libclang-rt-14-dev libomp-dev git"
 [ "$1" = --missing ] || [ "$1" = --there ] && wanted=$need_build || wanted="$need_build $need_lint"

@@ -8,7 +8,7 @@ for f in $(find "$dir" -type f -perm -u+x | sort); do
     name=${f#"$dir"/}
     corpus=$(mktemp -d)
     base=$(basename "$f")
-    for d in fixtures/malformed fixtures/traces fixtures/fuzz/"$base"; do
+    for d in fixtures/malformed fixtures/traces fixtures/tasks models/platforms fixtures/fuzz/"$base"; do
         [ -d "$d" ] && find "$d" -type f -size -64k -exec cp {} "$corpus"/ \;
     done
     if "$f" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 -artifact_prefix="$corpus"/ "$corpus" \

@@ -1,12 +1,11 @@
 #include "models/base/platform.h"
 
-#include <errno.h>
-#include <ini.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/embedded.h"
+#include "trace/base/ini.h"
 #include "trace/base/mem.h"
 #include "trace/base/suggest.h"
 
@@ -28,19 +27,16 @@ struct platform {
     size_t text_count, text_cap;
 };
 
-/* What the INI callback needs. */
+/* What the reader's callback needs. */
 struct load {
     struct platform *platform;
-    struct err *err;
-    const char *file;
     int depth;
-    bool failed;
     bool named, summarised; /* by this file, so far */
 };
 
 static int load_into(struct platform *platform, const char *name_or_file, int depth, struct err *err);
 
-static const char *keep(struct platform *platform, const char *text, struct err *err)
+static char *keep(struct platform *platform, const char *text, struct err *err)
 {
     if (mem_grow((void **)&platform->texts, &platform->text_cap, platform->text_count + 1, sizeof *platform->texts,
                  err))
@@ -51,31 +47,29 @@ static const char *keep(struct platform *platform, const char *text, struct err 
     return copy;
 }
 
+/* `source` is kept by the platform or for good. */
 static int remember(struct platform *platform, const struct platform_section *section, const struct param *row,
                     const char *source, struct err *err)
 {
-    const char *kept = keep(platform, source, err);
-    if (!kept)
-        return -1;
     for (size_t i = 0; i < platform->count; i++)
         if (platform->entries[i].row == row) {
-            platform->entries[i].source = kept;
+            platform->entries[i].source = source;
             return 0;
         }
     if (mem_grow((void **)&platform->entries, &platform->cap, platform->count + 1, sizeof *platform->entries, err))
         return -1;
-    platform->entries[platform->count++] = (struct entry){section, row, kept};
+    platform->entries[platform->count++] = (struct entry){section, row, source};
     return 0;
 }
 
 /* What the base calls itself gives way to what this file said before it. */
-static int load_base(struct load *load, const char *base)
+static int load_base(struct load *load, const char *base, struct err *err)
 {
     struct platform *p = load->platform;
     char name[sizeof p->name], summary[sizeof p->summary];
     memcpy(name, p->name, sizeof name);
     memcpy(summary, p->summary, sizeof summary);
-    if (load_into(p, base, load->depth + 1, load->err))
+    if (load_into(p, base, load->depth + 1, err))
         return -1;
     if (load->named)
         memcpy(p->name, name, sizeof name);
@@ -84,59 +78,80 @@ static int load_base(struct load *load, const char *base)
     return 0;
 }
 
-static int set_head(struct load *load, const char *key, const char *value)
+static int set_text(char *to, size_t size, const char *key, const char *value, struct err *err)
 {
-    if (strcmp(key, "name") == 0) {
-        (void)snprintf(load->platform->name, sizeof load->platform->name, "%s", value);
-        load->named = true;
-    } else if (strcmp(key, "summary") == 0) {
-        (void)snprintf(load->platform->summary, sizeof load->platform->summary, "%s", value);
-        load->summarised = true;
-    } else if (strcmp(key, "base") == 0) {
-        return load_base(load, value);
-    } else {
-        return err_set(load->err, "'%.60s' is not known in [platform]; expected name, summary or base", key);
-    }
+    size_t n = strlen(value);
+    if (n >= size)
+        return err_set(err, "%s has %zu bytes; expected at most %zu", key, n, size - 1);
+    memcpy(to, value, n + 1);
     return 0;
 }
 
-static int set_number(struct load *load, const char *section, const char *key, const char *text)
+static int set_head(struct load *load, const char *key, const char *value, struct err *err)
 {
-    const char *bar = strrchr(text, '|');
-    if (!bar)
-        return err_set(load->err, "%.60s has no source; expected '%.60s = VALUE | where it comes from'", key, key);
-    for (size_t s = 0; platform_sections[s]; s++) {
-        const struct platform_section *ps = platform_sections[s];
-        if (strcmp(ps->name, section) != 0)
-            continue;
-        char value[256];
-        size_t n = (size_t)(bar - text);
-        while (n && (text[n - 1] == ' ' || text[n - 1] == '\t'))
-            n--;
-        (void)snprintf(value, sizeof value, "%.*s", (int)n, text);
-        const char *source = bar + 1 + strspn(bar + 1, " \t");
-        if (!*source)
-            return err_set(load->err, "%.60s has an empty source after '|'", key);
-        const char *kept = keep(load->platform, value, load->err);
-        if (!kept || param_set(ps->params, load->platform->structs[s], key, kept, load->err))
-            return -1;
-        return remember(load->platform, ps, param_find(ps->params, key), source, load->err);
+    struct platform *p = load->platform;
+    if (strcmp(key, "base") == 0)
+        return load_base(load, value, err);
+    if (strcmp(key, "name") == 0) {
+        load->named = true;
+        return set_text(p->name, sizeof p->name, key, value, err);
     }
+    if (strcmp(key, "summary") == 0) {
+        load->summarised = true;
+        return set_text(p->summary, sizeof p->summary, key, value, err);
+    }
+    return err_set(err, "'%.60s' is not known in [platform]; expected name, summary or base", key);
+}
+
+static int unknown_section(const char *section, struct err *err)
+{
     char known[200] = "";
     size_t used = 0;
     for (size_t s = 0; platform_sections[s] && used < sizeof known; s++)
         used += (size_t)snprintf(known + used, sizeof known - used, " [%s]", platform_sections[s]->name);
-    return err_set(load->err, "[%.60s] is not a known section; expected [platform]%s", section, known);
+    return err_set(err, "[%.60s] is not a known section; expected [platform]%s", section, known);
 }
 
-static int on_value(void *user, const char *section, const char *key, const char *value)
+/* Cut `VALUE | source` in two. Returns the source, NULL with *err set. */
+static const char *cut_source(char *text, const char *key, struct err *err)
 {
-    struct load *load = user;
-    if (load->failed)
-        return 0;
-    int rc = strcmp(section, "platform") == 0 ? set_head(load, key, value) : set_number(load, section, key, value);
-    load->failed = rc != 0;
-    return rc == 0;
+    char *bar = strrchr(text, '|');
+    if (!bar) {
+        err_set(err, "%.60s has no source; expected '%.60s = VALUE | where it comes from'", key, key);
+        return NULL;
+    }
+    const char *source = bar + 1 + strspn(bar + 1, " \t");
+    while (bar > text && (bar[-1] == ' ' || bar[-1] == '\t'))
+        bar--;
+    *bar = 0;
+    if (*source)
+        return source;
+    err_set(err, "%.60s has an empty source after '|'", key);
+    return NULL;
+}
+
+static int set_number(struct platform *p, size_t s, const char *key, const char *text, struct err *err)
+{
+    const struct platform_section *section = platform_sections[s];
+    char *value = keep(p, text, err);
+    const char *source = value ? cut_source(value, key, err) : NULL;
+    if (!source || param_set(section->params, p->structs[s], key, value, err))
+        return -1;
+    return remember(p, section, param_find(section->params, key), source, err);
+}
+
+/* Key NULL: the section begins. */
+static int on_value(void *ctx, const char *section, const char *key, const char *value, struct err *err)
+{
+    struct load *load = ctx;
+    size_t s = 0;
+    if (strcmp(section, "platform") == 0)
+        return key ? set_head(load, key, value, err) : 0;
+    while (platform_sections[s] && strcmp(platform_sections[s]->name, section) != 0)
+        s++;
+    if (!platform_sections[s])
+        return unknown_section(section, err);
+    return key ? set_number(load->platform, s, key, value, err) : 0;
 }
 
 static const char *embedded(const char *name)
@@ -169,23 +184,19 @@ static int load_into(struct platform *platform, const char *name_or_file, int de
 {
     if (depth > BASE_DEPTH_MAX)
         return err_set(err, "platform '%.100s': 'base' goes more than %d levels deep", name_or_file, BASE_DEPTH_MAX);
-    struct load load = {.platform = platform, .err = err, .file = name_or_file, .depth = depth};
-    int line;
+    struct load load = {.platform = platform, .depth = depth};
+    const struct ini_reader reader = {on_value, &load};
     if (is_file(name_or_file)) {
-        line = ini_parse(name_or_file, on_value, &load);
-        if (line == -1)
-            return err_set(err, "cannot open platform file '%.200s': %s", name_or_file, strerror(errno));
-    } else {
-        const char *text = embedded(name_or_file);
-        if (!text)
-            return no_such_platform(name_or_file, err);
-        line = ini_parse_string(text, on_value, &load);
+        if (ini_read_file(name_or_file, &reader, err))
+            return -1;
+        return platform->count ? 0
+                               : err_set(err,
+                                         "%s: no number in it; expected a section such as [gpu] with 'key = VALUE | "
+                                         "source', or 'base = NAME' in [platform]",
+                                         name_or_file);
     }
-    if (load.failed)
-        return err_at(err, "%s:%d", name_or_file, line);
-    if (line)
-        return err_set(err, "%s:%d: expected '[section]' or 'key = value | source'", name_or_file, line);
-    return 0;
+    const char *text = embedded(name_or_file);
+    return text ? ini_read_text(name_or_file, text, strlen(text), &reader, err) : no_such_platform(name_or_file, err);
 }
 
 struct platform *platform_load(const char *name_or_file, struct err *err)

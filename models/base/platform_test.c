@@ -50,7 +50,14 @@ START_TEST(wrong_files_name_the_line)
                {"[fpga]\nx = 3 | s\n", "[fpga] is not a known section"},
                {"[platform]\ncolour = red\n", "'colour' is not known"},
                {"[platform]\nbase = nothing\n", "no platform is called 'nothing'"},
-               {"rubbish\n", "x.ini:1: expected '[section]'"}};
+               {"rubbish\n", "x.ini:1: found 'rubbish'; expected '[section]'"},
+               {"[gpu]\nsms = 66 | s\nsms = 67 | s\n", "x.ini:3: sms is given again"},
+               {"sms = 66 | s\n[gpu]\n", "x.ini:1: 'sms = 66 | s' stands before the first [section]"},
+               {"[fpga]\n", "x.ini:1: [fpga] is not a known section"},
+               {"", "x.ini: no number in it; expected a section"},
+               {"[platform]\nname = mine\n[gpu]\n", "x.ini: no number in it; expected a section"},
+               {"[platform]\nname = 1234567890123456789012345678901234567890123456789012345678901234\n",
+                "x.ini:2: name has 64 bytes; expected at most 63"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct err err = {""};
         ck_assert_ptr_null(load(bad[i].text, &err));
@@ -59,6 +66,34 @@ START_TEST(wrong_files_name_the_line)
     struct err err = {""};
     ck_assert_ptr_null(platform_load("/nowhere/x.ini", &err));
     ck_assert_ptr_nonnull(strstr(err.msg, "cannot open"));
+}
+END_TEST
+
+/* A comment whose byte 199 is followed by `sms = 7`, and a source of 1,000 bytes. */
+START_TEST(long_lines_are_one_line)
+{
+    char text[2000];
+    int n = snprintf(text, sizeof text, "[gpu]\nsms = 66 | s\n; %196s sms = 7 | x\nl2_bytes = 1MiB | ", "");
+    memset(text + n, 's', 1000);
+    text[n + 1000] = 0;
+    struct err err = {""};
+    struct platform *p = load(text, &err);
+    ck_assert_msg(p != NULL, "%s", err.msg);
+    ck_assert_int_eq(((const struct gpu *)platform_section_get(p, "gpu"))->sms, 66);
+    ck_assert_str_eq(platform_source(p, "gpu", "sms"), "s");
+    ck_assert_uint_eq(strlen(platform_source(p, "gpu", "l2_bytes")), 1000);
+    platform_free(p);
+}
+END_TEST
+
+START_TEST(what_is_no_file_is_no_platform)
+{
+    static const char *const paths[] = {"/", "/dev/null", "/dev/zero", "/proc/self/mem"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct err err = {""};
+        ck_assert_ptr_null(platform_load(paths[i], &err));
+        ck_assert_ptr_nonnull(strstr(err.msg, paths[i]));
+    }
 }
 END_TEST
 
@@ -87,4 +122,5 @@ START_TEST(numbers_can_be_set_by_key_or_section_and_key)
 END_TEST
 
 TEST_MAIN("platform", every_shipped_platform_loads, a_file_can_start_from_a_shipped_platform, wrong_files_name_the_line,
-          a_base_that_names_itself_ends, numbers_can_be_set_by_key_or_section_and_key)
+          long_lines_are_one_line, what_is_no_file_is_no_platform, a_base_that_names_itself_ends,
+          numbers_can_be_set_by_key_or_section_and_key)

@@ -1,11 +1,10 @@
 #include "replay/placement/placement_tasks.h"
 
-#include <errno.h>
-#include <ini.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/ini.h"
 #include "trace/base/mem.h"
 
 enum { TASKS_MAX = 100000 };
@@ -32,12 +31,6 @@ const struct param placement_task_params[] = {
     PARAM_REAL_ROW(placement_keys, measured_managed_ms, "ms", -1, 1e9, -1, "measured under managed memory"),
     PARAM_REAL_ROW(placement_keys, measured_pinned_ms, "ms", -1, 1e9, -1, "measured under pinned memory"),
     {0}};
-
-struct load {
-    struct placement_tasks *tasks;
-    struct err *err;
-    bool failed;
-};
 
 static struct placement_task *add_task(struct placement_tasks *tasks, const char *name, struct err *err)
 {
@@ -94,25 +87,16 @@ static int set_key(struct placement_tasks *tasks, struct placement_task *task, c
     return p == PLACEMENTS ? err_set(err, "source_policy is '%.40s'; expected device, managed or pinned", policy) : 0;
 }
 
-static int on_value(void *user, const char *section, const char *key, const char *value)
+/* Key NULL: the section of a task begins. */
+static int on_value(void *ctx, const char *section, const char *key, const char *value, struct err *err)
 {
-    struct load *load = user;
-    if (load->failed)
-        return 0;
-    struct placement_tasks *tasks = load->tasks;
-    load->failed = true;
-    if (!*section) {
-        err_set(load->err, "'%.60s' stands before the first [task]", key);
-        return 0;
-    }
-    struct placement_task *task = NULL;
-    for (size_t i = tasks->count; i-- > 0 && !task;)
-        if (strncmp(tasks->tasks[i].name, section, sizeof tasks->tasks[i].name - 1) == 0)
-            task = &tasks->tasks[i];
-    if (!task)
-        task = add_task(tasks, section, load->err);
-    load->failed = !task || set_key(tasks, task, key, value, load->err);
-    return !load->failed;
+    struct placement_tasks *tasks = ctx;
+    if (key)
+        return set_key(tasks, &tasks->tasks[tasks->count - 1], key, value, err);
+    size_t n = strlen(section), most = sizeof tasks->tasks->name - 1;
+    if (n > most)
+        return err_set(err, "the name of task '%.60s...' has %zu bytes; expected at most %zu", section, n, most);
+    return add_task(tasks, section, err) ? 0 : -1;
 }
 
 /* Conditions between keys. */
@@ -136,16 +120,8 @@ static int finish(struct placement_task *task, struct err *err)
 int placement_tasks_read(struct placement_tasks *tasks, const char *path, struct err *err)
 {
     memset(tasks, 0, sizeof *tasks);
-    struct load load = {tasks, err, false};
-    int line = ini_parse(path, on_value, &load);
-    int rc = 0;
-    if (line == -1)
-        rc = err_set(err, "cannot open '%.200s': %s", path, strerror(errno));
-    else if (load.failed)
-        rc = err_at(err, "%s:%d", path, line);
-    else if (line)
-        rc = err_set(err, "%s:%d: expected '[task]' or 'key = value'", path, line);
-    else if (!tasks->count)
+    int rc = ini_read_file(path, &(struct ini_reader){on_value, tasks}, err);
+    if (!rc && !tasks->count)
         rc = err_set(err, "%s: no [task] in it", path);
     for (size_t i = 0; i < tasks->count && !rc; i++)
         if (finish(&tasks->tasks[i], err))

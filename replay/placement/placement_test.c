@@ -74,14 +74,18 @@ START_TEST(wrong_task_files_name_the_line)
 {
     static const struct {
         const char *text, *says;
-    } bad[] = {{"", "no [task]"},
-               {"kernels = 1\n", "before the first [task]"},
-               {"[a]\nkernels = 0\n", "tasks.ini:2: kernels is 0"},
-               {"[a]\nkernels = 2\ndirty_kernels = 3\n", "above kernels"},
-               {"[a]\ncolour = 2\n", "'colour'"},
-               {"[a]\nbytes_hd = 4..2\n", "lower bound"},
-               {"[a]\nsource_policy = best\n", "expected device, managed or pinned"},
-               {"rubbish\n", "tasks.ini:1"}};
+    } bad[] = {
+        {"", "no [task]"},
+        {"kernels = 1\n", "before the first [section]"},
+        {"[a]\nkernels = 0\n", "tasks.ini:2: kernels is 0"},
+        {"[a]\nkernels = 2\ndirty_kernels = 3\n", "above kernels"},
+        {"[a]\ncolour = 2\n", "'colour'"},
+        {"[a]\nbytes_hd = 4..2\n", "lower bound"},
+        {"[a]\nsource_policy = best\n", "expected device, managed or pinned"},
+        {"rubbish\n", "tasks.ini:1"},
+        {"[a]\nkernels = 1\nkernels = 2\n", "tasks.ini:3: kernels is given again"},
+        {"[a]\nkernels = 1\n[a]\ncopies = 2\n", "tasks.ini:3: a is given again"},
+        {"[1234567890123456789012345678901234567890123456789012345678901234]\n", "has 64 bytes; expected at most 63"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct err err = {""};
         ck_assert_int_eq(go(bad[i].text, NULL, &err), -1);
