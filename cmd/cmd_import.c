@@ -109,7 +109,7 @@ static int open_input(const char *path, const struct reader **reader, struct sou
                        : err_set(err, "'%s' is a folder that no format reads (accelsim: one with a kernelslist); %s",
                                  path, folder_names(path, others, sizeof others));
     }
-    *source = source_open(path, err);
+    *source = source_open_piped(path, err);
     if (!*source)
         return -1;
     const unsigned char *head;

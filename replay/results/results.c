@@ -157,29 +157,9 @@ void results_close(struct results *results)
     free(results);
 }
 
-/* SQLite file format, section 1.3: the magic, and the application_id, big-endian. */
-enum { MAGIC_BYTES = 16, ID_BYTE = 68, HEAD_BYTES = 72 };
-
-static bool starts_with(const char *path, size_t at, const void *bytes, size_t n)
-{
-    char head[HEAD_BYTES];
-    FILE *f = fopen(path, "rb");
-    bool is = f && fread(head, 1, at + n, f) == at + n && memcmp(head + at, bytes, n) == 0;
-    if (f)
-        (void)fclose(f);
-    return is;
-}
-
-bool results_is_database(const char *path)
-{
-    return starts_with(path, 0, "SQLite format 3", MAGIC_BYTES);
-}
-
 bool results_is_results(const char *path)
 {
-    const unsigned char id[] = {SCHEMA_RESULTS_ID >> 24, SCHEMA_RESULTS_ID >> 16 & 0xff, SCHEMA_RESULTS_ID >> 8 & 0xff,
-                                SCHEMA_RESULTS_ID & 0xff};
-    return results_is_database(path) && starts_with(path, ID_BYTE, id, sizeof id);
+    return dbfile_application_id(path) == SCHEMA_RESULTS_ID;
 }
 
 /* --- the case and the key --- */

@@ -100,9 +100,7 @@ void results_settle(struct results *results);
 /* How many runs there are, -1 with *err set. */
 int64_t results_count(struct results *results, struct err *err);
 
-/* Whether the file at `path` starts like an SQLite database (results or trace) rather than a text, and whether it says
- * that it is a results file. */
-bool results_is_database(const char *path);
+/* Whether the file at `path` says that it is a results file. */
 bool results_is_results(const char *path);
 
 #endif

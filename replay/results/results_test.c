@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "trace/base/testing.h"
+#include "trace/store/dbfile.h"
 
 static const struct results_run sample = {.position = -1,
                                           .engine = "uvm",
@@ -388,10 +389,10 @@ START_TEST(foreign_files_are_refused)
     sqlite3_close(db);
     ck_assert_ptr_null(results_open(testing_file("foreign.db"), RESULTS_APPEND, &err));
     ck_assert_ptr_nonnull(strstr(err.msg, "not an offchip results file"));
-    ck_assert(results_is_database(testing_file("foreign.db")));
+    ck_assert(dbfile_is_database(testing_file("foreign.db")));
     const char *text = testing_write("text.json", "{\"runs\":[]}", 11);
     ck_assert_ptr_null(results_open(text, RESULTS_READ, &err));
-    ck_assert(!results_is_database(text));
+    ck_assert(!dbfile_is_database(text));
     struct results *results = new_results(testing_file("hostile.db"));
     ck_assert_int_eq(results_put(results, &sample, 1, &err), 0);
     results_close(results);

@@ -1,6 +1,5 @@
 #include "replay/results/runs.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,12 @@
 #include "replay/results/results.h"
 #include "replay/results/run_unify.h"
 #include "trace/base/mem.h"
+#include "trace/base/regular_file.h"
 #include "trace/base/units.h"
+#include "trace/store/dbfile.h"
+
+/* The longest JSON that is read. */
+enum { JSON_BYTES_MAX = 1 << 28 };
 
 void run_release(struct run *run)
 {
@@ -185,8 +189,17 @@ int run_set_add_json(struct run_set *set, const json_t *root, const char *place,
 
 static int load_json(struct run_set *set, const char *path, struct err *err)
 {
+    size_t bytes;
+    char *text = regular_file_read(path, JSON_BYTES_MAX, &bytes, err);
+    if (!text)
+        return -1;
+    if (text[strspn(text, " \n\t\r")] != '{') {
+        free(text);
+        return err_set(err, "'%s' is neither a results file nor JSON of 'offchip replay'", path);
+    }
     json_error_t where;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+    json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &where);
+    free(text);
     if (!root)
         return err_set(err, "%s:%d: %s", path, where.line, where.text);
     int rc = run_set_add_json(set, root, path, err);
@@ -248,18 +261,8 @@ static int load_database(struct run_set *set, const char *path, struct err *err)
 
 int run_set_load(struct run_set *set, const char *path, struct err *err)
 {
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return err_set(err, "cannot open '%s': %s", path, strerror(errno));
-    int c = fgetc(f);
-    while (c == ' ' || c == '\n' || c == '\t' || c == '\r')
-        c = fgetc(f);
-    (void)fclose(f);
-    if (results_is_database(path))
-        return load_database(set, path, err) || run_set_unify(set, err) ? -1 : 0;
-    if (c == '{')
-        return load_json(set, path, err) || run_set_unify(set, err) ? -1 : 0;
-    return err_set(err, "'%s' is neither a results file nor JSON of 'offchip replay'", path);
+    int rc = dbfile_is_database(path) ? load_database(set, path, err) : load_json(set, path, err);
+    return rc || run_set_unify(set, err) ? -1 : 0;
 }
 
 int run_set_part(struct run *run, const char *by, const char *part, struct err *err)

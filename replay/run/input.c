@@ -7,30 +7,28 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-static bool is_sqlite(const char *path)
-{
-    static const char magic[16] = "SQLite format 3";
-    char head[16];
-    FILE *f = fopen(path, "rb");
-    bool yes = f && fread(head, 1, sizeof head, f) == sizeof head && memcmp(head, magic, sizeof magic) == 0;
-    if (f)
-        (void)fclose(f);
-    return yes;
-}
+#include "trace/base/mem.h"
+#include "trace/base/regular_file.h"
+#include "trace/store/dbfile.h"
 
 /* Content of a file that a key of the workload names (graph=FILE, rows=FILE); what is no file counts by its text. */
-static void hash_file(XXH3_state_t *state, const char *path)
+static int hash_file(XXH3_state_t *state, const char *path, struct err *err)
 {
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return;
     enum { PIECE = 1 << 20 };
-    char *buf = malloc(PIECE);
-    size_t n;
-    while (buf && (n = fread(buf, 1, PIECE, f)) > 0)
-        (void)XXH3_128bits_update(state, buf, n);
+    int fd = regular_file_open(path, NULL);
+    char *buf = fd < 0 ? NULL : mem_zalloc(PIECE, 1, err);
+    if (!buf) {
+        if (fd >= 0)
+            (void)close(fd);
+        return fd < 0 ? 0 : -1;
+    }
+    ssize_t n;
+    while ((n = read(fd, buf, PIECE)) > 0)
+        (void)XXH3_128bits_update(state, buf, (size_t)n);
+    int rc = n < 0 ? err_set(err, "cannot read '%.200s': %s", path, strerror(errno)) : 0;
+    (void)close(fd);
     free(buf);
-    (void)fclose(f);
+    return rc;
 }
 
 /* The spec and the files it names: all that decides what a workload or a plain file holds. */
@@ -42,16 +40,15 @@ static int hash_content(struct input *input, struct err *err)
     (void)XXH3_128bits_reset(state);
     (void)XXH3_128bits_update(state, input->spec, strlen(input->spec));
     const struct workload *w = &input->workload;
-    if (!w->type)
-        hash_file(state, input->spec);
-    for (const struct param *p = w->type ? w->type->params : NULL; p && p->name; p++)
+    int rc = w->type ? 0 : hash_file(state, input->spec, err);
+    for (const struct param *p = w->type ? w->type->params : NULL; !rc && p && p->name; p++)
         if (p->type == PARAM_TEXT && param_text(p, w->params))
-            hash_file(state, param_text(p, w->params));
+            rc = hash_file(state, param_text(p, w->params), err);
     XXH128_hash_t h = XXH3_128bits_digest(state);
     (void)XXH3_freeState(state);
     (void)snprintf(input->hash, sizeof input->hash, "%016llx%016llx", (unsigned long long)h.high64,
                    (unsigned long long)h.low64);
-    return 0;
+    return rc;
 }
 
 int input_check(const char *spec, struct err *err)
@@ -69,9 +66,11 @@ int input_open(struct input *input, const char *spec, const char *role, bool pla
         rc = workload_open(&input->workload, spec + 6, err);
         if (!rc)
             rc = hash_content(input, err);
-    } else if (plain && !is_sqlite(spec)) {
-        rc = access(spec, R_OK) ? err_set(err, "cannot open '%.200s': %s", spec, strerror(errno))
-                                : hash_content(input, err);
+    } else if (plain && !dbfile_is_database(spec)) {
+        int fd = regular_file_open(spec, err);
+        rc = fd < 0 ? -1 : hash_content(input, err);
+        if (fd >= 0)
+            (void)close(fd);
     } else {
         input->store = store_open(spec, err);
         rc = input->store ? store_hash(input->store, input->hash, err) : -1;

@@ -33,7 +33,7 @@ int regular_file_open(const char *path, struct err *err)
 }
 
 /* Add what is left of fd to *text, room for one more byte included. */
-static int read_rest(int fd, char **text, size_t limit, size_t *bytes, struct err *err)
+static int read_rest(const char *path, int fd, char **text, size_t limit, size_t *bytes, struct err *err)
 {
     size_t cap = 0;
     ssize_t got = 1;
@@ -45,11 +45,11 @@ static int read_rest(int fd, char **text, size_t limit, size_t *bytes, struct er
             got = read(fd, *text + *bytes, cap - *bytes - 1);
         while (got < 0 && errno == EINTR);
         if (got < 0)
-            return err_set(err, "cannot be read at byte %zu: %s", *bytes, strerror(errno));
+            return err_set(err, "cannot read '%.300s' at byte %zu: %s", path, *bytes, strerror(errno));
         *bytes += (size_t)got;
     }
     (*text)[*bytes] = 0;
-    return *bytes > limit ? err_set(err, "larger than %zu bytes, the most that is read", limit) : 0;
+    return *bytes > limit ? err_set(err, "'%.300s' is larger than %zu bytes, the most that is read", path, limit) : 0;
 }
 
 char *regular_file_read(const char *path, size_t limit, size_t *bytes, struct err *err)
@@ -58,11 +58,10 @@ char *regular_file_read(const char *path, size_t limit, size_t *bytes, struct er
     int fd = regular_file_open(path, err);
     if (fd < 0)
         return NULL;
-    int rc = read_rest(fd, &text, limit, bytes, err);
+    int rc = read_rest(path, fd, &text, limit, bytes, err);
     (void)close(fd);
     if (!rc)
         return text;
-    (void)err_at(err, "%.300s", path);
     free(text);
     return NULL;
 }

@@ -67,7 +67,7 @@ END_TEST
 
 START_TEST(what_cannot_be_read_or_is_too_large_is_refused)
 {
-    refused("/proc/self/mem", 100, "cannot be read at byte 0: Input/output error");
+    refused("/proc/self/mem", 100, "at byte 0: Input/output error");
     refused(testing_write("three", "abc", 3), 2, "larger than 2 bytes");
 }
 END_TEST

@@ -6,12 +6,14 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/regular_file.h"
 #include "trace/store/output.h"
 
 enum {
@@ -333,22 +335,17 @@ static struct source *source_new(const char *path, struct err *err)
     return s;
 }
 
-struct source *source_open(const char *path, struct err *err)
+/* Take over `fd`, -1: *err says why. */
+static struct source *source_of(const char *path, int fd, struct err *err)
 {
-    struct source *s = source_new(path, err);
-    if (!s)
+    struct source *s = fd < 0 ? NULL : source_new(path, err);
+    if (!s) {
+        if (fd > STDIN_FILENO)
+            (void)close(fd);
         return NULL;
-    if (strcmp(path, "-") == 0) {
-        s->fd = STDIN_FILENO;
-    } else {
-        s->fd = open(path, O_RDONLY | O_CLOEXEC);
-        s->close_fd = s->fd >= 0;
-        if (s->fd < 0) {
-            err_set(err, "cannot open '%s': %s", path, strerror(errno));
-            source_close(s);
-            return NULL;
-        }
     }
+    s->fd = fd;
+    s->close_fd = strcmp(path, "-") != 0;
     if (output_reserved(s->fd)) {
         err_set(err, "'%s' is an input and the output", path);
         source_close(s);
@@ -359,6 +356,22 @@ struct source *source_open(const char *path, struct err *err)
         return NULL;
     }
     return s;
+}
+
+struct source *source_open(const char *path, struct err *err)
+{
+    return source_of(path, strcmp(path, "-") == 0 ? STDIN_FILENO : regular_file_open(path, err), err);
+}
+
+struct source *source_open_piped(const char *path, struct err *err)
+{
+    struct stat st;
+    if (stat(path, &st) || !S_ISFIFO(st.st_mode))
+        return source_open(path, err);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        err_set(err, "cannot open '%s': %s", path, strerror(errno));
+    return source_of(path, fd, err);
 }
 
 struct source *source_from_memory(const void *data, size_t n, struct err *err)

@@ -13,8 +13,11 @@
 
 struct source;
 
-/* Open `path`; "-" is standard input. NULL with *err set on failure. */
+/* Open `path`, a regular file; "-" is standard input. NULL with *err set on failure. */
 struct source *source_open(const char *path, struct err *err);
+
+/* The same, or a named pipe, whose writer is waited for: recordings and captures may come while they are made. */
+struct source *source_open_piped(const char *path, struct err *err);
 
 /* Bytes already in memory, for tests and fuzzing; not copied, decompressed as a file would be. */
 struct source *source_from_memory(const void *data, size_t n, struct err *err);

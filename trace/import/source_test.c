@@ -262,7 +262,7 @@ START_TEST(missing_files_and_directories_are_named)
     ck_assert_ptr_null(source_open("/nonexistent/file", &err));
     ck_assert_str_eq(err.msg, "cannot open '/nonexistent/file': No such file or directory");
     ck_assert_ptr_null(source_open("/tmp", &err));
-    ck_assert_str_eq(err.msg, "cannot read '/tmp' at byte 0: Is a directory");
+    ck_assert_str_eq(err.msg, "cannot open '/tmp': it is a directory, not a file");
 }
 END_TEST
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/regular_file.h"
 
 /* The first bytes of every SQLite database, and where it says how it is journaled (SQLite file format, section 1.3). */
 static const char magic[16] = "SQLite format 3";
@@ -19,6 +20,7 @@ enum {
     JOURNAL_ROLLBACK = 1,
     CHANGES_BYTE = 24,
     PAGES_BYTE = 28,
+    ID_BYTE = 68,
     VALID_FOR_BYTE = 92
 };
 
@@ -177,9 +179,6 @@ static int check_head(const char *path, int fd, struct err *err)
     unsigned char head[HEAD_BYTES];
     if (fstat(fd, &st))
         return err_set(err, "cannot read '%s': %s", path, strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        return err_set(err, "cannot open '%s': it is a %s, not a file", path,
-                       S_ISDIR(st.st_mode) ? "directory" : "pipe or device");
     if (st.st_size == 0)
         return err_set(err, "'%s' is empty", path);
     ssize_t got = pread(fd, head, sizeof head, 0);
@@ -199,6 +198,29 @@ static int check_head(const char *path, int fd, struct err *err)
         return err_set(err, "'%s' is cut off: it has %llu of %llu bytes", path, (unsigned long long)st.st_size,
                        (unsigned long long)stated_size(head));
     return 0;
+}
+
+/* Bytes of the head of `path`, from its first; the number of those that there are. */
+static size_t read_head(const char *path, unsigned char *head, size_t n)
+{
+    int fd = regular_file_open(path, NULL);
+    ssize_t got = fd < 0 ? 0 : pread(fd, head, n, 0);
+    if (fd >= 0)
+        (void)close(fd);
+    return got > 0 ? (size_t)got : 0;
+}
+
+bool dbfile_is_database(const char *path)
+{
+    unsigned char head[sizeof magic];
+    return read_head(path, head, sizeof head) == sizeof head && memcmp(head, magic, sizeof magic) == 0;
+}
+
+uint32_t dbfile_application_id(const char *path)
+{
+    unsigned char head[HEAD_BYTES];
+    bool is = read_head(path, head, sizeof head) == sizeof head && memcmp(head, magic, sizeof magic) == 0;
+    return is ? big_endian(head + ID_BYTE) : 0;
 }
 
 /* Ask for something that needs the file's first page. */
@@ -223,9 +245,9 @@ static int roll_back(const char *path, const char *plain, struct err *err)
 int dbfile_open(const char *path, enum dbfile_mode mode, sqlite3 **db, struct err *err)
 {
     *db = NULL;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    int fd = regular_file_open(path, err);
     if (fd < 0)
-        return err_set(err, "cannot open '%s': %s", path, strerror(errno));
+        return -1;
     int failed = check_head(path, fd, err);
     (void)close(fd);
     char *plain = failed ? NULL : plain_path(path, "", err);

@@ -4,6 +4,7 @@
 #define TRACE_STORE_DBFILE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "trace/base/err.h"
 #include "trace/store/output.h"
@@ -30,5 +31,11 @@ int dbfile_replace(const char *made, const char *path, struct err *err);
 /* Open the database at `path`. A file that is no SQLite database, or a directory, a pipe, an empty file, is an error
  * that says so. What an interrupted writer left behind is rolled back first. */
 int dbfile_open(const char *path, enum dbfile_mode mode, sqlite3 **db, struct err *err);
+
+/* Whether `path` is a file that begins as an SQLite database does, a trace or a results file rather than a text. */
+bool dbfile_is_database(const char *path);
+
+/* The application_id of such a file, which says whose it is; 0 if `path` is none. */
+uint32_t dbfile_application_id(const char *path);
 
 #endif

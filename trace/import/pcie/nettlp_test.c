@@ -18,7 +18,7 @@ static struct store *imported(const char *path, char *message)
     struct store *store = store_create(trace, true, "test", &err);
     ck_assert_msg(store != NULL, "%s", err.msg);
     context = (struct reader_context){.store = store, .options = &options, .strict = context.strict, .path = path};
-    struct source *source = source_open(path, &err);
+    struct source *source = source_open_piped(path, &err);
     ck_assert_msg(source != NULL, "%s", err.msg);
     message[0] = 0;
     if (reader_run(&read_nettlp, &context, source, &err))

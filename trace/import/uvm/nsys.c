@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/regular_file.h"
 #include "trace/event/uvm_event.h"
 #include "trace/uvm/allocations.h"
 
@@ -77,6 +79,10 @@ static char *make_uri(const char *path, struct err *err)
 
 static int open_db(struct reading *g, struct err *err)
 {
+    int fd = regular_file_open(g->context->path, err); /* SQLite would wait for the writer of a pipe */
+    if (fd < 0)
+        return -1;
+    (void)close(fd);
     char *uri = make_uri(g->context->path, err);
     if (!uri)
         return -1;
