@@ -299,7 +299,9 @@ static int64_t limit_of(const struct corun *c)
     int64_t longest = 0;
     for (int s = 0; s < c->sides; s++)
         longest = c->side[s].alone_cycles > longest ? c->side[s].alone_cycles : longest;
-    return set->run_limit_factor ? longest * set->run_limit_factor : INT64_MAX;
+    int64_t limit;
+    bool none = !set->run_limit_factor || __builtin_mul_overflow(longest, set->run_limit_factor, &limit);
+    return none ? INT64_MAX : limit;
 }
 
 static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err *err)

@@ -10,6 +10,7 @@
 #include "trace/workloads/stream.h"
 
 enum { ATOMS_MAX = 4, CHANNELS_MAX = 4096 };
+static const int64_t latest_cycle = (INT64_C(1) << 56) - 1;
 
 /* What one input needs while it is read. */
 struct load {
@@ -22,13 +23,14 @@ struct load {
     uint64_t expected; /* records of the stream, 0: unknown */
 };
 
+/* The cycle of an arrival, up to latest_cycle + 1 for what comes later: latencies are added to it. */
 static int64_t scale(const struct load *load, int64_t time)
 {
     if (load->untimed || time < 0)
         return 0;
-    if (!load->from_hz || load->from_hz == load->to_hz)
-        return time;
-    return (int64_t)((__int128)time * load->to_hz / load->from_hz);
+    const bool as_is = !load->from_hz || load->from_hz == load->to_hz;
+    const __int128 cycle = as_is ? time : (__int128)time * load->to_hz / load->from_hz;
+    return cycle > latest_cycle ? latest_cycle + 1 : (int64_t)cycle;
 }
 
 static int channel_of(struct dram_stream *stream, uint32_t channel, struct err *err)
@@ -79,6 +81,10 @@ static int add(struct load *load, const struct record *r, uint8_t flags, struct 
     if (atoms > ATOMS_MAX && !(flags & DRAM_IS_PIM))
         return err_set(err, "request %llu moves %llu bytes; expected at most %lld", (unsigned long long)r->id,
                        (unsigned long long)r->bytes, (long long)load->dram->atom_bytes * ATOMS_MAX);
+    const int64_t arrival = scale(load, r->time);
+    if (arrival > latest_cycle)
+        return err_set(err, "request %llu arrives at %lld; expected a time before cycle 2^56",
+                       (unsigned long long)r->id, (long long)r->time);
     if (channel_of(load->stream, a.channel, err))
         return err_at(err, "request %llu", (unsigned long long)r->id);
     struct dram_stream_channel *c = &load->stream->channel[a.channel];
@@ -94,8 +100,7 @@ static int add(struct load *load, const struct record *r, uint8_t flags, struct 
         flags |= DRAM_L2_HIT;
         load->stream->hits++;
     }
-    c->requests[c->count++] =
-        (struct dram_request){scale(load, r->time), a.row, (uint16_t)a.column, (uint8_t)a.bank, flags};
+    c->requests[c->count++] = (struct dram_request){arrival, a.row, (uint16_t)a.column, (uint8_t)a.bank, flags};
     c->class_count[pim]++;
     load->stream->class_count[pim]++;
     load->stream->count++;

@@ -186,6 +186,32 @@ START_TEST(channels_are_independent)
 }
 END_TEST
 
+/* A latency is added to each arrival: what comes near the end of time is refused, what comes late is replayed. */
+START_TEST(late_arrivals_are_replayed_or_refused)
+{
+    static const char text[] = "id,arrival_cycle,kind,bank,row,col\n0,%s,RD,0,0,0\n1,%s,PIM,0,1,0\n";
+    struct err err = {""};
+    struct replay_result result;
+    char late[200];
+    int n = snprintf(late, sizeof late, text, "72057594037927935", "72057594037927935");
+    const char *path = test_import(testing_write("late.csv", late, (size_t)n), "late.offchip");
+    test_replay(&result, &path, 1, "front=corun,run_limit_factor=1000000", "f3fs", NULL);
+    ck_assert_double_gt(test_real(&result, 0, "total_cycles"), 72057594037927935.0);
+    replay_release(&result);
+    n = snprintf(late, sizeof late, text, "72057594037927935", "72057594037927936");
+    path = test_import(testing_write("later.csv", late, (size_t)n), "later.offchip");
+    struct input input;
+    ck_assert_int_eq(input_open(&input, path, "", false, &err), 0);
+    const struct replay_request request = {
+        .engine = &engine_dram, .policy_list = "f3fs", .inputs = &input, .input_count = 1, .threads = 1};
+    bool usage;
+    ck_assert_int_eq(replay_run(&request, &result, &usage, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "request 1 arrives at 72057594037927936; expected a time before cycle 2^56"));
+    input_close(&input);
+}
+END_TEST
+
 TEST_MAIN("dram", direct_equals_the_artifacts_controller_request_by_request,
           partition_equals_the_artifacts_memory_partition, a_starved_run_is_a_result,
-          bandwidth_is_the_bytes_over_the_time_until_the_last_one, channels_are_independent)
+          bandwidth_is_the_bytes_over_the_time_until_the_last_one, channels_are_independent,
+          late_arrivals_are_replayed_or_refused)

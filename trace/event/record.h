@@ -75,6 +75,10 @@ enum record_cause {
 /* Directions of an explicit copy. */
 enum record_copy { RECORD_COPY_H2D = 1, RECORD_COPY_D2H, RECORD_COPY_D2D, RECORD_COPY_H2H, RECORD_COPY_P2P };
 
+/* The latest time, and the longest duration, that readers take from foreign files: sums and differences of two of them
+ * fit 63 bits. In ns 146 years. */
+#define RECORD_TIME_MAX ((INT64_C(1) << 62) - 1)
+
 struct record {
     int64_t time;     /* in the stream's time unit; 0 where it has none */
     int64_t duration; /* same unit, >= 0 */

@@ -19,7 +19,7 @@ const char *uvm_event_record(const struct uvm_event *e, struct record *record)
     bool ends = e->kind != UVM_COUNTER_CPU_FAULT && e->end != 0;
     if (e->start == 0)
         return "no start time";
-    if (e->start > INT64_MAX || e->end > INT64_MAX)
+    if (e->start > RECORD_TIME_MAX || e->end > RECORD_TIME_MAX)
         return "time out of range";
     if (ends && e->end < e->start)
         return "ends before it starts";

@@ -105,7 +105,8 @@ static int take_kernel(void *ctx, const struct store_value *values, size_t n)
     int64_t start = int_of(values, n, 3, 0), duration = int_of(values, n, 4, 0), end;
     if (start == 0 || duration <= 0 || __builtin_add_overflow(start, duration, &end))
         return 0;
-    owner->time_ns += duration;
+    if (__builtin_add_overflow(owner->time_ns, duration, &owner->time_ns))
+        owner->time_ns = INT64_MAX;
     return range_map_add(&f->attribution->spans, start, end, owner - f->attribution->items, f->err);
 }
 

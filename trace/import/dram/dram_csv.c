@@ -43,8 +43,8 @@ static const char *parse(char *line, int columns, struct record *r)
         return "not as many fields as the header";
     if (!dram_decimal(words[0], UINT64_MAX, &r->id))
         return "id is not a number";
-    if (!dram_decimal(words[1], INT64_MAX, &time))
-        return "arrival_cycle is not a number";
+    if (!dram_decimal(words[1], RECORD_TIME_MAX, &time))
+        return "arrival_cycle is not a number below 2^62";
     if (!kind_of(words[2], r))
         return "kind is none of RD, WR, WR32, WR64, WR96, WR128, PIM";
     if (!dram_decimal(words[3], DRAM_ADDR_BANKS - 1, &bank))

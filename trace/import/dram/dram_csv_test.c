@@ -38,15 +38,17 @@ END_TEST
 
 START_TEST(every_bad_field_is_named_with_its_line)
 {
-    static const char *const lines[][2] = {{"x,5,RD,3,100,7", "id"},
-                                           {"0,-5,RD,3,100,7", "arrival_cycle"},
-                                           {"0,5,READ,3,100,7", "kind"},
-                                           {"0,5,RD,256,100,7", "bank"},
-                                           {"0,5,RD,3,16777216,7", "row"},
-                                           {"0,5,RD,3,1,65536", "col"},
-                                           {"0,5,RD,3,100", "fields"},
-                                           {"0,5,RD,3,100,7,1", "fields"},
-                                           {"0,99999999999999999999,RD,3,1,1", "arrival_cycle"}};
+    static const char *const lines[][2] = {
+        {"x,5,RD,3,100,7", "id"},
+        {"0,-5,RD,3,100,7", "arrival_cycle"},
+        {"0,5,READ,3,100,7", "kind"},
+        {"0,5,RD,256,100,7", "bank"},
+        {"0,5,RD,3,16777216,7", "row"},
+        {"0,5,RD,3,1,65536", "col"},
+        {"0,5,RD,3,100", "fields"},
+        {"0,5,RD,3,100,7,1", "fields"},
+        {"0,99999999999999999999,RD,3,1,1", "arrival_cycle"},
+        {"0,4611686018427387904,RD,3,1,1", "arrival_cycle is not a number below 2^62"}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char text[256];
         (void)snprintf(text, sizeof text, HEADER "0,5,RD,3,100,7\n%s\n", lines[i][0]);

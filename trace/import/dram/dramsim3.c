@@ -40,8 +40,8 @@ static const char *parse(char *line, struct record *r)
         return "the address is not hexadecimal";
     if (!kind_of(words[1], r))
         return "unknown operation; expected READ, WRITE, P_MEM_RD, P_MEM_WR, P_FETCH, IFETCH or BOFF";
-    if (!dram_decimal(words[2], INT64_MAX, &time))
-        return "the cycle is not a number";
+    if (!dram_decimal(words[2], RECORD_TIME_MAX, &time))
+        return "the cycle is not a number below 2^62";
     r->time = (int64_t)time;
     return NULL;
 }

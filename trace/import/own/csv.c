@@ -234,16 +234,19 @@ static const char *set_field(struct reading *g, enum column c, const struct fiel
         return NULL;
     if (c >= COLUMN_EXTRA)
         return field_signed(f, &g->extra[c - COLUMN_EXTRA][g->n]) ? NULL : number;
-    if (c == COLUMN_TIME_NS || c == COLUMN_TIME_CYCLES)
-        return field_signed(f, &r->time) ? NULL : number;
+    if (c == COLUMN_TIME_NS || c == COLUMN_TIME_CYCLES) {
+        if (!field_signed(f, &r->time))
+            return number;
+        return r->time <= RECORD_TIME_MAX && r->time >= -RECORD_TIME_MAX ? NULL : "a time between -2^62 and 2^62";
+    }
     if (c == COLUMN_ID && f->text[0] == '-')
         return field_signed(f, (int64_t *)&r->id) ? NULL : number;
     if (!field_unsigned(f, &u))
         return number;
     bool narrow = c == COLUMN_FLAGS || c == COLUMN_GROUP;
     bool duration = c == COLUMN_DUR_NS || c == COLUMN_DUR_CYCLES;
-    if ((narrow && u > UINT32_MAX) || (duration && u > INT64_MAX))
-        return narrow ? "0 to 4294967295" : "0 to 9223372036854775807";
+    if ((narrow && u > UINT32_MAX) || (duration && u > RECORD_TIME_MAX))
+        return narrow ? "0 to 4294967295" : "0 to 4611686018427387903";
     if (duration)
         r->duration = (int64_t)u;
     else if (c == COLUMN_ADDR)

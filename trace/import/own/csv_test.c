@@ -126,6 +126,10 @@ START_TEST(errors_name_line_and_column)
         {"kind,extra:q\nTOUCH,1.5\n", "in.csv: line 2, column q: '1.5'"},
         {"time_ns\n1\n", "in.csv: line 1: no column 'kind'"},
         {"kind,dur_ns\nTOUCH,1\n", "in.csv: line 1: time and duration"},
+        {"kind,time_ns\nTOUCH,4611686018427387904\n", "in.csv: line 2, column time_ns: '4611686018427387904'"},
+        {"kind,time_ns\nTOUCH,-4611686018427387904\n", "in.csv: line 2, column time_ns: '-4611686018427387904'"},
+        {"kind,time_ns,dur_ns\nKERNEL,1,4611686018427387904\n",
+         "in.csv: line 2, column dur_ns: '4611686018427387904'; expected 0 to 4611686018427387903"},
         {"kind\nSKIPPED\n", "in.csv: line 2, column kind: 'SKIPPED'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -199,7 +199,7 @@ int capture_packet(struct capture *c, int64_t time_ns, const unsigned char *data
 /* tv_usec holds ns where the handle was opened for them. Seconds are clamped so that the sum fits. */
 static int64_t time_of(const struct capture *c, const struct pcap_pkthdr *h)
 {
-    int64_t s = h->ts.tv_sec, most = INT64_MAX / 1000000000 - 5000;
+    int64_t s = h->ts.tv_sec, most = RECORD_TIME_MAX / 1000000000 - 5000;
     s = s > most ? most : s < -most ? -most : s;
     int64_t fraction = h->ts.tv_usec & 0xffffffff;
     return s * 1000000000 + (c->microseconds ? fraction * 1000 : fraction);

@@ -70,7 +70,7 @@ static const char *reject(const struct row *r)
         return "unknown counter kind";
     if (r->start == 0)
         return "no start time";
-    if (r->start > INT64_MAX || (r->end > INT64_MAX))
+    if (r->start > RECORD_TIME_MAX || r->end > RECORD_TIME_MAX)
         return "time out of range";
     if (r->kind != 3 && r->end != 0 && r->end < r->start)
         return "ends before it starts";
@@ -137,7 +137,9 @@ static int take_row(struct reading *g, const struct row *r, struct err *err)
 static int take_kernel(struct reading *g, uint64_t start, uint64_t end, const char *name, struct err *err)
 {
     char where[32];
-    if (start > INT64_MAX || end > INT64_MAX || end < start)
+    if (start > RECORD_TIME_MAX || end > RECORD_TIME_MAX)
+        return reader_skip(g->context, "time out of range", place(g, where), err);
+    if (end < start)
         return reader_skip(g->context, "kernel ends before it starts", place(g, where), err);
     int64_t id;
     if (reader_kernel(g->context, name, (int64_t)start, (int64_t)(end - start), &id, err))

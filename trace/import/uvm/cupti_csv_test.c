@@ -79,13 +79,15 @@ START_TEST(rows_that_cannot_be_are_counted_by_reason)
                                "0,300,350,7f0000000000,1,0,0,0,1,2\n"
                                "1,300,350,ffffffffffffffff,4096,0,0,0,1,2\n"
                                "K,900,100,backwards\n"
+                               "1,300,4611686018427387904,7f0000000000,4096,0,0,0,1,2\n"
+                               "K,900,4611686018427387904,endless\n"
                                "1,300,350,7f0000000000,4096,0,0,0,1,2\n";
     struct err err = {""};
     struct reader_context context = {0};
     ck_assert_msg(import(text, &context, &err) == 0, "%s", err.msg);
     struct record got[16];
     ck_assert_uint_eq(records_of(context.store, got, 16), 1);
-    ck_assert_uint_eq(context.skips.total, 7);
+    ck_assert_uint_eq(context.skips.total, 9);
     store_close(context.store);
 }
 END_TEST

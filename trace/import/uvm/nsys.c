@@ -393,10 +393,18 @@ static int take_alloc(struct reading *g, sqlite3_stmt *s, struct err *err)
     return push(g, &record, process_of(s), err);
 }
 
+static bool too_late(sqlite3_stmt *s, int column)
+{
+    int64_t time = sqlite3_column_int64(s, column);
+    return time > RECORD_TIME_MAX || time < -RECORD_TIME_MAX;
+}
+
 static int take_row(struct reading *g, sqlite3_stmt *s, struct err *err)
 {
     g->ticks = 0;
     g->rows++;
+    if (too_late(s, C_START) || too_late(s, C_END))
+        return skip(g, "time out of range", err);
     switch (sqlite3_column_int(s, C_TYPE)) {
     case ROW_UVM:
         return take_uvm(g, s, err);

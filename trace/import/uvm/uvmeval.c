@@ -125,7 +125,7 @@ static int take_fault(struct reading *g, const struct uvmeval_line *line, struct
     const uint64_t *f = line->values;
     if (f[F_ACCESS] > 4)
         return skip(g, "unknown access type", err);
-    if (f[F_TIME] > INT64_MAX || f[F_UTLB] > UINT16_MAX || f[F_GPC] > UINT16_MAX || f[F_INSTANCES] > UINT32_MAX ||
+    if (f[F_TIME] > RECORD_TIME_MAX || f[F_UTLB] > UINT16_MAX || f[F_GPC] > UINT16_MAX || f[F_INSTANCES] > UINT32_MAX ||
         f[F_CLIENT] > UINT32_MAX || f[F_TYPE] > UINT32_MAX)
         return skip(g, "field out of range", err);
     if (!g->open && begin_batch(g, err)) /* a log that begins inside a batch */
@@ -164,7 +164,7 @@ static int take_whole(struct reading *g, const struct uvmeval_line *line, struct
     const uint64_t *v = line->values;
     struct store *store = g->context->store;
     for (int i = 0; i < 2; i++)
-        if (v[i] > INT64_MAX / 2)
+        if (v[i] > RECORD_TIME_MAX)
             return skip(g, "time out of range", err);
     if (g->whole < 0 && reader_stream(g->context, &stream, &g->whole, err))
         return -1;
@@ -229,7 +229,7 @@ static int take_line(struct reading *g, const struct uvmeval_line *line, struct 
     case UVMEVAL_FAULT:
         return take_fault(g, line, err);
     case UVMEVAL_END:
-        if (line->count && line->values[0] > INT64_MAX / 2)
+        if (line->count && line->values[0] > RECORD_TIME_MAX)
             return skip(g, "time out of range", err);
         return end_batch(g, line->count ? (int64_t)line->values[0] : -1, true, err);
     case UVMEVAL_BATCH:
