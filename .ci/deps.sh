@@ -20,7 +20,9 @@ sudo=
 [ "$(id -u)" = 0 ] || sudo=sudo
 echo "installing:$missing"
 export DEBIAN_FRONTEND=noninteractive
-$sudo apt-get install -y --no-install-recommends $missing > /tmp/offchip-apt.log 2>&1 ||
-    { $sudo apt-get update > /tmp/offchip-apt.log 2>&1 &&
-        $sudo apt-get install -y --no-install-recommends $missing >> /tmp/offchip-apt.log 2>&1; } ||
-    { tail -n 20 /tmp/offchip-apt.log; exit 1; }
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+$sudo apt-get install -y --no-install-recommends $missing > "$log" 2>&1 ||
+    { $sudo apt-get update > "$log" 2>&1 &&
+        $sudo apt-get install -y --no-install-recommends $missing >> "$log" 2>&1; } ||
+    { tail -n 20 "$log"; exit 1; }

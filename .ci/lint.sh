@@ -3,12 +3,13 @@
 # usage: lint.sh PROGRAM "COMPILER FLAGS"
 prog=$1 flags=$2 bad=0
 say() { echo "lint: $*"; bad=1; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 sources=$(find cmd trace replay models -name '*.c' | sort)
 headers=$(find cmd trace replay models -name '*.h' | sort)
 
 # Format.
-clang-format --dry-run --Werror $sources $headers 2>/tmp/offchip-format.$$ || { head -n 20 /tmp/offchip-format.$$; say "run 'make format'"; }
-rm -f /tmp/offchip-format.$$
+clang-format --dry-run --Werror $sources $headers 2>"$scratch/format" || { head -n 20 "$scratch/format"; say "run 'make format'"; }
 
 # Folders: no cycles, no bags, dependencies one way.
 python3 .ci/rooms.py || bad=1
@@ -23,9 +24,8 @@ door sqlite3.h trace/store/sqlite.h trace/import/uvm/nsys.c
 # Each header compiles alone.
 for h in $headers; do
     grep -qE '^#ifndef [A-Z0-9_]+_H$' "$h" || continue # no guard: instantiated by the files that include it
-    echo "#include \"$h\"" | ${CC:-cc} $flags -fsyntax-only -x c - 2>/tmp/offchip-h.$$ || { cat /tmp/offchip-h.$$; say "$h does not compile alone"; }
+    echo "#include \"$h\"" | ${CC:-cc} $flags -fsyntax-only -x c - 2>"$scratch/h" || { cat "$scratch/h"; say "$h does not compile alone"; }
 done
-rm -f /tmp/offchip-h.$$
 
 # Each .c has a test beside it, or a reason.
 for c in $sources; do
@@ -51,6 +51,9 @@ done
 # A declaration stands in a header, where its definition is checked against it.
 grep -nE '^ *extern ' $sources && say "extern in a .c file"
 
+# A second user of the machine has the same /tmp.
+grep -rnE '(>|-o) *"?/tmp/' .ci fixtures/cli && say "a fixed name in /tmp; use mktemp"
+
 # Names that say nothing.
 find cmd trace replay models | grep -E '/(util|utils|common|helper|helpers|misc|manager)\.[ch]$|_v2\.' && say "a name that says nothing"
 
@@ -58,12 +61,11 @@ find cmd trace replay models | grep -E '/(util|utils|common|helper|helpers|misc|
 for c in $($prog --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     page=docs/man/offchip-$c.1.scd
     [ -f "$page" ] || { say "$page is missing"; continue; }
-    $prog "$c" --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u > /tmp/offchip-o.$$
-    grep -oE -- '\*?(-[a-zA-Z]\*, \*)?--[a-z-]+' "$page" | grep -oE -- '--[a-z-]+' | sort -u > /tmp/offchip-m.$$
-    for o in $(comm -23 /tmp/offchip-o.$$ /tmp/offchip-m.$$); do
+    $prog "$c" --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u > "$scratch/o"
+    grep -oE -- '\*?(-[a-zA-Z]\*, \*)?--[a-z-]+' "$page" | grep -oE -- '--[a-z-]+' | sort -u > "$scratch/m"
+    for o in $(comm -23 "$scratch/o" "$scratch/m"); do
         case $o in --help | --quiet | --verbose | --progress) ;; *) say "$page does not mention $o" ;; esac
     done
-    rm -f /tmp/offchip-o.$$ /tmp/offchip-m.$$
 done
 
 # A reader finds every page from the README.
@@ -91,7 +93,6 @@ cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-sup
     --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=normalCheckLevelMaxBranches --suppress=checkersReport --suppress=invalidPointerCast --suppress=nullPointerRedundantCheck --suppress=shiftTooManyBitsSigned \
     $(echo "$checked" | grep -v '_test\.c$') || say "cppcheck"
 echo "$checked" | grep -vE '_(test|fuzz|bench)\.c$' |
-    FLAGS=$flags xargs -P 2 -n 4 sh -c 'clang-tidy --quiet "$@" -- $FLAGS' tidy > /tmp/offchip-tidy.$$ 2>/dev/null || true
-grep -E 'warning:|error:' /tmp/offchip-tidy.$$ | sort -u | grep . && say "clang-tidy"
-rm -f /tmp/offchip-tidy.$$
+    FLAGS=$flags xargs -P 2 -n 4 sh -c 'clang-tidy --quiet "$@" -- $FLAGS' tidy > "$scratch/tidy" 2>/dev/null || true
+grep -E 'warning:|error:' "$scratch/tidy" | sort -u | grep . && say "clang-tidy"
 exit $bad
