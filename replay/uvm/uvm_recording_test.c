@@ -172,7 +172,22 @@ START_TEST(sizes_that_no_memory_could_hold_are_refused)
 }
 END_TEST
 
+/* For make asan: there is no array of events to sort. */
+START_TEST(a_trace_without_events_is_an_empty_recording)
+{
+    struct uvm_recording r;
+    struct err err = {""};
+    uvm_recording_init(&r);
+    ck_assert_int_eq(uvm_recording_add(&r, &(struct record){.kind = RECORD_KERNEL, .time = 5, .duration = 10}, 1, &err),
+                     0);
+    ck_assert_int_eq(uvm_recording_finish(&r, &err), 0);
+    ck_assert_uint_eq(r.event_count + r.visit_count + r.piece_count, 0);
+    uvm_recording_release(&r);
+}
+END_TEST
+
 TEST_MAIN("uvm_recording", batches_and_pages_come_back_as_they_were_made,
           evictions_and_the_programs_own_prefetches_are_events_of_their_own,
           one_eviction_may_be_several_copies_of_its_block, allocations_cut_a_va_block_into_pieces,
-          a_routine_ends_after_20_batches_or_a_long_gap, sizes_that_no_memory_could_hold_are_refused)
+          a_routine_ends_after_20_batches_or_a_long_gap, sizes_that_no_memory_could_hold_are_refused,
+          a_trace_without_events_is_an_empty_recording)
