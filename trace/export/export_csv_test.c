@@ -8,7 +8,7 @@ START_TEST(what_is_written_reads_back_to_the_same_records)
     static const char text[] =
         CSV_HEAD "\nkind,time_cycles,dur_cycles,addr,bytes,flags,id,group,name,extra:port\n"
                  "KERNEL,-5,10,0x0,0,0,0,7,\"f(int, \"\"q\"\")\",0\n"
-                 "DRAM_READ,9223372036854775807,0,0xffffffffffffffff,18446744073709551615,4294967295,"
+                 "DRAM_READ,4611686018427387903,0,0xffffffffffffffff,18446744073709551615,4294967295,"
                  "18446744073709551615,4294967295,,-9223372036854775808\n"
                  "PIM,3,0,0x40,32,0,1,0,,9\n" CSV_END "3\n";
     struct err err = {""};
