@@ -19,7 +19,7 @@ static size_t share_curve(FILE *script, const struct case_table *table, size_t r
             continue;
         if (!points++)
             (void)fprintf(script, "$c%zu << EOD\n", row * table->series + series);
-        (void)fprintf(script, "%s %.6g\n", table->apart[i], rate / 1e9);
+        (void)fprintf(script, "%.9g %.6g\n", strtod(table->apart[i], NULL), rate / 1e9);
     }
     (void)fputs(points ? "EOD\n" : "", script);
     return points;
@@ -101,13 +101,15 @@ static int legacy_runs(const struct figure_input *input, FILE *script, struct er
         (void)fprintf(script, "%lld %.6g\n", (long long)hw.run_pages,
                       (double)c.d2h_bytes / (c.fault_ns + c.copy_back_ns));
     }
+    (void)fputs("EOD\nset title \"Copying 16 MiB back by CPU faults, \".", script);
+    plot_quote(script, platform_name(platform));
     (void)fprintf(script,
-                  "EOD\nset title 'Copying 16 MiB back by CPU faults, %s (its own run: %lld pages)'\nset logscale x 2\n"
+                  ".\" (its own run: %lld pages)\"\nset logscale x 2\n"
                   "set xlabel 'pages that one CPU fault brings back'\nset ylabel 'GB/s'\nset yrange [0:*]\n"
                   "set key bottom right\n"
                   "plot $d with linespoints title 'copy-back', %.6g title 'block copy' linetype 2, %.6g title "
                   "'mapped pinned memory' linetype 3 dashtype 2\n",
-                  platform_name(platform), (long long)own, hw.copy_back_bytes_per_s / 1e9, hw.mapped_bytes_per_s / 1e9);
+                  (long long)own, hw.copy_back_bytes_per_s / 1e9, hw.mapped_bytes_per_s / 1e9);
     platform_free(platform);
     return 0;
 }

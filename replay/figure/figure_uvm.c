@@ -96,6 +96,13 @@ static void title(FILE *script, const struct run_set *set, const char *what)
     (void)fputc('\n', script);
 }
 
+static void speedup_axis(FILE *script, const struct case_table *cases)
+{
+    (void)fputs("set logscale y 2\nset format y '%g'\nset ylabel \"speed-up over \".", script);
+    plot_quote(script, baseline_name(cases));
+    (void)fputc('\n', script);
+}
+
 static void case_tics(FILE *script, const struct case_table *cases)
 {
     (void)fprintf(script, "set xtics (");
@@ -153,10 +160,8 @@ static int write_speedup(const struct figure_input *input, FILE *script, struct 
         drawn += any[p] = speedup_data(script, cases, p, &missing);
     plot_note_missing(input, missing, "their speed-up is not known");
     if (drawn) {
-        (void)fprintf(script,
-                      "set logscale y 2\nset ylabel \"speed-up over %s\"\nset key outside right top\n"
-                      "set style fill solid 0.9 noborder\nset format y '%%g'\n",
-                      baseline_name(cases));
+        speedup_axis(script, cases);
+        (void)fprintf(script, "set key outside right top\nset style fill solid 0.9 noborder\n");
         title(script, cases->set, "Speed-up of prefetch policies: bars start at 1, black lines are intervals");
         case_tics(script, cases);
         (void)fprintf(script, "set arrow from graph 0, first 1 to graph 1, first 1 nohead linecolor rgb '#444444'\n"
@@ -304,12 +309,12 @@ static int write_granularity(const struct figure_input *input, FILE *script, str
     plot_note_missing(input, runs - drawn - beside,
                       "their speed-up is not known, or their granularity is no power of two");
     title(script, cases->set, "Speed-up by migration granularity");
+    speedup_axis(script, cases);
     (void)fprintf(script,
-                  "set logscale y 2\nset format y '%%g'\n"
-                  "set ylabel \"speed-up over %s\"\nset xrange [11.5:%zu.5]\nset key outside right top\n"
+                  "set xrange [11.5:%zu.5]\nset key outside right top\n"
                   "set xtics ('4 KiB' 12, '16 KiB' 14, '64 KiB' 16, '128 KiB' 17, '256 KiB' 18, '512 KiB' 19, "
                   "'1 MiB' 20, '2 MiB' 21",
-                  baseline_name(cases), n ? 22 + n : 21);
+                  n ? 22 + n : 21);
     for (size_t i = 0; i < n; i++) {
         (void)fputs(", ", script);
         tic_label(script, cases->series_labels[other[i]]);

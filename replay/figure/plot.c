@@ -76,6 +76,9 @@ void plot_quote(FILE *script, const char *text)
             (void)fprintf(script, "\\%c", *p);
         else if (strchr("_^@&~{}", *p)) /* enhanced text mode's own signs */
             (void)fprintf(script, "\\\\%c", *p);
+        else if (*p == '>' && p - text >= 2 && p[-1] == ']' &&
+                 p[-2] == ']') /* no XML text, and gnuplot's SVGs keep it */
+            (void)fputs(" >", script);
         else if ((unsigned char)*p < ' ')
             (void)fputc('?', script);
         else

@@ -92,9 +92,9 @@ START_TEST(text_cannot_act_as_gnuplot_code)
     char *text;
     size_t n;
     FILE *f = open_memstream(&text, &n);
-    plot_quote(f, "a\"; system('id') $x `y` b_c\n");
+    plot_quote(f, "a\"; system('id') $x `y` b_c\n ]>]]>");
     (void)fclose(f);
-    ck_assert_str_eq(text, "\"a\\\"; system('id') \\$x \\`y\\` b\\\\_c?\"");
+    ck_assert_str_eq(text, "\"a\\\"; system('id') \\$x \\`y\\` b\\\\_c? ]>]] >\"");
     free(text);
 }
 END_TEST
