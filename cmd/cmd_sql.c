@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/console/table.h"
 #include "trace/base/mem.h"
 #include "trace/store/sql.h"
 
@@ -61,20 +62,6 @@ static char *value_text(sqlite3_stmt *stmt, int column, struct err *err)
     }
 }
 
-static void print_csv(const char *text)
-{
-    bool quoted = strpbrk(text, ",\"\n\r") != NULL;
-    if (quoted)
-        (void)putchar('"');
-    for (const char *p = text; *p; p++) {
-        if (*p == '"')
-            (void)putchar('"');
-        (void)putchar(*p);
-    }
-    if (quoted)
-        (void)putchar('"');
-}
-
 static int print_csv_value(sqlite3_stmt *stmt, int column, struct err *err)
 {
     int type = sqlite3_column_type(stmt, column);
@@ -85,7 +72,10 @@ static int print_csv_value(sqlite3_stmt *stmt, int column, struct err *err)
     char *text = value_text(stmt, column, err);
     if (!text)
         return -1;
-    print_csv(text);
+    if (type == SQLITE_FLOAT)
+        (void)fputs(text, stdout);
+    else
+        table_csv_cell(text, stdout);
     free(text);
     return 0;
 }
@@ -194,7 +184,7 @@ static int begin(struct output *out, sqlite3_stmt *stmt, struct err *err)
         if (format == FORMAT_TABLE && keep_cell(out, mem_strdup(name ? name : "", err), err))
             return -1;
         if (format == FORMAT_CSV) {
-            print_csv(name ? name : "");
+            table_csv_cell(name ? name : "", stdout);
             (void)putchar(c + 1 == out->columns ? '\n' : ',');
         }
     }

@@ -25,6 +25,10 @@ void table_cell(struct table *table, const char *format, ...) __attribute__((for
 void table_print(const struct table *table, FILE *to);
 /* RFC 4180: quoted where needed, LF line ends. */
 void table_csv(const struct table *table, FILE *to);
+/* One cell of CSV. Text that a spreadsheet would compute, because it begins with = + @, a tab, a carriage return, or
+ * with
+ * - and is no number, gets a ' in front. */
+void table_csv_cell(const char *cell, FILE *to);
 
 /* A metric for people: "38.9 ms", "1.42", "256 MiB", "1.10 .. 1.31", "n/a". Returns buf. */
 const char *table_metric(const struct metric *metric, const struct metric_value *value, char *buf, size_t size);
