@@ -157,7 +157,9 @@ static int read_number(sqlite3 *db, const char *sql, int64_t *value, struct err 
 static int read_type(sqlite3 *db, const char *name, char type[40], struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(db, "SELECT type FROM sqlite_schema WHERE name = ?1", -1, &stmt, NULL);
+    int rc = sqlite3_prepare_v2(
+        db, "SELECT type FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type <> 'index' AND type <> 'trigger'",
+        -1, &stmt, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC);
     if (rc == SQLITE_OK)

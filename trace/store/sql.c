@@ -73,13 +73,32 @@ static int check(sqlite3 *db, struct err *err)
     return failed;
 }
 
+/* A table or view of the file's own by that name would answer queries in place of the records. */
+static int check_records(sqlite3 *db, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db, "SELECT type FROM pragma_table_list('records')", -1, &stmt, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(stmt);
+    int failed = 0;
+    if (rc == SQLITE_ROW)
+        failed = err_set(err,
+                         "it holds a %s 'records', which is not offchip's: offchip makes none, and it would stand for "
+                         "the records; see 'sqlite3 FILE .schema'",
+                         (const char *)sqlite3_column_text(stmt, 0));
+    else if (rc != SQLITE_DONE)
+        failed = err_set(err, "%s", sqlite3_errmsg(db));
+    sqlite3_finalize(stmt);
+    return failed;
+}
+
 sqlite3 *sql_open(const char *path, struct err *err)
 {
     sqlite3 *db;
     if (dbfile_open(path, DBFILE_READ, &db, err))
         return NULL;
     schema_distrust(db);
-    int failed = check(db, err) ? err_at(err, "'%s'", path) : 0;
+    int failed = check(db, err) || check_records(db, err) ? err_at(err, "'%s'", path) : 0;
     /* The first use of `records` declares its columns, which is no reading any more. */
     if (!failed && (vtab_register(db) || sqlite3_exec(db, "EXPLAIN SELECT 1 FROM records", NULL, NULL, NULL) ||
                     sqlite3_set_authorizer(db, may, NULL)))

@@ -92,5 +92,35 @@ START_TEST(results_files_open_and_others_do_not)
 }
 END_TEST
 
+/* Planted objects that would answer in the place of ours. */
+START_TEST(a_file_that_plants_records_is_refused)
+{
+    static const char *const planted[] = {"CREATE TABLE records(kind, bytes)", "CREATE TABLE RECORDS(kind)",
+                                          "CREATE VIEW records AS SELECT 1 AS kind",
+                                          "DROP TABLE kernels; CREATE VIEW Kernels AS SELECT 1 AS id"};
+    for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
+        struct err err = {""};
+        sqlite3_close(open_trace());
+        sqlite3 *db;
+        ck_assert_int_eq(sqlite3_open(testing_file("sql.db"), &db), SQLITE_OK);
+        ck_assert_int_eq(sqlite3_exec(db, planted[i], NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(db);
+        ck_assert_msg(!sql_open(testing_file("sql.db"), &err), "%s", planted[i]);
+        ck_assert_msg(strstr(err.msg, i < 3 ? "'records', which is not offchip's" : "table kernels is missing"), "%s",
+                      err.msg);
+    }
+    /* An index of the file's own answers nothing. */
+    struct err err = {""};
+    sqlite3_close(open_trace());
+    sqlite3 *db;
+    ck_assert_int_eq(sqlite3_open(testing_file("sql.db"), &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(db, "CREATE INDEX origin_value ON origin(value)", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    db = sql_open(testing_file("sql.db"), &err);
+    ck_assert_msg(db != NULL, "%s", err.msg);
+    sqlite3_close(db);
+}
+END_TEST
+
 TEST_MAIN("sql", queries_read_facts_and_records, nothing_that_writes_or_reaches_out_is_let_through,
-          results_files_open_and_others_do_not)
+          results_files_open_and_others_do_not, a_file_that_plants_records_is_refused)
