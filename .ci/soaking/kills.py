@@ -36,8 +36,9 @@ def kill_sweep(g, n):
     expect = g.results(whole)
     chains = 0
     while n > 0:
-        if os.path.exists(cut):
-            os.unlink(cut)
+        for end in ("", "-journal"):
+            if os.path.exists(cut + end):
+                os.unlink(cut + end)
         for _ in range(min(n, 4)):
             n -= 1
             process = g.start(*SWEEP, "-q", "-o", cut)
