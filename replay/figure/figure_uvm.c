@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "replay/figure/figure_uvm.h"
+#include "replay/run/engine.h"
 #include "trace/base/mem.h"
-#include "trace/base/units.h"
 
 static const struct run *cell(const struct case_table *cases, size_t c, size_t p)
 {
@@ -220,17 +220,17 @@ int figure_uvm_locality_results(const struct figure_input *input, FILE *script, 
     return drawn ? 0 : err_set(err, "no run of the uvm engine has r_median; recordings give it for their own policy");
 }
 
-/* Granularity of a run of `fixed` (or `none`), in bytes; 0: it has none. */
+static bool is_fixed(const struct run *run)
+{
+    const struct policy_head *policy = engine_policy(run->engine, run->policy);
+    return policy && policy->fixed;
+}
+
+/* Granularity of a run whose policy never changes it, in bytes; 0: it has none, or the run has no metrics. */
 static double granularity(const struct run *run)
 {
-    char text[64];
-    int64_t bytes;
-    if (strcmp(run->policy, "none") == 0)
-        return 4096;
-    if (strcmp(run->policy, "fixed") != 0 || !run_key(run, "granularity", text, sizeof text) ||
-        units_parse_bytes(text, &bytes, NULL))
-        return 0;
-    return (double)bytes;
+    double bytes;
+    return is_fixed(run) && run_metric(run, "granularity_final_bytes", &bytes) ? bytes : 0;
 }
 
 /* What stands right of the granularities: the other policies. Their names' positions, room for all. */
@@ -239,7 +239,7 @@ static size_t others(const struct case_table *cases, size_t *at)
     size_t n = 0;
     for (size_t p = 0; p < cases->series; p++)
         for (size_t c = 0; c < cases->rows; c++)
-            if (cell(cases, c, p) && granularity(cell(cases, c, p)) == 0 && cell(cases, c, p) != baseline(cases, c)) {
+            if (cell(cases, c, p) && !is_fixed(cell(cases, c, p)) && cell(cases, c, p) != baseline(cases, c)) {
                 at[n++] = p;
                 break;
             }

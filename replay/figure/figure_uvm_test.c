@@ -25,9 +25,11 @@ static const char results[] =
     "{\"policy\":\"tree\",\"params\":{\"threshold\":51},\"metrics\":{\"time_ns\":1000,\"speedup_ratio\":1,\"r_p25\":0."
     "3,"
     "\"r_median\":0.4,\"r_p75\":27},\"interval\":{},\"notes\":[]},"
-    "{\"policy\":\"fixed\",\"params\":{\"granularity\":\"4KiB\"},\"metrics\":{\"time_ns\":500,\"speedup_ratio\":2,"
+    "{\"policy\":\"fixed\",\"params\":{\"granularity\":\"4KiB\"},\"metrics\":{\"granularity_final_bytes\":4096,\"time_"
+    "ns\":500,\"speedup_ratio\":2,"
     "\"r_p25\":0.2,\"r_median\":0.25,\"r_p75\":0.5},\"interval\":{},\"notes\":[]},"
-    "{\"policy\":\"fixed\",\"params\":{\"granularity\":\"2MiB\"},\"metrics\":{\"time_ns\":null,\"speedup_ratio\":null},"
+    "{\"policy\":\"fixed\",\"params\":{\"granularity\":\"2MiB\"},\"metrics\":{\"granularity_final_bytes\":2097152,"
+    "\"time_ns\":null,\"speedup_ratio\":null},"
     "\"interval\":{\"time_ns\":[500,2000],\"speedup_ratio\":[0.5,2]},\"notes\":[]}],"
     "\"baseline\":{\"policy\":\"tree\",\"params\":{\"threshold\":51}}}";
 

@@ -30,10 +30,16 @@ struct fixed {
     size_t count, best;
 };
 
+static bool is_fixed(const struct run *run)
+{
+    const struct policy_head *policy = engine_policy(run->engine, run->policy);
+    return policy && policy->fixed;
+}
+
 static void consider(struct fixed *f, const struct run_set *runs, size_t i)
 {
     double mine, best;
-    if (strcmp(runs->runs[i].policy, "fixed") != 0 || run_starved(&runs->runs[i]))
+    if (!is_fixed(&runs->runs[i]) || run_starved(&runs->runs[i]))
         return;
     if (f->count++ == 0 || (run_metric(&runs->runs[i], "time_ns", &mine) &&
                             (!run_metric(&runs->runs[f->best], "time_ns", &best) || mine < best)))
@@ -244,7 +250,7 @@ static const char *policy_name(const struct case_table *table, size_t run, char 
     if (strcmp(runs[run].policy, "best fixed") != 0)
         return name;
     for (size_t i = 0; i < table->set->count; i++)
-        if (strcmp(runs[i].policy, "fixed") == 0 && json_equal(runs[i].params, runs[run].params)) {
+        if (is_fixed(&runs[i]) && json_equal(runs[i].params, runs[run].params)) {
             (void)snprintf(buf, size, "best %s", table->series_labels[table->series_of[i]]);
             return buf;
         }

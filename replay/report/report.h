@@ -42,7 +42,8 @@ bool report_rank(const char *engine, size_t n, char *name, size_t size, bool *mo
 int report_make(struct report *report, struct run_set *runs, const struct report_options *options, struct err *err);
 void report_release(struct report *report);
 
-/* Append to the set, for each case under which several `fixed` runs stand, a copy of the fastest one that did not
+/* Append to the set, for each case under which several runs of policies that never adapt
+ * (policy.h: fixed) stand, a copy of the fastest one that did not
  * starve, called "best fixed". */
 int report_add_best(struct run_set *runs, struct err *err);
 

@@ -7,7 +7,7 @@
 static void add(struct run_set *set, const char *workload, int pct, const char *policy, int granularity, double time)
 {
     struct err err = {""};
-    json_t *root = json_pack("{s:s,s:s,s:s,s:{s:i},s:[{s:s,s:{s:i},s:{s:f,s:f}}]}", "engine", "none", "input", workload,
+    json_t *root = json_pack("{s:s,s:s,s:s,s:{s:i},s:[{s:s,s:{s:i},s:{s:f,s:f}}]}", "engine", "uvm", "input", workload,
                              "platform", "titanv", "settings", "pct", pct, "runs", "policy", policy, "params",
                              "granularity", granularity, "metrics", "time_ns", time, "speedup_ratio", 100 / time);
     ck_assert_msg(root && run_set_add_json(set, root, "test", &err) == 0, "%s", err.msg);
@@ -38,6 +38,27 @@ START_TEST(the_best_fixed_is_added_for_each_setting)
     ck_assert_double_eq(report.cells[6 * 3 + 2].value.real, 25);
     ck_assert_double_eq(report.cells[7 * 3 + 2].value.real, 50);
     ck_assert_str_eq(report.cells[1 * 3 + 1].text, "fixed:granularity=4KiB");
+    report_release(&report);
+    run_set_release(&set);
+}
+END_TEST
+
+/* The property decides, not the name. */
+START_TEST(none_counts_as_fixed_and_adaptive_does_not)
+{
+    struct run_set set = {0};
+    struct report report;
+    struct err err = {""};
+    add(&set, "synth:bicg", 0, "tree", 0, 100);
+    add(&set, "synth:bicg", 0, "adaptive", 0, 10);
+    add(&set, "synth:bicg", 0, "none", 0, 20);
+    add(&set, "synth:bicg", 0, "fixed", 65536, 25);
+    struct report_options how = {.metrics = "time_ns"};
+    ck_assert_msg(report_make(&report, &set, &how, &err) == 0, "%s", err.msg);
+    ck_assert_uint_eq(report.rows, 5);
+    const struct report_cell *best = &report.cells[4 * report.columns];
+    ck_assert_int_eq(strncmp(best[report.columns - 2].text, "best none", 9), 0);
+    ck_assert_double_eq(best[report.columns - 1].value.real, 20);
     report_release(&report);
     run_set_release(&set);
 }
@@ -191,4 +212,5 @@ END_TEST
 
 TEST_MAIN("report", a_run_by_kernel_has_a_row_for_each_with_the_metrics_it_has,
           by_gpu_kernel_the_pim_kernels_are_aggregated_as_declared, policies_rank_by_what_their_engine_says,
-          the_best_fixed_is_added_for_each_setting, a_pivot_has_a_column_for_each_value_and_an_aggregate)
+          the_best_fixed_is_added_for_each_setting, none_counts_as_fixed_and_adaptive_does_not,
+          a_pivot_has_a_column_for_each_value_and_an_aggregate)

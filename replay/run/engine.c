@@ -18,6 +18,12 @@ const struct engine *engine_find(const char *name)
     return NULL;
 }
 
+const struct policy_head *engine_policy(const char *engine, const char *policy)
+{
+    const struct engine *known = engine_find(engine);
+    return known ? policy_find(known->policies, policy) : NULL;
+}
+
 const struct metric *engine_metric(const char *engine, const char *name)
 {
     const struct engine *e = engine_find(engine);

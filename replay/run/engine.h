@@ -54,6 +54,9 @@ extern const struct engine *const engines[]; /* ends with NULL */
 
 const struct engine *engine_find(const char *name);
 
+/* The policy of an engine, by both names; NULL if this program has none such: results may be of another. */
+const struct policy_head *engine_policy(const char *engine, const char *policy);
+
 /* The metric called `name` in the table of the engine of that name, or NULL. */
 const struct metric *engine_metric(const char *engine, const char *name);
 
