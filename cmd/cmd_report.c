@@ -89,24 +89,24 @@ static json_t *value_json(const struct report_cell *cell)
 {
     if (cell->value.known && cell->metric && cell->metric->type == METRIC_INT)
         return json_integer(cell->value.whole);
-    return cell->value.known ? json_real(cell->value.real) : json_null();
+    return cell->value.known ? json_tree_real(cell->value.real) : json_null();
 }
 
 /* The same columns as in CSV. */
-static void row_json(json_t *row, const char *name, const struct report_cell *cell, bool interval)
+static void row_json(json_t **row, const char *name, const struct report_cell *cell, bool interval)
 {
-    (void)json_object_set_new(row, name, value_json(cell));
+    json_tree_put(row, name, value_json(cell));
     for (int end = 0; interval && end < 2; end++) {
         char *bound = NULL;
         if (asprintf(&bound, "%s%s", name, end ? "_hi" : "_lo") < 0)
-            return;
+            bound = NULL;
         const double value = end ? cell->value.hi : cell->value.lo;
-        (void)json_object_set_new(row, bound, cell->value.interval ? json_real(value) : json_null());
+        json_tree_put(row, bound, cell->value.interval ? json_tree_real(value) : json_null());
         free(bound);
     }
 }
 
-static void print_json(const struct report *report)
+static int print_json(const struct report *report)
 {
     json_t *rows = json_array();
     for (size_t r = 0; r < report->rows; r++) {
@@ -114,16 +114,13 @@ static void print_json(const struct report *report)
         for (size_t c = 0; c < report->columns; c++) {
             const struct report_cell *cell = &report->cells[r * report->columns + c];
             if (c < report->texts)
-                (void)json_object_set_new(row, report->header[c], json_string(cell->text));
+                json_tree_put(&row, report->header[c], json_tree_text(cell->text));
             else
-                row_json(row, report->header[c], cell, report->intervals[c]);
+                row_json(&row, report->header[c], cell, report->intervals[c]);
         }
-        (void)json_array_append_new(rows, row);
+        json_tree_add(&rows, row);
     }
-    json_t *root = json_pack("{s:i,s:o}", "schema", 1, "rows", rows);
-    (void)json_dumpf(root, stdout, JSON_INDENT(2));
-    (void)putchar('\n');
-    json_decref(root);
+    return cmd_print_json(json_pack("{s:i,s:o}", "schema", 1, "rows", rows));
 }
 
 static void print_csv(const struct report *report)
@@ -147,11 +144,13 @@ static void print_csv(const struct report *report)
     table_release(&t);
 }
 
-static void print(const struct report *report)
+static int print(const struct report *report)
 {
-    if (format == FORMAT_JSON || format == FORMAT_CSV) {
-        (format == FORMAT_JSON ? print_json : print_csv)(report);
-        return;
+    if (format == FORMAT_JSON)
+        return print_json(report);
+    if (format == FORMAT_CSV) {
+        print_csv(report);
+        return EXIT_DONE;
     }
     struct table t;
     table_init(&t, report->columns);
@@ -164,6 +163,7 @@ static void print(const struct report *report)
     else
         table_print(&t, stdout);
     table_release(&t);
+    return EXIT_DONE;
 }
 
 /* The HTML file is made whole or not at all. */
@@ -187,12 +187,8 @@ static int report_runs(struct run_set *runs)
     const struct report_options how = {metrics, by, pivot, (enum aggregate_how)aggregate, no_best || html};
     if (report_make(&report, runs, &how, &err))
         return cmd_usage("%s", err.msg);
-    int status = EXIT_DONE;
     cmd_say_notes(report.notes);
-    if (html)
-        status = write_html(runs);
-    else
-        print(&report);
+    int status = html ? write_html(runs) : print(&report);
     report_release(&report);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "replay/figure/plot.h"
 #include "replay/run/engine.h"
 #include "trace/base/embedded.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
 static const char *template(void)
@@ -21,12 +22,12 @@ static const char *template(void)
 static json_t *cell(const struct report_cell *c)
 {
     if (c->text)
-        return json_string(c->text);
+        return json_tree_text(c->text);
     if (c->value.interval)
-        return json_pack("[f,f]", c->value.lo, c->value.hi);
+        return json_pack("[o,o]", json_tree_real(c->value.lo), json_tree_real(c->value.hi));
     if (!c->value.known)
         return json_null();
-    return c->metric && c->metric->type == METRIC_INT ? json_integer(c->value.whole) : json_real(c->value.real);
+    return c->metric && c->metric->type == METRIC_INT ? json_integer(c->value.whole) : json_tree_real(c->value.real);
 }
 
 static char *base64(const unsigned char *data, size_t n)
@@ -76,8 +77,8 @@ static json_t *all_figures(const struct run_set *runs)
         json_t *notes = json_array();
         char *svg = figures[i]->kinds & FIGURE_RESULTS ? draw(figures[i], runs, notes) : NULL;
         if (svg)
-            (void)json_array_append_new(array, json_pack("{s:s,s:s,s:s,s:O}", "name", figures[i]->name, "summary",
-                                                         figures[i]->summary, "svg", svg, "said", notes));
+            json_tree_add(&array, json_pack("{s:s,s:s,s:s,s:O}", "name", figures[i]->name, "summary",
+                                            figures[i]->summary, "svg", svg, "said", notes));
         json_decref(notes);
         free(svg);
     }
@@ -85,7 +86,7 @@ static json_t *all_figures(const struct run_set *runs)
 }
 
 /* The list of metrics to show: what was asked for or the engine's headline, then its ranks. */
-static char *metric_list(const char *engine, const char *asked, json_t *ranks, struct err *err)
+static char *metric_list(const char *engine, const char *asked, json_t **ranks, struct err *err)
 {
     const struct engine *e = engine_find(engine);
     const char *list = asked ? asked : e ? e->headline : "time_ns,speedup_ratio";
@@ -97,7 +98,7 @@ static char *metric_list(const char *engine, const char *asked, json_t *ranks, s
             longer = NULL;
         free(text);
         text = longer;
-        (void)json_array_append_new(ranks, json_pack("{s:s,s:b}", "metric", name, "more", more));
+        json_tree_add(ranks, json_pack("{s:s,s:b}", "metric", name, "more", more));
     }
     return text;
 }
@@ -108,10 +109,10 @@ static json_t *header(const struct report *report)
     for (size_t c = 0; c < report->columns; c++) {
         const struct metric *m = report->cells[c].metric;
         if (c + 1 < report->texts)
-            (void)json_array_append_new(keys, json_string(report->header[c]));
+            json_tree_add(&keys, json_tree_text(report->header[c]));
         else if (c >= report->texts)
-            (void)json_array_append_new(metrics, json_pack("{s:s,s:s,s:b}", "name", report->header[c], "help",
-                                                           m ? m->help : "", "whole", m && m->type == METRIC_INT));
+            json_tree_add(&metrics, json_pack("{s:s,s:s,s:b}", "name", report->header[c], "help", m ? m->help : "",
+                                              "whole", m && m->type == METRIC_INT));
     }
     return json_pack("{s:o,s:o}", "keys", keys, "metrics", metrics);
 }
@@ -122,7 +123,7 @@ static json_t *row(const struct report *report, size_t r, const struct run *run)
     json_t *keys = json_array(), *values = json_array();
     for (size_t c = 0; c < report->columns; c++)
         if (c + 1 != report->texts)
-            (void)json_array_append_new(c < report->texts ? keys : values, cell(&cells[c]));
+            json_tree_add(c < report->texts ? &keys : &values, cell(&cells[c]));
     return json_pack("{s:i,s:s,s:s,s:s,s:b,s:b,s:o,s:o,s:O}", "group", (int)report->case_of[r], "input", run->input,
                      "platform", run->platform, "policy", cells[report->texts - 1].text, "baseline", run->baseline,
                      "starved", run_starved(run), "keys", keys, "values", values, "notes", run->notes);
@@ -132,13 +133,11 @@ static json_t *section_of_report(const struct report *report, const struct run_s
 {
     json_t *section = header(report), *rows = json_array();
     for (size_t r = 0; r < report->rows; r++)
-        (void)json_array_append_new(rows, row(report, r, &runs->runs[report->run_of[r]]));
-    if (section && rows && json_object_set_new(section, "rows", rows) == 0 &&
-        json_object_set(section, "said", report->notes) == 0)
-        return section;
-    json_decref(section);
-    err_set(err, "out of memory");
-    return NULL;
+        json_tree_add(&rows, row(report, r, &runs->runs[report->run_of[r]]));
+    json_tree_put(&section, "rows", rows);
+    json_tree_put(&section, "said", json_incref(report->notes));
+    (void)json_tree_check(section, err);
+    return section;
 }
 
 /* What the page says of one engine. */
@@ -148,15 +147,16 @@ static json_t *section(const struct run_set *all, const char *name, const char *
     struct run_set runs = {0};
     struct report report = {0};
     json_t *ranks = json_array(), *section = NULL;
-    char *list = metric_list(name, asked, ranks, err);
+    char *list = metric_list(name, asked, &ranks, err);
     struct report_options how = {.metrics = list, .no_best = true};
     if (list && run_set_add_engine(&runs, all, name, err) == 0 && report_make(&report, &runs, &how, err) == 0)
         section = section_of_report(&report, &runs, err);
     if (section) {
-        (void)json_object_set_new(section, "engine", json_string(name));
-        (void)json_object_set_new(section, "summary", json_string(engine ? engine->summary : ""));
-        (void)json_object_set(section, "ranks", ranks);
-        (void)json_object_set_new(section, "figures", all_figures(&runs));
+        json_tree_put(&section, "engine", json_string(name));
+        json_tree_put(&section, "summary", json_string(engine ? engine->summary : ""));
+        json_tree_put(&section, "ranks", json_incref(ranks));
+        json_tree_put(&section, "figures", all_figures(&runs));
+        (void)json_tree_check(section, err);
     }
     json_decref(ranks);
     free(list);
@@ -178,9 +178,11 @@ static json_t *content(const struct run_set *runs, const char *metrics, const ch
             return NULL;
         }
         if (s)
-            (void)json_array_append_new(sections, s);
+            json_tree_add(&sections, s);
     }
-    return json_pack("{s:s,s:o}", "version", version, "sections", sections);
+    json_t *root = json_pack("{s:s,s:o}", "version", version, "sections", sections);
+    (void)json_tree_check(root, err);
+    return root;
 }
 
 int html_write(const struct run_set *runs, const char *metrics, const char *version, FILE *out, struct err *err)

@@ -1,5 +1,6 @@
 #include "trace/base/json_tree.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,11 @@ json_t *json_tree_text(const char *text)
     value = json_string(plain);
     free(plain);
     return value;
+}
+
+json_t *json_tree_real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
 }
 
 int json_tree_check(const json_t *root, struct err *err)

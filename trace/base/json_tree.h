@@ -18,6 +18,9 @@ void json_tree_add(json_t **array, json_t *value);
  * memory. */
 json_t *json_tree_text(const char *text);
 
+/* A number; null for what JSON cannot hold (infinite, none). */
+json_t *json_tree_real(double value);
+
 /* 0 if the tree is whole, else -1 with *err set. */
 int json_tree_check(const json_t *root, struct err *err);
 

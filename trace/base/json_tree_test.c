@@ -43,5 +43,15 @@ START_TEST(texts_that_are_not_utf8_keep_their_ascii)
 }
 END_TEST
 
+START_TEST(what_is_no_number_is_null)
+{
+    json_t *number = json_tree_real(0.5), *none = json_tree_real(INFINITY);
+    ck_assert_double_eq(json_real_value(number), 0.5);
+    ck_assert(json_is_null(none));
+    json_decref(number);
+    json_decref(none);
+}
+END_TEST
+
 TEST_MAIN("json_tree", what_is_put_is_there, a_failure_deep_in_a_tree_reaches_the_root,
-          texts_that_are_not_utf8_keep_their_ascii)
+          texts_that_are_not_utf8_keep_their_ascii, what_is_no_number_is_null)
