@@ -73,6 +73,14 @@ for page in docs/*.md; do
     grep -qF "($page)" README.md || say "README.md does not link $page"
 done
 
+# Files and folders that the architecture page names are there.
+for f in $(grep -oE '`(trace|models|replay|cmd|fixtures|docs)/[A-Za-z0-9_./]*`' docs/architecture.md | tr -d '`' | sort -u); do
+    [ -e "$f" ] || say "docs/architecture.md names $f, which is not there"
+done
+for d in $(find trace models replay cmd -type d); do
+    grep -qF "\`$d/\`" docs/architecture.md || grep -qF "\`${d##*/}/\`" docs/architecture.md || say "docs/architecture.md has no line for $d/"
+done
+
 for page in docs/man/*.scd; do
     scdoc < "$page" > /dev/null || say "$page is not what scdoc reads"
 done
