@@ -8,6 +8,7 @@
 
 #include "trace/base/testing.h"
 #include "trace/store/dbfile.h"
+#include "trace/store/sql.h"
 
 static const struct results_run sample = {.position = -1,
                                           .engine = "uvm",
@@ -737,6 +738,18 @@ START_TEST(a_reader_beside_a_writer_sees_a_whole_file)
 }
 END_TEST
 
+START_TEST(a_results_file_opens_for_queries)
+{
+    struct err err = {""};
+    const char *path = testing_file("results.db");
+    results_close(results_open(path, RESULTS_APPEND, &err));
+    sqlite3 *db = sql_open(path, &err);
+    ck_assert_msg(db != NULL, "%s", err.msg);
+    ck_assert_int_eq(sqlite3_exec(db, "SELECT * FROM runs JOIN metrics USING(run)", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+END_TEST
+
 TEST_MAIN("results", a_run_comes_back_whole_and_once, a_run_put_again_keeps_the_smaller_position,
           versions_1_and_2_are_read_and_merged_but_not_added_to, a_version_and_its_tables_belong_together,
           metrics_stand_one_by_one_and_exact, key_is_of_content_and_not_of_the_order_of_json, a_bad_run_adds_nothing,
@@ -745,4 +758,4 @@ TEST_MAIN("results", a_run_comes_back_whole_and_once, a_run_put_again_keeps_the_
           no_flipped_bit_shows_another_number, the_same_run_with_other_numbers_is_an_error_that_names_it,
           a_merge_of_other_numbers_names_both_files_and_adds_nothing,
           neither_order_nor_transactions_show_in_a_settled_file, a_killed_writer_leaves_a_sound_file,
-          a_reader_beside_a_writer_sees_a_whole_file)
+          a_reader_beside_a_writer_sees_a_whole_file, a_results_file_opens_for_queries)
