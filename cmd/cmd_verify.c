@@ -156,7 +156,7 @@ const struct command cmd_verify = {
         "that was changed, or a row that is missing, is an error that names the run, status 1.",
     .examples = "  offchip verify s.db\n"
                 "  offchip verify --strict --format json s.db\n"
-                "  offchip verify sweep.db",
+                "  offchip verify results.db",
     .options = options,
     .run = run,
 };
