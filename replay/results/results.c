@@ -26,8 +26,8 @@ static const char *const statements[RESULTS_STATEMENTS] = {
     [RESULTS_FIND] = "SELECT run, position, hash FROM main.runs WHERE key = ?1",
     [RESULTS_INSERT_PLATFORM] = "INSERT OR IGNORE INTO platforms(hash, numbers) VALUES(?1, ?2)",
     [RESULTS_INSERT_METRIC] = "INSERT INTO metrics(run, name, value, lo, hi) VALUES(?1, ?2, ?3, ?4, ?5)",
-    [RESULTS_INSERT_PART] = "INSERT INTO parts(run, name, value, lo, hi, position, \"by\", part)"
-                            " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [RESULTS_INSERT_PART] = ("INSERT INTO parts(run, name, value, lo, hi, position, \"by\", part)"
+                             " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"),
     [RESULTS_SEAL] = "UPDATE runs SET key = ?2, hash = ?3 WHERE run = ?1",
     [RESULTS_DELETE_RUN] = "DELETE FROM runs WHERE run = ?1",
     [RESULTS_DELETE_METRICS] = "DELETE FROM metrics WHERE run = ?1",
@@ -35,8 +35,8 @@ static const char *const statements[RESULTS_STATEMENTS] = {
     [RESULTS_DIGEST] = "SELECT runs, hash, count(*) FROM main.digest",
     [RESULTS_SET_DIGEST] = "UPDATE digest SET runs = ?1, hash = ?2",
     [RESULTS_METRICS] = "SELECT name, value, lo, hi FROM main.metrics WHERE run = ?1 ORDER BY name",
-    [RESULTS_PARTS] = "SELECT position, \"by\", part, name, value, lo, hi FROM main.parts WHERE run = ?1"
-                      " ORDER BY position, name",
+    [RESULTS_PARTS] = ("SELECT position, \"by\", part, name, value, lo, hi FROM main.parts WHERE run = ?1"
+                       " ORDER BY position, name"),
     [RESULTS_HAS] = "SELECT 1 FROM main.runs WHERE key = ?1",
     [RESULTS_SWEEP_BEGIN] = "INSERT OR IGNORE INTO sweeps(sweep, points) VALUES(?1, ?2)",
     [RESULTS_SWEEP_END] = "DELETE FROM sweeps WHERE sweep = ?1",

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -94,8 +95,11 @@ const char *seal_format(const struct seal *seal, char text[SEAL_TEXT])
 
 int seal_parse(const char *text, struct seal *seal)
 {
-    char again[SEAL_TEXT];
-    if (!text || sscanf(text, "%16" SCNx64 "%16" SCNx64, &seal->high, &seal->low) != 2)
+    char again[SEAL_TEXT], high[SEAL_TEXT / 2 + 1] = "";
+    if (!text || strlen(text) != SEAL_TEXT - 1)
         return -1;
+    memcpy(high, text, SEAL_TEXT / 2);
+    seal->high = strtoull(high, NULL, 16);
+    seal->low = strtoull(text + SEAL_TEXT / 2, NULL, 16);
     return strcmp(seal_format(seal, again), text) == 0 ? 0 : -1;
 }

@@ -106,9 +106,24 @@ static void text_send(uint64_t number, const char *text, size_t total)
     } while (at < total);
 }
 
+/* Told apart by all of their bytes, also those that are not sent. NULL: no memory. */
+static struct text *text_new(const char *text, size_t length)
+{
+    struct text *t = malloc(sizeof *t + length);
+    if (!t)
+        return NULL;
+    memcpy(t->name, text, length);
+    t->number = outbox.text_count + 1;
+    HASH_ADD_KEYPTR(hh, outbox.texts, t->name, length, t);
+    if (t->hh.tbl)
+        return t;
+    free(t);
+    return NULL;
+}
+
 static uint64_t text_add(const char *text)
 {
-    size_t length = strlen(text), total = strnlen(text, RECORD_PIPE_TEXT_MAX);
+    size_t length = strlen(text), total = length < RECORD_PIPE_TEXT_MAX ? length : RECORD_PIPE_TEXT_MAX;
     struct text *t;
     HASH_FIND(hh, outbox.texts, text, length, t);
     if (t)
@@ -116,16 +131,9 @@ static uint64_t text_add(const char *text)
     /* A text is sent whole or not at all, so that later messages can name it. */
     if (outbox.text_count + 1 >= RECORD_PIPE_TEXTS_MAX || !outbox_room(total / RECORD_PIPE_TEXT_BYTES + 1))
         return 0;
-    t = malloc(sizeof *t + length);
+    t = text_new(text, length);
     if (!t)
         return 0;
-    memcpy(t->name, text, length);
-    t->number = outbox.text_count + 1;
-    HASH_ADD_KEYPTR(hh, outbox.texts, t->name, length, t);
-    if (!t->hh.tbl) { /* no memory */
-        free(t);
-        return 0;
-    }
     text_send(++outbox.text_count, text, total);
     return t->number;
 }
