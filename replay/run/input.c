@@ -9,6 +9,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
+#include "trace/graph/graph.h"
 #include "trace/store/dbfile.h"
 
 /* Content of a file that a key of the workload names (graph=FILE, rows=FILE); what is no file counts by its text. */
@@ -31,6 +32,25 @@ static int hash_file(XXH3_state_t *state, const char *path, struct err *err)
     return rc;
 }
 
+/* The same of a graph, which may be the name that its parts begin with, or one of them. */
+static int hash_named(XXH3_state_t *state, const char *path, struct err *err)
+{
+    int rc = hash_file(state, path, err);
+    for (size_t f = 0; graph_formats[f] && !rc; f++) {
+        const char *const *parts = graph_formats[f]->parts;
+        size_t n = strlen(path);
+        for (size_t i = 0; parts && parts[i]; i++)
+            if (n > strlen(parts[i]) && strcmp(path + n - strlen(parts[i]), parts[i]) == 0)
+                n -= strlen(parts[i]);
+        for (size_t i = 0; parts && parts[i] && !rc; i++) {
+            char part[4096];
+            (void)snprintf(part, sizeof part, "%.*s%s", (int)n, path, parts[i]);
+            rc = hash_file(state, part, err);
+        }
+    }
+    return rc;
+}
+
 /* The spec and the files it names: all that decides what a workload or a plain file holds. */
 static int hash_content(struct input *input, struct err *err)
 {
@@ -43,7 +63,7 @@ static int hash_content(struct input *input, struct err *err)
     int rc = w->type ? 0 : hash_file(state, input->spec, err);
     for (const struct param *p = w->type ? w->type->params : NULL; !rc && p && p->name; p++)
         if (p->type == PARAM_TEXT && param_text(p, w->params))
-            rc = hash_file(state, param_text(p, w->params), err);
+            rc = hash_named(state, param_text(p, w->params), err);
     XXH128_hash_t h = XXH3_128bits_digest(state);
     (void)XXH3_freeState(state);
     (void)snprintf(input->hash, sizeof input->hash, "%016llx%016llx", (unsigned long long)h.high64,
