@@ -655,6 +655,8 @@ static int make(struct making *m)
 int case_table_make(struct case_table *t, const struct run_set *set, const char *apart, struct err *err)
 {
     *t = (struct case_table){.set = set};
+    if (!set->count)
+        return 0;
     struct making m = {.table = t, .set = set, .apart = apart, .err = err};
     t->row_of = mem_zalloc(set->count, sizeof *t->row_of, err);
     t->series_of = mem_zalloc(set->count, sizeof *t->series_of, err);

@@ -35,8 +35,8 @@ struct case_table {
     const struct run **cells; /* [row * series + series]: NULL where there is no run; only where no key is apart */
 };
 
-/* `apart`: a key, or a parameter of a policy; NULL: none. -1 with *err set, and nothing to release, if no run has that
- * key, two runs cannot be told apart, or there is no memory. */
+/* No runs are an empty table. `apart`: a key, or a parameter of a policy; NULL: none. -1 with *err set, and nothing to
+ * release, if no run has that key, two runs cannot be told apart, or there is no memory. */
 int case_table_make(struct case_table *table, const struct run_set *set, const char *apart, struct err *err);
 void case_table_release(struct case_table *table); /* a zeroed one is allowed */
 
