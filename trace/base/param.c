@@ -96,6 +96,10 @@ int param_set(const struct param *table, void *owner, const char *name, const ch
         rc = units_parse_bytes(text, &whole, err);
         break;
     case PARAM_NS:
+        if (row->text && strcmp(text, row->text) == 0) {
+            *(int64_t *)field(row, owner) = PARAM_AUTO;
+            return 0;
+        }
         rc = units_parse_ns(text, &whole, err);
         break;
     case PARAM_REAL:
@@ -157,8 +161,13 @@ const char *param_format(const struct param *row, const void *owner, char *buf, 
         (void)snprintf(buf, size, "%s", text ? text : "");
         return buf;
     }
-    case PARAM_INT:
     case PARAM_NS:
+        if (row->text && param_int(row, owner) == PARAM_AUTO) {
+            (void)snprintf(buf, size, "%s", row->text);
+            return buf;
+        }
+        break;
+    case PARAM_INT:
         break;
     }
     (void)snprintf(buf, size, "%lld", (long long)param_int(row, owner));

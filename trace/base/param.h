@@ -14,7 +14,7 @@
 enum param_type {
     PARAM_INT,    /* int64_t; a plain whole number */
     PARAM_BYTES,  /* int64_t; accepts 64KiB */
-    PARAM_NS,     /* int64_t nanoseconds; accepts 2us */
+    PARAM_NS,     /* int64_t nanoseconds; accepts 2us; with `text` "auto" that word too, stored as PARAM_AUTO */
     PARAM_CHOICE, /* int64_t; position in `unit`, a list "a|b|c"; printed by name */
     PARAM_REAL,   /* double */
     PARAM_TEXT,   /* const char *, NULL when not given; points into the text it was set from */
@@ -28,8 +28,10 @@ struct param {
     double value;     /* default; a choice's position */
     size_t offset;    /* in the owner's struct */
     const char *help; /* one line, no full stop */
-    const char *text; /* default of PARAM_TEXT */
+    const char *text; /* default of PARAM_TEXT; of PARAM_NS: "auto" if that may be said */
 };
+
+enum { PARAM_AUTO = -1 }; /* a number that is worked out, not given */
 
 /* Rows of a table. S is the owner's struct, F the field. */
 #define PARAM_INT_ROW(S, F, unit, lo, hi, value, help)                                                                 \
@@ -43,6 +45,10 @@ struct param {
 #define PARAM_NS_ROW(S, F, lo, hi, value, help)                                                                        \
     {                                                                                                                  \
 #F, PARAM_NS, "ns", lo, hi, value, offsetof(struct S, F), help, NULL                                           \
+    }
+#define PARAM_NS_AUTO_ROW(S, F, lo, hi, help)                                                                          \
+    {                                                                                                                  \
+#F, PARAM_NS, "ns", lo, hi, PARAM_AUTO, offsetof(struct S, F), help, "auto"                                    \
     }
 #define PARAM_REAL_ROW(S, F, unit, lo, hi, value, help)                                                                \
     {                                                                                                                  \

@@ -86,20 +86,30 @@ static bool write_alloc(struct actor_writer *w, const struct actor_alloc *allocs
     return write_alloc(w, allocs, n, r);
 }
 
-static void write_touch(struct actor_writer *w, const struct actor_alloc *allocs, size_t n, struct record *r)
+const char *const actor_extras[ACTOR_EXTRAS] = {"instructions", "sectors", "turns"};
+
+static void write_touch(struct actor_writer *w, const struct actor_alloc *allocs, size_t n, struct record *r,
+                        int64_t *extras)
 {
     const struct actor_step *s = &w->step;
     *r = (struct record){.kind = RECORD_TOUCH,
                          .time = w->index,
-                         .duration = s->compute_ns,
+                         .duration = s->compute_ns == ACTOR_COMPUTE_AUTO ? 0 : s->compute_ns,
                          .bytes = w->touch == 0 ? s->accesses : 0,
                          .id = w->actor,
                          .group = w->launch};
-    if (s->count) {
-        r->addr = page_addr(allocs, n, s->page[w->touch]);
-        r->flags = s->writes >> w->touch & 1 ? RECORD_WRITE : RECORD_READ;
+    if (w->touch == 0) {
+        extras[0] = s->compute_ns == ACTOR_COMPUTE_AUTO ? s->instructions : 0;
+        extras[1] = s->sectors;
+        extras[2] = s->turns;
     }
-    if (++w->touch >= s->count) {
+    if (s->count + s->stores)
+        r->addr = page_addr(allocs, n, s->page[w->touch]);
+    if (w->touch < s->count)
+        r->flags = s->writes >> w->touch & 1 ? RECORD_ATOMIC : RECORD_READ;
+    else if (s->stores)
+        r->flags = RECORD_WRITE;
+    if (++w->touch >= s->count + s->stores) {
         w->loaded = false;
         w->index++;
     }
@@ -107,7 +117,7 @@ static void write_touch(struct actor_writer *w, const struct actor_alloc *allocs
 
 /* The next record of the launches. Returns 1, 0 at the end, -1 with *err set. */
 static int write_launches(struct actor_writer *w, const struct actor_ops *ops, const void *state, struct record *r,
-                          struct err *err)
+                          int64_t *extras, struct err *err)
 {
     size_t n;
     const struct actor_alloc *allocs = ops->allocs(state, &n);
@@ -116,30 +126,35 @@ static int write_launches(struct actor_writer *w, const struct actor_ops *ops, c
     if (!w->opened) {
         ops->launch(state, w->launch, &w->current);
         *r = (struct record){.kind = RECORD_KERNEL,
+                             .time = w->current.threads,
+                             .duration = (int64_t)w->current.registers << 32 | w->current.shared,
                              .addr = w->current.actors,
                              .bytes = w->current.per_sm,
                              .flags = w->current.together | (w->current.cpu ? 1u << 31 : 0),
                              .id = w->launch,
                              .group = w->launch};
+        extras[0] = w->current.blocks_most;
         w->opened = true;
         w->actor = w->index = 0;
+        w->at = (struct actor_at){0};
         w->loaded = false;
         return 1;
     }
     while (w->actor < w->current.actors) {
         if (!w->loaded) {
-            int rc = ops->step(w->run ? w->run : (void *)state, w->launch, w->actor, w->index, &w->step, err);
+            int rc = ops->step(w->run ? w->run : (void *)state, w->launch, w->actor, &w->at, &w->step, err);
             if (rc < 0)
                 return -1;
             if (rc == 0) {
                 w->actor++;
                 w->index = 0;
+                w->at = (struct actor_at){0};
                 continue;
             }
             w->loaded = true;
             w->touch = 0;
         }
-        write_touch(w, allocs, n, r);
+        write_touch(w, allocs, n, r, extras);
         return 1;
     }
     *r = (struct record){.kind = RECORD_KERNEL_END, .group = w->launch};
@@ -149,9 +164,10 @@ static int write_launches(struct actor_writer *w, const struct actor_ops *ops, c
 }
 
 int actor_writer_next(struct actor_writer *w, const struct actor_ops *ops, const void *state, struct record *records,
-                      size_t cap, size_t *n, struct err *err)
+                      int64_t *extras, size_t cap, size_t *n, struct err *err)
 {
     *n = 0;
+    memset(extras, 0, cap * ACTOR_EXTRAS * sizeof *extras);
     if (w->stage == 0) {
         if (ops->run_open && !w->run && !(w->run = ops->run_open(state, err)))
             return -1;
@@ -164,7 +180,7 @@ int actor_writer_next(struct actor_writer *w, const struct actor_ops *ops, const
         w->stage = 1;
     }
     while (*n < cap) {
-        int rc = write_launches(w, ops, state, &records[*n], err);
+        int rc = write_launches(w, ops, state, &records[*n], &extras[*n * ACTOR_EXTRAS], err);
         if (rc < 0)
             return -1;
         if (rc == 0)
@@ -172,4 +188,11 @@ int actor_writer_next(struct actor_writer *w, const struct actor_ops *ops, const
         ++*n;
     }
     return 0;
+}
+
+void actor_writer_close(struct actor_writer *w, const struct actor_ops *ops)
+{
+    if (w->run && ops->run_close)
+        ops->run_close(w->run);
+    w->run = NULL;
 }

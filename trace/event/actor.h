@@ -1,16 +1,17 @@
 /* actor: who waits for whom; the closed loop that a stream of records cannot say.
  *
- * A workload is a row of launches; a launch is a number of actors, of which so many at once are resident on a
- * multiprocessor; an actor is a row of steps; a step is the set of pages that must be touched before the actor goes
- * on, and the compute time after the last of them. A launch starts when the one before it has finished. A touch is
- * satisfied once its page has been resident at a moment the actor asked (the load has returned; the page may go again
- * afterwards). Actors start in ascending order, each on the first slot that falls free.
+ * A program, seen by the pages it touches, is a row of launches; a launch is a number of actors (warps), of which so
+ * many at once are resident on a multiprocessor; an actor is a row of steps. A step: the pages that are loaded together
+ * and must all be there before the actor goes on; computing; pages that are stored to behind it, for which the actor
+ * waits no sooner than at its end. A launch starts when the one before it has finished. A touch is satisfied once its
+ * page has been resident at a moment the actor asked (the load has returned; the page may go again afterwards). Actors
+ * start in ascending order, each on the first slot that falls free.
  *
  * Pages are numbered over all allocations together: actor_space_init() gives every allocation whole VA blocks of 512
  * pages, so that page / 512 is the block and page % 512 the page in the 2 MiB-aligned stretch of address space.
  *
- * Hot workloads answer step() in closed form and are never stored. actor_writer turns any of them into records, and
- * replay/uvm/actor_trace.h turns those records into actors again. */
+ * Programs answer step() in closed form (trace/program/pages.h) and are never stored. actor_writer turns any of them
+ * into records, and replay/uvm/actor_trace.h turns those records into actors again. */
 #ifndef TRACE_EVENT_ACTOR_H
 #define TRACE_EVENT_ACTOR_H
 
@@ -22,11 +23,13 @@
 #include "trace/event/record.h"
 
 enum {
-    ACTOR_TOUCHES = 64,          /* pages of one step, at most */
+    ACTOR_LOADS = 64,            /* pages loaded by one step, at most */
+    ACTOR_STORES = 64,           /* pages stored to by one step, at most; and those of one actor that are under way */
     ACTOR_PAGE_BYTES = 4096,     /* x86-64 page */
     ACTOR_BLOCK_PAGES = 512,     /* pages of a 2 MiB VA block */
     ACTOR_BLOCK_BYTES = 2097152, /* a VA block */
     ACTOR_ALLOCS = 4096,         /* allocations, at most */
+    ACTOR_EXTRAS = 3,            /* extra columns of a stream of touches */
 };
 
 /* Bits of actor_alloc.advice: 1 << enum record_advice. */
@@ -46,19 +49,36 @@ struct actor_alloc {
 };
 
 struct actor_launch {
-    const char *kernel; /* "conv2d"; valid as long as the state */
-    uint32_t actors;    /* >= 1 */
-    uint32_t per_sm;    /* actors resident on one multiprocessor at once, at most; >= 1 */
-    uint32_t together;  /* so many consecutive actors share a multiprocessor (warps of one block); >= 1 */
-    bool cpu;           /* not a kernel: the CPU touches these pages, one actor after the other */
+    const char *kernel;   /* "conv2d"; valid as long as the state */
+    uint32_t actors;      /* >= 1 */
+    uint32_t per_sm;      /* actors resident on one multiprocessor at once, at most; 0: what the numbers below allow */
+    uint32_t together;    /* so many consecutive actors share a multiprocessor (warps of one block); >= 1 */
+    uint32_t threads;     /* of a thread block; 0: not known */
+    uint32_t registers;   /* of a thread; 0: not known */
+    uint32_t shared;      /* bytes of shared memory of a block */
+    uint32_t blocks_most; /* blocks resident on one multiprocessor, at most; 0: as many as fit */
+    bool cpu;             /* not a kernel: the CPU touches these pages, one actor after the other */
 };
 
+/* actor_step.compute_ns: the platform says, by instructions and sectors. */
+#define ACTOR_COMPUTE_AUTO UINT32_MAX
+
 struct actor_step {
-    uint32_t count;      /* pages, 0 to ACTOR_TOUCHES; the same page may stand twice */
-    uint32_t accesses;   /* page touches of warps that these stand for; statistics only */
-    uint32_t compute_ns; /* after the last touch is satisfied */
-    uint64_t writes;     /* bit i: touch i writes */
-    uint32_t page[ACTOR_TOUCHES];
+    uint32_t count;        /* pages loaded, 0 to ACTOR_LOADS: page[0 .. count); the same page may stand twice */
+    uint32_t stores;       /* pages stored to, 0 to ACTOR_STORES: page[count .. count + stores) */
+    uint32_t accesses;     /* page touches of warps that a turn stands for; statistics only */
+    uint32_t instructions; /* that a turn issues, memory instructions included */
+    uint32_t sectors;      /* of 32 B that a turn moves */
+    uint32_t compute_ns;   /* of a turn, from its last load to the next turn; or ACTOR_COMPUTE_AUTO */
+    uint32_t turns;        /* >= 1: all of this so often, one turn after the other */
+    uint64_t writes;       /* bit i: loaded page i is written as well (an atomic) */
+    uint32_t page[ACTOR_LOADS + ACTOR_STORES];
+};
+
+/* Where an actor stands; zeroed for a new one. */
+struct actor_at {
+    uint64_t turn;
+    uint32_t body, access; /* what they number is the producer's business */
 };
 
 /* What produces actors. `state` is shared by runs in parallel; `run` is one run's own cursor. */
@@ -67,10 +87,10 @@ struct actor_ops {
     const struct actor_alloc *(*allocs)(const void *state, size_t *n);
     uint32_t (*launches)(const void *state);
     void (*launch)(const void *state, uint32_t launch, struct actor_launch *out);
-    /* Fill step number `index` of `actor`. Returns 1, 0 if the actor has no such step (it is done), or -1 with *err
-     * set. Within a run launches ascend, and so do the steps of an actor; the step just asked for is not asked again.
-     */
-    int (*step)(void *run, uint32_t launch, uint32_t actor, uint32_t index, struct actor_step *step, struct err *err);
+    /* Fill the step where `actor` stands, and move *at on to the next. Returns 1, 0 if the actor has no further step
+     * (it is done), or -1 with *err set. Within a run launches ascend. */
+    int (*step)(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
+                struct err *err);
     /* A cursor for one run, and its end; both NULL where step() needs none and takes the state itself. */
     void *(*run_open)(const void *state, struct err *err);
     void (*run_close)(void *run);
@@ -96,27 +116,26 @@ static inline uint32_t actor_page(const struct actor_alloc *a, uint64_t offset)
     return a->first_page + (uint32_t)(offset / ACTOR_PAGE_BYTES);
 }
 
-/* Add a page to a step unless it is the one added last. */
-static inline void actor_touch(struct actor_step *step, uint32_t page)
-{
-    if (step->count && step->page[step->count - 1] == page)
-        return;
-    step->page[step->count++] = page;
-}
-
 /* Turns actors into records, in order: the allocations (ALLOC, with ADVISE), then for each launch KERNEL, the TOUCHes
- * of actor 0, of actor 1, ... and KERNEL_END. Which field means what stands in record_kinds[]. */
+ * of actor 0, of actor 1, ... and KERNEL_END. Which field means what stands in record_kinds[]; the extra columns are
+ * those of actor_extras[]. */
 struct actor_writer {
     void *run;
     uint32_t stage, launch, actor, index, touch;
     size_t alloc;
     bool advised, opened, loaded;
     struct actor_launch current;
+    struct actor_at at;
     struct actor_step step;
 };
 
-/* As workload_type.next: at most cap records, *n = 0 at the end. Start with a zeroed writer. */
+/* "instructions", "sectors", "turns": of a step, with its first touch; 0 in every other record. */
+extern const char *const actor_extras[ACTOR_EXTRAS];
+
+/* At most cap records, with ACTOR_EXTRAS numbers each in extras; *n = 0 at the end. Start with a zeroed writer. */
 int actor_writer_next(struct actor_writer *writer, const struct actor_ops *ops, const void *state,
-                      struct record *records, size_t cap, size_t *n, struct err *err);
+                      struct record *records, int64_t *extras, size_t cap, size_t *n, struct err *err);
+/* Must be called after the last actor_writer_next(). */
+void actor_writer_close(struct actor_writer *writer, const struct actor_ops *ops);
 
 #endif

@@ -12,9 +12,10 @@
 /* The numbers are stored in files: append only. */
 enum record_kind {
     RECORD_NONE,
-    RECORD_KERNEL,      /* a kernel ran: time, duration; id = row of table kernels; group = launch number. Of a
-                           generated launch: addr = actors, bytes = resident per multiprocessor, flags = actors that
-                           share a multiprocessor (bit 31: a phase of the CPU) */
+    RECORD_KERNEL,      /* a kernel ran: time, duration; id = row of table kernels; group = launch number. In a stream
+                           of touches: addr = actors, bytes = resident per multiprocessor (0: by what follows), flags =
+                           actors that share a multiprocessor (bit 31: a phase of the CPU), time = threads of a block,
+                           duration = registers of a thread << 32 | shared bytes of a block */
     RECORD_ALLOC,       /* addr, bytes; flags = enum record_alloc; id = allocation number; group = 1: the CPU wrote all
                            of it before the first launch */
     RECORD_ADVISE,      /* addr, bytes; flags = enum record_advice; id = device */
@@ -32,9 +33,10 @@ enum record_kind {
     RECORD_TLP,         /* a PCIe packet; bytes = payload or requested bytes; bits in trace/event/tlp.h */
     RECORD_ACCESS,      /* one warp's access to one 128 B line: addr = line, bytes = bytes per lane; flags = sector
                            mask (bits 0-3) | access << 4; id = warp (block << 32 | warp in block); group = launch */
-    RECORD_TOUCH,       /* an actor touches a page: addr = page address; flags = access (0: no page, only computing);
-                           id = actor; group = launch; time = step of the actor; duration = ns of computing after the
-                           step; bytes of a step's first touch = page touches of warps it stands for */
+    RECORD_TOUCH,       /* an actor touches a page: addr = page address; flags = access (0: no page, only computing; 2:
+                           a store, which the actor does not wait for); id = actor; group = launch; time = step of the
+                           actor; duration = ns of computing after the step; bytes of a step's first touch = page
+                           touches of warps it stands for; extra columns: actor_extras[] of trace/event/actor.h */
     RECORD_SCAN,        /* an actor reads `bytes` bytes of a structure from addr on; flags = row of table structures;
                            id = lane or vertex; group = launch */
     RECORD_DRAM_READ,   /* addr (bytes or packed, trace/event/dram_addr.h); bytes; id = request number */

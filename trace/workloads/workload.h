@@ -1,21 +1,26 @@
-/* workload: a generator of actors or records, named on the command line as synth:NAME,key=value.
+/* workload: a generator, named on the command line as synth:NAME,key=value; mostly of a program.
  *
- * A workload of type T is opened with its keys, hands out what its `produces` says through the interface of that kind
- * (page touches: trace/event/actor.h; scans: trace/workloads/scan.h; DRAM requests: trace/workloads/stream.h), and can
- * always be written as records by next(), so that `synth W -o F` then `replay F` gives what `replay synth:W` gives. */
+ * A workload is opened with its keys. What it generates is a program (trace/program/program.h), of which each engine
+ * takes its view; beside it stand closed forms of single views (scans: trace/workloads/scan.h), and what is no program:
+ * streams of DRAM requests (trace/workloads/stream.h) and graphs. `synth W -o F` then `replay F` gives what
+ * `replay synth:W` gives. */
 #ifndef TRACE_WORKLOADS_WORKLOAD_H
 #define TRACE_WORKLOADS_WORKLOAD_H
 
 #include "trace/base/param.h"
 #include "trace/event/record.h"
+#include "trace/program/program.h"
 
 enum workload_kind {
-    WORKLOAD_TOUCHES = 1,   /* actors that touch pages: `ops` is a const struct actor_ops * */
+    WORKLOAD_PROGRAM = 1,   /* a program without a closed form of its own beside it: no ops */
     WORKLOAD_SCANS = 2,     /* neighbour-list or row reads: `ops` is a const struct scan_ops * */
     WORKLOAD_REQUESTS = 4,  /* DRAM request stream: `ops` is a const struct stream_ops * */
     WORKLOAD_GRAPH = 8,     /* a generated graph: written with `synth kron,... -o NAME.bel` */
     WORKLOAD_LAUNCHES = 16, /* launches in closed form (launch_touch.h); no ops, not stored */
 };
+
+/* Engines that can take a view of a program. */
+enum workload_view { VIEW_UVM = 1, VIEW_ZEROCOPY = 2, VIEW_DRAM = 4, VIEW_PLACEMENT = 8 };
 
 struct workload;
 
@@ -35,6 +40,9 @@ struct workload_type {
     /* A const struct scan_ops * of a workload that produces something else but can also be read over the link without
      * faults; its state is then a struct whose first member those functions expect. NULL: it cannot. */
     const void *scans;
+    unsigned views; /* enum workload_view: whose questions it can answer */
+    /* The program; valid while the state is open. NULL: it is none. */
+    int (*program)(void *state, struct program *program, struct err *err);
 };
 
 struct workload {

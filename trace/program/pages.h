@@ -1,0 +1,40 @@
+/* pages: the view of a program that unified memory takes: its warps as actors that touch pages.
+ *
+ * A step is what a warp issues until it must wait: the pages of its loads, asked for together; then, while it computes,
+ * the pages of the stores that follow. Turns of a body that touch the same pages are one step (`turns`), if a turn has
+ * no more than one wait: such a step is the expansion exactly, since between two turns nothing is asked that was not
+ * asked before. A step loads or stores at most ACTOR_LOADS or ACTOR_STORES pages; an instruction that would exceed that
+ * begins the next step.
+ * Allocations that are in GPU memory in any case (program_alloc.device) are not managed: their accesses cost
+ * instructions and sectors, but touch no page. An address outside its allocation belongs to the allocation that lies
+ * there, if one does.
+ * Example: 32 lanes load 4 B each, 128 B further on each turn, from byte 0: step 1 touches page 0 in 32 turns, step 2
+ * page 1.
+ * Source: warps as actors, what one has pending: uvm-eval's logs abc_1, abc_2 of a TITAN V (64 reads of a warp arrive
+ * together, its 32 stores later).
+ * Differs: a warp that waits for one load waits for all it has issued; a store between a load and its use is issued
+ * when the load has come back; barriers make nobody wait; sectors are counted for each instruction by itself, except
+ * where the instruction before it touched the same ones. */
+#ifndef TRACE_PROGRAM_PAGES_H
+#define TRACE_PROGRAM_PAGES_H
+
+#include "trace/event/actor.h"
+#include "trace/program/program.h"
+
+struct program_pages {
+    const struct program *program;
+    struct actor_alloc allocs[PROGRAM_ALLOCS]; /* the managed ones */
+    size_t count;
+    int8_t managed[PROGRAM_ALLOCS]; /* by allocation of the program: its place in allocs[]; -1: none */
+    bool unroll;                    /* every turn is a step of its own (what closed forms are compared with) */
+};
+
+/* advice: of every allocation, by the program's numbers (enum actor_advice); NULL: none. Fails if no allocation is
+ * managed. */
+int program_pages_init(struct program_pages *pages, const struct program *program, const uint32_t *advice,
+                       struct err *err);
+
+/* state: a const struct program_pages *. */
+extern const struct actor_ops program_pages_ops;
+
+#endif

@@ -1,0 +1,163 @@
+/* program: what a GPU program does, once: its memory, its launches, and what each warp accesses in which order.
+ *
+ * A program is a row of launches; a launch is a grid of thread blocks; a block is warps of 32 lanes; a warp is a row of
+ * bodies; a body is a loop: some accesses in program order, done `turns` times, each turn so many bytes further on.
+ * Straight code is a body of one turn. Engines never ask a program anything else: each takes a view of these bodies
+ * (pages: trace/program/pages.h; instructions with the lines they touch: trace/program/walk.h), and whatever a view
+ * answers in closed form must equal what the expansion gives, access by access.
+ *
+ * Issue is in order. Between one access and the next a warp issues `before` other instructions; an access whose value
+ * is first used `use` instructions later stops the warp there until it has come back. A store is waited for by nobody,
+ * but a warp ends only when all its stores are done. At the end of a turn everything that the turn loaded has returned:
+ * loads that overlap several turns of the source's loop are one turn here (unrolled, as the compiler unrolls them).
+ * Worked example: c[i] = a[i] + b[i] over one turn: load a (use 3), load b (before 0, use 2), store c (before 1): both
+ * loads are issued, the warp waits for both, then one addition, then the store.
+ *
+ * Warps are numbered over a launch, those of a block next to each other: warp = block x warps of a block + warp in
+ * block; blocks in x, then y, then z. A launch starts when the one before has ended. */
+#ifndef TRACE_PROGRAM_PROGRAM_H
+#define TRACE_PROGRAM_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/base/err.h"
+#include "trace/event/record.h"
+
+enum {
+    PROGRAM_LANES = 32,
+    PROGRAM_ACCESSES = 64,        /* of one body, at most */
+    PROGRAM_LANE_SETS = 8,        /* accesses of one body with an address for each lane, at most */
+    PROGRAM_ALLOCS = 64,          /* of one generated program, at most */
+    PROGRAM_BLOCK_BYTES = 2097152 /* allocations begin on such a boundary, as the CUDA driver places large ones */
+};
+
+/* program_access.kind besides enum record_access (read, write, atomic). */
+enum { PROGRAM_BARRIER = 16, PROGRAM_PIM = 17 };
+
+struct program_alloc {
+    char name[24];  /* as in the source: "A" */
+    uint64_t addr;  /* byte address; program_place() sets it */
+    uint64_t bytes; /* > 0 */
+    bool host;      /* the CPU has written all of it before the first launch */
+    bool device;    /* in GPU memory whatever mechanism is asked about (an explicit allocation of small state) */
+};
+
+struct program_launch {
+    const char *kernel;   /* valid as long as the state */
+    uint64_t blocks;      /* >= 1 */
+    uint32_t threads;     /* of a block, 1 to 1,024 */
+    uint32_t registers;   /* of a thread; 0: not known */
+    uint32_t shared;      /* bytes of shared memory of a block */
+    uint32_t blocks_most; /* resident on a multiprocessor, at most; 0: as many as fit */
+    bool cpu;             /* not a kernel: the CPU does these accesses, one warp after the other */
+};
+
+/* One memory instruction of a warp, or a barrier (then only kind and before count). */
+struct program_access {
+    uint64_t addr;        /* byte that lane 0 accesses in turn 0 */
+    int64_t lane_stride;  /* bytes from a lane to the next */
+    int64_t turn_stride;  /* bytes from a turn to the next */
+    const uint64_t *lane; /* where lanes are no stride apart: the byte of each in turn 0 (32 of them); else NULL */
+    uint32_t active;      /* lanes that take part, a mask; 0: the instruction is issued and accesses nothing */
+    uint16_t bytes;       /* of each lane, 1 to 16; power of two */
+    uint16_t before;      /* instructions of the warp since the access before, or since the turn began */
+    uint16_t use;         /* loads, atomics: the value is needed so many instructions later, 1: by the next; 0: not
+                             before the end of the turn. Stores: 0 */
+    uint8_t kind;         /* RECORD_READ, RECORD_WRITE, RECORD_ATOMIC, PROGRAM_BARRIER, PROGRAM_PIM */
+    uint8_t alloc;        /* the allocation meant; addresses may lie outside it, as in the source */
+};
+
+struct program_body {
+    uint32_t count; /* accesses, 0 to PROGRAM_ACCESSES */
+    uint32_t after; /* instructions after the last access of a turn */
+    uint64_t turns; /* >= 1 */
+    struct program_access access[PROGRAM_ACCESSES];
+    uint64_t lanes[PROGRAM_LANE_SETS][PROGRAM_LANES]; /* room for access[].lane */
+    uint32_t lane_sets;                               /* of them, used */
+};
+
+/* How a kind of program answers. `state` is shared by runs in parallel, `run` is one run's own. */
+struct program_ops {
+    const struct program_alloc *(*allocs)(const void *state, size_t *n);
+    uint32_t (*launches)(const void *state);
+    void (*launch)(const void *state, uint32_t launch, struct program_launch *out);
+    /* Fill body number `index` of a warp; *body comes cleared (count, lane_sets 0, turns 1). Returns 1, 0 if the warp
+     * has no such body (it is done), or -1 with *err set. Within a run launches ascend; warps and bodies of a launch
+     * may be asked for in any order, and again. */
+    int (*body)(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body, struct err *err);
+    /* One run, and its end; both NULL where body() needs none and takes the state itself. */
+    void *(*run_open)(const void *state, struct err *err);
+    void (*run_close)(void *run);
+};
+
+struct program {
+    const struct program_ops *ops;
+    const void *state;
+    int64_t compute_ns; /* of one turn of a warp whose data is all at hand; negative: by its instructions */
+};
+
+/* --- for those who write programs --- */
+
+/* Give n allocations addresses one after the other from `base` on, each on a multiple of `align` bytes. base 0, align
+ * 0: 2 MiB boundaries from 0x7f0000000000 on. */
+void program_place(struct program_alloc *allocs, size_t n, uint64_t base, uint64_t align);
+
+/* Lanes 0 to n - 1 (n up to 32). */
+static inline uint32_t program_first_lanes(uint64_t n)
+{
+    return n >= PROGRAM_LANES ? 0xffffffffu : (1u << n) - 1;
+}
+
+/* Append an access of `bytes` per lane from byte `offset` of allocation `alloc` on, and return it: all lanes, next to
+ * each other, the same in every turn, value needed by the next instruction. The caller changes what differs. */
+struct program_access *program_load(struct program_body *body, const struct program_alloc *allocs, unsigned alloc,
+                                    uint64_t offset, uint32_t bytes);
+/* The same for a store, and for a barrier. */
+struct program_access *program_store(struct program_body *body, const struct program_alloc *allocs, unsigned alloc,
+                                     uint64_t offset, uint32_t bytes);
+void program_barrier(struct program_body *body);
+
+/* Give the access addresses of its own for each lane, to be filled: 32 byte addresses. */
+uint64_t *program_scatter(struct program_body *body, struct program_access *access);
+
+/* --- for those who read them --- */
+
+static inline uint32_t program_warps_of_block(const struct program_launch *launch)
+{
+    return (launch->threads + PROGRAM_LANES - 1) / PROGRAM_LANES;
+}
+
+/* Warps of a launch. */
+static inline uint64_t program_warps(const struct program_launch *launch)
+{
+    return launch->blocks * program_warps_of_block(launch);
+}
+
+/* The byte that a lane accesses in a turn. */
+static inline uint64_t program_addr(const struct program_access *a, unsigned lane, uint64_t turn)
+{
+    uint64_t first = a->lane ? a->lane[lane] : a->addr + lane * (uint64_t)a->lane_stride;
+    return first + turn * (uint64_t)a->turn_stride;
+}
+
+/* Instructions of one turn, accesses included. */
+uint32_t program_instructions(const struct program_body *body);
+
+/* Where the warp stops for memory within a turn: bit i: right before access i it needs a value loaded by an access
+ * before it. (At the end of a turn it waits for all loads, too.) */
+uint64_t program_stalls(const struct program_body *body);
+
+/* Ask for a body: clears what must be. As program_ops.body. */
+int program_body(const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
+                 struct program_body *body, struct err *err);
+
+/* A run of the program; -1 with *err set. *run is what program_body() takes. */
+int program_run_open(const struct program *program, void **run, struct err *err);
+void program_run_close(const struct program *program, void *run);
+
+/* Check what a launch and its numbers must be; -1 with *err naming the launch. */
+int program_check_launch(const struct program_launch *launch, uint32_t number, struct err *err);
+
+#endif
