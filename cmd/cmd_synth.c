@@ -11,6 +11,7 @@
 #include "trace/base/mem.h"
 #include "trace/event/actor.h"
 #include "trace/event/dram_addr.h"
+#include "trace/program/pages.h"
 #include "trace/store/store.h"
 #include "trace/workloads/graph/graph_source.h"
 #include "trace/workloads/scan.h"
@@ -37,6 +38,13 @@ static int store_keys(struct store *store, const struct workload *w, const char 
     }
     return 0;
 }
+
+/* A program as its page view writes it. */
+struct touching {
+    struct program program;
+    struct program_pages pages;
+    struct actor_writer writer;
+};
 
 /* Launches and allocations as tables, so that info can name them. */
 static int store_shape(struct store *store, const struct actor_ops *ops, const void *state, struct err *err)
@@ -96,9 +104,11 @@ static int store_structures(struct store *store, const struct scan_ops *ops, voi
 /* What a stream of this kind of workload is called, and whether its records have times. */
 static void describe(const struct workload_type *type, struct stream *stream)
 {
-    const char *name = type->produces == WORKLOAD_TOUCHES ? "touches"
+    const char *name = type->produces == WORKLOAD_PROGRAM ? "touches"
                        : type->produces == WORKLOAD_SCANS ? "scans"
                                                           : "requests";
+    for (size_t i = 0; type->produces == WORKLOAD_PROGRAM && i < ACTOR_EXTRAS; i++)
+        (void)snprintf(stream->extra[i], sizeof stream->extra[i], "%s", actor_extras[i]);
     (void)snprintf(stream->name, sizeof stream->name, "%s", name);
     stream->unit = TIME_NONE;
     stream->space = ADDR_BYTES;
@@ -110,21 +120,38 @@ static void describe(const struct workload_type *type, struct stream *stream)
     }
 }
 
-static int write_records(struct store *store, struct workload *w, struct progress *progress, uint64_t *total,
-                         struct err *err)
+/* The next records, with their extra columns one after the other. */
+static int next_records(struct workload *w, struct touching *touching, struct record *records, int64_t *rows,
+                        int64_t *columns, size_t *n, struct err *err)
+{
+    if (w->type->produces != WORKLOAD_PROGRAM)
+        return w->type->next(w->state, records, STORE_BATCH, n, err);
+    if (actor_writer_next(&touching->writer, &program_pages_ops, &touching->pages, records, rows, STORE_BATCH, n, err))
+        return -1;
+    for (size_t i = 0; i < *n; i++)
+        for (size_t c = 0; c < ACTOR_EXTRAS; c++)
+            columns[c * *n + i] = rows[i * ACTOR_EXTRAS + c];
+    return 0;
+}
+
+static int write_records(struct store *store, struct workload *w, struct touching *touching, struct progress *progress,
+                         uint64_t *total, struct err *err)
 {
     struct stream stream = {0};
     describe(w->type, &stream);
     int index;
     struct record *records = mem_zalloc(STORE_BATCH, sizeof *records, err);
-    int rc = records ? store_stream_add(store, &stream, &index, err) : -1;
+    int64_t *rows = mem_zalloc((size_t)2 * STORE_BATCH * ACTOR_EXTRAS, sizeof *rows, err);
+    int64_t *columns = rows ? rows + (size_t)STORE_BATCH * ACTOR_EXTRAS : NULL;
+    int rc = records && rows ? store_stream_add(store, &stream, &index, err) : -1;
     for (size_t n = 1; rc == 0 && n;) {
-        rc = w->type->next(w->state, records, STORE_BATCH, &n, err);
+        rc = next_records(w, touching, records, rows, columns, &n, err);
         if (rc == 0 && n)
-            rc = store_append(store, index, records, NULL, n, err);
+            rc = store_append(store, index, records, w->type->produces == WORKLOAD_PROGRAM ? columns : NULL, n, err);
         *total += n;
         progress_add(progress, n);
     }
+    free(rows);
     free(records);
     return rc;
 }
@@ -136,13 +163,19 @@ static int write_trace(const char *spec, struct workload *w, uint64_t *total, st
         return -1;
     struct progress progress = {0};
     struct progress_line *meter = progress_line_start(&progress, "records");
+    struct touching touching = {0};
     int rc = store_keys(store, w, spec, err);
-    if (rc == 0 && w->type->produces == WORKLOAD_TOUCHES)
-        rc = store_shape(store, w->type->ops, w->state, err);
+    if (rc == 0 && w->type->produces == WORKLOAD_PROGRAM)
+        rc = w->type->program(w->state, &touching.program, err) ||
+                     program_pages_init(&touching.pages, &touching.program, NULL, err) ||
+                     store_shape(store, &program_pages_ops, &touching.pages, err)
+                 ? -1
+                 : 0;
     if (rc == 0 && w->type->produces == WORKLOAD_SCANS)
         rc = store_structures(store, w->type->ops, w->state, err);
     if (rc == 0)
-        rc = write_records(store, w, &progress, total, err);
+        rc = write_records(store, w, &touching, &progress, total, err);
+    actor_writer_close(&touching.writer, &program_pages_ops);
     progress_line_stop(meter);
     if (rc == 0)
         rc = store_finish(store, err);
@@ -181,7 +214,7 @@ static int run(int argc, char **argv)
         ;
     else if (w.type->produces == WORKLOAD_GRAPH)
         status = write_graph(&w, &err);
-    else if (!w.type->next)
+    else if (!w.type->next && w.type->produces != WORKLOAD_PROGRAM)
         status = cmd_usage("workload %s cannot be written as a trace", w.type->name);
     else if (write_trace(spec, &w, &total, &err))
         status = cmd_fail(EXIT_DATA, "%s", err.msg);

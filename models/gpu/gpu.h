@@ -14,6 +14,11 @@ struct gpu {
     int64_t l2_bytes;        /* L2 cache */
     int64_t l2_ways;         /* its lines of 128 bytes per set */
     double dram_bytes_per_s; /* device memory bandwidth */
+    int64_t registers_per_sm;
+    int64_t shared_bytes;    /* shared memory of one SM, at most */
+    double issue_per_cycle;  /* instructions of warps that an SM issues in a cycle */
+    double dependent_cycles; /* from an arithmetic instruction to one that needs its result */
+    double memory_ns;        /* from a load to its use, from device memory, nothing else going on */
 };
 
 extern const struct param gpu_params[];

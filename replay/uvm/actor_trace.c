@@ -15,8 +15,9 @@ struct touch {
     uint32_t actor;    /* dense number within the launch */
     uint32_t step;     /* as recorded; equal for the touches of one step */
     uint32_t compute;  /* ns after the step */
-    uint32_t accesses; /* of the step's first touch */
-    uint8_t flags;     /* RECORD_READ, RECORD_WRITE; 0: no page */
+    uint32_t accesses; /* of the step's first touch, and so are the next three */
+    uint32_t instructions, sectors, turns;
+    uint8_t flags; /* RECORD_READ, RECORD_WRITE, RECORD_ATOMIC; 0: no page */
 };
 
 struct launch {
@@ -152,10 +153,17 @@ static const struct actor_alloc *alloc_of(const struct actor_trace *t, uint64_t 
     return addr < end ? a : NULL;
 }
 
-static int add_touch(struct actor_trace *t, const struct record *r, struct err *err)
+static uint32_t to_u32(int64_t x)
+{
+    return x < 0 ? 0 : x > UINT32_MAX ? UINT32_MAX : (uint32_t)x;
+}
+
+/* extras: actor_extras[], or NULL. */
+static int add_touch(struct actor_trace *t, const struct record *r, const int64_t *extras, struct err *err)
 {
     if (!t->open || t->launches[t->launch_count - 1].number != r->group) {
-        if (close_launch(t, err) || open_launch(t, r->group, (struct actor_launch){"", 0, PER_SM, 1, false}, err))
+        if (close_launch(t, err) ||
+            open_launch(t, r->group, (struct actor_launch){.per_sm = PER_SM, .together = 1}, err))
             return -1;
     }
     if (!t->launch_count)
@@ -163,7 +171,13 @@ static int add_touch(struct actor_trace *t, const struct record *r, struct err *
     struct touch touch = {.step = (uint32_t)r->time,
                           .compute = r->duration > UINT32_MAX ? UINT32_MAX : (uint32_t)r->duration,
                           .accesses = (uint32_t)r->bytes,
+                          .turns = 1,
                           .flags = (uint8_t)r->flags};
+    if (extras) {
+        touch.instructions = to_u32(extras[0]);
+        touch.sectors = to_u32(extras[1]);
+        touch.turns = extras[2] > 0 ? to_u32(extras[2]) : 1;
+    }
     if (r->flags) {
         const struct actor_alloc *a = alloc_of(t, r->addr);
         if (!a)
@@ -177,7 +191,25 @@ static int add_touch(struct actor_trace *t, const struct record *r, struct err *
     return 0;
 }
 
-static int add_record(struct actor_trace *t, const struct record *r, struct err *err)
+/* The shape of a launch, as actor_writer writes it. */
+static struct actor_launch shape_of(const struct record *r, const int64_t *extras)
+{
+    struct actor_launch l = {.actors = (uint32_t)r->addr,
+                             .per_sm = (uint32_t)r->bytes,
+                             .together = r->flags & 0xFFFFFF ? r->flags & 0xFFFFFF : 1,
+                             .cpu = r->flags >> 31};
+    if (r->time > 0 && r->time <= 1024 && r->duration >= 0) {
+        l.threads = (uint32_t)r->time;
+        l.registers = (uint32_t)(r->duration >> 32) & 0xFFFF;
+        l.shared = (uint32_t)r->duration;
+        l.blocks_most = extras ? to_u32(extras[0]) : 0;
+    } else if (!l.per_sm) {
+        l.per_sm = 1;
+    }
+    return l;
+}
+
+static int add_record(struct actor_trace *t, const struct record *r, const int64_t *extras, struct err *err)
 {
     switch (r->kind) {
     case RECORD_ALLOC:
@@ -189,14 +221,9 @@ static int add_record(struct actor_trace *t, const struct record *r, struct err 
             return err_set(err, "launch %u has an impossible shape", r->group);
         if (close_launch(t, err))
             return -1;
-        return r->addr
-                   ? open_launch(t, r->group,
-                                 (struct actor_launch){"", (uint32_t)r->addr, r->bytes ? (uint32_t)r->bytes : 1,
-                                                       r->flags & 0xFFFFFF ? r->flags & 0xFFFFFF : 1, r->flags >> 31},
-                                 err)
-                   : 0;
+        return r->addr ? open_launch(t, r->group, shape_of(r, extras), err) : 0;
     case RECORD_TOUCH:
-        return add_touch(t, r, err);
+        return add_touch(t, r, extras, err);
     case RECORD_KERNEL_END:
         return close_launch(t, err);
     default:
@@ -224,17 +251,23 @@ static int read_stream(struct actor_trace *t, struct store *store, int stream, s
     if (!cursor)
         return -1;
     const struct record *records;
+    const int64_t *extras;
     size_t n;
-    bool numbered = false;
+    bool numbered = false, has_extras = strcmp(store_stream(store, stream)->extra[0], actor_extras[0]) == 0;
     uint64_t number = 0;
     int rc;
-    while ((rc = store_cursor_next(cursor, &records, NULL, &n, err)) == 1)
-        for (size_t i = 0; i < n; i++, number++)
-            if (number_pages(t, &records[i], &numbered, err) || add_record(t, &records[i], err)) {
+    while ((rc = store_cursor_next(cursor, &records, &extras, &n, err)) == 1)
+        for (size_t i = 0; i < n; i++, number++) {
+            int64_t own[ACTOR_EXTRAS];
+            for (size_t c = 0; has_extras && c < ACTOR_EXTRAS; c++)
+                own[c] = extras[c * n + i];
+            if (number_pages(t, &records[i], &numbered, err) ||
+                add_record(t, &records[i], has_extras ? own : NULL, err)) {
                 store_cursor_close(cursor);
                 return err_at(err, "record %llu of stream '%s'", (unsigned long long)number,
                               store_stream(store, stream)->name);
             }
+        }
     store_cursor_close(cursor);
     return rc < 0 ? -1 : close_launch(t, err);
 }
@@ -339,57 +372,47 @@ static void trace_launch(const void *state, uint32_t launch, struct actor_launch
     out->kernel = l->kernel;
 }
 
-/* One run's place in each actor: where its next step begins. Actors of one launch are gone when the next starts. */
-struct cursor {
-    const struct actor_trace *trace;
-    uint32_t launch;
-    uint64_t *next; /* per actor of the launch; 0: not begun */
-    size_t cap;
-};
-
-static void *trace_run_open(const void *state, struct err *err)
+/* Fill the step that begins at touch `first`; where the next begins. */
+static uint64_t fill_step(const struct actor_trace *t, uint64_t first, uint64_t end, struct actor_step *step)
 {
-    struct cursor *c = mem_zalloc(1, sizeof *c, err);
-    if (c) {
-        c->trace = state;
-        c->launch = UINT32_MAX;
+    const struct touch *head = &t->touches[first];
+    uint32_t stored[ACTOR_STORES];
+    uint64_t at = first;
+    *step = (struct actor_step){.compute_ns = head->instructions ? ACTOR_COMPUTE_AUTO : head->compute,
+                                .accesses = head->accesses,
+                                .instructions = head->instructions,
+                                .sectors = head->sectors,
+                                .turns = head->turns};
+    for (; at < end && t->touches[at].step == head->step; at++) {
+        const struct touch *touch = &t->touches[at];
+        if (touch->flags == RECORD_WRITE) {
+            if (step->stores == ACTOR_STORES)
+                break;
+            stored[step->stores++] = touch->page;
+        } else if (touch->flags) {
+            if (step->count == ACTOR_LOADS)
+                break;
+            step->writes |= (uint64_t)(touch->flags == RECORD_ATOMIC) << step->count;
+            step->page[step->count++] = touch->page;
+        }
     }
-    return c;
+    memcpy(&step->page[step->count], stored, step->stores * sizeof *stored);
+    if (!step->accesses)
+        step->accesses = step->count + step->stores;
+    return at;
 }
 
-static void trace_run_close(void *run)
-{
-    struct cursor *c = run;
-    free(c->next);
-    free(c);
-}
-
-static int trace_step(void *run, uint32_t launch, uint32_t actor, uint32_t index, struct actor_step *step,
+/* at->turn: touches of the actor that lie behind it. */
+static int trace_step(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
                       struct err *err)
 {
-    struct cursor *c = run;
-    const struct actor_trace *t = c->trace;
+    (void)err;
+    const struct actor_trace *t = run;
     const struct launch *l = &t->launches[launch];
-    if (c->launch != launch) {
-        if (mem_grow((void **)&c->next, &c->cap, l->shape.actors, sizeof *c->next, err))
-            return -1;
-        memset(c->next, 0, l->shape.actors * sizeof *c->next);
-        c->launch = launch;
-    }
-    uint64_t begin = index ? c->next[actor] : t->starts[l->starts + actor], end = t->starts[l->starts + actor + 1];
-    if (begin >= end)
+    uint64_t start = t->starts[l->starts + actor], end = t->starts[l->starts + actor + 1];
+    if (start + at->turn >= end)
         return 0;
-    const struct touch *first = &t->touches[begin];
-    *step = (struct actor_step){.compute_ns = first->compute, .accesses = first->accesses};
-    uint64_t at = begin;
-    for (; at < end && t->touches[at].step == first->step && step->count < ACTOR_TOUCHES; at++)
-        if (t->touches[at].flags) {
-            step->writes |= (uint64_t)(t->touches[at].flags == RECORD_WRITE) << step->count;
-            step->page[step->count++] = t->touches[at].page;
-        }
-    if (!step->accesses)
-        step->accesses = step->count;
-    c->next[actor] = at;
+    at->turn = fill_step(t, start + at->turn, end, step) - start;
     return 1;
 }
 
@@ -398,6 +421,4 @@ const struct actor_ops actor_trace_ops = {
     .launches = trace_launches,
     .launch = trace_launch,
     .step = trace_step,
-    .run_open = trace_run_open,
-    .run_close = trace_run_close,
 };

@@ -13,6 +13,7 @@
 #include "replay/uvm/uvm_legacy.h"
 #include "replay/uvm/uvm_recorded.h"
 #include "trace/base/mem.h"
+#include "trace/program/pages.h"
 #include "trace/uvm/recording.h"
 
 static const struct param settings[] = {
@@ -244,11 +245,19 @@ static int replay_loop(struct closed_loop *loop, struct outcome *runs, struct er
     return rc;
 }
 
-static int replay_actors(const struct replay_job *job, const struct actor_ops *ops, const void *state,
-                         struct outcome *runs, struct err *err)
+/* A generated program, by the pages it touches. */
+static int replay_program(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
-    struct closed_loop loop = {.job = job, .ops = ops, .state = state};
-    return replay_loop(&loop, runs, err);
+    const struct workload *w = &job->inputs[0].workload;
+    struct program program;
+    struct program_pages *pages = mem_zalloc(1, sizeof *pages, err);
+    int rc =
+        !pages || w->type->program(w->state, &program, err) || program_pages_init(pages, &program, NULL, err) ? -1 : 0;
+    struct closed_loop loop = {.job = job, .ops = &program_pages_ops, .state = pages};
+    if (rc == 0)
+        rc = replay_loop(&loop, runs, err);
+    free(pages);
+    return rc;
 }
 
 /* A stored trace of touches, or what a log of faults shows of them. */
@@ -288,10 +297,10 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
         if (job->policies[i].head->baseline)
             return err_set(err, "%s is for legacy mode; see 'offchip list policies'", job->policies[i].head->name);
     if (input->workload.type) {
-        if (input->workload.type->produces != WORKLOAD_TOUCHES)
-            return err_set(err, "workload %s does not touch pages; see 'offchip list workloads'",
+        if (!(input->workload.type->views & VIEW_UVM) || !input->workload.type->program)
+            return err_set(err, "program %s keeps nothing in managed memory; see 'offchip list programs'",
                            input->workload.type->name);
-        return replay_actors(job, input->workload.type->ops, input->workload.state, runs, err);
+        return replay_program(job, runs, err);
     }
     int recording = uvm_recorded_is(input->store, err);
     if (recording)

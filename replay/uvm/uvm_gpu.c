@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/gpu/occupancy.h"
 #include "trace/base/mem.h"
 
 enum { NONE = 0xFFFFFFFF };
@@ -10,36 +11,27 @@ enum { NONE = 0xFFFFFFFF };
 /* A place on a multiprocessor that holds one actor at a time. */
 struct uvm_slot {
     int64_t time;
-    uint64_t pending; /* touches of the step that are not satisfied */
+    uint64_t pending; /* loads of the step that are not satisfied */
     uint32_t actor;   /* NONE: takes the next one */
-    uint32_t index;   /* of the step in hand, or of the next one */
+    uint32_t turns;   /* of the step in hand that are still to be done; 0: the next step is to be asked for */
     uint32_t next;    /* in its bucket */
     uint32_t utlb;
+    uint32_t stored_count; /* pages stored to that are not satisfied */
+    bool listed;           /* in its micro-TLB's list of slots with stores under way */
+    struct actor_at at;
     struct actor_step step;
+    uint32_t stored[ACTOR_STORES];
 };
 
 struct uvm_utlb_state {
     uint32_t outstanding;
-    uint32_t waiting_count;
+    uint32_t waiting_count, storing_count;
     int64_t next_report_ns;
     uint32_t *waiting; /* slots, oldest first */
+    uint32_t *storing; /* slots with stores under way */
     uint32_t *table;   /* pages reported since the last replay, NONE where free: open addressing; one touch, one
                           look-up, so no uthash (trace/base/dense.h) */
 };
-
-static uint64_t max_slots(const struct actor_ops *ops, const void *state, uint32_t sms)
-{
-    uint64_t most = 1;
-    uint32_t n = ops->launches(state);
-    uint32_t samples = n < 64 ? n : 64; /* launches of one workload have few shapes: the first ones and the last */
-    for (uint32_t i = 0; i < samples; i++) {
-        struct actor_launch launch;
-        ops->launch(state, n <= 64 || i < 32 ? i : n - 64 + i, &launch);
-        uint64_t slots = (uint64_t)sms * launch.per_sm;
-        most = slots > most ? slots : most;
-    }
-    return most;
-}
 
 /* Room for `slots` slots; only grows, between launches. */
 static int reserve_slots(struct uvm_gpu *g, uint64_t slots, struct err *err)
@@ -54,11 +46,11 @@ static int reserve_slots(struct uvm_gpu *g, uint64_t slots, struct err *err)
     g->slots_cap = 0;
     g->slots = mem_zalloc(slots, sizeof *g->slots, err);
     /* Slots are spread evenly, but whole multiprocessors and groups make some lists longer: count them at a launch. */
-    g->waiting = mem_zalloc(slots, sizeof *g->waiting, err);
+    g->waiting = mem_zalloc(2 * slots, sizeof *g->waiting, err);
     if (!g->slots || !g->waiting)
         return -1;
     for (uint32_t u = 0; u < utlbs; u++)
-        g->utlbs[u].waiting = NULL;
+        g->utlbs[u].waiting = g->utlbs[u].storing = NULL;
     g->slots_cap = (uint32_t)slots;
     return 0;
 }
@@ -71,6 +63,7 @@ int uvm_gpu_init(struct uvm_gpu *g, const struct actor_ops *ops, const void *sta
     g->state = state;
     g->memory = memory;
     g->platform = platform;
+    g->gpu = gpu;
     g->sms = (uint32_t)gpu->sms;
     g->fault_gap_ns = (int64_t)(platform->fault_gap_ns + 0.5);
     g->resume_ns = (uint64_t)platform->resume_ns;
@@ -99,7 +92,7 @@ int uvm_gpu_init(struct uvm_gpu *g, const struct actor_ops *ops, const void *sta
         return -1;
     if (!ops->run_open)
         g->run = (void *)state;
-    return reserve_slots(g, max_slots(ops, state, g->sms), err);
+    return 0;
 }
 
 void uvm_gpu_release(struct uvm_gpu *g)
@@ -159,11 +152,11 @@ static int64_t next_bucket(const struct uvm_gpu *g)
 
 static void fill_slots(struct uvm_gpu *g, int64_t time)
 {
-    uint64_t places = (uint64_t)g->sms * g->current.per_sm;
+    uint64_t places = (uint64_t)g->sms * g->per_sm;
     uint32_t n = (uint32_t)(places < g->current.actors ? places : g->current.actors);
     uint32_t utlbs = (uint32_t)g->platform->utlbs, together = g->current.together ? g->current.together : 1;
     for (uint32_t u = 0; u < utlbs; u++)
-        g->utlbs[u].waiting_count = 0;
+        g->utlbs[u].waiting_count = g->utlbs[u].storing_count = 0;
     for (uint32_t i = 0; i < n; i++) {
         struct uvm_slot *s = &g->slots[i];
         uint32_t sm = i / together % g->sms;
@@ -171,16 +164,40 @@ static void fill_slots(struct uvm_gpu *g, int64_t time)
         s->time = time;
         s->actor = NONE;
         s->pending = 0;
+        s->stored_count = 0;
+        s->listed = false;
         g->utlbs[s->utlb].waiting_count++;
     }
     uint32_t *storage = g->waiting;
     for (uint32_t u = 0; u < utlbs; u++) {
         g->utlbs[u].waiting = storage;
         storage += g->utlbs[u].waiting_count;
+        g->utlbs[u].storing = storage;
+        storage += g->utlbs[u].waiting_count;
         g->utlbs[u].waiting_count = 0;
     }
     for (uint32_t i = 0; i < n; i++)
         enqueue(g, i);
+}
+
+/* Actors on a multiprocessor: as told, or as many warps as the blocks that fit have. */
+static int choose_residents(struct uvm_gpu *g, struct err *err)
+{
+    const struct actor_launch *l = &g->current;
+    uint32_t together = l->together ? l->together : 1;
+    g->per_sm = l->per_sm;
+    if (g->per_sm)
+        return 0;
+    if (!l->threads) {
+        g->per_sm = (uint32_t)g->gpu->warps_per_sm;
+        return 0;
+    }
+    g->per_sm = occupancy_blocks(g->gpu, l->threads, l->registers, l->shared, l->blocks_most) * together;
+    return g->per_sm ? 0
+                     : err_set(err,
+                               "launch %u: a block of %u threads, %u registers and %u bytes of shared memory does not "
+                               "fit on a multiprocessor",
+                               g->launch, l->threads, l->registers, l->shared);
 }
 
 int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err)
@@ -196,10 +213,11 @@ int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err)
         g->cpu_phase = true;
         return 0;
     }
-    if (g->current.actors == 0 || g->current.per_sm == 0)
+    if (g->current.actors == 0)
         return err_set(err, "launch %u has no actors", g->launch);
-    if (reserve_slots(g, (uint64_t)g->sms * g->current.per_sm, err))
+    if (choose_residents(g, err) || reserve_slots(g, (uint64_t)g->sms * g->per_sm, err))
         return -1;
+    issue_init(&g->issue, g->gpu, g->current.actors, g->per_sm);
     g->next_actor = g->actors_done = 0;
     g->launch_end_ns = time;
     fill_slots(g, time);
@@ -250,26 +268,75 @@ static void report_pending(struct uvm_gpu *g, struct uvm_slot *s, int64_t time)
         report(g, u, s->step.page[__builtin_ctzll(rest)], time);
 }
 
-static void mark_dirty(struct uvm_gpu *g, const struct actor_step *step)
+static void mark_dirty(struct uvm_gpu *g, uint32_t page)
 {
-    for (uint64_t rest = step->writes; rest; rest &= rest - 1) {
-        uint32_t i = (uint32_t)__builtin_ctzll(rest);
-        if (i >= step->count)
-            return;
-        uint32_t block = step->page[i] / ACTOR_BLOCK_PAGES;
-        if (g->memory->allocs[g->memory->blocks[block].alloc].advice & ACTOR_READ_MOSTLY)
-            g->memory->dirty[block].w[step->page[i] / 64 % PAGE_MASK_WORDS] |= 1ull << (step->page[i] % 64);
-    }
+    uint32_t block = page / ACTOR_BLOCK_PAGES;
+    if (g->memory->allocs[g->memory->blocks[block].alloc].advice & ACTOR_READ_MOSTLY)
+        g->memory->dirty[block].w[page / 64 % PAGE_MASK_WORDS] |= 1ull << (page % 64);
 }
 
-/* Touch every page of a fresh step; what is out of reach becomes pending. */
-static void touch_step(struct uvm_gpu *g, struct uvm_slot *s)
+/* Ask for every page that a fresh turn loads; what is out of reach becomes pending. */
+static void load_pages(struct uvm_gpu *g, struct uvm_slot *s)
 {
     uint64_t pending = 0;
     for (uint32_t i = 0; i < s->step.count; i++)
         pending |= (uint64_t)!reach(g, s->step.page[i]) << i;
+    for (uint64_t rest = s->step.writes; rest; rest &= rest - 1)
+        mark_dirty(g, s->step.page[__builtin_ctzll(rest)]);
     s->pending = pending;
     g->touches += s->step.accesses;
+}
+
+/* Ask for a page that is stored to; out of reach it stays under way, once. Whether that is new. */
+static bool store_page(struct uvm_gpu *g, struct uvm_slot *s, uint32_t page)
+{
+    mark_dirty(g, page);
+    if (reach(g, page))
+        return false;
+    for (uint32_t i = 0; i < s->stored_count; i++)
+        if (s->stored[i] == page)
+            return false;
+    s->stored[s->stored_count++] = page;
+    struct uvm_utlb_state *u = &g->utlbs[s->utlb];
+    if (u->outstanding < (uint32_t)g->platform->utlb_faults)
+        report(g, u, page, s->time);
+    return true;
+}
+
+static uint32_t compute_ns(const struct uvm_gpu *g, const struct actor_step *step)
+{
+    if (step->compute_ns != ACTOR_COMPUTE_AUTO)
+        return step->compute_ns;
+    return (uint32_t)(issue_ns(&g->issue, step->instructions, step->sectors, step->count > 0) + 0.5);
+}
+
+/* The loads of a turn are there: compute, then store. Whether a store asked for something new. */
+static bool end_turn(struct uvm_gpu *g, struct uvm_slot *s, uint32_t number)
+{
+    bool asked = false;
+    s->time += compute_ns(g, &s->step);
+    s->turns--;
+    for (uint32_t i = s->step.count; i < s->step.count + s->step.stores; i++)
+        asked |= store_page(g, s, s->step.page[i]);
+    if (s->stored_count && !s->listed) {
+        struct uvm_utlb_state *u = &g->utlbs[s->utlb];
+        u->storing[u->storing_count++] = number;
+        s->listed = true;
+    }
+    return asked;
+}
+
+/* The turns that begin before `limit` and ask for nothing that this one did not, at once. */
+static void skip_turns(struct uvm_gpu *g, struct uvm_slot *s, int64_t limit)
+{
+    uint32_t ns = compute_ns(g, &s->step), turns = s->turns;
+    if (!turns || s->time >= limit)
+        return;
+    if (ns && (uint64_t)(limit - s->time + ns - 1) / ns < turns)
+        turns = (uint32_t)((uint64_t)(limit - s->time + ns - 1) / ns);
+    s->time += (int64_t)turns * ns;
+    s->turns -= turns;
+    g->touches += (uint64_t)turns * s->step.accesses;
 }
 
 /* The actor ended; when all have, the next launch starts. */
@@ -285,26 +352,44 @@ static int end_actor(struct uvm_gpu *g, struct uvm_slot *s, struct err *err)
     return uvm_gpu_next_launch(g, g->launch_end_ns + (int64_t)g->platform->launch_ns, err);
 }
 
+/* The next turn of a slot: 1: there is one; 0: the actor has none, or the slot no actor; -1 with *err set. *ended: the
+ * actor has ended, or waits for its stores. */
+static int next_turn(struct uvm_gpu *g, struct uvm_slot *s, bool *ended, struct err *err)
+{
+    *ended = false;
+    if (s->turns)
+        return 1;
+    if (s->actor == NONE) {
+        if (g->next_actor == g->current.actors)
+            return 0;
+        s->actor = g->next_actor++;
+        s->at = (struct actor_at){0};
+    }
+    int rc = g->ops->step(g->run, g->launch, s->actor, &s->at, &s->step, err);
+    *ended = rc == 0;
+    s->turns = rc > 0 ? s->step.turns : 0;
+    return rc;
+}
+
+/* Whether the slot must wait for stores: there may be no room for those of the next turn. */
+static bool stores_full(const struct uvm_slot *s)
+{
+    return s->stored_count && s->stored_count + s->step.stores > ACTOR_STORES;
+}
+
 /* Run one slot until it faults, is blocked, finds no work, or reaches `limit`. */
 static int run_slot(struct uvm_gpu *g, uint32_t number, int64_t limit, struct err *err)
 {
     struct uvm_slot *s = &g->slots[number];
     struct uvm_utlb_state *u = &g->utlbs[s->utlb];
     while (s->time < limit) {
-        if (g->blocked && u->outstanding == (uint32_t)g->platform->utlb_faults) {
-            u->waiting[u->waiting_count++] = number;
-            return 0;
-        }
-        if (s->actor == NONE) {
-            if (g->next_actor == g->current.actors)
-                return 0;
-            s->actor = g->next_actor++;
-            s->index = 0;
-        }
-        int rc = g->ops->step(g->run, g->launch, s->actor, s->index, &s->step, err);
+        bool ended, wait = g->blocked && u->outstanding == (uint32_t)g->platform->utlb_faults;
+        int rc = wait ? 1 : next_turn(g, s, &ended, err);
         if (rc < 0)
             return -1;
-        if (rc == 0) {
+        if (rc == 0 && !ended)
+            return 0; /* no actor is left for this slot */
+        if (rc == 0 && !s->stored_count) {
             uint32_t launch = g->launch;
             if (end_actor(g, s, err))
                 return -1;
@@ -312,18 +397,21 @@ static int run_slot(struct uvm_gpu *g, uint32_t number, int64_t limit, struct er
                 return 0; /* the slots were filled anew */
             continue;
         }
-        touch_step(g, s);
-        if (s->step.writes)
-            mark_dirty(g, &s->step);
+        if (wait || rc == 0 || stores_full(s)) {
+            u->waiting[u->waiting_count++] = number;
+            return 0;
+        }
+        load_pages(g, s);
         if (s->pending) {
             report_pending(g, s, s->time);
             u->waiting[u->waiting_count++] = number;
             return 0;
         }
-        s->time += s->step.compute_ns;
-        s->index++;
+        bool asked = end_turn(g, s, number);
         if (limit > g->stop_ns)
             limit = g->stop_ns;
+        if (!asked)
+            skip_turns(g, s, limit);
     }
     enqueue(g, number);
     return 0;
@@ -443,9 +531,32 @@ static int64_t resume_time(const struct uvm_gpu *g, uint32_t page, int64_t time)
     return time + (int64_t)((x >> 32) * g->resume_ns >> 32);
 }
 
-/* A waiting slot asks again; true if it goes on. */
-static bool retry(struct uvm_gpu *g, struct uvm_slot *s, int64_t time)
+/* The stores of a slot ask again. */
+static void retry_stores(struct uvm_gpu *g, struct uvm_slot *s, int64_t time)
 {
+    struct uvm_utlb_state *u = &g->utlbs[s->utlb];
+    uint32_t kept = 0, limit = (uint32_t)g->platform->utlb_faults;
+    g->touches += s->stored_count;
+    for (uint32_t i = 0; i < s->stored_count; i++) {
+        if (reach(g, s->stored[i]))
+            continue;
+        s->stored[kept++] = s->stored[i];
+        if (u->outstanding < limit)
+            report(g, u, s->stored[i], time);
+    }
+    s->stored_count = kept;
+}
+
+/* Whether a slot that waits, for no load, waits for its stores. */
+static bool needs_stores(const struct uvm_slot *s)
+{
+    return s->stored_count && (!s->turns || stores_full(s));
+}
+
+/* A waiting slot asks again; true if it goes on. */
+static bool retry(struct uvm_gpu *g, uint32_t number, int64_t time)
+{
+    struct uvm_slot *s = &g->slots[number];
     if (s->pending) {
         g->touches += (uint64_t)__builtin_popcountll(s->pending);
         uint32_t page = 0;
@@ -458,12 +569,26 @@ static bool retry(struct uvm_gpu *g, struct uvm_slot *s, int64_t time)
             report_pending(g, s, time);
             return false;
         }
-        s->time = resume_time(g, page, time) + s->step.compute_ns;
-        s->index++;
-    } else if (s->time < time) {
-        s->time = time;
+        s->time = resume_time(g, page, time);
+        (void)end_turn(g, s, number);
+        return true;
     }
-    return true;
+    if (s->time < time)
+        s->time = time;
+    return !needs_stores(s);
+}
+
+static void replay_stores(struct uvm_gpu *g, struct uvm_utlb_state *u, int64_t time)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < u->storing_count; i++) {
+        struct uvm_slot *s = &g->slots[u->storing[i]];
+        retry_stores(g, s, time);
+        s->listed = s->stored_count > 0;
+        if (s->listed)
+            u->storing[kept++] = u->storing[i];
+    }
+    u->storing_count = kept;
 }
 
 void uvm_gpu_replay(struct uvm_gpu *g, int64_t time)
@@ -478,6 +603,7 @@ void uvm_gpu_replay(struct uvm_gpu *g, int64_t time)
             memset(u->table, 0xff, sizeof *u->table * (g->table_mask + 1));
         u->outstanding = 0;
         u->next_report_ns = time;
+        replay_stores(g, u, time);
         uint32_t kept = 0, i = 0;
         for (; i < u->waiting_count; i++) {
             if (g->blocked && u->outstanding == limit)
@@ -485,7 +611,7 @@ void uvm_gpu_replay(struct uvm_gpu *g, int64_t time)
             uint32_t slot = u->waiting[i];
             if (i + 2 < u->waiting_count)
                 __builtin_prefetch(&g->slots[u->waiting[i + 2]]);
-            if (retry(g, &g->slots[slot], time))
+            if (retry(g, slot, time))
                 enqueue(g, slot);
             else
                 u->waiting[kept++] = slot;

@@ -7,12 +7,17 @@
  * A micro-TLB reports its faults one by one, `fault_gap_ns` apart, at most `utlb_faults` until the next replay; a page
  * it has reported already is not reported again. While it is full, no further miss of its multiprocessors is reported,
  * and with utlb=blocked their accesses to resident pages wait as well. A replay empties buffer and micro-TLBs; every
- * waiting access asks again, oldest first.
+ * waiting access asks again, stores first, then loads, oldest first.
+ *
+ * Nobody waits for a store: its page is asked for, and the actor goes on, until ACTOR_STORES such pages are under way
+ * or the actor has no further step. Turns of a step that ask for nothing new between two batches are one step of the
+ * simulation.
  * Source: docs/uvm-engine.md, "The multiprocessors". */
 #ifndef REPLAY_UVM_UVM_GPU_H
 #define REPLAY_UVM_UVM_GPU_H
 
 #include "models/gpu/gpu.h"
+#include "models/gpu/issue.h"
 #include "models/uvm/uvm_platform.h"
 #include "replay/uvm/uvm_memory.h"
 #include "trace/event/actor.h"
@@ -32,13 +37,14 @@ struct uvm_utlb_state;
 struct uvm_gpu {
     const struct actor_ops *ops;
     const void *state;
-    void *run; /* the workload's cursor */
+    void *run; /* the producer's cursor */
     struct uvm_memory *memory;
     const struct uvm_platform *platform;
+    const struct gpu *gpu;
     uint32_t sms, slots_cap;
     struct uvm_slot *slots;
     struct uvm_utlb_state *utlbs;
-    uint32_t *waiting;   /* storage of the micro-TLBs' lists of waiting slots */
+    uint32_t *waiting;   /* storage of the micro-TLBs' lists of waiting slots, then of those with stores under way */
     uint32_t *reported;  /* storage of their tables of reported pages */
     uint32_t table_mask; /* entries of one table, less 1 */
     uint32_t epoch;      /* counts replays */
@@ -53,6 +59,8 @@ struct uvm_gpu {
     /* The launch that runs. */
     uint32_t launch, launch_count;
     struct actor_launch current;
+    uint32_t per_sm; /* actors of it resident on a multiprocessor */
+    struct issue issue;
     uint32_t next_actor, actors_done;
     int64_t launch_end_ns;                                               /* when its last actor so far ended */
     int (*on_launch_end)(void *ctx, const char *kernel, int64_t end_ns); /* NULL: nobody looks */

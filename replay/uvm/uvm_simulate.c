@@ -132,16 +132,16 @@ static int run_cpu_phase(struct simulation *s, int64_t *time)
     struct actor_step step;
     int64_t start = *time;
     for (uint32_t actor = 0; actor < g->current.actors; actor++) {
-        for (uint32_t index = 0;; index++) {
-            int rc = g->ops->step(g->run, g->launch, actor, index, &step, s->err);
-            if (rc < 0)
-                return -1;
-            if (rc == 0)
-                break;
-            for (uint32_t i = 0; i < step.count; i++)
+        struct actor_at at = {0};
+        int rc;
+        while ((rc = g->ops->step(g->run, g->launch, actor, &at, &step, s->err)) == 1) {
+            for (uint32_t i = 0; i < step.count + step.stores; i++)
                 uvm_driver_cpu_touch(&s->driver, step.page[i], *time, time);
-            *time += step.compute_ns;
+            if (step.compute_ns != ACTOR_COMPUTE_AUTO) /* the CPU's own computing is not modelled */
+                *time += (int64_t)step.compute_ns * step.turns;
         }
+        if (rc < 0)
+            return -1;
     }
     s->cpu_ns += *time - start;
     if (credit_time(s, g->current.kernel, start) || credit_moves(s, g->current.kernel, 0))

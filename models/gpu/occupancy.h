@@ -1,0 +1,18 @@
+/* occupancy: how many thread blocks of a launch are resident on one multiprocessor at once.
+ *
+ * The fewest of what threads, registers, shared memory and the limit of blocks allow: a block takes whole warps; a warp
+ * takes registers in units of 256 (8 for each lane). A number that is not known (0) limits nothing.
+ * Worked example, 64 warps, 65,536 registers, 96 KiB of shared memory: blocks of 256 threads with 40 registers take
+ * 8 x 1,280 registers: 6 blocks by registers, 8 by warps: 6.
+ * Source: NVIDIA CUDA programming guide, hardware multithreading; allocation unit of 256 registers a warp: its table of
+ * technical specifications and occupancy calculator, compute capability 6.0 to 9.0. */
+#ifndef MODELS_GPU_OCCUPANCY_H
+#define MODELS_GPU_OCCUPANCY_H
+
+#include "models/gpu/gpu.h"
+
+/* Blocks of `threads` threads (1 to 1,024); registers of a thread, shared bytes of a block: 0 = not known; most: a
+ * limit besides, 0 = none. 0 if not even one fits. */
+uint32_t occupancy_blocks(const struct gpu *gpu, uint32_t threads, uint32_t registers, uint32_t shared, uint32_t most);
+
+#endif
