@@ -9,9 +9,9 @@
 #include "cmd/console/progress_line.h"
 #include "cmd/graph_file.h"
 #include "trace/base/mem.h"
-#include "trace/event/actor.h"
 #include "trace/event/dram_addr.h"
 #include "trace/program/pages.h"
+#include "trace/program/touches.h"
 #include "trace/store/store.h"
 #include "trace/workloads/graph/graph_source.h"
 #include "trace/workloads/scan.h"
@@ -34,44 +34,6 @@ static int store_keys(struct store *store, const struct workload *w, const char 
         char key[96], value[256];
         (void)snprintf(key, sizeof key, "workload.%s", p->name);
         if (store_origin(store, key, param_format(p, w->params, value, sizeof value), err))
-            return -1;
-    }
-    return 0;
-}
-
-/* A program as its page view writes it. */
-struct touching {
-    struct program program;
-    struct program_pages pages;
-    struct actor_writer writer;
-};
-
-/* Launches and allocations as tables, so that info can name them. */
-static int store_shape(struct store *store, const struct actor_ops *ops, const void *state, struct err *err)
-{
-    size_t n;
-    const struct actor_alloc *allocs = ops->allocs(state, &n);
-    for (size_t i = 0; i < n; i++) {
-        const struct store_value row[] = {STORE_V_INT(i),
-                                          STORE_V_INT(allocs[i].addr),
-                                          STORE_V_INT(allocs[i].bytes),
-                                          STORE_V_TEXT("managed"),
-                                          STORE_V_TEXT(allocs[i].name),
-                                          STORE_V_NULL,
-                                          STORE_V_NULL};
-        if (store_row(store, "allocations", row, sizeof row / sizeof *row, err))
-            return -1;
-    }
-    for (uint32_t l = 0; l < ops->launches(state); l++) {
-        struct actor_launch launch;
-        ops->launch(state, l, &launch);
-        struct store_value row[16];
-        for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-            row[i] = STORE_V_NULL;
-        row[0] = STORE_V_INT(l);
-        row[1] = STORE_V_TEXT(launch.kernel);
-        row[2] = STORE_V_INT(l);
-        if (store_row(store, "kernels", row, sizeof row / sizeof *row, err))
             return -1;
     }
     return 0;
@@ -104,12 +66,7 @@ static int store_structures(struct store *store, const struct scan_ops *ops, voi
 /* What a stream of this kind of workload is called, and whether its records have times. */
 static void describe(const struct workload_type *type, struct stream *stream)
 {
-    const char *name = type->produces == WORKLOAD_PROGRAM ? "touches"
-                       : type->produces == WORKLOAD_SCANS ? "scans"
-                                                          : "requests";
-    for (size_t i = 0; type->produces == WORKLOAD_PROGRAM && i < ACTOR_EXTRAS; i++)
-        (void)snprintf(stream->extra[i], sizeof stream->extra[i], "%s", actor_extras[i]);
-    (void)snprintf(stream->name, sizeof stream->name, "%s", name);
+    (void)snprintf(stream->name, sizeof stream->name, "%s", type->produces == WORKLOAD_SCANS ? "scans" : "requests");
     stream->unit = TIME_NONE;
     stream->space = ADDR_BYTES;
     if (type->produces == WORKLOAD_REQUESTS) { /* trace/workloads/stream.h */
@@ -120,39 +77,50 @@ static void describe(const struct workload_type *type, struct stream *stream)
     }
 }
 
-/* The next records, with their extra columns one after the other. */
-static int next_records(struct workload *w, struct touching *touching, struct record *records, int64_t *rows,
-                        int64_t *columns, size_t *n, struct err *err)
-{
-    if (w->type->produces != WORKLOAD_PROGRAM)
-        return w->type->next(w->state, records, STORE_BATCH, n, err);
-    if (actor_writer_next(&touching->writer, &program_pages_ops, &touching->pages, records, rows, STORE_BATCH, n, err))
-        return -1;
-    for (size_t i = 0; i < *n; i++)
-        for (size_t c = 0; c < ACTOR_EXTRAS; c++)
-            columns[c * *n + i] = rows[i * ACTOR_EXTRAS + c];
-    return 0;
-}
-
-static int write_records(struct store *store, struct workload *w, struct touching *touching, struct progress *progress,
-                         uint64_t *total, struct err *err)
+static int write_records(struct store *store, struct workload *w, struct progress *progress, uint64_t *total,
+                         struct err *err)
 {
     struct stream stream = {0};
     describe(w->type, &stream);
     int index;
     struct record *records = mem_zalloc(STORE_BATCH, sizeof *records, err);
-    int64_t *rows = mem_zalloc((size_t)2 * STORE_BATCH * ACTOR_EXTRAS, sizeof *rows, err);
-    int64_t *columns = rows ? rows + (size_t)STORE_BATCH * ACTOR_EXTRAS : NULL;
-    int rc = records && rows ? store_stream_add(store, &stream, &index, err) : -1;
+    int rc = records ? store_stream_add(store, &stream, &index, err) : -1;
     for (size_t n = 1; rc == 0 && n;) {
-        rc = next_records(w, touching, records, rows, columns, &n, err);
+        rc = w->type->next(w->state, records, STORE_BATCH, &n, err);
         if (rc == 0 && n)
-            rc = store_append(store, index, records, w->type->produces == WORKLOAD_PROGRAM ? columns : NULL, n, err);
+            rc = store_append(store, index, records, NULL, n, err);
         *total += n;
         progress_add(progress, n);
     }
-    free(rows);
     free(records);
+    return rc;
+}
+
+/* Batches of touches as they are written. */
+struct counting {
+    struct progress *progress;
+    uint64_t *total;
+};
+
+static void count(void *ctx, size_t records)
+{
+    struct counting *c = ctx;
+    *c->total += records;
+    progress_add(c->progress, records);
+}
+
+/* A program, by the pages it touches. */
+static int write_touches(struct store *store, struct workload *w, struct progress *progress, uint64_t *total,
+                         struct err *err)
+{
+    struct program program;
+    struct counting counting = {progress, total};
+    struct program_pages *pages = mem_zalloc(1, sizeof *pages, err);
+    int rc = !pages || w->type->program(w->state, &program, err) || program_pages_init(pages, &program, NULL, err) ||
+                     touches_write(store, &program_pages_ops, pages, count, &counting, err)
+                 ? -1
+                 : 0;
+    free(pages);
     return rc;
 }
 
@@ -163,19 +131,12 @@ static int write_trace(const char *spec, struct workload *w, uint64_t *total, st
         return -1;
     struct progress progress = {0};
     struct progress_line *meter = progress_line_start(&progress, "records");
-    struct touching touching = {0};
     int rc = store_keys(store, w, spec, err);
-    if (rc == 0 && w->type->produces == WORKLOAD_PROGRAM)
-        rc = w->type->program(w->state, &touching.program, err) ||
-                     program_pages_init(&touching.pages, &touching.program, NULL, err) ||
-                     store_shape(store, &program_pages_ops, &touching.pages, err)
-                 ? -1
-                 : 0;
     if (rc == 0 && w->type->produces == WORKLOAD_SCANS)
         rc = store_structures(store, w->type->ops, w->state, err);
     if (rc == 0)
-        rc = write_records(store, w, &touching, &progress, total, err);
-    actor_writer_close(&touching.writer, &program_pages_ops);
+        rc = w->type->produces == WORKLOAD_PROGRAM ? write_touches(store, w, &progress, total, err)
+                                                   : write_records(store, w, &progress, total, err);
     progress_line_stop(meter);
     if (rc == 0)
         rc = store_finish(store, err);

@@ -3,8 +3,8 @@
 #include "replay/uvm/uvm_simulate.h"
 #include "trace/base/testing.h"
 
-/* A trace of these records. */
-static struct store *write_trace(const struct record *records, size_t n)
+/* A trace of these records; extra: the columns of actor_extras, or NULL: it has none. */
+static struct store *write_trace_with(const struct record *records, size_t n, const int64_t *extra)
 {
     struct err err = {""};
     const char *path = testing_file("t.db");
@@ -12,13 +12,20 @@ static struct store *write_trace(const struct record *records, size_t n)
     ck_assert_msg(store != NULL, "%s", err.msg);
     struct stream stream = {.name = "touches"};
     int index;
+    for (size_t c = 0; extra && c < ACTOR_EXTRAS; c++)
+        (void)snprintf(stream.extra[c], sizeof stream.extra[c], "%s", actor_extras[c]);
     ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
-    ck_assert_int_eq(store_append(store, index, records, NULL, n, &err), 0);
+    ck_assert_int_eq(store_append(store, index, records, extra, n, &err), 0);
     ck_assert_int_eq(store_finish(store, &err), 0);
     store_close(store);
     store = store_open(path, &err);
     ck_assert_msg(store != NULL, "%s", err.msg);
     return store;
+}
+
+static struct store *write_trace(const struct record *records, size_t n)
+{
+    return write_trace_with(records, n, NULL);
 }
 
 #define MANAGED(at, size)                                                                                              \
@@ -43,17 +50,16 @@ START_TEST(touches_of_interleaved_actors_are_sorted_by_actor)
     struct actor_launch launch;
     ops->launch(t, 0, &launch);
     ck_assert_uint_eq(launch.actors, 2);
-    void *run = ops->run_open(t, &err);
     struct actor_step step;
-    ck_assert_int_eq(ops->step(run, 0, 0, 0, &step, &err), 1);
+    struct actor_at at[2] = {0};
+    ck_assert_int_eq(ops->step(t, 0, 0, &at[0], &step, &err), 1);
     ck_assert_uint_eq(step.count, 2); /* equal time: one step */
     ck_assert_uint_eq(step.page[1], 2);
-    ck_assert_int_eq(ops->step(run, 0, 1, 0, &step, &err), 1);
+    ck_assert_int_eq(ops->step(t, 0, 1, &at[1], &step, &err), 1);
     ck_assert_uint_eq(step.page[0], 1);
-    ck_assert_int_eq(ops->step(run, 0, 0, 1, &step, &err), 1);
+    ck_assert_int_eq(ops->step(t, 0, 0, &at[0], &step, &err), 1);
     ck_assert_uint_eq(step.page[0], 4);
-    ck_assert_int_eq(ops->step(run, 0, 0, 2, &step, &err), 0);
-    ops->run_close(run);
+    ck_assert_int_eq(ops->step(t, 0, 0, &at[0], &step, &err), 0);
     actor_trace_close(t);
     store_close(store);
 }
@@ -73,17 +79,65 @@ START_TEST(many_actors_in_any_order_keep_their_touches)
     struct actor_launch launch;
     actor_trace_ops.launch(t, 0, &launch);
     ck_assert_uint_eq(launch.actors, ACTORS);
-    void *run = actor_trace_ops.run_open(t, &err);
     struct actor_step step;
     for (uint32_t a = 0; a < ACTORS; a++) {
+        struct actor_at at = {0};
         for (uint32_t i = 0; i < 2; i++)
-            ck_assert_int_eq(actor_trace_ops.step(run, 0, a, i, &step, &err), 1);
-        ck_assert_int_eq(actor_trace_ops.step(run, 0, a, 2, &step, &err), 0);
+            ck_assert_int_eq(actor_trace_ops.step(t, 0, a, &at, &step, &err), 1);
+        ck_assert_int_eq(actor_trace_ops.step(t, 0, a, &at, &step, &err), 0);
     }
-    actor_trace_ops.run_close(run);
     actor_trace_close(t);
     store_close(store);
     free(records);
+}
+END_TEST
+
+/* Two steps, in every field. */
+START_TEST(stores_atomics_turns_and_instructions_come_back_as_written)
+{
+    const struct record records[] = {
+        MANAGED(0x200000, 1 << 20),
+        {.kind = RECORD_KERNEL, .addr = 4, .flags = 2, .time = 48, .duration = 40ll << 32 | 2048},
+        TOUCH(0x200000, 0, 0),
+        {.kind = RECORD_TOUCH, .addr = 0x201000, .flags = RECORD_ATOMIC},
+        {.kind = RECORD_TOUCH, .addr = 0x202000, .flags = RECORD_WRITE},
+        {.kind = RECORD_TOUCH, .addr = 0x203000, .flags = RECORD_WRITE, .time = 1}};
+    enum { N = sizeof records / sizeof *records };
+    int64_t extra[ACTOR_EXTRAS * N] = {0};
+    extra[1] = 3;                                                    /* blocks at most */
+    extra[2] = 40, extra[N + 2] = 12, extra[2 * N + 2] = 7;          /* step 0 */
+    extra[5] = 9, extra[N + 5] = 1, extra[2 * N + 5] = 5000000000ll; /* step 1 */
+    struct store *store = write_trace_with(records, N, extra);
+    struct err err = {""};
+    struct actor_trace *t = actor_trace_open(store, &err);
+    ck_assert_msg(t != NULL, "%s", err.msg);
+    struct actor_launch l;
+    actor_trace_ops.launch(t, 0, &l);
+    ck_assert_uint_eq(l.actors, 1); /* with touches */
+    ck_assert_uint_eq(l.per_sm, 0);
+    ck_assert_uint_eq(l.together, 2);
+    ck_assert_uint_eq(l.threads, 48);
+    ck_assert_uint_eq(l.registers, 40);
+    ck_assert_uint_eq(l.shared, 2048);
+    ck_assert_uint_eq(l.blocks_most, 3);
+    struct actor_step step;
+    struct actor_at at = {0};
+    ck_assert_int_eq(actor_trace_ops.step(t, 0, 0, &at, &step, &err), 1);
+    ck_assert_uint_eq(step.count, 2);
+    ck_assert_uint_eq(step.stores, 1);
+    ck_assert_uint_eq(step.writes, 2);
+    ck_assert_uint_eq(step.page[2], 2);
+    ck_assert_uint_eq(step.instructions, 40);
+    ck_assert_uint_eq(step.sectors, 12);
+    ck_assert_uint_eq(step.turns, 7);
+    ck_assert_uint_eq(step.compute_ns, ACTOR_COMPUTE_AUTO);
+    ck_assert_int_eq(actor_trace_ops.step(t, 0, 0, &at, &step, &err), 1);
+    ck_assert_uint_eq(step.count, 0);
+    ck_assert_uint_eq(step.stores, 1);
+    ck_assert_uint_eq(step.turns, UINT32_MAX);
+    ck_assert_int_eq(actor_trace_ops.step(t, 0, 0, &at, &step, &err), 0);
+    actor_trace_close(t);
+    store_close(store);
 }
 END_TEST
 
@@ -120,4 +174,5 @@ START_TEST(traces_that_make_no_sense_are_refused_with_the_record)
 END_TEST
 
 TEST_MAIN("replay/actor_trace", touches_of_interleaved_actors_are_sorted_by_actor,
-          many_actors_in_any_order_keep_their_touches, traces_that_make_no_sense_are_refused_with_the_record)
+          many_actors_in_any_order_keep_their_touches, stores_atomics_turns_and_instructions_come_back_as_written,
+          traces_that_make_no_sense_are_refused_with_the_record)

@@ -367,7 +367,7 @@ static int next_turn(struct uvm_gpu *g, struct uvm_slot *s, bool *ended, struct 
     }
     int rc = g->ops->step(g->run, g->launch, s->actor, &s->at, &s->step, err);
     *ended = rc == 0;
-    s->turns = rc > 0 ? s->step.turns : 0;
+    s->turns = rc <= 0 ? 0 : s->step.turns ? s->step.turns : 1;
     return rc;
 }
 

@@ -5,11 +5,15 @@
 #include "models/base/platform.h"
 #include "replay/uvm/actor_trace.h"
 #include "trace/base/testing.h"
+#include "trace/program/pages.h"
+#include "trace/program/touches.h"
 #include "trace/workloads/workload.h"
 
 /* A run of a workload on a shipped platform; `setting` = "name=value" of the policy, or NULL. */
 struct setup {
     struct workload workload;
+    struct program program;
+    struct program_pages pages;
     struct platform *platform;
     struct uvm_run run;
     void *params;
@@ -20,6 +24,8 @@ static void open_run(struct setup *s, const char *spec, const char *platform, co
 {
     struct err err = {""};
     ck_assert_msg(workload_open(&s->workload, spec, &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(s->workload.type->program(s->workload.state, &s->program, &err), 0);
+    ck_assert_int_eq(program_pages_init(&s->pages, &s->program, NULL, &err), 0);
     s->platform = platform_load(platform, &err);
     ck_assert_msg(s->platform != NULL, "%s", err.msg);
     const struct uvm_policy *p = uvm_policy_find(policy);
@@ -28,8 +34,8 @@ static void open_run(struct setup *s, const char *spec, const char *platform, co
         param_defaults(p->head.params, s->params);
     if (name)
         ck_assert_int_eq(param_set(p->head.params, s->params, name, value, &err), 0);
-    s->run = (struct uvm_run){.ops = s->workload.type->ops,
-                              .state = s->workload.state,
+    s->run = (struct uvm_run){.ops = &program_pages_ops,
+                              .state = &s->pages,
                               .gpu = platform_section_get(s->platform, "gpu"),
                               .platform = platform_section_get(s->platform, "uvm"),
                               .policy = p,
@@ -180,16 +186,16 @@ static uint32_t sweep_launches(const void *state)
 static void sweep_launch(const void *state, uint32_t launch, struct actor_launch *out)
 {
     (void)state, (void)launch;
-    *out = (struct actor_launch){"sweep", 1, 1, 1, false};
+    *out = (struct actor_launch){.kernel = "sweep", .actors = 1, .per_sm = 1, .together = 1};
 }
-static int sweep_step(void *run, uint32_t launch, uint32_t actor, uint32_t index, struct actor_step *step,
+static int sweep_step(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
                       struct err *err)
 {
     (void)launch, (void)actor, (void)err;
     const struct actor_alloc *a = run;
-    if (index >= actor_alloc_blocks(a))
+    if (at->body >= actor_alloc_blocks(a))
         return 0;
-    *step = (struct actor_step){.count = 1, .accesses = 1, .page = {index * 512}};
+    *step = (struct actor_step){.count = 1, .accesses = 1, .turns = 1, .page = {at->body++ * 512}};
     return 1;
 }
 
@@ -220,16 +226,17 @@ END_TEST
 static void cpu_launch(const void *state, uint32_t launch, struct actor_launch *out)
 {
     (void)state;
-    *out = (struct actor_launch){"sweep", 1, 1, 1, launch == 0};
+    *out = (struct actor_launch){.kernel = "sweep", .actors = 1, .per_sm = 1, .together = 1, .cpu = launch == 0};
 }
-static int cpu_step(void *run, uint32_t launch, uint32_t actor, uint32_t index, struct actor_step *step,
+static int cpu_step(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
                     struct err *err)
 {
     (void)actor, (void)err;
     const struct actor_alloc *a = run;
+    uint32_t index = at->body++;
     if (index >= actor_alloc_blocks(a) * (launch ? 1 : 512))
         return 0;
-    *step = (struct actor_step){.count = 1, .accesses = 1, .page = {launch ? index * 512 : index}};
+    *step = (struct actor_step){.count = 1, .accesses = 1, .turns = 1, .page = {launch ? index * 512 : index}};
     return 1;
 }
 
@@ -306,15 +313,7 @@ static void check_round_trip(const char *spec)
     const char *path = testing_file("trace.db");
     struct store *store = store_create(path, true, "test", &err);
     ck_assert_msg(store != NULL, "%s", err.msg);
-    struct stream stream = {.name = "touches"};
-    int index;
-    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
-    static struct record records[1000];
-    for (size_t n = 1; n;) {
-        ck_assert_int_eq(s.workload.type->next(s.workload.state, records, 1000, &n, &err), 0);
-        if (n)
-            ck_assert_int_eq(store_append(store, index, records, NULL, n, &err), 0);
-    }
+    ck_assert_int_eq(touches_write(store, s.run.ops, s.run.state, NULL, NULL, &err), 0);
     ck_assert_int_eq(store_finish(store, &err), 0);
     store_close(store);
     store = store_open(path, &err);
@@ -323,9 +322,6 @@ static void check_round_trip(const char *spec)
     s.run.ops = &actor_trace_ops;
     s.run.state = trace;
     struct uvm_metrics stored = simulate(&s.run);
-    memset(stored.kernels, 0, sizeof stored.kernels); /* names stand in a table of the trace */
-    memset(direct.kernels, 0, sizeof direct.kernels);
-    stored.kernel_count = direct.kernel_count = 0;
     ck_assert_mem_eq(&stored, &direct, sizeof stored);
     actor_trace_close(trace);
     store_close(store);
@@ -340,6 +336,101 @@ START_TEST(a_written_workload_runs_as_the_workload_itself)
     check_round_trip("nw,bytes=8MiB");
     check_round_trip("triad,bytes=12MiB");
     check_round_trip("array,bytes=32MiB,pattern=random");
+}
+END_TEST
+
+/* Turns at once are turns one by one: every metric, whatever is evicted, blocked or merged meanwhile. */
+START_TEST(turns_at_once_change_no_metric)
+{
+    static const char *const specs[] = {"bicg,bytes=16MiB",          "bicg,bytes=16MiB,kernel=2,compute_ns=900",
+                                        "triad,bytes=6MiB",          "triad,bytes=6MiB,blocks=2,threads=64",
+                                        "array,bytes=4MiB,blocks=2", "array,bytes=8MiB,pattern=chain,step=8"};
+    static const int64_t pct[] = {0, 130, 300};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        for (size_t k = 0; k < 3; k++)
+            for (int blocked = 0; blocked < 2; blocked++) {
+                struct setup s;
+                open_run(&s, specs[i], "titanv", "tree", NULL, NULL);
+                struct uvm_platform platform = *s.run.platform;
+                platform.utlb = blocked ? UVM_UTLB_BLOCKED : UVM_UTLB_FREE;
+                s.run.platform = &platform;
+                s.run.oversubscription_pct = pct[k];
+                struct uvm_metrics at_once = simulate(&s.run);
+                s.pages.unroll = true;
+                struct uvm_metrics one_by_one = simulate(&s.run);
+                ck_assert_msg(memcmp(&at_once, &one_by_one, sizeof at_once) == 0, "%s %d %%: %lld, %lld ns", specs[i],
+                              (int)pct[k], (long long)at_once.time_ns, (long long)one_by_one.time_ns);
+                close_run(&s);
+            }
+}
+END_TEST
+
+/* One warp loads a page of its own block, then stores to a page of another, `turns` times. */
+struct storing {
+    struct actor_alloc alloc;
+    uint32_t steps, stores;
+};
+static const struct actor_alloc *storing_allocs(const void *state, size_t *n)
+{
+    *n = 1;
+    return &((const struct storing *)state)->alloc;
+}
+static uint32_t one_launch(const void *state)
+{
+    (void)state;
+    return 1;
+}
+static void one_warp(const void *state, uint32_t launch, struct actor_launch *out)
+{
+    (void)state, (void)launch;
+    *out = (struct actor_launch){.kernel = "storing", .actors = 1, .threads = 32, .together = 1};
+}
+static int storing_step(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
+                        struct err *err)
+{
+    (void)launch, (void)actor, (void)err;
+    const struct storing *s = run;
+    if (at->body == s->steps)
+        return 0;
+    *step = (struct actor_step){.stores = s->stores, .accesses = s->stores, .turns = 1, .compute_ns = 100};
+    for (uint32_t i = 0; i < s->stores; i++)
+        step->page[i] = (at->body * s->stores + i) * 512;
+    at->body++;
+    return 1;
+}
+
+static struct uvm_metrics run_stores(uint32_t steps, uint32_t stores)
+{
+    static const struct actor_ops ops = {
+        .allocs = storing_allocs, .launches = one_launch, .launch = one_warp, .step = storing_step};
+    struct storing state = {{.name = "a", .bytes = (uint64_t)steps * stores << 21, .host = true}, steps, stores};
+    actor_space_place(&state.alloc, 1);
+    ck_assert_int_eq(actor_space_init(&state.alloc, 1, NULL), 0);
+    struct setup s;
+    open_run(&s, "array,bytes=8MiB", "titanv", "none", NULL, NULL);
+    s.run.ops = &ops;
+    s.run.state = &state;
+    struct uvm_metrics m = simulate(&s.run);
+    close_run(&s);
+    return m;
+}
+
+START_TEST(a_warp_goes_on_past_its_stores_and_ends_when_they_are_done)
+{
+    struct uvm_metrics one = run_stores(1, 32), many = run_stores(32, 1);
+    ck_assert_uint_eq(one.batches, 1);
+    ck_assert_uint_eq(many.batches, 1); /* 32 steps of 100 ns, before the driver answers: none waited for a page */
+    ck_assert_uint_eq(many.faults, 32);
+    ck_assert_uint_eq(many.services, 32);
+    ck_assert_int_gt(many.time_ns, 100 * 32 + 32 * 75000); /* not before the last service */
+    /* 56 of 64 stores are listed at once: the others come with the next batch. */
+    struct uvm_metrics most = run_stores(2, 32);
+    ck_assert_uint_eq(most.batches, 2);
+    ck_assert_uint_eq(most.faults, 64);
+    /* No more than ACTOR_STORES are under way. */
+    struct uvm_metrics full = run_stores(6, 32);
+    ck_assert_uint_eq(full.faults, 192);
+    ck_assert_uint_ge(full.batches, 4);
 }
 END_TEST
 
@@ -382,5 +473,6 @@ TEST_MAIN("replay/uvm_simulate", kernels_and_allocations_add_up_to_the_run,
           what_comes_and_does_not_stay_goes_back, a_cyclic_sweep_over_too_many_blocks_finds_none_resident,
           a_cpu_in_order_faults_six_times_in_two_mib, read_mostly_memory_is_dropped_not_written_back,
           tracing_costs_time_and_changes_nothing_else, the_same_run_gives_the_same_metrics,
-          a_written_workload_runs_as_the_workload_itself, h200_kernel_times_are_within_a_fifth,
+          a_written_workload_runs_as_the_workload_itself, turns_at_once_change_no_metric,
+          a_warp_goes_on_past_its_stores_and_ends_when_they_are_done, h200_kernel_times_are_within_a_fifth,
           impossible_platforms_are_errors)
