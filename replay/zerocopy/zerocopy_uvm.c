@@ -93,31 +93,35 @@ static void launch(const void *state, uint32_t number, struct actor_launch *out)
 {
     const struct zerocopy_uvm *u = state;
     uint32_t together = (uint32_t)(u->setup->threads_per_block / WARP_LANES);
-    *out = (struct actor_launch){"scan", (uint32_t)(u->ends[number] - launch_start(u, number)), 64,
-                                 together ? together : 1, false};
+    *out = (struct actor_launch){.kernel = "scan",
+                                 .actors = (uint32_t)(u->ends[number] - launch_start(u, number)),
+                                 .per_sm = 64,
+                                 .together = together ? together : 1};
 }
 
-/* Step `index`: the pages of elements that ACTOR_TOUCHES pages hold, of every structure. */
-static int step(void *run, uint32_t number, uint32_t actor, uint32_t index, struct actor_step *out, struct err *err)
+/* Step at->body: the pages of elements that ACTOR_LOADS pages hold, of every structure. Reading them takes no time. */
+static int step(void *run, uint32_t number, uint32_t actor, struct actor_at *at, struct actor_step *out,
+                struct err *err)
 {
     (void)err;
     const struct zerocopy_uvm *u = run;
     const struct list *list = &u->lists[launch_start(u, number) + actor];
     uint32_t element = u->setup->structures[0].element;
-    uint64_t per_step = (uint64_t)ACTOR_PAGE_BYTES / element * (ACTOR_TOUCHES / 2 - 1), from = index * per_step;
+    uint64_t per_step = (uint64_t)ACTOR_PAGE_BYTES / element * (ACTOR_LOADS / 2 - 1), from = at->body * per_step;
     if (from >= list->count)
         return 0;
     uint64_t n = list->count - from < per_step ? list->count - from : per_step;
-    out->count = 0;
+    out->count = out->stores = out->instructions = out->sectors = out->compute_ns = 0;
     out->writes = 0;
-    out->compute_ns = 0;
+    out->turns = 1;
     for (size_t i = 0; i < u->setup->structure_count; i++) {
         uint64_t size = u->setup->structures[i].element, first = (list->first + from) * size,
                  last = first + n * size - 1;
         for (uint64_t page = first / ACTOR_PAGE_BYTES; page <= last / ACTOR_PAGE_BYTES; page++)
-            actor_touch(out, actor_page(&u->allocs[i], page * ACTOR_PAGE_BYTES));
+            out->page[out->count++] = actor_page(&u->allocs[i], page * ACTOR_PAGE_BYTES);
     }
     out->accesses = out->count;
+    at->body++;
     return 1;
 }
 

@@ -139,7 +139,7 @@ static int touch(struct touching *t, const struct record *fault, struct err *err
         t->beside++;
         return 0;
     }
-    if (u->batch && (u->batch != fault->group + 1 || u->touches == ACTOR_TOUCHES)) {
+    if (u->batch && (u->batch != fault->group + 1 || u->touches == ACTOR_LOADS)) {
         u->step++;
         u->touches = 0;
     }
@@ -148,7 +148,7 @@ static int touch(struct touching *t, const struct record *fault, struct err *err
                                   .addr = fault->addr / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES,
                                   .bytes = u->touches++ == 0 ? fault->bytes : 0,
                                   .id = actor,
-                                  .flags = fault->flags == RECORD_WRITE || fault->flags == RECORD_ATOMIC ? RECORD_WRITE
+                                  .flags = fault->flags == RECORD_WRITE || fault->flags == RECORD_ATOMIC ? fault->flags
                                                                                                          : RECORD_READ,
                                   .kind = RECORD_TOUCH};
     return push(t, &record, err);

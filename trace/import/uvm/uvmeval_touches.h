@@ -1,7 +1,7 @@
 /* uvmeval_touches: the faults of a log as touches of actors, so that the uvm engine can replay them.
  *
  * The actors are the uTLBs (a log names no warps); a step is what one of them had outstanding in one batch, at most
- * ACTOR_TOUCHES pages. Allocations are the log's ranges that hold a fault, joined where they overlap, and a VA block
+ * ACTOR_LOADS pages. Allocations are the log's ranges that hold a fault, joined where they overlap, and a VA block
  * each for faults outside all of them; their data is taken to be on the host, since a log does not say. */
 #ifndef TRACE_IMPORT_UVM_UVMEVAL_TOUCHES_H
 #define TRACE_IMPORT_UVM_UVMEVAL_TOUCHES_H
