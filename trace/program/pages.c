@@ -113,36 +113,46 @@ static const struct actor_alloc *alloc_at(const struct program_pages *p, unsigne
     return NULL;
 }
 
+/* The pages of one access, each once. */
 struct collected {
     uint32_t page[2 * PROGRAM_LANES];
     uint32_t n;
+    uint32_t most; /* the highest of them */
 };
 
 static inline void collect(struct collected *c, uint32_t page)
 {
-    if (c->n && c->page[c->n - 1] == page)
-        return;
-    for (uint32_t i = c->n; i > 0; i--)
-        if (c->page[i - 1] == page)
-            return;
+    if (c->n && page <= c->most)
+        for (uint32_t i = c->n; i > 0; i--)
+            if (c->page[i - 1] == page)
+                return;
+    if (!c->n || page > c->most)
+        c->most = page;
     c->page[c->n++] = page;
 }
 
-/* The pages of the bytes first..last. */
-static void collect_bytes(const struct program_pages *p, unsigned alloc, uint64_t first, uint64_t last,
-                          struct collected *c)
+/* The pages of the bytes first..last; `a` is the allocation they are thought to lie in. */
+static inline void collect_bytes(const struct program_pages *p, unsigned alloc, const struct actor_alloc *a,
+                                 uint64_t first, uint64_t last, struct collected *c)
 {
-    const struct actor_alloc *a = alloc_at(p, alloc, first);
-    if (a)
-        collect(c, actor_page(a, first - a->addr));
-    for (uint64_t at = (first / ACTOR_PAGE_BYTES + 1) * ACTOR_PAGE_BYTES; at <= last; at += ACTOR_PAGE_BYTES)
-        if ((a = alloc_at(p, alloc, at)))
-            collect(c, actor_page(a, at - a->addr));
+    uint64_t at = first - first % ACTOR_PAGE_BYTES;
+    for (uint64_t byte = first; at <= last; at += ACTOR_PAGE_BYTES, byte = at) {
+        const struct actor_alloc *own = byte - a->addr < a->bytes ? a : alloc_at(p, alloc, byte);
+        if (own)
+            collect(c, actor_page(own, byte - own->addr));
+    }
 }
 
-static bool side_by_side(const struct program_access *a)
+/* Lanes 0 to n - 1, without a gap between their bytes. */
+static inline bool side_by_side(const struct program_access *a)
 {
     return !a->lane && a->lane_stride == a->bytes && (a->active & (a->active + 1)) == 0;
+}
+
+/* Every lane the same bytes. */
+static inline bool broadcast(const struct program_access *a)
+{
+    return !a->lane && a->lane_stride == 0;
 }
 
 static void pages_of(const struct program_pages *p, const struct program_access *a, uint64_t turn, struct collected *c)
@@ -150,14 +160,16 @@ static void pages_of(const struct program_pages *p, const struct program_access 
     c->n = 0;
     if (!a->active || p->managed[a->alloc] < 0)
         return;
-    if (side_by_side(a)) {
-        uint64_t first = program_addr(a, 0, turn);
-        collect_bytes(p, a->alloc, first, first + (uint64_t)__builtin_popcount(a->active) * a->bytes - 1, c);
+    const struct actor_alloc *own = &p->allocs[p->managed[a->alloc]];
+    uint64_t first = program_addr(a, 0, turn);
+    if (side_by_side(a) || broadcast(a)) {
+        uint64_t bytes = broadcast(a) ? a->bytes : (uint64_t)__builtin_popcount(a->active) * a->bytes;
+        collect_bytes(p, a->alloc, own, first, first + bytes - 1, c);
         return;
     }
     for (uint32_t rest = a->active; rest; rest &= rest - 1) {
-        uint64_t first = program_addr(a, (unsigned)__builtin_ctz(rest), turn);
-        collect_bytes(p, a->alloc, first, first + a->bytes - 1, c);
+        first = program_addr(a, (unsigned)__builtin_ctz(rest), turn);
+        collect_bytes(p, a->alloc, own, first, first + a->bytes - 1, c);
     }
 }
 
@@ -185,9 +197,9 @@ static uint64_t same_turns(const struct run *r, uint64_t turn)
         const struct program_access *a = &r->body.access[i];
         if (!a->active || r->pages->managed[a->alloc] < 0)
             continue;
-        if (side_by_side(a)) {
-            most = turns_on_page(program_addr(a, 0, turn), (uint32_t)__builtin_popcount(a->active) * a->bytes,
-                                 a->turn_stride, most);
+        if (side_by_side(a) || broadcast(a)) {
+            uint32_t lanes = broadcast(a) ? 1 : (uint32_t)__builtin_popcount(a->active);
+            most = turns_on_page(program_addr(a, 0, turn), lanes * a->bytes, a->turn_stride, most);
             continue;
         }
         for (uint32_t rest = a->active; rest && most > 1; rest &= rest - 1)
@@ -222,66 +234,160 @@ static uint32_t sectors_of(const struct program_access *a, uint64_t turn, const 
 
 /* --- steps --- */
 
-static bool fits(const struct actor_step *s, const struct program_access *a, uint32_t n)
+/* One of a step's two lists, while it grows. */
+struct list {
+    uint32_t *page, *count;
+    uint32_t limit;
+    uint32_t most;        /* the highest page in it */
+    struct collected put; /* what was put last; n = 0: nothing */
+    uint64_t first, last; /* its pages, as addresses, where it was one stretch; else 0 */
+};
+
+static void open_list(struct list *list, uint32_t *page, uint32_t *count, uint32_t limit)
 {
-    return loads(a) ? s->count + n <= ACTOR_LOADS : s->stores + n <= ACTOR_STORES;
+    list->page = page;
+    list->count = count;
+    list->limit = limit;
+    list->most = list->put.n = 0;
+    list->first = list->last = 0;
 }
 
-/* Pages that the step has already are not added again. */
-static void put(struct actor_step *s, const struct program_access *a, const struct collected *c, uint32_t *stored)
+/* 1 + where a page stands; 0: nowhere. */
+static inline uint32_t find(const struct list *list, uint32_t page)
+{
+    uint32_t k = 0;
+    if (*list->count && page <= list->most)
+        for (k = *list->count; k > 0 && list->page[k - 1] != page;)
+            k--;
+    return k;
+}
+
+static bool fits(const struct list *list, const struct collected *c)
+{
+    uint32_t more = 0;
+    if (*list->count + c->n <= list->limit)
+        return true;
+    for (uint32_t i = 0; i < c->n; i++)
+        more += find(list, c->page[i]) == 0;
+    return *list->count + more <= list->limit;
+}
+
+/* Pages that the list has already are not added again. writes: NULL, or gets bit i for the page at i. */
+static void put(struct list *list, const struct collected *c, uint64_t *writes)
 {
     for (uint32_t i = 0; i < c->n; i++) {
-        uint32_t *list = loads(a) ? s->page : stored, *count = loads(a) ? &s->count : &s->stores, k = *count;
-        while (k > 0 && list[k - 1] != c->page[i])
-            k--;
+        uint32_t k = find(list, c->page[i]);
         if (k == 0) {
-            list[*count] = c->page[i];
-            k = ++*count;
+            if (!*list->count || c->page[i] > list->most)
+                list->most = c->page[i];
+            list->page[*list->count] = c->page[i];
+            k = ++*list->count;
         }
-        if (a->kind == RECORD_ATOMIC)
-            s->writes |= 1ull << (k - 1);
+        if (writes)
+            *writes |= 1ull << (k - 1);
     }
+    list->put.n = c->n;
+    memcpy(list->put.page, c->page, c->n * sizeof *c->page);
+}
+
+static bool same_as_last(const struct list *list, const struct collected *c)
+{
+    return list->put.n == c->n && memcmp(list->put.page, c->page, c->n * sizeof *c->page) == 0;
+}
+
+/* The first and the last page of an access, as addresses, if it is one stretch; 0 both if it is not. */
+static void stretch_of(const struct program_access *a, uint64_t turn, uint64_t *first, uint64_t *last)
+{
+    *first = *last = 0;
+    if (!a->active || !(side_by_side(a) || broadcast(a)))
+        return;
+    uint64_t byte = program_addr(a, 0, turn);
+    uint64_t bytes = broadcast(a) ? a->bytes : (uint64_t)__builtin_popcount(a->active) * a->bytes;
+    *first = byte / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES;
+    *last = (byte + bytes - 1) / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES;
+}
+
+/* A step while it is filled. */
+struct filling {
+    const struct run *run;
+    struct actor_step *step;
+    uint64_t turn;
+    struct list loaded, stored;
+    struct collected pages; /* of the access in hand */
+    uint32_t stores[ACTOR_STORES];
+};
+
+/* Add an access; false, and nothing added, if it does not fit (a step's first access always does). */
+static bool take(struct filling *f, const struct program_access *a)
+{
+    struct list *list = loads(a) ? &f->loaded : &f->stored;
+    struct collected *c = &f->pages;
+    uint64_t first, last;
+    if (f->run->pages->managed[a->alloc] < 0)
+        return true;
+    stretch_of(a, f->turn, &first, &last);
+    if (first && first == list->first && last == list->last && a->kind != RECORD_ATOMIC) {
+        f->step->accesses += list->put.n; /* the pages of the access before: no need to look for them */
+        return true;
+    }
+    pages_of(f->run->pages, a, f->turn, c);
+    if (!fits(list, c))
+        return false;
+    f->step->accesses += c->n;
+    list->first = first;
+    list->last = last;
+    if (a->kind != RECORD_ATOMIC && same_as_last(list, c))
+        return true;
+    put(list, c, a->kind == RECORD_ATOMIC ? &f->step->writes : NULL);
+    return true;
+}
+
+/* Fill the step with accesses from `from` on; the first that is not in it. */
+static uint32_t take_step(struct filling *f, uint32_t from)
+{
+    const struct program_body *b = &f->run->body;
+    const struct program_access *before = NULL;
+    struct actor_step *s = f->step;
+    bool waited = false; /* the step's wait is behind us: only stores may follow */
+    uint32_t i = from;
+    for (; i < b->count; i++) {
+        const struct program_access *a = &b->access[i];
+        waited |= i > from && f->run->stalls >> i & 1;
+        if ((waited && loads(a)) || (a->kind != PROGRAM_BARRIER && !take(f, a)))
+            break;
+        if (a->kind != PROGRAM_BARRIER) {
+            s->sectors += sectors_of(a, f->turn, before);
+            before = a;
+        }
+        s->instructions += a->before + 1;
+    }
+    return i;
 }
 
 /* Fill the step from access at->access of turn at->turn on, and say where the next begins. */
 static void fill(const struct run *r, struct actor_at *at, struct actor_step *s)
 {
-    const struct program_body *b = &r->body;
-    const struct program_access *before = NULL;
-    uint32_t stored[ACTOR_STORES], i = at->access;
-    bool waited = false; /* the step's wait is behind us: only stores may follow */
-    struct collected c;
+    struct filling f;
+    f.run = r;
+    f.step = s;
+    f.turn = at->turn;
+    open_list(&f.loaded, s->page, &s->count, ACTOR_LOADS);
+    open_list(&f.stored, f.stores, &s->stores, ACTOR_STORES);
     s->count = s->stores = s->accesses = s->instructions = s->sectors = 0;
     s->writes = 0;
-    for (; i < b->count; i++) {
-        const struct program_access *a = &b->access[i];
-        if (i > at->access && r->stalls >> i & 1)
-            waited = true;
-        if (waited && loads(a))
-            break;
-        if (a->kind != PROGRAM_BARRIER) {
-            pages_of(r->pages, a, at->turn, &c);
-            if (i > at->access && !fits(s, a, c.n))
-                break;
-            put(s, a, &c, stored);
-            s->accesses += c.n;
-            s->sectors += sectors_of(a, at->turn, before);
-            before = a;
-        }
-        s->instructions += a->before + 1;
-    }
-    memcpy(&s->page[s->count], stored, s->stores * sizeof *stored);
+    uint32_t next = take_step(&f, at->access);
+    memcpy(&s->page[s->count], f.stores, s->stores * sizeof *f.stores);
     s->turns = 1;
-    if (i < b->count) {
-        at->access = i;
+    if (next < r->body.count) {
+        at->access = next;
         return;
     }
-    s->instructions += b->after;
+    s->instructions += r->body.after;
     if (r->single && at->access == 0)
         s->turns = (uint32_t)same_turns(r, at->turn);
     at->access = 0;
     at->turn += s->turns;
-    if (at->turn == b->turns) {
+    if (at->turn == r->body.turns) {
         at->turn = 0;
         at->body++;
     }
@@ -295,11 +401,12 @@ static int pages_step(void *run, uint32_t launch, uint32_t actor, struct actor_a
     if (rc != 1)
         return rc;
     int64_t ns = r->pages->program->compute_ns;
-    uint32_t all = program_instructions(&r->body);
     fill(r, at, step);
     step->compute_ns = ACTOR_COMPUTE_AUTO;
-    if (ns >= 0) /* of a turn: a part of it takes its share */
+    if (ns >= 0) { /* of a turn: a part of it takes its share */
+        uint32_t all = program_instructions(&r->body);
         step->compute_ns = all ? (uint32_t)((uint64_t)ns * step->instructions / all) : 0;
+    }
     return 1;
 }
 
