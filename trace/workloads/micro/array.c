@@ -1,100 +1,47 @@
-/* array: one managed array, read in one of four ways; the programs of the H200 recordings and micro-benchmarks.
+/* array: one managed array, read in one of six ways; the programs of the H200 recordings and micro-benchmarks.
  *
- * stride: blocks x threads threads read it in order, 4 B each, grid-stride. random: thread i of bytes / 16384 reads the
- * first word of page h(i) mod pages, blocks of 256 threads; h multiplies i by 0x9E3779B97F4A7C15, xors it with itself
- * shifted right 29, multiplies by 0xBF58476D1CE4E5B9, xors it with itself shifted right 32 (64-bit). sparse: one thread
- * for each of `pages_per_block` random pages of every 2 MiB block, in address order. chain: one thread reads a word
- * every `step` bytes, one after the other. An actor is a warp, a step one load of it.
- * array_scan.h reads the same array over the link without faults.
- * host=0 leaves the array untouched by the CPU: its pages are then on no processor and need no copy.
- * Source: measured: H200, driver 580.159.04, 2026-11 (docs/uvm-engine.md). */
+ * stride, blocks x threads threads: for (i = offset + thread; i < n; i += threads in all) sum += a[i], elements of
+ * `element` bytes; the loads of `unroll` trips are issued together, trips left over come one by one.
+ * random: thread i of bytes / 16384 reads the first word of page h(i) mod pages; h multiplies i by 0x9E3779B97F4A7C15,
+ * xors it with itself shifted right 29, multiplies by 0xBF58476D1CE4E5B9, xors it with itself shifted right 32
+ * (64-bit). sparse: thread i reads number i of a table in GPU memory, which has `pages_per_block` random pages of every
+ * 2 MiB block in address order (one from each such part of the block's pages), then the first word of that page. chain:
+ * one thread reads a word every `step` bytes, each where the one before it said. chunk, chunk-random: blocks x threads
+ * threads copy the first word of each page of one array to another, each half of `bytes` (whole pages). A thread owns
+ * the chunk of ceil(pages / threads) pages that begins at its number times that, as far as there are pages, and visits
+ * them in order, or, of m pages, page (offset + p step) mod m as number p, with offset = h(2 thread + 1) mod m and the
+ * odd step = h(2 thread + 2) mod m | 1: every page once if m is a power of two. A warp is 32 consecutive threads. The
+ * kernel runs `launches` times. host=0 leaves what is read untouched by the CPU: its pages are then on no processor and
+ * need no copy. array_scan.h is the closed form of stride read over the link: the same loads (merged, with whole
+ * warps). Instructions, registers: after the machine code that nvcc 13.0 -O3 makes for sm_90 of
+ * fixtures/cuda/uvm_array.cu, which does not unroll stride; what comes before a loop is left out. chunk-random's index:
+ * assumed. Source: fixtures/cuda/uvm_array.cu; four loads at once: measured: H200, driver 580.159.04, 2026-11. */
+#include "trace/workloads/micro/array.h"
+
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
-#include "trace/event/actor.h"
-#include "trace/workloads/micro/array_scan.h"
 #include "trace/workloads/micro/suite.h"
 
-enum { WARP = 32, THREADS_PER_SM = 2048, PAGES = ACTOR_BLOCK_PAGES };
-enum pattern { STRIDE, RANDOM, SPARSE, CHAIN };
-
-struct array_params {
-    int64_t bytes, pattern, blocks, threads, pages_per_block, step, host, compute_ns;
-    struct array_scan_params scan;
-};
-
-struct array {
-    struct array_scan scan; /* first: the same array read over the link */
-    struct array_params p;
-    uint64_t pages, threads; /* threads in all */
-    uint32_t warps, warps_per_block;
-    struct actor_alloc alloc;
-    struct actor_writer writer;
-};
+enum { PAGE = 4096, BLOCK_PAGES = PROGRAM_BLOCK_BYTES / PAGE, READS_BYTES = 16384, UNROLL_MOST = 16 };
 
 static const struct param array_params[] = {
-    PARAM_BYTES_ROW(array_params, bytes, 4, 0x1p38, 0x1p28, "the array"),
-    PARAM_CHOICE_ROW(array_params, pattern, "stride|random|sparse|chain", STRIDE, "how it is read"),
-    PARAM_INT_ROW(array_params, blocks, "", 1, 1 << 20, 1024, "thread blocks of pattern stride"),
+    PARAM_BYTES_ROW(array_params, bytes, 4, 0x1p38, 0x1p28, "the array; of chunk and chunk-random: both arrays"),
+    PARAM_CHOICE_ROW(array_params, pattern, "stride|random|sparse|chain|chunk|chunk-random", ARRAY_STRIDE,
+                     "how it is read"),
+    PARAM_INT_ROW(array_params, blocks, "", 1, 1 << 20, 1024, "thread blocks of stride, chunk and chunk-random"),
     PARAM_INT_ROW(array_params, threads, "", 1, 1024, 256, "threads of a block"),
-    PARAM_INT_ROW(array_params, pages_per_block, "pages", 1, PAGES, 1, "of pattern sparse: pages read in every 2 MiB"),
+    PARAM_INT_ROW(array_params, launches, "", 1, 1000000, 1, "how often the kernel runs"),
+    PARAM_INT_ROW(array_params, unroll, "", 1, UNROLL_MOST, 4, "of pattern stride: loads issued together"),
+    PARAM_INT_ROW(array_params, pages_per_block, "pages", 1, BLOCK_PAGES, 1,
+                  "of pattern sparse: pages read in every 2 MiB"),
     PARAM_BYTES_ROW(array_params, step, 4, 0x1p38, 65536, "of pattern chain: from one read to the next"),
-    PARAM_INT_ROW(array_params, host, "", 0, 1, 1, "1: the CPU has written the array; 0: nobody has"),
-    PARAM_NS_ROW(array_params, compute_ns, 0, 1e9, 700, "time of one load whose pages are all resident"),
+    PARAM_INT_ROW(array_params, host, "", 0, 1, 1, "1: the CPU has written what is read; 0: nobody has"),
+    PARAM_NS_AUTO_ROW(array_params, compute_ns, 0, 1e9, "time of a turn of a warp's loop, its data at hand"),
     ARRAY_SCAN_ROWS(array_params),
     {0}};
 
-static void *array_open(const void *params, struct err *err)
-{
-    struct array *a = mem_zalloc(1, sizeof *a, err);
-    if (!a)
-        return NULL;
-    a->p = *(const struct array_params *)params;
-    uint64_t bytes = (uint64_t)a->p.bytes;
-    a->pages = (bytes + ACTOR_PAGE_BYTES - 1) / ACTOR_PAGE_BYTES;
-    uint64_t threads[] = {(uint64_t)(a->p.blocks * a->p.threads), bytes / 16384,
-                          bytes / ACTOR_BLOCK_BYTES * (uint64_t)a->p.pages_per_block, 1};
-    a->threads = threads[a->p.pattern];
-    a->alloc = (struct actor_alloc){.name = "array", .bytes = bytes, .host = a->p.host};
-    actor_space_place(&a->alloc, 1);
-    a->scan.params = a->p.scan;
-    a->scan.threads = a->p.threads;
-    a->scan.blocks = a->p.blocks;
-    if (a->threads > UINT32_MAX)
-        err_set(err, "%llu bytes make %llu threads of this pattern; expected at most 2^32 - 1",
-                (unsigned long long)bytes, (unsigned long long)a->threads);
-    else if (array_scan_init(&a->scan, bytes, err) == 0 && actor_space_init(&a->alloc, 1, err) == 0) {
-        a->threads = a->threads ? a->threads : 1;
-        a->warps_per_block = (uint32_t)((a->p.threads + WARP - 1) / WARP);
-        a->warps = (uint32_t)((a->threads + WARP - 1) / WARP);
-        return a;
-    }
-    free(a);
-    return NULL;
-}
-
-static const struct actor_alloc *array_allocs(const void *state, size_t *n)
-{
-    *n = 1;
-    return &((const struct array *)state)->alloc;
-}
-
-static uint32_t array_launches(const void *state)
-{
-    (void)state;
-    return 1;
-}
-
-static void array_launch(const void *state, uint32_t launch, struct actor_launch *out)
-{
-    static const char *const names[] = {"array_stride", "array_random", "array_sparse", "array_chain"};
-    const struct array *a = state;
-    (void)launch;
-    *out = (struct actor_launch){names[a->p.pattern], a->warps, THREADS_PER_SM / WARP, a->warps_per_block, false};
-}
-
-/* The hash of pattern random, as its program has it. */
-static uint64_t hash(uint64_t i)
+uint64_t array_hash(uint64_t i)
 {
     i *= 0x9E3779B97F4A7C15u;
     i ^= i >> 29;
@@ -102,71 +49,206 @@ static uint64_t hash(uint64_t i)
     return i ^ i >> 32;
 }
 
+/* Threads of random, sparse and chain, which follow from the array; 0 with *err set if it is too small. */
+static uint64_t threads_of(const struct array_params *p, struct err *err)
+{
+    uint64_t bytes = (uint64_t)p->bytes, least = p->pattern == ARRAY_RANDOM ? READS_BYTES : PROGRAM_BLOCK_BYTES;
+    if (p->pattern == ARRAY_CHAIN)
+        return 1;
+    if (bytes >= least)
+        return p->pattern == ARRAY_RANDOM ? bytes / least : bytes / least * (uint64_t)p->pages_per_block;
+    (void)err_set(err, "pattern=%s reads one page in %llu bytes or more; bytes is %llu",
+                  p->pattern == ARRAY_RANDOM ? "random" : "sparse", (unsigned long long)least,
+                  (unsigned long long)bytes);
+    return 0;
+}
+
+static int shape(struct array *a, struct err *err)
+{
+    static const char *const names[] = {"array_stride", "array_random", "array_sparse",
+                                        "array_chain",  "array_chunk",  "array_chunk_random"};
+    static const uint32_t registers[] = {11, 18, 8, 12, 22, 22};
+    const struct array_params *p = &a->p;
+    uint64_t threads = (uint64_t)p->threads;
+    a->launch = (struct program_launch){.kernel = names[p->pattern],
+                                        .blocks = (uint64_t)p->blocks,
+                                        .threads = (uint32_t)threads,
+                                        .registers = registers[p->pattern]};
+    a->threads = a->launch.blocks * threads;
+    if (p->pattern == ARRAY_RANDOM || p->pattern == ARRAY_SPARSE || p->pattern == ARRAY_CHAIN) {
+        a->threads = threads_of(p, err);
+        a->launch.blocks = (a->threads + threads - 1) / threads;
+    }
+    if (p->pattern == ARRAY_CHAIN)
+        a->launch.threads = 1;
+    return a->threads ? 0 : -1;
+}
+
+static int place(struct array *a, struct err *err)
+{
+    uint64_t bytes = (uint64_t)a->p.bytes;
+    bool chunks = a->p.pattern == ARRAY_CHUNK || a->p.pattern == ARRAY_CHUNK_RANDOM;
+    a->pages = bytes / PAGE;
+    a->count = 1;
+    a->allocs[0] = (struct program_alloc){.name = "array", .bytes = bytes, .host = a->p.host};
+    if (chunks) {
+        a->pages = bytes / 2 / PAGE;
+        if (a->pages == 0)
+            return err_set(err, "two arrays of one page take 8,192 bytes; bytes is %llu", (unsigned long long)bytes);
+        a->allocs[0] = (struct program_alloc){.name = "input", .bytes = a->pages * PAGE, .host = a->p.host};
+        a->allocs[1] = (struct program_alloc){.name = "output", .bytes = a->pages * PAGE};
+        a->count = 2;
+    } else if (a->p.pattern == ARRAY_SPARSE) {
+        a->allocs[1] = (struct program_alloc){.name = "page", .bytes = a->threads * 4, .device = true};
+        a->count = 2;
+    }
+    program_place(a->allocs, a->count, 0, 0);
+    return 0;
+}
+
+static void *array_open(const void *params, struct err *err)
+{
+    struct array *a = mem_zalloc(1, sizeof *a, err);
+    if (!a)
+        return NULL;
+    a->p = *(const struct array_params *)params;
+    a->scan = (struct array_scan){.params = a->p.scan,
+                                  .threads = a->p.threads,
+                                  .blocks = a->p.blocks,
+                                  .launches = (uint32_t)a->p.launches,
+                                  .none = a->p.pattern != ARRAY_STRIDE};
+    if (shape(a, err) == 0 && place(a, err) == 0 && array_scan_init(&a->scan, (uint64_t)a->p.bytes, err) == 0)
+        return a;
+    free(a);
+    return NULL;
+}
+
+static const struct program_alloc *array_allocs(const void *state, size_t *n)
+{
+    const struct array *a = state;
+    *n = a->count;
+    return a->allocs;
+}
+
+static uint32_t array_launches(const void *state)
+{
+    return (uint32_t)((const struct array *)state)->p.launches;
+}
+
+static void array_launch(const void *state, uint32_t launch, struct program_launch *out)
+{
+    (void)launch;
+    *out = ((const struct array *)state)->launch;
+}
+
+static bool stride(const struct array *a, const struct program_warp *at, uint32_t index, struct program_body *body)
+{
+    struct program_part part;
+    uint32_t element = array_scan_element(&a->scan);
+    uint64_t offset = (uint64_t)a->p.scan.offset, n = (uint64_t)a->p.bytes / element - offset;
+    struct program_loop loop = program_grid_stride(at->thread, at->lanes, a->threads, n, (uint32_t)a->p.unroll);
+    if (!program_loop_part(&loop, index, &part))
+        return false;
+    for (uint32_t k = 0; k < part.trips; k++) {
+        uint64_t i = offset + at->thread + (part.first + k) * a->threads;
+        struct program_access *load = program_load(body, a->allocs, 0, i * element, element);
+        load->active = part.active;
+        load->turn_stride = (int64_t)(part.trips * a->threads * element);
+        load->before = 2;
+        load->use = 0;
+    }
+    body->after = part.trips + 5;
+    body->turns = part.turns;
+    return true;
+}
+
 /* The k-th of K pages drawn from a block in ascending order: one from each K-th part of its pages, at random there. */
 static uint64_t sparse_page(const struct array *a, uint64_t thread)
 {
     uint64_t per = (uint64_t)a->p.pages_per_block, block = thread / per, k = thread % per;
-    uint64_t from = k * PAGES / per, to = (k + 1) * PAGES / per;
-    return block * PAGES + from + hash(thread + 1) % (to - from);
+    uint64_t from = k * BLOCK_PAGES / per, to = (k + 1) * BLOCK_PAGES / per;
+    return block * BLOCK_PAGES + from + array_hash(thread + 1) % (to - from);
 }
 
-static void touch_lanes(const struct array *a, uint32_t warp, struct actor_step *step)
+/* random and sparse: one read of each thread. */
+static bool once(const struct array *a, const struct program_warp *at, uint32_t index, struct program_body *body)
 {
-    uint64_t first = (uint64_t)warp * WARP, end = first + WARP < a->threads ? first + WARP : a->threads;
-    for (uint64_t i = first; i < end; i++) {
-        uint64_t page = a->p.pattern == RANDOM ? hash(i) % a->pages : sparse_page(a, i);
-        step->page[step->count++] = a->alloc.first_page + (uint32_t)page;
+    bool sparse = a->p.pattern == ARRAY_SPARSE;
+    if (index > 0 || at->thread >= a->threads)
+        return false;
+    uint64_t left = a->threads - at->thread, lanes = left < at->lanes ? left : at->lanes;
+    if (sparse) {
+        struct program_access *table = program_load(body, a->allocs, 1, at->thread * 4, 4);
+        table->active = program_first_lanes(lanes);
+        table->before = 15;
     }
+    struct program_access *load = program_load(body, a->allocs, 0, 0, 4);
+    load->active = program_first_lanes(lanes);
+    load->before = sparse ? 1 : 94; /* random: the remainder of 64-bit numbers is 65 of them */
+    uint64_t *addr = program_scatter(body, load);
+    for (uint64_t lane = 0; lane < lanes; lane++) {
+        uint64_t thread = at->thread + lane;
+        uint64_t page = sparse ? sparse_page(a, thread) : array_hash(thread) % a->pages;
+        addr[lane] = a->allocs[0].addr + page * PAGE;
+    }
+    body->after = 2;
+    return true;
 }
 
-static int array_step(void *run, uint32_t launch, uint32_t actor, uint32_t index, struct actor_step *step,
+static bool chain(const struct array *a, uint32_t index, struct program_body *body)
+{
+    uint64_t words = (uint64_t)a->p.bytes / 4, step = (uint64_t)a->p.step / 4;
+    if (index > 0)
+        return false;
+    struct program_access *load = program_load(body, a->allocs, 0, 0, 4);
+    load->active = 1;
+    load->turn_stride = (int64_t)(step * 4);
+    load->before = 2;
+    body->after = 5;
+    body->turns = (words + step - 1) / step;
+    return true;
+}
+
+static int array_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
                       struct err *err)
 {
     const struct array *a = run;
+    struct program_warp at = program_warp_at(&a->launch, warp);
     (void)launch;
     (void)err;
-    step->count = 0;
-    step->writes = 0;
-    step->compute_ns = (uint32_t)a->p.compute_ns;
-    if (a->p.pattern == STRIDE || a->p.pattern == CHAIN) {
-        uint64_t offset =
-            a->p.pattern == STRIDE ? (uint64_t)actor * WARP * 4 + index * a->threads * 4 : index * (uint64_t)a->p.step;
-        if (offset >= (uint64_t)a->p.bytes)
-            return 0;
-        actor_touch(step, actor_page(&a->alloc, offset));
-    } else {
-        if (index)
-            return 0;
-        touch_lanes(a, actor, step);
+    switch (a->p.pattern) {
+    case ARRAY_STRIDE:
+        return stride(a, &at, index, body);
+    case ARRAY_CHAIN:
+        return chain(a, index, body);
+    case ARRAY_CHUNK:
+    case ARRAY_CHUNK_RANDOM:
+        return array_chunk(a, &at, index, body);
+    default:
+        return once(a, &at, index, body);
     }
-    step->accesses = step->count;
-    return 1;
 }
 
-static const struct actor_ops array_ops = {
-    .allocs = array_allocs, .launches = array_launches, .launch = array_launch, .step = array_step};
+static const struct program_ops array_ops = {
+    .allocs = array_allocs, .launches = array_launches, .launch = array_launch, .body = array_body};
 
-static int array_next(void *state, struct record *records, size_t cap, size_t *n, struct err *err)
+static int array_program(void *state, struct program *program, struct err *err)
 {
-    struct array *a = state;
-    return actor_writer_next(&a->writer, &array_ops, a, records, cap, n, err);
-}
-
-static void array_close(void *state)
-{
-    free(state);
+    (void)err;
+    *program = (struct program){&array_ops, state, ((const struct array *)state)->p.compute_ns};
+    return 0;
 }
 
 const struct workload_type workload_array = {
     .name = "array",
-    .summary = "one array read in stride, at random, sparsely or as a chain",
+    .summary = "one array read in stride, at random, sparsely or as a chain; or copied page by page in chunks",
     .source = "measured: H200, driver 580.159.04, 2026-11",
-    .produces = WORKLOAD_TOUCHES,
+    .produces = WORKLOAD_PROGRAM,
+    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
     .params = array_params,
     .params_size = sizeof(struct array_params),
     .open = array_open,
-    .close = array_close,
-    .ops = &array_ops,
-    .next = array_next,
+    .close = free,
+    .program = array_program,
     .scans = &array_scan_ops,
 };

@@ -1,5 +1,7 @@
 /* array_scan: workload `array` in host memory, read without faults: the three zero-copy programs of the H200 runs.
  *
+ * They are the closed form of pattern stride; the other patterns have none: `none` is set, setup() says no lanes and
+ * start() fails.
  * naive: thread t reads `chunk` consecutive elements from offset + t chunk on; merged and aligned: a grid-stride loop
  * over the elements from `offset` to the end. */
 #ifndef TRACE_WORKLOADS_MICRO_ARRAY_SCAN_H
@@ -7,7 +9,6 @@
 
 #include "trace/base/param.h"
 #include "trace/workloads/scan.h"
-#include "trace/workloads/scan_record.h"
 
 struct array_scan_params {
     int64_t element; /* choice: 4, 8, 16 */
@@ -42,7 +43,7 @@ struct array_scan_params {
          1 << 20,                                                                                                      \
          0,                                                                                                            \
          offsetof(struct S, scan.offset),                                                                              \
-         "zero-copy: first element read",                                                                              \
+         "of pattern stride: first element read",                                                                      \
          NULL},                                                                                                        \
         {"blocks_per_sm",                                                                                              \
          PARAM_INT,                                                                                                    \
@@ -63,10 +64,14 @@ struct array_scan {
     struct array_scan_params params;
     uint64_t bytes;
     int64_t threads, blocks; /* of a block; of the grid-stride kernels */
+    uint32_t launches;       /* of the kernel */
+    bool none;               /* the pattern has no closed form */
     struct scan scan;
-    bool given;
-    struct scan_writer writer;
+    uint32_t given; /* launches so far */
 };
+
+/* Bytes of an element. */
+uint32_t array_scan_element(const struct array_scan *array);
 
 int array_scan_init(struct array_scan *array, uint64_t bytes, struct err *err);
 extern const struct scan_ops array_scan_ops;

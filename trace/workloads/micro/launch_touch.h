@@ -1,5 +1,8 @@
 /* launch_touch: the benchmark of managed memory before demand paging: launch an empty kernel, synchronise, touch every
- * page from the CPU. It has no actors: the legacy mode of the uvm engine works out a launch in closed form. */
+ * page from the CPU; so many times.
+ *
+ * The legacy mode of the uvm engine works out a launch in closed form. As a program, for each launch: a kernel of one
+ * thread without accesses; then the CPU reads or writes the first word of every page, in order. */
 #ifndef TRACE_WORKLOADS_MICRO_LAUNCH_TOUCH_H
 #define TRACE_WORKLOADS_MICRO_LAUNCH_TOUCH_H
 

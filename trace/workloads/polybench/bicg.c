@@ -1,66 +1,74 @@
 /* bicg: the two matrix-vector products of PolyBench-ACC's BiCG, s = A^T r and q = A p, N x N floats.
  *
- * Kernel 1: thread j sums A[i][j] r[i] over all rows i; an actor is a block of 256 threads, a step one row (1 KiB of
- * A, r[i], s[j] updated in memory). Kernel 2: thread i sums A[i][j] p[j] over all columns j; an actor is a warp of 32
- * rows, a step 128 columns: 32 pages of A, one per lane, far apart. N = sqrt(bytes / 4) down to a multiple of 1,024, so
- * a row is a whole number of pages. A, r and p are written by the CPU first. kernel=1 or 2 runs one alone.
- * Source: PolyBench-ACC, CUDA/linear-algebra/kernels/bicg/bicg.cu.
- * Differs: the warps of a block of kernel 1 go on together; kernel 2 asks for its pages again every 128 columns. */
+ *     kernel 1, thread j: for (i = 0; i < N; i++) sum += A[i][j] r[i];  s[j] = sum
+ *     kernel 2, thread i: for (j = 0; j < N; j++) sum += A[i][j] p[j];  q[i] = sum
+ *
+ * Arrays: A, r, p, written by the CPU; s, q, never touched by it. Blocks of 256 threads, as many as cover N. Unrolled:
+ * the loads of `unroll` trips are issued together (A and r, A and r, ...), then added up; trips left over come one by
+ * one; the store comes last. In kernel 1 a load of A is 128 B of a row, in kernel 2 a column of 32 rows; r and p are
+ * the same for all lanes. N = sqrt(bytes / 4) down to a multiple of 1,024 (a row is whole pages), or `n`. kernel=1 or 2
+ * runs one alone.
+ * Instructions, order, registers: after the machine code that nvcc 13.0 -O3 makes for sm_90 of
+ * fixtures/cuda/kernels.cu: a turn of four trips is 30 (kernel 1) and 23 (kernel 2) instructions; what comes before the
+ * loop, 40, is counted with the store.
+ * Source: PolyBench-ACC, CUDA/linear-algebra/kernels/bicg/bicg.cu, written anew in fixtures/cuda/kernels.cu; four rows
+ * at once and one store: measured: H200, driver 580.159.04, 2026-11.
+ * Differs: the benchmark adds up in memory where its compiler cannot tell the arrays apart. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
-#include "trace/event/actor.h"
+#include "trace/program/loop.h"
 #include "trace/workloads/polybench/suite.h"
 
-enum { BLOCK = 256, WARP = 32, BLOCKS_PER_SM = 8, WARPS_PER_SM = 64, COLUMNS = 128, A = 0, R = 1, S = 2, P = 3, Q = 4 };
+enum { BLOCK = 256, UNROLL_MOST = 16, ONCE = 43, A = 0, R = 1, S = 2, P = 3, Q = 4, ALLOCS = 5 };
 
 struct bicg_params {
-    int64_t bytes, kernel, compute1_ns, compute2_ns;
+    int64_t bytes, n, kernel, unroll, compute_ns;
 };
 
 struct bicg {
     uint64_t n;
     uint32_t kernel; /* 0: both */
-    uint32_t compute1_ns, compute2_ns;
-    struct actor_alloc allocs[5];
-    struct actor_writer writer;
+    uint32_t unroll;
+    int64_t compute_ns;
+    struct program_alloc allocs[ALLOCS];
 };
 
 static const struct param bicg_params[] = {
-    PARAM_BYTES_ROW(bicg_params, bytes, 1 << 22, 0x1p38, 0x1p33, "the matrix"),
+    PARAM_BYTES_ROW(bicg_params, bytes, 1, 0x1p38, 0x1p33, "the matrix"),
+    PARAM_INT_ROW(bicg_params, n, "", 0, 1 << 18, 0, "rows and columns; 0: as many as `bytes` holds"),
     PARAM_INT_ROW(bicg_params, kernel, "", 0, 2, 0, "1: s = A^T r alone; 2: q = A p alone; 0: both"),
-    PARAM_NS_ROW(bicg_params, compute1_ns, 0, 1e9, 800, "time of a block and row of kernel 1, all pages resident"),
-    PARAM_NS_ROW(bicg_params, compute2_ns, 0, 1e9, 500000,
-                 "time of a warp of kernel 2 for 1,024 columns, all pages resident"),
+    PARAM_INT_ROW(bicg_params, unroll, "", 1, UNROLL_MOST, 4, "trips whose loads are issued together"),
+    PARAM_NS_AUTO_ROW(bicg_params, compute_ns, 0, 1e9, "time of a turn of a warp's loop, its data at hand"),
     {0}};
 
 static void *bicg_open(const void *params, struct err *err)
 {
+    static const char names[] = "Arspq";
     const struct bicg_params *p = params;
+    uint64_t n = p->n ? (uint64_t)p->n : (uint64_t)sqrt((double)p->bytes / 4) / 1024 * 1024;
+    if (n == 0) {
+        (void)err_set(err, "a matrix of 1,024 x 1,024 floats takes 4 MiB; bytes is %lld", (long long)p->bytes);
+        return NULL;
+    }
     struct bicg *b = mem_zalloc(1, sizeof *b, err);
     if (!b)
         return NULL;
-    b->n = (uint64_t)sqrt((double)p->bytes / 4) / 1024 * 1024;
+    b->n = n;
     b->kernel = (uint32_t)p->kernel;
-    b->compute1_ns = (uint32_t)p->compute1_ns;
-    b->compute2_ns = (uint32_t)(p->compute2_ns * COLUMNS / 1024);
-    b->allocs[A] = (struct actor_alloc){.name = "A", .bytes = b->n * b->n * 4, .host = true};
-    b->allocs[R] = (struct actor_alloc){.name = "r", .bytes = b->n * 4, .host = true};
-    b->allocs[S] = (struct actor_alloc){.name = "s", .bytes = b->n * 4};
-    b->allocs[P] = (struct actor_alloc){.name = "p", .bytes = b->n * 4, .host = true};
-    b->allocs[Q] = (struct actor_alloc){.name = "q", .bytes = b->n * 4};
-    actor_space_place(b->allocs, 5);
-    if (actor_space_init(b->allocs, 5, err)) {
-        free(b);
-        return NULL;
-    }
+    b->unroll = (uint32_t)p->unroll;
+    b->compute_ns = p->compute_ns;
+    for (int i = 0; i < ALLOCS; i++)
+        b->allocs[i] = (struct program_alloc){
+            .name = {names[i]}, .bytes = i == A ? n * n * 4 : n * 4, .host = i == A || i == R || i == P};
+    program_place(b->allocs, ALLOCS, 0, 0);
     return b;
 }
 
-static const struct actor_alloc *bicg_allocs(const void *state, size_t *n)
+static const struct program_alloc *bicg_allocs(const void *state, size_t *n)
 {
-    *n = 5;
+    *n = ALLOCS;
     return ((const struct bicg *)state)->allocs;
 }
 
@@ -75,78 +83,80 @@ static uint32_t which(const struct bicg *b, uint32_t launch)
     return b->kernel ? b->kernel : launch + 1;
 }
 
-static void bicg_launch(const void *state, uint32_t launch, struct actor_launch *out)
+static void bicg_launch(const void *state, uint32_t launch, struct program_launch *out)
 {
     const struct bicg *b = state;
-    if (which(b, launch) == 1)
-        *out = (struct actor_launch){"bicg_kernel1", (uint32_t)(b->n / BLOCK), BLOCKS_PER_SM, 1, false};
-    else
-        *out = (struct actor_launch){"bicg_kernel2", (uint32_t)(b->n / WARP), WARPS_PER_SM, BLOCK / WARP, false};
+    bool first = which(b, launch) == 1;
+    *out = (struct program_launch){.kernel = first ? "bicg_kernel1" : "bicg_kernel2",
+                                   .blocks = (b->n + BLOCK - 1) / BLOCK,
+                                   .threads = BLOCK,
+                                   .registers = first ? 32 : 25};
 }
 
-static int step1(const struct bicg *b, uint32_t block, uint32_t row, struct actor_step *step)
+/* The loads of a turn of `part`: element [k][thread] of A, or [thread][k], and element k of the vector. */
+static void add_turn(const struct bicg *b, bool first, uint64_t thread, const struct program_part *part,
+                     struct program_body *body)
 {
-    if (row >= b->n)
-        return 0;
-    step->count = 3;
-    step->page[0] = actor_page(&b->allocs[A], (row * b->n + (uint64_t)block * BLOCK) * 4);
-    step->page[1] = actor_page(&b->allocs[R], row * 4ull);
-    step->page[2] = actor_page(&b->allocs[S], block * BLOCK * 4ull);
-    step->writes = 4;
-    step->accesses = 3 * BLOCK / WARP;
-    step->compute_ns = b->compute1_ns;
-    return 1;
+    uint64_t pitch = b->n * 4, down = first ? pitch : 4; /* from a trip to the next */
+    for (uint32_t k = 0; k < part->trips; k++) {
+        uint64_t trip = part->first + k;
+        struct program_access *a = program_load(body, b->allocs, A, trip * down + thread * (first ? 4 : pitch), 4);
+        a->lane_stride = first ? 4 : (int64_t)pitch;
+        a->turn_stride = (int64_t)(part->trips * down);
+        a->before = first ? 2 : 0;
+        struct program_access *v = program_load(body, b->allocs, first ? R : P, trip * 4, 4);
+        v->lane_stride = 0;
+        v->turn_stride = 4 * (int64_t)part->trips;
+        a->use = v->use = 0;
+        a->active = v->active = part->active;
+    }
+    body->after = part->trips + (first ? 10 : 11);
+    body->turns = part->turns;
 }
 
-static int step2(const struct bicg *b, uint32_t warp, uint32_t part, struct actor_step *step)
-{
-    uint64_t column = (uint64_t)part * COLUMNS;
-    if (column >= b->n)
-        return 0;
-    uint32_t page = actor_page(&b->allocs[A], (((uint64_t)warp * WARP) * b->n + column) * 4);
-    uint32_t pitch = (uint32_t)(b->n * 4 / ACTOR_PAGE_BYTES); /* whole pages, as N is a multiple of 1,024 */
-    for (uint32_t lane = 0; lane < WARP; lane++)
-        step->page[lane] = page + lane * pitch;
-    step->page[WARP] = actor_page(&b->allocs[P], column * 4);
-    step->page[WARP + 1] = actor_page(&b->allocs[Q], warp * WARP * 4ull);
-    step->count = WARP + 2;
-    step->writes = 1ull << (WARP + 1);
-    step->accesses = WARP + 2;
-    step->compute_ns = b->compute2_ns;
-    return 1;
-}
-
-static int bicg_step(void *run, uint32_t launch, uint32_t actor, uint32_t index, struct actor_step *step,
+static int bicg_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
                      struct err *err)
 {
     const struct bicg *b = run;
+    struct program_part part;
+    bool first = which(b, launch) == 1;
+    uint64_t thread = warp * PROGRAM_LANES;
     (void)err;
-    return which(b, launch) == 1 ? step1(b, actor, index, step) : step2(b, actor, index, step);
+    if (thread >= b->n)
+        return 0;
+    struct program_loop loop = {b->n, program_first_lanes(b->n - thread), 0, b->unroll};
+    if (program_loop_part(&loop, index, &part)) {
+        add_turn(b, first, thread, &part, body);
+        return 1;
+    }
+    if (index > 0 && !program_loop_part(&loop, index - 1, &part))
+        return 0;
+    struct program_access *store = program_store(body, b->allocs, first ? S : Q, thread * 4, 4);
+    store->active = loop.active;
+    store->before = ONCE;
+    body->after = 1;
+    return 1;
 }
 
-static const struct actor_ops bicg_ops = {
-    .allocs = bicg_allocs, .launches = bicg_launches, .launch = bicg_launch, .step = bicg_step};
+static const struct program_ops bicg_ops = {
+    .allocs = bicg_allocs, .launches = bicg_launches, .launch = bicg_launch, .body = bicg_body};
 
-static int bicg_next(void *state, struct record *records, size_t cap, size_t *n, struct err *err)
+static int bicg_program(void *state, struct program *program, struct err *err)
 {
-    struct bicg *b = state;
-    return actor_writer_next(&b->writer, &bicg_ops, b, records, cap, n, err);
-}
-
-static void bicg_close(void *state)
-{
-    free(state);
+    (void)err;
+    *program = (struct program){&bicg_ops, state, ((const struct bicg *)state)->compute_ns};
+    return 0;
 }
 
 const struct workload_type workload_bicg = {
     .name = "bicg",
     .summary = "matrix-vector products with a matrix and its transpose, two kernels",
     .source = "PolyBench-ACC CUDA/linear-algebra/kernels/bicg",
-    .produces = WORKLOAD_TOUCHES,
+    .produces = WORKLOAD_PROGRAM,
+    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
     .params = bicg_params,
     .params_size = sizeof(struct bicg_params),
     .open = bicg_open,
-    .close = bicg_close,
-    .ops = &bicg_ops,
-    .next = bicg_next,
+    .close = free,
+    .program = bicg_program,
 };

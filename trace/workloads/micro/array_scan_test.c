@@ -1,0 +1,48 @@
+#include "trace/program/program_testing.h"
+#include "trace/workloads/scan.h"
+
+START_TEST(stride_is_what_its_closed_form_scans)
+{
+    struct workload w;
+    struct program program = program_opened(&w, "array,bytes=1MiB,element=8,offset=5,launches=3", 0, 0);
+    const struct scan_ops *ops = w.type->scans;
+    struct scan_setup setup;
+    struct scan_batch batch;
+    struct err err = {""};
+    uint32_t launches = 0;
+    ops->setup(w.state, &setup);
+    ck_assert_int_eq(ops->start(w.state, &err), 0);
+    for (; ops->next(w.state, &batch, &err) == 1; launches++) {
+        ck_assert_uint_eq(batch.launch, launches);
+        ck_assert_uint_eq(batch.n, 1);
+        ck_assert(batch.last);
+        ck_assert_uint_eq(batch.scans[0].first, 5);
+        ck_assert_uint_eq(batch.scans[0].count, (1 << 20) / 8 - 5);
+    }
+    ck_assert_uint_eq(launches, program.ops->launches(program.state));
+    ck_assert_uint_eq(setup.structures[0].element, 8);
+    workload_close(&w);
+}
+END_TEST
+
+START_TEST(other_patterns_have_no_closed_form)
+{
+    static const char *const patterns[] = {"random", "sparse", "chain", "chunk", "chunk-random"};
+    for (int i = 0; i < 5; i++) {
+        struct workload w;
+        char spec[64];
+        (void)snprintf(spec, sizeof spec, "array,pattern=%s", patterns[i]);
+        (void)program_opened(&w, spec, 0, 0);
+        const struct scan_ops *ops = w.type->scans;
+        struct scan_setup setup;
+        struct err err = {""};
+        ops->setup(w.state, &setup);
+        ck_assert_uint_eq(setup.lanes, 0);
+        ck_assert_int_eq(ops->start(w.state, &err), -1);
+        ck_assert_ptr_nonnull(strstr(err.msg, "pattern=stride"));
+        workload_close(&w);
+    }
+}
+END_TEST
+
+TEST_MAIN("array_scan", stride_is_what_its_closed_form_scans, other_patterns_have_no_closed_form)

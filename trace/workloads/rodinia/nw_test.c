@@ -1,0 +1,191 @@
+#include "trace/program/program_testing.h"
+
+enum { MAT, REF, TILE = 16 };
+
+static void lane(struct program_notes *notes, const struct program *p, uint32_t launch, uint64_t block, uint32_t l,
+                 uint64_t when, uint32_t kind, unsigned array, uint64_t index)
+{
+    program_note(notes, launch, block, TILE, l, when, kind, 4, program_at(p, array, index, 4));
+}
+
+/* One thread of a tile whose corner above left is element o. */
+static void thread(struct program_notes *notes, const struct program *p, uint32_t launch, bool forth, uint64_t block,
+                   uint32_t l, uint64_t o, uint64_t cols)
+{
+    uint64_t when = 0;
+    if (forth && l == 0)
+        lane(notes, p, launch, block, l, when, RECORD_READ, MAT, o);
+    when++;
+    for (uint64_t r = 0; r < TILE; r++)
+        lane(notes, p, launch, block, l, when++, RECORD_READ, REF, o + cols + 1 + cols * r + l);
+    if (!forth && l == 0)
+        lane(notes, p, launch, block, l, when, RECORD_READ, MAT, o);
+    when++;
+    lane(notes, p, launch, block, l, when++, RECORD_READ, MAT, o + cols + cols * l);
+    lane(notes, p, launch, block, l, when++, RECORD_READ, MAT, o + l + 1);
+    for (uint64_t r = 0; r < TILE; r++)
+        lane(notes, p, launch, block, l, when++, RECORD_WRITE, MAT, o + cols + 1 + cols * r + l);
+}
+
+static void compare(const char *spec, uint64_t cols, uint64_t base, uint64_t align)
+{
+    struct workload w;
+    struct program program = program_opened(&w, spec, base, align);
+    struct program_notes notes = {0};
+    uint64_t tiles = (cols - 1) / TILE;
+    uint32_t launch = 0;
+    for (uint64_t i = 1; i <= tiles; i++, launch++)
+        for (uint64_t b = 0; b < i; b++)
+            for (uint32_t l = 0; l < TILE; l++)
+                thread(&notes, &program, launch, true, b, l, TILE * cols * (i - 1 - b) + TILE * b, cols);
+    for (uint64_t i = tiles - 1; i >= 1; i--, launch++)
+        for (uint64_t b = 0; b < i; b++)
+            for (uint32_t l = 0; l < TILE; l++)
+                thread(&notes, &program, launch, false, b, l, TILE * cols * (tiles - 1 - b) + TILE * (b + tiles - i),
+                       cols);
+    ck_assert_uint_eq(program.ops->launches(program.state), launch);
+    program_compare(&notes, &program);
+    workload_close(&w);
+}
+
+START_TEST(every_tile_is_loaded_and_stored_on_its_diagonal)
+{
+    for (uint64_t tiles = 1; tiles <= 6; tiles++)
+        for (uint64_t align = 4; align <= 4096; align *= 8)
+            for (int order = 0; order < 2; order++) {
+                char spec[64];
+                uint64_t cols = tiles * TILE + 1;
+                (void)snprintf(spec, sizeof spec, "nw,bytes=%llu,order=%s", (unsigned long long)(8 * cols * cols),
+                               order ? "ptx" : "hoisted");
+                compare(spec, cols, 0x10000 + align, align);
+            }
+    compare("nw,bytes=40000", 65, 0, 0);
+}
+END_TEST
+
+/* Of the loads or of the stores of one launch, over all warps: the numbers of a check line. */
+struct check {
+    uint64_t instructions, lanes, sectors, lines, distinct_sectors, distinct_lines;
+};
+
+struct seen {
+    uint64_t *list;
+    size_t n;
+};
+
+static void distinct(struct seen *seen, uint64_t value)
+{
+    for (size_t i = 0; i < seen->n; i++)
+        if (seen->list[i] == value)
+            return;
+    seen->list[seen->n++] = value;
+}
+
+static struct check check_launch(const struct program *program, uint32_t launch, uint32_t kind)
+{
+    static struct program_body body;
+    static uint64_t sector_list[4096], line_list[4096];
+    struct seen sectors = {sector_list, 0}, lines = {line_list, 0};
+    struct program_launch shape = {0};
+    struct check c = {0};
+    program->ops->launch(program->state, launch, &shape);
+    for (uint64_t w = 0; w < program_warps(&shape); w++)
+        for (uint32_t i = 0; program_body(program, (void *)program->state, launch, w, i, &body, NULL) == 1; i++)
+            for (uint32_t k = 0; k < body.count; k++) {
+                struct access_line line[2 * ACCESS_LANES];
+                if (body.access[k].kind != kind)
+                    continue;
+                int n = program_lines(&body.access[k], 0, line);
+                c.instructions++;
+                c.lanes += (uint64_t)__builtin_popcount(body.access[k].active);
+                c.lines += (uint64_t)n;
+                for (int j = 0; j < n; j++) {
+                    distinct(&lines, line[j].addr);
+                    c.sectors += (uint64_t)__builtin_popcount(line[j].sectors);
+                    for (uint64_t s = 0; s < 4; s++)
+                        if (line[j].sectors >> s & 1)
+                            distinct(&sectors, line[j].addr + 32 * s);
+                }
+            }
+    c.distinct_sectors = sectors.n;
+    c.distinct_lines = lines.n;
+    return c;
+}
+
+static void check(const struct program *program, uint32_t launch, uint32_t kind, struct check expected)
+{
+    struct check found = check_launch(program, launch, kind);
+    ck_assert_uint_eq(found.instructions, expected.instructions);
+    ck_assert_uint_eq(found.lanes, expected.lanes);
+    ck_assert_uint_eq(found.sectors, expected.sectors);
+    ck_assert_uint_eq(found.lines, expected.lines);
+    ck_assert_uint_eq(found.distinct_sectors, expected.distinct_sectors);
+    ck_assert_uint_eq(found.distinct_lines, expected.distinct_lines);
+}
+
+/* 33 x 33 ints, the reference first, from 0xC0000000 on, each on 256 B. Source: emulation of Rodinia's kernels. */
+START_TEST(two_tiles_make_the_emulated_counts)
+{
+    struct workload w;
+    struct program program = program_opened(&w, "nw,bytes=8712", 0, 0);
+    size_t n;
+    struct program_alloc *allocs = (struct program_alloc *)program.ops->allocs(program.state, &n);
+    ck_assert_uint_eq(allocs[REF].bytes, 33 * 33 * 4);
+    allocs[REF].addr = 0xC0000000u;
+    allocs[MAT].addr = (allocs[REF].addr + allocs[REF].bytes + 255) / 256 * 256;
+    check(&program, 0, RECORD_READ, (struct check){19, 289, 66, 35, 65, 34});
+    check(&program, 0, RECORD_WRITE, (struct check){16, 256, 46, 17, 46, 17});
+    check(&program, 1, RECORD_READ, (struct check){38, 578, 132, 98, 128, 66});
+    check(&program, 1, RECORD_WRITE, (struct check){32, 512, 92, 60, 91, 33});
+    check(&program, 2, RECORD_READ, (struct check){19, 289, 66, 35, 65, 34}); /* kernel 2 */
+    check(&program, 2, RECORD_WRITE, (struct check){16, 256, 46, 17, 46, 17});
+    workload_close(&w);
+}
+END_TEST
+
+static uint64_t stalls_of(const char *spec, uint32_t launch, uint32_t *instructions)
+{
+    struct workload w;
+    static struct program_body body;
+    struct program program = program_opened(&w, spec, 0, 0);
+    ck_assert_int_eq(program_body(&program, w.state, launch, 0, 0, &body, NULL), 1);
+    uint64_t stalls = program_stalls(&body);
+    *instructions = program_instructions(&body);
+    workload_close(&w);
+    return stalls;
+}
+
+START_TEST(hoisted_waits_at_barriers_and_ptx_for_each_load)
+{
+    uint32_t hoisted, ptx;
+    /* Forth: 17 loads, barrier, column, barrier, row, barrier, stores. */
+    ck_assert_uint_eq(stalls_of("nw,bytes=8712", 0, &hoisted), 1ull << 17 | 1ull << 19 | 1ull << 21);
+    ck_assert_uint_eq(stalls_of("nw,bytes=8712,order=ptx", 0, &ptx), 0x3fffe | 1ull << 19 | 1ull << 21);
+    ck_assert_uint_eq(hoisted, ptx);
+    /* Back: 16 loads, barrier, corner and column, barrier, row, barrier, stores. */
+    ck_assert_uint_eq(stalls_of("nw,bytes=8712", 2, &hoisted), 1ull << 16 | 1ull << 19 | 1ull << 21);
+    ck_assert_uint_eq(stalls_of("nw,bytes=8712,order=ptx", 2, &ptx), 0x1fffe | 1ull << 18 | 1ull << 19 | 1ull << 21);
+}
+END_TEST
+
+START_TEST(sizes_without_a_tile_are_refused_and_huge_ones_open_at_once)
+{
+    ck_assert_ptr_nonnull(strstr(program_refused("nw,bytes=2311"), "2,312 bytes"));
+    struct workload w;
+    struct program program = program_opened(&w, "nw,bytes=256GiB", 0, 0);
+    struct program_launch launch = {0};
+    static struct program_body body;
+    uint32_t last = program.ops->launches(program.state) - 1;
+    program.ops->launch(program.state, last, &launch);
+    ck_assert_uint_eq(launch.blocks, 1);
+    ck_assert_int_eq(program_body(&program, w.state, last, 0, 0, &body, NULL), 1);
+    const struct program_access *store = &body.access[body.count - 1];
+    size_t n;
+    const struct program_alloc *matrix = &program.ops->allocs(program.state, &n)[MAT];
+    ck_assert_uint_eq(program_addr(store, 15, 0) + 4, matrix->addr + matrix->bytes); /* the last element */
+    workload_close(&w);
+}
+END_TEST
+
+TEST_MAIN("nw", every_tile_is_loaded_and_stored_on_its_diagonal, two_tiles_make_the_emulated_counts,
+          hoisted_waits_at_barriers_and_ptx_for_each_load, sizes_without_a_tile_are_refused_and_huge_ones_open_at_once)
