@@ -98,17 +98,22 @@ static int fetch(struct run *r, uint32_t launch, uint32_t warp, uint32_t index, 
 
 /* --- pages --- */
 
+/* Whether an address lies in a page of the allocation. */
+static bool holds(const struct actor_alloc *a, uint64_t addr)
+{
+    return (addr - a->addr) / ACTOR_PAGE_BYTES <= (a->bytes - 1) / ACTOR_PAGE_BYTES;
+}
+
 /* The allocation that an address lies in; NULL: none. */
 static const struct actor_alloc *alloc_at(const struct program_pages *p, unsigned alloc, uint64_t addr)
 {
     int which = p->managed[alloc];
     if (which < 0)
         return NULL;
-    const struct actor_alloc *a = &p->allocs[which];
-    if (addr - a->addr < a->bytes)
-        return a;
+    if (holds(&p->allocs[which], addr))
+        return &p->allocs[which];
     for (size_t i = 0; i < p->count; i++)
-        if (addr - p->allocs[i].addr < p->allocs[i].bytes)
+        if (holds(&p->allocs[i], addr))
             return &p->allocs[i];
     return NULL;
 }
