@@ -1,4 +1,4 @@
-#include "trace/program/program_testing.h"
+#include "trace/workloads/program_testing.h"
 
 /* The shapes that every pattern is tried with: blocks and threads of a block. */
 static const uint32_t shapes[][2] = {{1, 1}, {1, 7}, {3, 1}, {1, 32}, {2, 33}, {5, 100}, {1, 1024}, {70, 1}};

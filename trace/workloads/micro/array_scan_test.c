@@ -1,4 +1,4 @@
-#include "trace/program/program_testing.h"
+#include "trace/workloads/program_testing.h"
 #include "trace/workloads/scan.h"
 
 START_TEST(stride_is_what_its_closed_form_scans)

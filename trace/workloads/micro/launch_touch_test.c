@@ -1,6 +1,6 @@
 #include "trace/workloads/micro/launch_touch.h"
 
-#include "trace/program/program_testing.h"
+#include "trace/workloads/program_testing.h"
 
 static void compare(const char *spec, uint64_t pages, uint32_t launches, uint32_t kind)
 {

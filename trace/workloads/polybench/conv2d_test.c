@@ -1,4 +1,4 @@
-#include "trace/program/program_testing.h"
+#include "trace/workloads/program_testing.h"
 
 static void compare(const char *spec, uint64_t n, uint64_t base, uint64_t align)
 {

@@ -1,4 +1,4 @@
-#include "trace/program/program_testing.h"
+#include "trace/workloads/program_testing.h"
 
 enum { EX, EY, HZ };
 

@@ -1,0 +1,145 @@
+#include "trace/program/program.h"
+
+#include "trace/base/testing.h"
+
+static struct program_alloc memory[3] = {
+    {.name = "a", .bytes = 100}, {.name = "b", .bytes = 300}, {.name = "c", .bytes = 1}};
+static struct program_body body;
+
+static struct program_access *load(uint16_t before, uint16_t use)
+{
+    struct program_access *a = program_load(&body, memory, 0, 0, 4);
+    a->before = before;
+    a->use = use;
+    return a;
+}
+
+static void store(uint16_t before)
+{
+    program_store(&body, memory, 1, 0, 4)->before = before;
+}
+
+static void begin(void)
+{
+    body.count = body.after = body.lane_sets = 0;
+    body.turns = 1;
+}
+
+START_TEST(a_warp_stops_where_a_value_under_way_is_needed)
+{
+    begin(); /* the worked example of program.h */
+    (void)load(0, 3);
+    (void)load(0, 2);
+    store(1);
+    ck_assert_uint_eq(program_stalls(&body), 1 << 2);
+    ck_assert_uint_eq(program_instructions(&body), 4);
+    begin(); /* each load used by the next instruction */
+    (void)load(5, 1);
+    (void)load(1, 1);
+    (void)load(0, 1);
+    ck_assert_uint_eq(program_stalls(&body), 1 << 1 | 1 << 2);
+    begin(); /* used just behind the second, which needs it not */
+    (void)load(0, 2);
+    (void)load(0, 0);
+    store(0);
+    ck_assert_uint_eq(program_stalls(&body), 1 << 2);
+    begin(); /* used a instruction later than the store: never stopped for within the turn */
+    (void)load(0, 4);
+    store(2);
+    ck_assert_uint_eq(program_stalls(&body), 0);
+}
+END_TEST
+
+START_TEST(one_wait_waits_for_all_before_it)
+{
+    begin();
+    (void)load(0, 5);
+    (void)load(0, 1);
+    store(0); /* waits for the second, and so for both */
+    store(5);
+    ck_assert_uint_eq(program_stalls(&body), 1 << 2);
+    begin(); /* atomics are waited for, what no lane takes part in is not */
+    load(0, 1)->kind = RECORD_ATOMIC;
+    store(0);
+    load(0, 1)->active = 0;
+    store(0);
+    ck_assert_uint_eq(program_stalls(&body), 1 << 1);
+    begin(); /* barriers take an instruction, and stop for a value needed before them */
+    (void)load(0, 1);
+    program_barrier(&body);
+    store(0);
+    ck_assert_uint_eq(program_stalls(&body), 1 << 1);
+    ck_assert_uint_eq(program_instructions(&body), 3);
+}
+END_TEST
+
+START_TEST(allocations_lie_behind_each_other_on_boundaries)
+{
+    program_place(memory, 3, 0, 0);
+    ck_assert_uint_eq(memory[0].addr, 0x7f0000000000u);
+    ck_assert_uint_eq(memory[1].addr, 0x7f0000200000u);
+    ck_assert_uint_eq(memory[2].addr, 0x7f0000400000u);
+    program_place(memory, 3, 0xC0000001u, 256);
+    ck_assert_uint_eq(memory[0].addr, 0xC0000100u);
+    ck_assert_uint_eq(memory[1].addr, 0xC0000200u);
+    ck_assert_uint_eq(memory[2].addr, 0xC0000400u);
+}
+END_TEST
+
+START_TEST(addresses_follow_from_lane_and_turn)
+{
+    begin();
+    program_place(memory, 3, 4096, 4096);
+    struct program_access *a = program_load(&body, memory, 1, 40, 8);
+    ck_assert_uint_eq(program_addr(a, 3, 0), 8192 + 40 + 24);
+    a->turn_stride = -16;
+    ck_assert_uint_eq(program_addr(a, 3, 2), 8192 + 40 + 24 - 32);
+    uint64_t *lane = program_scatter(&body, a);
+    lane[3] = 77;
+    a->turn_stride = 5;
+    ck_assert_uint_eq(program_addr(a, 3, 2), 87);
+    ck_assert_uint_eq(program_first_lanes(0), 0);
+    ck_assert_uint_eq(program_first_lanes(31), 0x7fffffff);
+    ck_assert_uint_eq(program_first_lanes(32), 0xffffffff);
+    ck_assert_uint_eq(program_first_lanes(1000), 0xffffffff);
+}
+END_TEST
+
+START_TEST(launches_must_have_blocks_threads_and_few_enough_warps)
+{
+    static const struct {
+        uint64_t blocks;
+        uint32_t threads;
+        const char *found; /* NULL: fine */
+    } cases[] = {
+        {1, 1, NULL},
+        {1, 1024, NULL},
+        {1, 0, "0 threads"},
+        {1, 1025, "1025"},
+        {0, 32, "no thread"},
+        {4294967294u, 32, NULL},
+        {4294967295u, 1, "warps"},
+        {1u << 27, 1024, "warps"},
+        {UINT64_MAX / 32 + 2, 1024, "warps"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct program_launch launch = {.blocks = cases[i].blocks, .threads = cases[i].threads};
+        struct err err = {""};
+        ck_assert_int_eq(program_check_launch(&launch, 7, &err), cases[i].found ? -1 : 0);
+        ck_assert_msg(!cases[i].found || (strstr(err.msg, cases[i].found) && strstr(err.msg, "launch 7")), "%s",
+                      err.msg);
+    }
+}
+END_TEST
+
+START_TEST(a_partial_warp_is_a_warp)
+{
+    struct program_launch launch = {.blocks = 3, .threads = 33};
+    ck_assert_uint_eq(program_warps_of_block(&launch), 2);
+    ck_assert_uint_eq(program_warps(&launch), 6);
+}
+END_TEST
+
+TEST_MAIN("program", a_warp_stops_where_a_value_under_way_is_needed, one_wait_waits_for_all_before_it,
+          allocations_lie_behind_each_other_on_boundaries, addresses_follow_from_lane_and_turn,
+          launches_must_have_blocks_threads_and_few_enough_warps, a_partial_warp_is_a_warp)
