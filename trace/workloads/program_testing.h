@@ -11,6 +11,14 @@
 #include "trace/program/walk.h"
 #include "trace/workloads/workload.h"
 
+/* As ck_assert_uint_eq(), which costs a system call even where it holds: for what is compared millions of times. */
+#define PROGRAM_SAME(found, expected)                                                                                  \
+    do {                                                                                                               \
+        unsigned long long found_ = (found), expected_ = (expected);                                                   \
+        if (found_ != expected_)                                                                                       \
+            ck_abort_msg("%s is %llu (%#llx); expected %llu (%#llx)", #found, found_, found_, expected_, expected_);   \
+    } while (0)
+
 struct program_noted {
     uint64_t warp, when, addr;
     uint32_t launch, lane, kind, bytes;
@@ -71,7 +79,8 @@ static inline void program_group(struct program_notes *notes)
             notes->expected[notes->count++] =
                 (struct program_expected){.warp = a->warp, .launch = a->launch, .kind = a->kind, .bytes = a->bytes};
         struct program_expected *e = &notes->expected[notes->count - 1];
-        ck_assert_msg(!(e->active >> a->lane & 1), "the test notes a lane twice");
+        if (e->active >> a->lane & 1)
+            ck_abort_msg("the test notes a lane twice");
         e->active |= 1u << a->lane;
         e->addr[a->lane] = a->addr;
     }
@@ -81,27 +90,26 @@ static inline void program_group(struct program_notes *notes)
 static inline void program_match(struct program_notes *notes, uint32_t launch, uint64_t warp,
                                  const struct program_access *a, uint64_t turn)
 {
-    ck_assert_msg(notes->at < notes->count, "launch %u, warp %llu: more accesses than the loops make", launch,
-                  (unsigned long long)warp);
+    if (notes->at >= notes->count)
+        ck_abort_msg("launch %u, warp %llu: more accesses than the loops make", launch, (unsigned long long)warp);
     const struct program_expected *e = &notes->expected[notes->at++];
     ck_assert_msg(e->launch == launch && e->warp == warp,
                   "launch %u, warp %llu accesses; expected launch %u, warp %llu", launch, (unsigned long long)warp,
                   e->launch, (unsigned long long)e->warp);
-    ck_assert_uint_eq(a->kind, e->kind);
-    ck_assert_uint_eq(a->bytes, e->bytes);
-    ck_assert_uint_eq(a->active, e->active);
+    PROGRAM_SAME(a->kind, e->kind);
+    PROGRAM_SAME(a->bytes, e->bytes);
+    PROGRAM_SAME(a->active, e->active);
     for (unsigned lane = 0; lane < PROGRAM_LANES; lane++)
         if (e->active >> lane & 1)
-            ck_assert_uint_eq(program_addr(a, lane, turn), e->addr[lane]);
+            PROGRAM_SAME(program_addr(a, lane, turn), e->addr[lane]);
 }
 
 /* What holds of any body: numbers within their limits. */
 static inline void program_check_body(const struct program_body *b)
 {
-    ck_assert_uint_le(b->count, PROGRAM_ACCESSES);
-    ck_assert_uint_le(b->lane_sets, PROGRAM_LANE_SETS);
-    ck_assert_uint_ge(b->turns, 1);
-    ck_assert_uint_gt(program_instructions(b), 0);
+    if (b->count > PROGRAM_ACCESSES || b->lane_sets > PROGRAM_LANE_SETS || b->turns == 0 || !program_instructions(b))
+        ck_abort_msg("a body of %u accesses, %u sets of lanes, %llu turns", b->count, b->lane_sets,
+                     (unsigned long long)b->turns);
 }
 
 static inline void program_expand(struct program_notes *notes, const struct program *program)
@@ -150,20 +158,19 @@ static inline int program_take(void *ctx, const struct program_op *op, struct er
     struct program_notes *notes = ctx;
     uint64_t sectors[PROGRAM_LANES * 2];
     (void)err;
-    ck_assert_uint_lt(notes->at, notes->count);
+    PROGRAM_SAME(notes->at < notes->count, true);
     const struct program_expected *e = &notes->expected[notes->at++];
-    ck_assert_uint_eq(op->launch, e->launch);
-    ck_assert_uint_eq(op->access, e->kind);
+    PROGRAM_SAME(op->launch, e->launch);
+    PROGRAM_SAME(op->access, e->kind);
     int n = program_sectors(e, sectors), found = 0;
     for (int i = 0; i < op->lines; i++)
         found += __builtin_popcount(op->line[i].sectors);
-    ck_assert_int_eq(found, n);
+    PROGRAM_SAME((unsigned)found, (unsigned)n);
     for (int k = 0; k < n; k++) {
         int i = 0;
         while (i < op->lines && op->line[i].addr != sectors[k] * ACCESS_SECTOR / ACCESS_LINE * ACCESS_LINE)
             i++;
-        ck_assert_int_lt(i, op->lines);
-        ck_assert(op->line[i].sectors >> (sectors[k] % (ACCESS_LINE / ACCESS_SECTOR)) & 1);
+        PROGRAM_SAME(i < op->lines && op->line[i].sectors >> sectors[k] % (ACCESS_LINE / ACCESS_SECTOR) & 1, true);
     }
     return 0;
 }
@@ -178,8 +185,8 @@ static inline void program_compare(struct program_notes *notes, const struct pro
     program_expand(notes, program);
     notes->at = 0;
     ck_assert_msg(program_walk(program, NULL, &taker, notes, &counts, &err) == 0, "%s", err.msg);
-    ck_assert_uint_eq(notes->at, notes->count);
-    ck_assert_uint_eq(counts.instructions, notes->count);
+    PROGRAM_SAME(notes->at, notes->count);
+    PROGRAM_SAME(counts.instructions, notes->count);
     free(notes->list);
     free(notes->expected);
     *notes = (struct program_notes){0};
