@@ -43,7 +43,7 @@ START_TEST(a_warp_stops_where_a_value_under_way_is_needed)
     (void)load(0, 0);
     store(0);
     ck_assert_uint_eq(program_stalls(&body), 1 << 2);
-    begin(); /* used a instruction later than the store: never stopped for within the turn */
+    begin(); /* used an instruction later than the store: never stopped for within the turn */
     (void)load(0, 4);
     store(2);
     ck_assert_uint_eq(program_stalls(&body), 0);
@@ -52,6 +52,11 @@ END_TEST
 
 START_TEST(one_wait_waits_for_all_before_it)
 {
+    begin(); /* the first value is needed before the second */
+    (void)load(0, 2);
+    (void)load(0, 5);
+    store(0);
+    ck_assert_uint_eq(program_stalls(&body), 1 << 2);
     begin();
     (void)load(0, 5);
     (void)load(0, 1);
