@@ -7,7 +7,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/workloads/graph/suite.h"
-#include "trace/workloads/graph/traversal.h"
+#include "trace/workloads/graph/traversal_program.h"
 
 /* Bottom-up pays when the frontier's lists hold more than 1/14 of the elements not yet reached (Beamer's alpha). */
 enum { BOTTOM_UP_SHARE = 14 };
@@ -42,6 +42,7 @@ static void top_down(struct traversal *t, uint64_t *visited)
                 continue;
             visited[n / 64] |= bit;
             frontier_add(&t->next, n);
+            traversal_mark(t, i);
         }
 }
 
@@ -74,7 +75,7 @@ static int advance(struct traversal *t, struct err *err)
     (void)err;
     struct bfs *b = t->values;
     const struct graph *g = &t->graph;
-    if (g->symmetric && elements_of(g, &t->active) > b->unreached / BOTTOM_UP_SHARE)
+    if (!t->changes && g->symmetric && elements_of(g, &t->active) > b->unreached / BOTTOM_UP_SHARE)
         bottom_up(t, b->visited);
     else
         top_down(t, b->visited);
@@ -83,7 +84,11 @@ static int advance(struct traversal *t, struct err *err)
 }
 
 static const struct traversal_algorithm bfs = {
-    .rooted = true, .values_new = values_new, .begin = begin, .advance = advance};
+    .rooted = true,
+    .kernel = {.name = "bfs", .values = "labels", .value_bytes = 4, .reads = true, .tells = true},
+    .values_new = values_new,
+    .begin = begin,
+    .advance = advance};
 
 static void *open_bfs(const void *params, struct err *err)
 {
@@ -101,4 +106,6 @@ const struct workload_type workload_bfs = {
     .close = traversal_close,
     .ops = &traversal_ops,
     .next = traversal_records,
+    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .program = traversal_program,
 };

@@ -5,7 +5,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/workloads/graph/suite.h"
-#include "trace/workloads/graph/traversal.h"
+#include "trace/workloads/graph/traversal_program.h"
 
 /* Labels, and the labels as they were when the launch began (jacobi). */
 static void *values_new(struct traversal *t, struct err *err)
@@ -39,12 +39,28 @@ static int advance(struct traversal *t, struct err *err)
             if (smaller < label[larger]) {
                 label[larger] = smaller;
                 frontier_add(&t->next, larger);
+                traversal_mark(t, i);
+                if (t->own && larger == v)
+                    t->own[i / 64] |= 1ULL << (i % 64);
             }
         }
     return 0;
 }
 
-static const struct traversal_algorithm cc = {.values_new = values_new, .begin = begin, .advance = advance};
+static const struct traversal_algorithm cc = {.changes_own = true,
+                                              .kernel = {.name = "cc",
+                                                         .values = "components",
+                                                         .value_bytes = 8,
+                                                         .values_written = true,
+                                                         .own = "components",
+                                                         .flags = true,
+                                                         .raises = true,
+                                                         .reads = true,
+                                                         .atomic = true,
+                                                         .tells = true},
+                                              .values_new = values_new,
+                                              .begin = begin,
+                                              .advance = advance};
 
 static void *open_cc(const void *params, struct err *err)
 {
@@ -62,4 +78,6 @@ const struct workload_type workload_cc = {
     .close = traversal_close,
     .ops = &traversal_ops,
     .next = traversal_records,
+    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .program = traversal_program,
 };

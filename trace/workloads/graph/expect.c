@@ -2,9 +2,10 @@
  *
  * Every list is read `sweeps` times; what is counted of a sample of lists is scaled to the graph's elements. Levels
  * matter only for the cost of finding a vertex inactive. Nothing here knows which vertices a level reaches, so unified
- * memory cannot be expected, and there is no trace to write. Presets: dissertation, table 2.2 (sizes) and
- * graph_source.h (widths); levels are counts of our own generators (gk, gu) or guesses (the others: 10 for undirected,
- * 20 for web graphs). */
+ * memory cannot be expected, and there is no trace to write. Nor is it a program: the lists of a sample have no
+ * addresses in the whole and name no neighbours, so requests of the list are all that can be counted. Presets:
+ * dissertation, table 2.2 (sizes) and graph_source.h (widths); levels are counts of our own generators (gk, gu) or
+ * guesses (the others: 10 for undirected, 20 for web graphs). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,4 +183,5 @@ const struct workload_type workload_expect = {
     .open = expect_open,
     .close = expect_close,
     .ops = &expect_ops,
+    .views = VIEW_ZEROCOPY,
 };

@@ -7,7 +7,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/workloads/graph/suite.h"
-#include "trace/workloads/graph/traversal.h"
+#include "trace/workloads/graph/traversal_program.h"
 
 static const double damping = 0.85; /* EMOGI's ALPHA */
 
@@ -48,7 +48,17 @@ static int advance(struct traversal *t, struct err *err)
     return 0;
 }
 
-static const struct traversal_algorithm pagerank = {.values_new = values_new, .begin = begin, .advance = advance};
+static const struct traversal_algorithm pagerank = {.kernel = {.name = "pagerank",
+                                                               .values = "residuals",
+                                                               .value_bytes = 4,
+                                                               .own = "deltas",
+                                                               .flags = true,
+                                                               .clears = true,
+                                                               .always = true,
+                                                               .atomic = true},
+                                                    .values_new = values_new,
+                                                    .begin = begin,
+                                                    .advance = advance};
 
 static void *open_pagerank(const void *params, struct err *err)
 {
@@ -66,4 +76,6 @@ const struct workload_type workload_pagerank = {
     .close = traversal_close,
     .ops = &traversal_ops,
     .next = traversal_records,
+    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .program = traversal_program,
 };

@@ -7,7 +7,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/workloads/graph/suite.h"
-#include "trace/workloads/graph/traversal.h"
+#include "trace/workloads/graph/traversal_program.h"
 
 static const int64_t unreached = INT64_MAX;
 
@@ -42,13 +42,26 @@ static int advance(struct traversal *t, struct err *err)
             if (reached < cost[n]) {
                 cost[n] = reached;
                 frontier_add(&t->next, n);
+                traversal_mark(t, i);
             }
         }
     return 0;
 }
 
-static const struct traversal_algorithm sssp = {
-    .rooted = true, .weighted = true, .values_new = values_new, .begin = begin, .advance = advance};
+static const struct traversal_algorithm sssp = {.rooted = true,
+                                                .weighted = true,
+                                                .kernel = {.name = "sssp",
+                                                           .values = "costs",
+                                                           .value_bytes = 4,
+                                                           .own = "costs",
+                                                           .own_first = true,
+                                                           .flags = true,
+                                                           .clears = true,
+                                                           .reads = true,
+                                                           .atomic = true},
+                                                .values_new = values_new,
+                                                .begin = begin,
+                                                .advance = advance};
 
 static void *open_sssp(const void *params, struct err *err)
 {
@@ -66,4 +79,6 @@ const struct workload_type workload_sssp = {
     .close = traversal_close,
     .ops = &traversal_ops,
     .next = traversal_records,
+    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .program = traversal_program,
 };

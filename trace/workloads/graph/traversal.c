@@ -6,6 +6,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
 #include "trace/graph/graph_generate.h"
+#include "trace/workloads/graph/traversal_program.h"
 
 enum { EDGES_BASE = 4096 };
 static const uint64_t weights_base = 1ULL << 46; /* an allocation of its own, a page boundary */
@@ -25,6 +26,10 @@ const struct param traversal_param_table[] = {
     PARAM_REAL_ROW(traversal_params, tolerance, "", 1e-12, 1e6, 0.001, "pagerank: smallest change that is passed on"),
     PARAM_INT_ROW(traversal_params, iterations, "", 0, 1e9, 0, "launches at most; 0: until nothing changes"),
     PARAM_INT_ROW(traversal_params, threads_per_block, "", 32, 1024, 128, "of the kernels (what L1 reuse spans)"),
+    PARAM_CHOICE_ROW(traversal_params, kernel, "naive|merged|aligned", TRAVERSAL_ALIGNED,
+                     "which kernel the program is; the zerocopy engine's policies try each"),
+    PARAM_NS_AUTO_ROW(traversal_params, compute_ns, 0, 1e9,
+                      "of a turn whose data is all at hand; auto: by instructions"),
     {0}};
 
 /* --- frontiers --- */
@@ -152,6 +157,7 @@ void *traversal_open(const struct traversal_algorithm *algorithm, const struct t
 void traversal_close(void *state)
 {
     struct traversal *t = state;
+    traversal_program_free(t->program);
     graph_release(&t->graph);
     free(t->active.bits);
     free(t->next.bits);
@@ -181,7 +187,7 @@ static void setup(void *state, struct scan_setup *s)
     };
 }
 
-static void begin_run(struct traversal *t)
+void traversal_begin(struct traversal *t)
 {
     frontier_clear(&t->active, t->graph.vertices);
     frontier_clear(&t->next, t->graph.vertices);
@@ -190,13 +196,21 @@ static void begin_run(struct traversal *t)
     t->running = true;
 }
 
+void traversal_swap(struct traversal *t)
+{
+    struct frontier done = t->active;
+    t->active = t->next;
+    t->next = done;
+    frontier_clear(&t->next, t->graph.vertices);
+}
+
 static int start(void *state, struct err *err)
 {
     (void)err;
     struct traversal *t = state;
     t->root_at = 0;
     t->launch = 0;
-    begin_run(t);
+    traversal_begin(t);
     return 0;
 }
 
@@ -209,16 +223,13 @@ static int advance(struct traversal *t, struct err *err)
     if (more) {
         if (t->algorithm->advance(t, err))
             return -1;
-        struct frontier done = t->active;
-        t->active = t->next;
-        t->next = done;
-        frontier_clear(&t->next, t->graph.vertices);
+        traversal_swap(t);
         t->cursor = 0;
     }
     t->running = more && t->active.count > 0;
     if (!t->running && t->root_at + 1 < t->root_count) {
         t->root_at++;
-        begin_run(t);
+        traversal_begin(t);
     }
     return 0;
 }

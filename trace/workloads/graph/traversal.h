@@ -3,7 +3,8 @@
  * Workloads bfs, sssp, cc and pagerank share the parameters, the frontier (a bitmap over the vertices) and the batches;
  * an algorithm only says which vertices are active first and, after a launch, next. All active vertices' lists are read
  * in a launch, in vertex order, those of the last level too; empty lists cost nothing.
- * The edge list lies at byte 4096 + base_offset, its 4-byte weights at a page of their own. */
+ * The edge list lies at byte 4096 + base_offset, its 4-byte weights at a page of their own.
+ * The program (traversal_program.h) is the same launches, access by access; the scans are its closed form. */
 #ifndef TRACE_WORKLOADS_GRAPH_TRAVERSAL_H
 #define TRACE_WORKLOADS_GRAPH_TRAVERSAL_H
 
@@ -23,7 +24,12 @@ struct traversal_params {
     double tolerance;
     int64_t iterations; /* 0: until nothing changes */
     int64_t threads_per_block;
+    int64_t kernel;     /* enum traversal_way */
+    int64_t compute_ns; /* PARAM_AUTO: by instructions */
 };
+
+/* Which kernel the program is. */
+enum traversal_way { TRAVERSAL_NAIVE, TRAVERSAL_MERGED, TRAVERSAL_ALIGNED };
 
 /* A set of vertices. */
 struct frontier {
@@ -46,14 +52,38 @@ struct traversal {
     bool running;        /* a launch is being handed out */
     struct scan *scans;  /* SCAN_BATCH */
     struct scan_writer writer;
+    struct traversal_program *program; /* once it was asked for */
+    /* By element, where somebody asks, else NULL: its visit changes a value; the value is the vertex's own and not the
+     * neighbour's. */
+    uint64_t *changes, *own;
+};
+
+/* What the kernel of a visit accesses beside the lists, all of it in GPU memory. */
+struct traversal_kernel {
+    const char *name;     /* "bfs" */
+    const char *values;   /* array of what a visit changes, "labels" */
+    uint32_t value_bytes; /* of its element */
+    bool values_written;  /* the CPU wrote it before the first launch; else the GPU */
+    const char *own;      /* array whose element of the vertex itself is read in every turn; NULL: none */
+    bool own_first;       /* and once before the list */
+    bool flags;           /* whether a vertex is active is a byte of an array, else its value says so */
+    bool clears;          /* the byte is cleared behind the list */
+    bool raises; /* a visit that changes a value sets the vertex's byte in a second such array; the two take turns */
+    bool reads;  /* a visit reads the neighbour's value */
+    bool always; /* every visit changes the neighbour's value */
+    bool atomic; /* values are changed by atomics */
+    bool tells;  /* a visit that changes a value sets a word that the host looks at */
 };
 
 struct traversal_algorithm {
     bool rooted, weighted;
+    bool changes_own; /* a visit may change the value of the vertex itself */
+    struct traversal_kernel kernel;
     void *(*values_new)(struct traversal *t, struct err *err);
     /* Set t->active for a new run. */
     void (*begin)(struct traversal *t, uint64_t root);
-    /* The launch over t->active is done: add the vertices of the next one to t->next (which is empty). */
+    /* The launch over t->active is done: add the vertices of the next one to t->next (which is empty). Where t->changes
+     * is not NULL, lists are read in order and visits that change a value are marked. */
     int (*advance)(struct traversal *t, struct err *err);
 };
 
@@ -69,6 +99,13 @@ static inline void frontier_add(struct frontier *f, uint64_t v)
     f->bits[v / 64] |= bit;
 }
 
+/* The visit of element i changes a value. */
+static inline void traversal_mark(struct traversal *t, uint64_t i)
+{
+    if (t->changes)
+        t->changes[i / 64] |= 1ULL << (i % 64);
+}
+
 /* The first member from v on, or `end`. */
 uint64_t frontier_next(const struct frontier *f, uint64_t v, uint64_t end);
 void frontier_fill(struct frontier *f, uint64_t vertices);
@@ -77,6 +114,10 @@ void frontier_fill(struct frontier *f, uint64_t vertices);
 void *traversal_open(const struct traversal_algorithm *algorithm, const struct traversal_params *params,
                      struct err *err);
 void traversal_close(void *state);
+/* Begin the traversal of root t->root_at anew. */
+void traversal_begin(struct traversal *t);
+/* t->active becomes t->next, which is emptied. */
+void traversal_swap(struct traversal *t);
 int traversal_records(void *state, struct record *records, size_t cap, size_t *n, struct err *err);
 extern const struct scan_ops traversal_ops;
 extern const struct param traversal_param_table[];

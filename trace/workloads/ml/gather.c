@@ -1,8 +1,9 @@
 /* gather: rows of a table in host memory, copied into a dense output in the order of a row stream.
  *
  * graph=...: the rows that k-hop neighbour sampling asks for, one launch for each batch (trace/graph/graph_sample.h).
- * rows=FILE: one row number a line; without it `count` rows drawn uniformly. Row r starts at byte r row_bytes.
- * Source: dissertation, chapter 3 (UnifiedTensor). */
+ * rows=FILE: one row number a line; without it `count` rows drawn uniformly. Row r starts at byte r row_bytes. The
+ * scans are the closed form of what the program (gather_program.h) reads of the table. Source: dissertation, chapter 3
+ * (UnifiedTensor). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,13 +14,12 @@
 #include "trace/graph/graph_text.h"
 #include "trace/import/source.h"
 #include "trace/workloads/graph/graph_source.h"
+#include "trace/workloads/ml/gather_program.h"
 #include "trace/workloads/ml/suite.h"
 #include "trace/workloads/scan_record.h"
 
-enum { ROW_ELEMENT = 4 };
-
 struct gather_params {
-    int64_t row_bytes, count, table_rows, reuse, threads_per_block;
+    int64_t row_bytes, count, table_rows, reuse, threads_per_block, kernel, compute_ns;
     const char *rows;
     struct graph_source source; /* its seed is that of every draw */
     const char *fan_outs;
@@ -29,7 +29,7 @@ struct gather_params {
 };
 
 static const struct param gather_params[] = {
-    PARAM_BYTES_ROW(gather_params, row_bytes, ROW_ELEMENT, 1 << 24, 1024, "of a row, a multiple of 4"),
+    PARAM_BYTES_ROW(gather_params, row_bytes, GATHER_ELEMENT, 1 << 24, 1024, "of a row, a multiple of 4"),
     PARAM_TEXT_ROW(gather_params, rows, NULL, "file of row numbers, one a line; none: drawn uniformly"),
     PARAM_INT_ROW(gather_params, count, "", 1, 1e9, 65536, "rows drawn where no file is given"),
     PARAM_INT_ROW(gather_params, table_rows, "", 0, 0x1p40, 0, "of the table; 0: what 512 MiB hold, or the file needs"),
@@ -50,6 +50,9 @@ static const struct param gather_params[] = {
     PARAM_REAL_ROW(gather_params, inside, "", 0, 1, 0.95, "share of a community graph's draws inside the community"),
     PARAM_CHOICE_ROW(gather_params, reuse, SCAN_REUSE_NAMES, 0, "which sectors are not requested again"),
     PARAM_INT_ROW(gather_params, threads_per_block, "", 32, 1024, 256, "of the kernel"),
+    PARAM_CHOICE_ROW(gather_params, kernel, "naive|shift", GATHER_SHIFT,
+                     "which kernel the program is; the zerocopy engine's policies try each"),
+    PARAM_NS_AUTO_ROW(gather_params, compute_ns, 0, 1e9, "of a warp whose data is all at hand; auto: by instructions"),
     {0}};
 
 struct gather {
@@ -64,6 +67,7 @@ struct gather {
     uint64_t batches, batch;
     struct scan *scans;
     struct scan_writer writer;
+    struct gather_program program;
 };
 
 static int read_rows(struct gather *g, struct err *err)
@@ -179,10 +183,10 @@ static void *gather_open(const void *params, struct err *err)
         return NULL;
     g->p = *(const struct gather_params *)params;
     g->table_rows = (uint64_t)g->p.table_rows;
-    g->elements = (uint64_t)g->p.row_bytes / ROW_ELEMENT;
+    g->elements = (uint64_t)g->p.row_bytes / GATHER_ELEMENT;
     g->scans = mem_zalloc(SCAN_BATCH, sizeof *g->scans, err);
     int rc = g->scans ? 0 : -1;
-    if (!rc && g->p.row_bytes % ROW_ELEMENT)
+    if (!rc && g->p.row_bytes % GATHER_ELEMENT)
         rc = err_set(err, "row_bytes is %lld; expected a multiple of 4", (long long)g->p.row_bytes);
     if (!rc)
         rc = g->p.rows ? read_rows(g, err) : g->p.source.graph ? sample_rows(g, err) : draw_rows(g, err);
@@ -199,7 +203,7 @@ static void setup(void *state, struct scan_setup *s)
     *s = (struct scan_setup){
         .shape = SCAN_ROWS,
         .reuse = (enum scan_reuse)g->p.reuse,
-        .structures = {{"table", 0, ROW_ELEMENT, g->table_rows * g->elements}},
+        .structures = {{"table", 0, GATHER_ELEMENT, g->table_rows * g->elements}},
         .structure_count = 1,
         .row_elements = (int64_t)g->elements,
         .threads_per_block = g->p.threads_per_block,
@@ -248,6 +252,21 @@ static int gather_next(void *state, struct record *records, size_t cap, size_t *
     return scan_write(&g->writer, &gather_ops, g, records, cap, n, err);
 }
 
+static int program(void *state, struct program *out, struct err *err)
+{
+    struct gather *g = state;
+    const struct gather_rows rows = {.rows = g->rows,
+                                     .count = g->n,
+                                     .ends = g->ends,
+                                     .batches = g->ends ? g->batches : 1,
+                                     .table_rows = g->table_rows,
+                                     .row_elements = g->elements,
+                                     .threads_per_block = g->p.threads_per_block,
+                                     .kernel = (enum gather_kernel)g->p.kernel};
+    *out = (struct program){.ops = &gather_program_ops, .state = &g->program, .compute_ns = g->p.compute_ns};
+    return gather_program_init(&g->program, &rows, err);
+}
+
 const struct workload_type workload_gather = {
     .name = "gather",
     .summary = "rows of a table in host memory gathered into a dense output",
@@ -259,4 +278,6 @@ const struct workload_type workload_gather = {
     .close = gather_close,
     .ops = &gather_ops,
     .next = gather_next,
+    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .program = program,
 };

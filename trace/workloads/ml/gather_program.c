@@ -1,0 +1,120 @@
+#include "trace/workloads/ml/gather_program.h"
+
+#include <string.h>
+
+enum { TABLE, INDEX, OUTPUT };
+enum { LANES = PROGRAM_LANES, INDEX_BYTES = 8 };
+
+/* Instructions of the source: i, its row and column and the end of the output; the element's address; the rotation. */
+enum { START = 8, ADDRESS = 3, ROTATE = 6 };
+
+/* Rows of a launch, and the first of them. */
+static uint64_t batch_of(const struct gather_rows *g, uint32_t launch, uint64_t *first)
+{
+    *first = g->ends && launch ? g->ends[launch - 1] : 0;
+    return (g->ends ? g->ends[launch] : g->count) - *first;
+}
+
+int gather_program_init(struct gather_program *p, const struct gather_rows *rows, struct err *err)
+{
+    uint64_t most = 1, first;
+    if (rows->threads_per_block % LANES)
+        return err_set(err, "threads_per_block is %lld; the program's kernel needs a multiple of %d",
+                       (long long)rows->threads_per_block, LANES);
+    if (rows->batches > UINT32_MAX)
+        return err_set(err, "%llu batches; the program has at most 2^32 - 1 launches",
+                       (unsigned long long)rows->batches);
+    for (uint32_t b = 0; b < rows->batches; b++) {
+        uint64_t n = batch_of(rows, b, &first);
+        most = n > most ? n : most;
+    }
+    uint64_t row_bytes = rows->row_elements * GATHER_ELEMENT;
+    p->of = *rows;
+    p->allocs[TABLE] = (struct program_alloc){
+        .name = "table", .addr = rows->table, .bytes = rows->table_rows * row_bytes, .host = true};
+    p->allocs[INDEX] = (struct program_alloc){
+        .name = "index", .bytes = (rows->count ? rows->count : 1) * INDEX_BYTES, .host = true, .device = true};
+    p->allocs[OUTPUT] = (struct program_alloc){.name = "output", .bytes = most * row_bytes, .device = true};
+    program_place(&p->allocs[INDEX], 2, 0, 0);
+    return 0;
+}
+
+static const struct program_alloc *allocs(const void *state, size_t *n)
+{
+    *n = 3;
+    return ((const struct gather_program *)state)->allocs;
+}
+
+static uint32_t launches(const void *state)
+{
+    return (uint32_t)((const struct gather_program *)state)->of.batches;
+}
+
+static void launch(const void *state, uint32_t number, struct program_launch *out)
+{
+    const struct gather_rows *g = &((const struct gather_program *)state)->of;
+    uint64_t first, threads = (uint64_t)g->threads_per_block;
+    uint64_t blocks = (batch_of(g, number, &first) * g->row_elements + threads - 1) / threads;
+    *out = (struct program_launch){.kernel = g->kernel == GATHER_SHIFT ? "gather_shift" : "gather_naive",
+                                   .blocks = blocks ? blocks : 1,
+                                   .threads = (uint32_t)threads};
+}
+
+/* Lanes that access neighbouring bytes, or all the same ones, need no address each. */
+static void settle(struct program_access *a)
+{
+    if (!a->active)
+        return;
+    uint64_t stride = a->lane[1] - a->lane[0];
+    if (a->active & 2 && stride != 0 && stride != a->bytes)
+        return;
+    for (unsigned l = 1; l < LANES && a->active >> l & 1; l++)
+        if (a->lane[l] - a->lane[l - 1] != stride)
+            return;
+    a->addr = a->lane[0];
+    a->lane_stride = a->active & 2 ? (int64_t)stride : a->bytes;
+    a->lane = NULL;
+}
+
+static uint64_t *access_of(struct program_body *b, const struct gather_program *p, unsigned alloc, uint32_t active,
+                           uint16_t before)
+{
+    struct program_access *a = program_load(b, p->allocs, alloc, 0, alloc == INDEX ? INDEX_BYTES : GATHER_ELEMENT);
+    a->active = active;
+    a->before = before;
+    return program_scatter(b, a);
+}
+
+static int body(void *run, uint32_t launch_number, uint64_t warp, uint32_t index, struct program_body *b,
+                struct err *err)
+{
+    (void)err;
+    const struct gather_program *p = run;
+    const struct gather_rows *g = &p->of;
+    uint64_t first, width = g->row_elements, elements = batch_of(g, launch_number, &first) * width;
+    if (index > 0 || warp * LANES >= elements)
+        return 0;
+    bool rotates = g->kernel == GATHER_SHIFT && width > LANES && width % LANES != 0;
+    uint32_t active = program_first_lanes(elements - warp * LANES);
+    uint64_t *numbers = access_of(b, p, INDEX, active, START);
+    uint64_t *in = access_of(b, p, TABLE, active, rotates ? ADDRESS + ROTATE : ADDRESS);
+    uint64_t *out = access_of(b, p, OUTPUT, active, ADDRESS);
+    for (unsigned l = 0; l < LANES; l++) {
+        uint64_t i = warp * LANES + l < elements ? warp * LANES + l : elements - 1;
+        uint64_t to = i / width, from = g->rows[first + to], column = i % width;
+        if (rotates)
+            column += (to - from) * width % LANES;
+        if (column >= width)
+            column -= width;
+        numbers[l] = p->allocs[INDEX].addr + (first + to) * INDEX_BYTES;
+        in[l] = p->allocs[TABLE].addr + (from * width + column) * GATHER_ELEMENT;
+        out[l] = p->allocs[OUTPUT].addr + (to * width + column) * GATHER_ELEMENT;
+    }
+    b->access[2].kind = RECORD_WRITE;
+    b->access[2].use = 0;
+    for (int i = 0; i < 3; i++)
+        settle(&b->access[i]);
+    return 1;
+}
+
+const struct program_ops gather_program_ops = {.allocs = allocs, .launches = launches, .launch = launch, .body = body};
