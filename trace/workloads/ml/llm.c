@@ -4,7 +4,9 @@
  * one after the other, all cut to 1/scale. GPU side: matrix products as a synthetic stream (rate 0.30, miss 0.40, 16
  * columns per row visit), sized to 1.25 times the time that the PIM side takes alone: 64 cycles for an operation of
  * another row than the one before, else `period` per request. Source: gupta-2025-f3fs section VI (LLM); the GPU side's
- * stream is ours. */
+ * stream is ours.
+ * It is no program: its two sides run side by side, where the launches of a program follow each other, and the GPU side
+ * is a stream of rates without instructions. Only the DRAM view can be taken. */
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -132,14 +134,15 @@ static void facts(const void *state, struct stream_facts *f)
 static const struct stream_ops ops = {facts};
 
 const struct workload_type workload_llm = {
-    "llm",
-    "collaborative language-model layer: PIM side and synthetic GPU side, done once",
-    "gupta-2025-f3fs section VI; GPU side ours",
-    WORKLOAD_REQUESTS,
-    keys,
-    sizeof(struct keys),
-    open_llm,
-    close_llm,
-    &ops,
-    next,
-    NULL};
+    .name = "llm",
+    .summary = "collaborative language-model layer: PIM side and synthetic GPU side, done once",
+    .source = "gupta-2025-f3fs section VI; GPU side ours",
+    .produces = WORKLOAD_REQUESTS,
+    .params = keys,
+    .params_size = sizeof(struct keys),
+    .open = open_llm,
+    .close = close_llm,
+    .ops = &ops,
+    .next = next,
+    .views = VIEW_DRAM,
+};

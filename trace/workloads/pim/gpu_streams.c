@@ -149,17 +149,19 @@ static const struct stream_ops ops = {facts};
     {                                                                                                                  \
         return open_gpu(N, params, err);                                                                               \
     }                                                                                                                  \
-    const struct workload_type workload_gpu_g##N = {"gpu-g" #N,                                                        \
-                                                    "synthetic DRAM stream standing for " PROGRAM,                     \
-                                                    "ours, to the characteristics in gupta-2025-f3fs",                 \
-                                                    WORKLOAD_REQUESTS,                                                 \
-                                                    keys,                                                              \
-                                                    sizeof(struct keys),                                               \
-                                                    open_##N,                                                          \
-                                                    close_gpu,                                                         \
-                                                    &ops,                                                              \
-                                                    next,                                                              \
-                                                    NULL}
+    const struct workload_type workload_gpu_g##N = {                                                                   \
+        .name = "gpu-g" #N,                                                                                            \
+        .summary = "synthetic DRAM stream standing for " PROGRAM,                                                      \
+        .source = "ours, to the characteristics in gupta-2025-f3fs",                                                   \
+        .produces = WORKLOAD_REQUESTS,                                                                                 \
+        .params = keys,                                                                                                \
+        .params_size = sizeof(struct keys),                                                                            \
+        .open = open_##N,                                                                                              \
+        .close = close_gpu,                                                                                            \
+        .ops = &ops,                                                                                                   \
+        .next = next,                                                                                                  \
+        .views = VIEW_DRAM,                                                                                            \
+    }
 
 GPU(1, "b+tree");
 GPU(2, "backprop");

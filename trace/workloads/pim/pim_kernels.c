@@ -1,9 +1,14 @@
-/* The workloads pim-add ... pim-softmax: a PIM kernel's requests on every channel, one each `period` cycles. */
+/* The workloads pim-add ... pim-softmax: a PIM kernel's requests on every channel.
+ *
+ * Each is a program (pim_program.h). Its stream of requests, what the DRAM engine takes, is its expansion in closed
+ * form: request k of all channels, then request k + 1, one each `period` cycles; trace/workloads/pim/pim_program_test.c
+ * compares the two. Rows and channels beyond the address map have requests, but no addresses: as a program such a
+ * kernel is refused. */
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
 #include "trace/event/dram_addr.h"
-#include "trace/workloads/pim/pim_ops.h"
+#include "trace/workloads/pim/pim_program.h"
 #include "trace/workloads/pim/suite.h"
 #include "trace/workloads/stream.h"
 
@@ -24,6 +29,8 @@ static const struct param keys[] = {
 struct state {
     struct keys keys;
     struct pim_ops ops;
+    struct pim_program program; /* made when asked for */
+    const char *kernel;
     size_t op;
     int request;
     uint32_t channel;
@@ -33,6 +40,7 @@ struct state {
 static void close_pim(void *p)
 {
     struct state *s = p;
+    pim_program_release(&s->program);
     pim_ops_release(&s->ops);
     free(s);
 }
@@ -43,6 +51,7 @@ static void *open_pim(const char *name, const void *params, struct err *err)
     if (!s)
         return NULL;
     s->keys = *(const struct keys *)params;
+    s->kernel = name;
     s->ops.limit = (size_t)s->keys.ops;
     if (pim_ops_build(&s->ops, pim_kernel_find(name), (uint32_t)s->keys.rows, (uint32_t)s->keys.base_row, err)) {
         close_pim(s);
@@ -76,6 +85,16 @@ static int next(void *state, struct record *records, size_t cap, size_t *n, stru
     return 0;
 }
 
+static int as_program(void *state, struct program *program, struct err *err)
+{
+    struct state *s = state;
+    pim_program_release(&s->program);
+    if (pim_program_init(&s->program, &s->ops, s->kernel, (uint32_t)s->keys.channels, err))
+        return -1;
+    *program = (struct program){.ops = &pim_program_ops, .state = &s->program, .compute_ns = -1};
+    return 0;
+}
+
 static void facts(const void *state, struct stream_facts *f)
 {
     (void)state;
@@ -89,17 +108,20 @@ static const struct stream_ops ops = {facts};
     {                                                                                                                  \
         return open_pim(CLI, params, err);                                                                             \
     }                                                                                                                  \
-    const struct workload_type workload_pim_##NAME = {"pim-" CLI,                                                      \
-                                                      TEXT,                                                            \
-                                                      "gupta-2025-f3fs table III; Sacusa/PIM_apps",                    \
-                                                      WORKLOAD_REQUESTS,                                               \
-                                                      keys,                                                            \
-                                                      sizeof(struct keys),                                             \
-                                                      open_##NAME,                                                     \
-                                                      close_pim,                                                       \
-                                                      &ops,                                                            \
-                                                      next,                                                            \
-                                                      NULL}
+    const struct workload_type workload_pim_##NAME = {                                                                 \
+        .name = "pim-" CLI,                                                                                            \
+        .summary = TEXT,                                                                                               \
+        .source = "gupta-2025-f3fs table III; Sacusa/PIM_apps",                                                        \
+        .produces = WORKLOAD_REQUESTS,                                                                                 \
+        .params = keys,                                                                                                \
+        .params_size = sizeof(struct keys),                                                                            \
+        .open = open_##NAME,                                                                                           \
+        .close = close_pim,                                                                                            \
+        .ops = &ops,                                                                                                   \
+        .next = next,                                                                                                  \
+        .views = VIEW_DRAM,                                                                                            \
+        .program = as_program,                                                                                         \
+    }
 
 PIM(add, "add", "PIM kernel P1: C = A + B");
 PIM(copy, "copy", "PIM kernel P2: B = A");
