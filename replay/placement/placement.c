@@ -3,17 +3,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "replay/placement/placement_program.h"
 #include "replay/placement/placement_set.h"
 #include "replay/run/engine.h"
 
 struct settings {
     int64_t mode;         /* 0 serial, 1 corun */
     int64_t penalty_rule; /* enum placement_penalty */
+    int64_t cut;
 };
 
 static const struct param settings[] = {
     PARAM_CHOICE_ROW(settings, mode, "serial|corun", 0, "one task after another, or pairs that overlap"),
     PARAM_CHOICE_ROW(settings, penalty_rule, "printed|physical", 0, "which way round equation 7 is read"),
+    PARAM_INT_ROW(settings, cut, "", 0, 1e15, 5e6, "a program's memory instructions run through L2, at most; 0: all"),
     {0}};
 
 static const struct metric metrics[] = {
@@ -116,7 +119,9 @@ static void note_guideline_2(struct outcome *run, const struct placement_tasks *
 static void note_inputs(struct outcome *run, const struct placement_tasks *tasks)
 {
     for (size_t i = 0; i < tasks->count; i++)
-        if (tasks->tasks[i].recorded)
+        if (tasks->tasks[i].note)
+            outcome_note(run, "%s", tasks->tasks[i].note);
+        else if (tasks->tasks[i].recorded)
             outcome_note(run,
                          "task %s: copies, kernels and durations are recorded; bytes touched by kernels and dirty "
                          "launches are bounded; L2 figures are not in a recording",
@@ -166,18 +171,31 @@ static int run_policy(const struct placement_tasks *tasks, const struct replay_p
     return rc;
 }
 
+static int read_tasks(const struct replay_job *job, struct placement_tasks *tasks, struct err *err)
+{
+    const struct input *input = &job->inputs[0];
+    const struct workload_type *type = input->workload.type;
+    if (input->store)
+        return placement_tasks_record(tasks, input->store, err);
+    if (!type)
+        return placement_tasks_read(tasks, input->spec, err);
+    if (!(type->views & VIEW_PLACEMENT) || !type->program)
+        return err_set(err, "program %s says too little to be placed; see 'offchip list programs'", type->name);
+    struct program program;
+    if (type->program(input->workload.state, &program, err))
+        return -1;
+    return placement_tasks_program(tasks, type->name, &program, job->platform,
+                                   (uint64_t)((const struct settings *)job->settings)->cut, err);
+}
+
 static int replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
     const struct placement_platform *hw = platform_section_get(job->platform, "placement");
-    const struct input *input = &job->inputs[0];
     if (!platform_has(job->platform, "placement"))
         return err_set(err, "platform %s has no [placement] numbers; try tx2, agx or px2",
                        platform_name(job->platform));
-    if (input->workload.type)
-        return err_set(err, "the placement engine takes a task file or a recording, not a workload");
     struct placement_tasks tasks;
-    if (input->store ? placement_tasks_record(&tasks, input->store, err)
-                     : placement_tasks_read(&tasks, input->spec, err))
+    if (read_tasks(job, &tasks, err))
         return -1;
     int rc = 0;
     for (size_t i = 0; i < job->policy_count && !rc; i++)

@@ -16,6 +16,8 @@ const struct param placement_task_params[] = {
     PARAM_INT_ROW(placement_keys, kernels, "", 1, 1e12, 1, "kernel launches"),
     PARAM_INT_ROW(placement_keys, dirty_kernels, "", -1, 1e12, -1, "launches with a dirty CPU cache; -1: all"),
     PARAM_BYTES_ROW(placement_keys, kernel_bytes, 0, 0x1p50, 0, "bytes that each kernel touches"),
+    PARAM_BYTES_ROW(placement_keys, dirty_bytes, -1, 0x1p50, -1,
+                    "bytes that all dirty launches touch; -1: kernel_bytes each"),
     PARAM_BYTES_ROW(placement_keys, written_bytes, 0, 0x1p50, 0, "bytes that each kernel modifies"),
     PARAM_REAL_ROW(placement_keys, l2_instructions, "", -1, 1e18, -1, "L2 instructions of all kernels; -1: unknown"),
     PARAM_REAL_ROW(placement_keys, l2_hit_ratio, "", 0, 1, 0, "L2 hit rate under device memory"),
@@ -32,7 +34,7 @@ const struct param placement_task_params[] = {
     PARAM_REAL_ROW(placement_keys, measured_pinned_ms, "ms", -1, 1e9, -1, "measured under pinned memory"),
     {0}};
 
-static struct placement_task *add_task(struct placement_tasks *tasks, const char *name, struct err *err)
+struct placement_task *placement_tasks_add(struct placement_tasks *tasks, const char *name, struct err *err)
 {
     if (tasks->count >= TASKS_MAX) {
         err_set(err, "more than %d tasks", TASKS_MAX);
@@ -48,7 +50,7 @@ static struct placement_task *add_task(struct placement_tasks *tasks, const char
     return task;
 }
 
-static char *keep(struct placement_tasks *tasks, const char *text, struct err *err)
+char *placement_tasks_keep(struct placement_tasks *tasks, const char *text, struct err *err)
 {
     if (mem_grow((void **)&tasks->texts, &tasks->text_cap, tasks->text_count + 1, sizeof *tasks->texts, err))
         return NULL;
@@ -61,7 +63,7 @@ static char *keep(struct placement_tasks *tasks, const char *text, struct err *e
 static int set_key(struct placement_tasks *tasks, struct placement_task *task, const char *key, const char *value,
                    struct err *err)
 {
-    char *text = keep(tasks, value, err);
+    char *text = placement_tasks_keep(tasks, value, err);
     if (!text)
         return -1;
     const char *upper = text;
@@ -96,7 +98,7 @@ static int on_value(void *ctx, const char *section, const char *key, const char 
     size_t n = strlen(section), most = sizeof tasks->tasks->name - 1;
     if (n > most)
         return err_set(err, "the name of task '%.60s...' has %zu bytes; expected at most %zu", section, n, most);
-    return add_task(tasks, section, err) ? 0 : -1;
+    return placement_tasks_add(tasks, section, err) ? 0 : -1;
 }
 
 /* Conditions between keys. */
@@ -169,11 +171,21 @@ static int read_streams(struct placement_task *task, struct store *store, int64_
     return 0;
 }
 
+static int nothing_to_place(struct store *store, struct err *err)
+{
+    if (store_stream_find(store, "accesses") >= 0)
+        return err_set(err,
+                       "'%s' holds accesses, which say nothing of copies and have no times: nothing to place; record "
+                       "the program without --accesses",
+                       store_path(store));
+    return err_set(err, "'%s' holds no kernel with a time in ns: nothing to place", store_path(store));
+}
+
 int placement_tasks_record(struct placement_tasks *tasks, struct store *store, struct err *err)
 {
     memset(tasks, 0, sizeof *tasks);
     const char *path = store_path(store), *slash = strrchr(path, '/');
-    struct placement_task *task = add_task(tasks, slash ? slash + 1 : path, err);
+    struct placement_task *task = placement_tasks_add(tasks, slash ? slash + 1 : path, err);
     if (!task)
         return -1;
     int64_t managed = 0;
@@ -181,7 +193,7 @@ int placement_tasks_record(struct placement_tasks *tasks, struct store *store, s
     task->lo.kernels = 0;
     int rc = read_streams(task, store, &managed, &kernel_ns, err);
     if (!rc && !task->lo.kernels)
-        rc = err_set(err, "'%s' holds no kernel with a time in ns: nothing to place", path);
+        rc = nothing_to_place(store, err);
     if (rc) {
         placement_tasks_release(tasks);
         return -1;
@@ -215,13 +227,15 @@ void placement_tasks_release(struct placement_tasks *tasks)
 
 void placement_task_inputs(const struct placement_keys *keys, struct placement_inputs *in)
 {
+    double dirty =
+        keys->dirty_bytes >= 0 ? (double)keys->dirty_bytes : (double)keys->kernel_bytes * (double)keys->dirty_kernels;
     *in = (struct placement_inputs){.bytes_hd = (double)keys->bytes_hd,
                                     .bytes_dh = (double)keys->bytes_dh,
                                     .copies = (double)keys->copies,
                                     .kernels = (double)keys->kernels,
                                     .dirty_kernels = (double)keys->dirty_kernels,
                                     .mapped_bytes = (double)keys->kernel_bytes * (double)keys->kernels,
-                                    .dirty_mapped_bytes = (double)keys->kernel_bytes * (double)keys->dirty_kernels,
+                                    .dirty_mapped_bytes = dirty,
                                     .written_bytes = (double)keys->written_bytes * (double)keys->kernels,
                                     .l2_instructions = keys->l2_instructions > 0 ? keys->l2_instructions : 0,
                                     .l2_hit_ratio = keys->l2_hit_ratio,

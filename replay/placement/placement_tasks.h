@@ -1,4 +1,5 @@
-/* placement_tasks: what is placed: tasks of an INI file, one section each, or the one task that a recording shows.
+/* placement_tasks: what is placed: tasks of an INI file, one section each, or the one task that a recording shows or
+ * that a program is (placement_program.h).
  *
  * Every input is a number or, where only bounds are known, LO..HI; `struct placement_task` holds both ends, so results
  * become intervals. Each input of a recording is recorded (copies, kernels, durations), bounded (bytes mapped, dirty
@@ -17,6 +18,7 @@ struct placement_keys {
     int64_t kernels;            /* N_k */
     int64_t dirty_kernels;      /* N_c; -1: all kernels */
     int64_t kernel_bytes;       /* S_i, of each kernel */
+    int64_t dirty_bytes;        /* S_i, of the dirty kernels together; -1: as much as of others */
     int64_t written_bytes;      /* B_write,i, of each kernel */
     double l2_instructions;     /* N_L2, all kernels together; -1: unknown */
     double l2_hit_ratio;        /* tau */
@@ -39,6 +41,7 @@ struct placement_task {
     bool recorded;    /* from a recording */
     bool no_l2;       /* L2 figures unknown */
     bool has_mapping; /* kernel_bytes known or bounded; a recording without managed memory has none */
+    const char *note; /* where its numbers come from, a sentence; NULL: nothing to say */
 };
 
 struct placement_tasks {
@@ -53,6 +56,11 @@ int placement_tasks_read(struct placement_tasks *tasks, const char *path, struct
 /* The one task of a recording: copies, kernels and managed allocations. *err if it has no kernel. */
 int placement_tasks_record(struct placement_tasks *tasks, struct store *store, struct err *err);
 void placement_tasks_release(struct placement_tasks *tasks);
+
+/* For those who make tasks: one with every key at its default, and a text that lives as long as the tasks. NULL with
+ * *err set on failure. */
+struct placement_task *placement_tasks_add(struct placement_tasks *tasks, const char *name, struct err *err);
+char *placement_tasks_keep(struct placement_tasks *tasks, const char *text, struct err *err);
 
 /* The inputs of the equations from one end of the bounds. */
 void placement_task_inputs(const struct placement_keys *keys, struct placement_inputs *in);

@@ -1,0 +1,168 @@
+#include "replay/placement/placement_program.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "replay/placement/program_hits.h"
+
+/* --- what the platform must state --- */
+
+static int need(const struct platform *platform, const char *key, struct err *err)
+{
+    if (platform_source(platform, "gpu", key))
+        return 0;
+    return err_set(err, "platform %s states no gpu.%s, which the placement of a program needs; --set gpu.%s=NUMBER",
+                   platform_name(platform), key, key);
+}
+
+static int need_numbers(const struct platform *platform, const struct program *program, struct err *err)
+{
+    static const char *const always[] = {
+        "sms",     "clock_hz",         "warps_per_sm",    "blocks_per_sm",    "l2_bytes",
+        "l2_ways", "dram_bytes_per_s", "issue_per_cycle", "dependent_cycles", "memory_ns"};
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        if (need(platform, always[i], err))
+            return -1;
+    for (uint32_t l = 0; l < program->ops->launches(program->state); l++) {
+        struct program_launch shape = {0};
+        program->ops->launch(program->state, l, &shape);
+        if ((shape.registers && need(platform, "registers_per_sm", err)) ||
+            (shape.shared && need(platform, "shared_bytes", err)))
+            return -1;
+    }
+    return 0;
+}
+
+/* --- copies under device memory --- */
+
+struct ledger {
+    const struct program_totals *totals;
+    struct placement_keys *keys;
+    uint64_t cpu_new, gpu_new; /* allocations whose latest bytes only one side has */
+    uint64_t copied;           /* ever */
+};
+
+/* Copy every allocation of `which`. */
+static void copy(struct ledger *g, uint64_t which, int64_t *bytes)
+{
+    for (size_t i = 0; i < g->totals->alloc_count; i++)
+        if (which >> i & 1) {
+            *bytes += (int64_t)g->totals->allocs[i].bytes;
+            g->keys->copies++;
+        }
+    g->copied |= which;
+}
+
+static void launch(struct ledger *g, const struct launch_totals *t)
+{
+    struct placement_keys *k = g->keys;
+    if (t->cpu) {
+        copy(g, g->gpu_new & t->touched, &k->bytes_dh);
+        g->gpu_new &= ~t->touched;
+        g->cpu_new |= t->modified;
+        return;
+    }
+    if (g->cpu_new) {
+        k->dirty_kernels++;
+        k->dirty_bytes += (int64_t)t->touched_bytes;
+    }
+    copy(g, g->cpu_new, &k->bytes_hd);
+    g->cpu_new = 0;
+    g->gpu_new |= t->modified;
+}
+
+static void count_copies(const struct program_totals *totals, struct placement_keys *k)
+{
+    struct ledger g = {.totals = totals, .keys = k};
+    k->dirty_kernels = k->dirty_bytes = k->shared_bytes = 0;
+    for (size_t i = 0; i < totals->alloc_count; i++)
+        if (totals->allocs[i].host && !totals->allocs[i].device)
+            g.cpu_new |= 1ull << i;
+    for (uint32_t l = 0; l < totals->launches; l++)
+        launch(&g, &totals->launch[l]);
+    copy(&g, g.gpu_new, &k->bytes_dh);
+    for (size_t i = 0; i < totals->alloc_count; i++)
+        *(g.copied >> i & 1 ? &k->shared_bytes : &k->private_bytes) += (int64_t)totals->allocs[i].bytes;
+}
+
+/* --- kernels --- */
+
+static void count_kernels(const struct program_totals *totals, struct placement_keys *k)
+{
+    uint64_t touched = 0, modified = 0, accesses = 0, instructions = 0, loads = 0, waits = 0;
+    double warps = 0;
+    k->kernels = totals->kernels;
+    for (uint32_t l = 0; l < totals->launches; l++) {
+        const struct launch_totals *t = &totals->launch[l];
+        if (t->cpu)
+            continue;
+        touched += t->touched_bytes;
+        modified += t->modified_bytes;
+        accesses += t->accesses;
+        instructions += t->instructions;
+        loads += t->loads;
+        waits += t->waits;
+        warps += t->warps * (double)t->accesses;
+        k->compute_ms += t->ms;
+    }
+    k->kernel_bytes = (int64_t)((touched + totals->kernels / 2) / totals->kernels);
+    k->written_bytes = (int64_t)((modified + totals->kernels / 2) / totals->kernels);
+    k->l2_instructions = (double)instructions;
+    k->ilp = waits ? (double)loads / (double)waits : 1;
+    k->tlp = accesses ? warps / (double)accesses : 1;
+}
+
+static const char *describe(struct placement_tasks *tasks, const char *name, const struct placement_keys *k,
+                            const struct program_hits *hits, struct err *err)
+{
+    char text[640], part[128] = "";
+    if (hits->cut)
+        (void)snprintf(part, sizeof part, " (from %" PRIu64 " memory instructions, whole waves of each kernel)",
+                       hits->instructions);
+    (void)snprintf(
+        text, sizeof text,
+        "task %s, from its program: %" PRId64 " kernels, %" PRId64 " of them after the CPU wrote; %" PRId64
+        " copies; a kernel touches %" PRId64 " bytes of pages and modifies %" PRId64
+        " of sectors; %.0f L2 instructions, hit rate %.3f%s; ILP %.3g, TLP %.3g; kernels take %.4g ms by the "
+        "issue model, the CPU's own work is not in a program (cpu_ms 0)",
+        name, k->kernels, k->dirty_kernels, k->copies, k->kernel_bytes, k->written_bytes, k->l2_instructions,
+        k->l2_hit_ratio, part, k->ilp, k->tlp, k->compute_ms);
+    return placement_tasks_keep(tasks, text, err);
+}
+
+static int fill(struct placement_tasks *tasks, const char *name, const struct program *program,
+                const struct program_totals *totals, const struct gpu *gpu, uint64_t cut, struct err *err)
+{
+    struct program_hits hits;
+    if (totals->kernels == 0)
+        return err_set(err, "the program launches no kernel: nothing to place");
+    if (program_hits_run(&hits, program, totals, gpu, cut, err))
+        return -1;
+    struct placement_task *task = placement_tasks_add(tasks, name, err);
+    if (!task)
+        return -1;
+    count_copies(totals, &task->lo);
+    count_kernels(totals, &task->lo);
+    task->lo.l2_hit_ratio = hits.sectors ? (double)hits.hits / (double)hits.sectors : 0;
+    task->hi = task->lo;
+    task->has_mapping = true;
+    task->note = describe(tasks, name, &task->lo, &hits, err);
+    return task->note ? 0 : -1;
+}
+
+int placement_tasks_program(struct placement_tasks *tasks, const char *name, const struct program *program,
+                            const struct platform *platform, uint64_t cut, struct err *err)
+{
+    memset(tasks, 0, sizeof *tasks);
+    const struct gpu *gpu = platform_section_get(platform, "gpu");
+    struct program_totals totals = {0};
+    int rc = need_numbers(platform, program, err) || program_totals_init(&totals, program, gpu, err) ||
+                     fill(tasks, name, program, &totals, gpu, cut, err)
+                 ? -1
+                 : 0;
+    program_totals_release(&totals);
+    if (rc)
+        placement_tasks_release(tasks);
+    return rc;
+}

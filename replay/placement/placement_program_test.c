@@ -1,0 +1,121 @@
+#include "replay/placement/placement_program.h"
+
+#include "replay/placement/program_testing.h"
+#include "trace/base/testing.h"
+
+static const char whole[] =
+    "[platform]\nname = hand\n[gpu]\nsms = 2 | test\nclock_hz = 1000000000 | test\nwarps_per_sm = 64 | test\n"
+    "blocks_per_sm = 32 | test\nl2_bytes = 524288 | test\nl2_ways = 16 | test\ndram_bytes_per_s = 1e12 | test\n"
+    "issue_per_cycle = 1 | test\ndependent_cycles = 1 | test\nmemory_ns = 100 | test\n[placement]\nl_hd = 1e-8 | "
+    "test\n";
+
+static struct platform *load(const char *text)
+{
+    struct err err = {""};
+    struct platform *p = platform_load(testing_write("p.ini", text, strlen(text)), &err);
+    ck_assert_msg(p != NULL, "%s", err.msg);
+    return p;
+}
+
+static struct placement_tasks tasks;
+
+static const struct placement_keys *place(struct hand *h, struct platform *p)
+{
+    struct err err = {""};
+    ck_assert_msg(placement_tasks_program(&tasks, "hand", &h->program, p, 0, &err) == 0, "%s", err.msg);
+    ck_assert_uint_eq(tasks.count, 1);
+    return &tasks.tasks[0].lo;
+}
+
+START_TEST(the_hand_worked_program_is_the_task_it_should_be)
+{
+    struct hand h;
+    struct platform *p = load(whole);
+    hand_make(&h);
+    const struct placement_keys *k = place(&h, p);
+    /* a in; the CPU reads b: b out; it wrote a: a in; at the end b out. */
+    ck_assert_int_eq(k->bytes_hd, 2 * 8192);
+    ck_assert_int_eq(k->bytes_dh, 2 * 8192);
+    ck_assert_int_eq(k->copies, 4);
+    ck_assert_int_eq(k->kernels, 2);
+    ck_assert_int_eq(k->dirty_kernels, 2);
+    ck_assert_int_eq(k->dirty_bytes, 6 * 4096);
+    ck_assert_int_eq(k->kernel_bytes, 3 * 4096);
+    ck_assert_int_eq(k->written_bytes, (8192 + 128) / 2);
+    ck_assert_int_eq(k->shared_bytes, 2 * 8192);
+    ck_assert_int_eq(k->private_bytes, 4096);
+    ck_assert_double_eq(k->l2_instructions, 4 * 16 * 2 + 2);
+    ck_assert_double_eq_tol(k->l2_hit_ratio, 264. / 520, 1e-12);
+    ck_assert_double_eq(k->ilp, 2);
+    ck_assert_double_eq_tol(k->tlp, (2. * 192 + 3) / 195, 1e-12);
+    ck_assert_double_eq_tol(k->compute_ms, 17 * 103e-6, 1e-12);
+    ck_assert_double_eq(k->cpu_ms, 0);
+    ck_assert(!tasks.tasks[0].bounded);
+    ck_assert(!tasks.tasks[0].no_l2);
+    struct placement_inputs in;
+    placement_task_inputs(k, &in);
+    ck_assert_double_eq(in.dirty_mapped_bytes, 6 * 4096);
+    ck_assert_double_eq(in.mapped_bytes, 6 * 4096);
+    placement_tasks_release(&tasks);
+    platform_free(p);
+}
+END_TEST
+
+START_TEST(every_byte_of_every_allocation_is_copied_or_private)
+{
+    struct platform *p = load(whole);
+    for (int which = 0; which < 8; which++) {
+        struct hand h;
+        hand_make(&h);
+        for (int i = 0; i < 3; i++)
+            h.allocs[i].host = which >> i & 1;
+        const struct placement_keys *k = place(&h, p);
+        ck_assert_int_eq(k->shared_bytes + k->private_bytes, 8192 + 8192 + 4096);
+        /* The CPU's phase writes a in any case; b is copied in if the CPU wrote it, s never. */
+        ck_assert_int_eq(k->bytes_hd, 8192 * (1 + (which & 1) + (which >> 1 & 1)));
+        placement_tasks_release(&tasks);
+    }
+    platform_free(p);
+}
+END_TEST
+
+START_TEST(a_number_that_the_platform_lacks_is_named)
+{
+    static const char *const lines[] = {"l2_ways = 16 | test\n", "warps_per_sm = 64 | test\n",
+                                        "memory_ns = 100 | test\n"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char text[sizeof whole], key[32];
+        const char *at = strstr(whole, lines[i]);
+        (void)snprintf(text, sizeof text, "%.*s%s", (int)(at - whole), whole, at + strlen(lines[i]));
+        (void)snprintf(key, sizeof key, "gpu.%.*s,", (int)strcspn(lines[i], " "), lines[i]);
+        struct platform *p = load(text);
+        struct hand h;
+        struct err err = {""};
+        hand_make(&h);
+        ck_assert_int_eq(placement_tasks_program(&tasks, "hand", &h.program, p, 0, &err), -1);
+        ck_assert_msg(strstr(err.msg, key) != NULL, "%s", err.msg);
+        platform_free(p);
+    }
+}
+END_TEST
+
+START_TEST(shipped_integrated_platforms_state_what_programs_need)
+{
+    static const char *const names[] = {"tx2", "agx", "px2"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct err err = {""};
+        struct platform *p = platform_load(names[i], &err);
+        struct hand h;
+        hand_make(&h);
+        ck_assert_msg(placement_tasks_program(&tasks, "hand", &h.program, p, 0, &err) == 0, "%s", err.msg);
+        ck_assert_ptr_nonnull(platform_source(p, "gpu", "registers_per_sm"));
+        ck_assert_ptr_nonnull(platform_source(p, "gpu", "shared_bytes"));
+        placement_tasks_release(&tasks);
+        platform_free(p);
+    }
+}
+END_TEST
+
+TEST_MAIN("placement_program", the_hand_worked_program_is_the_task_it_should_be,
+          every_byte_of_every_allocation_is_copied_or_private, a_number_that_the_platform_lacks_is_named,
+          shipped_integrated_platforms_state_what_programs_need)

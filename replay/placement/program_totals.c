@@ -1,0 +1,255 @@
+#include "replay/placement/program_totals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/gpu/issue.h"
+#include "models/gpu/occupancy.h"
+#include "trace/base/mem.h"
+#include "trace/program/pages.h"
+#include "trace/program/walk.h"
+
+struct counting {
+    const struct program *program;
+    struct program_pages *pages;
+    void *run, *page_run;
+    const struct gpu *gpu;
+    const struct program_alloc *allocs;
+    size_t alloc_count;
+    uint64_t *page_bits;   /* touched in this launch, by page of the page view */
+    uint64_t *sector_bits; /* modified in this launch */
+    uint64_t first_sector[PROGRAM_ALLOCS];
+    size_t page_words, sector_words;
+    uint8_t origin[PROGRAM_ALLOCS]; /* by managed allocation: its number in the program */
+    struct program_body *body;
+};
+
+/* Set a bit; whether it was clear. */
+static bool fresh(uint64_t *bits, uint64_t i)
+{
+    uint64_t bit = 1ull << (i & 63), *word = &bits[i >> 6];
+    bool was = *word & bit;
+    *word |= bit;
+    return !was;
+}
+
+/* --- pages, time --- */
+
+/* The allocation of a page, by its number in the program. */
+static unsigned alloc_of_page(const struct counting *c, uint32_t page)
+{
+    size_t i = c->pages->count;
+    while (i > 1 && page < c->pages->allocs[i - 1].first_page)
+        i--;
+    return c->origin[i - 1];
+}
+
+static void touch_pages(struct counting *c, const struct actor_step *s, struct launch_totals *t)
+{
+    for (uint32_t i = 0; i < s->count + s->stores; i++) {
+        bool writes = i >= s->count || s->writes >> i & 1;
+        uint64_t alloc = 1ull << alloc_of_page(c, s->page[i]);
+        t->touched |= alloc;
+        t->modified |= writes ? alloc : 0;
+        if (fresh(c->page_bits, s->page[i]))
+            t->touched_bytes += ACTOR_PAGE_BYTES;
+    }
+}
+
+static double step_ns(const struct actor_step *s, const struct issue *issue)
+{
+    double ns = s->compute_ns != ACTOR_COMPUTE_AUTO ? s->compute_ns
+                                                    : issue_ns(issue, s->instructions, s->sectors, s->count > 0);
+    return ns * s->turns;
+}
+
+static int count_pages(struct counting *c, uint32_t launch, const struct program_launch *shape, struct launch_totals *t,
+                       struct err *err)
+{
+    struct issue issue;
+    uint64_t warps = program_warps(shape), per_sm = t->resident / (uint64_t)c->gpu->sms * program_warps_of_block(shape);
+    issue_init(&issue, c->gpu, warps, per_sm ? per_sm : 1);
+    double longest = 0, all = 0;
+    for (uint64_t w = 0; w < warps; w++) {
+        struct actor_at at = {0};
+        struct actor_step step;
+        double ns = 0;
+        int more;
+        while ((more = program_pages_ops.step(c->page_run, launch, (uint32_t)w, &at, &step, err)) == 1) {
+            touch_pages(c, &step, t);
+            ns += step_ns(&step, &issue);
+        }
+        if (more < 0)
+            return -1;
+        longest = ns > longest ? ns : longest;
+        all += ns;
+    }
+    if (t->cpu)
+        return 0;
+    uint64_t chip = (uint64_t)c->gpu->sms * per_sm, places = warps < chip ? warps : chip;
+    all /= (double)places;
+    t->ms = (all > longest ? all : longest) / 1e6;
+    uint64_t share = (warps + (uint64_t)c->gpu->sms - 1) / (uint64_t)c->gpu->sms;
+    t->warps = (double)(share < per_sm ? share : per_sm);
+    return 0;
+}
+
+/* --- instructions, sectors --- */
+
+static bool stores(const struct program_access *a)
+{
+    return a->kind == RECORD_WRITE || a->kind == RECORD_ATOMIC;
+}
+
+static bool loads(const struct program_access *a)
+{
+    return a->kind == RECORD_READ || a->kind == RECORD_ATOMIC;
+}
+
+/* The managed allocation that a line lies in; the program's allocations begin on lines or share them, never mind: its
+ * first byte decides. */
+static int alloc_of_line(const struct counting *c, unsigned meant, uint64_t line)
+{
+    for (size_t i = 0; i <= c->alloc_count; i++) {
+        size_t a = i ? i - 1 : meant;
+        uint64_t from = c->allocs[a].addr / ACCESS_LINE * ACCESS_LINE;
+        if (line >= from && line < c->allocs[a].addr + c->allocs[a].bytes)
+            return c->allocs[a].device ? -1 : (int)a;
+    }
+    return -1;
+}
+
+static void modify(struct counting *c, const struct program_access *a, uint64_t turns, struct launch_totals *t)
+{
+    struct access_line lines[2 * ACCESS_LANES];
+    for (uint64_t turn = 0; turn < turns; turn++) {
+        int n = program_lines(a, turn, lines);
+        for (int i = 0; i < n; i++) {
+            int alloc = alloc_of_line(c, a->alloc, lines[i].addr);
+            if (alloc < 0)
+                continue;
+            uint64_t from = c->allocs[alloc].addr / ACCESS_LINE * ACCESS_LINE;
+            uint64_t sector = c->first_sector[alloc] + (lines[i].addr - from) / ACCESS_SECTOR;
+            for (uint32_t k = 0; k < ACCESS_LINE / ACCESS_SECTOR; k++)
+                if (lines[i].sectors >> k & 1 && fresh(c->sector_bits, sector + k))
+                    t->modified_bytes += ACCESS_SECTOR;
+        }
+    }
+}
+
+static void count_body(struct counting *c, struct launch_totals *t)
+{
+    const struct program_body *b = c->body;
+    uint64_t stalls = program_stalls(b);
+    uint32_t pending = 0; /* loads since the last wait */
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct program_access *a = &b->access[i];
+        if (stalls >> i & 1) {
+            t->waits += b->turns;
+            pending = 0;
+        }
+        if (a->kind == PROGRAM_BARRIER || !a->active)
+            continue;
+        t->accesses += b->turns;
+        t->instructions += c->allocs[a->alloc].device ? 0 : b->turns;
+        if (loads(a)) {
+            t->loads += b->turns;
+            pending++;
+        }
+        if (stores(a))
+            modify(c, a, b->turns, t);
+    }
+    t->waits += pending ? b->turns : 0;
+}
+
+static int count_bodies(struct counting *c, uint32_t launch, const struct program_launch *shape,
+                        struct launch_totals *t, struct err *err)
+{
+    for (uint64_t w = 0; w < program_warps(shape); w++) {
+        int more;
+        for (uint32_t i = 0; (more = program_body(c->program, c->run, launch, w, i, c->body, err)) == 1; i++)
+            count_body(c, t);
+        if (more < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* --- launches --- */
+
+static int count_launch(struct counting *c, uint32_t launch, struct launch_totals *t, struct err *err)
+{
+    struct program_launch shape = {0};
+    c->program->ops->launch(c->program->state, launch, &shape);
+    if (program_check_launch(&shape, launch, err))
+        return -1;
+    t->cpu = shape.cpu;
+    uint32_t blocks = occupancy_blocks(c->gpu, shape.threads, shape.registers, shape.shared, shape.blocks_most);
+    if (!blocks && !shape.cpu)
+        return err_set(err,
+                       "launch %u: a block of %u threads, %u registers and %u bytes of shared memory does not fit on a "
+                       "multiprocessor",
+                       launch, shape.threads, shape.registers, shape.shared);
+    t->resident = shape.cpu ? 0 : blocks * (uint64_t)c->gpu->sms;
+    memset(c->page_bits, 0, c->page_words * sizeof *c->page_bits);
+    memset(c->sector_bits, 0, c->sector_words * sizeof *c->sector_bits);
+    if (count_pages(c, launch, &shape, t, err))
+        return -1;
+    return shape.cpu ? 0 : count_bodies(c, launch, &shape, t, err);
+}
+
+static int prepare(struct counting *c, struct err *err)
+{
+    c->body = mem_zalloc(1, sizeof *c->body, err);
+    c->pages = mem_zalloc(1, sizeof *c->pages, err);
+    if (!c->body || !c->pages || program_pages_init(c->pages, c->program, NULL, err) ||
+        program_run_open(c->program, &c->run, err))
+        return -1;
+    c->page_run = program_pages_ops.run_open(c->pages, err);
+    if (!c->page_run)
+        return -1;
+    uint64_t sectors = 0;
+    for (size_t i = 0; i < c->alloc_count; i++) {
+        c->first_sector[i] = sectors;
+        if (c->allocs[i].device)
+            continue;
+        c->origin[c->pages->managed[i]] = (uint8_t)i;
+        sectors += (c->allocs[i].bytes / ACCESS_LINE + 2) * (ACCESS_LINE / ACCESS_SECTOR);
+    }
+    c->page_words = actor_space_pages(c->pages->allocs, c->pages->count) / 64 + 1;
+    c->sector_words = sectors / 64 + 1;
+    c->page_bits = mem_zalloc(c->page_words, sizeof *c->page_bits, err);
+    c->sector_bits = mem_zalloc(c->sector_words, sizeof *c->sector_bits, err);
+    return c->page_bits && c->sector_bits ? 0 : -1;
+}
+
+int program_totals_init(struct program_totals *totals, const struct program *program, const struct gpu *gpu,
+                        struct err *err)
+{
+    memset(totals, 0, sizeof *totals);
+    struct counting c = {.program = program, .gpu = gpu};
+    c.allocs = totals->allocs = program->ops->allocs(program->state, &c.alloc_count);
+    totals->alloc_count = c.alloc_count;
+    totals->launches = program->ops->launches(program->state);
+    int rc = prepare(&c, err);
+    if (!rc && totals->launches && !(totals->launch = mem_zalloc(totals->launches, sizeof *totals->launch, err)))
+        rc = -1;
+    for (uint32_t l = 0; l < totals->launches && !rc; l++) {
+        rc = count_launch(&c, l, &totals->launch[l], err);
+        totals->kernels += !totals->launch[l].cpu;
+    }
+    if (c.page_run)
+        program_pages_ops.run_close(c.page_run);
+    program_run_close(program, c.run);
+    free(c.page_bits);
+    free(c.sector_bits);
+    free(c.pages);
+    free(c.body);
+    return rc;
+}
+
+void program_totals_release(struct program_totals *totals)
+{
+    free(totals->launch);
+    memset(totals, 0, sizeof *totals);
+}

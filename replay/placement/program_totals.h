@@ -1,0 +1,42 @@
+/* program_totals: what the launches of a program touch, issue and take, counted exactly; nothing is cached or cut.
+ *
+ * Bytes touched: distinct pages of 4 KiB of managed memory, since that is what a GPU maps. Bytes modified: distinct
+ * sectors of 32 B, since that is what a cache writes back. Both are of one launch: two launches that touch the same
+ * page have one each. Memory that is the GPU's in any case (program_alloc.device) is neither touched nor modified.
+ * Time of a kernel: each warp takes what models/gpu/issue.h says of its steps one after the other (or
+ * program.compute_ns a turn); the kernel takes as long as its longest warp, or as all of them together on as many
+ * places as are resident, whichever is more. Launches themselves take no time.
+ * Worked example: 64 warps of 100 ns each on 16 places: 64 x 100 / 16 = 400 ns; 3 warps on 16 places: 100 ns. */
+#ifndef REPLAY_PLACEMENT_PROGRAM_TOTALS_H
+#define REPLAY_PLACEMENT_PROGRAM_TOTALS_H
+
+#include "models/gpu/gpu.h"
+#include "trace/program/program.h"
+
+struct launch_totals {
+    bool cpu;               /* not a kernel; what follows but `touched` and `modified` is 0 */
+    uint64_t touched_bytes; /* in pages */
+    uint64_t modified_bytes;
+    uint64_t touched, modified; /* allocations, bit by number */
+    uint64_t accesses;          /* memory instructions of warps */
+    uint64_t instructions;      /* of them, those that access managed memory */
+    uint64_t loads, waits;      /* of all memory: loads, and how often a warp stopped for those before */
+    uint64_t resident;          /* blocks at once on the whole GPU */
+    double warps;               /* resident on a multiprocessor */
+    double ms;
+};
+
+struct program_totals {
+    const struct program_alloc *allocs; /* the program's */
+    size_t alloc_count;
+    struct launch_totals *launch;
+    uint32_t launches;
+    uint32_t kernels; /* launches that are no phase of the CPU */
+};
+
+/* Count. Fails if nothing is managed, or if a launch does not fit on a multiprocessor. Released after failure too. */
+int program_totals_init(struct program_totals *totals, const struct program *program, const struct gpu *gpu,
+                        struct err *err);
+void program_totals_release(struct program_totals *totals);
+
+#endif
