@@ -1,4 +1,4 @@
-"""A JSON array of flat objects on stdin as a Markdown table on stdout."""
+"""A JSON array of objects of texts and of arrays of texts on stdin as a Markdown table on stdout."""
 import json
 import sys
 
@@ -8,4 +8,5 @@ if rows:
     print("| " + " | ".join(keys) + " |")
     print("|" + " --- |" * len(keys))
     for row in rows:
-        print("| " + " | ".join(str(row[k] or "").replace("|", "\\|") for k in keys) + " |")
+        cells = (" ".join(row[k]) if isinstance(row[k], list) else str(row[k] or "") for k in keys)
+        print("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")

@@ -192,7 +192,7 @@ static void first_operands(void)
     printf("\" ;;\n    plot) echo \"");
     for (size_t i = 0; figures[i]; i++)
         printf(" %s", figures[i]->name);
-    puts("\" ;;\n    list) echo \"engines policies platforms workloads formats figures\" ;;\n"
+    puts("\" ;;\n    list) echo \"engines policies platforms programs formats figures\" ;;\n"
          "    calibrate) echo \"uvm zerocopy placement\" ;;\n    derive) echo \"touches requests dram\" ;;\n"
          "    graph) echo \"convert reorder score\" ;;");
     end();

@@ -117,18 +117,37 @@ static int list_platforms(void)
     return finish(&l);
 }
 
-static int list_workloads(void)
+/* Engines that can take a view of a program, in the order of the bits of enum workload_view. */
+static const char *const view_names[] = {"uvm", "zerocopy", "dram", "placement"};
+
+/* A row of both forms, but for the views: words in a table, an array in JSON. */
+static void add_program(struct listing *l, const struct workload_type *type)
 {
-    static const char *const names[] = {"workload", "keys", "summary", "source"};
-    struct listing l;
-    start(&l, 4, names);
-    for (size_t i = 0; workload_types[i]; i++) {
-        char keys[1024];
-        add(&l, 4, names,
-            (const char *const[]){workload_types[i]->name,
-                                  describe_params(workload_types[i]->params, keys, sizeof keys),
-                                  workload_types[i]->summary, workload_types[i]->source});
+    char keys[1024], words[64] = "";
+    json_t *views = json_array(), *object = json_object();
+    for (size_t v = 0; v < sizeof view_names / sizeof *view_names; v++)
+        if (type->views >> v & 1) {
+            size_t used = strlen(words);
+            (void)snprintf(words + used, sizeof words - used, "%s%s", used ? " " : "", view_names[v]);
+            json_tree_add(&views, json_string(view_names[v]));
+        }
+    describe_params(type->params, keys, sizeof keys);
+    const char *const names[] = {"name", "views", "keys", "summary", "source"};
+    const char *const values[] = {type->name, words, keys, type->summary, type->source};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        table_cell(&l->table, "%s", values[i]);
+        json_tree_put(&object, names[i], i == 1 ? views : json_string(values[i]));
     }
+    json_tree_add(&l->array, object);
+}
+
+static int list_programs(void)
+{
+    static const char *const names[] = {"name", "views", "keys", "summary", "source"};
+    struct listing l;
+    start(&l, 5, names);
+    for (size_t i = 0; workload_types[i]; i++)
+        add_program(&l, workload_types[i]);
     return finish(&l);
 }
 
@@ -169,13 +188,14 @@ static int list_figures(void)
 static const struct {
     const char *name;
     int (*list)(void);
-} lists[] = {{"engines", list_engines},     {"policies", list_policies}, {"platforms", list_platforms},
-             {"workloads", list_workloads}, {"formats", list_formats},   {"figures", list_figures}};
+} lists[] = {{"engines", list_engines},   {"policies", list_policies}, {"platforms", list_platforms},
+             {"programs", list_programs}, {"formats", list_formats},   {"figures", list_figures},
+             {"workloads", list_programs}}; /* what programs were called before */
 
 static int run(int argc, char **argv)
 {
     if (argc != 1)
-        return cmd_usage("one of engines, policies, platforms, workloads, formats, figures is needed");
+        return cmd_usage("one of engines, policies, platforms, programs, formats, figures is needed");
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (strcmp(lists[i].name, argv[0]) == 0)
             return lists[i].list();
@@ -183,16 +203,18 @@ static int run(int argc, char **argv)
     struct suggest suggest = {.word = argv[0]};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         suggest_offer(&suggest, lists[i].name);
-    return cmd_usage("cannot list '%s'; expected engines, policies, platforms, workloads, formats or figures%s",
-                     argv[0], suggest_hint(&suggest, hint, sizeof hint));
+    return cmd_usage("cannot list '%s'; expected engines, policies, platforms, programs, formats or figures%s", argv[0],
+                     suggest_hint(&suggest, hint, sizeof hint));
 }
 
 const struct command cmd_list = {
     .name = "list",
-    .summary = "list engines, policies, platforms, workloads, formats or figures",
-    .usage = "engines|policies|platforms|workloads|formats|figures [--format table|csv|json]",
-    .details = "Everything that can be named on the command line, with its parameters, defaults and source.",
-    .examples = "  offchip list policies\n  offchip list workloads --format json",
+    .summary = "list engines, policies, platforms, programs, formats or figures",
+    .usage = "engines|policies|platforms|programs|formats|figures [--format table|csv|json]",
+    .details =
+        "Everything that can be named on the command line, with its parameters, defaults and source. The views of\n"
+        "a program are the engines that it answers to; what generates a graph has none.",
+    .examples = "  offchip list policies\n  offchip list programs --format json",
     .options = options,
     .run = run,
 };

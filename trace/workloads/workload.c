@@ -21,7 +21,7 @@ static int no_such_workload(const char *name, struct err *err)
     struct suggest suggest = {.word = name};
     for (size_t i = 0; workload_types[i]; i++)
         suggest_offer(&suggest, workload_types[i]->name);
-    return err_set(err, "no workload is called '%s'; see 'offchip list workloads'%s", name,
+    return err_set(err, "no workload is called '%s'; see 'offchip list programs'%s", name,
                    suggest_hint(&suggest, hint, sizeof hint));
 }
 
