@@ -4,7 +4,7 @@
 const struct param uvm_platform_params[] = {
     PARAM_INT_ROW(uvm_platform, utlbs, "", 1, 1024, 40, "micro-TLBs that report faults"),
     PARAM_INT_ROW(uvm_platform, utlb_faults, "", 1, 4096, 56, "outstanding faults of one micro-TLB, at most"),
-    PARAM_CHOICE_ROW(uvm_platform, utlb, "blocked|free", UVM_UTLB_BLOCKED,
+    PARAM_CHOICE_ROW(uvm_platform, utlb, "blocked|free", UVM_UTLB_FREE,
                      "whether a micro-TLB full of faults also stops accesses to resident pages"),
     PARAM_INT_ROW(uvm_platform, utlb_merge, "", 0, 1, 1, "1: a micro-TLB reports a page once, 0: once for each actor"),
     PARAM_REAL_ROW(uvm_platform, fault_gap_ns, "ns", 0, 1e6, 16, "between two faults of one micro-TLB"),

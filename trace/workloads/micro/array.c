@@ -15,7 +15,8 @@
  * need no copy. array_scan.h is the closed form of stride read over the link: the same loads (merged, with whole
  * warps). Instructions, registers: after the machine code that nvcc 13.0 -O3 makes for sm_90 of
  * fixtures/cuda/uvm_array.cu, which does not unroll stride; what comes before a loop is left out. chunk-random's index:
- * assumed. Source: fixtures/cuda/uvm_array.cu; four loads at once: measured: H200, driver 580.159.04, 2026-11. */
+ * assumed. Source: fixtures/cuda/uvm_array.cu; one load at a time: the H200's complete recording of stride, 256 MiB,
+ * driver 580.159.04, 2026-11: the faulted pages of every service lie within one trip (1 MiB), never in two. */
 #include "trace/workloads/micro/array.h"
 
 #include <stdlib.h>
@@ -32,7 +33,7 @@ static const struct param array_params[] = {
     PARAM_INT_ROW(array_params, blocks, "", 1, 1 << 20, 1024, "thread blocks of stride, chunk and chunk-random"),
     PARAM_INT_ROW(array_params, threads, "", 1, 1024, 256, "threads of a block"),
     PARAM_INT_ROW(array_params, launches, "", 1, 1000000, 1, "how often the kernel runs"),
-    PARAM_INT_ROW(array_params, unroll, "", 1, UNROLL_MOST, 4, "of pattern stride: loads issued together"),
+    PARAM_INT_ROW(array_params, unroll, "", 1, UNROLL_MOST, 1, "of pattern stride: loads issued together"),
     PARAM_INT_ROW(array_params, pages_per_block, "pages", 1, BLOCK_PAGES, 1,
                   "of pattern sparse: pages read in every 2 MiB"),
     PARAM_BYTES_ROW(array_params, step, 4, 0x1p38, 65536, "of pattern chain: from one read to the next"),
