@@ -41,4 +41,11 @@ struct program_loop program_grid_stride(uint64_t first, uint32_t lanes, uint64_t
 /* Part number `index` of the loop; false: it has none. */
 bool program_loop_part(const struct program_loop *loop, uint32_t index, struct program_part *part);
 
+/* What a warp without a trip does: so many instructions, as its only body. Returns what program_ops.body returns. */
+static inline int program_no_trip(uint32_t index, uint32_t instructions, struct program_body *body)
+{
+    body->after = instructions;
+    return index == 0;
+}
+
 #endif

@@ -123,7 +123,11 @@ static inline void program_expand(struct program_notes *notes, const struct prog
         program->ops->launch(program->state, l, &shape);
         ck_assert_msg(program_check_launch(&shape, l, &err) == 0, "%s", err.msg);
         for (uint64_t w = 0; w < program_warps(&shape); w++)
-            for (uint32_t i = 0; program_body(program, run, l, w, i, &body, &err) == 1; i++) {
+            for (uint32_t i = 0;; i++) {
+                if (program_body(program, run, l, w, i, &body, &err) != 1) {
+                    PROGRAM_SAME(i > 0, true); /* no warp does nothing at all */
+                    break;
+                }
                 program_check_body(&body);
                 for (uint64_t t = 0; t < body.turns; t++)
                     for (uint32_t k = 0; k < body.count; k++)

@@ -24,7 +24,7 @@
 #include "trace/base/mem.h"
 #include "trace/workloads/micro/suite.h"
 
-enum { PAGE = 4096, BLOCK_PAGES = PROGRAM_BLOCK_BYTES / PAGE, READS_BYTES = 16384, UNROLL_MOST = 16 };
+enum { PAGE = 4096, BLOCK_PAGES = PROGRAM_BLOCK_BYTES / PAGE, READS_BYTES = 16384, GUARD = 10, UNROLL_MOST = 16 };
 
 static const struct param array_params[] = {
     PARAM_BYTES_ROW(array_params, bytes, 4, 0x1p38, 0x1p28, "the array; of chunk and chunk-random: both arrays"),
@@ -217,17 +217,11 @@ static int array_body(void *run, uint32_t launch, uint64_t warp, uint32_t index,
     struct program_warp at = program_warp_at(&a->launch, warp);
     (void)launch;
     (void)err;
-    switch (a->p.pattern) {
-    case ARRAY_STRIDE:
-        return stride(a, &at, index, body);
-    case ARRAY_CHAIN:
-        return chain(a, index, body);
-    case ARRAY_CHUNK:
-    case ARRAY_CHUNK_RANDOM:
-        return array_chunk(a, &at, index, body);
-    default:
-        return once(a, &at, index, body);
-    }
+    bool found = a->p.pattern == ARRAY_STRIDE  ? stride(a, &at, index, body)
+                 : a->p.pattern == ARRAY_CHAIN ? chain(a, index, body)
+                 : a->p.pattern >= ARRAY_CHUNK ? array_chunk(a, &at, index, body)
+                                               : once(a, &at, index, body);
+    return found ? 1 : program_no_trip(index, GUARD, body);
 }
 
 static const struct program_ops array_ops = {

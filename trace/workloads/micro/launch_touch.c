@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
+#include "trace/program/loop.h"
 #include "trace/workloads/micro/suite.h"
 
 enum { PAGE = 4096 };
@@ -56,7 +57,9 @@ static int body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struc
     const struct state *s = run;
     (void)warp;
     (void)err;
-    if (launch % 2 == 0 || index > 0)
+    if (launch % 2 == 0)
+        return program_no_trip(index, 1, b);
+    if (index > 0)
         return 0;
     struct program_access *a =
         s->params.touch == WRITE ? program_store(b, &s->alloc, 0, 0, 4) : program_load(b, &s->alloc, 0, 0, 4);

@@ -7,14 +7,14 @@
  * Instructions, registers: counted in the machine code that nvcc 13.0 -O3 makes for sm_90 of fixtures/cuda/kernels.cu,
  * which does not unroll: a turn is 17, with loads 6 and 7 and the store 15 (from 0).
  * Source: the STREAM triad, fixtures/cuda/kernels.cu, as measured on the H200 (docs/uvm-engine.md).
- * Differs: the 20 instructions before a thread's loop are left out. */
+ * Differs: the 20 instructions before a thread's loop are left out (10 that a thread without a trip does are not). */
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
 #include "trace/program/loop.h"
 #include "trace/workloads/micro/suite.h"
 
-enum { A = 0, B = 1, C = 2, REGISTERS = 16, UNROLL_MOST = 16 };
+enum { A = 0, B = 1, C = 2, REGISTERS = 16, GUARD = 10, UNROLL_MOST = 16 };
 
 struct triad_params {
     int64_t bytes, blocks, threads, unroll, compute_ns;
@@ -85,6 +85,8 @@ static int triad_body(void *run, uint32_t launch, uint64_t warp, uint32_t index,
     struct program_loop loop = program_grid_stride(at.thread, at.lanes, step, t->n, t->unroll);
     (void)launch;
     (void)err;
+    if (loop.trips == 0 && loop.more == 0)
+        return program_no_trip(index, GUARD, body);
     if (!program_loop_part(&loop, index, &part))
         return 0;
     for (uint32_t k = 0; k < 3 * part.trips; k++) {

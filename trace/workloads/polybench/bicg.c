@@ -21,7 +21,7 @@
 #include "trace/program/loop.h"
 #include "trace/workloads/polybench/suite.h"
 
-enum { BLOCK = 256, UNROLL_MOST = 16, ONCE = 43, A = 0, R = 1, S = 2, P = 3, Q = 4, ALLOCS = 5 };
+enum { BLOCK = 256, UNROLL_MOST = 16, ONCE = 43, GUARD = 10, A = 0, R = 1, S = 2, P = 3, Q = 4, ALLOCS = 5 };
 
 struct bicg_params {
     int64_t bytes, n, kernel, unroll, compute_ns;
@@ -123,7 +123,7 @@ static int bicg_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, 
     uint64_t thread = warp * PROGRAM_LANES;
     (void)err;
     if (thread >= b->n)
-        return 0;
+        return program_no_trip(index, GUARD, body);
     struct program_loop loop = {b->n, program_first_lanes(b->n - thread), 0, b->unroll};
     if (program_loop_part(&loop, index, &part)) {
         add_turn(b, first, thread, &part, body);

@@ -105,12 +105,11 @@ static int conv2d_body(void *run, uint32_t launch, uint64_t warp, uint32_t index
     uint32_t active = x + 1 < c->n ? program_first_lanes(c->n - 1 - x) : 0; /* j < N-1 */
     if (x == 0)
         active &= ~1u;
+    if (active == 0 || i == 0 || i + 1 >= c->n)
+        return program_no_trip(index, GUARD, body);
     if (index > 0)
         return 0;
-    if (active == 0 || i == 0 || i + 1 >= c->n)
-        body->after = GUARD;
-    else
-        add_points(c, i, x, active, body);
+    add_points(c, i, x, active, body);
     return 1;
 }
 

@@ -136,12 +136,11 @@ static int fdtd2d_body(void *run, uint32_t launch, uint64_t warp, uint32_t index
     uint32_t active = x + s->right < f->n ? program_first_lanes(f->n - s->right - x) : 0;
     if (x < s->left)
         active &= ~1u;
+    if (active == 0 || i < s->top || i + s->bottom >= f->n)
+        return program_no_trip(index, GUARD, body);
     if (index > 0)
         return 0;
-    if (active == 0 || i < s->top || i + s->bottom >= f->n)
-        body->after = GUARD;
-    else
-        add_points(f, s, i, x, active, body);
+    add_points(f, s, i, x, active, body);
     return 1;
 }
 
