@@ -322,6 +322,22 @@ struct filling {
     uint32_t stores[ACTOR_STORES];
 };
 
+/* Add a page, the only one of an access; false if there is no room. */
+static inline bool take_page(struct filling *f, struct list *list, uint32_t page)
+{
+    if (find(list, page) == 0) {
+        if (*list->count == list->limit)
+            return false;
+        if (!*list->count || page > list->most)
+            list->most = page;
+        list->page[(*list->count)++] = page;
+    }
+    list->put.n = 1;
+    list->put.page[0] = page;
+    f->step->accesses++;
+    return true;
+}
+
 /* Add an access; false, and nothing added, if it does not fit (a step's first access always does). */
 static bool take(struct filling *f, const struct program_access *a)
 {
@@ -333,6 +349,13 @@ static bool take(struct filling *f, const struct program_access *a)
     stretch_of(a, f->turn, &first, &last);
     if (first && first == list->first && last == list->last && a->kind != RECORD_ATOMIC) {
         f->step->accesses += list->put.n; /* the pages of the access before: no need to look for them */
+        return true;
+    }
+    const struct actor_alloc *own = &f->run->pages->allocs[f->run->pages->managed[a->alloc]];
+    if (first && first == last && first - own->addr < own->bytes && a->kind != RECORD_ATOMIC) {
+        if (!take_page(f, list, actor_page(own, first - own->addr)))
+            return false;
+        list->first = list->last = first;
         return true;
     }
     pages_of(f->run->pages, a, f->turn, c);
