@@ -107,11 +107,11 @@ static bool holds(const struct actor_alloc *a, uint64_t addr)
 /* The allocation that an address lies in; NULL: none. */
 static const struct actor_alloc *alloc_at(const struct program_pages *p, unsigned alloc, uint64_t addr)
 {
-    int which = p->managed[alloc];
-    if (which < 0)
+    if (p->managed[alloc] < 0)
         return NULL;
-    if (holds(&p->allocs[which], addr))
-        return &p->allocs[which];
+    const struct actor_alloc *own = &p->allocs[p->managed[alloc]];
+    if (holds(own, addr))
+        return own;
     for (size_t i = 0; i < p->count; i++)
         if (holds(&p->allocs[i], addr))
             return &p->allocs[i];

@@ -36,7 +36,7 @@ struct bicg {
 };
 
 static const struct param bicg_params[] = {
-    PARAM_BYTES_ROW(bicg_params, bytes, 1, 0x1p38, 0x1p33, "the matrix"),
+    PARAM_BYTES_ROW(bicg_params, bytes, 1 << 22, 0x1p38, 0x1p33, "the matrix"),
     PARAM_INT_ROW(bicg_params, n, "", 0, 1 << 18, 0, "rows and columns; 0: as many as `bytes` holds"),
     PARAM_INT_ROW(bicg_params, kernel, "", 0, 2, 0, "1: s = A^T r alone; 2: q = A p alone; 0: both"),
     PARAM_INT_ROW(bicg_params, unroll, "", 1, UNROLL_MOST, 4, "trips whose loads are issued together"),
@@ -48,10 +48,6 @@ static void *bicg_open(const void *params, struct err *err)
     static const char names[] = "Arspq";
     const struct bicg_params *p = params;
     uint64_t n = p->n ? (uint64_t)p->n : (uint64_t)sqrt((double)p->bytes / 4) / 1024 * 1024;
-    if (n == 0) {
-        (void)err_set(err, "a matrix of 1,024 x 1,024 floats takes 4 MiB; bytes is %lld", (long long)p->bytes);
-        return NULL;
-    }
     struct bicg *b = mem_zalloc(1, sizeof *b, err);
     if (!b)
         return NULL;

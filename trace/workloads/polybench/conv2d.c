@@ -30,7 +30,7 @@ struct conv2d {
 };
 
 static const struct param conv2d_params[] = {
-    PARAM_BYTES_ROW(conv2d_params, bytes, 1, 0x1p38, 0x1p33, "both arrays together"),
+    PARAM_BYTES_ROW(conv2d_params, bytes, 8 * BLOCK_X * BLOCK_X, 0x1p38, 0x1p33, "both arrays together"),
     PARAM_INT_ROW(conv2d_params, n, "", 0, 1 << 18, 0, "rows and columns; 0: as many as `bytes` holds"),
     PARAM_NS_AUTO_ROW(conv2d_params, compute_ns, 0, 1e9, "time of a warp whose data is all at hand"),
     {0}};
@@ -39,10 +39,6 @@ static void *conv2d_open(const void *params, struct err *err)
 {
     const struct conv2d_params *p = params;
     uint64_t n = p->n ? (uint64_t)p->n : (uint64_t)sqrt((double)p->bytes / 8) / BLOCK_X * BLOCK_X;
-    if (n == 0) {
-        (void)err_set(err, "two arrays of 32 x 32 floats take 8,192 bytes; bytes is %lld", (long long)p->bytes);
-        return NULL;
-    }
     struct conv2d *c = mem_zalloc(1, sizeof *c, err);
     if (!c)
         return NULL;

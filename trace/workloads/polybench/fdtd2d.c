@@ -61,7 +61,7 @@ static const struct stencil stencils[3] = {
 };
 
 static const struct param fdtd2d_params[] = {
-    PARAM_BYTES_ROW(fdtd2d_params, bytes, 1, 0x1p38, 0x1p33, "all three arrays together"),
+    PARAM_BYTES_ROW(fdtd2d_params, bytes, 12 * BLOCK_X * BLOCK_X, 0x1p38, 0x1p33, "all three arrays together"),
     PARAM_INT_ROW(fdtd2d_params, n, "", 0, 1 << 18, 0, "rows and columns; 0: as many as `bytes` holds"),
     PARAM_INT_ROW(fdtd2d_params, steps, "", 1, 100000, 3, "time steps"),
     PARAM_NS_AUTO_ROW(fdtd2d_params, compute_ns, 0, 1e9, "time of a warp whose data is all at hand"),
@@ -71,10 +71,6 @@ static void *fdtd2d_open(const void *params, struct err *err)
 {
     const struct fdtd2d_params *p = params;
     uint64_t n = p->n ? (uint64_t)p->n : (uint64_t)sqrt((double)p->bytes / 12) / BLOCK_X * BLOCK_X;
-    if (n == 0) {
-        (void)err_set(err, "three arrays of 32 x 32 floats take 12,288 bytes; bytes is %lld", (long long)p->bytes);
-        return NULL;
-    }
     struct fdtd2d *f = mem_zalloc(1, sizeof *f, err);
     if (!f)
         return NULL;
