@@ -117,16 +117,20 @@ START_TEST(chain_is_one_thread_that_waits_for_each_read)
 }
 END_TEST
 
-START_TEST(four_loads_are_issued_together)
+START_TEST(loads_are_issued_together_where_the_loop_is_unrolled)
 {
-    struct workload w;
-    struct program program = program_opened(&w, "array,bytes=1MiB,blocks=1,threads=32", 0, 0);
-    static struct program_body body;
-    ck_assert_int_eq(program_body(&program, w.state, 0, 0, 0, &body, NULL), 1);
-    ck_assert_uint_eq(body.count, 4);
-    ck_assert_uint_eq(body.turns, (1 << 20) / 128 / 4);
-    ck_assert_uint_eq(program_stalls(&body), 0); /* but at the end of the turn */
-    workload_close(&w);
+    for (uint32_t unroll = 1; unroll <= 4; unroll += 3) {
+        struct workload w;
+        char spec[96];
+        (void)snprintf(spec, sizeof spec, "array,bytes=1MiB,blocks=1,threads=32%s", unroll > 1 ? ",unroll=4" : "");
+        struct program program = program_opened(&w, spec, 0, 0);
+        static struct program_body body;
+        ck_assert_int_eq(program_body(&program, w.state, 0, 0, 0, &body, NULL), 1);
+        ck_assert_uint_eq(body.count, unroll);
+        ck_assert_uint_eq(body.turns, (1 << 20) / 128 / unroll);
+        ck_assert_uint_eq(program_stalls(&body), 0); /* but at the end of the turn */
+        workload_close(&w);
+    }
 }
 END_TEST
 
@@ -160,4 +164,5 @@ END_TEST
 
 TEST_MAIN("array", stride_reads_every_element_once_a_launch, random_reads_page_h_of_i,
           sparse_reads_the_table_and_then_its_pages_in_address_order, chain_is_one_thread_that_waits_for_each_read,
-          four_loads_are_issued_together, arrays_that_are_too_small_are_refused, huge_arrays_open_at_once)
+          loads_are_issued_together_where_the_loop_is_unrolled, arrays_that_are_too_small_are_refused,
+          huge_arrays_open_at_once)
