@@ -16,7 +16,7 @@ SAY      = $(if $(filter 0,$(V)),@echo "  $(1)" $(2))
 PREFIX  ?= /usr/local
 DESTDIR ?=
 CC      ?= cc
-VERSION := 0.2.0
+VERSION := 0.3.0
 # Which sources of that release: empty where there is no git.
 COMMIT  := $(shell git describe --always --dirty --exclude '*' 2>/dev/null)
 
