@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/program/loop.h"
 #include "trace/workloads/graph/traversal_lists.h"
 #include "trace/workloads/graph/traversal_run.h"
 
@@ -263,7 +264,7 @@ static int body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struc
     if (traversal_run_seek(&r->at, launch, err))
         return -1;
     if (!traversal_lists(&r->at.t, &r->p->shape, warp, &l))
-        return 0;
+        return program_no_trip(index, START, b);
     if (index == 0) {
         head(r, &l, b);
         return 1;

@@ -226,9 +226,13 @@ START_TEST(warps_of_inactive_vertices_look_and_end)
         open_program(spec);
         uint64_t warps = way ? 256 : 8;
         ck_assert_int_eq(program_run_open(&program, &run, NULL), 0);
-        for (uint64_t warp = 0; warp < warps + 3; warp++) /* launch 0: the root alone */
+        for (uint64_t warp = 0; warp < warps; warp++) /* launch 0: the root alone */
             for (uint32_t index = 0; program_body(&program, run, 0, warp, index, &b, NULL) > 0; index++, bodies++)
                 ck_assert(index > 0 || (b.count && b.access[0].alloc == alloc_called("labels")));
+        ck_assert_int_eq(program_body(&program, run, 0, warps, 0, &b, NULL), 1); /* beyond them: the guard */
+        ck_assert_uint_eq(b.count, 0);
+        ck_assert_uint_gt(program_instructions(&b), 0);
+        ck_assert_int_eq(program_body(&program, run, 0, warps, 1, &b, NULL), 0);
         uint64_t degree = graph_degree(&t->graph, t->roots[0]), first = t->graph.offsets[t->roots[0]];
         uint64_t loads = way == 0 ? degree : (degree + (way == 2 ? first % 16 : 0) + 31) / 32;
         ck_assert_uint_eq(bodies, warps + loads);

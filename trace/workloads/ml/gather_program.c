@@ -1,6 +1,6 @@
 #include "trace/workloads/ml/gather_program.h"
 
-#include <string.h>
+#include "trace/program/loop.h"
 
 enum { TABLE, INDEX, OUTPUT };
 enum { LANES = PROGRAM_LANES, INDEX_BYTES = 8 };
@@ -92,7 +92,9 @@ static int body(void *run, uint32_t launch_number, uint64_t warp, uint32_t index
     const struct gather_program *p = run;
     const struct gather_rows *g = &p->of;
     uint64_t first, width = g->row_elements, elements = batch_of(g, launch_number, &first) * width;
-    if (index > 0 || warp * LANES >= elements)
+    if (warp * LANES >= elements)
+        return program_no_trip(index, START, b);
+    if (index > 0)
         return 0;
     bool rotates = g->kernel == GATHER_SHIFT && width > LANES && width % LANES != 0;
     uint32_t active = program_first_lanes(elements - warp * LANES);
