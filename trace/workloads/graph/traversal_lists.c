@@ -16,7 +16,7 @@ static void one_list(const struct traversal *t, uint64_t round, struct traversal
 
 static void list_for_each(const struct traversal *t, struct traversal_lists *l)
 {
-    const uint64_t *offsets = &t->graph.offsets[l->vertex];
+    const uint64_t *offsets = t->graph.offsets + l->vertex;
     l->lanes = program_first_lanes(t->graph.vertices - l->vertex);
     l->active = (uint32_t)(t->active.bits[l->vertex / 64] >> (l->vertex % 64)) & l->lanes;
     for (uint32_t rest = l->active; rest; rest &= rest - 1) {
