@@ -75,6 +75,8 @@ static const char *describe_params(const struct param *table, char *buf, size_t 
             param_choice(p, (int64_t)p->value, value, sizeof value);
         else if (p->type == PARAM_TEXT)
             (void)snprintf(value, sizeof value, "%s", p->text ? p->text : "");
+        else if (p->type == PARAM_NS && p->text && p->value == PARAM_AUTO)
+            (void)snprintf(value, sizeof value, "%s", p->text);
         else
             (void)snprintf(value, sizeof value, "%.15g", p->value);
         used += (size_t)snprintf(buf + used, size - used, "%s%s=%s", used ? "," : "", p->name, value);

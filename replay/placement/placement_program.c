@@ -118,7 +118,7 @@ static const char *describe(struct placement_tasks *tasks, const char *name, con
 {
     char text[640], part[128] = "";
     if (hits->cut)
-        (void)snprintf(part, sizeof part, " (from %" PRIu64 " memory instructions, whole waves of each kernel)",
+        (void)snprintf(part, sizeof part, " (from %" PRIu64 " memory instructions, a part of each kernel)",
                        hits->instructions);
     (void)snprintf(
         text, sizeof text,

@@ -18,8 +18,10 @@ struct part {
 };
 
 struct part_run {
-    const struct program *program;
+    const struct part *part;
     void *run;
+    double turns; /* share of them, of launch `launch` */
+    uint32_t launch;
 };
 
 static const struct program_alloc *part_allocs(const void *state, size_t *n)
@@ -46,11 +48,30 @@ static void part_launch(const void *state, uint32_t number, struct program_launc
         out->blocks = blocks;
 }
 
+/* Of the turns of a kernel that takes a single wave. */
+static double share_of_turns(const struct part *part, uint32_t number)
+{
+    struct program_launch all = {0};
+    part->program->ops->launch(part->program->state, number, &all);
+    uint64_t resident = part->totals->launch[number].resident;
+    double blocks = (double)all.blocks * part->share;
+    if (part->share >= 1 || !resident || blocks >= (double)resident)
+        return 1;
+    return blocks / (double)(all.blocks < resident ? all.blocks : resident);
+}
+
 static int part_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
                      struct err *err)
 {
     struct part_run *r = run;
-    return r->program->ops->body(r->run, launch, warp, index, body, err);
+    if (r->launch != launch) {
+        r->launch = launch;
+        r->turns = share_of_turns(r->part, launch);
+    }
+    int rc = r->part->program->ops->body(r->run, launch, warp, index, body, err);
+    if (r->turns < 1)
+        body->turns = (uint64_t)((double)body->turns * r->turns) + 1;
+    return rc;
 }
 
 static void *part_run_open(const void *state, struct err *err)
@@ -58,8 +79,9 @@ static void *part_run_open(const void *state, struct err *err)
     struct part_run *r = mem_zalloc(1, sizeof *r, err);
     if (!r)
         return NULL;
-    r->program = ((const struct part *)state)->program;
-    if (program_run_open(r->program, &r->run, err)) {
+    r->part = state;
+    r->launch = UINT32_MAX;
+    if (program_run_open(r->part->program, &r->run, err)) {
         free(r);
         return NULL;
     }
@@ -69,7 +91,7 @@ static void *part_run_open(const void *state, struct err *err)
 static void part_run_close(void *run)
 {
     struct part_run *r = run;
-    program_run_close(r->program, r->run);
+    program_run_close(r->part->program, r->run);
     free(r);
 }
 

@@ -34,16 +34,26 @@ START_TEST(a_cut_keeps_whole_waves_of_every_kernel)
 {
     struct gpu gpu = hand_gpu();
     gpu.sms = gpu.blocks_per_sm = 1; /* a block at once */
-    struct program_hits h = run(&gpu, 60);
+    struct program_hits h = run(&gpu, 97);
     ck_assert(h.cut);
     ck_assert_uint_eq(h.instructions, 2 * 16 * 3 + 3); /* one of two blocks, and the last launch */
     ck_assert_uint_eq(h.sectors, 128 + 128 + 8);
     ck_assert_uint_eq(h.hits, 128 + 8);
     ck_assert_uint_eq(run(&gpu, 195).instructions, 195);
     ck_assert(!run(&gpu, 195).cut);
-    gpu.sms = 2; /* both blocks at once: a wave is all of them */
-    ck_assert_uint_eq(run(&gpu, 60).instructions, 195);
 }
 END_TEST
 
-TEST_MAIN("program_hits", stores_hit_and_loads_hit_what_is_there, a_cut_keeps_whole_waves_of_every_kernel)
+START_TEST(a_single_wave_that_is_too_long_keeps_its_first_turns)
+{
+    struct gpu gpu = hand_gpu(); /* all blocks at once */
+    struct program_hits h = run(&gpu, 65);
+    ck_assert(h.cut);
+    ck_assert_uint_eq(h.instructions, 4 * 6 * 3 + 3); /* a third of 16 turns: 6 */
+    ck_assert_uint_eq(h.sectors, 4 * 6 * 8 + 8);
+    ck_assert_uint_eq(h.hits, 4 * 6 * 4 + 8);
+}
+END_TEST
+
+TEST_MAIN("program_hits", stores_hit_and_loads_hit_what_is_there, a_cut_keeps_whole_waves_of_every_kernel,
+          a_single_wave_that_is_too_long_keeps_its_first_turns)

@@ -33,65 +33,88 @@ static bool fresh(uint64_t *bits, uint64_t i)
     return !was;
 }
 
-/* --- pages, time --- */
-
-/* The allocation of a page, by its number in the program. */
-static unsigned alloc_of_page(const struct counting *c, uint32_t page)
-{
-    size_t i = c->pages->count;
-    while (i > 1 && page < c->pages->allocs[i - 1].first_page)
-        i--;
-    return c->origin[i - 1];
-}
-
-static void touch_pages(struct counting *c, const struct actor_step *s, struct launch_totals *t)
-{
-    for (uint32_t i = 0; i < s->count + s->stores; i++) {
-        bool writes = i >= s->count || s->writes >> i & 1;
-        uint64_t alloc = 1ull << alloc_of_page(c, s->page[i]);
-        t->touched |= alloc;
-        t->modified |= writes ? alloc : 0;
-        if (fresh(c->page_bits, s->page[i]))
-            t->touched_bytes += ACTOR_PAGE_BYTES;
-    }
-}
+/* --- time --- */
 
 static double step_ns(const struct actor_step *s, const struct issue *issue)
 {
-    double ns = s->compute_ns != ACTOR_COMPUTE_AUTO ? s->compute_ns
-                                                    : issue_ns(issue, s->instructions, s->sectors, s->count > 0);
-    return ns * s->turns;
+    return s->compute_ns != ACTOR_COMPUTE_AUTO ? s->compute_ns
+                                               : issue_ns(issue, s->instructions, s->sectors, s->count > 0);
 }
 
-static int count_pages(struct counting *c, uint32_t launch, const struct program_launch *shape, struct launch_totals *t,
-                       struct err *err)
+/* The steps of one body's first turn, together. */
+static int turn_ns(struct counting *c, uint32_t launch, uint64_t warp, uint32_t index, const struct issue *issue,
+                   double *ns, struct err *err)
 {
-    struct issue issue;
-    uint64_t warps = program_warps(shape), per_sm = t->resident / (uint64_t)c->gpu->sms * program_warps_of_block(shape);
-    issue_init(&issue, c->gpu, warps, per_sm ? per_sm : 1);
-    double longest = 0, all = 0;
-    for (uint64_t w = 0; w < warps; w++) {
-        struct actor_at at = {0};
-        struct actor_step step;
-        double ns = 0;
-        int more;
-        while ((more = program_pages_ops.step(c->page_run, launch, (uint32_t)w, &at, &step, err)) == 1) {
-            touch_pages(c, &step, t);
-            ns += step_ns(&step, &issue);
-        }
-        if (more < 0)
+    struct actor_at at = {.body = index};
+    struct actor_step step;
+    *ns = 0;
+    while (at.body == index && at.turn == 0) {
+        if (program_pages_ops.step(c->page_run, launch, (uint32_t)warp, &at, &step, err) < 0)
             return -1;
-        longest = ns > longest ? ns : longest;
-        all += ns;
+        *ns += step_ns(&step, issue);
     }
-    if (t->cpu)
-        return 0;
-    uint64_t chip = (uint64_t)c->gpu->sms * per_sm, places = warps < chip ? warps : chip;
-    all /= (double)places;
-    t->ms = (all > longest ? all : longest) / 1e6;
-    uint64_t share = (warps + (uint64_t)c->gpu->sms - 1) / (uint64_t)c->gpu->sms;
-    t->warps = (double)(share < per_sm ? share : per_sm);
     return 0;
+}
+
+/* --- pages --- */
+
+/* Bytes of an allocation's pages: what lies in the last one is on it. */
+static uint64_t page_bytes(uint64_t bytes)
+{
+    return (bytes + ACTOR_PAGE_BYTES - 1) / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES;
+}
+
+/* Bytes from .. to of managed allocation i. */
+static void touch_inside(struct counting *c, size_t i, uint64_t from, uint64_t to, bool writes, struct launch_totals *t)
+{
+    const struct actor_alloc *a = &c->pages->allocs[i];
+    for (uint32_t p = actor_page(a, from); p <= actor_page(a, to); p++)
+        if (fresh(c->page_bits, p))
+            t->touched_bytes += ACTOR_PAGE_BYTES;
+    t->touched |= 1ull << c->origin[i];
+    t->modified |= writes ? 1ull << c->origin[i] : 0;
+}
+
+/* The bytes first .. last, as far as they lie in managed memory. */
+static void touch(struct counting *c, uint64_t first, uint64_t last, bool writes, struct launch_totals *t)
+{
+    for (size_t i = 0; i < c->pages->count; i++) {
+        const struct actor_alloc *a = &c->pages->allocs[i];
+        uint64_t end = a->addr + page_bytes(a->bytes);
+        if (last >= a->addr && first < end)
+            touch_inside(c, i, first > a->addr ? first - a->addr : 0, (last < end ? last : end - 1) - a->addr, writes,
+                         t);
+    }
+}
+
+/* The same bytes in every turn, `stride` further on. Turns no more than a page apart leave no page out between them;
+ * where that would reach beyond the allocation, each is looked at by itself. */
+static void touch_turns(struct counting *c, const struct program_access *a, uint64_t first, uint64_t bytes,
+                        uint64_t turns, struct launch_totals *t)
+{
+    const struct program_alloc *alloc = &c->allocs[a->alloc];
+    bool writes = a->kind != RECORD_READ;
+    uint64_t far = first + (turns - 1) * (uint64_t)a->turn_stride;
+    uint64_t low = a->turn_stride < 0 ? far : first, high = (a->turn_stride < 0 ? first : far) + bytes - 1;
+    bool inside = low >= alloc->addr && low <= high && high - alloc->addr < page_bytes(alloc->bytes);
+    bool dense = a->turn_stride <= ACTOR_PAGE_BYTES && a->turn_stride >= -ACTOR_PAGE_BYTES;
+    if (inside && dense)
+        touch_inside(c, (size_t)c->pages->managed[a->alloc], low - alloc->addr, high - alloc->addr, writes, t);
+    else
+        for (uint64_t turn = 0; turn < turns; turn++, first += (uint64_t)a->turn_stride)
+            touch(c, first, first + bytes - 1, writes, t);
+}
+
+static void touch_access(struct counting *c, const struct program_access *a, uint64_t turns, struct launch_totals *t)
+{
+    if (!a->active || a->kind == PROGRAM_BARRIER || c->allocs[a->alloc].device)
+        return;
+    if (!a->lane && a->lane_stride == a->bytes && (a->active & (a->active + 1)) == 0) {
+        touch_turns(c, a, a->addr, (uint64_t)__builtin_popcount(a->active) * a->bytes, turns, t);
+        return;
+    }
+    for (uint32_t rest = a->active; rest; rest &= rest - 1)
+        touch_turns(c, a, program_addr(a, (unsigned)__builtin_ctz(rest), 0), a->bytes, turns, t);
 }
 
 /* --- instructions, sectors --- */
@@ -162,20 +185,47 @@ static void count_body(struct counting *c, struct launch_totals *t)
     t->waits += pending ? b->turns : 0;
 }
 
-static int count_bodies(struct counting *c, uint32_t launch, const struct program_launch *shape,
-                        struct launch_totals *t, struct err *err)
+static int count_warp(struct counting *c, uint32_t launch, uint64_t warp, const struct issue *issue, double *ns,
+                      struct launch_totals *t, struct err *err)
 {
-    for (uint64_t w = 0; w < program_warps(shape); w++) {
-        int more;
-        for (uint32_t i = 0; (more = program_body(c->program, c->run, launch, w, i, c->body, err)) == 1; i++)
-            count_body(c, t);
-        if (more < 0)
+    int more;
+    *ns = 0;
+    for (uint32_t i = 0; (more = program_body(c->program, c->run, launch, warp, i, c->body, err)) == 1; i++) {
+        double turn = 0;
+        for (uint32_t k = 0; k < c->body->count; k++)
+            touch_access(c, &c->body->access[k], c->body->turns, t);
+        if (t->cpu)
+            continue;
+        count_body(c, t);
+        if (turn_ns(c, launch, warp, i, issue, &turn, err))
             return -1;
+        *ns += turn * (double)c->body->turns;
     }
-    return 0;
+    return more;
 }
 
 /* --- launches --- */
+
+static int count_warps(struct counting *c, uint32_t launch, const struct program_launch *shape, struct launch_totals *t,
+                       struct err *err)
+{
+    struct issue issue;
+    uint64_t warps = program_warps(shape), sms = (uint64_t)c->gpu->sms;
+    uint64_t per_sm = t->cpu ? 1 : t->resident / sms * program_warps_of_block(shape), share = (warps + sms - 1) / sms;
+    double longest = 0, all = 0;
+    issue_init(&issue, c->gpu, warps, per_sm);
+    for (uint64_t w = 0; w < warps; w++) {
+        double ns;
+        if (count_warp(c, launch, w, &issue, &ns, t, err))
+            return -1;
+        longest = ns > longest ? ns : longest;
+        all += ns;
+    }
+    all /= (double)(warps < sms * per_sm ? warps : sms * per_sm);
+    t->ms = (all > longest ? all : longest) / 1e6;
+    t->warps = t->cpu ? 0 : (double)(share < per_sm ? share : per_sm);
+    return 0;
+}
 
 static int count_launch(struct counting *c, uint32_t launch, struct launch_totals *t, struct err *err)
 {
@@ -193,9 +243,7 @@ static int count_launch(struct counting *c, uint32_t launch, struct launch_total
     t->resident = shape.cpu ? 0 : blocks * (uint64_t)c->gpu->sms;
     memset(c->page_bits, 0, c->page_words * sizeof *c->page_bits);
     memset(c->sector_bits, 0, c->sector_words * sizeof *c->sector_bits);
-    if (count_pages(c, launch, &shape, t, err))
-        return -1;
-    return shape.cpu ? 0 : count_bodies(c, launch, &shape, t, err);
+    return count_warps(c, launch, &shape, t, err);
 }
 
 static int prepare(struct counting *c, struct err *err)
