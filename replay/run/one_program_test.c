@@ -1,0 +1,355 @@
+/* One program, the same bytes and pages whichever engine asks: every generated program, at a small size, through every
+ * view there is of it. */
+#include "models/gpu/gpu.h"
+#include "models/gpu/l2.h"
+#include "replay/placement/program_totals.h"
+#include "trace/base/testing.h"
+#include "trace/program/pages.h"
+#include "trace/program/walk.h"
+#include "trace/workloads/scan.h"
+#include "trace/workloads/workload.h"
+
+/* A size for each program; at least one, or the test fails. */
+static const char *const specs[] = {"conv2d,n=70",
+                                    "conv2d,n=257",
+                                    "fdtd2d,n=45,steps=2",
+                                    "bicg,n=100",
+                                    "bicg,n=300,unroll=1",
+                                    "nw,bytes=200KiB",
+                                    "nw,bytes=1MiB,order=ptx",
+                                    "triad,bytes=100000,blocks=3,threads=96",
+                                    "triad,bytes=3MiB,unroll=4",
+                                    "array,bytes=300001,blocks=7",
+                                    "array,bytes=4MiB,pattern=random",
+                                    "array,bytes=4MiB,pattern=sparse,pages_per_block=9",
+                                    "array,bytes=1MiB,pattern=chain,step=5000",
+                                    "array,bytes=4MiB,pattern=chunk,blocks=2,threads=64,launches=2",
+                                    "array,bytes=4MiB,pattern=chunk-random,blocks=2,threads=64",
+                                    "array,bytes=1MiB,offset=77,element=8",
+                                    "bfs,scale=9,roots=2",
+                                    "bfs,scale=9,roots=1,kernel=naive,element=4,base_offset=40",
+                                    "cc,scale=8,kernel=merged",
+                                    "sssp,scale=8,roots=2,weights=1:9,kernel=merged",
+                                    "pagerank,scale=8,kernel=merged,iterations=3",
+                                    "gather,count=300,table_rows=1000,row_bytes=100",
+                                    "gather,count=300,table_rows=1000,row_bytes=512,kernel=naive",
+                                    "pim-add,rows=2",
+                                    "pim-copy,rows=2,channels=3",
+                                    "pim-daxpy,rows=2",
+                                    "pim-scale,rows=2,channels=32",
+                                    "pim-bn-fwd,rows=2",
+                                    "pim-bn-bwd,rows=1",
+                                    "pim-fc,rows=9",
+                                    "pim-kmeans,rows=1",
+                                    "pim-grim,rows=2,channels=4",
+                                    "pim-softmax,rows=2"};
+
+static struct workload w;
+static struct program program;
+static const struct program_alloc *allocs;
+static size_t alloc_count;
+static uint64_t first_sector[PROGRAM_ALLOCS + 1]; /* of each allocation, among those of all; whole pages */
+
+enum { PAGE_SECTORS = ACTOR_PAGE_BYTES / ACCESS_SECTOR };
+
+static uint64_t sectors_of(const struct program_alloc *a)
+{
+    return (a->bytes + ACTOR_PAGE_BYTES - 1) / ACTOR_PAGE_BYTES * PAGE_SECTORS;
+}
+
+/* The sector of an address; all of them if it lies in no allocation. */
+static uint64_t sector_at(uint64_t addr)
+{
+    for (size_t i = 0; i < alloc_count; i++)
+        if ((addr - allocs[i].addr) / ACCESS_SECTOR < sectors_of(&allocs[i]))
+            return first_sector[i] + (addr - allocs[i].addr) / ACCESS_SECTOR;
+    return first_sector[alloc_count];
+}
+
+static bool managed(uint64_t sector)
+{
+    size_t i = alloc_count - 1;
+    while (sector < first_sector[i])
+        i--;
+    return !allocs[i].device;
+}
+
+static void open_spec(const char *spec)
+{
+    struct err err = {""};
+    ck_assert_msg(workload_open(&w, spec, &err) == 0, "%s: %s", spec, err.msg);
+    ck_assert_msg(w.type->program(w.state, &program, &err) == 0, "%s: %s", spec, err.msg);
+    allocs = program.ops->allocs(program.state, &alloc_count);
+    for (size_t i = 0; i < alloc_count; i++) {
+        ck_assert_uint_eq(allocs[i].addr % ACCESS_SECTOR, 0);
+        first_sector[i + 1] = first_sector[i] + sectors_of(&allocs[i]);
+    }
+}
+
+/* A flag for each sector (and one for those of no allocation). */
+static bool *flags(void)
+{
+    bool *f = calloc(first_sector[alloc_count] + 1, sizeof *f);
+    ck_assert_ptr_nonnull(f);
+    return f;
+}
+
+static uint64_t count(const bool *f)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < first_sector[alloc_count]; i++)
+        n += f[i];
+    return n;
+}
+
+/* The first managed sector (page: per = PAGE_SECTORS) in which two views differ; the number of sectors: none. */
+static uint64_t differs(const bool *a, const bool *b, uint64_t per, bool only_managed)
+{
+    for (uint64_t i = 0; i < first_sector[alloc_count]; i += per) {
+        bool in_a = false, in_b = false;
+        for (uint64_t k = i; k < i + per; k++) {
+            in_a |= a[k];
+            in_b |= b[k];
+        }
+        if (in_a != in_b && (!only_managed || managed(i)))
+            return i;
+    }
+    return first_sector[alloc_count];
+}
+
+#define SAME(a, b, per, only_managed, what)                                                                            \
+    ck_assert_msg(differs(a, b, per, only_managed) == first_sector[alloc_count], "%s: %s differs at sector %llu",      \
+                  spec, what, (unsigned long long)differs(a, b, per, only_managed))
+
+/* --- instruction by instruction --- */
+
+struct walked {
+    bool *seen;
+    bool *stored;            /* sectors, of the launch under way */
+    bool *touched;           /* likewise, read or written */
+    struct l2 *l2;           /* without a byte: everything goes to DRAM */
+    struct program_counts n; /* of the walk */
+    uint64_t dram_sectors;
+    const struct program_totals *totals; /* to compare each launch with; NULL: no */
+    uint32_t wrong;                      /* launches that differ from it */
+};
+
+static int take(void *ctx, const struct program_op *op, struct err *err)
+{
+    struct walked *to = ctx;
+    (void)err;
+    for (int i = 0; i < op->lines; i++) {
+        for (uint32_t k = 0; k < 4; k++)
+            if (op->line[i].sectors >> k & 1) {
+                uint64_t s = sector_at(op->line[i].addr + k * ACCESS_SECTOR);
+                to->seen[s] = to->touched[s] = true;
+                to->stored[s] |= op->access == RECORD_WRITE || op->access == RECORD_ATOMIC;
+            }
+        bool reads = op->access == RECORD_READ;
+        struct l2_result r = l2_access(to->l2, op->line[i].addr, op->line[i].sectors, reads, !reads);
+        to->dram_sectors += (unsigned)__builtin_popcount(r.fetch) + (unsigned)__builtin_popcount(r.write_back);
+    }
+    return 0;
+}
+
+static int end_launch(void *ctx, uint32_t launch, struct err *err)
+{
+    struct walked *to = ctx;
+    uint64_t pages = 0, stored = 0, all = first_sector[alloc_count];
+    (void)err;
+    for (uint64_t i = 0; i < all; i += PAGE_SECTORS) {
+        bool page = false;
+        for (uint64_t k = i; k < i + PAGE_SECTORS && managed(i); k++) {
+            page |= to->touched[k];
+            stored += to->stored[k];
+        }
+        pages += page;
+    }
+    memset(to->touched, 0, all);
+    memset(to->stored, 0, all);
+    if (to->totals) {
+        const struct launch_totals *t = &to->totals->launch[launch];
+        to->wrong +=
+            t->touched_bytes != pages * ACTOR_PAGE_BYTES || (!t->cpu && t->modified_bytes != stored * ACCESS_SECTOR);
+    }
+    return 0;
+}
+
+static uint64_t three(const void *ctx, const struct program_launch *launch)
+{
+    (void)ctx;
+    (void)launch;
+    return 3;
+}
+
+static struct walked walk(bool waves, bool managed_only, const struct program_totals *totals)
+{
+    static const struct program_taker taker = {.op = take, .end = end_launch};
+    struct program_walk how = {.resident = waves ? three : NULL, .managed_only = managed_only};
+    struct err err = {""};
+    struct walked to = {.seen = flags(), .stored = flags(), .touched = flags(), .totals = totals};
+    to.l2 = l2_new(0, 1, &err);
+    ck_assert_msg(program_walk(&program, &how, &taker, &to, &to.n, &err) == 0, "%s", err.msg);
+    l2_free(to.l2);
+    free(to.stored);
+    free(to.touched);
+    return to;
+}
+
+/* --- the other views --- */
+
+/* Every sector of every page that the page view touches. */
+static bool *pages_touched(const struct program_pages *pages)
+{
+    struct err err = {""};
+    bool *seen = flags();
+    void *run = program_pages_ops.run_open(pages, &err);
+    for (uint32_t l = 0; l < program_pages_ops.launches(pages); l++) {
+        struct actor_launch launch;
+        program_pages_ops.launch(pages, l, &launch);
+        for (uint32_t a = 0; a < launch.actors; a++) {
+            struct actor_at at = {0};
+            struct actor_step s;
+            int more;
+            while ((more = program_pages_ops.step(run, l, a, &at, &s, &err)) == 1)
+                for (uint32_t i = 0; i < s.count + s.stores; i++)
+                    for (size_t k = 0; k < pages->count; k++) {
+                        const struct actor_alloc *of = &pages->allocs[k];
+                        uint64_t offset = (uint64_t)(s.page[i] - of->first_page) * ACTOR_PAGE_BYTES;
+                        if (s.page[i] >= of->first_page && offset < of->bytes)
+                            memset(&seen[sector_at(of->addr + offset)], 1, PAGE_SECTORS);
+                    }
+            ck_assert_msg(more == 0, "%s", err.msg);
+        }
+    }
+    program_pages_ops.run_close(run);
+    return seen;
+}
+
+/* Where a structure lies: at its base, or, in a program of one allocation, there. */
+static uint64_t base_of(const struct scan_structure *s)
+{
+    if (sector_at(s->base) < first_sector[alloc_count])
+        return s->base;
+    ck_assert_uint_eq(alloc_count, 1);
+    ck_assert_uint_eq(allocs[0].addr % ACCESS_LINE, s->base % ACCESS_LINE);
+    return allocs[0].addr;
+}
+
+/* The sectors of the elements that the closed form of the zero-copy view reads; NULL: it has none. */
+static bool *elements_scanned(void)
+{
+    const struct scan_ops *ops = w.type->produces == WORKLOAD_SCANS ? w.type->ops : w.type->scans;
+    struct err err = {""};
+    struct scan_setup setup;
+    struct scan_batch batch;
+    if (!ops)
+        return NULL;
+    ops->setup(w.state, &setup);
+    if (ops->start(w.state, &err))
+        return NULL;
+    bool *seen = flags();
+    while (ops->next(w.state, &batch, &err) == 1)
+        for (size_t i = 0; i < batch.n; i++)
+            for (size_t k = 0; k < setup.structure_count; k++) {
+                const struct scan_structure *s = &setup.structures[k];
+                uint64_t from = base_of(s) + batch.scans[i].first * s->element;
+                uint64_t end = from + batch.scans[i].count * s->element;
+                for (uint64_t at = from / ACCESS_SECTOR * ACCESS_SECTOR; at < end; at += ACCESS_SECTOR)
+                    seen[sector_at(at)] = true;
+            }
+    return seen;
+}
+
+static const struct gpu gpu = {.sms = 4,
+                               .clock_hz = 1000000000,
+                               .warps_per_sm = 64,
+                               .blocks_per_sm = 32,
+                               .dram_bytes_per_s = 1e12,
+                               .registers_per_sm = 65536,
+                               .shared_bytes = 98304,
+                               .issue_per_cycle = 4,
+                               .dependent_cycles = 4,
+                               .memory_ns = 300};
+
+static void compare_managed(const char *spec, const struct walked *serial)
+{
+    struct err err = {""};
+    static struct program_pages pages;
+    struct program_totals totals;
+    ck_assert_msg(program_pages_init(&pages, &program, NULL, &err) == 0, "%s: %s", spec, err.msg);
+    bool *touched = pages_touched(&pages), *scanned = elements_scanned();
+    SAME(serial->seen, touched, PAGE_SECTORS, true, "the page view");
+    if (scanned)
+        SAME(serial->seen, scanned, 1, true, "the closed form of the zero-copy view");
+    ck_assert_msg(program_totals_init(&totals, &program, &gpu, &err) == 0, "%s: %s", spec, err.msg);
+    struct walked again = walk(false, true, &totals);
+    ck_assert_msg(again.wrong == 0, "%s: the placement view differs in %u launches", spec, again.wrong);
+    SAME(serial->seen, again.seen, 1, true, "the walk over managed memory only");
+    uint64_t instructions = 0;
+    for (uint32_t l = 0; l < totals.launches; l++)
+        instructions += totals.launch[l].instructions;
+    ck_assert_msg(instructions == again.n.instructions, "%s: %llu instructions, by the placement view %llu", spec,
+                  (unsigned long long)again.n.instructions, (unsigned long long)instructions);
+    program_totals_release(&totals);
+    free(again.seen);
+    free(scanned);
+    free(touched);
+}
+
+static void compare(const char *spec)
+{
+    open_spec(spec);
+    struct walked serial = walk(false, false, NULL), waves = walk(true, false, NULL);
+    ck_assert_msg(count(serial.seen) > 0, "%s: touches nothing", spec);
+    SAME(serial.seen, waves.seen, 1, false, "the walk in waves");
+    ck_assert_uint_eq(serial.n.instructions, waves.n.instructions);
+    ck_assert_uint_eq(serial.n.sectors, waves.n.sectors);
+    ck_assert_uint_eq(serial.n.sectors, serial.dram_sectors);
+    ck_assert_uint_eq(waves.n.sectors, waves.dram_sectors);
+    bool any = false;
+    for (size_t i = 0; i < alloc_count; i++)
+        any |= !allocs[i].device;
+    ck_assert_msg(any == (w.type->views != VIEW_DRAM), "%s: views and memory do not go together", spec);
+    if (any)
+        compare_managed(spec, &serial);
+    free(serial.seen);
+    free(waves.seen);
+    workload_close(&w);
+}
+
+START_TEST(every_program_has_a_size_here)
+{
+    for (size_t i = 0; workload_types[i]; i++) {
+        const struct workload_type *t = workload_types[i];
+        size_t n = strlen(t->name);
+        bool found = false;
+        for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
+            found |= strncmp(specs[k], t->name, n) == 0 && (specs[k][n] == ',' || !specs[k][n]);
+        ck_assert_msg(found || !t->program || t->produces == WORKLOAD_LAUNCHES, "%s has no row in specs[]", t->name);
+        ck_assert_msg(!(t->views & VIEW_PLACEMENT) || t->program, "%s: a view of what program?", t->name);
+    }
+}
+END_TEST
+
+START_TEST(every_view_of_a_program_has_the_same_bytes_and_pages)
+{
+    compare(specs[_i]);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("one_program");
+    TCase *each = tcase_create("each");
+    tcase_set_timeout(each, TESTING_TIMEOUT_S);
+    tcase_add_test(each, every_program_has_a_size_here);
+    tcase_add_loop_test(each, every_view_of_a_program_has_the_same_bytes_and_pages, 0,
+                        (int)(sizeof specs / sizeof *specs));
+    suite_add_tcase(suite, each);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
