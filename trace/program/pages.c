@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-
-enum { SECTOR = 32 };
+#include "trace/program/access_pages.h"
 
 int program_pages_init(struct program_pages *pages, const struct program *program, const uint32_t *advice,
                        struct err *err)
@@ -96,156 +95,15 @@ static int fetch(struct run *r, uint32_t launch, uint32_t warp, uint32_t index, 
     return r->rc;
 }
 
-/* --- pages --- */
-
-/* Whether an address lies in a page of the allocation. */
-static bool holds(const struct actor_alloc *a, uint64_t addr)
-{
-    return (addr - a->addr) / ACTOR_PAGE_BYTES <= (a->bytes - 1) / ACTOR_PAGE_BYTES;
-}
-
-/* The allocation that an address lies in; NULL: none. */
-static const struct actor_alloc *alloc_at(const struct program_pages *p, unsigned alloc, uint64_t addr)
-{
-    if (p->managed[alloc] < 0)
-        return NULL;
-    const struct actor_alloc *own = &p->allocs[p->managed[alloc]];
-    if (holds(own, addr))
-        return own;
-    for (size_t i = 0; i < p->count; i++)
-        if (holds(&p->allocs[i], addr))
-            return &p->allocs[i];
-    return NULL;
-}
-
-/* The pages of one access, each once. */
-struct collected {
-    uint32_t page[2 * PROGRAM_LANES];
-    uint32_t n;
-    uint32_t most; /* the highest of them */
-};
-
-static inline void collect(struct collected *c, uint32_t page)
-{
-    if (c->n && page <= c->most)
-        for (uint32_t i = c->n; i > 0; i--)
-            if (c->page[i - 1] == page)
-                return;
-    if (!c->n || page > c->most)
-        c->most = page;
-    c->page[c->n++] = page;
-}
-
-/* The pages of the bytes first..last; `a` is the allocation they are thought to lie in. */
-static inline void collect_bytes(const struct program_pages *p, unsigned alloc, const struct actor_alloc *a,
-                                 uint64_t first, uint64_t last, struct collected *c)
-{
-    uint64_t at = first - first % ACTOR_PAGE_BYTES;
-    for (uint64_t byte = first; at <= last; at += ACTOR_PAGE_BYTES, byte = at) {
-        const struct actor_alloc *own = byte - a->addr < a->bytes ? a : alloc_at(p, alloc, byte);
-        if (own)
-            collect(c, actor_page(own, byte - own->addr));
-    }
-}
-
-/* Lanes 0 to n - 1, without a gap between their bytes. */
-static inline bool side_by_side(const struct program_access *a)
-{
-    return !a->lane && a->lane_stride == a->bytes && (a->active & (a->active + 1)) == 0;
-}
-
-/* Every lane the same bytes. */
-static inline bool broadcast(const struct program_access *a)
-{
-    return !a->lane && a->lane_stride == 0;
-}
-
-static void pages_of(const struct program_pages *p, const struct program_access *a, uint64_t turn, struct collected *c)
-{
-    c->n = 0;
-    if (!a->active || p->managed[a->alloc] < 0)
-        return;
-    const struct actor_alloc *own = &p->allocs[p->managed[a->alloc]];
-    uint64_t first = program_addr(a, 0, turn);
-    if (side_by_side(a) || broadcast(a)) {
-        uint64_t bytes = broadcast(a) ? a->bytes : (uint64_t)__builtin_popcount(a->active) * a->bytes;
-        collect_bytes(p, a->alloc, own, first, first + bytes - 1, c);
-        return;
-    }
-    for (uint32_t rest = a->active; rest; rest &= rest - 1) {
-        first = program_addr(a, (unsigned)__builtin_ctz(rest), turn);
-        collect_bytes(p, a->alloc, own, first, first + a->bytes - 1, c);
-    }
-}
-
-/* --- turns on the same pages --- */
-
-/* How many turns from `turn` on the bytes at `first` stay in the page(s) they are in. */
-static uint64_t turns_on_page(uint64_t first, uint32_t bytes, int64_t stride, uint64_t most)
-{
-    if (stride == 0)
-        return most;
-    uint64_t low = first % ACTOR_PAGE_BYTES, high = (first + bytes - 1) % ACTOR_PAGE_BYTES, room;
-    if (high < low)
-        return 1; /* they lie across a boundary */
-    if (stride > 0)
-        room = (ACTOR_PAGE_BYTES - 1 - high) / (uint64_t)stride;
-    else
-        room = low / (0 - (uint64_t)stride);
-    return room + 1 < most ? room + 1 : most;
-}
-
-static uint64_t same_turns(const struct run *r, uint64_t turn)
-{
-    uint64_t most = r->body.turns - turn;
-    for (uint32_t i = 0; i < r->body.count && most > 1; i++) {
-        const struct program_access *a = &r->body.access[i];
-        if (!a->active || r->pages->managed[a->alloc] < 0)
-            continue;
-        if (side_by_side(a) || broadcast(a)) {
-            uint32_t lanes = broadcast(a) ? 1 : (uint32_t)__builtin_popcount(a->active);
-            most = turns_on_page(program_addr(a, 0, turn), lanes * a->bytes, a->turn_stride, most);
-            continue;
-        }
-        for (uint32_t rest = a->active; rest && most > 1; rest &= rest - 1)
-            most = turns_on_page(program_addr(a, (unsigned)__builtin_ctz(rest), turn), a->bytes, a->turn_stride, most);
-    }
-    return most < UINT32_MAX ? most : UINT32_MAX;
-}
-
-/* --- what a turn moves --- */
-
-/* Whether an access touches the sectors of the one before it, or all but one of them. */
-static bool overlaps(const struct program_access *a, const struct program_access *before)
-{
-    uint64_t apart = a->addr > before->addr ? a->addr - before->addr : before->addr - a->addr;
-    return a->alloc == before->alloc && !a->lane && !before->lane && a->lane_stride == before->lane_stride &&
-           a->active == before->active && apart < SECTOR;
-}
-
-static uint32_t sectors_of(const struct program_access *a, uint64_t turn, const struct program_access *before)
-{
-    uint64_t first = program_addr(a, 0, turn);
-    if (!a->active)
-        return 0;
-    if (before && overlaps(a, before))
-        return program_addr(before, 0, turn) / SECTOR != first / SECTOR;
-    uint32_t lanes = (uint32_t)__builtin_popcount(a->active);
-    if (a->lane || a->lane_stride >= SECTOR || a->lane_stride <= -SECTOR)
-        return lanes * ((a->bytes + SECTOR - 1u) / SECTOR);
-    uint64_t stride = (uint64_t)(a->lane_stride < 0 ? -a->lane_stride : a->lane_stride);
-    return (uint32_t)((first % SECTOR + stride * (lanes - 1) + a->bytes + SECTOR - 1) / SECTOR);
-}
-
 /* --- steps --- */
 
 /* One of a step's two lists, while it grows. */
 struct list {
     uint32_t *page, *count;
     uint32_t limit;
-    uint32_t most;        /* the highest page in it */
-    struct collected put; /* what was put last; n = 0: nothing */
-    uint64_t first, last; /* its pages, as addresses, where it was one stretch; else 0 */
+    uint32_t most;           /* the highest page in it */
+    struct access_pages put; /* what was put last; n = 0: nothing */
+    uint64_t first, last;    /* its pages, as addresses, where it was one stretch; else 0 */
 };
 
 static void open_list(struct list *list, uint32_t *page, uint32_t *count, uint32_t limit)
@@ -267,7 +125,7 @@ static inline uint32_t find(const struct list *list, uint32_t page)
     return k;
 }
 
-static bool fits(const struct list *list, const struct collected *c)
+static bool fits(const struct list *list, const struct access_pages *c)
 {
     uint32_t more = 0;
     if (*list->count + c->n <= list->limit)
@@ -278,7 +136,7 @@ static bool fits(const struct list *list, const struct collected *c)
 }
 
 /* Pages that the list has already are not added again. writes: NULL, or gets bit i for the page at i. */
-static void put(struct list *list, const struct collected *c, uint64_t *writes)
+static void put(struct list *list, const struct access_pages *c, uint64_t *writes)
 {
     for (uint32_t i = 0; i < c->n; i++) {
         uint32_t k = find(list, c->page[i]);
@@ -295,7 +153,7 @@ static void put(struct list *list, const struct collected *c, uint64_t *writes)
     memcpy(list->put.page, c->page, c->n * sizeof *c->page);
 }
 
-static bool same_as_last(const struct list *list, const struct collected *c)
+static bool same_as_last(const struct list *list, const struct access_pages *c)
 {
     return list->put.n == c->n && memcmp(list->put.page, c->page, c->n * sizeof *c->page) == 0;
 }
@@ -304,10 +162,10 @@ static bool same_as_last(const struct list *list, const struct collected *c)
 static void stretch_of(const struct program_access *a, uint64_t turn, uint64_t *first, uint64_t *last)
 {
     *first = *last = 0;
-    if (!a->active || !(side_by_side(a) || broadcast(a)))
+    if (!a->active || !(access_side_by_side(a) || access_broadcast(a)))
         return;
     uint64_t byte = program_addr(a, 0, turn);
-    uint64_t bytes = broadcast(a) ? a->bytes : (uint64_t)__builtin_popcount(a->active) * a->bytes;
+    uint64_t bytes = access_broadcast(a) ? a->bytes : (uint64_t)__builtin_popcount(a->active) * a->bytes;
     *first = byte / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES;
     *last = (byte + bytes - 1) / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES;
 }
@@ -318,7 +176,7 @@ struct filling {
     struct actor_step *step;
     uint64_t turn;
     struct list loaded, stored;
-    struct collected pages; /* of the access in hand */
+    struct access_pages pages; /* of the access in hand */
     uint32_t stores[ACTOR_STORES];
 };
 
@@ -342,7 +200,7 @@ static inline bool take_page(struct filling *f, struct list *list, uint32_t page
 static bool take(struct filling *f, const struct program_access *a)
 {
     struct list *list = loads(a) ? &f->loaded : &f->stored;
-    struct collected *c = &f->pages;
+    struct access_pages *c = &f->pages;
     uint64_t first, last;
     if (f->run->pages->managed[a->alloc] < 0)
         return true;
@@ -358,7 +216,7 @@ static bool take(struct filling *f, const struct program_access *a)
         list->first = list->last = first;
         return true;
     }
-    pages_of(f->run->pages, a, f->turn, c);
+    access_pages(f->run->pages, a, f->turn, c);
     if (!fits(list, c))
         return false;
     f->step->accesses += c->n;
@@ -384,7 +242,7 @@ static uint32_t take_step(struct filling *f, uint32_t from)
         if ((waited && loads(a)) || (a->kind != PROGRAM_BARRIER && !take(f, a)))
             break;
         if (a->kind != PROGRAM_BARRIER) {
-            s->sectors += sectors_of(a, f->turn, before);
+            s->sectors += access_sectors(a, f->turn, before);
             before = a;
         }
         s->instructions += a->before + 1;
@@ -412,7 +270,7 @@ static void fill(const struct run *r, struct actor_at *at, struct actor_step *s)
     }
     s->instructions += r->body.after;
     if (r->single && at->access == 0)
-        s->turns = (uint32_t)same_turns(r, at->turn);
+        s->turns = access_pages_turns(r->pages, &r->body, at->turn);
     at->access = 0;
     at->turn += s->turns;
     if (at->turn == r->body.turns) {
