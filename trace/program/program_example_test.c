@@ -1,0 +1,209 @@
+/* The example of docs/adding-a-program.md, compiled and run as the page shows it: what stands between the two marks is
+ * what stands there, and a test compares them. */
+#include "trace/workloads/program_testing.h"
+
+/* [example] */
+/* blur: out[i] = (in[i - 1] + in[i] + in[i + 1]) / 3 over n floats, blocks x threads threads.
+ *
+ *     for (i = 1 + thread; i < n - 1; i += threads in all) out[i] = (in[i - 1] + in[i] + in[i + 1]) / 3
+ *
+ * The CPU has written in; out is new. A turn of a warp: three loads, awaited together, then a store.
+ * Worked example, n = 100, one block of 32 threads: turns of elements 1 to 32, 33 to 64, 65 to 96, then lanes 0 and 1
+ * alone for elements 97 and 98.
+ * Source: the loop above. Differs: instructions are counted by eye, not in machine code. */
+#include <stdlib.h>
+
+#include "trace/base/mem.h"
+#include "trace/program/loop.h"
+
+enum { IN, OUT, GUARD = 6 /* instructions of a thread that has nothing to do */ };
+
+struct blur_params {
+    int64_t n, blocks, threads, compute_ns;
+};
+
+struct blur {
+    struct blur_params p;
+    struct program_alloc allocs[2];
+};
+
+static const struct param blur_params[] = {
+    PARAM_INT_ROW(blur_params, n, "elements", 3, 1LL << 36, 1 << 24, "of each array"),
+    PARAM_INT_ROW(blur_params, blocks, "", 1, 1 << 20, 1024, "thread blocks"),
+    PARAM_INT_ROW(blur_params, threads, "", 1, 1024, 256, "threads of a block"),
+    PARAM_NS_AUTO_ROW(blur_params, compute_ns, 0, 1e9, "time of a turn of a warp's loop, its data at hand"),
+    {0}};
+
+static void *blur_open(const void *params, struct err *err)
+{
+    struct blur *b = mem_zalloc(1, sizeof *b, err);
+    if (!b)
+        return NULL;
+    b->p = *(const struct blur_params *)params;
+    b->allocs[IN] = (struct program_alloc){.name = "in", .bytes = (uint64_t)b->p.n * 4, .host = true};
+    b->allocs[OUT] = (struct program_alloc){.name = "out", .bytes = (uint64_t)b->p.n * 4};
+    program_place(b->allocs, 2, 0, 0);
+    return b;
+}
+
+static const struct program_alloc *blur_allocs(const void *state, size_t *n)
+{
+    *n = 2;
+    return ((const struct blur *)state)->allocs;
+}
+
+static uint32_t blur_launches(const void *state)
+{
+    (void)state;
+    return 1;
+}
+
+static void blur_launch(const void *state, uint32_t launch, struct program_launch *out)
+{
+    const struct blur *b = state;
+    (void)launch;
+    *out = (struct program_launch){
+        .kernel = "blur", .blocks = (uint64_t)b->p.blocks, .threads = (uint32_t)b->p.threads, .registers = 16};
+}
+
+static int blur_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
+                     struct err *err)
+{
+    const struct blur *b = run;
+    struct program_launch shape;
+    struct program_part part;
+    (void)err;
+    blur_launch(b, launch, &shape);
+    struct program_warp at = program_warp_at(&shape, warp);
+    uint64_t step = shape.blocks * shape.threads;
+    struct program_loop loop = program_grid_stride(at.thread, at.lanes, step, (uint64_t)b->p.n - 2, 1);
+    if (loop.trips == 0 && loop.more == 0)
+        return program_no_trip(index, GUARD, body);
+    if (!program_loop_part(&loop, index, &part))
+        return 0;
+    for (uint64_t k = 0; k < 4; k++) {
+        uint64_t i = at.thread + part.first * step + (k < 3 ? k : 1); /* in[i - 1], in[i], in[i + 1], out[i] */
+        struct program_access *a =
+            k < 3 ? program_load(body, b->allocs, IN, i * 4, 4) : program_store(body, b->allocs, OUT, i * 4, 4);
+        a->active = part.active;
+        a->turn_stride = (int64_t)(step * 4);
+        a->use = k < 3 ? (uint16_t)(3 - k) : 0; /* by the first addition */
+    }
+    body->access[3].before = 3; /* two additions, a division */
+    body->after = 3;            /* i += step; compare; branch */
+    body->turns = part.turns;
+    return 1;
+}
+
+static const struct program_ops blur_ops = {
+    .allocs = blur_allocs, .launches = blur_launches, .launch = blur_launch, .body = blur_body};
+
+static int blur_program(void *state, struct program *program, struct err *err)
+{
+    (void)err;
+    *program = (struct program){&blur_ops, state, ((const struct blur *)state)->p.compute_ns};
+    return 0;
+}
+
+const struct workload_type workload_blur = {
+    .name = "blur",
+    .summary = "three neighbours averaged",
+    .source = "docs/adding-a-program.md",
+    .produces = WORKLOAD_PROGRAM,
+    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .params = blur_params,
+    .params_size = sizeof(struct blur_params),
+    .open = blur_open,
+    .close = free,
+    .program = blur_program,
+};
+/* [end] */
+
+static struct blur *opened(int64_t n, int64_t blocks, int64_t threads, struct program *program)
+{
+    struct blur_params p = {n, blocks, threads, -1};
+    struct blur *b = workload_blur.open(&p, NULL);
+    ck_assert_ptr_nonnull(b);
+    ck_assert_int_eq(workload_blur.program(b, program, NULL), 0);
+    return b;
+}
+
+/* [test] */
+/* The loop of each thread, as the kernel's source has it. */
+static void compare(uint64_t n, uint32_t blocks, uint32_t threads)
+{
+    struct program program;
+    struct program_notes notes = {0};
+    struct blur *b = opened((int64_t)n, blocks, threads, &program);
+    for (uint64_t block = 0; block < blocks; block++)
+        for (uint32_t t = 0; t < threads; t++) {
+            uint64_t when = 0;
+            for (uint64_t i = 1 + block * threads + t; i < n - 1; i += (uint64_t)blocks * threads) {
+                for (uint64_t k = i - 1; k <= i + 1; k++)
+                    program_note(&notes, 0, block, threads, t, when++, RECORD_READ, 4, program_at(&program, IN, k, 4));
+                program_note(&notes, 0, block, threads, t, when++, RECORD_WRITE, 4, program_at(&program, OUT, i, 4));
+            }
+        }
+    program_compare(&notes, &program);
+    workload_blur.close(b);
+}
+/* [end of test] */
+
+START_TEST(threads_do_what_the_loop_says)
+{
+    static const uint64_t sizes[] = {3, 4, 33, 34, 35, 100, 999, 4098};
+    static const uint32_t shapes[][2] = {{1, 1}, {1, 32}, {3, 7}, {2, 33}, {5, 256}, {1, 1024}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            compare(sizes[i], shapes[s][0], shapes[s][1]);
+}
+END_TEST
+
+START_TEST(the_worked_example_has_two_bodies)
+{
+    struct program program;
+    static struct program_body body;
+    struct blur *b = opened(100, 1, 32, &program);
+    ck_assert_int_eq(program_body(&program, b, 0, 0, 0, &body, NULL), 1);
+    ck_assert_uint_eq(body.turns, 3);
+    ck_assert_uint_eq(program_stalls(&body), 1 << 3); /* before the store, for all three loads */
+    ck_assert_int_eq(program_body(&program, b, 0, 0, 1, &body, NULL), 1);
+    ck_assert_uint_eq(body.turns, 1);
+    ck_assert_uint_eq(body.access[0].active, 3);
+    ck_assert_int_eq(program_body(&program, b, 0, 0, 2, &body, NULL), 0);
+    workload_blur.close(b);
+}
+END_TEST
+
+/* The text of a file, ended by zero. */
+static char *slurp(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    ck_assert_msg(f != NULL, "%s cannot be opened; tests run from the top of the source tree", path);
+    char *text = calloc(1, 1 << 16);
+    ck_assert_uint_lt(fread(text, 1, (1 << 16) - 1, f), (1 << 16) - 1);
+    (void)fclose(f);
+    return text;
+}
+
+static void shown(const char *begin, const char *end)
+{
+    char *code = slurp("trace/program/program_example_test.c"), *page = slurp("docs/adding-a-program.md");
+    char *from = strstr(code, begin), *to = strstr(code, end);
+    ck_assert(from && to);
+    *to = 0;
+    ck_assert_msg(strstr(page, from + strlen(begin)) != NULL,
+                  "the code in docs/adding-a-program.md is not the one tested here");
+    free(code);
+    free(page);
+}
+
+START_TEST(the_page_shows_this_very_code)
+{
+    shown("/* [example] */\n", "/* [end] */");
+    shown("/* [test] */\n", "/* [end of test] */");
+}
+END_TEST
+
+TEST_MAIN("program_example", threads_do_what_the_loop_says, the_worked_example_has_two_bodies,
+          the_page_shows_this_very_code)
