@@ -159,7 +159,7 @@ static int write_graph(const struct workload *w, struct err *err)
 static int run(int argc, char **argv)
 {
     if (argc != 1)
-        return cmd_usage("expected one workload, NAME[,key=value...]; see 'offchip list workloads'");
+        return cmd_usage("expected one workload, NAME[,key=value...]; see 'offchip list programs'");
     if (!output)
         return cmd_usage("where to? -o FILE is required");
     const char *spec = strncmp(argv[0], "synth:", 6) == 0 ? argv[0] + 6 : argv[0];
@@ -190,7 +190,7 @@ const struct command cmd_synth = {
     .summary = "write a generated trace or graph",
     .usage = "WORKLOAD[,key=value...] -o FILE [--force]",
     .details = "Replaying FILE gives what replaying synth:WORKLOAD gives. The keys of a workload are listed by\n"
-               "'offchip list workloads'; they are stored with the trace. A workload that makes a graph (kron, urand) "
+               "'offchip list programs'; they are stored with the trace. A workload that makes a graph (kron, urand) "
                "writes it\n"
                "in the format that FILE's ending names: NAME.bel, .sg, .mtx or .el.",
     .examples = "  offchip synth conv2d,bytes=64MiB -o conv.db\n"

@@ -8,7 +8,7 @@ MAP = (
     ("lee-2026", (
         ("Fig. 1", "figure lee-locality; section lee-2026"), ("Fig. 2", DRAWING + "; its example is a unit test of `tree` (row II-B)"),
         ("Fig. 3", "figure lee-speedup; section lee-2026"), ("Fig. 4", "figure lee-speedup; section lee-2026"),
-        ("Table I", "workloads conv2d, fdtd2d, bicg, nw (`list workloads`)"), ("Table II", SETUP + "platform titanv (`list platforms`)"))),
+        ("Table I", "workloads conv2d, fdtd2d, bicg, nw (`list programs`)"), ("Table II", SETUP + "platform titanv (`list platforms`)"))),
     ("min-2022", (
         ("Fig. 2.1", DRAWING), ("Figs. 2.2, 2.3", SETUP + "the FPGA in the link; captures of such a monitor are read by `import`"),
         ("Fig. 2.4", "`replay zerocopy --requests`; captures by `plot tlp-sizes`"), ("Fig. 2.5", "figure emogi-toy; section chapter 2"),

@@ -142,7 +142,7 @@ static int load_workload(struct load *load, const struct input *input, struct pr
 {
     const struct workload_type *type = input->workload.type;
     if (type->produces != WORKLOAD_REQUESTS || !type->next)
-        return err_set(err, "workload %s makes no DRAM requests; see 'offchip list workloads'", type->name);
+        return err_set(err, "workload %s makes no DRAM requests; see 'offchip list programs'", type->name);
     load->packed = true;
     struct stream_facts facts = {0};
     if (type->ops) {

@@ -179,8 +179,11 @@ static int read_tasks(const struct replay_job *job, struct placement_tasks *task
         return placement_tasks_record(tasks, input->store, err);
     if (!type)
         return placement_tasks_read(tasks, input->spec, err);
-    if (!(type->views & VIEW_PLACEMENT) || !type->program)
-        return err_set(err, "program %s says too little to be placed; see 'offchip list programs'", type->name);
+    if (!type->program)
+        return err_set(err, "workload %s is no program: nothing to place; see 'offchip list programs'", type->name);
+    if (!(type->views & VIEW_PLACEMENT))
+        return err_set(err, "program %s has nothing that could be placed elsewhere; see 'offchip list programs'",
+                       type->name);
     struct program program;
     if (type->program(input->workload.state, &program, err))
         return -1;
