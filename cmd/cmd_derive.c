@@ -1,4 +1,4 @@
-/* offchip derive: recorded accesses to page touches, link requests or DRAM requests. */
+/* offchip derive: accesses of a recording or of a generated program to page touches, link requests or DRAM requests. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,13 +7,13 @@
 #include "cmd/cmd.h"
 #include "models/base/platform.h"
 #include "models/gpu/gpu.h"
-#include "replay/derive/derive.h"
+#include "replay/derive/derive_source.h"
 #include "trace/base/units.h"
 
 static const char *output, *platform_name_or_file = "v100", *kernel, *range;
 static struct opt_list sets;
 static bool force, keep_dirty;
-static int reuse;
+static int reuse, order;
 
 static const struct opt options[] = {
     {"output", 'o', OPT_TEXT, "OUT", &output, "the trace to make", 0, 0},
@@ -22,18 +22,26 @@ static const struct opt options[] = {
     {"addr", 'a', OPT_TEXT, "FIRST-LAST", &range, "only accesses within these byte addresses (decimal or 0x)", 0, 0},
     {"reuse", 0, OPT_CHOICE, "none|prevwarp|warp", &reuse,
      "requests: sectors that need no request again (default none)", 0, 0},
-    {"platform", 'p', OPT_TEXT, "NAME|FILE.ini", &platform_name_or_file, "dram: whose L2 cache (default v100)", 0, 0},
-    {"set", 's', OPT_LIST, "KEY=VALUE", &sets, "dram: a platform number, such as l2_bytes=4MiB; repeatable", 0, 0},
+    {"order", 0, OPT_CHOICE, "auto|serial|waves", &order,
+     "of a generated program: warp after warp, or resident blocks in turns (default: dram waves, else serial)", 0, 0},
+    {"platform", 'p', OPT_TEXT, "NAME|FILE.ini", &platform_name_or_file,
+     "dram: whose L2 cache; waves: whose multiprocessors (default v100)", 0, 0},
+    {"set", 's', OPT_LIST, "KEY=VALUE", &sets, "a platform number, such as l2_bytes=4MiB; repeatable", 0, 0},
     {"keep-dirty", 0, OPT_FLAG, NULL, &keep_dirty, "dram: what is dirty in L2 at the end is not written back", 0, 0},
     {0}};
 
-typedef int (*derivation)(struct store *in, struct store *out, const struct derive_options *options,
-                          struct derive_counts *counts, struct err *err);
+typedef int (*derivation)(const struct derive_source *source, struct store *out, const struct derive_options *options,
+                          struct program_counts *counts, struct err *err);
 
+/* view 0: what every program has that any engine can take a view of. */
 static const struct {
     const char *name;
     derivation derive;
-} derivations[] = {{"touches", derive_touches}, {"requests", derive_requests}, {"dram", derive_dram}};
+    enum workload_view view;
+} derivations[] = {{"touches", derive_touches, VIEW_UVM},
+                   {"requests", derive_requests, VIEW_ZEROCOPY},
+                   {"dram", derive_dram, VIEW_DRAM},
+                   {"accesses", derive_accesses, 0}};
 
 static int parse_range(struct derive_options *o, struct err *err)
 {
@@ -52,8 +60,8 @@ static int parse_range(struct derive_options *o, struct err *err)
     return 0;
 }
 
-/* The L2 of the platform. */
-static int parse_platform(struct derive_options *o, char *name, size_t size, struct err *err)
+/* The GPU of the platform. */
+static int parse_platform(struct gpu *gpu, char *name, size_t size, struct err *err)
 {
     struct platform *p = platform_load(platform_name_or_file, err);
     if (!p)
@@ -69,21 +77,19 @@ static int parse_platform(struct derive_options *o, char *name, size_t size, str
         (void)snprintf(key, sizeof key, "%.*s", (int)(eq - sets.items[i]), sets.items[i]);
         rc = platform_set(p, key, eq + 1, NULL, err);
     }
-    const struct gpu *gpu = platform_section_get(p, "gpu");
-    o->l2_bytes = gpu->l2_bytes;
-    o->l2_ways = gpu->l2_ways;
+    *gpu = *(const struct gpu *)platform_section_get(p, "gpu");
     (void)snprintf(name, size, "%s", platform_name(p));
     platform_free(p);
     return rc;
 }
 
-static int note_origin(struct store *in, struct store *out, const char *what, const struct derive_options *o,
+static int note_origin(const struct input *in, struct store *out, const char *what, const struct derive_options *o,
                        const char *platform, struct err *err)
 {
     static const char *const reuses[] = {"none", "prevwarp", "warp"};
-    char hash[33], size[48];
-    if (store_hash(in, hash, err) || store_origin(out, "derived", what, err) ||
-        store_origin(out, "derived_from", store_path(in), err) || store_origin(out, "derived_from_hash", hash, err))
+    char size[48];
+    if (store_origin(out, "derived", what, err) || store_origin(out, "derived_from", in->spec, err) ||
+        store_origin(out, "derived_from_hash", in->hash, err))
         return -1;
     if (strcmp(what, "requests") == 0)
         return store_origin(out, "reuse", reuses[reuse], err);
@@ -93,21 +99,35 @@ static int note_origin(struct store *in, struct store *out, const char *what, co
     return store_origin(out, "platform", platform, err) || store_origin(out, "l2", size, err) ? -1 : 0;
 }
 
-static int derive(size_t which, struct store *in, const struct derive_options *o, const char *platform)
+static int open_source(struct derive_input *source, const struct input *in, size_t which, struct err *err)
+{
+    unsigned any = in->workload.type ? in->workload.type->views : VIEW_UVM;
+    enum workload_view view = derivations[which].view;
+    return derive_input_open(source, in, view ? view : (enum workload_view)(any & (0 - any)), err);
+}
+
+static int derive(size_t which, const struct input *in, const struct derive_options *o, const char *platform)
 {
     struct err err = {""};
-    struct derive_counts counts = {0};
+    struct program_counts counts = {0};
+    struct derive_input source;
+    if (open_source(&source, in, which, &err))
+        return cmd_fail(EXIT_NOTHING, "%s", err.msg);
     struct store *out = store_create(output, force ? OUTPUT_REPLACE : OUTPUT_NEW, cmd_line(), &err);
     if (!out)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    int rc = derivations[which].derive(in, out, o, &counts, &err);
+    int rc = derivations[which].derive(&source.source, out, o, &counts, &err);
     if (rc == 0)
         rc = note_origin(in, out, derivations[which].name, o, platform, &err);
     if (rc == 0)
         rc = store_finish(out, &err);
     store_close(out);
     if (rc)
-        return cmd_fail(store_stream_find(in, "accesses") < 0 ? EXIT_NOTHING : EXIT_DATA, "%s", err.msg);
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    if (counts.instructions == 0) { /* a page view is made without them */
+        cmd_say("%s: %" PRIu64 " records of %" PRIu64 " launches", output, counts.records, counts.launches);
+        return EXIT_DONE;
+    }
     cmd_say("%s: %" PRIu64 " records from %" PRIu64 " accesses (%" PRIu64 " lines, %" PRIu64 " sectors) of %" PRIu64
             " launches; %" PRIu64 " accesses left out",
             output, counts.records, counts.instructions, counts.lines, counts.sectors, counts.launches,
@@ -118,42 +138,49 @@ static int derive(size_t which, struct store *in, const struct derive_options *o
 static int run(int argc, char **argv)
 {
     struct err err = {""};
-    struct derive_options o = {.kernel = kernel, .keep_dirty = keep_dirty};
+    struct gpu gpu;
+    struct derive_options o = {.kernel = kernel, .keep_dirty = keep_dirty, .gpu = &gpu};
     char platform[64];
     size_t which = 0, all = sizeof derivations / sizeof *derivations;
     if (argc != 2 || !output)
-        return cmd_usage("expected what to derive, a trace with accesses, and -o OUT");
+        return cmd_usage("expected what to derive, a trace with accesses or synth:PROGRAM, and -o OUT");
     while (which < all && strcmp(derivations[which].name, argv[0]) != 0)
         which++;
     if (which == all)
-        return cmd_usage("'%s' cannot be derived; expected touches, requests or dram", argv[0]);
+        return cmd_usage("'%s' cannot be derived; expected touches, requests, dram or accesses", argv[0]);
     static const enum scan_reuse rules[] = {REUSE_NONE, REUSE_PREVWARP, REUSE_WARP};
+    static const enum derive_order orders[] = {DERIVE_AUTO, DERIVE_SERIAL, DERIVE_WAVES};
     o.reuse = rules[reuse];
-    if (parse_range(&o, &err) || parse_platform(&o, platform, sizeof platform, &err))
+    o.order = orders[order];
+    if (parse_range(&o, &err) || parse_platform(&gpu, platform, sizeof platform, &err) || input_check(argv[1], &err))
         return cmd_usage("%s", err.msg);
+    o.l2_bytes = gpu.l2_bytes;
+    o.l2_ways = gpu.l2_ways;
     cmd_reads(argv[1]);
     cmd_reads(platform_name_or_file);
     int status = cmd_writes(output, force);
     if (status)
         return status;
-    struct store *in = store_open(argv[1], &err);
-    if (!in)
+    struct input in;
+    if (input_open(&in, argv[1], "", false, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    status = derive(which, in, &o, platform);
-    store_close(in);
+    status = derive(which, &in, &o, platform);
+    input_close(&in);
     return status;
 }
 
 const struct command cmd_derive = {
     .name = "derive",
-    .summary = "accesses to page touches, link requests or DRAM requests",
-    .usage = "touches|requests|dram FILE -o OUT [--kernel REGEX] [--addr FIRST-LAST]",
-    .details = "Makes of recorded accesses (an Accel-Sim trace, or one recorded through compute-sanitizer)\n"
-               "what an engine replays: touches of 4 KiB pages for uvm; read and write requests over the\n"
-               "link, by size, as if the data were in host memory; the requests that reach DRAM through\n"
-               "the L2 cache of a platform. Launches and their order are kept; there is no time.",
+    .summary = "write an engine's view of a program's accesses",
+    .usage = "touches|requests|dram|accesses FILE|synth:PROGRAM -o OUT [--kernel REGEX] [--addr FIRST-LAST]",
+    .details = "An engine's view of accesses (of an Accel-Sim trace, one recorded through compute-sanitizer, or a\n"
+               "generated program), to look at or to keep; 'offchip replay' takes it by itself. touches: of 4 KiB\n"
+               "pages, for uvm; requests: reads and writes over the link, by size, as if the data were in host\n"
+               "memory; dram: what reaches DRAM through the L2 cache of a platform; accesses: a generated program\n"
+               "as a recording. Launches and their order are kept; there is no time.",
     .examples = "  offchip derive touches accesses.db -o touches.db\n"
                 "  offchip derive requests accesses.db --addr 0x7f25ac600000-0x7f25afffffff -o requests.db\n"
+                "  offchip derive requests synth:triad -o triad.db\n"
                 "  offchip derive dram accesses.db --platform v100 --set l2_bytes=1MiB -o dram.db",
     .options = options,
     .run = run,

@@ -4,99 +4,150 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/gpu/occupancy.h"
+#include "replay/derive/derive_launches.h"
+#include "replay/derive/derive_memory.h"
 #include "trace/base/mem.h"
 
 struct walk {
+    const struct derive_source *source;
     const struct derive_options *options;
-    const struct derive_taker *taker;
+    const struct program_taker *taker;
     void *ctx;
-    struct derive_counts counts;
-    struct derive_op op;
-    int64_t access;  /* number of the instruction in op */
-    bool filled;     /* op holds an instruction */
-    bool numbered;   /* the stream says which lines belong to one instruction */
-    uint8_t *wanted; /* by kernel row: 1 taken, 2 not */
+    struct program_counts counts;
+    struct program_op op;    /* of a recording: being put together */
+    struct program_op taken; /* what is wanted of an instruction */
+    int64_t access;          /* number of the instruction in op */
+    bool filled;             /* op holds an instruction */
+    bool numbered;           /* the stream says which lines belong to one instruction */
+    uint8_t *wanted;         /* by kernel row: 1 taken */
     size_t wanted_cap;
     regex_t regex;
-    bool taking; /* the launch is one of the wanted */
+    bool cpu;      /* a phase of the CPU: passes neither the link nor the GPU's caches */
+    bool taking;   /* the launch is one of the wanted */
+    bool choosing; /* of an instruction some lines may not be wanted */
+    struct derive_memory memory;
+    struct err *err; /* while kernels are chosen */
 };
 
 /* --- kernels by name --- */
 
-static int mark_kernel(void *ctx, const struct store_value *v, size_t n)
+static int mark_kernel(void *ctx, uint64_t id, const char *name)
 {
     struct walk *w = ctx;
-    if (n < 2 || v[0].i < 0 || v[0].i > UINT32_MAX)
+    size_t old = w->wanted_cap;
+    if (id > UINT32_MAX || regexec(&w->regex, name, 0, NULL, 0))
         return 0;
-    size_t row = (size_t)v[0].i, old = w->wanted_cap;
-    void *wanted = w->wanted;
-    if (row >= old) {
-        if (mem_grow(&wanted, &w->wanted_cap, row + 1, 1, NULL))
+    if (id >= old) {
+        if (mem_grow((void **)&w->wanted, &w->wanted_cap, (size_t)id + 1, 1, w->err))
             return -1;
-        w->wanted = wanted;
         memset(w->wanted + old, 0, w->wanted_cap - old);
     }
-    w->wanted[row] = v[1].s && regexec(&w->regex, v[1].s, 0, NULL, 0) == 0 ? 1 : 2;
+    w->wanted[id] = 1;
     return 0;
 }
 
-static int choose_kernels(struct walk *w, struct store *in, struct err *err)
+static int choose_kernels(struct walk *w, struct err *err)
 {
     if (!w->options->kernel)
         return 0;
     if (regcomp(&w->regex, w->options->kernel, REG_EXTENDED | REG_NOSUB))
         return err_set(err, "'%s' is not a regular expression", w->options->kernel);
-    int rc = store_rows(in, "kernels", mark_kernel, w, err);
+    w->err = err;
+    int rc = derive_launches_names(w->source, mark_kernel, w, err);
     regfree(&w->regex);
     if (rc)
         return -1;
-    if (!w->wanted || !memchr(w->wanted, 1, w->wanted_cap))
-        return err_set(err, "no kernel's name matches '%s'", w->options->kernel);
-    return 0;
+    return w->wanted ? 0 : err_set(err, "no kernel's name matches '%s'", w->options->kernel);
 }
 
 static bool wanted(const struct walk *w, uint64_t kernel)
 {
-    return !w->options->kernel || (kernel < w->wanted_cap && w->wanted[kernel] == 1);
+    return !w->options->kernel || (kernel < w->wanted_cap && w->wanted[kernel]);
 }
 
-/* --- instructions --- */
+/* --- what both kinds of source hand over --- */
 
-static int hand_over(struct walk *w, struct err *err)
+static bool line_wanted(const struct walk *w, uint64_t line)
 {
-    if (!w->filled)
-        return 0;
-    w->filled = false;
-    if (w->op.lines == 0) {
+    return line + (ACCESS_LINE - 1) >= w->options->first && line <= w->options->last &&
+           !(w->memory.devices && derive_memory_stays(&w->memory, line));
+}
+
+/* The lines of an instruction that are wanted, as an instruction; NULL: none. */
+static const struct program_op *choose(struct walk *w, const struct program_op *op)
+{
+    struct program_op *t = &w->taken;
+    if (!w->taking)
+        return NULL;
+    if (!w->choosing)
+        return op->lines ? op : NULL;
+    t->id = op->id;
+    t->launch = op->launch;
+    t->access = op->access;
+    t->bytes = op->bytes;
+    t->wait = op->wait;
+    t->lines = 0;
+    for (int i = 0; i < op->lines; i++)
+        if (line_wanted(w, op->line[i].addr))
+            t->line[t->lines++] = op->line[i];
+    return t->lines ? t : NULL;
+}
+
+static int hand_over(struct walk *w, const struct program_op *whole, struct err *err)
+{
+    const struct program_op *op = choose(w, whole);
+    if (!op) {
         w->counts.left_out++;
         return 0;
     }
     w->counts.instructions++;
-    w->counts.lines += (uint64_t)w->op.lines;
-    for (int i = 0; i < w->op.lines; i++)
-        w->counts.sectors += (uint64_t)__builtin_popcount(w->op.line[i].sectors);
-    return w->taker->op(w->ctx, &w->op, err);
+    w->counts.lines += (uint64_t)op->lines;
+    for (int i = 0; i < op->lines; i++)
+        w->counts.sectors += (uint64_t)__builtin_popcount(op->line[i].sectors);
+    return w->taker->op(w->ctx, op, err);
+}
+
+static int begin_launch(struct walk *w, const struct record *kernel, struct err *err)
+{
+    w->taking = wanted(w, kernel->id);
+    w->counts.launches += w->taking;
+    return w->taking && w->taker->launch ? w->taker->launch(w->ctx, kernel, err) : 0;
+}
+
+static int end_launch(struct walk *w, uint32_t launch, struct err *err)
+{
+    return w->taking && w->taker->end ? w->taker->end(w->ctx, launch, err) : 0;
+}
+
+/* --- recorded instructions --- */
+
+static int hand_over_recorded(struct walk *w, struct err *err)
+{
+    bool filled = w->filled;
+    w->filled = false;
+    return filled ? hand_over(w, &w->op, err) : 0;
 }
 
 static int take_access(struct walk *w, const struct record *r, int64_t access, struct err *err)
 {
-    struct derive_op *op = &w->op;
+    struct program_op *op = &w->op;
     bool same = w->filled && w->numbered && access == w->access && r->id == op->id && r->group == op->launch &&
                 r->flags >> 4 == op->access && op->lines < 2 * ACCESS_LANES;
     if (!same) {
-        if (hand_over(w, err))
+        if (hand_over_recorded(w, err))
             return -1;
         op->id = r->id;
         op->launch = r->group;
         op->access = r->flags >> 4;
         op->bytes = (uint32_t)r->bytes;
+        op->wait++; /* what waits for what is not recorded: each load is waited for */
         op->lines = 0;
         w->access = access;
         w->filled = true;
     }
-    uint64_t line = r->addr - r->addr % ACCESS_LINE;
-    if (w->taking && line + (ACCESS_LINE - 1) >= w->options->first && line <= w->options->last && (r->flags & 15))
-        op->line[op->lines++] = (struct access_line){line, r->flags & 15};
+    if (r->flags & 15)
+        op->line[op->lines++] = (struct access_line){r->addr - r->addr % ACCESS_LINE, r->flags & 15};
     return 0;
 }
 
@@ -106,17 +157,18 @@ static int take_record(struct walk *w, const struct record *r, int64_t access, s
         return take_access(w, r, access, err);
     if (r->kind != RECORD_KERNEL && r->kind != RECORD_KERNEL_END)
         return 0;
-    if (hand_over(w, err))
+    if (hand_over_recorded(w, err))
         return -1;
-    if (r->kind == RECORD_KERNEL_END)
-        return w->taking && w->taker->end ? w->taker->end(w->ctx, r->group, err) : 0;
-    w->taking = wanted(w, r->id);
-    w->counts.launches += w->taking;
-    return w->taking && w->taker->launch ? w->taker->launch(w->ctx, r, err) : 0;
+    return r->kind == RECORD_KERNEL ? begin_launch(w, r, err) : end_launch(w, r->group, err);
 }
 
-static int walk_stream(struct walk *w, struct store *in, int stream, struct err *err)
+static int walk_recording(struct walk *w, struct err *err)
 {
+    struct store *in = w->source->store;
+    int stream = store_stream_find(in, "accesses");
+    if (stream < 0)
+        return err_set(err, "%s holds no accesses: import an Accel-Sim trace or a recording of accesses",
+                       store_path(in));
     struct store_cursor *cursor = store_cursor_open(in, stream, err);
     if (!cursor)
         return -1;
@@ -124,57 +176,80 @@ static int walk_stream(struct walk *w, struct store *in, int stream, struct err 
     const int64_t *extra;
     size_t n;
     int rc;
+    w->numbered = strcmp(store_stream(in, stream)->extra[0], "access") == 0;
     while ((rc = store_cursor_next(cursor, &r, &extra, &n, err)) == 1)
         for (size_t i = 0; i < n && rc == 1; i++)
             if (take_record(w, &r[i], w->numbered ? extra[i] : 0, err))
                 rc = -1;
     store_cursor_close(cursor);
-    return rc == 0 ? hand_over(w, err) : -1;
+    return rc == 0 ? hand_over_recorded(w, err) : -1;
 }
 
-int derive_walk(struct store *in, const struct derive_options *options, const struct derive_taker *taker, void *ctx,
-                struct derive_counts *counts, struct err *err)
+/* --- generated instructions --- */
+
+static int generated_launch(void *ctx, const struct record *kernel, struct err *err)
 {
-    int stream = store_stream_find(in, "accesses");
-    if (stream < 0)
-        return err_set(err, "%s holds no accesses: import an Accel-Sim trace or a recording of accesses",
-                       store_path(in));
+    struct walk *w = ctx;
+    const struct program *p = w->source->program;
+    struct program_launch shape = {0};
+    p->ops->launch(p->state, kernel->group, &shape);
+    w->cpu = shape.cpu;
+    return w->cpu ? 0 : begin_launch(w, kernel, err);
+}
+
+static int generated_op(void *ctx, const struct program_op *op, struct err *err)
+{
+    struct walk *w = ctx;
+    return w->cpu ? 0 : hand_over(w, op, err);
+}
+
+static int generated_end(void *ctx, uint32_t launch, struct err *err)
+{
+    struct walk *w = ctx;
+    return w->cpu ? 0 : end_launch(w, launch, err);
+}
+
+/* Blocks at once on the whole GPU; one after the other where not even one fits, and on the CPU. */
+static uint64_t resident(const void *ctx, const struct program_launch *l)
+{
+    const struct gpu *gpu = ctx;
+    if (l->cpu)
+        return 0;
+    return (uint64_t)gpu->sms * occupancy_blocks(gpu, l->threads, l->registers, l->shared, l->blocks_most);
+}
+
+static int walk_program(struct walk *w, struct err *err)
+{
+    static const struct program_taker taker = {generated_launch, generated_op, generated_end};
+    bool waves = w->options->order == DERIVE_WAVES && w->options->gpu;
+    const struct program_walk how = {.resident = waves ? resident : NULL, .ctx = w->options->gpu};
+    return program_walk(w->source->program, &how, &taker, w, NULL, err);
+}
+
+int derive_walk(const struct derive_source *source, const struct derive_options *options,
+                const struct program_taker *taker, void *ctx, struct program_counts *counts, struct err *err)
+{
     struct walk *w = mem_zalloc(1, sizeof *w, err);
     if (!w)
         return -1;
+    w->source = source;
     w->options = options;
     w->taker = taker;
     w->ctx = ctx;
-    w->numbered = strcmp(store_stream(in, stream)->extra[0], "access") == 0;
     w->taking = !options->kernel; /* accesses before any launch mark */
-    int rc = choose_kernels(w, in, err);
+    int rc = choose_kernels(w, err);
+    if (rc == 0 && options->offloadable)
+        rc = derive_memory_open(&w->memory, source, err);
+    w->choosing = options->first > 0 || options->last < UINT64_MAX || w->memory.devices > 0;
     if (rc == 0)
-        rc = walk_stream(w, in, stream, err);
+        rc = source->program ? walk_program(w, err) : walk_recording(w, err);
     if (rc == 0 && w->counts.instructions == 0)
-        rc = err_set(err, "%s: no access is left to derive from (%llu were left out)", store_path(in),
+        rc = err_set(err, "%s: no access is left to derive from (%llu were left out)", source->name,
                      (unsigned long long)w->counts.left_out);
     if (counts)
         *counts = w->counts;
+    derive_memory_release(&w->memory);
     free(w->wanted);
     free(w);
     return rc;
-}
-
-/* --- tables --- */
-
-struct copying {
-    struct store *out;
-    struct err *err;
-};
-
-static int copy_row(void *ctx, const struct store_value *v, size_t n)
-{
-    const struct copying *c = ctx;
-    return store_row(c->out, "kernels", v, n, c->err);
-}
-
-int derive_copy_kernels(struct store *in, struct store *out, struct err *err)
-{
-    struct copying c = {out, err};
-    return store_rows(in, "kernels", copy_row, &c, err) ? -1 : 0;
 }

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "models/zerocopy/warp.h"
+#include "replay/derive/derive_launches.h"
 #include "replay/derive/derive_scans.h"
 #include "trace/pcie/tlp_tally.h"
 #include "trace/store/writer.h"
@@ -12,7 +13,7 @@ struct requesting {
     struct writer writer;
     struct derive_scans scans;
     uint32_t launch;
-    uint64_t atomics;
+    uint64_t atomics, pim;
     enum tlp_type type; /* of the requests being made */
     struct err *err;
     int failed; /* a request could not be stored */
@@ -55,27 +56,33 @@ static int end_launch(void *ctx, uint32_t launch, struct err *err)
     return writer_add(&q->writer, &r, NULL, err) || derive_scans_end(&q->scans, launch, err) ? -1 : 0;
 }
 
-static int take_op(void *ctx, const struct derive_op *op, struct err *err)
+int derive_coalesce(struct coalescer *c, const struct program_op *op, struct err *err)
 {
-    struct requesting *q = ctx;
     uint64_t sectors[4 * 2 * ACCESS_LANES];
     size_t n = 0;
-    if (op->access != RECORD_READ && op->access != RECORD_WRITE) {
-        q->atomics++;
-        return 0;
-    }
     for (int i = 0; i < op->lines; i++)
         for (uint64_t s = 0; s < LINE_SECTORS; s++)
             if (op->line[i].sectors >> s & 1)
                 sectors[n++] = op->line[i].addr / SECTOR_BYTES + s;
-    q->launch = op->launch;
-    q->type = op->access == RECORD_READ ? TLP_MRD : TLP_MWR;
-    q->err = err;
-    struct coalescer *c = op->access == RECORD_READ ? &q->reads : &q->writes;
     /* The coalescer takes 128 sectors at once: more than 32 lines are two loads. */
     for (size_t at = 0; at < n; at += 128)
         if (coalescer_load(c, op->id, sectors + at, n - at < 128 ? n - at : 128, err))
             return -1;
+    return 0;
+}
+
+static int take_op(void *ctx, const struct program_op *op, struct err *err)
+{
+    struct requesting *q = ctx;
+    if (op->access != RECORD_READ && op->access != RECORD_WRITE) {
+        *(op->access == RECORD_ATOMIC ? &q->atomics : &q->pim) += 1;
+        return 0;
+    }
+    q->launch = op->launch;
+    q->type = op->access == RECORD_READ ? TLP_MRD : TLP_MWR;
+    q->err = err;
+    if (derive_coalesce(op->access == RECORD_READ ? &q->reads : &q->writes, op, err))
+        return -1;
     return q->failed ? -1 : derive_scans_op(&q->scans, op, err);
 }
 
@@ -101,36 +108,38 @@ static int store_totals(const struct requesting *q, struct store *out, struct er
         if (store_row(out, "tlp_totals", row, 3, err))
             return -1;
     }
-    if (q->scans.dropped && store_drop(out, "launch with too many reads for lists", q->scans.dropped, err))
+    if (q->pim && store_skip(out, "PIM request", q->pim, err))
         return -1;
     return q->atomics ? store_skip(out, "atomic access", q->atomics, err) : 0;
 }
 
-static int write_requests(struct requesting *q, struct store *in, struct store *out,
-                          const struct derive_options *options, struct derive_counts *counts, struct err *err)
+static int write_requests(struct requesting *q, const struct derive_source *source, struct store *out,
+                          const struct derive_options *options, struct program_counts *counts, struct err *err)
 {
-    static const struct derive_taker taker = {begin_launch, take_op, end_launch};
+    static const struct program_taker taker = {begin_launch, take_op, end_launch};
     int stream = writer_stream(out, "tlp", TIME_NONE, NULL, 0, err);
     q->tally = stream < 0 ? NULL : tlp_tally_new(err);
-    if (!q->tally || derive_scans_open(&q->scans, in, out, options, err) ||
+    if (!q->tally || derive_scans_open(&q->scans, source, out, options, err) ||
         writer_open(&q->writer, out, stream, 0, err))
         return -1;
     q->upstream = tlp_tally_direction(q->tally, "upstream");
     coalescer_init(&q->reads, options->reuse, add_request, q);
     coalescer_init(&q->writes, REUSE_NONE, add_request, q);
-    if (derive_walk(in, options, &taker, q, counts, err) || writer_flush(&q->writer, err) ||
+    if (derive_walk(source, options, &taker, q, counts, err) || writer_flush(&q->writer, err) ||
         derive_scans_flush(&q->scans, err) || tlp_tally_store(q->tally, out, err) || store_totals(q, out, err))
         return -1;
     counts->records = q->writer.total;
-    return derive_copy_kernels(in, out, err);
+    return derive_launches_write(source, out, err);
 }
 
-int derive_requests(struct store *in, struct store *out, const struct derive_options *options,
-                    struct derive_counts *counts, struct err *err)
+int derive_requests(const struct derive_source *source, struct store *out, const struct derive_options *options,
+                    struct program_counts *counts, struct err *err)
 {
     struct requesting q;
+    struct derive_options o = *options;
     memset(&q, 0, sizeof q);
-    int rc = write_requests(&q, in, out, options, counts, err);
+    o.offloadable = true;
+    int rc = write_requests(&q, source, out, &o, counts, err);
     coalescer_release(&q.reads);
     coalescer_release(&q.writes);
     tlp_tally_free(q.tally);

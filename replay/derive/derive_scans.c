@@ -1,29 +1,35 @@
 #include "replay/derive/derive_scans.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/base/mem.h"
 #include "trace/event/actor.h"
 
-static int note_reads(void *ctx, const struct derive_op *op, struct err *err)
+static int note_reads(void *ctx, const struct program_op *op, struct err *err)
 {
     struct derive_scans *s = ctx;
     if (op->access != RECORD_READ)
         return 0;
     if (op->bytes < 8)
         s->element = 4;
-    for (int i = 0; i < op->lines; i++)
-        if (derive_space_touch(&s->space, op->line[i].addr / ACTOR_PAGE_BYTES, true, err))
+    for (int i = 0; i < op->lines; i++) {
+        uint64_t page = op->line[i].addr / ACTOR_PAGE_BYTES;
+        if (s->last_page == page + 1)
+            continue;
+        s->last_page = page + 1;
+        if (derive_space_touch(&s->space, page, true, err))
             return -1;
+    }
     return 0;
 }
 
-int derive_scans_open(struct derive_scans *s, struct store *in, struct store *out, const struct derive_options *options,
-                      struct err *err)
+int derive_scans_open(struct derive_scans *s, const struct derive_source *source, struct store *out,
+                      const struct derive_options *options, struct err *err)
 {
-    static const struct derive_taker taker = {.op = note_reads};
+    static const struct program_taker taker = {.op = note_reads};
     s->element = 8;
-    if (derive_walk(in, options, &taker, s, NULL, err) || derive_space_merge(&s->space, NULL, err))
+    if (derive_walk(source, options, &taker, s, NULL, err) || derive_space_merge(&s->space, NULL, NULL, err))
         return -1;
     if (s->space.count == 0)
         return 0;
@@ -37,27 +43,52 @@ int derive_scans_open(struct derive_scans *s, struct store *in, struct store *ou
     if (store_row(out, "structures", row, 6, err))
         return -1;
     int stream = writer_stream(out, "scans", TIME_NONE, NULL, 0, err);
-    return stream < 0 ? -1 : writer_open(&s->writer, out, stream, 0, err);
+    s->recent = mem_zalloc(DERIVE_SCANS_RECENT, sizeof *s->recent, err);
+    return stream < 0 || !s->recent ? -1 : writer_open(&s->writer, out, stream, 0, err);
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const struct derive_run *x = a, *y = b;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return (x->end > y->end) - (x->end < y->end);
+}
+
+/* In order of address, without what an earlier one holds already. */
+static void tidy(struct derive_scans *s)
+{
+    uint64_t done = 0;
+    size_t to = 0;
+    qsort(s->runs, s->count, sizeof *s->runs, by_first);
+    for (size_t i = 0; i < s->count; i++) {
+        uint64_t first = s->runs[i].first > done ? s->runs[i].first : done;
+        if (s->runs[i].end <= first)
+            continue;
+        done = s->runs[i].end;
+        s->runs[to++] = (struct derive_run){first, done};
+    }
+    s->count = to;
 }
 
 static int add_run(struct derive_scans *s, uint64_t first, uint64_t bytes, struct err *err)
 {
-    struct derive_run *last = s->count ? &s->runs[s->count - 1] : NULL;
+    struct derive_run *recent = &s->recent[first / ACCESS_SECTOR % DERIVE_SCANS_RECENT];
     void *runs = s->runs;
-    if (last && last->first == first && last->end >= first + bytes)
+    if (recent->first == first && recent->end >= first + bytes)
         return 0; /* the same words again */
-    if (s->count == DERIVE_SCANS_MOST) {
-        s->full = true;
-        return 0;
+    if (s->count >= DERIVE_SCANS_KEPT && s->count >= s->tidy_at) {
+        tidy(s);
+        s->tidy_at = 2 * s->count;
     }
     if (mem_grow(&runs, &s->cap, s->count + 1, sizeof *s->runs, err))
         return -1;
     s->runs = runs;
-    s->runs[s->count++] = (struct derive_run){first, first + bytes};
+    s->runs[s->count++] = *recent = (struct derive_run){first, first + bytes};
     return 0;
 }
 
-int derive_scans_op(struct derive_scans *s, const struct derive_op *op, struct err *err)
+int derive_scans_op(struct derive_scans *s, const struct program_op *op, struct err *err)
 {
     uint64_t first = 0, bytes = 0;
     if (op->access != RECORD_READ || !s->writer.records)
@@ -79,37 +110,23 @@ int derive_scans_op(struct derive_scans *s, const struct derive_op *op, struct e
     return bytes ? add_run(s, first, bytes, err) : 0;
 }
 
-static int by_first(const void *a, const void *b)
-{
-    const struct derive_run *x = a, *y = b;
-    if (x->first != y->first)
-        return x->first < y->first ? -1 : 1;
-    return (x->end > y->end) - (x->end < y->end);
-}
-
 int derive_scans_end(struct derive_scans *s, uint32_t launch, struct err *err)
 {
-    uint64_t done = 0, lane = 0;
     if (!s->writer.records)
         return 0;
-    if (s->full) {
-        s->dropped++;
-        s->count = 0;
-    }
-    qsort(s->runs, s->count, sizeof *s->runs, by_first);
+    tidy(s);
     for (size_t i = 0; i < s->count; i++) {
-        uint64_t first = s->runs[i].first > done ? s->runs[i].first : done;
-        if (s->runs[i].end <= first)
-            continue;
-        done = s->runs[i].end;
-        struct record r = {
-            .kind = RECORD_SCAN, .addr = s->base + first, .bytes = done - first, .id = lane++, .group = launch};
+        struct record r = {.kind = RECORD_SCAN,
+                           .addr = s->base + s->runs[i].first,
+                           .bytes = s->runs[i].end - s->runs[i].first,
+                           .id = i,
+                           .group = launch};
         if (writer_add(&s->writer, &r, NULL, err))
             return -1;
     }
-    s->lists += lane;
-    s->count = 0;
-    s->full = false;
+    s->lists += s->count;
+    s->count = s->tidy_at = 0;
+    memset(s->recent, 0, DERIVE_SCANS_RECENT * sizeof *s->recent);
     struct record end = {.kind = RECORD_KERNEL_END, .group = launch};
     return writer_add(&s->writer, &end, NULL, err);
 }
@@ -124,5 +141,36 @@ void derive_scans_close(struct derive_scans *s)
     derive_space_release(&s->space);
     writer_close(&s->writer);
     free(s->runs);
+    free(s->recent);
     *s = (struct derive_scans){0};
+}
+
+/* --- lists alone --- */
+
+static int take_op(void *ctx, const struct program_op *op, struct err *err)
+{
+    return derive_scans_op(ctx, op, err);
+}
+
+static int end_launch(void *ctx, uint32_t launch, struct err *err)
+{
+    return derive_scans_end(ctx, launch, err);
+}
+
+int derive_lists(const struct derive_source *source, struct store *out, const struct derive_options *options,
+                 struct err *err)
+{
+    static const struct program_taker taker = {.op = take_op, .end = end_launch};
+    struct derive_options o = *options;
+    struct derive_scans scans = {0};
+    o.offloadable = true;
+    int rc = derive_scans_open(&scans, source, out, &o, err);
+    if (rc == 0 && !scans.writer.records)
+        rc = err_set(err, "%s: nothing is read", source->name);
+    if (rc == 0)
+        rc = derive_walk(source, &o, &taker, &scans, NULL, err);
+    if (rc == 0)
+        rc = derive_scans_flush(&scans, err);
+    derive_scans_close(&scans);
+    return rc;
 }

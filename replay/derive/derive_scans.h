@@ -12,8 +12,9 @@
 #include "replay/derive/derive_space.h"
 #include "trace/store/writer.h"
 
-/* Reads of one launch that are kept at once; a launch with more gets no lists. */
-enum { DERIVE_SCANS_MOST = 1 << 26 };
+/* Reads of one launch that are kept as they came; from there on what others hold already is left out now and then,
+ * which may cut lists that overlap at other places. */
+enum { DERIVE_SCANS_KEPT = 1 << 22, DERIVE_SCANS_RECENT = 1 << 16 };
 
 struct derive_run {
     uint64_t first, end; /* bytes in the structure */
@@ -25,18 +26,22 @@ struct derive_scans {
     uint64_t element, base; /* bytes of an element; address of the structure */
     struct writer writer;
     struct derive_run *runs;
-    size_t count, cap;
+    struct derive_run *recent; /* DERIVE_SCANS_RECENT of them, by where they begin: most reads come again soon */
+    size_t count, cap, tidy_at;
     uint64_t lists;
-    uint64_t dropped; /* launches with too many reads */
-    bool full;
+    uint64_t last_page; /* touched, + 1; 0: none */
 };
 
 /* Go over the accesses once for the structure, and describe it in `out`. Without any read nothing is written. */
-int derive_scans_open(struct derive_scans *scans, struct store *in, struct store *out,
+int derive_scans_open(struct derive_scans *scans, const struct derive_source *source, struct store *out,
                       const struct derive_options *options, struct err *err);
-int derive_scans_op(struct derive_scans *scans, const struct derive_op *op, struct err *err);
+int derive_scans_op(struct derive_scans *scans, const struct program_op *op, struct err *err);
 int derive_scans_end(struct derive_scans *scans, uint32_t launch, struct err *err);
 int derive_scans_flush(struct derive_scans *scans, struct err *err);
 void derive_scans_close(struct derive_scans *scans);
+
+/* All of it: the lists of a source and nothing else, for an engine that asks for them. Without any read an error. */
+int derive_lists(const struct derive_source *source, struct store *out, const struct derive_options *options,
+                 struct err *err);
 
 #endif

@@ -38,6 +38,7 @@ static int add_stretch(struct derive_space *s, struct derive_stretch stretch, st
 
 struct table {
     struct derive_space *space;
+    const struct derive_memory *memory;
     struct err *err;
 };
 
@@ -45,7 +46,7 @@ static int take_allocation(void *ctx, const struct store_value *v, size_t n)
 {
     const struct table *t = ctx;
     uint64_t addr = n >= 3 ? (uint64_t)v[1].i : 0, bytes = n >= 3 ? (uint64_t)v[2].i : 0;
-    if (bytes == 0 || addr + bytes < addr)
+    if (bytes == 0 || addr + bytes < addr || derive_memory_stays(t->memory, addr))
         return 0;
     return add_stretch(
         t->space,
@@ -53,9 +54,9 @@ static int take_allocation(void *ctx, const struct store_value *v, size_t n)
         t->err);
 }
 
-int derive_space_merge(struct derive_space *s, struct store *in, struct err *err)
+int derive_space_merge(struct derive_space *s, struct store *in, const struct derive_memory *memory, struct err *err)
 {
-    struct table table = {s, err};
+    struct table table = {s, memory, err};
     if (in && store_rows(in, "allocations", take_allocation, &table, err))
         return -1;
     for (uint32_t i = 0; i < s->numbers.count; i++)

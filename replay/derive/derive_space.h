@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "replay/derive/derive_memory.h"
 #include "trace/base/dense.h"
-#include "trace/store/store.h"
 
 struct derive_stretch {
     uint64_t first, last; /* pages of 4 KiB */
@@ -29,9 +29,10 @@ struct derive_space {
 
 int derive_space_touch(struct derive_space *space, uint64_t page, bool read, struct err *err);
 
-/* Make the rows: what was touched, and the allocations of `in` (NULL: not those), joined where they touch each other or
- * share a 2 MiB VA block. */
-int derive_space_merge(struct derive_space *space, struct store *in, struct err *err);
+/* Make the rows: what was touched, and the allocations of `in` (NULL: not those) that do not stay on the GPU, joined
+ * where they touch each other or share a 2 MiB VA block. */
+int derive_space_merge(struct derive_space *space, struct store *in, const struct derive_memory *memory,
+                       struct err *err);
 void derive_space_release(struct derive_space *space);
 
 /* Bytes of all rows, and where a byte stands if they follow each other without gaps; UINT64_MAX: in none. */

@@ -8,7 +8,7 @@
 #include "trace/import/access/testing_access.h"
 
 static struct derive_options all = {.last = UINT64_MAX, .reuse = REUSE_NONE, .l2_bytes = 6 << 20, .l2_ways = 24};
-static struct derive_counts counts;
+static struct program_counts counts;
 
 typedef void (*builder)(FILE *f, int version);
 
@@ -28,8 +28,8 @@ static void stencil(FILE *f, int version)
     build_stencil(f, version, 1024, 34);
 }
 
-typedef int (*derivation)(struct store *in, struct store *out, const struct derive_options *options,
-                          struct derive_counts *c, struct err *err);
+typedef int (*derivation)(const struct derive_source *source, struct store *out, const struct derive_options *options,
+                          struct program_counts *c, struct err *err);
 
 /* The kernel's accesses, derived; opened for reading. NULL if that fails, *err says why. */
 static struct store *derived(builder build, derivation derive, const struct derive_options *options, struct err *err)
@@ -40,7 +40,8 @@ static struct store *derived(builder build, derivation derive, const struct deri
     (void)fclose(f);
     struct store *in = testing_import(&read_accelsim, trace, true);
     struct store *out = store_create(path, true, "test", err);
-    int rc = derive(in, out, options, &counts, err);
+    const struct derive_source source = {.store = in, .name = trace};
+    int rc = derive(&source, out, options, &counts, err);
     if (rc == 0)
         ck_assert_int_eq(store_finish(out, err), 0);
     store_close(out);
@@ -304,7 +305,8 @@ static struct sum h200(const char *kernel, derivation derive)
     one.kernel = kernel;
     struct store *in = testing_import(&read_accesses, "fixtures/traces/accesses_h200.txt.xz", true);
     struct store *out = store_create(testing_file("h200.db"), true, "test", &err);
-    ck_assert_msg(derive(in, out, &one, &counts, &err) == 0, "%s", err.msg);
+    const struct derive_source source = {.store = in, .name = "h200"};
+    ck_assert_msg(derive(&source, out, &one, &counts, &err) == 0, "%s", err.msg);
     ck_assert_int_eq(store_finish(out, &err), 0);
     store_close(out);
     store_close(in);

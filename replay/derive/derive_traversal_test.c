@@ -251,13 +251,14 @@ static struct totals derived(const char *path, const struct recorded *r, uint32_
 {
     struct err err = {""};
     struct totals totals = {{0}};
-    struct derive_counts counts;
+    struct program_counts counts;
     const struct derive_options only_list = {
         .first = r->list, .last = r->list + r->graph->elements * r->element - 1, .reuse = REUSE_NONE};
     struct store *in = testing_import(&read_accesses, path, true);
     ck_assert(store_complete(in)); /* every announced access was found */
+    const struct derive_source source = {.store = in, .name = path};
     struct store *out = store_create(testing_file("requests.db"), true, "test", &err);
-    ck_assert_msg(derive_requests(in, out, &only_list, &counts, &err) == 0, "%s", err.msg);
+    ck_assert_msg(derive_requests(&source, out, &only_list, &counts, &err) == 0, "%s", err.msg);
     ck_assert_int_eq(store_finish(out, &err), 0);
     store_close(out);
     store_close(in);

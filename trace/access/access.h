@@ -57,6 +57,9 @@ void access_close(struct access_sink *sink);
 /* A launch begins; kernel: its row of table kernels, also the launch number. */
 int access_launch(struct access_sink *sink, int64_t kernel, struct err *err);
 int access_add(struct access_sink *sink, const struct access_op *op, struct err *err);
+/* The same for one whose lines are known already: addrs and lanes of `op` count for nothing. */
+int access_add_lines(struct access_sink *sink, const struct access_op *op, const struct access_line *lines, int n,
+                     struct err *err);
 int access_launch_end(struct access_sink *sink, struct err *err);
 
 /* Store what is buffered. */

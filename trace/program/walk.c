@@ -38,6 +38,8 @@ struct walker {
     uint64_t turn;
     uint32_t index, access;
     bool loaded, done, held; /* held: at a barrier */
+    uint32_t wait;
+    uint64_t stalls; /* of the body */
     struct program_body *body;
 };
 
@@ -64,6 +66,7 @@ static int emit(struct walk *w, const struct walker *at, const struct program_ac
     op.launch = w->launch;
     op.access = a->kind;
     op.bytes = a->bytes;
+    op.wait = at->wait;
     w->counts.instructions++;
     w->counts.lines += (uint64_t)op.lines;
     for (int i = 0; i < op.lines; i++)
@@ -75,6 +78,7 @@ static int emit(struct walk *w, const struct walker *at, const struct program_ac
 static int advance(struct walk *w, struct walker *at, struct err *err)
 {
     while (!at->loaded || at->access == at->body->count) {
+        at->wait++;
         if (at->loaded && ++at->turn < at->body->turns) {
             at->access = 0;
             if (at->body->count)
@@ -88,10 +92,12 @@ static int advance(struct walk *w, struct walker *at, struct err *err)
             return rc;
         }
         at->loaded = true;
+        at->stalls = program_stalls(at->body);
         at->turn = at->access = 0;
         if (at->body->count == 0)
             at->turn = at->body->turns - 1;
     }
+    at->wait += at->stalls >> at->access & 1;
     const struct program_access *a = &at->body->access[at->access++];
     if (a->kind != PROGRAM_BARRIER)
         return emit(w, at, a, err);

@@ -15,6 +15,7 @@ struct program_op {
     uint32_t launch; /* group */
     uint32_t access; /* enum record_access, or PROGRAM_PIM */
     uint32_t bytes;  /* per lane */
+    uint32_t wait;   /* of its warp: loads with the same number are under way together, then the warp waits */
     int lines;
     struct access_line line[2 * ACCESS_LANES]; /* in the order in which the lanes touch them first */
 };

@@ -115,18 +115,29 @@ struct store *store_create(const char *path, enum output_place place, const char
     return NULL;
 }
 
-struct store *store_create_memory(struct err *err)
+/* database: as SQLite names what is gone at its close; "": a temporary file, unlinked once it is open. */
+static struct store *create_nameless(const char *name, const char *database, struct err *err)
 {
-    struct store *store = new_store(":memory:", err);
+    struct store *store = new_store(name, err);
     if (!store)
         return NULL;
-    if (sqlite3_open(":memory:", &store->db))
-        err_set(err, "out of memory");
+    if (sqlite3_open(database, &store->db))
+        err_set(err, "%s", store->db ? sqlite3_errmsg(store->db) : "out of memory");
     else if (make_tables(store->db, store, err) == 0 && set_up_writer(store, err) == 0 &&
              first_facts(store, "", err) == 0)
         return store;
     store_close(store);
     return NULL;
+}
+
+struct store *store_create_memory(struct err *err)
+{
+    return create_nameless(":memory:", ":memory:", err);
+}
+
+struct store *store_create_temporary(const char *name, struct err *err)
+{
+    return create_nameless(name, "", err);
 }
 
 static void forget_facts(struct store *store)

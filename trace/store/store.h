@@ -43,6 +43,10 @@ struct store *store_create(const char *path, enum output_place place, const char
  * (cursors see what was appended); store_path() is ":memory:". */
 struct store *store_create_memory(struct err *err);
 
+/* The same in a temporary file of SQLite's, in TMPDIR or /var/tmp: it has no name from the moment that it is made, so
+ * that nothing is left however the program ends. `name` stands in messages and is its store_path(). */
+struct store *store_create_temporary(const char *name, struct err *err);
+
 /* For fuzzing, which makes millions of them. Empty a trace in memory: as store_create_memory() made it, whatever
  * happened to it, in a tenth of the time. */
 int store_clear(struct store *store, struct err *err);

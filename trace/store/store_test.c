@@ -647,10 +647,63 @@ START_TEST(a_trace_in_memory_is_read_like_any_other_and_can_be_emptied)
 }
 END_TEST
 
+/* Of the files this process has open, those in the scratch folder that have no name any more. */
+static int nameless_files(void)
+{
+    int n = 0;
+    for (int fd = 0; fd < 64; fd++) {
+        char link[40], path[400];
+        (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        ssize_t got = readlink(link, path, sizeof path - 1);
+        path[got > 0 ? got : 0] = 0;
+        n += strncmp(path, testing_dir(), strlen(testing_dir())) == 0 && strstr(path, " (deleted)") != NULL;
+    }
+    return n;
+}
+
+START_TEST(a_temporary_trace_is_a_file_without_a_name)
+{
+    enum { BATCHES = 200 };
+    struct err err = {""};
+    struct record records[STORE_BATCH];
+    char command[300];
+    int stream;
+    const char *folder = testing_file("temporaries");
+    ck_assert_int_eq(mkdir(folder, 0700), 0);
+    ck_assert_int_eq(setenv("SQLITE_TMPDIR", folder, 1), 0);
+    struct store *store = store_create_temporary("what it is of", &err);
+    ck_assert_msg(store != NULL, "%s", err.msg);
+    ck_assert_str_eq(store_path(store), "what it is of");
+    struct stream described = plain_stream("s");
+    ck_assert_int_eq(store_stream_add(store, &described, &stream, &err), 0);
+    uint64_t sum = 0, found = 0;
+    for (int b = 0; b < BATCHES; b++) { /* more than SQLite keeps in memory */
+        for (int i = 0; i < STORE_BATCH; i++) {
+            records[i] = (struct record){.kind = RECORD_ALLOC, .addr = draw(), .id = draw()};
+            sum += records[i].addr;
+        }
+        ck_assert_msg(store_append(store, stream, records, NULL, STORE_BATCH, &err) == 0, "%s", err.msg);
+    }
+    ck_assert_int_ge(nameless_files(), 1);
+    (void)snprintf(command, sizeof command, "test -z \"$(ls -A %s)\"", folder);
+    ck_assert_int_eq(system(command), 0);
+    struct store_cursor *cursor = store_cursor_open(store, stream, &err);
+    const struct record *r;
+    size_t n;
+    while (store_cursor_next(cursor, &r, NULL, &n, &err) == 1)
+        for (size_t i = 0; i < n; i++)
+            found += r[i].addr;
+    ck_assert_uint_eq(found, sum);
+    store_cursor_close(cursor);
+    store_close(store);
+    ck_assert_int_eq(nameless_files(), 0);
+}
+END_TEST
+
 TEST_MAIN("store", records_of_every_kind_and_extreme_values_round_trip, ordinary_streams_round_trip_and_are_small,
           streams_are_kept_apart, facts_come_back_in_order_and_are_checked, hash_names_the_content,
           hash_passes_over_where_a_source_lay, existing_file_is_kept_unless_forced,
           directories_that_cannot_be_written_are_named, killed_writer_leaves_every_committed_chunk,
           full_disk_is_an_error_and_never_a_complete_file, writer_can_read_what_it_wrote,
           hostile_files_are_refused_with_the_place, names_that_are_sql_stay_names, several_readers_follow_a_writer,
-          a_trace_in_memory_is_read_like_any_other_and_can_be_emptied)
+          a_trace_in_memory_is_read_like_any_other_and_can_be_emptied, a_temporary_trace_is_a_file_without_a_name)

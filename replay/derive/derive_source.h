@@ -1,0 +1,35 @@
+/* derive_source: an input of a replay as what its accesses can be derived from, and what a recording of them lacks. */
+#ifndef REPLAY_DERIVE_DERIVE_SOURCE_H
+#define REPLAY_DERIVE_DERIVE_SOURCE_H
+
+#include "replay/derive/derive.h"
+#include "replay/run/input.h"
+#include "replay/run/outcome.h"
+
+/* The program of an input for one engine's view of it. */
+struct derive_input {
+    struct derive_source source;
+    struct program program;
+};
+
+/* Fill *in for `view`. A trace without accesses or a workload without the view is an error that says what it holds. The
+ * input must stay open, and *in where it is. */
+int derive_input_open(struct derive_input *in, const struct input *input, enum workload_view view, struct err *err);
+
+/* Whether the input is a program of which the engine has to take its view: a recording of accesses, or a generated
+ * program that has the view. */
+bool derive_input_is(const struct input *input, enum workload_view view);
+
+/* "workload NAME has no pages to touch; its views: dram"; always -1. */
+int derive_no_view(const struct workload_type *type, enum workload_view view, struct err *err);
+
+/* An empty trace for a view that only one replay needs, and the view of an input in it: touches for VIEW_UVM, lists
+ * for VIEW_ZEROCOPY. The trace is a temporary file without a name, and gone when it is closed. NULL with *err set on
+ * failure. Of a generated program only lists. */
+struct store *derive_view(const struct derive_source *source, enum workload_view view, struct err *err);
+
+/* Say what a recording lacks for this view: whether it is whole, times, what waits for what. Nothing for a generated
+ * program, but for dram that it has no times. */
+void derive_notes(const struct derive_source *source, enum workload_view view, struct outcome *outcome);
+
+#endif

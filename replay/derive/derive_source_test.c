@@ -1,0 +1,114 @@
+#include "replay/derive/derive_source.h"
+
+#include "replay/derive/testing_program.h"
+#include "trace/base/testing.h"
+
+static const struct metric metrics[] = {{"time_ns", METRIC_INT, METRIC_SUM, ""}, {0}};
+static struct vecadd vecadd;
+
+/* An exported program, as a recorder would leave it if told so. */
+static struct store *recording(bool complete, const char *dropped)
+{
+    struct err err = {""};
+    const struct program program = vecadd_program(&vecadd, 1000, false);
+    const struct derive_source source = {.program = &program, .name = "test"};
+    const struct derive_options all = {.last = UINT64_MAX};
+    struct program_counts counts;
+    const char *path = testing_file("recording.db");
+    struct store *store = store_create(path, OUTPUT_REPLACE, "test", &err);
+    ck_assert_int_eq(derive_accesses(&source, store, &all, &counts, &err), 0);
+    if (dropped)
+        ck_assert_int_eq(store_drop(store, dropped, 500, &err), 0);
+    ck_assert_int_eq(complete ? store_finish(store, &err) : store_keep(store, &err), 0);
+    store_close(store);
+    store = store_open(path, &err);
+    ck_assert_msg(store != NULL, "%s", err.msg);
+    return store;
+}
+
+static bool noted(const struct outcome *o, const char *part)
+{
+    for (size_t i = 0; i < o->note_count; i++)
+        if (strstr(o->notes[i], part))
+            return true;
+    return false;
+}
+
+static struct outcome notes(struct store *store, enum workload_view view)
+{
+    struct err err = {""};
+    struct outcome o;
+    const struct derive_source source = {.store = store, .name = "test"};
+    ck_assert_int_eq(outcome_init(&o, metrics, &err), 0);
+    derive_notes(&source, view, &o);
+    return o;
+}
+
+START_TEST(what_a_recording_lacks_is_said)
+{
+    struct store *store = recording(true, NULL);
+    struct outcome o = notes(store, VIEW_UVM);
+    ck_assert(noted(&o, "what waits for what is not recorded"));
+    ck_assert(noted(&o, "time_ns is without it"));
+    ck_assert(!noted(&o, "not whole"));
+    ck_assert(!noted(&o, "incomplete"));
+    outcome_release(&o);
+    o = notes(store, VIEW_DRAM);
+    ck_assert(noted(&o, "in the order of the recording: kernel, block, warp, instruction"));
+    outcome_release(&o);
+    store_close(store);
+    store = recording(false, "warp accesses past --limit");
+    o = notes(store, VIEW_ZEROCOPY);
+    ck_assert(noted(&o, "the recording is not whole: 500 x warp accesses past --limit"));
+    ck_assert(noted(&o, "the recording is incomplete"));
+    outcome_release(&o);
+    store_close(store);
+}
+END_TEST
+
+START_TEST(a_workload_without_the_view_names_those_that_it_has)
+{
+    struct err err = {""};
+    const struct workload_type type = {.name = "w", .views = VIEW_DRAM | VIEW_ZEROCOPY}, none = {.name = "n"};
+    ck_assert_int_eq(derive_no_view(&type, VIEW_UVM, &err), -1);
+    ck_assert_str_eq(err.msg, "workload w has no pages to touch; its views: zerocopy, dram");
+    ck_assert_int_eq(derive_no_view(&none, VIEW_DRAM, &err), -1);
+    ck_assert_str_eq(err.msg, "workload n makes no DRAM requests; its views: none");
+}
+END_TEST
+
+START_TEST(a_view_for_one_replay_leaves_nothing_behind)
+{
+    struct err err = {""};
+    struct store *store = recording(true, NULL);
+    const struct derive_source source = {.store = store, .name = "accesses"};
+    ck_assert_int_eq(setenv("SQLITE_TMPDIR", testing_dir(), 1), 0);
+    struct store *touches = derive_view(&source, VIEW_UVM, &err), *lists = derive_view(&source, VIEW_ZEROCOPY, &err);
+    ck_assert_msg(touches && lists, "%s", err.msg);
+    ck_assert_int_ge(store_stream_find(touches, "touches"), 0);
+    ck_assert_int_ge(store_stream_find(lists, "scans"), 0);
+    ck_assert_str_eq(store_path(touches), "accesses");
+    char command[300];
+    (void)snprintf(command, sizeof command, "test $(ls %s | wc -l) -eq 1", testing_dir()); /* the recording */
+    ck_assert_int_eq(system(command), 0);
+    store_close(touches);
+    store_close(lists);
+    store_close(store);
+}
+END_TEST
+
+START_TEST(a_trace_without_accesses_is_no_program)
+{
+    struct err err = {""};
+    struct store *store = store_create_memory(&err);
+    const struct input input = {.spec = "t.db", .role = "", .store = store};
+    struct derive_input in;
+    ck_assert(!derive_input_is(&input, VIEW_UVM));
+    ck_assert_int_eq(derive_input_open(&in, &input, VIEW_UVM, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "t.db holds no accesses"));
+    store_close(store);
+}
+END_TEST
+
+TEST_MAIN("derive_source", what_a_recording_lacks_is_said, a_workload_without_the_view_names_those_that_it_has,
+          a_view_for_one_replay_leaves_nothing_behind, a_trace_without_accesses_is_no_program)
