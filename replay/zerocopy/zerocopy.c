@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "models/policies.h"
+#include "replay/derive/derive_source.h"
 #include "replay/zerocopy/zerocopy_baseline.h"
+#include "replay/zerocopy/zerocopy_own.h"
 #include "replay/zerocopy/zerocopy_run.h"
 #include "replay/zerocopy/zerocopy_trace.h"
 #include "trace/base/mem.h"
@@ -18,29 +20,63 @@ static const struct param settings[] = {
     PARAM_REAL_ROW(zerocopy_settings, sm_share_pct, "%", 0.1, 100, 100, "of the multiprocessors run the kernel"),
     {0}};
 
-/* The patterns of models/policies.h, then the baselines of zerocopy_baseline.c. */
-static const struct policy_head *const policies[] = {ZEROCOPY_PATTERNS(POLICY_HEAD) & zerocopy_uvm.head,
-                                                     &zerocopy_dma.head, &zerocopy_copy.head, &zerocopy_subgraph.head,
+/* The patterns of models/policies.h, the program's own, then the baselines of zerocopy_baseline.c. */
+static const struct policy_head *const policies[] = {ZEROCOPY_PATTERNS(POLICY_HEAD) & zerocopy_own.head,
+                                                     &zerocopy_uvm.head,
+                                                     &zerocopy_dma.head,
+                                                     &zerocopy_copy.head,
+                                                     &zerocopy_subgraph.head,
                                                      NULL};
 
-/* The scans of the job's input. *trace is set if they come from a stored trace; it is then the state, to be closed. */
-static const struct scan_ops *scans_of(const struct input *input, struct zerocopy_trace **trace, struct err *err)
+/* What is read of the job's input. */
+struct reading {
+    const struct scan_ops *ops;
+    void *state;
+    struct zerocopy_trace *trace; /* the state, where the scans are stored */
+    struct store *view;           /* of a program, that they are stored in */
+    struct derive_input program;
+    bool has_program;
+};
+
+static void reading_close(struct reading *r)
+{
+    if (r->trace)
+        zerocopy_trace_close(r->trace);
+    store_close(r->view);
+}
+
+static int read_stored(struct reading *r, struct store *store, struct err *err)
+{
+    r->trace = zerocopy_trace_open(store, err);
+    r->ops = &zerocopy_trace_ops;
+    r->state = r->trace;
+    return r->trace ? 0 : -1;
+}
+
+/* The reads of a program, as lists. */
+static int read_program(struct reading *r, struct err *err)
+{
+    r->view = derive_view(&r->program.source, VIEW_ZEROCOPY, err);
+    return r->view ? read_stored(r, r->view, err) : -1;
+}
+
+static int reading_open(struct reading *r, const struct input *input, struct err *err)
 {
     const struct workload_type *type = input->workload.type;
-    *trace = NULL;
-    if (type && type->scans)
-        return type->scans;
-    if (type && type->produces == WORKLOAD_SCANS)
-        return type->ops;
-    if (input->store) {
-        *trace = zerocopy_trace_open(input->store, err);
-        return *trace ? &zerocopy_trace_ops : NULL;
+    *r = (struct reading){.state = input->workload.state};
+    bool stored = input->store && store_stream_find(input->store, "scans") >= 0;
+    if (!stored && derive_input_is(input, VIEW_ZEROCOPY)) {
+        r->has_program = true;
+        if (derive_input_open(&r->program, input, VIEW_ZEROCOPY, err))
+            return -1;
     }
-    (void)err_set(err,
-                  "'%s' holds no scans of host memory; the zerocopy engine replays bfs, sssp, cc, pagerank, gather, "
-                  "array and expect",
-                  input->spec);
-    return NULL;
+    if (!type)
+        return r->has_program ? read_program(r, err) : read_stored(r, input->store, err);
+    if (type->scans || type->produces == WORKLOAD_SCANS) {
+        r->ops = type->scans ? type->scans : type->ops;
+        return 0;
+    }
+    return r->has_program ? read_program(r, err) : derive_no_view(type, VIEW_ZEROCOPY, err);
 }
 
 static double elements_of(const struct scan *scans, size_t n)
@@ -102,18 +138,24 @@ static const char launches_head[] =
     "policy,launch,active_elements,req32,req64,req96,req128,requests,payload_bytes,host64_lines,"
     "time_ns,warp_loads,loads_at_once,resident_warps,chain_loads\n";
 
-static int replay_scans(const struct replay_job *job, const struct scan_ops *ops, void *state, struct outcome *outcomes,
+static int replay_scans(const struct replay_job *job, const struct reading *reading, struct outcome *outcomes,
                         struct err *err)
 {
+    const struct scan_ops *ops = reading->ops;
+    void *state = reading->state;
     const struct zerocopy_settings *how = job->settings;
     struct tier tier;
     struct pcie pcie = *(const struct pcie *)platform_section_get(job->platform, "pcie");
     pcie.host_bytes_per_s /= (double)how->tier.gpus; /* all GPUs read host memory at once */
     struct gpu gpu = *(const struct gpu *)platform_section_get(job->platform, "gpu");
-    int64_t reading = llround(ceil((double)gpu.sms * how->sm_share_pct / 100));
-    gpu.sms = reading < 1 ? 1 : reading;
-    struct zerocopy_context context = {
-        .pcie = &pcie, .gpu = &gpu, .uvm = platform_section_get(job->platform, "uvm"), .settings = how, .tier = &tier};
+    int64_t sms = llround(ceil((double)gpu.sms * how->sm_share_pct / 100));
+    gpu.sms = sms < 1 ? 1 : sms;
+    struct zerocopy_context context = {.pcie = &pcie,
+                                       .gpu = &gpu,
+                                       .uvm = platform_section_get(job->platform, "uvm"),
+                                       .settings = how,
+                                       .tier = &tier,
+                                       .program = reading->has_program ? &reading->program.source : NULL};
     ops->setup(state, &context.setup);
     if (tier_open(&tier, &how->tier, &context.setup, err)) {
         tier_close(&tier);
@@ -129,7 +171,7 @@ static int replay_scans(const struct replay_job *job, const struct scan_ops *ops
     context.launches = job->requests;
     int rc = 0;
     for (size_t r = 0; r < job->policy_count && !rc; r++)
-        rc = zerocopy_run_open(&runs[r], job->policies[r].head, &context, &outcomes[r], err);
+        rc = zerocopy_run_open(&runs[r], &job->policies[r], &context, &outcomes[r], err);
     if (!rc)
         rc = feed(job, ops, state, &context, runs, err);
     for (size_t r = 0; r < job->policy_count && !rc; r++)
@@ -146,13 +188,13 @@ static int replay_scans(const struct replay_job *job, const struct scan_ops *ops
 
 static int replay(const struct replay_job *job, struct outcome *outcomes, struct err *err)
 {
-    struct zerocopy_trace *trace;
-    const struct scan_ops *ops = scans_of(&job->inputs[0], &trace, err);
-    if (!ops)
-        return -1;
-    int rc = replay_scans(job, ops, trace ? (void *)trace : job->inputs[0].workload.state, outcomes, err);
-    if (trace)
-        zerocopy_trace_close(trace);
+    struct reading reading;
+    int rc = reading_open(&reading, &job->inputs[0], err);
+    if (rc == 0)
+        rc = replay_scans(job, &reading, outcomes, err);
+    for (size_t r = 0; r < job->policy_count && rc == 0 && reading.view; r++)
+        derive_notes(&reading.program.source, VIEW_ZEROCOPY, &outcomes[r]);
+    reading_close(&reading);
     return rc;
 }
 

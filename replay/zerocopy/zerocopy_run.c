@@ -130,6 +130,14 @@ static void scale(struct request_mix *mix, double by)
     mix->host_lines = (uint64_t)llround((double)mix->host_lines * by);
 }
 
+double zerocopy_dependent_ns(const struct zerocopy_context *c)
+{
+    const struct pcie *p = c->pcie;
+    if (p->load_ns <= 0 || c->setup.shape != SCAN_LISTS || c->setup.scale > 0)
+        return 0;
+    return p->load_ns + (c->setup.visits ? p->visit_ns : 0);
+}
+
 /* Dependent loads of the launch's longest list, one after the other. Loops without a visit are unrolled by four. */
 static double chain_ns(const struct zerocopy_run *run, const struct pattern_count *count)
 {
@@ -172,6 +180,17 @@ static void write_launch(const struct zerocopy_run *run, uint32_t launch, const 
                   l->loads_at_once, l->resident_warps, latency > 0 ? l->chain_ns / latency : 0);
 }
 
+void zerocopy_run_add_launch(struct zerocopy_run *run, uint32_t launch, const struct link_launch *l)
+{
+    const struct zerocopy_context *c = run->context;
+    enum link_bound bound;
+    double time = tier_launch_ns(c->tier, c->gpu, c->pcie, link_time_ns(c->pcie, c->gpu, l, &bound));
+    mix_add(&run->totals.mix, &l->mix);
+    run->totals.time_ns += time;
+    run->totals.bound_ns[bound] += time;
+    write_launch(run, launch, l, time);
+}
+
 static int launch_pattern(struct zerocopy_run *run, uint32_t launch, struct err *err)
 {
     const struct zerocopy_context *c = run->context;
@@ -190,22 +209,19 @@ static int launch_pattern(struct zerocopy_run *run, uint32_t launch, struct err 
         if (i == 0)
             l.chain_ns = chain_ns(run, &count);
     }
-    enum link_bound bound;
-    double time = tier_launch_ns(c->tier, c->gpu, c->pcie, link_time_ns(c->pcie, c->gpu, &l, &bound));
-    mix_add(&run->totals.mix, &l.mix);
-    run->totals.time_ns += time;
-    run->totals.bound_ns[bound] += time;
-    write_launch(run, launch, &l, time);
+    zerocopy_run_add_launch(run, launch, &l);
     return 0;
 }
 
 /* --- patterns and baselines --- */
 
-int zerocopy_run_open(struct zerocopy_run *run, const struct policy_head *policy,
+int zerocopy_run_open(struct zerocopy_run *run, const struct replay_policy *chosen,
                       const struct zerocopy_context *context, struct outcome *out, struct err *err)
 {
+    const struct policy_head *policy = chosen->head;
     memset(run, 0, sizeof *run);
     run->name = policy->name;
+    run->params = chosen->params;
     run->context = context;
     if (!policy->baseline) {
         run->pattern = (const struct zerocopy_pattern *)policy;

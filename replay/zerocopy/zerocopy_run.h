@@ -8,6 +8,7 @@
 #include "models/zerocopy/link.h"
 #include "models/zerocopy/paging.h"
 #include "models/zerocopy/pattern.h"
+#include "replay/derive/derive.h"
 #include "replay/run/engine.h"
 #include "replay/zerocopy/zerocopy_tier.h"
 #include "trace/workloads/scan.h"
@@ -28,9 +29,10 @@ struct zerocopy_context {
     const struct uvm_platform *uvm; /* uvm_time=engine */
     const struct zerocopy_settings *settings;
     struct scan_setup setup;
-    struct tier *tier;      /* what is served without the link */
-    double served_elements; /* by it, of all launches */
-    FILE *launches;         /* --requests: a row for each launch and policy; NULL: none */
+    struct tier *tier;                   /* what is served without the link */
+    const struct derive_source *program; /* of the input; NULL: it is none */
+    double served_elements;              /* by it, of all launches */
+    FILE *launches;                      /* --requests: a row for each launch and policy; NULL: none */
 };
 
 /* Sums over all launches. */
@@ -60,6 +62,7 @@ struct zerocopy_run {
     const struct zerocopy_pattern *pattern;   /* NULL: a baseline */
     const struct zerocopy_baseline *baseline; /* NULL: a pattern */
     const struct zerocopy_context *context;
+    const void *params; /* of the policy */
     enum scan_reuse reuse;
     struct pattern_view views[2];
     struct pattern_counter *counters[2];
@@ -72,12 +75,19 @@ struct zerocopy_run {
 
 /* Open, feed, end each launch, finish (metrics into *out; `runs` traversals were run), close. A policy that the input
  * does not suit leaves its metrics unknown and says why in a note; the other calls then do nothing. */
-int zerocopy_run_open(struct zerocopy_run *run, const struct policy_head *policy,
+int zerocopy_run_open(struct zerocopy_run *run, const struct replay_policy *policy,
                       const struct zerocopy_context *context, struct outcome *out, struct err *err);
 int zerocopy_run_scans(struct zerocopy_run *run, const struct scan *scans, size_t n, struct err *err);
 int zerocopy_run_launch(struct zerocopy_run *run, uint32_t launch, struct err *err);
 int zerocopy_run_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err);
 void zerocopy_run_close(struct zerocopy_run *run);
+
+/* Add a launch that asks this of the link: its time and its requests, and its row of --requests. */
+void zerocopy_run_add_launch(struct zerocopy_run *run, uint32_t launch, const struct link_launch *asked);
+
+/* Time of one load of a lane's own whose next depends on it, ns: the load, and where the kernel waits for memory of the
+ * GPU between two of them, that; 0: the platform does not say, or the loads do not depend on each other. */
+double zerocopy_dependent_ns(const struct zerocopy_context *context);
 
 /* Bytes of all structures together; elements of one scan in bytes over all structures. */
 double zerocopy_structure_bytes(const struct scan_setup *setup);

@@ -1,0 +1,215 @@
+#include "replay/zerocopy/zerocopy_own.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "models/gpu/occupancy.h"
+#include "replay/derive/derive_launches.h"
+#include "trace/base/dense.h"
+#include "trace/base/mem.h"
+
+struct own_params {
+    int64_t reuse;
+};
+
+enum { OWN_AUTO, OWN_NONE, OWN_PREVWARP, OWN_WARP };
+
+static const struct param params[] = {
+    PARAM_CHOICE_ROW(own_params, reuse, "auto|none|prevwarp|warp", OWN_AUTO,
+                     "sectors that a load need not request again; auto: the input's rule where it is one of these"),
+    {0}};
+
+/* A warp of the launch. */
+struct warp {
+    uint32_t wait;  /* the last one in which it asked for something */
+    uint32_t waits; /* in which it did */
+};
+
+struct owning {
+    struct zerocopy_run *run;
+    struct derive_launches launches;
+    struct coalescer reads, writes;
+    uint64_t atomics;
+    /* The launch that is going on. */
+    uint32_t launch;
+    struct program_launch shape;
+    struct dense numbers; /* of its warps */
+    uint64_t last_id;     /* the warp of the load before, and its number + 1 (0: none): a walk stays with a warp */
+    uint32_t last;
+    struct warp *warps;
+    size_t cap;
+    double loads, waits;
+    uint32_t longest; /* waits of the warp with the most */
+};
+
+static enum scan_reuse reuse_of(const struct zerocopy_run *run)
+{
+    static const enum scan_reuse rules[] = {
+        [OWN_NONE] = REUSE_NONE, [OWN_PREVWARP] = REUSE_PREVWARP, [OWN_WARP] = REUSE_WARP};
+    int64_t given = ((const struct own_params *)run->params)->reuse;
+    enum scan_reuse input = run->context->setup.reuse;
+    if (given != OWN_AUTO)
+        return rules[given];
+    return input == REUSE_PREVWARP || input == REUSE_WARP ? input : REUSE_NONE;
+}
+
+static int begin_launch(void *ctx, const struct record *kernel, struct err *err)
+{
+    struct owning *o = ctx;
+    (void)err;
+    o->launch = kernel->group;
+    derive_launches_get(&o->launches, kernel->id, &o->shape);
+    return 0;
+}
+
+/* A load that asked for something. */
+static int add_load(struct owning *o, const struct program_op *op, struct err *err)
+{
+    uint32_t known = o->numbers.count, i = o->last - 1;
+    if (((!o->last || op->id != o->last_id) && dense_number(&o->numbers, op->id, &i, err)) ||
+        mem_grow((void **)&o->warps, &o->cap, (size_t)i + 1, sizeof *o->warps, err))
+        return -1;
+    struct warp *w = &o->warps[i];
+    o->last_id = op->id;
+    o->last = i + 1;
+    o->loads++;
+    if (i == known)
+        *w = (struct warp){0};
+    else if (w->wait == op->wait)
+        return 0;
+    w->wait = op->wait;
+    w->waits++;
+    o->waits++;
+    o->longest = w->waits > o->longest ? w->waits : o->longest;
+    return 0;
+}
+
+static int take_op(void *ctx, const struct program_op *op, struct err *err)
+{
+    struct owning *o = ctx;
+    if (op->access == RECORD_WRITE)
+        return derive_coalesce(&o->writes, op, err);
+    if (op->access != RECORD_READ) {
+        o->atomics++;
+        return 0;
+    }
+    uint64_t before = mix_requests(&o->reads.mix);
+    if (derive_coalesce(&o->reads, op, err))
+        return -1;
+    return mix_requests(&o->reads.mix) > before ? add_load(o, op, err) : 0;
+}
+
+/* Warps at once on the whole GPU: no more than there are. */
+static double resident_warps(const struct owning *o)
+{
+    const struct gpu *gpu = o->run->context->gpu;
+    const struct program_launch *l = &o->shape;
+    double all = (double)(gpu->sms * gpu->warps_per_sm), there = fmax(1, o->numbers.count);
+    if (l->threads) {
+        double blocks = occupancy_blocks(gpu, l->threads, l->registers, l->shared, l->blocks_most);
+        all = (double)gpu->sms * fmax(1, blocks) * program_warps_of_block(l);
+        there = l->blocks ? (double)program_warps(l) : there;
+    }
+    return fmin(all, there);
+}
+
+static void close_launch(struct owning *o)
+{
+    const struct zerocopy_context *c = o->run->context;
+    struct link_launch l = {.mix = o->reads.mix,
+                            .loads = o->loads,
+                            .loads_at_once = o->waits > 0 ? o->loads / o->waits : 1,
+                            .resident_warps = resident_warps(o),
+                            .chain_ns = o->longest * zerocopy_dependent_ns(c),
+                            .vertices = c->setup.shape == SCAN_LISTS ? (double)c->setup.lanes : 0};
+    zerocopy_run_add_launch(o->run, o->launch, &l);
+    o->run->totals.launches++;
+    o->reads.mix = (struct request_mix){0};
+    coalescer_launch(&o->reads);
+    coalescer_launch(&o->writes);
+    dense_clear(&o->numbers);
+    o->loads = o->waits = 0;
+    o->longest = o->last = 0;
+    o->shape = (struct program_launch){0};
+}
+
+static int end_launch(void *ctx, uint32_t launch, struct err *err)
+{
+    (void)launch;
+    (void)err;
+    close_launch(ctx);
+    return 0;
+}
+
+static void note(const struct owning *o, struct outcome *out)
+{
+    const struct request_mix *w = &o->writes.mix;
+    outcome_note(out, "the requests of the program's own loads, of all memory that it does not keep on the GPU itself");
+    if (mix_requests(w))
+        outcome_note(out,
+                     "stores make %" PRIu64 " writes of %" PRIu64 " B over the link besides: not counted, not timed",
+                     mix_requests(w), mix_payload(w));
+    if (o->atomics)
+        outcome_note(out, "%" PRIu64 " atomic accesses are not counted", o->atomics);
+    if (o->run->context->program->store)
+        outcome_note(out, "what waits for what is not recorded: each load is waited for");
+}
+
+static int walk(struct owning *o, struct err *err)
+{
+    static const struct program_taker taker = {begin_launch, take_op, end_launch};
+    const struct derive_source *program = o->run->context->program;
+    const struct derive_options options = {.last = UINT64_MAX, .offloadable = true};
+    if (derive_launches_open(&o->launches, program, err) || derive_walk(program, &options, &taker, o, NULL, err))
+        return -1;
+    if (o->loads > 0) /* a recording that was cut in a launch */
+        close_launch(o);
+    return 0;
+}
+
+static int own_open(struct zerocopy_run *run, struct outcome *out, struct err *err)
+{
+    (void)err;
+    run->refused = true;
+    if (!run->context->program)
+        outcome_note(out, "what the program's own loads ask for is not known: the input says what is read, not by "
+                          "which accesses");
+    else if (run->context->tier->rank)
+        outcome_note(out, "rows that are kept on the GPU are known to the patterns, not to the program's own loads");
+    else
+        run->refused = false;
+    return 0;
+}
+
+static int own_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)
+{
+    struct owning o = {.run = run};
+    struct zerocopy_totals *t = &run->totals;
+    t->launches = 0;
+    coalescer_init(&o.reads, reuse_of(run), NULL, NULL);
+    coalescer_init(&o.writes, REUSE_NONE, NULL, NULL);
+    int rc = walk(&o, err);
+    if (rc == 0) {
+        t->payload_bytes = (double)mix_payload(&t->mix);
+        t->host_dram_bytes = 64 * (double)t->mix.host_lines;
+        zerocopy_metrics(t, &run->context->setup, (double)runs, true, out);
+        note(&o, out);
+    }
+    derive_launches_release(&o.launches);
+    coalescer_release(&o.reads);
+    coalescer_release(&o.writes);
+    dense_release(&o.numbers);
+    free(o.warps);
+    return rc;
+}
+
+const struct zerocopy_baseline zerocopy_own = {
+    .head = {.name = "own",
+             .summary = "the program's own loads, access by access, as it is written",
+             .source = "dissertation, section 2.3.3 (which requests a warp's load makes)",
+             .params = params,
+             .state_size = sizeof(struct own_params),
+             .baseline = true},
+    .open = own_open,
+    .finish = own_finish};

@@ -1,0 +1,192 @@
+/* The policy own: what a program's own loads ask for, generated and recorded, and where it cannot be told. */
+#include "replay/zerocopy/zerocopy_own.h"
+
+#include "replay/derive/derive_source.h"
+#include "replay/derive/testing_program.h"
+#include "trace/base/testing.h"
+#include "trace/import/access/accelsim.h"
+#include "trace/import/access/testing_accelsim.h"
+#include "trace/import/access/testing_access.h"
+
+enum { N = 3 << 16, WARPS = N / 32, BLOCKS = N / VECADD_THREADS };
+
+static struct vecadd vecadd;
+static struct replay_result result;
+
+static int vecadd_of(void *state, struct program *program, struct err *err)
+{
+    (void)err;
+    *program = (struct program){.ops = &vecadd_ops, .state = state, .compute_ns = -1};
+    return 0;
+}
+
+static const struct workload_type type = {
+    .name = "vecadd", .produces = WORKLOAD_PROGRAM, .views = VIEW_ZEROCOPY, .program = vecadd_of};
+
+static void run(const struct input *input, const char *policies, const char *set, FILE *requests)
+{
+    struct err err = {""};
+    bool usage;
+    const struct replay_request request = {.engine = engine_find("zerocopy"),
+                                           .platform = "v100",
+                                           .policy_list = policies,
+                                           .sets = &set,
+                                           .set_count = set != NULL,
+                                           .inputs = input,
+                                           .input_count = 1,
+                                           .requests = requests,
+                                           .threads = 1};
+    ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
+}
+
+static struct input generated(bool device)
+{
+    (void)vecadd_program(&vecadd, N, device);
+    return (struct input){.spec = "synth:vecadd", .role = "", .workload = {.type = &type, .state = &vecadd}};
+}
+
+static double metric(size_t policy, const char *name)
+{
+    const struct metric_value *v = outcome_get(&result.runs[policy], name);
+    ck_assert_msg(v && v->known, "%s is unknown", name);
+    return v->real;
+}
+
+static bool noted(size_t policy, const char *part)
+{
+    for (size_t i = 0; i < result.runs[policy].note_count; i++)
+        if (strstr(result.runs[policy].notes[i], part))
+            return true;
+    return false;
+}
+
+/* Two launches on the GPU of N / 32 warps that load a line of a and one of b. */
+START_TEST(requests_are_those_of_the_loads)
+{
+    struct input input = generated(true);
+    run(&input, "own,merged", NULL, NULL);
+    ck_assert_double_eq(metric(0, "requests"), 2 * 2 * WARPS);
+    ck_assert_double_eq(metric(0, "requests_128"), 2 * 2 * WARPS);
+    ck_assert_double_eq(metric(0, "payload_bytes"), 2 * 2 * 4.0 * N);
+    ck_assert_double_eq(metric(0, "launches"), 2);
+    ck_assert_double_eq(metric(0, "requests"),
+                        metric(1, "requests"));                /* each sector once: no other order, no other count */
+    ck_assert(noted(0, "of 1572864 B over the link besides")); /* c, twice */
+    replay_release(&result);
+    input = generated(false); /* the flags come over the link, too: 32 B for each warp */
+    run(&input, "own", NULL, NULL);
+    ck_assert_double_eq(metric(0, "requests_32"), 2 * WARPS);
+    ck_assert(noted(0, "atomic accesses are not counted"));
+    replay_release(&result);
+}
+END_TEST
+
+/* A lane reads 32 words that follow each other, a warp's lanes 128 B apart: a sector serves eight loads. */
+START_TEST(what_a_warp_holds_is_asked_for_once)
+{
+    const char *trace = testing_file("kernel-1.traceg");
+    FILE *f = fopen(trace, "w");
+    build_strided(f, 5, 65536);
+    (void)fclose(f);
+    struct input input = {.spec = trace, .role = "", .store = testing_import(&read_accelsim, trace, true)};
+    run(&input, "own,own:reuse=warp,own:reuse=prevwarp,own:reuse=none", NULL, NULL);
+    ck_assert_double_eq(metric(0, "requests_32"), 65536);
+    ck_assert_double_eq(metric(1, "requests_32"), 65536 / 8);
+    ck_assert_double_eq(metric(2, "requests_32"), 65536 / 8);
+    ck_assert_double_eq(metric(3, "requests_32"), 65536);
+    replay_release(&result);
+    input_close(&input);
+}
+END_TEST
+
+/* A line of --requests: policy,launch,...,time_ns,warp_loads,loads_at_once,resident_warps,chain_loads */
+static void read_row(FILE *f, double row[15])
+{
+    char line[400];
+    ck_assert_ptr_nonnull(fgets(line, sizeof line, f));
+    char *at = strchr(line, ',');
+    for (int i = 1; i < 15 && at; i++)
+        row[i] = strtod(at + 1, &at);
+}
+
+START_TEST(loads_at_once_and_resident_warps_follow_from_the_program)
+{
+    struct input input = generated(true);
+    FILE *f = tmpfile();
+    double row[15] = {0};
+    char head[400];
+    run(&input, "own", NULL, f);
+    rewind(f);
+    ck_assert_ptr_nonnull(fgets(head, sizeof head, f));
+    read_row(f, row);
+    ck_assert_double_eq(row[11], 2 * WARPS);   /* loads */
+    ck_assert_double_eq(row[12], 2);           /* a and b are under way together */
+    ck_assert_double_eq(row[13], 80 * 21 * 3); /* 64 warps of a multiprocessor hold 21 blocks of three */
+    (void)fclose(f);
+    replay_release(&result);
+}
+END_TEST
+
+START_TEST(of_a_recording_each_load_is_waited_for)
+{
+    struct err err = {""};
+    struct input input = generated(true);
+    struct derive_input in;
+    struct program_counts counts;
+    const struct derive_options all = {.last = UINT64_MAX};
+    ck_assert_int_eq(derive_input_open(&in, &input, VIEW_ZEROCOPY, &err), 0);
+    struct store *store = store_create(testing_file("a.db"), OUTPUT_NEW, "test", &err);
+    ck_assert_int_eq(derive_accesses(&in.source, store, &all, &counts, &err), 0);
+    ck_assert_int_eq(store_finish(store, &err), 0);
+    store_close(store);
+    run(&input, "own,merged", NULL, NULL);
+    double requests = metric(0, "requests"), merged = metric(1, "time_ns");
+    replay_release(&result);
+    ck_assert_msg(input_open(&input, testing_file("a.db"), "", false, &err) == 0, "%s", err.msg);
+    FILE *f = tmpfile();
+    run(&input, "own,merged", NULL, f);
+    ck_assert_double_eq(metric(0, "requests"), requests);
+    ck_assert_double_eq(metric(1, "time_ns"), merged);
+    ck_assert(noted(0, "each load is waited for"));
+    rewind(f);
+    char head[400];
+    double row[15] = {0};
+    ck_assert_ptr_nonnull(fgets(head, sizeof head, f));
+    read_row(f, row);
+    ck_assert_double_eq(row[12], 1);
+    (void)fclose(f);
+    replay_release(&result);
+    input_close(&input);
+}
+END_TEST
+
+START_TEST(without_a_program_it_is_refused_with_the_reason)
+{
+    struct err err = {""};
+    struct input input;
+    ck_assert_msg(input_open(&input, "synth:expect", "", false, &err) == 0, "%s", err.msg);
+    run(&input, "own,merged", NULL, NULL);
+    ck_assert(!outcome_get(&result.runs[0], "requests")->known);
+    ck_assert(noted(0, "not by which accesses"));
+    ck_assert(metric(1, "requests") > 0);
+    replay_release(&result);
+    input_close(&input);
+}
+END_TEST
+
+START_TEST(a_workload_without_the_view_is_an_error_that_names_its_views)
+{
+    static const struct workload_type other = {.name = "other", .produces = WORKLOAD_PROGRAM, .views = VIEW_DRAM};
+    const struct input input = {.spec = "synth:other", .role = "", .workload = {.type = &other}};
+    const struct replay_request request = {
+        .engine = engine_find("zerocopy"), .platform = "v100", .inputs = &input, .input_count = 1, .threads = 1};
+    struct err err = {""};
+    bool usage;
+    ck_assert_int_eq(replay_run(&request, &result, &usage, &err), -1);
+    ck_assert_str_eq(err.msg, "workload other reads no host memory; its views: dram");
+}
+END_TEST
+
+TEST_MAIN("zerocopy_own", requests_are_those_of_the_loads, what_a_warp_holds_is_asked_for_once,
+          loads_at_once_and_resident_warps_follow_from_the_program, of_a_recording_each_load_is_waited_for,
+          without_a_program_it_is_refused_with_the_reason, a_workload_without_the_view_is_an_error_that_names_its_views)
