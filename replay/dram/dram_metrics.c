@@ -1,5 +1,7 @@
 #include "replay/dram/dram_metrics.h"
 
+#include "replay/derive/derive_source.h"
+
 #define I(name, aggregate, help)                                                                                       \
     {                                                                                                                  \
         name, METRIC_INT, METRIC_##aggregate, help                                                                     \
@@ -151,6 +153,14 @@ static void fill_latency(struct outcome *run, const struct dram_latency *l, cons
     outcome_int(run, names[4], l->largest);
 }
 
+static void note_program(struct outcome *run, const struct input *input)
+{
+    struct derive_input in;
+    struct err ignored;
+    if (dram_stream_derives(input) && derive_input_open(&in, input, VIEW_DRAM, &ignored) == 0)
+        derive_notes(&in.source, VIEW_DRAM, run);
+}
+
 void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const struct dram_stream *stream,
                        const struct dram_totals *t)
 {
@@ -182,6 +192,8 @@ void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const 
         outcome_note(run, "the MEM stream is synthetic: parametric, not the traffic of the program it is named after");
     if (stream->untimed)
         outcome_note(run, "the input has no times: requests enter as fast as the channel takes them");
+    for (size_t i = 0; i < job->input_count; i++)
+        note_program(run, &job->inputs[i]);
     for (int c = 0; c < 2; c++)
         if (t->starved[c])
             outcome_note(run, "starved: the %s side made no end%s", c ? "PIM" : "MEM",

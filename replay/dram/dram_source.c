@@ -5,7 +5,9 @@
 
 #include "trace/base/mem.h"
 
-/* The class's requests in an array of their own, if the stream holds both. */
+/* The class's requests in an array of their own. A write-back goes with the request right before it, as L2 makes it
+ * when that misses. One that follows another, or is the first (of a stream behind an L2 whose victims lie on other
+ * channels), is a write by itself: it takes a place in the window until it is done. */
 static int take_class(struct dram_source *s, const struct dram_stream_channel *c, struct err *err)
 {
     const bool pim = s->class == DRAM_PIM;
@@ -13,9 +15,17 @@ static int take_class(struct dram_source *s, const struct dram_stream_channel *c
     if (!own)
         return -1;
     s->count = 0;
-    for (size_t i = 0; i < c->count; i++)
-        if (((c->requests[i].flags & DRAM_IS_PIM) != 0) == pim)
-            own[s->count++] = c->requests[i];
+    bool attaches = false; /* the request before is one that a write-back can go with */
+    for (size_t i = 0; i < c->count; i++) {
+        if (((c->requests[i].flags & DRAM_IS_PIM) != 0) != pim)
+            continue;
+        const bool posted = c->requests[i].flags & DRAM_IS_POSTED;
+        own[s->count] = c->requests[i];
+        if (posted && !attaches)
+            own[s->count].flags &= (uint8_t)~DRAM_IS_POSTED;
+        s->count++;
+        attaches = !posted;
+    }
     s->requests = own;
     return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "models/dram/dram_platform.h"
 #include "models/gpu/gpu.h"
+#include "replay/derive/derive_source.h"
 #include "trace/base/mem.h"
 #include "trace/event/dram_map.h"
 #include "trace/workloads/stream.h"
@@ -16,6 +17,8 @@ static const int64_t latest_cycle = (INT64_C(1) << 56) - 1;
 struct load {
     struct dram_stream *stream;
     const struct dram_platform *dram;
+    const struct gpu *gpu;
+    struct progress *progress;
     struct dram_map map;
     bool packed;            /* addresses */
     int64_t to_hz, from_hz; /* arrivals: time * to / from; from 0: as they are */
@@ -138,12 +141,50 @@ static int add_batch(struct load *load, const struct record *records, size_t n, 
     return 0;
 }
 
+/* --- programs --- */
+
+bool dram_stream_derives(const struct input *input)
+{
+    const uint64_t requests = UINT64_C(1) << RECORD_DRAM_READ | UINT64_C(1) << RECORD_DRAM_WRITE |
+                              UINT64_C(1) << RECORD_DRAM_WRITEBACK | UINT64_C(1) << RECORD_PIM;
+    if (input->workload.type)
+        return input->workload.type->produces != WORKLOAD_REQUESTS;
+    for (int i = 0; i < store_stream_count(input->store); i++)
+        if (store_stream(input->store, i)->kinds & requests)
+            return false;
+    return store_stream_find(input->store, "accesses") >= 0;
+}
+
+static int take_derived(void *ctx, const struct record *record, struct err *err)
+{
+    struct load *load = ctx;
+    if (load->progress && atomic_load(&load->progress->cancelled))
+        return err_set(err, "cancelled");
+    return add_batch(load, record, 1, err);
+}
+
+static int load_program(struct load *load, const struct input *input, struct err *err)
+{
+    const struct derive_options options = {
+        .last = UINT64_MAX, .l2_bytes = load->gpu->l2_bytes, .l2_ways = load->gpu->l2_ways, .gpu = load->gpu};
+    struct derive_input in;
+    load->packed = false;
+    load->untimed = load->stream->untimed = true;
+    load->expected = 0;
+    return derive_input_open(&in, input, VIEW_DRAM, err) ||
+                   derive_dram_records(&in.source, &options, take_derived, load, NULL, err)
+               ? -1
+               : 0;
+}
+
+/* --- streams of requests --- */
+
 static int load_workload(struct load *load, const struct input *input, struct progress *progress, struct err *err)
 {
     const struct workload_type *type = input->workload.type;
-    if (type->produces != WORKLOAD_REQUESTS || !type->next)
-        return err_set(err, "workload %s makes no DRAM requests; see 'offchip list programs'", type->name);
     load->packed = true;
+    load->untimed = false;
+    load->from_hz = 0; /* in DRAM cycles */
     struct stream_facts facts = {0};
     if (type->ops) {
         const struct stream_ops *ops = type->ops;
@@ -293,7 +334,7 @@ int dram_stream_load(struct dram_stream *stream, const struct input *inputs, siz
     memset(stream, 0, sizeof *stream);
     const struct dram_platform *dram = platform_section_get(platform, "dram");
     const struct gpu *gpu = platform_section_get(platform, "gpu");
-    struct load load = {.stream = stream, .dram = dram};
+    struct load load = {.stream = stream, .dram = dram, .gpu = gpu, .progress = progress};
     load.to_hz = clock == DRAM_CLOCK_CORE ? gpu->clock_hz : dram->clock_hz;
     if (dram_map_init(&load.map, dram->map, err))
         return err_at(err, "[dram]");
@@ -302,8 +343,9 @@ int dram_stream_load(struct dram_stream *stream, const struct input *inputs, siz
         if (!(take >> i & 1))
             continue;
         taken++;
-        const int rc = inputs[i].store ? load_store(&load, &inputs[i], dram->clock_hz, gpu->clock_hz, progress, err)
-                                       : load_workload(&load, &inputs[i], progress, err);
+        const int rc = dram_stream_derives(&inputs[i]) ? load_program(&load, &inputs[i], err)
+                       : inputs[i].store ? load_store(&load, &inputs[i], dram->clock_hz, gpu->clock_hz, progress, err)
+                                         : load_workload(&load, &inputs[i], progress, err);
         if (rc) {
             dram_stream_release(stream);
             return err_at(err, "%s", inputs[i].spec);

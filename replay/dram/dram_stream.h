@@ -1,5 +1,7 @@
 /* dram_stream: the requests of the dram engine's inputs, by channel and in order of arrival.
  *
+ * An input that is a program (a recording of accesses, or a generated one) is taken through the platform's L2
+ * (replay/derive/derive.h): its requests have no times.
  * Memory: 16 bytes per request and 8 for its id. Released with dram_stream_release(). */
 #ifndef REPLAY_DRAM_DRAM_STREAM_H
 #define REPLAY_DRAM_DRAM_STREAM_H
@@ -44,6 +46,9 @@ int dram_stream_load(struct dram_stream *stream, const struct input *inputs, siz
                      const struct platform *platform, enum dram_clock clock, struct progress *progress,
                      struct err *err);
 void dram_stream_release(struct dram_stream *stream);
+
+/* Whether the input holds no requests of its own and is a program: they are derived. */
+bool dram_stream_derives(const struct input *input);
 
 /* Make class_ids of every channel. */
 int dram_stream_split(struct dram_stream *stream, struct err *err);

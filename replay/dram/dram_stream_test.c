@@ -1,0 +1,154 @@
+/* The requests of inputs that are programs, and inputs of different clocks side by side. */
+#include "replay/dram/dram_stream.h"
+
+#include "models/dram/dram_platform.h"
+#include "replay/derive/derive_source.h"
+#include "replay/derive/testing_program.h"
+#include "replay/dram/dram.h"
+#include "trace/base/testing.h"
+
+enum { N = 100000 };
+
+static struct vecadd vecadd;
+static struct platform *platform;
+
+static int vecadd_of(void *state, struct program *program, struct err *err)
+{
+    (void)err;
+    *program = (struct program){.ops = &vecadd_ops, .state = state, .compute_ns = -1};
+    return 0;
+}
+
+static const struct workload_type type = {
+    .name = "vecadd", .produces = WORKLOAD_PROGRAM, .views = VIEW_DRAM, .program = vecadd_of};
+
+static struct input generated(void)
+{
+    struct err err = {""};
+    (void)vecadd_program(&vecadd, N, false);
+    platform = platform_load("v100", &err);
+    ck_assert_msg(platform != NULL, "%s", err.msg);
+    return (struct input){.spec = "synth:vecadd", .role = "", .workload = {.type = &type, .state = &vecadd}};
+}
+
+static struct dram_stream loaded(const struct input *inputs, size_t n)
+{
+    struct err err = {""};
+    struct dram_stream s;
+    ck_assert_msg(dram_stream_load(&s, inputs, n, UINT64_MAX, platform, DRAM_CLOCK_DRAM, NULL, &err) == 0, "%s",
+                  err.msg);
+    return s;
+}
+
+static void same(const struct dram_stream *a, const struct dram_stream *b)
+{
+    ck_assert_uint_gt(a->count, 0);
+    ck_assert_uint_eq(a->count, b->count);
+    ck_assert_uint_eq(a->channels, b->channels);
+    ck_assert(a->untimed && b->untimed && a->marked && b->marked);
+    for (uint32_t c = 0; c < a->channels; c++) {
+        ck_assert_uint_eq(a->channel[c].count, b->channel[c].count);
+        if (a->channel[c].count)
+            ck_assert_mem_eq(a->channel[c].requests, b->channel[c].requests,
+                             a->channel[c].count * sizeof *a->channel[c].requests);
+    }
+}
+
+/* What `derive` writes of an input, as an input. */
+static struct input written(const struct input *of, bool accesses, const char *file)
+{
+    struct err err = {""};
+    struct derive_input in;
+    struct program_counts counts;
+    const struct gpu *gpu = platform_section_get(platform, "gpu");
+    const struct derive_options o = {
+        .last = UINT64_MAX, .l2_bytes = gpu->l2_bytes, .l2_ways = gpu->l2_ways, .order = DERIVE_WAVES, .gpu = gpu};
+    struct store *store = store_create(testing_file(file), OUTPUT_REPLACE, "test", &err);
+    ck_assert_int_eq(derive_input_open(&in, of, VIEW_DRAM, &err), 0);
+    ck_assert_int_eq((accesses ? derive_accesses : derive_dram)(&in.source, store, &o, &counts, &err), 0);
+    ck_assert_int_eq(store_finish(store, &err), 0);
+    store_close(store);
+    struct input input;
+    ck_assert_msg(input_open(&input, testing_file(file), "", false, &err) == 0, "%s", err.msg);
+    return input;
+}
+
+START_TEST(a_program_its_recording_and_its_derived_trace_are_the_same_requests)
+{
+    struct input program = generated(), recording = written(&program, true, "a.db"),
+                 trace = written(&program, false, "d.db");
+    ck_assert(dram_stream_derives(&program) && dram_stream_derives(&recording) && !dram_stream_derives(&trace));
+    struct dram_stream a = loaded(&program, 1), b = loaded(&recording, 1), c = loaded(&trace, 1);
+    same(&a, &b);
+    same(&a, &c);
+    /* a, b and the flags fetched, c and the flags written back; each launch but what L2 still has */
+    ck_assert_uint_ge(a.count, 3 * N * 4 / 128);
+    dram_stream_release(&a);
+    dram_stream_release(&b);
+    dram_stream_release(&c);
+    input_close(&recording);
+    input_close(&trace);
+    platform_free(platform);
+}
+END_TEST
+
+/* The arrivals of a workload are DRAM cycles whatever the input before it counts in. */
+START_TEST(a_workload_keeps_its_cycles_beside_a_trace_without_times)
+{
+    struct err err = {""};
+    struct input both[2] = {generated()};
+    ck_assert_msg(input_open(&both[1], "synth:pim-add,ops=8,period=5", "pim", false, &err) == 0, "%s", err.msg);
+    struct dram_stream s = loaded(both, 2);
+    int64_t last = 0;
+    for (size_t i = 0; i < s.channel[0].count; i++)
+        if (s.channel[0].requests[i].flags & DRAM_IS_PIM)
+            last = s.channel[0].requests[i].arrival;
+    ck_assert_int_eq(last, (8 * 16 - 1) * 5);
+    dram_stream_release(&s);
+    input_close(&both[1]);
+    platform_free(platform);
+}
+END_TEST
+
+/* What L2 has left at the end are write-backs that follow each other, and each needs its place in the window back. */
+START_TEST(write_backs_by_themselves_hold_nobody_up)
+{
+    struct err err = {""};
+    bool usage;
+    struct input program = generated();
+    const char *sets[] = {"mem_window=1"};
+    const struct replay_request request = {.engine = &engine_dram,
+                                           .platform = "v100",
+                                           .policy_list = "fcfs",
+                                           .sets = sets,
+                                           .set_count = 1,
+                                           .inputs = &program,
+                                           .input_count = 1,
+                                           .threads = 1};
+    struct replay_result result;
+    ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
+    const struct metric_value *in = outcome_get(&result.runs[0], "requests_in"),
+                              *out = outcome_get(&result.runs[0], "requests_out");
+    ck_assert(in->known && out->known && in->whole > 3 * N * 4 / 128);
+    ck_assert_int_eq(in->whole, out->whole);
+    replay_release(&result);
+    platform_free(platform);
+}
+END_TEST
+
+START_TEST(a_workload_without_the_view_is_an_error_that_names_its_views)
+{
+    static const struct workload_type other = {.name = "other", .produces = WORKLOAD_PROGRAM, .views = VIEW_UVM};
+    struct err err = {""};
+    struct dram_stream s;
+    struct input input = generated();
+    input.workload.type = &other;
+    ck_assert_int_eq(dram_stream_load(&s, &input, 1, 1, platform, DRAM_CLOCK_DRAM, NULL, &err), -1);
+    ck_assert_str_eq(err.msg, "synth:vecadd: workload other makes no DRAM requests; its views: uvm");
+    platform_free(platform);
+}
+END_TEST
+
+TEST_MAIN("dram_stream", a_program_its_recording_and_its_derived_trace_are_the_same_requests,
+          a_workload_keeps_its_cycles_beside_a_trace_without_times, write_backs_by_themselves_hold_nobody_up,
+          a_workload_without_the_view_is_an_error_that_names_its_views)
