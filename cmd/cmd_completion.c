@@ -193,7 +193,7 @@ static void first_operands(void)
     for (size_t i = 0; figures[i]; i++)
         printf(" %s", figures[i]->name);
     puts("\" ;;\n    list) echo \"engines policies platforms programs formats figures\" ;;\n"
-         "    calibrate) echo \"uvm zerocopy placement\" ;;\n    derive) echo \"touches requests dram\" ;;\n"
+         "    calibrate) echo \"uvm zerocopy placement\" ;;\n    derive) echo \"touches requests dram accesses\" ;;\n"
          "    graph) echo \"convert reorder score\" ;;");
     end();
 }

@@ -80,7 +80,7 @@ def writers(g):
         Writer("requests", "replay dram --mem synth:gpu-g6,cycles=8000 --policy fcfs,frfcfs --requests OUT -f", csv, [],
                "replay dram --mem synth:gpu-g6,cycles=8000 --policy fcfs --set vcs=9 --requests OUT -f"),
         Writer("requests of a trace", "replay uvm uvm.db --platform gpu.ini --policy tree,none --requests OUT -f", csv,
-               ["uvm.db", "gpu.ini"], "replay uvm warps.db --requests OUT -f"),
+               ["uvm.db", "gpu.ini"], "replay uvm rows.csv --requests OUT -f"),
         Writer("requests of tasks", "replay placement tasks.ini --requests OUT -f -o r.db", csv, ["tasks.ini"]),
         Writer("replay", "replay placement tasks.ini --policy device,auto -o OUT", "o.db", ["tasks.ini"],
                "replay placement bad.csv -o OUT"),

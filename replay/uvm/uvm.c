@@ -8,6 +8,7 @@
 
 #include "models/gpu/gpu.h"
 #include "models/uvm/legacy.h"
+#include "replay/derive/derive_source.h"
 #include "replay/uvm/actor_trace.h"
 #include "replay/uvm/uvm_fault_log.h"
 #include "replay/uvm/uvm_legacy.h"
@@ -285,6 +286,30 @@ static int replay_trace(const struct replay_job *job, struct store *store, struc
     return rc;
 }
 
+/* A recording of accesses, by the pages they touch. */
+static int replay_accesses(const struct replay_job *job, struct outcome *runs, struct err *err)
+{
+    struct derive_input in;
+    if (derive_input_open(&in, &job->inputs[0], VIEW_UVM, err))
+        return -1;
+    struct store *touches = derive_view(&in.source, VIEW_UVM, err);
+    int rc = touches ? replay_trace(job, touches, runs, err) : -1;
+    store_close(touches);
+    for (size_t i = 0; i < job->policy_count && rc == 0; i++)
+        derive_notes(&in.source, VIEW_UVM, &runs[i]);
+    return rc;
+}
+
+/* Whether a trace holds what this engine replays without a view of its own making. */
+static bool holds_own(const struct store *store)
+{
+    const uint64_t own = UINT64_C(1) << RECORD_TOUCH | UINT64_C(1) << RECORD_MIGRATE_H2D;
+    uint64_t kinds = 0;
+    for (int i = 0; i < store_stream_count(store); i++)
+        kinds |= store_stream(store, i)->kinds;
+    return kinds & own;
+}
+
 static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
     if (job->input_count != 1)
@@ -298,10 +323,11 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
             return err_set(err, "%s is for legacy mode; see 'offchip list policies'", job->policies[i].head->name);
     if (input->workload.type) {
         if (!(input->workload.type->views & VIEW_UVM) || !input->workload.type->program)
-            return err_set(err, "program %s keeps nothing in managed memory; see 'offchip list programs'",
-                           input->workload.type->name);
+            return derive_no_view(input->workload.type, VIEW_UVM, err);
         return replay_program(job, runs, err);
     }
+    if (!holds_own(input->store) && derive_input_is(input, VIEW_UVM))
+        return replay_accesses(job, runs, err);
     int recording = uvm_recorded_is(input->store, err);
     if (recording)
         return recording < 0 ? -1 : uvm_recorded_replay(job, runs, err);
