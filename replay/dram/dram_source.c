@@ -7,15 +7,17 @@
 
 /* The class's requests in an array of their own. A write-back goes with the request right before it, as L2 makes it
  * when that misses. One that follows another, or is the first (of a stream behind an L2 whose victims lie on other
- * channels), is a write by itself: it takes a place in the window until it is done. */
+ * channels), is a write by itself: it takes a place in the window until it is done. What L2 still has after the last
+ * launch goes out right behind it: that is no further launch. */
 static int take_class(struct dram_source *s, const struct dram_stream_channel *c, struct err *err)
 {
     const bool pim = s->class == DRAM_PIM;
     struct dram_request *own = mem_zalloc(c->class_count[pim] + 1, sizeof *own, err);
     if (!own)
         return -1;
-    s->count = 0;
     bool attaches = false; /* the request before is one that a write-back can go with */
+    uint32_t last = 0;     /* that is no write-back */
+    s->count = 0;
     for (size_t i = 0; i < c->count; i++) {
         if (((c->requests[i].flags & DRAM_IS_PIM) != 0) != pim)
             continue;
@@ -23,9 +25,13 @@ static int take_class(struct dram_source *s, const struct dram_stream_channel *c
         own[s->count] = c->requests[i];
         if (posted && !attaches)
             own[s->count].flags &= (uint8_t)~DRAM_IS_POSTED;
+        if (!posted)
+            last = s->count;
         s->count++;
         attaches = !posted;
     }
+    for (uint32_t i = last; i < s->count; i++)
+        own[i].flags &= (uint8_t)~DRAM_LAUNCH_END;
     s->requests = own;
     return 0;
 }

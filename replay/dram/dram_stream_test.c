@@ -110,27 +110,31 @@ START_TEST(a_workload_keeps_its_cycles_beside_a_trace_without_times)
 }
 END_TEST
 
-/* What L2 has left at the end are write-backs that follow each other, and each needs its place in the window back. */
+/* What L2 has left at the end are write-backs that follow each other: each gives its place in the window back, and they
+ * are no launch of their own. */
 START_TEST(write_backs_by_themselves_hold_nobody_up)
 {
+    enum { GAP = 1000000 };
     struct err err = {""};
     bool usage;
     struct input program = generated();
-    const char *sets[] = {"mem_window=1"};
+    const char *sets[] = {"mem_window=1", "launch_gap=1000000"};
     const struct replay_request request = {.engine = &engine_dram,
                                            .platform = "v100",
                                            .policy_list = "fcfs",
                                            .sets = sets,
-                                           .set_count = 1,
+                                           .set_count = 2,
                                            .inputs = &program,
                                            .input_count = 1,
                                            .threads = 1};
     struct replay_result result;
     ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
     const struct metric_value *in = outcome_get(&result.runs[0], "requests_in"),
-                              *out = outcome_get(&result.runs[0], "requests_out");
+                              *out = outcome_get(&result.runs[0], "requests_out"),
+                              *cycles = outcome_get(&result.runs[0], "total_cycles");
     ck_assert(in->known && out->known && in->whole > 3 * N * 4 / 128);
     ck_assert_int_eq(in->whole, out->whole);
+    ck_assert(cycles->known && cycles->whole < GAP); /* the second launch has it all in L2 */
     replay_release(&result);
     platform_free(platform);
 }
