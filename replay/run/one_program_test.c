@@ -1,7 +1,7 @@
 /* One program, the same bytes and pages whichever engine asks: every generated program, at a small size, through every
  * view there is of it. */
 #include "models/gpu/gpu.h"
-#include "models/gpu/l2.h"
+#include "replay/derive/derive.h"
 #include "replay/placement/program_totals.h"
 #include "trace/base/testing.h"
 #include "trace/program/pages.h"
@@ -125,11 +125,10 @@ static uint64_t differs(const bool *a, const bool *b, uint64_t per, bool only_ma
 
 struct walked {
     bool *seen;
-    bool *stored;            /* sectors, of the launch under way */
-    bool *touched;           /* likewise, read or written */
-    struct l2 *l2;           /* without a byte: everything goes to DRAM */
-    struct program_counts n; /* of the walk */
-    uint64_t dram_sectors;
+    bool *stored;                        /* sectors, of the launch under way */
+    bool *touched;                       /* likewise, read or written */
+    struct program_counts n;             /* of the walk */
+    uint64_t loaded, stored_sectors;     /* atomics are in both */
     const struct program_totals *totals; /* to compare each launch with; NULL: no */
     uint32_t wrong;                      /* launches that differ from it */
 };
@@ -145,9 +144,9 @@ static int take(void *ctx, const struct program_op *op, struct err *err)
                 to->seen[s] = to->touched[s] = true;
                 to->stored[s] |= op->access == RECORD_WRITE || op->access == RECORD_ATOMIC;
             }
-        bool reads = op->access == RECORD_READ;
-        struct l2_result r = l2_access(to->l2, op->line[i].addr, op->line[i].sectors, reads, !reads);
-        to->dram_sectors += (unsigned)__builtin_popcount(r.fetch) + (unsigned)__builtin_popcount(r.write_back);
+        unsigned sectors = (unsigned)__builtin_popcount(op->line[i].sectors);
+        to->loaded += op->access == RECORD_WRITE ? 0 : sectors;
+        to->stored_sectors += op->access == RECORD_WRITE || op->access == RECORD_ATOMIC ? sectors : 0;
     }
     return 0;
 }
@@ -188,15 +187,81 @@ static struct walked walk(bool waves, bool managed_only, const struct program_to
     struct program_walk how = {.resident = waves ? three : NULL, .managed_only = managed_only};
     struct err err = {""};
     struct walked to = {.seen = flags(), .stored = flags(), .touched = flags(), .totals = totals};
-    to.l2 = l2_new(0, 1, &err);
     ck_assert_msg(program_walk(&program, &how, &taker, &to, &to.n, &err) == 0, "%s", err.msg);
-    l2_free(to.l2);
     free(to.stored);
     free(to.touched);
     return to;
 }
 
+static const struct gpu gpu = {.sms = 4,
+                               .clock_hz = 1000000000,
+                               .warps_per_sm = 64,
+                               .blocks_per_sm = 32,
+                               .dram_bytes_per_s = 1e12,
+                               .registers_per_sm = 65536,
+                               .shared_bytes = 98304,
+                               .issue_per_cycle = 4,
+                               .dependent_cycles = 4,
+                               .memory_ns = 300};
+
 /* --- the other views --- */
+
+struct requested {
+    bool *seen;
+    uint64_t sectors;
+};
+
+static void request(void *user, uint64_t addr, uint32_t bytes)
+{
+    struct requested *to = user;
+    for (uint64_t at = addr; at < addr + bytes; at += ACCESS_SECTOR, to->sectors++)
+        to->seen[sector_at(at)] = true;
+}
+
+static int take_record(void *ctx, const struct record *r, struct err *err)
+{
+    (void)err;
+    if (r->kind != RECORD_KERNEL && r->kind != RECORD_KERNEL_END)
+        request(ctx, r->addr, (uint32_t)r->bytes);
+    return 0;
+}
+
+static const struct derive_options whole = {.last = UINT64_MAX, .l2_ways = 16, .gpu = &gpu};
+
+/* What the dram view asks of memory through an L2 of that size. */
+static struct requested dram_requests(int64_t l2_bytes)
+{
+    struct derive_source source = {.program = &program, .name = w.type->name};
+    struct derive_options options = whole;
+    struct program_counts counts;
+    struct err err = {""};
+    struct requested to = {.seen = flags()};
+    options.l2_bytes = l2_bytes;
+    ck_assert_msg(derive_dram_records(&source, &options, take_record, &to, &counts, &err) == 0, "%s", err.msg);
+    return to;
+}
+
+static int coalesce(void *ctx, const struct program_op *op, struct err *err)
+{
+    return derive_coalesce(ctx, op, err);
+}
+
+/* What the zero-copy view asks of the host, instruction by instruction. */
+static struct requested link_requests(void)
+{
+    static const struct program_taker taker = {.op = coalesce};
+    struct derive_source source = {.program = &program, .name = w.type->name};
+    struct derive_options options = whole;
+    struct program_counts counts;
+    struct err err = {""};
+    struct requested to = {.seen = flags()};
+    struct coalescer coalescer;
+    options.offloadable = true;
+    coalescer_init(&coalescer, REUSE_NONE, request, &to);
+    ck_assert_msg(derive_walk(&source, &options, &taker, &coalescer, &counts, &err) == 0, "%s", err.msg);
+    coalescer_release(&coalescer);
+    return to;
+}
 
 /* Every sector of every page that the page view touches. */
 static bool *pages_touched(const struct program_pages *pages)
@@ -261,17 +326,6 @@ static bool *elements_scanned(void)
     return seen;
 }
 
-static const struct gpu gpu = {.sms = 4,
-                               .clock_hz = 1000000000,
-                               .warps_per_sm = 64,
-                               .blocks_per_sm = 32,
-                               .dram_bytes_per_s = 1e12,
-                               .registers_per_sm = 65536,
-                               .shared_bytes = 98304,
-                               .issue_per_cycle = 4,
-                               .dependent_cycles = 4,
-                               .memory_ns = 300};
-
 static void compare_managed(const char *spec, const struct walked *serial)
 {
     struct err err = {""};
@@ -292,6 +346,10 @@ static void compare_managed(const char *spec, const struct walked *serial)
     ck_assert_msg(instructions == again.n.instructions, "%s: %llu instructions, by the placement view %llu", spec,
                   (unsigned long long)again.n.instructions, (unsigned long long)instructions);
     program_totals_release(&totals);
+    struct requested link = link_requests();
+    SAME(serial->seen, link.seen, 1, true, "the zero-copy view");
+    ck_assert_uint_eq(link.sectors, again.n.sectors);
+    free(link.seen);
     free(again.seen);
     free(scanned);
     free(touched);
@@ -305,8 +363,13 @@ static void compare(const char *spec)
     SAME(serial.seen, waves.seen, 1, false, "the walk in waves");
     ck_assert_uint_eq(serial.n.instructions, waves.n.instructions);
     ck_assert_uint_eq(serial.n.sectors, waves.n.sectors);
-    ck_assert_uint_eq(serial.n.sectors, serial.dram_sectors);
-    ck_assert_uint_eq(waves.n.sectors, waves.dram_sectors);
+    struct requested without = dram_requests(0), through = dram_requests(64 << 10);
+    SAME(serial.seen, without.seen, 1, false, "the dram view without a cache");
+    SAME(serial.seen, through.seen, 1, false, "the dram view");
+    ck_assert_uint_eq(serial.loaded + serial.stored_sectors, without.sectors);
+    ck_assert_uint_le(through.sectors, without.sectors);
+    free(without.seen);
+    free(through.seen);
     bool any = false;
     for (size_t i = 0; i < alloc_count; i++)
         any |= !allocs[i].device;
