@@ -376,7 +376,6 @@ static void trace_launch(const void *state, uint32_t launch, struct actor_launch
 static uint64_t fill_step(const struct actor_trace *t, uint64_t first, uint64_t end, struct actor_step *step)
 {
     const struct touch *head = &t->touches[first];
-    uint32_t stored[ACTOR_STORES];
     uint64_t at = first;
     *step = (struct actor_step){.compute_ns = head->instructions ? ACTOR_COMPUTE_AUTO : head->compute,
                                 .accesses = head->accesses,
@@ -388,7 +387,7 @@ static uint64_t fill_step(const struct actor_trace *t, uint64_t first, uint64_t 
         if (touch->flags == RECORD_WRITE) {
             if (step->stores == ACTOR_STORES)
                 break;
-            stored[step->stores++] = touch->page;
+            step->page[ACTOR_LOADS + step->stores++] = touch->page; /* moved up below */
         } else if (touch->flags) {
             if (step->count == ACTOR_LOADS)
                 break;
@@ -396,7 +395,7 @@ static uint64_t fill_step(const struct actor_trace *t, uint64_t first, uint64_t 
             step->page[step->count++] = touch->page;
         }
     }
-    memcpy(&step->page[step->count], stored, step->stores * sizeof *stored);
+    memmove(&step->page[step->count], &step->page[ACTOR_LOADS], step->stores * sizeof *step->page);
     if (!step->accesses)
         step->accesses = step->count + step->stores;
     return at;

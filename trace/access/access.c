@@ -96,7 +96,8 @@ int access_launch_end(struct access_sink *s, struct err *err)
 int access_add(struct access_sink *s, const struct access_op *op, struct err *err)
 {
     struct access_line lines[2 * ACCESS_LANES];
-    return access_add_lines(s, op, lines, access_lines(op->addrs, op->lanes, op->bytes, lines), err);
+    int n = access_lines(op->addrs, op->lanes, op->bytes, lines);
+    return access_add_lines(s, op, lines, n, err);
 }
 
 int access_add_lines(struct access_sink *s, const struct access_op *op, const struct access_line *lines, int n,
