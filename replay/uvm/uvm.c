@@ -310,13 +310,21 @@ static bool holds_own(const struct store *store)
     return kinds & own;
 }
 
+/* Launches in closed form, on a platform that has the numbers of managed memory before demand paging; elsewhere they are
+ * a program like others. */
+static bool before_demand_paging(const struct replay_job *job)
+{
+    const struct workload_type *type = job->inputs[0].workload.type;
+    return type && type->produces == WORKLOAD_LAUNCHES && platform_has(job->platform, "legacy");
+}
+
 static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
     if (job->input_count != 1)
         return err_set(err, "the uvm engine replays one input; %zu were given", job->input_count);
     const struct input *input = &job->inputs[0];
     const struct uvm_settings *set = job->settings;
-    if (set->mode == UVM_LEGACY || (input->workload.type && input->workload.type->produces == WORKLOAD_LAUNCHES))
+    if (set->mode == UVM_LEGACY || before_demand_paging(job))
         return uvm_legacy_replay(job, runs, err);
     for (size_t i = 0; i < job->policy_count; i++)
         if (job->policies[i].head->baseline)
