@@ -5,17 +5,24 @@
 
 static struct replay_result result;
 
-static int go(const char *spec, const char *platform, const char *policies, struct err *err)
+static int go_in(const char *mode, const char *spec, const char *platform, const char *policies, struct err *err)
 {
     struct input input;
     if (input_open(&input, spec, "", false, err))
         return -1;
     struct replay_request request = {
         .engine = &engine_uvm, .inputs = &input, .input_count = 1, .platform = platform, .policy_list = policies};
+    request.sets = &mode;
+    request.set_count = mode != NULL;
     bool usage;
     int rc = replay_run(&request, &result, &usage, err);
     input_close(&input);
     return rc;
+}
+
+static int go(const char *spec, const char *platform, const char *policies, struct err *err)
+{
+    return go_in(NULL, spec, platform, policies, err);
 }
 
 START_TEST(four_mebibytes_written_take_what_was_measured)
@@ -34,9 +41,21 @@ END_TEST
 START_TEST(other_platforms_have_no_such_numbers)
 {
     struct err err = {""};
-    ck_assert_int_eq(go("synth:launch-touch", "h200", "none", &err), -1);
+    ck_assert_int_eq(go_in("mode=legacy", "synth:launch-touch", "h200", "none", &err), -1);
     ck_assert_ptr_nonnull(strstr(err.msg, "gm200"));
 }
 END_TEST
 
-TEST_MAIN("uvm_legacy", four_mebibytes_written_take_what_was_measured, other_platforms_have_no_such_numbers)
+/* Where GPUs fault the CPU's pages stay with the CPU, whom nobody else touches. */
+START_TEST(with_demand_paging_the_launches_are_a_program)
+{
+    struct err err = {""};
+    ck_assert_msg(go("synth:launch-touch,pages=1024,launches=3", "h200", "none", &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(outcome_get(&result.runs[0], "h2d_bytes")->whole, 0);
+    ck_assert_int_eq(outcome_get(&result.runs[0], "faults")->whole, 0);
+    replay_release(&result);
+}
+END_TEST
+
+TEST_MAIN("uvm_legacy", with_demand_paging_the_launches_are_a_program, four_mebibytes_written_take_what_was_measured,
+          other_platforms_have_no_such_numbers)
