@@ -7,10 +7,11 @@ static const char access_type[] = "access: 1 read, 2 write, 3 atomic, 4 prefetch
 
 const struct record_kind_info record_kinds[RECORD_KINDS] = {
     [RECORD_NONE] = {"NONE", "", "", ""},
-    [RECORD_KERNEL] =
-        {"KERNEL", "time duration addr bytes flags id group",
-         "of a generated launch: actors that share a multiprocessor; bit 31: a phase of the CPU",
-         "row of table kernels; of a generated launch addr = actors, bytes = resident per multiprocessor"},
+    [RECORD_KERNEL] = {"KERNEL", "time duration addr bytes flags id group",
+                       "of a generated launch: actors that share a multiprocessor; bit 31: a phase of the CPU",
+                       "row of table kernels; of a generated launch addr = actors, bytes = resident per multiprocessor "
+                       "(0: by its shape), "
+                       "time = threads of a block, duration = registers of a thread << 32 | shared bytes of a block"},
     [RECORD_ALLOC] = {"ALLOC", "time addr bytes flags id group",
                       "1 device, 2 managed, 3 pinned, 4 registered; group 1: written by the CPU before all launches",
                       "allocation number"},
@@ -34,8 +35,9 @@ const struct record_kind_info record_kinds[RECORD_KINDS] = {
                        "block << 32 | warp in block"},
     [RECORD_TOUCH] =
         {"TOUCH", "time duration addr bytes flags id group",
-         "access: 1 read, 2 write, 0 no page; time = step of the actor, duration = ns of computing after the "
-         "step, bytes of a step's first touch = page touches of warps",
+         "access: 1 read, 2 store (not waited for), 3 atomic, 0 no page; time = step of the actor, duration = ns of "
+         "computing after the step, bytes of a step's first touch = page touches of warps; extra columns: "
+         "instructions, sectors, turns of a step",
          "actor"},
     [RECORD_SCAN] = {"SCAN", "time addr bytes flags id group", "row of table structures", "lane or vertex"},
     [RECORD_DRAM_READ] = {"DRAM_READ", "time addr bytes flags id group", "1: served by L2", "request number"},
