@@ -147,16 +147,12 @@ static int walk_waves(struct walk *w, struct walker *at, uint64_t places, struct
     while (live)
         for (uint64_t p = 0; p < places; p++) {
             struct walker *block = &at[p * w->warps];
-            bool moved = false, was_done = true;
+            bool was_done = true;
             for (uint32_t i = 0; i < w->warps; i++) {
                 was_done &= block[i].done;
-                if (block[i].done || block[i].held)
-                    continue;
-                moved = true;
-                if (advance(w, &block[i], err))
+                if (!block[i].done && !block[i].held && advance(w, &block[i], err))
                     return -1;
             }
-            (void)moved;
             if (was_done || !release(block, w->warps))
                 continue;
             if (next == w->shape.blocks) {
