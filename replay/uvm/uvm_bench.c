@@ -5,19 +5,26 @@
 
 #include "models/base/platform.h"
 #include "replay/uvm/uvm_simulate.h"
+#include "trace/program/pages.h"
 #include "trace/workloads/workload.h"
 
 static int simulate(const struct platform *platform, char **argv, struct err *err)
 {
     struct workload w;
+    struct program program;
+    static struct program_pages pages;
     const struct uvm_policy *policy = uvm_policy_find(argv[2]);
     void *params = policy ? calloc(1, policy->head.state_size + 1) : NULL;
     if (!params || workload_open(&w, argv[1], err))
         return -1;
+    if (!w.type->program)
+        return err_set(err, "%s is no program", argv[1]);
+    if (w.type->program(w.state, &program, err) || program_pages_init(&pages, &program, NULL, err))
+        return -1;
     param_defaults(policy->head.params, params);
     int rc = argv[4] ? param_set(policy->head.params, params, argv[4], argv[5], err) : 0;
-    struct uvm_run run = {.ops = w.type->ops,
-                          .state = w.state,
+    struct uvm_run run = {.ops = &program_pages_ops,
+                          .state = &pages,
                           .gpu = platform_section_get(platform, "gpu"),
                           .platform = platform_section_get(platform, "uvm"),
                           .policy = policy,
