@@ -310,8 +310,8 @@ static bool holds_own(const struct store *store)
     return kinds & own;
 }
 
-/* Launches in closed form, on a platform that has the numbers of managed memory before demand paging; elsewhere they are
- * a program like others. */
+/* Launches in closed form, on a platform that has the numbers of managed memory before demand paging; elsewhere they
+ * are a program like others. */
 static bool before_demand_paging(const struct replay_job *job)
 {
     const struct workload_type *type = job->inputs[0].workload.type;
