@@ -45,6 +45,22 @@ static void add(void *ctx, size_t records)
     *(size_t *)ctx += records;
 }
 
+/* The row of the launch: its shape, and nothing that is not known. */
+static int check_kernel(void *ctx, const struct store_value *v, size_t n)
+{
+    ++*(int *)ctx;
+    ck_assert_uint_ge(n, 16);
+    ck_assert_str_eq(v[1].s, "k");
+    ck_assert_int_eq(v[2].i, 0);
+    for (size_t i = 3; i < 16; i++)
+        if (i < 5 || i > 12)
+            ck_assert_int_eq(v[i].type, STORE_NULL);
+    static const int64_t shape_of[] = {2, 1, 1, 20, 1, 1, 24, 99};
+    for (size_t i = 0; i < 8; i++)
+        ck_assert_int_eq(v[5 + i].i, shape_of[i]);
+    return 0;
+}
+
 START_TEST(records_tables_and_extra_columns_say_what_the_actors_do)
 {
     static const struct actor_ops ops = {two_allocs, one_launch, shape, step, NULL, NULL};
@@ -57,6 +73,9 @@ START_TEST(records_tables_and_extra_columns_say_what_the_actors_do)
     ck_assert_int_eq(store_finish(store, &err), 0);
     store_close(store);
     store = store_open(testing_file("t.db"), &err);
+    int kernels = 0;
+    ck_assert_int_eq(store_rows(store, "kernels", check_kernel, &kernels, &err), 0);
+    ck_assert_int_eq(kernels, 1);
     struct store_cursor *cursor = store_cursor_open(store, 0, &err);
     const struct record *r;
     const int64_t *extra;
