@@ -21,3 +21,11 @@ uint32_t occupancy_blocks(const struct gpu *gpu, uint32_t threads, uint32_t regi
         blocks = least(blocks, most);
     return (uint32_t)blocks;
 }
+
+int occupancy_refuse(uint32_t launch, uint32_t threads, uint32_t registers, uint32_t shared, struct err *err)
+{
+    return err_set(err,
+                   "launch %u: a block of %u threads, %u registers and %u bytes of shared memory does not fit on a "
+                   "multiprocessor",
+                   launch, threads, registers, shared);
+}

@@ -10,9 +10,13 @@
 #define MODELS_GPU_OCCUPANCY_H
 
 #include "models/gpu/gpu.h"
+#include "trace/base/err.h"
 
 /* Blocks of `threads` threads (1 to 1,024); registers of a thread, shared bytes of a block: 0 = not known; most: a
  * limit besides, 0 = none. 0 if not even one fits. */
 uint32_t occupancy_blocks(const struct gpu *gpu, uint32_t threads, uint32_t registers, uint32_t shared, uint32_t most);
+
+/* Say in *err that not even one block of this launch fits; -1. */
+int occupancy_refuse(uint32_t launch, uint32_t threads, uint32_t registers, uint32_t shared, struct err *err);
 
 #endif

@@ -109,8 +109,9 @@ static void touch_access(struct counting *c, const struct program_access *a, uin
 {
     if (!a->active || a->kind == PROGRAM_BARRIER || c->allocs[a->alloc].device)
         return;
-    if (!a->lane && a->lane_stride == a->bytes && (a->active & (a->active + 1)) == 0) {
-        touch_turns(c, a, a->addr, (uint64_t)__builtin_popcount(a->active) * a->bytes, turns, t);
+    uint64_t bytes = program_stretch(a);
+    if (bytes) {
+        touch_turns(c, a, a->addr, bytes, turns, t);
         return;
     }
     for (uint32_t rest = a->active; rest; rest &= rest - 1)
@@ -118,16 +119,6 @@ static void touch_access(struct counting *c, const struct program_access *a, uin
 }
 
 /* --- instructions, sectors --- */
-
-static bool stores(const struct program_access *a)
-{
-    return a->kind == RECORD_WRITE || a->kind == RECORD_ATOMIC;
-}
-
-static bool loads(const struct program_access *a)
-{
-    return a->kind == RECORD_READ || a->kind == RECORD_ATOMIC;
-}
 
 /* The managed allocation that a line lies in; the program's allocations begin on lines or share them, never mind: its
  * first byte decides. */
@@ -175,11 +166,11 @@ static void count_body(struct counting *c, struct launch_totals *t)
             continue;
         t->accesses += b->turns;
         t->instructions += c->allocs[a->alloc].device ? 0 : b->turns;
-        if (loads(a)) {
+        if (program_loads(a)) {
             t->loads += b->turns;
             pending++;
         }
-        if (stores(a))
+        if (program_stores(a))
             modify(c, a, b->turns, t);
     }
     t->waits += pending ? b->turns : 0;
@@ -236,10 +227,7 @@ static int count_launch(struct counting *c, uint32_t launch, struct launch_total
     t->cpu = shape.cpu;
     uint32_t blocks = occupancy_blocks(c->gpu, shape.threads, shape.registers, shape.shared, shape.blocks_most);
     if (!blocks && !shape.cpu)
-        return err_set(err,
-                       "launch %u: a block of %u threads, %u registers and %u bytes of shared memory does not fit on a "
-                       "multiprocessor",
-                       launch, shape.threads, shape.registers, shape.shared);
+        return occupancy_refuse(launch, shape.threads, shape.registers, shape.shared, err);
     t->resident = shape.cpu ? 0 : blocks * (uint64_t)c->gpu->sms;
     memset(c->page_bits, 0, c->page_words * sizeof *c->page_bits);
     memset(c->sector_bits, 0, c->sector_words * sizeof *c->sector_bits);

@@ -193,11 +193,7 @@ static int choose_residents(struct uvm_gpu *g, struct err *err)
         return 0;
     }
     g->per_sm = occupancy_blocks(g->gpu, l->threads, l->registers, l->shared, l->blocks_most) * together;
-    return g->per_sm ? 0
-                     : err_set(err,
-                               "launch %u: a block of %u threads, %u registers and %u bytes of shared memory does not "
-                               "fit on a multiprocessor",
-                               g->launch, l->threads, l->registers, l->shared);
+    return g->per_sm ? 0 : occupancy_refuse(g->launch, l->threads, l->registers, l->shared, err);
 }
 
 int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err)
@@ -329,9 +325,9 @@ static bool end_turn(struct uvm_gpu *g, struct uvm_slot *s, uint32_t number)
 /* The turns that begin before `limit` and ask for nothing that this one did not, at once. */
 static void skip_turns(struct uvm_gpu *g, struct uvm_slot *s, int64_t limit)
 {
-    uint32_t ns = compute_ns(g, &s->step), turns = s->turns;
-    if (!turns || s->time >= limit)
+    if (!s->turns || s->time >= limit)
         return;
+    uint32_t ns = compute_ns(g, &s->step), turns = s->turns;
     if (ns && (uint64_t)(limit - s->time + ns - 1) / ns < turns)
         turns = (uint32_t)((uint64_t)(limit - s->time + ns - 1) / ns);
     s->time += (int64_t)turns * ns;

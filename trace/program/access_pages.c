@@ -51,9 +51,8 @@ void access_pages(const struct program_pages *p, const struct program_access *a,
     if (!a->active || p->managed[a->alloc] < 0)
         return;
     const struct actor_alloc *own = &p->allocs[p->managed[a->alloc]];
-    uint64_t first = program_addr(a, 0, turn);
-    if (access_side_by_side(a) || access_broadcast(a)) {
-        uint64_t bytes = access_broadcast(a) ? a->bytes : (uint64_t)__builtin_popcount(a->active) * a->bytes;
+    uint64_t first = program_addr(a, 0, turn), bytes = program_stretch(a);
+    if (bytes) {
         collect_bytes(p, a->alloc, own, first, first + bytes - 1, c);
         return;
     }
@@ -87,9 +86,9 @@ uint32_t access_pages_turns(const struct program_pages *p, const struct program_
         const struct program_access *a = &body->access[i];
         if (!a->active || p->managed[a->alloc] < 0)
             continue;
-        if (access_side_by_side(a) || access_broadcast(a)) {
-            uint32_t lanes = access_broadcast(a) ? 1 : (uint32_t)__builtin_popcount(a->active);
-            most = turns_on_page(program_addr(a, 0, turn), lanes * a->bytes, a->turn_stride, most);
+        uint64_t bytes = program_stretch(a);
+        if (bytes) {
+            most = turns_on_page(program_addr(a, 0, turn), (uint32_t)bytes, a->turn_stride, most);
             continue;
         }
         for (uint32_t rest = a->active; rest && most > 1; rest &= rest - 1)

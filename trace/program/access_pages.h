@@ -11,18 +11,6 @@ struct access_pages {
     uint32_t most; /* the highest of them */
 };
 
-/* Lanes 0 to n - 1, without a gap between their bytes. */
-static inline bool access_side_by_side(const struct program_access *a)
-{
-    return !a->lane && a->lane_stride == a->bytes && (a->active & (a->active + 1)) == 0;
-}
-
-/* Every lane the same bytes. */
-static inline bool access_broadcast(const struct program_access *a)
-{
-    return !a->lane && a->lane_stride == 0;
-}
-
 /* The pages of an access in a turn, in the order of its lanes. None for an allocation that is not managed. */
 void access_pages(const struct program_pages *pages, const struct program_access *access, uint64_t turn,
                   struct access_pages *out);

@@ -62,11 +62,6 @@ static void pages_run_close(void *run)
     free(r);
 }
 
-static bool loads(const struct program_access *a)
-{
-    return a->kind == RECORD_READ || a->kind == RECORD_ATOMIC;
-}
-
 /* Whether a turn is one step: all loads come before the only wait, if there is one. */
 static bool single_wait(const struct program_body *body, uint64_t stalls)
 {
@@ -75,7 +70,7 @@ static bool single_wait(const struct program_body *body, uint64_t stalls)
     if (!stalls)
         return true;
     for (uint32_t i = (uint32_t)__builtin_ctzll(stalls); i < body->count; i++)
-        if (loads(&body->access[i]))
+        if (program_loads(&body->access[i]))
             return false;
     return true;
 }
@@ -162,10 +157,9 @@ static bool same_as_last(const struct list *list, const struct access_pages *c)
 static void stretch_of(const struct program_access *a, uint64_t turn, uint64_t *first, uint64_t *last)
 {
     *first = *last = 0;
-    if (!a->active || !(access_side_by_side(a) || access_broadcast(a)))
+    uint64_t byte = program_addr(a, 0, turn), bytes = program_stretch(a);
+    if (!bytes)
         return;
-    uint64_t byte = program_addr(a, 0, turn);
-    uint64_t bytes = access_broadcast(a) ? a->bytes : (uint64_t)__builtin_popcount(a->active) * a->bytes;
     *first = byte / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES;
     *last = (byte + bytes - 1) / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES;
 }
@@ -199,7 +193,7 @@ static inline bool take_page(struct filling *f, struct list *list, uint32_t page
 /* Add an access; false, and nothing added, if it does not fit (a step's first access always does). */
 static bool take(struct filling *f, const struct program_access *a)
 {
-    struct list *list = loads(a) ? &f->loaded : &f->stored;
+    struct list *list = program_loads(a) ? &f->loaded : &f->stored;
     struct access_pages *c = &f->pages;
     uint64_t first, last;
     if (f->run->pages->managed[a->alloc] < 0)
@@ -239,7 +233,7 @@ static uint32_t take_step(struct filling *f, uint32_t from)
     for (; i < b->count; i++) {
         const struct program_access *a = &b->access[i];
         waited |= i > from && f->run->stalls >> i & 1;
-        if ((waited && loads(a)) || (a->kind != PROGRAM_BARRIER && !take(f, a)))
+        if ((waited && program_loads(a)) || (a->kind != PROGRAM_BARRIER && !take(f, a)))
             break;
         if (a->kind != PROGRAM_BARRIER) {
             s->sectors += access_sectors(a, f->turn, before);

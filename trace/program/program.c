@@ -79,7 +79,7 @@ uint64_t program_stalls(const struct program_body *body)
             stalls |= 1ull << i;
             needed = UINT32_MAX;
         }
-        if ((a->kind == RECORD_READ || a->kind == RECORD_ATOMIC) && a->use && a->active && position + a->use < needed)
+        if (program_loads(a) && a->use && a->active && position + a->use < needed)
             needed = position + a->use;
         position++;
     }

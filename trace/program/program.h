@@ -142,6 +142,29 @@ static inline uint64_t program_addr(const struct program_access *a, unsigned lan
     return first + turn * (uint64_t)a->turn_stride;
 }
 
+/* Whether it reads, or writes; an atomic does both, a barrier neither. */
+static inline bool program_loads(const struct program_access *a)
+{
+    return a->kind == RECORD_READ || a->kind == RECORD_ATOMIC;
+}
+
+static inline bool program_stores(const struct program_access *a)
+{
+    return a->kind == RECORD_WRITE || a->kind == RECORD_ATOMIC;
+}
+
+/* Bytes of the one stretch without a gap that the active lanes cover, from program_addr(a, 0, turn) on: lanes 0 to n -
+ * 1 side by side, or all at the same place; 0: they cover none such. */
+static inline uint64_t program_stretch(const struct program_access *a)
+{
+    if (a->lane || !a->active)
+        return 0;
+    if (a->lane_stride == 0)
+        return a->bytes;
+    bool first_lanes = (a->active & (a->active + 1)) == 0;
+    return a->lane_stride == a->bytes && first_lanes ? (uint64_t)__builtin_popcount(a->active) * a->bytes : 0;
+}
+
 /* Instructions of one turn, accesses included. */
 uint32_t program_instructions(const struct program_body *body);
 

@@ -21,10 +21,9 @@ int program_lines(const struct program_access *a, uint64_t turn, struct access_l
 {
     if (!a->active)
         return 0;
-    if (!a->lane && a->lane_stride == a->bytes && (a->active & (a->active + 1)) == 0) {
-        uint64_t first = program_addr(a, 0, turn);
-        return lines_of_range(first, first + (uint64_t)__builtin_popcount(a->active) * a->bytes - 1, lines);
-    }
+    uint64_t bytes = program_stretch(a), first = program_addr(a, 0, turn);
+    if (bytes)
+        return lines_of_range(first, first + bytes - 1, lines);
     uint64_t addrs[PROGRAM_LANES];
     int n = 0;
     for (uint32_t rest = a->active; rest; rest &= rest - 1)
