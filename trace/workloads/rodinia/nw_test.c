@@ -1,4 +1,5 @@
 #include "trace/workloads/program_testing.h"
+#include "trace/workloads/rodinia/check_testing.h"
 
 enum { MAT, REF, TILE = 16 };
 
@@ -63,66 +64,6 @@ START_TEST(every_tile_is_loaded_and_stored_on_its_diagonal)
 }
 END_TEST
 
-/* Of the loads or of the stores of one launch, over all warps: the numbers of a check line. */
-struct check {
-    uint64_t instructions, lanes, sectors, lines, distinct_sectors, distinct_lines;
-};
-
-struct seen {
-    uint64_t *list;
-    size_t n;
-};
-
-static void distinct(struct seen *seen, uint64_t value)
-{
-    for (size_t i = 0; i < seen->n; i++)
-        if (seen->list[i] == value)
-            return;
-    seen->list[seen->n++] = value;
-}
-
-static struct check check_launch(const struct program *program, uint32_t launch, uint32_t kind)
-{
-    static struct program_body body;
-    static uint64_t sector_list[4096], line_list[4096];
-    struct seen sectors = {sector_list, 0}, lines = {line_list, 0};
-    struct program_launch shape = {0};
-    struct check c = {0};
-    program->ops->launch(program->state, launch, &shape);
-    for (uint64_t w = 0; w < program_warps(&shape); w++)
-        for (uint32_t i = 0; program_body(program, (void *)program->state, launch, w, i, &body, NULL) == 1; i++)
-            for (uint32_t k = 0; k < body.count; k++) {
-                struct access_line line[2 * ACCESS_LANES];
-                if (body.access[k].kind != kind)
-                    continue;
-                int n = program_lines(&body.access[k], 0, line);
-                c.instructions++;
-                c.lanes += (uint64_t)__builtin_popcount(body.access[k].active);
-                c.lines += (uint64_t)n;
-                for (int j = 0; j < n; j++) {
-                    distinct(&lines, line[j].addr);
-                    c.sectors += (uint64_t)__builtin_popcount(line[j].sectors);
-                    for (uint64_t s = 0; s < 4; s++)
-                        if (line[j].sectors >> s & 1)
-                            distinct(&sectors, line[j].addr + 32 * s);
-                }
-            }
-    c.distinct_sectors = sectors.n;
-    c.distinct_lines = lines.n;
-    return c;
-}
-
-static void check(const struct program *program, uint32_t launch, uint32_t kind, struct check expected)
-{
-    struct check found = check_launch(program, launch, kind);
-    ck_assert_uint_eq(found.instructions, expected.instructions);
-    ck_assert_uint_eq(found.lanes, expected.lanes);
-    ck_assert_uint_eq(found.sectors, expected.sectors);
-    ck_assert_uint_eq(found.lines, expected.lines);
-    ck_assert_uint_eq(found.distinct_sectors, expected.distinct_sectors);
-    ck_assert_uint_eq(found.distinct_lines, expected.distinct_lines);
-}
-
 /* 33 x 33 ints, the reference first, from 0xC0000000 on, each on 256 B. Source: emulation of Rodinia's kernels. */
 START_TEST(two_tiles_make_the_emulated_counts)
 {
@@ -133,12 +74,12 @@ START_TEST(two_tiles_make_the_emulated_counts)
     ck_assert_uint_eq(allocs[REF].bytes, 33 * 33 * 4);
     allocs[REF].addr = 0xC0000000u;
     allocs[MAT].addr = (allocs[REF].addr + allocs[REF].bytes + 255) / 256 * 256;
-    check(&program, 0, RECORD_READ, (struct check){19, 289, 66, 35, 65, 34});
-    check(&program, 0, RECORD_WRITE, (struct check){16, 256, 46, 17, 46, 17});
-    check(&program, 1, RECORD_READ, (struct check){38, 578, 132, 98, 128, 66});
-    check(&program, 1, RECORD_WRITE, (struct check){32, 512, 92, 60, 91, 33});
-    check(&program, 2, RECORD_READ, (struct check){19, 289, 66, 35, 65, 34}); /* kernel 2 */
-    check(&program, 2, RECORD_WRITE, (struct check){16, 256, 46, 17, 46, 17});
+    check_launch(&program, 0, RECORD_READ, (struct check){19, 289, 66, 35, 65, 34});
+    check_launch(&program, 0, RECORD_WRITE, (struct check){16, 256, 46, 17, 46, 17});
+    check_launch(&program, 1, RECORD_READ, (struct check){38, 578, 132, 98, 128, 66});
+    check_launch(&program, 1, RECORD_WRITE, (struct check){32, 512, 92, 60, 91, 33});
+    check_launch(&program, 2, RECORD_READ, (struct check){19, 289, 66, 35, 65, 34}); /* kernel 2 */
+    check_launch(&program, 2, RECORD_WRITE, (struct check){16, 256, 46, 17, 46, 17});
     workload_close(&w);
 }
 END_TEST

@@ -1,0 +1,72 @@
+/* sms: the multiprocessors of a GPU that run one program: blocks placed, warps issued in order, an L1 each, down to the
+ * packets that leave for the interconnect and up from the replies.
+ *
+ * Time is core cycles. A warp issues its instructions in order and stops where it needs a value that is not there yet
+ * (trace/program/program.h); nothing else stops it but its turn at the scheduler, the memory port and a full input
+ * buffer. So how many requests are in flight follows from occupancy, order and latency, and is set by nobody.
+ * A read that misses L1 is one packet for each 32 B sector; a store one for each sector; a sector that is on its way
+ * already merges. What is behind the input buffers (interconnect, L2, DRAM, a link to host memory) is the caller's:
+ * it looks at the first packet of each multiprocessor, takes it, and answers later.
+ *
+ *     next = sms_step(s, t);             everything that happens in cycle t; t never goes back
+ *     p = sms_head(s, sm); sms_pop(s, sm, t);
+ *     sms_reply(s, sm, p->token, t);     the value of a read or atomic, or the acknowledgement of a store
+ *
+ * Source: GPGPU-Sim 4.0.1, branch ISPASS_2025 (shader.cc, gpu-cache.cc), read as data. */
+#ifndef MODELS_GPU_SMS_H
+#define MODELS_GPU_SMS_H
+
+#include "models/gpu/gpu.h"
+#include "trace/program/program.h"
+
+enum { SMS_SECTOR = 32 };
+
+struct sms_packet {
+    uint64_t addr;  /* of the sector: a multiple of 32 */
+    uint32_t token; /* handed back with the reply */
+    uint8_t kind;   /* RECORD_READ, RECORD_WRITE, RECORD_ATOMIC, PROGRAM_PIM */
+    bool whole;     /* a write that covers all 32 bytes */
+};
+
+struct sms_options {
+    const struct gpu *gpu;         /* its numbers; must outlive */
+    const struct program *program; /* must outlive */
+    uint32_t sms;                  /* multiprocessors that it may use, 1 to gpu->sms */
+    uint32_t input_room;           /* packets of a multiprocessor's input buffer */
+    int64_t launch_cycles;         /* from a launch's start to its first block; also between launches */
+};
+
+struct sms;
+
+/* NULL with *err set: no memory, or a launch of which not even one block fits. */
+struct sms *sms_new(const struct sms_options *options, struct err *err);
+void sms_free(struct sms *s); /* NULL is allowed */
+
+/* Begin the program (again) in cycle t; all must be done. L1 is empty then. */
+int sms_start(struct sms *s, int64_t t, struct err *err);
+
+/* Do what happens in cycle t and say when something happens next if nobody pops or replies: > t, or INT64_MAX. */
+int64_t sms_step(struct sms *s, int64_t t);
+
+/* The oldest packet in multiprocessor sm's input buffer, or NULL; and take it. After a pop or a reply in cycle t the
+ * next step may be due at t + 1, whatever the last one said. */
+const struct sms_packet *sms_head(const struct sms *s, uint32_t sm);
+void sms_pop(struct sms *s, uint32_t sm, int64_t t);
+void sms_reply(struct sms *s, uint32_t sm, uint32_t token, int64_t t);
+
+/* Whether the program has ended: every warp done and every store acknowledged. An error of the program (a body that
+ * cannot be made) ends it too; sms_failed() then returns -1 with *err set. */
+bool sms_done(const struct sms *s);
+int sms_failed(const struct sms *s, struct err *err);
+
+/* Counts since sms_start(). */
+struct sms_counts {
+    uint64_t instructions;                /* memory instructions of warps with an active lane */
+    uint64_t loads, load_sectors, hits;   /* load instructions, their sectors, those that L1 had */
+    uint64_t merged;                      /* sectors that were on their way already */
+    uint64_t packets_read, packets_write; /* sent */
+    uint64_t launches, blocks;            /* ended */
+};
+void sms_counts(const struct sms *s, struct sms_counts *counts);
+
+#endif
