@@ -84,8 +84,8 @@ struct program_ops {
     uint32_t (*launches)(const void *state);
     void (*launch)(const void *state, uint32_t launch, struct program_launch *out);
     /* Fill body number `index` of a warp; *body comes cleared (count, lane_sets 0, turns 1). Returns 1, 0 if the warp
-     * has no such body (it is done), or -1 with *err set. Within a run launches ascend; warps and bodies of a launch
-     * may be asked for in any order, and again. */
+     * has no such body (it is done), or -1 with *err set. Within a run launches ascend (some may be left out); warps
+     * and bodies of a launch may be asked for in any order, and again. */
     int (*body)(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body, struct err *err);
     /* One run, and its end; both NULL where body() needs none and takes the state itself. */
     void *(*run_open)(const void *state, struct err *err);

@@ -1,0 +1,250 @@
+#include "trace/program/cut.h"
+
+#include <stdlib.h>
+
+#include "trace/base/mem.h"
+#include "trace/program/walk.h"
+
+enum { STRETCHES = 4, SAMPLES = 16 };
+
+/* A launch that is kept. */
+struct kept {
+    uint32_t launch;              /* of the whole program */
+    uint64_t wave, blocks, waves; /* blocks of a wave, of the launch; its waves */
+    uint64_t waves_kept, blocks_kept;
+    double sectors; /* of the whole launch */
+};
+
+struct program_cut {
+    const struct program *whole;
+    struct program program;
+    struct kept *kept; /* at first: every launch */
+    uint32_t launches;
+    struct program_cut_facts facts;
+};
+
+uint64_t program_cut_spread(uint64_t n, uint64_t kept, uint64_t k)
+{
+    uint64_t stretches = kept < STRETCHES ? kept : STRETCHES, length = kept / stretches, longer = kept % stretches;
+    /* The first `longer` stretches have one more. */
+    uint64_t s = k < longer * (length + 1) ? k / (length + 1) : (k - longer) / length;
+    uint64_t before = s * length + (s < longer ? s : longer), gaps = n - kept;
+    return k + (stretches > 1 && before ? gaps * s / (stretches - 1) : 0);
+}
+
+/* --- estimates --- */
+
+static uint64_t body_sectors(const struct program_body *b)
+{
+    uint64_t n = 0;
+    struct access_line line[2 * ACCESS_LANES];
+    for (uint32_t i = 0; i < b->count; i++) {
+        int lines = b->access[i].kind == PROGRAM_BARRIER ? 0 : program_lines(&b->access[i], 0, line);
+        for (int k = 0; k < lines; k++)
+            n += (uint64_t)__builtin_popcount(line[k].sectors);
+    }
+    return n * b->turns;
+}
+
+static int block_sectors(const struct program *p, void *run, uint32_t launch, uint64_t block, uint64_t warps,
+                         uint64_t *sectors, struct err *err)
+{
+    struct program_body body;
+    for (uint64_t w = block * warps; w < (block + 1) * warps; w++)
+        for (uint32_t i = 0;; i++) {
+            int rc = program_body(p, run, launch, w, i, &body, err);
+            if (rc < 0)
+                return -1;
+            if (rc == 0)
+                break;
+            *sectors += body_sectors(&body);
+        }
+    return 0;
+}
+
+static int estimate(const struct program *p, void *run, struct kept *k, uint64_t warps, struct err *err)
+{
+    uint64_t samples = k->blocks < SAMPLES ? k->blocks : SAMPLES, sectors = 0;
+    for (uint64_t i = 0; i < samples; i++) {
+        uint64_t block = samples > 1 ? i * (k->blocks - 1) / (samples - 1) : 0;
+        if (block_sectors(p, run, k->launch, block, warps, &sectors, err))
+            return -1;
+    }
+    k->sectors = (double)sectors / (double)samples * (double)k->blocks;
+    return 0;
+}
+
+static int look(struct program_cut *cut, uint64_t (*resident)(const void *, const struct program_launch *),
+                const void *ctx, struct err *err)
+{
+    void *run;
+    if (program_run_open(cut->whole, &run, err))
+        return -1;
+    int rc = 0;
+    for (uint32_t l = 0; l < cut->launches && !rc; l++) {
+        struct program_launch shape = {0};
+        struct kept *k = &cut->kept[l];
+        cut->whole->ops->launch(cut->whole->state, l, &shape);
+        rc = program_check_launch(&shape, l, err);
+        k->launch = l;
+        k->blocks = k->blocks_kept = shape.blocks;
+        k->wave = shape.cpu ? shape.blocks : resident(ctx, &shape); /* what the CPU does is not cut */
+        k->waves = k->waves_kept = (k->blocks + k->wave - 1) / k->wave;
+        rc = rc ? rc : estimate(cut->whole, run, k, program_warps_of_block(&shape), err);
+        cut->facts.whole_blocks += k->blocks;
+    }
+    program_run_close(cut->whole, run);
+    return rc;
+}
+
+/* --- what is kept --- */
+
+/* Block `block` of the kept ones, in the whole launch. */
+static uint64_t whole_block(const struct kept *k, uint64_t block)
+{
+    return program_cut_spread(k->waves, k->waves_kept, block / k->wave) * k->wave + block % k->wave;
+}
+
+static double total(const struct program_cut *cut)
+{
+    double sum = 0;
+    for (uint32_t l = 0; l < cut->launches; l++)
+        sum += cut->kept[l].sectors * (double)cut->kept[l].blocks_kept / (double)cut->kept[l].blocks;
+    return sum;
+}
+
+static void cut_waves(struct program_cut *cut, double share)
+{
+    for (uint32_t l = 0; l < cut->launches; l++) {
+        struct kept *k = &cut->kept[l];
+        double waves = share * (double)k->waves;
+        k->waves_kept = (uint64_t)waves + ((double)(uint64_t)waves < waves);
+        bool last = whole_block(k, (k->waves_kept - 1) * k->wave) / k->wave == k->waves - 1;
+        k->blocks_kept = k->waves_kept * k->wave - (last ? k->waves * k->wave - k->blocks : 0);
+    }
+}
+
+static void cut_launches(struct program_cut *cut, double share)
+{
+    uint32_t n = (uint32_t)(share * cut->launches), all = cut->launches;
+    n = n ? n : 1;
+    for (uint32_t i = 0; i < n; i++)
+        cut->kept[i] = cut->kept[program_cut_spread(all, n, i)];
+    cut->launches = n;
+}
+
+static void choose(struct program_cut *cut, uint64_t sectors)
+{
+    double all = total(cut);
+    cut->facts.whole_launches = cut->launches;
+    cut->facts.whole_sectors = (uint64_t)all;
+    if (sectors && all > (double)sectors) {
+        cut_waves(cut, (double)sectors / all);
+        double rest = total(cut);
+        if (rest > 2.0 * (double)sectors && cut->launches > 1)
+            cut_launches(cut, (double)sectors / rest);
+    }
+    cut->facts.launches = cut->launches;
+    cut->facts.sectors = (uint64_t)total(cut);
+    for (uint32_t l = 0; l < cut->launches; l++)
+        cut->facts.blocks += cut->kept[l].blocks_kept;
+}
+
+/* --- the program --- */
+
+struct cut_run {
+    const struct program_cut *cut;
+    void *run;
+};
+
+static const struct program_alloc *cut_allocs(const void *state, size_t *n)
+{
+    const struct program_cut *cut = state;
+    return cut->whole->ops->allocs(cut->whole->state, n);
+}
+
+static uint32_t cut_launch_count(const void *state)
+{
+    return ((const struct program_cut *)state)->launches;
+}
+
+static void cut_launch(const void *state, uint32_t launch, struct program_launch *out)
+{
+    const struct program_cut *cut = state;
+    cut->whole->ops->launch(cut->whole->state, cut->kept[launch].launch, out);
+    out->blocks = cut->kept[launch].blocks_kept;
+}
+
+static int cut_body(void *p, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body, struct err *err)
+{
+    const struct cut_run *r = p;
+    const struct kept *k = &r->cut->kept[launch];
+    struct program_launch shape = {0};
+    r->cut->whole->ops->launch(r->cut->whole->state, k->launch, &shape);
+    uint64_t warps = program_warps_of_block(&shape);
+    return r->cut->whole->ops->body(r->run, k->launch, whole_block(k, warp / warps) * warps + warp % warps, index, body,
+                                    err);
+}
+
+static void cut_close(void *p)
+{
+    struct cut_run *r = p;
+    if (r)
+        program_run_close(r->cut->whole, r->run);
+    free(r);
+}
+
+static void *cut_open(const void *state, struct err *err)
+{
+    struct cut_run *r = mem_zalloc(1, sizeof *r, err);
+    if (!r)
+        return NULL;
+    r->cut = state;
+    if (program_run_open(r->cut->whole, &r->run, err) == 0)
+        return r;
+    free(r);
+    return NULL;
+}
+
+static const struct program_ops cut_ops = {.allocs = cut_allocs,
+                                           .launches = cut_launch_count,
+                                           .launch = cut_launch,
+                                           .body = cut_body,
+                                           .run_open = cut_open,
+                                           .run_close = cut_close};
+
+struct program_cut *program_cut_new(const struct program *whole, uint64_t sectors,
+                                    uint64_t (*resident)(const void *ctx, const struct program_launch *launch),
+                                    const void *ctx, struct err *err)
+{
+    struct program_cut *cut = mem_zalloc(1, sizeof *cut, err);
+    if (!cut)
+        return NULL;
+    cut->whole = whole;
+    cut->launches = whole->ops->launches(whole->state);
+    cut->program = (struct program){.ops = &cut_ops, .state = cut, .compute_ns = whole->compute_ns};
+    cut->kept = mem_zalloc(cut->launches ? cut->launches : 1, sizeof *cut->kept, err);
+    if (cut->kept && look(cut, resident, ctx, err) == 0) {
+        choose(cut, sectors);
+        return cut;
+    }
+    program_cut_free(cut);
+    return NULL;
+}
+
+void program_cut_free(struct program_cut *cut)
+{
+    if (cut)
+        free(cut->kept);
+    free(cut);
+}
+
+const struct program *program_cut_program(const struct program_cut *cut)
+{
+    return &cut->program;
+}
+
+struct program_cut_facts program_cut_facts(const struct program_cut *cut)
+{
+    return cut->facts;
+}

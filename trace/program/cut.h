@@ -1,0 +1,40 @@
+/* cut: a program shortened to what can be simulated at length: some of its launches, of each some whole waves of
+ * blocks.
+ *
+ * A wave is as many blocks as are resident on the GPU at once. The work of a launch is estimated as the sectors that
+ * its warps' instructions touch, caches not regarded, from up to 16 blocks spread over it. If all launches together
+ * touch more than asked for, each keeps the same share of its waves, rounded up; if that is still too much, only a
+ * share of the launches is kept. What is kept lies in up to four stretches spread evenly from the first to the last, so
+ * that neighbours stay neighbours. Memory, blocks and launches themselves are unchanged. Worked example: one launch of
+ * 100 waves, a fifth asked for: waves 0-4, 31-35, 63-67 and 95-99. Source: blocks sampled in whole waves, as simulators
+ * of GPUs are run on parts of kernels. Differs: what a kept launch would have found in caches from one left out is not
+ * there; times and rates hold for the part, not for the whole. */
+#ifndef TRACE_PROGRAM_CUT_H
+#define TRACE_PROGRAM_CUT_H
+
+#include "trace/program/program.h"
+
+struct program_cut;
+
+struct program_cut_facts {
+    uint64_t launches, whole_launches;
+    uint64_t blocks, whole_blocks;
+    uint64_t sectors, whole_sectors; /* estimates */
+};
+
+/* Keep about `sectors` of sector accesses (0: everything). resident: blocks of a launch at once on the whole GPU, at
+ * least 1. The program must outlive the cut. NULL with *err set. */
+struct program_cut *program_cut_new(const struct program *whole, uint64_t sectors,
+                                    uint64_t (*resident)(const void *ctx, const struct program_launch *launch),
+                                    const void *ctx, struct err *err);
+void program_cut_free(struct program_cut *cut); /* NULL is allowed */
+
+/* The shortened program; valid as long as the cut. */
+const struct program *program_cut_program(const struct program_cut *cut);
+
+struct program_cut_facts program_cut_facts(const struct program_cut *cut);
+
+/* Number k of `kept` ones that are spread over n, 0 < kept <= n, k < kept: in up to four stretches. */
+uint64_t program_cut_spread(uint64_t n, uint64_t kept, uint64_t k);
+
+#endif

@@ -1,0 +1,209 @@
+#include "trace/program/cut.h"
+
+#include <string.h>
+
+#include "trace/base/testing.h"
+#include "trace/program/random_testing.h"
+#include "trace/program/walk.h"
+
+START_TEST(what_is_spread_ascends_from_the_first_to_the_last)
+{
+    for (uint64_t n = 1; n <= 60; n++)
+        for (uint64_t kept = 1; kept <= n; kept++) {
+            ck_assert_uint_eq(program_cut_spread(n, kept, 0), 0);
+            for (uint64_t k = 1; k < kept; k++)
+                ck_assert_uint_gt(program_cut_spread(n, kept, k), program_cut_spread(n, kept, k - 1));
+            if (kept > 1)
+                ck_assert_uint_eq(program_cut_spread(n, kept, kept - 1), n - 1);
+        }
+    static const uint64_t first[] = {0, 31, 63, 95};
+    for (uint64_t k = 0; k < 20; k++)
+        ck_assert_uint_eq(program_cut_spread(100, 20, k), first[k / 5] + k % 5);
+}
+END_TEST
+
+/* Launches of 100, 10 and 1 blocks of two warps; a warp of launch l loads one sector l + 1 times, at its own place. */
+static const struct program_alloc allocs[] = {{.name = "a", .addr = 1 << 20, .bytes = 1 << 20}};
+
+static const struct program_alloc *plain_allocs(const void *state, size_t *n)
+{
+    (void)state;
+    *n = 1;
+    return allocs;
+}
+
+static uint32_t plain_launches(const void *state)
+{
+    return *(const uint32_t *)state;
+}
+
+static void plain_launch(const void *state, uint32_t launch, struct program_launch *out)
+{
+    static const uint64_t blocks[] = {100, 10, 1};
+    (void)state;
+    *out = (struct program_launch){.kernel = "k", .blocks = blocks[launch % 3], .threads = 64};
+}
+
+static int plain_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *b,
+                      struct err *err)
+{
+    (void)run;
+    (void)err;
+    if (index)
+        return 0;
+    program_load(b, allocs, 0, 32 * warp, 4)->lane_stride = 0;
+    b->turns = launch % 3 + 1;
+    return 1;
+}
+
+static const struct program_ops plain_ops = {
+    .allocs = plain_allocs, .launches = plain_launches, .launch = plain_launch, .body = plain_body};
+
+static uint64_t resident(const void *ctx, const struct program_launch *launch)
+{
+    (void)launch;
+    return *(const uint64_t *)ctx;
+}
+
+static struct program_cut *cut_waves_of(const struct program *program, uint64_t sectors, uint64_t wave)
+{
+    struct err err = {""};
+    struct program_cut *cut = program_cut_new(program, sectors, resident, &wave, &err);
+    ck_assert_msg(cut != NULL, "%s", err.msg);
+    return cut;
+}
+
+static struct program_cut *cut_of(const struct program *program, uint64_t sectors)
+{
+    return cut_waves_of(program, sectors, 5);
+}
+
+START_TEST(without_a_budget_or_below_it_nothing_is_left_out)
+{
+    uint32_t n = 3;
+    struct program program = {&plain_ops, &n, -1};
+    static const uint64_t budgets[] = {0, 246 /* 200 + 2 x 20 + 3 x 2 */};
+    for (int i = 0; i < 2; i++) {
+        struct program_cut *cut = cut_of(&program, budgets[i]);
+        struct program_cut_facts f = program_cut_facts(cut);
+        ck_assert_uint_eq(f.whole_sectors, 246);
+        ck_assert_uint_eq(f.sectors, 246);
+        ck_assert_uint_eq(f.blocks, 111);
+        ck_assert_uint_eq(f.launches, 3);
+        program_cut_free(cut);
+    }
+}
+END_TEST
+
+START_TEST(every_launch_keeps_the_same_share_of_its_waves)
+{
+    uint32_t n = 3;
+    struct program program = {&plain_ops, &n, -1};
+    struct program_cut *cut = cut_of(&program, 124); /* half: 10 of 20 waves (.504: 11), 2 of 2 (1.008), 1 */
+    struct program_cut_facts f = program_cut_facts(cut);
+    ck_assert_uint_eq(f.whole_blocks, 111);
+    ck_assert_uint_eq(f.blocks, 55 + 10 + 1);
+    ck_assert_uint_eq(f.sectors, 110 + 40 + 6);
+    ck_assert_uint_eq(f.launches, 3);
+    program_cut_free(cut);
+}
+END_TEST
+
+START_TEST(launches_go_where_a_wave_of_each_is_too_much)
+{
+    uint32_t n = 300;
+    struct program program = {&plain_ops, &n, -1};
+    struct program_cut *cut = cut_of(&program, 246);
+    struct program_cut_facts f = program_cut_facts(cut);
+    /* One wave of each: 10 + 20 + 6 sectors, 100 times; 246 / 3,600 of 300 launches: 20. */
+    ck_assert_uint_eq(f.whole_launches, 300);
+    ck_assert_uint_eq(f.launches, 20);
+    const struct program *p = program_cut_program(cut);
+    ck_assert_uint_eq(p->ops->launches(p->state), 20);
+    program_cut_free(cut);
+}
+END_TEST
+
+/* What a walk gives of one launch, in order. */
+struct list {
+    struct seen {
+        uint64_t block, warp, addr, kind;
+    } * op;
+    size_t n, cap;
+};
+
+static int note(void *ctx, const struct program_op *op, struct err *err)
+{
+    struct list *l = ctx;
+    (void)err;
+    if (l->n == l->cap) {
+        l->cap = l->cap ? 2 * l->cap : 64;
+        l->op = realloc(l->op, l->cap * sizeof *l->op);
+        ck_assert_ptr_nonnull(l->op);
+    }
+    l->op[l->n++] = (struct seen){(uint64_t)op->launch << 32 | op->id >> 32, op->id & UINT32_MAX,
+                                  op->line[0].addr << 8 | op->line[0].sectors, op->access};
+    return 0;
+}
+
+static struct list walked(const struct program *program)
+{
+    static const struct program_taker taker = {.op = note};
+    struct list list = {0};
+    struct err err = {""};
+    struct program_counts counts;
+    ck_assert_msg(program_walk(program, NULL, &taker, &list, &counts, &err) == 0, "%s", err.msg);
+    return list;
+}
+
+/* Blocks that do the same work where they are told apart by place and order only. */
+static bool same(const struct seen *a, const struct seen *b)
+{
+    return a->warp == b->warp && a->addr == b->addr && a->kind == b->kind;
+}
+
+START_TEST(what_is_kept_is_part_of_the_whole_in_its_order)
+{
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct program_random random;
+        struct program program;
+        program_random_init(&random, seed, &program);
+        struct list whole = walked(&program);
+        struct program_cut *cut = cut_of(&program, 1 + whole.n / 3);
+        struct list part = walked(program_cut_program(cut));
+        size_t at = 0;
+        for (size_t i = 0; i < part.n; i++, at++) {
+            while (at < whole.n && !same(&part.op[i], &whole.op[at]))
+                at++;
+            ck_assert_msg(at < whole.n, "seed %llu: instruction %zu is none of the whole program",
+                          (unsigned long long)seed, i);
+        }
+        program_cut_free(cut);
+        free(whole.op);
+        free(part.op);
+    }
+}
+END_TEST
+
+START_TEST(the_last_wave_kept_is_as_short_as_it_was)
+{
+    uint32_t n = 1;
+    struct program program = {&plain_ops, &n, -1};
+    for (uint64_t budget = 1; budget <= 200; budget++) {
+        struct program_cut *cut = cut_waves_of(&program, budget, 7); /* 14 waves of 7 blocks and one of 2 */
+        struct list part = walked(program_cut_program(cut));
+        ck_assert_uint_eq(part.n, 2 * program_cut_facts(cut).blocks);
+        ck_assert_uint_ge(part.n + 10, budget);
+        ck_assert_uint_le(part.n, budget + 14);
+        for (size_t i = 1; i < part.n; i++)
+            ck_assert_uint_gt(part.op[i].addr, part.op[i - 1].addr);
+        ck_assert_uint_lt(part.op[part.n - 1].addr >> 8, (1 << 20) + 32 * 200);
+        program_cut_free(cut);
+        free(part.op);
+    }
+}
+END_TEST
+
+TEST_MAIN("cut", what_is_spread_ascends_from_the_first_to_the_last, without_a_budget_or_below_it_nothing_is_left_out,
+          every_launch_keeps_the_same_share_of_its_waves, launches_go_where_a_wave_of_each_is_too_much,
+          what_is_kept_is_part_of_the_whole_in_its_order, the_last_wave_kept_is_as_short_as_it_was)
