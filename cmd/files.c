@@ -6,6 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "trace/base/mem.h"
+#include "trace/graph/graph.h"
 #include "trace/store/output.h"
 
 struct names {
@@ -43,17 +44,25 @@ void cmd_reads_all(const char *const *words, size_t n)
         cmd_reads(words[i]);
 }
 
-/* Whether the input's name, or a file that it is a prefix of (a graph's), is that of the output. */
+struct looked_for {
+    const char *output;
+};
+
+static int is_file(void *ctx, const char *file)
+{
+    struct stat st;
+    return stat(file, &st) == 0 && S_ISREG(st.st_mode) && output_same(file, ((const struct looked_for *)ctx)->output);
+}
+
+/* Whether the input's name, or a file that it stands for as a graph, is that of the output. */
 static bool is_output(const char *input, const char *output)
 {
-    static const char *const endings[] = {"", ".col", ".dst", ".val"};
-    struct stat st;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        char path[4096];
-        (void)snprintf(path, sizeof path, "%s%s", input, endings[i]);
-        if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && output_same(path, output))
+    struct looked_for it = {output};
+    if (is_file(&it, input))
+        return true;
+    for (size_t f = 0; graph_formats[f]; f++)
+        if (graph_format_files(graph_formats[f], input, is_file, &it))
             return true;
-    }
     return false;
 }
 

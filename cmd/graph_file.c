@@ -67,23 +67,22 @@ static const struct graph_format *format_of(const char *path, const char *to, st
     return format;
 }
 
+struct writing {
+    bool force;
+};
+
+static int writes(void *ctx, const char *file)
+{
+    return cmd_writes(file, ((const struct writing *)ctx)->force);
+}
+
 int graph_file_writes(const char *path, const char *to, bool force)
 {
     struct err err = {""};
     const struct graph_format *format = format_of(path, to, &err);
     if (!format)
         return cmd_usage("%s", err.msg);
-    size_t n = strlen(path), ends;
-    for (size_t i = 0; format->parts && format->parts[i]; i++)
-        if (n > (ends = strlen(format->parts[i])) && strcmp(path + n - ends, format->parts[i]) == 0)
-            n -= ends;
-    int status = format->parts ? EXIT_DONE : cmd_writes(path, force);
-    for (size_t i = 0; format->parts && format->parts[i] && !status; i++) {
-        char part[4096];
-        (void)snprintf(part, sizeof part, "%.*s%s", (int)n, path, format->parts[i]);
-        status = cmd_writes(part, force);
-    }
-    return status;
+    return graph_format_files(format, path, writes, &(struct writing){force});
 }
 
 int graph_file_write(const char *path, const char *to, bool force, const struct graph *graph, struct err *err)

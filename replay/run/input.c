@@ -12,9 +12,16 @@
 #include "trace/graph/graph.h"
 #include "trace/store/dbfile.h"
 
+struct hashing {
+    XXH3_state_t *state;
+    struct err *err;
+};
+
 /* Content of a file that a key of the workload names (graph=FILE, rows=FILE); what is no file counts by its text. */
-static int hash_file(XXH3_state_t *state, const char *path, struct err *err)
+static int hash_file(void *ctx, const char *path)
 {
+    const struct hashing *to = ctx;
+    struct err *err = to->err;
     enum { PIECE = 1 << 20 };
     int fd = regular_file_open(path, NULL);
     char *buf = fd < 0 ? NULL : mem_zalloc(PIECE, 1, err);
@@ -25,7 +32,7 @@ static int hash_file(XXH3_state_t *state, const char *path, struct err *err)
     }
     ssize_t n;
     while ((n = read(fd, buf, PIECE)) > 0)
-        (void)XXH3_128bits_update(state, buf, (size_t)n);
+        (void)XXH3_128bits_update(to->state, buf, (size_t)n);
     int rc = n < 0 ? err_set(err, "cannot read '%.200s': %s", path, strerror(errno)) : 0;
     (void)close(fd);
     free(buf);
@@ -33,21 +40,12 @@ static int hash_file(XXH3_state_t *state, const char *path, struct err *err)
 }
 
 /* The same of a graph, which may be the name that its parts begin with, or one of them. */
-static int hash_named(XXH3_state_t *state, const char *path, struct err *err)
+static int hash_named(struct hashing *to, const char *path)
 {
-    int rc = hash_file(state, path, err);
-    for (size_t f = 0; graph_formats[f] && !rc; f++) {
-        const char *const *parts = graph_formats[f]->parts;
-        size_t n = strlen(path);
-        for (size_t i = 0; parts && parts[i]; i++)
-            if (n > strlen(parts[i]) && strcmp(path + n - strlen(parts[i]), parts[i]) == 0)
-                n -= strlen(parts[i]);
-        for (size_t i = 0; parts && parts[i] && !rc; i++) {
-            char part[4096];
-            (void)snprintf(part, sizeof part, "%.*s%s", (int)n, path, parts[i]);
-            rc = hash_file(state, part, err);
-        }
-    }
+    int rc = hash_file(to, path);
+    for (size_t f = 0; graph_formats[f] && !rc; f++)
+        if (graph_formats[f]->parts)
+            rc = graph_format_files(graph_formats[f], path, hash_file, to);
     return rc;
 }
 
@@ -60,10 +58,11 @@ static int hash_content(struct input *input, struct err *err)
     (void)XXH3_128bits_reset(state);
     (void)XXH3_128bits_update(state, input->spec, strlen(input->spec));
     const struct workload *w = &input->workload;
-    int rc = w->type ? 0 : hash_file(state, input->spec, err);
+    struct hashing to = {state, err};
+    int rc = w->type ? 0 : hash_file(&to, input->spec);
     for (const struct param *p = w->type ? w->type->params : NULL; !rc && p && p->name; p++)
         if (p->type == PARAM_TEXT && param_text(p, w->params))
-            rc = hash_named(state, param_text(p, w->params), err);
+            rc = hash_named(&to, param_text(p, w->params));
     XXH128_hash_t h = XXH3_128bits_digest(state);
     (void)XXH3_freeState(state);
     (void)snprintf(input->hash, sizeof input->hash, "%016llx%016llx", (unsigned long long)h.high64,

@@ -1,5 +1,6 @@
 #include "trace/graph/graph.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,25 @@ const struct graph_format *graph_format_find(const char *name)
         if (strcmp(graph_formats[i]->name, name) == 0)
             return graph_formats[i];
     return NULL;
+}
+
+int graph_format_files(const struct graph_format *format, const char *path, int (*fn)(void *ctx, const char *file),
+                       void *ctx)
+{
+    const char *const *parts = format->parts;
+    size_t n = strlen(path), ends;
+    int rc = 0;
+    if (!parts)
+        return fn(ctx, path);
+    for (size_t i = 0; parts[i]; i++)
+        if (n > (ends = strlen(parts[i])) && strcmp(path + n - ends, parts[i]) == 0)
+            n -= ends;
+    for (size_t i = 0; parts[i] && !rc; i++) {
+        char file[4096];
+        (void)snprintf(file, sizeof file, "%.*s%s", (int)n, path, parts[i]);
+        rc = fn(ctx, file);
+    }
+    return rc;
 }
 
 const struct graph_format *graph_format_by_suffix(const char *path)

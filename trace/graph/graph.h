@@ -69,6 +69,11 @@ const struct graph_format *graph_format_find(const char *name);
 /* The format whose suffix `path` ends in, or NULL. */
 const struct graph_format *graph_format_by_suffix(const char *path);
 
+/* Call fn with the name of each file that `path`, or one of these files, stands for in this format, until it returns
+ * something else than 0: that, or 0. A format of one file: `path`. The name is fn's only while it runs. */
+int graph_format_files(const struct graph_format *format, const char *path, int (*fn)(void *ctx, const char *file),
+                       void *ctx);
+
 /* Read a graph; the format is found by content unless `format` is given. options may be NULL. On failure *graph is
  * empty and *err says what is wrong and where. */
 int graph_load(const char *path, const struct graph_format *format, const struct graph_options *options,

@@ -190,7 +190,31 @@ START_TEST(a_cut_sg_file_is_refused)
 }
 END_TEST
 
-TEST_MAIN("graph", every_format_gives_back_what_was_written, a_directed_sg_file_holds_both_directions,
-          symmetric_matrices_are_mirrored_and_skew_ones_negated, edge_lists_with_holes_are_relabelled_and_mirrored,
-          ids_that_differ_in_their_high_bits_only_are_told_apart, malformed_text_is_refused_with_its_line,
-          malformed_bel_files_are_refused, a_cut_sg_file_is_refused)
+static int add_name(void *ctx, const char *file)
+{
+    strcat(strcat(ctx, file), " ");
+    return strstr(file, "stop") ? 7 : 0;
+}
+
+START_TEST(a_name_stands_for_the_files_of_its_format)
+{
+    char names[256] = "";
+    const struct graph_format *bel = graph_format_find("bel");
+    ck_assert_int_eq(graph_format_files(bel, "x.bel", add_name, names), 0);
+    ck_assert_str_eq(names, "x.bel.col x.bel.dst x.bel.val ");
+    names[0] = 0;
+    ck_assert_int_eq(graph_format_files(bel, "x.bel.dst", add_name, names), 0);
+    ck_assert_str_eq(names, "x.bel.col x.bel.dst x.bel.val ");
+    names[0] = 0;
+    ck_assert_int_eq(graph_format_files(graph_format_find("sg"), "x.sg", add_name, names), 0);
+    ck_assert_str_eq(names, "x.sg ");
+    names[0] = 0;
+    ck_assert_int_eq(graph_format_files(bel, "stop.bel", add_name, names), 7);
+    ck_assert_str_eq(names, "stop.bel.col ");
+}
+END_TEST
+
+TEST_MAIN("graph", a_name_stands_for_the_files_of_its_format, every_format_gives_back_what_was_written,
+          a_directed_sg_file_holds_both_directions, symmetric_matrices_are_mirrored_and_skew_ones_negated,
+          edge_lists_with_holes_are_relabelled_and_mirrored, ids_that_differ_in_their_high_bits_only_are_told_apart,
+          malformed_text_is_refused_with_its_line, malformed_bel_files_are_refused, a_cut_sg_file_is_refused)
