@@ -92,7 +92,7 @@ static void touch(struct counting *c, uint64_t first, uint64_t last, bool writes
 static void touch_turns(struct counting *c, const struct program_access *a, uint64_t first, uint64_t bytes,
                         uint64_t turns, struct launch_totals *t)
 {
-    const struct program_alloc *alloc = &c->allocs[a->alloc];
+    const struct actor_alloc *alloc = &c->pages->allocs[c->pages->managed[a->alloc]];
     bool writes = a->kind != RECORD_READ;
     uint64_t far = first + (turns - 1) * (uint64_t)a->turn_stride;
     uint64_t low = a->turn_stride < 0 ? far : first, high = (a->turn_stride < 0 ? first : far) + bytes - 1;
@@ -111,11 +111,11 @@ static void touch_access(struct counting *c, const struct program_access *a, uin
         return;
     uint64_t bytes = program_stretch(a);
     if (bytes) {
-        touch_turns(c, a, a->addr, bytes, turns, t);
+        touch_turns(c, a, program_pages_addr(c->pages, a, 0, 0), bytes, turns, t);
         return;
     }
     for (uint32_t rest = a->active; rest; rest &= rest - 1)
-        touch_turns(c, a, program_addr(a, (unsigned)__builtin_ctz(rest), 0), a->bytes, turns, t);
+        touch_turns(c, a, program_pages_addr(c->pages, a, (unsigned)__builtin_ctz(rest), 0), a->bytes, turns, t);
 }
 
 /* --- instructions, sectors --- */

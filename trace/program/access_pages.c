@@ -51,13 +51,13 @@ void access_pages(const struct program_pages *p, const struct program_access *a,
     if (!a->active || p->managed[a->alloc] < 0)
         return;
     const struct actor_alloc *own = &p->allocs[p->managed[a->alloc]];
-    uint64_t first = program_addr(a, 0, turn), bytes = program_stretch(a);
+    uint64_t first = program_pages_addr(p, a, 0, turn), bytes = program_stretch(a);
     if (bytes) {
         collect_bytes(p, a->alloc, own, first, first + bytes - 1, c);
         return;
     }
     for (uint32_t rest = a->active; rest; rest &= rest - 1) {
-        first = program_addr(a, (unsigned)__builtin_ctz(rest), turn);
+        first = program_pages_addr(p, a, (unsigned)__builtin_ctz(rest), turn);
         collect_bytes(p, a->alloc, own, first, first + a->bytes - 1, c);
     }
 }
@@ -88,11 +88,12 @@ uint32_t access_pages_turns(const struct program_pages *p, const struct program_
             continue;
         uint64_t bytes = program_stretch(a);
         if (bytes) {
-            most = turns_on_page(program_addr(a, 0, turn), (uint32_t)bytes, a->turn_stride, most);
+            most = turns_on_page(program_pages_addr(p, a, 0, turn), (uint32_t)bytes, a->turn_stride, most);
             continue;
         }
         for (uint32_t rest = a->active; rest && most > 1; rest &= rest - 1)
-            most = turns_on_page(program_addr(a, (unsigned)__builtin_ctz(rest), turn), a->bytes, a->turn_stride, most);
+            most = turns_on_page(program_pages_addr(p, a, (unsigned)__builtin_ctz(rest), turn), a->bytes,
+                                 a->turn_stride, most);
     }
     return (uint32_t)(most < UINT32_MAX ? most : UINT32_MAX);
 }

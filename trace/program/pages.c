@@ -6,6 +6,22 @@
 #include "trace/base/mem.h"
 #include "trace/program/access_pages.h"
 
+static bool shares_pages(const struct program_pages *pages)
+{
+    for (size_t i = 0; i < pages->count; i++)
+        if (pages->allocs[i].addr % ACTOR_PAGE_BYTES)
+            return true;
+    return false;
+}
+
+static void move(struct program_pages *pages, const struct program_alloc *allocs, size_t n)
+{
+    actor_space_place(pages->allocs, pages->count);
+    for (size_t i = 0; i < n; i++)
+        if (pages->managed[i] >= 0)
+            pages->moved[i] = pages->allocs[pages->managed[i]].addr - allocs[i].addr;
+}
+
 int program_pages_init(struct program_pages *pages, const struct program *program, const uint32_t *advice,
                        struct err *err)
 {
@@ -25,6 +41,8 @@ int program_pages_init(struct program_pages *pages, const struct program *progra
     }
     if (pages->count == 0)
         return err_set(err, "the program keeps nothing in managed memory");
+    if (shares_pages(pages))
+        move(pages, allocs, n);
     return actor_space_init(pages->allocs, pages->count, err);
 }
 
@@ -154,10 +172,11 @@ static bool same_as_last(const struct list *list, const struct access_pages *c)
 }
 
 /* The first and the last page of an access, as addresses, if it is one stretch; 0 both if it is not. */
-static void stretch_of(const struct program_access *a, uint64_t turn, uint64_t *first, uint64_t *last)
+static void stretch_of(const struct program_pages *p, const struct program_access *a, uint64_t turn, uint64_t *first,
+                       uint64_t *last)
 {
     *first = *last = 0;
-    uint64_t byte = program_addr(a, 0, turn), bytes = program_stretch(a);
+    uint64_t byte = program_pages_addr(p, a, 0, turn), bytes = program_stretch(a);
     if (!bytes)
         return;
     *first = byte / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES;
@@ -198,7 +217,7 @@ static bool take(struct filling *f, const struct program_access *a)
     uint64_t first, last;
     if (f->run->pages->managed[a->alloc] < 0)
         return true;
-    stretch_of(a, f->turn, &first, &last);
+    stretch_of(f->run->pages, a, f->turn, &first, &last);
     if (first && first == list->first && last == list->last && a->kind != RECORD_ATOMIC) {
         f->step->accesses += list->put.n; /* the pages of the access before: no need to look for them */
         return true;

@@ -8,6 +8,8 @@
  * Allocations that are in GPU memory in any case (program_alloc.device) are not managed: their accesses cost
  * instructions and sectors, but touch no page. An address outside its allocation belongs to the allocation that lies
  * there, if one does.
+ * Explicit allocations that share pages (an address on no page boundary) are moved: as managed memory each is one of
+ * its own, on a 2 MiB boundary, and its accesses move with it.
  * Example: 32 lanes load 4 B each, 128 B further on each turn, from byte 0: step 1 touches page 0 in 32 turns, step 2
  * page 1.
  * Source: warps as actors, what one has pending: uvm-eval's logs abc_1, abc_2 of a TITAN V (64 reads of a warp arrive
@@ -26,6 +28,7 @@ struct program_pages {
     struct actor_alloc allocs[PROGRAM_ALLOCS]; /* the managed ones */
     size_t count;
     int8_t managed[PROGRAM_ALLOCS]; /* by allocation of the program: its place in allocs[]; -1: none */
+    uint64_t moved[PROGRAM_ALLOCS]; /* likewise: how far its address lies from the program's, modulo 2^64 */
     bool unroll;                    /* every turn is a step of its own (what closed forms are compared with) */
 };
 
@@ -33,6 +36,13 @@ struct program_pages {
  * managed. */
 int program_pages_init(struct program_pages *pages, const struct program *program, const uint32_t *advice,
                        struct err *err);
+
+/* The byte that a lane accesses in a turn, where its allocation lies as managed memory. */
+static inline uint64_t program_pages_addr(const struct program_pages *pages, const struct program_access *a,
+                                          unsigned lane, uint64_t turn)
+{
+    return program_addr(a, lane, turn) + pages->moved[a->alloc];
+}
 
 /* state: a const struct program_pages *. */
 extern const struct actor_ops program_pages_ops;

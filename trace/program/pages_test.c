@@ -303,6 +303,23 @@ START_TEST(a_step_ends_at_a_wait_and_where_it_is_full)
 }
 END_TEST
 
+START_TEST(arrays_that_share_a_page_become_allocations_on_blocks_of_their_own)
+{
+    struct actor_step s[8];
+    memory[0].addr = 0xC0000000u;
+    memory[1].addr = 0xC0000000u + 768;
+    ck_assert_uint_eq(steps_of(logged, -1, s, 8), 1);
+    ck_assert_uint_eq(s[0].count, 64);
+    ck_assert_uint_eq(s[0].page[0], 0);
+    ck_assert_uint_eq(s[0].page[32], ACTOR_BLOCK_PAGES);
+    ck_assert_uint_eq(s[0].page[64], 128);
+    ck_assert_uint_eq(steps_of(example, 700, s, 8), 2); /* turns on one page: of the moved array */
+    ck_assert_uint_eq(s[0].turns, 32);
+    memory[0].addr = 1 << 21;
+    memory[1].addr = 1 << 22;
+}
+END_TEST
+
 START_TEST(launches_are_the_programs)
 {
     static struct program_pages pages;
@@ -326,4 +343,5 @@ END_TEST
 
 TEST_MAIN("pages", turns_in_closed_form_are_the_turns_one_by_one, both_forms_touch_the_pages_of_the_walk_and_no_other,
           turns_on_one_page_are_one_step, loads_come_together_and_stores_behind_them,
-          a_step_ends_at_a_wait_and_where_it_is_full, launches_are_the_programs)
+          a_step_ends_at_a_wait_and_where_it_is_full,
+          arrays_that_share_a_page_become_allocations_on_blocks_of_their_own, launches_are_the_programs)
