@@ -1,53 +1,7 @@
-#include "trace/workloads/program_testing.h"
 #include "trace/workloads/rodinia/check_testing.h"
+#include "trace/workloads/rodinia/nw_testing.h"
 
-enum { MAT, REF, TILE = 16 };
-
-static void lane(struct program_notes *notes, const struct program *p, uint32_t launch, uint64_t block, uint32_t l,
-                 uint64_t when, uint32_t kind, unsigned array, uint64_t index)
-{
-    program_note(notes, launch, block, TILE, l, when, kind, 4, program_at(p, array, index, 4));
-}
-
-/* One thread of a tile whose corner above left is element o. */
-static void thread(struct program_notes *notes, const struct program *p, uint32_t launch, bool forth, uint64_t block,
-                   uint32_t l, uint64_t o, uint64_t cols)
-{
-    uint64_t when = 0;
-    if (forth && l == 0)
-        lane(notes, p, launch, block, l, when, RECORD_READ, MAT, o);
-    when++;
-    for (uint64_t r = 0; r < TILE; r++)
-        lane(notes, p, launch, block, l, when++, RECORD_READ, REF, o + cols + 1 + cols * r + l);
-    if (!forth && l == 0)
-        lane(notes, p, launch, block, l, when, RECORD_READ, MAT, o);
-    when++;
-    lane(notes, p, launch, block, l, when++, RECORD_READ, MAT, o + cols + cols * l);
-    lane(notes, p, launch, block, l, when++, RECORD_READ, MAT, o + l + 1);
-    for (uint64_t r = 0; r < TILE; r++)
-        lane(notes, p, launch, block, l, when++, RECORD_WRITE, MAT, o + cols + 1 + cols * r + l);
-}
-
-static void compare(const char *spec, uint64_t cols, uint64_t base, uint64_t align)
-{
-    struct workload w;
-    struct program program = program_opened(&w, spec, base, align);
-    struct program_notes notes = {0};
-    uint64_t tiles = (cols - 1) / TILE;
-    uint32_t launch = 0;
-    for (uint64_t i = 1; i <= tiles; i++, launch++)
-        for (uint64_t b = 0; b < i; b++)
-            for (uint32_t l = 0; l < TILE; l++)
-                thread(&notes, &program, launch, true, b, l, TILE * cols * (i - 1 - b) + TILE * b, cols);
-    for (uint64_t i = tiles - 1; i >= 1; i--, launch++)
-        for (uint64_t b = 0; b < i; b++)
-            for (uint32_t l = 0; l < TILE; l++)
-                thread(&notes, &program, launch, false, b, l, TILE * cols * (tiles - 1 - b) + TILE * (b + tiles - i),
-                       cols);
-    ck_assert_uint_eq(program.ops->launches(program.state), launch);
-    program_compare(&notes, &program);
-    workload_close(&w);
-}
+enum { MAT, REF };
 
 START_TEST(every_tile_is_loaded_and_stored_on_its_diagonal)
 {
@@ -55,12 +9,12 @@ START_TEST(every_tile_is_loaded_and_stored_on_its_diagonal)
         for (uint64_t align = 4; align <= 4096; align *= 8)
             for (int order = 0; order < 2; order++) {
                 char spec[64];
-                uint64_t cols = tiles * TILE + 1;
+                uint64_t cols = tiles * NW_TILE + 1;
                 (void)snprintf(spec, sizeof spec, "nw,bytes=%llu,order=%s", (unsigned long long)(8 * cols * cols),
                                order ? "ptx" : "hoisted");
-                compare(spec, cols, 0x10000 + align, align);
+                nw_compare(spec, MAT, (int64_t)cols, 0x10000 + align, align);
             }
-    compare("nw,bytes=40000", 65, 0, 0);
+    nw_compare("nw,bytes=40000", MAT, 65, 0, 0);
 }
 END_TEST
 
@@ -84,28 +38,17 @@ START_TEST(two_tiles_make_the_emulated_counts)
 }
 END_TEST
 
-static uint64_t stalls_of(const char *spec, uint32_t launch, uint32_t *instructions)
-{
-    struct workload w;
-    static struct program_body body;
-    struct program program = program_opened(&w, spec, 0, 0);
-    ck_assert_int_eq(program_body(&program, w.state, launch, 0, 0, &body, NULL), 1);
-    uint64_t stalls = program_stalls(&body);
-    *instructions = program_instructions(&body);
-    workload_close(&w);
-    return stalls;
-}
-
 START_TEST(hoisted_waits_at_barriers_and_ptx_for_each_load)
 {
     uint32_t hoisted, ptx;
     /* Forth: 17 loads, barrier, column, barrier, row, barrier, stores. */
-    ck_assert_uint_eq(stalls_of("nw,bytes=8712", 0, &hoisted), 1ull << 17 | 1ull << 19 | 1ull << 21);
-    ck_assert_uint_eq(stalls_of("nw,bytes=8712,order=ptx", 0, &ptx), 0x3fffe | 1ull << 19 | 1ull << 21);
+    ck_assert_uint_eq(stalls_of("nw,bytes=8712", 0, 0, 0, &hoisted), 1ull << 17 | 1ull << 19 | 1ull << 21);
+    ck_assert_uint_eq(stalls_of("nw,bytes=8712,order=ptx", 0, 0, 0, &ptx), 0x3fffe | 1ull << 19 | 1ull << 21);
     ck_assert_uint_eq(hoisted, ptx);
     /* Back: 16 loads, barrier, corner and column, barrier, row, barrier, stores. */
-    ck_assert_uint_eq(stalls_of("nw,bytes=8712", 2, &hoisted), 1ull << 16 | 1ull << 19 | 1ull << 21);
-    ck_assert_uint_eq(stalls_of("nw,bytes=8712,order=ptx", 2, &ptx), 0x1fffe | 1ull << 18 | 1ull << 19 | 1ull << 21);
+    ck_assert_uint_eq(stalls_of("nw,bytes=8712", 2, 0, 0, &hoisted), 1ull << 16 | 1ull << 19 | 1ull << 21);
+    ck_assert_uint_eq(stalls_of("nw,bytes=8712,order=ptx", 2, 0, 0, &ptx),
+                      0x1fffe | 1ull << 18 | 1ull << 19 | 1ull << 21);
 }
 END_TEST
 

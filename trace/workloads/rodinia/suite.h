@@ -6,4 +6,7 @@
 
 extern const struct workload_type workload_nw;
 
+/* As the F3FS artifact runs them. */
+extern const struct workload_type workload_rodinia_nw;
+
 #endif

@@ -1,0 +1,57 @@
+/* thread_testing: one thread of a kernel at a time, noting what it accesses; for tests.
+ *
+ * Every call is one instruction of the source: threads for which `takes` does not hold pass it by, so that lanes of a
+ * warp stay together. Where lanes part, the test sets `when` itself. */
+#ifndef TRACE_WORKLOADS_RODINIA_THREAD_TESTING_H
+#define TRACE_WORKLOADS_RODINIA_THREAD_TESTING_H
+
+#include "trace/workloads/program_testing.h"
+
+struct thread {
+    struct program_notes *notes;
+    const struct program *program;
+    uint32_t launch, threads; /* of a block */
+    uint64_t block;
+    uint32_t thread;
+    uint64_t when;
+};
+
+static inline void thread_does(struct thread *t, bool takes, uint32_t kind, unsigned array, int64_t byte,
+                               uint32_t bytes)
+{
+    if (takes)
+        program_note(t->notes, t->launch, t->block, t->threads, t->thread, t->when, kind, bytes,
+                     program_at(t->program, array, (uint64_t)byte, 1));
+    t->when++;
+}
+
+/* Element `index` of an array of 4-byte elements. */
+static inline void reads(struct thread *t, bool takes, unsigned array, int64_t index)
+{
+    thread_does(t, takes, RECORD_READ, array, index * 4, 4);
+}
+
+static inline void writes(struct thread *t, bool takes, unsigned array, int64_t index)
+{
+    thread_does(t, takes, RECORD_WRITE, array, index * 4, 4);
+}
+
+/* The waits of one body and its instructions. */
+static inline uint64_t stalls_of(const char *spec, uint32_t launch, uint64_t warp, uint32_t index,
+                                 uint32_t *instructions)
+{
+    static struct program_body body;
+    struct workload w;
+    struct err err = {""};
+    void *run;
+    struct program program = program_opened(&w, spec, 0, 0);
+    ck_assert_msg(program_run_open(&program, &run, &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(program_body(&program, run, launch, warp, index, &body, &err), 1);
+    uint64_t stalls = program_stalls(&body);
+    *instructions = program_instructions(&body);
+    program_run_close(&program, run);
+    workload_close(&w);
+    return stalls;
+}
+
+#endif
