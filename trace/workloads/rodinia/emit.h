@@ -53,6 +53,38 @@ static inline struct program_access *emit_apart(struct program_access *a, int64_
     return a;
 }
 
+/* Lane l's element is index[l] (32 of them, those of inactive lanes never looked at). */
+static inline struct program_access *emit_gather(const struct emit *e, unsigned array, const int64_t *index,
+                                                 unsigned before, unsigned use)
+{
+    unsigned first = (unsigned)__builtin_ctz(e->active), next = first;
+    uint32_t rest = e->active & (e->active - 1);
+    if (rest)
+        next = (unsigned)__builtin_ctz(rest);
+    int64_t apart = next > first ? (index[next] - index[first]) / (int64_t)(next - first) : 0;
+    struct program_access *a = emit_load(e, array, index[first] - apart * (int64_t)first, before, use);
+    (void)emit_apart(a, apart);
+    bool even = true;
+    for (; rest; rest &= rest - 1) {
+        unsigned l = (unsigned)__builtin_ctz(rest);
+        even &= index[l] == index[first] + apart * (int64_t)(l - first);
+    }
+    if (even)
+        return a;
+    uint64_t *lane = program_scatter(e->body, a);
+    for (unsigned l = 0; l < PROGRAM_LANES; l++)
+        lane[l] = e->allocs[array].addr + (uint64_t)((e->active >> l & 1 ? index[l] : index[first]) * a->bytes);
+    return a;
+}
+
+static inline struct program_access *emit_scatter(const struct emit *e, unsigned array, const int64_t *index,
+                                                  unsigned before)
+{
+    struct program_access *a = emit_gather(e, array, index, before, 0);
+    a->kind = RECORD_WRITE;
+    return a;
+}
+
 static inline void emit_barrier(const struct emit *e, unsigned before)
 {
     program_barrier(e->body);

@@ -7,6 +7,6 @@
 extern const struct workload_type workload_nw;
 
 /* As the F3FS artifact runs them. */
-extern const struct workload_type workload_rodinia_nw, workload_rodinia_lud;
+extern const struct workload_type workload_rodinia_nw, workload_rodinia_lud, workload_rodinia_srad_v1;
 
 #endif
