@@ -47,6 +47,7 @@ const struct workload_type *const workload_types[] = {
     /* Rodinia as it comes */ &workload_rodinia_nw,
     &workload_rodinia_lud,
     &workload_rodinia_srad_v1,
+    &workload_rodinia_nn,
     &workload_triad,
     /* launches */ &workload_launch_touch,
     /* scans of host memory, graphs */ &workload_array,

@@ -5,6 +5,7 @@
 #include "trace/workloads/workload.h"
 
 extern const struct workload_type workload_nw;
+extern const struct workload_type workload_rodinia_nn;
 
 /* As the F3FS artifact runs them. */
 extern const struct workload_type workload_rodinia_nw, workload_rodinia_lud, workload_rodinia_srad_v1;
