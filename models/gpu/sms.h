@@ -8,9 +8,11 @@
  * already merges. What is behind the input buffers (interconnect, L2, DRAM, a link to host memory) is the caller's:
  * it looks at the first packet of each multiprocessor, takes it, and answers later.
  *
- *     next = sms_step(s, t);             everything that happens in cycle t; t never goes back
+ *     next = sms_step(s, t);             everything that happens in cycle t; t never goes back, nor past sms_next()
  *     p = sms_head(s, sm); sms_pop(s, sm, t);
  *     sms_reply(s, sm, p->token, t);     the value of a read or atomic, or the acknowledgement of a store
+ *
+ * Within a cycle in this order: the step, then pops, then replies.
  *
  * Source: GPGPU-Sim 4.0.1, branch ISPASS_2025 (shader.cc, gpu-cache.cc), read as data. */
 #ifndef MODELS_GPU_SMS_H
@@ -53,6 +55,14 @@ int64_t sms_step(struct sms *s, int64_t t);
 const struct sms_packet *sms_head(const struct sms *s, uint32_t sm);
 void sms_pop(struct sms *s, uint32_t sm, int64_t t);
 void sms_reply(struct sms *s, uint32_t sm, uint32_t token, int64_t t);
+
+/* When the next step is due, pops and replies since the last one considered; INT64_MAX: not before another reply or
+ * pop. */
+int64_t sms_next(const struct sms *s);
+
+/* Where packets wait: bit sm % 64 of word sm / 64 is set where sms_head(s, sm) is one. Valid as long as s; what it
+ * says changes with sms_step() and sms_pop(). */
+const uint64_t *sms_heads(const struct sms *s);
 
 /* Whether the program has ended: every warp done and every store acknowledged. An error of the program (a body that
  * cannot be made) ends it too; sms_failed() then returns -1 with *err set. */
