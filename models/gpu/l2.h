@@ -1,13 +1,24 @@
-/* l2: the L2 cache between the warps' accesses and DRAM; sectored, write-back, least recently used.
+/* l2: the L2 cache between the multiprocessors and DRAM; sectored, write-back, least recently used, in slices.
  *
  * Lines of 128 B with four sectors of 32 B. A read fetches the sectors of it that are missing; a write takes its
  * sectors as they are and fetches nothing; both make room for the line by evicting the one of its set that was used
  * longest ago, whose written sectors go back to DRAM. An atomic reads and writes. Worked example, one set of two ways:
  * read line A sectors 0-1 (fetch 2 sectors), write line B sector 3 (nothing), read line A sectors 0-3 (fetch sectors
- * 2-3), read line C (fetch; evicts B, sector 3 goes back). Source: sectored write-back L2 with write-allocate and no
- * fetch on write: Accel-Sim's L2 of Volta (Khairy et al., ISCA 2020, section IV-B; gpgpusim.config of SM7_QV100, cache
- * dl2 "S:32:128:24,L:B:m:L"). Differs: sets are chosen by line number modulo their count, where the chip hashes over
- * slices; a partial write of a sector counts as a whole one, since accesses are recorded by sector. */
+ * 2-3), read line C (fetch; evicts B, sector 3 goes back).
+ *
+ * It is asked in two ways. l2_access(): as if everything came at once, a line at a time; for counting. l2_take() and
+ * l2_fill(): a sector at a time, with what is on its way. Then a line is reserved from the moment its read misses until
+ * its data is there; a read of a sector that is on its way joins it; and a read or write waits where every way of its
+ * set is reserved, no entry of the table of misses is free, the sector's entry has joined as many as it can, or there
+ * is no room for what it sends to DRAM. A write of a part of a sector that is not there leaves the sector unreadable:
+ * the next read of it fetches it, and then it is readable and written.
+ *
+ * Source: sectored write-back L2 with write-allocate and no fetch on write: Accel-Sim's L2 of Volta (Khairy et al.,
+ * ISCA 2020, section IV-B; gpgpusim.config of SM7_QV100, cache dl2 "S:32:128:24,L:B:m:L"); GPGPU-Sim-4.0.1 branch
+ * ISPASS_2025 (gpu-cache.cc: lazy fetch on read; hashing.cc), read as data.
+ * Differs: the queue of 32 misses between the cache and the L2 to DRAM queue is left out (what a miss sends needs room
+ * in the latter), and so are the ports of data and fill, which one request a cycle never fills. l2_access() takes a
+ * write of a part of a sector for one of all of it, since accesses are recorded by sector. */
 #ifndef MODELS_GPU_L2_H
 #define MODELS_GPU_L2_H
 
@@ -16,7 +27,20 @@
 
 #include "trace/base/err.h"
 
-enum { L2_LINE = 128, L2_SECTOR = 32 };
+enum { L2_LINE = 128, L2_SECTOR = 32, L2_MERGES_MAX = 8, L2_MISSES_MAX = 255 };
+
+/* How a line finds its set in its slice: by the low bits of its number in the slice, or by that number as a polynomial
+ * over GF(2), modulo an irreducible one of as many bits (for 32 sets x^5 + x^2 + 1). */
+enum l2_hash { L2_HASH_NONE, L2_HASH_IPOLY };
+
+struct l2_shape {
+    int64_t bytes, ways; /* of all slices; bytes 0: no cache, every access goes to DRAM */
+    uint32_t slices;     /* that share the sets evenly; 0 as 1 */
+    uint64_t slice_bits; /* address bits that say which slice: no part of a line's number in it */
+    int64_t hash;        /* enum l2_hash */
+    uint32_t misses;     /* of a slice: sectors on their way at once, at most L2_MISSES_MAX; 0: l2_take() is not used */
+    uint32_t merges;     /* reads that wait for one sector, the first included, at most L2_MERGES_MAX */
+};
 
 struct l2;
 
@@ -27,14 +51,45 @@ struct l2_result {
     uint64_t victim;     /* byte address of the evicted line */
 };
 
-/* bytes / (128 ways) sets, rounded down. bytes 0: no cache, every access goes to DRAM. */
+/* One slice, no hash, bytes / (128 ways) sets, rounded down. */
 struct l2 *l2_new(int64_t bytes, int64_t ways, struct err *err);
+/* The same for any shape. An IPOLY hash needs 4 to 1,024 sets in a slice, a power of two. */
+struct l2 *l2_open(const struct l2_shape *shape, struct err *err);
 void l2_free(struct l2 *l2); /* NULL is allowed */
 
-/* Access sectors (mask, not 0) of the line at addr (a multiple of 128). */
+/* Access sectors (mask, not 0) of the line at addr (a multiple of 128). Of a cache of one slice. */
 struct l2_result l2_access(struct l2 *l2, uint64_t addr, uint32_t sectors, bool reads, bool writes);
 
 /* Call fn for every line with written sectors, in order of set and way, and forget that they were written. */
 int l2_flush(struct l2 *l2, int (*fn)(void *ctx, uint64_t addr, uint32_t sectors), void *ctx);
+
+/* --- with what is on its way --- */
+
+struct l2_question {
+    uint64_t addr; /* of the sector: a multiple of 32 */
+    uint32_t slice;
+    uint32_t waiter; /* whom l2_fill() hands back */
+    uint32_t room;   /* requests to DRAM that can be sent */
+    bool reads, writes;
+    bool whole; /* a write that covers the sector */
+};
+
+enum l2_answer {
+    L2_HIT,    /* done */
+    L2_FETCH,  /* the sector is to be read: entry `miss`; l2_fill() when it is there */
+    L2_MERGED, /* it is on its way already */
+    L2_WAIT    /* not now; nothing has changed */
+};
+
+/* What a sector asked of a slice comes to. result->write_back may be set whatever the answer but L2_WAIT: one request
+ * for the victim's line. *miss is set for L2_FETCH. */
+enum l2_answer l2_take(struct l2 *l2, const struct l2_question *question, struct l2_result *result, uint32_t *miss);
+
+/* The sector of that entry is there: *waiters, in the order in which they came, is valid until the next l2_take().
+ * Returns their number. */
+uint32_t l2_fill(struct l2 *l2, uint32_t slice, uint32_t miss, const uint32_t **waiters);
+
+/* The line at addr is there, unwritten: what a copy to the GPU leaves. */
+void l2_put(struct l2 *l2, uint32_t slice, uint64_t addr);
 
 #endif

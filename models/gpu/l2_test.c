@@ -77,5 +77,226 @@ START_TEST(without_a_cache_every_access_goes_to_dram)
 }
 END_TEST
 
+/* --- a sector at a time --- */
+
+static struct l2 *timed(int64_t bytes, int64_t ways, uint32_t misses, uint32_t merges)
+{
+    struct err err = {""};
+    struct l2 *l2 = l2_open(&(struct l2_shape){.bytes = bytes, .ways = ways, .misses = misses, .merges = merges}, &err);
+    ck_assert_msg(l2 != NULL, "%s", err.msg);
+    return l2;
+}
+
+static struct l2_result back;
+static uint32_t entry;
+
+static enum l2_answer ask(struct l2 *l2, uint64_t addr, char kind, uint32_t waiter)
+{
+    const struct l2_question q = {.addr = addr,
+                                  .waiter = waiter,
+                                  .room = 2,
+                                  .reads = kind == 'r' || kind == 'a',
+                                  .writes = kind != 'r',
+                                  .whole = kind == 'w'};
+    return l2_take(l2, &q, &back, &entry);
+}
+
+START_TEST(a_sector_on_its_way_is_joined_up_to_its_limit)
+{
+    struct l2 *l2 = timed(256, 2, 4, 2);
+    ck_assert_int_eq(ask(l2, 0x1000, 'r', 7), L2_FETCH);
+    const uint32_t first = entry;
+    ck_assert_int_eq(ask(l2, 0x1000, 'r', 8), L2_MERGED);
+    ck_assert_int_eq(ask(l2, 0x1000, 'r', 9), L2_WAIT);
+    ck_assert_int_eq(ask(l2, 0x1020, 'r', 9), L2_FETCH); /* the next sector is one of its own */
+    const uint32_t *waiters;
+    ck_assert_uint_eq(l2_fill(l2, 0, first, &waiters), 2);
+    ck_assert_uint_eq(waiters[0], 7);
+    ck_assert_uint_eq(waiters[1], 8);
+    ck_assert_int_eq(ask(l2, 0x1000, 'r', 9), L2_HIT);
+    l2_free(l2);
+}
+END_TEST
+
+START_TEST(a_set_whose_ways_are_all_reserved_makes_others_wait)
+{
+    struct l2 *l2 = timed(256, 2, 4, 4);
+    const uint32_t *waiters;
+    ck_assert_int_eq(ask(l2, 0x1000, 'r', 0), L2_FETCH);
+    const uint32_t first = entry;
+    ck_assert_int_eq(ask(l2, 0x2000, 'r', 1), L2_FETCH);
+    ck_assert_int_eq(ask(l2, 0x3000, 'r', 2), L2_WAIT);
+    ck_assert_int_eq(ask(l2, 0x3000, 'w', 2), L2_WAIT);
+    l2_fill(l2, 0, first, &waiters);
+    ck_assert_int_eq(ask(l2, 0x3000, 'r', 2), L2_FETCH);
+    ck_assert_int_eq(ask(l2, 0x2000, 'r', 3), L2_MERGED); /* the other one is still there */
+    l2_free(l2);
+}
+END_TEST
+
+START_TEST(the_table_of_misses_is_a_limit)
+{
+    struct l2 *l2 = timed(1024, 8, 2, 4);
+    const uint32_t *waiters;
+    ck_assert_int_eq(ask(l2, 0x1000, 'r', 0), L2_FETCH);
+    ck_assert_int_eq(ask(l2, 0x1020, 'r', 0), L2_FETCH);
+    ck_assert_int_eq(ask(l2, 0x1040, 'r', 0), L2_WAIT);
+    ck_assert_int_eq(ask(l2, 0x1040, 'w', 0), L2_HIT); /* a write needs none */
+    l2_fill(l2, 0, entry, &waiters);
+    ck_assert_int_eq(ask(l2, 0x1060, 'r', 0), L2_FETCH);
+    l2_free(l2);
+}
+END_TEST
+
+START_TEST(a_part_written_is_unreadable_until_it_is_fetched)
+{
+    struct l2 *l2 = timed(256, 2, 4, 4);
+    const uint32_t *waiters;
+    ck_assert_int_eq(ask(l2, 0x1000, 'p', 0), L2_HIT);
+    ck_assert_int_eq(ask(l2, 0x1000, 'p', 0), L2_HIT); /* further parts change nothing */
+    ck_assert_int_eq(ask(l2, 0x1000, 'r', 0), L2_FETCH);
+    l2_fill(l2, 0, entry, &waiters);
+    ck_assert_int_eq(ask(l2, 0x1000, 'r', 0), L2_HIT);
+    ck_assert_int_eq(ask(l2, 0x1020, 'w', 0), L2_HIT);
+    ck_assert_int_eq(ask(l2, 0x1020, 'r', 0), L2_HIT); /* a whole one is readable at once */
+    ck_assert_int_eq(ask(l2, 0x2000, 'w', 0), L2_HIT);
+    ck_assert_int_eq(ask(l2, 0x3000, 'w', 0), L2_HIT); /* one request takes both written sectors back */
+    ck_assert_uint_eq(back.write_back, 3);
+    ck_assert_uint_eq(back.victim, 0x1000);
+    l2_free(l2);
+}
+END_TEST
+
+START_TEST(what_it_sends_needs_room)
+{
+    struct l2 *l2 = timed(256, 2, 4, 4);
+    ck_assert_int_eq(ask(l2, 0x1000, 'w', 0), L2_HIT);
+    ck_assert_int_eq(ask(l2, 0x2000, 'w', 0), L2_HIT);
+    struct l2_question q = {.addr = 0x3000, .reads = true, .room = 1};
+    ck_assert_int_eq(l2_take(l2, &q, &back, &entry), L2_WAIT); /* a fetch and a write-back */
+    q.room = 2;
+    ck_assert_int_eq(l2_take(l2, &q, &back, &entry), L2_FETCH);
+    ck_assert_uint_eq(back.write_back, 1);
+    l2_free(l2);
+}
+END_TEST
+
+/* The rule of kernels on 32 sets, bit by bit as the artifact writes it: b address bits 7, 14 to 17, a from 18 on. */
+static unsigned set_by_hand(uint64_t addr)
+{
+    static const uint16_t takes[5] = {0x3e69, 0x7cd2, 0x47cd, 0x0f9a, 0x1f34};
+    const unsigned b = (unsigned)((addr >> 7 & 1) | (addr >> 14 & 15) << 1), a = (unsigned)(addr >> 18 & 0x7fff);
+    unsigned set = 0;
+    for (int i = 0; i < 5; i++)
+        set |= ((b >> i & 1) ^ ((unsigned)__builtin_popcount(a & takes[i]) & 1)) << i;
+    return set;
+}
+
+START_TEST(the_hash_of_32_sets_is_the_artifacts)
+{
+    /* s0 = b0^a0^a3^a5^a6^a9^a10^a11^a12^a13 and so on: two lines share a set of one way where both rules say so. */
+    struct l2_shape shape = {
+        .bytes = 32 * 128, .ways = 1, .slice_bits = 0x3f00, .hash = L2_HASH_IPOLY, .misses = 1, .merges = 1};
+    struct l2 *l2 = l2_open(&shape, NULL);
+    uint64_t x = 88172645463325252;
+    unsigned together = 0;
+    uint64_t held[32] = {0};
+    for (int i = 0; i < 20000; i++) {
+        x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+        const uint64_t addr = x & 0x1ffffffc0 & ~UINT64_C(0x3f7f);
+        ck_assert_int_eq(ask(l2, addr, 'w', 0), L2_HIT);
+        const unsigned set = set_by_hand(addr);
+        const bool evicts = held[set] && held[set] != addr + 1;
+        if (evicts != (back.write_back != 0) || (evicts && back.victim != held[set] - 1))
+            ck_abort_msg("line 0x%llx: set %u", (unsigned long long)addr, set);
+        together += evicts;
+        held[set] = addr + 1;
+    }
+    ck_assert_uint_gt(together, 19000);
+    l2_free(l2);
+}
+END_TEST
+
+/* A second writing of the rules: one list of lines per set, oldest first, no tables; whole writes, all at once. */
+struct plain {
+    uint64_t line[16][4];
+    unsigned valid[16][4], dirty[16][4];
+};
+
+static void plain_take(struct plain *p, uint64_t addr, char kind, struct l2_result *r, bool *fetch)
+{
+    const uint64_t line = addr / 128 + 1;
+    const unsigned set = (unsigned)(addr / 128 % 16), bit = 1u << (addr / 32 % 4);
+    int at = -1;
+    *r = (struct l2_result){0};
+    for (int i = 0; i < 4; i++)
+        at = p->line[set][i] == line ? i : at;
+    unsigned valid = 0, dirty = 0;
+    if (at < 0) {
+        at = 0;
+        r->write_back = p->dirty[set][0];
+        r->victim = (p->line[set][0] - 1) * 128;
+    } else {
+        valid = p->valid[set][at];
+        dirty = p->dirty[set][at];
+    }
+    for (int i = at; i < 3; i++) {
+        p->line[set][i] = p->line[set][i + 1];
+        p->valid[set][i] = p->valid[set][i + 1];
+        p->dirty[set][i] = p->dirty[set][i + 1];
+    }
+    *fetch = kind == 'r' && !(valid & bit);
+    p->line[set][3] = line;
+    p->valid[set][3] = valid | (kind == 'p' ? 0 : bit);
+    p->dirty[set][3] = dirty | (kind == 'r' ? 0 : bit);
+}
+
+START_TEST(what_is_filled_at_once_equals_plain_lists)
+{
+    struct l2 *l2 = timed(16 * 4 * 128, 4, 1, 1);
+    struct plain p = {0};
+    uint64_t x = 1234567;
+    for (int i = 0; i < 200000; i++) {
+        x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+        const uint64_t addr = (x >> 8) % 400 * 32;
+        const char kind = "rwp"[x % 3];
+        struct l2_result r;
+        bool fetch;
+        plain_take(&p, addr, kind, &r, &fetch);
+        const enum l2_answer got = ask(l2, addr, kind, 0);
+        const uint32_t *waiters;
+        if (got == L2_FETCH)
+            l2_fill(l2, 0, entry, &waiters);
+        if ((got == L2_FETCH) != fetch || back.write_back != r.write_back || (r.write_back && back.victim != r.victim))
+            ck_abort_msg("access %d: %c 0x%llx", i, kind, (unsigned long long)addr);
+    }
+    l2_free(l2);
+}
+END_TEST
+
+START_TEST(slices_have_sets_of_their_own)
+{
+    struct l2_shape shape = {.bytes = 4 * 128, .ways = 1, .slices = 4, .slice_bits = 0x300, .misses = 1, .merges = 1};
+    struct l2 *l2 = l2_open(&shape, NULL);
+    for (uint32_t s = 0; s < 4; s++)
+        l2_put(l2, s, 0x1000 + s * 256);
+    for (uint32_t s = 0; s < 4; s++) {
+        const struct l2_question q = {.addr = 0x1000 + s * 256, .slice = s, .reads = true, .room = 2};
+        ck_assert_int_eq(l2_take(l2, &q, &back, &entry), L2_HIT);
+    }
+    l2_free(l2);
+    struct err err;
+    shape.slices = 8;
+    ck_assert_ptr_null(l2_open(&shape, &err));
+    shape = (struct l2_shape){.bytes = 24 * 128, .ways = 1, .hash = L2_HASH_IPOLY};
+    ck_assert_ptr_null(l2_open(&shape, &err));
+    ck_assert_ptr_nonnull(strstr(err.msg, "24 sets"));
+}
+END_TEST
+
 TEST_MAIN("l2", the_worked_example_of_two_ways, what_fits_is_fetched_once_and_what_does_not_every_time,
-          every_written_sector_goes_back_exactly_once, without_a_cache_every_access_goes_to_dram)
+          every_written_sector_goes_back_exactly_once, without_a_cache_every_access_goes_to_dram,
+          a_sector_on_its_way_is_joined_up_to_its_limit, a_set_whose_ways_are_all_reserved_makes_others_wait,
+          the_table_of_misses_is_a_limit, a_part_written_is_unreadable_until_it_is_fetched, what_it_sends_needs_room,
+          the_hash_of_32_sets_is_the_artifacts, what_is_filled_at_once_equals_plain_lists,
+          slices_have_sets_of_their_own)
