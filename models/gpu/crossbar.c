@@ -1,0 +1,96 @@
+#include "models/gpu/crossbar.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+
+int crossbar_init(struct crossbar *x, uint32_t inputs, uint32_t outputs, struct err *err)
+{
+    memset(x, 0, sizeof *x);
+    x->inputs = inputs;
+    x->outputs = outputs;
+    x->words = (inputs + 63) / 64;
+    x->heads = mem_zalloc((size_t)outputs * CROSSBAR_CLASSES * x->words, sizeof *x->heads, err);
+    x->wanted = mem_zalloc((outputs + 63) / 64, sizeof *x->wanted, err);
+    x->first = mem_zalloc(outputs, sizeof *x->first, err);
+    x->output = mem_zalloc(inputs, sizeof *x->output, err);
+    x->class = mem_zalloc(inputs, sizeof *x->class, err);
+    if (!x->heads || !x->wanted || !x->first || !x->output || !x->class)
+        return -1;
+    for (uint32_t i = 0; i < inputs; i++)
+        x->output[i] = -1;
+    return 0;
+}
+
+void crossbar_release(struct crossbar *x)
+{
+    free(x->heads);
+    free(x->wanted);
+    free(x->first);
+    free(x->output);
+    free(x->class);
+    memset(x, 0, sizeof *x);
+}
+
+static uint64_t *heads_of(const struct crossbar *x, uint32_t output, uint32_t class)
+{
+    return &x->heads[((size_t)output * CROSSBAR_CLASSES + class) * x->words];
+}
+
+void crossbar_show(struct crossbar *x, uint32_t input, uint32_t output, uint32_t class)
+{
+    x->output[input] = (int32_t)output;
+    x->class[input] = (uint8_t) class;
+    heads_of(x, output, class)[input / 64] |= UINT64_C(1) << input % 64;
+    x->wanted[output / 64] |= UINT64_C(1) << output % 64;
+}
+
+int32_t crossbar_next(const struct crossbar *x, uint32_t from)
+{
+    const uint32_t words = (x->outputs + 63) / 64;
+    for (uint32_t w = from / 64; w < words; w++) {
+        const uint64_t m = w == from / 64 ? x->wanted[w] & ~UINT64_C(0) << from % 64 : x->wanted[w];
+        if (m)
+            return (int32_t)(w * 64 + (uint32_t)__builtin_ctzll(m));
+    }
+    return -1;
+}
+
+/* The inputs of word w whose head the output can take. */
+static inline uint64_t candidates(const struct crossbar *x, const uint64_t *heads, unsigned room, uint32_t w)
+{
+    return (room & 1 ? heads[w] : 0) | (room & 2 ? heads[x->words + w] : 0);
+}
+
+int32_t crossbar_take(struct crossbar *x, uint32_t output, unsigned room)
+{
+    uint64_t *heads = heads_of(x, output, 0);
+    const uint32_t first = x->first[output], at = first / 64;
+    const uint64_t ahead = ~UINT64_C(0) << first % 64;
+    uint64_t m = candidates(x, heads, room, at) & ahead;
+    uint32_t w = at;
+    for (uint32_t k = 1; !m && k <= x->words; k++) {
+        w = (at + k) % x->words;
+        m = candidates(x, heads, room, w);
+        if (k == x->words)
+            m &= ~ahead;
+    }
+    if (!m)
+        return -1;
+    const uint32_t input = w * 64 + (uint32_t)__builtin_ctzll(m);
+    x->first[output] = (input + 1) % x->inputs;
+    heads[x->class[input] * x -> words + w] &= ~(UINT64_C(1) << input % 64);
+    x->output[input] = -1;
+    uint64_t any = 0;
+    for (uint32_t k = 0; k < CROSSBAR_CLASSES * x->words; k++)
+        any |= heads[k];
+    if (!any)
+        x->wanted[output / 64] &= ~(UINT64_C(1) << output % 64);
+    return (int32_t)input;
+}
+
+bool crossbar_empty(const struct crossbar *x)
+{
+    return crossbar_next(x, 0) < 0;
+}
