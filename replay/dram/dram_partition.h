@@ -1,0 +1,129 @@
+/* dram_partition: what stands between L2 and one channel's controller, and the controller: two L2 to DRAM queues for
+ * each of two sub-partitions, credits, the latency queue, the way back.
+ *
+ * Whoever feeds it (a stream of requests: replay/dram/dram_open.c; L2 slices behind an interconnect:
+ * replay/dram/dram_memory.c) ticks it once each DRAM cycle k, while the core clock stands at cycle `core`:
+ *
+ *     if (dram_partition_due(p, k, core)) {
+ *         dram_partition_step(p, k);                      the controller's cycle, if one is due
+ *         while ((c = dram_partition_done(p, k))) ...     what is done; each must be released
+ *         dram_partition_move(p, k, core);                one request into the latency queue, one out of it
+ *     }
+ *
+ * and in core cycles pushes requests where dram_partition_room() says so. A DRAM cycle moves one request from the L2 to
+ * DRAM queues into the latency queue (sub-partitions round robin, then virtual channels): it needs a credit, one
+ * private to the sub-partition and the others shared, and room in its class's controller queue. The head of a latency
+ * queue enters the controller when it is old enough and its class has room. A credit returns when the reply leaves the
+ * return queue, in the DRAM cycle after completion; of a posted write-back at its completion. A full return queue (its
+ * replies find no room) stops the controller.
+ * Source: GPGPU-Sim-4.0.1 branch ISPASS_2025, l2cache.cc (memory_partition_unit::dram_cycle, arbitration_metadata). */
+#ifndef REPLAY_DRAM_DRAM_PARTITION_H
+#define REPLAY_DRAM_DRAM_PARTITION_H
+
+#include "replay/dram/dram.h"
+
+enum { DRAM_SUBS = 2, DRAM_VCS = 2 };
+
+/* A request on its way to the controller. */
+struct dram_waiting {
+    uint32_t row, id;
+    uint8_t bank, flags;
+};
+
+/* A ring; `tail - head` wait. */
+struct dram_fifo {
+    struct dram_waiting *at;
+    int64_t *times; /* latency queues: core cycle from which an entry may go on */
+    uint32_t head, tail, mask;
+};
+
+struct dram_partition {
+    struct dram_channel *channel;
+    const struct dram_loops *loops;
+    void *state;
+    int vcs;
+    uint32_t room; /* of an L2 to DRAM queue */
+    int64_t latency;
+    struct dram_fifo l2[DRAM_SUBS][DRAM_VCS], wait[DRAM_VCS];
+    uint32_t queued; /* in l2[][] */
+    int last_out[DRAM_SUBS], last_sub, last_wait;
+    int32_t private_used[DRAM_SUBS], shared_used, shared;
+    uint32_t returns;     /* return queue */
+    bool full[DRAM_SUBS]; /* set by the feeder: no room for replies, nothing of this sub-partition goes on */
+    int64_t next;         /* DRAM cycle at which the controller is due */
+    uint32_t entered;     /* id of the request that the last move put into the controller */
+};
+
+/* An idle partition at cycle 0. The policy must outlive it. Released after failure too. */
+int dram_partition_init(struct dram_partition *p, const struct platform *platform, const struct replay_policy *policy,
+                        int vcs, struct err *err);
+void dram_partition_release(struct dram_partition *p);
+
+/* The virtual channel of a request with these flags. */
+static inline int dram_partition_vc(const struct dram_partition *p, uint8_t flags)
+{
+    return p->vcs == 2 && flags & DRAM_IS_PIM;
+}
+
+/* Free places of an L2 to DRAM queue. */
+static inline uint32_t dram_partition_room(const struct dram_partition *p, int sub, int vc)
+{
+    return p->room - (p->l2[sub][vc].tail - p->l2[sub][vc].head);
+}
+
+static inline void dram_partition_push(struct dram_partition *p, int sub, int vc, struct dram_waiting request)
+{
+    struct dram_fifo *q = &p->l2[sub][vc];
+    q->at[q->tail++ & q->mask] = request;
+    p->queued++;
+}
+
+static inline bool dram_fifo_due(const struct dram_fifo *q, int64_t core)
+{
+    return q->head != q->tail && q->times[q->head & q->mask] <= core;
+}
+
+/* Whether DRAM cycle k can change anything. */
+static inline bool dram_partition_due(const struct dram_partition *p, int64_t k, int64_t core)
+{
+    return k >= p->next || p->queued || p->channel->completion_head != p->channel->completion_tail ||
+           dram_fifo_due(&p->wait[0], core) || dram_fifo_due(&p->wait[1], core);
+}
+
+static inline void dram_partition_step(struct dram_partition *p, int64_t k)
+{
+    if (k >= p->next && p->channel->completion_tail - p->channel->completion_head < p->returns)
+        p->next = p->loops->step(p->channel, p->state, k);
+}
+
+/* What is done and seen in DRAM cycle k: posted ones in their cycle, others in the next one; NULL: nothing more. It
+ * stays the first until it is released. */
+static inline const struct dram_completion *dram_partition_done(const struct dram_partition *p, int64_t k)
+{
+    const struct dram_channel *ch = p->channel;
+    if (ch->completion_head == ch->completion_tail)
+        return NULL;
+    const struct dram_completion *c = &ch->completions[ch->completion_head % DRAM_COMPLETIONS];
+    return c->done + !(c->flags & DRAM_IS_POSTED) > k ? NULL : c;
+}
+
+/* The first of them leaves; its credit, held by its sub-partition, returns. */
+static inline void dram_partition_leave(struct dram_partition *p, int sub)
+{
+    p->channel->completion_head++;
+    if (p->private_used[sub] > 0)
+        p->private_used[sub]--;
+    else
+        p->shared_used--;
+}
+
+enum { DRAM_MOVED_IN = 1, DRAM_MOVED_ON = 2 };
+
+/* The moves of DRAM cycle k. Returns DRAM_MOVED_IN: one came into the latency queue, DRAM_MOVED_ON: one (`entered`)
+ * into the controller. */
+int dram_partition_move(struct dram_partition *p, int64_t k, int64_t core);
+
+/* Requests in it that hold a credit, and in the L2 to DRAM queues. */
+int32_t dram_partition_credits(const struct dram_partition *p);
+
+#endif
