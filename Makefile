@@ -91,11 +91,11 @@ $(BUILD)/standin/libsanitizer-public.so: fixtures/standin/libsanitizer.c fixture
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) -shared $< -lpthread -o $@
 $(BUILD)/standin/target: fixtures/standin/target.c fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h \
-    trace/recorder/wire/record_pipe.h
+    trace/recorder/wire/record_pipe.h trace/recorder/wire/record_address.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) $< -ldl -lpthread -o $@
 STANDIN_FLAGS = $(CSTD) -O1 -g -Wall -Wextra $(WERROR) -I. -fPIC $(SAN) $(LDFLAGS)
-$(addprefix $(BUILD)/test/trace/recorder/,recorder recorder_accesses recorder_counters wire/cupti_metrics): \
+$(addprefix $(BUILD)/test/trace/recorder/,recorder recorder_ends recorder_accesses recorder_counters wire/cupti_metrics): \
     | $(INJECT) $(ACCESSES) $(STANDIN)
 cli check: $(INJECT) $(ACCESSES) $(STANDIN)
 # Our declarations of CUPTI against the real ones, where the toolkit is installed.

@@ -11,6 +11,8 @@
 #include "trace/recorder/recorder.h"
 #include "trace/recorder/wire/cupti_metrics.h"
 
+enum { EXIT_STOPPED = 130 }; /* as shells give for ^C */
+
 static const char *output, *interface, *tlp_offset, *ports, *adapter;
 static const char *kernel;
 static bool force, force_injection, unified_memory, counters, accesses;
@@ -72,12 +74,15 @@ static const char *contradiction(void)
     return NULL;
 }
 
+static void say_problem(const char *text)
+{
+    printable_print(stderr, "offchip: %s\n", text);
+}
+
 /* Say what came of it; the exit status. */
 static int conclude(const struct recorder_result *result)
 {
     bool recorded = false, fatal = false;
-    for (size_t i = 0; i < result->problem_count; i++)
-        printable_print(stderr, "offchip: %s\n", result->problems[i]);
     for (size_t i = 0; i < result->file_count; i++) {
         fatal |= result->files[i].fatal;
         if (result->files[i].path[0]) {
@@ -86,6 +91,10 @@ static int conclude(const struct recorder_result *result)
         }
     }
     int status = target_status(result->status);
+    if (result->stopped) {
+        cmd_say("stopped waiting%s", result->left_running ? "; the program runs on, unrecorded" : "");
+        return result->failed ? EXIT_DATA : result->left_running ? EXIT_STOPPED : status;
+    }
     bool killed = WIFSIGNALED(result->status);
     if (killed)
         cmd_say("the program was ended by signal %d (%s)%s", WTERMSIG(result->status),
@@ -131,6 +140,7 @@ static int run(int argc, char **argv)
         .limit = limit,
         .command_line = cmd_line(),
         .argv = argv,
+        .say = say_problem,
     };
     if (recorder_check(&o, warning, sizeof warning, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);

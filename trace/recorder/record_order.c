@@ -46,6 +46,11 @@ bool record_order_take(struct record_order *order, size_t keep, struct record_pi
     return true;
 }
 
+bool record_order_take_until(struct record_order *order, int64_t until, struct record_pipe_message *message)
+{
+    return order->n > 0 && order->heap[0].message.time <= until && record_order_take(order, 0, message);
+}
+
 void record_order_release(struct record_order *order)
 {
     free(order->heap);

@@ -29,6 +29,9 @@ int record_order_put(struct record_order *order, const struct record_pipe_messag
 /* Take the earliest message if more than `keep` are held. */
 bool record_order_take(struct record_order *order, size_t keep, struct record_pipe_message *message);
 
+/* Take the earliest message if its time is at most `until`. */
+bool record_order_take_until(struct record_order *order, int64_t until, struct record_pipe_message *message);
+
 void record_order_release(struct record_order *order);
 
 #endif

@@ -1,28 +1,28 @@
 #include "trace/recorder/recorder.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "trace/base/mem.h"
+#include "trace/recorder/recorder_socket.h"
+#include "trace/recorder/recorder_start.h"
 #include "trace/store/output.h"
 
-enum { CONNECTIONS = 256, MESSAGES = 4096, POLL_MS = 20 };
+enum { CONNECTIONS = 256, MESSAGES = 4096, POLL_MS = 20, NOTICE_MS = 2000 };
 
 /* One recorded process. */
 struct connection {
     int fd;
     struct recorder_trace *trace;
+    bool heard;     /* a message came */
     size_t told;    /* problems passed on */
     size_t partial; /* bytes of a message begun */
     char rest[sizeof(struct record_pipe_message)];
@@ -31,30 +31,45 @@ struct connection {
 struct run {
     const struct recorder_options *options;
     struct recorder_result *result;
-    char folder[64], socket_path[96];
-    int listener;
+    char socket_name[RECORDER_SOCKET_NAME];
+    int listener, claim;
     struct connection connections[CONNECTIONS];
     size_t count, seen;
     pid_t child;
-    bool child_over;
+    bool child_over, noticed;
+    int64_t over_ms; /* when the program ended */
     struct record_pipe_message buffer[MESSAGES + 1];
 };
 
-static volatile sig_atomic_t passed_signal;
+/* Signals that came: to pass on, and to stop waiting. */
+static volatile sig_atomic_t passed_signal, interrupts;
 
-static void pass_on(int number)
+static void on_signal(int number)
 {
-    passed_signal = number;
+    if (number == SIGTERM || number == SIGHUP)
+        passed_signal = number;
+    if (number != SIGQUIT)
+        interrupts = interrupts + 1;
 }
 
-static void problem(struct recorder_result *result, int64_t process, const char *text)
+static int64_t now_ms(void)
 {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void problem(struct run *run, int64_t process, const char *text)
+{
+    struct recorder_result *result = run->result;
     struct err ignored;
     char line[800];
     if (process > 0)
         (void)snprintf(line, sizeof line, "process %lld: %s", (long long)process, text);
     else
         (void)snprintf(line, sizeof line, "%s", text);
+    if (run->options->say)
+        run->options->say(line);
     if (mem_grow((void **)&result->problems, &result->problem_cap, result->problem_count + 1, sizeof *result->problems,
                  &ignored))
         return;
@@ -63,40 +78,29 @@ static void problem(struct recorder_result *result, int64_t process, const char 
         result->problems[result->problem_count++] = copy;
 }
 
-/* --- the socket --- */
-
-static int listen_start(struct run *run, struct err *err)
+static void failed(struct run *run, int64_t process, const char *text)
 {
-    const char *tmp = getenv("TMPDIR");
-    struct sockaddr_un addr = {.sun_family = AF_UNIX};
-    (void)snprintf(run->folder, sizeof run->folder, "%s/offchip-XXXXXX", tmp && strlen(tmp) < 40 ? tmp : "/tmp");
-    if (!mkdtemp(run->folder)) /* mode 0700: nobody else can connect */
-        return err_set(err, "%s: no folder for the recorder's socket: %s", run->folder, strerror(errno));
-    (void)snprintf(run->socket_path, sizeof run->socket_path, "%s/socket", run->folder);
-    memcpy(addr.sun_path, run->socket_path, strlen(run->socket_path));
-    run->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (run->listener < 0 || bind(run->listener, (struct sockaddr *)&addr, sizeof addr) || listen(run->listener, 64))
-        return err_set(err, "%s: the recorder's socket cannot be made: %s", run->socket_path, strerror(errno));
-    return 0;
+    problem(run, process, text);
+    run->result->failed = true;
 }
 
-static void listen_end(struct run *run)
+static const char *output_of(const struct recorder_options *options)
 {
-    if (run->listener >= 0)
-        close(run->listener);
-    (void)unlink(run->socket_path);
-    (void)rmdir(run->folder);
+    return options->output ? options->output : "offchip.db";
 }
 
-static void connection_new(struct run *run)
+/* --- connections --- */
+
+/* False: there was none. */
+static bool connection_new(struct run *run)
 {
-    int fd = accept4(run->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int fd = recorder_socket_accept(run->listener);
     struct err err;
     if (fd < 0)
-        return;
+        return false;
     const struct recorder_options *o = run->options;
     const struct recorder_trace_options options = {
-        .path = o->output ? o->output : "offchip.db",
+        .path = output_of(o),
         .numbered = run->seen > 0,
         .force = o->force,
         .accesses = o->accesses,
@@ -105,39 +109,73 @@ static void connection_new(struct run *run)
     };
     struct recorder_trace *trace = run->count < CONNECTIONS ? recorder_trace_new(&options, &err) : NULL;
     if (!trace) {
-        problem(run->result, 0, "a process could not be recorded: too many at once, or no memory");
-        run->result->failed = true;
+        failed(run, 0, "a process could not be recorded: too many at once, or no memory");
         close(fd);
-        return;
+        return true;
     }
     run->seen++;
     run->connections[run->count++] = (struct connection){.fd = fd, .trace = trace};
+    return true;
 }
 
-/* --- the processes --- */
+static void tell_problems(struct run *run, struct connection *c)
+{
+    for (const char *text; (text = recorder_trace_problem(c->trace, c->told)); c->told++)
+        problem(run, 0, text);
+}
 
+/* The trace of a process is over. */
 static void connection_end(struct run *run, size_t index)
 {
     struct connection *c = &run->connections[index];
     struct recorder_result *result = run->result;
     struct recorder_trace_summary summary;
     struct err err;
-    for (const char *text; (text = recorder_trace_problem(c->trace, c->told)); c->told++)
-        problem(result, 0, text);
+    tell_problems(run, c);
     close(c->fd);
-    if (recorder_trace_finish(c->trace, &summary, &err)) {
-        problem(result, summary.process, err.msg);
-        result->failed = true;
-    }
+    if (recorder_trace_finish(c->trace, &summary, &err))
+        failed(run, summary.process, err.msg);
     if (mem_grow((void **)&result->files, &result->file_cap, result->file_count + 1, sizeof summary, &err) == 0)
         result->files[result->file_count++] = summary;
     run->connections[index] = run->connections[--run->count];
 }
 
+/* A connection that only says what a process could not send in time. */
+static void take_report(struct run *run, const struct connection *report, const struct record_pipe_message *hello)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (&run->connections[i] != report && recorder_trace_lost(run->connections[i].trace, hello))
+            return;
+    char text[160];
+    (void)snprintf(text, sizeof text, "%llu messages came too late for the recording, which is over",
+                   (unsigned long long)hello->addr);
+    problem(run, (int64_t)hello->id, text);
+}
+
+/* Take what was read; false: the connection is over. */
+static bool connection_take(struct run *run, struct connection *c, size_t n)
+{
+    struct err err;
+    const struct record_pipe_message *first = run->buffer;
+    if (n > 0 && !c->heard && first->type == RECORD_PIPE_HELLO && first->flags == RECORD_PIPE_LOSS_REPORT) {
+        take_report(run, c, first);
+        recorder_trace_discard(c->trace);
+        c->trace = NULL;
+        run->seen--;
+        return false;
+    }
+    c->heard |= n > 0;
+    if (recorder_trace_put(c->trace, run->buffer, n, &err)) {
+        failed(run, 0, err.msg);
+        return false;
+    }
+    tell_problems(run, c);
+    return true;
+}
+
 /* Read what is there. False: the connection is over. */
 static bool connection_read(struct run *run, struct connection *c)
 {
-    struct err err;
     char *bytes = (char *)run->buffer;
     memcpy(bytes, c->rest, c->partial);
     ssize_t got = recv(c->fd, bytes + c->partial, MESSAGES * sizeof *run->buffer, 0);
@@ -148,91 +186,31 @@ static bool connection_read(struct run *run, struct connection *c)
     size_t total = c->partial + (size_t)got, n = total / sizeof *run->buffer;
     c->partial = total % sizeof *run->buffer;
     memcpy(c->rest, bytes + n * sizeof *run->buffer, c->partial);
-    if (recorder_trace_put(c->trace, run->buffer, n, &err)) {
-        problem(run->result, 0, err.msg);
-        run->result->failed = true;
-        return false;
-    }
-    return true;
+    return connection_take(run, c, n);
 }
 
-/* What the injected library is told through the environment. */
-struct told {
-    char library[PATH_MAX], tool[PATH_MAX], patch[PATH_MAX], want[64], limit[24];
-};
-
-static int find_told(const struct recorder_options *o, struct told *told, struct err *err)
+static void connection_drop(struct run *run, size_t index)
 {
-    const char *tool = o->accesses ? o->sanitizer : o->cupti;
-    if (o->library)
-        (void)snprintf(told->library, sizeof told->library, "%s", o->library);
-    else if (recorder_find_library(o->accesses, told->library, sizeof told->library, err))
-        return -1;
-    if (tool)
-        (void)snprintf(told->tool, sizeof told->tool, "%s", tool);
-    else if (o->accesses ? recorder_find_sanitizer(told->tool, sizeof told->tool, err)
-                         : recorder_find_cupti(told->tool, sizeof told->tool, err))
-        return -1;
-    if (o->patch)
-        (void)snprintf(told->patch, sizeof told->patch, "%s", o->patch);
-    else if (o->accesses && recorder_find_patch(told->patch, sizeof told->patch, err))
-        return -1;
-    (void)snprintf(told->want, sizeof told->want, "%s%s%s", o->unified_memory ? "uvm," : "",
-                   o->counters ? RECORD_PIPE_COUNTERS : "", o->counters ? o->counter_group : "");
-    (void)snprintf(told->limit, sizeof told->limit, "%lld",
-                   (long long)(o->limit ? o->limit : RECORD_PIPE_LIMIT_DEFAULT));
-    return 0;
-}
-
-static void tell(const struct recorder_options *o, const struct told *told, const char *socket_path)
-{
-    setenv("CUDA_INJECTION64_PATH", told->library, 1);
-    setenv(RECORD_PIPE_SOCKET, socket_path, 1);
-    setenv(o->accesses ? RECORD_PIPE_SANITIZER : RECORD_PIPE_CUPTI, told->tool, 1);
-    setenv(RECORD_PIPE_WANT, told->want, 1);
-    if (!o->accesses)
+    if (run->connections[index].trace) {
+        connection_end(run, index);
         return;
-    setenv(RECORD_PIPE_PATCH, told->patch, 1);
-    setenv(RECORD_PIPE_KERNELS, o->kernel ? o->kernel : "", 1);
-    setenv(RECORD_PIPE_LIMIT, told->limit, 1);
+    }
+    close(run->connections[index].fd);
+    run->connections[index] = run->connections[--run->count];
 }
 
-static int start_child(struct run *run, struct err *err)
+/* A process ends: what it could not send it said in a connection of its own, which comes before the end does. */
+static void reports_first(struct run *run)
 {
-    const struct recorder_options *o = run->options;
-    struct told told = {.patch = ""};
-    if (find_told(o, &told, err))
-        return -1;
-    int failure[2];
-    if (pipe2(failure, O_CLOEXEC))
-        return err_set(err, "no pipe: %s", strerror(errno));
-    run->child = fork();
-    if (run->child == 0) {
-        tell(o, &told, run->socket_path);
-        for (char *const *e = o->environment; e && *e; e++)
-            putenv(*e);
-        execvp(o->argv[0], o->argv);
-        int code = errno;
-        if (write(failure[1], &code, sizeof code) < 0)
-            _exit(126);
-        _exit(127);
-    }
-    close(failure[1]);
-    int code = 0;
-    if (run->child < 0) {
-        close(failure[0]);
-        return err_set(err, "no new process: %s", strerror(errno));
-    }
-    ssize_t n;
-    while ((n = read(failure[0], &code, sizeof code)) < 0 && errno == EINTR)
+    size_t known = run->count;
+    while (connection_new(run))
         ;
-    close(failure[0]);
-    if (n == (ssize_t)sizeof code) {
-        (void)waitpid(run->child, NULL, 0);
-        return err_set(err, "%s cannot be run: %s", o->argv[0], strerror(code));
-    }
-    return 0;
+    for (size_t i = run->count; i-- > known;)
+        if (!connection_read(run, &run->connections[i]))
+            connection_drop(run, i);
 }
+
+/* --- the processes --- */
 
 static void check_child(struct run *run)
 {
@@ -246,7 +224,43 @@ static void check_child(struct run *run)
     pid_t got = waitpid(run->child, &status, WNOHANG);
     if (got == run->child || (got < 0 && errno == ECHILD)) {
         run->child_over = true;
+        run->over_ms = now_ms();
+        interrupts = 0;
         run->result->status = got == run->child ? status : 0;
+    }
+}
+
+/* Its limit is over: a kernel that waits for another one which is never run waits for ever. */
+static void check_stuck(struct run *run, const struct connection *c)
+{
+    if (run->options->time_limit_s <= 0 || run->child_over || run->result->ended_stuck ||
+        recorder_trace_stuck_s(c->trace) < run->options->time_limit_s)
+        return;
+    run->result->ended_stuck = true;
+    problem(run, 0, "the kernel was given no more time (--time-limit): the program is ended");
+    (void)kill(run->child, SIGTERM);
+}
+
+/* Put on the disk what is old enough. */
+static void tick(struct run *run)
+{
+    struct err err;
+    int64_t now = now_ms();
+    for (size_t i = run->count; i-- > 0;) {
+        check_stuck(run, &run->connections[i]);
+        if (recorder_trace_tick(run->connections[i].trace, now, &err)) {
+            failed(run, 0, err.msg);
+            connection_end(run, i);
+        }
+    }
+    if (run->child_over && run->count > 0 && !run->noticed && now - run->over_ms > NOTICE_MS) {
+        char text[128];
+        run->noticed = true;
+        (void)snprintf(text, sizeof text,
+                       "the program has ended; %zu process%s it started still record%s (^C stops waiting)", run->count,
+                       run->count == 1 ? "" : "es", run->count == 1 ? "s" : "");
+        if (run->options->say)
+            run->options->say(text);
     }
 }
 
@@ -260,14 +274,17 @@ static void serve(struct run *run)
     if (poll(fds, count + 1, POLL_MS) <= 0)
         return;
     for (size_t i = count; i-- > 0;)
-        if (fds[i + 1].revents && !connection_read(run, &run->connections[i]))
-            connection_end(run, i);
+        if (fds[i + 1].revents && !connection_read(run, &run->connections[i])) {
+            if (run->connections[i].trace)
+                reports_first(run);
+            connection_drop(run, i);
+        }
     if (fds[0].revents)
-        connection_new(run);
+        (void)connection_new(run);
 }
 
-/* Until the program and every process that records have ended. A signal to this program after its end of the program
- * stops the wait for the others. */
+/* Until the program and every process that records have ended. A second ^C (or SIGTERM, SIGHUP), or the first one after
+ * the end of the program, stops the wait. */
 static void serve_all(struct run *run)
 {
     bool last_look = false;
@@ -275,43 +292,59 @@ static void serve_all(struct run *run)
         bool over = run->child_over;
         serve(run);
         check_child(run);
-        if (over) {
-            last_look = true; /* a process that connected just before the end has been accepted by now */
-            if (passed_signal)
-                break;
+        tick(run);
+        last_look = over; /* a process that connected just before the end has been accepted by now */
+        if (interrupts >= (run->child_over ? 1 : 2)) {
+            run->result->stopped = true;
+            run->result->left_running = !run->child_over;
+            break;
         }
     }
     while (run->count > 0)
         connection_end(run, run->count - 1);
 }
 
-int recorder_run(const struct recorder_options *options, struct recorder_result *result, struct err *err)
+static int run_all(struct run *run, struct err *err)
 {
     static const int ours[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-    struct sigaction old[4], ignore = {.sa_handler = SIG_IGN}, pass = {.sa_handler = pass_on};
-    *result = (struct recorder_result){0};
-    const char *output = options->output ? options->output : "offchip.db";
-    if (!strchr(output, '%') && output_try(output, options->force, err))
+    struct sigaction old[4], act = {.sa_handler = on_signal};
+    run->listener = recorder_socket_listen(run->socket_name, err);
+    if (run->listener < 0 || recorder_start(run->options, run->socket_name, &run->child, err))
         return -1;
+    run->result->started = true;
+    for (int i = 0; i < 4; i++)
+        sigaction(ours[i], &act, &old[i]);
+    serve_all(run);
+    for (int i = 0; i < 4; i++)
+        sigaction(ours[i], &old[i], NULL);
+    return 0;
+}
+
+/* Whether what is recorded can be written, before anything is run. A descriptor that keeps others from it in *claim. */
+static int try_output(const struct recorder_options *options, int *claim, struct err *err)
+{
+    char path[RECORDER_TRACE_PATH];
+    if (recorder_trace_path(output_of(options), getpid(), false, path, err) || output_try(path, options->force, err))
+        return -1;
+    *claim = recorder_socket_claim(path, err);
+    return *claim < 0 ? -1 : 0;
+}
+
+int recorder_run(const struct recorder_options *options, struct recorder_result *result, struct err *err)
+{
+    *result = (struct recorder_result){0};
     struct run *run = mem_zalloc(1, sizeof *run, err);
     if (!run)
         return -1;
     run->options = options;
     run->result = result;
-    run->listener = -1;
-    passed_signal = 0;
-    int rc = listen_start(run, err);
-    if (rc == 0)
-        rc = start_child(run, err);
-    if (rc == 0) {
-        result->started = true;
-        for (int i = 0; i < 4; i++)
-            sigaction(ours[i], i < 2 ? &ignore : &pass, &old[i]);
-        serve_all(run);
-        for (int i = 0; i < 4; i++)
-            sigaction(ours[i], &old[i], NULL);
-    }
-    listen_end(run);
+    run->listener = run->claim = -1;
+    passed_signal = interrupts = 0;
+    int rc = try_output(options, &run->claim, err) ? -1 : run_all(run, err);
+    if (run->listener >= 0)
+        close(run->listener);
+    if (run->claim >= 0)
+        close(run->claim);
     free(run);
     return rc;
 }

@@ -13,23 +13,25 @@
 #include "trace/recorder/recorder_trace.h"
 
 struct recorder_options {
-    const char *output;        /* file; %p is the process, %h the host; NULL: "offchip.db" */
-    bool force;                /* replace existing files */
-    bool force_injection;      /* replace the user's CUDA_INJECTION64_PATH */
-    bool unified_memory;       /* record unified memory, kernels, copies, allocations */
-    bool counters;             /* record hardware counters per kernel */
-    const char *counter_group; /* one of CUPTI_METRICS_GROUPS */
-    bool accesses;             /* record single accesses, and nothing else of these */
-    const char *kernel;        /* accesses: only of kernels whose name matches this; NULL: all */
-    int64_t limit;             /* accesses: at most so many of each process; 0: RECORD_PIPE_LIMIT_DEFAULT */
-    const char *library;       /* what the driver is to load; NULL: recorder_find_library() */
-    const char *cupti;         /* NULL: recorder_find_cupti() */
-    const char *sanitizer;     /* NULL: recorder_find_sanitizer() */
-    const char *patch;         /* NULL: recorder_find_patch() */
-    const char *command_line;  /* for the origin */
-    const char *sysfs;         /* NULL: "/sys" */
-    char *const *argv;         /* the program, ended by NULL */
-    char *const *environment;  /* "NAME=value" to set besides, ended by NULL; may be NULL */
+    const char *output;            /* file; %p is the process, %h the host; NULL: "offchip.db" */
+    bool force;                    /* replace existing files */
+    bool force_injection;          /* replace the user's CUDA_INJECTION64_PATH */
+    bool unified_memory;           /* record unified memory, kernels, copies, allocations */
+    bool counters;                 /* record hardware counters per kernel */
+    const char *counter_group;     /* one of CUPTI_METRICS_GROUPS */
+    bool accesses;                 /* record single accesses, and nothing else of these */
+    const char *kernel;            /* accesses: only of kernels whose name matches this; NULL: all */
+    int64_t limit;                 /* accesses: at most so many of each process; 0: RECORD_PIPE_LIMIT_DEFAULT */
+    const char *library;           /* what the driver is to load; NULL: recorder_find_library() */
+    const char *cupti;             /* NULL: recorder_find_cupti() */
+    const char *sanitizer;         /* NULL: recorder_find_sanitizer() */
+    const char *patch;             /* NULL: recorder_find_patch() */
+    const char *command_line;      /* for the origin */
+    const char *sysfs;             /* NULL: "/sys" */
+    char *const *argv;             /* the program, ended by NULL */
+    char *const *environment;      /* "NAME=value" to set besides, ended by NULL; may be NULL */
+    int64_t time_limit_s;          /* counters: end a program whose kernel does not come back in so long; 0: never */
+    void (*say)(const char *text); /* hears each problem when it comes; may be NULL */
 };
 
 struct recorder_result {
@@ -39,16 +41,21 @@ struct recorder_result {
     size_t file_count, file_cap;
     char **problems; /* sentences for the user, each with its process */
     size_t problem_count, problem_cap;
-    bool failed; /* a file could not be written to its end: see the problems */
+    bool failed;       /* a file could not be written to its end: see the problems */
+    bool stopped;      /* the user did not want to wait any more; what was recorded until then is there */
+    bool left_running; /* the program had not ended then */
+    bool ended_stuck;  /* time_limit_s was over */
 };
 
 /* What stands in the way, before anything is run. -1: *err says what is missing and what to do. *warning (may be left
  * empty) gets a sentence about something that will make the recording useless but not impossible. */
 int recorder_check(const struct recorder_options *options, char *warning, size_t warning_bytes, struct err *err);
 
-/* Run the program and record. -1 with *err set only if it could not be started or waited for; everything else is in
- * *result, which is initialised here and released with recorder_release() in both cases. SIGINT and SIGQUIT are left to
- * the program while it runs, SIGTERM and SIGHUP are passed on to it. One recording at a time. */
+/* Run the program and record. -1 with *err set only if nothing was run: the output cannot be written, another recorder
+ * writes it, a library is missing, the program cannot be started. Everything else is in *result, which is initialised
+ * here and released with recorder_release() in both cases. SIGINT and SIGQUIT are left to the program while it runs,
+ * SIGTERM and SIGHUP are passed on to it; a second one of these (but SIGQUIT), or one after its end, stops the wait for
+ * what still records. One recording at a time. */
 int recorder_run(const struct recorder_options *options, struct recorder_result *result, struct err *err);
 
 void recorder_release(struct recorder_result *result);

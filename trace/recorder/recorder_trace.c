@@ -29,7 +29,7 @@ struct reason {
 
 struct recorder_trace {
     struct recorder_trace_options options;
-    char path[512];
+    char path[RECORDER_TRACE_PATH];
     char *pattern;
     struct store *store;
     int stream;
@@ -45,7 +45,13 @@ struct recorder_trace {
     char **problems;
     size_t problem_count, problem_cap;
     struct recorder_trace_summary summary;
-    bool hello;
+    bool hello, ending;
+    int64_t tick_ms;         /* of the last tick; 0: none yet */
+    int64_t newest, horizon; /* latest event so far, and at the last tick */
+    int64_t written;         /* latest event that was written */
+    uint64_t late;           /* events that came after a later one was written */
+    uint64_t unsaved;        /* written since the last tick */
+    int64_t stuck_s;
     size_t n;
     struct record records[STORE_BATCH];
     int64_t extra[EXTRAS][STORE_BATCH];
@@ -73,19 +79,18 @@ const char *recorder_trace_problem(const struct recorder_trace *t, size_t index)
 
 /* --- the file --- */
 
-/* The pattern with %p, %h and %% replaced; where it has no %p and several processes record, ".PID" goes in front of the
- * last dot of its name. */
-static int make_path(struct recorder_trace *t, struct err *err)
+int recorder_trace_path(const char *pattern, int64_t process, bool numbered, char path[RECORDER_TRACE_PATH],
+                        struct err *err)
 {
-    char host[128] = "host", out[sizeof t->path];
+    char host[128] = "host", out[RECORDER_TRACE_PATH];
     size_t n = 0;
-    bool process = false;
+    bool named = false;
     (void)gethostname(host, sizeof host - 1);
-    for (const char *p = t->pattern; *p; p++) {
+    for (const char *p = pattern; *p; p++) {
         char piece[160] = {*p};
         if (*p == '%' && p[1] == 'p') {
-            (void)snprintf(piece, sizeof piece, "%" PRId64, t->summary.process);
-            process = true;
+            (void)snprintf(piece, sizeof piece, "%" PRId64, process);
+            named = true;
         } else if (*p == '%' && p[1] == 'h') {
             (void)snprintf(piece, sizeof piece, "%s", host);
         }
@@ -93,18 +98,17 @@ static int make_path(struct recorder_trace *t, struct err *err)
             p++;
         size_t length = strlen(piece);
         if (n + length >= sizeof out)
-            return err_set(err, "%s: the file name is too long", t->pattern);
+            return err_set(err, "%s: the file name is too long", pattern);
         memcpy(out + n, piece, length);
         n += length;
     }
     out[n] = 0;
     const char *base = strrchr(out, '/'), *dot = strrchr(base ? base : out, '.');
     int stem = dot && dot != out && dot[-1] != '/' ? (int)(dot - out) : (int)n;
-    int written = t->options.numbered && !process ? snprintf(t->path, sizeof t->path, "%.*s.%" PRId64 "%s", stem, out,
-                                                             t->summary.process, out + stem)
-                                                  : snprintf(t->path, sizeof t->path, "%s", out);
-    return written < 0 || (size_t)written >= sizeof t->path ? err_set(err, "%s: the file name is too long", t->pattern)
-                                                            : 0;
+    int written = numbered && !named
+                      ? snprintf(path, RECORDER_TRACE_PATH, "%.*s.%" PRId64 "%s", stem, out, process, out + stem)
+                      : snprintf(path, RECORDER_TRACE_PATH, "%s", out);
+    return written < 0 || written >= RECORDER_TRACE_PATH ? err_set(err, "%s: the file name is too long", pattern) : 0;
 }
 
 /* Every parameter of the driver's memory module, as text. */
@@ -157,10 +161,11 @@ static int open_file(struct recorder_trace *t, struct err *err)
         .name = "uvm", .unit = TIME_NS, .space = ADDR_BYTES, .extra = {"process_id", "src_id", "dst_id"}};
     if (t->store)
         return 0;
-    if (make_path(t, err))
+    if (recorder_trace_path(t->pattern, t->summary.process, t->options.numbered, t->path, err))
         return -1;
-    /* What is replaced stays until the recording is over; a new file is crash-safe from the beginning. */
-    enum output_place place = t->options.force ? OUTPUT_REPLACE : OUTPUT_IN_PLACE;
+    /* What is replaced stays until the recording is over; a new file is crash-safe from the beginning, unless it is
+     * over already: then there is nothing to be saved from, and much less to wait for. */
+    enum output_place place = t->options.force ? OUTPUT_REPLACE : t->ending ? OUTPUT_NEW : OUTPUT_IN_PLACE;
     t->store = store_create(t->path, place, t->options.command_line, err);
     if (!t->store)
         return -1;
@@ -297,6 +302,16 @@ static int take_event(struct recorder_trace *t, const struct record_pipe_message
     }
 }
 
+/* The file begins with its first event. */
+static int write_event(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
+{
+    t->unsaved++;
+    t->late += m->time < t->written;
+    if (m->time > t->written)
+        t->written = m->time;
+    return open_file(t, err) ? -1 : take_event(t, m, err);
+}
+
 /* --- messages, as they come --- */
 
 static int take_fact(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
@@ -380,13 +395,47 @@ static int take_message(struct recorder_trace *t, const struct record_pipe_messa
     struct record_pipe_message earliest;
     if (!t->options.accesses && recorder_accesses_wants(m))
         return err_set(err, "only a recording of accesses has messages of type %u", m->type);
-    if (open_file(t, err))
-        return -1;
-    if (t->options.accesses)
-        return take_accesses(t, m, err);
+    if (t->options.accesses) {
+        t->unsaved++;
+        return open_file(t, err) ? -1 : take_accesses(t, m, err);
+    }
     if (record_order_put(&t->order, m, err))
         return -1;
-    return record_order_take(&t->order, RECORD_ORDER_MESSAGES, &earliest) ? take_event(t, &earliest, err) : 0;
+    if (m->time > t->newest)
+        t->newest = m->time;
+    return record_order_take(&t->order, RECORD_ORDER_MESSAGES, &earliest) ? write_event(t, &earliest, err) : 0;
+}
+
+int recorder_trace_tick(struct recorder_trace *t, int64_t now_ms, struct err *err)
+{
+    struct record_pipe_message m;
+    if (t->tick_ms && now_ms - t->tick_ms < RECORDER_TRACE_HOLD_MS)
+        return 0;
+    bool first = t->tick_ms == 0;
+    t->tick_ms = now_ms;
+    while (!first && record_order_take_until(&t->order, t->horizon, &m))
+        if (write_event(t, &m, err))
+            return -1;
+    t->horizon = t->newest;
+    if (!t->store || t->unsaved == 0)
+        return 0;
+    t->unsaved = 0;
+    int failed = t->options.accesses ? access_flush(&t->accesses.sink, err) : flush(t, err);
+    return failed || store_flush(t->store, err) ? -1 : 0;
+}
+
+bool recorder_trace_lost(struct recorder_trace *t, const struct record_pipe_message *report)
+{
+    struct err err;
+    if (!t || !t->hello || t->summary.process != (int64_t)report->id)
+        return false;
+    (void)count(t, true, "messages that the recorder did not take before the program ended", report->addr, &err);
+    return true;
+}
+
+int64_t recorder_trace_stuck_s(const struct recorder_trace *t)
+{
+    return t->stuck_s;
 }
 
 int recorder_trace_put(struct recorder_trace *t, const struct record_pipe_message *messages, size_t n, struct err *err)
@@ -401,7 +450,7 @@ static int write_rest(struct recorder_trace *t, struct err *err)
 {
     struct record_pipe_message m;
     while (record_order_take(&t->order, 0, &m))
-        if (take_event(t, &m, err))
+        if (write_event(t, &m, err))
             return -1;
     if (t->options.accesses ? recorder_accesses_finish(&t->accesses, err) : flush(t, err))
         return -1;
@@ -416,6 +465,9 @@ static int write_rest(struct recorder_trace *t, struct err *err)
                                   : store_skip(t->store, t->reasons[i].text, t->reasons[i].n, err))
             return -1;
     char key[32];
+    (void)snprintf(key, sizeof key, "%" PRIu64, t->late);
+    if (t->late && store_origin(t->store, "late_records", key, err))
+        return -1;
     for (size_t i = 0; i < t->problem_count; i++) {
         (void)snprintf(key, sizeof key, "problem.%zu", i + 1);
         if (store_origin(t->store, key, t->problems[i], err))
@@ -445,9 +497,15 @@ static void release(struct recorder_trace *t)
     free(t);
 }
 
+void recorder_trace_discard(struct recorder_trace *t)
+{
+    release(t);
+}
+
 int recorder_trace_finish(struct recorder_trace *t, struct recorder_trace_summary *summary, struct err *err)
 {
     int rc = 0;
+    t->ending = true;
     t->summary.complete = t->summary.ended && t->summary.dropped == 0;
     if (t->hello && !t->summary.fatal && open_file(t, err))
         rc = -1;

@@ -3,7 +3,9 @@
  * Stream "uvm" (ns on CUPTI's clock, byte addresses; extra columns process_id, src_id, dst_id) gets unified-memory
  * events, kernels, copies, allocations, advice and prefetches in the order of their times; tables kernels, allocations,
  * counters, parameters, origin, skipped and dropped the rest. A recording of accesses has the stream "accesses" instead
- * (recorder_accesses.h). The file is created with the first event. */
+ * (recorder_accesses.h). The file is created when the first event is written: in place, and at the end where that comes
+ * sooner. Events stand in the order of their times, but for one that comes after a later one was written: a kernel is
+ * known at its end only, and one that took longer than RECORDER_TRACE_HOLD_MS stands behind what happened in it. */
 #ifndef TRACE_RECORDER_RECORDER_TRACE_H
 #define TRACE_RECORDER_RECORDER_TRACE_H
 
@@ -14,6 +16,8 @@
 #include "trace/recorder/wire/record_pipe.h"
 
 struct recorder_trace;
+
+enum { RECORDER_TRACE_PATH = 512 };
 
 struct recorder_trace_options {
     const char *path; /* with %p (process) and %h (host); copied */
@@ -26,7 +30,7 @@ struct recorder_trace_options {
 
 /* What became of it. */
 struct recorder_trace_summary {
-    char path[512]; /* "" if no file was written */
+    char path[RECORDER_TRACE_PATH]; /* "" if no file was written */
     int64_t process;
     uint64_t records, skipped, dropped;
     bool ended;    /* the process ended in good order */
@@ -34,11 +38,30 @@ struct recorder_trace_summary {
     bool fatal;    /* nothing could be recorded, see the problems */
 };
 
+/* The file of a process: the pattern with %p (process), %h (host) and %% replaced; if it has no %p and `numbered`,
+ * ".PID" in front of the last dot of its name. */
+int recorder_trace_path(const char *pattern, int64_t process, bool numbered, char path[RECORDER_TRACE_PATH],
+                        struct err *err);
+
 struct recorder_trace *recorder_trace_new(const struct recorder_trace_options *options, struct err *err);
 
 /* Take n messages. A message that makes no sense is an error: the rest of the connection is not to be trusted. */
 int recorder_trace_put(struct recorder_trace *trace, const struct record_pipe_message *messages, size_t n,
                        struct err *err);
+
+/* Some time has passed: what came RECORDER_TRACE_HOLD_MS ago and before goes to the disk, so that a killed recorder has
+ * lost at most a second. now_ms: of a clock that does not go back. */
+enum { RECORDER_TRACE_HOLD_MS = 300 };
+int recorder_trace_tick(struct recorder_trace *trace, int64_t now_ms, struct err *err);
+
+/* Take a loss report (a HELLO) if it is about this process; false: it is not. */
+bool recorder_trace_lost(struct recorder_trace *trace, const struct record_pipe_message *report);
+
+/* How long the process has said that a kernel does not come back; 0: none. */
+int64_t recorder_trace_stuck_s(const struct recorder_trace *trace);
+
+/* A connection that was not one of a recorded process. */
+void recorder_trace_discard(struct recorder_trace *trace);
 
 /* The connection is over: write what is held back, close the file. The trace is freed, also on failure.
  */

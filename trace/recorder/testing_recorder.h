@@ -40,7 +40,7 @@ static inline void testing_argv(char *arguments, char **argv)
 static inline void testing_record(const struct recorder_options *options, const char *mode, const char *arguments,
                                   struct recorder_result *result)
 {
-    static char text[512], cupti[PATH_MAX + 32];
+    static char text[2048], cupti[PATH_MAX + 32];
     char *argv[32];
     struct err err;
     struct recorder_options o = *options;

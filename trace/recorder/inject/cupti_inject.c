@@ -1,5 +1,6 @@
 #include "trace/recorder/inject/cupti_inject.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -10,7 +11,8 @@
 #include <unistd.h>
 
 /* Flushing every 0.2 to 5 ms loses nothing (measured: H200, driver 580.159.04, 256 MiB recordings). */
-enum { FLUSH_US = 1000, MAX_BYTES = 256 << 20, DEVICES = 64, FINAL_WAIT_MS = 10000, SIGNAL_WAIT_MS = 500 };
+enum { FLUSH_US = 1000, MAX_BYTES = 256 << 20, DEVICES = 64, FINAL_WAIT_MS = 1000, SIGNAL_WAIT_MS = 500 };
+enum { LOOK_US = 100000 }; /* between looks at the other threads */
 
 enum ask { ASK_NONE, ASK_DRAIN, ASK_END };
 
@@ -84,10 +86,34 @@ static void helper_turn(void)
     (void)inject_outbox_send(0);
 }
 
+/* A main thread that has ended by pthread_exit() leaves the process to its other threads, and it ends with the last of
+ * them: which must not be ours. */
+static bool only_we_are_left(void)
+{
+    char line[512] = "";
+    int threads = 0;
+    (void)snprintf(line, sizeof line, "/proc/self/task/%ld/stat", (long)inject.owner);
+    FILE *f = fopen(line, "re");
+    if (!f)
+        return false;
+    const char *state = fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+    (void)fclose(f);
+    if (!state || strncmp(state, ") Z", 3) != 0)
+        return false;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *e; tasks && (e = readdir(tasks));)
+        threads += e->d_name[0] != '.';
+    if (tasks)
+        closedir(tasks);
+    return threads == 2; /* the dead one and this one */
+}
+
 static void *helper(void *unused)
 {
     (void)unused;
-    for (;;) {
+    for (int64_t turn = 1;; turn++) {
+        if (turn % (1 + LOOK_US / inject.flush_us) == 0 && only_we_are_left())
+            return NULL; /* the last thread's end is the end of the program, at_exit() included */
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += inject.flush_us * 1000;
@@ -117,7 +143,7 @@ static void at_exit(void)
         return;
     inject_counters_finish(NULL);
     (void)inject.cupti.activity_flush_all(1);
-    if (inject.helper_runs) {
+    if (inject.helper_runs && !pthread_equal(pthread_self(), inject.helper)) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_sec += 2;
@@ -127,9 +153,7 @@ static void at_exit(void)
     }
     send_device_facts();
     inject_activity_dropped(&inject.cupti);
-    const struct record_pipe_message bye = {.type = RECORD_PIPE_BYE};
-    inject_put(&bye, 1);
-    (void)inject_outbox_send(FINAL_WAIT_MS);
+    inject_outbox_goodbye(FINAL_WAIT_MS);
 }
 
 /* The program is about to die. The helper does the work, since nothing of it may run in a signal handler; this thread
@@ -233,9 +257,7 @@ static bool inject_start(void)
     inject_process_facts();
     version_fact();
     if (!loaded || !subscribe() || inject_activity_start(&inject.cupti, max_bytes / 2, inject.want_unified_memory)) {
-        const struct record_pipe_message bye = {.type = RECORD_PIPE_BYE};
-        inject_put(&bye, 1);
-        (void)inject_outbox_send(1000);
+        inject_outbox_goodbye(FINAL_WAIT_MS);
         inject_outbox_abandon();
         return false;
     }

@@ -25,8 +25,10 @@ uint64_t inject_text(const char *text);
 void inject_fact(const char *key, const char *value);
 void inject_count(enum record_pipe_type skip_or_drop, const char *reason, uint64_t n);
 void inject_problem(enum record_pipe_problem how, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Send what is queued, waiting at most wait_ms for a slow recorder. One thread at a time. 0: all sent. */
+/* Send what is queued, waiting for a slow recorder as long as it takes something every wait_ms. 0: all sent. */
 int inject_outbox_send(int wait_ms);
+/* The end mark, sent in the same way; what cannot be sent is reported as lost. */
+void inject_outbox_goodbye(int wait_ms);
 /* Close without a word: after fork in the child, or when the recorder is gone. */
 void inject_outbox_abandon(void);
 

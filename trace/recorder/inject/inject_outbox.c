@@ -17,8 +17,9 @@
 #include <uthash.h>
 
 #include "trace/recorder/inject/inject.h"
+#include "trace/recorder/wire/record_address.h"
 
-enum { HIGH_FD = 700, START_MESSAGES = 4096 };
+enum { HIGH_FD = 700, START_MESSAGES = 4096, CONNECT_WAIT_S = 2, MOST_WAITS = 20 };
 
 /* A text that was sent. */
 struct text {
@@ -39,6 +40,7 @@ static struct {
     struct record_pipe_message *sending;
     size_t sending_n, sending_cap, sent_bytes;
     int fd;
+    char name[128]; /* of the recorder's socket */
     ino_t inode;
     atomic_bool dead; /* the recorder is gone, or this is a forked child */
 } outbox = {.lock = PTHREAD_MUTEX_INITIALIZER, .send_lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
@@ -138,13 +140,25 @@ static uint64_t text_add(const char *text)
     return t->number;
 }
 
+/* A recorder that is stopped takes no connections: the program does not wait long for it. */
+static int outbox_connect(const char *name)
+{
+    const struct timeval wait = {.tv_sec = CONNECT_WAIT_S};
+    struct sockaddr_un addr;
+    socklen_t length = record_address(name, &addr);
+    int fd = length ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
+    if (fd < 0)
+        return -1;
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
+    if (connect(fd, (struct sockaddr *)&addr, length) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
 int inject_outbox_open(const char *socket_path, size_t max_bytes)
 {
-    struct sockaddr_un addr = {.sun_family = AF_UNIX};
-    if (strlen(socket_path) >= sizeof addr.sun_path)
-        return -1;
-    memcpy(addr.sun_path, socket_path, strlen(socket_path));
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = outbox_connect(socket_path);
     if (fd < 0)
         return -1;
     /* Out of the way of programs that count on low numbers. */
@@ -154,12 +168,13 @@ int inject_outbox_open(const char *socket_path, size_t max_bytes)
         fd = high;
     }
     struct stat st;
-    if (connect(fd, (struct sockaddr *)&addr, sizeof addr) || fcntl(fd, F_SETFL, O_NONBLOCK) || fstat(fd, &st)) {
+    if (fcntl(fd, F_SETFL, O_NONBLOCK) || fstat(fd, &st)) {
         close(fd);
         return -1;
     }
     outbox.fd = fd;
     outbox.inode = st.st_ino;
+    (void)snprintf(outbox.name, sizeof outbox.name, "%s", socket_path);
     outbox.max = max_bytes / 2 / sizeof *outbox.queue; /* two queues: one fills, one is sent */
     struct record_pipe_message hello = {.type = RECORD_PIPE_HELLO, .kind = RECORD_PIPE_MAGIC, .id = (uint64_t)getpid()};
     hello.bytes = RECORD_PIPE_VERSION;
@@ -244,9 +259,10 @@ static void outbox_lose(bool ours)
 
 /* Send what was taken. Only a socket with our inode is written to: a program that closes all descriptors and opens
  * others must not find our messages in them. */
-static int outbox_flush(int64_t deadline_ms)
+static int outbox_flush(int64_t wait_ms)
 {
     size_t total = outbox.sending_n * sizeof *outbox.sending;
+    int64_t start = now_ms(), deadline = start + wait_ms;
     while (outbox.sent_bytes < total) {
         struct stat st;
         if (outbox.fd < 0 || fstat(outbox.fd, &st) || st.st_ino != outbox.inode || !S_ISSOCK(st.st_mode)) {
@@ -257,6 +273,7 @@ static int outbox_flush(int64_t deadline_ms)
                          MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n > 0) {
             outbox.sent_bytes += (size_t)n;
+            deadline = wait_ms && now_ms() - start < wait_ms * MOST_WAITS ? now_ms() + wait_ms : deadline;
             continue;
         }
         if (errno == EINTR)
@@ -265,7 +282,7 @@ static int outbox_flush(int64_t deadline_ms)
             outbox_lose(true);
             return -1;
         }
-        int64_t left = deadline_ms - now_ms();
+        int64_t left = deadline - now_ms();
         if (left <= 0)
             return -1;
         struct pollfd p = {.fd = outbox.fd, .events = POLLOUT};
@@ -277,16 +294,43 @@ static int outbox_flush(int64_t deadline_ms)
 
 int inject_outbox_send(int wait_ms)
 {
-    int64_t deadline = now_ms() + wait_ms;
     pthread_mutex_lock(&outbox.send_lock);
     int rc = 0;
     for (int turn = 0; turn < 2 && rc == 0; turn++) {
         if (outbox.sending_n == 0)
             outbox_take();
-        rc = outbox_flush(deadline);
+        rc = outbox_flush(wait_ms);
     }
     pthread_mutex_unlock(&outbox.send_lock);
     return rc;
+}
+
+/* What is not sent, said in a connection of its own: a recorder that is stopped finds it there when it goes on. */
+static void outbox_report(void)
+{
+    pthread_mutex_lock(&outbox.send_lock);
+    pthread_mutex_lock(&outbox.lock);
+    uint64_t left = outbox.n + outbox.lost + outbox.sending_n - outbox.sent_bytes / sizeof *outbox.sending;
+    pthread_mutex_unlock(&outbox.lock);
+    pthread_mutex_unlock(&outbox.send_lock);
+    int fd = atomic_load(&outbox.dead) || left == 0 ? -1 : outbox_connect(outbox.name);
+    if (fd < 0)
+        return;
+    struct record_pipe_message report = {
+        .type = RECORD_PIPE_HELLO, .kind = RECORD_PIPE_MAGIC, .id = (uint64_t)getpid()};
+    report.bytes = RECORD_PIPE_VERSION;
+    report.flags = RECORD_PIPE_LOSS_REPORT;
+    report.addr = left;
+    (void)send(fd, &report, sizeof report, MSG_NOSIGNAL | MSG_DONTWAIT);
+    close(fd);
+}
+
+void inject_outbox_goodbye(int wait_ms)
+{
+    const struct record_pipe_message bye = {.type = RECORD_PIPE_BYE};
+    inject_put(&bye, 1);
+    if (inject_outbox_send(wait_ms))
+        outbox_report();
 }
 
 void inject_outbox_abandon(void)

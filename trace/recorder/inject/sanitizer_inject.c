@@ -9,7 +9,7 @@
 
 #include "trace/event/record.h"
 
-enum { MAX_BYTES = 64 << 20, CONTEXTS = 64, FINAL_WAIT_MS = 10000, FACTS_WAIT_S = 2 };
+enum { MAX_BYTES = 64 << 20, CONTEXTS = 64, FINAL_WAIT_MS = 1000, FACTS_WAIT_S = 2 };
 static const int64_t DEVICE_BYTES = (int64_t)512 << 20;
 
 static struct {
@@ -206,9 +206,7 @@ static void callback(void *user, uint32_t domain, uint32_t id, const void *data)
 
 static void say_goodbye(void)
 {
-    const struct record_pipe_message bye = {.type = RECORD_PIPE_BYE};
-    inject_put(&bye, 1);
-    (void)inject_outbox_send(FINAL_WAIT_MS);
+    inject_outbox_goodbye(FINAL_WAIT_MS);
     inject_outbox_abandon();
 }
 

@@ -4,7 +4,7 @@
 
 #include "trace/recorder/inject/sanitizer_inject.h"
 
-enum { BUFFERS = 16, STREAMS = 1024, CHUNK_SLOTS = 2048, LEAST_SLOTS = 64, BATCH = 1024, SEND_WAIT_MS = 10000 };
+enum { BUFFERS = 16, STREAMS = 1024, CHUNK_SLOTS = 2048, LEAST_SLOTS = 64, BATCH = 1024, SEND_WAIT_MS = 2000 };
 
 /* Reasons in table dropped. */
 static const char past_limit[] = "warp accesses past --limit",

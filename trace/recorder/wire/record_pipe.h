@@ -14,7 +14,7 @@
 
 #include "trace/base/err.h"
 
-#define RECORD_PIPE_SOCKET       "OFFCHIP_RECORD_SOCKET" /* path of the socket */
+#define RECORD_PIPE_SOCKET       "OFFCHIP_RECORD_SOCKET" /* record_address.h */
 #define RECORD_PIPE_WANT         "OFFCHIP_RECORD_WANT" /* "uvm,counters-l2": the group of cupti_metrics.h comes last */
 #define RECORD_PIPE_COUNTERS     "counters-"           /* of RECORD_PIPE_WANT */
 #define RECORD_PIPE_CUPTI        "OFFCHIP_CUPTI"       /* libcupti to load */
@@ -28,7 +28,8 @@
 #define RECORD_PIPE_DEVICE_BYTES "OFFCHIP_RECORD_DEVICE_BYTES" /* of the device's memory for one launch */
 
 enum {
-    RECORD_PIPE_VERSION = 2,
+    RECORD_PIPE_VERSION = 3,
+    RECORD_PIPE_LOSS_REPORT = 1,
     RECORD_PIPE_TEXT_BYTES = 40,     /* of one fragment */
     RECORD_PIPE_TEXT_MAX = 1 << 16,  /* of one text */
     RECORD_PIPE_TEXTS_MAX = 1 << 20, /* of one connection */
@@ -38,7 +39,9 @@ enum {
 };
 
 enum record_pipe_type {
-    RECORD_PIPE_HELLO = 1, /* kind = MAGIC; id = process; bytes = VERSION; group = parent process; time = now */
+    RECORD_PIPE_HELLO = 1, /* kind = MAGIC; id = process; bytes = VERSION; group = parent process; time = now;
+                              flags = RECORD_PIPE_LOSS_REPORT: nothing follows, and addr messages of this process are
+                              lost, because the recorder did not take them before it ended */
     RECORD_PIPE_TEXT,      /* a fragment of text number id */
     RECORD_PIPE_FACT,      /* of table origin: id = text of the key, addr = text of the value */
     RECORD_PIPE_UVM,       /* CUPTI's unified-memory counter record as it came: kind = counter kind, time = start,

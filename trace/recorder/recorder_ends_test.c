@@ -1,0 +1,281 @@
+#include <dirent.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "trace/recorder/recorder_socket.h"
+#include "trace/recorder/testing_recorder.h"
+#include "trace/store/store.h"
+
+/* How recordings end: by the user, by a kill, by a program that ends in its own way; and what is there then. */
+
+enum { EVENTS = 200, PLAYS = 27 };
+
+static struct recorder_result result;
+static struct err err;
+
+static void write_events(void)
+{
+    const char *path = testing_file("events.csv");
+    FILE *f = fopen(path, "wb");
+    (void)fputs("K,1000,900000,kernel\n", f);
+    for (int i = 1; i < EVENTS; i++)
+        (void)fprintf(f, "1,%d,%d,7f00%08x,4096,0,0,0,0,2\n", 1000 + i * 10, 1005 + i * 10, i * 4096);
+    (void)fclose(f);
+    setenv("STANDIN_EVENTS", path, 1);
+}
+
+static void record(const char *output, const char *mode, const char *arguments)
+{
+    const struct recorder_options options = {.output = output, .unified_memory = true};
+    write_events();
+    testing_record(&options, mode, arguments, &result);
+}
+
+/* The same in a process of its own, in a process group of its own; its number. It exits with 1 if it was stopped. */
+static pid_t record_apart(const char *output, const char *arguments)
+{
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        (void)setpgid(0, 0);
+        record(output, NULL, arguments);
+        _exit(result.stopped ? result.left_running ? 2 : 1 : 0);
+    }
+    return child;
+}
+
+static void wait_ms(int ms)
+{
+    const struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000};
+    nanosleep(&t, NULL);
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int ended_with(pid_t child)
+{
+    int status = 0;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Records of a trace; -1: there is none. */
+static int64_t records_of(const char *path, bool *complete)
+{
+    struct store *store = store_open(path, &err);
+    if (!store)
+        return -1;
+    int64_t n = store_stream_count(store) ? (int64_t)store_stream(store, 0)->records : 0;
+    *complete = store_complete(store);
+    store_close(store);
+    return n;
+}
+
+START_TEST(a_recorder_that_is_killed_has_lost_at_most_a_second_and_leaves_nothing_behind)
+{
+    const char *path = testing_file("t0.db"), *temporary = testing_file("tmp");
+    bool complete = true;
+    ck_assert_int_eq(mkdir(temporary, 0700), 0);
+    setenv("TMPDIR", temporary, 1);
+    pid_t recorder = record_apart(path, "init context play sleep:4000");
+    wait_ms(2500); /* a second, and time to start on a busy machine */
+    ck_assert_int_eq(kill(recorder, SIGKILL), 0);
+    ck_assert_int_eq(ended_with(recorder), -1);
+    ck_assert_int_eq(records_of(path, &complete), EVENTS);
+    ck_assert(!complete);
+    ck_assert_int_eq(rmdir(temporary), 0); /* empty */
+    int claim = recorder_socket_claim(path, &err);
+    ck_assert_int_ge(claim, 0);
+    (void)close(claim);
+}
+END_TEST
+
+START_TEST(an_interrupt_is_the_programs_and_a_second_one_stops_waiting)
+{
+    const char *path = testing_file("t1.db");
+    bool complete = true;
+    pid_t recorder = record_apart(path, "init context play sleep:20000");
+    int64_t start = now_ms();
+    wait_ms(1000);
+    (void)kill(recorder, SIGINT); /* to the recorder alone: the program knows nothing of it */
+    wait_ms(300);
+    ck_assert_int_eq(waitpid(recorder, NULL, WNOHANG), 0);
+    (void)kill(recorder, SIGINT);
+    ck_assert_int_eq(ended_with(recorder), 2);
+    ck_assert_int_lt(now_ms() - start, 15000);
+    ck_assert_int_eq(records_of(path, &complete), EVENTS);
+    ck_assert(!complete);
+}
+END_TEST
+
+START_TEST(one_interrupt_ends_the_wait_for_what_a_program_left_in_the_background)
+{
+    const char *path = testing_file("t2.db");
+    pid_t recorder = record_apart(path, "daemon:init+context+play+sleep:20000 sleep:500");
+    int64_t start = now_ms();
+    wait_ms(2000);
+    ck_assert_int_eq(waitpid(recorder, NULL, WNOHANG), 0); /* it waits */
+    (void)kill(recorder, SIGINT);
+    ck_assert_int_eq(ended_with(recorder), 1);
+    ck_assert_int_lt(now_ms() - start, 15000);
+    bool complete = true;
+    ck_assert_int_eq(records_of(path, &complete), EVENTS);
+    ck_assert(!complete);
+}
+END_TEST
+
+static int find_loss(void *ctx, const struct store_value *v, size_t n)
+{
+    if (n > 1 && strstr(v[0].s, "did not take"))
+        *(int64_t *)ctx += v[1].i;
+    return 0;
+}
+
+START_TEST(what_a_stopped_recorder_did_not_take_is_counted_to_the_last_message)
+{
+    const char *path = testing_file("t3.db");
+    char arguments[400] = "init context stop:6000";
+    int64_t lost = 0;
+    for (int i = 0; i < PLAYS; i++)
+        (void)strcat(arguments, " play");
+    ck_assert_int_eq(ended_with(record_apart(path, arguments)), 0);
+    struct store *store = store_open(path, &err);
+    ck_assert_msg(store, "%s", err.msg);
+    ck_assert_int_eq(store_rows(store, "dropped", find_loss, &lost, &err), 0);
+    int64_t there = (int64_t)store_stream(store, 0)->records;
+    store_close(store);
+    ck_assert_int_gt(lost, 0);
+    ck_assert_int_ge(there + lost, PLAYS * EVENTS);
+    ck_assert_int_le(there + lost, PLAYS * EVENTS + 100); /* facts, texts, the end mark */
+}
+END_TEST
+
+START_TEST(a_second_recorder_of_one_file_is_refused_before_it_runs_anything)
+{
+    const char *path = testing_file("t4.db"), *mark = testing_file("mark");
+    bool complete = false;
+    pid_t recorder = record_apart(path, "init context play sleep:2500");
+    wait_ms(1000);
+    char *argv[] = {"touch", (char *)(uintptr_t)mark, NULL};
+    const struct recorder_options options = {
+        .output = path, .force = true, .cupti = "x", .command_line = "", .argv = argv};
+    ck_assert_int_eq(recorder_run(&options, &result, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "another offchip record"));
+    ck_assert_int_eq(access(mark, F_OK), -1);
+    ck_assert_int_eq(ended_with(recorder), 0);
+    ck_assert_int_eq(records_of(path, &complete), EVENTS);
+    ck_assert(complete);
+}
+END_TEST
+
+START_TEST(a_name_with_a_process_in_it_is_tried_before_the_program_runs_too)
+{
+    const char *mark = testing_file("mark");
+    char *argv[] = {"touch", (char *)(uintptr_t)mark, NULL};
+    const struct recorder_options options = {
+        .output = "/nonexistent/folder/t-%p.db", .cupti = "x", .command_line = "", .argv = argv};
+    ck_assert_int_eq(recorder_run(&options, &result, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "/nonexistent/folder"));
+    ck_assert_int_eq(access(mark, F_OK), -1);
+}
+END_TEST
+
+START_TEST(a_program_whose_main_thread_ends_first_ends_with_its_last_thread)
+{
+    bool complete = false;
+    const char *path = testing_file("t6.db");
+    record(path, NULL, "init context play thread:300 pthread_exit");
+    ck_assert(WIFEXITED(result.status));
+    ck_assert_int_eq(WEXITSTATUS(result.status), 0);
+    ck_assert_int_eq(records_of(path, &complete), EVENTS);
+    ck_assert(complete);
+    recorder_release(&result);
+}
+END_TEST
+
+START_TEST(a_program_that_leaves_by_the_back_door_loses_milliseconds)
+{
+    bool complete = true;
+    const char *path = testing_file("t7.db");
+    record(path, NULL, "init context play sleep:300 _exit:3");
+    ck_assert_int_eq(WEXITSTATUS(result.status), 3);
+    ck_assert_int_eq(records_of(path, &complete), EVENTS);
+    ck_assert(!complete);
+    recorder_release(&result);
+}
+END_TEST
+
+START_TEST(a_daemon_is_recorded_beyond_the_end_of_the_program_that_began_it)
+{
+    bool complete = false;
+    const char *path = testing_file("t8.db");
+    record(path, NULL, "daemon:init+context+sleep:600+play sleep:200 exit:4");
+    ck_assert_int_eq(WEXITSTATUS(result.status), 4);
+    ck_assert_int_eq(records_of(path, &complete), EVENTS);
+    ck_assert(complete);
+    recorder_release(&result);
+}
+END_TEST
+
+static double cpu_s(int who)
+{
+    struct rusage u;
+    (void)getrusage(who, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+START_TEST(a_short_process_costs_the_recorder_less_than_five_milliseconds)
+{
+    char arguments[600] = "";
+    for (int i = 0; i < 27; i++)
+        (void)strcat(arguments, "spawn:init+context ");
+    double before = cpu_s(RUSAGE_SELF);
+    record(testing_file("t-%p.db"), NULL, arguments);
+    double each = (cpu_s(RUSAGE_SELF) - before) / (double)result.file_count;
+    ck_assert_uint_ge(result.file_count, 25);
+    ck_assert_msg(each < 0.005, "%.1f ms", 1e3 * each);
+    recorder_release(&result);
+}
+END_TEST
+
+START_TEST(a_kernel_longer_than_what_is_held_back_stands_behind_what_happened_in_it)
+{
+    const char *path = testing_file("t10.db");
+    const struct recorder_options options = {.output = path, .unified_memory = true};
+    const char *events = testing_file("long.csv");
+    FILE *f = fopen(events, "wb");
+    for (int i = 1; i <= 10; i++)
+        (void)fprintf(f, "1,%d,%d,7f00%08x,4096,0,0,0,0,2\n", 2000 + i * 10, 2005 + i * 10, i * 4096);
+    (void)fputs("K,1000,900000,kernel\n", f);
+    (void)fclose(f);
+    setenv("STANDIN_EVENTS", events, 1);
+    testing_record(&options, NULL, "init context play:1/2 sleep:1500 play:2/2", &result);
+    bool complete = false;
+    ck_assert_int_eq(records_of(path, &complete), 11);
+    ck_assert(complete);
+    struct store *store = store_open(path, &err);
+    ck_assert_str_eq(store_origin_get(store, "late_records"), "1");
+    store_close(store);
+    recorder_release(&result);
+}
+END_TEST
+
+TEST_MAIN("recorder_ends", a_recorder_that_is_killed_has_lost_at_most_a_second_and_leaves_nothing_behind,
+          an_interrupt_is_the_programs_and_a_second_one_stops_waiting,
+          one_interrupt_ends_the_wait_for_what_a_program_left_in_the_background,
+          what_a_stopped_recorder_did_not_take_is_counted_to_the_last_message,
+          a_second_recorder_of_one_file_is_refused_before_it_runs_anything,
+          a_name_with_a_process_in_it_is_tried_before_the_program_runs_too,
+          a_program_whose_main_thread_ends_first_ends_with_its_last_thread,
+          a_program_that_leaves_by_the_back_door_loses_milliseconds,
+          a_daemon_is_recorded_beyond_the_end_of_the_program_that_began_it,
+          a_short_process_costs_the_recorder_less_than_five_milliseconds,
+          a_kernel_longer_than_what_is_held_back_stands_behind_what_happened_in_it)

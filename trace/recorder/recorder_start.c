@@ -1,0 +1,90 @@
+#include "trace/recorder/recorder_start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What the injected library is told through the environment. */
+struct told {
+    char library[PATH_MAX], tool[PATH_MAX], patch[PATH_MAX], want[64], limit[24];
+};
+
+static int find_told(const struct recorder_options *o, struct told *told, struct err *err)
+{
+    const char *tool = o->accesses ? o->sanitizer : o->cupti;
+    if (o->library)
+        (void)snprintf(told->library, sizeof told->library, "%s", o->library);
+    else if (recorder_find_library(o->accesses, told->library, sizeof told->library, err))
+        return -1;
+    if (tool)
+        (void)snprintf(told->tool, sizeof told->tool, "%s", tool);
+    else if (o->accesses ? recorder_find_sanitizer(told->tool, sizeof told->tool, err)
+                         : recorder_find_cupti(told->tool, sizeof told->tool, err))
+        return -1;
+    if (o->patch)
+        (void)snprintf(told->patch, sizeof told->patch, "%s", o->patch);
+    else if (o->accesses && recorder_find_patch(told->patch, sizeof told->patch, err))
+        return -1;
+    (void)snprintf(told->want, sizeof told->want, "%s%s%s", o->unified_memory ? "uvm," : "",
+                   o->counters ? RECORD_PIPE_COUNTERS : "", o->counters ? o->counter_group : "");
+    (void)snprintf(told->limit, sizeof told->limit, "%lld",
+                   (long long)(o->limit ? o->limit : RECORD_PIPE_LIMIT_DEFAULT));
+    return 0;
+}
+
+static void tell(const struct recorder_options *o, const struct told *told, const char *socket_name)
+{
+    setenv("CUDA_INJECTION64_PATH", told->library, 1);
+    setenv(RECORD_PIPE_SOCKET, socket_name, 1);
+    setenv(o->accesses ? RECORD_PIPE_SANITIZER : RECORD_PIPE_CUPTI, told->tool, 1);
+    setenv(RECORD_PIPE_WANT, told->want, 1);
+    if (!o->accesses)
+        return;
+    setenv(RECORD_PIPE_PATCH, told->patch, 1);
+    setenv(RECORD_PIPE_KERNELS, o->kernel ? o->kernel : "", 1);
+    setenv(RECORD_PIPE_LIMIT, told->limit, 1);
+}
+
+/* Why the program could not be started, through a pipe that a start closes. */
+static int wait_for_start(int from, pid_t child, const char *name, struct err *err)
+{
+    int code = 0;
+    ssize_t n;
+    while ((n = read(from, &code, sizeof code)) < 0 && errno == EINTR)
+        ;
+    if (n != (ssize_t)sizeof code)
+        return 0;
+    (void)waitpid(child, NULL, 0);
+    return err_set(err, "%s cannot be run: %s", name, strerror(code));
+}
+
+int recorder_start(const struct recorder_options *o, const char *socket_name, pid_t *child, struct err *err)
+{
+    struct told told = {.patch = ""};
+    if (find_told(o, &told, err))
+        return -1;
+    int failure[2];
+    if (pipe2(failure, O_CLOEXEC))
+        return err_set(err, "no pipe: %s", strerror(errno));
+    *child = fork();
+    if (*child == 0) {
+        tell(o, &told, socket_name);
+        for (char *const *e = o->environment; e && *e; e++)
+            putenv(*e);
+        execvp(o->argv[0], o->argv);
+        int code = errno;
+        if (write(failure[1], &code, sizeof code) < 0)
+            _exit(126);
+        _exit(127);
+    }
+    close(failure[1]);
+    int rc = *child < 0 ? err_set(err, "no new process: %s", strerror(errno))
+                        : wait_for_start(failure[0], *child, o->argv[0], err);
+    close(failure[0]);
+    return rc;
+}
