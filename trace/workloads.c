@@ -53,6 +53,7 @@ const struct workload_type *const workload_types[] = {
     &workload_rodinia_hotspot,
     &workload_rodinia_bfs,
     &workload_rodinia_streamcluster,
+    &workload_rodinia_btree,
     &workload_triad,
     /* launches */ &workload_launch_touch,
     /* scans of host memory, graphs */ &workload_array,
