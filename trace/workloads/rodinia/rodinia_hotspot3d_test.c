@@ -1,0 +1,118 @@
+#include "trace/workloads/program_testing.h"
+#include "trace/workloads/rodinia/check_testing.h"
+
+enum { POWER, IN, OUT };
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A thread, by coordinates: what it reads of each plane is told by where the cell's neighbours are. */
+static void thread(struct program_notes *notes, const struct program *p, uint32_t launch, uint64_t x, uint64_t y,
+                   const uint64_t n[3])
+{
+    uint64_t block = y / 4 * (n[0] / 64) + x / 64, when = 0;
+    uint32_t t = (uint32_t)(y % 4 * 64 + x % 64), in = launch % 2 ? OUT : IN;
+#define CELL(array, x, y, z) program_at(p, array, (x) + n[0] * ((y) + n[1] * (z)), 4)
+#define NOTE(kind, addr)     program_note(notes, launch, block, 256, t, when++, kind, 4, addr)
+    for (uint64_t z = 0; z < n[2]; z++) {
+        if (z == 0)
+            NOTE(RECORD_READ, CELL(in, x, y, z));
+        NOTE(RECORD_READ, CELL(in, x ? x - 1 : 0, y, z));
+        NOTE(RECORD_READ, CELL(in, least(x + 1, n[0] - 1), y, z));
+        NOTE(RECORD_READ, CELL(in, x, least(y + 1, n[1] - 1), z));
+        NOTE(RECORD_READ, CELL(in, x, y ? y - 1 : 0, z));
+        if (z + 1 < n[2])
+            NOTE(RECORD_READ, CELL(in, x, y, z + 1));
+        NOTE(RECORD_READ, CELL(POWER, x, y, z));
+        NOTE(RECORD_WRITE, CELL(in == IN ? OUT : IN, x, y, z));
+    }
+}
+
+static void compare(uint64_t nx, uint64_t ny, uint64_t nz, uint32_t iterations, uint64_t align)
+{
+    char spec[96];
+    struct workload w;
+    struct program_notes notes = {0};
+    const uint64_t n[3] = {nx, ny, nz};
+    (void)snprintf(spec, sizeof spec, "rodinia-hotspot3d,nx=%u,ny=%u,nz=%u,iterations=%u", (unsigned)nx, (unsigned)ny,
+                   (unsigned)nz, iterations);
+    struct program program = program_opened(&w, spec, 0x10000, align);
+    for (uint32_t launch = 0; launch < iterations; launch++)
+        for (uint64_t y = 0; y < ny / 4 * 4; y++)
+            for (uint64_t x = 0; x < nx / 64 * 64; x++)
+                thread(&notes, &program, launch, x, y, n);
+    program_compare(&notes, &program);
+    workload_close(&w);
+}
+
+START_TEST(each_cell_reads_its_neighbours_and_the_border_itself)
+{
+    for (uint64_t nz = 2; nz <= 11; nz++)
+        compare(64 + nz % 3 * 64, 4 + nz % 2 * 4, nz, 1 + (uint32_t)nz % 2, nz % 2 ? 4 : 256);
+    compare(100, 7, 3, 1, 32); /* cells beyond the last whole block are nobody's */
+    compare(65, 4, 9, 3, 0);
+}
+END_TEST
+
+/* Source: two emulations of the kernel. */
+START_TEST(a_small_stack_makes_the_emulated_counts)
+{
+    struct workload w;
+    struct program program = program_opened(&w, "rodinia-hotspot3d,nx=128,ny=8,nz=4", 0, 0);
+    check_launch(&program, 0, RECORD_READ, (struct check){768, 24576, 3264, 960, 1024, 256});
+    check_launch(&program, 0, RECORD_WRITE, (struct check){128, 4096, 512, 128, 512, 128});
+    check_order(&program, 0, 0xa8c35180);
+    workload_close(&w);
+}
+END_TEST
+
+/* Instructions of a warp, and where body 1 waits. */
+static uint64_t stalls_of(const char *spec, uint64_t *instructions)
+{
+    static struct program_body body;
+    uint64_t stalls = 0;
+    struct workload w;
+    struct program program = program_opened(&w, spec, 0, 0);
+    *instructions = 0;
+    for (uint32_t i = 0; program_body(&program, w.state, 0, 0, i, &body, NULL) == 1; i++) {
+        *instructions += program_instructions(&body) * body.turns;
+        stalls = i == 1 ? program_stalls(&body) : stalls;
+    }
+    workload_close(&w);
+    return stalls;
+}
+
+START_TEST(ptx_waits_for_each_load_and_hoisted_for_those_of_a_plane)
+{
+    uint64_t ptx, hoisted, straight;
+    /* Four planes of six loads and a store: every access but the first and those behind a store. */
+    ck_assert_uint_eq(stalls_of("rodinia-hotspot3d", &ptx), 0xfdfbf7e);
+    ck_assert_uint_eq(stalls_of("rodinia-hotspot3d,order=hoisted", &hoisted), 0x8102040);
+    ck_assert_uint_eq(ptx, hoisted);
+    /* Two planes: the kernel's PTX, 286 instructions, without its loops and what leads to them. */
+    (void)stalls_of("rodinia-hotspot3d,nz=2", &straight);
+    ck_assert_uint_eq(straight, 30 + 2 + 4 + 3 + 3 + 2 + 4 + 4 + 8 + 6 + 3 + 4 + 3 + 3 + 5 + 3 + 6 + 1);
+}
+END_TEST
+
+START_TEST(grids_without_a_block_are_refused_and_large_ones_open_at_once)
+{
+    ck_assert_ptr_nonnull(strstr(program_refused("rodinia-hotspot3d,nx=63"), "expected 64"));
+    ck_assert_ptr_nonnull(strstr(program_refused("rodinia-hotspot3d,nz=1"), "expected 2"));
+    ck_assert_ptr_nonnull(strstr(program_refused("rodinia-hotspot3d,nx=16384,ny=16384"), "int"));
+    struct workload w;
+    struct program program = program_opened(&w, "rodinia-hotspot3d,nx=16384,ny=16384,nz=7", 0, 0);
+    struct program_launch launch = {0};
+    struct err err;
+    program.ops->launch(program.state, 9, &launch);
+    ck_assert_int_eq(program_check_launch(&launch, 9, &err), 0);
+    ck_assert_uint_eq(launch.blocks, 256 * 4096);
+    workload_close(&w);
+}
+END_TEST
+
+TEST_MAIN("rodinia_hotspot3d", each_cell_reads_its_neighbours_and_the_border_itself,
+          a_small_stack_makes_the_emulated_counts, ptx_waits_for_each_load_and_hoisted_for_those_of_a_plane,
+          grids_without_a_block_are_refused_and_large_ones_open_at_once)
