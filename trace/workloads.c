@@ -57,6 +57,7 @@ const struct workload_type *const workload_types[] = {
     &workload_rodinia_streamcluster,
     &workload_rodinia_btree,
     &workload_rodinia_lavamd,
+    &workload_rodinia_backprop,
     &workload_triad,
     /* launches */ &workload_launch_touch,
     /* scans of host memory, graphs */ &workload_array,

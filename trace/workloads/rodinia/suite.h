@@ -11,6 +11,7 @@ extern const struct workload_type workload_rodinia_gaussian;
 extern const struct workload_type workload_rodinia_sradv2;
 extern const struct workload_type workload_rodinia_hotspot3d;
 extern const struct workload_type workload_rodinia_hotspot;
+extern const struct workload_type workload_rodinia_backprop;
 
 /* As the F3FS artifact runs them. */
 extern const struct workload_type workload_rodinia_nw, workload_rodinia_lud, workload_rodinia_srad_v1,
