@@ -1,0 +1,123 @@
+#include "trace/workloads/program_testing.h"
+#include "trace/workloads/rodinia/check_testing.h"
+
+enum { IN, FEAT, MEM };
+
+static void point(struct program_notes *notes, const struct program *p, uint32_t launch, uint64_t g, uint64_t n,
+                  uint64_t features, uint64_t clusters)
+{
+    uint64_t when = 0;
+    uint32_t t = (uint32_t)(g % 256);
+    for (uint64_t i = 0; i < features && launch == 0; i++) {
+        program_note(notes, 0, g / 256, 256, t, when++, RECORD_READ, 4, program_at(p, IN, g * features + i, 4));
+        program_note(notes, 0, g / 256, 256, t, when++, RECORD_WRITE, 4, program_at(p, FEAT, g + n * i, 4));
+    }
+    for (uint64_t i = 0; i < clusters * features && launch; i++)
+        program_note(notes, launch, g / 256, 256, t, when++, RECORD_READ, 4,
+                     program_at(p, FEAT, g + i % features * n, 4));
+    if (launch)
+        program_note(notes, launch, g / 256, 256, t, when, RECORD_WRITE, 4, program_at(p, MEM, g, 4));
+}
+
+static void compare(uint64_t n, uint64_t features, uint64_t clusters, uint64_t align)
+{
+    char spec[96];
+    struct workload w;
+    struct program_notes notes = {0};
+    (void)snprintf(spec, sizeof spec, "rodinia-kmeans,n=%llu,features=%llu,clusters=%llu,iterations=2",
+                   (unsigned long long)n, (unsigned long long)features, (unsigned long long)clusters);
+    struct program program = program_opened(&w, spec, 0x10000, align);
+    for (uint32_t launch = 0; launch < 3; launch++)
+        for (uint64_t g = 0; g < n; g++)
+            point(&notes, &program, launch, g, n, features, clusters);
+    ck_assert_uint_eq(program.ops->launches(program.state), 3);
+    program_compare(&notes, &program);
+    workload_close(&w);
+}
+
+START_TEST(each_point_is_turned_round_and_then_read_once_for_each_centre)
+{
+    static const uint64_t sizes[] = {1, 31, 33, 256, 257, 700};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (uint64_t features = 1; features <= 9; features++)
+            compare(sizes[i], features, 1 + (features + i) % 4, i % 2 ? 4 : 256);
+    compare(70, 34, 32, 0);
+}
+END_TEST
+
+/* Source: two emulations of the kernels. */
+START_TEST(points_make_the_emulated_counts)
+{
+    struct workload w;
+    struct program program = program_opened(&w, "rodinia-kmeans,n=512", 0, 0);
+    check_launch(&program, 0, RECORD_READ, (struct check){544, 17408, 17408, 17408, 2176, 544});
+    check_launch(&program, 0, RECORD_WRITE, (struct check){544, 17408, 2176, 544, 2176, 544});
+    check_order(&program, 0, 0x50f80000);
+    check_launch(&program, 1, RECORD_READ, (struct check){2720, 87040, 10880, 2720, 2176, 544});
+    check_launch(&program, 1, RECORD_WRITE, (struct check){16, 512, 64, 16, 64, 16});
+    check_order(&program, 1, 0x5f66ca00);
+    workload_close(&w);
+    program = program_opened(&w, "rodinia-kmeans,n=500", 0, 0); /* rows begin within a sector */
+    check_launch(&program, 0, RECORD_READ, (struct check){544, 17000, 17000, 17000, 2125, 532});
+    check_launch(&program, 0, RECORD_WRITE, (struct check){544, 17000, 2397, 996, 2125, 532});
+    check_order(&program, 0, 0xe015d000);
+    check_launch(&program, 1, RECORD_READ, (struct check){2720, 85000, 11985, 4980, 2125, 532});
+    check_launch(&program, 1, RECORD_WRITE, (struct check){16, 500, 63, 16, 63, 16});
+    check_order(&program, 1, 0x3dd8b6b8);
+    workload_close(&w);
+}
+END_TEST
+
+/* Where body 1 waits; instructions of a warp. */
+static uint64_t stalls_of(const char *spec, uint32_t launch, uint64_t *instructions)
+{
+    static struct program_body body;
+    uint64_t stalls = 0;
+    struct workload w;
+    struct program program = program_opened(&w, spec, 0, 0);
+    *instructions = 0;
+    for (uint32_t i = 0; program_body(&program, w.state, launch, 0, i, &body, NULL) == 1; i++) {
+        stalls = i == 1 ? program_stalls(&body) : stalls;
+        *instructions += program_instructions(&body) * body.turns;
+    }
+    workload_close(&w);
+    return stalls;
+}
+
+START_TEST(ptx_waits_for_each_load_and_hoisted_for_four_points)
+{
+    uint64_t ptx, hoisted;
+    ck_assert_uint_eq(stalls_of("rodinia-kmeans", 0, &ptx), 0xaa); /* load, store, four times */
+    ck_assert_uint_eq(stalls_of("rodinia-kmeans,order=hoisted", 0, &hoisted), 0xaa);
+    ck_assert_uint_eq(ptx, hoisted);
+    ck_assert_uint_eq(stalls_of("rodinia-kmeans", 1, &ptx), 0xe);
+    ck_assert_uint_eq(stalls_of("rodinia-kmeans,order=hoisted", 1, &hoisted), 0); /* at the end of the turn */
+    ck_assert_uint_eq(ptx, hoisted);
+    /* The kernels' PTX, without loads of parameters, but the loop of one trip goes round three times; and behind the
+     * last centre stands what leads to the next. */
+    (void)stalls_of("rodinia-kmeans,features=7", 0, &ptx);
+    ck_assert_uint_eq(ptx - 2 * 7, 58);
+    (void)stalls_of("rodinia-kmeans,features=7,clusters=1", 1, &ptx);
+    ck_assert_uint_eq(ptx, 104 + 13);
+}
+END_TEST
+
+START_TEST(points_that_an_int_cannot_count_are_refused_and_many_open_at_once)
+{
+    ck_assert_ptr_nonnull(strstr(program_refused("rodinia-kmeans,n=0"), "expected 1"));
+    ck_assert_ptr_nonnull(strstr(program_refused("rodinia-kmeans,n=63161284"), "int"));
+    ck_assert_ptr_nonnull(strstr(program_refused("rodinia-kmeans,clusters=33"), "1088 floats"));
+    struct workload w;
+    struct program program = program_opened(&w, "rodinia-kmeans,n=63161283", 0, 0);
+    struct program_launch launch = {0};
+    struct err err;
+    program.ops->launch(program.state, 1, &launch);
+    ck_assert_int_eq(program_check_launch(&launch, 1, &err), 0);
+    ck_assert_uint_eq(launch.blocks, 497 * 497);
+    workload_close(&w);
+}
+END_TEST
+
+TEST_MAIN("rodinia_kmeans", each_point_is_turned_round_and_then_read_once_for_each_centre,
+          points_make_the_emulated_counts, ptx_waits_for_each_load_and_hoisted_for_four_points,
+          points_that_an_int_cannot_count_are_refused_and_many_open_at_once)
