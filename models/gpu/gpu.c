@@ -21,4 +21,23 @@ const struct param gpu_params[] = {
     PARAM_REAL_ROW(gpu, issue_per_cycle, "", 0.1, 64, 4, "instructions that an SM issues in a cycle"),
     PARAM_REAL_ROW(gpu, dependent_cycles, "cycles", 0, 1000, 4, "from an instruction to one that needs its result"),
     PARAM_REAL_ROW(gpu, memory_ns, "ns", 0, 1e6, 296, "from a load to its use, from device memory"),
+    /* Default: as the occupancy calculator of compute capability 7.0 to 9.0: 256 of a warp. */
+    PARAM_INT_ROW(gpu, register_unit, "", 1, 4096, 256, "registers that a warp takes are a multiple of these"),
+    /* Default: blocks are placed as long as they fit, CUDA programming guide, hardware multithreading. */
+    PARAM_INT_ROW(gpu, spread_blocks, "", 0, 1, 0, "1: no more blocks on an SM than ceil(blocks / SMs)"),
+    /* Default: GV100 white paper: four processing blocks, each with one warp scheduler. */
+    PARAM_INT_ROW(gpu, schedulers, "", 1, 8, 4, "warp schedulers of an SM, an instruction a cycle each"),
+    PARAM_INT_ROW(gpu, atomics_stall, "", 0, 1, 0, "1: a warp waits for each of its atomics"),
+    PARAM_TEXT_ROW(gpu, l1_carve, NULL,
+                   "KiB of L1 by KiB of shared memory in use, at most, as 0:128,8:120; "
+                   "not given: l1_bytes less shared memory"),
+    /* Defaults: Khairy et al., ISCA 2020, section III-A: streaming L1 of Volta; ways, replacement: assumed. Jia et al.,
+     * 2018, table 3.1: 28 cycles for a hit on a V100. */
+    PARAM_INT_ROW(gpu, l1_ways, "lines", 0, 1 << 20, 0, "lines of a set of L1; 0: one set"),
+    PARAM_CHOICE_ROW(gpu, l1_replacement, "lru|random", 0, "which line of L1 goes"),
+    PARAM_CHOICE_ROW(gpu, l1_allocate, "fill|miss", 0, "when a line gets its place in L1"),
+    PARAM_INT_ROW(gpu, l1_cycles, "cycles", 1, 1000, 28, "from a load's issue to its value, if L1 has it"),
+    PARAM_INT_ROW(gpu, l1_banks, "", 1, 32, 4, "sectors that L1 looks up in a cycle, from different banks"),
+    /* Default: assumed, as GPGPU-Sim's configuration of Volta. */
+    PARAM_INT_ROW(gpu, miss_queue, "sectors", 1, 4096, 16, "that missed L1 and wait to leave the SM"),
     {0}};

@@ -19,6 +19,19 @@ struct gpu {
     double issue_per_cycle;  /* instructions of warps that an SM issues in a cycle */
     double dependent_cycles; /* from an arithmetic instruction to one that needs its result */
     double memory_ns;        /* from a load to its use, from device memory, nothing else going on */
+
+    /* How a multiprocessor places blocks, issues and loads (models/gpu/sms.h). */
+    int64_t register_unit;  /* registers that a warp takes are a multiple of these */
+    int64_t spread_blocks;  /* 1: no more blocks resident on a multiprocessor than ceil(blocks / multiprocessors) */
+    int64_t schedulers;     /* of a multiprocessor; each issues an instruction a cycle; a warp has one of them */
+    int64_t atomics_stall;  /* 1: a warp waits for an atomic whoever uses its value */
+    const char *l1_carve;   /* L1 by shared memory in use; NULL: l1_bytes less that (occupancy.h) */
+    int64_t l1_ways;        /* lines of a set of L1; 0: one set */
+    int64_t l1_replacement; /* enum l1_replacement */
+    int64_t l1_allocate;    /* enum l1_allocate */
+    int64_t l1_cycles;      /* from a load's issue to a value that L1 has */
+    int64_t l1_banks;       /* sectors a cycle; sector number modulo this is the bank */
+    int64_t miss_queue;     /* sectors that missed L1 and wait for the input buffer */
 };
 
 extern const struct param gpu_params[];

@@ -74,8 +74,9 @@ struct sms_counts {
     uint64_t instructions;                /* memory instructions of warps with an active lane */
     uint64_t loads, load_sectors, hits;   /* load instructions, their sectors, those that L1 had */
     uint64_t merged;                      /* sectors that were on their way already */
-    uint64_t packets_read, packets_write; /* sent */
-    uint64_t launches, blocks;            /* ended */
+    uint64_t packets_read, packets_write; /* sent; a PIM access is a write */
+    uint64_t packets_atomic;
+    uint64_t launches, blocks; /* ended */
 };
 void sms_counts(const struct sms *s, struct sms_counts *counts);
 

@@ -1,0 +1,214 @@
+/* sm: one multiprocessor; the inside of models/gpu/sms.h, which has what it is for.
+ *
+ * What happens in one cycle, in this order (sm_visit()):
+ *   1. a reply that had to wait is taken (one a cycle);
+ *   2. a packet goes from the miss queue to the input buffer (one a cycle);
+ *   3. L1 looks a group of sectors up that entered l1_cycles ago; values that it has are there now; what it has not
+ *      goes to the miss queue, or the group stays and the pipeline behind it stands;
+ *   4. warps reach the end of a stretch of ordinary instructions;
+ *   5. the memory port lets a group of sectors of different banks into the pipeline; if it is free, the next scheduler
+ *      in turn issues a memory instruction.
+ * The multiprocessor is visited only in cycles in which one of these is due.
+ *
+ * A scheduler issues one instruction a cycle; a warp may issue an ordinary one every `dependent` cycles. So the
+ * `dependent` oldest of its warps that have such instructions to issue proceed at full speed, in what is called lanes
+ * here, and younger ones stand: a stretch of n instructions is one event. A memory instruction takes one slot: it needs
+ * that older warps leave one, and sets the youngest lane back a cycle where all are taken. Of several memory
+ * instructions the scheduler takes that of the warp that issued the one before if it can go on at once, else the
+ * oldest: greedy, then oldest. Worked example, dependent 4: five warps with 10 instructions each, all in cycle 0: the
+ * four oldest end in cycle 40, the youngest runs from 40 to 80.
+ * Differs: by at most 3 cycles a stretch from issuing one by one (phases of lanes); the slot of a barrier is free. */
+#ifndef MODELS_GPU_SM_H
+#define MODELS_GPU_SM_H
+
+#include "models/gpu/l1.h"
+#include "models/gpu/l1_misses.h"
+#include "models/gpu/sectors.h"
+#include "models/gpu/sms.h"
+#include "models/gpu/wheel.h"
+
+enum { SM_SCHEDULERS = 8, SM_BANKS = 8, SM_AGES = 64 };
+
+/* --- what a warp does, kept small --- */
+
+struct sm_access {
+    uint64_t addr;
+    int64_t turn_stride, lane_stride;
+    uint32_t active;
+    uint32_t pos,
+        need; /* instructions of the turn before it; before the one that needs its value: UINT32_MAX: its end */
+    uint16_t bytes;
+    uint8_t kind, table; /* table: lanes have addresses of their own, number + 1 */
+};
+
+struct sm_body {
+    uint32_t count;
+    uint64_t length, turns; /* instructions of a turn */
+    struct sm_access *access;
+    uint64_t (*table)[PROGRAM_LANES];
+    size_t access_cap, table_cap;
+};
+
+/* Keep a body. Accesses without a lane become ordinary instructions; a loop without access one stretch. */
+int sm_body_keep(struct sm_body *out, const struct program_body *body, bool atomics_stall, struct err *err);
+void sm_body_release(struct sm_body *body);
+
+/* Its access number i in a turn: the sectors, as sectors_of(). */
+int sm_body_sectors(const struct sm_body *body, uint32_t i, uint64_t turn, uint64_t sector[SECTORS_MOST]);
+
+/* --- warps and schedulers --- */
+
+enum sm_state {
+    WARP_FREE,
+    WARP_RUNS,  /* ordinary instructions, to `target` */
+    WARP_READY, /* a memory instruction is next */
+    WARP_NEEDS, /* a value */
+    WARP_HELD,  /* at a barrier */
+    WARP_ACKS   /* has issued its last; stores are under way */
+};
+
+struct sm_warp {
+    uint64_t pos, target, turn;
+    uint64_t pending; /* loads under way, a bit for each access */
+    uint64_t left;    /* RUNS: instructions, when it last got or lost its lane */
+    int64_t ready;    /* READY: from this cycle on */
+    uint64_t number;  /* of the launch */
+    uint32_t index, acks;
+    uint32_t access;        /* the next */
+    uint16_t slot, block;   /* of the multiprocessor */
+    uint8_t scheduler, age; /* age: rank among the scheduler's, 0 is the oldest */
+    uint8_t state;
+    uint8_t missing[PROGRAM_ACCESSES]; /* sectors of a load that have not come */
+    struct sm_body body;
+};
+
+struct sm_scheduler {
+    uint64_t runs, lanes, ready; /* masks by age */
+    int64_t issued;              /* cycle of the last memory instruction */
+    int greedy;                  /* age of its warp if it can go on at once, else -1 */
+    uint32_t n;
+    uint16_t slot[SM_AGES]; /* by age */
+    int64_t end[SM_AGES];   /* of a lane's stretch; by slot / schedulers */
+};
+
+struct sm_block {
+    uint32_t live, running, held; /* warps not ended; with instructions left; at the barrier */
+};
+
+/* --- the memory side --- */
+
+struct sm_group {
+    int64_t ready;
+    uint8_t n, kind;
+    uint16_t load; /* warp slot x PROGRAM_ACCESSES + access */
+    uint64_t sector[SM_BANKS];
+};
+
+struct sm_port {
+    uint32_t n, at;
+    uint16_t load;
+    uint8_t kind;
+    uint64_t sector[SECTORS_MOST];
+};
+
+/* What all multiprocessors share: the numbers, and the launch that runs. */
+struct sm_shared {
+    const struct program *program;
+    void *run;
+    uint32_t schedulers, dependent, l1_cycles, banks, miss_queue, room;
+    bool atomics_stall;
+    uint32_t launch, warps_of_block, per_sm, l1_lines;
+    uint64_t ended;   /* blocks of the launch */
+    int64_t last_end; /* cycle */
+    uint64_t *heads;  /* masks of multiprocessors: a packet waits; */
+    uint64_t *open;   /* room for a block */
+    int64_t place_at; /* not before this cycle */
+    struct wheel wheel;
+    struct sms_counts counts;
+    struct program_body body; /* scratch */
+    bool failed;
+    struct err err;
+};
+
+struct sm {
+    struct sm_shared *s;
+    uint32_t number;
+    /* Packets: `in` in the input buffer, then `queued` in the miss queue. */
+    struct sms_packet *ring;
+    uint32_t ring_mask, head, in, queued;
+    int64_t sent, taken, wake; /* cycles: last packet, last reply; the earliest that sm_go() asks for */
+    struct sm_group *pipe;
+    uint32_t pipe_mask, pipe_head, pipe_n;
+    struct sm_port port;
+    uint32_t turn;              /* scheduler that may issue next */
+    int64_t end[SM_SCHEDULERS]; /* the first end of a lane */
+    struct sm_scheduler scheduler[SM_SCHEDULERS];
+    struct l1 *l1; /* NULL: none */
+    struct l1_misses *misses;
+    struct sm_warp *warp;
+    struct sm_block *block;
+    uint32_t warps, resident, blocks; /* slots; blocks there; room for blocks of this launch */
+    uint32_t launch;                  /* that it is set up for, + 1 */
+    int64_t empty_since;
+    uint32_t *reply; /* tokens that wait */
+    size_t reply_cap, reply_head, replies;
+};
+
+int sm_init(struct sm *m, struct sm_shared *s, uint32_t number, const struct gpu *gpu, uint32_t l1_lines,
+            struct err *err);
+void sm_release(struct sm *m);
+
+/* Nothing is there; cycle t is next. */
+void sm_reset(struct sm *m, int64_t t);
+
+/* Place a block in cycle t; its warps issue from t + 1 on. */
+void sm_place(struct sm *m, uint64_t block, int64_t t);
+
+/* Everything that is due in cycle t; returns when something is due next. */
+int64_t sm_visit(struct sm *m, int64_t t);
+
+/* A reply arrives in cycle t, behind the visit. */
+void sm_reply(struct sm *m, uint32_t token, int64_t t);
+
+/* --- parts --- */
+
+/* The warp may issue its next instruction from cycle t on. */
+void sm_go(struct sm *m, struct sm_warp *w, int64_t t);
+
+/* One of the access's sectors has come, in time for an instruction in cycle t. */
+void sm_arrived(struct sm *m, uint32_t load, uint32_t sectors, int64_t t);
+
+/* A store's sector has been acknowledged, for what happens in cycle t. */
+void sm_acked(struct sm *m, struct sm_warp *w, int64_t t);
+
+/* A reply in cycle t, whatever it means. */
+void sm_take(struct sm *m, uint32_t token, int64_t t);
+
+/* The warp takes its place among the scheduler's, as the youngest; and leaves it. */
+void sm_enlist(struct sm *m, struct sm_warp *w);
+void sm_discharge(struct sm *m, struct sm_warp *w);
+
+/* n > 0 ordinary instructions from cycle t on; ends with sm_go(). */
+void sm_run(struct sm *m, struct sm_warp *w, uint64_t n, int64_t t);
+void sm_end_runs(struct sm *m, int64_t t);
+
+/* The warp whose memory instruction is issued in cycle t, or NULL; the caller issues it. */
+struct sm_warp *sm_pick(struct sm *m, int64_t t);
+
+/* Whether a warp has a memory instruction that no older ones keep from its slot. */
+bool sm_may_issue(const struct sm *m);
+
+/* Steps 2, 3 and 5. */
+void sm_send(struct sm *m, int64_t t);
+void sm_look_up(struct sm *m, int64_t t);
+void sm_port(struct sm *m, int64_t t);
+
+/* No memory, or no body: all ends. */
+void sm_fail(struct sm *m);
+
+static inline void sm_wake(struct sm *m, int64_t t)
+{
+    m->wake = t < m->wake ? t : m->wake;
+}
+
+#endif

@@ -1,0 +1,174 @@
+#include "models/gpu/sm.h"
+
+/* The first instruction that needs a value still under way. */
+static uint64_t needed(const struct sm_warp *w)
+{
+    uint64_t first = UINT64_MAX;
+    for (uint64_t rest = w->pending; rest; rest &= rest - 1) {
+        uint32_t need = w->body.access[__builtin_ctzll(rest)].need;
+        first = need < first ? need : first;
+    }
+    return first;
+}
+
+static void end_block(struct sm *m, int64_t t)
+{
+    struct sm_shared *s = m->s;
+    m->resident--;
+    m->empty_since = t;
+    s->ended++;
+    s->counts.blocks++;
+    s->last_end = t > s->last_end ? t : s->last_end;
+    s->open[m->number / 64] |= UINT64_C(1) << m->number % 64;
+    s->place_at = t > s->place_at ? t : s->place_at;
+}
+
+static void end_warp(struct sm *m, struct sm_warp *w, int64_t t)
+{
+    w->state = WARP_FREE;
+    sm_discharge(m, w);
+    if (--m->block[w->block].live == 0)
+        end_block(m, t);
+}
+
+/* Those of the block that stand at the barrier go on. */
+static void release(struct sm *m, uint32_t block, int64_t t)
+{
+    struct sm_warp *held[1024 / PROGRAM_LANES], *first = &m->warp[block * m->s->warps_of_block];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->s->warps_of_block; i++)
+        if (first[i].state == WARP_HELD)
+            held[n++] = &first[i];
+    m->block[block].held = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sm_go(m, held[i], t);
+}
+
+/* The warp has issued its last instruction. */
+static void finish(struct sm *m, struct sm_warp *w, int64_t t)
+{
+    struct sm_block *b = &m->block[w->block];
+    w->state = WARP_ACKS;
+    b->running--;
+    if (b->held && b->held == b->running)
+        release(m, w->block, t);
+    if (w->acks == 0)
+        end_warp(m, w, t);
+}
+
+/* The warp is at a barrier in cycle t; whether it can go on at once, with all the others. */
+static bool pass_barrier(struct sm *m, struct sm_warp *w, int64_t t)
+{
+    struct sm_block *b = &m->block[w->block];
+    w->access++;
+    w->pos++;
+    if (b->held + 1 < b->running) {
+        b->held++;
+        return false;
+    }
+    release(m, w->block, t + 1);
+    return true;
+}
+
+/* The next turn, or the next body; false: there is none. */
+static bool go_round(struct sm *m, struct sm_warp *w)
+{
+    struct sm_shared *s = m->s;
+    w->pos = w->access = 0;
+    if (++w->turn < w->body.turns)
+        return true;
+    w->turn = 0;
+    int rc = program_body(s->program, s->run, s->launch, w->number, w->index++, &s->body, &s->err);
+    if (rc > 0)
+        rc = sm_body_keep(&w->body, &s->body, s->atomics_stall, &s->err) ? -1 : 1;
+    if (rc < 0)
+        sm_fail(m);
+    return rc > 0;
+}
+
+static void stand(struct sm *m, struct sm_warp *w, enum sm_state state)
+{
+    struct sm_scheduler *c = &m->scheduler[w->scheduler];
+    c->greedy = c->greedy == w->age ? -1 : c->greedy;
+    w->state = (uint8_t)state;
+}
+
+void sm_go(struct sm *m, struct sm_warp *w, int64_t t)
+{
+    for (;;) {
+        const struct sm_access *a = w->access < w->body.count ? &w->body.access[w->access] : NULL;
+        uint64_t stop = a ? a->pos : w->body.length, need = needed(w);
+        if (need <= w->pos || (!a && stop == w->pos && w->pending)) {
+            stand(m, w, WARP_NEEDS);
+            return;
+        }
+        w->target = stop < need ? stop : need;
+        if (w->target > w->pos) {
+            stand(m, w, WARP_RUNS);
+            sm_run(m, w, w->target - w->pos, t);
+            return;
+        }
+        if (a && a->kind != PROGRAM_BARRIER) {
+            w->state = WARP_READY;
+            w->ready = t;
+            m->scheduler[w->scheduler].ready |= UINT64_C(1) << w->age;
+            sm_wake(m, t);
+            return;
+        }
+        if (a && !pass_barrier(m, w, t)) {
+            stand(m, w, WARP_HELD);
+            return;
+        }
+        t += a != NULL;
+        if (!a && !go_round(m, w)) {
+            finish(m, w, t);
+            return;
+        }
+    }
+}
+
+void sm_arrived(struct sm *m, uint32_t load, uint32_t sectors, int64_t t)
+{
+    struct sm_warp *w = &m->warp[load / PROGRAM_ACCESSES];
+    uint32_t access = load % PROGRAM_ACCESSES;
+    w->missing[access] = (uint8_t)(w->missing[access] - sectors);
+    if (w->missing[access])
+        return;
+    w->pending &= ~(UINT64_C(1) << access);
+    if (w->state == WARP_NEEDS)
+        sm_go(m, w, t);
+}
+
+void sm_acked(struct sm *m, struct sm_warp *w, int64_t t)
+{
+    if (--w->acks == 0 && w->state == WARP_ACKS)
+        end_warp(m, w, t);
+}
+
+static void start_warp(struct sm *m, uint32_t slot, uint32_t block, uint64_t number)
+{
+    struct sm_warp *w = &m->warp[slot];
+    struct sm_body body = w->body;
+    body.count = 0;
+    body.length = 0;
+    body.turns = 0;
+    *w = (struct sm_warp){.number = number,
+                          .slot = (uint16_t)slot,
+                          .block = (uint16_t)block,
+                          .scheduler = (uint8_t)(slot % m->s->schedulers),
+                          .body = body};
+    sm_enlist(m, w);
+}
+
+void sm_place(struct sm *m, uint64_t block, int64_t t)
+{
+    uint32_t free = 0, n = m->s->warps_of_block;
+    while (m->block[free].live)
+        free++;
+    m->block[free] = (struct sm_block){.live = n, .running = n};
+    m->resident++;
+    for (uint32_t i = 0; i < n; i++)
+        start_warp(m, free * n + i, free, block * n + i);
+    for (uint32_t i = 0; i < n; i++)
+        sm_go(m, &m->warp[free * n + i], t + 1);
+}

@@ -1,0 +1,310 @@
+#include "models/gpu/sms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/gpu/occupancy.h"
+#include "models/gpu/sm.h"
+#include "trace/base/mem.h"
+
+struct sms {
+    struct sm_shared s;
+    const struct gpu *gpu;
+    int64_t launch_cycles, begin_at; /* begin_at: of the launch that comes; INT64_MAX: one runs, or none comes */
+    uint32_t n, words, launches;
+    uint32_t last;               /* multiprocessor that got the last block */
+    struct program_launch shape; /* of the launch that runs */
+    uint64_t placed;             /* its blocks */
+    struct sm *sm;
+    uint64_t *due;
+    bool opened, done;
+};
+
+/* --- its numbers --- */
+
+static int check_gpu(const struct gpu *gpu, uint32_t sms, struct err *err)
+{
+    if (sms == 0 || sms > (uint64_t)gpu->sms)
+        return err_set(err, "%u multiprocessors of a GPU that has %lld", sms, (long long)gpu->sms);
+    if (gpu->schedulers > SM_SCHEDULERS || gpu->l1_banks > SM_BANKS || gpu->warps_per_sm > SM_AGES * gpu->schedulers)
+        return err_set(err,
+                       "%lld schedulers, %lld L1 banks, %lld warps; expected at most %d, %d, %d for each scheduler",
+                       (long long)gpu->schedulers, (long long)gpu->l1_banks, (long long)gpu->warps_per_sm,
+                       SM_SCHEDULERS, SM_BANKS, SM_AGES);
+    return 0;
+}
+
+/* Lines of L1 that a launch has. */
+static int l1_lines(const struct sms *s, const struct program_launch *l, uint32_t *lines, struct err *err)
+{
+    uint64_t blocks = occupancy_resident(s->gpu, l, s->n);
+    int64_t bytes = occupancy_l1(s->gpu, blocks * l->shared, err);
+    if (bytes < 0)
+        return -1;
+    *lines = (uint32_t)(bytes / L1_LINE);
+    *lines = *lines < (uint32_t)s->gpu->l1_ways ? 0 : *lines;
+    return 0;
+}
+
+/* Every launch has room for a block; *most: lines of the largest L1. */
+static int check_launches(const struct sms *s, uint32_t *most, struct err *err)
+{
+    *most = 0;
+    for (uint32_t i = 0; i < s->launches; i++) {
+        struct program_launch l = {0};
+        uint32_t lines;
+        s->s.program->ops->launch(s->s.program->state, i, &l);
+        if (program_check_launch(&l, i, err) || l1_lines(s, &l, &lines, err))
+            return -1;
+        if (occupancy_resident(s->gpu, &l, s->n) == 0)
+            return occupancy_refuse(i, l.threads, l.registers, l.shared, err);
+        *most = lines > *most ? lines : *most;
+    }
+    return 0;
+}
+
+static void take_numbers(struct sm_shared *s, const struct sms_options *o)
+{
+    s->program = o->program;
+    s->schedulers = (uint32_t)o->gpu->schedulers;
+    s->dependent = o->gpu->dependent_cycles < 1 ? 1 : (uint32_t)(o->gpu->dependent_cycles + 0.5);
+    s->l1_cycles = (uint32_t)o->gpu->l1_cycles;
+    s->banks = (uint32_t)o->gpu->l1_banks;
+    s->miss_queue = (uint32_t)o->gpu->miss_queue;
+    s->room = o->input_room ? o->input_room : 1;
+    s->atomics_stall = o->gpu->atomics_stall;
+}
+
+static int init(struct sms *s, const struct sms_options *o, struct err *err)
+{
+    uint32_t lines;
+    s->gpu = o->gpu;
+    s->n = o->sms;
+    s->launch_cycles = o->launch_cycles;
+    s->words = (s->n + 63) / 64;
+    take_numbers(&s->s, o);
+    s->launches = o->program->ops->launches(o->program->state);
+    s->done = true;
+    if (check_gpu(o->gpu, s->n, err) || check_launches(s, &lines, err) || wheel_init(&s->s.wheel, s->n, err))
+        return -1;
+    s->s.heads = mem_zalloc(s->words, sizeof(uint64_t), err);
+    s->s.open = s->s.heads ? mem_zalloc(s->words, sizeof(uint64_t), err) : NULL;
+    s->due = s->s.open ? mem_zalloc(s->words, sizeof(uint64_t), err) : NULL;
+    s->sm = s->due ? mem_zalloc(s->n, sizeof *s->sm, err) : NULL;
+    for (uint32_t i = 0; s->sm && i < s->n; i++)
+        if (sm_init(&s->sm[i], &s->s, i, o->gpu, lines, err))
+            return -1;
+    return s->sm ? 0 : -1;
+}
+
+struct sms *sms_new(const struct sms_options *options, struct err *err)
+{
+    struct sms *s = mem_zalloc(1, sizeof *s, err);
+    if (!s)
+        return NULL;
+    if (init(s, options, err)) {
+        sms_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+void sms_free(struct sms *s)
+{
+    if (!s)
+        return;
+    for (uint32_t i = 0; s->sm && i < s->n; i++)
+        sm_release(&s->sm[i]);
+    if (s->opened)
+        program_run_close(s->s.program, s->s.run);
+    wheel_release(&s->s.wheel);
+    free(s->s.heads);
+    free(s->s.open);
+    free(s->due);
+    free(s->sm);
+    free(s);
+}
+
+/* --- launches --- */
+
+int sms_start(struct sms *s, int64_t t, struct err *err)
+{
+    if (!s->done)
+        return err_set(err, "a program is started again before it has ended");
+    if (s->opened)
+        program_run_close(s->s.program, s->s.run);
+    s->opened = false;
+    if (program_run_open(s->s.program, &s->s.run, err))
+        return -1;
+    s->opened = true;
+    wheel_reset(&s->s.wheel, t);
+    for (uint32_t i = 0; i < s->n; i++)
+        sm_reset(&s->sm[i], t);
+    memset(s->s.heads, 0, s->words * sizeof(uint64_t));
+    memset(s->s.open, 0, s->words * sizeof(uint64_t));
+    memset(&s->s.counts, 0, sizeof s->s.counts);
+    s->s.failed = false;
+    s->s.launch = 0;
+    s->last = s->n - 1;
+    s->placed = s->s.ended = s->shape.blocks = 0;
+    s->done = s->launches == 0;
+    s->begin_at = s->done ? INT64_MAX : t + s->launch_cycles;
+    return 0;
+}
+
+static void begin(struct sms *s, int64_t t)
+{
+    struct program_launch *l = &s->shape;
+    uint32_t lines = 0;
+    memset(l, 0, sizeof *l);
+    s->s.program->ops->launch(s->s.program->state, s->s.launch, l);
+    if (program_check_launch(l, s->s.launch, &s->s.err) || l1_lines(s, l, &lines, &s->s.err)) {
+        s->s.failed = true;
+        return;
+    }
+    s->begin_at = INT64_MAX;
+    s->placed = s->s.ended = 0;
+    s->s.place_at = t;
+    s->s.warps_of_block = program_warps_of_block(l);
+    s->s.per_sm = occupancy_resident(s->gpu, l, s->n);
+    s->s.l1_lines = lines;
+    for (uint32_t i = 0; i < s->n; i++)
+        s->s.open[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+/* The launch has ended, perhaps. */
+static void settle(struct sms *s)
+{
+    if (s->s.failed)
+        s->done = true;
+    if (s->done || s->begin_at != INT64_MAX || s->s.ended < s->shape.blocks)
+        return;
+    s->s.counts.launches++;
+    if (++s->s.launch < s->launches)
+        s->begin_at = s->s.last_end + s->launch_cycles;
+    else
+        s->done = true;
+}
+
+/* --- blocks --- */
+
+static void place_one(struct sms *s, struct sm *m, int64_t t)
+{
+    bool fresh = m->launch != s->s.launch + 1;
+    if (m->resident == 0 && m->l1 && (fresh || m->empty_since < t))
+        l1_resize(m->l1, s->s.l1_lines);
+    m->launch = s->s.launch + 1;
+    m->wake = INT64_MAX;
+    sm_place(m, s->placed++, t);
+    s->last = m->number;
+    if (m->resident >= s->s.per_sm)
+        s->s.open[m->number / 64] &= ~(UINT64_C(1) << m->number % 64);
+    if (m->wake != INT64_MAX)
+        wheel_set(&s->s.wheel, m->number, m->wake > t ? m->wake : t + 1);
+}
+
+/* One block to each multiprocessor with room, in turn from behind the last that got one. */
+static void place(struct sms *s, int64_t t)
+{
+    uint32_t first = s->last + 1 < s->n ? s->last + 1 : 0;
+    for (uint32_t i = 0; i < s->n && s->placed < s->shape.blocks && !s->s.failed; i++) {
+        uint32_t at = first + i < s->n ? first + i : first + i - s->n;
+        if (s->s.open[at / 64] >> at % 64 & 1)
+            place_one(s, &s->sm[at], t);
+    }
+}
+
+static bool may_place(const struct sms *s)
+{
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < s->words; i++)
+        any |= s->s.open[i];
+    return any && s->begin_at == INT64_MAX && s->placed < s->shape.blocks;
+}
+
+/* --- cycles --- */
+
+int64_t sms_next(const struct sms *s)
+{
+    if (s->done)
+        return INT64_MAX;
+    int64_t now = s->s.wheel.now, next = wheel_next(&s->s.wheel);
+    if (s->begin_at < next)
+        next = s->begin_at;
+    if (may_place(s) && s->s.place_at < next)
+        next = s->s.place_at;
+    return next > now ? next : now + 1;
+}
+
+int64_t sms_step(struct sms *s, int64_t t)
+{
+    if (s->done)
+        return INT64_MAX;
+    wheel_take(&s->s.wheel, t, s->due);
+    for (uint32_t i = 0; i < s->words; i++)
+        for (uint64_t rest = s->due[i]; rest; rest &= rest - 1) {
+            struct sm *m = &s->sm[i * 64 + (uint32_t)__builtin_ctzll(rest)];
+            int64_t next = sm_visit(m, t);
+            if (next != INT64_MAX)
+                wheel_set(&s->s.wheel, m->number, next);
+        }
+    settle(s);
+    if (s->begin_at <= t)
+        begin(s, t);
+    if (s->s.place_at <= t && may_place(s)) {
+        place(s, t);
+        s->s.place_at = t + 1;
+        settle(s);
+    }
+    return sms_next(s);
+}
+
+/* --- packets --- */
+
+const uint64_t *sms_heads(const struct sms *s)
+{
+    return s->s.heads;
+}
+
+const struct sms_packet *sms_head(const struct sms *s, uint32_t sm)
+{
+    const struct sm *m = &s->sm[sm];
+    return m->in ? &m->ring[m->head & m->ring_mask] : NULL;
+}
+
+void sms_pop(struct sms *s, uint32_t sm, int64_t t)
+{
+    struct sm *m = &s->sm[sm];
+    if (m->in == s->s.room)
+        wheel_set(&s->s.wheel, sm, t + 1);
+    m->head++;
+    if (--m->in == 0)
+        s->s.heads[sm / 64] &= ~(UINT64_C(1) << sm % 64);
+}
+
+void sms_reply(struct sms *s, uint32_t sm, uint32_t token, int64_t t)
+{
+    if (s->done)
+        return;
+    sm_reply(&s->sm[sm], token, t);
+    settle(s);
+}
+
+bool sms_done(const struct sms *s)
+{
+    return s->done;
+}
+
+int sms_failed(const struct sms *s, struct err *err)
+{
+    if (!s->s.failed)
+        return 0;
+    if (err)
+        *err = s->s.err;
+    return -1;
+}
+
+void sms_counts(const struct sms *s, struct sms_counts *counts)
+{
+    *counts = s->s.counts;
+}

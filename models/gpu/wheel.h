@@ -1,0 +1,44 @@
+/* wheel: which of many actors has something to do in which cycle.
+ *
+ * A ring of cycles, each with a mask of actors, and a mask of cycles that have any. Setting is a bit, finding the next
+ * cycle a few words, however many actors there are. An actor may be set for several cycles. Times further ahead than
+ * the ring are cut to its end: whoever wakes with nothing to do sets itself again. */
+#ifndef MODELS_GPU_WHEEL_H
+#define MODELS_GPU_WHEEL_H
+
+#include <stdint.h>
+
+#include "trace/base/err.h"
+
+enum { WHEEL_CYCLES = 512 };
+
+struct wheel {
+    int64_t now;    /* cycles up to this one have been taken */
+    uint32_t words; /* of a mask of actors */
+    uint64_t used[WHEEL_CYCLES / 64];
+    uint64_t *actors; /* WHEEL_CYCLES x words */
+};
+
+int wheel_init(struct wheel *w, uint32_t actors, struct err *err);
+void wheel_release(struct wheel *w);
+
+/* Forget everything; the first cycle is `now`. */
+void wheel_reset(struct wheel *w, int64_t now);
+
+/* Wake the actor in cycle t, which has not been taken. */
+static inline void wheel_set(struct wheel *w, uint32_t actor, int64_t t)
+{
+    if (t > w->now + WHEEL_CYCLES)
+        t = w->now + WHEEL_CYCLES;
+    uint64_t slot = (uint64_t)t % WHEEL_CYCLES;
+    w->used[slot / 64] |= UINT64_C(1) << slot % 64;
+    w->actors[slot * w->words + actor / 64] |= UINT64_C(1) << actor % 64;
+}
+
+/* The first cycle after `now` with an actor, or INT64_MAX. */
+int64_t wheel_next(const struct wheel *w);
+
+/* Take all cycles up to t: due[] (words of them) gets their actors. */
+void wheel_take(struct wheel *w, int64_t t, uint64_t *due);
+
+#endif
