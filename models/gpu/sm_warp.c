@@ -37,8 +37,10 @@ static void release(struct sm *m, uint32_t block, int64_t t)
     struct sm_warp *held[1024 / PROGRAM_LANES], *first = &m->warp[block * m->s->warps_of_block];
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->s->warps_of_block; i++)
-        if (first[i].state == WARP_HELD)
+        if (first[i].state == WARP_HELD) {
+            first[i].state = WARP_RUNS; /* on its way to what sm_go() finds */
             held[n++] = &first[i];
+        }
     m->block[block].held = 0;
     for (uint32_t i = 0; i < n; i++)
         sm_go(m, held[i], t);

@@ -145,6 +145,7 @@ int sms_start(struct sms *s, int64_t t, struct err *err)
     memset(&s->s.counts, 0, sizeof s->s.counts);
     s->s.failed = false;
     s->s.launch = 0;
+    s->s.last_end = t;
     s->last = s->n - 1;
     s->placed = s->s.ended = s->shape.blocks = 0;
     s->done = s->launches == 0;
