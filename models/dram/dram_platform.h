@@ -19,6 +19,12 @@ struct dram_platform {
     int64_t l2_queue;       /* requests between L2 and DRAM, per sub-partition; halved by a second virtual channel */
     int64_t noc_queue;      /* interconnect output buffer per sub-partition, packets; halved likewise */
     int64_t noc_l2_queue;   /* interconnect to L2, per sub-partition; halved likewise */
+    int64_t dram_l2_queue;  /* finished requests between DRAM and L2, per sub-partition */
+    int64_t l2_noc_queue;   /* replies between L2 and the interconnect, per sub-partition */
+    int64_t l2_set_hash;    /* enum l2_hash (models/gpu/l2.h), in each sub-partition's slice of L2 */
+    int64_t l2_misses;      /* sectors on their way to a slice at once */
+    int64_t l2_merges;      /* reads that wait for one of them */
+    int64_t channel_hash;   /* 1: the channel's bits XOR the lowest bits of the row; not of PIM requests */
     int64_t input_queue;    /* interconnect input buffer of a source that one channel's share fills, packets */
     int64_t rop_latency;    /* core cycles, MEM only */
     int64_t dram_latency;   /* core cycles in the queue before the controller */

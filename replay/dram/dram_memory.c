@@ -1,0 +1,395 @@
+#include "replay/dram/dram_memory.h"
+
+#include <string.h>
+
+#include "replay/dram/dram_line.h"
+#include "replay/dram/dram_slice.h"
+
+/* --- made and freed --- */
+
+static int sub_init(struct dram_sub *s, const struct dram_platform *dram, int vcs, struct err *err)
+{
+    int rc = line_init(&s->delay, 0, err) || line_init(&s->filled, 0, err) ||
+             line_init(&s->back, dram->dram_l2_queue, err) || line_init(&s->reply, dram->l2_noc_queue, err) ||
+             line_init(&s->away, dram->noc_queue, err);
+    for (int v = 0; v < vcs && !rc; v++)
+        rc = line_init(&s->noc[v], dram->noc_queue / vcs, err) || line_init(&s->l2[v], dram->noc_l2_queue / vcs, err);
+    return rc ? -1 : 0;
+}
+
+/* The map must put a line into one slice. */
+static int l2_init(struct dram_memory *m, const struct dram_platform *dram, const struct gpu *gpu, struct err *err)
+{
+    const struct dram_addr all = {.channel = m->channels - 1, .bank = DRAM_SUBS - 1};
+    const uint64_t bits = dram_map_encode(&m->map, all);
+    if (m->channels & (m->channels - 1) || 1u << m->map.bits[DRAM_FIELD_CHANNEL] != m->channels)
+        return err_set(err, "[dram] %u channels and %d bits of them in the map; expected a power of two", m->channels,
+                       m->map.bits[DRAM_FIELD_CHANNEL]);
+    if (bits & (L2_LINE - 1))
+        return err_set(err, "[dram] map: a line of %d bytes lies on several channels or sub-partitions", L2_LINE);
+    const struct l2_shape shape = {.bytes = gpu->l2_bytes,
+                                   .ways = gpu->l2_ways,
+                                   .slices = m->subs,
+                                   .slice_bits = bits,
+                                   .hash = gpu->l2_bytes ? dram->l2_set_hash : L2_HASH_NONE,
+                                   .misses = (uint32_t)dram->l2_misses,
+                                   .merges = (uint32_t)dram->l2_merges};
+    m->l2 = l2_open(&shape, err);
+    return m->l2 ? 0 : -1;
+}
+
+static int ports_init(struct dram_memory *m, const struct dram_port *ports, uint32_t count, struct err *err)
+{
+    m->ports = count;
+    for (uint32_t p = 0; p < count; p++) {
+        m->port[p] = ports[p];
+        m->first[p] = m->sms;
+        m->sms += ports[p].sms;
+        m->shown[p] = mem_zalloc((ports[p].sms + 63) / 64, sizeof *m->shown[p], err);
+        if (!m->shown[p])
+            return -1;
+    }
+    m->target = mem_zalloc(m->sms, sizeof *m->target, err);
+    return m->target && !crossbar_init(&m->to, m->sms, m->subs, err) && !crossbar_init(&m->from, m->subs, m->sms, err)
+               ? 0
+               : -1;
+}
+
+int dram_memory_init(struct dram_memory *m, const struct platform *platform, const struct replay_policy *policy,
+                     int vcs, const struct dram_port *ports, uint32_t count, struct dram_latency *latency,
+                     struct err *err)
+{
+    const struct dram_platform *dram = platform_section_get(platform, "dram");
+    const struct gpu *gpu = platform_section_get(platform, "gpu");
+    memset(m, 0, sizeof *m);
+    m->vcs = vcs;
+    m->channels = (uint32_t)dram->channels;
+    m->subs = m->channels * DRAM_SUBS;
+    m->rop = dram->rop_latency;
+    m->hash_channels = dram->channel_hash;
+    m->latency = latency;
+    dram_clocks_init(&m->clocks, gpu->clock_hz, dram->clock_hz);
+    if (dram_map_init(&m->map, dram->map, err) || l2_init(m, dram, gpu, err) || ports_init(m, ports, count, err))
+        return -1;
+    m->sub = mem_zalloc(m->subs, sizeof *m->sub, err);
+    m->wake = mem_zalloc(m->subs, sizeof *m->wake, err);
+    m->replying = mem_zalloc((m->subs + 63) / 64, sizeof *m->replying, err);
+    m->part = mem_zalloc(m->channels, sizeof *m->part, err);
+    m->of_channel = mem_zalloc(m->channels, sizeof *m->of_channel, err);
+    m->camp = mem_zalloc(m->channels, sizeof *m->camp, err);
+    if (!m->sub || !m->wake || !m->replying || !m->part || !m->of_channel || !m->camp)
+        return -1;
+    for (uint32_t s = 0; s < m->subs; s++)
+        if (sub_init(&m->sub[s], dram, vcs, err))
+            return -1;
+    for (uint32_t c = 0; c < m->channels; c++)
+        if (dram_partition_init(&m->part[c], platform, policy, vcs, err))
+            return -1;
+    return 0;
+}
+
+static void sub_release(struct dram_sub *s)
+{
+    for (int v = 0; v < DRAM_VCS; v++) {
+        free(s->noc[v].at);
+        free(s->l2[v].at);
+    }
+    free(s->delay.at);
+    free(s->filled.at);
+    free(s->back.at);
+    free(s->reply.at);
+    free(s->away.at);
+}
+
+void dram_memory_release(struct dram_memory *m)
+{
+    for (uint32_t s = 0; m->sub && s < m->subs; s++)
+        sub_release(&m->sub[s]);
+    for (uint32_t c = 0; m->part && c < m->channels; c++)
+        dram_partition_release(&m->part[c]);
+    for (uint32_t p = 0; p < DRAM_PORTS; p++)
+        free(m->shown[p]);
+    crossbar_release(&m->to);
+    crossbar_release(&m->from);
+    l2_free(m->l2);
+    free(m->target);
+    free(m->sub);
+    free(m->wake);
+    free(m->replying);
+    free(m->part);
+    free(m->flight);
+    free(m->unused);
+    free(m->of_channel);
+    free(m->camp);
+    memset(m, 0, sizeof *m);
+}
+
+/* --- addresses --- */
+
+static struct dram_addr decode(const struct dram_memory *m, uint64_t addr, bool pim)
+{
+    struct dram_addr a = dram_map_decode(&m->map, addr);
+    if (m->hash_channels && !pim)
+        a.channel ^= a.row & (m->channels - 1);
+    return a;
+}
+
+static uint32_t sub_of(struct dram_addr a, bool pim)
+{
+    return a.channel * DRAM_SUBS + (pim ? 0 : a.bank % DRAM_SUBS);
+}
+
+void dram_memory_fill(struct dram_memory *m, const struct program *program, int64_t l2_bytes)
+{
+    size_t n;
+    const struct program_alloc *a = program->ops->allocs(program->state, &n);
+    uint64_t left = (uint64_t)l2_bytes, skip[PROGRAM_ALLOCS] = {0};
+    for (size_t i = n; i-- > 0;) {
+        skip[i] = !a[i].host || !left ? a[i].bytes : a[i].bytes > left ? a[i].bytes - left : 0;
+        left -= a[i].bytes - skip[i];
+    }
+    for (size_t i = 0; i < n; i++)
+        for (uint64_t at = (a[i].addr + skip[i]) & ~(uint64_t)(L2_LINE - 1); at < a[i].addr + a[i].bytes; at += L2_LINE)
+            if (skip[i] < a[i].bytes)
+                l2_put(m->l2, sub_of(decode(m, at, false), false), at);
+}
+
+/* --- flights --- */
+
+static bool more_flights(struct dram_memory *m)
+{
+    const uint32_t n = m->flights ? 2 * m->flights : 4096;
+    struct dram_flight *flight = realloc(m->flight, n * sizeof *flight);
+    if (flight)
+        m->flight = flight;
+    uint32_t *unused = realloc(m->unused, n * sizeof *unused);
+    if (unused)
+        m->unused = unused;
+    if (!flight || !unused)
+        return false;
+    for (uint32_t i = n; i-- > m->flights;)
+        m->unused[m->unused_count++] = i;
+    m->flights = n;
+    return true;
+}
+
+uint32_t dram_flight_new(struct dram_memory *m)
+{
+    if (!m->unused_count && !more_flights(m)) {
+        m->out_of_memory = true;
+        return UINT32_MAX;
+    }
+    return m->unused[--m->unused_count];
+}
+
+void dram_flight_free(struct dram_memory *m, uint32_t flight)
+{
+    m->unused[m->unused_count++] = flight;
+}
+
+/* --- from and to the multiprocessors --- */
+
+static uint32_t port_of(const struct dram_memory *m, uint32_t input)
+{
+    return m->ports == 2 && input >= m->first[1];
+}
+
+/* The packet at the head of an input, if there is one, is shown to the crossbar. */
+static void show(struct dram_memory *m, uint32_t p, uint32_t sm)
+{
+    const struct sms_packet *packet = m->port[p].head(m->port[p].ctx, sm);
+    const uint32_t input = m->first[p] + sm;
+    if (!packet) {
+        m->shown[p][sm / 64] &= ~(UINT64_C(1) << sm % 64);
+        return;
+    }
+    const bool pim = packet->kind == PROGRAM_PIM;
+    m->target[input] = decode(m, packet->addr, pim);
+    m->shown[p][sm / 64] |= UINT64_C(1) << sm % 64;
+    crossbar_show(&m->to, input, sub_of(m->target[input], pim), pim);
+}
+
+static void show_new(struct dram_memory *m)
+{
+    for (uint32_t p = 0; p < m->ports; p++)
+        for (uint32_t w = 0; w < (m->port[p].sms + 63) / 64; w++)
+            for (uint64_t new = m->port[p].heads[w] & ~m->shown[p][w]; new; new &= new - 1)
+                show(m, p, w * 64 + (uint32_t)__builtin_ctzll(new));
+}
+
+/* The head of an input enters the interconnect. */
+static void send(struct dram_memory *m, uint32_t input, uint32_t sub)
+{
+    const uint32_t p = port_of(m, input), sm = input - m->first[p];
+    const struct sms_packet *packet = m->port[p].head(m->port[p].ctx, sm);
+    const uint32_t flight = dram_flight_new(m);
+    if (flight == UINT32_MAX)
+        return;
+    const bool pim = packet->kind == PROGRAM_PIM;
+    m->flight[flight] = (struct dram_flight){.addr = packet->addr,
+                                             .since = m->clocks.dram,
+                                             .token = packet->token,
+                                             .row = m->target[input].row,
+                                             .sub = sub,
+                                             .input = (uint16_t)input,
+                                             .bank = (uint8_t)m->target[input].bank,
+                                             .kind = packet->kind,
+                                             .whole = packet->whole};
+    line_push(&m->sub[sub].noc[m->vcs == 2 && pim], flight);
+    m->wake[sub] = m->clocks.core + 1;
+    m->stats.packets[pim]++;
+    m->in_flight++;
+    const uint32_t now = ++m->of_channel[sub / DRAM_SUBS];
+    m->stats.in_flight_most = now > m->stats.in_flight_most ? now : m->stats.in_flight_most;
+    m->port[p].pop(m->port[p].ctx, sm, m->clocks.core);
+    show(m, p, sm);
+}
+
+static void requests_move(struct dram_memory *m)
+{
+    for (int32_t o = crossbar_next(&m->to, 0); o >= 0; o = crossbar_next(&m->to, (uint32_t)o + 1)) {
+        const struct dram_sub *s = &m->sub[o];
+        const unsigned mem = line_free(&s->noc[0]) > 0, pim = m->vcs == 2 ? line_free(&s->noc[1]) > 0 : mem;
+        const int32_t input = mem | pim ? crossbar_take(&m->to, (uint32_t)o, mem | pim << 1) : -1;
+        if (input >= 0)
+            send(m, (uint32_t)input, (uint32_t)o);
+    }
+}
+
+static void show_reply(struct dram_memory *m, uint32_t sub)
+{
+    const struct dram_line *away = &m->sub[sub].away;
+    if (line_count(away))
+        crossbar_show(&m->from, sub, m->flight[line_first(away)].input, 0);
+}
+
+/* A reply from each sub-partition's queue enters the interconnect. */
+static void replies_enter(struct dram_memory *m)
+{
+    for (uint32_t w = 0; w < (m->subs + 63) / 64; w++)
+        for (uint64_t some = m->replying[w]; some; some &= some - 1) {
+            const uint32_t sub = w * 64 + (uint32_t)__builtin_ctzll(some);
+            struct dram_sub *s = &m->sub[sub];
+            if (!line_free(&s->away))
+                continue;
+            line_push(&s->away, line_first(&s->reply));
+            s->reply.head++;
+            if (line_count(&s->away) == 1)
+                show_reply(m, sub);
+            if (!line_count(&s->reply))
+                m->replying[w] &= ~(UINT64_C(1) << sub % 64);
+            m->wake[sub] = m->clocks.core;
+        }
+}
+
+/* Each multiprocessor takes one. */
+static void replies_leave(struct dram_memory *m)
+{
+    for (int32_t o = crossbar_next(&m->from, 0); o >= 0; o = crossbar_next(&m->from, (uint32_t)o + 1)) {
+        const int32_t sub = crossbar_take(&m->from, (uint32_t)o, 1);
+        if (sub < 0)
+            continue;
+        struct dram_line *away = &m->sub[sub].away;
+        const uint32_t flight = line_first(away);
+        const struct dram_flight *f = &m->flight[flight];
+        away->head++;
+        const int64_t cycles = m->clocks.dram - f->since;
+        const unsigned class = f->kind == PROGRAM_PIM;
+        dram_latency_add(&m->latency[class], cycles);
+        m->stats.in_flight_cycles[class] += cycles;
+        m->stats.replies++;
+        m->of_channel[f->sub / DRAM_SUBS]--;
+        m->in_flight--;
+        const uint32_t p = port_of(m, f->input);
+        m->port[p].reply(m->port[p].ctx, f->input - m->first[p], f->token, m->clocks.core);
+        dram_flight_free(m, flight);
+        show_reply(m, (uint32_t)sub);
+    }
+}
+
+/* --- cycles --- */
+
+void dram_memory_core(struct dram_memory *m)
+{
+    const int64_t t = m->clocks.core;
+    if (t < m->core_next)
+        return;
+    replies_enter(m);
+    int64_t next = INT64_MAX;
+    for (uint32_t s = 0; s < m->subs; s++) {
+        if (m->wake[s] <= t)
+            m->wake[s] = dram_slice_cycle(m, s);
+        next = m->wake[s] < next ? m->wake[s] : next;
+    }
+    show_new(m);
+    requests_move(m);
+    replies_leave(m);
+    bool more = !crossbar_empty(&m->to) || !crossbar_empty(&m->from);
+    for (uint32_t w = 0; w < (m->subs + 63) / 64; w++)
+        more |= m->replying[w] != 0;
+    for (uint32_t s = 0; s < m->subs && !more; s++)
+        more |= m->wake[s] <= t + 1;
+    m->core_next = more ? t + 1 : next;
+}
+
+static void leave(struct dram_memory *m, uint32_t c, int64_t k)
+{
+    struct dram_partition *part = &m->part[c];
+    const struct dram_completion *done = dram_partition_done(part, k);
+    for (; done; done = dram_partition_done(part, k)) {
+        const uint32_t sub = m->flight[done->id].sub;
+        if (done->flags & DRAM_IS_POSTED) {
+            dram_flight_free(m, done->id);
+            dram_partition_leave(part, (int)(sub % DRAM_SUBS));
+            continue;
+        }
+        if (!line_free(&m->sub[sub].back))
+            return;
+        line_push(&m->sub[sub].back, done->id);
+        dram_partition_leave(part, (int)(sub % DRAM_SUBS));
+        m->wake[sub] = m->core_next = m->clocks.core;
+    }
+}
+
+void dram_memory_dram(struct dram_memory *m)
+{
+    const int64_t k = m->clocks.dram, core = m->clocks.core;
+    if (k < m->dram_next)
+        return;
+    int64_t next = INT64_MAX;
+    for (uint32_t c = 0; c < m->channels; c++) {
+        struct dram_partition *part = &m->part[c];
+        if (dram_partition_due(part, k, core)) {
+            dram_partition_step(part, k);
+            leave(m, c, k);
+            for (int s = 0; s < DRAM_SUBS; s++)
+                part->full[s] = !line_free(&m->sub[c * DRAM_SUBS + (uint32_t)s].back);
+            if (dram_partition_move(part, k, core) & DRAM_MOVED_IN) {
+                m->wake[c * DRAM_SUBS] = m->wake[c * DRAM_SUBS + 1] = core;
+                m->core_next = core;
+            }
+        }
+        const bool waits = part->queued || part->channel->completion_head != part->channel->completion_tail ||
+                           part->wait[0].head != part->wait[0].tail || part->wait[1].head != part->wait[1].tail;
+        next = waits ? k + 1 : part->next < next ? part->next : next;
+    }
+    m->dram_next = next;
+}
+
+int dram_memory_check(const struct dram_memory *m, bool finished, struct err *err)
+{
+    const uint64_t sent = m->stats.packets[0] + m->stats.packets[1];
+    if (m->out_of_memory)
+        return err_set(err, "out of memory");
+    if (sent != m->stats.replies + m->in_flight || (finished && m->in_flight))
+        return err_set(err, "packet conservation check failed: %llu packets sent, %llu replies, %u on their way",
+                       (unsigned long long)sent, (unsigned long long)m->stats.replies, m->in_flight);
+    for (uint32_t c = 0; c < m->channels; c++) {
+        if (dram_channel_check(m->part[c].channel, false, err))
+            return err_at(err, "channel %u", c);
+        const int32_t credits = dram_partition_credits(&m->part[c]);
+        if (credits < 0 || credits > m->part[c].shared + DRAM_SUBS)
+            return err_set(err, "credit check failed: channel %u holds %d", c, credits);
+    }
+    return 0;
+}

@@ -1,0 +1,130 @@
+/* dram_memory: everything between multiprocessors and DRAM, all channels in one simulation: interconnect, L2 slices,
+ * memory partitions (replay/dram/dram_partition.h), the way back.
+ *
+ * The way of a packet, in core cycles; each step moves one packet of each place a cycle:
+ *
+ *   multiprocessor's input buffer -> crossbar (models/gpu/crossbar.h) -> output buffer of its sub-partition
+ *     (noc_queue) -> MEM: raster delay (rop_latency) -> L2 queue (noc_l2_queue; the interconnect asks for 4 places) ->
+ *     L2 front -> hit or write: reply; read miss, write-back, PIM: L2 to DRAM queue -> partition -> DRAM to L2 queue
+ *   reply: L2 to interconnect queue (l2_noc_queue) -> its input buffer (noc_queue) -> crossbar -> multiprocessor,
+ *     one each cycle
+ *
+ * Two virtual channels halve the output buffer, the L2 queue and the L2 to DRAM queue, one half for MEM and one for
+ * PIM; each place then takes turns between them, PIM first at the start. A sub-partition is channel x 2 + lowest bit of
+ * the bank and has a slice of L2 (models/gpu/l2.h). The L2 front asks for room behind it even for a hit. A write is
+ * acknowledged by L2, a PIM request by DRAM. PIM requests pass L2 by.
+ * Unloaded, in core cycles from the pop: PIM 2 + DRAM, read hit 2 + rop_latency + 1, each + 1 for the reply.
+ *
+ * Source: gupta-2025-f3fs section IV; GPGPU-Sim-4.0.1 branch ISPASS_2025 commit 1eea352: gpu-sim.cc (order of clocks),
+ * l2cache.cc, local_interconnect.cc, read as data.
+ * Differs: the reply network has no output buffers (it would never hold more than the one packet that leaves in the
+ * same cycle); a multiprocessor's input buffer has the packets of one class only, see crossbar.h; L2: see l2.h. */
+#ifndef REPLAY_DRAM_DRAM_MEMORY_H
+#define REPLAY_DRAM_DRAM_MEMORY_H
+
+#include "models/gpu/crossbar.h"
+#include "models/gpu/l2.h"
+#include "models/gpu/sms.h"
+#include "replay/dram/dram_clocks.h"
+#include "replay/dram/dram_partition.h"
+#include "trace/event/dram_map.h"
+
+/* Who sends packets and takes replies: multiprocessors side by side. */
+struct dram_port {
+    void *ctx;
+    uint32_t sms;
+    const uint64_t *heads; /* bit sm: head() is a packet; changes with pop() */
+    const struct sms_packet *(*head)(const void *ctx, uint32_t sm);
+    void (*pop)(void *ctx, uint32_t sm, int64_t t);
+    void (*reply)(void *ctx, uint32_t sm, uint32_t token, int64_t t);
+};
+
+enum { DRAM_PORTS = 2, DRAM_CAMP_READS = 8192 /* DRAM requests of one stretch for camp */ };
+
+/* A packet between its multiprocessor and its reply, or a write-back. */
+struct dram_flight {
+    uint64_t addr;
+    int64_t due;   /* raster delay: core cycle */
+    int64_t since; /* DRAM cycle in which it left its multiprocessor */
+    uint32_t token, row, sub;
+    uint16_t input; /* multiprocessor, over both ports */
+    uint8_t bank, kind, miss, flags;
+    bool whole;
+};
+
+/* Flights, first in, first out. */
+struct dram_line {
+    uint32_t *at;
+    uint32_t head, tail, mask, room;
+};
+
+/* What stands before and in one slice. */
+struct dram_sub {
+    struct dram_line noc[DRAM_VCS], delay, l2[DRAM_VCS], back, filled, reply, away;
+    uint8_t last_noc, last_l2;
+};
+
+struct dram_memory_stats {
+    uint64_t packets[2];             /* into the interconnect, by class */
+    uint64_t reads, fetches, merges; /* of L2: sectors asked for, sent to DRAM, joined */
+    uint64_t writes, write_backs;    /* packets; requests */
+    uint64_t replies;
+    int64_t in_flight_cycles[2]; /* DRAM cycles between pop and reply, summed over packets */
+    uint32_t in_flight_most;     /* of a channel at once */
+    double camp_sum;             /* of stretches: busiest channel over mean */
+    uint64_t camp_count;
+};
+
+struct dram_memory {
+    int vcs;
+    uint32_t channels, subs, sms;
+    int64_t rop;
+    bool hash_channels;
+    struct dram_map map;
+    struct dram_clocks clocks;
+    int64_t dram_next, core_next; /* nothing happens before */
+    struct dram_port port[DRAM_PORTS];
+    uint32_t ports, first[DRAM_PORTS]; /* input of a port's multiprocessor 0 */
+    uint64_t *shown[DRAM_PORTS];       /* heads that the crossbar has seen */
+    struct dram_addr *target;          /* by input: of the head shown */
+    struct crossbar to, from;
+    struct l2 *l2;
+    struct dram_sub *sub;
+    int64_t *wake;      /* by sub-partition: core cycle at which it may move something */
+    uint64_t *replying; /* sub-partitions with a reply that waits for the interconnect */
+    struct dram_partition *part;
+    struct dram_flight *flight;
+    uint32_t *unused; /* flights */
+    uint32_t unused_count, flights, in_flight;
+    uint32_t *of_channel; /* in flight, by channel */
+    uint32_t *camp;       /* DRAM requests of this stretch, by channel */
+    uint32_t camp_reads;
+    struct dram_latency *latency; /* [2], by class, DRAM cycles from pop to reply */
+    struct dram_memory_stats stats;
+    bool out_of_memory;
+};
+
+/* An idle memory at cycle 0. latency: two, cleared, the caller's. Released after failure too. */
+int dram_memory_init(struct dram_memory *m, const struct platform *platform, const struct replay_policy *policy,
+                     int vcs, const struct dram_port *ports, uint32_t count, struct dram_latency *latency,
+                     struct err *err);
+void dram_memory_release(struct dram_memory *m);
+
+/* What a program's copies to the GPU leave in L2: the last of what the host wrote, in order of allocation. */
+void dram_memory_fill(struct dram_memory *m, const struct program *program, int64_t l2_bytes);
+
+/* DRAM cycle m->clocks.dram. */
+void dram_memory_dram(struct dram_memory *m);
+/* Core cycle m->clocks.core, after the multiprocessors' step: replies go to them and packets come from them. */
+void dram_memory_core(struct dram_memory *m);
+
+/* Heads may have come: the next core cycle looks at them. */
+static inline void dram_memory_wake(struct dram_memory *m)
+{
+    m->core_next = m->clocks.core;
+}
+
+/* After a run: packets = replies + in flight, credits, every channel's own checks. */
+int dram_memory_check(const struct dram_memory *m, bool finished, struct err *err);
+
+#endif

@@ -1,0 +1,15 @@
+/* dram_slice: a core cycle of one sub-partition of replay/dram/dram_memory.h: from the interconnect's output buffer
+ * through the slice of L2 to the L2 to DRAM queues, and from DRAM back to the replies. */
+#ifndef REPLAY_DRAM_DRAM_SLICE_H
+#define REPLAY_DRAM_DRAM_SLICE_H
+
+#include "replay/dram/dram_memory.h"
+
+/* Cycle m->clocks.core. Returns the cycle in which it may move something again if nothing comes: INT64_MAX: none. */
+int64_t dram_slice_cycle(struct dram_memory *m, uint32_t sub);
+
+/* Flights are dram_memory's: UINT32_MAX and m->out_of_memory if there is no memory. */
+uint32_t dram_flight_new(struct dram_memory *m);
+void dram_flight_free(struct dram_memory *m, uint32_t flight);
+
+#endif
