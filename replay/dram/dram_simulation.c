@@ -1,0 +1,197 @@
+#include "replay/dram/dram_simulation.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+
+/* A run while it goes on. */
+struct running {
+    struct dram_simulation *run;
+    struct dram_memory memory;
+    struct sms *sms[DRAM_PORTS];
+    int64_t start[DRAM_PORTS]; /* core cycle in which a side begins (again); INT64_MAX: it goes on, or never will */
+    uint32_t left;             /* sides whose first pass has not ended */
+};
+
+/* --- multiprocessors as ports --- */
+
+static const struct sms_packet *port_head(const void *ctx, uint32_t sm)
+{
+    return sms_head(ctx, sm);
+}
+
+static void port_pop(void *ctx, uint32_t sm, int64_t t)
+{
+    sms_pop(ctx, sm, t);
+}
+
+static void port_reply(void *ctx, uint32_t sm, uint32_t token, int64_t t)
+{
+    sms_reply(ctx, sm, token, t);
+}
+
+static int set_up(struct running *r, struct dram_latency *latency, struct err *err)
+{
+    struct dram_simulation *run = r->run;
+    const struct gpu *gpu = platform_section_get(run->platform, "gpu");
+    const struct dram_platform *dram = platform_section_get(run->platform, "dram");
+    struct dram_port port[DRAM_PORTS];
+    for (uint32_t s = 0; s < run->sides; s++) {
+        const struct sms_options options = {.gpu = gpu,
+                                            .program = run->side[s].program,
+                                            .sms = run->side[s].sms,
+                                            .input_room = (uint32_t)(dram->noc_queue / run->vcs),
+                                            .launch_cycles = run->launch_cycles};
+        r->sms[s] = sms_new(&options, err);
+        if (!r->sms[s])
+            return -1;
+        port[s] = (struct dram_port){.ctx = r->sms[s],
+                                     .sms = run->side[s].sms,
+                                     .heads = sms_heads(r->sms[s]),
+                                     .head = port_head,
+                                     .pop = port_pop,
+                                     .reply = port_reply};
+        run->first_done[s] = -1;
+    }
+    r->left = run->sides;
+    if (dram_memory_init(&r->memory, run->platform, run->policy, run->vcs, port, run->sides, latency, err))
+        return -1;
+    for (uint32_t s = 0; s < run->sides; s++)
+        dram_memory_fill(&r->memory, run->side[s].program, gpu->l2_bytes);
+    if (run->job)
+        dram_explain_attach(r->memory.part[0].channel, run->job, run->policy, NULL);
+    return 0;
+}
+
+/* --- a core cycle --- */
+
+static int begin(struct running *r, int64_t t, struct err *err)
+{
+    for (uint32_t s = 0; s < r->run->sides; s++) {
+        if (r->start[s] > t)
+            continue;
+        r->start[s] = INT64_MAX;
+        if (sms_start(r->sms[s], t, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* A side whose program has ended: its first pass is noted, and it begins again if it is to. */
+static int end(struct running *r, uint32_t s, struct err *err)
+{
+    struct dram_simulation *run = r->run;
+    const struct dram_clocks *c = &r->memory.clocks;
+    if (sms_failed(r->sms[s], err))
+        return -1;
+    if (run->first_done[s] < 0) {
+        run->first_done[s] = c->dram;
+        sms_counts(r->sms[s], &run->counts[s]);
+        r->left--;
+    }
+    if (run->repeat && r->left)
+        r->start[s] = c->core + 1 + (int64_t)((double)run->relaunch_gap * c->dram_period / c->core_period);
+    return 0;
+}
+
+/* The sides' steps, then the memory's cycle. */
+static int core_cycle(struct running *r, struct err *err)
+{
+    const int64_t t = r->memory.clocks.core;
+    if (begin(r, t, err))
+        return -1;
+    bool going[DRAM_PORTS];
+    for (uint32_t s = 0; s < r->run->sides; s++) {
+        going[s] = !sms_done(r->sms[s]);
+        if (sms_next(r->sms[s]) <= t) {
+            sms_step(r->sms[s], t);
+            dram_memory_wake(&r->memory);
+        }
+    }
+    dram_memory_core(&r->memory);
+    for (uint32_t s = 0; s < r->run->sides; s++)
+        if (going[s] && sms_done(r->sms[s]) && end(r, s, err))
+            return -1;
+    return 0;
+}
+
+/* The next core cycle in which anything can happen. */
+static int64_t core_next(const struct running *r)
+{
+    int64_t next = r->memory.core_next;
+    for (uint32_t s = 0; s < r->run->sides; s++) {
+        const int64_t due = sms_next(r->sms[s]);
+        next = due < next ? due : next;
+        next = r->start[s] < next ? r->start[s] : next;
+    }
+    return next;
+}
+
+static bool cancelled(const struct dram_simulation *run)
+{
+    return run->progress && atomic_load(&run->progress->cancelled);
+}
+
+static int simulate(struct running *r, struct err *err)
+{
+    struct dram_clocks *c = &r->memory.clocks;
+    while (r->left && c->dram < r->run->limit) {
+        const unsigned ticks = dram_clocks_tick(c);
+        if (ticks & DRAM_TICK_DRAM) {
+            dram_memory_dram(&r->memory);
+            c->dram++;
+        }
+        if (!(ticks & DRAM_TICK_CORE))
+            continue;
+        const int64_t next = core_next(r);
+        if (c->core >= next && core_cycle(r, err))
+            return -1;
+        if (next == INT64_MAX && r->memory.dram_next == INT64_MAX) {
+            r->run->stuck = true;
+            break;
+        }
+        if ((c->core & 0xffff) == 0 && cancelled(r->run))
+            return err_set(err, "cancelled");
+        if (r->memory.out_of_memory)
+            return err_set(err, "out of memory");
+        c->core++;
+    }
+    return 0;
+}
+
+static void collect(struct running *r)
+{
+    struct dram_simulation *run = r->run;
+    const struct dram_policy *rules = (const struct dram_policy *)run->policy->head;
+    run->cycles = r->memory.clocks.dram;
+    run->memory = r->memory.stats;
+    run->blacklists = rules->favoured != NULL;
+    for (int k = 0; k < 2; k++)
+        run->stats.last_out[k] = run->stats.first_in[k] = -1;
+    for (uint32_t c = 0; c < r->memory.channels; c++) {
+        dram_stats_add(&run->stats, &r->memory.part[c].channel->stats);
+        for (int class = 0; class < 2 && rules->favoured; class ++)
+            run->favoured[class] += rules->favoured(r->memory.part[c].state, (enum dram_class) class);
+    }
+    for (uint32_t s = 0; s < run->sides; s++)
+        if (run->first_done[s] < 0)
+            sms_counts(r->sms[s], &run->counts[s]);
+}
+
+int dram_simulation_run(struct dram_simulation *run, struct dram_latency *latency, struct err *err)
+{
+    struct running r = {.run = run};
+    int rc = set_up(&r, latency, err);
+    if (rc == 0)
+        rc = simulate(&r, err);
+    if (rc == 0)
+        rc = dram_memory_check(&r.memory, false, err);
+    if (rc == 0)
+        collect(&r);
+    dram_memory_release(&r.memory);
+    for (uint32_t s = 0; s < run->sides; s++)
+        sms_free(r.sms[s]);
+    return rc;
+}
