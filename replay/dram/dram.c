@@ -5,6 +5,7 @@
 
 #include "replay/dram/dram_corun.h"
 #include "replay/dram/dram_metrics.h"
+#include "replay/dram/dram_programs.h"
 #include "replay/dram/dram_requests.h"
 #include "trace/base/mem.h"
 
@@ -18,8 +19,13 @@ static const struct param settings[] = {
     PARAM_REAL_ROW(dram_settings, window_scale, "", 0.001, 1000, 1, "corun: factor of the MEM window"),
     PARAM_INT_ROW(dram_settings, launch_gap, "cycles", -1, 1e12, -1,
                   "corun: idle cycles between launches; -1: the platform's launch latency"),
-    PARAM_INT_ROW(dram_settings, relaunch_gap, "cycles", 0, 1e12, 560, "corun: idle cycles before a side's next pass"),
+    PARAM_INT_ROW(dram_settings, relaunch_gap, "cycles", -1, 1e12, -1,
+                  "corun: idle cycles before a side's next pass; -1: programs 0, streams 560"),
     PARAM_CHOICE_ROW(dram_settings, loop, "no|yes|auto", 2, "corun: repeat a side until both are done once"),
+    PARAM_INT_ROW(dram_settings, mem_sms, "", 0, 1024, 0,
+                  "programs: multiprocessors of the GPU program; 0: those that are left"),
+    PARAM_INT_ROW(dram_settings, mem2_sms, "", 1, 1024, 8, "programs: multiprocessors of a second GPU program"),
+    PARAM_TEXT_ROW(dram_settings, cut, "3000000", "programs: requests that each is cut to, about; none: whole"),
     {0}};
 
 static const char *const roles[] = {"mem", "pim", NULL};
@@ -106,7 +112,7 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
             return -1;
     }
     if (set->front == DRAM_FRONT_CORUN)
-        return dram_corun_replay(job, runs, err);
+        return (dram_programs_are(job) ? dram_programs_replay : dram_corun_replay)(job, runs, err);
     struct dram_stream stream;
     const enum dram_clock clock = set->front == DRAM_FRONT_PARTITION ? DRAM_CLOCK_CORE : DRAM_CLOCK_DRAM;
     if (dram_stream_load(&stream, job->inputs, job->input_count, UINT64_MAX, job->platform, clock, job->progress, err))

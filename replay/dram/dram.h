@@ -27,8 +27,11 @@ struct dram_settings {
     int64_t mem_window;       /* corun: MEM requests in flight; 0: the workload's, else 640 */
     double window_scale;      /* corun: the window times this */
     int64_t launch_gap;       /* corun: idle DRAM cycles between launches; -1: the platform's launch latency */
-    int64_t relaunch_gap;     /* corun: idle DRAM cycles before a side's next pass */
+    int64_t relaunch_gap;     /* corun: idle DRAM cycles before a side's next pass; -1: programs 0, streams 560 */
     int64_t loop;             /* corun: 0 each side once, 1 repeat until both are done once, 2 as the workload says */
+    int64_t mem_sms;          /* corun of programs: multiprocessors of the (first) GPU program; 0: those left */
+    int64_t mem2_sms;         /* and of a second one */
+    const char *cut;          /* corun of programs: requests that each is cut to, "none": whole */
 };
 
 /* What one run of one policy gave, over all channels. */

@@ -98,7 +98,7 @@ static void set_up_source(const struct corun *c, struct dram_source *s, const st
         set->launch_gap >= 0
             ? set->launch_gap
             : (int64_t)((double)dram->launch_latency * (double)dram->clock_hz / (double)gpu->clock_hz + 0.5);
-    s->relaunch_gap = set->relaunch_gap;
+    s->relaunch_gap = set->relaunch_gap >= 0 ? set->relaunch_gap : 560;
     if (side->class == DRAM_PIM) {
         s->period = dram->pim_period;
         return;

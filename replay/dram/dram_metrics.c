@@ -1,6 +1,7 @@
 #include "replay/dram/dram_metrics.h"
 
 #include "replay/derive/derive_source.h"
+#include "replay/dram/dram_simulation.h"
 
 #define I(name, aggregate, help)                                                                                       \
     {                                                                                                                  \
@@ -65,6 +66,13 @@ const struct metric dram_metrics[] = {
     I("pim_latency_p95_cycles", MAX, "95 % of the PIM requests take at most this"),
     I("pim_latency_p99_cycles", MAX, "99 % of the PIM requests take at most this"),
     I("pim_latency_max_cycles", MAX, "the slowest PIM request"),
+    R("mem_in_flight", MEAN, "programs: MEM packets between multiprocessor and reply, of a channel, mean over time"),
+    R("pim_in_flight", MEAN, "programs: the same of PIM packets"),
+    I("in_flight_max", MAX, "programs: packets of one channel between multiprocessor and reply at once, at most"),
+    R("l1_hit_ratio", MEAN, "programs: sectors of loads that L1 had / sectors of loads, first GPU program"),
+    R("l2_hit_ratio", MEAN, "programs: reads at L2 that made no DRAM read / reads at L2"),
+    R("channel_camp_ratio", MEAN, "programs: of every 8192 MEM requests to DRAM, busiest channel / mean channel"),
+    I("noc_packets", SUM, "programs: packets into the interconnect, all passes"),
     I("mem_requests", SUM, "MEM requests asked for"),
     I("pim_requests", SUM, "PIM requests asked for"),
     I("requests_in", SUM, "requests that entered the controller, all passes"),
@@ -188,14 +196,30 @@ void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const 
         ratio(run, "noc_arrival_per_kcycle", 1000.0 * (double)t->noc_packets, channel_cycles);
     if (t->mem_arrival_ratio >= 0)
         outcome_real(run, "mem_arrival_ratio", t->mem_arrival_ratio);
-    if (stream->synthetic)
+    if (stream && stream->synthetic)
         outcome_note(run, "the MEM stream is synthetic: parametric, not the traffic of the program it is named after");
-    if (stream->untimed)
+    if (stream && stream->untimed)
         outcome_note(run, "the input has no times: requests enter as fast as the channel takes them");
-    for (size_t i = 0; i < job->input_count; i++)
+    for (size_t i = 0; stream && i < job->input_count; i++)
         note_program(run, &job->inputs[i]);
     for (int c = 0; c < 2; c++)
         if (t->starved[c])
             outcome_note(run, "starved: the %s side made no end%s", c ? "PIM" : "MEM",
                          t->stuck ? "; nothing could happen any more" : " within the run limit");
+}
+
+void dram_metrics_programs(struct outcome *run, const struct dram_simulation *sim, const struct dram_totals *t)
+{
+    const struct dram_memory_stats *m = &sim->memory;
+    const double channel_cycles = (double)t->cycles * t->channels;
+    if (m->packets[DRAM_MEM])
+        ratio(run, "mem_in_flight", (double)m->in_flight_cycles[DRAM_MEM], channel_cycles);
+    if (m->packets[DRAM_PIM])
+        ratio(run, "pim_in_flight", (double)m->in_flight_cycles[DRAM_PIM], channel_cycles);
+    outcome_int(run, "in_flight_max", m->in_flight_most);
+    if (sim->side[0].class == DRAM_MEM)
+        ratio(run, "l1_hit_ratio", (double)sim->counts[0].hits, (double)sim->counts[0].load_sectors);
+    ratio(run, "l2_hit_ratio", (double)(m->reads - m->fetches), (double)m->reads);
+    ratio(run, "channel_camp_ratio", m->camp_sum, (double)m->camp_count);
+    outcome_int(run, "noc_packets", t->noc_packets);
 }

@@ -6,7 +6,13 @@
 
 extern const struct metric dram_metrics[];
 
+/* stream: NULL if the inputs were run as programs. */
 void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const struct dram_stream *stream,
                        const struct dram_totals *totals);
+
+/* What only a run of programs knows. */
+struct dram_simulation;
+void dram_metrics_programs(struct outcome *run, const struct dram_simulation *simulation,
+                           const struct dram_totals *totals);
 
 #endif

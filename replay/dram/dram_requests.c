@@ -109,7 +109,7 @@ static void on_command(void *ctx, const struct dram_channel *ch, int64_t cycle, 
         why = "all banks are open on its row and every column rule has run out";
     (void)fprintf(e->file, "%s: cycle %lld: %s %s row %u for request %llu: %s mode, %d MEM and %d PIM waiting; %s\n",
                   e->policy, (long long)cycle, command, where, row,
-                  (unsigned long long)(e->requests->ids ? e->requests->ids[id] : id),
+                  (unsigned long long)(e->requests && e->requests->ids ? e->requests->ids[id] : id),
                   ch->mode == DRAM_PIM ? "PIM" : "MEM", ch->waiting[DRAM_MEM], ch->waiting[DRAM_PIM], why);
 }
 

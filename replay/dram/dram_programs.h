@@ -1,0 +1,19 @@
+/* dram_programs: front end `corun` of programs: a GPU program beside a PIM program, or another GPU program, each also
+ * alone; all channels, multiprocessors and L2 in one simulation (replay/dram/dram_simulation.h).
+ *
+ * A PIM program has pim_sms multiprocessors, a second GPU program mem2_sms, the first GPU program those that are left;
+ * alone it has all of them. Times alone are those under f3fs with its default caps and one virtual channel. Both repeat
+ * until each is done once (`loop=`). Programs are cut to about `cut` requests: GPU programs by whole waves of blocks
+ * (trace/program/cut.h), PIM programs by the first operations of each warp (trace/program/prefix.h).
+ * Times are DRAM cycles; nothing depends on how many threads run the policies. */
+#ifndef REPLAY_DRAM_DRAM_PROGRAMS_H
+#define REPLAY_DRAM_DRAM_PROGRAMS_H
+
+#include "replay/dram/dram.h"
+
+/* Whether all inputs are generated programs. */
+bool dram_programs_are(const struct replay_job *job);
+
+int dram_programs_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
+
+#endif
