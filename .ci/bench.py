@@ -230,7 +230,8 @@ def store(page):
 
 def loops(page):
     page.add("\n### Inner loops (processor time, one core)\n")
-    for name, what in (("models/uvm/uvm_policies", "plan() of every uvm policy, services a second"),
+    for name, what in (("trace/program/walk", "the walk of generated programs: accesses of warps, one block after the other and in waves"),
+                       ("models/uvm/uvm_policies", "plan() of every uvm policy, services a second"),
                        ("replay/zerocopy/zerocopy", "neighbour lists counted by each pattern"),
                        ("replay/dram/dram", "the controller of one channel, checks on: f3fs on each stream, then every policy on the mixed one")):
         page.add(f"{what}:\n")

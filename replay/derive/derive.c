@@ -88,9 +88,12 @@ static const struct program_op *choose(struct walk *w, const struct program_op *
     t->bytes = op->bytes;
     t->wait = op->wait;
     t->lines = 0;
+    t->sectors = 0;
     for (int i = 0; i < op->lines; i++)
-        if (line_wanted(w, op->line[i].addr))
+        if (line_wanted(w, op->line[i].addr)) {
             t->line[t->lines++] = op->line[i];
+            t->sectors += (uint32_t)__builtin_popcount(op->line[i].sectors);
+        }
     return t->lines ? t : NULL;
 }
 
@@ -103,8 +106,7 @@ static int hand_over(struct walk *w, const struct program_op *whole, struct err 
     }
     w->counts.instructions++;
     w->counts.lines += (uint64_t)op->lines;
-    for (int i = 0; i < op->lines; i++)
-        w->counts.sectors += (uint64_t)__builtin_popcount(op->line[i].sectors);
+    w->counts.sectors += op->sectors;
     return w->taker->op(w->ctx, op, err);
 }
 
@@ -143,11 +145,14 @@ static int take_access(struct walk *w, const struct record *r, int64_t access, s
         op->bytes = (uint32_t)r->bytes;
         op->wait++; /* what waits for what is not recorded: each load is waited for */
         op->lines = 0;
+        op->sectors = 0;
         w->access = access;
         w->filled = true;
     }
-    if (r->flags & 15)
+    if (r->flags & 15) {
         op->line[op->lines++] = (struct access_line){r->addr - r->addr % ACCESS_LINE, r->flags & 15};
+        op->sectors += (uint32_t)__builtin_popcount(r->flags & 15);
+    }
     return 0;
 }
 

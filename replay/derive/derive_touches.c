@@ -75,19 +75,11 @@ static int begin_launch(void *ctx, const struct record *kernel, struct err *err)
     return writer_add(&t->writer, &r, extras, err);
 }
 
-static int sectors_of(const struct program_op *op)
-{
-    int n = 0;
-    for (int i = 0; i < op->lines; i++)
-        n += __builtin_popcount(op->line[i].sectors);
-    return n;
-}
-
 static int add_touches(void *ctx, const struct program_op *op, struct err *err)
 {
     struct touching *t = ctx;
     uint64_t pages[2 * ACCESS_LANES];
-    int64_t extras[ACTOR_EXTRAS] = {1, sectors_of(op), 1};
+    int64_t extras[ACTOR_EXTRAS] = {1, op->sectors, 1};
     uint32_t actor;
     int n = pages_of(op, pages);
     if (dense_number(&t->actors, op->id, &actor, err))

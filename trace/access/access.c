@@ -2,41 +2,14 @@
 
 #include <stdlib.h>
 
-static int mark(struct access_line *lines, int n, uint64_t line, uint32_t sectors)
-{
-    /* Neighbouring lanes mostly share the line that was touched last. */
-    for (int i = n - 1; i >= 0; i--)
-        if (lines[i].addr == line) {
-            lines[i].sectors |= sectors;
-            return n;
-        }
-    lines[n] = (struct access_line){line, sectors};
-    return n + 1;
-}
-
-/* Sectors first..last of a line. */
-static uint32_t sector_mask(uint64_t first, uint64_t last)
-{
-    return (2u << last) - (1u << first);
-}
+#include "trace/access/line_set.h"
 
 int access_lines(const uint64_t *addrs, int n, uint32_t bytes, struct access_line *lines)
 {
-    int count = 0;
-    for (int i = 0; i < n; i++) {
-        uint64_t first = addrs[i], last = first + bytes - 1;
-        if (last < first)
-            last = UINT64_MAX;
-        uint64_t a = first % ACCESS_LINE / ACCESS_SECTOR, b = last % ACCESS_LINE / ACCESS_SECTOR;
-        uint64_t line = first - first % ACCESS_LINE, end = last - last % ACCESS_LINE;
-        if (line == end) {
-            count = mark(lines, count, line, sector_mask(a, b));
-        } else {
-            count = mark(lines, count, line, sector_mask(a, 3));
-            count = mark(lines, count, end, sector_mask(0, b));
-        }
-    }
-    return count;
+    struct line_set set = {.line = lines};
+    for (int i = 0; i < n; i++)
+        line_set_add(&set, addrs[i], bytes);
+    return set.n;
 }
 
 bool access_dim(const char *text, uint32_t dim[3])

@@ -27,15 +27,24 @@ bool program_loop_part(const struct program_loop *l, uint32_t index, struct prog
     bool fills = l->more && rest == l->unroll - 1; /* one trip more is one unrolled turn more */
     uint32_t others = fills ? l->active & ~l->more : l->active;
     const struct program_part parts[] = {
-        {0, whole, l->unroll, l->active},
-        {done, fills, l->unroll, l->more},
-        {done, rest, 1, others},
-        {done + rest, l->more && !fills, 1, l->more},
+        {.first = 0, .turns = whole, .trips = l->unroll, .active = l->active},
+        {.first = done, .turns = fills, .trips = l->unroll, .active = l->more},
+        {.first = done, .turns = rest, .trips = 1, .active = others},
+        {.first = done + rest, .turns = l->more && !fills, .trips = 1, .active = l->more},
     };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (parts[i].turns && index-- == 0) {
-            *part = parts[i];
+    const struct program_part *found = NULL;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!parts[i].turns)
+            continue;
+        if (found) {
+            part->last = false;
             return true;
         }
-    return false;
+        if (index-- == 0) {
+            found = &parts[i];
+            *part = *found;
+            part->last = true;
+        }
+    }
+    return found;
 }

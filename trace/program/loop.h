@@ -30,6 +30,7 @@ struct program_part {
     uint64_t turns; /* >= 1 */
     uint32_t trips; /* of a turn: 1 or unroll */
     uint32_t active;
+    bool last; /* no part follows */
 };
 
 /* Where warp number `warp` of a launch stands. */
@@ -45,6 +46,7 @@ bool program_loop_part(const struct program_loop *loop, uint32_t index, struct p
 static inline int program_no_trip(uint32_t index, uint32_t instructions, struct program_body *body)
 {
     body->after = instructions;
+    body->last = true;
     return index == 0;
 }
 

@@ -6,10 +6,11 @@
 static void check_trips(uint64_t first, uint32_t lanes, uint64_t step, uint64_t n, uint32_t unroll)
 {
     struct program_loop loop = program_grid_stride(first, lanes, step, n, unroll);
-    struct program_part part;
+    struct program_part part, beyond;
     uint64_t next[PROGRAM_LANES] = {0};
     bool rest[PROGRAM_LANES] = {false}, right = true;
-    for (uint32_t i = 0; program_loop_part(&loop, i, &part); i++)
+    for (uint32_t i = 0; program_loop_part(&loop, i, &part); i++) {
+        right &= part.last == !program_loop_part(&loop, i + 1, &beyond);
         for (uint64_t t = 0; t < part.turns; t++)
             for (uint32_t lane = 0; lane < PROGRAM_LANES; lane++)
                 if (part.active >> lane & 1) {
@@ -20,6 +21,7 @@ static void check_trips(uint64_t first, uint32_t lanes, uint64_t step, uint64_t 
                     rest[lane] = part.trips < unroll;
                     next[lane] += part.trips;
                 }
+    }
     for (uint32_t lane = 0; lane < PROGRAM_LANES; lane++) {
         uint64_t trips = 0;
         for (uint64_t i = first + lane; lane < lanes && i < n; i += step)

@@ -1,7 +1,5 @@
 #include "trace/program/program.h"
 
-#include <string.h>
-
 void program_place(struct program_alloc *allocs, size_t n, uint64_t base, uint64_t align)
 {
     if (align == 0) {
@@ -15,41 +13,9 @@ void program_place(struct program_alloc *allocs, size_t n, uint64_t base, uint64
     }
 }
 
-static struct program_access *add(struct program_body *body)
-{
-    struct program_access *a = &body->access[body->count++];
-    memset(a, 0, sizeof *a);
-    a->active = 0xffffffffu;
-    return a;
-}
-
-struct program_access *program_load(struct program_body *body, const struct program_alloc *allocs, unsigned alloc,
-                                    uint64_t offset, uint32_t bytes)
-{
-    struct program_access *a = add(body);
-    a->addr = allocs[alloc].addr + offset;
-    a->lane_stride = bytes;
-    a->bytes = (uint16_t)bytes;
-    a->kind = RECORD_READ;
-    a->use = 1;
-    a->alloc = (uint8_t)alloc;
-    return a;
-}
-
-struct program_access *program_store(struct program_body *body, const struct program_alloc *allocs, unsigned alloc,
-                                     uint64_t offset, uint32_t bytes)
-{
-    struct program_access *a = program_load(body, allocs, alloc, offset, bytes);
-    a->kind = RECORD_WRITE;
-    a->use = 0;
-    return a;
-}
-
 void program_barrier(struct program_body *body)
 {
-    struct program_access *a = add(body);
-    a->kind = PROGRAM_BARRIER;
-    a->active = 0;
+    body->access[body->count++] = (struct program_access){.kind = PROGRAM_BARRIER};
 }
 
 uint64_t *program_scatter(struct program_body *body, struct program_access *access)
@@ -91,6 +57,7 @@ int program_body(const struct program *program, void *run, uint32_t launch, uint
 {
     body->count = body->after = body->lane_sets = 0;
     body->turns = 1;
+    body->last = false;
     return program->ops->body(run, launch, warp, index, body, err);
 }
 

@@ -73,6 +73,7 @@ struct program_body {
     uint32_t count; /* accesses, 0 to PROGRAM_ACCESSES */
     uint32_t after; /* instructions after the last access of a turn */
     uint64_t turns; /* >= 1 */
+    bool last;      /* no body follows: the next need not be asked for; false: it is asked for */
     struct program_access access[PROGRAM_ACCESSES];
     uint64_t lanes[PROGRAM_LANE_SETS][PROGRAM_LANES]; /* room for access[].lane */
     uint32_t lane_sets;                               /* of them, used */
@@ -83,9 +84,9 @@ struct program_ops {
     const struct program_alloc *(*allocs)(const void *state, size_t *n);
     uint32_t (*launches)(const void *state);
     void (*launch)(const void *state, uint32_t launch, struct program_launch *out);
-    /* Fill body number `index` of a warp; *body comes cleared (count, lane_sets 0, turns 1). Returns 1, 0 if the warp
-     * has no such body (it is done), or -1 with *err set. Within a run launches ascend (some may be left out); warps
-     * and bodies of a launch may be asked for in any order, and again. */
+    /* Fill body number `index` of a warp; *body comes cleared (count, lane_sets 0, turns 1, not the last). Returns 1, 0
+     * if the warp has no such body (it is done), or -1 with *err set. Within a run launches ascend (some may be left
+     * out); warps and bodies of a launch may be asked for in any order, and again. */
     int (*body)(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body, struct err *err);
     /* One run, and its end; both NULL where body() needs none and takes the state itself. */
     void *(*run_open)(const void *state, struct err *err);
@@ -112,11 +113,30 @@ static inline uint32_t program_first_lanes(uint64_t n)
 
 /* Append an access of `bytes` per lane from byte `offset` of allocation `alloc` on, and return it: all lanes, next to
  * each other, the same in every turn, value needed by the next instruction. The caller changes what differs. */
-struct program_access *program_load(struct program_body *body, const struct program_alloc *allocs, unsigned alloc,
-                                    uint64_t offset, uint32_t bytes);
+static inline struct program_access *program_load(struct program_body *body, const struct program_alloc *allocs,
+                                                  unsigned alloc, uint64_t offset, uint32_t bytes)
+{
+    struct program_access *a = &body->access[body->count++];
+    *a = (struct program_access){.addr = allocs[alloc].addr + offset,
+                                 .lane_stride = bytes,
+                                 .active = UINT32_MAX,
+                                 .bytes = (uint16_t)bytes,
+                                 .use = 1,
+                                 .kind = RECORD_READ,
+                                 .alloc = (uint8_t)alloc};
+    return a;
+}
+
 /* The same for a store, and for a barrier. */
-struct program_access *program_store(struct program_body *body, const struct program_alloc *allocs, unsigned alloc,
-                                     uint64_t offset, uint32_t bytes);
+static inline struct program_access *program_store(struct program_body *body, const struct program_alloc *allocs,
+                                                   unsigned alloc, uint64_t offset, uint32_t bytes)
+{
+    struct program_access *a = program_load(body, allocs, alloc, offset, bytes);
+    a->kind = RECORD_WRITE;
+    a->use = 0;
+    return a;
+}
+
 void program_barrier(struct program_body *body);
 
 /* Give the access addresses of its own for each lane, to be filled: 32 byte addresses. */

@@ -88,8 +88,10 @@ static inline int program_random_body(void *run, uint32_t launch, uint64_t warp,
     s = program_draw(&s) + warp;
     s = program_draw(&s);
     (void)err;
-    if (index >= program_draw(&s) % 4 || program_draw(&s) % 8 == 0)
+    uint64_t bodies = program_draw(&s) % 4;
+    if (index >= bodies || program_draw(&s) % 8 == 0)
         return 0;
+    b->last = p->seed % 2 && index + 1 == bodies;
     s += index;
     uint32_t n = program_draw(&s) % 7;
     for (uint32_t i = 0; i < n; i++)

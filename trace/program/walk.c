@@ -5,41 +5,24 @@
 
 #include "trace/base/mem.h"
 
-/* The bytes first..last, of which none is left out. */
-static int lines_of_range(uint64_t first, uint64_t last, struct access_line *lines)
-{
-    int n = 0;
-    for (uint64_t line = first - first % ACCESS_LINE; line <= last; line += ACCESS_LINE) {
-        uint64_t from = line < first ? (first - line) / ACCESS_SECTOR : 0;
-        uint64_t to = last - line < ACCESS_LINE ? (last - line) / ACCESS_SECTOR : 3;
-        lines[n++] = (struct access_line){line, (2u << to) - (1u << from)};
-    }
-    return n;
-}
-
-int program_lines(const struct program_access *a, uint64_t turn, struct access_line lines[2 * ACCESS_LANES])
-{
-    if (!a->active)
-        return 0;
-    uint64_t bytes = program_stretch(a), first = program_addr(a, 0, turn);
-    if (bytes)
-        return lines_of_range(first, first + bytes - 1, lines);
-    uint64_t addrs[PROGRAM_LANES];
-    int n = 0;
-    for (uint32_t rest = a->active; rest; rest &= rest - 1)
-        addrs[n++] = program_addr(a, (unsigned)__builtin_ctz(rest), turn);
-    return access_lines(addrs, n, a->bytes, lines);
-}
-
-/* A warp on its way. */
+/* A warp on its way, in waves. */
 struct walker {
-    uint64_t warp;
-    uint64_t turn;
-    uint32_t index, access;
-    bool loaded, done, held; /* held: at a barrier */
-    uint32_t wait;
+    const struct program_access *next; /* in its body */
+    uint64_t warp, turn;
     uint64_t stalls; /* of the body */
-    struct program_body *body;
+    uint32_t index, access, wait;
+    bool loaded, done;
+};
+
+/* A launch in waves: places for blocks, each of as many warps as a block has; all of it is kept for the next launch. */
+struct wave {
+    struct walker *at;
+    struct program_body *bodies; /* of the warp at the same place */
+    uint32_t *turn[2];           /* warps that go on: this round, the next; by place */
+    uint32_t *running;           /* by block: warps that are neither done nor at a barrier */
+    size_t cap;                  /* warps */
+    size_t count;                /* in turn[1] */
+    uint64_t next;               /* block */
 };
 
 struct walk {
@@ -51,119 +34,227 @@ struct walk {
     struct program_counts counts;
     struct program_launch shape;
     uint32_t launch, warps; /* warps of a block */
+    struct wave wave;
+    struct program_body *body; /* of a warp by itself */
+    struct program_op op;
 };
 
-static int emit(struct walk *w, const struct walker *at, const struct program_access *a, struct err *err)
+/* Whether an access is handed out. */
+static bool shown(const struct walk *w, const struct program_access *a)
 {
-    struct program_op op;
-    if (w->how->managed_only && w->allocs[a->alloc].device)
-        return 0;
-    op.lines = program_lines(a, at->turn, op.line);
-    if (op.lines == 0)
-        return 0;
-    op.id = (at->warp / w->warps) << 32 | at->warp % w->warps;
-    op.launch = w->launch;
-    op.access = a->kind;
-    op.bytes = a->bytes;
-    op.wait = at->wait;
-    w->counts.instructions++;
-    w->counts.lines += (uint64_t)op.lines;
-    for (int i = 0; i < op.lines; i++)
-        w->counts.sectors += (uint64_t)__builtin_popcount(op.line[i].sectors);
-    return w->taker->op(w->ctx, &op, err);
+    return a->active && !(w->how->managed_only && w->allocs[a->alloc].device);
 }
 
-/* Do the next instruction of a warp. Sets done at its end, held at a barrier. */
-static int advance(struct walk *w, struct walker *at, struct err *err)
+static void begin_warp(struct walk *w, uint64_t warp)
 {
-    while (!at->loaded || at->access == at->body->count) {
-        at->wait++;
-        if (at->loaded && ++at->turn < at->body->turns) {
-            at->access = 0;
-            if (at->body->count)
-                break;
-            continue;
-        }
-        at->index += at->loaded;
-        int rc = program_body(w->program, w->run, w->launch, at->warp, at->index, at->body, err);
-        if (rc <= 0) {
-            at->done = true;
-            return rc;
-        }
-        at->loaded = true;
-        at->stalls = program_stalls(at->body);
-        at->turn = at->access = 0;
-        if (at->body->count == 0)
-            at->turn = at->body->turns - 1;
+    w->op.id = (warp / w->warps) << 32 | warp % w->warps;
+    w->op.launch = w->launch;
+}
+
+static int emit(struct walk *w, const struct program_access *a, uint64_t turn, struct err *err)
+{
+    struct program_op *op = &w->op;
+    if (!shown(w, a))
+        return 0;
+    op->lines = program_lines_counted(a, turn, op->line, &op->sectors);
+    op->access = a->kind;
+    op->bytes = a->bytes;
+    w->counts.instructions++;
+    w->counts.lines += (uint64_t)op->lines;
+    w->counts.sectors += op->sectors;
+    return w->taker->op(w->ctx, op, err);
+}
+
+/* --- one warp after the other --- */
+
+/* A body to its end; barriers mean nothing. */
+static int serial_body(struct walk *w, const struct program_body *b, struct err *err)
+{
+    uint64_t stalls = program_stalls(b), wanted = 0;
+    for (uint32_t i = 0; i < b->count; i++)
+        wanted |= (uint64_t)(b->access[i].kind != PROGRAM_BARRIER && shown(w, &b->access[i])) << i;
+    if (!wanted) {
+        w->op.wait += (uint32_t)b->turns;
+        return 0;
     }
-    at->wait += at->stalls >> at->access & 1;
-    const struct program_access *a = &at->body->access[at->access++];
-    if (a->kind != PROGRAM_BARRIER)
-        return emit(w, at, a, err);
-    at->held = true;
+    for (uint64_t turn = 0; turn < b->turns; turn++) {
+        w->op.wait++;
+        for (uint32_t i = 0; i < b->count; i++) {
+            w->op.wait += stalls >> i & 1;
+            if (wanted >> i & 1 && emit(w, &b->access[i], turn, err))
+                return -1;
+        }
+    }
     return 0;
 }
 
-static void start(struct walker *at, uint64_t warp)
-{
-    struct program_body *body = at->body;
-    *at = (struct walker){.warp = warp, .body = body};
-}
-
-static int walk_serial(struct walk *w, struct walker *at, struct err *err)
+static int walk_serial(struct walk *w, struct err *err)
 {
     uint64_t warps = program_warps(&w->shape);
-    for (uint64_t i = 0; i < warps; i++)
-        for (start(at, i); !at->done;)
-            if (advance(w, at, err))
-                return -1;
+    if (!w->body && !(w->body = mem_zalloc(1, sizeof *w->body, err)))
+        return -1;
+    for (uint64_t i = 0; i < warps; i++) {
+        int rc = 1;
+        begin_warp(w, i);
+        w->op.wait = 0;
+        w->body->last = false;
+        for (uint32_t index = 0; rc == 1 && (index == 0 || !w->body->last); index++)
+            if ((rc = program_body(w->program, w->run, w->launch, i, index, w->body, err)) == 1)
+                rc = serial_body(w, w->body, err) ? -1 : 1;
+        if (rc < 0)
+            return -1;
+    }
     return 0;
 }
 
 /* --- in waves --- */
 
-/* Whether every warp of a block is at a barrier or done; then they go on. */
-static bool release(struct walker *block, uint32_t warps)
+/* Whether the warp has a next instruction, in at->next; or -1. */
+static int load_next(struct walk *w, struct walker *at, struct program_body *body, struct err *err)
 {
-    bool ended = true;
-    for (uint32_t i = 0; i < warps; i++) {
-        if (!block[i].held && !block[i].done)
-            return false;
-        ended &= block[i].done;
+    while (!at->loaded || at->access == body->count) {
+        at->wait++;
+        if (at->loaded && ++at->turn < body->turns) {
+            at->access = 0;
+            if (body->count)
+                break;
+            continue;
+        }
+        if (at->loaded && body->last)
+            return 0;
+        at->index += at->loaded;
+        int rc = program_body(w->program, w->run, w->launch, at->warp, at->index, body, err);
+        if (rc <= 0)
+            return rc;
+        at->loaded = true;
+        at->stalls = program_stalls(body);
+        at->turn = at->access = 0;
+        if (body->count == 0)
+            at->turn = body->turns - 1;
     }
-    for (uint32_t i = 0; i < warps; i++)
-        block[i].held = false;
-    return ended;
+    return 1;
 }
 
-static int walk_waves(struct walk *w, struct walker *at, uint64_t places, struct err *err)
+/* Do the next instruction of a warp: 1: it goes on; 0: it is at a barrier or done; -1. */
+static int advance(struct walk *w, uint32_t place, struct err *err)
 {
-    uint64_t next = 0, live = 0;
-    for (uint64_t p = 0; p < places && next < w->shape.blocks; p++, next++, live++)
-        for (uint32_t i = 0; i < w->warps; i++)
-            start(&at[p * w->warps + i], next * w->warps + i);
-    places = live;
-    while (live)
-        for (uint64_t p = 0; p < places; p++) {
-            struct walker *block = &at[p * w->warps];
-            bool was_done = true;
-            for (uint32_t i = 0; i < w->warps; i++) {
-                was_done &= block[i].done;
-                if (!block[i].done && !block[i].held && advance(w, &block[i], err))
-                    return -1;
-            }
-            if (was_done || !release(block, w->warps))
-                continue;
-            if (next == w->shape.blocks) {
-                live--;
-                continue;
-            }
-            for (uint32_t i = 0; i < w->warps; i++)
-                start(&block[i], next * w->warps + i);
-            next++;
-        }
+    struct walker *at = &w->wave.at[place];
+    struct program_body *body = &w->wave.bodies[place];
+    int rc = load_next(w, at, body, err);
+    at->done = rc == 0;
+    if (rc <= 0)
+        return rc;
+    at->wait += at->stalls >> at->access & 1;
+    const struct program_access *a = &body->access[at->access++];
+    at->next = a + 1;
+    if (a->kind == PROGRAM_BARRIER)
+        return 0;
+    begin_warp(w, at->warp);
+    w->op.wait = at->wait;
+    return emit(w, a, at->turn, err) ? -1 : 1;
+}
+
+/* The warps of a place go on in the next round: those of its next block if all have ended. */
+static void go_on(struct walk *w, uint32_t place)
+{
+    struct wave *v = &w->wave;
+    bool ended = true;
+    uint32_t first = place * w->warps;
+    for (uint32_t i = first; i < first + w->warps; i++)
+        ended &= v->at[i].done;
+    if (ended && v->next == w->shape.blocks)
+        return;
+    for (uint32_t i = 0; i < w->warps; i++) {
+        struct walker *at = &v->at[first + i];
+        if (ended)
+            *at = (struct walker){.warp = v->next * w->warps + i, .next = v->bodies[first + i].access};
+        if (at->done)
+            continue;
+        v->turn[1][v->count++] = first + i;
+        v->running[place]++;
+    }
+    v->next += ended;
+}
+
+/* What is looked at soon: the warp, and its instruction once that is known. */
+static inline void look_ahead(const struct wave *v, size_t i, size_t n)
+{
+    enum { FAR = 12, NEAR = 6 };
+    if (i + FAR < n) {
+        __builtin_prefetch(&v->at[v->turn[0][i + FAR]]);
+        __builtin_prefetch(v->at[v->turn[0][i + NEAR]].next);
+    }
+}
+
+/* Each warp that goes on, once. */
+static int round_of(struct walk *w, size_t n, struct err *err)
+{
+    struct wave *v = &w->wave;
+    v->count = 0;
+    for (size_t i = 0; i < n; i++) {
+        look_ahead(v, i, n);
+        uint32_t warp = v->turn[0][i], place = warp / w->warps;
+        int rc = advance(w, warp, err);
+        if (rc < 0)
+            return -1;
+        if (rc == 1)
+            v->turn[1][v->count++] = warp;
+        else if (--v->running[place] == 0)
+            go_on(w, place);
+    }
+    uint32_t *was = v->turn[0];
+    v->turn[0] = v->turn[1];
+    v->turn[1] = was;
     return 0;
 }
+
+static void release(struct wave *v)
+{
+    free(v->at);
+    free(v->bodies);
+    free(v->turn[0]);
+    free(v->turn[1]);
+    free(v->running);
+    *v = (struct wave){0};
+}
+
+static int reserve(struct wave *v, size_t warps, struct err *err)
+{
+    if (warps <= v->cap)
+        return 0;
+    release(v);
+    v->at = mem_zalloc(warps, sizeof *v->at, err);
+    v->bodies = mem_zalloc(warps, sizeof *v->bodies, err);
+    v->turn[0] = mem_zalloc(warps, sizeof *v->turn[0], err);
+    v->turn[1] = mem_zalloc(warps, sizeof *v->turn[1], err);
+    v->running = mem_zalloc(warps, sizeof *v->running, err);
+    v->cap = warps;
+    return v->at && v->bodies && v->turn[0] && v->turn[1] && v->running ? 0 : -1;
+}
+
+static int walk_waves(struct walk *w, uint64_t places, struct err *err)
+{
+    struct wave *v = &w->wave;
+    if (reserve(v, places * w->warps, err))
+        return -1;
+    v->count = 0;
+    v->next = 0;
+    for (uint32_t p = 0; p < places; p++) {
+        v->running[p] = 0;
+        for (uint32_t i = 0; i < w->warps; i++)
+            v->at[p * w->warps + i].done = true;
+        go_on(w, p);
+    }
+    uint32_t *first = v->turn[0];
+    v->turn[0] = v->turn[1];
+    v->turn[1] = first;
+    while (v->count)
+        if (round_of(w, v->count, err))
+            return -1;
+    return 0;
+}
+
+/* --- launches --- */
 
 static int walk_launch(struct walk *w, struct err *err)
 {
@@ -175,16 +266,22 @@ static int walk_launch(struct walk *w, struct err *err)
     uint64_t places = w->how->resident ? w->how->resident(w->how->ctx, &w->shape) : 0;
     if (places > w->shape.blocks)
         places = w->shape.blocks;
-    size_t n = places ? places * w->warps : 1;
-    struct walker *at = mem_zalloc(n, sizeof *at, err);
-    struct program_body *bodies = at ? mem_zalloc(n, sizeof *bodies, err) : NULL;
-    int rc = bodies ? 0 : -1;
-    for (size_t i = 0; i < n && !rc; i++)
-        at[i].body = &bodies[i];
-    if (!rc)
-        rc = places ? walk_waves(w, at, places, err) : walk_serial(w, at, err);
-    free(bodies);
-    free(at);
+    return places ? walk_waves(w, places, err) : walk_serial(w, err);
+}
+
+static int walk_launches(struct walk *w, struct err *err)
+{
+    uint32_t launches = w->program->ops->launches(w->program->state);
+    int rc = 0;
+    for (w->launch = 0; w->launch < launches && !rc; w->launch++) {
+        struct record kernel = {.kind = RECORD_KERNEL, .id = w->launch, .group = w->launch};
+        w->counts.launches++;
+        rc = w->taker->launch ? w->taker->launch(w->ctx, &kernel, err) : 0;
+        if (!rc)
+            rc = walk_launch(w, err);
+        if (!rc && w->taker->end)
+            rc = w->taker->end(w->ctx, w->launch, err);
+    }
     return rc;
 }
 
@@ -197,18 +294,10 @@ int program_walk(const struct program *program, const struct program_walk *how, 
     w.allocs = program->ops->allocs(program->state, &n);
     if (program_run_open(program, &w.run, err))
         return -1;
-    uint32_t launches = program->ops->launches(program->state);
-    int rc = 0;
-    for (w.launch = 0; w.launch < launches && !rc; w.launch++) {
-        struct record kernel = {.kind = RECORD_KERNEL, .id = w.launch, .group = w.launch};
-        w.counts.launches++;
-        rc = taker->launch ? taker->launch(ctx, &kernel, err) : 0;
-        if (!rc)
-            rc = walk_launch(&w, err);
-        if (!rc && taker->end)
-            rc = taker->end(ctx, w.launch, err);
-    }
+    int rc = walk_launches(&w, err);
     program_run_close(program, w.run);
+    release(&w.wave);
+    free(w.body);
     if (counts)
         *counts = w.counts;
     return rc;

@@ -6,16 +6,16 @@
 #ifndef TRACE_PROGRAM_WALK_H
 #define TRACE_PROGRAM_WALK_H
 
-#include "trace/access/access.h"
-#include "trace/program/program.h"
+#include "trace/program/lines.h"
 
 /* One memory instruction of a warp with at least one active lane. */
 struct program_op {
-    uint64_t id;     /* block << 32 | warp in block */
-    uint32_t launch; /* group */
-    uint32_t access; /* enum record_access, or PROGRAM_PIM */
-    uint32_t bytes;  /* per lane */
-    uint32_t wait;   /* of its warp: loads with the same number are under way together, then the warp waits */
+    uint64_t id;      /* block << 32 | warp in block */
+    uint32_t launch;  /* group */
+    uint32_t access;  /* enum record_access, or PROGRAM_PIM */
+    uint32_t bytes;   /* per lane */
+    uint32_t wait;    /* of its warp: loads with the same number are under way together, then the warp waits */
+    uint32_t sectors; /* of all lines together */
     int lines;
     struct access_line line[2 * ACCESS_LANES]; /* in the order in which the lanes touch them first */
 };
@@ -46,8 +46,5 @@ struct program_walk {
 /* Go over the program. counts may be NULL. */
 int program_walk(const struct program *program, const struct program_walk *how, const struct program_taker *taker,
                  void *ctx, struct program_counts *counts, struct err *err);
-
-/* The lines of one access in one turn; their number (0: no lane is active). */
-int program_lines(const struct program_access *access, uint64_t turn, struct access_line lines[2 * ACCESS_LANES]);
 
 #endif

@@ -188,6 +188,94 @@ START_TEST(in_waves_every_warp_does_the_same_and_barriers_hold_it)
 }
 END_TEST
 
+/* A warp in waves, the plain way: every place is looked at in every round. */
+struct plain {
+    uint64_t warp, turn;
+    uint32_t index, access;
+    bool loaded, done, held;
+    struct program_body body;
+};
+
+static void plain_advance(const struct program *program, uint32_t launch, struct plain *p, uint32_t warps,
+                          struct list *list)
+{
+    struct access_line line[2 * ACCESS_LANES];
+    while (!p->loaded || p->access == p->body.count) {
+        if (p->loaded && p->body.count && ++p->turn < p->body.turns) {
+            p->access = 0;
+            break;
+        }
+        p->index += p->loaded;
+        p->loaded = true;
+        p->turn = p->access = 0;
+        p->done = program_body(program, (void *)program->state, launch, p->warp, p->index, &p->body, NULL) == 0;
+        if (p->done)
+            return;
+    }
+    const struct program_access *a = &p->body.access[p->access++];
+    p->held = a->kind == PROGRAM_BARRIER;
+    int n = p->held ? 0 : program_lines(a, p->turn, line);
+    if (n)
+        list->op[list->n++] =
+            (struct taken){(p->warp / warps) << 32 | p->warp % warps, digest(line, n), launch, a->kind, a->bytes, 0};
+}
+
+static void plain_launch(const struct program *program, uint32_t launch, uint64_t places, struct list *list)
+{
+    static struct plain at[64];
+    struct program_launch shape = {0};
+    program->ops->launch(program->state, launch, &shape);
+    uint32_t warps = program_warps_of_block(&shape);
+    uint64_t next = 0, ended = 0;
+    for (uint64_t p = 0; p < places; p++)
+        for (uint32_t i = 0; i < warps; i++)
+            at[p * warps + i] = (struct plain){.warp = p * warps + i, .done = p >= shape.blocks};
+    next = places < shape.blocks ? places : shape.blocks;
+    while (ended < shape.blocks)
+        for (uint64_t p = 0; p < places; p++) {
+            uint32_t done = 0, stopped = 0;
+            for (uint32_t i = 0; i < warps; i++)
+                done += at[p * warps + i].done;
+            for (uint32_t i = 0; i < warps && done < warps; i++) {
+                struct plain *warp = &at[p * warps + i];
+                if (!warp->done && !warp->held)
+                    plain_advance(program, launch, warp, warps, list);
+                stopped += warp->done || warp->held;
+            }
+            if (done == warps || stopped < warps)
+                continue;
+            for (uint32_t i = done = 0; i < warps; i++) {
+                at[p * warps + i].held = false;
+                done += at[p * warps + i].done;
+            }
+            ended += done == warps;
+            for (uint32_t i = 0; i < warps && done == warps && next < shape.blocks; i++)
+                at[p * warps + i] = (struct plain){.warp = next * warps + i};
+            next += done == warps && next < shape.blocks;
+        }
+}
+
+START_TEST(rounds_go_over_the_places_and_over_the_warps_of_each)
+{
+    struct program_random state;
+    struct program program;
+    struct list found = {0}, expected = {.op = room[1]};
+    for (uint64_t seed = 0; seed < SEEDS; seed++)
+        for (uint64_t places = 1; places <= 7; places += 2) {
+            program_random_init(&state, seed, &program);
+            (void)walk(&program, places, &found);
+            expected.n = 0;
+            for (uint32_t l = 0; l < program.ops->launches(program.state); l++)
+                plain_launch(&program, l, places, &expected);
+            ck_assert_uint_eq(found.n, expected.n);
+            for (size_t i = 0; i < found.n; i++)
+                if (!same(&found.op[i], &expected.op[i]))
+                    ck_abort_msg("seed %llu, %llu places: instruction %zu", (unsigned long long)seed,
+                                 (unsigned long long)places, i);
+        }
+}
+END_TEST
+
 /* --- small programs written down --- */
 
 static const struct program_alloc memory[] = {{.name = "a", .addr = 4096, .bytes = 1 << 20},
@@ -289,39 +377,7 @@ START_TEST(a_taker_that_fails_ends_the_walk)
 }
 END_TEST
 
-START_TEST(lines_are_those_of_the_bytes_that_lanes_access)
-{
-    struct program_random state;
-    struct program program;
-    static struct program_body body;
-    for (uint64_t seed = 0; seed < 400; seed++) {
-        program_random_init(&state, seed, &program);
-        for (uint32_t i = 0; program_body(&program, &state, 0, 0, i, &body, NULL) == 1; i++)
-            for (uint32_t k = 0; k < body.count; k++) {
-                struct access_line line[2 * ACCESS_LANES];
-                const struct program_access *a = &body.access[k];
-                int n = program_lines(a, 1, line), sectors = 0;
-                for (int j = 0; j < n; j++)
-                    sectors += __builtin_popcount(line[j].sectors);
-                for (unsigned lane = 0; lane < 32; lane++) /* every byte is in a line, and no sector without one */
-                    for (uint64_t byte = 0; a->active >> lane & 1 && byte < a->bytes; byte++) {
-                        uint64_t addr = program_addr(a, lane, 1) + byte;
-                        int j = 0;
-                        while (j < n && line[j].addr != addr / 128 * 128)
-                            j++;
-                        ck_assert_int_lt(j, n);
-                        uint32_t bit = 1u << addr % 128 / 32;
-                        ck_assert((line[j].sectors | line[j].sectors >> 8) & bit);
-                        sectors -= line[j].sectors >> 8 & bit ? 0 : 1;
-                        line[j].sectors |= bit << 8;
-                    }
-                ck_assert_int_eq(sectors, 0);
-            }
-    }
-}
-END_TEST
-
 TEST_MAIN("walk", serially_a_warp_goes_to_its_end_before_the_next_begins,
           in_waves_every_warp_does_the_same_and_barriers_hold_it, empty_kernels_and_partial_warps_are_walked,
           warps_take_turns_one_instruction_each_and_wait_at_barriers, what_is_in_gpu_memory_in_any_case_can_be_left_out,
-          a_taker_that_fails_ends_the_walk, lines_are_those_of_the_bytes_that_lanes_access)
+          a_taker_that_fails_ends_the_walk, rounds_go_over_the_places_and_over_the_warps_of_each)

@@ -122,18 +122,22 @@ static inline void program_expand(struct program_notes *notes, const struct prog
         struct program_launch shape = {0};
         program->ops->launch(program->state, l, &shape);
         ck_assert_msg(program_check_launch(&shape, l, &err) == 0, "%s", err.msg);
-        for (uint64_t w = 0; w < program_warps(&shape); w++)
+        for (uint64_t w = 0; w < program_warps(&shape); w++) {
+            bool last = false;
             for (uint32_t i = 0;; i++) {
                 if (program_body(program, run, l, w, i, &body, &err) != 1) {
                     PROGRAM_SAME(i > 0, true); /* no warp does nothing at all */
                     break;
                 }
+                PROGRAM_SAME(last, false); /* nothing follows what is said to be the last */
+                last = body.last;
                 program_check_body(&body);
                 for (uint64_t t = 0; t < body.turns; t++)
                     for (uint32_t k = 0; k < body.count; k++)
                         if (body.access[k].kind != PROGRAM_BARRIER && body.access[k].active)
                             program_match(notes, l, w, &body.access[k], t);
             }
+        }
     }
     program_run_close(program, run);
     ck_assert_msg(notes->at == notes->count, "%zu of %zu instructions are missing", notes->count - notes->at,

@@ -28,9 +28,15 @@ struct traversal_program {
     uint64_t starts[];
 };
 
+/* The warp asked for last is mostly asked for again. */
 struct run {
     const struct traversal_program *p;
     struct traversal_run at;
+    bool known; /* what follows is of warp `warp` of the launch that `at` stands at */
+    uint64_t warp;
+    struct traversal_lists lists;
+    uint32_t part;   /* of a sweep: */
+    uint64_t part_j; /* the load that it begins with */
 };
 
 /* --- memory --- */
@@ -231,13 +237,16 @@ static void visit(const struct run *r, const struct traversal_lists *l, uint64_t
 
 /* --- sweeps: loads of the loop in fours --- */
 
-static int sweep(const struct run *r, const struct traversal_lists *l, uint32_t index, struct program_body *b)
+static int sweep(struct run *r, const struct traversal_lists *l, uint32_t index, struct program_body *b)
 {
     const struct traversal_program *p = r->p;
     struct traversal_load load;
-    uint64_t j = 0, turns = 0;
-    for (uint32_t i = 0; i <= index; i++) {
+    bool on = r->part <= index;
+    uint64_t j = on ? r->part_j : 0, turns = 0;
+    for (uint32_t i = on ? r->part : 0; i <= index; i++) {
         j += turns * UNROLL;
+        r->part = i;
+        r->part_j = j;
         if (j >= l->loads)
             return 0;
         traversal_load(l, j, &load);
@@ -257,27 +266,41 @@ static int sweep(const struct run *r, const struct traversal_lists *l, uint32_t 
 
 /* --- the program --- */
 
+/* The lists of a warp into r->lists: 1; 0: it has no vertex; -1. */
+static int go_to(struct run *r, uint32_t launch, uint64_t warp, struct err *err)
+{
+    bool there = r->at.running && r->at.launch == launch;
+    if (there && r->known && r->warp == warp)
+        return 1;
+    if (!there && traversal_run_seek(&r->at, launch, err))
+        return -1;
+    r->warp = warp;
+    r->part = 0;
+    r->part_j = 0;
+    r->known = traversal_lists(&r->at.t, &r->p->shape, warp, &r->lists);
+    return r->known;
+}
+
 static int body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *b, struct err *err)
 {
     struct run *r = run;
-    struct traversal_lists l;
-    if (traversal_run_seek(&r->at, launch, err))
-        return -1;
-    if (!traversal_lists(&r->at.t, &r->p->shape, warp, &l))
-        return program_no_trip(index, START, b);
+    const struct traversal_lists *l = &r->lists;
+    int rc = go_to(r, launch, warp, err);
+    if (rc <= 0)
+        return rc < 0 ? -1 : program_no_trip(index, START, b);
     if (index == 0) {
-        head(r, &l, b);
+        head(r, l, b);
         return 1;
     }
     if (!r->p->visits)
-        return sweep(r, &l, index - 1, b);
-    if (index <= l.loads) {
-        visit(r, &l, index - 1, b);
+        return sweep(r, l, index - 1, b);
+    if (index <= l->loads) {
+        visit(r, l, index - 1, b);
         return 1;
     }
-    if (index > l.loads + 1 || !l.active || !r->p->kernel->clears)
+    if (index > l->loads + 1 || !l->active || !r->p->kernel->clears)
         return 0;
-    struct program_access *a = of_vertex(r->p, b, r->p->flags[0], &l, 1, 0);
+    struct program_access *a = of_vertex(r->p, b, r->p->flags[0], l, 1, 0);
     a->kind = RECORD_WRITE;
     return 1;
 }

@@ -165,6 +165,7 @@ static bool stride(const struct array *a, const struct program_warp *at, uint32_
     }
     body->after = part.trips + 5;
     body->turns = part.turns;
+    body->last = part.last;
     return true;
 }
 
@@ -182,6 +183,7 @@ static bool once(const struct array *a, const struct program_warp *at, uint32_t 
     bool sparse = a->p.pattern == ARRAY_SPARSE;
     if (index > 0 || at->thread >= a->threads)
         return false;
+    body->last = true;
     uint64_t left = a->threads - at->thread, lanes = left < at->lanes ? left : at->lanes;
     if (sparse) {
         struct program_access *table = program_load(body, a->allocs, 1, at->thread * 4, 4);
@@ -206,6 +208,7 @@ static bool chain(const struct array *a, uint32_t index, struct program_body *bo
     uint64_t words = (uint64_t)a->p.bytes / 4, step = (uint64_t)a->p.step / 4;
     if (index > 0)
         return false;
+    body->last = true;
     struct program_access *load = program_load(body, a->allocs, 0, 0, 4);
     load->active = 1;
     load->turn_stride = (int64_t)(step * 4);

@@ -97,6 +97,7 @@ static int triad_body(void *run, uint32_t launch, uint64_t warp, uint32_t index,
     }
     body->after = 1;
     body->turns = part.turns;
+    body->last = part.last;
     return 1;
 }
 

@@ -96,14 +96,15 @@ static int body(void *run, uint32_t launch_number, uint64_t warp, uint32_t index
         return program_no_trip(index, START, b);
     if (index > 0)
         return 0;
+    b->last = true;
     bool rotates = g->kernel == GATHER_SHIFT && width > LANES && width % LANES != 0;
     uint32_t active = program_first_lanes(elements - warp * LANES);
     uint64_t *numbers = access_of(b, p, INDEX, active, START);
     uint64_t *in = access_of(b, p, TABLE, active, rotates ? ADDRESS + ROTATE : ADDRESS);
     uint64_t *out = access_of(b, p, OUTPUT, active, ADDRESS);
+    uint64_t to = warp * LANES / width, at = warp * LANES % width; /* the row and column that the lane writes */
     for (unsigned l = 0; l < LANES; l++) {
-        uint64_t i = warp * LANES + l < elements ? warp * LANES + l : elements - 1;
-        uint64_t to = i / width, from = g->rows[first + to], column = i % width;
+        uint64_t from = g->rows[first + to], column = at;
         if (rotates)
             column += (to - from) * width % LANES;
         if (column >= width)
@@ -111,6 +112,10 @@ static int body(void *run, uint32_t launch_number, uint64_t warp, uint32_t index
         numbers[l] = p->allocs[INDEX].addr + (first + to) * INDEX_BYTES;
         in[l] = p->allocs[TABLE].addr + (from * width + column) * GATHER_ELEMENT;
         out[l] = p->allocs[OUTPUT].addr + (to * width + column) * GATHER_ELEMENT;
+        if (warp * LANES + l + 1 >= elements)
+            continue; /* lanes behind the last element access nothing */
+        at = at + 1 < width ? at + 1 : 0;
+        to += at == 0;
     }
     b->access[2].kind = RECORD_WRITE;
     b->access[2].use = 0;

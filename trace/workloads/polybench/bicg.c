@@ -131,6 +131,7 @@ static int bicg_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, 
     store->active = loop.active;
     store->before = ONCE;
     body->after = 1;
+    body->last = true;
     return 1;
 }
 

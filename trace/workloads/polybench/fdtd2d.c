@@ -136,6 +136,7 @@ static int fdtd2d_body(void *run, uint32_t launch, uint64_t warp, uint32_t index
         return program_no_trip(index, GUARD, body);
     if (index > 0)
         return 0;
+    body->last = true;
     add_points(f, s, i, x, active, body);
     return 1;
 }
