@@ -1,4 +1,6 @@
-/* The sections that a platform file may have. */
+/* The sections that a platform file may have, and which of their numbers have a general default: facts of a standard or
+ * of a driver, and how a model is run. All others are a chip's or a machine's: a platform states them, or it refuses.
+ */
 #include "models/base/platform.h"
 #include "models/dram/dram_platform.h"
 #include "models/gpu/gpu.h"
@@ -7,10 +9,39 @@
 #include "models/uvm/uvm_platform.h"
 #include "models/zerocopy/pcie.h"
 
-static const struct platform_section gpu_section = {"gpu", gpu_params, sizeof(struct gpu)};
-static const struct platform_section dram_section = {"dram", dram_params, sizeof(struct dram_platform)};
-static const struct platform_section uvm_section = {"uvm", uvm_platform_params, sizeof(struct uvm_platform)};
-static const struct platform_section pcie_section = {"pcie", pcie_params, sizeof(struct pcie)};
+static const struct platform_general gpu_general[] = {
+    {"l2_ways", "assumed 12..32: NVIDIA does not say; Accel-Sim's configurations take 16 to 32"}, {0}};
+
+static const struct platform_general uvm_general[] = {
+    {"utlb_merge", "how the model is run: a micro-TLB reports a page once for all that wait for it"},
+    {"batch_faults", "driver default uvm_perf_fault_batch_count"},
+    {"routine_batches", "driver default uvm_perf_fault_max_batches_per_service"},
+    {"trace_record_ns", "assumed 1000..5000: what tracing costs a migration record, 2,500 ns in recordings of an H200"},
+    {"launch_ns", "not modelled: launches follow each other on the GPU"},
+    {0}};
+
+static const struct platform_general pcie_general[] = {
+    {"completion_bytes", "PCI Express Base Specification 3.0, section 4.2.2: header, token and LCRC of a completion"},
+    {"request_bytes", "PCI Express Base Specification 3.0, section 4.2.2: a read request with its framing"},
+    {"host_bytes_per_s", "no such bound was measured"},
+    {"sharpness", "assumed 8..1000: a smooth maximum, which no measurement identifies"},
+    {"load_ns", "not modelled: no latency was measured"},
+    {"issue_sharpness", "assumed 2..4: 2 fits an RTX 3090, 3.5 an H200; without effect while load_ns is 0"},
+    {"visit_ns", "not modelled: measured on an H200 only"},
+    {"chain_sharpness", "assumed 1..4: a smooth maximum; without effect while load_ns is 0"},
+    {"launch_ns", "not modelled"},
+    {"vertex_ns", "not modelled"},
+    {"peer_bytes_per_s", "no link to other GPUs is stated"},
+    {"l1_together", "not modelled: measured on an H200 only"},
+    {"l1_steady", "not modelled: measured on an H200 only"},
+    {"l1_group", "not modelled: measured on an H200 only"},
+    {0}};
+
+static const struct platform_section gpu_section = {"gpu", gpu_params, sizeof(struct gpu), gpu_general};
+static const struct platform_section dram_section = {"dram", dram_params, sizeof(struct dram_platform), NULL};
+static const struct platform_section uvm_section = {"uvm", uvm_platform_params, sizeof(struct uvm_platform),
+                                                    uvm_general};
+static const struct platform_section pcie_section = {"pcie", pcie_params, sizeof(struct pcie), pcie_general};
 
 const struct platform_section *const platform_sections[] = {
     &gpu_section, &uvm_section, &dram_section, &pcie_section, &placement_section, &legacy_section, NULL};

@@ -1,20 +1,34 @@
-/* platform: a set of hardware numbers, each with its source, read from an INI file.
+/* platform: a set of hardware numbers, each with what it rests on, read from an INI file.
  *
- * Sections are [platform] (name, summary, base) and one per kind of hardware: [gpu] [uvm] [pcie] [dram] [placement].
- * Each section is described by a param table that lives with its model; a key no table knows is an error. A value is
- * written `key = VALUE | where the number comes from`; the source is required. `base = titanv` starts from a shipped
- * platform. The shipped files (models/platforms/X.ini) are embedded in the program; a name with '/' or ".ini" is read
- * from disk. */
+ * Sections are [platform] (name, summary, base, gpus, compute) and one per kind of hardware: [gpu] [uvm] [pcie] [dram]
+ * [placement] [legacy]. Each section is described by a param table that lives with its model; a key no table knows is
+ * an error. How a number is written stands in platform_form.h, how a file is written in docs/platforms.md.
+ *
+ * A platform is whole, or it refuses: what a file does not state, and no general default of the section gives, has no
+ * value, and platform_whole() names it. A section may be another platform's (`as = NAME | LOW..HIGH: why`): its numbers
+ * are NAME's, its times multiplied by one factor between LOW and HIGH (1 where nothing is drawn), its rates divided by
+ * it; what counts neither time nor rate stays. A few numbers of one's own may stand behind that line.
+ *
+ * The shipped files (models/platforms/X.ini) are embedded in the program; an installed file of that name is read
+ * instead (platform_shipped.h). A name with '/' or ".ini" is read from disk. */
 #ifndef MODELS_BASE_PLATFORM_H
 #define MODELS_BASE_PLATFORM_H
 
+#include "models/base/platform_form.h"
 #include "trace/base/param.h"
+
+/* A number that is no chip's own: a standard's, a driver's default, or how exactly a model is run. `rest` is what would
+ * stand behind '|'. */
+struct platform_general {
+    const char *key, *rest;
+};
 
 /* One kind of hardware: the table and the size of the struct it fills. Register new ones in platform_sections[]. */
 struct platform_section {
     const char *name;
     const struct param *params;
-    size_t size; /* bytes of the struct */
+    size_t size;                            /* bytes of the struct */
+    const struct platform_general *general; /* keys whose default in `params` may stand; ends with NULL; may be NULL */
 };
 extern const struct platform_section *const platform_sections[]; /* ends with NULL */
 
@@ -22,27 +36,64 @@ struct platform;
 
 /* Read platform `name_or_file`. NULL with *err set (file and line) on failure. Freed with platform_free(). */
 struct platform *platform_load(const char *name_or_file, struct err *err);
+struct platform *platform_copy(const struct platform *platform, struct err *err);
 void platform_free(struct platform *platform);
 
 const char *platform_name(const struct platform *platform);
 const char *platform_summary(const struct platform *platform);
+const char *platform_from(const struct platform *platform);    /* "shipped", "mine.ini, on base h200" */
+const char *platform_compute(const struct platform *platform); /* compute capability, "9.0"; "" where not said */
 
-/* The filled struct of a section (defaults where the file says nothing), NULL only if no such section exists. Points
- * into the platform. */
+/* Whether the file names `gpu`, as a driver calls it, among the GPUs that it is about. */
+bool platform_is_of(const struct platform *platform, const char *gpu);
+
+/* The filled struct of a section, NULL only if no such section exists. Points into the platform. What is in it is the
+ * platform's only where platform_whole() says so. */
 const void *platform_section_get(const struct platform *platform, const char *section);
 
-/* Whether the file (or its base) sets any key of that section. */
+/* Whether the platform states any number of that section, its own or borrowed. */
 bool platform_has(const struct platform *platform, const char *section);
+
+/* 0: every number of the section is stated, borrowed or general. -1: *err names the section or the numbers that lack,
+ * the reason if the file gives one, and which shipped platforms have them. */
+int platform_whole(const struct platform *platform, const char *section, struct err *err);
 
 /* Override one number: `key` alone where unique among sections, or section.key. `settings` are the names that would
  * have been right besides (NULL: none), for the message. */
 int platform_set(struct platform *platform, const char *key, const char *value, const struct param *settings,
                  struct err *err);
 
-/* Where a number comes from: the text after '|', or NULL if the default stands. */
+/* Where a number comes from: the text after '|' without its form, or NULL if the file does not state it. */
 const char *platform_source(const struct platform *platform, const char *section, const char *key);
 
-/* Name of shipped platform i, from 0; NULL past the last. Copied into buf. */
+enum platform_state { PLATFORM_UNSTATED, PLATFORM_GENERAL, PLATFORM_STATED };
+
+/* All that is known of a number; the value is in the section's struct. */
+struct platform_number {
+    enum platform_state state;
+    enum platform_kind kind;
+    bool moves;         /* with the factor of its borrowed section, not by itself */
+    const char *as;     /* whose number it is; NULL: its own */
+    const char *source; /* NULL where not stated */
+    double low, high;   /* both the value where it has no range */
+};
+
+/* By row of the section's table. Both NULL if there is no such section or key. */
+const struct platform_number *platform_number(const struct platform *platform, const char *section, const char *key);
+
+/* A section that is another platform's. */
+struct platform_borrowed {
+    const char *as, *why;
+    double low, high; /* of the factor */
+};
+
+/* NULL: its own, or none. */
+const struct platform_borrowed *platform_borrowed(const struct platform *platform, const char *section);
+
+/* Why the platform has nothing of the kind; NULL: it does not say, or it has. */
+const char *platform_none(const struct platform *platform, const char *section);
+
+/* Name of shipped platform i in alphabetical order, from 0; NULL past the last. Copied into buf. */
 const char *platform_shipped(size_t i, char *buf, size_t size);
 
 #endif

@@ -1,6 +1,8 @@
 #include "models/base/platform.h"
 
 #include "models/gpu/gpu.h"
+#include "models/uvm/uvm_platform.h"
+#include "models/zerocopy/pcie.h"
 #include "trace/base/testing.h"
 
 static struct platform *load(const char *text, struct err *err)
@@ -56,6 +58,22 @@ START_TEST(wrong_files_name_the_line)
                {"[fpga]\n", "x.ini:1: [fpga] is not a known section"},
                {"", "x.ini: no number in it; expected a section"},
                {"[platform]\nname = mine\n[gpu]\n", "x.ini: no number in it; expected a section"},
+               {"[gpu]\nsms = 66 | assumed 70..80: w\n", "x.ini:2: sms is 66, outside its range 70..80"},
+               {"[gpu]\nsms = 66 | assumed 80..60: w\n", "x.ini:2: sms is 66, outside its range 80..60"},
+               {"[gpu]\nsms = 66 | fitted 0..80: w\n", "x.ini:2: low end of the range: sms is 0; expected 1 to 1024"},
+               {"[gpu]\nsms = 66 | as v100 60..many: w\n", "x.ini:2: high end of the range: sms"},
+               {"[gpu]\nsms = 66 | assumed: w\n", "x.ini:2: sms is assumed without a range; expected 'assumed LOW"},
+               {"[gpu]\nsms = 66 | as v100: same chip\n", "x.ini:2: sms is as without a range; expected 'as NAME LOW"},
+               {"[dram]\nmap = ch:3 | assumed 1..2: w\n", "x.ini:2: map is a text, which has no range"},
+               {"[uvm]\nas = titanv | why\n", "x.ini:2: expected 'as = NAME | LOW..HIGH: why'"},
+               {"[uvm]\nas = titanv | 2..3: why\n", "x.ini:2: as: the factor's range is 2..3"},
+               {"[uvm]\nas = titanv | 0..3: why\n", "x.ini:2: as: the factor's range is 0..3"},
+               {"[uvm]\nas = titan | 1..3: why\n", "x.ini:2: no platform is called 'titan'"},
+               {"[uvm]\nas = tx2 | 1..3: why\n", "x.ini:2: tx2 has no [uvm] to borrow"},
+               {"[uvm]\nas = v100 | 1..3: why\n", "x.ini:2: v100 borrows its [uvm] from titanv itself; name titanv"},
+               {"[uvm]\nutlbs = 3 | s\nas = titanv | 1..3: why\n", "x.ini:3: as stands behind numbers of [uvm]"},
+               {"[uvm]\nas = none | why\nutlbs = 3 | s\n", "x.ini:3: [uvm] is as none"},
+               {"[gpu]\nsms = 3 | s\n[platform]\nbase = v100\n", "x.ini:4: base stands behind [gpu]"},
                {"[platform]\nname = 1234567890123456789012345678901234567890123456789012345678901234\n",
                 "x.ini:2: name has 64 bytes; expected at most 63"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -66,6 +84,154 @@ START_TEST(wrong_files_name_the_line)
     struct err err = {""};
     ck_assert_ptr_null(platform_load("/nowhere/x.ini", &err));
     ck_assert_ptr_nonnull(strstr(err.msg, "cannot open"));
+}
+END_TEST
+
+static const struct platform_number *number(const struct platform *p, const char *section, const char *key)
+{
+    const struct platform_number *n = platform_number(p, section, key);
+    ck_assert_ptr_nonnull(n);
+    return n;
+}
+
+START_TEST(a_number_says_what_it_rests_on)
+{
+    struct err err = {""};
+    struct platform *p = load("[gpu]\nsms = 66 | sheet\nl2_bytes = 4MiB | assumed 1MiB..8MiB: a guess\n"
+                              "memory_ns = 300 | fitted 250..350.5: figure 2\nclock_hz = 1000000000 | as v100 "
+                              "900000000..1100000000: same chip\n[uvm]\nutlb = free | assumed blocked..free: x\n",
+                              &err);
+    ck_assert_msg(p != NULL, "%s", err.msg);
+    const struct platform_number *n = number(p, "gpu", "sms");
+    ck_assert_int_eq(n->kind, PLATFORM_SOURCED);
+    ck_assert(n->state == PLATFORM_STATED && n->low == 66 && n->high == 66 && !n->as);
+    n = number(p, "gpu", "l2_bytes");
+    ck_assert_int_eq(n->kind, PLATFORM_ASSUMED);
+    ck_assert(n->low == 1 << 20 && n->high == 8 << 20);
+    ck_assert_str_eq(n->source, "a guess");
+    n = number(p, "gpu", "memory_ns");
+    ck_assert(n->kind == PLATFORM_FITTED && n->low == 250 && n->high == 350.5);
+    n = number(p, "gpu", "clock_hz");
+    ck_assert(n->kind == PLATFORM_AS && n->low == 9e8 && n->high == 11e8);
+    ck_assert_str_eq(n->as, "v100");
+    n = number(p, "uvm", "utlb");
+    ck_assert(n->low == UVM_UTLB_BLOCKED && n->high == UVM_UTLB_FREE);
+    n = number(p, "gpu", "warps_per_sm");
+    ck_assert(n->state == PLATFORM_UNSTATED && !platform_source(p, "gpu", "warps_per_sm"));
+    n = number(p, "gpu", "l2_ways");
+    ck_assert(n->state == PLATFORM_GENERAL && n->kind == PLATFORM_ASSUMED && n->low == 12 && n->high == 32);
+    ck_assert_ptr_null(platform_source(p, "gpu", "l2_ways"));
+    ck_assert_ptr_null(platform_number(p, "gpu", "nothing"));
+    ck_assert_ptr_null(platform_number(p, "fpga", "sms"));
+    platform_free(p);
+}
+END_TEST
+
+START_TEST(a_borrowed_section_is_the_lenders_but_for_numbers_of_its_own)
+{
+    struct err err = {""};
+    struct platform *p =
+        load("[platform]\nname = mine\n[uvm]\nas = titanv | 0.5..4: another host\nutlbs = 30 | sheet\n", &err);
+    ck_assert_msg(p != NULL, "%s", err.msg);
+    struct platform *titanv = platform_load("titanv", &err);
+    const struct uvm_platform *ours = platform_section_get(p, "uvm"), *theirs = platform_section_get(titanv, "uvm");
+    ck_assert_int_eq(ours->utlbs, 30);
+    ck_assert_double_eq(ours->service_ns, theirs->service_ns);
+    ck_assert_int_eq(platform_whole(p, "uvm", &err), 0);
+    const struct platform_borrowed *b = platform_borrowed(p, "uvm");
+    ck_assert(b && b->low == 0.5 && b->high == 4);
+    ck_assert_str_eq(b->as, "titanv");
+    ck_assert_str_eq(b->why, "another host");
+    ck_assert_ptr_null(platform_borrowed(titanv, "uvm"));
+    const struct platform_number *n = number(p, "uvm", "service_ns");
+    ck_assert(n->kind == PLATFORM_AS && n->moves && n->low == 6500 && n->high == 52000);
+    n = number(p, "uvm", "h2d_bytes_per_s"); /* a rate: divided */
+    ck_assert(n->moves && n->low == 3e9 && n->high == 24e9);
+    n = number(p, "uvm", "utlb"); /* no time: the lender's range, by itself */
+    ck_assert(n->kind == PLATFORM_AS && !n->moves && n->low == 0 && n->high == 1);
+    ck_assert(number(p, "uvm", "utlb_faults")->low == 56 && number(p, "uvm", "utlb_faults")->high == 56);
+    ck_assert_int_eq(number(p, "uvm", "utlbs")->kind, PLATFORM_SOURCED);
+    platform_free(titanv);
+    platform_free(p);
+}
+END_TEST
+
+START_TEST(what_a_platform_lacks_is_named_with_who_has_it)
+{
+    static const struct {
+        const char *text, *section, *says;
+    } lacks[] = {
+        {"[gpu]\nsms = 66 | s\n", "uvm", "platform mine has no [uvm] numbers; platforms that have: h200, titanv."},
+        {"[gpu]\nsms = 66 | s\n", "placement", "platforms that have: agx, px2, tx2"},
+        {"[gpu]\nsms = 66 | s\n", "gpu",
+         "platform mine states no gpu.memory_bytes, gpu.clock_hz, gpu.warps_per_sm, gpu.blocks_per_sm, gpu.l1_bytes, "
+         "gpu.l2_bytes and 6 more; --set gpu.memory_bytes=NUMBER gives it"},
+        {"[uvm]\nas = none | no page faults\n", "uvm", "platform mine has no [uvm]: no page faults; platforms that"},
+        {"base = h200\n[uvm]\nas = none | off\n", "uvm", "platform mine has no [uvm]: off;"},
+        {"[gpu]\nsms = 66 | s\n", "fpga", "no platform has a section [fpga]"}};
+    for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++) {
+        char text[300];
+        struct err err = {""};
+        (void)snprintf(text, sizeof text, "[platform]\nname = mine\n%s", lacks[i].text);
+        struct platform *p = load(text, &err);
+        ck_assert_msg(p != NULL, "%s", err.msg);
+        ck_assert_int_eq(platform_whole(p, lacks[i].section, &err), -1);
+        ck_assert_msg(strstr(err.msg, lacks[i].says) != NULL, "%s", err.msg);
+        platform_free(p);
+    }
+}
+END_TEST
+
+/* A base's missing section can be filled, its own numbers can give way to another's. */
+START_TEST(a_file_changes_what_its_base_says_of_a_section)
+{
+    struct err err = {""};
+    struct platform *p = load("[platform]\nbase = h200\n[uvm]\nas = titanv | 1..1: why\n[dram]\nas = v100 | 1..2: w\n"
+                              "[placement]\nt_ini = 1 | s\n",
+                              &err);
+    ck_assert_msg(p != NULL, "%s", err.msg);
+    ck_assert_double_eq(((const struct uvm_platform *)platform_section_get(p, "uvm"))->service_ns, 13000);
+    ck_assert_int_eq(platform_whole(p, "dram", &err), 0);
+    ck_assert_ptr_null(platform_none(p, "placement"));
+    ck_assert_ptr_nonnull(strstr(platform_from(p), "x.ini, on base h200"));
+    ck_assert(!platform_is_of(p, "NVIDIA H200")); /* the base's name is not its own */
+    struct platform *h200 = platform_load("h200", &err);
+    ck_assert_str_eq(platform_from(h200), "shipped");
+    ck_assert(platform_is_of(h200, "NVIDIA H200") && platform_is_of(h200, "nvidia h200"));
+    ck_assert(!platform_is_of(h200, "NVIDIA H20") && !platform_is_of(h200, "H200") && !platform_is_of(h200, ""));
+    platform_free(h200);
+    platform_free(p);
+    struct platform *v100 = platform_load("v100", &err);
+    ck_assert(platform_is_of(v100, "Tesla V100-SXM2-16GB") && platform_is_of(v100, "Tesla V100-PCIE-16GB"));
+    platform_free(v100);
+}
+END_TEST
+
+/* Every section of a shipped platform is whole, or there is none; and what is `as NAME` is NAME's number. */
+START_TEST(shipped_platforms_are_whole_and_borrow_what_is_there)
+{
+    char name[64];
+    for (size_t i = 0; platform_shipped(i, name, sizeof name); i++) {
+        struct err err = {""};
+        struct platform *p = platform_load(name, &err);
+        for (size_t s = 0; platform_sections[s]; s++) {
+            const struct platform_section *section = platform_sections[s];
+            ck_assert_msg(!platform_has(p, section->name) || !platform_whole(p, section->name, &err), "%s", err.msg);
+            for (const struct param *row = section->params; row->name; row++) {
+                const struct platform_number *n = number(p, section->name, row->name);
+                if (n->state != PLATFORM_STATED || n->kind != PLATFORM_AS || row->type == PARAM_TEXT)
+                    continue;
+                struct platform *lender = platform_load(n->as, &err);
+                ck_assert_msg(lender != NULL, "%s %s: %s", name, row->name, err.msg);
+                ck_assert_msg(param_number(row, platform_section_get(p, section->name)) ==
+                                  param_number(row, platform_section_get(lender, section->name)),
+                              "%s: %s.%s is not %s's", name, section->name, row->name, n->as);
+                ck_assert_msg(platform_source(lender, section->name, row->name) != NULL, "%s of %s", row->name, n->as);
+                platform_free(lender);
+            }
+        }
+        platform_free(p);
+    }
 }
 END_TEST
 
@@ -116,6 +282,11 @@ START_TEST(numbers_can_be_set_by_key_or_section_and_key)
     const struct gpu *gpu = platform_section_get(p, "gpu");
     ck_assert_int_eq(gpu->sms, 4);
     ck_assert_int_eq(gpu->l2_bytes, 1 << 20);
+    ck_assert_str_eq(platform_source(p, "gpu", "sms"), "given on the command line");
+    ck_assert_int_eq(platform_set(p, "service_ns", "1us", NULL, &err), -1); /* real numbers have no unit */
+    ck_assert_int_eq(platform_set(p, "service_ns", "500", NULL, &err), 0);
+    const struct platform_number *n = number(p, "uvm", "service_ns");
+    ck_assert(n->kind == PLATFORM_SOURCED && n->low == 500 && n->high == 500);
     ck_assert_int_eq(platform_set(p, "uvm.sms", "4", NULL, &err), -1);
     platform_free(p);
 }
@@ -123,4 +294,6 @@ END_TEST
 
 TEST_MAIN("platform", every_shipped_platform_loads, a_file_can_start_from_a_shipped_platform, wrong_files_name_the_line,
           long_lines_are_one_line, what_is_no_file_is_no_platform, a_base_that_names_itself_ends,
-          numbers_can_be_set_by_key_or_section_and_key)
+          numbers_can_be_set_by_key_or_section_and_key, a_number_says_what_it_rests_on,
+          a_borrowed_section_is_the_lenders_but_for_numbers_of_its_own, what_a_platform_lacks_is_named_with_who_has_it,
+          a_file_changes_what_its_base_says_of_a_section, shipped_platforms_are_whole_and_borrow_what_is_there)

@@ -16,4 +16,6 @@ static const struct param params[] = {
     PARAM_BYTES_ROW(placement_platform, memory_bytes, 1 << 20, 0x1p45, 0x1p33, "memory shared by CPU and GPU"),
     {0}};
 
-const struct platform_section placement_section = {"placement", params, sizeof(struct placement_platform)};
+static const struct platform_general general[] = {{"l_writeback", "the worst case, the whole cache: c_gpu"}, {0}};
+
+const struct platform_section placement_section = {"placement", params, sizeof(struct placement_platform), general};

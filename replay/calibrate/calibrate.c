@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/base/platform.h"
 #include "replay/calibrate/fit.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
@@ -104,7 +105,7 @@ int calibrate_placement(struct calibration *c, const struct measurements *measur
     static const char *const constants[WHATS] = {"t_ini", NULL, NULL, NULL, "c_cpu", "c_gpu"};
     for (int w = 0; w < WHATS; w++) {
         char from[160];
-        (void)snprintf(from, sizeof from, "fitted: %s, %zu rows", whats[w], fits[w].rows);
+        (void)snprintf(from, sizeof from, "%s, %zu rows", whats[w], fits[w].rows);
         if (fits[w].rows < fits[w].terms) {
             calibration_note(c, "%s: %zu rows, at least %zu are needed; the base's number stands", whats[w],
                              fits[w].rows, fits[w].terms);
@@ -198,7 +199,7 @@ static int uvm_direction(struct calibration *c, struct fit *fit, const char *key
     }
     if (fit_solve(fit, err))
         return -1;
-    (void)snprintf(from, sizeof from, "fitted: %zu traced migration records %s", fit->rows, what);
+    (void)snprintf(from, sizeof from, "%zu traced migration records %s", fit->rows, what);
     if (fit->x[1] > 0 && isfinite(fit->error[1])) {
         double rate = 1e9 / fit->x[1];
         calibration_add(c, "uvm", key, rate, rate * fit->error[1] / fit->x[1], fit, "ns", from);
@@ -241,6 +242,19 @@ int calibrate_uvm(struct calibration *c, const struct measurements *from, struct
     return c->count ? 0 : err_set(err, "nothing could be fitted: the recordings hold too few migrations");
 }
 
+/* The end of a number's range two standard errors away, within what the number may be; whole where it is whole. */
+static double range_end(const struct calibrated *n, double errors)
+{
+    const struct param *row = NULL;
+    for (size_t s = 0; platform_sections[s] && !row; s++)
+        if (strcmp(platform_sections[s]->name, n->section) == 0)
+            row = param_find(platform_sections[s]->params, n->key);
+    double end = n->value + errors * n->error;
+    if (row)
+        end = fmin(fmax(end, row->lo), row->hi);
+    return !row || row->type == PARAM_REAL ? end : errors < 0 ? floor(end) : ceil(end);
+}
+
 int calibration_write(const struct calibration *c, const char *name, const char *base, FILE *out, struct err *err)
 {
     (void)fprintf(out, "[platform]\nbase = %s\nname = %s\nsummary = %s with numbers fitted to measurements\n", base,
@@ -252,7 +266,8 @@ int calibration_write(const struct calibration *c, const char *name, const char 
             continue;
         if (strcmp(section, n->section) != 0)
             (void)fprintf(out, "\n[%s]\n", section = n->section);
-        (void)fprintf(out, "%s = %.9g | %s, standard error %.3g\n", n->key, n->value, n->from, n->error);
+        (void)fprintf(out, "%s = %.9g | fitted %.9g..%.9g: %s, standard error %.3g\n", n->key, n->value,
+                      range_end(n, -2), range_end(n, 2), n->from, n->error);
     }
     return ferror(out) ? err_set(err, "the file could not be written") : 0;
 }

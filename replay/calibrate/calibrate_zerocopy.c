@@ -191,7 +191,7 @@ static void settle(struct job *job, struct link_fit *fit, struct fit *quality)
 static void add_numbers(struct job *job, const struct link_fit *fit, const struct fit *quality)
 {
     char from[160];
-    (void)snprintf(from, sizeof from, "fitted: %zu rows", fit->rows);
+    (void)snprintf(from, sizeof from, "%zu rows", fit->rows);
     for (enum link_cost k = 0; k < LINK_COSTS; k++) {
         if (!(fit->free >> k & 1))
             continue;
@@ -332,7 +332,7 @@ static int fit_copies(struct job *job, struct pcie *fitted, struct err *err)
         return err_set(err, "the block copies need %.4g GB/s, more than the raw %.4g GB/s of %s", rate / 1e9, raw / 1e9,
                        job->base_name);
     char from[160];
-    (void)snprintf(from, sizeof from, "fitted: %zu block copies", job->copies);
+    (void)snprintf(from, sizeof from, "%zu block copies", job->copies);
     fitted->copy_setup_ns = setup;
     if (job->requests) {
         double share = rate / (fitted->efficiency * raw);

@@ -1,5 +1,6 @@
 #include "trace/base/param.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,21 @@ double param_real(const struct param *row, const void *owner)
 const char *param_text(const struct param *row, const void *owner)
 {
     return *(const char *const *)((const char *)owner + row->offset);
+}
+
+double param_number(const struct param *row, const void *owner)
+{
+    if (row->type == PARAM_TEXT)
+        return 0;
+    return row->type == PARAM_REAL ? param_real(row, owner) : (double)param_int(row, owner);
+}
+
+void param_put_number(const struct param *row, void *owner, double value)
+{
+    if (row->type == PARAM_REAL)
+        *(double *)field(row, owner) = value;
+    else if (row->type != PARAM_TEXT)
+        *(int64_t *)field(row, owner) = llround(value);
 }
 
 const char *param_choice(const struct param *row, int64_t position, char *buf, size_t size)

@@ -79,6 +79,11 @@ const char *param_format(const struct param *row, const void *owner, char *buf, 
 int64_t param_int(const struct param *row, const void *owner);      /* INT, BYTES, NS, CHOICE */
 double param_real(const struct param *row, const void *owner);      /* REAL */
 const char *param_text(const struct param *row, const void *owner); /* TEXT; may be NULL */
+
+/* Any number as one: a choice by its position. 0 for text. The second one stores it, rounded where it is whole. */
+double param_number(const struct param *row, const void *owner);
+void param_put_number(const struct param *row, void *owner, double value);
+
 const char *param_choice(const struct param *row, int64_t position, char *buf, size_t size); /* the name, "?" if none */
 
 /* A list "key=value,key=value" split in place into pairs (text is owned by the list). */

@@ -63,5 +63,23 @@ START_TEST(lists_in_brackets_keep_their_commas)
 }
 END_TEST
 
+START_TEST(any_number_can_be_read_and_stored_as_one)
+{
+    struct box b;
+    param_defaults(box_params, &b);
+    ck_assert_double_eq(param_number(&box_params[0], &b), 4096);
+    ck_assert_double_eq(param_number(&box_params[3], &b), 0.5);
+    ck_assert_double_eq(param_number(&box_params[4], &b), 0);
+    param_put_number(&box_params[1], &b, 6.5);
+    param_put_number(&box_params[2], &b, 1);
+    param_put_number(&box_params[3], &b, 0.25);
+    param_put_number(&box_params[4], &b, 3);
+    ck_assert_int_eq(b.count, 7);
+    ck_assert_int_eq(b.mode, 1);
+    ck_assert_double_eq(b.share, 0.25);
+    ck_assert_ptr_null(b.graph);
+}
+END_TEST
+
 TEST_MAIN("param", defaults_then_settings, errors_name_the_parameter_and_the_expectation,
-          lists_in_brackets_keep_their_commas)
+          lists_in_brackets_keep_their_commas, any_number_can_be_read_and_stored_as_one)
