@@ -1,0 +1,224 @@
+#include "models/base/platform_draw.h"
+
+#include <math.h>
+
+#include "models/gpu/gpu.h"
+#include "models/uvm/uvm_platform.h"
+#include "trace/base/testing.h"
+
+static const char mine[] = "[platform]\nname = mine\n[gpu]\nsms = 80 | sheet\n"
+                           "memory_ns = 100 | assumed 10..1000: log\ndependent_cycles = 4 | fitted 2..6: "
+                           "linear\nl2_ways = 3 | assumed 1..4: whole\n"
+                           "[uvm]\nas = titanv | 0.25..4: another host\nutlbs = 30 | assumed 20..40: whole\n";
+
+static struct platform *load(void)
+{
+    struct err err = {""};
+    struct platform *p = platform_load(testing_write("x.ini", mine, strlen(mine)), &err);
+    ck_assert_msg(p != NULL, "%s", err.msg);
+    return p;
+}
+
+static struct platform *draw(const struct platform *p, uint64_t seed, uint32_t at, uint32_t n)
+{
+    struct err err = {""};
+    struct platform *d = platform_draw(p, seed, at, n, &err);
+    ck_assert_msg(d != NULL, "%s", err.msg);
+    return d;
+}
+
+static double value(const struct platform *p, const char *section, const struct param *row)
+{
+    return param_number(row, platform_section_get(p, section));
+}
+
+/* The share of an axis at which a drawn platform stands; log for those that are drawn so. */
+static double share(const struct platform_axis *a, const struct platform *p)
+{
+    double v = value(p, a->section, a->row);
+    bool in_log = a->low > 0 && a->high / a->low > 4;
+    return in_log ? log(v / a->low) / log(a->high / a->low) : (v - a->low) / (a->high - a->low);
+}
+
+START_TEST(axes_are_what_is_uncertain)
+{
+    struct platform *p = load();
+    struct platform_axis a;
+    const char *expected[] = {"l2_ways", "dependent_cycles", "memory_ns", "", "utlbs", "utlb", "trace_record_ns"};
+    char found[200] = "";
+    size_t count = 0, known = 0;
+    for (; platform_axis(p, count, &a); count++) {
+        const char *name = a.row ? a.row->name : "";
+        ck_assert_msg(a.low < a.high && a.low <= a.value && a.value <= a.high, "%s", name);
+        for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+            known += strcmp(expected[i], name) == 0;
+        (void)snprintf(found + strlen(found), sizeof found - strlen(found), " %s", name);
+    }
+    /* trace_record_ns moves with the section, resume_ns too; pcie has general defaults with a range */
+    ck_assert_msg(known == 6, "%s", found);
+    ck_assert(!platform_axis(p, count, &a));
+    ck_assert_ptr_null(strstr(found, "sms"));
+    ck_assert_ptr_null(strstr(found, "service_ns"));
+    platform_free(p);
+}
+END_TEST
+
+START_TEST(each_share_of_each_axis_is_drawn_once)
+{
+    struct platform *p = load();
+    static const uint32_t sizes[] = {1, 2, 3, 7, 16, 100};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (uint64_t seed = 0; seed < 3; seed++) {
+            uint32_t n = sizes[s];
+            unsigned hit[3][100] = {{0}};
+            for (uint32_t at = 0; at < n; at++) {
+                struct platform *d = draw(p, seed, at, n);
+                struct platform_axis a;
+                size_t real = 0;
+                for (size_t i = 0; platform_axis(p, i, &a); i++)
+                    if (a.row && a.row->type == PARAM_REAL && strcmp(a.section, "gpu") == 0)
+                        hit[real++][(size_t)(share(&a, d) * n)]++;
+                ck_assert_uint_eq(real, 2);
+                platform_free(d);
+            }
+            for (uint32_t k = 0; k < n; k++)
+                ck_assert_msg(hit[0][k] == 1 && hit[1][k] == 1, "%u draws, share %u", n, k);
+        }
+    platform_free(p);
+}
+END_TEST
+
+START_TEST(a_wide_range_is_drawn_in_its_logarithm)
+{
+    struct platform *p = load();
+    size_t below = 0;
+    for (uint32_t at = 0; at < 100; at++) {
+        struct platform *d = draw(p, 7, at, 100);
+        below += ((const struct gpu *)platform_section_get(d, "gpu"))->memory_ns < 100;
+        platform_free(d);
+    }
+    ck_assert_uint_eq(below, 50);
+    platform_free(p);
+}
+END_TEST
+
+START_TEST(draws_stay_in_range_and_leave_what_is_known)
+{
+    static const char *const shipped[] = {"titanv", "v100", "h200", "rtx3090", "orin", "gm200"};
+    for (size_t f = 0; f < sizeof shipped / sizeof *shipped; f++) {
+        struct platform *p = platform_load(shipped[f], NULL);
+        for (uint32_t at = 0; at < 50; at++) {
+            struct platform *d = draw(p, 1, at, 50);
+            for (size_t s = 0; platform_sections[s]; s++)
+                for (const struct param *row = platform_sections[s]->params; row->name; row++) {
+                    const char *section = platform_sections[s]->name;
+                    const struct platform_number *n = platform_number(p, section, row->name);
+                    double v = value(d, section, row);
+                    if (row->type == PARAM_TEXT)
+                        ck_assert_pstr_eq(param_text(row, platform_section_get(d, section)),
+                                          param_text(row, platform_section_get(p, section)));
+                    else if (n->state == PLATFORM_UNSTATED || n->low == n->high)
+                        ck_assert_msg(v == value(p, section, row), "%s.%s moved", section, row->name);
+                    else
+                        ck_assert_msg(n->low <= v && v <= n->high, "%s.%s is %g", section, row->name, v);
+                    if (row->type != PARAM_REAL)
+                        ck_assert_double_eq(v, round(v));
+                }
+            platform_free(d);
+        }
+        platform_free(p);
+    }
+}
+END_TEST
+
+START_TEST(a_borrowed_section_moves_by_one_factor)
+{
+    struct platform *p = load();
+    const struct uvm_platform *own = platform_section_get(p, "uvm");
+    double least = 4, most = 0.25;
+    for (uint32_t at = 0; at < 40; at++) {
+        struct platform *d = draw(p, 3, at, 40);
+        const struct uvm_platform *u = platform_section_get(d, "uvm");
+        double factor = u->service_ns / own->service_ns;
+        ck_assert_double_eq_tol(u->new_block_ns, own->new_block_ns * factor, 1e-6);
+        ck_assert_double_eq_tol(u->h2d_bytes_per_s, own->h2d_bytes_per_s / factor, 1);
+        ck_assert_double_eq_tol(u->fault_gap_ns, own->fault_gap_ns * factor, 1e-9);
+        ck_assert_int_eq(u->utlb_faults, own->utlb_faults);
+        ck_assert_double_eq_tol(platform_borrowed(d, "uvm")->low, factor, 1e-12);
+        least = fmin(least, factor);
+        most = fmax(most, factor);
+        platform_free(d);
+    }
+    ck_assert(least >= 0.25 && least < 0.28 && most <= 4 && most > 3.6);
+    platform_free(p);
+}
+END_TEST
+
+START_TEST(the_same_seed_gives_the_same_draw_and_another_seed_another)
+{
+    struct platform *p = load(), *a = draw(p, 5, 3, 10), *b = draw(p, 5, 3, 10), *c = draw(p, 6, 3, 10);
+    const struct gpu *ga = platform_section_get(a, "gpu"), *gb = platform_section_get(b, "gpu"),
+                     *gc = platform_section_get(c, "gpu");
+    ck_assert_double_eq(ga->memory_ns, gb->memory_ns);
+    ck_assert(ga->memory_ns != gc->memory_ns);
+    /* Another number becomes known: this one stays where it was. */
+    struct err err = {""};
+    ck_assert_int_eq(platform_set(p, "dependent_cycles", "4", NULL, &err), 0);
+    struct platform *d = draw(p, 5, 3, 10);
+    ck_assert_double_eq(((const struct gpu *)platform_section_get(d, "gpu"))->memory_ns, ga->memory_ns);
+    ck_assert_double_eq(((const struct gpu *)platform_section_get(d, "gpu"))->dependent_cycles, 4);
+    ck_assert_ptr_null(platform_draw(p, 5, 10, 10, &err));
+    struct platform *all[] = {p, a, b, c, d};
+    for (size_t i = 0; i < 5; i++)
+        platform_free(all[i]);
+}
+END_TEST
+
+START_TEST(one_axis_is_moved_alone)
+{
+    struct platform *p = load();
+    struct platform_axis a;
+    struct err err = {""};
+    for (size_t i = 0; platform_axis(p, i, &a); i++) {
+        struct platform *low = platform_moved(p, i, 0, &err), *high = platform_moved(p, i, 1, &err);
+        if (a.row) {
+            ck_assert_double_eq(value(low, a.section, a.row), a.low);
+            ck_assert_double_eq(value(high, a.section, a.row), a.high);
+        }
+        struct platform_axis b;
+        for (size_t k = 0, skipped = 0; platform_axis(p, k, &b); k++) {
+            if (b.row == a.row && strcmp(a.section, b.section) == 0) {
+                skipped = 1;
+                continue;
+            }
+            if (b.row)
+                ck_assert_double_eq(value(high, b.section, b.row), b.value);
+            struct platform_axis left;
+            ck_assert(platform_axis(high, k - skipped, &left) && left.row == b.row);
+        }
+        platform_free(low);
+        platform_free(high);
+    }
+    ck_assert_ptr_null(platform_moved(p, 1000, 0, &err));
+    platform_free(p);
+}
+END_TEST
+
+START_TEST(a_choice_takes_each_of_its_names_as_often)
+{
+    struct platform *p = platform_load("titanv", NULL);
+    size_t blocked = 0;
+    for (uint32_t at = 0; at < 10; at++) {
+        struct platform *d = draw(p, 1, at, 10);
+        blocked += ((const struct uvm_platform *)platform_section_get(d, "uvm"))->utlb == UVM_UTLB_BLOCKED;
+        platform_free(d);
+    }
+    ck_assert_uint_eq(blocked, 5);
+    platform_free(p);
+}
+END_TEST
+
+TEST_MAIN("platform_draw", axes_are_what_is_uncertain, each_share_of_each_axis_is_drawn_once,
+          a_wide_range_is_drawn_in_its_logarithm, draws_stay_in_range_and_leave_what_is_known,
+          a_borrowed_section_moves_by_one_factor, the_same_seed_gives_the_same_draw_and_another_seed_another,
+          one_axis_is_moved_alone, a_choice_takes_each_of_its_names_as_often)
