@@ -72,7 +72,7 @@ INJECT_C  := $(wildcard trace/recorder/inject/cupti_inject*.c trace/recorder/inj
 ACCESSES  := $(BUILD)/liboffchip_accesses.so
 ACCESSES_C := $(wildcard trace/recorder/inject/sanitizer_inject*.c trace/recorder/inject/inject_*.c)
 STANDIN   := $(BUILD)/standin/libcuda.so.1 $(BUILD)/standin/libcupti.so $(BUILD)/standin/libsanitizer-public.so \
-    $(BUILD)/standin/target
+    $(BUILD)/standin/libprofiler.so $(BUILD)/standin/target
 SHARED    += $(INJECT) $(ACCESSES)
 $(INJECT): $(call OBJ,$(INJECT_C))
 	$(Q)$(CC) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) $(SAN) $(LDFLAGS) $^ -ldl -lpthread -o $@
@@ -85,7 +85,9 @@ $(BUILD)/standin/libcuda.so.1: fixtures/standin/libcuda.c fixtures/standin/stand
 $(BUILD)/standin/libcupti.so: fixtures/standin/libcupti.c fixtures/standin/libcupti_profiler.c \
     fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h trace/recorder/wire/cupti_abi_profiler.h
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(STANDIN_FLAGS) -shared $(filter %.c,$^) -lpthread -o $@
+	$(Q)$(CC) $(STANDIN_FLAGS) -shared -Wl,-soname,$(@F) $(filter %.c,$^) -lpthread -o $@
+$(BUILD)/standin/libprofiler.so: fixtures/standin/libprofiler.c $(BUILD)/standin/libcupti.so
+	$(Q)$(CC) $(STANDIN_FLAGS) -shared $^ -o $@
 $(BUILD)/standin/libsanitizer-public.so: fixtures/standin/libsanitizer.c fixtures/standin/standin.h \
     trace/recorder/wire/sanitizer_abi.h trace/recorder/wire/access_buffer.h
 	@mkdir -p $(@D)
@@ -95,7 +97,7 @@ $(BUILD)/standin/target: fixtures/standin/target.c fixtures/standin/standin.h tr
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) $< -ldl -lpthread -o $@
 STANDIN_FLAGS = $(CSTD) -O1 -g -Wall -Wextra $(WERROR) -I. -fPIC $(SAN) $(LDFLAGS)
-$(addprefix $(BUILD)/test/trace/recorder/,recorder recorder_ends recorder_accesses recorder_counters wire/cupti_metrics): \
+$(addprefix $(BUILD)/test/trace/recorder/,recorder recorder_ends recorder_others recorder_accesses recorder_counters wire/cupti_metrics): \
     | $(INJECT) $(ACCESSES) $(STANDIN)
 cli check: $(INJECT) $(ACCESSES) $(STANDIN)
 # Our declarations of CUPTI against the real ones, where the toolkit is installed.

@@ -11,7 +11,7 @@
 
 /* What the injected library is told through the environment. */
 struct told {
-    char library[PATH_MAX], tool[PATH_MAX], patch[PATH_MAX], want[64], limit[24];
+    char library[PATH_MAX], tool[PATH_MAX], patch[PATH_MAX], want[64], limit[24], limit_s[24];
 };
 
 static int find_told(const struct recorder_options *o, struct told *told, struct err *err)
@@ -32,6 +32,7 @@ static int find_told(const struct recorder_options *o, struct told *told, struct
         return -1;
     (void)snprintf(told->want, sizeof told->want, "%s%s%s", o->unified_memory ? "uvm," : "",
                    o->counters ? RECORD_PIPE_COUNTERS : "", o->counters ? o->counter_group : "");
+    (void)snprintf(told->limit_s, sizeof told->limit_s, "%lld", (long long)o->time_limit_s);
     (void)snprintf(told->limit, sizeof told->limit, "%lld",
                    (long long)(o->limit ? o->limit : RECORD_PIPE_LIMIT_DEFAULT));
     return 0;
@@ -43,6 +44,8 @@ static void tell(const struct recorder_options *o, const struct told *told, cons
     setenv(RECORD_PIPE_SOCKET, socket_name, 1);
     setenv(o->accesses ? RECORD_PIPE_SANITIZER : RECORD_PIPE_CUPTI, told->tool, 1);
     setenv(RECORD_PIPE_WANT, told->want, 1);
+    if (o->time_limit_s > 0 && o->time_limit_s < 30)
+        setenv(RECORD_PIPE_STUCK_S, told->limit_s, 1);
     if (!o->accesses)
         return;
     setenv(RECORD_PIPE_PATCH, told->patch, 1);

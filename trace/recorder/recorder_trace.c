@@ -386,6 +386,9 @@ static int take_message(struct recorder_trace *t, const struct record_pipe_messa
         return count(t, m->type == RECORD_PIPE_DROP, record_pipe_text_get(&t->texts, m->id), m->bytes, err);
     case RECORD_PIPE_COUNTER:
         return take_counter(t, m, err);
+    case RECORD_PIPE_STUCK:
+        t->stuck_s = (int64_t)(m->id & INT32_MAX);
+        return 0;
     case RECORD_PIPE_BYE:
         t->summary.ended = true;
         return 0;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Flushing every 0.2 to 5 ms loses nothing (measured: H200, driver 580.159.04, 256 MiB recordings). */
-enum { FLUSH_US = 1000, MAX_BYTES = 256 << 20, DEVICES = 64, FINAL_WAIT_MS = 1000, SIGNAL_WAIT_MS = 500 };
+enum { FLUSH_US = 1000, MAX_BYTES = 256 << 20, STUCK_S = 30, FINAL_WAIT_MS = 1000, SIGNAL_WAIT_MS = 500 };
 enum { LOOK_US = 100000 }; /* between looks at the other threads */
 
 enum ask { ASK_NONE, ASK_DRAIN, ASK_END };
@@ -21,36 +21,41 @@ static struct {
     void *library, *subscriber;
     bool want_unified_memory, want_counters;
     pid_t owner;
-    long flush_us;
+    long flush_us, stuck_s;
     pthread_t helper;
     bool helper_runs;
     sem_t wake;
-    atomic_int ask;               /* enum ask, to the helper */
-    atomic_bool drained;          /* ASK_DRAIN is done */
-    atomic_bool ended;            /* at exit: leave everything alone */
-    atomic_uint_fast64_t pending; /* bit d: unified memory of device d is to be enabled */
-    atomic_uint_fast64_t enabled; /* bit d: it is, or was refused for good */
+    atomic_int ask;           /* enum ask, to the helper */
+    atomic_bool drained;      /* ASK_DRAIN is done */
+    atomic_bool ended;        /* at exit: leave everything alone */
+    atomic_bool stepped_back; /* the program has CUPTI for itself */
+    atomic_int contexts;      /* that exist */
+    atomic_bool pending;      /* unified memory is still to be enabled */
     atomic_bool device_facts_wanted;
 } inject;
 
-static void context_created(abi_context context)
+/* The counters are the process's: they are configured with its first context, for all its devices, and again when
+ * there was none in between (cudaDeviceReset()). */
+static void context_created(void)
 {
-    uint32_t device = 0;
-    if (inject.cupti.get_device_id(context, &device) != ABI_SUCCESS)
-        device = 0;
-    if (device >= DEVICES)
-        return;
     atomic_store(&inject.device_facts_wanted, true);
-    uint64_t bit = (uint64_t)1 << device;
-    if (inject.want_unified_memory && !(atomic_fetch_or(&inject.enabled, bit) & bit) &&
-        !inject_activity_unified_memory(&inject.cupti, device))
-        atomic_fetch_or(&inject.pending, bit); /* too early even now: the helper tries again */
+    if (atomic_fetch_add(&inject.contexts, 1) == 0 && inject.want_unified_memory &&
+        !inject_activity_unified_memory(&inject.cupti, inject_device_count()))
+        atomic_store(&inject.pending, true); /* too early even now: the helper tries again */
+}
+
+static void context_over(abi_context context)
+{
+    inject_counters_finish(context);
+    (void)inject.cupti.activity_flush_all(0);
+    if (atomic_fetch_sub(&inject.contexts, 1) <= 1)
+        atomic_store(&inject.pending, false);
 }
 
 static void callback(void *user, uint32_t domain, uint32_t id, const void *data)
 {
     (void)user;
-    if (atomic_load(&inject.ended) || !data)
+    if (atomic_load(&inject.ended) || atomic_load(&inject.stepped_back) || !data)
         return;
     if (domain != ABI_DOMAIN_RESOURCE) {
         inject_api_callback(&inject.cupti, domain, id, data);
@@ -58,9 +63,24 @@ static void callback(void *user, uint32_t domain, uint32_t id, const void *data)
     }
     const struct abi_resource_data *resource = data;
     if (id == ABI_RESOURCE_CONTEXT_CREATED)
-        context_created(resource->context);
+        context_created();
     else if (id == ABI_RESOURCE_CONTEXT_DESTROY && resource->context)
-        inject_counters_finish(resource->context);
+        context_over(resource->context);
+}
+
+/* The program begins to use CUPTI itself: it gets it. */
+static void step_back(const char *call)
+{
+    if (getpid() != inject.owner || atomic_load(&inject.ended) || atomic_exchange(&inject.stepped_back, true))
+        return;
+    inject_counters_finish(NULL);
+    inject_activity_stop(&inject.cupti);
+    (void)inject.cupti.unsubscribe(inject.subscriber);
+    inject_count(RECORD_PIPE_DROP, "all that followed the program's own use of CUPTI", 1);
+    inject_problem(RECORD_PIPE_WARNING,
+                   "the program uses CUPTI itself (%s): the recording ends there, and the program goes on; switch its "
+                   "own profiler off to record all of it",
+                   call);
 }
 
 /* Once, some time after the first context. */
@@ -74,16 +94,59 @@ static void send_device_facts(void)
     sent = true;
 }
 
+/* With counters every launch waits for its kernel: one that itself waits for a later launch never comes back. */
+static void watch_launch(void)
+{
+    static int64_t told;
+    int64_t waits = inject.want_counters ? inject_counters_waits_s() : 0;
+    if (waits < inject.stuck_s || waits == told) {
+        told = waits ? told : 0;
+        return;
+    }
+    if (told == 0)
+        inject_problem(RECORD_PIPE_WARNING,
+                       "a kernel has not come back for %lld s: with --counters kernels run one at a time, and one that "
+                       "waits for a later one waits for ever (--time-limit S ends such a program)",
+                       (long long)waits);
+    told = waits;
+    struct record_pipe_message m = {.type = RECORD_PIPE_STUCK, .id = (uint64_t)waits};
+    inject_put(&m, 1);
+}
+
 /* What is to be done outside the program's own threads. */
 static void helper_turn(void)
 {
-    uint64_t pending = atomic_load(&inject.pending);
-    for (uint32_t d = 0; pending; d++, pending >>= 1)
-        if ((pending & 1) && inject_activity_unified_memory(&inject.cupti, d))
-            atomic_fetch_and(&inject.pending, ~((uint64_t)1 << d));
+    if (!atomic_load(&inject.stepped_back)) {
+        inject_others_look();
+        if (atomic_load(&inject.pending) && inject_activity_unified_memory(&inject.cupti, inject_device_count()))
+            atomic_store(&inject.pending, false);
+        (void)inject.cupti.activity_flush_all(0);
+    }
     send_device_facts();
-    (void)inject.cupti.activity_flush_all(0);
+    watch_launch();
     (void)inject_outbox_send(0);
+}
+
+static void last_records(void)
+{
+    if (atomic_load(&inject.stepped_back))
+        return;
+    (void)inject.cupti.activity_flush_all(1);
+    inject_activity_dropped(&inject.cupti);
+}
+
+/* Memory that the GPU reaches without any of the calls that we hear of. */
+static void say_unseen(void)
+{
+    const char *how = inject_pageable_access();
+    if (!*how || !inject.want_unified_memory)
+        return;
+    inject_fact("unseen", "what the GPU does with memory of malloc(), stacks and files, which it reaches by itself");
+    if (inject_activity_um_records() == 0 && !inject_api_managed())
+        inject_problem(RECORD_PIPE_WARNING,
+                       "no managed memory was used, but this GPU reaches all memory of the program by %s, and of that "
+                       "CUPTI reports nothing: an empty recording does not say that nothing moved",
+                       how);
 }
 
 /* A main thread that has ended by pthread_exit() leaves the process to its other threads, and it ends with the last of
@@ -125,8 +188,7 @@ static void *helper(void *unused)
             return NULL;
         case ASK_DRAIN: /* the program dies of a signal: everything out, once */
             atomic_store(&inject.ask, ASK_NONE);
-            (void)inject.cupti.activity_flush_all(1);
-            inject_activity_dropped(&inject.cupti);
+            last_records();
             (void)inject_outbox_send(SIGNAL_WAIT_MS);
             atomic_store(&inject.drained, true);
             break;
@@ -141,8 +203,10 @@ static void at_exit(void)
 {
     if (getpid() != inject.owner || atomic_exchange(&inject.ended, true))
         return;
-    inject_counters_finish(NULL);
-    (void)inject.cupti.activity_flush_all(1);
+    if (!atomic_load(&inject.stepped_back)) {
+        inject_counters_finish(NULL);
+        (void)inject.cupti.activity_flush_all(1);
+    }
     if (inject.helper_runs && !pthread_equal(pthread_self(), inject.helper)) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
@@ -152,7 +216,9 @@ static void at_exit(void)
         (void)pthread_timedjoin_np(inject.helper, NULL, &until);
     }
     send_device_facts();
-    inject_activity_dropped(&inject.cupti);
+    say_unseen();
+    if (!atomic_load(&inject.stepped_back))
+        inject_activity_dropped(&inject.cupti);
     inject_outbox_goodbye(FINAL_WAIT_MS);
 }
 
@@ -250,6 +316,7 @@ static bool inject_start(void)
     inject.want_unified_memory = !want || strstr(want, "uvm");
     const char *group = want ? strstr(want, RECORD_PIPE_COUNTERS) : NULL;
     inject.want_counters = group != NULL;
+    inject.stuck_s = inject_env(RECORD_PIPE_STUCK_S, 1, 86400, STUCK_S);
     inject.flush_us = inject_env(RECORD_PIPE_FLUSH_US, 100, 1000000, FLUSH_US);
     bool loaded = inject_load_cupti(&inject.cupti, &inject.library, getenv(RECORD_PIPE_CUPTI));
     if (group && loaded)
@@ -265,6 +332,7 @@ static bool inject_start(void)
     if (!helper_start())
         inject_problem(RECORD_PIPE_WARNING, "no thread for flushing could be started: long kernels will lose records");
     signals_start();
+    inject_others_watch(step_back);
     (void)atexit(at_exit);
     (void)inject_outbox_send(0); /* the greeting: a process that dies at once is known */
     return true;

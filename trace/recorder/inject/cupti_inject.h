@@ -2,8 +2,9 @@
  *
  * CUDA_INJECTION64_PATH names the library; the driver loads it while it initialises and calls InitializeInjection().
  * Parts: cupti_inject.c (start, helper thread, end), cupti_inject_load.c (CUPTI at run time),
- * cupti_inject_activity.c (CUPTI's buffers), cupti_inject_api.c (allocations, advice, prefetches by callback),
- * cupti_inject_counters.c (counters per kernel); what it shares with the recorder of accesses: inject.h.
+ * cupti_inject_activity.c (CUPTI's buffers), cupti_inject_others.c (the program's own use of CUPTI), cupti_inject_api.c
+ * (allocations, advice, prefetches by callback), cupti_inject_counters.c (counters per kernel); what it shares with the
+ * recorder of accesses: inject.h.
  *
  * The target is never harmed: every failure of ours is reported to the recorder, and the program runs on. No thread of
  * the program ever waits for the recorder: it appends to a queue with a cap, and the helper thread sends. Nothing here
@@ -31,10 +32,23 @@ const char *inject_result(const struct abi_cupti *cupti, abi_result result);
 /* Take buffers, at most max_bytes together; kernels and copies are traced from now on if asked (tracing them and
  * counting do not go together). */
 int inject_activity_start(const struct abi_cupti *cupti, size_t max_bytes, bool trace);
-/* Configure and enable the unified-memory counters of the context's device; true once done or refused for good. */
-bool inject_activity_unified_memory(const struct abi_cupti *cupti, uint32_t device);
+/* Configure and enable the unified-memory counters of devices 0..devices-1, of the whole process in one call; true once
+ * done or refused for good. */
+bool inject_activity_unified_memory(const struct abi_cupti *cupti, uint32_t devices);
 /* Ask for what CUPTI dropped without telling a buffer, and report it. */
 void inject_activity_dropped(const struct abi_cupti *cupti);
+
+/* No kinds and no buffers any more: the program wants CUPTI for itself. */
+void inject_activity_stop(const struct abi_cupti *cupti);
+/* Records of unified memory so far. */
+uint64_t inject_activity_um_records(void);
+
+/* --- another user of CUPTI --- */
+
+/* step_back is called, in the program's thread and before CUPTI is, whenever a library that is linked against CUPTI
+ * begins to use it. inject_others_look() finds libraries loaded since. */
+void inject_others_watch(void (*step_back)(const char *call));
+void inject_others_look(void);
 
 /* --- calls of the program --- */
 
@@ -42,6 +56,9 @@ void inject_activity_dropped(const struct abi_cupti *cupti);
 int inject_api_enable(const struct abi_cupti *cupti, void *subscriber, bool launches);
 void inject_api_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_t id,
                          const struct abi_callback_data *data);
+
+/* Whether managed memory was allocated. */
+bool inject_api_managed(void);
 
 /* --- counters --- */
 
@@ -51,6 +68,8 @@ void inject_counters_want(void *cupti_library, const struct abi_cupti *cupti, co
 /* Around each launch call of the program. */
 void inject_counters_launch_begins(abi_context context);
 void inject_counters_launch_ends(const char *kernel, bool succeeded);
+/* How long the launch call under way has been, in s; its kernel's name is not known. 0: none. */
+int64_t inject_counters_waits_s(void);
 /* The context, or with NULL the program, ends: send the values that are left. */
 void inject_counters_finish(abi_context context);
 

@@ -7,7 +7,9 @@
 
 /* A record of unified memory is 112 bytes and the driver makes at most some 250,000 a second (measured: H200, driver
  * 580.159.04, 8,000 in 33 ms): a buffer holds about 9 ms, nine flushes. */
-enum { BUFFER_BYTES = 256 << 10, SPARE_BUFFERS = 16, BATCH = 256 };
+enum { BUFFER_BYTES = 256 << 10, SPARE_BUFFERS = 16, BATCH = 256, ACTIVITY_DEVICES = 64 };
+
+static const uint32_t kinds[] = {ABI_KIND_CONCURRENT_KERNEL, ABI_KIND_MEMCPY, ABI_KIND_MEMCPY2};
 
 static struct {
     const struct abi_cupti *cupti;
@@ -15,7 +17,7 @@ static struct {
     uint8_t *spare[SPARE_BUFFERS];
     size_t spare_count;
     size_t bytes, max_bytes; /* of all buffers that exist */
-    atomic_uint_fast64_t refused, null_buffers, empty_buffers, damaged;
+    atomic_uint_fast64_t refused, null_buffers, empty_buffers, damaged, um_records;
 } activity = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void buffer_requested(uint8_t **buffer, size_t *bytes, size_t *max_records)
@@ -84,6 +86,7 @@ static bool activity_message(const void *record, struct record_pipe_message *m)
     case ABI_KIND_UNIFIED_MEMORY_COUNTER: {
         struct abi_um_counter c;
         memcpy(&c, record, sizeof c);
+        atomic_fetch_add_explicit(&activity.um_records, 1, memory_order_relaxed);
         m->type = RECORD_PIPE_UVM;
         m->kind = c.counter_kind;
         m->time = (int64_t)c.start;
@@ -168,7 +171,6 @@ static void buffer_completed(abi_context context, uint32_t stream, uint8_t *buff
 
 int inject_activity_start(const struct abi_cupti *cupti, size_t max_bytes, bool trace)
 {
-    static const uint32_t kinds[] = {ABI_KIND_CONCURRENT_KERNEL, ABI_KIND_MEMCPY, ABI_KIND_MEMCPY2};
     activity.cupti = cupti;
     activity.max_bytes = max_bytes;
     abi_result result = cupti->activity_register_callbacks(buffer_requested, buffer_completed);
@@ -211,40 +213,65 @@ static const char *unified_memory_advice(abi_result result)
     }
 }
 
-bool inject_activity_unified_memory(const struct abi_cupti *cupti, uint32_t device)
+static bool um_refused(const struct abi_cupti *cupti, abi_result result)
 {
-    struct abi_um_config configs[ABI_UM_KIND_LAST];
+    inject_problem(RECORD_PIPE_WARNING, "no unified-memory records: %s (%u); %s", inject_result(cupti, result), result,
+                   unified_memory_advice(result));
+    return true;
+}
+
+/* An older CUPTI knows fewer kinds, and one device may lack what the others have: one by one. How many were taken. */
+static uint32_t um_configure_each(const struct abi_cupti *cupti, struct abi_um_config *configs, uint32_t devices)
+{
+    uint32_t taken = 0;
+    for (uint32_t k = 0; k < ABI_UM_KIND_LAST; k++) {
+        uint32_t before = taken;
+        for (uint32_t d = 0; d < devices; d++)
+            taken += cupti->activity_configure_um(&configs[d * ABI_UM_KIND_LAST + k], 1) == ABI_SUCCESS;
+        if (taken == before)
+            inject_problem(RECORD_PIPE_WARNING, "CUPTI does not offer unified-memory counter kind %u here", k + 1);
+    }
+    return taken;
+}
+
+bool inject_activity_unified_memory(const struct abi_cupti *cupti, uint32_t devices)
+{
+    static struct abi_um_config configs[ABI_UM_KIND_LAST * ACTIVITY_DEVICES];
     if (!cupti->activity_configure_um) {
         inject_problem(RECORD_PIPE_WARNING, "this CUPTI has no unified-memory counters: only kernels and copies are "
                                             "recorded");
         return true;
     }
-    for (uint32_t k = 1; k <= ABI_UM_KIND_LAST; k++)
-        configs[k - 1] = (struct abi_um_config){ABI_UM_SCOPE_PROCESS_SINGLE_DEVICE, k, device, 1};
-    abi_result result = cupti->activity_configure_um(configs, ABI_UM_KIND_LAST);
+    devices = devices < ACTIVITY_DEVICES ? devices : ACTIVITY_DEVICES;
+    for (uint32_t i = 0; i < ABI_UM_KIND_LAST * devices; i++)
+        configs[i] = (struct abi_um_config){ABI_UM_SCOPE_PROCESS_SINGLE_DEVICE, i % ABI_UM_KIND_LAST + 1,
+                                            i / ABI_UM_KIND_LAST, 1};
+    abi_result result = cupti->activity_configure_um(configs, ABI_UM_KIND_LAST * devices);
     if (result != ABI_SUCCESS && result != ABI_NOT_READY) {
-        /* An older CUPTI knows fewer kinds: take them one by one. */
-        uint32_t taken = 0;
-        for (uint32_t k = 0; k < ABI_UM_KIND_LAST; k++)
-            if (cupti->activity_configure_um(&configs[k], 1) == ABI_SUCCESS)
-                taken++;
-            else
-                inject_problem(RECORD_PIPE_WARNING, "CUPTI does not offer unified-memory counter kind %u here", k + 1);
-        if (taken == 0) {
-            inject_problem(RECORD_PIPE_WARNING, "no unified-memory records of device %u: %s (%u); %s", device,
-                           inject_result(cupti, result), result, unified_memory_advice(result));
-            return true;
-        }
+        if (um_configure_each(cupti, configs, devices) == 0)
+            return um_refused(cupti, result);
         result = ABI_SUCCESS;
     }
     if (result == ABI_SUCCESS)
         result = cupti->activity_enable(ABI_KIND_UNIFIED_MEMORY_COUNTER);
     if (result == ABI_NOT_READY)
         return false;
-    if (result != ABI_SUCCESS)
-        inject_problem(RECORD_PIPE_WARNING, "no unified-memory records of device %u: %s (%u); %s", device,
-                       inject_result(cupti, result), result, unified_memory_advice(result));
-    return true;
+    return result == ABI_SUCCESS || um_refused(cupti, result);
+}
+
+void inject_activity_stop(const struct abi_cupti *cupti)
+{
+    (void)cupti->activity_flush_all(1);
+    inject_activity_dropped(cupti);
+    for (size_t i = 0; cupti->activity_disable && i < sizeof kinds / sizeof *kinds; i++)
+        (void)cupti->activity_disable(kinds[i]);
+    if (cupti->activity_disable)
+        (void)cupti->activity_disable(ABI_KIND_UNIFIED_MEMORY_COUNTER);
+}
+
+uint64_t inject_activity_um_records(void)
+{
+    return atomic_load(&activity.um_records);
 }
 
 static void fact_count(const char *key, uint64_t n)

@@ -171,6 +171,13 @@ static void call_message(const struct call *call, const void *params, struct rec
     }
 }
 
+static atomic_bool managed; /* the program allocated managed memory */
+
+bool inject_api_managed(void)
+{
+    return atomic_load(&managed);
+}
+
 static uint32_t call_status(const struct abi_callback_data *data)
 {
     uint32_t status = 0;
@@ -220,4 +227,6 @@ void inject_api_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_
     m.time = (int64_t)now;
     inject_put(&m, 1);
     thread_messages++;
+    if (m.kind == RECORD_ALLOC && m.flags == RECORD_ALLOC_MANAGED)
+        atomic_store(&managed, true);
 }

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "trace/recorder/inject/cupti_inject.h"
 #include "trace/recorder/wire/cupti_metrics.h"
@@ -32,6 +33,7 @@ static struct {
     size_t under_way;        /* launch calls begun and not ended */
     bool overlapped;         /* several threads launched at once: their order is not known */
     uint64_t elsewhere;      /* launches in other contexts */
+    time_t since;            /* when the oldest launch call under way began; 0: none is */
 } counting = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* CUPTI's own work may call us back in the same thread. */
@@ -248,6 +250,21 @@ void inject_counters_want(void *library, const struct abi_cupti *cupti, const ch
     counting.state = WANTED;
 }
 
+static time_t now_s(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return t.tv_sec;
+}
+
+int64_t inject_counters_waits_s(void)
+{
+    pthread_mutex_lock(&counting.lock);
+    int64_t waits = counting.since ? now_s() - counting.since : 0;
+    pthread_mutex_unlock(&counting.lock);
+    return waits;
+}
+
 void inject_counters_launch_begins(abi_context context)
 {
     if (inside)
@@ -265,6 +282,8 @@ void inject_counters_launch_begins(abi_context context)
         begun = counting.state == RUNNING;
         counting.overlapped |= counting.under_way > 0;
         counting.under_way += begun;
+        if (begun && counting.under_way == 1)
+            counting.since = now_s();
     }
     inside = false;
     pthread_mutex_unlock(&counting.lock);
@@ -278,6 +297,7 @@ void inject_counters_launch_ends(const char *kernel, bool succeeded)
     pthread_mutex_lock(&counting.lock);
     begun = false;
     counting.under_way--;
+    counting.since = counting.under_way ? now_s() : 0;
     if (succeeded && counting.state == RUNNING) {
         if (counting.launch_count < counting.room)
             counting.launches[counting.launch_count] = text;

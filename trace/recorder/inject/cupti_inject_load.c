@@ -24,6 +24,7 @@ bool inject_load_cupti(struct abi_cupti *cupti, void **library, const char *path
         {"cuptiEnableCallback", &cupti->enable_callback, true},
         {"cuptiActivityRegisterCallbacks", &cupti->activity_register_callbacks, true},
         {"cuptiActivityEnable", &cupti->activity_enable, true},
+        {"cuptiActivityDisable", &cupti->activity_disable, false},
         {"cuptiActivityFlushAll", &cupti->activity_flush_all, true},
         {"cuptiActivityGetNextRecord", &cupti->activity_get_next_record, true},
         {"cuptiActivityGetNumDroppedRecords", &cupti->activity_get_dropped, true},

@@ -51,5 +51,10 @@ int64_t inject_env(const char *name, int64_t lo, int64_t hi, int64_t value);
 void inject_process_facts(void);
 /* The devices and the driver, which is in this process already. */
 void inject_device_facts(void);
+/* How many devices the process sees, at least 1. */
+uint32_t inject_device_count(void);
+/* How a device reaches ordinary memory of the host (malloc, stacks, files) without being asked: "" if none does, as far
+ * as inject_device_facts() was told. */
+const char *inject_pageable_access(void);
 
 #endif

@@ -65,6 +65,13 @@ static bool load_driver(struct abi_driver *driver)
     return inject_symbols(library, symbols, sizeof symbols / sizeof *symbols) == NULL;
 }
 
+static bool by_page_tables, by_faults; /* some device reaches pageable memory: ATS, HMM */
+
+const char *inject_pageable_access(void)
+{
+    return by_page_tables ? "the host's page tables (ATS)" : by_faults ? "page faults (HMM)" : "";
+}
+
 static void device_facts(const struct abi_driver *driver, int ordinal)
 {
     static const struct {
@@ -104,6 +111,8 @@ static void device_facts(const struct abi_driver *driver, int ordinal)
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
         if (driver->device_get_attribute(&value, attributes[i].attribute, device))
             continue;
+        by_page_tables |= attributes[i].attribute == ABI_ATTRIBUTE_HOST_PAGE_TABLES && value;
+        by_faults |= attributes[i].attribute == ABI_ATTRIBUTE_PAGEABLE_ACCESS && value;
         (void)snprintf(key, sizeof key, "gpu.%d.%s", ordinal, attributes[i].key);
         (void)snprintf(text, sizeof text, "%d", value);
         inject_fact(key, text);
@@ -127,4 +136,13 @@ void inject_device_facts(void)
     inject_fact("gpu.count", text);
     for (int i = 0; i < count && i < 64; i++)
         device_facts(&driver, i);
+}
+
+uint32_t inject_device_count(void)
+{
+    struct abi_driver driver = {0};
+    int count = 0;
+    if (!load_driver(&driver) || driver.device_get_count(&count) != ABI_SUCCESS)
+        return 1;
+    return count > 0 ? (uint32_t)count : 1;
 }

@@ -221,6 +221,7 @@ struct abi_cupti {
     abi_result (*enable_callback)(uint32_t enable, void *subscriber, uint32_t domain, uint32_t id);
     abi_result (*activity_register_callbacks)(abi_buffer_requested requested, abi_buffer_completed completed);
     abi_result (*activity_enable)(uint32_t kind);
+    abi_result (*activity_disable)(uint32_t kind);
     abi_result (*activity_flush_all)(uint32_t flag);
     abi_result (*activity_get_next_record)(uint8_t *buffer, size_t valid, void **record);
     abi_result (*activity_get_dropped)(abi_context context, uint32_t stream, size_t *dropped);

@@ -20,6 +20,7 @@
 #define RECORD_PIPE_CUPTI        "OFFCHIP_CUPTI"       /* libcupti to load */
 #define RECORD_PIPE_FLUSH_US     "OFFCHIP_RECORD_FLUSH_US"  /* how often the helper thread flushes */
 #define RECORD_PIPE_BUFFERS      "OFFCHIP_RECORD_MAX_BYTES" /* cap of all buffers together */
+#define RECORD_PIPE_STUCK_S      "OFFCHIP_RECORD_STUCK_S" /* counters: after how long a launch call is worth a warning */
 /* Of a recording of accesses. */
 #define RECORD_PIPE_SANITIZER    "OFFCHIP_SANITIZER"           /* libsanitizer-public to load */
 #define RECORD_PIPE_PATCH        "OFFCHIP_ACCESS_PATCH"        /* the patch, a fatbin */
@@ -64,6 +65,7 @@ enum record_pipe_type {
                               from one active lane's address to the next */
     RECORD_PIPE_LANES,     /* the addresses of the further active lanes, RECORD_PIPE_LANES_EACH a message */
     RECORD_PIPE_LAUNCH_END,
+    RECORD_PIPE_STUCK, /* a launch call has not come back for id seconds */
     RECORD_PIPE_TYPES
 };
 
