@@ -1,5 +1,6 @@
 #include "models/gpu/occupancy.h"
 
+#include "models/base/platform.h"
 #include "trace/base/testing.h"
 
 static struct gpu volta(void)
@@ -36,4 +37,82 @@ START_TEST(blocks_of_known_kernels)
 }
 END_TEST
 
-TEST_MAIN("occupancy", each_resource_limits_by_itself, blocks_of_known_kernels)
+/* The PIM-enabled GPU's rule (platform gv100) for kernels of Rodinia: threads, registers, shared bytes, blocks;
+ * resident blocks, KiB of L1. Registers counted in machine code of nvcc 13.0 -O3; shapes as the paper's artifact runs
+ * them. */
+START_TEST(blocks_and_l1_of_rodinia_on_the_pim_enabled_gpu)
+{
+    static const struct {
+        uint32_t threads, registers, shared;
+        uint64_t blocks;
+        uint32_t resident, l1;
+    } kernels[] = {
+        {256, 12, 0, 39065, 8, 128},    /* nn */
+        {256, 18, 2048, 397, 5, 112},   /* pathfinder, 100,000 columns: fewer blocks than fit */
+        {256, 18, 2048, 4033, 8, 112},  /* and 1,000,000 */
+        {512, 15, 0, 4, 1, 128},        /* gaussian Fan1, Fan2 */
+        {16, 16, 0, 262144, 32, 128},   /* */
+        {192, 24, 0, 506, 7, 128},      /* cfd init, step, flux, time */
+        {192, 20, 0, 506, 7, 128},      /* */
+        {192, 58, 0, 506, 5, 128},      /* */
+        {192, 26, 0, 506, 7, 128},      /* */
+        {256, 30, 0, 1936, 8, 128},     /* kmeans */
+        {256, 22, 6144, 16384, 8, 64},  /* srad_v2 k1, k2 */
+        {256, 26, 5120, 16384, 8, 64},  /* */
+        {256, 10, 1024, 160, 2, 120},   /* huffman histo, vlc */
+        {256, 20, 3088, 1024, 8, 96},   /* */
+        {256, 40, 0, 1024, 6, 128},     /* hotspot3D */
+        {256, 35, 3072, 65536, 7, 96},  /* hotspot */
+        {256, 20, 1088, 40960, 8, 112}, /* backprop forward, adjust */
+        {256, 28, 0, 40960, 8, 128},    /* */
+        {512, 56, 0, 128, 2, 128},      /* streamcluster */
+        {512, 20, 0, 1954, 4, 128},     /* bfs */
+        {32, 64, 4096, 1, 1, 120},      /* lud diagonal, perimeter, internal */
+        {64, 64, 12288, 63, 1, 112},    /* */
+        {1024, 34, 8192, 3969, 1, 120}, /* */
+        {16, 54, 2180, 128, 2, 120},    /* nw */
+        {512, 61, 0, 512, 2, 128},      /* srad_v1 srad */
+        {512, 10, 4096, 512, 4, 112},   /* srad_v1 reduce */
+        {256, 24, 0, 6000, 8, 128},     /* b+tree */
+        {128, 64, 7200, 1000, 8, 64},   /* lavaMD */
+        {256, 55, 11872, 51, 1, 112},   /* heartwall */
+        {256, 31, 0, 196, 3, 128},      /* mummergpu */
+    };
+    struct platform *p = platform_load("gv100", NULL);
+    const struct gpu *g = platform_section_get(p, "gpu");
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        struct program_launch l = {.threads = kernels[i].threads,
+                                   .registers = kernels[i].registers,
+                                   .shared = kernels[i].shared,
+                                   .blocks = kernels[i].blocks};
+        uint32_t blocks = occupancy_resident(g, &l, 80);
+        ck_assert_msg(blocks == kernels[i].resident, "kernel %zu: %u blocks", i, blocks);
+        ck_assert_int_eq(occupancy_l1(g, (uint64_t)blocks * l.shared, NULL), 1024 * (int64_t)kernels[i].l1);
+    }
+    platform_free(p);
+}
+END_TEST
+
+START_TEST(what_shared_memory_leaves_of_l1)
+{
+    struct gpu g = volta();
+    struct err err;
+    ck_assert_int_eq(occupancy_l1(&g, 0, &err), 131072);
+    ck_assert_int_eq(occupancy_l1(&g, 98304, &err), 32768);
+    ck_assert_int_eq(occupancy_l1(&g, 1 << 20, &err), 0);
+    g.l1_carve = "0:128,8:120,96:32";
+    ck_assert_int_eq(occupancy_l1(&g, 0, &err), 131072);
+    ck_assert_int_eq(occupancy_l1(&g, 1, &err), 120 * 1024);
+    ck_assert_int_eq(occupancy_l1(&g, 8192, &err), 120 * 1024);
+    ck_assert_int_eq(occupancy_l1(&g, 9 * 1024, &err), 32 * 1024);
+    ck_assert_int_eq(occupancy_l1(&g, 97 * 1024, &err), 32 * 1024);
+    static const char *const bad[] = {"", "0", "0:", "0:1,", "8:1,8:2", "8:1,4:2", "a:1", "0:1 2", "0:1,8"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        g.l1_carve = bad[i];
+        ck_assert_msg(occupancy_l1(&g, 0, &err) == -1, "'%s'", bad[i]);
+    }
+}
+END_TEST
+
+TEST_MAIN("occupancy", each_resource_limits_by_itself, blocks_of_known_kernels,
+          blocks_and_l1_of_rodinia_on_the_pim_enabled_gpu, what_shared_memory_leaves_of_l1)
