@@ -39,5 +39,5 @@ const struct param gpu_params[] = {
     PARAM_INT_ROW(gpu, l1_cycles, "cycles", 1, 1000, 28, "from a load's issue to its value, if L1 has it"),
     PARAM_INT_ROW(gpu, l1_banks, "", 1, 32, 4, "sectors that L1 looks up in a cycle, from different banks"),
     /* Default: assumed, as GPGPU-Sim's configuration of Volta. */
-    PARAM_INT_ROW(gpu, miss_queue, "sectors", 1, 4096, 16, "that missed L1 and wait to leave the SM"),
+    PARAM_INT_ROW(gpu, miss_queue, "sectors", 1, 256, 16, "that missed L1 and wait to leave the SM"),
     {0}};

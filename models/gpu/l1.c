@@ -5,162 +5,189 @@
 
 #include "trace/base/mem.h"
 
-/* A fully associative cache finds a line by hash and its oldest by a list; one of sets looks at each line of the set.
- */
-enum { NONE = UINT32_MAX };
-
+/* A line with an entry has a place, or sectors on their way, or both. Lines with a place are a list by age in their
+ * set; a hash finds the entry of a line. */
 struct entry {
     uint64_t line;
-    uint64_t used;              /* sets: when, in uses */
-    uint32_t previous, next;    /* fully associative: towards the oldest, the newest; next also links free entries */
-    uint8_t valid, wait, taken; /* sectors there; sectors awaited (on miss); whether a line has the entry */
+    uint32_t older, newer;      /* in the set; free entry: newer links */
+    uint32_t more[L1_SECTORS];  /* waiters besides the first: the last of a ring; L1_NONE */
+    uint16_t first[L1_SECTORS]; /* the load that asked */
+    uint32_t way;               /* random: place in the set */
+    uint8_t valid, coming, placed;
 };
+
+struct waiter {
+    uint32_t load, next;
+};
+
+struct set {
+    uint32_t oldest, newest, lines;
+};
+
+/* A slot of the hash: the upper 40 bits are those of the line's hash, whose first ones are its home; the lower 24 are
+ * the entry + 1. 0: free. */
+enum { FREE_ENTRIES = 256, ENTRY_BITS = 24 };
 
 struct l1 {
-    struct l1_shape shape;
-    uint32_t most, lines, sets;
-    uint32_t fresh, free; /* entries never taken since it was emptied; list of those given up */
-    uint32_t oldest, newest;
-    uint64_t now, random;
-    uint32_t *hash; /* entry + 1; 0: free */
+    struct l1_shape shape; /* lines: the most */
+    uint32_t sets, ways;   /* 0 sets: keeps nothing */
+    uint64_t *hash;
     uint32_t hash_mask, hash_shift;
     struct entry *entry;
+    struct waiter *waiter;
+    struct set *set;
+    uint32_t *member;          /* random: entry of each way */
+    size_t entries, waiters;   /* room */
+    uint32_t used, live, free; /* entries ever taken, in use; list */
+    uint32_t waiters_used, waiters_free;
+    uint32_t coming;
+    uint32_t walk, walk_end;
+    uint64_t random;
 };
 
-struct l1 *l1_new(const struct l1_shape *shape, struct err *err)
+/* --- the hash --- */
+
+static uint64_t mix(uint64_t line)
 {
-    if (shape->lines == 0 || shape->ways > shape->lines) {
-        err_set(err, "an L1 of %u lines with %u ways; expected a line, and no more ways than lines", shape->lines,
-                shape->ways);
-        return NULL;
-    }
-    struct l1 *l1 = mem_zalloc(1, sizeof *l1, err);
-    if (!l1)
-        return NULL;
-    l1->shape = *shape;
-    l1->most = shape->lines;
-    uint32_t slots = 4, bits = 2;
-    for (; slots < 2 * (uint64_t)shape->lines; slots *= 2)
-        bits++;
-    l1->hash_mask = slots - 1;
-    l1->hash_shift = 64 - bits;
-    l1->hash = mem_zalloc(slots, sizeof *l1->hash, err);
-    l1->entry = l1->hash ? mem_zalloc(shape->lines, sizeof *l1->entry, err) : NULL;
-    if (!l1->entry) {
-        l1_free(l1);
-        return NULL;
-    }
-    l1->random = shape->seed;
-    l1_resize(l1, shape->lines);
-    return l1;
+    return line * 0x9E3779B97F4A7C15u;
 }
 
-void l1_free(struct l1 *l1)
+static uint32_t find(const struct l1 *l1, uint64_t line)
 {
-    if (!l1)
-        return;
-    free(l1->hash);
-    free(l1->entry);
-    free(l1);
-}
-
-void l1_resize(struct l1 *l1, uint32_t lines)
-{
-    l1->lines = lines < l1->most ? lines : l1->most;
-    l1->sets = l1->shape.ways ? l1->lines / l1->shape.ways : 0;
-    if (l1->shape.ways)
-        memset(l1->entry, 0, l1->most * sizeof *l1->entry);
-    else
-        memset(l1->hash, 0, (l1->hash_mask + (size_t)1) * sizeof *l1->hash);
-    l1->fresh = 0;
-    l1->free = l1->oldest = l1->newest = NONE;
-}
-
-/* --- finding --- */
-
-static uint32_t slot_of(const struct l1 *l1, uint64_t line)
-{
-    return (uint32_t)(line * 0x9E3779B97F4A7C15u >> l1->hash_shift);
-}
-
-static struct entry *find_hashed(const struct l1 *l1, uint64_t line)
-{
-    for (uint32_t i = slot_of(l1, line); l1->hash[i]; i = (i + 1) & l1->hash_mask)
-        if (l1->entry[l1->hash[i] - 1].line == line)
-            return &l1->entry[l1->hash[i] - 1];
-    return NULL;
-}
-
-static struct entry *set_of(const struct l1 *l1, uint64_t line)
-{
-    return &l1->entry[line % l1->sets * l1->shape.ways];
-}
-
-static struct entry *find(const struct l1 *l1, uint64_t line)
-{
-    if (!l1->shape.ways)
-        return find_hashed(l1, line);
-    struct entry *set = set_of(l1, line);
-    for (uint32_t i = 0; i < l1->shape.ways; i++)
-        if (set[i].taken && set[i].line == line)
-            return &set[i];
-    return NULL;
+    uint64_t h = mix(line);
+    for (uint32_t i = (uint32_t)(h >> l1->hash_shift); l1->hash[i]; i = (i + 1) & l1->hash_mask)
+        if ((l1->hash[i] ^ h) >> ENTRY_BITS == 0) {
+            uint32_t number = (uint32_t)(l1->hash[i] & ((1u << ENTRY_BITS) - 1)) - 1;
+            if (l1->entry[number].line == line)
+                return number;
+        }
+    return L1_NONE;
 }
 
 static void hash_add(struct l1 *l1, uint32_t number)
 {
-    uint32_t i = slot_of(l1, l1->entry[number].line);
+    uint64_t h = mix(l1->entry[number].line);
+    uint32_t i = (uint32_t)(h >> l1->hash_shift);
     while (l1->hash[i])
         i = (i + 1) & l1->hash_mask;
-    l1->hash[i] = number + 1;
+    l1->hash[i] = h >> ENTRY_BITS << ENTRY_BITS | (number + 1);
 }
 
-/* Take an entry out of the hash and close the gap behind it. */
+/* Take an entry out and close the gap behind it. */
 static void hash_remove(struct l1 *l1, uint32_t number)
 {
-    uint32_t i = slot_of(l1, l1->entry[number].line);
-    while (l1->hash[i] != number + 1)
+    uint64_t h = mix(l1->entry[number].line) >> ENTRY_BITS << ENTRY_BITS | (number + 1);
+    uint32_t i = (uint32_t)(h >> l1->hash_shift);
+    while (l1->hash[i] != h)
         i = (i + 1) & l1->hash_mask;
-    for (uint32_t j = i;;) {
-        j = (j + 1) & l1->hash_mask;
-        if (!l1->hash[j])
-            break;
-        uint32_t home = slot_of(l1, l1->entry[l1->hash[j] - 1].line);
-        if (((j - home) & l1->hash_mask) >= ((j - i) & l1->hash_mask)) {
-            l1->hash[i] = l1->hash[j];
-            i = j;
-        }
+    for (uint32_t j = (i + 1) & l1->hash_mask; l1->hash[j]; j = (j + 1) & l1->hash_mask) {
+        uint32_t home = (uint32_t)(l1->hash[j] >> l1->hash_shift);
+        if (((j - home) & l1->hash_mask) < ((j - i) & l1->hash_mask))
+            continue;
+        l1->hash[i] = l1->hash[j];
+        i = j;
     }
     l1->hash[i] = 0;
 }
 
-/* --- order of use --- */
+/* --- entries --- */
 
-static void unlink_(struct l1 *l1, const struct entry *e)
+/* Room for n entries. */
+static int grow(struct l1 *l1, size_t n, struct err *err)
 {
-    *(e->previous == NONE ? &l1->oldest : &l1->entry[e->previous].next) = e->next;
-    *(e->next == NONE ? &l1->newest : &l1->entry[e->next].previous) = e->previous;
+    uint32_t bits = 4;
+    if (mem_grow((void **)&l1->entry, &l1->entries, n, sizeof *l1->entry, err))
+        return -1;
+    while ((UINT64_C(1) << bits) < 2 * l1->entries)
+        bits++;
+    if (bits > ENTRY_BITS)
+        return err_set(err, "an L1 with %zu lines there and on their way; expected at most 2^%d", n, ENTRY_BITS - 1);
+    uint64_t *hash = mem_zalloc((size_t)1 << bits, sizeof *hash, err);
+    if (!hash)
+        return -1;
+    free(l1->hash);
+    l1->hash = hash;
+    l1->hash_mask = (1u << bits) - 1;
+    l1->hash_shift = 64 - bits;
+    for (uint32_t i = 0; i < l1->used; i++)
+        if (l1->entry[i].placed || l1->entry[i].coming)
+            hash_add(l1, i);
+    return 0;
 }
 
-static void append(struct l1 *l1, struct entry *e)
+static uint32_t take_entry(struct l1 *l1, uint64_t line)
 {
-    uint32_t number = (uint32_t)(e - l1->entry);
-    e->previous = l1->newest;
-    e->next = NONE;
-    *(l1->newest == NONE ? &l1->oldest : &l1->entry[l1->newest].next) = number;
-    l1->newest = number;
+    struct err err;
+    uint32_t number = l1->free;
+    if (number != L1_NONE) {
+        l1->free = l1->entry[number].newer;
+    } else {
+        if (l1->used == l1->entries && grow(l1, 2 * l1->entries, &err))
+            return L1_NONE;
+        number = l1->used++;
+    }
+    l1->entry[number].line = line;
+    l1->entry[number].valid = l1->entry[number].coming = l1->entry[number].placed = 0;
+    l1->live++;
+    hash_add(l1, number);
+    return number;
 }
 
-static void use(struct l1 *l1, struct entry *e)
+static void drop_entry(struct l1 *l1, uint32_t number)
 {
-    e->used = ++l1->now;
-    if (l1->shape.ways || l1->newest == (uint32_t)(e - l1->entry))
+    hash_remove(l1, number);
+    l1->entry[number].newer = l1->free;
+    l1->free = number;
+    l1->live--;
+}
+
+/* --- places --- */
+
+static struct set *set_of(const struct l1 *l1, uint64_t line)
+{
+    return &l1->set[l1->sets == 1 ? 0 : line % l1->sets];
+}
+
+static void unlink_(struct l1 *l1, struct set *set, const struct entry *e)
+{
+    *(e->older == L1_NONE ? &set->oldest : &l1->entry[e->older].newer) = e->newer;
+    *(e->newer == L1_NONE ? &set->newest : &l1->entry[e->newer].older) = e->older;
+}
+
+static void append(struct l1 *l1, struct set *set, uint32_t number)
+{
+    struct entry *e = &l1->entry[number];
+    e->older = set->newest;
+    e->newer = L1_NONE;
+    *(set->newest == L1_NONE ? &set->oldest : &l1->entry[set->newest].newer) = number;
+    set->newest = number;
+}
+
+static void use(struct l1 *l1, uint32_t number)
+{
+    struct set *set = set_of(l1, l1->entry[number].line);
+    if (set->newest == number || l1->shape.replacement == L1_RANDOM)
         return;
-    unlink_(l1, e);
-    append(l1, e);
+    unlink_(l1, set, &l1->entry[number]);
+    append(l1, set, number);
 }
 
-/* --- taking and giving up --- */
+/* The line loses its place, and its entry if nothing is on its way. */
+static void give_up(struct l1 *l1, uint32_t number)
+{
+    struct entry *e = &l1->entry[number];
+    struct set *set = set_of(l1, e->line);
+    unlink_(l1, set, e);
+    set->lines--;
+    if (l1->member) {
+        uint32_t *member = &l1->member[(uint32_t)(set - l1->set) * l1->ways];
+        member[e->way] = member[set->lines];
+        l1->entry[member[e->way]].way = e->way;
+    }
+    e->placed = e->valid = 0;
+    if (!e->coming)
+        drop_entry(l1, number);
+}
 
 static uint32_t draw(struct l1 *l1, uint32_t n)
 {
@@ -170,115 +197,198 @@ static uint32_t draw(struct l1 *l1, uint32_t n)
     return (uint32_t)(((z ^ z >> 31) >> 32) * n >> 32);
 }
 
-static void give_up(struct l1 *l1, struct entry *e)
+static bool stays(const struct l1 *l1, uint32_t number)
 {
-    e->taken = e->valid = e->wait = 0;
-    if (l1->shape.ways)
+    return l1->shape.allocate == L1_ON_MISS && l1->entry[number].coming;
+}
+
+/* The line of a full set that goes; L1_NONE: all stay. */
+static uint32_t victim(struct l1 *l1, const struct set *set)
+{
+    if (l1->member) {
+        const uint32_t *member = &l1->member[(uint32_t)(set - l1->set) * l1->ways];
+        uint32_t first = draw(l1, l1->ways);
+        for (uint32_t i = 0; i < l1->ways; i++)
+            if (!stays(l1, member[(first + i) % l1->ways]))
+                return member[(first + i) % l1->ways];
+        return L1_NONE;
+    }
+    uint32_t number = set->oldest;
+    while (number != L1_NONE && stays(l1, number))
+        number = l1->entry[number].newer;
+    return number;
+}
+
+static void place(struct l1 *l1, uint32_t number)
+{
+    if (!l1->sets)
         return;
-    hash_remove(l1, (uint32_t)(e - l1->entry));
-    unlink_(l1, e);
-    e->next = l1->free;
-    l1->free = (uint32_t)(e - l1->entry);
+    struct entry *e = &l1->entry[number];
+    struct set *set = set_of(l1, e->line);
+    if (set->lines == l1->ways) {
+        uint32_t goes = victim(l1, set);
+        if (goes == L1_NONE)
+            return;
+        give_up(l1, goes);
+    }
+    append(l1, set, number);
+    if (l1->member) {
+        e->way = set->lines;
+        l1->member[(uint32_t)(set - l1->set) * l1->ways + e->way] = number;
+    }
+    set->lines++;
+    e->placed = 1;
 }
 
-/* The one that goes, of n entries that are all taken; NULL if all of them wait. */
-static struct entry *victim(struct l1 *l1, struct entry *set, uint32_t n)
+/* --- its life --- */
+
+static int init(struct l1 *l1, struct err *err)
 {
-    if (l1->shape.replacement == L1_RANDOM) {
-        uint32_t first = draw(l1, n);
-        for (uint32_t i = 0; i < n; i++)
-            if (!set[(first + i) % n].wait)
-                return &set[(first + i) % n];
+    const struct l1_shape *s = &l1->shape;
+    uint32_t sets = s->ways ? s->lines / s->ways : 1;
+    l1->set = mem_zalloc(sets, sizeof *l1->set, err);
+    if (!l1->set || grow(l1, s->lines + (size_t)FREE_ENTRIES, err))
+        return -1;
+    if (s->replacement == L1_RANDOM && !(l1->member = mem_zalloc(s->lines, sizeof *l1->member, err)))
+        return -1;
+    l1->random = s->seed;
+    l1_resize(l1, s->lines);
+    return 0;
+}
+
+struct l1 *l1_new(const struct l1_shape *shape, struct err *err)
+{
+    if (shape->lines && shape->ways > shape->lines) {
+        err_set(err, "an L1 of %u lines with %u ways", shape->lines, shape->ways);
         return NULL;
     }
-    struct entry *best = NULL;
-    if (l1->shape.ways) {
-        for (uint32_t i = 0; i < n; i++)
-            if (!set[i].wait && (!best || set[i].used < best->used))
-                best = &set[i];
-        return best;
-    }
-    for (uint32_t i = l1->oldest; i != NONE; i = l1->entry[i].next)
-        if (!l1->entry[i].wait)
-            return &l1->entry[i];
-    return NULL;
-}
-
-/* A free entry for a line of fully associative ones, or of its set; one is made free if need be. */
-static struct entry *room(struct l1 *l1, uint64_t line)
-{
-    struct entry *set = l1->shape.ways ? set_of(l1, line) : l1->entry;
-    uint32_t n = l1->shape.ways ? l1->shape.ways : l1->lines;
-    for (uint32_t i = 0; l1->shape.ways && i < n; i++)
-        if (!set[i].taken)
-            return &set[i];
-    if (!l1->shape.ways && l1->free == NONE && l1->fresh < l1->lines)
-        return &l1->entry[l1->fresh++];
-    if (l1->shape.ways || l1->free == NONE) {
-        struct entry *e = victim(l1, set, n);
-        if (!e)
-            return NULL;
-        give_up(l1, e);
-        if (l1->shape.ways)
-            return e;
-    }
-    struct entry *e = &l1->entry[l1->free];
-    l1->free = e->next;
-    return e;
-}
-
-/* Give the line a place; NULL if it gets none. */
-static struct entry *take(struct l1 *l1, uint64_t line)
-{
-    struct entry *e = room(l1, line);
-    if (!e)
+    struct l1 *l1 = mem_zalloc(1, sizeof *l1, err);
+    if (!l1)
         return NULL;
-    e->line = line;
-    e->valid = e->wait = 0;
-    e->taken = 1;
-    e->used = ++l1->now;
-    if (!l1->shape.ways) {
-        hash_add(l1, (uint32_t)(e - l1->entry));
-        append(l1, e);
+    l1->shape = *shape;
+    if (init(l1, err)) {
+        l1_free(l1);
+        return NULL;
     }
-    return e;
+    return l1;
 }
 
-/* --- what the multiprocessor asks --- */
-
-uint32_t l1_read(struct l1 *l1, uint64_t line, uint32_t sectors)
+void l1_free(struct l1 *l1)
 {
-    struct entry *e = find(l1, line);
-    uint32_t found = e ? e->valid & sectors : 0;
-    if (found)
-        use(l1, e);
-    if (l1->shape.allocate == L1_ON_MISS && found != sectors) {
-        e = e ? e : take(l1, line);
-        if (e)
-            e->wait |= (uint8_t)(sectors & ~found);
-    }
+    if (!l1)
+        return;
+    free(l1->hash);
+    free(l1->entry);
+    free(l1->waiter);
+    free(l1->set);
+    free(l1->member);
+    free(l1);
+}
+
+void l1_resize(struct l1 *l1, uint32_t lines)
+{
+    lines = lines < l1->shape.lines ? lines : l1->shape.lines;
+    l1->ways = l1->shape.ways ? l1->shape.ways : lines;
+    l1->sets = l1->ways ? lines / l1->ways : 0;
+    for (uint32_t i = 0; i < l1->sets; i++)
+        l1->set[i] = (struct set){L1_NONE, L1_NONE, 0};
+    if (l1->live)
+        memset(l1->hash, 0, (l1->hash_mask + (size_t)1) * sizeof *l1->hash);
+    l1->used = l1->live = l1->waiters_used = l1->coming = 0;
+    l1->free = l1->waiters_free = l1->walk = L1_NONE;
+}
+
+/* --- what a multiprocessor asks --- */
+
+struct l1_found l1_look(struct l1 *l1, uint64_t line, uint32_t sectors)
+{
+    uint32_t number = find(l1, line);
+    if (number == L1_NONE)
+        return (struct l1_found){0, 0, L1_NONE};
+    const struct entry *e = &l1->entry[number];
+    struct l1_found found = {e->valid & sectors, e->coming & sectors, number};
+    if (found.there)
+        use(l1, number);
     return found;
 }
 
-void l1_fill(struct l1 *l1, uint64_t line, uint32_t sectors)
+int l1_wait(struct l1 *l1, uint32_t number, uint32_t sector, uint32_t load)
 {
-    struct entry *e = find(l1, line);
-    if (e)
-        use(l1, e);
+    struct err err;
+    struct entry *e = &l1->entry[number];
+    uint32_t w = l1->waiters_free;
+    if (w != L1_NONE) {
+        l1->waiters_free = l1->waiter[w].next;
+    } else {
+        w = l1->waiters_used;
+        if (mem_grow((void **)&l1->waiter, &l1->waiters, w + (size_t)1, sizeof *l1->waiter, &err))
+            return -1;
+        l1->waiters_used++;
+    }
+    uint32_t last = e->more[sector];
+    l1->waiter[w] = (struct waiter){load, last == L1_NONE ? w : l1->waiter[last].next};
+    if (last != L1_NONE)
+        l1->waiter[last].next = w;
+    e->more[sector] = w;
+    return 0;
+}
+
+uint32_t l1_ask(struct l1 *l1, uint64_t line, uint32_t *entry, uint32_t sector, uint32_t load)
+{
+    if (*entry == L1_NONE && (*entry = take_entry(l1, line)) == L1_NONE)
+        return L1_NONE;
+    struct entry *e = &l1->entry[*entry];
+    if (l1->shape.allocate == L1_ON_MISS && !e->placed)
+        place(l1, *entry);
+    e->coming |= (uint8_t)(1u << sector);
+    e->first[sector] = (uint16_t)load;
+    e->more[sector] = L1_NONE;
+    l1->coming++;
+    return *entry * L1_SECTORS + sector;
+}
+
+uint32_t l1_take(struct l1 *l1, uint32_t token)
+{
+    uint32_t number = token / L1_SECTORS, sector = token % L1_SECTORS;
+    struct entry *e = &l1->entry[number];
+    uint32_t load = e->first[sector];
+    l1->walk_end = e->more[sector];
+    l1->walk = l1->walk_end == L1_NONE ? L1_NONE : l1->waiter[l1->walk_end].next;
+    e->coming &= (uint8_t) ~(1u << sector);
+    l1->coming--;
+    if (e->placed)
+        use(l1, number);
     else if (l1->shape.allocate == L1_ON_FILL)
-        e = take(l1, line);
-    if (!e)
-        return;
-    e->valid |= (uint8_t)sectors;
-    e->wait &= (uint8_t)~sectors;
+        place(l1, number);
+    if (e->placed)
+        e->valid |= (uint8_t)(1u << sector);
+    else if (!e->coming)
+        drop_entry(l1, number);
+    return load;
+}
+
+uint32_t l1_next(struct l1 *l1)
+{
+    uint32_t w = l1->walk;
+    if (w == L1_NONE)
+        return L1_NONE;
+    l1->walk = w == l1->walk_end ? L1_NONE : l1->waiter[w].next;
+    l1->waiter[w].next = l1->waiters_free;
+    l1->waiters_free = w;
+    return l1->waiter[w].load;
 }
 
 void l1_write(struct l1 *l1, uint64_t line, uint32_t sectors)
 {
-    struct entry *e = find(l1, line);
-    if (!e || !(e->valid & sectors))
+    uint32_t number = find(l1, line);
+    if (number == L1_NONE || !(l1->entry[number].valid & sectors))
         return;
-    e->valid &= (uint8_t)~sectors;
-    if (!e->valid && !e->wait)
-        give_up(l1, e);
+    l1->entry[number].valid &= (uint8_t)~sectors;
+    if (!l1->entry[number].valid && !stays(l1, number))
+        give_up(l1, number);
+}
+
+uint32_t l1_coming(const struct l1 *l1)
+{
+    return l1->coming;
 }

@@ -1,15 +1,18 @@
-/* l1: the tags of one multiprocessor's L1 data cache: which sectors of which lines are there.
+/* l1: one multiprocessor's L1 data cache: which sectors of which lines are there, and which are on their way.
  *
- * Lines of 128 B with four sectors of 32 B. A read finds the sectors that are there; what is missing arrives later by
- * l1_fill(). A line gets its place when its first sector arrives (on fill; a "streaming" cache: any number of misses
- * may be under way) or when it is first missed (on miss: it holds the place while it waits, and cannot be pushed out;
- * where all of a set wait, the value passes through and is not kept). Stores write through: they take no place, and a
- * sector that is there is dropped. A line without sectors gives its place up. Replaced: the line used longest ago (read
- * and found, or filled), or one drawn at random. Worked example, two lines, fully associative, on fill, lru: read A
- * sector 0: missing; fill A 0; fill B 0; read A 0: there; fill C 0 pushes out B; read A 1: missing, although line A is
- * there. Numbers of a line are byte addresses / 128. Sets are chosen by that number modulo their count. Source:
- * sectored L1 of Volta as in Khairy et al., ISCA 2020, section III-A (streaming, write-through); GPGPU-Sim 4.0.1,
- * gpu-cache.cc, read as data. Differs: no hash of sets; a store that is found does not count as use. */
+ * Lines of 128 B with four sectors of 32 B. A load looks its sectors of a line up: some are there; some are on their
+ * way already, and the load waits with those that asked first; for the rest it asks. An answer finds its waiters
+ * without a search. A line gets its place when its first sector arrives (on fill; a "streaming" cache: any number of
+ * misses may be under way) or when it is first asked for (on miss: it keeps the place while it waits, and is not pushed
+ * out; where all of a set wait, the value passes through and is not kept). Stores write through: they take no place,
+ * and a sector that is there is dropped. A line without sectors gives its place up. Replaced: the line used longest ago
+ * (found, or filled), or one drawn at random.
+ * Worked example, two lines, fully associative, on fill, lru: read A sector 0: asked for; it comes; B 0 the same; read
+ * A 0: there; C 0 comes and pushes out B; read A 1: asked for, although line A is there. Numbers of a line are byte
+ * addresses / 128. Sets are chosen by that number modulo their count. Loads are numbers of the caller's, below 65,536.
+ * Source: sectored L1 of Volta as in Khairy et al., ISCA 2020, section III-A (streaming, write-through); GPGPU-Sim
+ * 4.0.1, gpu-cache.cc, read as data.
+ * Differs: no hash of sets; a store that is found does not count as use. */
 #ifndef MODELS_GPU_L1_H
 #define MODELS_GPU_L1_H
 
@@ -19,11 +22,12 @@
 #include "trace/base/err.h"
 
 enum { L1_LINE = 128, L1_SECTORS = 4 };
+#define L1_NONE UINT32_MAX
 enum l1_replacement { L1_LRU, L1_RANDOM };
 enum l1_allocate { L1_ON_FILL, L1_ON_MISS };
 
 struct l1_shape {
-    uint32_t lines; /* >= 1 */
+    uint32_t lines; /* 0: nothing is kept, but sectors on their way still merge */
     uint32_t ways;  /* lines of a set; 0: fully associative */
     enum l1_replacement replacement;
     enum l1_allocate allocate;
@@ -36,16 +40,31 @@ struct l1;
 struct l1 *l1_new(const struct l1_shape *shape, struct err *err);
 void l1_free(struct l1 *l1); /* NULL is allowed */
 
-/* Empty it, and give it this many lines (1 to those of l1_new(), at least one set). */
+/* Empty it, forget what is on its way, and give it this many lines (up to those of l1_new()). */
 void l1_resize(struct l1 *l1, uint32_t lines);
 
-/* Read sectors (mask, not 0) of a line; returns those that are there. */
-uint32_t l1_read(struct l1 *l1, uint64_t line, uint32_t sectors);
+/* What a load finds of sectors (mask) of a line; entry: the line's, for the two calls below, L1_NONE: it has none. */
+struct l1_found {
+    uint32_t there, coming, entry;
+};
+struct l1_found l1_look(struct l1 *l1, uint64_t line, uint32_t sectors);
 
-/* Sectors (mask) have arrived. */
-void l1_fill(struct l1 *l1, uint64_t line, uint32_t sectors);
+/* A load waits for a sector that is coming. -1: no memory. */
+int l1_wait(struct l1 *l1, uint32_t entry, uint32_t sector, uint32_t load);
+
+/* It asks for one that is not; returns the token that l1_take() wants, below 2^28, or L1_NONE: no memory. *entry: as
+ * found, and then the line's. */
+uint32_t l1_ask(struct l1 *l1, uint64_t line, uint32_t *entry, uint32_t sector, uint32_t load);
+
+/* The sector has come. Returns the load that asked; then l1_next() the others, one a call, in the order in which they
+ * came, L1_NONE after the last. Nothing else may be called in between. */
+uint32_t l1_take(struct l1 *l1, uint32_t token);
+uint32_t l1_next(struct l1 *l1);
 
 /* Sectors (mask) are written. */
 void l1_write(struct l1 *l1, uint64_t line, uint32_t sectors);
+
+/* Sectors on their way. */
+uint32_t l1_coming(const struct l1 *l1);
 
 #endif

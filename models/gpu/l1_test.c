@@ -3,6 +3,10 @@
 #include "trace/base/testing.h"
 #include "trace/program/random_testing.h"
 
+#define SAME(found, expected)                                                                                          \
+    if ((found) != (expected))                                                                                         \
+    ck_abort_msg("%s is %u; expected %u", #found, (unsigned)(found), (unsigned)(expected))
+
 static struct l1 *make(uint32_t lines, uint32_t ways, enum l1_allocate allocate)
 {
     struct l1_shape shape = {.lines = lines, .ways = ways, .allocate = allocate};
@@ -11,17 +15,66 @@ static struct l1 *make(uint32_t lines, uint32_t ways, enum l1_allocate allocate)
     return l1;
 }
 
+/* Sectors of a line that are there; what is not is asked for by load 7, or waited for. */
+static uint32_t look(struct l1 *l1, uint64_t line, uint32_t sectors, uint32_t *token)
+{
+    struct l1_found found = l1_look(l1, line, sectors);
+    for (uint32_t s = 0; s < L1_SECTORS; s++)
+        if ((sectors & ~found.there & ~found.coming) >> s & 1)
+            token[s] = l1_ask(l1, line, &found.entry, s, 7);
+    return found.there;
+}
+
+/* It comes to no one else than load 7. */
+static void fill(struct l1 *l1, uint32_t token)
+{
+    ck_assert_uint_eq(l1_take(l1, token), 7);
+    ck_assert_uint_eq(l1_next(l1), L1_NONE);
+}
+
+/* Read one sector, at once. */
+static uint32_t read_(struct l1 *l1, uint64_t line, uint32_t sector)
+{
+    uint32_t token[L1_SECTORS], there = look(l1, line, 1u << sector, token);
+    if (!there)
+        fill(l1, token[sector]);
+    return there;
+}
+
 START_TEST(the_worked_example)
 {
     enum { A = 10, B = 20, C = 30 };
     struct l1 *l1 = make(2, 0, L1_ON_FILL);
-    ck_assert_uint_eq(l1_read(l1, A, 1), 0);
-    l1_fill(l1, A, 1);
-    l1_fill(l1, B, 1);
-    ck_assert_uint_eq(l1_read(l1, A, 1), 1);
-    l1_fill(l1, C, 1);
-    ck_assert_uint_eq(l1_read(l1, A, 3), 1);
-    ck_assert_uint_eq(l1_read(l1, B, 1), 0);
+    ck_assert_uint_eq(read_(l1, A, 0), 0);
+    ck_assert_uint_eq(read_(l1, B, 0), 0);
+    ck_assert_uint_eq(read_(l1, A, 0), 1);
+    ck_assert_uint_eq(read_(l1, C, 0), 0);
+    ck_assert_uint_eq(read_(l1, A, 1), 0);
+    ck_assert_uint_eq(read_(l1, B, 0), 0);
+    l1_free(l1);
+}
+END_TEST
+
+START_TEST(the_first_asks_the_others_wait_and_all_are_answered_in_order)
+{
+    struct l1 *l1 = make(0, 0, L1_ON_FILL);
+    uint32_t entry = L1_NONE, token = l1_ask(l1, 7, &entry, 2, 100), other = l1_ask(l1, 7, &entry, 0, 101);
+    struct l1_found found = l1_look(l1, 7, 15);
+    ck_assert_uint_eq(found.there, 0);
+    ck_assert_uint_eq(found.coming, 5);
+    ck_assert_int_eq(l1_wait(l1, found.entry, 2, 102), 0);
+    ck_assert_int_eq(l1_wait(l1, found.entry, 2, 103), 0);
+    ck_assert_int_eq(l1_wait(l1, found.entry, 2, 104), 0);
+    ck_assert_uint_eq(l1_coming(l1), 2);
+    for (uint32_t i = 100; i < 105; i++)
+        if (i != 101)
+            ck_assert_uint_eq(i == 100 ? l1_take(l1, token) : l1_next(l1), i);
+    ck_assert_uint_eq(l1_next(l1), L1_NONE);
+    ck_assert_uint_eq(l1_look(l1, 7, 15).coming, 1);
+    ck_assert_uint_eq(l1_take(l1, other), 101);
+    ck_assert_uint_eq(l1_next(l1), L1_NONE);
+    ck_assert_uint_eq(l1_look(l1, 7, 15).there, 0); /* no line is kept */
+    ck_assert_uint_eq(l1_coming(l1), 0);
     l1_free(l1);
 }
 END_TEST
@@ -29,14 +82,15 @@ END_TEST
 START_TEST(a_store_drops_its_sector_and_an_empty_line_its_place)
 {
     struct l1 *l1 = make(2, 0, L1_ON_FILL);
-    l1_fill(l1, 1, 3);
-    l1_fill(l1, 2, 1);
+    read_(l1, 1, 0);
+    read_(l1, 1, 1);
+    read_(l1, 2, 0);
     l1_write(l1, 1, 1);
-    ck_assert_uint_eq(l1_read(l1, 1, 3), 2);
+    ck_assert_uint_eq(l1_look(l1, 1, 3).there, 2);
     l1_write(l1, 2, 15);
-    l1_fill(l1, 3, 1); /* in line 2's place */
-    ck_assert_uint_eq(l1_read(l1, 1, 3), 2);
-    ck_assert_uint_eq(l1_read(l1, 3, 1), 1);
+    read_(l1, 3, 0); /* in line 2's place */
+    ck_assert_uint_eq(l1_look(l1, 1, 3).there, 2);
+    ck_assert_uint_eq(l1_look(l1, 3, 1).there, 1);
     l1_write(l1, 77, 15);
     l1_free(l1);
 }
@@ -45,16 +99,17 @@ END_TEST
 START_TEST(a_line_that_waits_is_not_pushed_out)
 {
     struct l1 *l1 = make(2, 2, L1_ON_MISS);
-    ck_assert_uint_eq(l1_read(l1, 1, 1), 0);
-    ck_assert_uint_eq(l1_read(l1, 2, 1), 0);
-    ck_assert_uint_eq(l1_read(l1, 3, 1), 0); /* both wait: no place */
-    l1_fill(l1, 3, 1);
-    ck_assert_uint_eq(l1_read(l1, 3, 1), 0);
-    l1_fill(l1, 1, 1);
-    ck_assert_uint_eq(l1_read(l1, 4, 1), 0); /* takes line 1's place, in which nothing is awaited any more */
-    l1_fill(l1, 2, 1);
-    ck_assert_uint_eq(l1_read(l1, 2, 1), 1);
-    ck_assert_uint_eq(l1_read(l1, 1, 1), 0);
+    uint32_t one[4], two[4], three[4], four[4];
+    look(l1, 1, 1, one);
+    look(l1, 2, 1, two);
+    look(l1, 3, 1, three); /* both wait: no place */
+    fill(l1, three[0]);
+    ck_assert_uint_eq(l1_look(l1, 3, 1).there, 0);
+    fill(l1, one[0]);
+    look(l1, 4, 1, four); /* takes line 1's place, in which nothing is awaited any more */
+    fill(l1, two[0]);
+    ck_assert_uint_eq(l1_look(l1, 2, 1).there, 1);
+    ck_assert_uint_eq(l1_look(l1, 1, 1).there, 0);
     l1_free(l1);
 }
 END_TEST
@@ -67,8 +122,7 @@ START_TEST(random_replacement_is_a_seed_and_hits_less_than_lru_does_more_than_fi
         struct l1 *l1 = l1_new(&shape, NULL);
         for (uint64_t i = 0; i < 12000; i++) {
             uint64_t line = i % 120;
-            hits[k] += l1_read(l1, line, 1);
-            l1_fill(l1, line, 1);
+            hits[k] += read_(l1, line, 0);
         }
         l1_free(l1);
     }
@@ -79,120 +133,157 @@ START_TEST(random_replacement_is_a_seed_and_hits_less_than_lru_does_more_than_fi
 }
 END_TEST
 
-START_TEST(no_lines_or_more_ways_than_lines_are_refused)
+START_TEST(more_ways_than_lines_are_refused)
 {
     struct err err;
-    ck_assert_ptr_null(l1_new(&(struct l1_shape){.lines = 0}, &err));
     ck_assert_ptr_null(l1_new(&(struct l1_shape){.lines = 4, .ways = 5}, &err));
 }
 END_TEST
 
 /* --- against a list, searched from end to end --- */
 
-enum { MOST = 64 };
+enum { MOST = 64, LINES = 2 * MOST + 3, WAIT = 40 };
 
 struct plain {
-    uint32_t lines, ways, n;
+    uint32_t lines, ways, n, coming;
     bool on_miss;
-    struct {
+    struct place {
         uint64_t line, used;
-        uint32_t valid, wait;
+        uint32_t valid;
     } e[MOST];
+    struct ask {
+        uint32_t n, token, load[WAIT];
+    } ask[LINES][4]; /* n = 0: not coming */
     uint64_t now;
 };
 
-static int plain_find(const struct plain *p, uint64_t line)
+static bool plain_stays(const struct plain *p, uint64_t line)
+{
+    bool coming = false;
+    for (int i = 0; i < 4; i++)
+        coming |= p->ask[line][i].n > 0;
+    return p->on_miss && coming;
+}
+
+static struct place *plain_find(struct plain *p, uint64_t line)
 {
     for (uint32_t i = 0; i < p->n; i++)
         if (p->e[i].line == line)
-            return (int)i;
-    return -1;
+            return &p->e[i];
+    return NULL;
 }
 
-static int plain_take(struct plain *p, uint64_t line)
+static void plain_place(struct plain *p, uint64_t line)
 {
     uint32_t sets = p->ways ? p->lines / p->ways : 1, room = p->ways ? p->ways : p->lines, of_set = 0;
     int oldest = -1;
+    if (!p->lines || plain_find(p, line))
+        return;
     for (uint32_t i = 0; i < p->n; i++) {
         if (p->e[i].line % sets != line % sets)
             continue;
         of_set++;
-        if (!p->e[i].wait && (oldest < 0 || p->e[i].used < p->e[oldest].used))
+        if (!plain_stays(p, p->e[i].line) && (oldest < 0 || p->e[i].used < p->e[oldest].used))
             oldest = (int)i;
     }
     if (of_set == room && oldest < 0)
-        return -1;
+        return;
     if (of_set == room)
         p->e[oldest] = p->e[--p->n];
-    p->e[p->n].line = line;
-    p->e[p->n].valid = p->e[p->n].wait = 0;
-    p->e[p->n].used = ++p->now;
-    return (int)p->n++;
+    p->e[p->n++] = (struct place){line, ++p->now, 0};
 }
 
-static uint32_t plain_read(struct plain *p, uint64_t line, uint32_t sectors)
+/* A load of some sectors, as a multiprocessor does it. */
+static void both_read(struct plain *p, struct l1 *l1, uint64_t line, uint32_t sectors, uint32_t load)
 {
-    int i = plain_find(p, line);
-    uint32_t found = i < 0 ? 0 : p->e[i].valid & sectors;
-    if (found)
-        p->e[i].used = ++p->now;
-    if (p->on_miss && found != sectors) {
-        i = i < 0 ? plain_take(p, line) : i;
-        if (i >= 0)
-            p->e[i].wait |= sectors & ~found;
+    struct l1_found found = l1_look(l1, line, sectors);
+    struct place *e = plain_find(p, line);
+    uint32_t there = e ? e->valid & sectors : 0, entry = found.entry;
+    SAME(found.there, there);
+    if (there)
+        e->used = ++p->now;
+    for (uint32_t s = 0; s < 4; s++) {
+        struct ask *a = &p->ask[line][s];
+        if (!(sectors >> s & 1) || there >> s & 1)
+            continue;
+        ck_assert_int_eq(found.coming >> s & 1, a->n > 0);
+        if (a->n == WAIT)
+            continue;
+        if (a->n) {
+            ck_assert_int_eq(l1_wait(l1, entry, s, load), 0);
+        } else {
+            if (p->on_miss)
+                plain_place(p, line);
+            a->token = l1_ask(l1, line, &entry, s, load);
+            p->coming++;
+        }
+        a->load[a->n++] = load;
     }
-    return found;
 }
 
-static void plain_fill(struct plain *p, uint64_t line, uint32_t sectors)
+static void both_fill(struct plain *p, struct l1 *l1, uint64_t line, uint32_t sector)
 {
-    int i = plain_find(p, line);
-    if (i >= 0)
-        p->e[i].used = ++p->now;
-    else if (!p->on_miss)
-        i = plain_take(p, line);
-    if (i < 0)
+    struct ask *a = &p->ask[line][sector];
+    if (!a->n)
         return;
-    p->e[i].valid |= sectors;
-    p->e[i].wait &= ~sectors;
+    for (uint32_t i = 0; i < a->n; i++)
+        ck_assert_uint_eq(i ? l1_next(l1) : l1_take(l1, a->token), a->load[i]);
+    ck_assert_uint_eq(l1_next(l1), L1_NONE);
+    a->n = 0;
+    p->coming--;
+    struct place *e = plain_find(p, line);
+    if (!e && !p->on_miss) {
+        plain_place(p, line);
+        e = plain_find(p, line);
+    }
+    if (!e)
+        return;
+    e->used = ++p->now;
+    e->valid |= 1u << sector;
 }
 
-static void plain_write(struct plain *p, uint64_t line, uint32_t sectors)
+static void both_write(struct plain *p, struct l1 *l1, uint64_t line, uint32_t sectors)
 {
-    int i = plain_find(p, line);
-    if (i < 0 || !(p->e[i].valid & sectors))
+    struct place *e = plain_find(p, line);
+    l1_write(l1, line, sectors);
+    if (!e || !(e->valid & sectors))
         return;
-    p->e[i].valid &= ~sectors;
-    if (!p->e[i].valid && !p->e[i].wait)
-        p->e[i] = p->e[--p->n];
+    e->valid &= ~sectors;
+    if (!e->valid && !plain_stays(p, line))
+        *e = p->e[--p->n];
+}
+
+static void both_resize(struct plain *p, struct l1 *l1, uint32_t lines)
+{
+    l1_resize(l1, lines);
+    p->lines = lines;
+    p->n = p->coming = 0;
+    memset(p->ask, 0, sizeof p->ask);
 }
 
 static void compare(uint64_t seed)
 {
     uint64_t s = seed;
     static const uint32_t ways[] = {0, 0, 1, 2, 4, 8};
-    struct plain p = {.ways = ways[seed % 6], .on_miss = seed / 6 % 2};
-    uint32_t most = p.ways ? p.ways * (1 + (uint32_t)(program_draw(&s) % 8)) : 1 + (uint32_t)(program_draw(&s) % MOST);
+    static struct plain p;
+    memset(&p, 0, sizeof p);
+    p.ways = ways[seed % 6];
+    p.on_miss = seed / 6 % 2;
+    uint32_t most = p.ways ? p.ways * (1 + (uint32_t)(program_draw(&s) % 8)) : (uint32_t)(program_draw(&s) % MOST);
     struct l1 *l1 = make(most, p.ways, p.on_miss ? L1_ON_MISS : L1_ON_FILL);
     p.lines = most;
     for (int i = 0; i < 3000; i++) {
-        uint64_t line = program_draw(&s) % (2 * most + 3), what = program_draw(&s) % 8;
+        uint64_t line = program_draw(&s) % (2 * most + 3), what = program_draw(&s) % 16;
         uint32_t sectors = 1 + (uint32_t)(program_draw(&s) % 15);
-        line = program_draw(&s) % 4 ? line : line << 30;
-        if (what < 4) {
-            ck_assert_uint_eq(l1_read(l1, line, sectors), plain_read(&p, line, sectors));
-        } else if (what < 7) {
-            l1_fill(l1, line, sectors);
-            plain_fill(&p, line, sectors);
-        } else if (program_draw(&s) % 300) {
-            l1_write(l1, line, sectors);
-            plain_write(&p, line, sectors);
-        } else {
-            p.lines = p.ways ? p.ways * (1 + (uint32_t)(program_draw(&s) % (most / p.ways)))
-                             : 1 + (uint32_t)(program_draw(&s) % most);
-            p.n = 0;
-            l1_resize(l1, p.lines);
-        }
+        if (what < 5)
+            both_read(&p, l1, line, sectors, (uint32_t)(program_draw(&s) % 65536));
+        else if (what < 15)
+            both_fill(&p, l1, line, sectors % 4);
+        else if (program_draw(&s) % 100)
+            both_write(&p, l1, line, sectors);
+        else
+            both_resize(&p, l1, p.ways ? most : (uint32_t)(program_draw(&s) % (most + 1)));
+        SAME(l1_coming(l1), p.coming);
     }
     l1_free(l1);
 }
@@ -204,7 +295,7 @@ START_TEST(the_same_as_a_list_searched_from_end_to_end)
 }
 END_TEST
 
-TEST_MAIN("l1", the_worked_example, a_store_drops_its_sector_and_an_empty_line_its_place,
-          a_line_that_waits_is_not_pushed_out,
+TEST_MAIN("l1", the_worked_example, the_first_asks_the_others_wait_and_all_are_answered_in_order,
+          a_store_drops_its_sector_and_an_empty_line_its_place, a_line_that_waits_is_not_pushed_out,
           random_replacement_is_a_seed_and_hits_less_than_lru_does_more_than_fits_in_turn,
-          no_lines_or_more_ways_than_lines_are_refused, the_same_as_a_list_searched_from_end_to_end)
+          more_ways_than_lines_are_refused, the_same_as_a_list_searched_from_end_to_end)

@@ -20,9 +20,21 @@ static int init_l1(struct sm *m, const struct gpu *gpu, uint32_t lines, struct e
                              .replacement = (enum l1_replacement)gpu->l1_replacement,
                              .allocate = (enum l1_allocate)gpu->l1_allocate,
                              .seed = m->number};
-    m->l1 = lines ? l1_new(&shape, err) : NULL;
-    m->misses = l1_misses_new(err);
-    return (m->l1 || !lines) && m->misses ? 0 : -1;
+    m->l1 = l1_new(&shape, err);
+    return m->l1 ? 0 : -1;
+}
+
+static int init_schedulers(struct sm *m, struct err *err)
+{
+    uint32_t n = m->s->schedulers, ages = (m->warps + n - 1) / n;
+    m->scheduler = mem_zalloc(n, sizeof *m->scheduler, err);
+    m->slots = m->scheduler ? mem_zalloc((size_t)n * ages, sizeof *m->slots, err) : NULL;
+    m->ends = m->slots ? mem_zalloc((size_t)n * ages, sizeof *m->ends, err) : NULL;
+    for (uint32_t i = 0; m->ends && i < n; i++) {
+        m->scheduler[i].slot = &m->slots[i * ages];
+        m->scheduler[i].end = &m->ends[i * ages];
+    }
+    return m->ends ? 0 : -1;
 }
 
 int sm_init(struct sm *m, struct sm_shared *s, uint32_t number, const struct gpu *gpu, uint32_t l1_lines,
@@ -35,10 +47,11 @@ int sm_init(struct sm *m, struct sm_shared *s, uint32_t number, const struct gpu
     m->ring_mask = power_of_two((uint64_t)s->room + s->miss_queue + 1) - 1;
     m->pipe_mask = power_of_two(s->l1_cycles) - 1;
     m->ring = mem_zalloc(m->ring_mask + (size_t)1, sizeof *m->ring, err);
-    m->pipe = m->ring ? mem_zalloc(m->pipe_mask + (size_t)1, sizeof *m->pipe, err) : NULL;
+    m->from = m->ring ? mem_zalloc(m->ring_mask + (size_t)1, sizeof *m->from, err) : NULL;
+    m->pipe = m->from ? mem_zalloc(m->pipe_mask + (size_t)1, sizeof *m->pipe, err) : NULL;
     m->warp = m->pipe ? mem_zalloc(m->warps, sizeof *m->warp, err) : NULL;
     m->block = m->warp ? mem_zalloc(m->warps, sizeof *m->block, err) : NULL;
-    return m->block ? init_l1(m, gpu, l1_lines, err) : -1;
+    return !m->block || init_schedulers(m, err) ? -1 : init_l1(m, gpu, l1_lines, err);
 }
 
 void sm_release(struct sm *m)
@@ -46,9 +59,12 @@ void sm_release(struct sm *m)
     for (uint32_t i = 0; m->warp && i < m->warps; i++)
         sm_body_release(&m->warp[i].body);
     l1_free(m->l1);
-    l1_misses_free(m->misses);
     free(m->ring);
+    free(m->from);
     free(m->pipe);
+    free(m->scheduler);
+    free(m->slots);
+    free(m->ends);
     free(m->warp);
     free(m->block);
     free(m->reply);
@@ -56,20 +72,19 @@ void sm_release(struct sm *m)
 
 void sm_reset(struct sm *m, int64_t t)
 {
-    m->head = m->in = m->queued = m->pipe_head = m->pipe_n = 0;
-    m->sent = m->taken = m->empty_since = t - 1;
+    m->head = m->n = m->unset = m->pipe_head = m->pipe_n = 0;
+    m->last = m->taken = m->empty_since = t - 1;
     m->wake = INT64_MAX;
     m->port.n = m->port.at = 0;
     m->turn = 0;
-    memset(m->scheduler, 0, sizeof m->scheduler);
-    for (uint32_t i = 0; i < SM_SCHEDULERS; i++) {
-        m->end[i] = INT64_MAX;
-        m->scheduler[i].issued = t - 1;
-        m->scheduler[i].greedy = -1;
+    for (uint32_t i = 0; i < m->s->schedulers; i++) {
+        struct sm_scheduler *c = &m->scheduler[i];
+        *c = (struct sm_scheduler){
+            .issued = t - 1, .first_end = INT64_MAX, .greedy = -1, .slot = c->slot, .end = c->end};
     }
     m->resident = m->launch = 0;
     memset(m->block, 0, m->warps * sizeof *m->block);
-    l1_misses_reset(m->misses);
+    l1_resize(m->l1, 0);
     m->reply_head = m->replies = 0;
 }
 
@@ -83,7 +98,7 @@ static void queue_reply(struct sm *m, uint32_t token)
     }
     size_t end = m->reply_head + m->replies;
     if (mem_grow((void **)&m->reply, &m->reply_cap, end + 1, sizeof *m->reply, &m->s->err)) {
-        sm_fail(m);
+        sm_fail(m, NULL);
         return;
     }
     m->reply[end] = token;
@@ -105,19 +120,22 @@ void sm_reply(struct sm *m, uint32_t token, int64_t t)
 
 /* --- a cycle --- */
 
+/* Whether the head of the pipeline may be looked up in the next cycle, or at all before a pop. */
+static bool may_look_up(const struct sm *m, int64_t t)
+{
+    return sm_queued(m, t) < m->s->miss_queue || m->last > t;
+}
+
 /* When something is due, besides what sm_wake() knows of. */
 static int64_t due(const struct sm *m, int64_t t)
 {
     int64_t next = m->wake;
     for (uint32_t i = 0; i < m->s->schedulers; i++)
-        next = m->end[i] < next ? m->end[i] : next;
-    bool room = m->in < m->s->room, port = m->port.at < m->port.n;
-    bool past = port && m->port.kind != RECORD_READ && m->port.kind != RECORD_WRITE;
-    if (m->replies || (m->queued && room) || (port && (past ? room : m->pipe_n < m->s->l1_cycles)))
+        next = m->scheduler[i].first_end < next ? m->scheduler[i].first_end : next;
+    bool port = m->port.at < m->port.n, past = m->port.kind != RECORD_READ && m->port.kind != RECORD_WRITE;
+    if (m->replies || (port && (past ? m->n < m->s->room : m->pipe_n < m->s->l1_cycles)) || (!port && sm_may_issue(m)))
         return t + 1;
-    if (!port && sm_may_issue(m))
-        return t + 1;
-    if (m->pipe_n && (m->queued < m->s->miss_queue)) {
+    if (m->pipe_n && may_look_up(m, t)) {
         int64_t ready = m->pipe[m->pipe_head & m->pipe_mask].ready;
         next = ready < next ? ready : next;
     }
@@ -131,14 +149,15 @@ int64_t sm_visit(struct sm *m, int64_t t)
         m->replies--;
         sm_take(m, m->reply[m->reply_head++], t);
     }
-    sm_send(m, t);
     sm_look_up(m, t);
     sm_end_runs(m, t);
     sm_port(m, t);
     return due(m, t);
 }
 
-void sm_fail(struct sm *m)
+void sm_fail(struct sm *m, const char *why)
 {
+    if (why && !m->s->failed)
+        err_set(&m->s->err, "%s", why);
     m->s->failed = true;
 }

@@ -2,13 +2,14 @@
  *
  * What happens in one cycle, in this order (sm_visit()):
  *   1. a reply that had to wait is taken (one a cycle);
- *   2. a packet goes from the miss queue to the input buffer (one a cycle);
- *   3. L1 looks a group of sectors up that entered l1_cycles ago; values that it has are there now; what it has not
+ *   2. L1 looks a group of sectors up that entered l1_cycles ago; values that it has are there now; what it has not
  *      goes to the miss queue, or the group stays and the pipeline behind it stands;
- *   4. warps reach the end of a stretch of ordinary instructions;
- *   5. the memory port lets a group of sectors of different banks into the pipeline; if it is free, the next scheduler
+ *   3. warps reach the end of a stretch of ordinary instructions;
+ *   4. the memory port lets a group of sectors of different banks into the pipeline; if it is free, the next scheduler
  *      in turn issues a memory instruction.
- * The multiprocessor is visited only in cycles in which one of these is due.
+ * The multiprocessor is visited only in cycles in which one of these is due. A packet leaves the miss queue for the
+ * input buffer in the cycle after it came, a cycle after the one before, and when there is room: that cycle is known
+ * when it comes, or when room is made, and takes no visit.
  *
  * A scheduler issues one instruction a cycle; a warp may issue an ordinary one every `dependent` cycles. So the
  * `dependent` oldest of its warps that have such instructions to issue proceed at full speed, in what is called lanes
@@ -22,7 +23,6 @@
 #define MODELS_GPU_SM_H
 
 #include "models/gpu/l1.h"
-#include "models/gpu/l1_misses.h"
 #include "models/gpu/sectors.h"
 #include "models/gpu/sms.h"
 #include "models/gpu/wheel.h"
@@ -70,25 +70,28 @@ enum sm_state {
 struct sm_warp {
     uint64_t pos, target, turn;
     uint64_t pending; /* loads under way, a bit for each access */
+    uint64_t need;    /* first instruction that needs one of them; UINT64_MAX: none */
     uint64_t left;    /* RUNS: instructions, when it last got or lost its lane */
     int64_t ready;    /* READY: from this cycle on */
-    uint64_t number;  /* of the launch */
-    uint32_t index, acks;
+    uint32_t acks;
     uint32_t access;        /* the next */
     uint16_t slot, block;   /* of the multiprocessor */
     uint8_t scheduler, age; /* age: rank among the scheduler's, 0 is the oldest */
     uint8_t state;
-    uint8_t missing[PROGRAM_ACCESSES]; /* sectors of a load that have not come */
+    uint32_t index;
     struct sm_body body;
+    uint64_t number;                   /* of the launch */
+    uint8_t missing[PROGRAM_ACCESSES]; /* sectors of a load that have not come */
 };
 
 struct sm_scheduler {
     uint64_t runs, lanes, ready; /* masks by age */
     int64_t issued;              /* cycle of the last memory instruction */
-    int greedy;                  /* age of its warp if it can go on at once, else -1 */
+    int64_t first_end;           /* of a lane */
+    int32_t greedy;              /* age of its warp if it can go on at once, else -1 */
     uint32_t n;
-    uint16_t slot[SM_AGES]; /* by age */
-    int64_t end[SM_AGES];   /* of a lane's stretch; by slot / schedulers */
+    uint16_t *slot; /* by age */
+    int64_t *end;   /* of a lane's stretch; by slot / schedulers */
 };
 
 struct sm_block {
@@ -118,12 +121,12 @@ struct sm_shared {
     uint32_t schedulers, dependent, l1_cycles, banks, miss_queue, room;
     bool atomics_stall;
     uint32_t launch, warps_of_block, per_sm, l1_lines;
-    uint64_t ended;   /* blocks of the launch */
-    int64_t last_end; /* cycle */
-    uint64_t *heads;  /* masks of multiprocessors: a packet waits; */
-    uint64_t *open;   /* room for a block */
-    int64_t place_at; /* not before this cycle */
-    struct wheel wheel;
+    uint64_t ended;            /* blocks of the launch */
+    int64_t last_end;          /* cycle */
+    uint64_t *heads;           /* masks of multiprocessors: a packet waits; */
+    uint64_t *open;            /* room for a block */
+    int64_t place_at;          /* not before this cycle */
+    struct wheel wheel, shown; /* visits; packets that come to the head */
     struct sms_counts counts;
     struct program_body body; /* scratch */
     bool failed;
@@ -133,25 +136,28 @@ struct sm_shared {
 struct sm {
     struct sm_shared *s;
     uint32_t number;
-    /* Packets: `in` in the input buffer, then `queued` in the miss queue. */
-    struct sms_packet *ring;
-    uint32_t ring_mask, head, in, queued;
-    int64_t sent, taken, wake; /* cycles: last packet, last reply; the earliest that sm_go() asks for */
-    struct sm_group *pipe;
+    uint32_t turn;       /* scheduler that may issue next */
+    int64_t taken, wake; /* cycles: last reply; the earliest that sm_go() asks for */
     uint32_t pipe_mask, pipe_head, pipe_n;
-    struct sm_port port;
-    uint32_t turn;              /* scheduler that may issue next */
-    int64_t end[SM_SCHEDULERS]; /* the first end of a lane */
-    struct sm_scheduler scheduler[SM_SCHEDULERS];
-    struct l1 *l1; /* NULL: none */
-    struct l1_misses *misses;
+    /* n packets: those of the input buffer, then of the miss queue; the last `unset` have no room yet, so no cycle in
+     * which they come to the input buffer (from[]); `last` is that of the one before them. */
+    uint32_t ring_mask, head, n, unset;
+    int64_t last;
+    struct sms_packet *ring;
+    int64_t *from;
+    struct sm_group *pipe;
+    struct sm_scheduler *scheduler;
+    struct l1 *l1;
     struct sm_warp *warp;
     struct sm_block *block;
-    uint32_t warps, resident, blocks; /* slots; blocks there; room for blocks of this launch */
-    uint32_t launch;                  /* that it is set up for, + 1 */
+    uint32_t warps, resident; /* slots; blocks there */
+    uint32_t launch;          /* that it has had a block of, + 1 */
     int64_t empty_since;
     uint32_t *reply; /* tokens that wait */
     size_t reply_cap, reply_head, replies;
+    uint16_t *slots;
+    int64_t *ends;
+    struct sm_port port;
 };
 
 int sm_init(struct sm *m, struct sm_shared *s, uint32_t number, const struct gpu *gpu, uint32_t l1_lines,
@@ -198,13 +204,21 @@ struct sm_warp *sm_pick(struct sm *m, int64_t t);
 /* Whether a warp has a memory instruction that no older ones keep from its slot. */
 bool sm_may_issue(const struct sm *m);
 
-/* Steps 2, 3 and 5. */
-void sm_send(struct sm *m, int64_t t);
+/* The head packet goes, in cycle t. */
+void sm_pop(struct sm *m, int64_t t);
+
+/* Packets in the miss queue, in cycle t. */
+static inline uint32_t sm_queued(const struct sm *m, int64_t t)
+{
+    return m->unset + (m->last > t ? (uint32_t)(m->last - t) : 0);
+}
+
+/* Steps 2 and 4. */
 void sm_look_up(struct sm *m, int64_t t);
 void sm_port(struct sm *m, int64_t t);
 
-/* No memory, or no body: all ends. */
-void sm_fail(struct sm *m);
+/* No memory, or no body: all ends. why NULL: the error stands already. */
+void sm_fail(struct sm *m, const char *why);
 
 static inline void sm_wake(struct sm *m, int64_t t)
 {

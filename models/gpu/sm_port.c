@@ -5,42 +5,64 @@ enum { TOKEN_KIND = 30, TOKEN_READ = 0, TOKEN_ACK = 1, TOKEN_ATOMIC = 2 };
 
 /* --- packets --- */
 
-static void push(struct sm *m, uint64_t sector, uint32_t token, uint8_t kind)
+/* The next packet without a cycle of its own gets one, the first after `t` - 1 that is free. */
+static void set_time(struct sm *m, uint32_t which, int64_t t)
 {
-    m->ring[(m->head + m->in + m->queued) & m->ring_mask] =
-        (struct sms_packet){.addr = (sector & ~SECTOR_WHOLE) * SECTOR_BYTES,
-                            .token = token,
-                            .kind = kind,
-                            .whole = (sector & SECTOR_WHOLE) != 0};
-    m->queued++;
+    m->last = m->last < t ? t : m->last + 1;
+    m->from[(m->head + which) & m->ring_mask] = m->last;
 }
 
-void sm_send(struct sm *m, int64_t t)
+/* A packet for the input buffer, there in cycle t at the earliest. */
+static void push(struct sm *m, uint64_t sector, uint32_t token, uint8_t kind, int64_t t)
 {
-    if (!m->queued || m->in == m->s->room || m->sent >= t)
+    uint32_t set = m->n - m->unset;
+    m->ring[(m->head + m->n) & m->ring_mask] = (struct sms_packet){.addr = (sector & ~SECTOR_WHOLE) * SECTOR_BYTES,
+                                                                   .token = token,
+                                                                   .kind = kind,
+                                                                   .whole = (sector & SECTOR_WHOLE) != 0};
+    m->n++;
+    if (set == m->s->room) {
+        m->unset++;
         return;
-    m->s->heads[m->number / 64] |= UINT64_C(1) << m->number % 64;
-    m->queued--;
-    m->in++;
-    m->sent = t;
+    }
+    set_time(m, set, t);
+    if (set == 0 && m->last > m->s->shown.now)
+        wheel_set(&m->s->shown, m->number, m->last);
+    else if (set == 0)
+        m->s->heads[m->number / 64] |= UINT64_C(1) << m->number % 64;
+}
+
+void sm_pop(struct sm *m, int64_t t)
+{
+    m->head++;
+    m->n--;
+    if (m->n - m->unset + 1 == m->s->room)
+        wheel_set(&m->s->wheel, m->number, t + 1);
+    if (m->unset)
+        set_time(m, m->n - m->unset--, t + 1);
+    int64_t next = m->n ? m->from[m->head & m->ring_mask] : INT64_MAX;
+    if (next <= t)
+        return;
+    m->s->heads[m->number / 64] &= ~(UINT64_C(1) << m->number % 64);
+    if (m->n)
+        wheel_set(&m->s->shown, m->number, next);
 }
 
 /* --- L1 --- */
 
 /* Sectors of a line that missed: each a packet, as far as there is room; returns those without. */
-static uint32_t ask(struct sm *m, uint64_t line, uint32_t sectors, uint32_t load)
+static uint32_t ask(struct sm *m, uint64_t line, uint32_t entry, uint32_t sectors, uint32_t load, int64_t t)
 {
     struct sm_shared *s = m->s;
-    for (; sectors && m->queued < s->miss_queue;) {
+    for (uint32_t room = s->miss_queue - sm_queued(m, t); sectors && room; room--) {
         uint32_t sector = 31 - (uint32_t)__builtin_clz(sectors);
-        uint32_t miss = l1_misses_add(m->misses, line, sector, load);
-        if (miss >> TOKEN_KIND) {
-            err_set(&s->err, "no memory for misses");
-            sm_fail(m);
+        uint32_t miss = l1_ask(m->l1, line, &entry, sector, load);
+        if (miss == L1_NONE) {
+            sm_fail(m, "no memory for misses");
             return 0;
         }
         sectors &= ~(1u << sector);
-        push(m, line * L1_SECTORS + sector, miss | (uint32_t)TOKEN_READ << TOKEN_KIND, RECORD_READ);
+        push(m, line * L1_SECTORS + sector, miss | (uint32_t)TOKEN_READ << TOKEN_KIND, RECORD_READ, t + 1);
         s->counts.packets_read++;
     }
     return sectors;
@@ -50,17 +72,17 @@ static uint32_t ask(struct sm *m, uint64_t line, uint32_t sectors, uint32_t load
 static uint32_t look_up_line(struct sm *m, uint64_t line, uint32_t sectors, uint32_t load, int64_t t)
 {
     struct sm_shared *s = m->s;
-    uint32_t entry, merge = l1_misses_pending(m->misses, line, &entry) & sectors;
-    sectors &= ~merge;
-    for (uint32_t rest = merge; rest; rest &= rest - 1)
-        if (l1_misses_merge(m->misses, entry, (uint32_t)__builtin_ctz(rest), load))
-            sm_fail(m);
-    uint32_t found = m->l1 && sectors ? l1_read(m->l1, line, sectors) : 0;
-    s->counts.merged += (uint32_t)__builtin_popcount(merge);
-    s->counts.hits += (uint32_t)__builtin_popcount(found);
-    sectors = ask(m, line, sectors & ~found, load);
-    if (found)
-        sm_arrived(m, load, (uint32_t)__builtin_popcount(found), t);
+    struct l1_found found = l1_look(m->l1, line, sectors);
+    for (uint32_t rest = found.coming; rest; rest &= rest - 1)
+        if (l1_wait(m->l1, found.entry, (uint32_t)__builtin_ctz(rest), load))
+            sm_fail(m, "no memory for misses");
+    s->counts.merged += (uint32_t)__builtin_popcount(found.coming);
+    s->counts.hits += (uint32_t)__builtin_popcount(found.there);
+    sectors &= ~(found.there | found.coming);
+    if (sectors)
+        sectors = ask(m, line, found.entry, sectors, load, t);
+    if (found.there)
+        sm_arrived(m, load, (uint32_t)__builtin_popcount(found.there), t);
     return sectors;
 }
 
@@ -80,14 +102,13 @@ static void look_up_load(struct sm *m, struct sm_group *g, int64_t t)
     g->n = (uint8_t)kept;
 }
 
-static void look_up_store(struct sm *m, struct sm_group *g)
+static void look_up_store(struct sm *m, struct sm_group *g, int64_t t)
 {
     uint32_t i = 0, kept = 0;
-    for (; i < g->n && m->queued < m->s->miss_queue; i++) {
+    for (uint32_t room = m->s->miss_queue - sm_queued(m, t); i < g->n && room; i++, room--) {
         uint64_t sector = g->sector[i] & ~SECTOR_WHOLE;
-        if (m->l1)
-            l1_write(m->l1, sector / L1_SECTORS, 1u << sector % L1_SECTORS);
-        push(m, g->sector[i], g->load / PROGRAM_ACCESSES | (uint32_t)TOKEN_ACK << TOKEN_KIND, RECORD_WRITE);
+        l1_write(m->l1, sector / L1_SECTORS, 1u << sector % L1_SECTORS);
+        push(m, g->sector[i], g->load / PROGRAM_ACCESSES | (uint32_t)TOKEN_ACK << TOKEN_KIND, RECORD_WRITE, t + 1);
         m->s->counts.packets_write++;
     }
     while (i < g->n)
@@ -103,7 +124,7 @@ void sm_look_up(struct sm *m, int64_t t)
     if (g->kind == RECORD_READ)
         look_up_load(m, g, t);
     else
-        look_up_store(m, g);
+        look_up_store(m, g, t);
     if (g->n)
         return;
     m->pipe_head++;
@@ -116,14 +137,13 @@ void sm_look_up(struct sm *m, int64_t t)
 static void let_past(struct sm *m, int64_t t)
 {
     struct sm_port *p = &m->port;
-    if (m->queued || m->in == m->s->room || m->sent >= t)
+    if (m->last >= t || m->n == m->s->room)
         return;
     bool atomic = p->kind == RECORD_ATOMIC;
     uint32_t token = atomic ? p->load | (uint32_t)TOKEN_ATOMIC << TOKEN_KIND
                             : p->load / PROGRAM_ACCESSES | (uint32_t)TOKEN_ACK << TOKEN_KIND;
-    push(m, p->sector[p->at++], token, p->kind);
+    push(m, p->sector[p->at++], token, p->kind, t);
     *(atomic ? &m->s->counts.packets_atomic : &m->s->counts.packets_write) += 1;
-    sm_send(m, t);
 }
 
 /* Sectors from the highest down, until one's bank is taken in this cycle. */
@@ -160,6 +180,8 @@ static void issue(struct sm *m, struct sm_warp *w, int64_t t)
     if (p->kind == RECORD_READ || p->kind == RECORD_ATOMIC) {
         w->pending |= UINT64_C(1) << access;
         w->missing[access] = (uint8_t)p->n;
+        uint32_t need = w->body.access[access].need;
+        w->need = need < w->need ? need : w->need;
     } else {
         w->acks += p->n;
     }
@@ -187,13 +209,9 @@ void sm_port(struct sm *m, int64_t t)
 
 /* --- replies --- */
 
-static void take_read(struct sm *m, uint32_t miss, int64_t t)
+static void take_read(struct sm *m, uint32_t token, int64_t t)
 {
-    uint64_t line;
-    uint32_t load = l1_misses_take(m->misses, miss, &line);
-    if (m->l1)
-        l1_fill(m->l1, line, 1u << miss % L1_SECTORS);
-    for (; load != UINT32_MAX; load = l1_misses_next(m->misses))
+    for (uint32_t load = l1_take(m->l1, token); load != L1_NONE; load = l1_next(m->l1))
         sm_arrived(m, load, 1, t);
 }
 

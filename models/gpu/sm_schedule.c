@@ -24,7 +24,7 @@ static void find_first_end(struct sm *m, struct sm_scheduler *c)
         int64_t end = *end_of(m, c, of_age(m, c, (uint32_t)__builtin_ctzll(rest)));
         first = end < first ? end : first;
     }
-    m->end[c - m->scheduler] = first;
+    c->first_end = first;
     sm_wake(m, first);
 }
 
@@ -82,7 +82,7 @@ static void end_lanes(struct sm *m, struct sm_scheduler *c, int64_t t)
 void sm_end_runs(struct sm *m, int64_t t)
 {
     for (uint32_t i = 0; i < m->s->schedulers; i++)
-        if (m->end[i] <= t)
+        if (m->scheduler[i].first_end <= t)
             end_lanes(m, &m->scheduler[i], t);
 }
 

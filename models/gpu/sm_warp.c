@@ -1,14 +1,13 @@
 #include "models/gpu/sm.h"
 
-/* The first instruction that needs a value still under way. */
-static uint64_t needed(const struct sm_warp *w)
+/* Find the first instruction that needs a value still under way. */
+static void find_need(struct sm_warp *w)
 {
-    uint64_t first = UINT64_MAX;
+    w->need = UINT64_MAX;
     for (uint64_t rest = w->pending; rest; rest &= rest - 1) {
         uint32_t need = w->body.access[__builtin_ctzll(rest)].need;
-        first = need < first ? need : first;
+        w->need = need < w->need ? need : w->need;
     }
-    return first;
 }
 
 static void end_block(struct sm *m, int64_t t)
@@ -84,7 +83,7 @@ static bool go_round(struct sm *m, struct sm_warp *w)
     if (rc > 0)
         rc = sm_body_keep(&w->body, &s->body, s->atomics_stall, &s->err) ? -1 : 1;
     if (rc < 0)
-        sm_fail(m);
+        sm_fail(m, NULL);
     return rc > 0;
 }
 
@@ -99,7 +98,7 @@ void sm_go(struct sm *m, struct sm_warp *w, int64_t t)
 {
     for (;;) {
         const struct sm_access *a = w->access < w->body.count ? &w->body.access[w->access] : NULL;
-        uint64_t stop = a ? a->pos : w->body.length, need = needed(w);
+        uint64_t stop = a ? a->pos : w->body.length, need = w->need;
         if (need <= w->pos || (!a && stop == w->pos && w->pending)) {
             stand(m, w, WARP_NEEDS);
             return;
@@ -137,6 +136,8 @@ void sm_arrived(struct sm *m, uint32_t load, uint32_t sectors, int64_t t)
     if (w->missing[access])
         return;
     w->pending &= ~(UINT64_C(1) << access);
+    if (w->body.access[access].need == w->need || !w->pending)
+        find_need(w);
     if (w->state == WARP_NEEDS)
         sm_go(m, w, t);
 }
@@ -157,6 +158,7 @@ static void start_warp(struct sm *m, uint32_t slot, uint32_t block, uint64_t num
     *w = (struct sm_warp){.number = number,
                           .slot = (uint16_t)slot,
                           .block = (uint16_t)block,
+                          .need = UINT64_MAX,
                           .scheduler = (uint8_t)(slot % m->s->schedulers),
                           .body = body};
     sm_enlist(m, w);

@@ -85,7 +85,8 @@ static int init(struct sms *s, const struct sms_options *o, struct err *err)
     take_numbers(&s->s, o);
     s->launches = o->program->ops->launches(o->program->state);
     s->done = true;
-    if (check_gpu(o->gpu, s->n, err) || check_launches(s, &lines, err) || wheel_init(&s->s.wheel, s->n, err))
+    if (check_gpu(o->gpu, s->n, err) || check_launches(s, &lines, err) || wheel_init(&s->s.wheel, s->n, err) ||
+        wheel_init(&s->s.shown, s->n, err))
         return -1;
     s->s.heads = mem_zalloc(s->words, sizeof(uint64_t), err);
     s->s.open = s->s.heads ? mem_zalloc(s->words, sizeof(uint64_t), err) : NULL;
@@ -118,6 +119,7 @@ void sms_free(struct sms *s)
     if (s->opened)
         program_run_close(s->s.program, s->s.run);
     wheel_release(&s->s.wheel);
+    wheel_release(&s->s.shown);
     free(s->s.heads);
     free(s->s.open);
     free(s->due);
@@ -138,6 +140,7 @@ int sms_start(struct sms *s, int64_t t, struct err *err)
         return -1;
     s->opened = true;
     wheel_reset(&s->s.wheel, t);
+    wheel_reset(&s->s.shown, t);
     for (uint32_t i = 0; i < s->n; i++)
         sm_reset(&s->sm[i], t);
     memset(s->s.heads, 0, s->words * sizeof(uint64_t));
@@ -192,7 +195,7 @@ static void settle(struct sms *s)
 static void place_one(struct sms *s, struct sm *m, int64_t t)
 {
     bool fresh = m->launch != s->s.launch + 1;
-    if (m->resident == 0 && m->l1 && (fresh || m->empty_since < t))
+    if (m->resident == 0 && (fresh || m->empty_since < t))
         l1_resize(m->l1, s->s.l1_lines);
     m->launch = s->s.launch + 1;
     m->wake = INT64_MAX;
@@ -229,7 +232,8 @@ int64_t sms_next(const struct sms *s)
 {
     if (s->done)
         return INT64_MAX;
-    int64_t now = s->s.wheel.now, next = wheel_next(&s->s.wheel);
+    int64_t now = s->s.wheel.now, next = wheel_next(&s->s.wheel), shown = wheel_next(&s->s.shown);
+    next = shown < next ? shown : next;
     if (s->begin_at < next)
         next = s->begin_at;
     if (may_place(s) && s->s.place_at < next)
@@ -241,6 +245,9 @@ int64_t sms_step(struct sms *s, int64_t t)
 {
     if (s->done)
         return INT64_MAX;
+    wheel_take(&s->s.shown, t, s->due);
+    for (uint32_t i = 0; i < s->words; i++)
+        s->s.heads[i] |= s->due[i];
     wheel_take(&s->s.wheel, t, s->due);
     for (uint32_t i = 0; i < s->words; i++)
         for (uint64_t rest = s->due[i]; rest; rest &= rest - 1) {
@@ -270,17 +277,12 @@ const uint64_t *sms_heads(const struct sms *s)
 const struct sms_packet *sms_head(const struct sms *s, uint32_t sm)
 {
     const struct sm *m = &s->sm[sm];
-    return m->in ? &m->ring[m->head & m->ring_mask] : NULL;
+    return s->s.heads[sm / 64] >> sm % 64 & 1 ? &m->ring[m->head & m->ring_mask] : NULL;
 }
 
 void sms_pop(struct sms *s, uint32_t sm, int64_t t)
 {
-    struct sm *m = &s->sm[sm];
-    if (m->in == s->s.room)
-        wheel_set(&s->s.wheel, sm, t + 1);
-    m->head++;
-    if (--m->in == 0)
-        s->s.heads[sm / 64] &= ~(UINT64_C(1) << sm % 64);
+    sm_pop(&s->sm[sm], t);
 }
 
 void sms_reply(struct sms *s, uint32_t sm, uint32_t token, int64_t t)
