@@ -37,7 +37,7 @@ const struct param gpu_params[] = {
     PARAM_CHOICE_ROW(gpu, l1_replacement, "lru|random", 0, "which line of L1 goes"),
     PARAM_CHOICE_ROW(gpu, l1_allocate, "fill|miss", 0, "when a line gets its place in L1"),
     PARAM_INT_ROW(gpu, l1_cycles, "cycles", 1, 1000, 28, "from a load's issue to its value, if L1 has it"),
-    PARAM_INT_ROW(gpu, l1_banks, "", 1, 32, 4, "sectors that L1 looks up in a cycle, from different banks"),
+    PARAM_INT_ROW(gpu, l1_banks, "", 1, 4, 4, "sectors that L1 looks up in a cycle, from different banks; 1, 2, 4"),
     /* Default: assumed, as GPGPU-Sim's configuration of Volta. */
     PARAM_INT_ROW(gpu, miss_queue, "sectors", 1, 256, 16, "that missed L1 and wait to leave the SM"),
     {0}};

@@ -98,7 +98,7 @@ static int grow(struct l1 *l1, size_t n, struct err *err)
     uint32_t bits = 4;
     if (mem_grow((void **)&l1->entry, &l1->entries, n, sizeof *l1->entry, err))
         return -1;
-    while ((UINT64_C(1) << bits) < 2 * l1->entries)
+    while ((UINT64_C(1) << bits) < l1->entries + l1->entries / 2)
         bits++;
     if (bits > ENTRY_BITS)
         return err_set(err, "an L1 with %zu lines there and on their way; expected at most 2^%d", n, ENTRY_BITS - 1);
@@ -333,18 +333,21 @@ int l1_wait(struct l1 *l1, uint32_t number, uint32_t sector, uint32_t load)
     return 0;
 }
 
-uint32_t l1_ask(struct l1 *l1, uint64_t line, uint32_t *entry, uint32_t sector, uint32_t load)
+uint32_t l1_ask(struct l1 *l1, uint64_t line, uint32_t entry, uint32_t sectors, uint32_t load)
 {
-    if (*entry == L1_NONE && (*entry = take_entry(l1, line)) == L1_NONE)
+    if (entry == L1_NONE && (entry = take_entry(l1, line)) == L1_NONE)
         return L1_NONE;
-    struct entry *e = &l1->entry[*entry];
+    struct entry *e = &l1->entry[entry];
     if (l1->shape.allocate == L1_ON_MISS && !e->placed)
-        place(l1, *entry);
-    e->coming |= (uint8_t)(1u << sector);
-    e->first[sector] = (uint16_t)load;
-    e->more[sector] = L1_NONE;
-    l1->coming++;
-    return *entry * L1_SECTORS + sector;
+        place(l1, entry);
+    e->coming |= (uint8_t)sectors;
+    for (uint32_t s = 0; s < L1_SECTORS; s++)
+        if (sectors >> s & 1) {
+            e->first[s] = (uint16_t)load;
+            e->more[s] = L1_NONE;
+        }
+    l1->coming += (uint32_t)__builtin_popcount(sectors);
+    return entry * L1_SECTORS;
 }
 
 uint32_t l1_take(struct l1 *l1, uint32_t token)

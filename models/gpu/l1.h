@@ -52,9 +52,9 @@ struct l1_found l1_look(struct l1 *l1, uint64_t line, uint32_t sectors);
 /* A load waits for a sector that is coming. -1: no memory. */
 int l1_wait(struct l1 *l1, uint32_t entry, uint32_t sector, uint32_t load);
 
-/* It asks for one that is not; returns the token that l1_take() wants, below 2^28, or L1_NONE: no memory. *entry: as
- * found, and then the line's. */
-uint32_t l1_ask(struct l1 *l1, uint64_t line, uint32_t *entry, uint32_t sector, uint32_t load);
+/* It asks for sectors (mask, not 0) that are not. Returns the token that l1_take() wants for sector 0, those of the
+ * others follow; below 2^28; L1_NONE: no memory. entry: as found. */
+uint32_t l1_ask(struct l1 *l1, uint64_t line, uint32_t entry, uint32_t sectors, uint32_t load);
 
 /* The sector has come. Returns the load that asked; then l1_next() the others, one a call, in the order in which they
  * came, L1_NONE after the last. Nothing else may be called in between. */

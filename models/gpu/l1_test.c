@@ -21,7 +21,7 @@ static uint32_t look(struct l1 *l1, uint64_t line, uint32_t sectors, uint32_t *t
     struct l1_found found = l1_look(l1, line, sectors);
     for (uint32_t s = 0; s < L1_SECTORS; s++)
         if ((sectors & ~found.there & ~found.coming) >> s & 1)
-            token[s] = l1_ask(l1, line, &found.entry, s, 7);
+            token[s] = l1_ask(l1, line, l1_look(l1, line, 15).entry, 1u << s, 7) + s;
     return found.there;
 }
 
@@ -58,7 +58,7 @@ END_TEST
 START_TEST(the_first_asks_the_others_wait_and_all_are_answered_in_order)
 {
     struct l1 *l1 = make(0, 0, L1_ON_FILL);
-    uint32_t entry = L1_NONE, token = l1_ask(l1, 7, &entry, 2, 100), other = l1_ask(l1, 7, &entry, 0, 101);
+    uint32_t token = l1_ask(l1, 7, L1_NONE, 4, 100) + 2, other = l1_ask(l1, 7, token / 4, 1, 101);
     struct l1_found found = l1_look(l1, 7, 15);
     ck_assert_uint_eq(found.there, 0);
     ck_assert_uint_eq(found.coming, 5);
@@ -214,7 +214,8 @@ static void both_read(struct plain *p, struct l1 *l1, uint64_t line, uint32_t se
         } else {
             if (p->on_miss)
                 plain_place(p, line);
-            a->token = l1_ask(l1, line, &entry, s, load);
+            a->token = l1_ask(l1, line, entry, 1u << s, load) + s;
+            entry = a->token / 4;
             p->coming++;
         }
         a->load[a->n++] = load;

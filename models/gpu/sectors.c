@@ -1,59 +1,11 @@
 #include "models/gpu/sectors.h"
 
+enum { LINE = 128, SECTOR = 32 };
+
 static uint64_t last_byte(uint64_t first, uint32_t bytes)
 {
     uint64_t last = first + bytes - 1;
     return last < first ? UINT64_MAX : last;
-}
-
-/* Bytes low..high without a gap; `solid`: each of them is accessed. */
-static int range(uint64_t low, uint64_t high, bool solid, uint64_t *out)
-{
-    int n = 0;
-    for (uint64_t s = high / SECTOR_BYTES, end = low / SECTOR_BYTES;; s--) {
-        uint64_t from = s * SECTOR_BYTES;
-        out[n++] = s | (solid && low <= from && high >= from + SECTOR_BYTES - 1 ? SECTOR_WHOLE : 0);
-        if (s == end)
-            return n;
-    }
-}
-
-/* Lanes more than a sector apart, downwards. */
-static int apart(const struct sectors_of *a, uint64_t *out)
-{
-    int n = 0;
-    uint64_t before = UINT64_MAX;
-    for (uint32_t rest = a->active; rest;) {
-        unsigned lane = a->stride > 0 ? 31 - (unsigned)__builtin_clz(rest) : (unsigned)__builtin_ctz(rest);
-        rest &= ~(1u << lane);
-        uint64_t first = a->first + lane * (uint64_t)a->stride;
-        uint64_t low = first / SECTOR_BYTES, high = last_byte(first, a->bytes) / SECTOR_BYTES;
-        if (high != low && high < before)
-            out[n++] = high;
-        if (low < before)
-            out[n++] = low;
-        before = low;
-    }
-    return n;
-}
-
-/* Bytes first..last (within a sector) of sector s, put where they belong among n that descend. */
-static int put(uint64_t s, uint32_t bytes, uint64_t *out, uint32_t *cover, int n)
-{
-    int i = n;
-    while (i > 0 && out[i - 1] < s)
-        i--;
-    if (i > 0 && out[i - 1] == s) {
-        cover[i - 1] |= bytes;
-        return n;
-    }
-    for (int j = n; j > i; j--) {
-        out[j] = out[j - 1];
-        cover[j] = cover[j - 1];
-    }
-    out[i] = s;
-    cover[i] = bytes;
-    return n + 1;
 }
 
 /* Bits first..last. */
@@ -62,29 +14,104 @@ static uint32_t bits(uint64_t first, uint64_t last)
     return (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first));
 }
 
-/* Any lanes. From the highest lane down, since that is mostly the order wanted. */
-static int sorted(const struct sectors_of *a, uint64_t *out)
+/* Bytes low..high of one line, all accessed: the sectors that are covered whole. */
+static uint8_t whole(uint64_t low, uint64_t high)
 {
-    uint32_t cover[SECTORS_MOST];
+    uint64_t from = (low + SECTOR - 1) / SECTOR, to = (high + 1) / SECTOR;
+    return from < to ? (uint8_t)bits(from, to - 1) : 0;
+}
+
+/* Bytes low..high without a gap; `solid`: each of them is accessed. */
+static int range(uint64_t low, uint64_t high, bool solid, struct sectors_line *out)
+{
+    int n = 0;
+    for (uint64_t l = high / LINE, end = low / LINE;; l--) {
+        uint64_t from = l == end ? low % LINE : 0, to = l == high / LINE ? high % LINE : LINE - 1;
+        out[n++] = (struct sectors_line){l, (uint8_t)bits(from / SECTOR, to / SECTOR), solid ? whole(from, to) : 0};
+        if (l == end)
+            return n;
+    }
+}
+
+/* Sector number s joins those above it. */
+static int below(uint64_t s, struct sectors_line *out, int n)
+{
+    if (n == 0 || out[n - 1].line != s / SECTORS_OF_LINE)
+        out[n++] = (struct sectors_line){s / SECTORS_OF_LINE, 0, 0};
+    out[n - 1].sectors |= (uint8_t)(1u << s % SECTORS_OF_LINE);
+    return n;
+}
+
+/* Lanes more than a sector apart, downwards. */
+static int apart(const struct sectors_of *a, struct sectors_line *out)
+{
+    int n = 0;
+    for (uint32_t rest = a->active; rest;) {
+        unsigned lane = a->stride > 0 ? 31 - (unsigned)__builtin_clz(rest) : (unsigned)__builtin_ctz(rest);
+        rest &= ~(1u << lane);
+        uint64_t first = a->first + lane * (uint64_t)a->stride;
+        n = below(last_byte(first, a->bytes) / SECTOR, out, n);
+        n = below(first / SECTOR, out, n);
+    }
+    return n;
+}
+
+/* --- lanes anywhere --- */
+
+/* Which bytes of a line are accessed. */
+struct cover {
+    uint32_t sector[SECTORS_OF_LINE];
+};
+
+/* Where a line is among n that descend; it is put there if need be. */
+static int place(uint64_t line, struct sectors_line *out, struct cover *cover, int *n)
+{
+    int i = *n;
+    while (i > 0 && out[i - 1].line < line)
+        i--;
+    if (i > 0 && out[i - 1].line == line)
+        return i - 1;
+    for (int j = (*n)++; j > i; j--) {
+        out[j] = out[j - 1];
+        cover[j] = cover[j - 1];
+    }
+    out[i] = (struct sectors_line){line, 0, 0};
+    cover[i] = (struct cover){{0}};
+    return i;
+}
+
+/* Bytes first..last of a sector of a line. */
+static void put(uint64_t first, uint64_t last, struct sectors_line *out, struct cover *cover, int *n)
+{
+    int i = place(first / LINE, out, cover, n);
+    uint64_t s = first / SECTOR % SECTORS_OF_LINE;
+    out[i].sectors |= (uint8_t)(1u << s);
+    cover[i].sector[s] |= bits(first % SECTOR, last % SECTOR);
+}
+
+/* Any lanes. From the highest lane down, since that is mostly the order wanted. */
+static int sorted(const struct sectors_of *a, struct sectors_line *out)
+{
+    struct cover cover[SECTORS_LINES];
     int n = 0;
     for (uint32_t rest = a->active; rest;) {
         unsigned lane = 31 - (unsigned)__builtin_clz(rest);
         rest &= ~(1u << lane);
         uint64_t first = a->first + (a->lane ? a->lane[lane] : lane * (uint64_t)a->stride);
-        uint64_t last = last_byte(first, a->bytes), low = first / SECTOR_BYTES, high = last / SECTOR_BYTES;
-        if (low == high) {
-            n = put(low, bits(first % SECTOR_BYTES, last % SECTOR_BYTES), out, cover, n);
-            continue;
+        uint64_t last = last_byte(first, a->bytes);
+        if (first / SECTOR != last / SECTOR) {
+            put(last - last % SECTOR, last, out, cover, &n);
+            last = last - last % SECTOR - 1;
         }
-        n = put(high, bits(0, last % SECTOR_BYTES), out, cover, n);
-        n = put(low, bits(first % SECTOR_BYTES, SECTOR_BYTES - 1), out, cover, n);
+        put(first, last, out, cover, &n);
     }
     for (int i = 0; a->covers && i < n; i++)
-        out[i] |= cover[i] == UINT32_MAX ? SECTOR_WHOLE : 0;
+        for (unsigned s = 0; s < SECTORS_OF_LINE; s++)
+            out[i].whole |= (uint8_t)((cover[i].sector[s] == UINT32_MAX) << s);
     return n;
 }
 
-int sectors_of(const struct sectors_of *a, uint64_t out[SECTORS_MOST])
+int sectors_of(const struct sectors_of *a, struct sectors_line out[SECTORS_LINES])
 {
     if (!a->active)
         return 0;
@@ -94,7 +121,7 @@ int sectors_of(const struct sectors_of *a, uint64_t out[SECTORS_MOST])
     bool down = a->stride < 0, wraps = down ? to > from : to < from;
     if (a->lane || wraps || step > INT64_C(1) << 40)
         return sorted(a, out);
-    if (step > SECTOR_BYTES)
+    if (step > SECTOR)
         return apart(a, out);
     uint32_t side = a->active >> low;
     if (side & (side + 1))

@@ -4,7 +4,7 @@
 #include "trace/program/random_testing.h"
 #include "trace/program/walk.h"
 
-static int of(const struct program_access *a, uint64_t turn, uint64_t *out)
+static int of(const struct program_access *a, uint64_t turn, struct sectors_line *out)
 {
     struct sectors_of s = {.first = a->lane ? turn * (uint64_t)a->turn_stride : program_addr(a, 0, turn),
                            .stride = a->lane_stride,
@@ -27,24 +27,21 @@ static int covered(const struct program_access *a, uint64_t turn, uint64_t secto
     return __builtin_popcount(bytes);
 }
 
-/* The same sectors as the lines of a walk, descending, and whole where every byte is written. */
+/* The same lines as a walk's, descending, and whole where every byte is written. */
 static void compare(const struct program_access *a, uint64_t turn)
 {
-    uint64_t out[SECTORS_MOST];
+    struct sectors_line out[SECTORS_LINES];
     struct access_line line[2 * ACCESS_LANES];
-    int n = of(a, turn, out), lines = program_lines(a, turn, line), expected = 0;
-    for (int i = 0; i < lines; i++)
-        expected += __builtin_popcount(line[i].sectors);
-    ck_assert_int_eq(n, expected);
+    int n = of(a, turn, out);
+    ck_assert_int_eq(n, program_lines(a, turn, line));
     for (int i = 0; i < n; i++) {
-        uint64_t s = out[i] & ~SECTOR_WHOLE;
-        ck_assert(i == 0 || s < (out[i - 1] & ~SECTOR_WHOLE));
-        bool found = false;
-        for (int j = 0; j < lines; j++)
-            found |= line[j].addr == s / 4 * 128 && line[j].sectors >> s % 4 & 1;
-        ck_assert(found);
-        if (a->kind == RECORD_WRITE)
-            ck_assert_int_eq((out[i] & SECTOR_WHOLE) != 0, covered(a, turn, s) == 32);
+        ck_assert(i == 0 || out[i].line < out[i - 1].line);
+        int j = 0;
+        while (j < n && line[j].addr / 128 != out[i].line)
+            j++;
+        ck_assert(j < n && line[j].sectors == out[i].sectors);
+        for (uint64_t s = 0; s < 4 && a->kind == RECORD_WRITE; s++)
+            ck_assert_int_eq(out[i].whole >> s & 1, covered(a, turn, out[i].line * 4 + s) == 32);
     }
 }
 
@@ -52,10 +49,10 @@ START_TEST(the_worked_example)
 {
     struct program_access a = {
         .addr = 0x1010, .lane_stride = 4, .bytes = 4, .active = 0xffffffff, .kind = RECORD_WRITE};
-    uint64_t out[SECTORS_MOST];
-    ck_assert_int_eq(of(&a, 0, out), 5);
-    for (uint64_t i = 0; i < 5; i++)
-        ck_assert_uint_eq(out[i], (0x84 - i) | (i % 4 ? SECTOR_WHOLE : 0));
+    struct sectors_line out[SECTORS_LINES];
+    ck_assert_int_eq(of(&a, 0, out), 2);
+    ck_assert(out[0].line == 0x21 && out[0].sectors == 1 && out[0].whole == 0);
+    ck_assert(out[1].line == 0x20 && out[1].sectors == 15 && out[1].whole == 14);
 }
 END_TEST
 

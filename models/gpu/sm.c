@@ -79,9 +79,11 @@ void sm_reset(struct sm *m, int64_t t)
     m->turn = 0;
     for (uint32_t i = 0; i < m->s->schedulers; i++) {
         struct sm_scheduler *c = &m->scheduler[i];
-        *c = (struct sm_scheduler){
-            .issued = t - 1, .first_end = INT64_MAX, .greedy = -1, .slot = c->slot, .end = c->end};
+        *c = (struct sm_scheduler){.issued = t - 1, .greedy = -1, .slot = c->slot, .end = c->end};
+        m->first_end[i] = INT64_MAX;
     }
+    m->next_end = INT64_MAX;
+    m->ready = 0;
     m->resident = m->launch = 0;
     memset(m->block, 0, m->warps * sizeof *m->block);
     l1_resize(m->l1, 0);
@@ -129,9 +131,7 @@ static bool may_look_up(const struct sm *m, int64_t t)
 /* When something is due, besides what sm_wake() knows of. */
 static int64_t due(const struct sm *m, int64_t t)
 {
-    int64_t next = m->wake;
-    for (uint32_t i = 0; i < m->s->schedulers; i++)
-        next = m->scheduler[i].first_end < next ? m->scheduler[i].first_end : next;
+    int64_t next = m->wake < m->next_end ? m->wake : m->next_end;
     bool port = m->port.at < m->port.n, past = m->port.kind != RECORD_READ && m->port.kind != RECORD_WRITE;
     if (m->replies || (port && (past ? m->n < m->s->room : m->pipe_n < m->s->l1_cycles)) || (!port && sm_may_issue(m)))
         return t + 1;

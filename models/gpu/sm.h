@@ -27,7 +27,7 @@
 #include "models/gpu/sms.h"
 #include "models/gpu/wheel.h"
 
-enum { SM_SCHEDULERS = 8, SM_BANKS = 8, SM_AGES = 64 };
+enum { SM_SCHEDULERS = 8, SM_BANKS = 4, SM_AGES = 64 };
 
 /* --- what a warp does, kept small --- */
 
@@ -53,8 +53,8 @@ struct sm_body {
 int sm_body_keep(struct sm_body *out, const struct program_body *body, bool atomics_stall, struct err *err);
 void sm_body_release(struct sm_body *body);
 
-/* Its access number i in a turn: the sectors, as sectors_of(). */
-int sm_body_sectors(const struct sm_body *body, uint32_t i, uint64_t turn, uint64_t sector[SECTORS_MOST]);
+/* Its access number i in a turn: the lines, as sectors_of(). */
+int sm_body_sectors(const struct sm_body *body, uint32_t i, uint64_t turn, struct sectors_line line[SECTORS_LINES]);
 
 /* --- warps and schedulers --- */
 
@@ -87,7 +87,6 @@ struct sm_warp {
 struct sm_scheduler {
     uint64_t runs, lanes, ready; /* masks by age */
     int64_t issued;              /* cycle of the last memory instruction */
-    int64_t first_end;           /* of a lane */
     int32_t greedy;              /* age of its warp if it can go on at once, else -1 */
     uint32_t n;
     uint16_t *slot; /* by age */
@@ -104,14 +103,15 @@ struct sm_group {
     int64_t ready;
     uint8_t n, kind;
     uint16_t load; /* warp slot x PROGRAM_ACCESSES + access */
-    uint64_t sector[SM_BANKS];
+    struct sectors_line line[SM_BANKS];
 };
 
+/* The access that goes in: lines `at` to n - 1, with the sectors that have not. */
 struct sm_port {
     uint32_t n, at;
     uint16_t load;
     uint8_t kind;
-    uint64_t sector[SECTORS_MOST];
+    struct sectors_line line[SECTORS_LINES];
 };
 
 /* What all multiprocessors share: the numbers, and the launch that runs. */
@@ -138,6 +138,8 @@ struct sm {
     uint32_t number;
     uint32_t turn;       /* scheduler that may issue next */
     int64_t taken, wake; /* cycles: last reply; the earliest that sm_go() asks for */
+    int64_t next_end;    /* of a stretch of a lane of any scheduler */
+    uint32_t ready;      /* schedulers that have a memory instruction */
     uint32_t pipe_mask, pipe_head, pipe_n;
     /* n packets: those of the input buffer, then of the miss queue; the last `unset` have no room yet, so no cycle in
      * which they come to the input buffer (from[]); `last` is that of the one before them. */
@@ -146,6 +148,7 @@ struct sm {
     struct sms_packet *ring;
     int64_t *from;
     struct sm_group *pipe;
+    int64_t first_end[SM_SCHEDULERS]; /* of a lane of each scheduler */
     struct sm_scheduler *scheduler;
     struct l1 *l1;
     struct sm_warp *warp;

@@ -64,7 +64,7 @@ void sm_body_release(struct sm_body *body)
     free(body->table);
 }
 
-int sm_body_sectors(const struct sm_body *body, uint32_t i, uint64_t turn, uint64_t sector[SECTORS_MOST])
+int sm_body_sectors(const struct sm_body *body, uint32_t i, uint64_t turn, struct sectors_line line[SECTORS_LINES])
 {
     const struct sm_access *a = &body->access[i];
     struct sectors_of of = {.first = a->addr + turn * (uint64_t)a->turn_stride,
@@ -73,5 +73,5 @@ int sm_body_sectors(const struct sm_body *body, uint32_t i, uint64_t turn, uint6
                             .active = a->active,
                             .bytes = a->bytes,
                             .covers = a->kind == RECORD_WRITE || a->kind == PROGRAM_PIM};
-    return sectors_of(&of, sector);
+    return sectors_of(&of, line);
 }

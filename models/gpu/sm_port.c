@@ -12,24 +12,34 @@ static void set_time(struct sm *m, uint32_t which, int64_t t)
     m->from[(m->head + which) & m->ring_mask] = m->last;
 }
 
-/* A packet for the input buffer, there in cycle t at the earliest. */
-static void push(struct sm *m, uint64_t sector, uint32_t token, uint8_t kind, int64_t t)
+static void show(struct sm *m, int64_t t)
 {
-    uint32_t set = m->n - m->unset;
-    m->ring[(m->head + m->n) & m->ring_mask] = (struct sms_packet){.addr = (sector & ~SECTOR_WHOLE) * SECTOR_BYTES,
-                                                                   .token = token,
-                                                                   .kind = kind,
-                                                                   .whole = (sector & SECTOR_WHOLE) != 0};
-    m->n++;
-    if (set == m->s->room) {
-        m->unset++;
-        return;
-    }
-    set_time(m, set, t);
-    if (set == 0 && m->last > m->s->shown.now)
-        wheel_set(&m->s->shown, m->number, m->last);
-    else if (set == 0)
+    if (t > m->s->shown.now)
+        wheel_set(&m->s->shown, m->number, t);
+    else
         m->s->heads[m->number / 64] |= UINT64_C(1) << m->number % 64;
+}
+
+/* Packets of a line's sectors, the highest first, for the input buffer: there in cycle t at the earliest. each: what
+ * the token of a sector is more than that of the one below. */
+static void push(struct sm *m, const struct sectors_line *l, uint32_t sectors, uint32_t token, uint32_t each,
+                 uint8_t kind, int64_t t)
+{
+    bool first = m->n == 0;
+    while (sectors) {
+        uint32_t s = 31 - (uint32_t)__builtin_clz(sectors), at = (m->head + m->n++) & m->ring_mask;
+        sectors ^= 1u << s;
+        m->ring[at] = (struct sms_packet){.addr = l->line * L1_LINE + s * SMS_SECTOR,
+                                          .token = token + s * each,
+                                          .kind = kind,
+                                          .whole = l->whole >> s & 1};
+        if (m->n - m->unset > m->s->room)
+            m->unset++;
+        else
+            m->from[at] = m->last = m->last < t ? t : m->last + 1;
+    }
+    if (first)
+        show(m, m->from[m->head & m->ring_mask]);
 }
 
 void sm_pop(struct sm *m, int64_t t)
@@ -50,70 +60,50 @@ void sm_pop(struct sm *m, int64_t t)
 
 /* --- L1 --- */
 
-/* Sectors of a line that missed: each a packet, as far as there is room; returns those without. */
-static uint32_t ask(struct sm *m, uint64_t line, uint32_t entry, uint32_t sectors, uint32_t load, int64_t t)
+/* The highest sectors, as many as there is room for. */
+static uint32_t fitting(uint32_t sectors, uint32_t room)
 {
-    struct sm_shared *s = m->s;
-    for (uint32_t room = s->miss_queue - sm_queued(m, t); sectors && room; room--) {
-        uint32_t sector = 31 - (uint32_t)__builtin_clz(sectors);
-        uint32_t miss = l1_ask(m->l1, line, &entry, sector, load);
-        if (miss == L1_NONE) {
-            sm_fail(m, "no memory for misses");
-            return 0;
-        }
-        sectors &= ~(1u << sector);
-        push(m, line * L1_SECTORS + sector, miss | (uint32_t)TOKEN_READ << TOKEN_KIND, RECORD_READ, t + 1);
-        s->counts.packets_read++;
-    }
-    return sectors;
+    uint32_t fit = sectors;
+    while ((uint32_t)__builtin_popcount(fit) > room)
+        fit &= fit - 1;
+    return fit;
 }
 
-/* A load's sectors of one line; returns those that found no room. */
-static uint32_t look_up_line(struct sm *m, uint64_t line, uint32_t sectors, uint32_t load, int64_t t)
+/* A load's sectors of one line; what finds no room in the miss queue stays. */
+static void look_up_load(struct sm *m, struct sectors_line *l, uint32_t load, int64_t t)
 {
-    struct sm_shared *s = m->s;
-    struct l1_found found = l1_look(m->l1, line, sectors);
+    struct sms_counts *counts = &m->s->counts;
+    struct l1_found found = l1_look(m->l1, l->line, l->sectors);
     for (uint32_t rest = found.coming; rest; rest &= rest - 1)
         if (l1_wait(m->l1, found.entry, (uint32_t)__builtin_ctz(rest), load))
             sm_fail(m, "no memory for misses");
-    s->counts.merged += (uint32_t)__builtin_popcount(found.coming);
-    s->counts.hits += (uint32_t)__builtin_popcount(found.there);
-    sectors &= ~(found.there | found.coming);
-    if (sectors)
-        sectors = ask(m, line, found.entry, sectors, load, t);
-    if (found.there)
-        sm_arrived(m, load, (uint32_t)__builtin_popcount(found.there), t);
-    return sectors;
+    uint32_t asks = l->sectors & ~(found.there | found.coming);
+    asks = fitting(asks, m->s->miss_queue - sm_queued(m, t));
+    if (asks) {
+        uint32_t token = l1_ask(m->l1, l->line, found.entry, asks, load);
+        if (token == L1_NONE)
+            sm_fail(m, "no memory for misses");
+        else
+            push(m, l, asks, token | (uint32_t)TOKEN_READ << TOKEN_KIND, 1, RECORD_READ, t + 1);
+    }
+    l->sectors &= (uint8_t) ~(found.there | found.coming | asks);
+    counts->merged += (uint32_t)__builtin_popcount(found.coming);
+    counts->packets_read += (uint32_t)__builtin_popcount(asks);
+    if (!found.there)
+        return;
+    counts->hits += (uint32_t)__builtin_popcount(found.there);
+    sm_arrived(m, load, (uint32_t)__builtin_popcount(found.there), t);
 }
 
-/* Look up a group of a load; what finds no room stays in it. */
-static void look_up_load(struct sm *m, struct sm_group *g, int64_t t)
+static void look_up_store(struct sm *m, struct sectors_line *l, uint32_t load, int64_t t)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < g->n;) {
-        uint64_t line = g->sector[i] / L1_SECTORS;
-        uint32_t sectors = 0;
-        for (; i < g->n && g->sector[i] / L1_SECTORS == line; i++)
-            sectors |= 1u << g->sector[i] % L1_SECTORS;
-        sectors = look_up_line(m, line, sectors, g->load, t);
-        for (; sectors; sectors &= ~(1u << (31 - __builtin_clz(sectors))))
-            g->sector[kept++] = line * L1_SECTORS + 31 - (uint32_t)__builtin_clz(sectors);
-    }
-    g->n = (uint8_t)kept;
-}
-
-static void look_up_store(struct sm *m, struct sm_group *g, int64_t t)
-{
-    uint32_t i = 0, kept = 0;
-    for (uint32_t room = m->s->miss_queue - sm_queued(m, t); i < g->n && room; i++, room--) {
-        uint64_t sector = g->sector[i] & ~SECTOR_WHOLE;
-        l1_write(m->l1, sector / L1_SECTORS, 1u << sector % L1_SECTORS);
-        push(m, g->sector[i], g->load / PROGRAM_ACCESSES | (uint32_t)TOKEN_ACK << TOKEN_KIND, RECORD_WRITE, t + 1);
-        m->s->counts.packets_write++;
-    }
-    while (i < g->n)
-        g->sector[kept++] = g->sector[i++];
-    g->n = (uint8_t)kept;
+    uint32_t go = fitting(l->sectors, m->s->miss_queue - sm_queued(m, t));
+    if (!go)
+        return;
+    l1_write(m->l1, l->line, go);
+    push(m, l, go, load / PROGRAM_ACCESSES | (uint32_t)TOKEN_ACK << TOKEN_KIND, 0, RECORD_WRITE, t + 1);
+    m->s->counts.packets_write += (uint32_t)__builtin_popcount(go);
+    l->sectors &= (uint8_t)~go;
 }
 
 void sm_look_up(struct sm *m, int64_t t)
@@ -121,11 +111,17 @@ void sm_look_up(struct sm *m, int64_t t)
     struct sm_group *g = &m->pipe[m->pipe_head & m->pipe_mask];
     if (!m->pipe_n || g->ready > t)
         return;
-    if (g->kind == RECORD_READ)
-        look_up_load(m, g, t);
-    else
-        look_up_store(m, g, t);
-    if (g->n)
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < g->n; i++) {
+        if (g->kind == RECORD_READ)
+            look_up_load(m, &g->line[i], g->load, t);
+        else
+            look_up_store(m, &g->line[i], g->load, t);
+        if (g->line[i].sectors)
+            g->line[kept++] = g->line[i];
+    }
+    g->n = (uint8_t)kept;
+    if (kept)
         return;
     m->pipe_head++;
     m->pipe_n--;
@@ -137,16 +133,41 @@ void sm_look_up(struct sm *m, int64_t t)
 static void let_past(struct sm *m, int64_t t)
 {
     struct sm_port *p = &m->port;
+    struct sectors_line *l = &p->line[p->at];
     if (m->last >= t || m->n == m->s->room)
         return;
     bool atomic = p->kind == RECORD_ATOMIC;
     uint32_t token = atomic ? p->load | (uint32_t)TOKEN_ATOMIC << TOKEN_KIND
                             : p->load / PROGRAM_ACCESSES | (uint32_t)TOKEN_ACK << TOKEN_KIND;
-    push(m, p->sector[p->at++], token, p->kind, t);
+    uint32_t top = fitting(l->sectors, 1);
+    push(m, l, top, token, 0, p->kind, t);
     *(atomic ? &m->s->counts.packets_atomic : &m->s->counts.packets_write) += 1;
+    l->sectors &= (uint8_t)~top;
+    p->at += !l->sectors;
 }
 
-/* Sectors from the highest down, until one's bank is taken in this cycle. */
+/* The banks of sectors of a line, a mask. */
+static uint32_t banks_of(uint32_t sectors, uint32_t banks)
+{
+    return banks == 4 ? sectors : banks == 2 ? (sectors | sectors >> 2) & 3 : sectors != 0;
+}
+
+/* Sectors of a line from the highest down to the first whose bank is taken. */
+static uint32_t free_banks(uint32_t sectors, uint32_t taken, uint32_t banks)
+{
+    if (banks == 4 && !(sectors & taken))
+        return sectors;
+    uint32_t go = 0;
+    for (uint32_t rest = sectors; rest;) {
+        uint32_t top = 1u << (31 - __builtin_clz(rest)), bank = banks_of(top, banks);
+        if (bank & (taken | banks_of(go, banks)))
+            break;
+        go |= top;
+        rest ^= top;
+    }
+    return go;
+}
+
 static void let_in(struct sm *m, int64_t t)
 {
     struct sm_port *p = &m->port;
@@ -157,12 +178,16 @@ static void let_in(struct sm *m, int64_t t)
     g->kind = p->kind;
     g->load = p->load;
     g->n = 0;
-    for (uint32_t banks = 0; p->at < p->n; p->at++) {
-        uint32_t bank = 1u << p->sector[p->at] % m->s->banks;
-        if (banks & bank)
+    for (uint32_t taken = 0; p->at < p->n; p->at++) {
+        struct sectors_line *l = &p->line[p->at];
+        uint32_t go = free_banks(l->sectors, taken, m->s->banks);
+        if (!go)
             return;
-        banks |= bank;
-        g->sector[g->n++] = p->sector[p->at];
+        g->line[g->n++] = (struct sectors_line){l->line, (uint8_t)go, l->whole};
+        taken |= banks_of(go, m->s->banks);
+        l->sectors &= (uint8_t)~go;
+        if (l->sectors)
+            return;
     }
 }
 
@@ -175,20 +200,21 @@ static void issue(struct sm *m, struct sm_warp *w, int64_t t)
     p->kind = w->body.access[access].kind;
     p->load = (uint16_t)(w->slot * PROGRAM_ACCESSES + access);
     p->at = 0;
-    p->n = (uint32_t)sm_body_sectors(&w->body, access, w->turn, p->sector);
+    p->n = (uint32_t)sm_body_sectors(&w->body, access, w->turn, p->line);
+    uint32_t sectors = 0;
+    for (uint32_t i = 0; i < p->n; i++)
+        sectors += (uint32_t)__builtin_popcount(p->line[i].sectors);
     counts->instructions++;
     if (p->kind == RECORD_READ || p->kind == RECORD_ATOMIC) {
-        w->pending |= UINT64_C(1) << access;
-        w->missing[access] = (uint8_t)p->n;
         uint32_t need = w->body.access[access].need;
+        w->pending |= UINT64_C(1) << access;
+        w->missing[access] = (uint8_t)sectors;
         w->need = need < w->need ? need : w->need;
     } else {
-        w->acks += p->n;
+        w->acks += sectors;
     }
-    if (p->kind == RECORD_READ) {
-        counts->loads++;
-        counts->load_sectors += p->n;
-    }
+    counts->loads += p->kind == RECORD_READ;
+    counts->load_sectors += p->kind == RECORD_READ ? sectors : 0;
     w->pos++;
     sm_go(m, w, t + 1);
 }

@@ -24,7 +24,10 @@ static void find_first_end(struct sm *m, struct sm_scheduler *c)
         int64_t end = *end_of(m, c, of_age(m, c, (uint32_t)__builtin_ctzll(rest)));
         first = end < first ? end : first;
     }
-    c->first_end = first;
+    m->first_end[c - m->scheduler] = first;
+    m->next_end = INT64_MAX;
+    for (uint32_t i = 0; i < m->s->schedulers; i++)
+        m->next_end = m->first_end[i] < m->next_end ? m->first_end[i] : m->next_end;
     sm_wake(m, first);
 }
 
@@ -81,8 +84,10 @@ static void end_lanes(struct sm *m, struct sm_scheduler *c, int64_t t)
 
 void sm_end_runs(struct sm *m, int64_t t)
 {
+    if (m->next_end > t)
+        return;
     for (uint32_t i = 0; i < m->s->schedulers; i++)
-        if (m->scheduler[i].first_end <= t)
+        if (m->first_end[i] <= t)
             end_lanes(m, &m->scheduler[i], t);
 }
 
@@ -135,9 +140,9 @@ static struct sm_warp *candidate(struct sm *m, struct sm_scheduler *c, int64_t t
 
 bool sm_may_issue(const struct sm *m)
 {
-    for (uint32_t i = 0; i < m->s->schedulers; i++) {
-        const struct sm_scheduler *c = &m->scheduler[i];
-        if (c->ready && (uint32_t)__builtin_popcountll(c->lanes & ((c->ready & -c->ready) - 1)) < m->s->dependent)
+    for (uint32_t rest = m->ready; rest; rest &= rest - 1) {
+        const struct sm_scheduler *c = &m->scheduler[__builtin_ctz(rest)];
+        if ((uint32_t)__builtin_popcountll(c->lanes & ((c->ready & -c->ready) - 1)) < m->s->dependent)
             return true;
     }
     return false;
@@ -157,11 +162,14 @@ struct sm_warp *sm_pick(struct sm *m, int64_t t)
     uint32_t n = m->s->schedulers;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = m->turn + i < n ? m->turn + i : m->turn + i - n;
+        if (!(m->ready >> at & 1))
+            continue;
         struct sm_scheduler *c = &m->scheduler[at];
-        struct sm_warp *w = c->ready && c->issued < t ? candidate(m, c, t) : NULL;
+        struct sm_warp *w = c->issued < t ? candidate(m, c, t) : NULL;
         if (!w)
             continue;
         c->ready &= ~bit(w->age);
+        m->ready &= ~((uint32_t)!c->ready << at);
         c->issued = t;
         c->greedy = w->age;
         m->turn = at + 1 < n ? at + 1 : 0;

@@ -113,6 +113,7 @@ void sm_go(struct sm *m, struct sm_warp *w, int64_t t)
             w->state = WARP_READY;
             w->ready = t;
             m->scheduler[w->scheduler].ready |= UINT64_C(1) << w->age;
+            m->ready |= 1u << w->scheduler;
             sm_wake(m, t);
             return;
         }
