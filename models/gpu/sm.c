@@ -72,7 +72,7 @@ void sm_release(struct sm *m)
 
 void sm_reset(struct sm *m, int64_t t)
 {
-    m->head = m->n = m->unset = m->pipe_head = m->pipe_n = 0;
+    m->head = m->n = m->unset = m->pipe_head = m->pipe_n = m->want = 0;
     m->last = m->taken = m->empty_since = t - 1;
     m->wake = INT64_MAX;
     m->port.n = m->port.at = 0;
@@ -122,10 +122,14 @@ void sm_reply(struct sm *m, uint32_t token, int64_t t)
 
 /* --- a cycle --- */
 
-/* Whether the head of the pipeline may be looked up in the next cycle, or at all before a pop. */
-static bool may_look_up(const struct sm *m, int64_t t)
+/* When the head of the pipeline may be looked up; INT64_MAX: not before a pop. */
+static int64_t look_up_time(const struct sm *m, int64_t t)
 {
-    return sm_queued(m, t) < m->s->miss_queue || m->last > t;
+    if (!m->pipe_n || m->unset + m->want > m->s->miss_queue)
+        return INT64_MAX;
+    int64_t ready = m->pipe[m->pipe_head & m->pipe_mask].ready;
+    int64_t room = m->want ? m->last - (int64_t)(m->s->miss_queue - m->unset - m->want) : t;
+    return room > ready ? room : ready;
 }
 
 /* When something is due, besides what sm_wake() knows of. */
@@ -135,10 +139,8 @@ static int64_t due(const struct sm *m, int64_t t)
     bool port = m->port.at < m->port.n, past = m->port.kind != RECORD_READ && m->port.kind != RECORD_WRITE;
     if (m->replies || (port && (past ? m->n < m->s->room : m->pipe_n < m->s->l1_cycles)) || (!port && sm_may_issue(m)))
         return t + 1;
-    if (m->pipe_n && may_look_up(m, t)) {
-        int64_t ready = m->pipe[m->pipe_head & m->pipe_mask].ready;
-        next = ready < next ? ready : next;
-    }
+    int64_t look = look_up_time(m, t);
+    next = look < next ? look : next;
     return next > t ? next : t + 1;
 }
 

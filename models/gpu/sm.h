@@ -3,7 +3,8 @@
  * What happens in one cycle, in this order (sm_visit()):
  *   1. a reply that had to wait is taken (one a cycle);
  *   2. L1 looks a group of sectors up that entered l1_cycles ago; values that it has are there now; what it has not
- *      goes to the miss queue, or the group stays and the pipeline behind it stands;
+ *      goes to the miss queue; where that has no room for all that a line asks for, the group stays and the pipeline
+ *      behind it stands;
  *   3. warps reach the end of a stretch of ordinary instructions;
  *   4. the memory port lets a group of sectors of different banks into the pipeline; if it is free, the next scheduler
  *      in turn issues a memory instruction.
@@ -141,6 +142,7 @@ struct sm {
     int64_t next_end;    /* of a stretch of a lane of any scheduler */
     uint32_t ready;      /* schedulers that have a memory instruction */
     uint32_t pipe_mask, pipe_head, pipe_n;
+    uint32_t want; /* places in the miss queue that the head of the pipeline waits for; 0: not known yet */
     /* n packets: those of the input buffer, then of the miss queue; the last `unset` have no room yet, so no cycle in
      * which they come to the input buffer (from[]); `last` is that of the one before them. */
     uint32_t ring_mask, head, n, unset;

@@ -69,7 +69,17 @@ static uint32_t fitting(uint32_t sectors, uint32_t room)
     return fit;
 }
 
-/* A load's sectors of one line; what finds no room in the miss queue stays. */
+/* Whether the miss queue has room for n packets, or for as many as it ever has. */
+static bool has_room(struct sm *m, uint32_t n, int64_t t)
+{
+    uint32_t want = n < m->s->miss_queue ? n : m->s->miss_queue;
+    bool room = sm_queued(m, t) + want <= m->s->miss_queue;
+    if (!room)
+        m->want = want;
+    return room;
+}
+
+/* A load's sectors of one line; those that ask stay where the miss queue has no room. */
 static void look_up_load(struct sm *m, struct sectors_line *l, uint32_t load, int64_t t)
 {
     struct sms_counts *counts = &m->s->counts;
@@ -78,7 +88,7 @@ static void look_up_load(struct sm *m, struct sectors_line *l, uint32_t load, in
         if (l1_wait(m->l1, found.entry, (uint32_t)__builtin_ctz(rest), load))
             sm_fail(m, "no memory for misses");
     uint32_t asks = l->sectors & ~(found.there | found.coming);
-    asks = fitting(asks, m->s->miss_queue - sm_queued(m, t));
+    asks = asks && has_room(m, (uint32_t)__builtin_popcount(asks), t) ? fitting(asks, m->s->miss_queue) : 0;
     if (asks) {
         uint32_t token = l1_ask(m->l1, l->line, found.entry, asks, load);
         if (token == L1_NONE)
@@ -97,9 +107,9 @@ static void look_up_load(struct sm *m, struct sectors_line *l, uint32_t load, in
 
 static void look_up_store(struct sm *m, struct sectors_line *l, uint32_t load, int64_t t)
 {
-    uint32_t go = fitting(l->sectors, m->s->miss_queue - sm_queued(m, t));
-    if (!go)
+    if (!has_room(m, (uint32_t)__builtin_popcount(l->sectors), t))
         return;
+    uint32_t go = fitting(l->sectors, m->s->miss_queue);
     l1_write(m->l1, l->line, go);
     push(m, l, go, load / PROGRAM_ACCESSES | (uint32_t)TOKEN_ACK << TOKEN_KIND, 0, RECORD_WRITE, t + 1);
     m->s->counts.packets_write += (uint32_t)__builtin_popcount(go);
@@ -109,8 +119,9 @@ static void look_up_store(struct sm *m, struct sectors_line *l, uint32_t load, i
 void sm_look_up(struct sm *m, int64_t t)
 {
     struct sm_group *g = &m->pipe[m->pipe_head & m->pipe_mask];
-    if (!m->pipe_n || g->ready > t)
+    if (!m->pipe_n || g->ready > t || sm_queued(m, t) + m->want > m->s->miss_queue)
         return;
+    m->want = 0;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < g->n; i++) {
         if (g->kind == RECORD_READ)
