@@ -77,10 +77,11 @@ void sm_reset(struct sm *m, int64_t t)
     m->wake = INT64_MAX;
     m->port.n = m->port.at = 0;
     m->turn = 0;
+    for (uint32_t i = 0; i < SM_SCHEDULERS; i++)
+        m->first_end[i] = INT64_MAX;
     for (uint32_t i = 0; i < m->s->schedulers; i++) {
         struct sm_scheduler *c = &m->scheduler[i];
         *c = (struct sm_scheduler){.issued = t - 1, .greedy = -1, .slot = c->slot, .end = c->end};
-        m->first_end[i] = INT64_MAX;
     }
     m->next_end = INT64_MAX;
     m->ready = 0;
@@ -91,6 +92,24 @@ void sm_reset(struct sm *m, int64_t t)
 }
 
 /* --- replies --- */
+
+static void take_read(struct sm *m, uint32_t token, int64_t t)
+{
+    for (uint32_t load = l1_take(m->l1, token); load != L1_NONE; load = l1_next(m->l1))
+        sm_arrived(m, load, 1, t);
+}
+
+static void take(struct sm *m, uint32_t token, int64_t t)
+{
+    uint32_t number = token & ((1u << TOKEN_KIND) - 1);
+    m->taken = t;
+    if (token >> TOKEN_KIND == TOKEN_READ)
+        take_read(m, number, t + 1);
+    else if (token >> TOKEN_KIND == TOKEN_ATOMIC)
+        sm_arrived(m, number, 1, t + 1);
+    else
+        sm_acked(m, &m->warp[number], t + 1);
+}
 
 static void queue_reply(struct sm *m, uint32_t token)
 {
@@ -114,7 +133,7 @@ void sm_reply(struct sm *m, uint32_t token, int64_t t)
         queue_reply(m, token);
         sm_wake(m, t + 1);
     } else {
-        sm_take(m, token, t);
+        take(m, token, t);
     }
     if (m->wake != INT64_MAX)
         wheel_set(&m->s->wheel, m->number, m->wake > t ? m->wake : t + 1);
@@ -149,7 +168,7 @@ int64_t sm_visit(struct sm *m, int64_t t)
     m->wake = INT64_MAX;
     if (m->replies && m->taken < t) {
         m->replies--;
-        sm_take(m, m->reply[m->reply_head++], t);
+        take(m, m->reply[m->reply_head++], t);
     }
     sm_look_up(m, t);
     sm_end_runs(m, t);

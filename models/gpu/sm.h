@@ -28,6 +28,9 @@
 #include "models/gpu/sms.h"
 #include "models/gpu/wheel.h"
 
+/* A token says what the reply means: the token of a miss, a warp slot, or a load. */
+enum { TOKEN_KIND = 30, TOKEN_READ = 0, TOKEN_ACK = 1, TOKEN_ATOMIC = 2 };
+
 enum { SM_SCHEDULERS = 8, SM_BANKS = 4, SM_AGES = 64 };
 
 /* --- what a warp does, kept small --- */
@@ -91,7 +94,7 @@ struct sm_scheduler {
     int32_t greedy;              /* age of its warp if it can go on at once, else -1 */
     uint32_t n;
     uint16_t *slot; /* by age */
-    int64_t *end;   /* of a lane's stretch; by slot / schedulers */
+    int64_t *end;   /* of a lane's stretch; by age */
 };
 
 struct sm_block {
@@ -186,14 +189,11 @@ void sm_reply(struct sm *m, uint32_t token, int64_t t);
 /* The warp may issue its next instruction from cycle t on. */
 void sm_go(struct sm *m, struct sm_warp *w, int64_t t);
 
-/* One of the access's sectors has come, in time for an instruction in cycle t. */
-void sm_arrived(struct sm *m, uint32_t load, uint32_t sectors, int64_t t);
+/* All of a load has come, in time for an instruction in cycle t. */
+void sm_loaded(struct sm *m, struct sm_warp *w, uint32_t access, int64_t t);
 
 /* A store's sector has been acknowledged, for what happens in cycle t. */
 void sm_acked(struct sm *m, struct sm_warp *w, int64_t t);
-
-/* A reply in cycle t, whatever it means. */
-void sm_take(struct sm *m, uint32_t token, int64_t t);
 
 /* The warp takes its place among the scheduler's, as the youngest; and leaves it. */
 void sm_enlist(struct sm *m, struct sm_warp *w);
@@ -224,6 +224,16 @@ void sm_port(struct sm *m, int64_t t);
 
 /* No memory, or no body: all ends. why NULL: the error stands already. */
 void sm_fail(struct sm *m, const char *why);
+
+/* So many of a load's sectors have come. */
+static inline void sm_arrived(struct sm *m, uint32_t load, uint32_t sectors, int64_t t)
+{
+    struct sm_warp *w = &m->warp[load / PROGRAM_ACCESSES];
+    uint8_t *missing = &w->missing[load % PROGRAM_ACCESSES];
+    *missing = (uint8_t)(*missing - sectors);
+    if (!*missing)
+        sm_loaded(m, w, load % PROGRAM_ACCESSES, t);
+}
 
 static inline void sm_wake(struct sm *m, int64_t t)
 {

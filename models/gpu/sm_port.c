@@ -1,8 +1,5 @@
 #include "models/gpu/sm.h"
 
-/* A token says what the reply means: the number of a miss, a warp slot, or a load. */
-enum { TOKEN_KIND = 30, TOKEN_READ = 0, TOKEN_ACK = 1, TOKEN_ATOMIC = 2 };
-
 /* --- packets --- */
 
 /* The next packet without a cycle of its own gets one, the first after `t` - 1 that is free. */
@@ -25,19 +22,24 @@ static void show(struct sm *m, int64_t t)
 static void push(struct sm *m, const struct sectors_line *l, uint32_t sectors, uint32_t token, uint32_t each,
                  uint8_t kind, int64_t t)
 {
-    bool first = m->n == 0;
+    uint32_t n = m->n, unset = m->unset, room = m->s->room;
+    int64_t last = m->last;
     while (sectors) {
-        uint32_t s = 31 - (uint32_t)__builtin_clz(sectors), at = (m->head + m->n++) & m->ring_mask;
+        uint32_t s = 31 - (uint32_t)__builtin_clz(sectors), at = (m->head + n++) & m->ring_mask;
         sectors ^= 1u << s;
         m->ring[at] = (struct sms_packet){.addr = l->line * L1_LINE + s * SMS_SECTOR,
                                           .token = token + s * each,
                                           .kind = kind,
                                           .whole = l->whole >> s & 1};
-        if (m->n - m->unset > m->s->room)
-            m->unset++;
+        if (n - unset > room)
+            unset++;
         else
-            m->from[at] = m->last = m->last < t ? t : m->last + 1;
+            m->from[at] = last = last < t ? t : last + 1;
     }
+    bool first = m->n == 0;
+    m->n = n;
+    m->unset = unset;
+    m->last = last;
     if (first)
         show(m, m->from[m->head & m->ring_mask]);
 }
@@ -242,24 +244,4 @@ void sm_port(struct sm *m, int64_t t)
         let_in(m, t);
     else
         let_past(m, t);
-}
-
-/* --- replies --- */
-
-static void take_read(struct sm *m, uint32_t token, int64_t t)
-{
-    for (uint32_t load = l1_take(m->l1, token); load != L1_NONE; load = l1_next(m->l1))
-        sm_arrived(m, load, 1, t);
-}
-
-void sm_take(struct sm *m, uint32_t token, int64_t t)
-{
-    uint32_t number = token & ((1u << TOKEN_KIND) - 1);
-    m->taken = t;
-    if (token >> TOKEN_KIND == TOKEN_READ)
-        take_read(m, number, t + 1);
-    else if (token >> TOKEN_KIND == TOKEN_ATOMIC)
-        sm_arrived(m, number, 1, t + 1);
-    else
-        sm_acked(m, &m->warp[number], t + 1);
 }

@@ -12,36 +12,36 @@ static struct sm_warp *of_age(struct sm *m, const struct sm_scheduler *c, uint32
     return &m->warp[c->slot[age]];
 }
 
-static int64_t *end_of(const struct sm *m, struct sm_scheduler *c, const struct sm_warp *w)
+static uint32_t youngest(uint64_t mask)
 {
-    return &c->end[w->slot / m->s->schedulers];
+    return 63 - (uint32_t)__builtin_clzll(mask);
 }
 
 static void find_first_end(struct sm *m, struct sm_scheduler *c)
 {
     int64_t first = INT64_MAX;
     for (uint64_t rest = c->lanes; rest; rest &= rest - 1) {
-        int64_t end = *end_of(m, c, of_age(m, c, (uint32_t)__builtin_ctzll(rest)));
+        int64_t end = c->end[__builtin_ctzll(rest)];
         first = end < first ? end : first;
     }
     m->first_end[c - m->scheduler] = first;
     m->next_end = INT64_MAX;
-    for (uint32_t i = 0; i < m->s->schedulers; i++)
+    for (uint32_t i = 0; i < SM_SCHEDULERS; i++)
         m->next_end = m->first_end[i] < m->next_end ? m->first_end[i] : m->next_end;
     sm_wake(m, first);
 }
 
-static void give_lane(struct sm *m, struct sm_scheduler *c, const struct sm_warp *w, int64_t t)
+static void give_lane(struct sm *m, struct sm_scheduler *c, uint32_t age, int64_t t)
 {
-    c->lanes |= bit(w->age);
-    *end_of(m, c, w) = t + (int64_t)(w->left * m->s->dependent);
+    c->lanes |= bit(age);
+    c->end[age] = t + (int64_t)(of_age(m, c, age)->left * m->s->dependent);
 }
 
 /* Give lanes that are free to the oldest without one. */
 static void fill_lanes(struct sm *m, struct sm_scheduler *c, int64_t t)
 {
     while ((uint32_t)__builtin_popcountll(c->lanes) < m->s->dependent && c->runs & ~c->lanes)
-        give_lane(m, c, of_age(m, c, (uint32_t)__builtin_ctzll(c->runs & ~c->lanes)), t);
+        give_lane(m, c, (uint32_t)__builtin_ctzll(c->runs & ~c->lanes), t);
 }
 
 void sm_run(struct sm *m, struct sm_warp *w, uint64_t n, int64_t t)
@@ -50,14 +50,14 @@ void sm_run(struct sm *m, struct sm_warp *w, uint64_t n, int64_t t)
     c->runs |= bit(w->age);
     w->left = n;
     if ((uint32_t)__builtin_popcountll(c->lanes) >= m->s->dependent) {
-        struct sm_warp *youngest = of_age(m, c, 63 - (uint32_t)__builtin_clzll(c->lanes));
-        int64_t rest = *end_of(m, c, youngest) - t;
-        if (youngest->age < w->age || rest <= 0)
+        uint32_t goes = youngest(c->lanes);
+        int64_t rest = c->end[goes] - t;
+        if (goes < w->age || rest <= 0)
             return;
-        youngest->left = (uint64_t)(rest + m->s->dependent - 1) / m->s->dependent;
-        c->lanes &= ~bit(youngest->age);
+        of_age(m, c, goes)->left = (uint64_t)(rest + m->s->dependent - 1) / m->s->dependent;
+        c->lanes &= ~bit(goes);
     }
-    give_lane(m, c, w, t);
+    give_lane(m, c, w->age, t);
     find_first_end(m, c);
 }
 
@@ -66,15 +66,15 @@ static void end_lanes(struct sm *m, struct sm_scheduler *c, int64_t t)
     struct sm_warp *done[SM_AGES];
     uint32_t n = 0;
     for (uint64_t rest = c->lanes; rest; rest &= rest - 1) {
-        struct sm_warp *w = of_age(m, c, (uint32_t)__builtin_ctzll(rest));
-        if (*end_of(m, c, w) <= t)
-            done[n++] = w;
+        uint32_t age = (uint32_t)__builtin_ctzll(rest);
+        if (c->end[age] > t)
+            continue;
+        done[n++] = of_age(m, c, age);
+        c->lanes &= ~bit(age);
+        c->runs &= ~bit(age);
     }
-    for (uint32_t i = 0; i < n; i++) {
-        c->lanes &= ~bit(done[i]->age);
-        c->runs &= ~bit(done[i]->age);
-    }
-    fill_lanes(m, c, t);
+    if (c->runs != c->lanes)
+        fill_lanes(m, c, t);
     find_first_end(m, c);
     for (uint32_t i = 0; i < n; i++) {
         done[i]->pos = done[i]->target;
@@ -86,7 +86,7 @@ void sm_end_runs(struct sm *m, int64_t t)
 {
     if (m->next_end > t)
         return;
-    for (uint32_t i = 0; i < m->s->schedulers; i++)
+    for (uint32_t i = 0; i < SM_SCHEDULERS; i++)
         if (m->first_end[i] <= t)
             end_lanes(m, &m->scheduler[i], t);
 }
@@ -115,6 +115,7 @@ void sm_discharge(struct sm *m, struct sm_warp *w)
     c->greedy = c->greedy == (int)age ? -1 : c->greedy - (c->greedy > (int)age);
     c->n--;
     memmove(&c->slot[age], &c->slot[age + 1], (c->n - age) * sizeof c->slot[0]);
+    memmove(&c->end[age], &c->end[age + 1], (c->n - age) * sizeof c->end[0]);
     for (uint32_t i = age; i < c->n; i++)
         m->warp[c->slot[i]].age = (uint8_t)i;
 }
@@ -153,7 +154,7 @@ static void charge(struct sm *m, struct sm_scheduler *c)
 {
     if ((uint32_t)__builtin_popcountll(c->lanes) < m->s->dependent)
         return;
-    ++*end_of(m, c, of_age(m, c, 63 - (uint32_t)__builtin_clzll(c->lanes)));
+    c->end[youngest(c->lanes)]++;
     find_first_end(m, c);
 }
 

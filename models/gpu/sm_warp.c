@@ -129,13 +129,8 @@ void sm_go(struct sm *m, struct sm_warp *w, int64_t t)
     }
 }
 
-void sm_arrived(struct sm *m, uint32_t load, uint32_t sectors, int64_t t)
+void sm_loaded(struct sm *m, struct sm_warp *w, uint32_t access, int64_t t)
 {
-    struct sm_warp *w = &m->warp[load / PROGRAM_ACCESSES];
-    uint32_t access = load % PROGRAM_ACCESSES;
-    w->missing[access] = (uint8_t)(w->missing[access] - sectors);
-    if (w->missing[access])
-        return;
     w->pending &= ~(UINT64_C(1) << access);
     if (w->body.access[access].need == w->need || !w->pending)
         find_need(w);

@@ -290,7 +290,8 @@ void sms_reply(struct sms *s, uint32_t sm, uint32_t token, int64_t t)
     if (s->done)
         return;
     sm_reply(&s->sm[sm], token, t);
-    settle(s);
+    if (s->s.ended == s->shape.blocks || s->s.failed)
+        settle(s);
 }
 
 bool sms_done(const struct sms *s)
