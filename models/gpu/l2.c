@@ -335,6 +335,24 @@ uint32_t l2_fill(struct l2 *l2, uint32_t slice, uint32_t miss, const uint32_t **
     return m->count;
 }
 
+void l2_expect(const struct l2 *l2, uint32_t slice, uint64_t addr)
+{
+    if (!l2->sets)
+        return;
+    const uint64_t set = set_of(l2, slice, addr);
+    for (uint64_t i = 0; i < l2->ways; i += 8)
+        __builtin_prefetch(&l2->line[set + i]);
+    for (uint64_t i = 0; i < l2->ways; i += 4)
+        __builtin_prefetch(&l2->way[set + i]);
+}
+
+void l2_expect_fill(const struct l2 *l2, uint32_t slice, uint32_t miss)
+{
+    const struct miss *m = &l2->miss[(size_t)slice * l2->misses + miss];
+    if (m->way != UINT32_MAX)
+        __builtin_prefetch(&l2->way[m->way]);
+}
+
 void l2_put(struct l2 *l2, uint32_t slice, uint64_t addr)
 {
     if (!l2->sets)

@@ -9,9 +9,9 @@
 
 static int sub_init(struct dram_sub *s, const struct dram_platform *dram, int vcs, struct err *err)
 {
-    int rc = line_init(&s->delay, 0, err) || line_init(&s->filled, 0, err) ||
-             line_init(&s->back, dram->dram_l2_queue, err) || line_init(&s->reply, dram->l2_noc_queue, err) ||
-             line_init(&s->away, dram->noc_queue, err);
+    int rc = delay_init(&s->delay, err) || queue_init(&s->filled, 0, err) ||
+             queue_init(&s->back, dram->dram_l2_queue, err) || queue_init(&s->reply, dram->l2_noc_queue, err) ||
+             queue_init(&s->away, dram->noc_queue, err);
     for (int v = 0; v < vcs && !rc; v++)
         rc = line_init(&s->noc[v], dram->noc_queue / vcs, err) || line_init(&s->l2[v], dram->noc_l2_queue / vcs, err);
     return rc ? -1 : 0;
@@ -173,20 +173,6 @@ static bool more_flights(struct dram_memory *m)
     return true;
 }
 
-uint32_t dram_flight_new(struct dram_memory *m)
-{
-    if (!m->unused_count && !more_flights(m)) {
-        m->out_of_memory = true;
-        return UINT32_MAX;
-    }
-    return m->unused[--m->unused_count];
-}
-
-void dram_flight_free(struct dram_memory *m, uint32_t flight)
-{
-    m->unused[m->unused_count++] = flight;
-}
-
 /* --- from and to the multiprocessors --- */
 
 static uint32_t port_of(const struct dram_memory *m, uint32_t input)
@@ -217,25 +203,34 @@ static void show_new(struct dram_memory *m)
                 show(m, p, w * 64 + (uint32_t)__builtin_ctzll(new));
 }
 
+static enum dram_kind kind_of(const struct sms_packet *packet)
+{
+    if (packet->kind == PROGRAM_PIM)
+        return DRAM_KIND_PIM;
+    if (packet->kind == RECORD_READ)
+        return DRAM_KIND_READ;
+    return packet->kind == RECORD_WRITE ? DRAM_KIND_WRITE : DRAM_KIND_ATOMIC;
+}
+
 /* The head of an input enters the interconnect. */
 static void send(struct dram_memory *m, uint32_t input, uint32_t sub)
 {
     const uint32_t p = port_of(m, input), sm = input - m->first[p];
-    const struct sms_packet *packet = m->port[p].head(m->port[p].ctx, sm);
-    const uint32_t flight = dram_flight_new(m);
-    if (flight == UINT32_MAX)
+    if (!m->unused_count && !more_flights(m)) {
+        m->out_of_memory = true;
         return;
-    const bool pim = packet->kind == PROGRAM_PIM;
-    m->flight[flight] = (struct dram_flight){.addr = packet->addr,
-                                             .since = m->clocks.dram,
-                                             .token = packet->token,
-                                             .row = m->target[input].row,
-                                             .sub = sub,
-                                             .input = (uint16_t)input,
-                                             .bank = (uint8_t)m->target[input].bank,
-                                             .kind = packet->kind,
-                                             .whole = packet->whole};
-    line_push(&m->sub[sub].noc[m->vcs == 2 && pim], flight);
+    }
+    const struct sms_packet *packet = m->port[p].head(m->port[p].ctx, sm);
+    const uint32_t flight = m->unused[--m->unused_count];
+    const enum dram_kind kind = kind_of(packet);
+    const bool pim = kind == DRAM_KIND_PIM;
+    m->flight[flight] = (struct dram_flight){m->clocks.dram, packet->token, (uint16_t)input, pim};
+    line_push(&m->sub[sub].noc[m->vcs == 2 && pim], &(struct dram_packet){.addr = packet->addr,
+                                                                          .flight = flight,
+                                                                          .row = m->target[input].row & 0xffffff,
+                                                                          .bank = m->target[input].bank & 31,
+                                                                          .kind = kind & 3,
+                                                                          .whole = packet->whole});
     m->wake[sub] = m->clocks.core + 1;
     m->stats.packets[pim]++;
     m->in_flight++;
@@ -258,9 +253,9 @@ static void requests_move(struct dram_memory *m)
 
 static void show_reply(struct dram_memory *m, uint32_t sub)
 {
-    const struct dram_line *away = &m->sub[sub].away;
-    if (line_count(away))
-        crossbar_show(&m->from, sub, m->flight[line_first(away)].input, 0);
+    const struct dram_queue *away = &m->sub[sub].away;
+    if (queue_count(away))
+        crossbar_show(&m->from, sub, m->flight[queue_first(away)].input, 0);
 }
 
 /* A reply from each sub-partition's queue enters the interconnect. */
@@ -270,13 +265,13 @@ static void replies_enter(struct dram_memory *m)
         for (uint64_t some = m->replying[w]; some; some &= some - 1) {
             const uint32_t sub = w * 64 + (uint32_t)__builtin_ctzll(some);
             struct dram_sub *s = &m->sub[sub];
-            if (!line_free(&s->away))
+            if (!queue_free(&s->away))
                 continue;
-            line_push(&s->away, line_first(&s->reply));
+            queue_push(&s->away, queue_first(&s->reply));
             s->reply.head++;
-            if (line_count(&s->away) == 1)
+            if (queue_count(&s->away) == 1)
                 show_reply(m, sub);
-            if (!line_count(&s->reply))
+            if (!queue_count(&s->reply))
                 m->replying[w] &= ~(UINT64_C(1) << sub % 64);
             m->wake[sub] = m->clocks.core;
         }
@@ -289,20 +284,19 @@ static void replies_leave(struct dram_memory *m)
         const int32_t sub = crossbar_take(&m->from, (uint32_t)o, 1);
         if (sub < 0)
             continue;
-        struct dram_line *away = &m->sub[sub].away;
-        const uint32_t flight = line_first(away);
+        struct dram_queue *away = &m->sub[sub].away;
+        const uint32_t flight = queue_first(away), p = port_of(m, (uint32_t)o);
         const struct dram_flight *f = &m->flight[flight];
         away->head++;
         const int64_t cycles = m->clocks.dram - f->since;
-        const unsigned class = f->kind == PROGRAM_PIM;
+        const unsigned class = f->pim;
         dram_latency_add(&m->latency[class], cycles);
         m->stats.in_flight_cycles[class] += cycles;
         m->stats.replies++;
-        m->of_channel[f->sub / DRAM_SUBS]--;
+        m->of_channel[(uint32_t)sub / DRAM_SUBS]--;
         m->in_flight--;
-        const uint32_t p = port_of(m, f->input);
-        m->port[p].reply(m->port[p].ctx, f->input - m->first[p], f->token, m->clocks.core);
-        dram_flight_free(m, flight);
+        m->port[p].reply(m->port[p].ctx, (uint32_t)o - m->first[p], f->token, m->clocks.core);
+        m->unused[m->unused_count++] = flight;
         show_reply(m, (uint32_t)sub);
     }
 }
@@ -332,22 +326,21 @@ void dram_memory_core(struct dram_memory *m)
     m->core_next = more ? t + 1 : next;
 }
 
+/* What is done leaves the channel, as far as the queue to L2 has room. */
 static void leave(struct dram_memory *m, uint32_t c, int64_t k)
 {
     struct dram_partition *part = &m->part[c];
     const struct dram_completion *done = dram_partition_done(part, k);
     for (; done; done = dram_partition_done(part, k)) {
-        const uint32_t sub = m->flight[done->id].sub;
-        if (done->flags & DRAM_IS_POSTED) {
-            dram_flight_free(m, done->id);
-            dram_partition_leave(part, (int)(sub % DRAM_SUBS));
-            continue;
+        const uint32_t sub = c * DRAM_SUBS + done->id % DRAM_SUBS;
+        if (!(done->flags & DRAM_IS_POSTED)) {
+            if (!queue_free(&m->sub[sub].back))
+                return;
+            queue_push(&m->sub[sub].back, done->id);
+            m->wake[sub] = m->core_next = m->clocks.core;
+            dram_slice_expect(m, sub, done->id);
         }
-        if (!line_free(&m->sub[sub].back))
-            return;
-        line_push(&m->sub[sub].back, done->id);
         dram_partition_leave(part, (int)(sub % DRAM_SUBS));
-        m->wake[sub] = m->core_next = m->clocks.core;
     }
 }
 
@@ -363,7 +356,7 @@ void dram_memory_dram(struct dram_memory *m)
             dram_partition_step(part, k);
             leave(m, c, k);
             for (int s = 0; s < DRAM_SUBS; s++)
-                part->full[s] = !line_free(&m->sub[c * DRAM_SUBS + (uint32_t)s].back);
+                part->full[s] = !queue_free(&m->sub[c * DRAM_SUBS + (uint32_t)s].back);
             if (dram_partition_move(part, k, core) & DRAM_MOVED_IN) {
                 m->wake[c * DRAM_SUBS] = m->wake[c * DRAM_SUBS + 1] = core;
                 m->core_next = core;

@@ -39,28 +39,60 @@ struct dram_port {
     void (*reply)(void *ctx, uint32_t sm, uint32_t token, int64_t t);
 };
 
-enum { DRAM_PORTS = 2, DRAM_CAMP_READS = 8192 /* DRAM requests of one stretch for camp */ };
+enum { DRAM_PORTS = 2, DRAM_CAMP = 8192 /* MEM requests to DRAM of one stretch */ };
 
-/* A packet between its multiprocessor and its reply, or a write-back. */
+/* What is known of a packet until its reply. */
 struct dram_flight {
-    uint64_t addr;
-    int64_t due;   /* raster delay: core cycle */
     int64_t since; /* DRAM cycle in which it left its multiprocessor */
-    uint32_t token, row, sub;
+    uint32_t token;
     uint16_t input; /* multiprocessor, over both ports */
-    uint8_t bank, kind, miss, flags;
-    bool whole;
+    bool pim;
 };
 
-/* Flights, first in, first out. */
+enum dram_kind { DRAM_KIND_READ, DRAM_KIND_WRITE, DRAM_KIND_ATOMIC, DRAM_KIND_PIM };
+
+/* A packet where it waits: everything that its way needs, so that nothing else is looked at on it. */
+struct dram_packet {
+    uint64_t addr;
+    uint32_t flight;
+    uint32_t row : 24, bank : 5, kind : 2, whole : 1;
+};
+
+/* The id of a request in a partition: whose it is, which of the channel's sub-partitions, and which: of a fetch the
+ * entry of L2's table of misses, of a PIM request its flight. */
+enum { DRAM_ID_FETCH, DRAM_ID_PIM, DRAM_ID_WRITE_BACK };
+
+static inline uint32_t dram_id(uint32_t what, uint32_t sub, uint32_t which)
+{
+    return which << 3 | what << 1 | sub % DRAM_SUBS;
+}
+
+/* Packets, first in, first out. */
 struct dram_line {
+    struct dram_packet *at;
+    uint32_t head, tail, mask, room;
+};
+
+/* The raster delay: with the core cycle from which the packet may go on. */
+struct dram_delay {
+    struct {
+        struct dram_packet packet;
+        int64_t due;
+    } * at;
+    uint32_t head, tail, mask;
+};
+
+/* Flights or ids, first in, first out. */
+struct dram_queue {
     uint32_t *at;
     uint32_t head, tail, mask, room;
 };
 
 /* What stands before and in one slice. */
 struct dram_sub {
-    struct dram_line noc[DRAM_VCS], delay, l2[DRAM_VCS], back, filled, reply, away;
+    struct dram_line noc[DRAM_VCS], l2[DRAM_VCS];
+    struct dram_delay delay;
+    struct dram_queue back, filled, reply, away; /* back: ids; the others: flights */
     uint8_t last_noc, last_l2;
 };
 
@@ -98,7 +130,7 @@ struct dram_memory {
     uint32_t unused_count, flights, in_flight;
     uint32_t *of_channel; /* in flight, by channel */
     uint32_t *camp;       /* DRAM requests of this stretch, by channel */
-    uint32_t camp_reads;
+    uint32_t camp_requests;
     struct dram_latency *latency; /* [2], by class, DRAM cycles from pop to reply */
     struct dram_memory_stats stats;
     bool out_of_memory;

@@ -18,32 +18,43 @@ static bool leave_noc(struct dram_memory *m, struct dram_sub *s, int64_t t)
         struct dram_line *from = &s->noc[v];
         if (!line_count(from) || line_free(&s->l2[v]) < NOC_FREE)
             continue;
-        const uint32_t flight = line_first(from);
+        const struct dram_packet *packet = line_first(from);
+        if (packet->kind == DRAM_KIND_PIM)
+            line_push(&s->l2[v], packet);
+        else
+            m->out_of_memory |= !delay_append(&s->delay, packet, t + m->rop);
         from->head++;
         s->last_noc = (uint8_t)v;
-        if (m->flight[flight].kind == PROGRAM_PIM) {
-            line_push(&s->l2[v], flight);
-        } else {
-            m->flight[flight].due = t + m->rop;
-            m->out_of_memory |= !line_append(&s->delay, flight);
-        }
         return true;
     }
     return false;
 }
 
+/* The raster delay ends: one goes into the L2 queue; its set will be looked at in the next cycle or later. */
+static bool leave_delay(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int64_t t)
+{
+    if (delay_due(&s->delay) > t || !line_free(&s->l2[0]))
+        return false;
+    const struct dram_packet *packet = &s->delay.at[s->delay.head & s->delay.mask].packet;
+    line_push(&s->l2[0], packet);
+    l2_expect(m->l2, sub, packet->addr);
+    s->delay.head++;
+    return true;
+}
+
 static void answer(struct dram_memory *m, uint32_t sub, uint32_t flight)
 {
-    line_push(&m->sub[sub].reply, flight);
+    queue_push(&m->sub[sub].reply, flight);
     m->replying[sub / 64] |= UINT64_C(1) << sub % 64;
+    __builtin_prefetch(&m->flight[flight]);
 }
 
 /* One read whose sector has come is answered. */
 static bool leave_filled(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
 {
-    if (!line_count(&s->filled) || !line_free(&s->reply))
+    if (!queue_count(&s->filled) || !queue_free(&s->reply))
         return false;
-    answer(m, sub, line_first(&s->filled));
+    answer(m, sub, queue_first(&s->filled));
     s->filled.head++;
     return true;
 }
@@ -51,49 +62,53 @@ static bool leave_filled(struct dram_memory *m, struct dram_sub *s, uint32_t sub
 /* What comes from DRAM: a sector fills its line, a PIM request is acknowledged. */
 static bool take_back(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
 {
-    if (!line_count(&s->back))
+    if (!queue_count(&s->back))
         return false;
-    const uint32_t flight = line_first(&s->back);
-    if (m->flight[flight].kind == PROGRAM_PIM) {
-        if (!line_free(&s->reply))
+    const uint32_t id = queue_first(&s->back), which = id >> 3;
+    if ((id >> 1 & 3) == DRAM_ID_PIM) {
+        if (!queue_free(&s->reply))
             return false;
-        answer(m, sub, flight);
+        answer(m, sub, which);
     } else {
         const uint32_t *waiters;
-        const uint32_t n = l2_fill(m->l2, sub, m->flight[flight].miss, &waiters);
+        const uint32_t n = l2_fill(m->l2, sub, which, &waiters);
         for (uint32_t i = 0; i < n; i++)
-            m->out_of_memory |= !line_append(&s->filled, waiters[i]);
+            m->out_of_memory |= !queue_append(&s->filled, waiters[i]);
     }
     s->back.head++;
     return true;
 }
 
+void dram_slice_expect(const struct dram_memory *m, uint32_t sub, uint32_t id)
+{
+    if ((id >> 1 & 3) == DRAM_ID_FETCH)
+        l2_expect_fill(m->l2, sub, id >> 3);
+}
+
 /* --- the L2 front --- */
 
-/* Of stretches of DRAM_CAMP_READS requests to DRAM: the busiest channel over the mean. */
+/* Of stretches of DRAM_CAMP requests to DRAM: the busiest channel over the mean. */
 static void note_camp(struct dram_memory *m, uint32_t channel)
 {
     m->camp[channel]++;
-    if (++m->camp_reads < DRAM_CAMP_READS)
+    if (++m->camp_requests < DRAM_CAMP)
         return;
     uint32_t most = 0;
     for (uint32_t c = 0; c < m->channels; c++) {
         most = m->camp[c] > most ? m->camp[c] : most;
         m->camp[c] = 0;
     }
-    m->stats.camp_sum += (double)most * m->channels / DRAM_CAMP_READS;
+    m->stats.camp_sum += (double)most * m->channels / DRAM_CAMP;
     m->stats.camp_count++;
-    m->camp_reads = 0;
+    m->camp_requests = 0;
 }
 
-static void to_dram(struct dram_memory *m, uint32_t sub, int v, uint32_t flight)
+static void to_dram(struct dram_memory *m, uint32_t sub, int v, struct dram_waiting request)
 {
-    const struct dram_flight *f = &m->flight[flight];
     const uint32_t channel = sub / DRAM_SUBS;
-    struct dram_partition *part = &m->part[channel];
-    dram_partition_push(part, (int)(sub % DRAM_SUBS), v, (struct dram_waiting){f->row, flight, f->bank, f->flags});
+    dram_partition_push(&m->part[channel], (int)(sub % DRAM_SUBS), v, request);
     m->dram_next = m->clocks.dram;
-    if (!(f->flags & DRAM_IS_PIM))
+    if (!(request.flags & DRAM_IS_PIM))
         note_camp(m, channel);
 }
 
@@ -101,18 +116,12 @@ static void to_dram(struct dram_memory *m, uint32_t sub, int v, uint32_t flight)
  * that takes its place. */
 static void write_back(struct dram_memory *m, uint32_t sub, int v, const struct l2_result *r)
 {
-    const uint32_t flight = dram_flight_new(m);
-    if (flight == UINT32_MAX)
-        return;
     const struct dram_addr a = dram_map_decode(&m->map, r->victim);
     const int sectors = __builtin_popcount(r->write_back);
-    m->flight[flight] = (struct dram_flight){.row = a.row,
-                                             .sub = sub,
-                                             .bank = (uint8_t)a.bank,
-                                             .kind = RECORD_WRITE,
-                                             .flags = (uint8_t)(sectors | DRAM_IS_WRITE | DRAM_IS_POSTED)};
     m->stats.write_backs++;
-    to_dram(m, sub, v, flight);
+    to_dram(m, sub, v,
+            (struct dram_waiting){a.row, dram_id(DRAM_ID_WRITE_BACK, sub, 0), (uint8_t)a.bank,
+                                  (uint8_t)(sectors | DRAM_IS_WRITE | DRAM_IS_POSTED)});
 }
 
 static void count(struct dram_memory *m, const struct l2_question *q, enum l2_answer answer)
@@ -124,18 +133,17 @@ static void count(struct dram_memory *m, const struct l2_question *q, enum l2_an
 }
 
 /* A MEM packet at the front; false: it stays. */
-static bool ask(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int v, uint32_t flight)
+static bool ask(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int v, const struct dram_packet *packet)
 {
-    struct dram_flight *f = &m->flight[flight];
-    if (!line_free(&s->reply))
+    if (!queue_free(&s->reply))
         return false;
-    const struct l2_question q = {.addr = f->addr,
+    const struct l2_question q = {.addr = packet->addr,
                                   .slice = sub,
-                                  .waiter = flight,
+                                  .waiter = packet->flight,
                                   .room = dram_partition_room(&m->part[sub / DRAM_SUBS], (int)(sub % DRAM_SUBS), v),
-                                  .reads = f->kind != RECORD_WRITE,
-                                  .writes = f->kind != RECORD_READ,
-                                  .whole = f->whole && f->kind == RECORD_WRITE};
+                                  .reads = packet->kind != DRAM_KIND_WRITE,
+                                  .writes = packet->kind != DRAM_KIND_READ,
+                                  .whole = packet->whole && packet->kind == DRAM_KIND_WRITE};
     struct l2_result r;
     uint32_t miss;
     const enum l2_answer got = l2_take(m->l2, &q, &r, &miss);
@@ -143,12 +151,10 @@ static bool ask(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int v, 
         return false;
     count(m, &q, got);
     if (got == L2_HIT)
-        answer(m, sub, flight);
-    if (got == L2_FETCH) {
-        f->miss = (uint8_t)miss;
-        f->flags = 1;
-        to_dram(m, sub, v, flight);
-    }
+        answer(m, sub, packet->flight);
+    if (got == L2_FETCH)
+        to_dram(m, sub, v,
+                (struct dram_waiting){packet->row, dram_id(DRAM_ID_FETCH, sub, miss), (uint8_t)packet->bank, 1});
     if (r.write_back)
         write_back(m, sub, v, &r);
     return true;
@@ -162,27 +168,18 @@ static bool front(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
         struct dram_line *from = &s->l2[v];
         if (!line_count(from) || !dram_partition_room(part, (int)(sub % DRAM_SUBS), v))
             continue;
-        const uint32_t flight = line_first(from);
-        if (m->flight[flight].kind == PROGRAM_PIM) {
-            m->flight[flight].flags = 1 | DRAM_IS_WRITE | DRAM_IS_PIM;
-            to_dram(m, sub, v, flight);
-        } else if (!ask(m, s, sub, v, flight)) {
+        const struct dram_packet *packet = line_first(from);
+        if (packet->kind == DRAM_KIND_PIM)
+            to_dram(m, sub, v,
+                    (struct dram_waiting){packet->row, dram_id(DRAM_ID_PIM, sub, packet->flight), (uint8_t)packet->bank,
+                                          1 | DRAM_IS_WRITE | DRAM_IS_PIM});
+        else if (!ask(m, s, sub, v, packet))
             continue;
-        }
         from->head++;
         s->last_l2 = (uint8_t)v;
         return true;
     }
     return false;
-}
-
-static bool leave_delay(struct dram_memory *m, struct dram_sub *s, int64_t t)
-{
-    if (!line_count(&s->delay) || m->flight[line_first(&s->delay)].due > t || !line_free(&s->l2[0]))
-        return false;
-    line_push(&s->l2[0], line_first(&s->delay));
-    s->delay.head++;
-    return true;
 }
 
 int64_t dram_slice_cycle(struct dram_memory *m, uint32_t sub)
@@ -193,9 +190,9 @@ int64_t dram_slice_cycle(struct dram_memory *m, uint32_t sub)
     moved |= leave_filled(m, s, sub);
     moved |= take_back(m, s, sub);
     moved |= front(m, s, sub);
-    moved |= leave_delay(m, s, t);
+    moved |= leave_delay(m, s, sub, t);
     if (moved)
         return t + 1;
-    const int64_t due = line_count(&s->delay) ? m->flight[line_first(&s->delay)].due : INT64_MAX;
+    const int64_t due = delay_due(&s->delay);
     return due > t ? due : INT64_MAX;
 }

@@ -8,8 +8,7 @@
 /* Cycle m->clocks.core. Returns the cycle in which it may move something again if nothing comes: INT64_MAX: none. */
 int64_t dram_slice_cycle(struct dram_memory *m, uint32_t sub);
 
-/* Flights are dram_memory's: UINT32_MAX and m->out_of_memory if there is no memory. */
-uint32_t dram_flight_new(struct dram_memory *m);
-void dram_flight_free(struct dram_memory *m, uint32_t flight);
+/* A request has come back from DRAM: what the next cycle will need of it is fetched from this machine's memory. */
+void dram_slice_expect(const struct dram_memory *m, uint32_t sub, uint32_t id);
 
 #endif
