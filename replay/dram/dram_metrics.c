@@ -69,7 +69,7 @@ const struct metric dram_metrics[] = {
     R("mem_in_flight", MEAN, "programs: MEM packets between multiprocessor and reply, of a channel, mean over time"),
     R("pim_in_flight", MEAN, "programs: the same of PIM packets"),
     I("in_flight_max", MAX, "programs: packets of one channel between multiprocessor and reply at once, at most"),
-    R("l1_hit_ratio", MEAN, "programs: sectors of loads that L1 had / sectors of loads, first GPU program"),
+    R("l1_hit_ratio", MEAN, "programs: sectors of loads that sent no packet / sectors of loads, first GPU program"),
     R("l2_hit_ratio", MEAN, "programs: reads at L2 that made no DRAM read / reads at L2"),
     R("channel_camp_ratio", MEAN, "programs: of every 8192 MEM requests to DRAM, busiest channel / mean channel"),
     I("noc_packets", SUM, "programs: packets into the interconnect, all passes"),
@@ -218,7 +218,8 @@ void dram_metrics_programs(struct outcome *run, const struct dram_simulation *si
         ratio(run, "pim_in_flight", (double)m->in_flight_cycles[DRAM_PIM], channel_cycles);
     outcome_int(run, "in_flight_max", m->in_flight_most);
     if (sim->side[0].class == DRAM_MEM)
-        ratio(run, "l1_hit_ratio", (double)sim->counts[0].hits, (double)sim->counts[0].load_sectors);
+        ratio(run, "l1_hit_ratio", (double)(sim->counts[0].hits + sim->counts[0].merged),
+              (double)sim->counts[0].load_sectors);
     ratio(run, "l2_hit_ratio", (double)(m->reads - m->fetches), (double)m->reads);
     ratio(run, "channel_camp_ratio", m->camp_sum, (double)m->camp_count);
     outcome_int(run, "noc_packets", t->noc_packets);

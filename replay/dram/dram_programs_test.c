@@ -1,0 +1,148 @@
+#include "replay/dram/dram_programs.h"
+
+#include "replay/dram/dram_testing.h"
+
+static int64_t whole(const struct replay_result *r, size_t run, const char *name)
+{
+    const struct metric_value *v = outcome_get(&r->runs[run], name);
+    ck_assert_msg(v && v->known, "%s is unknown", name);
+    return v->whole;
+}
+
+static const char conv[] = "mem=synth:conv2d,n=1024", triad[] = "mem=synth:triad,bytes=8MiB",
+                  add[] = "pim=synth:pim-add,channels=32,ops=40";
+
+START_TEST(a_program_without_company_runs_as_alone)
+{
+    const char *const specs[] = {"synth:triad,bytes=2MiB"}, *const pim[] = {"synth:pim-add,channels=32,ops=50"};
+    struct replay_result r;
+    test_replay(&r, specs, 1, "vcs=1", "f3fs", NULL);
+    ck_assert_int_eq(whole(&r, 0, "mem_cycles"), whole(&r, 0, "mem_alone_cycles"));
+    ck_assert_int_eq(whole(&r, 0, "mem_requests"), whole(&r, 0, "noc_packets"));
+    replay_release(&r);
+    test_replay(&r, pim, 1, "vcs=1", "f3fs", NULL);
+    ck_assert_int_eq(whole(&r, 0, "pim_cycles"), whole(&r, 0, "pim_alone_cycles"));
+    ck_assert_int_eq(whole(&r, 0, "pim_requests"), 32 * 50 * 16);
+    /* 50 operations with a row change each: 64 cycles; launch latency of 5,000 core cycles before. */
+    const double cycles = test_real(&r, 0, "pim_cycles") - 5000.0 * 850 / 1132;
+    ck_assert_msg(cycles > 50 * 64 && cycles < 50 * 64 + 300, "%.0f cycles", cycles);
+    ck_assert(test_real(&r, 0, "bank_parallelism") == 16);
+    replay_release(&r);
+}
+END_TEST
+
+START_TEST(two_sides_slow_each_other_and_say_how_much)
+{
+    const char *const specs[] = {triad, add};
+    struct replay_result r;
+    test_replay(&r, specs, 2, "vcs=2,launch_gap=0", "f3fs,frfcfs,fcfs", NULL);
+    for (size_t i = 0; i < 3; i++) {
+        const double mem = test_real(&r, i, "mem_speedup_ratio"), pim = test_real(&r, i, "pim_speedup_ratio");
+        ck_assert_msg(mem > 0 && mem < 1 && pim > 0 && pim <= 1.01, "%.3f %.3f", mem, pim);
+        ck_assert_double_eq_tol(test_real(&r, i, "fairness_index"), mem < pim ? mem / pim : pim / mem, 1e-12);
+        ck_assert_int_eq(whole(&r, i, "mem_alone_cycles"), whole(&r, 0, "mem_alone_cycles"));
+        ck_assert_int_eq(whole(&r, i, "starved"), 0);
+    }
+    ck_assert_int_gt(whole(&r, 1, "mode_switches"), whole(&r, 0, "mode_switches"));
+    ck_assert(test_real(&r, 2, "system_throughput") < test_real(&r, 0, "system_throughput"));
+    replay_release(&r);
+}
+END_TEST
+
+/* The same through as many threads as there are policies. */
+START_TEST(threads_change_nothing)
+{
+    struct err err = {""};
+    struct input inputs[2];
+    ck_assert_int_eq(input_open(&inputs[0], conv + 4, "mem", false, &err), 0);
+    ck_assert_int_eq(input_open(&inputs[1], add + 4, "pim", false, &err), 0);
+    struct replay_result r[2];
+    for (int i = 0; i < 2; i++) {
+        const struct replay_request request = {.engine = &engine_dram,
+                                               .policy_list = "fcfs,frfcfs,bliss,f3fs",
+                                               .inputs = inputs,
+                                               .input_count = 2,
+                                               .threads = i ? 4 : 1};
+        bool usage;
+        ck_assert_msg(!replay_run(&request, &r[i], &usage, &err), "%s", err.msg);
+    }
+    for (size_t p = 0; p < 4; p++)
+        for (const struct metric *m = engine_dram.metrics; m->name; m++) {
+            const struct metric_value *a = outcome_get(&r[0].runs[p], m->name),
+                                      *b = outcome_get(&r[1].runs[p], m->name);
+            ck_assert_msg(a->known == b->known && a->whole == b->whole && (!a->known || a->real == b->real), "%s",
+                          m->name);
+        }
+    for (int i = 0; i < 2; i++) {
+        replay_release(&r[i]);
+        input_close(&inputs[i]);
+    }
+}
+END_TEST
+
+START_TEST(a_cut_is_said_and_cut_none_runs_it_whole)
+{
+    const char *const specs[] = {conv, add};
+    struct replay_result r;
+    test_replay(&r, specs, 2, "cut=10000,vcs=1", "f3fs", NULL);
+    ck_assert_uint_eq(r.runs[0].note_count, 2);
+    ck_assert_ptr_nonnull(strstr(r.runs[0].notes[0], "cut to"));
+    ck_assert_int_eq(whole(&r, 0, "pim_requests"), 32 * 336); /* 313 of each warp, in turns of 48 */
+    ck_assert_int_lt(whole(&r, 0, "mem_requests"), 100000);
+    replay_release(&r);
+    test_replay(&r, specs, 2, "cut=none,vcs=1", "f3fs", NULL);
+    ck_assert_uint_eq(r.runs[0].note_count, 0);
+    ck_assert_int_gt(whole(&r, 0, "mem_requests"), 100000);
+    replay_release(&r);
+}
+END_TEST
+
+static void refused(const char *const *specs, const char *const *roles, size_t n, const char *set, const char *says)
+{
+    struct err err = {""};
+    struct input inputs[3];
+    for (size_t i = 0; i < n; i++)
+        ck_assert_msg(!input_open(&inputs[i], specs[i], roles[i], false, &err), "%s", err.msg);
+    const char *sets[] = {set};
+    const struct replay_request request = {.engine = &engine_dram,
+                                           .policy_list = "f3fs",
+                                           .sets = sets,
+                                           .set_count = 1,
+                                           .inputs = inputs,
+                                           .input_count = n,
+                                           .threads = 1};
+    struct replay_result r;
+    bool usage;
+    ck_assert_int_eq(replay_run(&request, &r, &usage, &err), -1);
+    ck_assert_msg(strstr(err.msg, says) != NULL, "%s", err.msg);
+    for (size_t i = 0; i < n; i++)
+        input_close(&inputs[i]);
+}
+
+START_TEST(what_cannot_be_run_is_refused_with_the_reason)
+{
+    static const char *const specs[] = {"synth:triad", "synth:pim-add,ops=1", "synth:pim-copy,ops=1"};
+    static const char *const none[] = {"", "", ""}, *const wrong[] = {"pim", "mem", ""};
+    refused(specs, none, 3, "vcs=1", "more than two sides");
+    refused(specs + 1, none, 2, "vcs=1", "two PIM programs");
+    refused(specs, wrong, 1, "vcs=1", "--pim synth:triad: its requests are MEM's");
+    refused(specs, none, 1, "cut=some", "cut: found 'some'");
+    refused(specs, none, 1, "mem_sms=200", "takes 200 multiprocessors");
+}
+END_TEST
+
+START_TEST(two_gpu_programs_share_the_multiprocessors)
+{
+    const char *const specs[] = {conv, "mem=synth:conv2d,n=512"};
+    struct replay_result r;
+    test_replay(&r, specs, 2, "vcs=1,mem2_sms=20,launch_gap=0", "frfcfs", NULL);
+    ck_assert(test_real(&r, 0, "mem_speedup_ratio") <= 1.01);
+    ck_assert(test_real(&r, 0, "mem2_speedup_ratio") <= 1.01);
+    ck_assert_int_eq(whole(&r, 0, "pim_requests"), 0);
+    replay_release(&r);
+}
+END_TEST
+
+TEST_MAIN("dram_programs", a_program_without_company_runs_as_alone, two_sides_slow_each_other_and_say_how_much,
+          threads_change_nothing, a_cut_is_said_and_cut_none_runs_it_whole,
+          what_cannot_be_run_is_refused_with_the_reason, two_gpu_programs_share_the_multiprocessors)
