@@ -7,10 +7,10 @@
 
 enum { RUNS = 8, HASH_BITS = 10, SECTORS = L2_LINE / L2_SECTOR };
 
+/* Small, for what a set is made of is looked at again and again. */
 struct way {
-    uint64_t used; /* when, in accesses */
+    uint32_t used; /* when, in accesses; 0: empty */
     uint8_t valid, dirty, pending;
-    uint8_t miss[SECTORS]; /* where pending: its entry */
 };
 
 /* A sector on its way. */
@@ -27,13 +27,18 @@ struct run {
 };
 
 struct l2 {
-    uint64_t sets, ways, now; /* sets of a slice */
+    uint64_t sets, ways; /* sets of a slice */
+    uint32_t now;
     uint32_t slices, misses, merges;
-    uint64_t *line; /* by slice, set and way: line number of the address + 1, 0: empty */
+    /* By slice, set and way: */
+    uint32_t *tag;  /* the low bits of `line` over the sets: most other lines differ here */
+    uint64_t *line; /* line number of the address + 1, 0: empty */
     struct way *way;
+    uint8_t (*entry)[SECTORS]; /* where pending: in the table of misses */
     struct run run[RUNS];
     int runs;
     bool hashed;
+    int degree;            /* of the hash: the sets' bits */
     uint16_t (*hash)[256]; /* by byte of the number */
     struct miss *miss;     /* by slice */
     uint8_t *free_miss;    /* by slice: a stack of entries */
@@ -70,6 +75,7 @@ static int init_hash(struct l2 *l2, struct err *err)
             for (int b = 0; b < 8; b++)
                 l2->hash[byte][v] ^= v >> b & 1 ? bit[8 * byte + b] : 0;
     l2->hashed = true;
+    l2->degree = degree;
     return 0;
 }
 
@@ -100,16 +106,22 @@ static uint64_t number_of(const struct l2 *l2, uint64_t addr)
     return n;
 }
 
-/* The first way of the line's set. */
-static uint64_t set_of(const struct l2 *l2, uint32_t slice, uint64_t addr)
+/* Where a line can be. */
+struct place {
+    uint64_t line, first; /* number of the line; the first way of its set */
+    uint32_t tag;
+};
+
+static struct place place_of(const struct l2 *l2, uint32_t slice, uint64_t addr)
 {
     uint64_t n = number_of(l2, addr), set = 0;
+    const uint32_t tag = (uint32_t)(l2->hashed ? n >> l2->degree : n / l2->sets);
     if (l2->hashed)
         for (int byte = 0; n; byte++, n >>= 8)
             set ^= l2->hash[byte][n & 0xff];
     else
         set = n % l2->sets;
-    return (slice * l2->sets + set) * l2->ways;
+    return (struct place){addr / L2_LINE, (slice * l2->sets + set) * l2->ways, tag};
 }
 
 /* --- made and freed --- */
@@ -157,9 +169,11 @@ struct l2 *l2_open(const struct l2_shape *shape, struct err *err)
     l2->misses = shape->misses;
     l2->merges = shape->merges;
     const size_t lines = (size_t)(slices * l2->sets * l2->ways);
+    l2->tag = mem_zalloc(lines + 1, sizeof *l2->tag, err);
     l2->line = mem_zalloc(lines + 1, sizeof *l2->line, err);
     l2->way = mem_zalloc(lines + 1, sizeof *l2->way, err);
-    if (!l2->line || !l2->way || init_runs(l2, shape->slice_bits, err) ||
+    l2->entry = mem_zalloc(lines + 1, sizeof *l2->entry, err);
+    if (!l2->tag || !l2->line || !l2->way || !l2->entry || init_runs(l2, shape->slice_bits, err) ||
         (shape->hash == L2_HASH_IPOLY && init_hash(l2, err)) || (l2->misses && init_misses(l2, err))) {
         l2_free(l2);
         return NULL;
@@ -176,7 +190,9 @@ void l2_free(struct l2 *l2)
 {
     if (!l2)
         return;
+    free(l2->tag);
     free(l2->line);
+    free(l2->entry);
     free(l2->way);
     free(l2->hash);
     free(l2->miss);
@@ -188,34 +204,63 @@ void l2_free(struct l2 *l2)
 /* --- a line at a time --- */
 
 /* The way that holds the line, or UINT64_MAX. */
-static uint64_t find(const struct l2 *l2, uint64_t set, uint64_t line)
+static uint64_t find(const struct l2 *l2, const struct place *p)
 {
-    for (uint64_t i = set; i < set + l2->ways; i++)
-        if (l2->line[i] == line + 1)
-            return i;
+    const uint32_t *tag = &l2->tag[p->first];
+    for (uint64_t i = 0; i < l2->ways; i++)
+        if (tag[i] == p->tag && l2->line[p->first + i] == p->line + 1)
+            return p->first + i;
     return UINT64_MAX;
 }
 
 /* The way to be used for a line that is not there: empty, else used longest ago; none that is reserved. */
-static uint64_t choose(const struct l2 *l2, uint64_t set)
+static uint64_t choose(const struct l2 *l2, const struct place *p)
 {
-    uint64_t best = UINT64_MAX, used = UINT64_MAX;
-    for (uint64_t i = set; i < set + l2->ways; i++)
-        if (l2->way[i].used < used && !l2->way[i].pending) {
-            best = i;
-            used = l2->way[i].used;
+    const struct way *set = &l2->way[p->first];
+    uint64_t best = UINT64_MAX;
+    uint32_t used = UINT32_MAX;
+    for (uint64_t i = 0; i < l2->ways; i++)
+        if (set[i].used < used && !set[i].pending) {
+            best = p->first + i;
+            used = set[i].used;
         }
     return best;
 }
 
 /* Give the way to the line; what it held of written sectors goes back. */
-static void replace(struct l2 *l2, uint64_t at, uint64_t line, struct l2_result *r)
+static void replace(struct l2 *l2, uint64_t at, const struct place *p, struct l2_result *r)
 {
     struct way *w = &l2->way[at];
     r->write_back = w->dirty;
-    r->victim = (l2->line[at] - 1) * L2_LINE;
-    l2->line[at] = line + 1;
+    r->victim = w->dirty ? (l2->line[at] - 1) * L2_LINE : 0;
+    l2->line[at] = p->line + 1;
+    l2->tag[at] = p->tag;
     w->valid = w->dirty = 0;
+}
+
+/* The clock of accesses begins anew: each set keeps its order. */
+static void renumber(struct l2 *l2)
+{
+    for (uint64_t set = 0; set < l2->slices * l2->sets; set++) {
+        struct way *w = &l2->way[set * l2->ways];
+        for (uint32_t next = 1;; next++) { /* the next oldest of those above `next` */
+            struct way *oldest = NULL;
+            for (uint64_t i = 0; i < l2->ways; i++)
+                if (w[i].used >= next && (!oldest || w[i].used < oldest->used))
+                    oldest = &w[i];
+            if (!oldest)
+                break;
+            oldest->used = next;
+        }
+    }
+    l2->now = (uint32_t)l2->ways;
+}
+
+static void touch(struct l2 *l2, uint64_t at)
+{
+    if (l2->now == UINT32_MAX - 1)
+        renumber(l2);
+    l2->way[at].used = ++l2->now;
 }
 
 struct l2_result l2_access(struct l2 *l2, uint64_t addr, uint32_t sectors, bool reads, bool writes)
@@ -227,12 +272,12 @@ struct l2_result l2_access(struct l2 *l2, uint64_t addr, uint32_t sectors, bool 
         r.victim = addr;
         return r;
     }
-    const uint64_t line = addr / L2_LINE, set = set_of(l2, 0, addr);
-    uint64_t at = find(l2, set, line);
+    const struct place p = place_of(l2, 0, addr);
+    uint64_t at = find(l2, &p);
     if (at == UINT64_MAX)
-        replace(l2, at = choose(l2, set), line, &r);
+        replace(l2, at = choose(l2, &p), &p, &r);
     struct way *w = &l2->way[at];
-    w->used = ++l2->now;
+    touch(l2, at);
     if (reads)
         r.fetch = sectors & ~(uint32_t)w->valid;
     w->valid |= (uint8_t)sectors;
@@ -260,6 +305,30 @@ static void join(struct miss *m, uint32_t waiter)
     m->waiter[m->count++] = waiter;
 }
 
+/* A read of a sector that is on its way to way `at`. */
+static enum l2_answer take_pending(struct l2 *l2, const struct l2_question *q, uint64_t at, unsigned sector)
+{
+    struct miss *m = &l2->miss[(size_t)q->slice * l2->misses + l2->entry[at][sector]];
+    if (m->count == l2->merges)
+        return L2_WAIT;
+    join(m, q->waiter);
+    touch(l2, at);
+    l2->way[at].dirty |= (uint8_t)(q->writes << sector);
+    return L2_MERGED;
+}
+
+/* An entry of the table of misses for a sector of way `at`. */
+static uint32_t add_miss(struct l2 *l2, const struct l2_question *q, uint64_t at, unsigned sector)
+{
+    const uint32_t entry = l2->free_miss[q->slice * l2->misses + --l2->free_count[q->slice]];
+    struct miss *m = &l2->miss[(size_t)q->slice * l2->misses + entry];
+    m->way = (uint32_t)at;
+    m->sector = (uint8_t)sector;
+    m->count = 0;
+    join(m, q->waiter);
+    return entry;
+}
+
 /* A cache of no bytes: reads fetch and are never joined; a write goes through as the victim of itself. */
 static enum l2_answer take_nothing(struct l2 *l2, const struct l2_question *q, struct l2_result *r, uint32_t *miss)
 {
@@ -271,11 +340,7 @@ static enum l2_answer take_nothing(struct l2 *l2, const struct l2_question *q, s
     r->victim = q->addr & ~(uint64_t)(L2_LINE - 1);
     if (!q->reads)
         return L2_HIT;
-    *miss = l2->free_miss[q->slice * l2->misses + --l2->free_count[q->slice]];
-    struct miss *m = &l2->miss[q->slice * l2->misses + *miss];
-    m->count = 0;
-    m->way = UINT32_MAX;
-    join(m, q->waiter);
+    *miss = add_miss(l2, q, UINT32_MAX, 0);
     return L2_FETCH;
 }
 
@@ -284,40 +349,30 @@ enum l2_answer l2_take(struct l2 *l2, const struct l2_question *q, struct l2_res
     *r = (struct l2_result){0};
     if (!l2->sets)
         return take_nothing(l2, q, r, miss);
-    const uint64_t line = q->addr / L2_LINE, set = set_of(l2, q->slice, q->addr);
+    const struct place p = place_of(l2, q->slice, q->addr);
     const unsigned sector = (unsigned)(q->addr / L2_SECTOR % SECTORS);
     const uint8_t bit = (uint8_t)(1u << sector);
-    uint64_t at = find(l2, set, line);
+    uint64_t at = find(l2, &p);
     const bool there = at != UINT64_MAX;
-    struct miss *misses = &l2->miss[(size_t)q->slice * l2->misses];
-    if (there && q->reads && l2->way[at].pending & bit && !(l2->way[at].valid & bit)) {
-        struct miss *m = &misses[l2->way[at].miss[sector]];
-        if (m->count == l2->merges)
-            return L2_WAIT;
-        join(m, q->waiter);
-        l2->way[at].used = ++l2->now;
-        l2->way[at].dirty |= q->writes ? bit : 0;
-        return L2_MERGED;
-    }
+    if (there && q->reads && l2->way[at].pending & bit && !(l2->way[at].valid & bit))
+        return take_pending(l2, q, at, sector);
     const bool fetches = q->reads && !(there && l2->way[at].valid & bit);
-    if (!there && (at = choose(l2, set)) == UINT64_MAX)
+    if (!there && (at = choose(l2, &p)) == UINT64_MAX)
         return L2_WAIT;
     struct way *w = &l2->way[at];
     const uint32_t sends = (uint32_t)fetches + (!there && w->dirty);
     if (sends > q->room || (fetches && !l2->free_count[q->slice]))
         return L2_WAIT;
     if (!there)
-        replace(l2, at, line, r);
-    w->used = ++l2->now;
+        replace(l2, at, &p, r);
+    touch(l2, at);
     w->dirty |= q->writes ? bit : 0;
     w->valid |= q->writes && q->whole ? bit : 0;
     if (!fetches)
         return L2_HIT;
-    *miss = l2->free_miss[q->slice * l2->misses + --l2->free_count[q->slice]];
+    *miss = add_miss(l2, q, at, sector);
     w->pending |= bit;
-    w->miss[sector] = (uint8_t)*miss;
-    misses[*miss] = (struct miss){.way = (uint32_t)at, .sector = (uint8_t)sector};
-    join(&misses[*miss], q->waiter);
+    l2->entry[at][sector] = (uint8_t)*miss;
     r->fetch = bit;
     return L2_FETCH;
 }
@@ -339,11 +394,11 @@ void l2_expect(const struct l2 *l2, uint32_t slice, uint64_t addr)
 {
     if (!l2->sets)
         return;
-    const uint64_t set = set_of(l2, slice, addr);
-    for (uint64_t i = 0; i < l2->ways; i += 8)
-        __builtin_prefetch(&l2->line[set + i]);
-    for (uint64_t i = 0; i < l2->ways; i += 4)
-        __builtin_prefetch(&l2->way[set + i]);
+    const uint64_t first = place_of(l2, slice, addr).first;
+    for (uint64_t i = 0; i < l2->ways; i += 64 / sizeof *l2->tag)
+        __builtin_prefetch(&l2->tag[first + i]);
+    for (uint64_t i = 0; i < l2->ways; i += 64 / sizeof *l2->way)
+        __builtin_prefetch(&l2->way[first + i]);
 }
 
 void l2_expect_fill(const struct l2 *l2, uint32_t slice, uint32_t miss)
@@ -357,13 +412,13 @@ void l2_put(struct l2 *l2, uint32_t slice, uint64_t addr)
 {
     if (!l2->sets)
         return;
-    const uint64_t line = addr / L2_LINE, set = set_of(l2, slice, addr);
-    uint64_t at = find(l2, set, line);
+    const struct place p = place_of(l2, slice, addr);
+    uint64_t at = find(l2, &p);
     struct l2_result ignored;
-    if (at == UINT64_MAX && (at = choose(l2, set)) == UINT64_MAX)
+    if (at == UINT64_MAX && (at = choose(l2, &p)) == UINT64_MAX)
         return;
-    if (l2->line[at] != line + 1)
-        replace(l2, at, line, &ignored);
-    l2->way[at].used = ++l2->now;
+    if (l2->line[at] != p.line + 1)
+        replace(l2, at, &p, &ignored);
+    touch(l2, at);
     l2->way[at].valid = (1u << SECTORS) - 1;
 }
