@@ -20,7 +20,7 @@ struct side {
     uint32_t alone_sms;
     int64_t alone_cycles;
     double alone_rate; /* MEM requests into the controllers per DRAM cycle */
-    char left_out[160];
+    char left_out[200];
 };
 
 struct programs {
@@ -70,6 +70,23 @@ static uint64_t resident(const void *ctx, const struct program_launch *launch)
     return (blocks ? blocks : 1) * r->sms;
 }
 
+/* Of each warp the first accesses; its launches are those of the program so far. */
+static int cut_warps(struct side *s, uint64_t accesses, struct err *err)
+{
+    s->prefix = program_prefix_new(s->run.program, accesses ? accesses : 1, err);
+    if (!s->prefix)
+        return -1;
+    s->run.program = program_prefix_program(s->prefix);
+    const struct program_prefix_facts f = program_prefix_facts(s->prefix);
+    const size_t at = strlen(s->left_out);
+    if (f.accesses < f.whole)
+        (void)snprintf(s->left_out + at, sizeof s->left_out - at,
+                       "%s the first %" PRIu64 " of %" PRIu64 " accesses of a warp", at ? "," : "cut to", f.accesses,
+                       f.whole);
+    return 0;
+}
+
+/* Whole waves of blocks; where one wave is still too much, of each warp the first accesses. */
 static int cut_gpu(struct programs *p, struct side *s, struct err *err)
 {
     const struct room room = {platform_section_get(p->job->platform, "gpu"), s->run.sms};
@@ -81,27 +98,24 @@ static int cut_gpu(struct programs *p, struct side *s, struct err *err)
     if (f.sectors < f.whole_sectors)
         (void)snprintf(s->left_out, sizeof s->left_out,
                        "cut to %" PRIu64 " of %" PRIu64 " blocks in %" PRIu64 " of %" PRIu64
-                       " launches, about %.1f %% of its sectors (cut=none: whole)",
+                       " launches, about %.1f %% of its sectors",
                        f.blocks, f.whole_blocks, f.launches, f.whole_launches,
                        100.0 * (double)f.sectors / (double)f.whole_sectors);
-    return 0;
+    if (f.sectors <= 2 * p->cut)
+        return 0;
+    struct program_prefix *whole = program_prefix_new(s->run.program, UINT64_MAX, err);
+    if (!whole)
+        return -1;
+    const double each = (double)program_prefix_facts(whole).whole;
+    program_prefix_free(whole);
+    return cut_warps(s, (uint64_t)(each * (double)p->cut / (double)f.sectors), err);
 }
 
 static int cut_pim(struct programs *p, struct side *s, struct err *err)
 {
     struct program_launch first;
     s->run.program->ops->launch(s->run.program->state, 0, &first);
-    const uint64_t warps = program_warps(&first), each = p->cut / warps;
-    s->prefix = program_prefix_new(s->run.program, each ? each : 1, err);
-    if (!s->prefix)
-        return -1;
-    s->run.program = program_prefix_program(s->prefix);
-    const struct program_prefix_facts f = program_prefix_facts(s->prefix);
-    if (f.accesses < f.whole)
-        (void)snprintf(s->left_out, sizeof s->left_out,
-                       "cut to the first %" PRIu64 " of %" PRIu64 " requests of a channel (cut=none: whole)",
-                       f.accesses, f.whole);
-    return 0;
+    return cut_warps(s, p->cut / program_warps(&first), err);
 }
 
 static int take_input(struct programs *p, const struct input *input, struct err *err)
@@ -308,7 +322,7 @@ static int run_policy(const struct programs *p, size_t i, struct outcome *out, s
     dram_metrics_programs(out, &run, &t);
     for (uint32_t s = 0; s < p->sides; s++)
         if (*p->side[s].left_out)
-            outcome_note(out, "%s: %s", p->side[s].in.source.name, p->side[s].left_out);
+            outcome_note(out, "%s: %s (cut=none: whole)", p->side[s].in.source.name, p->side[s].left_out);
     free(t.latency);
     progress_add(p->job->progress, 1);
     return 0;
