@@ -8,6 +8,7 @@ extern const struct workload_type workload_nw;
 extern const struct workload_type workload_rodinia_nn;
 extern const struct workload_type workload_rodinia_pathfinder;
 extern const struct workload_type workload_rodinia_gaussian;
+extern const struct workload_type workload_rodinia_cfd;
 extern const struct workload_type workload_rodinia_kmeans;
 extern const struct workload_type workload_rodinia_sradv2;
 extern const struct workload_type workload_rodinia_hotspot3d;
