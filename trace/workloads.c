@@ -52,6 +52,7 @@ const struct workload_type *const workload_types[] = {
     &workload_rodinia_gaussian,
     &workload_rodinia_cfd,
     &workload_rodinia_kmeans,
+    &workload_rodinia_huffman,
     &workload_rodinia_sradv2,
     &workload_rodinia_hotspot3d,
     &workload_rodinia_hotspot,

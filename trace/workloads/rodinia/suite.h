@@ -10,6 +10,7 @@ extern const struct workload_type workload_rodinia_pathfinder;
 extern const struct workload_type workload_rodinia_gaussian;
 extern const struct workload_type workload_rodinia_cfd;
 extern const struct workload_type workload_rodinia_kmeans;
+extern const struct workload_type workload_rodinia_huffman;
 extern const struct workload_type workload_rodinia_sradv2;
 extern const struct workload_type workload_rodinia_hotspot3d;
 extern const struct workload_type workload_rodinia_hotspot;
