@@ -1,0 +1,243 @@
+/* rodinia-dwt2d: the 5/3 wavelet transform of a colour image, sliding windows over columns, level by level.
+ *
+ * Launches: copy; then for each of the colours R, G, B `levels` times fdwt53 from IN to OUT, half the size each time
+ * (LL is copied back to IN in between). Pixels are ints of a plane. copy, blocks of 256: threads x < 192: word 192 b +
+ * x of SRC (3 B a pixel); barrier; stores of R, G, B at 256 b + x fdwt53 of sx x sy: blocks of W = 192 threads (sx >=
+ * 960), 128 (>= 480) or 64, a thread for each column x = W bx + t; steps = ceil(sy / 120), ceil(sx / W) x ceil(sy / (8
+ * steps)) blocks; fy = 8 steps by first: rows fy-2 to fy (by = 0: fy to fy+2) of the own column, then, threads 0 to 2,
+ * of columns W bx + W, - 2, - 1 per step s: rows fy + 8s + 1 to + 8 of the own column, then of the three; 3 barriers
+ * around the lifting; 8 stores; barrier rows and columns beyond the image are mirrored: r to 2 sy - 2 - r, -x to x.
+ * Thread t stores column 2 t (t < W/2) or 2 t - W + 1 of rows fy + 8s to + 7: even columns at x/2, odd ones in the
+ * second quarter, odd rows half an image further on. Arrays on 256 B from 0xC0000000 on: R_OUT, BACKUP (touched by
+ * copies only), G_OUT, B_OUT, R, G, B, SRC; the CPU has written SRC. Worked example: 64 x 48, 1 level: 6 blocks of 64;
+ * warp 0 loads 11 rows and 11 times three columns, warp 1 11 rows. Uses: the first three rows are in flight together;
+ * each of a step's eight is used (stored to shared memory) by the next instruction, or with order=hoisted all eight are
+ * in flight. Two instructions before an access, 80 for the vertical lifting, 40 for each horizontal one: assumed.
+ * Source: Rodinia 3.1, cuda/dwt2d/main.cu processDWT, components.cu, dwt_cuda/fdwt53.cu, io.h, common.h parityIdx; the
+ * F3FS artifact's arguments (-d 1024x1024 -f -5 -l 3); registers, shared memory: nvcc 13.0 -O3 for compute
+ * capability 7.5. Differs: copies between levels, and to BACKUP, are left out. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/program/loop.h"
+#include "trace/workloads/rodinia/emit.h"
+#include "trace/workloads/rodinia/suite.h"
+
+enum { COPY_THREADS = 256, COPY_WORDS = 192, ROWS = 8, MOST_STEPS = 15, LEAST_WIDTH = 33, LEAST_HEIGHT = 9 };
+enum { VERTICAL = 80, HORIZONTAL = 40 };
+enum { R_OUT, BACKUP, G_OUT, B_OUT, R, G, B, SRC, ARRAYS };
+
+struct dwt2d_params {
+    int64_t width, height, levels, order, compute_ns;
+};
+
+struct dwt2d {
+    struct dwt2d_params p;
+    struct program_alloc allocs[ARRAYS];
+};
+
+static const struct param dwt2d_params[] = {
+    PARAM_INT_ROW(dwt2d_params, width, "pixels", LEAST_WIDTH, 1 << 15, 1024, "of the image"),
+    PARAM_INT_ROW(dwt2d_params, height, "pixels", LEAST_HEIGHT, 1 << 15, 1024, "of the image"),
+    PARAM_INT_ROW(dwt2d_params, levels, "", 1, 10, 3, "of the transform"),
+    RODINIA_ORDER_ROW(dwt2d_params),
+    PARAM_NS_AUTO_ROW(dwt2d_params, compute_ns, 0, 1e9, "time of a warp's step, its data at hand"),
+    {0}};
+
+/* A size behind so many halvings. */
+static int64_t halved(int64_t size, int64_t times)
+{
+    for (; times > 0; times--)
+        size = (size + 1) / 2;
+    return size;
+}
+
+static void *dwt2d_open(const void *params, struct err *err)
+{
+    const struct dwt2d_params *p = params;
+    int64_t w = halved(p->width, p->levels - 1), h = halved(p->height, p->levels - 1);
+    if (w < LEAST_WIDTH || h < LEAST_HEIGHT) {
+        (void)err_set(err, "level %lld is %lld x %lld pixels; expected at least %d x %d", (long long)p->levels,
+                      (long long)w, (long long)h, LEAST_WIDTH, LEAST_HEIGHT);
+        return NULL;
+    }
+    struct dwt2d *s = mem_zalloc(1, sizeof *s, err);
+    if (!s)
+        return NULL;
+    static const char *const names[ARRAYS] = {"c_r_out", "backup", "c_g_out", "c_b_out", "c_r", "c_g", "c_b", "src"};
+    uint64_t pixels = (uint64_t)(p->width * p->height);
+    s->p = *p;
+    for (unsigned i = 0; i < ARRAYS; i++) {
+        s->allocs[i].bytes = pixels * 4;
+        memcpy(s->allocs[i].name, names[i], strlen(names[i]));
+    }
+    s->allocs[SRC].bytes = (pixels + COPY_THREADS - 1) / COPY_THREADS * COPY_WORDS * 4;
+    s->allocs[SRC].host = true;
+    program_place(s->allocs, ARRAYS, RODINIA_BASE, RODINIA_ALIGN);
+    return s;
+}
+
+static const struct program_alloc *dwt2d_allocs(const void *state, size_t *n)
+{
+    *n = ARRAYS;
+    return ((const struct dwt2d *)state)->allocs;
+}
+
+static uint32_t dwt2d_launches(const void *state)
+{
+    return 1 + 3 * (uint32_t)((const struct dwt2d *)state)->p.levels;
+}
+
+/* The image of a launch of fdwt53, and its windows. */
+struct level {
+    int64_t sx, sy, window, across, steps, down; /* blocks across, down */
+    unsigned in, out;
+};
+
+static struct level level_of(const struct dwt2d *s, uint32_t launch)
+{
+    static const uint8_t outs[] = {R_OUT, G_OUT, B_OUT};
+    int64_t colour = (launch - 1) / s->p.levels, times = (launch - 1) % s->p.levels;
+    struct level v = {.sx = halved(s->p.width, times), .sy = halved(s->p.height, times)};
+    v.in = R + (unsigned)colour;
+    v.out = outs[colour];
+    v.window = v.sx >= 960 ? 192 : v.sx >= 480 ? 128 : 64;
+    v.steps = (v.sy + MOST_STEPS * ROWS - 1) / (MOST_STEPS * ROWS);
+    v.across = (v.sx + v.window - 1) / v.window;
+    v.down = (v.sy + ROWS * v.steps - 1) / (ROWS * v.steps);
+    return v;
+}
+
+static void dwt2d_launch(const void *state, uint32_t launch, struct program_launch *out)
+{
+    const struct dwt2d *s = state;
+    *out = (struct program_launch){
+        .kernel = "c_CopySrcToComponents", .threads = COPY_THREADS, .registers = 16, .shared = 768};
+    out->blocks = (uint64_t)(s->p.width * s->p.height + COPY_THREADS - 1) / COPY_THREADS;
+    if (launch == 0)
+        return;
+    struct level v = level_of(s, launch);
+    *out = (struct program_launch){.kernel = "fdwt53Kernel",
+                                   .blocks = (uint64_t)(v.across * v.down),
+                                   .threads = (uint32_t)v.window,
+                                   .registers = 54,
+                                   .shared = v.window == 192   ? 8728
+                                             : v.window == 128 ? 5912
+                                                               : 3096};
+}
+
+static int copy(const struct dwt2d *s, const struct program_warp *at, uint32_t index, struct program_body *body)
+{
+    struct emit e = emit_to(body, s->allocs, 0xffffffffu);
+    int64_t pixels = s->p.width * s->p.height, first = (int64_t)at->thread, x = at->warp * PROGRAM_LANES;
+    if (index > 0)
+        return 0;
+    if (x < COPY_WORDS)
+        (void)emit_load(&e, SRC, (int64_t)at->block * COPY_WORDS + x, 2, 1);
+    emit_barrier(&e, 2);
+    e.active = first < pixels ? program_first_lanes((uint64_t)(pixels - first)) : 0;
+    for (unsigned k = 0; e.active && k < 3; k++)
+        (void)emit_store(&e, R + k, first, k ? 2 : 6);
+    body->after = 1;
+    return 1;
+}
+
+static int64_t mirrored(int64_t at, int64_t size)
+{
+    return at >= size ? 2 * size - 2 - at : at < 0 ? -at : at;
+}
+
+/* Rows `from` to `from` + n - 1 of the warp's own columns, and in warp 0 of the three beside the window. */
+static void load_rows(const struct level *v, struct emit *e, int64_t x, int64_t t, int64_t from, int64_t n,
+                      enum rodinia_order order)
+{
+    int64_t column[2][PROGRAM_LANES] = {{0}}, index[PROGRAM_LANES];
+    for (int64_t l = 0; l < PROGRAM_LANES; l++)
+        column[0][l] = mirrored(x + l, v->sx);
+    for (int64_t l = 0; l < 3; l++)
+        column[1][l] = mirrored(x + (l ? l - 3 : v->window), v->sx);
+    for (unsigned beside = 0; beside < (t ? 1 : 2); beside++) {
+        uint32_t loads = e->body->count;
+        e->active = beside ? 7 : 0xffffffffu;
+        for (int64_t row = from; row < from + n; row++) {
+            for (unsigned l = 0; l < PROGRAM_LANES; l++)
+                index[l] = mirrored(row, v->sy) * v->sx + column[beside][l];
+            struct program_access *a = emit_gather(e, v->in, index, 2, 1);
+            if (n < ROWS)
+                a->use = 0; /* not before the first step */
+        }
+        rodinia_order(e->body, loads, order);
+    }
+}
+
+/* Rows fy to fy + 7, as far as they are in the image. */
+static void store_rows(const struct level *v, struct emit *e, int64_t x, int64_t t, int64_t fy)
+{
+    bool odd = t >= v->window / 2;
+    int64_t column = x - t + (odd ? 2 * t - v->window + 1 : 2 * t); /* lane 0's; lanes are two apart */
+    int64_t right = (v->sx + 1) / 2, low = (v->sy + 1) / 2;
+    int64_t first = column / 2 + (odd ? right * low : 0), down = odd ? v->sx / 2 : right;
+    int64_t high = odd ? v->sx * v->sy / 2 : low * v->sx;
+    e->active = column < v->sx ? program_first_lanes((uint64_t)(v->sx - column + 1) / 2) : 0;
+    for (int64_t y = fy; e->active && y < fy + ROWS && y < v->sy; y++)
+        (void)emit_store(e, v->out, first + y / 2 * down + y % 2 * high, 2);
+}
+
+static int transform(const struct dwt2d *s, const struct level *v, const struct program_warp *at, uint32_t index,
+                     struct program_body *body)
+{
+    struct emit e = emit_to(body, s->allocs, 0);
+    int64_t t = at->warp * PROGRAM_LANES, x = (int64_t)at->block % v->across * v->window + t;
+    int64_t by = (int64_t)at->block / v->across, fy = by * ROWS * v->steps, step = (int64_t)index - 1;
+    enum rodinia_order order = (enum rodinia_order)s->p.order;
+    body->after = 3;
+    if (index == 0)
+        load_rows(v, &e, x, t, by ? fy - 2 : fy, 3, order);
+    if (index == 0 || step >= v->steps)
+        return index == 0;
+    load_rows(v, &e, x, t, fy + ROWS * step + 1, ROWS, order);
+    emit_barrier(&e, VERTICAL);
+    emit_barrier(&e, HORIZONTAL);
+    emit_barrier(&e, HORIZONTAL);
+    store_rows(v, &e, x, t, fy + ROWS * step);
+    emit_barrier(&e, 1);
+    return 1;
+}
+
+static int dwt2d_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
+                      struct err *err)
+{
+    const struct dwt2d *s = run;
+    struct program_launch shape;
+    (void)err;
+    dwt2d_launch(s, launch, &shape);
+    struct program_warp at = program_warp_at(&shape, warp);
+    if (launch == 0)
+        return copy(s, &at, index, body);
+    struct level v = level_of(s, launch);
+    return transform(s, &v, &at, index, body);
+}
+
+static const struct program_ops dwt2d_ops = {
+    .allocs = dwt2d_allocs, .launches = dwt2d_launches, .launch = dwt2d_launch, .body = dwt2d_body};
+
+static int dwt2d_program(void *state, struct program *program, struct err *err)
+{
+    (void)err;
+    *program = (struct program){&dwt2d_ops, state, ((const struct dwt2d *)state)->p.compute_ns};
+    return 0;
+}
+
+const struct workload_type workload_rodinia_dwt2d = {
+    .name = "rodinia-dwt2d",
+    .summary = "wavelet transform of an image, as the F3FS artifact runs it",
+    .source = "Rodinia 3.1 cuda/dwt2d",
+    .produces = WORKLOAD_PROGRAM,
+    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .params = dwt2d_params,
+    .params_size = sizeof(struct dwt2d_params),
+    .open = dwt2d_open,
+    .close = free,
+    .program = dwt2d_program,
+};
