@@ -148,27 +148,23 @@ static int64_t mirrored(int64_t at, int64_t size)
     return at >= size ? 2 * size - 2 - at : at < 0 ? -at : at;
 }
 
-/* Rows `from` to `from` + n - 1 of the warp's own columns, and in warp 0 of the three beside the window. */
-static void load_rows(const struct level *v, struct emit *e, int64_t x, int64_t t, int64_t from, int64_t n,
+/* Rows `from` to `from` + n - 1 of the warp's own columns, or of the three beside the window. */
+static void load_rows(const struct level *v, struct emit *e, int64_t x, bool beside, int64_t from, int64_t n,
                       enum rodinia_order order)
 {
-    int64_t column[2][PROGRAM_LANES] = {{0}}, index[PROGRAM_LANES];
-    for (int64_t l = 0; l < PROGRAM_LANES; l++)
-        column[0][l] = mirrored(x + l, v->sx);
-    for (int64_t l = 0; l < 3; l++)
-        column[1][l] = mirrored(x + (l ? l - 3 : v->window), v->sx);
-    for (unsigned beside = 0; beside < (t ? 1 : 2); beside++) {
-        uint32_t loads = e->body->count;
-        e->active = beside ? 7 : 0xffffffffu;
-        for (int64_t row = from; row < from + n; row++) {
-            for (unsigned l = 0; l < PROGRAM_LANES; l++)
-                index[l] = mirrored(row, v->sy) * v->sx + column[beside][l];
-            struct program_access *a = emit_gather(e, v->in, index, 2, 1);
-            if (n < ROWS)
-                a->use = 0; /* not before the first step */
-        }
-        rodinia_order(e->body, loads, order);
+    int64_t column[PROGRAM_LANES] = {0}, index[PROGRAM_LANES];
+    uint32_t loads = e->body->count;
+    e->active = beside ? 7 : 0xffffffffu;
+    for (int64_t l = 0; l < (beside ? 3 : PROGRAM_LANES); l++)
+        column[l] = mirrored(beside ? x + (l ? l - 3 : v->window) : x + l, v->sx);
+    for (int64_t row = from; row < from + n; row++) {
+        for (unsigned l = 0; l < PROGRAM_LANES; l++)
+            index[l] = mirrored(row, v->sy) * v->sx + column[l];
+        struct program_access *a = emit_gather(e, v->in, index, 2, 1);
+        if (n < ROWS)
+            a->use = 0; /* not before the first step */
     }
+    rodinia_order(e->body, loads, order);
 }
 
 /* Rows fy to fy + 7, as far as they are in the image. */
@@ -184,19 +180,25 @@ static void store_rows(const struct level *v, struct emit *e, int64_t x, int64_t
         (void)emit_store(e, v->out, first + y / 2 * down + y % 2 * high, 2);
 }
 
+/* Body 0: the first rows; then two for each step: its rows, and what follows. */
 static int transform(const struct dwt2d *s, const struct level *v, const struct program_warp *at, uint32_t index,
                      struct program_body *body)
 {
     struct emit e = emit_to(body, s->allocs, 0);
     int64_t t = at->warp * PROGRAM_LANES, x = (int64_t)at->block % v->across * v->window + t;
-    int64_t by = (int64_t)at->block / v->across, fy = by * ROWS * v->steps, step = (int64_t)index - 1;
+    int64_t by = (int64_t)at->block / v->across, fy = by * ROWS * v->steps, step = ((int64_t)index - 1) / 2;
     enum rodinia_order order = (enum rodinia_order)s->p.order;
-    body->after = 3;
-    if (index == 0)
-        load_rows(v, &e, x, t, by ? fy - 2 : fy, 3, order);
-    if (index == 0 || step >= v->steps)
-        return index == 0;
-    load_rows(v, &e, x, t, fy + ROWS * step + 1, ROWS, order);
+    bool first = index == 0, second = index > 0 && index % 2 == 0;
+    int64_t from = first ? (by ? fy - 2 : fy) : fy + ROWS * step + 1;
+    if (index > 2 * v->steps)
+        return 0;
+    if (!second)
+        load_rows(v, &e, x, false, from, first ? 3 : ROWS, order);
+    if (t == 0 && (first || second))
+        load_rows(v, &e, x, true, from, first ? 3 : ROWS, order);
+    body->after = 2;
+    if (!second)
+        return 1;
     emit_barrier(&e, VERTICAL);
     emit_barrier(&e, HORIZONTAL);
     emit_barrier(&e, HORIZONTAL);
