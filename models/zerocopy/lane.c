@@ -41,11 +41,6 @@ static inline bool take(struct lane_reader *r, uint64_t sector)
     return was;
 }
 
-/* A lane at work. */
-struct lane {
-    uint64_t addr, count;
-};
-
 /* The run being built; sectors come in ascending order. */
 struct run {
     uint64_t first, last;
@@ -107,6 +102,34 @@ static void read_warp(struct lane_reader *r, struct lane *lanes, size_t n)
     }
 }
 
+static void add_warp(struct lane_reader *r, const struct lane_warp *w)
+{
+    mix_add(&r->mix, &w->mix);
+    r->loads += w->loads;
+    r->lane_loads += w->lane_loads;
+}
+
+/* read_warp(), or what the warp before asked for. */
+static void read_alike(struct lane_reader *r, const struct lane *lanes, size_t n)
+{
+    struct lane_warp *w = &r->last;
+    struct lane work[WARP_LANES];
+    uint64_t from = lanes[0].addr - lanes[0].addr % LINE_BYTES;
+    for (size_t i = 0; i < n; i++)
+        work[i] = (struct lane){lanes[i].addr - from, lanes[i].count};
+    if (w->n != n || memcmp(work, w->lane, n * sizeof *work) != 0) {
+        struct lane_reader one = {.view = r->view};
+        memcpy(w->lane, work, n * sizeof *work);
+        memcpy(work, lanes, n * sizeof *work); /* read_warp() moves lanes */
+        read_warp(&one, work, n);
+        w->n = n;
+        w->mix = one.mix;
+        w->loads = one.loads;
+        w->lane_loads = one.lane_loads;
+    }
+    add_warp(r, w);
+}
+
 int lane_read_block(struct lane_reader *r, const struct scan *scans, size_t n, struct err *err)
 {
     bool held = r->view->reuse == REUSE_WARP || r->view->reuse == REUSE_L1;
@@ -122,7 +145,10 @@ int lane_read_block(struct lane_reader *r, const struct scan *scans, size_t n, s
         }
         if (held && r->view->reuse == REUSE_WARP && hold(r, scans + start, k, err))
             return -1;
-        read_warp(r, lanes, k);
+        if (held)
+            read_warp(r, lanes, k);
+        else
+            read_alike(r, lanes, k);
     }
     return 0;
 }

@@ -12,8 +12,23 @@
 
 #include "models/zerocopy/pattern.h"
 
+/* A lane's list: its byte address, its elements. */
+struct lane {
+    uint64_t addr, count;
+};
+
+/* A warp and what it asked for. One whose lanes stand to each other in the same way, whole lines further on, asks for
+ * the same: lists of arrays mostly do. */
+struct lane_warp {
+    struct lane lane[WARP_LANES]; /* addr: from the line on in which lane 0 begins */
+    size_t n;
+    struct request_mix mix;
+    uint64_t loads, lane_loads;
+};
+
 struct lane_reader {
     const struct pattern_view *view;
+    struct lane_warp last; /* rules none and group4 */
     struct request_mix mix;
     uint64_t loads, lane_loads, longest;
     uint64_t *held; /* bitmap of sectors from held_first on */

@@ -12,6 +12,22 @@ static uint64_t draw(uint64_t below)
     return state % below;
 }
 
+/* Lists as an array's are: the same lengths and gaps again and again; here and there one more. */
+static void draw_lists(struct scan scans[100])
+{
+    uint64_t at = draw(1000) + 8, lane = draw(100), period = draw(2) ? 1 + draw(40) : 100;
+    for (size_t i = 0; i < 100; i++) {
+        const struct scan *like = i < period ? NULL : &scans[i - period];
+        scans[i] = (struct scan){at, 1 + (draw(8) ? draw(20) : draw(300)), lane};
+        if (like && draw(60))
+            scans[i].count = like->count;
+        at += like && draw(60) ? like[1].first - like->first : scans[i].count + (draw(4) ? 0 : draw(50));
+        if (at < scans[i].first + scans[i].count)
+            at = scans[i].first + scans[i].count;
+        lane += period < 100 ? 1 : 1 + draw(2);
+    }
+}
+
 START_TEST(the_quick_count_equals_the_exact_coalescer)
 {
     static const enum scan_reuse rules[] = {REUSE_NONE, REUSE_WARP, REUSE_GROUP4, REUSE_PREVWARP};
@@ -23,12 +39,7 @@ START_TEST(the_quick_count_equals_the_exact_coalescer)
                                     .block_warps = 4};
         view.base -= view.base % view.element;
         struct scan scans[100];
-        uint64_t at = draw(1000) + 8, lane = draw(100);
-        for (size_t i = 0; i < 100; i++) {
-            scans[i] = (struct scan){at, 1 + (draw(8) ? draw(20) : draw(300)), lane};
-            at += scans[i].count + (draw(4) ? 0 : draw(50));
-            lane += 1 + draw(2);
-        }
+        draw_lists(scans);
         struct pattern_counter *counter = zerocopy_naive.counter_new(&view, NULL);
         struct coalescer exact;
         struct pattern_count count;

@@ -83,7 +83,8 @@ static int take_op(void *ctx, const struct program_op *op, struct err *err)
     q->err = err;
     if (derive_coalesce(op->access == RECORD_READ ? &q->reads : &q->writes, op, err))
         return -1;
-    return q->failed ? -1 : derive_scans_op(&q->scans, op, err);
+    derive_scans_op(&q->scans, op);
+    return q->failed ? -1 : 0;
 }
 
 static int store_totals(const struct requesting *q, struct store *out, struct err *err)

@@ -1,9 +1,5 @@
 #include "replay/derive/derive_scans.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "trace/base/mem.h"
 #include "trace/event/actor.h"
 
 static int note_reads(void *ctx, const struct program_op *op, struct err *err)
@@ -43,90 +39,55 @@ int derive_scans_open(struct derive_scans *s, const struct derive_source *source
     if (store_row(out, "structures", row, 6, err))
         return -1;
     int stream = writer_stream(out, "scans", TIME_NONE, NULL, 0, err);
-    s->recent = mem_zalloc(DERIVE_SCANS_RECENT, sizeof *s->recent, err);
-    return stream < 0 || !s->recent ? -1 : writer_open(&s->writer, out, stream, 0, err);
-}
-
-static int by_first(const void *a, const void *b)
-{
-    const struct derive_run *x = a, *y = b;
-    if (x->first != y->first)
-        return x->first < y->first ? -1 : 1;
-    return (x->end > y->end) - (x->end < y->end);
-}
-
-/* In order of address, without what an earlier one holds already. */
-static void tidy(struct derive_scans *s)
-{
-    uint64_t done = 0;
-    size_t to = 0;
-    qsort(s->runs, s->count, sizeof *s->runs, by_first);
-    for (size_t i = 0; i < s->count; i++) {
-        uint64_t first = s->runs[i].first > done ? s->runs[i].first : done;
-        if (s->runs[i].end <= first)
-            continue;
-        done = s->runs[i].end;
-        s->runs[to++] = (struct derive_run){first, done};
-    }
-    s->count = to;
-}
-
-static int add_run(struct derive_scans *s, uint64_t first, uint64_t bytes, struct err *err)
-{
-    struct derive_run *recent = &s->recent[first / ACCESS_SECTOR % DERIVE_SCANS_RECENT];
-    void *runs = s->runs;
-    if (recent->first == first && recent->end >= first + bytes)
-        return 0; /* the same words again */
-    if (s->count >= DERIVE_SCANS_KEPT && s->count >= s->tidy_at) {
-        tidy(s);
-        s->tidy_at = 2 * s->count;
-    }
-    if (mem_grow(&runs, &s->cap, s->count + 1, sizeof *s->runs, err))
+    if (stream < 0 || list_ends_open(&s->ends, derive_space_bytes(&s->space) / ACCESS_SECTOR, err))
         return -1;
-    s->runs = runs;
-    s->runs[s->count++] = *recent = (struct derive_run){first, first + bytes};
-    return 0;
+    return writer_open(&s->writer, out, stream, 0, err);
 }
 
-int derive_scans_op(struct derive_scans *s, const struct program_op *op, struct err *err)
+void derive_lists_lines(struct list_ends *ends, const struct derive_space *space, const struct access_line *line,
+                        int lines)
 {
-    uint64_t first = 0, bytes = 0;
-    if (op->access != RECORD_READ || !s->writer.records)
-        return 0;
-    for (int i = 0; i < op->lines; i++)
-        for (uint32_t b = 0; b < 4; b++) {
-            if (!(op->line[i].sectors >> b & 1))
-                continue;
-            uint64_t at = derive_space_offset(&s->space, op->line[i].addr) + b * (uint64_t)ACCESS_SECTOR;
-            if (bytes && at == first + bytes) {
-                bytes += ACCESS_SECTOR;
+    uint64_t first = 0, n = 0;
+    for (int i = 0; i < lines; i++) {
+        uint64_t sector = derive_space_offset(space, line[i].addr) / ACCESS_SECTOR;
+        for (uint32_t rest = line[i].sectors; rest; rest &= rest - 1) {
+            uint64_t at = sector + (uint64_t)__builtin_ctz(rest);
+            if (n && at == first + n) {
+                n++;
                 continue;
             }
-            if (bytes && add_run(s, first, bytes, err))
-                return -1;
+            if (n)
+                list_ends_add(ends, first, n);
             first = at;
-            bytes = ACCESS_SECTOR;
+            n = 1;
         }
-    return bytes ? add_run(s, first, bytes, err) : 0;
+    }
+    if (n)
+        list_ends_add(ends, first, n);
+}
+
+void derive_scans_op(struct derive_scans *s, const struct program_op *op)
+{
+    if (op->access == RECORD_READ && s->writer.records)
+        derive_lists_lines(&s->ends, &s->space, op->line, op->lines);
 }
 
 int derive_scans_end(struct derive_scans *s, uint32_t launch, struct err *err)
 {
+    struct list_run lists[512];
     if (!s->writer.records)
         return 0;
-    tidy(s);
-    for (size_t i = 0; i < s->count; i++) {
-        struct record r = {.kind = RECORD_SCAN,
-                           .addr = s->base + s->runs[i].first,
-                           .bytes = s->runs[i].end - s->runs[i].first,
-                           .id = i,
-                           .group = launch};
-        if (writer_add(&s->writer, &r, NULL, err))
-            return -1;
-    }
-    s->lists += s->count;
-    s->count = s->tidy_at = 0;
-    memset(s->recent, 0, DERIVE_SCANS_RECENT * sizeof *s->recent);
+    uint64_t number = 0;
+    for (size_t n; (n = list_ends_next(&s->ends, lists, sizeof lists / sizeof *lists)) > 0;)
+        for (size_t i = 0; i < n; i++) {
+            struct record r = {.kind = RECORD_SCAN,
+                               .addr = s->base + lists[i].first * ACCESS_SECTOR,
+                               .bytes = (lists[i].end - lists[i].first) * ACCESS_SECTOR,
+                               .id = number++,
+                               .group = launch};
+            if (writer_add(&s->writer, &r, NULL, err))
+                return -1;
+        }
     struct record end = {.kind = RECORD_KERNEL_END, .group = launch};
     return writer_add(&s->writer, &end, NULL, err);
 }
@@ -140,8 +101,7 @@ void derive_scans_close(struct derive_scans *s)
 {
     derive_space_release(&s->space);
     writer_close(&s->writer);
-    free(s->runs);
-    free(s->recent);
+    list_ends_release(&s->ends);
     *s = (struct derive_scans){0};
 }
 
@@ -149,7 +109,9 @@ void derive_scans_close(struct derive_scans *s)
 
 static int take_op(void *ctx, const struct program_op *op, struct err *err)
 {
-    return derive_scans_op(ctx, op, err);
+    (void)err;
+    derive_scans_op(ctx, op);
+    return 0;
 }
 
 static int end_launch(void *ctx, uint32_t launch, struct err *err)

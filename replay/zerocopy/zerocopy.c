@@ -5,6 +5,7 @@
 
 #include "models/policies.h"
 #include "replay/derive/derive_source.h"
+#include "replay/derive/program_reads.h"
 #include "replay/zerocopy/zerocopy_baseline.h"
 #include "replay/zerocopy/zerocopy_own.h"
 #include "replay/zerocopy/zerocopy_run.h"
@@ -33,7 +34,8 @@ struct reading {
     const struct scan_ops *ops;
     void *state;
     struct zerocopy_trace *trace; /* the state, where the scans are stored */
-    struct store *view;           /* of a program, that they are stored in */
+    struct store *view;           /* of a recording of accesses, that they are stored in */
+    struct program_reads *reads;  /* the state, where a generated program is asked */
     struct derive_input program;
     bool has_program;
 };
@@ -43,6 +45,7 @@ static void reading_close(struct reading *r)
     if (r->trace)
         zerocopy_trace_close(r->trace);
     store_close(r->view);
+    program_reads_close(r->reads);
 }
 
 static int read_stored(struct reading *r, struct store *store, struct err *err)
@@ -54,13 +57,18 @@ static int read_stored(struct reading *r, struct store *store, struct err *err)
 }
 
 /* The reads of a program, as lists. */
-static int read_program(struct reading *r, struct err *err)
+static int read_program(struct reading *r, int threads, struct err *err)
 {
+    if (r->program.source.program) {
+        r->ops = &program_reads_ops;
+        r->state = r->reads = program_reads_open(&r->program.source, threads, err);
+        return r->reads ? 0 : -1;
+    }
     r->view = derive_view(&r->program.source, VIEW_ZEROCOPY, err);
     return r->view ? read_stored(r, r->view, err) : -1;
 }
 
-static int reading_open(struct reading *r, const struct input *input, struct err *err)
+static int reading_open(struct reading *r, const struct input *input, int threads, struct err *err)
 {
     const struct workload_type *type = input->workload.type;
     *r = (struct reading){.state = input->workload.state};
@@ -71,12 +79,12 @@ static int reading_open(struct reading *r, const struct input *input, struct err
             return -1;
     }
     if (!type)
-        return r->has_program ? read_program(r, err) : read_stored(r, input->store, err);
+        return r->has_program ? read_program(r, threads, err) : read_stored(r, input->store, err);
     if (type->scans || type->produces == WORKLOAD_SCANS) {
         r->ops = type->scans ? type->scans : type->ops;
         return 0;
     }
-    return r->has_program ? read_program(r, err) : derive_no_view(type, VIEW_ZEROCOPY, err);
+    return r->has_program ? read_program(r, threads, err) : derive_no_view(type, VIEW_ZEROCOPY, err);
 }
 
 static double elements_of(const struct scan *scans, size_t n)
@@ -87,50 +95,99 @@ static double elements_of(const struct scan *scans, size_t n)
     return elements;
 }
 
-/* One batch to every run; the runs share nothing, so each may be on a thread of its own. Baselines get `link`, the
- * scans that are not served from GPU memory; patterns see all and ask for each. */
-static int scan_all(const struct replay_job *job, struct zerocopy_run *runs, const struct scan_batch *batch,
-                    const struct scan *link, size_t link_count, struct err *err)
+/* Batches of a launch on their way to the runs: enough of them at once that a thread that has done its share, and waits
+ * for the others, is not waiting most of the time. */
+struct feed {
+    struct scan *all, *link; /* link: those not served from GPU memory; the same array where nothing is */
+    size_t n, links;
+};
+
+enum { FEED_SCANS = 64 * SCAN_BATCH, FEED_FEW = 1024 };
+
+static int feed_open(struct feed *f, bool filtered, struct err *err)
+{
+    f->all = f->link = mem_zalloc(FEED_SCANS, sizeof *f->all, err);
+    if (f->all && filtered)
+        f->link = mem_zalloc(FEED_SCANS, sizeof *f->link, err);
+    return f->all && f->link ? 0 : -1;
+}
+
+static void feed_close(struct feed *f)
+{
+    if (f->link != f->all)
+        free(f->link);
+    free(f->all);
+}
+
+static void feed_add(struct feed *f, const struct scan_batch *batch, const struct scan *link, size_t links)
+{
+    memcpy(f->all + f->n, batch->scans, batch->n * sizeof *f->all);
+    if (f->link != f->all)
+        memcpy(f->link + f->links, link, links * sizeof *f->link);
+    f->n += batch->n;
+    f->links += links;
+}
+
+/* What was fed to every run; the runs share nothing, so each may be on a thread of its own. Baselines get the scans
+ * that are not served from GPU memory; patterns see all and ask for each. */
+static int feed_runs(struct feed *f, const struct replay_job *job, struct zerocopy_run *runs, struct err *err)
 {
     int failed = 0;
-#pragma omp parallel for schedule(dynamic) num_threads(job->threads) if (batch->n > 256) reduction(+ : failed)
+    bool many = f->n > FEED_FEW && job->policy_count > 1;
+#pragma omp parallel for schedule(dynamic) num_threads(job->threads) if (many) reduction(+ : failed)
     for (size_t r = 0; r < job->policy_count; r++) {
         struct err own = {""};
         bool pattern = runs[r].pattern != NULL;
-        if (zerocopy_run_scans(&runs[r], pattern ? batch->scans : link, pattern ? batch->n : link_count, &own) == 0)
+        if (zerocopy_run_scans(&runs[r], pattern ? f->all : f->link, pattern ? f->n : f->links, &own) == 0)
             continue;
         failed++;
 #pragma omp critical
         (void)err_set(err, "%s", own.msg);
     }
+    f->n = f->links = 0;
     return failed ? -1 : 0;
+}
+
+static int end_launch(const struct replay_job *job, struct zerocopy_context *context, struct zerocopy_run *runs,
+                      uint32_t launch, struct err *err)
+{
+    for (size_t r = 0; r < job->policy_count; r++)
+        if (zerocopy_run_launch(&runs[r], launch, err))
+            return -1;
+    tier_launch_end(context->tier);
+    return 0;
+}
+
+/* A batch, and its launch's end. */
+static int take_batch(const struct replay_job *job, const struct scan_batch *batch, struct zerocopy_context *context,
+                      struct feed *f, struct zerocopy_run *runs, struct err *err)
+{
+    const struct scan *scans = batch->scans;
+    size_t n = batch->n;
+    double all = elements_of(scans, n), scale = context->setup.scale > 0 ? context->setup.scale : 1;
+    tier_filter(context->tier, &scans, &n);
+    double elements = elements_of(scans, n);
+    context->served_elements += all - elements;
+    feed_add(f, batch, scans, n);
+    for (size_t r = 0; r < job->policy_count; r++)
+        runs[r].launch_elements += elements * scale;
+    if ((batch->last || f->n + SCAN_BATCH > FEED_SCANS) && feed_runs(f, job, runs, err))
+        return -1;
+    if (batch->last && end_launch(job, context, runs, batch->launch, err))
+        return -1;
+    progress_add(job->progress, batch->n);
+    return job->progress && job->progress->cancelled ? err_set(err, "stopped") : 0;
 }
 
 static int feed(const struct replay_job *job, const struct scan_ops *ops, void *state, struct zerocopy_context *context,
                 struct zerocopy_run *runs, struct err *err)
 {
     struct scan_batch batch;
-    int rc = ops->start(state, err);
-    while (!rc && (rc = ops->next(state, &batch, err)) > 0) {
-        rc = 0;
-        const struct scan *scans = batch.scans;
-        size_t n = batch.n;
-        double all = elements_of(scans, n);
-        tier_filter(context->tier, &scans, &n);
-        double elements = elements_of(scans, n);
-        context->served_elements += all - elements;
-        rc = scan_all(job, runs, &batch, scans, n, err);
-        for (size_t r = 0; r < job->policy_count && !rc; r++) {
-            runs[r].launch_elements += elements * (context->setup.scale > 0 ? context->setup.scale : 1);
-            if (batch.last)
-                rc = zerocopy_run_launch(&runs[r], batch.launch, err);
-        }
-        if (batch.last)
-            tier_launch_end(context->tier);
-        progress_add(job->progress, batch.n);
-        if (!rc && job->progress && job->progress->cancelled)
-            rc = err_set(err, "stopped");
-    }
+    struct feed f = {.n = 0};
+    int rc = feed_open(&f, context->tier->rank != NULL, err) || ops->start(state, err) ? -1 : 0;
+    while (!rc && (rc = ops->next(state, &batch, err)) > 0)
+        rc = take_batch(job, &batch, context, &f, runs, err);
+    feed_close(&f);
     return rc;
 }
 
@@ -189,10 +246,10 @@ static int replay_scans(const struct replay_job *job, const struct reading *read
 static int replay(const struct replay_job *job, struct outcome *outcomes, struct err *err)
 {
     struct reading reading;
-    int rc = reading_open(&reading, &job->inputs[0], err);
+    int rc = reading_open(&reading, &job->inputs[0], job->threads, err);
     if (rc == 0)
         rc = replay_scans(job, &reading, outcomes, err);
-    for (size_t r = 0; r < job->policy_count && rc == 0 && reading.view; r++)
+    for (size_t r = 0; r < job->policy_count && rc == 0 && (reading.view || reading.reads); r++)
         derive_notes(&reading.program.source, VIEW_ZEROCOPY, &outcomes[r]);
     reading_close(&reading);
     return rc;
