@@ -8,9 +8,10 @@
 #include "models/base/platform.h"
 #include "models/gpu/gpu.h"
 #include "replay/derive/derive_source.h"
+#include "replay/run/platform_choice.h"
 #include "trace/base/units.h"
 
-static const char *output, *platform_name_or_file = "v100", *kernel, *range;
+static const char *output, *platform_name_or_file, *kernel, *range;
 static struct opt_list sets;
 static bool force, keep_dirty;
 static int reuse, order;
@@ -25,7 +26,8 @@ static const struct opt options[] = {
     {"order", 0, OPT_CHOICE, "auto|serial|waves", &order,
      "of a generated program: warp after warp, or resident blocks in turns (default: dram waves, else serial)", 0, 0},
     {"platform", 'p', OPT_TEXT, "NAME|FILE.ini", &platform_name_or_file,
-     "dram: whose L2 cache; waves: whose multiprocessors (default v100)", 0, 0},
+     "dram: whose L2 cache; waves: whose multiprocessors (default: of the GPU that a recording names, else v100)", 0,
+     0},
     {"set", 's', OPT_LIST, "KEY=VALUE", &sets, "a platform number, such as l2_bytes=4MiB; repeatable", 0, 0},
     {"keep-dirty", 0, OPT_FLAG, NULL, &keep_dirty, "dram: what is dirty in L2 at the end is not written back", 0, 0},
     {0}};
@@ -60,10 +62,10 @@ static int parse_range(struct derive_options *o, struct err *err)
     return 0;
 }
 
-/* The GPU of the platform. */
-static int parse_platform(struct gpu *gpu, char *name, size_t size, struct err *err)
+/* The GPU of a platform. */
+static int parse_platform(const char *name_or_file, struct gpu *gpu, char *name, size_t size, struct err *err)
 {
-    struct platform *p = platform_load(platform_name_or_file, err);
+    struct platform *p = platform_load(name_or_file, err);
     if (!p)
         return -1;
     int rc = 0;
@@ -77,10 +79,21 @@ static int parse_platform(struct gpu *gpu, char *name, size_t size, struct err *
         (void)snprintf(key, sizeof key, "%.*s", (int)(eq - sets.items[i]), sets.items[i]);
         rc = platform_set(p, key, eq + 1, NULL, err);
     }
+    if (rc == 0)
+        rc = platform_whole(p, "gpu", err);
     *gpu = *(const struct gpu *)platform_section_get(p, "gpu");
     (void)snprintf(name, size, "%s", platform_name(p));
     platform_free(p);
     return rc;
+}
+
+/* The GPU of a recording, where its numbers count: what reads no cache and no multiprocessor is any GPU's. */
+static int platform_of(const struct input *in, size_t which, struct gpu *gpu, char *name, size_t size, struct err *err)
+{
+    struct platform_choice choice;
+    bool counts = derivations[which].view == VIEW_DRAM || order == DERIVE_WAVES;
+    int found = in->store && counts ? platform_choice_recorded(in->store, &choice, err) : 0;
+    return found < 0 ? -1 : parse_platform(found ? choice.name : "v100", gpu, name, size, err);
 }
 
 static int note_origin(const struct input *in, struct store *out, const char *what, const struct derive_options *o,
@@ -90,6 +103,9 @@ static int note_origin(const struct input *in, struct store *out, const char *wh
     char size[48];
     if (store_origin(out, "derived", what, err) || store_origin(out, "derived_from", in->spec, err) ||
         store_origin(out, "derived_from_hash", in->hash, err))
+        return -1;
+    const char *gpu = in->store ? platform_choice_gpu(in->store) : NULL;
+    if (gpu && store_origin(out, "gpu.0.name", gpu, err))
         return -1;
     if (strcmp(what, "requests") == 0)
         return store_origin(out, "reuse", reuses[reuse], err);
@@ -152,10 +168,10 @@ static int run(int argc, char **argv)
     static const enum derive_order orders[] = {DERIVE_AUTO, DERIVE_SERIAL, DERIVE_WAVES};
     o.reuse = rules[reuse];
     o.order = orders[order];
-    if (parse_range(&o, &err) || parse_platform(&gpu, platform, sizeof platform, &err) || input_check(argv[1], &err))
+    const char *given = platform_name_or_file;
+    if (parse_range(&o, &err) || (given && parse_platform(given, &gpu, platform, sizeof platform, &err)) ||
+        input_check(argv[1], &err))
         return cmd_usage("%s", err.msg);
-    o.l2_bytes = gpu.l2_bytes;
-    o.l2_ways = gpu.l2_ways;
     cmd_reads(argv[1]);
     cmd_reads(platform_name_or_file);
     int status = cmd_writes(output, force);
@@ -164,6 +180,12 @@ static int run(int argc, char **argv)
     struct input in;
     if (input_open(&in, argv[1], "", false, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
+    if (!given && platform_of(&in, which, &gpu, platform, sizeof platform, &err)) {
+        input_close(&in);
+        return cmd_usage("%s", err.msg);
+    }
+    o.l2_bytes = gpu.l2_bytes;
+    o.l2_ways = gpu.l2_ways;
     status = derive(which, &in, &o, platform);
     input_close(&in);
     return status;

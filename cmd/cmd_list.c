@@ -3,11 +3,14 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/console/printable.h"
 #include "cmd/console/table.h"
 #include "replay/figure/plot.h"
 #include "replay/run/engine.h"
+#include "replay/run/platform_json.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/suggest.h"
+#include "trace/base/units.h"
 #include "trace/export/exporter.h"
 #include "trace/import/reader.h"
 
@@ -119,6 +122,66 @@ static int list_platforms(void)
     return finish(&l);
 }
 
+/* A row for each number of a section that the platform has. */
+static void add_numbers(struct listing *l, const struct platform *p, const struct platform_section *section)
+{
+    const void *values = platform_section_get(p, section->name);
+    for (const struct param *row = section->params; row->name; row++) {
+        const struct platform_number *n = platform_number(p, section->name, row->name);
+        char name[128], value[256], source[1200];
+        if (n->state == PLATFORM_UNSTATED)
+            continue;
+        (void)snprintf(name, sizeof name, "%s.%s", section->name, row->name);
+        table_cell(&l->table, "%s", name);
+        table_cell(&l->table, "%s", param_format(row, values, value, sizeof value));
+        table_cell(&l->table, "%s", row->type == PARAM_CHOICE ? "" : row->unit);
+        table_cell(&l->table, "%s", platform_kind_name(n->kind));
+        for (int end = 0; end < 2; end++)
+            if (n->low == n->high)
+                table_cell(&l->table, "%s", "");
+            else if (row->type == PARAM_CHOICE)
+                table_cell(&l->table, "%s", param_choice(row, (int64_t)(end ? n->high : n->low), value, sizeof value));
+            else if (row->type == PARAM_BYTES)
+                table_cell(&l->table, "%s", units_format_bytes((int64_t)(end ? n->high : n->low), value, sizeof value));
+            else
+                table_cell(&l->table, "%.15g", end ? n->high : n->low);
+        table_cell(&l->table, "%s", platform_json_source(p, section->name, n, source, sizeof source));
+    }
+}
+
+static void print_numbers(const struct platform *p)
+{
+    static const char *const names[] = {"number", "value", "unit", "kind", "low", "high", "source"};
+    struct listing l;
+    start(&l, sizeof names / sizeof *names, names);
+    for (size_t s = 0; platform_sections[s]; s++)
+        if (platform_has(p, platform_sections[s]->name))
+            add_numbers(&l, p, platform_sections[s]);
+    if (format == FORMAT_TABLE)
+        printable_print(stdout, "platform %s (%s): %s\n", platform_name(p), platform_from(p), platform_summary(p));
+    (void)finish(&l);
+    for (size_t s = 0; platform_sections[s] && format == FORMAT_TABLE; s++)
+        if (platform_none(p, platform_sections[s]->name))
+            printable_print(stdout, "no [%s]: %s\n", platform_sections[s]->name,
+                            platform_none(p, platform_sections[s]->name));
+}
+
+/* All numbers of one, by name or file. */
+static int list_platform(const char *name)
+{
+    struct err err = {""};
+    struct platform *p = platform_load(name, &err);
+    if (!p)
+        return cmd_usage("%s", err.msg);
+    int status = EXIT_DONE;
+    if (format == FORMAT_JSON)
+        status = cmd_print_json(platform_json_list(p));
+    else
+        print_numbers(p);
+    platform_free(p);
+    return status;
+}
+
 /* Engines that can take a view of a program, in the order of the bits of enum workload_view. */
 static const char *const view_names[] = {"uvm", "zerocopy", "dram", "placement"};
 
@@ -196,8 +259,10 @@ static const struct {
 
 static int run(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[0], "platforms") == 0)
+        return list_platform(argv[1]);
     if (argc != 1)
-        return cmd_usage("one of engines, policies, platforms, programs, formats, figures is needed");
+        return cmd_usage("one of engines, policies, platforms [NAME|FILE.ini], programs, formats, figures is needed");
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (strcmp(lists[i].name, argv[0]) == 0)
             return lists[i].list();
@@ -212,11 +277,12 @@ static int run(int argc, char **argv)
 const struct command cmd_list = {
     .name = "list",
     .summary = "list engines, policies, platforms, programs, formats or figures",
-    .usage = "engines|policies|platforms|programs|formats|figures [--format table|csv|json]",
+    .usage = "engines|policies|platforms [NAME|FILE.ini]|programs|formats|figures [--format table|csv|json]",
     .details =
         "Everything that can be named on the command line, with its parameters, defaults and source. The views of\n"
-        "a program are the engines that it answers to; what generates a graph has none.",
-    .examples = "  offchip list policies\n  offchip list programs --format json",
+        "a program are the engines that it answers to; what generates a graph has none. 'platforms NAME' prints every\n"
+        "number of that platform: what it rests on, its source, and its range where it is not known.",
+    .examples = "  offchip list policies\n  offchip list platforms h200\n  offchip list programs --format json",
     .options = options,
     .run = run,
 };

@@ -8,8 +8,11 @@
 #include "cmd/console/printable.h"
 #include "cmd/console/progress_line.h"
 #include "cmd/console/table.h"
+#include "replay/run/platform_use.h"
 #include "replay/sweep/save.h"
 #include "trace/base/mem.h"
+
+enum { CSV_COUNTS = 4 };
 
 static const char *policy, *platform, *baseline, *output, *requests;
 static struct opt_list sets, mems, pims;
@@ -20,7 +23,8 @@ static int format;
 static const struct opt options[] = {
     {"policy", 'p', OPT_TEXT, "LIST", &policy, "policies, comma-separated; NAME:key=value,key=value sets parameters", 0,
      0},
-    {"platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform, "hardware numbers (default: the engine's)", 0, 0},
+    {"platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform,
+     "hardware numbers (default: of the GPU that a recording names, else the engine's)", 0, 0},
     {"set", 's', OPT_LIST, "KEY=VALUE", &sets, "a setting of the engine or a number of the platform; repeatable", 0, 0},
     {"baseline", 'b', OPT_TEXT, "POLICY", &baseline, "what speed-ups are relative to (default: the first policy)", 0,
      0},
@@ -64,9 +68,22 @@ static bool said_of_all(const struct replay_result *result, size_t runs, const c
     return runs > 1;
 }
 
+/* The notes of one run that are not every run's, or those that are; the first line of the table is none of them. */
+static void print_notes(const struct replay_result *result, size_t run, const char *label, bool of_all)
+{
+    size_t runs = result->policy_count + result->extra_baseline;
+    for (size_t n = 0; n < result->runs[run].note_count; n++) {
+        const char *note = result->runs[run].notes[n];
+        if (!platform_use_is_head(note) && said_of_all(result, runs, note) == of_all)
+            printable_print(stdout, "%s: %s\n", label, note);
+    }
+}
+
 static void print_table(const struct replay_result *result)
 {
     size_t runs = result->policy_count + result->extra_baseline;
+    char head[1024];
+    printable_print(stdout, "%s\n", platform_use_head(result, head, sizeof head));
     struct table t;
     table_init(&t, runs + 1);
     table_cell(&t, "metric");
@@ -87,14 +104,9 @@ static void print_table(const struct replay_result *result)
     table_release(&t);
     for (size_t i = 0; i < runs; i++) {
         char label[256];
-        replay_policy_label(&result->policies[i], label, sizeof label);
-        for (size_t n = 0; n < result->runs[i].note_count; n++)
-            if (!said_of_all(result, runs, result->runs[i].notes[n]))
-                printable_print(stdout, "%s: %s\n", label, result->runs[i].notes[n]);
+        print_notes(result, i, replay_policy_label(&result->policies[i], label, sizeof label), false);
     }
-    for (size_t n = 0; n < result->runs[0].note_count; n++)
-        if (said_of_all(result, runs, result->runs[0].notes[n]))
-            printable_print(stdout, "all: %s\n", result->runs[0].notes[n]);
+    print_notes(result, 0, "all", true);
 }
 
 static bool any_interval(const struct replay_result *result, size_t metric)
@@ -122,9 +134,27 @@ static void csv_value(struct table *t, const struct metric *metric, const struct
     }
 }
 
+/* What the platform of the runs is, in columns behind the metrics. */
+static void csv_platform(struct table *t, const struct replay_result *result, bool names)
+{
+    struct platform_use use;
+    platform_use_count(result->platform, result->sections, &use);
+    const size_t counts[] = {use.numbers, use.kinds[PLATFORM_ASSUMED], use.kinds[PLATFORM_FITTED],
+                             use.kinds[PLATFORM_AS]};
+    static const char *const columns[CSV_COUNTS] = {"platform_numbers", "platform_assumed", "platform_fitted",
+                                                    "platform_borrowed"};
+    table_cell(t, "%s", names ? "platform" : platform_name(result->platform));
+    table_cell(t, "%s", names ? "platform_from" : platform_from(result->platform));
+    for (size_t i = 0; i < CSV_COUNTS; i++)
+        if (names)
+            table_cell(t, "%s", columns[i]);
+        else
+            table_cell(t, "%zu", counts[i]);
+}
+
 static void print_csv(const struct replay_result *result)
 {
-    size_t columns = 1;
+    size_t columns = 1 + 2 + CSV_COUNTS;
     for (size_t m = 0; m < result->runs[0].count; m++)
         columns += any_interval(result, m) ? 3 : 1;
     struct table t;
@@ -138,11 +168,13 @@ static void print_csv(const struct replay_result *result)
             table_cell(&t, "%s_hi", name);
         }
     }
+    csv_platform(&t, result, true);
     for (size_t i = 0; i < result->policy_count; i++) {
         char label[256];
         table_cell(&t, "%s", replay_policy_label(&result->policies[i], label, sizeof label));
         for (size_t m = 0; m < result->runs[0].count; m++)
             csv_value(&t, &result->engine->metrics[m], &result->runs[i].values[m], any_interval(result, m));
+        csv_platform(&t, result, false);
     }
     table_csv(&t, stdout);
     table_release(&t);

@@ -4,10 +4,13 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/console/printable.h"
 #include "cmd/console/table.h"
 #include "replay/report/html.h"
 #include "replay/results/case_table.h"
+#include "replay/results/note.h"
 #include "replay/results/results.h"
+#include "replay/run/platform_use.h"
 #include "trace/base/version.h"
 #include "trace/store/output.h"
 
@@ -180,6 +183,23 @@ static int write_html(const struct run_set *runs)
     return EXIT_DONE;
 }
 
+/* What each platform was and on what its numbers rest, as the runs noted it. */
+static void print_platforms(const struct run_set *runs)
+{
+    json_t *heads = json_array(), *text;
+    size_t i, n;
+    for (size_t r = 0; r < runs->count; r++) {
+        const char *head = NULL;
+        json_array_foreach(runs->runs[r].notes, n, text) if (platform_use_is_head(json_string_value(text))) head =
+            json_string_value(text);
+        (void)(head ? note(heads, "%s", head) : note(heads, "platform %s", runs->runs[r].platform));
+    }
+    json_array_foreach(heads, i, text) printable_print(stdout, "%s\n", json_string_value(text));
+    if (format == MARKDOWN && json_array_size(heads))
+        (void)putchar('\n');
+    json_decref(heads);
+}
+
 static int report_runs(struct run_set *runs)
 {
     struct err err = {""};
@@ -188,6 +208,8 @@ static int report_runs(struct run_set *runs)
     if (report_make(&report, runs, &how, &err))
         return cmd_usage("%s", err.msg);
     cmd_say_notes(report.notes);
+    if (!html && (format == FORMAT_TABLE || format == MARKDOWN))
+        print_platforms(runs);
     int status = html ? write_html(runs) : print(&report);
     report_release(&report);
     return status;

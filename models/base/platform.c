@@ -210,6 +210,11 @@ const char *platform_compute(const struct platform *platform)
     return platform->compute;
 }
 
+const char *platform_gpus(const struct platform *platform)
+{
+    return platform->gpus;
+}
+
 bool platform_is_of(const struct platform *platform, const char *gpu)
 {
     size_t n = strlen(gpu);
@@ -284,7 +289,7 @@ static int set_given(struct platform *platform, struct platform_part *part, cons
     const struct param *row = param_find(part->section->params, name);
     double number = param_number(row, part->values);
     part->numbers[row - part->section->params] = (struct platform_number){
-        .state = PLATFORM_STATED, .source = "given on the command line", .low = number, .high = number};
+        .state = PLATFORM_STATED, .given = true, .source = "given on the command line", .low = number, .high = number};
     part->stated = true;
     return 0;
 }

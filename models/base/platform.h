@@ -44,7 +44,10 @@ const char *platform_summary(const struct platform *platform);
 const char *platform_from(const struct platform *platform);    /* "shipped", "mine.ini, on base h200" */
 const char *platform_compute(const struct platform *platform); /* compute capability, "9.0"; "" where not said */
 
-/* Whether the file names `gpu`, as a driver calls it, among the GPUs that it is about. */
+/* The GPUs that the file is about, as a driver calls them, between commas; "" if it names none. */
+const char *platform_gpus(const struct platform *platform);
+
+/* Whether the file names `gpu`, among them. Capitals do not count. */
 bool platform_is_of(const struct platform *platform, const char *gpu);
 
 /* The filled struct of a section, NULL only if no such section exists. Points into the platform. What is in it is the
@@ -73,6 +76,7 @@ struct platform_number {
     enum platform_state state;
     enum platform_kind kind;
     bool moves;         /* with the factor of its borrowed section, not by itself */
+    bool given;         /* by platform_set() */
     const char *as;     /* whose number it is; NULL: its own */
     const char *source; /* NULL where not stated */
     double low, high;   /* both the value where it has no range */

@@ -130,6 +130,13 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
     return rc;
 }
 
+static const char *const *sections(const struct replay_job *job)
+{
+    static const char *const all[] = {"dram", "gpu", NULL};
+    (void)job;
+    return all;
+}
+
 const struct engine engine_dram = {
     .name = "dram",
     .summary = "MEM and PIM requests through one memory controller",
@@ -142,5 +149,6 @@ const struct engine engine_dram = {
     .headline = "mem_speedup_ratio,pim_speedup_ratio,fairness_index,system_throughput,mode_switches,mem_row_hit_ratio",
     .ranks = "+system_throughput,+fairness_index,-time_ns",
     .roles = roles,
+    .sections = sections,
     .replay = replay,
 };

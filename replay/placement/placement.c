@@ -194,9 +194,6 @@ static int read_tasks(const struct replay_job *job, struct placement_tasks *task
 static int replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
     const struct placement_platform *hw = platform_section_get(job->platform, "placement");
-    if (!platform_has(job->platform, "placement"))
-        return err_set(err, "platform %s has no [placement] numbers; try tx2, agx or px2",
-                       platform_name(job->platform));
     struct placement_tasks tasks;
     if (read_tasks(job, &tasks, err))
         return -1;
@@ -205,6 +202,13 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
         rc = run_policy(&tasks, &job->policies[i], hw, job->settings, &runs[i], err);
     placement_tasks_release(&tasks);
     return rc;
+}
+
+/* A program has kernels, whose times are the GPU's. */
+static const char *const *sections(const struct replay_job *job)
+{
+    static const char *const tasks[] = {"placement", NULL}, *const program[] = {"placement", "gpu", NULL};
+    return job->inputs[0].workload.type ? program : tasks;
 }
 
 const struct engine engine_placement = {
@@ -218,6 +222,7 @@ const struct engine engine_placement = {
     .metrics = metrics,
     .headline = "time_ns,speedup_ratio,mean_response_ns,footprint_bytes,gpu_utilization_ratio,pairs",
     .ranks = "-time_ns,-mean_response_ns,-footprint_bytes",
+    .sections = sections,
     .plain_files = true,
     .replay = replay,
 };

@@ -6,34 +6,6 @@
 
 #include "replay/placement/program_hits.h"
 
-/* --- what the platform must state --- */
-
-static int need(const struct platform *platform, const char *key, struct err *err)
-{
-    if (platform_source(platform, "gpu", key))
-        return 0;
-    return err_set(err, "platform %s states no gpu.%s, which the placement of a program needs; --set gpu.%s=NUMBER",
-                   platform_name(platform), key, key);
-}
-
-static int need_numbers(const struct platform *platform, const struct program *program, struct err *err)
-{
-    static const char *const always[] = {
-        "sms",     "clock_hz",         "warps_per_sm",    "blocks_per_sm",    "l2_bytes",
-        "l2_ways", "dram_bytes_per_s", "issue_per_cycle", "dependent_cycles", "memory_ns"};
-    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-        if (need(platform, always[i], err))
-            return -1;
-    for (uint32_t l = 0; l < program->ops->launches(program->state); l++) {
-        struct program_launch shape = {0};
-        program->ops->launch(program->state, l, &shape);
-        if ((shape.registers && need(platform, "registers_per_sm", err)) ||
-            (shape.shared && need(platform, "shared_bytes", err)))
-            return -1;
-    }
-    return 0;
-}
-
 /* --- copies under device memory --- */
 
 struct ledger {
@@ -157,7 +129,7 @@ int placement_tasks_program(struct placement_tasks *tasks, const char *name, con
     memset(tasks, 0, sizeof *tasks);
     const struct gpu *gpu = platform_section_get(platform, "gpu");
     struct program_totals totals = {0};
-    int rc = need_numbers(platform, program, err) || program_totals_init(&totals, program, gpu, err) ||
+    int rc = platform_whole(platform, "gpu", err) || program_totals_init(&totals, program, gpu, err) ||
                      fill(tasks, name, program, &totals, gpu, cut, err)
                  ? -1
                  : 0;

@@ -4,7 +4,9 @@
 #include "trace/base/testing.h"
 
 static const char whole[] =
-    "[platform]\nname = hand\n[gpu]\nsms = 2 | test\nclock_hz = 1000000000 | test\nwarps_per_sm = 64 | test\n"
+    "[platform]\nname = hand\n[gpu]\nsms = 2 | test\nmemory_bytes = 1GiB | test\nl1_bytes = 65536 | "
+    "test\nregisters_per_sm = 65536 | test\nshared_bytes = 65536 | test\nclock_hz = 1000000000 | test\nwarps_per_sm = "
+    "64 | test\n"
     "blocks_per_sm = 32 | test\nl2_bytes = 524288 | test\nl2_ways = 16 | test\ndram_bytes_per_s = 1e12 | test\n"
     "issue_per_cycle = 1 | test\ndependent_cycles = 1 | test\nmemory_ns = 100 | test\n[placement]\nl_hd = 1e-8 | "
     "test\n";
@@ -81,13 +83,13 @@ END_TEST
 
 START_TEST(a_number_that_the_platform_lacks_is_named)
 {
-    static const char *const lines[] = {"l2_ways = 16 | test\n", "warps_per_sm = 64 | test\n",
+    static const char *const lines[] = {"l2_bytes = 524288 | test\n", "warps_per_sm = 64 | test\n",
                                         "memory_ns = 100 | test\n"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char text[sizeof whole], key[32];
         const char *at = strstr(whole, lines[i]);
         (void)snprintf(text, sizeof text, "%.*s%s", (int)(at - whole), whole, at + strlen(lines[i]));
-        (void)snprintf(key, sizeof key, "gpu.%.*s,", (int)strcspn(lines[i], " "), lines[i]);
+        (void)snprintf(key, sizeof key, "states no gpu.%.*s;", (int)strcspn(lines[i], " "), lines[i]);
         struct platform *p = load(text);
         struct hand h;
         struct err err = {""};

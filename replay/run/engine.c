@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/run/platform_json.h"
+#include "replay/run/platform_use.h"
 #include "replay/run/policy_list.h"
 #include "replay/run/replay_case.h"
 #include "trace/base/json_tree.h"
@@ -35,36 +37,6 @@ const struct metric *engine_metric(const char *engine, const char *name)
 
 /* --- settings: the engine's own first, then numbers of the platform --- */
 
-static json_t *param_json(const struct param *row, const void *owner)
-{
-    char buf[256];
-    if (row->type == PARAM_REAL)
-        return json_real(param_real(row, owner));
-    if (row->type == PARAM_CHOICE)
-        return json_string(param_format(row, owner, buf, sizeof buf));
-    if (row->type == PARAM_TEXT)
-        return param_text(row, owner) ? json_tree_text(param_text(row, owner)) : json_null();
-    return json_integer(param_int(row, owner));
-}
-
-static json_t *numbers_json(const struct platform *platform)
-{
-    json_t *numbers = json_object();
-    int bad = 0;
-    for (size_t s = 0; platform_sections[s]; s++) {
-        const struct platform_section *section = platform_sections[s];
-        for (const struct param *p = section->params; p->name; p++) {
-            char name[128];
-            (void)snprintf(name, sizeof name, "%s.%s", section->name, p->name);
-            bad |= json_object_set_new(numbers, name, param_json(p, platform_section_get(platform, section->name)));
-        }
-    }
-    if (!bad)
-        return numbers;
-    json_decref(numbers);
-    return NULL;
-}
-
 /* Note that a number was given, under its whole name and as given. Of two spellings the last one stands. */
 static int note_override(struct replay_result *result, const char *key, const char *value)
 {
@@ -82,7 +54,7 @@ static int note_override(struct replay_result *result, const char *key, const ch
     (void)json_object_del(result->given, dot ? bare : name);
     double number;
     return json_object_set_new(result->overrides, name,
-                               param_json(row, platform_section_get(result->platform, section->name))) |
+                               platform_json_value(row, platform_section_get(result->platform, section->name))) |
            json_object_set_new(result->given, key,
                                units_parse_real(value, &number, NULL) ? json_tree_text(value) : json_real(number));
 }
@@ -102,7 +74,7 @@ static int apply_sets(struct replay_result *result, const struct replay_request 
     if (!result->settings)
         return -1;
     param_defaults(result->engine->settings, result->settings);
-    result->base_numbers = numbers_json(result->platform);
+    result->base_numbers = platform_json_numbers(result->platform);
     result->overrides = json_object();
     result->given = json_object();
     if (!result->base_numbers || !result->overrides || !result->given)
@@ -206,10 +178,35 @@ static void fill_speedup(struct replay_result *result)
     }
 }
 
+/* The platform that was named, that the inputs' GPU is, or the engine's default. */
+static const char *choose_platform(const struct replay_request *request, struct platform_choice *choice,
+                                   struct err *err)
+{
+    *choice = (struct platform_choice){.how = PLATFORM_CHOICE_GIVEN};
+    if (request->platform)
+        return request->platform;
+    choice->how = PLATFORM_CHOICE_DEFAULT;
+    for (size_t i = 0; i < request->input_count; i++) {
+        struct platform_choice other = {.how = PLATFORM_CHOICE_DEFAULT};
+        int found = request->inputs[i].store ? platform_choice_recorded(request->inputs[i].store, &other, err) : 0;
+        if (found < 0) {
+            err_at(err, "%s", request->inputs[i].spec);
+            return NULL;
+        }
+        if (found && choice->how == PLATFORM_CHOICE_RECORDED && strcmp(choice->name, other.name) != 0) {
+            err_set(err, "the inputs are of '%s' and of '%s': name a platform with --platform", choice->gpu, other.gpu);
+            return NULL;
+        }
+        if (found)
+            *choice = other;
+    }
+    return choice->how == PLATFORM_CHOICE_RECORDED ? choice->name : request->engine->default_platform;
+}
+
 static int prepare(const struct replay_request *request, struct replay_result *result, struct err *err)
 {
-    const char *name = request->platform ? request->platform : request->engine->default_platform;
-    result->platform = platform_load(name, err);
+    const char *name = choose_platform(request, &result->choice, err);
+    result->platform = name ? platform_load(name, err) : NULL;
     if (!result->platform)
         return -1;
     if (apply_sets(result, request, err) || choose_policies(result, request, err))
@@ -256,8 +253,13 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
                              .explain_file = request->explain_file,
                              .threads = request->threads > 0 ? request->threads : 1,
                              .progress = request->progress};
+    result->sections = result->engine->sections(&job);
+    if (!rc)
+        rc = platform_use_check(result->platform, result->sections, err);
     if (!rc)
         rc = result->engine->replay(&job, result->runs, err);
+    for (size_t i = 0; i < runs && !rc; i++)
+        platform_use_note(result, &result->runs[i]);
     if (rc) {
         replay_release(result);
         return -1;
@@ -295,7 +297,7 @@ json_t *replay_params_json(const struct param *table, const void *owner)
     json_t *object = json_object();
     int bad = 0;
     for (const struct param *p = table; p && p->name; p++)
-        bad |= json_object_set_new(object, p->name, param_json(p, owner));
+        bad |= json_object_set_new(object, p->name, platform_json_value(p, owner));
     if (!bad)
         return object;
     json_decref(object);
@@ -358,9 +360,10 @@ json_t *replay_to_json(const struct replay_result *result, const struct replay_r
         return NULL;
     }
     json_t *runs = json_array();
-    json_t *root = json_pack("{s:i,s:s,s:o,s:O,s:o,s:O,s:o,s:o}", "schema", 1, "engine", result->engine->name, "input",
-                             input_json(request), "platform", json_object_get(made, "platform"), "settings",
-                             replay_settings_json(result), "runs", runs, "baseline", base, "case", made);
+    json_t *root = json_pack("{s:i,s:s,s:o,s:O,s:o,s:o,s:O,s:o,s:o}", "schema", 1, "engine", result->engine->name,
+                             "input", input_json(request), "platform", json_object_get(made, "platform"),
+                             "platform_numbers", platform_use_json(result), "settings", replay_settings_json(result),
+                             "runs", runs, "baseline", base, "case", made);
     bool ok = root || err_set(err, "out of memory") == 0;
     for (size_t i = 0; i < result->policy_count && ok; i++) {
         json_t *run = run_json(result, i, err);

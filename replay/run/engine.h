@@ -9,6 +9,7 @@
 #include "models/base/policy.h"
 #include "replay/run/input.h"
 #include "replay/run/outcome.h"
+#include "replay/run/platform_choice.h"
 #include "replay/run/progress.h"
 
 /* One policy of the list, with its parameters. */
@@ -44,7 +45,9 @@ struct engine {
     const char *headline;     /* metrics that `report` shows unless told: "time_ns,speedup_ratio" */
     const char *ranks;        /* metrics by which policies rank, the usual one first; '-': less is better, '+': more */
     const char *const *roles; /* roles an input may have besides none ("mem", "pim"), NULL-ended; NULL: none */
-    bool plain_files;         /* inputs may be files that are no traces; the engine reads input->spec itself */
+    /* The sections of the platform that this job reads, ends with NULL; they are whole when it runs. */
+    const char *const *(*sections)(const struct replay_job *job);
+    bool plain_files; /* inputs may be files that are no traces; the engine reads input->spec itself */
     /* Run every policy of the job; runs[i] belongs to policies[i] and is initialised. An input the engine cannot
      * answer honestly for one policy is no failure: leave its metrics unknown and say why in a note. */
     int (*replay)(const struct replay_job *job, struct outcome *runs, struct err *err);
@@ -63,7 +66,7 @@ const struct metric *engine_metric(const char *engine, const char *name);
 /* What `replay` runs: parsed from the command line or from a sweep point. */
 struct replay_request {
     const struct engine *engine;
-    const char *platform;    /* NULL: the engine's default */
+    const char *platform;    /* NULL: of the GPU that the inputs name, else the engine's default */
     const char *policy_list; /* NULL: the engine's default */
     const char *baseline;    /* NULL: the first listed policy */
     const char *const *sets; /* "key=value" or "key=value,key=value"; engine settings, then platform numbers */
@@ -82,6 +85,8 @@ struct replay_request {
 struct replay_result {
     const struct engine *engine;
     struct platform *platform;
+    struct platform_choice choice;
+    const char *const *sections; /* of the platform, those in use; NULL before the run */
     void *settings;
     struct replay_policy *policies;
     size_t policy_count; /* listed ones */

@@ -1,5 +1,6 @@
 /* The run loop with an engine of one line: time = 1000 / rate. */
 #include "replay/run/engine.h"
+#include "replay/run/platform_use.h"
 
 #include "trace/base/testing.h"
 
@@ -33,6 +34,12 @@ static int run(const struct replay_job *job, struct outcome *runs, struct err *e
     return 0;
 }
 
+static const char *const *sections(const struct replay_job *job)
+{
+    static const char *const gpu[] = {"gpu", NULL}, *const link[] = {"gpu", "pcie", NULL};
+    return ((const struct knobs *)job->settings)->scale == 9 ? link : gpu;
+}
+
 static const struct engine engine = {.name = "toy",
                                      .default_platform = "titanv",
                                      .default_policies = "slow,fast:rate=4",
@@ -40,14 +47,15 @@ static const struct engine engine = {.name = "toy",
                                      .settings = knobs,
                                      .settings_size = sizeof(struct knobs),
                                      .metrics = metrics,
+                                     .sections = sections,
                                      .replay = run};
 static const struct input input = {.spec = "synth:toy", .role = ""};
 
 static int go(struct replay_request *request, struct replay_result *result, struct err *err)
 {
     request->engine = &engine;
-    request->inputs = &input;
-    request->input_count = 1;
+    request->inputs = request->inputs ? request->inputs : &input;
+    request->input_count = request->input_count ? request->input_count : 1;
     bool usage;
     return replay_run(request, result, &usage, err);
 }
@@ -124,6 +132,128 @@ START_TEST(an_interval_of_time_is_an_interval_of_speedup)
 }
 END_TEST
 
+START_TEST(a_section_in_use_that_the_platform_lacks_is_refused)
+{
+    const char *sets[] = {"scale=9"};
+    struct replay_request request = {.platform = "tx2"};
+    struct replay_result result;
+    struct err err = {""};
+    ck_assert_msg(go(&request, &result, &err) == 0, "%s", err.msg); /* [pcie] is not in use */
+    replay_release(&result);
+    request.sets = sets;
+    request.set_count = 1;
+    ck_assert_int_eq(go(&request, &result, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "platform tx2 has no [pcie]: an integrated GPU"));
+}
+END_TEST
+
+START_TEST(the_head_says_whose_numbers_were_used)
+{
+    const char *sets[] = {"scale=9,gpu.sms=7"};
+    struct replay_request request = {.platform = "h100", .sets = sets, .set_count = 1};
+    struct replay_result result;
+    struct err err = {""};
+    char head[512];
+    ck_assert_msg(go(&request, &result, &err) == 0, "%s", err.msg);
+    platform_use_head(&result, head, sizeof head);
+    ck_assert_msg(strncmp(head, "platform h100 (shipped): 40 numbers of [gpu] [pcie], 12 known, ", 50) == 0, "%s",
+                  head);
+    ck_assert_ptr_nonnull(strstr(head, "borrowed, 1 given by --set"));
+    ck_assert(platform_use_is_head(head) && !platform_use_is_head("platform engineers borrow"));
+    const struct outcome *first = &result.runs[0];
+    ck_assert_uint_eq(first->note_count, 2);
+    ck_assert_str_eq(first->notes[0], head);
+    ck_assert_ptr_nonnull(
+        strstr(first->notes[1], "[pcie] is borrowed from h200; its times may be 0.9 to 1.2 times"));
+    json_t *root = replay_to_json(&result, &request, &err);
+    const json_t *use = json_object_get(root, "platform_numbers");
+    ck_assert_str_eq(json_string_value(json_object_get(use, "from")), "shipped");
+    ck_assert_str_eq(json_string_value(json_object_get(use, "chosen")), "given");
+    ck_assert_int_eq(json_integer_value(json_object_get(use, "given")), 1);
+    ck_assert_int_eq(json_integer_value(json_object_get(use, "numbers")), 40);
+    json_int_t sum = 0;
+    static const char *const kinds[] = {"sourced", "assumed", "fitted", "as"};
+    for (size_t i = 0; i < 4; i++)
+        sum += json_integer_value(json_object_get(use, kinds[i]));
+    ck_assert_int_eq(sum, 40);
+    ck_assert_str_eq(json_string_value(json_object_get(json_array_get(json_object_get(use, "borrowed"), 0), "as")),
+                     "h200");
+    json_decref(root);
+    replay_release(&result);
+}
+END_TEST
+
+static struct store *recording(const char *name, const char *key, const char *gpu, const char *major)
+{
+    struct err err = {""};
+    struct store *s = store_create(testing_file(name), OUTPUT_NEW, "test", &err);
+    ck_assert_msg(s && !store_origin(s, key, gpu, &err) &&
+                      (!major || !store_origin(s, "gpu.0.compute_major", major, &err)) &&
+                      (!major || !store_origin(s, "gpu.0.compute_minor", "0", &err)) && !store_finish(s, &err),
+                  "%s", err.msg);
+    store_close(s);
+    s = store_open(testing_file(name), &err);
+    ck_assert_msg(s != NULL, "%s", err.msg);
+    return s;
+}
+
+START_TEST(a_recording_picks_the_platform_of_its_gpu)
+{
+    struct input inputs[2] = {
+        {.spec = "a.db", .role = "", .store = recording("a.db", "gpu.0.name", "NVIDIA H200", NULL)},
+        {.spec = "b.db", .role = "", .store = recording("b.db", "gpu.name.0", "TITAN V", NULL)}};
+    struct replay_request request = {.inputs = inputs};
+    struct replay_result result;
+    struct err err = {""};
+    char head[512];
+    ck_assert_msg(go(&request, &result, &err) == 0, "%s", err.msg);
+    ck_assert_str_eq(platform_name(result.platform), "h200");
+    platform_use_head(&result, head, sizeof head);
+    ck_assert_ptr_nonnull(strstr(head, "platform h200 (shipped, the recording's NVIDIA H200): "));
+    replay_release(&result);
+    request.platform = "v100"; /* what is named wins */
+    ck_assert_int_eq(go(&request, &result, &err), 0);
+    ck_assert_str_eq(platform_name(result.platform), "v100");
+    replay_release(&result);
+    request = (struct replay_request){.inputs = &inputs[1]};
+    ck_assert_int_eq(go(&request, &result, &err), 0);
+    ck_assert_str_eq(platform_name(result.platform), "titanv");
+    replay_release(&result);
+    request = (struct replay_request){.inputs = inputs, .input_count = 2};
+    ck_assert_int_eq(go(&request, &result, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "the inputs are of 'NVIDIA H200' and of 'TITAN V': name a platform"));
+    store_close(inputs[0].store);
+    store_close(inputs[1].store);
+}
+END_TEST
+
+START_TEST(a_gpu_that_no_platform_is_of_asks_for_one_and_names_the_nearest)
+{
+    static const struct {
+        const char *gpu, *major, *says;
+    } unknown[] = {{"NVIDIA GeForce RTX 3080", NULL,
+                    "'NVIDIA GeForce RTX 3080', which no platform describes: name one "
+                    "with --platform; the nearest is rtx3090"},
+                   {"Graphics Device", "9", "the nearest is h100 "},
+                   {"Graphics Device", NULL, "name one with --platform ('offchip list platforms')"},
+                   {"Tesla V100-SXM2-32GB", NULL, "the nearest is v100 "}};
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "%zu.db", i);
+        struct input in = {
+            .spec = "a.db", .role = "", .store = recording(name, "gpu.0.name", unknown[i].gpu, unknown[i].major)};
+        struct replay_request request = {.inputs = &in};
+        struct replay_result result;
+        struct err err = {""};
+        ck_assert_int_eq(go(&request, &result, &err), -1);
+        ck_assert_msg(strstr(err.msg, unknown[i].says) != NULL, "%s", err.msg);
+        store_close(in.store);
+    }
+}
+END_TEST
+
 TEST_MAIN("engine", speedups_are_relative_to_the_first_policy, another_baseline_is_run_and_stands_apart,
           a_listed_baseline_is_not_run_twice, settings_reach_engine_and_platform,
-          an_interval_of_time_is_an_interval_of_speedup)
+          an_interval_of_time_is_an_interval_of_speedup, a_section_in_use_that_the_platform_lacks_is_refused,
+          the_head_says_whose_numbers_were_used, a_recording_picks_the_platform_of_its_gpu,
+          a_gpu_that_no_platform_is_of_asks_for_one_and_names_the_nearest)

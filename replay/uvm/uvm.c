@@ -318,6 +318,21 @@ static bool before_demand_paging(const struct replay_job *job)
     return type && type->produces == WORKLOAD_LAUNCHES && platform_has(job->platform, "legacy");
 }
 
+/* Recordings need no GPU to be run again. */
+static const char *const *uvm_sections(const struct replay_job *job)
+{
+    static const char *const legacy[] = {"legacy", NULL}, *const recorded[] = {"uvm", NULL},
+                             *const closed[] = {"uvm", "gpu", NULL};
+    const struct input *input = &job->inputs[0];
+    if (((const struct uvm_settings *)job->settings)->mode == UVM_LEGACY || before_demand_paging(job))
+        return legacy;
+    uint64_t kinds = 0;
+    for (int i = 0; input->store && i < store_stream_count(input->store); i++)
+        kinds |= store_stream(input->store, i)->kinds;
+    bool moved = kinds >> RECORD_MIGRATE_H2D & 1, touched = kinds >> RECORD_TOUCH & 1;
+    return moved && !touched ? recorded : closed;
+}
+
 static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
     if (job->input_count != 1)
@@ -353,5 +368,6 @@ const struct engine engine_uvm = {
     .metrics = metrics,
     .headline = "time_ns,speedup_ratio,faults,batches,h2d_bytes,d2h_bytes,evictions,read_amplification_ratio",
     .ranks = "-time_ns,-h2d_bytes,-faults",
+    .sections = uvm_sections,
     .replay = uvm_replay,
 };

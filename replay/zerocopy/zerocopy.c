@@ -255,6 +255,17 @@ static int replay(const struct replay_job *job, struct outcome *outcomes, struct
     return rc;
 }
 
+/* Batches of faults only where their costs are asked for. */
+static const char *const *sections(const struct replay_job *job)
+{
+    static const char *const link[] = {"pcie", "gpu", NULL}, *const batches[] = {"pcie", "gpu", "uvm", NULL};
+    bool engine = ((const struct zerocopy_settings *)job->settings)->uvm_time == UVM_TIME_ENGINE;
+    for (size_t i = 0; i < job->policy_count && engine; i++)
+        if (job->policies[i].head == &zerocopy_uvm.head)
+            return batches;
+    return link;
+}
+
 const struct engine engine_zerocopy = {
     .name = "zerocopy",
     .summary = "GPU reads of host memory over PCIe, request by request",
@@ -267,5 +278,6 @@ const struct engine engine_zerocopy = {
     .headline =
         "time_ns,speedup_ratio,requests,payload_bytes,bandwidth_bytes_per_s,read_amplification_ratio,overfetch_ratio",
     .ranks = "-time_ns,-payload_bytes,-requests",
+    .sections = sections,
     .replay = replay,
 };
