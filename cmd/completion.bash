@@ -76,6 +76,9 @@ _offchip() {
         [[ $want ]] || mapfile -t reply < <(compgen -f -- "$cur")
     elif [[ $cur == -* ]]; then
         want=$(_offchip_long "$command")
+    elif [[ $command == list && $engine == platforms ]]; then
+        want=$_offchip_platforms
+        mapfile -t reply < <(compgen -f -X '!*.ini' -- "$cur")
     elif [[ $cur == synth:* ]]; then
         _offchip_workload
     elif [[ $command == synth && ${#operands[@]} -eq 0 ]]; then
