@@ -75,6 +75,7 @@ enum platform_state { PLATFORM_UNSTATED, PLATFORM_GENERAL, PLATFORM_STATED };
 struct platform_number {
     enum platform_state state;
     enum platform_kind kind;
+    bool borrowed;      /* with its whole section */
     bool moves;         /* with the factor of its borrowed section, not by itself */
     bool given;         /* by platform_set() */
     const char *as;     /* whose number it is; NULL: its own */

@@ -204,6 +204,29 @@ START_TEST(one_axis_is_moved_alone)
 }
 END_TEST
 
+/* Each axis has an order of its own, and draws are not in the order of their numbers. */
+START_TEST(axes_are_drawn_apart)
+{
+    struct platform *p = load();
+    double ab = 0, an = 0;
+    struct platform_axis a = {0}, b = {0}, axis;
+    for (size_t i = 0; platform_axis(p, i, &axis); i++)
+        if (axis.row && strcmp(axis.row->name, "memory_ns") == 0)
+            a = axis;
+        else if (axis.row && strcmp(axis.row->name, "dependent_cycles") == 0)
+            b = axis;
+    for (uint32_t at = 0; at < 200; at++) {
+        struct platform *d = draw(p, 2, at, 200);
+        double x = share(&a, d) - 0.5, y = share(&b, d) - 0.5;
+        ab += x * y * 12 / 200; /* the correlation: the variance of a share is 1/12 */
+        an += x * (at / 200. - 0.5) * 12 / 200;
+        platform_free(d);
+    }
+    ck_assert_msg(fabs(ab) < 0.25 && fabs(an) < 0.25, "correlations %g and %g", ab, an);
+    platform_free(p);
+}
+END_TEST
+
 START_TEST(a_choice_takes_each_of_its_names_as_often)
 {
     struct platform *p = platform_load("titanv", NULL);
@@ -221,4 +244,4 @@ END_TEST
 TEST_MAIN("platform_draw", axes_are_what_is_uncertain, each_share_of_each_axis_is_drawn_once,
           a_wide_range_is_drawn_in_its_logarithm, draws_stay_in_range_and_leave_what_is_known,
           a_borrowed_section_moves_by_one_factor, the_same_seed_gives_the_same_draw_and_another_seed_another,
-          one_axis_is_moved_alone, a_choice_takes_each_of_its_names_as_often)
+          one_axis_is_moved_alone, axes_are_drawn_apart, a_choice_takes_each_of_its_names_as_often)

@@ -97,6 +97,7 @@ static int take_number(struct platform_part *part, size_t i, const struct platfo
         return 0;
     *n = lender->numbers[i];
     n->kind = PLATFORM_AS;
+    n->borrowed = true;
     n->as = part->borrowed.as;
     n->source = platform_keep(platform, n->source, err);
     if (row->type == PARAM_TEXT) {

@@ -59,6 +59,7 @@ START_TEST(wrong_files_name_the_line)
                {"", "x.ini: no number in it; expected a section"},
                {"[platform]\nname = mine\n[gpu]\n", "x.ini: no number in it; expected a section"},
                {"[gpu]\nsms = 66 | assumed 70..80: w\n", "x.ini:2: sms is 66, outside its range 70..80"},
+               {"[gpu]\nsms = 66 | assumed 10..65: w\n", "x.ini:2: sms is 66, outside its range 10..65"},
                {"[gpu]\nsms = 66 | assumed 80..60: w\n", "x.ini:2: sms is 66, outside its range 80..60"},
                {"[gpu]\nsms = 66 | fitted 0..80: w\n", "x.ini:2: low end of the range: sms is 0; expected 1 to 1024"},
                {"[gpu]\nsms = 66 | as v100 60..many: w\n", "x.ini:2: high end of the range: sms"},

@@ -55,10 +55,10 @@ const char *platform_json_source(const struct platform *platform, const char *se
         (void)snprintf(buf, size, "general default: %s", source);
     else if (!n->as)
         (void)snprintf(buf, size, "%s", source);
-    else if (b && n->as == b->as && n->moves)
+    else if (b && n->borrowed && n->moves)
         (void)snprintf(buf, size, "%s, with [%s] times %.6g..%.6g (%s): %s", n->as, section, b->low, b->high, b->why,
                        source);
-    else if (b && n->as == b->as)
+    else if (b && n->borrowed)
         (void)snprintf(buf, size, "%s, with [%s] (%s): %s", n->as, section, b->why, source);
     else
         (void)snprintf(buf, size, "%s: %s", n->as, source);
