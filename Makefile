@@ -81,7 +81,7 @@ $(ACCESSES): $(call OBJ,$(ACCESSES_C))
 $(BUILD)/standin/libcuda.so.1: fixtures/standin/libcuda.c fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h \
     trace/recorder/wire/sanitizer_abi.h
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(STANDIN_FLAGS) -shared $< -ldl -o $@
+	$(Q)$(CC) $(STANDIN_FLAGS) -shared -Wl,-soname,$(@F) $< -ldl -o $@
 $(BUILD)/standin/libcupti.so: fixtures/standin/libcupti.c fixtures/standin/libcupti_profiler.c \
     fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h trace/recorder/wire/cupti_abi_profiler.h
 	@mkdir -p $(@D)
@@ -97,7 +97,7 @@ $(BUILD)/standin/target: fixtures/standin/target.c fixtures/standin/standin.h tr
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) $< -ldl -lpthread -o $@
 STANDIN_FLAGS = $(CSTD) -O1 -g -Wall -Wextra $(WERROR) -I. -fPIC $(SAN) $(LDFLAGS)
-$(addprefix $(BUILD)/test/trace/recorder/,recorder recorder_ends recorder_others recorder_accesses recorder_counters wire/cupti_metrics): \
+$(addprefix $(BUILD)/test/trace/recorder/,recorder recorder_ends recorder_others recorder_box recorder_search recorder_accesses recorder_counters wire/cupti_metrics): \
     | $(INJECT) $(ACCESSES) $(STANDIN)
 cli check: $(INJECT) $(ACCESSES) $(STANDIN)
 # Our declarations of CUPTI against the real ones, where the toolkit is installed.

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "cmd/cmd.h"
+#include "cmd/cmd_record_check.h"
 #include "cmd/cmd_record_live.h"
 #include "cmd/console/printable.h"
 #include "trace/recorder/recorder.h"
@@ -15,9 +16,9 @@ enum { EXIT_STOPPED = 130 }; /* as shells give for ^C */
 
 static const char *output, *interface, *tlp_offset, *ports, *adapter;
 static const char *kernel;
-static bool force, force_injection, unified_memory, counters, accesses;
+static bool force, force_injection, unified_memory, counters, accesses, check;
 static int counter_group;
-static int64_t limit;
+static int64_t limit, time_limit;
 static const struct opt options[] = {
     {"output", 'o', OPT_TEXT, "FILE", &output, "trace to write; %p: process, %h: host (default offchip.db)", 0, 0},
     {"force", 'f', OPT_FLAG, NULL, &force, "replace FILE if it exists", 0, 0},
@@ -35,6 +36,10 @@ static const struct opt options[] = {
     {"kernel", 0, OPT_TEXT, "REGEX", &kernel, "--accesses: only kernels whose name, mangled or not, matches", 0, 0},
     {"limit", 0, OPT_INT, "N", &limit,
      "--accesses: keep N warp accesses of a process, count the rest (default 1000000)", 1, INT64_MAX},
+    {"time-limit", 0, OPT_INT, "S", &time_limit,
+     "--counters: end the program when a kernel has not come back for S seconds", 1, 86400},
+    {"check", 0, OPT_FLAG, NULL, &check, "say what this machine has for recording, and how to get what is missing", 0,
+     0},
     {"force-injection", 0, OPT_FLAG, NULL, &force_injection, "replace a CUDA_INJECTION64_PATH that is set", 0, 0},
     {0},
 };
@@ -64,6 +69,8 @@ static const char *contradiction(void)
     if (accesses && (unified_memory || counters))
         return "--accesses records accesses and nothing else: run the program once more with --uvm or --counters, into "
                "another file";
+    if (!counters && time_limit)
+        return "--time-limit is for --counters";
     if (!accesses && (kernel || limit))
         return "--kernel and --limit are for --accesses";
     if (!kernel)
@@ -124,6 +131,8 @@ static int run(int argc, char **argv)
             return cmd_usage("--interface records packets: no program is run with it");
         return cmd_record_live(&live);
     }
+    if (check)
+        return cmd_record_check(argc ? argv[0] : NULL);
     if (contradiction())
         return cmd_usage("%s", contradiction());
     if (argc == 0)
@@ -138,6 +147,7 @@ static int run(int argc, char **argv)
         .accesses = accesses,
         .kernel = kernel,
         .limit = limit,
+        .time_limit_s = time_limit,
         .command_line = cmd_line(),
         .argv = argv,
         .say = say_problem,
@@ -160,7 +170,8 @@ const struct command cmd_record = {
     .summary = "run a program on a GPU and record what leaves the chip",
     .usage = "[-o FILE] [--uvm] [--counters] [-f] [--force-injection] [--] CMD [ARGS]\n"
              "       offchip record --accesses [--kernel REGEX] [--limit N] [-o FILE] [--] CMD [ARGS]\n"
-             "       offchip record --interface IF [-o FILE] [-f]",
+             "       offchip record --interface IF [-o FILE] [-f]\n"
+             "       offchip record --check [CMD]",
     .details = "Runs CMD with liboffchip_inject.so, which the CUDA driver loads into it, and writes\n"
                "what CUPTI reports: page faults and migrations of unified memory, kernels, copies,\n"
                "allocations, advice and prefetches; with --counters, hardware counters of every kernel\n"
@@ -177,6 +188,7 @@ const struct command cmd_record = {
     .examples = "  offchip record -o app.db -- ./app --size 4096\n"
                 "  offchip record -o run-%p.db -- mpirun -n 2 ./app\n"
                 "  offchip record --accesses --kernel 'bfs' --limit 5000000 -o accesses.db -- ./bfs graph.bel\n"
+                "  offchip record --check\n"
                 "  offchip record --interface eth1 -o pcie.db\n"
                 "  offchip record --counters -o bfs.db -- ./bfs graph.bel",
     .options = options,

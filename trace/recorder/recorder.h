@@ -64,11 +64,12 @@ void recorder_release(struct recorder_result *result);
  * from it. -1: *err says where it was looked for. */
 int recorder_find_library(bool accesses, char *path, size_t size, struct err *err);
 
-/* libcupti.so: OFFCHIP_CUPTI, the loader's own path, CUDA_HOME, CUDA_PATH, /usr/local/cuda*. As above. */
-int recorder_find_cupti(char *path, size_t size, struct err *err);
+/* libcupti.so: OFFCHIP_CUPTI, or the best there is for `program` (recorder_search.h), with counters one that has the
+ * range profiler. As above. */
+int recorder_find_cupti(const char *program, bool counters, char *path, size_t size, struct err *err);
 
 /* libsanitizer-public.so: as CUPTI, by OFFCHIP_SANITIZER. */
-int recorder_find_sanitizer(char *path, size_t size, struct err *err);
+int recorder_find_sanitizer(const char *program, char *path, size_t size, struct err *err);
 
 /* offchip_accesses.fatbin: OFFCHIP_ACCESS_PATCH, or where the library is looked for. */
 int recorder_find_patch(char *path, size_t size, struct err *err);

@@ -1,13 +1,12 @@
 #include <dlfcn.h>
-#include <glob.h>
 #include <limits.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "trace/recorder/recorder.h"
+#include "trace/recorder/recorder_search.h"
 #include "trace/recorder/wire/record_pipe.h"
 
 static int readable(const char *path)
@@ -62,98 +61,32 @@ int recorder_find_patch(char *path, size_t size, struct err *err)
         err);
 }
 
-/* The full name of what the loader finds under `name`. */
-static int loader_path(const char *name, char *path, size_t size)
+static int find_part(enum recorder_part part, const char *program, bool counters, char *path, size_t size,
+                     struct err *err)
 {
-    void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-    struct link_map *map;
-    if (!library)
+    struct recorder_search search;
+    struct recorder_box box, *look = NULL;
+    if (recorder_search(&search, part, program, recorder_search_root(), err))
         return -1;
-    int rc = dlinfo(library, RTLD_DI_LINKMAP, &map);
-    if (rc == 0)
-        (void)snprintf(path, size, "%s", map->l_name);
-    dlclose(library);
-    return rc;
-}
-
-static int glob_path(const char *pattern, char *path, size_t size)
-{
-    glob_t found;
-    int rc = -1;
-    if (glob(pattern, 0, NULL, &found) == 0) {
-        if (found.gl_pathc > 0) { /* the newest toolkit sorts last */
-            (void)snprintf(path, size, "%s", found.gl_pathv[found.gl_pathc - 1]);
-            rc = 0;
-        }
-        globfree(&found);
+    if (!search.named && (search.count > 1 || counters)) { /* there is something to choose */
+        recorder_box_look(&box, recorder_search_root());
+        look = &box;
     }
-    return rc;
+    const struct recorder_library *l = recorder_search_choose(&search, part, look, counters, err);
+    if (l)
+        (void)snprintf(path, size, "%s", l->path);
+    recorder_search_release(&search);
+    return l ? 0 : -1;
 }
 
-/* A library of the CUDA toolkit: where it may be. Lists end with NULL. */
-struct part {
-    const char *variable;     /* of the environment, that may name it */
-    const char *const *names; /* for the loader */
-    const char *const *below; /* CUDA_HOME, CUDA_PATH and the toolkit's usual folders */
-    const char *missing;      /* the sentence when it is nowhere */
-};
-
-static int find_part(const struct part *part, char *path, size_t size, struct err *err)
+int recorder_find_cupti(const char *program, bool counters, char *path, size_t size, struct err *err)
 {
-    static const char *const homes[] = {"CUDA_HOME", "CUDA_PATH"};
-    static const char *const roots[] = {"/usr/local/cuda", "/usr/local/cuda-*", "/opt/cuda",
-                                        "/usr/lib/nvidia-cuda-toolkit"};
-    const char *given = getenv(part->variable);
-    char candidate[PATH_MAX];
-    if (given && *given) {
-        if (!readable(given))
-            return err_set(err, "%s names %s, which cannot be read", part->variable, given);
-        (void)snprintf(path, size, "%s", given);
-        return 0;
-    }
-    for (const char *const *name = part->names; *name; name++)
-        if (loader_path(*name, path, size) == 0)
-            return 0;
-    for (size_t h = 0; h < sizeof homes / sizeof *homes; h++)
-        for (const char *const *below = part->below; *below && getenv(homes[h]); below++) {
-            (void)snprintf(candidate, sizeof candidate, "%s%s", getenv(homes[h]), *below);
-            if (readable(candidate)) {
-                (void)snprintf(path, size, "%s", candidate);
-                return 0;
-            }
-        }
-    for (size_t r = 0; r < sizeof roots / sizeof *roots; r++)
-        for (const char *const *below = part->below; *below; below++) {
-            (void)snprintf(candidate, sizeof candidate, "%s%s", roots[r], *below);
-            if (glob_path(candidate, path, size) == 0)
-                return 0;
-        }
-    return err_set(err, "%s", part->missing);
+    return find_part(PART_CUPTI, program, counters, path, size, err);
 }
 
-int recorder_find_cupti(char *path, size_t size, struct err *err)
+int recorder_find_sanitizer(const char *program, char *path, size_t size, struct err *err)
 {
-    static const char *const names[] = {"libcupti.so", "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", NULL};
-    static const char *const below[] = {"/extras/CUPTI/lib64/libcupti.so", "/lib64/libcupti.so", NULL};
-    static const struct part cupti = {
-        RECORD_PIPE_CUPTI, names, below,
-        "CUPTI (libcupti.so, part of the CUDA toolkit) was not found: not by the loader, not below CUDA_HOME or "
-        "CUDA_PATH, "
-        "not below /usr/local/cuda*; install it (cuda-cupti), or name it in " RECORD_PIPE_CUPTI};
-    return find_part(&cupti, path, size, err);
-}
-
-int recorder_find_sanitizer(char *path, size_t size, struct err *err)
-{
-    static const char *const names[] = {"libsanitizer-public.so", NULL};
-    static const char *const below[] = {"/compute-sanitizer/libsanitizer-public.so",
-                                        "/extras/Sanitizer/libsanitizer-public.so", NULL};
-    static const struct part sanitizer = {RECORD_PIPE_SANITIZER, names, below,
-                                          "compute-sanitizer (libsanitizer-public.so, part of the CUDA toolkit) was "
-                                          "not found: not by the loader, not below "
-                                          "CUDA_HOME or CUDA_PATH, not below /usr/local/cuda*; install it "
-                                          "(cuda-sanitizer), or name it in " RECORD_PIPE_SANITIZER};
-    return find_part(&sanitizer, path, size, err);
+    return find_part(PART_SANITIZER, program, false, path, size, err);
 }
 
 int recorder_check(const struct recorder_options *options, char *warning, size_t warning_bytes, struct err *err)
@@ -177,10 +110,6 @@ int recorder_check(const struct recorder_options *options, char *warning, size_t
             "and its driver; recordings made elsewhere are read with offchip import, info and replay",
             dlerror());
     dlclose(driver);
-    if (!options->accesses && !options->cupti && recorder_find_cupti(path, sizeof path, err))
-        return -1;
-    if (options->accesses && !options->sanitizer && recorder_find_sanitizer(path, sizeof path, err))
-        return -1;
     if (options->accesses && !options->patch && recorder_find_patch(path, sizeof path, err))
         return -1;
     if (!options->accesses && device && strcmp(device, "1") == 0)

@@ -23,8 +23,8 @@ static int find_told(const struct recorder_options *o, struct told *told, struct
         return -1;
     if (tool)
         (void)snprintf(told->tool, sizeof told->tool, "%s", tool);
-    else if (o->accesses ? recorder_find_sanitizer(told->tool, sizeof told->tool, err)
-                         : recorder_find_cupti(told->tool, sizeof told->tool, err))
+    else if (o->accesses ? recorder_find_sanitizer(o->argv[0], told->tool, sizeof told->tool, err)
+                         : recorder_find_cupti(o->argv[0], o->counters, told->tool, sizeof told->tool, err))
         return -1;
     if (o->patch)
         (void)snprintf(told->patch, sizeof told->patch, "%s", o->patch);

@@ -1,0 +1,62 @@
+/* recorder_search: the libraries of NVIDIA's that a recording needs, wherever they were installed, and which to take.
+ *
+ * Looked through, in this order: the variable that names one, the loader's path, CUDA_HOME and its like, the site
+ * packages of the program's Python, of VIRTUAL_ENV, of the user and of the system (pip: nvidia/cuda_cupti/lib,
+ * nvidia/cu13/lib), conda's environments, /usr/local/cuda*, /opt/cuda*, the HPC SDK, the distribution's folders. The
+ * same file under several names is one. Versions are compared as numbers: 12.10 comes after 12.9. The version of a
+ * CUPTI is the one it gives itself (cuptiGetVersion, asked in a process of its own); of compute-sanitizer, and of a
+ * CUPTI that is newer than this page, it is the one in its path.
+ * Taken is the newest that the driver and the GPUs can work with: one whose CUDA is not of a later major version than
+ * the driver's; before 13 for compute capabilities below 7.5, which CUDA 13 dropped.
+ * Source: cupti_version.h of CUDA 13.0 (API versions); CUDA 13.0 release notes (Maxwell, Pascal and Volta removed). */
+#ifndef TRACE_RECORDER_RECORDER_SEARCH_H
+#define TRACE_RECORDER_RECORDER_SEARCH_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "trace/base/err.h"
+#include "trace/recorder/recorder_box.h"
+
+enum { SEARCH_FOUND = 32 };
+
+enum recorder_part { PART_CUPTI, PART_SANITIZER, PARTS };
+
+struct recorder_library {
+    char path[PATH_MAX];
+    const char *from; /* "pip", "conda", "CUDA toolkit", "HPC SDK" ... */
+    int cuda;         /* CUDA version: 12040; 0: not known */
+    bool good;        /* it can be loaded and has what is needed */
+    bool ranges;      /* of CUPTI: counters by range profiler (CUDA 12.6) */
+    char why[200];    /* if not good: what is wrong */
+};
+
+struct recorder_search {
+    struct recorder_library *found; /* the best first: by version, unless a variable names one */
+    int count;
+    bool named; /* by its variable */
+};
+
+/* program: whose Python is looked at, may be NULL; root: "" or a folder that stands for / (images). -1 with *err set if
+ * the variable names something that cannot be read, or without memory. Released with recorder_search_release(). */
+int recorder_search(struct recorder_search *search, enum recorder_part part, const char *program, const char *root,
+                    struct err *err);
+void recorder_search_release(struct recorder_search *search);
+
+/* Which to take; NULL with *err set, saying what is missing and how to get it. box may be NULL: not looked at. */
+const struct recorder_library *recorder_search_choose(const struct recorder_search *search, enum recorder_part part,
+                                                      const struct recorder_box *box, bool counters, struct err *err);
+
+/* The CUDA version of a CUPTI of this API version; 0: not known. */
+int recorder_search_cuda_of(unsigned api);
+/* The CUDA version that a path names last ("cuda-12.10/..." 12100, "libcupti.so.12" 12000); 0: none. */
+int recorder_search_path_version(const char *path);
+
+/* How to get a part: "install it ..., or name it in OFFCHIP_CUPTI". */
+const char *recorder_search_how(enum recorder_part part);
+
+/* Folder in place of /, for tests and for images: OFFCHIP_ROOT, or "". */
+const char *recorder_search_root(void);
+
+#endif
