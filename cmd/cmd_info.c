@@ -123,6 +123,16 @@ static json_t *kinds_json(const struct info *info)
     return rows;
 }
 
+/* Whether a stream was seen on a machine, or follows from one that was by a rule (derived), or from a program that was
+ * never run. */
+static const char *stream_source(const struct store *store, const char *name)
+{
+    const char *derived = store_origin_get(store, "derived");
+    if (derived && (strcmp(name, "accesses") != 0 || strcmp(derived, "accesses") == 0))
+        return "modelled";
+    return store_origin_get(store, "workload") ? "generated" : "captured";
+}
+
 static json_t *streams_json(const struct info *info)
 {
     json_t *rows = json_array();
@@ -132,6 +142,7 @@ static json_t *streams_json(const struct info *info)
         json_t *o = json_object();
         bool times = s->unit != TIME_NONE && s->records > 0;
         json_tree_put(&o, "stream", json_tree_text(s->name));
+        json_tree_put(&o, "source", json_string(stream_source(info->store, s->name)));
         json_tree_put(&o, "records", json_integer((json_int_t)s->records));
         json_tree_put(&o, "time_unit", json_string(time_unit_name(s->unit)));
         json_tree_put(&o, "clock", s->clock[0] ? json_tree_text(s->clock) : json_null());
@@ -372,8 +383,8 @@ static void print_spans(const struct info *info)
             units_human_ns(length, span, sizeof span);
         else if (s->unit == TIME_CYCLES)
             (void)snprintf(span, sizeof span, "%.0f cycles", length);
-        printable_print(stdout, "stream %s: %" PRIu64 " records, %s%s%s, %s\n", s->name, s->records,
-                        s->unit == TIME_NONE ? "" : "over ", span,
+        printable_print(stdout, "stream %s, %s: %" PRIu64 " records, %s%s%s, %s\n", s->name,
+                        stream_source(info->store, s->name), s->records, s->unit == TIME_NONE ? "" : "over ", span,
                         s->unit == TIME_CYCLES && !s->clock_hz ? " of unknown Hz" : "", addr_space_name(s->space));
     }
 }

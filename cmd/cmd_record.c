@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/cmd_record_check.h"
 #include "cmd/cmd_record_live.h"
+#include "cmd/cmd_record_views.h"
 #include "cmd/console/printable.h"
 #include "trace/recorder/recorder.h"
 #include "trace/recorder/wire/cupti_metrics.h"
@@ -15,8 +16,8 @@
 enum { EXIT_STOPPED = 130 }; /* as shells give for ^C */
 
 static const char *output, *interface, *tlp_offset, *ports, *adapter;
-static const char *kernel;
-static bool force, force_injection, unified_memory, counters, accesses, check;
+static const char *kernel, *platform;
+static bool force, force_injection, unified_memory, counters, accesses, check, requests, dram, keep_accesses;
 static int counter_group;
 static int64_t limit, time_limit;
 static const struct opt options[] = {
@@ -33,9 +34,15 @@ static const struct opt options[] = {
      "what one recording counts; see the manual page (default l2)", 0, 0},
     {"accesses", 0, OPT_FLAG, NULL, &accesses, "every warp's accesses to global memory (needs compute-sanitizer)", 0,
      0},
-    {"kernel", 0, OPT_TEXT, "REGEX", &kernel, "--accesses: only kernels whose name, mangled or not, matches", 0, 0},
+    {"requests", 0, OPT_FLAG, NULL, &requests,
+     "the requests over the link that the accesses would make, and their sizes (needs what --accesses needs)", 0, 0},
+    {"dram", 0, OPT_FLAG, NULL, &dram, "the requests that reach the GPU's memory (needs what --accesses needs)", 0, 0},
+    {"keep-accesses", 0, OPT_FLAG, NULL, &keep_accesses, "--requests, --dram: keep the accesses too", 0, 0},
+    {"platform", 'p', OPT_TEXT, "NAME|FILE.ini", &platform, "--dram: whose L2 cache (default: as the GPU says)", 0, 0},
+    {"kernel", 0, OPT_TEXT, "REGEX", &kernel,
+     "--accesses and its views: only kernels whose name, mangled or not, matches", 0, 0},
     {"limit", 0, OPT_INT, "N", &limit,
-     "--accesses: keep N warp accesses of a process, count the rest (default 1000000)", 1, INT64_MAX},
+     "--accesses and its views: keep N warp accesses of a process, count the rest (default 1000000)", 1, INT64_MAX},
     {"time-limit", 0, OPT_INT, "S", &time_limit,
      "--counters: end the program when a kernel has not come back for S seconds", 1, 86400},
     {"check", 0, OPT_FLAG, NULL, &check, "say what this machine has for recording, and how to get what is missing", 0,
@@ -66,19 +73,45 @@ static void say_file(const struct recorder_trace_summary *file)
 static const char *contradiction(void)
 {
     regex_t regex;
+    if (requests && dram)
+        return "--requests and --dram are two views of accesses: record one of them with --keep-accesses, and derive "
+               "the "
+               "other from it";
+    if (!dram && platform)
+        return "--platform is for --dram";
+    if (!(requests || dram) && keep_accesses)
+        return "--keep-accesses is for --requests and --dram";
     if (accesses && (unified_memory || counters))
         return "--accesses records accesses and nothing else: run the program once more with --uvm or --counters, into "
                "another file";
     if (!counters && time_limit)
         return "--time-limit is for --counters";
     if (!accesses && (kernel || limit))
-        return "--kernel and --limit are for --accesses";
+        return "--kernel and --limit are for --accesses, --requests and --dram";
     if (!kernel)
         return NULL;
     if (regcomp(&regex, kernel, REG_EXTENDED | REG_NOSUB))
         return "--kernel takes an extended regular expression";
     regfree(&regex);
     return NULL;
+}
+
+/* The recordings of accesses made into what was asked for; false: one could not be, and is still one of accesses. */
+static bool take_views(const struct recorder_result *result)
+{
+    bool good = true;
+    for (size_t i = 0; (requests || dram) && i < result->file_count; i++) {
+        const struct recorder_trace_summary *f = &result->files[i];
+        struct err err = {""};
+        if (!f->path[0] || f->fatal || f->records == 0)
+            continue;
+        if (cmd_record_view(f->path, requests ? RECORD_VIEW_REQUESTS : RECORD_VIEW_DRAM, platform, keep_accesses,
+                            &err)) {
+            (void)cmd_fail(EXIT_DATA, "%s; %s holds the accesses", err.msg, f->path);
+            good = false;
+        }
+    }
+    return good;
 }
 
 static void say_problem(const char *text)
@@ -98,6 +131,8 @@ static int conclude(const struct recorder_result *result)
         }
     }
     int status = target_status(result->status);
+    if (!take_views(result))
+        return EXIT_DATA;
     if (result->stopped) {
         cmd_say("stopped waiting%s", result->left_running ? "; the program runs on, unrecorded" : "");
         return result->failed ? EXIT_DATA : result->left_running ? EXIT_STOPPED : status;
@@ -133,6 +168,7 @@ static int run(int argc, char **argv)
     }
     if (check)
         return cmd_record_check(argc ? argv[0] : NULL);
+    accesses |= requests || dram;
     if (contradiction())
         return cmd_usage("%s", contradiction());
     if (argc == 0)
@@ -152,6 +188,8 @@ static int run(int argc, char **argv)
         .argv = argv,
         .say = say_problem,
     };
+    if (platform && cmd_record_platform(platform, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
     if (recorder_check(&o, warning, sizeof warning, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     if (warning[0])
@@ -170,6 +208,8 @@ const struct command cmd_record = {
     .summary = "run a program on a GPU and record what leaves the chip",
     .usage = "[-o FILE] [--uvm] [--counters] [-f] [--force-injection] [--] CMD [ARGS]\n"
              "       offchip record --accesses [--kernel REGEX] [--limit N] [-o FILE] [--] CMD [ARGS]\n"
+             "       offchip record --requests|--dram [--keep-accesses] [--kernel REGEX] [--limit N] [-o FILE] [--] "
+             "CMD [ARGS]\n"
              "       offchip record --interface IF [-o FILE] [-f]\n"
              "       offchip record --check [CMD]",
     .details = "Runs CMD with liboffchip_inject.so, which the CUDA driver loads into it, and writes\n"
@@ -183,6 +223,9 @@ const struct command cmd_record = {
                "program that each engine replays by its own view. Kernels run much\n"
                "slower, one after the other. --limit bounds the recording of each process; accesses past\n"
                "it are counted, and the recording then says that it is incomplete.\n\n"
+               "With --requests or --dram, records accesses and stores what follows from them instead: the\n"
+               "requests over the link, by size, as if the data were in host memory, or what reaches the\n"
+               "GPU's memory through its L2. 'offchip info' calls such streams modelled, others captured.\n\n"
                "With --interface, records the PCIe packets that NetTLP adapters send over Ethernet, as\n"
                "they pass a network interface, until ^C. That needs the right to capture packets.",
     .examples = "  offchip record -o app.db -- ./app --size 4096\n"

@@ -1,0 +1,149 @@
+#include "cmd/cmd_record_views.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "models/base/platform.h"
+#include "models/gpu/gpu.h"
+#include "replay/derive/derive.h"
+
+/* Ways of an L2 whose GPU says its size only: assumed. It hardly matters (fully associative and 16 ways differ by the
+ * conflicts of strided arrays), and `derive dram` takes another number. */
+enum { ASSUMED_WAYS = 16 };
+
+struct copying {
+    struct store *out;
+    const char *table;
+    struct err *err;
+};
+
+static int copy_row(void *ctx, const struct store_value *values, size_t n)
+{
+    const struct copying *c = ctx;
+    return store_row(c->out, c->table, values, n, c->err);
+}
+
+static int copy_origin(void *ctx, const struct store_value *values, size_t n)
+{
+    const struct copying *c = ctx;
+    static const char *const own[] = {"state", "created", "derived"};
+    for (size_t i = 0; n > 1 && i < sizeof own / sizeof *own; i++)
+        if (strcmp(values[0].s, own[i]) == 0)
+            return 0;
+    return n > 1 ? store_origin(c->out, values[0].s, values[1].s, c->err) : 0;
+}
+
+static int copy_count(void *ctx, const struct store_value *values, size_t n)
+{
+    const struct copying *c = ctx;
+    uint64_t count = n > 1 ? (uint64_t)values[1].i : 0;
+    return (strcmp(c->table, "skipped") == 0 ? store_skip : store_drop)(c->out, values[0].s, count, c->err);
+}
+
+/* What is said of the recording. */
+static int copy_facts(struct store *in, struct store *out, struct err *err)
+{
+    static const char *const rows[] = {"allocations", "parameters"}, *const counts[] = {"skipped", "dropped"};
+    struct copying c = {out, "origin", err};
+    if (store_rows(in, "origin", copy_origin, &c, err))
+        return -1;
+    for (int i = 0; i < 2; i++) {
+        c.table = rows[i];
+        if (store_rows(in, rows[i], copy_row, &c, err))
+            return -1;
+        c.table = counts[i];
+        if (store_rows(in, counts[i], copy_count, &c, err))
+            return -1;
+    }
+    return 0;
+}
+
+static int copy_accesses(struct store *in, struct store *out, struct err *err)
+{
+    int from = store_stream_find(in, "accesses"), to;
+    struct store_cursor *cursor = from < 0 ? NULL : store_cursor_open(in, from, err);
+    const struct record *records;
+    const int64_t *extra;
+    size_t n;
+    int rc = 1;
+    if (from < 0)
+        return 0;
+    if (!cursor || store_stream_add(out, store_stream(in, from), &to, err)) {
+        store_cursor_close(cursor);
+        return -1;
+    }
+    while (rc > 0 && (rc = store_cursor_next(cursor, &records, &extra, &n, err)) > 0)
+        if (store_append(out, to, records, extra, n, err))
+            rc = -1;
+    store_cursor_close(cursor);
+    return rc;
+}
+
+int cmd_record_platform(const char *name, struct err *err)
+{
+    struct platform *p = platform_load(name, err);
+    platform_free(p);
+    return p ? 0 : -1;
+}
+
+/* The L2 of the platform, or of the recorded GPU. */
+static int choose_l2(struct store *in, const char *name, struct derive_options *o, char text[120], struct err *err)
+{
+    const char *said = store_origin_get(in, "gpu.0.l2_bytes");
+    if (name) {
+        struct platform *p = platform_load(name, err);
+        if (!p)
+            return -1;
+        const struct gpu *gpu = platform_section_get(p, "gpu");
+        o->l2_bytes = gpu->l2_bytes;
+        o->l2_ways = gpu->l2_ways;
+        (void)snprintf(text, 120, "%" PRId64 " bytes, %" PRId64 " ways, as %.40s", o->l2_bytes, o->l2_ways,
+                       platform_name(p));
+        platform_free(p);
+        return 0;
+    }
+    o->l2_bytes = said ? strtoll(said, NULL, 10) : 0;
+    o->l2_ways = ASSUMED_WAYS;
+    if (o->l2_bytes < ASSUMED_WAYS * 128)
+        return err_set(err, "%s does not say how large the GPU's L2 is: --platform NAME says it", store_path(in));
+    (void)snprintf(text, 120, "%" PRId64 " bytes, as the GPU says, %d ways, assumed", o->l2_bytes, ASSUMED_WAYS);
+    return 0;
+}
+
+static int derive(struct store *in, struct store *out, enum record_view view, const char *platform, struct err *err)
+{
+    struct derive_source source = {.store = in, .name = store_path(in)};
+    struct derive_options o = {.last = UINT64_MAX, .reuse = REUSE_NONE};
+    struct program_counts counts = {0};
+    char l2[120];
+    if (view == RECORD_VIEW_REQUESTS)
+        return store_origin(out, "derived", "requests", err) || store_origin(out, "reuse", "none", err) ||
+                       derive_requests(&source, out, &o, &counts, err)
+                   ? -1
+                   : 0;
+    if (choose_l2(in, platform, &o, l2, err))
+        return -1;
+    return store_origin(out, "derived", "dram", err) || store_origin(out, "l2", l2, err) ||
+                   derive_dram(&source, out, &o, &counts, err)
+               ? -1
+               : 0;
+}
+
+int cmd_record_view(const char *path, enum record_view view, const char *platform, bool keep, struct err *err)
+{
+    struct store *in = store_open(path, err);
+    struct store *out = in ? store_create(path, OUTPUT_REPLACE, cmd_line(), err) : NULL;
+    int rc = out ? 0 : -1;
+    if (rc == 0)
+        rc = copy_facts(in, out, err) || derive(in, out, view, platform, err) ? -1 : 0;
+    if (rc == 0 && keep)
+        rc = copy_accesses(in, out, err);
+    if (rc == 0)
+        rc = store_complete(in) ? store_finish(out, err) : store_keep(out, err);
+    store_close(out);
+    store_close(in);
+    return rc;
+}
