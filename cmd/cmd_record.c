@@ -17,9 +17,9 @@ enum { EXIT_STOPPED = 130 }; /* as shells give for ^C */
 
 static const char *output, *interface, *tlp_offset, *ports, *adapter;
 static const char *kernel, *platform;
-static bool force, force_injection, unified_memory, counters, accesses, check, requests, dram, keep_accesses;
+static bool force, force_injection, unified_memory, counters, accesses, check, requests, dram, keep_accesses, touches;
 static int counter_group;
-static int64_t limit, time_limit;
+static int64_t limit, time_limit, every;
 static const struct opt options[] = {
     {"output", 'o', OPT_TEXT, "FILE", &output, "trace to write; %p: process, %h: host (default offchip.db)", 0, 0},
     {"force", 'f', OPT_FLAG, NULL, &force, "replace FILE if it exists", 0, 0},
@@ -34,6 +34,10 @@ static const struct opt options[] = {
      "what one recording counts; see the manual page (default l2)", 0, 0},
     {"accesses", 0, OPT_FLAG, NULL, &accesses, "every warp's accesses to global memory (needs compute-sanitizer)", 0,
      0},
+    {"touches", 0, OPT_FLAG, NULL, &touches,
+     "the pages that each launch touches, each page's first read and first write (needs what --accesses needs)", 0, 0},
+    {"every", 0, OPT_INT, "N", &every, "--accesses and its views: of one thread block in N only, and said so", 1,
+     1000000},
     {"requests", 0, OPT_FLAG, NULL, &requests,
      "the requests over the link that the accesses would make, and their sizes (needs what --accesses needs)", 0, 0},
     {"dram", 0, OPT_FLAG, NULL, &dram, "the requests that reach the GPU's memory (needs what --accesses needs)", 0, 0},
@@ -73,6 +77,8 @@ static void say_file(const struct recorder_trace_summary *file)
 static const char *contradiction(void)
 {
     regex_t regex;
+    if (touches && (requests || dram || accesses || limit || every || keep_accesses))
+        return "--touches records each page once: it goes with --kernel, -o and -f only";
     if (requests && dram)
         return "--requests and --dram are two views of accesses: record one of them with --keep-accesses, and derive "
                "the "
@@ -81,13 +87,15 @@ static const char *contradiction(void)
         return "--platform is for --dram";
     if (!(requests || dram) && keep_accesses)
         return "--keep-accesses is for --requests and --dram";
-    if (accesses && (unified_memory || counters))
+    if ((accesses || requests || dram || touches) && (unified_memory || counters))
         return "--accesses records accesses and nothing else: run the program once more with --uvm or --counters, into "
                "another file";
     if (!counters && time_limit)
         return "--time-limit is for --counters";
-    if (!accesses && (kernel || limit))
-        return "--kernel and --limit are for --accesses, --requests and --dram";
+    if (!accesses && !requests && !dram && (limit || every))
+        return "--limit and --every are for --accesses, --requests and --dram";
+    if (!accesses && !requests && !dram && !touches && kernel)
+        return "--kernel is for --accesses, --touches, --requests and --dram";
     if (!kernel)
         return NULL;
     if (regcomp(&regex, kernel, REG_EXTENDED | REG_NOSUB))
@@ -100,13 +108,16 @@ static const char *contradiction(void)
 static bool take_views(const struct recorder_result *result)
 {
     bool good = true;
-    for (size_t i = 0; (requests || dram) && i < result->file_count; i++) {
+    enum record_view view = touches    ? RECORD_VIEW_TOUCHES
+                            : requests ? RECORD_VIEW_REQUESTS
+                            : dram     ? RECORD_VIEW_DRAM
+                                       : RECORD_VIEW_NONE;
+    for (size_t i = 0; view && i < result->file_count; i++) {
         const struct recorder_trace_summary *f = &result->files[i];
         struct err err = {""};
         if (!f->path[0] || f->fatal || f->records == 0)
             continue;
-        if (cmd_record_view(f->path, requests ? RECORD_VIEW_REQUESTS : RECORD_VIEW_DRAM, platform, keep_accesses,
-                            &err)) {
+        if (cmd_record_view(f->path, view, platform, keep_accesses, &err)) {
             (void)cmd_fail(EXIT_DATA, "%s; %s holds the accesses", err.msg, f->path);
             good = false;
         }
@@ -168,9 +179,9 @@ static int run(int argc, char **argv)
     }
     if (check)
         return cmd_record_check(argc ? argv[0] : NULL);
-    accesses |= requests || dram;
     if (contradiction())
         return cmd_usage("%s", contradiction());
+    accesses |= requests || dram || touches;
     if (argc == 0)
         return cmd_usage("record needs a program to run: offchip record [OPTIONS] -- CMD [ARGS]");
     const struct recorder_options o = {
@@ -181,6 +192,8 @@ static int run(int argc, char **argv)
         .counters = counters,
         .counter_group = group,
         .accesses = accesses,
+        .touches = touches,
+        .every = every,
         .kernel = kernel,
         .limit = limit,
         .time_limit_s = time_limit,
@@ -208,6 +221,7 @@ const struct command cmd_record = {
     .summary = "run a program on a GPU and record what leaves the chip",
     .usage = "[-o FILE] [--uvm] [--counters] [-f] [--force-injection] [--] CMD [ARGS]\n"
              "       offchip record --accesses [--kernel REGEX] [--limit N] [-o FILE] [--] CMD [ARGS]\n"
+             "       offchip record --touches [--kernel REGEX] [-o FILE] [--] CMD [ARGS]\n"
              "       offchip record --requests|--dram [--keep-accesses] [--kernel REGEX] [--limit N] [-o FILE] [--] "
              "CMD [ARGS]\n"
              "       offchip record --interface IF [-o FILE] [-f]\n"
@@ -223,6 +237,8 @@ const struct command cmd_record = {
                "program that each engine replays by its own view. Kernels run much\n"
                "slower, one after the other. --limit bounds the recording of each process; accesses past\n"
                "it are counted, and the recording then says that it is incomplete.\n\n"
+               "With --touches, records which pages each launch touches, in the order of first touches: a\n"
+               "program for 'replay uvm' that no limit cuts.\n\n"
                "With --requests or --dram, records accesses and stores what follows from them instead: the\n"
                "requests over the link, by size, as if the data were in host memory, or what reaches the\n"
                "GPU's memory through its L2. 'offchip info' calls such streams modelled, others captured.\n\n"

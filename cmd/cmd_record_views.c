@@ -43,16 +43,16 @@ static int copy_count(void *ctx, const struct store_value *values, size_t n)
     return (strcmp(c->table, "skipped") == 0 ? store_skip : store_drop)(c->out, values[0].s, count, c->err);
 }
 
-/* What is said of the recording. */
-static int copy_facts(struct store *in, struct store *out, struct err *err)
+/* What is said of the recording. A view of touches has allocations of its own: the stretches that it reaches. */
+static int copy_facts(struct store *in, struct store *out, enum record_view view, struct err *err)
 {
-    static const char *const rows[] = {"allocations", "parameters"}, *const counts[] = {"skipped", "dropped"};
+    static const char *const rows[] = {"parameters", "allocations"}, *const counts[] = {"skipped", "dropped"};
     struct copying c = {out, "origin", err};
     if (store_rows(in, "origin", copy_origin, &c, err))
         return -1;
     for (int i = 0; i < 2; i++) {
         c.table = rows[i];
-        if (store_rows(in, rows[i], copy_row, &c, err))
+        if ((i == 0 || view != RECORD_VIEW_TOUCHES) && store_rows(in, rows[i], copy_row, &c, err))
             return -1;
         c.table = counts[i];
         if (store_rows(in, counts[i], copy_count, &c, err))
@@ -119,6 +119,8 @@ static int derive(struct store *in, struct store *out, enum record_view view, co
     struct derive_options o = {.last = UINT64_MAX, .reuse = REUSE_NONE};
     struct program_counts counts = {0};
     char l2[120];
+    if (view == RECORD_VIEW_TOUCHES)
+        return derive_touches(&source, out, &o, &counts, err);
     if (view == RECORD_VIEW_REQUESTS)
         return store_origin(out, "derived", "requests", err) || store_origin(out, "reuse", "none", err) ||
                        derive_requests(&source, out, &o, &counts, err)
@@ -138,7 +140,7 @@ int cmd_record_view(const char *path, enum record_view view, const char *platfor
     struct store *out = in ? store_create(path, OUTPUT_REPLACE, cmd_line(), err) : NULL;
     int rc = out ? 0 : -1;
     if (rc == 0)
-        rc = copy_facts(in, out, err) || derive(in, out, view, platform, err) ? -1 : 0;
+        rc = copy_facts(in, out, view, err) || derive(in, out, view, platform, err) ? -1 : 0;
     if (rc == 0 && keep)
         rc = copy_accesses(in, out, err);
     if (rc == 0)

@@ -7,12 +7,13 @@
 
 #include "trace/base/err.h"
 
-enum record_view { RECORD_VIEW_NONE, RECORD_VIEW_REQUESTS, RECORD_VIEW_DRAM };
+enum record_view { RECORD_VIEW_NONE, RECORD_VIEW_TOUCHES, RECORD_VIEW_REQUESTS, RECORD_VIEW_DRAM };
 
 /* Whether there is such a platform: before anything is run. */
 int cmd_record_platform(const char *platform, struct err *err);
 
-/* Replace the recording of accesses in `path` by a trace of what follows from it: link requests and their sizes, or the
+/* Replace the recording of accesses in `path` by a trace of what follows from it: first touches as a
+ * program of pages, link requests and their sizes, or the
  * DRAM requests behind the L2 of `platform`, or, with NULL, of the size that the recorded GPU said; what is said of the
  * recording (origin, allocations, what was left out or lost, whether it is complete) stays, and with keep its accesses.
  * -1 with *err set: path is as it was. */

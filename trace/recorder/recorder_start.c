@@ -11,7 +11,7 @@
 
 /* What the injected library is told through the environment. */
 struct told {
-    char library[PATH_MAX], tool[PATH_MAX], patch[PATH_MAX], want[64], limit[24], limit_s[24];
+    char library[PATH_MAX], tool[PATH_MAX], patch[PATH_MAX], want[64], limit[24], limit_s[24], every[24];
 };
 
 static int find_told(const struct recorder_options *o, struct told *told, struct err *err)
@@ -30,8 +30,10 @@ static int find_told(const struct recorder_options *o, struct told *told, struct
         (void)snprintf(told->patch, sizeof told->patch, "%s", o->patch);
     else if (o->accesses && recorder_find_patch(told->patch, sizeof told->patch, err))
         return -1;
-    (void)snprintf(told->want, sizeof told->want, "%s%s%s", o->unified_memory ? "uvm," : "",
-                   o->counters ? RECORD_PIPE_COUNTERS : "", o->counters ? o->counter_group : "");
+    (void)snprintf(told->want, sizeof told->want, "%s%s%s%s", o->touches ? RECORD_PIPE_TOUCHES "," : "",
+                   o->unified_memory ? "uvm," : "", o->counters ? RECORD_PIPE_COUNTERS : "",
+                   o->counters ? o->counter_group : "");
+    (void)snprintf(told->every, sizeof told->every, "%lld", (long long)o->every);
     (void)snprintf(told->limit_s, sizeof told->limit_s, "%lld", (long long)o->time_limit_s);
     (void)snprintf(told->limit, sizeof told->limit, "%lld",
                    (long long)(o->limit ? o->limit : RECORD_PIPE_LIMIT_DEFAULT));
@@ -51,6 +53,7 @@ static void tell(const struct recorder_options *o, const struct told *told, cons
     setenv(RECORD_PIPE_PATCH, told->patch, 1);
     setenv(RECORD_PIPE_KERNELS, o->kernel ? o->kernel : "", 1);
     setenv(RECORD_PIPE_LIMIT, told->limit, 1);
+    setenv(RECORD_PIPE_EVERY, told->every, 1);
 }
 
 /* Why the program could not be started, through a pipe that a start closes. */

@@ -3,7 +3,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +20,7 @@ static struct {
     const char *patch;
     pid_t owner;
     atomic_bool ended;
+    bool touches;                   /* pages first touched are recorded, not accesses */
     pthread_mutex_t patching;       /* of what follows; the API asks for it too */
     const void *contexts[CONTEXTS]; /* whose patches are loaded, or refused */
     bool refused, async_refused, module_refused;
@@ -65,10 +68,12 @@ static bool context_patched(void *context)
 
 static san_result patch_module(void *module)
 {
-    san_result result = inject.api.patch_instructions(SAN_INSTRUCTION_GLOBAL_ACCESS, module, "offchip_access");
+    const char *access = inject.touches ? "offchip_touch" : "offchip_access";
+    const char *async = inject.touches ? "offchip_touch_async" : "offchip_access_async";
+    san_result result = inject.api.patch_instructions(SAN_INSTRUCTION_GLOBAL_ACCESS, module, access);
     if (result != SAN_SUCCESS)
         return result;
-    if (inject.api.patch_instructions(SAN_INSTRUCTION_MEMCPY_ASYNC, module, "offchip_access_async") != SAN_SUCCESS &&
+    if (inject.api.patch_instructions(SAN_INSTRUCTION_MEMCPY_ASYNC, module, async) != SAN_SUCCESS &&
         !inject.async_refused) {
         inject.async_refused = true;
         inject_problem(RECORD_PIPE_WARNING, "asynchronous copies to shared memory (cp.async) are not recorded: this "
@@ -257,6 +262,16 @@ static bool subscribe(void)
     return false;
 }
 
+static void say_what(const struct sanitizer_wish *wish)
+{
+    char text[32];
+    if (wish->touches)
+        inject_fact("touches", "each page's first read and first write in a launch");
+    (void)snprintf(text, sizeof text, "%llu", (unsigned long long)wish->every);
+    if (wish->every > 1)
+        inject_fact("sample_every", text);
+}
+
 static bool start(void)
 {
     size_t max_bytes = (size_t)inject_env(RECORD_PIPE_BUFFERS, 1 << 20, (int64_t)1 << 40, MAX_BYTES);
@@ -265,12 +280,17 @@ static bool start(void)
         return false;
     inject.owner = getpid();
     inject.patch = getenv(RECORD_PIPE_PATCH);
+    inject.touches = getenv(RECORD_PIPE_WANT) && strstr(getenv(RECORD_PIPE_WANT), RECORD_PIPE_TOUCHES);
     inject_process_facts();
     bool good = inject.patch && sanitizer_load(&inject.api, &inject.library, getenv(RECORD_PIPE_SANITIZER)) &&
                 sanitizer_choose(getenv(RECORD_PIPE_KERNELS));
-    sanitizer_launch_start(&inject.api,
-                           (uint64_t)inject_env(RECORD_PIPE_LIMIT, 1, INT64_MAX, RECORD_PIPE_LIMIT_DEFAULT),
-                           (uint64_t)inject_env(RECORD_PIPE_DEVICE_BYTES, 1 << 16, (int64_t)1 << 40, DEVICE_BYTES));
+    const struct sanitizer_wish wish = {
+        .limit = (uint64_t)inject_env(RECORD_PIPE_LIMIT, 1, INT64_MAX, RECORD_PIPE_LIMIT_DEFAULT),
+        .bytes = (uint64_t)inject_env(RECORD_PIPE_DEVICE_BYTES, 1 << 16, (int64_t)1 << 40, DEVICE_BYTES),
+        .every = (uint64_t)inject_env(RECORD_PIPE_EVERY, 1, INT32_MAX, 1),
+        .touches = inject.touches};
+    sanitizer_launch_start(&inject.api, &wish);
+    say_what(&wish);
     if (!good || !subscribe()) {
         atomic_store(&inject.ended, true);
         say_goodbye();

@@ -20,6 +20,7 @@
 #include "trace/recorder/inject/inject.h"
 #include "trace/recorder/wire/access_buffer.h"
 #include "trace/recorder/wire/sanitizer_abi.h"
+#include "trace/recorder/wire/touch_buffer.h"
 
 /* --- the library --- */
 
@@ -37,8 +38,13 @@ bool sanitizer_chosen(const char *name);
 
 /* --- launches --- */
 
-/* At most `limit` accesses in all; a buffer of at most `bytes` for each launch. */
-void sanitizer_launch_start(const struct san_api *api, uint64_t limit, uint64_t bytes);
+struct sanitizer_wish {
+    uint64_t limit; /* accesses in all */
+    uint64_t bytes; /* of a launch's buffer on the device, at most */
+    uint64_t every; /* one block in so many; 0, 1: all */
+    bool touches;   /* pages first touched, not accesses: without a limit */
+};
+void sanitizer_launch_start(const struct san_api *api, const struct sanitizer_wish *wish);
 /* In the thread that launches; the end is of the last begin there. */
 void sanitizer_launch_begin(const struct san_launch *launch);
 void sanitizer_launch_end(const struct san_launch *launch);
@@ -54,5 +60,8 @@ enum { SANITIZER_SLOT_MESSAGES = 1 + (32 - 1 + RECORD_PIPE_LANES_EACH - 1) / REC
 /* The messages of an access; their number, 0 if the slot was not filled. */
 size_t sanitizer_slot_messages(const struct access_slot *slot,
                                struct record_pipe_message messages[SANITIZER_SLOT_MESSAGES]);
+
+/* The message of a touch, which is an access of one lane to its page; 0 if it was not filled. */
+size_t sanitizer_touch_messages(const struct touch_entry *entry, struct record_pipe_message *message);
 
 #endif

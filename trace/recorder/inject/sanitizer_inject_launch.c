@@ -4,12 +4,15 @@
 
 #include "trace/recorder/inject/sanitizer_inject.h"
 
+/* Blocks of the table of touches: half full with 64 GiB, 9 MB. */
+enum { TOUCH_BLOCKS = 1 << 16, LEAST_TOUCH_BLOCKS = 64 };
 enum { BUFFERS = 16, STREAMS = 1024, CHUNK_SLOTS = 2048, LEAST_SLOTS = 64, BATCH = 1024, SEND_WAIT_MS = 2000 };
 
 /* Reasons in table dropped. */
 static const char past_limit[] = "warp accesses past --limit",
                   past_buffer[] = "warp accesses for which the buffer on the device had no room",
                   not_delivered[] = "warp accesses that the recorder did not take in time",
+                  past_table[] = "touches of pages for whose blocks the table on the device had no room",
                   not_recorded[] = "kernel launches that could not be recorded",
                   not_read[] = "kernel launches whose accesses could not be read back",
                   not_chosen[] = "kernel launches not chosen by --kernel";
@@ -17,9 +20,10 @@ static const char past_limit[] = "warp accesses past --limit",
 /* A buffer on the device, with memory of the host to read it through. Launches that overlap have one each. */
 struct buffer {
     void *context;
-    void *device; /* struct access_buffer and `slots` slots; NULL: this place is free */
-    void *host;   /* pinned: struct access_buffer and CHUNK_SLOTS slots */
-    uint64_t slots;
+    void *device;           /* struct access_buffer and `slots` slots; NULL: this place is free */
+    void *host;             /* pinned: struct access_buffer and CHUNK_SLOTS slots */
+    uint64_t slots, blocks; /* blocks: of touches */
+    uint64_t phase;         /* of sampled blocks */
     bool busy;
     uint64_t capacity; /* of the launch that has it: slots, or less where the limit is nearer */
     bool limited;      /* the limit is nearer */
@@ -29,7 +33,8 @@ struct buffer {
 static struct {
     struct san_api api;
     pthread_mutex_t lock; /* of what follows */
-    uint64_t limit, left, bytes;
+    uint64_t limit, left, bytes, every;
+    bool touches;
     struct buffer buffers[BUFFERS];
     const void *streams[STREAMS];
     uint32_t stream_count;
@@ -42,11 +47,13 @@ static struct {
 
 static _Thread_local struct buffer *mine; /* of the launch that this thread has begun */
 
-void sanitizer_launch_start(const struct san_api *api, uint64_t limit, uint64_t bytes)
+void sanitizer_launch_start(const struct san_api *api, const struct sanitizer_wish *wish)
 {
     launches.api = *api;
-    launches.limit = launches.left = limit;
-    launches.bytes = bytes;
+    launches.limit = launches.left = wish->touches ? UINT64_MAX : wish->limit;
+    launches.bytes = wish->bytes;
+    launches.every = wish->every;
+    launches.touches = wish->touches;
 }
 
 static uint32_t stream_number(const void *stream)
@@ -61,23 +68,44 @@ static uint32_t stream_number(const void *stream)
 
 /* --- buffers; the lock is held while they are made and got --- */
 
+static uint64_t slot_bytes(void)
+{
+    return launches.touches ? sizeof(struct touch_entry) : sizeof(struct access_slot);
+}
+
+/* Where the slots begin. */
+static uint64_t head_bytes(const struct buffer *b)
+{
+    return launches.touches ? touch_buffer_bytes(b->blocks, 0) : sizeof(struct access_buffer);
+}
+
+/* Ask for less: slots first, then a smaller table of blocks. False: less is of no use. */
+static bool buffer_halve(struct buffer *b)
+{
+    if (b->slots > LEAST_SLOTS)
+        b->slots = b->slots / 2 < LEAST_SLOTS ? LEAST_SLOTS : b->slots / 2;
+    else if (launches.touches && b->blocks > LEAST_TOUCH_BLOCKS)
+        b->blocks /= 2;
+    else
+        return false;
+    return true;
+}
+
 static bool buffer_make(struct buffer *b, void *context)
 {
-    uint64_t most = (launches.bytes - sizeof(struct access_buffer)) / sizeof(struct access_slot);
-    uint64_t slots = launches.limit < most ? launches.limit : most;
-    slots = slots < LEAST_SLOTS ? LEAST_SLOTS : slots;
-    *b = (struct buffer){.context = context};
+    *b = (struct buffer){.context = context, .blocks = TOUCH_BLOCKS};
+    while (launches.touches && b->blocks > LEAST_TOUCH_BLOCKS && head_bytes(b) > launches.bytes / 2)
+        b->blocks /= 2;
+    uint64_t most = (launches.bytes - head_bytes(b)) / slot_bytes();
+    b->slots = launches.limit < most ? launches.limit : most;
+    b->slots = b->slots < LEAST_SLOTS ? LEAST_SLOTS : b->slots;
     /* Less than asked for is better than nothing: the program needs the device's memory too. */
-    while (launches.api.alloc(context, &b->device, sizeof(struct access_buffer) + slots * sizeof(struct access_slot)) !=
-           SAN_SUCCESS) {
+    while (launches.api.alloc(context, &b->device, head_bytes(b) + b->slots * slot_bytes()) != SAN_SUCCESS) {
         b->device = NULL;
-        if (slots == LEAST_SLOTS)
+        if (!buffer_halve(b))
             return false;
-        slots = slots / 2 < LEAST_SLOTS ? LEAST_SLOTS : slots / 2;
     }
-    b->slots = slots;
-    if (launches.api.alloc_host(context, &b->host,
-                                sizeof(struct access_buffer) + CHUNK_SLOTS * sizeof(struct access_slot)) !=
+    if (launches.api.alloc_host(context, &b->host, sizeof(struct access_buffer) + CHUNK_SLOTS * slot_bytes()) !=
         SAN_SUCCESS) {
         (void)launches.api.free(context, b->device);
         *b = (struct buffer){0};
@@ -129,14 +157,19 @@ static struct buffer *launch_prepare(const struct san_launch *l)
         b->busy = true;
         b->limited = launches.left <= b->slots;
         b->capacity = b->limited ? launches.left : b->slots;
+        b->phase = launches.taken;
         b->launch = launch_message(l, stream_number(l->stream_handle));
     }
     pthread_mutex_unlock(&launches.lock);
     if (!b)
         return NULL;
     /* Past the limit accesses are still counted: an empty buffer has no slot but counts all the same. */
-    struct access_buffer empty = {.capacity = b->capacity};
-    if (launches.api.memcpy_host_to_device(b->device, &empty, sizeof empty, l->stream_handle) == SAN_SUCCESS &&
+    struct access_buffer empty = {.capacity = b->capacity, .every = launches.every, .phase = b->phase};
+    struct touch_buffer none = {.capacity = b->capacity, .blocks = b->blocks};
+    void *head = launches.touches ? (void *)&none : &empty;
+    bool clear = !launches.touches || launches.api.memset(b->device, 0, head_bytes(b) + b->capacity * slot_bytes(),
+                                                          l->stream_handle) == SAN_SUCCESS;
+    if (clear && launches.api.memcpy_host_to_device(b->device, head, sizeof empty, l->stream_handle) == SAN_SUCCESS &&
         launches.api.set_launch_callback_data(l->launch, l->function, l->stream_handle, b->device) == SAN_SUCCESS)
         return b;
     buffer_give_back(b);
@@ -192,9 +225,10 @@ static void batch_send(struct batch *batch)
     batch->accesses = 0;
 }
 
-static void batch_add(struct batch *batch, const struct access_slot *slot)
+static void batch_add(struct batch *batch, const void *slot)
 {
-    size_t n = sanitizer_slot_messages(slot, batch->messages + batch->n);
+    size_t n = launches.touches ? sanitizer_touch_messages(slot, batch->messages + batch->n)
+                                : sanitizer_slot_messages(slot, batch->messages + batch->n);
     batch->unfilled += n == 0;
     batch->accesses += n > 0;
     batch->n += n;
@@ -207,11 +241,11 @@ static bool send_slots(const struct buffer *b, uint64_t slots, void *stream, str
 {
     for (uint64_t done = 0; done < slots;) {
         uint64_t n = slots - done < CHUNK_SLOTS ? slots - done : CHUNK_SLOTS;
-        struct access_slot *device = (struct access_slot *)((struct access_buffer *)b->device + 1) + done;
-        if (launches.api.memcpy_device_to_host(b->host, device, n * sizeof *device, stream) != SAN_SUCCESS)
+        char *device = (char *)b->device + head_bytes(b) + done * slot_bytes();
+        if (launches.api.memcpy_device_to_host(b->host, device, n * slot_bytes(), stream) != SAN_SUCCESS)
             return false;
         for (uint64_t i = 0; i < n; i++)
-            batch_add(batch, (const struct access_slot *)b->host + i);
+            batch_add(batch, (const char *)b->host + i * slot_bytes());
         done += n;
     }
     return true;
@@ -255,13 +289,14 @@ void sanitizer_launch_end(const struct san_launch *l)
     mine = NULL;
     if (!b)
         return;
-    struct access_buffer head = {0};
+    struct touch_buffer head = {0}; /* or a struct access_buffer, which begins alike */
     bool read = launches.api.stream_synchronize(l->stream_handle) == SAN_SUCCESS &&
                 launches.api.memcpy_device_to_host(b->host, b->device, sizeof head, l->stream_handle) == SAN_SUCCESS;
     if (read)
         memcpy(&head, b->host, sizeof head);
     read = read && send_launch(b, head.taken, l->stream_handle);
     inject_count(RECORD_PIPE_DROP, not_read, !read);
+    inject_count(RECORD_PIPE_DROP, past_table, launches.touches ? head.full : 0);
     buffer_give_back(b);
     (void)inject_outbox_send(0);
 }

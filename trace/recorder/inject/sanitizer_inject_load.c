@@ -31,6 +31,7 @@ bool sanitizer_load(struct san_api *api, void **library, const char *path)
         {"sanitizerFree", &api->free, true},
         {"sanitizerMemcpyHostToDeviceAsync", &api->memcpy_host_to_device, true},
         {"sanitizerMemcpyDeviceToHost", &api->memcpy_device_to_host, true},
+        {"sanitizerMemset", &api->memset, true},
         {"sanitizerStreamSynchronize", &api->stream_synchronize, true},
     };
     const char *missing = inject_symbols(*library, symbols, sizeof symbols / sizeof *symbols);

@@ -20,7 +20,8 @@
 struct access_buffer {
     unsigned long long taken; /* numbers handed out */
     unsigned long long capacity;
-    uint64_t reserved[6];
+    uint64_t every, phase; /* only blocks whose number + phase is a multiple of `every` are recorded; 0, 1: all */
+    uint64_t reserved[4];
 };
 
 struct access_slot {
@@ -33,6 +34,12 @@ struct access_slot {
     uint32_t reserved;
     uint64_t addrs[32]; /* by lane; those of inactive lanes are not written */
 };
+
+/* Whether accesses of a block are wanted. */
+ACCESS_BUFFER_FUNCTION int access_buffer_samples(const struct access_buffer *buffer, uint32_t block)
+{
+    return buffer->every < 2 || (block + buffer->phase) % buffer->every == 0;
+}
 
 /* The leader: one number for the access. */
 ACCESS_BUFFER_FUNCTION unsigned long long access_buffer_take(struct access_buffer *buffer)

@@ -115,6 +115,7 @@ struct san_api {
     san_result (*memcpy_host_to_device)(void *device, void *host, size_t bytes, void *stream_handle);
     /* In a launch's callback only to memory of alloc_host. */
     san_result (*memcpy_device_to_host)(void *host, void *device, size_t bytes, void *stream_handle);
+    san_result (*memset)(void *device, int value, size_t bytes, void *stream_handle);
     san_result (*stream_synchronize)(void *stream_handle);
 };
 
