@@ -1,6 +1,7 @@
 #include "trace/recorder/wire/touch_buffer.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #include "trace/base/testing.h"
 
