@@ -74,10 +74,13 @@ ACCESSES_C := $(wildcard trace/recorder/inject/sanitizer_inject*.c trace/recorde
 STANDIN   := $(BUILD)/standin/libcuda.so.1 $(BUILD)/standin/libcupti.so $(BUILD)/standin/libsanitizer-public.so \
     $(BUILD)/standin/libprofiler.so $(BUILD)/standin/target
 SHARED    += $(INJECT) $(ACCESSES)
+# They are for programs of older distributions too: old_libc.h, and libdl and libpthread named, where these still are files.
+OLD_LIBS := -Wl,--no-as-needed -l:libdl.so.2 -l:libpthread.so.0 -Wl,--as-needed
+$(call OBJ,$(sort $(INJECT_C) $(ACCESSES_C))): OWN += -include trace/recorder/inject/old_libc.h
 $(INJECT): $(call OBJ,$(INJECT_C))
-	$(Q)$(CC) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) $(SAN) $(LDFLAGS) $^ -ldl -lpthread -o $@
+	$(Q)$(CC) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) $(SAN) $(LDFLAGS) $^ $(OLD_LIBS) -o $@
 $(ACCESSES): $(call OBJ,$(ACCESSES_C))
-	$(Q)$(CC) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) $(SAN) $(LDFLAGS) $^ -ldl -lpthread -o $@
+	$(Q)$(CC) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) $(SAN) $(LDFLAGS) $^ $(OLD_LIBS) -o $@
 $(BUILD)/standin/libcuda.so.1: fixtures/standin/libcuda.c fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h \
     trace/recorder/wire/sanitizer_abi.h
 	@mkdir -p $(@D)
@@ -323,6 +326,16 @@ install: $(BUILD)/offchip $(SHARED) man
 uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/bin/offchip $(DESTDIR)$(PREFIX)/lib/offchip $(DESTDIR)$(PREFIX)/share/offchip \
 	    $(DESTDIR)$(PREFIX)/share/man/man1/offchip*.1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions/offchip
+
+# A tree for machines without our packages, and its archive (.ci/bundle.sh). NVCC70: nvcc of a CUDA before 13, for Volta;
+# VOLTA=no: without.
+NVCC70 ?=
+.PHONY: bundle bundle-check
+bundle: $(BUILD)/offchip $(SHARED)
+	@sh .ci/bundle.sh $(BUILD) $(VERSION) "$(CC)" "$(NVCC70)" "$(VOLTA)"
+# README's replay and a recording over the stand-ins, in a root with a libc of its own and in one without any.
+bundle-check: bundle $(STANDIN)
+	@sh .ci/bundle_check.sh $(BUILD) $(BUILD)/bundle/offchip-$(VERSION)
 
 clean:
 	rm -rf $(BUILD)

@@ -14,6 +14,22 @@ static int readable(const char *path)
     return access(path, R_OK) == 0;
 }
 
+/* Where this program lies. One that a bundle's loader runs is not what /proc/self/exe says, but a file that the loader
+ * was given the name of. */
+static bool own_folder(char folder[PATH_MAX])
+{
+    Dl_info self;
+    ssize_t n = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    folder[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(folder, '/');
+    if (slash && (strncmp(slash, "/ld-", 4) == 0 || strcmp(slash, "/ld.so") == 0) &&
+        dladdr((const void *)(uintptr_t)own_folder, &self) && realpath(self.dli_fname, folder))
+        slash = strrchr(folder, '/');
+    if (slash)
+        *slash = 0;
+    return slash != NULL;
+}
+
 /* A file of our own build, which an environment variable may name. */
 static int find_ours(const char *variable, const char *name, const char *what, const char *how, char *path, size_t size,
                      struct err *err)
@@ -29,13 +45,8 @@ static int find_ours(const char *variable, const char *name, const char *what, c
         (void)snprintf(path, size, "%s", folder);
         return 0;
     }
-    ssize_t n = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    if (n <= 0)
+    if (!own_folder(folder))
         return err_set(err, "where this program lies cannot be found out: name %s in %s", name, variable);
-    folder[n] = 0;
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        *slash = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         (void)snprintf(candidate, sizeof candidate, "%s%s/%s", folder, places[i], name);
         if (readable(candidate)) {
@@ -55,10 +66,18 @@ int recorder_find_library(bool accesses, char *path, size_t size, struct err *er
 
 int recorder_find_patch(char *path, size_t size, struct err *err)
 {
-    return find_ours(
-        RECORD_PIPE_PATCH, "offchip_accesses.fatbin", "which runs on the GPU at every access",
-        "this build had no nvcc; install that of the CUDA toolkit (12 or later), then make (NVCC names it)", path, size,
-        err);
+    char more[PATH_MAX];
+    int rc =
+        find_ours(RECORD_PIPE_PATCH, "offchip_accesses.fatbin", "which runs on the GPU at every access",
+                  "this build had no nvcc; install that of the CUDA toolkit (12 or later), then make (NVCC names it)",
+                  path, size, err);
+    /* For GPUs that the nvcc of today does not know any more there may be a second one beside it. */
+    size_t n = rc == 0 ? strlen(path) : 0;
+    if (n > 7 && strcmp(path + n - 7, ".fatbin") == 0 &&
+        (size_t)snprintf(more, sizeof more, "%.*s_70.fatbin", (int)(n - 7), path) < sizeof more && readable(more) &&
+        2 * n + 8 < size)
+        (void)snprintf(path + n, size - n, ":%s", more);
+    return rc;
 }
 
 static int find_part(enum recorder_part part, const char *program, bool counters, char *path, size_t size,

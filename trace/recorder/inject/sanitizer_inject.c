@@ -1,5 +1,6 @@
 #include "trace/recorder/inject/sanitizer_inject.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -40,6 +41,20 @@ static int64_t now_ns(void)
 
 /* --- modules --- */
 
+/* The first of the files, separated by ':', that is for this context's GPU. */
+static san_result add_patches(void *context)
+{
+    san_result result = SAN_NOT_INITIALIZED;
+    for (const char *p = inject.patch; *p; p += strcspn(p, ":"), p += *p == ':') {
+        char file[PATH_MAX];
+        (void)snprintf(file, sizeof file, "%.*s", (int)strcspn(p, ":"), p);
+        result = inject.api.add_patches_from_file(file, context);
+        if (result == SAN_SUCCESS)
+            break;
+    }
+    return result;
+}
+
 /* The patches are in the context; false if it does not take them. patching is held. */
 static bool context_patched(void *context)
 {
@@ -53,7 +68,7 @@ static bool context_patched(void *context)
     if (place < 0)
         return false;
     inject.contexts[place] = context;
-    san_result result = inject.api.add_patches_from_file(inject.patch, context);
+    san_result result = add_patches(context);
     if (result == SAN_SUCCESS)
         return true;
     if (!inject.refused)
