@@ -77,6 +77,16 @@ static void variables(void)
     puts("\"");
 }
 
+static void params_of(const struct policy_head *const *policies)
+{
+    for (size_t i = 0; policies && policies[i]; i++)
+        if (policies[i]->params) {
+            row(policies[i]->name);
+            words(policies[i]->params, "=");
+            puts("\" ;;");
+        }
+}
+
 static void by_engine(void)
 {
     begin("policies", "$1");
@@ -87,6 +97,15 @@ static void by_engine(void)
         puts("\" ;;");
     }
     end();
+    begin("seconds", "$1");
+    for (size_t e = 0; engines[e]; e++)
+        if (engines[e]->second) {
+            row(engines[e]->name);
+            for (size_t i = 0; engines[e]->second[i]; i++)
+                printf(" %s", engines[e]->second[i]->name);
+            puts("\" ;;");
+        }
+    end();
     begin("settings", "$1");
     for (size_t e = 0; engines[e]; e++) {
         row(engines[e]->name);
@@ -95,13 +114,10 @@ static void by_engine(void)
     }
     end();
     begin("params", "$1");
-    for (size_t e = 0; engines[e]; e++)
-        for (size_t i = 0; engines[e]->policies[i]; i++)
-            if (engines[e]->policies[i]->params) {
-                row(engines[e]->policies[i]->name);
-                words(engines[e]->policies[i]->params, "=");
-                puts("\" ;;");
-            }
+    for (size_t e = 0; engines[e]; e++) {
+        params_of(engines[e]->policies);
+        params_of(engines[e]->second);
+    }
     end();
     begin("keys", "$1");
     for (size_t i = 0; workload_types[i]; i++) {
@@ -129,6 +145,8 @@ static void by_choice(void)
         values_of(engines[e]->name, engines[e]->settings);
         for (size_t i = 0; engines[e]->policies[i]; i++)
             values_of(engines[e]->policies[i]->name, engines[e]->policies[i]->params);
+        for (size_t i = 0; engines[e]->second && engines[e]->second[i]; i++)
+            values_of(engines[e]->second[i]->name, engines[e]->second[i]->params);
     }
     for (size_t i = 0; workload_types[i]; i++)
         values_of(workload_types[i]->name, workload_types[i]->params);

@@ -93,12 +93,15 @@ static int list_policies(void)
     struct listing l;
     start(&l, 5, names);
     for (size_t e = 0; engines[e]; e++)
-        for (size_t i = 0; engines[e]->policies[i]; i++) {
-            const struct policy_head *p = engines[e]->policies[i];
-            char params[1024];
-            add(&l, 5, names,
-                (const char *const[]){engines[e]->name, p->name, describe_params(p->params, params, sizeof params),
-                                      p->summary, p->source});
+        for (int axis = 0; axis < 2; axis++) {
+            const struct policy_head *const *of = axis ? engines[e]->second : engines[e]->policies;
+            for (size_t i = 0; of && of[i]; i++) {
+                char params[1024], name[64];
+                (void)snprintf(name, sizeof name, "%s%s", axis ? "+" : "", of[i]->name);
+                add(&l, 5, names,
+                    (const char *const[]){engines[e]->name, name, describe_params(of[i]->params, params, sizeof params),
+                                          of[i]->summary, of[i]->source});
+            }
         }
     return finish(&l);
 }

@@ -21,8 +21,8 @@ static bool force;
 static int format;
 
 static const struct opt options[] = {
-    {"policy", 'p', OPT_TEXT, "LIST", &policy, "policies, comma-separated; NAME:key=value,key=value sets parameters", 0,
-     0},
+    {"policy", 'p', OPT_TEXT, "LIST", &policy,
+     "policies, comma-separated; NAME:key=value,.. sets parameters, NAME+NAME joins prefetch and eviction", 0, 0},
     {"platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform,
      "hardware numbers (default: of the GPU that a recording names, else the engine's)", 0, 0},
     {"set", 's', OPT_LIST, "KEY=VALUE", &sets, "a setting of the engine or a number of the platform; repeatable", 0, 0},

@@ -29,13 +29,21 @@ _offchip() {
         case $prev in
         -p | --policy | -b | --baseline)
             tail=${cur##*,} open=1
-            if [[ $tail == *=* ]]; then
+            if [[ $tail == *=* && $tail != *+* ]]; then
                 local policy=${cur%:*}
                 tail=${tail##*=}
-                want=$(_offchip_values "${policy##*,}" "$(each=${cur##*[,:]} && echo "${each%%=*}")")
-            elif [[ $tail == *:* ]]; then
+                want=$(_offchip_values "${policy##*[,+]}" "$(each=${cur##*[,:]} && echo "${each%%=*}")")
+            elif [[ ${tail##*+} == *=* ]]; then
+                local policy=${tail##*+}
+                tail=${tail##*=}
+                want=$(_offchip_values "${policy%%:*}" "$(each=${policy##*:} && echo "${each%%=*}")")
+            elif [[ ${tail##*+} == *:* ]]; then
+                tail=${tail##*+}
                 want=$(_offchip_params "${tail%%:*}")
                 tail=${tail#*:}
+            elif [[ $tail == *+* ]]; then
+                want=$(_offchip_seconds "$engine")
+                tail=${tail##*+}
             else
                 want=$(_offchip_policies "$engine")
             fi

@@ -1,14 +1,15 @@
 /* policies: every policy of every engine, by name. A new one is its files and its line here; the order is that of
  * `offchip list policies`. Its struct is called ENGINE_NAME and declared below.
  *
- * From these lists come uvm_policies[], dram_policies[], placement_policies[] (models/policies.c) and the
- * list of replay/zerocopy/zerocopy.c, where its baselines follow. */
+ * From these lists come uvm_policies[], uvm_evict_policies[], dram_policies[], placement_policies[]
+ * (models/policies.c) and the list of replay/zerocopy/zerocopy.c, where its baselines follow. */
 #ifndef MODELS_POLICIES_H
 #define MODELS_POLICIES_H
 
 #include "models/dram/dram_policy.h"
 #include "models/placement/placement_policy.h"
 #include "models/uvm/legacy.h"
+#include "models/uvm/uvm_evict.h"
 #include "models/uvm/uvm_policy.h"
 #include "models/zerocopy/pattern.h"
 
@@ -20,6 +21,18 @@
     ONE(uvm_adaptive)         \
     ONE(uvm_adaptive_literal) \
     ONE(uvm_none)
+
+/* models/uvm/evict/: whose memory goes when none is free. */
+#define UVM_EVICT_POLICIES(ONE) \
+    ONE(uvm_evict_lru)          \
+    ONE(uvm_evict_fifo)         \
+    ONE(uvm_evict_random)       \
+    ONE(uvm_evict_mru)          \
+    ONE(uvm_evict_fewest)       \
+    ONE(uvm_evict_lfu)          \
+    ONE(uvm_evict_tbn)          \
+    ONE(uvm_evict_unobtrusive)  \
+    ONE(uvm_evict_reserve)
 
 /* models/dram/scheduler/: which mode a channel is in, and which request is next. */
 #define DRAM_POLICIES(ONE)   \
@@ -54,10 +67,12 @@
 #define POLICY_HEAD(policy) &(policy).head,
 
 #define DECLARE_UVM(policy)       extern const struct uvm_policy policy;
+#define DECLARE_EVICT(policy)     extern const struct uvm_evict_policy policy;
 #define DECLARE_DRAM(policy)      extern const struct dram_policy policy;
 #define DECLARE_PLACEMENT(policy) extern const struct placement_policy policy;
 #define DECLARE_PATTERN(policy)   extern const struct zerocopy_pattern policy;
 UVM_POLICIES(DECLARE_UVM)
+UVM_EVICT_POLICIES(DECLARE_EVICT)
 DRAM_POLICIES(DECLARE_DRAM)
 PLACEMENT_POLICIES(DECLARE_PLACEMENT)
 ZEROCOPY_PATTERNS(DECLARE_PATTERN)

@@ -267,7 +267,7 @@ static int totals_init(struct dram_totals *totals, struct err *err)
 static int run_alone(struct corun *c, struct err *err)
 {
     const struct policy_head *alone = &dram_policy_alone()->head;
-    struct replay_policy policy = {alone, mem_zalloc(1, alone->state_size, err)};
+    struct replay_policy policy = {.head = alone, .params = mem_zalloc(1, alone->state_size, err)};
     if (!policy.params)
         return -1;
     param_defaults(alone->params, policy.params);

@@ -137,7 +137,7 @@ static int choose_policies(struct replay_result *result, const struct replay_req
         result->baseline = i;
         result->extra_baseline = i == listed;
         if (!result->extra_baseline)
-            free(list.policies[listed].params);
+            replay_policy_release(&list.policies[listed]);
     }
     return 0;
 }
@@ -273,7 +273,7 @@ void replay_release(struct replay_result *result)
     size_t runs = result->policy_count + result->extra_baseline;
     for (size_t i = 0; i < runs; i++) {
         if (result->policies)
-            free(result->policies[i].params);
+            replay_policy_release(&result->policies[i]);
         if (result->runs)
             outcome_release(&result->runs[i]);
     }
@@ -304,6 +304,21 @@ json_t *replay_params_json(const struct param *table, const void *owner)
     return NULL;
 }
 
+json_t *replay_policy_params_json(const struct replay_policy *policy)
+{
+    json_t *object = replay_params_json(policy->head->params, policy->params);
+    int bad = !object;
+    for (const struct param *p = policy->second ? policy->second->params : NULL; p && p->name && !bad; p++) {
+        char name[128];
+        (void)snprintf(name, sizeof name, "%s.%s", policy->second_key, p->name);
+        bad = json_object_set_new(object, name, param_json(p, policy->second_params));
+    }
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
 json_t *replay_settings_json(const struct replay_result *result)
 {
     json_t *object = replay_params_json(result->engine->settings, result->settings);
@@ -316,8 +331,9 @@ json_t *replay_settings_json(const struct replay_result *result)
 static json_t *run_json(const struct replay_result *result, size_t i, struct err *err)
 {
     const struct replay_policy *policy = &result->policies[i];
-    json_t *run = json_pack("{s:s,s:o}", "policy", policy->head->name, "params",
-                            replay_params_json(policy->head->params, policy->params));
+    char name[128];
+    json_t *run = json_pack("{s:s,s:o}", "policy", replay_policy_name(policy, name, sizeof name), "params",
+                            replay_policy_params_json(policy));
     if (!run)
         err_set(err, "out of memory");
     else if (outcome_to_json(&result->runs[i], run, err) == 0)

@@ -12,10 +12,13 @@
 #include "replay/run/platform_choice.h"
 #include "replay/run/progress.h"
 
-/* One policy of the list, with its parameters. */
+/* One policy of the list, with its parameters; of two axes both, as "tree+random" names them. */
 struct replay_policy {
     const struct policy_head *head;
     void *params; /* head->state_size bytes, zeroed, params stored; the engine copies it for each run */
+    const struct policy_head *second; /* of the engine's second axis; NULL: none was named */
+    void *second_params;              /* as params; NULL without a second */
+    const char *second_key;           /* "evict": before the names of its parameters, "evict.seed" */
 };
 
 struct replay_job {
@@ -39,6 +42,8 @@ struct engine {
     const char *default_platform;
     const char *default_policies;              /* the list used without --policy */
     const struct policy_head *const *policies; /* ends with NULL; baselines stand in it too */
+    const struct policy_head *const *second;   /* policies of a second axis, joined by '+'; NULL: there is none */
+    const char *second_key;                    /* what it decides, "evict" */
     const struct param *settings;              /* --set */
     size_t settings_size;
     const struct metric *metrics;
@@ -57,7 +62,8 @@ extern const struct engine *const engines[]; /* ends with NULL */
 
 const struct engine *engine_find(const char *name);
 
-/* The policy of an engine, by both names; NULL if this program has none such: results may be of another. */
+/* The policy of an engine, by both names; NULL if this program has none such: results may be of another; and of joined
+ * ones, "tree+random". */
 const struct policy_head *engine_policy(const char *engine, const char *policy);
 
 /* The metric called `name` in the table of the engine of that name, or NULL. */
@@ -117,11 +123,17 @@ json_t *replay_to_json(const struct replay_result *result, const struct replay_r
  * memory. */
 json_t *replay_params_json(const struct param *table, const void *owner);
 
+/* All parameters of a policy: its own, then those of the second axis as "evict.seed". NULL if there is no memory. */
+json_t *replay_policy_params_json(const struct replay_policy *policy);
+
 /* Settings of the engine and overridden numbers of the platform, as one JSON object. NULL if there is no memory. */
 json_t *replay_settings_json(const struct replay_result *result);
 
-/* "fixed:granularity=64KiB": the policy with those of its parameters that differ from the default. Returns buf.
- * (in replay/run/policy_list.c) */
+/* "tree", "tree+random". Returns buf. (in replay/run/policy_list.c) */
+const char *replay_policy_name(const struct replay_policy *policy, char *buf, size_t size);
+
+/* "fixed:granularity=64KiB+random:seed=2": the policy with those of its parameters that differ from the default.
+ * Returns buf. (in replay/run/policy_list.c) */
 const char *replay_policy_label(const struct replay_policy *policy, char *buf, size_t size);
 
 #endif

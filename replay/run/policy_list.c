@@ -7,46 +7,121 @@
 #include "trace/base/mem.h"
 #include "trace/base/suggest.h"
 
-static int unknown(const struct engine *engine, const char *name, struct err *err)
+static int unknown(const struct engine *engine, const struct policy_head *const *of, const char *name, struct err *err)
 {
     char known[300] = "", hint[96];
     size_t used = 0;
     struct suggest suggest = {.word = name};
-    for (size_t i = 0; engine->policies[i]; i++) {
-        suggest_offer(&suggest, engine->policies[i]->name);
+    for (size_t i = 0; of[i]; i++) {
+        suggest_offer(&suggest, of[i]->name);
         if (used < sizeof known)
-            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
-                                     engine->policies[i]->name);
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", of[i]->name);
     }
-    return err_set(err, "engine %s has no policy '%.60s'; expected %s%s", engine->name, name, known,
-                   suggest_hint(&suggest, hint, sizeof hint));
+    return err_set(err, "engine %s has no policy '%.60s'%s; expected %s%s", engine->name, name,
+                   of == engine->second ? " after a '+'" : "", known, suggest_hint(&suggest, hint, sizeof hint));
+}
+
+/* Zeroed, with the defaults. */
+static void *new_params(const struct policy_head *head, struct err *err)
+{
+    void *params = mem_zalloc(1, head->state_size, err);
+    if (params)
+        param_defaults(head->params, params);
+    return params;
+}
+
+/* "tree+randon": the first half is known, and the second axis has policies. */
+static const char *wrong_second(const struct engine *engine, const char *name)
+{
+    const char *plus = strchr(name, '+');
+    char first[64];
+    if (!plus || !engine->second || (size_t)(plus - name) >= sizeof first)
+        return NULL;
+    (void)snprintf(first, sizeof first, "%.*s", (int)(plus - name), name);
+    return policy_find(engine->policies, first) ? plus + 1 : NULL;
 }
 
 static int start_policy(struct policy_list *list, const struct engine *engine, const char *name, struct err *err)
 {
     const struct policy_head *head = policy_find(engine->policies, name);
+    const char *wrong = head ? NULL : wrong_second(engine, name);
     if (!head)
-        return unknown(engine, name, err);
+        return unknown(engine, wrong ? engine->second : engine->policies, wrong ? wrong : name, err);
     if (mem_grow((void **)&list->policies, &list->cap, list->count + 1, sizeof *list->policies, err))
         return -1;
-    void *params = mem_zalloc(1, head->state_size, err);
+    void *params = new_params(head, err);
     if (!params)
         return -1;
-    param_defaults(head->params, params);
-    list->policies[list->count++] = (struct replay_policy){head, params};
+    list->policies[list->count++] = (struct replay_policy){.head = head, .params = params};
     return 0;
 }
 
+/* Whose parameter a key is, its name without "evict.". */
+static const struct policy_head *owner(const struct replay_policy *policy, const char **key)
+{
+    size_t n = policy->second ? strlen(policy->second_key) : 0;
+    if (!n || strncmp(*key, policy->second_key, n) != 0 || (*key)[n] != '.')
+        return policy->head;
+    *key += n + 1;
+    return policy->second;
+}
+
+int replay_policy_set(const struct replay_policy *policy, const char *key, const char *value, struct err *err)
+{
+    const struct policy_head *head = owner(policy, &key);
+    void *params = head == policy->head ? policy->params : policy->second_params;
+    return param_set(head->params, params, key, value, err);
+}
+
+/* A parameter of the half written last. */
 static int set_param(struct policy_list *list, char *text, struct err *err)
 {
     char *eq = strchr(text, '=');
     if (!eq)
         return err_set(err, "'%.60s' is not a parameter; expected KEY=VALUE", text);
     *eq = 0;
-    struct replay_policy *policy = &list->policies[list->count - 1];
-    if (param_set(policy->head->params, policy->params, text, eq + 1, err))
-        return err_at(err, "policy %s", policy->head->name);
-    return 0;
+    const struct replay_policy *policy = &list->policies[list->count - 1];
+    const char *key = text;
+    const struct policy_head *head = policy->second ? policy->second : policy->head;
+    void *params = policy->second ? policy->second_params : policy->params;
+    if (policy->second)
+        (void)owner(policy, &key); /* "evict.seed" names that half, too */
+    return param_set(head->params, params, key, eq + 1, err) ? err_at(err, "policy %s", head->name) : 0;
+}
+
+/* Where an item's second half begins, at the '+'; NULL: it has none. */
+static char *second_half(const struct engine *engine, char *item)
+{
+    for (char *plus = strchr(item, '+'); plus && engine->second; plus = strchr(plus + 1, '+'))
+        for (size_t i = 0; engine->second[i]; i++) {
+            size_t n = strlen(engine->second[i]->name);
+            if (strncmp(plus + 1, engine->second[i]->name, n) == 0 && (!plus[1 + n] || plus[1 + n] == ':'))
+                return plus;
+        }
+    return NULL;
+}
+
+/* "random:seed=2" joins the policy before it. */
+static int join(struct policy_list *list, const struct engine *engine, char *item, size_t first, struct err *err)
+{
+    char *colon = strchr(item, ':');
+    if (colon)
+        *colon = 0;
+    struct replay_policy *policy = list->count == first ? NULL : &list->policies[list->count - 1];
+    if (!policy)
+        return err_set(err, "'+%.60s' stands alone; expected POLICY+%.60s", item, item);
+    if (policy->second)
+        return err_set(err, "'+%.60s' is a second one; expected POLICY+POLICY", item);
+    if (policy->head->baseline)
+        return err_set(err, "'+%.60s' cannot be joined to the baseline %s", item, policy->head->name);
+    const struct policy_head *second = policy_find(engine->second, item);
+    void *params = new_params(second, err);
+    if (!params)
+        return -1;
+    policy->second = second;
+    policy->second_params = params;
+    policy->second_key = engine->second_key;
+    return colon ? set_param(list, colon + 1, err) : 0;
 }
 
 static int add_item(struct policy_list *list, const struct engine *engine, char *item, size_t first, struct err *err)
@@ -64,6 +139,19 @@ static int add_item(struct policy_list *list, const struct engine *engine, char 
     return colon ? set_param(list, colon + 1, err) : 0;
 }
 
+/* An item with its halves. */
+static int add_halves(struct policy_list *list, const struct engine *engine, char *item, size_t first, struct err *err)
+{
+    char *plus = second_half(engine, item);
+    if (plus)
+        *plus = 0;
+    if (plus && second_half(engine, item))
+        return err_set(err, "'+%.60s' is a second one; expected POLICY+POLICY", plus + 1);
+    if ((*item || !plus) && add_item(list, engine, item, first, err))
+        return -1;
+    return plus ? join(list, engine, plus + 1, *item ? first : list->count, err) : 0;
+}
+
 int policy_list_add(struct policy_list *list, const struct engine *engine, const char *text, struct err *err)
 {
     if (mem_grow((void **)&list->texts, &list->text_cap, list->text_count + 1, sizeof *list->texts, err))
@@ -79,7 +167,7 @@ int policy_list_add(struct policy_list *list, const struct engine *engine, const
             *comma = 0;
         if (!*item)
             return err_set(err, "empty item in policy list '%.100s'", text);
-        if (add_item(list, engine, item, first, err))
+        if (add_halves(list, engine, item, first, err))
             return -1;
         item = comma ? comma + 1 : NULL;
     }
@@ -89,7 +177,7 @@ int policy_list_add(struct policy_list *list, const struct engine *engine, const
 void policy_list_release(struct policy_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
-        free(list->policies[i].params);
+        replay_policy_release(&list->policies[i]);
     for (size_t i = 0; i < list->text_count; i++)
         free(list->texts[i]);
     free(list->policies);
@@ -97,34 +185,60 @@ void policy_list_release(struct policy_list *list)
     memset(list, 0, sizeof *list);
 }
 
-bool replay_policy_same(const struct replay_policy *a, const struct replay_policy *b)
+void replay_policy_release(struct replay_policy *policy)
 {
-    if (a->head != b->head)
-        return false;
-    for (const struct param *p = a->head->params; p && p->name; p++) {
+    free(policy->params);
+    free(policy->second_params);
+    policy->params = policy->second_params = NULL;
+}
+
+static bool same_half(const struct policy_head *head, const void *a, const void *b)
+{
+    for (const struct param *p = head ? head->params : NULL; p && p->name; p++) {
         char x[256], y[256];
-        if (strcmp(param_format(p, a->params, x, sizeof x), param_format(p, b->params, y, sizeof y)) != 0)
+        if (strcmp(param_format(p, a, x, sizeof x), param_format(p, b, y, sizeof y)) != 0)
             return false;
     }
     return true;
 }
 
-const char *replay_policy_label(const struct replay_policy *policy, char *buf, size_t size)
+bool replay_policy_same(const struct replay_policy *a, const struct replay_policy *b)
 {
-    size_t used = (size_t)snprintf(buf, size, "%s", policy->head->name);
+    return a->head == b->head && a->second == b->second && same_half(a->head, a->params, b->params) &&
+           same_half(a->second, a->second_params, b->second_params);
+}
+
+const char *replay_policy_name(const struct replay_policy *policy, char *buf, size_t size)
+{
+    (void)snprintf(buf, size, "%s%s%s", policy->head->name, policy->second ? "+" : "",
+                   policy->second ? policy->second->name : "");
+    return buf;
+}
+
+/* "random:seed=2" behind what stands in buf; how much stands there then. */
+static size_t label_half(const struct policy_head *head, const void *params, char *buf, size_t used, size_t size)
+{
+    used += (size_t)snprintf(buf + used, size - used, "%s", head->name);
     char separator = ':';
-    void *plain = mem_zalloc(1, policy->head->state_size, NULL);
-    if (!plain)
-        return buf;
-    param_defaults(policy->head->params, plain);
-    for (const struct param *p = policy->head->params; p && p->name && used < size; p++) {
+    void *plain = new_params(head, NULL);
+    for (const struct param *p = head->params; plain && p && p->name && used < size; p++) {
         char x[256], y[256];
-        param_format(p, policy->params, x, sizeof x);
+        param_format(p, params, x, sizeof x);
         if (strcmp(x, param_format(p, plain, y, sizeof y)) == 0)
             continue;
         used += (size_t)snprintf(buf + used, size - used, "%c%s=%s", separator, p->name, x);
         separator = ',';
     }
     free(plain);
+    return used;
+}
+
+const char *replay_policy_label(const struct replay_policy *policy, char *buf, size_t size)
+{
+    size_t used = label_half(policy->head, policy->params, buf, 0, size);
+    if (policy->second && used + 1 < size) {
+        buf[used++] = '+';
+        (void)label_half(policy->second, policy->second_params, buf, used, size);
+    }
     return buf;
 }

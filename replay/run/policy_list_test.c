@@ -12,6 +12,12 @@ static const struct policy_head fcfs = {.name = "fcfs", .summary = "", .source =
 static const struct policy_head f3fs = {
     .name = "f3fs", .summary = "", .source = "", .params = capped_params, .state_size = sizeof(struct capped)};
 static const struct policy_head *const heads[] = {&fcfs, &f3fs, NULL};
+static const struct policy_head even = {.name = "even", .summary = "", .source = ""};
+static const struct policy_head odd = {
+    .name = "odd", .summary = "", .source = "", .params = capped_params, .state_size = sizeof(struct capped)};
+static const struct policy_head base = {.name = "base", .summary = "", .source = "", .baseline = true};
+static const struct policy_head *const firsts[] = {&fcfs, &f3fs, &base, NULL}, *const seconds[] = {&even, &odd, NULL};
+static const struct engine two_axes = {.name = "x", .policies = firsts, .second = seconds, .second_key = "turn"};
 static const struct engine engine = {.name = "dram", .policies = heads};
 
 static size_t parse(const char *text, struct policy_list *list, struct err *err)
@@ -68,5 +74,78 @@ START_TEST(wrong_lists_are_refused_with_the_item)
 }
 END_TEST
 
-TEST_MAIN("policy_list", tokens_with_equals_belong_to_the_policy_before, defaults_are_not_part_of_the_label,
+static int parse_two(const char *text, struct policy_list *list, struct err *err)
+{
+    memset(list, 0, sizeof *list);
+    return policy_list_add(list, &two_axes, text, err);
+}
+
+START_TEST(a_plus_and_a_second_name_join_two_policies)
+{
+    struct policy_list list;
+    struct err err = {""};
+    char buf[128];
+    ck_assert_msg(
+        !parse_two("fcfs,fcfs+even,f3fs:cap=7,unit=requests+odd:cap=3,unit=requests,f3fs+odd,turn.cap=9,cap=8", &list,
+                   &err),
+        "%s", err.msg);
+    ck_assert_uint_eq(list.count, 4);
+    ck_assert_ptr_null(list.policies[0].second);
+    ck_assert_str_eq(replay_policy_label(&list.policies[1], buf, sizeof buf), "fcfs+even");
+    ck_assert_str_eq(replay_policy_label(&list.policies[3], buf, sizeof buf), "f3fs+odd:cap=8");
+    policy_list_release(&list);
+}
+END_TEST
+
+START_TEST(later_parameters_belong_to_the_half_written_last)
+{
+    struct policy_list list;
+    struct err err = {""};
+    char buf[128];
+    ck_assert_msg(!parse_two("f3fs:cap=7,unit=requests+odd:cap=3,unit=requests", &list, &err), "%s", err.msg);
+    ck_assert_str_eq(replay_policy_label(&list.policies[0], buf, sizeof buf),
+                     "f3fs:cap=7,unit=requests+odd:cap=3,unit=requests");
+    ck_assert_str_eq(replay_policy_name(&list.policies[0], buf, sizeof buf), "f3fs+odd");
+    ck_assert_int_eq(replay_policy_set(&list.policies[0], "turn.cap", "5", &err), 0);
+    ck_assert_int_eq(replay_policy_set(&list.policies[0], "cap", "6", &err), 0);
+    ck_assert_str_eq(replay_policy_label(&list.policies[0], buf, sizeof buf),
+                     "f3fs:cap=6,unit=requests+odd:cap=5,unit=requests");
+    json_t *params = replay_policy_params_json(&list.policies[0]);
+    ck_assert_int_eq(json_integer_value(json_object_get(params, "cap")), 6);
+    ck_assert_int_eq(json_integer_value(json_object_get(params, "turn.cap")), 5);
+    ck_assert_uint_eq(json_object_size(params), 4);
+    json_decref(params);
+    policy_list_release(&list);
+}
+END_TEST
+
+START_TEST(wrong_joins_are_refused)
+{
+    static const struct {
+        const char *text, *says;
+    } bad[] = {{"fcfs+nought", "no policy 'nought' after a '+'; expected even, odd"},
+               {"+even", "stands alone"},
+               {"fcfs+even+odd", "second one"},
+               {"f3fs+odd:cap=3,unit=requests+even", "second one"},
+               {"fcfs,+even", "stands alone"},
+               {"base+even", "baseline base"},
+               {"fcfs+even:cap=1", "not a known"},
+               {"fcfs+odd:turn.x=1", "not a known"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct policy_list list;
+        struct err err = {""};
+        ck_assert_msg(parse_two(bad[i].text, &list, &err), "'%s' was taken", bad[i].text);
+        ck_assert_msg(strstr(err.msg, bad[i].says) != NULL, "'%s' gave: %s", bad[i].text, err.msg);
+        policy_list_release(&list);
+    }
+    struct policy_list list;
+    struct err err = {""};
+    ck_assert_uint_eq(parse("fcfs+even", &list, &err), 0); /* an engine of one axis */
+    ck_assert_ptr_nonnull(strstr(err.msg, "expected fcfs"));
+    policy_list_release(&list);
+}
+END_TEST
+
+TEST_MAIN("policy_list", a_plus_and_a_second_name_join_two_policies, later_parameters_belong_to_the_half_written_last,
+          wrong_joins_are_refused, tokens_with_equals_belong_to_the_policy_before, defaults_are_not_part_of_the_label,
           wrong_lists_are_refused_with_the_item)

@@ -44,8 +44,9 @@ int replay_case(const struct replay_request *request, const struct replay_result
 json_t *replay_relative_to(const struct replay_result *result, struct err *err)
 {
     const struct replay_policy *base = &result->policies[result->baseline];
-    json_t *object = json_pack("{s:s,s:o}", "policy", base->head->name, "params",
-                               replay_params_json(base->head->params, base->params));
+    char name[128];
+    json_t *object = json_pack("{s:s,s:o}", "policy", replay_policy_name(base, name, sizeof name), "params",
+                               replay_policy_params_json(base));
     if (!object)
         err_set(err, "out of memory");
     return object;
@@ -56,9 +57,10 @@ int replay_key(const struct run_case *run_case, const struct replay_result *resu
 {
     const struct replay_policy *policy = &result->policies[run];
     json_t *base = replay_relative_to(result, err);
-    json_t *params = base ? replay_params_json(policy->head->params, policy->params) : NULL;
-    int rc =
-        params ? run_case_key(run_case, policy->head->name, params, base, key, err) : err_set(err, "out of memory");
+    json_t *params = base ? replay_policy_params_json(policy) : NULL;
+    char name[128];
+    int rc = params ? run_case_key(run_case, replay_policy_name(policy, name, sizeof name), params, base, key, err)
+                    : err_set(err, "out of memory");
     json_decref(base);
     json_decref(params);
     return rc;

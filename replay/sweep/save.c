@@ -56,9 +56,9 @@ static int add_run(struct save_point *point, const struct run_case *run_case, co
         return -1;
     }
     run->key = keep(point, mem_strdup(key, err), err);
-    run->policy = result->policies[i].head->name;
-    run->params =
-        keep_json(point, replay_params_json(result->policies[i].head->params, result->policies[i].params), err);
+    char name[128];
+    run->policy = keep(point, mem_strdup(replay_policy_name(&result->policies[i], name, sizeof name), err), err);
+    run->params = keep_json(point, replay_policy_params_json(&result->policies[i]), err);
     run->metrics = keep_json(point, json_incref(json_object_get(out, "metrics")), err);
     run->intervals = keep_json(point, json_incref(json_object_get(out, "interval")), err);
     run->notes = keep_json(point, json_incref(json_object_get(out, "notes")), err);
@@ -67,7 +67,7 @@ static int add_run(struct save_point *point, const struct run_case *run_case, co
     run->baseline = i == result->baseline;
     json_decref(out);
     point->count++;
-    return run->key && run->params && run->metrics && run->intervals && run->notes && run->parts
+    return run->key && run->policy && run->params && run->metrics && run->intervals && run->notes && run->parts
                ? 0
                : err_set(err, "out of memory");
 }

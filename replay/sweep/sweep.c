@@ -188,21 +188,36 @@ static int add_set(struct sweep_job *job, const char *key, const char *value, st
     return 0;
 }
 
+/* The key of a parameter in a policy, from "POLICY.PARAMETER" of --grid, POLICY being either half of it or what the
+ * second decides ("evict"). NULL: it has no such half. */
+static const char *key_in(const struct replay_policy *p, const char *key, char *buf, size_t size)
+{
+    size_t n = strcspn(key, ".");
+    if (strlen(p->head->name) == n && strncmp(p->head->name, key, n) == 0)
+        return key + n + 1;
+    if (!p->second || ((strlen(p->second->name) != n || strncmp(p->second->name, key, n) != 0) &&
+                       (strlen(p->second_key) != n || strncmp(p->second_key, key, n) != 0)))
+        return NULL;
+    (void)snprintf(buf, size, "%s%s", p->second_key, key + n);
+    return buf;
+}
+
 /* policy.parameter: set it in every policy of that name. */
 static int set_policy(struct sweep_job *job, const struct engine *engine, const char *key, const char *value,
                       bool *taken, struct err *err)
 {
-    const char *dot = strchr(key, '.');
-    if (!dot)
+    if (!strchr(key, '.'))
         return 0;
     struct policy_list list = {0};
     int rc = policy_list_add(&list, engine, job->policy_list, err);
     char *text = NULL;
     for (size_t i = 0; i < list.count && !rc; i++) {
         const struct replay_policy *p = &list.policies[i];
-        if (strlen(p->head->name) == (size_t)(dot - key) && strncmp(p->head->name, key, (size_t)(dot - key)) == 0) {
+        char buf[128];
+        const char *name = key_in(p, key, buf, sizeof buf);
+        if (name) {
             *taken = true;
-            if (param_set(p->head->params, p->params, dot + 1, value, err))
+            if (replay_policy_set(p, name, value, err))
                 rc = err_at(err, "--grid %.60s", key);
         }
         char label[512];
@@ -239,14 +254,22 @@ static int set_workload(struct sweep_job *job, const char *key, const char *valu
     return 0;
 }
 
+static bool among(const struct policy_head *const *list, const char *name, size_t n)
+{
+    for (size_t i = 0; list && list[i]; i++)
+        if (strlen(list[i]->name) == n && memcmp(list[i]->name, name, n) == 0)
+            return true;
+    return false;
+}
+
 /* Whether the key is POLICY.PARAMETER of a policy of the engine; set_policy() has not found it in the list. */
 static bool unlisted_policy(const struct engine *engine, const char *key)
 {
     size_t n = strcspn(key, ".");
-    for (size_t i = 0; key[n] && engine->policies[i]; i++)
-        if (strlen(engine->policies[i]->name) == n && memcmp(engine->policies[i]->name, key, n) == 0)
-            return true;
-    return false;
+    if (!key[n])
+        return false;
+    return among(engine->policies, key, n) || among(engine->second, key, n) ||
+           (engine->second && strlen(engine->second_key) == n && memcmp(engine->second_key, key, n) == 0);
 }
 
 static int not_listed(const struct sweep_job *job, const char *key, struct err *err)

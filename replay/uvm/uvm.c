@@ -22,6 +22,7 @@ static const struct param settings[] = {
                   "footprint / available GPU memory x 100; 0: memory is sufficient"),
     PARAM_BYTES_ROW(uvm_settings, gpu_memory_bytes, 0, 0x1p45, 0,
                     "GPU memory for managed data; 0: by oversubscription_pct"),
+    PARAM_INT_ROW(uvm_settings, copy_engines, "", 1, 2, 1, "2: evictions are copied out while other copies come in"),
     PARAM_INT_ROW(uvm_settings, traced, "", 0, 1, 0, "1: kernel times as under unified-memory tracing by CUPTI"),
     PARAM_CHOICE_ROW(uvm_settings, mode, "demand|legacy", UVM_DEMAND,
                      "demand paging, or managed memory before it (workload launch-touch)"),
@@ -42,7 +43,7 @@ static const struct metric metrics[] = {
     {"d2h_bytes", METRIC_INT, METRIC_SUM, "bytes copied from the GPU to the host"},
     {"prefetched_bytes", METRIC_INT, METRIC_SUM, "bytes made resident besides the faulted pages"},
     {"prefetched_used_ratio", METRIC_REAL, METRIC_MEAN, "prefetched pages touched before they left / prefetched pages"},
-    {"evictions", METRIC_INT, METRIC_SUM, "VA blocks evicted"},
+    {"evictions", METRIC_INT, METRIC_SUM, "VA blocks evicted; with capacity=piece also parts of them"},
     {"structure_bytes", METRIC_INT, METRIC_SUM, "bytes of the allocations touched"},
     {"touched_bytes", METRIC_INT, METRIC_SUM, "4 KiB x distinct pages touched"},
     {"read_amplification_ratio", METRIC_REAL, METRIC_MEAN, "h2d_bytes / structure_bytes"},
@@ -53,6 +54,10 @@ static const struct metric metrics[] = {
     {"granularity_final_bytes", METRIC_INT, METRIC_MEAN, "granularity of the policy at the end"},
     {"migration_records", METRIC_INT, METRIC_SUM,
      "migration records that CUPTI would give: contiguous pages of one service and one cause"},
+    {"evicted_bytes", METRIC_INT, METRIC_SUM, "of d2h_bytes, copied back by evictions"},
+    {"returned_bytes", METRIC_INT, METRIC_SUM, "of evicted_bytes, of pages that came again within 20 batches"},
+    {"evicted_unused_ratio", METRIC_REAL, METRIC_MEAN,
+     "of the pages that evictions sent away, those prefetched and never touched"},
     {0}};
 
 static double ratio(uint64_t a, uint64_t b)
@@ -72,6 +77,9 @@ static void report_metrics(const struct uvm_metrics *m, struct outcome *o)
     outcome_int(o, "prefetched_bytes", (int64_t)m->prefetched_bytes);
     outcome_real(o, "prefetched_used_ratio", ratio(m->prefetched_used_bytes, m->prefetched_bytes));
     outcome_int(o, "evictions", (int64_t)m->evictions);
+    outcome_int(o, "evicted_bytes", (int64_t)m->evicted_bytes);
+    outcome_int(o, "returned_bytes", (int64_t)m->returned_bytes);
+    outcome_real(o, "evicted_unused_ratio", m->evicted_unused_ratio);
     outcome_int(o, "structure_bytes", (int64_t)m->structure_bytes);
     outcome_int(o, "touched_bytes", (int64_t)m->touched_bytes);
     outcome_real(o, "read_amplification_ratio", ratio(m->h2d_bytes, m->structure_bytes));
@@ -170,9 +178,12 @@ static int run_one(const struct closed_loop *loop, size_t i, struct outcome *out
         .platform = platform_section_get(job->platform, "uvm"),
         .policy = uvm_policy_of(job->policies[i].head),
         .policy_params = job->policies[i].params,
+        .evict = job->policies[i].second ? uvm_evict_of(job->policies[i].second) : NULL,
+        .evict_params = job->policies[i].second_params,
         .oversubscription_pct = set->oversubscription_pct,
         .gpu_memory_bytes = set->gpu_memory_bytes,
         .traced = set->traced,
+        .two_engines = set->copy_engines == 2,
         .progress = job->progress,
     };
     if (loop->logs) {
@@ -339,8 +350,13 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
         return err_set(err, "the uvm engine replays one input; %zu were given", job->input_count);
     const struct input *input = &job->inputs[0];
     const struct uvm_settings *set = job->settings;
-    if (set->mode == UVM_LEGACY || before_demand_paging(job))
+    if (set->mode == UVM_LEGACY || before_demand_paging(job)) {
+        for (size_t i = 0; i < job->policy_count; i++)
+            if (job->policies[i].second)
+                return err_set(err, "+%s: managed memory before demand paging evicts nothing",
+                               job->policies[i].second->name);
         return uvm_legacy_replay(job, runs, err);
+    }
     for (size_t i = 0; i < job->policy_count; i++)
         if (job->policies[i].head->baseline)
             return err_set(err, "%s is for legacy mode; see 'offchip list policies'", job->policies[i].head->name);
@@ -363,6 +379,8 @@ const struct engine engine_uvm = {
     .default_platform = "titanv",
     .default_policies = "tree,fixed:granularity=4KiB,fixed:granularity=64KiB,fixed:granularity=2MiB,adaptive",
     .policies = uvm_policies,
+    .second = uvm_evict_policies,
+    .second_key = "evict",
     .settings = settings,
     .settings_size = sizeof(struct uvm_settings),
     .metrics = metrics,

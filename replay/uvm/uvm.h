@@ -11,6 +11,7 @@ enum uvm_mode { UVM_DEMAND, UVM_LEGACY };
 struct uvm_settings {
     int64_t oversubscription_pct; /* footprint / available memory x 100; 0: sufficient */
     int64_t gpu_memory_bytes;     /* memory for managed data; 0: by oversubscription_pct */
+    int64_t copy_engines;         /* 2: copies out run beside copies in */
     int64_t traced;               /* 1: as under CUPTI's tracing */
     int64_t mode;                 /* enum uvm_mode */
     int64_t process, gpu;         /* of a trace with several recordings; RECORDING_ANY: the only one */

@@ -28,6 +28,7 @@ void uvm_driver_release(struct uvm_driver *d)
     free(d->sorted);
     free(d->blocks);
     free(d->policy_state);
+    free(d->early);
     *d = (struct uvm_driver){0};
 }
 
@@ -54,71 +55,219 @@ static const uint32_t *sort_pages(uint32_t *pages, uint32_t *other, uint32_t n)
     return pages;
 }
 
-/* The CPU's and the copy engine's clocks within one batch. */
+/* The CPU's and the copy engines' clocks within one batch. */
 struct clocks {
-    double cpu, copies;
+    double cpu, copies, out;
 };
+
+/* --- memory --- */
+
+/* What an eviction costs the copy engine, added to *ns. */
+static void copy_back(struct uvm_driver *d, const struct uvm_evicted *out, double *ns)
+{
+    const struct uvm_platform *p = d->platform;
+    d->records += out->runs;
+    d->batch.evictions++;
+    *ns += (double)out->copied_pages * UVM_PAGE_BYTES / p->d2h_bytes_per_s * 1e9;
+    if (d->traced)
+        *ns += p->trace_record_ns * out->runs;
+}
+
+/* Evict before anybody waits for it, at `at_ns` of the engine for copies out. 1, 0 if the policy gives nothing, -1. */
+static int evict_early(struct uvm_driver *d, double at_ns, double *out_ns, struct err *err)
+{
+    struct uvm_evicted out;
+    if (mem_grow((void **)&d->early, &d->early_cap, d->early_head + d->early_count + 1, sizeof *d->early, err))
+        return -1;
+    int rc = uvm_memory_evict_early(d->memory, &out, err);
+    if (rc <= 0)
+        return rc;
+    if (*out_ns < at_ns)
+        *out_ns = at_ns;
+    copy_back(d, &out, out_ns);
+    d->early[d->early_head + d->early_count++] = (struct uvm_early){*out_ns, out.pieces};
+    d->early_pieces += out.pieces;
+    return 1;
+}
+
+/* So many pieces were taken, of `spare` that were free: when the last of them is there that an early eviction frees. */
+static double claim(struct uvm_driver *d, uint64_t taken, uint64_t spare)
+{
+    double ready = 0;
+    uint64_t clean = spare - d->early_pieces;
+    for (uint64_t lack = taken > clean ? taken - clean : 0; lack && d->early_count;) {
+        struct uvm_early *e = &d->early[d->early_head];
+        uint32_t part = e->pieces < lack ? e->pieces : (uint32_t)lack;
+        ready = e->ready_ns;
+        e->pieces -= part;
+        d->early_pieces -= part;
+        lack -= part;
+        if (!e->pieces) {
+            d->early_head++;
+            d->early_count--;
+        }
+    }
+    if (!d->early_count)
+        d->early_head = 0;
+    return ready;
+}
+
+/* What making room for a service came to. */
+struct room {
+    double back_ns;  /* of the engine for all copies */
+    double ready_ns; /* when the memory may be written; 0: at once */
+};
+
+/* Memory for the pages `come`, evicting as needed. */
+static int make_room(struct uvm_driver *d, uint32_t number, const struct page_mask *come, struct clocks *at,
+                     struct room *room, struct err *err)
+{
+    const struct uvm_platform *p = d->platform;
+    struct uvm_memory_block *b = &d->memory->blocks[number];
+    *room = (struct room){0};
+    if (!b->known) {
+        at->cpu += p->new_block_ns;
+        d->work.new_blocks++;
+    }
+    struct uvm_evicted out;
+    uint32_t pieces;
+    uint64_t spare = d->memory->view.free_pieces;
+    int rc;
+    while ((rc = uvm_memory_take(d->memory, number, come, &pieces, &out, err)) == 0) {
+        at->cpu += p->evict_ns;
+        spare = d->memory->view.free_pieces;
+        if (!d->two_engines) {
+            copy_back(d, &out, &room->back_ns);
+            continue;
+        }
+        if (at->out < at->cpu)
+            at->out = at->cpu;
+        copy_back(d, &out, &at->out);
+        room->ready_ns = at->out;
+    }
+    if (rc > 0 && d->early_count) {
+        double ready = claim(d, pieces, spare);
+        if (room->ready_ns < ready)
+            room->ready_ns = ready;
+    }
+    return rc < 0 ? -1 : 0;
+}
+
+/* Tell the policy what the batch needs; evict what it wants evicted at once. */
+static int evict_ahead(struct uvm_driver *d, const uint32_t *sorted, uint32_t n, struct clocks *at, struct err *err)
+{
+    struct uvm_memory *m = d->memory;
+    const struct uvm_evict_policy *e = m->evict;
+    uint64_t needed = 0;
+    if (!m->chunks || e->stock)
+        return 0;
+    for (uint32_t i = 0, last = UVM_NO_BLOCK; i < n; i++) {
+        uint32_t number = sorted[i] / ACTOR_BLOCK_PAGES;
+        if (number == last)
+            continue;
+        last = number;
+        m->facts[number].asked_batch = m->view.batch;
+        needed += !m->blocks[number].chunk;
+    }
+    m->view.needs = UVM_NO_BLOCK;
+    uint64_t ahead = e->before_batch ? e->before_batch(m->evict_state, &m->view, needed) : 0;
+    for (int rc = 1; ahead && rc; ahead--) {
+        rc = evict_early(d, at->cpu + d->platform->evict_ns, &at->out, err);
+        if (rc < 0)
+            return -1;
+        at->cpu += rc ? d->platform->evict_ns : 0;
+    }
+    return 0;
+}
+
+/* After a batch that ended at `end_ns`: free chunks behind its back. */
+static int evict_behind(struct uvm_driver *d, double end_ns, struct err *err)
+{
+    struct uvm_memory *m = d->memory;
+    uint64_t want = m->chunks && m->evict->keep_free ? m->evict->keep_free(m->evict_state) : 0;
+    if (want > m->chunks)
+        want = m->chunks;
+    m->view.needs = UVM_NO_BLOCK;
+    for (int rc = 1; rc && uvm_memory_free_chunks(m) < want;) {
+        rc = evict_early(d, end_ns, &d->out_free_ns, err);
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* --- services --- */
+
+/* What copying pages in takes; counts its records. */
+static double copy_in_ns(struct uvm_driver *d, const struct page_mask *copied, const struct page_mask *faulted,
+                         const struct page_mask *plan)
+{
+    const struct uvm_platform *p = d->platform;
+    struct page_mask part;
+    if (!page_mask_any(copied))
+        return 0;
+    page_mask_and(&part, copied, faulted);
+    unsigned records = page_mask_runs(&part);
+    page_mask_and(&part, copied, plan);
+    records += page_mask_runs(&part);
+    d->records += records;
+    unsigned runs = page_mask_runs(copied);
+    d->work.copied_runs += runs;
+    double ns = p->copy_run_ns * runs + (double)page_mask_count(copied) * UVM_PAGE_BYTES / p->h2d_bytes_per_s * 1e9;
+    if (d->traced)
+        ns += p->trace_record_ns * records;
+    return ns;
+}
+
+/* The CPU's work on the pages that come. */
+static double move_ns(struct uvm_driver *d, uint32_t number, const struct page_mask *moved)
+{
+    const struct uvm_platform *p = d->platform;
+    struct page_mask mapped;
+    page_mask_and(&mapped, moved, &d->memory->blocks[number].host_mapped);
+    unsigned moved_pages = page_mask_count(moved), unmapped = page_mask_count(&mapped);
+    unsigned moved_runs = page_mask_runs(moved), unmapped_runs = page_mask_runs(&mapped);
+    d->work.moved_pages += moved_pages;
+    d->work.moved_runs += moved_runs;
+    d->work.unmapped_pages += unmapped;
+    d->work.unmapped_runs += unmapped_runs;
+    d->moved += moved_pages;
+    return p->moved_page_ns * moved_pages + p->moved_run_ns * moved_runs + p->unmap_page_ns * unmapped +
+           p->unmap_run_ns * unmapped_runs;
+}
 
 /* The service of one block: `faulted` is not resident and not empty. */
 static int service(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, struct clocks *at,
                    struct err *err)
 {
     const struct uvm_platform *p = d->platform;
-    struct uvm_memory_block *b = &d->memory->blocks[number];
-    struct page_mask plan = {{0}}, moved, mapped, copied;
-    d->policy->plan(d->policy_state, &b->block, faulted, &plan);
+    struct page_mask plan = {{0}}, moved, copied;
+    struct room room;
+    d->policy->plan(d->policy_state, &d->memory->blocks[number].block, faulted, &plan);
     unsigned faults = page_mask_count(faulted);
     at->cpu += p->service_ns + p->fault_page_ns * faults;
-    double back_ns = 0;
-    if (!b->chunk) {
-        if (!b->known) {
-            at->cpu += p->new_block_ns;
-            d->work.new_blocks++;
-        }
-        struct uvm_evicted out;
-        while (!uvm_memory_take_chunk(d->memory, number, &out)) {
-            at->cpu += p->evict_ns;
-            back_ns += (double)out.copied_pages * UVM_PAGE_BYTES / p->d2h_bytes_per_s * 1e9;
-            d->records += out.runs;
-            if (d->traced)
-                back_ns += p->trace_record_ns * out.runs;
-            d->batch.evictions++;
-        }
-    }
     page_mask_or(&moved, faulted, &plan);
-    page_mask_and(&mapped, &moved, &b->host_mapped);
-    unsigned moved_pages = page_mask_count(&moved), unmapped = page_mask_count(&mapped);
-    unsigned moved_runs = page_mask_runs(&moved), unmapped_runs = page_mask_runs(&mapped);
-    at->cpu += p->moved_page_ns * moved_pages + p->moved_run_ns * moved_runs + p->unmap_page_ns * unmapped +
-               p->unmap_run_ns * unmapped_runs;
-    d->work.moved_pages += moved_pages;
-    d->work.moved_runs += moved_runs;
-    d->work.unmapped_pages += unmapped;
-    d->work.unmapped_runs += unmapped_runs;
+    if (make_room(d, number, &moved, at, &room, err))
+        return -1;
+    at->cpu += move_ns(d, number, &moved);
     if (uvm_memory_migrate(d->memory, number, faulted, &plan, &copied, err))
         return -1;
-    d->moved += moved_pages;
     d->faults += faults;
-    double in_ns = 0;
-    if (page_mask_any(&copied)) {
-        struct page_mask part;
-        page_mask_and(&part, &copied, faulted);
-        unsigned records = page_mask_runs(&part);
-        page_mask_and(&part, &copied, &plan);
-        records += page_mask_runs(&part);
-        d->records += records;
-        unsigned runs = page_mask_runs(&copied);
-        d->work.copied_runs += runs;
-        in_ns = p->copy_run_ns * runs + (double)page_mask_count(&copied) * UVM_PAGE_BYTES / p->h2d_bytes_per_s * 1e9;
-        if (d->traced)
-            in_ns += p->trace_record_ns * records;
-    }
-    if (back_ns > 0 || in_ns > 0) {
+    double in_ns = copy_in_ns(d, &copied, faulted, &plan);
+    if (room.back_ns > 0 || in_ns > 0) {
         if (at->copies < at->cpu)
             at->copies = at->cpu;
-        at->copies += back_ns + in_ns;
+        if (at->copies < room.ready_ns)
+            at->copies = room.ready_ns;
+        at->copies += room.back_ns + in_ns;
     }
     return 0;
+}
+
+/* When the batch's work is done: the CPU's, copies in, and copies out that it waited for with one engine. */
+static double end_of(const struct clocks *at)
+{
+    return at->copies > at->cpu ? at->copies : at->cpu;
 }
 
 int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, int64_t fetch_ns, int64_t *end_ns,
@@ -130,7 +279,12 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
     d->batch = (struct uvm_batch){.blocks = d->blocks, .total_chunks = d->memory->chunks};
     d->raw = n;
     d->faults = d->moved = 0;
-    struct clocks at = {(double)fetch_ns + p->batch_before_ns + p->raw_fault_ns * n, d->copies_free_ns};
+    d->batches++;
+    uvm_memory_begin_batch(d->memory, (uint32_t)d->batches, fetch_ns);
+    struct clocks at = {(double)fetch_ns, d->copies_free_ns, d->out_free_ns};
+    if (evict_ahead(d, sorted, n, &at, err))
+        return -1;
+    at.cpu = at.cpu + p->batch_before_ns + p->raw_fault_ns * n;
     for (uint32_t i = 0; i < n;) {
         uint32_t number = sorted[i] / ACTOR_BLOCK_PAGES, raw = 0;
         struct uvm_memory_block *b = &d->memory->blocks[number];
@@ -146,14 +300,16 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
         d->blocks[d->batch.block_count++] = (struct uvm_batch_block){number, d->faults - before, raw};
     }
     d->copies_free_ns = at.copies;
-    double end = (at.copies > at.cpu ? at.copies : at.cpu) + p->batch_after_ns;
+    d->out_free_ns = at.out;
+    double end = end_of(&at) + p->batch_after_ns;
     *end_ns = (int64_t)(end + 0.5);
     if (*end_ns <= fetch_ns)
         *end_ns = fetch_ns + 1; /* a platform without costs must still move on */
-    d->batch.free_chunks = uvm_memory_free_chunks(d->memory);
-    d->batches++;
     d->services += d->batch.block_count;
     d->raw_faults += n;
+    if (evict_behind(d, end, err))
+        return -1;
+    d->batch.free_chunks = uvm_memory_free_chunks(d->memory);
     return 0;
 }
 

@@ -1,9 +1,11 @@
 /* uvm_driver: what the driver does with one batch of faults, and with a CPU fault, and how long that takes.
  *
  * A batch is sorted by address; the entries of one VA block are one service, blocks in ascending order. A service asks
- * the policy for the pages to move besides the faulted ones, takes a chunk (evicting the least recently serviced block
- * if none is free), unmaps, copies and maps. The copy engine works behind the CPU: the copies of a service start when
- * its CPU part and the copies before it are done; the batch ends when both are.
+ * the policy for the pages to move besides the faulted ones, takes memory (evicting whom the eviction policy picks if
+ * none is free), unmaps, copies and maps. The copy engine works behind the CPU: the copies of a service start when
+ * its CPU part and the copies before it are done; the batch ends when both are. With two engines what goes out has one
+ * of its own, and a copy in waits for the eviction that made its room; an eviction that began before the batch needed
+ * it (before_batch(), keep_free() of models/uvm/uvm_evict.h) always has it.
  * Source: driver 545.23.06, uvm_gpu_replayable_faults.c and uvm_va_block.c; the times: models/uvm/uvm_platform.h. */
 #ifndef REPLAY_UVM_UVM_DRIVER_H
 #define REPLAY_UVM_UVM_DRIVER_H
@@ -13,24 +15,36 @@
 #include "replay/uvm/uvm_memory.h"
 #include "replay/uvm/uvm_work.h"
 
+/* Memory that an early eviction frees, and when its copy out is done. */
+struct uvm_early {
+    double ready_ns;
+    uint32_t pieces;
+};
+
 struct uvm_driver {
     struct uvm_memory *memory;
     const struct uvm_platform *platform;
     const struct uvm_policy *policy;
     void *policy_state;
     bool traced;
-    double copies_free_ns; /* when the copy engine falls idle */
-    uint32_t *sorted;      /* scratch: the pages of the batch in hand, twice */
+    bool two_engines;        /* copies out run beside copies in; set after uvm_driver_init() */
+    double copies_free_ns;   /* when the copy engine falls idle */
+    double out_free_ns;      /* when that of the copies out does, where it is another */
+    struct uvm_early *early; /* a queue of what early evictions freed and nobody has taken, oldest first */
+    size_t early_head, early_count, early_cap;
+    uint64_t early_pieces;
+    uint32_t *sorted; /* scratch: the pages of the batch in hand, twice */
     struct uvm_batch_block *blocks;
     /* The batch just serviced. */
     struct uvm_batch batch;
     uint32_t raw, faults, moved;
-    /* Totals. */
+    /* Totals; `batches` counts the one in hand. */
     uint64_t batches, services, raw_faults, records, cpu_faults;
     struct uvm_work work;
 };
 
-/* policy_params: head.state_size bytes with the parameters stored, or NULL for the defaults; copied. */
+/* policy_params: head.state_size bytes with the parameters stored, or NULL for the defaults; copied. The memory knows
+ * whom it evicts by. */
 int uvm_driver_init(struct uvm_driver *d, struct uvm_memory *memory, const struct uvm_platform *platform,
                     const struct uvm_policy *policy, const void *policy_params, bool traced, struct err *err);
 void uvm_driver_release(struct uvm_driver *d);

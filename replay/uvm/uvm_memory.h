@@ -1,18 +1,17 @@
-/* uvm_memory: which page of which VA block is where, and which block is evicted next.
+/* uvm_memory: which page of which VA block is where, and the facts by which an eviction policy chooses.
  *
  * One 2 MiB chunk of GPU memory backs each whole block with a page resident on the GPU, so many 64 KiB pieces of one a
- * block that its allocation's edge cuts short. Memory is limited or not; the block least recently serviced gives up its
- * own. Masks of a block are in the block's own numbering (models/uvm/block.h); the
- * masks that the multiprocessors read, `access` and `used`, are flat over all pages, bit page % 64 of word page / 64.
- * Source: driver 545.23.06, uvm_pmm_gpu.c (root chunks, pick_root_chunk_to_evict()), uvm_va_block.c
- * (uvm_va_block_evict_chunks()): residents are copied back clean or not, read-duplicated pages are dropped. */
+ * block that its allocation's edge cuts short; a policy with capacity=piece has every block backed by those pieces that
+ * it has pages in. Memory is limited or not; the policy says whose goes, the driver's least recently serviced first.
+ * Masks of a block are in the block's own numbering (models/uvm/block.h); the masks that the multiprocessors read,
+ * `access` and `used`, are flat over all pages, bit page % 64 of word page / 64. Source: driver 545.23.06,
+ * uvm_pmm_gpu.c (root chunks, pick_root_chunk_to_evict()), uvm_va_block.c (uvm_va_block_evict_chunks()): residents are
+ * copied back clean or not, read-duplicated pages are dropped. */
 #ifndef REPLAY_UVM_UVM_MEMORY_H
 #define REPLAY_UVM_UVM_MEMORY_H
 
-#include "models/uvm/block.h"
+#include "models/uvm/uvm_evict.h"
 #include "trace/event/actor.h"
-
-enum { UVM_NO_BLOCK = 0xFFFFFFFF };
 
 struct uvm_memory_block {
     struct uvm_block block;       /* block.resident: pages resident on the GPU */
@@ -20,10 +19,10 @@ struct uvm_memory_block {
     struct page_mask host_valid;  /* the CPU's memory holds the data */
     struct page_mask host_mapped; /* and the CPU has them mapped */
     struct page_mask seen;        /* ever touched by the GPU; of resident pages only once they are evicted */
+    struct page_mask evicted;     /* copied back by an eviction, and not come again */
     uint32_t alloc;
-    uint32_t older, newer; /* neighbours in order of service */
-    bool chunk;            /* has a chunk */
-    bool known;            /* has had one before: its CPU pages are mapped for DMA */
+    bool chunk; /* has a chunk, or a piece of one */
+    bool known; /* has had one before: its CPU pages are mapped for DMA */
 };
 
 /* What moved, in pages of 4 KiB unless another unit is named. */
@@ -34,6 +33,17 @@ struct uvm_account {
     uint64_t evictions; /* of VA blocks */
 };
 
+/* What evictions did, in pages. */
+struct uvm_evictions {
+    uint64_t pages;    /* that left, dropped ones included */
+    uint64_t back;     /* of them copied back to the CPU */
+    uint64_t returned; /* of those that came again within UVM_RETURN_BATCHES batches */
+    uint64_t unused;   /* that left, had been prefetched and were never touched */
+    uint64_t early;    /* VA blocks evicted before or behind a batch, not on its way */
+};
+
+enum { UVM_RETURN_BATCHES = 20 }; /* a routine of the driver */
+
 /* to += plus - minus */
 void uvm_account_add(struct uvm_account *to, const struct uvm_account *plus, const struct uvm_account *minus);
 
@@ -42,20 +52,33 @@ struct uvm_memory {
     size_t alloc_count;
     uint32_t block_count;
     struct uvm_memory_block *blocks;
-    struct page_mask *access;    /* pages the GPU reaches without a fault: resident, or mapped remotely */
-    struct page_mask *used;      /* of those, touched since they came */
-    struct page_mask *dirty;     /* of read-mostly memory: written by the GPU */
-    uint64_t chunks;             /* of 2 MiB; 0: unlimited */
-    uint64_t pieces_used;        /* of 64 KiB, 32 to a chunk */
-    uint32_t oldest, newest;     /* in order of service */
+    struct page_mask *access;      /* pages the GPU reaches without a fault: resident, or mapped remotely */
+    struct page_mask *used;        /* of those, touched since they came */
+    struct page_mask *dirty;       /* of read-mostly memory: written by the GPU */
+    uint64_t chunks;               /* of 2 MiB; 0: unlimited */
+    uint64_t pieces_used;          /* of 64 KiB, 32 to a chunk */
+    struct uvm_evict_block *facts; /* for the policy, of each block */
+    struct uvm_evict_view view;
+    const struct uvm_evict_policy *evict;
+    void *evict_state;
+    bool in_pieces;              /* memory is handed out in pieces to every block */
+    uint32_t *piece_age;         /* see struct uvm_evict_view; NULL unless in_pieces */
+    uint32_t *left_batch;        /* of each page, the batch of its last eviction; NULL where memory is unlimited */
+    uint32_t arrivals, visits;   /* memory handed out to blocks, services, so far */
     uint64_t came, went;         /* pages, for the closing account */
     struct uvm_account total;    /* of all that moved */
     struct uvm_account *account; /* the same by allocation */
+    struct uvm_evictions evictions;
 };
 
 /* Lay out the blocks of all allocations. Nothing is resident; released with uvm_memory_release() in any case. */
 int uvm_memory_init(struct uvm_memory *m, const struct actor_alloc *allocs, size_t n, uint64_t chunks, struct err *err);
 void uvm_memory_release(struct uvm_memory *m);
+
+/* Evict by this policy; before anything is resident. policy NULL: the driver's, which uvm_memory_init() has chosen;
+ * params: head.state_size bytes with the parameters stored, or NULL for the defaults; copied. */
+int uvm_memory_evict_by(struct uvm_memory *m, const struct uvm_evict_policy *policy, const void *params,
+                        struct err *err);
 
 /* The page of a block's own numbering, from a page of the space. */
 static inline unsigned uvm_memory_page(const struct uvm_memory_block *b, uint32_t page)
@@ -68,11 +91,19 @@ struct uvm_evicted {
     uint32_t number;       /* of the block */
     uint32_t copied_pages; /* back to the CPU */
     uint32_t runs;         /* contiguous runs of them */
+    uint32_t pieces;       /* of memory that are free now */
 };
 
-/* Take memory for block `number`, which has none. False if there was not enough: the least recently serviced block was
- * then evicted, into *evicted; call again. */
-bool uvm_memory_take_chunk(struct uvm_memory *m, uint32_t number, struct uvm_evicted *evicted);
+/* A batch is in hand: number it, from 1. The services to come are of it. */
+void uvm_memory_begin_batch(struct uvm_memory *m, uint32_t batch, int64_t fetch_ns);
+
+/* Take memory for the pages `come` of block `number`. 1: the block has it; 0: there was not enough, and a victim was
+ * evicted into *evicted: call again; -1 with *err set. *pieces: how many were taken. */
+int uvm_memory_take(struct uvm_memory *m, uint32_t number, const struct page_mask *come, uint32_t *pieces,
+                    struct uvm_evicted *evicted, struct err *err);
+
+/* Evict one more victim although nobody waits for its memory. 1: into *evicted; 0: the policy has none; -1. */
+int uvm_memory_evict_early(struct uvm_memory *m, struct uvm_evicted *evicted, struct err *err);
 
 /* Whole chunks still free; 0 where unlimited. */
 uint64_t uvm_memory_free_chunks(const struct uvm_memory *m);
@@ -92,8 +123,8 @@ uint64_t uvm_memory_touched(const struct uvm_memory *m, size_t alloc);
 void uvm_memory_close_account(struct uvm_memory *m);
 
 /* Checks that hold at any time: pages that came less those that went are resident; faulted and prefetched pages
- * together are those that came; the same holds of each allocation; chunks, blocks with residents and the order of
- * service agree. -1 with *err set. */
+ * together are those that came; the same holds of each allocation; every resident page has memory, none of it counted
+ * twice; chunks, blocks with residents, the order of service and the facts of the policy agree. -1 with *err set. */
 int uvm_memory_check(const struct uvm_memory *m, struct err *err);
 
 #endif

@@ -17,11 +17,12 @@ static void setup(uint64_t bytes, uint64_t chunks, bool host, uint32_t advice)
 static void bring(uint32_t block, unsigned n)
 {
     struct uvm_evicted out;
-    struct page_mask faulted = {{1}}, plan = {{0}}, copied;
+    struct page_mask faulted = {{1}}, plan = {{0}}, come = {{0}}, copied;
     page_mask_set_region(&plan, 1, n);
-    if (!memory.blocks[block].chunk)
-        while (!uvm_memory_take_chunk(&memory, block, &out))
-            ;
+    uint32_t pieces;
+    page_mask_set_region(&come, 0, n);
+    while (uvm_memory_take(&memory, block, &come, &pieces, &out, NULL) == 0)
+        ;
     ck_assert_int_eq(uvm_memory_migrate(&memory, block, &faulted, &plan, &copied, NULL), 0);
 }
 

@@ -334,10 +334,10 @@ static int answer_run(const struct uvm_recorded_run *run, struct looped *own, st
                         "trace of page touches");
         return 0;
     }
-    bool is;
+    bool is, other_order = r->evictions && run->evict && !run->evict->stock;
     if (is_own(run, &own->out, &is, err))
         return -1;
-    if (is) {
+    if (is && !other_order) {
         const struct numbers n = whole(own, own, &moved);
         *answer = UVM_EXACT;
         exact(run, &own->out, &n, o);
@@ -410,6 +410,7 @@ int uvm_recorded_replay(const struct replay_job *job, struct outcome *runs, stru
         struct uvm_recorded_run run = {.recording = &recording,
                                        .policy = uvm_policy_of(job->policies[i].head),
                                        .params = job->policies[i].params,
+                                       .evict = job->policies[i].second ? uvm_evict_of(job->policies[i].second) : NULL,
                                        .platform = platform_section_get(job->platform, "uvm"),
                                        .oversubscription_pct = setting(job, table, "oversubscription_pct"),
                                        .gpu_memory_bytes = setting(job, table, "gpu_memory_bytes"),

@@ -7,12 +7,13 @@
  *             faults, batches and services are at most what a run in recorded order gives;
  *   interval  pages are missing that the recording's prefetcher brought: the run is made twice, with all those pages
  *             untouched and with all touched, and the two results are the interval;
- *   refused   memory would be oversubscribed, or the recording evicted under another policy: touches after an eviction
- *             are hidden, and no metric can be given.
- * time_ns is the driver's and the copies' time by the platform's costs; the kernel's own computing is not in it. */
+ *   refused   memory would be oversubscribed, or the recording evicted under another policy, of prefetch or of
+ * eviction: touches after an eviction are hidden, and no metric can be given. time_ns is the driver's and the copies'
+ * time by the platform's costs; the kernel's own computing is not in it. */
 #ifndef REPLAY_UVM_UVM_RECORDED_H
 #define REPLAY_UVM_UVM_RECORDED_H
 
+#include "models/uvm/uvm_evict.h"
 #include "replay/run/engine.h"
 #include "replay/uvm/uvm_open_loop.h"
 #include "replay/uvm/uvm_recorded_parts.h"
@@ -22,7 +23,8 @@ enum uvm_answer { UVM_EXACT, UVM_BOUND, UVM_INTERVAL, UVM_REFUSED };
 struct uvm_recorded_run {
     const struct uvm_recording *recording;
     const struct uvm_policy *policy;
-    const void *params; /* policy->head.state_size bytes, parameters stored */
+    const void *params;                   /* policy->head.state_size bytes, parameters stored */
+    const struct uvm_evict_policy *evict; /* NULL: the driver's */
     const struct uvm_platform *platform;
     int64_t oversubscription_pct; /* as in uvm_run */
     int64_t gpu_memory_bytes;

@@ -206,6 +206,10 @@ static int fill_metrics(struct simulation *s, int64_t end_ns, struct uvm_metrics
     m->prefetched_used_bytes = total->prefetched_used * UVM_PAGE_BYTES;
     m->dropped_bytes = total->dropped * UVM_PAGE_BYTES;
     m->evictions = total->evictions;
+    m->evicted_bytes = memory->evictions.back * UVM_PAGE_BYTES;
+    m->returned_bytes = memory->evictions.returned * UVM_PAGE_BYTES;
+    m->evicted_unused_ratio =
+        memory->evictions.pages ? (double)memory->evictions.unused / (double)memory->evictions.pages : NAN;
     for (size_t a = 0; a < memory->alloc_count; a++) {
         uint64_t pages = uvm_memory_touched(memory, a);
         m->touched_bytes += pages * UVM_PAGE_BYTES;
@@ -231,10 +235,12 @@ static int simulate(struct simulation *s, struct uvm_metrics *m)
     s->pages = mem_zalloc((size_t)run->platform->batch_faults, sizeof *s->pages, s->err);
     int64_t end = 0;
     if (!s->pages || uvm_memory_init(&s->memory, allocs, n, uvm_simulate_chunks(run, blocks), s->err) ||
+        uvm_memory_evict_by(&s->memory, run->evict, run->evict_params, s->err) ||
         uvm_driver_init(&s->driver, &s->memory, run->platform, run->policy, run->policy_params, run->traced, s->err) ||
         uvm_windows_init(&s->windows, s->err) ||
         uvm_gpu_init(&s->gpu, run->ops, run->state, run->gpu, run->platform, &s->memory, s->err))
         return -1;
+    s->driver.two_engines = run->two_engines;
     s->gpu.on_launch_end = on_launch_end;
     s->gpu.ctx = s;
     if (run_all(s, &end) || uvm_memory_check(&s->memory, s->err))

@@ -8,6 +8,7 @@
 #define REPLAY_UVM_UVM_SIMULATE_H
 
 #include "models/gpu/gpu.h"
+#include "models/uvm/uvm_evict.h"
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
 #include "replay/run/progress.h"
@@ -32,12 +33,15 @@ struct uvm_run {
     const struct gpu *gpu;
     const struct uvm_platform *platform;
     const struct uvm_policy *policy;
-    const void *policy_params;    /* head.state_size bytes with the parameters stored; NULL: the defaults */
-    int64_t oversubscription_pct; /* footprint / available memory x 100; 0: memory is sufficient */
-    int64_t gpu_memory_bytes;     /* memory for managed data; 0: by oversubscription_pct. Both 0: unlimited */
-    bool traced;                  /* as under CUPTI's unified-memory tracing: every migration record costs time */
-    struct progress *progress;    /* may be NULL */
-    struct uvm_parts *parts;      /* zeroed; gets the run by kernel and allocation; NULL: not wanted */
+    const void *policy_params;            /* head.state_size bytes with the parameters stored; NULL: the defaults */
+    const struct uvm_evict_policy *evict; /* NULL: the driver's */
+    const void *evict_params;             /* as policy_params */
+    int64_t oversubscription_pct;         /* footprint / available memory x 100; 0: memory is sufficient */
+    int64_t gpu_memory_bytes;             /* memory for managed data; 0: by oversubscription_pct. Both 0: unlimited */
+    bool traced;               /* as under CUPTI's unified-memory tracing: every migration record costs time */
+    bool two_engines;          /* copies out run beside copies in */
+    struct progress *progress; /* may be NULL */
+    struct uvm_parts *parts;   /* zeroed; gets the run by kernel and allocation; NULL: not wanted */
     void (*on_batch)(void *ctx, const struct uvm_batch_seen *seen); /* NULL: nobody looks */
     void *ctx;
 };
@@ -66,16 +70,19 @@ struct uvm_metrics {
     uint64_t h2d_bytes, d2h_bytes;
     uint64_t prefetched_bytes; /* made resident besides the faulted pages */
     uint64_t prefetched_used_bytes;
-    uint64_t evictions;       /* VA blocks evicted */
-    uint64_t dropped_bytes;   /* read-mostly pages evicted without a copy */
-    uint64_t remote_touches;  /* satisfied over the link, by advice */
-    uint64_t structure_bytes; /* allocations touched */
-    uint64_t touched_bytes;   /* 4 KiB x distinct pages touched */
-    uint64_t touches;         /* page touches of warps, re-tries included */
-    uint64_t chunks;          /* 2 MiB chunks of GPU memory for managed data; 0: unlimited */
-    uint64_t records;         /* migration records that CUPTI would give */
-    struct uvm_work work;     /* what the time of the driver went into */
-    struct uvm_quartiles r;   /* distinct VA blocks / batches over windows of 20 batches */
+    uint64_t evictions;          /* VA blocks evicted */
+    uint64_t evicted_bytes;      /* copied back by evictions; d2h_bytes has the CPU's faults besides */
+    uint64_t returned_bytes;     /* of them, of pages that came again within UVM_RETURN_BATCHES batches */
+    double evicted_unused_ratio; /* of the pages that evictions sent away, prefetched and never touched; NAN: none */
+    uint64_t dropped_bytes;      /* read-mostly pages evicted without a copy */
+    uint64_t remote_touches;     /* satisfied over the link, by advice */
+    uint64_t structure_bytes;    /* allocations touched */
+    uint64_t touched_bytes;      /* 4 KiB x distinct pages touched */
+    uint64_t touches;            /* page touches of warps, re-tries included */
+    uint64_t chunks;             /* 2 MiB chunks of GPU memory for managed data; 0: unlimited */
+    uint64_t records;            /* migration records that CUPTI would give */
+    struct uvm_work work;        /* what the time of the driver went into */
+    struct uvm_quartiles r;      /* distinct VA blocks / batches over windows of 20 batches */
     struct uvm_kernel_r kernels[UVM_KERNELS];
     size_t kernel_count;
     int64_t granularity_final_bytes; /* of the policy; 0: it has none */

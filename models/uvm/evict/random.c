@@ -1,0 +1,45 @@
+/* random: any block, each as likely as the others.
+ *
+ * Rule. Of the blocks that hold memory, without those of the batch in hand, one at random: one draw per eviction from a
+ * generator that starts at `seed`. If the batch in hand has all the memory, the least recently serviced.
+ * Example. Blocks A, B, C and D hold memory, B is in the batch in hand: A, C or D, one time in three each.
+ * Source: the usual baseline. The generator: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
+ * Generators, OOPSLA 2014). Differs: nothing known; a draw modulo n is uneven by less than n / 2^64. */
+#include "models/uvm/uvm_evict.h"
+
+struct uvm_evict_random_state {
+    int64_t seed, capacity;
+    uint64_t draws;
+};
+
+static const struct param params[] = {
+    PARAM_INT_ROW(uvm_evict_random_state, seed, "", 0, 1e15, 1, "where the generator starts"),
+    UVM_EVICT_CAPACITY_ROW(uvm_evict_random_state, UVM_EVICT_CHUNK),
+    {0}};
+
+static uint64_t draw(struct uvm_evict_random_state *s)
+{
+    uint64_t x = (uint64_t)s->seed + ++s->draws * 0x9E3779B97F4A7C15u;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+    return x ^ x >> 31;
+}
+
+static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
+{
+    uint64_t n = 0;
+    UVM_EVICT_EACH(b, view)
+    n += !uvm_evict_in_hand(view, b);
+    uint64_t left = n ? draw(state) % n : 0;
+    UVM_EVICT_EACH(b, view)
+    if (n && !uvm_evict_in_hand(view, b) && left-- == 0)
+        return uvm_evict_whole(b);
+    return uvm_evict_whole(uvm_evict_out_of_hand(view, false));
+}
+
+const struct uvm_evict_policy uvm_evict_random = {.head = {.name = "random",
+                                                           .summary = "any block outside the batch in hand",
+                                                           .source = "usual baseline; generator SplitMix64",
+                                                           .params = params,
+                                                           .state_size = sizeof(struct uvm_evict_random_state)},
+                                                  .pick = pick};

@@ -1,0 +1,128 @@
+/* uvm_evict: which memory of the GPU is given up when a VA block needs some and none is free.
+ *
+ * The engine keeps the facts below and asks pick(); it frees memory, copies back and accounts. What a policy may see is
+ * what a driver could know: what was serviced, faulted and came, when, and how often; the batch in hand; memory still
+ * free. It may not see which resident pages were touched, which are dirty, who waits, or what comes next.
+ *
+ * Rules for every policy: never the block that needs the memory; the victim holds memory; equal blocks are told apart
+ * by their number (the lower goes first) or by the driver's order. The driver's unused chunks go before anything is
+ * picked. One state per run; a state is used by one thread; no clock, file or global.
+ *
+ * Memory is handed out in chunks of 2 MiB, as the driver does (a block cut by its allocation's edge: 64 KiB pieces of
+ * one), and a victim gives up all its own. With capacity=piece it is handed out in pieces of 64 KiB: a what-if that no
+ * driver has.
+ * Source: the driver's choice: 545.23.06, uvm_pmm_gpu.c, pick_root_chunk_to_evict(). */
+#ifndef MODELS_UVM_UVM_EVICT_H
+#define MODELS_UVM_UVM_EVICT_H
+
+#include <stddef.h>
+
+#include "models/base/policy.h"
+#include "models/uvm/block.h"
+
+enum { UVM_NO_BLOCK = 0xFFFFFFFF, UVM_BLOCK_PIECES = UVM_BLOCK_BYTES / UVM_BIG_BYTES };
+
+/* What is known of one VA block. Batches are counted from 1; 0: never. Times are ns of the run. */
+struct uvm_evict_block {
+    const struct uvm_block *block;    /* its resident pages, its edges */
+    uint32_t older, newer;            /* neighbours among the blocks that hold memory: the order of service */
+    uint32_t resident;                /* pages */
+    uint32_t pieces;                  /* bit i: piece i holds memory; only with capacity=piece, else all or none */
+    uint32_t faulted, prefetched;     /* pages that came as such, ever */
+    uint32_t services, evictions;     /* so often, ever */
+    uint32_t notifications;           /* of access counters, ever */
+    uint32_t arrived;                 /* its memory was the n-th to be handed out */
+    uint32_t first_batch, last_batch; /* of its services */
+    uint32_t asked_batch;             /* the last batch with a fault on it */
+    uint32_t advice;                  /* enum actor_advice */
+    int64_t first_ns, last_ns;        /* of its services */
+};
+
+struct uvm_evict_view {
+    const struct uvm_evict_block *blocks;
+    uint32_t block_count;
+    uint32_t oldest, newest;   /* of the blocks that hold memory, in order of service; UVM_NO_BLOCK: none */
+    uint32_t needs;            /* the block that needs memory: never the victim; UVM_NO_BLOCK: none in particular */
+    uint32_t batch;            /* the batch in hand */
+    int64_t time_ns;           /* when it was fetched */
+    uint64_t free_pieces;      /* of 64 KiB */
+    uint64_t total_pieces;     /* that managed memory may use */
+    const uint32_t *piece_age; /* [UVM_BLOCK_PIECES * block + piece]: which service came to it last, counted from 1; 0:
+                                  none. NULL unless capacity=piece */
+};
+
+/* What happened to a block, for on_service(). */
+enum uvm_evict_event { UVM_EVICT_ALLOCATED, UVM_EVICT_SERVICED, UVM_EVICT_EMPTIED, UVM_EVICT_FREED };
+
+struct uvm_victim {
+    uint32_t block;  /* UVM_NO_BLOCK: none that the policy would give up; only where the engine need not have one */
+    uint32_t pieces; /* bit i: piece i goes; with capacity=chunk all of them */
+};
+
+struct uvm_evict_policy {
+    struct policy_head head;
+    /* Check the parameters together and prepare the state (zeroed, parameters stored). NULL: nothing to do. */
+    int (*init)(void *state, struct err *err);
+    /* Whose memory goes. There is a block other than `needs` that holds some. */
+    struct uvm_victim (*pick)(void *state, const struct uvm_evict_view *view);
+    /* Something happened to a block; told after the facts changed. NULL: nothing to learn. */
+    void (*on_service)(void *state, const struct uvm_evict_view *view, uint32_t block, enum uvm_evict_event event);
+    /* A batch was fetched and sorted; its services need `needed` chunks at most. Returns how many victims to pick at
+     * once, before the first service, their copies beside those of the services. NULL: none. */
+    uint64_t (*before_batch)(void *state, const struct uvm_evict_view *view, uint64_t needed);
+    /* Chunks to be free after every batch: the engine picks victims until they are, behind the batch's back, sparing
+     * the blocks of that batch. NULL: none. */
+    uint64_t (*keep_free)(const void *state);
+    /* The driver's own. Exactly one of the list; it is used where none is named. */
+    bool stock;
+};
+
+/* Their heads (models/policies.h), NULL. */
+extern const struct policy_head *const uvm_evict_policies[];
+
+/* The policy whose head this is; of NULL the driver's. */
+const struct uvm_evict_policy *uvm_evict_of(const struct policy_head *head);
+
+/* The policy called `name`, or NULL. */
+const struct uvm_evict_policy *uvm_evict_find(const char *name);
+
+/* Whether memory is handed out in pieces: what the parameter `capacity` in a prepared state says. */
+bool uvm_evict_in_pieces(const struct uvm_evict_policy *policy, const void *state);
+
+/* A state of the policies without further parameters, and its table. */
+struct uvm_evict_plain {
+    int64_t capacity; /* enum uvm_evict_capacity */
+};
+enum uvm_evict_capacity { UVM_EVICT_CHUNK, UVM_EVICT_PIECE };
+extern const struct param uvm_evict_plain_params[];
+
+/* The row `capacity` of struct S, which has a field of that name. */
+#define UVM_EVICT_CAPACITY_ROW(S, value)                                                                               \
+    PARAM_CHOICE_ROW(S, capacity, "chunk|piece", value,                                                                \
+                     "what memory is handed out in: 2 MiB chunks, or 64 KiB pieces, which no driver does")
+
+/* Whether a fault of the batch in hand is on this block. */
+static inline bool uvm_evict_in_hand(const struct uvm_evict_view *view, uint32_t block)
+{
+    return view->blocks[block].asked_batch == view->batch && view->batch;
+}
+
+/* for (each block that holds memory and may go, least recently serviced first) */
+#define UVM_EVICT_EACH(b, view)                                                                                        \
+    for (uint32_t b = (view)->oldest; b != UVM_NO_BLOCK; b = (view)->blocks[b].newer)                                  \
+        if (b != (view)->needs)
+
+/* The least recently serviced block; UVM_NO_BLOCK if there is none. */
+uint32_t uvm_evict_oldest(const struct uvm_evict_view *view);
+
+/* The same, or with `newest` the most recently serviced one, without those of the batch in hand; if there is no other
+ * and somebody waits for the memory, the least recently serviced of all; else UVM_NO_BLOCK. */
+uint32_t uvm_evict_out_of_hand(const struct uvm_evict_view *view, bool newest);
+
+/* All that a block has. */
+static inline struct uvm_victim uvm_evict_whole(uint32_t block)
+{
+    return (struct uvm_victim){block, UINT32_MAX};
+}
+
+#endif

@@ -1,0 +1,50 @@
+#include "models/uvm/uvm_evict.h"
+
+#include "models/uvm/evict/evict_testing.h"
+
+START_TEST(every_policy_is_complete_and_found_by_its_name)
+{
+    for (size_t i = 0; uvm_evict_policies[i]; i++) {
+        const struct uvm_evict_policy *p = uvm_evict_of(uvm_evict_policies[i]);
+        ck_assert(p->head.name && p->head.summary && p->head.source && p->pick);
+        ck_assert_ptr_eq(uvm_evict_find(p->head.name), p);
+    }
+    ck_assert_ptr_null(uvm_evict_find("tree"));
+}
+END_TEST
+
+/* The rules of every policy: a block that holds memory, and not the one that needs some. */
+START_TEST(every_pick_holds_memory_and_is_not_the_block_that_needs_it)
+{
+    for (size_t i = 0; uvm_evict_policies[i]; i++)
+        for (uint32_t needs = 0; needs < EVICT_BLOCKS; needs++)
+            for (uint32_t hand = 0; hand < 1 << 5; hand++) {
+                struct evict_scene s;
+                evict_scene(&s, uvm_evict_policies[i]->name);
+                s.view.needs = needs;
+                for (uint32_t b = 0; b < 5; b++) {
+                    struct uvm_evict_block *f = evict_add(&s, b * 3 % 5);
+                    f->asked_batch = hand >> b & 1 ? s.view.batch : 1;
+                    f->resident = 1 + b * 7 % 4;
+                    f->pieces = uvm_evict_in_pieces(s.policy, s.state) ? 0x11u << b : UINT32_MAX;
+                }
+                struct uvm_victim v = s.policy->pick(s.state, &s.view);
+                ck_assert_uint_lt(v.block, 5);
+                ck_assert_uint_ne(v.block, needs);
+                ck_assert_uint_ne(v.pieces & s.facts[v.block].pieces, 0);
+            }
+}
+END_TEST
+
+START_TEST(capacity_is_read_from_the_state)
+{
+    struct uvm_evict_plain s = {UVM_EVICT_PIECE};
+    ck_assert(uvm_evict_in_pieces(uvm_evict_find("lru"), &s));
+    s.capacity = UVM_EVICT_CHUNK;
+    ck_assert(!uvm_evict_in_pieces(uvm_evict_find("lru"), &s));
+    ck_assert(!uvm_evict_in_pieces(uvm_evict_find("unobtrusive"), NULL)); /* has no such parameter */
+}
+END_TEST
+
+TEST_MAIN("uvm_evict", every_policy_is_complete_and_found_by_its_name,
+          every_pick_holds_memory_and_is_not_the_block_that_needs_it, capacity_is_read_from_the_state)

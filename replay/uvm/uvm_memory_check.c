@@ -1,0 +1,69 @@
+/* The closing account of uvm_memory. */
+#include "replay/uvm/uvm_memory_parts.h"
+
+enum { PIECES = UVM_BLOCK_PIECES };
+
+/* What came of an allocation and did not go is resident. */
+static int check_allocation(const struct uvm_memory *m, size_t alloc, struct err *err)
+{
+    const struct uvm_account *a = &m->account[alloc];
+    uint32_t first = m->allocs[alloc].first_page / ACTOR_BLOCK_PAGES;
+    uint64_t resident = 0;
+    for (uint32_t i = first; i < first + actor_alloc_blocks(&m->allocs[alloc]); i++)
+        resident += page_mask_count(&m->blocks[i].block.resident);
+    if (a->faults + a->prefetched - a->d2h - a->dropped == resident)
+        return 0;
+    return err_set(err, "check violated: %llu pages of allocation %zu came, %llu went, %llu are resident",
+                   (unsigned long long)(a->faults + a->prefetched), alloc, (unsigned long long)(a->d2h + a->dropped),
+                   (unsigned long long)resident);
+}
+
+/* Memory, the order of service and the facts of the policy agree with what is resident. */
+static int check_memory(const struct uvm_memory *m, struct err *err)
+{
+    uint64_t chunks = 0, linked = 0, used = 0;
+    for (uint32_t i = 0; i < m->block_count; i++) {
+        const struct uvm_memory_block *b = &m->blocks[i];
+        const struct uvm_evict_block *f = &m->facts[i];
+        unsigned resident = page_mask_count(&b->block.resident);
+        struct page_mask backed = uvm_memory_pages_of(f->pieces);
+        chunks += b->chunk;
+        used += !b->chunk ? 0 : m->in_pieces ? (unsigned)__builtin_popcount(f->pieces) : uvm_memory_whole(b);
+        if (!page_mask_contains(&backed, &b->block.resident))
+            return err_set(err, "check violated: VA block %u has resident pages but no chunk", i);
+        if (resident != f->resident || b->chunk != (f->pieces != 0))
+            return err_set(err, "check violated: %u pages of VA block %u are resident, %u are known", resident, i,
+                           f->resident);
+    }
+    for (uint32_t i = m->view.oldest; i != UVM_NO_BLOCK && linked <= m->block_count; i = m->facts[i].newer)
+        linked++;
+    if (used == m->pieces_used && linked == chunks && (!m->chunks || used + m->view.free_pieces == m->chunks * PIECES))
+        return 0;
+    return err_set(err, "check violated: %llu pieces counted, %llu in use; %llu blocks hold some, %llu are in order",
+                   (unsigned long long)used, (unsigned long long)m->pieces_used, (unsigned long long)chunks,
+                   (unsigned long long)linked);
+}
+
+int uvm_memory_check(const struct uvm_memory *m, struct err *err)
+{
+    uint64_t resident = 0;
+    for (uint32_t i = 0; i < m->block_count; i++)
+        resident += page_mask_count(&m->blocks[i].block.resident);
+    if (check_memory(m, err))
+        return -1;
+    if (m->came - m->went != resident)
+        return err_set(err, "check violated: %llu pages came, %llu went, %llu are resident",
+                       (unsigned long long)m->came, (unsigned long long)m->went, (unsigned long long)resident);
+    for (size_t a = 0; a < m->alloc_count; a++)
+        if (check_allocation(m, a, err))
+            return -1;
+    if (m->total.faults + m->total.prefetched != m->came)
+        return err_set(err, "check violated: %llu faulted and %llu prefetched pages are not the %llu that came",
+                       (unsigned long long)m->total.faults, (unsigned long long)m->total.prefetched,
+                       (unsigned long long)m->came);
+    if (m->total.d2h + m->total.dropped != m->went)
+        return err_set(err, "check violated: %llu pages went, %llu were copied back and %llu dropped",
+                       (unsigned long long)m->went, (unsigned long long)m->total.d2h,
+                       (unsigned long long)m->total.dropped);
+    return 0;
+}

@@ -1,0 +1,178 @@
+/* The half of uvm_memory that hands out memory: the order of service, victims, and what becomes of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/uvm/uvm_memory_parts.h"
+#include "trace/base/mem.h"
+
+enum { PIECES = UVM_BLOCK_PIECES };
+
+int uvm_memory_evict_by(struct uvm_memory *m, const struct uvm_evict_policy *policy, const void *params,
+                        struct err *err)
+{
+    if (!policy)
+        return 0;
+    m->evict = policy;
+    m->evict_state = mem_zalloc(1, policy->head.state_size, err);
+    if (!m->evict_state)
+        return -1;
+    if (params)
+        memcpy(m->evict_state, params, policy->head.state_size);
+    else if (policy->head.params)
+        param_defaults(policy->head.params, m->evict_state);
+    if (policy->init && policy->init(m->evict_state, err))
+        return -1;
+    m->in_pieces = uvm_evict_in_pieces(policy, m->evict_state);
+    if (m->in_pieces)
+        m->view.piece_age = m->piece_age = mem_zalloc(m->block_count, PIECES * sizeof *m->piece_age, err);
+    return m->in_pieces && !m->piece_age ? -1 : 0;
+}
+
+/* --- the order of service --- */
+
+static void unlink_block(struct uvm_memory *m, uint32_t number)
+{
+    struct uvm_evict_block *b = &m->facts[number];
+    if (b->older != UVM_NO_BLOCK)
+        m->facts[b->older].newer = b->newer;
+    else
+        m->view.oldest = b->newer;
+    if (b->newer != UVM_NO_BLOCK)
+        m->facts[b->newer].older = b->older;
+    else
+        m->view.newest = b->older;
+    b->older = b->newer = UVM_NO_BLOCK;
+}
+
+static void link_newest(struct uvm_memory *m, uint32_t number)
+{
+    struct uvm_evict_block *b = &m->facts[number];
+    b->older = m->view.newest;
+    b->newer = UVM_NO_BLOCK;
+    if (m->view.newest != UVM_NO_BLOCK)
+        m->facts[m->view.newest].newer = number;
+    else
+        m->view.oldest = number;
+    m->view.newest = number;
+}
+
+void uvm_memory_newest(struct uvm_memory *m, uint32_t number)
+{
+    if (m->view.newest == number)
+        return;
+    unlink_block(m, number);
+    link_newest(m, number);
+}
+
+void uvm_memory_begin_batch(struct uvm_memory *m, uint32_t batch, int64_t fetch_ns)
+{
+    m->view.batch = batch;
+    m->view.time_ns = fetch_ns;
+}
+
+static void use_pieces(struct uvm_memory *m, uint64_t taken, uint64_t given)
+{
+    m->pieces_used += taken - given;
+    m->view.free_pieces = m->chunks ? m->chunks * PIECES - m->pieces_used : 0;
+}
+
+/* Note what evicted pages were, while they still are; `back` are those that are copied. */
+static void note_evicted(struct uvm_memory *m, uint32_t number, const struct page_mask *out,
+                         const struct page_mask *back)
+{
+    struct uvm_memory_block *b = &m->blocks[number];
+    struct page_mask used = uvm_memory_own(b, &m->used[number]), unused;
+    page_mask_andnot(&unused, &b->prefetched, &used);
+    page_mask_and(&unused, &unused, out);
+    m->evictions.pages += page_mask_count(out);
+    m->evictions.back += page_mask_count(back);
+    m->evictions.unused += page_mask_count(&unused);
+    page_mask_or(&b->evicted, &b->evicted, back);
+    PAGE_MASK_EACH(page, back)
+    m->left_batch[(size_t)number * ACTOR_BLOCK_PAGES + page] = m->view.batch;
+}
+
+/* The pieces `held` of a block go, and what is resident in them. */
+static void evict(struct uvm_memory *m, uint32_t number, uint32_t held, struct uvm_evicted *evicted)
+{
+    struct uvm_memory_block *b = &m->blocks[number];
+    struct uvm_evict_block *f = &m->facts[number];
+    bool all = !(f->pieces & ~held);
+    struct page_mask out = b->block.resident;
+    if (!all) {
+        struct page_mask part = uvm_memory_pages_of(held);
+        page_mask_and(&out, &out, &part);
+    }
+    struct page_mask back = out;
+    if (m->allocs[b->alloc].advice & ACTOR_READ_MOSTLY) {
+        struct page_mask dirty = uvm_memory_own(b, &m->dirty[number]), clean;
+        page_mask_andnot(&clean, &b->host_valid, &dirty);
+        page_mask_andnot(&back, &out, &clean);
+    }
+    *evicted = (struct uvm_evicted){number, page_mask_count(&back), page_mask_runs(&back), 0};
+    uvm_memory_enter(m, b,
+                     &(struct uvm_account){.d2h = evicted->copied_pages,
+                                           .dropped = page_mask_count(&out) - evicted->copied_pages,
+                                           .evictions = 1});
+    note_evicted(m, number, &out, &back);
+    page_mask_or(&b->host_valid, &b->host_valid, &back);
+    uvm_memory_leave(m, number, &out);
+    evicted->pieces = m->in_pieces ? (uint32_t)__builtin_popcount(held & f->pieces) : uvm_memory_whole(b);
+    f->pieces &= ~held;
+    f->evictions++;
+    if (all) {
+        unlink_block(m, number);
+        b->chunk = false;
+    }
+    use_pieces(m, 0, evicted->pieces);
+    uvm_memory_tell(m, number, UVM_EVICT_FREED);
+}
+
+/* Evict whom the policy picks. 1, 0 if it picks none, -1 with *err set: it broke a rule. */
+static int evict_one(struct uvm_memory *m, uint32_t needs, struct uvm_evicted *evicted, struct err *err)
+{
+    m->view.needs = needs;
+    struct uvm_victim v = m->evict->pick(m->evict_state, &m->view);
+    if (v.block == UVM_NO_BLOCK && needs == UVM_NO_BLOCK)
+        return 0;
+    if (v.block >= m->block_count || v.block == needs || !(m->facts[v.block].pieces & v.pieces))
+        return err_set(err, "check violated: eviction policy %s picks VA block %u, pieces %x; it holds no such memory",
+                       m->evict->head.name, v.block, v.pieces);
+    evict(m, v.block, m->in_pieces ? v.pieces : UINT32_MAX, evicted);
+    return 1;
+}
+
+int uvm_memory_evict_early(struct uvm_memory *m, struct uvm_evicted *evicted, struct err *err)
+{
+    int rc = evict_one(m, UVM_NO_BLOCK, evicted, err);
+    m->evictions.early += rc == 1;
+    return rc;
+}
+
+int uvm_memory_take(struct uvm_memory *m, uint32_t number, const struct page_mask *come, uint32_t *taken,
+                    struct uvm_evicted *evicted, struct err *err)
+{
+    struct uvm_memory_block *b = &m->blocks[number];
+    struct uvm_evict_block *f = &m->facts[number];
+    uint32_t held = m->in_pieces ? uvm_memory_pieces_of(come) & ~f->pieces : b->chunk ? 0 : UINT32_MAX;
+    *taken = !held ? 0 : m->in_pieces ? (uint32_t)__builtin_popcount(held) : uvm_memory_whole(b);
+    if (!held)
+        return 1;
+    if (m->chunks && m->pieces_used + *taken > m->chunks * PIECES)
+        return evict_one(m, number, evicted, err) < 0 ? -1 : 0;
+    if (!b->chunk) {
+        f->arrived = ++m->arrivals;
+        link_newest(m, number);
+    }
+    f->pieces |= held;
+    b->chunk = true;
+    b->known = true;
+    use_pieces(m, *taken, 0);
+    uvm_memory_tell(m, number, UVM_EVICT_ALLOCATED);
+    return 1;
+}
+
+uint64_t uvm_memory_free_chunks(const struct uvm_memory *m)
+{
+    return m->chunks ? (m->chunks * PIECES - m->pieces_used) / PIECES : 0;
+}

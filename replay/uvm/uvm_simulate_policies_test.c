@@ -1,0 +1,129 @@
+/* Every eviction under every prefetcher, on programs made at random: what must hold of all of them. Each run checks
+ * itself (uvm_memory_check(), uvm_parts_check()): bytes, residency, memory, no page twice. */
+#include "models/base/platform.h"
+#include "replay/uvm/random_actors_testing.h"
+#include "replay/uvm/uvm_driver.h"
+#include "replay/uvm/uvm_simulate.h"
+
+static struct platform *titanv(void)
+{
+    struct err err = {""};
+    struct platform *platform = platform_load("titanv", &err);
+    ck_assert_msg(platform != NULL, "%s", err.msg);
+    return platform;
+}
+
+static void run_all(const struct platform *platform, uint64_t seed, int64_t chunks)
+{
+    struct random_actors actors;
+    uint64_t touched = 0;
+    random_actors_init(&actors, seed, seed % 3 ? 0 : ACTOR_READ_MOSTLY);
+    for (size_t p = 0; uvm_policy_of(uvm_policies[p]); p++)
+        for (size_t e = 0; uvm_evict_policies[e]; e++) {
+            struct uvm_parts parts = {0};
+            struct uvm_run run = {.ops = &random_actors_ops,
+                                  .state = &actors,
+                                  .gpu = platform_section_get(platform, "gpu"),
+                                  .platform = platform_section_get(platform, "uvm"),
+                                  .policy = uvm_policy_of(uvm_policies[p]),
+                                  .evict = uvm_evict_of(uvm_evict_policies[e]),
+                                  .gpu_memory_bytes = chunks << 21,
+                                  .two_engines = seed & 1,
+                                  .parts = &parts};
+            struct uvm_metrics m, again;
+            struct err err = {""};
+            int rc = uvm_simulate(&run, &m, &err);
+            ck_assert_msg(rc == 0, "seed %d, %s+%s: %s", (int)seed, uvm_policies[p]->name, uvm_evict_policies[e]->name,
+                          err.msg);
+            uvm_parts_release(&parts);
+            run.parts = NULL;
+            ck_assert_int_eq(uvm_simulate(&run, &again, &err), 0);
+            ck_assert_int_eq(again.time_ns, m.time_ns);
+            ck_assert_uint_eq(again.d2h_bytes, m.d2h_bytes);
+            /* Whatever is brought and sent away, the program touches the same pages. */
+            ck_assert_msg(!touched || touched == m.touched_bytes, "seed %d, %s+%s: another program", (int)seed,
+                          uvm_policies[p]->name, uvm_evict_policies[e]->name);
+            touched = m.touched_bytes;
+            ck_assert_uint_le(m.returned_bytes, m.evicted_bytes);
+            ck_assert_uint_le(m.evicted_bytes, m.d2h_bytes);
+            ck_assert_uint_le(m.faults * 4096 + m.prefetched_bytes - m.d2h_bytes - m.dropped_bytes, m.chunks << 21);
+        }
+}
+
+START_TEST(random_programs_under_all_evictions_and_prefetchers)
+{
+    struct platform *platform = titanv();
+    for (uint64_t seed = 1; seed <= 24; seed++)
+        run_all(platform, seed, 1 + (int64_t)(seed % 5));
+    platform_free(platform);
+}
+END_TEST
+
+/* Memory that suffices: nothing is evicted, so the eviction policy changes nothing. */
+START_TEST(with_enough_memory_all_evictions_are_one)
+{
+    struct platform *platform = titanv();
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        struct random_actors actors;
+        struct uvm_metrics first = {0}, m;
+        random_actors_init(&actors, seed, 0);
+        for (size_t e = 0; uvm_evict_policies[e]; e++) {
+            struct uvm_run run = {.ops = &random_actors_ops,
+                                  .state = &actors,
+                                  .gpu = platform_section_get(platform, "gpu"),
+                                  .platform = platform_section_get(platform, "uvm"),
+                                  .policy = uvm_policy_stock(),
+                                  .evict = uvm_evict_of(uvm_evict_policies[e]),
+                                  .gpu_memory_bytes = 64ll << 21};
+            ck_assert_int_eq(uvm_simulate(&run, &m, NULL), 0);
+            ck_assert_uint_eq(m.evictions, uvm_evict_of(uvm_evict_policies[e])->keep_free ? m.evictions : 0);
+            if (e == 0)
+                first = m;
+            if (m.evictions)
+                continue;
+            ck_assert_int_eq(first.time_ns, m.time_ns);
+            ck_assert_uint_eq(first.h2d_bytes, m.h2d_bytes);
+        }
+    }
+    platform_free(platform);
+}
+END_TEST
+
+/* A driver whose CPU takes 30 us before the first copy, and whose copies of a block take 40 us either way: three
+ * services need the memory of three others. When the last copy is done. */
+static double three_services(const char *policy, bool two_engines)
+{
+    struct actor_alloc alloc = {.name = "a", .bytes = 12 << 20, .host = true};
+    struct uvm_platform platform = {.batch_faults = 16,
+                                    .batch_before_ns = 30000,
+                                    .h2d_bytes_per_s = UVM_BLOCK_BYTES / 40e-6,
+                                    .d2h_bytes_per_s = UVM_BLOCK_BYTES / 40e-6};
+    struct uvm_memory memory;
+    struct uvm_driver driver;
+    int64_t end = 0;
+    actor_space_place(&alloc, 1);
+    ck_assert_int_eq(actor_space_init(&alloc, 1, NULL), 0);
+    ck_assert_int_eq(uvm_memory_init(&memory, &alloc, 1, 3, NULL), 0);
+    ck_assert_int_eq(uvm_memory_evict_by(&memory, uvm_evict_find(policy), NULL, NULL), 0);
+    ck_assert_int_eq(uvm_driver_init(&driver, &memory, &platform, uvm_policy_find("fixed"), NULL, false, NULL), 0);
+    driver.two_engines = two_engines;
+    ck_assert_int_eq(uvm_driver_batch(&driver, (uint32_t[]){0, 512, 1024}, 3, 0, &end, NULL), 0);
+    int64_t start = end + 1000000;
+    ck_assert_int_eq(uvm_driver_batch(&driver, (uint32_t[]){1536, 2048, 2560}, 3, start, &end, NULL), 0);
+    ck_assert_uint_eq(driver.batch.evictions, 3);
+    uvm_driver_release(&driver);
+    uvm_memory_release(&memory);
+    return (double)(end - start) / 1000;
+}
+
+START_TEST(v8_when_three_evictions_and_three_copies_are_done)
+{
+    ck_assert_double_eq_tol(three_services("lru", false), 30 + 3 * 80, 0.01);
+    ck_assert_double_eq_tol(three_services("lru", true), 30 + 4 * 40, 0.01);
+    ck_assert_double_eq_tol(three_services("unobtrusive", false), 160, 0.01);
+    ck_assert_double_eq_tol(three_services("unobtrusive", true), 160, 0.01);
+}
+END_TEST
+
+TEST_MAIN("replay/uvm_simulate_policies", random_programs_under_all_evictions_and_prefetchers,
+          with_enough_memory_all_evictions_are_one, v8_when_three_evictions_and_three_copies_are_done)
