@@ -10,7 +10,19 @@
 #include "models/zerocopy/pcie.h"
 
 static const struct platform_general gpu_general[] = {
-    {"l2_ways", "assumed 12..32: NVIDIA does not say; Accel-Sim's configurations take 16 to 32"}, {0}};
+    {"l2_ways", "assumed 12..32: NVIDIA does not say; Accel-Sim's configurations take 16 to 32"},
+    {"register_unit", "occupancy calculator of compute capability 3.0 to 9.0: 256 of a warp"},
+    {"spread_blocks", "CUDA programming guide, hardware multithreading: blocks are placed as long as they fit"},
+    {"schedulers", "CUDA programming guide, compute capability 5.0 to 9.0: four warp schedulers"},
+    {"atomics_stall", "how the model is run: a warp waits where it uses the value"},
+    {"l1_carve", "how the model is run: L1 is what shared memory leaves"},
+    {"l1_ways", "assumed 0..64: NVIDIA does not say; GPGPU-Sim's configuration of Volta has one set"},
+    {"l1_replacement", "assumed lru..random: NVIDIA does not say"},
+    {"l1_allocate", "assumed fill..miss: streaming as in Khairy et al., ISCA 2020, section III-A"},
+    {"l1_cycles", "assumed 20..40: Jia et al. 2018, table 3.1: 28 on a V100"},
+    {"l1_banks", "assumed 2..4: as GPGPU-Sim's configuration of Volta"},
+    {"miss_queue", "assumed 8..64: as GPGPU-Sim's configuration of Volta"},
+    {0}};
 
 static const struct platform_general uvm_general[] = {
     {"utlb_merge", "how the model is run: a micro-TLB reports a page once for all that wait for it"},

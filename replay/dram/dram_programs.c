@@ -237,7 +237,7 @@ static void set_up(const struct programs *p, struct dram_simulation *run)
 static int run_alone(struct programs *p, uint32_t s, struct err *err)
 {
     const struct policy_head *alone = &dram_policy_alone()->head;
-    struct replay_policy policy = {alone, mem_zalloc(1, alone->state_size, err)};
+    struct replay_policy policy = {.head = alone, .params = mem_zalloc(1, alone->state_size, err)};
     struct dram_latency *latency = mem_zalloc(2, sizeof *latency, err);
     struct side *side = &p->side[s];
     struct dram_simulation run = {.policy = &policy, .sides = 1, .vcs = 1, .limit = INT64_MAX};

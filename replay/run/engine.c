@@ -311,7 +311,7 @@ json_t *replay_policy_params_json(const struct replay_policy *policy)
     for (const struct param *p = policy->second ? policy->second->params : NULL; p && p->name && !bad; p++) {
         char name[128];
         (void)snprintf(name, sizeof name, "%s.%s", policy->second_key, p->name);
-        bad = json_object_set_new(object, name, param_json(p, policy->second_params));
+        bad = json_object_set_new(object, name, platform_json_value(p, policy->second_params));
     }
     if (!bad)
         return object;
