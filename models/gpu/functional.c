@@ -27,7 +27,7 @@ struct run {
     struct l1 **l1;
     uint64_t *reads; /* of DRAM by channel, in this stretch */
     uint32_t channels;
-    uint64_t in_stretch, stretches;
+    uint64_t in_stretch, busiest, all; /* of the stretches before */
     struct walker *walker;
     struct place *place;
     struct program_launch shape;
@@ -101,10 +101,8 @@ static void end_stretch(struct run *r)
     }
     memset(r->reads, 0, r->channels * sizeof *r->reads);
     r->in_stretch = 0;
-    if (!sum)
-        return;
-    r->counts.camp += (double)most * r->channels / (double)sum;
-    r->stretches++;
+    r->busiest += most;
+    r->all += sum;
 }
 
 /* --- L1 --- */
@@ -298,14 +296,11 @@ static int run_launches(struct run *r, struct err *err)
     uint32_t n = how->program->ops->launches(how->program->state);
     for (r->launch = 0; r->launch < n && (!how->launches || r->launch < how->launches); r->launch++) {
         r->counts = (struct functional_counts){0};
-        r->stretches = 0;
+        r->busiest = r->all = 0;
         if (run_launch(r, err))
             return -1;
-        if (r->stretches == 0 || !how->stretch)
-            end_stretch(r);
-        r->counts.camp /= r->stretches ? (double)r->stretches : 1;
-        memset(r->reads, 0, r->channels * sizeof *r->reads);
-        r->in_stretch = 0;
+        end_stretch(r);
+        r->counts.camp = r->all ? (double)r->busiest * r->channels / (double)r->all : 0;
         if (how->launch(how->ctx, r->launch, &r->shape, &r->counts, err))
             return -1;
     }

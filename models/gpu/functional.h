@@ -5,9 +5,11 @@
  * then the next, one multiprocessor after the other; a barrier holds it until its block is there, and a block that ends
  * makes room for the next on its multiprocessor. A miss is answered at once. So hit rates and traffic follow from the
  * program and the caches, and only the order of warps is a guess: where they depend on it, two rounds of it differ.
- * Camping is the busiest channel's share of DRAM reads times the channels, mean over stretches of so many instructions:
- * 1: all alike; the number of channels: one at a time. Worked example, 4 channels, 10, 2, 2 and 2 reads: 10 / 4 = 2.5.
- * Source: as shared counts of kernels of gupta-2025-f3fs are made. */
+ * Camping is the share of DRAM reads that go to the channel that is busiest at the time, times the channels: of each
+ * stretch of so many instructions the busiest channel's, of all reads. 1: all alike; the number of channels: one at a
+ * time. Worked example, 4 channels, a stretch of 10, 2, 2 and 2 reads, another of 0, 0, 4 and 0: 4 x 14 / 20 = 2.8.
+ * Source: the mechanism of sms.h and l2.h with every answer at once.
+ * Differs: a launch that reads what the host has copied since the program began finds it in DRAM. */
 #ifndef MODELS_GPU_FUNCTIONAL_H
 #define MODELS_GPU_FUNCTIONAL_H
 
