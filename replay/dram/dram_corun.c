@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "replay/dram/dram_metrics.h"
-#include "replay/dram/dram_path.h"
 #include "replay/dram/dram_requests.h"
+#include "replay/dram/dram_window.h"
 #include "trace/base/mem.h"
 
 enum {
@@ -34,9 +34,8 @@ struct corun {
 
 /* One channel's run. */
 struct lane {
-    struct dram_path path;
+    struct dram_window window;
     struct dram_source source[2];
-    struct dram_channel *channel;
     struct dram_latency *latency;
     int64_t cycles;
     int64_t *fate; /* eight arrays: those that are written, those of the first passes */
@@ -119,11 +118,9 @@ static void set_up_source(const struct corun *c, struct dram_source *s, const st
 
 static void lane_release(struct lane *lane)
 {
-    dram_path_release(&lane->path);
+    dram_window_release(&lane->window);
     for (int s = 0; s < 2; s++)
         dram_source_release(&lane->source[s]);
-    free(lane->path.state);
-    free(lane->channel);
     free(lane->latency);
     free(lane->fate);
 }
@@ -132,15 +129,15 @@ static void lane_release(struct lane *lane)
 static int lane_watch(struct lane *lane, struct err *err)
 {
     size_t n = 0;
-    for (int s = 0; s < lane->path.sources; s++)
+    for (int s = 0; s < lane->window.sources; s++)
         n += lane->source[s].count;
     lane->fate = mem_zalloc(n + 1, 8 * sizeof *lane->fate, err);
     if (!lane->fate)
         return -1;
     memset(lane->fate, 0xff, n * 8 * sizeof *lane->fate);
     int64_t *f = lane->fate;
-    lane->channel->fate = (struct dram_fate){f, f + n, f + 2 * n, f + 3 * n};
-    lane->path.first = (struct dram_fate){f + 4 * n, f + 5 * n, f + 6 * n, f + 7 * n};
+    lane->window.part.channel->fate = (struct dram_fate){f, f + n, f + 2 * n, f + 3 * n};
+    lane->window.first = (struct dram_fate){f + 4 * n, f + 5 * n, f + 6 * n, f + 7 * n};
     return 0;
 }
 
@@ -148,18 +145,18 @@ static int lane_watch(struct lane *lane, struct err *err)
 static void lane_report(struct lane *lane, struct corun *c, uint32_t channel)
 {
     size_t from = 0;
-    dram_path_keep(&lane->path);
-    for (int s = 0; s < lane->path.sources; s++) {
+    dram_window_keep(&lane->window);
+    for (int s = 0; s < lane->window.sources; s++) {
         const struct dram_stream_channel *requests = &lane->side[s]->stream->channel[channel];
         struct dram_fate *to = &c->fates[lane->side[s]->stream - c->stream].channel[channel];
         const bool pim = lane->side[s]->class == DRAM_PIM;
         for (size_t i = 0, k = from; i < requests->count; i++) {
             if (((requests->requests[i].flags & DRAM_IS_PIM) != 0) != pim)
                 continue;
-            to->enter[i] = lane->path.first.enter[k];
-            to->sched[i] = lane->path.first.sched[k];
-            to->column[i] = lane->path.first.column[k];
-            to->done[i] = lane->path.first.done[k++];
+            to->enter[i] = lane->window.first.enter[k];
+            to->sched[i] = lane->window.first.sched[k];
+            to->column[i] = lane->window.first.column[k];
+            to->done[i] = lane->window.first.done[k++];
         }
         from += lane->source[s].count;
     }
@@ -178,7 +175,7 @@ struct together {
 
 static int lane_run(struct lane *lane, struct corun *c, const struct together *run, uint32_t channel, struct err *err)
 {
-    struct dram_path *p = &lane->path;
+    struct dram_window *p = &lane->window;
     const struct side *sides = run->sides;
     for (int s = 0; s < run->count; s++) {
         if (channel >= sides[s].stream->channels || !sides[s].stream->channel[channel].class_count[sides[s].class])
@@ -194,23 +191,17 @@ static int lane_run(struct lane *lane, struct corun *c, const struct together *r
     if (!p->sources)
         return 0;
     p->source = lane->source;
-    p->channel = lane->channel = aligned_alloc(64, sizeof *lane->channel);
     p->stats = lane->latency = mem_zalloc(2, sizeof *lane->latency, err);
-    p->state = dram_state_new(run->policy, err);
-    p->loops = ((const struct dram_policy *)run->policy->head)->loops;
-    if (!p->channel || !p->stats || !p->state)
-        return err_set(err, "out of memory");
-    if (dram_channel_init(p->channel, platform_section_get(c->job->platform, "dram"), err) ||
-        dram_path_init(p, c->job, run->vcs, err))
+    if (!p->stats || dram_window_init(p, c->job, run->policy, run->vcs, err))
         return -1;
     if (run->watch && lane_watch(lane, err))
         return -1;
     if (channel == 0 && run->count == c->sides && run->repeat == c->repeat)
-        dram_explain_attach(p->channel, c->job, run->policy, &sides[0].stream->channel[0]);
-    lane->cycles = dram_path_run(p, run->limit);
+        dram_explain_attach(p->part.channel, c->job, run->policy, &sides[0].stream->channel[0]);
+    lane->cycles = dram_window_run(p, run->limit);
     if (run->watch)
         lane_report(lane, c, channel);
-    return dram_channel_check(p->channel, false, err);
+    return dram_channel_check(p->part.channel, false, err);
 }
 
 /* All channels; results are added to *totals. */
@@ -229,18 +220,17 @@ static int run_channels(struct corun *c, const struct together *run, struct dram
         if (rc && !failed) {
             failed = 1;
             err_set(err, "channel %u: %s", i, mine.msg);
-        } else if (!rc && lane.path.sources) {
-            dram_stats_add(&totals->stats, &lane.channel->stats);
+        } else if (!rc && lane.window.sources) {
+            dram_stats_add(&totals->stats, &lane.window.part.channel->stats);
             totals->channels++;
             totals->cycles = lane.cycles > totals->cycles ? lane.cycles : totals->cycles;
-            totals->noc_packets += lane.path.packets;
             totals->blacklists = rules->favoured != NULL;
             for (int class = 0; class < 2 && rules->favoured; class ++)
-                totals->favoured[class] += rules->favoured(lane.path.state, (enum dram_class) class);
+                totals->favoured[class] += rules->favoured(lane.window.part.state, (enum dram_class) class);
             for (int k = 0; k < 2; k++)
                 dram_latency_merge(&totals->latency[k], &lane.latency[k]);
-            for (int s = 0; s < lane.path.sources; s++) {
-                const int at = run->count == 1 || lane.path.sources == 2 ? s : lane.source[s].class == DRAM_PIM;
+            for (int s = 0; s < lane.window.sources; s++) {
+                const int at = run->count == 1 || lane.window.sources == 2 ? s : lane.source[s].class == DRAM_PIM;
                 const int64_t done = lane.source[s].first_done;
                 totals->starved[at] |= done < 0;
                 if (done + 1 > totals->class_cycles[at])
@@ -256,7 +246,7 @@ static int totals_init(struct dram_totals *totals, struct err *err)
 {
     memset(totals, 0, sizeof *totals);
     totals->latency = mem_zalloc(2, sizeof *totals->latency, err);
-    totals->core_cycles = -1;
+    totals->core_cycles = totals->noc_packets = -1;
     totals->mem_arrival_ratio = -1;
     for (int k = 0; k < 2; k++)
         totals->class_cycles[k] = totals->alone_cycles[k] = totals->stats.last_out[k] = totals->stats.first_in[k] = -1;

@@ -75,20 +75,6 @@ START_TEST(pim_scale_gets_about_60_percent_of_the_throughput_under_frrr_fcfs)
 }
 END_TEST
 
-START_TEST(a_side_without_company_runs_as_alone)
-{
-    const char *const specs[] = {"pim=synth:pim-add,ops=300"};
-    struct replay_result r;
-    test_replay(&r, specs, 1, "vcs=1", "f3fs", NULL);
-    ck_assert(test_real(&r, 0, "pim_cycles") == test_real(&r, 0, "pim_alone_cycles"));
-    /* Blocks of 16 with a row change each: 64 cycles. */
-    const double cycles = test_real(&r, 0, "pim_cycles");
-    ck_assert(cycles > 300 * 64 && cycles < 300 * 64 + 400);
-    ck_assert(test_real(&r, 0, "bank_parallelism") == 16);
-    replay_release(&r);
-}
-END_TEST
-
 START_TEST(the_language_model_is_done_once_and_reports_its_ideal)
 {
     const char *const specs[] = {"synth:llm,scale=32"};
@@ -140,6 +126,6 @@ END_TEST
 
 TEST_MAIN("dram_corun", with_one_virtual_channel_f3fs_is_best_and_fcfs_worst,
           a_second_virtual_channel_raises_f3fs_throughput_and_mem_firsts_arrivals,
-          pim_scale_gets_about_60_percent_of_the_throughput_under_frrr_fcfs, a_side_without_company_runs_as_alone,
+          pim_scale_gets_about_60_percent_of_the_throughput_under_frrr_fcfs,
           the_language_model_is_done_once_and_reports_its_ideal, two_gpu_kernels_share_a_channel,
           a_gpu_kernel_leaves_the_other_the_rest_of_the_multiprocessors, bliss_says_how_long_a_class_went_first)

@@ -117,14 +117,14 @@ START_TEST(write_backs_by_themselves_hold_nobody_up)
     enum { GAP = 1000000 };
     struct err err = {""};
     bool usage;
-    struct input program = generated();
+    struct input program = generated(), recording = written(&program, true, "alone.db");
     const char *sets[] = {"mem_window=1", "launch_gap=1000000"};
     const struct replay_request request = {.engine = &engine_dram,
                                            .platform = "v100",
                                            .policy_list = "fcfs",
                                            .sets = sets,
                                            .set_count = 2,
-                                           .inputs = &program,
+                                           .inputs = &recording,
                                            .input_count = 1,
                                            .threads = 1};
     struct replay_result result;
@@ -136,6 +136,7 @@ START_TEST(write_backs_by_themselves_hold_nobody_up)
     ck_assert_int_eq(in->whole, out->whole);
     ck_assert(cycles->known && cycles->whole < GAP); /* the second launch has it all in L2 */
     replay_release(&result);
+    input_close(&recording);
     platform_free(platform);
 }
 END_TEST
