@@ -175,7 +175,7 @@ static int run(int argc, char **argv)
         ;
     else if (w.type->produces == WORKLOAD_GRAPH)
         status = write_graph(&w, &err);
-    else if (!w.type->next && w.type->produces != WORKLOAD_PROGRAM)
+    else if ((!w.type->next && w.type->produces != WORKLOAD_PROGRAM) || w.type->beside)
         status = cmd_usage("workload %s cannot be written as a trace", w.type->name);
     else if (write_trace(spec, &w, &total, &err))
         status = cmd_fail(EXIT_DATA, "%s", err.msg);

@@ -75,19 +75,6 @@ START_TEST(pim_scale_gets_about_60_percent_of_the_throughput_under_frrr_fcfs)
 }
 END_TEST
 
-START_TEST(the_language_model_is_done_once_and_reports_its_ideal)
-{
-    const char *const specs[] = {"synth:llm,scale=32"};
-    struct replay_result r;
-    test_replay(&r, specs, 1, "vcs=2", "frfcfs,f3fs:mem_cap=64,pim_cap=64,count=requests", NULL);
-    const double ideal = test_real(&r, 1, "ideal_speedup_ratio"), got = test_real(&r, 1, "concurrent_speedup_ratio");
-    ck_assert_msg(ideal > 1.6 && ideal < 2, "ideal %.3f", ideal);
-    ck_assert_msg(got > 1 && got < ideal, "concurrent %.3f", got);
-    ck_assert_int_eq(outcome_get(&r.runs[1], "requests_out")->whole, outcome_get(&r.runs[1], "requests_in")->whole);
-    replay_release(&r);
-}
-END_TEST
-
 START_TEST(two_gpu_kernels_share_a_channel)
 {
     const char *const specs[] = {"mem=synth:gpu-g15,cycles=8000", "mem=synth:gpu-g11,cycles=8000,sms=8"};
@@ -126,6 +113,5 @@ END_TEST
 
 TEST_MAIN("dram_corun", with_one_virtual_channel_f3fs_is_best_and_fcfs_worst,
           a_second_virtual_channel_raises_f3fs_throughput_and_mem_firsts_arrivals,
-          pim_scale_gets_about_60_percent_of_the_throughput_under_frrr_fcfs,
-          the_language_model_is_done_once_and_reports_its_ideal, two_gpu_kernels_share_a_channel,
+          pim_scale_gets_about_60_percent_of_the_throughput_under_frrr_fcfs, two_gpu_kernels_share_a_channel,
           a_gpu_kernel_leaves_the_other_the_rest_of_the_multiprocessors, bliss_says_how_long_a_class_went_first)

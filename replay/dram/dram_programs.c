@@ -13,7 +13,8 @@
 #include "trace/program/prefix.h"
 
 struct side {
-    struct derive_input in;
+    const char *name;
+    struct program program;
     struct program_cut *cut;       /* of a GPU program */
     struct program_prefix *prefix; /* of a PIM program */
     struct dram_simulation_side run;
@@ -28,6 +29,7 @@ struct programs {
     struct side side[DRAM_PORTS];
     uint32_t sides;
     uint64_t cut; /* requests; 0: whole */
+    bool once;    /* collaborative */
     bool repeat;
 };
 
@@ -118,14 +120,19 @@ static int cut_pim(struct programs *p, struct side *s, struct err *err)
     return cut_warps(s, p->cut / program_warps(&first), err);
 }
 
-static int take_input(struct programs *p, const struct input *input, struct err *err)
+static struct side *add_side(struct programs *p, struct err *err)
 {
-    if (p->sides == DRAM_PORTS)
-        return err_set(err, "more than two sides: expected MEM and PIM requests, or two --mem");
-    struct side *s = &p->side[p->sides++];
-    if (derive_input_open(&s->in, input, VIEW_DRAM, err))
-        return -1;
-    s->run.program = &s->in.program;
+    if (p->sides == DRAM_PORTS) {
+        err_set(err, "more than two sides: expected MEM and PIM requests, or two --mem");
+        return NULL;
+    }
+    return &p->side[p->sides++];
+}
+
+static int take_program(struct side *s, const struct input *input, struct err *err)
+{
+    s->name = input->spec;
+    s->run.program = &s->program;
     if (find_class(s->run.program, &s->run.class, err))
         return -1;
     const char *is = s->run.class == DRAM_PIM ? "pim" : "mem";
@@ -133,6 +140,20 @@ static int take_input(struct programs *p, const struct input *input, struct err 
         return err_set(err, "--%s %s: its requests are %s's", input->role, input->spec,
                        s->run.class == DRAM_PIM ? "PIM" : "MEM");
     return 0;
+}
+
+/* The program of an input, and the one beside it if it has one. */
+static int take_input(struct programs *p, const struct input *input, struct err *err)
+{
+    const struct workload *w = &input->workload;
+    struct side *s = add_side(p, err);
+    if (!s || w->type->program(w->state, &s->program, err) || take_program(s, input, err))
+        return -1;
+    if (!w->type->beside)
+        return 0;
+    p->once = true;
+    s = add_side(p, err);
+    return !s || w->type->beside(w->state, &s->program, err) || take_program(s, input, err) ? -1 : 0;
 }
 
 /* MEM first; not two of PIM. */
@@ -145,7 +166,7 @@ static int order_sides(struct programs *p, struct err *err)
         p->side[0] = p->side[1];
         p->side[1] = pim;
         for (int s = 0; s < 2; s++)
-            p->side[s].run.program = &p->side[s].in.program;
+            p->side[s].run.program = &p->side[s].program;
     }
     return 0;
 }
@@ -194,7 +215,6 @@ static int find_sides(struct programs *p, struct err *err)
 {
     const struct replay_job *job = p->job;
     const struct dram_settings *set = job->settings;
-    bool once = false;
     if (read_cut(set->cut, &p->cut, err))
         return -1;
     for (size_t i = 0; i < job->input_count; i++) {
@@ -203,10 +223,10 @@ static int find_sides(struct programs *p, struct err *err)
     }
     if (order_sides(p, err) || share_sms(p, err))
         return -1;
-    for (uint32_t s = 0; s < p->sides && p->cut; s++)
+    for (uint32_t s = 0; s < p->sides && p->cut && !p->once; s++)
         if ((p->side[s].run.class == DRAM_PIM ? cut_pim : cut_gpu)(p, &p->side[s], err))
             return -1;
-    p->repeat = p->sides == 2 && (set->loop == 1 || (set->loop == 2 && !once));
+    p->repeat = p->sides == 2 && (set->loop == 1 || (set->loop == 2 && !p->once));
     return 0;
 }
 
@@ -322,7 +342,7 @@ static int run_policy(const struct programs *p, size_t i, struct outcome *out, s
     dram_metrics_programs(out, &run, &t);
     for (uint32_t s = 0; s < p->sides; s++)
         if (*p->side[s].left_out)
-            outcome_note(out, "%s: %s (cut=none: whole)", p->side[s].in.source.name, p->side[s].left_out);
+            outcome_note(out, "%s: %s (cut=none: whole)", p->side[s].name, p->side[s].left_out);
     free(t.latency);
     progress_add(p->job->progress, 1);
     return 0;

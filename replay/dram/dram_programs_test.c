@@ -143,6 +143,21 @@ START_TEST(two_gpu_programs_share_the_multiprocessors)
 }
 END_TEST
 
+START_TEST(the_language_model_is_done_once_and_reports_its_ideal)
+{
+    const char *const specs[] = {"synth:llm,scale=128"};
+    struct replay_result r;
+    test_replay(&r, specs, 1, "vcs=2", "frfcfs", NULL);
+    const double ideal = test_real(&r, 0, "ideal_speedup_ratio"), got = test_real(&r, 0, "concurrent_speedup_ratio");
+    ck_assert_msg(ideal > 1.2 && ideal < 2, "ideal %.3f", ideal);
+    ck_assert_msg(got > 1, "concurrent %.3f", got);
+    ck_assert_int_eq(whole(&r, 0, "noc_packets"), whole(&r, 0, "mem_requests") + whole(&r, 0, "pim_requests"));
+    ck_assert_uint_eq(r.runs[0].note_count, 0); /* not cut */
+    replay_release(&r);
+}
+END_TEST
+
 TEST_MAIN("dram_programs", a_program_without_company_runs_as_alone, two_sides_slow_each_other_and_say_how_much,
           threads_change_nothing, a_cut_is_said_and_cut_none_runs_it_whole,
-          what_cannot_be_run_is_refused_with_the_reason, two_gpu_programs_share_the_multiprocessors)
+          what_cannot_be_run_is_refused_with_the_reason, two_gpu_programs_share_the_multiprocessors,
+          the_language_model_is_done_once_and_reports_its_ideal)

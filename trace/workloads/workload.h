@@ -43,6 +43,8 @@ struct workload_type {
     unsigned views; /* enum workload_view: whose questions it can answer */
     /* The program; valid while the state is open. NULL: it is none. */
     int (*program)(void *state, struct program *program, struct err *err);
+    /* Another program that runs beside the first one, each once: collaborative work. NULL: none. */
+    int (*beside)(void *state, struct program *program, struct err *err);
 };
 
 struct workload {
