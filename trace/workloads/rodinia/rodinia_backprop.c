@@ -1,18 +1,22 @@
 /* rodinia-backprop: one training step of Rodinia's neural network between n inputs and 16 hidden units, two kernels.
  *
  * Blocks of 16 x 16 threads, by = block, i = 16 by + ty + 1, e = 17 i + tx + 1: rows of 17 floats, so 68 B apart.
- *     bpnn_layerforward_CUDA:   if (tx == 0) IN[i]; barrier; WT[e]; barrier; 5 barriers over shared memory; store
- * WT[e]; barrier; if (tx == 0) store PART[16 by + ty] bpnn_adjust_weights_cuda: DELTA[tx+1], IN[i], OLDW[e], WT[e],
- * store WT[e]; DELTA[tx+1], IN[i], OLDW[e], store OLDW[e]; barrier; block 0, ty = 0: DELTA[z], OLDW[z], WT[z], store
- * WT[z], DELTA[z], OLDW[z], store OLDW[z], z = tx + 1
+ *     bpnn_layerforward_CUDA:   if (tx == 0) IN[i]; barrier; WT[e]; barrier; 5 barriers over shared memory;
+ *                               store WT[e]; barrier; if (tx == 0) store PART[16 by + ty]
+ *     bpnn_adjust_weights_cuda: DELTA[tx+1], IN[i], OLDW[e], WT[e], store WT[e];
+ *                               DELTA[tx+1], IN[i], OLDW[e], store OLDW[e]; barrier;
+ *                               block 0, ty = 0, z = tx + 1: DELTA[z], OLDW[z], WT[z], store WT[z],
+ *                               DELTA[z], OLDW[z], store OLDW[z]
  *
  * Arrays, from 0xC0000000 on: IN (n+1 floats), HID (17, used by neither), WT (17 (n+1)), PART (n), DELTA (17), OLDW
  * (17 (n+1)); IN, WT, DELTA, OLDW are copied in. n = 655360 as gupta-2025-f3fs runs it.
  * Worked example: block 0, warp 0: IN[1], IN[2] in lanes 0 and 16; WT[18 to 33] and [35 to 50].
- * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, loads of kernel parameters
- * left out; registers, shared memory: the same compiler. order=hoisted: the loads up to the next store, then their
- * uses: the store may write what comes behind it, for all that the compiler knows. Source: Rodinia 3.1,
- * cuda/backprop/backprop_cuda.cu, backprop_cuda_kernel.cu. Differs: WT is not copied in again between the kernels. */
+ * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, without loads of kernel
+ * parameters; registers, shared memory: the same compiler.
+ * order=hoisted: the loads up to the next store, then their uses: the store may write what comes behind it, for all
+ * that the compiler knows.
+ * Source: Rodinia 3.1, cuda/backprop/backprop_cuda.cu, backprop_cuda_kernel.cu.
+ * Differs: WT is not copied in again between the kernels. */
 #include <stdlib.h>
 
 #include "trace/base/mem.h"

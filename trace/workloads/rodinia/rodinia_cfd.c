@@ -13,12 +13,16 @@
  * The mesh is a stand-in, as the file was not at hand: neighbours of i are p(i-1), p(i+1), p(i-x), p(i+x), x the cube
  * root of n; outside the mesh is far field, with nothing to load; p permutes the elements within windows of `window`
  * (1: not at all). Elements from n on have the last one's neighbours, as the program pads. How far a gather spreads is
- * the one free number here: 1, 32 and 1024 give about 5, 6.5 and 29 sectors. Worked example, n = 384, x = 16, window =
- * 1: warp 0 loads neighbours -1 to 30 (31 lanes), 1 to 32, -16 to 15 (16 lanes), 16 to 47. Defaults: 97046 elements
- * (fvcorr.domn.097K) and 10 iterations, where other copies of the program make 2000: gupta-2025-f3fs. Instructions,
- * uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, loads of kernel parameters left out;
- * registers: the same compiler. order=hoisted: the loads up to the next branch or store, then their uses. Source:
- * Rodinia 3.1, cuda/cfd/euler3d.cu. Differs: the mesh; copies of VAR to OLD within GPU memory are not made. */
+ * the one free number here: 1, 32 and 1024 give about 5, 6.5 and 29 sectors.
+ * Worked example, n = 384, x = 16, window = 1: warp 0 loads neighbours -1 to 30 (31 lanes), 1 to 32, -16 to 15 (16
+ * lanes), 16 to 47.
+ * Defaults: 97046 elements (fvcorr.domn.097K: the count of the usual file, which was not at hand) and 10 iterations,
+ * where other copies of the program make 2000: gupta-2025-f3fs.
+ * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, without loads of kernel
+ * parameters; registers: the same compiler.
+ * order=hoisted: the loads up to the next branch or store, then their uses.
+ * Source: Rodinia 3.1, cuda/cfd/euler3d.cu.
+ * Differs: the mesh; copies of VAR to OLD within GPU memory are not made. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -6,12 +6,15 @@
  *
  * Fan1's r is the thread; in Fan2 r = 4 bx + tx, c = 4 by + ty: lanes side by side are rows apart. Both grids stay
  * those of n. Arrays, from 0xC0000000 on: M, A (n x n floats), B (n), all copied in. n = 2048 as gupta-2025-f3fs runs
- * it; its copy of the program ends after one step (GAUSSIAN_ITERS), the whole has n - 1: iterations. Worked example, n
- * = 64, t = 0: Fan1 is 63 lanes in two warps, each loading a column of 256 B pitch; Fan2 is 16 x 16 blocks of one
- * half-empty warp, each on 4 rows and 4 columns. Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for
- * compute capability 7.5, loads of kernel parameters left out; registers: the same compiler. PTX loads what all lanes
- * share first (A[t][t]; A[t][c+t]; B[t]). order=hoisted: the loads of a guarded stretch, then their uses. Source:
- * Rodinia 3.1, cuda/gaussian/gaussian.cu (Fan1, Fan2, ForwardSub). Differs: nothing known. */
+ * it; its copy of the program ends after one step (GAUSSIAN_ITERS), the whole has n - 1: iterations.
+ * Worked example, n = 64, t = 0: Fan1 is 63 lanes in two warps, each loading a column of 256 B pitch; Fan2 is 16 x 16
+ * blocks of one half-empty warp, each on 4 rows and 4 columns.
+ * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, without loads of kernel
+ * parameters; registers: the same compiler.
+ * What all lanes share is loaded first (A[t][t]; A[t][c+t]; B[t]). order=hoisted: the loads of a guarded stretch, then
+ * their uses.
+ * Source: Rodinia 3.1, cuda/gaussian/gaussian.cu (Fan1, Fan2, ForwardSub).
+ * Differs: nothing known. */
 #include <stdlib.h>
 
 #include "trace/base/mem.h"

@@ -7,12 +7,14 @@
  *
  * Arrays, from 0xC0000000 on: temp0, temp1, power (n x n floats); temp0 and power are copied in. The grid is that of it
  * = height, so where iterations < height blocks to the right and below stand outside and only meet their barriers.
- * Worked example, n = 64, height = 4, iterations = 2: 8 x 8 blocks 12 cells apart from -4 on; those of bx or by = 6
- * load x = 68 on: nothing. Block 0 loads cells 0 to 11 each way and stores 0 to 9. Defaults: as gupta-2025-f3fs runs it
- * (2048 4 2): one launch, less than half of whose blocks have work. Instructions, uses: PTX that nvcc 13.0 -O3 makes of
- * the source for compute capability 7.5, loads of kernel parameters left out; registers, shared memory: the same
- * compiler. order=hoisted: temperature and power, then their uses. Source: Rodinia 3.1, cuda/hotspot/hotspot.cu
- * (calculate_temp, compute_tran_temp). Differs: nothing known. */
+ * Worked example, n = 64, height = 4, iterations = 2: 8 x 8 blocks, 12 cells apart from -4 on; those of bx or by = 6
+ * stand at 68: nothing. Block 0 loads cells 0 to 11 each way and stores 0 to 9.
+ * Defaults: as gupta-2025-f3fs runs it (2048 4 2): one launch, less than half of whose blocks have work.
+ * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, without loads of kernel
+ * parameters; registers, shared memory: the same compiler.
+ * order=hoisted: temperature and power, then their uses.
+ * Source: Rodinia 3.1, cuda/hotspot/hotspot.cu (calculate_temp, compute_tran_temp).
+ * Differs: nothing known. */
 #include <stdlib.h>
 
 #include "trace/base/mem.h"

@@ -7,13 +7,16 @@
  * W, E, S, N, c + nx ny, power; last plane: W, E, S, N, power; each followed by its store. W, E, N and S stay on c at
  * the border. The planes between are a loop unrolled by four. Blocks of 64 x 4 threads, nx / 64 by ny / 4: what is left
  * over is not computed. Arrays, from 0xC0000000 on: power, in, out (copied in: the first two); in and out change places
- * after each launch. Defaults: as gupta-2025-f3fs runs it (512 8 10). Worked example, 64 x 4 x 2: one block, warp 0 is
- * i = 0 to 31 of row 0: plane 0 loads in[0 to 31], in[0, 0 to 30], in[1 to 32], in[64 to 95], in[0 to 31], in[256 to
- * 287], power[0 to 31], stores out[0 to 31]; plane 1 likewise from 256. Instructions, uses: PTX that nvcc 13.0 -O3
- * makes of the source for compute capability 7.5, loads of kernel parameters left out; what stands between two loops is
- * counted with the last plane. Registers: the same compiler. order=hoisted: the loads of a plane, then their uses: the
- * store before may write what they read, for all that the compiler knows. Source: Rodinia 3.1, cuda/hotspot3D/opt1.cu
- * (hotspotOpt1, hotspot_opt1). Differs: nothing known. */
+ * after each launch. Defaults: as gupta-2025-f3fs runs it (512 8 10).
+ * Worked example, 64 x 4 x 2: one block, warp 0 is i = 0 to 31 of row 0: plane 0 loads in[0 to 31], in[0, 0 to 30],
+ * in[1 to 32], in[64 to 95], in[0 to 31], in[256 to 287], power[0 to 31], stores out[0 to 31]; plane 1 likewise from
+ * 256 on.
+ * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, without loads of kernel
+ * parameters; registers: the same compiler.
+ * What stands between two loops is counted with the last plane. order=hoisted: the loads of a plane, then their uses:
+ * the store before may write what they read, for all that the compiler knows.
+ * Source: Rodinia 3.1, cuda/hotspot3D/opt1.cu (hotspotOpt1, hotspot_opt1).
+ * Differs: nothing known. */
 #include <stdlib.h>
 
 #include "trace/base/mem.h"

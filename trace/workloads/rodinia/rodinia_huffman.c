@@ -1,13 +1,14 @@
 /* rodinia-huffman: Rodinia's Huffman coder over `blocks` blocks of 1 KiB: histogram, codes, prefix sum, packing.
  *
- *     histo_kernel, 32 launches:     a part of 32 x blocks bytes in a buffer, turn about: grid-stride over its bytes,
- * one shared counter each; then 256 atomic additions to HIST vlc_encode.., `runs` launches: CODE[t], LEN[t], DATA[256 b
- * + t]; lengths summed up in shared memory by a tree; thread 255: CIDX[b] = bits of the block; OUT[256 b + t] = codes,
- * t <= bits / 32 prescan, uniformAdd:           exclusive sum of CIDX into CIDX2: 512 elements a block of threads;
- * where there are more, their sums (SUMS), the sums of those, and what is added to each pack2, thread t: CIDX[t],
- * CIDX2[t] = p, d = p / 32; OUT[256 t]; atomic or PACKED[d]; for i = 1 to bits / 32 - 1: OUT[256 t + i], store PACKED[d
- * + i]; if bits or p are no multiple of 32: atomic or PACKED[d + i]; if bits: OUT[256 t + i], atomic or there and
- * behind it
+ *     histo_kernel, 32 launches: a part of 32 x blocks bytes in one buffer, then the other: grid-stride over its bytes,
+ *                    a shared counter each; then 256 atomic additions to HIST
+ *     vlc_encode_kernel_sm64huff, `runs` launches, block b: CODE[t], LEN[t], DATA[256 b + t]; lengths summed up in
+ *                    shared memory by a tree; thread 255: CIDX[b] = bits of the block; t <= bits / 32: OUT[256 b + t]
+ *     prescan, uniformAdd: exclusive sum of CIDX into CIDX2, 512 elements a block of threads; where there are more,
+ *                    their sums (SUMS), the sums of those, and what is added to each
+ *     pack2, thread t: CIDX[t], CIDX2[t] = p, d = p / 32; OUT[256 t]; atomic or PACKED[d]; for i = 1 to bits / 32 - 1:
+ *                    OUT[256 t + i], store PACKED[d + i]; if bits is no multiple of 32: atomic or PACKED[d + i];
+ *                    OUT[256 t + i], atomic or there and behind it
  *
  * What depends on data is one number: the bits of a coded block, 2259 at the 2.2066 bits a byte in the name of the
  * artifact's file. Arrays, from 0xC0000000 on: two buffers (32 x blocks bytes), HIST (256 ints), DATA, OUT, PACKED
@@ -15,12 +16,13 @@
  * Worked example, bits = 2259: block t's codes begin at bit 2259 t; 71 words, the first or'ed into PACKED[2259 t / 32],
  * 69 stored, the rest or'ed into two more.
  * Defaults: 1 MiB, ten runs: as gupta-2025-f3fs runs it; histogram: two blocks for each of 80 multiprocessors.
- * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, loads of kernel parameters
- * left out; registers: the same compiler; shared memory: dynamic included. A step of a tree that a warp sits out costs
- * it the test; codes cross one word boundary in each warp, none two. order=hoisted: the three loads of vlc_encode and
- * of pack2's beginning, then their uses. Source: Rodinia 3.1, cuda/huffman: main_test_cu.cu, hist.cu,
- * vlc_kernel_sm64huff.cu, scan.cu, scanLargeArray_kernel.cu, pack_kernels.cu. Differs: every block has as many bits;
- * the histogram's two streams run one after the other. */
+ * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, without loads of kernel
+ * parameters; registers; shared memory, dynamic included: the same compiler.
+ * A step of a tree that a warp sits out costs it the test; codes cross one word boundary in each warp, none two
+ * (assumed). order=hoisted: the loads of vlc_encode.., prescan and the beginning of pack2, then their uses.
+ * Source: Rodinia 3.1, cuda/huffman: main_test_cu.cu, hist.cu, vlc_kernel_sm64huff.cu, scan.cu,
+ * scanLargeArray_kernel.cu, pack_kernels.cu.
+ * Differs: every block has as many bits; the histogram's two streams run one after the other. */
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
@@ -194,23 +196,20 @@ static void pack_words(const struct huffman *s, uint64_t t, const struct program
     body->after = alone ? 7 : 5;
 }
 
-/* What is left of the last word: nothing where a block ends, and began, with a word. */
+/* What is left of the last word. Where it is whole every block begins with a word, too: nothing is left. */
 static void pack_last(const struct huffman *s, uint64_t t, struct program_body *body)
 {
     uint64_t i = s->bits / WORD_BITS;
-    uint32_t active = 0;
-    bool part = s->bits % WORD_BITS != 0;
-    for (unsigned l = 0; l < PACK; l++)
-        if (part || s->bits * (t + l) % WORD_BITS)
-            active |= 1u << l;
-    if (active)
-        (void)add_packed(s, body, t, i, active, 7, RECORD_ATOMIC);
-    if (part) {
-        (void)add_word(s, body, t, i, active, 9);
-        (void)add_packed(s, body, t, i, active, 1, RECORD_ATOMIC);
-        (void)add_packed(s, body, t, i + 1, active, 6, RECORD_ATOMIC);
+    uint32_t active = program_first_lanes(PACK);
+    if (s->bits % WORD_BITS == 0) {
+        body->after = 8;
+        return;
     }
-    body->after = part ? 1 : active ? 4 : 8;
+    (void)add_packed(s, body, t, i, active, 7, RECORD_ATOMIC);
+    (void)add_word(s, body, t, i, active, 9);
+    (void)add_packed(s, body, t, i, active, 1, RECORD_ATOMIC);
+    (void)add_packed(s, body, t, i + 1, active, 6, RECORD_ATOMIC);
+    body->after = 1;
 }
 
 static int pack(const struct huffman *s, uint64_t t, uint32_t index, struct program_body *body)

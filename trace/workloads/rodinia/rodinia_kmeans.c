@@ -3,17 +3,19 @@
  *
  *     invert_mapping: if (g < n) for (i < features) FEAT[n i + g] = IN[features g + i]
  *     kmeansPoint:    if (g < n) { for (k < clusters) for (j < features) FEAT[n j + g], less a centre's feature,
- * squared; MEM[g] = the least k }
+ *                                  squared; MEM[g] = the nearest k }
  *
  * Both inner loops are unrolled by four; the centres are in constant memory, which is no memory traffic. Arrays, from
  * 0xC0000000 on: IN (point after point), FEAT (feature after feature), MEM (n ints); IN and MEM are copied in (MEM
- * before each launch). Blocks of 256 threads, the next square of what n needs: 44 x 44 for 1930. Worked example, n =
- * 500, features = 34: 4 blocks, of which 2 have points; a warp's load of IN covers 32 lines, 136 B apart, its store to
- * FEAT 128 B side by side, from a multiple of 16 B on. Defaults: kdd_cup as gupta-2025-f3fs runs it; how many launches
- * move fewer than a thousandth of the points is not known, so the six that the program makes at most. Instructions,
- * uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, texture fetches as read-only loads,
- * loads of kernel parameters left out; registers: the same compiler. order=hoisted: the four loads of a turn of
- * kmeansPoint, then their uses; in invert_mapping a store may write what the next load reads, so nothing moves.
+ * before each launch). Blocks of 256 threads, the next square of what n needs: 44 x 44 for 1930.
+ * Worked example, n = 500, features = 34: 4 blocks, of which 2 have points; a warp's load of IN covers 32 lines, 136 B
+ * apart, its store to FEAT 128 B side by side, from a multiple of 16 B on.
+ * Defaults: kdd_cup as gupta-2025-f3fs runs it; how many launches move fewer than a thousandth of the points is not
+ * known, so the six that the program makes at most.
+ * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, without loads of kernel
+ * parameters; registers: the same compiler.
+ * Texture fetches are read-only loads. order=hoisted: the four loads of a turn of kmeansPoint, then their uses; in
+ * invert_mapping a store may write what the next load reads, so nothing moves.
  * Source: Rodinia 3.1, cuda/kmeans/kmeans_cuda.cu, kmeans_cuda_kernel.cu.
  * Differs: textures have no cache of their own. */
 #include <stdlib.h>

@@ -3,14 +3,14 @@
  *     if (g < n) distance[g] = sqrt((lat - place[g].lat)^2 + (lng - place[g].lng)^2)
  *
  * A place is two floats, so each of the two loads of a warp covers the same 256 bytes. Arrays, from 0xC0000000 on:
- * locations (2n floats, copied in), distances (n floats). Blocks of 256 threads in x. n: 10,000,390; the paper's table
- * prints 100000390, but ten input files named cane9766k_10_*.db hold about 9766 x 1024 places.
- * Worked example, n = 40: warp 0 loads bytes 0 to 251 twice (lat, lng) and stores 128 bytes; lanes 0 to 7 of warp 1 do
- * the rest; warps 2 to 7 only find that they have nothing to do.
- * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, loads of kernel parameters
- * left out; registers: the same compiler. In PTX the second load follows the first one's use; order=hoisted: both
- * loads, then their uses.
- * Source: Rodinia 3.1, cuda/nn/nn_cuda.cu (euclid), as run by gupta-2025-f3fs (n).
+ * locations (2n floats, copied in), distances (n floats). Blocks of 256 threads in x. n = 10,000,390: the paper's table
+ * prints 100000390, but the input files are named cane9766k_10_*.db, and 9766 x 1024 is 10,000,384.
+ * Worked example, n = 40: warp 0 loads bytes 0 to 251 and 4 to 255 and stores 128 bytes; lanes 0 to 7 of warp 1 do the
+ * rest; warps 2 to 7 only find that they have nothing to do.
+ * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, without loads of kernel
+ * parameters; registers: the same compiler.
+ * order=ptx: the first value is used before the second is loaded; order=hoisted: both loads, then their uses.
+ * Source: Rodinia 3.1, cuda/nn/nn_cuda.cu (euclid), as gupta-2025-f3fs runs it (n).
  * Differs: nothing known. */
 #include <stdlib.h>
 

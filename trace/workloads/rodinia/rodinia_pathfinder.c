@@ -11,12 +11,14 @@
  *
  * Arrays, from 0xC0000000 on: result0, result1 (cols ints), wall ((rows - 1) x cols ints); result0 and wall are copied
  * in; each launch reads one result and writes the other. Blocks of 256 threads, as many as cover cols at 256 - 2
- * height: where it < height some at the right end have nothing to do but barriers. Worked example, cols = 1000, rows =
- * 9, height = 2: 4 launches of 4 blocks; block 0 stands at x = -2 to 253 and stores x = 0 to 251, block 1 stores 252 to
- * 503. Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, loads of kernel
- * parameters left out, three loads of shared memory in a step; registers, shared memory: the same compiler. Each load
- * stands alone between two barriers, so both orders are one. Source: Rodinia 3.1, cuda/pathfinder/pathfinder.cu
- * (dynproc_kernel, calc_path), arguments as gupta-2025-f3fs runs it (the paper's table prints cols=1000000, height=4).
+ * height: where it < height some at the right end have nothing to do but barriers.
+ * Worked example, cols = 1000, rows = 9, height = 2: 4 launches of 4 blocks; block 0 stands at x = -2 to 253 and stores
+ * x = 0 to 251, block 1 stores 252 to 503.
+ * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, without loads of kernel
+ * parameters; registers, shared memory: the same compiler.
+ * Each load stands alone between two barriers, so both orders are one.
+ * Source: Rodinia 3.1, cuda/pathfinder/pathfinder.cu (dynproc_kernel, calc_path), arguments as gupta-2025-f3fs runs it
+ * (the paper's table prints cols=1000000, height=4).
  * Differs: nothing known. */
 #include <stdlib.h>
 

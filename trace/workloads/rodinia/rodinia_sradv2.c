@@ -5,17 +5,20 @@
  *     srad_cuda_1: J[o+tx-K]; J[o+16K+tx]; by first: J[16bx+tx], else by last: J[o+15K+tx]; barrier;
  *                  J[o+K ty-1]; J[o+K ty+16]; bx first: J[o+K ty], else bx last: J[o+K ty+15]; barrier;
  *                  J[c]; barrier; coefficient from shared memory; barrier; store C, E, W, S, N [c]
- *     srad_cuda_2: J[c]; barrier; C[o+16K+tx]; by last: C[o+15K+tx]; barrier; C[o+K ty+16]; bx last: C[o+K ty+15];
- *                  barrier; C[c]; barrier; N[c], S[c], W[c], E[c]; barrier; store J[c]
- * What lies north and south is loaded by all 8 warps of a block; west and east 16 lanes load one element. At the border
- * the kernel reads outside its array (row -1, row rows, element -1), then again inside: so do we.
+ *     srad_cuda_2: J[c]; barrier; C[o+16K+tx]; by last: C[o+15K+tx]; barrier;
+ *                  C[o+K ty+16]; bx last: C[o+K ty+15]; barrier;
+ *                  C[c]; barrier; N[c], S[c], W[c], E[c]; barrier; store J[c]
  *
- * Arrays, from 0xC0000000 on: J, C, E, W, S, N (rows x cols floats); J is copied in (and again before each iteration).
+ * What lies north and south is loaded by all 8 warps of a block; west and east 16 lanes load one element. At the border
+ * the kernel reads outside its array (row -1, row rows, element -1), then again inside: so do we. Arrays, from
+ * 0xC0000000 on: J, C, E, W, S, N (rows x cols floats); J is copied in (and again before each iteration).
  * Worked example, 64 x 64: block 0, warp 0: north: bytes -256 to -193 of J, south: from 16 x 256 on, then as by = 0
- * bytes 0 to 63; west: bytes -4 and 252. Defaults: 2048 x 2048, two iterations, as gupta-2025-f3fs runs it.
- * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, loads of kernel parameters
- * left out; its branches for the edges of a tile as a warp of rows within it takes them. Registers, shared memory: the
- * same compiler. order=hoisted: the loads between two barriers or branches, then their uses.
+ * bytes 0 to 63; west: bytes -4 and 252.
+ * Defaults: 2048 x 2048, two iterations, as gupta-2025-f3fs runs it.
+ * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, without loads of kernel
+ * parameters; registers, shared memory: the same compiler.
+ * Its branches for the edges of a tile: as a warp of rows within it takes them. order=hoisted: the loads between two
+ * barriers or branches, then their uses.
  * Source: Rodinia 3.1, cuda/srad/srad_v2/srad.cu and srad_kernel.cu (srad_cuda_1, srad_cuda_2).
  * Differs: copies between iterations are not made. */
 #include <stdlib.h>
@@ -131,8 +134,8 @@ static void add_barrier(struct program_body *body, uint16_t before)
 static void load_1(const struct sradv2 *s, const struct place *at, struct program_body *body)
 {
     uint64_t k = (uint64_t)s->p.cols;
-    bool upper = at->by == 0, lower = !upper && at->by == s->down - 1;
-    bool left = at->bx == 0, right = !left && at->bx == s->across - 1;
+    bool upper = at->by == 0, lower = at->by == s->down - 1; /* upper goes before lower, as in the source */
+    bool left = at->bx == 0, right = at->bx == s->across - 1;
     (void)add(s, body, J, at->o - k, ROW, 16, 6);
     (void)add(s, body, J, at->o + TILE * k, ROW, 8, 4);
     end_block(s, body, 0);
