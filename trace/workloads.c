@@ -63,6 +63,7 @@ const struct workload_type *const workload_types[] = {
     &workload_rodinia_backprop,
     &workload_rodinia_dwt2d,
     &workload_rodinia_heartwall,
+    &workload_rodinia_mummergpu,
     &workload_triad,
     /* launches */ &workload_launch_touch,
     /* scans of host memory, graphs */ &workload_array,

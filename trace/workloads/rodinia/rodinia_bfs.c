@@ -14,13 +14,13 @@
  * used by the next instruction, two instructions before an access: assumed. order=hoisted: degree and start are awaited
  * together. Source: Rodinia 3.1, cuda/bfs/bfs.cu, kernel.cu, kernel2.cu; n = 10^6, source 0: the F3FS artifact
  * (graph1MW_6.txt); registers: nvcc 13.0 -O3 for compute capability 7.5. Differs: the graph is drawn anew
- * (rodinia_bfs_graph.h); the copies of OVER between levels are left out. */
+ * (bfs_graph.h); the copies of OVER between levels are left out. */
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
 #include "trace/program/loop.h"
 #include "trace/workloads/rodinia/emit.h"
-#include "trace/workloads/rodinia/rodinia_bfs_graph.h"
+#include "trace/workloads/rodinia/parts/bfs_graph.h"
 #include "trace/workloads/rodinia/suite.h"
 
 enum { THREADS = 512, GUARD = 6, ARRAYS = 7 };
@@ -32,7 +32,7 @@ struct bfs_params {
 
 struct bfs {
     struct bfs_params p;
-    struct rodinia_bfs_graph graph;
+    struct bfs_graph graph;
     struct program_alloc allocs[ARRAYS];
 };
 
@@ -46,7 +46,7 @@ static const struct param bfs_params[] = {
 
 static void bfs_close(void *state)
 {
-    rodinia_bfs_graph_release(&((struct bfs *)state)->graph);
+    bfs_graph_release(&((struct bfs *)state)->graph);
     free(state);
 }
 
@@ -57,7 +57,7 @@ static void *bfs_open(const void *params, struct err *err)
         return NULL;
     b->p = *(const struct bfs_params *)params;
     uint64_t n = (uint64_t)b->p.n;
-    if (rodinia_bfs_graph_init(&b->graph, (uint32_t)n, b->p.graph == 1, (uint64_t)b->p.seed, err)) {
+    if (bfs_graph_init(&b->graph, (uint32_t)n, b->p.graph == 1, (uint64_t)b->p.seed, err)) {
         bfs_close(b);
         return NULL;
     }
@@ -143,7 +143,7 @@ static void begin(const struct bfs *b, struct emit *e, uint64_t first, uint32_t 
 /* Kernel, edge number i of the lanes that have one. */
 static int visit(const struct bfs *b, struct emit *e, uint64_t first, uint32_t set, uint32_t level, uint32_t i)
 {
-    const struct rodinia_bfs_graph *g = &b->graph;
+    const struct bfs_graph *g = &b->graph;
     int64_t at[PROGRAM_LANES] = {0}, id[PROGRAM_LANES] = {0};
     uint32_t fresh = 0;
     e->active = 0;

@@ -1,6 +1,5 @@
 #include "trace/workloads/random.h"
 #include "trace/workloads/rodinia/check_testing.h"
-#include "trace/workloads/rodinia/rodinia_bfs_graph.h"
 #include "trace/workloads/rodinia/thread_testing.h"
 
 enum { NODE, EDGE, MASK, UPD, VIS, COST, OVER, MOST = 2000, LISTED = 64 };
@@ -127,24 +126,6 @@ START_TEST(a_ring_makes_the_counts_made_by_hand)
 }
 END_TEST
 
-/* The frontier grows by about five, as each new node has six neighbours of which one is known; all nodes are met. */
-START_TEST(random_graphs_have_six_neighbours_a_node_and_few_levels)
-{
-    struct rodinia_bfs_graph g;
-    struct err err = {""};
-    ck_assert_int_eq(rodinia_bfs_graph_init(&g, 200000, false, 7, &err), 0);
-    ck_assert_uint_gt(g.start[g.nodes], 1196000);
-    ck_assert_uint_lt(g.start[g.nodes], 1204000);
-    uint32_t unmet = 0;
-    for (uint32_t i = 0; i < g.nodes; i++)
-        unmet += g.level[i] == UINT32_MAX;
-    ck_assert_uint_eq(unmet, 0); /* each node draws two */
-    ck_assert_uint_ge(g.levels, 8);
-    ck_assert_uint_le(g.levels, 13);
-    rodinia_bfs_graph_release(&g);
-}
-END_TEST
-
 START_TEST(degree_and_start_are_awaited_together_only_if_hoisted)
 {
     uint32_t ptx, hoisted;
@@ -162,5 +143,4 @@ START_TEST(empty_graphs_are_refused)
 END_TEST
 
 TEST_MAIN("rodinia_bfs", every_level_is_that_of_a_search_with_the_kernels_flags, a_ring_makes_the_counts_made_by_hand,
-          random_graphs_have_six_neighbours_a_node_and_few_levels,
           degree_and_start_are_awaited_together_only_if_hoisted, empty_graphs_are_refused)

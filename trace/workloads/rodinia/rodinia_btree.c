@@ -10,7 +10,7 @@
  *     its leaf: CUR[b]; keys[t]; START[b]; if equal: indices[t], store ASTART[b]; barrier; LAST[b]; keys[t]; END[b]; if
  * equal: indices[t], ASTART[b], store ALEN[b] Arrays on 256 B from 0xC0000000 on: of findRangeK KNODE, CUR, OFF, LAST,
  * OFF2 (8 B a query), START, END, ASTART, ALEN; of findK RECORD, KNODE, CUR, OFF, KEY, ANS. The CPU has written all.
- * Keys are drawn among n, ranges are `range` keys long; the tree is complete (rodinia_btree_paths.h).
+ * Keys are drawn among n, ranges are `range` keys long; the tree is complete (btree_paths.h).
  * Worked example: n = 10^6, fan = 144: 6945 leaves, height 2: 3 nodes a query; a query loads 24 times in each, besides
  * at most 5
  * + 3 times in the two upper ones and twice in the leaf.
@@ -65,11 +65,11 @@ static void draw(struct rodinia_btree *b)
             start = n - range;
             end = n - 1;
         }
-        b->start[i] = rodinia_btree_path(&b->tree, start);
-        b->end[i] = rodinia_btree_path(&b->tree, end);
+        b->start[i] = btree_path(&b->tree, start);
+        b->end[i] = btree_path(&b->tree, end);
     }
     for (int64_t i = 0; i < b->p.queries; i++)
-        b->find[i] = rodinia_btree_path(&b->tree, random_below(&r, n));
+        b->find[i] = btree_path(&b->tree, random_below(&r, n));
 }
 
 /* Where the program's arrays begin among all: findK alone has none of findRangeK's. */
@@ -117,7 +117,7 @@ static void *btree_open(const void *params, struct err *err)
         btree_close(b);
         return NULL;
     }
-    rodinia_btree_tree(&b->tree, (uint32_t)b->p.n, (uint32_t)b->p.fan);
+    btree_tree(&b->tree, (uint32_t)b->p.n, (uint32_t)b->p.fan);
     draw(b);
     lay_out(b);
     return b;
@@ -204,8 +204,8 @@ static bool alone(struct query *q, uint32_t slot)
 }
 
 /* One search of a level. */
-static void descend(struct query *q, bool find, unsigned cur, unsigned key, unsigned off,
-                    const struct rodinia_btree_path *path, uint32_t level)
+static void descend(struct query *q, bool find, unsigned cur, unsigned key, unsigned off, const struct btree_path *path,
+                    uint32_t level)
 {
     unsigned nodes = find ? KNODE_F : KNODE;
     q->e.active = q->lanes;
@@ -230,7 +230,7 @@ static void move_on(struct query *q, unsigned cur, unsigned off)
     }
 }
 
-static void find_leaf(struct query *q, const struct rodinia_btree_path *path, uint32_t level)
+static void find_leaf(struct query *q, const struct btree_path *path, uint32_t level)
 {
     compare(q, KNODE_F, CUR_F, KEY, path->node[level]);
     if (!alone(q, path->slot[level]))
@@ -240,8 +240,7 @@ static void find_leaf(struct query *q, const struct rodinia_btree_path *path, ui
     own(q, ANS, 4, true);
 }
 
-static void range_leaf(struct query *q, const struct rodinia_btree_path *start, const struct rodinia_btree_path *end,
-                       uint32_t level)
+static void range_leaf(struct query *q, const struct btree_path *start, const struct btree_path *end, uint32_t level)
 {
     compare(q, KNODE, CUR, START, start->node[level]);
     if (alone(q, start->slot[level])) {

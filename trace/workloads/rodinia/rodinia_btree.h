@@ -3,7 +3,7 @@
 #define TRACE_WORKLOADS_RODINIA_RODINIA_BTREE_H
 
 #include "trace/program/program.h"
-#include "trace/workloads/rodinia/rodinia_btree_paths.h"
+#include "trace/workloads/rodinia/parts/btree_paths.h"
 
 enum { BTREE_ARRAYS = 15, BTREE_BOTH = 0, BTREE_RANGE = 1, BTREE_FIND = 2 };
 
@@ -13,8 +13,8 @@ struct rodinia_btree_params {
 
 struct rodinia_btree {
     struct rodinia_btree_params p;
-    struct rodinia_btree_tree tree;
-    struct rodinia_btree_path *start, *end, *find; /* of each range's ends, of each key */
+    struct btree_tree tree;
+    struct btree_path *start, *end, *find; /* of each range's ends, of each key */
     struct program_alloc allocs[BTREE_ARRAYS];
 };
 

@@ -184,22 +184,6 @@ START_TEST(queries_go_the_way_of_the_kernels_through_a_tree_of_nodes)
 }
 END_TEST
 
-/* The header's example. */
-START_TEST(the_way_to_a_key_is_that_of_the_example)
-{
-    struct rodinia_btree_tree tree;
-    rodinia_btree_tree(&tree, 100, 4);
-    ck_assert_uint_eq(tree.height, 3);
-    ck_assert_uint_eq(tree.first[4], 35);
-    struct rodinia_btree_path p = rodinia_btree_path(&tree, 37);
-    static const uint32_t node[] = {0, 1, 5, 19}, slot[] = {0, 2, 1, 2};
-    for (int i = 0; i < 4; i++) {
-        ck_assert_uint_eq(p.node[i], node[i]);
-        ck_assert_uint_eq(p.slot[i], slot[i]);
-    }
-}
-END_TEST
-
 /* 1000 records, 4 nodes, 4 queries: slot b mod 3 of the root, 40 b + 5 of its leaf, record 97 b. Source: emulations of
  * Rodinia's kernel. */
 START_TEST(four_queries_make_the_emulated_counts)
@@ -208,7 +192,7 @@ START_TEST(four_queries_make_the_emulated_counts)
     struct program program = program_opened(&w, "rodinia-btree,kernel=findK,n=1000,fan=255,queries=4", 0, 0);
     struct rodinia_btree *b = w.state;
     for (uint32_t i = 0; i < 4; i++)
-        b->find[i] = (struct rodinia_btree_path){
+        b->find[i] = (struct btree_path){
             .node = {0, 1 + i % 3}, .slot = {(uint16_t)(i % 3), (uint16_t)(40 * i + 5)}, .record = 97 * i};
     size_t n;
     struct program_alloc *allocs = (struct program_alloc *)program.ops->allocs(program.state, &n);
@@ -247,6 +231,5 @@ START_TEST(nodes_wider_than_a_block_are_refused_and_huge_trees_open_at_once)
 END_TEST
 
 TEST_MAIN("rodinia_btree", queries_go_the_way_of_the_kernels_through_a_tree_of_nodes,
-          the_way_to_a_key_is_that_of_the_example, four_queries_make_the_emulated_counts,
-          number_and_key_are_awaited_together_only_if_hoisted,
+          four_queries_make_the_emulated_counts, number_and_key_are_awaited_together_only_if_hoisted,
           nodes_wider_than_a_block_are_refused_and_huge_trees_open_at_once)

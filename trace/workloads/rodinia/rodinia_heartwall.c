@@ -5,7 +5,7 @@
  * out of the frame (rounds of 256). Later frames: it takes an area of A x A around its point, convolves it with the
  * template in shared memory (thread per output of C x C, C = T + A - 1: loads of the area, neighbouring lanes
  * neighbouring elements), sums area and squared area over windows (cumulative sums down and across), corrects, masks,
- * and looks for the largest: 35 phases between barriers (rodinia_heartwall_phases.c lists them). In every tenth frame
+ * and looks for the largest: 35 phases between barriers (heartwall_phases.c lists them). In every tenth frame
  * the templates are renewed. Arrays on 256 B from 0xC0000000 on: the frame; of the 20 inner points row and column, and
  * both for each frame of the video; of the 31 outer ones the same; templates of the inner, of the outer ones; then for
  * each of the 12 kinds of arrays of a point (in2 A^2, conv C^2, pad_cumv P^2, cumv_sel, sub_cumh C P, cumh_sel, sub2
@@ -24,7 +24,7 @@
 #include "trace/base/mem.h"
 #include "trace/program/loop.h"
 #include "trace/workloads/rodinia/emit.h"
-#include "trace/workloads/rodinia/rodinia_heartwall_phases.h"
+#include "trace/workloads/rodinia/parts/heartwall_phases.h"
 #include "trace/workloads/rodinia/suite.h"
 
 enum { ROWS = 656, COLUMNS = 744, INNER = 20, POINTS = 51, TENTH = 10 };

@@ -1,5 +1,5 @@
 #include "trace/workloads/rodinia/check_testing.h"
-#include "trace/workloads/rodinia/rodinia_heartwall_phases.h"
+#include "trace/workloads/rodinia/parts/heartwall_phases.h"
 #include "trace/workloads/rodinia/rodinia_heartwall_testing.h"
 
 /* --- frame 0 --- */

@@ -19,6 +19,6 @@ extern const struct workload_type workload_rodinia_backprop;
 /* As the F3FS artifact runs them. */
 extern const struct workload_type workload_rodinia_nw, workload_rodinia_lud, workload_rodinia_srad_v1,
     workload_rodinia_bfs, workload_rodinia_streamcluster, workload_rodinia_btree, workload_rodinia_lavamd,
-    workload_rodinia_dwt2d, workload_rodinia_heartwall;
+    workload_rodinia_dwt2d, workload_rodinia_heartwall, workload_rodinia_mummergpu;
 
 #endif

@@ -1,4 +1,4 @@
-/* rodinia_btree_paths: a complete tree of keys, and the way of each query through it.
+/* btree_paths: a complete tree of keys, and the way of each query through it.
  *
  * Keys 0 to n - 1 in leaves of `fan`, leaves and nodes in nodes of `fan`; the last of a level holds what is left. Nodes
  * are numbered level by level from the root on. A node's slot 0 stands for what lies below its first key, so child i is
@@ -6,8 +6,8 @@
  * 25 nodes, height 3; key 37: root slot 0, node 1 slot 2, node 5 slot 1, leaf 10 + 9, slot 2. Source: Rodinia 3.1,
  * cuda/b+tree/main.c transform_to_cuda (slots, numbering). Differs: the tree of the file mil.txt grows by insertion;
  * its nodes are half full to full. */
-#ifndef TRACE_WORKLOADS_RODINIA_RODINIA_BTREE_PATHS_H
-#define TRACE_WORKLOADS_RODINIA_RODINIA_BTREE_PATHS_H
+#ifndef TRACE_WORKLOADS_RODINIA_PARTS_BTREE_PATHS_H
+#define TRACE_WORKLOADS_RODINIA_PARTS_BTREE_PATHS_H
 
 #include <stdint.h>
 
@@ -15,20 +15,20 @@
 
 enum { BTREE_LEVELS = 28 }; /* at most */
 
-struct rodinia_btree_path {
+struct btree_path {
     uint32_t node[BTREE_LEVELS];
     uint16_t slot[BTREE_LEVELS]; /* that the key lies behind; in a leaf: of the key */
     uint32_t record;
 };
 
-struct rodinia_btree_tree {
+struct btree_tree {
     uint32_t fan, height;             /* height: edges from the root to a leaf */
     uint32_t first[BTREE_LEVELS + 1]; /* node of each level; behind the leaves: all nodes */
 };
 
 /* n >= 1 keys, fan >= 2; at most 2^32 nodes. */
-void rodinia_btree_tree(struct rodinia_btree_tree *tree, uint32_t n, uint32_t fan);
+void btree_tree(struct btree_tree *tree, uint32_t n, uint32_t fan);
 
-struct rodinia_btree_path rodinia_btree_path(const struct rodinia_btree_tree *tree, uint32_t key);
+struct btree_path btree_path(const struct btree_tree *tree, uint32_t key);
 
 #endif

@@ -1,4 +1,4 @@
-/* rodinia_heartwall_phases: what a block of rodinia-heartwall does one after the other, and the steps of each of its
+/* heartwall_phases: what a block of rodinia-heartwall does one after the other, and the steps of each of its
  * warps.
  *
  * A template of T x T points is sought in an area of A x A; C = T + A - 1, P = A + 2 T; arrays are column-major. A
@@ -8,8 +8,8 @@
  * warps. Worked example: T = 2, A = 3: C = 4; outputs (i, j) of the convolution, i, j = 1 to 4, take 1, 2, 2, 1 trips
  * in each direction: 36 loads of lanes. Source: Rodinia 3.1, cuda/heartwall/kernel.cu (phases, in its order), main.cu
  * (sizes). */
-#ifndef TRACE_WORKLOADS_RODINIA_RODINIA_HEARTWALL_PHASES_H
-#define TRACE_WORKLOADS_RODINIA_RODINIA_HEARTWALL_PHASES_H
+#ifndef TRACE_WORKLOADS_RODINIA_PARTS_HEARTWALL_PHASES_H
+#define TRACE_WORKLOADS_RODINIA_PARTS_HEARTWALL_PHASES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "trace/workloads/rodinia/rodinia_heartwall_phases.h"
+#include "trace/workloads/rodinia/parts/heartwall_phases.h"
 
 #include <stdlib.h>
 #include <string.h>

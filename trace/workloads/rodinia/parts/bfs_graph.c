@@ -1,4 +1,4 @@
-#include "trace/workloads/rodinia/rodinia_bfs_graph.h"
+#include "trace/workloads/rodinia/parts/bfs_graph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 enum { LEAST = 2, DRAWN = 3 /* 2, 3 or 4 */ };
 
 /* Go over all draws: count them in start[node + 2], or file them at start[node + 1]. */
-static void draw(struct rodinia_bfs_graph *g, bool ring, uint64_t seed, bool file)
+static void draw(struct bfs_graph *g, bool ring, uint64_t seed, bool file)
 {
     struct random r = {seed};
     for (uint32_t i = 0; i < g->nodes; i++) {
@@ -27,7 +27,7 @@ static void draw(struct rodinia_bfs_graph *g, bool ring, uint64_t seed, bool fil
 }
 
 /* Breadth first from node 0; `queue` has room for all nodes. */
-static void find_levels(struct rodinia_bfs_graph *g, uint32_t *queue)
+static void find_levels(struct bfs_graph *g, uint32_t *queue)
 {
     uint32_t end = 1;
     memset(g->level, 0xff, g->nodes * sizeof *g->level);
@@ -43,9 +43,9 @@ static void find_levels(struct rodinia_bfs_graph *g, uint32_t *queue)
     }
 }
 
-int rodinia_bfs_graph_init(struct rodinia_bfs_graph *g, uint32_t nodes, bool ring, uint64_t seed, struct err *err)
+int bfs_graph_init(struct bfs_graph *g, uint32_t nodes, bool ring, uint64_t seed, struct err *err)
 {
-    *g = (struct rodinia_bfs_graph){.nodes = nodes};
+    *g = (struct bfs_graph){.nodes = nodes};
     g->start = mem_zalloc((size_t)nodes + 2, sizeof *g->start, err);
     g->level = g->start ? mem_zalloc(nodes, sizeof *g->level, err) : NULL;
     if (!g->level)
@@ -63,7 +63,7 @@ int rodinia_bfs_graph_init(struct rodinia_bfs_graph *g, uint32_t nodes, bool rin
     return 0;
 }
 
-void rodinia_bfs_graph_release(struct rodinia_bfs_graph *g)
+void bfs_graph_release(struct bfs_graph *g)
 {
     free(g->start);
     free(g->edges);
