@@ -40,6 +40,7 @@ struct heartwall {
     struct heartwall_shape shape;
     struct heartwall_program part[3]; /* by enum heartwall_part */
     int64_t inner, row[POINTS], column[POINTS];
+    int32_t *first[2]; /* of each output: the element that its first trip loads; of the convolution, of the mask's */
     struct program_alloc allocs[ARRAYS];
 };
 
@@ -58,6 +59,8 @@ static void heartwall_close(void *state)
     struct heartwall *h = state;
     for (unsigned i = 0; i < 3; i++)
         heartwall_program_release(&h->part[i]);
+    free(h->first[0]);
+    free(h->first[1]);
     free(h);
 }
 
@@ -117,6 +120,22 @@ static void lay_out(struct heartwall *h)
     program_place(h->allocs, ARRAYS, RODINIA_BASE, RODINIA_ALIGN);
 }
 
+/* Where the loops of each output begin. */
+static int find_firsts(struct heartwall *h, struct err *err)
+{
+    int32_t c = h->shape.template + h->shape.area - 1;
+    for (int mask = 0; mask < 2; mask++) {
+        h->first[mask] = mem_zalloc((size_t)c * (size_t)c, sizeof **h->first, err);
+        if (!h->first[mask])
+            return -1;
+        for (int32_t e = 0; e < c * c; e++) {
+            struct heartwall_trips t = heartwall_trips(&h->shape, mask, e);
+            h->first[mask][e] = t.first_column * (mask ? c : h->shape.area) + t.first_row;
+        }
+    }
+    return 0;
+}
+
 static void *heartwall_open(const void *params, struct err *err)
 {
     const struct heartwall_params *p = params;
@@ -133,12 +152,13 @@ static void *heartwall_open(const void *params, struct err *err)
     h->inner = p->points * INNER / POINTS + (p->points < 3);
     place_points(h);
     lay_out(h);
-    for (unsigned i = 0; i < 3; i++)
-        if (heartwall_program_init(&h->part[i], &h->shape, i, err)) {
-            heartwall_close(h);
-            return NULL;
-        }
-    return h;
+    int rc = find_firsts(h, err);
+    for (unsigned i = 0; i < 3 && !rc; i++)
+        rc = heartwall_program_init(&h->part[i], &h->shape, i, err);
+    if (!rc)
+        return h;
+    heartwall_close(h);
+    return NULL;
 }
 
 static const struct program_alloc *heartwall_allocs(const void *state, size_t *n)
@@ -274,11 +294,11 @@ static void convolve(const struct at *at, bool mask)
         return;
     }
     unsigned array = array_of(at, mask ? HW_MASK : HW_AREA, &first);
-    for (unsigned l = 0; l < PROGRAM_LANES; l++)
-        if (at->e.active >> l & 1) {
-            struct heartwall_trips t = heartwall_trips(&at->h->shape, mask, (int32_t)(e + l));
-            index[l] = first + (t.first_column + way * at->step->outer) * pitch + t.first_row + way * at->step->inner;
-        }
+    first += way * (at->step->outer * pitch + at->step->inner);
+    for (uint32_t rest = at->e.active; rest; rest &= rest - 1) {
+        unsigned l = (unsigned)__builtin_ctz(rest);
+        index[l] = first + at->h->first[mask][e + l];
+    }
     emit_gather(&at->e, array, index, TRIP, 1)->turn_stride = 4 * way;
 }
 
