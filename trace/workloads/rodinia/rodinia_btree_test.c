@@ -230,6 +230,14 @@ START_TEST(nodes_wider_than_a_block_are_refused_and_huge_trees_open_at_once)
 }
 END_TEST
 
-TEST_MAIN("rodinia_btree", queries_go_the_way_of_the_kernels_through_a_tree_of_nodes,
-          four_queries_make_the_emulated_counts, number_and_key_are_awaited_together_only_if_hoisted,
+START_TEST(arrays_lie_as_the_program_allocates_them)
+{
+    CHECK_ARRAYS("rodinia-btree,n=10,fan=4,queries=3,ranges=5", 4 * 2068, 40, 40, 40, 40, 20, 20, 20, 20, 40, 4 * 2068,
+                 24, 24, 12, 12);
+}
+END_TEST
+
+TEST_MAIN("rodinia_btree", arrays_lie_as_the_program_allocates_them,
+          queries_go_the_way_of_the_kernels_through_a_tree_of_nodes, four_queries_make_the_emulated_counts,
+          number_and_key_are_awaited_together_only_if_hoisted,
           nodes_wider_than_a_block_are_refused_and_huge_trees_open_at_once)

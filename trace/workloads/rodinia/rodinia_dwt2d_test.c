@@ -175,6 +175,12 @@ START_TEST(levels_smaller_than_a_window_are_refused_and_huge_images_open_at_once
 }
 END_TEST
 
-TEST_MAIN("rodinia_dwt2d", windows_slide_as_the_kernels_pointers_do, a_small_image_makes_the_emulated_counts,
-          rows_of_a_step_are_awaited_together_only_if_hoisted,
+START_TEST(arrays_lie_as_the_program_allocates_them)
+{
+    CHECK_ARRAYS("rodinia-dwt2d,width=65,height=9,levels=1", 2340, 2340, 2340, 2340, 2340, 2340, 2340, 3 * 768);
+}
+END_TEST
+
+TEST_MAIN("rodinia_dwt2d", arrays_lie_as_the_program_allocates_them, windows_slide_as_the_kernels_pointers_do,
+          a_small_image_makes_the_emulated_counts, rows_of_a_step_are_awaited_together_only_if_hoisted,
           levels_smaller_than_a_window_are_refused_and_huge_images_open_at_once)

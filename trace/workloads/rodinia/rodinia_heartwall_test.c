@@ -1,6 +1,7 @@
 #include "trace/workloads/rodinia/check_testing.h"
 #include "trace/workloads/rodinia/parts/heartwall_phases.h"
 #include "trace/workloads/rodinia/rodinia_heartwall_testing.h"
+#include "trace/workloads/rodinia/thread_testing.h"
 
 /* --- frame 0 --- */
 
@@ -327,5 +328,14 @@ START_TEST(templates_larger_than_their_area_are_refused)
 }
 END_TEST
 
-TEST_MAIN("rodinia_heartwall", phases_are_those_of_the_kernel, convolutions_make_the_loads_counted_by_hand,
-          both_loads_of_an_element_come_first_only_if_hoisted, templates_larger_than_their_area_are_refused)
+START_TEST(arrays_lie_as_the_program_allocates_them)
+{
+    CHECK_ARRAYS("rodinia-heartwall,template=3,area=7,points=3,video=5,frames=1", 656 * 744 * 4, 4, 4, 20, 20, 8, 8, 40,
+                 40, 36, 72, 3 * 256, 3 * 512, 3 * 768, 3 * 512, 3 * 512, 3 * 512, 3 * 512, 3 * 256, 3 * 512, 3 * 256,
+                 3 * 512, 3 * 512);
+}
+END_TEST
+
+TEST_MAIN("rodinia_heartwall", arrays_lie_as_the_program_allocates_them, phases_are_those_of_the_kernel,
+          convolutions_make_the_loads_counted_by_hand, both_loads_of_an_element_come_first_only_if_hoisted,
+          templates_larger_than_their_area_are_refused)

@@ -130,5 +130,11 @@ START_TEST(no_boxes_are_refused_and_many_open_at_once)
 }
 END_TEST
 
-TEST_MAIN("rodinia_lavamd", boxes_look_at_themselves_and_their_neighbours, eight_boxes_make_the_emulated_counts,
-          fields_are_awaited_together, no_boxes_are_refused_and_many_open_at_once)
+START_TEST(arrays_lie_as_the_program_allocates_them)
+{
+    CHECK_ARRAYS("rodinia-lavamd,boxes=3", 27 * 656, 2700 * 32, 2700 * 8, 2700 * 32);
+}
+END_TEST
+
+TEST_MAIN("rodinia_lavamd", arrays_lie_as_the_program_allocates_them, boxes_look_at_themselves_and_their_neighbours,
+          eight_boxes_make_the_emulated_counts, fields_are_awaited_together, no_boxes_are_refused_and_many_open_at_once)

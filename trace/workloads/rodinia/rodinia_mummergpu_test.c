@@ -256,5 +256,13 @@ START_TEST(queries_longer_than_the_genome_are_refused)
 }
 END_TEST
 
-TEST_MAIN("rodinia_mummergpu", queries_follow_the_tree_as_the_kernel_does, every_value_is_waited_for,
-          queries_longer_than_the_genome_are_refused)
+START_TEST(arrays_lie_as_the_program_allocates_them)
+{
+    CHECK_ARRAYS("rodinia-mummergpu,bases=1000,queries=10", 270, 40, 40, 4096 * 32 * 16, 4096 * 32 * 16, 1002, 480);
+    CHECK_ARRAYS("rodinia-mummergpu,bases=1000,queries=10,reference=interleaved", 270, 40, 40, 4096 * 32 * 16,
+                 4096 * 32 * 16, 5 * 65536, 480);
+}
+END_TEST
+
+TEST_MAIN("rodinia_mummergpu", arrays_lie_as_the_program_allocates_them, queries_follow_the_tree_as_the_kernel_does,
+          every_value_is_waited_for, queries_longer_than_the_genome_are_refused)

@@ -50,6 +50,12 @@ START_TEST(broken_tiles_are_refused_and_huge_sizes_open_at_once)
 }
 END_TEST
 
-TEST_MAIN("rodinia_nw", every_tile_is_loaded_and_stored_on_its_diagonal, two_tiles_make_the_emulated_counts,
-          each_value_is_used_before_the_next_is_loaded_unless_hoisted,
+START_TEST(arrays_lie_as_the_program_allocates_them)
+{
+    CHECK_ARRAYS("rodinia-nw,n=16", 17 * 17 * 4, 17 * 17 * 4);
+}
+END_TEST
+
+TEST_MAIN("rodinia_nw", arrays_lie_as_the_program_allocates_them, every_tile_is_loaded_and_stored_on_its_diagonal,
+          two_tiles_make_the_emulated_counts, each_value_is_used_before_the_next_is_loaded_unless_hoisted,
           broken_tiles_are_refused_and_huge_sizes_open_at_once)

@@ -132,6 +132,13 @@ START_TEST(a_share_beyond_one_is_refused_and_huge_sizes_open_at_once)
 }
 END_TEST
 
-TEST_MAIN("rodinia_streamcluster", points_are_gone_over_as_the_kernel_does, a_thousand_points_make_the_emulated_counts,
-          a_pair_of_coordinates_is_awaited_or_four_pairs_if_hoisted,
+START_TEST(arrays_lie_as_the_program_allocates_them)
+{
+    CHECK_ARRAYS("rodinia-streamcluster,n=100,dim=7,centres=3", 1792 /* 4 x 101 x 4 */, 400, 100, 3200, 2800);
+    CHECK_ARRAYS("rodinia-streamcluster,n=100,dim=7,centres=3,launches=3", 1792, 400, 100, 3200, 2800, 2 * 1792);
+}
+END_TEST
+
+TEST_MAIN("rodinia_streamcluster", arrays_lie_as_the_program_allocates_them, points_are_gone_over_as_the_kernel_does,
+          a_thousand_points_make_the_emulated_counts, a_pair_of_coordinates_is_awaited_or_four_pairs_if_hoisted,
           a_share_beyond_one_is_refused_and_huge_sizes_open_at_once)

@@ -54,4 +54,28 @@ static inline uint64_t stalls_of(const char *spec, uint32_t launch, uint64_t war
     return stalls;
 }
 
+/* The arrays of a program: `n` of so many bytes, one behind the other on 256 B from 0xC0000000 on. */
+static inline void check_arrays(const char *spec, const uint64_t *bytes, size_t n)
+{
+    struct workload w;
+    struct program program = program_opened(&w, spec, 0, 0);
+    uint64_t at = 0xC0000000u;
+    size_t found;
+    const struct program_alloc *allocs = program.ops->allocs(program.state, &found);
+    ck_assert_uint_eq(found, n);
+    for (size_t i = 0; i < n; i++) {
+        ck_assert_uint_eq(allocs[i].addr, at);
+        ck_assert_uint_eq(allocs[i].bytes, bytes[i]);
+        ck_assert(!allocs[i].device);
+        at = (at + bytes[i] + 255) / 256 * 256;
+    }
+    workload_close(&w);
+}
+
+#define CHECK_ARRAYS(spec, ...)                                                                                        \
+    do {                                                                                                               \
+        static const uint64_t bytes_[] = {__VA_ARGS__};                                                                \
+        check_arrays(spec, bytes_, sizeof bytes_ / sizeof *bytes_);                                                    \
+    } while (0)
+
 #endif
