@@ -12,19 +12,17 @@ static uint64_t draw(uint64_t below)
     return state % below;
 }
 
-/* Lists as an array's are: the same lengths and gaps again and again; here and there one more. */
+/* Lists of a graph; or as an array's are, so many elements each and so far apart, but for a shorter one here and there.
+ */
 static void draw_lists(struct scan scans[100])
 {
-    uint64_t at = draw(1000) + 8, lane = draw(100), period = draw(2) ? 1 + draw(40) : 100;
+    uint64_t at = draw(1000) + 8, lane = draw(2) * 32 + draw(3), length = 2 + draw(40), apart = length + draw(3);
+    bool array = draw(2);
     for (size_t i = 0; i < 100; i++) {
-        const struct scan *like = i < period ? NULL : &scans[i - period];
-        scans[i] = (struct scan){at, 1 + (draw(8) ? draw(20) : draw(300)), lane};
-        if (like && draw(60))
-            scans[i].count = like->count;
-        at += like && draw(60) ? like[1].first - like->first : scans[i].count + (draw(4) ? 0 : draw(50));
-        if (at < scans[i].first + scans[i].count)
-            at = scans[i].first + scans[i].count;
-        lane += period < 100 ? 1 : 1 + draw(2);
+        uint64_t other = 1 + (draw(8) ? draw(20) : draw(300));
+        scans[i] = (struct scan){at, array ? length - (draw(50) == 0) : other, lane};
+        at += array ? apart : other + (draw(4) ? 0 : draw(50));
+        lane += array ? 1 : 1 + draw(2);
     }
 }
 
