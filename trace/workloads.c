@@ -65,6 +65,8 @@ const struct workload_type *const workload_types[] = {
     &workload_rodinia_heartwall,
     &workload_rodinia_mummergpu,
     &workload_triad,
+    &workload_strided,
+    &workload_stencil,
     /* launches */ &workload_launch_touch,
     /* scans of host memory, graphs */ &workload_array,
     &workload_bfs,

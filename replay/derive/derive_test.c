@@ -317,10 +317,10 @@ static struct sum h200(const char *kernel, derivation derive)
 }
 
 /* What the loops say. vecadd: 2,048 warps, two loads and a store of a line. strided: 64 warps of 32 loads of 32 lines.
- * conv: 512 x 512, 2DCONV of PolyBench, whose six distinct loads are (i-1, j-1), (i+1, j-1), (i-1, j), (i, j), (i+1,
- * j), (i+1, j+1); 510 rows of 16 warps, of which the first and the last lack a lane: the same sectors. A load of column
- * j is a line; of j - 1 a line and, but for the first warp, the last sector of the line before; of j + 1 a line and,
- * but for the last warp, the first sector of the line behind. */
+ * conv: 512 x 512, six loads: (i-1, j), (i-1, j-1), (i+1, j), (i, j-1), (i, j+1), (i, j); 510 rows of 16 warps, of
+ * which the first and the last lack a lane: the same sectors. A load of column j is a line; of j - 1 a line and, but
+ * for the first warp, the last sector of the line before; of j + 1 a line and, but for the last warp, the first sector
+ * of the line behind. */
 START_TEST(the_recorded_kernels_agree_with_their_loops)
 {
     enum { ROWS = 510, WARPS = 16 };

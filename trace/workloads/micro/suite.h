@@ -4,6 +4,7 @@
 
 #include "trace/workloads/workload.h"
 
-extern const struct workload_type workload_array, workload_triad, workload_launch_touch;
+extern const struct workload_type workload_array, workload_triad, workload_strided, workload_stencil,
+    workload_launch_touch;
 
 #endif
