@@ -1,0 +1,49 @@
+#include "replay/run/platform_use.h"
+
+#include "trace/base/testing.h"
+
+static const char *const gpu[] = {"gpu", NULL}, *const both[] = {"pcie", "gpu", NULL};
+
+START_TEST(numbers_are_counted_by_what_they_rest_on)
+{
+    struct err err = {""};
+    struct platform *p = platform_load("titanv", &err);
+    struct platform_use use;
+    platform_use_count(p, gpu, &use);
+    ck_assert_uint_eq(use.numbers, 14);
+    ck_assert_uint_eq(use.kinds[PLATFORM_SOURCED], 12);
+    ck_assert_uint_eq(use.kinds[PLATFORM_ASSUMED], 1); /* l2_ways, a general default */
+    ck_assert_uint_eq(use.kinds[PLATFORM_AS], 1);      /* memory_ns */
+    ck_assert_uint_eq(use.given, 0);
+    ck_assert_int_eq(platform_set(p, "memory_ns", "300", NULL, &err), 0);
+    platform_use_count(p, gpu, &use);
+    ck_assert_uint_eq(use.kinds[PLATFORM_AS], 0);
+    ck_assert_uint_eq(use.given, 1);
+    platform_use_count(p, both, &use);
+    ck_assert_uint_eq(use.numbers, 14 + 26);
+    platform_free(p);
+}
+END_TEST
+
+START_TEST(each_section_in_use_must_be_whole)
+{
+    struct err err = {""};
+    struct platform *p = platform_load("tx2", &err);
+    ck_assert_int_eq(platform_use_check(p, gpu, &err), 0);
+    ck_assert_int_eq(platform_use_check(p, both, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "platform tx2 has no [pcie]"));
+    platform_free(p);
+}
+END_TEST
+
+START_TEST(a_head_is_told_from_other_notes)
+{
+    ck_assert(
+        platform_use_is_head("platform x (shipped): 3 numbers of [gpu], 1 known, 1 assumed, 1 fitted, 0 borrowed"));
+    ck_assert(!platform_use_is_head("platform x has no [gpu]"));
+    ck_assert(!platform_use_is_head("[gpu] is borrowed from v100; its times may be 1 to 2 times as long here: why"));
+}
+END_TEST
+
+TEST_MAIN("platform_use", numbers_are_counted_by_what_they_rest_on, each_section_in_use_must_be_whole,
+          a_head_is_told_from_other_notes)
