@@ -1,6 +1,7 @@
 #include "models/dram/dram_platform.h"
 
 #include "models/base/platform.h"
+#include "models/gpu/gpu.h"
 #include "trace/base/testing.h"
 #include "trace/workloads/pim/pim_program.h"
 
@@ -23,4 +24,31 @@ START_TEST(the_addresses_of_pim_kernels_are_those_of_gv100)
 }
 END_TEST
 
-TEST_MAIN("dram_platform", the_addresses_of_pim_kernels_are_those_of_gv100)
+/* The clock's bandwidth is the data sheet's within 3 %, and all of the memory is mapped. */
+START_TEST(a_platforms_dram_has_its_bandwidth_and_its_size)
+{
+    char name[64];
+    size_t n = 0;
+    for (size_t i = 0; platform_shipped(i, name, sizeof name); i++) {
+        struct err err = {""};
+        struct platform *p = platform_load(name, &err);
+        const struct dram_platform *d = platform_section_get(p, "dram");
+        const struct gpu *gpu = platform_section_get(p, "gpu");
+        if (platform_has(p, "dram")) {
+            double rate = (double)(d->channels * d->atom_bytes) * (double)d->clock_hz / (double)d->burst_cycles;
+            double bytes = (double)d->channels * (double)(d->banks * d->rows * d->columns * d->atom_bytes);
+            ck_assert_msg(rate / gpu->dram_bytes_per_s > 0.97 && rate / gpu->dram_bytes_per_s < 1.03, "%s", name);
+            ck_assert_msg(bytes >= (double)gpu->memory_bytes && bytes <= 1.1 * (double)gpu->memory_bytes, "%s", name);
+            struct dram_map map;
+            ck_assert_int_eq(dram_map_init(&map, d->map, &err), 0);
+            ck_assert_int_eq(d->rows, 1 << map.bits[DRAM_FIELD_ROW]);
+            n++;
+        }
+        platform_free(p);
+    }
+    ck_assert_uint_ge(n, 2);
+}
+END_TEST
+
+TEST_MAIN("dram_platform", a_platforms_dram_has_its_bandwidth_and_its_size,
+          the_addresses_of_pim_kernels_are_those_of_gv100)

@@ -413,8 +413,10 @@ int calibrate_zerocopy(struct calibration *c, const struct measurements *from, s
 {
     memset(c, 0, sizeof *c);
     struct platform *platform = platform_load(from->base, err);
-    if (!platform)
+    if (!platform || platform_whole(platform, "pcie", err) || platform_whole(platform, "gpu", err)) {
+        platform_free(platform);
         return -1;
+    }
     struct job job = {.out = c, .base_name = platform_name(platform)};
     job.base = *(const struct pcie *)platform_section_get(platform, "pcie");
     job.gpu = *(const struct gpu *)platform_section_get(platform, "gpu");
