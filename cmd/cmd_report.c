@@ -8,9 +8,7 @@
 #include "cmd/console/table.h"
 #include "replay/report/html.h"
 #include "replay/results/case_table.h"
-#include "replay/results/note.h"
 #include "replay/results/results.h"
-#include "replay/run/platform_use.h"
 #include "trace/base/version.h"
 #include "trace/store/output.h"
 
@@ -183,21 +181,16 @@ static int write_html(const struct run_set *runs)
     return EXIT_DONE;
 }
 
-/* What each platform was and on what its numbers rest, as the runs noted it. */
+/* Whose numbers the runs were made with. */
 static void print_platforms(const struct run_set *runs)
 {
-    json_t *heads = json_array(), *text;
-    size_t i, n;
-    for (size_t r = 0; r < runs->count; r++) {
-        const char *head = NULL;
-        json_array_foreach(runs->runs[r].notes, n, text) if (platform_use_is_head(json_string_value(text))) head =
-            json_string_value(text);
-        (void)(head ? note(heads, "%s", head) : note(heads, "platform %s", runs->runs[r].platform));
-    }
-    json_array_foreach(heads, i, text) printable_print(stdout, "%s\n", json_string_value(text));
-    if (format == MARKDOWN && json_array_size(heads))
+    json_t *lines = json_array(), *line;
+    size_t i;
+    (void)report_platforms(runs, lines);
+    json_array_foreach(lines, i, line) printable_print(stdout, "%s\n", json_string_value(line));
+    if (format == MARKDOWN && json_array_size(lines))
         (void)putchar('\n');
-    json_decref(heads);
+    json_decref(lines);
 }
 
 static int report_runs(struct run_set *runs)

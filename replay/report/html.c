@@ -135,7 +135,10 @@ static json_t *section_of_report(const struct report *report, const struct run_s
     for (size_t r = 0; r < report->rows; r++)
         json_tree_add(&rows, row(report, r, &runs->runs[report->run_of[r]]));
     json_tree_put(&section, "rows", rows);
-    json_tree_put(&section, "said", json_incref(report->notes));
+    json_t *said = json_array();
+    bool failed = report_platforms(runs, said) || json_array_extend(said, report->notes);
+    json_tree_put(&section, "said", failed ? NULL : json_incref(said));
+    json_decref(said);
     (void)json_tree_check(section, err);
     return section;
 }

@@ -42,6 +42,10 @@ bool report_rank(const char *engine, size_t n, char *name, size_t size, bool *mo
 int report_make(struct report *report, struct run_set *runs, const struct report_options *options, struct err *err);
 void report_release(struct report *report);
 
+/* Of each platform that runs were on, the line that says whose numbers they are and on what these rest, as the runs
+ * noted it (replay/run/platform_use.h); its name alone where they did not. -1: no memory. */
+int report_platforms(const struct run_set *runs, json_t *lines);
+
 /* Append to the set, for each case under which several runs of policies that never adapt
  * (policy.h: fixed) stand, a copy of the fastest one that did not
  * starve, called "best fixed". */

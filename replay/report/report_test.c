@@ -210,7 +210,32 @@ START_TEST(by_gpu_kernel_the_pim_kernels_are_aggregated_as_declared)
 }
 END_TEST
 
-TEST_MAIN("report", a_run_by_kernel_has_a_row_for_each_with_the_metrics_it_has,
+/* As the runs noted it, each line once; by name where a release before this noted nothing. */
+START_TEST(each_platform_is_said_once)
+{
+    static const char head[] =
+        "platform h200 (shipped): 27 numbers of [uvm], 9 known, 2 assumed, 15 fitted, 1 borrowed";
+    struct run_set set = {0};
+    struct err err = {""};
+    fill(&set);
+    for (int i = 0; i < 2; i++) {
+        json_t *root = json_pack("{s:s,s:s,s:s,s:[{s:s,s:{},s:{s:f},s:[s,s]}]}", "engine", "uvm", "input",
+                                 i ? "a" : "b", "platform", "h200", "runs", "policy", "tree", "params", "metrics",
+                                 "time_ns", 5.0, "notes", "a note", head);
+        ck_assert_msg(root && run_set_add_json(&set, root, "test", &err) == 0, "%s", err.msg);
+        json_decref(root);
+    }
+    json_t *lines = json_array();
+    ck_assert_int_eq(report_platforms(&set, lines), 0);
+    ck_assert_uint_eq(json_array_size(lines), 2);
+    ck_assert_str_eq(json_string_value(json_array_get(lines, 0)), "platform titanv");
+    ck_assert_str_eq(json_string_value(json_array_get(lines, 1)), head);
+    json_decref(lines);
+    run_set_release(&set);
+}
+END_TEST
+
+TEST_MAIN("report", each_platform_is_said_once, a_run_by_kernel_has_a_row_for_each_with_the_metrics_it_has,
           by_gpu_kernel_the_pim_kernels_are_aggregated_as_declared, policies_rank_by_what_their_engine_says,
           the_best_fixed_is_added_for_each_setting, none_counts_as_fixed_and_adaptive_does_not,
           a_pivot_has_a_column_for_each_value_and_an_aggregate)
