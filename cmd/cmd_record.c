@@ -10,13 +10,14 @@
 #include "cmd/cmd_record_live.h"
 #include "cmd/cmd_record_views.h"
 #include "cmd/console/printable.h"
+#include "trace/recorder/plan.h"
 #include "trace/recorder/recorder.h"
 #include "trace/recorder/wire/cupti_metrics.h"
 
 enum { EXIT_STOPPED = 130 }; /* as shells give for ^C */
 
 static const char *output, *interface, *tlp_offset, *ports, *adapter;
-static const char *kernel, *platform;
+static const char *kernel, *platform, *apply;
 static bool force, force_injection, unified_memory, counters, accesses, check, requests, dram, keep_accesses, touches;
 static int counter_group;
 static int64_t limit, time_limit, every;
@@ -47,6 +48,8 @@ static const struct opt options[] = {
      "--accesses and its views: only kernels whose name, mangled or not, matches", 0, 0},
     {"limit", 0, OPT_INT, "N", &limit,
      "--accesses and its views: keep N warp accesses of a process, count the rest (default 1000000)", 1, INT64_MAX},
+    {"apply", 0, OPT_TEXT, "PLAN", &apply, "give the advice and prefetches of a plan to the program's managed memory",
+     0, 0},
     {"time-limit", 0, OPT_INT, "S", &time_limit,
      "--counters: end the program when a kernel has not come back for S seconds", 1, 86400},
     {"check", 0, OPT_FLAG, NULL, &check, "say what this machine has for recording, and how to get what is missing", 0,
@@ -90,6 +93,8 @@ static const char *contradiction(void)
     if ((accesses || requests || dram || touches) && (unified_memory || counters))
         return "--accesses records accesses and nothing else: run the program once more with --uvm or --counters, into "
                "another file";
+    if (apply && (accesses || requests || dram || touches))
+        return "--apply measures what a plan changes: record it with --uvm or --counters";
     if (!counters && time_limit)
         return "--time-limit is for --counters";
     if (!accesses && !requests && !dram && (limit || every))
@@ -162,7 +167,8 @@ static int conclude(const struct recorder_result *result)
     return status;
 }
 
-static int run(int argc, char **argv)
+/* Run the program and record it; plan may be NULL. */
+static int record(char **argv, const char *plan)
 {
     struct recorder_result result;
     struct err err;
@@ -171,19 +177,6 @@ static int run(int argc, char **argv)
     for (int i = 0; i < counter_group; i++)
         names = strchr(names, '|') + 1;
     (void)snprintf(group, sizeof group, "%.*s", (int)strcspn(names, "|"), names);
-    if (interface) {
-        const struct record_live live = {interface, output ? output : "offchip.db", tlp_offset, ports, adapter, force};
-        if (argc != 0)
-            return cmd_usage("--interface records packets: no program is run with it");
-        return cmd_record_live(&live);
-    }
-    if (check)
-        return cmd_record_check(argc ? argv[0] : NULL);
-    if (contradiction())
-        return cmd_usage("%s", contradiction());
-    accesses |= requests || dram || touches;
-    if (argc == 0)
-        return cmd_usage("record needs a program to run: offchip record [OPTIONS] -- CMD [ARGS]");
     const struct recorder_options o = {
         .output = output ? output : getenv("OFFCHIP_OUTPUT"),
         .force = force,
@@ -197,12 +190,11 @@ static int run(int argc, char **argv)
         .kernel = kernel,
         .limit = limit,
         .time_limit_s = time_limit,
+        .plan = plan,
         .command_line = cmd_line(),
         .argv = argv,
         .say = say_problem,
     };
-    if (platform && cmd_record_platform(platform, &err))
-        return cmd_fail(EXIT_DATA, "%s", err.msg);
     if (recorder_check(&o, warning, sizeof warning, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     if (warning[0])
@@ -216,6 +208,32 @@ static int run(int argc, char **argv)
     return status;
 }
 
+static int run(int argc, char **argv)
+{
+    struct err err;
+    if (interface) {
+        const struct record_live live = {interface, output ? output : "offchip.db", tlp_offset, ports, adapter, force};
+        if (argc != 0)
+            return cmd_usage("--interface records packets: no program is run with it");
+        return cmd_record_live(&live);
+    }
+    if (check)
+        return cmd_record_check(argc ? argv[0] : NULL);
+    if (contradiction())
+        return cmd_usage("%s", contradiction());
+    accesses |= requests || dram || touches;
+    if (argc == 0)
+        return cmd_usage("record needs a program to run: offchip record [OPTIONS] -- CMD [ARGS]");
+    if (platform && cmd_record_platform(platform, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    cmd_reads(apply);
+    char *plan = apply ? plan_read(apply, &err) : NULL;
+    if (apply && !plan)
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    int status = record(argv, plan);
+    free(plan);
+    return status;
+}
 const struct command cmd_record = {
     .name = "record",
     .summary = "run a program on a GPU and record what leaves the chip",
@@ -224,6 +242,7 @@ const struct command cmd_record = {
              "       offchip record --touches [--kernel REGEX] [-o FILE] [--] CMD [ARGS]\n"
              "       offchip record --requests|--dram [--keep-accesses] [--kernel REGEX] [--limit N] [-o FILE] [--] "
              "CMD [ARGS]\n"
+             "       offchip record --apply PLAN [-o FILE] [--] CMD [ARGS]\n"
              "       offchip record --interface IF [-o FILE] [-f]\n"
              "       offchip record --check [CMD]",
     .details = "Runs CMD with liboffchip_inject.so, which the CUDA driver loads into it, and writes\n"

@@ -46,6 +46,10 @@ static void tell(const struct recorder_options *o, const struct told *told, cons
     setenv(RECORD_PIPE_SOCKET, socket_name, 1);
     setenv(o->accesses ? RECORD_PIPE_SANITIZER : RECORD_PIPE_CUPTI, told->tool, 1);
     setenv(RECORD_PIPE_WANT, told->want, 1);
+    if (o->plan)
+        setenv(RECORD_PIPE_PLAN, o->plan, 1);
+    else
+        unsetenv(RECORD_PIPE_PLAN);
     if (o->time_limit_s > 0 && o->time_limit_s < 30)
         setenv(RECORD_PIPE_STUCK_S, told->limit_s, 1);
     if (!o->accesses)

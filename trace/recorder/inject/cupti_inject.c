@@ -19,7 +19,7 @@ enum ask { ASK_NONE, ASK_DRAIN, ASK_END };
 static struct {
     struct abi_cupti cupti;
     void *library, *subscriber;
-    bool want_unified_memory, want_counters;
+    bool want_unified_memory, want_counters, planned;
     pid_t owner;
     long flush_us, stuck_s;
     pthread_t helper;
@@ -216,6 +216,7 @@ static void at_exit(void)
         (void)pthread_timedjoin_np(inject.helper, NULL, &until);
     }
     send_device_facts();
+    inject_plan_finish();
     say_unseen();
     if (!atomic_load(&inject.stepped_back))
         inject_activity_dropped(&inject.cupti);
@@ -300,7 +301,7 @@ static bool subscribe(void)
     }
     (void)inject.cupti.enable_callback(1, inject.subscriber, ABI_DOMAIN_RESOURCE, ABI_RESOURCE_CONTEXT_CREATED);
     (void)inject.cupti.enable_callback(1, inject.subscriber, ABI_DOMAIN_RESOURCE, ABI_RESOURCE_CONTEXT_DESTROY);
-    if (inject_api_enable(&inject.cupti, inject.subscriber, inject.want_counters))
+    if (inject_api_enable(&inject.cupti, inject.subscriber, inject.want_counters || inject.planned))
         inject_problem(RECORD_PIPE_WARNING, "allocations, advice and prefetches are not recorded: CUPTI offers no "
                                             "callbacks");
     return true;
@@ -321,6 +322,7 @@ static bool inject_start(void)
     bool loaded = inject_load_cupti(&inject.cupti, &inject.library, getenv(RECORD_PIPE_CUPTI));
     if (group && loaded)
         inject_counters_want(inject.library, &inject.cupti, group + strlen(RECORD_PIPE_COUNTERS));
+    inject.planned = loaded && inject_plan_start(&inject.cupti, getenv(RECORD_PIPE_PLAN));
     inject_process_facts();
     version_fact();
     if (!loaded || !subscribe() || inject_activity_start(&inject.cupti, max_bytes / 2, inject.want_unified_memory)) {

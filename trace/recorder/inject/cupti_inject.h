@@ -60,6 +60,18 @@ void inject_api_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_
 /* Whether managed memory was allocated. */
 bool inject_api_managed(void);
 
+/* --- a plan (cupti_inject_plan.c) --- */
+
+/* Apply this plan (trace/recorder/wire/plan_text.h) from now on; false: there is none, or it cannot be applied. */
+bool inject_plan_start(const struct abi_cupti *cupti, const char *text);
+void inject_plan_allocated(uint64_t address, uint64_t bytes);
+void inject_plan_freed(uint64_t address);
+void inject_plan_launch(const char *kernel, void *stream);
+/* Whether this thread's call is the plan's. */
+bool inject_plan_gives(void);
+/* Say what did not match. */
+void inject_plan_finish(void);
+
 /* --- counters --- */
 
 /* Count every kernel of the first context that launches one, by the metrics of a group (cupti_metrics.h). Nothing

@@ -178,6 +178,24 @@ bool inject_api_managed(void)
     return atomic_load(&managed);
 }
 
+static void plan_allocated(const struct record_pipe_message *m)
+{
+    atomic_store(&managed, true);
+    inject_plan_allocated(m->addr, m->bytes);
+}
+
+/* The stream that a kernel is launched into. */
+static void *launch_stream(uint32_t id, const void *params)
+{
+    bool extended = id == ABI_CU_LAUNCH_KERNEL_EX || id == ABI_CU_LAUNCH_KERNEL_EX_PTSZ;
+    if (!params || id == ABI_CU_GRAPH_LAUNCH || id == ABI_CU_GRAPH_LAUNCH_PTSZ)
+        return NULL;
+    if (!extended)
+        return ((const struct abi_params_launch *)params)->stream;
+    const struct abi_launch_config *config = ((const struct abi_params_launch_ex *)params)->config;
+    return config ? config->stream : NULL;
+}
+
 static uint32_t call_status(const struct abi_callback_data *data)
 {
     uint32_t status = 0;
@@ -195,9 +213,11 @@ static void launch(uint32_t domain, uint32_t id, const struct abi_callback_data 
     if (domain != ABI_DOMAIN_DRIVER || i == LAUNCHES)
         return;
     bool graph = id == ABI_CU_GRAPH_LAUNCH || id == ABI_CU_GRAPH_LAUNCH_PTSZ;
-    if (data->site == ABI_SITE_ENTER)
+    if (data->site == ABI_SITE_ENTER) {
+        if (!graph)
+            inject_plan_launch(data->symbol, launch_stream(id, data->params));
         inject_counters_launch_begins(data->context);
-    else
+    } else
         inject_counters_launch_ends(graph ? "(CUDA graph)" : data->symbol, call_status(data) == 0);
 }
 
@@ -205,6 +225,8 @@ void inject_api_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_
                          const struct abi_callback_data *data)
 {
     const struct call *call = call_find(domain, id);
+    if (inject_plan_gives())
+        return;
     if (!call) {
         launch(domain, id, data);
         return;
@@ -227,6 +249,8 @@ void inject_api_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_
     m.time = (int64_t)now;
     inject_put(&m, 1);
     thread_messages++;
+    if (m.type == RECORD_PIPE_FREE)
+        inject_plan_freed(m.addr);
     if (m.kind == RECORD_ALLOC && m.flags == RECORD_ALLOC_MANAGED)
-        atomic_store(&managed, true);
+        plan_allocated(&m);
 }

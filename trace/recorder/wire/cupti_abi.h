@@ -203,6 +203,18 @@ struct abi_params_prefetch_v2 {
     uint64_t address, bytes;
     struct abi_location location;
 };
+struct abi_params_launch { /* cuLaunchKernel, cuLaunchCooperativeKernel: the beginning */
+    void *function;
+    uint32_t grid[3], block[3], shared;
+    void *stream;
+};
+struct abi_launch_config { /* CUlaunchConfig: the beginning */
+    uint32_t grid[3], block[3], shared;
+    void *stream;
+};
+struct abi_params_launch_ex { /* cuLaunchKernelEx */
+    const struct abi_launch_config *config;
+};
 enum { ABI_LOCATION_DEVICE = 1, ABI_DEVICE_CPU = -1 };
 
 /* --- signatures --- */

@@ -18,6 +18,7 @@
 #define RECORD_PIPE_WANT         "OFFCHIP_RECORD_WANT" /* "uvm,counters-l2": the group of cupti_metrics.h comes last */
 #define RECORD_PIPE_COUNTERS     "counters-"           /* of RECORD_PIPE_WANT */
 #define RECORD_PIPE_CUPTI        "OFFCHIP_CUPTI"       /* libcupti to load */
+#define RECORD_PIPE_PLAN         "OFFCHIP_RECORD_PLAN" /* plan_text.h */
 #define RECORD_PIPE_FLUSH_US     "OFFCHIP_RECORD_FLUSH_US"  /* how often the helper thread flushes */
 #define RECORD_PIPE_BUFFERS      "OFFCHIP_RECORD_MAX_BYTES" /* cap of all buffers together */
 #define RECORD_PIPE_STUCK_S      "OFFCHIP_RECORD_STUCK_S" /* counters: after how long a launch call is worth a warning */

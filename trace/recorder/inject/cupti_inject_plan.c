@@ -1,0 +1,250 @@
+/* The advice and prefetches of a plan (trace/recorder/plan.h), given to the program's managed memory as if it had given
+ * them: behind each allocation that has the order and the size that the plan names, and before launches of the kernels
+ * that it names. The calls are the driver's own; one that the driver refuses is counted and changes nothing. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/event/record.h"
+#include "trace/recorder/inject/cupti_inject.h"
+#include "trace/recorder/wire/plan_text.h"
+
+#define GONE UINT64_MAX /* the address of what was matched and is freed */
+
+struct planned {
+    long long order, bytes;
+    struct advice {
+        int number;
+        char where;
+    } advice[PLAN_ADVICE];
+    int advice_count;
+    char prefetch;     /* 'g', 'c', '-' */
+    uint64_t address;  /* 0: not matched (yet) */
+    long long instead; /* what allocation `order` had, if not `bytes` */
+};
+
+struct planned_kernel {
+    long long launch, seen; /* launch -1: each */
+    char name[256];
+    int orders[PLAN_ORDERS], order_count;
+    bool matched;
+};
+
+static struct {
+    bool active;
+    pthread_mutex_t lock;
+    const struct abi_cupti *cupti;
+    struct planned allocations[PLAN_ALLOCATIONS];
+    int allocation_count;
+    struct planned_kernel kernels[PLAN_KERNELS];
+    int kernel_count;
+    long long managed; /* allocations so far */
+    uint64_t given, refused;
+    abi_result (*advise)(uint64_t address, size_t bytes, uint32_t advice, int32_t device);
+    abi_result (*prefetch)(uint64_t address, size_t bytes, int32_t device, void *stream);
+    abi_result (*current_device)(int32_t *device);
+} plan = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local bool giving; /* our own calls are not the program's */
+
+bool inject_plan_gives(void)
+{
+    return giving;
+}
+
+static void read_advice(struct planned *a, const char *text)
+{
+    int used, number;
+    char where;
+    while (a->advice_count < PLAN_ADVICE && sscanf(text, "%d:%c%n", &number, &where, &used) == 2) {
+        a->advice[a->advice_count++] = (struct advice){number, where};
+        text += used + (text[used] == ',');
+    }
+}
+
+static void read_kernel(struct planned_kernel *k, const char *orders)
+{
+    for (const char *p = orders; *p && k->order_count < PLAN_ORDERS; p += strcspn(p, ","), p += *p == ',')
+        k->orders[k->order_count++] = atoi(p);
+}
+
+static void read_line(const char *line)
+{
+    char advice[64], orders[256];
+    struct planned *a = &plan.allocations[plan.allocation_count];
+    struct planned_kernel *k = &plan.kernels[plan.kernel_count];
+    if (plan.allocation_count < PLAN_ALLOCATIONS &&
+        sscanf(line, "A %lld %lld %63s %c", &a->order, &a->bytes, advice, &a->prefetch) == 4) {
+        read_advice(a, advice);
+        a->instead = -1;
+        plan.allocation_count++;
+    } else if (plan.kernel_count < PLAN_KERNELS &&
+               sscanf(line, "K %lld %255s %255s", &k->launch, k->name, orders) == 3) {
+        read_kernel(k, orders);
+        plan.kernel_count++;
+    }
+}
+
+bool inject_plan_start(const struct abi_cupti *cupti, const char *text)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    const struct inject_symbol symbols[] = {{"cuMemAdvise", &plan.advise, true},
+                                            {"cuMemPrefetchAsync", &plan.prefetch, true},
+                                            {"cuCtxGetDevice", &plan.current_device, true}};
+    if (!text || !*text)
+        return false;
+    const char *missing = driver ? inject_symbols(driver, symbols, 3) : "libcuda.so.1";
+    if (missing) {
+        inject_problem(RECORD_PIPE_WARNING, "the plan is not applied: this driver has no %s", missing);
+        return false;
+    }
+    for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n')
+        read_line(p);
+    plan.cupti = cupti;
+    plan.active = true;
+    return true;
+}
+
+/* --- calls --- */
+
+static int32_t device_of(char where)
+{
+    int32_t device = 0;
+    if (where == 'c')
+        return ABI_DEVICE_CPU;
+    (void)plan.current_device(&device);
+    return device;
+}
+
+/* What was given stands in the trace as what the program gives itself does. */
+static void note(abi_result result, uint32_t kind, const struct planned *a, uint32_t advice, int32_t device)
+{
+    struct record_pipe_message m = {.type = RECORD_PIPE_RECORD, .kind = kind, .id = (uint64_t)(int64_t)device};
+    uint64_t now = 0;
+    pthread_mutex_lock(&plan.lock);
+    *(result == ABI_SUCCESS ? &plan.given : &plan.refused) += 1;
+    pthread_mutex_unlock(&plan.lock);
+    if (result != ABI_SUCCESS)
+        return;
+    (void)plan.cupti->get_timestamp(&now);
+    m.time = (int64_t)now;
+    m.addr = a->address;
+    m.bytes = (uint64_t)a->bytes;
+    m.flags = advice;
+    inject_put(&m, 1);
+}
+
+static void give_prefetch(const struct planned *a, char where, void *stream)
+{
+    int32_t device = device_of(where);
+    giving = true;
+    abi_result result = plan.prefetch(a->address, (size_t)a->bytes, device, stream);
+    giving = false;
+    note(result, RECORD_PREFETCH, a, 0, device);
+}
+
+static void give_all(const struct planned *a)
+{
+    for (int i = 0; i < a->advice_count; i++) {
+        int32_t device = device_of(a->advice[i].where);
+        giving = true;
+        abi_result result = plan.advise(a->address, (size_t)a->bytes, (uint32_t)a->advice[i].number, device);
+        giving = false;
+        note(result, RECORD_ADVISE, a, (uint32_t)a->advice[i].number, device);
+    }
+    if (a->prefetch != '-')
+        give_prefetch(a, a->prefetch, NULL);
+}
+
+void inject_plan_allocated(uint64_t address, uint64_t bytes)
+{
+    struct planned found = {0};
+    if (!plan.active || giving)
+        return;
+    pthread_mutex_lock(&plan.lock);
+    long long order = plan.managed++;
+    for (int i = 0; i < plan.allocation_count; i++) {
+        struct planned *a = &plan.allocations[i];
+        if (a->order != order)
+            continue;
+        if ((uint64_t)a->bytes == bytes) {
+            a->address = address;
+            found = *a;
+        } else {
+            a->instead = (long long)bytes;
+        }
+    }
+    pthread_mutex_unlock(&plan.lock);
+    if (found.address)
+        give_all(&found);
+}
+
+void inject_plan_freed(uint64_t address)
+{
+    pthread_mutex_lock(&plan.lock);
+    for (int i = 0; plan.active && !giving && i < plan.allocation_count; i++)
+        if (plan.allocations[i].address == address)
+            plan.allocations[i].address = GONE;
+    pthread_mutex_unlock(&plan.lock);
+}
+
+/* The allocations to prefetch before this launch; how many. */
+static int due(const char *name, struct planned out[PLAN_ORDERS])
+{
+    int n = 0;
+    for (int i = 0; i < plan.kernel_count; i++) {
+        struct planned_kernel *k = &plan.kernels[i];
+        if (strcmp(k->name, name) != 0)
+            continue;
+        long long launch = k->seen++;
+        if (k->launch >= 0 && k->launch != launch)
+            continue;
+        k->matched = true;
+        for (int o = 0; o < k->order_count; o++)
+            for (int a = 0; a < plan.allocation_count && n < PLAN_ORDERS; a++)
+                if (plan.allocations[a].order == k->orders[o] && plan.allocations[a].address &&
+                    plan.allocations[a].address != GONE)
+                    out[n++] = plan.allocations[a];
+    }
+    return n;
+}
+
+void inject_plan_launch(const char *name, void *stream)
+{
+    struct planned prefetches[PLAN_ORDERS];
+    if (!plan.active || giving || !name || plan.kernel_count == 0)
+        return;
+    pthread_mutex_lock(&plan.lock);
+    int n = due(name, prefetches);
+    pthread_mutex_unlock(&plan.lock);
+    for (int i = 0; i < n; i++)
+        give_prefetch(&prefetches[i], 'g', stream);
+}
+
+/* --- what became of it --- */
+
+void inject_plan_finish(void)
+{
+    char text[64];
+    if (!plan.active)
+        return;
+    (void)snprintf(text, sizeof text, "%llu", (unsigned long long)plan.given);
+    inject_fact("plan.calls", text);
+    for (int i = 0; i < plan.allocation_count; i++) {
+        const struct planned *a = &plan.allocations[i];
+        if (a->instead >= 0)
+            inject_problem(RECORD_PIPE_WARNING,
+                           "plan: managed allocation %lld has %lld bytes, not %lld: it was left alone", a->order,
+                           a->instead, a->bytes);
+        else if (!a->address)
+            inject_problem(RECORD_PIPE_WARNING, "plan: there was no managed allocation %lld", a->order);
+    }
+    for (int i = 0; i < plan.kernel_count; i++)
+        if (!plan.kernels[i].matched)
+            inject_problem(RECORD_PIPE_WARNING, "plan: kernel %s was not launched%s", plan.kernels[i].name,
+                           plan.kernels[i].seen ? " so often" : "");
+    if (plan.refused)
+        inject_problem(RECORD_PIPE_WARNING, "plan: the driver refused %llu of its calls",
+                       (unsigned long long)plan.refused);
+}

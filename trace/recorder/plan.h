@@ -1,0 +1,28 @@
+/* plan: advice and prefetches to be given to a program while it is recorded (`record --apply PLAN`).
+ *
+ * A file of sections (trace/base/ini.h):
+ *
+ *     [plan]
+ *     version = 1
+ *     program = ./app --size 4096      (what it was made for; not compared)
+ *     predicted_time_ns = 21500000     (and any other key: for those who compare)
+ *     [allocation 0]                   the program's first managed allocation; they count from 0
+ *     bytes = 268435456                must be its size, or the allocation is left alone
+ *     advise = read-mostly, accessed-by-gpu
+ *     prefetch = gpu                   right behind the allocation; gpu or cpu
+ *     [kernel _Z5bicg1Pf]              before each launch of that (mangled) name
+ *     launch = 2                       before its third launch only; without: before each
+ *     prefetch = 0, 3                  allocations, by their number, to the GPU
+ *
+ * advise takes read-mostly, preferred-cpu, preferred-gpu, accessed-by-cpu and accessed-by-gpu: none of these, nor a
+ * prefetch, changes what a program computes. What is none of this is an error. */
+#ifndef TRACE_RECORDER_PLAN_H
+#define TRACE_RECORDER_PLAN_H
+
+#include "trace/base/err.h"
+
+/* Read a plan; its text as the injected library takes it (trace/recorder/wire/plan_text.h), freed with free(). NULL
+ * with *err set, naming file and line. */
+char *plan_read(const char *path, struct err *err);
+
+#endif
