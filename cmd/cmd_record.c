@@ -4,15 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/cmd_record_check.h"
 #include "cmd/cmd_record_live.h"
+#include "cmd/cmd_record_twice.h"
 #include "cmd/cmd_record_views.h"
 #include "cmd/console/printable.h"
 #include "trace/recorder/plan.h"
 #include "trace/recorder/recorder.h"
 #include "trace/recorder/wire/cupti_metrics.h"
+
+/* Two runs of the program, where the chip needs them. */
+#define TWICE "l2+sectors"
 
 enum { EXIT_STOPPED = 130 }; /* as shells give for ^C */
 
@@ -31,7 +36,7 @@ static const struct opt options[] = {
     {"uvm", 0, OPT_FLAG, NULL, &unified_memory,
      "unified memory, kernels, copies, allocations (default without --counters)", 0, 0},
     {"counters", 0, OPT_FLAG, NULL, &counters, "hardware counters of every kernel", 0, 0},
-    {"counter-group", 0, OPT_CHOICE, CUPTI_METRICS_GROUPS, &counter_group,
+    {"counter-group", 0, OPT_CHOICE, CUPTI_METRICS_GROUPS "|" TWICE, &counter_group,
      "what one recording counts; see the manual page (default l2)", 0, 0},
     {"accesses", 0, OPT_FLAG, NULL, &accesses, "every warp's accesses to global memory (needs compute-sanitizer)", 0,
      0},
@@ -167,23 +172,49 @@ static int conclude(const struct recorder_result *result)
     return status;
 }
 
+/* The second run, of the sectors, if the first did not count them; the exit status. */
+static int record_again(const struct recorder_options *first, const struct recorder_result *done, int status)
+{
+    struct recorder_options o = *first;
+    struct recorder_result result;
+    struct err err = {""};
+    char path[sizeof done->files[0].path + 16];
+    int lacks = cmd_record_lacks_sectors(done->files[0].path, &err);
+    if (lacks <= 0)
+        return lacks < 0 ? cmd_fail(EXIT_DATA, "%s", err.msg) : status;
+    (void)snprintf(path, sizeof path, "%s.sectors", done->files[0].path);
+    o.output = path;
+    o.counter_group = "sectors";
+    cmd_say("the program runs once more, for the sectors");
+    int rc = recorder_run(&o, &result, &err);
+    if (rc == 0 && (result.file_count != 1 || !result.files[0].path[0] || result.failed))
+        rc = err_set(&err, "the second run was not recorded");
+    if (rc == 0)
+        rc = cmd_record_join(done->files[0].path, result.files[0].path, &err);
+    if (result.file_count == 1 && result.files[0].path[0])
+        (void)unlink(result.files[0].path);
+    recorder_release(&result);
+    return rc ? cmd_fail(EXIT_DATA, "%s; %s holds the first run only", err.msg, done->files[0].path) : status;
+}
+
 /* Run the program and record it; plan may be NULL. */
 static int record(char **argv, const char *plan)
 {
     struct recorder_result result;
     struct err err;
     char warning[300], group[16];
-    const char *names = CUPTI_METRICS_GROUPS;
+    const char *names = CUPTI_METRICS_GROUPS "|" TWICE;
     for (int i = 0; i < counter_group; i++)
         names = strchr(names, '|') + 1;
     (void)snprintf(group, sizeof group, "%.*s", (int)strcspn(names, "|"), names);
+    bool twice = strcmp(group, TWICE) == 0;
     const struct recorder_options o = {
         .output = output ? output : getenv("OFFCHIP_OUTPUT"),
         .force = force,
         .force_injection = force_injection,
         .unified_memory = unified_memory || !(counters || accesses),
         .counters = counters,
-        .counter_group = group,
+        .counter_group = twice ? "l2" : group,
         .accesses = accesses,
         .touches = touches,
         .every = every,
@@ -202,8 +233,11 @@ static int record(char **argv, const char *plan)
     int status = EXIT_DATA;
     if (recorder_run(&o, &result, &err))
         (void)cmd_fail(EXIT_DATA, "%s", err.msg);
-    else
+    else {
         status = conclude(&result);
+        if (twice && result.file_count == 1 && !result.failed && !result.stopped && result.files[0].path[0])
+            status = record_again(&o, &result, status);
+    }
     recorder_release(&result);
     return status;
 }
