@@ -270,6 +270,12 @@ $(BUILD)/cuda/%: fixtures/cuda/%.cu fixtures/cuda/gpu.h
 COMMA := ,
 endif
 
+# All that needs a GPU, in ten minutes, into CHECK_GPU and its archive.
+CHECK_GPU ?= check-gpu
+.PHONY: check-gpu
+check-gpu: all cuda
+	@OFFCHIP=$(BUILD)/offchip PROGRAMS=$(BUILD)/cuda sh fixtures/cuda/check.sh $(CHECK_GPU)
+
 # Every experiment of the papers beside the published numbers; QUICK=1 leaves out the long ones.
 # The book: docs/reproduction.md and docs/figures; QUICK=1 leaves out the long runs and writes build/reproduction.md;
 # KEEP=DIR keeps what commands printed, so that a stopped run goes on.

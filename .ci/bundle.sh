@@ -31,6 +31,12 @@ cp "$build/liboffchip_inject.so" "$build/liboffchip_accesses.so" "$patch" "$out/
 [ ! -f "$build/offchip_records.so" ] || cp "$build/offchip_records.so" "$out/lib/offchip/"
 [ -z "$nvcc70" ] || "$nvcc70" --fatbin --compile-as-tools-patch -arch=sm_70 -std=c++14 -I. \
     trace/recorder/inject/sanitizer_patch.cu -o "$out/lib/offchip/offchip_accesses_70.fatbin"
+# make check-gpu without make: sh ROOT/lib/offchip/check.sh, once `make cuda` had been run here.
+if [ -d "$build/cuda" ]; then
+    mkdir -p "$out/lib/offchip/cuda"
+    cp "$build"/cuda/* "$out/lib/offchip/cuda/"
+    cp fixtures/cuda/check.sh "$out/lib/offchip/"
+fi
 cp models/platforms/*.ini "$out/share/offchip/platforms/"
 
 # What it says of itself, and the licences of what is in it.
