@@ -19,7 +19,7 @@ import tempfile
 PROGRAM = os.path.abspath(sys.argv[1])
 BUILD = os.path.dirname(PROGRAM)
 ROOT = os.getcwd()
-NOT_RUN = [(r'--interface|tcpdump', 'a network card and root'), (r'--counters|--accesses', 'a GPU'), (r'\bmpirun\b', 'MPI'),
+NOT_RUN = [(r'--interface|tcpdump', 'a network card and root'), (r'record .*--(counters|accesses|touches|requests|dram|apply|check)', 'a GPU'), (r'\bmpirun\b', 'MPI'),
            (r'seq 20', 'minutes'), (r'graph=uk5', 'the graph itself'), (r'\.load /usr/local', 'make install'),
            (r'\breadahead\b', "the page's own policy, which its test compiles and runs"),
            (r'\bsynth:blur\b', "the page's own program, which its test compiles and runs")]

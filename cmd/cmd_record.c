@@ -301,6 +301,8 @@ const struct command cmd_record = {
                 "  offchip record -o run-%p.db -- mpirun -n 2 ./app\n"
                 "  offchip record --accesses --kernel 'bfs' --limit 5000000 -o accesses.db -- ./bfs graph.bel\n"
                 "  offchip record --check\n"
+                "  offchip record --touches -o touches.db -- ./app\n"
+                "  offchip record --requests --kernel bfs -o requests.db -- ./bfs graph.bel\n"
                 "  offchip record --interface eth1 -o pcie.db\n"
                 "  offchip record --counters -o bfs.db -- ./bfs graph.bel",
     .options = options,
