@@ -9,9 +9,9 @@
 #include "cmd/cmd.h"
 #include "cmd/cmd_record_check.h"
 #include "cmd/cmd_record_live.h"
-#include "cmd/cmd_record_twice.h"
-#include "cmd/cmd_record_views.h"
 #include "cmd/console/printable.h"
+#include "cmd/record/record_twice.h"
+#include "cmd/record/record_views.h"
 #include "trace/recorder/plan.h"
 #include "trace/recorder/recorder.h"
 #include "trace/recorder/wire/cupti_metrics.h"
@@ -127,7 +127,7 @@ static bool take_views(const struct recorder_result *result)
         struct err err = {""};
         if (!f->path[0] || f->fatal || f->records == 0)
             continue;
-        if (cmd_record_view(f->path, view, platform, keep_accesses, &err)) {
+        if (record_views_make(f->path, view, platform, keep_accesses, cmd_line(), &err)) {
             (void)cmd_fail(EXIT_DATA, "%s; %s holds the accesses", err.msg, f->path);
             good = false;
         }
@@ -179,7 +179,7 @@ static int record_again(const struct recorder_options *first, const struct recor
     struct recorder_result result;
     struct err err = {""};
     char path[sizeof done->files[0].path + 16];
-    int lacks = cmd_record_lacks_sectors(done->files[0].path, &err);
+    int lacks = record_lacks_sectors(done->files[0].path, &err);
     if (lacks <= 0)
         return lacks < 0 ? cmd_fail(EXIT_DATA, "%s", err.msg) : status;
     (void)snprintf(path, sizeof path, "%s.sectors", done->files[0].path);
@@ -190,7 +190,7 @@ static int record_again(const struct recorder_options *first, const struct recor
     if (rc == 0 && (result.file_count != 1 || !result.files[0].path[0] || result.failed))
         rc = err_set(&err, "the second run was not recorded");
     if (rc == 0)
-        rc = cmd_record_join(done->files[0].path, result.files[0].path, &err);
+        rc = record_join(done->files[0].path, result.files[0].path, cmd_line(), &err);
     if (result.file_count == 1 && result.files[0].path[0])
         (void)unlink(result.files[0].path);
     recorder_release(&result);
@@ -258,7 +258,7 @@ static int run(int argc, char **argv)
     accesses |= requests || dram || touches;
     if (argc == 0)
         return cmd_usage("record needs a program to run: offchip record [OPTIONS] -- CMD [ARGS]");
-    if (platform && cmd_record_platform(platform, &err))
+    if (platform && record_views_platform(platform, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     cmd_reads(apply);
     char *plan = apply ? plan_read(apply, &err) : NULL;

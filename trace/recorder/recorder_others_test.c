@@ -123,6 +123,26 @@ START_TEST(memory_that_the_gpu_reaches_by_itself_is_named_where_nothing_was_seen
 }
 END_TEST
 
+START_TEST(where_unified_memory_is_refused_it_is_said_what_to_do_and_the_program_runs)
+{
+    static const struct {
+        const char *fail, *words;
+    } refusals[] = {{"cuptiActivityConfigure=31", "multi-process service (MPS)"},
+                    {"cuptiActivityConfigure=43", "partitioned"},
+                    {"cuptiActivityConfigure=45", "WSL"},
+                    {"cuptiActivityConfigure=41", "confidential"},
+                    {"cuptiActivityConfigure=30", "CUDA_VISIBLE_DEVICES"}};
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        setenv("STANDIN_FAIL", refusals[i].fail, 1);
+        record(testing_file("refused.db"), NULL, "init context play", 1, false, 0);
+        ck_assert_msg(testing_told(&result, refusals[i].words), "%s", refusals[i].words);
+        ck_assert_int_eq(WEXITSTATUS(result.status), 0);
+        recorder_release(&result);
+    }
+    unsetenv("STANDIN_FAIL");
+}
+END_TEST
+
 START_TEST(a_kernel_that_does_not_come_back_is_told_while_it_waits_and_ended_if_asked)
 {
     struct timespec begin, end;
@@ -145,4 +165,5 @@ TEST_MAIN("recorder_others", the_counters_of_all_devices_are_configured_once_whi
           a_program_that_profiles_itself_from_the_start_is_not_refused_either,
           a_library_that_could_profile_but_does_not_changes_nothing,
           memory_that_the_gpu_reaches_by_itself_is_named_where_nothing_was_seen,
+          where_unified_memory_is_refused_it_is_said_what_to_do_and_the_program_runs,
           a_kernel_that_does_not_come_back_is_told_while_it_waits_and_ended_if_asked)

@@ -1,4 +1,4 @@
-#include "cmd/cmd_record_copy.h"
+#include "cmd/record/record_copy.h"
 
 #include <string.h>
 
@@ -31,17 +31,17 @@ static int copy_count(void *ctx, const struct store_value *values, size_t n)
     return (strcmp(c->table, "skipped") == 0 ? store_skip : store_drop)(c->out, values[0].s, count, c->err);
 }
 
-int cmd_record_copy_table(struct store *in, struct store *out, const char *table, struct err *err)
+int record_copy_table(struct store *in, struct store *out, const char *table, struct err *err)
 {
     struct copying c = {out, table, err};
     return store_rows(in, table, copy_row, &c, err) ? -1 : 0;
 }
 
-int cmd_record_copy_facts(struct store *in, struct store *out, struct err *err)
+int record_copy_facts(struct store *in, struct store *out, struct err *err)
 {
     static const char *const counts[] = {"skipped", "dropped"};
     struct copying c = {out, "origin", err};
-    if (store_rows(in, "origin", copy_origin, &c, err) || cmd_record_copy_table(in, out, "parameters", err))
+    if (store_rows(in, "origin", copy_origin, &c, err) || record_copy_table(in, out, "parameters", err))
         return -1;
     for (int i = 0; i < 2; i++) {
         c.table = counts[i];
@@ -51,7 +51,7 @@ int cmd_record_copy_facts(struct store *in, struct store *out, struct err *err)
     return 0;
 }
 
-int cmd_record_copy_stream(struct store *in, struct store *out, const char *name, struct err *err)
+int record_copy_stream(struct store *in, struct store *out, const char *name, struct err *err)
 {
     int from = store_stream_find(in, name), to;
     struct store_cursor *cursor = from < 0 ? NULL : store_cursor_open(in, from, err);

@@ -1,7 +1,7 @@
-/* cmd_record_views: `offchip record --requests` and `--dram`: a recording of accesses made into the stream that is
+/* record_views: `offchip record --requests` and `--dram`: a recording of accesses made into the stream that is
  * asked for. */
-#ifndef CMD_CMD_RECORD_VIEWS_H
-#define CMD_CMD_RECORD_VIEWS_H
+#ifndef CMD_RECORD_RECORD_VIEWS_H
+#define CMD_RECORD_RECORD_VIEWS_H
 
 #include <stdbool.h>
 
@@ -10,13 +10,15 @@
 enum record_view { RECORD_VIEW_NONE, RECORD_VIEW_TOUCHES, RECORD_VIEW_REQUESTS, RECORD_VIEW_DRAM };
 
 /* Whether there is such a platform: before anything is run. */
-int cmd_record_platform(const char *platform, struct err *err);
+int record_views_platform(const char *platform, struct err *err);
 
 /* Replace the recording of accesses in `path` by a trace of what follows from it: first touches as a
  * program of pages, link requests and their sizes, or the
  * DRAM requests behind the L2 of `platform`, or, with NULL, of the size that the recorded GPU said; what is said of the
  * recording (origin, allocations, what was left out or lost, whether it is complete) stays, and with keep its accesses.
- * -1 with *err set: path is as it was. */
-int cmd_record_view(const char *path, enum record_view view, const char *platform, bool keep, struct err *err);
+ * command_line: for the origin. -1 with *err set: path is as it
+ * was. */
+int record_views_make(const char *path, enum record_view view, const char *platform, bool keep,
+                      const char *command_line, struct err *err);
 
 #endif

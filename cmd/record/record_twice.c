@@ -1,11 +1,10 @@
-#include "cmd/cmd_record_twice.h"
+#include "cmd/record/record_twice.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cmd.h"
-#include "cmd/cmd_record_copy.h"
+#include "cmd/record/record_copy.h"
 #include "trace/base/mem.h"
 
 static const char requests[] = "l2_sysmem_requests", sectors[] = "l2_sysmem_sectors";
@@ -52,7 +51,7 @@ static void launches_release(struct launches *l)
     free(l->values);
 }
 
-int cmd_record_lacks_sectors(const char *path, struct err *err)
+int record_lacks_sectors(const char *path, struct err *err)
 {
     struct launches has, lacks;
     struct store *store = store_open(path, err);
@@ -102,18 +101,18 @@ static int join(struct store *first, const struct launches *more, struct store *
 {
     static const char *const tables[] = {"kernels", "allocations", "batches", "services"};
     struct adding adding = {.out = out, .sectors = more, .err = err};
-    if (cmd_record_copy_facts(first, out, err) || store_origin(out, "counter_group", "l2+sectors, two runs", err))
+    if (record_copy_facts(first, out, err) || store_origin(out, "counter_group", "l2+sectors, two runs", err))
         return -1;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (cmd_record_copy_table(first, out, tables[i], err))
+        if (record_copy_table(first, out, tables[i], err))
             return -1;
     for (int s = 0; s < store_stream_count(first); s++)
-        if (cmd_record_copy_stream(first, out, store_stream(first, s)->name, err))
+        if (record_copy_stream(first, out, store_stream(first, s)->name, err))
             return -1;
     return store_rows(first, "counters", copy_counter, &adding, err) ? -1 : 0;
 }
 
-int cmd_record_join(const char *first, const char *second, struct err *err)
+int record_join(const char *first, const char *second, const char *command_line, struct err *err)
 {
     struct launches a = {0}, b = {0};
     struct store *one = store_open(first, err), *two = one ? store_open(second, err) : NULL, *out = NULL;
@@ -121,7 +120,7 @@ int cmd_record_join(const char *first, const char *second, struct err *err)
     if (rc == 0)
         rc = launches_read(&a, one, requests, err) || launches_read(&b, two, sectors, err) || compare(&a, &b, err) ? -1
                                                                                                                    : 0;
-    if (rc == 0 && !(out = store_create(first, OUTPUT_REPLACE, cmd_line(), err)))
+    if (rc == 0 && !(out = store_create(first, OUTPUT_REPLACE, command_line, err)))
         rc = -1;
     if (rc == 0)
         rc = join(one, &b, out, err);

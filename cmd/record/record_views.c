@@ -1,12 +1,11 @@
-#include "cmd/cmd_record_views.h"
+#include "cmd/record/record_views.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cmd.h"
-#include "cmd/cmd_record_copy.h"
+#include "cmd/record/record_copy.h"
 #include "models/base/platform.h"
 #include "models/gpu/gpu.h"
 #include "replay/derive/derive.h"
@@ -19,12 +18,10 @@ enum { ASSUMED_WAYS = 16 };
 static int copy_facts(struct store *in, struct store *out, enum record_view view, struct err *err)
 {
     bool allocations = view != RECORD_VIEW_TOUCHES;
-    return cmd_record_copy_facts(in, out, err) || (allocations && cmd_record_copy_table(in, out, "allocations", err))
-               ? -1
-               : 0;
+    return record_copy_facts(in, out, err) || (allocations && record_copy_table(in, out, "allocations", err)) ? -1 : 0;
 }
 
-int cmd_record_platform(const char *name, struct err *err)
+int record_views_platform(const char *name, struct err *err)
 {
     struct platform *p = platform_load(name, err);
     platform_free(p);
@@ -76,15 +73,16 @@ static int derive(struct store *in, struct store *out, enum record_view view, co
                : 0;
 }
 
-int cmd_record_view(const char *path, enum record_view view, const char *platform, bool keep, struct err *err)
+int record_views_make(const char *path, enum record_view view, const char *platform, bool keep,
+                      const char *command_line, struct err *err)
 {
     struct store *in = store_open(path, err);
-    struct store *out = in ? store_create(path, OUTPUT_REPLACE, cmd_line(), err) : NULL;
+    struct store *out = in ? store_create(path, OUTPUT_REPLACE, command_line, err) : NULL;
     int rc = out ? 0 : -1;
     if (rc == 0)
         rc = copy_facts(in, out, view, err) || derive(in, out, view, platform, err) ? -1 : 0;
     if (rc == 0 && keep)
-        rc = cmd_record_copy_stream(in, out, "accesses", err);
+        rc = record_copy_stream(in, out, "accesses", err);
     if (rc == 0)
         rc = store_complete(in) ? store_finish(out, err) : store_keep(out, err);
     store_close(out);
