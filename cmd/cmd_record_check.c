@@ -142,8 +142,8 @@ static bool may_capture(void)
     char line[256];
     FILE *f = fopen("/proc/self/status", "re");
     while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "CapEff: %llx", &effective) == 1)
-            break;
+        if (strncmp(line, "CapEff:", 7) == 0)
+            effective = strtoull(line + 7, NULL, 16);
     if (f)
         (void)fclose(f);
     return effective >> CAP_NET_RAW_BIT & 1;

@@ -53,36 +53,54 @@ bool inject_plan_gives(void)
     return giving;
 }
 
+/* The next word of a line, at most `size` - 1 characters of it; "" at the end. */
+static const char *next_word(const char *p, char *word, size_t size)
+{
+    size_t n = strcspn(p, " \n");
+    (void)snprintf(word, size, "%.*s", (int)n, p);
+    return p + n + (p[n] == ' ');
+}
+
 static void read_advice(struct planned *a, const char *text)
 {
-    int used, number;
-    char where;
-    while (a->advice_count < PLAN_ADVICE && sscanf(text, "%d:%c%n", &number, &where, &used) == 2) {
-        a->advice[a->advice_count++] = (struct advice){number, where};
-        text += used + (text[used] == ',');
+    char *end;
+    while (*text && a->advice_count < PLAN_ADVICE) {
+        long number = strtol(text, &end, 10);
+        if (end == text || end[0] != ':' || !end[1])
+            return;
+        a->advice[a->advice_count++] = (struct advice){(int)number, end[1]};
+        text = end + 2 + (end[2] == ',');
     }
 }
 
 static void read_kernel(struct planned_kernel *k, const char *orders)
 {
-    for (const char *p = orders; *p && k->order_count < PLAN_ORDERS; p += strcspn(p, ","), p += *p == ',')
-        k->orders[k->order_count++] = atoi(p);
+    char *end;
+    for (const char *p = orders; *p && k->order_count < PLAN_ORDERS; p = *end ? end + 1 : end) {
+        long order = strtol(p, &end, 10);
+        if (end == p)
+            return;
+        k->orders[k->order_count++] = (int)order;
+    }
 }
 
 static void read_line(const char *line)
 {
-    char advice[64], orders[256];
-    struct planned *a = &plan.allocations[plan.allocation_count];
-    struct planned_kernel *k = &plan.kernels[plan.kernel_count];
-    if (plan.allocation_count < PLAN_ALLOCATIONS &&
-        sscanf(line, "A %lld %lld %63s %c", &a->order, &a->bytes, advice, &a->prefetch) == 4) {
-        read_advice(a, advice);
-        a->instead = -1;
-        plan.allocation_count++;
-    } else if (plan.kernel_count < PLAN_KERNELS &&
-               sscanf(line, "K %lld %255s %255s", &k->launch, k->name, orders) == 3) {
-        read_kernel(k, orders);
-        plan.kernel_count++;
+    char words[5][256];
+    for (int i = 0; i < 5; i++)
+        line = next_word(line, words[i], sizeof words[i]);
+    if (*words[0] == 'A' && plan.allocation_count < PLAN_ALLOCATIONS) {
+        struct planned *a = &plan.allocations[plan.allocation_count++];
+        *a = (struct planned){.order = strtoll(words[1], NULL, 10),
+                              .bytes = strtoll(words[2], NULL, 10),
+                              .prefetch = *words[4],
+                              .instead = -1};
+        read_advice(a, words[3]);
+    } else if (*words[0] == 'K' && plan.kernel_count < PLAN_KERNELS) {
+        struct planned_kernel *k = &plan.kernels[plan.kernel_count++];
+        *k = (struct planned_kernel){.launch = strtoll(words[1], NULL, 10)};
+        memcpy(k->name, words[2], sizeof k->name);
+        read_kernel(k, words[3]);
     }
 }
 
