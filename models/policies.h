@@ -31,6 +31,7 @@
     ONE(uvm_evict_fewest)       \
     ONE(uvm_evict_lfu)          \
     ONE(uvm_evict_tbn)          \
+    ONE(uvm_evict_counter)      \
     ONE(uvm_evict_unobtrusive)  \
     ONE(uvm_evict_reserve)
 

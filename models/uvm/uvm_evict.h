@@ -73,6 +73,13 @@ struct uvm_evict_policy {
     /* Chunks to be free after every batch: the engine picks victims until they are, behind the batch's back, sparing
      * the blocks of that batch. NULL: none. */
     uint64_t (*keep_free)(const void *state);
+    /* After so many remote accesses to a block it comes back. Not NULL: what is evicted stays mapped by the GPU, for
+     * reading; it comes back by this, or when it is written. */
+    int64_t (*threshold)(const void *state, const struct uvm_evict_view *view, uint32_t block);
+    /* Access counters gave notice of a block; told after the facts changed. NULL: nothing to learn. */
+    void (*on_counter)(void *state, const struct uvm_evict_view *view, uint32_t block, uint32_t regions);
+    /* Give back what the state holds besides itself. NULL: nothing. */
+    void (*release)(void *state);
     /* The driver's own. Exactly one of the list; it is used where none is named. */
     bool stock;
 };

@@ -11,6 +11,7 @@
 #include "replay/derive/derive_source.h"
 #include "replay/uvm/actor_trace.h"
 #include "replay/uvm/uvm_fault_log.h"
+#include "replay/uvm/uvm_hints.h"
 #include "replay/uvm/uvm_legacy.h"
 #include "replay/uvm/uvm_recorded.h"
 #include "trace/base/mem.h"
@@ -23,6 +24,12 @@ static const struct param settings[] = {
     PARAM_BYTES_ROW(uvm_settings, gpu_memory_bytes, 0, 0x1p45, 0,
                     "GPU memory for managed data; 0: by oversubscription_pct"),
     PARAM_INT_ROW(uvm_settings, copy_engines, "", 1, 2, 1, "2: evictions are copied out while other copies come in"),
+    PARAM_TEXT_ROW(uvm_settings, advise, NULL,
+                   "[A:read-mostly,B:preferred-host,C:accessed-by]: advice of allocations, besides the program's own"),
+    PARAM_TEXT_ROW(uvm_settings, prefetch, NULL,
+                   "[A,B]: allocations that the program prefetches before its first launch"),
+    PARAM_INT_ROW(uvm_settings, access_counters, "", 0, 1, 0,
+                  "1: what is mapped remotely comes by notification (the driver's default on x86 is 0)"),
     PARAM_INT_ROW(uvm_settings, traced, "", 0, 1, 0, "1: kernel times as under unified-memory tracing by CUPTI"),
     PARAM_CHOICE_ROW(uvm_settings, mode, "demand|legacy", UVM_DEMAND,
                      "demand paging, or managed memory before it (workload launch-touch)"),
@@ -58,6 +65,10 @@ static const struct metric metrics[] = {
     {"returned_bytes", METRIC_INT, METRIC_SUM, "of evicted_bytes, of pages that came again within 20 batches"},
     {"evicted_unused_ratio", METRIC_REAL, METRIC_MEAN,
      "of the pages that evictions sent away, those prefetched and never touched"},
+    {"remote_bytes", METRIC_INT, METRIC_SUM, "payload of the GPU's accesses to pages that lie with the CPU"},
+    {"counter_notifications", METRIC_INT, METRIC_SUM, "notifications of access counters"},
+    {"mapped_faults", METRIC_INT, METRIC_SUM,
+     "of faults, those that mapped a page or made it writable, and moved none"},
     {0}};
 
 static double ratio(uint64_t a, uint64_t b)
@@ -78,6 +89,9 @@ static void report_metrics(const struct uvm_metrics *m, struct outcome *o)
     outcome_real(o, "prefetched_used_ratio", ratio(m->prefetched_used_bytes, m->prefetched_bytes));
     outcome_int(o, "evictions", (int64_t)m->evictions);
     outcome_int(o, "evicted_bytes", (int64_t)m->evicted_bytes);
+    outcome_int(o, "remote_bytes", (int64_t)m->remote_bytes);
+    outcome_int(o, "counter_notifications", (int64_t)m->notifications);
+    outcome_int(o, "mapped_faults", (int64_t)m->mapped);
     outcome_int(o, "returned_bytes", (int64_t)m->returned_bytes);
     outcome_real(o, "evicted_unused_ratio", m->evicted_unused_ratio);
     outcome_int(o, "structure_bytes", (int64_t)m->structure_bytes);
@@ -152,7 +166,12 @@ static bool refused(const struct closed_loop *loop, size_t i, struct outcome *ou
     if (!log)
         return false;
     bool hidden = log->prefetch == UVM_LOG_PREFETCH_ON && !uvm_policy_of(loop->job->policies[i].head)->stock;
-    if (loop->short_of_memory)
+    const struct uvm_settings *set = loop->job->settings;
+    bool advised = set->advise || set->prefetch || set->access_counters;
+    if (advised)
+        outcome_note(outcome, "refused: advice and prefetches change what faults, and a log of faults does not show "
+                              "touches of pages that were resident");
+    else if (loop->short_of_memory)
         outcome_note(outcome, "refused: with less memory than the log's pages are evicted and touched again, and a log "
                               "of faults does not show touches of pages that were resident");
     else if (hidden)
@@ -162,7 +181,7 @@ static bool refused(const struct closed_loop *loop, size_t i, struct outcome *ou
         outcome_note(outcome, "the stock prefetcher made the log: what it lacks would not have faulted; no other "
                               "policy can be told from it");
     uvm_fault_log_note(log, outcome);
-    return loop->short_of_memory || hidden;
+    return loop->short_of_memory || hidden || advised;
 }
 
 static int run_one(const struct closed_loop *loop, size_t i, struct outcome *outcome, struct err *err)
@@ -184,6 +203,8 @@ static int run_one(const struct closed_loop *loop, size_t i, struct outcome *out
         .gpu_memory_bytes = set->gpu_memory_bytes,
         .traced = set->traced,
         .two_engines = set->copy_engines == 2,
+        .access_counters = set->access_counters,
+        .pcie = platform_has(job->platform, "pcie") ? platform_section_get(job->platform, "pcie") : NULL,
         .progress = job->progress,
     };
     if (loop->logs) {
@@ -192,8 +213,19 @@ static int run_one(const struct closed_loop *loop, size_t i, struct outcome *out
     }
     struct uvm_metrics m;
     struct uvm_parts parts = {0};
+    struct uvm_hints hints;
+    size_t n;
+    const struct actor_alloc *allocs = loop->ops->allocs(loop->state, &n);
     run.parts = &parts;
-    int rc = uvm_simulate(&run, &m, err);
+    int rc = uvm_hints_init(&hints, allocs, n, set->advise, set->prefetch, err);
+    run.advice = hints.advice;
+    run.prefetch = hints.prefetch;
+    if (rc == 0)
+        rc = uvm_simulate(&run, &m, err);
+    uvm_hints_release(&hints);
+    if (rc == 0 && !run.pcie && m.remote_bytes)
+        rc = err_set(err, "platform %s has no section [pcie]: what remote accesses cost is not known",
+                     platform_name(job->platform));
     if (rc == 0) {
         report_metrics(&m, outcome);
         rc = uvm_parts_report(&parts, outcome, err);
@@ -368,6 +400,10 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
     if (!holds_own(input->store) && derive_input_is(input, VIEW_UVM))
         return replay_accesses(job, runs, err);
     int recording = uvm_recorded_is(input->store, err);
+    if (recording > 0 && (set->advise || set->prefetch || set->access_counters))
+        return err_set(err,
+                       "advise, prefetch and access_counters change what faults; a recording of migrations does not "
+                       "show what would have been touched instead: use a program or a trace of page touches");
     if (recording)
         return recording < 0 ? -1 : uvm_recorded_replay(job, runs, err);
     return replay_trace(job, input->store, runs, err);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/uvm/prefetch/tree.h"
+#include "replay/uvm/uvm_memory_parts.h"
 #include "trace/base/mem.h"
 
 int uvm_driver_init(struct uvm_driver *d, struct uvm_memory *memory, const struct uvm_platform *platform,
@@ -13,8 +14,9 @@ int uvm_driver_init(struct uvm_driver *d, struct uvm_memory *memory, const struc
     size_t max = (size_t)platform->batch_faults;
     d->sorted = mem_zalloc(2 * max, sizeof *d->sorted, err);
     d->blocks = mem_zalloc(max, sizeof *d->blocks, err);
+    d->written = mem_zalloc(max, sizeof *d->written, err);
     d->policy_state = mem_zalloc(1, policy->head.state_size, err);
-    if (!d->sorted || !d->blocks || !d->policy_state)
+    if (!d->sorted || !d->blocks || !d->written || !d->policy_state)
         return -1;
     if (policy_params)
         memcpy(d->policy_state, policy_params, policy->head.state_size);
@@ -27,6 +29,7 @@ void uvm_driver_release(struct uvm_driver *d)
 {
     free(d->sorted);
     free(d->blocks);
+    free(d->written);
     free(d->policy_state);
     free(d->early);
     *d = (struct uvm_driver){0};
@@ -236,24 +239,19 @@ static double move_ns(struct uvm_driver *d, uint32_t number, const struct page_m
            p->unmap_run_ns * unmapped_runs;
 }
 
-/* The service of one block: `faulted` is not resident and not empty. */
-static int service(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, struct clocks *at,
-                   struct err *err)
+/* Pages come to a block: memory for them, the CPU's work, the copies. The policy's hook has spoken. */
+static int bring(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, const struct page_mask *plan,
+                 struct clocks *at, struct err *err)
 {
-    const struct uvm_platform *p = d->platform;
-    struct page_mask plan = {{0}}, moved, copied;
+    struct page_mask moved, copied;
     struct room room;
-    d->policy->plan(d->policy_state, &d->memory->blocks[number].block, faulted, &plan);
-    unsigned faults = page_mask_count(faulted);
-    at->cpu += p->service_ns + p->fault_page_ns * faults;
-    page_mask_or(&moved, faulted, &plan);
+    page_mask_or(&moved, faulted, plan);
     if (make_room(d, number, &moved, at, &room, err))
         return -1;
     at->cpu += move_ns(d, number, &moved);
-    if (uvm_memory_migrate(d->memory, number, faulted, &plan, &copied, err))
+    if (uvm_memory_migrate(d->memory, number, faulted, plan, &copied, err))
         return -1;
-    d->faults += faults;
-    double in_ns = copy_in_ns(d, &copied, faulted, &plan);
+    double in_ns = copy_in_ns(d, &copied, faulted, plan);
     if (room.back_ns > 0 || in_ns > 0) {
         if (at->copies < at->cpu)
             at->copies = at->cpu;
@@ -261,6 +259,90 @@ static int service(struct uvm_driver *d, uint32_t number, const struct page_mask
             at->copies = room.ready_ns;
         at->copies += room.back_ns + in_ns;
     }
+    return 0;
+}
+
+/* A fault on memory whose preferred location is the CPU, which the GPU reaches: pages are mapped, not moved. All of a
+ * block that is nowhere yet; else the policy's, but for those that the CPU has mapped. */
+static void map_remotely(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, struct clocks *at)
+{
+    const struct uvm_platform *p = d->platform;
+    struct uvm_memory *m = d->memory;
+    struct uvm_memory_block *b = &m->blocks[number];
+    struct uvm_block block = b->block;
+    struct page_mask plan = {{0}};
+    struct page_mask flat = m->remote[number];
+    block.preferred = true;
+    block.resident = uvm_memory_own(b, &flat);
+    d->policy->plan(d->policy_state, &block, faulted, &plan);
+    page_mask_andnot(&plan, &plan, &b->host_mapped);
+    page_mask_andnot(&plan, &plan, &b->block.resident);
+    page_mask_or(&plan, &plan, faulted);
+    at->cpu += p->moved_page_ns * page_mask_count(&plan) + p->moved_run_ns * page_mask_runs(&plan);
+    uvm_memory_note_mapped(m, number, page_mask_count(faulted), true);
+    uvm_memory_map_remote(m, number, &plan, false);
+}
+
+/* The service of one block: `faulted` is not resident and not empty. */
+static int service(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, struct clocks *at,
+                   struct err *err)
+{
+    const struct uvm_platform *p = d->platform;
+    const struct uvm_memory_block *b = &d->memory->blocks[number];
+    unsigned faults = page_mask_count(faulted);
+    d->faults += faults;
+    at->cpu += p->service_ns + p->fault_page_ns * faults;
+    if ((d->memory->allocs[b->alloc].advice & (ACTOR_PREFERRED_HOST | ACTOR_READ_MOSTLY)) == ACTOR_PREFERRED_HOST) {
+        map_remotely(d, number, faulted, at);
+        return 0;
+    }
+    struct page_mask plan = {{0}};
+    d->policy->plan(d->policy_state, &b->block, faulted, &plan);
+    return bring(d, number, faulted, &plan, at, err);
+}
+
+/* Writes to pages that the GPU may only read, of memory that both hold: the CPU gives them up, nothing is copied.
+ * `more`: the service goes on. */
+static void upgrade(struct uvm_driver *d, uint32_t number, const struct page_mask *pages, bool more, struct clocks *at)
+{
+    const struct uvm_platform *p = d->platform;
+    unsigned faults = page_mask_count(pages), runs = page_mask_runs(pages);
+    d->faults += faults;
+    at->cpu += p->service_ns + p->fault_page_ns * faults;
+    uint32_t mapped = uvm_memory_own_copy(d->memory, number, pages);
+    at->cpu += p->unmap_page_ns * mapped + (mapped ? p->unmap_run_ns * runs : 0);
+    uvm_memory_note_mapped(d->memory, number, faults, !more);
+}
+
+/* The pages of a block that the batch in hand writes, of read-mostly memory. */
+static struct page_mask written_of(const struct uvm_driver *d, uint32_t number)
+{
+    struct page_mask pages = {{0}};
+    for (uint32_t i = 0; i < d->written_count; i++)
+        if (d->written[i] / ACTOR_BLOCK_PAGES == number)
+            page_mask_set(&pages, uvm_memory_page(&d->memory->blocks[number], d->written[i]));
+    return pages;
+}
+
+/* Pages of a block with faults that may be there for reading already. */
+static int service_writes(struct uvm_driver *d, uint32_t number, struct page_mask *faulted, struct clocks *at,
+                          struct err *err)
+{
+    const struct uvm_memory_block *b = &d->memory->blocks[number];
+    struct page_mask written = written_of(d, number), readonly = uvm_memory_own(b, &d->memory->readonly[number]);
+    page_mask_and(&readonly, &readonly, &written);
+    page_mask_and(&readonly, &readonly, &b->block.resident);
+    page_mask_andnot(faulted, faulted, &b->block.resident);
+    bool more = page_mask_any(faulted);
+    if (page_mask_any(&readonly))
+        upgrade(d, number, &readonly, more, at);
+    if (!more)
+        return 0;
+    if (service(d, number, faulted, at, err))
+        return -1;
+    page_mask_and(&written, &written, faulted);
+    if (d->memory->allocs[b->alloc].advice & ACTOR_READ_MOSTLY && page_mask_any(&written))
+        (void)uvm_memory_own_copy(d->memory, number, &written);
     return 0;
 }
 
@@ -274,7 +356,12 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
                      struct err *err)
 {
     const struct uvm_platform *p = d->platform;
-    memcpy(d->sorted, pages, n * sizeof *pages);
+    d->written_count = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        d->sorted[i] = pages[i] & ~UVM_FAULT_WRITE;
+        if (pages[i] & UVM_FAULT_WRITE)
+            d->written[d->written_count++] = d->sorted[i];
+    }
     const uint32_t *sorted = sort_pages(d->sorted, d->sorted + p->batch_faults, n);
     d->batch = (struct uvm_batch){.blocks = d->blocks, .total_chunks = d->memory->chunks};
     d->raw = n;
@@ -291,12 +378,17 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
         struct page_mask faulted = {{0}};
         for (; i < n && sorted[i] / ACTOR_BLOCK_PAGES == number; i++, raw++)
             page_mask_set(&faulted, uvm_memory_page(b, sorted[i]));
-        page_mask_andnot(&faulted, &faulted, &b->block.resident);
-        if (!page_mask_any(&faulted))
-            continue;
         uint32_t before = d->faults;
-        if (service(d, number, &faulted, &at, err))
-            return -1;
+        if (d->written_count) {
+            if (service_writes(d, number, &faulted, &at, err))
+                return -1;
+        } else {
+            page_mask_andnot(&faulted, &faulted, &b->block.resident);
+            if (page_mask_any(&faulted) && service(d, number, &faulted, &at, err))
+                return -1;
+        }
+        if (d->faults == before)
+            continue;
         d->blocks[d->batch.block_count++] = (struct uvm_batch_block){number, d->faults - before, raw};
     }
     d->copies_free_ns = at.copies;
@@ -311,6 +403,52 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
         return -1;
     d->batch.free_chunks = uvm_memory_free_chunks(d->memory);
     return 0;
+}
+
+/* Bring pages of a block outside of batches; nothing counts as faulted. */
+static int bring_alone(struct uvm_driver *d, uint32_t number, const struct page_mask *pages, int64_t time_ns,
+                       int64_t *end_ns, struct err *err)
+{
+    static const struct page_mask none;
+    struct clocks at = {(double)time_ns, d->copies_free_ns, d->out_free_ns};
+    d->moved = 0;
+    uvm_memory_begin_batch(d->memory, (uint32_t)d->batches, time_ns);
+    if (bring(d, number, &none, pages, &at, err))
+        return -1;
+    d->copies_free_ns = at.copies;
+    d->out_free_ns = at.out;
+    *end_ns = (int64_t)(end_of(&at) + 0.5);
+    return 0;
+}
+
+int uvm_driver_notification(struct uvm_driver *d, uint32_t number, uint32_t regions, int64_t time_ns, int64_t *end_ns,
+                            struct err *err)
+{
+    struct uvm_memory *m = d->memory;
+    struct uvm_memory_block *b = &m->blocks[number];
+    struct page_mask flat = uvm_memory_pages_of(regions), pages, plan;
+    *end_ns = time_ns;
+    m->facts[number].notifications++;
+    page_mask_and(&flat, &flat, &m->remote[number]);
+    pages = uvm_memory_own(b, &flat);
+    if (!page_mask_any(&pages))
+        return 0;
+    d->policy->plan(d->policy_state, &b->block, &pages, &plan);
+    page_mask_or(&pages, &pages, &plan);
+    d->notified += page_mask_count(&pages);
+    if (m->evict->on_counter)
+        m->evict->on_counter(m->evict_state, &m->view, number, regions);
+    return bring_alone(d, number, &pages, time_ns, end_ns, err);
+}
+
+int uvm_driver_prefetch(struct uvm_driver *d, uint32_t number, int64_t time_ns, int64_t *end_ns, struct err *err)
+{
+    const struct uvm_memory_block *b = &d->memory->blocks[number];
+    struct page_mask pages = {{0}};
+    page_mask_set_region(&pages, b->block.first, b->block.end);
+    page_mask_andnot(&pages, &pages, &b->block.resident);
+    *end_ns = time_ns;
+    return page_mask_any(&pages) ? bring_alone(d, number, &pages, time_ns, end_ns, err) : 0;
 }
 
 void uvm_driver_learn(struct uvm_driver *d, bool routine_end)

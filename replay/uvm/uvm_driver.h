@@ -35,11 +35,14 @@ struct uvm_driver {
     uint64_t early_pieces;
     uint32_t *sorted; /* scratch: the pages of the batch in hand, twice */
     struct uvm_batch_block *blocks;
+    uint32_t *written; /* of the pages of the batch in hand, those with UVM_FAULT_WRITE */
+    uint32_t written_count;
     /* The batch just serviced. */
     struct uvm_batch batch;
     uint32_t raw, faults, moved;
     /* Totals; `batches` counts the one in hand. */
     uint64_t batches, services, raw_faults, records, cpu_faults;
+    uint64_t notified; /* pages that access counters brought */
     struct uvm_work work;
 };
 
@@ -49,9 +52,21 @@ int uvm_driver_init(struct uvm_driver *d, struct uvm_memory *memory, const struc
                     const struct uvm_policy *policy, const void *policy_params, bool traced, struct err *err);
 void uvm_driver_release(struct uvm_driver *d);
 
+/* In a raw fault's page: the access writes. Only memory that is read-mostly asks. */
+#define UVM_FAULT_WRITE (1u << 31)
+
 /* Service a batch of n > 0 raw faults fetched at `fetch_ns`. *end_ns gets the time at which its replay arrives. */
 int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, int64_t fetch_ns, int64_t *end_ns,
                      struct err *err);
+
+/* Access counters gave notice of a block: what lies with the CPU in `regions` (64 KiB each, from the block's 2 MiB
+ * boundary), and what the policy brings with it, comes to the GPU. No batch and no replay; *end_ns: when it is there.
+ */
+int uvm_driver_notification(struct uvm_driver *d, uint32_t number, uint32_t regions, int64_t time_ns, int64_t *end_ns,
+                            struct err *err);
+
+/* The program prefetches a block whole (cudaMemPrefetchAsync) before its first launch: no fault, no batch. */
+int uvm_driver_prefetch(struct uvm_driver *d, uint32_t number, int64_t time_ns, int64_t *end_ns, struct err *err);
 
 /* Tell the policy that the batch is over; afterwards, as only the caller knows whether the routine ends with it. */
 void uvm_driver_learn(struct uvm_driver *d, bool routine_end);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/gpu/occupancy.h"
+#include "replay/uvm/uvm_driver.h"
 #include "trace/base/mem.h"
 
 enum { NONE = 0xFFFFFFFF };
@@ -105,6 +106,7 @@ void uvm_gpu_release(struct uvm_gpu *g)
     free(g->reported);
     free(g->faults);
     free(g->keys);
+    uvm_remote_release(&g->remote);
     memset(g, 0, sizeof *g);
 }
 
@@ -233,6 +235,21 @@ static inline bool reach(struct uvm_gpu *g, uint32_t page)
     return true;
 }
 
+/* The same for a write: a mapping for reading does not do. */
+static inline bool reach_to_write(struct uvm_gpu *g, uint32_t page)
+{
+    uint32_t block = page / ACTOR_BLOCK_PAGES, word = page / 64 % PAGE_MASK_WORDS;
+    if (g->memory->any_readonly && g->memory->readonly[block].w[word] >> (page % 64) & 1)
+        return false;
+    return reach(g, page);
+}
+
+/* Whether a loaded page of a step is there: an atomic writes it. */
+static inline bool reach_load(struct uvm_gpu *g, const struct actor_step *step, unsigned i)
+{
+    return step->writes >> i & 1 ? reach_to_write(g, step->page[i]) : reach(g, step->page[i]);
+}
+
 /* Report a miss to a micro-TLB that has room. */
 static void report(struct uvm_gpu *g, struct uvm_utlb_state *u, uint32_t page, int64_t time)
 {
@@ -254,6 +271,12 @@ static void report(struct uvm_gpu *g, struct uvm_utlb_state *u, uint32_t page, i
         g->stop_ns = time + g->interrupt_ns;
 }
 
+/* What a micro-TLB reports of a page. */
+static uint32_t entry(const struct uvm_gpu *g, uint32_t page, bool write)
+{
+    return write && g->memory->any_read_mostly ? page | UVM_FAULT_WRITE : page;
+}
+
 /* Report what is pending of a slot, in order, as far as there is room: none is left in a full micro-TLB, whose merging
  * changes nothing. */
 static void report_pending(struct uvm_gpu *g, struct uvm_slot *s, int64_t time)
@@ -261,7 +284,7 @@ static void report_pending(struct uvm_gpu *g, struct uvm_slot *s, int64_t time)
     struct uvm_utlb_state *u = &g->utlbs[s->utlb];
     uint32_t limit = (uint32_t)g->platform->utlb_faults;
     for (uint64_t rest = s->pending; rest && u->outstanding < limit; rest &= rest - 1)
-        report(g, u, s->step.page[__builtin_ctzll(rest)], time);
+        report(g, u, entry(g, s->step.page[__builtin_ctzll(rest)], s->step.writes & rest & -rest), time);
 }
 
 static void mark_dirty(struct uvm_gpu *g, uint32_t page)
@@ -276,7 +299,7 @@ static void load_pages(struct uvm_gpu *g, struct uvm_slot *s)
 {
     uint64_t pending = 0;
     for (uint32_t i = 0; i < s->step.count; i++)
-        pending |= (uint64_t)!reach(g, s->step.page[i]) << i;
+        pending |= (uint64_t)!reach_load(g, &s->step, i) << i;
     for (uint64_t rest = s->step.writes; rest; rest &= rest - 1)
         mark_dirty(g, s->step.page[__builtin_ctzll(rest)]);
     s->pending = pending;
@@ -287,7 +310,7 @@ static void load_pages(struct uvm_gpu *g, struct uvm_slot *s)
 static bool store_page(struct uvm_gpu *g, struct uvm_slot *s, uint32_t page)
 {
     mark_dirty(g, page);
-    if (reach(g, page))
+    if (reach_to_write(g, page))
         return false;
     for (uint32_t i = 0; i < s->stored_count; i++)
         if (s->stored[i] == page)
@@ -295,7 +318,7 @@ static bool store_page(struct uvm_gpu *g, struct uvm_slot *s, uint32_t page)
     s->stored[s->stored_count++] = page;
     struct uvm_utlb_state *u = &g->utlbs[s->utlb];
     if (u->outstanding < (uint32_t)g->platform->utlb_faults)
-        report(g, u, page, s->time);
+        report(g, u, entry(g, page, true), s->time);
     return true;
 }
 
@@ -306,12 +329,66 @@ static uint32_t compute_ns(const struct uvm_gpu *g, const struct actor_step *ste
     return (uint32_t)(issue_ns(&g->issue, step->instructions, step->sectors, step->count > 0) + 0.5);
 }
 
+/* What the remote pages of so many turns of a step ask of the link, each; 0: it has none. */
+static double remote_ns(struct uvm_gpu *g, const struct actor_step *step, uint32_t turns)
+{
+    const struct uvm_memory *m = g->memory;
+    struct uvm_remote *r = &g->remote;
+    uint32_t all = step->count + step->stores, pages = 0, requests, bytes;
+    for (uint32_t i = 0; i < all; i++)
+        pages += m->remote[step->page[i] / ACTOR_BLOCK_PAGES].w[step->page[i] / 64 % PAGE_MASK_WORDS] >>
+                     (step->page[i] % 64) &
+                 1;
+    if (!pages)
+        return 0;
+    double ns = uvm_remote_turn_ns(r, pages, all, step->sectors, &requests, &bytes);
+    r->touches += (uint64_t)pages * turns;
+    r->bytes += (uint64_t)pages * turns * bytes;
+    return ns > 0 ? ns : 1e-9; /* a link without numbers still has its pages */
+}
+
+/* Requests to a block that make a notification. */
+static uint32_t counter_threshold(const struct uvm_gpu *g, uint32_t block)
+{
+    const struct uvm_memory *m = g->memory;
+    return m->evict->threshold ? (uint32_t)m->evict->threshold(m->evict_state, &m->view, block) : UVM_REMOTE_THRESHOLD;
+}
+
+/* Count the requests of so many turns to remote pages. */
+static void count_remote(struct uvm_gpu *g, const struct actor_step *step, uint32_t turns, int64_t time)
+{
+    uint32_t all = step->count + step->stores, requests, bytes;
+    (void)uvm_remote_turn_ns(&g->remote, 1, all, step->sectors, &requests, &bytes);
+    for (uint32_t i = 0; i < all; i++) {
+        uint32_t page = step->page[i], block = page / ACTOR_BLOCK_PAGES;
+        if (!(g->memory->remote[block].w[page / 64 % PAGE_MASK_WORDS] >> (page % 64) & 1))
+            continue;
+        if (uvm_remote_count(&g->remote, block, page % ACTOR_BLOCK_PAGES / UVM_BIG_PAGES, (uint64_t)requests * turns,
+                             counter_threshold(g, block)) &&
+            g->interrupt_ns != UVM_GPU_NEVER && time + g->interrupt_ns < g->stop_ns)
+            g->stop_ns = time + g->interrupt_ns;
+    }
+}
+
+/* So many turns of a slot's step, one after the other. */
+static void take_turns(struct uvm_gpu *g, struct uvm_slot *s, uint32_t turns)
+{
+    uint32_t ns = compute_ns(g, &s->step);
+    double link = g->memory->any_remote ? remote_ns(g, &s->step, turns) : 0;
+    if (link > 0)
+        s->time = uvm_remote_turns(&g->remote, s->time, ns, link, turns);
+    else
+        s->time += (int64_t)turns * ns;
+    s->turns -= turns;
+    if (link > 0 && g->remote.counters)
+        count_remote(g, &s->step, turns, s->time);
+}
+
 /* The loads of a turn are there: compute, then store. Whether a store asked for something new. */
 static bool end_turn(struct uvm_gpu *g, struct uvm_slot *s, uint32_t number)
 {
     bool asked = false;
-    s->time += compute_ns(g, &s->step);
-    s->turns--;
+    take_turns(g, s, 1);
     for (uint32_t i = s->step.count; i < s->step.count + s->step.stores; i++)
         asked |= store_page(g, s, s->step.page[i]);
     if (s->stored_count && !s->listed) {
@@ -328,10 +405,13 @@ static void skip_turns(struct uvm_gpu *g, struct uvm_slot *s, int64_t limit)
     if (!s->turns || s->time >= limit)
         return;
     uint32_t ns = compute_ns(g, &s->step), turns = s->turns;
+    if (g->memory->any_remote) {
+        double link = remote_ns(g, &s->step, 0);
+        ns = link > 0 ? uvm_remote_alone_ns(&g->remote, ns, link) : ns;
+    }
     if (ns && (uint64_t)(limit - s->time + ns - 1) / ns < turns)
         turns = (uint32_t)((uint64_t)(limit - s->time + ns - 1) / ns);
-    s->time += (int64_t)turns * ns;
-    s->turns -= turns;
+    take_turns(g, s, turns);
     g->touches += (uint64_t)turns * s->step.accesses;
 }
 
@@ -534,11 +614,11 @@ static void retry_stores(struct uvm_gpu *g, struct uvm_slot *s, int64_t time)
     uint32_t kept = 0, limit = (uint32_t)g->platform->utlb_faults;
     g->touches += s->stored_count;
     for (uint32_t i = 0; i < s->stored_count; i++) {
-        if (reach(g, s->stored[i]))
+        if (reach_to_write(g, s->stored[i]))
             continue;
         s->stored[kept++] = s->stored[i];
         if (u->outstanding < limit)
-            report(g, u, s->stored[i], time);
+            report(g, u, entry(g, s->stored[i], true), time);
     }
     s->stored_count = kept;
 }
@@ -558,7 +638,7 @@ static bool retry(struct uvm_gpu *g, uint32_t number, int64_t time)
         uint32_t page = 0;
         for (uint64_t rest = s->pending; rest; rest &= rest - 1) {
             page = s->step.page[__builtin_ctzll(rest)];
-            if (reach(g, page))
+            if (reach_load(g, &s->step, (unsigned)__builtin_ctzll(rest)))
                 s->pending &= ~(rest & -rest);
         }
         if (s->pending) {

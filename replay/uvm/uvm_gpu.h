@@ -20,6 +20,7 @@
 #include "models/gpu/issue.h"
 #include "models/uvm/uvm_platform.h"
 #include "replay/uvm/uvm_memory.h"
+#include "replay/uvm/uvm_remote.h"
 #include "trace/event/actor.h"
 
 #define UVM_GPU_NEVER INT64_MAX
@@ -28,7 +29,7 @@ enum { UVM_GPU_BUCKETS = 4096, UVM_GPU_BUCKET_SHIFT = 10 }; /* 1,024 ns each: ac
 
 struct uvm_fault {
     int64_t time;
-    uint32_t page;
+    uint32_t page; /* with UVM_FAULT_WRITE for a write, where some memory is read-mostly */
 };
 
 struct uvm_slot;
@@ -74,11 +75,13 @@ struct uvm_gpu {
     int64_t first_fault_ns;
     int64_t stop_ns;      /* run no further */
     int64_t interrupt_ns; /* a fault stops the run so much later; UVM_GPU_NEVER while the driver is at work */
-    uint64_t touches, remote_touches;
+    uint64_t touches;
+    struct uvm_remote remote; /* the link, for pages that lie with the CPU */
     struct err *err;
     bool failed;
 };
 
+/* The link of g->remote is the caller's to prepare. */
 int uvm_gpu_init(struct uvm_gpu *g, const struct actor_ops *ops, const void *state, const struct gpu *gpu,
                  const struct uvm_platform *platform, struct uvm_memory *memory, struct err *err);
 void uvm_gpu_release(struct uvm_gpu *g);
@@ -89,7 +92,8 @@ int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err);
 /* Run every actor up to `until`, or, with the driver idle, up to the moment it answers the first fault. */
 int uvm_gpu_run(struct uvm_gpu *g, int64_t until, struct err *err);
 
-/* The first `max` faults of those reported by `time`, in no order, to pages[]; their number. */
+/* The first `max` faults of those reported by `time`, in no order, to pages[], as struct uvm_fault has them; their
+ * number. */
 uint32_t uvm_gpu_fetch(struct uvm_gpu *g, int64_t time, uint32_t max, uint32_t *pages);
 
 /* Empty the fault buffer; every waiting access asks again at `time`. */

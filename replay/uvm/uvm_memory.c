@@ -49,6 +49,57 @@ struct page_mask uvm_memory_own(const struct uvm_memory_block *b, const struct p
     return m;
 }
 
+void uvm_memory_map_remote(struct uvm_memory *m, uint32_t number, const struct page_mask *pages, bool readonly)
+{
+    struct uvm_memory_block *b = &m->blocks[number];
+    struct page_mask reach = uvm_memory_flat(b, pages);
+    page_mask_or(&b->host_valid, &b->host_valid, pages);
+    page_mask_or(&m->access[number], &m->access[number], &reach);
+    page_mask_or(&m->remote[number], &m->remote[number], &reach);
+    b->block.populated = true;
+    m->any_remote = true;
+    if (!readonly)
+        return;
+    page_mask_or(&m->readonly[number], &m->readonly[number], &reach);
+    m->any_readonly = true;
+}
+
+/* Pages that were mapped remotely come to the GPU, or are unmapped: what they were used for is remembered. */
+static void unmap_remote(struct uvm_memory *m, uint32_t number, const struct page_mask *pages)
+{
+    struct uvm_memory_block *b = &m->blocks[number];
+    struct page_mask gone = uvm_memory_flat(b, pages), used;
+    page_mask_and(&gone, &gone, &m->remote[number]);
+    if (!page_mask_any(&gone))
+        return;
+    page_mask_and(&used, &gone, &m->used[number]);
+    struct page_mask seen = uvm_memory_own(b, &used);
+    page_mask_or(&b->seen, &b->seen, &seen);
+    page_mask_andnot(&m->used[number], &m->used[number], &gone);
+    page_mask_andnot(&m->access[number], &m->access[number], &gone);
+    page_mask_andnot(&m->remote[number], &m->remote[number], &gone);
+    page_mask_andnot(&m->readonly[number], &m->readonly[number], &gone);
+}
+
+/* Pages that the CPU keeps as well: read-mostly memory that both may read. */
+static void duplicate(struct uvm_memory *m, uint32_t number, const struct page_mask *copied)
+{
+    struct page_mask both = uvm_memory_flat(&m->blocks[number], copied);
+    page_mask_or(&m->readonly[number], &m->readonly[number], &both);
+    m->any_readonly = true;
+}
+
+uint32_t uvm_memory_own_copy(struct uvm_memory *m, uint32_t number, const struct page_mask *pages)
+{
+    struct uvm_memory_block *b = &m->blocks[number];
+    struct page_mask mapped, own = uvm_memory_flat(b, pages);
+    page_mask_and(&mapped, pages, &b->host_mapped);
+    page_mask_andnot(&b->host_mapped, &b->host_mapped, pages);
+    page_mask_andnot(&b->host_valid, &b->host_valid, pages);
+    page_mask_andnot(&m->readonly[number], &m->readonly[number], &own);
+    return page_mask_count(&mapped);
+}
+
 static void lay_out(struct uvm_memory *m, uint32_t alloc, uint32_t number)
 {
     const struct actor_alloc *a = &m->allocs[alloc];
@@ -68,8 +119,9 @@ static void lay_out(struct uvm_memory *m, uint32_t alloc, uint32_t number)
         if (a->host)
             b->host_valid = b->host_mapped = all;
         b->block.populated = a->host;
-        if (a->advice & (ACTOR_ACCESSED_BY | ACTOR_PREFERRED_HOST))
-            m->access[number] = uvm_memory_flat(b, &all); /* remote mappings: never a fault, never resident */
+        m->any_read_mostly |= (a->advice & ACTOR_READ_MOSTLY) != 0;
+        if (uvm_memory_accessed_by(m, b) && a->host)
+            uvm_memory_map_remote(m, number, &all, false);
     }
 }
 
@@ -84,8 +136,11 @@ int uvm_memory_init(struct uvm_memory *m, const struct actor_alloc *allocs, size
     m->access = mem_zalloc(m->block_count, sizeof *m->access, err);
     m->used = mem_zalloc(m->block_count, sizeof *m->used, err);
     m->dirty = mem_zalloc(m->block_count, sizeof *m->dirty, err);
+    m->remote = mem_zalloc(m->block_count, sizeof *m->remote, err);
+    m->readonly = mem_zalloc(m->block_count, sizeof *m->readonly, err);
     m->account = mem_zalloc(n, sizeof *m->account, err);
-    if (!m->blocks || !m->facts || (chunks && !m->left_batch) || !m->access || !m->used || !m->dirty || !m->account)
+    if (!m->blocks || !m->facts || (chunks && !m->left_batch) || !m->access || !m->used || !m->dirty || !m->remote ||
+        !m->readonly || !m->account)
         return -1;
     m->view = (struct uvm_evict_view){.blocks = m->facts,
                                       .block_count = m->block_count,
@@ -105,10 +160,14 @@ void uvm_memory_release(struct uvm_memory *m)
     free(m->facts);
     free(m->left_batch);
     free(m->piece_age);
+    if (m->evict && m->evict->release && m->evict_state)
+        m->evict->release(m->evict_state);
     free(m->evict_state);
     free(m->access);
     free(m->used);
     free(m->dirty);
+    free(m->remote);
+    free(m->readonly);
     free(m->account);
     *m = (struct uvm_memory){0};
 }
@@ -119,6 +178,7 @@ void uvm_account_add(struct uvm_account *to, const struct uvm_account *plus, con
     to->faults += plus->faults - minus->faults;
     to->prefetched += plus->prefetched - minus->prefetched;
     to->prefetched_used += plus->prefetched_used - minus->prefetched_used;
+    to->mapped += plus->mapped - minus->mapped;
     to->h2d += plus->h2d - minus->h2d;
     to->d2h += plus->d2h - minus->d2h;
     to->dropped += plus->dropped - minus->dropped;
@@ -130,6 +190,11 @@ void uvm_memory_enter(struct uvm_memory *m, const struct uvm_memory_block *b, co
     static const struct uvm_account nothing;
     uvm_account_add(&m->total, what, &nothing);
     uvm_account_add(&m->account[b->alloc], what, &nothing);
+}
+
+void uvm_memory_note_mapped(struct uvm_memory *m, uint32_t number, uint32_t pages, bool service)
+{
+    uvm_memory_enter(m, &m->blocks[number], &(struct uvm_account){.services = service, .mapped = pages});
 }
 
 void uvm_memory_leave(struct uvm_memory *m, uint32_t number, const struct page_mask *pages)
@@ -149,6 +214,7 @@ void uvm_memory_leave(struct uvm_memory *m, uint32_t number, const struct page_m
     page_mask_andnot(&m->access[number], &m->access[number], &gone);
     page_mask_andnot(&m->used[number], &m->used[number], &gone);
     page_mask_andnot(&m->dirty[number], &m->dirty[number], &gone);
+    page_mask_andnot(&m->readonly[number], &m->readonly[number], &gone);
 }
 
 /* Of the pages that come, those that an eviction sent away not long ago. */
@@ -206,9 +272,14 @@ int uvm_memory_migrate(struct uvm_memory *m, uint32_t number, const struct page_
     count_returned(m, number, &come);
     page_mask_or(&b->block.resident, &b->block.resident, &come);
     page_mask_or(&b->prefetched, &b->prefetched, planned);
-    page_mask_andnot(&b->host_mapped, &b->host_mapped, &come);
-    if (!(m->allocs[b->alloc].advice & ACTOR_READ_MOSTLY))
+    if (m->any_remote)
+        unmap_remote(m, number, &come);
+    if (m->allocs[b->alloc].advice & ACTOR_READ_MOSTLY) {
+        duplicate(m, number, copied);
+    } else {
+        page_mask_andnot(&b->host_mapped, &b->host_mapped, &come);
         page_mask_andnot(&b->host_valid, &b->host_valid, &come);
+    }
     struct page_mask reach = uvm_memory_flat(b, &come);
     page_mask_or(&m->access[number], &m->access[number], &reach);
     b->block.populated = true;
@@ -220,15 +291,18 @@ int uvm_memory_migrate(struct uvm_memory *m, uint32_t number, const struct page_
 uint32_t uvm_memory_to_host(struct uvm_memory *m, uint32_t number, const struct page_mask *pages)
 {
     struct uvm_memory_block *b = &m->blocks[number];
-    struct page_mask back;
+    struct page_mask back, only;
     page_mask_and(&back, &b->block.resident, pages);
-    uint32_t copied = page_mask_count(&back);
-    uvm_memory_enter(m, b, &(struct uvm_account){.d2h = copied});
+    page_mask_andnot(&only, &back, &b->host_valid);
+    uint32_t copied = page_mask_count(&only);
+    uvm_memory_enter(m, b, &(struct uvm_account){.d2h = copied, .dropped = page_mask_count(&back) - copied});
     uvm_memory_leave(m, number, &back);
     page_mask_or(&b->host_valid, &b->host_valid, pages);
     page_mask_or(&b->host_mapped, &b->host_mapped, pages);
     b->block.populated = true;
     b->block.fault_pages = 0;
+    if (uvm_memory_accessed_by(m, b))
+        uvm_memory_map_remote(m, number, pages, false);
     return copied;
 }
 

@@ -29,6 +29,7 @@ struct uvm_memory_block {
 struct uvm_account {
     uint64_t services; /* of VA blocks */
     uint64_t faults, prefetched, prefetched_used;
+    uint64_t mapped; /* faulted, but only mapped remotely or made writable: nothing came */
     uint64_t h2d, d2h, dropped;
     uint64_t evictions; /* of VA blocks */
 };
@@ -55,6 +56,11 @@ struct uvm_memory {
     struct page_mask *access;      /* pages the GPU reaches without a fault: resident, or mapped remotely */
     struct page_mask *used;        /* of those, touched since they came */
     struct page_mask *dirty;       /* of read-mostly memory: written by the GPU */
+    struct page_mask *remote;      /* of `access`, mapped remotely: they lie with the CPU */
+    struct page_mask *readonly;    /* of `access`, mapped for reading: a write faults */
+    bool any_remote, any_readonly; /* some were, once */
+    bool any_read_mostly;          /* some memory is */
+    bool remote_after_eviction;    /* what the policy evicts stays mapped, for reading */
     uint64_t chunks;               /* of 2 MiB; 0: unlimited */
     uint64_t pieces_used;          /* of 64 KiB, 32 to a chunk */
     struct uvm_evict_block *facts; /* for the policy, of each block */
@@ -113,7 +119,18 @@ uint64_t uvm_memory_free_chunks(const struct uvm_memory *m);
 int uvm_memory_migrate(struct uvm_memory *m, uint32_t number, const struct page_mask *faulted,
                        const struct page_mask *planned, struct page_mask *copied, struct err *err);
 
-/* Move pages back to the CPU for its own use; they stay mapped there. Returns how many had to be copied. */
+/* Faulted pages of a block were served without bringing them; `service`: and nothing else was in that service. */
+void uvm_memory_note_mapped(struct uvm_memory *m, uint32_t number, uint32_t pages, bool service);
+
+/* Map pages of a block that are not resident remotely; those that are nowhere come into being in the CPU's memory. */
+void uvm_memory_map_remote(struct uvm_memory *m, uint32_t number, const struct page_mask *pages, bool readonly);
+
+/* The GPU writes pages that it holds beside the CPU: they are its own from now on. Returns how many the CPU had mapped.
+ */
+uint32_t uvm_memory_own_copy(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
+
+/* Move pages back to the CPU for its own use; they stay mapped there. Returns how many had to be copied: not those that
+ * both held. */
 uint32_t uvm_memory_to_host(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
 
 /* Distinct pages of an allocation touched by the GPU so far. */

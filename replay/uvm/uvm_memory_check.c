@@ -31,6 +31,12 @@ static int check_memory(const struct uvm_memory *m, struct err *err)
         used += !b->chunk ? 0 : m->in_pieces ? (unsigned)__builtin_popcount(f->pieces) : uvm_memory_whole(b);
         if (!page_mask_contains(&backed, &b->block.resident))
             return err_set(err, "check violated: VA block %u has resident pages but no chunk", i);
+        struct page_mask reach = uvm_memory_flat(b, &b->block.resident);
+        if (page_mask_intersects(&reach, &m->remote[i]))
+            return err_set(err, "check violated: pages of VA block %u are resident and mapped remotely", i);
+        page_mask_or(&reach, &reach, &m->remote[i]);
+        if (!page_mask_equal(&reach, &m->access[i]))
+            return err_set(err, "check violated: VA block %u reaches other pages than it has", i);
         if (resident != f->resident || b->chunk != (f->pieces != 0))
             return err_set(err, "check violated: %u pages of VA block %u are resident, %u are known", resident, i,
                            f->resident);

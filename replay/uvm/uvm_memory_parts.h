@@ -23,6 +23,12 @@ static inline void uvm_memory_tell(struct uvm_memory *m, uint32_t number, enum u
         m->evict->on_service(m->evict_state, &m->view, number, event);
 }
 
+/* Whether what lies with the CPU is mapped by the GPU at once; memory that is duplicated is not. */
+static inline bool uvm_memory_accessed_by(const struct uvm_memory *m, const struct uvm_memory_block *b)
+{
+    return (m->allocs[b->alloc].advice & (ACTOR_ACCESSED_BY | ACTOR_READ_MOSTLY)) == ACTOR_ACCESSED_BY;
+}
+
 /* 64 KiB pieces of memory that back a whole block. */
 static inline uint32_t uvm_memory_whole(const struct uvm_memory_block *b)
 {

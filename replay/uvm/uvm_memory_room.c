@@ -23,6 +23,7 @@ int uvm_memory_evict_by(struct uvm_memory *m, const struct uvm_evict_policy *pol
     if (policy->init && policy->init(m->evict_state, err))
         return -1;
     m->in_pieces = uvm_evict_in_pieces(policy, m->evict_state);
+    m->remote_after_eviction = policy->threshold != NULL;
     if (m->in_pieces)
         m->view.piece_age = m->piece_age = mem_zalloc(m->block_count, PIECES * sizeof *m->piece_age, err);
     return m->in_pieces && !m->piece_age ? -1 : 0;
@@ -117,6 +118,8 @@ static void evict(struct uvm_memory *m, uint32_t number, uint32_t held, struct u
     note_evicted(m, number, &out, &back);
     page_mask_or(&b->host_valid, &b->host_valid, &back);
     uvm_memory_leave(m, number, &out);
+    if (uvm_memory_accessed_by(m, b) || m->remote_after_eviction)
+        uvm_memory_map_remote(m, number, &out, !uvm_memory_accessed_by(m, b));
     evicted->pieces = m->in_pieces ? (uint32_t)__builtin_popcount(held & f->pieces) : uvm_memory_whole(b);
     f->pieces &= ~held;
     f->evictions++;

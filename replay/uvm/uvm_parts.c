@@ -78,7 +78,7 @@ static int report_one(const struct uvm_part *part, enum outcome_by by, struct ou
     struct outcome *o = outcome_add_part(run, by, part->name, err);
     if (!o)
         return -1;
-    outcome_int(o, "faults", (int64_t)a->faults);
+    outcome_int(o, "faults", (int64_t)(a->faults + a->mapped));
     outcome_int(o, "services", (int64_t)a->services);
     outcome_int(o, "h2d_bytes", (int64_t)(a->h2d * UVM_PAGE_BYTES));
     outcome_int(o, "d2h_bytes", (int64_t)(a->d2h * UVM_PAGE_BYTES));

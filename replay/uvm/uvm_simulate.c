@@ -15,7 +15,8 @@ struct simulation {
     struct uvm_driver driver;
     struct uvm_gpu gpu;
     struct uvm_windows windows;
-    uint32_t *pages; /* of the batch in hand */
+    uint32_t *pages;            /* of the batch in hand */
+    struct actor_alloc *allocs; /* the workload's, with the run's advice */
     uint64_t routines;
     int64_t cpu_ns;
     struct uvm_account credited; /* to kernels, so far; and until when */
@@ -150,11 +151,38 @@ static int run_cpu_phase(struct simulation *s, int64_t *time)
     return 0;
 }
 
+/* The program's own prefetches, before its first launch. */
+static int prefetch(struct simulation *s, int64_t *time)
+{
+    const struct uvm_memory *m = &s->memory;
+    int64_t end = *time;
+    for (uint32_t i = 0; s->run->prefetch && i < m->block_count; i++) {
+        if (s->run->prefetch[m->blocks[i].alloc] && uvm_driver_prefetch(&s->driver, i, *time, &end, s->err))
+            return -1;
+        *time = end > *time ? end : *time;
+    }
+    return 0;
+}
+
+/* Notifications of access counters that wait: at most a batch of them, one after the other. */
+static int serve_counters(struct simulation *s, int64_t *time)
+{
+    struct uvm_remote *r = &s->gpu.remote;
+    uint32_t block, regions;
+    for (int n = 0; n < UVM_REMOTE_BATCH && uvm_remote_take(r, &block, &regions); n++) {
+        int64_t end;
+        if (uvm_driver_notification(&s->driver, block, regions, *time, &end, s->err))
+            return -1;
+        *time = end;
+    }
+    return credit_moves(s, s->gpu.current.kernel, 0);
+}
+
 static int run_all(struct simulation *s, int64_t *end_ns)
 {
     const struct uvm_platform *p = s->run->platform;
     int64_t time = 0;
-    if (uvm_gpu_next_launch(&s->gpu, 0, s->err))
+    if (prefetch(s, &time) || uvm_gpu_next_launch(&s->gpu, time, s->err) || credit_moves(s, s->gpu.current.kernel, 0))
         return -1;
     for (;;) {
         while (s->gpu.cpu_phase) {
@@ -170,13 +198,19 @@ static int run_all(struct simulation *s, int64_t *end_ns)
             s->gpu.first_fault_ns = time; /* reported while the driver was at work: answered from now on */
         if (uvm_gpu_run(&s->gpu, UVM_GPU_NEVER, s->err))
             return -1;
+        if (!s->gpu.fault_count && s->gpu.remote.pending_count) {
+            time = s->gpu.stop_ns == UVM_GPU_NEVER ? s->gpu.now : s->gpu.stop_ns;
+            if (serve_counters(s, &time))
+                return -1;
+            continue;
+        }
         if (!s->gpu.fault_count) {
             if (s->gpu.finished || s->gpu.cpu_phase)
                 continue;
             return err_set(s->err, "check violated: actors wait, but no fault is pending");
         }
         time = s->gpu.stop_ns;
-        if (run_routine(s, &time))
+        if (run_routine(s, &time) || (s->gpu.remote.pending_count && serve_counters(s, &time)))
             return -1;
     }
     *end_ns = s->gpu.launch_end_ns;
@@ -194,7 +228,7 @@ static int fill_metrics(struct simulation *s, int64_t end_ns, struct uvm_metrics
         return -1;
     m->time_ns = end_ns - s->cpu_ns;
     m->cpu_ns = s->cpu_ns;
-    m->faults = total->faults;
+    m->faults = total->faults + total->mapped;
     m->raw_faults = d->raw_faults;
     m->cpu_faults = d->cpu_faults;
     m->batches = d->batches;
@@ -216,6 +250,10 @@ static int fill_metrics(struct simulation *s, int64_t end_ns, struct uvm_metrics
         m->structure_bytes += pages ? memory->allocs[a].bytes : 0;
     }
     m->touches = s->gpu.touches;
+    m->remote_touches = s->gpu.remote.touches;
+    m->remote_bytes = s->gpu.remote.bytes;
+    m->notifications = s->gpu.remote.notifications;
+    m->mapped = total->mapped;
     m->chunks = memory->chunks;
     m->records = d->records;
     m->work = d->work;
@@ -226,11 +264,35 @@ static int fill_metrics(struct simulation *s, int64_t end_ns, struct uvm_metrics
     return uvm_windows_close(&s->windows, m, s->err);
 }
 
+/* The workload's allocations with the run's advice; NULL with *err set. */
+static const struct actor_alloc *advise(struct simulation *s, size_t *n)
+{
+    const struct actor_alloc *allocs = s->run->ops->allocs(s->run->state, n);
+    if (!s->run->advice)
+        return allocs;
+    s->allocs = mem_zalloc(*n, sizeof *s->allocs, s->err);
+    for (size_t i = 0; s->allocs && i < *n; i++) {
+        s->allocs[i] = allocs[i];
+        s->allocs[i].advice |= s->run->advice[i];
+    }
+    return s->allocs;
+}
+
+/* The link for remote accesses, and the counters if they are on. */
+static int init_remote(struct simulation *s)
+{
+    const struct uvm_run *run = s->run;
+    bool on = run->access_counters || s->memory.remote_after_eviction;
+    return uvm_remote_init(&s->gpu.remote, run->pcie, run->gpu, on ? s->memory.block_count : 0, s->err);
+}
+
 static int simulate(struct simulation *s, struct uvm_metrics *m)
 {
     const struct uvm_run *run = s->run;
     size_t n;
-    const struct actor_alloc *allocs = run->ops->allocs(run->state, &n);
+    const struct actor_alloc *allocs = advise(s, &n);
+    if (!allocs)
+        return -1;
     uint64_t blocks = actor_space_pages(allocs, n) / ACTOR_BLOCK_PAGES;
     s->pages = mem_zalloc((size_t)run->platform->batch_faults, sizeof *s->pages, s->err);
     int64_t end = 0;
@@ -238,7 +300,7 @@ static int simulate(struct simulation *s, struct uvm_metrics *m)
         uvm_memory_evict_by(&s->memory, run->evict, run->evict_params, s->err) ||
         uvm_driver_init(&s->driver, &s->memory, run->platform, run->policy, run->policy_params, run->traced, s->err) ||
         uvm_windows_init(&s->windows, s->err) ||
-        uvm_gpu_init(&s->gpu, run->ops, run->state, run->gpu, run->platform, &s->memory, s->err))
+        uvm_gpu_init(&s->gpu, run->ops, run->state, run->gpu, run->platform, &s->memory, s->err) || init_remote(s))
         return -1;
     s->driver.two_engines = run->two_engines;
     s->gpu.on_launch_end = on_launch_end;
@@ -262,6 +324,7 @@ int uvm_simulate(const struct uvm_run *run, struct uvm_metrics *metrics, struct 
     uvm_driver_release(&s->driver);
     uvm_memory_release(&s->memory);
     free(s->pages);
+    free(s->allocs);
     free(s);
     return rc;
 }

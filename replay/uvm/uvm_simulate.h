@@ -11,6 +11,7 @@
 #include "models/uvm/uvm_evict.h"
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
+#include "models/zerocopy/pcie.h"
 #include "replay/run/progress.h"
 #include "replay/uvm/uvm_parts.h"
 #include "replay/uvm/uvm_work.h"
@@ -33,7 +34,11 @@ struct uvm_run {
     const struct gpu *gpu;
     const struct uvm_platform *platform;
     const struct uvm_policy *policy;
-    const void *policy_params;            /* head.state_size bytes with the parameters stored; NULL: the defaults */
+    const void *policy_params; /* head.state_size bytes with the parameters stored; NULL: the defaults */
+    const struct pcie *pcie;   /* what remote accesses cost; NULL: nothing */
+    const uint32_t *advice;    /* of each allocation, beside its own; NULL: none (enum actor_advice) */
+    const bool *prefetch;      /* of each allocation: the program prefetches it before its first launch; NULL: none */
+    bool access_counters;      /* pages that the GPU reaches remotely come by notification */
     const struct uvm_evict_policy *evict; /* NULL: the driver's */
     const void *evict_params;             /* as policy_params */
     int64_t oversubscription_pct;         /* footprint / available memory x 100; 0: memory is sufficient */
@@ -75,7 +80,10 @@ struct uvm_metrics {
     uint64_t returned_bytes;     /* of them, of pages that came again within UVM_RETURN_BATCHES batches */
     double evicted_unused_ratio; /* of the pages that evictions sent away, prefetched and never touched; NAN: none */
     uint64_t dropped_bytes;      /* read-mostly pages evicted without a copy */
-    uint64_t remote_touches;     /* satisfied over the link, by advice */
+    uint64_t remote_touches;     /* page touches of turns that went over the link */
+    uint64_t remote_bytes;       /* their payload */
+    uint64_t notifications;      /* of access counters */
+    uint64_t mapped;             /* of faults: only mapped remotely, or made writable */
     uint64_t structure_bytes;    /* allocations touched */
     uint64_t touched_bytes;      /* 4 KiB x distinct pages touched */
     uint64_t touches;            /* page touches of warps, re-tries included */

@@ -17,7 +17,7 @@ static void run_all(const struct platform *platform, uint64_t seed, int64_t chun
 {
     struct random_actors actors;
     uint64_t touched = 0;
-    random_actors_init(&actors, seed, seed % 3 ? 0 : ACTOR_READ_MOSTLY);
+    random_actors_init(&actors, seed, seed % 3 ? 0 : ACTOR_READ_MOSTLY | ACTOR_PREFERRED_HOST | ACTOR_ACCESSED_BY);
     for (size_t p = 0; uvm_policy_of(uvm_policies[p]); p++)
         for (size_t e = 0; uvm_evict_policies[e]; e++) {
             struct uvm_parts parts = {0};
@@ -29,6 +29,8 @@ static void run_all(const struct platform *platform, uint64_t seed, int64_t chun
                                   .evict = uvm_evict_of(uvm_evict_policies[e]),
                                   .gpu_memory_bytes = chunks << 21,
                                   .two_engines = seed & 1,
+                                  .access_counters = seed & 2,
+                                  .pcie = platform_section_get(platform, "pcie"),
                                   .parts = &parts};
             struct uvm_metrics m, again;
             struct err err = {""};
@@ -46,7 +48,8 @@ static void run_all(const struct platform *platform, uint64_t seed, int64_t chun
             touched = m.touched_bytes;
             ck_assert_uint_le(m.returned_bytes, m.evicted_bytes);
             ck_assert_uint_le(m.evicted_bytes, m.d2h_bytes);
-            ck_assert_uint_le(m.faults * 4096 + m.prefetched_bytes - m.d2h_bytes - m.dropped_bytes, m.chunks << 21);
+            ck_assert_uint_le((m.faults - m.mapped) * 4096 + m.prefetched_bytes - m.d2h_bytes - m.dropped_bytes,
+                              m.chunks << 21);
         }
 }
 

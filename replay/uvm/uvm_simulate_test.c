@@ -457,6 +457,52 @@ START_TEST(h200_kernel_times_are_within_a_fifth)
 }
 END_TEST
 
+/* One warp reads 512 pages, every byte once. */
+static int read_step(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
+                     struct err *err)
+{
+    (void)run, (void)actor, (void)err;
+    if (launch || at->body >= 512)
+        return 0;
+    *step = (struct actor_step){.count = 1, .accesses = 1, .sectors = 128, .turns = 1, .page = {at->body++}};
+    return 1;
+}
+
+START_TEST(a5_what_is_accessed_by_the_gpu_goes_over_the_link_without_a_fault)
+{
+    static const struct actor_ops ops = {
+        .allocs = sweep_allocs, .launches = sweep_launches, .launch = sweep_launch, .step = read_step};
+    struct actor_alloc a = {.name = "a", .bytes = 2 << 20, .host = true};
+    const uint32_t advice = ACTOR_ACCESSED_BY;
+    actor_space_place(&a, 1);
+    ck_assert_int_eq(actor_space_init(&a, 1, NULL), 0);
+    struct setup s;
+    open_run(&s, "array", "h200", "tree", NULL, NULL);
+    s.run.ops = &ops;
+    s.run.state = &a;
+    s.run.advice = &advice;
+    s.run.pcie = platform_section_get(s.platform, "pcie");
+    struct uvm_metrics m = simulate(&s.run);
+    ck_assert_uint_eq(m.faults + m.batches, 0);
+    ck_assert_uint_eq(m.remote_bytes, 2 << 20);
+    ck_assert_int_gt(m.time_ns, (2 << 20) / 51); /* no faster than the link; one warp waits for each page */
+    s.run.access_counters = true;                /* 32 requests a page: every eighth page makes a notification */
+    struct uvm_metrics counted = simulate(&s.run);
+    ck_assert_uint_gt(counted.notifications, 0);
+    ck_assert_uint_eq(counted.faults, 0);
+    ck_assert_uint_gt(counted.h2d_bytes, 0);
+    ck_assert_uint_lt(counted.remote_bytes, m.remote_bytes);
+    const bool prefetch = true;
+    s.run.access_counters = false;
+    s.run.advice = NULL;
+    s.run.prefetch = &prefetch;
+    m = simulate(&s.run);
+    ck_assert_uint_eq(m.faults + m.batches + m.remote_bytes, 0);
+    ck_assert_uint_eq(m.h2d_bytes, 2 << 20);
+    close_run(&s);
+}
+END_TEST
+
 START_TEST(impossible_platforms_are_errors)
 {
     struct setup s;
@@ -475,4 +521,4 @@ TEST_MAIN("replay/uvm_simulate", kernels_and_allocations_add_up_to_the_run,
           tracing_costs_time_and_changes_nothing_else, the_same_run_gives_the_same_metrics,
           a_written_workload_runs_as_the_workload_itself, turns_at_once_change_no_metric,
           a_warp_goes_on_past_its_stores_and_ends_when_they_are_done, h200_kernel_times_are_within_a_fifth,
-          impossible_platforms_are_errors)
+          a5_what_is_accessed_by_the_gpu_goes_over_the_link_without_a_fault, impossible_platforms_are_errors)

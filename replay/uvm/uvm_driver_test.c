@@ -1,0 +1,183 @@
+/* Advice, the program's own prefetches and access counters, as the driver has them: which pages fault, move and stay.
+ */
+#include "replay/uvm/uvm_driver.h"
+
+#include "trace/base/testing.h"
+
+static struct uvm_memory memory;
+static struct uvm_driver driver;
+static struct actor_alloc alloc;
+static const struct uvm_platform platform = {.batch_faults = 256, .h2d_bytes_per_s = 1e10, .d2h_bytes_per_s = 1e10};
+
+static void setup(uint64_t bytes, uint64_t chunks, bool host, uint32_t advice)
+{
+    alloc = (struct actor_alloc){.name = "a", .bytes = bytes, .host = host, .advice = advice};
+    actor_space_place(&alloc, 1);
+    ck_assert_int_eq(actor_space_init(&alloc, 1, NULL), 0);
+    ck_assert_int_eq(uvm_memory_init(&memory, &alloc, 1, chunks, NULL), 0);
+    ck_assert_int_eq(uvm_driver_init(&driver, &memory, &platform, uvm_policy_stock(), NULL, false, NULL), 0);
+}
+
+static void teardown(void)
+{
+    struct err err = {""};
+    ck_assert_msg(uvm_memory_check(&memory, &err) == 0, "%s", err.msg);
+    uvm_driver_release(&driver);
+    uvm_memory_release(&memory);
+}
+
+/* A batch of n faults on pages from `first` on. */
+static void fault(uint32_t first, uint32_t n)
+{
+    uint32_t pages[256];
+    int64_t end;
+    struct err err = {""};
+    for (uint32_t i = 0; i < n; i++)
+        pages[i] = first + i;
+    ck_assert_msg(uvm_driver_batch(&driver, pages, n, 0, &end, &err) == 0, "%s", err.msg);
+}
+
+static unsigned mapped(uint32_t block)
+{
+    return page_mask_count(&memory.remote[block]);
+}
+
+START_TEST(a1_preferred_host_faults_once_for_every_page_that_the_cpu_has_mapped)
+{
+    setup(2 << 20, 0, true, ACTOR_PREFERRED_HOST);
+    for (uint32_t page = 0; page < 512; page++) {
+        fault(page, 1);
+        ck_assert_uint_eq(mapped(0), page + 1);
+    }
+    ck_assert_uint_eq(memory.total.mapped, 512);
+    ck_assert_uint_eq(memory.came, 0);
+    ck_assert_uint_eq(driver.records, 0);
+    teardown();
+}
+END_TEST
+
+START_TEST(a2_preferred_host_maps_a_block_that_is_nowhere_at_once)
+{
+    setup(2 << 20, 0, false, ACTOR_PREFERRED_HOST);
+    fault(77, 1);
+    ck_assert_uint_eq(memory.total.mapped, 1);
+    ck_assert_uint_eq(mapped(0), 512);
+    teardown();
+}
+END_TEST
+
+START_TEST(a3_read_mostly_memory_is_duplicated_and_leaves_without_a_copy)
+{
+    int64_t end;
+    setup(4 << 20, 1, true, ACTOR_READ_MOSTLY);
+    fault(100, 1);
+    ck_assert_uint_eq(memory.facts[0].resident, 16);
+    ck_assert_uint_eq(driver.records, 3); /* 96-99 with it, 100 faulted, 101-111 with it */
+    uvm_driver_cpu_touch(&driver, 100, 0, &end);
+    ck_assert_uint_eq(driver.cpu_faults, 0);
+    ck_assert_uint_eq(memory.facts[0].resident, 16);
+    fault(512, 1);
+    ck_assert_uint_eq(memory.total.evictions, 1);
+    ck_assert_uint_eq(memory.total.d2h, 0);
+    ck_assert_uint_eq(memory.total.dropped, 16);
+    teardown();
+}
+END_TEST
+
+START_TEST(a4_a_write_to_a_duplicate_faults_again_and_copies_nothing)
+{
+    int64_t end;
+    uint32_t write = 100 | UVM_FAULT_WRITE;
+    setup(4 << 20, 1, true, ACTOR_READ_MOSTLY);
+    fault(100, 1);
+    uint64_t h2d = memory.total.h2d;
+    memory.dirty[0].w[1] |= 1ull << 36;
+    ck_assert_int_eq(uvm_driver_batch(&driver, &write, 1, 0, &end, NULL), 0);
+    ck_assert_uint_eq(memory.total.h2d, h2d);
+    ck_assert_uint_eq(memory.total.mapped, 1);
+    ck_assert(!page_mask_test(&memory.blocks[0].host_valid, 100)); /* it left the CPU */
+    ck_assert(!page_mask_test(&memory.readonly[0], 100) && page_mask_test(&memory.readonly[0], 101));
+    fault(512, 1);
+    ck_assert_uint_eq(memory.total.d2h, 1);
+    teardown();
+}
+END_TEST
+
+START_TEST(a_first_touch_that_writes_read_mostly_memory_moves_it)
+{
+    int64_t end;
+    uint32_t write = 100 | UVM_FAULT_WRITE;
+    setup(2 << 20, 0, true, ACTOR_READ_MOSTLY);
+    ck_assert_int_eq(uvm_driver_batch(&driver, &write, 1, 0, &end, NULL), 0);
+    ck_assert(!page_mask_test(&memory.readonly[0], 100) && page_mask_test(&memory.readonly[0], 101));
+    ck_assert(!page_mask_test(&memory.blocks[0].host_mapped, 100));
+    teardown();
+}
+END_TEST
+
+START_TEST(accessed_by_maps_what_is_there_and_follows_it)
+{
+    int64_t end;
+    setup(4 << 20, 1, true, ACTOR_ACCESSED_BY);
+    ck_assert_uint_eq(mapped(0), 512); /* no fault ever */
+    teardown();
+    setup(4 << 20, 1, false, ACTOR_ACCESSED_BY);
+    ck_assert_uint_eq(mapped(0), 0);
+    fault(0, 1); /* resident nowhere: the requester gets it */
+    ck_assert_uint_eq(memory.facts[0].resident, 16);
+    fault(512, 1); /* evicted: mapped from then on */
+    ck_assert_uint_eq(mapped(0), 16);
+    uvm_driver_cpu_touch(&driver, 512, 0, &end);
+    ck_assert_uint_eq(mapped(1), 16); /* what the CPU took stays within reach */
+    teardown();
+}
+END_TEST
+
+START_TEST(a6_a_prefetch_is_no_fault_and_one_copy_a_block)
+{
+    int64_t end;
+    setup(4 << 20, 2, true, 0);
+    ck_assert_int_eq(uvm_driver_prefetch(&driver, 0, 0, &end, NULL), 0);
+    ck_assert_int_eq(uvm_driver_prefetch(&driver, 1, 0, &end, NULL), 0);
+    ck_assert_uint_eq(driver.work.copied_runs, 2);
+    ck_assert_uint_eq(driver.work.unmapped_runs, 2);
+    ck_assert_uint_eq(driver.records, 2);
+    ck_assert_uint_eq(driver.batches + memory.total.faults, 0);
+    ck_assert_int_eq(end, (4 << 20) / 10); /* one copy after the other */
+    teardown();
+}
+END_TEST
+
+START_TEST(c1_a_notification_brings_the_regions_that_were_asked_for)
+{
+    int64_t end;
+    setup(2 << 20, 0, true, ACTOR_ACCESSED_BY);
+    ck_assert_int_eq(uvm_driver_notification(&driver, 0, 0x23, 0, &end, NULL), 0);
+    ck_assert_uint_eq(memory.facts[0].resident, 48); /* 2/4, 3/8, 1/2: the tree adds nothing */
+    ck_assert_uint_eq(driver.records, 2);
+    ck_assert_uint_eq(driver.batches + memory.total.faults, 0);
+    ck_assert_uint_eq(mapped(0), 512 - 48);
+    teardown();
+}
+END_TEST
+
+START_TEST(c3_a_notification_of_pages_that_came_meanwhile_moves_nothing)
+{
+    int64_t end;
+    setup(4 << 20, 0, true, 0);
+    fault(0, 1);
+    fault(512, 1);
+    ck_assert_int_eq(uvm_driver_notification(&driver, 0, 1, 5, &end, NULL), 0);
+    ck_assert_int_eq(end, 5);
+    ck_assert_uint_eq(memory.view.newest, 1); /* the order of service is as it was */
+    teardown();
+}
+END_TEST
+
+TEST_MAIN("replay/uvm_driver", a1_preferred_host_faults_once_for_every_page_that_the_cpu_has_mapped,
+          a2_preferred_host_maps_a_block_that_is_nowhere_at_once,
+          a3_read_mostly_memory_is_duplicated_and_leaves_without_a_copy,
+          a4_a_write_to_a_duplicate_faults_again_and_copies_nothing,
+          a_first_touch_that_writes_read_mostly_memory_moves_it, accessed_by_maps_what_is_there_and_follows_it,
+          a6_a_prefetch_is_no_fault_and_one_copy_a_block, c1_a_notification_brings_the_regions_that_were_asked_for,
+          c3_a_notification_of_pages_that_came_meanwhile_moves_nothing)

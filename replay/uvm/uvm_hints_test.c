@@ -1,0 +1,41 @@
+#include "replay/uvm/uvm_hints.h"
+
+#include "trace/base/testing.h"
+
+static const struct actor_alloc allocs[] = {{.name = "A"}, {.name = "tmp"}, {.name = "B"}};
+
+START_TEST(advice_adds_up_and_all_means_every_allocation)
+{
+    struct uvm_hints h;
+    ck_assert_int_eq(uvm_hints_init(&h, allocs, 3, "[A:read-mostly,all:accessed-by,B:preferred-host]", "tmp", NULL), 0);
+    ck_assert_uint_eq(h.advice[0], ACTOR_READ_MOSTLY | ACTOR_ACCESSED_BY);
+    ck_assert_uint_eq(h.advice[1], ACTOR_ACCESSED_BY);
+    ck_assert_uint_eq(h.advice[2], ACTOR_PREFERRED_HOST | ACTOR_ACCESSED_BY);
+    ck_assert(!h.prefetch[0] && h.prefetch[1] && !h.prefetch[2]);
+    uvm_hints_release(&h);
+    ck_assert_int_eq(uvm_hints_init(&h, allocs, 3, NULL, NULL, NULL), 0);
+    ck_assert(!h.advice && !h.prefetch);
+}
+END_TEST
+
+START_TEST(what_is_not_known_is_refused_with_what_is)
+{
+    static const struct {
+        const char *advise, *prefetch, *says;
+    } bad[] = {{"A", NULL, "expected ALLOCATION:read-mostly"},
+               {"A:often", NULL, "'A:often'"},
+               {"C:read-mostly", NULL, "expected all, A, tmp, B"},
+               {NULL, "[A,C]", "called 'C'"},
+               {NULL, "", "called ''"},
+               {"[A:read-mostly,]", NULL, "''"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct uvm_hints h;
+        struct err err = {""};
+        ck_assert_int_eq(uvm_hints_init(&h, allocs, 3, bad[i].advise, bad[i].prefetch, &err), -1);
+        ck_assert_msg(strstr(err.msg, bad[i].says) != NULL, "%s", err.msg);
+        uvm_hints_release(&h);
+    }
+}
+END_TEST
+
+TEST_MAIN("uvm_hints", advice_adds_up_and_all_means_every_allocation, what_is_not_known_is_refused_with_what_is)

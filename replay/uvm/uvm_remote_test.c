@@ -1,0 +1,69 @@
+#include "replay/uvm/uvm_remote.h"
+
+#include "models/base/platform.h"
+#include "trace/base/testing.h"
+
+START_TEST(c2_the_256th_access_makes_the_notification)
+{
+    struct uvm_remote r;
+    uint32_t block, regions;
+    ck_assert_int_eq(uvm_remote_init(&r, NULL, NULL, 3, NULL), 0);
+    for (int i = 0; i < 255; i++)
+        ck_assert(!uvm_remote_count(&r, 2, (uint32_t)(i % 2) * 5, 1, UVM_REMOTE_THRESHOLD));
+    ck_assert(!uvm_remote_take(&r, &block, &regions));
+    ck_assert(uvm_remote_count(&r, 2, 1, 1, UVM_REMOTE_THRESHOLD));
+    ck_assert(!uvm_remote_count(&r, 2, 7, 1000, UVM_REMOTE_THRESHOLD)); /* pending: one notification */
+    ck_assert(uvm_remote_take(&r, &block, &regions));
+    ck_assert_uint_eq(block, 2);
+    ck_assert_uint_eq(regions, 0xA3);
+    ck_assert_uint_eq(r.counters[2].count, 0); /* cleared */
+    uvm_remote_release(&r);
+}
+END_TEST
+
+/* models/zerocopy/link.h's own example: 128 B requests of the H200 alone come at 50.5 GB/s. */
+START_TEST(a_request_costs_what_the_link_says)
+{
+    struct err err = {""};
+    struct platform *h200 = platform_load("h200", &err);
+    struct uvm_remote r;
+    uint32_t requests, bytes;
+    ck_assert_msg(h200 != NULL, "%s", err.msg);
+    ck_assert_int_eq(
+        uvm_remote_init(&r, platform_section_get(h200, "pcie"), platform_section_get(h200, "gpu"), 0, NULL), 0);
+    ck_assert_double_eq_tol(128 / r.request_ns[3], 50.5, 0.2);
+    ck_assert_double_lt(r.request_ns[0], r.request_ns[3]);
+    double one = uvm_remote_turn_ns(&r, 1, 4, 16, &requests, &bytes); /* 16 sectors over 4 pages, one remote */
+    ck_assert_double_eq(one, r.request_ns[3]);
+    ck_assert_uint_eq(requests, 1);
+    ck_assert_uint_eq(bytes, 128);
+    ck_assert_double_eq(uvm_remote_turn_ns(&r, 2, 2, 10, &requests, &bytes), 2 * (r.request_ns[3] + r.request_ns[0]));
+    ck_assert_uint_eq(requests, 2);
+    uvm_remote_release(&r);
+    platform_free(h200);
+}
+END_TEST
+
+START_TEST(turns_at_once_are_turns_one_by_one)
+{
+    struct uvm_remote a = {.latency_ns = 900, .free_ns = 5000}, b = a;
+    int64_t time = 4000;
+    for (int i = 0; i < 7; i++)
+        time = uvm_remote_turns(&a, time, 300, 40, 1);
+    ck_assert_int_eq(uvm_remote_turns(&b, 4000, 300, 40, 7), time);
+    ck_assert_double_eq(a.free_ns, b.free_ns);
+    ck_assert_int_eq(time, 5000 + 7 * 940);
+}
+END_TEST
+
+START_TEST(the_link_serves_one_after_the_other)
+{
+    struct uvm_remote r = {.latency_ns = 0};
+    for (int i = 0; i < 10; i++)
+        (void)uvm_remote_turns(&r, 0, 0, 100, 1);
+    ck_assert_double_eq(r.free_ns, 1000);
+}
+END_TEST
+
+TEST_MAIN("uvm_remote", c2_the_256th_access_makes_the_notification, a_request_costs_what_the_link_says,
+          turns_at_once_are_turns_one_by_one, the_link_serves_one_after_the_other)
