@@ -312,6 +312,11 @@ struct l1_found l1_look(struct l1 *l1, uint64_t line, uint32_t sectors)
     return found;
 }
 
+void l1_expect(const struct l1 *l1, uint64_t line)
+{
+    __builtin_prefetch(&l1->hash[mix(line) >> l1->hash_shift]);
+}
+
 int l1_wait(struct l1 *l1, uint32_t number, uint32_t sector, uint32_t load)
 {
     struct err err;

@@ -73,6 +73,7 @@ enum sm_state {
 
 struct sm_warp {
     uint64_t pos, target, turn;
+    uint64_t stop;    /* position of the next access, or the turn's length */
     uint64_t pending; /* loads under way, a bit for each access */
     uint64_t need;    /* first instruction that needs one of them; UINT64_MAX: none */
     uint64_t left;    /* RUNS: instructions, when it last got or lost its lane */
@@ -82,6 +83,7 @@ struct sm_warp {
     uint16_t slot, block;   /* of the multiprocessor */
     uint8_t scheduler, age; /* age: rank among the scheduler's, 0 is the oldest */
     uint8_t state;
+    uint8_t next; /* kind of the next access, 0: none in this turn */
     uint32_t index;
     struct sm_body body;
     uint64_t number;                   /* of the launch */
@@ -188,6 +190,9 @@ void sm_reply(struct sm *m, uint32_t token, int64_t t);
 
 /* The warp may issue its next instruction from cycle t on. */
 void sm_go(struct sm *m, struct sm_warp *w, int64_t t);
+
+/* Find `stop` and `next` for the access that is next now. */
+void sm_next_access(struct sm_warp *w);
 
 /* All of a load has come, in time for an instruction in cycle t. */
 void sm_loaded(struct sm *m, struct sm_warp *w, uint32_t access, int64_t t);

@@ -197,6 +197,7 @@ static void let_in(struct sm *m, int64_t t)
         if (!go)
             return;
         g->line[g->n++] = (struct sectors_line){l->line, (uint8_t)go, l->whole};
+        l1_expect(m->l1, l->line);
         taken |= banks_of(go, m->s->banks);
         l->sectors &= (uint8_t)~go;
         if (l->sectors)
@@ -229,6 +230,7 @@ static void issue(struct sm *m, struct sm_warp *w, int64_t t)
     counts->loads += p->kind == RECORD_READ;
     counts->load_sectors += p->kind == RECORD_READ ? sectors : 0;
     w->pos++;
+    sm_next_access(w);
     sm_go(m, w, t + 1);
 }
 

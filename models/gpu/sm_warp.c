@@ -1,5 +1,12 @@
 #include "models/gpu/sm.h"
 
+void sm_next_access(struct sm_warp *w)
+{
+    const struct sm_access *a = w->access < w->body.count ? &w->body.access[w->access] : NULL;
+    w->stop = a ? a->pos : w->body.length;
+    w->next = a ? a->kind : 0;
+}
+
 /* Find the first instruction that needs a value still under way. */
 static void find_need(struct sm_warp *w)
 {
@@ -63,6 +70,7 @@ static bool pass_barrier(struct sm *m, struct sm_warp *w, int64_t t)
     struct sm_block *b = &m->block[w->block];
     w->access++;
     w->pos++;
+    sm_next_access(w);
     if (b->held + 1 < b->running) {
         b->held++;
         return false;
@@ -76,12 +84,15 @@ static bool go_round(struct sm *m, struct sm_warp *w)
 {
     struct sm_shared *s = m->s;
     w->pos = w->access = 0;
-    if (++w->turn < w->body.turns)
+    if (++w->turn < w->body.turns) {
+        sm_next_access(w);
         return true;
+    }
     w->turn = 0;
     int rc = program_body(s->program, s->run, s->launch, w->number, w->index++, &s->body, &s->err);
     if (rc > 0)
         rc = sm_body_keep(&w->body, &s->body, s->atomics_stall, &s->err) ? -1 : 1;
+    sm_next_access(w);
     if (rc < 0)
         sm_fail(m, NULL);
     return rc > 0;
@@ -97,19 +108,17 @@ static void stand(struct sm *m, struct sm_warp *w, enum sm_state state)
 void sm_go(struct sm *m, struct sm_warp *w, int64_t t)
 {
     for (;;) {
-        const struct sm_access *a = w->access < w->body.count ? &w->body.access[w->access] : NULL;
-        uint64_t stop = a ? a->pos : w->body.length, need = w->need;
-        if (need <= w->pos || (!a && stop == w->pos && w->pending)) {
+        if (w->need <= w->pos || (!w->next && w->stop == w->pos && w->pending)) {
             stand(m, w, WARP_NEEDS);
             return;
         }
-        w->target = stop < need ? stop : need;
+        w->target = w->stop < w->need ? w->stop : w->need;
         if (w->target > w->pos) {
             stand(m, w, WARP_RUNS);
             sm_run(m, w, w->target - w->pos, t);
             return;
         }
-        if (a && a->kind != PROGRAM_BARRIER) {
+        if (w->next && w->next != PROGRAM_BARRIER) {
             w->state = WARP_READY;
             w->ready = t;
             m->scheduler[w->scheduler].ready |= UINT64_C(1) << w->age;
@@ -117,22 +126,26 @@ void sm_go(struct sm *m, struct sm_warp *w, int64_t t)
             sm_wake(m, t);
             return;
         }
-        if (a && !pass_barrier(m, w, t)) {
-            stand(m, w, WARP_HELD);
-            return;
-        }
-        t += a != NULL;
-        if (!a && !go_round(m, w)) {
+        if (!w->next) {
+            if (go_round(m, w))
+                continue;
             finish(m, w, t);
             return;
         }
+        if (!pass_barrier(m, w, t)) {
+            stand(m, w, WARP_HELD);
+            return;
+        }
+        t++;
     }
 }
 
 void sm_loaded(struct sm *m, struct sm_warp *w, uint32_t access, int64_t t)
 {
     w->pending &= ~(UINT64_C(1) << access);
-    if (w->body.access[access].need == w->need || !w->pending)
+    if (!w->pending)
+        w->need = UINT64_MAX;
+    else if (w->body.access[access].need == w->need)
         find_need(w);
     if (w->state == WARP_NEEDS)
         sm_go(m, w, t);
