@@ -58,57 +58,80 @@ static int apart(const struct sectors_of *a, struct sectors_line *out)
 
 /* --- lanes anywhere --- */
 
-/* Which bytes of a line are accessed. */
+/* Which bytes of each sector of a line are accessed. */
 struct cover {
     uint32_t sector[SECTORS_OF_LINE];
 };
 
-/* Where a line is among n that descend; it is put there if need be. */
-static int place(uint64_t line, struct sectors_line *out, struct cover *cover, int *n)
+struct sorter {
+    struct sectors_line *out; /* descending */
+    int n;
+    bool covers;
+    struct cover cover[SECTORS_LINES];
+};
+
+/* Where a line is; it is put there if need be. */
+static int place(struct sorter *s, uint64_t line)
 {
-    int i = *n;
-    while (i > 0 && out[i - 1].line < line)
+    int i = s->n;
+    while (i > 0 && s->out[i - 1].line < line)
         i--;
-    if (i > 0 && out[i - 1].line == line)
+    if (i > 0 && s->out[i - 1].line == line)
         return i - 1;
-    for (int j = (*n)++; j > i; j--) {
-        out[j] = out[j - 1];
-        cover[j] = cover[j - 1];
+    for (int j = s->n++; j > i; j--) {
+        s->out[j] = s->out[j - 1];
+        if (s->covers)
+            s->cover[j] = s->cover[j - 1];
     }
-    out[i] = (struct sectors_line){line, 0, 0};
-    cover[i] = (struct cover){{0}};
+    s->out[i] = (struct sectors_line){line, 0, 0};
+    if (s->covers)
+        s->cover[i] = (struct cover){{0}};
     return i;
 }
 
-/* Bytes first..last of a sector of a line. */
-static void put(uint64_t first, uint64_t last, struct sectors_line *out, struct cover *cover, int *n)
+/* Bytes first..last, all accessed. */
+static void put(struct sorter *s, uint64_t first, uint64_t last)
 {
-    int i = place(first / LINE, out, cover, n);
-    uint64_t s = first / SECTOR % SECTORS_OF_LINE;
-    out[i].sectors |= (uint8_t)(1u << s);
-    cover[i].sector[s] |= bits(first % SECTOR, last % SECTOR);
+    for (uint64_t line = last / LINE, end = first / LINE;; line--) {
+        uint64_t from = line == end ? first % LINE : 0, to = line == last / LINE ? last % LINE : LINE - 1;
+        int i = place(s, line);
+        s->out[i].sectors |= (uint8_t)bits(from / SECTOR, to / SECTOR);
+        for (uint64_t k = from / SECTOR; s->covers && k <= to / SECTOR; k++)
+            s->cover[i].sector[k] |= bits(k == from / SECTOR ? from % SECTOR : 0, k == to / SECTOR ? to % SECTOR : 31);
+        if (line == end)
+            return;
+    }
 }
 
-/* Any lanes. From the highest lane down, since that is mostly the order wanted. */
+static uint64_t byte_of(const struct sectors_of *a, unsigned lane)
+{
+    return a->first + (a->lane ? a->lane[lane] : lane * (uint64_t)a->stride);
+}
+
+/* Any lanes, from the highest down, since that is mostly the order wanted; those that continue each other, as the rows
+ * of a tile do, together. */
 static int sorted(const struct sectors_of *a, struct sectors_line *out)
 {
-    struct cover cover[SECTORS_LINES];
-    int n = 0;
+    struct sorter s;
+    s.out = out;
+    s.n = 0;
+    s.covers = a->covers;
     for (uint32_t rest = a->active; rest;) {
         unsigned lane = 31 - (unsigned)__builtin_clz(rest);
-        rest &= ~(1u << lane);
-        uint64_t first = a->first + (a->lane ? a->lane[lane] : lane * (uint64_t)a->stride);
-        uint64_t last = last_byte(first, a->bytes);
-        if (first / SECTOR != last / SECTOR) {
-            put(last - last % SECTOR, last, out, cover, &n);
-            last = last - last % SECTOR - 1;
+        uint64_t first = byte_of(a, lane), last = last_byte(first, a->bytes);
+        for (rest &= ~(1u << lane); rest; rest &= ~(1u << lane)) {
+            lane = 31 - (unsigned)__builtin_clz(rest);
+            uint64_t at = byte_of(a, lane);
+            if (at != first && (at > first || first - at != a->bytes))
+                break;
+            first = at;
         }
-        put(first, last, out, cover, &n);
+        put(&s, first, last);
     }
-    for (int i = 0; a->covers && i < n; i++)
-        for (unsigned s = 0; s < SECTORS_OF_LINE; s++)
-            out[i].whole |= (uint8_t)((cover[i].sector[s] == UINT32_MAX) << s);
-    return n;
+    for (int i = 0; a->covers && i < s.n; i++)
+        for (unsigned k = 0; k < SECTORS_OF_LINE; k++)
+            out[i].whole |= (uint8_t)((s.cover[i].sector[k] == UINT32_MAX) << k);
+    return s.n;
 }
 
 int sectors_of(const struct sectors_of *a, struct sectors_line out[SECTORS_LINES])
