@@ -235,7 +235,8 @@ static const struct gpu gpu = {.sms = 4,
                                .shared_bytes = 98304,
                                .issue_per_cycle = 4,
                                .dependent_cycles = 4,
-                               .memory_ns = 300};
+                               .memory_ns = 300,
+                               .register_unit = 256};
 
 /* --- the other views --- */
 

@@ -11,11 +11,12 @@ int gemm_init(struct gemm *g, uint64_t base, struct err *err)
                        GEMM_LAUNCHES_MAX);
     if (!g->m || !g->n || !g->k || g->m % g->tile || g->n % g->tile || g->k % g->tile)
         return err_set(err, "a product of %u x %u x %u; expected multiples of the tile, %u", g->m, g->k, g->n, g->tile);
-    g->allocs[0] = (struct program_alloc){.name = "X", .bytes = (uint64_t)g->m * g->k * FLOAT, .host = true};
+    g->allocs[0] =
+        (struct program_alloc){.name = "X", .bytes = (uint64_t)g->m * g->k * FLOAT, .host = true, .device = true};
     for (uint32_t i = 0; i < g->launches; i++) {
         struct program_alloc *w = &g->allocs[1 + i], *y = &g->allocs[1 + g->launches + i];
-        *w = (struct program_alloc){.bytes = (uint64_t)g->k * g->n * FLOAT, .host = true};
-        *y = (struct program_alloc){.bytes = (uint64_t)g->m * g->n * FLOAT};
+        *w = (struct program_alloc){.bytes = (uint64_t)g->k * g->n * FLOAT, .host = true, .device = true};
+        *y = (struct program_alloc){.bytes = (uint64_t)g->m * g->n * FLOAT, .device = true};
         (void)snprintf(w->name, sizeof w->name, "W%u", i);
         (void)snprintf(y->name, sizeof y->name, "Y%u", i);
     }
