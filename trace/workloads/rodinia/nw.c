@@ -1,8 +1,10 @@
 /* nw: Needleman-Wunsch of Rodinia in managed memory: the kernels of nw_tiles.h over arrays of any size.
  *
  * T is the largest with 8 C^2 <= bytes, C = 16 T + 1; MAT comes first, then REF, each on a boundary of its own. Loads
- * are hoisted unless order=ptx. Worked example: bytes=8712 is 8 x 33^2: T = 2, launches of 1, 2 and 1 tiles. Source:
- * Rodinia 3.1, cuda/nw (see nw_tiles.h). Differs: managed memory instead of explicit copies. */
+ * are hoisted unless order=ptx.
+ * Worked example: bytes=8712 is 8 x 33^2: T = 2, launches of 1, 2 and 1 tiles.
+ * Source: Rodinia 3.1, cuda/nw (see nw_tiles.h).
+ * Differs: managed memory instead of explicit copies. */
 #include <math.h>
 #include <stdlib.h>
 

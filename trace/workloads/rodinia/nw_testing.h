@@ -1,5 +1,4 @@
-/* nw_testing: the kernels of Needleman-Wunsch thread by thread, from their source; for the tests of nw and rodinia-nw.
- */
+/* nw_testing: the kernels of Needleman-Wunsch thread by thread, from their source; for nw_test.c, rodinia_nw_test.c. */
 #ifndef TRACE_WORKLOADS_RODINIA_NW_TESTING_H
 #define TRACE_WORKLOADS_RODINIA_NW_TESTING_H
 

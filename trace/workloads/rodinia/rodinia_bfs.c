@@ -2,19 +2,21 @@
  *
  * Blocks of 512 threads (of n, where that is less), as many as cover n nodes. Thread g:
  *     Kernel:  if (g < n) MASK[g]; if set: store MASK[g]; NODE[g].degree; if > 0: NODE[g].start; for each edge:
- *              EDGE[i]; VIS[id]; if not visited: COST[g]; store COST[id], UPD[id]; NODE[g].degree, .start again, as the
- *              stores might have changed them
+ *              EDGE[i]; VIS[id]; if not visited: COST[g]; store COST[id], UPD[id]; NODE[g].degree, .start again, as
+ *              the stores might have changed them
  *     Kernel2: if (g < n) UPD[g]; if set: store MASK[g], VIS[g], OVER, UPD[g]
- * for every level, the last one too, which finds no new node. Lanes whose lists are longer go on while the others wait.
- * At level k MASK is set for nodes of level k, VIS for those up to k, UPD behind Kernel for those of level k + 1: the
- * search itself is done once, when the program is opened.
+ * for every level, the last one too, which finds no new node. Lanes whose lists are longer go on while the others
+ * wait. At level k MASK is set for nodes of level k, VIS for those up to k, UPD behind Kernel for those of level k +
+ * 1: the search itself is done once, when the program is opened.
  * Arrays on 256 B from 0xC0000000 on: NODE (start, degree: 8 B a node), EDGE, MASK, UPD, VIS (a byte a node), COST,
- * OVER (a byte); the CPU has written all. Worked example: a ring of 64 nodes, level 0: warp 0 loads MASK, then lane 0
- * its degree and start, and 5 loads for each of its 2 edges; warp 1 loads MASK. Uses and instructions: every value is
- * used by the next instruction, two instructions before an access: assumed. order=hoisted: degree and start are awaited
- * together. Source: Rodinia 3.1, cuda/bfs/bfs.cu, kernel.cu, kernel2.cu; n = 10^6, source 0: the F3FS artifact
- * (graph1MW_6.txt); registers: nvcc 13.0 -O3 for compute capability 7.5. Differs: the graph is drawn anew
- * (bfs_graph.h); the copies of OVER between levels are left out. */
+ * OVER (a byte); the CPU has written all.
+ * Worked example: a ring of 64 nodes, level 0: warp 0 loads MASK, then lane 0 its degree and start, and 5 loads for
+ * each of its 2 edges; warp 1 loads MASK.
+ * Uses and instructions: every value is used by the next instruction, two instructions before an access: assumed.
+ * order=hoisted: degree and start are awaited together.
+ * Source: Rodinia 3.1, cuda/bfs/bfs.cu, kernel.cu, kernel2.cu; n = 10^6, source 0: the F3FS artifact
+ * (graph1MW_6.txt); registers: nvcc 13.0 -O3 for compute capability 7.5.
+ * Differs: the graph is drawn anew (parts/bfs_graph.h); the copies of OVER between levels are left out. */
 #include <stdlib.h>
 
 #include "trace/base/mem.h"

@@ -1,25 +1,25 @@
-/* rodinia-btree: queries of a B+ tree of order 256, a block of 256 threads for each: a thread compares one key of a
- * node.
+/* rodinia-btree: queries of a B+ tree of order 256, a block of 256 threads each: a thread compares one key of a node.
  *
- * Launches: findRangeK (`ranges` blocks), findK (`queries` blocks). A node is 2068 B: indices from byte 4 on, keys from
- * byte 1032 on. In every level block b looks at node c, in which the query lies behind key m; thread t: findK: CUR[b];
- * KNODE[c].keys[t]; KEY[b]; if (t <= m) keys[t+1]; if (t == m) OFF[b], indices[t], store OFF[b]; barrier; if (t == 0)
- * OFF[b], store CUR[b]; barrier its leaf: CUR[b]; keys[t]; KEY[b]; if equal: indices[t], RECORD[..], store ANS[b]
- *     findRangeK: CUR[b]; keys[t]; START[b]; if (t <= m) keys[t+1]; if (t == m) indices[t], store OFF[b]; the same with
- *            LAST, END, OFF2; barrier; if (t == 0) OFF[b], store CUR[b], OFF2[b], store LAST[b]; barrier
- *     its leaf: CUR[b]; keys[t]; START[b]; if equal: indices[t], store ASTART[b]; barrier; LAST[b]; keys[t]; END[b]; if
- * equal: indices[t], ASTART[b], store ALEN[b] Arrays on 256 B from 0xC0000000 on: of findRangeK KNODE, CUR, OFF, LAST,
- * OFF2 (8 B a query), START, END, ASTART, ALEN; of findK RECORD, KNODE, CUR, OFF, KEY, ANS. The CPU has written all.
- * Keys are drawn among n, ranges are `range` keys long; the tree is complete (btree_paths.h).
- * Worked example: n = 10^6, fan = 144: 6945 leaves, height 2: 3 nodes a query; a query loads 24 times in each, besides
- * at most 5
- * + 3 times in the two upper ones and twice in the leaf.
+ * Launches: findRangeK (`ranges` blocks), findK (`queries` blocks). A node is 2068 B: indices from byte 4 on, keys
+ * from byte 1032 on. In every level block b looks at node c, in which the query lies behind key m; thread t:
+ *     findK: CUR[b]; KNODE[c].keys[t]; KEY[b]; if (t <= m) keys[t+1]; if (t == m) OFF[b], indices[t], store OFF[b];
+ *         barrier; if (t == 0) OFF[b], store CUR[b]; barrier
+ *     its leaf: CUR[b]; keys[t]; KEY[b]; if equal: indices[t], RECORD[..], store ANS[b]
+ *     findRangeK: CUR[b]; keys[t]; START[b]; if (t <= m) keys[t+1]; if (t == m) indices[t], store OFF[b]; the same
+ *         with LAST, END, OFF2; barrier; if (t == 0) OFF[b], store CUR[b], OFF2[b], store LAST[b]; barrier
+ *     its leaf: CUR[b]; keys[t]; START[b]; if equal: indices[t], store ASTART[b]; barrier; LAST[b]; keys[t]; END[b];
+ *         if equal: indices[t], ASTART[b], store ALEN[b]
+ * Arrays on 256 B from 0xC0000000 on: of findRangeK KNODE, CUR, OFF, LAST, OFF2 (8 B a query), START, END, ASTART,
+ * ALEN; of findK RECORD, KNODE, CUR, OFF, KEY, ANS. The CPU has written all.
+ * Keys are drawn among n, ranges are `range` keys long; the tree is complete (parts/btree_paths.h).
+ * Worked example: n = 10^6, fan = 144: 6945 leaves, height 2, 3 nodes a query. A query loads 24 times in each of
+ * them; further keys, at most 5 times, and 3 times more in each of the upper two; twice more in the leaf.
  * Uses and instructions: each value is used by the next instruction, two instructions before an access: assumed.
  * order=hoisted: the node's number and the key are awaited together.
- * Source: Rodinia 3.1, cuda/b+tree/kernel/kernel_gpu_cuda.cu, kernel_gpu_cuda_2.cu, their wrappers, main.c; queries:
- * its command.txt (j 6000 3000, k 10000), which the F3FS artifact runs; registers: nvcc 13.0 -O3 for compute
- * capability 7.5. Differs: the tree and the keys are stand-ins; loads of a node's number that the compiler can keep are
- * left out. */
+ * Source: Rodinia 3.1, cuda/b+tree/kernel/kernel_gpu_cuda.cu, kernel_gpu_cuda_2.cu, their wrappers, main.c; 6000
+ * ranges, then 10000 keys: command.txt, which the F3FS artifact runs; registers: nvcc 13.0 -O3 for capability 7.5.
+ * Differs: the tree and the keys are stand-ins, the length of ranges is assumed; loads of a node's number that the
+ * compiler can keep are left out. */
 #include "trace/workloads/rodinia/rodinia_btree.h"
 
 #include <stdlib.h>

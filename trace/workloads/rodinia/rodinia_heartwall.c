@@ -1,22 +1,24 @@
-/* rodinia-heartwall: points of a heart's wall followed through the frames of a video, a block of 256 threads for each
- * point.
+/* rodinia-heartwall: points of a heart's wall followed through a video, a block of 256 threads for each point.
  *
  * A launch for each frame of 656 x 744 floats, column-major. Frame 0: each block cuts its template of T x T elements
  * out of the frame (rounds of 256). Later frames: it takes an area of A x A around its point, convolves it with the
- * template in shared memory (thread per output of C x C, C = T + A - 1: loads of the area, neighbouring lanes
- * neighbouring elements), sums area and squared area over windows (cumulative sums down and across), corrects, masks,
- * and looks for the largest: 35 phases between barriers (heartwall_phases.c lists them). In every tenth frame
- * the templates are renewed. Arrays on 256 B from 0xC0000000 on: the frame; of the 20 inner points row and column, and
- * both for each frame of the video; of the 31 outer ones the same; templates of the inner, of the outer ones; then for
- * each of the 12 kinds of arrays of a point (in2 A^2, conv C^2, pad_cumv P^2, cumv_sel, sub_cumh C P, cumh_sel, sub2
- * C^2, in2_sqr A^2, sqr_sub2 C^2, in_sqr T^2, tMask, mask_conv C^2; P = A + 2 T) one for each point. The CPU has
- * written the frame and the points. Worked example: T = 51, A = 81: a block's convolution takes 51^2 81^2 = 17,065,161
- * loads of lanes. Uses and instructions: each value is used by the next instruction; 20 instructions before a load
- * whose row and column are worked out, 4 before others, 3 in a convolution: assumed. order=hoisted: both loads of an
- * element come first. Source: Rodinia 3.1, cuda/heartwall/main.cu, kernel.cu, define.c; frames = 2: the F3FS artifact
- * (test.avi 2); registers, shared memory: nvcc 13.0 -O3 for compute capability 7.5. Differs: the points stand on two
- * ellipses like Rodinia's, and are always found where they were; the video's length (it spaces four small arrays) is
- * assumed; copies of frames to the GPU between launches are left out. */
+ * template in shared memory (a thread for each of C x C outputs, C = T + A - 1; neighbouring lanes load neighbouring
+ * elements of the area), sums area and squared area over windows (cumulative sums down and across), corrects, masks,
+ * and looks for the largest: 35 phases, most with a barrier behind (parts/heartwall_phases.c lists them). In every
+ * tenth frame the templates are renewed.
+ * Arrays on 256 B from 0xC0000000 on: the frame; of the 20 inner points row and column, and both for each frame of
+ * the video; of the 31 outer ones the same; templates of the inner, of the outer ones; then for each of the 12 kinds
+ * of arrays of a point (in2 A^2, conv C^2, pad_cumv P^2, cumv_sel, sub_cumh C P, cumh_sel, sub2 C^2, in2_sqr A^2,
+ * sqr_sub2 C^2, in_sqr T^2, tMask, mask_conv C^2; P = A + 2 T) one for each point. The CPU has written the frame and
+ * the points.
+ * Worked example: T = 51, A = 81: a block's convolution takes 51^2 81^2 = 17,065,161 loads of lanes.
+ * Uses and instructions: each value is used by the next instruction; 20 instructions before a load whose row and
+ * column are worked out, 4 before others, 3 in a convolution: assumed. order=hoisted: both loads of an element come
+ * first.
+ * Source: Rodinia 3.1, cuda/heartwall/main.cu, kernel.cu, define.c; frames = 2: the F3FS artifact (test.avi 2);
+ * registers, shared memory: nvcc 13.0 -O3 for compute capability 7.5.
+ * Differs: the points stand on two ellipses like Rodinia's, and are always found where they were; the video's length
+ * (it spaces four small arrays) is assumed; copies of frames to the GPU between launches are left out. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

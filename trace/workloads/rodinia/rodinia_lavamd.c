@@ -1,18 +1,19 @@
 /* rodinia-lavamd: forces among the particles of neighbouring boxes, a block of 128 threads for each box of 100.
  *
  * boxes^3 boxes, number z boxes^2 + y boxes + x; a box's neighbours are the up to 26 around it, z, then y, then x
- * ascending. Doubles; a box is 656 B: offset (8 B) at 16, nn at 24, neighbour j's number at 44 + 24 j; a particle 32 B
- * of RV (v, x, y, z) and of FV, 8 B of QV. Block b, threads p < 100 for particles, all for boxes: BOX[b].offset; RV[100
- * b + p], its four fields; BOX[b].nn; barrier for k = 0 to nn: (k > 0: BOX[b].neighbour number k-1;) q = b or that;
- * BOX[q].offset; RV[100 q + p], four; QV[100 q + p]; barrier; FV[100 b + p], four; 100 particles; stores of FV, four;
- * barrier; BOX[b].nn Lanes lie 32 B apart, so each load of a field touches 32 sectors, the same for all four. Arrays
- * BOX, RV, QV, FV on 256 B from 0xC0000000 on; the CPU has written all. Worked example: boxes = 2: 7 neighbours each; a
- * warp loads 6 times, then 8 times 11 and 7 numbers: 101. Uses: fields of RV are loaded one behind the other, each used
- * 4 instructions later; all else by the next, two instructions before it: assumed. 54 instructions a particle (9 loads
- * of shared memory, 45 of double arithmetic). Source: Rodinia 3.1, cuda/lavaMD/kernel/kernel_gpu_cuda.cu, main.h
- * (structs), main.c (neighbours); boxes = 10: the F3FS artifact
- * (-boxes1d 10); registers, shared memory: nvcc 13.0 -O3 for compute capability 7.5.
- * Differs: nothing else known. */
+ * ascending. Doubles; a box is 656 B: offset (8 B) at 16, nn at 24, neighbour j's number at 44 + 24 j; a particle 32
+ * B of RV (v, x, y, z) and of FV, 8 B of QV. Block b, threads p < 100 for particles, all for boxes:
+ *     BOX[b].offset; RV[100 b + p], its four fields; BOX[b].nn; barrier
+ *     for k = 0 to nn: (k > 0: BOX[b].neighbour number k-1;) q = b or that; BOX[q].offset; RV[100 q + p], four;
+ *         QV[100 q + p]; barrier; FV[100 b + p], four; 100 particles; stores of FV, four; barrier; BOX[b].nn
+ * Lanes lie 32 B apart, so each load of a field touches 32 sectors, the same for all four. Arrays BOX, RV, QV, FV on
+ * 256 B from 0xC0000000 on; the CPU has written all.
+ * Worked example: boxes = 2: 7 neighbours each; a warp loads 6 times, then 8 times 11, and 7 numbers: 101.
+ * Uses: fields of RV are loaded one behind the other, each used 4 instructions later; all else by the next, two
+ * instructions before it: assumed. 54 instructions a particle (9 loads of shared memory, 45 of double arithmetic).
+ * Source: Rodinia 3.1, cuda/lavaMD/kernel/kernel_gpu_cuda.cu, main.h (structs), main.c (neighbours); boxes = 10: the
+ * F3FS artifact (-boxes1d 10); registers, shared memory: nvcc 13.0 -O3 for compute capability 7.5.
+ * Differs: nothing known. */
 #include <stdlib.h>
 
 #include "trace/base/mem.h"

@@ -1,20 +1,23 @@
 /* rodinia-lud: LU decomposition of an n x n matrix of floats in place, in tiles of 32 x 32.
  *
  * Launches for o = 0, 32, .. `steps` times: diagonal, perimeter, internal; then a last diagonal. T = (n - o)/32 - 1
- * tiles are left beside the diagonal one. Rows of a tile are a line; lane l: diagonal, 1 warp: M[(o+i)n + o + l], i = 0
- * to 31; barrier; 31 steps; stores of rows 1 to 31 perimeter, T blocks of 2 warps, c = o + 32 (b+1): warp 0: M[(o+i)n +
- * o + l], i = 0 to 15, M[(o+i)n + c + l], i = 0 to 31; warp 1: M[(o+i)n + o + l], i = 16 to 31, M[(c+i)n + o + l], i =
- * 0 to 31; barrier; ~500 multiplications; barrier; stores: warp 0 rows 1 to 31 of (o, c), warp 1 rows 0 to 31 of (c, o)
- *     internal, T x T blocks of 32 warps, warp w is row w, c = o + 32 (x+1), r = o + 32 (y+1): M[(o+w)n + c + l],
- *               M[(r+w)n + o + l]; barrier; 32 multiplications; M[(r+w)n + c + l]; store of the same
+ * tiles are left beside the diagonal one. A tile's row is a line; M[r, c] is element r n + c; lane l:
+ *     diagonal, 1 warp: M[o+i, o+l], i = 0 to 31; barrier; 31 steps; stores of rows 1 to 31
+ *     perimeter, T blocks of 2 warps, c = o + 32 (b+1):
+ *         warp 0: M[o+i, o+l], i = 0 to 15; M[o+i, c+l], i = 0 to 31
+ *         warp 1: M[o+i, o+l], i = 16 to 31; M[c+i, o+l], i = 0 to 31
+ *         barrier; ~500 multiplications; barrier; stores: warp 0 M[o+i, c+l], i = 1 to 31, warp 1 M[c+i, o+l], i = 0
+ *             to 31
+ *     internal, T x T blocks of 32 warps, warp w is row w, c = o + 32 (x+1), r = o + 32 (y+1):
+ *         M[o+w, c+l]; M[r+w, o+l]; barrier; 32 multiplications; M[r+w, c+l]; store of the same
  * Worked example: n = 96: diagonal, perimeter of 2 blocks, internal of 4; o = 32: 1 and 1 blocks; o = 64: a diagonal.
- * Uses: perimeter and diagonal store each value to shared memory before the next load; internal's first load is used 6,
- * its second 4 instructions later. Instructions otherwise: two before an access; three for each multiplication (two
- * loads of shared memory, the multiply-add), eight around a diagonal step with its two barriers, which hold nobody as
- * the block is one warp: assumed.
- * Source: Rodinia 3.1, cuda/lud/cuda/lud_kernel.cu, with the F3FS artifact's LUD_ITERS = 8 and n = 2048 (-s 2048);
- * registers, shared memory and uses: PTX of nvcc 13.0 -O3 for compute capability 7.5. Differs: steps=0 decomposes the
- * whole matrix, as Rodinia itself does. */
+ * Uses: perimeter and diagonal store each value to shared memory before the next load; internal's first load is used
+ * 6, its second 4 instructions later. Instructions otherwise: two before an access; three for each multiplication
+ * (two loads of shared memory, the multiply-add), eight around a diagonal step with its two barriers, which hold
+ * nobody as the block is one warp: assumed.
+ * Source: Rodinia 3.1, cuda/lud/cuda/lud_kernel.cu; LUD_ITERS = 8, n = 2048 (-s 2048): the F3FS artifact; registers,
+ * shared memory and uses: PTX of nvcc 13.0 -O3 for compute capability 7.5.
+ * Differs: steps=0 decomposes the whole matrix, as Rodinia itself does. */
 #include <stdlib.h>
 
 #include "trace/base/mem.h"

@@ -1,21 +1,25 @@
-/* rodinia-mummergpu: queries matched along a suffix tree, a thread for each query; the least exact of Rodinia's
- * programs here.
+/* rodinia-mummergpu: queries matched along a suffix tree, a thread for each; the least exact of Rodinia's programs
+ * here.
  *
  * One launch, blocks of 256 (of all queries, if fewer). A thread loads QLEN and QADDR of its query, then from each
- * start whose rest is at least `match` bases long follows the tree (query_walk.h): CHILD of the node (16 B), NODE of
- * the child (16 B), the next letter, then REF and the next letter for each base of the edge; on a difference, or at the
- * query's end, RESULT if the match is long enough, and NODE of the node above for its suffix link. All loads depend on
- * each other and lanes part freely. A query is q, its bases, a zero byte. Node i of the tree lies in row 32 (i >> 17) +
- * i mod 32, column (i mod 2^17) >> 5 of a texture of 4096 columns. reference=plain: base p is byte p + 1; interleaved:
- * with p' = p + 1, byte 65536 (4 (p' >> 18) + p' mod 4) + (p' mod 2^18) / 4. Arrays on 256 B from 0xC0000000 on: QUERY,
- * QADDR, QLEN, NODE, CHILD, REF, RESULT (8 B a start); the CPU has written all but RESULT. Worked example: 25 bases,
- * match = 20: 6 starts, the first from the root: a node for each of some 10 levels, then base by base. Uses and
- * instructions: every value by the next instruction, two before an access, three behind a loop: assumed. Source:
- * Rodinia 3.1, cuda/mummergpu/src/mummergpu_kernel.cu mummergpuKernel, suffix-tree.cpp, common.cu; sizes: the F3FS
- * artifact (NC_003997.20k.fna: 20,000 lines; 50,000 queries of 25 bases; match 20); registers: nvcc 13.0 -O3 for
- * capability 7.5. Differs: genome and queries are drawn (queries are parts of the genome, a share `errors` of their
- * bases changed); textures are read like other memory; the kernel that prints the matches, and the search for reverse
- * ones, are left out. */
+ * start whose rest is at least `match` bases long follows the tree (parts/query_walk.h): CHILD of the node (16 B),
+ * NODE of the child (16 B), the next letter, then REF and the next letter for each base of the edge; on a difference,
+ * or at the query's end, RESULT if the match is long enough, and NODE of the node above for its suffix link. All
+ * loads depend on each other and lanes part freely.
+ * A query is q, its bases, a zero byte. Node i of the tree lies in row 32 (i >> 17) + i mod 32, column (i mod 2^17)
+ * >> 5 of a texture of 4096 columns. reference=plain: base p is byte p' = p + 1; interleaved: byte 65536 (4 (p' >>
+ * 18) + p' mod 4) + (p' mod 2^18) / 4.
+ * Arrays on 256 B from 0xC0000000 on: QUERY, QADDR, QLEN, NODE, CHILD, REF, RESULT (8 B a start); the CPU has written
+ * all but RESULT.
+ * Worked example: 25 bases, match = 20: 6 starts, the first from the root: a node for each of some 10 levels, then
+ * base by base.
+ * Uses and instructions: every value by the next instruction, two before an access, three behind a loop: assumed.
+ * Source: Rodinia 3.1, cuda/mummergpu/src/mummergpu_kernel.cu mummergpuKernel, suffix-tree.cpp, common.cu
+ * (REORDER_REF is 0 where the Makefile does not set it: plain); sizes: the F3FS artifact (NC_003997.20k.fna: 20,000
+ * lines; 50,000 queries of 25 bases; match 20); registers: nvcc 13.0 -O3 for compute capability 7.5.
+ * Differs: genome and queries are drawn (queries are parts of the genome, a share `errors` of their bases changed);
+ * textures are read like other memory; the kernel that prints the matches, and the search for reverse ones, are left
+ * out. */
 #include <stdlib.h>
 
 #include "trace/base/mem.h"

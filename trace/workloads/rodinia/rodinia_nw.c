@@ -1,7 +1,8 @@
 /* rodinia-nw: Needleman-Wunsch of Rodinia as it comes: explicit arrays REF, MAT, and the kernels of nw_tiles.h.
  *
- * n x n pairs of letters, n a multiple of 16: T = n / 16 tiles across, 2 T - 1 launches. REF, then MAT from 0xC0000000
- * on, each on 256 B; the CPU has written both. Worked example: n = 32: T = 2, C = 33; launches of 1, 2 and 1 tiles.
+ * n x n pairs of letters, n a multiple of 16: T = n / 16 tiles across, 2 T - 1 launches. REF, then MAT from
+ * 0xC0000000 on, each on 256 B; the CPU has written both.
+ * Worked example: n = 32: T = 2, C = 33; launches of 1, 2 and 1 tiles.
  * Source: Rodinia 3.1, cuda/nw/needle.cu runTest; n = 2048: the arguments of the F3FS artifact (2048 10).
  * Differs: as nw_tiles.h says. */
 #include <stdlib.h>

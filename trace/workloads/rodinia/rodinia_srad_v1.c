@@ -1,24 +1,27 @@
-/* rodinia-srad-v1: speckle reducing anisotropic diffusion, first version: neighbours by index arrays, sums by
- * reduction.
+/* rodinia-srad-v1: anisotropic diffusion, first version: neighbours by index arrays, sums by reduction.
  *
  * An image of R rows and C columns of floats, row index fastest; n = R C. Thread g is element e = g, row r = e mod R,
  * column c = e div R; blocks of 512, as many as cover n. Launches: extract; `iterations` times prepare, reduce ..
- * reduce, srad, srad2; compress. extract, compress: I[e]; exp or log; store I[e] prepare: I[e]; store SUM[e]; I[e];
- * store SUM2[e] reduce(no, mul), ceil(no/512) blocks: if (e < no) SUM[e mul], SUM2[e mul]; barrier; 9 steps in shared
- * memory, each with a barrier; thread 511: store SUM[512 mul block], SUM2 of the same. First no = n, mul = 1, then no =
- *         blocks, mul times 512, down to one block. In a last block of m < 512 elements, d the largest power of two up
- *         to m: log2 d steps, then thread d-1: SUM[512 block + i], SUM2 of the same, i = d to m-1, and it stores
+ * reduce, srad, srad2; compress.
+ *     extract, compress: I[e]; exp or log; store I[e]
+ *     prepare: I[e]; store SUM[e]; I[e]; store SUM2[e]
+ *     reduce(no, mul), ceil(no/512) blocks: if (e < no) SUM[e mul], SUM2[e mul]; barrier; 9 steps in shared memory,
+ *         each with a barrier; thread 511: store SUM[512 mul block], SUM2 of the same. First no = n, mul = 1, then no
+ *         = blocks, mul times 512, down to one block. In a last block of m < 512 elements, d the largest power of two
+ *         up to m: log2 d steps, then thread d-1: SUM[512 block + i], SUM2 of the same, i = d to m-1, and it stores
  *     srad: iN[r]; I[e]; I[iN + R c]; iS[r]; I[iS + R c]; jW[c]; I[r + R jW]; jE[c]; I[r + R jE]; 36 instructions;
  *         stores of dN, dS, dW, dE, c at e
  *     srad2: iS[r]; jE[c]; dN[e]; dS[e]; c[iS + R c]; c[e]; dW[e]; dE[e]; c[r + R jE]; I[e]; store I[e]
  * iN = max(r-1, 0), iS = min(r+1, R-1), jW, jE likewise of the column. order=hoisted: what depends on no other load
- * comes first. Arrays on 256 B from 0xC0000000 on; the CPU has written I and the four index arrays.
- * Worked example: R = 64, C = 16: n = 1024, launches of 2 blocks, reduce once with 2 and once with 1 block of 2
- * elements. Uses: I[e] of srad 4 instructions later, dN of srad2 8, dS 6, all else by the next. Two instructions before
- * an access, 30 for exp or log, 12 for a step of the reduction: assumed. Source: Rodinia 3.1, cuda/srad/srad_v1/main.cu
- * and {extract,prepare,reduce,srad,srad2,compress}_kernel.cu; the F3FS artifact's arguments (100 0.5 512 512);
- * registers, shared memory and uses: PTX of nvcc 13.0 -O3 for capability 7.5. Differs: the sums' copies to the host in
- * each iteration are left out. */
+ * comes first. Arrays I, iN, iS, jE, jW, SUM, SUM2, dN, dS, dW, dE, c on 256 B from 0xC0000000 on; the CPU has
+ * written I and the four index arrays.
+ * Worked example: R = 64, C = 16: n = 1024, launches of 2 blocks; reduce with 2 blocks, then with 1 block of 2
+ * elements.
+ * Uses: I[e] of srad 4 instructions later, dN of srad2 8, dS 6, all else by the next. Two instructions before an
+ * access, 30 for exp or log, 12 for a step of the reduction: assumed.
+ * Source: Rodinia 3.1, cuda/srad/srad_v1/main.cu and {extract,prepare,reduce,srad,srad2,compress}_kernel.cu; the F3FS
+ * artifact's arguments (100 0.5 512 512); registers, shared memory, uses: PTX of nvcc 13.0 -O3 for capability 7.5.
+ * Differs: the sums' copies to the host in each iteration are left out. */
 #include <stdlib.h>
 #include <string.h>
 

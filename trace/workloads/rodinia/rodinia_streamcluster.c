@@ -1,21 +1,25 @@
 /* rodinia-streamcluster: what opening a centre at point x would save, a thread for each point.
  *
  * n points of `dim` coordinates, stored coordinate by coordinate; K = `centres` open. A launch for each candidate x,
- * blocks of 512. Thread g < n: for d < dim: COORD[d n + g]; COORD[d n + x], the same for all P[g].weight; P[g].cost if
- * it saves: store SW[g]; P[g].cost; WORK[g (K+1) + K]; store of the same else:        P[g].assign; TABLE[assign];
- * WORK[g (K+1) + TABLE]; store of the same The loop stands four times in a turn. Arrays on 256 B from 0xC0000000 on:
- * WORK of the first launch ((K+1)(n+1) floats), TABLE, SW (a byte a point), P (32 B a point: weight at 0, assign, 8 B,
- * at 16, cost at 24), COORD, then the WORK of each later launch, as the program allocates it anew. The CPU has written
- * TABLE, P and COORD. The points are not there, so what depends on them is drawn: a lane saves with probability
- * `saves`; points are assigned to K centres drawn among the points (assign=centres), or to point 2654435761 g mod n
- * with slot g mod K (assign=all). The candidate of launch i is x + i 40503 mod n. Worked example: n = 1024, dim = 16, K
- * = 2, saves = 0: a warp loads 32 coordinates, weight, cost, assign, TABLE and WORK. Uses: COORD[d n + g] 2
- * instructions later, all else by the next; two instructions of arithmetic and two of addresses for each d, two before
- * other accesses: assumed. order=hoisted: the eight loads of a turn come first. Source: Rodinia 3.1,
- * cuda/streamcluster/streamcluster_cuda.cu (kernel_compute_cost, pgain); the F3FS artifact's arguments (10 20 256 65536
- * 65536 1000 none ..); registers and uses: PTX of nvcc 13.0 -O3 for compute capability 7.5. Differs: `launches`
- * candidates instead of as many as the search for a cost tries: a call of its local search makes 5 kmax ln kmax = 299.
- * `saves` is not calibrated. The copies of TABLE and P before each launch are left out. */
+ * blocks of 512. Thread g < n:
+ *     for d < dim: COORD[d n + g]; COORD[d n + x], the same for all
+ *     P[g].weight; P[g].cost
+ *     if it saves: store SW[g]; P[g].cost; WORK[g (K+1) + K]; store of the same
+ *     else:        P[g].assign; TABLE[assign]; WORK[g (K+1) + TABLE]; store of the same
+ * The loop stands four times in a turn. Arrays on 256 B from 0xC0000000 on: WORK of the first launch ((K+1)(n+1)
+ * floats), TABLE, SW (a byte a point), P (32 B a point: weight at 0, assign, 8 B, at 16, cost at 24), COORD, then the
+ * WORK of each later launch, as the program allocates it anew. The CPU has written TABLE, P and COORD.
+ * The points are not there, so what depends on them is drawn: a lane saves with probability `saves`; points are
+ * assigned to K centres drawn among the points (assign=centres), or to point 2654435761 g mod n with slot g mod K
+ * (assign=all). The candidate of launch i is x + 40503 i mod n.
+ * Worked example: n = 1024, dim = 16, K = 2, saves = 0: a warp loads 32 coordinates, weight, cost, assign, TABLE,
+ * WORK.
+ * Uses: COORD[d n + g] 2 instructions later, all else by the next; two instructions of arithmetic and two of
+ * addresses for each d, two before other accesses: assumed. order=hoisted: the eight loads of a turn come first.
+ * Source: Rodinia 3.1, cuda/streamcluster/streamcluster_cuda.cu (kernel_compute_cost, pgain); the F3FS artifact's
+ * arguments (10 20 256 65536 65536 1000 none ..); registers, uses: PTX of nvcc 13.0 -O3 for compute capability 7.5.
+ * Differs: `launches` candidates instead of as many as the search for a cost tries: a call of its local search makes
+ * 5 kmax ln kmax = 299. `saves` is not calibrated. The copies of TABLE and P before each launch are left out. */
 #include <stdlib.h>
 
 #include "trace/base/mem.h"

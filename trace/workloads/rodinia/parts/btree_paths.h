@@ -1,11 +1,12 @@
 /* btree_paths: a complete tree of keys, and the way of each query through it.
  *
- * Keys 0 to n - 1 in leaves of `fan`, leaves and nodes in nodes of `fan`; the last of a level holds what is left. Nodes
- * are numbered level by level from the root on. A node's slot 0 stands for what lies below its first key, so child i is
- * slot i and key i of a leaf slot i + 1; record i is key i's. Worked example: n = 100, fan = 4: levels of 1, 2, 7 and
- * 25 nodes, height 3; key 37: root slot 0, node 1 slot 2, node 5 slot 1, leaf 10 + 9, slot 2. Source: Rodinia 3.1,
- * cuda/b+tree/main.c transform_to_cuda (slots, numbering). Differs: the tree of the file mil.txt grows by insertion;
- * its nodes are half full to full. */
+ * Keys 0 to n - 1 in leaves of `fan`, leaves and nodes in nodes of `fan`; the last of a level holds what is left.
+ * Nodes are numbered level by level from the root on. A node's slot 0 stands for what lies below its first key, so
+ * child i is slot i and key i of a leaf slot i + 1; record i is key i's.
+ * Worked example: n = 100, fan = 4: levels of 1, 2, 7 and 25 nodes, height 3; key 37: root slot 0, node 1 slot 2,
+ * node 5 slot 1, node 19 (leaf 9) slot 2.
+ * Source: Rodinia 3.1, cuda/b+tree/main.c transform_to_cuda (slots, numbering).
+ * Differs: the tree of the file mil.txt grows by insertion; its nodes are half full to full. */
 #ifndef TRACE_WORKLOADS_RODINIA_PARTS_BTREE_PATHS_H
 #define TRACE_WORKLOADS_RODINIA_PARTS_BTREE_PATHS_H
 

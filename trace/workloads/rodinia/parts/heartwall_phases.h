@@ -1,13 +1,13 @@
-/* heartwall_phases: what a block of rodinia-heartwall does one after the other, and the steps of each of its
- * warps.
+/* heartwall_phases: what a block of rodinia-heartwall does one after the other, and the steps of each of its warps.
  *
  * A template of T x T points is sought in an area of A x A; C = T + A - 1, P = A + 2 T; arrays are column-major. A
  * phase goes over elements in rounds of 256 (MAP), lets threads walk rows or columns (WALK), convolves, or handles
- * where the point is; most end with a barrier. A step is a body of a warp: a round, a walk, or trips of a convolution's
- * loops that the same lanes make. Blocks differ in addresses only, so the steps are listed once for each of the 8
- * warps. Worked example: T = 2, A = 3: C = 4; outputs (i, j) of the convolution, i, j = 1 to 4, take 1, 2, 2, 1 trips
- * in each direction: 36 loads of lanes. Source: Rodinia 3.1, cuda/heartwall/kernel.cu (phases, in its order), main.cu
- * (sizes). */
+ * where the point is; most end with a barrier. A step is a body of a warp: a round, a walk, or trips of a
+ * convolution's loops that the same lanes make. Blocks differ in addresses only, so the steps are listed once for
+ * each of the 8 warps.
+ * Worked example: T = 2, A = 3: C = 4; outputs (i, j) of the convolution, i, j = 1 to 4, take 1, 2, 2, 1 trips in
+ * each direction: 36 loads of lanes.
+ * Source: Rodinia 3.1, cuda/heartwall/kernel.cu (phases, in its order), main.cu (sizes). */
 #ifndef TRACE_WORKLOADS_RODINIA_PARTS_HEARTWALL_PHASES_H
 #define TRACE_WORKLOADS_RODINIA_PARTS_HEARTWALL_PHASES_H
 

@@ -1,10 +1,11 @@
 /* query_walk: how the lanes of a warp follow their queries through a suffix tree, in lockstep, for rodinia-mummergpu.
  *
- * A query is the letter q, its bases and a zero byte. From each start whose rest is long enough: the next letter; while
- * there is one: the children of the node, the child, the letter behind the edge's first; letter by letter the reference
- * and the next letter, until they differ or the edge ends; a match long enough is stored, and the walk goes on behind
- * the suffix link of the edge's upper node, as much further down as was matched on the edge. Lanes that are done with a
- * loop wait for the others at its end. Source: Rodinia 3.1, cuda/mummergpu/src/mummergpu_kernel.cu, mummergpuKernel. */
+ * A query is the letter q, its bases and a zero byte. From each start whose rest is long enough: the next letter;
+ * while there is one: the children of the node, the child, the letter behind the edge's first; letter by letter the
+ * reference and the next letter, until they differ or the edge ends; a match long enough is stored, and the walk goes
+ * on behind the suffix link of the edge's upper node, as much further down as was matched on the edge. Lanes that are
+ * done with a loop wait for the others at its end.
+ * Source: Rodinia 3.1, cuda/mummergpu/src/mummergpu_kernel.cu, mummergpuKernel. */
 #ifndef TRACE_WORKLOADS_RODINIA_PARTS_QUERY_WALK_H
 #define TRACE_WORKLOADS_RODINIA_PARTS_QUERY_WALK_H
 
