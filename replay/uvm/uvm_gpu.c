@@ -493,6 +493,16 @@ static int run_slot(struct uvm_gpu *g, uint32_t number, int64_t limit, struct er
     return 0;
 }
 
+/* The slot whose turn is next: what it reads and writes. */
+static inline void look_ahead(const struct uvm_gpu *g, uint32_t slot)
+{
+    if (slot == NONE)
+        return;
+    const char *at = (const char *)&g->slots[slot];
+    __builtin_prefetch(at, 1);
+    __builtin_prefetch(at + 64, 1);
+}
+
 int uvm_gpu_run(struct uvm_gpu *g, int64_t until, struct err *err)
 {
     g->stop_ns = until;
@@ -508,6 +518,7 @@ int uvm_gpu_run(struct uvm_gpu *g, int64_t until, struct err *err)
         while (g->heads[b] != NONE) {
             uint32_t slot = g->heads[b];
             g->heads[b] = g->slots[slot].next;
+            look_ahead(g, g->heads[b]);
             g->queued--;
             int64_t limit = end < g->stop_ns ? end : g->stop_ns;
             if (g->slots[slot].time >= end) {

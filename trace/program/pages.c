@@ -5,6 +5,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/program/access_pages.h"
+#include "trace/program/kept_step.h"
 
 static bool shares_pages(const struct program_pages *pages)
 {
@@ -56,7 +57,9 @@ struct run {
     int rc; /* of program_body(); -1: none */
     uint64_t stalls;
     bool single; /* a turn has no more than one wait, behind all its loads */
+    bool alike;  /* the body is the kept one but for its addresses */
     struct program_body body;
+    struct kept_step kept;
 };
 
 static void *pages_run_open(const void *state, struct err *err)
@@ -95,13 +98,18 @@ static bool single_wait(const struct program_body *body, uint64_t stalls)
 
 static int fetch(struct run *r, uint32_t launch, uint32_t warp, uint32_t index, struct err *err)
 {
-    if (r->rc >= 0 && r->launch == launch && r->warp == warp && r->index == index)
+    bool own = r->rc >= 0 && r->launch == launch && r->warp == warp;
+    if (own && r->index == index)
         return r->rc;
+    if (own && r->rc == 1 && r->index + 1 == index && r->body.last)
+        return 0;
     r->rc = program_body(r->pages->program, r->program, launch, warp, index, &r->body, err);
     r->launch = launch;
     r->warp = warp;
     r->index = index;
-    if (r->rc == 1) {
+    r->alike = r->rc == 1 && kept_step_alike(&r->kept, &r->body);
+    if (r->rc == 1 && !r->alike) {
+        r->kept.count = 0;
         r->stalls = program_stalls(&r->body);
         r->single = !r->pages->unroll && single_wait(&r->body, r->stalls);
     }
@@ -292,6 +300,20 @@ static void fill(const struct run *r, struct actor_at *at, struct actor_step *s)
     }
 }
 
+/* The step, as kept or worked out; the step of a whole body of one turn is kept. */
+static void take_or_fill(struct run *r, struct actor_at *at, struct actor_step *step)
+{
+    bool whole = at->access == 0 && r->body.turns == 1 && !r->pages->unroll;
+    uint32_t body = at->body;
+    if (whole && r->alike && kept_step_get(&r->kept, r->pages, &r->body, step)) {
+        at->body++;
+        return;
+    }
+    fill(r, at, step);
+    if (whole && at->body != body)
+        kept_step_put(&r->kept, r->pages, &r->body, step);
+}
+
 static int pages_step(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
                       struct err *err)
 {
@@ -300,7 +322,7 @@ static int pages_step(void *run, uint32_t launch, uint32_t actor, struct actor_a
     if (rc != 1)
         return rc;
     int64_t ns = r->pages->program->compute_ns;
-    fill(r, at, step);
+    take_or_fill(r, at, step);
     step->compute_ns = ACTOR_COMPUTE_AUTO;
     if (ns >= 0) { /* of a turn: a part of it takes its share */
         uint32_t all = program_instructions(&r->body);

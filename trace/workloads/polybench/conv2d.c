@@ -96,8 +96,8 @@ static int conv2d_body(void *run, uint32_t launch, uint64_t warp, uint32_t index
     const struct conv2d *c = run;
     (void)launch;
     (void)err;
-    uint64_t block = warp / BLOCK_Y;
-    uint64_t x = block % c->across * BLOCK_X, i = block / c->across * BLOCK_Y + warp % BLOCK_Y;
+    uint32_t block = (uint32_t)(warp / BLOCK_Y), across = (uint32_t)c->across; /* a launch has fewer than 2^32 warps */
+    uint64_t x = (uint64_t)(block % across) * BLOCK_X, i = (uint64_t)(block / across) * BLOCK_Y + warp % BLOCK_Y;
     uint32_t active = x + 1 < c->n ? program_first_lanes(c->n - 1 - x) : 0; /* j < N-1 */
     if (x == 0)
         active &= ~1u;

@@ -127,8 +127,8 @@ static int fdtd2d_body(void *run, uint32_t launch, uint64_t warp, uint32_t index
     const struct fdtd2d *f = run;
     const struct stencil *s = &stencils[launch % 3];
     (void)err;
-    uint64_t block = warp / BLOCK_Y;
-    uint64_t x = block % f->across * BLOCK_X, i = block / f->across * BLOCK_Y + warp % BLOCK_Y;
+    uint32_t block = (uint32_t)(warp / BLOCK_Y), across = (uint32_t)f->across; /* a launch has fewer than 2^32 warps */
+    uint64_t x = (uint64_t)(block % across) * BLOCK_X, i = (uint64_t)(block / across) * BLOCK_Y + warp % BLOCK_Y;
     uint32_t active = x + s->right < f->n ? program_first_lanes(f->n - s->right - x) : 0;
     if (x < s->left)
         active &= ~1u;

@@ -1,0 +1,33 @@
+/* kept_step: the step of a body of one turn, kept for bodies that differ from it by where they lie.
+ *
+ * The warps of a grid mostly do the same, so many bytes further on. A body that lies whole sectors further on, all of
+ * its accesses by as much, each on pages as many further on, and inside its allocation, makes the same step on those
+ * pages: it is not worked out again. Bodies with scattered lanes, or of several turns, are not kept.
+ * Example: loads of 128 B at bytes 256 and 4,352 make a step of pages 0 and 1; 512 B further on the same step; 107,008
+ * B further on, pages 26 and 27; 108,032 B further on, at bytes 108,288 and 112,384, again 26 and 27. */
+#ifndef TRACE_PROGRAM_KEPT_STEP_H
+#define TRACE_PROGRAM_KEPT_STEP_H
+
+#include "trace/program/pages.h"
+
+/* Zeroed: nothing is kept. */
+struct kept_step {
+    uint32_t count, after; /* of the body */
+    bool whole;            /* each access is one stretch inside its allocation, and `step` is the step */
+    struct program_access access[PROGRAM_ACCESSES];
+    uint64_t bytes[PROGRAM_ACCESSES], last[PROGRAM_ACCESSES]; /* of the stretch; page of its last byte */
+    struct actor_step step;
+};
+
+/* Whether a body is the kept one but for its addresses. */
+bool kept_step_alike(const struct kept_step *kept, const struct program_body *body);
+
+/* The step of such a body, if it is the kept one, moved. */
+bool kept_step_get(const struct kept_step *kept, const struct program_pages *pages, const struct program_body *body,
+                   struct actor_step *step);
+
+/* Keep a body of one turn, and the step that it is. */
+void kept_step_put(struct kept_step *kept, const struct program_pages *pages, const struct program_body *body,
+                   const struct actor_step *step);
+
+#endif
