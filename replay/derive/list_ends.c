@@ -5,7 +5,7 @@
 
 #include "trace/base/mem.h"
 
-enum { RING = 2 * (LIST_MOST + 1), WORD = 8, NONE = LIST_PAGE };
+enum { RING = 2 * (LIST_MOST + 1), WORD = 8 };
 
 int list_ends_open(struct list_ends *e, uint64_t sectors, struct err *err)
 {
@@ -40,24 +40,37 @@ void list_ends_add(struct list_ends *e, uint64_t first, uint64_t n)
     add(e, first + n - 1, (uint8_t)n);
 }
 
-/* The next page in which runs end, from e->page on; false: none. */
+/* Look for pages in which runs end, as far as there is room for them. */
+static void seek_ahead(struct list_ends *e)
+{
+    while (e->found - e->taken < LIST_AHEAD && e->sought < e->pages) {
+        uint64_t *word = &e->used[e->sought / 64];
+        if (!*word) {
+            e->sought = (e->sought / 64 + 1) * 64;
+            continue;
+        }
+        e->sought = e->sought / 64 * 64 + (uint64_t)__builtin_ctzll(*word);
+        *word &= *word - 1;
+        __builtin_prefetch(&e->length[e->sought * LIST_PAGE], 1);
+        __builtin_prefetch(&e->length[e->sought * LIST_PAGE + LIST_PAGE / 2], 1);
+        e->ahead[e->found++ % LIST_AHEAD] = e->sought;
+    }
+}
+
+/* The next page in which runs end; false: none. */
 static bool seek_page(struct list_ends *e)
 {
-    for (uint64_t word = e->page / 64; word <= (e->pages - 1) / 64; word++) {
-        uint64_t rest = word == e->page / 64 ? e->used[word] & ~0ull << e->page % 64 : e->used[word];
-        if (rest) {
-            e->page = word * 64 + (uint64_t)__builtin_ctzll(rest);
-            e->used[word] &= ~(rest & -rest);
-            return true;
-        }
-    }
-    return false;
+    seek_ahead(e);
+    if (e->taken == e->found)
+        return false;
+    e->page = e->ahead[e->taken++ % LIST_AHEAD];
+    return true;
 }
 
 /* The next run by its end, which is forgotten; false: none. at = 0: the page is not looked at yet. */
 static bool next_run(struct list_ends *e, struct list_run *run)
 {
-    for (;; e->at = 0, e->page++) {
+    for (;; e->at = 0) {
         if (e->at == 0 && !seek_page(e))
             return false;
         for (; e->at < LIST_PAGE; e->at = e->at / WORD * WORD + WORD) {
@@ -99,8 +112,8 @@ size_t list_ends_next(struct list_ends *e, struct list_run *lists, size_t cap)
             break;
     }
     if (n == 0) {
-        e->page = e->at = e->done = 0;
-        e->from = e->to = 0;
+        e->page = e->at = e->done = e->sought = 0;
+        e->from = e->to = e->taken = e->found = 0;
     }
     return n;
 }

@@ -15,7 +15,8 @@
 
 #include "trace/base/err.h"
 
-enum { LIST_MOST = 255, LIST_PAGE = 128 }; /* sectors of a run, at most; sectors with a bit in `used` */
+/* Sectors of a run, at most; sectors with a bit in `used`; pages that are fetched ahead. */
+enum { LIST_MOST = 255, LIST_PAGE = 128, LIST_AHEAD = 8 };
 
 struct list_run {
     uint64_t first, end; /* sectors */
@@ -28,13 +29,22 @@ struct list_ends {
     uint64_t pages;
     /* Where list_ends_next() stands. */
     uint64_t page, at; /* at: sector looked at next */
-    uint64_t done;     /* end of the list handed out last */
-    uint32_t from, to; /* of waiting[], as a ring */
+    uint64_t sought;   /* pages looked at for runs */
+    uint64_t ahead[LIST_AHEAD];
+    uint32_t taken, found; /* of ahead[], as a ring */
+    uint64_t done;         /* end of the list handed out last */
+    uint32_t from, to;     /* of waiting[], as a ring */
     struct list_run waiting[2 * (LIST_MOST + 1)];
 };
 
 int list_ends_open(struct list_ends *ends, uint64_t sectors, struct err *err);
 void list_ends_release(struct list_ends *ends);
+
+/* A run that ends with that sector will be added soon. */
+static inline void list_ends_expect(const struct list_ends *ends, uint64_t last)
+{
+    __builtin_prefetch(&ends->length[last], 1);
+}
 
 /* A run of n >= 1 sectors; one of more than LIST_MOST, which no instruction makes, becomes several. */
 void list_ends_add(struct list_ends *ends, uint64_t first, uint64_t n);

@@ -176,9 +176,22 @@ static void list_access(struct reader *r, const struct program_access *a, uint64
 
 enum pass { NOTE, LIST };
 
+/* Have the cache fetch what the stretches of a body will change. */
+static void expect(struct reader *r, const struct program_body *b)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct program_access *a = &b->access[i];
+        uint64_t bytes = program_stretch(a), last = a->addr + bytes - 1;
+        if (bytes && a->kind == RECORD_READ && inside(r->of, a, a->addr, last))
+            list_ends_expect(&r->of->ends, sector_of(r, last));
+    }
+}
+
 static int read_body(struct reader *r, enum pass pass, struct err *err)
 {
     const struct program_body *b = &r->body;
+    if (pass == LIST && b->turns == 1)
+        expect(r, b);
     for (uint32_t i = 0; i < b->count; i++) {
         const struct program_access *a = &b->access[i];
         uint64_t turns = a->turn_stride ? b->turns : 1; /* the same again adds nothing */
