@@ -288,6 +288,7 @@ static int body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struc
     int rc = go_to(r, launch, warp, err);
     if (rc <= 0)
         return rc < 0 ? -1 : program_no_trip(index, START, b);
+    b->last = r->p->visits && index == (l->active ? l->loads + r->p->kernel->clears : 0);
     if (index == 0) {
         head(r, l, b);
         return 1;
