@@ -266,6 +266,21 @@ static int sweep(struct run *r, const struct traversal_lists *l, uint32_t index,
 
 /* --- the program --- */
 
+/* What the first visits of a warp will look at; the lists of a graph do not stay in the cache. */
+static void look_ahead(const struct run *r)
+{
+    const struct traversal_lists *l = &r->lists;
+    const struct graph *g = &r->at.t.graph;
+    for (uint32_t rest = l->active; rest && l->loads; rest = l->each ? rest & (rest - 1) : 0) {
+        uint64_t first = l->first[l->each ? (unsigned)__builtin_ctz(rest) : 0];
+        const char *target = g->targets ? (const char *)&g->targets[first] : (const char *)&g->wide[first];
+        __builtin_prefetch(target);
+        __builtin_prefetch(target + 64);
+        if (r->at.t.changes)
+            __builtin_prefetch(&r->at.t.changes[first / 64]);
+    }
+}
+
 /* The lists of a warp into r->lists: 1; 0: it has no vertex; -1. */
 static int go_to(struct run *r, uint32_t launch, uint64_t warp, struct err *err)
 {
@@ -278,6 +293,8 @@ static int go_to(struct run *r, uint32_t launch, uint64_t warp, struct err *err)
     r->part = 0;
     r->part_j = 0;
     r->known = traversal_lists(&r->at.t, &r->p->shape, warp, &r->lists);
+    if (r->known && r->p->visits)
+        look_ahead(r);
     return r->known;
 }
 
