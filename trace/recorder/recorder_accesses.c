@@ -11,7 +11,7 @@ int recorder_accesses_open(struct recorder_accesses *a, struct store *store, str
 bool recorder_accesses_wants(const struct record_pipe_message *m)
 {
     return m->type == RECORD_PIPE_LAUNCH || m->type == RECORD_PIPE_ACCESS || m->type == RECORD_PIPE_LANES ||
-           m->type == RECORD_PIPE_LAUNCH_END;
+           m->type == RECORD_PIPE_NARROW || m->type == RECORD_PIPE_LAUNCH_END;
 }
 
 static int end_launch(struct recorder_accesses *a, struct err *err)
@@ -62,7 +62,9 @@ static int add(struct recorder_accesses *a, struct err *err)
 static int take_access(struct recorder_accesses *a, const struct record_pipe_message *m, struct err *err)
 {
     int lanes = __builtin_popcount(m->group);
-    int64_t most = (lanes + RECORD_PIPE_LANES_EACH - 2) / RECORD_PIPE_LANES_EACH;
+    bool narrow = m->flags & RECORD_PIPE_ACCESS_NARROW;
+    int each = narrow ? RECORD_PIPE_NARROW_EACH : RECORD_PIPE_LANES_EACH;
+    int64_t most = (lanes + each - 2) / each;
     if (!a->in_launch || lanes == 0 || m->kind == 0 || m->kind > ACCESS_MOST_BYTES ||
         (m->duration != 0 && m->duration != most))
         return err_set(err, "an access makes no sense: %s launch, %d lanes, %u bytes per lane, %lld further messages",
@@ -70,11 +72,12 @@ static int take_access(struct recorder_accesses *a, const struct record_pipe_mes
     a->op = (struct access_op){.addrs = a->addrs,
                                .lanes = lanes,
                                .bytes = m->kind,
-                               .access = access_of_flags(m->flags),
+                               .access = access_of_flags(m->flags & ~RECORD_PIPE_ACCESS_NARROW),
                                .block = (uint32_t)((uint64_t)m->time >> 32),
                                .warp = (uint32_t)m->time,
                                .pc = m->id};
     a->prefetches += a->op.access == 0;
+    a->narrow = narrow;
     a->addrs[0] = m->addr;
     a->filled = 1;
     a->expected = m->duration;
@@ -87,15 +90,18 @@ static int take_access(struct recorder_accesses *a, const struct record_pipe_mes
 
 static int take_lanes(struct recorder_accesses *a, const struct record_pipe_message *m, struct err *err)
 {
-    for (int i = 0; i < RECORD_PIPE_LANES_EACH && a->filled < a->op.lanes; i++)
-        a->addrs[a->filled++] = m->lanes[i];
+    int each = a->narrow ? RECORD_PIPE_NARROW_EACH : RECORD_PIPE_LANES_EACH;
+    for (int i = 0; i < each && a->filled < a->op.lanes; i++)
+        a->addrs[a->filled++] = a->narrow ? a->addrs[0] + (uint64_t)(int64_t)m->narrow[i] : m->lanes[i];
     return --a->expected == 0 ? add(a, err) : 0;
 }
 
 int recorder_accesses_take(struct recorder_accesses *a, const struct record_pipe_message *m, const char *name,
                            struct err *err)
 {
-    if ((a->expected > 0) != (m->type == RECORD_PIPE_LANES))
+    uint32_t further = a->narrow ? RECORD_PIPE_NARROW : RECORD_PIPE_LANES;
+    bool is_further = m->type == RECORD_PIPE_LANES || m->type == RECORD_PIPE_NARROW;
+    if (a->expected > 0 ? m->type != further : is_further)
         return err_set(err, "%lld messages with addresses are expected, and one of type %u came",
                        (long long)a->expected, m->type);
     switch (m->type) {
@@ -104,6 +110,7 @@ int recorder_accesses_take(struct recorder_accesses *a, const struct record_pipe
     case RECORD_PIPE_ACCESS:
         return take_access(a, m, err);
     case RECORD_PIPE_LANES:
+    case RECORD_PIPE_NARROW:
         return take_lanes(a, m, err);
     default:
         return end_launch(a, err);

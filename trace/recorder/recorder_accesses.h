@@ -1,8 +1,8 @@
 /* recorder_accesses: the launches and accesses that a recorded process sends
  * (trace/recorder/inject/sanitizer_inject.h), as records of the stream "accesses" (trace/access/access.h).
  *
- * Messages: LAUNCH, then for each access ACCESS and the LANES that it announces, then LAUNCH_END. Memory that was
- * allocated is an ALLOC record between them, and a row of table allocations. */
+ * Messages: LAUNCH, then for each access ACCESS and the LANES or NARROW that it announces, then LAUNCH_END. Memory that
+ * was allocated is an ALLOC record between them, and a row of table allocations. */
 #ifndef TRACE_RECORDER_RECORDER_ACCESSES_H
 #define TRACE_RECORDER_RECORDER_ACCESSES_H
 
@@ -21,7 +21,8 @@ struct recorder_accesses {
     struct access_op op;
     uint64_t addrs[ACCESS_LANES];
     int filled;       /* addresses of the access under way */
-    int64_t expected; /* LANES messages still to come */
+    int64_t expected; /* LANES or NARROW messages still to come */
+    bool narrow;      /* which of them */
     uint64_t prefetches;
 };
 

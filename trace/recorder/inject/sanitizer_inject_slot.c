@@ -10,6 +10,29 @@ static uint32_t active_addresses(const struct access_slot *slot, uint64_t addrs[
     return n;
 }
 
+/* Whether all addresses lie within 2 GiB of the first, as those of one array mostly do: half the messages then. */
+static bool is_narrow(const uint64_t *addrs, uint32_t n)
+{
+    bool narrow = true;
+    for (uint32_t i = 1; i < n; i++)
+        narrow &= (int64_t)(addrs[i] - addrs[0]) == (int32_t)(addrs[i] - addrs[0]);
+    return narrow;
+}
+
+/* A message with lanes from `at` on; how many. */
+static uint32_t further_lanes(struct record_pipe_message *m, const uint64_t *addrs, uint32_t at, uint32_t n,
+                              bool narrow)
+{
+    uint32_t most = narrow ? RECORD_PIPE_NARROW_EACH : RECORD_PIPE_LANES_EACH, i = 0;
+    *m = (struct record_pipe_message){.type = narrow ? RECORD_PIPE_NARROW : RECORD_PIPE_LANES};
+    for (; i < most && at + i < n; i++)
+        if (narrow)
+            m->narrow[i] = (int32_t)(addrs[at + i] - addrs[0]);
+        else
+            m->lanes[i] = addrs[at + i];
+    return i;
+}
+
 size_t sanitizer_slot_messages(const struct access_slot *slot,
                                struct record_pipe_message messages[SANITIZER_SLOT_MESSAGES])
 {
@@ -31,13 +54,10 @@ size_t sanitizer_slot_messages(const struct access_slot *slot,
         m->extra = stride;
         return 1;
     }
-    uint32_t at = 1;
-    for (; at < n; m->duration++) {
-        struct record_pipe_message *lanes = &messages[1 + m->duration];
-        *lanes = (struct record_pipe_message){.type = RECORD_PIPE_LANES};
-        for (int i = 0; i < RECORD_PIPE_LANES_EACH && at < n; i++)
-            lanes->lanes[i] = addrs[at++];
-    }
+    if (is_narrow(addrs, n))
+        m->flags |= RECORD_PIPE_ACCESS_NARROW;
+    for (uint32_t at = 1; at < n; m->duration++)
+        at += further_lanes(&messages[1 + m->duration], addrs, at, n, m->flags & RECORD_PIPE_ACCESS_NARROW);
     return 1 + (size_t)m->duration;
 }
 

@@ -84,6 +84,7 @@ int record_pipe_check(const struct record_pipe_message *message, const struct re
     case RECORD_PIPE_ACCESS:
     case RECORD_PIPE_LANES:
     case RECORD_PIPE_LAUNCH_END:
+    case RECORD_PIPE_NARROW:
     case RECORD_PIPE_STUCK:
         return 0;
     default:

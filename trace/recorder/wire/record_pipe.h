@@ -39,6 +39,7 @@ enum {
     RECORD_PIPE_TEXTS_MAX = 1 << 20, /* of one connection */
     RECORD_PIPE_MAGIC = 0x4f434850,  /* "OCHP" */
     RECORD_PIPE_LANES_EACH = 6,      /* addresses in one message */
+    RECORD_PIPE_NARROW_EACH = 12,    /* distances in one message */
     RECORD_PIPE_LIMIT_DEFAULT = 1000000
 };
 
@@ -65,12 +66,18 @@ enum record_pipe_type {
     RECORD_PIPE_ACCESS,    /* of one warp: id = program counter; kind = bytes per lane; group = active lanes; flags =
                               read 1, write 2, atomic 4, prefetch 8; time = block << 32 | warp in block; addr = that of
                               the first active lane; duration = messages LANES that follow; if none, extra = distance
-                              from one active lane's address to the next */
+                              from one active lane's address to the next;
+                              flags bit 31: NARROW messages follow, not LANES */
     RECORD_PIPE_LANES,     /* the addresses of the further active lanes, RECORD_PIPE_LANES_EACH a message */
     RECORD_PIPE_LAUNCH_END,
-    RECORD_PIPE_STUCK, /* a launch call has not come back for id seconds */
+    RECORD_PIPE_NARROW, /* the further active lanes' distances to the first address, RECORD_PIPE_NARROW_EACH a message
+                         */
+    RECORD_PIPE_STUCK,  /* a launch call has not come back for id seconds */
     RECORD_PIPE_TYPES
 };
+
+/* Of an ACCESS: NARROW messages follow. */
+#define RECORD_PIPE_ACCESS_NARROW (1u << 31)
 
 enum record_pipe_problem {
     RECORD_PIPE_WARNING, /* something is missing from the recording */
@@ -89,6 +96,7 @@ struct record_pipe_message {
             uint64_t extra;
         };
         uint64_t lanes[RECORD_PIPE_LANES_EACH];
+        int32_t narrow[RECORD_PIPE_NARROW_EACH];
         struct {
             uint32_t text_offset, text_total; /* bytes; the whole text has no end mark */
             char text[RECORD_PIPE_TEXT_BYTES];
