@@ -46,6 +46,7 @@ const struct record_kind_info record_kinds[RECORD_KINDS] = {
     [RECORD_PIM] = {"PIM", "time addr bytes flags id group", "1: served by L2", "request number"},
     [RECORD_KERNEL_END] = {"KERNEL_END", "time group", "", ""},
     [RECORD_BARRIER] = {"BARRIER", "time group", "", ""},
+    [RECORD_RANGE] = {"RANGE", "time duration id group", "", "row of table strings: the name that the program gave"},
     [RECORD_SKIPPED] = {"SKIPPED", "", "", ""},
 };
 

@@ -45,7 +45,9 @@ enum record_kind {
     RECORD_PIM,            /* one all-bank PIM request: as DRAM_READ */
     RECORD_KERNEL_END,     /* mark: everything of launch `group` before this point is done before what follows */
     RECORD_BARRIER,        /* mark: actors of `group` wait for each other */
-    RECORD_SKIPPED,        /* from readers only, never stored: an input item left out; the reason is in the reader */
+    RECORD_RANGE,   /* a stretch that the program itself named (NVTX): time, duration (0: a mark); id = row of table
+                       strings; group = thread */
+    RECORD_SKIPPED, /* from readers only, never stored: an input item left out; the reason is in the reader */
     RECORD_KINDS
 };
 

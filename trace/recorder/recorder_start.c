@@ -46,6 +46,8 @@ static void tell(const struct recorder_options *o, const struct told *told, cons
     setenv(RECORD_PIPE_SOCKET, socket_name, 1);
     setenv(o->accesses ? RECORD_PIPE_SANITIZER : RECORD_PIPE_CUPTI, told->tool, 1);
     setenv(RECORD_PIPE_WANT, told->want, 1);
+    if (o->unified_memory) /* NVTX gives CUPTI the program's own ranges, unless somebody else wants them */
+        setenv("NVTX_INJECTION64_PATH", told->tool, 0);
     if (o->plan)
         setenv(RECORD_PIPE_PLAN, o->plan, 1);
     else

@@ -11,6 +11,7 @@
 #include "trace/event/uvm_event.h"
 #include "trace/recorder/record_order.h"
 #include "trace/recorder/recorder_accesses.h"
+#include "trace/recorder/recorder_ranges.h"
 #include "trace/store/store.h"
 #include "trace/uvm/allocations.h"
 #include "trace/uvm/batches.h"
@@ -37,6 +38,7 @@ struct recorder_trace {
     struct record_order order;
     struct allocations allocations;
     struct recorder_accesses accesses;
+    struct recorder_ranges ranges;
     int64_t launches;
     struct fact *facts;
     size_t fact_count, fact_cap;
@@ -256,6 +258,21 @@ static int take_kernel(struct recorder_trace *t, const struct record_pipe_messag
     return push(t, &record, t->summary.process, 0, 0, err);
 }
 
+static int take_range(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
+{
+    struct record record;
+    int64_t name = -1;
+    if (m->time <= 0)
+        return count(t, false, "no start time", 1, err);
+    int done = recorder_ranges_take(&t->ranges, m, &record, &name, err);
+    if (done < 0)
+        return -1;
+    const struct store_value row[] = {STORE_V_INT(name), STORE_V_TEXT(record_pipe_text_get(&t->texts, m->id))};
+    if (name >= 0 && store_row(t->store, "strings", row, 2, err))
+        return -1;
+    return done ? push(t, &record, t->summary.process, 0, 0, err) : 0;
+}
+
 static int take_uvm(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
 {
     const struct uvm_event event = {m->kind, (uint64_t)m->time, (uint64_t)m->duration, m->addr, m->bytes, m->flags};
@@ -295,6 +312,8 @@ static int take_event(struct recorder_trace *t, const struct record_pipe_message
         return take_kernel(t, m, err);
     case RECORD_PIPE_UVM:
         return take_uvm(t, m, err);
+    case RECORD_PIPE_RANGE:
+        return take_range(t, m, err);
     case RECORD_PIPE_FREE:
         return allocations_end(&t->allocations, t->store, m->addr, m->time, err);
     default:
@@ -458,6 +477,8 @@ static int write_rest(struct recorder_trace *t, struct err *err)
     if (t->options.accesses ? recorder_accesses_finish(&t->accesses, err) : flush(t, err))
         return -1;
     t->summary.records += t->accesses.sink.writer.total;
+    if (t->ranges.open_count && count(t, false, "ranges of the program that did not end", t->ranges.open_count, err))
+        return -1;
     if (allocations_finish(&t->allocations, t->store, err))
         return -1;
     for (size_t i = 0; i < t->fact_count; i++)
@@ -482,6 +503,7 @@ static int write_rest(struct recorder_trace *t, struct err *err)
 static void release(struct recorder_trace *t)
 {
     recorder_accesses_release(&t->accesses);
+    recorder_ranges_release(&t->ranges);
     store_close(t->store);
     record_order_release(&t->order);
     record_pipe_texts_release(&t->texts);

@@ -9,11 +9,12 @@
 /* --- opening --- */
 
 /* Kinds that several processes' traces may have. */
-static const uint64_t together =
-    1ull << RECORD_KERNEL | 1ull << RECORD_ALLOC | 1ull << RECORD_ADVISE | 1ull << RECORD_PREFETCH |
-    1ull << RECORD_COPY | 1ull << RECORD_FAULT | 1ull << RECORD_CPU_FAULT | 1ull << RECORD_MIGRATE_H2D |
-    1ull << RECORD_MIGRATE_D2H | 1ull << RECORD_EVICT | 1ull << RECORD_THRASH | 1ull << RECORD_THROTTLE |
-    1ull << RECORD_REMOTE_MAP | 1ull << RECORD_MIGRATE_D2D | 1ull << RECORD_ACCESS | 1ull << RECORD_KERNEL_END;
+static const uint64_t together = 1ull << RECORD_KERNEL | 1ull << RECORD_ALLOC | 1ull << RECORD_ADVISE |
+                                 1ull << RECORD_PREFETCH | 1ull << RECORD_COPY | 1ull << RECORD_FAULT |
+                                 1ull << RECORD_CPU_FAULT | 1ull << RECORD_MIGRATE_H2D | 1ull << RECORD_MIGRATE_D2H |
+                                 1ull << RECORD_EVICT | 1ull << RECORD_THRASH | 1ull << RECORD_THROTTLE |
+                                 1ull << RECORD_REMOTE_MAP | 1ull << RECORD_MIGRATE_D2D | 1ull << RECORD_RANGE |
+                                 1ull << RECORD_ACCESS | 1ull << RECORD_KERNEL_END;
 
 static int count_row(void *ctx, const struct store_value *values, size_t n)
 {
@@ -26,7 +27,7 @@ static int count_row(void *ctx, const struct store_value *values, size_t n)
 /* Whether it is the recording of a program. */
 static int check_kinds(const struct offchip_input *input, struct err *err)
 {
-    static const char *const wholes[] = {"structures", "strings", "tlp_totals", "tlp_flows", "tlp_histogram"};
+    static const char *const wholes[] = {"structures", "tlp_totals", "tlp_flows", "tlp_histogram"};
     for (int s = 0; s < store_stream_count(input->store); s++) {
         const struct stream *stream = store_stream(input->store, s);
         bool log = strcmp(stream->name, "faults") == 0 || strcmp(stream->name, "batches") == 0;
@@ -252,6 +253,11 @@ int offchip_input_renumber(const struct offchip_input *input, struct record *rec
         if (renumber(input, &input->allocations, "allocation", &id, err))
             return -1;
         break;
+    case RECORD_RANGE:
+        if (id < 0 || id >= input->strings)
+            return err_set(err, "'%s': there is no string %lld", input->path, (long long)id);
+        id += input->first_string;
+        break;
     default:
         break;
     }
@@ -277,6 +283,8 @@ static int copy_row(void *ctx, const struct store_value *values, size_t n)
         return err_set(c->err, "table %s has %zu columns", c->table, n);
     memcpy(row, values, n * sizeof *row);
     bool kernels = strcmp(c->table, "kernels") == 0;
+    if (strcmp(c->table, "strings") == 0)
+        row[0].i += c->input->first_string;
     if (kernels || strcmp(c->table, "allocations") == 0) {
         const struct offchip_input *input = c->input;
         if (renumber(input, kernels ? &input->kernels : &input->allocations, "row", &row[0].i, c->err))
@@ -287,9 +295,33 @@ static int copy_row(void *ctx, const struct store_value *values, size_t n)
     return store_row(c->store, c->table, row, n, c->err);
 }
 
+static int take_string(void *ctx, const struct store_value *values, size_t n)
+{
+    struct offchip_input *input = ctx;
+    if (n > 0 && values[0].i >= input->strings && values[0].i < INT32_MAX)
+        input->strings = values[0].i + 1;
+    return 0;
+}
+
+/* Those of an input stand behind those of the inputs before it. */
+static int number_strings(struct offchip_inputs *inputs, struct err *err)
+{
+    int64_t first = 0;
+    for (size_t i = 0; i < inputs->count; i++) {
+        struct offchip_input *input = &inputs->items[i];
+        input->first_string = first;
+        if (store_rows(input->store, "strings", take_string, input, err))
+            return -1;
+        first += input->strings;
+    }
+    return 0;
+}
+
 int offchip_inputs_tables(struct offchip_inputs *inputs, struct store *store, int64_t *kernels, struct err *err)
 {
-    static const char *const tables[] = {"kernels", "allocations", "counters"};
+    static const char *const tables[] = {"kernels", "allocations", "counters", "strings"};
+    if (number_strings(inputs, err))
+        return -1;
     if (number_rows(inputs, true, kernels, err) || number_rows(inputs, false, NULL, err))
         return -1;
     for (size_t i = 0; i < inputs->count; i++)

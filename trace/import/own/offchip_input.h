@@ -17,6 +17,7 @@ struct offchip_input {
     struct store *store;
     char hash[33];
     struct offchip_numbers kernels, launches, allocations;
+    int64_t strings, first_string; /* how many, and the new number of the first */
 };
 
 struct offchip_inputs {

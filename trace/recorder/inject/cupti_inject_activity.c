@@ -9,7 +9,7 @@
  * 580.159.04, 8,000 in 33 ms): a buffer holds about 9 ms, nine flushes. */
 enum { BUFFER_BYTES = 256 << 10, SPARE_BUFFERS = 16, BATCH = 256, ACTIVITY_DEVICES = 64 };
 
-static const uint32_t kinds[] = {ABI_KIND_CONCURRENT_KERNEL, ABI_KIND_MEMCPY, ABI_KIND_MEMCPY2};
+static const uint32_t kinds[] = {ABI_KIND_CONCURRENT_KERNEL, ABI_KIND_MEMCPY, ABI_KIND_MEMCPY2, ABI_KIND_MARKER};
 
 static struct {
     const struct abi_cupti *cupti;
@@ -126,6 +126,17 @@ static bool activity_message(const void *record, struct record_pipe_message *m)
         m->bytes = c.bytes;
         m->flags = kind == ABI_KIND_MEMCPY2 ? RECORD_COPY_P2P : copy_direction(c.copy_kind);
         return true;
+    }
+    case ABI_KIND_MARKER: {
+        struct abi_marker r;
+        memcpy(&r, record, sizeof r);
+        m->type = RECORD_PIPE_RANGE;
+        m->kind = r.flags & (ABI_MARKER_INSTANT | ABI_MARKER_START | ABI_MARKER_END);
+        m->time = (int64_t)r.time;
+        m->id = inject_text(r.name);
+        m->addr = r.id;
+        m->group = r.thread;
+        return m->kind != 0;
     }
     default:
         return false;

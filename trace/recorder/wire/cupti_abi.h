@@ -45,6 +45,7 @@ enum {
     ABI_KIND_MEMCPY = 1,
     ABI_KIND_KERNEL = 3,
     ABI_KIND_CONCURRENT_KERNEL = 10,
+    ABI_KIND_MARKER = 12,
     ABI_KIND_MEMCPY2 = 22, /* peer to peer */
     ABI_KIND_UNIFIED_MEMORY_COUNTER = 25
 };
@@ -85,6 +86,15 @@ struct abi_memcpy {
     uint64_t bytes, start, end;
     uint32_t device, context, stream, correlation;
 };
+
+/* CUpti_ActivityMarker2 (CUDA 6 to 13): an instant, or the beginning or the end of a range; both have its id. */
+struct abi_marker {
+    uint32_t kind, flags; /* ABI_MARKER_... */
+    uint64_t time;
+    uint32_t id, object_kind, process, thread, object, pad;
+    const char *name, *domain; /* name: NULL at an end */
+};
+enum { ABI_MARKER_INSTANT = 1, ABI_MARKER_START = 2, ABI_MARKER_END = 4 };
 
 /* --- callbacks --- */
 

@@ -74,6 +74,7 @@ int record_pipe_check(const struct record_pipe_message *message, const struct re
     case RECORD_PIPE_DROP:
     case RECORD_PIPE_PROBLEM:
     case RECORD_PIPE_LAUNCH:
+    case RECORD_PIPE_RANGE:
         if (!record_pipe_text_get(texts, message->id))
             return err_set(err, "a message names text %llu, which was not sent", (unsigned long long)message->id);
         return 0;
