@@ -28,6 +28,9 @@ static const struct param settings[] = {
                    "[A:read-mostly,B:preferred-host,C:accessed-by]: advice of allocations, besides the program's own"),
     PARAM_TEXT_ROW(uvm_settings, prefetch, NULL,
                    "[A,B]: allocations that the program prefetches before its first launch"),
+    PARAM_CHOICE_ROW(uvm_settings, thrashing, "off|fixed|intended|written", UVM_THRASHING_OFF,
+                     "pages that CPU and GPU fight for are throttled and pinned, with a lapse as before driver 590, as "
+                     "590 intends, or as it is written"),
     PARAM_INT_ROW(uvm_settings, access_counters, "", 0, 1, 0,
                   "1: what is mapped remotely comes by notification (the driver's default on x86 is 0)"),
     PARAM_INT_ROW(uvm_settings, traced, "", 0, 1, 0, "1: kernel times as under unified-memory tracing by CUPTI"),
@@ -67,6 +70,8 @@ static const struct metric metrics[] = {
      "of the pages that evictions sent away, those prefetched and never touched"},
     {"remote_bytes", METRIC_INT, METRIC_SUM, "payload of the GPU's accesses to pages that lie with the CPU"},
     {"counter_notifications", METRIC_INT, METRIC_SUM, "notifications of access counters"},
+    {"throttles", METRIC_INT, METRIC_SUM, "faults on thrashing pages put off, once for each page and period"},
+    {"pinned_pages", METRIC_INT, METRIC_SUM, "thrashing pages pinned to a processor"},
     {"mapped_faults", METRIC_INT, METRIC_SUM,
      "of faults, those that mapped a page or made it writable, and moved none"},
     {0}};
@@ -91,6 +96,8 @@ static void report_metrics(const struct uvm_metrics *m, struct outcome *o)
     outcome_int(o, "evicted_bytes", (int64_t)m->evicted_bytes);
     outcome_int(o, "remote_bytes", (int64_t)m->remote_bytes);
     outcome_int(o, "counter_notifications", (int64_t)m->notifications);
+    outcome_int(o, "throttles", (int64_t)m->throttles);
+    outcome_int(o, "pinned_pages", (int64_t)m->pins);
     outcome_int(o, "mapped_faults", (int64_t)m->mapped);
     outcome_int(o, "returned_bytes", (int64_t)m->returned_bytes);
     outcome_real(o, "evicted_unused_ratio", m->evicted_unused_ratio);
@@ -203,6 +210,9 @@ static int run_one(const struct closed_loop *loop, size_t i, struct outcome *out
         .gpu_memory_bytes = set->gpu_memory_bytes,
         .traced = set->traced,
         .two_engines = set->copy_engines == 2,
+        .thrashing = set->thrashing != UVM_THRASHING_OFF,
+        .lapse = set->thrashing > UVM_THRASHING_FIXED ? (enum uvm_lapse)(set->thrashing - UVM_THRASHING_FIXED)
+                                                      : UVM_LAPSE_FIXED,
         .access_counters = set->access_counters,
         .pcie = platform_has(job->platform, "pcie") ? platform_section_get(job->platform, "pcie") : NULL,
         .progress = job->progress,

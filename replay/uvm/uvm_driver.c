@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/uvm/prefetch/tree.h"
+#include "replay/uvm/uvm_driver_parts.h"
 #include "replay/uvm/uvm_memory_parts.h"
 #include "trace/base/mem.h"
 
@@ -32,6 +33,8 @@ void uvm_driver_release(struct uvm_driver *d)
     free(d->written);
     free(d->policy_state);
     free(d->early);
+    free(d->pinned);
+    uvm_thrashing_release(&d->thrashing);
     *d = (struct uvm_driver){0};
 }
 
@@ -56,147 +59,6 @@ static const uint32_t *sort_pages(uint32_t *pages, uint32_t *other, uint32_t n)
         other = t;
     }
     return pages;
-}
-
-/* The CPU's and the copy engines' clocks within one batch. */
-struct clocks {
-    double cpu, copies, out;
-};
-
-/* --- memory --- */
-
-/* What an eviction costs the copy engine, added to *ns. */
-static void copy_back(struct uvm_driver *d, const struct uvm_evicted *out, double *ns)
-{
-    const struct uvm_platform *p = d->platform;
-    d->records += out->runs;
-    d->batch.evictions++;
-    *ns += (double)out->copied_pages * UVM_PAGE_BYTES / p->d2h_bytes_per_s * 1e9;
-    if (d->traced)
-        *ns += p->trace_record_ns * out->runs;
-}
-
-/* Evict before anybody waits for it, at `at_ns` of the engine for copies out. 1, 0 if the policy gives nothing, -1. */
-static int evict_early(struct uvm_driver *d, double at_ns, double *out_ns, struct err *err)
-{
-    struct uvm_evicted out;
-    if (mem_grow((void **)&d->early, &d->early_cap, d->early_head + d->early_count + 1, sizeof *d->early, err))
-        return -1;
-    int rc = uvm_memory_evict_early(d->memory, &out, err);
-    if (rc <= 0)
-        return rc;
-    if (*out_ns < at_ns)
-        *out_ns = at_ns;
-    copy_back(d, &out, out_ns);
-    d->early[d->early_head + d->early_count++] = (struct uvm_early){*out_ns, out.pieces};
-    d->early_pieces += out.pieces;
-    return 1;
-}
-
-/* So many pieces were taken, of `spare` that were free: when the last of them is there that an early eviction frees. */
-static double claim(struct uvm_driver *d, uint64_t taken, uint64_t spare)
-{
-    double ready = 0;
-    uint64_t clean = spare - d->early_pieces;
-    for (uint64_t lack = taken > clean ? taken - clean : 0; lack && d->early_count;) {
-        struct uvm_early *e = &d->early[d->early_head];
-        uint32_t part = e->pieces < lack ? e->pieces : (uint32_t)lack;
-        ready = e->ready_ns;
-        e->pieces -= part;
-        d->early_pieces -= part;
-        lack -= part;
-        if (!e->pieces) {
-            d->early_head++;
-            d->early_count--;
-        }
-    }
-    if (!d->early_count)
-        d->early_head = 0;
-    return ready;
-}
-
-/* What making room for a service came to. */
-struct room {
-    double back_ns;  /* of the engine for all copies */
-    double ready_ns; /* when the memory may be written; 0: at once */
-};
-
-/* Memory for the pages `come`, evicting as needed. */
-static int make_room(struct uvm_driver *d, uint32_t number, const struct page_mask *come, struct clocks *at,
-                     struct room *room, struct err *err)
-{
-    const struct uvm_platform *p = d->platform;
-    struct uvm_memory_block *b = &d->memory->blocks[number];
-    *room = (struct room){0};
-    if (!b->known) {
-        at->cpu += p->new_block_ns;
-        d->work.new_blocks++;
-    }
-    struct uvm_evicted out;
-    uint32_t pieces;
-    uint64_t spare = d->memory->view.free_pieces;
-    int rc;
-    while ((rc = uvm_memory_take(d->memory, number, come, &pieces, &out, err)) == 0) {
-        at->cpu += p->evict_ns;
-        spare = d->memory->view.free_pieces;
-        if (!d->two_engines) {
-            copy_back(d, &out, &room->back_ns);
-            continue;
-        }
-        if (at->out < at->cpu)
-            at->out = at->cpu;
-        copy_back(d, &out, &at->out);
-        room->ready_ns = at->out;
-    }
-    if (rc > 0 && d->early_count) {
-        double ready = claim(d, pieces, spare);
-        if (room->ready_ns < ready)
-            room->ready_ns = ready;
-    }
-    return rc < 0 ? -1 : 0;
-}
-
-/* Tell the policy what the batch needs; evict what it wants evicted at once. */
-static int evict_ahead(struct uvm_driver *d, const uint32_t *sorted, uint32_t n, struct clocks *at, struct err *err)
-{
-    struct uvm_memory *m = d->memory;
-    const struct uvm_evict_policy *e = m->evict;
-    uint64_t needed = 0;
-    if (!m->chunks || e->stock)
-        return 0;
-    for (uint32_t i = 0, last = UVM_NO_BLOCK; i < n; i++) {
-        uint32_t number = sorted[i] / ACTOR_BLOCK_PAGES;
-        if (number == last)
-            continue;
-        last = number;
-        m->facts[number].asked_batch = m->view.batch;
-        needed += !m->blocks[number].chunk;
-    }
-    m->view.needs = UVM_NO_BLOCK;
-    uint64_t ahead = e->before_batch ? e->before_batch(m->evict_state, &m->view, needed) : 0;
-    for (int rc = 1; ahead && rc; ahead--) {
-        rc = evict_early(d, at->cpu + d->platform->evict_ns, &at->out, err);
-        if (rc < 0)
-            return -1;
-        at->cpu += rc ? d->platform->evict_ns : 0;
-    }
-    return 0;
-}
-
-/* After a batch that ended at `end_ns`: free chunks behind its back. */
-static int evict_behind(struct uvm_driver *d, double end_ns, struct err *err)
-{
-    struct uvm_memory *m = d->memory;
-    uint64_t want = m->chunks && m->evict->keep_free ? m->evict->keep_free(m->evict_state) : 0;
-    if (want > m->chunks)
-        want = m->chunks;
-    m->view.needs = UVM_NO_BLOCK;
-    for (int rc = 1; rc && uvm_memory_free_chunks(m) < want;) {
-        rc = evict_early(d, end_ns, &d->out_free_ns, err);
-        if (rc < 0)
-            return -1;
-    }
-    return 0;
 }
 
 /* --- services --- */
@@ -241,16 +103,18 @@ static double move_ns(struct uvm_driver *d, uint32_t number, const struct page_m
 
 /* Pages come to a block: memory for them, the CPU's work, the copies. The policy's hook has spoken. */
 static int bring(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, const struct page_mask *plan,
-                 struct clocks *at, struct err *err)
+                 struct uvm_clocks *at, struct err *err)
 {
     struct page_mask moved, copied;
-    struct room room;
+    struct uvm_room room;
     page_mask_or(&moved, faulted, plan);
-    if (make_room(d, number, &moved, at, &room, err))
+    if (uvm_driver_make_room(d, number, &moved, at, &room, err))
         return -1;
     at->cpu += move_ns(d, number, &moved);
     if (uvm_memory_migrate(d->memory, number, faulted, plan, &copied, err))
         return -1;
+    if (d->notices && !uvm_driver_read_mostly(d, number))
+        uvm_thrashing_event(&d->thrashing, number, &copied, UVM_GPU, (int64_t)at->cpu);
     double in_ns = copy_in_ns(d, &copied, faulted, plan);
     if (room.back_ns > 0 || in_ns > 0) {
         if (at->copies < at->cpu)
@@ -264,7 +128,7 @@ static int bring(struct uvm_driver *d, uint32_t number, const struct page_mask *
 
 /* A fault on memory whose preferred location is the CPU, which the GPU reaches: pages are mapped, not moved. All of a
  * block that is nowhere yet; else the policy's, but for those that the CPU has mapped. */
-static void map_remotely(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, struct clocks *at)
+static void map_remotely(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, struct uvm_clocks *at)
 {
     const struct uvm_platform *p = d->platform;
     struct uvm_memory *m = d->memory;
@@ -284,7 +148,7 @@ static void map_remotely(struct uvm_driver *d, uint32_t number, const struct pag
 }
 
 /* The service of one block: `faulted` is not resident and not empty. */
-static int service(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, struct clocks *at,
+static int service(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, struct uvm_clocks *at,
                    struct err *err)
 {
     const struct uvm_platform *p = d->platform;
@@ -303,7 +167,8 @@ static int service(struct uvm_driver *d, uint32_t number, const struct page_mask
 
 /* Writes to pages that the GPU may only read, of memory that both hold: the CPU gives them up, nothing is copied.
  * `more`: the service goes on. */
-static void upgrade(struct uvm_driver *d, uint32_t number, const struct page_mask *pages, bool more, struct clocks *at)
+static void upgrade(struct uvm_driver *d, uint32_t number, const struct page_mask *pages, bool more,
+                    struct uvm_clocks *at)
 {
     const struct uvm_platform *p = d->platform;
     unsigned faults = page_mask_count(pages), runs = page_mask_runs(pages);
@@ -325,7 +190,7 @@ static struct page_mask written_of(const struct uvm_driver *d, uint32_t number)
 }
 
 /* Pages of a block with faults that may be there for reading already. */
-static int service_writes(struct uvm_driver *d, uint32_t number, struct page_mask *faulted, struct clocks *at,
+static int service_writes(struct uvm_driver *d, uint32_t number, struct page_mask *faulted, struct uvm_clocks *at,
                           struct err *err)
 {
     const struct uvm_memory_block *b = &d->memory->blocks[number];
@@ -347,7 +212,7 @@ static int service_writes(struct uvm_driver *d, uint32_t number, struct page_mas
 }
 
 /* When the batch's work is done: the CPU's, copies in, and copies out that it waited for with one engine. */
-static double end_of(const struct clocks *at)
+static double end_of(const struct uvm_clocks *at)
 {
     return at->copies > at->cpu ? at->copies : at->cpu;
 }
@@ -366,10 +231,11 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
     d->batch = (struct uvm_batch){.blocks = d->blocks, .total_chunks = d->memory->chunks};
     d->raw = n;
     d->faults = d->moved = 0;
+    d->throttled = false;
     d->batches++;
     uvm_memory_begin_batch(d->memory, (uint32_t)d->batches, fetch_ns);
-    struct clocks at = {(double)fetch_ns, d->copies_free_ns, d->out_free_ns};
-    if (evict_ahead(d, sorted, n, &at, err))
+    struct uvm_clocks at = {(double)fetch_ns, d->copies_free_ns, d->out_free_ns};
+    if (uvm_driver_evict_ahead(d, sorted, n, &at, err))
         return -1;
     at.cpu = at.cpu + p->batch_before_ns + p->raw_fault_ns * n;
     for (uint32_t i = 0; i < n;) {
@@ -384,6 +250,8 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
                 return -1;
         } else {
             page_mask_andnot(&faulted, &faulted, &b->block.resident);
+            if (d->notices && uvm_driver_hold_back(d, number, &faulted, &at, err))
+                return -1;
             if (page_mask_any(&faulted) && service(d, number, &faulted, &at, err))
                 return -1;
         }
@@ -399,7 +267,7 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
         *end_ns = fetch_ns + 1; /* a platform without costs must still move on */
     d->services += d->batch.block_count;
     d->raw_faults += n;
-    if (evict_behind(d, end, err))
+    if (uvm_driver_evict_behind(d, end, err))
         return -1;
     d->batch.free_chunks = uvm_memory_free_chunks(d->memory);
     return 0;
@@ -410,7 +278,7 @@ static int bring_alone(struct uvm_driver *d, uint32_t number, const struct page_
                        int64_t *end_ns, struct err *err)
 {
     static const struct page_mask none;
-    struct clocks at = {(double)time_ns, d->copies_free_ns, d->out_free_ns};
+    struct uvm_clocks at = {(double)time_ns, d->copies_free_ns, d->out_free_ns};
     d->moved = 0;
     uvm_memory_begin_batch(d->memory, (uint32_t)d->batches, time_ns);
     if (bring(d, number, &none, pages, &at, err))
@@ -464,20 +332,28 @@ void uvm_driver_cpu_touch(struct uvm_driver *d, uint32_t page, int64_t time_ns, 
     uint32_t number = page / ACTOR_BLOCK_PAGES;
     struct uvm_memory_block *b = &d->memory->blocks[number];
     unsigned own = uvm_memory_page(b, page);
+    bool pin = false;
     *end_ns = time_ns;
     if (page_mask_test(&b->host_mapped, own))
         return;
+    if (d->notices && page_mask_test(&b->block.resident, own))
+        time_ns = uvm_driver_sleep(d, number, own, time_ns, &pin);
     /* The tree counts what is resident on the destination: here the CPU. */
     struct uvm_block block = b->block;
     block.resident = b->host_valid;
-    struct page_mask faulted = {{0}}, plan = {{0}};
+    struct page_mask faulted = {{0}}, plan = {{0}}, moved;
     page_mask_set(&faulted, own);
     if (!page_mask_test(&b->host_valid, own))
         uvm_tree_plan(&block, &faulted, UVM_TREE_THRESHOLD, &plan);
     page_mask_or(&faulted, &faulted, &plan);
+    page_mask_and(&moved, &faulted, &b->block.resident);
     uint32_t copied = uvm_memory_to_host(d->memory, number, &faulted);
     d->cpu_faults++;
     d->records += copied > 0;
     double ns = p->cpu_fault_ns + (double)copied * UVM_PAGE_BYTES / p->d2h_bytes_per_s * 1e9;
     *end_ns = time_ns + (int64_t)(ns + 0.5);
+    if (d->notices && page_mask_any(&moved) && !uvm_driver_read_mostly(d, number))
+        uvm_thrashing_event(&d->thrashing, number, &moved, UVM_CPU, *end_ns);
+    if (pin && uvm_driver_pin_to_cpu(d, number, own, NULL))
+        d->thrashing.failed = true;
 }

@@ -10,6 +10,7 @@
 #ifndef REPLAY_UVM_UVM_DRIVER_H
 #define REPLAY_UVM_UVM_DRIVER_H
 
+#include "models/uvm/thrashing.h"
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
 #include "replay/uvm/uvm_memory.h"
@@ -21,13 +22,25 @@ struct uvm_early {
     uint32_t pieces;
 };
 
+/* A page that the CPU keeps and the GPU maps, until when. */
+struct uvm_pinned {
+    int64_t until_ns;
+    uint32_t block;
+    uint16_t page;
+};
+
 struct uvm_driver {
     struct uvm_memory *memory;
     const struct uvm_platform *platform;
     const struct uvm_policy *policy;
     void *policy_state;
     bool traced;
-    bool two_engines;        /* copies out run beside copies in; set after uvm_driver_init() */
+    bool two_engines; /* copies out run beside copies in; set after uvm_driver_init() */
+    bool notices;     /* thrashing is looked for; set by uvm_driver_notice() */
+    struct uvm_thrashing thrashing;
+    struct uvm_pinned *pinned; /* pages pinned to the CPU, by the end of their pins: a queue */
+    size_t pinned_head, pinned_count, pinned_cap;
+    bool throttled;          /* a page of the batch in hand is */
     double copies_free_ns;   /* when the copy engine falls idle */
     double out_free_ns;      /* when that of the copies out does, where it is another */
     struct uvm_early *early; /* a queue of what early evictions freed and nobody has taken, oldest first */
@@ -58,6 +71,12 @@ void uvm_driver_release(struct uvm_driver *d);
 /* Service a batch of n > 0 raw faults fetched at `fetch_ns`. *end_ns gets the time at which its replay arrives. */
 int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, int64_t fetch_ns, int64_t *end_ns,
                      struct err *err);
+
+/* Look for thrashing pages from now on. */
+int uvm_driver_notice(struct uvm_driver *d, enum uvm_lapse lapse, struct err *err);
+
+/* Pins that end by `time_ns` do: the GPU maps those pages no longer. When the next one ends; INT64_MAX: never. */
+int64_t uvm_driver_unpin(struct uvm_driver *d, int64_t time_ns);
 
 /* Access counters gave notice of a block: what lies with the CPU in `regions` (64 KiB each, from the block's 2 MiB
  * boundary), and what the policy brings with it, comes to the GPU. No batch and no replay; *end_ns: when it is there.

@@ -174,7 +174,64 @@ START_TEST(c3_a_notification_of_pages_that_came_meanwhile_moves_nothing)
 }
 END_TEST
 
-TEST_MAIN("replay/uvm_driver", a1_preferred_host_faults_once_for_every_page_that_the_cpu_has_mapped,
+/* One page goes back and forth every 100 us until it is thrashing, then its throttles are used up. */
+static int64_t fight(int rounds)
+{
+    int64_t now = 0, end;
+    uint32_t page = 5;
+    setup(2 << 20, 0, true, 0);
+    ck_assert_int_eq(uvm_driver_notice(&driver, UVM_LAPSE_FIXED, NULL), 0);
+    for (int i = 0; i < rounds; i++, now += 100000)
+        if (i % 2 == 0)
+            ck_assert_int_eq(uvm_driver_batch(&driver, &page, 1, now, &end, NULL), 0);
+        else
+            uvm_driver_cpu_touch(&driver, page, now, &end);
+    return now;
+}
+
+START_TEST(a_throttled_fault_moves_nothing_and_the_cpu_sleeps)
+{
+    int64_t now = fight(5), end;
+    uint32_t page = 5;
+    ck_assert_uint_eq(driver.thrashing.thrashing, 16); /* the tree took all of its 64 KiB */
+    uvm_driver_cpu_touch(&driver, page, now, &end);    /* free for 500 us from now on */
+    ck_assert(page_mask_test(&memory.blocks[0].host_mapped, 5));
+    uint64_t came = memory.came;
+    ck_assert_int_eq(uvm_driver_batch(&driver, &page, 1, now + 100000, &end, NULL), 0);
+    ck_assert(driver.throttled);
+    ck_assert_uint_eq(memory.came, came);
+    ck_assert_uint_eq(driver.batch.block_count, 0);
+    ck_assert_int_eq(uvm_driver_batch(&driver, &page, 1, now + 500001, &end, NULL), 0);
+    ck_assert(!driver.throttled);
+    ck_assert_uint_eq(memory.came, came + 1); /* alone: thrashing pages leave the tree */
+    uvm_driver_cpu_touch(&driver, page, now + 600000, &end);
+    ck_assert_int_ge(end, now + 1000001); /* the GPU was free until then */
+    teardown();
+}
+END_TEST
+
+START_TEST(a_page_pinned_to_the_cpu_is_mapped_until_the_pin_is_over)
+{
+    int64_t now = fight(5), end;
+    uint32_t page = 5;
+    driver.thrashing.blocks[0].pages[5].throttles = UVM_THRASHING_PIN;
+    uvm_driver_cpu_touch(&driver, page, now, &end);
+    ck_assert_uint_eq(driver.thrashing.pins, 1);
+    ck_assert_uint_eq(mapped(0), 1); /* the GPU reaches it there */
+    int64_t until = uvm_driver_unpin(&driver, now);
+    ck_assert_int_eq(until, now + driver.thrashing.pin_ns);
+    ck_assert_int_eq(uvm_driver_unpin(&driver, until), INT64_MAX);
+    ck_assert_uint_eq(mapped(0), 0);
+    uint64_t came = memory.came;
+    ck_assert_int_eq(uvm_driver_batch(&driver, &page, 1, until, &end, NULL), 0);
+    ck_assert_uint_eq(memory.came, came + 1);
+    teardown();
+}
+END_TEST
+
+TEST_MAIN("replay/uvm_driver", a_throttled_fault_moves_nothing_and_the_cpu_sleeps,
+          a_page_pinned_to_the_cpu_is_mapped_until_the_pin_is_over,
+          a1_preferred_host_faults_once_for_every_page_that_the_cpu_has_mapped,
           a2_preferred_host_maps_a_block_that_is_nowhere_at_once,
           a3_read_mostly_memory_is_duplicated_and_leaves_without_a_copy,
           a4_a_write_to_a_duplicate_faults_again_and_copies_nothing,

@@ -64,8 +64,7 @@ void uvm_memory_map_remote(struct uvm_memory *m, uint32_t number, const struct p
     m->any_readonly = true;
 }
 
-/* Pages that were mapped remotely come to the GPU, or are unmapped: what they were used for is remembered. */
-static void unmap_remote(struct uvm_memory *m, uint32_t number, const struct page_mask *pages)
+void uvm_memory_unmap_remote(struct uvm_memory *m, uint32_t number, const struct page_mask *pages)
 {
     struct uvm_memory_block *b = &m->blocks[number];
     struct page_mask gone = uvm_memory_flat(b, pages), used;
@@ -73,7 +72,7 @@ static void unmap_remote(struct uvm_memory *m, uint32_t number, const struct pag
     if (!page_mask_any(&gone))
         return;
     page_mask_and(&used, &gone, &m->used[number]);
-    struct page_mask seen = uvm_memory_own(b, &used);
+    struct page_mask seen = uvm_memory_own(b, &used); /* that they were touched is remembered */
     page_mask_or(&b->seen, &b->seen, &seen);
     page_mask_andnot(&m->used[number], &m->used[number], &gone);
     page_mask_andnot(&m->access[number], &m->access[number], &gone);
@@ -273,7 +272,7 @@ int uvm_memory_migrate(struct uvm_memory *m, uint32_t number, const struct page_
     page_mask_or(&b->block.resident, &b->block.resident, &come);
     page_mask_or(&b->prefetched, &b->prefetched, planned);
     if (m->any_remote)
-        unmap_remote(m, number, &come);
+        uvm_memory_unmap_remote(m, number, &come);
     if (m->allocs[b->alloc].advice & ACTOR_READ_MOSTLY) {
         duplicate(m, number, copied);
     } else {

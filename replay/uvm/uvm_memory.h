@@ -125,6 +125,9 @@ void uvm_memory_note_mapped(struct uvm_memory *m, uint32_t number, uint32_t page
 /* Map pages of a block that are not resident remotely; those that are nowhere come into being in the CPU's memory. */
 void uvm_memory_map_remote(struct uvm_memory *m, uint32_t number, const struct page_mask *pages, bool readonly);
 
+/* The GPU maps pages of a block remotely no longer; those it does not map are left alone. */
+void uvm_memory_unmap_remote(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
+
 /* The GPU writes pages that it holds beside the CPU: they are its own from now on. Returns how many the CPU had mapped.
  */
 uint32_t uvm_memory_own_copy(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);

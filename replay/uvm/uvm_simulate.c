@@ -113,14 +113,18 @@ static int run_routine(struct simulation *s, int64_t *time)
     s->gpu.interrupt_ns = UVM_GPU_NEVER;
     s->routines++;
     uint32_t n = uvm_gpu_fetch(&s->gpu, *time, (uint32_t)p->batch_faults, s->pages);
+    int throttled = 0;
     for (int64_t b = 1; n; b++) {
         int64_t end;
         if (run_batch(s, n, *time, &end))
             return -1;
+        throttled += s->driver.throttled;
         *time = end + (int64_t)p->poll_ns;
         if (uvm_gpu_run(&s->gpu, *time, s->err))
             return -1;
-        n = b < p->routine_batches ? uvm_gpu_fetch(&s->gpu, *time, (uint32_t)p->batch_faults, s->pages) : 0;
+        n = b < p->routine_batches && throttled < UVM_THRASHING_BATCHES
+                ? uvm_gpu_fetch(&s->gpu, *time, (uint32_t)p->batch_faults, s->pages)
+                : 0;
         uvm_driver_learn(&s->driver, n == 0);
     }
     return 0;
@@ -196,8 +200,11 @@ static int run_all(struct simulation *s, int64_t *end_ns)
         s->gpu.interrupt_ns = (int64_t)p->interrupt_ns;
         if (s->gpu.fault_count && s->gpu.first_fault_ns < time)
             s->gpu.first_fault_ns = time; /* reported while the driver was at work: answered from now on */
-        if (uvm_gpu_run(&s->gpu, UVM_GPU_NEVER, s->err))
+        int64_t unpin = uvm_driver_unpin(&s->driver, s->gpu.now > time ? s->gpu.now : time);
+        if (uvm_gpu_run(&s->gpu, unpin, s->err))
             return -1;
+        if (!s->gpu.fault_count && unpin != UVM_GPU_NEVER && s->gpu.now >= unpin && !s->gpu.finished)
+            continue; /* mappings of pinned pages go */
         if (!s->gpu.fault_count && s->gpu.remote.pending_count) {
             time = s->gpu.stop_ns == UVM_GPU_NEVER ? s->gpu.now : s->gpu.stop_ns;
             if (serve_counters(s, &time))
@@ -252,6 +259,8 @@ static int fill_metrics(struct simulation *s, int64_t end_ns, struct uvm_metrics
     m->touches = s->gpu.touches;
     m->remote_touches = s->gpu.remote.touches;
     m->remote_bytes = s->gpu.remote.bytes;
+    m->throttles = d->thrashing.throttles;
+    m->pins = d->thrashing.pins;
     m->notifications = s->gpu.remote.notifications;
     m->mapped = total->mapped;
     m->chunks = memory->chunks;
@@ -303,6 +312,8 @@ static int simulate(struct simulation *s, struct uvm_metrics *m)
         uvm_gpu_init(&s->gpu, run->ops, run->state, run->gpu, run->platform, &s->memory, s->err) || init_remote(s))
         return -1;
     s->driver.two_engines = run->two_engines;
+    if (run->thrashing && uvm_driver_notice(&s->driver, run->lapse, s->err))
+        return -1;
     s->gpu.on_launch_end = on_launch_end;
     s->gpu.ctx = s;
     if (run_all(s, &end) || uvm_memory_check(&s->memory, s->err))

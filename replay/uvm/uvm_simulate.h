@@ -8,6 +8,7 @@
 #define REPLAY_UVM_UVM_SIMULATE_H
 
 #include "models/gpu/gpu.h"
+#include "models/uvm/thrashing.h"
 #include "models/uvm/uvm_evict.h"
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
@@ -38,6 +39,8 @@ struct uvm_run {
     const struct pcie *pcie;   /* what remote accesses cost; NULL: nothing */
     const uint32_t *advice;    /* of each allocation, beside its own; NULL: none (enum actor_advice) */
     const bool *prefetch;      /* of each allocation: the program prefetches it before its first launch; NULL: none */
+    bool thrashing;            /* pages that CPU and GPU fight for are throttled and pinned */
+    enum uvm_lapse lapse;      /* how what counts as fighting adapts, by the driver's version */
     bool access_counters;      /* pages that the GPU reaches remotely come by notification */
     const struct uvm_evict_policy *evict; /* NULL: the driver's */
     const void *evict_params;             /* as policy_params */
@@ -82,6 +85,7 @@ struct uvm_metrics {
     uint64_t dropped_bytes;      /* read-mostly pages evicted without a copy */
     uint64_t remote_touches;     /* page touches of turns that went over the link */
     uint64_t remote_bytes;       /* their payload */
+    uint64_t throttles, pins;    /* of thrashing pages: faults put off, once a period; pages pinned */
     uint64_t notifications;      /* of access counters */
     uint64_t mapped;             /* of faults: only mapped remotely, or made writable */
     uint64_t structure_bytes;    /* allocations touched */

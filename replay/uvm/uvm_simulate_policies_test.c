@@ -30,6 +30,7 @@ static void run_all(const struct platform *platform, uint64_t seed, int64_t chun
                                   .gpu_memory_bytes = chunks << 21,
                                   .two_engines = seed & 1,
                                   .access_counters = seed & 2,
+                                  .thrashing = seed & 4,
                                   .pcie = platform_section_get(platform, "pcie"),
                                   .parts = &parts};
             struct uvm_metrics m, again;

@@ -503,6 +503,47 @@ START_TEST(a5_what_is_accessed_by_the_gpu_goes_over_the_link_without_a_fault)
 }
 END_TEST
 
+/* Forty short kernels and CPU phases in turn touch one page. */
+static uint32_t fight_launches(const void *state)
+{
+    (void)state;
+    return 80;
+}
+static void fight_launch(const void *state, uint32_t launch, struct actor_launch *out)
+{
+    (void)state;
+    *out = (struct actor_launch){.kernel = "turn", .actors = 1, .per_sm = 1, .together = 1, .cpu = launch % 2};
+}
+static int fight_step(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
+                      struct err *err)
+{
+    (void)run, (void)launch, (void)actor, (void)err;
+    *step = (struct actor_step){.count = 1, .accesses = 1, .turns = 1, .page = {3}};
+    return at->body++ == 0;
+}
+
+START_TEST(a_page_that_both_want_is_throttled_where_thrashing_is_looked_for)
+{
+    static const struct actor_ops ops = {
+        .allocs = sweep_allocs, .launches = fight_launches, .launch = fight_launch, .step = fight_step};
+    struct actor_alloc a = {.name = "a", .bytes = 2 << 20, .host = true};
+    actor_space_place(&a, 1);
+    ck_assert_int_eq(actor_space_init(&a, 1, NULL), 0);
+    struct setup s;
+    open_run(&s, "array", "titanv", "tree", NULL, NULL);
+    s.run.ops = &ops;
+    s.run.state = &a;
+    struct uvm_metrics off = simulate(&s.run);
+    s.run.thrashing = true;
+    struct uvm_metrics on = simulate(&s.run);
+    ck_assert_uint_eq(off.throttles, 0);
+    ck_assert_uint_gt(on.throttles, 0);
+    ck_assert_uint_eq(on.touched_bytes, off.touched_bytes);
+    ck_assert_uint_le(on.h2d_bytes, off.h2d_bytes); /* less goes back and forth */
+    close_run(&s);
+}
+END_TEST
+
 START_TEST(impossible_platforms_are_errors)
 {
     struct setup s;
@@ -521,4 +562,5 @@ TEST_MAIN("replay/uvm_simulate", kernels_and_allocations_add_up_to_the_run,
           tracing_costs_time_and_changes_nothing_else, the_same_run_gives_the_same_metrics,
           a_written_workload_runs_as_the_workload_itself, turns_at_once_change_no_metric,
           a_warp_goes_on_past_its_stores_and_ends_when_they_are_done, h200_kernel_times_are_within_a_fifth,
+          a_page_that_both_want_is_throttled_where_thrashing_is_looked_for,
           a5_what_is_accessed_by_the_gpu_goes_over_the_link_without_a_fault, impossible_platforms_are_errors)

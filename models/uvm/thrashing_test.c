@@ -1,0 +1,137 @@
+/* The driver's worked examples; times in us. */
+#include "models/uvm/thrashing.h"
+
+#include "trace/base/testing.h"
+
+static struct uvm_thrashing t;
+static enum uvm_processor place;
+
+static void event(int64_t us, enum uvm_processor to)
+{
+    struct page_mask pages = {{1u << 5}};
+    uvm_thrashing_event(&t, 0, &pages, to, us * 1000);
+}
+
+static enum uvm_hint hint(int64_t us, enum uvm_processor by)
+{
+    return uvm_thrashing_hint(&t, 0, 5, by, us * 1000, &place);
+}
+
+/* T1: thrashing at 1400. */
+static void fight(void)
+{
+    ck_assert_int_eq(uvm_thrashing_init(&t, 1, UVM_LAPSE_FIXED, NULL), 0);
+    event(1000, UVM_GPU);
+    ck_assert_ptr_null(t.blocks[0].pages);
+    event(1100, UVM_CPU);
+    ck_assert_uint_eq(t.blocks[0].pages[5].count, 0);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_uint_eq(t.thrashing, 0);
+        event(1200 + 100 * i, i % 2 ? UVM_CPU : UVM_GPU);
+        ck_assert_uint_eq(t.blocks[0].pages[5].count, i + 1);
+    }
+    ck_assert_uint_eq(t.thrashing, 1);
+    ck_assert(page_mask_test(&t.blocks[0].thrashing, 5));
+}
+
+START_TEST(t1_to_t4_one_is_free_the_other_throttled_turn_by_turn)
+{
+    fight();
+    ck_assert_int_eq(hint(1500, UVM_CPU), UVM_HINT_NONE); /* T2 */
+    event(1510, UVM_CPU);
+    ck_assert_uint_eq(t.blocks[0].pages[5].count, 4);
+    ck_assert_int_eq(hint(1600, UVM_GPU), UVM_HINT_THROTTLE); /* T3 */
+    ck_assert_int_eq(hint(1990, UVM_GPU), UVM_HINT_THROTTLE);
+    ck_assert_uint_eq(t.blocks[0].pages[5].throttles, 1);
+    ck_assert_int_eq(hint(2000, UVM_GPU), UVM_HINT_THROTTLE); /* at the end still, and not counted again */
+    ck_assert_uint_eq(t.throttles, 1);
+    ck_assert_int_eq(hint(2001, UVM_GPU), UVM_HINT_NONE); /* T4 */
+    ck_assert_int_eq(t.blocks[0].pages[5].end_ns, 2501000);
+    ck_assert_uint_eq(t.blocks[0].pages[5].free, UVM_GPU);
+    uvm_thrashing_release(&t);
+}
+END_TEST
+
+START_TEST(t5_a_lapse_later_it_is_forgotten)
+{
+    fight();
+    ck_assert_int_eq(hint(1490, UVM_CPU), UVM_HINT_NONE);
+    event(1500, UVM_CPU);
+    ck_assert_int_eq(hint(2001, UVM_GPU), UVM_HINT_NONE); /* 501 */
+    event(2010, UVM_GPU);
+    ck_assert_uint_eq(t.blocks[0].pages[5].count, 0);
+    ck_assert(!page_mask_any(&t.blocks[0].thrashing));
+    uvm_thrashing_release(&t);
+}
+END_TEST
+
+START_TEST(t6_t7_far_apart_or_alone_nothing_thrashes)
+{
+    ck_assert_int_eq(uvm_thrashing_init(&t, 1, UVM_LAPSE_FIXED, NULL), 0);
+    for (int i = 0; i < 40; i++)
+        event(1000 + 600 * i, i % 2 ? UVM_CPU : UVM_GPU);
+    for (int i = 0; i < 40; i++)
+        event(100000 + 100 * i, UVM_GPU); /* evicted and brought back */
+    ck_assert_uint_eq(t.thrashing, 0);
+    uvm_thrashing_release(&t);
+}
+END_TEST
+
+START_TEST(t8_after_ten_throttles_the_free_one_gets_it_and_with_the_cpu_it_ends_there)
+{
+    fight();
+    t.blocks[0].pages[5].throttles = 10;
+    ck_assert_int_eq(hint(1500, UVM_GPU), UVM_HINT_PIN);
+    ck_assert_int_eq(place, UVM_GPU);
+    ck_assert_int_eq(hint(1600, UVM_CPU), UVM_HINT_THROTTLE); /* it does not reach the GPU */
+    ck_assert_int_eq(hint(2001, UVM_CPU), UVM_HINT_PIN);      /* its turn: all reach the CPU */
+    ck_assert_int_eq(place, UVM_CPU);
+    ck_assert_int_eq(hint(2100, UVM_GPU), UVM_HINT_PIN); /* mapped there */
+    ck_assert_int_eq(place, UVM_CPU);
+    ck_assert_uint_eq(t.pins, 1);
+    ck_assert(!uvm_thrashing_unpin(&t, 0, 5, 151499000));
+    ck_assert(uvm_thrashing_unpin(&t, 0, 5, 151500000)); /* 150 ms after the pin */
+    ck_assert_int_eq(hint(151600, UVM_GPU), UVM_HINT_NONE);
+    uvm_thrashing_release(&t);
+}
+END_TEST
+
+START_TEST(a_quiet_epoch_drops_the_table_four_times_at_most)
+{
+    fight();
+    for (int i = 0; i < 6; i++) {
+        int64_t us = 2000000 + 2000000 * i;
+        (void)hint(us, UVM_GPU);
+        ck_assert_int_eq(t.blocks[0].pages == NULL, i < 4);
+        event(us + 100, UVM_GPU);
+        event(us + 200, UVM_CPU);
+    }
+    uvm_thrashing_release(&t);
+}
+END_TEST
+
+START_TEST(the_lapse_adapts_as_intended_or_as_written)
+{
+    for (int mode = UVM_LAPSE_FIXED; mode <= UVM_LAPSE_WRITTEN; mode++) {
+        fight();
+        t.adapt = (enum uvm_lapse)mode;
+        (void)hint(1401, UVM_CPU); /* an early one: -1 */
+        ck_assert_int_eq(t.lapse_ns, mode == UVM_LAPSE_WRITTEN ? 562500 : 500000);
+        for (int i = 0; i < 31; i++)
+            (void)hint(1401, UVM_CPU);
+        ck_assert_int_eq(t.lapse_ns > 500000, mode != UVM_LAPSE_FIXED);
+        if (mode == UVM_LAPSE_INTENDED)
+            ck_assert_int_eq(t.lapse_ns, 562500);
+        for (int i = 0; i < 300; i++)
+            (void)hint(1401, UVM_CPU);
+        if (mode == UVM_LAPSE_WRITTEN)
+            ck_assert_int_eq(t.lapse_ns, UVM_THRASHING_LAPSE_MAX_NS);
+        uvm_thrashing_release(&t);
+    }
+}
+END_TEST
+
+TEST_MAIN("uvm_thrashing", t1_to_t4_one_is_free_the_other_throttled_turn_by_turn, t5_a_lapse_later_it_is_forgotten,
+          t6_t7_far_apart_or_alone_nothing_thrashes,
+          t8_after_ten_throttles_the_free_one_gets_it_and_with_the_cpu_it_ends_there,
+          a_quiet_epoch_drops_the_table_four_times_at_most, the_lapse_adapts_as_intended_or_as_written)
