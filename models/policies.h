@@ -20,7 +20,9 @@
     ONE(uvm_fixed)            \
     ONE(uvm_adaptive)         \
     ONE(uvm_adaptive_literal) \
-    ONE(uvm_none)
+    ONE(uvm_none)             \
+    ONE(uvm_stride)           \
+    ONE(uvm_markov)
 
 /* models/uvm/evict/: whose memory goes when none is free. */
 #define UVM_EVICT_POLICIES(ONE) \

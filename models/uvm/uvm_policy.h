@@ -1,15 +1,15 @@
 /* uvm_policy: which pages of a VA block migrate besides the faulted ones, and what is learnt from each fault batch.
  *
- * The engine asks plan() once per service (one VA block in one batch) and tells learn() once per batch, after its last
- * service. Windows over batches belong to the policy. plan() is pure: same arguments, same plan; a policy reads no
- * clock, file or global. One state per run; a state is used by one thread. */
+ * The engine tells ahead() of a batch, asks plan() once per service (one VA block in one batch) and tells learn() once
+ * per batch, after its last service. Windows over batches belong to the policy. plan() is pure: same arguments, same
+ * plan; a policy reads no clock, file or global. One state per run; a state is used by one thread. */
 #ifndef MODELS_UVM_UVM_POLICY_H
 #define MODELS_UVM_UVM_POLICY_H
 
 #include <stddef.h>
 
 #include "models/base/policy.h"
-#include "models/uvm/block.h"
+#include "models/uvm/uvm_evict.h"
 
 /* One VA block of a batch. */
 struct uvm_batch_block {
@@ -28,6 +28,29 @@ struct uvm_batch {
     bool routine_end; /* last batch of its fault-handling routine (false where routines are unknown) */
 };
 
+/* A batch before its services, for ahead(). */
+struct uvm_ahead {
+    const uint32_t *pages; /* faulted, ascending, the same page more than once: page / 512 is the block, as below */
+    size_t count;
+    const struct uvm_evict_view *memory; /* every block: what is resident, when it was serviced last, memory left */
+};
+
+enum { UVM_ASKS = 4096 }; /* pages asked for with one batch, at most */
+
+/* Pages asked for, numbered as in struct uvm_ahead. What is resident, faulted or no page of an allocation is left out
+ * by the engine. */
+struct uvm_asks {
+    uint32_t *pages; /* UVM_ASKS of them */
+    size_t count;
+};
+
+/* Ask for one more; more than UVM_ASKS are not heard. */
+static inline void uvm_asks_add(struct uvm_asks *asks, uint32_t page)
+{
+    if (asks->count < UVM_ASKS)
+        asks->pages[asks->count++] = page;
+}
+
 struct uvm_policy {
     struct policy_head head;
     /* Check the parameters together and prepare the state (zeroed, parameters stored). NULL: nothing to do.
@@ -37,6 +60,12 @@ struct uvm_policy {
      * outside [first, end). `faulted` holds at least one page, all in [first, end) and none resident. */
     void (*plan)(const void *state, const struct uvm_block *block, const struct page_mask *faulted,
                  struct page_mask *plan);
+    /* A batch was fetched and sorted: what should come with it besides what plan() says, in any block. Pages of its own
+     * blocks join their services; others are services of their own behind them, for which nothing of the batch in hand
+     * is evicted. The policy sees its whole history, if it keeps it. NULL: nothing. */
+    void (*ahead)(void *state, const struct uvm_ahead *view, struct uvm_asks *asks);
+    /* Give back what the state holds besides itself. NULL: nothing. */
+    void (*release)(void *state);
     /* One batch is over. NULL: nothing to learn. */
     void (*learn)(void *state, const struct uvm_batch *batch);
     /* The granularity in use, bytes. NULL: it has none. */

@@ -17,6 +17,9 @@ int uvm_driver_init(struct uvm_driver *d, struct uvm_memory *memory, const struc
     d->blocks = mem_zalloc(max, sizeof *d->blocks, err);
     d->written = mem_zalloc(max, sizeof *d->written, err);
     d->policy_state = mem_zalloc(1, policy->head.state_size, err);
+    d->asks.pages = policy->ahead ? mem_zalloc((size_t)2 * UVM_ASKS, sizeof *d->asks.pages, err) : NULL;
+    if (policy->ahead && !d->asks.pages)
+        return -1;
     if (!d->sorted || !d->blocks || !d->written || !d->policy_state)
         return -1;
     if (policy_params)
@@ -31,6 +34,9 @@ void uvm_driver_release(struct uvm_driver *d)
     free(d->sorted);
     free(d->blocks);
     free(d->written);
+    free(d->asks.pages);
+    if (d->policy && d->policy->release && d->policy_state)
+        d->policy->release(d->policy_state);
     free(d->policy_state);
     free(d->early);
     free(d->pinned);
@@ -162,6 +168,11 @@ static int service(struct uvm_driver *d, uint32_t number, const struct page_mask
     }
     struct page_mask plan = {{0}};
     d->policy->plan(d->policy_state, &b->block, faulted, &plan);
+    if (d->asks.count) {
+        struct page_mask asked = uvm_driver_asked(d, number);
+        uvm_block_keep_movable(&b->block, faulted, &asked);
+        page_mask_or(&plan, &plan, &asked);
+    }
     return bring(d, number, faulted, &plan, at, err);
 }
 
@@ -177,6 +188,33 @@ static void upgrade(struct uvm_driver *d, uint32_t number, const struct page_mas
     uint32_t mapped = uvm_memory_own_copy(d->memory, number, pages);
     at->cpu += p->unmap_page_ns * mapped + (mapped ? p->unmap_run_ns * runs : 0);
     uvm_memory_note_mapped(d->memory, number, faults, !more);
+}
+
+/* What the policy asked for in blocks that did not fault: services without faults, for free memory or that of blocks
+ * that are not of the batch in hand. */
+static int serve_asks(struct uvm_driver *d, struct uvm_clocks *at, struct err *err)
+{
+    struct uvm_memory *m = d->memory;
+    for (size_t i = 0; i < d->asks.count; i++) {
+        uint32_t number = d->asked[i] / ACTOR_BLOCK_PAGES;
+        if (number >= m->block_count || m->facts[number].asked_batch == m->view.batch)
+            continue;
+        m->facts[number].asked_batch = m->view.batch; /* once a batch, and it is not evicted for another */
+        static const struct page_mask none;
+        struct page_mask pages = uvm_driver_asked(d, number);
+        uvm_block_keep_movable(&m->blocks[number].block, &none, &pages);
+        if (!page_mask_any(&pages) || m->allocs[m->blocks[number].alloc].advice & ACTOR_PREFERRED_HOST)
+            continue;
+        int rc = uvm_driver_room_ahead(d, number, &pages, at, err);
+        if (rc < 0)
+            return -1;
+        if (!rc)
+            continue;
+        at->cpu += d->platform->service_ns;
+        if (bring(d, number, &none, &pages, at, err))
+            return -1;
+    }
+    return 0;
 }
 
 /* The pages of a block that the batch in hand writes, of read-mostly memory. */
@@ -237,6 +275,8 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
     struct uvm_clocks at = {(double)fetch_ns, d->copies_free_ns, d->out_free_ns};
     if (uvm_driver_evict_ahead(d, sorted, n, &at, err))
         return -1;
+    if (d->asks.count)
+        d->asked = sort_pages(d->asks.pages, d->asks.pages + UVM_ASKS, (uint32_t)d->asks.count);
     at.cpu = at.cpu + p->batch_before_ns + p->raw_fault_ns * n;
     for (uint32_t i = 0; i < n;) {
         uint32_t number = sorted[i] / ACTOR_BLOCK_PAGES, raw = 0;
@@ -259,6 +299,8 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
             continue;
         d->blocks[d->batch.block_count++] = (struct uvm_batch_block){number, d->faults - before, raw};
     }
+    if (d->asks.count && serve_asks(d, &at, err))
+        return -1;
     d->copies_free_ns = at.copies;
     d->out_free_ns = at.out;
     double end = end_of(&at) + p->batch_after_ns;

@@ -50,7 +50,8 @@ struct uvm_driver {
     struct uvm_batch_block *blocks;
     uint32_t *written; /* of the pages of the batch in hand, those with UVM_FAULT_WRITE */
     uint32_t written_count;
-    /* The batch just serviced. */
+    struct uvm_asks asks;  /* what the policy asked for with the batch in hand; pages NULL: it never does */
+    const uint32_t *asked; /* the same in order */
     struct uvm_batch batch;
     uint32_t raw, faults, moved;
     /* Totals; `batches` counts the one in hand. */

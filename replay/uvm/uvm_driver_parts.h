@@ -24,6 +24,13 @@ int uvm_driver_make_room(struct uvm_driver *d, uint32_t number, const struct pag
 int uvm_driver_evict_ahead(struct uvm_driver *d, const uint32_t *sorted, uint32_t n, struct uvm_clocks *at,
                            struct err *err);
 
+/* What the policy asked for in a block. */
+struct page_mask uvm_driver_asked(const struct uvm_driver *d, uint32_t number);
+
+/* Memory for pages that nobody waits for, if it can be had without a block of the batch in hand: 1, else 0; -1. */
+int uvm_driver_room_ahead(struct uvm_driver *d, uint32_t number, const struct page_mask *come, struct uvm_clocks *at,
+                          struct err *err);
+
 /* After a batch that ended at `end_ns`: free chunks behind its back. */
 int uvm_driver_evict_behind(struct uvm_driver *d, double end_ns, struct err *err);
 

@@ -1,5 +1,6 @@
 /* The part of uvm_driver that gets memory for what comes: evictions on the way of a batch, before and behind it. */
 #include "replay/uvm/uvm_driver_parts.h"
+#include "replay/uvm/uvm_memory_parts.h"
 #include "trace/base/mem.h"
 
 /* What an eviction costs the copy engine, added to *ns. */
@@ -92,7 +93,7 @@ int uvm_driver_evict_ahead(struct uvm_driver *d, const uint32_t *sorted, uint32_
     struct uvm_memory *m = d->memory;
     const struct uvm_evict_policy *e = m->evict;
     uint64_t needed = 0;
-    if (!m->chunks || e->stock)
+    if ((!m->chunks || e->stock) && !d->policy->ahead)
         return 0;
     for (uint32_t i = 0, last = UVM_NO_BLOCK; i < n; i++) {
         uint32_t number = sorted[i] / ACTOR_BLOCK_PAGES;
@@ -103,6 +104,11 @@ int uvm_driver_evict_ahead(struct uvm_driver *d, const uint32_t *sorted, uint32_
         needed += !m->blocks[number].chunk;
     }
     m->view.needs = UVM_NO_BLOCK;
+    d->asks.count = 0;
+    if (d->policy->ahead)
+        d->policy->ahead(d->policy_state, &(struct uvm_ahead){sorted, n, &m->view}, &d->asks);
+    if (!m->chunks)
+        return 0;
     uint64_t ahead = e->before_batch ? e->before_batch(m->evict_state, &m->view, needed) : 0;
     for (int rc = 1; ahead && rc; ahead--) {
         rc = evict_early(d, at->cpu + d->platform->evict_ns, &at->out, err);
@@ -126,4 +132,42 @@ int uvm_driver_evict_behind(struct uvm_driver *d, double end_ns, struct err *err
             return -1;
     }
     return 0;
+}
+
+struct page_mask uvm_driver_asked(const struct uvm_driver *d, uint32_t number)
+{
+    struct page_mask pages = {{0}};
+    const struct uvm_memory_block *b = &d->memory->blocks[number];
+    size_t lo = 0, hi = d->asks.count;
+    while (lo < hi) {
+        size_t middle = lo + (hi - lo) / 2;
+        if (d->asked[middle] / ACTOR_BLOCK_PAGES < number)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    for (; lo < d->asks.count && d->asked[lo] / ACTOR_BLOCK_PAGES == number; lo++)
+        if (d->asked[lo] % ACTOR_BLOCK_PAGES >= b->block.offset)
+            page_mask_set(&pages, uvm_memory_page(b, d->asked[lo]));
+    return pages;
+}
+
+int uvm_driver_room_ahead(struct uvm_driver *d, uint32_t number, const struct page_mask *come, struct uvm_clocks *at,
+                          struct err *err)
+{
+    struct uvm_memory *m = d->memory;
+    const struct uvm_memory_block *b = &m->blocks[number];
+    while (m->chunks) {
+        uint32_t lack = m->in_pieces
+                            ? (uint32_t)__builtin_popcount(uvm_memory_pieces_of(come) & ~m->facts[number].pieces)
+                        : b->chunk ? 0
+                                   : uvm_memory_whole(b);
+        if (lack <= m->view.free_pieces)
+            break;
+        at->cpu += d->platform->evict_ns;
+        int rc = evict_early(d, at->cpu, &at->out, err);
+        if (rc <= 0)
+            return rc;
+    }
+    return 1;
 }

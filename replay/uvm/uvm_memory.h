@@ -108,7 +108,8 @@ void uvm_memory_begin_batch(struct uvm_memory *m, uint32_t batch, int64_t fetch_
 int uvm_memory_take(struct uvm_memory *m, uint32_t number, const struct page_mask *come, uint32_t *pieces,
                     struct uvm_evicted *evicted, struct err *err);
 
-/* Evict one more victim although nobody waits for its memory. 1: into *evicted; 0: the policy has none; -1. */
+/* Evict one more victim although nobody waits for its memory. 1: into *evicted; 0: the policy has none but of the batch
+ * in hand; -1. */
 int uvm_memory_evict_early(struct uvm_memory *m, struct uvm_evicted *evicted, struct err *err);
 
 /* Whole chunks still free; 0 where unlimited. */

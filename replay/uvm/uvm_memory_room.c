@@ -136,8 +136,8 @@ static int evict_one(struct uvm_memory *m, uint32_t needs, struct uvm_evicted *e
 {
     m->view.needs = needs;
     struct uvm_victim v = m->evict->pick(m->evict_state, &m->view);
-    if (v.block == UVM_NO_BLOCK && needs == UVM_NO_BLOCK)
-        return 0;
+    if (needs == UVM_NO_BLOCK && (v.block == UVM_NO_BLOCK || uvm_evict_in_hand(&m->view, v.block)))
+        return 0; /* nothing of the batch in hand goes while nobody waits for it */
     if (v.block >= m->block_count || v.block == needs || !(m->facts[v.block].pieces & v.pieces))
         return err_set(err, "check violated: eviction policy %s picks VA block %u, pieces %x; it holds no such memory",
                        m->evict->head.name, v.block, v.pieces);

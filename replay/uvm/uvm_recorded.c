@@ -334,6 +334,12 @@ static int answer_run(const struct uvm_recorded_run *run, struct looped *own, st
                         "trace of page touches");
         return 0;
     }
+    if (run->policy->ahead) {
+        outcome_note(o,
+                     "refused: the policy brings pages of blocks that did not fault, and the recording does not show "
+                     "which of them would have been touched");
+        return 0;
+    }
     bool is, other_order = r->evictions && run->evict && !run->evict->stock;
     if (is_own(run, &own->out, &is, err))
         return -1;

@@ -240,7 +240,7 @@ static int fill_metrics(struct simulation *s, int64_t end_ns, struct uvm_metrics
     m->cpu_faults = d->cpu_faults;
     m->batches = d->batches;
     m->routines = s->routines;
-    m->services = d->services;
+    m->services = total->services;
     m->h2d_bytes = total->h2d * UVM_PAGE_BYTES;
     m->d2h_bytes = total->d2h * UVM_PAGE_BYTES;
     m->prefetched_bytes = total->prefetched * UVM_PAGE_BYTES;

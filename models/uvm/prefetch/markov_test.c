@@ -1,0 +1,53 @@
+#include "models/uvm/prefetch/ahead_testing.h"
+
+static uint64_t state[16];
+
+static const struct uvm_policy *start(const char *depth)
+{
+    const struct uvm_policy *p = uvm_policy_find("markov");
+    memset(state, 0, sizeof state);
+    param_defaults(p->head.params, state);
+    ck_assert_int_eq(param_set(p->head.params, state, "depth", depth, NULL), 0);
+    return p;
+}
+
+static struct uvm_asks touch(const struct uvm_policy *p, uint32_t block, uint32_t page)
+{
+    uint32_t pages[] = {block * 512 + page};
+    return ahead_of(p, state, pages, 1);
+}
+
+START_TEST(what_followed_the_last_time_is_asked_for)
+{
+    for (int depth = 1; depth <= 2; depth++) {
+        const struct uvm_policy *p = start(depth == 1 ? "1" : "2");
+        ck_assert_uint_eq(touch(p, 4, 0).count, 0);
+        ck_assert_uint_eq(touch(p, 7, 100).count, 0);
+        ck_assert_uint_eq(touch(p, 6, 5).count, 0);
+        struct uvm_asks asks = touch(p, 4, 0);
+        ck_assert_uint_eq(asks.count, 16 * depth);
+        ck_assert_uint_eq(asks.pages[0], 7 * 512 + 96);
+        if (depth == 2)
+            ck_assert_uint_eq(asks.pages[16], 6 * 512);
+        p->release(state);
+    }
+}
+END_TEST
+
+START_TEST(the_last_successor_counts_and_a_block_does_not_follow_itself)
+{
+    const struct uvm_policy *p = start("1");
+    (void)touch(p, 1, 0);
+    (void)touch(p, 2, 0);
+    (void)touch(p, 1, 0);
+    (void)touch(p, 3, 0);
+    ck_assert_uint_eq(touch(p, 3, 40).count, 0);
+    struct uvm_asks asks = touch(p, 1, 0);
+    ck_assert_uint_eq(asks.count, 32); /* of block 3, regions 0 and 2 */
+    ck_assert_uint_eq(asks.pages[16], 3 * 512 + 32);
+    p->release(state);
+}
+END_TEST
+
+TEST_MAIN("prefetch/markov", what_followed_the_last_time_is_asked_for,
+          the_last_successor_counts_and_a_block_does_not_follow_itself)
