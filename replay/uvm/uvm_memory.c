@@ -129,6 +129,7 @@ int uvm_memory_init(struct uvm_memory *m, const struct actor_alloc *allocs, size
     *m = (struct uvm_memory){.allocs = allocs, .alloc_count = n, .chunks = chunks};
     m->block_count = actor_space_pages(allocs, n) / ACTOR_BLOCK_PAGES;
     m->evict = uvm_evict_of(NULL);
+    m->unused_oldest = m->unused_newest = UVM_NO_BLOCK;
     m->blocks = mem_zalloc(m->block_count, sizeof *m->blocks, err);
     m->facts = mem_zalloc(m->block_count, sizeof *m->facts, err);
     m->left_batch = chunks ? mem_zalloc(m->block_count, ACTOR_BLOCK_PAGES * sizeof *m->left_batch, err) : NULL;
@@ -300,6 +301,8 @@ uint32_t uvm_memory_to_host(struct uvm_memory *m, uint32_t number, const struct 
     page_mask_or(&b->host_mapped, &b->host_mapped, pages);
     b->block.populated = true;
     b->block.fault_pages = 0;
+    if (b->chunk && !m->facts[number].resident && !b->unused)
+        uvm_memory_emptied(m, number);
     if (uvm_memory_accessed_by(m, b))
         uvm_memory_map_remote(m, number, pages, false);
     return copied;

@@ -21,8 +21,9 @@ struct uvm_memory_block {
     struct page_mask seen;        /* ever touched by the GPU; of resident pages only once they are evicted */
     struct page_mask evicted;     /* copied back by an eviction, and not come again */
     uint32_t alloc;
-    bool chunk; /* has a chunk, or a piece of one */
-    bool known; /* has had one before: its CPU pages are mapped for DMA */
+    bool chunk;  /* has a chunk, or a piece of one */
+    bool known;  /* has had one before: its CPU pages are mapped for DMA */
+    bool unused; /* has one without a resident page: the CPU took all */
 };
 
 /* What moved, in pages of 4 KiB unless another unit is named. */
@@ -65,6 +66,7 @@ struct uvm_memory {
     uint64_t pieces_used;          /* of 64 KiB, 32 to a chunk */
     struct uvm_evict_block *facts; /* for the policy, of each block */
     struct uvm_evict_view view;
+    uint32_t unused_oldest, unused_newest; /* blocks whose memory goes before the policy is asked */
     const struct uvm_evict_policy *evict;
     void *evict_state;
     bool in_pieces;              /* memory is handed out in pieces to every block */

@@ -34,27 +34,26 @@ int uvm_memory_evict_by(struct uvm_memory *m, const struct uvm_evict_policy *pol
 static void unlink_block(struct uvm_memory *m, uint32_t number)
 {
     struct uvm_evict_block *b = &m->facts[number];
+    bool unused = m->blocks[number].unused;
     if (b->older != UVM_NO_BLOCK)
         m->facts[b->older].newer = b->newer;
     else
-        m->view.oldest = b->newer;
+        *(unused ? &m->unused_oldest : &m->view.oldest) = b->newer;
     if (b->newer != UVM_NO_BLOCK)
         m->facts[b->newer].older = b->older;
     else
-        m->view.newest = b->older;
+        *(unused ? &m->unused_newest : &m->view.newest) = b->older;
     b->older = b->newer = UVM_NO_BLOCK;
+    m->blocks[number].unused = false;
 }
 
-static void link_newest(struct uvm_memory *m, uint32_t number)
+static void link_last(struct uvm_memory *m, uint32_t number, uint32_t *oldest, uint32_t *newest)
 {
     struct uvm_evict_block *b = &m->facts[number];
-    b->older = m->view.newest;
+    b->older = *newest;
     b->newer = UVM_NO_BLOCK;
-    if (m->view.newest != UVM_NO_BLOCK)
-        m->facts[m->view.newest].newer = number;
-    else
-        m->view.oldest = number;
-    m->view.newest = number;
+    *(*newest != UVM_NO_BLOCK ? &m->facts[*newest].newer : oldest) = number;
+    *newest = number;
 }
 
 void uvm_memory_newest(struct uvm_memory *m, uint32_t number)
@@ -62,7 +61,15 @@ void uvm_memory_newest(struct uvm_memory *m, uint32_t number)
     if (m->view.newest == number)
         return;
     unlink_block(m, number);
-    link_newest(m, number);
+    link_last(m, number, &m->view.oldest, &m->view.newest);
+}
+
+void uvm_memory_emptied(struct uvm_memory *m, uint32_t number)
+{
+    unlink_block(m, number);
+    m->blocks[number].unused = true;
+    link_last(m, number, &m->unused_oldest, &m->unused_newest);
+    uvm_memory_tell(m, number, UVM_EVICT_EMPTIED);
 }
 
 void uvm_memory_begin_batch(struct uvm_memory *m, uint32_t batch, int64_t fetch_ns)
@@ -135,6 +142,13 @@ static void evict(struct uvm_memory *m, uint32_t number, uint32_t held, struct u
 static int evict_one(struct uvm_memory *m, uint32_t needs, struct uvm_evicted *evicted, struct err *err)
 {
     m->view.needs = needs;
+    uint32_t unused = m->unused_oldest;
+    if (unused == needs && unused != UVM_NO_BLOCK)
+        unused = m->facts[unused].newer;
+    if (unused != UVM_NO_BLOCK) {
+        evict(m, unused, UINT32_MAX, evicted);
+        return 1;
+    }
     struct uvm_victim v = m->evict->pick(m->evict_state, &m->view);
     if (needs == UVM_NO_BLOCK && (v.block == UVM_NO_BLOCK || uvm_evict_in_hand(&m->view, v.block)))
         return 0; /* nothing of the batch in hand goes while nobody waits for it */
@@ -165,7 +179,7 @@ int uvm_memory_take(struct uvm_memory *m, uint32_t number, const struct page_mas
         return evict_one(m, number, evicted, err) < 0 ? -1 : 0;
     if (!b->chunk) {
         f->arrived = ++m->arrivals;
-        link_newest(m, number);
+        link_last(m, number, &m->view.oldest, &m->view.newest);
     }
     f->pieces |= held;
     b->chunk = true;

@@ -66,6 +66,27 @@ START_TEST(v1_the_block_least_recently_serviced_goes)
 }
 END_TEST
 
+START_TEST(v2_a_block_that_the_cpu_has_emptied_goes_first_and_without_a_copy)
+{
+    setup(8 << 20, 3, "lru");
+    touch(1, 0);
+    touch(2, 0);
+    touch(3, 0);
+    touch(1, 100);
+    struct page_mask all;
+    memset(&all, 0xff, sizeof all);
+    uint64_t d2h = uvm_memory_to_host(&memory, 3, &all);
+    ck_assert_uint_eq(d2h, 16);
+    touch(0, 0);
+    ck_assert_uint_eq(order(), 210); /* 2, 1, 0: 3 went */
+    ck_assert_uint_eq(memory.evictions.back, 0);
+    ck_assert_uint_eq(runs_back, 0);
+    touch(3, 0); /* and is used again */
+    ck_assert_uint_eq(order(), 103);
+    uvm_memory_release(&memory);
+}
+END_TEST
+
 START_TEST(v3_what_came_goes_back_in_one_run_whether_it_was_written_or_not)
 {
     setup(4 << 20, 1, "lru");
@@ -184,6 +205,7 @@ START_TEST(a_policy_hears_of_memory_services_and_evictions)
 END_TEST
 
 TEST_MAIN("replay/uvm_memory_room", v1_the_block_least_recently_serviced_goes,
+          v2_a_block_that_the_cpu_has_emptied_goes_first_and_without_a_copy,
           v3_what_came_goes_back_in_one_run_whether_it_was_written_or_not, v5_a_cyclic_sweep_under_lru_and_mru,
           pages_that_come_back_within_twenty_batches_are_counted,
           pieces_are_taken_as_pages_need_them_and_go_leaf_by_leaf, a_policy_that_breaks_a_rule_is_found,
