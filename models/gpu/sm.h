@@ -85,9 +85,9 @@ struct sm_warp {
     uint8_t state;
     uint8_t next; /* kind of the next access, 0: none in this turn */
     uint32_t index;
-    struct sm_body body;
-    uint64_t number;                   /* of the launch */
     uint8_t missing[PROGRAM_ACCESSES]; /* sectors of a load that have not come */
+    struct sm_body body;
+    uint64_t number; /* of the launch */
 };
 
 struct sm_scheduler {

@@ -55,6 +55,7 @@ void sm_pop(struct sm *m, int64_t t)
     int64_t next = m->n ? m->from[m->head & m->ring_mask] : INT64_MAX;
     if (next <= t)
         return;
+    m->head = m->n ? m->head : 0; /* the same few places again, while they are in this machine's cache */
     m->s->heads[m->number / 64] &= ~(UINT64_C(1) << m->number % 64);
     if (m->n)
         wheel_set(&m->s->shown, m->number, next);
