@@ -76,9 +76,9 @@ static void hash_add(struct l1 *l1, uint32_t number)
 /* Take an entry out and close the gap behind it. */
 static void hash_remove(struct l1 *l1, uint32_t number)
 {
-    uint64_t h = mix(l1->entry[number].line) >> ENTRY_BITS << ENTRY_BITS | (number + 1);
-    uint32_t i = (uint32_t)(h >> l1->hash_shift);
-    while (l1->hash[i] != h)
+    uint64_t own = mix(l1->entry[number].line) >> ENTRY_BITS << ENTRY_BITS | (number + 1);
+    uint32_t i = (uint32_t)(own >> l1->hash_shift);
+    while (l1->hash[i] != own)
         i = (i + 1) & l1->hash_mask;
     for (uint32_t j = (i + 1) & l1->hash_mask; l1->hash[j]; j = (j + 1) & l1->hash_mask) {
         uint32_t home = (uint32_t)(l1->hash[j] >> l1->hash_shift);
@@ -245,6 +245,8 @@ static void place(struct l1 *l1, uint32_t number)
 static int init(struct l1 *l1, struct err *err)
 {
     const struct l1_shape *s = &l1->shape;
+    if (s->lines && s->ways > s->lines)
+        return err_set(err, "an L1 of %u lines with %u ways", s->lines, s->ways);
     uint32_t sets = s->ways ? s->lines / s->ways : 1;
     l1->set = mem_zalloc(sets, sizeof *l1->set, err);
     if (!l1->set || grow(l1, s->lines + (size_t)FREE_ENTRIES, err))
@@ -258,19 +260,14 @@ static int init(struct l1 *l1, struct err *err)
 
 struct l1 *l1_new(const struct l1_shape *shape, struct err *err)
 {
-    if (shape->lines && shape->ways > shape->lines) {
-        err_set(err, "an L1 of %u lines with %u ways", shape->lines, shape->ways);
-        return NULL;
-    }
     struct l1 *l1 = mem_zalloc(1, sizeof *l1, err);
     if (!l1)
         return NULL;
     l1->shape = *shape;
-    if (init(l1, err)) {
-        l1_free(l1);
-        return NULL;
-    }
-    return l1;
+    if (!init(l1, err))
+        return l1;
+    l1_free(l1);
+    return NULL;
 }
 
 void l1_free(struct l1 *l1)
