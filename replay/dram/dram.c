@@ -7,6 +7,7 @@
 #include "replay/dram/dram_metrics.h"
 #include "replay/dram/dram_programs.h"
 #include "replay/dram/dram_requests.h"
+#include "replay/dram/dram_sides.h"
 #include "trace/base/mem.h"
 
 static const struct param settings[] = {
@@ -112,7 +113,7 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
             return -1;
     }
     if (set->front == DRAM_FRONT_CORUN)
-        return (dram_programs_are(job) ? dram_programs_replay : dram_corun_replay)(job, runs, err);
+        return (dram_sides_are(job) ? dram_programs_replay : dram_corun_replay)(job, runs, err);
     struct dram_stream stream;
     const enum dram_clock clock = set->front == DRAM_FRONT_PARTITION ? DRAM_CLOCK_CORE : DRAM_CLOCK_DRAM;
     if (dram_stream_load(&stream, job->inputs, job->input_count, UINT64_MAX, job->platform, clock, job->progress, err))

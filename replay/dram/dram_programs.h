@@ -12,9 +12,7 @@
 
 #include "replay/dram/dram.h"
 
-/* Whether all inputs are generated programs. */
-bool dram_programs_are(const struct replay_job *job);
-
+/* Every input is a program: dram_sides_are() (replay/dram/dram_sides.h). */
 int dram_programs_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
 
 #endif

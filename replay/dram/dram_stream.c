@@ -148,7 +148,7 @@ bool dram_stream_derives(const struct input *input)
     const uint64_t requests = UINT64_C(1) << RECORD_DRAM_READ | UINT64_C(1) << RECORD_DRAM_WRITE |
                               UINT64_C(1) << RECORD_DRAM_WRITEBACK | UINT64_C(1) << RECORD_PIM;
     if (input->workload.type)
-        return input->workload.type->produces != WORKLOAD_REQUESTS;
+        return !input->workload.type->next || input->workload.type->produces != WORKLOAD_REQUESTS;
     for (int i = 0; i < store_stream_count(input->store); i++)
         if (store_stream(input->store, i)->kinds & requests)
             return false;

@@ -97,7 +97,8 @@ START_TEST(a_workload_keeps_its_cycles_beside_a_trace_without_times)
 {
     struct err err = {""};
     struct input both[2] = {generated()};
-    ck_assert_msg(input_open(&both[1], "synth:pim-add,ops=8,period=5", "pim", false, &err) == 0, "%s", err.msg);
+    ck_assert_msg(input_open(&both[1], "synth:pim-add,ops=8,period=5,channels=1", "pim", false, &err) == 0, "%s",
+                  err.msg);
     struct dram_stream s = loaded(both, 2);
     int64_t last = 0;
     for (size_t i = 0; i < s.channel[0].count; i++)

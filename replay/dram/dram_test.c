@@ -151,9 +151,9 @@ END_TEST
 
 START_TEST(a_starved_run_is_a_result)
 {
-    const char *const specs[] = {"mem=synth:gpu-g2,cycles=3000", "pim=synth:pim-add,ops=60"};
+    const char *const specs[] = {test_import(stream_path("x10_onebank_pimcopy"), "starved.offchip")};
     struct replay_result result;
-    test_replay(&result, specs, 2, "front=direct,run_limit_cycles=500", "f3fs", NULL);
+    test_replay(&result, specs, 1, "front=direct,run_limit_cycles=500", "f3fs", NULL);
     ck_assert_int_eq(outcome_get(&result.runs[0], "starved")->whole, 1);
     ck_assert(test_real(&result, 0, "fairness_index") == 0);
     ck_assert(!outcome_get(&result.runs[0], "mem_cycles")->known);
@@ -164,7 +164,7 @@ END_TEST
 
 START_TEST(bandwidth_is_the_bytes_over_the_time_until_the_last_one)
 {
-    const char *const specs[] = {"synth:gpu-g2,cycles=300"};
+    const char *const specs[] = {test_import(stream_path("m08_writebacks_32_128"), "bytes.offchip")};
     struct replay_result result;
     test_replay(&result, specs, 1, "front=direct", "frfcfs", NULL);
     const double bytes = 32 * test_real(&result, 0, "columns"), ns = test_real(&result, 0, "mem_ns");
@@ -175,7 +175,8 @@ END_TEST
 
 START_TEST(channels_are_independent)
 {
-    const char *const one[] = {"synth:pim-copy,ops=50"}, *const four[] = {"synth:pim-copy,ops=50,channels=4"};
+    const char *const one[] = {"synth:pim-copy,ops=50,channels=1"}, *const four[] = {
+                                                                        "synth:pim-copy,ops=50,channels=4"};
     struct replay_result a, b;
     test_replay(&a, one, 1, "front=direct", "f3fs", NULL);
     test_replay(&b, four, 1, "front=direct", "f3fs", NULL);

@@ -22,10 +22,17 @@ enum workload_kind {
 /* Engines that can take a view of a program. */
 enum workload_view { VIEW_UVM = 1, VIEW_ZEROCOPY = 2, VIEW_DRAM = 4, VIEW_PLACEMENT = 8 };
 
+/* What the keys of a program ask of the engine that runs it; 0: nothing. */
+struct workload_wish {
+    int64_t sms;       /* multiprocessors */
+    uint64_t requests; /* to be cut to about so many */
+};
+
 struct workload;
 
 struct workload_type {
     const char *name;
+    const char *alias;   /* another workload's name: this one is that one; else NULL */
     const char *summary; /* one line */
     const char *source;  /* the loop's origin */
     enum workload_kind produces;
@@ -45,6 +52,7 @@ struct workload_type {
     int (*program)(void *state, struct program *program, struct err *err);
     /* Another program that runs beside the first one, each once: collaborative work. NULL: none. */
     int (*beside)(void *state, struct program *program, struct err *err);
+    void (*wish)(const void *state, struct workload_wish *wish); /* NULL: none */
 };
 
 struct workload {

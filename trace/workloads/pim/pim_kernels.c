@@ -22,7 +22,7 @@ static const struct param keys[] = {
     PARAM_INT_ROW(keys, rows, "rows", 0, 65536, 0, "rows of each array (kmeans: clusters); 0: the paper's"),
     PARAM_INT_ROW(keys, ops, "", 0, 1e9, 0, "operations at most, of 16 requests each; 0: all"),
     PARAM_INT_ROW(keys, period, "cycles", 1, 1e6, 3, "cycles between the requests of a channel"),
-    PARAM_INT_ROW(keys, channels, "", 1, 4096, 1, "channels, all with the same requests"),
+    PARAM_INT_ROW(keys, channels, "", 1, 4096, 32, "channels, all with the same requests"),
     PARAM_INT_ROW(keys, base_row, "", 0, 8000000, 4096, "first row of the kernel's arrays"),
     {0}};
 

@@ -62,11 +62,11 @@ static uint64_t compare(const char *spec)
 
 START_TEST(the_walk_of_every_kernel_is_its_stream_request_by_request)
 {
-    static const char *const keys[] = {"",
+    static const char *const keys[] = {",channels=1",
                                        ",channels=32,rows=5",
                                        ",channels=5,rows=3",
-                                       ",rows=1",
-                                       ",rows=2,base_row=8",
+                                       ",rows=1,channels=1",
+                                       ",rows=2,base_row=8,channels=1",
                                        ",ops=1",
                                        ",ops=7,channels=3",
                                        ",ops=1234,rows=40,channels=8,base_row=3072"};
@@ -77,7 +77,7 @@ START_TEST(the_walk_of_every_kernel_is_its_stream_request_by_request)
             uint64_t requests = compare(spec);
             ck_assert_uint_gt(requests, 0);
         }
-    ck_assert_uint_eq(compare("pim-add"), 98304);
+    ck_assert_uint_eq(compare("pim-add,channels=1"), 98304);
     ck_assert_uint_eq(compare("pim-grim,channels=32"), 12288 * 32);
 }
 END_TEST
@@ -87,7 +87,7 @@ START_TEST(operations_that_repeat_evenly_are_turns)
     struct workload w;
     struct err err = {""};
     struct program program;
-    ck_assert_int_eq(workload_open(&w, "pim-add", &err), 0);
+    ck_assert_int_eq(workload_open(&w, "pim-add,channels=1", &err), 0);
     ck_assert_int_eq(w.type->program(w.state, &program, &err), 0);
     static struct program_body body;
     uint32_t bodies = 0;

@@ -1,0 +1,268 @@
+#include "replay/dram/dram_sides.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/gpu/occupancy.h"
+#include "trace/base/mem.h"
+
+/* Whether a trace that a workload was written into has requests in it that are not the workload's own. */
+static bool holds_others(const struct store *store, const struct workload_type *type)
+{
+    const uint64_t requests = UINT64_C(1) << RECORD_DRAM_READ | UINT64_C(1) << RECORD_DRAM_WRITE |
+                              UINT64_C(1) << RECORD_DRAM_WRITEBACK | UINT64_C(1) << RECORD_PIM;
+    for (int i = 0; i < store_stream_count(store) && !type->next; i++)
+        if (store_stream(store, i)->kinds & requests)
+            return true;
+    return false;
+}
+
+static bool has_view(const struct workload_type *type)
+{
+    return type->program && type->views & VIEW_DRAM;
+}
+
+/* The workload of an input: its own, or of a trace that says which workload it was made by (opened in *made, which the
+ * caller closes). NULL: it is no program. */
+static const struct workload *workload_of(const struct input *input, struct workload *made)
+{
+    struct err ignored;
+    memset(made, 0, sizeof *made);
+    if (input->workload.type)
+        return has_view(input->workload.type) ? &input->workload : NULL;
+    const char *spec = input->store ? store_origin_get(input->store, "workload.spec") : NULL;
+    if (!spec || workload_open(made, spec, &ignored))
+        return NULL;
+    if (has_view(made->type) && !holds_others(input->store, made->type))
+        return made;
+    workload_close(made);
+    memset(made, 0, sizeof *made);
+    return NULL;
+}
+
+bool dram_sides_are(const struct replay_job *job)
+{
+    for (size_t i = 0; i < job->input_count; i++) {
+        struct workload made;
+        const bool is = workload_of(&job->inputs[i], &made) != NULL;
+        if (made.type)
+            workload_close(&made);
+        if (!is)
+            return false;
+    }
+    return true;
+}
+
+/* --- sides --- */
+
+/* By the first access of its first warp. */
+static int find_class(const struct program *program, enum dram_class *class, struct err *err)
+{
+    struct program_body *body = mem_zalloc(1, sizeof *body, err);
+    void *run;
+    if (!body || program_run_open(program, &run, err)) {
+        free(body);
+        return -1;
+    }
+    const int rc = program_body(program, run, 0, 0, 0, body, err);
+    *class = rc == 1 && body->count && body->access[0].kind == PROGRAM_PIM ? DRAM_PIM : DRAM_MEM;
+    program_run_close(program, run);
+    free(body);
+    return rc < 0 ? -1 : 0;
+}
+
+struct room {
+    const struct gpu *gpu;
+    uint32_t sms;
+};
+
+/* Blocks of a launch at once on all multiprocessors. */
+static uint64_t resident(const void *ctx, const struct program_launch *launch)
+{
+    const struct room *r = ctx;
+    const uint64_t blocks = occupancy_resident(r->gpu, launch, r->sms);
+    return (blocks ? blocks : 1) * r->sms;
+}
+
+/* Of each warp the first accesses; its launches are those of the program so far. */
+static int cut_warps(struct dram_side *s, uint64_t accesses, struct err *err)
+{
+    s->prefix = program_prefix_new(s->run.program, accesses ? accesses : 1, err);
+    if (!s->prefix)
+        return -1;
+    s->run.program = program_prefix_program(s->prefix);
+    const struct program_prefix_facts f = program_prefix_facts(s->prefix);
+    const size_t at = strlen(s->left_out);
+    if (f.accesses < f.whole)
+        (void)snprintf(s->left_out + at, sizeof s->left_out - at,
+                       "%s the first %" PRIu64 " of %" PRIu64 " accesses of a warp", at ? "," : "cut to", f.accesses,
+                       f.whole);
+    return 0;
+}
+
+/* Whole waves of blocks; where one wave is still too much, of each warp the first accesses. */
+static int cut_gpu(struct dram_sides *p, struct dram_side *s, struct err *err)
+{
+    const struct room room = {platform_section_get(p->job->platform, "gpu"), s->run.sms};
+    s->cut = program_cut_new(s->run.program, s->budget, resident, &room, err);
+    if (!s->cut)
+        return -1;
+    s->run.program = program_cut_program(s->cut);
+    const struct program_cut_facts f = program_cut_facts(s->cut);
+    if (f.sectors < f.whole_sectors)
+        (void)snprintf(s->left_out, sizeof s->left_out,
+                       "cut to %" PRIu64 " of %" PRIu64 " blocks in %" PRIu64 " of %" PRIu64
+                       " launches, about %.1f %% of its sectors",
+                       f.blocks, f.whole_blocks, f.launches, f.whole_launches,
+                       100.0 * (double)f.sectors / (double)f.whole_sectors);
+    if (f.sectors <= 2 * s->budget)
+        return 0;
+    struct program_prefix *whole = program_prefix_new(s->run.program, UINT64_MAX, err);
+    if (!whole)
+        return -1;
+    const double each = (double)program_prefix_facts(whole).whole;
+    program_prefix_free(whole);
+    return cut_warps(s, (uint64_t)(each * (double)s->budget / (double)f.sectors), err);
+}
+
+static int cut_pim(struct dram_sides *p, struct dram_side *s, struct err *err)
+{
+    (void)p;
+    struct program_launch first;
+    s->run.program->ops->launch(s->run.program->state, 0, &first);
+    return cut_warps(s, s->budget / program_warps(&first), err);
+}
+
+static struct dram_side *add_side(struct dram_sides *p, struct err *err)
+{
+    if (p->sides == DRAM_PORTS) {
+        err_set(err, "more than two sides: expected MEM and PIM requests, or two --mem");
+        return NULL;
+    }
+    return &p->side[p->sides++];
+}
+
+static int take_program(struct dram_side *s, const struct input *input, const struct workload *w, struct err *err)
+{
+    s->name = input->spec;
+    if (w->type->wish)
+        w->type->wish(w->state, &s->wish);
+    s->run.program = &s->program;
+    if (find_class(s->run.program, &s->run.class, err))
+        return -1;
+    const char *is = s->run.class == DRAM_PIM ? "pim" : "mem";
+    if (*input->role && strcmp(input->role, is) != 0)
+        return err_set(err, "--%s %s: its requests are %s's", input->role, input->spec,
+                       s->run.class == DRAM_PIM ? "PIM" : "MEM");
+    return 0;
+}
+
+/* The program of an input, and the one beside it if it has one. */
+static int take_input(struct dram_sides *p, const struct input *input, struct err *err)
+{
+    struct dram_side *s = add_side(p, err);
+    if (!s)
+        return -1;
+    const struct workload *w = workload_of(input, &p->made[p->made_count]);
+    p->made_count += p->made[p->made_count].type != NULL;
+    if (!w)
+        return err_set(err, "%s is no program", input->spec);
+    if (w->type->program(w->state, &s->program, err) || take_program(s, input, w, err))
+        return -1;
+    if (!w->type->beside)
+        return 0;
+    p->once = true;
+    s = add_side(p, err);
+    return !s || w->type->beside(w->state, &s->program, err) || take_program(s, input, w, err) ? -1 : 0;
+}
+
+/* MEM first; not two of PIM. */
+static int order_sides(struct dram_sides *p, struct err *err)
+{
+    if (p->sides == 2 && p->side[0].run.class == DRAM_PIM) {
+        if (p->side[1].run.class == DRAM_PIM)
+            return err_set(err, "two PIM programs: expected MEM and PIM, or two --mem");
+        const struct dram_side pim = p->side[0];
+        p->side[0] = p->side[1];
+        p->side[1] = pim;
+        for (int s = 0; s < 2; s++)
+            p->side[s].run.program = &p->side[s].program;
+    }
+    return 0;
+}
+
+/* Multiprocessors that side s asks for; 0: all, or those that are left. */
+static int64_t asked_sms(const struct dram_sides *p, uint32_t s)
+{
+    const struct dram_settings *set = p->job->settings;
+    const struct gpu *gpu = platform_section_get(p->job->platform, "gpu");
+    const struct dram_platform *dram = platform_section_get(p->job->platform, "dram");
+    if (p->side[s].run.class == DRAM_PIM)
+        return dram->pim_sms;
+    const int64_t wish = p->side[s].wish.sms ? p->side[s].wish.sms : s == 1 ? set->mem2_sms : set->mem_sms;
+    return wish == gpu->sms && s == 0 ? 0 : wish;
+}
+
+/* Multiprocessors of each side, together and alone. */
+static int share_sms(struct dram_sides *p, struct err *err)
+{
+    const struct gpu *gpu = platform_section_get(p->job->platform, "gpu");
+    int64_t left = gpu->sms;
+    for (uint32_t s = p->sides; s-- > 0;) {
+        struct dram_side *side = &p->side[s];
+        const int64_t asked = asked_sms(p, s), own = asked ? asked : left;
+        if (own < 1 || own > left)
+            return err_set(err, "side %u takes %lld multiprocessors; expected 1 to %lld of the GPU's %lld", s + 1,
+                           (long long)own, (long long)left, (long long)gpu->sms);
+        side->run.sms = (uint32_t)own;
+        side->alone_sms = (uint32_t)(asked ? own : gpu->sms);
+        left -= own;
+    }
+    return 0;
+}
+
+/* "none", or a whole number. */
+static int read_cut(const char *text, uint64_t *cut, struct err *err)
+{
+    char *end;
+    *cut = 0;
+    if (strcmp(text, "none") == 0)
+        return 0;
+    *cut = strtoull(text, &end, 10);
+    if (*end || !*cut || *text < '0' || *text > '9' || *cut > UINT64_C(1000000000000))
+        return err_set(err, "cut: found '%s'; expected none or a number of requests, 1 to 10^12", text);
+    return 0;
+}
+
+int dram_sides_find(struct dram_sides *p, struct err *err)
+{
+    const struct replay_job *job = p->job;
+    const struct dram_settings *set = job->settings;
+    if (read_cut(set->cut, &p->cut, err))
+        return -1;
+    for (size_t i = 0; i < job->input_count; i++) {
+        if (take_input(p, &job->inputs[i], err))
+            return -1;
+    }
+    if (order_sides(p, err) || share_sms(p, err))
+        return -1;
+    for (uint32_t i = 0; i < p->sides && !p->once; i++) {
+        struct dram_side *s = &p->side[i];
+        s->budget = s->wish.requests && (!p->cut || s->wish.requests < p->cut) ? s->wish.requests : p->cut;
+        if (s->budget && (s->run.class == DRAM_PIM ? cut_pim : cut_gpu)(p, s, err))
+            return -1;
+    }
+    p->repeat = p->sides == 2 && (set->loop == 1 || (set->loop == 2 && !p->once));
+    return 0;
+}
+
+void dram_sides_release(struct dram_sides *p)
+{
+    for (int s = 0; s < DRAM_PORTS; s++) {
+        program_cut_free(p->side[s].cut);
+        program_prefix_free(p->side[s].prefix);
+    }
+    for (uint32_t i = 0; i < p->made_count; i++)
+        workload_close(&p->made[i]);
+}

@@ -1,0 +1,42 @@
+/* dram_sides: the programs of a co-run, from its inputs: of which class each is, on how many multiprocessors it runs,
+ * together and alone, and how it is cut. What the rules are stands in replay/dram/dram_programs.h. */
+#ifndef REPLAY_DRAM_DRAM_SIDES_H
+#define REPLAY_DRAM_DRAM_SIDES_H
+
+#include "replay/dram/dram_simulation.h"
+#include "trace/program/cut.h"
+#include "trace/program/prefix.h"
+
+struct dram_side {
+    const char *name;
+    struct program program;
+    struct program_cut *cut;       /* of a GPU program */
+    struct program_prefix *prefix; /* of a PIM program */
+    struct dram_simulation_side run;
+    struct workload_wish wish;
+    uint32_t alone_sms;
+    int64_t alone_cycles;
+    double alone_rate; /* MEM requests into the controllers per DRAM cycle */
+    uint64_t budget;   /* requests that it is cut to; 0: whole */
+    char left_out[200];
+};
+
+struct dram_sides {
+    const struct replay_job *job;
+    struct workload made[DRAM_PORTS]; /* opened for traces that a workload was written into */
+    uint32_t made_count;
+    struct dram_side side[DRAM_PORTS];
+    uint32_t sides;
+    uint64_t cut; /* requests; 0: whole */
+    bool once;    /* collaborative */
+    bool repeat;
+};
+
+/* Whether all inputs are generated programs, or traces that such a program was written into. */
+bool dram_sides_are(const struct replay_job *job);
+
+/* From p->job; all else is zeroed. -1 with *err set; released after failure too. */
+int dram_sides_find(struct dram_sides *p, struct err *err);
+void dram_sides_release(struct dram_sides *p);
+
+#endif

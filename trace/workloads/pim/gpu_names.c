@@ -1,0 +1,126 @@
+/* The workloads gpu-g1 to gpu-g20: the GPU kernels of gupta-2025-f3fs by their numbers there: other names of the
+ * rodinia-* programs.
+ *
+ * Source: gupta-2025-f3fs table II; its artifact's plot scripts number hotspot3D before hotspot, the table the other
+ * way round: ours is the table's.
+ * Differs: until version 0.3 they were streams of hand-set rates. Of their keys those stay that a program can have a
+ * meaning for; `window` has none: how many requests are in flight follows. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/workloads/pim/suite.h"
+#include "trace/workloads/rodinia/suite.h"
+
+enum { PER_CYCLE = 10 /* of 32 channels: about a third of what they can take */ };
+
+struct keys {
+    int64_t cycles, seed, channels, sms;
+    const char *window;
+};
+
+static const struct param keys[] = {
+    PARAM_INT_ROW(keys, cycles, "cycles", 0, 1e11, 0, "cut to 10 requests for each of so many cycles; 0: as cut= says"),
+    PARAM_INT_ROW(keys, seed, "", -1, 1e15, -1, "seed of what the program draws, if it draws anything; -1: its own"),
+    PARAM_INT_ROW(keys, channels, "", 0, 4096, 0, "of old commands: a program uses all channels"),
+    PARAM_INT_ROW(keys, sms, "", 0, 1024, 0, "multiprocessors; 0: all, or those left beside another program"),
+    PARAM_TEXT_ROW(keys, window, NULL, "refused: how many requests are in flight follows from the program"),
+    {0}};
+
+struct state {
+    struct keys keys;
+    const struct workload_type *type; /* whose name this is */
+    void *params, *inner;
+};
+
+static void close_name(void *p)
+{
+    struct state *s = p;
+    if (s->inner)
+        s->type->close(s->inner);
+    free(s->params);
+    free(s);
+}
+
+static void *open_name(const struct workload_type *type, const void *params, struct err *err)
+{
+    struct state *s = mem_zalloc(1, sizeof *s, err);
+    if (!s)
+        return NULL;
+    s->keys = *(const struct keys *)params;
+    s->type = type;
+    s->params = mem_zalloc(1, type->params_size, err);
+    char seed[32];
+    (void)snprintf(seed, sizeof seed, "%" PRId64, s->keys.seed);
+    bool bad = !s->params;
+    if (s->keys.window)
+        bad = err_set(err, "window: how many requests of %s are in flight follows from its warps; found window=%s",
+                      type->name, s->keys.window);
+    if (!bad) {
+        param_defaults(type->params, s->params);
+        bad = s->keys.seed >= 0 && param_find(type->params, "seed") &&
+              param_set(type->params, s->params, "seed", seed, err);
+    }
+    if (!bad)
+        s->inner = type->open(s->params, err);
+    if (!s->inner) {
+        close_name(s);
+        return NULL;
+    }
+    return s;
+}
+
+static int as_program(void *state, struct program *program, struct err *err)
+{
+    struct state *s = state;
+    return s->type->program(s->inner, program, err);
+}
+
+static void wish(const void *state, struct workload_wish *wish)
+{
+    const struct state *s = state;
+    *wish = (struct workload_wish){.sms = s->keys.sms, .requests = (uint64_t)s->keys.cycles * PER_CYCLE};
+}
+
+#define GPU(N, TYPE, CLI)                                                                                              \
+    static void *open_g##N(const void *params, struct err *err)                                                        \
+    {                                                                                                                  \
+        return open_name(&workload_rodinia_##TYPE, params, err);                                                       \
+    }                                                                                                                  \
+    const struct workload_type workload_gpu_g##N = {                                                                   \
+        .name = "gpu-g" #N,                                                                                            \
+        .alias = "rodinia-" CLI,                                                                                       \
+        .summary = "GPU kernel G" #N " of gupta-2025-f3fs: rodinia-" CLI,                                              \
+        .source = "gupta-2025-f3fs table II",                                                                          \
+        .produces = WORKLOAD_PROGRAM,                                                                                  \
+        .params = keys,                                                                                                \
+        .params_size = sizeof(struct keys),                                                                            \
+        .open = open_g##N,                                                                                             \
+        .close = close_name,                                                                                           \
+        .views = VIEW_DRAM,                                                                                            \
+        .program = as_program,                                                                                         \
+        .wish = wish,                                                                                                  \
+    }
+
+GPU(1, btree, "btree");
+GPU(2, backprop, "backprop");
+GPU(3, bfs, "bfs");
+GPU(4, cfd, "cfd");
+GPU(5, dwt2d, "dwt2d");
+GPU(6, gaussian, "gaussian");
+GPU(7, heartwall, "heartwall");
+GPU(8, hotspot, "hotspot");
+GPU(9, hotspot3d, "hotspot3d");
+GPU(10, huffman, "huffman");
+GPU(11, kmeans, "kmeans");
+GPU(12, lavamd, "lavamd");
+GPU(13, lud, "lud");
+GPU(14, mummergpu, "mummergpu");
+GPU(15, nn, "nn");
+GPU(16, nw, "nw");
+GPU(17, pathfinder, "pathfinder");
+GPU(18, srad_v1, "srad-v1");
+GPU(19, sradv2, "srad-v2");
+GPU(20, streamcluster, "streamcluster");

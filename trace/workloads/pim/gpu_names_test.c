@@ -1,0 +1,62 @@
+#include <string.h>
+
+#include "trace/base/testing.h"
+#include "trace/workloads/workload.h"
+
+START_TEST(each_number_is_the_program_of_table_ii)
+{
+    static const char *const names[] = {"btree",    "backprop",   "bfs",     "cfd",       "dwt2d",
+                                        "gaussian", "heartwall",  "hotspot", "hotspot3d", "huffman",
+                                        "kmeans",   "lavamd",     "lud",     "mummergpu", "nn",
+                                        "nw",       "pathfinder", "srad-v1", "srad-v2",   "streamcluster"};
+    for (int i = 0; i < 20; i++) {
+        char name[32], is[32];
+        (void)snprintf(name, sizeof name, "gpu-g%d", i + 1);
+        (void)snprintf(is, sizeof is, "rodinia-%s", names[i]);
+        const struct workload_type *t = workload_find(name);
+        ck_assert_ptr_nonnull(t);
+        ck_assert_str_eq(t->alias, is);
+        ck_assert_ptr_nonnull(workload_find(is));
+    }
+}
+END_TEST
+
+START_TEST(it_is_the_same_program)
+{
+    struct err err = {""};
+    struct workload a, b;
+    struct program p, q;
+    ck_assert_msg(workload_open(&a, "gpu-g15", &err) == 0, "%s", err.msg);
+    ck_assert_msg(workload_open(&b, "rodinia-nn", &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(a.type->program(a.state, &p, &err), 0);
+    ck_assert_int_eq(b.type->program(b.state, &q, &err), 0);
+    struct program_body *x = calloc(2, sizeof *x), *y = x + 1;
+    ck_assert_int_eq(program_body(&p, (void *)p.state, 0, 1234, 0, x, &err), 1);
+    ck_assert_int_eq(program_body(&q, (void *)q.state, 0, 1234, 0, y, &err), 1);
+    ck_assert_uint_eq(x->count, y->count);
+    for (uint32_t i = 0; i < x->count; i++)
+        ck_assert_uint_eq(program_addr(&x->access[i], 5, 0), program_addr(&y->access[i], 5, 0));
+    free(x);
+    workload_close(&a);
+    workload_close(&b);
+}
+END_TEST
+
+START_TEST(old_keys_have_a_meaning_or_are_refused_by_name)
+{
+    struct err err = {""};
+    struct workload w;
+    struct workload_wish wish;
+    ck_assert_int_eq(workload_open(&w, "gpu-g3,cycles=60000,sms=8,channels=32,seed=7", &err), 0);
+    w.type->wish(w.state, &wish);
+    ck_assert_int_eq(wish.sms, 8);
+    ck_assert_uint_eq(wish.requests, 600000);
+    workload_close(&w);
+    ck_assert_int_eq(workload_open(&w, "gpu-g3,window=640", &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "window: how many requests of rodinia-bfs are in flight follows"));
+    ck_assert_int_eq(workload_open(&w, "gpu-g3,set=l", &err), -1);
+}
+END_TEST
+
+TEST_MAIN("gpu_names", each_number_is_the_program_of_table_ii, it_is_the_same_program,
+          old_keys_have_a_meaning_or_are_refused_by_name)
