@@ -25,10 +25,8 @@ struct dram_platform {
     int64_t l2_misses;      /* sectors on their way to a slice at once */
     int64_t l2_merges;      /* reads that wait for one of them */
     int64_t channel_hash;   /* 1: the channel's bits XOR the lowest bits of the row; not of PIM requests */
-    int64_t input_queue;    /* interconnect input buffer of a source that one channel's share fills, packets */
     int64_t rop_latency;    /* core cycles, MEM only */
     int64_t dram_latency;   /* core cycles in the queue before the controller */
-    int64_t reply_latency;  /* DRAM cycles from an L2 hit or a finished read to the source */
     int64_t pim_period;     /* DRAM cycles per PIM request that the issuing SM's port allows to one channel */
     int64_t launch_latency; /* core cycles between two launches of a kernel */
     int64_t pim_sms;        /* multiprocessors that issue PIM requests */
