@@ -107,10 +107,13 @@ static void on_command(void *ctx, const struct dram_channel *ch, int64_t cycle, 
                   : "its bank is open on another row; tRAS, tRTP, tRTPL and tWTP have run out";
     else if (strcmp(command, "PIM") == 0)
         why = "all banks are open on its row and every column rule has run out";
-    (void)fprintf(e->file, "%s: cycle %lld: %s %s row %u for request %llu: %s mode, %d MEM and %d PIM waiting; %s\n",
-                  e->policy, (long long)cycle, command, where, row,
-                  (unsigned long long)(e->requests && e->requests->ids ? e->requests->ids[id] : id),
-                  ch->mode == DRAM_PIM ? "PIM" : "MEM", ch->waiting[DRAM_MEM], ch->waiting[DRAM_PIM], why);
+    char whose[48] = "a program"; /* requests of a program have no numbers */
+    if (e->requests)
+        (void)snprintf(whose, sizeof whose, "request %llu",
+                       (unsigned long long)(e->requests->ids ? e->requests->ids[id] : id));
+    (void)fprintf(e->file, "%s: cycle %lld: %s %s row %u for %s: %s mode, %d MEM and %d PIM waiting; %s\n", e->policy,
+                  (long long)cycle, command, where, row, whose, ch->mode == DRAM_PIM ? "PIM" : "MEM",
+                  ch->waiting[DRAM_MEM], ch->waiting[DRAM_PIM], why);
 }
 
 void dram_explain_attach(struct dram_channel *ch, const struct replay_job *job, const struct replay_policy *policy,

@@ -102,7 +102,7 @@ static int core_cycle(struct running *r, struct err *err)
     const int64_t t = r->memory.clocks.core;
     if (begin(r, t, err))
         return -1;
-    bool going[DRAM_PORTS];
+    bool going[DRAM_PORTS] = {false};
     for (uint32_t s = 0; s < r->run->sides; s++) {
         going[s] = !sms_done(r->sms[s]);
         if (sms_next(r->sms[s]) <= t) {
