@@ -26,7 +26,7 @@ static const struct param settings[] = {
     PARAM_INT_ROW(dram_settings, mem_sms, "", 0, 1024, 0,
                   "programs: multiprocessors of the GPU program; 0: those that are left"),
     PARAM_INT_ROW(dram_settings, mem2_sms, "", 1, 1024, 8, "programs: multiprocessors of a second GPU program"),
-    PARAM_TEXT_ROW(dram_settings, cut, "400000", "programs: requests that each is cut to, about; none: whole"),
+    PARAM_TEXT_ROW(dram_settings, cut, "300000", "programs: requests that each is cut to, about; none: whole"),
     {0}};
 
 static const char *const roles[] = {"mem", "pim", NULL};
