@@ -1,13 +1,6 @@
 /* One program, the same bytes and pages whichever engine asks: every generated program, at a small size, through every
  * view there is of it. */
-#include "models/gpu/gpu.h"
-#include "replay/derive/derive.h"
-#include "replay/placement/program_totals.h"
-#include "trace/base/testing.h"
-#include "trace/program/pages.h"
-#include "trace/program/walk.h"
-#include "trace/workloads/scan.h"
-#include "trace/workloads/workload.h"
+#include "replay/run/one_program_testing.h"
 
 /* A size for each program; at least one, or the test fails. */
 static const char *const specs[] = {"conv2d,n=70",
@@ -400,28 +393,13 @@ static void compare_managed(const char *spec, const struct walked *serial)
 
 static void compare(const char *spec)
 {
-    open_spec(spec);
-    struct walked serial = walk(false, false, NULL), waves = walk(true, false, NULL);
-    ck_assert_msg(count(serial.seen) > 0, "%s: touches nothing", spec);
-    SAME(serial.seen, waves.seen, 1, false, "the walk in waves");
-    ck_assert_uint_eq(serial.n.instructions, waves.n.instructions);
-    ck_assert_uint_eq(serial.n.sectors, waves.n.sectors);
-    struct requested without = dram_requests(0), through = dram_requests(64 << 10);
-    SAME(serial.seen, without.seen, 1, false, "the dram view without a cache");
-    SAME(serial.seen, through.seen, 1, false, "the dram view");
-    ck_assert_uint_eq(serial.loaded + serial.stored_sectors, without.sectors);
-    ck_assert_uint_le(through.sectors, without.sectors);
-    free(without.seen);
-    free(through.seen);
-    bool any = false;
-    for (size_t i = 0; i < alloc_count; i++)
-        any |= !allocs[i].device;
-    ck_assert_msg(any == (w.type->views != VIEW_DRAM), "%s: views and memory do not go together", spec);
-    if (any)
-        compare_managed(spec, &serial);
-    free(serial.seen);
-    free(waves.seen);
-    workload_close(&w);
+    struct workload opened;
+    struct err err = {""};
+    ck_assert_msg(workload_open(&opened, spec, &err) == 0, "%s: %s", spec, err.msg);
+    ck_assert_msg(opened.type->program(opened.state, &viewed, &err) == 0, "%s: %s", spec, err.msg);
+    w = &opened;
+    compare_views(spec);
+    workload_close(&opened);
 }
 
 START_TEST(every_program_has_a_size_here)

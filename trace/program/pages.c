@@ -44,6 +44,12 @@ int program_pages_init(struct program_pages *pages, const struct program *progra
         return err_set(err, "the program keeps nothing in managed memory");
     if (shares_pages(pages))
         move(pages, allocs, n);
+    for (uint32_t l = 0; l < program->ops->launches(program->state); l++) {
+        struct program_launch launch = {0};
+        program->ops->launch(program->state, l, &launch);
+        if (program_check_launch(&launch, l, err)) /* its warps are numbered in 32 bits */
+            return -1;
+    }
     return actor_space_init(pages->allocs, pages->count, err);
 }
 

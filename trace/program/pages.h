@@ -33,7 +33,7 @@ struct program_pages {
 };
 
 /* advice: of every allocation, by the program's numbers (enum actor_advice); NULL: none. Fails if no allocation is
- * managed. */
+ * managed, or a launch is none that can be. */
 int program_pages_init(struct program_pages *pages, const struct program *program, const uint32_t *advice,
                        struct err *err);
 
