@@ -23,12 +23,14 @@ static int vecadd_of(void *state, struct program *program, struct err *err)
 static const struct workload_type type = {
     .name = "vecadd", .produces = WORKLOAD_PROGRAM, .views = VIEW_ZEROCOPY, .program = vecadd_of};
 
+static const char *platform = "v100";
+
 static void run(const struct input *input, const char *policies, const char *set, FILE *requests)
 {
     struct err err = {""};
     bool usage;
     const struct replay_request request = {.engine = engine_find("zerocopy"),
-                                           .platform = "v100",
+                                           .platform = platform,
                                            .policy_list = policies,
                                            .sets = &set,
                                            .set_count = set != NULL,
@@ -127,6 +129,31 @@ START_TEST(loads_at_once_and_resident_warps_follow_from_the_program)
 }
 END_TEST
 
+/* The levels of a traversal in the middle reach the vertices with the longest lists. */
+START_TEST(the_longest_chain_is_that_of_the_launch)
+{
+    struct err err = {""};
+    struct input input;
+    FILE *f = tmpfile();
+    char head[400];
+    double row[15] = {0}, most = 0, last = 0;
+    platform = "h200";
+    ck_assert_msg(input_open(&input, "synth:bfs,scale=10,roots=1,kernel=naive", "", false, &err) == 0, "%s", err.msg);
+    run(&input, "own", NULL, f);
+    rewind(f);
+    ck_assert_ptr_nonnull(fgets(head, sizeof head, f));
+    for (int launches = (int)metric(0, "launches"); launches > 0; launches--) {
+        read_row(f, row);
+        last = row[14];
+        most = last > most ? last : most;
+    }
+    ck_assert_double_gt(most, 2 * last);
+    (void)fclose(f);
+    replay_release(&result);
+    input_close(&input);
+}
+END_TEST
+
 START_TEST(of_a_recording_each_load_is_waited_for)
 {
     struct err err = {""};
@@ -188,5 +215,6 @@ START_TEST(a_workload_without_the_view_is_an_error_that_names_its_views)
 END_TEST
 
 TEST_MAIN("zerocopy_own", requests_are_those_of_the_loads, what_a_warp_holds_is_asked_for_once,
-          loads_at_once_and_resident_warps_follow_from_the_program, of_a_recording_each_load_is_waited_for,
-          without_a_program_it_is_refused_with_the_reason, a_workload_without_the_view_is_an_error_that_names_its_views)
+          loads_at_once_and_resident_warps_follow_from_the_program, the_longest_chain_is_that_of_the_launch,
+          of_a_recording_each_load_is_waited_for, without_a_program_it_is_refused_with_the_reason,
+          a_workload_without_the_view_is_an_error_that_names_its_views)
