@@ -7,10 +7,12 @@ static void one_list(const struct traversal *t, uint64_t round, struct traversal
     bool active = frontier_has(&t->active, l->vertex);
     l->lanes = UINT32_MAX;
     l->active = active ? UINT32_MAX : 0;
+    if (!active)
+        return; /* nobody asks where its list is; most are none of the launch's */
     l->first[0] = t->graph.offsets[l->vertex];
     l->end[0] = t->graph.offsets[l->vertex + 1];
     l->from = l->first[0] - l->first[0] % round;
-    if (active && l->end[0] > l->first[0])
+    if (l->end[0] > l->first[0])
         l->loads = (l->end[0] - l->from + LANES - 1) / LANES;
 }
 

@@ -22,7 +22,7 @@ struct traversal_lists {
     bool each, unmasked_head;
     uint64_t vertex;                                   /* of lane 0 */
     uint32_t lanes, active;                            /* those with a vertex; whose vertex is in the frontier */
-    uint64_t first[PROGRAM_LANES], end[PROGRAM_LANES]; /* elements; one list: [0] */
+    uint64_t first[PROGRAM_LANES], end[PROGRAM_LANES]; /* elements, of active lanes; one list: [0] */
     uint64_t from;                                     /* one list: element of lane 0 in load 0 */
     uint64_t loads;                                    /* of the longest lane; 0 where none is active */
 };
