@@ -85,6 +85,19 @@ static uint64_t *access_of(struct program_body *b, const struct gather_program *
     return program_scatter(b, a);
 }
 
+/* A warp that reads neighbours of one row and writes neighbours: no lane needs an address of its own. */
+static void in_one_row(struct program_body *b, const struct gather_program *p, uint64_t number, uint64_t in,
+                       uint64_t out, bool rotates)
+{
+    struct program_access *a = program_load(b, p->allocs, INDEX, number * INDEX_BYTES, INDEX_BYTES);
+    a->lane_stride = 0;
+    a->before = START;
+    a = program_load(b, p->allocs, TABLE, in * GATHER_ELEMENT, GATHER_ELEMENT);
+    a->before = rotates ? ADDRESS + ROTATE : ADDRESS;
+    a = program_store(b, p->allocs, OUTPUT, out * GATHER_ELEMENT, GATHER_ELEMENT);
+    a->before = ADDRESS;
+}
+
 static int body(void *run, uint32_t launch_number, uint64_t warp, uint32_t index, struct program_body *b,
                 struct err *err)
 {
@@ -99,10 +112,18 @@ static int body(void *run, uint32_t launch_number, uint64_t warp, uint32_t index
     b->last = true;
     bool rotates = g->kernel == GATHER_SHIFT && width > LANES && width % LANES != 0;
     uint32_t active = program_first_lanes(elements - warp * LANES);
+    uint64_t to = warp * LANES / width, at = warp * LANES % width; /* the row and column that the lane writes */
+    if (active == UINT32_MAX && at + LANES <= width) {
+        uint64_t from = g->rows[first + to], column = at + (rotates ? (to - from) * width % LANES : 0);
+        column -= column >= width ? width : 0;
+        if (column + LANES <= width) {
+            in_one_row(b, p, first + to, from * width + column, to * width + column, rotates);
+            return 1;
+        }
+    }
     uint64_t *numbers = access_of(b, p, INDEX, active, START);
     uint64_t *in = access_of(b, p, TABLE, active, rotates ? ADDRESS + ROTATE : ADDRESS);
     uint64_t *out = access_of(b, p, OUTPUT, active, ADDRESS);
-    uint64_t to = warp * LANES / width, at = warp * LANES % width; /* the row and column that the lane writes */
     for (unsigned l = 0; l < LANES; l++) {
         uint64_t from = g->rows[first + to], column = at;
         if (rotates)
