@@ -13,6 +13,7 @@ static const char past_limit[] = "warp accesses past --limit",
                   past_buffer[] = "warp accesses for which the buffer on the device had no room",
                   not_delivered[] = "warp accesses that the recorder did not take in time",
                   past_table[] = "touches of pages for whose blocks the table on the device had no room",
+                  not_sampled[] = "thread blocks that --every left out",
                   not_recorded[] = "kernel launches that could not be recorded",
                   not_read[] = "kernel launches whose accesses could not be read back",
                   not_chosen[] = "kernel launches not chosen by --kernel";
@@ -147,6 +148,16 @@ static struct record_pipe_message launch_message(const struct san_launch *l, uin
     return m;
 }
 
+/* Blocks of a launch that the sample leaves out: all but those whose number + phase is a multiple of `every`. */
+static uint64_t left_out(const struct san_launch *l, uint64_t phase)
+{
+    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2], every = launches.every;
+    if (every < 2 || launches.touches)
+        return 0;
+    uint64_t first = (every - phase % every) % every;
+    return blocks - (blocks > first ? (blocks - first - 1) / every + 1 : 0);
+}
+
 /* A buffer that is empty; NULL: the launch cannot be recorded. Launches that overlap may all get what is left of the
  * limit: the first to end keep it. */
 static struct buffer *launch_prepare(const struct san_launch *l)
@@ -196,8 +207,10 @@ void sanitizer_launch_begin(const struct san_launch *l)
     bool chosen = choose(l);
     if (chosen)
         mine = launch_prepare(l);
-    if (mine)
+    if (mine) {
+        inject_count(RECORD_PIPE_DROP, not_sampled, left_out(l, mine->phase));
         return;
+    }
     (void)launches.api.set_launch_callback_data(l->launch, l->function, l->stream_handle, NULL);
     inject_count(chosen ? RECORD_PIPE_DROP : RECORD_PIPE_SKIP, chosen ? not_recorded : not_chosen, 1);
 }
