@@ -5,7 +5,7 @@
  *         + for each service: service + new_block (first use of the block by the GPU) + fault_page x faulted pages
  *           + moved_run x runs and moved_page x pages made resident + unmap_run x runs and unmap_page x pages of those
  *           that the CPU has mapped
- *           + evict x evicted blocks
+ *           + (evict + service) x evicted blocks: a service that evicts begins anew
  *   copy engine, behind the CPU part of its service: copy_run x runs + bytes / h2d_bytes_per_s, after what an
  *           eviction copies back (d2h_bytes_per_s); with tracing, trace_record for each migration record
  *   both done, batch_after, and the replay reaches the multiprocessors.
