@@ -23,7 +23,7 @@ static const struct param settings[] = {
                   "footprint / available GPU memory x 100; 0: memory is sufficient"),
     PARAM_BYTES_ROW(uvm_settings, gpu_memory_bytes, 0, 0x1p45, 0,
                     "GPU memory for managed data; 0: by oversubscription_pct"),
-    PARAM_INT_ROW(uvm_settings, copy_engines, "", 1, 2, 1, "2: evictions are copied out while other copies come in"),
+    PARAM_INT_ROW(uvm_settings, copy_engines, "", 1, 2, 2, "2: evictions are copied out while other copies come in"),
     PARAM_TEXT_ROW(uvm_settings, advise, NULL,
                    "[A:read-mostly,B:preferred-host,C:accessed-by]: advice of allocations, besides the program's own"),
     PARAM_TEXT_ROW(uvm_settings, prefetch, NULL,
