@@ -28,7 +28,7 @@ static const struct param settings[] = {
                    "[A:read-mostly,B:preferred-host,C:accessed-by]: advice of allocations, besides the program's own"),
     PARAM_TEXT_ROW(uvm_settings, prefetch, NULL,
                    "[A,B]: allocations that the program prefetches before its first launch"),
-    PARAM_CHOICE_ROW(uvm_settings, thrashing, "off|fixed|intended|written", UVM_THRASHING_OFF,
+    PARAM_CHOICE_ROW(uvm_settings, thrashing, "off|fixed|intended|written", UVM_THRASHING_FIXED,
                      "pages that CPU and GPU fight for are throttled and pinned, with a lapse as before driver 590, as "
                      "590 intends, or as it is written"),
     PARAM_INT_ROW(uvm_settings, access_counters, "", 0, 1, 0,
