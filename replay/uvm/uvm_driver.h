@@ -2,11 +2,11 @@
  *
  * A batch is sorted by address; the entries of one VA block are one service, blocks in ascending order. A service asks
  * the policy for the pages to move besides the faulted ones, takes memory (evicting whom the eviction policy picks if
- * none is free, and beginning anew after each), unmaps, copies and maps. The copy engine works behind the CPU: the copies of a service start when
- * its CPU part and the copies before it are done; the batch ends when both are. With two engines what goes out has one
- * of its own, and a copy in waits for the eviction that made its room; an eviction that began before the batch needed
- * it (before_batch(), keep_free() of models/uvm/uvm_evict.h) always has it.
- * Source: driver 545.23.06, uvm_gpu_replayable_faults.c and uvm_va_block.c; the times: models/uvm/uvm_platform.h. */
+ * none is free, and beginning anew after each), unmaps, copies and maps. The copy engine works behind the CPU: the
+ * copies of a service start when its CPU part and the copies before it are done; the batch ends when both are. With two
+ * engines what goes out has one of its own, and a copy in waits for the eviction that made its room; an eviction that
+ * began before the batch needed it (before_batch(), keep_free() of models/uvm/uvm_evict.h) always has it. Source:
+ * driver 545.23.06, uvm_gpu_replayable_faults.c and uvm_va_block.c; the times: models/uvm/uvm_platform.h. */
 #ifndef REPLAY_UVM_UVM_DRIVER_H
 #define REPLAY_UVM_UVM_DRIVER_H
 

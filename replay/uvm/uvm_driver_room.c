@@ -68,7 +68,7 @@ int uvm_driver_make_room(struct uvm_driver *d, uint32_t number, const struct pag
     uint64_t spare = d->memory->view.free_pieces;
     int rc;
     while ((rc = uvm_memory_take(d->memory, number, come, &pieces, &out, err)) == 0) {
-        at->cpu += p->evict_ns + p->service_ns; /* the block's lock was dropped: its service begins anew */
+        at->cpu += p->evict_ns + (out.more ? 0 : p->service_ns); /* the lock was dropped: the service begins anew */
         spare = d->memory->view.free_pieces;
         if (!d->two_engines) {
             copy_back(d, &out, &room->back_ns);

@@ -1,12 +1,14 @@
 /* uvm_memory: which page of which VA block is where, and the facts by which an eviction policy chooses.
  *
- * One 2 MiB chunk of GPU memory backs each whole block with a page resident on the GPU, so many 64 KiB pieces of one a
- * block that its allocation's edge cuts short; a policy with capacity=piece has every block backed by those pieces that
- * it has pages in. Memory is limited or not; the policy says whose goes, the driver's least recently serviced first.
- * Masks of a block are in the block's own numbering (models/uvm/block.h); the masks that the multiprocessors read,
- * `access` and `used`, are flat over all pages, bit page % 64 of word page / 64. Source: driver 545.23.06,
- * uvm_pmm_gpu.c (root chunks, pick_root_chunk_to_evict()), uvm_va_block.c (uvm_va_block_evict_chunks()): residents are
- * copied back clean or not, read-duplicated pages are dropped. */
+ * One 2 MiB chunk of GPU memory backs each whole block with a page resident on the GPU; blocks that their
+ * allocations' edges cut short share chunks, each with so many 64 KiB pieces of one, first fit. A shared chunk moves in
+ * the order of service only when a block gets pieces of it, and goes whole, block after block. A policy with
+ * capacity=piece has every block backed by those pieces that it has pages in. Memory is limited or not; the policy says
+ * whose goes, the driver's least recently serviced first. Masks of a block are in the block's own numbering
+ * (models/uvm/block.h); the masks that the multiprocessors read, `access` and `used`, are flat over all pages, bit page
+ * % 64 of word page / 64. Source: driver 545.23.06, uvm_pmm_gpu.c (root chunks, pick_root_chunk_to_evict()),
+ * uvm_va_block.c (uvm_va_block_evict_chunks()): residents are copied back clean or not, read-duplicated pages are
+ * dropped. */
 #ifndef REPLAY_UVM_UVM_MEMORY_H
 #define REPLAY_UVM_UVM_MEMORY_H
 
@@ -21,9 +23,10 @@ struct uvm_memory_block {
     struct page_mask seen;        /* ever touched by the GPU; of resident pages only once they are evicted */
     struct page_mask evicted;     /* copied back by an eviction, and not come again */
     uint32_t alloc;
-    bool chunk;  /* has a chunk, or a piece of one */
-    bool known;  /* has had one before: its CPU pages are mapped for DMA */
-    bool unused; /* has one without a resident page: the CPU took all */
+    bool chunk;      /* has a chunk, or a piece of one */
+    bool known;      /* has had one before: its CPU pages are mapped for DMA */
+    uint32_t shared; /* which of the shared chunks it has pieces of; UVM_NO_BLOCK: none */
+    bool unused;     /* has one without a resident page: the CPU took all */
 };
 
 /* What moved, in pages of 4 KiB unless another unit is named. */
@@ -67,6 +70,11 @@ struct uvm_memory {
     struct uvm_evict_block *facts; /* for the policy, of each block */
     struct uvm_evict_view view;
     uint32_t unused_oldest, unused_newest; /* blocks whose memory goes before the policy is asked */
+    uint64_t chunks_used;                  /* shared ones once */
+    uint32_t *cut;                         /* the blocks that are cut short */
+    uint32_t cut_count;
+    uint8_t *shared;   /* pieces taken of each shared chunk; room for as many as blocks are cut */
+    uint32_t draining; /* the shared chunk that is being evicted; UVM_NO_BLOCK: none */
     const struct uvm_evict_policy *evict;
     void *evict_state;
     bool in_pieces;              /* memory is handed out in pieces to every block */
@@ -100,6 +108,7 @@ struct uvm_evicted {
     uint32_t copied_pages; /* back to the CPU */
     uint32_t runs;         /* contiguous runs of them */
     uint32_t pieces;       /* of memory that are free now */
+    bool more;             /* its chunk has other blocks' pages: they go next */
 };
 
 /* A batch is in hand: number it, from 1. The services to come are of it. */

@@ -18,6 +18,27 @@ static int check_allocation(const struct uvm_memory *m, size_t alloc, struct err
                    (unsigned long long)resident);
 }
 
+/* Chunks in use are those of whole blocks and the shared ones, which hold what their blocks have of them. */
+static bool chunks_agree(const struct uvm_memory *m, uint64_t pieces)
+{
+    uint64_t used = 0;
+    if (!m->chunks)
+        return true;
+    if (m->in_pieces)
+        return pieces + m->view.free_pieces == m->chunks * PIECES;
+    for (uint32_t i = 0; i < m->block_count; i++)
+        used += m->blocks[i].chunk && m->blocks[i].shared == UVM_NO_BLOCK;
+    for (uint32_t i = 0; i < m->cut_count; i++) {
+        uint32_t held = 0;
+        for (uint32_t k = 0; k < m->cut_count; k++)
+            held += m->blocks[m->cut[k]].shared == i ? uvm_memory_whole(&m->blocks[m->cut[k]]) : 0;
+        if (held != m->shared[i] || held > PIECES)
+            return false;
+        used += held > 0;
+    }
+    return used == m->chunks_used && used <= m->chunks && m->view.free_pieces == (m->chunks - used) * PIECES;
+}
+
 /* Memory, the order of service and the facts of the policy agree with what is resident. */
 static int check_memory(const struct uvm_memory *m, struct err *err)
 {
@@ -45,7 +66,7 @@ static int check_memory(const struct uvm_memory *m, struct err *err)
         linked++;
     for (uint32_t i = m->unused_oldest; i != UVM_NO_BLOCK && linked <= m->block_count; i = m->facts[i].newer)
         linked++;
-    if (used == m->pieces_used && linked == chunks && (!m->chunks || used + m->view.free_pieces == m->chunks * PIECES))
+    if (used == m->pieces_used && linked == chunks && chunks_agree(m, used))
         return 0;
     return err_set(err, "check violated: %llu pieces counted, %llu in use; %llu blocks hold some, %llu are in order",
                    (unsigned long long)used, (unsigned long long)m->pieces_used, (unsigned long long)chunks,

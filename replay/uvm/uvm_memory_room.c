@@ -78,10 +78,72 @@ void uvm_memory_begin_batch(struct uvm_memory *m, uint32_t batch, int64_t fetch_
     m->view.time_ns = fetch_ns;
 }
 
-static void use_pieces(struct uvm_memory *m, uint64_t taken, uint64_t given)
+/* Whether chunks are shared by blocks that are cut short: pieces and unlimited memory know no chunks. */
+static bool by_chunks(const struct uvm_memory *m)
 {
-    m->pieces_used += taken - given;
-    m->view.free_pieces = m->chunks ? m->chunks * PIECES - m->pieces_used : 0;
+    return m->chunks && !m->in_pieces;
+}
+
+static void count_free(struct uvm_memory *m)
+{
+    uint64_t used = by_chunks(m) ? m->chunks_used * PIECES : m->pieces_used;
+    m->view.free_pieces = m->chunks ? m->chunks * PIECES - used : 0;
+}
+
+/* The shared chunk that has room for so many pieces: the first, or a new one; UVM_NO_BLOCK: there is no chunk left. */
+static uint32_t find_shared(const struct uvm_memory *m, uint32_t pieces)
+{
+    uint32_t fresh = UVM_NO_BLOCK;
+    for (uint32_t i = 0; i < m->cut_count; i++) {
+        if (m->shared[i] && i != m->draining && m->shared[i] + pieces <= PIECES)
+            return i;
+        if (!m->shared[i] && fresh == UVM_NO_BLOCK)
+            fresh = i;
+    }
+    return m->chunks_used < m->chunks ? fresh : UVM_NO_BLOCK;
+}
+
+/* A block takes its chunk, or its pieces of a shared one; false if there is none. *taken: pieces that are no longer
+ * free. */
+static bool take_chunk(struct uvm_memory *m, uint32_t number, uint32_t *taken)
+{
+    struct uvm_memory_block *b = &m->blocks[number];
+    *taken = PIECES;
+    if (b->block.end - b->block.first == UVM_BLOCK_PAGES) {
+        if (m->chunks_used == m->chunks)
+            return false;
+        m->chunks_used++;
+        return true;
+    }
+    uint32_t to = find_shared(m, uvm_memory_whole(b));
+    if (to == UVM_NO_BLOCK)
+        return false;
+    if (m->shared[to])
+        *taken = 0;
+    else
+        m->chunks_used++;
+    for (uint32_t i = 0; i < m->cut_count; i++)
+        if (m->blocks[m->cut[i]].shared == to)
+            uvm_memory_newest(m, m->cut[i]);
+    m->shared[to] += (uint8_t)uvm_memory_whole(b);
+    b->shared = to;
+    return true;
+}
+
+/* A block gives its chunk or its pieces back. */
+static void give_chunk(struct uvm_memory *m, uint32_t number, struct uvm_evicted *evicted)
+{
+    struct uvm_memory_block *b = &m->blocks[number];
+    evicted->pieces = PIECES;
+    if (b->shared != UVM_NO_BLOCK) {
+        m->shared[b->shared] -= (uint8_t)uvm_memory_whole(b);
+        evicted->more = m->shared[b->shared] > 0;
+        m->draining = evicted->more ? b->shared : UVM_NO_BLOCK;
+        b->shared = UVM_NO_BLOCK;
+        if (evicted->more)
+            evicted->pieces = 0;
+    }
+    m->chunks_used -= !evicted->more;
 }
 
 /* Note what evicted pages were, while they still are; `back` are those that are copied. */
@@ -117,7 +179,8 @@ static void evict(struct uvm_memory *m, uint32_t number, uint32_t held, struct u
         page_mask_andnot(&clean, &b->host_valid, &dirty);
         page_mask_andnot(&back, &out, &clean);
     }
-    *evicted = (struct uvm_evicted){number, page_mask_count(&back), page_mask_runs(&back), 0};
+    *evicted =
+        (struct uvm_evicted){.number = number, .copied_pages = page_mask_count(&back), .runs = page_mask_runs(&back)};
     uvm_memory_enter(m, b,
                      &(struct uvm_account){.d2h = evicted->copied_pages,
                                            .dropped = page_mask_count(&out) - evicted->copied_pages,
@@ -127,14 +190,18 @@ static void evict(struct uvm_memory *m, uint32_t number, uint32_t held, struct u
     uvm_memory_leave(m, number, &out);
     if (uvm_memory_accessed_by(m, b) || m->remote_after_eviction)
         uvm_memory_map_remote(m, number, &out, !uvm_memory_accessed_by(m, b));
-    evicted->pieces = m->in_pieces ? (uint32_t)__builtin_popcount(held & f->pieces) : uvm_memory_whole(b);
+    uint32_t given = m->in_pieces ? (uint32_t)__builtin_popcount(held & f->pieces) : uvm_memory_whole(b);
+    evicted->pieces = given;
+    if (by_chunks(m))
+        give_chunk(m, number, evicted);
     f->pieces &= ~held;
     f->evictions++;
     if (all) {
         unlink_block(m, number);
         b->chunk = false;
     }
-    use_pieces(m, 0, evicted->pieces);
+    m->pieces_used -= given;
+    count_free(m);
     uvm_memory_tell(m, number, UVM_EVICT_FREED);
 }
 
@@ -142,6 +209,11 @@ static void evict(struct uvm_memory *m, uint32_t number, uint32_t held, struct u
 static int evict_one(struct uvm_memory *m, uint32_t needs, struct uvm_evicted *evicted, struct err *err)
 {
     m->view.needs = needs;
+    for (uint32_t i = 0; m->draining != UVM_NO_BLOCK && i < m->cut_count; i++)
+        if (m->blocks[m->cut[i]].shared == m->draining) {
+            evict(m, m->cut[i], UINT32_MAX, evicted);
+            return 1;
+        }
     uint32_t unused = m->unused_oldest;
     if (unused == needs && unused != UVM_NO_BLOCK)
         unused = m->facts[unused].newer;
@@ -172,10 +244,11 @@ int uvm_memory_take(struct uvm_memory *m, uint32_t number, const struct page_mas
     struct uvm_memory_block *b = &m->blocks[number];
     struct uvm_evict_block *f = &m->facts[number];
     uint32_t held = m->in_pieces ? uvm_memory_pieces_of(come) & ~f->pieces : b->chunk ? 0 : UINT32_MAX;
-    *taken = !held ? 0 : m->in_pieces ? (uint32_t)__builtin_popcount(held) : uvm_memory_whole(b);
+    uint32_t more = !held ? 0 : m->in_pieces ? (uint32_t)__builtin_popcount(held) : uvm_memory_whole(b);
+    *taken = more;
     if (!held)
         return 1;
-    if (m->chunks && m->pieces_used + *taken > m->chunks * PIECES)
+    if (by_chunks(m) ? !take_chunk(m, number, taken) : m->chunks && m->pieces_used + more > m->chunks * PIECES)
         return evict_one(m, number, evicted, err) < 0 ? -1 : 0;
     if (!b->chunk) {
         f->arrived = ++m->arrivals;
@@ -184,12 +257,13 @@ int uvm_memory_take(struct uvm_memory *m, uint32_t number, const struct page_mas
     f->pieces |= held;
     b->chunk = true;
     b->known = true;
-    use_pieces(m, *taken, 0);
+    m->pieces_used += more;
+    count_free(m);
     uvm_memory_tell(m, number, UVM_EVICT_ALLOCATED);
     return 1;
 }
 
 uint64_t uvm_memory_free_chunks(const struct uvm_memory *m)
 {
-    return m->chunks ? (m->chunks * PIECES - m->pieces_used) / PIECES : 0;
+    return m->view.free_pieces / PIECES;
 }

@@ -99,6 +99,32 @@ START_TEST(v3_what_came_goes_back_in_one_run_whether_it_was_written_or_not)
 }
 END_TEST
 
+/* Two blocks of 1 MiB in one chunk, then two whole ones; the first again, in a piece it has. */
+START_TEST(v4_blocks_that_share_a_chunk_leave_together_by_its_allocations)
+{
+    struct actor_alloc allocs[] = {{.name = "x", .bytes = 1 << 20, .host = true},
+                                   {.name = "y", .bytes = 1 << 20, .host = true},
+                                   {.name = "z", .bytes = 6 << 20, .host = true}};
+    setup(2 << 20, 1, "lru");
+    uvm_memory_release(&memory);
+    actor_space_place(allocs, 3);
+    ck_assert_int_eq(actor_space_init(allocs, 3, NULL), 0);
+    ck_assert_int_eq(uvm_memory_init(&memory, allocs, 3, 3, NULL), 0);
+    touch(0, 0);
+    touch(1, 0);
+    touch(2, 0);
+    touch(3, 0);
+    ck_assert_uint_eq(memory.chunks_used, 3);
+    touch(0, 100);
+    ck_assert_uint_eq(order(), 123); /* 0 and 1, 2, 3 */
+    touch(4, 0);
+    ck_assert(!memory.blocks[0].chunk && !memory.blocks[1].chunk);
+    ck_assert_uint_eq(order(), 234);
+    ck_assert_uint_eq(memory.total.evictions, 2);
+    uvm_memory_release(&memory);
+}
+END_TEST
+
 START_TEST(v5_a_cyclic_sweep_under_lru_and_mru)
 {
     static const struct {
@@ -204,8 +230,8 @@ START_TEST(a_policy_hears_of_memory_services_and_evictions)
 }
 END_TEST
 
-TEST_MAIN("replay/uvm_memory_room", v1_the_block_least_recently_serviced_goes,
-          v2_a_block_that_the_cpu_has_emptied_goes_first_and_without_a_copy,
+TEST_MAIN("replay/uvm_memory_room", v4_blocks_that_share_a_chunk_leave_together_by_its_allocations,
+          v1_the_block_least_recently_serviced_goes, v2_a_block_that_the_cpu_has_emptied_goes_first_and_without_a_copy,
           v3_what_came_goes_back_in_one_run_whether_it_was_written_or_not, v5_a_cyclic_sweep_under_lru_and_mru,
           pages_that_come_back_within_twenty_batches_are_counted,
           pieces_are_taken_as_pages_need_them_and_go_leaf_by_leaf, a_policy_that_breaks_a_rule_is_found,
