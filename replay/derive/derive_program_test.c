@@ -169,8 +169,12 @@ static int note_id(void *ctx, const struct program_op *op, struct err *err)
 START_TEST(in_waves_the_warps_of_resident_blocks_take_turns)
 {
     static const struct program_taker taker = {.op = note_id};
-    struct gpu gpu = {
-        .sms = 1, .warps_per_sm = 6, .blocks_per_sm = 32, .registers_per_sm = 65536, .shared_bytes = 98304};
+    struct gpu gpu = {.sms = 1,
+                      .warps_per_sm = 6,
+                      .blocks_per_sm = 32,
+                      .registers_per_sm = 65536,
+                      .register_unit = 256,
+                      .shared_bytes = 98304};
     struct err err = {""};
     struct derive_options o = all;
     const struct derive_source source = generated(N, false);

@@ -29,9 +29,11 @@ static inline uint64_t sectors_of(const struct program_alloc *a)
 /* The sector of an address; all of them if it lies in no allocation. */
 static inline uint64_t sector_at(uint64_t addr)
 {
-    for (size_t i = 0; i < alloc_count; i++)
-        if ((addr - allocs[i].addr) / ACCESS_SECTOR < sectors_of(&allocs[i]))
-            return first_sector[i] + (addr - allocs[i].addr) / ACCESS_SECTOR;
+    for (int pages = 0; pages < 2; pages++) /* in it; on one of its pages */
+        for (size_t i = 0; i < alloc_count; i++)
+            if (pages ? (addr - allocs[i].addr) / ACCESS_SECTOR < sectors_of(&allocs[i])
+                      : addr - allocs[i].addr < allocs[i].bytes)
+                return first_sector[i] + (addr - allocs[i].addr) / ACCESS_SECTOR;
     return first_sector[alloc_count];
 }
 
@@ -165,6 +167,7 @@ static const struct gpu gpu = {.sms = 4,
                                .blocks_per_sm = 32,
                                .dram_bytes_per_s = 1e12,
                                .registers_per_sm = 65536,
+                               .register_unit = 256,
                                .shared_bytes = 98304,
                                .issue_per_cycle = 4,
                                .dependent_cycles = 4,
@@ -229,6 +232,15 @@ static inline struct requested link_requests(void)
     return to;
 }
 
+/* The first sector of managed allocation k. */
+static inline uint64_t managed_sector(const struct program_pages *pages, size_t k)
+{
+    size_t i = 0;
+    while (pages->managed[i] != (int8_t)k)
+        i++;
+    return first_sector[i];
+}
+
 /* Every sector of every page that the page view touches. */
 static inline bool *pages_touched(const struct program_pages *pages)
 {
@@ -248,7 +260,7 @@ static inline bool *pages_touched(const struct program_pages *pages)
                         const struct actor_alloc *of = &pages->allocs[k];
                         uint64_t offset = (uint64_t)(s.page[i] - of->first_page) * ACTOR_PAGE_BYTES;
                         if (s.page[i] >= of->first_page && offset < of->bytes)
-                            memset(&seen[sector_at(of->addr + offset)], 1, PAGE_SECTORS);
+                            memset(&seen[managed_sector(pages, k) + offset / ACCESS_SECTOR], 1, PAGE_SECTORS);
                     }
             ck_assert_msg(more == 0, "%s", err.msg);
         }
