@@ -70,6 +70,32 @@ START_TEST(each_multiprocessor_has_an_l1_and_all_share_the_l2)
 }
 END_TEST
 
+/* With one line of L1: warp 1 finds its line again only while warp 0 stands at the barrier. */
+static int barrier_between(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    for (int i = 0; i < (warp ? 3 : 1); i++)
+        program_load(body, &p->alloc, 0, warp * 4096, 4)->active = 1;
+    program_barrier(body);
+    if (!warp)
+        for (int i = 0; i < 2; i++)
+            program_load(body, &p->alloc, 0, 0, 4)->active = 1;
+    return index == 0;
+}
+
+START_TEST(a_barrier_holds_a_warp_until_its_block_is_there)
+{
+    struct hand_program p;
+    struct gpu gpu;
+    param_defaults(gpu_params, &gpu);
+    gpu.l1_bytes = 128;
+    struct program program = hand_program(&p, 1, 64, barrier_between);
+    struct functional_counts c[8];
+    run(&program, &(struct functional){.sms = 1, .gpu = &gpu}, c);
+    ck_assert_uint_eq(c[0].reads, 3);
+    ck_assert_uint_eq(c[0].hits, 3);
+}
+END_TEST
+
 /* Lines of channels as the head's example has it: 10, 2, 2, 2 reads in the first four instructions, then 4 of one. */
 static int camping(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
 {
@@ -177,6 +203,7 @@ START_TEST(counts_are_those_of_the_walk_and_add_up)
 }
 END_TEST
 
-TEST_MAIN("functional", each_multiprocessor_has_an_l1_and_all_share_the_l2, camping_as_in_the_example,
+TEST_MAIN("functional", each_multiprocessor_has_an_l1_and_all_share_the_l2,
+          a_barrier_holds_a_warp_until_its_block_is_there, camping_as_in_the_example,
           nn_reads_each_sector_of_its_records_once_although_it_loads_them_twice,
           kmeans_hits_l1_only_where_warps_run_to_their_end, counts_are_those_of_the_walk_and_add_up)

@@ -140,6 +140,31 @@ START_TEST(more_ways_than_lines_are_refused)
 }
 END_TEST
 
+START_TEST(any_number_of_lines_may_be_on_their_way)
+{
+    enum { N = 5000 };
+    static uint32_t token[N];
+    uint64_t s = 5;
+    struct l1 *l1 = make(100, 0, L1_ON_FILL);
+    for (uint32_t round = 0; round < 4 * N; round++) {
+        uint64_t line = program_draw(&s) % N;
+        struct l1_found found = l1_look(l1, line * 977, 1);
+        SAME(found.coming, token[line] != 0);
+        if (found.coming) {
+            SAME(l1_take(l1, token[line] - 1), line);
+            SAME(l1_next(l1), L1_NONE);
+            token[line] = 0;
+        } else if (!found.there) {
+            token[line] = l1_ask(l1, line * 977, found.entry, 1, (uint32_t)line) + 1;
+        }
+    }
+    ck_assert_uint_gt(l1_coming(l1), 2000);
+    for (uint64_t line = 0; line < N; line++)
+        SAME(l1_look(l1, line * 977, 1).coming, token[line] != 0);
+    l1_free(l1);
+}
+END_TEST
+
 /* --- against a list, searched from end to end --- */
 
 enum { MOST = 64, LINES = 2 * MOST + 3, WAIT = 40 };
@@ -299,4 +324,5 @@ END_TEST
 TEST_MAIN("l1", the_worked_example, the_first_asks_the_others_wait_and_all_are_answered_in_order,
           a_store_drops_its_sector_and_an_empty_line_its_place, a_line_that_waits_is_not_pushed_out,
           random_replacement_is_a_seed_and_hits_less_than_lru_does_more_than_fits_in_turn,
-          more_ways_than_lines_are_refused, the_same_as_a_list_searched_from_end_to_end)
+          more_ways_than_lines_are_refused, any_number_of_lines_may_be_on_their_way,
+          the_same_as_a_list_searched_from_end_to_end)

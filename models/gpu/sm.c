@@ -73,7 +73,7 @@ void sm_release(struct sm *m)
 void sm_reset(struct sm *m, int64_t t)
 {
     m->head = m->n = m->unset = m->pipe_head = m->pipe_n = m->want = 0;
-    m->last = m->taken = m->empty_since = t - 1;
+    m->last = m->taken = t - 1;
     m->wake = INT64_MAX;
     m->port.n = m->port.at = 0;
     m->turn = 0;
@@ -166,7 +166,7 @@ static int64_t due(const struct sm *m, int64_t t)
 int64_t sm_visit(struct sm *m, int64_t t)
 {
     m->wake = INT64_MAX;
-    if (m->replies && m->taken < t) {
+    if (m->replies) {
         m->replies--;
         take(m, m->reply[m->reply_head++], t);
     }

@@ -162,8 +162,7 @@ struct sm {
     struct sm_block *block;
     uint32_t warps, resident; /* slots; blocks there */
     uint32_t launch;          /* that it has had a block of, + 1 */
-    int64_t empty_since;
-    uint32_t *reply; /* tokens that wait */
+    uint32_t *reply;          /* tokens that wait */
     size_t reply_cap, reply_head, replies;
     uint16_t *slots;
     int64_t *ends;

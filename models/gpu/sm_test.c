@@ -156,6 +156,36 @@ START_TEST(the_oldest_takes_a_lane_from_the_youngest)
 }
 END_TEST
 
+/* Four warps with 100 instructions before their load, a fifth with none. */
+static int no_slot(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    struct program_access *a = program_load(body, &p->alloc, 0, warp * 128, 4);
+    a->active = 1;
+    a->before = warp < 4 ? 100 : 0;
+    return index == 0;
+}
+
+START_TEST(a_memory_instruction_waits_while_older_warps_take_every_slot)
+{
+    struct hand_program p;
+    struct program program = hand_program(&p, 1, 5 * 32, no_slot);
+    struct gpu gpu;
+    param_defaults(gpu_params, &gpu);
+    gpu.l1_cycles = 20;
+    gpu.schedulers = 1;
+    struct sms_options o = {.gpu = &gpu, .program = &program, .sms = 1, .input_room = 512};
+    struct sink sink = {.latency = 10};
+    struct sms *s = sms_new(&o, NULL);
+    sink_run(&sink, s, 1);
+    for (size_t i = 0; i < 5; i++) {
+        ck_assert_uint_eq(sink.note[i].packet.addr, 0x10000 + 128 * i);
+        ck_assert_int_eq(sink.note[i].t, 1 + 400 + 21 + (int64_t)i);
+    }
+    sms_free(s);
+    sink_release(&sink);
+}
+END_TEST
+
 /* Two loads in a row by each of two warps of one scheduler: greedy, the first issues both. */
 static int twice(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
 {
@@ -188,6 +218,38 @@ START_TEST(a_scheduler_stays_with_a_warp_that_can_go_on_and_schedulers_take_turn
 }
 END_TEST
 
+/* Warp 0 loads once, in cycle 13; warp 1 eight times in a row. */
+static int late_and_long(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    for (uint64_t i = 0; i < (warp ? 8 : 1); i++) {
+        struct program_access *a = program_load(body, &p->alloc, 0, (warp * 8 + i) * 128, 4);
+        a->lane_stride = 4096; /* of one bank: 32 cycles */
+        a->use = 0;
+        a->before = warp ? 0 : 3;
+    }
+    return index == 0;
+}
+
+START_TEST(a_scheduler_stays_with_a_younger_warp_that_can_go_on)
+{
+    struct hand_program p;
+    struct program program = hand_program(&p, 1, 64, late_and_long);
+    struct gpu gpu;
+    param_defaults(gpu_params, &gpu);
+    gpu.schedulers = 1;
+    struct sms_options o = {.gpu = &gpu, .program = &program, .sms = 1, .input_room = 512};
+    struct sink sink = {.latency = 1000};
+    struct sms *s = sms_new(&o, NULL);
+    sink_run(&sink, s, 1);
+    ck_assert_uint_eq(sink.n, 9 * 32);
+    for (size_t i = 0; i < 9 * 32; i++)
+        ck_assert_int_eq((sink.note[i].packet.addr - 0x10000) % 4096 < 1024, i >= 8 * 32);
+    sms_free(s);
+    sink_release(&sink);
+}
+END_TEST
+
 TEST_MAIN("sm", accesses_without_a_lane_are_ordinary_instructions, a_kept_body_has_the_sectors_of_the_body,
           the_four_oldest_run_and_the_fifth_follows, the_oldest_takes_a_lane_from_the_youngest,
-          a_scheduler_stays_with_a_warp_that_can_go_on_and_schedulers_take_turns)
+          a_scheduler_stays_with_a_warp_that_can_go_on_and_schedulers_take_turns,
+          a_scheduler_stays_with_a_younger_warp_that_can_go_on)

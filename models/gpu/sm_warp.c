@@ -21,7 +21,6 @@ static void end_block(struct sm *m, int64_t t)
 {
     struct sm_shared *s = m->s;
     m->resident--;
-    m->empty_since = t;
     s->ended++;
     s->counts.blocks++;
     s->last_end = t > s->last_end ? t : s->last_end;

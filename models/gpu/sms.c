@@ -195,7 +195,7 @@ static void settle(struct sms *s)
 static void place_one(struct sms *s, struct sm *m, int64_t t)
 {
     bool fresh = m->launch != s->s.launch + 1;
-    if (m->resident == 0 && (fresh || m->empty_since < t))
+    if (fresh) /* it has had no block since the launch before: L1 forgets */
         l1_resize(m->l1, s->s.l1_lines);
     m->launch = s->s.launch + 1;
     m->wake = INT64_MAX;

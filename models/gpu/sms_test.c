@@ -111,6 +111,84 @@ START_TEST(a_value_is_waited_for_where_it_is_used)
 }
 END_TEST
 
+/* The first value is needed third, the second not before the end. */
+static int three_loads(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    (void)warp;
+    one_lane(body, p, 0)->use = 4;
+    one_lane(body, p, 4096)->use = 0;
+    one_lane(body, p, 8192)->before = 5;
+    return index == 0;
+}
+
+START_TEST(the_first_need_stops_whatever_is_loaded_behind_it)
+{
+    struct setting at = {chip(), 1, 512, 0};
+    struct hand_program p;
+    struct program program = hand_program(&p, 1, 32, three_loads);
+    struct sink sink = {.latency = 100};
+    run(&program, &at, &sink);
+    /* loads in 1 and 2; two more instructions until 11; from 123 on three more, load in 135 */
+    TIMES(&sink, 22, 23, 156);
+    sink_release(&sink);
+}
+END_TEST
+
+/* A sector read, written, and read again when the first value is there. */
+static int read_write_read(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    (void)warp;
+    one_lane(body, p, 0);
+    struct program_access *a = program_store(body, &p->alloc, 0, 0, 4);
+    a->active = 1;
+    a->before = 1;
+    one_lane(body, p, 0)->before = (uint16_t)p->number;
+    return index == 0;
+}
+
+START_TEST(a_store_takes_its_sector_out_of_l1)
+{
+    struct setting at = {chip(), 1, 512, 0};
+    struct hand_program p;
+    struct program program = hand_program(&p, 1, 32, read_write_read);
+    struct sink sink = {.latency = 100};
+    struct sms_counts c = run(&program, &at, &sink);
+    ck_assert_uint_eq(c.hits, 0);
+    ck_assert_uint_eq(c.packets_read, 2);
+    ck_assert(!sink.note[1].packet.whole);
+    sink_release(&sink);
+}
+END_TEST
+
+START_TEST(of_two_replies_in_a_cycle_the_second_counts_in_the_next)
+{
+    struct gpu gpu = chip();
+    struct hand_program p;
+    struct program program = hand_program(&p, 1, 32, four_sectors);
+    struct sms_options o = {.gpu = &gpu, .program = &program, .sms = 1, .input_room = 8};
+    struct sms *s = sms_new(&o, NULL);
+    uint32_t token[4], n = 0;
+    ck_assert_int_eq(sms_start(s, 0, NULL), 0);
+    for (int64_t t = 0; n < 4; t++) {
+        sms_step(s, t);
+        if (sms_head(s, 0)) {
+            token[n++] = sms_head(s, 0)->token;
+            sms_pop(s, 0, t);
+        }
+    }
+    for (n = 0; n < 4; n++)
+        sms_reply(s, 0, token[n], 100);
+    for (int64_t t = 101; t < 104; t++) {
+        ck_assert(!sms_done(s));
+        ck_assert_int_eq(sms_next(s), t);
+        sms_step(s, t);
+    }
+    sms_step(s, 104);
+    ck_assert(sms_done(s));
+    sms_free(s);
+}
+END_TEST
+
 static int store_and_load(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
 {
     (void)warp;
@@ -268,6 +346,37 @@ START_TEST(a_full_input_buffer_stops_miss_queue_pipeline_and_port)
 }
 END_TEST
 
+static int two_stores(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    if (index < 2)
+        program_store(body, &p->alloc, 0, (warp * 2 + index) * 4096, 4)->lane_stride = 128;
+    return index < 2;
+}
+
+START_TEST(a_full_input_buffer_stops_stores_too)
+{
+    struct setting at = {chip(), 1, 2, 0};
+    struct hand_program p;
+    struct program program = hand_program(&p, 1, 96, two_stores);
+    struct sms_options o = {.gpu = &at.gpu, .program = &program, .sms = 1, .input_room = 2};
+    struct sink sink = {.latency = 100, .shut = 1000};
+    struct sms_counts c;
+    struct sms *s = sms_new(&o, NULL);
+    ck_assert_int_eq(sms_start(s, 0, NULL), 0);
+    int64_t t = 0;
+    while (t < 999)
+        t = sink_cycle(&sink, s, 1, t);
+    sms_counts(s, &c);
+    ck_assert_uint_eq(c.packets_write, 18);
+    while (!sms_done(s))
+        t = sink_cycle(&sink, s, 1, t);
+    sms_counts(s, &c);
+    ck_assert_uint_eq(c.packets_write, 3 * 64);
+    sms_free(s);
+    sink_release(&sink);
+}
+END_TEST
+
 static int pim(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
 {
     for (uint64_t i = 0; i < 3; i++) {
@@ -343,6 +452,27 @@ START_TEST(blocks_go_one_a_cycle_to_each_multiprocessor_as_many_as_fit)
     at.sms = 2;
     run(&program, &at, &sink);
     ck_assert_uint_eq(sink.note[2].sm, 0);
+    sink_release(&sink);
+}
+END_TEST
+
+START_TEST(the_turn_of_multiprocessors_goes_on_from_launch_to_launch)
+{
+    struct setting at = {chip(), 3, 512, 0};
+    struct hand_program p;
+    struct program program = hand_program(&p, 5, 1, one_sector);
+    struct sink sink = {.latency = 100};
+    p.launch.blocks_most = 1;
+    p.launches = 2;
+    run(&program, &at, &sink);
+    static const uint32_t sms[10] = {0, 1, 2, 0, 1, 0, 1, 2, 0, 2};
+    ck_assert_uint_eq(sink.n, 10);
+    uint64_t first = 0;
+    for (size_t i = 0; i < 5; i++)
+        ck_assert_uint_eq(sink.note[i].sm, sms[i]);
+    for (size_t i = 5; i < 10; i++) /* block 0 of the second launch on multiprocessor 2 */
+        first += sink.note[i].packet.addr == 0x10000 ? sink.note[i].sm : 0;
+    ck_assert_uint_eq(first, 2);
     sink_release(&sink);
 }
 END_TEST
@@ -545,7 +675,10 @@ START_TEST(skipping_to_the_next_event_is_exact)
 }
 END_TEST
 
-TEST_MAIN("sms", a_load_is_a_packet_a_cycle_and_ends_with_its_last_reply, a_value_is_waited_for_where_it_is_used,
+TEST_MAIN("sms", the_first_need_stops_whatever_is_loaded_behind_it, a_store_takes_its_sector_out_of_l1,
+          of_two_replies_in_a_cycle_the_second_counts_in_the_next, a_full_input_buffer_stops_stores_too,
+          the_turn_of_multiprocessors_goes_on_from_launch_to_launch,
+          a_load_is_a_packet_a_cycle_and_ends_with_its_last_reply, a_value_is_waited_for_where_it_is_used,
           a_store_stops_nobody_but_the_end, an_atomic_goes_past_l1_and_stalls_where_the_chip_says,
           a_barrier_holds_the_block_until_its_last_warp, a_warp_that_ends_is_not_waited_for,
           a_sector_on_its_way_is_not_asked_for_again, a_full_input_buffer_stops_miss_queue_pipeline_and_port,
