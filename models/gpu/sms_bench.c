@@ -28,8 +28,9 @@ static double seconds(void)
 static int64_t run(struct sms *s, uint32_t words, int64_t latency, uint64_t *steps)
 {
     uint64_t in = 0, out = 0;
-    int64_t t = 0, next;
-    for (; !sms_done(s); t = next) {
+    int64_t t = 0, next = 0;
+    while (!sms_done(s)) {
+        t = next;
         sms_step(s, t);
         ++*steps;
         bool waits = false;
