@@ -115,11 +115,12 @@ def zerocopy(page):
 
 
 def dram(page):
-    page.table("dram: co-run of gpu-g1 and pim-add, one channel, checks on; both also run alone", "requests")
+    page.table("dram: co-run of gpu-g1 and pim-add, all channels, checks on; both also run alone", "packets")
     for policy in "fcfs", "frfcfs", "f3fs", "bliss":
         def measure(t, policy=policy):
-            runs, r = replay("dram", "--mem", f"synth:gpu-g1,cycles={t * 100000}", "--pim", f"synth:pim-add,ops={t * 350}", "--policy", policy)
-            return metric(runs, "requests_in"), r
+            runs, r = replay("dram", "--mem", f"synth:gpu-g1,cycles={t * 10000}", "--pim", f"synth:pim-add,ops={t * 100}",
+                             "--set", "cut=none", "--policy", policy)
+            return metric(runs, "noc_packets"), r
         page.growth(policy, measure)
 
 

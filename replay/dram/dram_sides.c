@@ -249,7 +249,7 @@ int dram_sides_find(struct dram_sides *p, struct err *err)
         return -1;
     for (uint32_t i = 0; i < p->sides && !p->once; i++) {
         struct dram_side *s = &p->side[i];
-        s->budget = s->wish.requests && (!p->cut || s->wish.requests < p->cut) ? s->wish.requests : p->cut;
+        s->budget = s->wish.requests ? s->wish.requests : p->cut;
         if (s->budget && (s->run.class == DRAM_PIM ? cut_pim : cut_gpu)(p, s, err))
             return -1;
     }
