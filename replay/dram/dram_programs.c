@@ -10,12 +10,7 @@
 static void set_up(const struct dram_sides *p, struct dram_simulation *run)
 {
     const struct dram_settings *set = p->job->settings;
-    const struct gpu *gpu = platform_section_get(p->job->platform, "gpu");
-    const struct dram_platform *dram = platform_section_get(p->job->platform, "dram");
     run->platform = p->job->platform;
-    run->launch_cycles = set->launch_gap >= 0
-                             ? (int64_t)((double)set->launch_gap * (double)gpu->clock_hz / (double)dram->clock_hz + 0.5)
-                             : dram->launch_latency;
     run->relaunch_gap = set->relaunch_gap >= 0 ? set->relaunch_gap : 0;
     run->progress = p->job->progress;
 }

@@ -94,6 +94,7 @@ static int cut_warps(struct dram_side *s, uint64_t accesses, struct err *err)
     s->run.program = program_prefix_program(s->prefix);
     const struct program_prefix_facts f = program_prefix_facts(s->prefix);
     const size_t at = strlen(s->left_out);
+    s->keeps *= f.whole ? (double)f.accesses / (double)f.whole : 1;
     if (f.accesses < f.whole)
         (void)snprintf(s->left_out + at, sizeof s->left_out - at,
                        "%s the first %" PRIu64 " of %" PRIu64 " accesses of a warp", at ? "," : "cut to", f.accesses,
@@ -110,6 +111,11 @@ static int cut_gpu(struct dram_sides *p, struct dram_side *s, struct err *err)
         return -1;
     s->run.program = program_cut_program(s->cut);
     const struct program_cut_facts f = program_cut_facts(s->cut);
+    if (f.sectors && f.launches) {
+        const double work = (double)f.sectors / (double)f.whole_sectors;
+        const double launches = (double)f.launches / (double)f.whole_launches;
+        s->keeps = work < launches ? work / launches : 1;
+    }
     if (f.sectors < f.whole_sectors)
         (void)snprintf(s->left_out, sizeof s->left_out,
                        "cut to %" PRIu64 " of %" PRIu64 " blocks in %" PRIu64 " of %" PRIu64
@@ -140,6 +146,7 @@ static struct dram_side *add_side(struct dram_sides *p, struct err *err)
         err_set(err, "more than two sides: expected MEM and PIM requests, or two --mem");
         return NULL;
     }
+    p->side[p->sides].keeps = 1;
     return &p->side[p->sides++];
 }
 
@@ -204,6 +211,17 @@ static int64_t asked_sms(const struct dram_sides *p, uint32_t s)
     return wish == gpu->sms && s == 0 ? 0 : wish;
 }
 
+/* The launch latency is cut as the work of a launch is: what one is to the other stays. */
+static void set_latency(const struct dram_sides *p, struct dram_side *side)
+{
+    const struct dram_settings *set = p->job->settings;
+    const struct gpu *gpu = platform_section_get(p->job->platform, "gpu");
+    const struct dram_platform *dram = platform_section_get(p->job->platform, "dram");
+    const double core = set->launch_gap >= 0 ? (double)set->launch_gap * (double)gpu->clock_hz / (double)dram->clock_hz
+                                             : (double)dram->launch_latency * side->keeps;
+    side->run.launch_cycles = (int64_t)(core + 0.5);
+}
+
 /* Multiprocessors of each side, together and alone. */
 static int share_sms(struct dram_sides *p, struct err *err)
 {
@@ -253,6 +271,8 @@ int dram_sides_find(struct dram_sides *p, struct err *err)
         if (s->budget && (s->run.class == DRAM_PIM ? cut_pim : cut_gpu)(p, s, err))
             return -1;
     }
+    for (uint32_t i = 0; i < p->sides; i++)
+        set_latency(p, &p->side[i]);
     p->repeat = p->sides == 2 && (set->loop == 1 || (set->loop == 2 && !p->once));
     return 0;
 }

@@ -43,7 +43,7 @@ static int set_up(struct running *r, struct dram_latency *latency, struct err *e
                                             .program = run->side[s].program,
                                             .sms = run->side[s].sms,
                                             .input_room = (uint32_t)(dram->noc_queue / run->vcs),
-                                            .launch_cycles = run->launch_cycles};
+                                            .launch_cycles = run->side[s].launch_cycles};
         r->sms[s] = sms_new(&options, err);
         if (!r->sms[s])
             return -1;

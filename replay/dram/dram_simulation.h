@@ -9,6 +9,7 @@ struct dram_simulation_side {
     const struct program *program;
     enum dram_class class;
     uint32_t sms;
+    int64_t launch_cycles; /* core cycles from a launch's start to its first block */
 };
 
 struct dram_simulation {
@@ -20,7 +21,6 @@ struct dram_simulation {
     uint32_t sides;
     int vcs;
     bool repeat;                     /* a side that is done starts again until all are done once */
-    int64_t launch_cycles;           /* core cycles from a launch's start to its first block */
     int64_t relaunch_gap;            /* DRAM cycles between the end of a pass and the start of the next */
     int64_t limit;                   /* DRAM cycles */
     const struct progress *progress; /* cancelled? may be NULL */

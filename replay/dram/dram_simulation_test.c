@@ -88,8 +88,9 @@ static struct dram_simulation simulate(const char *name, int vcs, const struct p
     for (; run.sides < 2 && of[run.sides]; run.sides++) {
         const struct plain *p = of[run.sides];
         program[run.sides] = (struct program){.ops = &plain_ops, .state = p, .compute_ns = -1};
+        const bool is_pim = p->kind == PROGRAM_PIM;
         run.side[run.sides] = (struct dram_simulation_side){
-            &program[run.sides], p->kind == PROGRAM_PIM ? DRAM_PIM : DRAM_MEM, p->kind == PROGRAM_PIM ? 8 : 72};
+            .program = &program[run.sides], .class = is_pim ? DRAM_PIM : DRAM_MEM, .sms = is_pim ? 8 : 72};
     }
     memset(latency, 0, 2 * sizeof *latency);
     ck_assert_msg(dram_simulation_run(&run, latency, &err) == 0, "%s", err.msg);
