@@ -148,12 +148,10 @@ static uint64_t sector_of(struct reader *r, uint64_t addr)
 static bool again(struct reader *r, const struct program_access *a, uint64_t addr)
 {
     struct program_access *b = &r->before;
-    bool same = b->active == a->active && b->lane_stride == a->lane_stride && !a->lane &&
-                a->lane_stride % ACCESS_SECTOR == 0 && addr % ACCESS_SECTOR + a->bytes <= ACCESS_SECTOR &&
-                b->addr == addr / ACCESS_SECTOR;
-    bool kept = !a->lane && addr % ACCESS_SECTOR + a->bytes <= ACCESS_SECTOR;
+    bool fits = !a->lane && a->lane_stride % ACCESS_SECTOR == 0 && addr % ACCESS_SECTOR + a->bytes <= ACCESS_SECTOR;
+    bool same = fits && b->active == a->active && b->lane_stride == a->lane_stride && b->addr == addr / ACCESS_SECTOR;
     *b = (struct program_access){
-        .addr = addr / ACCESS_SECTOR, .active = kept ? a->active : 0, .lane_stride = a->lane_stride};
+        .addr = addr / ACCESS_SECTOR, .active = fits ? a->active : 0, .lane_stride = a->lane_stride};
     return same;
 }
 
