@@ -12,11 +12,10 @@
 #include <unistd.h>
 
 #include "trace/base/mem.h"
+#include "trace/recorder/recorder_probe.h"
 #include "trace/recorder/wire/cupti_abi.h"
 #include "trace/recorder/wire/record_pipe.h"
 #include "trace/recorder/wire/sanitizer_abi.h"
-
-enum { PROBE_WAIT_S = 20 };
 
 /* How a part is called, and where it lies below folders of each kind. Lists end with NULL. */
 static const struct part {
@@ -52,90 +51,6 @@ const char *recorder_search_root(void)
     return root ? root : "";
 }
 
-/* --- versions --- */
-
-int recorder_search_cuda_of(unsigned api)
-{
-    static const int versions[] = {[18] = 11080, [19] = 12000, [20] = 12020, [21] = 12030, [22] = 12040, [23] = 12050,
-                                   [24] = 12060, [25] = 12070, [26] = 12080, [27] = 12090, [28] = 12090};
-    if (api >= 130000)
-        return (int)(api / 10000) * 1000 + (int)(api / 100 % 100) * 10;
-    return api < sizeof versions / sizeof *versions ? versions[api] : 0;
-}
-
-/* "12.10" at p; 0: no version, or one that CUDA never had (a driver's, a year). */
-static int version_at(const char *p)
-{
-    char *end;
-    long major = strtol(p, &end, 10), minor = 0;
-    if (end[0] == '.' && isdigit((unsigned char)end[1]))
-        minor = strtol(end + 1, &end, 10);
-    return major >= 8 && major < 100 && minor < 100 ? (int)(major * 1000 + minor * 10) : 0;
-}
-
-int recorder_search_path_version(const char *path)
-{
-    static const char *const marks[] = {"cuda-", "cuda/", "cuda", "libcupti.so.", "/cu"};
-    int best = 0;
-    for (size_t m = 0; m < sizeof marks / sizeof *marks; m++)
-        for (const char *p = path; (p = strstr(p, marks[m])); p++) {
-            int version = version_at(p + strlen(marks[m]));
-            if (version && (best == 0 || (version / 1000 == best / 1000 && version > best)))
-                best = version;
-        }
-    return best;
-}
-
-/* --- one library, in a process of its own: some crash where there is no driver --- */
-
-struct probe {
-    unsigned api;
-    bool loads, ranges, since;
-    char why[160];
-};
-
-static void probe(const char *path, struct probe *p)
-{
-    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-    if (!library) {
-        const char *why = dlerror();
-        (void)snprintf(p->why, sizeof p->why, "%s", why ? why : "it cannot be loaded");
-        return;
-    }
-    abi_result (*version)(uint32_t *) = NULL;
-    void *get = dlsym(library, "cuptiGetVersion");
-    memcpy(&version, &get, sizeof get);
-    p->loads = true;
-    p->ranges = dlsym(library, "cuptiRangeProfilerEnable") != NULL;
-    p->since = dlsym(library, SAN_SINCE) != NULL;
-    if (version)
-        (void)version(&p->api);
-}
-
-static void probe_apart(const char *path, struct probe *p)
-{
-    int ends[2], status = 0;
-    pid_t child = pipe(ends) ? -1 : fork();
-    *p = (struct probe){.why = "it could not be tried"};
-    if (child == 0) {
-        (void)alarm(PROBE_WAIT_S);
-        probe(path, p);
-        _exit(write(ends[1], p, sizeof *p) != (ssize_t)sizeof *p);
-    }
-    if (child < 0)
-        return;
-    struct probe got;
-    close(ends[1]);
-    bool whole = read(ends[0], &got, sizeof got) == (ssize_t)sizeof got;
-    close(ends[0]);
-    (void)waitpid(child, &status, 0);
-    if (whole)
-        *p = got;
-    else
-        (void)snprintf(p->why, sizeof p->why, "it crashes when it is loaded (signal %d)",
-                       WIFSIGNALED(status) ? WTERMSIG(status) : 0);
-}
-
 /* --- the places --- */
 
 struct looking {
@@ -147,11 +62,11 @@ struct looking {
 
 static void judge(struct recorder_library *l, enum recorder_part part)
 {
-    struct probe p;
-    probe_apart(l->path, &p);
-    l->cuda = recorder_search_cuda_of(p.api);
+    struct recorder_probe p;
+    recorder_probe(l->path, &p);
+    l->cuda = recorder_probe_cuda_of(p.api);
     if (!l->cuda)
-        l->cuda = recorder_search_path_version(l->path);
+        l->cuda = recorder_probe_path_version(l->path);
     l->good = p.loads && (part == PART_CUPTI ? p.api > 0 : p.since);
     l->ranges = p.ranges && l->cuda >= 12060;
     if (!p.loads)

@@ -48,11 +48,6 @@ void recorder_search_release(struct recorder_search *search);
 const struct recorder_library *recorder_search_choose(const struct recorder_search *search, enum recorder_part part,
                                                       const struct recorder_box *box, bool counters, struct err *err);
 
-/* The CUDA version of a CUPTI of this API version; 0: not known. */
-int recorder_search_cuda_of(unsigned api);
-/* The CUDA version that a path names last ("cuda-12.10/..." 12100, "libcupti.so.12" 12000); 0: none. */
-int recorder_search_path_version(const char *path);
-
 /* How to get a part: "install it ..., or name it in OFFCHIP_CUPTI". */
 const char *recorder_search_how(enum recorder_part part);
 

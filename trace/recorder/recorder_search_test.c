@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include "trace/recorder/recorder_probe.h"
 #include "trace/recorder/testing_recorder.h"
 
 static struct err err;
@@ -98,7 +99,7 @@ START_TEST(each_place_is_looked_at_and_one_file_under_several_names_is_one)
         for (int f = 0; f < search.count; f++)
             there |= strstr(search.found[f].path, places[i].path) &&
                      strcmp(search.found[f].from, places[i].from) == 0 &&
-                     search.found[f].cuda == recorder_search_cuda_of(places[i].api);
+                     search.found[f].cuda == recorder_probe_cuda_of(places[i].api);
         ck_assert_msg(there, "%s", places[i].path);
     }
     recorder_search_release(&search);
@@ -183,15 +184,15 @@ END_TEST
 
 START_TEST(versions_are_read_from_api_numbers_and_paths)
 {
-    ck_assert_int_eq(recorder_search_cuda_of(18), 11080);
-    ck_assert_int_eq(recorder_search_cuda_of(24), 12060);
-    ck_assert_int_eq(recorder_search_cuda_of(130001), 13000);
-    ck_assert_int_eq(recorder_search_cuda_of(130102), 13010);
-    ck_assert_int_eq(recorder_search_cuda_of(99), 0);
-    ck_assert_int_eq(recorder_search_path_version("/usr/local/cuda-12.10/x/libcupti.so.12"), 12100);
-    ck_assert_int_eq(recorder_search_path_version("/a/nvidia/cuda_cupti/lib/libcupti.so.12"), 12000);
-    ck_assert_int_eq(recorder_search_path_version("/hpc_sdk/24.5/cuda/12.4/libcupti.so.2024.1.1"), 12040);
-    ck_assert_int_eq(recorder_search_path_version("/opt/libcupti.so"), 0);
+    ck_assert_int_eq(recorder_probe_cuda_of(18), 11080);
+    ck_assert_int_eq(recorder_probe_cuda_of(24), 12060);
+    ck_assert_int_eq(recorder_probe_cuda_of(130001), 13000);
+    ck_assert_int_eq(recorder_probe_cuda_of(130102), 13010);
+    ck_assert_int_eq(recorder_probe_cuda_of(99), 0);
+    ck_assert_int_eq(recorder_probe_path_version("/usr/local/cuda-12.10/x/libcupti.so.12"), 12100);
+    ck_assert_int_eq(recorder_probe_path_version("/a/nvidia/cuda_cupti/lib/libcupti.so.12"), 12000);
+    ck_assert_int_eq(recorder_probe_path_version("/hpc_sdk/24.5/cuda/12.4/libcupti.so.2024.1.1"), 12040);
+    ck_assert_int_eq(recorder_probe_path_version("/opt/libcupti.so"), 0);
 }
 END_TEST
 

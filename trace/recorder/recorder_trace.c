@@ -11,6 +11,7 @@
 #include "trace/event/uvm_event.h"
 #include "trace/recorder/record_order.h"
 #include "trace/recorder/recorder_accesses.h"
+#include "trace/recorder/recorder_machine.h"
 #include "trace/recorder/recorder_ranges.h"
 #include "trace/store/store.h"
 #include "trace/uvm/allocations.h"
@@ -55,9 +56,12 @@ struct recorder_trace {
     uint64_t unsaved;        /* written since the last tick */
     int64_t stuck_s;
     size_t n;
-    struct record records[STORE_BATCH];
-    int64_t extra[EXTRAS][STORE_BATCH];
-    int64_t columns[EXTRAS * STORE_BATCH];
+    /* Made with the file: a process of which nothing is recorded costs as little as it can. */
+    struct recorder_batch {
+        struct record records[STORE_BATCH];
+        int64_t extra[EXTRAS][STORE_BATCH];
+        int64_t columns[EXTRAS * STORE_BATCH];
+    } * batch;
 };
 
 struct recorder_trace *recorder_trace_new(const struct recorder_trace_options *options, struct err *err)
@@ -81,82 +85,6 @@ const char *recorder_trace_problem(const struct recorder_trace *t, size_t index)
 
 /* --- the file --- */
 
-int recorder_trace_path(const char *pattern, int64_t process, bool numbered, char path[RECORDER_TRACE_PATH],
-                        struct err *err)
-{
-    char host[128] = "host", out[RECORDER_TRACE_PATH];
-    size_t n = 0;
-    bool named = false;
-    (void)gethostname(host, sizeof host - 1);
-    for (const char *p = pattern; *p; p++) {
-        char piece[160] = {*p};
-        if (*p == '%' && p[1] == 'p') {
-            (void)snprintf(piece, sizeof piece, "%" PRId64, process);
-            named = true;
-        } else if (*p == '%' && p[1] == 'h') {
-            (void)snprintf(piece, sizeof piece, "%s", host);
-        }
-        if (*p == '%' && (p[1] == 'p' || p[1] == 'h' || p[1] == '%'))
-            p++;
-        size_t length = strlen(piece);
-        if (n + length >= sizeof out)
-            return err_set(err, "%s: the file name is too long", pattern);
-        memcpy(out + n, piece, length);
-        n += length;
-    }
-    out[n] = 0;
-    const char *base = strrchr(out, '/'), *dot = strrchr(base ? base : out, '.');
-    int stem = dot && dot != out && dot[-1] != '/' ? (int)(dot - out) : (int)n;
-    int written = numbered && !named
-                      ? snprintf(path, RECORDER_TRACE_PATH, "%.*s.%" PRId64 "%s", stem, out, process, out + stem)
-                      : snprintf(path, RECORDER_TRACE_PATH, "%s", out);
-    return written < 0 || written >= RECORDER_TRACE_PATH ? err_set(err, "%s: the file name is too long", pattern) : 0;
-}
-
-/* Every parameter of the driver's memory module, as text. */
-static int write_parameters(struct recorder_trace *t, struct err *err)
-{
-    char folder[300], path[600], name[300], value[256];
-    (void)snprintf(folder, sizeof folder, "%s/module/nvidia_uvm/parameters", t->options.sysfs);
-    DIR *dir = opendir(folder);
-    if (!dir)
-        return 0; /* no such module here, or not readable: not known */
-    struct dirent *e;
-    int rc = 0;
-    while (rc == 0 && (e = readdir(dir))) {
-        if (e->d_name[0] == '.')
-            continue;
-        (void)snprintf(path, sizeof path, "%s/%.250s", folder, e->d_name);
-        (void)snprintf(name, sizeof name, "nvidia_uvm.%.250s", e->d_name);
-        FILE *f = fopen(path, "re");
-        if (!f)
-            continue; /* some are for root only */
-        if (fgets(value, sizeof value, f)) {
-            value[strcspn(value, "\n")] = 0;
-            const struct store_value row[] = {STORE_V_TEXT(name), STORE_V_TEXT(value)};
-            rc = store_row(t->store, "parameters", row, 2, err);
-        }
-        (void)fclose(f);
-    }
-    closedir(dir);
-    return rc;
-}
-
-static int write_driver(struct recorder_trace *t, struct err *err)
-{
-    char line[256];
-    FILE *f = fopen("/proc/driver/nvidia/version", "re");
-    if (!f)
-        return 0;
-    int rc = 0;
-    if (fgets(line, sizeof line, f)) {
-        line[strcspn(line, "\n")] = 0;
-        rc = store_origin(t->store, "driver", line, err);
-    }
-    (void)fclose(f);
-    return rc;
-}
-
 static int open_file(struct recorder_trace *t, struct err *err)
 {
     static const struct stream stream = {
@@ -172,7 +100,7 @@ static int open_file(struct recorder_trace *t, struct err *err)
     if (!t->store)
         return -1;
     memcpy(t->summary.path, t->path, sizeof t->path);
-    if (store_origin(t->store, "format", "record", err) || write_driver(t, err) || write_parameters(t, err))
+    if (store_origin(t->store, "format", "record", err) || recorder_machine_write(t->store, t->options.sysfs, err))
         return -1;
     if (t->options.accesses)
         return recorder_accesses_open(&t->accesses, t->store, err);
@@ -189,21 +117,23 @@ static int open_file(struct recorder_trace *t, struct err *err)
 
 static int flush(struct recorder_trace *t, struct err *err)
 {
-    for (int e = 0; e < EXTRAS; e++)
-        memcpy(t->columns + (size_t)e * t->n, t->extra[e], t->n * sizeof *t->columns);
+    for (int e = 0; t->n && e < EXTRAS; e++)
+        memcpy(t->batch->columns + (size_t)e * t->n, t->batch->extra[e], t->n * sizeof *t->batch->columns);
     size_t n = t->n;
     t->n = 0;
-    return n ? store_append(t->store, t->stream, t->records, t->columns, n, err) : 0;
+    return n ? store_append(t->store, t->stream, t->batch->records, t->batch->columns, n, err) : 0;
 }
 
 static int push(struct recorder_trace *t, const struct record *record, int64_t process, int64_t src, int64_t dst,
                 struct err *err)
 {
+    if (!t->batch && !(t->batch = mem_zalloc(1, sizeof *t->batch, err)))
+        return -1;
     size_t i = t->n++;
-    t->records[i] = *record;
-    t->extra[0][i] = process;
-    t->extra[1][i] = src;
-    t->extra[2][i] = dst;
+    t->batch->records[i] = *record;
+    t->batch->extra[0][i] = process;
+    t->batch->extra[1][i] = src;
+    t->batch->extra[2][i] = dst;
     t->summary.records++;
     return t->n == STORE_BATCH ? flush(t, err) : 0;
 }
@@ -519,6 +449,7 @@ static void release(struct recorder_trace *t)
     free(t->problems);
     allocations_release(&t->allocations);
     free(t->pattern);
+    free(t->batch);
     free(t);
 }
 

@@ -75,6 +75,19 @@ static enum record_copy copy_direction(uint8_t kind)
     }
 }
 
+static bool marker_message(const void *record, struct record_pipe_message *m)
+{
+    struct abi_marker r;
+    memcpy(&r, record, sizeof r);
+    m->type = RECORD_PIPE_RANGE;
+    m->kind = r.flags & (ABI_MARKER_INSTANT | ABI_MARKER_START | ABI_MARKER_END);
+    m->time = (int64_t)r.time;
+    m->id = inject_text(r.name);
+    m->addr = r.id;
+    m->group = r.thread;
+    return m->kind != 0;
+}
+
 /* Turn one activity record into a message; false: of a kind nobody asked for. Records are copied out field by field:
  * their alignment in the buffer is CUPTI's. */
 static bool activity_message(const void *record, struct record_pipe_message *m)
@@ -127,17 +140,8 @@ static bool activity_message(const void *record, struct record_pipe_message *m)
         m->flags = kind == ABI_KIND_MEMCPY2 ? RECORD_COPY_P2P : copy_direction(c.copy_kind);
         return true;
     }
-    case ABI_KIND_MARKER: {
-        struct abi_marker r;
-        memcpy(&r, record, sizeof r);
-        m->type = RECORD_PIPE_RANGE;
-        m->kind = r.flags & (ABI_MARKER_INSTANT | ABI_MARKER_START | ABI_MARKER_END);
-        m->time = (int64_t)r.time;
-        m->id = inject_text(r.name);
-        m->addr = r.id;
-        m->group = r.thread;
-        return m->kind != 0;
-    }
+    case ABI_KIND_MARKER:
+        return marker_message(record, m);
     default:
         return false;
     }
