@@ -1,5 +1,5 @@
 # offchip: make | make demo | make check | make check-html | make check-examples | make check-slurm | make lint
-#          | make asan | make tsan | make mutants | make fuzz | make bench | make reproduce | make soak | make soak-sweep | make install | make deps
+#          | make asan | make tsan | make mutants | make fuzz | make bench | make reproduce | make soak | make soak-sweep | make install | make deps | make bundle | make bundle-check | make check-gpu
 #
 # Files are found by pattern: X.c is library code, X_test.c a Check program, X_fuzz.c a libFuzzer target, X_bench.c a
 # benchmark, cmd/*.c the program. Nothing needs registering here.

@@ -48,7 +48,7 @@ done
 # 2. A recording over the stand-ins; the program has its own libc, and nothing of the bundle's.
 new_root own
 mkdir -p "$work/own/lib64" "$work/own/lib" "$work/own/standin"
-cp "$build"/standin/* "$work/own/standin/"
+cp -r "$build"/standin/. "$work/own/standin/"
 ldd "$build/standin/target" "$build/standin/libcupti.so" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u | while read -r l; do
     mkdir -p "$work/own$(dirname "$l")" && cp -L "$l" "$work/own$l"
 done
