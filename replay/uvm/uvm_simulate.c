@@ -186,7 +186,8 @@ static int run_all(struct simulation *s, int64_t *end_ns)
 {
     const struct uvm_platform *p = s->run->platform;
     int64_t time = 0;
-    if (prefetch(s, &time) || uvm_gpu_next_launch(&s->gpu, time, s->err) || credit_moves(s, s->gpu.current.kernel, 0))
+    if (prefetch(s, &time) || uvm_gpu_next_launch(&s->gpu, time, s->err) ||
+        (s->run->prefetch && !s->gpu.finished && credit_moves(s, s->gpu.current.kernel, 0)))
         return -1;
     for (;;) {
         while (s->gpu.cpu_phase) {
