@@ -139,7 +139,7 @@ static uint32_t sub_of(struct dram_addr a, bool pim)
     return a.channel * DRAM_SUBS + (pim ? 0 : a.bank % DRAM_SUBS);
 }
 
-void dram_memory_fill(struct dram_memory *m, const struct program *program, int64_t l2_bytes)
+void dram_memory_fill(struct dram_memory *m, const struct program *program, uint64_t offset, int64_t l2_bytes)
 {
     size_t n;
     const struct program_alloc *a = program->ops->allocs(program->state, &n);
@@ -151,7 +151,7 @@ void dram_memory_fill(struct dram_memory *m, const struct program *program, int6
     for (size_t i = 0; i < n; i++)
         for (uint64_t at = (a[i].addr + skip[i]) & ~(uint64_t)(L2_LINE - 1); at < a[i].addr + a[i].bytes; at += L2_LINE)
             if (skip[i] < a[i].bytes)
-                l2_put(m->l2, sub_of(decode(m, at, false), false), at);
+                l2_put(m->l2, sub_of(decode(m, at + offset, false), false), at + offset);
 }
 
 /* --- flights --- */
@@ -190,7 +190,7 @@ static void show(struct dram_memory *m, uint32_t p, uint32_t sm)
         return;
     }
     const bool pim = packet->kind == PROGRAM_PIM;
-    m->target[input] = decode(m, packet->addr, pim);
+    m->target[input] = decode(m, packet->addr + m->port[p].offset, pim);
     m->shown[p][sm / 64] |= UINT64_C(1) << sm % 64;
     crossbar_show(&m->to, input, sub_of(m->target[input], pim), pim);
 }
@@ -225,7 +225,7 @@ static void send(struct dram_memory *m, uint32_t input, uint32_t sub)
     const enum dram_kind kind = kind_of(packet);
     const bool pim = kind == DRAM_KIND_PIM;
     m->flight[flight] = (struct dram_flight){m->clocks.dram, packet->token, (uint16_t)input, pim};
-    line_push(&m->sub[sub].noc[m->vcs == 2 && pim], &(struct dram_packet){.addr = packet->addr,
+    line_push(&m->sub[sub].noc[m->vcs == 2 && pim], &(struct dram_packet){.addr = packet->addr + m->port[p].offset,
                                                                           .flight = flight,
                                                                           .row = m->target[input].row & 0xffffff,
                                                                           .bank = m->target[input].bank & 31,

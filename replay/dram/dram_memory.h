@@ -33,6 +33,7 @@
 struct dram_port {
     void *ctx;
     uint32_t sms;
+    uint64_t offset;       /* added to its addresses: two programs' memory lies apart */
     const uint64_t *heads; /* bit sm: head() is a packet; changes with pop() */
     const struct sms_packet *(*head)(const void *ctx, uint32_t sm);
     void (*pop)(void *ctx, uint32_t sm, int64_t t);
@@ -143,7 +144,7 @@ int dram_memory_init(struct dram_memory *m, const struct platform *platform, con
 void dram_memory_release(struct dram_memory *m);
 
 /* What a program's copies to the GPU leave in L2: the last of what the host wrote, in order of allocation. */
-void dram_memory_fill(struct dram_memory *m, const struct program *program, int64_t l2_bytes);
+void dram_memory_fill(struct dram_memory *m, const struct program *program, uint64_t offset, int64_t l2_bytes);
 
 /* DRAM cycle m->clocks.dram. */
 void dram_memory_dram(struct dram_memory *m);

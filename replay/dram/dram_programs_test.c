@@ -141,12 +141,19 @@ END_TEST
 
 START_TEST(two_gpu_programs_share_the_multiprocessors)
 {
-    const char *const specs[] = {conv, "mem=synth:conv2d,n=512"};
+    const char *const specs[] = {conv, "mem=synth:conv2d,n=512"}, *const twins[] = {conv, conv};
     struct replay_result r;
     test_replay(&r, specs, 2, "vcs=1,mem2_sms=20,launch_gap=0", "frfcfs", NULL);
     ck_assert(test_real(&r, 0, "mem_speedup_ratio") <= 1.01);
     ck_assert(test_real(&r, 0, "mem2_speedup_ratio") <= 1.01);
     ck_assert_int_eq(whole(&r, 0, "pim_requests"), 0);
+    replay_release(&r);
+    /* Twins have memory of their own: what the copies left of one in L2 is overwritten by the other. */
+    test_replay(&r, twins, 2, "vcs=1,mem2_sms=40,launch_gap=0,loop=no,cut=none", "frfcfs", NULL);
+    const double together = test_real(&r, 0, "l2_hit_ratio");
+    replay_release(&r);
+    test_replay(&r, twins, 1, "vcs=1,mem_sms=40,launch_gap=0,cut=none", "frfcfs", NULL);
+    ck_assert_msg(together < test_real(&r, 0, "l2_hit_ratio"), "%.3f", together);
     replay_release(&r);
 }
 END_TEST

@@ -199,6 +199,31 @@ static int order_sides(struct dram_sides *p, struct err *err)
     return 0;
 }
 
+/* The first and the last byte of a program's memory. */
+static void extent(const struct program *program, uint64_t *first, uint64_t *last)
+{
+    size_t n;
+    const struct program_alloc *a = program->ops->allocs(program->state, &n);
+    *first = UINT64_MAX;
+    *last = 0;
+    for (size_t i = 0; i < n; i++) {
+        *first = a[i].addr < *first ? a[i].addr : *first;
+        *last = a[i].addr + a[i].bytes - 1 > *last ? a[i].addr + a[i].bytes - 1 : *last;
+    }
+}
+
+/* Two programs that would use the same addresses: the second's memory begins behind the first's. */
+static void set_apart(struct dram_sides *p)
+{
+    uint64_t first[2], last[2];
+    for (int s = 0; s < 2; s++)
+        extent(&p->side[s].program, &first[s], &last[s]);
+    if (first[0] > last[1] || first[1] > last[0])
+        return;
+    const uint64_t block = PROGRAM_BLOCK_BYTES, from = first[1] / block * block;
+    p->side[1].run.offset = (last[0] / block + 1) * block - from;
+}
+
 /* Multiprocessors that side s asks for; 0: all, or those that are left. */
 static int64_t asked_sms(const struct dram_sides *p, uint32_t s)
 {
@@ -273,6 +298,8 @@ int dram_sides_find(struct dram_sides *p, struct err *err)
     }
     for (uint32_t i = 0; i < p->sides; i++)
         set_latency(p, &p->side[i]);
+    if (p->sides == 2 && p->side[1].run.class == DRAM_MEM)
+        set_apart(p);
     p->repeat = p->sides == 2 && (set->loop == 1 || (set->loop == 2 && !p->once));
     return 0;
 }

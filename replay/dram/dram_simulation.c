@@ -49,6 +49,7 @@ static int set_up(struct running *r, struct dram_latency *latency, struct err *e
             return -1;
         port[s] = (struct dram_port){.ctx = r->sms[s],
                                      .sms = run->side[s].sms,
+                                     .offset = run->side[s].offset,
                                      .heads = sms_heads(r->sms[s]),
                                      .head = port_head,
                                      .pop = port_pop,
@@ -59,7 +60,7 @@ static int set_up(struct running *r, struct dram_latency *latency, struct err *e
     if (dram_memory_init(&r->memory, run->platform, run->policy, run->vcs, port, run->sides, latency, err))
         return -1;
     for (uint32_t s = 0; s < run->sides; s++)
-        dram_memory_fill(&r->memory, run->side[s].program, gpu->l2_bytes);
+        dram_memory_fill(&r->memory, run->side[s].program, run->side[s].offset, gpu->l2_bytes);
     if (run->job)
         dram_explain_attach(r->memory.part[0].channel, run->job, run->policy, NULL);
     return 0;

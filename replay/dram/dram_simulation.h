@@ -10,6 +10,7 @@ struct dram_simulation_side {
     enum dram_class class;
     uint32_t sms;
     int64_t launch_cycles; /* core cycles from a launch's start to its first block */
+    uint64_t offset;       /* added to its addresses */
 };
 
 struct dram_simulation {
