@@ -32,7 +32,7 @@ def commands(g):
         ("plot", ["plot", "uvm-timeline", g.path("in.db")], "x.png", [], {}),
         ("calibrate", ["calibrate", "uvm", g.path("in.db"), "--base", "h200"], "p.ini", [], {}),
         ("html", ["report", g.path("results.db"), "--html"], "x.html", [], {}),
-        ("requests", ["replay", "dram", "--mem", "synth:gpu-g6,cycles=8000", "--requests"], "q.csv", [], {}),
+        ("requests", ["replay", "dram", "synth:pim-add,ops=300,channels=1", "--set", "front=direct", "--requests"], "q.csv", [], {}),
         ("requests", ["replay", "uvm", "synth:bicg,bytes=64MiB", "--requests"], "q.csv", [], {}),
         ("requests", ["replay", "zerocopy", "synth:bfs,graph=urand,scale=10,roots=64", "--requests"], "q.csv", [], {}),
     ]
