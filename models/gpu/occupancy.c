@@ -34,7 +34,7 @@ uint32_t occupancy_resident(const struct gpu *gpu, const struct program_launch *
 
 int64_t occupancy_l1(const struct gpu *gpu, uint64_t shared, struct err *err)
 {
-    if (!gpu->l1_carve)
+    if (!gpu->l1_carve || !*gpu->l1_carve) /* of a platform that does not say: empty */
         return gpu->l1_bytes > (int64_t)shared ? gpu->l1_bytes - (int64_t)shared : 0;
     unsigned long long before = 0, left = 0;
     bool found = false;
