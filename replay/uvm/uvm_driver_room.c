@@ -158,7 +158,7 @@ int uvm_driver_room_ahead(struct uvm_driver *d, uint32_t number, const struct pa
     struct uvm_memory *m = d->memory;
     const struct uvm_memory_block *b = &m->blocks[number];
     while (m->chunks) {
-        uint32_t lack = m->in_pieces
+        uint32_t lack = m->in_pieces || uvm_memory_shares(m, b)
                             ? (uint32_t)__builtin_popcount(uvm_memory_pieces_of(come) & ~m->facts[number].pieces)
                         : b->chunk ? 0
                                    : uvm_memory_whole(b);

@@ -58,8 +58,10 @@ void uvm_memory_map_remote(struct uvm_memory *m, uint32_t number, const struct p
     page_mask_or(&m->remote[number], &m->remote[number], &reach);
     b->block.populated = true;
     m->any_remote = true;
-    if (!readonly)
+    if (!readonly) {
+        page_mask_andnot(&m->readonly[number], &m->readonly[number], &reach);
         return;
+    }
     page_mask_or(&m->readonly[number], &m->readonly[number], &reach);
     m->any_readonly = true;
 }
@@ -111,9 +113,9 @@ static void lay_out(struct uvm_memory *m, uint32_t alloc, uint32_t number)
         struct uvm_memory_block *b = &m->blocks[number];
         uvm_block_init(&b->block, start, end);
         b->alloc = alloc;
-        b->shared = UVM_NO_BLOCK;
         if (b->block.end - b->block.first < UVM_BLOCK_PAGES)
             m->cut[m->cut_count++] = number;
+        b->cut = b->block.end - b->block.first < UVM_BLOCK_PAGES ? m->cut_count - 1 : UVM_NO_BLOCK;
         m->facts[number] = (struct uvm_evict_block){
             .block = &b->block, .older = UVM_NO_BLOCK, .newer = UVM_NO_BLOCK, .advice = a->advice};
         struct page_mask all = {{0}};
@@ -134,7 +136,8 @@ int uvm_memory_init(struct uvm_memory *m, const struct actor_alloc *allocs, size
     m->evict = uvm_evict_of(NULL);
     m->unused_oldest = m->unused_newest = m->draining = UVM_NO_BLOCK;
     m->cut = mem_zalloc(2 * n, sizeof *m->cut, err); /* an allocation has two edges */
-    m->shared = mem_zalloc(2 * n, sizeof *m->shared, err);
+    m->shared = mem_zalloc(2 * n + 1, sizeof *m->shared, err);
+    m->place = mem_zalloc(2 * n, PIECES * sizeof *m->place, err);
     m->blocks = mem_zalloc(m->block_count, sizeof *m->blocks, err);
     m->facts = mem_zalloc(m->block_count, sizeof *m->facts, err);
     m->left_batch = chunks ? mem_zalloc(m->block_count, ACTOR_BLOCK_PAGES * sizeof *m->left_batch, err) : NULL;
@@ -144,8 +147,8 @@ int uvm_memory_init(struct uvm_memory *m, const struct actor_alloc *allocs, size
     m->remote = mem_zalloc(m->block_count, sizeof *m->remote, err);
     m->readonly = mem_zalloc(m->block_count, sizeof *m->readonly, err);
     m->account = mem_zalloc(n, sizeof *m->account, err);
-    if (!m->cut || !m->shared || !m->blocks || !m->facts || (chunks && !m->left_batch) || !m->access || !m->used ||
-        !m->dirty || !m->remote || !m->readonly || !m->account)
+    if (!m->cut || !m->shared || !m->place || !m->blocks || !m->facts || (chunks && !m->left_batch) || !m->access ||
+        !m->used || !m->dirty || !m->remote || !m->readonly || !m->account)
         return -1;
     m->view = (struct uvm_evict_view){.blocks = m->facts,
                                       .block_count = m->block_count,
@@ -165,6 +168,7 @@ void uvm_memory_release(struct uvm_memory *m)
     free(m->facts);
     free(m->cut);
     free(m->shared);
+    free(m->place);
     free(m->left_batch);
     free(m->piece_age);
     if (m->evict && m->evict->release && m->evict_state)
@@ -257,7 +261,7 @@ static void note_service(struct uvm_memory *m, uint32_t number, const struct pag
     if (m->in_pieces)
         for (uint32_t rest = uvm_memory_pieces_of(come); rest; rest &= rest - 1)
             m->piece_age[(size_t)number * PIECES + (unsigned)__builtin_ctz(rest)] = m->visits;
-    if (b->shared == UVM_NO_BLOCK)
+    if (!uvm_memory_shares(m, b))
         uvm_memory_newest(m, number);
     uvm_memory_tell(m, number, UVM_EVICT_SERVICED);
 }
@@ -310,7 +314,7 @@ uint32_t uvm_memory_to_host(struct uvm_memory *m, uint32_t number, const struct 
     page_mask_or(&b->host_mapped, &b->host_mapped, pages);
     b->block.populated = true;
     b->block.fault_pages = 0;
-    if (b->chunk && !m->facts[number].resident && !b->unused && b->shared == UVM_NO_BLOCK)
+    if (b->chunk && !m->facts[number].resident && !b->unused && !uvm_memory_shares(m, b))
         uvm_memory_emptied(m, number);
     if (uvm_memory_accessed_by(m, b))
         uvm_memory_map_remote(m, number, pages, false);

@@ -1,8 +1,8 @@
 /* uvm_memory: which page of which VA block is where, and the facts by which an eviction policy chooses.
  *
  * One 2 MiB chunk of GPU memory backs each whole block with a page resident on the GPU; blocks that their
- * allocations' edges cut short share chunks, each with so many 64 KiB pieces of one, first fit. A shared chunk moves in
- * the order of service only when a block gets pieces of it, and goes whole, block after block. A policy with
+ * allocations' edges cut short share chunks, by 64 KiB pieces as their pages need them. A shared chunk moves in the
+ * order of service only when a block gets a piece of it, and goes whole, block after block. A policy with
  * capacity=piece has every block backed by those pieces that it has pages in. Memory is limited or not; the policy says
  * whose goes, the driver's least recently serviced first. Masks of a block are in the block's own numbering
  * (models/uvm/block.h); the masks that the multiprocessors read, `access` and `used`, are flat over all pages, bit page
@@ -23,10 +23,10 @@ struct uvm_memory_block {
     struct page_mask seen;        /* ever touched by the GPU; of resident pages only once they are evicted */
     struct page_mask evicted;     /* copied back by an eviction, and not come again */
     uint32_t alloc;
-    bool chunk;      /* has a chunk, or a piece of one */
-    bool known;      /* has had one before: its CPU pages are mapped for DMA */
-    uint32_t shared; /* which of the shared chunks it has pieces of; UVM_NO_BLOCK: none */
-    bool unused;     /* has one without a resident page: the CPU took all */
+    bool chunk;   /* has a chunk, or a piece of one */
+    bool known;   /* has had one before: its CPU pages are mapped for DMA */
+    uint32_t cut; /* its place among the blocks that are cut short; UVM_NO_BLOCK: it is whole */
+    bool unused;  /* has one without a resident page: the CPU took all */
 };
 
 /* What moved, in pages of 4 KiB unless another unit is named. */
@@ -73,7 +73,8 @@ struct uvm_memory {
     uint64_t chunks_used;                  /* shared ones once */
     uint32_t *cut;                         /* the blocks that are cut short */
     uint32_t cut_count;
-    uint8_t *shared;   /* pieces taken of each shared chunk; room for as many as blocks are cut */
+    uint32_t *place;   /* [UVM_BLOCK_PIECES * cut + piece]: the shared chunk it lies in, + 1; 0: in none */
+    uint8_t *shared;   /* pieces taken of each shared chunk; room for one more than blocks are cut */
     uint32_t draining; /* the shared chunk that is being evicted; UVM_NO_BLOCK: none */
     const struct uvm_evict_policy *evict;
     void *evict_state;

@@ -27,11 +27,11 @@ static bool chunks_agree(const struct uvm_memory *m, uint64_t pieces)
     if (m->in_pieces)
         return pieces + m->view.free_pieces == m->chunks * PIECES;
     for (uint32_t i = 0; i < m->block_count; i++)
-        used += m->blocks[i].chunk && m->blocks[i].shared == UVM_NO_BLOCK;
-    for (uint32_t i = 0; i < m->cut_count; i++) {
+        used += m->blocks[i].chunk && m->blocks[i].cut == UVM_NO_BLOCK;
+    for (uint32_t i = 0; i <= m->cut_count; i++) {
         uint32_t held = 0;
         for (uint32_t k = 0; k < m->cut_count; k++)
-            held += m->blocks[m->cut[k]].shared == i ? uvm_memory_whole(&m->blocks[m->cut[k]]) : 0;
+            held += (uint32_t)__builtin_popcount(uvm_memory_in_shared(m, k, i) & m->facts[m->cut[k]].pieces);
         if (held != m->shared[i] || held > PIECES)
             return false;
         used += held > 0;
@@ -49,7 +49,9 @@ static int check_memory(const struct uvm_memory *m, struct err *err)
         unsigned resident = page_mask_count(&b->block.resident);
         struct page_mask backed = uvm_memory_pages_of(f->pieces);
         chunks += b->chunk;
-        used += !b->chunk ? 0 : m->in_pieces ? (unsigned)__builtin_popcount(f->pieces) : uvm_memory_whole(b);
+        used += !b->chunk                                 ? 0
+                : m->in_pieces || uvm_memory_shares(m, b) ? (unsigned)__builtin_popcount(f->pieces)
+                                                          : uvm_memory_whole(b);
         if (!page_mask_contains(&backed, &b->block.resident))
             return err_set(err, "check violated: VA block %u has resident pages but no chunk", i);
         struct page_mask reach = uvm_memory_flat(b, &b->block.resident);

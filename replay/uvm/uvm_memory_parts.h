@@ -32,6 +32,16 @@ static inline bool uvm_memory_accessed_by(const struct uvm_memory *m, const stru
     return (m->allocs[b->alloc].advice & (ACTOR_ACCESSED_BY | ACTOR_READ_MOSTLY)) == ACTOR_ACCESSED_BY;
 }
 
+/* Whether a block's memory is pieces of shared chunks: it is cut short, and memory is limited and handed out in chunks.
+ */
+static inline bool uvm_memory_shares(const struct uvm_memory *m, const struct uvm_memory_block *b)
+{
+    return m->chunks && !m->in_pieces && b->cut != UVM_NO_BLOCK;
+}
+
+/* The pieces of a cut block that lie in a shared chunk. */
+uint32_t uvm_memory_in_shared(const struct uvm_memory *m, uint32_t cut, uint32_t chunk);
+
 /* 64 KiB pieces of memory that back a whole block. */
 static inline uint32_t uvm_memory_whole(const struct uvm_memory_block *b)
 {

@@ -90,59 +90,89 @@ static void count_free(struct uvm_memory *m)
     m->view.free_pieces = m->chunks ? m->chunks * PIECES - used : 0;
 }
 
-/* The shared chunk that has room for so many pieces: the first, or a new one; UVM_NO_BLOCK: there is no chunk left. */
-static uint32_t find_shared(const struct uvm_memory *m, uint32_t pieces)
+uint32_t uvm_memory_in_shared(const struct uvm_memory *m, uint32_t cut, uint32_t chunk)
 {
-    uint32_t fresh = UVM_NO_BLOCK;
-    for (uint32_t i = 0; i < m->cut_count; i++) {
-        if (m->shared[i] && i != m->draining && m->shared[i] + pieces <= PIECES)
-            return i;
-        if (!m->shared[i] && fresh == UVM_NO_BLOCK)
-            fresh = i;
-    }
-    return m->chunks_used < m->chunks ? fresh : UVM_NO_BLOCK;
+    uint32_t held = 0;
+    for (uint32_t i = 0; i < PIECES; i++)
+        held |= (uint32_t)(m->place[(size_t)cut * PIECES + i] == chunk + 1) << i;
+    return held;
 }
 
-/* A block takes its chunk, or its pieces of a shared one; false if there is none. *taken: pieces that are no longer
- * free. */
-static bool take_chunk(struct uvm_memory *m, uint32_t number, uint32_t *taken)
+/* Pieces that are free in shared chunks; that which is being evicted has none. */
+static uint32_t room_in_shared(const struct uvm_memory *m)
+{
+    uint32_t room = 0;
+    for (uint32_t i = 0; i <= m->cut_count; i++)
+        room += m->shared[i] && i != m->draining ? PIECES - m->shared[i] : 0;
+    return room;
+}
+
+/* A piece of a cut block gets a place in the first shared chunk with room, or in a new one. Which. */
+static uint32_t place(struct uvm_memory *m, uint32_t cut, unsigned piece)
+{
+    uint32_t to = UVM_NO_BLOCK;
+    for (uint32_t i = 0; i <= m->cut_count && to == UVM_NO_BLOCK; i++)
+        if (m->shared[i] && i != m->draining && m->shared[i] < PIECES)
+            to = i;
+    for (uint32_t i = 0; i <= m->cut_count && to == UVM_NO_BLOCK; i++)
+        if (!m->shared[i])
+            to = i;
+    m->chunks_used += !m->shared[to];
+    m->shared[to]++;
+    m->place[(size_t)cut * PIECES + piece] = to + 1;
+    return to;
+}
+
+/* A block takes its chunk, or the pieces `held` of shared ones; false if there are none. *taken: pieces no longer free.
+ */
+static bool take_chunk(struct uvm_memory *m, uint32_t number, uint32_t held, uint32_t *taken)
 {
     struct uvm_memory_block *b = &m->blocks[number];
-    *taken = PIECES;
-    if (b->block.end - b->block.first == UVM_BLOCK_PAGES) {
-        if (m->chunks_used == m->chunks)
-            return false;
-        m->chunks_used++;
-        return true;
+    uint64_t before = m->chunks_used;
+    if (b->cut == UVM_NO_BLOCK) {
+        *taken = PIECES;
+        m->chunks_used += m->chunks_used < m->chunks;
+        return m->chunks_used > before;
     }
-    uint32_t to = find_shared(m, uvm_memory_whole(b));
-    if (to == UVM_NO_BLOCK)
+    uint32_t room = room_in_shared(m), need = (uint32_t)__builtin_popcount(held);
+    if (need > room && m->chunks_used + (need - room + PIECES - 1) / PIECES > m->chunks)
         return false;
-    if (m->shared[to])
-        *taken = 0;
-    else
-        m->chunks_used++;
-    for (uint32_t i = 0; i < m->cut_count; i++)
-        if (m->blocks[m->cut[i]].shared == to)
-            uvm_memory_newest(m, m->cut[i]);
-    m->shared[to] += (uint8_t)uvm_memory_whole(b);
-    b->shared = to;
+    uint32_t last = UVM_NO_BLOCK;
+    for (; held; held &= held - 1) {
+        uint32_t to = place(m, b->cut, (unsigned)__builtin_ctz(held));
+        for (uint32_t i = 0; i < m->cut_count && to != last; i++)
+            if (m->cut[i] != number && uvm_memory_in_shared(m, i, to))
+                uvm_memory_newest(m, m->cut[i]); /* the whole chunk moves */
+        last = to;
+    }
+    *taken = (uint32_t)(m->chunks_used - before) * PIECES;
     return true;
 }
 
-/* A block gives its chunk or its pieces back. */
-static void give_chunk(struct uvm_memory *m, uint32_t number, struct uvm_evicted *evicted)
+/* What goes with a victim: all that it has, or its pieces of one shared chunk, which is evicted from then on. */
+static uint32_t share_to_evict(struct uvm_memory *m, uint32_t number)
 {
-    struct uvm_memory_block *b = &m->blocks[number];
-    evicted->pieces = PIECES;
-    if (b->shared != UVM_NO_BLOCK) {
-        m->shared[b->shared] -= (uint8_t)uvm_memory_whole(b);
-        evicted->more = m->shared[b->shared] > 0;
-        m->draining = evicted->more ? b->shared : UVM_NO_BLOCK;
-        b->shared = UVM_NO_BLOCK;
-        if (evicted->more)
-            evicted->pieces = 0;
+    const struct uvm_memory_block *b = &m->blocks[number];
+    if (!uvm_memory_shares(m, b))
+        return UINT32_MAX;
+    if (m->draining == UVM_NO_BLOCK)
+        m->draining = m->place[(size_t)b->cut * PIECES + (unsigned)__builtin_ctz(m->facts[number].pieces)] - 1;
+    return uvm_memory_in_shared(m, b->cut, m->draining);
+}
+
+/* A block gives its chunk, or its pieces `held` of the one that is being evicted, back. */
+static void give_chunk(struct uvm_memory *m, uint32_t number, uint32_t held, struct uvm_evicted *evicted)
+{
+    const struct uvm_memory_block *b = &m->blocks[number];
+    if (b->cut != UVM_NO_BLOCK) {
+        m->shared[m->draining] -= (uint8_t)__builtin_popcount(held);
+        for (; held; held &= held - 1)
+            m->place[(size_t)b->cut * PIECES + (unsigned)__builtin_ctz(held)] = 0;
+        evicted->more = m->shared[m->draining] > 0;
+        if (!evicted->more)
+            m->draining = UVM_NO_BLOCK;
     }
+    evicted->pieces = evicted->more ? 0 : PIECES;
     m->chunks_used -= !evicted->more;
 }
 
@@ -190,10 +220,11 @@ static void evict(struct uvm_memory *m, uint32_t number, uint32_t held, struct u
     uvm_memory_leave(m, number, &out);
     if (uvm_memory_accessed_by(m, b) || m->remote_after_eviction)
         uvm_memory_map_remote(m, number, &out, !uvm_memory_accessed_by(m, b));
-    uint32_t given = m->in_pieces ? (uint32_t)__builtin_popcount(held & f->pieces) : uvm_memory_whole(b);
+    bool counted = m->in_pieces || uvm_memory_shares(m, b);
+    uint32_t given = counted ? (uint32_t)__builtin_popcount(held & f->pieces) : uvm_memory_whole(b);
     evicted->pieces = given;
     if (by_chunks(m))
-        give_chunk(m, number, evicted);
+        give_chunk(m, number, held, evicted);
     f->pieces &= ~held;
     f->evictions++;
     if (all) {
@@ -205,13 +236,26 @@ static void evict(struct uvm_memory *m, uint32_t number, uint32_t held, struct u
     uvm_memory_tell(m, number, UVM_EVICT_FREED);
 }
 
+/* Whether a block of the batch in hand would go with a victim. */
+static bool takes_in_hand(const struct uvm_memory *m, uint32_t number)
+{
+    const struct uvm_memory_block *b = &m->blocks[number];
+    if (!uvm_memory_shares(m, b) || !m->facts[number].pieces)
+        return uvm_evict_in_hand(&m->view, number);
+    uint32_t chunk = m->place[(size_t)b->cut * PIECES + (unsigned)__builtin_ctz(m->facts[number].pieces)] - 1;
+    for (uint32_t i = 0; i < m->cut_count; i++)
+        if (uvm_evict_in_hand(&m->view, m->cut[i]) && uvm_memory_in_shared(m, i, chunk))
+            return true;
+    return false;
+}
+
 /* Evict whom the policy picks. 1, 0 if it picks none, -1 with *err set: it broke a rule. */
 static int evict_one(struct uvm_memory *m, uint32_t needs, struct uvm_evicted *evicted, struct err *err)
 {
     m->view.needs = needs;
     for (uint32_t i = 0; m->draining != UVM_NO_BLOCK && i < m->cut_count; i++)
-        if (m->blocks[m->cut[i]].shared == m->draining) {
-            evict(m, m->cut[i], UINT32_MAX, evicted);
+        if (uvm_memory_in_shared(m, i, m->draining)) {
+            evict(m, m->cut[i], share_to_evict(m, m->cut[i]), evicted);
             return 1;
         }
     uint32_t unused = m->unused_oldest;
@@ -222,12 +266,12 @@ static int evict_one(struct uvm_memory *m, uint32_t needs, struct uvm_evicted *e
         return 1;
     }
     struct uvm_victim v = m->evict->pick(m->evict_state, &m->view);
-    if (needs == UVM_NO_BLOCK && (v.block == UVM_NO_BLOCK || uvm_evict_in_hand(&m->view, v.block)))
+    if (needs == UVM_NO_BLOCK && (v.block == UVM_NO_BLOCK || takes_in_hand(m, v.block)))
         return 0; /* nothing of the batch in hand goes while nobody waits for it */
     if (v.block >= m->block_count || v.block == needs || !(m->facts[v.block].pieces & v.pieces))
         return err_set(err, "check violated: eviction policy %s picks VA block %u, pieces %x; it holds no such memory",
                        m->evict->head.name, v.block, v.pieces);
-    evict(m, v.block, m->in_pieces ? v.pieces : UINT32_MAX, evicted);
+    evict(m, v.block, m->in_pieces ? v.pieces : share_to_evict(m, v.block), evicted);
     return 1;
 }
 
@@ -243,16 +287,19 @@ int uvm_memory_take(struct uvm_memory *m, uint32_t number, const struct page_mas
 {
     struct uvm_memory_block *b = &m->blocks[number];
     struct uvm_evict_block *f = &m->facts[number];
-    uint32_t held = m->in_pieces ? uvm_memory_pieces_of(come) & ~f->pieces : b->chunk ? 0 : UINT32_MAX;
-    uint32_t more = !held ? 0 : m->in_pieces ? (uint32_t)__builtin_popcount(held) : uvm_memory_whole(b);
+    bool counted = m->in_pieces || uvm_memory_shares(m, b);
+    uint32_t held = counted ? uvm_memory_pieces_of(come) & ~f->pieces : b->chunk ? 0 : UINT32_MAX;
+    uint32_t more = !held ? 0 : counted ? (uint32_t)__builtin_popcount(held) : uvm_memory_whole(b);
     *taken = more;
     if (!held)
         return 1;
-    if (by_chunks(m) ? !take_chunk(m, number, taken) : m->chunks && m->pieces_used + more > m->chunks * PIECES)
+    if (by_chunks(m) ? !take_chunk(m, number, held, taken) : m->chunks && m->pieces_used + more > m->chunks * PIECES)
         return evict_one(m, number, evicted, err) < 0 ? -1 : 0;
     if (!b->chunk) {
         f->arrived = ++m->arrivals;
         link_last(m, number, &m->view.oldest, &m->view.newest);
+    } else if (uvm_memory_shares(m, b)) {
+        uvm_memory_newest(m, number);
     }
     f->pieces |= held;
     b->chunk = true;

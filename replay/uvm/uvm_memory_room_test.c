@@ -110,12 +110,18 @@ START_TEST(v4_blocks_that_share_a_chunk_leave_together_by_its_allocations)
     actor_space_place(allocs, 3);
     ck_assert_int_eq(actor_space_init(allocs, 3, NULL), 0);
     ck_assert_int_eq(uvm_memory_init(&memory, allocs, 3, 3, NULL), 0);
-    touch(0, 0);
+    struct page_mask page = {{1u << 3}}, none = {{0}}, copied;
+    struct uvm_evicted out;
+    uint32_t pieces;
+    ck_assert_int_eq(uvm_memory_take(&memory, 0, &page, &pieces, &out, NULL), 1);
+    ck_assert_int_eq(uvm_memory_migrate(&memory, 0, &page, &none, &copied, NULL), 0);
     touch(1, 0);
     touch(2, 0);
     touch(3, 0);
     ck_assert_uint_eq(memory.chunks_used, 3);
-    touch(0, 100);
+    page.w[0] = 1u << 4;
+    ck_assert_int_eq(uvm_memory_take(&memory, 0, &page, &pieces, &out, NULL), 1);
+    ck_assert_int_eq(uvm_memory_migrate(&memory, 0, &page, &none, &copied, NULL), 0);
     ck_assert_uint_eq(order(), 123); /* 0 and 1, 2, 3 */
     touch(4, 0);
     ck_assert(!memory.blocks[0].chunk && !memory.blocks[1].chunk);
