@@ -1,5 +1,8 @@
 /* The closing account of uvm_memory. */
+#include <stdlib.h>
+
 #include "replay/uvm/uvm_memory_parts.h"
+#include "trace/base/mem.h"
 
 enum { PIECES = UVM_BLOCK_PIECES };
 
@@ -28,14 +31,21 @@ static bool chunks_agree(const struct uvm_memory *m, uint64_t pieces)
         return pieces + m->view.free_pieces == m->chunks * PIECES;
     for (uint32_t i = 0; i < m->block_count; i++)
         used += m->blocks[i].chunk && m->blocks[i].cut == UVM_NO_BLOCK;
-    for (uint32_t i = 0; i <= m->cut_count; i++) {
-        uint32_t held = 0;
-        for (uint32_t k = 0; k < m->cut_count; k++)
-            held += (uint32_t)__builtin_popcount(uvm_memory_in_shared(m, k, i) & m->facts[m->cut[k]].pieces);
-        if (held != m->shared[i] || held > PIECES)
-            return false;
-        used += held > 0;
+    uint32_t *held = mem_zalloc((size_t)m->cut_count + 1, sizeof *held, NULL);
+    bool agree = held != NULL;
+    for (uint32_t k = 0; held && k < m->cut_count; k++)
+        for (uint32_t i = 0; i < PIECES; i++) {
+            uint32_t place = m->place[(size_t)k * PIECES + i];
+            agree &= (place != 0) == (m->facts[m->cut[k]].pieces >> i & 1);
+            held[place ? place - 1 : 0] += place != 0;
+        }
+    for (uint32_t i = 0; agree && i <= m->cut_count; i++) {
+        agree = held[i] == m->shared[i] && held[i] <= PIECES;
+        used += held[i] > 0;
     }
+    free(held);
+    if (!agree)
+        return false;
     return used == m->chunks_used && used <= m->chunks && m->view.free_pieces == (m->chunks - used) * PIECES;
 }
 
