@@ -113,13 +113,15 @@ static void add_warp(struct lane_reader *r, const struct lane_warp *w)
 static void read_alike(struct lane_reader *r, const struct lane *lanes, size_t n)
 {
     struct lane_warp *w = &r->last;
-    struct lane work[WARP_LANES];
     uint64_t from = lanes[0].addr - lanes[0].addr % LINE_BYTES;
-    for (size_t i = 0; i < n; i++)
-        work[i] = (struct lane){lanes[i].addr - from, lanes[i].count};
-    if (w->n != n || memcmp(work, w->lane, n * sizeof *work) != 0) {
+    bool same = w->n == n;
+    for (size_t i = 0; i < n && same; i++)
+        same = lanes[i].addr - from == w->lane[i].addr && lanes[i].count == w->lane[i].count;
+    if (!same) {
         struct lane_reader one = {.view = r->view};
-        memcpy(w->lane, work, n * sizeof *work);
+        struct lane work[WARP_LANES];
+        for (size_t i = 0; i < n; i++)
+            w->lane[i] = (struct lane){lanes[i].addr - from, lanes[i].count};
         memcpy(work, lanes, n * sizeof *work); /* read_warp() moves lanes */
         read_warp(&one, work, n);
         w->n = n;

@@ -77,7 +77,7 @@ static inline struct gpu hand_gpu(void)
                         .l2_ways = 16,
                         .dram_bytes_per_s = 1e12,
                         .registers_per_sm = 65536,
-                               .register_unit = 256,
+                        .register_unit = 256,
                         .shared_bytes = 65536,
                         .issue_per_cycle = 1,
                         .dependent_cycles = 1,

@@ -37,14 +37,17 @@ void param_defaults(const struct param *table, void *owner)
 static int unknown_name(const struct param *table, const char *name, struct err *err)
 {
     char known[300] = "", hint[96];
+    const char *more = "";
     size_t used = 0;
     struct suggest suggest = {.word = name};
     for (const struct param *p = table; p && p->name; p++) {
         suggest_offer(&suggest, p->name);
-        if (used < sizeof known)
+        if (used + strlen(p->name) + 2 < sizeof known)
             used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", p->name);
+        else
+            more = ", ..";
     }
-    return err_set(err, "'%.60s' is not a known parameter; expected %s%s", name, *known ? known : "none",
+    return err_set(err, "'%.60s' is not a known parameter; expected %s%s%s", name, *known ? known : "none", more,
                    suggest_hint(&suggest, hint, sizeof hint));
 }
 
