@@ -62,7 +62,8 @@ int derive_space_merge(struct derive_space *s, struct store *in, const struct de
     for (uint32_t i = 0; i < s->numbers.count; i++)
         if (add_stretch(s, s->blocks[i], err))
             return -1;
-    qsort(s->rows, s->count, sizeof *s->rows, by_first);
+    if (s->count)
+        qsort(s->rows, s->count, sizeof *s->rows, by_first);
     size_t to = 0;
     for (size_t i = 0; i < s->count; i++) {
         struct derive_stretch *last = to ? &s->rows[to - 1] : NULL, *r = &s->rows[i];
