@@ -110,11 +110,11 @@ START_TEST(the_python_that_is_recorded_and_the_environment_are_asked_for_theirs)
 {
     const char *root = new_root("python");
     char program[PATH_MAX], environment[PATH_MAX];
-    (void)snprintf(program, sizeof program, "%s/work/bin/python", root);
+    (void)snprintf(program, sizeof program, "%s/venv/bin/python", root);
     (void)snprintf(environment, sizeof environment, "%s/env", root);
-    install(root, "/work/lib/python3.10/site-packages/nvidia/cuda_cupti/lib/libcupti.so.12", 21);
+    install(root, "/venv/lib/python3.10/site-packages/nvidia/cuda_cupti/lib/libcupti.so.12", 21);
     install(root, "/env/lib/python3.10/site-packages/nvidia/cuda_cupti/lib/libcupti.so.12", 20);
-    install(root, "/work/bin/python", 0);
+    install(root, "/venv/bin/python", 0);
     setenv("VIRTUAL_ENV", environment, 1);
     look(root, program);
     ck_assert_int_eq(search.count, 2);
