@@ -155,7 +155,7 @@ static int reduce(const struct srad *s, struct emit *e, const struct part *p, ui
         return 0;
     if (index == 0)
         sum_block(s, e, p, warp);
-    e->active = 1u << (p->d - 1) % PROGRAM_LANES;
+    e->active = last ? 1u << (p->d - 1) % PROGRAM_LANES : 0;
     if (index == 1) {
         emit_same(emit_load(e, SUM, p->first + p->d, 2, 1))->turn_stride = 4;
         emit_same(emit_load(e, SUM2, p->first + p->d, 2, 1))->turn_stride = 4;
