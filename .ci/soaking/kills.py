@@ -4,9 +4,9 @@ import os
 import signal
 import time
 
-SWEEP = ["sweep", "dram", "--mem", "synth:gpu-g6,cycles=20000", "--mem", "synth:gpu-g15,cycles=20000", "--pim",
+SWEEP = ["sweep", "dram", "--mem", "synth:gpu-g6,cycles=2000", "--mem", "synth:gpu-g15,cycles=2000", "--pim",
          "synth:pim-add,ops=300", "--pim", "synth:pim-copy,ops=300", "--policy", "fcfs,frfcfs,f3fs", "--grid", "vcs=1|2",
-         "--grid", "f3fs.mem_cap=64|256"]
+         "--grid", "f3fs.mem_cap=64|256", "--set", "cut=20000"]
 
 
 def timed(g, *args, **keys):
