@@ -7,8 +7,6 @@
 
 #include "trace/workloads/rodinia/order.h"
 
-enum { RODINIA_BASE = 0xC0000000u, RODINIA_ALIGN = 256 }; /* explicit arrays: where they lie, on which boundaries */
-
 /* What follows belongs to these lanes, of elements of so many bytes. */
 struct emit {
     struct program_body *body;

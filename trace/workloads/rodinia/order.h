@@ -11,6 +11,8 @@
 #include "trace/base/param.h"
 #include "trace/program/program.h"
 
+enum { RODINIA_BASE = 0xC0000000u, RODINIA_ALIGN = 256 }; /* explicit arrays: where they lie, on which boundaries */
+
 enum rodinia_order { ORDER_PTX, ORDER_HOISTED };
 
 #define RODINIA_ORDER_ROW(S)                                                                                           \

@@ -87,7 +87,7 @@ static void *cfd_open(const void *params, struct err *err)
     };
     for (unsigned i = 0; i < ARRAYS; i++)
         s->allocs[i] = allocs[i];
-    program_place(s->allocs, ARRAYS, 0xC0000000, 256);
+    program_place(s->allocs, ARRAYS, RODINIA_BASE, RODINIA_ALIGN);
     return s;
 }
 

@@ -51,7 +51,7 @@ static void *gaussian_open(const void *params, struct err *err)
     s->allocs[M] = (struct program_alloc){.name = "m", .bytes = s->n * s->n * 4, .host = true};
     s->allocs[A] = (struct program_alloc){.name = "a", .bytes = s->n * s->n * 4, .host = true};
     s->allocs[B] = (struct program_alloc){.name = "b", .bytes = s->n * 4, .host = true};
-    program_place(s->allocs, 3, 0xC0000000, 256);
+    program_place(s->allocs, 3, RODINIA_BASE, RODINIA_ALIGN);
     return s;
 }
 

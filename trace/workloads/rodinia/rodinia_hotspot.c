@@ -52,7 +52,7 @@ static void *hotspot_open(const void *params, struct err *err)
     s->allocs[0] = (struct program_alloc){.name = "temp0", .bytes = bytes, .host = true};
     s->allocs[1] = (struct program_alloc){.name = "temp1", .bytes = bytes};
     s->allocs[POWER] = (struct program_alloc){.name = "power", .bytes = bytes, .host = true};
-    program_place(s->allocs, 3, 0xC0000000, 256);
+    program_place(s->allocs, 3, RODINIA_BASE, RODINIA_ALIGN);
     return s;
 }
 

@@ -64,7 +64,7 @@ static void *hotspot3d_open(const void *params, struct err *err)
     s->allocs[POWER] = (struct program_alloc){.name = "power", .bytes = bytes, .host = true};
     s->allocs[IN] = (struct program_alloc){.name = "in", .bytes = bytes, .host = true};
     s->allocs[OUT] = (struct program_alloc){.name = "out", .bytes = bytes};
-    program_place(s->allocs, 3, 0xC0000000, 256);
+    program_place(s->allocs, 3, RODINIA_BASE, RODINIA_ALIGN);
     return s;
 }
 

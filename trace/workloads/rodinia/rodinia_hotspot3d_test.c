@@ -69,7 +69,7 @@ START_TEST(a_small_stack_makes_the_emulated_counts)
 END_TEST
 
 /* Instructions of a warp, and where a body waits. */
-static uint64_t stalls_of(const char *spec, uint32_t index, uint64_t *instructions)
+static uint64_t stalls(const char *spec, uint32_t index, uint64_t *instructions)
 {
     static struct program_body body;
     uint64_t stalls = 0;
@@ -88,14 +88,14 @@ START_TEST(ptx_waits_for_each_load_and_hoisted_for_those_of_a_plane)
 {
     uint64_t ptx, hoisted, straight;
     /* Four planes of six loads and a store: every access but the first and those behind a store. */
-    ck_assert_uint_eq(stalls_of("rodinia-hotspot3d", 1, &ptx), 0xfdfbf7e);
-    ck_assert_uint_eq(stalls_of("rodinia-hotspot3d,order=hoisted", 1, &hoisted), 0x8102040);
+    ck_assert_uint_eq(stalls("rodinia-hotspot3d", 1, &ptx), 0xfdfbf7e);
+    ck_assert_uint_eq(stalls("rodinia-hotspot3d,order=hoisted", 1, &hoisted), 0x8102040);
     ck_assert_uint_eq(ptx, hoisted);
     /* The first plane: its centre and west are under way together. */
-    ck_assert_uint_eq(stalls_of("rodinia-hotspot3d", 0, &ptx), 0xfc);
-    ck_assert_uint_eq(stalls_of("rodinia-hotspot3d,order=hoisted", 0, &hoisted), 0x80);
+    ck_assert_uint_eq(stalls("rodinia-hotspot3d", 0, &ptx), 0xfc);
+    ck_assert_uint_eq(stalls("rodinia-hotspot3d,order=hoisted", 0, &hoisted), 0x80);
     /* Two planes: the kernel's PTX, 286 instructions, without its loops and what leads to them. */
-    (void)stalls_of("rodinia-hotspot3d,nz=2", 0, &straight);
+    (void)stalls("rodinia-hotspot3d,nz=2", 0, &straight);
     ck_assert_uint_eq(straight, 30 + 2 + 4 + 3 + 3 + 2 + 4 + 4 + 8 + 6 + 3 + 4 + 3 + 3 + 5 + 3 + 6 + 1);
 }
 END_TEST

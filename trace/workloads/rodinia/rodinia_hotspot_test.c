@@ -69,27 +69,15 @@ START_TEST(sixty_four_cells_each_way_make_the_emulated_counts)
 }
 END_TEST
 
-static uint64_t stalls_of(const char *spec, uint64_t warp, uint32_t *instructions)
-{
-    static struct program_body body;
-    struct workload w;
-    struct program program = program_opened(&w, spec, 0, 0);
-    ck_assert_int_eq(program_body(&program, w.state, 0, warp, 0, &body, NULL), 1);
-    *instructions = program_instructions(&body);
-    uint64_t stalls = program_stalls(&body);
-    workload_close(&w);
-    return stalls;
-}
-
 START_TEST(ptx_waits_for_each_load_and_hoisted_for_both)
 {
     uint32_t ptx, hoisted, idle;
-    ck_assert_uint_eq(stalls_of("rodinia-hotspot,iterations=1", 4, &ptx), 6);
-    ck_assert_uint_eq(stalls_of("rodinia-hotspot,iterations=1,order=hoisted", 4, &hoisted), 4);
+    ck_assert_uint_eq(stalls_of("rodinia-hotspot,iterations=1", 0, 4, 0, &ptx), 6);
+    ck_assert_uint_eq(stalls_of("rodinia-hotspot,iterations=1,order=hoisted", 0, 4, 0, &hoisted), 4);
     ck_assert_uint_eq(ptx, hoisted);
     ck_assert_uint_eq(ptx, 158 - 9); /* the kernel's PTX but the end of a step that is not the last */
     /* Two steps of a block outside the grid: barriers only. */
-    ck_assert_uint_eq(stalls_of("rodinia-hotspot,n=64", 8 * 63, &idle), 0);
+    ck_assert_uint_eq(stalls_of("rodinia-hotspot,n=64", 0, 8 * 63, 0, &idle), 0);
     ck_assert_uint_eq(idle, 31 + 57 + 13 + 4 + 4 + 13 + 6 + 4);
 }
 END_TEST

@@ -190,28 +190,16 @@ START_TEST(a_part_of_the_histogram_makes_the_emulated_counts)
 }
 END_TEST
 
-static uint64_t stalls_of(const char *spec, uint32_t launch, uint32_t *instructions)
-{
-    static struct program_body body;
-    struct workload w;
-    struct program program = program_opened(&w, spec, 0, 0);
-    ck_assert_int_eq(program_body(&program, w.state, launch, 0, 0, &body, NULL), 1);
-    uint64_t stalls = program_stalls(&body);
-    *instructions = program_instructions(&body);
-    workload_close(&w);
-    return stalls;
-}
-
 START_TEST(ptx_waits_for_each_load_and_hoisted_before_what_the_block_shares)
 {
     uint32_t ptx, hoisted;
     /* Code, length, word, barriers; the word is needed behind the first, hoisted codes and lengths before it. */
-    ck_assert_uint_eq(stalls_of("rodinia-huffman", 32, &ptx), 0x16);
-    ck_assert_uint_eq(stalls_of("rodinia-huffman,order=hoisted", 32, &hoisted), 0x8);
+    ck_assert_uint_eq(stalls_of("rodinia-huffman", 32, 0, 0, &ptx), 0x16);
+    ck_assert_uint_eq(stalls_of("rodinia-huffman,order=hoisted", 32, 0, 0, &hoisted), 0x8);
     ck_assert_uint_eq(ptx, hoisted);
     /* pack2: bits, place, word, atomic. */
-    ck_assert_uint_eq(stalls_of("rodinia-huffman", 45, &ptx), 0xc);
-    ck_assert_uint_eq(stalls_of("rodinia-huffman,order=hoisted", 45, &hoisted), 0x8);
+    ck_assert_uint_eq(stalls_of("rodinia-huffman", 45, 0, 0, &ptx), 0xc);
+    ck_assert_uint_eq(stalls_of("rodinia-huffman,order=hoisted", 45, 0, 0, &hoisted), 0x8);
     ck_assert_uint_eq(ptx, hoisted);
 }
 END_TEST

@@ -69,7 +69,7 @@ static void *kmeans_open(const void *params, struct err *err)
     s->allocs[IN] = (struct program_alloc){.name = "feature_flipped", .bytes = bytes, .host = true};
     s->allocs[FEAT] = (struct program_alloc){.name = "feature", .bytes = bytes};
     s->allocs[MEM] = (struct program_alloc){.name = "membership", .bytes = s->n * 4, .host = true};
-    program_place(s->allocs, 3, 0xC0000000, 256);
+    program_place(s->allocs, 3, RODINIA_BASE, RODINIA_ALIGN);
     return s;
 }
 

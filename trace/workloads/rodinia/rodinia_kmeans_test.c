@@ -69,7 +69,7 @@ START_TEST(points_make_the_emulated_counts)
 END_TEST
 
 /* Where body 1 waits; instructions of a warp. */
-static uint64_t stalls_of(const char *spec, uint32_t launch, uint64_t *instructions)
+static uint64_t stalls(const char *spec, uint32_t launch, uint64_t *instructions)
 {
     static struct program_body body;
     uint64_t stalls = 0;
@@ -87,17 +87,17 @@ static uint64_t stalls_of(const char *spec, uint32_t launch, uint64_t *instructi
 START_TEST(ptx_waits_for_each_load_and_hoisted_for_four_points)
 {
     uint64_t ptx, hoisted;
-    ck_assert_uint_eq(stalls_of("rodinia-kmeans", 0, &ptx), 0xaa); /* load, store, four times */
-    ck_assert_uint_eq(stalls_of("rodinia-kmeans,order=hoisted", 0, &hoisted), 0xaa);
+    ck_assert_uint_eq(stalls("rodinia-kmeans", 0, &ptx), 0xaa); /* load, store, four times */
+    ck_assert_uint_eq(stalls("rodinia-kmeans,order=hoisted", 0, &hoisted), 0xaa);
     ck_assert_uint_eq(ptx, hoisted);
-    ck_assert_uint_eq(stalls_of("rodinia-kmeans", 1, &ptx), 0xe);
-    ck_assert_uint_eq(stalls_of("rodinia-kmeans,order=hoisted", 1, &hoisted), 0); /* at the end of the turn */
+    ck_assert_uint_eq(stalls("rodinia-kmeans", 1, &ptx), 0xe);
+    ck_assert_uint_eq(stalls("rodinia-kmeans,order=hoisted", 1, &hoisted), 0); /* at the end of the turn */
     ck_assert_uint_eq(ptx, hoisted);
     /* The kernels' PTX, without loads of parameters, but the loop of one trip goes round three times; and behind the
      * last centre stands what leads to the next. */
-    (void)stalls_of("rodinia-kmeans,features=7", 0, &ptx);
+    (void)stalls("rodinia-kmeans,features=7", 0, &ptx);
     ck_assert_uint_eq(ptx - 2 * 7, 58);
-    (void)stalls_of("rodinia-kmeans,features=7,clusters=1", 1, &ptx);
+    (void)stalls("rodinia-kmeans,features=7,clusters=1", 1, &ptx);
     ck_assert_uint_eq(ptx, 104 + 13);
 }
 END_TEST

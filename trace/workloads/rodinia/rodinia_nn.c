@@ -44,7 +44,7 @@ static void *nn_open(const void *params, struct err *err)
     s->p = *(const struct nn_params *)params;
     s->allocs[LOCATIONS] = (struct program_alloc){.name = "locations", .bytes = (uint64_t)s->p.n * 8, .host = true};
     s->allocs[DISTANCES] = (struct program_alloc){.name = "distances", .bytes = (uint64_t)s->p.n * 4};
-    program_place(s->allocs, 2, 0xC0000000, 256);
+    program_place(s->allocs, 2, RODINIA_BASE, RODINIA_ALIGN);
     return s;
 }
 

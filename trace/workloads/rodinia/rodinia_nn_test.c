@@ -42,22 +42,18 @@ START_TEST(a_thousand_places_make_the_emulated_counts)
 }
 END_TEST
 
-static uint64_t stalls_of(const char *spec)
+static uint64_t stalls(const char *spec)
 {
-    static struct program_body body;
-    struct workload w;
-    struct program program = program_opened(&w, spec, 0, 0);
-    ck_assert_int_eq(program_body(&program, w.state, 0, 0, 0, &body, NULL), 1);
-    ck_assert_uint_eq(program_instructions(&body), 24); /* PTX of the kernel, without loads of parameters */
-    uint64_t stalls = program_stalls(&body);
-    workload_close(&w);
+    uint32_t instructions;
+    uint64_t stalls = stalls_of(spec, 0, 0, 0, &instructions);
+    ck_assert_uint_eq(instructions, 24); /* PTX of the kernel, without loads of parameters */
     return stalls;
 }
 
 START_TEST(ptx_waits_for_each_load_and_hoisted_for_both)
 {
-    ck_assert_uint_eq(stalls_of("rodinia-nn"), 6);
-    ck_assert_uint_eq(stalls_of("rodinia-nn,order=hoisted"), 4);
+    ck_assert_uint_eq(stalls("rodinia-nn"), 6);
+    ck_assert_uint_eq(stalls("rodinia-nn,order=hoisted"), 4);
 }
 END_TEST
 

@@ -33,7 +33,7 @@ static void *rodinia_nw_open(const void *params, struct err *err)
         return NULL;
     nw_tiles_init(w, (uint32_t)(p->n / NW_TILE), 1, (enum rodinia_order)p->order);
     w->compute_ns = p->compute_ns;
-    program_place(w->allocs, 2, 0xC0000000u, 256);
+    program_place(w->allocs, 2, RODINIA_BASE, RODINIA_ALIGN);
     return w;
 }
 

@@ -62,7 +62,7 @@ static void *pathfinder_open(const void *params, struct err *err)
     s->allocs[0] = (struct program_alloc){.name = "result0", .bytes = row, .host = true};
     s->allocs[1] = (struct program_alloc){.name = "result1", .bytes = row};
     s->allocs[WALL] = (struct program_alloc){.name = "wall", .bytes = row * (uint64_t)(p->rows - 1), .host = true};
-    program_place(s->allocs, 3, 0xC0000000, 256);
+    program_place(s->allocs, 3, RODINIA_BASE, RODINIA_ALIGN);
     return s;
 }
 

@@ -78,7 +78,7 @@ START_TEST(launches_make_the_emulated_counts)
 }
 END_TEST
 
-static void stalls_of(const char *spec)
+static void stalls(const char *spec)
 {
     static struct program_body body;
     struct workload w;
@@ -93,8 +93,8 @@ static void stalls_of(const char *spec)
 
 START_TEST(each_load_is_awaited_before_the_barrier_in_both_orders)
 {
-    stalls_of("rodinia-pathfinder");
-    stalls_of("rodinia-pathfinder,order=hoisted");
+    stalls("rodinia-pathfinder");
+    stalls("rodinia-pathfinder,order=hoisted");
 }
 END_TEST
 

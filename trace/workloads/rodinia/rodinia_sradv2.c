@@ -69,7 +69,7 @@ static void *sradv2_open(const void *params, struct err *err)
         s->allocs[i] = (struct program_alloc){.bytes = (uint64_t)(p->rows * p->cols) * 4, .host = i == J};
         s->allocs[i].name[0] = names[i][0];
     }
-    program_place(s->allocs, ARRAYS, 0xC0000000, 256);
+    program_place(s->allocs, ARRAYS, RODINIA_BASE, RODINIA_ALIGN);
     return s;
 }
 
