@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "trace/base/ini.h"
+
 static const char white[] = " \t";
 static const char *const kinds[PLATFORM_KINDS] = {"sourced", "assumed", "fitted", "as"};
 static const char *const forms[PLATFORM_KINDS] = {"VALUE | where it comes from", "VALUE | assumed LOW..HIGH: why",
@@ -14,16 +16,6 @@ const char *platform_kind_name(enum platform_kind kind)
     return kinds[kind];
 }
 
-static char *trim(char *text)
-{
-    text += strspn(text, white);
-    size_t n = strlen(text);
-    while (n && strchr(white, text[n - 1]))
-        n--;
-    text[n] = 0;
-    return text;
-}
-
 /* Cut the text at the first character of `stops`: the part before it is returned, *text stands behind it; NULL if there
  * is no such character. */
 static char *cut(char **text, const char *stops)
@@ -33,7 +25,7 @@ static char *cut(char **text, const char *stops)
         return NULL;
     *stop = 0;
     *text = stop + 1;
-    return trim(start);
+    return ini_trim(start, white);
 }
 
 /* "LOW..HIGH" to two texts; without `range` there is none. False: it is something else. */
@@ -75,7 +67,7 @@ static bool cut_claim(char *claim, struct platform_form *form)
         if (*claim)
             *claim++ = 0;
     }
-    return cut_range(trim(claim), form);
+    return cut_range(ini_trim(claim, white), form);
 }
 
 static int split(char *text, const char *key, struct platform_form *form, char **rest, struct err *err)
@@ -84,7 +76,7 @@ static int split(char *text, const char *key, struct platform_form *form, char *
     form->value = cut(&text, "|");
     if (!form->value)
         return err_set(err, "%.60s has no source; expected '%.60s = %s'", key, key, forms[PLATFORM_SOURCED]);
-    *rest = trim(text);
+    *rest = ini_trim(text, white);
     if (!**rest)
         return err_set(err, "%.60s has an empty source after '|'", key);
     return 0;
@@ -100,7 +92,7 @@ int platform_form_cut(char *text, const char *key, struct platform_form *form, s
     if (form->kind == PLATFORM_SOURCED)
         return 0;
     char *claim = cut(&rest, ":");
-    form->why = trim(rest);
+    form->why = ini_trim(rest, white);
     if (claim && cut_claim(claim, form) && *form->why)
         return 0;
     return err_set(err, "%.60s: what stands after '|' begins with '%s'; expected '%.60s = %s'", key, kinds[form->kind],
@@ -118,7 +110,7 @@ int platform_form_cut_section(char *text, struct platform_form *form, struct err
     if (strcmp(form->as, "none") == 0)
         return 0;
     char *range = cut(&rest, ":");
-    form->why = trim(rest);
+    form->why = ini_trim(rest, white);
     if (*form->as && range && cut_range(range, form) && form->low && *form->why)
         return 0;
     return err_set(err, "expected 'as = NAME | LOW..HIGH: why', LOW..HIGH a factor of NAME's times, or 'as = none | "

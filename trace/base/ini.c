@@ -26,11 +26,11 @@ struct ini {
     struct given *given;
 };
 
-static char *trim(char *text)
+char *ini_trim(char *text, const char *white_space)
 {
-    text += strspn(text, white);
+    text += strspn(text, white_space);
     size_t n = strlen(text);
-    while (n && strchr(white, text[n - 1]))
+    while (n && strchr(white_space, text[n - 1]))
         n--;
     text[n] = 0;
     return text;
@@ -70,7 +70,7 @@ static int take_section(struct ini *ini, char *text, struct err *err)
     if (!text[n] || text[n + 1])
         return err_set(err, "found '%.60s'; expected '[section]' and nothing else", text);
     text[n] = 0;
-    ini->section = trim(text + 1);
+    ini->section = ini_trim(text + 1, white);
     if (!*ini->section)
         return err_set(err, "found '[]'; expected a name between the brackets");
     if (note_once(ini, "", err))
@@ -81,7 +81,7 @@ static int take_section(struct ini *ini, char *text, struct err *err)
 static int take_line(struct ini *ini, char *line, struct err *err)
 {
     cut_comment(line);
-    char *text = trim(line), *equals = strchr(text, '=');
+    char *text = ini_trim(line, white), *equals = strchr(text, '=');
     if (!*text)
         return 0;
     if (*text == '[')
@@ -91,10 +91,10 @@ static int take_line(struct ini *ini, char *line, struct err *err)
     if (!ini->section)
         return err_set(err, "'%.60s' stands before the first [section]", text);
     *equals = 0;
-    const char *key = trim(text);
+    const char *key = ini_trim(text, white);
     if (note_once(ini, key, err))
         return -1;
-    return ini->reader->take(ini->reader->ctx, ini->section, key, trim(equals + 1), err);
+    return ini->reader->take(ini->reader->ctx, ini->section, key, ini_trim(equals + 1, white), err);
 }
 
 /* `text` is written to: a line ends in zero, the last one at text[bytes]. */

@@ -25,4 +25,7 @@ int ini_read_file(const char *path, const struct ini_reader *reader, struct err 
 /* Read `bytes` bytes of text; `name` stands for the file in messages. */
 int ini_read_text(const char *name, const char *text, size_t bytes, const struct ini_reader *reader, struct err *err);
 
+/* `text` without the characters of `white_space` around it; it is written to. */
+char *ini_trim(char *text, const char *white_space);
+
 #endif

@@ -4,21 +4,22 @@
 
 #include "trace/base/mem.h"
 #include "trace/program/walk.h"
+#include "trace/program/wrapped.h"
 
 enum { STRETCHES = 4, SAMPLES = 16 };
 
 /* A launch that is kept. */
 struct kept {
     uint32_t launch;              /* of the whole program */
+    uint32_t warps;               /* of a block */
     uint64_t wave, blocks, waves; /* blocks of a wave, of the launch; its waves */
     uint64_t waves_kept, blocks_kept;
     double sectors; /* of the whole launch */
 };
 
 struct program_cut {
-    const struct program *whole;
-    struct program program;
-    struct kept *kept; /* at first: every launch */
+    struct program_wrapped wrapped; /* first */
+    struct kept *kept;              /* at first: every launch */
     uint32_t launches;
     struct program_cut_facts facts;
 };
@@ -62,12 +63,12 @@ static int block_sectors(const struct program *p, void *run, uint32_t launch, ui
     return 0;
 }
 
-static int estimate(const struct program *p, void *run, struct kept *k, uint64_t warps, struct err *err)
+static int estimate(const struct program *p, void *run, struct kept *k, struct err *err)
 {
     uint64_t samples = k->blocks < SAMPLES ? k->blocks : SAMPLES, sectors = 0;
     for (uint64_t i = 0; i < samples; i++) {
         uint64_t block = samples > 1 ? i * (k->blocks - 1) / (samples - 1) : 0;
-        if (block_sectors(p, run, k->launch, block, warps, &sectors, err))
+        if (block_sectors(p, run, k->launch, block, k->warps, &sectors, err))
             return -1;
     }
     k->sectors = (double)sectors / (double)samples * (double)k->blocks;
@@ -77,23 +78,25 @@ static int estimate(const struct program *p, void *run, struct kept *k, uint64_t
 static int look(struct program_cut *cut, uint64_t (*resident)(const void *, const struct program_launch *),
                 const void *ctx, struct err *err)
 {
+    const struct program *whole = &cut->wrapped.whole;
     void *run;
-    if (program_run_open(cut->whole, &run, err))
+    if (program_run_open(whole, &run, err))
         return -1;
     int rc = 0;
     for (uint32_t l = 0; l < cut->launches && !rc; l++) {
         struct program_launch shape = {0};
         struct kept *k = &cut->kept[l];
-        cut->whole->ops->launch(cut->whole->state, l, &shape);
+        whole->ops->launch(whole->state, l, &shape);
         rc = program_check_launch(&shape, l, err);
         k->launch = l;
         k->blocks = k->blocks_kept = shape.blocks;
         k->wave = shape.cpu ? shape.blocks : resident(ctx, &shape); /* what the CPU does is not cut */
         k->waves = k->waves_kept = (k->blocks + k->wave - 1) / k->wave;
-        rc = rc ? rc : estimate(cut->whole, run, k, program_warps_of_block(&shape), err);
+        k->warps = program_warps_of_block(&shape);
+        rc = rc ? rc : estimate(whole, run, k, err);
         cut->facts.whole_blocks += k->blocks;
     }
-    program_run_close(cut->whole, run);
+    program_run_close(whole, run);
     return rc;
 }
 
@@ -152,17 +155,6 @@ static void choose(struct program_cut *cut, uint64_t sectors)
 
 /* --- the program --- */
 
-struct cut_run {
-    const struct program_cut *cut;
-    void *run;
-};
-
-static const struct program_alloc *cut_allocs(const void *state, size_t *n)
-{
-    const struct program_cut *cut = state;
-    return cut->whole->ops->allocs(cut->whole->state, n);
-}
-
 static uint32_t cut_launch_count(const void *state)
 {
     return ((const struct program_cut *)state)->launches;
@@ -171,47 +163,26 @@ static uint32_t cut_launch_count(const void *state)
 static void cut_launch(const void *state, uint32_t launch, struct program_launch *out)
 {
     const struct program_cut *cut = state;
-    cut->whole->ops->launch(cut->whole->state, cut->kept[launch].launch, out);
+    cut->wrapped.whole.ops->launch(cut->wrapped.whole.state, cut->kept[launch].launch, out);
     out->blocks = cut->kept[launch].blocks_kept;
 }
 
-static int cut_body(void *p, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body, struct err *err)
+static int cut_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
+                    struct err *err)
 {
-    const struct cut_run *r = p;
-    const struct kept *k = &r->cut->kept[launch];
-    struct program_launch shape = {0};
-    r->cut->whole->ops->launch(r->cut->whole->state, k->launch, &shape);
-    uint64_t warps = program_warps_of_block(&shape);
-    return r->cut->whole->ops->body(r->run, k->launch, whole_block(k, warp / warps) * warps + warp % warps, index, body,
-                                    err);
+    const struct program_wrapped_run *r = run;
+    const struct program *whole = &r->wrapped->whole;
+    const struct kept *k = &((const struct program_cut *)r->wrapped)->kept[launch];
+    uint64_t kept_warp = whole_block(k, warp / k->warps) * k->warps + warp % k->warps;
+    return whole->ops->body(r->run, k->launch, kept_warp, index, body, err);
 }
 
-static void cut_close(void *p)
-{
-    struct cut_run *r = p;
-    if (r)
-        program_run_close(r->cut->whole, r->run);
-    free(r);
-}
-
-static void *cut_open(const void *state, struct err *err)
-{
-    struct cut_run *r = mem_zalloc(1, sizeof *r, err);
-    if (!r)
-        return NULL;
-    r->cut = state;
-    if (program_run_open(r->cut->whole, &r->run, err) == 0)
-        return r;
-    free(r);
-    return NULL;
-}
-
-static const struct program_ops cut_ops = {.allocs = cut_allocs,
+static const struct program_ops cut_ops = {.allocs = program_wrapped_allocs,
                                            .launches = cut_launch_count,
                                            .launch = cut_launch,
                                            .body = cut_body,
-                                           .run_open = cut_open,
-                                           .run_close = cut_close};
+                                           .run_open = program_wrapped_open,
+                                           .run_close = program_wrapped_close};
 
 struct program_cut *program_cut_new(const struct program *whole, uint64_t sectors,
                                     uint64_t (*resident)(const void *ctx, const struct program_launch *launch),
@@ -220,9 +191,9 @@ struct program_cut *program_cut_new(const struct program *whole, uint64_t sector
     struct program_cut *cut = mem_zalloc(1, sizeof *cut, err);
     if (!cut)
         return NULL;
-    cut->whole = whole;
+    cut->wrapped.whole = *whole;
     cut->launches = whole->ops->launches(whole->state);
-    cut->program = (struct program){.ops = &cut_ops, .state = cut, .compute_ns = whole->compute_ns};
+    cut->wrapped.program = (struct program){.ops = &cut_ops, .state = cut, .compute_ns = whole->compute_ns};
     cut->kept = mem_zalloc(cut->launches ? cut->launches : 1, sizeof *cut->kept, err);
     if (cut->kept && look(cut, resident, ctx, err) == 0) {
         choose(cut, sectors);
@@ -241,7 +212,7 @@ void program_cut_free(struct program_cut *cut)
 
 const struct program *program_cut_program(const struct program_cut *cut)
 {
-    return &cut->program;
+    return &cut->wrapped.program;
 }
 
 struct program_cut_facts program_cut_facts(const struct program_cut *cut)

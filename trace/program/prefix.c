@@ -3,9 +3,10 @@
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
+#include "trace/program/wrapped.h"
 
 struct program_prefix {
-    struct program whole, program;
+    struct program_wrapped wrapped; /* first */
     uint64_t accesses;
     /* Of warp 0 of the first launch; others whose bodies are alike end at the same place, others later or earlier: a
      * body is looked at by itself. */
@@ -14,58 +15,27 @@ struct program_prefix {
     struct program_prefix_facts facts;
 };
 
-static const struct program_alloc *allocs(const void *state, size_t *n)
-{
-    const struct program_prefix *p = state;
-    return p->whole.ops->allocs(p->whole.state, n);
-}
-
 static uint32_t launches(const void *state)
 {
     const struct program_prefix *p = state;
-    return p->whole.ops->launches(p->whole.state);
+    return p->wrapped.whole.ops->launches(p->wrapped.whole.state);
 }
 
 static void launch(const void *state, uint32_t number, struct program_launch *out)
 {
     const struct program_prefix *p = state;
-    p->whole.ops->launch(p->whole.state, number, out);
-}
-
-struct run {
-    const struct program_prefix *prefix;
-    void *run; /* of the whole */
-};
-
-static void run_close(void *run)
-{
-    struct run *r = run;
-    program_run_close(&r->prefix->whole, r->run);
-    free(r);
-}
-
-static void *run_open(const void *state, struct err *err)
-{
-    struct run *r = mem_zalloc(1, sizeof *r, err);
-    if (!r)
-        return NULL;
-    r->prefix = state;
-    if (program_run_open(&r->prefix->whole, &r->run, err)) {
-        free(r);
-        return NULL;
-    }
-    return r;
+    p->wrapped.whole.ops->launch(p->wrapped.whole.state, number, out);
 }
 
 /* Body `index` by its own accesses and those that warp 0 has before it. */
 static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struct program_body *out, struct err *err)
 {
-    const struct run *r = run;
-    const struct program_prefix *p = r->prefix;
+    const struct program_wrapped_run *r = run;
+    const struct program_prefix *p = (const struct program_prefix *)r->wrapped;
     const uint64_t before = index < p->bodies ? p->before[index] : UINT64_MAX;
     if (before >= p->accesses)
         return 0;
-    const int rc = program_body(&p->whole, r->run, number, warp, index, out, err);
+    const int rc = program_body(&p->wrapped.whole, r->run, number, warp, index, out, err);
     if (rc != 1 || !out->count)
         return rc;
     const uint64_t turns = (p->accesses - before + out->count - 1) / out->count;
@@ -73,17 +43,18 @@ static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struc
     return 1;
 }
 
-static const struct program_ops ops = {allocs, launches, launch, body, run_open, run_close};
+static const struct program_ops ops = {program_wrapped_allocs, launches, launch, body, program_wrapped_open,
+                                       program_wrapped_close};
 
 /* Accesses before each body of warp 0. */
 static int measure(struct program_prefix *p, struct program_body *scratch, struct err *err)
 {
     void *run;
-    if (program_run_open(&p->whole, &run, err))
+    if (program_run_open(&p->wrapped.whole, &run, err))
         return -1;
     int rc;
     uint64_t sum = 0;
-    for (uint32_t i = 0; (rc = program_body(&p->whole, run, 0, 0, i, scratch, err)) == 1; i++) {
+    for (uint32_t i = 0; (rc = program_body(&p->wrapped.whole, run, 0, 0, i, scratch, err)) == 1; i++) {
         if (mem_grow((void **)&p->before, &p->cap, i + 1, sizeof *p->before, err)) {
             rc = -1;
             break;
@@ -96,7 +67,7 @@ static int measure(struct program_prefix *p, struct program_body *scratch, struc
         sum += scratch->count * scratch->turns;
     }
     p->facts.whole = sum;
-    program_run_close(&p->whole, run);
+    program_run_close(&p->wrapped.whole, run);
     return rc < 0 ? -1 : 0;
 }
 
@@ -105,9 +76,9 @@ struct program_prefix *program_prefix_new(const struct program *whole, uint64_t 
     struct program_prefix *p = mem_zalloc(1, sizeof *p, err);
     struct program_body *scratch = mem_zalloc(1, sizeof *scratch, err);
     if (p && scratch) {
-        p->whole = *whole;
+        p->wrapped.whole = *whole;
         p->accesses = accesses;
-        p->program = (struct program){.ops = &ops, .state = p, .compute_ns = whole->compute_ns};
+        p->wrapped.program = (struct program){.ops = &ops, .state = p, .compute_ns = whole->compute_ns};
         if (measure(p, scratch, err)) {
             program_prefix_free(p);
             p = NULL;
@@ -130,7 +101,7 @@ void program_prefix_free(struct program_prefix *prefix)
 
 const struct program *program_prefix_program(const struct program_prefix *prefix)
 {
-    return &prefix->program;
+    return &prefix->wrapped.program;
 }
 
 struct program_prefix_facts program_prefix_facts(const struct program_prefix *prefix)
