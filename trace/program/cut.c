@@ -108,11 +108,16 @@ static uint64_t whole_block(const struct kept *k, uint64_t block)
     return program_cut_spread(k->waves, k->waves_kept, block / k->wave) * k->wave + block % k->wave;
 }
 
+static double kept_sectors(const struct kept *k)
+{
+    return k->sectors * (double)k->blocks_kept / (double)k->blocks;
+}
+
 static double total(const struct program_cut *cut)
 {
     double sum = 0;
     for (uint32_t l = 0; l < cut->launches; l++)
-        sum += cut->kept[l].sectors * (double)cut->kept[l].blocks_kept / (double)cut->kept[l].blocks;
+        sum += kept_sectors(&cut->kept[l]);
     return sum;
 }
 
@@ -127,18 +132,34 @@ static void cut_waves(struct program_cut *cut, double share)
     }
 }
 
+/* Is a launch with work from `from` to `to` in a stretch of `length`, by its middle, or is a stretch's middle in it? */
+static bool in_stretch(double from, double to, double length, double all)
+{
+    for (int s = 0; s < STRETCHES; s++) {
+        const double first = (all - length) * s / (STRETCHES - 1), middle = first + length / 2, own = (from + to) / 2;
+        if ((own >= first && own < first + length) || (middle >= from && middle < to))
+            return true;
+    }
+    return false;
+}
+
 static void cut_launches(struct program_cut *cut, double share)
 {
-    uint32_t n = (uint32_t)(share * cut->launches), all = cut->launches;
-    n = n ? n : 1;
-    for (uint32_t i = 0; i < n; i++)
-        cut->kept[i] = cut->kept[program_cut_spread(all, n, i)];
-    cut->launches = n;
+    const double all = total(cut);
+    const uint32_t launches = cut->launches;
+    double before = 0;
+    cut->launches = 0;
+    for (uint32_t l = 0; l < launches; l++) {
+        const double work = kept_sectors(&cut->kept[l]);
+        if (in_stretch(before, before + work, share * all / STRETCHES, all))
+            cut->kept[cut->launches++] = cut->kept[l];
+        before += work;
+    }
 }
 
 static void choose(struct program_cut *cut, uint64_t sectors)
 {
-    double all = total(cut);
+    double all = total(cut), whole = 0;
     cut->facts.whole_launches = cut->launches;
     cut->facts.whole_sectors = (uint64_t)all;
     if (sectors && all > (double)sectors) {
@@ -150,7 +171,8 @@ static void choose(struct program_cut *cut, uint64_t sectors)
     cut->facts.launches = cut->launches;
     cut->facts.sectors = (uint64_t)total(cut);
     for (uint32_t l = 0; l < cut->launches; l++)
-        cut->facts.blocks += cut->kept[l].blocks_kept;
+        cut->facts.blocks += cut->kept[l].blocks_kept, whole += cut->kept[l].sectors;
+    cut->facts.launch_sectors = (uint64_t)whole;
 }
 
 /* --- the program --- */

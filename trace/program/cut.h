@@ -3,10 +3,11 @@
  *
  * A wave is as many blocks as are resident on the GPU at once. The work of a launch is estimated as the sectors that
  * its warps' instructions touch, caches not regarded, from up to 16 blocks spread over it. If all launches together
- * touch more than asked for, each keeps the same share of its waves, rounded up; if that is still too much, only a
- * share of the launches is kept. What is kept lies in up to four stretches spread evenly from the first to the last, so
- * that neighbours stay neighbours. Memory, blocks and launches themselves are unchanged. Worked example: one launch of
- * 100 waves, a fifth asked for: waves 0-4, 31-35, 63-67 and 95-99. Source: blocks sampled in whole waves, as simulators
+ * touch more than asked for, each keeps the same share of its waves, rounded up; if that is still more than twice what
+ * was asked for, only some of the launches are kept. What is kept lies in up to four stretches, so that neighbours stay
+ * neighbours: waves spread evenly from the first to the last, launches evenly over the work, so that a share of the
+ * work and not of mostly empty launches is kept. Memory, blocks and launches themselves are unchanged. Worked example:
+ * one launch of 100 waves, a fifth asked for: waves 0-4, 31-35, 63-67 and 95-99. Source: blocks sampled in whole waves, as simulators
  * of GPUs are run on parts of kernels. Differs: what a kept launch would have found in caches from one left out is not
  * there; times and rates hold for the part, not for the whole. */
 #ifndef TRACE_PROGRAM_CUT_H
@@ -20,6 +21,7 @@ struct program_cut_facts {
     uint64_t launches, whole_launches;
     uint64_t blocks, whole_blocks;
     uint64_t sectors, whole_sectors; /* estimates */
+    uint64_t launch_sectors;         /* of the launches that are kept, were they whole */
 };
 
 /* Keep about `sectors` of sector accesses (0: everything). resident: blocks of a launch at once on the whole GPU, at

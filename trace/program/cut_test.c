@@ -115,12 +115,36 @@ START_TEST(launches_go_where_a_wave_of_each_is_too_much)
     struct program program = {&plain_ops, &n, -1};
     struct program_cut *cut = cut_of(&program, 246);
     struct program_cut_facts f = program_cut_facts(cut);
-    /* One wave of each: 10 + 20 + 6 sectors, 100 times; 246 / 3,600 of 300 launches: 20. */
+    /* One wave of each: 10 + 20 + 6 sectors, 100 times; 246 / 3,600 of 300 launches: 20.5. */
     ck_assert_uint_eq(f.whole_launches, 300);
-    ck_assert_uint_eq(f.launches, 20);
+    ck_assert_uint_eq(f.launches, 21);
+    ck_assert_uint_eq(f.launch_sectors, 7 * 246);
     const struct program *p = program_cut_program(cut);
-    ck_assert_uint_eq(p->ops->launches(p->state), 20);
+    ck_assert_uint_eq(p->ops->launches(p->state), 21);
     program_cut_free(cut);
+}
+END_TEST
+
+START_TEST(launches_are_kept_by_their_work)
+{
+    uint32_t n = 300; /* of 200, 40 and 6 sectors: a wave of 100 blocks is all of each */
+    struct program program = {&plain_ops, &n, -1};
+    for (uint64_t budget = 100; budget <= 12000; budget += 100) {
+        struct program_cut *cut = cut_waves_of(&program, budget, 100);
+        struct program_cut_facts f = program_cut_facts(cut);
+        const struct program *p = program_cut_program(cut);
+        uint32_t large = 0;
+        for (uint32_t l = 0; l < p->ops->launches(p->state); l++) {
+            struct program_launch shape;
+            p->ops->launch(p->state, l, &shape);
+            large += shape.blocks == 100;
+        }
+        ck_assert_uint_eq(f.launch_sectors, f.sectors);
+        ck_assert_uint_ge(f.sectors + 4 * 100, budget);
+        ck_assert_uint_le(f.sectors, budget + 4 * 200);
+        ck_assert_uint_ge(10 * 200 * large, 7 * f.sectors); /* 81 % of the work is theirs */
+        program_cut_free(cut);
+    }
 }
 END_TEST
 
@@ -206,4 +230,4 @@ END_TEST
 
 TEST_MAIN("cut", what_is_spread_ascends_from_the_first_to_the_last, without_a_budget_or_below_it_nothing_is_left_out,
           every_launch_keeps_the_same_share_of_its_waves, launches_go_where_a_wave_of_each_is_too_much,
-          what_is_kept_is_part_of_the_whole_in_its_order, the_last_wave_kept_is_as_short_as_it_was)
+          launches_are_kept_by_their_work, what_is_kept_is_part_of_the_whole_in_its_order, the_last_wave_kept_is_as_short_as_it_was)
