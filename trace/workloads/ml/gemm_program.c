@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-enum { FLOAT = 4, ALIGN = 256, PROLOGUE = 20, PER_TILE = 6 };
+enum { FLOAT = 4, ALIGN = 256, PROLOGUE = 20, PER_TILE = 6, UNROLL = 4 };
 
 int gemm_init(struct gemm *g, uint64_t base, struct err *err)
 {
@@ -44,17 +44,55 @@ static void launch(const void *state, uint32_t number, struct program_launch *ou
                                    .blocks = (uint64_t)(g->m / g->tile) * (g->n / g->tile),
                                    .threads = g->tile * g->tile,
                                    .registers = g->registers,
-                                   .shared = 2 * g->tile * g->tile * FLOAT};
+                                   .shared = g->untiled ? 0 : 2 * g->tile * g->tile * FLOAT};
 }
 
 /* Lanes of a warp lie in rows of the tile: all in one of 32, or 16 in each of two. */
-static void spread(struct program_body *body, struct program_access *a, const struct gemm *g, uint64_t row_bytes)
+static void spread(struct program_body *body, struct program_access *a, const struct gemm *g, uint64_t row_bytes,
+                   uint64_t column_bytes)
 {
-    if (g->tile == PROGRAM_LANES)
+    if (g->tile == PROGRAM_LANES) {
+        a->lane_stride = (int64_t)column_bytes;
         return;
+    }
     uint64_t *lane = program_scatter(body, a);
     for (uint32_t l = 0; l < PROGRAM_LANES; l++)
-        lane[l] = a->addr + l / g->tile * row_bytes + l % g->tile * (uint64_t)FLOAT;
+        lane[l] = a->addr + l / g->tile * row_bytes + l % g->tile * column_bytes;
+}
+
+/* Through shared memory; x, w: of the first lane. */
+static void tiles(const struct gemm *g, uint32_t number, uint64_t x, uint64_t w, struct program_body *out)
+{
+    struct program_access *a = program_load(out, g->allocs, 0, x, FLOAT);
+    a->before = PER_TILE;
+    a->use = 2;
+    a->turn_stride = (int64_t)g->tile * FLOAT;
+    spread(out, a, g, (uint64_t)g->k * FLOAT, FLOAT);
+    struct program_access *b = program_load(out, g->allocs, 1 + number, w, FLOAT);
+    b->turn_stride = (int64_t)g->tile * g->n * FLOAT;
+    spread(out, b, g, (uint64_t)g->n * FLOAT, FLOAT);
+    program_barrier(out);
+    out->access[2].before = 2; /* the stores to shared memory */
+    program_barrier(out);
+    out->access[3].before = (uint16_t)(g->tile * g->per_product);
+    out->turns = g->k / g->tile;
+}
+
+/* Straight from memory: an element of a row of X for all of a row of lanes, and one of W a lane; then the products. */
+static void straight(const struct gemm *g, uint32_t number, uint64_t x, uint64_t w, struct program_body *out)
+{
+    for (uint32_t i = 0; i < UNROLL; i++) {
+        struct program_access *a = program_load(out, g->allocs, 0, x + (uint64_t)i * FLOAT, FLOAT);
+        a->before = i ? 0 : PER_TILE + UNROLL;
+        a->use = (uint16_t)(2 * UNROLL - i);
+        a->turn_stride = UNROLL * FLOAT;
+        spread(out, a, g, (uint64_t)g->k * FLOAT, 0);
+        struct program_access *b = program_load(out, g->allocs, 1 + number, w + (uint64_t)i * g->n * FLOAT, FLOAT);
+        b->use = (uint16_t)(2 * UNROLL - 1 - i);
+        b->turn_stride = (int64_t)UNROLL * g->n * FLOAT;
+        spread(out, b, g, 0, FLOAT);
+    }
+    out->turns = g->k / UNROLL;
 }
 
 static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struct program_body *out, struct err *err)
@@ -65,21 +103,12 @@ static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struc
     const uint64_t bx = g->columns_first ? block / down : block % across;
     const uint64_t by = g->columns_first ? block % down : block / across;
     (void)err;
-    if (index == 0) { /* the tiles of k */
-        const uint64_t x = (by * g->tile + ty) * g->k * FLOAT, w = (ty * g->n + bx * g->tile) * FLOAT;
-        struct program_access *a = program_load(out, g->allocs, 0, x, FLOAT);
-        a->before = PER_TILE;
-        a->use = 2;
-        a->turn_stride = (int64_t)g->tile * FLOAT;
-        spread(out, a, g, (uint64_t)g->k * FLOAT);
-        struct program_access *b = program_load(out, g->allocs, 1 + number, w, FLOAT);
-        b->turn_stride = (int64_t)g->tile * g->n * FLOAT;
-        spread(out, b, g, (uint64_t)g->n * FLOAT);
-        program_barrier(out);
-        out->access[2].before = 2; /* the stores to shared memory */
-        program_barrier(out);
-        out->access[3].before = (uint16_t)(g->tile * g->per_product);
-        out->turns = g->k / g->tile;
+    if (index == 0) { /* along k */
+        const uint64_t x = (by * g->tile + ty) * g->k * FLOAT, tile_w = bx * g->tile * (uint64_t)FLOAT;
+        if (g->untiled)
+            straight(g, number, x, tile_w, out);
+        else
+            tiles(g, number, x, ty * g->n * FLOAT + tile_w, out);
         return 1;
     }
     if (index > 1)
@@ -87,7 +116,7 @@ static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struc
     const uint64_t y = ((by * g->tile + ty) * g->n + bx * g->tile) * FLOAT;
     struct program_access *c = program_store(out, g->allocs, 1 + g->launches + number, y, FLOAT);
     c->before = PROLOGUE;
-    spread(out, c, g, (uint64_t)g->n * FLOAT);
+    spread(out, c, g, (uint64_t)g->n * FLOAT, FLOAT);
     return 1;
 }
 

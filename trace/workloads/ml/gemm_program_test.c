@@ -54,6 +54,35 @@ START_TEST(the_worked_example_in_both_tiles)
 }
 END_TEST
 
+START_TEST(straight_from_memory_a_product_takes_two_loads)
+{
+    for (uint32_t tile = 16; tile <= 32; tile += 16) {
+        struct gemm g = {
+            .m = 64, .n = 96, .k = 32, .tile = tile, .launches = 1, .registers = 32, .per_product = 3, .untiled = true};
+        struct sums s = walk(&g);
+        const uint64_t warps = 64 * 96 / 32, rows = 32 / tile;
+        ck_assert_uint_eq(s.loads, warps * 2 * g.k);
+        ck_assert_uint_eq(s.stores, warps);
+        ck_assert_uint_eq(s.sectors, warps * (g.k * (rows /* X */ + tile / 8 /* W */) + 4));
+        ck_assert_uint_eq(s.outside, 0);
+        const struct program program = {.ops = &gemm_ops, .state = &g, .compute_ns = -1};
+        struct program_body *b = calloc(1, sizeof *b);
+        struct err err = {""};
+        const uint64_t in_block = tile * tile / 32, warp = (96 / tile + 1) * in_block + 1; /* second row, column */
+        ck_assert_int_eq(program_body(&program, &g, 0, warp, 0, b, &err), 1);
+        for (uint32_t lane = 0; lane < 32; lane++)
+            for (uint32_t k = 0; k < g.k; k++) {
+                const uint64_t row = tile + rows + lane / tile, column = tile + lane % tile;
+                ck_assert_uint_eq(program_addr(&b->access[k % 4 * 2], lane, k / 4) - g.allocs[0].addr,
+                                  (row * g.k + k) * 4);
+                ck_assert_uint_eq(program_addr(&b->access[k % 4 * 2 + 1], lane, k / 4) - g.allocs[1].addr,
+                                  (k * g.n + column) * 4);
+            }
+        free(b);
+    }
+}
+END_TEST
+
 /* Each element of Y is the sum over k of what its block loads: the lanes of a turn are a row of X and one of W. */
 START_TEST(a_warp_reads_its_row_of_x_and_rows_of_w_a_tile_apart)
 {
@@ -80,4 +109,5 @@ START_TEST(a_warp_reads_its_row_of_x_and_rows_of_w_a_tile_apart)
 }
 END_TEST
 
-TEST_MAIN("gemm_program", the_worked_example_in_both_tiles, a_warp_reads_its_row_of_x_and_rows_of_w_a_tile_apart)
+TEST_MAIN("gemm_program", the_worked_example_in_both_tiles, straight_from_memory_a_product_takes_two_loads,
+          a_warp_reads_its_row_of_x_and_rows_of_w_a_tile_apart)

@@ -17,7 +17,7 @@ enum { ROWS = 128, WIDTH = 4096, PRODUCTS = 3, CHANNELS = 32 };
 static const uint64_t gpu_base = 0xc0000000; /* the artifact's first allocation; PIM rows lie above 4 GiB */
 
 struct keys {
-    int64_t scale, base_row, tile, order, registers, per_product;
+    int64_t scale, base_row, tile, order, shared, registers, per_product;
 };
 
 static const struct param keys[] = {
@@ -25,6 +25,7 @@ static const struct param keys[] = {
     PARAM_INT_ROW(keys, base_row, "", 4096, 8000000, 4096, "first row of the PIM side's arrays"),
     PARAM_INT_ROW(keys, tile, "", 16, 32, 32, "side of a tile of the products: 16 or 32"),
     PARAM_CHOICE_ROW(keys, order, "rows|columns", 0, "blocks go along rows of tiles first, or down columns"),
+    PARAM_INT_ROW(keys, shared, "", 0, 1, 1, "1: products go through shared memory, 0: straight from memory"),
     PARAM_INT_ROW(keys, registers, "", 16, 255, 32, "registers of a thread of the products"),
     PARAM_INT_ROW(keys, per_product, "", 1, 16, 3, "instructions for each product of a thread"),
     {0}};
@@ -56,7 +57,8 @@ static int build(struct state *s, struct err *err)
                             .launches = PRODUCTS,
                             .registers = (uint32_t)s->keys.registers,
                             .per_product = (uint32_t)s->keys.per_product,
-                            .columns_first = s->keys.order};
+                            .columns_first = s->keys.order,
+                            .untiled = !s->keys.shared};
     return gemm_init(&s->gemm, gpu_base, err) || pim_ops_fc(&s->ops, weights, 8, base, err) ||
                    pim_ops_build(&s->ops, pim_kernel_find("softmax"), rows, base + 2048, err) ||
                    pim_ops_fc(&s->ops, weights, 1, base + 2304, err)
