@@ -1,7 +1,7 @@
 /* dram_policy: which mode (MEM or PIM) a channel is in, and which MEM request a bank gets next.
  *
- * A policy is compiled into the controller loop (models/dram/loop.h): its file ends with one #include that builds the
- * loops and a struct dram_policy. To add one: X.c, X_test.c and its line in models/policies.h. */
+ * A policy is one file: its hooks, the two functions that run the controller loop (models/dram/loop.h) with them, and a
+ * struct dram_policy. To add one: X.c, X_test.c and its line in models/policies.h. */
 #ifndef MODELS_DRAM_DRAM_POLICY_H
 #define MODELS_DRAM_DRAM_POLICY_H
 
@@ -11,6 +11,24 @@
 
 /* A policy's answer at the mode update. */
 enum dram_leave { DRAM_STAY, DRAM_LEAVE, DRAM_LEAVE_CAP /* because a cap ran out */ };
+
+/* What a policy adds to the controller loop. `state` is the policy's own struct: the int64_t parameters of its table,
+ * then what it counts (zeroed at the start). All but `leaves` may be left out. Each file makes one constant of it. */
+struct dram_hooks {
+    bool fifo;       /* both classes wait in one queue, whose head alone is looked at */
+    bool needs_hits; /* leaves() is told of row hits */
+    /* Mode update of this cycle: not DRAM_STAY to change channel->mode; the state is reset then. hits: banks whose next
+     * request would hit, if needs_hits and the channel is in MEM mode with PIM waiting; else 0. */
+    enum dram_leave (*leaves)(void *state, const struct dram_channel *channel, unsigned hits);
+    /* A request is being selected; channel->older is as before. */
+    void (*served)(void *state, const struct dram_channel *channel, enum dram_class class, uint32_t row, uint32_t seq);
+    unsigned (*stalled)(const void *state);     /* banks that get no request in MEM mode */
+    bool (*asked)(void *state, unsigned banks); /* the scan asked these idle banks; true if that was news */
+    void (*begin)(void *state, int64_t now);    /* before the mode update of cycle `now` */
+    void (*advance)(void *state, const struct dram_channel *channel, int64_t n); /* n cycles pass unchanged */
+    /* The next cycle at which leaves() may answer otherwise though nothing else changes; INT64_MAX: never. */
+    int64_t (*next)(void *state, const struct dram_channel *channel, int64_t now);
+};
 
 struct dram_loops {
     /* Run a whole feed through a fresh channel. */
@@ -43,51 +61,8 @@ const struct dram_policy *dram_policy_find(const char *name);
 /* The one that sides run alone under. */
 const struct dram_policy *dram_policy_alone(void);
 
-/* The functions of models/dram/loop.h that a policy without stalls, cycle counters and memory does not need. */
-#define DRAM_PLAIN_LIMITS(NAME)                                                                                        \
-    static inline void NAME##_begin(struct NAME *p, int64_t now)                                                       \
-    {                                                                                                                  \
-        (void)p;                                                                                                       \
-        (void)now;                                                                                                     \
-    }                                                                                                                  \
-    static inline void NAME##_advance(struct NAME *p, const struct dram_channel *ch, int64_t n)                        \
-    {                                                                                                                  \
-        (void)p;                                                                                                       \
-        (void)ch;                                                                                                      \
-        (void)n;                                                                                                       \
-    }                                                                                                                  \
-    static inline int64_t NAME##_next(struct NAME *p, const struct dram_channel *ch, int64_t now)                      \
-    {                                                                                                                  \
-        (void)p;                                                                                                       \
-        (void)ch;                                                                                                      \
-        (void)now;                                                                                                     \
-        return INT64_MAX;                                                                                              \
-    }
-
-#define DRAM_PLAIN_SELECTION(NAME)                                                                                     \
-    enum { NAME##_asks = 0 };                                                                                          \
-    static inline unsigned NAME##_stalled(const struct NAME *p)                                                        \
-    {                                                                                                                  \
-        (void)p;                                                                                                       \
-        return 0;                                                                                                      \
-    }                                                                                                                  \
-    static inline bool NAME##_asked(struct NAME *p, unsigned banks)                                                    \
-    {                                                                                                                  \
-        (void)p;                                                                                                       \
-        (void)banks;                                                                                                   \
-        return false;                                                                                                  \
-    }
-
-#define DRAM_PLAIN_SERVED(NAME)                                                                                        \
-    static inline void NAME##_served(struct NAME *p, const struct dram_channel *ch, enum dram_class class,             \
-                                     uint32_t row, uint32_t seq)                                                       \
-    {                                                                                                                  \
-        (void)p;                                                                                                       \
-        (void)ch;                                                                                                      \
-        (void)class;                                                                                                   \
-        (void)row;                                                                                                     \
-        (void)seq;                                                                                                     \
-    }
+/* dram_loops.push of every policy but those of a single queue. */
+void dram_push(struct dram_channel *channel, int64_t now, uint32_t row, uint32_t bank, uint8_t flags, uint32_t id);
 
 /* Used by the loops: close a feed's books at its end. */
 void dram_feed_end(struct dram_channel *channel, struct dram_feed *feed, int64_t now);

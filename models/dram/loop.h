@@ -1,39 +1,118 @@
-/* loop: the controller loop, built for one policy. Include it at the end of a policy's file, after
+/* loop: the controller loop, built for one policy.
  *
- *     #define DRAM_LOOP_POLICY f3fs     (and, for a single queue of both classes, #define DRAM_LOOP_FIFO 1)
+ * A policy's file has a `static const struct dram_hooks` (models/dram/dram_policy.h) and two functions that call
+ * dram_loop_feed() and dram_loop_step() with it. All functions of the loop are inlined into these two, and with them
+ * the hooks, which are constant there: a policy costs no call, and a hook that it leaves out costs nothing.
  *
- * and these, as `static inline` functions (or DRAM_PLAIN_POLICY for the trivial ones):
- *     struct f3fs                     state; the int64_t parameters of its table, then what it counts (zeroed)
- *     f3fs_leaves(p, ch, hits)        mode update of this cycle: not DRAM_STAY to change ch->mode; the state
- *                                     is reset then.
- *                                     hits: banks whose next request would hit, if f3fs_needs_hits and ch is in MEM
- *                                     mode with PIM waiting
- *     f3fs_served(p, ch, class, row, seq)   a request is being selected; ch->older is as before
- *     f3fs_stalled(p)                 banks that get no request in MEM mode
- *     f3fs_asked(p, banks)            (if f3fs_asks) the scan asked these idle banks; true if that was news
- *     f3fs_begin(p, now)              before the mode update of cycle `now`
- *     f3fs_advance(p, ch, n)          n cycles pass in which nothing changes
- *     f3fs_next(p, ch, now)           the next cycle at which leaves() may answer otherwise though nothing else
- *                                     changes; INT64_MAX: never
- * It defines f3fs_loops. Building it for AVX2 as well and choosing at run time gained nothing (measured: AMD EPYC with
- * AVX-512, gcc 12.2, -2 to +1 %): the hot work is on 16-bit masks. */
-#include "models/dram/dram_policy.h"
-#include "models/dram/lanes.h"
+ * What a cycle is: models/dram/loop_cycle.h, made of loop_queue.h (entering), loop_select.h (slots), loop_issue.h
+ * (commands) and loop_pim.h. Building it for AVX2 as well and choosing at run time gained nothing (measured: AMD EPYC
+ * with AVX-512, gcc 12.2, -2 to +1 %): the hot work is on 16-bit masks. */
+#ifndef MODELS_DRAM_LOOP_H
+#define MODELS_DRAM_LOOP_H
 
-#ifndef DRAM_LOOP_FIFO
-#define DRAM_LOOP_FIFO 0
+#include "models/dram/loop_cycle.h"
+
+/* Whether a request that enters after cycle `now` can change anything before the next event: not a PIM request behind
+ * another one in the slots, with no MEM request to turn the mode for. */
+DRAM_INLINE bool dram_entry_matters(const struct dram_channel *ch, enum dram_class class)
+{
+    return class == DRAM_MEM || !ch->pim_in_slots || ch->mode == DRAM_MEM || ch->waiting[DRAM_MEM];
+}
+
+/* Requests that are done leave; their latency counts from arrival. */
+DRAM_INLINE void dram_drain(struct dram_channel *ch, struct dram_feed *feed)
+{
+    while (ch->completion_head != ch->completion_tail) {
+        const struct dram_completion *c = &ch->completions[ch->completion_head++ % DRAM_COMPLETIONS];
+        dram_latency_add(&feed->latency[c->flags & DRAM_IS_PIM ? DRAM_PIM : DRAM_MEM],
+                         c->done - feed->requests[c->id].arrival);
+    }
+}
+
+/* One request may enter after cycle `now`; returns the next cycle to visit. */
+DRAM_INLINE int64_t dram_feed_one(struct dram_channel *ch, const struct dram_hooks *hooks, const struct dram_feed *feed,
+                                  uint32_t *head, int64_t now, int64_t next)
+{
+    if (*head == feed->count)
+        return next;
+    const struct dram_request *r = &feed->requests[*head];
+    if (r->arrival > now)
+        return r->arrival < next ? r->arrival : next;
+    const enum dram_class class = r->flags & DRAM_IS_PIM ? DRAM_PIM : DRAM_MEM;
+    if (!dram_channel_room(ch, class))
+        return next;
+    dram_enter(ch, hooks->fifo, (int32_t)(now - ch->base), r->row, r->bank, r->flags, (*head)++);
+    if (dram_entry_matters(ch, class))
+        return now + 1;
+    if (*head == feed->count)
+        return next;
+    r++; /* the next one may enter in the next cycle */
+    if (r->arrival <= now)
+        return dram_channel_room(ch, r->flags & DRAM_IS_PIM ? DRAM_PIM : DRAM_MEM) ? now + 1 : next;
+    return r->arrival < next ? r->arrival : next;
+}
+
+/* The same with two virtual channels. */
+DRAM_INLINE int64_t dram_feed_two(struct dram_channel *ch, const struct dram_hooks *hooks, const struct dram_feed *feed,
+                                  struct dram_feed_heads *h, int64_t now, int64_t next)
+{
+    enum dram_class class = !h->last;
+    if (h->arrival[class] > now || !dram_channel_room(ch, class)) {
+        class = h->last;
+        if (h->arrival[class] > now || !dram_channel_room(ch, class)) {
+            for (int k = 0; k < 2; k++)
+                next = h->arrival[k] > now && h->arrival[k] < next ? h->arrival[k] : next;
+            return next;
+        }
+    }
+    const uint32_t id = feed->ids[class][h->head[class]++];
+    const struct dram_request *r = &feed->requests[id];
+    dram_enter(ch, hooks->fifo, (int32_t)(now - ch->base), r->row, r->bank, r->flags, id);
+    h->last = class;
+    h->arrival[class] = dram_feed_arrival(feed, class, h->head[class]);
+    if (dram_entry_matters(ch, class))
+        return now + 1;
+    for (int k = 0; k < 2; k++) { /* the next one may enter in the next cycle */
+        if (h->arrival[k] <= now + 1 && dram_channel_room(ch, (enum dram_class)k))
+            return now + 1;
+        next = h->arrival[k] > now && h->arrival[k] < next ? h->arrival[k] : next;
+    }
+    return next;
+}
+
+/* Run a whole feed through a fresh channel. */
+DRAM_INLINE void dram_loop_feed(struct dram_channel *ch, const struct dram_hooks *hooks, void *state,
+                                struct dram_feed *feed)
+{
+    uint32_t head = 0;
+    struct dram_feed_heads heads = {{0, 0}, {INT64_MAX, INT64_MAX}, DRAM_MEM};
+    for (int k = 0; k < 2 && feed->vcs == 2; k++)
+        heads.arrival[k] = dram_feed_arrival(feed, k, 0);
+    int64_t now = 0;
+    while (ch->stats.out[DRAM_MEM] + ch->stats.out[DRAM_PIM] < feed->count) {
+        int64_t next = dram_visit(ch, hooks, state, now);
+        dram_drain(ch, feed);
+        if (feed->vcs == 1)
+            next = dram_feed_one(ch, hooks, feed, &head, now, next);
+        else
+            next = dram_feed_two(ch, hooks, feed, &heads, now, next);
+        if (__builtin_expect(next >= feed->limit, 0)) {
+            const int64_t left = feed->limit == INT64_MAX ? 0 : feed->limit - now - 1;
+            if (ch->stats.out[DRAM_MEM] + ch->stats.out[DRAM_PIM] < feed->count) {
+                dram_count(ch, left);
+                feed->stuck = next == INT64_MAX;
+            }
+            break;
+        }
+        now = next;
+    }
+    dram_feed_end(ch, feed, now);
+}
+
+/* Cycle `now` of a channel whose requests come from elsewhere: enter them by push() after it. */
+DRAM_INLINE int64_t dram_loop_step(struct dram_channel *ch, const struct dram_hooks *hooks, void *state, int64_t now)
+{
+    return dram_visit(ch, hooks, state, now);
+}
+
 #endif
-
-#define LOOP_JOIN_(a, b, c) a##_##b##c
-#define LOOP_JOIN(a, b, c)  LOOP_JOIN_(a, b, c)
-#define POLICY(name)        LOOP_JOIN(DRAM_LOOP_POLICY, name, )
-#define LOOP_FIFO           DRAM_LOOP_FIFO
-
-#define LOOP(name)  LOOP_JOIN(DRAM_LOOP_POLICY, name, _loop)
-#define LOOP_TARGET static inline __attribute__((always_inline))
-#include "models/dram/loop_body.h"
-#include "models/dram/loop_run.h"
-
-static const struct dram_loops POLICY(loops) = {LOOP_JOIN(DRAM_LOOP_POLICY, feed, _loop),
-                                                LOOP_JOIN(DRAM_LOOP_POLICY, step, _loop),
-                                                LOOP_JOIN(DRAM_LOOP_POLICY, push, _loop)};

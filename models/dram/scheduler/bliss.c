@@ -9,6 +9,7 @@
  * itself as it was, so that banks left ready may be refused service for good and the channel stops. That is bug=1; by
  * default the state is cleared as at any other switch. */
 #include "models/dram/dram_policy.h"
+#include "models/dram/loop.h"
 #include "models/dram/scheduler/frfcfs_rules.h"
 
 struct bliss {
@@ -26,11 +27,9 @@ static const struct param params[] = {
     PARAM_INT_ROW(bliss, bug, "", 0, 1, 0, "1: the artifact's forced switches, which may stop the channel for good"),
     {0}};
 
-enum { bliss_needs_hits = 1 };
-FRFCFS_RULES_SELECTION(bliss)
-
-static inline void bliss_begin(struct bliss *p, int64_t now)
+static inline void bliss_begin(void *state, int64_t now)
 {
+    struct bliss *p = state;
     if (__builtin_expect(now >= p->clear_at, 0)) {
         p->clear_at = (now / p->interval + 1) * p->interval;
         p->count = 0;
@@ -40,8 +39,9 @@ static inline void bliss_begin(struct bliss *p, int64_t now)
     p->cycles[p->black]++;
 }
 
-static inline enum dram_leave bliss_leaves(struct bliss *p, const struct dram_channel *ch, unsigned hits)
+static inline enum dram_leave bliss_leaves(void *state, const struct dram_channel *ch, unsigned hits)
 {
+    struct bliss *p = state;
     if (p->black == 1u << DRAM_MEM || p->black == 1u << DRAM_PIM) {
         const enum dram_class favoured = p->black == 1u << DRAM_PIM ? DRAM_MEM : DRAM_PIM;
         const bool stay =
@@ -58,9 +58,10 @@ static inline enum dram_leave bliss_leaves(struct bliss *p, const struct dram_ch
     return DRAM_LEAVE;
 }
 
-static inline void bliss_served(struct bliss *p, const struct dram_channel *ch, enum dram_class class, uint32_t row,
+static inline void bliss_served(void *state, const struct dram_channel *ch, enum dram_class class, uint32_t row,
                                 uint32_t seq)
 {
+    struct bliss *p = state;
     (void)ch;
     (void)seq;
     frfcfs_rules_served(&p->rules, class, row);
@@ -72,21 +73,55 @@ static inline void bliss_served(struct bliss *p, const struct dram_channel *ch, 
     }
 }
 
-static inline void bliss_advance(struct bliss *p, const struct dram_channel *ch, int64_t n)
+static inline void bliss_advance(void *state, const struct dram_channel *ch, int64_t n)
 {
+    struct bliss *p = state;
     (void)ch;
     p->cycles[p->black] += n;
 }
 
-static inline int64_t bliss_next(struct bliss *p, const struct dram_channel *ch, int64_t now)
+static inline int64_t bliss_next(void *state, const struct dram_channel *ch, int64_t now)
 {
+    struct bliss *p = state;
     (void)ch;
     (void)now;
     return p->before || p->black ? p->clear_at : INT64_MAX;
 }
 
-#define DRAM_LOOP_POLICY bliss
-#include "models/dram/loop.h"
+static inline unsigned bliss_stalled(const void *state)
+{
+    const struct bliss *p = state;
+    return p->rules.ready;
+}
+
+static inline bool bliss_asked(void *state, unsigned banks)
+{
+    struct bliss *p = state;
+    return frfcfs_rules_asked(&p->rules, banks);
+}
+
+static const struct dram_hooks bliss_hooks = {
+    .needs_hits = true,
+    .leaves = bliss_leaves,
+    .served = bliss_served,
+    .stalled = bliss_stalled,
+    .asked = bliss_asked,
+    .begin = bliss_begin,
+    .advance = bliss_advance,
+    .next = bliss_next,
+};
+
+static void bliss_feed(struct dram_channel *ch, void *state, struct dram_feed *feed)
+{
+    dram_loop_feed(ch, &bliss_hooks, state, feed);
+}
+
+static int64_t bliss_step(struct dram_channel *ch, void *state, int64_t now)
+{
+    return dram_loop_step(ch, &bliss_hooks, state, now);
+}
+
+static const struct dram_loops bliss_loops = {bliss_feed, bliss_step, dram_push};
 
 static int64_t favoured(const void *state, enum dram_class class)
 {

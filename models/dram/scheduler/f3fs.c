@@ -11,6 +11,7 @@
  * phase ends after 257 counted cycles, about 64 requests; with count=requests after 256 requests. Source:
  * gupta-2025-f3fs section V; policy 4 of the artifact. Differs: nothing known. */
 #include "models/dram/dram_policy.h"
+#include "models/dram/loop.h"
 
 struct f3fs {
     int64_t mem_cap, pim_cap;
@@ -23,9 +24,6 @@ static const struct param params[] = {
     PARAM_INT_ROW(f3fs, pim_cap, "", 0, 1e12, 256, "cycles or requests of a PIM phase that pass an older MEM request"),
     PARAM_CHOICE_ROW(f3fs, count, "cycles|requests", 0, "what the caps count"),
     {0}};
-
-enum { f3fs_needs_hits = 0 };
-DRAM_PLAIN_SELECTION(f3fs)
 
 enum { F3FS_CYCLES, F3FS_REQUESTS };
 
@@ -41,8 +39,9 @@ static inline bool f3fs_counts(const struct f3fs *p, const struct dram_channel *
            (ch->mode == DRAM_PIM) == (ch->older != 0);
 }
 
-static inline enum dram_leave f3fs_leaves(struct f3fs *p, const struct dram_channel *ch, unsigned hits)
+static inline enum dram_leave f3fs_leaves(void *state, const struct dram_channel *ch, unsigned hits)
 {
+    struct f3fs *p = state;
     (void)hits;
     if (!ch->waiting[!ch->mode])
         return DRAM_STAY;
@@ -58,9 +57,10 @@ static inline enum dram_leave f3fs_leaves(struct f3fs *p, const struct dram_chan
     return leave;
 }
 
-static inline void f3fs_served(struct f3fs *p, const struct dram_channel *ch, enum dram_class class, uint32_t row,
+static inline void f3fs_served(void *state, const struct dram_channel *ch, enum dram_class class, uint32_t row,
                                uint32_t seq)
 {
+    struct f3fs *p = state;
     (void)row;
     if (p->count != F3FS_REQUESTS)
         return;
@@ -70,28 +70,40 @@ static inline void f3fs_served(struct f3fs *p, const struct dram_channel *ch, en
         p->passed += ch->waiting[DRAM_PIM] && (int32_t)(ch->pim.seqs[ch->pim.head] - seq) < 0;
 }
 
-static inline void f3fs_begin(struct f3fs *p, int64_t now)
+static inline void f3fs_advance(void *state, const struct dram_channel *ch, int64_t n)
 {
-    (void)p;
-    (void)now;
-}
-
-static inline void f3fs_advance(struct f3fs *p, const struct dram_channel *ch, int64_t n)
-{
+    struct f3fs *p = state;
     if (f3fs_counts(p, ch))
         p->passed += n;
 }
 
-static inline int64_t f3fs_next(struct f3fs *p, const struct dram_channel *ch, int64_t now)
+static inline int64_t f3fs_next(void *state, const struct dram_channel *ch, int64_t now)
 {
+    struct f3fs *p = state;
     if (!f3fs_counts(p, ch))
         return INT64_MAX;
     const int64_t left = f3fs_cap(p, ch) - p->passed;
     return now + 1 + (left > 0 ? left : 0);
 }
 
-#define DRAM_LOOP_POLICY f3fs
-#include "models/dram/loop.h"
+static const struct dram_hooks f3fs_hooks = {
+    .leaves = f3fs_leaves,
+    .served = f3fs_served,
+    .advance = f3fs_advance,
+    .next = f3fs_next,
+};
+
+static void f3fs_feed(struct dram_channel *ch, void *state, struct dram_feed *feed)
+{
+    dram_loop_feed(ch, &f3fs_hooks, state, feed);
+}
+
+static int64_t f3fs_step(struct dram_channel *ch, void *state, int64_t now)
+{
+    return dram_loop_step(ch, &f3fs_hooks, state, now);
+}
+
+static const struct dram_loops f3fs_loops = {f3fs_feed, f3fs_step, dram_push};
 
 const struct dram_policy dram_f3fs = {
     .head = {.name = "f3fs",

@@ -6,19 +6,15 @@
  * waits for bank 0's slot, which empties with the first one's column command at 13 (ACT at 1, tRCD 12). Source:
  * gupta-2025-f3fs section III; dram_sched.cc (FCFS), policy 1 of the artifact. Differs: nothing known. */
 #include "models/dram/dram_policy.h"
+#include "models/dram/loop.h"
 
 struct fcfs {
     int64_t none;
 };
 
-enum { fcfs_needs_hits = 0 };
-DRAM_PLAIN_LIMITS(fcfs)
-DRAM_PLAIN_SELECTION(fcfs)
-DRAM_PLAIN_SERVED(fcfs)
-
-static inline enum dram_leave fcfs_leaves(struct fcfs *p, const struct dram_channel *ch, unsigned hits)
+static inline enum dram_leave fcfs_leaves(void *state, const struct dram_channel *ch, unsigned hits)
 {
-    (void)p;
+    (void)state;
     (void)hits;
     if (!(ch->waiting[DRAM_MEM] + ch->waiting[DRAM_PIM]))
         return DRAM_STAY;
@@ -26,9 +22,27 @@ static inline enum dram_leave fcfs_leaves(struct fcfs *p, const struct dram_chan
     return head != ch->mode ? DRAM_LEAVE : DRAM_STAY;
 }
 
-#define DRAM_LOOP_POLICY fcfs
-#define DRAM_LOOP_FIFO   1
-#include "models/dram/loop.h"
+static const struct dram_hooks fcfs_hooks = {
+    .fifo = true,
+    .leaves = fcfs_leaves,
+};
+
+static void fcfs_feed(struct dram_channel *ch, void *state, struct dram_feed *feed)
+{
+    dram_loop_feed(ch, &fcfs_hooks, state, feed);
+}
+
+static int64_t fcfs_step(struct dram_channel *ch, void *state, int64_t now)
+{
+    return dram_loop_step(ch, &fcfs_hooks, state, now);
+}
+
+static void fcfs_push(struct dram_channel *ch, int64_t now, uint32_t row, uint32_t bank, uint8_t flags, uint32_t id)
+{
+    dram_enter(ch, true, (int32_t)(now - ch->base), row, bank, flags, id);
+}
+
+static const struct dram_loops fcfs_loops = {fcfs_feed, fcfs_step, fcfs_push};
 
 const struct dram_policy dram_fcfs = {
     .head =

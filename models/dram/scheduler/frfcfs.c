@@ -6,6 +6,7 @@
  * left. Source: gupta-2025-f3fs section III; policy 2 with cap 0 of the artifact. Differs: a row 0 is a row like any
  * other (the artifact takes it for "none yet"). */
 #include "models/dram/dram_policy.h"
+#include "models/dram/loop.h"
 #include "models/dram/scheduler/frfcfs_rules.h"
 
 struct frfcfs {
@@ -13,21 +14,55 @@ struct frfcfs {
     struct frfcfs_rules rules;
 };
 
-enum { frfcfs_needs_hits = 1 };
-DRAM_PLAIN_LIMITS(frfcfs)
-FRFCFS_RULES_SELECTION(frfcfs)
-FRFCFS_RULES_SERVED(frfcfs)
-
-static inline enum dram_leave frfcfs_leaves(struct frfcfs *p, const struct dram_channel *ch, unsigned hits)
+static inline enum dram_leave frfcfs_leaves(void *state, const struct dram_channel *ch, unsigned hits)
 {
+    struct frfcfs *p = state;
     if (!frfcfs_rules_leaves(&p->rules, ch, hits))
         return DRAM_STAY;
     frfcfs_rules_leave(&p->rules, ch->mode);
     return DRAM_LEAVE;
 }
 
-#define DRAM_LOOP_POLICY frfcfs
-#include "models/dram/loop.h"
+static inline unsigned frfcfs_stalled(const void *state)
+{
+    const struct frfcfs *p = state;
+    return p->rules.ready;
+}
+
+static inline bool frfcfs_asked(void *state, unsigned banks)
+{
+    struct frfcfs *p = state;
+    return frfcfs_rules_asked(&p->rules, banks);
+}
+
+static inline void frfcfs_served(void *state, const struct dram_channel *ch, enum dram_class class, uint32_t row,
+                                 uint32_t seq)
+{
+    struct frfcfs *p = state;
+    (void)ch;
+    (void)seq;
+    frfcfs_rules_served(&p->rules, class, row);
+}
+
+static const struct dram_hooks frfcfs_hooks = {
+    .needs_hits = true,
+    .leaves = frfcfs_leaves,
+    .served = frfcfs_served,
+    .stalled = frfcfs_stalled,
+    .asked = frfcfs_asked,
+};
+
+static void frfcfs_feed(struct dram_channel *ch, void *state, struct dram_feed *feed)
+{
+    dram_loop_feed(ch, &frfcfs_hooks, state, feed);
+}
+
+static int64_t frfcfs_step(struct dram_channel *ch, void *state, int64_t now)
+{
+    return dram_loop_step(ch, &frfcfs_hooks, state, now);
+}
+
+static const struct dram_loops frfcfs_loops = {frfcfs_feed, frfcfs_step, dram_push};
 
 const struct dram_policy dram_frfcfs = {
     .head = {.name = "frfcfs",

@@ -8,6 +8,7 @@
  * Differs: gupta-2025-f3fs section III says "row buffer hits that bypass the oldest request"; MEM row hits that pass
  * older MEM requests are not limited, as in the artifact. */
 #include "models/dram/dram_policy.h"
+#include "models/dram/loop.h"
 #include "models/dram/scheduler/frfcfs_rules.h"
 
 struct frfcfs_cap {
@@ -20,10 +21,6 @@ static const struct param params[] = {
     PARAM_INT_ROW(frfcfs_cap, cap, "cycles", 1, 1e12, 32, "cycles that a mode may pass an older request of the other"),
     {0}};
 
-enum { frfcfs_cap_needs_hits = 1 };
-FRFCFS_RULES_SELECTION(frfcfs_cap)
-FRFCFS_RULES_SERVED(frfcfs_cap)
-
 /* Whether this cycle counts. */
 static inline bool frfcfs_cap_counts(const struct frfcfs_cap *p, const struct dram_channel *ch)
 {
@@ -32,8 +29,9 @@ static inline bool frfcfs_cap_counts(const struct frfcfs_cap *p, const struct dr
     return ch->mode == DRAM_PIM ? p->rules.row && ch->older : !ch->older;
 }
 
-static inline enum dram_leave frfcfs_cap_leaves(struct frfcfs_cap *p, const struct dram_channel *ch, unsigned hits)
+static inline enum dram_leave frfcfs_cap_leaves(void *state, const struct dram_channel *ch, unsigned hits)
 {
+    struct frfcfs_cap *p = state;
     enum dram_leave leave = DRAM_LEAVE;
     if (!frfcfs_rules_leaves(&p->rules, ch, hits)) {
         p->count += frfcfs_cap_counts(p, ch);
@@ -47,25 +45,61 @@ static inline enum dram_leave frfcfs_cap_leaves(struct frfcfs_cap *p, const stru
     return leave;
 }
 
-static inline void frfcfs_cap_begin(struct frfcfs_cap *p, int64_t now)
+static inline void frfcfs_cap_advance(void *state, const struct dram_channel *ch, int64_t n)
 {
-    (void)p;
-    (void)now;
-}
-
-static inline void frfcfs_cap_advance(struct frfcfs_cap *p, const struct dram_channel *ch, int64_t n)
-{
+    struct frfcfs_cap *p = state;
     if (frfcfs_cap_counts(p, ch))
         p->count += n;
 }
 
-static inline int64_t frfcfs_cap_next(struct frfcfs_cap *p, const struct dram_channel *ch, int64_t now)
+static inline int64_t frfcfs_cap_next(void *state, const struct dram_channel *ch, int64_t now)
 {
+    struct frfcfs_cap *p = state;
     return frfcfs_cap_counts(p, ch) ? now + 1 + (p->cap > p->count ? p->cap - p->count : 0) : INT64_MAX;
 }
 
-#define DRAM_LOOP_POLICY frfcfs_cap
-#include "models/dram/loop.h"
+static inline unsigned frfcfs_cap_stalled(const void *state)
+{
+    const struct frfcfs_cap *p = state;
+    return p->rules.ready;
+}
+
+static inline bool frfcfs_cap_asked(void *state, unsigned banks)
+{
+    struct frfcfs_cap *p = state;
+    return frfcfs_rules_asked(&p->rules, banks);
+}
+
+static inline void frfcfs_cap_served(void *state, const struct dram_channel *ch, enum dram_class class, uint32_t row,
+                                     uint32_t seq)
+{
+    struct frfcfs_cap *p = state;
+    (void)ch;
+    (void)seq;
+    frfcfs_rules_served(&p->rules, class, row);
+}
+
+static const struct dram_hooks frfcfs_cap_hooks = {
+    .needs_hits = true,
+    .leaves = frfcfs_cap_leaves,
+    .served = frfcfs_cap_served,
+    .stalled = frfcfs_cap_stalled,
+    .asked = frfcfs_cap_asked,
+    .advance = frfcfs_cap_advance,
+    .next = frfcfs_cap_next,
+};
+
+static void frfcfs_cap_feed(struct dram_channel *ch, void *state, struct dram_feed *feed)
+{
+    dram_loop_feed(ch, &frfcfs_cap_hooks, state, feed);
+}
+
+static int64_t frfcfs_cap_step(struct dram_channel *ch, void *state, int64_t now)
+{
+    return dram_loop_step(ch, &frfcfs_cap_hooks, state, now);
+}
+
+static const struct dram_loops frfcfs_cap_loops = {frfcfs_cap_feed, frfcfs_cap_step, dram_push};
 
 const struct dram_policy dram_frfcfs_cap = {
     .head = {.name = "frfcfs-cap",

@@ -7,6 +7,7 @@
  * Source: gupta-2025-f3fs section VII, ablation study, step "+Mode Cap" (figure 14a).
  * Differs: the artifact no longer holds that policy (PAWS with a fixed cap of 64); this follows the text. */
 #include "models/dram/dram_policy.h"
+#include "models/dram/loop.h"
 #include "models/dram/scheduler/frfcfs_rules.h"
 
 struct frfcfs_modecap {
@@ -19,13 +20,9 @@ static const struct param params[] = {
     PARAM_INT_ROW(frfcfs_modecap, cap, "requests", 1, 1e12, 64, "requests of one mode while the other class waits"),
     {0}};
 
-enum { frfcfs_modecap_needs_hits = 1 };
-DRAM_PLAIN_LIMITS(frfcfs_modecap)
-FRFCFS_RULES_SELECTION(frfcfs_modecap)
-
-static inline enum dram_leave frfcfs_modecap_leaves(struct frfcfs_modecap *p, const struct dram_channel *ch,
-                                                    unsigned hits)
+static inline enum dram_leave frfcfs_modecap_leaves(void *state, const struct dram_channel *ch, unsigned hits)
 {
+    struct frfcfs_modecap *p = state;
     const bool left = frfcfs_rules_leaves(&p->rules, ch, hits);
     if (!left && (p->count < p->cap || !ch->waiting[DRAM_MEM] || !ch->waiting[DRAM_PIM]))
         return DRAM_STAY;
@@ -34,17 +31,47 @@ static inline enum dram_leave frfcfs_modecap_leaves(struct frfcfs_modecap *p, co
     return left ? DRAM_LEAVE : DRAM_LEAVE_CAP;
 }
 
-static inline void frfcfs_modecap_served(struct frfcfs_modecap *p, const struct dram_channel *ch, enum dram_class class,
+static inline void frfcfs_modecap_served(void *state, const struct dram_channel *ch, enum dram_class class,
                                          uint32_t row, uint32_t seq)
 {
+    struct frfcfs_modecap *p = state;
     (void)ch;
     (void)seq;
     frfcfs_rules_served(&p->rules, class, row);
     p->count++;
 }
 
-#define DRAM_LOOP_POLICY frfcfs_modecap
-#include "models/dram/loop.h"
+static inline unsigned frfcfs_modecap_stalled(const void *state)
+{
+    const struct frfcfs_modecap *p = state;
+    return p->rules.ready;
+}
+
+static inline bool frfcfs_modecap_asked(void *state, unsigned banks)
+{
+    struct frfcfs_modecap *p = state;
+    return frfcfs_rules_asked(&p->rules, banks);
+}
+
+static const struct dram_hooks frfcfs_modecap_hooks = {
+    .needs_hits = true,
+    .leaves = frfcfs_modecap_leaves,
+    .served = frfcfs_modecap_served,
+    .stalled = frfcfs_modecap_stalled,
+    .asked = frfcfs_modecap_asked,
+};
+
+static void frfcfs_modecap_feed(struct dram_channel *ch, void *state, struct dram_feed *feed)
+{
+    dram_loop_feed(ch, &frfcfs_modecap_hooks, state, feed);
+}
+
+static int64_t frfcfs_modecap_step(struct dram_channel *ch, void *state, int64_t now)
+{
+    return dram_loop_step(ch, &frfcfs_modecap_hooks, state, now);
+}
+
+static const struct dram_loops frfcfs_modecap_loops = {frfcfs_modecap_feed, frfcfs_modecap_step, dram_push};
 
 const struct dram_policy dram_frfcfs_modecap = {
     .head = {.name = "frfcfs-modecap",

@@ -50,24 +50,4 @@ static inline bool frfcfs_rules_asked(struct frfcfs_rules *r, unsigned banks)
     return news;
 }
 
-#define FRFCFS_RULES_SELECTION(NAME)                                                                                   \
-    enum { NAME##_asks = 1 };                                                                                          \
-    static inline unsigned NAME##_stalled(const struct NAME *p)                                                        \
-    {                                                                                                                  \
-        return p->rules.ready;                                                                                         \
-    }                                                                                                                  \
-    static inline bool NAME##_asked(struct NAME *p, unsigned banks)                                                    \
-    {                                                                                                                  \
-        return frfcfs_rules_asked(&p->rules, banks);                                                                   \
-    }
-
-#define FRFCFS_RULES_SERVED(NAME)                                                                                      \
-    static inline void NAME##_served(struct NAME *p, const struct dram_channel *ch, enum dram_class class,             \
-                                     uint32_t row, uint32_t seq)                                                       \
-    {                                                                                                                  \
-        (void)ch;                                                                                                      \
-        (void)seq;                                                                                                     \
-        frfcfs_rules_served(&p->rules, class, row);                                                                    \
-    }
-
 #endif

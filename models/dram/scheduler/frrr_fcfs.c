@@ -6,6 +6,7 @@
  * once. Worked example: PIM blocks of 16 requests per row and MEM always waiting: one block per PIM phase. Source:
  * gupta-2025-f3fs section III; policy 3 of the artifact. Differs: nothing known. */
 #include "models/dram/dram_policy.h"
+#include "models/dram/loop.h"
 
 struct frrr_fcfs {
     int64_t none;
@@ -13,11 +14,9 @@ struct frrr_fcfs {
     unsigned through; /* banks */
 };
 
-enum { frrr_fcfs_needs_hits = 1 };
-DRAM_PLAIN_LIMITS(frrr_fcfs)
-
-static inline enum dram_leave frrr_fcfs_leaves(struct frrr_fcfs *p, const struct dram_channel *ch, unsigned hits)
+static inline enum dram_leave frrr_fcfs_leaves(void *state, const struct dram_channel *ch, unsigned hits)
 {
+    struct frrr_fcfs *p = state;
     const bool mem = ch->waiting[DRAM_MEM] > 0, pim = ch->waiting[DRAM_PIM] > 0;
     if (ch->mode == DRAM_PIM) {
         if (!mem || (pim && (!p->row || ch->pim.rows[ch->pim.head] + 1 == p->row)))
@@ -34,30 +33,40 @@ static inline enum dram_leave frrr_fcfs_leaves(struct frrr_fcfs *p, const struct
     return DRAM_LEAVE;
 }
 
-static inline void frrr_fcfs_served(struct frrr_fcfs *p, const struct dram_channel *ch, enum dram_class class,
-                                    uint32_t row, uint32_t seq)
+static inline void frrr_fcfs_served(void *state, const struct dram_channel *ch, enum dram_class class, uint32_t row,
+                                    uint32_t seq)
 {
+    struct frrr_fcfs *p = state;
     (void)ch;
     (void)seq;
     if (class == DRAM_PIM)
         p->row = row + 1;
 }
 
-enum { frrr_fcfs_asks = 0 };
-static inline unsigned frrr_fcfs_stalled(const struct frrr_fcfs *p)
+static inline unsigned frrr_fcfs_stalled(const void *state)
 {
+    const struct frrr_fcfs *p = state;
     return p->through;
 }
 
-static inline bool frrr_fcfs_asked(struct frrr_fcfs *p, unsigned banks)
+static const struct dram_hooks frrr_fcfs_hooks = {
+    .needs_hits = true,
+    .leaves = frrr_fcfs_leaves,
+    .served = frrr_fcfs_served,
+    .stalled = frrr_fcfs_stalled,
+};
+
+static void frrr_fcfs_feed(struct dram_channel *ch, void *state, struct dram_feed *feed)
 {
-    (void)p;
-    (void)banks;
-    return false;
+    dram_loop_feed(ch, &frrr_fcfs_hooks, state, feed);
 }
 
-#define DRAM_LOOP_POLICY frrr_fcfs
-#include "models/dram/loop.h"
+static int64_t frrr_fcfs_step(struct dram_channel *ch, void *state, int64_t now)
+{
+    return dram_loop_step(ch, &frrr_fcfs_hooks, state, now);
+}
+
+static const struct dram_loops frrr_fcfs_loops = {frrr_fcfs_feed, frrr_fcfs_step, dram_push};
 
 const struct dram_policy dram_frrr_fcfs = {.head = {.name = "frrr-fcfs",
                                                     .summary = "the classes take turns at row conflicts (FR-RR-FCFS)",

@@ -6,6 +6,7 @@
  * Source: gupta-2025-f3fs section III (the gather-and-issue scheme it evaluates); policy 5 of the artifact.
  * Differs: the text names the watermarks only; that PIM also goes when no MEM waits is the artifact's. */
 #include "models/dram/dram_policy.h"
+#include "models/dram/loop.h"
 
 struct gather_issue {
     int64_t high, low; /* waiting PIM requests */
@@ -16,13 +17,9 @@ static const struct param params[] = {
     PARAM_INT_ROW(gather_issue, low, "requests", 0, 64, 32, "a PIM phase ends when fewer wait"),
     {0}};
 
-enum { gather_issue_needs_hits = 0 };
-DRAM_PLAIN_LIMITS(gather_issue)
-DRAM_PLAIN_SELECTION(gather_issue)
-DRAM_PLAIN_SERVED(gather_issue)
-
-static inline enum dram_leave gather_issue_leaves(struct gather_issue *p, const struct dram_channel *ch, unsigned hits)
+static inline enum dram_leave gather_issue_leaves(void *state, const struct dram_channel *ch, unsigned hits)
 {
+    struct gather_issue *p = state;
     (void)hits;
     const int32_t mem = ch->waiting[DRAM_MEM], pim = ch->waiting[DRAM_PIM];
     if (ch->mode == DRAM_PIM)
@@ -38,8 +35,21 @@ static int check(const void *state, struct err *err)
     return 0;
 }
 
-#define DRAM_LOOP_POLICY gather_issue
-#include "models/dram/loop.h"
+static const struct dram_hooks gather_issue_hooks = {
+    .leaves = gather_issue_leaves,
+};
+
+static void gather_issue_feed(struct dram_channel *ch, void *state, struct dram_feed *feed)
+{
+    dram_loop_feed(ch, &gather_issue_hooks, state, feed);
+}
+
+static int64_t gather_issue_step(struct dram_channel *ch, void *state, int64_t now)
+{
+    return dram_loop_step(ch, &gather_issue_hooks, state, now);
+}
+
+static const struct dram_loops gather_issue_loops = {gather_issue_feed, gather_issue_step, dram_push};
 
 const struct dram_policy dram_gather_issue = {
     .head = {.name = "gather-issue",

@@ -6,26 +6,35 @@
  * request that enters at t + 3 brings MEM mode back at t + 4, and if a bank slot was still occupied no PIM request was
  * served. Source: gupta-2025-f3fs section III; policy 6 of the artifact. Differs: nothing known. */
 #include "models/dram/dram_policy.h"
+#include "models/dram/loop.h"
 
 struct mem_first {
     int64_t none;
 };
 
-enum { mem_first_needs_hits = 0 };
-DRAM_PLAIN_LIMITS(mem_first)
-DRAM_PLAIN_SELECTION(mem_first)
-DRAM_PLAIN_SERVED(mem_first)
-
-static inline enum dram_leave mem_first_leaves(struct mem_first *p, const struct dram_channel *ch, unsigned hits)
+static inline enum dram_leave mem_first_leaves(void *state, const struct dram_channel *ch, unsigned hits)
 {
-    (void)p;
+    (void)state;
     (void)hits;
     const bool mem = ch->waiting[DRAM_MEM] > 0, pim = ch->waiting[DRAM_PIM] > 0;
     return (ch->mode == DRAM_PIM ? mem : !mem && pim) ? DRAM_LEAVE : DRAM_STAY;
 }
 
-#define DRAM_LOOP_POLICY mem_first
-#include "models/dram/loop.h"
+static const struct dram_hooks mem_first_hooks = {
+    .leaves = mem_first_leaves,
+};
+
+static void mem_first_feed(struct dram_channel *ch, void *state, struct dram_feed *feed)
+{
+    dram_loop_feed(ch, &mem_first_hooks, state, feed);
+}
+
+static int64_t mem_first_step(struct dram_channel *ch, void *state, int64_t now)
+{
+    return dram_loop_step(ch, &mem_first_hooks, state, now);
+}
+
+static const struct dram_loops mem_first_loops = {mem_first_feed, mem_first_step, dram_push};
 
 const struct dram_policy dram_mem_first = {.head = {.name = "mem-first",
                                                     .summary = "PIM is served only while no MEM request waits",

@@ -4,26 +4,35 @@
  * that already hold bank slots are done. MEM mode returns in the first cycle in which no PIM and some MEM request
  * waits. Source: gupta-2025-f3fs section III; policy 7 of the artifact. Differs: nothing known. */
 #include "models/dram/dram_policy.h"
+#include "models/dram/loop.h"
 
 struct pim_first {
     int64_t none;
 };
 
-enum { pim_first_needs_hits = 0 };
-DRAM_PLAIN_LIMITS(pim_first)
-DRAM_PLAIN_SELECTION(pim_first)
-DRAM_PLAIN_SERVED(pim_first)
-
-static inline enum dram_leave pim_first_leaves(struct pim_first *p, const struct dram_channel *ch, unsigned hits)
+static inline enum dram_leave pim_first_leaves(void *state, const struct dram_channel *ch, unsigned hits)
 {
-    (void)p;
+    (void)state;
     (void)hits;
     const bool mem = ch->waiting[DRAM_MEM] > 0, pim = ch->waiting[DRAM_PIM] > 0;
     return (ch->mode == DRAM_PIM ? !pim && mem : pim) ? DRAM_LEAVE : DRAM_STAY;
 }
 
-#define DRAM_LOOP_POLICY pim_first
-#include "models/dram/loop.h"
+static const struct dram_hooks pim_first_hooks = {
+    .leaves = pim_first_leaves,
+};
+
+static void pim_first_feed(struct dram_channel *ch, void *state, struct dram_feed *feed)
+{
+    dram_loop_feed(ch, &pim_first_hooks, state, feed);
+}
+
+static int64_t pim_first_step(struct dram_channel *ch, void *state, int64_t now)
+{
+    return dram_loop_step(ch, &pim_first_hooks, state, now);
+}
+
+static const struct dram_loops pim_first_loops = {pim_first_feed, pim_first_step, dram_push};
 
 const struct dram_policy dram_pim_first = {.head = {.name = "pim-first",
                                                     .summary = "MEM is served only while no PIM request waits",

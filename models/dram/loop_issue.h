@@ -1,0 +1,136 @@
+/* loop_issue: commands to the MEM slots, one column and one row command a cycle at most. */
+#ifndef MODELS_DRAM_LOOP_ISSUE_H
+#define MODELS_DRAM_LOOP_ISSUE_H
+
+#include "models/dram/loop_select.h"
+
+DRAM_INLINE void dram_column(struct dram_channel *ch, int32_t t, int b)
+{
+    const struct dram_timing *tm = &ch->timing;
+    const unsigned bit = 1u << b;
+    const int g = b & ch->group_mask;
+    if (__builtin_expect(ch->explain > 0, 0))
+        dram_channel_explain(ch, t, ch->want_rd & bit ? "RD" : "WR", bit, ch->slot_row[b], ch->slot_id[b]);
+    ch->ccd_ok = t + tm->ccd;
+    ch->ccdl_ok[g] = ch->ccdl_last = t + tm->ccdl;
+    ch->stats.columns++;
+    int32_t done;
+    if (ch->want_rd & bit) {
+        dram_legal_rd(&ch->legal, tm, t, b, g, ch->slot_row[b]);
+        ch->rtw_ok = t + tm->rtw;
+        ch->rtpl_ok[g] = ch->rtpl_last = t + tm->rtpl;
+        if (t + tm->rtp > ch->pre_ok[b])
+            ch->pre_ok[b] = t + tm->rtp;
+        done = t + tm->cl;
+    } else {
+        dram_legal_wr(&ch->legal, tm, t, b, g, ch->slot_row[b]);
+        ch->wtr_ok = t + tm->wtr;
+        if (t + tm->wtp > ch->pre_ok[b])
+            ch->pre_ok[b] = t + tm->wtp;
+        done = t + tm->wl;
+    }
+    if (--ch->slot_columns[b])
+        return;
+    ch->occupied &= ~bit;
+    ch->want_rd &= ~bit;
+    ch->want_wr &= ~bit;
+    ch->due &= ~bit;
+    ch->ready[b] = INT32_MAX;
+    dram_complete(ch, ch->slot_id[b], ch->slot_flags[b], t, done);
+}
+
+DRAM_INLINE void dram_activate(struct dram_channel *ch, bool fifo, int32_t t, int b)
+{
+    const struct dram_timing *tm = &ch->timing;
+    const unsigned bit = 1u << b;
+    const uint32_t row = ch->slot_row[b];
+    if (__builtin_expect(ch->explain > 0, 0))
+        dram_channel_explain(ch, t, "ACT", bit, row, ch->slot_id[b]);
+    dram_legal_act(&ch->legal, tm, t, b, row);
+    ch->active |= bit;
+    ch->want_act &= ~bit;
+    ch->open_row[b] = row;
+    ch->rrd_ok = t + tm->rrd;
+    ch->rd_ok[b] = t + tm->rcd;
+    ch->wr_ok[b] = t + tm->rcdwr;
+    ch->pre_ok[b] = t + tm->ras;
+    ch->act_ok[b] = t + tm->rc;
+    if (ch->slot_flags[b] & DRAM_IS_WRITE) {
+        ch->want_wr |= bit;
+        dram_set_ready(ch, t, b, t + tm->rcdwr);
+    } else {
+        ch->want_rd |= bit;
+        dram_set_ready(ch, t, b, t + tm->rcd);
+    }
+    if (!fifo) { /* the slot's row is the row selected last: its waiting requests are known */
+        struct dram_bank_queue *q = &ch->bank[b];
+        q->match = q->same;
+        ch->match = q->same ? ch->match | bit : ch->match & ~bit;
+        ch->stale &= ~bit;
+    }
+    ch->stats.activates++;
+    ch->prio = (b + 1) & 15;
+}
+
+DRAM_INLINE void dram_precharge(struct dram_channel *ch, int32_t t, int b)
+{
+    const unsigned bit = 1u << b;
+    if (__builtin_expect(ch->explain > 0, 0))
+        dram_channel_explain(ch, t, "PRE", bit, ch->open_row[b], ch->slot_id[b]);
+    dram_legal_pre(&ch->legal, &ch->timing, t, b, b & ch->group_mask);
+    ch->active &= ~bit;
+    ch->want_pre &= ~bit;
+    ch->want_act |= bit;
+    if (t + ch->timing.rp > ch->act_ok[b])
+        ch->act_ok[b] = t + ch->timing.rp;
+    dram_set_ready(ch, t, b, ch->act_ok[b]);
+    ch->stats.precharges++;
+    ch->prio = (b + 1) & 15;
+}
+
+/* Banks of groups whose time in `ok` has not come. */
+DRAM_INLINE unsigned dram_blocked_banks(const struct dram_channel *ch, const int32_t *ok, int32_t t)
+{
+    unsigned blocked = ok == ch->ccdl_ok && ch->ccdl_all > t ? DRAM_ALL : 0;
+    for (int g = 0; g <= ch->group_mask; g++)
+        blocked |= ok[g] > t ? ch->group_banks[g] : 0;
+    return blocked;
+}
+
+/* Column scan, then row scan; whether a command was given. */
+DRAM_INLINE bool dram_issue(struct dram_channel *ch, const struct dram_hooks *hooks, int32_t t)
+{
+    if (t >= ch->next_due) {
+        ch->due |= lanes_le(ch->ready, t);
+        ch->next_due = lanes_next(ch->ready, t);
+    }
+    const unsigned due = ch->due;
+    if (!due)
+        return false;
+    bool gave = false;
+    unsigned columns = 0;
+    if (t >= ch->ccd_ok) {
+        columns = due & ((t >= ch->wtr_ok ? ch->want_rd : 0) | (t >= ch->rtw_ok ? ch->want_wr : 0));
+        if (columns && ch->ccdl_last > t)
+            columns &= ~dram_blocked_banks(ch, ch->ccdl_ok, t);
+    }
+    const int prio = ch->prio;
+    if (columns) {
+        dram_column(ch, t, (prio + __builtin_ctz(dram_rotate(columns, prio))) & 15);
+        gave = true;
+    }
+    unsigned rows = due & (ch->want_pre | (t >= ch->rrd_ok ? ch->want_act : 0));
+    if (rows & ch->want_pre && ch->rtpl_last > t)
+        rows &= ~(ch->want_pre & dram_blocked_banks(ch, ch->rtpl_ok, t));
+    if (rows) {
+        const int b = (prio + __builtin_ctz(dram_rotate(rows, prio))) & 15;
+        if (ch->want_act >> b & 1)
+            dram_activate(ch, hooks->fifo, t, b);
+        else
+            dram_precharge(ch, t, b);
+        gave = true;
+    }
+    return gave;
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* loop_queue: requests enter a channel's queues; what of them would hit an open row. */
+#ifndef MODELS_DRAM_LOOP_QUEUE_H
+#define MODELS_DRAM_LOOP_QUEUE_H
+
+#include "models/dram/channel.h"
+#include "models/dram/lanes.h"
+
+#define DRAM_INLINE static inline __attribute__((always_inline))
+
+DRAM_INLINE int32_t dram_later(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* A MEM or PIM request enters at the end of cycle t (an offset). */
+DRAM_INLINE void dram_enter(struct dram_channel *ch, bool fifo, int32_t t, uint32_t row, uint32_t bank, uint8_t flags,
+                            uint32_t id)
+{
+    const enum dram_class class = flags & DRAM_IS_PIM ? DRAM_PIM : DRAM_MEM;
+    const uint32_t seq = ch->seq++;
+    if (__builtin_expect(ch->stats.first_in[class] < 0, 0))
+        ch->stats.first_in[class] = ch->base + t;
+    ch->stats.in[class]++;
+    ch->stats.columns_in += flags & DRAM_COLUMNS;
+    if (ch->fate.enter)
+        ch->fate.enter[id] = ch->base + t;
+    if (fifo) {
+        const uint32_t i =
+            (ch->fifo.head + (uint32_t)(ch->waiting[DRAM_MEM] + ch->waiting[DRAM_PIM])) % (2 * DRAM_QUEUE);
+        ch->fifo.rows[i] = row;
+        ch->fifo.ids[i] = id;
+        ch->fifo.flags[i] = flags;
+        ch->fifo.banks[i] = (uint8_t)bank;
+        ch->waiting[class]++;
+        return;
+    }
+    if (class == DRAM_PIM) {
+        const uint32_t i = (ch->pim.head + (uint32_t)ch->waiting[DRAM_PIM]) % DRAM_QUEUE;
+        ch->pim.rows[i] = row;
+        ch->pim.ids[i] = id;
+        ch->pim.seqs[i] = seq;
+        ch->pim.flags[i] = flags;
+        if (ch->waiting[DRAM_PIM]++ == 0)
+            ch->older = ch->pending;
+        return;
+    }
+    struct dram_bank_queue *q = &ch->bank[bank];
+    const unsigned bit = 1u << bank;
+    if (__builtin_expect(q->tail == q->limit, 0))
+        dram_bank_queue_compact(q);
+    const int i = q->tail++;
+    const uint64_t at = UINT64_C(1) << i;
+    q->rows[i] = row;
+    q->ids[i] = id;
+    q->seqs[i] = seq;
+    q->flags[i] = flags;
+    q->live |= at;
+    q->same |= row == q->last_row ? at : 0;
+    if (row == ch->open_row[bank]) {
+        q->match |= at;
+        ch->match |= bit;
+    }
+    if (!(ch->pending & bit)) {
+        ch->pending |= bit;
+        ch->head_seq[bank] = seq;
+        ch->older &= ~bit;
+    }
+    ch->waiting[DRAM_MEM]++;
+}
+
+/* Find the open-row matches of stale banks again. */
+DRAM_INLINE void dram_find_matches(struct dram_channel *ch, unsigned banks)
+{
+    for (unsigned m = ch->stale & banks; m; m &= m - 1) {
+        const int b = __builtin_ctz(m);
+        struct dram_bank_queue *q = &ch->bank[b];
+        q->match = q->live ? lanes_find(q->rows, q->tail, ch->open_row[b]) & q->live : 0;
+        ch->match = q->match ? ch->match | 1u << b : ch->match & ~(1u << b);
+    }
+    ch->stale &= ~banks;
+}
+
+/* Banks whose next request would hit: a live streak, else a waiting request of the open row. */
+DRAM_INLINE unsigned dram_next_hit(struct dram_channel *ch)
+{
+    if (ch->stale)
+        dram_find_matches(ch, DRAM_ALL);
+    return ch->streak | (ch->match & ch->pending);
+}
+
+#endif

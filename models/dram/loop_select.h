@@ -1,0 +1,157 @@
+/* loop_select: which request goes into which slot. */
+#ifndef MODELS_DRAM_LOOP_SELECT_H
+#define MODELS_DRAM_LOOP_SELECT_H
+
+#include "models/dram/dram_policy.h"
+#include "models/dram/loop_pim.h"
+
+/* Bank b's slot may go on from cycle `at`, as far as the bank is concerned; t is now. */
+DRAM_INLINE void dram_set_ready(struct dram_channel *ch, int32_t t, int b, int32_t at)
+{
+    ch->ready[b] = at;
+    if (at <= t) {
+        ch->due |= 1u << b;
+    } else {
+        ch->due &= ~(1u << b);
+        ch->next_due = at < ch->next_due ? at : ch->next_due;
+    }
+}
+
+/* A MEM request goes into the slot of its bank. */
+DRAM_INLINE void dram_fill_slot(struct dram_channel *ch, int32_t t, int b, uint32_t row, uint32_t id, uint8_t flags,
+                                bool hit)
+{
+    const unsigned bit = 1u << b;
+    const bool write = flags & DRAM_IS_WRITE;
+    ch->stats.accesses[DRAM_MEM]++;
+    ch->stats.hits[DRAM_MEM] += hit;
+    ch->stats.writes += write;
+    ch->stats.write_hits += write & hit;
+    ch->occupied |= bit;
+    ch->slot_row[b] = row;
+    ch->slot_id[b] = id;
+    ch->slot_flags[b] = flags;
+    ch->slot_columns[b] = flags & DRAM_COLUMNS;
+    if (ch->fate.sched)
+        ch->fate.sched[id] = ch->base + t;
+    if (ch->uniform)
+        dram_channel_settle(ch);
+    if (!(ch->active & bit)) {
+        ch->want_act |= bit;
+        dram_set_ready(ch, t, b, ch->act_ok[b]);
+    } else if (ch->open_row[b] != row) {
+        ch->want_pre |= bit;
+        dram_set_ready(ch, t, b, dram_later(ch->pre_ok[b], ch->pim_wtp));
+    } else if (write) {
+        ch->want_wr |= bit;
+        dram_set_ready(ch, t, b, ch->wr_ok[b]);
+    } else {
+        ch->want_rd |= bit;
+        dram_set_ready(ch, t, b, ch->rd_ok[b]);
+    }
+}
+
+/* FR-FCFS within a bank: the streak's oldest, else the open row's oldest, else the oldest. */
+DRAM_INLINE void dram_take(struct dram_channel *ch, const struct dram_hooks *hooks, void *state, int32_t t, int b)
+{
+    struct dram_bank_queue *q = &ch->bank[b];
+    const unsigned bit = 1u << b;
+    if (ch->stale & bit)
+        dram_find_matches(ch, bit);
+    int i;
+    bool hit = true;
+    if (ch->streak & bit) {
+        i = __builtin_ctzll(q->same);
+    } else if (q->match) {
+        i = __builtin_ctzll(q->match);
+        q->same = q->match;
+    } else {
+        i = __builtin_ctzll(q->live);
+        q->same = lanes_find(q->rows, q->tail, q->rows[i]) & q->live;
+        hit = false;
+    }
+    const uint64_t at = UINT64_C(1) << i;
+    const uint32_t seq = q->seqs[i];
+    q->last_row = q->rows[i];
+    q->live &= ~at;
+    q->same &= ~at;
+    q->match &= ~at;
+    ch->streak = q->same ? ch->streak | bit : ch->streak & ~bit;
+    ch->match = q->match ? ch->match | bit : ch->match & ~bit;
+    ch->waiting[DRAM_MEM]--;
+    if (hooks->served)
+        hooks->served(state, ch, DRAM_MEM, q->rows[i], seq);
+    dram_fill_slot(ch, t, b, q->rows[i], q->ids[i], q->flags[i], hit);
+    if (q->live) {
+        ch->head_seq[b] = q->seqs[__builtin_ctzll(q->live)];
+        const bool older = ch->waiting[DRAM_PIM] && (int32_t)(ch->head_seq[b] - ch->pim.seqs[ch->pim.head]) < 0;
+        ch->older = older ? ch->older | bit : ch->older & ~bit;
+    } else {
+        q->tail = 0;
+        q->limit = 16;
+        ch->pending &= ~bit;
+        ch->older &= ~bit;
+    }
+}
+
+DRAM_INLINE void dram_take_pim(struct dram_channel *ch, const struct dram_hooks *hooks, void *state, int32_t t)
+{
+    const uint32_t i = ch->pim.head, row = ch->pim.rows[i];
+    ch->pim.head = (i + 1) % DRAM_QUEUE;
+    ch->waiting[DRAM_PIM]--;
+    if (hooks->served)
+        hooks->served(state, ch, DRAM_PIM, row, ch->pim.seqs[i]);
+    ch->older = ch->waiting[DRAM_PIM] ? lanes_before(ch->head_seq, ch->pim.seqs[ch->pim.head]) & ch->pending : 0;
+    ch->stats.accesses[DRAM_PIM]++;
+    ch->stats.hits[DRAM_PIM] += ch->uniform ? ch->uniform_row == row : lanes_eq(ch->open_row, row) != 0;
+    dram_start_pim(ch, t, row, ch->pim.ids[i], ch->pim.flags[i]);
+}
+
+DRAM_INLINE unsigned dram_rotate(unsigned mask, int by)
+{
+    return (mask | mask << 16) >> by & DRAM_ALL;
+}
+
+/* Selection in MEM mode; whether anything changed: a request was taken, or the policy learnt which banks are idle. */
+DRAM_INLINE bool dram_select_mem(struct dram_channel *ch, const struct dram_hooks *hooks, void *state, int32_t t)
+{
+    const unsigned empty = ~ch->occupied & DRAM_ALL;
+    const unsigned can = empty & ch->pending & ~(hooks->stalled ? hooks->stalled(state) : 0);
+    if (!can)
+        return hooks->asked && hooks->asked(state, empty);
+    const int step = __builtin_ctz(dram_rotate(can, ch->prio));
+    if (hooks->asked) {
+        const unsigned seen = dram_rotate(empty, ch->prio) & ((2u << step) - 1);
+        (void)hooks->asked(state, dram_rotate(seen, (16 - ch->prio) & 15));
+    }
+    const int b = (ch->prio + step) & 15;
+    ch->prio = (ch->prio + 1) & 15;
+    dram_take(ch, hooks, state, t, b);
+    return true;
+}
+
+/* The head of the single queue goes if it can. */
+DRAM_INLINE bool dram_select_fifo(struct dram_channel *ch, int32_t t)
+{
+    const uint32_t i = ch->fifo.head;
+    if (!(ch->waiting[DRAM_MEM] + ch->waiting[DRAM_PIM]))
+        return false;
+    const uint32_t row = ch->fifo.rows[i];
+    const uint8_t flags = ch->fifo.flags[i];
+    const int b = ch->fifo.banks[i];
+    if (flags & DRAM_IS_PIM ? ch->occupied != 0 : ch->occupied >> b & 1)
+        return false;
+    ch->fifo.head = (i + 1) % (2 * DRAM_QUEUE);
+    if (flags & DRAM_IS_PIM) {
+        ch->waiting[DRAM_PIM]--;
+        ch->stats.accesses[DRAM_PIM] += DRAM_BANKS;
+        ch->stats.hits[DRAM_PIM] += __builtin_popcount(lanes_eq(ch->open_row, row));
+        dram_start_pim(ch, t, row, ch->fifo.ids[i], flags);
+    } else {
+        ch->waiting[DRAM_MEM]--;
+        dram_fill_slot(ch, t, b, row, ch->fifo.ids[i], flags, ch->open_row[b] == row);
+    }
+    return true;
+}
+
+#endif
