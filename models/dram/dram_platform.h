@@ -4,16 +4,32 @@
 
 #include "trace/base/param.h"
 
+/* Row and column commands on pins of their own, one of each a cycle; or one command a cycle. */
+enum dram_command_bus { DRAM_BUS_DUAL, DRAM_BUS_SINGLE };
+
+/* One command for all banks every refi cycles, or one for each bank in turn, banks of them in refi cycles. */
+enum dram_refresh { DRAM_REFRESH_NONE, DRAM_REFRESH_ALL, DRAM_REFRESH_BANK };
+
 struct dram_platform {
     int64_t channels;      /* independent channels of the device */
-    int64_t banks;         /* per channel: 16, as in an HBM2 or HBM3 pseudo-channel */
+    int64_t banks;         /* per channel: 8 or 16; PIM requests need 16 */
     int64_t bank_groups;   /* group of a bank = bank mod bank_groups */
     int64_t rows, columns; /* per bank; columns of atom_bytes */
     int64_t atom_bytes;    /* moved by one column command */
     const char *map;       /* byte address to channel, bank, row, column: trace/event/dram_map.h */
     int64_t clock_hz;      /* DRAM command clock */
     int64_t ccd, ccdl, rrd, rcd, ras, rp, rc, cl, wl, cdlr, wr, rtpl; /* DRAM cycles, models/dram/timing.h */
-    int64_t burst_cycles;   /* DRAM cycles the data bus is busy for one column command */
+    int64_t burst_cycles; /* DRAM cycles the data bus is busy for one column command */
+    /* What the paper's controller has not; 0: no such rule, or the number is derived (models/dram/timing.c). */
+    int64_t rcdwr, rrdl, faw, wtrl, rtw, rtp, ppd, rpab; /* DRAM cycles */
+    int64_t command_bus;                                 /* enum dram_command_bus */
+    int64_t act_bus, pre_bus, column_bus;                /* DRAM cycles that a command holds its bus; 0: not watched */
+    int64_t refresh;                                     /* enum dram_refresh */
+    int64_t refi, rfc, rfcb, rrefd;                      /* DRAM cycles */
+    double act_pj;          /* of one ACT with its PRE; 0 of these four: no figure is public */
+    double bit_pj;          /* of a bit moved by a column command */
+    double refresh_nj;      /* of one refresh command */
+    double background_mw;   /* of one channel, whatever it does */
     int64_t queue;          /* waiting MEM requests, and as many PIM requests; at most 64 */
     int64_t return_queue;   /* finished requests on the way back; with 2 * queue it gives the credits */
     int64_t l2_queue;       /* requests between L2 and DRAM, per sub-partition; halved by a second virtual channel */

@@ -2,11 +2,12 @@
  *
  * A row says: after command `before` at cycle t, command `after` within `scope` is legal from t + cycles on. The
  * numbers come from the [dram] section of a platform (models/dram/dram_platform.h); derived rows are computed here,
- * once. All values are cycles of the DRAM command clock. A PIM column command is a write to every bank at once, so it
- * obeys and arms the rows of DRAM_WR for all banks. */
+ * once. All values are cycles of the DRAM command clock, from the first cycle of a command to the first of the next. A
+ * PIM column command is a write to every bank at once, so it obeys and arms the rows of DRAM_WR for all banks. */
 #ifndef MODELS_DRAM_TIMING_H
 #define MODELS_DRAM_TIMING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +15,8 @@
 
 struct dram_platform;
 
-enum dram_command { DRAM_ACT, DRAM_PRE, DRAM_RD, DRAM_WR, DRAM_COMMANDS };
+/* The last two: refresh of all banks, and of one. */
+enum dram_command { DRAM_ACT, DRAM_PRE, DRAM_RD, DRAM_WR, DRAM_REF, DRAM_REFB, DRAM_COMMANDS };
 enum dram_scope { DRAM_SAME_BANK, DRAM_SAME_GROUP, DRAM_SAME_CHANNEL };
 
 struct dram_rule {
@@ -23,9 +25,13 @@ struct dram_rule {
     int64_t cycles;
     const char *name;   /* "tRCD" */
     const char *source; /* how the number comes about */
+    int fourth;         /* 1: after the fourth last `before`, not the last */
 };
 
-enum { DRAM_RULES_MAX = 24 };
+enum { DRAM_RULES_MAX = 64 };
+
+/* "ACT", "PRE", "RD", "WR", "REF", "REFB" */
+const char *dram_command_name(enum dram_command command);
 
 /* The same numbers by name, as the channel uses them. */
 struct dram_timing {
@@ -44,6 +50,19 @@ struct dram_timing {
     int32_t wtp;   /* write -> PRE, same bank */
     int32_t cl;    /* read -> last data */
     int32_t wl;    /* write -> last data */
+    /* 0: no such rule */
+    int32_t rrdl;                         /* ACT -> ACT, same bank group */
+    int32_t faw;                          /* fourth last ACT -> ACT */
+    int32_t wtrl;                         /* write -> read, same bank group */
+    int32_t ppd;                          /* PRE -> PRE */
+    int32_t act_bus, pre_bus, column_bus; /* a command -> the next on its bus */
+    bool single_bus;                      /* that bus is of all commands */
+    /* Refresh; interval 0: none. */
+    int32_t interval;   /* between two refreshes that fall due */
+    int32_t rfc;        /* REF -> ACT of what it refreshed */
+    int32_t rrefd;      /* REFB -> ACT, REFB of another bank */
+    int32_t rp_refresh; /* PRE -> refresh */
+    bool refresh_all;
 };
 
 /* Every rule of a platform; returns their number (at most DRAM_RULES_MAX). */

@@ -27,11 +27,60 @@ START_TEST(the_default_platform_states_every_number_with_its_source)
     ck_assert_msg(gv100 != NULL, "%s", err.msg);
     const struct dram_platform *read = platform_section_get(gv100, "dram");
     for (const struct param *row = dram_params; row->name; row++) {
-        ck_assert_msg(platform_source(gv100, "dram", row->name) != NULL, "%s has no source", row->name);
+        ck_assert_msg(platform_number(gv100, "dram", row->name)->state != PLATFORM_UNSTATED, "%s", row->name);
         if (row->type != PARAM_TEXT)
             ck_assert_msg(param_int(row, read) == param_int(row, &p), "%s differs from the default", row->name);
     }
     platform_free(gv100);
+}
+END_TEST
+
+/* The paper's device has the fifteen rows it always had, and no other. */
+START_TEST(the_papers_rows_are_these_fifteen)
+{
+    static const struct dram_rule expected[] = {
+        {DRAM_RD, DRAM_RD, DRAM_SAME_CHANNEL, 1, 0, 0, 0},   {DRAM_WR, DRAM_WR, DRAM_SAME_CHANNEL, 1, 0, 0, 0},
+        {DRAM_RD, DRAM_RD, DRAM_SAME_GROUP, 2, 0, 0, 0},     {DRAM_WR, DRAM_WR, DRAM_SAME_GROUP, 2, 0, 0, 0},
+        {DRAM_ACT, DRAM_ACT, DRAM_SAME_CHANNEL, 3, 0, 0, 0}, {DRAM_ACT, DRAM_RD, DRAM_SAME_BANK, 12, 0, 0, 0},
+        {DRAM_ACT, DRAM_WR, DRAM_SAME_BANK, 9, 0, 0, 0},     {DRAM_ACT, DRAM_PRE, DRAM_SAME_BANK, 28, 0, 0, 0},
+        {DRAM_PRE, DRAM_ACT, DRAM_SAME_BANK, 12, 0, 0, 0},   {DRAM_ACT, DRAM_ACT, DRAM_SAME_BANK, 40, 0, 0, 0},
+        {DRAM_RD, DRAM_WR, DRAM_SAME_CHANNEL, 13, 0, 0, 0},  {DRAM_WR, DRAM_RD, DRAM_SAME_CHANNEL, 6, 0, 0, 0},
+        {DRAM_WR, DRAM_PRE, DRAM_SAME_BANK, 13, 0, 0, 0},    {DRAM_RD, DRAM_PRE, DRAM_SAME_BANK, 1, 0, 0, 0},
+        {DRAM_RD, DRAM_PRE, DRAM_SAME_GROUP, 3, 0, 0, 0}};
+    static const char *const names[] = {"gv100", "v100"};
+    for (int k = 0; k < 2; k++) {
+        struct err err = {""};
+        struct dram_rule rules[DRAM_RULES_MAX];
+        struct platform *p = platform_load(names[k], &err);
+        ck_assert_msg(p != NULL, "%s", err.msg);
+        ck_assert_uint_eq(dram_rules(platform_section_get(p, "dram"), rules), 15);
+        for (int i = 0; i < 15; i++) {
+            ck_assert_int_eq(rules[i].before, expected[i].before);
+            ck_assert_int_eq(rules[i].after, expected[i].after);
+            ck_assert_int_eq(rules[i].scope, expected[i].scope);
+            ck_assert_int_eq(rules[i].cycles, expected[i].cycles);
+            ck_assert_int_eq(rules[i].fourth, 0);
+        }
+        platform_free(p);
+    }
+}
+END_TEST
+
+START_TEST(a_refresh_that_leaves_no_time_is_refused)
+{
+    struct dram_platform p;
+    struct dram_timing t;
+    struct err err;
+    param_defaults(dram_params, &p);
+    p.refresh = DRAM_REFRESH_ALL;
+    p.refi = 200;
+    ck_assert_int_eq(dram_timing_init(&t, &p, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "tRFCab"));
+    p.rfc = 150;
+    ck_assert_int_eq(dram_timing_init(&t, &p, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "refi 200"));
+    p.refi = 3000;
+    ck_assert_int_eq(dram_timing_init(&t, &p, &err), 0);
 }
 END_TEST
 
@@ -48,4 +97,5 @@ START_TEST(a_rule_below_one_cycle_is_refused)
 END_TEST
 
 TEST_MAIN("timing", derived_rules_are_the_artifacts, the_default_platform_states_every_number_with_its_source,
+          the_papers_rows_are_these_fifteen, a_refresh_that_leaves_no_time_is_refused,
           a_rule_below_one_cycle_is_refused)
