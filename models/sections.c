@@ -35,6 +35,7 @@ static const struct platform_general uvm_general[] = {
 static const struct platform_general pcie_general[] = {
     {"completion_bytes", "PCI Express Base Specification 3.0, section 4.2.2: header, token and LCRC of a completion"},
     {"request_bytes", "PCI Express Base Specification 3.0, section 4.2.2: a read request with its framing"},
+    {"request", "assumed run..line: measured on an H200 only, which reads by lines; docs/zerocopy-engine.md"},
     {"host_bytes_per_s", "no such bound was measured"},
     {"sharpness", "assumed 8..1000: a smooth maximum, which no measurement identifies"},
     {"load_ns", "not modelled: no latency was measured"},

@@ -47,12 +47,12 @@ struct run {
     bool open;
 };
 
-static inline void run_add(struct run *run, struct request_mix *mix, uint64_t sector)
+static inline void run_add(struct run *run, struct request_mix *mix, uint64_t sector, bool line)
 {
     if (run->open) {
         if (sector == run->last)
             return;
-        if (sector == run->last + 1 && sector % LINE_SECTORS != 0) {
+        if ((line || sector == run->last + 1) && sector / LINE_SECTORS == run->last / LINE_SECTORS) {
             run->last = sector;
             return;
         }
@@ -67,6 +67,7 @@ static inline __attribute__((always_inline)) void read_load(struct lane_reader *
 {
     uint32_t element = r->view->element;
     struct run run = {0};
+    bool line = r->view->request == REQUEST_LINE;
     for (size_t i = 0; i < n; i++) {
         uint64_t addr = lanes[i].addr + j * element, first = addr / SECTOR_BYTES;
         uint64_t last = (addr + element - 1) / SECTOR_BYTES;
@@ -74,7 +75,7 @@ static inline __attribute__((always_inline)) void read_load(struct lane_reader *
             continue;
         for (uint64_t s = first; s <= last; s++)
             if (reuse != REUSE_WARP || !take(r, s))
-                run_add(&run, &r->mix, s);
+                run_add(&run, &r->mix, s, line);
     }
     if (run.open)
         mix_run(&r->mix, run.first, run.last);

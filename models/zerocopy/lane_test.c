@@ -32,6 +32,7 @@ START_TEST(the_quick_count_equals_the_exact_coalescer)
     for (int round = 0; round < 3000; round++) {
         struct pattern_view view = {.shape = SCAN_LISTS,
                                     .reuse = rules[draw(4)],
+                                    .request = draw(2) ? REQUEST_LINE : REQUEST_RUN,
                                     .base = 4096 + draw(32) * 4,
                                     .element = draw(2) ? 8 : 4,
                                     .block_warps = 4};
@@ -42,6 +43,7 @@ START_TEST(the_quick_count_equals_the_exact_coalescer)
         struct coalescer exact;
         struct pattern_count count;
         coalescer_init(&exact, view.reuse, NULL, NULL);
+        exact.request = view.request;
         ck_assert_int_eq(zerocopy_naive.count(counter, scans, 100, NULL), 0);
         ck_assert_int_eq(zerocopy_naive.finish(counter, &count, NULL), 0);
         ck_assert_int_eq(zerocopy_naive.expand(&view, scans, 100, NULL, &exact, NULL), 0);

@@ -8,6 +8,7 @@ const struct param pcie_params[] = {
     PARAM_REAL_ROW(pcie, efficiency, "", 0.1, 1, 0.9, "share of the raw rate that data and headers can use"),
     PARAM_INT_ROW(pcie, completion_bytes, "bytes", 0, 64, 20, "overhead of a completion: header, token, LCRC"),
     PARAM_INT_ROW(pcie, request_bytes, "bytes", 0, 64, 24, "a read request on the wire"),
+    PARAM_CHOICE_ROW(pcie, request, "run|line", 0, "a read for each run of a load's sectors, or for a line of them"),
     PARAM_INT_ROW(pcie, tags, "", 0, 1 << 20, 0, "outstanding requests; 0: no such bound"),
     PARAM_REAL_ROW(pcie, round_trip_ns, "ns", 1, 1e9, 1000, "of a request under load"),
     PARAM_REAL_ROW(pcie, host_bytes_per_s, "bytes/s", 0, 1e13, 0, "host memory, in 64 B lines; 0: no such bound"),

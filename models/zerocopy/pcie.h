@@ -13,6 +13,7 @@ struct pcie {
     double efficiency;        /* what DLLPs, SKP ordered sets and the host leave of the raw rate */
     int64_t completion_bytes; /* overhead of a completion: 12 header + 4 STP token + 4 LCRC */
     int64_t request_bytes;    /* a read request on the wire: 16 header + 4 + 4 */
+    int64_t request;          /* enum request_rule (warp.h) */
     /* Outstanding requests. */
     int64_t tags;         /* 0: no such bound */
     double round_trip_ns; /* tags / round trip is one constant: requests/s */

@@ -53,6 +53,7 @@ struct pattern_counter *row_counter_new(const struct pattern_view *view, bool sh
     c->shift = shift;
     /* Neighbouring warps run together: what L1 keeps is what the previous warp touched. */
     coalescer_init(&c->coalescer, view->reuse == REUSE_L1 ? REUSE_PREVWARP : view->reuse, NULL, NULL);
+    c->coalescer.request = view->request;
     return c;
 }
 

@@ -111,11 +111,17 @@ static void emit(struct coalescer *c, uint64_t first, uint64_t last)
         c->sink(c->user, first * SECTOR_BYTES, (uint32_t)((last - first + 1) * SECTOR_BYTES));
 }
 
-static void emit_runs(struct coalescer *c, const uint64_t *sectors, size_t n)
+/* Whether one request asks for the sector and for the next of a load. */
+static bool joins(const struct coalescer *c, uint64_t sector, uint64_t next)
+{
+    return (c->request == REQUEST_LINE || next == sector + 1) && next / LINE_SECTORS == sector / LINE_SECTORS;
+}
+
+static void emit_requests(struct coalescer *c, const uint64_t *sectors, size_t n)
 {
     for (size_t i = 0; i < n;) {
         size_t j = i + 1;
-        while (j < n && sectors[j] == sectors[j - 1] + 1 && sectors[j] % LINE_SECTORS != 0)
+        while (j < n && joins(c, sectors[j - 1], sectors[j]))
             j++;
         emit(c, sectors[i], sectors[j - 1]);
         i = j;
@@ -154,7 +160,7 @@ int coalescer_load(struct coalescer *c, uint64_t warp, const uint64_t *sectors, 
     int left = filter(c, touched, n, wanted, err);
     if (left < 0)
         return -1;
-    emit_runs(c, wanted, (size_t)left);
+    emit_requests(c, wanted, (size_t)left);
     memcpy(c->previous, touched, n * sizeof *touched);
     c->previous_count = n;
     return 0;

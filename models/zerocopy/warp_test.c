@@ -41,6 +41,25 @@ START_TEST(requests_never_cross_a_line)
 }
 END_TEST
 
+/* Loads of sectors 0 and 2 of every other line, and of 1, 3 of one and 0 of the next: 96 B and 96 + 32 B by lines. */
+START_TEST(a_read_of_a_line_spans_what_nobody_asked_for)
+{
+    static const uint64_t holes[] = {0, 2, 8, 10}, across[] = {5, 7, 8};
+    for (int rule = REQUEST_RUN; rule <= REQUEST_LINE; rule++) {
+        struct coalescer c;
+        coalescer_init(&c, REUSE_NONE, NULL, NULL);
+        c.request = (enum request_rule)rule;
+        ck_assert_int_eq(coalescer_load(&c, 0, holes, 4, NULL), 0);
+        ck_assert_int_eq(coalescer_load(&c, 0, across, 3, NULL), 0);
+        ck_assert_uint_eq(mix_requests(&c.mix), rule == REQUEST_LINE ? 4 : 7);
+        ck_assert_uint_eq(c.mix.by_size[0], rule == REQUEST_LINE ? 1 : 7);
+        ck_assert_uint_eq(c.mix.by_size[2], rule == REQUEST_LINE ? 3 : 0);
+        ck_assert_uint_eq(c.mix.host_lines, 7);
+        coalescer_release(&c);
+    }
+}
+END_TEST
+
 static void remember(void *user, uint64_t addr, uint32_t bytes)
 {
     uint64_t *last = user;
@@ -74,4 +93,4 @@ START_TEST(reuse_rules_remove_what_they_say)
 END_TEST
 
 TEST_MAIN("warp", the_three_toy_patterns_make_the_published_requests, requests_never_cross_a_line,
-          reuse_rules_remove_what_they_say)
+          a_read_of_a_line_spans_what_nobody_asked_for, reuse_rules_remove_what_they_say)

@@ -62,6 +62,7 @@ struct pattern_counter *window_counter_new(const struct pattern_view *view, uint
     c->lanes_per_block = lists_per_warp * view->block_warps;
     c->exact = view->reuse == REUSE_PREVWARP || (view->reuse == REUSE_WARP && lists_per_warp > 1);
     coalescer_init(&c->coalescer, view->reuse, NULL, NULL);
+    c->coalescer.request = view->request;
     return c;
 }
 

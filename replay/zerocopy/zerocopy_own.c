@@ -189,6 +189,7 @@ static int own_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *o
     t->launches = 0;
     coalescer_init(&o.reads, reuse_of(run), NULL, NULL);
     coalescer_init(&o.writes, REUSE_NONE, NULL, NULL);
+    o.reads.request = (enum request_rule)run->context->pcie->request;
     int rc = walk(&o, err);
     if (rc == 0) {
         t->payload_bytes = (double)mix_payload(&t->mix);

@@ -81,6 +81,7 @@ static int open_pattern(struct zerocopy_run *run, struct outcome *out, struct er
         run->views[i] = (struct pattern_view){
             .shape = s->shape,
             .reuse = run->reuse,
+            .request = (enum request_rule)run->context->pcie->request,
             .base = s->structures[i].base,
             .element = s->structures[i].element,
             .round = LINE_BYTES / s->structures[0].element,

@@ -25,6 +25,7 @@ static struct pattern_counter *counter_new(const struct pattern_view *view, stru
     c->view = *view;
     c->reader.view = &c->view;
     coalescer_init(&c->exact, view->reuse, NULL, NULL);
+    c->exact.request = view->request;
     if (view->shape == SCAN_ROWS && !(c->rows = row_counter_new(view, false, err))) {
         free(c);
         return NULL;
