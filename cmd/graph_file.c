@@ -9,19 +9,21 @@
 #include "trace/workloads/graph/graph_source.h"
 #include "trace/workloads/workload.h"
 
-static void format_names(char *buf, size_t size)
+/* All that can be read, or written. */
+static void format_names(bool written, char *buf, size_t size)
 {
     size_t used = 0;
     buf[0] = 0;
     for (size_t i = 0; graph_formats[i] && used < size; i++)
-        used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "", graph_formats[i]->name);
+        if (!written || graph_formats[i]->write)
+            used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "", graph_formats[i]->name);
 }
 
 static const struct graph_format *named(const char *name, struct err *err)
 {
     const struct graph_format *format = graph_format_find(name);
     char known[128];
-    format_names(known, sizeof known);
+    format_names(false, known, sizeof known);
     if (!format)
         (void)err_set(err, "no graph format is called '%s'; expected one of %s", name, known);
     return format;
@@ -61,9 +63,13 @@ static const struct graph_format *format_of(const char *path, const char *to, st
 {
     const struct graph_format *format = to ? named(to, err) : graph_format_by_suffix(path);
     char known[128];
-    format_names(known, sizeof known);
+    format_names(true, known, sizeof known);
     if (!format && !to)
         (void)err_set(err, "'%s' has the ending of no graph format (%s); name one with --to", path, known);
+    if (format && !format->write) {
+        (void)err_set(err, "format %s is only read; expected one of %s", format->name, known);
+        return NULL;
+    }
     return format;
 }
 

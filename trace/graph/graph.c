@@ -87,16 +87,48 @@ const struct graph_format *graph_format_by_suffix(const char *path)
     return NULL;
 }
 
+bool graph_ends_in(const char *path, const char *suffix)
+{
+    static const char *const packings[] = {"", ".xz", ".gz", ".zst"};
+    size_t n = strlen(path), m = strlen(suffix);
+    for (size_t i = 0; i < 4; i++) {
+        size_t p = strlen(packings[i]);
+        if (n > m + p && memcmp(path + n - m - p, suffix, m) == 0 && strcmp(path + n - p, packings[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The format that is sure, else the only one that may be; NULL with *err set where two may be. */
+static const struct graph_format *ask(const char *path, const unsigned char *head, size_t n, struct err *err)
+{
+    const struct graph_format *may = NULL, *other = NULL;
+    for (size_t i = 0; graph_formats[i]; i++) {
+        enum graph_probe verdict = graph_formats[i]->probe(path, head, n);
+        if (verdict == GRAPH_YES)
+            return graph_formats[i];
+        if (verdict == GRAPH_MAYBE && may)
+            other = graph_formats[i];
+        else if (verdict == GRAPH_MAYBE)
+            may = graph_formats[i];
+    }
+    if (other)
+        (void)err_set(err,
+                      "%s: it can be read as %s and as %s, which are different graphs; expected --from %s or --from %s "
+                      "(graph convert)",
+                      path, may->name, other->name, may->name, other->name);
+    return other ? NULL : may;
+}
+
 static const struct graph_format *find_by_content(const char *path, struct err *err)
 {
-    enum { HEAD = 4096 };
-    unsigned char head[HEAD];
+    unsigned char head[GRAPH_HEAD];
     size_t n = 0;
     struct err open_err = {""};
     struct source *source = source_open(path, &open_err);
     if (source) {
         const unsigned char *data;
-        int rc = source_peek(source, HEAD, &data, &n, err);
+        int rc = source_peek(source, GRAPH_HEAD, &data, &n, err);
         if (!rc)
             memcpy(head, data, n);
         source_close(source);
@@ -105,15 +137,18 @@ static const struct graph_format *find_by_content(const char *path, struct err *
             return NULL;
         }
     }
-    for (size_t i = 0; graph_formats[i]; i++)
-        if (graph_formats[i]->probe(path, head, n))
-            return graph_formats[i];
-    if (!source)
+    struct err doubt = {""};
+    const struct graph_format *format = ask(path, head, n, &doubt);
+    if (format)
+        return format;
+    if (doubt.msg[0])
+        (void)err_set(err, "%s", doubt.msg);
+    else if (!source)
         (void)err_set(err, "%s", open_err.msg);
     else
         (void)err_set(err,
                       "%s: no graph format recognises it; expected a GAP .sg or .wsg, an EMOGI .bel, a Matrix "
-                      "Market file or an edge list",
+                      "Market or METIS file, NumPy's .npy or .npz, a CSV or an edge list",
                       path);
     return NULL;
 }

@@ -47,16 +47,22 @@ struct graph_options {
     bool relabel;    /* edge lists: number the vertices by first appearance, so that ids may have holes */
 };
 
+/* How much of a file's start a format sees to know it, and what it says: GRAPH_YES: a signature, or nothing else can be
+ * meant; GRAPH_MAYBE: it could be read so, but where another format says the same the user must name one. */
+enum { GRAPH_HEAD = 4096 };
+enum graph_probe { GRAPH_NO, GRAPH_MAYBE, GRAPH_YES };
+
 /* A file format of graphs. */
 struct graph_format {
     const char *name;    /* as for --from and --to: "bel" is trace/graph/graph_bel.c */
     const char *suffix;  /* written files should end in it: ".bel" */
     const char *summary; /* one line */
-    /* Whether `path` (its first n decompressed bytes are `head`; n is 0 where no such file exists) is of this format.
-     */
-    bool (*probe)(const char *path, const unsigned char *head, size_t n);
+    /* Whether `path` (its first n decompressed bytes are `head`, GRAPH_HEAD of them unless the file is shorter; n is 0
+     * where no such file exists) is of this format. */
+    enum graph_probe (*probe)(const char *path, const unsigned char *head, size_t n);
     int (*read)(const char *path, const struct graph_options *options, struct graph *graph, struct err *err);
-    /* Write, whole or not at all; path is what the user gave. Existing files are an error unless `replace`. */
+    /* Write, whole or not at all; path is what the user gave. Existing files are an error unless `replace`. NULL: the
+     * format is only read. */
     int (*write)(const char *path, bool replace, const struct graph *graph, struct err *err);
     /* The endings of the files that `path` stands for, ended by NULL; NULL: `path` itself is the file. */
     const char *const *parts;
@@ -65,6 +71,9 @@ struct graph_format {
 extern const struct graph_format *const graph_formats[]; /* ends with NULL */
 
 const struct graph_format *graph_format_find(const char *name);
+
+/* Whether `path` ends in `suffix`, or in it and the ending of a packer (.xz, .gz, .zst). */
+bool graph_ends_in(const char *path, const char *suffix);
 
 /* The format whose suffix `path` ends in, or NULL. */
 const struct graph_format *graph_format_by_suffix(const char *path);

@@ -43,15 +43,15 @@ static char *part_path(const char *path, const char *part)
     return NULL;
 }
 
-static bool probe(const char *path, const unsigned char *head, size_t n)
+static enum graph_probe probe(const char *path, const unsigned char *head, size_t n)
 {
     (void)head;
     (void)n;
     if (!prefix_length(path))
-        return false;
+        return GRAPH_NO;
     char *name = part_path(path, ".col");
     free(name);
-    return name != NULL;
+    return name ? GRAPH_YES : GRAPH_NO;
 }
 
 static int header(struct source *source, uint64_t *count, struct err *err)

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/base/dense.h"
-#include "trace/base/mem.h"
-#include "trace/graph/graph_build.h"
+#include "trace/graph/graph_list.h"
 #include "trace/graph/graph_text.h"
 #include "trace/import/source.h"
 #include "trace/store/output.h"
@@ -43,54 +41,36 @@ static bool probe_columns(const unsigned char *head, size_t n, int *columns)
     return lines > 0;
 }
 
-static bool ends_in(const char *path, const char *suffix)
-{
-    size_t n = strlen(path), m = strlen(suffix);
-    const char *at = n >= m ? strstr(path + n - (n < m + 4 ? n : m + 4), suffix) : NULL;
-    return at && (at[m] == 0 || at[m] == '.');
-}
-
-static bool probe_el(const char *path, const unsigned char *head, size_t n)
+/* A third column may be a weight or a time: only a name that ends in .wel makes it a weight. */
+static enum graph_probe probe_el(const char *path, const unsigned char *head, size_t n)
 {
     int columns;
-    return probe_columns(head, n, &columns) && !(columns == 3 && ends_in(path, ".wel"));
+    if (!probe_columns(head, n, &columns) || (columns == 3 && graph_ends_in(path, ".wel")))
+        return GRAPH_NO;
+    return graph_ends_in(path, ".el") ? GRAPH_YES : GRAPH_MAYBE;
 }
 
-static bool probe_wel(const char *path, const unsigned char *head, size_t n)
+static enum graph_probe probe_wel(const char *path, const unsigned char *head, size_t n)
 {
-    (void)path;
     int columns;
-    return probe_columns(head, n, &columns) && columns == 3;
+    return graph_ends_in(path, ".wel") && probe_columns(head, n, &columns) && columns == 3 ? GRAPH_YES : GRAPH_NO;
 }
 
 struct el {
-    const struct graph_options *options;
+    struct graph_list list;
     bool weighted;
-    struct dense labels; /* relabel: vertices by first appearance */
-    struct graph_builder builder;
-    uint64_t vertices; /* largest id + 1, without relabelling */
+    int columns; /* of the first edge; 0: none yet */
 };
 
-static int vertex(struct el *el, uint64_t id, uint32_t *v, struct err *err)
-{
-    if (el->options->relabel)
-        return dense_number(&el->labels, id, v, err);
-    if (id >= UINT32_MAX - 1)
-        return err_set(err, "vertex id %" PRIu64 " is too large; expected below 2^32 - 2, or --relabel", id);
-    *v = (uint32_t)id;
-    if (id + 1 > el->vertices)
-        el->vertices = id + 1;
-    return 0;
-}
-
-/* What may follow an edge: a weight and a time (KONECT's four columns). */
-static bool only_numbers(const char *rest)
+/* How many numbers follow an edge, a weight and a time at most (KONECT's four columns); -1: something else does. */
+static int more_numbers(const char *rest)
 {
     double number;
-    for (int column = 3; column <= 4 && !graph_line_done(rest); column++)
+    int n = 0;
+    for (; n < 2 && !graph_line_done(rest); n++)
         if (!graph_take_real(&rest, &number))
-            return false;
-    return graph_line_done(rest);
+            return -1;
+    return graph_line_done(rest) ? n : -1;
 }
 
 static int parse_line(struct el *el, const char *line, struct err *err)
@@ -102,12 +82,14 @@ static int parse_line(struct el *el, const char *line, struct err *err)
         return err_set(err, "'%.60s' is no edge 'source target%s'", line, el->weighted ? " weight" : "");
     if (el->weighted && (!graph_take_i64(&p, &weight) || weight > INT32_MAX || weight < INT32_MIN))
         return err_set(err, "'%.60s' has no whole 32-bit weight in its third field", line);
-    if (!only_numbers(p))
+    int more = more_numbers(p), columns = 2 + el->weighted + more;
+    if (more < 0 || columns > 4)
         return err_set(err, "'%.60s' has more than numbers, or more than four of them", line);
-    uint32_t u, v;
-    if (vertex(el, from, &u, err) || vertex(el, to, &v, err))
-        return -1;
-    return graph_builder_add(&el->builder, u, v, el->weighted, (int32_t)weight, err);
+    if (el->columns && columns != el->columns)
+        return err_set(err, "'%.60s' has %d numbers, the lines before it %d; a METIS graph needs --from metis", line,
+                       columns, el->columns);
+    el->columns = columns;
+    return graph_list_edge(&el->list, from, to, el->weighted, (int32_t)weight, err);
 }
 
 static int parse(struct source *source, struct el *el, struct graph *graph, struct err *err)
@@ -123,23 +105,15 @@ static int parse(struct source *source, struct el *el, struct graph *graph, stru
         if (parse_line(el, line, err))
             return err_at(err, "line %" PRIu64, source_line_number(source));
     }
-    if (rc < 0)
-        return -1;
-    uint64_t vertices = el->options->relabel ? el->labels.count : el->vertices;
-    /* A list may name one huge id: the offsets are 8 bytes for each vertex, whether it has edges or not. */
-    if (vertices > 64 * (el->builder.count + 1) && vertices > (1ULL << 24))
-        return err_set(err, "the largest id is %" PRIu64 " but there are only %zu edges; expected --relabel",
-                       vertices - 1, el->builder.count);
-    return graph_builder_finish(&el->builder, vertices, el->options->undirected ? GRAPH_MIRROR : 0, graph, err);
+    return rc < 0 ? -1 : graph_list_finish(&el->list, graph, err);
 }
 
 int graph_el_parse(struct source *source, bool weighted, const struct graph_options *options, struct graph *graph,
                    struct err *err)
 {
-    struct el el = {.options = options, .weighted = weighted};
+    struct el el = {.list = {.options = options}, .weighted = weighted};
     int rc = parse(source, &el, graph, err);
-    graph_builder_release(&el.builder);
-    dense_release(&el.labels);
+    graph_list_release(&el.list);
     return rc;
 }
 

@@ -24,18 +24,6 @@ static bool sane_head(const unsigned char *head, size_t n, uint64_t *elements, u
     return first == 0 && *elements <= (UINT64_MAX >> 8) && *vertices <= (1ULL << 31);
 }
 
-static bool ends_in(const char *path, const char *suffix)
-{
-    static const char *const packings[] = {"", ".xz", ".gz", ".zst"};
-    size_t n = strlen(path);
-    for (size_t i = 0; i < 4; i++) {
-        size_t m = strlen(suffix), p = strlen(packings[i]);
-        if (n > m + p && memcmp(path + n - m - p, suffix, m) == 0 && strcmp(path + n - p, packings[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* By size where the file is not packed, else by name. */
 static bool probe_width(const char *path, const unsigned char *head, size_t n, uint64_t width, const char *suffix)
 {
@@ -46,17 +34,17 @@ static bool probe_width(const char *path, const unsigned char *head, size_t n, u
     uint64_t sides = 1ULL + head[0], size = SG_HEAD + sides * ((vertices + 1) * 8 + elements * width);
     if (stat(path, &st) == 0 && (uint64_t)st.st_size == size)
         return true;
-    return ends_in(path, suffix);
+    return graph_ends_in(path, suffix);
 }
 
-static bool probe_sg(const char *path, const unsigned char *head, size_t n)
+static enum graph_probe probe_sg(const char *path, const unsigned char *head, size_t n)
 {
-    return probe_width(path, head, n, 4, ".sg");
+    return probe_width(path, head, n, 4, ".sg") ? GRAPH_YES : GRAPH_NO;
 }
 
-static bool probe_wsg(const char *path, const unsigned char *head, size_t n)
+static enum graph_probe probe_wsg(const char *path, const unsigned char *head, size_t n)
 {
-    return probe_width(path, head, n, 8, ".wsg");
+    return probe_width(path, head, n, 8, ".wsg") ? GRAPH_YES : GRAPH_NO;
 }
 
 /* One direction: offsets and elements. */

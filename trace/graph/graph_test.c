@@ -87,7 +87,7 @@ START_TEST(edge_lists_with_holes_are_relabelled_and_mirrored)
 {
     const struct graph_options both = {.undirected = true, .relabel = true};
     struct graph g;
-    load_text("snap.txt", "# Nodes: 3 Edges: 2\r\n900000000000\t17\r\n17 5 1082040961\r\n", &both, &g);
+    load_text("snap.txt", "# Nodes: 3 Edges: 2\r\n900000000000\t17 3\r\n17 5 1082040961\r\n", &both, &g);
     ck_assert_uint_eq(g.vertices, 3);
     ck_assert_uint_eq(g.elements, 4);
     ck_assert_uint_eq(g.targets[0], 1);
@@ -129,6 +129,7 @@ static const struct {
     {"bad12.xyz", "hello\n", "no graph format"},
     {"bad14.el", "1 2\n3 4 5 6 7\n", "line 2"},
     {"bad15.el", "1 2\n3 4 5 words\n", "line 2"},
+    {"bad16.el", "1 2\n3 4 5\n", "line 2: '3 4 5' has 3 numbers"},
     {"bad13.el", "1 2\n1 4294967295\n", "too large"},
 };
 

@@ -1,0 +1,273 @@
+#include "trace/graph/graph_csv.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/graph/graph_list.h"
+#include "trace/graph/graph_text.h"
+
+/* Names in lower case, without anything but letters and digits. */
+static const char *const sources[] = {"source",     "src",      "from",       "u",     "sourceid", "srcid",
+                                      "fromid",     "fromnode", "fromnodeid", "node1", "nodeid1",  "id1",
+                                      "numericid1", "start",    "startid",    "row",   NULL};
+static const char *const targets[] = {"target", "dst",      "to",    "v",           "targetid", "dstid",      "toid",
+                                      "tonode", "tonodeid", "node2", "nodeid2",     "id2",      "numericid2", "end",
+                                      "endid",  "col",      "dest",  "destination", "column",   NULL};
+static const char *const weights[] = {"weight", "weights", "edgeweight", "w", NULL};
+
+struct csv {
+    char separator;
+    int columns;
+    int source, target, weight; /* columns; weight -1: none */
+    bool whole;                 /* every weight so far fits */
+    struct graph_list list;
+};
+
+struct piece {
+    const char *text;
+    size_t length;
+};
+
+/* The next field of a line, without quotes around it; false after the last. *at becomes NULL behind the last. */
+static bool take(const struct csv *c, const char **at, struct piece *field)
+{
+    const char *p = *at;
+    if (!p)
+        return false;
+    if (*p == '"') {
+        field->text = ++p;
+        while (*p && (*p != '"' || p[1] == '"'))
+            p += *p == '"' ? 2 : 1;
+        field->length = (size_t)(p - field->text);
+        p += *p == '"';
+    } else {
+        field->text = p;
+        while (*p && *p != c->separator)
+            p++;
+        field->length = (size_t)(p - field->text);
+    }
+    while (*p && *p != c->separator)
+        p++;
+    if (c->separator == ' ')
+        while (*p == ' ' && p[1] == ' ')
+            p++;
+    *at = *p ? p + 1 : NULL;
+    return true;
+}
+
+static bool called(const struct piece *name, const char *const *names)
+{
+    char plain[32];
+    size_t n = 0;
+    for (size_t i = 0; i < name->length && n < sizeof plain - 1; i++)
+        if (isalnum((unsigned char)name->text[i]))
+            plain[n++] = (char)tolower((unsigned char)name->text[i]);
+    plain[n] = 0;
+    for (size_t i = 0; names[i]; i++)
+        if (strcmp(names[i], plain) == 0)
+            return true;
+    return false;
+}
+
+static bool number_of(const struct piece *field, uint64_t *value)
+{
+    char text[32];
+    size_t from = 0, n = field->length;
+    while (n && (field->text[from] == ' ' || field->text[from] == '\t')) {
+        from++;
+        n--;
+    }
+    if (n >= sizeof text)
+        return false;
+    memcpy(text, field->text + from, n);
+    text[n] = 0;
+    const char *p = text;
+    return graph_take_u64(&p, value) && graph_line_done(p);
+}
+
+/* Two columns may have one meaning only. */
+static int found(int *column, int here, const char *what, struct err *err)
+{
+    if (*column >= 0)
+        return err_set(err, "columns %d and %d both name the %s", *column + 1, here + 1, what);
+    *column = here;
+    return 0;
+}
+
+/* A header: no field is a number, two at least, and it says which are the ends. */
+static int parse_header(struct csv *c, const char *line, struct err *err)
+{
+    static const char separators[] = ",;\t ";
+    const char *at = line;
+    struct piece field;
+    uint64_t value;
+    c->columns = 0;
+    c->source = c->target = c->weight = -1;
+    for (int i = 0; separators[i]; i++)
+        if ((c->separator = separators[i]) && strchr(line, c->separator))
+            break;
+    for (; take(c, &at, &field); c->columns++) {
+        if (number_of(&field, &value))
+            return err_set(err, "column %d is called '%.*s'; expected a line of names", c->columns + 1,
+                           field.length < 20 ? (int)field.length : 20, field.text);
+        if ((called(&field, sources) && found(&c->source, c->columns, "source", err)) ||
+            (called(&field, targets) && found(&c->target, c->columns, "target", err)) ||
+            (called(&field, weights) && found(&c->weight, c->columns, "weight", err)))
+            return -1;
+    }
+    if (c->columns == 2 && c->source < 0 && c->target < 0 && c->separator != ' ') {
+        c->source = 0;
+        c->target = 1;
+        c->weight = -1;
+    }
+    if (c->source < 0 || c->target < 0)
+        return err_set(err, "'%.60s' names no %s; expected columns such as source and target, src and dst, from and to",
+                       line, c->source < 0 ? "source" : "target");
+    return 0;
+}
+
+static int weight_of(struct csv *c, const struct piece *field, int32_t *weight, struct err *err)
+{
+    char text[64];
+    double value;
+    if (field->length >= sizeof text)
+        return err_set(err, "a weight of %zu bytes", field->length);
+    memcpy(text, field->text, field->length);
+    text[field->length] = 0;
+    const char *p = text;
+    if (!graph_take_real(&p, &value) || !graph_line_done(p))
+        return err_set(err, "weight '%.40s' is no number", text);
+    c->whole = c->whole && value == floor(value) && fabs(value) <= INT32_MAX;
+    *weight = c->whole ? (int32_t)value : 0;
+    return 0;
+}
+
+static int parse_line(struct csv *c, const char *line, struct err *err)
+{
+    uint64_t ends[2] = {0, 0};
+    int32_t weight = 0;
+    int columns = 0;
+    struct piece field;
+    for (const char *at = line; take(c, &at, &field); columns++) {
+        bool end = columns == c->source || columns == c->target;
+        if (end && !number_of(&field, &ends[columns == c->target]))
+            return err_set(err, "column %d is '%.*s'; expected the number of a vertex", columns + 1,
+                           field.length < 40 ? (int)field.length : 40, field.text);
+        if (columns == c->weight && weight_of(c, &field, &weight, err))
+            return -1;
+    }
+    if (columns != c->columns)
+        return err_set(err, "%d columns; the header has %d", columns, c->columns);
+    return graph_list_edge(&c->list, ends[0], ends[1], c->weight >= 0, weight, err);
+}
+
+/* The bytes that say "UTF-8" before the first name. */
+static const char *behind_mark(const char *line)
+{
+    return strncmp(line, "\xef\xbb\xbf", 3) == 0 ? line + 3 : line;
+}
+
+static int parse(struct source *source, struct csv *c, struct graph *graph, struct err *err)
+{
+    char *line;
+    size_t length;
+    int rc;
+    bool header = false;
+    while ((rc = source_line(source, &line, &length, err)) > 0) {
+        if (*line == '#' || graph_line_done(line))
+            continue;
+        if (strlen(line) != length)
+            return err_set(err, "line %" PRIu64 ": a zero byte", source_line_number(source));
+        if (header ? parse_line(c, line, err) : parse_header(c, behind_mark(line), err))
+            return err_at(err, "line %" PRIu64, source_line_number(source));
+        header = true;
+    }
+    if (rc < 0)
+        return -1;
+    if (!header)
+        return err_set(err, "the file has no line of names");
+    if (graph_list_finish(&c->list, graph, err))
+        return -1;
+    if (!c->whole) {
+        free(graph->weights);
+        graph->weights = NULL;
+    }
+    return 0;
+}
+
+int graph_csv_parse(struct source *source, const struct graph_options *options, struct graph *graph, struct err *err)
+{
+    struct csv c = {.whole = true, .list = {.options = options}};
+    int rc = parse(source, &c, graph, err);
+    graph_list_release(&c.list);
+    return rc;
+}
+
+/* The next line in the head that is no comment and not empty, cut to the buffer; false if there is none. */
+static bool next_line(const unsigned char *head, size_t n, size_t *at, char *line, size_t size)
+{
+    while (*at < n) {
+        size_t end = *at;
+        while (end < n && head[end] != '\n')
+            end++;
+        size_t length = end - *at < size - 1 ? end - *at : size - 1;
+        memcpy(line, head + *at, length);
+        line[length] = 0;
+        if (length && line[length - 1] == '\r')
+            line[length - 1] = 0;
+        *at = end + 1;
+        if (strlen(line) == length - (length && head[end - 1] == '\r') && *line != '#' && !graph_line_done(line))
+            return true;
+    }
+    return false;
+}
+
+/* A line of names, and below it numbers where the names say so; a name that ends in .csv makes a line of names
+ * enough, so that the reader says what is wrong. */
+static enum graph_probe probe(const char *path, const unsigned char *head, size_t n)
+{
+    struct csv c = {0};
+    struct err err = {""};
+    char line[GRAPH_HEAD];
+    size_t at = 0;
+    if (!next_line(head, n, &at, line, sizeof line))
+        return GRAPH_NO;
+    const char *names = behind_mark(line);
+    if (!strpbrk(names, ",;\t ") || names[strspn(names, "0123456789,;\t .+-eE")] == 0 || *names == '%')
+        return GRAPH_NO;
+    int rc = parse_header(&c, names, &err);
+    if (graph_ends_in(path, ".csv") || graph_ends_in(path, ".tsv"))
+        return strstr(err.msg, "expected a line of names") ? GRAPH_NO : GRAPH_YES;
+    if (rc || !next_line(head, n, &at, line, sizeof line))
+        return GRAPH_NO;
+    const char *cursor = line;
+    struct piece field;
+    uint64_t value;
+    bool numbers = true;
+    for (int i = 0; take(&c, &cursor, &field); i++)
+        if (i == c.source || i == c.target)
+            numbers = numbers && number_of(&field, &value);
+    return numbers ? GRAPH_YES : GRAPH_NO;
+}
+
+static int read_csv(const char *path, const struct graph_options *options, struct graph *graph, struct err *err)
+{
+    struct source *source = source_open(path, err);
+    if (!source)
+        return -1;
+    int rc = graph_csv_parse(source, options, graph, err);
+    source_close(source);
+    return rc ? err_at(err, "%s", path) : 0;
+}
+
+const struct graph_format graph_csv = {
+    .name = "csv",
+    .suffix = ".csv",
+    .summary = "edges in a table with a line of names: source,target[,weight]; read only",
+    .probe = probe,
+    .read = read_csv,
+};
