@@ -84,7 +84,7 @@ static void bars(FILE *script, const struct view *view, const struct placement_s
     (void)fprintf(script, ")\n");
     for (size_t i = 0; i < view->tasks.count; i++) {
         const struct schedule_slot *s = &set->schedule.slots[i];
-        if (s->partner > (int)i)
+        if (s->partner > (int)i || (s->partner >= 0 && set->schedule.slots[s->partner].partner != (int)i))
             (void)fprintf(script, "set arrow from %.9g,%zu to %.9g,%d heads linecolor rgb '#444444' dashtype 2\n",
                           s->start_ms, i, s->start_ms, s->partner);
     }

@@ -28,7 +28,9 @@ static const struct metric metrics[] = {
      "largest sum of bytes held at once; copied buffers count twice under device memory"},
     {"gpu_utilization_ratio", METRIC_REAL, METRIC_MEAN, "time in kernel execution / time"},
     {"overlap_ns", METRIC_REAL, METRIC_SUM, "execution hidden in idle periods"},
-    {"pairs", METRIC_INT, METRIC_SUM, "co-run pairs"},
+    {"pairs", METRIC_INT, METRIC_SUM, "managed launches in whose mapping device kernels ran"},
+    {"optimum_ratio", METRIC_REAL, METRIC_GEOMEAN,
+     "time / a bound below the time of any placements and any order (replay/placement/schedule_bound.h)"},
     {"tasks", METRIC_INT, METRIC_SUM, "tasks"},
     {"tasks_device", METRIC_INT, METRIC_SUM, "of them under device memory"},
     {"tasks_managed", METRIC_INT, METRIC_SUM, "of them under managed memory"},
@@ -105,6 +107,16 @@ static void note_tasks(struct outcome *run, const struct placement_tasks *tasks,
     }
 }
 
+static void note_reassigned(struct outcome *run, const struct placement_tasks *tasks, const struct placement_set *end)
+{
+    for (size_t i = 0; i < tasks->count && i < 64; i++) {
+        const struct schedule_slot *s = &end->schedule.slots[i];
+        if (s->reassigned)
+            outcome_note(run, "task %s: %s beside its neighbour %s", tasks->tasks[i].name,
+                         placement_name(end->choice[i]), s->partner < 0 ? "(none)" : tasks->tasks[s->partner].name);
+    }
+}
+
 static void note_guideline_2(struct outcome *run, const struct placement_tasks *tasks, const struct placement_set *end)
 {
     double device = 0, other = 0;
@@ -155,6 +167,7 @@ static int run_policy(const struct placement_tasks *tasks, const struct replay_p
         put(run, "gpu_utilization_ratio", lo.schedule.busy_ms / lo.schedule.end_ms,
             hi.schedule.busy_ms / hi.schedule.end_ms);
         put(run, "overlap_ns", lo.overlap_ms * 1e6, hi.overlap_ms * 1e6);
+        put(run, "optimum_ratio", lo.schedule.end_ms / lo.bound_ms, hi.schedule.end_ms / hi.bound_ms);
         put_counts(run, tasks, &lo);
         put_error(run, tasks, &lo);
         if (fmax(lo.schedule.peak_bytes, hi.schedule.peak_bytes) > (double)hw->memory_bytes)
@@ -163,8 +176,10 @@ static int run_policy(const struct placement_tasks *tasks, const struct replay_p
         note_inputs(run, tasks);
         if (policy->yields)
             note_tasks(run, tasks, &lo, &hi);
-        if (policy->yields && how->mode == 1)
+        if (policy->yields && how->mode == 1) {
+            note_reassigned(run, tasks, &lo);
             note_guideline_2(run, tasks, &lo);
+        }
     }
     placement_set_release(&lo);
     placement_set_release(&hi);

@@ -1,125 +1,344 @@
 #include "replay/placement/placement_schedule.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/placement/schedule_queue.h"
 #include "trace/base/mem.h"
+
+enum { FILLS = 16 }; /* tasks whose kernels share one idle period */
+
+struct run {
+    struct schedule *out;
+    struct schedule_task *tasks;
+    const struct schedule_task *other;
+    size_t count;
+    double now;
+    size_t *by_rank, *rank, *by_arrival;
+    size_t arrived;
+    double *left; /* parts to release */
+    bool *started;
+    double kernels[PLACEMENTS]; /* of all tasks: guideline 2 */
+    struct schedule_queue queue;
+};
+
+/* --- tasks --- */
 
 double schedule_alone_ms(const struct schedule_task *t)
 {
     return t->cpu_ms + t->copy_in_ms + t->exec_ms + t->idle_ms + t->flush_ms + t->copy_out_ms;
 }
 
+/* What is released at once: kernels, or under managed memory a launch that maps with those up to the next. */
+static double parts(const struct schedule_task *t)
+{
+    return t->placement == PLACEMENT_MANAGED && t->mappings >= 1 ? fmin(t->mappings, t->kernels) : t->kernels;
+}
+
+static double part_ms(const struct schedule_task *t)
+{
+    return (t->exec_ms + t->idle_ms + t->flush_ms) / parts(t);
+}
+
+static struct schedule_offer offer(const struct schedule_task *t)
+{
+    struct schedule_offer o = {true, INFINITY, -1};
+    if (t->placement == PLACEMENT_DEVICE && t->exec_ms > 0)
+        o.exec_ms = t->exec_ms / t->kernels;
+    if (t->placement == PLACEMENT_MANAGED)
+        o.idle_ms = t->idle_ms / parts(t);
+    return o;
+}
+
 double schedule_overlap_ms(const struct schedule_task *a, const struct schedule_task *b)
 {
     const struct schedule_task *device = a->placement == PLACEMENT_DEVICE ? a : b;
     const struct schedule_task *managed = device == a ? b : a;
-    if (device->placement != PLACEMENT_DEVICE || managed->placement != PLACEMENT_MANAGED)
+    double exec = offer(device).exec_ms, idle = offer(managed).idle_ms;
+    if (exec > idle) /* among them all other pairs */
         return 0;
-    double exec = device->exec_ms / device->kernels, idle = managed->idle_ms / managed->kernels;
-    if (exec <= 0 || exec > idle)
-        return 0;
-    return fmin(device->kernels, managed->kernels * floor(idle / exec)) * exec;
+    return fmin(device->kernels, parts(managed) * floor(idle / exec)) * exec;
 }
 
-/* The waiting task with the shortest execution time; `from` gives the order behind it. */
-static size_t next_task(const struct schedule_task *tasks, const bool *done, size_t count, double now)
+/* --- rounds --- */
+
+static void wait_in_queue(struct run *r, size_t t, bool waiting)
 {
-    size_t best = count;
-    for (size_t i = 0; i < count; i++)
-        if (!done[i] && tasks[i].arrival_ms <= now &&
-            (best == count || schedule_alone_ms(&tasks[i]) < schedule_alone_ms(&tasks[best])))
-            best = i;
-    return best;
+    struct schedule_offer o = offer(&r->tasks[t]);
+    o.waiting = waiting;
+    schedule_queue_set(&r->queue, r->rank[t], o);
 }
 
-static double next_arrival(const struct schedule_task *tasks, const bool *done, size_t count)
+static double next_arrival(const struct run *r)
 {
-    double first = INFINITY;
-    for (size_t i = 0; i < count; i++)
-        if (!done[i])
-            first = fmin(first, tasks[i].arrival_ms);
-    return first;
+    return r->arrived < r->count ? r->tasks[r->by_arrival[r->arrived]].arrival_ms : INFINITY;
 }
 
-/* The first task behind the head, in order of deadline, that may run beside it. */
-static size_t find_partner(const struct schedule_task *tasks, const bool *done, size_t count, size_t head, double now)
+static void start(struct run *r, size_t t)
 {
-    size_t best = count;
-    for (size_t i = 0; i < count; i++)
-        if (i != head && !done[i] && tasks[i].arrival_ms <= now && schedule_overlap_ms(&tasks[head], &tasks[i]) > 0 &&
-            (best == count || schedule_alone_ms(&tasks[i]) < schedule_alone_ms(&tasks[best])))
-            best = i;
-    return best;
+    if (r->started[t])
+        return;
+    r->started[t] = true;
+    r->out->slots[t].start_ms = r->now;
+    r->now += r->tasks[t].cpu_ms + r->tasks[t].copy_in_ms;
 }
 
-/* Start the pair: copy-in of the device task, the managed task's kernels with device kernels in their idle periods,
- * what is left of the device task, its copy-out. */
-static double run_pair(struct schedule *s, const struct schedule_task *tasks, size_t a, size_t b, double now)
+/* `n` parts of a task are done at `now`. */
+static void done(struct run *r, size_t t, double n)
 {
-    size_t device = tasks[a].placement == PLACEMENT_DEVICE ? a : b, managed = device == a ? b : a;
-    double overlap = schedule_overlap_ms(&tasks[a], &tasks[b]);
-    double managed_end = now + tasks[device].cpu_ms + tasks[device].copy_in_ms + schedule_alone_ms(&tasks[managed]);
-    double end = now + schedule_alone_ms(&tasks[a]) + schedule_alone_ms(&tasks[b]) - overlap;
-    s->slots[device] = (struct schedule_slot){now, end, (int)managed, overlap};
-    s->slots[managed] = (struct schedule_slot){now, managed_end, (int)device, overlap};
-    s->pairs++;
-    return end;
+    r->left[t] -= n;
+    if (r->left[t] > 0)
+        return;
+    r->now += r->tasks[t].copy_out_ms;
+    r->out->slots[t].finish_ms = r->now;
+    wait_in_queue(r, t, false);
 }
 
-static double peak(const struct schedule *s, const struct schedule_task *tasks, size_t count)
+/* How many parts of `ms` start before somebody else arrives: at least one. */
+static double undisturbed(const struct run *r, double n, double ms)
 {
-    double most = 0;
-    for (size_t i = 0; i < count; i++) {
-        double sum = 0;
-        for (size_t j = 0; j < count; j++)
-            if (s->slots[j].start_ms <= s->slots[i].start_ms && s->slots[i].start_ms < s->slots[j].finish_ms)
-                sum += tasks[j].bytes;
-        most = fmax(most, sum);
+    double room = next_arrival(r) - r->now;
+    return room < n * ms ? fmax(1, fmin(n, ceil(room / ms))) : n;
+}
+
+static void run_alone(struct run *r, size_t t, bool corun)
+{
+    double ms = part_ms(&r->tasks[t]), n = corun ? undisturbed(r, r->left[t], ms) : r->left[t];
+    r->now += n * ms;
+    done(r, t, n);
+}
+
+struct fill {
+    size_t task;
+    double kernels;
+};
+
+/* Device kernels for one idle period of managed task m, in order of deadline. */
+static size_t find_fills(const struct run *r, size_t m, struct fill fills[FILLS])
+{
+    double room = offer(&r->tasks[m]).idle_ms;
+    size_t n = 0;
+    for (size_t at;
+         n < FILLS && (at = schedule_queue_device(&r->queue, n ? r->rank[fills[n - 1].task] + 1 : 0, room)) < SIZE_MAX;
+         n++) {
+        double exec = offer(&r->tasks[r->by_rank[at]]).exec_ms;
+        fills[n].task = r->by_rank[at];
+        fills[n].kernels = fmin(r->left[fills[n].task], floor(room / exec));
+        room -= fills[n].kernels * exec;
+    }
+    return n;
+}
+
+static void overlap(struct run *r, size_t device, size_t managed, double ms)
+{
+    struct schedule_slot *d = &r->out->slots[device], *m = &r->out->slots[managed];
+    d->overlap_ms += ms;
+    m->overlap_ms += ms;
+    d->partner = d->partner < 0 ? (int)managed : d->partner;
+    m->partner = m->partner < 0 ? (int)device : m->partner;
+}
+
+/* Release launches of m with device kernels in their idle periods, as often as the same kernels fill them. */
+static void run_filled(struct run *r, size_t m, const struct fill fills[FILLS], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        start(r, fills[i].task);
+    start(r, m);
+    double times = r->left[m], ms = part_ms(&r->tasks[m]);
+    for (size_t i = 0; i < n; i++)
+        times = fmin(times, floor(r->left[fills[i].task] / fills[i].kernels));
+    times = undisturbed(r, times, ms);
+    r->now += times * ms;
+    r->out->pairs += times;
+    done(r, m, times);
+    for (size_t i = 0; i < n; i++) {
+        size_t d = fills[i].task;
+        overlap(r, d, m, times * fills[i].kernels * offer(&r->tasks[d]).exec_ms);
+        done(r, d, times * fills[i].kernels);
+    }
+}
+
+/* --- re-assignment --- */
+
+/* Whether the set may have `to` kernels less under the one and more under the other. */
+static bool may_move(const struct run *r, double to_device)
+{
+    double device = r->kernels[PLACEMENT_DEVICE] + to_device;
+    double rest = r->kernels[PLACEMENT_MANAGED] + r->kernels[PLACEMENT_PINNED] - to_device;
+    return to_device >= 0 || guideline_2(rest, device);
+}
+
+static void place(struct run *r, size_t t, enum placement placement)
+{
+    if (r->tasks[t].placement == placement)
+        return;
+    r->kernels[r->tasks[t].placement] -= r->tasks[t].kernels;
+    r->kernels[placement] += r->tasks[t].kernels;
+    r->tasks[t] = r->other[2 * t + (placement == PLACEMENT_MANAGED)];
+    r->left[t] = parts(&r->tasks[t]);
+    r->out->slots[t].reassigned = true;
+    wait_in_queue(r, t, true);
+}
+
+/* The head and its neighbour, neither begun: one under device, the other under managed memory, if that is less. */
+static void reassign(struct run *r, size_t head)
+{
+    size_t at = schedule_queue_first(&r->queue, r->rank[head] + 1), next = at < SIZE_MAX ? r->by_rank[at] : head;
+    const struct schedule_task *a = &r->tasks[head], *b = &r->tasks[next];
+    if (next == head || r->started[head] || r->started[next] || a->placement == PLACEMENT_PINNED ||
+        b->placement == PLACEMENT_PINNED)
+        return;
+    double least = schedule_alone_ms(a) + schedule_alone_ms(b) - schedule_overlap_ms(a, b);
+    int best = -1;
+    for (int managed = 0; managed < 2; managed++) { /* the head under managed memory, or the other */
+        const struct schedule_task *x = &r->other[2 * head + (size_t)managed], *y = &r->other[2 * next + !managed];
+        double saved = schedule_overlap_ms(x, y), ms = schedule_alone_ms(x) + schedule_alone_ms(y) - saved;
+        double to_device = (a->placement == PLACEMENT_MANAGED ? a->kernels : 0) +
+                           (b->placement == PLACEMENT_MANAGED ? b->kernels : 0) - (managed ? a : b)->kernels;
+        if (saved > 0 && ms < least * (1 - 1e-12) && may_move(r, to_device)) {
+            least = ms;
+            best = managed;
+        }
+    }
+    if (best < 0)
+        return;
+    place(r, head, best ? PLACEMENT_MANAGED : PLACEMENT_DEVICE);
+    place(r, next, best ? PLACEMENT_DEVICE : PLACEMENT_MANAGED);
+}
+
+/* --- the whole --- */
+
+static void release_head(struct run *r, size_t head, bool corun)
+{
+    struct fill fills[FILLS];
+    size_t m = SIZE_MAX, n = 0;
+    if (corun && r->other)
+        reassign(r, head);
+    if (corun && r->tasks[head].placement == PLACEMENT_MANAGED)
+        m = head;
+    else if (corun && offer(&r->tasks[head]).exec_ms < INFINITY) {
+        size_t at = schedule_queue_managed(&r->queue, 0, offer(&r->tasks[head]).exec_ms);
+        m = at < SIZE_MAX ? r->by_rank[at] : SIZE_MAX;
+    }
+    n = m < SIZE_MAX ? find_fills(r, m, fills) : 0;
+    if (n) {
+        run_filled(r, m, fills, n);
+        return;
+    }
+    start(r, head);
+    run_alone(r, head, corun);
+}
+
+static void run(struct run *r, bool corun)
+{
+    for (;;) {
+        while (next_arrival(r) <= r->now)
+            wait_in_queue(r, r->by_arrival[r->arrived++], true);
+        size_t head = schedule_queue_first(&r->queue, 0);
+        if (head < SIZE_MAX)
+            release_head(r, r->by_rank[head], corun);
+        else if (r->arrived < r->count)
+            r->now = next_arrival(r);
+        else
+            return;
+    }
+}
+
+struct key {
+    double value, tie;
+    size_t index;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const struct key *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    if (x->tie != y->tie)
+        return x->tie < y->tie ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static void sort(struct run *r, struct key *keys)
+{
+    for (size_t i = 0; i < r->count; i++)
+        keys[i] = (struct key){schedule_alone_ms(&r->tasks[i]), 0, i};
+    qsort(keys, r->count, sizeof *keys, by_value);
+    for (size_t i = 0; i < r->count; i++) {
+        r->by_rank[i] = keys[i].index;
+        r->rank[keys[i].index] = i;
+    }
+    for (size_t i = 0; i < r->count; i++)
+        keys[i] = (struct key){r->tasks[i].arrival_ms, 0, i};
+    qsort(keys, r->count, sizeof *keys, by_value);
+    for (size_t i = 0; i < r->count; i++)
+        r->by_arrival[i] = keys[i].index;
+}
+
+/* Bytes held at once: at one time, what is freed goes before what is taken. keys: two for each task. */
+static double peak(const struct run *r, struct key *keys)
+{
+    double most = 0, held = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        const struct schedule_slot *s = &r->out->slots[i];
+        keys[2 * i] = (struct key){s->start_ms, 1, i};
+        keys[2 * i + 1] = (struct key){s->finish_ms, s->finish_ms > s->start_ms ? 0 : 2, i};
+    }
+    qsort(keys, 2 * r->count, sizeof *keys, by_value);
+    for (size_t i = 0; i < 2 * r->count; i++) {
+        held += (keys[i].tie == 1 ? 1 : -1) * r->tasks[keys[i].index].bytes;
+        most = fmax(most, held);
     }
     return most;
 }
 
-int schedule_run(struct schedule *schedule, const struct schedule_task *tasks, size_t count, bool corun,
-                 struct err *err)
+static void sum_up(struct run *r, struct key *keys)
+{
+    struct schedule *s = r->out;
+    s->end_ms = r->now;
+    for (size_t i = 0; i < r->count; i++) {
+        s->busy_ms += r->tasks[i].exec_ms;
+        s->mean_response_ms += (s->slots[i].finish_ms - r->tasks[i].arrival_ms) / (double)r->count;
+    }
+    s->peak_bytes = peak(r, keys);
+}
+
+int schedule_run(struct schedule *schedule, struct schedule_task *tasks, size_t count, bool corun,
+                 const struct schedule_task *other, struct err *err)
 {
     memset(schedule, 0, sizeof *schedule);
     schedule->slots = mem_zalloc(count, sizeof *schedule->slots, err);
-    bool *done = mem_zalloc(count, sizeof *done, err);
-    if (!schedule->slots || !done) {
-        free(done);
+    struct run r = {.out = schedule, .tasks = tasks, .other = other, .count = count};
+    r.by_rank = mem_zalloc(3 * count, sizeof *r.by_rank, err);
+    r.left = mem_zalloc(count, sizeof *r.left, err);
+    r.started = mem_zalloc(count, sizeof *r.started, err);
+    struct key *keys = mem_zalloc(2 * count, sizeof *keys, err);
+    int rc =
+        schedule_queue_init(&r.queue, count, err) || !schedule->slots || !r.by_rank || !r.left || !r.started || !keys
+            ? -1
+            : 0;
+    if (!rc) {
+        r.rank = r.by_rank + count;
+        r.by_arrival = r.rank + count;
+        for (size_t i = 0; i < count; i++) {
+            r.left[i] = parts(&tasks[i]);
+            r.kernels[tasks[i].placement] += tasks[i].kernels;
+            schedule->slots[i].partner = -1;
+        }
+        sort(&r, keys);
+        run(&r, corun);
+        sum_up(&r, keys);
+    } else {
         schedule_release(schedule);
-        return -1;
     }
-    double now = 0;
-    for (size_t left = count; left;) {
-        size_t head = next_task(tasks, done, count, now);
-        if (head == count) {
-            now = next_arrival(tasks, done, count);
-            continue;
-        }
-        size_t partner = corun ? find_partner(tasks, done, count, head, now) : count;
-        done[head] = true;
-        left--;
-        if (partner < count) {
-            done[partner] = true;
-            left--;
-            now = run_pair(schedule, tasks, head, partner, now);
-        } else {
-            double end = now + schedule_alone_ms(&tasks[head]);
-            schedule->slots[head] = (struct schedule_slot){now, end, -1, 0};
-            now = end;
-        }
-    }
-    free(done);
-    schedule->end_ms = now;
-    for (size_t i = 0; i < count; i++) {
-        schedule->busy_ms += tasks[i].exec_ms;
-        schedule->mean_response_ms += (schedule->slots[i].finish_ms - tasks[i].arrival_ms) / (double)count;
-    }
-    schedule->peak_bytes = peak(schedule, tasks, count);
-    return 0;
+    schedule_queue_release(&r.queue);
+    free(r.by_rank);
+    free(r.left);
+    free(r.started);
+    free(keys);
+    return rc;
 }
 
 void schedule_release(struct schedule *schedule)

@@ -13,14 +13,16 @@ struct placement_set {
     struct schedule schedule;
     double overhead_ms; /* of the chosen placements */
     double overlap_ms;
+    double bound_ms; /* no placements and no order end sooner (schedule_bound.h) */
 };
 
 /* Room for `count` tasks. Released after failure too. */
 int placement_set_init(struct placement_set *set, size_t count, struct err *err);
 void placement_set_release(struct placement_set *set);
 
-/* Choose for every task, apply guideline 2 where the policy yields and tasks run side by side, and schedule. high takes
- * the upper bounds. A schedule that loses work is an error. */
+/* Choose for every task and schedule. Where the policy yields and tasks run side by side, guideline 2 applies, and
+ * tasks are re-assigned by their neighbours if the set ends sooner for it. high takes the upper bounds. A schedule that
+ * loses work is an error. */
 int placement_set_run(struct placement_set *set, const struct placement_tasks *tasks, bool high,
                       const struct placement_policy *policy, const void *state, const struct placement_platform *hw,
                       enum placement_penalty rule, bool corun, struct err *err);
