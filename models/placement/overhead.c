@@ -24,23 +24,26 @@ double overhead_managed(const struct placement_inputs *in, const struct placemen
 }
 
 double overhead_penalty(const struct placement_inputs *in, const struct placement_platform *hw,
-                        enum placement_penalty rule)
+                        struct placement_misses misses)
 {
+    double latency = fmax(hw->l_mem - hw->l_l2, 0);
+    if (misses.rule == PLACEMENT_IN_FLIGHT)
+        return latency / (fmax(misses.sms, 1) * fmax(fmin(in->parallelism, hw->max_parallelism), 1));
     bool below = in->parallelism < hw->max_parallelism;
-    bool hidden = rule == PLACEMENT_PRINTED ? below : !below;
-    return hidden ? 0 : fmax(hw->l_mem - hw->l_l2, 0);
+    bool hidden = misses.rule == PLACEMENT_PRINTED ? below : !below;
+    return hidden ? 0 : latency;
 }
 
 double overhead_cache(const struct placement_inputs *in, const struct placement_platform *hw,
-                      enum placement_penalty rule)
+                      struct placement_misses misses)
 {
-    return in->l2_hit_ratio * in->l2_instructions * overhead_penalty(in, hw, rule);
+    return in->l2_hit_ratio * in->l2_instructions * overhead_penalty(in, hw, misses);
 }
 
 double overhead_pinned(const struct placement_inputs *in, const struct placement_platform *hw,
-                       enum placement_penalty rule)
+                       struct placement_misses misses)
 {
-    return overhead_cache(in, hw, rule) + in->mapped_bytes * hw->l_mapping;
+    return overhead_cache(in, hw, misses) + in->mapped_bytes * hw->l_mapping;
 }
 
 double overhead_idle(const struct placement_inputs *in, const struct placement_platform *hw)
@@ -49,14 +52,14 @@ double overhead_idle(const struct placement_inputs *in, const struct placement_p
 }
 
 void placement_overheads(const struct placement_inputs *in, const struct placement_platform *hw,
-                         enum placement_penalty rule, struct placement_overheads *out)
+                         struct placement_misses misses, struct placement_overheads *out)
 {
     out->ms[PLACEMENT_DEVICE] = overhead_device(in, hw);
     out->ms[PLACEMENT_MANAGED] = overhead_managed(in, hw);
-    out->ms[PLACEMENT_PINNED] = overhead_pinned(in, hw, rule);
+    out->ms[PLACEMENT_PINNED] = overhead_pinned(in, hw, misses);
     out->idle_ms = overhead_idle(in, hw);
     out->pinned_idle_ms = in->mapped_bytes * hw->l_mapping;
-    out->cache_ms = overhead_cache(in, hw, rule);
+    out->cache_ms = overhead_cache(in, hw, misses);
     double device = out->ms[PLACEMENT_DEVICE];
     out->margin_managed = (out->idle_ms - hw->c_cpu - hw->c_gpu) - (out->ms[PLACEMENT_MANAGED] - device);
     out->margin_pinned = (out->pinned_idle_ms - out->cache_ms) - (out->ms[PLACEMENT_PINNED] - device);

@@ -25,9 +25,16 @@ struct placement_inputs {
     double parallelism;        /* ILP x TLP */
 };
 
-/* Which way round equation 7 is read. Printed: no penalty where parallelism is below the peak's. Physical: no penalty
- * where it is enough to hide latency. */
-enum placement_penalty { PLACEMENT_PRINTED, PLACEMENT_PHYSICAL };
+/* What an access costs that misses for want of a cache. In flight: misses wait side by side, as many on each
+ * multiprocessor as ILP x TLP gives, at most those of peak throughput, so that each takes that part of the latency
+ * (Little's law). The other two are equation 7 to the letter, a whole latency for each access or none. Printed: none
+ * where parallelism is below the peak's. Physical: none where it is enough to hide latency. */
+enum placement_penalty { PLACEMENT_IN_FLIGHT, PLACEMENT_PRINTED, PLACEMENT_PHYSICAL, PLACEMENT_PENALTIES };
+
+struct placement_misses {
+    enum placement_penalty rule;
+    double sms; /* multiprocessors; in flight only */
+};
 
 enum placement { PLACEMENT_DEVICE, PLACEMENT_MANAGED, PLACEMENT_PINNED, PLACEMENTS };
 
@@ -36,11 +43,11 @@ double overhead_launch(const struct placement_inputs *in, const struct placement
 double overhead_synchronise(const struct placement_inputs *in, const struct placement_platform *hw); /* (4) T_s */
 double overhead_managed(const struct placement_inputs *in, const struct placement_platform *hw);     /* (5) O_M */
 double overhead_cache(const struct placement_inputs *in, const struct placement_platform *hw,
-                      enum placement_penalty rule); /* (6) T_c */
+                      struct placement_misses misses); /* (6) T_c */
 double overhead_penalty(const struct placement_inputs *in, const struct placement_platform *hw,
-                        enum placement_penalty rule); /* (7) */
+                        struct placement_misses misses); /* (7) */
 double overhead_pinned(const struct placement_inputs *in, const struct placement_platform *hw,
-                       enum placement_penalty rule); /* (8) O_H */
+                       struct placement_misses misses); /* (8) O_H */
 
 /* I: the part of a managed run in which the GPU idles while pages are mapped; the only part that another task may use.
  * Mapping happens at the launches of equation 3. */
@@ -57,7 +64,7 @@ struct placement_overheads {
 };
 
 void placement_overheads(const struct placement_inputs *in, const struct placement_platform *hw,
-                         enum placement_penalty rule, struct placement_overheads *out);
+                         struct placement_misses misses, struct placement_overheads *out);
 
 /* Guideline 1: what (9) and (10) allow; where both hold, the smaller overhead; device memory where neither does. */
 enum placement guideline_1(const struct placement_overheads *overheads);

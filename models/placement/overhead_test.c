@@ -24,6 +24,8 @@ static const struct placement_inputs in = {.bytes_hd = 4e6,
                                            .l2_hit_ratio = 0.5,
                                            .parallelism = 40};
 
+static const struct placement_misses printed = {PLACEMENT_PRINTED, 0}, physical = {PLACEMENT_PHYSICAL, 0};
+
 START_TEST(equation_2_copies_and_their_start_up)
 {
     /* 3 x 0.01 + (2e-7 + 5e-8) x 2e6 + 1e-7 x 4e6 */
@@ -48,15 +50,29 @@ END_TEST
 START_TEST(equations_6_7_8_both_readings_of_the_penalty)
 {
     /* parallelism 40 >= 32: printed pays 3e-5 for 0.5 x 1e4 accesses, physical hides it */
-    ck_assert_double_eq_tol(overhead_penalty(&in, &hw, PLACEMENT_PRINTED), 3e-5, 1e-15);
-    ck_assert_double_eq(overhead_penalty(&in, &hw, PLACEMENT_PHYSICAL), 0);
-    ck_assert_double_eq_tol(overhead_cache(&in, &hw, PLACEMENT_PRINTED), 0.15, 1e-12);
-    ck_assert_double_eq_tol(overhead_pinned(&in, &hw, PLACEMENT_PRINTED), 0.15 + 0.5, 1e-12);
-    ck_assert_double_eq_tol(overhead_pinned(&in, &hw, PLACEMENT_PHYSICAL), 0.5, 1e-12);
+    ck_assert_double_eq_tol(overhead_penalty(&in, &hw, printed), 3e-5, 1e-15);
+    ck_assert_double_eq(overhead_penalty(&in, &hw, physical), 0);
+    ck_assert_double_eq_tol(overhead_cache(&in, &hw, printed), 0.15, 1e-12);
+    ck_assert_double_eq_tol(overhead_pinned(&in, &hw, printed), 0.15 + 0.5, 1e-12);
+    ck_assert_double_eq_tol(overhead_pinned(&in, &hw, physical), 0.5, 1e-12);
     struct placement_inputs narrow = in;
     narrow.parallelism = 31;
-    ck_assert_double_eq(overhead_penalty(&narrow, &hw, PLACEMENT_PRINTED), 0);
-    ck_assert_double_eq_tol(overhead_penalty(&narrow, &hw, PLACEMENT_PHYSICAL), 3e-5, 1e-15);
+    ck_assert_double_eq(overhead_penalty(&narrow, &hw, printed), 0);
+    ck_assert_double_eq_tol(overhead_penalty(&narrow, &hw, physical), 3e-5, 1e-15);
+}
+END_TEST
+
+START_TEST(misses_in_flight_share_their_latency)
+{
+    /* 3e-5 for each of 0.5 x 1e4 accesses; 32 of 40 in flight on each of 2 multiprocessors: a 64th of 0.15 ms */
+    const struct placement_misses two = {PLACEMENT_IN_FLIGHT, 2};
+    ck_assert_double_eq_tol(overhead_cache(&in, &hw, two), 0.15 / 64, 1e-15);
+    struct placement_inputs narrow = in;
+    narrow.parallelism = 8; /* below the peak's: fewer in flight, dearer */
+    ck_assert_double_eq_tol(overhead_cache(&narrow, &hw, two), 0.15 / 16, 1e-15);
+    narrow.parallelism = 0.5; /* at least one: the literal equation is the upper end */
+    ck_assert_double_eq_tol(overhead_cache(&narrow, &hw, (struct placement_misses){PLACEMENT_IN_FLIGHT, 1}), 0.15,
+                            1e-15);
 }
 END_TEST
 
@@ -73,11 +89,11 @@ START_TEST(guideline_9_from_both_sides_of_its_boundary)
     one.l2_hit_ratio = 1;
     one.parallelism = 100;
     h.t_ini = 0.6 + 1e-9;
-    placement_overheads(&one, &h, PLACEMENT_PRINTED, &o);
+    placement_overheads(&one, &h, printed, &o);
     ck_assert(o.margin_managed > 0);
     ck_assert_int_eq(guideline_1(&o), PLACEMENT_MANAGED);
     h.t_ini = 0.6 - 1e-9;
-    placement_overheads(&one, &h, PLACEMENT_PRINTED, &o);
+    placement_overheads(&one, &h, printed, &o);
     ck_assert(o.margin_managed < 0);
     ck_assert_int_eq(guideline_1(&o), PLACEMENT_DEVICE);
 }
@@ -97,11 +113,11 @@ START_TEST(guideline_10_from_both_sides_of_its_boundary)
     struct placement_platform h = hw;
     struct placement_overheads o;
     h.t_ini = 2 * 0.15 + 1e-9;
-    placement_overheads(&one, &h, PLACEMENT_PRINTED, &o);
+    placement_overheads(&one, &h, printed, &o);
     ck_assert(o.margin_pinned > 0);
     ck_assert_int_eq(guideline_1(&o), PLACEMENT_PINNED);
     h.t_ini = 2 * 0.15 - 1e-9;
-    placement_overheads(&one, &h, PLACEMENT_PRINTED, &o);
+    placement_overheads(&one, &h, printed, &o);
     ck_assert(o.margin_pinned < 0);
     ck_assert_int_eq(guideline_1(&o), PLACEMENT_DEVICE);
 }
@@ -139,6 +155,7 @@ START_TEST(guideline_11_counts_the_sets_of_table_iv)
 END_TEST
 
 TEST_MAIN("overhead", equation_2_copies_and_their_start_up, equations_3_4_5_mapping_and_flushes,
-          equations_6_7_8_both_readings_of_the_penalty, guideline_9_from_both_sides_of_its_boundary,
-          guideline_10_from_both_sides_of_its_boundary, where_both_hold_the_smaller_overhead_wins,
-          a_margin_of_nothing_is_enough, guideline_11_counts_the_sets_of_table_iv)
+          equations_6_7_8_both_readings_of_the_penalty, misses_in_flight_share_their_latency,
+          guideline_9_from_both_sides_of_its_boundary, guideline_10_from_both_sides_of_its_boundary,
+          where_both_hold_the_smaller_overhead_wins, a_margin_of_nothing_is_enough,
+          guideline_11_counts_the_sets_of_table_iv)

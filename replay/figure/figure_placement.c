@@ -1,4 +1,5 @@
 /* Figures of the placement engine: overheads predicted and measured, and the co-run over time. */
+#include "models/gpu/gpu.h"
 #include "models/policies.h"
 #include "replay/figure/figures.h"
 #include "replay/placement/placement.h"
@@ -10,6 +11,7 @@ struct view {
     struct placement_tasks tasks;
     struct platform *platform;
     const struct placement_platform *hw;
+    struct placement_misses misses;
 };
 
 static int view_open(struct view *view, const char *path, struct err *err)
@@ -22,6 +24,8 @@ static int view_open(struct view *view, const char *path, struct err *err)
         return -1;
     }
     view->hw = platform_section_get(view->platform, "placement");
+    const struct gpu *gpu = platform_section_get(view->platform, "gpu");
+    view->misses = (struct placement_misses){PLACEMENT_IN_FLIGHT, (double)gpu->sms};
     return 0;
 }
 
@@ -42,7 +46,7 @@ static int overhead(const struct figure_input *input, FILE *script, struct err *
         struct placement_inputs in;
         struct placement_overheads o;
         placement_task_inputs(&t->lo, &in);
-        placement_overheads(&in, view.hw, PLACEMENT_PRINTED, &o);
+        placement_overheads(&in, view.hw, view.misses, &o);
         plot_quote(script, t->name);
         const double measured[] = {t->lo.measured_device_ms, t->lo.measured_managed_ms, t->lo.measured_pinned_ms};
         for (int p = 0; p < PLACEMENTS; p++) {
@@ -98,7 +102,7 @@ static int timeline(const struct figure_input *input, FILE *script, struct err *
     struct placement_set set;
     int rc = placement_set_init(&set, view.tasks.count, err);
     if (!rc)
-        rc = placement_set_run(&set, &view.tasks, false, &placement_auto, NULL, view.hw, PLACEMENT_PRINTED, true, err);
+        rc = placement_set_run(&set, &view.tasks, false, &placement_auto, NULL, view.hw, view.misses, true, err);
     if (!rc) {
         bars(script, &view, &set);
         (void)fprintf(

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/gpu/gpu.h"
 #include "replay/placement/placement_program.h"
 #include "replay/placement/placement_set.h"
 #include "replay/run/engine.h"
@@ -15,7 +16,9 @@ struct settings {
 
 static const struct param settings[] = {
     PARAM_CHOICE_ROW(settings, mode, "serial|corun", 0, "one task after another, or pairs that overlap"),
-    PARAM_CHOICE_ROW(settings, penalty_rule, "printed|physical", 0, "which way round equation 7 is read"),
+    PARAM_CHOICE_ROW(
+        settings, penalty_rule, "in-flight|printed|physical", 0,
+        "what a lost L2 hit costs: a share of latency, or equation 7 to the letter, or the other way round"),
     PARAM_INT_ROW(settings, cut, "", 0, 1e15, 5e6, "a program's memory instructions run through L2, at most; 0: all"),
     {0}};
 
@@ -86,24 +89,42 @@ static void put_error(struct outcome *run, const struct placement_tasks *tasks, 
         outcome_real(run, "prediction_error_ratio", exp(sum / (double)n));
 }
 
-static void note_tasks(struct outcome *run, const struct placement_tasks *tasks, const struct placement_set *lo,
-                       const struct placement_set *hi)
+/* Both guidelines' margins at one end; (10) under each rule, since the rules are far apart. */
+static void describe_margins(const struct placement_task *t, bool high, const struct placement_platform *hw, double sms,
+                             char *out, size_t size)
+{
+    struct placement_inputs in;
+    double ten[PLACEMENT_PENALTIES], nine = 0;
+    placement_task_inputs(high ? &t->hi : &t->lo, &in);
+    for (int rule = 0; rule < PLACEMENT_PENALTIES; rule++) {
+        struct placement_overheads o;
+        placement_overheads(&in, hw, (struct placement_misses){(enum placement_penalty)rule, sms}, &o);
+        ten[rule] = o.margin_pinned;
+        nine = o.margin_managed;
+    }
+    if (t->no_l2)
+        (void)snprintf(out, size, "(9) %+.4g ms, (10) n/a: L2 figures unknown", nine);
+    else
+        (void)snprintf(out, size, "(9) %+.4g ms, (10) %+.4g in flight, %+.4g printed, %+.4g physical", nine, ten[0],
+                       ten[1], ten[2]);
+}
+
+static void note_tasks(struct outcome *run, const struct placement_tasks *tasks, const struct placement_platform *hw,
+                       double sms, const struct placement_set *lo, const struct placement_set *hi)
 {
     for (size_t i = 0; i < tasks->count && i < 64; i++) {
         const struct placement_task *t = &tasks->tasks[i];
-        char pinned[96] = "(10) n/a: L2 figures unknown", source[96] = "";
-        if (!t->no_l2)
-            (void)snprintf(pinned, sizeof pinned, "(10) %+.4g ms", lo->overheads[i].margin_pinned);
+        char low[160], high[160], source[96] = "";
+        describe_margins(t, false, hw, sms, low, sizeof low);
+        describe_margins(t, true, hw, sms, high, sizeof high);
         if (t->lo.source_policy)
             (void)snprintf(source, sizeof source, "; its source chose %s: %s", t->lo.source_policy,
                            strcmp(t->lo.source_policy, placement_name(lo->choice[i])) == 0 ? "agrees" : "disagrees");
-        if (lo->choice[i] == hi->choice[i])
-            outcome_note(run, "task %s: %s; margins (9) %+.4g ms, %s%s", t->name, placement_name(lo->choice[i]),
-                         lo->overheads[i].margin_managed, pinned, source);
+        if (lo->choice[i] == hi->choice[i] && strcmp(low, high) == 0)
+            outcome_note(run, "task %s: %s; margins %s%s", t->name, placement_name(lo->choice[i]), low, source);
         else
-            outcome_note(run, "task %s: %s at the lower bounds, %s at the upper; margins (9) %+.4g to %+.4g ms, %s%s",
-                         t->name, placement_name(lo->choice[i]), placement_name(hi->choice[i]),
-                         lo->overheads[i].margin_managed, hi->overheads[i].margin_managed, pinned, source);
+            outcome_note(run, "task %s: %s at the lower bounds, margins %s; %s at the upper, %s%s", t->name,
+                         placement_name(lo->choice[i]), low, placement_name(hi->choice[i]), high, source);
     }
 }
 
@@ -141,7 +162,7 @@ static void note_inputs(struct outcome *run, const struct placement_tasks *tasks
 }
 
 static int run_policy(const struct placement_tasks *tasks, const struct replay_policy *use,
-                      const struct placement_platform *hw, const struct settings *how, struct outcome *run,
+                      const struct placement_platform *hw, double sms, const struct settings *how, struct outcome *run,
                       struct err *err)
 {
     const struct placement_policy *policy = (const struct placement_policy *)use->head;
@@ -151,14 +172,14 @@ static int run_policy(const struct placement_tasks *tasks, const struct replay_p
                          tasks->tasks[i].name, policy->head.name);
             return 0;
         }
-    enum placement_penalty rule = (enum placement_penalty)how->penalty_rule;
+    const struct placement_misses misses = {(enum placement_penalty)how->penalty_rule, sms};
     struct placement_set lo, hi;
     int rc = placement_set_init(&lo, tasks->count, err);
     rc = placement_set_init(&hi, tasks->count, err) || rc ? -1 : 0;
     if (!rc)
-        rc = placement_set_run(&lo, tasks, false, policy, use->params, hw, rule, how->mode == 1, err);
+        rc = placement_set_run(&lo, tasks, false, policy, use->params, hw, misses, how->mode == 1, err);
     if (!rc)
-        rc = placement_set_run(&hi, tasks, true, policy, use->params, hw, rule, how->mode == 1, err);
+        rc = placement_set_run(&hi, tasks, true, policy, use->params, hw, misses, how->mode == 1, err);
     if (!rc) {
         put(run, "time_ns", lo.schedule.end_ms * 1e6, hi.schedule.end_ms * 1e6);
         put(run, "mean_response_ns", lo.schedule.mean_response_ms * 1e6, hi.schedule.mean_response_ms * 1e6);
@@ -175,7 +196,7 @@ static int run_policy(const struct placement_tasks *tasks, const struct replay_p
                          (double)hw->memory_bytes / 1e9);
         note_inputs(run, tasks);
         if (policy->yields)
-            note_tasks(run, tasks, &lo, &hi);
+            note_tasks(run, tasks, hw, sms, &lo, &hi);
         if (policy->yields && how->mode == 1) {
             note_reassigned(run, tasks, &lo);
             note_guideline_2(run, tasks, &lo);
@@ -209,21 +230,25 @@ static int read_tasks(const struct replay_job *job, struct placement_tasks *task
 static int replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
     const struct placement_platform *hw = platform_section_get(job->platform, "placement");
+    double sms = (double)((const struct gpu *)platform_section_get(job->platform, "gpu"))->sms;
     struct placement_tasks tasks;
     if (read_tasks(job, &tasks, err))
         return -1;
     int rc = 0;
     for (size_t i = 0; i < job->policy_count && !rc; i++)
-        rc = run_policy(&tasks, &job->policies[i], hw, job->settings, &runs[i], err);
+        rc = run_policy(&tasks, &job->policies[i], hw, sms, job->settings, &runs[i], err);
     placement_tasks_release(&tasks);
     return rc;
 }
 
-/* A program has kernels, whose times are the GPU's. */
+/* A program has kernels, whose times are the GPU's; misses in flight are on its multiprocessors. */
 static const char *const *sections(const struct replay_job *job)
 {
-    static const char *const tasks[] = {"placement", NULL}, *const program[] = {"placement", "gpu", NULL};
-    return job->inputs[0].workload.type ? program : tasks;
+    static const char *const tasks[] = {"placement", NULL}, *const both[] = {"placement", "gpu", NULL};
+    const struct input *input = &job->inputs[0];
+    const struct settings *how = job->settings;
+    bool misses = !input->store && how->penalty_rule == PLACEMENT_IN_FLIGHT;
+    return input->workload.type || misses ? both : tasks;
 }
 
 const struct engine engine_placement = {

@@ -141,13 +141,13 @@ static int find_bound(struct placement_set *set, const struct placement_tasks *t
 
 static void choose(struct placement_set *set, const struct placement_tasks *tasks, bool high,
                    const struct placement_policy *policy, const void *state, const struct placement_platform *hw,
-                   enum placement_penalty rule)
+                   struct placement_misses misses)
 {
     for (size_t i = 0; i < tasks->count; i++) {
         const struct placement_task *t = &tasks->tasks[i];
         struct placement_inputs in;
         placement_task_inputs(high ? &t->hi : &t->lo, &in);
-        placement_overheads(&in, hw, rule, &set->overheads[i]);
+        placement_overheads(&in, hw, misses, &set->overheads[i]);
         if (t->no_l2) /* pinned memory cannot be judged */
             set->overheads[i].margin_pinned = -INFINITY;
         set->choice[i] = policy->choose(state, &set->overheads[i]);
@@ -156,9 +156,9 @@ static void choose(struct placement_set *set, const struct placement_tasks *task
 
 int placement_set_run(struct placement_set *set, const struct placement_tasks *tasks, bool high,
                       const struct placement_policy *policy, const void *state, const struct placement_platform *hw,
-                      enum placement_penalty rule, bool corun, struct err *err)
+                      struct placement_misses misses, bool corun, struct err *err)
 {
-    choose(set, tasks, high, policy, state, hw, rule);
+    choose(set, tasks, high, policy, state, hw, misses);
     if (policy->yields && corun && apply_guideline_2(set, tasks, high, err))
         return -1;
     for (size_t i = 0; i < tasks->count; i++) {

@@ -25,6 +25,6 @@ void placement_set_release(struct placement_set *set);
  * loses work is an error. */
 int placement_set_run(struct placement_set *set, const struct placement_tasks *tasks, bool high,
                       const struct placement_policy *policy, const void *state, const struct placement_platform *hw,
-                      enum placement_penalty rule, bool corun, struct err *err);
+                      struct placement_misses misses, bool corun, struct err *err);
 
 #endif

@@ -127,8 +127,8 @@ START_TEST(guideline_11_holds_over_random_corun_sets)
         }
         struct placement_set set;
         ck_assert_int_eq(placement_set_init(&set, list.count, &err), 0);
-        ck_assert_msg(placement_set_run(&set, &list, false, &placement_auto, NULL, hw, PLACEMENT_PRINTED, true, &err) ==
-                          0,
+        ck_assert_msg(placement_set_run(&set, &list, false, &placement_auto, NULL, hw,
+                                        (struct placement_misses){PLACEMENT_PRINTED, 0}, true, &err) == 0,
                       "%s", err.msg);
         double device = 0, other = 0, alone = 0, was_device = 0;
         for (size_t i = 0; i < list.count; i++) {
