@@ -5,6 +5,7 @@
 
 #include "models/gpu/gpu.h"
 #include "replay/placement/placement_program.h"
+#include "replay/placement/placement_record.h"
 #include "replay/placement/placement_set.h"
 #include "replay/run/engine.h"
 
@@ -29,6 +30,9 @@ static const struct metric metrics[] = {
     {"overhead_ns", METRIC_REAL, METRIC_SUM, "O_D, O_M or O_H of every task by its placement"},
     {"footprint_bytes", METRIC_REAL, METRIC_MAX,
      "largest sum of bytes held at once; copied buffers count twice under device memory"},
+    {"h2d_bytes", METRIC_REAL, METRIC_SUM,
+     "copied to the GPU under device memory; under managed memory what a recording saw migrate"},
+    {"d2h_bytes", METRIC_REAL, METRIC_SUM, "the same, back"},
     {"gpu_utilization_ratio", METRIC_REAL, METRIC_MEAN, "time in kernel execution / time"},
     {"overlap_ns", METRIC_REAL, METRIC_SUM, "execution hidden in idle periods"},
     {"pairs", METRIC_INT, METRIC_SUM, "managed launches in whose mapping device kernels ran"},
@@ -154,11 +158,21 @@ static void note_inputs(struct outcome *run, const struct placement_tasks *tasks
     for (size_t i = 0; i < tasks->count; i++)
         if (tasks->tasks[i].note)
             outcome_note(run, "%s", tasks->tasks[i].note);
-        else if (tasks->tasks[i].recorded)
-            outcome_note(run,
-                         "task %s: copies, kernels and durations are recorded; bytes touched by kernels and dirty "
-                         "launches are bounded; L2 figures are not in a recording",
-                         tasks->tasks[i].name);
+}
+
+/* Bytes moved for the tasks that are not under pinned memory: copied, or migrated as recorded. */
+static double moved_bytes(const struct placement_tasks *tasks, const struct placement_set *set, bool high, bool to_gpu)
+{
+    double sum = 0;
+    for (size_t i = 0; i < tasks->count; i++) {
+        const struct placement_task *t = &tasks->tasks[i];
+        const struct placement_keys *k = high ? &t->hi : &t->lo;
+        if (set->choice[i] == PLACEMENT_DEVICE)
+            sum += (double)(to_gpu ? k->bytes_hd : k->bytes_dh);
+        else if (set->choice[i] == PLACEMENT_MANAGED)
+            sum += to_gpu ? t->migrated_hd : t->migrated_dh;
+    }
+    return sum;
 }
 
 static int run_policy(const struct placement_tasks *tasks, const struct replay_policy *use,
@@ -185,6 +199,8 @@ static int run_policy(const struct placement_tasks *tasks, const struct replay_p
         put(run, "mean_response_ns", lo.schedule.mean_response_ms * 1e6, hi.schedule.mean_response_ms * 1e6);
         put(run, "overhead_ns", lo.overhead_ms * 1e6, hi.overhead_ms * 1e6);
         put(run, "footprint_bytes", lo.schedule.peak_bytes, hi.schedule.peak_bytes);
+        put(run, "h2d_bytes", moved_bytes(tasks, &lo, false, true), moved_bytes(tasks, &hi, true, true));
+        put(run, "d2h_bytes", moved_bytes(tasks, &lo, false, false), moved_bytes(tasks, &hi, true, false));
         put(run, "gpu_utilization_ratio", lo.schedule.busy_ms / lo.schedule.end_ms,
             hi.schedule.busy_ms / hi.schedule.end_ms);
         put(run, "overlap_ns", lo.overlap_ms * 1e6, hi.overlap_ms * 1e6);

@@ -1,14 +1,12 @@
-/* placement_tasks: what is placed: tasks of an INI file, one section each, or the one task that a recording shows or
- * that a program is (placement_program.h).
+/* placement_tasks: what is placed: tasks of an INI file, one section each, or the one task that a recording shows
+ * (placement_record.h) or that a program is (placement_program.h).
  *
  * Every input is a number or, where only bounds are known, LO..HI; `struct placement_task` holds both ends, so results
- * become intervals. Each input of a recording is recorded (copies, kernels, durations), bounded (bytes mapped, dirty
- * launches) or not there (L2 figures: unknown, so pinned memory cannot be judged). */
+ * become intervals. */
 #ifndef REPLAY_PLACEMENT_PLACEMENT_TASKS_H
 #define REPLAY_PLACEMENT_PLACEMENT_TASKS_H
 
 #include "models/placement/overhead.h"
-#include "trace/store/store.h"
 
 /* One end of the bounds; the keys of a section. Table III of Bateni et al. 2020 and what the equations need beside it.
  */
@@ -37,11 +35,12 @@ extern const struct param placement_task_params[];
 struct placement_task {
     char name[64];
     struct placement_keys lo, hi;
-    bool bounded;     /* lo and hi differ */
-    bool recorded;    /* from a recording */
-    bool no_l2;       /* L2 figures unknown */
-    bool has_mapping; /* kernel_bytes known or bounded; a recording without managed memory has none */
-    const char *note; /* where its numbers come from, a sentence; NULL: nothing to say */
+    bool bounded;                    /* lo and hi differ */
+    bool recorded;                   /* from a recording */
+    bool no_l2;                      /* L2 figures unknown */
+    bool has_mapping;                /* kernel_bytes known or bounded; a recording without managed memory has none */
+    double migrated_hd, migrated_dh; /* bytes that a recording of managed memory saw move; 0: none */
+    const char *note;                /* where its numbers come from, a sentence; NULL: nothing to say */
 };
 
 struct placement_tasks {
@@ -53,8 +52,6 @@ struct placement_tasks {
 
 /* Read a task file. On failure *err names file and line. */
 int placement_tasks_read(struct placement_tasks *tasks, const char *path, struct err *err);
-/* The one task of a recording: copies, kernels and managed allocations. *err if it has no kernel. */
-int placement_tasks_record(struct placement_tasks *tasks, struct store *store, struct err *err);
 void placement_tasks_release(struct placement_tasks *tasks);
 
 /* For those who make tasks: one with every key at its default, and a text that lives as long as the tasks. NULL with
