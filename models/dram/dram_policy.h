@@ -17,12 +17,17 @@ enum dram_leave { DRAM_STAY, DRAM_LEAVE, DRAM_LEAVE_CAP /* because a cap ran out
 struct dram_hooks {
     bool fifo;       /* both classes wait in one queue, whose head alone is looked at */
     bool needs_hits; /* leaves() is told of row hits */
+    /* In MEM mode with no PIM request waiting, leaves() stays and changes nothing, stalled() is 0, advance() does
+     * nothing and next() is never: such cycles are left to models/dram/loop_mem.h, which calls asked() and alone() at
+     * their end. */
+    bool quiet;
     /* Mode update of this cycle: not DRAM_STAY to change channel->mode; the state is reset then. hits: banks whose next
      * request would hit, if needs_hits and the channel is in MEM mode with PIM waiting; else 0. */
     enum dram_leave (*leaves)(void *state, const struct dram_channel *channel, unsigned hits);
     /* A request is being selected; channel->older is as before. */
     void (*served)(void *state, const struct dram_channel *channel, enum dram_class class, uint32_t row, uint32_t seq);
     unsigned (*stalled)(const void *state);     /* banks that get no request in MEM mode */
+    void (*alone)(void *state, int64_t served); /* instead of served() for so many MEM requests, if quiet */
     bool (*asked)(void *state, unsigned banks); /* the scan asked these idle banks; true if that was news */
     void (*begin)(void *state, int64_t now);    /* before the mode update of cycle `now` */
     void (*advance)(void *state, const struct dram_channel *channel, int64_t n); /* n cycles pass unchanged */

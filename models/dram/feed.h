@@ -26,7 +26,8 @@ struct dram_feed {
     bool stuck;     /* nothing can ever happen again */
 };
 
-/* Used by the loops: the next request of each class, with two virtual channels. */
+/* Used by the loops: the next request of each class, with two virtual channels; with one, head[0] is the next request.
+ */
 struct dram_feed_heads {
     uint32_t head[2];
     int64_t arrival[2];   /* INT64_MAX: none left */

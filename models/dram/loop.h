@@ -11,6 +11,7 @@
 #define MODELS_DRAM_LOOP_H
 
 #include "models/dram/loop_cycle.h"
+#include "models/dram/loop_mem.h"
 
 /* Whether a request that enters after cycle `now` can change anything before the next event: not a PIM request behind
  * another one in the slots, with no MEM request to turn the mode for. */
@@ -80,20 +81,38 @@ DRAM_INLINE int64_t dram_feed_two(struct dram_channel *ch, const struct dram_hoo
     return next;
 }
 
+/* The cycles from `now` on in which no PIM request waits; returns the cycle to go on with. */
+DRAM_INLINE int64_t dram_loop_mem(struct dram_channel *ch, const struct dram_hooks *hooks, void *state,
+                                  struct dram_feed *feed, struct dram_feed_heads *heads, int64_t now)
+{
+    struct dram_mem_result result = {0, 0};
+    const int64_t next = dram_mem_run(ch, feed, heads, now, &result);
+    if (hooks->asked && result.asked)
+        (void)hooks->asked(state, result.asked);
+    if (hooks->alone && result.served)
+        hooks->alone(state, result.served);
+    return next;
+}
+
 /* Run a whole feed through a fresh channel. */
 DRAM_INLINE void dram_loop_feed(struct dram_channel *ch, const struct dram_hooks *hooks, void *state,
                                 struct dram_feed *feed)
 {
-    uint32_t head = 0;
     struct dram_feed_heads heads = {{0, 0}, {INT64_MAX, INT64_MAX}, DRAM_MEM};
     for (int k = 0; k < 2 && feed->vcs == 2; k++)
         heads.arrival[k] = dram_feed_arrival(feed, k, 0);
     int64_t now = 0;
     while (ch->stats.out[DRAM_MEM] + ch->stats.out[DRAM_PIM] < feed->count) {
+        if (hooks->quiet && dram_mem_may_run(ch)) {
+            const int64_t from = now;
+            now = dram_loop_mem(ch, hooks, state, feed, &heads, now);
+            if (now != from)
+                continue;
+        }
         int64_t next = dram_visit(ch, hooks, state, now);
         dram_drain(ch, feed);
         if (feed->vcs == 1)
-            next = dram_feed_one(ch, hooks, feed, &head, now, next);
+            next = dram_feed_one(ch, hooks, feed, &heads.head[0], now, next);
         else
             next = dram_feed_two(ch, hooks, feed, &heads, now, next);
         if (__builtin_expect(next >= feed->limit, 0)) {

@@ -87,6 +87,7 @@ static inline int64_t f3fs_next(void *state, const struct dram_channel *ch, int6
 }
 
 static const struct dram_hooks f3fs_hooks = {
+    .quiet = true,
     .leaves = f3fs_leaves,
     .served = f3fs_served,
     .advance = f3fs_advance,

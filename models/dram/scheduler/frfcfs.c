@@ -45,6 +45,7 @@ static inline void frfcfs_served(void *state, const struct dram_channel *ch, enu
 }
 
 static const struct dram_hooks frfcfs_hooks = {
+    .quiet = true,
     .needs_hits = true,
     .leaves = frfcfs_leaves,
     .served = frfcfs_served,

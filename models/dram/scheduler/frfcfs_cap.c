@@ -80,6 +80,7 @@ static inline void frfcfs_cap_served(void *state, const struct dram_channel *ch,
 }
 
 static const struct dram_hooks frfcfs_cap_hooks = {
+    .quiet = true,
     .needs_hits = true,
     .leaves = frfcfs_cap_leaves,
     .served = frfcfs_cap_served,

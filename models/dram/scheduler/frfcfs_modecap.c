@@ -53,10 +53,18 @@ static inline bool frfcfs_modecap_asked(void *state, unsigned banks)
     return frfcfs_rules_asked(&p->rules, banks);
 }
 
+static inline void frfcfs_modecap_alone(void *state, int64_t served)
+{
+    struct frfcfs_modecap *p = state;
+    p->count += served;
+}
+
 static const struct dram_hooks frfcfs_modecap_hooks = {
+    .quiet = true,
     .needs_hits = true,
     .leaves = frfcfs_modecap_leaves,
     .served = frfcfs_modecap_served,
+    .alone = frfcfs_modecap_alone,
     .stalled = frfcfs_modecap_stalled,
     .asked = frfcfs_modecap_asked,
 };

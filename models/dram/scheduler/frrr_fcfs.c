@@ -50,6 +50,7 @@ static inline unsigned frrr_fcfs_stalled(const void *state)
 }
 
 static const struct dram_hooks frrr_fcfs_hooks = {
+    .quiet = true,
     .needs_hits = true,
     .leaves = frrr_fcfs_leaves,
     .served = frrr_fcfs_served,

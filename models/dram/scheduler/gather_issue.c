@@ -36,6 +36,7 @@ static int check(const void *state, struct err *err)
 }
 
 static const struct dram_hooks gather_issue_hooks = {
+    .quiet = true,
     .leaves = gather_issue_leaves,
 };
 

@@ -21,6 +21,7 @@ static inline enum dram_leave mem_first_leaves(void *state, const struct dram_ch
 }
 
 static const struct dram_hooks mem_first_hooks = {
+    .quiet = true,
     .leaves = mem_first_leaves,
 };
 

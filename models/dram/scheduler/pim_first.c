@@ -19,6 +19,7 @@ static inline enum dram_leave pim_first_leaves(void *state, const struct dram_ch
 }
 
 static const struct dram_hooks pim_first_hooks = {
+    .quiet = true,
     .leaves = pim_first_leaves,
 };
 
