@@ -44,6 +44,7 @@ int dram_channel_init(struct dram_channel *ch, const struct dram_platform *platf
         return err_set(err, "[dram] bank_groups is %lld; expected a power of two", (long long)platform->bank_groups);
     ch->queue = (int32_t)platform->queue;
     ch->group_mask = (int32_t)platform->bank_groups - 1;
+    ch->bank_mask = (int32_t)platform->banks - 1;
     ch->last = -1;
     ch->simple = is_simple(platform);
     for (int b = 0; b < DRAM_BANKS; b++) {
@@ -57,6 +58,7 @@ int dram_channel_init(struct dram_channel *ch, const struct dram_platform *platf
     for (int c = 0; c < 2; c++)
         ch->stats.last_out[c] = ch->stats.first_in[c] = -1;
     dram_legal_init(&ch->legal);
+    dram_device_init(&ch->device, platform, &ch->timing);
     return 0;
 }
 
@@ -95,6 +97,7 @@ void dram_channel_rebase(struct dram_channel *ch, int64_t now)
     if (ch->pim_activate != INT32_MAX)
         ch->pim_activate = ch->pim_activate >= by ? (int32_t)(ch->pim_activate - by) : -1;
     dram_legal_rebase(&ch->legal, by);
+    dram_device_rebase(&ch->device, by);
 }
 
 void dram_channel_settle(struct dram_channel *ch)
@@ -169,6 +172,8 @@ int dram_channel_check(const struct dram_channel *ch, bool finished, struct err 
     if (ch->legal.bad)
         return err_set(err, "DRAM timing check failed: %s of bank %d at cycle %lld comes too early or to the wrong row",
                        ch->legal.bad, ch->legal.bad_bank, (long long)(ch->base + ch->legal.bad_cycle));
+    if (dram_watch_check(&ch->device.watch, err))
+        return -1;
     for (int c = 0; c < 2; c++) {
         int64_t slots = 0;
         if (c == DRAM_PIM)

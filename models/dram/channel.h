@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "models/dram/device.h"
 #include "models/dram/legal.h"
 #include "models/dram/timing.h"
 
@@ -96,7 +97,7 @@ struct dram_fate {
 struct dram_channel {
     struct dram_timing timing;
     int32_t queue; /* waiting requests per class, at most */
-    int32_t group_mask;
+    int32_t group_mask, bank_mask;
     uint16_t group_banks[DRAM_BANKS]; /* banks of a group */
 
     bool simple; /* loop_mem.c knows all of the platform's rules */
@@ -159,6 +160,7 @@ struct dram_channel {
 
     struct dram_stats stats;
     struct dram_legal legal;
+    struct dram_device device;
     struct dram_fate fate;
     struct dram_completion completions[DRAM_COMPLETIONS]; /* ring, filled by the stepping loop */
     uint32_t completion_head, completion_tail;            /* the reader moves head up to tail */

@@ -74,3 +74,12 @@ void dram_legal_pim_rows(struct dram_legal *l, const struct dram_timing *tm, int
         dram_legal_act(l, tm, act, __builtin_ctz(m), row);
     }
 }
+
+void dram_legal_refresh(struct dram_legal *l, unsigned banks, int32_t t)
+{
+    for (; banks; banks &= banks - 1) {
+        l->pre[__builtin_ctz(banks)] = t;
+        l->row[__builtin_ctz(banks)] = UINT32_MAX;
+    }
+    l->all_row = UINT32_MAX;
+}

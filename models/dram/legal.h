@@ -95,6 +95,9 @@ static inline void dram_legal_wr(struct dram_legal *l, const struct dram_timing 
 void dram_legal_pim_rows(struct dram_legal *l, const struct dram_timing *tm, int group_mask, unsigned precharged,
                          int32_t pre, unsigned activated, int32_t act, uint32_t row);
 
+/* A refresh closes banks at t. That it is legal is checked by models/dram/watch.h. */
+void dram_legal_refresh(struct dram_legal *l, unsigned banks, int32_t t);
+
 /* The column command to all banks. */
 static inline void dram_legal_pim(struct dram_legal *l, const struct dram_timing *tm, int32_t t, uint32_t row)
 {

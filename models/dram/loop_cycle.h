@@ -32,6 +32,8 @@ DRAM_INLINE int64_t dram_policy_next(const struct dram_channel *ch, const struct
  * INT64_MAX if none. */
 DRAM_INLINE int64_t dram_visit(struct dram_channel *ch, const struct dram_hooks *hooks, void *state, int64_t now)
 {
+    if (__builtin_expect(now >= ch->device.due || ch->device.held, 0))
+        dram_device_catch_up(ch, now);
     if (__builtin_expect(now - ch->base > 1 << 29, 0))
         dram_channel_rebase(ch, now);
     const int32_t t = (int32_t)(now - ch->base);
@@ -108,6 +110,8 @@ DRAM_INLINE int64_t dram_visit(struct dram_channel *ch, const struct dram_hooks 
 #undef SOONER
     if (ch->ccdl_last > t || ch->rtpl_last > t)
         next = t + 1;
+    if (__builtin_expect(ch->device.on, 0))
+        next = dram_device_next(ch, t, next);
     int64_t at = next >= INT32_MAX - 1 ? INT64_MAX : ch->base + next;
     const int64_t own = dram_policy_next(ch, hooks, state, now);
     return own < at ? own : at;

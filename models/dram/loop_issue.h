@@ -29,6 +29,8 @@ DRAM_INLINE void dram_column(struct dram_channel *ch, int32_t t, int b)
             ch->pre_ok[b] = t + tm->wtp;
         done = t + tm->wl;
     }
+    if (__builtin_expect(ch->device.on, 0))
+        dram_device_gave(ch, ch->want_rd & bit ? DRAM_RD : DRAM_WR, bit, ch->slot_row[b], t);
     if (--ch->slot_columns[b])
         return;
     ch->occupied &= ~bit;
@@ -55,6 +57,8 @@ DRAM_INLINE void dram_activate(struct dram_channel *ch, bool fifo, int32_t t, in
     ch->wr_ok[b] = t + tm->rcdwr;
     ch->pre_ok[b] = t + tm->ras;
     ch->act_ok[b] = t + tm->rc;
+    if (__builtin_expect(ch->device.on, 0))
+        dram_device_gave(ch, DRAM_ACT, bit, row, t);
     if (ch->slot_flags[b] & DRAM_IS_WRITE) {
         ch->want_wr |= bit;
         dram_set_ready(ch, t, b, t + tm->rcdwr);
@@ -83,6 +87,8 @@ DRAM_INLINE void dram_precharge(struct dram_channel *ch, int32_t t, int b)
     ch->want_act |= bit;
     if (t + ch->timing.rp > ch->act_ok[b])
         ch->act_ok[b] = t + ch->timing.rp;
+    if (__builtin_expect(ch->device.on, 0))
+        dram_device_gave(ch, DRAM_PRE, bit, 0, t);
     dram_set_ready(ch, t, b, ch->act_ok[b]);
     ch->stats.precharges++;
     ch->prio = (b + 1) & 15;
@@ -105,7 +111,7 @@ DRAM_INLINE bool dram_issue(struct dram_channel *ch, const struct dram_hooks *ho
         ch->next_due = lanes_next(ch->ready, t);
     }
     const unsigned due = ch->due;
-    if (!due)
+    if (!due && !ch->device.held)
         return false;
     bool gave = false;
     unsigned columns = 0;
@@ -114,6 +120,8 @@ DRAM_INLINE bool dram_issue(struct dram_channel *ch, const struct dram_hooks *ho
         if (columns && ch->ccdl_last > t)
             columns &= ~dram_blocked_banks(ch, ch->ccdl_ok, t);
     }
+    if (__builtin_expect(ch->device.on, 0))
+        columns = dram_device_columns(ch, t, columns);
     const int prio = ch->prio;
     if (columns) {
         dram_column(ch, t, (prio + __builtin_ctz(dram_rotate(columns, prio))) & 15);
@@ -122,6 +130,11 @@ DRAM_INLINE bool dram_issue(struct dram_channel *ch, const struct dram_hooks *ho
     unsigned rows = due & (ch->want_pre | (t >= ch->rrd_ok ? ch->want_act : 0));
     if (rows & ch->want_pre && ch->rtpl_last > t)
         rows &= ~(ch->want_pre & dram_blocked_banks(ch, ch->rtpl_ok, t));
+    if (__builtin_expect(ch->device.on, 0)) {
+        if (dram_device_refresh(ch, t))
+            return true;
+        rows = dram_device_rows(ch, t, rows);
+    }
     if (rows) {
         const int b = (prio + __builtin_ctz(dram_rotate(rows, prio))) & 15;
         if (ch->want_act >> b & 1)

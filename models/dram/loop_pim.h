@@ -40,11 +40,17 @@ DRAM_INLINE void dram_open_for_pim(struct dram_channel *ch, int32_t t, uint32_t 
             for (int g = 0; g <= ch->group_mask; g++)
                 if (closing & ch->group_banks[g] && ch->rtpl_ok[g] > precharge)
                     precharge = ch->rtpl_ok[g];
+        if (__builtin_expect(ch->device.on, 0)) {
+            precharge = dram_later(precharge, dram_later(ch->device.ppd_ok, ch->device.row_bus_ok));
+            dram_device_gave(ch, DRAM_PRE, closing, 0, precharge);
+        }
         activate = precharge + tm->rp;
         ch->stats.precharges++;
     }
     const unsigned opening = closing | closed;
     activate = dram_later(dram_later(activate, act_ok), ch->rrd_ok);
+    if (__builtin_expect(ch->device.on, 0))
+        activate = dram_later(activate, dram_later(ch->device.rrdl_last, ch->device.row_bus_ok));
     ch->stats.activates++;
     dram_legal_pim_rows(&ch->legal, tm, ch->group_mask, closing, precharge, opening, activate, row);
     if (__builtin_expect(ch->explain > 0, 0))
@@ -61,6 +67,8 @@ DRAM_INLINE void dram_open_for_pim(struct dram_channel *ch, int32_t t, uint32_t 
             ch->act_ok[b] = activate + tm->rc;
         }
     ch->rrd_ok = activate + tm->rrd;
+    if (__builtin_expect(ch->device.on, 0))
+        dram_device_gave(ch, DRAM_ACT, opening, row, activate);
     ch->active = DRAM_ALL;
     ch->prio = 0;
     ch->pim_activate = activate;
@@ -72,6 +80,10 @@ DRAM_INLINE void dram_open_for_pim(struct dram_channel *ch, int32_t t, uint32_t 
 DRAM_INLINE void dram_start_pim(struct dram_channel *ch, int32_t t, uint32_t row, uint32_t id, uint8_t flags)
 {
     const struct dram_timing *tm = &ch->timing;
+    if (ch->fate.sched)
+        ch->fate.sched[id] = ch->base + t;
+    if (__builtin_expect(ch->device.held != 0, 0))
+        t = dram_device_finish(ch, t);
     const bool open =
         ch->uniform ? ch->uniform_row == row : ch->active == DRAM_ALL && lanes_eq(ch->open_row, row) == DRAM_ALL;
     if (!open)
@@ -79,6 +91,10 @@ DRAM_INLINE void dram_start_pim(struct dram_channel *ch, int32_t t, uint32_t row
     const int32_t bank_ok = ch->uniform ? ch->uniform_act + tm->rcdwr : lanes_max(ch->wr_ok, DRAM_ALL);
     int32_t column = dram_later(dram_later(bank_ok, t), dram_later(ch->ccd_ok, ch->rtw_ok));
     column = dram_later(column, ch->ccdl_last);
+    if (__builtin_expect(ch->device.on, 0)) {
+        column = dram_later(column, ch->device.column_bus_ok);
+        dram_device_gave(ch, DRAM_WR, DRAM_ALL, row, column);
+    }
     dram_legal_pim(&ch->legal, tm, column, row);
     if (__builtin_expect(ch->explain > 0, 0))
         dram_channel_explain(ch, column, "PIM", DRAM_ALL, row, id);
@@ -90,8 +106,6 @@ DRAM_INLINE void dram_start_pim(struct dram_channel *ch, int32_t t, uint32_t row
     ch->pim_column = column;
     ch->occupied = DRAM_ALL;
     ch->pim_in_slots = true;
-    if (ch->fate.sched)
-        ch->fate.sched[id] = ch->base + t;
     dram_complete(ch, id, flags, column, column + tm->wl);
     ch->stats.out[DRAM_PIM]--; /* counted when the slots empty */
 }

@@ -125,7 +125,7 @@ DRAM_INLINE bool dram_select_mem(struct dram_channel *ch, const struct dram_hook
         (void)hooks->asked(state, dram_rotate(seen, (16 - ch->prio) & 15));
     }
     const int b = (ch->prio + step) & 15;
-    ch->prio = (ch->prio + 1) & 15;
+    ch->prio = (ch->prio + 1) & ch->bank_mask;
     dram_take(ch, hooks, state, t, b);
     return true;
 }

@@ -191,6 +191,9 @@ int dram_timing_init(struct dram_timing *t, const struct dram_platform *p, struc
         .column_bus = (int32_t)p->column_bus,
         .single_bus = p->command_bus == DRAM_BUS_SINGLE,
     };
+    if (t->rtw < t->ccdl || t->wtr < t->ccdl) /* the controller counts tCCDL between any two columns */
+        return err_set(err, "[dram] tRTW is %d and tWTR %d cycles; expected at least tCCDL, %d", t->rtw, t->wtr,
+                       t->ccdl);
     if (p->banks & (p->banks - 1))
         return err_set(err, "[dram] banks is %lld; expected 8 or 16", (long long)p->banks);
     return refresh_init(t, p, err);

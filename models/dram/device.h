@@ -1,0 +1,69 @@
+/* device: what a channel's device has beyond the paper's controller: long pairs, the window of four activations, PRE
+ * after PRE, command pins that a command holds, and refresh. Off where a platform states none of it.
+ *
+ * The loop asks it which of its candidates may go (dram_device_columns(), dram_device_rows()), tells it of each
+ * command, and visits no later than dram_device_next(). Cycles are offsets of the channel, as in models/dram/channel.h.
+ *
+ * Refresh. It falls due every `interval` cycles and is not put off: from the first cycle on in which it is due and no
+ * PIM request is in the slots it holds its banks (all of them, or one after another). Held banks get no command of a
+ * request; those that are open are closed together, then refreshed, in the first cycles that the rules allow, before
+ * any other row command of that cycle. A PIM request selected meanwhile gives its first command after the refresh. The
+ * row registers and row streaks of the policies stay as they are, as at any PRE. What falls due while nothing happens
+ * is made up for at the next visit, with the cycles it would have had. */
+#ifndef MODELS_DRAM_DEVICE_H
+#define MODELS_DRAM_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/dram/watch.h"
+
+struct dram_channel;
+
+struct dram_device {
+    bool on;
+    /* Earliest cycles. */
+    int32_t rrdl_ok[DRAM_WATCH_BANKS], wtrl_ok[DRAM_WATCH_BANKS]; /* by group */
+    int32_t rrdl_last, wtrl_last;                                 /* the latest of them */
+    int32_t ppd_ok, row_bus_ok, column_bus_ok;
+    int32_t refresh_ok;    /* by the last ACT and the last refresh of a bank */
+    int32_t precharged_ok; /* by the last PRE */
+    int32_t act[4];        /* cycles of the last four ACT, by number modulo four */
+    uint32_t acts;
+    /* Refresh. */
+    unsigned held; /* banks; 0: none */
+    int32_t since; /* from which cycle on */
+    int32_t after; /* the next hold comes no earlier: there is one refresh at a time */
+    int64_t due;   /* cycle (not offset) of the next; INT64_MAX: never */
+    int refreshed; /* bank refreshed last; -1 */
+    int64_t refreshes;
+    struct dram_watch watch;
+};
+
+void dram_device_init(struct dram_device *device, const struct dram_platform *platform,
+                      const struct dram_timing *timing);
+
+/* With dram_channel_rebase(). */
+void dram_device_rebase(struct dram_device *device, int64_t by);
+
+/* Before anything else of the visit of cycle `now`: refreshes that began before it. */
+void dram_device_catch_up(struct dram_channel *channel, int64_t now);
+
+/* Of banks whose next command is otherwise legal at t, those to which it may be given. */
+unsigned dram_device_columns(const struct dram_channel *channel, int32_t t, unsigned banks);
+unsigned dram_device_rows(const struct dram_channel *channel, int32_t t, unsigned banks);
+
+/* The refresh's own command at t, if it can be given; whether it was. */
+bool dram_device_refresh(struct dram_channel *channel, int32_t t);
+
+/* A PIM request is selected at t while banks are held: the whole refresh. Returns the cycle of the request's first
+ * command, at the earliest. */
+int32_t dram_device_finish(struct dram_channel *channel, int32_t t);
+
+/* Commands given; banks is a mask: of one, or of all that a PIM request works on. */
+void dram_device_gave(struct dram_channel *channel, enum dram_command command, unsigned banks, uint32_t row, int32_t t);
+
+/* The next cycle after t at which something that was not allowed is; at most `next`. */
+int32_t dram_device_next(const struct dram_channel *channel, int32_t t, int32_t next);
+
+#endif
