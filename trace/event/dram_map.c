@@ -54,20 +54,23 @@ int dram_map_init(struct dram_map *map, const char *text, struct err *err)
         map->part[j].field = f;
         map->part[j].bits = bits;
     }
+    int shift = 0, have[5] = {0};
+    for (int i = 0; i < map->parts; i++) {
+        const int bits = map->part[i].bits;
+        map->part[i].shift = shift < 64 ? shift : 0;
+        map->part[i].mask = shift < 64 ? (UINT64_C(1) << bits) - 1 : 0;
+        map->part[i].to = have[map->part[i].field];
+        shift += bits;
+        have[map->part[i].field] += bits;
+    }
     return 0;
 }
 
 struct dram_addr dram_map_decode(const struct dram_map *map, uint64_t addr)
 {
     uint64_t value[5] = {0};
-    int have[5] = {0};
-    for (int i = 0; i < map->parts; i++) {
-        const enum dram_field f = map->part[i].field;
-        const int bits = map->part[i].bits;
-        value[f] |= (addr & ((UINT64_C(1) << bits) - 1)) << have[f];
-        have[f] += bits;
-        addr >>= bits;
-    }
+    for (int i = 0; i < map->parts; i++)
+        value[map->part[i].field] |= (addr >> map->part[i].shift & map->part[i].mask) << map->part[i].to;
     return (struct dram_addr){(uint32_t)value[DRAM_FIELD_CHANNEL], (uint32_t)value[DRAM_FIELD_BANK],
                               (uint32_t)value[DRAM_FIELD_ROW], (uint32_t)value[DRAM_FIELD_COLUMN]};
 }

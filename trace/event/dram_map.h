@@ -18,6 +18,8 @@ struct dram_map {
     struct {
         enum dram_field field;
         int bits;
+        int shift, to;       /* of the address; of the field */
+        uint64_t mask;       /* of the address >> shift; 0: above all its bits */
     } part[DRAM_MAP_FIELDS]; /* from the bottom */
     int parts;
     int bits[5]; /* by field */
