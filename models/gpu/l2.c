@@ -1,130 +1,69 @@
-#include "models/gpu/l2.h"
+#include "models/gpu/l2_place.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "trace/base/mem.h"
 
-enum { RUNS = 8, HASH_BITS = 10, SECTORS = L2_LINE / L2_SECTOR };
+#if defined(__SSE4_1__)
+#include <immintrin.h>
+#endif
 
-/* Small, for what a set is made of is looked at again and again. */
+enum { SECTORS = L2_LINE / L2_SECTOR, LANES = 4 };
+
 struct way {
+    uint64_t line; /* line number of the address + 1, 0: empty */
     uint32_t used; /* when, in accesses; 0: empty */
     uint8_t valid, dirty, pending;
+    uint8_t entry[SECTORS]; /* where pending: in the table of misses */
 };
 
 /* A sector on its way. */
 struct miss {
     uint32_t way;
     uint8_t sector, count;
+    uint32_t *order; /* of the way */
     uint32_t waiter[L2_MERGES_MAX];
 };
 
-/* Address bits above the line that belong to its number in the slice. */
-struct run {
-    uint8_t shift, to;
-    uint64_t mask;
-};
-
 struct l2 {
-    uint64_t sets, ways; /* sets of a slice */
+    struct l2_place place;
+    uint64_t sets, ways, stride; /* sets of a slice; ways of a set, and with those that fill its lanes up */
     uint32_t now;
     uint32_t slices, misses, merges;
-    /* By slice, set and way: */
-    uint32_t *tag;  /* the low bits of `line` over the sets: most other lines differ here */
-    uint64_t *line; /* line number of the address + 1, 0: empty */
-    struct way *way;
-    uint8_t (*entry)[SECTORS]; /* where pending: in the table of misses */
-    struct run run[RUNS];
-    int runs;
-    bool hashed;
-    int degree;            /* of the hash: the sets' bits */
-    uint16_t (*hash)[256]; /* by byte of the number */
-    struct miss *miss;     /* by slice */
-    uint8_t *free_miss;    /* by slice: a stack of entries */
+    struct way *way; /* by slice, set and way */
+    /* By slice and set what a search looks at, `stride` each: the low bits of the line's number; then `used`, of a way
+     * that is reserved or none UINT32_MAX. */
+    uint32_t *quick;
+    struct miss *miss;  /* by slice */
+    uint8_t *free_miss; /* by slice: a stack of entries */
     uint32_t *free_count;
 };
-
-/* --- where a line stands --- */
-
-/* Irreducible polynomials of degree 2 to 10, the smallest ones; x^5 + x^2 + 1 is the artifact's for 32 sets. */
-static uint32_t polynomial(int degree)
-{
-    static const uint32_t table[] = {0x7, 0xb, 0x13, 0x25, 0x43, 0x83, 0x11b, 0x203, 0x409};
-    return table[degree - 2];
-}
-
-static int init_hash(struct l2 *l2, struct err *err)
-{
-    const int degree = l2->sets ? __builtin_ctzll(l2->sets) : 0;
-    if (!l2->sets || l2->sets & (l2->sets - 1) || degree < 2 || degree > HASH_BITS)
-        return err_set(err, "an L2 slice of %llu sets; hash ipoly needs a power of two from 4 to 1024",
-                       (unsigned long long)l2->sets);
-    l2->hash = mem_zalloc(8, sizeof *l2->hash, err);
-    if (!l2->hash)
-        return -1;
-    uint16_t bit[64]; /* x^i modulo the polynomial */
-    for (uint32_t i = 0, r = 1; i < 64; i++) {
-        bit[i] = (uint16_t)r;
-        r <<= 1;
-        if (r >> degree)
-            r ^= polynomial(degree);
-    }
-    for (int byte = 0; byte < 8; byte++)
-        for (unsigned v = 0; v < 256; v++)
-            for (int b = 0; b < 8; b++)
-                l2->hash[byte][v] ^= v >> b & 1 ? bit[8 * byte + b] : 0;
-    l2->hashed = true;
-    l2->degree = degree;
-    return 0;
-}
-
-/* The runs of address bits from the line up that are not the slice's. */
-static int init_runs(struct l2 *l2, uint64_t slice_bits, struct err *err)
-{
-    uint64_t keep = ~slice_bits & ~(uint64_t)(L2_LINE - 1);
-    int to = 0;
-    while (keep) {
-        const int shift = __builtin_ctzll(keep);
-        const uint64_t above = ~(keep >> shift);
-        const int bits = above ? __builtin_ctzll(above) : 64;
-        if (l2->runs == RUNS)
-            return err_set(err, "an L2 slice is chosen by address bits in more than %d groups", RUNS);
-        l2->run[l2->runs++] =
-            (struct run){(uint8_t)shift, (uint8_t)to, bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1};
-        to += bits;
-        keep &= bits + shift >= 64 ? 0 : ~UINT64_C(0) << (shift + bits);
-    }
-    return 0;
-}
-
-static uint64_t number_of(const struct l2 *l2, uint64_t addr)
-{
-    uint64_t n = 0;
-    for (int i = 0; i < l2->runs; i++)
-        n |= (addr >> l2->run[i].shift & l2->run[i].mask) << l2->run[i].to;
-    return n;
-}
 
 /* Where a line can be. */
 struct place {
     uint64_t line, first; /* number of the line; the first way of its set */
-    uint32_t tag;
+    uint32_t *tag, *order;
 };
 
 static struct place place_of(const struct l2 *l2, uint32_t slice, uint64_t addr)
 {
-    uint64_t n = number_of(l2, addr), set = 0;
-    const uint32_t tag = (uint32_t)(l2->hashed ? n >> l2->degree : n / l2->sets);
-    if (l2->hashed)
-        for (int byte = 0; n; byte++, n >>= 8)
-            set ^= l2->hash[byte][n & 0xff];
-    else
-        set = n % l2->sets;
-    return (struct place){addr / L2_LINE, (slice * l2->sets + set) * l2->ways, tag};
+    const uint64_t first = (slice * l2->sets + l2_place_set(&l2->place, addr)) * l2->stride;
+    uint32_t *tag = &l2->quick[2 * first];
+    return (struct place){addr / L2_LINE, first, tag, tag + l2->stride};
 }
 
 /* --- made and freed --- */
+
+static int init_ways(struct l2 *l2, struct err *err)
+{
+    const size_t sets = (size_t)(l2->slices * l2->sets);
+    l2->way = mem_zalloc(sets * l2->stride + 1, sizeof *l2->way, err);
+    l2->quick = l2->way ? mem_zalloc(2 * sets * l2->stride + 1, sizeof *l2->quick, err) : NULL;
+    for (size_t set = 0; l2->quick && set < sets; set++)
+        for (uint64_t i = l2->ways; i < l2->stride; i++)
+            l2->quick[(2 * set + 1) * l2->stride + i] = UINT32_MAX;
+    return l2->quick ? 0 : -1;
+}
 
 static int init_misses(struct l2 *l2, struct err *err)
 {
@@ -168,13 +107,9 @@ struct l2 *l2_open(const struct l2_shape *shape, struct err *err)
     l2->sets = (uint64_t)(shape->bytes / L2_LINE / shape->ways) / slices;
     l2->misses = shape->misses;
     l2->merges = shape->merges;
-    const size_t lines = (size_t)(slices * l2->sets * l2->ways);
-    l2->tag = mem_zalloc(lines + 1, sizeof *l2->tag, err);
-    l2->line = mem_zalloc(lines + 1, sizeof *l2->line, err);
-    l2->way = mem_zalloc(lines + 1, sizeof *l2->way, err);
-    l2->entry = mem_zalloc(lines + 1, sizeof *l2->entry, err);
-    if (!l2->tag || !l2->line || !l2->way || !l2->entry || init_runs(l2, shape->slice_bits, err) ||
-        (shape->hash == L2_HASH_IPOLY && init_hash(l2, err)) || (l2->misses && init_misses(l2, err))) {
+    l2->stride = (l2->ways + LANES - 1) / LANES * LANES;
+    if (l2_place_init(&l2->place, shape->slice_bits, l2->sets, shape->hash == L2_HASH_IPOLY, err) ||
+        init_ways(l2, err) || (l2->misses && init_misses(l2, err))) {
         l2_free(l2);
         return NULL;
     }
@@ -190,11 +125,9 @@ void l2_free(struct l2 *l2)
 {
     if (!l2)
         return;
-    free(l2->tag);
-    free(l2->line);
-    free(l2->entry);
+    l2_place_release(&l2->place);
     free(l2->way);
-    free(l2->hash);
+    free(l2->quick);
     free(l2->miss);
     free(l2->free_miss);
     free(l2->free_count);
@@ -203,28 +136,61 @@ void l2_free(struct l2 *l2)
 
 /* --- a line at a time --- */
 
+/* Of four numbers, those that equal x. */
+static inline unsigned equal(const uint32_t a[LANES], uint32_t x)
+{
+#if defined(__SSE4_1__)
+    const __m128i v = _mm_loadu_si128((const __m128i *)a);
+    return (unsigned)_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(v, _mm_set1_epi32((int32_t)x))));
+#else
+    unsigned m = 0;
+    for (int i = 0; i < LANES; i++)
+        m |= (unsigned)(a[i] == x) << i;
+    return m;
+#endif
+}
+
+/* The least of n numbers, n a multiple of four. */
+static inline uint32_t least(const uint32_t *a, uint64_t n)
+{
+#if defined(__SSE4_1__)
+    __m128i m = _mm_loadu_si128((const __m128i *)a);
+    for (uint64_t i = LANES; i < n; i += LANES)
+        m = _mm_min_epu32(m, _mm_loadu_si128((const __m128i *)&a[i]));
+    m = _mm_min_epu32(m, _mm_shuffle_epi32(m, 0x4e));
+    m = _mm_min_epu32(m, _mm_shuffle_epi32(m, 0xb1));
+    return (uint32_t)_mm_cvtsi128_si32(m);
+#else
+    uint32_t m = a[0];
+    for (uint64_t i = 1; i < n; i++)
+        m = a[i] < m ? a[i] : m;
+    return m;
+#endif
+}
+
 /* The way that holds the line, or UINT64_MAX. */
 static uint64_t find(const struct l2 *l2, const struct place *p)
 {
-    const uint32_t *tag = &l2->tag[p->first];
-    for (uint64_t i = 0; i < l2->ways; i++)
-        if (tag[i] == p->tag && l2->line[p->first + i] == p->line + 1)
-            return p->first + i;
+    for (uint64_t i = 0; i < l2->stride; i += LANES)
+        for (unsigned some = equal(&p->tag[i], (uint32_t)p->line); some; some &= some - 1) {
+            const uint64_t at = p->first + i + (unsigned)__builtin_ctz(some);
+            if (l2->way[at].line == p->line + 1)
+                return at;
+        }
     return UINT64_MAX;
 }
 
 /* The way to be used for a line that is not there: empty, else used longest ago; none that is reserved. */
 static uint64_t choose(const struct l2 *l2, const struct place *p)
 {
-    const struct way *set = &l2->way[p->first];
-    uint64_t best = UINT64_MAX;
-    uint32_t used = UINT32_MAX;
-    for (uint64_t i = 0; i < l2->ways; i++)
-        if (set[i].used < used && !set[i].pending) {
-            best = p->first + i;
-            used = set[i].used;
-        }
-    return best;
+    const uint32_t used = least(p->order, l2->stride);
+    if (used == UINT32_MAX)
+        return UINT64_MAX;
+    for (uint64_t i = 0;; i += LANES) {
+        const unsigned some = equal(&p->order[i], used);
+        if (some)
+            return p->first + i + (unsigned)__builtin_ctz(some);
+    }
 }
 
 /* Give the way to the line; what it held of written sectors goes back. */
@@ -232,9 +198,9 @@ static void replace(struct l2 *l2, uint64_t at, const struct place *p, struct l2
 {
     struct way *w = &l2->way[at];
     r->write_back = w->dirty;
-    r->victim = w->dirty ? (l2->line[at] - 1) * L2_LINE : 0;
-    l2->line[at] = p->line + 1;
-    l2->tag[at] = p->tag;
+    r->victim = w->dirty ? (w->line - 1) * L2_LINE : 0;
+    w->line = p->line + 1;
+    p->tag[at - p->first] = (uint32_t)p->line;
     w->valid = w->dirty = 0;
 }
 
@@ -242,7 +208,7 @@ static void replace(struct l2 *l2, uint64_t at, const struct place *p, struct l2
 static void renumber(struct l2 *l2)
 {
     for (uint64_t set = 0; set < l2->slices * l2->sets; set++) {
-        struct way *w = &l2->way[set * l2->ways];
+        struct way *w = &l2->way[set * l2->stride];
         for (uint32_t next = 1;; next++) { /* the next oldest of those above `next` */
             struct way *oldest = NULL;
             for (uint64_t i = 0; i < l2->ways; i++)
@@ -252,15 +218,20 @@ static void renumber(struct l2 *l2)
                 break;
             oldest->used = next;
         }
+        for (uint64_t i = 0; i < l2->ways; i++)
+            l2->quick[(2 * set + 1) * l2->stride + i] = w[i].pending ? UINT32_MAX : w[i].used;
     }
     l2->now = (uint32_t)l2->ways;
 }
 
-static void touch(struct l2 *l2, uint64_t at)
+/* The way is the one used last. */
+static void touch(struct l2 *l2, uint64_t at, const struct place *p)
 {
     if (l2->now == UINT32_MAX - 1)
         renumber(l2);
-    l2->way[at].used = ++l2->now;
+    struct way *w = &l2->way[at];
+    w->used = ++l2->now;
+    p->order[at - p->first] = w->pending ? UINT32_MAX : w->used;
 }
 
 struct l2_result l2_access(struct l2 *l2, uint64_t addr, uint32_t sectors, bool reads, bool writes)
@@ -277,7 +248,7 @@ struct l2_result l2_access(struct l2 *l2, uint64_t addr, uint32_t sectors, bool 
     if (at == UINT64_MAX)
         replace(l2, at = choose(l2, &p), &p, &r);
     struct way *w = &l2->way[at];
-    touch(l2, at);
+    touch(l2, at, &p);
     if (reads)
         r.fetch = sectors & ~(uint32_t)w->valid;
     w->valid |= (uint8_t)sectors;
@@ -288,10 +259,10 @@ struct l2_result l2_access(struct l2 *l2, uint64_t addr, uint32_t sectors, bool 
 
 int l2_flush(struct l2 *l2, int (*fn)(void *ctx, uint64_t addr, uint32_t sectors), void *ctx)
 {
-    for (uint64_t i = 0; i < l2->slices * l2->sets * l2->ways; i++) {
+    for (uint64_t i = 0; i < l2->slices * l2->sets * l2->stride; i++) {
         const uint32_t dirty = l2->way[i].dirty;
         l2->way[i].dirty = 0;
-        const int rc = dirty ? fn(ctx, (l2->line[i] - 1) * L2_LINE, dirty) : 0;
+        const int rc = dirty ? fn(ctx, (l2->way[i].line - 1) * L2_LINE, dirty) : 0;
         if (rc)
             return rc;
     }
@@ -306,23 +277,26 @@ static void join(struct miss *m, uint32_t waiter)
 }
 
 /* A read of a sector that is on its way to way `at`. */
-static enum l2_answer take_pending(struct l2 *l2, const struct l2_question *q, uint64_t at, unsigned sector)
+static enum l2_answer take_pending(struct l2 *l2, const struct l2_question *q, uint64_t at, const struct place *p)
 {
-    struct miss *m = &l2->miss[(size_t)q->slice * l2->misses + l2->entry[at][sector]];
+    const unsigned sector = (unsigned)(q->addr / L2_SECTOR % SECTORS);
+    struct way *w = &l2->way[at];
+    struct miss *m = &l2->miss[(size_t)q->slice * l2->misses + w->entry[sector]];
     if (m->count == l2->merges)
         return L2_WAIT;
     join(m, q->waiter);
-    touch(l2, at);
-    l2->way[at].dirty |= (uint8_t)(q->writes << sector);
+    touch(l2, at, p);
+    w->dirty |= (uint8_t)(q->writes << sector);
     return L2_MERGED;
 }
 
 /* An entry of the table of misses for a sector of way `at`. */
-static uint32_t add_miss(struct l2 *l2, const struct l2_question *q, uint64_t at, unsigned sector)
+static uint32_t add_miss(struct l2 *l2, const struct l2_question *q, uint64_t at, uint32_t *order, unsigned sector)
 {
     const uint32_t entry = l2->free_miss[q->slice * l2->misses + --l2->free_count[q->slice]];
     struct miss *m = &l2->miss[(size_t)q->slice * l2->misses + entry];
     m->way = (uint32_t)at;
+    m->order = order;
     m->sector = (uint8_t)sector;
     m->count = 0;
     join(m, q->waiter);
@@ -340,7 +314,7 @@ static enum l2_answer take_nothing(struct l2 *l2, const struct l2_question *q, s
     r->victim = q->addr & ~(uint64_t)(L2_LINE - 1);
     if (!q->reads)
         return L2_HIT;
-    *miss = add_miss(l2, q, UINT32_MAX, 0);
+    *miss = add_miss(l2, q, UINT32_MAX, NULL, 0);
     return L2_FETCH;
 }
 
@@ -355,7 +329,7 @@ enum l2_answer l2_take(struct l2 *l2, const struct l2_question *q, struct l2_res
     uint64_t at = find(l2, &p);
     const bool there = at != UINT64_MAX;
     if (there && q->reads && l2->way[at].pending & bit && !(l2->way[at].valid & bit))
-        return take_pending(l2, q, at, sector);
+        return take_pending(l2, q, at, &p);
     const bool fetches = q->reads && !(there && l2->way[at].valid & bit);
     if (!there && (at = choose(l2, &p)) == UINT64_MAX)
         return L2_WAIT;
@@ -365,14 +339,16 @@ enum l2_answer l2_take(struct l2 *l2, const struct l2_question *q, struct l2_res
         return L2_WAIT;
     if (!there)
         replace(l2, at, &p, r);
-    touch(l2, at);
+    touch(l2, at, &p);
     w->dirty |= q->writes ? bit : 0;
     w->valid |= q->writes && q->whole ? bit : 0;
     if (!fetches)
         return L2_HIT;
-    *miss = add_miss(l2, q, at, sector);
+    uint32_t *order = &p.order[at - p.first];
+    *miss = add_miss(l2, q, at, order, sector);
     w->pending |= bit;
-    l2->entry[at][sector] = (uint8_t)*miss;
+    *order = UINT32_MAX;
+    w->entry[sector] = (uint8_t)*miss;
     r->fetch = bit;
     return L2_FETCH;
 }
@@ -384,6 +360,7 @@ uint32_t l2_fill(struct l2 *l2, uint32_t slice, uint32_t miss, const uint32_t **
         struct way *w = &l2->way[m->way];
         w->pending &= (uint8_t) ~(1u << m->sector);
         w->valid |= (uint8_t)(1u << m->sector);
+        *m->order = w->pending ? UINT32_MAX : w->used;
     }
     l2->free_miss[slice * l2->misses + l2->free_count[slice]++] = (uint8_t)miss;
     *waiters = m->waiter;
@@ -394,11 +371,9 @@ void l2_expect(const struct l2 *l2, uint32_t slice, uint64_t addr)
 {
     if (!l2->sets)
         return;
-    const uint64_t first = place_of(l2, slice, addr).first;
-    for (uint64_t i = 0; i < l2->ways; i += 64 / sizeof *l2->tag)
-        __builtin_prefetch(&l2->tag[first + i]);
-    for (uint64_t i = 0; i < l2->ways; i += 64 / sizeof *l2->way)
-        __builtin_prefetch(&l2->way[first + i]);
+    const struct place p = place_of(l2, slice, addr);
+    for (uint64_t i = 0; i < 2 * l2->stride; i += 64 / sizeof *p.tag)
+        __builtin_prefetch(&p.tag[i]);
 }
 
 void l2_expect_fill(const struct l2 *l2, uint32_t slice, uint32_t miss)
@@ -417,8 +392,8 @@ void l2_put(struct l2 *l2, uint32_t slice, uint64_t addr)
     struct l2_result ignored;
     if (at == UINT64_MAX && (at = choose(l2, &p)) == UINT64_MAX)
         return;
-    if (l2->line[at] != p.line + 1)
+    if (l2->way[at].line != p.line + 1)
         replace(l2, at, &p, &ignored);
-    touch(l2, at);
+    touch(l2, at, &p);
     l2->way[at].valid = (1u << SECTORS) - 1;
 }
