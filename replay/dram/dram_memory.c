@@ -362,9 +362,7 @@ void dram_memory_dram(struct dram_memory *m)
                 m->core_next = core;
             }
         }
-        const bool waits = part->queued || part->channel->completion_head != part->channel->completion_tail ||
-                           part->wait[0].head != part->wait[0].tail || part->wait[1].head != part->wait[1].tail;
-        next = waits ? k + 1 : part->next < next ? part->next : next;
+        next = dram_partition_waits(part) ? k + 1 : part->next < next ? part->next : next;
     }
     m->dram_next = next;
 }

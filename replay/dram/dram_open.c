@@ -104,7 +104,7 @@ static bool is_stuck(const struct open_loop *p, int64_t core)
     if (part->next != INT64_MAX || part->channel->completion_head != part->channel->completion_tail)
         return false;
     for (int v = 0; v < part->vcs; v++)
-        if (part->wait[v].head != part->wait[v].tail && !dram_fifo_due(&part->wait[v], core))
+        if (part->wait_due[v] != INT64_MAX && part->wait_due[v] > core)
             return false;
     for (int s = 0; s < DRAM_SUBS; s++)
         for (int v = 0; v < part->vcs; v++)

@@ -30,6 +30,7 @@ int dram_partition_init(struct dram_partition *p, const struct platform *platfor
     p->returns = (uint32_t)(dram->return_queue < MOST_RETURNS ? dram->return_queue : MOST_RETURNS);
     p->room = (uint32_t)(dram->l2_queue / vcs);
     p->last_sub = DRAM_SUBS - 1;
+    p->done_next = p->wait_due[0] = p->wait_due[1] = INT64_MAX;
     p->loops = ((const struct dram_policy *)policy->head)->loops;
     p->state = dram_state_new(policy, err);
     p->channel = aligned_alloc(64, sizeof *p->channel);
@@ -76,29 +77,47 @@ static enum dram_class class_of(const struct dram_waiting *r)
     return r->flags & DRAM_IS_PIM ? DRAM_PIM : DRAM_MEM;
 }
 
+/* The L2 to DRAM queues whose head may go on, as in `some`; with one virtual channel its class is not known yet. */
+static unsigned able(const struct dram_partition *p)
+{
+    enum { OF_SUB = (1 << DRAM_VCS) - 1, OF_MEM = 1 | 1 << DRAM_VCS };
+    unsigned some = p->some;
+    for (int s = 0; s < DRAM_SUBS; s++)
+        if (p->full[s] || !has_credit(p, s))
+            some &= ~((unsigned)OF_SUB << s * DRAM_VCS);
+    if (p->vcs == 1)
+        return some;
+    if (!dram_channel_room(p->channel, DRAM_MEM))
+        some &= ~(unsigned)OF_MEM;
+    return dram_channel_room(p->channel, DRAM_PIM) ? some : some & OF_MEM;
+}
+
 /* One request from the L2 to DRAM queues into the latency queue. */
 static bool arbitrate(struct dram_partition *p, int64_t core)
 {
-    for (int i = 1; i <= DRAM_SUBS; i++) {
+    const unsigned some = able(p);
+    for (int i = 1; i <= DRAM_SUBS && some; i++) {
         const int s = (p->last_sub + i) % DRAM_SUBS;
-        for (int k = 0; k < p->vcs; k++) {
-            const int v = p->vcs == 1 ? 0 : k == 0 ? !p->last_out[s] : p->last_out[s];
-            struct dram_fifo *q = &p->l2[s][v];
-            if (q->head == q->tail)
-                continue;
-            const struct dram_waiting *r = &q->at[q->head & q->mask];
-            if (!has_credit(p, s) || p->full[s] || !dram_channel_room(p->channel, class_of(r)))
-                continue;
-            q->head++;
-            p->queued--;
-            take_credit(p, s);
-            p->last_sub = s;
-            p->last_out[s] = v;
-            struct dram_fifo *w = &p->wait[v];
-            w->at[w->tail & w->mask] = *r;
-            w->times[w->tail++ & w->mask] = core + p->latency;
-            return true;
-        }
+        const unsigned of_sub = some >> s * DRAM_VCS & 3;
+        if (!of_sub)
+            continue;
+        const int v = of_sub == 3 ? !p->last_out[s] : of_sub == 2;
+        struct dram_fifo *q = &p->l2[s][v];
+        const struct dram_waiting *r = &q->at[q->head & q->mask];
+        if (p->vcs == 1 && !dram_channel_room(p->channel, class_of(r)))
+            continue;
+        if (++q->head == q->tail)
+            p->some &= ~(1u << (s * DRAM_VCS + v));
+        p->queued--;
+        take_credit(p, s);
+        p->last_sub = (uint8_t)s;
+        p->last_out[s] = (uint8_t)v;
+        struct dram_fifo *w = &p->wait[v];
+        w->at[w->tail & w->mask] = *r;
+        w->times[w->tail++ & w->mask] = core + p->latency;
+        if (p->wait_due[v] == INT64_MAX)
+            p->wait_due[v] = core + p->latency;
+        return true;
     }
     return false;
 }
@@ -109,13 +128,14 @@ static bool deliver(struct dram_partition *p, int64_t k, int64_t core)
     for (int i = 0; i < p->vcs; i++) {
         const int v = p->vcs == 1 ? 0 : i == 0 ? !p->last_wait : p->last_wait;
         struct dram_fifo *w = &p->wait[v];
-        if (!dram_fifo_due(w, core))
+        if (p->wait_due[v] > core)
             continue;
         const struct dram_waiting *r = &w->at[w->head & w->mask];
         if (!dram_channel_room(p->channel, class_of(r)))
             continue;
         w->head++;
-        p->last_wait = v;
+        p->wait_due[v] = w->head != w->tail ? w->times[w->head & w->mask] : INT64_MAX;
+        p->last_wait = (uint8_t)v;
         p->loops->push(p->channel, k, r->row, r->bank, r->flags, r->id);
         p->next = k + 1;
         p->entered = r->id;

@@ -38,20 +38,24 @@ struct dram_fifo {
 };
 
 struct dram_partition {
+    /* What a cycle looks at first. */
+    int64_t next;               /* DRAM cycle at which the controller is due */
+    int64_t done_next;          /* DRAM cycle in which the first completion is seen; INT64_MAX: there is none */
+    int64_t wait_due[DRAM_VCS]; /* core cycle from which a latency queue's head may go on; INT64_MAX: it is empty */
+    uint32_t queued;            /* in l2[][] */
+    unsigned some;              /* l2[s][v] is not empty: bit s x DRAM_VCS + v */
+    int vcs;
+    bool full[DRAM_SUBS]; /* set by the feeder: no room for replies, nothing of this sub-partition goes on */
+    uint8_t last_out[DRAM_SUBS], last_sub, last_wait;
+    int32_t private_used[DRAM_SUBS], shared_used, shared;
     struct dram_channel *channel;
     const struct dram_loops *loops;
     void *state;
-    int vcs;
-    uint32_t room; /* of an L2 to DRAM queue */
     int64_t latency;
+    uint32_t room;    /* of an L2 to DRAM queue */
+    uint32_t returns; /* return queue */
+    uint32_t entered; /* id of the request that the last move put into the controller */
     struct dram_fifo l2[DRAM_SUBS][DRAM_VCS], wait[DRAM_VCS];
-    uint32_t queued; /* in l2[][] */
-    int last_out[DRAM_SUBS], last_sub, last_wait;
-    int32_t private_used[DRAM_SUBS], shared_used, shared;
-    uint32_t returns;     /* return queue */
-    bool full[DRAM_SUBS]; /* set by the feeder: no room for replies, nothing of this sub-partition goes on */
-    int64_t next;         /* DRAM cycle at which the controller is due */
-    uint32_t entered;     /* id of the request that the last move put into the controller */
 };
 
 /* An idle partition at cycle 0. The policy must outlive it. Released after failure too. */
@@ -76,24 +80,37 @@ static inline void dram_partition_push(struct dram_partition *p, int sub, int vc
     struct dram_fifo *q = &p->l2[sub][vc];
     q->at[q->tail++ & q->mask] = request;
     p->queued++;
-}
-
-static inline bool dram_fifo_due(const struct dram_fifo *q, int64_t core)
-{
-    return q->head != q->tail && q->times[q->head & q->mask] <= core;
+    p->some |= 1u << (sub * DRAM_VCS + vc);
 }
 
 /* Whether DRAM cycle k can change anything. */
 static inline bool dram_partition_due(const struct dram_partition *p, int64_t k, int64_t core)
 {
-    return k >= p->next || p->queued || p->channel->completion_head != p->channel->completion_tail ||
-           dram_fifo_due(&p->wait[0], core) || dram_fifo_due(&p->wait[1], core);
+    return k >= p->next || p->queued || k >= p->done_next || core >= p->wait_due[0] || core >= p->wait_due[1];
+}
+
+/* Whether anything stands in it outside the controller. */
+static inline bool dram_partition_waits(const struct dram_partition *p)
+{
+    return p->queued || p->done_next != INT64_MAX || p->wait_due[0] != INT64_MAX || p->wait_due[1] != INT64_MAX;
+}
+
+/* The first completion may be another one. */
+static inline void dram_partition_look(struct dram_partition *p)
+{
+    const struct dram_channel *ch = p->channel;
+    const struct dram_completion *c = &ch->completions[ch->completion_head % DRAM_COMPLETIONS];
+    const bool none = ch->completion_head == ch->completion_tail;
+    p->done_next = none ? INT64_MAX : c->done + !(c->flags & DRAM_IS_POSTED);
 }
 
 static inline void dram_partition_step(struct dram_partition *p, int64_t k)
 {
-    if (k >= p->next && p->channel->completion_tail - p->channel->completion_head < p->returns)
-        p->next = p->loops->step(p->channel, p->state, k);
+    if (k < p->next || p->channel->completion_tail - p->channel->completion_head >= p->returns)
+        return;
+    p->next = p->loops->step(p->channel, p->state, k);
+    if (p->done_next == INT64_MAX)
+        dram_partition_look(p);
 }
 
 /* What is done and seen in DRAM cycle k: posted ones in their cycle, others in the next one; NULL: nothing more. It
@@ -101,16 +118,14 @@ static inline void dram_partition_step(struct dram_partition *p, int64_t k)
 static inline const struct dram_completion *dram_partition_done(const struct dram_partition *p, int64_t k)
 {
     const struct dram_channel *ch = p->channel;
-    if (ch->completion_head == ch->completion_tail)
-        return NULL;
-    const struct dram_completion *c = &ch->completions[ch->completion_head % DRAM_COMPLETIONS];
-    return c->done + !(c->flags & DRAM_IS_POSTED) > k ? NULL : c;
+    return p->done_next > k ? NULL : &ch->completions[ch->completion_head % DRAM_COMPLETIONS];
 }
 
 /* The first of them leaves; its credit, held by its sub-partition, returns. */
 static inline void dram_partition_leave(struct dram_partition *p, int sub)
 {
     p->channel->completion_head++;
+    dram_partition_look(p);
     if (p->private_used[sub] > 0)
         p->private_used[sub]--;
     else

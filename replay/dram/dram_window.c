@@ -159,17 +159,13 @@ static int64_t next_event(const struct dram_window *w, int64_t t)
             next = ready;
     }
     for (int v = 0; v < DRAM_VCS; v++)
-        if (p->wait[v].head != p->wait[v].tail) {
-            int64_t at = (int64_t)((double)p->wait[v].times[p->wait[v].head & p->wait[v].mask] / w->core_cycles);
+        if (p->wait_due[v] != INT64_MAX) {
+            int64_t at = (int64_t)((double)p->wait_due[v] / w->core_cycles);
             at = at > t ? at : t + 1; /* rounded down: the cycle itself or the one before */
-            next = at < next && !dram_fifo_due(&p->wait[v], (int64_t)((double)t * w->core_cycles)) ? at : next;
+            next = at < next && p->wait_due[v] > (int64_t)((double)t * w->core_cycles) ? at : next;
         }
-    const struct dram_channel *ch = p->channel;
-    if (ch->completion_head != ch->completion_tail) {
-        const struct dram_completion *c = &ch->completions[ch->completion_head % DRAM_COMPLETIONS];
-        const int64_t at = c->done + !(c->flags & DRAM_IS_POSTED);
-        next = at > t && at < next ? at : next;
-    }
+    if (p->done_next != INT64_MAX)
+        next = p->done_next > t && p->done_next < next ? p->done_next : next;
     return next;
 }
 
