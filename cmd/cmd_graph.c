@@ -25,10 +25,11 @@ static int score_choice, layout, format;
 
 static const struct opt options[] = {
     {"output", 'o', OPT_TEXT, "OUT", &output, "graph to write, its ending says which format; score: FILE.csv", 0, 0},
-    {"from", 0, OPT_TEXT, "FORMAT", &from, "bel, mtx, sg, wsg, el or wel; default: by content", 0, 0},
-    {"to", 0, OPT_TEXT, "FORMAT", &to, "likewise; default: by OUT's ending", 0, 0},
-    {"undirected", 0, OPT_FLAG, NULL, &undirected, "edge lists: store both directions of every line", 0, 0},
-    {"relabel", 0, OPT_FLAG, NULL, &relabel, "edge lists: number vertices by first appearance", 0, 0},
+    {"from", 0, OPT_TEXT, "FORMAT", &from, "bel, mtx, npy, npz, sg, wsg, csv, el, wel or metis; default: by content", 0,
+     0},
+    {"to", 0, OPT_TEXT, "FORMAT", &to, "bel, mtx, sg, wsg, el or wel; default: by OUT's ending", 0, 0},
+    {"undirected", 0, OPT_FLAG, NULL, &undirected, "lists of edges: store both directions of each", 0, 0},
+    {"relabel", 0, OPT_FLAG, NULL, &relabel, "lists of edges: number vertices by first appearance", 0, 0},
     {"weights", 0, OPT_TEXT, "LO:HI", &weights, "draw whole weights for every edge", 0, 0},
     {"seed", 0, OPT_INT, "N", &seed, "of the weights and the labels (default 1)", 0, INT64_MAX},
     {"score", 0, OPT_CHOICE, "degree|reverse-pagerank|weighted", &score_choice, "rank vertices by (default degree)", 0,
@@ -341,8 +342,9 @@ const struct command cmd_graph = {
         "       offchip graph score GRAPH [--score SCORE] [--labels FILE | --labelled-pct P] [--top N] [-o FILE.csv]\n"
         "       offchip graph reorder GRAPH [--score SCORE] -o OUT [--mapping FILE]",
     .details =
-        "GRAPH is a file (GAP .sg and .wsg, Matrix Market, edge list; gzip, xz and zstd are unpacked), the prefix\n"
-        "NAME.bel of EMOGI's files NAME.bel.col, .dst and .val, or synth:kron, synth:urand and their keys.\n"
+        "GRAPH is a file (GAP .sg and .wsg, Matrix Market, METIS, NumPy .npy and .npz, CSV, edge list; gzip, xz and\n"
+        "zstd are unpacked), the prefix NAME.bel of EMOGI's files NAME.bel.col, .dst and .val, or synth:kron, "
+        "synth:urand and their keys.\n"
         "score says what the best 1, 5, 10 and 25 % of the vertices hold; reorder gives the best vertex number 0.",
     .examples = "  offchip graph convert web.mtx -o web.bel\n"
                 "  offchip graph convert soc.txt.gz --undirected --relabel -o soc.sg\n"

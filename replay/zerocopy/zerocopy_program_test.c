@@ -173,11 +173,11 @@ static void compare_traversals(const char *graph)
     static const char *const algorithms[] = {
         "bfs,root=auto",   "bfs,roots=5",     "sssp,root=auto,weights=1:9",          "sssp,roots=3,update=jacobi",
         "cc,iterations=3", "cc,iterations=1", "pagerank,tolerance=0.1,iterations=4", "pagerank,iterations=1"};
-    static const int offsets[] = {0, 8, 64, 4095};
+    static const int offsets[] = {0, 8, 4080};
     for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++)
-        for (int element = 4; element <= 8; element += 4)
+        for (int element = 4; element <= 16; element *= 2)
             for (size_t o = 0; o < sizeof offsets / sizeof *offsets; o++)
-                for (size_t k = 0; k < 3; k++) {
+                for (size_t k = 0; k < 3 && offsets[o] % element == 0; k++) {
                     char spec[200];
                     (void)snprintf(spec, sizeof spec, "%s,graph=%s,element=%d,base_offset=%d,threads_per_block=%d",
                                    algorithms[i], graph, element, offsets[o], 64 << k);

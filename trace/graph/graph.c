@@ -66,7 +66,7 @@ int graph_format_files(const struct graph_format *format, const char *path, int 
     if (!parts)
         return fn(ctx, path);
     for (size_t i = 0; parts[i]; i++)
-        if (n > (ends = strlen(parts[i])) && strcmp(path + n - ends, parts[i]) == 0)
+        if (n >= (ends = strlen(parts[i])) && strcmp(path + n - ends, parts[i]) == 0)
             n -= ends;
     for (size_t i = 0; parts[i] && !rc; i++) {
         char file[4096];

@@ -5,9 +5,11 @@
 #include "trace/graph/graph_el.h"
 #include "trace/graph/graph_metis.h"
 #include "trace/graph/graph_mtx.h"
+#include "trace/graph/graph_npy.h"
 #include "trace/graph/graph_sg.h"
 
 /* Probed in this order: what has a signature first. */
 const struct graph_format *const graph_formats[] = {
-    &graph_bel, &graph_mtx, &graph_sg, &graph_wsg, &graph_csv, &graph_el, &graph_wel, &graph_metis, NULL,
+    &graph_bel, &graph_mtx, &graph_npy, &graph_npz,   &graph_sg, &graph_wsg,
+    &graph_csv, &graph_el,  &graph_wel, &graph_metis, NULL,
 };

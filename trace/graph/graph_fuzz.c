@@ -4,7 +4,9 @@
 
 #include "trace/graph/graph.h"
 #include "trace/graph/graph_bel.h"
+#include "trace/graph/graph_csv.h"
 #include "trace/graph/graph_el.h"
+#include "trace/graph/graph_metis.h"
 #include "trace/graph/graph_mtx.h"
 #include "trace/graph/graph_sg.h"
 #include "trace/import/source.h"
@@ -29,19 +31,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct graph graph = {0};
     if (size == 0)
         return 0;
-    const struct graph_options options = {.undirected = data[0] & 16, .relabel = data[0] & 32};
-    if (data[0] % 6 == 0) {
+    const struct graph_options options = {.undirected = data[0] & 64, .relabel = data[0] & 32};
+    if (data[0] % 8 == 0) {
         fuzz_bel(data + 1, size - 1, &graph);
     } else {
         struct source *source = source_from_memory(data + 1, size - 1, NULL);
         if (!source)
             return 0;
-        if (data[0] % 6 <= 2)
-            (void)graph_sg_parse(source, data[0] % 6 == 2, &graph, NULL);
-        else if (data[0] % 6 == 3)
+        if (data[0] % 8 <= 2)
+            (void)graph_sg_parse(source, data[0] % 8 == 2, &graph, NULL);
+        else if (data[0] % 8 == 3)
             (void)graph_mtx_parse(source, &graph, NULL);
+        else if (data[0] % 8 == 6)
+            (void)graph_metis_parse(source, &graph, NULL);
+        else if (data[0] % 8 == 7)
+            (void)graph_csv_parse(source, &options, &graph, NULL);
         else
-            (void)graph_el_parse(source, data[0] % 6 == 5, &options, &graph, NULL);
+            (void)graph_el_parse(source, data[0] % 8 == 5, &options, &graph, NULL);
         source_close(source);
     }
     graph_release(&graph);

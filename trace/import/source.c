@@ -28,13 +28,17 @@ enum {
 /* Memory that a compressed file may ask for: xz -9 needs 65 MiB, zstd --long=27 128 MiB. */
 static const uint64_t decoder_memory_bytes = 256ULL << 20;
 
-enum codec { CODEC_PLAIN, CODEC_GZIP, CODEC_XZ, CODEC_ZSTD };
-static const char *const codec_names[] = {"plain", "gzip", "xz", "zstd"};
+enum codec { CODEC_PLAIN, CODEC_GZIP, CODEC_XZ, CODEC_ZSTD, CODEC_DEFLATE };
+static const char *const codec_names[] = {"plain", "gzip", "xz", "zstd", "deflate"};
 
 struct source {
     char *path; /* for messages; NULL: memory */
     int fd;
     bool close_fd;
+    bool part;               /* of a file: */
+    uint64_t part_left;      /* its bytes still to be read */
+    uint64_t expected, made; /* decompressed bytes */
+    uint32_t crc, expected_crc;
     const unsigned char *memory; /* not owned */
     size_t memory_left;
 
@@ -81,13 +85,16 @@ static int input_fill(struct source *s, struct err *err)
         s->memory_left -= n;
     } else {
         ssize_t got;
+        if (s->part && s->part_left < room)
+            room = (size_t)s->part_left;
         do
-            got = read(s->fd, s->input + s->in_end, room);
+            got = room ? read(s->fd, s->input + s->in_end, room) : 0;
         while (got < 0 && errno == EINTR);
         if (got < 0)
             return err_set(err, "cannot read '%s' at byte %llu: %s", s->path, (unsigned long long)s->in_bytes,
                            strerror(errno));
         n = (size_t)got;
+        s->part_left -= s->part ? n : 0;
     }
     if (n == 0)
         s->in_eof = true;
@@ -191,6 +198,42 @@ static int read_gzip(struct source *s, char *out, size_t room, size_t *made, str
     return 0;
 }
 
+static int read_deflate(struct source *s, char *out, size_t room, size_t *made, struct err *err)
+{
+    *made = 0;
+    while (*made == 0 && s->member_open) {
+        if (s->in_start == s->in_end && input_fill(s, err))
+            return -1;
+        if (s->in_start == s->in_end)
+            return truncated(s, err);
+        s->gzip.next_in = s->input + s->in_start;
+        s->gzip.avail_in = (uInt)(s->in_end - s->in_start);
+        s->gzip.next_out = (Bytef *)out;
+        s->gzip.avail_out = (uInt)room;
+        int rc = inflate(&s->gzip, Z_NO_FLUSH);
+        s->in_start = s->in_end - s->gzip.avail_in;
+        *made = room - s->gzip.avail_out;
+        if (rc == Z_STREAM_END)
+            s->member_open = false;
+        else if (rc != Z_OK && rc != Z_BUF_ERROR)
+            return corrupt(s, s->gzip.msg ? s->gzip.msg : "cannot be decoded", err);
+    }
+    return 0;
+}
+
+/* What a part gives must be what its archive says of it. */
+static int check_part(struct source *s, const char *made, size_t n, struct err *err)
+{
+    s->made += n;
+    s->crc = (uint32_t)crc32_z(s->crc, (const Bytef *)made, n);
+    if (s->made > s->expected || (n == 0 && s->made < s->expected))
+        return err_set(err, "it holds %s than the %llu bytes that the archive says", n ? "more" : "less",
+                       (unsigned long long)s->expected);
+    if (n == 0 && s->crc != s->expected_crc)
+        return err_set(err, "its check sum is %08x; the archive says %08x", s->crc, s->expected_crc);
+    return 0;
+}
+
 static const char *xz_message(lzma_ret rc)
 {
     switch (rc) {
@@ -283,8 +326,11 @@ static int window_fill(struct source *s, struct err *err)
     case CODEC_ZSTD:
         rc = read_zstd(s, s->window + s->end, room, &made, err);
         break;
+    case CODEC_DEFLATE:
+        rc = read_deflate(s, s->window + s->end, room, &made, err);
+        break;
     }
-    if (rc)
+    if (rc || (s->part && check_part(s, s->window + s->end, made, err)))
         return -1;
     s->end += made;
     s->eof = made == 0;
@@ -374,6 +420,31 @@ struct source *source_open_piped(const char *path, struct err *err)
     return source_of(path, fd, err);
 }
 
+struct source *source_open_part(const char *path, const struct source_part *part, struct err *err)
+{
+    int fd = regular_file_open(path, err);
+    struct source *s = fd < 0 ? NULL : source_new(path, err);
+    if (!s) {
+        if (fd >= 0)
+            (void)close(fd);
+        return NULL;
+    }
+    s->fd = fd;
+    s->close_fd = s->part = s->member_open = true;
+    s->part_left = part->packed_bytes;
+    s->expected = part->bytes;
+    s->expected_crc = part->crc;
+    s->codec = part->deflated ? CODEC_DEFLATE : CODEC_PLAIN;
+    if (part->at > INT64_MAX || lseek(fd, (off_t)part->at, SEEK_SET) < 0)
+        (void)err_set(err, "'%s': cannot go to byte %llu", path, (unsigned long long)part->at);
+    else if (!part->deflated || inflateInit2(&s->gzip, -15) == Z_OK)
+        return s;
+    else
+        s->codec = CODEC_PLAIN;
+    source_close(s);
+    return NULL;
+}
+
 struct source *source_from_memory(const void *data, size_t n, struct err *err)
 {
     struct source *s = source_new(NULL, err);
@@ -392,7 +463,7 @@ void source_close(struct source *s)
 {
     if (!s)
         return;
-    if (s->codec == CODEC_GZIP)
+    if (s->codec == CODEC_GZIP || s->codec == CODEC_DEFLATE)
         (void)inflateEnd(&s->gzip);
     if (s->codec == CODEC_XZ)
         lzma_end(&s->xz);
@@ -435,6 +506,31 @@ int source_read(struct source *s, void *buf, size_t n, size_t *got, struct err *
         s->start += take;
         s->taken += take;
         *got += take;
+    }
+    return 0;
+}
+
+int source_skip(struct source *s, uint64_t n, struct err *err)
+{
+    while (n > 0) {
+        size_t held = s->end - s->start;
+        if (held == 0 && s->codec == CODEC_PLAIN && !s->part && s->fd >= 0 && s->in_start == s->in_end &&
+            n <= INT64_MAX && lseek(s->fd, (off_t)n, SEEK_CUR) >= 0) {
+            s->in_bytes += n;
+            s->taken += n;
+            return 0;
+        }
+        if (held == 0) {
+            if (window_fill(s, err))
+                return -1;
+            if (s->eof)
+                return 0;
+            continue;
+        }
+        uint64_t take = held < n ? held : n;
+        s->start += (size_t)take;
+        s->taken += take;
+        n -= take;
     }
     return 0;
 }

@@ -6,6 +6,7 @@
 #ifndef TRACE_IMPORT_SOURCE_H
 #define TRACE_IMPORT_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,15 @@ struct source *source_open(const char *path, struct err *err);
 /* The same, or a named pipe, whose writer is waited for: recordings and captures may come while they are made. */
 struct source *source_open_piped(const char *path, struct err *err);
 
+/* A part of an archive: packed_bytes from byte `at` on, as they are or deflated (RFC 1951), `bytes` of them unpacked
+ * with the CRC-32 `crc`; whoever reads to the end learns whether they are. */
+struct source_part {
+    uint64_t at, packed_bytes, bytes;
+    uint32_t crc;
+    bool deflated;
+};
+struct source *source_open_part(const char *path, const struct source_part *part, struct err *err);
+
 /* Bytes already in memory, for tests and fuzzing; not copied, decompressed as a file would be. */
 struct source *source_from_memory(const void *data, size_t n, struct err *err);
 
@@ -29,6 +39,10 @@ int source_peek(struct source *source, size_t n, const unsigned char **data, siz
 
 /* Take up to n bytes; *got = 0 at the end. Corrupt compressed data is an error naming the byte. */
 int source_read(struct source *source, void *buf, size_t n, size_t *got, struct err *err);
+
+/* Pass over n bytes, or to the end; of a file that is not packed without reading them, so that source_hash() means
+ * nothing afterwards. */
+int source_skip(struct source *source, uint64_t n, struct err *err);
 
 /* The next line without its end (LF or CRLF), ended by zero, valid until the next call. Lines over max_bytes (1 MiB)
  * are an error. Returns 1, 0 at the end, -1 with *err set. */

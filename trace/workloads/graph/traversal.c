@@ -17,8 +17,9 @@ const struct param traversal_param_table[] = {
                    "start vertex; auto: the one of largest degree; none given: `roots` of them"),
     PARAM_INT_ROW(traversal_params, roots, "", 1, 1e6, 64,
                   "start vertices 0, V/roots, 2V/roots, ...; those without out-edges are left out, metrics are means"),
-    PARAM_CHOICE_ROW(traversal_params, element, "8|4", 0, "bytes of an element of the edge list"),
-    PARAM_INT_ROW(traversal_params, base_offset, "bytes", 0, 4095, 0, "of the edge list from a page boundary"),
+    PARAM_CHOICE_ROW(traversal_params, element, "8|4|16", 0, "bytes of an element of the edge list"),
+    PARAM_INT_ROW(traversal_params, base_offset, "bytes", 0, 4095, 0,
+                  "of the edge list from a page boundary; whole elements, else a GPU traps"),
     PARAM_CHOICE_ROW(traversal_params, reuse, SCAN_REUSE_NAMES, 0, "which sectors are not requested again"),
     PARAM_TEXT_ROW(traversal_params, weights, NULL, "sssp: LO:HI, whole weights drawn from that range"),
     PARAM_CHOICE_ROW(traversal_params, update, "inplace|jacobi", 0,
@@ -61,6 +62,21 @@ void frontier_fill(struct frontier *f, uint64_t vertices)
 }
 
 /* --- opening --- */
+
+static uint32_t element_bytes(const struct traversal_params *p)
+{
+    static const uint32_t bytes[] = {8, 4, 16};
+    return bytes[p->element];
+}
+
+/* Source: CUDA C++ programming guide, device memory accesses: an address must be a multiple of what is read from it. */
+static int check_base(const struct traversal_params *p, struct err *err)
+{
+    if (p->base_offset % element_bytes(p) == 0)
+        return 0;
+    return err_set(err, "base_offset is %lld, elements have %u bytes; expected a multiple: a GPU traps on any other",
+                   (long long)p->base_offset, element_bytes(p));
+}
 
 static int choose_roots(struct traversal *t, struct err *err)
 {
@@ -123,7 +139,7 @@ static int check_weights(const struct graph *graph, struct err *err)
 
 static int prepare(struct traversal *t, struct err *err)
 {
-    if (graph_source_open(&t->params->source, &t->graph, err))
+    if (check_base(t->params, err) || graph_source_open(&t->params->source, &t->graph, err))
         return -1;
     if (t->graph.elements == 0)
         return err_set(err, "the graph has no edges");
@@ -173,7 +189,7 @@ static void setup(void *state, struct scan_setup *s)
 {
     const struct traversal *t = state;
     const struct traversal_params *p = t->params;
-    uint32_t element = p->element == 0 ? 8 : 4;
+    uint32_t element = element_bytes(p);
     *s = (struct scan_setup){
         .shape = SCAN_LISTS,
         .reuse = (enum scan_reuse)p->reuse,

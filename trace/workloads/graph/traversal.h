@@ -16,7 +16,7 @@ struct traversal_params {
     struct graph_source source;
     const char *root; /* NULL: `roots` of them; "auto": the vertex of the largest degree; or a number */
     int64_t roots;
-    int64_t element; /* choice: 8, 4 */
+    int64_t element; /* choice: 8, 4, 16 */
     int64_t base_offset;
     int64_t reuse;       /* enum scan_reuse */
     const char *weights; /* "LO:HI", NULL: the graph's own, else 8:72 */

@@ -27,6 +27,12 @@ static unsigned alloc_called(const char *name)
     ck_abort_msg("no array '%s'", name);
 }
 
+/* Bytes of an element of the edge list. */
+static uint32_t width_of(const struct traversal *of)
+{
+    return of->params->element == 2 ? 16 : of->params->element == 1 ? 4 : 8;
+}
+
 static const char *const ways[] = {"naive", "merged", "aligned"};
 static const char *const specs[] = {"bfs,graph=kron,scale=8,roots=3",
                                     "bfs,graph=urand,scale=6,k=1,roots=4,element=4,threads_per_block=32",
@@ -35,8 +41,10 @@ static const char *const specs[] = {"bfs,graph=kron,scale=8,roots=3",
                                     "sssp,graph=urand,scale=7,k=2,root=auto,element=4,update=jacobi",
                                     "cc,graph=kron,scale=8,threads_per_block=256",
                                     "cc,graph=urand,scale=8,k=2,update=jacobi",
-                                    "cc,graph=urand,scale=6,k=1,element=4,base_offset=4095",
+                                    "cc,graph=urand,scale=6,k=1,element=4,base_offset=4092",
                                     "cc,graph=kron,scale=9,iterations=1",
+                                    "bfs,graph=urand,scale=7,k=4,root=auto,element=16,base_offset=48",
+                                    "sssp,graph=kron,scale=7,root=auto,element=16",
                                     "cc,graph=urand,scale=8,iterations=1,element=4,base_offset=64",
                                     "pagerank,graph=kron,scale=7,tolerance=0.05",
                                     "pagerank,graph=fixtures/graphs/star.bel,iterations=1"};
@@ -72,7 +80,7 @@ static void visit(const struct thread *a, uint64_t i, uint64_t j, bool in_list)
 {
     char which = t->algorithm->kernel.name[0]; /* b, s, c, p */
     uint64_t n = graph_target(&t->graph, i), at = 10 + 10 * j, v = a->vertex;
-    note(a, at + 1, RECORD_READ, t->params->element ? 4 : 8, "edges", i);
+    note(a, at + 1, RECORD_READ, width_of(t), "edges", i);
     if (which == 'b')
         note(a, at + 2, RECORD_READ, 4, "labels", n);
     if (which == 's') {
@@ -109,7 +117,7 @@ static void thread(const struct thread *a, bool sweeping)
     const struct traversal_kernel *k = &t->algorithm->kernel;
     bool naive = t->params->kernel == TRAVERSAL_NAIVE, aligned = t->params->kernel == TRAVERSAL_ALIGNED;
     uint64_t v = a->vertex, begin = t->graph.offsets[v], end = t->graph.offsets[v + 1], step = naive ? 1 : WARP;
-    uint64_t line = t->params->element ? 32 : 16, lane = naive ? 0 : a->number % WARP;
+    uint64_t line = 128 / width_of(t), lane = naive ? 0 : a->number % WARP;
     if (!sweeping && k->name[0] == 'b')
         note(a, 0, RECORD_READ, 4, "labels", v);
     else if (!sweeping)
@@ -123,7 +131,7 @@ static void thread(const struct thread *a, bool sweeping)
     uint64_t j = 0;
     for (uint64_t i = (aligned ? begin / line * line : begin) + lane; i < end; i += step, j++) {
         if (sweeping && i >= begin)
-            note(a, 10 + j, RECORD_READ, t->params->element ? 4 : 8, "edges", i);
+            note(a, 10 + j, RECORD_READ, width_of(t), "edges", i);
         else if (!sweeping && (i >= begin || k->name[0] == 's'))
             visit(a, i, j, i >= begin);
     }
@@ -248,9 +256,9 @@ END_TEST
 START_TEST(arrays_lie_where_the_scans_say)
 {
     struct scan_setup s;
-    open_program("sssp,graph=kron,scale=7,base_offset=4095,root=auto");
+    open_program("sssp,graph=kron,scale=7,base_offset=4088,root=auto");
     traversal_ops.setup(w.state, &s);
-    ck_assert_uint_eq(allocs[EDGES].addr + 4095, s.structures[0].base);
+    ck_assert_uint_eq(allocs[EDGES].addr + 4088, s.structures[0].base);
     ck_assert_uint_eq(allocs[EDGES].addr % 4096, 0);
     ck_assert_uint_eq(allocs[alloc_called("weights")].addr, s.structures[1].base);
     for (size_t i = 0; i < alloc_count; i++)

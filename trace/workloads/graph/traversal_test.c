@@ -127,10 +127,15 @@ END_TEST
 
 START_TEST(bad_keys_are_errors_that_name_them)
 {
-    static const char *const bad[][2] = {
-        {"bfs,root=99999999,graph=kron,scale=8", "root"}, {"bfs,root=x,graph=kron,scale=8", "root"},
-        {"sssp,weights=5,graph=kron,scale=8", "weights"}, {"sssp,weights=9:2,graph=kron,scale=8", "weights"},
-        {"bfs,graph=/nonexistent", "/nonexistent"},       {"bfs,element=5", "element"}};
+    static const char *const bad[][2] = {{"bfs,root=99999999,graph=kron,scale=8", "root"},
+                                         {"bfs,root=x,graph=kron,scale=8", "root"},
+                                         {"sssp,weights=5,graph=kron,scale=8", "weights"},
+                                         {"sssp,weights=9:2,graph=kron,scale=8", "weights"},
+                                         {"bfs,graph=/nonexistent", "/nonexistent"},
+                                         {"bfs,element=5", "element"},
+                                         {"bfs,graph=kron,scale=6,base_offset=4", "a GPU traps"},
+                                         {"cc,graph=kron,scale=6,element=4,base_offset=2", "a GPU traps"},
+                                         {"cc,graph=kron,scale=6,element=16,base_offset=8", "a GPU traps"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct workload w;
         struct err err = {""};
