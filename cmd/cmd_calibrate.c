@@ -163,7 +163,9 @@ const struct command cmd_calibrate = {
     .details =
         "Bounded least squares; prints each number with its standard error, residual and R2, and says what the\n"
         "measurements cannot tell. uvm takes traces; placement takes CSV with the header what,bytes,ms, where\n"
-        "what is copy_hd, copy_dh, mapping, first_touch, flush_cpu or flush_gpu. zerocopy takes CSV with columns\n"
+        "what is copy_hd, copy_dh, mapping, first_touch, flush_cpu, flush_gpu, l2_latency, memory_latency or\n"
+        "parallelism (accesses in flight instead of bytes), as fixtures/cuda/placement.cu measures them.\n"
+        "zerocopy takes CSV with columns\n"
         "req32,req64,req96,req128,host64_lines,time_ns, as replay zerocopy --requests writes them, with measured\n"
         "times (or copy_bytes,time_ns), and traces recorded with counters.",
     .examples = "  offchip calibrate uvm recording.db -o my-gpu.ini --base h200\n"

@@ -51,7 +51,8 @@ struct measurements {
 void calibration_release(struct calibration *c);
 
 /* placement: CSV files with the header what,bytes,ms; what is copy_hd, copy_dh, mapping, first_touch, flush_cpu,
- * flush_gpu. */
+ * flush_gpu, l2_latency and memory_latency (ms of one access), or parallelism (accesses in flight on a multiprocessor
+ * in place of bytes, ms that it takes for one of them). */
 int calibrate_placement(struct calibration *c, const struct measurements *from, struct err *err);
 
 /* uvm: recordings (traces). From migration records: bandwidth and cost per record in each direction; the gap

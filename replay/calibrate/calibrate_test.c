@@ -34,7 +34,7 @@ START_TEST(placement_constants_come_back_from_synthetic_rows)
     ck_assert_double_eq_tol(find(&c, "l_dh")->value, 5e-8, 1e-13);
     ck_assert_double_eq_tol(find(&c, "c_cpu")->value, 0.07, 1e-9);
     ck_assert_ptr_null(find(&c, "c_gpu"));
-    ck_assert_uint_eq(c.note_count, 2);
+    ck_assert_uint_eq(c.note_count, 5); /* c_gpu, l_ini, l_l2, l_mem, max_parallelism */
 
     FILE *f = fopen(testing_file("mine.ini"), "w");
     ck_assert_int_eq(calibration_write(&c, "mine", "tx2", f, &err), 0);

@@ -118,7 +118,6 @@ static int fill(struct placement_tasks *tasks, const char *name, const struct pr
     count_kernels(totals, &task->lo);
     task->lo.l2_hit_ratio = hits.sectors ? (double)hits.hits / (double)hits.sectors : 0;
     task->hi = task->lo;
-    task->has_mapping = true;
     task->note = describe(tasks, name, &task->lo, &hits, err);
     return task->note ? 0 : -1;
 }

@@ -115,7 +115,6 @@ static int finish(struct placement_task *task, struct err *err)
             ends[i]->shared_bytes = ends[i]->bytes_hd > ends[i]->bytes_dh ? ends[i]->bytes_hd : ends[i]->bytes_dh;
     }
     task->no_l2 = task->lo.l2_instructions < 0;
-    task->has_mapping = true;
     return 0;
 }
 

@@ -38,7 +38,6 @@ struct placement_task {
     bool bounded;                    /* lo and hi differ */
     bool recorded;                   /* from a recording */
     bool no_l2;                      /* L2 figures unknown */
-    bool has_mapping;                /* kernel_bytes known or bounded; a recording without managed memory has none */
     double migrated_hd, migrated_dh; /* bytes that a recording of managed memory saw move; 0: none */
     const char *note;                /* where its numbers come from, a sentence; NULL: nothing to say */
 };
