@@ -3,6 +3,7 @@
 #include "models/policies.h"
 #include "replay/figure/figures.h"
 #include "replay/placement/placement.h"
+#include "replay/placement/placement_program.h"
 #include "replay/placement/placement_set.h"
 #include "replay/run/engine.h"
 
@@ -20,6 +21,11 @@ static int view_open(struct view *view, const char *path, struct err *err)
         return -1;
     view->platform = platform_load(engine_placement.default_platform, err);
     if (!view->platform) {
+        placement_tasks_release(&view->tasks);
+        return -1;
+    }
+    if (placement_tasks_programs(&view->tasks, view->platform, 200000, err)) {
+        platform_free(view->platform);
         placement_tasks_release(&view->tasks);
         return -1;
     }

@@ -229,8 +229,15 @@ static int read_tasks(const struct replay_job *job, struct placement_tasks *task
     const struct workload_type *type = input->workload.type;
     if (input->store)
         return placement_tasks_record(tasks, input->store, err);
-    if (!type)
-        return placement_tasks_read(tasks, input->spec, err);
+    if (!type) {
+        if (placement_tasks_read(tasks, input->spec, err))
+            return -1;
+        if (!placement_tasks_programs(tasks, job->platform, (uint64_t)((const struct settings *)job->settings)->cut,
+                                      err))
+            return 0;
+        placement_tasks_release(tasks);
+        return err_at(err, "%s", input->spec);
+    }
     if (!type->program)
         return err_set(err, "workload %s is no program: nothing to place; see 'offchip list programs'", type->name);
     if (!(type->views & VIEW_PLACEMENT))

@@ -2,9 +2,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "replay/placement/program_hits.h"
+#include "trace/base/mem.h"
+#include "trace/workloads/workload.h"
 
 /* --- copies under device memory --- */
 
@@ -122,10 +125,10 @@ static int fill(struct placement_tasks *tasks, const char *name, const struct pr
     return task->note ? 0 : -1;
 }
 
-int placement_tasks_program(struct placement_tasks *tasks, const char *name, const struct program *program,
-                            const struct platform *platform, uint64_t cut, struct err *err)
+/* A task more, at the end. */
+static int append(struct placement_tasks *tasks, const char *name, const struct program *program,
+                  const struct platform *platform, uint64_t cut, struct err *err)
 {
-    memset(tasks, 0, sizeof *tasks);
     const struct gpu *gpu = platform_section_get(platform, "gpu");
     struct program_totals totals = {0};
     int rc = platform_whole(platform, "gpu", err) || program_totals_init(&totals, program, gpu, err) ||
@@ -133,7 +136,77 @@ int placement_tasks_program(struct placement_tasks *tasks, const char *name, con
                  ? -1
                  : 0;
     program_totals_release(&totals);
-    if (rc)
-        placement_tasks_release(tasks);
+    return rc;
+}
+
+int placement_tasks_program(struct placement_tasks *tasks, const char *name, const struct program *program,
+                            const struct platform *platform, uint64_t cut, struct err *err)
+{
+    memset(tasks, 0, sizeof *tasks);
+    if (!append(tasks, name, program, platform, cut, err))
+        return 0;
+    placement_tasks_release(tasks);
+    return -1;
+}
+
+/* --- programs of a task file --- */
+
+static int append_spec(struct placement_tasks *tasks, const char *spec, const struct platform *platform, uint64_t cut,
+                       struct err *err)
+{
+    struct workload workload;
+    struct program program;
+    const char *name = strncmp(spec, "synth:", 6) == 0 ? spec + 6 : spec;
+    if (workload_open(&workload, name, err))
+        return -1;
+    int rc = 0;
+    if (!workload.type->program || !(workload.type->views & VIEW_PLACEMENT))
+        rc = err_set(err, "%s has nothing to place; see 'offchip list programs'", workload.type->name);
+    if (!rc)
+        rc = workload.type->program(workload.state, &program, err) ||
+                     append(tasks, workload.type->name, &program, platform, cut, err)
+                 ? -1
+                 : 0;
+    workload_close(&workload);
+    return rc;
+}
+
+/* Task t as its program has it, from the first task of the same program if that is filled. */
+static int fill_task(struct placement_tasks *tasks, size_t t, const struct placement_task *filled,
+                     const struct platform *platform, uint64_t cut, struct err *err)
+{
+    struct placement_task own = tasks->tasks[t], got;
+    if (filled) {
+        got = *filled;
+    } else {
+        if (append_spec(tasks, own.lo.program, platform, cut, err))
+            return -1;
+        got = tasks->tasks[--tasks->count];
+    }
+    memcpy(got.name, own.name, sizeof got.name);
+    got.lo.program = got.hi.program = own.lo.program;
+    got.note = filled ? NULL : got.note;
+    tasks->tasks[t] = got;
+    return 0;
+}
+
+int placement_tasks_programs(struct placement_tasks *tasks, const struct platform *platform, uint64_t cut,
+                             struct err *err)
+{
+    struct placement_task *filled = mem_zalloc(tasks->count, sizeof *filled, err);
+    int rc = filled ? 0 : -1;
+    for (size_t t = 0; t < tasks->count && !rc; t++) {
+        const char *program = tasks->tasks[t].lo.program;
+        size_t first = 0;
+        if (!program)
+            continue;
+        while (first < t && (!filled[first].lo.program || strcmp(filled[first].lo.program, program) != 0))
+            first++;
+        rc = fill_task(tasks, t, first < t ? &filled[first] : NULL, platform, cut, err);
+        filled[t] = rc ? filled[t] : tasks->tasks[t];
+        if (rc || placement_task_finish(tasks, t, err))
+            rc = err_at(err, "[%s]", tasks->tasks[t].name);
+    }
+    free(filled);
     return rc;
 }

@@ -22,4 +22,9 @@
 int placement_tasks_program(struct placement_tasks *tasks, const char *name, const struct program *program,
                             const struct platform *platform, uint64_t cut, struct err *err);
 
+/* The programs that tasks of a file name (`program = NAME,key=value...`): each fills what its section does not say.
+ * Tasks with the same program share its run. *err names the section. */
+int placement_tasks_programs(struct placement_tasks *tasks, const struct platform *platform, uint64_t cut,
+                             struct err *err);
+
 #endif

@@ -29,6 +29,7 @@ const struct param placement_task_params[] = {
     PARAM_BYTES_ROW(placement_keys, private_bytes, 0, 0x1p50, 0, "device buffers that are not copied"),
     PARAM_REAL_ROW(placement_keys, arrival_ms, "ms", 0, 1e9, 0, "when the task arrives"),
     PARAM_TEXT_ROW(placement_keys, source_policy, NULL, "what the source chose"),
+    PARAM_TEXT_ROW(placement_keys, program, NULL, "a generated program that says what the section does not"),
     PARAM_REAL_ROW(placement_keys, measured_device_ms, "ms", -1, 1e9, -1, "measured under device memory"),
     PARAM_REAL_ROW(placement_keys, measured_managed_ms, "ms", -1, 1e9, -1, "measured under managed memory"),
     PARAM_REAL_ROW(placement_keys, measured_pinned_ms, "ms", -1, 1e9, -1, "measured under pinned memory"),
@@ -60,14 +61,12 @@ char *placement_tasks_keep(struct placement_tasks *tasks, const char *text, stru
     return copy;
 }
 
-static int set_key(struct placement_tasks *tasks, struct placement_task *task, const char *key, const char *value,
-                   struct err *err)
+/* LO..HI, or one value for both ends. The text is kept. */
+static int set_both(struct placement_task *task, const char *key, char *text, struct err *err)
 {
-    char *text = placement_tasks_keep(tasks, value, err);
-    if (!text)
-        return -1;
     const char *upper = text;
-    char *dots = strstr(text, "..");
+    const struct param *row = param_find(placement_task_params, key);
+    char *dots = row && row->type == PARAM_TEXT ? NULL : strstr(text, "..");
     if (dots) {
         *dots = 0;
         upper = dots + 2;
@@ -76,17 +75,30 @@ static int set_key(struct placement_tasks *tasks, struct placement_task *task, c
     if (param_set(placement_task_params, &task->lo, key, text, err) ||
         param_set(placement_task_params, &task->hi, key, upper, err))
         return -1;
-    const struct param *row = param_find(placement_task_params, key);
     bool reversed = row->type == PARAM_REAL   ? param_real(row, &task->lo) > param_real(row, &task->hi)
                     : row->type != PARAM_TEXT ? param_int(row, &task->lo) > param_int(row, &task->hi)
                                               : false;
-    if (reversed)
-        return err_set(err, "%s: the lower bound is above the upper one", key);
+    return reversed ? err_set(err, "%s: the lower bound is above the upper one", key) : 0;
+}
+
+static int set_key(struct placement_tasks *tasks, struct placement_task *task, const char *key, const char *value,
+                   struct err *err)
+{
+    char *text = placement_tasks_keep(tasks, value, err);
+    if (!text || set_both(task, key, text, err))
+        return -1;
     const char *policy = task->lo.source_policy;
     int p = 0;
     while (policy && p < PLACEMENTS && strcmp(policy, placement_name((enum placement)p)) != 0)
         p++;
-    return p == PLACEMENTS ? err_set(err, "source_policy is '%.40s'; expected device, managed or pinned", policy) : 0;
+    if (p == PLACEMENTS)
+        return err_set(err, "source_policy is '%.40s'; expected device, managed or pinned", policy);
+    const char *own_key = placement_tasks_keep(tasks, key, err), *own = placement_tasks_keep(tasks, value, err);
+    if (!own_key || !own ||
+        mem_grow((void **)&tasks->given, &tasks->given_cap, tasks->given_count + 1, sizeof *tasks->given, err))
+        return -1;
+    tasks->given[tasks->given_count++] = (struct placement_given){(size_t)(task - tasks->tasks), own_key, own};
+    return 0;
 }
 
 /* Key NULL: the section of a task begins. */
@@ -118,14 +130,30 @@ static int finish(struct placement_task *task, struct err *err)
     return 0;
 }
 
+int placement_task_finish(struct placement_tasks *tasks, size_t t, struct err *err)
+{
+    for (size_t i = 0; i < tasks->given_count; i++) {
+        const struct placement_given *g = &tasks->given[i];
+        char *text = g->task == t ? placement_tasks_keep(tasks, g->value, err) : NULL;
+        if (g->task == t && (!text || set_both(&tasks->tasks[t], g->key, text, err)))
+            return -1;
+    }
+    return finish(&tasks->tasks[t], err);
+}
+
 int placement_tasks_read(struct placement_tasks *tasks, const char *path, struct err *err)
 {
     memset(tasks, 0, sizeof *tasks);
     int rc = ini_read_file(path, &(struct ini_reader){on_value, tasks}, err);
     if (!rc && !tasks->count)
         rc = err_set(err, "%s: no [task] in it", path);
+    size_t kept = 0; /* only programs are overruled */
+    for (size_t i = 0; i < tasks->given_count; i++)
+        if (tasks->tasks[tasks->given[i].task].lo.program)
+            tasks->given[kept++] = tasks->given[i];
+    tasks->given_count = kept;
     for (size_t i = 0; i < tasks->count && !rc; i++)
-        if (finish(&tasks->tasks[i], err))
+        if (!tasks->tasks[i].lo.program && finish(&tasks->tasks[i], err))
             rc = err_at(err, "%s", path);
     if (rc)
         placement_tasks_release(tasks);
@@ -137,6 +165,7 @@ void placement_tasks_release(struct placement_tasks *tasks)
     for (size_t i = 0; i < tasks->text_count; i++)
         free(tasks->texts[i]);
     free((void *)tasks->texts);
+    free(tasks->given);
     free(tasks->tasks);
     memset(tasks, 0, sizeof *tasks);
 }

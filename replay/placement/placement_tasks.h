@@ -27,6 +27,7 @@ struct placement_keys {
     int64_t private_bytes; /* device buffers that are not */
     double arrival_ms;
     const char *source_policy; /* what the source chose: device, managed, pinned; NULL: not said */
+    const char *program;       /* generated, says what the section does not: "rodinia-nw,n=2560"; NULL: none */
     double measured_device_ms, measured_managed_ms, measured_pinned_ms; /* response times; -1: not measured */
 };
 
@@ -42,15 +43,28 @@ struct placement_task {
     const char *note;                /* where its numbers come from, a sentence; NULL: nothing to say */
 };
 
+/* A key of a section that its program must not overrule. */
+struct placement_given {
+    size_t task;
+    const char *key, *value;
+};
+
 struct placement_tasks {
     struct placement_task *tasks;
     size_t count, cap;
     char **texts;
     size_t text_count, text_cap;
+    struct placement_given *given; /* of tasks with a program, in order */
+    size_t given_count, given_cap;
 };
 
-/* Read a task file. On failure *err names file and line. */
+/* Read a task file. On failure *err names file and line. Tasks with a program have only what the file says: see
+ * placement_tasks_programs() in placement_program.h. */
 int placement_tasks_read(struct placement_tasks *tasks, const char *path, struct err *err);
+
+/* For the same: task t's program has filled its keys; what was given is set again, and conditions between keys hold or
+ * *err names the section. */
+int placement_task_finish(struct placement_tasks *tasks, size_t t, struct err *err);
 void placement_tasks_release(struct placement_tasks *tasks);
 
 /* For those who make tasks: one with every key at its default, and a text that lives as long as the tasks. NULL with

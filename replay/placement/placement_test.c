@@ -94,6 +94,30 @@ START_TEST(wrong_task_files_name_the_line)
 }
 END_TEST
 
+START_TEST(a_section_may_name_its_program_and_overrule_it)
+{
+    struct err err = {""};
+    ck_assert_msg(go("[a]\nprogram = rodinia-nw,n=64\n[b]\ncompute_ms = 3\nprogram = rodinia-nw,n=64\n", NULL, &err) ==
+                      0,
+                  "%s", err.msg);
+    double both = metric(0, "time_ns"), overheads = metric(0, "overhead_ns"), moved = metric(0, "h2d_bytes");
+    replay_release(&result);
+    ck_assert_msg(go("[a]\nprogram = synth:rodinia-nw,n=64\n", NULL, &err) == 0, "%s", err.msg);
+    double alone = metric(0, "time_ns"), overhead = metric(0, "overhead_ns");
+    ck_assert_double_eq_tol(both, alone + overhead + 3e6, 1e-3);
+    ck_assert_double_eq_tol(overheads, 2 * overhead, 1e-6);
+    ck_assert_double_eq(moved, 2 * metric(0, "h2d_bytes"));
+    ck_assert_double_eq(metric(0, "h2d_bytes"), 2 * 65 * 65 * 4); /* scores and references */
+    replay_release(&result);
+    ck_assert_int_eq(go("[a]\nprogram = rodinia-nw,n=64\nkernels = 1\ndirty_kernels = 2\n", NULL, &err), -1);
+    ck_assert_msg(strstr(err.msg, "above kernels") != NULL, "%s", err.msg);
+    ck_assert_int_eq(go("[a]\nprogram = nothing\n", NULL, &err), -1);
+    ck_assert_msg(strstr(err.msg, "tasks.ini: [a]") != NULL, "%s", err.msg);
+    ck_assert_int_eq(go("[a]\nprogram = pim-add\n", NULL, &err), -1);
+    ck_assert_msg(strstr(err.msg, "nothing to place") != NULL, "%s", err.msg);
+}
+END_TEST
+
 static uint64_t state = 7;
 static double any(double hi)
 {
@@ -146,4 +170,4 @@ START_TEST(guideline_11_holds_over_random_corun_sets)
 END_TEST
 
 TEST_MAIN("placement", a_task_costs_what_the_equations_say, bounds_become_intervals, wrong_task_files_name_the_line,
-          guideline_11_holds_over_random_corun_sets)
+          a_section_may_name_its_program_and_overrule_it, guideline_11_holds_over_random_corun_sets)
