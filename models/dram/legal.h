@@ -45,11 +45,11 @@ static inline int32_t dram_legal_max(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
+/* In each of these, `slack` is negative if a rule has cycles left to run: any of the differences is. */
 static inline void dram_legal_act(struct dram_legal *l, const struct dram_timing *tm, int32_t t, int b, uint32_t row)
 {
-    if (__builtin_expect((l->row[b] != UINT32_MAX) | (t - l->pre[b] < tm->rp) | (t - l->act[b] < tm->rc) |
-                             (t - l->any_act < tm->rrd),
-                         0))
+    const int32_t slack = (t - l->pre[b] - tm->rp) | (t - l->act[b] - tm->rc) | (t - l->any_act - tm->rrd);
+    if (__builtin_expect((l->row[b] != UINT32_MAX) | (slack < 0), 0))
         dram_legal_blame(l, t, b, "ACT");
     l->all_row = UINT32_MAX;
     l->act[b] = l->any_act = t;
@@ -58,10 +58,9 @@ static inline void dram_legal_act(struct dram_legal *l, const struct dram_timing
 
 static inline void dram_legal_pre(struct dram_legal *l, const struct dram_timing *tm, int32_t t, int b, int group)
 {
-    const int32_t wr = dram_legal_max(l->wr[b], l->pim);
-    if (__builtin_expect((l->row[b] == UINT32_MAX) | (t - l->act[b] < tm->ras) | (t - l->rd[b] < tm->rtp) |
-                             (t - wr < tm->wtp) | (t - l->group_rd[group] < tm->rtpl),
-                         0))
+    const int32_t slack = (t - l->act[b] - tm->ras) | (t - l->rd[b] - tm->rtp) | (t - l->wr[b] - tm->wtp) |
+                          (t - l->pim - tm->wtp) | (t - l->group_rd[group] - tm->rtpl);
+    if (__builtin_expect((l->row[b] == UINT32_MAX) | (slack < 0), 0))
         dram_legal_blame(l, t, b, "PRE");
     l->all_row = UINT32_MAX;
     l->pre[b] = t;
@@ -71,10 +70,10 @@ static inline void dram_legal_pre(struct dram_legal *l, const struct dram_timing
 static inline void dram_legal_rd(struct dram_legal *l, const struct dram_timing *tm, int32_t t, int b, int group,
                                  uint32_t row)
 {
-    const int32_t wr = dram_legal_max(l->any_wr, l->pim), column = dram_legal_max(l->group_column[group], l->pim);
-    if (__builtin_expect((l->row[b] != row) | (t - l->act[b] < tm->rcd) | (t - l->any_rd < tm->ccd) |
-                             (t - column < tm->ccdl) | (t - wr < tm->wtr),
-                         0))
+    const int32_t slack = (t - l->act[b] - tm->rcd) | (t - l->any_rd - tm->ccd) |
+                          (t - l->group_column[group] - tm->ccdl) | (t - l->pim - tm->ccdl) |
+                          (t - l->any_wr - tm->wtr) | (t - l->pim - tm->wtr);
+    if (__builtin_expect((l->row[b] != row) | (slack < 0), 0))
         dram_legal_blame(l, t, b, "RD");
     l->rd[b] = l->any_rd = l->group_rd[group] = l->group_column[group] = t;
 }
@@ -82,10 +81,9 @@ static inline void dram_legal_rd(struct dram_legal *l, const struct dram_timing 
 static inline void dram_legal_wr(struct dram_legal *l, const struct dram_timing *tm, int32_t t, int b, int group,
                                  uint32_t row)
 {
-    const int32_t wr = dram_legal_max(l->any_wr, l->pim), column = dram_legal_max(l->group_column[group], l->pim);
-    if (__builtin_expect((l->row[b] != row) | (t - l->act[b] < tm->rcdwr) | (t - wr < tm->ccd) |
-                             (t - column < tm->ccdl) | (t - l->any_rd < tm->rtw),
-                         0))
+    const int32_t slack = (t - l->act[b] - tm->rcdwr) | (t - l->any_wr - tm->ccd) | (t - l->pim - tm->ccd) |
+                          (t - l->group_column[group] - tm->ccdl) | (t - l->pim - tm->ccdl) | (t - l->any_rd - tm->rtw);
+    if (__builtin_expect((l->row[b] != row) | (slack < 0), 0))
         dram_legal_blame(l, t, b, "WR");
     l->wr[b] = l->any_wr = l->group_column[group] = t;
 }

@@ -2,22 +2,46 @@
 
 #include "models/dram/loop_cycle.h"
 
+enum { CALM = 8 }; /* visits with nothing but reads after which only such are expected */
+
 enum { SHORTEST = 16 }; /* cycles and requests for which taking the state over is worth it */
+
+/* Keeps the compiler from computing an address anew for each use of it: measured, a tenth of the time. */
+#define ONCE(pointer) __asm__("" : "+r"(pointer))
 
 /* The local state: the fields of struct dram_channel of the same names, unless said. No pointer to it leaves this
  * file's inlined functions, so that the compiler may keep it where it likes. */
 struct mem {
     int32_t prio, waiting;
-    unsigned occupied, active, pending, due;
+    unsigned occupied, active, pending, due, streak;
     unsigned want_rd, want_wr, want_act, want_pre;
-    unsigned streak;
-    unsigned asked; /* banks that a scan of idle banks asked */
+    unsigned writes; /* slots that hold a write */
+    unsigned longer; /* slots that need more than one column command */
+    unsigned asked;  /* banks that a scan of idle banks asked */
     int32_t ccd_ok, rrd_ok, rtw_ok, wtr_ok;
     int32_t stop;                  /* the cycle not to be visited here */
-    uint32_t seq, head;            /* head: position of the next MEM request, as in struct dram_feed_heads */
+    int32_t last_out;              /* offset; -1: none in this run */
+    uint32_t head;                 /* position of the next MEM request, as in struct dram_feed_heads */
+    uint32_t id;                   /* of it */
+    int64_t arrival;               /* of it, an offset; INT64_MAX: there is none for this run */
     int64_t slot_sum, slot_cycles; /* as if what is in the slots had been filled at offset 0 */
-    int64_t in, out, columns_in, columns, hits, writes, write_hits, activates, precharges, visits, served;
-    int32_t last_out; /* offset; -1: none in this run */
+    int64_t columns_in, columns, out, activates, precharges, visits;
+    int64_t served[4]; /* MEM requests selected: + 1 for a hit, + 2 for a write */
+    int64_t latency_sum, latency_largest;
+    int calm; /* visits since the last command that is no read */
+};
+
+/* What stays the same in a run. */
+struct source {
+    const struct dram_request *requests;
+    const uint32_t *ids; /* NULL: the position is the id */
+    uint32_t count;
+    int32_t queue;
+    int64_t base;
+    int64_t *buckets; /* of the latency */
+    uint32_t first;   /* id of the first request that enters in this run */
+    bool one;         /* one virtual channel: PIM requests stand in the same line */
+    bool fates;       /* the channel has some of struct dram_fate */
 };
 
 /* --- the wheel: which slots become ready at which cycle, modulo its size --- */
@@ -37,8 +61,10 @@ DRAM_INLINE void wheel_add(struct wheel *w, int32_t at, unsigned bank_bit)
 DRAM_INLINE unsigned wheel_take(struct wheel *w, int32_t t)
 {
     const unsigned i = (unsigned)t % DRAM_WHEEL, banks = w->banks[i];
-    w->banks[i] = 0;
-    w->ahead[i / 64] &= ~(UINT64_C(1) << i % 64);
+    if (banks) {
+        w->banks[i] = 0;
+        w->ahead[i / 64] &= ~(UINT64_C(1) << i % 64);
+    }
     return banks;
 }
 
@@ -57,77 +83,77 @@ DRAM_INLINE int32_t wheel_next(const struct wheel *w, int32_t t)
     return INT32_MAX;
 }
 
-/* Slot b may go on from cycle `at` as far as its bank is concerned; t is now. */
-DRAM_INLINE void mem_ready(struct dram_channel *ch, struct mem *m, struct wheel *w, int32_t t, int b, int32_t at)
+/* A slot may go on from cycle `at` as far as its bank is concerned; t is now. */
+DRAM_INLINE void mem_ready(struct mem *m, struct wheel *w, int32_t t, unsigned bit, int32_t at)
 {
-    ch->ready[b] = at;
     if (at <= t) {
-        m->due |= 1u << b;
+        m->due |= bit;
         return;
     }
-    m->due &= ~(1u << b);
-    wheel_add(w, at, 1u << b);
+    m->due &= ~bit;
+    wheel_add(w, at, bit);
 }
 
 /* The first of `banks` from `prio` on. */
 DRAM_INLINE int mem_first(unsigned banks, int prio)
 {
-    return (prio + __builtin_ctz(dram_rotate(banks, prio))) & 15;
+    return (prio + __builtin_ctz((banks | banks << 16) >> prio)) & 15;
 }
 
 /* --- entering --- */
 
-DRAM_INLINE void mem_enter(struct dram_channel *ch, struct mem *m, int32_t t, const struct dram_request *r, uint32_t id)
+/* The next request enters at cycle t. Its number among all is given when the run ends: mem_end_queues(). */
+DRAM_INLINE void mem_enter(struct dram_channel *ch, struct mem *m, const struct source *from, int32_t t)
 {
+    const struct dram_request *r = &from->requests[m->id];
     struct dram_bank_queue *q = &ch->bank[r->bank];
-    if (__builtin_expect(ch->stats.first_in[DRAM_MEM] < 0, 0))
-        ch->stats.first_in[DRAM_MEM] = ch->base + t;
-    if (__builtin_expect(ch->fate.enter != NULL, 0))
-        ch->fate.enter[id] = ch->base + t;
+    ONCE(q);
+    if (from->fates && ch->fate.enter)
+        ch->fate.enter[m->id] = from->base + t;
     if (__builtin_expect(q->tail == q->limit, 0))
         dram_bank_queue_compact(q);
     const int i = q->tail++;
+    const uint64_t at = UINT64_C(1) << i;
     q->rows[i] = r->row;
-    q->ids[i] = id;
-    q->seqs[i] = m->seq++;
+    q->ids[i] = m->id;
     q->flags[i] = r->flags;
-    q->live |= UINT64_C(1) << i;
-    q->same |= (uint64_t)(r->row == q->last_row) << i;
+    q->live |= at;
+    q->same |= r->row == q->last_row ? at : 0;
     m->pending |= 1u << r->bank;
     m->waiting++;
-    m->in++;
     m->columns_in += r->flags & DRAM_COLUMNS;
 }
 
-/* With one virtual channel a PIM request at the head ends the run: it may enter at cycle t or later. */
-DRAM_INLINE void mem_look(const struct dram_channel *ch, struct mem *m, const struct dram_feed *feed, int32_t t)
+/* Look at the request at the head, which may enter from cycle t on. With one virtual channel a PIM request ends the run
+ * there. */
+DRAM_INLINE void mem_look(struct mem *m, const struct source *from, int32_t t)
 {
-    if (feed->vcs == 2 || m->head == feed->count || !(feed->requests[m->head].flags & DRAM_IS_PIM))
+    m->arrival = INT64_MAX;
+    if (m->head == from->count)
         return;
-    const int64_t arrival = feed->requests[m->head].arrival - ch->base, at = arrival > t ? arrival : t;
-    m->stop = at < m->stop ? (int32_t)at : m->stop;
+    m->id = from->ids ? from->ids[m->head] : m->head;
+    const struct dram_request *r = &from->requests[m->id];
+    m->arrival = r->arrival - from->base;
+    if (__builtin_expect(from->one && r->flags & DRAM_IS_PIM, 0)) {
+        const int64_t at = m->arrival > t ? m->arrival : t;
+        m->stop = at < m->stop ? (int32_t)at : m->stop;
+        m->arrival = INT64_MAX;
+    }
 }
 
 /* Requests enter after cycle t and those that follow, one a cycle, up to cycle `next`, which comes nearer when the slot
  * of one is empty. Returns the cycle to visit next. */
-DRAM_INLINE int32_t mem_feed(struct dram_channel *ch, struct mem *m, const struct dram_feed *feed, int32_t t,
-                             int32_t next)
+DRAM_INLINE int32_t mem_feed(struct dram_channel *ch, struct mem *m, const struct source *from, int32_t t, int32_t next)
 {
-    const uint32_t *const ids = feed->vcs == 2 ? feed->ids[DRAM_MEM] : NULL;
-    const uint32_t count = ids ? feed->ids_count[DRAM_MEM] : feed->count;
     next = next < m->stop ? next : m->stop;
-    while (t < next && m->waiting < ch->queue && m->head < count) {
-        const uint32_t id = ids ? ids[m->head] : m->head;
-        const struct dram_request *r = &feed->requests[id];
-        const int64_t arrival = r->arrival - ch->base;
-        if (arrival >= next)
-            break;
-        t = arrival > t ? (int32_t)arrival : t;
-        mem_enter(ch, m, t, r, id);
+    while (t < next && m->waiting < from->queue && m->arrival < next) {
+        t = m->arrival > t ? (int32_t)m->arrival : t;
+        const unsigned bit = 1u << from->requests[m->id].bank;
+        mem_enter(ch, m, from, t);
         m->head++;
         t++;
-        mem_look(ch, m, feed, t);
-        next = m->occupied >> r->bank & 1 ? next : t;
+        mem_look(m, from, t);
+        next = m->occupied & bit ? next : t;
         next = next < m->stop ? next : m->stop;
     }
     return next;
@@ -136,56 +162,56 @@ DRAM_INLINE int32_t mem_feed(struct dram_channel *ch, struct mem *m, const struc
 /* --- selection --- */
 
 /* FR-FCFS within a bank: with an empty slot the row selected last is the open one. */
-DRAM_INLINE void mem_take(struct dram_channel *ch, struct mem *m, struct wheel *w, int32_t t, int b)
+DRAM_INLINE void mem_take(struct dram_channel *ch, struct mem *m, const struct source *from, struct wheel *w, int32_t t,
+                          int b)
 {
     struct dram_bank_queue *q = &ch->bank[b];
+    ONCE(q);
     const unsigned bit = 1u << b;
-    const bool hit = q->same != 0;
-    const int i = __builtin_ctzll(hit ? q->same : q->live);
+    const uint64_t was = q->same;
+    const bool hit = was != 0;
+    const int i = __builtin_ctzll(hit ? was : q->live);
+    const uint64_t at = UINT64_C(1) << i, live = q->live & ~at;
     const uint32_t row = q->rows[i], id = q->ids[i];
     const uint8_t flags = q->flags[i];
-    const uint64_t others = ~(UINT64_C(1) << i);
-    q->live &= others;
-    q->same &= others;
-    if (!hit) {
-        q->last_row = row;
-        q->same = lanes_find(q->rows, q->tail, row) & q->live;
-    }
-    m->streak = q->same ? m->streak | bit : m->streak & ~bit;
-    if (!q->live) {
-        q->tail = 0;
-        q->limit = 16;
-        m->pending &= ~bit;
-    }
-    if (__builtin_expect(ch->fate.sched != NULL, 0))
-        ch->fate.sched[id] = ch->base + t;
     const unsigned write = (flags & DRAM_IS_WRITE) != 0;
-    m->waiting--;
-    m->served++;
-    m->hits += hit;
-    m->writes += write;
-    m->write_hits += write & hit;
-    m->slot_cycles -= m->occupied ? 0 : t;
-    m->slot_sum -= t;
-    m->occupied |= bit;
+    uint64_t same = was & ~at;
     ch->slot_row[b] = row;
     ch->slot_id[b] = id;
     ch->slot_flags[b] = flags;
     ch->slot_columns[b] = flags & DRAM_COLUMNS;
-    if (!(m->active & bit)) {
-        m->want_act |= bit;
-        mem_ready(ch, m, w, t, b, ch->act_ok[b]);
-    } else if (!hit) {
-        m->want_pre |= bit;
-        mem_ready(ch, m, w, t, b, ch->pre_ok[b]);
-    } else {
+    if (hit) {
         m->want_rd |= write ? 0 : bit;
         m->want_wr |= write ? bit : 0;
-        mem_ready(ch, m, w, t, b, write ? ch->wr_ok[b] : ch->rd_ok[b]);
+        mem_ready(m, w, t, bit, write ? ch->wr_ok[b] : ch->rd_ok[b]);
+    } else {
+        q->last_row = row;
+        same = lanes_find(q->rows, q->tail, row) & live;
+        m->want_pre |= m->active & bit;
+        m->want_act |= ~m->active & bit;
+        mem_ready(m, w, t, bit, m->active & bit ? ch->pre_ok[b] : ch->act_ok[b]);
     }
+    q->same = same;
+    q->live = live;
+    m->streak = same ? m->streak | bit : m->streak & ~bit;
+    if (!live) {
+        q->tail = 0;
+        q->limit = DRAM_QUEUE / 2;
+        m->pending &= ~bit;
+    }
+    if (from->fates && ch->fate.sched)
+        ch->fate.sched[id] = from->base + t;
+    m->waiting--;
+    m->served[hit + 2 * write]++;
+    m->slot_cycles -= m->occupied ? 0 : t;
+    m->slot_sum -= t;
+    m->occupied |= bit;
+    m->writes = (m->writes & ~bit) | (write ? bit : 0);
+    m->longer |= (flags & DRAM_COLUMNS) > 1 ? bit : 0;
 }
 
-DRAM_INLINE void mem_select(struct dram_channel *ch, struct mem *m, struct wheel *w, int32_t t)
+DRAM_INLINE void mem_select(struct dram_channel *ch, struct mem *m, const struct source *from, struct wheel *w,
+                            int32_t t)
 {
     const unsigned empty = ~m->occupied & DRAM_ALL, can = empty & m->pending;
     if (!can) {
@@ -196,12 +222,27 @@ DRAM_INLINE void mem_select(struct dram_channel *ch, struct mem *m, struct wheel
     if (m->asked != DRAM_ALL)
         m->asked |= dram_rotate(dram_rotate(empty, m->prio) & ((2u << step) - 1), (16 - m->prio) & 15);
     m->prio = (m->prio + 1) & 15;
-    mem_take(ch, m, w, t, b);
+    mem_take(ch, m, from, w, t, b);
 }
 
 /* --- commands --- */
 
-DRAM_INLINE void mem_column(struct dram_channel *ch, struct mem *m, struct dram_feed *feed, int32_t t, int b)
+/* A request had its last column command at t. */
+DRAM_INLINE void mem_done(struct dram_channel *ch, struct mem *m, const struct source *from, uint32_t id, int32_t t,
+                          int32_t done)
+{
+    if (from->fates && ch->fate.column)
+        ch->fate.column[id] = from->base + t;
+    if (from->fates && ch->fate.done)
+        ch->fate.done[id] = from->base + done;
+    const int64_t latency = from->base + done - from->requests[id].arrival;
+    m->latency_sum += latency;
+    if (__builtin_expect(latency > m->latency_largest, 0))
+        m->latency_largest = latency;
+    from->buckets[(uint64_t)latency < LATENCY_EXACT ? (uint32_t)latency : dram_latency_bucket(latency)]++;
+}
+
+DRAM_INLINE void mem_column(struct dram_channel *ch, struct mem *m, const struct source *from, int32_t t, int b)
 {
     const struct dram_timing *tm = &ch->timing;
     const unsigned bit = 1u << b;
@@ -219,11 +260,15 @@ DRAM_INLINE void mem_column(struct dram_channel *ch, struct mem *m, struct dram_
     } else {
         dram_legal_wr(&ch->legal, tm, t, b, g, ch->slot_row[b]);
         m->wtr_ok = t + tm->wtr;
+        m->calm = 0;
         ch->pre_ok[b] = dram_later(ch->pre_ok[b], t + tm->wtp);
         done = t + tm->wl;
     }
-    if (--ch->slot_columns[b])
-        return;
+    if (m->longer & bit) {
+        if (--ch->slot_columns[b])
+            return;
+        m->longer &= ~bit;
+    }
     m->occupied &= ~bit;
     m->want_rd &= ~bit;
     m->want_wr &= ~bit;
@@ -232,20 +277,14 @@ DRAM_INLINE void mem_column(struct dram_channel *ch, struct mem *m, struct dram_
     m->slot_cycles += m->occupied ? 0 : t + 1;
     m->out++;
     m->last_out = done;
-    ch->ready[b] = INT32_MAX;
-    const uint32_t id = ch->slot_id[b];
-    if (__builtin_expect(ch->fate.column != NULL, 0))
-        ch->fate.column[id] = ch->base + t;
-    if (__builtin_expect(ch->fate.done != NULL, 0))
-        ch->fate.done[id] = ch->base + done;
-    dram_latency_add(&feed->latency[DRAM_MEM], ch->base + done - feed->requests[id].arrival);
+    mem_done(ch, m, from, ch->slot_id[b], t, done);
 }
 
 DRAM_INLINE void mem_activate(struct dram_channel *ch, struct mem *m, struct wheel *w, int32_t t, int b)
 {
     const struct dram_timing *tm = &ch->timing;
     const unsigned bit = 1u << b;
-    const bool write = ch->slot_flags[b] & DRAM_IS_WRITE;
+    const bool write = m->writes & bit;
     dram_legal_act(&ch->legal, tm, t, b, ch->slot_row[b]);
     m->active |= bit;
     m->want_act &= ~bit;
@@ -257,8 +296,9 @@ DRAM_INLINE void mem_activate(struct dram_channel *ch, struct mem *m, struct whe
     ch->wr_ok[b] = t + tm->rcdwr;
     ch->pre_ok[b] = t + tm->ras;
     ch->act_ok[b] = t + tm->rc;
-    mem_ready(ch, m, w, t, b, write ? t + tm->rcdwr : t + tm->rcd);
+    mem_ready(m, w, t, bit, write ? t + tm->rcdwr : t + tm->rcd);
     m->activates++;
+    m->calm = 0;
     m->prio = (b + 1) & 15;
 }
 
@@ -270,13 +310,14 @@ DRAM_INLINE void mem_precharge(struct dram_channel *ch, struct mem *m, struct wh
     m->want_pre &= ~bit;
     m->want_act |= bit;
     ch->act_ok[b] = dram_later(ch->act_ok[b], t + ch->timing.rp);
-    mem_ready(ch, m, w, t, b, ch->act_ok[b]);
+    mem_ready(m, w, t, bit, ch->act_ok[b]);
     m->precharges++;
     m->prio = (b + 1) & 15;
 }
 
 /* Column scan, then row scan: the first bank whose group allows it gets the command. */
-DRAM_INLINE void mem_issue(struct dram_channel *ch, struct mem *m, struct wheel *w, struct dram_feed *feed, int32_t t)
+DRAM_INLINE void mem_issue(struct dram_channel *ch, struct mem *m, const struct source *from, struct wheel *w,
+                           int32_t t)
 {
     const int prio = m->prio;
     unsigned columns = m->due & ((t >= m->wtr_ok ? m->want_rd : 0) | (t >= m->rtw_ok ? m->want_wr : 0));
@@ -286,7 +327,7 @@ DRAM_INLINE void mem_issue(struct dram_channel *ch, struct mem *m, struct wheel 
     while (columns) {
         const int b = mem_first(columns, prio), g = b & ch->group_mask;
         if (ch->ccdl_ok[g] <= t) {
-            mem_column(ch, m, feed, t, b);
+            mem_column(ch, m, from, t, b);
             break;
         }
         columns &= ~(unsigned)ch->group_banks[g];
@@ -327,51 +368,148 @@ DRAM_INLINE int32_t mem_next(const struct mem *m, const struct wheel *w, int32_t
     return at < next ? at : next;
 }
 
+/* --- reads of open rows --- */
+
+/* Whether mem_stream() may go on from here: nothing but single reads of open rows stands in the slots. */
+DRAM_INLINE bool mem_may_stream(const struct mem *m, int32_t t)
+{
+    return m->calm >= CALM && !(m->want_act | m->want_pre | m->want_wr | m->longer) && m->due == m->occupied &&
+           m->asked == DRAM_ALL && t >= m->wtr_ok && m->occupied | m->pending;
+}
+
+/* Select bank b's next request at t; false, and nothing is done, if it is no single read of the open row. */
+DRAM_INLINE bool mem_stream_take(struct dram_channel *ch, struct mem *m, const struct source *from, int32_t t, int b)
+{
+    struct dram_bank_queue *q = &ch->bank[b];
+    ONCE(q);
+    const uint64_t same = q->same;
+    const int i = __builtin_ctzll(same | UINT64_C(1) << 63);
+    if (!same || q->flags[i] != 1 || ch->rd_ok[b] > t)
+        return false;
+    const unsigned bit = 1u << b;
+    const uint64_t at = UINT64_C(1) << i, live = q->live ^ at;
+    q->same = same ^ at;
+    q->live = live;
+    m->streak = same == at ? m->streak & ~bit : m->streak | bit;
+    if (!live) {
+        q->tail = 0;
+        m->pending &= ~bit;
+    }
+    ch->slot_id[b] = q->ids[i];
+    ch->slot_row[b] = q->rows[i];
+    if (from->fates && ch->fate.sched)
+        ch->fate.sched[q->ids[i]] = from->base + t;
+    m->prio = (m->prio + 1) & 15;
+    m->occupied |= bit;
+    m->slot_sum -= t;
+    m->waiting--;
+    m->served[1]++;
+    return true;
+}
+
+/* The column command of cycle t, if a group allows one. */
+DRAM_INLINE void mem_stream_column(struct dram_channel *ch, struct mem *m, const struct source *from, int32_t t)
+{
+    const struct dram_timing *tm = &ch->timing;
+    unsigned columns = t < m->ccd_ok ? 0 : m->occupied;
+    while (columns) {
+        const int b = mem_first(columns, m->prio), g = b & ch->group_mask;
+        if (ch->ccdl_ok[g] > t) {
+            columns &= ~(unsigned)ch->group_banks[g];
+            continue;
+        }
+        m->ccd_ok = t + tm->ccd;
+        m->rtw_ok = t + tm->rtw;
+        ch->ccdl_ok[g] = t + tm->ccdl;
+        ch->rtpl_ok[g] = t + tm->rtpl;
+        ch->pre_ok[b] = dram_later(ch->pre_ok[b], t + tm->rtp);
+        dram_legal_rd(&ch->legal, tm, t, b, g, ch->slot_row[b]);
+        m->occupied &= ~(1u << b);
+        m->slot_sum += t + 1;
+        m->columns++;
+        m->out++;
+        m->last_out = t + tm->cl;
+        mem_done(ch, m, from, ch->slot_id[b], t, t + tm->cl);
+        return;
+    }
+}
+
+/* The cycles from t on, for as long as each request that is selected is a single read of its bank's open row: then no
+ * row command and no turnaround comes in between. Returns the first cycle that is not done. */
+DRAM_INLINE int32_t mem_stream(struct dram_channel *ch, struct mem *m, const struct source *from, int32_t t)
+{
+    m->visits -= t;
+    m->slot_cycles += m->occupied ? t : 0;
+    for (; t < m->stop && m->occupied | m->pending; t++) {
+        const unsigned can = m->pending & ~m->occupied;
+        if (can && !mem_stream_take(ch, m, from, t, mem_first(can, m->prio)))
+            break;
+        m->slot_cycles += m->occupied != 0;
+        mem_stream_column(ch, m, from, t);
+        if (m->arrival <= t && m->waiting < from->queue) {
+            mem_enter(ch, m, from, t);
+            m->head++;
+            mem_look(m, from, t + 1);
+        }
+    }
+    m->visits += t;
+    m->slot_cycles -= m->occupied ? t : 0;
+    m->calm = 0;
+    m->want_rd = m->due = m->occupied;
+    m->writes &= ~m->occupied;
+    for (unsigned banks = m->occupied; banks; banks &= banks - 1)
+        ch->slot_flags[__builtin_ctz(banks)] = ch->slot_columns[__builtin_ctz(banks)] = 1;
+    return t;
+}
+
 /* --- the run --- */
 
 /* Take the state over; `now` is the first cycle to visit. */
-DRAM_INLINE struct mem mem_begin(struct dram_channel *ch, struct wheel *w, uint32_t head, int32_t now, int32_t stop)
+DRAM_INLINE void mem_begin(struct dram_channel *ch, struct mem *m, struct wheel *w, int32_t now)
 {
     if (now > ch->last + 1)
         dram_count(ch, now - ch->last - 1);
     if (ch->uniform)
         dram_channel_settle(ch);
     dram_find_matches(ch, DRAM_ALL);
-    struct mem m = {.prio = ch->prio,
-                    .waiting = ch->waiting[DRAM_MEM],
-                    .occupied = ch->occupied,
-                    .active = ch->active,
-                    .pending = ch->pending,
-                    .streak = ch->streak,
-                    .want_rd = ch->want_rd,
-                    .want_wr = ch->want_wr,
-                    .want_act = ch->want_act,
-                    .want_pre = ch->want_pre,
-                    .ccd_ok = ch->ccd_ok,
-                    .rrd_ok = ch->rrd_ok,
-                    .rtw_ok = ch->rtw_ok,
-                    .wtr_ok = ch->wtr_ok,
-                    .stop = stop,
-                    .seq = ch->seq,
-                    .head = head,
-                    .last_out = -1};
-    m.slot_sum = -(int64_t)now * __builtin_popcount(m.occupied);
-    m.slot_cycles = m.occupied ? -(int64_t)now : 0;
+    m->prio = ch->prio;
+    m->waiting = ch->waiting[DRAM_MEM];
+    m->occupied = ch->occupied;
+    m->active = ch->active;
+    m->pending = ch->pending;
+    m->streak = ch->streak;
+    m->want_rd = ch->want_rd;
+    m->want_wr = ch->want_wr;
+    m->want_act = ch->want_act;
+    m->want_pre = ch->want_pre;
+    m->ccd_ok = ch->ccd_ok;
+    m->rrd_ok = ch->rrd_ok;
+    m->rtw_ok = ch->rtw_ok;
+    m->wtr_ok = ch->wtr_ok;
+    m->slot_sum = -(int64_t)now * __builtin_popcount(m->occupied);
+    m->slot_cycles = m->occupied ? -(int64_t)now : 0;
     for (int g = 0; g <= ch->group_mask; g++)
         ch->ccdl_ok[g] = dram_later(ch->ccdl_ok[g], ch->ccdl_all);
     for (int b = 0; b < DRAM_BANKS; b++) {
         const unsigned bit = 1u << b;
         ch->pre_ok[b] = dram_later(ch->pre_ok[b], ch->pim_wtp);
-        if (!(m.occupied & bit)) {
+        if (!(m->occupied & bit)) {
             ch->bank[b].last_row = ch->open_row[b];
             ch->bank[b].same = ch->bank[b].match;
-        } else if (ch->ready[b] < now) {
-            m.due |= bit;
-        } else {
-            wheel_add(w, ch->ready[b], bit);
+            continue;
         }
+        m->writes |= ch->slot_flags[b] & DRAM_IS_WRITE ? bit : 0;
+        m->longer |= ch->slot_columns[b] > 1 ? bit : 0;
+        if (ch->ready[b] < now)
+            m->due |= bit;
+        else
+            wheel_add(w, ch->ready[b], bit);
     }
-    return m;
+}
+
+DRAM_INLINE int64_t mem_served(const struct mem *m)
+{
+    return m->served[0] + m->served[1] + m->served[2] + m->served[3];
 }
 
 DRAM_INLINE void mem_end_stats(struct dram_channel *ch, const struct mem *m, int32_t now)
@@ -383,23 +521,44 @@ DRAM_INLINE void mem_end_stats(struct dram_channel *ch, const struct mem *m, int
     s->mem_slot_sum += sum;
     s->slot_cycles += cycles;
     s->mem_slot_cycles += cycles;
-    s->accesses[DRAM_MEM] += m->served;
-    s->hits[DRAM_MEM] += m->hits;
-    s->writes += m->writes;
-    s->write_hits += m->write_hits;
+    s->accesses[DRAM_MEM] += mem_served(m);
+    s->hits[DRAM_MEM] += m->served[1] + m->served[3];
+    s->writes += m->served[2] + m->served[3];
+    s->write_hits += m->served[3];
     s->activates += m->activates;
     s->precharges += m->precharges;
     s->columns += m->columns;
     s->columns_in += m->columns_in;
-    s->in[DRAM_MEM] += m->in;
     s->out[DRAM_MEM] += m->out;
     s->visits += m->visits;
     if (m->last_out >= 0)
         s->last_out[DRAM_MEM] = ch->base + m->last_out;
 }
 
+DRAM_INLINE void mem_end_latency(struct dram_latency *latency, const struct mem *m)
+{
+    latency->count += m->out;
+    latency->sum += m->latency_sum;
+    latency->largest = m->latency_largest > latency->largest ? m->latency_largest : latency->largest;
+}
+
+/* Requests that entered in this run get their numbers: ids ascend as they entered. */
+DRAM_INLINE void mem_end_queues(struct dram_channel *ch, const struct mem *m, const struct source *from)
+{
+    for (unsigned banks = m->pending; banks; banks &= banks - 1) {
+        struct dram_bank_queue *q = &ch->bank[__builtin_ctz(banks)];
+        for (uint64_t live = q->live; live; live &= live - 1) {
+            const int i = __builtin_ctzll(live);
+            if (q->ids[i] >= from->first)
+                q->seqs[i] = ch->seq + (q->ids[i] - from->first);
+        }
+        ch->head_seq[__builtin_ctz(banks)] = q->seqs[__builtin_ctzll(q->live)];
+    }
+    ch->seq += (m->head == from->count ? m->id + 1 : m->id) - from->first;
+}
+
 /* Give the state back; `now` is the next cycle to visit. */
-DRAM_INLINE void mem_end(struct dram_channel *ch, const struct mem *m, int32_t now)
+DRAM_INLINE void mem_end(struct dram_channel *ch, const struct mem *m, const struct source *from, int32_t now)
 {
     mem_end_stats(ch, m, now);
     ch->last = now - 1;
@@ -417,7 +576,14 @@ DRAM_INLINE void mem_end(struct dram_channel *ch, const struct mem *m, int32_t n
     ch->rrd_ok = m->rrd_ok;
     ch->rtw_ok = m->rtw_ok;
     ch->wtr_ok = m->wtr_ok;
-    ch->seq = m->seq;
+    for (int b = 0; b < DRAM_BANKS; b++) {
+        const unsigned bit = 1u << b;
+        ch->ready[b] = !(m->occupied & bit) ? INT32_MAX
+                       : m->want_act & bit  ? ch->act_ok[b]
+                       : m->want_pre & bit  ? ch->pre_ok[b]
+                       : m->want_wr & bit   ? ch->wr_ok[b]
+                                            : ch->rd_ok[b];
+    }
     ch->due = lanes_le(ch->ready, now - 1);
     ch->next_due = lanes_next(ch->ready, now - 1);
     for (int g = 0; g <= ch->group_mask; g++) {
@@ -425,11 +591,7 @@ DRAM_INLINE void mem_end(struct dram_channel *ch, const struct mem *m, int32_t n
         ch->rtpl_last = dram_later(ch->rtpl_last, ch->rtpl_ok[g]);
     }
     ch->stale = DRAM_ALL;
-    for (int b = 0; b < DRAM_BANKS; b++) {
-        const struct dram_bank_queue *q = &ch->bank[b];
-        if (q->live)
-            ch->head_seq[b] = q->seqs[__builtin_ctzll(q->live)];
-    }
+    mem_end_queues(ch, m, from);
 }
 
 /* With one virtual channel: whether one of the next requests is a PIM request. */
@@ -441,8 +603,32 @@ static bool pim_is_near(const struct dram_feed *feed, uint32_t head)
     return false;
 }
 
-int64_t dram_mem_run(struct dram_channel *ch, struct dram_feed *feed, struct dram_feed_heads *heads, int64_t now,
-                     struct dram_mem_result *result)
+/* The cycles from t to the one that is returned. */
+DRAM_INLINE int32_t mem_run(struct dram_channel *ch, struct mem *m, const struct source *from, int32_t t)
+{
+    struct wheel w = {{0}, {0}};
+    mem_begin(ch, m, &w, t);
+    mem_look(m, from, t);
+    while (t < m->stop) {
+        if (mem_may_stream(m, t)) {
+            t = mem_stream(ch, m, from, t);
+            continue;
+        }
+        m->calm++;
+        m->visits++;
+        m->due |= wheel_take(&w, t);
+        mem_select(ch, m, from, &w, t);
+        mem_issue(ch, m, from, &w, t);
+        const int32_t next = mem_feed(ch, m, from, t, mem_next(m, &w, t));
+        if (next > t + 1)
+            m->asked |= ~m->occupied & DRAM_ALL;
+        t = next;
+    }
+    return t;
+}
+
+/* The first offset that is not for a run, as far as the feed knows. */
+static int64_t stop_of(const struct dram_channel *ch, const struct dram_feed *feed, const struct dram_feed_heads *heads)
 {
     enum { MARGIN = 2 * DRAM_WHEEL }; /* more than the time from a visit to the end of what it starts */
     int64_t stop = 1 << 29;
@@ -450,29 +636,43 @@ int64_t dram_mem_run(struct dram_channel *ch, struct dram_feed *feed, struct dra
         stop = feed->limit - ch->base - MARGIN;
     if (feed->vcs == 2 && heads->arrival[DRAM_PIM] - ch->base < stop)
         stop = heads->arrival[DRAM_PIM] - ch->base;
-    if (stop - (now - ch->base) < SHORTEST || pim_is_near(feed, heads->head[0]))
+    return stop;
+}
+
+int64_t dram_mem_run(struct dram_channel *ch, struct dram_feed *feed, struct dram_feed_heads *heads, int64_t now,
+                     struct dram_mem_result *result)
+{
+    const int64_t stop = stop_of(ch, feed, heads);
+    if (stop - (now - ch->base) < SHORTEST || ch->stats.first_in[DRAM_MEM] < 0 || pim_is_near(feed, heads->head[0]))
         return now;
-    struct wheel w = {{0}, {0}};
+    struct source from = {.requests = feed->requests,
+                          .ids = feed->vcs == 2 ? feed->ids[DRAM_MEM] : NULL,
+                          .count = feed->vcs == 2 ? feed->ids_count[DRAM_MEM] : feed->count,
+                          .queue = ch->queue,
+                          .base = ch->base,
+                          .buckets = feed->latency[DRAM_MEM].buckets,
+                          .one = feed->vcs == 1};
+    from.first = heads->head[DRAM_MEM] == from.count ? from.count
+                 : from.ids                          ? from.ids[heads->head[DRAM_MEM]]
+                                                     : heads->head[DRAM_MEM];
+    struct mem m = {.stop = (int32_t)stop, .head = heads->head[DRAM_MEM], .id = from.first, .last_out = -1};
     int32_t t = (int32_t)(now - ch->base);
-    struct mem m = mem_begin(ch, &w, heads->head[DRAM_MEM], t, (int32_t)stop);
-    mem_look(ch, &m, feed, t);
-    while (t < m.stop) {
-        m.visits++;
-        m.due |= wheel_take(&w, t);
-        mem_select(ch, &m, &w, t);
-        mem_issue(ch, &m, &w, feed, t);
-        const int32_t next = mem_feed(ch, &m, feed, t, mem_next(&m, &w, t));
-        if (next > t + 1)
-            m.asked |= ~m.occupied & DRAM_ALL;
-        t = next;
+    if (ch->fate.enter || ch->fate.sched || ch->fate.column || ch->fate.done) {
+        from.fates = true;
+        t = mem_run(ch, &m, &from, t);
+    } else {
+        from.fates = false;
+        t = mem_run(ch, &m, &from, t);
     }
-    mem_end(ch, &m, t);
-    heads->head[DRAM_MEM] = m.head;
-    if (m.in) {
+    ch->stats.in[DRAM_MEM] += m.head - heads->head[DRAM_MEM];
+    if (m.head != heads->head[DRAM_MEM]) {
         heads->last = DRAM_MEM;
+        heads->head[DRAM_MEM] = m.head;
         if (feed->vcs == 2)
             heads->arrival[DRAM_MEM] = dram_feed_arrival(feed, DRAM_MEM, m.head);
     }
-    *result = (struct dram_mem_result){m.asked, m.served};
+    mem_end(ch, &m, &from, t);
+    mem_end_latency(&feed->latency[DRAM_MEM], &m);
+    *result = (struct dram_mem_result){m.asked, mem_served(&m)};
     return ch->base + t;
 }
