@@ -44,11 +44,12 @@ static const struct opt options[] = {
     {0}};
 
 /* What the workers share. */
-struct shared {
+struct work {
     const struct sweep *sweep;
     size_t total, part, parts;
     atomic_size_t next;
     struct progress progress;
+    struct shared *answers;
     atomic_size_t ran, found;
     char id[33];
     int own;              /* descriptor of `aside`, which nobody else may fill; -1: none */
@@ -59,7 +60,7 @@ struct shared {
     struct err err;
 };
 
-static void fail(struct shared *s, bool usage, const struct err *err)
+static void fail(struct work *s, bool usage, const struct err *err)
 {
     (void)pthread_mutex_lock(&s->lock);
     if (!s->failed) {
@@ -76,7 +77,7 @@ static const char *filled(void)
 }
 
 /* A signal comes before the file is there, or when it can be named. */
-static int open_file(struct shared *s, struct err *err)
+static int open_file(struct work *s, struct err *err)
 {
     output_hold();
     s->results = results_open(filled(), RESULTS_APPEND, err);
@@ -93,7 +94,7 @@ static int open_file(struct shared *s, struct err *err)
 }
 
 /* The way to the file, which is made for the first point that was run. NULL with *err set. */
-static struct save_queue *queue_of(struct shared *s, struct err *err)
+static struct save_queue *queue_of(struct work *s, struct err *err)
 {
     (void)pthread_mutex_lock(&s->lock);
     if (!s->results && open_file(s, err)) {
@@ -106,7 +107,7 @@ static struct save_queue *queue_of(struct shared *s, struct err *err)
 }
 
 /* One prepared point: looked up, run, saved. */
-static void run_point(struct shared *s, size_t index, const struct replay_request *request)
+static void run_point(struct work *s, size_t index, const struct replay_request *request)
 {
     struct replay_result result;
     struct err err = {""};
@@ -140,7 +141,7 @@ static void run_point(struct shared *s, size_t index, const struct replay_reques
     replay_release(&result);
 }
 
-static void run_job(struct shared *s, size_t index)
+static void run_job(struct work *s, size_t index)
 {
     struct sweep_job job;
     struct err err = {""};
@@ -170,7 +171,8 @@ static void run_job(struct shared *s, size_t index)
                                          .set_count = job.set_count,
                                          .inputs = inputs,
                                          .input_count = opened,
-                                         .threads = 1};
+                                         .threads = 1,
+                                         .shared = s->answers};
         run_point(s, index, &request);
     }
     while (opened-- > 0)
@@ -180,7 +182,7 @@ static void run_job(struct shared *s, size_t index)
 
 static void *worker(void *arg)
 {
-    struct shared *s = arg;
+    struct work *s = arg;
     for (;;) {
         size_t i = atomic_fetch_add(&s->next, 1) * s->parts + s->part;
         (void)pthread_mutex_lock(&s->lock);
@@ -192,7 +194,7 @@ static void *worker(void *arg)
     }
 }
 
-static void run_all(struct shared *s, size_t threads)
+static void run_all(struct work *s, size_t threads)
 {
     pthread_t ids[256];
     size_t started = 0;
@@ -262,7 +264,7 @@ static int check_inputs(const struct sweep *sweep, struct err *err)
 }
 
 /* What lies aside is of another sweep. */
-static void begin_anew(struct shared *s)
+static void begin_anew(struct work *s)
 {
     (void)unlink(aside);
     (void)close(s->own);
@@ -271,7 +273,7 @@ static void begin_anew(struct shared *s)
 }
 
 /* The file to be added to, or to be filled to replace another: that it can be, and is what it should be. */
-static int check_output(struct shared *s)
+static int check_output(struct work *s)
 {
     const struct sweep *sweep = s->sweep;
     struct err err = {""};
@@ -300,7 +302,7 @@ static int check_output(struct shared *s)
 }
 
 /* All points are there. */
-static int finish_file(struct shared *s, struct err *err)
+static int finish_file(struct work *s, struct err *err)
 {
     if (results_sweep_end(s->results, s->id, err))
         return -1;
@@ -314,7 +316,7 @@ static int finish_file(struct shared *s, struct err *err)
 }
 
 /* What a failed or unfinished sweep leaves. */
-static void say_kept(struct shared *s)
+static void say_kept(struct work *s)
 {
     struct err err = {""};
     bool none = s->results && results_count(s->results, &err) == 0;
@@ -326,7 +328,7 @@ static void say_kept(struct shared *s)
 
 static int execute(const struct sweep *sweep)
 {
-    struct shared s = {.sweep = sweep, .own = -1};
+    struct work s = {.sweep = sweep, .own = -1};
     int status = parse_shard(&s.part, &s.parts);
     if (status != EXIT_DONE)
         return status;
@@ -339,11 +341,14 @@ static int execute(const struct sweep *sweep)
         return status;
     if (check_inputs(sweep, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
+    if (!(s.answers = shared_new(&err)))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
     (void)pthread_mutex_init(&s.lock, NULL);
     atomic_store(&s.progress.total, (s.total + s.parts - 1 - s.part) / s.parts);
     struct progress_line *meter = progress_line_start(&s.progress, "sweep");
     run_all(&s, (size_t)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)));
     progress_line_stop(meter);
+    shared_free(s.answers);
     if (!s.failed && !queue_of(&s, &err)) /* a shard may have no point */
         fail(&s, false, &err);
     if (save_queue_close(s.queue, &err) || (!s.failed && finish_file(&s, &err)))

@@ -1,5 +1,6 @@
 #include "replay/dram/dram_programs.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "replay/dram/dram_metrics.h"
@@ -15,7 +16,34 @@ static void set_up(const struct dram_sides *p, struct dram_simulation *run)
     run->progress = p->job->progress;
 }
 
-static int run_alone(struct dram_sides *p, uint32_t s, struct err *err)
+/* Everything that a side's run alone depends on; NULL: no memory. Freed by the caller. */
+static char *name_alone(const struct dram_sides *p, uint32_t s)
+{
+    static const char *const sections[] = {"gpu", "dram"};
+    static const struct param *const tables[] = {gpu_params, dram_params};
+    const struct dram_side *side = &p->side[s];
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    if (!f)
+        return NULL;
+    (void)fprintf(f, "dram alone %s, side %u, class %d, cut %" PRIu64 " once %d on %u, alone %u, launch %" PRId64,
+                  side->name, s, side->run.class, side->budget, p->once, side->run.sms, side->alone_sms,
+                  side->run.launch_cycles);
+    (void)fprintf(f, ", from %" PRIu64, side->run.offset);
+    bool bad = false;
+    for (int i = 0; i < 2; i++) {
+        json_t *numbers = replay_params_json(tables[i], platform_section_get(p->job->platform, sections[i]));
+        bad |= !numbers || json_dumpf(numbers, f, JSON_COMPACT | JSON_SORT_KEYS);
+        json_decref(numbers);
+    }
+    if (fclose(f) == 0 && !bad)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static int simulate_alone(struct dram_sides *p, uint32_t s, struct err *err)
 {
     const struct policy_head *alone = &dram_policy_alone()->head;
     struct replay_policy policy = {.head = alone, .params = mem_zalloc(1, alone->state_size, err)};
@@ -38,6 +66,25 @@ static int run_alone(struct dram_sides *p, uint32_t s, struct err *err)
     free(policy.params);
     free(latency);
     return rc ? err_at(err, "alone") : 0;
+}
+
+/* Once for all points of a sweep. */
+static int run_alone(struct dram_sides *p, uint32_t s, struct err *err)
+{
+    struct dram_side *side = &p->side[s];
+    char *name = p->job->shared ? name_alone(p, s) : NULL;
+    struct shared_value value;
+    int rc = 0;
+    if (name && shared_get(p->job->shared, name, &value)) {
+        side->alone_cycles = value.whole;
+        side->alone_rate = value.real;
+    } else {
+        rc = simulate_alone(p, s, err);
+        if (name && !rc)
+            shared_put(p->job->shared, name, (struct shared_value){side->alone_cycles, side->alone_rate});
+    }
+    free(name);
+    return rc;
 }
 
 static int64_t limit_of(const struct dram_sides *p)

@@ -49,34 +49,65 @@ START_TEST(two_sides_slow_each_other_and_say_how_much)
 }
 END_TEST
 
-/* The same through as many threads as there are policies. */
-START_TEST(threads_change_nothing)
+/* conv beside add. */
+static void run_pair(struct replay_result *result, const char *policies, const char *set, int threads,
+                     struct shared *shared)
 {
     struct err err = {""};
     struct input inputs[2];
+    bool usage;
     ck_assert_int_eq(input_open(&inputs[0], conv + 4, "mem", false, &err), 0);
     ck_assert_int_eq(input_open(&inputs[1], add + 4, "pim", false, &err), 0);
-    struct replay_result r[2];
-    for (int i = 0; i < 2; i++) {
-        const struct replay_request request = {.engine = &engine_dram,
-                                               .policy_list = "fcfs,frfcfs,bliss,f3fs",
-                                               .inputs = inputs,
-                                               .input_count = 2,
-                                               .threads = i ? 4 : 1};
-        bool usage;
-        ck_assert_msg(!replay_run(&request, &r[i], &usage, &err), "%s", err.msg);
-    }
-    for (size_t p = 0; p < 4; p++)
+    const struct replay_request request = {.engine = &engine_dram,
+                                           .policy_list = policies,
+                                           .sets = &set,
+                                           .set_count = set ? 1 : 0,
+                                           .inputs = inputs,
+                                           .input_count = 2,
+                                           .threads = threads,
+                                           .shared = shared};
+    ck_assert_msg(!replay_run(&request, result, &usage, &err), "%s", err.msg);
+    for (int i = 0; i < 2; i++)
+        input_close(&inputs[i]);
+}
+
+/* Releases both. */
+static void must_be_the_same(struct replay_result *r, struct replay_result *other)
+{
+    for (size_t p = 0; p < r->policy_count; p++)
         for (const struct metric *m = engine_dram.metrics; m->name; m++) {
-            const struct metric_value *a = outcome_get(&r[0].runs[p], m->name),
-                                      *b = outcome_get(&r[1].runs[p], m->name);
+            const struct metric_value *a = outcome_get(&r->runs[p], m->name),
+                                      *b = outcome_get(&other->runs[p], m->name);
             ck_assert_msg(a->known == b->known && a->whole == b->whole && (!a->known || a->real == b->real), "%s",
                           m->name);
         }
-    for (int i = 0; i < 2; i++) {
-        replay_release(&r[i]);
-        input_close(&inputs[i]);
+    replay_release(r);
+    replay_release(other);
+}
+
+/* The same through as many threads as there are policies. */
+START_TEST(threads_change_nothing)
+{
+    struct replay_result r[2];
+    for (int i = 0; i < 2; i++)
+        run_pair(&r[i], "fcfs,frfcfs,bliss,f3fs", NULL, i ? 4 : 1, NULL);
+    must_be_the_same(&r[0], &r[1]);
+}
+END_TEST
+
+START_TEST(points_of_a_sweep_share_what_each_side_is_alone)
+{
+    static const char *const sets[] = {"vcs=1,cut=3000", "vcs=2,cut=3000", "cut=3000,cl=14", "cut=2000,cl=14"};
+    static const size_t kept[] = {2, 2, 4, 6};
+    struct shared *shared = shared_new(NULL);
+    for (int i = 0; i < 4; i++) {
+        struct replay_result with, without;
+        run_pair(&with, "f3fs", sets[i], 1, shared);
+        run_pair(&without, "f3fs", sets[i], 1, NULL);
+        must_be_the_same(&with, &without);
+        ck_assert_uint_eq(shared_count(shared), kept[i]);
     }
+    shared_free(shared);
 }
 END_TEST
 
@@ -173,6 +204,6 @@ START_TEST(the_language_model_is_done_once_and_reports_its_ideal)
 END_TEST
 
 TEST_MAIN("dram_programs", a_program_without_company_runs_as_alone, two_sides_slow_each_other_and_say_how_much,
-          threads_change_nothing, a_cut_is_said_and_cut_none_runs_it_whole,
-          what_cannot_be_run_is_refused_with_the_reason, two_gpu_programs_share_the_multiprocessors,
-          the_language_model_is_done_once_and_reports_its_ideal)
+          threads_change_nothing, points_of_a_sweep_share_what_each_side_is_alone,
+          a_cut_is_said_and_cut_none_runs_it_whole, what_cannot_be_run_is_refused_with_the_reason,
+          two_gpu_programs_share_the_multiprocessors, the_language_model_is_done_once_and_reports_its_ideal)

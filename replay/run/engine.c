@@ -252,7 +252,8 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
                              .explain = request->explain,
                              .explain_file = request->explain_file,
                              .threads = request->threads > 0 ? request->threads : 1,
-                             .progress = request->progress};
+                             .progress = request->progress,
+                             .shared = request->shared};
     result->sections = result->engine->sections(&job);
     if (!rc)
         rc = platform_use_check(result->platform, result->sections, err);

@@ -11,6 +11,7 @@
 #include "replay/run/outcome.h"
 #include "replay/run/platform_choice.h"
 #include "replay/run/progress.h"
+#include "replay/run/shared.h"
 
 /* One policy of the list, with its parameters; of two axes both, as "tree+random" names them. */
 struct replay_policy {
@@ -34,6 +35,7 @@ struct replay_job {
     FILE *explain_file;
     int threads;               /* at most this many */
     struct progress *progress; /* may be NULL */
+    struct shared *shared;     /* with the other points of a sweep; may be NULL */
 };
 
 struct engine {
@@ -84,6 +86,7 @@ struct replay_request {
     FILE *explain_file;
     int threads;
     struct progress *progress;
+    struct shared *shared; /* NULL: there are no other requests */
     const char *version; /* of the models; NULL: this program's */
 };
 

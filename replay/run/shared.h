@@ -1,0 +1,34 @@
+/* shared: what the points of one sweep find out once and use again: a pair of numbers by a text that says what they
+ * depend on. An engine looks there before it computes, and leaves its answer behind; what comes out is the same with
+ * and without. Any number of threads. Two that ask for the same at once both compute it. */
+#ifndef REPLAY_RUN_SHARED_H
+#define REPLAY_RUN_SHARED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/base/err.h"
+
+enum { SHARED_MOST = 1 << 16 /* answers kept; later ones are not */ };
+
+struct shared_value {
+    int64_t whole;
+    double real;
+};
+
+struct shared;
+
+struct shared *shared_new(struct err *err);
+void shared_free(struct shared *s); /* NULL is allowed */
+
+/* Whether the answer for this text is there; then *value is. s NULL: it is not. */
+bool shared_get(struct shared *s, const char *text, struct shared_value *value);
+
+/* Keep an answer; no memory, or s NULL: it is not kept. */
+void shared_put(struct shared *s, const char *text, struct shared_value value);
+
+/* Answers kept. */
+size_t shared_count(struct shared *s);
+
+#endif

@@ -1,0 +1,70 @@
+#include "replay/run/shared.h"
+
+#include <pthread.h>
+
+#include "trace/base/testing.h"
+
+START_TEST(an_answer_is_found_by_its_text_and_the_first_one_stays)
+{
+    struct shared *s = shared_new(NULL);
+    struct shared_value v = {0, 0};
+    ck_assert(!shared_get(s, "a", &v));
+    shared_put(s, "a", (struct shared_value){7, 0.5});
+    shared_put(s, "a", (struct shared_value){8, 1.5});
+    shared_put(s, "ab", (struct shared_value){9, 2.5});
+    ck_assert(shared_get(s, "a", &v));
+    ck_assert_int_eq(v.whole, 7);
+    ck_assert(v.real == 0.5);
+    ck_assert(shared_get(s, "ab", &v));
+    ck_assert_int_eq(v.whole, 9);
+    ck_assert_uint_eq(shared_count(s), 2);
+    ck_assert(!shared_get(NULL, "a", &v));
+    shared_put(NULL, "a", v);
+    shared_free(s);
+}
+END_TEST
+
+static void *work(void *arg)
+{
+    char text[32];
+    for (int i = 0; i < 3000; i++) {
+        struct shared_value v;
+        (void)snprintf(text, sizeof text, "answer %d", i);
+        if (shared_get(arg, text, &v))
+            ck_assert_int_eq(v.whole, i);
+        else
+            shared_put(arg, text, (struct shared_value){i, 0});
+    }
+    return NULL;
+}
+
+START_TEST(threads_leave_each_answer_once)
+{
+    struct shared *s = shared_new(NULL);
+    pthread_t ids[4];
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(pthread_create(&ids[i], NULL, work, s), 0);
+    for (int i = 0; i < 4; i++)
+        (void)pthread_join(ids[i], NULL);
+    ck_assert_uint_eq(shared_count(s), 3000);
+    shared_free(s);
+}
+END_TEST
+
+START_TEST(there_is_an_end_to_what_is_kept)
+{
+    struct shared *s = shared_new(NULL);
+    char text[32];
+    struct shared_value v;
+    for (int i = 0; i <= SHARED_MOST; i++) {
+        (void)snprintf(text, sizeof text, "%d", i);
+        shared_put(s, text, (struct shared_value){i, 0});
+    }
+    ck_assert_uint_eq(shared_count(s), SHARED_MOST);
+    ck_assert(!shared_get(s, text, &v));
+    shared_free(s);
+}
+END_TEST
+
+TEST_MAIN("shared", an_answer_is_found_by_its_text_and_the_first_one_stays, threads_leave_each_answer_once,
+          there_is_an_end_to_what_is_kept)
