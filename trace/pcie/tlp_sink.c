@@ -22,8 +22,8 @@ struct tlp_sink {
     struct store *store;
     int index;
     struct writer packets, reads; /* reads.store: NULL until there is one */
-    struct tlp_item *window;
-    size_t held;
+    struct tlp_item *window;      /* held items from `first` on, in room for twice as many as are ever held */
+    size_t first, held;
     bool unsorted;
     bool monotonic;    /* the file's order is that of time */
     int64_t last_seen; /* time of the last packet added */
@@ -54,7 +54,7 @@ struct tlp_sink *tlp_sink_open(struct store *store, int index, struct err *err)
     s->index = index;
     s->monotonic = true;
     s->last_seen = s->gone = INT64_MIN;
-    s->window = mem_zalloc(TLP_SINK_WINDOW, sizeof *s->window, err);
+    s->window = mem_zalloc(2 * (size_t)TLP_SINK_WINDOW, sizeof *s->window, err);
     s->match = s->window ? tlp_match_new(err) : NULL;
     s->tally = s->match ? tlp_tally_new(err) : NULL;
     s->flows = s->tally ? tlp_flows_new(err) : NULL;
@@ -155,21 +155,31 @@ static int by_time(const void *a, const void *b)
     return x->packet < y->packet ? -1 : x->packet > y->packet;
 }
 
-/* Sort, store the first n, move the rest up. */
+/* Store the first n. */
 static int release(struct tlp_sink *s, size_t n, struct err *err)
 {
     for (size_t i = 0; i < n; i++)
-        if (emit(s, &s->window[i], err))
+        if (emit(s, &s->window[s->first + i], err))
             return -1;
     s->held -= n;
-    memmove(s->window, s->window + n, s->held * sizeof *s->window);
+    s->first = s->held ? s->first + n : 0;
     return 0;
+}
+
+/* Room for one more behind the last: what is held moves to the front only when the end of the room is reached. */
+static struct tlp_item *slot(struct tlp_sink *s)
+{
+    if (s->first + s->held == 2 * (size_t)TLP_SINK_WINDOW) {
+        memmove(s->window, s->window + s->first, s->held * sizeof *s->window);
+        s->first = 0;
+    }
+    return &s->window[s->first + s->held++];
 }
 
 static void sort(struct tlp_sink *s)
 {
     if (s->unsorted)
-        qsort(s->window, s->held, sizeof *s->window, by_time);
+        qsort(s->window + s->first, s->held, sizeof *s->window, by_time);
     s->unsorted = false;
 }
 
@@ -183,11 +193,11 @@ int tlp_sink_add(struct tlp_sink *s, const struct tlp_item *item, struct err *er
     if (item->record.time < s->last_seen)
         s->monotonic = false;
     s->last_seen = item->record.time;
-    if (s->held && item->record.time < s->window[s->held - 1].record.time)
+    if (s->held && item->record.time < s->window[s->first + s->held - 1].record.time)
         s->unsorted = true;
-    struct tlp_item *slot = &s->window[s->held++];
-    *slot = *item;
-    slot->record.group += (uint32_t)s->index * TLP_FLOWS_MOST;
+    struct tlp_item *kept = slot(s);
+    *kept = *item;
+    kept->record.group += (uint32_t)s->index * TLP_FLOWS_MOST;
     return 0;
 }
 
@@ -195,9 +205,16 @@ int tlp_sink_drain(struct tlp_sink *s, int64_t time, struct err *err)
 {
     size_t n = 0;
     sort(s);
-    while (n < s->held && s->window[n].record.time < time)
+    while (n < s->held && s->window[s->first + n].record.time < time)
         n++;
     return release(s, n, err);
+}
+
+int tlp_sink_commit(struct tlp_sink *s, struct err *err)
+{
+    if (writer_flush(&s->packets, err) || (s->reads.store && writer_flush(&s->reads, err)))
+        return -1;
+    return store_flush(s->store, err);
 }
 
 /* --- tables --- */

@@ -47,6 +47,9 @@ int tlp_sink_add(struct tlp_sink *sink, const struct tlp_item *item, struct err 
 /* Store what is older than time; a live source calls it now and then. */
 int tlp_sink_drain(struct tlp_sink *sink, int64_t time, struct err *err);
 
+/* Write what was drained, packets and the reads that they answered, and commit: what a killed recording keeps. */
+int tlp_sink_commit(struct tlp_sink *sink, struct err *err);
+
 /* Count a packet that cannot be, by what is wrong with it. */
 void tlp_sink_defect(struct tlp_sink *sink, enum tlp_type type, const char *defect);
 

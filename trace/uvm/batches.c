@@ -368,9 +368,28 @@ static int write_recording(struct store *store, struct recording of, size_t *bat
     return rc;
 }
 
+/* Whether any stream has what batches and services are made of: of captures and accesses nothing is read again. */
+static bool has_any(const struct store *store)
+{
+    static const uint64_t wanted = 1ULL << RECORD_FAULT | 1ULL << RECORD_MIGRATE_H2D | 1ULL << RECORD_MIGRATE_D2H;
+    for (int i = 0; i < store_stream_count(store); i++)
+        if (store_stream(store, i)->kinds & wanted)
+            return true;
+    return false;
+}
+
 int batches_write(struct store *store, size_t *batch_count, size_t *service_count, struct err *err)
 {
     size_t batches = 0, services = 0;
+    if (store_flush(store, err))
+        return -1;
+    if (!has_any(store)) {
+        if (batch_count)
+            *batch_count = 0;
+        if (service_count)
+            *service_count = 0;
+        return 0;
+    }
     struct recordings *r = mem_zalloc(1, sizeof *r, err);
     if (!r)
         return -1;

@@ -20,6 +20,8 @@ enum {
 
 /* How long a live packet may be late before it is stored out of order. */
 #define LIVE_SLACK_NS 100000000
+/* How often a live source commits: what a kill costs is this, the slack and what the kernel has not handed over. */
+#define COMMIT_NS     750000000
 /* How often a live source looks whether it shall stop. */
 enum { WAKE_MS = 100 };
 
@@ -205,21 +207,51 @@ static int64_t time_of(const struct capture *c, const struct pcap_pkthdr *h)
     return s * 1000000000 + (c->microseconds ? fraction * 1000 : fraction);
 }
 
-/* Nothing is at hand: store what is old enough, wait for more. libpcap's own wait does not end without a packet. */
-static int wait_live(struct capture *c, struct pcap *pcap, struct err *err)
+static int64_t now_ns(clockid_t clock)
 {
     struct timespec now;
+    (void)clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* What was left out since the last call, by reason. */
+static int store_skipped(struct capture *c, struct store *store, bool zeros, struct err *err)
+{
+    for (int v = 1; v < NETTLP_VERDICTS; v++) {
+        uint64_t n = c->skipped[v] - c->told[v];
+        bool say = n || (zeros && (v == NETTLP_MALFORMED || v == NETTLP_SHORT)); /* these two are said even if 0 */
+        c->told[v] = c->skipped[v];
+        if (say && store_skip(store, nettlp_reason((enum nettlp_verdict)v), n, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* Store what is old enough to be in order; once in a while also put it on the disk. */
+static int keep_live(struct capture *c, struct err *err)
+{
+    int64_t now = now_ns(CLOCK_MONOTONIC);
+    if (now < c->commit_ns)
+        return 0;
+    c->commit_ns = now + COMMIT_NS;
+    return tlp_sink_drain(c->sink, now_ns(CLOCK_REALTIME) - LIVE_SLACK_NS, err) ||
+                   store_skipped(c, c->store, false, err) || tlp_sink_commit(c->sink, err)
+               ? -1
+               : 0;
+}
+
+/* Nothing is at hand: wait for more. libpcap's own wait does not end without a packet. */
+static void wait_live(struct pcap *pcap)
+{
     struct pollfd fd = {.fd = pcap_get_selectable_fd(pcap), .events = POLLIN};
     (void)poll(&fd, 1, WAKE_MS);
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return tlp_sink_drain(c->sink, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - LIVE_SLACK_NS, err);
 }
 
 int capture_loop(struct capture *c, struct pcap *pcap, bool live, const atomic_int *stop, struct err *err)
 {
     struct pcap_pkthdr *header;
     const unsigned char *data;
-    while (!stop || !atomic_load_explicit(stop, memory_order_relaxed)) {
+    for (uint64_t turn = 0; !stop || !atomic_load_explicit(stop, memory_order_relaxed); turn++) {
         int rc = pcap_next_ex(pcap, &header, &data);
         if (rc == 1 && header->len == 0 && !live) { /* a hole of any size would be as many packets */
             err_set(err, "packet %llu: it has 0 bytes, as where a file is filled up with zeros",
@@ -233,12 +265,13 @@ int capture_loop(struct capture *c, struct pcap *pcap, bool live, const atomic_i
         } else if (rc == PCAP_ERROR_BREAK) {
             break;
         } else if (rc == 0 && live) {
-            if (wait_live(c, pcap, err))
-                return -1;
+            wait_live(pcap);
         } else {
             err_set(err, "packet %llu: %s", (unsigned long long)c->packets + 1, pcap_geterr(pcap));
             return !live && strstr(pcap_geterr(pcap), "truncated") ? 1 : -1;
         }
+        if (live && (rc == 0 || turn % 256 == 0) && keep_live(c, err))
+            return -1;
     }
     return 0;
 }
@@ -247,9 +280,7 @@ int capture_finish(struct capture *c, struct store *store, struct err *err)
 {
     tlp_sink_total(c->sink, "packets", (int64_t)c->packets);
     tlp_sink_total(c->sink, "truncated_packets", (int64_t)c->cut_packets);
-    for (int v = 1; v < NETTLP_VERDICTS; v++)
-        if ((c->skipped[v] || v == NETTLP_MALFORMED || v == NETTLP_SHORT) && /* these two are said even if 0 */
-            store_skip(store, nettlp_reason((enum nettlp_verdict)v), c->skipped[v], err))
-            return -1;
+    if (store_skipped(c, store, true, err))
+        return -1;
     return tlp_sink_finish(c->sink, err);
 }

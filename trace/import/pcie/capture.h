@@ -33,6 +33,9 @@ struct capture {
     enum nettlp_link link;
     uint64_t packets, cut_packets;           /* all; those of which the capture kept less than was on the wire */
     uint64_t skipped[NETTLP_VERDICTS];       /* by reason */
+    uint64_t told[NETTLP_VERDICTS];          /* of them, already in the store */
+    struct store *store;                     /* of a live capture */
+    int64_t commit_ns;                       /* when it commits next, CLOCK_MONOTONIC */
     uint16_t flow_direction[TLP_FLOWS_MOST]; /* number + 1, 0: not asked for yet */
 };
 
@@ -49,8 +52,8 @@ int capture_packet(struct capture *capture, int64_t time_ns, const unsigned char
                    struct err *err);
 
 /* Read until the end of the file, or, live (the handle does not block), until *stop is set. Time stamps of the handle
- * are in ns. Returns 0, or 1 if the file ends inside a packet or in zeros (*err says where; everything before is in the
- * sink), or -1 with *err set. */
+ * are in ns. A live capture commits every 0.75 s to capture->store. Returns 0, or 1 if the file ends inside a packet or
+ * in zeros (*err says where; everything before is in the sink), or -1 with *err set. */
 int capture_loop(struct capture *capture, struct pcap *pcap, bool live, const atomic_int *stop, struct err *err);
 
 /* Hand the counts to the sink's totals and the skipped packets to the store (table skipped); then

@@ -85,6 +85,7 @@ int live_run(struct live *live, struct store *store, const atomic_int *stop, str
     live->capture.sink = tlp_sink_open(store, 0, err);
     if (!live->capture.sink)
         return -1;
+    live->capture.store = store;
     tlp_sink_total(live->capture.sink, "snaplen", SNAPLEN);
     int rc = capture_loop(&live->capture, live->pcap, true, stop, err);
     /* What was seen before an error is kept. */

@@ -2,7 +2,9 @@
 
 #include <arpa/inet.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "trace/base/testing.h"
@@ -92,6 +94,62 @@ START_TEST(packets_on_the_loopback_interface_are_recorded)
 }
 END_TEST
 
+/* Packets and answered reads in a trace that is still being written, and whether it says so. */
+static void look(const char *path, uint64_t found[2], bool *complete)
+{
+    struct store *store = store_open(path, NULL);
+    int packets = store ? store_stream_find(store, "tlp") : -1,
+        reads = store ? store_stream_find(store, "tlp_reads") : -1;
+    found[0] = packets < 0 ? 0 : store_stream(store, packets)->records;
+    found[1] = reads < 0 ? 0 : store_stream(store, reads)->records;
+    *complete = store && store_complete(store);
+    store_close(store);
+}
+
+/* Far fewer packets than a chunk holds: what is in the file is there because time has passed. */
+START_TEST(a_killed_recording_keeps_what_it_saw_and_matched)
+{
+    struct err err = {""};
+    struct capture_options options = {.tlp_offset = -1, .filter = {PORT, PORT, 0}};
+    struct live *live = live_open("lo", &options, &err);
+    if (!live) {
+        (void)fprintf(stderr, "skipped: %s\n", err.msg);
+        return;
+    }
+    live_close(live);
+    const char *path = testing_file("killed.db");
+    pid_t child = fork();
+    if (child == 0) {
+        live = live_open("lo", &options, &err);
+        struct store *store = live ? store_create(path, OUTPUT_IN_PLACE, "test", &err) : NULL;
+        _exit(!store || live_run(live, store, &stop, &err));
+    }
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    struct sockaddr_in self = {.sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    if (bind(fd, (struct sockaddr *)&self, sizeof self)) { /* packets come from the port that they go to */
+        (void)fprintf(stderr, "skipped: UDP port %d is taken\n", PORT);
+        (void)kill(child, SIGKILL);
+        return;
+    }
+    uint64_t found[2] = {0, 0};
+    bool complete = false;
+    for (int i = 0; i < 600 && found[1] < 3; i++) {
+        send_tlp(fd, &(struct build_tlp){.byte0 = 0x00, .length = 64, .enables = 0xff, .tag = (unsigned)i & 255});
+        send_tlp(fd, &(struct build_tlp){
+                         .byte0 = 0x4a, .length = 64, .byte_count = 256, .tag = (unsigned)i & 255, .payload = 256});
+        pause_ms(50);
+        look(path, found, &complete);
+    }
+    (void)kill(child, SIGKILL);
+    (void)waitpid(child, NULL, 0);
+    (void)close(fd);
+    look(path, found, &complete);
+    ck_assert_uint_ge(found[1], 3);
+    ck_assert_uint_ge(found[0], 6);
+    ck_assert(!complete);
+}
+END_TEST
+
 START_TEST(an_unknown_interface_is_named)
 {
     struct err err = {""};
@@ -101,4 +159,5 @@ START_TEST(an_unknown_interface_is_named)
 }
 END_TEST
 
-TEST_MAIN("live", packets_on_the_loopback_interface_are_recorded, an_unknown_interface_is_named)
+TEST_MAIN("live", packets_on_the_loopback_interface_are_recorded, a_killed_recording_keeps_what_it_saw_and_matched,
+          an_unknown_interface_is_named)
