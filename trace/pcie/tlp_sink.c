@@ -1,6 +1,5 @@
 #include "trace/pcie/tlp_sink.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,12 +257,11 @@ static int store_flows(struct tlp_sink *s, struct err *err)
 {
     for (uint32_t i = 0; i < tlp_flows_count(s->flows); i++) {
         const struct tlp_flow *f = tlp_flows_at(s->flows, i);
-        struct in_addr source = {htonl(f->source)}, destination = {htonl(f->destination)};
-        char from[INET_ADDRSTRLEN], to[INET_ADDRSTRLEN];
+        char from[TLP_HOST_TEXT], to[TLP_HOST_TEXT];
         struct store_value row[] = {
             STORE_V_INT((int64_t)s->index * TLP_FLOWS_MOST + i),
-            STORE_V_TEXT(inet_ntop(AF_INET, &source, from, sizeof from)),
-            STORE_V_TEXT(inet_ntop(AF_INET, &destination, to, sizeof to)),
+            STORE_V_TEXT(tlp_flows_address(s->flows, f->source, from)),
+            STORE_V_TEXT(tlp_flows_address(s->flows, f->destination, to)),
             f->vlan < 0 ? STORE_V_NULL : STORE_V_INT(f->vlan),
             STORE_V_INT(f->packets),
             STORE_V_INT(f->stamped),

@@ -1,6 +1,5 @@
 #include "trace/import/pcie/capture.h"
 
-#include <arpa/inet.h>
 #include <pcap/pcap.h>
 #include <poll.h>
 #include <string.h>
@@ -51,6 +50,7 @@ int capture_link(struct capture *c, int dlt, struct err *err)
         return 0;
     case DLT_RAW:
     case DLT_IPV4:
+    case DLT_IPV6:
         c->link = NETTLP_LINK_IP;
         return 0;
     case DLT_USER11:
@@ -61,7 +61,7 @@ int capture_link(struct capture *c, int dlt, struct err *err)
     }
     const char *name = pcap_datalink_val_to_name(dlt);
     return err_set(err,
-                   "link type %d (%s) is not Ethernet, Linux cooked, IPv4 or an Agilent analyser's; where each packet "
+                   "link type %d (%s) is not Ethernet, Linux cooked, IP or an Agilent analyser's; where each packet "
                    "holds a TLP at byte K, give --tlp-offset K",
                    dlt, name ? name : "unknown");
 }
@@ -112,9 +112,8 @@ static int keep(struct capture *c, const struct tlp *tlp, struct tlp_item *item,
 static uint16_t direction_of(struct capture *c, uint32_t flow, uint32_t source)
 {
     if (!c->flow_direction[flow]) {
-        struct in_addr a = {htonl(source)};
-        char text[INET_ADDRSTRLEN];
-        const char *name = inet_ntop(AF_INET, &a, text, sizeof text);
+        char text[TLP_HOST_TEXT];
+        const char *name = tlp_flows_address(tlp_sink_flows(c->sink), source, text);
         c->flow_direction[flow] = (uint16_t)(tlp_sink_direction(c->sink, name) + 1);
     }
     return (uint16_t)(c->flow_direction[flow] - 1);
@@ -129,6 +128,10 @@ static int take_nettlp(struct capture *c, int64_t time_ns, const unsigned char *
     enum nettlp_verdict v = nettlp_frame_parse(c->link, &c->options.filter, data, kept, wire, &frame);
     if (v != NETTLP_TLP)
         return skip(c, v, NULL, err);
+    if (frame.source6) {
+        frame.source = tlp_flows_host(tlp_sink_flows(c->sink), frame.source6);
+        frame.destination = tlp_flows_host(tlp_sink_flows(c->sink), frame.destination6);
+    }
     uint32_t number = tlp_flows_find(tlp_sink_flows(c->sink), frame.source, frame.destination, frame.vlan);
     struct tlp_flow *flow = tlp_flows_at(tlp_sink_flows(c->sink), number);
     int64_t adapter_ns = tlp_flow_packet(flow, frame.sequence, frame.stamp, time_ns);

@@ -8,6 +8,9 @@
 
 enum {
     ETHER_IPV4 = 0x0800,
+    ETHER_IPV6 = 0x86dd,
+    IPV6_BYTES = 40,
+    MAX_EXTENSIONS = 8,
     ETHER_VLAN = 0x8100,
     ETHER_QINQ = 0x88a8,
     ETHER_QINQ_OLD = 0x9100,
@@ -23,9 +26,9 @@ const char *nettlp_reason(enum nettlp_verdict verdict)
 {
     static const char *const names[NETTLP_VERDICTS] = {
         [NETTLP_TLP] = "",
-        [NETTLP_NOT_IPV4] = "not IPv4",
+        [NETTLP_NOT_IP] = "not IPv4 or IPv6",
         [NETTLP_NOT_UDP] = "not UDP",
-        [NETTLP_FRAGMENT] = "IPv4 fragment",
+        [NETTLP_FRAGMENT] = "IP fragment",
         [NETTLP_OTHER_HOST] = "other host",
         [NETTLP_OTHER_PORT] = "other port",
         [NETTLP_ADAPTER_MESSAGE] = "adapter message",
@@ -54,7 +57,7 @@ static enum nettlp_verdict cut(size_t need, size_t wire)
     return wire < need ? NETTLP_SHORT : NETTLP_TRUNCATED_HEADER;
 }
 
-/* The link layer: where IPv4 starts. */
+/* The link layer: where the internet layer starts. */
 static enum nettlp_verdict parse_link(enum nettlp_link link, const unsigned char *data, size_t captured, size_t wire,
                                       size_t *at, int32_t *vlan)
 {
@@ -71,7 +74,7 @@ static enum nettlp_verdict parse_link(enum nettlp_link link, const unsigned char
     unsigned type = be16(data + links[link].type_at);
     for (int tags = 0; type == ETHER_VLAN || type == ETHER_QINQ || type == ETHER_QINQ_OLD; tags++) {
         if (tags == MAX_TAGS)
-            return NETTLP_NOT_IPV4;
+            return NETTLP_NOT_IP;
         if (captured < i + 4)
             return cut(i + 4, wire);
         *vlan = (int32_t)(be16(data + i) & 0xfff);
@@ -79,7 +82,7 @@ static enum nettlp_verdict parse_link(enum nettlp_link link, const unsigned char
         i += 4;
     }
     *at = i;
-    return type == ETHER_IPV4 ? NETTLP_TLP : NETTLP_NOT_IPV4;
+    return type == ETHER_IPV4 || type == ETHER_IPV6 ? NETTLP_TLP : NETTLP_NOT_IP;
 }
 
 static bool port_wanted(const struct nettlp_filter *filter, unsigned port)
@@ -99,18 +102,16 @@ static void parse_stamp(const unsigned char *p, struct nettlp_frame *frame)
     }
 }
 
-enum nettlp_verdict nettlp_frame_parse(enum nettlp_link link, const struct nettlp_filter *filter,
-                                       const unsigned char *data, size_t captured, size_t wire,
-                                       struct nettlp_frame *frame)
+/* Where UDP begins and what the internet layer has for it. */
+struct payload {
+    size_t at, bytes;
+};
+
+static enum nettlp_verdict parse_ipv4(const struct nettlp_filter *filter, const unsigned char *data, size_t captured,
+                                      size_t wire, size_t ip, struct nettlp_frame *frame, struct payload *udp)
 {
-    size_t ip;
-    enum nettlp_verdict v = parse_link(link, data, captured, wire, &ip, &frame->vlan);
-    if (v != NETTLP_TLP)
-        return v;
     if (captured < ip + 20)
         return cut(ip + 20, wire);
-    if (data[ip] >> 4 != 4)
-        return NETTLP_NOT_IPV4;
     size_t header = 4u * (data[ip] & 15u), total = be16(data + ip + 2);
     if (header < 20 || total < header)
         return NETTLP_BAD_DATAGRAM;
@@ -120,28 +121,87 @@ enum nettlp_verdict nettlp_frame_parse(enum nettlp_link link, const struct nettl
         return NETTLP_FRAGMENT;
     frame->source = be32(data + ip + 12);
     frame->destination = be32(data + ip + 16);
+    frame->source6 = frame->destination6 = NULL;
     if (filter->adapter && frame->source != filter->adapter && frame->destination != filter->adapter)
         return NETTLP_OTHER_HOST;
-    size_t udp = ip + header;
-    if (captured < udp + UDP_BYTES)
-        return cut(udp + UDP_BYTES, wire);
-    frame->port = (uint16_t)be16(data + udp + 2);
-    if (be16(data + udp) != frame->port || !port_wanted(filter, frame->port))
+    *udp = (struct payload){ip + header, total - header};
+    return NETTLP_TLP;
+}
+
+/* Whether a header of type `next` stands between IPv6's and UDP's, and its bytes. */
+static bool extension(unsigned next, const unsigned char *p, size_t *bytes)
+{
+    enum { HOP_BY_HOP = 0, ROUTING = 43, FRAGMENT = 44, AUTHENTICATION = 51, DESTINATION = 60 };
+    *bytes = next == FRAGMENT ? 8 : next == AUTHENTICATION ? 4u * (p[1] + 2u) : 8u * (p[1] + 1u);
+    return next == HOP_BY_HOP || next == ROUTING || next == FRAGMENT || next == AUTHENTICATION || next == DESTINATION;
+}
+
+static enum nettlp_verdict parse_ipv6(const struct nettlp_filter *filter, const unsigned char *data, size_t captured,
+                                      size_t wire, size_t ip, struct nettlp_frame *frame, struct payload *udp)
+{
+    if (captured < ip + IPV6_BYTES)
+        return cut(ip + IPV6_BYTES, wire);
+    size_t at = ip + IPV6_BYTES, end = at + be16(data + ip + 4), bytes = 0;
+    unsigned next = data[ip + 6];
+    for (int i = 0; next != PROTOCOL_UDP; i++) {
+        if (i == MAX_EXTENSIONS)
+            return NETTLP_NOT_UDP;
+        if (captured < at + 8)
+            return extension(next, (const unsigned char[2]){0}, &bytes) ? cut(at + 8, wire) : NETTLP_NOT_UDP;
+        if (!extension(next, data + at, &bytes))
+            return NETTLP_NOT_UDP;
+        if (bytes > end - at)
+            return NETTLP_BAD_DATAGRAM;
+        if (next == 44 && be16(data + at + 2) & 0xfff9) /* an offset, or more fragments */
+            return NETTLP_FRAGMENT;
+        next = data[at];
+        at += bytes;
+    }
+    if (filter->adapter)
+        return NETTLP_OTHER_HOST;
+    frame->source = frame->destination = 0;
+    frame->source6 = data + ip + 8;
+    frame->destination6 = data + ip + 24;
+    *udp = (struct payload){at, end - at};
+    return NETTLP_TLP;
+}
+
+enum nettlp_verdict nettlp_frame_parse(enum nettlp_link link, const struct nettlp_filter *filter,
+                                       const unsigned char *data, size_t captured, size_t wire,
+                                       struct nettlp_frame *frame)
+{
+    size_t ip;
+    struct payload udp = {0, 0};
+    enum nettlp_verdict v = parse_link(link, data, captured, wire, &ip, &frame->vlan);
+    if (v != NETTLP_TLP)
+        return v;
+    if (captured < ip + 1)
+        return cut(ip + 1, wire);
+    if (data[ip] >> 4 == 4)
+        v = parse_ipv4(filter, data, captured, wire, ip, frame, &udp);
+    else
+        v = data[ip] >> 4 == 6 ? parse_ipv6(filter, data, captured, wire, ip, frame, &udp) : NETTLP_NOT_IP;
+    if (v != NETTLP_TLP)
+        return v;
+    if (captured < udp.at + UDP_BYTES)
+        return cut(udp.at + UDP_BYTES, wire);
+    frame->port = (uint16_t)be16(data + udp.at + 2);
+    if (be16(data + udp.at) != frame->port || !port_wanted(filter, frame->port))
         return NETTLP_OTHER_PORT;
-    size_t length = be16(data + udp + 4);
-    if (length < UDP_BYTES || header + length > total)
+    size_t length = be16(data + udp.at + 4);
+    if (length < UDP_BYTES || length > udp.bytes)
         return NETTLP_BAD_DATAGRAM;
     if (length == UDP_BYTES + NETTLP_BYTES)
         return NETTLP_ADAPTER_MESSAGE;
     if (length < UDP_BYTES + NETTLP_BYTES + LEAST_TLP)
         return NETTLP_MALFORMED;
-    size_t at = udp + UDP_BYTES;
+    size_t at = udp.at + UDP_BYTES;
     if (captured < at + NETTLP_BYTES)
         return cut(at + NETTLP_BYTES, wire);
     parse_stamp(data + at, frame);
     frame->tlp_offset = at + NETTLP_BYTES;
     frame->tlp_bytes = length - UDP_BYTES - NETTLP_BYTES;
-    frame->frame_bytes = ip + total;
+    frame->frame_bytes = udp.at + udp.bytes;
     return NETTLP_TLP;
 }
 
