@@ -18,7 +18,7 @@ struct run {
     double now;
     size_t *by_rank, *rank, *by_arrival;
     size_t arrived;
-    double *left; /* parts to release */
+    double *left; /* launches to release */
     bool *started;
     double kernels[PLACEMENTS]; /* of all tasks: guideline 2 */
     struct schedule_queue queue;
@@ -28,27 +28,36 @@ struct run {
 
 double schedule_alone_ms(const struct schedule_task *t)
 {
-    return t->cpu_ms + t->copy_in_ms + t->exec_ms + t->idle_ms + t->flush_ms + t->copy_out_ms;
+    return t->cpu_ms + t->copy_in_ms + t->exec_ms + t->idle_ms + t->launch_ms + t->flush_ms + t->copy_out_ms;
 }
 
-/* What is released at once: kernels, or under managed memory a launch that maps with those up to the next. */
-static double parts(const struct schedule_task *t)
+static double mappings(const struct schedule_task *t)
 {
-    return t->placement == PLACEMENT_MANAGED && t->mappings >= 1 ? fmin(t->mappings, t->kernels) : t->kernels;
+    return t->placement == PLACEMENT_MANAGED ? fmin(t->mappings, t->kernels) : 0;
 }
 
-static double part_ms(const struct schedule_task *t)
+/* With `left` launches to go, how many of them map. */
+static double to_map(const struct schedule_task *t, double left)
 {
-    return (t->exec_ms + t->idle_ms + t->flush_ms) / parts(t);
+    return fmax(left - (t->kernels - mappings(t)), 0);
 }
 
-static struct schedule_offer offer(const struct schedule_task *t)
+/* The next launch's time; what maps nothing at all has no mapping to spread, pinned memory's is every launch's. */
+static double launch_ms(const struct schedule_task *t, double left)
+{
+    double each = (t->exec_ms + t->flush_ms) / t->kernels;
+    if (mappings(t) == 0)
+        return each + (t->idle_ms + t->launch_ms) / t->kernels;
+    return to_map(t, left) > 0 ? each + (t->idle_ms + t->launch_ms) / mappings(t) : each;
+}
+
+static struct schedule_offer offer(const struct schedule_task *t, double left)
 {
     struct schedule_offer o = {true, INFINITY, -1};
     if (t->placement == PLACEMENT_DEVICE && t->exec_ms > 0)
         o.exec_ms = t->exec_ms / t->kernels;
-    if (t->placement == PLACEMENT_MANAGED)
-        o.idle_ms = t->idle_ms / parts(t);
+    if (to_map(t, left) > 0)
+        o.idle_ms = t->idle_ms / mappings(t);
     return o;
 }
 
@@ -56,17 +65,17 @@ double schedule_overlap_ms(const struct schedule_task *a, const struct schedule_
 {
     const struct schedule_task *device = a->placement == PLACEMENT_DEVICE ? a : b;
     const struct schedule_task *managed = device == a ? b : a;
-    double exec = offer(device).exec_ms, idle = offer(managed).idle_ms;
+    double exec = offer(device, device->kernels).exec_ms, idle = offer(managed, managed->kernels).idle_ms;
     if (exec > idle) /* among them all other pairs */
         return 0;
-    return fmin(device->kernels, parts(managed) * floor(idle / exec)) * exec;
+    return fmin(device->kernels, mappings(managed) * floor(idle / exec)) * exec;
 }
 
 /* --- rounds --- */
 
 static void wait_in_queue(struct run *r, size_t t, bool waiting)
 {
-    struct schedule_offer o = offer(&r->tasks[t]);
+    struct schedule_offer o = offer(&r->tasks[t], r->left[t]);
     o.waiting = waiting;
     schedule_queue_set(&r->queue, r->rank[t], o);
 }
@@ -85,29 +94,38 @@ static void start(struct run *r, size_t t)
     r->now += r->tasks[t].cpu_ms + r->tasks[t].copy_in_ms;
 }
 
-/* `n` parts of a task are done at `now`. */
+/* `n` launches of a task are done at `now`. */
 static void done(struct run *r, size_t t, double n)
 {
+    bool mapped = to_map(&r->tasks[t], r->left[t]) > 0;
     r->left[t] -= n;
-    if (r->left[t] > 0)
+    if (r->left[t] > 0) {
+        if (mapped && to_map(&r->tasks[t], r->left[t]) == 0)
+            wait_in_queue(r, t, true);
         return;
+    }
     r->now += r->tasks[t].copy_out_ms;
     r->out->slots[t].finish_ms = r->now;
     wait_in_queue(r, t, false);
 }
 
-/* How many parts of `ms` start before somebody else arrives: at least one. */
+/* How many launches of `ms` start before somebody else arrives: at least one. */
 static double undisturbed(const struct run *r, double n, double ms)
 {
     double room = next_arrival(r) - r->now;
     return room < n * ms ? fmax(1, fmin(n, ceil(room / ms))) : n;
 }
 
+/* What is left of a task, or under co-run as much of it as is alike. */
 static void run_alone(struct run *r, size_t t, bool corun)
 {
-    double ms = part_ms(&r->tasks[t]), n = corun ? undisturbed(r, r->left[t], ms) : r->left[t];
-    r->now += n * ms;
-    done(r, t, n);
+    const struct schedule_task *task = &r->tasks[t];
+    do {
+        double map = to_map(task, r->left[t]), n = map > 0 ? map : r->left[t], ms = launch_ms(task, r->left[t]);
+        n = corun ? undisturbed(r, n, ms) : n;
+        r->now += n * ms;
+        done(r, t, n);
+    } while (!corun && r->left[t] > 0);
 }
 
 struct fill {
@@ -118,12 +136,12 @@ struct fill {
 /* Device kernels for one idle period of managed task m, in order of deadline. */
 static size_t find_fills(const struct run *r, size_t m, struct fill fills[FILLS])
 {
-    double room = offer(&r->tasks[m]).idle_ms;
+    double room = offer(&r->tasks[m], r->left[m]).idle_ms;
     size_t n = 0;
     for (size_t at;
          n < FILLS && (at = schedule_queue_device(&r->queue, n ? r->rank[fills[n - 1].task] + 1 : 0, room)) < SIZE_MAX;
          n++) {
-        double exec = offer(&r->tasks[r->by_rank[at]]).exec_ms;
+        double exec = r->queue.node[r->queue.leaves + at].exec_ms;
         fills[n].task = r->by_rank[at];
         fills[n].kernels = fmin(r->left[fills[n].task], floor(room / exec));
         room -= fills[n].kernels * exec;
@@ -146,7 +164,7 @@ static void run_filled(struct run *r, size_t m, const struct fill fills[FILLS], 
     for (size_t i = 0; i < n; i++)
         start(r, fills[i].task);
     start(r, m);
-    double times = r->left[m], ms = part_ms(&r->tasks[m]);
+    double times = to_map(&r->tasks[m], r->left[m]), ms = launch_ms(&r->tasks[m], r->left[m]);
     for (size_t i = 0; i < n; i++)
         times = fmin(times, floor(r->left[fills[i].task] / fills[i].kernels));
     times = undisturbed(r, times, ms);
@@ -155,7 +173,7 @@ static void run_filled(struct run *r, size_t m, const struct fill fills[FILLS], 
     done(r, m, times);
     for (size_t i = 0; i < n; i++) {
         size_t d = fills[i].task;
-        overlap(r, d, m, times * fills[i].kernels * offer(&r->tasks[d]).exec_ms);
+        overlap(r, d, m, times * fills[i].kernels * offer(&r->tasks[d], r->left[d]).exec_ms);
         done(r, d, times * fills[i].kernels);
     }
 }
@@ -177,7 +195,7 @@ static void place(struct run *r, size_t t, enum placement placement)
     r->kernels[r->tasks[t].placement] -= r->tasks[t].kernels;
     r->kernels[placement] += r->tasks[t].kernels;
     r->tasks[t] = r->other[2 * t + (placement == PLACEMENT_MANAGED)];
-    r->left[t] = parts(&r->tasks[t]);
+    r->left[t] = r->tasks[t].kernels;
     r->out->slots[t].reassigned = true;
     wait_in_queue(r, t, true);
 }
@@ -218,8 +236,8 @@ static void release_head(struct run *r, size_t head, bool corun)
         reassign(r, head);
     if (corun && r->tasks[head].placement == PLACEMENT_MANAGED)
         m = head;
-    else if (corun && offer(&r->tasks[head]).exec_ms < INFINITY) {
-        size_t at = schedule_queue_managed(&r->queue, 0, offer(&r->tasks[head]).exec_ms);
+    else if (corun && offer(&r->tasks[head], r->left[head]).exec_ms < INFINITY) {
+        size_t at = schedule_queue_managed(&r->queue, 0, offer(&r->tasks[head], r->left[head]).exec_ms);
         m = at < SIZE_MAX ? r->by_rank[at] : SIZE_MAX;
     }
     n = m < SIZE_MAX ? find_fills(r, m, fills) : 0;
@@ -323,7 +341,7 @@ int schedule_run(struct schedule *schedule, struct schedule_task *tasks, size_t 
         r.rank = r.by_rank + count;
         r.by_arrival = r.rank + count;
         for (size_t i = 0; i < count; i++) {
-            r.left[i] = parts(&tasks[i]);
+            r.left[i] = tasks[i].kernels;
             r.kernels[tasks[i].placement] += tasks[i].kernels;
             schedule->slots[i].partner = -1;
         }

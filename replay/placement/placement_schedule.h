@@ -6,7 +6,8 @@
  * while it does: the device kernels of waiting tasks, in order of deadline, run there as far as they fit whole. A
  * device kernel at the head is released with the first managed launch whose mapping it fits in. Only mapping is
  * overlapped: cache flushes, copies and the CPU's work never are, nor are two managed or two device kernels. Time
- * therefore never exceeds the tasks in turn. A managed task's launches between two mappings are released as one.
+ * therefore never exceeds the tasks in turn. A managed task's launches that map come first, each maps as much; those
+ * behind map nothing and wait in the queue like others.
  *
  * Where tasks may be re-assigned, the head, not yet begun, is looked at beside the next in the queue: if one under
  * device and the other under managed memory overlap and take less together than they would as they are, that is what
@@ -27,7 +28,8 @@ struct schedule_task {
     double mappings;   /* of them, those that map pages, managed memory only; idle_ms is theirs, evenly */
     double exec_ms;    /* execution part of all kernels, including cache misses under pinned memory */
     double idle_ms;    /* mapping of all kernels; 0 under device memory */
-    double flush_ms;   /* cache maintenance of all kernels: never overlapped */
+    double launch_ms;  /* flushes of the CPU's cache before the launches that map: never overlapped */
+    double flush_ms;   /* the GPU's cache at the end of each kernel: never overlapped */
     double copy_in_ms; /* device memory only */
     double copy_out_ms;
     double cpu_ms, arrival_ms;

@@ -141,7 +141,7 @@ END_TEST
 
 struct plain {
     struct schedule_task *t;
-    double left[12], finish[12], overlap[12], now;
+    double left[12], map[12], finish[12], overlap[12], now;
     bool begun[12];
     size_t n;
 };
@@ -178,7 +178,7 @@ static size_t first(const struct plain *p, int kind, double most, double least, 
             (tried && tried[i]))
             continue;
         if ((kind == PLACEMENT_DEVICE && t->exec_ms / t->kernels > most) ||
-            (kind == PLACEMENT_MANAGED && (t->mappings == 0 || t->idle_ms / t->mappings < least)))
+            (kind == PLACEMENT_MANAGED && (p->map[i] == 0 || t->idle_ms / t->mappings < least)))
             continue;
         if (best == p->n || before(p, i, best))
             best = i;
@@ -189,7 +189,7 @@ static size_t first(const struct plain *p, int kind, double most, double least, 
 static void plain_round(struct plain *p, size_t head)
 {
     const struct schedule_task *h = &p->t[head];
-    size_t m = h->placement == PLACEMENT_MANAGED && h->mappings ? head : p->n;
+    size_t m = p->map[head] > 0 ? head : p->n;
     if (h->placement == PLACEMENT_DEVICE)
         m = first(p, PLACEMENT_MANAGED, 0, h->exec_ms / h->kernels, NULL);
     bool tried[12] = {false};
@@ -206,9 +206,12 @@ static void plain_round(struct plain *p, size_t head)
         begin(p, filled[i]);
     size_t run = fills ? m : head;
     const struct schedule_task *t = &p->t[run];
-    double parts = t->placement == PLACEMENT_MANAGED && t->mappings ? t->mappings : t->kernels;
+    double shared = t->placement == PLACEMENT_MANAGED && t->mappings ? t->mappings : t->kernels;
     begin(p, run);
-    p->now += (t->exec_ms + t->idle_ms + t->flush_ms) / parts;
+    p->now += (t->exec_ms + t->flush_ms) / t->kernels;
+    if (p->map[run] > 0 || shared == t->kernels)
+        p->now += (t->idle_ms + t->launch_ms) / shared;
+    p->map[run] -= p->map[run] > 0;
     p->left[run]--;
     end(p, run);
     for (size_t i = 0; i < fills; i++) {
@@ -221,8 +224,10 @@ static void plain_round(struct plain *p, size_t head)
 
 static void plain_run(struct plain *p)
 {
-    for (size_t i = 0; i < p->n; i++)
-        p->left[i] = p->t[i].placement == PLACEMENT_MANAGED && p->t[i].mappings ? p->t[i].mappings : p->t[i].kernels;
+    for (size_t i = 0; i < p->n; i++) {
+        p->left[i] = p->t[i].kernels;
+        p->map[i] = p->t[i].placement == PLACEMENT_MANAGED ? p->t[i].mappings : 0;
+    }
     for (;;) {
         size_t head = first(p, -1, 0, 0, NULL);
         double next = INFINITY;

@@ -26,6 +26,7 @@ static inline void schedule_any_forms(struct schedule_task forms[PLACEMENTS], do
     forms[PLACEMENT_MANAGED].mappings = floor(schedule_any(kernels + 0.99));
     forms[PLACEMENT_MANAGED].idle_ms = forms[PLACEMENT_MANAGED].mappings ? schedule_any(12) : 0;
     forms[PLACEMENT_MANAGED].flush_ms = schedule_any(2);
+    forms[PLACEMENT_MANAGED].launch_ms = schedule_any(1);
     forms[PLACEMENT_PINNED].idle_ms = schedule_any(6);
     forms[PLACEMENT_PINNED].exec_ms += schedule_any(6);
 }
