@@ -101,8 +101,8 @@ static const char *describe(struct placement_tasks *tasks, const char *name, con
         " bytes of pages; %" PRId64 " copies; a kernel touches %" PRId64 " bytes of pages and modifies %" PRId64
         " of sectors; %.0f L2 instructions, hit rate %.3f%s; ILP %.3g, TLP %.3g; kernels take %.4g ms by the "
         "issue model, the CPU's own work is not in a program (cpu_ms 0)",
-        name, k->kernels, k->dirty_kernels, k->dirty_bytes, k->copies, k->kernel_bytes, k->written_bytes, k->l2_instructions,
-        k->l2_hit_ratio, part, k->ilp, k->tlp, k->compute_ms);
+        name, k->kernels, k->dirty_kernels, k->dirty_bytes, k->copies, k->kernel_bytes, k->written_bytes,
+        k->l2_instructions, k->l2_hit_ratio, part, k->ilp, k->tlp, k->compute_ms);
     return placement_tasks_keep(tasks, text, err);
 }
 
