@@ -14,7 +14,7 @@
 
 enum { CSV_COUNTS = 4 };
 
-static const char *policy, *platform, *baseline, *output, *requests;
+static const char *policy, *platform, *baseline, *output, *requests, *recording, *touches;
 static struct opt_list sets, mems, pims;
 static int64_t explain, jobs;
 static bool force;
@@ -31,10 +31,13 @@ static const struct opt options[] = {
     {"mem", 0, OPT_LIST, "INPUT", &mems, "dram: a stream of GPU memory requests; repeatable", 0, 0},
     {"pim", 0, OPT_LIST, "INPUT", &pims, "dram: a stream of PIM requests; repeatable", 0, 0},
     {"requests", 0, OPT_TEXT, "FILE", &requests, "CSV of every request's fate (dram) or every launch (zerocopy)", 0, 0},
+    {"recording", 0, OPT_TEXT, "FILE.csv|FILE.db", &recording,
+     "uvm: write what a recorder would have seen of the run, for one policy", 0, 0},
+    {"touches", 0, OPT_TEXT, "FILE", &touches, "uvm: page touches of the same program, beside a recording", 0, 0},
     {"explain", 0, OPT_INT, "N", &explain, "dram: say on stderr why each of the first N commands was chosen", 0,
      INT64_MAX},
     {"output", 'o', OPT_TEXT, "RESULTS", &output, "also add the runs to a results file", 0, 0},
-    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite --requests FILE", 0, 0},
+    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite the FILE of --requests and --recording", 0, 0},
     {"jobs", 'j', OPT_INT, "N", &jobs, "threads (default: all processors)", 1, 4096},
     OPT_FORMAT(&format),
     {0}};
@@ -210,6 +213,16 @@ static int save(const struct replay_request *request, const struct replay_result
     return rc;
 }
 
+/* Whether one of the listed policies has something: refused ones have notes only. */
+static bool answered(const struct replay_result *result)
+{
+    for (size_t i = 0; i < result->policy_count; i++)
+        for (size_t m = 0; m < result->runs[i].count; m++)
+            if (result->runs[i].values[m].known || result->runs[i].values[m].interval)
+                return true;
+    return false;
+}
+
 /* Print and save: the files change only when all else is done. */
 static int conclude(const struct replay_request *request, const struct replay_result *result, struct output *file)
 {
@@ -223,10 +236,49 @@ static int conclude(const struct replay_request *request, const struct replay_re
         rc = -1;
     if (!rc && none)
         cmd_say("engine %s has nothing for --requests of this input: no '%s'", request->engine->name, requests);
+    if (!status && !rc && !answered(result))
+        return EXIT_NOTHING;
     return status || !rc ? status : cmd_fail(EXIT_DATA, "%s", err.msg);
 }
 
-static int replay(const struct engine *engine, const struct input *inputs, size_t count)
+/* Where --recording goes; closed with close_recording(), whatever came of it. */
+struct recording_file {
+    struct output csv;
+    struct replay_recording to;
+};
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t n = strlen(path), m = strlen(ending);
+    return n > m && strcmp(path + n - m, ending) == 0;
+}
+
+static int open_recording(struct recording_file *file, struct err *err)
+{
+    if (!recording)
+        return 0;
+    if (ends_in(recording, ".csv")) {
+        if (output_open(&file->csv, recording, force, err))
+            return -1;
+        file->to.csv = file->csv.file;
+        return 0;
+    }
+    file->to.store = store_create(recording, force ? OUTPUT_REPLACE : OUTPUT_NEW, cmd_line(), err);
+    return file->to.store ? 0 : -1;
+}
+
+/* rc: of what came before. */
+static int close_recording(struct recording_file *file, int rc, struct err *err)
+{
+    if (file->to.csv)
+        return output_close(&file->csv, rc, err);
+    if (rc == 0 && file->to.store)
+        rc = store_finish(file->to.store, err);
+    store_close(file->to.store);
+    return rc;
+}
+
+static int replay(const struct engine *engine, const struct input *inputs, size_t count, const struct input *beside)
 {
     struct progress progress = {0};
     struct replay_request request = {.engine = engine,
@@ -240,18 +292,28 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
                                      .explain = explain,
                                      .explain_file = stderr,
                                      .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
-                                     .progress = &progress};
+                                     .progress = &progress,
+                                     .touches = beside};
     struct replay_result result;
     struct err err = {""};
     struct output file = {0};
-    bool usage;
+    struct recording_file recorded = {0};
+    bool usage = false;
     if (requests && output_open(&file, requests, force, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
+    int rc = open_recording(&recorded, &err);
     request.requests = file.file;
+    request.recording = recording ? &recorded.to : NULL;
     struct progress_line *meter = progress_line_start(&progress, "replay");
-    int rc = replay_run(&request, &result, &usage, &err);
+    if (rc == 0)
+        rc = replay_run(&request, &result, &usage, &err);
     progress_line_stop(meter);
+    bool ran = rc == 0;
+    if (recorded.to.csv || recorded.to.store)
+        rc = close_recording(&recorded, rc, rc ? NULL : &err);
     if (rc) {
+        if (ran)
+            replay_release(&result);
         if (file.file && ferror(file.file))
             (void)err_at(&err, "'%s'", requests);
         (void)output_close(&file, rc, NULL);
@@ -288,7 +350,10 @@ static int check_outputs(int argc, char **argv)
     cmd_reads_all(pims.items, pims.count);
     cmd_reads_all(sets.items, sets.count);
     cmd_reads(platform);
+    cmd_reads(touches);
     int status = requests ? cmd_writes(requests, force) : EXIT_DONE;
+    if (!status && recording)
+        status = cmd_writes(recording, force);
     if (!status && output)
         status = cmd_writes(output, true);
     if (status || !output || access(output, F_OK))
@@ -311,6 +376,10 @@ static int run(int argc, char **argv)
         return cmd_usage("an input is needed: a trace file or synth:WORKLOAD[,key=value]");
     if ((mems.count && !has_role(engine, "mem")) || (pims.count && !has_role(engine, "pim")))
         return cmd_usage("engine %s has no --mem and --pim inputs", engine->name);
+    if ((recording || touches) && !engine->recordings)
+        return cmd_usage("engine %s has no --recording and --touches", engine->name);
+    if (recording && !ends_in(recording, ".csv") && !ends_in(recording, ".db"))
+        return cmd_usage("--recording %s: expected FILE.csv or FILE.db", recording);
     if (!engine->roles && argc > 2)
         return cmd_usage("engine %s takes one input; found %d", engine->name, argc - 1);
     if ((status = check_outputs(argc - 1, argv + 1)))
@@ -319,9 +388,13 @@ static int run(int argc, char **argv)
     struct input *inputs = mem_zalloc(total, sizeof *inputs, &err);
     if (!inputs)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
+    struct input beside = {0};
     status = open_inputs(engine, inputs, &count, argc - 1, argv + 1);
+    if (status == EXIT_DONE && touches && input_open(&beside, touches, "touches", false, &err))
+        status = cmd_fail(EXIT_DATA, "%s", err.msg);
     if (status == EXIT_DONE)
-        status = replay(engine, inputs, count);
+        status = replay(engine, inputs, count, touches ? &beside : NULL);
+    input_close(&beside);
     for (size_t i = 0; i < count; i++)
         input_close(&inputs[i]);
     free(inputs);

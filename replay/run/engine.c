@@ -211,6 +211,9 @@ static int prepare(const struct replay_request *request, struct replay_result *r
         return -1;
     if (apply_sets(result, request, err) || choose_policies(result, request, err))
         return -1;
+    if (request->recording && (result->policy_count != 1 || result->extra_baseline))
+        return err_set(err, "--recording is of one run: exactly one policy, and no other baseline; found %zu",
+                       result->policy_count + result->extra_baseline);
     return 0;
 }
 
@@ -247,13 +250,16 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
                              .policies = result->policies,
                              .policy_count = runs,
                              .listed_count = result->policy_count,
+                             .baseline = result->baseline,
                              .settings = result->settings,
                              .requests = request->requests,
                              .explain = request->explain,
                              .explain_file = request->explain_file,
                              .threads = request->threads > 0 ? request->threads : 1,
                              .progress = request->progress,
-                             .shared = request->shared};
+                             .shared = request->shared,
+                             .recording = request->recording,
+                             .touches = request->touches};
     result->sections = result->engine->sections(&job);
     if (!rc)
         rc = platform_use_check(result->platform, result->sections, err);

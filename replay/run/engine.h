@@ -29,13 +29,22 @@ struct replay_job {
     const struct replay_policy *policies; /* the listed ones; then the extra baseline, if any */
     size_t policy_count;
     size_t listed_count;  /* of them, those that the user listed */
+    size_t baseline;      /* of them, what speed-ups are relative to */
     const void *settings; /* the engine's settings struct (--set), checked */
     FILE *requests;       /* --requests: per-request CSV, NULL: none; whoever opened it finds what failed */
     int64_t explain;      /* --explain N: print why to *explain_file for the first N commands; 0: none */
     FILE *explain_file;
-    int threads;               /* at most this many */
-    struct progress *progress; /* may be NULL */
-    struct shared *shared;     /* with the other points of a sweep; may be NULL */
+    int threads;                              /* at most this many */
+    struct progress *progress;                /* may be NULL */
+    struct shared *shared;                    /* with the other points of a sweep; may be NULL */
+    const struct replay_recording *recording; /* write what a recorder would have seen of the only run; NULL: no */
+    const struct input *touches;              /* of the same program, beside a recording; NULL: none */
+};
+
+/* Where a recording of a simulated run goes: one of the two. */
+struct replay_recording {
+    FILE *csv;           /* rows of cupti-csv */
+    struct store *store; /* an empty trace; the engine does not finish it */
 };
 
 struct engine {
@@ -54,6 +63,7 @@ struct engine {
     const char *const *roles; /* roles an input may have besides none ("mem", "pim"), NULL-ended; NULL: none */
     /* The sections of the platform that this job reads, ends with NULL; they are whole when it runs. */
     const char *const *(*sections)(const struct replay_job *job);
+    bool recordings;  /* its runs can be recorded (--recording), its recordings completed (--touches) */
     bool plain_files; /* inputs may be files that are no traces; the engine reads input->spec itself */
     /* Run every policy of the job; runs[i] belongs to policies[i] and is initialised. An input the engine cannot
      * answer honestly for one policy is no failure: leave its metrics unknown and say why in a note. */
@@ -86,7 +96,9 @@ struct replay_request {
     FILE *explain_file;
     int threads;
     struct progress *progress;
-    struct shared *shared; /* NULL: there are no other requests */
+    struct shared *shared;                    /* NULL: there are no other requests */
+    const struct replay_recording *recording; /* as in struct replay_job */
+    const struct input *touches;
     const char *version; /* of the models; NULL: this program's */
 };
 

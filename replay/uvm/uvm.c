@@ -10,6 +10,7 @@
 #include "models/uvm/legacy.h"
 #include "replay/derive/derive_source.h"
 #include "replay/uvm/actor_trace.h"
+#include "replay/uvm/uvm_export.h"
 #include "replay/uvm/uvm_fault_log.h"
 #include "replay/uvm/uvm_hints.h"
 #include "replay/uvm/uvm_legacy.h"
@@ -191,6 +192,31 @@ static bool refused(const struct closed_loop *loop, size_t i, struct outcome *ou
     return loop->short_of_memory || hidden || advised;
 }
 
+/* Run, and write what a recorder would have seen. */
+static int record_run(const struct replay_job *job, struct uvm_run *run, const struct actor_alloc *allocs, size_t n,
+                      struct uvm_metrics *m, struct err *err)
+{
+    char label[256], gpu[128];
+    const char *gpus = platform_gpus(job->platform);
+    (void)snprintf(gpu, sizeof gpu, "%.*s", (int)strcspn(gpus, ","), gpus);
+    struct uvm_export x;
+    const struct uvm_export_facts facts = {.policy = replay_policy_label(&job->policies[0], label, sizeof label),
+                                           .gpu = gpu,
+                                           .traced = run->traced,
+                                           .counters = run->access_counters,
+                                           .advice = run->advice};
+    int rc = uvm_export_init(&x, allocs, n, err);
+    struct uvm_watch watch = uvm_export_watch(&x);
+    run->watch = &watch;
+    if (rc == 0)
+        rc = uvm_simulate(run, m, err);
+    if (rc == 0)
+        rc = job->recording->csv ? uvm_export_csv(&x, &facts, job->recording->csv, err)
+                                 : uvm_export_store(&x, &facts, job->recording->store, err);
+    uvm_export_release(&x);
+    return rc;
+}
+
 static int run_one(const struct closed_loop *loop, size_t i, struct outcome *outcome, struct err *err)
 {
     const struct replay_job *job = loop->job;
@@ -231,7 +257,7 @@ static int run_one(const struct closed_loop *loop, size_t i, struct outcome *out
     run.advice = hints.advice;
     run.prefetch = hints.prefetch;
     if (rc == 0)
-        rc = uvm_simulate(&run, &m, err);
+        rc = job->recording ? record_run(job, &run, allocs, n, &m, err) : uvm_simulate(&run, &m, err);
     uvm_hints_release(&hints);
     if (rc == 0 && !run.pcie && m.remote_bytes)
         rc = err_set(err, "platform %s has no section [pcie]: what remote accesses cost is not known",
@@ -393,6 +419,8 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
     const struct input *input = &job->inputs[0];
     const struct uvm_settings *set = job->settings;
     if (set->mode == UVM_LEGACY || before_demand_paging(job)) {
+        if (job->recording)
+            return err_set(err, "--recording: managed memory before demand paging has no faults to record");
         for (size_t i = 0; i < job->policy_count; i++)
             if (job->policies[i].second)
                 return err_set(err, "+%s: managed memory before demand paging evicts nothing",
@@ -414,6 +442,9 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
         return err_set(err,
                        "advise, prefetch and access_counters change what faults; a recording of migrations does not "
                        "show what would have been touched instead: use a program or a trace of page touches");
+    if (job->recording && (recording > 0 || uvm_fault_log_is(input->store)))
+        return err_set(err, "--recording writes what a recorder would have seen of a simulated run; %s is a recording",
+                       input->spec);
     if (recording)
         return recording < 0 ? -1 : uvm_recorded_replay(job, runs, err);
     return replay_trace(job, input->store, runs, err);
@@ -433,5 +464,6 @@ const struct engine engine_uvm = {
     .headline = "time_ns,speedup_ratio,faults,batches,h2d_bytes,d2h_bytes,evictions,read_amplification_ratio",
     .ranks = "-time_ns,-h2d_bytes,-faults",
     .sections = uvm_sections,
+    .recordings = true,
     .replay = uvm_replay,
 };

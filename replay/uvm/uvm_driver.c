@@ -107,9 +107,27 @@ static double move_ns(struct uvm_driver *d, uint32_t number, const struct page_m
            p->unmap_run_ns * unmapped_runs;
 }
 
+/* `copied` came for the faulted pages and the planned ones; outside of batches all for one cause. */
+static void tell_copy(const struct uvm_driver *d, uint32_t number, const struct page_mask *copied,
+                      const struct page_mask *faulted, enum record_cause cause, double start_ns, double end_ns)
+{
+    struct page_mask pages = *copied, besides = {{0}};
+    if (cause == RECORD_CAUSE_FAULT) {
+        page_mask_and(&pages, copied, faulted);
+        page_mask_andnot(&besides, copied, faulted);
+    }
+    d->watch->moved(d->watch->ctx, &(struct uvm_watched_move){.kind = RECORD_MIGRATE_H2D,
+                                                              .block = &d->memory->blocks[number].block,
+                                                              .pages = &pages,
+                                                              .cause = cause,
+                                                              .besides = &besides,
+                                                              .start_ns = start_ns,
+                                                              .end_ns = end_ns});
+}
+
 /* Pages come to a block: memory for them, the CPU's work, the copies. The policy's hook has spoken. */
 static int bring(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, const struct page_mask *plan,
-                 struct uvm_clocks *at, struct err *err)
+                 enum record_cause cause, struct uvm_clocks *at, struct err *err)
 {
     struct page_mask moved, copied;
     struct uvm_room room;
@@ -128,6 +146,8 @@ static int bring(struct uvm_driver *d, uint32_t number, const struct page_mask *
         if (at->copies < room.ready_ns)
             at->copies = room.ready_ns;
         at->copies += room.back_ns + in_ns;
+        if (d->watch && page_mask_any(&copied))
+            tell_copy(d, number, &copied, faulted, cause, at->copies - in_ns, at->copies);
     }
     return 0;
 }
@@ -173,7 +193,7 @@ static int service(struct uvm_driver *d, uint32_t number, const struct page_mask
         uvm_block_keep_movable(&b->block, faulted, &asked);
         page_mask_or(&plan, &plan, &asked);
     }
-    return bring(d, number, faulted, &plan, at, err);
+    return bring(d, number, faulted, &plan, RECORD_CAUSE_FAULT, at, err);
 }
 
 /* Writes to pages that the GPU may only read, of memory that both hold: the CPU gives them up, nothing is copied.
@@ -211,7 +231,7 @@ static int serve_asks(struct uvm_driver *d, struct uvm_clocks *at, struct err *e
         if (!rc)
             continue;
         at->cpu += d->platform->service_ns;
-        if (bring(d, number, &none, &pages, at, err))
+        if (bring(d, number, &none, &pages, RECORD_CAUSE_FAULT, at, err))
             return -1;
     }
     return 0;
@@ -316,14 +336,14 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
 }
 
 /* Bring pages of a block outside of batches; nothing counts as faulted. */
-static int bring_alone(struct uvm_driver *d, uint32_t number, const struct page_mask *pages, int64_t time_ns,
-                       int64_t *end_ns, struct err *err)
+static int bring_alone(struct uvm_driver *d, uint32_t number, const struct page_mask *pages, enum record_cause cause,
+                       int64_t time_ns, int64_t *end_ns, struct err *err)
 {
     static const struct page_mask none;
     struct uvm_clocks at = {(double)time_ns, d->copies_free_ns, d->out_free_ns};
     d->moved = 0;
     uvm_memory_begin_batch(d->memory, (uint32_t)d->batches, time_ns);
-    if (bring(d, number, &none, pages, &at, err))
+    if (bring(d, number, &none, pages, cause, &at, err))
         return -1;
     d->copies_free_ns = at.copies;
     d->out_free_ns = at.out;
@@ -348,7 +368,7 @@ int uvm_driver_notification(struct uvm_driver *d, uint32_t number, uint32_t regi
     d->notified += page_mask_count(&pages);
     if (m->evict->on_counter)
         m->evict->on_counter(m->evict_state, &m->view, number, regions);
-    return bring_alone(d, number, &pages, time_ns, end_ns, err);
+    return bring_alone(d, number, &pages, RECORD_CAUSE_ACCESS_COUNTERS, time_ns, end_ns, err);
 }
 
 int uvm_driver_prefetch(struct uvm_driver *d, uint32_t number, int64_t time_ns, int64_t *end_ns, struct err *err)
@@ -358,7 +378,7 @@ int uvm_driver_prefetch(struct uvm_driver *d, uint32_t number, int64_t time_ns, 
     page_mask_set_region(&pages, b->block.first, b->block.end);
     page_mask_andnot(&pages, &pages, &b->block.resident);
     *end_ns = time_ns;
-    return page_mask_any(&pages) ? bring_alone(d, number, &pages, time_ns, end_ns, err) : 0;
+    return page_mask_any(&pages) ? bring_alone(d, number, &pages, RECORD_CAUSE_USER, time_ns, end_ns, err) : 0;
 }
 
 void uvm_driver_learn(struct uvm_driver *d, bool routine_end)
@@ -366,6 +386,31 @@ void uvm_driver_learn(struct uvm_driver *d, bool routine_end)
     d->batch.routine_end = routine_end;
     if (d->policy->learn)
         d->policy->learn(d->policy_state, &d->batch);
+}
+
+/* The CPU faulted on a page of a block: `pages` come to it, those that only the GPU holds by a copy. */
+static void tell_cpu_fault(const struct uvm_driver *d, uint32_t number, unsigned page, const struct page_mask *pages,
+                           int64_t time_ns)
+{
+    const struct uvm_memory_block *b = &d->memory->blocks[number];
+    struct page_mask copied, own = {{0}};
+    d->watch->cpu_fault(d->watch->ctx, time_ns, uvm_block_addr(&b->block, page), d->cpu_access);
+    page_mask_and(&copied, pages, &b->block.resident);
+    page_mask_andnot(&copied, &copied, &b->host_valid);
+    if (!page_mask_any(&copied))
+        return;
+    double copy_ns = (double)page_mask_count(&copied) * UVM_PAGE_BYTES / d->platform->d2h_bytes_per_s * 1e9;
+    page_mask_set(&own, page);
+    page_mask_and(&own, &own, &copied);
+    page_mask_andnot(&copied, &copied, &own);
+    double start = (double)time_ns + d->platform->cpu_fault_ns;
+    d->watch->moved(d->watch->ctx, &(struct uvm_watched_move){.kind = RECORD_MIGRATE_D2H,
+                                                              .block = &b->block,
+                                                              .pages = &own,
+                                                              .cause = RECORD_CAUSE_FAULT,
+                                                              .besides = &copied,
+                                                              .start_ns = start,
+                                                              .end_ns = start + copy_ns});
 }
 
 void uvm_driver_cpu_touch(struct uvm_driver *d, uint32_t page, int64_t time_ns, int64_t *end_ns)
@@ -389,6 +434,8 @@ void uvm_driver_cpu_touch(struct uvm_driver *d, uint32_t page, int64_t time_ns, 
         uvm_tree_plan(&block, &faulted, UVM_TREE_THRESHOLD, &plan);
     page_mask_or(&faulted, &faulted, &plan);
     page_mask_and(&moved, &faulted, &b->block.resident);
+    if (d->watch)
+        tell_cpu_fault(d, number, own, &faulted, time_ns);
     uint32_t copied = uvm_memory_to_host(d->memory, number, &faulted);
     d->cpu_faults++;
     d->records += copied > 0;

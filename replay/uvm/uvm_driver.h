@@ -14,6 +14,7 @@
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
 #include "replay/uvm/uvm_memory.h"
+#include "replay/uvm/uvm_watch.h"
 #include "replay/uvm/uvm_work.h"
 
 /* Memory that an early eviction frees, and when its copy out is done. */
@@ -56,7 +57,9 @@ struct uvm_driver {
     uint32_t raw, faults, moved;
     /* Totals; `batches` counts the one in hand. */
     uint64_t batches, services, raw_faults, records, cpu_faults;
-    uint64_t notified; /* pages that access counters brought */
+    uint64_t notified;             /* pages that access counters brought */
+    const struct uvm_watch *watch; /* told of what moves; NULL: nobody; set after uvm_driver_init() */
+    enum record_access cpu_access; /* of the CPU's touches to come, for it */
     struct uvm_work work;
 };
 

@@ -3,15 +3,28 @@
 #include "replay/uvm/uvm_memory_parts.h"
 #include "trace/base/mem.h"
 
-/* What an eviction costs the copy engine, added to *ns. */
-static void copy_back(struct uvm_driver *d, const struct uvm_evicted *out, double *ns)
+static void tell_eviction(const struct uvm_driver *d, const struct uvm_evicted *out, double start_ns, double end_ns)
 {
+    if (d->watch && out->copied_pages)
+        d->watch->moved(d->watch->ctx, &(struct uvm_watched_move){.kind = RECORD_MIGRATE_D2H,
+                                                                  .block = &d->memory->blocks[out->number].block,
+                                                                  .pages = &out->copied,
+                                                                  .cause = RECORD_CAUSE_EVICTION,
+                                                                  .start_ns = start_ns,
+                                                                  .end_ns = end_ns});
+}
+
+/* What an eviction costs the copy engine, added to *ns; `from_ns`: when *ns was 0. */
+static void copy_back(struct uvm_driver *d, const struct uvm_evicted *out, double *ns, double from_ns)
+{
+    double start = from_ns + *ns;
     const struct uvm_platform *p = d->platform;
     d->records += out->runs;
     d->batch.evictions++;
     *ns += (double)out->copied_pages * UVM_PAGE_BYTES / p->d2h_bytes_per_s * 1e9;
     if (d->traced)
         *ns += p->trace_record_ns * out->runs;
+    tell_eviction(d, out, start, from_ns + *ns);
 }
 
 /* Evict before anybody waits for it, at `at_ns` of the engine for copies out. 1, 0 if the policy gives nothing, -1. */
@@ -25,7 +38,7 @@ static int evict_early(struct uvm_driver *d, double at_ns, double *out_ns, struc
         return rc;
     if (*out_ns < at_ns)
         *out_ns = at_ns;
-    copy_back(d, &out, out_ns);
+    copy_back(d, &out, out_ns, 0);
     d->early[d->early_head + d->early_count++] = (struct uvm_early){*out_ns, out.pieces};
     d->early_pieces += out.pieces;
     return 1;
@@ -71,12 +84,12 @@ int uvm_driver_make_room(struct uvm_driver *d, uint32_t number, const struct pag
         at->cpu += p->evict_ns + (out.more ? 0 : p->service_ns); /* the lock was dropped: the service begins anew */
         spare = d->memory->view.free_pieces;
         if (!d->two_engines) {
-            copy_back(d, &out, &room->back_ns);
+            copy_back(d, &out, &room->back_ns, at->copies > at->cpu ? at->copies : at->cpu);
             continue;
         }
         if (at->out < at->cpu)
             at->out = at->cpu;
-        copy_back(d, &out, &at->out);
+        copy_back(d, &out, &at->out, 0);
         room->ready_ns = at->out;
     }
     if (rc > 0 && d->early_count) {

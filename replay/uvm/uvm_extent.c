@@ -199,7 +199,7 @@ static void sum_structures(struct uvm_recording *r)
             for (size_t k = p; k < r->piece_count && r->pieces[k].start < r->allocations[a].end; k++)
                 migrated |= r->pieces[k].migrated;
             if (migrated)
-                r->structure_bytes += r->allocations[a].end - r->allocations[a].start;
+                r->structure_bytes += r->allocations[a].bytes;
         }
         return;
     }

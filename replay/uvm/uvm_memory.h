@@ -105,11 +105,12 @@ static inline unsigned uvm_memory_page(const struct uvm_memory_block *b, uint32_
 
 /* What a block's eviction came to. */
 struct uvm_evicted {
-    uint32_t number;       /* of the block */
-    uint32_t copied_pages; /* back to the CPU */
-    uint32_t runs;         /* contiguous runs of them */
-    uint32_t pieces;       /* of memory that are free now */
-    bool more;             /* its chunk has other blocks' pages: they go next */
+    uint32_t number;         /* of the block */
+    uint32_t copied_pages;   /* back to the CPU */
+    uint32_t runs;           /* contiguous runs of them */
+    uint32_t pieces;         /* of memory that are free now */
+    bool more;               /* its chunk has other blocks' pages: they go next */
+    struct page_mask copied; /* the pages that are copied back */
 };
 
 /* A batch is in hand: number it, from 1. The services to come are of it. */

@@ -209,8 +209,8 @@ static void evict(struct uvm_memory *m, uint32_t number, uint32_t held, struct u
         page_mask_andnot(&clean, &b->host_valid, &dirty);
         page_mask_andnot(&back, &out, &clean);
     }
-    *evicted =
-        (struct uvm_evicted){.number = number, .copied_pages = page_mask_count(&back), .runs = page_mask_runs(&back)};
+    *evicted = (struct uvm_evicted){
+        .number = number, .copied_pages = page_mask_count(&back), .runs = page_mask_runs(&back), .copied = back};
     uvm_memory_enter(m, b,
                      &(struct uvm_account){.d2h = evicted->copied_pages,
                                            .dropped = page_mask_count(&out) - evicted->copied_pages,

@@ -62,6 +62,9 @@ static int find_kernels(struct uvm_recorded_parts *p, const struct uvm_recording
         p->kernel[e] = owners.count ? attribution_find(&owners, r->events[e].start_ns) : 0;
         add_moved(&p->owners[OUTCOME_BY_KERNEL][p->kernel[e]].moved, &r->events[e].moved);
     }
+    for (size_t i = 0; rc == 0 && owners.count && i < owners.spans.count; i++)
+        p->owners[OUTCOME_BY_KERNEL][attribution_find(&owners, owners.spans.items[i].lo)].time_ns +=
+            owners.spans.items[i].hi - owners.spans.items[i].lo;
     attribution_release(&owners);
     return rc;
 }
@@ -158,7 +161,7 @@ static void size_structures(struct uvm_recorded_parts *p, const struct uvm_recor
                 o->structure_bytes += p->allocation[k] == p->allocation[i] ? r->pieces[k].end - r->pieces[k].start : 0;
         for (size_t a = 0; r->known_sizes && a < r->allocation_count; a++)
             if (r->allocations[a].start <= r->pieces[i].start && r->pieces[i].start < r->allocations[a].end)
-                o->structure_bytes = r->allocations[a].end - r->allocations[a].start;
+                o->structure_bytes = r->allocations[a].bytes;
     }
 }
 

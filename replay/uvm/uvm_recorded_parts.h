@@ -15,6 +15,7 @@ struct uvm_recorded_parts {
     struct uvm_recorded_owner {
         char *name;
         struct uvm_moved moved;   /* as recorded */
+        int64_t time_ns;          /* kernels: when it ran, as recorded */
         uint64_t structure_bytes; /* allocations of which something went to the GPU; else 0 */
     } * owners[OUTCOME_BYS];
     size_t count[OUTCOME_BYS], cap[OUTCOME_BYS];

@@ -51,6 +51,12 @@ static inline void tape_add(struct tape *t, struct record record)
     t->records[t->count++] = record;
 }
 
+/* The recording names the allocation. */
+static inline void tape_allocation(struct tape *t, uint64_t addr, uint64_t bytes)
+{
+    tape_add(t, (struct record){.kind = RECORD_ALLOC, .addr = addr, .bytes = bytes, .flags = RECORD_ALLOC_MANAGED});
+}
+
 /* The CPU writes every page in order first: its faults are recorded. */
 static inline void tape_cpu_writes(struct tape *t)
 {

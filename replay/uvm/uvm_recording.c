@@ -1,5 +1,6 @@
 #include "replay/uvm/uvm_recording.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ void uvm_recording_release(struct uvm_recording *r)
     free(r->move_kinds);
     free(r->cpu_faults);
     free(r->kernel_ids);
+    free(r->spans);
     free(r->allocations);
     free(r->pieces);
     free(r->visits);
@@ -60,7 +62,18 @@ static int add_allocation(struct uvm_recording *r, uint64_t addr, uint64_t bytes
     if (mem_grow((void **)&r->allocations, &r->allocation_cap, r->allocation_count + 1, sizeof *r->allocations, err))
         return -1;
     r->allocations[r->allocation_count++] = (struct uvm_allocation){
-        addr / UVM_PAGE_BYTES * UVM_PAGE_BYTES, (end + UVM_PAGE_BYTES - 1) / UVM_PAGE_BYTES * UVM_PAGE_BYTES};
+        addr / UVM_PAGE_BYTES * UVM_PAGE_BYTES, (end + UVM_PAGE_BYTES - 1) / UVM_PAGE_BYTES * UVM_PAGE_BYTES, bytes};
+    return 0;
+}
+
+static int add_span(struct uvm_recording *r, const struct record *record, struct err *err)
+{
+    int64_t end;
+    if (__builtin_add_overflow(record->time, record->duration, &end))
+        return 0;
+    if (mem_grow((void **)&r->spans, &r->span_cap, r->span_count + 1, sizeof *r->spans, err))
+        return -1;
+    r->spans[r->span_count++] = (struct uvm_span){record->time, end};
     return 0;
 }
 
@@ -72,6 +85,13 @@ static int add_one(struct uvm_recording *r, const struct record *record, struct 
     case RECORD_MIGRATE_H2D:
         if (sized && record->flags == RECORD_CAUSE_USER)
             return add_move(r, record, UVM_EVENT_USER_IN, err);
+        r->advised |= record->flags == RECORD_CAUSE_ACCESS_COUNTERS;
+        return 0;
+    case RECORD_ADVISE:
+    case RECORD_THRASH:
+    case RECORD_THROTTLE:
+    case RECORD_REMOTE_MAP:
+        r->advised = true;
         return 0;
     case RECORD_MIGRATE_D2H:
         if (sized && record->flags == RECORD_CAUSE_EVICTION)
@@ -93,9 +113,7 @@ static int add_one(struct uvm_recording *r, const struct record *record, struct 
         if (mem_grow((void **)&r->kernel_ids, &r->kernel_cap, r->kernels + 1, sizeof *r->kernel_ids, err))
             return -1;
         r->kernel_ids[r->kernels++] = record->id;
-        if (record->duration > 0 && r->kernel_ns < INT64_MAX - record->duration)
-            r->kernel_ns += record->duration;
-        return 0;
+        return record->duration > 0 ? add_span(r, record, err) : 0;
     default:
         return 0;
     }
@@ -151,8 +169,21 @@ static int add_piece(struct uvm_recording *r, uint64_t start, uint64_t end, stru
     return 0;
 }
 
-/* Block numbers of everything seen, sorted, each once. */
-static int seen_blocks(const struct uvm_recording *r, uint64_t **blocks, size_t *count, struct err *err)
+/* VA blocks of the allocations, if they do not overlap and are not too many. */
+static size_t allocated_blocks(struct uvm_recording *r)
+{
+    size_t n = 0;
+    if (r->allocation_count)
+        qsort(r->allocations, r->allocation_count, sizeof *r->allocations, by_start);
+    for (size_t a = 0; a < r->allocation_count && !r->more_memory; a++) {
+        n += uvm_block_number(r->allocations[a].end - 1) - uvm_block_number(r->allocations[a].start) + 1;
+        r->more_memory = n > BLOCKS_MAX || (a && r->allocations[a].start < r->allocations[a - 1].end);
+    }
+    return r->more_memory ? 0 : n;
+}
+
+/* Block numbers of everything seen and of all allocations, sorted, each once. */
+static int seen_blocks(struct uvm_recording *r, uint64_t **blocks, size_t *count, struct err *err)
 {
     const struct services *sets[2] = {&r->batches.services, &r->back};
     size_t n = 0, cap = 0;
@@ -165,7 +196,7 @@ static int seen_blocks(const struct uvm_recording *r, uint64_t **blocks, size_t 
                            (unsigned long long)r->moves[i].bytes, (unsigned long long)r->moves[i].addr,
                            MOVED_BLOCKS_MAX);
     }
-    n += r->cpu_fault_count + sets[0]->count + sets[1]->count;
+    n += r->cpu_fault_count + sets[0]->count + sets[1]->count + allocated_blocks(r);
     *blocks = NULL;
     if (mem_grow((void **)blocks, &cap, n + 1, sizeof **blocks, err))
         return -1;
@@ -178,6 +209,10 @@ static int seen_blocks(const struct uvm_recording *r, uint64_t **blocks, size_t 
     for (size_t i = 0; i < r->move_count; i++)
         for (uint64_t b = uvm_block_number(r->moves[i].addr);
              b <= uvm_block_number(r->moves[i].addr + r->moves[i].bytes - 1); b++)
+            (*blocks)[n++] = b;
+    for (size_t a = 0; a < r->allocation_count && !r->more_memory; a++)
+        for (uint64_t b = uvm_block_number(r->allocations[a].start); b <= uvm_block_number(r->allocations[a].end - 1);
+             b++)
             (*blocks)[n++] = b;
     qsort(*blocks, n, sizeof **blocks, by_number);
     size_t kept = 0;
@@ -198,8 +233,6 @@ static int make_pieces(struct uvm_recording *r, struct err *err)
     size_t count = 0, a = 0;
     if (seen_blocks(r, &blocks, &count, err))
         return -1;
-    if (r->allocation_count)
-        qsort(r->allocations, r->allocation_count, sizeof *r->allocations, by_start);
     r->known_sizes = r->allocation_count > 0;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < count && blocks[i] < ADDR_END / UVM_BLOCK_BYTES; i++) {
@@ -355,8 +388,33 @@ static int make_events(struct uvm_recording *r, struct err *err)
     return 0;
 }
 
+static int span_by_start(const void *a, const void *b)
+{
+    const struct uvm_span *x = a, *y = b;
+    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+/* Join what overlaps or touches. */
+static void join_spans(struct uvm_recording *r)
+{
+    size_t kept = 0;
+    if (r->span_count)
+        qsort(r->spans, r->span_count, sizeof *r->spans, span_by_start);
+    for (size_t i = 0; i < r->span_count; i++)
+        if (kept && r->spans[i].start_ns <= r->spans[kept - 1].end_ns)
+            r->spans[kept - 1].end_ns =
+                r->spans[i].end_ns > r->spans[kept - 1].end_ns ? r->spans[i].end_ns : r->spans[kept - 1].end_ns;
+        else
+            r->spans[kept++] = r->spans[i];
+    r->span_count = kept;
+    for (size_t i = 0; i < kept; i++)
+        if (__builtin_add_overflow(r->kernel_ns, r->spans[i].end_ns - r->spans[i].start_ns, &r->kernel_ns))
+            r->kernel_ns = INT64_MAX;
+}
+
 int uvm_recording_finish(struct uvm_recording *r, struct err *err)
 {
+    join_spans(r);
     if (batches_rebuild(&r->batches, err) || services_rebuild(&r->back, err) || make_pieces(r, err))
         return -1;
     if (r->piece_count > UINT32_MAX)
@@ -371,6 +429,12 @@ int uvm_recording_load(struct uvm_recording *r, struct store *store, struct reco
     struct recording of;
     if (recording_choose(&of, wanted, store, err))
         return -1;
+    const char *policy = store_origin_get(store, "simulated.policy"),
+               *traced = store_origin_get(store, "simulated.traced");
+    r->simulated = policy != NULL;
+    r->traced = !traced || strcmp(traced, "0") != 0;
+    r->advised = store_origin_get(store, "simulated.advised") != NULL;
+    (void)snprintf(r->policy, sizeof r->policy, "%s", policy ? policy : "");
     struct recording_cursor *cursor = recording_open(store, of, err);
     const struct record *records;
     size_t n;

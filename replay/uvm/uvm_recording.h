@@ -65,8 +65,9 @@ struct uvm_recording {
     } * cpu_faults;
     size_t cpu_fault_count, cpu_fault_cap;
     struct uvm_allocation {
-        uint64_t start, end;
-    } * allocations; /* managed ones, by ALLOC records */
+        uint64_t start, end; /* page-aligned */
+        uint64_t bytes;      /* as recorded */
+    } * allocations;         /* managed ones, by ALLOC records */
     size_t allocation_count, allocation_cap;
     struct uvm_piece *pieces; /* by address */
     size_t piece_count, piece_cap;
@@ -82,10 +83,20 @@ struct uvm_recording {
     uint64_t kernels;
     uint64_t *kernel_ids; /* rows of table kernels, one for each of them */
     size_t kernel_cap;
-    int64_t kernel_ns; /* their recorded durations, summed */
+    struct uvm_span {
+        int64_t start_ns, end_ns;
+    } * spans; /* when some kernel ran: apart, by time */
+    size_t span_count, span_cap;
+    int64_t kernel_ns; /* of them together */
     size_t edges_cut;  /* inferred pieces that end before their VA block does */
     bool known_sizes;  /* from ALLOC records */
     bool known_data;   /* there are CPU faults to tell which pages hold data */
+    bool more_memory;  /* allocations overlap, or are more than can be looked at: pieces are not all there is */
+    bool advised;      /* advice, access counters or thrashing decided where pages lie */
+    bool
+        simulated; /* by `replay --recording`: says under which policy, and whether its copies took their time traced */
+    bool traced;
+    char policy[256]; /* "": it does not say */
 };
 
 void uvm_recording_init(struct uvm_recording *recording);

@@ -55,16 +55,18 @@ static int credit_moves(struct simulation *s, const char *kernel, uint64_t batch
 static int credit_time(struct simulation *s, const char *kernel, int64_t until_ns)
 {
     struct uvm_part *part = s->run->parts ? uvm_parts_kernel(s->run->parts, kernel, s->err) : NULL;
-    if (!part)
-        return s->run->parts ? -1 : 0;
-    part->time_ns += until_ns - s->credited_ns;
+    if (part)
+        part->time_ns += until_ns - s->credited_ns;
     s->credited_ns = until_ns;
-    return 0;
+    return !part && s->run->parts ? -1 : 0;
 }
 
 static int on_launch_end(void *ctx, const char *kernel, int64_t end_ns)
 {
-    return credit_time(ctx, kernel, end_ns);
+    struct simulation *s = ctx;
+    if (s->run->watch)
+        s->run->watch->kernel(s->run->watch->ctx, kernel, s->credited_ns, end_ns);
+    return credit_time(s, kernel, end_ns);
 }
 
 static int fill_allocations(struct simulation *s)
@@ -83,6 +85,21 @@ static int fill_allocations(struct simulation *s)
 
 /* --- the run --- */
 
+/* Of the batch in hand, fetched into s->pages: its lowest page, and how often it stands there. */
+static void tell_batch(const struct simulation *s, int64_t fetch_ns, int64_t end_ns, uint32_t n)
+{
+    const struct uvm_memory *m = &s->memory;
+    uint32_t page = UINT32_MAX, times = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = s->pages[i] & ~UVM_FAULT_WRITE;
+        times = at < page ? 1 : times + (at == page);
+        page = at < page ? at : page;
+    }
+    const struct uvm_memory_block *b = &m->blocks[page / ACTOR_BLOCK_PAGES];
+    s->run->watch->batch(s->run->watch->ctx, fetch_ns, end_ns, uvm_block_addr(&b->block, uvm_memory_page(b, page)),
+                         times);
+}
+
 /* One batch fetched at `fetch_ns`: service it, let the others run on meanwhile, replay. */
 static int run_batch(struct simulation *s, uint32_t n, int64_t fetch_ns, int64_t *end_ns)
 {
@@ -92,6 +109,8 @@ static int run_batch(struct simulation *s, uint32_t n, int64_t fetch_ns, int64_t
     if (uvm_driver_batch(d, s->pages, n, fetch_ns, end_ns, s->err) ||
         uvm_windows_add(&s->windows, kernel, &d->batch, s->err) || credit_moves(s, kernel, 1))
         return -1;
+    if (s->run->watch)
+        tell_batch(s, fetch_ns, *end_ns, n);
     if (s->run->on_batch) {
         struct uvm_batch_seen seen = {fetch_ns, *end_ns, n, d->faults, d->moved, launch, kernel, &d->batch};
         s->run->on_batch(s->run->ctx, &seen);
@@ -140,8 +159,10 @@ static int run_cpu_phase(struct simulation *s, int64_t *time)
         struct actor_at at = {0};
         int rc;
         while ((rc = g->ops->step(g->run, g->launch, actor, &at, &step, s->err)) == 1) {
-            for (uint32_t i = 0; i < step.count + step.stores; i++)
+            for (uint32_t i = 0; i < step.count + step.stores; i++) {
+                s->driver.cpu_access = i < step.count ? RECORD_READ : RECORD_WRITE;
                 uvm_driver_cpu_touch(&s->driver, step.page[i], *time, time);
+            }
             if (step.compute_ns != ACTOR_COMPUTE_AUTO) /* the CPU's own computing is not modelled */
                 *time += (int64_t)step.compute_ns * step.turns;
         }
@@ -313,6 +334,7 @@ static int simulate(struct simulation *s, struct uvm_metrics *m)
         uvm_gpu_init(&s->gpu, run->ops, run->state, run->gpu, run->platform, &s->memory, s->err) || init_remote(s))
         return -1;
     s->driver.two_engines = run->two_engines;
+    s->driver.watch = run->watch;
     if (run->thrashing && uvm_driver_notice(&s->driver, run->lapse, s->err))
         return -1;
     s->gpu.on_launch_end = on_launch_end;

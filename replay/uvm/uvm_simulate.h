@@ -15,6 +15,7 @@
 #include "models/zerocopy/pcie.h"
 #include "replay/run/progress.h"
 #include "replay/uvm/uvm_parts.h"
+#include "replay/uvm/uvm_watch.h"
 #include "replay/uvm/uvm_work.h"
 #include "trace/event/actor.h"
 
@@ -52,6 +53,7 @@ struct uvm_run {
     struct uvm_parts *parts;   /* zeroed; gets the run by kernel and allocation; NULL: not wanted */
     void (*on_batch)(void *ctx, const struct uvm_batch_seen *seen); /* NULL: nobody looks */
     void *ctx;
+    const struct uvm_watch *watch; /* told of what moves; NULL: nobody */
 };
 
 struct uvm_quartiles {

@@ -63,6 +63,18 @@ static bool is_note(const char *line)
     return line[0] == 0 || line[0] == '#' || strncmp(line, "counterKind,", 12) == 0;
 }
 
+/* A comment of `offchip replay uvm --recording`: "# simulated.policy=tree" is a fact of the origin. */
+static int take_note(struct reading *g, const char *line, struct err *err)
+{
+    static const char *const keys[] = {"simulated.policy", "simulated.traced", "simulated.advised"};
+    for (size_t i = 0; line[0] == '#' && line[1] == ' ' && i < sizeof keys / sizeof *keys; i++) {
+        size_t n = strlen(keys[i]);
+        if (strncmp(line + 2, keys[i], n) == 0 && line[2 + n] == '=')
+            return store_origin(g->context->store, keys[i], line + 3 + n, err);
+    }
+    return 0;
+}
+
 /* Why a well-formed row is left out, or NULL. */
 static const char *reject(const struct row *r)
 {
@@ -178,7 +190,7 @@ static int take_line(struct reading *g, const char *line, size_t length, struct 
         return err_set(err, "line %" PRIu64 ": a zero byte in the text", source_line_number(g->source));
     if (parse_kernel(line, &start, &end, &name))
         return take_kernel(g, start, end, name, err);
-    return is_note(line) ? 0 : bad_line(g, line, err);
+    return is_note(line) ? take_note(g, line, err) : bad_line(g, line, err);
 }
 
 static int read_all(struct reader_context *context, struct source *source, struct err *err)

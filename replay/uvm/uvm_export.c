@@ -1,0 +1,266 @@
+#include "replay/uvm/uvm_export.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/uvm/prefetch/tree.h"
+#include "trace/base/mem.h"
+#include "trace/store/writer.h"
+#include "trace/uvm/allocations.h"
+#include "trace/uvm/batches.h"
+
+static void add(struct uvm_export *x, const struct record *record)
+{
+    x->failed |= mem_grow((void **)&x->records, &x->cap, x->count + 1, sizeof *x->records, &x->err) != 0;
+    if (!x->failed)
+        x->records[x->count++] = *record;
+}
+
+/* --- what is told --- */
+
+/* The stretches of one service, in address order, each with its share of the time. */
+static void moved(void *ctx, const struct uvm_watched_move *move)
+{
+    struct uvm_export *x = ctx;
+    static const struct page_mask none;
+    const struct page_mask *besides = move->besides ? move->besides : &none;
+    struct page_mask all;
+    page_mask_or(&all, move->pages, besides);
+    double pages = page_mask_count(&all), done = 0, length = move->end_ns - move->start_ns;
+    for (unsigned p = page_mask_next(&all, 0); p < PAGE_MASK_PAGES;) {
+        bool first = page_mask_test(move->pages, p);
+        unsigned end = page_mask_next_clear(first ? move->pages : besides, p);
+        int64_t from = x->zero_ns + llround(move->start_ns + length * done / pages);
+        done += end - p;
+        int64_t until = x->zero_ns + llround(move->start_ns + length * done / pages);
+        add(x, &(struct record){.kind = move->kind,
+                                .time = from,
+                                .duration = until - from,
+                                .addr = uvm_block_addr(move->block, p),
+                                .bytes = (uint64_t)(end - p) * UVM_PAGE_BYTES,
+                                .flags = first ? move->cause : RECORD_CAUSE_PREFETCH});
+        p = page_mask_next(&all, end);
+    }
+}
+
+static void cpu_fault(void *ctx, int64_t time_ns, uint64_t addr, enum record_access access)
+{
+    struct uvm_export *x = ctx;
+    add(x, &(struct record){.kind = RECORD_CPU_FAULT, .time = x->zero_ns + time_ns, .addr = addr, .flags = access});
+}
+
+static void kernel(void *ctx, const char *name, int64_t start_ns, int64_t end_ns)
+{
+    struct uvm_export *x = ctx;
+    size_t i = 0;
+    while (i < x->name_count && strcmp(x->names[i], name) != 0)
+        i++;
+    if (i == x->name_count) {
+        char *copy = mem_strdup(name, &x->err);
+        if (!copy || mem_grow((void **)&x->names, &x->name_cap, i + 1, sizeof *x->names, &x->err)) {
+            free(copy);
+            x->failed = true;
+            return;
+        }
+        x->names[x->name_count++] = copy;
+    }
+    add(x,
+        &(struct record){.kind = RECORD_KERNEL, .time = x->zero_ns + start_ns, .duration = end_ns - start_ns, .id = i});
+}
+
+static void batch(void *ctx, int64_t start_ns, int64_t end_ns, uint64_t addr, uint64_t faults_of_page)
+{
+    struct uvm_export *x = ctx;
+    add(x, &(struct record){.kind = RECORD_FAULT,
+                            .time = x->zero_ns + start_ns,
+                            .duration = end_ns - start_ns,
+                            .addr = addr,
+                            .bytes = faults_of_page,
+                            .flags = RECORD_READ});
+}
+
+struct uvm_watch uvm_export_watch(struct uvm_export *x)
+{
+    return (struct uvm_watch){.moved = moved, .cpu_fault = cpu_fault, .kernel = kernel, .batch = batch, .ctx = x};
+}
+
+/* --- the CPU's writes before the first launch --- */
+
+static void write_block(struct uvm_export *x, struct uvm_block *block)
+{
+    for (unsigned p = block->first; p < block->end; p++) {
+        struct page_mask faulted = {{0}}, plan;
+        if (page_mask_test(&block->resident, p))
+            continue;
+        page_mask_set(&faulted, p);
+        uvm_tree_plan(block, &faulted, UVM_TREE_THRESHOLD, &plan);
+        page_mask_or(&block->resident, &block->resident, &faulted);
+        page_mask_or(&block->resident, &block->resident, &plan);
+        add(x, &(struct record){.kind = RECORD_CPU_FAULT,
+                                .time = UVM_EXPORT_START_NS + (int64_t)x->count * UVM_EXPORT_CPU_FAULT_NS,
+                                .addr = uvm_block_addr(block, p),
+                                .flags = RECORD_WRITE});
+    }
+}
+
+int uvm_export_init(struct uvm_export *x, const struct actor_alloc *allocs, size_t n, struct err *err)
+{
+    *x = (struct uvm_export){.allocs = allocs, .alloc_count = n};
+    for (size_t a = 0; a < n && !x->failed; a++) {
+        uint64_t end = (allocs[a].addr + allocs[a].bytes + UVM_PAGE_BYTES - 1) / UVM_PAGE_BYTES * UVM_PAGE_BYTES;
+        for (uint64_t at = allocs[a].addr; allocs[a].host && at < end;) {
+            uint64_t next = (at / UVM_BLOCK_BYTES + 1) * UVM_BLOCK_BYTES;
+            struct uvm_block block;
+            uvm_block_init(&block, at, next < end ? next : end);
+            write_block(x, &block);
+            at = next;
+        }
+    }
+    x->zero_ns = UVM_EXPORT_START_NS + ((int64_t)x->count + 1) * UVM_EXPORT_CPU_FAULT_NS;
+    if (x->failed && err)
+        *err = x->err;
+    return x->failed ? -1 : 0;
+}
+
+void uvm_export_release(struct uvm_export *x)
+{
+    for (size_t i = 0; i < x->name_count; i++)
+        free(x->names[i]);
+    free(x->names);
+    free(x->records);
+    *x = (struct uvm_export){0};
+}
+
+/* --- writing --- */
+
+/* A kernel stands before what starts with it. Records of one time stay in the order of telling: `reserved` has it. */
+static int by_time(const void *a, const void *b)
+{
+    const struct record *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    if ((x->kind == RECORD_KERNEL) != (y->kind == RECORD_KERNEL))
+        return x->kind == RECORD_KERNEL ? -1 : 1;
+    return (x->reserved > y->reserved) - (x->reserved < y->reserved);
+}
+
+static int sort(struct uvm_export *x, struct err *err)
+{
+    if (x->failed) {
+        *err = x->err;
+        return -1;
+    }
+    if (x->count > UINT32_MAX)
+        return err_set(err, "the run has %zu records; a recording of it can hold %u", x->count, UINT32_MAX);
+    for (size_t i = 0; i < x->count; i++)
+        x->records[i].reserved = (uint32_t)i;
+    if (x->count)
+        qsort(x->records, x->count, sizeof *x->records, by_time);
+    for (size_t i = 0; i < x->count; i++)
+        x->records[i].reserved = 0;
+    return 0;
+}
+
+/* Whether something else than faults and the CPU decides where pages lie. */
+static bool advised(const struct uvm_export *x, const struct uvm_export_facts *facts)
+{
+    bool some = facts->counters;
+    for (size_t a = 0; a < x->alloc_count; a++)
+        some |= x->allocs[a].advice || (facts->advice && facts->advice[a]);
+    return some;
+}
+
+int uvm_export_csv(struct uvm_export *x, const struct uvm_export_facts *facts, FILE *to, struct err *err)
+{
+    if (sort(x, err))
+        return -1;
+    (void)fprintf(to, "# simulated.policy=%s\n# simulated.traced=%d\n", facts->policy, facts->traced);
+    if (advised(x, facts))
+        (void)fputs("# simulated.advised=1\n", to);
+    (void)fputs("counterKind,start,end,address,value,srcId,dstId,streamId,processId,flags\n", to);
+    for (size_t i = 0; i < x->count; i++) {
+        const struct record *r = &x->records[i];
+        int64_t end = r->kind == RECORD_CPU_FAULT ? 0 : r->time + r->duration;
+        if (r->kind == RECORD_KERNEL) {
+            (void)fprintf(to, "K,%" PRId64 ",%" PRId64 ",%s\n", r->time, end, x->names[r->id]);
+            continue;
+        }
+        int kind = r->kind == RECORD_MIGRATE_H2D   ? 1
+                   : r->kind == RECORD_MIGRATE_D2H ? 2
+                   : r->kind == RECORD_FAULT       ? 4
+                                                   : 3;
+        (void)fprintf(to, "%d,%" PRId64 ",%" PRId64 ",%" PRIx64 ",%" PRIu64 ",0,0,0,0,%u\n", kind, r->time, end,
+                      r->addr, r->bytes, r->flags);
+    }
+    return ferror(to) ? err_set(err, "cannot write the recording") : 0;
+}
+
+static int store_facts(const struct uvm_export_facts *facts, struct store *to, struct err *err)
+{
+    if (store_origin(to, "kinds.uvm", "KERNEL ALLOC FAULT CPU_FAULT MIGRATE_H2D MIGRATE_D2H", err) ||
+        store_origin(to, "simulated.policy", facts->policy, err) ||
+        store_origin(to, "simulated.traced", facts->traced ? "1" : "0", err))
+        return -1;
+    return facts->gpu && *facts->gpu ? store_origin(to, "gpu.0.name", facts->gpu, err) : 0;
+}
+
+static int store_allocations(const struct uvm_export *x, const struct uvm_export_facts *facts, struct store *to,
+                             struct writer *w, struct err *err)
+{
+    struct allocations table = {0};
+    int rc = 0;
+    for (size_t a = 0; rc == 0 && a < x->alloc_count; a++) {
+        struct record r = {.kind = RECORD_ALLOC,
+                           .time = 1,
+                           .addr = x->allocs[a].addr,
+                           .bytes = x->allocs[a].bytes,
+                           .flags = RECORD_ALLOC_MANAGED};
+        rc = allocations_add(&table, to, &r, err) || writer_add(w, &r, NULL, err) ? -1 : 0;
+        uint32_t advice = x->allocs[a].advice | (facts->advice ? facts->advice[a] : 0);
+        for (uint32_t bit = 0; rc == 0 && advice; bit++, advice >>= 1)
+            if (advice & 1)
+                rc = writer_add(
+                    w,
+                    &(struct record){.kind = RECORD_ADVISE, .time = 1, .addr = r.addr, .bytes = r.bytes, .flags = bit},
+                    NULL, err);
+    }
+    if (rc == 0)
+        rc = allocations_finish(&table, to, err);
+    allocations_release(&table);
+    return rc;
+}
+
+static int store_kernel(const struct uvm_export *x, struct store *to, struct record *r, int64_t id, struct err *err)
+{
+    struct store_value row[16] = {STORE_V_INT(id), STORE_V_TEXT(x->names[r->id]), STORE_V_INT(id), STORE_V_INT(r->time),
+                                  STORE_V_INT(r->duration)};
+    for (size_t i = 5; i < 16; i++)
+        row[i] = STORE_V_NULL;
+    r->id = (uint64_t)id;
+    r->group = (uint32_t)id;
+    return store_row(to, "kernels", row, 16, err);
+}
+
+int uvm_export_store(struct uvm_export *x, const struct uvm_export_facts *facts, struct store *to, struct err *err)
+{
+    struct writer w = {0};
+    int stream, rc = sort(x, err);
+    if (rc || store_facts(facts, to, err) || (advised(x, facts) && store_origin(to, "simulated.advised", "1", err)) ||
+        (stream = writer_stream(to, "uvm", TIME_NS, NULL, 0, err)) < 0)
+        return -1;
+    rc = writer_open(&w, to, stream, 0, err) || store_allocations(x, facts, to, &w, err) ? -1 : 0;
+    int64_t kernels = 0;
+    for (size_t i = 0; rc == 0 && i < x->count; i++) {
+        struct record r = x->records[i];
+        if (r.kind == RECORD_KERNEL)
+            rc = store_kernel(x, to, &r, kernels++, err);
+        if (rc == 0)
+            rc = writer_add(&w, &r, NULL, err);
+    }
+    if (rc == 0)
+        rc = writer_flush(&w, err);
+    writer_close(&w);
+    return rc ? -1 : batches_write(to, NULL, NULL, err);
+}

@@ -1,0 +1,56 @@
+/* uvm_export: what a recorder would have seen of a simulated run: kernels, and CUPTI's unified-memory records of kinds
+ * 1 to 4.
+ *
+ * Each contiguous stretch of pages of one service and one cause is a migration record; the copies of a service share
+ * its time by their bytes, end to start without a gap. Pages that come without data leave no record. A fault record is
+ * a batch. Memory that the CPU has written before the first launch was faulted in by the CPU, page by page under the
+ * stock prefetcher: those faults stand in front of the run. Times of the recording start at UVM_EXPORT_START_NS.
+ * A trace says the allocations besides, as `offchip record` does; what CUPTI gives as rows does not. Both say in their
+ * origin that they are simulated, and under which policy: a recorder reads the driver's parameters.
+ * Use: init, run with uvm_export_watch(), write, release.
+ * Source: specification of CUPTI's records in docs/trace-format.md; driver 545.23.06, uvm_va_block.c
+ * (block_copy_resident_pages_between(): a record ends at every gap and at every change of cause). */
+#ifndef REPLAY_UVM_UVM_EXPORT_H
+#define REPLAY_UVM_UVM_EXPORT_H
+
+#include <stdio.h>
+
+#include "replay/uvm/uvm_watch.h"
+#include "trace/event/actor.h"
+#include "trace/store/store.h"
+
+enum { UVM_EXPORT_START_NS = 1000000, UVM_EXPORT_CPU_FAULT_NS = 1000 };
+
+struct uvm_export {
+    struct record *records; /* in order of telling until written; a kernel's id: its row of names */
+    size_t count, cap;
+    char **names; /* of kernels, each once */
+    size_t name_count, name_cap;
+    const struct actor_alloc *allocs;
+    size_t alloc_count;
+    int64_t zero_ns; /* of the first launch, in the recording's time */
+    struct err err;
+    bool failed;
+};
+
+/* What a recording is of, for its origin. */
+struct uvm_export_facts {
+    const char *policy;     /* label of prefetch and eviction */
+    const char *gpu;        /* name that the platform's GPU gives; NULL or "": it has none */
+    bool traced;            /* copies took their time under tracing */
+    bool counters;          /* access counters moved pages as well */
+    const uint32_t *advice; /* of each allocation beside its own (enum actor_advice); NULL: none */
+};
+
+/* The allocations stay the caller's. */
+int uvm_export_init(struct uvm_export *x, const struct actor_alloc *allocs, size_t n, struct err *err);
+void uvm_export_release(struct uvm_export *x);
+
+/* The observer of the run to be exported; valid as long as *x. */
+struct uvm_watch uvm_export_watch(struct uvm_export *x);
+
+/* Write what was told: rows of cupti-csv, or an empty trace (not finished). Sorts the records by time. */
+int uvm_export_csv(struct uvm_export *x, const struct uvm_export_facts *facts, FILE *to, struct err *err);
+int uvm_export_store(struct uvm_export *x, const struct uvm_export_facts *facts, struct store *to, struct err *err);
+
+#endif

@@ -1,0 +1,143 @@
+#include "replay/uvm/uvm_export.h"
+
+#include "replay/run/engine.h"
+#include "replay/uvm/uvm_recording.h"
+#include "trace/base/testing.h"
+
+/* Run a program under a policy and record it. The store is the caller's. */
+static struct replay_result record(const char *spec, const char *policy, const char *set, FILE *csv,
+                                   struct store **store)
+{
+    struct input input = {0};
+    struct replay_result result;
+    struct err err = {""};
+    bool usage;
+    ck_assert_msg(input_open(&input, spec, "", false, &err) == 0, "%s", err.msg);
+    if (store)
+        *store = store_create_memory(&err);
+    const struct replay_recording to = {.csv = csv, .store = store ? *store : NULL};
+    struct replay_request request = {.engine = engine_find("uvm"),
+                                     .platform = "h200",
+                                     .policy_list = policy,
+                                     .sets = &set,
+                                     .set_count = set != NULL,
+                                     .inputs = &input,
+                                     .input_count = 1,
+                                     .threads = 1,
+                                     .recording = &to};
+    ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
+    if (store)
+        ck_assert_int_eq(store_flush(*store, &err), 0);
+    input_close(&input);
+    return result;
+}
+
+/* What the records of a stream add up to. */
+struct sums {
+    uint64_t records[RECORD_KINDS], bytes[RECORD_KINDS][RECORD_CAUSE_ACCESS_COUNTERS + 1];
+    int64_t kernels_ns;
+};
+
+static struct sums add_up(struct store *store)
+{
+    struct sums sums = {0};
+    struct err err = {""};
+    const struct record *r;
+    size_t n;
+    int64_t last = 0;
+    struct store_cursor *cursor = store_cursor_open(store, store_stream_find(store, "uvm"), &err);
+    while (store_cursor_next(cursor, &r, NULL, &n, &err) > 0)
+        for (size_t i = 0; i < n; i++) {
+            ck_assert(r[i].time >= last && r[i].duration >= 0);
+            last = r[i].time;
+            sums.records[r[i].kind]++;
+            if (r[i].kind == RECORD_MIGRATE_H2D || r[i].kind == RECORD_MIGRATE_D2H) {
+                sums.bytes[r[i].kind][r[i].flags] += r[i].bytes;
+                ck_assert_uint_eq(r[i].addr / UVM_BLOCK_BYTES, (r[i].addr + r[i].bytes - 1) / UVM_BLOCK_BYTES);
+            }
+            sums.kernels_ns += r[i].kind == RECORD_KERNEL ? r[i].duration : 0;
+        }
+    store_cursor_close(cursor);
+    return sums;
+}
+
+static double metric(const struct replay_result *run, const char *name)
+{
+    return outcome_get(&run->runs[0], name)->real;
+}
+
+/* The run's own counts, by other paths through the engine, against the records; and the CPU's faults by hand: six for
+ * each 2 MiB that it wrote. */
+static void check(const char *spec, const char *policy, const char *set, uint64_t cpu_faults)
+{
+    struct store *store;
+    struct replay_result run = record(spec, policy, set, NULL, &store);
+    struct sums s = add_up(store);
+    const uint64_t *in = s.bytes[RECORD_MIGRATE_H2D], *out = s.bytes[RECORD_MIGRATE_D2H];
+    ck_assert_uint_eq(s.records[RECORD_FAULT], (uint64_t)metric(&run, "batches"));
+    ck_assert_uint_eq(s.records[RECORD_MIGRATE_H2D] + s.records[RECORD_MIGRATE_D2H],
+                      (uint64_t)metric(&run, "migration_records"));
+    ck_assert_uint_eq(in[RECORD_CAUSE_FAULT] + in[RECORD_CAUSE_PREFETCH] + in[RECORD_CAUSE_USER],
+                      (uint64_t)metric(&run, "h2d_bytes"));
+    ck_assert_uint_eq(out[RECORD_CAUSE_EVICTION], (uint64_t)metric(&run, "evicted_bytes"));
+    ck_assert_uint_le(in[RECORD_CAUSE_FAULT], (uint64_t)metric(&run, "faults") * UVM_PAGE_BYTES);
+    ck_assert_int_eq(s.kernels_ns, (int64_t)metric(&run, "time_ns"));
+    ck_assert_uint_eq(s.records[RECORD_CPU_FAULT], cpu_faults);
+    struct uvm_recording r;
+    struct err err = {""};
+    ck_assert_msg(uvm_recording_load(&r, store, (struct recording){RECORDING_ANY, RECORDING_ANY}, &err) == 0, "%s",
+                  err.msg);
+    ck_assert_uint_eq(r.evictions, (uint64_t)metric(&run, "evictions"));
+    ck_assert_str_eq(r.policy, policy);
+    ck_assert(r.simulated && r.known_sizes && r.known_data && !r.more_memory &&
+              r.traced == (set && strstr(set, "traced")));
+    uvm_recording_release(&r);
+    store_close(store);
+    replay_release(&run);
+}
+
+START_TEST(records_are_those_of_the_run)
+{
+    check("synth:array,bytes=16MiB,blocks=64", "tree", NULL, 8 * 6);
+    check("synth:array,bytes=16MiB,blocks=64", "none", "traced=1", 8 * 6);
+    check("synth:array,bytes=16MiB,pattern=random,blocks=64", "fixed:granularity=64KiB", NULL, 8 * 6);
+    check("synth:bicg,n=2048", "tree", NULL, 8 * 6 + 2); /* and two vectors of 8 KiB */
+}
+END_TEST
+
+START_TEST(evictions_are_recorded_one_by_one)
+{
+    check("synth:array,bytes=16MiB,pattern=chunk,launches=2", "tree", "oversubscription_pct=150", 4 * 6);
+    check("synth:array,bytes=16MiB,pattern=chunk,launches=2", "tree+random", "copy_engines=1,oversubscription_pct=200",
+          4 * 6);
+}
+END_TEST
+
+/* Rows of CUPTI say the same as a trace, but for the allocations. */
+START_TEST(rows_are_the_records)
+{
+    struct store *store;
+    char line[256];
+    uint64_t rows[10] = {0};
+    FILE *csv = tmpfile();
+    struct replay_result a = record("synth:conv2d,n=700", "tree", NULL, csv, NULL);
+    struct replay_result b = record("synth:conv2d,n=700", "tree", NULL, NULL, &store);
+    struct sums s = add_up(store);
+    rewind(csv);
+    ck_assert(fgets(line, sizeof line, csv) && strcmp(line, "# simulated.policy=tree\n") == 0);
+    while (fgets(line, sizeof line, csv))
+        rows[line[0] == 'K' ? 0 : line[0] >= '1' && line[0] <= '4' ? line[0] - '0' : 9]++;
+    ck_assert_uint_eq(rows[0], s.records[RECORD_KERNEL]);
+    ck_assert_uint_eq(rows[1], s.records[RECORD_MIGRATE_H2D]);
+    ck_assert_uint_eq(rows[2], s.records[RECORD_MIGRATE_D2H]);
+    ck_assert_uint_eq(rows[3], s.records[RECORD_CPU_FAULT]);
+    ck_assert_uint_eq(rows[4], s.records[RECORD_FAULT]);
+    ck_assert_uint_eq(rows[9], 2); /* the other fact, and the names of the columns */
+    (void)fclose(csv);
+    store_close(store);
+    replay_release(&a);
+    replay_release(&b);
+}
+END_TEST
+
+TEST_MAIN("uvm_export", records_are_those_of_the_run, evictions_are_recorded_one_by_one, rows_are_the_records)
