@@ -3,8 +3,10 @@
 
 usage: examples.py PROGRAM [WORD]. Commands come from `offchip COMMAND --help`, from EXAMPLES of the man pages, and from
 the code blocks of README.md and docs/*.md: lines in which offchip is run. Each page runs in order in a fresh folder that
-holds inputs of the names that the examples use, made here from fixtures/; each command must end with status 0. What
-needs hardware or takes minutes is not run, and said so. With WORD, only pages whose name holds it."""
+holds inputs of the names that the examples use, made here from fixtures/; pages run as many at once as there are
+processors. Each command must end with status 0. What needs hardware or takes minutes is not run, and said so. With WORD,
+only pages whose name holds it."""
+import concurrent.futures
 import glob
 import gzip
 import lzma
@@ -137,6 +139,7 @@ def make_inputs(folder):
         f.write('#!/bin/sh\n"$@" && "$@"\n')
     for name in ('app', 'launcher'):
         os.chmod(path(name), 0o755)
+    shutil.copy('fixtures/graphs/scipy_csr.npz', path('reddit.npz'))
     os.symlink(os.path.join(ROOT, 'fixtures'), path('fixtures'))
     os.mkdir(path('build'))
     os.symlink(PROGRAM, path('build/offchip'))
@@ -150,6 +153,32 @@ def clean(command, folder):
                 os.unlink(found)
 
 
+def try_page(page, text, work, env):
+    """What is to be said, and how many commands passed, failed and were skipped."""
+    passed = failed = skipped = 0
+    said, folder = '', tempfile.mkdtemp(dir=work)
+    shutil.copytree(os.path.join(work, 'inputs'), folder, symlinks=True, dirs_exist_ok=True)
+    for command in commands(text):
+        why = [reason for sign, reason in NOT_RUN if re.search(sign, command)]
+        if why:
+            skipped += 1
+            said += 'skip %s: %s\n     needs %s\n' % (page, command, why[0])
+            continue
+        clean(command, folder)
+        try:
+            done = subprocess.run(['bash', '-o', 'pipefail', '-c', command], cwd=folder, env=env, capture_output=True, timeout=120,
+                                  stdin=subprocess.DEVNULL)
+            status, error = done.returncode, done.stderr.decode(errors='replace')
+        except subprocess.TimeoutExpired:
+            status, error = 124, 'took more than two minutes'
+        good = status == 0 or (status == 141 and '| head' in command)  # head has seen enough
+        passed, failed = passed + good, failed + (not good)
+        if not good:
+            said += 'FAIL %s: %s\n     status %d: %s\n' % (page, command, status, error.strip())
+    shutil.rmtree(folder)
+    return said, passed, failed, skipped
+
+
 def main():
     word = sys.argv[2] if len(sys.argv) > 2 else ''
     work = tempfile.mkdtemp(prefix='offchip-examples-')
@@ -157,30 +186,12 @@ def main():
                LD_LIBRARY_PATH=BUILD + '/standin', STANDIN_EVENTS=os.path.join(work, 'inputs/events.csv'))
     os.makedirs(os.path.join(work, '.local/share/bash-completion/completions'))
     make_inputs(os.path.join(work, 'inputs'))
+    pages = [(page, text) for page, text in [*from_help(), *from_man(), *from_docs()] if word in page]
     passed = failed = skipped = 0
-    for page, text in [*from_help(), *from_man(), *from_docs()]:
-        if word not in page:
-            continue
-        folder = os.path.join(work, 'page')
-        shutil.copytree(os.path.join(work, 'inputs'), folder, symlinks=True)
-        for command in commands(text):
-            why = [reason for sign, reason in NOT_RUN if re.search(sign, command)]
-            if why:
-                skipped += 1
-                print('skip %s: %s\n     needs %s' % (page, command, why[0]))
-                continue
-            clean(command, folder)
-            try:
-                done = subprocess.run(['bash', '-o', 'pipefail', '-c', command], cwd=folder, env=env, capture_output=True,
-                                      timeout=120, stdin=subprocess.DEVNULL)
-                status, said = done.returncode, done.stderr.decode(errors='replace')
-            except subprocess.TimeoutExpired:
-                status, said = 124, 'took more than two minutes'
-            good = status == 0 or (status == 141 and '| head' in command)  # head has seen enough
-            passed, failed = passed + good, failed + (not good)
-            if not good:
-                print('FAIL %s: %s\n     status %d: %s' % (page, command, status, said.strip()))
-        shutil.rmtree(folder)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for said, p, f, k in pool.map(lambda page: try_page(*page, work, env), pages):
+            print(said, end='')
+            passed, failed, skipped = passed + p, failed + f, skipped + k
     shutil.rmtree(work)
     print('examples: %d run, %d not' % (passed + failed, skipped))
     print('%d passed, %d failed' % (passed, failed))
