@@ -49,11 +49,12 @@ struct dram_request {
 
 /* The waiting MEM requests of one bank, oldest at the lowest bit. */
 struct dram_bank_queue {
+    /* live and same apart: a compiler that writes both at once makes the next read of one of them wait. */
     uint64_t live;  /* waiting */
-    uint64_t same;  /* of them, those of the row selected last (the row streak) */
     uint64_t match; /* of them, those of the open row; stale where dram_channel.stale says so */
     int32_t tail;   /* next free position */
     int32_t limit;  /* compact when tail gets here: 16, 32, 48 or 64 */
+    uint64_t same;  /* of the waiting, those of the row selected last (the row streak) */
     uint32_t last_row;
     _Alignas(64) uint32_t rows[DRAM_QUEUE];
     uint32_t ids[DRAM_QUEUE], seqs[DRAM_QUEUE];

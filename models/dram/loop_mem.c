@@ -61,10 +61,8 @@ DRAM_INLINE void wheel_add(struct wheel *w, int32_t at, unsigned bank_bit)
 DRAM_INLINE unsigned wheel_take(struct wheel *w, int32_t t)
 {
     const unsigned i = (unsigned)t % DRAM_WHEEL, banks = w->banks[i];
-    if (banks) {
-        w->banks[i] = 0;
-        w->ahead[i / 64] &= ~(UINT64_C(1) << i % 64);
-    }
+    w->banks[i] = 0;
+    w->ahead[i / 64] &= ~(UINT64_C(1) << i % 64);
     return banks;
 }
 
@@ -146,7 +144,7 @@ DRAM_INLINE void mem_look(struct mem *m, const struct source *from, int32_t t)
 DRAM_INLINE int32_t mem_feed(struct dram_channel *ch, struct mem *m, const struct source *from, int32_t t, int32_t next)
 {
     next = next < m->stop ? next : m->stop;
-    while (t < next && m->waiting < from->queue && m->arrival < next) {
+    while (m->waiting < from->queue && m->arrival < next && t < next) {
         t = m->arrival > t ? (int32_t)m->arrival : t;
         const unsigned bit = 1u << from->requests[m->id].bank;
         mem_enter(ch, m, from, t);
@@ -186,7 +184,7 @@ DRAM_INLINE void mem_take(struct dram_channel *ch, struct mem *m, const struct s
         mem_ready(m, w, t, bit, write ? ch->wr_ok[b] : ch->rd_ok[b]);
     } else {
         q->last_row = row;
-        same = lanes_find(q->rows, q->tail, row) & live;
+        same = live ? lanes_find(q->rows, q->tail <= 32 ? 32 : DRAM_QUEUE, row) & live : 0;
         m->want_pre |= m->active & bit;
         m->want_act |= ~m->active & bit;
         mem_ready(m, w, t, bit, m->active & bit ? ch->pre_ok[b] : ch->act_ok[b]);
@@ -231,6 +229,8 @@ DRAM_INLINE void mem_select(struct dram_channel *ch, struct mem *m, const struct
 DRAM_INLINE void mem_done(struct dram_channel *ch, struct mem *m, const struct source *from, uint32_t id, int32_t t,
                           int32_t done)
 {
+    m->out++;
+    m->last_out = done;
     if (from->fates && ch->fate.column)
         ch->fate.column[id] = from->base + t;
     if (from->fates && ch->fate.done)
@@ -242,28 +242,35 @@ DRAM_INLINE void mem_done(struct dram_channel *ch, struct mem *m, const struct s
     from->buckets[(uint64_t)latency < LATENCY_EXACT ? (uint32_t)latency : dram_latency_bucket(latency)]++;
 }
 
-DRAM_INLINE void mem_column(struct dram_channel *ch, struct mem *m, const struct source *from, int32_t t, int b)
+/* A column command to bank b at t, for the row of its slot; returns when its data end. */
+DRAM_INLINE int32_t mem_column(struct dram_channel *ch, struct mem *m, bool write, int32_t t, int b)
 {
     const struct dram_timing *tm = &ch->timing;
-    const unsigned bit = 1u << b;
     const int g = b & ch->group_mask;
-    int32_t done;
     m->ccd_ok = t + tm->ccd;
     ch->ccdl_ok[g] = t + tm->ccdl;
     m->columns++;
-    if (m->want_rd & bit) {
-        dram_legal_rd(&ch->legal, tm, t, b, g, ch->slot_row[b]);
-        m->rtw_ok = t + tm->rtw;
-        ch->rtpl_ok[g] = t + tm->rtpl;
-        ch->pre_ok[b] = dram_later(ch->pre_ok[b], t + tm->rtp);
-        done = t + tm->cl;
-    } else {
+    if (write) {
         dram_legal_wr(&ch->legal, tm, t, b, g, ch->slot_row[b]);
         m->wtr_ok = t + tm->wtr;
-        m->calm = 0;
         ch->pre_ok[b] = dram_later(ch->pre_ok[b], t + tm->wtp);
-        done = t + tm->wl;
+        return t + tm->wl;
     }
+    dram_legal_rd(&ch->legal, tm, t, b, g, ch->slot_row[b]);
+    m->rtw_ok = t + tm->rtw;
+    ch->rtpl_ok[g] = t + tm->rtpl;
+    ch->pre_ok[b] = dram_later(ch->pre_ok[b], t + tm->rtp);
+    return t + tm->cl;
+}
+
+/* The column command of the slot of bank b; it empties with its last. */
+DRAM_INLINE void mem_serve(struct dram_channel *ch, struct mem *m, const struct source *from, int32_t t, int b)
+{
+    const unsigned bit = 1u << b;
+    const bool write = m->want_wr & bit;
+    const int32_t done = mem_column(ch, m, write, t, b);
+    if (write)
+        m->calm = 0;
     if (m->longer & bit) {
         if (--ch->slot_columns[b])
             return;
@@ -275,8 +282,6 @@ DRAM_INLINE void mem_column(struct dram_channel *ch, struct mem *m, const struct
     m->due &= ~bit;
     m->slot_sum += t + 1;
     m->slot_cycles += m->occupied ? 0 : t + 1;
-    m->out++;
-    m->last_out = done;
     mem_done(ch, m, from, ch->slot_id[b], t, done);
 }
 
@@ -327,7 +332,7 @@ DRAM_INLINE void mem_issue(struct dram_channel *ch, struct mem *m, const struct 
     while (columns) {
         const int b = mem_first(columns, prio), g = b & ch->group_mask;
         if (ch->ccdl_ok[g] <= t) {
-            mem_column(ch, m, from, t, b);
+            mem_serve(ch, m, from, t, b);
             break;
         }
         columns &= ~(unsigned)ch->group_banks[g];
@@ -352,18 +357,14 @@ DRAM_INLINE int32_t mem_next(const struct mem *m, const struct wheel *w, int32_t
     if (m->pending & ~m->occupied || m->due & m->want_pre)
         return t + 1;
     int32_t next = INT32_MAX;
-    if (m->due & m->want_act)
-        next = m->rrd_ok;
-    if (m->due & m->want_rd) {
-        const int32_t at = dram_later(m->wtr_ok, m->ccd_ok);
-        next = at < next ? at : next;
+    if (m->due) {
+        const int32_t rd = dram_later(m->wtr_ok, m->ccd_ok), wr = dram_later(m->rtw_ok, m->ccd_ok);
+        next = m->due & m->want_act ? m->rrd_ok : INT32_MAX;
+        next = m->due & m->want_rd && rd < next ? rd : next;
+        next = m->due & m->want_wr && wr < next ? wr : next;
+        if (next <= t + 1)
+            return t + 1;
     }
-    if (m->due & m->want_wr) {
-        const int32_t at = dram_later(m->rtw_ok, m->ccd_ok);
-        next = at < next ? at : next;
-    }
-    if (next <= t + 1)
-        return t + 1;
     const int32_t at = wheel_next(w, t);
     return at < next ? at : next;
 }
@@ -410,7 +411,6 @@ DRAM_INLINE bool mem_stream_take(struct dram_channel *ch, struct mem *m, const s
 /* The column command of cycle t, if a group allows one. */
 DRAM_INLINE void mem_stream_column(struct dram_channel *ch, struct mem *m, const struct source *from, int32_t t)
 {
-    const struct dram_timing *tm = &ch->timing;
     unsigned columns = t < m->ccd_ok ? 0 : m->occupied;
     while (columns) {
         const int b = mem_first(columns, m->prio), g = b & ch->group_mask;
@@ -418,18 +418,10 @@ DRAM_INLINE void mem_stream_column(struct dram_channel *ch, struct mem *m, const
             columns &= ~(unsigned)ch->group_banks[g];
             continue;
         }
-        m->ccd_ok = t + tm->ccd;
-        m->rtw_ok = t + tm->rtw;
-        ch->ccdl_ok[g] = t + tm->ccdl;
-        ch->rtpl_ok[g] = t + tm->rtpl;
-        ch->pre_ok[b] = dram_later(ch->pre_ok[b], t + tm->rtp);
-        dram_legal_rd(&ch->legal, tm, t, b, g, ch->slot_row[b]);
+        const int32_t done = mem_column(ch, m, false, t, b);
         m->occupied &= ~(1u << b);
         m->slot_sum += t + 1;
-        m->columns++;
-        m->out++;
-        m->last_out = t + tm->cl;
-        mem_done(ch, m, from, ch->slot_id[b], t, t + tm->cl);
+        mem_done(ch, m, from, ch->slot_id[b], t, done);
         return;
     }
 }
@@ -460,6 +452,80 @@ DRAM_INLINE int32_t mem_stream(struct dram_channel *ch, struct mem *m, const str
     for (unsigned banks = m->occupied; banks; banks &= banks - 1)
         ch->slot_flags[__builtin_ctz(banks)] = ch->slot_columns[__builtin_ctz(banks)] = 1;
     return t;
+}
+
+/* --- a request alone --- */
+
+/* The cycles of the commands that bring bank b to the row of its slot, from t on; returns the earliest of a column. */
+DRAM_INLINE int32_t mem_single_open(const struct dram_channel *ch, const struct mem *m, int32_t t, int b, bool hit,
+                                    int32_t *precharge, int32_t *activate)
+{
+    const struct dram_timing *tm = &ch->timing;
+    *precharge = *activate = -1;
+    if (hit)
+        return t;
+    int32_t at = t;
+    if (m->active >> b & 1) {
+        *precharge = dram_later(t, dram_later(ch->pre_ok[b], ch->rtpl_ok[b & ch->group_mask]));
+        at = *precharge + tm->rp;
+    }
+    *activate = dram_later(at, dram_later(ch->act_ok[b], m->rrd_ok));
+    return *activate;
+}
+
+/* All of the only request of the channel, selected at t, if nothing else can enter before its column command. Returns
+ * the cycle after that command, or t if this is not so. */
+DRAM_INLINE int32_t mem_single(struct dram_channel *ch, struct mem *m, const struct source *from, int32_t t)
+{
+    const struct dram_timing *tm = &ch->timing;
+    const int b = __builtin_ctz(m->pending), g = b & ch->group_mask;
+    struct dram_bank_queue *q = &ch->bank[b];
+    ONCE(q);
+    const int i = __builtin_ctzll(q->live);
+    const bool hit = q->same != 0, write = q->flags[i] & DRAM_IS_WRITE;
+    int32_t precharge, activate;
+    int32_t column = mem_single_open(ch, m, t, b, hit, &precharge, &activate);
+    if (hit)
+        column = dram_later(column, write ? ch->wr_ok[b] : ch->rd_ok[b]);
+    else
+        column += write ? tm->rcdwr : tm->rcd;
+    column = dram_later(column, dram_later(m->ccd_ok, ch->ccdl_ok[g]));
+    column = dram_later(column, write ? m->rtw_ok : m->wtr_ok);
+    if (m->arrival < column || column >= m->stop || (q->flags[i] & DRAM_COLUMNS) != 1)
+        return t;
+    const uint32_t row = q->rows[i], id = q->ids[i];
+    q->live = q->same = 0;
+    q->last_row = row;
+    q->tail = 0;
+    m->streak &= ~m->pending;
+    m->pending = 0;
+    m->waiting = 0;
+    m->prio = (m->prio + 1) & 15;
+    m->served[hit + 2 * write]++;
+    m->slot_sum += column + 1 - t;
+    m->slot_cycles += column + 1 - t;
+    if (from->fates && ch->fate.sched)
+        ch->fate.sched[id] = from->base + t;
+    if (!hit) {
+        if (precharge >= 0) {
+            dram_legal_pre(&ch->legal, tm, precharge, b, g);
+            m->precharges++;
+        }
+        dram_legal_act(&ch->legal, tm, activate, b, row);
+        m->active |= 1u << b;
+        m->rrd_ok = activate + tm->rrd;
+        ch->open_row[b] = row;
+        ch->rd_ok[b] = activate + tm->rcd;
+        ch->wr_ok[b] = activate + tm->rcdwr;
+        ch->pre_ok[b] = activate + tm->ras;
+        ch->act_ok[b] = activate + tm->rc;
+        m->activates++;
+        m->prio = (b + 1) & 15;
+    }
+    ch->slot_row[b] = row;
+    const int32_t done = mem_column(ch, m, write, column, b);
+    mem_done(ch, m, from, id, column, done);
+    return column + 1;
 }
 
 /* --- the run --- */
@@ -614,13 +680,21 @@ DRAM_INLINE int32_t mem_run(struct dram_channel *ch, struct mem *m, const struct
             t = mem_stream(ch, m, from, t);
             continue;
         }
+        if (m->waiting == 1 && !m->occupied && m->asked == DRAM_ALL) {
+            const int32_t after = mem_single(ch, m, from, t);
+            if (after > t) {
+                m->visits++;
+                t = mem_feed(ch, m, from, after - 1, INT32_MAX);
+                continue;
+            }
+        }
         m->calm++;
         m->visits++;
         m->due |= wheel_take(&w, t);
         mem_select(ch, m, from, &w, t);
         mem_issue(ch, m, from, &w, t);
         const int32_t next = mem_feed(ch, m, from, t, mem_next(m, &w, t));
-        if (next > t + 1)
+        if (m->asked != DRAM_ALL && next > t + 1)
             m->asked |= ~m->occupied & DRAM_ALL;
         t = next;
     }
