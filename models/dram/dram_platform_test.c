@@ -40,13 +40,20 @@ START_TEST(a_platforms_dram_has_its_bandwidth_and_its_size)
             ck_assert_msg(rate / gpu->dram_bytes_per_s > 0.97 && rate / gpu->dram_bytes_per_s < 1.03, "%s", name);
             ck_assert_msg(bytes >= (double)gpu->memory_bytes && bytes <= 1.1 * (double)gpu->memory_bytes, "%s", name);
             struct dram_map map;
-            ck_assert_int_eq(dram_map_init(&map, d->map, &err), 0);
-            ck_assert_int_eq(d->rows, 1 << map.bits[DRAM_FIELD_ROW]);
+            ck_assert_msg(!dram_map_init(&map, d->map, &err), "%s: %s", name, err.msg);
+            ck_assert_msg(d->rows <= 1 << map.bits[DRAM_FIELD_ROW] && d->rows > 1 << (map.bits[DRAM_FIELD_ROW] - 1),
+                          "%s", name);
+            ck_assert_msg(d->channels == (map.mod ? (int64_t)map.mod : INT64_C(1) << map.bits[DRAM_FIELD_CHANNEL]),
+                          "%s", name);
+            ck_assert_msg(d->banks == 1 << map.bits[DRAM_FIELD_BANK] &&
+                              d->columns == 1 << map.bits[DRAM_FIELD_COLUMN] &&
+                              d->atom_bytes == 1 << map.bits[DRAM_FIELD_BYTE],
+                          "%s", name);
             n++;
         }
         platform_free(p);
     }
-    ck_assert_uint_ge(n, 2);
+    ck_assert_uint_ge(n, 18);
 }
 END_TEST
 

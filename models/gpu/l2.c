@@ -108,8 +108,7 @@ struct l2 *l2_open(const struct l2_shape *shape, struct err *err)
     l2->misses = shape->misses;
     l2->merges = shape->merges;
     l2->stride = (l2->ways + LANES - 1) / LANES * LANES;
-    if (l2_place_init(&l2->place, shape->slice_bits, l2->sets, shape->hash == L2_HASH_IPOLY, err) ||
-        init_ways(l2, err) || (l2->misses && init_misses(l2, err))) {
+    if (l2_place_init(&l2->place, shape, l2->sets, err) || init_ways(l2, err) || (l2->misses && init_misses(l2, err))) {
         l2_free(l2);
         return NULL;
     }

@@ -37,9 +37,11 @@ struct l2_shape {
     int64_t bytes, ways; /* of all slices; bytes 0: no cache, every access goes to DRAM */
     uint32_t slices;     /* that share the sets evenly; 0 as 1 */
     uint64_t slice_bits; /* address bits that say which slice: no part of a line's number in it */
-    int64_t hash;        /* enum l2_hash */
-    uint32_t misses;     /* of a slice: sectors on their way at once, at most L2_MISSES_MAX; 0: l2_take() is not used */
-    uint32_t merges;     /* reads that wait for one sector, the first included, at most L2_MERGES_MAX */
+    uint32_t mod;    /* not 0: of an address >> mod_shift, the remainder by mod says the slice too; what is divided */
+    int mod_shift;   /* out is no part of a line's number, and slice_bits are those of the address that is left */
+    int64_t hash;    /* enum l2_hash */
+    uint32_t misses; /* of a slice: sectors on their way at once, at most L2_MISSES_MAX; 0: l2_take() is not used */
+    uint32_t merges; /* reads that wait for one sector, the first included, at most L2_MERGES_MAX */
 };
 
 struct l2;

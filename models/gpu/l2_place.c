@@ -33,12 +33,17 @@ static int init_runs(struct l2_place *p, uint64_t slice_bits, struct err *err)
     return 0;
 }
 
-uint64_t l2_place_number(const struct l2_place *p, uint64_t addr)
+static uint64_t number(const struct l2_place *p, uint64_t addr)
 {
     uint64_t n = 0;
     for (int i = 0; i < p->runs; i++)
         n |= (addr >> p->run[i].shift & p->run[i].mask) << p->run[i].to;
     return n;
+}
+
+uint64_t l2_place_number(const struct l2_place *p, uint64_t addr)
+{
+    return number(p, l2_place_left(p, addr));
 }
 
 static int init_hash(struct l2_place *p, struct err *err)
@@ -58,18 +63,20 @@ static int init_hash(struct l2_place *p, struct err *err)
             r ^= polynomial(degree);
     }
     for (unsigned bit = 0; bit + L2_LINE_BITS < 64; bit++) {
-        const uint64_t number = l2_place_number(p, UINT64_C(1) << (bit + L2_LINE_BITS));
-        for (unsigned v = 0; number && v < 256; v++)
-            p->hash[bit / 8][v] ^= v >> bit % 8 & 1 ? power[__builtin_ctzll(number)] : 0;
+        const uint64_t n = number(p, UINT64_C(1) << (bit + L2_LINE_BITS));
+        for (unsigned v = 0; n && v < 256; v++)
+            p->hash[bit / 8][v] ^= v >> bit % 8 & 1 ? power[__builtin_ctzll(n)] : 0;
     }
     return 0;
 }
 
-int l2_place_init(struct l2_place *p, uint64_t slice_bits, uint64_t sets, bool hashed, struct err *err)
+int l2_place_init(struct l2_place *p, const struct l2_shape *shape, uint64_t sets, struct err *err)
 {
     memset(p, 0, sizeof *p);
     p->sets = sets;
-    return init_runs(p, slice_bits, err) || (hashed && init_hash(p, err)) ? -1 : 0;
+    p->mod = shape->mod;
+    p->mod_shift = shape->mod_shift;
+    return init_runs(p, shape->slice_bits, err) || (shape->hash == L2_HASH_IPOLY && init_hash(p, err)) ? -1 : 0;
 }
 
 void l2_place_release(struct l2_place *p)

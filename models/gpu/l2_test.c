@@ -294,9 +294,32 @@ START_TEST(slices_have_sets_of_their_own)
 }
 END_TEST
 
-TEST_MAIN("l2", the_worked_example_of_two_ways, what_fits_is_fetched_once_and_what_does_not_every_time,
-          every_written_sector_goes_back_exactly_once, without_a_cache_every_access_goes_to_dram,
-          a_sector_on_its_way_is_joined_up_to_its_limit, a_set_whose_ways_are_all_reserved_makes_others_wait,
-          the_table_of_misses_is_a_limit, a_part_written_is_unreadable_until_it_is_fetched, what_it_sends_needs_room,
+/* Of five channels of 256 B, the lines of one fill a cache of five sets and two ways, as if they stood side by side;
+ * by the whole line number they would have two of the sets. */
+START_TEST(lines_of_a_channel_that_is_a_remainder_stand_side_by_side)
+{
+    for (uint32_t mod = 0; mod <= 5; mod += 5) {
+        const struct l2_shape shape = {.bytes = 10 * L2_LINE, .ways = 2, .slices = 1, .mod = mod, .mod_shift = 8};
+        struct l2 *l2 = l2_open(&shape, NULL);
+        uint32_t fetched[2] = {0, 0};
+        for (int pass = 0; pass < 2; pass++)
+            for (uint64_t line = 0; line < 10; line++) {
+                const uint64_t addr = (line / 2 * 5 + 3) * 256 + line % 2 * L2_LINE;
+                const struct l2_result r = l2_access(l2, addr, 1, true, true);
+                fetched[pass] += r.fetch;
+                ck_assert(!r.write_back || r.victim % 1280 / 256 == 3);
+            }
+        ck_assert_uint_eq(fetched[0], 10);
+        ck_assert_uint_eq(fetched[1], mod ? 0 : 10);
+        l2_free(l2);
+    }
+}
+END_TEST
+
+TEST_MAIN("l2", lines_of_a_channel_that_is_a_remainder_stand_side_by_side, the_worked_example_of_two_ways,
+          what_fits_is_fetched_once_and_what_does_not_every_time, every_written_sector_goes_back_exactly_once,
+          without_a_cache_every_access_goes_to_dram, a_sector_on_its_way_is_joined_up_to_its_limit,
+          a_set_whose_ways_are_all_reserved_makes_others_wait, the_table_of_misses_is_a_limit,
+          a_part_written_is_unreadable_until_it_is_fetched, what_it_sends_needs_room,
           the_hash_of_32_sets_is_the_artifacts, what_is_filled_at_once_equals_plain_lists,
           slices_have_sets_of_their_own)

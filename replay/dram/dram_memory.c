@@ -17,23 +17,57 @@ static int sub_init(struct dram_sub *s, const struct dram_platform *dram, int vc
     return rc ? -1 : 0;
 }
 
-/* The map must put a line into one slice. */
+static uint32_t sub_of(struct dram_addr a, bool pim)
+{
+    return a.channel * DRAM_SUBS + (pim ? 0 : a.bank % DRAM_SUBS);
+}
+
+/* What of an address says the slice. With XORs no bits are the slice's own: the whole line number says the set. */
+static void slice_of_map(const struct dram_memory *m, struct l2_shape *shape)
+{
+    const struct dram_map *map = &m->map;
+    const uint64_t channel = dram_map_encode(map, (struct dram_addr){.channel = 1});
+    const uint64_t sub = dram_map_encode(map, (struct dram_addr){.bank = DRAM_SUBS - 1});
+    if (map->xors)
+        return;
+    if (!map->mod) {
+        shape->slice_bits = dram_map_encode(map, (struct dram_addr){.channel = m->channels - 1, .bank = DRAM_SUBS - 1});
+        return;
+    }
+    shape->mod = map->mod;
+    shape->mod_shift = __builtin_ctzll(channel);
+    shape->slice_bits = sub > channel ? sub / map->mod : sub;
+}
+
+/* The map must give as many channels as there are, and put a line into one slice. */
+static int map_init(struct dram_memory *m, const struct dram_platform *dram, struct err *err)
+{
+    if (dram_map_init(&m->map, dram->map, err))
+        return -1;
+    const struct dram_map *map = &m->map;
+    const uint32_t mapped = map->mod ? map->mod : 1u << map->bits[DRAM_FIELD_CHANNEL];
+    if (mapped != m->channels)
+        return err_set(err, "[dram] %u channels and %u in the map", m->channels, mapped);
+    if (m->hash_channels && m->channels & (m->channels - 1))
+        return err_set(err, "[dram] channel_hash is xor and there are %u channels; expected a power of two",
+                       m->channels);
+    for (uint64_t at = 0; at < L2_LINE; at += L2_SECTOR)
+        if (sub_of(dram_map_decode(map, at), false) != sub_of(dram_map_decode(map, 0), false))
+            return err_set(err, "[dram] map: a line of %d bytes lies on several channels or sub-partitions", L2_LINE);
+    return 0;
+}
+
 static int l2_init(struct dram_memory *m, const struct dram_platform *dram, const struct gpu *gpu, struct err *err)
 {
-    const struct dram_addr all = {.channel = m->channels - 1, .bank = DRAM_SUBS - 1};
-    const uint64_t bits = dram_map_encode(&m->map, all);
-    if (m->channels & (m->channels - 1) || 1u << m->map.bits[DRAM_FIELD_CHANNEL] != m->channels)
-        return err_set(err, "[dram] %u channels and %d bits of them in the map; expected a power of two", m->channels,
-                       m->map.bits[DRAM_FIELD_CHANNEL]);
-    if (bits & (L2_LINE - 1))
-        return err_set(err, "[dram] map: a line of %d bytes lies on several channels or sub-partitions", L2_LINE);
-    const struct l2_shape shape = {.bytes = gpu->l2_bytes,
-                                   .ways = gpu->l2_ways,
-                                   .slices = m->subs,
-                                   .slice_bits = bits,
-                                   .hash = gpu->l2_bytes ? dram->l2_set_hash : L2_HASH_NONE,
-                                   .misses = (uint32_t)dram->l2_misses,
-                                   .merges = (uint32_t)dram->l2_merges};
+    if (map_init(m, dram, err))
+        return -1;
+    struct l2_shape shape = {.bytes = gpu->l2_bytes,
+                             .ways = gpu->l2_ways,
+                             .slices = m->subs,
+                             .hash = gpu->l2_bytes ? dram->l2_set_hash : L2_HASH_NONE,
+                             .misses = (uint32_t)dram->l2_misses,
+                             .merges = (uint32_t)dram->l2_merges};
+    slice_of_map(m, &shape);
     m->l2 = l2_open(&shape, err);
     return m->l2 ? 0 : -1;
 }
@@ -69,7 +103,7 @@ int dram_memory_init(struct dram_memory *m, const struct platform *platform, con
     m->hash_channels = dram->channel_hash;
     m->latency = latency;
     dram_clocks_init(&m->clocks, gpu->clock_hz, dram->clock_hz);
-    if (dram_map_init(&m->map, dram->map, err) || l2_init(m, dram, gpu, err) || ports_init(m, ports, count, err))
+    if (l2_init(m, dram, gpu, err) || ports_init(m, ports, count, err))
         return -1;
     m->sub = mem_zalloc(m->subs, sizeof *m->sub, err);
     m->wake = mem_zalloc(m->subs, sizeof *m->wake, err);
@@ -132,11 +166,6 @@ static struct dram_addr decode(const struct dram_memory *m, uint64_t addr, bool 
     if (m->hash_channels && !pim)
         a.channel ^= a.row & (m->channels - 1);
     return a;
-}
-
-static uint32_t sub_of(struct dram_addr a, bool pim)
-{
-    return a.channel * DRAM_SUBS + (pim ? 0 : a.bank % DRAM_SUBS);
 }
 
 void dram_memory_fill(struct dram_memory *m, const struct program *program, uint64_t offset, int64_t l2_bytes)

@@ -250,6 +250,8 @@ static int share_sms(struct dram_sides *p, struct err *err)
     int64_t left = gpu->sms;
     for (uint32_t s = p->sides; s-- > 0;) {
         struct dram_side *side = &p->side[s];
+        if (side->run.class == DRAM_PIM && dram_without_pim(p->job->platform, err))
+            return -1;
         const int64_t asked = asked_sms(p, s), own = asked ? asked : left;
         if (own < 1 || own > left)
             return err_set(err, "side %u takes %lld multiprocessors; expected 1 to %lld of the GPU's %lld", s + 1,

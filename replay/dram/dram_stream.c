@@ -328,6 +328,17 @@ static int sort_channel(struct dram_stream_channel *c, bool merge, struct err *e
     return 0;
 }
 
+int dram_without_pim(const struct platform *platform, struct err *err)
+{
+    const struct dram_platform *dram = platform_section_get(platform, "dram");
+    if (dram->pim_sms && dram->banks == DRAM_BANKS)
+        return 0;
+    return err_set(err,
+                   "platform %s takes no PIM requests: its [dram] has pim_sms %lld and %lld banks; expected PIM units "
+                   "in 16 banks, as gv100 has",
+                   platform_name(platform), (long long)dram->pim_sms, (long long)dram->banks);
+}
+
 int dram_stream_load(struct dram_stream *stream, const struct input *inputs, size_t count, uint64_t take,
                      const struct platform *platform, enum dram_clock clock, struct progress *progress, struct err *err)
 {
@@ -350,6 +361,10 @@ int dram_stream_load(struct dram_stream *stream, const struct input *inputs, siz
             dram_stream_release(stream);
             return err_at(err, "%s", inputs[i].spec);
         }
+    }
+    if (stream->class_count[DRAM_PIM] && dram_without_pim(platform, err)) {
+        dram_stream_release(stream);
+        return -1;
     }
     for (uint32_t i = 0; i < stream->channels; i++)
         if (sort_channel(&stream->channel[i], taken > 1, err)) {

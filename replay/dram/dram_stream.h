@@ -40,6 +40,9 @@ struct dram_stream {
 /* Which clock arrivals are wanted in. */
 enum dram_clock { DRAM_CLOCK_DRAM, DRAM_CLOCK_CORE };
 
+/* -1 with *err set if the platform has no PIM units. */
+int dram_without_pim(const struct platform *platform, struct err *err);
+
 /* Read every input of the given roles ("" matches any) into *stream; MEM before PIM where arrivals are equal.
  * roles: a bit for each input to be taken. -1 with *err set: what is wrong with which input. */
 int dram_stream_load(struct dram_stream *stream, const struct input *inputs, size_t count, uint64_t take,

@@ -2,15 +2,25 @@
  *
  * A map is a list of fields from the top bit down, "row:13 bank:3 col:3 bank:1 ch:5 col:3 byte:5": each takes the next
  * bits of the address; a field named more than once is put together in that order. Address bits above the map are
- * dropped, as in the artifact.
- * Worked example with the map above: 0xC0002000 is channel 0, bank 1, row 3072, column 0. */
+ * dropped, as in the artifact. `mod:N` stands in the place of ch where the channels are no power of two: what is left
+ * of the address is divided by N, the remainder is the channel. Worked example with the map above: 0xC0002000 is
+ * channel 0, bank 1, row 3072, column 0.
+ *
+ * "... xor: bank0=20,24 ch1=15": each of these bits of a field is its own address bit XOR those listed, numbered from
+ * 0. It is taken only if two addresses never meet, that is if the matrix over GF(2) has full rank; else the error names
+ * field bits that depend on each other. Not beside `mod`.
+ *
+ * Source: the channel as a remainder: GPGPU-Sim addrdec.cc ("gap"); XOR of row bits into the bank: Zhang, Zhu and
+ * Zhang, MICRO-33, 2000. */
 #ifndef TRACE_EVENT_DRAM_MAP_H
 #define TRACE_EVENT_DRAM_MAP_H
+
+#include <stdbool.h>
 
 #include "trace/base/err.h"
 #include "trace/event/dram_addr.h"
 
-enum { DRAM_MAP_FIELDS = 16 };
+enum { DRAM_MAP_FIELDS = 16, DRAM_MAP_BITS = 64 };
 
 enum dram_field { DRAM_FIELD_BYTE, DRAM_FIELD_COLUMN, DRAM_FIELD_ROW, DRAM_FIELD_BANK, DRAM_FIELD_CHANNEL };
 
@@ -18,11 +28,17 @@ struct dram_map {
     struct {
         enum dram_field field;
         int bits;
-        int shift, to;       /* of the address; of the field */
+        int shift, to;       /* of the address, or of what a remainder below has left of it; of the field */
         uint64_t mask;       /* of the address >> shift; 0: above all its bits */
+        uint32_t mod;        /* 0: bits of the address; else the channel is a remainder, which `bits` bits hold */
     } part[DRAM_MAP_FIELDS]; /* from the bottom */
     int parts;
-    int bits[5]; /* by field */
+    int bits[5];  /* by field */
+    uint32_t mod; /* channels, where they are a remainder; else 0 */
+    bool xors;
+    /* With xors: bit i of the address with its XORs done is the parity of the address under forward[i]; back is the
+     * inverse. */
+    uint64_t forward[DRAM_MAP_BITS], back[DRAM_MAP_BITS];
 };
 
 /* -1 with *err set: what the text holds and what was expected. */
@@ -30,7 +46,7 @@ int dram_map_init(struct dram_map *map, const char *text, struct err *err);
 
 struct dram_addr dram_map_decode(const struct dram_map *map, uint64_t addr);
 
-/* The lowest byte address of an atom; the inverse of dram_map_decode(). */
+/* The lowest byte address of an atom; the inverse of dram_map_decode() where the channel is below `mod`. */
 uint64_t dram_map_encode(const struct dram_map *map, struct dram_addr a);
 
 #endif
