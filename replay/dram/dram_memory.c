@@ -1,21 +1,12 @@
 #include "replay/dram/dram_memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "replay/dram/dram_line.h"
 #include "replay/dram/dram_slice.h"
 
 /* --- made and freed --- */
-
-static int sub_init(struct dram_sub *s, const struct dram_platform *dram, int vcs, struct err *err)
-{
-    int rc = delay_init(&s->delay, err) || queue_init(&s->filled, 0, err) ||
-             queue_init(&s->back, dram->dram_l2_queue, err) || queue_init(&s->reply, dram->l2_noc_queue, err) ||
-             queue_init(&s->away, dram->noc_queue, err);
-    for (int v = 0; v < vcs && !rc; v++)
-        rc = line_init(&s->noc[v], dram->noc_queue / vcs, err) || line_init(&s->l2[v], dram->noc_l2_queue / vcs, err);
-    return rc ? -1 : 0;
-}
 
 static uint32_t sub_of(struct dram_addr a, bool pim)
 {
@@ -105,40 +96,22 @@ int dram_memory_init(struct dram_memory *m, const struct platform *platform, con
     dram_clocks_init(&m->clocks, gpu->clock_hz, dram->clock_hz);
     if (l2_init(m, dram, gpu, err) || ports_init(m, ports, count, err))
         return -1;
-    m->sub = mem_zalloc(m->subs, sizeof *m->sub, err);
     m->wake = mem_zalloc(m->subs, sizeof *m->wake, err);
     m->replying = mem_zalloc((m->subs + 63) / 64, sizeof *m->replying, err);
     m->part = mem_zalloc(m->channels, sizeof *m->part, err);
     m->of_channel = mem_zalloc(m->channels, sizeof *m->of_channel, err);
     m->camp = mem_zalloc(m->channels, sizeof *m->camp, err);
-    if (!m->sub || !m->wake || !m->replying || !m->part || !m->of_channel || !m->camp)
+    if (!m->wake || !m->replying || !m->part || !m->of_channel || !m->camp || dram_slices_init(m, dram, err))
         return -1;
-    for (uint32_t s = 0; s < m->subs; s++)
-        if (sub_init(&m->sub[s], dram, vcs, err))
-            return -1;
     for (uint32_t c = 0; c < m->channels; c++)
         if (dram_partition_init(&m->part[c], platform, policy, vcs, err))
             return -1;
     return 0;
 }
 
-static void sub_release(struct dram_sub *s)
-{
-    for (int v = 0; v < DRAM_VCS; v++) {
-        free(s->noc[v].at);
-        free(s->l2[v].at);
-    }
-    free(s->delay.at);
-    free(s->filled.at);
-    free(s->back.at);
-    free(s->reply.at);
-    free(s->away.at);
-}
-
 void dram_memory_release(struct dram_memory *m)
 {
-    for (uint32_t s = 0; m->sub && s < m->subs; s++)
-        sub_release(&m->sub[s]);
+    dram_slices_release(m);
     for (uint32_t c = 0; m->part && c < m->channels; c++)
         dram_partition_release(&m->part[c]);
     for (uint32_t p = 0; p < DRAM_PORTS; p++)
@@ -147,7 +120,6 @@ void dram_memory_release(struct dram_memory *m)
     crossbar_release(&m->from);
     l2_free(m->l2);
     free(m->target);
-    free(m->sub);
     free(m->wake);
     free(m->replying);
     free(m->part);
@@ -254,12 +226,15 @@ static void send(struct dram_memory *m, uint32_t input, uint32_t sub)
     const enum dram_kind kind = kind_of(packet);
     const bool pim = kind == DRAM_KIND_PIM;
     m->flight[flight] = (struct dram_flight){m->clocks.dram, packet->token, (uint16_t)input, pim};
-    line_push(&m->sub[sub].noc[m->vcs == 2 && pim], &(struct dram_packet){.addr = packet->addr + m->port[p].offset,
-                                                                          .flight = flight,
-                                                                          .row = m->target[input].row & 0xffffff,
-                                                                          .bank = m->target[input].bank & 31,
-                                                                          .kind = kind & 3,
-                                                                          .whole = packet->whole});
+    const int v = m->vcs == 2 && pim;
+    struct dram_sub *s = &m->sub[sub];
+    packet_push(s, &s->noc[v], &m->noc[v],
+                &(struct dram_packet){.addr = packet->addr + m->port[p].offset,
+                                      .flight = flight,
+                                      .row = m->target[input].row & 0xffffff,
+                                      .bank = m->target[input].bank & 31,
+                                      .kind = kind & 3,
+                                      .whole = packet->whole});
     m->wake[sub] = m->clocks.core + 1;
     m->stats.packets[pim]++;
     m->in_flight++;
@@ -273,7 +248,8 @@ static void requests_move(struct dram_memory *m)
 {
     for (int32_t o = crossbar_next(&m->to, 0); o >= 0; o = crossbar_next(&m->to, (uint32_t)o + 1)) {
         const struct dram_sub *s = &m->sub[o];
-        const unsigned mem = line_free(&s->noc[0]) > 0, pim = m->vcs == 2 ? line_free(&s->noc[1]) > 0 : mem;
+        const unsigned mem = !ring_full(&s->noc[0], &m->noc[0]);
+        const unsigned pim = m->vcs == 2 ? !ring_full(&s->noc[1], &m->noc[1]) : mem;
         const int32_t input = mem | pim ? crossbar_take(&m->to, (uint32_t)o, mem | pim << 1) : -1;
         if (input >= 0)
             send(m, (uint32_t)input, (uint32_t)o);
@@ -282,9 +258,9 @@ static void requests_move(struct dram_memory *m)
 
 static void show_reply(struct dram_memory *m, uint32_t sub)
 {
-    const struct dram_queue *away = &m->sub[sub].away;
-    if (queue_count(away))
-        crossbar_show(&m->from, sub, m->flight[queue_first(away)].input, 0);
+    const struct dram_sub *s = &m->sub[sub];
+    if (ring_count(&s->away))
+        crossbar_show(&m->from, sub, m->flight[number_first(s, &s->away, &m->away)].input, 0);
 }
 
 /* A reply from each sub-partition's queue enters the interconnect. */
@@ -294,13 +270,13 @@ static void replies_enter(struct dram_memory *m)
         for (uint64_t some = m->replying[w]; some; some &= some - 1) {
             const uint32_t sub = w * 64 + (uint32_t)__builtin_ctzll(some);
             struct dram_sub *s = &m->sub[sub];
-            if (!queue_free(&s->away))
+            if (ring_full(&s->away, &m->away))
                 continue;
-            queue_push(&s->away, queue_first(&s->reply));
-            s->reply.head++;
-            if (queue_count(&s->away) == 1)
+            number_push(s, &s->away, &m->away, number_first(s, &s->reply, &m->reply));
+            ring_pop(&s->reply);
+            if (ring_count(&s->away) == 1)
                 show_reply(m, sub);
-            if (!queue_count(&s->reply))
+            if (!ring_count(&s->reply))
                 m->replying[w] &= ~(UINT64_C(1) << sub % 64);
             m->wake[sub] = m->clocks.core;
         }
@@ -313,10 +289,10 @@ static void replies_leave(struct dram_memory *m)
         const int32_t sub = crossbar_take(&m->from, (uint32_t)o, 1);
         if (sub < 0)
             continue;
-        struct dram_queue *away = &m->sub[sub].away;
-        const uint32_t flight = queue_first(away), p = port_of(m, (uint32_t)o);
+        struct dram_sub *s = &m->sub[sub];
+        const uint32_t flight = number_first(s, &s->away, &m->away), p = port_of(m, (uint32_t)o);
         const struct dram_flight *f = &m->flight[flight];
-        away->head++;
+        ring_pop(&s->away);
         const int64_t cycles = m->clocks.dram - f->since;
         const unsigned class = f->pim;
         dram_latency_add(&m->latency[class], cycles);
@@ -363,9 +339,10 @@ static void leave(struct dram_memory *m, uint32_t c, int64_t k)
     for (; done; done = dram_partition_done(part, k)) {
         const uint32_t sub = c * DRAM_SUBS + done->id % DRAM_SUBS;
         if (!(done->flags & DRAM_IS_POSTED)) {
-            if (!queue_free(&m->sub[sub].back))
+            struct dram_sub *s = &m->sub[sub];
+            if (ring_full(&s->back, &m->back))
                 return;
-            queue_push(&m->sub[sub].back, done->id);
+            number_push(s, &s->back, &m->back, done->id);
             m->wake[sub] = m->core_next = m->clocks.core;
             dram_slice_expect(m, sub, done->id);
         }
@@ -385,7 +362,7 @@ void dram_memory_dram(struct dram_memory *m)
             dram_partition_step(part, k);
             leave(m, c, k);
             for (int s = 0; s < DRAM_SUBS; s++)
-                part->full[s] = !queue_free(&m->sub[c * DRAM_SUBS + (uint32_t)s].back);
+                part->full[s] = ring_full(&m->sub[c * DRAM_SUBS + (uint32_t)s].back, &m->back);
             if (dram_partition_move(part, k, core) & DRAM_MOVED_IN) {
                 m->wake[c * DRAM_SUBS] = m->wake[c * DRAM_SUBS + 1] = core;
                 m->core_next = core;

@@ -68,33 +68,35 @@ static inline uint32_t dram_id(uint32_t what, uint32_t sub, uint32_t which)
     return which << 3 | what << 1 | sub % DRAM_SUBS;
 }
 
-/* Packets, first in, first out. */
-struct dram_line {
-    struct dram_packet *at;
-    uint32_t head, tail, mask, room;
+/* First in, first out: places head to tail - 1 of an array, modulo its size; both 0 when it is empty, so that few
+ * places are used while few wait. */
+struct dram_ring {
+    uint32_t head, tail;
 };
 
 /* The raster delay: with the core cycle from which the packet may go on. */
-struct dram_delay {
-    struct {
-        struct dram_packet packet;
-        int64_t due;
-    } * at;
-    uint32_t head, tail, mask;
+struct dram_delayed {
+    struct dram_packet packet;
+    int64_t due;
 };
 
-/* Flights or ids, first in, first out. */
-struct dram_queue {
-    uint32_t *at;
-    uint32_t head, tail, mask, room;
-};
-
-/* What stands before and in one slice. */
+/* What stands before and in one slice. Its first 64 bytes are all that a cycle looks at in which nothing moves. */
 struct dram_sub {
-    struct dram_line noc[DRAM_VCS], l2[DRAM_VCS];
-    struct dram_delay delay;
-    struct dram_queue back, filled, reply, away; /* back: ids; the others: flights */
+    _Alignas(64) int64_t delay_due; /* core cycle from which the first of `delay` may go on; INT64_MAX: it is empty */
+    struct dram_ring noc[DRAM_VCS], l2[DRAM_VCS]; /* packets */
+    struct dram_ring back, reply, filled;         /* ids; flights; flights */
+    struct dram_ring away, delay;                 /* flights; packets */
     uint8_t last_noc, last_l2;
+    uint32_t filled_mask, delay_mask; /* these two grow */
+    uint32_t *fills;
+    struct dram_delayed *delayed;
+    struct dram_packet *packets; /* of noc[], then l2[] */
+    uint32_t *numbers;           /* of back, reply, away */
+};
+
+/* Room of a ring of every sub-partition, its size less one, and where its array begins. */
+struct dram_room {
+    uint32_t room, mask, at;
 };
 
 struct dram_memory_stats {
@@ -123,6 +125,7 @@ struct dram_memory {
     struct crossbar to, from;
     struct l2 *l2;
     struct dram_sub *sub;
+    struct dram_room noc[DRAM_VCS], to_l2[DRAM_VCS], back, reply, away; /* of their rings */
     int64_t *wake;      /* by sub-partition: core cycle at which it may move something */
     uint64_t *replying; /* sub-partitions with a reply that waits for the interconnect */
     struct dram_partition *part;

@@ -8,15 +8,27 @@
 /* Of the ring of completions: a visit of the controller adds less than the rest. */
 enum { MOST_RETURNS = DRAM_COMPLETIONS - 32 };
 
-static int fifo_init(struct dram_fifo *f, size_t room, bool times, struct err *err)
+static uint32_t size_for(size_t room)
 {
     uint32_t n = 1;
     while (n < room)
         n *= 2;
-    f->mask = n - 1;
-    f->at = mem_zalloc(n, sizeof *f->at, err);
-    f->times = times ? mem_zalloc(n, sizeof *f->times, err) : NULL;
-    return f->at && (!times || f->times) ? 0 : -1;
+    return n;
+}
+
+static int rings_init(struct dram_partition *p, int v, struct err *err)
+{
+    struct dram_latency_queue *w = &p->wait[v];
+    w->mask = size_for((size_t)p->shared + DRAM_SUBS) - 1;
+    w->at = mem_zalloc(w->mask + (size_t)1, sizeof *w->at, err);
+    for (int s = 0; w->at && s < DRAM_SUBS; s++) {
+        struct dram_fifo *q = &p->l2[s][v];
+        q->mask = size_for(p->room) - 1;
+        q->at = mem_zalloc(q->mask + (size_t)1, sizeof *q->at, err);
+        if (!q->at)
+            return -1;
+    }
+    return w->at ? 0 : -1;
 }
 
 int dram_partition_init(struct dram_partition *p, const struct platform *platform, const struct replay_policy *policy,
@@ -36,13 +48,9 @@ int dram_partition_init(struct dram_partition *p, const struct platform *platfor
     p->channel = aligned_alloc(64, sizeof *p->channel);
     if (!p->state || !p->channel)
         return p->state ? err_set(err, "out of memory") : -1;
-    for (int v = 0; v < DRAM_VCS; v++) {
-        if (fifo_init(&p->wait[v], (size_t)p->shared + DRAM_SUBS, true, err))
+    for (int v = 0; v < vcs; v++)
+        if (rings_init(p, v, err))
             return -1;
-        for (int s = 0; s < DRAM_SUBS; s++)
-            if (fifo_init(&p->l2[s][v], p->room, false, err))
-                return -1;
-    }
     return dram_channel_init(p->channel, dram, err);
 }
 
@@ -50,7 +58,6 @@ void dram_partition_release(struct dram_partition *p)
 {
     for (int v = 0; v < DRAM_VCS; v++) {
         free(p->wait[v].at);
-        free(p->wait[v].times);
         for (int s = 0; s < DRAM_SUBS; s++)
             free(p->l2[s][v].at);
     }
@@ -106,15 +113,16 @@ static bool arbitrate(struct dram_partition *p, int64_t core)
         const struct dram_waiting *r = &q->at[q->head & q->mask];
         if (p->vcs == 1 && !dram_channel_room(p->channel, class_of(r)))
             continue;
-        if (++q->head == q->tail)
-            p->some &= ~(1u << (s * DRAM_VCS + v));
-        p->queued--;
         take_credit(p, s);
         p->last_sub = (uint8_t)s;
         p->last_out[s] = (uint8_t)v;
-        struct dram_fifo *w = &p->wait[v];
-        w->at[w->tail & w->mask] = *r;
-        w->times[w->tail++ & w->mask] = core + p->latency;
+        struct dram_latency_queue *w = &p->wait[v];
+        w->at[w->tail++ & w->mask] = (struct dram_delayed_request){*r, core + p->latency};
+        p->queued--;
+        if (++q->head == q->tail) {
+            q->head = q->tail = 0;
+            p->some &= ~(1u << (s * DRAM_VCS + v));
+        }
         if (p->wait_due[v] == INT64_MAX)
             p->wait_due[v] = core + p->latency;
         return true;
@@ -127,14 +135,15 @@ static bool deliver(struct dram_partition *p, int64_t k, int64_t core)
 {
     for (int i = 0; i < p->vcs; i++) {
         const int v = p->vcs == 1 ? 0 : i == 0 ? !p->last_wait : p->last_wait;
-        struct dram_fifo *w = &p->wait[v];
-        if (p->wait_due[v] > core)
+        struct dram_latency_queue *w = &p->wait[v];
+        if (p->wait_due[v] > core || (p->vcs == 2 && !dram_channel_room(p->channel, (enum dram_class)v)))
             continue;
-        const struct dram_waiting *r = &w->at[w->head & w->mask];
-        if (!dram_channel_room(p->channel, class_of(r)))
+        const struct dram_waiting *r = &w->at[w->head & w->mask].request;
+        if (p->vcs == 1 && !dram_channel_room(p->channel, class_of(r)))
             continue;
-        w->head++;
-        p->wait_due[v] = w->head != w->tail ? w->times[w->head & w->mask] : INT64_MAX;
+        if (++w->head == w->tail)
+            w->head = w->tail = 0;
+        p->wait_due[v] = w->head != w->tail ? w->at[w->head & w->mask].due : INT64_MAX;
         p->last_wait = (uint8_t)v;
         p->loops->push(p->channel, k, r->row, r->bank, r->flags, r->id);
         p->next = k + 1;

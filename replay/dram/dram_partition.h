@@ -30,10 +30,20 @@ struct dram_waiting {
     uint8_t bank, flags;
 };
 
-/* A ring; `tail - head` wait. */
+/* In a latency queue: with the core cycle from which it may go on. */
+struct dram_delayed_request {
+    struct dram_waiting request;
+    int64_t due;
+};
+
+/* Rings; `tail - head` wait; both are 0 when none does. */
 struct dram_fifo {
     struct dram_waiting *at;
-    int64_t *times; /* latency queues: core cycle from which an entry may go on */
+    uint32_t head, tail, mask;
+};
+
+struct dram_latency_queue {
+    struct dram_delayed_request *at;
     uint32_t head, tail, mask;
 };
 
@@ -55,7 +65,8 @@ struct dram_partition {
     uint32_t room;    /* of an L2 to DRAM queue */
     uint32_t returns; /* return queue */
     uint32_t entered; /* id of the request that the last move put into the controller */
-    struct dram_fifo l2[DRAM_SUBS][DRAM_VCS], wait[DRAM_VCS];
+    struct dram_fifo l2[DRAM_SUBS][DRAM_VCS];
+    struct dram_latency_queue wait[DRAM_VCS];
 };
 
 /* An idle partition at cycle 0. The policy must outlive it. Released after failure too. */

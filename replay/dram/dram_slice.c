@@ -4,6 +4,62 @@
 
 enum { NOC_FREE = 4 }; /* free places of the L2 queue that the interconnect asks for (artifact: SECTOR_CHUNCK_SIZE) */
 
+/* --- made and freed --- */
+
+/* The ring takes its part of an array of *at places. */
+static struct dram_room room_of(int64_t room, uint32_t *at)
+{
+    uint32_t size = 1;
+    while (size < room)
+        size *= 2;
+    const struct dram_room r = {(uint32_t)room, size - 1, *at};
+    *at += size;
+    return r;
+}
+
+int dram_slices_init(struct dram_memory *m, const struct dram_platform *dram, struct err *err)
+{
+    enum { FIRST = 64 }; /* places of a ring that grows */
+    uint32_t packets = 0, numbers = 0;
+    for (int v = 0; v < m->vcs; v++) {
+        m->noc[v] = room_of(dram->noc_queue / m->vcs, &packets);
+        m->to_l2[v] = room_of(dram->noc_l2_queue / m->vcs, &packets);
+    }
+    m->back = room_of(dram->dram_l2_queue, &numbers);
+    m->reply = room_of(dram->l2_noc_queue, &numbers);
+    m->away = room_of(dram->noc_queue, &numbers);
+    m->sub = aligned_alloc(64, m->subs * sizeof *m->sub);
+    if (!m->sub)
+        return err_set(err, "out of memory");
+    memset(m->sub, 0, m->subs * sizeof *m->sub);
+    for (uint32_t i = 0; i < m->subs; i++) {
+        struct dram_sub *s = &m->sub[i];
+        s->delay_due = INT64_MAX;
+        s->filled_mask = s->delay_mask = FIRST - 1;
+        s->packets = mem_zalloc(packets, sizeof *s->packets, err);
+        s->numbers = s->packets ? mem_zalloc(numbers, sizeof *s->numbers, err) : NULL;
+        s->fills = s->numbers ? mem_zalloc(FIRST, sizeof *s->fills, err) : NULL;
+        s->delayed = s->fills ? mem_zalloc(FIRST, sizeof *s->delayed, err) : NULL;
+        if (!s->delayed)
+            return -1;
+    }
+    return 0;
+}
+
+void dram_slices_release(struct dram_memory *m)
+{
+    for (uint32_t i = 0; m->sub && i < m->subs; i++) {
+        free(m->sub[i].packets);
+        free(m->sub[i].numbers);
+        free(m->sub[i].fills);
+        free(m->sub[i].delayed);
+    }
+    free(m->sub);
+    m->sub = NULL;
+}
+
+/* --- a cycle --- */
+
 /* The virtual channel to be tried k-th: the one after the last served first. */
 static int turn(int vcs, int k, int last)
 {
@@ -15,15 +71,15 @@ static bool leave_noc(struct dram_memory *m, struct dram_sub *s, int64_t t)
 {
     for (int k = 0; k < m->vcs; k++) {
         const int v = turn(m->vcs, k, s->last_noc);
-        struct dram_line *from = &s->noc[v];
-        if (!line_count(from) || line_free(&s->l2[v]) < NOC_FREE)
+        struct dram_ring *from = &s->noc[v];
+        if (!ring_count(from) || ring_count(&s->l2[v]) + NOC_FREE > m->to_l2[v].room)
             continue;
-        const struct dram_packet *packet = line_first(from);
+        const struct dram_packet *packet = packet_first(s, from, &m->noc[v]);
         if (packet->kind == DRAM_KIND_PIM)
-            line_push(&s->l2[v], packet);
+            packet_push(s, &s->l2[v], &m->to_l2[v], packet);
         else
-            m->out_of_memory |= !delay_append(&s->delay, packet, t + m->rop);
-        from->head++;
+            m->out_of_memory |= !delay_push(s, packet, t + m->rop);
+        ring_pop(from);
         s->last_noc = (uint8_t)v;
         return true;
     }
@@ -33,18 +89,18 @@ static bool leave_noc(struct dram_memory *m, struct dram_sub *s, int64_t t)
 /* The raster delay ends: one goes into the L2 queue; its set will be looked at in the next cycle or later. */
 static bool leave_delay(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int64_t t)
 {
-    if (delay_due(&s->delay) > t || !line_free(&s->l2[0]))
+    if (s->delay_due > t || ring_full(&s->l2[0], &m->to_l2[0]))
         return false;
-    const struct dram_packet *packet = &s->delay.at[s->delay.head & s->delay.mask].packet;
-    line_push(&s->l2[0], packet);
+    const struct dram_packet *packet = delay_first(s);
+    packet_push(s, &s->l2[0], &m->to_l2[0], packet);
     l2_expect(m->l2, sub, packet->addr);
-    s->delay.head++;
+    delay_pop(s);
     return true;
 }
 
-static void answer(struct dram_memory *m, uint32_t sub, uint32_t flight)
+static void answer(struct dram_memory *m, struct dram_sub *s, uint32_t sub, uint32_t flight)
 {
-    queue_push(&m->sub[sub].reply, flight);
+    number_push(s, &s->reply, &m->reply, flight);
     m->replying[sub / 64] |= UINT64_C(1) << sub % 64;
     __builtin_prefetch(&m->flight[flight]);
 }
@@ -52,30 +108,30 @@ static void answer(struct dram_memory *m, uint32_t sub, uint32_t flight)
 /* One read whose sector has come is answered. */
 static bool leave_filled(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
 {
-    if (!queue_count(&s->filled) || !queue_free(&s->reply))
+    if (!ring_count(&s->filled) || ring_full(&s->reply, &m->reply))
         return false;
-    answer(m, sub, queue_first(&s->filled));
-    s->filled.head++;
+    answer(m, s, sub, s->fills[s->filled.head & s->filled_mask]);
+    ring_pop(&s->filled);
     return true;
 }
 
 /* What comes from DRAM: a sector fills its line, a PIM request is acknowledged. */
 static bool take_back(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
 {
-    if (!queue_count(&s->back))
+    if (!ring_count(&s->back))
         return false;
-    const uint32_t id = queue_first(&s->back), which = id >> 3;
+    const uint32_t id = number_first(s, &s->back, &m->back), which = id >> 3;
     if ((id >> 1 & 3) == DRAM_ID_PIM) {
-        if (!queue_free(&s->reply))
+        if (ring_full(&s->reply, &m->reply))
             return false;
-        answer(m, sub, which);
+        answer(m, s, sub, which);
     } else {
         const uint32_t *waiters;
         const uint32_t n = l2_fill(m->l2, sub, which, &waiters);
         for (uint32_t i = 0; i < n; i++)
-            m->out_of_memory |= !queue_append(&s->filled, waiters[i]);
+            m->out_of_memory |= !filled_push(s, waiters[i]);
     }
-    s->back.head++;
+    ring_pop(&s->back);
     return true;
 }
 
@@ -135,7 +191,7 @@ static void count(struct dram_memory *m, const struct l2_question *q, enum l2_an
 /* A MEM packet at the front; false: it stays. */
 static bool ask(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int v, const struct dram_packet *packet)
 {
-    if (!queue_free(&s->reply))
+    if (ring_full(&s->reply, &m->reply))
         return false;
     const struct l2_question q = {.addr = packet->addr,
                                   .slice = sub,
@@ -151,7 +207,7 @@ static bool ask(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int v, 
         return false;
     count(m, &q, got);
     if (got == L2_HIT)
-        answer(m, sub, packet->flight);
+        answer(m, s, sub, packet->flight);
     if (got == L2_FETCH)
         to_dram(m, sub, v,
                 (struct dram_waiting){packet->row, dram_id(DRAM_ID_FETCH, sub, miss), (uint8_t)packet->bank, 1});
@@ -165,17 +221,17 @@ static bool front(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
     struct dram_partition *part = &m->part[sub / DRAM_SUBS];
     for (int k = 0; k < m->vcs; k++) {
         const int v = turn(m->vcs, k, s->last_l2);
-        struct dram_line *from = &s->l2[v];
-        if (!line_count(from) || !dram_partition_room(part, (int)(sub % DRAM_SUBS), v))
+        struct dram_ring *from = &s->l2[v];
+        if (!ring_count(from) || !dram_partition_room(part, (int)(sub % DRAM_SUBS), v))
             continue;
-        const struct dram_packet *packet = line_first(from);
+        const struct dram_packet *packet = packet_first(s, from, &m->to_l2[v]);
         if (packet->kind == DRAM_KIND_PIM)
             to_dram(m, sub, v,
                     (struct dram_waiting){packet->row, dram_id(DRAM_ID_PIM, sub, packet->flight), (uint8_t)packet->bank,
                                           1 | DRAM_IS_WRITE | DRAM_IS_PIM});
         else if (!ask(m, s, sub, v, packet))
             continue;
-        from->head++;
+        ring_pop(from);
         s->last_l2 = (uint8_t)v;
         return true;
     }
@@ -193,6 +249,5 @@ int64_t dram_slice_cycle(struct dram_memory *m, uint32_t sub)
     moved |= leave_delay(m, s, sub, t);
     if (moved)
         return t + 1;
-    const int64_t due = delay_due(&s->delay);
-    return due > t ? due : INT64_MAX;
+    return s->delay_due > t ? s->delay_due : INT64_MAX;
 }

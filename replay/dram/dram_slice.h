@@ -5,6 +5,10 @@
 
 #include "replay/dram/dram_memory.h"
 
+/* Every sub-partition of m, empty; rooms are of [dram]. Released after failure too. */
+int dram_slices_init(struct dram_memory *m, const struct dram_platform *dram, struct err *err);
+void dram_slices_release(struct dram_memory *m);
+
 /* Cycle m->clocks.core. Returns the cycle in which it may move something again if nothing comes: INT64_MAX: none. */
 int64_t dram_slice_cycle(struct dram_memory *m, uint32_t sub);
 
