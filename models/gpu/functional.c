@@ -246,12 +246,13 @@ static int turn_all(struct run *r, bool *any, struct err *err)
             struct walker *w = &r->walker[at * r->warps];
             if (r->place[at].left && turn_block(r, r->l1[sm], &r->place[at], w, err))
                 return -1;
-            while (!r->place[at].left && r->next < r->shape.blocks)
+            while (!r->how->in_turn && !r->place[at].left && r->next < r->shape.blocks)
                 if (start_block(r, &r->place[at], w, err))
                     return -1;
             *any |= r->place[at].left > 0;
         }
-    return 0;
+    *any |= r->next < r->shape.blocks;
+    return r->how->in_turn ? fill_places(r, err) : 0;
 }
 
 static void release_walkers(struct run *r)

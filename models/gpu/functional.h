@@ -5,6 +5,8 @@
  * then the next, one multiprocessor after the other; a barrier holds it until its block is there, and a block that ends
  * makes room for the next on its multiprocessor. A miss is answered at once. So hit rates and traffic follow from the
  * program and the caches, and only the order of warps is a guess: where they depend on it, two rounds of it differ.
+ * Blocks of one multiprocessor often end in the same round; then it gets neighbouring ones, whose common lines L1 has.
+ * With time they go to different multiprocessors, in turn (in_turn says so here too).
  * Camping is the share of DRAM reads that go to the channel that is busiest at the time, times the channels: of each
  * stretch of so many instructions the busiest channel's, of all reads. 1: all alike; the number of channels: one at a
  * time. Worked example, 4 channels, a stretch of 10, 2, 2 and 2 reads, another of 0, 0, 4 and 0: 4 x 14 / 20 = 2.8.
@@ -35,6 +37,8 @@ struct functional {
     uint64_t stretch;      /* instructions; camping; 0: a launch */
     uint64_t launches;     /* at most; 0: all */
     bool to_the_end;       /* each warp to its end instead of taking turns */
+    bool
+        in_turn; /* places are filled after a round, one of each multiprocessor in turn; else where a block has ended */
     /* After each launch. */
     int (*launch)(void *ctx, uint32_t number, const struct program_launch *shape,
                   const struct functional_counts *counts, struct err *err);

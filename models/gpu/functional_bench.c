@@ -1,5 +1,5 @@
 /* A program's traffic by launch, without time, on platform gv100 with 80 multiprocessors; and how long that takes.
- * usage: functional SPEC [LAUNCHES [to-the-end]] */
+ * usage: functional SPEC [LAUNCHES [to-the-end|in-turn]] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +62,7 @@ int main(int argc, char **argv)
                              .stretch = 20000,
                              .launches = argc > 2 ? (uint64_t)atoll(argv[2]) : 0,
                              .to_the_end = argc > 3 && strcmp(argv[3], "to-the-end") == 0,
+                             .in_turn = argc > 3 && strcmp(argv[3], "in-turn") == 0,
                              .launch = print,
                              .ctx = &instructions};
     printf("   # kernel                 loads sec/ld L1 hit     reads    writes  atomics L2 hit DRAM reads lines back  "

@@ -109,6 +109,27 @@ static int camping(const struct hand_program *p, uint64_t warp, uint32_t index, 
     return index == 0;
 }
 
+/* Two neighbouring blocks read each line. */
+static int line_of_two(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    program_load(body, &p->alloc, 0, warp / 2 * 128, 4);
+    return index == 0;
+}
+
+/* The first 64 blocks, 32 of each of two multiprocessors, are placed in turn; then all of one end together. */
+START_TEST(neighbours_share_an_l1_where_blocks_that_end_together_are_followed_at_once)
+{
+    struct hand_program p;
+    struct program program = hand_program(&p, 640, 32, line_of_two);
+    struct functional_counts c[8];
+    run(&program, &(struct functional){.sms = 2}, c);
+    ck_assert_uint_eq(c[0].hits, (640 - 64) / 2 * 4);
+    run(&program, &(struct functional){.sms = 2, .in_turn = true}, c);
+    ck_assert_uint_eq(c[0].loads, 640);
+    ck_assert_uint_eq(c[0].hits, 0);
+}
+END_TEST
+
 START_TEST(camping_as_in_the_example)
 {
     struct hand_program p;
@@ -204,6 +225,7 @@ START_TEST(counts_are_those_of_the_walk_and_add_up)
 END_TEST
 
 TEST_MAIN("functional", each_multiprocessor_has_an_l1_and_all_share_the_l2,
-          a_barrier_holds_a_warp_until_its_block_is_there, camping_as_in_the_example,
+          a_barrier_holds_a_warp_until_its_block_is_there,
+          neighbours_share_an_l1_where_blocks_that_end_together_are_followed_at_once, camping_as_in_the_example,
           nn_reads_each_sector_of_its_records_once_although_it_loads_them_twice,
           kmeans_hits_l1_only_where_warps_run_to_their_end, counts_are_those_of_the_walk_and_add_up)
