@@ -10,10 +10,15 @@
 struct entry {
     uint64_t line;
     uint32_t older, newer;      /* in the set; free entry: newer links */
-    uint32_t more[L1_SECTORS];  /* waiters besides the first: the last of a ring; L1_NONE */
     uint16_t first[L1_SECTORS]; /* the load that asked */
     uint32_t way;               /* random: place in the set */
     uint8_t valid, coming, placed;
+    uint8_t shared; /* sectors that more than one load waits for */
+};
+
+/* Where shared: of the waiters besides the first, the last of a ring; apart, so that an entry stays small. */
+struct others {
+    uint32_t last[L1_SECTORS];
 };
 
 struct waiter {
@@ -34,6 +39,7 @@ struct l1 {
     uint64_t *hash;
     uint32_t hash_mask, hash_shift;
     struct entry *entry;
+    struct others *others; /* by entry */
     struct waiter *waiter;
     struct set *set;
     uint32_t *member;          /* random: entry of each way */
@@ -92,11 +98,30 @@ static void hash_remove(struct l1 *l1, uint32_t number)
 
 /* --- entries --- */
 
+/* Two entries in a line of this machine's memory. */
+static int grow_entries(struct l1 *l1, size_t n, struct err *err)
+{
+    n += n % 2;
+    struct entry *entry = aligned_alloc(64, n * sizeof *entry);
+    struct others *others = entry ? realloc(l1->others, n * sizeof *others) : NULL;
+    if (!others) {
+        free(entry);
+        return err_set(err, "out of memory");
+    }
+    if (l1->used)
+        memcpy(entry, l1->entry, l1->used * sizeof *entry);
+    free(l1->entry);
+    l1->entry = entry;
+    l1->others = others;
+    l1->entries = n;
+    return 0;
+}
+
 /* Room for n entries. */
 static int grow(struct l1 *l1, size_t n, struct err *err)
 {
     uint32_t bits = 4;
-    if (mem_grow((void **)&l1->entry, &l1->entries, n, sizeof *l1->entry, err))
+    if (grow_entries(l1, n, err))
         return -1;
     while ((UINT64_C(1) << bits) < l1->entries + l1->entries / 2)
         bits++;
@@ -127,7 +152,8 @@ static uint32_t take_entry(struct l1 *l1, uint64_t line)
         number = l1->used++;
     }
     l1->entry[number].line = line;
-    l1->entry[number].valid = l1->entry[number].coming = l1->entry[number].placed = 0;
+    struct entry *e = &l1->entry[number];
+    e->valid = e->coming = e->placed = e->shared = 0;
     l1->live++;
     hash_add(l1, number);
     return number;
@@ -276,6 +302,7 @@ void l1_free(struct l1 *l1)
         return;
     free(l1->hash);
     free(l1->entry);
+    free(l1->others);
     free(l1->waiter);
     free(l1->set);
     free(l1->member);
@@ -327,11 +354,12 @@ int l1_wait(struct l1 *l1, uint32_t number, uint32_t sector, uint32_t load)
             return -1;
         l1->waiters_used++;
     }
-    uint32_t last = e->more[sector];
+    uint32_t *end = &l1->others[number].last[sector], last = e->shared >> sector & 1 ? *end : L1_NONE;
     l1->waiter[w] = (struct waiter){load, last == L1_NONE ? w : l1->waiter[last].next};
     if (last != L1_NONE)
         l1->waiter[last].next = w;
-    e->more[sector] = w;
+    *end = w;
+    e->shared |= (uint8_t)(1u << sector);
     return 0;
 }
 
@@ -344,10 +372,8 @@ uint32_t l1_ask(struct l1 *l1, uint64_t line, uint32_t entry, uint32_t sectors, 
         place(l1, entry);
     e->coming |= (uint8_t)sectors;
     for (uint32_t s = 0; s < L1_SECTORS; s++)
-        if (sectors >> s & 1) {
+        if (sectors >> s & 1)
             e->first[s] = (uint16_t)load;
-            e->more[s] = L1_NONE;
-        }
     l1->coming += (uint32_t)__builtin_popcount(sectors);
     return entry * L1_SECTORS;
 }
@@ -357,8 +383,12 @@ uint32_t l1_take(struct l1 *l1, uint32_t token)
     uint32_t number = token / L1_SECTORS, sector = token % L1_SECTORS;
     struct entry *e = &l1->entry[number];
     uint32_t load = e->first[sector];
-    l1->walk_end = e->more[sector];
-    l1->walk = l1->walk_end == L1_NONE ? L1_NONE : l1->waiter[l1->walk_end].next;
+    l1->walk = l1->walk_end = L1_NONE;
+    if (e->shared >> sector & 1) {
+        l1->walk_end = l1->others[number].last[sector];
+        l1->walk = l1->waiter[l1->walk_end].next;
+        e->shared &= (uint8_t) ~(1u << sector);
+    }
     e->coming &= (uint8_t) ~(1u << sector);
     l1->coming--;
     if (e->placed)

@@ -47,8 +47,7 @@ int sm_init(struct sm *m, struct sm_shared *s, uint32_t number, const struct gpu
     m->ring_mask = power_of_two((uint64_t)s->room + s->miss_queue + 1) - 1;
     m->pipe_mask = power_of_two(s->l1_cycles) - 1;
     m->ring = mem_zalloc(m->ring_mask + (size_t)1, sizeof *m->ring, err);
-    m->from = m->ring ? mem_zalloc(m->ring_mask + (size_t)1, sizeof *m->from, err) : NULL;
-    m->pipe = m->from ? mem_zalloc(m->pipe_mask + (size_t)1, sizeof *m->pipe, err) : NULL;
+    m->pipe = m->ring ? mem_zalloc(m->pipe_mask + (size_t)1, sizeof *m->pipe, err) : NULL;
     m->warp = m->pipe ? mem_zalloc(m->warps, sizeof *m->warp, err) : NULL;
     m->block = m->warp ? mem_zalloc(m->warps, sizeof *m->block, err) : NULL;
     return !m->block || init_schedulers(m, err) ? -1 : init_l1(m, gpu, l1_lines, err);
@@ -60,7 +59,6 @@ void sm_release(struct sm *m)
         sm_body_release(&m->warp[i].body);
     l1_free(m->l1);
     free(m->ring);
-    free(m->from);
     free(m->pipe);
     free(m->scheduler);
     free(m->slots);
@@ -73,6 +71,7 @@ void sm_release(struct sm *m)
 void sm_reset(struct sm *m, int64_t t)
 {
     m->head = m->n = m->unset = m->pipe_head = m->pipe_n = m->want = 0;
+    m->pipe_ready = INT64_MAX;
     m->last = m->taken = t - 1;
     m->wake = INT64_MAX;
     m->port.n = m->port.at = 0;
@@ -146,9 +145,8 @@ static int64_t look_up_time(const struct sm *m, int64_t t)
 {
     if (!m->pipe_n || m->unset + m->want > m->s->miss_queue)
         return INT64_MAX;
-    int64_t ready = m->pipe[m->pipe_head & m->pipe_mask].ready;
     int64_t room = m->want ? m->last - (int64_t)(m->s->miss_queue - m->unset - m->want) : t;
-    return room > ready ? room : ready;
+    return room > m->pipe_ready ? room : m->pipe_ready;
 }
 
 /* When something is due, besides what sm_wake() knows of. */
@@ -170,9 +168,12 @@ int64_t sm_visit(struct sm *m, int64_t t)
         m->replies--;
         take(m, m->reply[m->reply_head++], t);
     }
-    sm_look_up(m, t);
-    sm_end_runs(m, t);
-    sm_port(m, t);
+    if (m->pipe_ready <= t)
+        sm_look_up(m, t);
+    if (m->next_end <= t)
+        sm_end_runs(m, t);
+    if (m->port.at < m->port.n || m->ready)
+        sm_port(m, t);
     return due(m, t);
 }
 

@@ -112,6 +112,12 @@ struct sm_group {
     struct sectors_line line[SM_BANKS];
 };
 
+/* A packet, and the cycle in which it comes to the input buffer if it has one yet. */
+struct sm_packet {
+    struct sms_packet packet;
+    int64_t from;
+};
+
 /* The access that goes in: lines `at` to n - 1, with the sectors that have not. */
 struct sm_port {
     uint32_t n, at;
@@ -149,12 +155,12 @@ struct sm {
     uint32_t pipe_mask, pipe_head, pipe_n;
     uint32_t want; /* places in the miss queue that the head of the pipeline waits for; 0: not known yet */
     /* n packets: those of the input buffer, then of the miss queue; the last `unset` have no room yet, so no cycle in
-     * which they come to the input buffer (from[]); `last` is that of the one before them. */
+     * which they come to the input buffer; `last` is that of the one before them. */
     uint32_t ring_mask, head, n, unset;
     int64_t last;
-    struct sms_packet *ring;
-    int64_t *from;
+    struct sm_packet *ring;
     struct sm_group *pipe;
+    int64_t pipe_ready;               /* of the pipeline's head; INT64_MAX: it is empty */
     int64_t first_end[SM_SCHEDULERS]; /* of a lane of each scheduler */
     struct sm_scheduler *scheduler;
     struct l1 *l1;

@@ -6,7 +6,7 @@
 static void set_time(struct sm *m, uint32_t which, int64_t t)
 {
     m->last = m->last < t ? t : m->last + 1;
-    m->from[(m->head + which) & m->ring_mask] = m->last;
+    m->ring[(m->head + which) & m->ring_mask].from = m->last;
 }
 
 static void show(struct sm *m, int64_t t)
@@ -27,21 +27,21 @@ static void push(struct sm *m, const struct sectors_line *l, uint32_t sectors, u
     while (sectors) {
         uint32_t s = 31 - (uint32_t)__builtin_clz(sectors), at = (m->head + n++) & m->ring_mask;
         sectors ^= 1u << s;
-        m->ring[at] = (struct sms_packet){.addr = l->line * L1_LINE + s * SMS_SECTOR,
-                                          .token = token + s * each,
-                                          .kind = kind,
-                                          .whole = l->whole >> s & 1};
+        m->ring[at].packet = (struct sms_packet){.addr = l->line * L1_LINE + s * SMS_SECTOR,
+                                                 .token = token + s * each,
+                                                 .kind = kind,
+                                                 .whole = l->whole >> s & 1};
         if (n - unset > room)
             unset++;
         else
-            m->from[at] = last = last < t ? t : last + 1;
+            m->ring[at].from = last = last < t ? t : last + 1;
     }
     bool first = m->n == 0;
     m->n = n;
     m->unset = unset;
     m->last = last;
     if (first)
-        show(m, m->from[m->head & m->ring_mask]);
+        show(m, m->ring[m->head & m->ring_mask].from);
 }
 
 void sm_pop(struct sm *m, int64_t t)
@@ -52,7 +52,7 @@ void sm_pop(struct sm *m, int64_t t)
         wheel_set(&m->s->wheel, m->number, t + 1);
     if (m->unset)
         set_time(m, m->n - m->unset--, t + 1);
-    int64_t next = m->n ? m->from[m->head & m->ring_mask] : INT64_MAX;
+    int64_t next = m->n ? m->ring[m->head & m->ring_mask].from : INT64_MAX;
     if (next <= t)
         return;
     m->head = m->n ? m->head : 0; /* the same few places again, while they are in this machine's cache */
@@ -122,7 +122,7 @@ static void look_up_store(struct sm *m, struct sectors_line *l, uint32_t load, i
 void sm_look_up(struct sm *m, int64_t t)
 {
     struct sm_group *g = &m->pipe[m->pipe_head & m->pipe_mask];
-    if (!m->pipe_n || g->ready > t || sm_queued(m, t) + m->want > m->s->miss_queue)
+    if (m->pipe_ready > t || sm_queued(m, t) + m->want > m->s->miss_queue)
         return;
     m->want = 0;
     uint32_t kept = 0;
@@ -137,8 +137,8 @@ void sm_look_up(struct sm *m, int64_t t)
     g->n = (uint8_t)kept;
     if (kept)
         return;
-    m->pipe_head++;
-    m->pipe_n--;
+    m->pipe_head = --m->pipe_n ? m->pipe_head + 1 : 0;
+    m->pipe_ready = m->pipe_n ? m->pipe[m->pipe_head & m->pipe_mask].ready : INT64_MAX;
 }
 
 /* --- the port --- */
@@ -189,6 +189,7 @@ static void let_in(struct sm *m, int64_t t)
         return;
     struct sm_group *g = &m->pipe[(m->pipe_head + m->pipe_n++) & m->pipe_mask];
     g->ready = t + m->s->l1_cycles;
+    m->pipe_ready = m->pipe_ready == INT64_MAX ? g->ready : m->pipe_ready;
     g->kind = p->kind;
     g->load = p->load;
     g->n = 0;

@@ -26,7 +26,7 @@ static void find_first_end(struct sm *m, struct sm_scheduler *c)
     }
     m->first_end[c - m->scheduler] = first;
     m->next_end = INT64_MAX;
-    for (uint32_t i = 0; i < SM_SCHEDULERS; i++)
+    for (uint32_t i = 0; i < m->s->schedulers; i++)
         m->next_end = m->first_end[i] < m->next_end ? m->first_end[i] : m->next_end;
     sm_wake(m, first);
 }
@@ -84,9 +84,7 @@ static void end_lanes(struct sm *m, struct sm_scheduler *c, int64_t t)
 
 void sm_end_runs(struct sm *m, int64_t t)
 {
-    if (m->next_end > t)
-        return;
-    for (uint32_t i = 0; i < SM_SCHEDULERS; i++)
+    for (uint32_t i = 0; i < m->s->schedulers; i++)
         if (m->first_end[i] <= t)
             end_lanes(m, &m->scheduler[i], t);
 }

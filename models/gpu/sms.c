@@ -277,7 +277,7 @@ const uint64_t *sms_heads(const struct sms *s)
 const struct sms_packet *sms_head(const struct sms *s, uint32_t sm)
 {
     const struct sm *m = &s->sm[sm];
-    return s->s.heads[sm / 64] >> sm % 64 & 1 ? &m->ring[m->head & m->ring_mask] : NULL;
+    return s->s.heads[sm / 64] >> sm % 64 & 1 ? &m->ring[m->head & m->ring_mask].packet : NULL;
 }
 
 void sms_pop(struct sms *s, uint32_t sm, int64_t t)
