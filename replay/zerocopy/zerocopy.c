@@ -233,8 +233,11 @@ static int replay_scans(const struct replay_job *job, const struct reading *read
         rc = feed(job, ops, state, &context, runs, err);
     for (size_t r = 0; r < job->policy_count && !rc; r++)
         rc = zerocopy_run_finish(&runs[r], ops->runs(state), &outcomes[r], err);
-    for (size_t r = 0; r < job->policy_count && !rc; r++)
-        tier_metrics(&tier, &outcomes[r]);
+    for (size_t r = 0; r < job->policy_count && !rc; r++) {
+        bool cpu = runs[r].baseline && runs[r].baseline->cpu_gathers;
+        const struct tier_gather gather = {cpu ? pcie.cpu_rows_bytes_per_s : 0, how->sm_share_pct / 100};
+        tier_metrics(&tier, &gather, &outcomes[r]);
+    }
     tier_close(&tier);
     for (size_t r = 0; r < job->policy_count; r++)
         if (runs[r].name)

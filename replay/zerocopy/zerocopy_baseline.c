@@ -130,6 +130,7 @@ const struct zerocopy_baseline zerocopy_dma = {
              .summary = "baseline: the CPU gathers what is needed, then a block copy",
              .source = "dissertation, section 3.5",
              .baseline = true},
+    .cpu_gathers = true,
     .launch = gather_launch,
     .finish = gather_finish};
 
@@ -144,5 +145,6 @@ const struct zerocopy_baseline zerocopy_subgraph = {
              .summary = "baseline: active lists gathered by the CPU, one copy per level",
              .source = "dissertation, table 2.4; Sabet et al., Subway, EuroSys 2020",
              .baseline = true},
+    .cpu_gathers = true,
     .launch = gather_launch,
     .finish = gather_finish};

@@ -51,6 +51,7 @@ struct zerocopy_run;
 /* Another mechanism for the same reads; all but `finish` may be NULL (nothing to do). */
 struct zerocopy_baseline {
     struct policy_head head; /* .baseline is true */
+    bool cpu_gathers;        /* what is needed is brought together by the CPU, which samples too */
     int (*open)(struct zerocopy_run *run, struct outcome *out, struct err *err);
     int (*scans)(struct zerocopy_run *run, const struct scan *scans, size_t n, struct err *err);
     int (*launch)(struct zerocopy_run *run, struct err *err);

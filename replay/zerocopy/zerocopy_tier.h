@@ -10,17 +10,23 @@
 #include "models/gpu/gpu.h"
 #include "models/zerocopy/pcie.h"
 #include "models/zerocopy/residency.h"
+#include "models/zerocopy/score.h"
 #include "replay/run/outcome.h"
 #include "trace/workloads/scan.h"
+
+/* Behind the scores: by how often another run asked for a row (scan_setup.recorded). */
+enum { TIER_RECORDED = SCORE_KINDS };
 
 /* Part of the engine's settings; rows of its table by ZEROCOPY_TIER_ROWS(S), where S holds a `struct tier_settings
  * tier`. */
 struct tier_settings {
-    int64_t resident; /* enum score_kind */
+    int64_t resident; /* enum score_kind, or TIER_RECORDED */
     double local_pct, shared_pct;
     int64_t gpus, layout;
-    double sampler_ns, consumer_ns; /* stages of the pipeline beside the gather, for each batch; 0: none */
-    int64_t batches;                /* of the epoch; 0: those of the workload */
+    double sampler_ns, consumer_ns;       /* stages of the pipeline beside the gather, for each batch; 0: none */
+    double sampler_hi_ns, consumer_hi_ns; /* overlap=bounds: their upper ends; 0: no range */
+    int64_t batches;                      /* of the epoch; 0: those of the workload */
+    int64_t overlap;                      /* choice: pipeline, bounds */
 };
 
 #define TIER_ROW(S, F, type, unit, lo, hi, value, help)                                                                \
@@ -28,14 +34,18 @@ struct tier_settings {
 #F, type, unit, lo, hi, value, offsetof(struct S, tier.F), help, NULL                                          \
     }
 #define ZEROCOPY_TIER_ROWS(S)                                                                                          \
-    TIER_ROW(S, resident, PARAM_CHOICE, "none|degree|reverse-pagerank|weighted", 0, 0, 0,                              \
-             "rows ranked by this score are kept near the GPU"),                                                       \
+    TIER_ROW(S, resident, PARAM_CHOICE, "none|degree|reverse-pagerank|weighted|recorded", 0, 0, 0,                     \
+             "rows ranked by this score, or by accesses recorded in another run, are kept near the GPU"),              \
         TIER_ROW(S, local_pct, PARAM_REAL, "%", 0, 100, 10, "of the rows in each GPU's own memory"),                   \
         TIER_ROW(S, shared_pct, PARAM_REAL, "%", 0, 100, 0, "of the rows spread over the GPUs"),                       \
         TIER_ROW(S, gpus, PARAM_INT, "", 1, 1024, 1, "that share the rows and host memory"),                           \
         TIER_ROW(S, layout, PARAM_CHOICE, "interleave|block", 0, 0, 0, "of the shared rows"),                          \
         TIER_ROW(S, sampler_ns, PARAM_REAL, "ns", 0, 1e15, 0, "the sampler's time for a batch"),                       \
         TIER_ROW(S, consumer_ns, PARAM_REAL, "ns", 0, 1e15, 0, "the consumer's (training) time for a batch"),          \
+        TIER_ROW(S, sampler_hi_ns, PARAM_REAL, "ns", 0, 1e15, 0, "overlap=bounds: at most; 0: sampler_ns"),            \
+        TIER_ROW(S, consumer_hi_ns, PARAM_REAL, "ns", 0, 1e15, 0, "overlap=bounds: at most; 0: consumer_ns"),          \
+        TIER_ROW(S, overlap, PARAM_CHOICE, "pipeline|bounds", 0, 0, 0,                                                 \
+                 "pipeline: no stage disturbs another; bounds: epoch_ns between the ends of what they may"),           \
         TIER_ROW(S, batches, PARAM_INT, "", 0, 1e12, 0, "of an epoch; 0: those of the workload")
 
 struct tier {
@@ -62,15 +72,21 @@ void tier_filter(struct tier *tier, const struct scan **scans, size_t *n);
 double tier_launch_ns(const struct tier *tier, const struct gpu *gpu, const struct pcie *pcie, double link_ns);
 void tier_launch_end(struct tier *tier);
 
+/* How a policy gathers, for epoch_ns of overlap=bounds (zerocopy_epoch.h). */
+struct tier_gather {
+    double cpu_bytes_per_s; /* the CPU gathers, at this rate; 0: a kernel does */
+    double share;           /* of the multiprocessors that it has */
+};
+
 /* hit_ratio, own_bytes, peer_bytes, epoch_ns into *out, whose time_ns stands. */
-void tier_metrics(const struct tier *tier, struct outcome *out);
+void tier_metrics(const struct tier *tier, const struct tier_gather *gather, struct outcome *out);
 
 #define ZEROCOPY_TIER_METRICS                                                                                          \
     {"hit_ratio", METRIC_REAL, METRIC_MEAN, "rows served by GPU memory / rows asked for"},                             \
         {"own_bytes", METRIC_REAL, METRIC_SUM, "of rows from the GPU's own memory"},                                   \
         {"peer_bytes", METRIC_REAL, METRIC_SUM, "of rows from other GPUs"},                                            \
     {                                                                                                                  \
-        "epoch_ns", METRIC_REAL, METRIC_SUM, "sampler, gather and consumer as a pipeline: the slowest, and one fill"   \
+        "epoch_ns", METRIC_REAL, METRIC_SUM, "sampler, gather and consumer: the slowest for each batch, and one fill"  \
     }
 
 #endif

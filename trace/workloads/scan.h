@@ -65,9 +65,10 @@ struct scan_setup {
     const struct graph *graph;
     const uint32_t *labelled; /* vertices that batches start from; NULL: all */
     uint64_t labelled_count;
-    uint64_t batches; /* that the rows were sampled in; 0: not said */
-    double scale;     /* 0: the launches are the whole; else an expectation: what is counted stands for `scale` times as
-                         much */
+    const double *recorded; /* accesses to each row in a recording of another run; NULL: none */
+    uint64_t batches;       /* that the rows were sampled in; 0: not said */
+    double scale; /* 0: the launches are the whole; else an expectation: what is counted stands for `scale` times as
+                     much */
     bool unmasked_head; /* aligned kernels read the elements below a list's start too (EMOGI's SSSP) */
 };
 

@@ -20,7 +20,7 @@
 
 struct gather_params {
     int64_t row_bytes, count, table_rows, reuse, threads_per_block, kernel, compute_ns;
-    const char *rows;
+    const char *rows, *recorded;
     struct graph_source source; /* its seed is that of every draw */
     const char *fan_outs;
     int64_t seeds, batches, labels, accesses;
@@ -31,6 +31,8 @@ struct gather_params {
 static const struct param gather_params[] = {
     PARAM_BYTES_ROW(gather_params, row_bytes, GATHER_ELEMENT, 1 << 24, 1024, "of a row, a multiple of 4"),
     PARAM_TEXT_ROW(gather_params, rows, NULL, "file of row numbers, one a line; none: drawn uniformly"),
+    PARAM_TEXT_ROW(gather_params, recorded, NULL,
+                   "file of the row numbers of another run, one a line: what resident=recorded ranks by"),
     PARAM_INT_ROW(gather_params, count, "", 1, 1e9, 65536, "rows drawn where no file is given"),
     PARAM_INT_ROW(gather_params, table_rows, "", 0, 0x1p40, 0, "of the table; 0: what 512 MiB hold, or the file needs"),
     {"graph", PARAM_TEXT, "text", 0, 0, 0, offsetof(struct gather_params, source.graph),
@@ -59,6 +61,7 @@ struct gather {
     struct gather_params p;
     uint64_t *rows;
     size_t n, cap;
+    double *recorded; /* accesses to each row; NULL: none */
     uint64_t table_rows, elements, at;
     struct graph graph; /* of neighbour sampling; empty otherwise */
     uint32_t *labelled;
@@ -70,9 +73,10 @@ struct gather {
     struct gather_program program;
 };
 
-static int read_rows(struct gather *g, struct err *err)
+/* Row numbers, one a line, below `limit`. */
+static int read_file(const char *path, uint64_t limit, uint64_t **rows, size_t *n, size_t *cap, struct err *err)
 {
-    struct source *source = source_open(g->p.rows, err);
+    struct source *source = source_open(path, err);
     if (!source)
         return -1;
     char *line;
@@ -81,28 +85,47 @@ static int read_rows(struct gather *g, struct err *err)
     while ((rc = source_line(source, &line, &length, err)) > 0) {
         const char *p = line;
         uint64_t row;
+        unsigned long long at = source_line_number(source);
         if (*line == '#' || graph_line_done(line))
             continue;
         if (!graph_take_u64(&p, &row) || !graph_line_done(p) || row >= (1ULL << 40)) {
-            rc = err_set(err, "%s: line %llu: '%.40s' is no row number", g->p.rows,
-                         (unsigned long long)source_line_number(source), line);
+            rc = err_set(err, "%s: line %llu: '%.40s' is no row number", path, at, line);
             break;
         }
-        if ((rc = mem_grow((void **)&g->rows, &g->cap, g->n + 1, sizeof *g->rows, err)))
-            break;
-        g->rows[g->n++] = row;
-        if (row >= g->table_rows && !g->p.table_rows)
-            g->table_rows = row + 1;
-        if (row >= g->table_rows) {
-            rc = err_set(err, "%s: line %llu: row %llu; the table has %llu", g->p.rows,
-                         (unsigned long long)source_line_number(source), (unsigned long long)row,
-                         (unsigned long long)g->table_rows);
+        if (row >= limit) {
+            rc = err_set(err, "%s: line %llu: row %llu; the table has %llu", path, at, (unsigned long long)row,
+                         (unsigned long long)limit);
             break;
         }
+        if ((rc = mem_grow((void **)rows, cap, *n + 1, sizeof **rows, err)))
+            break;
+        (*rows)[(*n)++] = row;
     }
     source_close(source);
-    if (rc == 0 && g->n == 0)
-        return err_set(err, "%s: no row numbers", g->p.rows);
+    return rc == 0 && *n == 0 ? err_set(err, "%s: no row numbers", path) : rc;
+}
+
+static int read_rows(struct gather *g, struct err *err)
+{
+    if (read_file(g->p.rows, g->table_rows ? g->table_rows : UINT64_MAX, &g->rows, &g->n, &g->cap, err))
+        return -1;
+    for (size_t i = 0; i < g->n && !g->p.table_rows; i++)
+        if (g->rows[i] >= g->table_rows)
+            g->table_rows = g->rows[i] + 1;
+    return 0;
+}
+
+/* How often another run asked for each row. */
+static int read_recorded(struct gather *g, struct err *err)
+{
+    uint64_t *rows = NULL;
+    size_t n = 0, cap = 0;
+    int rc = read_file(g->p.recorded, g->table_rows, &rows, &n, &cap, err);
+    if (!rc && !(g->recorded = mem_zalloc(g->table_rows, sizeof *g->recorded, err)))
+        rc = -1;
+    for (size_t i = 0; i < n && !rc; i++)
+        g->recorded[rows[i]]++;
+    free(rows);
     return rc;
 }
 
@@ -172,6 +195,7 @@ static void gather_close(void *state)
     free(g->labelled);
     free(g->ends);
     free(g->rows);
+    free(g->recorded);
     free(g->scans);
     free(g);
 }
@@ -190,6 +214,8 @@ static void *gather_open(const void *params, struct err *err)
         rc = err_set(err, "row_bytes is %lld; expected a multiple of 4", (long long)g->p.row_bytes);
     if (!rc)
         rc = g->p.rows ? read_rows(g, err) : g->p.source.graph ? sample_rows(g, err) : draw_rows(g, err);
+    if (!rc && g->p.recorded)
+        rc = read_recorded(g, err);
     if (rc) {
         gather_close(g);
         return NULL;
@@ -212,6 +238,7 @@ static void setup(void *state, struct scan_setup *s)
         .labelled = g->labelled,
         .labelled_count = g->labelled_count,
         .batches = g->batches,
+        .recorded = g->recorded,
     };
 }
 

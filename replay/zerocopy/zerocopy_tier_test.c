@@ -1,0 +1,113 @@
+#include "replay/zerocopy/zerocopy_tier.h"
+
+#include "replay/run/engine.h"
+#include "trace/base/testing.h"
+
+static struct replay_result result;
+
+/* policies on gather,SPEC; rows ends when released. */
+static int run(const char *spec, const char *policies, const char *const *sets, size_t n, struct err *err)
+{
+    struct input input;
+    bool usage;
+    if (input_open(&input, spec, "", false, err))
+        return -1;
+    struct replay_request request = {.engine = engine_find("zerocopy"),
+                                     .platform = "rtx3090",
+                                     .policy_list = policies,
+                                     .sets = sets,
+                                     .set_count = n,
+                                     .inputs = &input,
+                                     .input_count = 1,
+                                     .threads = 2};
+    int rc = replay_run(&request, &result, &usage, err);
+    input_close(&input);
+    return rc;
+}
+
+static const struct metric_value *metric(size_t policy, const char *name)
+{
+    return outcome_get(&result.runs[policy], name);
+}
+
+enum { ROWS = 1000, ASKED = 5000 };
+
+/* Row numbers of which the low ones come more often, one a line. */
+static const char *write_rows(const char *name, unsigned seed, unsigned *counts)
+{
+    const char *path = testing_file(name);
+    FILE *f = fopen(path, "w");
+    for (int i = 0; i < ASKED; i++) {
+        unsigned row = rand_r(&seed) % ROWS * (rand_r(&seed) % ROWS) / ROWS * 7 % ROWS;
+        counts[row]++;
+        fprintf(f, "%u\n", row);
+    }
+    fclose(f);
+    return path;
+}
+
+/* The tenth of the rows that one run asked for most, by a second way: hits of another run counted one by one. */
+START_TEST(rows_that_another_run_asked_for_most_are_resident)
+{
+    static const char *const sets[] = {"resident=recorded", "local_pct=10"};
+    unsigned before[ROWS] = {0}, now[ROWS] = {0}, hits = 0;
+    char spec[600];
+    const char *recorded = write_rows("before.txt", 1, before), *rows = write_rows("now.txt", 2, now);
+    (void)snprintf(spec, sizeof spec, "synth:gather,rows=%s,recorded=%s,table_rows=%d,row_bytes=256", rows, recorded,
+                   ROWS);
+    struct err err = {""};
+    ck_assert_msg(run(spec, "shift,dma", sets, 2, &err) == 0, "%s", err.msg);
+    for (unsigned row = 0; row < ROWS; row++) {
+        unsigned hotter = 0;
+        for (unsigned other = 0; other < ROWS; other++)
+            hotter += before[other] > before[row] || (before[other] == before[row] && other < row);
+        hits += hotter < ROWS / 10 ? now[row] : 0;
+    }
+    ck_assert_double_eq_tol(metric(0, "hit_ratio")->real, (double)hits / ASKED, 1e-12);
+    ck_assert_double_eq_tol(metric(1, "hit_ratio")->real, (double)hits / ASKED, 1e-12);
+    ck_assert_uint_gt(hits, ASKED / 5);
+    replay_release(&result);
+}
+END_TEST
+
+START_TEST(without_a_recording_there_is_nothing_to_rank_by)
+{
+    static const char *const sets[] = {"resident=recorded"};
+    struct err err = {""};
+    char spec[300];
+    ck_assert_int_eq(run("synth:gather,count=10", "shift", sets, 1, &err), -1);
+    ck_assert_msg(strstr(err.msg, "recorded=FILE"), "%s", err.msg);
+    (void)snprintf(spec, sizeof spec, "synth:gather,count=10,table_rows=3,recorded=%s",
+                   testing_write("high.txt", "1\n3\n", 4));
+    ck_assert_int_eq(run(spec, "shift", sets, 1, &err), -1);
+    ck_assert_msg(strstr(err.msg, "line 2: row 3; the table has 3"), "%s", err.msg);
+}
+END_TEST
+
+/* epoch_ns of the engine is that of its own gather times in zerocopy_epoch.h: stages, share, GPUs, who gathers. */
+START_TEST(an_epoch_lies_between_the_bounds_of_its_stages)
+{
+    static const char *const sets[] = {"overlap=bounds", "batches=100",        "sampler_ns=2000",    "consumer_ns=3000",
+                                       "gpus=2",         "sampler_hi_ns=2500", "consumer_hi_ns=9000"};
+    struct err err = {""};
+    ck_assert_msg(run("synth:gather,count=51200,row_bytes=1024", "shift,dma", sets, 7, &err) == 0, "%s", err.msg);
+    for (size_t p = 0; p < 2; p++) {
+        const struct metric_value *epoch = metric(p, "epoch_ns");
+        double gather = metric(p, "time_ns")->real / 100, worst = p ? gather + 2500 : gather + 9000;
+        ck_assert(!epoch->known && epoch->interval);
+        ck_assert_double_gt(gather, 9000); /* the slowest stage */
+        ck_assert_double_eq_tol(epoch->lo, 2000 + gather + 3000 + 49 * gather, 1e-6 * epoch->lo);
+        if (p == 0)
+            ck_assert_double_eq_tol(epoch->hi, 2500 + gather + 9000 + 49 * worst, 1e-6 * epoch->hi);
+        else /* the CPU gathers for two GPUs: at least as if it did for one, less than twice all of it */
+            ck_assert(epoch->hi > 2500 + gather + 9000 + 49 * worst && epoch->hi < 11500 + gather + 49 * 2 * worst);
+    }
+    replay_release(&result);
+    ck_assert_msg(run("synth:gather,count=51200,row_bytes=1024", "shift", sets + 1, 3, &err) == 0, "%s", err.msg);
+    ck_assert(metric(0, "epoch_ns")->known && !metric(0, "epoch_ns")->interval);
+    replay_release(&result);
+}
+END_TEST
+
+TEST_MAIN("zerocopy_tier", rows_that_another_run_asked_for_most_are_resident,
+          without_a_recording_there_is_nothing_to_rank_by, an_epoch_lies_between_the_bounds_of_its_stages)
