@@ -235,7 +235,7 @@ static int replay_scans(const struct replay_job *job, const struct reading *read
         rc = zerocopy_run_finish(&runs[r], ops->runs(state), &outcomes[r], err);
     for (size_t r = 0; r < job->policy_count && !rc; r++) {
         bool cpu = runs[r].baseline && runs[r].baseline->cpu_gathers;
-        const struct tier_gather gather = {cpu ? pcie.cpu_rows_bytes_per_s : 0, how->sm_share_pct / 100};
+        const struct tier_gather gather = {cpu, how->sm_share_pct / 100};
         tier_metrics(&tier, &gather, &outcomes[r]);
     }
     tier_close(&tier);

@@ -29,7 +29,7 @@ struct epoch_stage epoch_bounds(const struct epoch *e)
                                 e->sampler.hi + e->gather.hi + training.hi + rest * longest.hi};
 }
 
-struct epoch_stage epoch_cpu_gather(double gather_ns, double cpu_ns, uint64_t gpus)
+struct epoch_stage epoch_on_host(struct epoch_stage one, uint64_t gpus)
 {
-    return (struct epoch_stage){gather_ns, gather_ns + (double)(gpus - 1) * cpu_ns};
+    return (struct epoch_stage){one.lo, one.hi * (double)gpus};
 }

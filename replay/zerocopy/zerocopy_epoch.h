@@ -8,8 +8,8 @@
  *   - by a kernel on the whole GPU: kernel and training take between the longer of the two (they overlap) and their
  * sum;
  *   - by the CPU: sampling and gathering likewise, since both are the CPU's.
- * Several GPUs share the batches, and host memory: a CPU that gathers for g of them takes between the time for one (its
- * memory has room) and g times the CPU's part of it.
+ * Several GPUs share the batches, and the host: what its CPU and memory do for g of them at once, sampling and, where
+ * the CPU gathers, gathering with its copy, takes between the time for one (there is room) and g times it.
  *
  * Worked example: 10 batches; sampler 1, gather 4, training 3 ms; one GPU. Whole GPU: 8 + 9 x 4 = 44 to 8 + 9 x 7 = 71
  * ms; a tenth of it: 8 + 9 x 4 = 44 to 8.33 + 9 x 4 = 44.33 ms; gathered by the CPU: 44 to 8 + 9 x 5 = 53 ms.
@@ -37,7 +37,7 @@ struct epoch {
 /* The epoch in ns. */
 struct epoch_stage epoch_bounds(const struct epoch *epoch);
 
-/* What a CPU takes to gather a batch for each of g GPUs: gather_ns for one, of which cpu_ns are the CPU's. */
-struct epoch_stage epoch_cpu_gather(double gather_ns, double cpu_ns, uint64_t gpus);
+/* What the host takes for each of g GPUs at once, of what takes it this for one. */
+struct epoch_stage epoch_on_host(struct epoch_stage one, uint64_t gpus);
 
 #endif

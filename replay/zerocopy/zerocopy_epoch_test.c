@@ -19,8 +19,8 @@ START_TEST(the_worked_example)
     is(bounds(1, 4, 3, false, 1, 10), 44, 71);
     is(bounds(1, 4, 3, false, 0.1, 10), 44, 8 + 1 / 3.0 + 36);
     is(bounds(1, 4, 3, true, 1, 10), 44, 53);
-    is(epoch_cpu_gather(4, 3, 1), 4, 4);
-    is(epoch_cpu_gather(4, 3, 2), 4, 7);
+    is(epoch_on_host((struct epoch_stage){4, 5}, 1), 4, 5);
+    is(epoch_on_host((struct epoch_stage){4, 5}, 3), 4, 15);
 }
 END_TEST
 

@@ -114,15 +114,15 @@ static void bound_epoch(const struct tier *tier, const struct tier_gather *how, 
 {
     const struct tier_settings *s = tier->settings;
     uint64_t gpus = (uint64_t)s->gpus;
-    struct epoch e = {.sampler = {s->sampler_ns, fmax(s->sampler_ns, s->sampler_hi_ns)},
+    const struct epoch_stage sampler = {s->sampler_ns, fmax(s->sampler_ns, s->sampler_hi_ns)};
+    struct epoch e = {.sampler = epoch_on_host(sampler, gpus),
                       .gather = {gather_ns, gather_ns},
                       .training = {s->consumer_ns, fmax(s->consumer_ns, s->consumer_hi_ns)},
-                      .cpu_gathers = how->cpu_bytes_per_s > 0,
+                      .cpu_gathers = how->by_cpu,
                       .share = how->share,
                       .batches = (tier->batches + gpus - 1) / gpus};
-    if (e.cpu_gathers)
-        e.gather =
-            epoch_cpu_gather(gather_ns, tier->link_total / (double)tier->batches / how->cpu_bytes_per_s * 1e9, gpus);
+    if (how->by_cpu)
+        e.gather = epoch_on_host(e.gather, gpus);
     struct epoch_stage bounds = epoch_bounds(&e);
     outcome_interval(out, "epoch_ns", bounds.lo, bounds.hi);
 }

@@ -74,8 +74,8 @@ void tier_launch_end(struct tier *tier);
 
 /* How a policy gathers, for epoch_ns of overlap=bounds (zerocopy_epoch.h). */
 struct tier_gather {
-    double cpu_bytes_per_s; /* the CPU gathers, at this rate; 0: a kernel does */
-    double share;           /* of the multiprocessors that it has */
+    bool by_cpu;
+    double share; /* of the multiprocessors, if by a kernel */
 };
 
 /* hit_ratio, own_bytes, peer_bytes, epoch_ns into *out, whose time_ns stands. */
