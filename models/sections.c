@@ -17,9 +17,12 @@ static const struct platform_general gpu_general[] = {
     {"atomics_stall", "how the model is run: a warp waits where it uses the value"},
     {"l1_carve", "how the model is run: L1 is what shared memory leaves"},
     {"l1_ways", "assumed 0..64: NVIDIA does not say; GPGPU-Sim's configuration of Volta has one set"},
+    {"l1_sets", "assumed low..hash: NVIDIA does not say"},
     {"l1_replacement", "assumed lru..random: NVIDIA does not say"},
     {"l1_allocate", "assumed fill..miss: streaming as in Khairy et al., ISCA 2020, section III-A"},
     {"l1_cycles", "assumed 20..40: Jia et al. 2018, table 3.1: 28 on a V100"},
+    {"l2_cycles", "assumed 150..300: Jia et al. 2018, table 3.1: 193 on a V100"},
+    {"block_shared_bytes", "CUDA C++ programming guide, compute capability below 8.0: none"},
     {"l1_banks", "assumed 2..4: as GPGPU-Sim's configuration of Volta"},
     {"miss_queue", "assumed 8..64: as GPGPU-Sim's configuration of Volta"},
     {0}};

@@ -28,15 +28,19 @@ const struct param gpu_params[] = {
     /* Default: GV100 white paper: four processing blocks, each with one warp scheduler. */
     PARAM_INT_ROW(gpu, schedulers, "", 1, 8, 4, "warp schedulers of an SM, an instruction a cycle each"),
     PARAM_INT_ROW(gpu, atomics_stall, "", 0, 1, 0, "1: a warp waits for each of its atomics"),
+    PARAM_BYTES_ROW(gpu, block_shared_bytes, 0, 65536, 0, "of shared memory that the system takes for a block"),
     PARAM_TEXT_ROW(gpu, l1_carve, NULL,
                    "KiB of L1 by KiB of shared memory in use, at most, as 0:128,8:120; "
                    "not given: l1_bytes less shared memory"),
     /* Defaults: Khairy et al., ISCA 2020, section III-A: streaming L1 of Volta; ways, replacement: assumed. Jia et al.,
      * 2018, table 3.1: 28 cycles for a hit on a V100. */
     PARAM_INT_ROW(gpu, l1_ways, "lines", 0, 1 << 20, 0, "lines of a set of L1; 0: one set"),
+    PARAM_CHOICE_ROW(gpu, l1_sets, "low|hash", 0, "what of a line's number says which set of L1 it is in"),
     PARAM_CHOICE_ROW(gpu, l1_replacement, "lru|random", 0, "which line of L1 goes"),
-    PARAM_CHOICE_ROW(gpu, l1_allocate, "fill|miss", 0, "when a line gets its place in L1"),
+    PARAM_CHOICE_ROW(gpu, l1_allocate, "fill|miss|tag", 0, "when a line gets its place in L1"),
     PARAM_INT_ROW(gpu, l1_cycles, "cycles", 1, 1000, 28, "from a load's issue to its value, if L1 has it"),
+    /* Default: Jia et al., 2018, table 3.1: 193 cycles for a hit of L2 on a V100. */
+    PARAM_INT_ROW(gpu, l2_cycles, "cycles", 1, 10000, 193, "from a load's issue to its value, if L2 has it"),
     PARAM_INT_ROW(gpu, l1_banks, "", 1, 4, 4, "sectors that L1 looks up in a cycle, from different banks; 1, 2, 4"),
     /* Default: assumed, as GPGPU-Sim's configuration of Volta. */
     PARAM_INT_ROW(gpu, miss_queue, "sectors", 1, 256, 16, "that missed L1 and wait to leave the SM"),

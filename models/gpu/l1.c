@@ -13,7 +13,8 @@ struct entry {
     uint16_t first[L1_SECTORS]; /* the load that asked */
     uint32_t way;               /* random: place in the set */
     uint8_t valid, coming, placed;
-    uint8_t shared; /* sectors that more than one load waits for */
+    uint8_t shared : L1_SECTORS; /* sectors that more than one load waits for */
+    uint8_t lost : 1;            /* by tag: pushed out while it waited, and no longer in the hash */
 };
 
 /* Where shared: of the waiters besides the first, the last of a ring; apart, so that an entry stays small. */
@@ -135,7 +136,7 @@ static int grow(struct l1 *l1, size_t n, struct err *err)
     l1->hash_mask = (1u << bits) - 1;
     l1->hash_shift = 64 - bits;
     for (uint32_t i = 0; i < l1->used; i++)
-        if (l1->entry[i].placed || l1->entry[i].coming)
+        if (l1->entry[i].placed || (l1->entry[i].coming && !l1->entry[i].lost))
             hash_add(l1, i);
     return 0;
 }
@@ -153,7 +154,7 @@ static uint32_t take_entry(struct l1 *l1, uint64_t line)
     }
     l1->entry[number].line = line;
     struct entry *e = &l1->entry[number];
-    e->valid = e->coming = e->placed = e->shared = 0;
+    e->valid = e->coming = e->placed = e->shared = e->lost = 0;
     l1->live++;
     hash_add(l1, number);
     return number;
@@ -161,7 +162,8 @@ static uint32_t take_entry(struct l1 *l1, uint64_t line)
 
 static void drop_entry(struct l1 *l1, uint32_t number)
 {
-    hash_remove(l1, number);
+    if (!l1->entry[number].lost)
+        hash_remove(l1, number);
     l1->entry[number].newer = l1->free;
     l1->free = number;
     l1->live--;
@@ -171,7 +173,7 @@ static void drop_entry(struct l1 *l1, uint32_t number)
 
 static struct set *set_of(const struct l1 *l1, uint64_t line)
 {
-    return &l1->set[l1->sets == 1 ? 0 : line % l1->sets];
+    return &l1->set[l1->sets == 1 ? 0 : (l1->shape.hashed ? mix(line) >> 32 : line) % l1->sets];
 }
 
 static void unlink_(struct l1 *l1, struct set *set, const struct entry *e)
@@ -211,8 +213,12 @@ static void give_up(struct l1 *l1, uint32_t number)
         l1->entry[member[e->way]].way = e->way;
     }
     e->placed = e->valid = 0;
-    if (!e->coming)
+    if (!e->coming) {
         drop_entry(l1, number);
+    } else if (l1->shape.allocate == L1_BY_TAG) {
+        hash_remove(l1, number);
+        e->lost = 1;
+    }
 }
 
 static uint32_t draw(struct l1 *l1, uint32_t n)
@@ -368,7 +374,7 @@ uint32_t l1_ask(struct l1 *l1, uint64_t line, uint32_t entry, uint32_t sectors, 
     if (entry == L1_NONE && (entry = take_entry(l1, line)) == L1_NONE)
         return L1_NONE;
     struct entry *e = &l1->entry[entry];
-    if (l1->shape.allocate == L1_ON_MISS && !e->placed)
+    if (l1->shape.allocate != L1_ON_FILL && !e->placed)
         place(l1, entry);
     e->coming |= (uint8_t)sectors;
     for (uint32_t s = 0; s < L1_SECTORS; s++)

@@ -4,15 +4,17 @@
  * way already, and the load waits with those that asked first; for the rest it asks. An answer finds its waiters
  * without a search. A line gets its place when its first sector arrives (on fill; a "streaming" cache: any number of
  * misses may be under way) or when it is first asked for (on miss: it keeps the place while it waits, and is not pushed
- * out; where all of a set wait, the value passes through and is not kept). Stores write through: they take no place,
+ * out; where all of a set wait, the value passes through and is not kept), or when it is asked for, to lose it to the
+ * next line whether it waits or not (by tag: what comes then goes to who asked and is not kept, and who asks meanwhile
+ * asks again). Stores write through: they take no place,
  * and a sector that is there is dropped. A line without sectors gives its place up. Replaced: the line used longest ago
  * (found, or filled), or one drawn at random.
  * Worked example, two lines, fully associative, on fill, lru: read A sector 0: asked for; it comes; B 0 the same; read
  * A 0: there; C 0 comes and pushes out B; read A 1: asked for, although line A is there. Numbers of a line are byte
- * addresses / 128. Sets are chosen by that number modulo their count. Loads are numbers of the caller's, below 65,536.
+ * addresses / 128. Sets are chosen by that number modulo their count, or by a hash of it. Loads are numbers of the caller's, below 65,536.
  * Source: sectored L1 of Volta as in Khairy et al., ISCA 2020, section III-A (streaming, write-through); GPGPU-Sim
  * 4.0.1, gpu-cache.cc, read as data.
- * Differs: no hash of sets; a store that is found does not count as use. */
+ * Differs: the hash is ours; a store that is found does not count as use. */
 #ifndef MODELS_GPU_L1_H
 #define MODELS_GPU_L1_H
 
@@ -24,13 +26,14 @@
 enum { L1_LINE = 128, L1_SECTORS = 4 };
 #define L1_NONE UINT32_MAX
 enum l1_replacement { L1_LRU, L1_RANDOM };
-enum l1_allocate { L1_ON_FILL, L1_ON_MISS };
+enum l1_allocate { L1_ON_FILL, L1_ON_MISS, L1_BY_TAG };
 
 struct l1_shape {
     uint32_t lines; /* 0: nothing is kept, but sectors on their way still merge */
     uint32_t ways;  /* lines of a set; 0: fully associative */
     enum l1_replacement replacement;
     enum l1_allocate allocate;
+    bool hashed; /* sets are chosen by a hash of the line's number, else by its low bits */
     uint64_t seed; /* of random replacement */
 };
 

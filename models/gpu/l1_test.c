@@ -114,6 +114,46 @@ START_TEST(a_line_that_waits_is_not_pushed_out)
 }
 END_TEST
 
+START_TEST(a_line_that_waits_may_lose_its_tag)
+{
+    enum { A = 10, B = 20 };
+    uint32_t first[L1_SECTORS], again[L1_SECTORS], other[L1_SECTORS];
+    struct l1 *l1 = make(1, 0, L1_BY_TAG);
+    (void)look(l1, A, 1, first);
+    ck_assert_uint_eq(l1_look(l1, A, 1).coming, 1);
+    (void)look(l1, B, 1, other); /* pushes A out */
+    ck_assert_uint_eq(l1_look(l1, A, 1).coming, 0);
+    (void)look(l1, A, 1, again); /* asked for twice, and B is out */
+    ck_assert_uint_eq(l1_coming(l1), 3);
+    fill(l1, first[0]); /* nobody keeps it */
+    ck_assert_uint_eq(l1_look(l1, A, 1).there, 0);
+    fill(l1, again[0]);
+    ck_assert_uint_eq(l1_look(l1, A, 1).there, 1);
+    fill(l1, other[0]);
+    ck_assert_uint_eq(l1_look(l1, B, 1).there, 0);
+    ck_assert_uint_eq(l1_look(l1, A, 1).there, 1);
+    ck_assert_uint_eq(l1_coming(l1), 0);
+    l1_free(l1);
+}
+END_TEST
+
+/* Lines 64 apart meet in a set of low bits; hashed ones do not all. */
+START_TEST(a_hash_spreads_lines_over_the_sets)
+{
+    for (int hashed = 0; hashed < 2; hashed++) {
+        struct l1_shape shape = {.lines = 256, .ways = 4, .hashed = hashed};
+        struct l1 *l1 = l1_new(&shape, NULL);
+        uint32_t there = 0;
+        for (int round = 0; round < 2; round++)
+            for (uint64_t i = 0; i < 32; i++)
+                there += read_(l1, i * 64, 0);
+        ck_assert_uint_eq(there >= 24, hashed);
+        ck_assert_uint_eq(there == 0, !hashed);
+        l1_free(l1);
+    }
+}
+END_TEST
+
 START_TEST(random_replacement_is_a_seed_and_hits_less_than_lru_does_more_than_fits_in_turn)
 {
     uint64_t hits[3] = {0};
@@ -323,6 +363,7 @@ END_TEST
 
 TEST_MAIN("l1", the_worked_example, the_first_asks_the_others_wait_and_all_are_answered_in_order,
           a_store_drops_its_sector_and_an_empty_line_its_place, a_line_that_waits_is_not_pushed_out,
+          a_line_that_waits_may_lose_its_tag, a_hash_spreads_lines_over_the_sets,
           random_replacement_is_a_seed_and_hits_less_than_lru_does_more_than_fits_in_turn,
           more_ways_than_lines_are_refused, any_number_of_lines_may_be_on_their_way,
           the_same_as_a_list_searched_from_end_to_end)

@@ -18,6 +18,7 @@ static int init_l1(struct sm *m, const struct gpu *gpu, uint32_t lines, struct e
     struct l1_shape shape = {.lines = lines,
                              .ways = (uint32_t)gpu->l1_ways,
                              .replacement = (enum l1_replacement)gpu->l1_replacement,
+                             .hashed = gpu->l1_sets,
                              .allocate = (enum l1_allocate)gpu->l1_allocate,
                              .seed = m->number};
     m->l1 = l1_new(&shape, err);

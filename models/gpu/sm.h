@@ -131,7 +131,7 @@ struct sm_shared {
     const struct program *program;
     void *run;
     uint32_t schedulers, dependent, l1_cycles, banks, miss_queue, room;
-    bool atomics_stall;
+    bool atomics_stall, by_line;
     uint32_t launch, warps_of_block, per_sm, l1_lines;
     uint64_t ended;            /* blocks of the launch */
     int64_t last_end;          /* cycle */

@@ -20,7 +20,7 @@ static void show(struct sm *m, int64_t t)
 /* Packets of a line's sectors, the highest first, for the input buffer: there in cycle t at the earliest. each: what
  * the token of a sector is more than that of the one below. */
 static void push(struct sm *m, const struct sectors_line *l, uint32_t sectors, uint32_t token, uint32_t each,
-                 uint8_t kind, int64_t t)
+                 uint32_t load, uint8_t kind, int64_t t)
 {
     uint32_t n = m->n, unset = m->unset, room = m->s->room;
     int64_t last = m->last;
@@ -29,8 +29,10 @@ static void push(struct sm *m, const struct sectors_line *l, uint32_t sectors, u
         sectors ^= 1u << s;
         m->ring[at].packet = (struct sms_packet){.addr = l->line * L1_LINE + s * SMS_SECTOR,
                                                  .token = token + s * each,
+                                                 .load = (uint16_t)load,
                                                  .kind = kind,
-                                                 .whole = l->whole >> s & 1};
+                                                 .whole = l->whole >> s & 1,
+                                                 .more = sectors && kind == RECORD_READ};
         if (n - unset > room)
             unset++;
         else
@@ -97,7 +99,7 @@ static void look_up_load(struct sm *m, struct sectors_line *l, uint32_t load, in
         if (token == L1_NONE)
             sm_fail(m, "no memory for misses");
         else
-            push(m, l, asks, token | (uint32_t)TOKEN_READ << TOKEN_KIND, 1, RECORD_READ, t + 1);
+            push(m, l, asks, token | (uint32_t)TOKEN_READ << TOKEN_KIND, 1, load, RECORD_READ, t + 1);
     }
     l->sectors &= (uint8_t) ~(found.there | found.coming | asks);
     counts->merged += (uint32_t)__builtin_popcount(found.coming);
@@ -114,7 +116,7 @@ static void look_up_store(struct sm *m, struct sectors_line *l, uint32_t load, i
         return;
     uint32_t go = fitting(l->sectors, m->s->miss_queue);
     l1_write(m->l1, l->line, go);
-    push(m, l, go, load / PROGRAM_ACCESSES | (uint32_t)TOKEN_ACK << TOKEN_KIND, 0, RECORD_WRITE, t + 1);
+    push(m, l, go, load / PROGRAM_ACCESSES | (uint32_t)TOKEN_ACK << TOKEN_KIND, 0, load, RECORD_WRITE, t + 1);
     m->s->counts.packets_write += (uint32_t)__builtin_popcount(go);
     l->sectors &= (uint8_t)~go;
 }
@@ -154,7 +156,7 @@ static void let_past(struct sm *m, int64_t t)
     uint32_t token = atomic ? p->load | (uint32_t)TOKEN_ATOMIC << TOKEN_KIND
                             : p->load / PROGRAM_ACCESSES | (uint32_t)TOKEN_ACK << TOKEN_KIND;
     uint32_t top = fitting(l->sectors, 1);
-    push(m, l, top, token, 0, p->kind, t);
+    push(m, l, top, token, 0, p->load, p->kind, t);
     *(atomic ? &m->s->counts.packets_atomic : &m->s->counts.packets_write) += 1;
     l->sectors &= (uint8_t)~top;
     p->at += !l->sectors;
@@ -196,6 +198,8 @@ static void let_in(struct sm *m, int64_t t)
     for (uint32_t taken = 0; p->at < p->n; p->at++) {
         struct sectors_line *l = &p->line[p->at];
         uint32_t go = free_banks(l->sectors, taken, m->s->banks);
+        if (m->s->by_line && go != l->sectors)
+            go = g->n ? 0 : l->sectors;
         if (!go)
             return;
         g->line[g->n++] = (struct sectors_line){l->line, (uint8_t)go, l->whole};
@@ -204,6 +208,15 @@ static void let_in(struct sm *m, int64_t t)
         l->sectors &= (uint8_t)~go;
         if (l->sectors)
             return;
+    }
+}
+
+static void ascend(struct sm_port *p)
+{
+    for (uint32_t i = 0; 2 * i + 1 < p->n; i++) {
+        struct sectors_line l = p->line[i];
+        p->line[i] = p->line[p->n - 1 - i];
+        p->line[p->n - 1 - i] = l;
     }
 }
 
@@ -218,6 +231,8 @@ static void issue(struct sm *m, struct sm_warp *w, int64_t t)
     p->at = 0;
     p->n = (uint32_t)sm_body_sectors(&w->body, access, w->turn, p->line);
     uint32_t sectors = 0;
+    if (m->s->by_line)
+        ascend(p);
     for (uint32_t i = 0; i < p->n; i++)
         sectors += (uint32_t)__builtin_popcount(p->line[i].sectors);
     counts->instructions++;

@@ -38,7 +38,8 @@ static int check_gpu(const struct gpu *gpu, uint32_t sms, struct err *err)
 static int l1_lines(const struct sms *s, const struct program_launch *l, uint32_t *lines, struct err *err)
 {
     uint64_t blocks = occupancy_resident(s->gpu, l, s->n);
-    int64_t bytes = occupancy_l1(s->gpu, blocks * l->shared, err);
+    uint64_t shared = l->shared + (uint64_t)s->gpu->block_shared_bytes;
+    int64_t bytes = occupancy_l1(s->gpu, blocks * shared, err);
     if (bytes < 0)
         return -1;
     *lines = (uint32_t)(bytes / L1_LINE);
@@ -73,6 +74,9 @@ static void take_numbers(struct sm_shared *s, const struct sms_options *o)
     s->miss_queue = (uint32_t)o->gpu->miss_queue;
     s->room = o->input_room ? o->input_room : 1;
     s->atomics_stall = o->gpu->atomics_stall;
+    s->by_line = o->by_line;
+    if (o->by_line && s->miss_queue < L1_SECTORS)
+        s->miss_queue = L1_SECTORS;
 }
 
 static int init(struct sms *s, const struct sms_options *o, struct err *err)

@@ -26,8 +26,10 @@ enum { SMS_SECTOR = 32 };
 struct sms_packet {
     uint64_t addr;  /* of the sector: a multiple of 32 */
     uint32_t token; /* handed back with the reply */
+    uint16_t load;  /* a read: warp of the multiprocessor x PROGRAM_ACCESSES + access of its body */
     uint8_t kind;   /* RECORD_READ, RECORD_WRITE, RECORD_ATOMIC, PROGRAM_PIM */
-    bool whole;     /* a write that covers all 32 bytes */
+    bool whole : 1; /* a write that covers all 32 bytes */
+    bool more : 1;  /* a read: the next packet asks for another sector of the line, for the same load */
 };
 
 struct sms_options {
@@ -36,6 +38,9 @@ struct sms_options {
     uint32_t sms;                  /* multiprocessors that it may use, 1 to gpu->sms */
     uint32_t input_room;           /* packets of a multiprocessor's input buffer */
     int64_t launch_cycles;         /* from a launch's start to its first block; also between launches */
+    bool by_line;                  /* L1 looks up all of a load's sectors of a line at once, lines in ascending order,
+                                      and asks for them at once: their packets are a row with `more` set in all but
+                                      the last */
 };
 
 struct sms;

@@ -15,16 +15,27 @@ static double join(const double *x, int n, double s)
     return top * pow(sum, 1 / s);
 }
 
+/* The bounds of the requests: t[LINK_WIRE], t[LINK_TAGS], t[LINK_HOST]. */
+static void bounds(const struct pcie *p, const struct request_mix *mix, double t[LINK_ISSUE])
+{
+    double n = (double)mix_requests(mix), rate = p->efficiency * pcie_raw_bytes_per_s(p);
+    double down = (double)mix_payload(mix) + (double)p->completion_bytes * n, up = (double)p->request_bytes * n;
+    t[LINK_WIRE] = fmax(down, up) / rate * 1e9;
+    t[LINK_TAGS] = p->tags ? n * p->round_trip_ns / (double)p->tags : 0;
+    t[LINK_HOST] = p->host_bytes_per_s > 0 ? 64 * (double)mix->host_lines / p->host_bytes_per_s * 1e9 : 0;
+}
+
+double link_service_ns(const struct pcie *p, const struct request_mix *mix)
+{
+    double t[LINK_ISSUE];
+    bounds(p, mix, t);
+    return join(t, LINK_ISSUE, p->sharpness);
+}
+
 double link_time_ns(const struct pcie *p, const struct gpu *gpu, const struct link_launch *l, enum link_bound *bound)
 {
-    double n = (double)mix_requests(&l->mix), rate = p->efficiency * pcie_raw_bytes_per_s(p);
-    double down = (double)mix_payload(&l->mix) + (double)p->completion_bytes * n, up = (double)p->request_bytes * n;
     double t[LINK_BOUNDS] = {0};
-    t[LINK_WIRE] = fmax(down, up) / rate * 1e9;
-    if (p->tags)
-        t[LINK_TAGS] = n * p->round_trip_ns / (double)p->tags;
-    if (p->host_bytes_per_s > 0)
-        t[LINK_HOST] = 64 * (double)l->mix.host_lines / p->host_bytes_per_s * 1e9;
+    bounds(p, &l->mix, t);
     double transfer = join(t, LINK_ISSUE, p->sharpness);
     double warps = l->resident_warps > 0 ? l->resident_warps : (double)(gpu->sms * gpu->warps_per_sm);
     double at_once = l->loads_at_once > 0 ? l->loads_at_once : 1;

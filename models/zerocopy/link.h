@@ -33,6 +33,9 @@ struct link_launch {
 double link_time_ns(const struct pcie *p, const struct gpu *gpu, const struct link_launch *launch,
                     enum link_bound *bound);
 
+/* Time that the requests alone take, wire, tags and host lines joined: `transfer` above. */
+double link_service_ns(const struct pcie *p, const struct request_mix *mix);
+
 /* A block copy of `bytes` in `copies` pieces, ns. */
 double link_copy_ns(const struct pcie *p, double bytes, double copies);
 

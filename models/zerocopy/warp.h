@@ -50,6 +50,13 @@ static inline void mix_add(struct request_mix *m, const struct request_mix *more
     m->host_lines += more->host_lines;
 }
 
+static inline void mix_subtract(struct request_mix *m, const struct request_mix *less)
+{
+    for (int i = 0; i < LINE_SECTORS; i++)
+        m->by_size[i] -= less->by_size[i];
+    m->host_lines -= less->host_lines;
+}
+
 /* The run of sectors first..last of one line. */
 static inline void mix_run(struct request_mix *m, uint64_t first, uint64_t last)
 {

@@ -13,11 +13,11 @@ struct own_params {
     int64_t reuse;
 };
 
-enum { OWN_AUTO, OWN_NONE, OWN_PREVWARP, OWN_WARP };
+enum { OWN_AUTO, OWN_NONE, OWN_PREVWARP, OWN_WARP, OWN_L1 };
 
 static const struct param params[] = {
-    PARAM_CHOICE_ROW(own_params, reuse, "auto|none|prevwarp|warp", OWN_AUTO,
-                     "sectors that a load need not request again; auto: the input's rule where it is one of these"),
+    PARAM_CHOICE_ROW(own_params, reuse, "auto|none|prevwarp|warp|l1", OWN_AUTO,
+                     "sectors that a load need not request again; l1: simulated; auto: the input's rule, if one of these"),
     {0}};
 
 /* A warp of the launch. */
@@ -46,12 +46,13 @@ struct owning {
 static enum scan_reuse reuse_of(const struct zerocopy_run *run)
 {
     static const enum scan_reuse rules[] = {
-        [OWN_NONE] = REUSE_NONE, [OWN_PREVWARP] = REUSE_PREVWARP, [OWN_WARP] = REUSE_WARP};
+        [OWN_NONE] = REUSE_NONE, [OWN_PREVWARP] = REUSE_PREVWARP, [OWN_WARP] = REUSE_WARP, [OWN_L1] = REUSE_L1};
     int64_t given = ((const struct own_params *)run->params)->reuse;
     enum scan_reuse input = run->context->setup.reuse;
     if (given != OWN_AUTO)
         return rules[given];
-    return input == REUSE_PREVWARP || input == REUSE_WARP ? input : REUSE_NONE;
+    bool known = input == REUSE_PREVWARP || input == REUSE_WARP || (input == REUSE_L1 && run->context->program->program);
+    return known ? input : REUSE_NONE;
 }
 
 static int begin_launch(void *ctx, const struct record *kernel, struct err *err)
@@ -182,8 +183,35 @@ static int own_open(struct zerocopy_run *run, struct outcome *out, struct err *e
     return 0;
 }
 
+static int take_launch(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err)
+{
+    (void)err;
+    zerocopy_run_add_simulated(ctx, number, count);
+    return 0;
+}
+
+/* reuse=l1: what the program's warps ask for on the platform's multiprocessors. */
+static int simulate(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)
+{
+    struct zerocopy_totals *t = &run->totals;
+    const struct host_reads how = {.gpu = run->context->gpu,
+                                   .pcie = run->context->pcie,
+                                   .program = run->context->program->program,
+                                   .launch = take_launch,
+                                   .ctx = run};
+    t->launches = 0;
+    if (host_reads_run(&how, err))
+        return -1;
+    t->payload_bytes = (double)mix_payload(&t->mix);
+    t->host_dram_bytes = 64 * (double)t->mix.host_lines;
+    zerocopy_metrics(t, &run->context->setup, (double)runs, true, out);
+    return 0;
+}
+
 static int own_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)
 {
+    if (reuse_of(run) == REUSE_L1)
+        return simulate(run, runs, out, err);
     struct owning o = {.run = run};
     struct zerocopy_totals *t = &run->totals;
     t->launches = 0;

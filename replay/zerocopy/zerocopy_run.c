@@ -192,6 +192,22 @@ void zerocopy_run_add_launch(struct zerocopy_run *run, uint32_t launch, const st
     write_launch(run, launch, l, time);
 }
 
+void zerocopy_run_add_simulated(struct zerocopy_run *run, uint32_t launch, const struct host_reads_count *count)
+{
+    enum link_bound bound;
+    const struct zerocopy_context *c = run->context;
+    const struct link_launch l = {.mix = count->mix, .loads = (double)count->loads};
+    double link = link_time_ns(c->pcie, c->gpu, &(struct link_launch){.mix = count->mix}, &bound);
+    double time = tier_launch_ns(c->tier, c->gpu, c->pcie, count->time_ns);
+    if (2 * link < time)
+        bound = LINK_ISSUE;
+    mix_add(&run->totals.mix, &count->mix);
+    run->totals.launches++;
+    run->totals.time_ns += time;
+    run->totals.bound_ns[bound] += time;
+    write_launch(run, launch, &l, time);
+}
+
 static int launch_pattern(struct zerocopy_run *run, uint32_t launch, struct err *err)
 {
     const struct zerocopy_context *c = run->context;

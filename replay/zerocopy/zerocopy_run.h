@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "models/uvm/uvm_platform.h"
+#include "models/zerocopy/host_reads.h"
 #include "models/zerocopy/link.h"
 #include "models/zerocopy/paging.h"
 #include "models/zerocopy/pattern.h"
@@ -85,6 +86,9 @@ void zerocopy_run_close(struct zerocopy_run *run);
 
 /* Add a launch that asks this of the link: its time and its requests, and its row of --requests. */
 void zerocopy_run_add_launch(struct zerocopy_run *run, uint32_t launch, const struct link_launch *asked);
+
+/* The same of a launch that was simulated, with its time. */
+void zerocopy_run_add_simulated(struct zerocopy_run *run, uint32_t launch, const struct host_reads_count *count);
 
 /* Time of one load of a lane's own whose next depends on it, ns: the load, and where the kernel waits for memory of the
  * GPU between two of them, that; 0: the platform does not say, or the loads do not depend on each other. */

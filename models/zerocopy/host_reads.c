@@ -1,0 +1,256 @@
+#include "models/zerocopy/host_reads.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "models/gpu/l1.h"
+#include "models/gpu/sms.h"
+#include "trace/base/mem.h"
+
+/* An answer on its way. */
+struct answer {
+    int64_t t;
+    uint32_t sm, token;
+};
+
+/* Answers in the order of their times: a ring. */
+struct answers {
+    struct answer *of;
+    size_t cap; /* 0 or a power of two */
+    uint64_t in, out;
+};
+
+/* A request that is being put together of packets. */
+struct part {
+    uint64_t line;
+    uint32_t sectors;
+    uint32_t token[LINE_SECTORS];
+    uint32_t n;
+};
+
+/* The last request of a warp: of which load, and until when it is under way. */
+struct last {
+    uint64_t line;
+    uint32_t from, to; /* its sectors */
+    uint32_t load;
+    int64_t until;
+};
+
+struct run {
+    const struct host_reads *how;
+    struct sms *sms;
+    const struct program_alloc *allocs;
+    size_t alloc_count;
+    double cycles_per_ns;
+    int64_t device_cycles, link_cycles;
+    double link_free; /* cycle in which the link is done with what has come */
+    struct answers device, host;
+    struct part *part; /* of each multiprocessor */
+    struct last *last; /* of each warp of each multiprocessor */
+    struct host_reads_count count;
+    uint64_t loads_before;
+    int64_t start;
+    bool failed;
+};
+
+/* --- answers --- */
+
+static int grow(struct answers *a, struct err *err)
+{
+    size_t cap = a->cap ? 2 * a->cap : 1024;
+    struct answer *of = mem_zalloc(cap, sizeof *of, err);
+    if (!of)
+        return -1;
+    for (uint64_t i = a->out; i < a->in; i++)
+        of[i & (cap - 1)] = a->of[i & (a->cap - 1)];
+    free(a->of);
+    a->of = of;
+    a->cap = cap;
+    return 0;
+}
+
+static int add(struct answers *a, int64_t t, uint32_t sm, uint32_t token, struct err *err)
+{
+    if (a->in - a->out == a->cap && grow(a, err))
+        return -1;
+    a->of[a->in++ & (a->cap - 1)] = (struct answer){t, sm, token};
+    return 0;
+}
+
+static int64_t first(const struct answers *a)
+{
+    return a->in == a->out ? INT64_MAX : a->of[a->out & (a->cap - 1)].t;
+}
+
+static void give(struct run *r, struct answers *a, int64_t t)
+{
+    while (first(a) <= t) {
+        const struct answer *x = &a->of[a->out++ & (a->cap - 1)];
+        sms_reply(r->sms, x->sm, x->token, t);
+    }
+}
+
+/* --- the link --- */
+
+/* Cycles that the link is busy with one request. */
+static double service(const struct run *r, const struct request_mix *one)
+{
+    return link_service_ns(r->how->pcie, one) * r->cycles_per_ns;
+}
+
+/* The sectors from `from` to `to` of the line in one request; returns when it is answered. The load before this one of
+ * the same warp may have asked for the line last, and still wait for it: then that request takes these sectors along. */
+static int64_t ask(struct run *r, struct last *last, const struct last *now, int64_t t)
+{
+    struct request_mix one = {0}, before = {0};
+    bool joins = last->until > t && last->line == now->line && last->load + 1 == now->load && last->to + 1 >= now->from;
+    mix_run(&one, joins && last->from < now->from ? last->from : now->from, now->to);
+    double cycles = service(r, &one);
+    mix_add(&r->count.mix, &one);
+    if (joins) {
+        mix_run(&before, last->from, last->to);
+        cycles -= service(r, &before);
+        mix_subtract(&r->count.mix, &before);
+    }
+    r->link_free = fmax(r->link_free, (double)t) + cycles;
+    *last = *now;
+    last->until = (int64_t)ceil(r->link_free) + r->link_cycles;
+    return last->until;
+}
+
+/* All of a load's sectors of a line have come: requests, and the answers of their sectors. */
+static int send(struct run *r, uint32_t sm, uint32_t load, int64_t t, struct err *err)
+{
+    struct part *p = &r->part[sm];
+    struct last *last = &r->last[sm * (size_t)r->how->gpu->warps_per_sm + load / PROGRAM_ACCESSES];
+    bool line = r->how->pcie->request == REQUEST_LINE;
+    int rc = 0;
+    r->count.sectors += p->n;
+    for (uint32_t rest = p->sectors; rest;) {
+        uint32_t from = (uint32_t)__builtin_ctz(rest), to = from;
+        while (to + 1 < LINE_SECTORS && (line ? rest >> (to + 1) : rest >> (to + 1) & 1))
+            to++;
+        int64_t at = ask(r, last, &(struct last){.line = p->line, .from = from, .to = to, .load = load}, t);
+        for (uint32_t s = from; s <= to; s++)
+            if (rest >> s & 1)
+                rc |= add(&r->host, at, sm, p->token[s], err);
+        rest &= ~((2u << to) - 1);
+    }
+    *p = (struct part){0};
+    return rc;
+}
+
+/* --- packets --- */
+
+static bool on_device(const struct run *r, uint64_t addr)
+{
+    for (size_t i = 0; i < r->alloc_count; i++)
+        if (addr - r->allocs[i].addr < r->allocs[i].bytes)
+            return r->allocs[i].device;
+    return false;
+}
+
+static int take(struct run *r, uint32_t sm, const struct sms_packet *p, int64_t t, struct err *err)
+{
+    if (on_device(r, p->addr))
+        return add(&r->device, t + r->device_cycles, sm, p->token, err);
+    if (p->kind != RECORD_READ)
+        return add(&r->device, t + r->device_cycles, sm, p->token, err);
+    struct part *part = &r->part[sm];
+    uint32_t sector = (uint32_t)(p->addr / SECTOR_BYTES % LINE_SECTORS);
+    part->line = p->addr / LINE_BYTES;
+    part->sectors |= 1u << sector;
+    part->token[sector] = p->token;
+    part->n++;
+    return p->more ? 0 : send(r, sm, p->load, t, err);
+}
+
+static int take_packets(struct run *r, int64_t t, struct err *err)
+{
+    const uint64_t *heads = sms_heads(r->sms);
+    for (uint32_t i = 0; i < (uint32_t)(r->how->gpu->sms + 63) / 64; i++)
+        for (uint64_t rest = heads[i]; rest; rest &= rest - 1) {
+            uint32_t sm = i * 64 + (uint32_t)__builtin_ctzll(rest);
+            const struct sms_packet *p;
+            while ((p = sms_head(r->sms, sm))) {
+                if (take(r, sm, p, t, err))
+                    return -1;
+                sms_pop(r->sms, sm, t);
+            }
+        }
+    return 0;
+}
+
+/* --- launches --- */
+
+static int end_launch(struct run *r, const struct sms_counts *c, int64_t t, struct err *err)
+{
+    r->count.loads = c->loads - r->loads_before;
+    r->count.time_ns = (double)(t - r->start) / r->cycles_per_ns;
+    int rc = r->how->launch(r->how->ctx, (uint32_t)c->launches - 1, &r->count, err);
+    r->count = (struct host_reads_count){0};
+    r->loads_before = c->loads;
+    r->start = t;
+    return rc;
+}
+
+static int simulate(struct run *r, struct err *err)
+{
+    uint64_t ended = 0;
+    int64_t t = 0, next = 0;
+    if (sms_start(r->sms, 0, err))
+        return -1;
+    while (!sms_done(r->sms)) {
+        t = next;
+        sms_step(r->sms, t);
+        if (take_packets(r, t, err))
+            return -1;
+        give(r, &r->device, t);
+        give(r, &r->host, t);
+        next = sms_next(r->sms);
+        next = first(&r->device) < next ? first(&r->device) : next;
+        next = first(&r->host) < next ? first(&r->host) : next;
+        struct sms_counts c;
+        sms_counts(r->sms, &c);
+        if (c.launches > ended && end_launch(r, &c, t, err))
+            return -1;
+        ended = c.launches;
+    }
+    return sms_failed(r->sms, err);
+}
+
+/* Whether everything that the program keeps on the GPU fits its L2. */
+static bool fits(const struct run *r)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < r->alloc_count; i++)
+        bytes += r->allocs[i].device ? r->allocs[i].bytes : 0;
+    return bytes <= (uint64_t)r->how->gpu->l2_bytes;
+}
+
+int host_reads_run(const struct host_reads *how, struct err *err)
+{
+    struct run r = {.how = how, .cycles_per_ns = (double)how->gpu->clock_hz / 1e9};
+    const struct sms_options options = {.gpu = how->gpu,
+                                        .program = how->program,
+                                        .sms = (uint32_t)how->gpu->sms,
+                                        .input_room = 64,
+                                        .launch_cycles = llround(how->pcie->launch_ns * r.cycles_per_ns),
+                                        .by_line = true};
+    r.allocs = how->program->ops->allocs(how->program->state, &r.alloc_count);
+    int64_t l1 = how->gpu->l1_cycles;
+    r.device_cycles = fits(&r) ? how->gpu->l2_cycles : llround(how->gpu->memory_ns * r.cycles_per_ns);
+    r.device_cycles = r.device_cycles > l1 ? r.device_cycles - l1 : 1;
+    r.link_cycles = llround(how->pcie->load_ns * r.cycles_per_ns) - l1;
+    r.link_cycles = r.link_cycles > 0 ? r.link_cycles : 1;
+    r.part = mem_zalloc((size_t)how->gpu->sms, sizeof *r.part, err);
+    r.last = r.part ? mem_zalloc((size_t)(how->gpu->sms * how->gpu->warps_per_sm), sizeof *r.last, err) : NULL;
+    r.sms = r.last ? sms_new(&options, err) : NULL;
+    int rc = r.sms ? simulate(&r, err) : -1;
+    sms_free(r.sms);
+    free(r.part);
+    free(r.last);
+    free(r.device.of);
+    free(r.host.of);
+    return rc;
+}

@@ -1,0 +1,42 @@
+/* host_reads: a program's reads of host memory, simulated: its warps on the multiprocessors of a GPU, each with its L1
+ * (models/gpu/sms.h), and behind them two places that answer: memory of the GPU, after a fixed time, and host memory,
+ * over the link.
+ *
+ * The link is a queue that serves one request after the other in the order in which they come: each takes the time that
+ * link.h gives it (wire, tags, host lines, joined by sharpness) and is answered load_ns later. So what a lone load
+ * takes is load_ns, what a launch takes is the requests' time where there are enough warps, and both and everything in
+ * between follow where there are not. Lines of labels, offsets and weights take their places in the same L1 as the
+ * lists; a sector that is on its way is asked for once.
+ * A request is what one load asks for of one line, by the platform's rule (warp.h). Stores to host memory are posted:
+ * answered at once and not counted.
+ * Worked example, one warp that reads 4 B a lane of one line, H200: one request of 128 B, answered after 2.6 ns of the
+ * link and 1,316 ns.
+ * Source: specs of both parts; the queue: link.h. Differs: memory of the GPU answers as its L2 does if all of it that
+ * the program has fits there, else as DRAM does, with any bandwidth. */
+#ifndef MODELS_ZEROCOPY_HOST_READS_H
+#define MODELS_ZEROCOPY_HOST_READS_H
+
+#include "models/gpu/gpu.h"
+#include "models/zerocopy/link.h"
+#include "trace/program/program.h"
+
+struct host_reads_count {
+    struct request_mix mix;
+    uint64_t sectors; /* asked for; mix spans holes too under rule line */
+    uint64_t loads;   /* of all memory, by warps */
+    double time_ns;   /* from the launch's start to its end */
+};
+
+struct host_reads {
+    const struct gpu *gpu;
+    const struct pcie *pcie;
+    const struct program *program; /* must outlive */
+    /* After each launch. */
+    int (*launch)(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err);
+    void *ctx;
+};
+
+/* All launches in order. -1 with *err set. */
+int host_reads_run(const struct host_reads *how, struct err *err);
+
+#endif

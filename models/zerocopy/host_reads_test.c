@@ -1,0 +1,199 @@
+#include "models/zerocopy/host_reads.h"
+
+#include "models/base/platform.h"
+#include "models/gpu/sms_testing.h"
+#include "trace/graph/graph_generate.h"
+
+static uint64_t state;
+
+static uint64_t draw(uint64_t below)
+{
+    state = graph_mix(state);
+    return state % below;
+}
+
+static struct platform *chip(struct gpu *gpu, struct pcie *pcie)
+{
+    struct platform *p = platform_load("h200", NULL);
+    ck_assert_ptr_nonnull(p);
+    *gpu = *(const struct gpu *)platform_section_get(p, "gpu");
+    *pcie = *(const struct pcie *)platform_section_get(p, "pcie");
+    return p;
+}
+
+static int keep(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err)
+{
+    (void)number;
+    (void)err;
+    *(struct host_reads_count *)ctx = *count;
+    return 0;
+}
+
+/* On so many multiprocessors, without the time that a launch takes by itself. */
+static struct host_reads_count run(const struct program *program, int64_t sms, enum request_rule rule)
+{
+    struct host_reads_count count = {0};
+    struct gpu gpu;
+    struct pcie pcie;
+    struct platform *platform = chip(&gpu, &pcie);
+    struct err err;
+    gpu.sms = sms;
+    pcie.request = rule;
+    pcie.launch_ns = 0;
+    const struct host_reads how = {.gpu = &gpu, .pcie = &pcie, .program = program, .launch = keep, .ctx = &count};
+    ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
+    platform_free(platform);
+    return count;
+}
+
+/* Each warp reads a line of its own, then one of its words again. */
+static int own_line(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    if (index > 1)
+        return 0;
+    struct program_access *a = program_load(body, &p->alloc, 0, warp * LINE_BYTES, 4);
+    a->lane_stride = index ? 0 : 4;
+    return 1;
+}
+
+START_TEST(a_line_is_one_request_and_takes_the_link_and_the_latency)
+{
+    struct hand_program p;
+    struct program program = hand_program(&p, 1, 32, own_line);
+    struct host_reads_count c = run(&program, 1, REQUEST_LINE);
+    ck_assert_uint_eq(mix_requests(&c.mix), 1);
+    ck_assert_uint_eq(c.mix.by_size[3], 1);
+    ck_assert_uint_eq(c.sectors, 4);
+    ck_assert_uint_eq(c.loads, 2);
+    ck_assert_double_gt(c.time_ns, 1316 + 2.5);
+    ck_assert_double_lt(c.time_ns, 1316 + 2.5 + 41 * 2); /* and L1, once more */
+}
+END_TEST
+
+START_TEST(many_warps_take_what_their_requests_take)
+{
+    struct hand_program p;
+    struct program program = hand_program(&p, 4096, 256, own_line);
+    struct gpu gpu;
+    struct pcie pcie;
+    struct platform *platform = chip(&gpu, &pcie);
+    struct host_reads_count c = run(&program, 32, REQUEST_LINE);
+    double link = link_service_ns(&pcie, &c.mix);
+    ck_assert_uint_eq(c.mix.by_size[3], 4096 * 8);
+    ck_assert_double_gt(c.time_ns, link);
+    ck_assert_double_lt(c.time_ns, link * 1.05 + 2 * pcie.load_ns);
+    platform_free(platform);
+}
+END_TEST
+
+/* Lanes anywhere in 4 KiB of the warp's own. */
+static int scattered(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    if (index > 0)
+        return 0;
+    struct program_access *a = program_load(body, &p->alloc, 0, 0, 8);
+    uint64_t *lane = program_scatter(body, a);
+    state = p->number + warp;
+    a->active = (uint32_t)draw(UINT64_C(1) << 32) | 1;
+    for (int i = 0; i < WARP_LANES; i++)
+        lane[i] = p->alloc.addr + warp * 4096 + draw(512) * 8;
+    return 1;
+}
+
+/* What no cache can change: every warp has lines of its own and loads once. */
+START_TEST(lines_that_nobody_shares_make_the_requests_of_the_coalescer)
+{
+    enum { WARPS = 96 };
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        enum request_rule rule = seed % 2 ? REQUEST_RUN : REQUEST_LINE;
+        struct hand_program p;
+        struct program program = hand_program(&p, WARPS / 4, 128, scattered);
+        struct coalescer exact;
+        p.number = seed * 1000;
+        struct host_reads_count c = run(&program, 3, rule);
+        coalescer_init(&exact, REUSE_NONE, NULL, NULL);
+        exact.request = rule;
+        for (uint64_t warp = 0; warp < WARPS; warp++) {
+            struct program_body body = {.turns = 1};
+            uint64_t sectors[WARP_LANES];
+            size_t n = 0;
+            scattered(&p, warp, 0, &body);
+            for (int i = 0; i < WARP_LANES; i++)
+                if (body.access[0].active >> i & 1)
+                    sectors[n++] = body.access[0].lane[i] / SECTOR_BYTES;
+            ck_assert_int_eq(coalescer_load(&exact, warp, sectors, n, NULL), 0);
+        }
+        for (int i = 0; i < LINE_SECTORS; i++)
+            ck_assert_uint_eq(c.mix.by_size[i], exact.mix.by_size[i]);
+        ck_assert_uint_eq(c.mix.host_lines, exact.mix.host_lines);
+        coalescer_release(&exact);
+    }
+}
+END_TEST
+
+/* Half a line, and the other half: by one warp at once; by one that waits in between; by two. */
+static int halves(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    uint32_t n = p->number == 0 ? 2 : 1;
+    if (index > (p->number == 1))
+        return 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t half = p->number == 2 ? warp : n * index + i;
+        struct program_access *a = program_load(body, &p->alloc, 0, half * 64, 4);
+        a->active = 0xffff;
+        a->use = 0;
+    }
+    return 1;
+}
+
+START_TEST(loads_of_a_warp_that_are_under_way_together_ask_for_a_line_once)
+{
+    for (uint64_t how = 0; how < 3; how++) {
+        struct hand_program p;
+        struct program program = hand_program(&p, 1, how == 2 ? 64 : 32, halves);
+        p.number = how;
+        struct host_reads_count c = run(&program, 1, REQUEST_RUN);
+        ck_assert_uint_eq(c.sectors, 4);
+        ck_assert_uint_eq(c.mix.by_size[3], how == 0);
+        ck_assert_uint_eq(c.mix.by_size[1], how == 0 ? 0 : 2);
+        ck_assert_uint_eq(c.mix.host_lines, 2);
+    }
+}
+END_TEST
+
+START_TEST(memory_of_the_gpu_makes_no_requests)
+{
+    struct hand_program p;
+    struct program program = hand_program(&p, 8, 128, own_line);
+    p.alloc.device = true;
+    struct host_reads_count c = run(&program, 2, REQUEST_LINE);
+    ck_assert_uint_eq(mix_requests(&c.mix), 0);
+    ck_assert_double_lt(c.time_ns, 1000);
+}
+END_TEST
+
+static int no_body(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    return warp == 3 ? -1 : own_line(p, warp, index, body);
+}
+
+START_TEST(a_body_that_cannot_be_made_is_an_error)
+{
+    struct hand_program p;
+    struct program program = hand_program(&p, 2, 64, no_body);
+    struct gpu gpu;
+    struct pcie pcie;
+    struct err err;
+    struct host_reads_count count;
+    struct platform *platform = chip(&gpu, &pcie);
+    const struct host_reads how = {.gpu = &gpu, .pcie = &pcie, .program = &program, .launch = keep, .ctx = &count};
+    ck_assert_int_eq(host_reads_run(&how, &err), -1);
+    ck_assert_str_eq(err.msg, "no such body");
+    platform_free(platform);
+}
+END_TEST
+
+TEST_MAIN("host_reads", a_line_is_one_request_and_takes_the_link_and_the_latency,
+          many_warps_take_what_their_requests_take, lines_that_nobody_shares_make_the_requests_of_the_coalescer,
+          loads_of_a_warp_that_are_under_way_together_ask_for_a_line_once, memory_of_the_gpu_makes_no_requests,
+          a_body_that_cannot_be_made_is_an_error)
