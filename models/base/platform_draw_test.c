@@ -54,7 +54,7 @@ START_TEST(axes_are_what_is_uncertain)
             known += strcmp(expected[i], name) == 0;
         (void)snprintf(found + strlen(found), sizeof found - strlen(found), " %s", name);
     }
-    /* trace_record_ns moves with the section, resume_ns too; pcie has general defaults with a range */
+    /* trace_record_ns moves with the section, fresh_ns of a 0 not; pcie has general defaults with a range */
     ck_assert_msg(known == 6, "%s", found);
     ck_assert(!platform_axis(p, count, &a));
     ck_assert_ptr_null(strstr(found, "sms"));

@@ -19,16 +19,20 @@
 enum uvm_utlb { UVM_UTLB_BLOCKED, UVM_UTLB_FREE };
 
 struct uvm_platform {
-    int64_t utlbs;        /* micro-TLBs that report faults; multiprocessors are spread over them evenly */
-    int64_t utlb_faults;  /* outstanding faults of one of them, at most */
-    int64_t utlb;         /* enum uvm_utlb: does a full one also stop accesses to resident pages? */
-    int64_t utlb_merge;   /* 1: it reports a page once for all its actors, 0: once for each */
-    double fault_gap_ns;  /* between two faults of one of them */
-    double resume_ns;     /* satisfied actors go on after a replay spread over so long */
-    int64_t batch_faults; /* raw faults of one batch, at most */
+    int64_t utlbs;           /* micro-TLBs that report faults; multiprocessors are spread over them evenly */
+    int64_t utlb_faults;     /* outstanding faults of one of them, at most */
+    int64_t utlb;            /* enum uvm_utlb: does a full one also stop accesses to resident pages? */
+    int64_t utlb_merge;      /* 1: it reports a page once for all its actors, 0: once for each */
+    int64_t sm_parts;        /* parts of a multiprocessor; a page is reported once for each that asks */
+    double fault_gap_ns;     /* between two pages that a micro-TLB looks for and does not find */
+    double walk_gap_ns;      /* between two that it finds after a replay */
+    double walk_ns;          /* an access that a replay repeats looks its page up before it reads it */
+    double fresh_ns;         /* a load of data that a copy has just brought: it lies in L2; 0: memory_ns of [gpu] */
+    double gpu_fault_gap_ns; /* between two entries that the GPU writes */
+    int64_t batch_faults;    /* raw faults of one batch, at most */
     int64_t routine_batches;
     double interrupt_ns; /* first fault to first fetch */
-    double poll_ns;      /* end of a batch to the next fetch of the same routine */
+    double poll_ns;      /* replay to the next time PUT is read, of the same routine */
     double batch_before_ns, batch_after_ns;
     double raw_fault_ns;  /* per entry fetched, sorted and coalesced */
     double fault_page_ns; /* per distinct page serviced as faulted */

@@ -39,6 +39,7 @@ void uvm_driver_release(struct uvm_driver *d)
         d->policy->release(d->policy_state);
     free(d->policy_state);
     free(d->early);
+    free(d->arrivals);
     free(d->pinned);
     uvm_thrashing_release(&d->thrashing);
     *d = (struct uvm_driver){0};
@@ -79,6 +80,8 @@ static double copy_in_ns(struct uvm_driver *d, const struct page_mask *copied, c
         return 0;
     page_mask_and(&part, copied, faulted);
     unsigned records = page_mask_runs(&part);
+    d->work.copied_services++;
+    d->work.copied_faults += page_mask_count(&part);
     page_mask_and(&part, copied, plan);
     records += page_mask_runs(&part);
     d->records += records;
@@ -125,6 +128,21 @@ static void tell_copy(const struct uvm_driver *d, uint32_t number, const struct 
                                                               .end_ns = end_ns});
 }
 
+/* Pages that have come are within reach at `time_ns`, no sooner than those before them: page table entries are written
+ * in order, each behind the copies of its block. */
+static int arrive(struct uvm_driver *d, uint32_t number, const struct page_mask *moved, double time_ns, struct err *err)
+{
+    if (mem_grow((void **)&d->arrivals, &d->arrival_cap, d->arrival_count + 1, sizeof *d->arrivals, err))
+        return -1;
+    struct uvm_arrival *a = &d->arrivals[d->arrival_count];
+    *a = (struct uvm_arrival){(int64_t)(time_ns + 0.5), number, uvm_memory_flat(&d->memory->blocks[number], moved)};
+    if (d->arrival_count && a->time_ns < a[-1].time_ns)
+        a->time_ns = a[-1].time_ns;
+    uvm_memory_hide(d->memory, number, &a->pages);
+    d->arrival_count++;
+    return 0;
+}
+
 /* Pages come to a block: memory for them, the CPU's work, the copies. The policy's hook has spoken. */
 static int bring(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, const struct page_mask *plan,
                  enum record_cause cause, struct uvm_clocks *at, struct err *err)
@@ -139,6 +157,7 @@ static int bring(struct uvm_driver *d, uint32_t number, const struct page_mask *
         return -1;
     if (d->notices && !uvm_driver_read_mostly(d, number))
         uvm_thrashing_event(&d->thrashing, number, &copied, UVM_GPU, (int64_t)at->cpu);
+    bool copies = page_mask_any(&copied);
     double in_ns = copy_in_ns(d, &copied, faulted, plan);
     if (room.back_ns > 0 || in_ns > 0) {
         if (at->copies < at->cpu)
@@ -149,7 +168,7 @@ static int bring(struct uvm_driver *d, uint32_t number, const struct page_mask *
         if (d->watch && page_mask_any(&copied))
             tell_copy(d, number, &copied, faulted, cause, at->copies - in_ns, at->copies);
     }
-    return 0;
+    return d->in_batch ? arrive(d, number, &moved, copies ? at->copies : at->cpu, err) : 0;
 }
 
 /* A fault on memory whose preferred location is the CPU, which the GPU reaches: pages are mapped, not moved. All of a
@@ -288,7 +307,9 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
     const uint32_t *sorted = sort_pages(d->sorted, d->sorted + p->batch_faults, n);
     d->batch = (struct uvm_batch){.blocks = d->blocks, .total_chunks = d->memory->chunks};
     d->raw = n;
-    d->faults = d->moved = 0;
+    d->faults = d->moved = d->distinct = 0;
+    d->arrival_count = 0;
+    d->in_batch = d->defers;
     d->throttled = false;
     d->batches++;
     uvm_memory_begin_batch(d->memory, (uint32_t)d->batches, fetch_ns);
@@ -304,6 +325,7 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
         struct page_mask faulted = {{0}};
         for (; i < n && sorted[i] / ACTOR_BLOCK_PAGES == number; i++, raw++)
             page_mask_set(&faulted, uvm_memory_page(b, sorted[i]));
+        d->distinct += page_mask_count(&faulted);
         uint32_t before = d->faults;
         if (d->written_count) {
             if (service_writes(d, number, &faulted, &at, err))
@@ -321,14 +343,17 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
     }
     if (d->asks.count && serve_asks(d, &at, err))
         return -1;
+    d->in_batch = false;
     d->copies_free_ns = at.copies;
     d->out_free_ns = at.out;
+    d->flush_ns = (int64_t)(at.cpu + 0.5);
     double end = end_of(&at) + p->batch_after_ns;
     *end_ns = (int64_t)(end + 0.5);
     if (*end_ns <= fetch_ns)
         *end_ns = fetch_ns + 1; /* a platform without costs must still move on */
     d->services += d->batch.block_count;
     d->raw_faults += n;
+    d->work.empty_batches += d->batch.block_count == 0;
     if (uvm_driver_evict_behind(d, end, err))
         return -1;
     d->batch.free_chunks = uvm_memory_free_chunks(d->memory);

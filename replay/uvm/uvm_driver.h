@@ -14,6 +14,7 @@
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
 #include "replay/uvm/uvm_memory.h"
+#include "replay/uvm/uvm_ring.h"
 #include "replay/uvm/uvm_watch.h"
 #include "replay/uvm/uvm_work.h"
 
@@ -28,6 +29,13 @@ struct uvm_pinned {
     int64_t until_ns;
     uint32_t block;
     uint16_t page;
+};
+
+/* Pages that a service of the batch in hand brings, and when the GPU reaches them: their copies are done. */
+struct uvm_arrival {
+    int64_t time_ns;
+    uint32_t block;
+    struct page_mask pages; /* flat */
 };
 
 struct uvm_driver {
@@ -55,6 +63,12 @@ struct uvm_driver {
     const uint32_t *asked; /* the same in order */
     struct uvm_batch batch;
     uint32_t raw, faults, moved;
+    uint32_t distinct;            /* pages among the entries of the batch in hand */
+    struct uvm_arrival *arrivals; /* of the batch in hand, in order of time */
+    size_t arrival_count, arrival_cap;
+    bool defers;      /* what a batch brings is within reach at its arrival only; set after uvm_driver_init() */
+    bool in_batch;    /* that is so of the service in hand */
+    int64_t flush_ns; /* when the fault buffer is flushed */
     /* Totals; `batches` counts the one in hand. */
     uint64_t batches, services, raw_faults, records, cpu_faults;
     uint64_t notified;             /* pages that access counters brought */
@@ -68,9 +82,6 @@ struct uvm_driver {
 int uvm_driver_init(struct uvm_driver *d, struct uvm_memory *memory, const struct uvm_platform *platform,
                     const struct uvm_policy *policy, const void *policy_params, bool traced, struct err *err);
 void uvm_driver_release(struct uvm_driver *d);
-
-/* In a raw fault's page: the access writes. Only memory that is read-mostly asks. */
-#define UVM_FAULT_WRITE (1u << 31)
 
 /* Service a batch of n > 0 raw faults fetched at `fetch_ns`. *end_ns gets the time at which its replay arrives. */
 int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, int64_t fetch_ns, int64_t *end_ns,

@@ -17,6 +17,7 @@ struct uvm_slot {
     uint32_t turns;   /* of the step in hand that are still to be done; 0: the next step is to be asked for */
     uint32_t next;    /* in its bucket */
     uint32_t utlb;
+    uint32_t part;         /* of the multiprocessor */
     uint32_t stored_count; /* pages stored to that are not satisfied */
     bool listed;           /* in its micro-TLB's list of slots with stores under way */
     struct actor_at at;
@@ -24,14 +25,23 @@ struct uvm_slot {
     uint32_t stored[ACTOR_STORES];
 };
 
+/* A page that a micro-TLB has listed since the last replay. */
+struct uvm_listed {
+    uint32_t page;
+    uint32_t epoch;   /* of the gpu, else it is free */
+    uint32_t late_ns; /* after the replay: when the answer was there; four seconds at most */
+    uint32_t parts;   /* of the multiprocessors that were told that it is missing */
+};
+
 struct uvm_utlb_state {
     uint32_t outstanding;
     uint32_t waiting_count, storing_count;
-    int64_t next_report_ns;
-    uint32_t *waiting; /* slots, oldest first */
-    uint32_t *storing; /* slots with stores under way */
-    uint32_t *table;   /* pages reported since the last replay, NONE where free: open addressing; one touch, one
-                          look-up, so no uthash (trace/base/dense.h) */
+    uint32_t listed; /* entries of the table in use */
+    double next_report_ns;
+    uint32_t *waiting;        /* slots, oldest first */
+    uint32_t *storing;        /* slots with stores under way */
+    struct uvm_listed *table; /* pages reported since the last replay, NONE where free: open addressing; one touch, one
+                        look-up, so no uthash (trace/base/dense.h) */
 };
 
 /* Room for `slots` slots; only grows, between launches. */
@@ -66,26 +76,21 @@ int uvm_gpu_init(struct uvm_gpu *g, const struct actor_ops *ops, const void *sta
     g->platform = platform;
     g->gpu = gpu;
     g->sms = (uint32_t)gpu->sms;
-    g->fault_gap_ns = (int64_t)(platform->fault_gap_ns + 0.5);
-    g->resume_ns = (uint64_t)platform->resume_ns;
     g->blocked = platform->utlb == UVM_UTLB_BLOCKED;
     g->launch_count = ops->launches(state);
     g->launch = NONE;
     g->epoch = 1;
     g->interrupt_ns = UVM_GPU_NEVER;
-    g->first_fault_ns = UVM_GPU_NEVER;
     memset(g->heads, 0xff, sizeof g->heads);
     uint32_t utlbs = (uint32_t)platform->utlbs, table = 2;
-    while (table < 2 * platform->utlb_faults)
+    while (table < 4 * platform->utlb_faults)
         table *= 2;
     g->table_mask = table - 1;
     g->utlbs = mem_zalloc(utlbs, sizeof *g->utlbs, err);
     g->reported = mem_zalloc(utlbs, sizeof *g->reported * table, err);
-    if (g->reported)
-        memset(g->reported, 0xff, sizeof *g->reported * utlbs * table);
-    g->faults = mem_zalloc((size_t)utlbs * (size_t)platform->utlb_faults, sizeof *g->faults, err);
-    g->keys = mem_zalloc((size_t)utlbs * (size_t)platform->utlb_faults, sizeof *g->keys, err);
-    if (!g->utlbs || !g->reported || !g->faults || !g->keys)
+    if (!g->utlbs || !g->reported ||
+        uvm_ring_init(&g->ring, utlbs, (uint32_t)platform->utlb_faults, (uint32_t)platform->batch_faults,
+                      platform->gpu_fault_gap_ns, err))
         return -1;
     for (uint32_t u = 0; u < utlbs; u++)
         g->utlbs[u].table = g->reported + (size_t)u * table;
@@ -104,8 +109,7 @@ void uvm_gpu_release(struct uvm_gpu *g)
     free(g->utlbs);
     free(g->waiting);
     free(g->reported);
-    free(g->faults);
-    free(g->keys);
+    uvm_ring_release(&g->ring);
     uvm_remote_release(&g->remote);
     memset(g, 0, sizeof *g);
 }
@@ -162,6 +166,7 @@ static void fill_slots(struct uvm_gpu *g, int64_t time)
     for (uint32_t i = 0; i < n; i++) {
         struct uvm_slot *s = &g->slots[i];
         uint32_t sm = i / together % g->sms;
+        s->part = i % together % (uint32_t)g->platform->sm_parts;
         s->utlb = (uint32_t)((uint64_t)sm * utlbs / g->sms);
         s->time = time;
         s->actor = NONE;
@@ -215,7 +220,10 @@ int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err)
         return err_set(err, "launch %u has no actors", g->launch);
     if (choose_residents(g, err) || reserve_slots(g, (uint64_t)g->sms * g->per_sm, err))
         return -1;
-    issue_init(&g->issue, g->gpu, g->current.actors, g->per_sm);
+    struct gpu fresh = *g->gpu;
+    if (g->platform->fresh_ns > 0)
+        fresh.memory_ns = g->platform->fresh_ns;
+    issue_init(&g->issue, &fresh, g->current.actors, g->per_sm);
     g->next_actor = g->actors_done = 0;
     g->launch_end_ns = time;
     fill_slots(g, time);
@@ -250,25 +258,57 @@ static inline bool reach_load(struct uvm_gpu *g, const struct actor_step *step, 
     return step->writes >> i & 1 ? reach_to_write(g, step->page[i]) : reach(g, step->page[i]);
 }
 
-/* Report a miss to a micro-TLB that has room. */
-static void report(struct uvm_gpu *g, struct uvm_utlb_state *u, uint32_t page, int64_t time)
+/* The place of a page in a micro-TLB's table: listed, or free; NULL if the table is full. */
+static struct uvm_listed *find_listed(struct uvm_gpu *g, struct uvm_utlb_state *u, uint32_t page)
 {
     uint32_t at = page * 2654435769u >> 7 & g->table_mask;
-    while (u->table[at] != NONE) {
-        if (u->table[at] == page && g->platform->utlb_merge)
-            return;
+    while (u->table[at].epoch == g->epoch) {
+        if (u->table[at].page == page)
+            return &u->table[at];
         at = (at + 1) & g->table_mask;
     }
-    u->table[at] = page;
+    return u->listed <= g->table_mask / 4 * 3 ? &u->table[at] : NULL;
+}
+
+/* When a micro-TLB had the answer of a page that it lists. */
+static int64_t answer_ns(const struct uvm_gpu *g, const struct uvm_listed *l)
+{
+    return g->replay_ns + l->late_ns;
+}
+
+/* The micro-TLB walks for a page, one after the other. When the answer is there. */
+static int64_t walk(struct uvm_gpu *g, struct uvm_utlb_state *u, uint32_t page, struct uvm_listed *l, int64_t time,
+                    double gap_ns)
+{
+    double at = u->next_report_ns > (double)time ? u->next_report_ns : (double)time;
+    u->next_report_ns = at + gap_ns;
+    if (l) {
+        double late = at - (double)g->replay_ns;
+        *l = (struct uvm_listed){page, g->epoch, late < UINT32_MAX ? (uint32_t)late : UINT32_MAX, 0};
+        u->listed++;
+    }
+    return (int64_t)at;
+}
+
+/* Report a miss of part `part` of a multiprocessor to a micro-TLB that has room. */
+static void report(struct uvm_gpu *g, struct uvm_utlb_state *u, uint32_t page, unsigned part, int64_t time)
+{
+    struct uvm_listed *l = find_listed(g, u, page);
+    bool known = l && l->epoch == g->epoch;
+    if (known && g->platform->utlb_merge && l->parts >> part & 1)
+        return;
     u->outstanding++;
-    if (u->next_report_ns > time)
-        time = u->next_report_ns;
-    u->next_report_ns = time + g->fault_gap_ns;
-    g->faults[g->fault_count++] = (struct uvm_fault){time, page};
-    if (time < g->first_fault_ns)
-        g->first_fault_ns = time;
-    if (g->interrupt_ns != UVM_GPU_NEVER && time + g->interrupt_ns < g->stop_ns)
-        g->stop_ns = time + g->interrupt_ns;
+    if (known)
+        time = time > answer_ns(g, l) ? time : answer_ns(g, l);
+    else
+        time = walk(g, u, page, l, time, g->platform->fault_gap_ns);
+    if (l)
+        l->parts |= 1u << part;
+    int64_t written = uvm_ring_report(&g->ring, page, (uint32_t)(u - g->utlbs), time);
+    if (written < g->answer_ns)
+        written = g->answer_ns;
+    if (g->interrupt_ns != UVM_GPU_NEVER && written + g->interrupt_ns < g->stop_ns)
+        g->stop_ns = written + g->interrupt_ns;
 }
 
 /* What a micro-TLB reports of a page. */
@@ -284,7 +324,7 @@ static void report_pending(struct uvm_gpu *g, struct uvm_slot *s, int64_t time)
     struct uvm_utlb_state *u = &g->utlbs[s->utlb];
     uint32_t limit = (uint32_t)g->platform->utlb_faults;
     for (uint64_t rest = s->pending; rest && u->outstanding < limit; rest &= rest - 1)
-        report(g, u, entry(g, s->step.page[__builtin_ctzll(rest)], s->step.writes & rest & -rest), time);
+        report(g, u, entry(g, s->step.page[__builtin_ctzll(rest)], s->step.writes & rest & -rest), s->part, time);
 }
 
 static void mark_dirty(struct uvm_gpu *g, uint32_t page)
@@ -318,7 +358,7 @@ static bool store_page(struct uvm_gpu *g, struct uvm_slot *s, uint32_t page)
     s->stored[s->stored_count++] = page;
     struct uvm_utlb_state *u = &g->utlbs[s->utlb];
     if (u->outstanding < (uint32_t)g->platform->utlb_faults)
-        report(g, u, entry(g, page, true), s->time);
+        report(g, u, entry(g, page, true), s->part, s->time);
     return true;
 }
 
@@ -506,8 +546,12 @@ static inline void look_ahead(const struct uvm_gpu *g, uint32_t slot)
 int uvm_gpu_run(struct uvm_gpu *g, int64_t until, struct err *err)
 {
     g->stop_ns = until;
-    if (g->interrupt_ns != UVM_GPU_NEVER && g->fault_count && g->first_fault_ns + g->interrupt_ns < until)
-        g->stop_ns = g->first_fault_ns + g->interrupt_ns;
+    if (g->interrupt_ns != UVM_GPU_NEVER && uvm_ring_any(&g->ring)) {
+        int64_t first = uvm_ring_first_ns(&g->ring);
+        first = first < g->answer_ns ? g->answer_ns : first;
+        if (first + g->interrupt_ns < until)
+            g->stop_ns = first + g->interrupt_ns;
+    }
     for (int64_t bucket; (bucket = next_bucket(g)) >= 0;) {
         int64_t start = bucket << UVM_GPU_BUCKET_SHIFT, end = start + (1ll << UVM_GPU_BUCKET_SHIFT);
         if (start >= g->stop_ns)
@@ -549,74 +593,7 @@ int uvm_gpu_run(struct uvm_gpu *g, int64_t until, struct err *err)
     return 0;
 }
 
-/* --- the buffer --- */
-
-/* Bits of the order of reporting in a key; times within an hour of the first fit above it. */
-enum { ORDER_BITS = 22 };
-
-/* The faults reported by `time` as keys that sort by time, then order; their number. */
-static uint32_t keys_of(struct uvm_gpu *g, int64_t time)
-{
-    const uint64_t most = UINT64_MAX >> ORDER_BITS;
-    int64_t first = time;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < g->fault_count; i++)
-        first = g->faults[i].time < first ? g->faults[i].time : first;
-    for (uint32_t i = 0; i < g->fault_count; i++) {
-        uint64_t late = (uint64_t)(g->faults[i].time - first);
-        g->keys[n] = (late < most ? late : most) << ORDER_BITS | i;
-        n += g->faults[i].time <= time;
-    }
-    return n;
-}
-
-/* Bring the k smallest of n different keys to the front, in no order: quickselect, partitions without branches. */
-static void select_first(uint64_t *key, uint32_t n, uint32_t k)
-{
-    uint32_t lo = 0, hi = n;
-    while (hi - lo > 1) {
-        uint32_t middle = lo + (hi - lo) / 2, less = lo;
-        uint64_t pivot = key[middle];
-        key[middle] = key[hi - 1];
-        for (uint32_t i = lo; i < hi - 1; i++) {
-            uint64_t x = key[i];
-            key[i] = key[less];
-            key[less] = x;
-            less += x < pivot;
-        }
-        key[hi - 1] = key[less];
-        key[less] = pivot;
-        if (k == less || k == less + 1)
-            return;
-        if (k < less)
-            hi = less;
-        else
-            lo = less + 1;
-    }
-}
-
-uint32_t uvm_gpu_fetch(struct uvm_gpu *g, int64_t time, uint32_t max, uint32_t *pages)
-{
-    uint32_t n = keys_of(g, time);
-    if (n > max) {
-        select_first(g->keys, n, max);
-        n = max;
-    }
-    for (uint32_t i = 0; i < n; i++)
-        pages[i] = g->faults[g->keys[i] & ((1u << ORDER_BITS) - 1)].page;
-    return n;
-}
-
-/* When an actor goes on whose last page came: all who waited for the same pair of pages together, pairs without a
- * pattern; the same in every run. */
-static int64_t resume_time(const struct uvm_gpu *g, uint32_t page, int64_t time)
-{
-    if (!g->resume_ns)
-        return time;
-    uint64_t x = ((uint64_t)g->epoch << 32 | page >> 1) * 0x9E3779B97F4A7C15u;
-    x = (x ^ x >> 32) * 0xBF58476D1CE4E5B9u;
-    return time + (int64_t)((x >> 32) * g->resume_ns >> 32);
-}
+/* --- replays --- */
 
 /* The stores of a slot ask again. */
 static void retry_stores(struct uvm_gpu *g, struct uvm_slot *s, int64_t time)
@@ -629,7 +606,7 @@ static void retry_stores(struct uvm_gpu *g, struct uvm_slot *s, int64_t time)
             continue;
         s->stored[kept++] = s->stored[i];
         if (u->outstanding < limit)
-            report(g, u, entry(g, s->stored[i], true), time);
+            report(g, u, entry(g, s->stored[i], true), s->part, time);
     }
     s->stored_count = kept;
 }
@@ -646,17 +623,22 @@ static bool retry(struct uvm_gpu *g, uint32_t number, int64_t time)
     struct uvm_slot *s = &g->slots[number];
     if (s->pending) {
         g->touches += (uint64_t)__builtin_popcountll(s->pending);
-        uint32_t page = 0;
+        struct uvm_utlb_state *u = &g->utlbs[s->utlb];
         for (uint64_t rest = s->pending; rest; rest &= rest - 1) {
-            page = s->step.page[__builtin_ctzll(rest)];
-            if (reach_load(g, &s->step, (unsigned)__builtin_ctzll(rest)))
-                s->pending &= ~(rest & -rest);
+            if (!reach_load(g, &s->step, (unsigned)__builtin_ctzll(rest)))
+                continue;
+            s->pending &= ~(rest & -rest);
+            uint32_t page = s->step.page[__builtin_ctzll(rest)];
+            struct uvm_listed *l = find_listed(g, u, page);
+            int64_t there =
+                l && l->epoch == g->epoch ? answer_ns(g, l) : walk(g, u, page, l, time, g->platform->walk_gap_ns);
+            s->time = s->time > there ? s->time : there;
         }
         if (s->pending) {
             report_pending(g, s, time);
             return false;
         }
-        s->time = resume_time(g, page, time);
+        s->time = (s->time > time ? s->time : time) + (int64_t)g->platform->walk_ns;
         (void)end_turn(g, s, number);
         return true;
     }
@@ -680,16 +662,14 @@ static void replay_stores(struct uvm_gpu *g, struct uvm_utlb_state *u, int64_t t
 
 void uvm_gpu_replay(struct uvm_gpu *g, int64_t time)
 {
+    uvm_ring_replay(&g->ring, time);
     g->epoch++;
-    g->fault_count = 0;
-    g->first_fault_ns = UVM_GPU_NEVER;
+    g->replay_ns = time;
     uint32_t limit = (uint32_t)g->platform->utlb_faults;
     for (uint32_t n = 0; n < (uint32_t)g->platform->utlbs; n++) {
         struct uvm_utlb_state *u = &g->utlbs[n];
-        if (u->outstanding)
-            memset(u->table, 0xff, sizeof *u->table * (g->table_mask + 1));
-        u->outstanding = 0;
-        u->next_report_ns = time;
+        u->outstanding = u->listed = 0;
+        u->next_report_ns = (double)time;
         replay_stores(g, u, time);
         uint32_t kept = 0, i = 0;
         for (; i < u->waiting_count; i++) {

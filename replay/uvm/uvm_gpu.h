@@ -21,18 +21,15 @@
 #include "models/uvm/uvm_platform.h"
 #include "replay/uvm/uvm_memory.h"
 #include "replay/uvm/uvm_remote.h"
+#include "replay/uvm/uvm_ring.h"
 #include "trace/event/actor.h"
 
 #define UVM_GPU_NEVER INT64_MAX
 
 enum { UVM_GPU_BUCKETS = 4096, UVM_GPU_BUCKET_SHIFT = 10 }; /* 1,024 ns each: actors overtake by no more than that */
 
-struct uvm_fault {
-    int64_t time;
-    uint32_t page; /* with UVM_FAULT_WRITE for a write, where some memory is read-mostly */
-};
-
 struct uvm_slot;
+struct uvm_listed;
 struct uvm_utlb_state;
 
 struct uvm_gpu {
@@ -45,12 +42,11 @@ struct uvm_gpu {
     uint32_t sms, slots_cap;
     struct uvm_slot *slots;
     struct uvm_utlb_state *utlbs;
-    uint32_t *waiting;   /* storage of the micro-TLBs' lists of waiting slots, then of those with stores under way */
-    uint32_t *reported;  /* storage of their tables of reported pages */
-    uint32_t table_mask; /* entries of one table, less 1 */
-    uint32_t epoch;      /* counts replays */
-    int64_t fault_gap_ns;
-    uint64_t resume_ns;
+    uint32_t *waiting; /* storage of the micro-TLBs' lists of waiting slots, then of those with stores under way */
+    struct uvm_listed *reported; /* storage of their tables of reported pages */
+    uint32_t table_mask;         /* entries of one table, less 1 */
+    uint32_t epoch;              /* counts replays */
+    int64_t replay_ns;           /* the last one's time */
     bool blocked;
     /* Calendar. */
     uint32_t heads[UVM_GPU_BUCKETS], tails[UVM_GPU_BUCKETS];
@@ -68,11 +64,8 @@ struct uvm_gpu {
     void *ctx;
     bool cpu_phase; /* the next launch is the CPU's; uvm_gpu_next_launch() goes on */
     bool finished;
-    /* The fault buffer since the last replay. */
-    struct uvm_fault *faults; /* in order of reporting */
-    uint64_t *keys;           /* scratch of a fetch */
-    uint32_t fault_count;
-    int64_t first_fault_ns;
+    struct uvm_ring ring; /* the fault buffer */
+    int64_t answer_ns;    /* the driver answers no fault as if it had been written earlier */
     int64_t stop_ns;      /* run no further */
     int64_t interrupt_ns; /* a fault stops the run so much later; UVM_GPU_NEVER while the driver is at work */
     uint64_t touches;
@@ -92,11 +85,7 @@ int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err);
 /* Run every actor up to `until`, or, with the driver idle, up to the moment it answers the first fault. */
 int uvm_gpu_run(struct uvm_gpu *g, int64_t until, struct err *err);
 
-/* The first `max` faults of those reported by `time`, in no order, to pages[], as struct uvm_fault has them; their
- * number. */
-uint32_t uvm_gpu_fetch(struct uvm_gpu *g, int64_t time, uint32_t max, uint32_t *pages);
-
-/* Empty the fault buffer; every waiting access asks again at `time`. */
+/* A replay at `time`: the micro-TLBs forget, every waiting access asks again. */
 void uvm_gpu_replay(struct uvm_gpu *g, int64_t time);
 
 #endif

@@ -301,6 +301,19 @@ int uvm_memory_migrate(struct uvm_memory *m, uint32_t number, const struct page_
     return 0;
 }
 
+void uvm_memory_hide(struct uvm_memory *m, uint32_t number, const struct page_mask *pages)
+{
+    page_mask_andnot(&m->access[number], &m->access[number], pages);
+}
+
+void uvm_memory_show(struct uvm_memory *m, uint32_t number, const struct page_mask *pages)
+{
+    const struct uvm_memory_block *b = &m->blocks[number];
+    struct page_mask here = uvm_memory_flat(b, &b->block.resident);
+    page_mask_and(&here, &here, pages);
+    page_mask_or(&m->access[number], &m->access[number], &here);
+}
+
 uint32_t uvm_memory_to_host(struct uvm_memory *m, uint32_t number, const struct page_mask *pages)
 {
     struct uvm_memory_block *b = &m->blocks[number];

@@ -133,6 +133,10 @@ uint64_t uvm_memory_free_chunks(const struct uvm_memory *m);
 int uvm_memory_migrate(struct uvm_memory *m, uint32_t number, const struct page_mask *faulted,
                        const struct page_mask *planned, struct page_mask *copied, struct err *err);
 
+/* Resident pages (flat) are out of the GPU's reach until uvm_memory_show(); those that have gone meanwhile stay out. */
+void uvm_memory_hide(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
+void uvm_memory_show(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
+
 /* Faulted pages of a block were served without bringing them; `service`: and nothing else was in that service. */
 void uvm_memory_note_mapped(struct uvm_memory *m, uint32_t number, uint32_t pages, bool service);
 

@@ -9,13 +9,18 @@
 #include "replay/uvm/uvm_windows.h"
 #include "trace/base/mem.h"
 
+/* Duplicates among the entries of a batch over which the flush reads PUT again: uvm_perf_fault_replay_update_put_ratio
+ * of drivers 525.60.13 to 595.45.04. */
+enum { UPDATE_PUT_PCT = 50 };
+
 struct simulation {
     const struct uvm_run *run;
     struct uvm_memory memory;
     struct uvm_driver driver;
     struct uvm_gpu gpu;
     struct uvm_windows windows;
-    uint32_t *pages;            /* of the batch in hand */
+    uint32_t *pages; /* of the batch in hand */
+    struct uvm_fetched fetched;
     struct actor_alloc *allocs; /* the workload's, with the run's advice */
     uint64_t routines;
     int64_t cpu_ns;
@@ -100,6 +105,36 @@ static void tell_batch(const struct simulation *s, int64_t fetch_ns, int64_t end
                          times);
 }
 
+/* What comes is within reach at its arrival; the running warps go on meanwhile. */
+static int run_until(struct simulation *s, int64_t until_ns, size_t *next)
+{
+    const struct uvm_driver *d = &s->driver;
+    for (; *next < d->arrival_count && d->arrivals[*next].time_ns <= until_ns; (*next)++) {
+        const struct uvm_arrival *a = &d->arrivals[*next];
+        if (uvm_gpu_run(&s->gpu, a->time_ns, s->err))
+            return -1;
+        uvm_memory_show(&s->memory, a->block, &a->pages);
+    }
+    return uvm_gpu_run(&s->gpu, until_ns, s->err);
+}
+
+/* The end of a batch of n entries: the flush, for which PUT is read again if too many were duplicates, and the replay.
+ */
+static int end_batch(struct simulation *s, uint32_t n, int64_t end_ns)
+{
+    size_t next = 0;
+    if (run_until(s, s->driver.flush_ns, &next))
+        return -1;
+    if ((n - s->driver.distinct) * 100 > n * UPDATE_PUT_PCT)
+        (void)uvm_ring_flush_again(&s->gpu.ring, s->driver.flush_ns);
+    else
+        (void)uvm_ring_flush(&s->gpu.ring);
+    if (run_until(s, end_ns, &next))
+        return -1;
+    uvm_gpu_replay(&s->gpu, end_ns);
+    return 0;
+}
+
 /* One batch fetched at `fetch_ns`: service it, let the others run on meanwhile, replay. */
 static int run_batch(struct simulation *s, uint32_t n, int64_t fetch_ns, int64_t *end_ns)
 {
@@ -112,16 +147,24 @@ static int run_batch(struct simulation *s, uint32_t n, int64_t fetch_ns, int64_t
     if (s->run->watch)
         tell_batch(s, fetch_ns, *end_ns, n);
     if (s->run->on_batch) {
-        struct uvm_batch_seen seen = {fetch_ns, *end_ns, n, d->faults, d->moved, launch, kernel, &d->batch};
+        struct uvm_batch_seen seen = {fetch_ns, *end_ns,   n,           d->faults,  d->moved,  launch,
+                                      kernel,   &d->batch, d->distinct, s->fetched, d->records};
         s->run->on_batch(s->run->ctx, &seen);
     }
-    if (uvm_gpu_run(&s->gpu, *end_ns, s->err))
+    if (end_batch(s, n, *end_ns))
         return -1;
-    uvm_gpu_replay(&s->gpu, *end_ns);
     progress_add(s->run->progress, d->moved);
     if (s->run->progress && atomic_load_explicit(&s->run->progress->cancelled, memory_order_relaxed))
         return err_set(s->err, "cancelled");
     return 0;
+}
+
+/* Read PUT and take entries: as GET is the driver's copy of PUT after every flush. */
+static uint32_t fetch(struct simulation *s, int64_t time)
+{
+    uvm_ring_read_put(&s->gpu.ring, time);
+    s->fetched = uvm_ring_fetch(&s->gpu.ring, (uint32_t)s->run->platform->batch_faults, s->pages);
+    return s->fetched.raw;
 }
 
 /* Batch after batch, up to the limit of a routine or until there is nothing to fetch. *time: the first fetch; then
@@ -131,7 +174,7 @@ static int run_routine(struct simulation *s, int64_t *time)
     const struct uvm_platform *p = s->run->platform;
     s->gpu.interrupt_ns = UVM_GPU_NEVER;
     s->routines++;
-    uint32_t n = uvm_gpu_fetch(&s->gpu, *time, (uint32_t)p->batch_faults, s->pages);
+    uint32_t n = fetch(s, *time);
     int throttled = 0;
     for (int64_t b = 1; n; b++) {
         int64_t end;
@@ -141,9 +184,7 @@ static int run_routine(struct simulation *s, int64_t *time)
         *time = end + (int64_t)p->poll_ns;
         if (uvm_gpu_run(&s->gpu, *time, s->err))
             return -1;
-        n = b < p->routine_batches && throttled < UVM_THRASHING_BATCHES
-                ? uvm_gpu_fetch(&s->gpu, *time, (uint32_t)p->batch_faults, s->pages)
-                : 0;
+        n = b < p->routine_batches && throttled < UVM_THRASHING_BATCHES ? fetch(s, *time) : 0;
         uvm_driver_learn(&s->driver, n == 0);
     }
     return 0;
@@ -217,23 +258,22 @@ static int run_all(struct simulation *s, int64_t *end_ns)
                 return -1;
             s->gpu.launch_end_ns = from;
         }
-        if (s->gpu.finished && !s->gpu.fault_count)
+        if (s->gpu.finished && !uvm_ring_any(&s->gpu.ring))
             break;
         s->gpu.interrupt_ns = (int64_t)p->interrupt_ns;
-        if (s->gpu.fault_count && s->gpu.first_fault_ns < time)
-            s->gpu.first_fault_ns = time; /* reported while the driver was at work: answered from now on */
+        s->gpu.answer_ns = time; /* what was written while the driver was at work is answered from now on */
         int64_t unpin = uvm_driver_unpin(&s->driver, s->gpu.now > time ? s->gpu.now : time);
         if (uvm_gpu_run(&s->gpu, unpin, s->err))
             return -1;
-        if (!s->gpu.fault_count && unpin != UVM_GPU_NEVER && s->gpu.now >= unpin && !s->gpu.finished)
+        if (!uvm_ring_any(&s->gpu.ring) && unpin != UVM_GPU_NEVER && s->gpu.now >= unpin && !s->gpu.finished)
             continue; /* mappings of pinned pages go */
-        if (!s->gpu.fault_count && s->gpu.remote.pending_count) {
+        if (!uvm_ring_any(&s->gpu.ring) && s->gpu.remote.pending_count) {
             time = s->gpu.stop_ns == UVM_GPU_NEVER ? s->gpu.now : s->gpu.stop_ns;
             if (serve_counters(s, &time))
                 return -1;
             continue;
         }
-        if (!s->gpu.fault_count) {
+        if (!uvm_ring_any(&s->gpu.ring)) {
             if (s->gpu.finished || s->gpu.cpu_phase)
                 continue;
             return err_set(s->err, "check violated: actors wait, but no fault is pending");
@@ -335,6 +375,7 @@ static int simulate(struct simulation *s, struct uvm_metrics *m)
         return -1;
     s->driver.two_engines = run->two_engines;
     s->driver.watch = run->watch;
+    s->driver.defers = true;
     if (run->thrashing && uvm_driver_notice(&s->driver, run->lapse, s->err))
         return -1;
     s->gpu.on_launch_end = on_launch_end;

@@ -15,6 +15,7 @@
 #include "models/zerocopy/pcie.h"
 #include "replay/run/progress.h"
 #include "replay/uvm/uvm_parts.h"
+#include "replay/uvm/uvm_ring.h"
 #include "replay/uvm/uvm_watch.h"
 #include "replay/uvm/uvm_work.h"
 #include "trace/event/actor.h"
@@ -28,6 +29,9 @@ struct uvm_batch_seen {
     uint32_t launch;
     const char *kernel;
     const struct uvm_batch *batch; /* the blocks, in order of service */
+    uint32_t distinct;             /* pages among the entries */
+    struct uvm_fetched fetched;    /* what a kind-4 record tells of it */
+    uint64_t records;              /* migration records so far */
 };
 
 struct uvm_run {

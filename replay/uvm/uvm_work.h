@@ -10,6 +10,9 @@ struct uvm_work {
     uint64_t moved_pages, moved_runs;       /* made resident; contiguous runs of them */
     uint64_t unmapped_pages, unmapped_runs; /* of those, mapped by the CPU */
     uint64_t copied_runs;
+    uint64_t copied_services,
+        copied_faults;      /* services that a recording shows, and the faulted pages of their records */
+    uint64_t empty_batches; /* that served nothing */
 };
 
 #endif

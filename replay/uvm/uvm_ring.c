@@ -1,0 +1,269 @@
+#include "replay/uvm/uvm_ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+
+#define WRITTEN UINT32_MAX /* a micro-TLB's number, of an entry of the scratch that is done */
+
+int uvm_ring_init(struct uvm_ring *r, uint32_t utlbs, uint32_t listed, uint32_t batch, double gap_ns, struct err *err)
+{
+    *r = (struct uvm_ring){.cap = (size_t)2 * utlbs * listed, .gap_ns = gap_ns, .soon_ns = UVM_RING_NEVER};
+    r->entries = mem_zalloc(r->cap, sizeof *r->entries, err);
+    r->sorting = mem_zalloc(r->cap, sizeof *r->sorting, err);
+    r->keys = mem_zalloc(2 * r->cap, sizeof *r->keys, err);
+    r->last = mem_zalloc(utlbs, sizeof *r->last, err);
+    r->instances = mem_zalloc(batch, sizeof *r->instances, err);
+    r->kept = mem_zalloc(batch, sizeof *r->kept, err);
+    return r->entries && r->sorting && r->keys && r->last && r->instances && r->kept ? 0 : -1;
+}
+
+void uvm_ring_release(struct uvm_ring *r)
+{
+    free(r->entries);
+    free(r->sorting);
+    free(r->keys);
+    free(r->last);
+    free(r->instances);
+    free(r->kept);
+    *r = (struct uvm_ring){0};
+}
+
+int64_t uvm_ring_report(struct uvm_ring *r, uint32_t page, uint32_t utlb, int64_t ready_ns)
+{
+    int64_t written = r->next_ns > (double)ready_ns ? (int64_t)r->next_ns : ready_ns;
+    r->entries[r->count++] = (struct uvm_entry){ready_ns, page, utlb};
+    if (written < r->soon_ns)
+        r->soon_ns = written;
+    return written;
+}
+
+/* Bits of an entry's index in a key. */
+enum { INDEX_BITS = 22, DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
+
+#define INDEX_MASK ((UINT64_C(1) << INDEX_BITS) - 1)
+
+/* Sort n keys by the bits above those of the index, which ascends already; `other` is scratch of as many. */
+static const uint64_t *sort_keys(uint64_t *keys, uint64_t *other, size_t n)
+{
+    uint64_t differ = 0;
+    for (size_t i = 1; i < n; i++)
+        differ |= keys[i] ^ keys[0];
+    for (unsigned shift = INDEX_BITS; shift < 64 && differ >> shift; shift += DIGIT_BITS) {
+        if (!(differ >> shift & (DIGITS - 1)))
+            continue;
+        uint32_t start[DIGITS + 1] = {0};
+        for (size_t i = 0; i < n; i++)
+            start[(keys[i] >> shift & (DIGITS - 1)) + 1]++;
+        for (unsigned i = 0; i < DIGITS; i++)
+            start[i + 1] += start[i];
+        for (size_t i = 0; i < n; i++)
+            other[start[keys[i] >> shift & (DIGITS - 1)]++] = keys[i];
+        uint64_t *t = keys;
+        keys = other;
+        other = t;
+    }
+    return keys;
+}
+
+/* Whether entries are in order of readiness. */
+static bool in_order(const struct uvm_entry *e, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (e[i].time_ns < e[i - 1].time_ns)
+            return false;
+    return true;
+}
+
+/* What is under way, to the scratch, in order of readiness; how many entries. */
+static size_t sort_coming(struct uvm_ring *r)
+{
+    const uint64_t most = UINT64_MAX >> INDEX_BITS; /* an hour: what is later than that counts as that late */
+    size_t n = r->count - r->written;
+    const struct uvm_entry *e = r->entries + r->written;
+    int64_t first = UVM_RING_NEVER;
+    if (in_order(e, n)) {
+        memcpy(r->sorting, e, n * sizeof *e);
+        return n;
+    }
+    for (size_t i = 0; i < n; i++)
+        first = e[i].time_ns < first ? e[i].time_ns : first;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t late = (uint64_t)(e[i].time_ns - first);
+        r->keys[i] = (late < most ? late : most) << INDEX_BITS | i;
+    }
+    const uint64_t *keys = sort_keys(r->keys, r->keys + r->cap, n);
+    for (size_t i = 0; i < n; i++)
+        r->sorting[i] = e[keys[i] & INDEX_MASK];
+    return n;
+}
+
+/* The place of an entry in the order in which the GPU takes what is ready, until the next replay. */
+static uint64_t turn_of(const struct uvm_ring *r, const struct uvm_entry *e)
+{
+    uint64_t pair = (e->page & ~UVM_FAULT_WRITE) >> 1;
+    uint64_t x = pair ^ e->utlb * UINT64_C(0xD6E8FEB86659FD93) ^ r->replays * UINT64_C(0x94D049BB133111EB);
+    x = (x ^ x >> 32) * UINT64_C(0x9E3779B97F4A7C15);
+    x = (x ^ x >> 32) * UINT64_C(0xBF58476D1CE4E5B9);
+    return x >> INDEX_BITS;
+}
+
+static void heap_push(uint64_t *heap, size_t n, uint64_t key)
+{
+    size_t i = n;
+    for (; i && heap[(i - 1) / 2] > key; i = (i - 1) / 2)
+        heap[i] = heap[(i - 1) / 2];
+    heap[i] = key;
+}
+
+/* The smallest of n > 0 keys; n - 1 are left. */
+static uint64_t heap_pop(uint64_t *heap, size_t n)
+{
+    uint64_t top = heap[0], last = heap[n - 1];
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < n - 1; i = child) {
+        if (child + 1 < n - 1 && heap[child + 1] < heap[child])
+            child++;
+        if (heap[child] >= last)
+            break;
+        heap[i] = heap[child];
+    }
+    heap[i] = last;
+    return top;
+}
+
+/* Keep what of n sorted entries is not written behind what is; when the first of it can be. */
+static void keep_rest(struct uvm_ring *r, size_t n)
+{
+    size_t at = r->written;
+    r->soon_ns = UVM_RING_NEVER;
+    for (size_t i = 0; i < n; i++) {
+        if (r->sorting[i].utlb == WRITTEN)
+            continue;
+        int64_t ready = r->sorting[i].time_ns;
+        r->entries[at++] = r->sorting[i];
+        if (r->next_ns > (double)ready)
+            ready = (int64_t)r->next_ns;
+        r->soon_ns = ready < r->soon_ns ? ready : r->soon_ns;
+    }
+}
+
+/* The GPU writes what it can by `time_ns`: whenever it is free, the entry whose turn it is among those that are ready.
+ */
+static void write_until(struct uvm_ring *r, int64_t time_ns)
+{
+    if (r->soon_ns > time_ns)
+        return;
+    size_t n = sort_coming(r), ready = 0, waiting = 0;
+    for (;;) {
+        double at = r->next_ns;
+        if (!waiting && ready < n && (double)r->sorting[ready].time_ns > at)
+            at = (double)r->sorting[ready].time_ns;
+        if (at > (double)time_ns || (!waiting && ready == n))
+            break;
+        for (; ready < n && (double)r->sorting[ready].time_ns <= at; ready++)
+            heap_push(r->keys, waiting++, turn_of(r, &r->sorting[ready]) << INDEX_BITS | ready);
+        struct uvm_entry *e = &r->sorting[heap_pop(r->keys, waiting--) & INDEX_MASK];
+        r->entries[r->written++] = (struct uvm_entry){(int64_t)at, e->page, e->utlb};
+        e->utlb = WRITTEN;
+        r->next_ns = at + r->gap_ns;
+    }
+    keep_rest(r, n);
+}
+
+void uvm_ring_read_put(struct uvm_ring *r, int64_t time_ns)
+{
+    write_until(r, time_ns);
+    r->put = r->written;
+}
+
+/* Where an entry is merged: a kept one of its micro-TLB, or the last one kept, of the same page; the number of kept
+ * ones if nowhere. */
+static uint32_t merge_into(struct uvm_ring *r, const struct uvm_entry *e, uint32_t kept)
+{
+    uint32_t page = e->page & ~UVM_FAULT_WRITE;
+    const struct uvm_last_kept *last = &r->last[e->utlb];
+    if (last->fetch == r->fetches && (r->kept[last->at] & ~UVM_FAULT_WRITE) == page)
+        return last->at;
+    if (kept && (r->kept[kept - 1] & ~UVM_FAULT_WRITE) == page && e->page <= r->kept[kept - 1])
+        return kept - 1;
+    return kept;
+}
+
+struct uvm_fetched uvm_ring_fetch(struct uvm_ring *r, uint32_t max, uint32_t *pages)
+{
+    struct uvm_fetched f = {.first_ns = r->get < r->put ? r->entries[r->get].time_ns : UVM_RING_NEVER};
+    r->fetches++;
+    for (; r->get < r->put && f.raw < max; r->get++, f.raw++) {
+        const struct uvm_entry *e = &r->entries[r->get];
+        uint32_t at = merge_into(r, e, f.kept);
+        pages[f.raw] = e->page;
+        if (at < f.kept) {
+            r->instances[at]++;
+            r->kept[at] |= e->page & UVM_FAULT_WRITE;
+            continue;
+        }
+        r->kept[f.kept] = e->page;
+        r->instances[f.kept] = 1;
+        r->last[e->utlb] = (struct uvm_last_kept){r->fetches, f.kept++};
+    }
+    for (uint32_t i = 0; i < f.kept; i++) {
+        uint32_t page = r->kept[i] & ~UVM_FAULT_WRITE;
+        if (i && page >= f.page)
+            continue;
+        f.page = page;
+        f.instances = r->instances[i];
+    }
+    return f;
+}
+
+/* All that is under way is written by `time_ns`, in whatever order: the GPU is never idle while something is ready. */
+static bool written_by(const struct uvm_ring *r, int64_t time_ns, double *next_ns)
+{
+    double last = r->next_ns;
+    for (size_t i = r->written; i < r->count; i++)
+        last = (double)r->entries[i].time_ns > last ? (double)r->entries[i].time_ns : last;
+    *next_ns = last + r->gap_ns * (double)(r->count - r->written);
+    return *next_ns <= (double)time_ns;
+}
+
+size_t uvm_ring_flush_again(struct uvm_ring *r, int64_t time_ns)
+{
+    double next_ns;
+    if (!written_by(r, time_ns, &next_ns)) {
+        uvm_ring_read_put(r, time_ns);
+        return uvm_ring_flush(r);
+    }
+    r->next_ns = next_ns;
+    r->soon_ns = UVM_RING_NEVER;
+    r->put = r->written = r->count;
+    return uvm_ring_flush(r);
+}
+
+size_t uvm_ring_flush(struct uvm_ring *r)
+{
+    size_t dropped = r->put - r->get;
+    r->get = r->put;
+    return dropped;
+}
+
+void uvm_ring_replay(struct uvm_ring *r, int64_t time_ns)
+{
+    write_until(r, time_ns);
+    r->count = r->written;
+    r->soon_ns = UVM_RING_NEVER;
+    if (r->next_ns < (double)time_ns)
+        r->next_ns = (double)time_ns;
+    memmove(r->entries, r->entries + r->get, (r->count - r->get) * sizeof *r->entries);
+    r->replays++;
+    r->put -= r->get;
+    r->written -= r->get;
+    r->count -= r->get;
+    r->get = 0;
+}
+
+int64_t uvm_ring_first_ns(struct uvm_ring *r)
+{
+    return r->get < r->written ? r->entries[r->get].time_ns : r->soon_ns;
+}

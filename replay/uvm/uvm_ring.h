@@ -1,0 +1,99 @@
+/* uvm_ring: the fault buffer: what the GPU has written, and what the driver takes and throws away.
+ *
+ * Misses come from the micro-TLBs one after the other; the GPU writes one entry per gap_ns and moves PUT. Which of the
+ * entries that are ready it writes next is not public; recordings show that it is neither the oldest nor the lowest
+ * page: the faulted pages of a batch of stride reads lie scattered over all that is missing. Here an order by micro-TLB
+ * and pair of pages stands for it that is another one after each replay, and the same in every run. The driver has a
+ * copy of PUT: a fetch takes what lies between GET and that copy, a flush throws away the rest of it. What is written
+ * later than the PUT that was read survives, with the repetitions of the same accesses behind it. An entry that is not
+ * written when a replay comes is none: its access asks again.
+ *
+ * GET, PUT and the end of what is under way are offsets into one array, which is moved up at a replay: between two
+ * reads of PUT there is one replay, so twice what the micro-TLBs can list is room enough.
+ * Source: uvm_gpu_replayable_faults.c of drivers 525.60.13 to 595.45.04, the same in all: fetch_fault_buffer_entries()
+ * (what is merged), fault_buffer_flush_locked() (what is thrown away). An entry is valid when PUT has passed it: the
+ * GPU may write out of order, which is not modelled. */
+#ifndef REPLAY_UVM_UVM_RING_H
+#define REPLAY_UVM_UVM_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/base/err.h"
+
+/* In an entry's page: the access writes. Only memory that is read-mostly asks. */
+#define UVM_FAULT_WRITE (1u << 31)
+
+#define UVM_RING_NEVER INT64_MAX
+
+struct uvm_entry {
+    int64_t time_ns; /* when it became ready; once it is written, when it was */
+    uint32_t page;   /* with UVM_FAULT_WRITE for a write, where some memory is read-mostly */
+    uint32_t utlb;
+};
+
+/* The last entry that a fetch kept of a micro-TLB. */
+struct uvm_last_kept {
+    uint64_t fetch; /* the number of that fetch */
+    uint32_t at;    /* index of the kept entry */
+};
+
+struct uvm_ring {
+    struct uvm_entry *entries; /* [get, written) in the buffer, [written, count) under way, in no order */
+    struct uvm_entry *sorting; /* scratch of as many */
+    uint64_t *keys;            /* scratch of twice as many: sorting, then a heap */
+    size_t cap;
+    size_t get, put; /* put: the driver's copy */
+    size_t written, count;
+    double gap_ns;   /* from one entry of the GPU to the next */
+    double next_ns;  /* when the GPU may write the next one */
+    int64_t soon_ns; /* no entry under way is written earlier; UVM_RING_NEVER: none is */
+    struct uvm_last_kept *last;
+    uint32_t *instances; /* of the entries kept of a fetch */
+    uint32_t *kept;      /* their pages */
+    uint64_t fetches, replays;
+};
+
+/* What a fetch took. */
+struct uvm_fetched {
+    uint32_t raw;       /* entries taken */
+    uint32_t kept;      /* of them not merged with another */
+    int64_t first_ns;   /* when the first of them was written */
+    uint32_t page;      /* the first page in order of address, */
+    uint32_t instances; /* and the entries merged into its first kept one */
+};
+
+/* A buffer for so many micro-TLBs that list at most `listed` misses each; at most `batch` entries to a fetch. Released
+ * with uvm_ring_release() in any case. */
+int uvm_ring_init(struct uvm_ring *r, uint32_t utlbs, uint32_t listed, uint32_t batch, double gap_ns, struct err *err);
+void uvm_ring_release(struct uvm_ring *r);
+
+/* A micro-TLB has a miss ready. Returns when it is written if nothing that is ready earlier comes after it. */
+int64_t uvm_ring_report(struct uvm_ring *r, uint32_t page, uint32_t utlb, int64_t ready_ns);
+
+/* The driver reads PUT: everything that was to be reported by `time_ns` has been. */
+void uvm_ring_read_put(struct uvm_ring *r, int64_t time_ns);
+
+/* Take at most `max` entries from GET up to the PUT that was read: the pages of all of them to pages[]. */
+struct uvm_fetched uvm_ring_fetch(struct uvm_ring *r, uint32_t max, uint32_t *pages);
+
+/* Throw away what lies between GET and the PUT that was read; how many entries. */
+size_t uvm_ring_flush(struct uvm_ring *r);
+
+/* The same, PUT read again at `time_ns`. */
+size_t uvm_ring_flush_again(struct uvm_ring *r, int64_t time_ns);
+
+/* A replay at `time_ns`: what is not written by then never is. */
+void uvm_ring_replay(struct uvm_ring *r, int64_t time_ns);
+
+/* When the first entry at or after GET was written, or will be; UVM_RING_NEVER: there is none. */
+int64_t uvm_ring_first_ns(struct uvm_ring *r);
+
+/* Entries written or under way. */
+static inline bool uvm_ring_any(const struct uvm_ring *r)
+{
+    return r->count > r->get;
+}
+
+#endif

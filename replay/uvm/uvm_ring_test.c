@@ -1,0 +1,219 @@
+/* The worked examples of the fault buffer, and what holds of any course of it. */
+#include "replay/uvm/uvm_ring.h"
+
+#include <string.h>
+
+#include "trace/base/testing.h"
+#include "trace/workloads/random.h"
+
+enum { BATCH = 256 };
+
+static uint32_t pages[BATCH];
+
+static void open_ring(struct uvm_ring *r, uint32_t utlbs, double gap_ns)
+{
+    struct err err = {""};
+    ck_assert_msg(uvm_ring_init(r, utlbs, 1024, BATCH, gap_ns, &err) == 0, "%s", err.msg);
+}
+
+static struct uvm_fetched fetch(struct uvm_ring *r, int64_t time_ns)
+{
+    uvm_ring_read_put(r, time_ns);
+    return uvm_ring_fetch(r, BATCH, pages);
+}
+
+/* F1, F2: pages 0, 1, 2; during the service 5 and 40 arrive; the replay repeats 40. */
+START_TEST(f1_what_arrives_during_a_service_survives)
+{
+    struct uvm_ring r;
+    open_ring(&r, 1, 0);
+    for (uint32_t page = 0; page < 3; page++)
+        (void)uvm_ring_report(&r, page, 0, 10);
+    ck_assert_uint_eq(fetch(&r, 100).raw, 3);
+    (void)uvm_ring_report(&r, 5, 0, 150);
+    (void)uvm_ring_report(&r, 40, 0, 160);
+    ck_assert_uint_eq(uvm_ring_flush(&r), 0);
+    uvm_ring_replay(&r, 200);
+    (void)uvm_ring_report(&r, 40, 0, 210);
+    struct uvm_fetched f = fetch(&r, 300);
+    ck_assert_uint_eq(f.raw, 3);
+    ck_assert_uint_eq(f.kept, 2);
+    ck_assert_int_eq(f.first_ns, 150);
+    ck_assert_uint_eq(f.page, 5);
+    ck_assert_uint_eq(f.instances, 1);
+    ck_assert_uint_eq(pages[1], 40);
+    ck_assert(!uvm_ring_any(&r));
+    uvm_ring_release(&r);
+}
+END_TEST
+
+/* F3: 4 entries arrive during the service; the flush reads PUT again, or not. */
+START_TEST(f3_a_flush_that_reads_put_again_leaves_nothing)
+{
+    for (int again = 0; again < 2; again++) {
+        struct uvm_ring r;
+        open_ring(&r, 1, 0);
+        for (uint32_t i = 0; i < 10; i++)
+            (void)uvm_ring_report(&r, i, 0, 0);
+        ck_assert_uint_eq(fetch(&r, 0).raw, 10);
+        for (uint32_t i = 0; i < 4; i++)
+            (void)uvm_ring_report(&r, 20 + i, 0, 50);
+        ck_assert_uint_eq(again ? uvm_ring_flush_again(&r, 90) : uvm_ring_flush(&r), again ? 4 : 0);
+        uvm_ring_replay(&r, 100);
+        ck_assert_uint_eq(fetch(&r, 100).raw, again ? 0 : 4);
+        uvm_ring_release(&r);
+    }
+}
+END_TEST
+
+/* F4 and, without the flush, F6. */
+START_TEST(f4_what_the_limit_leaves_is_thrown_away)
+{
+    for (int flushed = 0; flushed < 2; flushed++) {
+        struct uvm_ring r;
+        open_ring(&r, 1, 0);
+        for (uint32_t i = 0; i < 300; i++)
+            (void)uvm_ring_report(&r, i, 0, i);
+        ck_assert_uint_eq(fetch(&r, 299).raw, 256);
+        for (uint32_t i = 0; i < 20; i++)
+            (void)uvm_ring_report(&r, 1000 + i, 0, 350);
+        if (flushed) {
+            ck_assert_uint_eq(uvm_ring_flush(&r), 44);
+            uvm_ring_replay(&r, 400);
+            ck_assert_uint_eq(fetch(&r, 400).raw, 20);
+            uvm_ring_release(&r);
+            continue;
+        }
+        ck_assert_uint_eq(uvm_ring_fetch(&r, BATCH, pages).raw, 44); /* PUT is not read while GET is not there */
+        ck_assert_uint_eq(pages[0], 256);
+        ck_assert_uint_eq(fetch(&r, 400).raw, 20);
+        uvm_ring_release(&r);
+    }
+}
+END_TEST
+
+START_TEST(f9_entries_merge_with_the_last_of_their_micro_tlb_or_of_all)
+{
+    static const struct {
+        uint32_t page, utlb;
+    } list[] = {{7, 0}, {7, 0}, {7, 1}, {9, 0}, {7, 0}};
+    struct uvm_ring r;
+    open_ring(&r, 2, 0);
+    for (int i = 0; i < 5; i++)
+        (void)uvm_ring_report(&r, list[i].page, list[i].utlb, i);
+    struct uvm_fetched f = fetch(&r, 5);
+    ck_assert_uint_eq(f.raw, 5);
+    ck_assert_uint_eq(f.kept, 3);
+    ck_assert_uint_eq(f.page, 7);
+    ck_assert_uint_eq(f.instances, 3);
+    uvm_ring_release(&r);
+}
+END_TEST
+
+/* A merged entry that writes makes the kept one write; as the last of all it must not be stronger. */
+START_TEST(a_stronger_access_becomes_the_entry)
+{
+    struct uvm_ring r;
+    open_ring(&r, 2, 0);
+    (void)uvm_ring_report(&r, 7, 0, 0);
+    (void)uvm_ring_report(&r, 7 | UVM_FAULT_WRITE, 1, 1); /* another micro-TLB's, stronger: kept */
+    (void)uvm_ring_report(&r, 7 | UVM_FAULT_WRITE, 0, 2); /* its own one's last */
+    struct uvm_fetched f = fetch(&r, 3);
+    ck_assert_uint_eq(f.kept, 2);
+    ck_assert_uint_eq(r.kept[0], 7 | UVM_FAULT_WRITE);
+    ck_assert_uint_eq(f.instances, 2);
+    uvm_ring_release(&r);
+}
+END_TEST
+
+/* F11's counterpart of the whole GPU: one entry per 9 ns, PUT read 1,440 ns after the first. */
+START_TEST(the_gpu_writes_at_its_rate)
+{
+    struct uvm_ring r;
+    open_ring(&r, 8, 9);
+    for (uint32_t i = 0; i < 1000; i++)
+        (void)uvm_ring_report(&r, i, i % 8, 500);
+    struct uvm_fetched f = fetch(&r, 500 + 1440);
+    ck_assert_uint_eq(f.raw, 161);
+    ck_assert_int_eq(f.first_ns, 500);
+    uvm_ring_replay(&r, 2000); /* the rest was not written in time */
+    ck_assert_uint_eq(fetch(&r, 100000).raw, 6);
+    ck_assert(!uvm_ring_any(&r));
+    uvm_ring_release(&r);
+}
+END_TEST
+
+/* What is ready together is written in an order that is another one after each replay, and the same in every run. */
+START_TEST(the_order_of_what_is_ready_changes_with_each_replay)
+{
+    struct uvm_ring a, b;
+    uint32_t first[64];
+    open_ring(&a, 64, 5);
+    open_ring(&b, 64, 5);
+    for (int replay = 0; replay < 2; replay++) {
+        for (uint32_t i = 0; i < 64; i++) {
+            (void)uvm_ring_report(&a, 2 * i, i, replay * 1000);
+            (void)uvm_ring_report(&b, 2 * i, i, replay * 1000);
+        }
+        ck_assert_uint_eq(fetch(&a, replay * 1000 + 500).raw, 64);
+        if (replay)
+            ck_assert_mem_ne(first, pages, sizeof first);
+        memcpy(first, pages, sizeof first);
+        ck_assert_uint_eq(fetch(&b, replay * 1000 + 500).raw, 64);
+        ck_assert_mem_eq(first, pages, sizeof first);
+        uvm_ring_replay(&a, replay * 1000 + 600);
+        uvm_ring_replay(&b, replay * 1000 + 600);
+    }
+    uvm_ring_release(&a);
+    uvm_ring_release(&b);
+}
+END_TEST
+
+/* Every entry is taken, thrown away, left, or not written when a replay came: once. Nothing is taken before it was
+ * ready, nor faster than the rate; GET does not pass PUT. */
+START_TEST(no_entry_is_lost_or_made)
+{
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct uvm_ring r;
+        struct random state = {seed};
+        uint64_t reported = 0, taken = 0, thrown = 0, unwritten = 0;
+        double gap = (double)(seed % 4) * 7;
+        int64_t time = 0;
+        open_ring(&r, 4, gap);
+        for (int batch = 0; batch < 30; batch++) {
+            uint32_t n = (uint32_t)(random_next(&state) % 700);
+            for (uint32_t i = 0; i < n; i++, reported++)
+                (void)uvm_ring_report(&r, (uint32_t)(random_next(&state) % 64), (uint32_t)(random_next(&state) % 4),
+                                      time + (int64_t)(random_next(&state) % 3000));
+            time += (int64_t)(random_next(&state) % 3000);
+            size_t before = r.get;
+            struct uvm_fetched f = fetch(&r, time);
+            ck_assert_uint_le(f.raw, BATCH);
+            ck_assert_uint_eq(r.get, before + f.raw);
+            ck_assert_uint_le(r.get, r.put);
+            for (size_t i = before; i < r.written; i++) {
+                ck_assert_int_le(r.entries[i].time_ns, time);
+                if (i > before)
+                    ck_assert_int_ge(r.entries[i].time_ns - r.entries[i - 1].time_ns, (int64_t)gap - 1);
+            }
+            taken += f.raw;
+            time += 100;
+            thrown += random_next(&state) % 2 ? uvm_ring_flush_again(&r, time) : uvm_ring_flush(&r);
+            size_t left = r.count - r.get;
+            uvm_ring_replay(&r, time += 100);
+            unwritten += left - r.count;
+            ck_assert_uint_eq(r.get, 0);
+            ck_assert_uint_eq(r.count, r.written);
+            if (uvm_ring_any(&r))
+                ck_assert_int_le(uvm_ring_first_ns(&r), time);
+        }
+        ck_assert_uint_eq(taken + thrown + unwritten + r.count, reported);
+        uvm_ring_release(&r);
+    }
+}
+END_TEST
+
+TEST_MAIN("uvm_ring", f1_what_arrives_during_a_service_survives, f3_a_flush_that_reads_put_again_leaves_nothing,
+          f4_what_the_limit_leaves_is_thrown_away, f9_entries_merge_with_the_last_of_their_micro_tlb_or_of_all,
+          a_stronger_access_becomes_the_entry, the_gpu_writes_at_its_rate,
+          the_order_of_what_is_ready_changes_with_each_replay, no_entry_is_lost_or_made)
