@@ -278,7 +278,7 @@ static int close_recording(struct recording_file *file, int rc, struct err *err)
     return rc;
 }
 
-static int replay(const struct engine *engine, const struct input *inputs, size_t count, const struct input *beside)
+static int replay(const struct engine *engine, const struct input *inputs, size_t count)
 {
     struct progress progress = {0};
     struct replay_request request = {.engine = engine,
@@ -292,8 +292,7 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
                                      .explain = explain,
                                      .explain_file = stderr,
                                      .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
-                                     .progress = &progress,
-                                     .touches = beside};
+                                     .progress = &progress};
     struct replay_result result;
     struct err err = {""};
     struct output file = {0};
@@ -327,11 +326,11 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
 static int open_inputs(const struct engine *engine, struct input *inputs, size_t *count, int argc, char **argv)
 {
     struct err err = {""};
-    const size_t groups[] = {(size_t)argc, mems.count, pims.count};
-    static const char *const roles[] = {"", "mem", "pim"};
-    for (size_t g = 0; g < 3; g++)
+    const size_t groups[] = {(size_t)argc, mems.count, pims.count, touches != NULL};
+    static const char *const roles[] = {"", "mem", "pim", "touches"};
+    for (size_t g = 0; g < 4; g++)
         for (size_t i = 0; i < groups[g]; i++) {
-            const char *spec = g == 0 ? argv[i] : g == 1 ? mems.items[i] : pims.items[i];
+            const char *spec = g == 0 ? argv[i] : g == 1 ? mems.items[i] : g == 2 ? pims.items[i] : touches;
             if (input_check(spec, &err))
                 return cmd_usage("%s", err.msg);
             if (input_open(&inputs[*count], spec, roles[g], engine->plain_files, &err))
@@ -371,8 +370,8 @@ static int run(int argc, char **argv)
     const struct engine *engine = pick_engine(argv[0], &status);
     if (!engine)
         return status;
-    size_t total = (size_t)argc - 1 + mems.count + pims.count, count = 0;
-    if (total == 0)
+    size_t total = (size_t)argc - 1 + mems.count + pims.count + (touches != NULL), count = 0;
+    if (total == (touches != NULL))
         return cmd_usage("an input is needed: a trace file or synth:WORKLOAD[,key=value]");
     if ((mems.count && !has_role(engine, "mem")) || (pims.count && !has_role(engine, "pim")))
         return cmd_usage("engine %s has no --mem and --pim inputs", engine->name);
@@ -388,13 +387,9 @@ static int run(int argc, char **argv)
     struct input *inputs = mem_zalloc(total, sizeof *inputs, &err);
     if (!inputs)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    struct input beside = {0};
     status = open_inputs(engine, inputs, &count, argc - 1, argv + 1);
-    if (status == EXIT_DONE && touches && input_open(&beside, touches, "touches", false, &err))
-        status = cmd_fail(EXIT_DATA, "%s", err.msg);
     if (status == EXIT_DONE)
-        status = replay(engine, inputs, count, touches ? &beside : NULL);
-    input_close(&beside);
+        status = replay(engine, inputs, count);
     for (size_t i = 0; i < count; i++)
         input_close(&inputs[i]);
     free(inputs);

@@ -258,8 +258,7 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
                              .threads = request->threads > 0 ? request->threads : 1,
                              .progress = request->progress,
                              .shared = request->shared,
-                             .recording = request->recording,
-                             .touches = request->touches};
+                             .recording = request->recording};
     result->sections = result->engine->sections(&job);
     if (!rc)
         rc = platform_use_check(result->platform, result->sections, err);

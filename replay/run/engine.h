@@ -38,7 +38,6 @@ struct replay_job {
     struct progress *progress;                /* may be NULL */
     struct shared *shared;                    /* with the other points of a sweep; may be NULL */
     const struct replay_recording *recording; /* write what a recorder would have seen of the only run; NULL: no */
-    const struct input *touches;              /* of the same program, beside a recording; NULL: none */
 };
 
 /* Where a recording of a simulated run goes: one of the two. */
@@ -98,8 +97,7 @@ struct replay_request {
     struct progress *progress;
     struct shared *shared;                    /* NULL: there are no other requests */
     const struct replay_recording *recording; /* as in struct replay_job */
-    const struct input *touches;
-    const char *version; /* of the models; NULL: this program's */
+    const char *version;                      /* of the models; NULL: this program's */
 };
 
 /* The results of one request. */

@@ -10,6 +10,7 @@
 #include "models/uvm/legacy.h"
 #include "replay/derive/derive_source.h"
 #include "replay/uvm/actor_trace.h"
+#include "replay/uvm/uvm_beside.h"
 #include "replay/uvm/uvm_export.h"
 #include "replay/uvm/uvm_fault_log.h"
 #include "replay/uvm/uvm_hints.h"
@@ -164,6 +165,7 @@ struct closed_loop {
     const void *state;
     struct batch_log *logs;             /* one per policy; NULL: none wanted */
     const struct uvm_fault_log *faults; /* the actors are of such a log; NULL: they are whole */
+    const struct replay_job *beside;    /* whose recording is of the same program; NULL: none */
     bool short_of_memory;               /* the settings leave less than the log's memory */
 };
 
@@ -313,9 +315,26 @@ static int run_policies(const struct closed_loop *loop, struct outcome *runs, st
     return failed ? -1 : 0;
 }
 
+/* The actors are those of a recording: all that faulted in it is touched by them. */
+static int check_beside(const struct closed_loop *loop, struct outcome *runs, struct err *err)
+{
+    const struct replay_job *job = loop->beside;
+    const struct uvm_settings *set = job->settings;
+    const char *spec = uvm_beside_input(job)->spec;
+    if (uvm_beside_fits(job, (struct recording){set->process, set->gpu}, loop->ops, loop->state, err))
+        return err_at(err, "%s", spec);
+    for (size_t i = 0; i < job->policy_count; i++)
+        outcome_note(&runs[i],
+                     "touches: every answer is the closed loop's over %s, which touches all that faulted in %s", spec,
+                     job->inputs[0].spec);
+    return 0;
+}
+
 static int replay_loop(struct closed_loop *loop, struct outcome *runs, struct err *err)
 {
     const struct replay_job *job = loop->job;
+    if (loop->beside && check_beside(loop, runs, err))
+        return -1;
     int rc = job->requests ? open_logs(loop, err) : 0;
     if (rc == 0)
         rc = run_policies(loop, runs, err);
@@ -326,14 +345,15 @@ static int replay_loop(struct closed_loop *loop, struct outcome *runs, struct er
 }
 
 /* A generated program, by the pages it touches. */
-static int replay_program(const struct replay_job *job, struct outcome *runs, struct err *err)
+static int replay_program(const struct replay_job *job, const struct replay_job *beside, struct outcome *runs,
+                          struct err *err)
 {
     const struct workload *w = &job->inputs[0].workload;
     struct program program;
     struct program_pages *pages = mem_zalloc(1, sizeof *pages, err);
     int rc =
         !pages || w->type->program(w->state, &program, err) || program_pages_init(pages, &program, NULL, err) ? -1 : 0;
-    struct closed_loop loop = {.job = job, .ops = &program_pages_ops, .state = pages};
+    struct closed_loop loop = {.job = job, .ops = &program_pages_ops, .state = pages, .beside = beside};
     if (rc == 0)
         rc = replay_loop(&loop, runs, err);
     free(pages);
@@ -341,13 +361,14 @@ static int replay_program(const struct replay_job *job, struct outcome *runs, st
 }
 
 /* A stored trace of touches, or what a log of faults shows of them. */
-static int replay_trace(const struct replay_job *job, struct store *store, struct outcome *runs, struct err *err)
+static int replay_trace(const struct replay_job *job, const struct replay_job *beside, struct store *store,
+                        struct outcome *runs, struct err *err)
 {
     struct actor_trace *trace = actor_trace_open(store, err);
     if (!trace)
         return -1;
     const struct uvm_settings *set = job->settings;
-    struct closed_loop loop = {.job = job, .ops = &actor_trace_ops, .state = trace};
+    struct closed_loop loop = {.job = job, .ops = &actor_trace_ops, .state = trace, .beside = beside};
     struct uvm_fault_log log;
     int rc = 0;
     if (uvm_fault_log_is(store)) {
@@ -366,13 +387,14 @@ static int replay_trace(const struct replay_job *job, struct store *store, struc
 }
 
 /* A recording of accesses, by the pages they touch. */
-static int replay_accesses(const struct replay_job *job, struct outcome *runs, struct err *err)
+static int replay_accesses(const struct replay_job *job, const struct replay_job *beside, struct outcome *runs,
+                           struct err *err)
 {
     struct derive_input in;
     if (derive_input_open(&in, &job->inputs[0], VIEW_UVM, err))
         return -1;
     struct store *touches = derive_view(&in.source, VIEW_UVM, err);
-    int rc = touches ? replay_trace(job, touches, runs, err) : -1;
+    int rc = touches ? replay_trace(job, beside, touches, runs, err) : -1;
     store_close(touches);
     for (size_t i = 0; i < job->policy_count && rc == 0; i++)
         derive_notes(&in.source, VIEW_UVM, &runs[i]);
@@ -402,7 +424,9 @@ static const char *const *uvm_sections(const struct replay_job *job)
 {
     static const char *const legacy[] = {"legacy", NULL}, *const recorded[] = {"uvm", NULL},
                              *const closed[] = {"uvm", "gpu", NULL};
-    const struct input *input = &job->inputs[0];
+    const struct input *input = &job->inputs[0], *touches = uvm_beside_input(job);
+    if (touches && !uvm_beside_first_only(touches))
+        return closed;
     if (((const struct uvm_settings *)job->settings)->mode == UVM_LEGACY || before_demand_paging(job))
         return legacy;
     uint64_t kinds = 0;
@@ -412,11 +436,47 @@ static const char *const *uvm_sections(const struct replay_job *job)
     return moved && !touched ? recorded : closed;
 }
 
+/* What touches pages: a program, accesses or touches. `beside`: the job of a recording of it, or NULL. */
+static int replay_touching(const struct replay_job *job, const struct replay_job *beside, struct outcome *runs,
+                           struct err *err)
+{
+    const struct input *input = &job->inputs[0];
+    if (input->workload.type) {
+        if (!(input->workload.type->views & VIEW_UVM) || !input->workload.type->program)
+            return derive_no_view(input->workload.type, VIEW_UVM, err);
+        return replay_program(job, beside, runs, err);
+    }
+    if (!holds_own(input->store) && derive_input_is(input, VIEW_UVM))
+        return replay_accesses(job, beside, runs, err);
+    return replay_trace(job, beside, input->store, runs, err);
+}
+
+/* A recording with touches of its program beside it. */
+static int replay_beside(const struct replay_job *job, const struct input *touches, struct outcome *runs,
+                         struct err *err)
+{
+    struct replay_job loop = *job;
+    const struct input *input = &job->inputs[0];
+    int recorded = input->store ? uvm_recorded_is(input->store, err) : 0;
+    if (recorded < 0)
+        return -1;
+    if (!recorded)
+        return err_set(err, "--touches stands beside a recording of migrations; %s is none", input->spec);
+    if (touches->store && (uvm_fault_log_is(touches->store) || uvm_recorded_is(touches->store, err)))
+        return err_set(err, "--touches %s: expected page touches of the program, or its accesses", touches->spec);
+    loop.inputs = touches;
+    loop.input_count = 1;
+    return replay_touching(&loop, job, runs, err);
+}
+
 static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
-    if (job->input_count != 1)
+    const struct input *touches = uvm_beside_input(job);
+    if (job->input_count != 1u + (touches != NULL))
         return err_set(err, "the uvm engine replays one input; %zu were given", job->input_count);
     const struct input *input = &job->inputs[0];
+    if (touches && !uvm_beside_first_only(touches))
+        return replay_beside(job, touches, runs, err);
     const struct uvm_settings *set = job->settings;
     if (set->mode == UVM_LEGACY || before_demand_paging(job)) {
         if (job->recording)
@@ -430,24 +490,19 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
     for (size_t i = 0; i < job->policy_count; i++)
         if (job->policies[i].head->baseline)
             return err_set(err, "%s is for legacy mode; see 'offchip list policies'", job->policies[i].head->name);
-    if (input->workload.type) {
-        if (!(input->workload.type->views & VIEW_UVM) || !input->workload.type->program)
-            return derive_no_view(input->workload.type, VIEW_UVM, err);
-        return replay_program(job, runs, err);
-    }
-    if (!holds_own(input->store) && derive_input_is(input, VIEW_UVM))
-        return replay_accesses(job, runs, err);
-    int recording = uvm_recorded_is(input->store, err);
+    int recording = input->store && holds_own(input->store) ? uvm_recorded_is(input->store, err) : 0;
+    if (touches && !recording)
+        return err_set(err, "--touches stands beside a recording of migrations; %s is none", input->spec);
     if (recording > 0 && (set->advise || set->prefetch || set->access_counters))
         return err_set(err,
                        "advise, prefetch and access_counters change what faults; a recording of migrations does not "
                        "show what would have been touched instead: use a program or a trace of page touches");
-    if (job->recording && (recording > 0 || uvm_fault_log_is(input->store)))
+    if (job->recording && input->store && (recording > 0 || uvm_fault_log_is(input->store)))
         return err_set(err, "--recording writes what a recorder would have seen of a simulated run; %s is a recording",
                        input->spec);
     if (recording)
         return recording < 0 ? -1 : uvm_recorded_replay(job, runs, err);
-    return replay_trace(job, input->store, runs, err);
+    return replay_touching(job, NULL, runs, err);
 }
 
 const struct engine engine_uvm = {

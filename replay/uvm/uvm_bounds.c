@@ -62,8 +62,10 @@ int uvm_known_init(struct uvm_known *known, const struct uvm_recording *r, struc
     for (size_t p = 0; p < r->piece_count; p++) {
         struct uvm_evidence *piece = &known->pieces[p];
         struct page_mask dark = {{0}};
-        if (known->closed) /* the CPU's faults tell which pages hold data: the others may come without a record */
-            page_mask_or(&piece->data, &piece->data, &r->pieces[p].populated);
+        if (known->closed && (r->evictions || r->back_bytes)) /* what left had data afterwards, but not at first */
+            piece->data = r->pieces[p].written;
+        else if (known->closed) /* the CPU's faults tell which pages hold data: the others may come without a record */
+            page_mask_or(&piece->data, &piece->data, &r->pieces[p].written);
         page_mask_set_region(&dark, r->pieces[p].shape.first, r->pieces[p].shape.end);
         piece->maybe_data = known->closed ? piece->data : dark;
         page_mask_andnot(&dark, &dark, &piece->data);
@@ -147,43 +149,66 @@ static struct page_mask most_hull(const struct uvm_block *shape, const struct pa
     return hull;
 }
 
-void uvm_bounds_add(struct uvm_bounds *b, const struct uvm_known *known, size_t p, const struct uvm_policy *policy,
-                    const void *state)
+/* Whether nothing comes but what faulted. */
+static bool brings_nothing(const struct uvm_policy *policy, const void *state)
+{
+    return policy->regional && policy->granularity && policy->granularity(state) == UVM_PAGE_BYTES;
+}
+
+/* The piece is an allocation's: its regions are known. */
+static void add_whole(struct uvm_bounds *b, const struct uvm_known *known, size_t p, const struct uvm_policy *policy,
+                      const void *state)
 {
     const struct uvm_evidence *piece = &known->pieces[p];
     const struct uvm_block *shape = &known->recording->pieces[p].shape;
     struct page_mask lo = least_hull(shape, &piece->touched, policy, state),
                      hi = most_hull(shape, &piece->maybe, policy, state), sure;
     unsigned touched = page_mask_count(&piece->touched), maybe = page_mask_count(&piece->maybe);
-    unsigned fewest = policy->regional ? regions(shape, &piece->touched, policy, state) : touched > 0;
-    unsigned most = regions(shape, &piece->maybe, policy, state);
+    unsigned most = regions(shape, &piece->maybe, policy, state), once = policy->regional ? most : maybe > 0;
     page_mask_andnot(&sure, &lo, &piece->maybe);
-    unsigned once = policy->regional ? most : maybe > 0;
-    bool bounded = known->closed && known->quiet;
-    grow(&b->faults, fewest, bounded ? maybe : INFINITY);
-    grow(&b->services, touched > 0, bounded ? most : INFINITY);
-    grow(&b->touched, touched, known->closed ? maybe : INFINITY);
-    bool nothing = policy->regional && policy->granularity && policy->granularity(state) == UVM_PAGE_BYTES;
-    grow(&b->prefetched, page_mask_count(&sure), nothing ? 0 : bounded ? page_mask_count(&hi) - once : INFINITY);
-    double moved = common(&hi, &piece->maybe_data);
-    if (!known->closed) /* the edges are not known: what lies beside what was seen may be more of it */
-        moved = nothing ? page_mask_count(&piece->data) : known->recording->known_data ? UVM_BLOCK_PAGES : INFINITY;
-    grow(&b->moved, common(&lo, &piece->data), known->quiet ? moved : INFINITY);
+    grow(&b->faults, policy->regional ? regions(shape, &piece->touched, policy, state) : touched > 0,
+         known->quiet ? maybe : INFINITY);
+    grow(&b->services, touched > 0, known->quiet ? most : INFINITY);
+    grow(&b->touched, touched, maybe);
+    grow(&b->prefetched, page_mask_count(&sure), known->quiet ? page_mask_count(&hi) - once : INFINITY);
+    grow(&b->moved, common(&lo, &piece->data), known->quiet ? common(&hi, &piece->maybe_data) : INFINITY);
+}
+
+/* The piece is a VA block that was seen: whose parts are whose, and what else is in it, is not known. */
+static void add_seen(struct uvm_bounds *b, const struct uvm_known *known, size_t p, const struct uvm_policy *policy,
+                     const void *state)
+{
+    const struct uvm_evidence *piece = &known->pieces[p];
+    unsigned touched = page_mask_count(&piece->touched), maybe = page_mask_count(&piece->maybe);
+    bool nothing = brings_nothing(policy, state);
+    double moved = nothing ? page_mask_count(&piece->data) : known->recording->known_data ? UVM_BLOCK_PAGES : INFINITY;
+    grow(&b->faults, touched > 0, known->complete && known->quiet ? maybe : INFINITY);
+    grow(&b->services, touched > 0, known->complete && known->quiet ? maybe : INFINITY);
+    grow(&b->touched, touched, known->complete ? maybe : INFINITY);
+    grow(&b->prefetched, 0, nothing ? 0 : INFINITY);
+    grow(&b->moved, common(&piece->touched, &piece->data), known->quiet ? moved : INFINITY);
+}
+
+void uvm_bounds_add(struct uvm_bounds *b, const struct uvm_known *known, size_t p, const struct uvm_policy *policy,
+                    const void *state)
+{
+    (known->closed ? add_whole : add_seen)(b, known, p, policy, state);
 }
 
 void uvm_bounds_add_unseen(struct uvm_bounds *b, const struct uvm_known *known, size_t p,
                            const struct uvm_policy *policy, const void *state)
 {
     const struct uvm_evidence *piece = &known->pieces[p];
-    struct page_mask dark, rest;
+    const struct uvm_block *shape = &known->recording->pieces[p].shape;
+    struct page_mask dark;
     page_mask_andnot(&dark, &piece->maybe, &piece->data);
-    page_mask_andnot(&rest, &piece->maybe, &piece->touched);
-    unsigned pages = page_mask_count(&dark);
-    grow(&b->faults, 0, known->closed ? pages : INFINITY);
-    grow(&b->services, 0, known->closed ? regions(&known->recording->pieces[p].shape, &dark, policy, state) : INFINITY);
+    unsigned pages = page_mask_count(&dark), touched = page_mask_count(&piece->touched);
+    bool all = known->closed || known->complete;
+    unsigned most = known->closed ? regions(shape, &dark, policy, state) : pages;
+    grow(&b->faults, 0, all ? pages : INFINITY);
+    grow(&b->services, 0, all ? most : INFINITY);
     grow(&b->prefetched, 0, known->closed ? pages : INFINITY);
-    grow(&b->touched, page_mask_count(&piece->touched),
-         page_mask_count(&piece->touched) + (known->closed ? page_mask_count(&rest) : INFINITY));
+    grow(&b->touched, touched, all ? page_mask_count(&piece->maybe) : INFINITY);
 }
 
 struct uvm_range uvm_bounds_batches(const struct uvm_bounds *whole, int64_t batch_faults)

@@ -34,7 +34,8 @@ struct uvm_evidence {
 struct uvm_known {
     const struct uvm_recording *recording;
     struct uvm_evidence *pieces; /* by piece of the recording */
-    bool closed;                 /* nothing but these pages can have been touched */
+    bool closed;                 /* nothing but these pages can have been touched, and their pieces are whole */
+    bool complete;               /* nothing else can have been touched: touches beside the recording say so */
     bool quiet;      /* nothing but faults moved pages before the last batch, and those of the CPU none, as far as is
                         recorded */
     bool whole_data; /* every page that may have been touched held data: none came without a record */

@@ -180,6 +180,7 @@ static int fill_populated(struct uvm_recording *r, const struct index *index, st
     }
     for (size_t p = 0; p < r->piece_count; p++) {
         struct uvm_piece *piece = &r->pieces[p];
+        piece->written = cpu[p].resident;
         if (r->known_data)
             page_mask_or(&piece->populated, &piece->populated, &cpu[p].resident);
         else

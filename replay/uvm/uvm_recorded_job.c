@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "replay/uvm/uvm_beside.h"
 #include "replay/uvm/uvm_recorded.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
@@ -116,6 +117,9 @@ int uvm_recorded_replay(const struct replay_job *job, struct outcome *runs, stru
         rc = uvm_recorded_parts_init(&parts, &recording, store, err);
     if (rc == 0)
         rc = uvm_known_init(&known, &recording, err);
+    const struct input *touches = uvm_beside_input(job);
+    if (rc == 0 && touches)
+        rc = uvm_beside_narrow(&known, touches, runs, job->policy_count, err);
     for (size_t i = 0; rc == 0 && i < job->policy_count; i++) {
         char label[256];
         struct uvm_recorded_run run = {.recording = &recording,

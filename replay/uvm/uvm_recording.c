@@ -356,7 +356,7 @@ static int make_events(struct uvm_recording *r, struct err *err)
         r->events[r->event_count - 1].moved.back_bytes = service->fault_bytes + service->prefetch_bytes;
         r->back_bytes += service->fault_bytes + service->prefetch_bytes;
     }
-    uint64_t evicted = UINT64_MAX;
+    const struct migration *before = NULL; /* of the same eviction, as the pieces of a service follow each other */
     for (size_t i = 0; i < r->move_count; i++) {
         size_t first = r->visit_count;
         const struct migration *m = &r->moves[i];
@@ -373,8 +373,9 @@ static int make_events(struct uvm_recording *r, struct err *err)
             return -1;
         struct uvm_moved *moved = &r->events[r->event_count - 1].moved;
         if (r->move_kinds[i] == UVM_EVENT_EVICT) {
-            moved->evictions = block != evicted;
-            evicted = block;
+            moved->evictions = !before || uvm_block_number(before->addr) != block || before->addr > m->addr ||
+                               before->end_ns != m->start_ns;
+            before = m;
             moved->back_bytes = m->bytes;
         } else if (r->move_kinds[i] == UVM_EVENT_USER_IN) {
             moved->user_bytes = m->bytes;

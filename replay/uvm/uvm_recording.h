@@ -18,6 +18,7 @@ struct uvm_piece {
     uint64_t start, end;        /* bytes, page-aligned */
     struct uvm_block shape;     /* of it, nothing resident */
     struct page_mask populated; /* pages that hold data at the start */
+    struct page_mask written;   /* of them, those that the CPU wrote then, by its faults */
     bool migrated;              /* some page went to the GPU */
 };
 
