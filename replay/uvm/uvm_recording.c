@@ -343,6 +343,23 @@ static int by_time(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first); /* the order of making */
 }
 
+/* Whether something came to a VA block: what was evicted before is over. */
+static bool came_between(const struct services *in, uint64_t block, int64_t from_ns, int64_t until_ns)
+{
+    size_t lo = 0, hi = in->count;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (in->items[mid].start_ns < from_ns)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (; lo < in->count && in->items[lo].start_ns < until_ns; lo++)
+        if (uvm_block_number(in->items[lo].block_addr) == block)
+            return true;
+    return false;
+}
+
 static int make_events(struct uvm_recording *r, struct err *err)
 {
     if (add_batch_events(r, err))
@@ -356,7 +373,7 @@ static int make_events(struct uvm_recording *r, struct err *err)
         r->events[r->event_count - 1].moved.back_bytes = service->fault_bytes + service->prefetch_bytes;
         r->back_bytes += service->fault_bytes + service->prefetch_bytes;
     }
-    const struct migration *before = NULL; /* of the same eviction, as the pieces of a service follow each other */
+    const struct migration *before = NULL; /* the eviction's record before, if it has one */
     for (size_t i = 0; i < r->move_count; i++) {
         size_t first = r->visit_count;
         const struct migration *m = &r->moves[i];
@@ -374,7 +391,7 @@ static int make_events(struct uvm_recording *r, struct err *err)
         struct uvm_moved *moved = &r->events[r->event_count - 1].moved;
         if (r->move_kinds[i] == UVM_EVENT_EVICT) {
             moved->evictions = !before || uvm_block_number(before->addr) != block || before->addr > m->addr ||
-                               before->end_ns != m->start_ns;
+                               came_between(&r->batches.services, block, before->end_ns, m->start_ns);
             before = m;
             moved->back_bytes = m->bytes;
         } else if (r->move_kinds[i] == UVM_EVENT_USER_IN) {
