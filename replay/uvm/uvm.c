@@ -212,6 +212,7 @@ static int record_run(const struct replay_job *job, struct uvm_run *run, const s
     run->watch = &watch;
     if (rc == 0)
         rc = uvm_simulate(run, m, err);
+    run->watch = NULL;
     if (rc == 0)
         rc = job->recording->csv ? uvm_export_csv(&x, &facts, job->recording->csv, err)
                                  : uvm_export_store(&x, &facts, job->recording->store, err);

@@ -189,10 +189,27 @@ static void add_seen(struct uvm_bounds *b, const struct uvm_known *known, size_t
     grow(&b->moved, common(&piece->touched, &piece->data), known->quiet ? moved : INFINITY);
 }
 
+/* The policy brings pages of any block: no piece has to fault, and all of each may come, a service for each page. */
+static void add_any(struct uvm_bounds *b, const struct uvm_known *known, size_t p)
+{
+    const struct uvm_evidence *piece = &known->pieces[p];
+    const struct uvm_block *shape = &known->recording->pieces[p].shape;
+    bool all = known->closed || known->complete, bounded = known->closed && known->quiet;
+    double maybe = page_mask_count(&piece->maybe), pages = shape->end - shape->first;
+    grow(&b->faults, 0, all && known->quiet ? maybe : INFINITY);
+    grow(&b->services, 0, bounded ? pages : INFINITY);
+    grow(&b->touched, page_mask_count(&piece->touched), all ? maybe : INFINITY);
+    grow(&b->prefetched, 0, bounded ? pages : INFINITY);
+    grow(&b->moved, common(&piece->touched, &piece->data), bounded ? page_mask_count(&piece->maybe_data) : INFINITY);
+}
+
 void uvm_bounds_add(struct uvm_bounds *b, const struct uvm_known *known, size_t p, const struct uvm_policy *policy,
                     const void *state)
 {
-    (known->closed ? add_whole : add_seen)(b, known, p, policy, state);
+    if (policy->ahead)
+        add_any(b, known, p);
+    else
+        (known->closed ? add_whole : add_seen)(b, known, p, policy, state);
 }
 
 void uvm_bounds_add_unseen(struct uvm_bounds *b, const struct uvm_known *known, size_t p,

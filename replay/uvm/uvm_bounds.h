@@ -14,6 +14,7 @@
  *   bytes       pages with data within hull(T); the hull of a policy that is not regional lies between the regions of
  *               `least` around the touched pages and the whole pieces
  *   prefetched  what comes less what faults
+ * A policy that brings pages of blocks that did not fault leaves at least one fault in all, and may bring everything.
  * Ends that are not known are infinite. Checked against the closed loop: uvm_recorded_property_test.c. */
 #ifndef REPLAY_UVM_UVM_BOUNDS_H
 #define REPLAY_UVM_UVM_BOUNDS_H

@@ -188,6 +188,8 @@ static int find_bounds(struct answer *a, struct err *err)
                                                             run->known, p, run->policy, state);
     for (size_t i = 0; i < owners; i++)
         add_bounds(&a->whole, &a->allocations[i]);
+    if (!a->exact && run->policy->ahead && a->whole.touched.lo > 0)
+        a->whole.faults.lo = a->whole.services.lo = 1; /* nothing comes before something faults */
     free(state);
     return 0;
 }
@@ -395,6 +397,7 @@ static int conclude(struct answer *a, struct outcome *o, struct err *err)
                         .by = -1};
     if (a->exact) {
         add_recorded(&n, &a->own.out.all, &moved);
+        n.evictions.hi += (double)r->evictions_joined;
         n.time_known = r->kernels && run->known->quiet;
         n.batches = r->batches.record_count ? just((double)r->batches.record_count) : (struct uvm_range){0, INFINITY};
         say_exact(a, o);
@@ -472,9 +475,6 @@ static const char *refusal(const struct answer *a)
     if (short_of_memory(run, a->own.out.all.blocks))
         return "with less memory than the recording's footprint pages are evicted and touched again, and the recording "
                "does not show touches of pages that were resident; use a workload or a trace of page touches";
-    if (!a->exact && run->policy->ahead)
-        return "the policy brings pages of blocks that did not fault, and the recording does not show which of them "
-               "would have been touched";
     if (!a->exact && run->recording->advised)
         return "advice, access counters or thrashing decided where pages lie, and the recording does not show what the "
                "GPU reached without a fault";

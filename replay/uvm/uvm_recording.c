@@ -392,6 +392,7 @@ static int make_events(struct uvm_recording *r, struct err *err)
         if (r->move_kinds[i] == UVM_EVENT_EVICT) {
             moved->evictions = !before || uvm_block_number(before->addr) != block || before->addr > m->addr ||
                                came_between(&r->batches.services, block, before->end_ns, m->start_ns);
+            r->evictions_joined += !moved->evictions && before->end_ns != m->start_ns;
             before = m;
             moved->back_bytes = m->bytes;
         } else if (r->move_kinds[i] == UVM_EVENT_USER_IN) {
