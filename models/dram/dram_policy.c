@@ -33,15 +33,19 @@ static void take_back(struct dram_channel *ch, const struct dram_completion *c, 
 void dram_feed_end(struct dram_channel *ch, struct dram_feed *feed, int64_t now)
 {
     const struct dram_stats *s = &ch->stats;
+    const int64_t last = s->last_out[0] > s->last_out[1] ? s->last_out[0] : s->last_out[1];
     feed->finished = s->out[DRAM_MEM] + s->out[DRAM_PIM] == feed->count;
     if (feed->finished) {
-        const int64_t last = s->last_out[0] > s->last_out[1] ? s->last_out[0] : s->last_out[1];
         feed->cycles = last + 1;
         if (feed->cycles <= feed->limit)
             return;
     }
     feed->finished = false;
-    feed->cycles = feed->limit == INT64_MAX ? now + 1 : feed->limit;
+    if (feed->limit == INT64_MAX) { /* stalled; what was issued ends all the same */
+        feed->cycles = last > now ? last + 1 : now + 1;
+        return;
+    }
+    feed->cycles = feed->limit;
     for (uint32_t i = ch->completion_tail; i > 0 && i + DRAM_COMPLETIONS > ch->completion_tail; i--) {
         const struct dram_completion *c = &ch->completions[(i - 1) % DRAM_COMPLETIONS];
         if (c->done < feed->cycles)

@@ -1,5 +1,6 @@
 /* Skipping cycles changes nothing: random streams through the event loop and through the same channel stepped in every
- * cycle give the same cycles for every request and the same counters, under every policy. */
+ * cycle give the same cycles for every request and the same counters, under every policy: with other timings, bank
+ * groups and queues, with caps of 0, 1 and 10^9, and late in time. */
 #include "models/dram/policy_testing.h"
 #include "trace/workloads/random.h"
 
@@ -10,29 +11,37 @@ static const char *const policies[][2] = {{"fcfs", ""},
                                           {"pim-first", ""},
                                           {"frfcfs", ""},
                                           {"frfcfs-cap", "cap=32"},
+                                          {"frfcfs-cap", "cap=1"},
+                                          {"frfcfs-cap", "cap=1000000000"},
                                           {"frfcfs-modecap", "cap=16"},
                                           {"bliss", "interval=300"},
                                           {"bliss", "interval=700,bug=1"},
                                           {"frrr-fcfs", ""},
                                           {"gather-issue", "high=20,low=5"},
                                           {"f3fs", "mem_cap=16,pim_cap=64"},
+                                          {"f3fs", "mem_cap=0,pim_cap=0"},
+                                          {"f3fs", "mem_cap=1,pim_cap=1000000000"},
                                           {"f3fs", "mem_cap=64,pim_cap=8,count=requests"}};
 
-/* Mixes of every kind: one bank, few rows, MEM and PIM in the same rows, bursts, write-backs, sparse. */
+/* Mixes of every kind: one bank, few rows, MEM and PIM in the same rows, bursts, write-backs, sparse, long phases
+ * without PIM requests. */
 static void make(struct dram_request *r, struct random *x)
 {
-    const uint32_t kind = random_below(x, 6), rows = 1 + random_below(x, 6), pim_row = kind == 2 ? 1 : 4096;
+    const uint32_t kind = random_below(x, 8), rows = 1 + random_below(x, 6), pim_row = kind == 2 ? 1 : 4096;
     const uint32_t banks = kind == 1 ? 1 : 1 + random_below(x, 16), op = 1 + random_below(x, 24);
-    const uint32_t pims = random_below(x, 100), writes = random_below(x, 100);
+    const uint32_t pims = random_below(x, 3) ? random_below(x, 100) : random_below(x, 3);
+    const uint32_t writes = random_below(x, 3) ? random_below(x, 100) : 0;
     const uint32_t gap = 1 + random_below(x, random_below(x, 4) == 0 ? 40 : 3);
-    int64_t t = 0;
+    int64_t t = random_below(x, 4) ? 0 : INT64_C(1) << 40;
     for (uint32_t i = 0, pim = 0; i < REQUESTS; i++) {
         if (kind == 3)
             t += i % 64 == 0 ? 800 : 0;
+        else if (kind == 5)
+            t += random_below(x, 3) ? 0 : random_below(x, 150);
         else if (random_below(x, gap) == 0)
             t += random_below(x, 2 * gap);
         const bool write = random_below(x, 100) < writes;
-        if (random_below(x, 100) < pims)
+        if (kind == 6 ? i / 100 % 2 : random_below(x, 100) < pims)
             r[i] = (struct dram_request){t, pim_row + pim++ / op % rows, 0, 8, TEST_PIM};
         else if (kind == 4 && write)
             r[i] = (struct dram_request){t, 1 + random_below(x, rows), 0, (uint8_t)random_below(x, banks),
@@ -41,6 +50,31 @@ static void make(struct dram_request *r, struct random *x)
             r[i] = (struct dram_request){t, 1 + random_below(x, rows), 0, (uint8_t)random_below(x, banks),
                                          write ? TEST_WR : TEST_RD};
     }
+}
+
+/* Timings that no board has, but for every fourth seed. */
+static struct dram_platform platform_of(struct random *x, int seed)
+{
+    struct dram_platform p;
+    param_defaults(dram_params, &p);
+    if (seed % 4 == 0)
+        return p;
+    p.bank_groups = 1 << random_below(x, 5);
+    p.queue = random_below(x, 3) ? 64 : 1 + random_below(x, 64);
+    p.burst_cycles = 1 + random_below(x, 3);
+    p.ccd = 1 + random_below(x, 4);
+    p.ccdl = 1 + random_below(x, 8);
+    p.rrd = 1 + random_below(x, 8);
+    p.wl = 1 + random_below(x, 6);
+    p.rcd = p.wl + 2 + random_below(x, 30);
+    p.cl = p.wl + random_below(x, 20);
+    p.ras = 1 + random_below(x, 60);
+    p.rp = 1 + random_below(x, 30);
+    p.rc = 1 + random_below(x, seed % 4 == 1 ? 300 : 90);
+    p.cdlr = 1 + random_below(x, 8);
+    p.wr = 1 + random_below(x, 20);
+    p.rtpl = 1 + random_below(x, 9);
+    return p;
 }
 
 /* The first request from position i on that goes through virtual channel v. */
@@ -57,7 +91,8 @@ static void every_cycle(struct dram_channel *ch, const struct dram_policy *p, vo
 {
     uint32_t head[2] = {next_of(r, 0, vcs, 0), next_of(r, 0, vcs, 1)};
     int last = 0;
-    for (int64_t t = 0; t < LIMIT && ch->stats.out[0] + ch->stats.out[1] < REQUESTS; t++) {
+    const int64_t from = r[0].arrival;
+    for (int64_t t = from; t < from + LIMIT && ch->stats.out[0] + ch->stats.out[1] < REQUESTS; t++) {
         (void)p->loops->step(ch, state, t);
         ch->completion_head = ch->completion_tail;
         for (int k = 0; k < vcs; k++) {
@@ -78,16 +113,14 @@ static void compare(const struct dram_request *r, const char *const policy[2], i
 {
     static struct dram_channel channel;
     static int64_t fate[4][REQUESTS];
-    test_run_limited(policy[0], policy[1], r, REQUESTS, vcs, LIMIT);
+    test_run_limited(policy[0], policy[1], r, REQUESTS, vcs, r[0].arrival + LIMIT);
     const struct dram_policy *p = dram_policy_find(policy[0]);
-    struct dram_platform platform;
     struct param_list list;
     void *state = calloc(1, p->head.state_size);
-    param_defaults(dram_params, &platform);
     ck_assert_int_eq(param_list_init(&list, policy[1], NULL), 0);
     if (p->head.params)
         ck_assert_int_eq(param_list_apply(&list, p->head.params, state, NULL), 0);
-    ck_assert_int_eq(dram_channel_init(&channel, &platform, NULL), 0);
+    ck_assert_int_eq(dram_channel_init(&channel, test_platform, NULL), 0);
     memset(fate, 0xff, sizeof fate);
     channel.fate = (struct dram_fate){fate[0], fate[1], fate[2], fate[3]};
     every_cycle(&channel, p, state, r, vcs);
@@ -112,6 +145,8 @@ START_TEST(skipping_cycles_changes_nothing)
     static struct dram_request r[REQUESTS];
     for (int seed = 1; seed <= SEEDS; seed++) {
         struct random x = {(uint64_t)seed};
+        const struct dram_platform platform = platform_of(&x, seed);
+        test_platform = &platform;
         make(r, &x);
         for (size_t p = 0; p < sizeof policies / sizeof *policies; p++)
             for (int vcs = 1; vcs <= 2; vcs++)
@@ -120,4 +155,47 @@ START_TEST(skipping_cycles_changes_nothing)
 }
 END_TEST
 
-TEST_MAIN("loop", skipping_cycles_changes_nothing)
+/* bug=1 of bliss stops some mixes for good: what was issued before ends all the same. */
+START_TEST(a_stalled_run_ends_what_it_issued)
+{
+    static struct dram_request r[REQUESTS];
+    int stalled = 0;
+    test_platform = NULL;
+    for (int seed = 1; seed <= 3 * SEEDS; seed++) {
+        struct random x = {(uint64_t)seed};
+        make(r, &x);
+        test_run_limited("bliss", "interval=300,bug=1", r, REQUESTS, 1, 0);
+        stalled += test_feed.stuck;
+        int64_t last = 0;
+        for (int i = 0; i < REQUESTS; i++) {
+            const struct dram_timing *tm = &test_channel.timing;
+            const int64_t data = r[i].flags & DRAM_IS_WRITE ? tm->wl : tm->cl;
+            ck_assert_int_eq(test_done[i], test_column[i] < 0 ? -1 : test_column[i] + data);
+            last = test_done[i] > last ? test_done[i] : last;
+        }
+        ck_assert_int_ge(test_feed.cycles, last + 1);
+    }
+    ck_assert_int_gt(stalled, 0);
+}
+END_TEST
+
+/* The write of bank 5 is alone; its ACT leaves the scan at 6, two selections at 8: of the reads that wait for tWTR bank
+ * 5 is before bank 7. WR at 101 + 9, tWTR 6, CL 12. */
+START_TEST(a_request_alone_leaves_the_scan_where_it_would_be)
+{
+    const struct dram_request r[] = {{0, 1, 0, 7, TEST_RD},
+                                     {50, 1, 0, 7, TEST_RD},
+                                     {100, 1, 0, 5, TEST_WR},
+                                     {110, 1, 0, 5, TEST_RD},
+                                     {111, 1, 0, 7, TEST_RD}};
+    test_platform = NULL;
+    test_run("frfcfs", "", r, 5, 1);
+    ck_assert_int_eq(test_done[1], 51 + 12);
+    ck_assert_int_eq(test_column[2], 110);
+    ck_assert_int_eq(test_column[3], 116);
+    ck_assert_int_eq(test_column[4], 117);
+}
+END_TEST
+
+TEST_MAIN("loop", a_request_alone_leaves_the_scan_where_it_would_be, skipping_cycles_changes_nothing,
+          a_stalled_run_ends_what_it_issued)

@@ -14,7 +14,8 @@ static int64_t test_enter[TEST_REQUESTS], test_sched[TEST_REQUESTS], test_column
 static struct dram_stats test_stats;
 static struct dram_feed test_feed;
 static struct dram_channel test_channel;
-static void *test_state; /* of the policy, after the run */
+static void *test_state;                          /* of the policy, after the run */
+static const struct dram_platform *test_platform; /* NULL: the default */
 
 /* params: "cap=32,..." or "". limit 0: none. */
 static inline void test_run_limited(const char *policy, const char *params, const struct dram_request *requests,
@@ -28,6 +29,8 @@ static inline void test_run_limited(const char *policy, const char *params, cons
     ck_assert_uint_le(n, TEST_REQUESTS);
     struct dram_platform platform;
     param_defaults(dram_params, &platform);
+    if (test_platform)
+        platform = *test_platform;
     free(test_state);
     test_state = calloc(1, p->head.state_size);
     struct param_list list;

@@ -1,0 +1,170 @@
+/* loop_mem_hits: runs of reads of open rows, and a request that is alone; a part of models/dram/loop_mem.c. */
+#ifndef MODELS_DRAM_LOOP_MEM_HITS_H
+#define MODELS_DRAM_LOOP_MEM_HITS_H
+
+#include "models/dram/loop_mem_issue.h"
+
+enum { MEM_CALM = 8 }; /* visits with nothing but reads after which only such are expected */
+
+/* --- reads of open rows --- */
+
+/* Whether mem_stream() may go on from here: nothing but single reads of open rows stands in the slots. */
+DRAM_INLINE bool mem_may_stream(const struct dram_mem *m, int32_t t)
+{
+    return m->calm >= MEM_CALM && !(m->want_act | m->want_pre | m->want_wr | m->longer) && m->due == m->occupied &&
+           m->asked == DRAM_ALL && t >= m->wtr_ok && m->occupied | m->pending;
+}
+
+/* Select bank b's next request at t; false, and nothing is done, if it is no single read of the open row. */
+DRAM_INLINE bool mem_stream_take(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from, int32_t t,
+                                 int b)
+{
+    struct dram_bank_queue *q = &ch->bank[b];
+    ONCE(q);
+    const uint64_t same = q->same;
+    const int i = __builtin_ctzll(same | UINT64_C(1) << 63);
+    if (!same || q->flags[i] != 1 || ch->rd_ok[b] > t)
+        return false;
+    const unsigned bit = 1u << b;
+    const uint64_t at = UINT64_C(1) << i, live = q->live ^ at;
+    q->same = same ^ at;
+    q->live = live;
+    m->streak = same == at ? m->streak & ~bit : m->streak | bit;
+    if (!live) {
+        q->tail = 0;
+        m->pending &= ~bit;
+    }
+    ch->slot_id[b] = q->ids[i];
+    ch->slot_row[b] = q->rows[i];
+    if (from->fates && ch->fate.sched)
+        ch->fate.sched[q->ids[i]] = from->base + t;
+    m->prio = (m->prio + 1) & 15;
+    m->occupied |= bit;
+    m->slot_sum -= t;
+    m->waiting--;
+    m->served[1]++;
+    return true;
+}
+
+/* The column command of cycle t, if a group allows one. */
+DRAM_INLINE void mem_stream_column(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
+                                   int32_t t)
+{
+    unsigned columns = t < m->ccd_ok ? 0 : m->occupied;
+    while (columns) {
+        const int b = mem_first(columns, m->prio), g = b & ch->group_mask;
+        if (ch->ccdl_ok[g] > t) {
+            columns &= ~(unsigned)ch->group_banks[g];
+            continue;
+        }
+        const int32_t done = mem_column(ch, m, false, t, b);
+        m->occupied &= ~(1u << b);
+        m->slot_sum += t + 1;
+        mem_done(ch, m, from, ch->slot_id[b], t, done);
+        return;
+    }
+}
+
+/* The cycles from t on, for as long as each request that is selected is a single read of its bank's open row: then no
+ * row command and no turnaround comes in between. Returns the first cycle that is not done. */
+DRAM_INLINE int32_t mem_stream(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from, int32_t t)
+{
+    m->visits -= t;
+    m->slot_cycles += m->occupied ? t : 0;
+    for (; t < m->stop && m->occupied | m->pending; t++) {
+        const unsigned can = m->pending & ~m->occupied;
+        if (can && !mem_stream_take(ch, m, from, t, mem_first(can, m->prio)))
+            break;
+        m->slot_cycles += m->occupied != 0;
+        mem_stream_column(ch, m, from, t);
+        if (m->arrival <= t && m->waiting < from->queue) {
+            mem_enter(ch, m, from, t);
+            m->head++;
+            mem_look(m, from, t + 1);
+        }
+    }
+    m->visits += t;
+    m->slot_cycles -= m->occupied ? t : 0;
+    m->calm = 0;
+    m->want_rd = m->due = m->occupied;
+    m->writes &= ~m->occupied;
+    for (unsigned banks = m->occupied; banks; banks &= banks - 1)
+        ch->slot_flags[__builtin_ctz(banks)] = ch->slot_columns[__builtin_ctz(banks)] = 1;
+    return t;
+}
+
+/* --- a request alone --- */
+
+/* The cycles of the commands that bring bank b to the row of its slot, from t on; returns the earliest of a column. */
+DRAM_INLINE int32_t mem_single_open(const struct dram_channel *ch, const struct dram_mem *m, int32_t t, int b, bool hit,
+                                    int32_t *precharge, int32_t *activate)
+{
+    const struct dram_timing *tm = &ch->timing;
+    *precharge = *activate = -1;
+    if (hit)
+        return t;
+    int32_t at = t;
+    if (m->active >> b & 1) {
+        *precharge = dram_later(t, dram_later(ch->pre_ok[b], ch->rtpl_ok[b & ch->group_mask]));
+        at = *precharge + tm->rp;
+    }
+    *activate = dram_later(at, dram_later(ch->act_ok[b], m->rrd_ok));
+    return *activate;
+}
+
+/* All of the only request of the channel, selected at t, if nothing else can enter before its column command. Returns
+ * the cycle after that command, or t if this is not so. */
+DRAM_INLINE int32_t mem_single(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from, int32_t t)
+{
+    const struct dram_timing *tm = &ch->timing;
+    const int b = __builtin_ctz(m->pending), g = b & ch->group_mask;
+    struct dram_bank_queue *q = &ch->bank[b];
+    ONCE(q);
+    const int i = __builtin_ctzll(q->live);
+    const bool hit = q->same != 0, write = q->flags[i] & DRAM_IS_WRITE;
+    int32_t precharge, activate;
+    int32_t column = mem_single_open(ch, m, t, b, hit, &precharge, &activate);
+    if (hit)
+        column = dram_later(column, write ? ch->wr_ok[b] : ch->rd_ok[b]);
+    else
+        column += write ? tm->rcdwr : tm->rcd;
+    column = dram_later(column, dram_later(m->ccd_ok, ch->ccdl_ok[g]));
+    column = dram_later(column, write ? m->rtw_ok : m->wtr_ok);
+    if (m->arrival < column || column >= m->stop || (q->flags[i] & DRAM_COLUMNS) != 1)
+        return t;
+    const uint32_t row = q->rows[i], id = q->ids[i];
+    q->live = q->same = 0;
+    q->last_row = row;
+    q->tail = 0;
+    m->streak &= ~m->pending;
+    m->pending = 0;
+    m->waiting = 0;
+    m->prio = (m->prio + 1) & 15;
+    m->served[hit + 2 * write]++;
+    m->slot_sum += column + 1 - t;
+    m->slot_cycles += column + 1 - t;
+    if (from->fates && ch->fate.sched)
+        ch->fate.sched[id] = from->base + t;
+    if (!hit) {
+        if (precharge >= 0) {
+            dram_legal_pre(&ch->legal, tm, precharge, b, g);
+            m->precharges++;
+        }
+        dram_legal_act(&ch->legal, tm, activate, b, row);
+        m->active |= 1u << b;
+        m->rrd_ok = activate + tm->rrd;
+        ch->open_row[b] = row;
+        ch->rd_ok[b] = activate + tm->rcd;
+        ch->wr_ok[b] = activate + tm->rcdwr;
+        ch->pre_ok[b] = activate + tm->ras;
+        ch->act_ok[b] = activate + tm->rc;
+        m->activates++;
+        m->prio = (b + 1) & 15;
+    }
+    ch->slot_row[b] = row;
+    const int32_t done = mem_column(ch, m, write, column, b);
+    mem_done(ch, m, from, id, column, done);
+    return column + 1;
+}
+
+#endif

@@ -1,0 +1,134 @@
+/* loop_mem_queue: requests enter the queues of banks and are selected into slots; a part of models/dram/loop_mem.c. */
+#ifndef MODELS_DRAM_LOOP_MEM_QUEUE_H
+#define MODELS_DRAM_LOOP_MEM_QUEUE_H
+
+#include "models/dram/loop_mem_state.h"
+#include "models/dram/loop_select.h"
+
+/* --- entering --- */
+
+/* The next request enters at cycle t. Its number among all is given when the run ends: mem_end_queues(). */
+DRAM_INLINE void mem_enter(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from, int32_t t)
+{
+    const struct dram_request *r = &from->requests[m->id];
+    struct dram_bank_queue *q = &ch->bank[r->bank];
+    ONCE(q);
+    if (from->fates && ch->fate.enter)
+        ch->fate.enter[m->id] = from->base + t;
+    if (__builtin_expect(q->tail == q->limit, 0))
+        dram_bank_queue_compact(q);
+    const int i = q->tail++;
+    const uint64_t at = UINT64_C(1) << i;
+    q->rows[i] = r->row;
+    q->ids[i] = m->id;
+    q->flags[i] = r->flags;
+    q->live |= at;
+    q->same |= r->row == q->last_row ? at : 0;
+    m->pending |= 1u << r->bank;
+    m->waiting++;
+    m->columns_in += r->flags & DRAM_COLUMNS;
+}
+
+/* Look at the request at the head, which may enter from cycle t on. With one virtual channel a PIM request ends the run
+ * there. */
+DRAM_INLINE void mem_look(struct dram_mem *m, const struct mem_source *from, int32_t t)
+{
+    m->arrival = INT64_MAX;
+    if (m->head == from->count)
+        return;
+    m->id = from->ids ? from->ids[m->head] : m->head;
+    const struct dram_request *r = &from->requests[m->id];
+    m->arrival = r->arrival - from->base;
+    if (__builtin_expect(from->one && r->flags & DRAM_IS_PIM, 0)) {
+        const int64_t at = m->arrival > t ? m->arrival : t;
+        m->stop = at < m->stop ? (int32_t)at : m->stop;
+        m->arrival = INT64_MAX;
+    }
+}
+
+/* Requests enter after cycle t and those that follow, one a cycle, up to cycle `next`, which comes nearer when the slot
+ * of one is empty. Returns the cycle to visit next. */
+DRAM_INLINE int32_t mem_feed(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from, int32_t t,
+                             int32_t next)
+{
+    next = next < m->stop ? next : m->stop;
+    while (m->waiting < from->queue && m->arrival < next && t < next) {
+        t = m->arrival > t ? (int32_t)m->arrival : t;
+        const unsigned bit = 1u << from->requests[m->id].bank;
+        mem_enter(ch, m, from, t);
+        m->head++;
+        t++;
+        mem_look(m, from, t);
+        next = m->occupied & bit ? next : t;
+        next = next < m->stop ? next : m->stop;
+    }
+    return next;
+}
+
+/* --- selection --- */
+
+/* FR-FCFS within a bank: with an empty slot the row selected last is the open one. */
+DRAM_INLINE void mem_take(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
+                          struct mem_wheel *w, int32_t t, int b)
+{
+    struct dram_bank_queue *q = &ch->bank[b];
+    ONCE(q);
+    const unsigned bit = 1u << b;
+    const uint64_t was = q->same;
+    const bool hit = was != 0;
+    const int i = __builtin_ctzll(hit ? was : q->live);
+    const uint64_t at = UINT64_C(1) << i, live = q->live & ~at;
+    const uint32_t row = q->rows[i], id = q->ids[i];
+    const uint8_t flags = q->flags[i];
+    const unsigned write = (flags & DRAM_IS_WRITE) != 0;
+    uint64_t same = was & ~at;
+    ch->slot_row[b] = row;
+    ch->slot_id[b] = id;
+    ch->slot_flags[b] = flags;
+    ch->slot_columns[b] = flags & DRAM_COLUMNS;
+    if (hit) {
+        m->want_rd |= write ? 0 : bit;
+        m->want_wr |= write ? bit : 0;
+        mem_ready(m, w, t, bit, write ? ch->wr_ok[b] : ch->rd_ok[b]);
+    } else {
+        q->last_row = row;
+        same = live ? lanes_find(q->rows, q->tail <= 32 ? 32 : DRAM_QUEUE, row) & live : 0;
+        m->want_pre |= m->active & bit;
+        m->want_act |= ~m->active & bit;
+        mem_ready(m, w, t, bit, m->active & bit ? ch->pre_ok[b] : ch->act_ok[b]);
+    }
+    q->same = same;
+    q->live = live;
+    m->streak = same ? m->streak | bit : m->streak & ~bit;
+    if (!live) {
+        q->tail = 0;
+        q->limit = DRAM_QUEUE / 2;
+        m->pending &= ~bit;
+    }
+    if (from->fates && ch->fate.sched)
+        ch->fate.sched[id] = from->base + t;
+    m->waiting--;
+    m->served[hit + 2 * write]++;
+    m->slot_cycles -= m->occupied ? 0 : t;
+    m->slot_sum -= t;
+    m->occupied |= bit;
+    m->writes = (m->writes & ~bit) | (write ? bit : 0);
+    m->longer |= (flags & DRAM_COLUMNS) > 1 ? bit : 0;
+}
+
+DRAM_INLINE void mem_select(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
+                            struct mem_wheel *w, int32_t t)
+{
+    const unsigned empty = ~m->occupied & DRAM_ALL, can = empty & m->pending;
+    if (!can) {
+        m->asked |= empty;
+        return;
+    }
+    const int step = __builtin_ctz(dram_rotate(can, m->prio)), b = (m->prio + step) & 15;
+    if (m->asked != DRAM_ALL)
+        m->asked |= dram_rotate(dram_rotate(empty, m->prio) & ((2u << step) - 1), (16 - m->prio) & 15);
+    m->prio = (m->prio + 1) & 15;
+    mem_take(ch, m, from, w, t, b);
+}
+
+#endif
