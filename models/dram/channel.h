@@ -33,6 +33,9 @@ enum { DRAM_WHEEL = 256 };
 /* No row: of a bank never opened, of a policy with no current PIM row. */
 #define DRAM_NO_ROW UINT32_MAX
 
+/* No request: of a command that a refresh gives. */
+#define DRAM_NO_REQUEST UINT32_MAX
+
 enum dram_class { DRAM_MEM, DRAM_PIM };
 
 /* What a request is; flags of struct dram_request. The low three bits are its column commands (1 to 4). */
@@ -77,8 +80,11 @@ struct dram_stats {
     int64_t in[2], out[2];                  /* requests */
     int64_t columns_in;                     /* column commands that the entered requests ask for */
     int64_t visits;                         /* cycles that the loop looked at */
+    int64_t refreshes;                      /* commands, of all banks or of one */
+    int64_t bank_columns[DRAM_BANKS];       /* column commands by bank, of devices beyond the paper's (device.h) */
     int64_t last_out[2];                    /* cycle of the last completion, -1: none */
     int64_t first_in[2];                    /* cycle of the first entry, -1: none */
+    int64_t channel_columns;                /* of a sum over channels: the most column commands of one */
 };
 
 /* A request that is done (or known to be): reported in order of `done`. */

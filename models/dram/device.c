@@ -111,6 +111,9 @@ void dram_device_gave(struct dram_channel *ch, enum dram_command command, unsign
     const struct dram_timing *tm = &ch->timing;
     dram_watch_command(&d->watch, command, banks, row, ch->base + t);
     hold_bus(d, tm, command, t);
+    if (command == DRAM_RD || command == DRAM_WR)
+        for (unsigned m = banks; m; m &= m - 1)
+            ch->stats.bank_columns[__builtin_ctz(m)]++;
     if (command == DRAM_ACT) {
         d->act[d->acts++ & 3] = t;
         if (tm->faw)
@@ -169,7 +172,7 @@ static void close_held(struct dram_channel *ch, int32_t s, int32_t t)
     struct dram_device *d = &ch->device;
     const unsigned open = d->held & ch->active;
     if (ch->explain > 0)
-        dram_channel_explain(ch, s, "PRE", open, 0, UINT32_MAX);
+        dram_channel_explain(ch, s, "PRE", open, 0, DRAM_NO_REQUEST);
     dram_legal_refresh(&ch->legal, open, s);
     dram_device_gave(ch, DRAM_PRE, open, 0, s);
     ch->active &= ~open;
@@ -187,7 +190,7 @@ static void refresh_held(struct dram_channel *ch, int32_t s, int32_t t)
     const struct dram_timing *tm = &ch->timing;
     const unsigned held = d->held;
     if (ch->explain > 0)
-        dram_channel_explain(ch, s, "REF", held, 0, UINT32_MAX);
+        dram_channel_explain(ch, s, "REF", held, 0, DRAM_NO_REQUEST);
     dram_device_gave(ch, tm->refresh_all ? DRAM_REF : DRAM_REFB, held, 0, s);
     for (unsigned m = held; m; m &= m - 1)
         ch->act_ok[__builtin_ctz(m)] = s + tm->rfc;
@@ -197,7 +200,7 @@ static void refresh_held(struct dram_channel *ch, int32_t s, int32_t t)
     }
     d->held = 0;
     d->after = s + 1;
-    d->refreshes++;
+    ch->stats.refreshes++;
     reopen(ch, held, s + tm->rfc, t);
 }
 
@@ -231,7 +234,7 @@ static void skip(struct dram_channel *ch, int64_t now)
     if (d->held || ch->active || n <= 0 || d->due - ch->base <= ch->last || d->due - ch->base < d->after)
         return;
     d->due += n * ch->timing.interval;
-    d->refreshes += n;
+    ch->stats.refreshes += n;
     d->refreshed = (int)((d->refreshed + n) & ch->bank_mask);
     if (d->due - ch->base > 1 << 29)
         dram_channel_rebase(ch, d->due - 1);

@@ -36,7 +36,6 @@ struct dram_device {
     int32_t after; /* the next hold comes no earlier: there is one refresh at a time */
     int64_t due;   /* cycle (not offset) of the next; INT64_MAX: never */
     int refreshed; /* bank refreshed last; -1 */
-    int64_t refreshes;
     struct dram_watch watch;
 };
 

@@ -62,7 +62,7 @@ static int run(const char *name, const struct dram_platform *hw, int64_t *comman
     for (int c = 0; c < DRAM_COMMANDS; c++)
         sum += channel.device.watch.count[c];
     printf("%-12s refresh %-4s %10lld commands, %6lld refreshes, %5.2f million requests/s: %s\n", name,
-           hw->refresh == DRAM_REFRESH_ALL ? "all" : "bank", (long long)sum, (long long)channel.device.refreshes,
+           hw->refresh == DRAM_REFRESH_ALL ? "all" : "bank", (long long)sum, (long long)channel.stats.refreshes,
            REQUESTS / s / 1e6, bad ? err.msg : "no violation");
     *commands += sum;
     return bad;

@@ -118,9 +118,9 @@ static void sequential(const char *name, const struct dram_platform *of, const s
     hw.refresh = DRAM_REFRESH_ALL;
     const double with = rate(&hw, MOST, run(&hw, MOST)) / peak(&hw);
     const int64_t rp = hw.rpab ? hw.rpab : hw.rp, rtp = hw.rtp ? hw.rtp : hw.burst_cycles;
-    const double lost = (double)((rtp + rp + hw.rfc + hw.rcd) * channel.device.refreshes);
+    const double lost = (double)((rtp + rp + hw.rfc + hw.rcd) * channel.stats.refreshes);
     const double less = without * (double)cycles / ((double)cycles + lost);
-    ck_assert_msg(channel.device.refreshes >= 5, "%s", name);
+    ck_assert_msg(channel.stats.refreshes >= 5, "%s", name);
     ck_assert_msg(with / less > 0.99 && with / less < 1.01, "%s: %.4f with refresh, expected %.4f", name, with, less);
     if (getenv("SHOW"))
         printf("%-12s without %.4f all %.4f of %.4f\n", name, without, with, less);
@@ -130,7 +130,7 @@ static void sequential(const char *name, const struct dram_platform *of, const s
         printf("%-12s own %.4f\n", name, own);
     /* Bank by bank the walk stands still for each refresh at worst, where it needs that bank, and for none at best. */
     const double still =
-        of->refresh == DRAM_REFRESH_ALL ? lost : (double)((rtp + hw.rp + hw.rfcb + hw.rcd) * channel.device.refreshes);
+        of->refresh == DRAM_REFRESH_ALL ? lost : (double)((rtp + hw.rp + hw.rfcb + hw.rcd) * channel.stats.refreshes);
     ck_assert_msg(own >= 0.99 * without * (double)cycles / ((double)cycles + still) && own <= without,
                   "%s: %.4f of the clock's bandwidth", name, own);
 }
@@ -178,7 +178,7 @@ START_TEST(a_channel_at_rest_is_refreshed_for_as_long_as_it_rests)
         requests[0] = read_of(0, 1, 0);
         requests[1] = read_of(far, 1, 0);
         run(&hw, 2);
-        ck_assert_int_eq(channel.device.refreshes, (far + 1 - 1) / interval);
+        ck_assert_int_eq(channel.stats.refreshes, (far + 1 - 1) / interval);
         /* Its row is closed by the refresh: no hit in time, though the row register still matches. */
         ck_assert_int_ge(done[1], far + 1 + hw.rcd + hw.cl);
         ck_assert_int_le(done[1], far + 1 + hw.rfc + hw.rcd + hw.cl);

@@ -49,6 +49,8 @@ void dram_stats_add(struct dram_stats *sum, const struct dram_stats *s)
     const size_t sums = offsetof(struct dram_stats, last_out) / sizeof *from;
     for (size_t i = 0; i < sums; i++)
         to[i] += from[i];
+    if (s->columns > sum->channel_columns)
+        sum->channel_columns = s->columns;
     for (int c = 0; c < 2; c++) {
         if (s->last_out[c] > sum->last_out[c])
             sum->last_out[c] = s->last_out[c];

@@ -1,5 +1,6 @@
 #include "replay/dram/dram_metrics.h"
 
+#include "models/dram/energy.h"
 #include "replay/derive/derive_source.h"
 #include "replay/dram/dram_simulation.h"
 
@@ -51,6 +52,11 @@ const struct metric dram_metrics[] = {
     I("activates", SUM, "ACT commands; one to all banks counts once"),
     I("precharges", SUM, "PRE commands; one to all banks counts once"),
     I("columns", SUM, "column commands"),
+    I("refreshes", SUM, "refresh commands, of all banks or of one, to channels with requests"),
+    R("energy_uj", SUM,
+      "microjoules, between published figures: activates, bits of column commands, refreshes, channels x time"),
+    R("channel_column_ratio", MEAN, "column commands of the busiest channel / the mean of all channels"),
+    R("bank_column_ratio", MEAN, "column commands of the busiest bank number / the mean of all; devices beyond gv100"),
     R("bank_parallelism", MEAN, "occupied bank slots, averaged over the cycles with any"),
     R("mem_bandwidth_bytes_per_s", MEAN, "bytes of MEM column commands / time until the last MEM completion"),
     R("mem_arrival_ratio", GEOMEAN, "MEM arrivals at the controller per cycle / the same alone"),
@@ -150,6 +156,25 @@ static void fill_counts(struct outcome *run, const struct dram_totals *t)
     outcome_int(run, "requests_out", s->out[0] + s->out[1]);
 }
 
+static void fill_device(struct outcome *run, const struct platform *platform, const struct dram_totals *t)
+{
+    const struct dram_platform *dram = platform_section_get(platform, "dram");
+    const struct dram_stats *s = &t->stats;
+    const struct dram_energy_counts counts = {.activates = s->activates, .columns = s->columns, .cycles = t->cycles};
+    int64_t most = 0, sum = 0;
+    double low, high;
+    for (int b = 0; b < DRAM_BANKS; b++) {
+        sum += s->bank_columns[b];
+        most = s->bank_columns[b] > most ? s->bank_columns[b] : most;
+    }
+    if (dram->refresh != DRAM_REFRESH_NONE)
+        outcome_int(run, "refreshes", s->refreshes);
+    if (!s->out[DRAM_PIM] && dram_energy(platform, &counts, &low, &high)) /* no figure is of a PIM command */
+        outcome_interval(run, "energy_uj", low * 1e6, high * 1e6);
+    ratio(run, "channel_column_ratio", (double)s->channel_columns * (double)dram->channels, (double)s->columns);
+    ratio(run, "bank_column_ratio", (double)most * (double)dram->banks, (double)sum);
+}
+
 static void fill_latency(struct outcome *run, const struct dram_latency *l, const char *const names[5])
 {
     if (!l->count)
@@ -180,6 +205,7 @@ void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const 
     const double hz = (double)dram->clock_hz, channel_cycles = (double)t->cycles * t->channels;
     fill_times(run, t, hz);
     fill_counts(run, t);
+    fill_device(run, job->platform, t);
     fill_latency(run, &t->latency[DRAM_MEM], mem);
     fill_latency(run, &t->latency[DRAM_PIM], pim);
     if (t->requests[DRAM_MEM] && t->stats.last_out[DRAM_MEM] >= 0) {

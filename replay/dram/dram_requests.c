@@ -88,32 +88,41 @@ struct explain {
     const struct dram_stream_channel *requests;
 };
 
+/* Why now; each rule of the platform's has run out. */
+static const char *why_of(const struct dram_channel *ch, const char *command, unsigned banks, uint32_t id)
+{
+    const bool pim = ch->pim_in_slots || banks == DRAM_ALL || strcmp(command, "PIM") == 0;
+    if (id == DRAM_NO_REQUEST)
+        return strcmp(command, "PRE") == 0 ? "a refresh is due and its banks close together" : "its banks are closed";
+    if (strcmp(command, "ACT") == 0)
+        return pim ? "all banks of the PIM request that are closed open its row together"
+                   : "its bank is closed; tRP, tRC and tRRD have run out";
+    if (strcmp(command, "PRE") == 0)
+        return pim ? "all banks open on another row than the PIM request's close together"
+                   : "its bank is open on another row; tRAS, tRTP, tRTPL and tWTP have run out";
+    return strcmp(command, "PIM") == 0
+               ? "all banks are open on its row and every column rule has run out"
+               : "its bank's row is open and every column rule has run out; first from the scan's start";
+}
+
 static void on_command(void *ctx, const struct dram_channel *ch, int64_t cycle, const char *command, unsigned banks,
                        uint32_t row, uint32_t id)
 {
     const struct explain *e = ctx;
-    const bool pim = ch->pim_in_slots || banks == DRAM_ALL || strcmp(command, "PIM") == 0;
     char where[32];
     if (banks & (banks - 1))
         (void)snprintf(where, sizeof where, "banks %04x", banks);
     else
         (void)snprintf(where, sizeof where, "bank %d", __builtin_ctz(banks));
-    const char *why = "its bank's row is open and every column rule has run out; first from the scan's start";
-    if (strcmp(command, "ACT") == 0)
-        why = pim ? "all banks of the PIM request that are closed open its row together"
-                  : "its bank is closed; tRP, tRC and tRRD have run out";
-    else if (strcmp(command, "PRE") == 0)
-        why = pim ? "all banks open on another row than the PIM request's close together"
-                  : "its bank is open on another row; tRAS, tRTP, tRTPL and tWTP have run out";
-    else if (strcmp(command, "PIM") == 0)
-        why = "all banks are open on its row and every column rule has run out";
     char whose[48] = "a program"; /* requests of a program have no numbers */
-    if (e->requests)
+    if (id == DRAM_NO_REQUEST)
+        (void)snprintf(whose, sizeof whose, "a refresh");
+    else if (e->requests)
         (void)snprintf(whose, sizeof whose, "request %llu",
                        (unsigned long long)(e->requests->ids ? e->requests->ids[id] : id));
     (void)fprintf(e->file, "%s: cycle %lld: %s %s row %u for %s: %s mode, %d MEM and %d PIM waiting; %s\n", e->policy,
                   (long long)cycle, command, where, row, whose, ch->mode == DRAM_PIM ? "PIM" : "MEM",
-                  ch->waiting[DRAM_MEM], ch->waiting[DRAM_PIM], why);
+                  ch->waiting[DRAM_MEM], ch->waiting[DRAM_PIM], why_of(ch, command, banks, id));
 }
 
 void dram_explain_attach(struct dram_channel *ch, const struct replay_job *job, const struct replay_policy *policy,
