@@ -251,6 +251,18 @@ static uint32_t victim(struct l1 *l1, const struct set *set)
     return number;
 }
 
+/* Of the two that will go next: where the first stands in the hash, whose entry was fetched for the one before it, and
+ * the second's entry. */
+static void expect_victims(const struct l1 *l1, const struct set *set)
+{
+    if (set->oldest == L1_NONE)
+        return;
+    const struct entry *e = &l1->entry[set->oldest];
+    l1_expect(l1, e->line);
+    if (e->newer != L1_NONE)
+        __builtin_prefetch(&l1->entry[e->newer], 1);
+}
+
 static void place(struct l1 *l1, uint32_t number)
 {
     if (!l1->sets)
@@ -262,6 +274,7 @@ static void place(struct l1 *l1, uint32_t number)
         if (goes == L1_NONE)
             return;
         give_up(l1, goes);
+        expect_victims(l1, set);
     }
     append(l1, set, number);
     if (l1->member) {
@@ -345,6 +358,11 @@ struct l1_found l1_look(struct l1 *l1, uint64_t line, uint32_t sectors)
 void l1_expect(const struct l1 *l1, uint64_t line)
 {
     __builtin_prefetch(&l1->hash[mix(line) >> l1->hash_shift]);
+}
+
+void l1_expect_take(const struct l1 *l1, uint32_t token)
+{
+    __builtin_prefetch(&l1->entry[token / L1_SECTORS], 1);
 }
 
 int l1_wait(struct l1 *l1, uint32_t number, uint32_t sector, uint32_t load)

@@ -55,6 +55,9 @@ struct l1_found l1_look(struct l1 *l1, uint64_t line, uint32_t sectors);
 /* The line will be looked up soon: where that begins is fetched from this machine's memory. */
 void l1_expect(const struct l1 *l1, uint64_t line);
 
+/* The same for an answer. */
+void l1_expect_take(const struct l1 *l1, uint32_t token);
+
 /* A load waits for a sector that is coming. -1: no memory. */
 int l1_wait(struct l1 *l1, uint32_t entry, uint32_t sector, uint32_t load);
 

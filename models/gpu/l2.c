@@ -377,9 +377,16 @@ void l2_expect(const struct l2 *l2, uint32_t slice, uint64_t addr)
 
 void l2_expect_fill(const struct l2 *l2, uint32_t slice, uint32_t miss)
 {
+    __builtin_prefetch(&l2->miss[(size_t)slice * l2->misses + miss]);
+}
+
+void l2_expect_way(const struct l2 *l2, uint32_t slice, uint32_t miss)
+{
     const struct miss *m = &l2->miss[(size_t)slice * l2->misses + miss];
-    if (m->way != UINT32_MAX)
-        __builtin_prefetch(&l2->way[m->way]);
+    if (m->way == UINT32_MAX)
+        return;
+    __builtin_prefetch(&l2->way[m->way], 1);
+    __builtin_prefetch(m->order, 1);
 }
 
 void l2_put(struct l2 *l2, uint32_t slice, uint64_t addr)

@@ -140,7 +140,12 @@ void sm_look_up(struct sm *m, int64_t t)
     if (kept)
         return;
     m->pipe_head = --m->pipe_n ? m->pipe_head + 1 : 0;
-    m->pipe_ready = m->pipe_n ? m->pipe[m->pipe_head & m->pipe_mask].ready : INT64_MAX;
+    m->pipe_ready = INT64_MAX;
+    if (m->pipe_n) {
+        g = &m->pipe[m->pipe_head & m->pipe_mask];
+        m->pipe_ready = g->ready;
+        l1_expect(m->l1, g->line[0].line);
+    }
 }
 
 /* --- the port --- */
@@ -203,7 +208,6 @@ static void let_in(struct sm *m, int64_t t)
         if (!go)
             return;
         g->line[g->n++] = (struct sectors_line){l->line, (uint8_t)go, l->whole};
-        l1_expect(m->l1, l->line);
         taken |= banks_of(go, m->s->banks);
         l->sectors &= (uint8_t)~go;
         if (l->sectors)

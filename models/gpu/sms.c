@@ -298,6 +298,12 @@ void sms_reply(struct sms *s, uint32_t sm, uint32_t token, int64_t t)
         settle(s);
 }
 
+void sms_expect(const struct sms *s, uint32_t sm, uint32_t token)
+{
+    if (token >> TOKEN_KIND == TOKEN_READ)
+        l1_expect_take(s->sm[sm].l1, token);
+}
+
 bool sms_done(const struct sms *s)
 {
     return s->done;

@@ -259,8 +259,13 @@ static void requests_move(struct dram_memory *m)
 static void show_reply(struct dram_memory *m, uint32_t sub)
 {
     const struct dram_sub *s = &m->sub[sub];
-    if (ring_count(&s->away))
-        crossbar_show(&m->from, sub, m->flight[number_first(s, &s->away, &m->away)].input, 0);
+    if (!ring_count(&s->away))
+        return;
+    const struct dram_flight *f = &m->flight[number_first(s, &s->away, &m->away)];
+    const uint32_t p = port_of(m, f->input);
+    crossbar_show(&m->from, sub, f->input, 0);
+    if (m->port[p].expect)
+        m->port[p].expect(m->port[p].ctx, f->input - m->first[p], f->token);
 }
 
 /* A reply from each sub-partition's queue enters the interconnect. */

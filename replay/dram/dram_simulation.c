@@ -27,6 +27,11 @@ static void port_pop(void *ctx, uint32_t sm, int64_t t)
     sms_pop(ctx, sm, t);
 }
 
+static void port_expect(const void *ctx, uint32_t sm, uint32_t token)
+{
+    sms_expect(ctx, sm, token);
+}
+
 static void port_reply(void *ctx, uint32_t sm, uint32_t token, int64_t t)
 {
     sms_reply(ctx, sm, token, t);
@@ -53,6 +58,7 @@ static int set_up(struct running *r, struct dram_latency *latency, struct err *e
                                      .heads = sms_heads(r->sms[s]),
                                      .head = port_head,
                                      .pop = port_pop,
+                                     .expect = port_expect,
                                      .reply = port_reply};
         run->first_done[s] = -1;
     }

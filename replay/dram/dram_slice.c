@@ -86,14 +86,15 @@ static bool leave_noc(struct dram_memory *m, struct dram_sub *s, int64_t t)
     return false;
 }
 
-/* The raster delay ends: one goes into the L2 queue; its set will be looked at in the next cycle or later. */
+/* The raster delay ends: one goes into the L2 queue. */
 static bool leave_delay(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int64_t t)
 {
     if (s->delay_due > t || ring_full(&s->l2[0], &m->to_l2[0]))
         return false;
     const struct dram_packet *packet = delay_first(s);
     packet_push(s, &s->l2[0], &m->to_l2[0], packet);
-    l2_expect(m->l2, sub, packet->addr);
+    if (ring_count(&s->l2[0]) == 1)
+        l2_expect(m->l2, sub, packet->addr);
     delay_pop(s);
     return true;
 }
@@ -115,6 +116,14 @@ static bool leave_filled(struct dram_memory *m, struct dram_sub *s, uint32_t sub
     return true;
 }
 
+/* The next that comes from DRAM. */
+static void expect_back(const struct dram_memory *m, const struct dram_sub *s, uint32_t sub)
+{
+    const uint32_t id = number_first(s, &s->back, &m->back);
+    if ((id >> 1 & 3) == DRAM_ID_FETCH)
+        l2_expect_way(m->l2, sub, id >> 3);
+}
+
 /* What comes from DRAM: a sector fills its line, a PIM request is acknowledged. */
 static bool take_back(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
 {
@@ -132,6 +141,8 @@ static bool take_back(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
             m->out_of_memory |= !filled_push(s, waiters[i]);
     }
     ring_pop(&s->back);
+    if (ring_count(&s->back))
+        expect_back(m, s, sub);
     return true;
 }
 
@@ -216,6 +227,14 @@ static bool ask(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int v, 
     return true;
 }
 
+/* The packet that is at the front now will be asked about in the next cycle or later. */
+static void expect(const struct dram_memory *m, const struct dram_sub *s, uint32_t sub, int v)
+{
+    const struct dram_packet *packet = packet_first(s, &s->l2[v], &m->to_l2[v]);
+    if (packet->kind != DRAM_KIND_PIM)
+        l2_expect(m->l2, sub, packet->addr);
+}
+
 static bool front(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
 {
     struct dram_partition *part = &m->part[sub / DRAM_SUBS];
@@ -233,6 +252,8 @@ static bool front(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
             continue;
         ring_pop(from);
         s->last_l2 = (uint8_t)v;
+        if (ring_count(from))
+            expect(m, s, sub, v);
         return true;
     }
     return false;
