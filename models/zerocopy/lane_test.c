@@ -34,7 +34,7 @@ START_TEST(the_quick_count_equals_the_exact_coalescer)
                                     .reuse = rules[draw(4)],
                                     .request = draw(2) ? REQUEST_LINE : REQUEST_RUN,
                                     .base = 4096 + draw(32) * 4,
-                                    .element = draw(2) ? 8 : 4,
+                                    .element = draw(4) ? draw(2) ? 8 : 4 : 1u << draw(5),
                                     .block_warps = 4};
         view.base -= view.base % view.element;
         struct scan scans[100];

@@ -42,11 +42,17 @@ struct pattern_counter {
     struct coalescer coalescer;
     bool waiting;
     struct pending pending;
-    uint64_t loads, longest_load, lists;
+    uint64_t loads, longest_load, lists, small_lanes;
     fragment_pairs of_warps, of_windows;
     /* [enum first_sector][last sector held][phase][lanes]: windows of that kind */
     uint64_t kinds[3][2][PHASES][KINDS];
 };
+
+/* Windows of 1- and 2-byte elements are no whole lines, so that each is looked at. */
+static bool is_small(const struct pattern_counter *c)
+{
+    return WARP_LANES * c->view.element < LINE_BYTES;
+}
 
 struct pattern_counter *window_counter_new(const struct pattern_view *view, uint32_t round, uint64_t lists_per_warp,
                                            struct err *err)
@@ -56,7 +62,7 @@ struct pattern_counter *window_counter_new(const struct pattern_view *view, uint
         return NULL;
     c->view = *view;
     c->round = round;
-    c->mask = LINE_BYTES / view->element - 1;
+    c->mask = is_small(c) ? 0 : LINE_BYTES / view->element - 1; /* small: no kinds are counted */
     c->base_phase = (uint32_t)(view->base / view->element) & c->mask;
     c->lists_per_warp = lists_per_warp;
     c->lanes_per_block = lists_per_warp * view->block_warps;
@@ -199,8 +205,26 @@ static void count_array(struct pattern_counter *c, const struct scan *s)
     c->longest_load = 1;
 }
 
+static int count_small(struct pattern_counter *c, const struct scan *s, struct err *err)
+{
+    uint64_t at = c->round ? s->first - s->first % c->round : s->first;
+    uint64_t windows = (s->first + s->count - at + WARP_LANES - 1) / WARP_LANES;
+    c->small_lanes += c->view.unmasked_head ? s->first + s->count - at : s->count;
+    note_longest(c, windows);
+    if (c->view.shape == SCAN_ARRAY)
+        c->longest_load = 1;
+    else if (c->view.reuse == REUSE_L1)
+        c->coalescer.reuse = REUSE_WARP; /* a warp's own windows; those of others in its block are not known to stay */
+    return window_expand(&c->view, c->round, c->lists_per_warp, s, 1, &c->coalescer, err);
+}
+
 int window_count(struct pattern_counter *c, const struct scan *scans, size_t n, struct err *err)
 {
+    for (size_t i = 0; is_small(c) && i < n; i++)
+        if (count_small(c, &scans[i], err))
+            return -1;
+    if (is_small(c))
+        return 0;
     if (c->view.shape == SCAN_ARRAY) {
         for (size_t i = 0; i < n; i++)
             count_array(c, &scans[i]);
@@ -279,7 +303,8 @@ int window_finish(struct pattern_counter *c, struct pattern_count *count, struct
     c->waiting = false;
     if (c->lists && c->view.visits)
         lose_windows(c);
-    *count = (struct pattern_count){.mix = c->coalescer.mix, .loads = c->loads, .longest_load = c->longest_load};
+    *count = (struct pattern_count){
+        .mix = c->coalescer.mix, .loads = c->loads, .lane_loads = c->small_lanes, .longest_load = c->longest_load};
     for (int f = FIRST_WANTED; f <= FIRST_OF_WINDOW; f++)
         for (int l = 0; l < 2; l++)
             for (uint64_t phase = 0; phase <= c->mask; phase++)
@@ -300,7 +325,7 @@ int window_finish(struct pattern_counter *c, struct pattern_count *count, struct
     }
     count->longest = c->longest_load;
     memset(c->kinds, 0, sizeof c->kinds);
-    c->loads = c->longest_load = c->lists = 0;
+    c->loads = c->longest_load = c->lists = c->small_lanes = 0;
     coalescer_launch(&c->coalescer);
     c->coalescer.mix = (struct request_mix){0};
     return 0;

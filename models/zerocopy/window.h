@@ -6,6 +6,7 @@
  * first window's kind, `full` to that of full windows, 1 to that of the last; at the end of a launch each kind's
  * requests are worked out once. Rounding (aligned) makes the first window start inside the list's first line with the
  * lanes below the start masked off.
+ * Elements of 1 and 2 bytes, of which 32 are less than a line, go through the coalescer one by one.
  * Worked example: 8-byte elements, list of 40 from byte 48 on, merged: window 1 is bytes 48 to 303 (96 + 128 + 64 B),
  * window 2 bytes 304 to 367 (64 B + ... sectors 9, 10, 11: one request of 96 B).
  * With reuse=warp the sector that two windows of a list share is requested by the first alone; with reuse=l1 the sector

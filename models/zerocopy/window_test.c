@@ -25,7 +25,7 @@ static void compare(size_t lists)
     static const struct zerocopy_pattern *const patterns[] = {&zerocopy_merged, &zerocopy_aligned, &zerocopy_chunk};
     static const enum scan_reuse rules[] = {REUSE_NONE, REUSE_WARP, REUSE_PREVWARP};
     const struct zerocopy_pattern *p = patterns[draw(3)];
-    uint32_t element = draw(2) ? 8 : 4;
+    uint32_t element = draw(16) ? draw(2) ? 8 : 4 : 1u << draw(5);
     struct pattern_view view = {.shape = SCAN_LISTS,
                                 .reuse = rules[draw(8) ? draw(2) : 2],
                                 .base = 4096 + draw(64) * 4,
@@ -58,6 +58,34 @@ START_TEST(the_closed_form_equals_the_exact_coalescer_on_a_million_random_lists)
 {
     for (int i = 0; i < 16384; i++)
         compare(62);
+}
+END_TEST
+
+/* By hand: 4,096 elements of 1 B from byte 0 are 128 windows of a sector each; of 2 B 128 of 64 B; from byte 16 on a
+ * window of 1 B elements touches two sectors, of which four windows' lie across a line's end. */
+START_TEST(windows_of_small_elements_are_counted_one_by_one)
+{
+    static const struct {
+        uint32_t element;
+        uint64_t base, requests[LINE_SECTORS];
+    } given[] = {{1, 4096, {128}}, {2, 4096, {0, 128}}, {1, 4112, {64, 96}}, {2, 4104, {64, 64, 64}}};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        struct pattern_view view = {.shape = SCAN_ARRAY,
+                                    .reuse = REUSE_NONE,
+                                    .base = given[i].base,
+                                    .element = given[i].element,
+                                    .block_warps = 8};
+        struct pattern_counter *counter = zerocopy_merged.counter_new(&view, NULL);
+        struct scan array = {0, 4096, 0};
+        struct pattern_count count;
+        ck_assert_int_eq(zerocopy_merged.count(counter, &array, 1, NULL), 0);
+        ck_assert_int_eq(zerocopy_merged.finish(counter, &count, NULL), 0);
+        for (int k = 0; k < LINE_SECTORS; k++)
+            ck_assert_uint_eq(count.mix.by_size[k], given[i].requests[k]);
+        ck_assert_uint_eq(count.loads, 128);
+        ck_assert_uint_eq(count.lane_loads, 4096);
+        zerocopy_merged.counter_free(counter);
+    }
 }
 END_TEST
 
@@ -125,5 +153,5 @@ START_TEST(l1_requests_each_sector_of_a_block_once)
 END_TEST
 
 TEST_MAIN("window", the_closed_form_equals_the_exact_coalescer_on_a_million_random_lists, single_lists_agree_too,
-          a_misaligned_list_is_cut_at_windows_and_lines, a_shifted_array_makes_1048575_requests,
-          l1_requests_each_sector_of_a_block_once)
+          windows_of_small_elements_are_counted_one_by_one, a_misaligned_list_is_cut_at_windows_and_lines,
+          a_shifted_array_makes_1048575_requests, l1_requests_each_sector_of_a_block_once)

@@ -1,6 +1,6 @@
 #include "trace/workloads/micro/array_scan.h"
 
-static const uint32_t element_bytes[] = {4, 8, 16};
+static const uint32_t element_bytes[] = {4, 8, 16, 1, 2};
 
 uint32_t array_scan_element(const struct array_scan *a)
 {

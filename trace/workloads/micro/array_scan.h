@@ -17,16 +17,15 @@ struct array_scan_params {
 
 /* Rows of a table whose params struct S holds a `struct array_scan_params scan`. */
 #define ARRAY_SCAN_ROWS(S)                                                                                             \
-    {                                                                                                                  \
-        "element",                                                                                                     \
-        PARAM_CHOICE,                                                                                                  \
-        "4|8|16",                                                                                                      \
-        0,                                                                                                             \
-        0,                                                                                                             \
-        0,                                                                                                             \
-        offsetof(struct S, scan.element),                                                                              \
-        "zero-copy: bytes that a lane loads",                                                                          \
-        NULL},                                                                                                         \
+    {"element",                                                                                                        \
+     PARAM_CHOICE,                                                                                                     \
+     "4|8|16|1|2",                                                                                                     \
+     0,                                                                                                                \
+     0,                                                                                                                \
+     0,                                                                                                                \
+     offsetof(struct S, scan.element),                                                                                 \
+     "zero-copy: bytes that a lane loads",                                                                             \
+     NULL},                                                                                                            \
         {"chunk",                                                                                                      \
          PARAM_INT,                                                                                                    \
          "elements",                                                                                                   \

@@ -41,13 +41,15 @@ START_TEST(stride_reads_every_element_once_a_launch)
     static const uint64_t sizes[] = {1, 33, 100, 999, 4001};
     for (int s = 0; s < SHAPES; s++)
         for (uint64_t i = 0; i < 5; i++)
-            for (uint32_t e = 4; e <= 16; e *= 2) {
+            for (uint32_t e = 1; e <= 16; e *= 2) {
+                if (sizes[i] * e < 4) /* the least that an array has */
+                    continue;
                 uint64_t unroll = 1 + (i + e) % 5, offset = i * (unsigned)s;
                 uint32_t launches = 1 + (uint32_t)i % 2;
                 char spec[160];
                 (void)snprintf(spec, sizeof spec,
                                "array,bytes=%llu,offset=%llu,element=%u,blocks=%u,threads=%u,unroll=%llu,launches=%u",
-                               (unsigned long long)((sizes[i] + offset) * e + 3), (unsigned long long)offset, e,
+                               (unsigned long long)((sizes[i] + offset + 1) * e - 1), (unsigned long long)offset, e,
                                shapes[s][0], shapes[s][1], (unsigned long long)unroll, launches);
                 stride(spec, sizes[i] + offset, offset, e, shapes[s], unroll, launches);
             }
