@@ -1,5 +1,5 @@
 # offchip: make | make demo | make check | make check-html | make check-examples | make check-slurm | make lint
-#          | make asan | make tsan | make mutants | make fuzz | make bench | make reproduce | make soak | make soak-sweep | make install | make deps | make bundle | make bundle-check | make check-gpu
+#          | make asan | make tsan | make mutants | make fuzz | make bench | make bench-peers PEERS=DIR | make reproduce | make soak | make soak-sweep | make install | make deps | make bundle | make bundle-check | make check-gpu
 #
 # Files are found by pattern: X.c is library code, X_test.c a Check program, X_fuzz.c a libFuzzer target, X_bench.c a
 # benchmark, cmd/*.c the program. Nothing needs registering here.
@@ -251,6 +251,16 @@ $(BUILD)/bench/measure: .ci/measure.c
 # Writes docs/benchmarks.md; QUICK=1 runs the smallest sizes only and writes no page.
 bench: $(BUILD)/offchip $(BENCHES) $(BUILD)/bench/measure
 	@CC="$(CC)" BENCH_FLAGS="$(OPT) $(MARCH) $(SAN)" python3 .ci/bench.py $(BUILD) docs/benchmarks.md $(if $(QUICK),--quick)
+
+# The DRAM controller beside Ramulator 2 and DRAMsim3, whose sources lie in PEERS; never pass or fail (.ci/peers.py).
+.PHONY: bench-peers
+bench-peers: $(BUILD)/bench/peer_offchip
+	@[ -n "$(PEERS)" ] || { echo "usage: make bench-peers PEERS=DIR with DIR/ramulator2 and DIR/DRAMsim3" >&2; exit 2; }
+	@python3 .ci/peers.py $(BUILD) $(PEERS)
+$(BUILD)/bench/peer_offchip: .ci/peers/offchip.c .ci/peers/stream.h $(BUILD)/liboffchip.a | $(VERSION_O)
+	@mkdir -p $(@D)
+	$(call SAY,LINK,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) -I.ci/peers $(LDFLAGS_ALL) $< $(BUILD)/liboffchip.a $(VERSION_O) $(LIBS) -o $@
 
 # --- programs to record on a machine with a GPU (docs/recording.md); nothing else needs nvcc ---
 # CUDA 13 has no sm_70 any more: CUDA_ARCH=70 with an older toolkit.
