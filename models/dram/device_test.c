@@ -186,6 +186,20 @@ START_TEST(a_channel_at_rest_is_refreshed_for_as_long_as_it_rests)
 }
 END_TEST
 
-TEST_MAIN("device", a_read_without_load_takes_what_its_commands_take,
-          sequential_reads_have_the_clocks_bandwidth_less_refresh, random_reads_keep_the_bound_of_tfaw_and_trc,
-          a_channel_at_rest_is_refreshed_for_as_long_as_it_rests)
+/* Bank by bank every 200 cycles, each away for 350: refresh k, from 1, is of bank (k - 1) mod 16 at cycle 200 k. */
+START_TEST(a_bank_refreshed_before_the_last_one_is_still_away)
+{
+    struct dram_platform hw;
+    param_defaults(dram_params, &hw);
+    hw.refresh = DRAM_REFRESH_BANK, hw.refi = 3200, hw.rfcb = 350, hw.rrefd = 8;
+    const int64_t k = 16 * 100000 + 3;
+    requests[0] = read_of(0, 1, 0);
+    requests[1] = read_of(200 * k + 20, 1, 1);
+    run(&hw, 2);
+    ck_assert_int_eq(done[1], 200 * (k - 1) + 350 + hw.rcd + hw.cl);
+}
+END_TEST
+
+TEST_MAIN("device", a_bank_refreshed_before_the_last_one_is_still_away,
+          a_read_without_load_takes_what_its_commands_take, sequential_reads_have_the_clocks_bandwidth_less_refresh,
+          random_reads_keep_the_bound_of_tfaw_and_trc, a_channel_at_rest_is_refreshed_for_as_long_as_it_rests)

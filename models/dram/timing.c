@@ -60,6 +60,15 @@ static void basic(struct rows *r, const struct dram_platform *p)
         add(r, DRAM_RD, DRAM_PRE, DRAM_SAME_GROUP, p->rtpl, "tRTPL", s);
 }
 
+/* The controller counts tCCDL between any two columns of a group: rows only where the turnaround is shorter. */
+static void turnarounds(struct rows *r, const struct dram_platform *p)
+{
+    if (stated(p->rtw, p->cl + p->burst_cycles + 2 - p->wl) < p->ccdl)
+        add(r, DRAM_RD, DRAM_WR, DRAM_SAME_GROUP, p->ccdl, "tCCDL", "[dram]");
+    if (p->wl + p->burst_cycles + p->cdlr < p->ccdl)
+        add(r, DRAM_WR, DRAM_RD, DRAM_SAME_GROUP, p->ccdl, "tCCDL", "[dram]");
+}
+
 /* Long pairs, the window of four, PRE after PRE. */
 static void pairs(struct rows *r, const struct dram_platform *p)
 {
@@ -122,6 +131,7 @@ size_t dram_rules(const struct dram_platform *p, struct dram_rule rules[DRAM_RUL
 {
     struct rows r = {rules, 0};
     basic(&r, p);
+    turnarounds(&r, p);
     pairs(&r, p);
     buses(&r, p);
     refresh(&r, p);
@@ -184,16 +194,13 @@ int dram_timing_init(struct dram_timing *t, const struct dram_platform *p, struc
         .wl = (int32_t)p->wl,
         .rrdl = (int32_t)p->rrdl,
         .faw = (int32_t)p->faw,
-        .wtrl = cycles(rules, n, DRAM_WR, DRAM_RD, DRAM_SAME_GROUP),
+        .wtrl = (int32_t)(p->wtrl ? p->wl + p->burst_cycles + p->wtrl : 0),
         .ppd = (int32_t)p->ppd,
         .act_bus = (int32_t)p->act_bus,
         .pre_bus = (int32_t)p->pre_bus,
         .column_bus = (int32_t)p->column_bus,
         .single_bus = p->command_bus == DRAM_BUS_SINGLE,
     };
-    if (t->rtw < t->ccdl || t->wtr < t->ccdl) /* the controller counts tCCDL between any two columns */
-        return err_set(err, "[dram] tRTW is %d and tWTR %d cycles; expected at least tCCDL, %d", t->rtw, t->wtr,
-                       t->ccdl);
     if (p->banks & (p->banks - 1))
         return err_set(err, "[dram] banks is %lld; expected 8 or 16", (long long)p->banks);
     return refresh_init(t, p, err);

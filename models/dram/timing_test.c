@@ -81,9 +81,6 @@ START_TEST(a_refresh_that_leaves_no_time_is_refused)
     ck_assert_ptr_nonnull(strstr(err.msg, "refi 200"));
     p.refi = 3000;
     ck_assert_int_eq(dram_timing_init(&t, &p, &err), 0);
-    p.rtw = 1;
-    ck_assert_int_eq(dram_timing_init(&t, &p, &err), -1);
-    ck_assert_ptr_nonnull(strstr(err.msg, "tCCDL"));
 }
 END_TEST
 
