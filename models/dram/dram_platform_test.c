@@ -1,6 +1,8 @@
 #include "models/dram/dram_platform.h"
 
 #include "models/base/platform.h"
+#include "models/base/platform_draw.h"
+#include "models/dram/channel.h"
 #include "models/gpu/gpu.h"
 #include "trace/base/testing.h"
 #include "trace/workloads/pim/pim_program.h"
@@ -57,5 +59,40 @@ START_TEST(a_platforms_dram_has_its_bandwidth_and_its_size)
 }
 END_TEST
 
-TEST_MAIN("dram_platform", a_platforms_dram_has_its_bandwidth_and_its_size,
+/* Whatever is drawn from the ranges of a platform is a device that the controller takes. */
+START_TEST(every_draw_of_a_platform_is_a_device)
+{
+    static struct dram_channel channel;
+    char name[64];
+    for (size_t i = 0; platform_shipped(i, name, sizeof name); i++) {
+        struct err err = {""};
+        struct platform *p = platform_load(name, &err);
+        for (uint32_t at = 0; platform_has(p, "dram") && at < 16; at++) {
+            struct platform *drawn = platform_draw(p, 1, at, 16, &err);
+            ck_assert_msg(drawn && !dram_channel_init(&channel, platform_section_get(drawn, "dram"), &err), "%s: %s",
+                          name, err.msg);
+            platform_free(drawn);
+        }
+        platform_free(p);
+    }
+}
+END_TEST
+
+/* A device with refresh states every number that is the device's. */
+START_TEST(a_device_with_refresh_leaves_nothing_to_general_defaults)
+{
+    char name[64];
+    for (size_t i = 0; platform_shipped(i, name, sizeof name); i++) {
+        struct err err = {""};
+        struct platform *p = platform_load(name, &err);
+        const struct dram_platform *d = platform_section_get(p, "dram");
+        for (const struct param *row = dram_params; row->name && platform_has(p, "dram") && d->refresh; row++)
+            ck_assert_msg(platform_number(p, "dram", row->name)->state == PLATFORM_STATED, "%s: %s", name, row->name);
+        platform_free(p);
+    }
+}
+END_TEST
+
+TEST_MAIN("dram_platform", every_draw_of_a_platform_is_a_device,
+          a_device_with_refresh_leaves_nothing_to_general_defaults, a_platforms_dram_has_its_bandwidth_and_its_size,
           the_addresses_of_pim_kernels_are_those_of_gv100)
