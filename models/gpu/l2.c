@@ -375,6 +375,22 @@ void l2_expect(const struct l2 *l2, uint32_t slice, uint64_t addr)
         __builtin_prefetch(&p.tag[i]);
 }
 
+void l2_expect_line(const struct l2 *l2, uint32_t slice, uint64_t addr)
+{
+    if (!l2->sets)
+        return;
+    const struct place p = place_of(l2, slice, addr);
+    uint64_t at = UINT64_MAX;
+    for (uint64_t i = 0; i < l2->stride && at == UINT64_MAX; i += LANES) {
+        const unsigned some = equal(&p.tag[i], (uint32_t)p.line);
+        at = some ? p.first + i + (unsigned)__builtin_ctz(some) : at;
+    }
+    if (at == UINT64_MAX)
+        at = choose(l2, &p);
+    if (at != UINT64_MAX)
+        __builtin_prefetch(&l2->way[at], 1);
+}
+
 void l2_expect_fill(const struct l2 *l2, uint32_t slice, uint32_t miss)
 {
     __builtin_prefetch(&l2->miss[(size_t)slice * l2->misses + miss]);

@@ -93,6 +93,7 @@ uint32_t l2_fill(struct l2 *l2, uint32_t slice, uint32_t miss, const uint32_t **
 
 /* The same questions will come soon: what they look at is fetched from this machine's memory. */
 void l2_expect(const struct l2 *l2, uint32_t slice, uint64_t addr);
+void l2_expect_line(const struct l2 *l2, uint32_t slice, uint64_t addr); /* after l2_expect(), the line itself */
 void l2_expect_fill(const struct l2 *l2, uint32_t slice, uint32_t miss);
 void l2_expect_way(const struct l2 *l2, uint32_t slice, uint32_t miss); /* after that, the line */
 

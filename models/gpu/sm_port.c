@@ -144,7 +144,8 @@ void sm_look_up(struct sm *m, int64_t t)
     if (m->pipe_n) {
         g = &m->pipe[m->pipe_head & m->pipe_mask];
         m->pipe_ready = g->ready;
-        l1_expect(m->l1, g->line[0].line);
+        for (uint32_t i = 0; i < g->n; i++)
+            l1_expect(m->l1, g->line[i].line);
     }
 }
 

@@ -63,6 +63,16 @@ static int l2_init(struct dram_memory *m, const struct dram_platform *dram, cons
     return m->l2 ? 0 : -1;
 }
 
+/* Parts of the map that are looked at: not the byte, nor the column. */
+static void leave_out(struct dram_map *map)
+{
+    int n = 0;
+    for (int i = 0; i < map->parts; i++)
+        if (map->part[i].field != DRAM_FIELD_BYTE && map->part[i].field != DRAM_FIELD_COLUMN)
+            map->part[n++] = map->part[i];
+    map->parts = n;
+}
+
 static int ports_init(struct dram_memory *m, const struct dram_port *ports, uint32_t count, struct err *err)
 {
     m->ports = count;
@@ -96,6 +106,8 @@ int dram_memory_init(struct dram_memory *m, const struct platform *platform, con
     dram_clocks_init(&m->clocks, gpu->clock_hz, dram->clock_hz);
     if (l2_init(m, dram, gpu, err) || ports_init(m, ports, count, err))
         return -1;
+    m->wanted = m->map;
+    leave_out(&m->wanted);
     m->wake = mem_zalloc(m->subs, sizeof *m->wake, err);
     m->replying = mem_zalloc((m->subs + 63) / 64, sizeof *m->replying, err);
     m->part = mem_zalloc(m->channels, sizeof *m->part, err);
@@ -134,7 +146,7 @@ void dram_memory_release(struct dram_memory *m)
 
 static struct dram_addr decode(const struct dram_memory *m, uint64_t addr, bool pim)
 {
-    struct dram_addr a = dram_map_decode(&m->map, addr);
+    struct dram_addr a = dram_map_decode(&m->wanted, addr);
     if (m->hash_channels && !pim)
         a.channel ^= a.row & (m->channels - 1);
     return a;

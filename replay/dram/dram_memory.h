@@ -116,7 +116,7 @@ struct dram_memory {
     uint32_t channels, subs, sms;
     int64_t rop;
     bool hash_channels;
-    struct dram_map map;
+    struct dram_map map, wanted; /* wanted: without byte and column, for decoding */
     struct dram_clocks clocks;
     int64_t dram_next, core_next; /* nothing happens before */
     struct dram_port port[DRAM_PORTS];

@@ -93,7 +93,7 @@ static bool leave_delay(struct dram_memory *m, struct dram_sub *s, uint32_t sub,
         return false;
     const struct dram_packet *packet = delay_first(s);
     packet_push(s, &s->l2[0], &m->to_l2[0], packet);
-    if (ring_count(&s->l2[0]) == 1)
+    if (ring_count(&s->l2[0]) <= 2)
         l2_expect(m->l2, sub, packet->addr);
     delay_pop(s);
     return true;
@@ -183,7 +183,7 @@ static void to_dram(struct dram_memory *m, uint32_t sub, int v, struct dram_wait
  * that takes its place. */
 static void write_back(struct dram_memory *m, uint32_t sub, int v, const struct l2_result *r)
 {
-    const struct dram_addr a = dram_map_decode(&m->map, r->victim);
+    const struct dram_addr a = dram_map_decode(&m->wanted, r->victim);
     const int sectors = __builtin_popcount(r->write_back);
     m->stats.write_backs++;
     to_dram(m, sub, v,
@@ -227,12 +227,19 @@ static bool ask(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int v, 
     return true;
 }
 
-/* The packet that is at the front now will be asked about in the next cycle or later. */
+/* The packet that is at the front now is asked about in the next cycle or later, the one behind it after that. */
 static void expect(const struct dram_memory *m, const struct dram_sub *s, uint32_t sub, int v)
 {
-    const struct dram_packet *packet = packet_first(s, &s->l2[v], &m->to_l2[v]);
-    if (packet->kind != DRAM_KIND_PIM)
-        l2_expect(m->l2, sub, packet->addr);
+    const struct dram_ring *line = &s->l2[v];
+    const struct dram_room *room = &m->to_l2[v];
+    const struct dram_packet *first = packet_first(s, line, room);
+    if (ring_count(line) && first->kind != DRAM_KIND_PIM)
+        l2_expect_line(m->l2, sub, first->addr);
+    if (ring_count(line) < 2)
+        return;
+    const struct dram_packet *second = &s->packets[room->at + ((line->head + 1) & room->mask)];
+    if (second->kind != DRAM_KIND_PIM)
+        l2_expect(m->l2, sub, second->addr);
 }
 
 static bool front(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
@@ -252,8 +259,7 @@ static bool front(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
             continue;
         ring_pop(from);
         s->last_l2 = (uint8_t)v;
-        if (ring_count(from))
-            expect(m, s, sub, v);
+        expect(m, s, sub, v);
         return true;
     }
     return false;
