@@ -63,31 +63,43 @@ static inline uint64_t candidates(const struct crossbar *x, const uint64_t *head
     return (room & 1 ? heads[w] : 0) | (room & 2 ? heads[x->words + w] : 0);
 }
 
-int32_t crossbar_take(struct crossbar *x, uint32_t output, unsigned room)
+/* The first of them from `first` on, round robin; -1: there is none. */
+static int32_t find(const struct crossbar *x, const uint64_t *heads, unsigned room, uint32_t first)
 {
-    uint64_t *heads = heads_of(x, output, 0);
-    const uint32_t first = x->first[output], at = first / 64;
     const uint64_t ahead = ~UINT64_C(0) << first % 64;
-    uint64_t m = candidates(x, heads, room, at) & ahead;
-    uint32_t w = at;
+    uint32_t w = first / 64;
+    uint64_t m = candidates(x, heads, room, w) & ahead;
     for (uint32_t k = 1; !m && k <= x->words; k++) {
-        w = (at + k) % x->words;
+        w = w + 1 < x->words ? w + 1 : 0;
         m = candidates(x, heads, room, w);
         if (k == x->words)
             m &= ~ahead;
     }
-    if (!m)
-        return -1;
-    const uint32_t input = w * 64 + (uint32_t)__builtin_ctzll(m);
-    x->first[output] = (input + 1) % x->inputs;
-    heads[x->class[input] * x -> words + w] &= ~(UINT64_C(1) << input % 64);
-    x->output[input] = -1;
-    uint64_t any = 0;
+    return m ? (int32_t)(w * 64 + (uint32_t)__builtin_ctzll(m)) : -1;
+}
+
+static bool any(const struct crossbar *x, const uint64_t *heads)
+{
     for (uint32_t k = 0; k < CROSSBAR_CLASSES * x->words; k++)
-        any |= heads[k];
-    if (!any)
+        if (heads[k])
+            return true;
+    return false;
+}
+
+int32_t crossbar_take(struct crossbar *x, uint32_t output, unsigned room)
+{
+    uint64_t *heads = heads_of(x, output, 0);
+    const int32_t input = find(x, heads, room, x->first[output]);
+    if (input < 0)
+        return -1;
+    const uint32_t next = (uint32_t)input + 1;
+    uint64_t *word = &heads[x->class[input] * x -> words + (uint32_t)input / 64];
+    x->first[output] = next < x->inputs ? next : 0;
+    *word &= ~(UINT64_C(1) << input % 64);
+    x->output[input] = -1;
+    if (!*word && !any(x, heads))
         x->wanted[output / 64] &= ~(UINT64_C(1) << output % 64);
-    return (int32_t)input;
+    return input;
 }
 
 bool crossbar_empty(const struct crossbar *x)

@@ -84,8 +84,8 @@ static int ports_init(struct dram_memory *m, const struct dram_port *ports, uint
         if (!m->shown[p])
             return -1;
     }
-    m->target = mem_zalloc(m->sms, sizeof *m->target, err);
-    return m->target && !crossbar_init(&m->to, m->sms, m->subs, err) && !crossbar_init(&m->from, m->subs, m->sms, err)
+    m->head = mem_zalloc(m->sms, sizeof *m->head, err);
+    return m->head && !crossbar_init(&m->to, m->sms, m->subs, err) && !crossbar_init(&m->from, m->subs, m->sms, err)
                ? 0
                : -1;
 }
@@ -131,7 +131,7 @@ void dram_memory_release(struct dram_memory *m)
     crossbar_release(&m->to);
     crossbar_release(&m->from);
     l2_free(m->l2);
-    free(m->target);
+    free(m->head);
     free(m->wake);
     free(m->replying);
     free(m->part);
@@ -193,19 +193,34 @@ static uint32_t port_of(const struct dram_memory *m, uint32_t input)
     return m->ports == 2 && input >= m->first[1];
 }
 
+static enum dram_kind kind_of(const struct sms_packet *packet)
+{
+    if (packet->kind == PROGRAM_PIM)
+        return DRAM_KIND_PIM;
+    if (packet->kind == RECORD_READ)
+        return DRAM_KIND_READ;
+    return packet->kind == RECORD_WRITE ? DRAM_KIND_WRITE : DRAM_KIND_ATOMIC;
+}
+
 /* The packet at the head of an input, if there is one, is shown to the crossbar. */
 static void show(struct dram_memory *m, uint32_t p, uint32_t sm)
 {
-    const struct sms_packet *packet = m->port[p].head(m->port[p].ctx, sm);
+    const struct dram_port *port = &m->port[p];
+    const struct sms_packet *packet = port->head(port->ctx, sm);
     const uint32_t input = m->first[p] + sm;
     if (!packet) {
         m->shown[p][sm / 64] &= ~(UINT64_C(1) << sm % 64);
         return;
     }
-    const bool pim = packet->kind == PROGRAM_PIM;
-    m->target[input] = decode(m, packet->addr + m->port[p].offset, pim);
+    const enum dram_kind kind = kind_of(packet);
+    const bool pim = kind == DRAM_KIND_PIM;
+    const uint64_t addr = packet->addr + port->offset;
+    const struct dram_addr at = decode(m, addr, pim);
+    m->head[input] = (struct dram_shown){
+        {.addr = addr, .row = at.row & 0xffffff, .bank = at.bank & 31, .kind = kind & 3, .whole = packet->whole},
+        packet->token};
     m->shown[p][sm / 64] |= UINT64_C(1) << sm % 64;
-    crossbar_show(&m->to, input, sub_of(m->target[input], pim), pim);
+    crossbar_show(&m->to, input, sub_of(at, pim), pim);
 }
 
 static void show_new(struct dram_memory *m)
@@ -216,37 +231,21 @@ static void show_new(struct dram_memory *m)
                 show(m, p, w * 64 + (uint32_t)__builtin_ctzll(new));
 }
 
-static enum dram_kind kind_of(const struct sms_packet *packet)
-{
-    if (packet->kind == PROGRAM_PIM)
-        return DRAM_KIND_PIM;
-    if (packet->kind == RECORD_READ)
-        return DRAM_KIND_READ;
-    return packet->kind == RECORD_WRITE ? DRAM_KIND_WRITE : DRAM_KIND_ATOMIC;
-}
-
 /* The head of an input enters the interconnect. */
 static void send(struct dram_memory *m, uint32_t input, uint32_t sub)
 {
-    const uint32_t p = port_of(m, input), sm = input - m->first[p];
     if (!m->unused_count && !more_flights(m)) {
         m->out_of_memory = true;
         return;
     }
-    const struct sms_packet *packet = m->port[p].head(m->port[p].ctx, sm);
-    const uint32_t flight = m->unused[--m->unused_count];
-    const enum dram_kind kind = kind_of(packet);
-    const bool pim = kind == DRAM_KIND_PIM;
-    m->flight[flight] = (struct dram_flight){m->clocks.dram, packet->token, (uint16_t)input, pim};
+    const uint32_t p = port_of(m, input), sm = input - m->first[p], flight = m->unused[--m->unused_count];
+    struct dram_packet packet = m->head[input].packet;
+    const bool pim = packet.kind == DRAM_KIND_PIM;
     const int v = m->vcs == 2 && pim;
     struct dram_sub *s = &m->sub[sub];
-    packet_push(s, &s->noc[v], &m->noc[v],
-                &(struct dram_packet){.addr = packet->addr + m->port[p].offset,
-                                      .flight = flight,
-                                      .row = m->target[input].row & 0xffffff,
-                                      .bank = m->target[input].bank & 31,
-                                      .kind = kind & 3,
-                                      .whole = packet->whole});
+    packet.flight = flight;
+    m->flight[flight] = (struct dram_flight){m->clocks.dram, m->head[input].token, (uint16_t)input, pim};
+    packet_push(s, &s->noc[v], &m->noc[v], &packet);
     m->wake[sub] = m->clocks.core + 1;
     m->stats.packets[pim]++;
     m->in_flight++;

@@ -69,6 +69,12 @@ static inline uint32_t dram_id(uint32_t what, uint32_t sub, uint32_t which)
     return which << 3 | what << 1 | sub % DRAM_SUBS;
 }
 
+/* The head of a multiprocessor's input buffer. */
+struct dram_shown {
+    struct dram_packet packet; /* without its flight */
+    uint32_t token;
+};
+
 /* First in, first out: places head to tail - 1 of an array, modulo its size; both 0 when it is empty, so that few
  * places are used while few wait. */
 struct dram_ring {
@@ -122,7 +128,7 @@ struct dram_memory {
     struct dram_port port[DRAM_PORTS];
     uint32_t ports, first[DRAM_PORTS]; /* input of a port's multiprocessor 0 */
     uint64_t *shown[DRAM_PORTS];       /* heads that the crossbar has seen */
-    struct dram_addr *target;          /* by input: of the head shown */
+    struct dram_shown *head;           /* by input: the head shown */
     struct crossbar to, from;
     struct l2 *l2;
     struct dram_sub *sub;
