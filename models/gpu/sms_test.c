@@ -319,33 +319,6 @@ static int two_lines(const struct hand_program *p, uint64_t warp, uint32_t index
     return index < 2;
 }
 
-START_TEST(a_full_input_buffer_stops_miss_queue_pipeline_and_port)
-{
-    struct setting at = {chip(), 1, 2, 0};
-    struct hand_program p;
-    struct program program = hand_program(&p, 1, 96, two_lines);
-    struct sms_options o = {.gpu = &at.gpu, .program = &program, .sms = 1, .input_room = 2};
-    struct sink sink = {.latency = 100, .shut = 1000};
-    struct sms_counts c;
-    struct sms *s = sms_new(&o, NULL);
-    ck_assert_int_eq(sms_start(s, 0, NULL), 0);
-    int64_t t = 0;
-    while (t < 999)
-        t = sink_cycle(&sink, s, 1, t);
-    sms_counts(s, &c);
-    ck_assert_uint_eq(c.instructions, 2); /* 2 + 16 + 20 sectors wait; the port holds 26 of the second load's 32 */
-    ck_assert_uint_eq(c.packets_read, 18);
-    while (!sms_done(s))
-        t = sink_cycle(&sink, s, 1, t);
-    sms_counts(s, &c);
-    ck_assert_uint_eq(c.packets_read, 3 * 64);
-    for (size_t i = 1; i < 64; i++)
-        ck_assert_int_eq(sink.note[i].t, 1000 + (int64_t)i);
-    sms_free(s);
-    sink_release(&sink);
-}
-END_TEST
-
 static int two_stores(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
 {
     if (index < 2)
@@ -353,27 +326,46 @@ static int two_stores(const struct hand_program *p, uint64_t warp, uint32_t inde
     return index < 2;
 }
 
-START_TEST(a_full_input_buffer_stops_stores_too)
+/* Three warps, twice 32 sectors each, on an input buffer of two from which nothing is taken before cycle 1000: what
+ * was counted until then. Afterwards a packet leaves in each cycle, and all of them do. */
+static struct sms_counts shut_until_1000(int (*fill)(const struct hand_program *, uint64_t, uint32_t,
+                                                     struct program_body *))
 {
     struct setting at = {chip(), 1, 2, 0};
     struct hand_program p;
-    struct program program = hand_program(&p, 1, 96, two_stores);
+    struct program program = hand_program(&p, 1, 96, fill);
     struct sms_options o = {.gpu = &at.gpu, .program = &program, .sms = 1, .input_room = 2};
     struct sink sink = {.latency = 100, .shut = 1000};
-    struct sms_counts c;
+    struct sms_counts shut, c;
     struct sms *s = sms_new(&o, NULL);
     ck_assert_int_eq(sms_start(s, 0, NULL), 0);
     int64_t t = 0;
     while (t < 999)
         t = sink_cycle(&sink, s, 1, t);
-    sms_counts(s, &c);
-    ck_assert_uint_eq(c.packets_write, 18);
+    sms_counts(s, &shut);
     while (!sms_done(s))
         t = sink_cycle(&sink, s, 1, t);
     sms_counts(s, &c);
-    ck_assert_uint_eq(c.packets_write, 3 * 64);
+    ck_assert_uint_eq(c.packets_read + c.packets_write, 3 * 64);
+    for (size_t i = 1; i < 64; i++)
+        ck_assert_int_eq(sink.note[i].t, 1000 + (int64_t)i);
     sms_free(s);
     sink_release(&sink);
+    return shut;
+}
+
+START_TEST(a_full_input_buffer_stops_miss_queue_pipeline_and_port)
+{
+    const struct sms_counts c = shut_until_1000(two_lines);
+    ck_assert_uint_eq(c.instructions, 2); /* 2 + 16 + 20 sectors wait; the port holds 26 of the second load's 32 */
+    ck_assert_uint_eq(c.packets_read, 18);
+}
+END_TEST
+
+START_TEST(a_full_input_buffer_stops_stores_too)
+{
+    const struct sms_counts c = shut_until_1000(two_stores);
+    ck_assert_uint_eq(c.packets_write, 18);
 }
 END_TEST
 
