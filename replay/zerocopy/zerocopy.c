@@ -10,6 +10,7 @@
 #include "replay/zerocopy/zerocopy_own.h"
 #include "replay/zerocopy/zerocopy_run.h"
 #include "replay/zerocopy/zerocopy_trace.h"
+#include "trace/base/crew.h"
 #include "trace/base/mem.h"
 
 static const struct param settings[] = {
@@ -100,16 +101,21 @@ static double elements_of(const struct scan *scans, size_t n)
 struct feed {
     struct scan *all, *link; /* link: those not served from GPU memory; the same array where nothing is */
     size_t n, links;
+    struct crew *crew;
+    struct err *errs; /* of each run */
 };
 
 enum { FEED_SCANS = 64 * SCAN_BATCH, FEED_FEW = 1024 };
 
-static int feed_open(struct feed *f, bool filtered, struct err *err)
+static int feed_open(struct feed *f, bool filtered, const struct replay_job *job, struct err *err)
 {
+    int runs = (int)job->policy_count;
+    f->crew = crew_open(job->threads < runs ? job->threads : runs);
+    f->errs = mem_zalloc(job->policy_count, sizeof *f->errs, err);
     f->all = f->link = mem_zalloc(FEED_SCANS, sizeof *f->all, err);
     if (f->all && filtered)
         f->link = mem_zalloc(FEED_SCANS, sizeof *f->link, err);
-    return f->all && f->link ? 0 : -1;
+    return f->errs && f->all && f->link ? 0 : -1;
 }
 
 static void feed_close(struct feed *f)
@@ -117,6 +123,8 @@ static void feed_close(struct feed *f)
     if (f->link != f->all)
         free(f->link);
     free(f->all);
+    free(f->errs);
+    crew_close(f->crew);
 }
 
 static void feed_add(struct feed *f, const struct scan_batch *batch, const struct scan *link, size_t links)
@@ -128,24 +136,31 @@ static void feed_add(struct feed *f, const struct scan_batch *batch, const struc
     f->links += links;
 }
 
-/* What was fed to every run; the runs share nothing, so each may be on a thread of its own. Baselines get the scans
- * that are not served from GPU memory; patterns see all and ask for each. */
+/* What was fed, and a run's error; the runs share nothing, so each may be on a thread of its own. */
+struct feeding {
+    const struct feed *feed;
+    struct zerocopy_run *runs;
+    struct err *errs; /* of each run; "" */
+};
+
+/* Baselines get the scans that are not served from GPU memory; patterns see all and ask for each. */
+static void feed_run(void *ctx, size_t r)
+{
+    const struct feeding *to = ctx;
+    const struct feed *f = to->feed;
+    bool pattern = to->runs[r].pattern != NULL;
+    (void)zerocopy_run_scans(&to->runs[r], pattern ? f->all : f->link, pattern ? f->n : f->links, &to->errs[r]);
+}
+
 static int feed_runs(struct feed *f, const struct replay_job *job, struct zerocopy_run *runs, struct err *err)
 {
-    int failed = 0;
-    bool many = f->n > FEED_FEW && job->policy_count > 1;
-#pragma omp parallel for schedule(dynamic) num_threads(job->threads) if (many) reduction(+ : failed)
-    for (size_t r = 0; r < job->policy_count; r++) {
-        struct err own = {""};
-        bool pattern = runs[r].pattern != NULL;
-        if (zerocopy_run_scans(&runs[r], pattern ? f->all : f->link, pattern ? f->n : f->links, &own) == 0)
-            continue;
-        failed++;
-#pragma omp critical
-        (void)err_set(err, "%s", own.msg);
-    }
+    struct feeding to = {f, runs, f->errs};
+    crew_run(f->n > FEED_FEW ? f->crew : NULL, job->policy_count, feed_run, &to);
     f->n = f->links = 0;
-    return failed ? -1 : 0;
+    for (size_t r = 0; r < job->policy_count; r++)
+        if (f->errs[r].msg[0])
+            return err_set(err, "%s", f->errs[r].msg);
+    return 0;
 }
 
 static int end_launch(const struct replay_job *job, struct zerocopy_context *context, struct zerocopy_run *runs,
@@ -184,7 +199,7 @@ static int feed(const struct replay_job *job, const struct scan_ops *ops, void *
 {
     struct scan_batch batch;
     struct feed f = {.n = 0};
-    int rc = feed_open(&f, context->tier->rank != NULL, err) || ops->start(state, err) ? -1 : 0;
+    int rc = feed_open(&f, context->tier->rank != NULL, job, err) || ops->start(state, err) ? -1 : 0;
     while (!rc && (rc = ops->next(state, &batch, err)) > 0)
         rc = take_batch(job, &batch, context, &f, runs, err);
     feed_close(&f);
