@@ -123,6 +123,7 @@ def make_inputs(folder):
     with open(path('web.mtx'), 'w') as f:
         f.write('%%%%MatrixMarket matrix coordinate pattern general\n64 64 %d\n' % len(edges))
         f.writelines('%d %d\n' % (a + 1, b + 1) for a, b in edges)
+    shutil.copy('fixtures/graphs/scipy_csr.npz', path('reddit.npz'))
     with gzip.open(path('soc.txt.gz'), 'wt') as f:
         f.writelines('%d\t%d\n' % (a * 10, b * 10) for a, b in edges)
     offchip('graph', 'convert', 'synth:kron,scale=12,k=8', '-o', path('NAME.bel'))

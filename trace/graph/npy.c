@@ -30,19 +30,19 @@ static const char *value_of(const char *header, const char *key)
 /* "'<i8'" */
 static int parse_descr(const char *at, struct npy_shape *s, struct err *err)
 {
-    char order = 0, kind = 0, quote = at ? *at : 0;
+    char quote = at ? *at : 0;
+    const char *p = at ? at + 1 : "";
     unsigned width = 0;
-    int used = 0;
-    if ((quote == '\'' || quote == '"') && sscanf(at + 1, "%c%c%5u%n", &order, &kind, &width, &used) == 3 &&
-        at[1 + used] == quote && strchr("<>|=", order)) {
-        s->big = order == '>';
+    if ((quote == '\'' || quote == '"') && *p && strchr("<>|=", *p) && p[1]) {
+        char kind = p[1];
+        s->big = *p == '>';
+        for (p += 2; isdigit((unsigned char)*p) && width < 65536; p++)
+            width = 10 * width + (unsigned)(*p - '0');
         s->kind = kind == 'U' ? 'S' : kind;
         s->width = kind == 'U' ? 4 * width : width;
-        if (kind == 'b' && width == 1)
-            return 0;
-        if ((kind == 'i' || kind == 'u') && (width == 1 || width == 2 || width == 4 || width == 8))
-            return 0;
-        if ((kind == 'f' && (width == 4 || width == 8)) || ((kind == 'S' || kind == 'U') && width))
+        bool text = (kind == 'S' || kind == 'U') && width, real = kind == 'f' && (width == 4 || width == 8);
+        bool whole = (kind == 'i' || kind == 'u') && (width == 1 || width == 2 || width == 4 || width == 8);
+        if (*p == quote && (text || real || whole || (kind == 'b' && width == 1)))
             return 0;
     }
     return err_set(err, "its items are %.*s; expected whole or floating-point numbers of 1 to 8 bytes",
