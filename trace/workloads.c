@@ -74,6 +74,7 @@ const struct workload_type *const workload_types[] = {
     &workload_sssp,
     &workload_pagerank,
     &workload_gather,
+    &workload_yolov2,
     &workload_expect,
     &workload_kron,
     &workload_urand,

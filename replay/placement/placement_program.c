@@ -44,7 +44,9 @@ static void launch(struct ledger *g, const struct launch_totals *t)
     }
     copy(g, g->cpu_new, &k->bytes_hd);
     g->cpu_new = 0;
-    g->gpu_new |= t->modified;
+    for (size_t i = 0; i < g->totals->alloc_count; i++)
+        if (!g->totals->allocs[i].scratch)
+            g->gpu_new |= t->modified & 1ull << i;
 }
 
 static void count_copies(const struct program_totals *totals, struct placement_keys *k)
@@ -58,7 +60,8 @@ static void count_copies(const struct program_totals *totals, struct placement_k
         launch(&g, &totals->launch[l]);
     copy(&g, g.gpu_new, &k->bytes_dh);
     for (size_t i = 0; i < totals->alloc_count; i++)
-        *(g.copied >> i & 1 ? &k->shared_bytes : &k->private_bytes) += (int64_t)totals->allocs[i].bytes;
+        *(g.copied >> i & 1 || totals->allocs[i].twin ? &k->shared_bytes : &k->private_bytes) +=
+            (int64_t)totals->allocs[i].bytes;
 }
 
 /* --- kernels --- */

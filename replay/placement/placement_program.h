@@ -9,8 +9,8 @@
  *     ILP, TLP    loads for each wait; warps resident on a multiprocessor, averaged over memory instructions
  *     compute_ms  sum over kernels, by the issue model
  * A program says nothing of what the CPU computes, so cpu_ms is 0, and launching costs nothing. Memory that is the
- * GPU's in any case is never copied and counts as private.
- * The platform must state the numbers of its GPU itself: no other chip's stand in for them. */
+ * GPU's in any case is never copied and counts as private; scratch is not copied back, a twin counts twice copied or
+ * not. The platform must state the numbers of its GPU itself: no other chip's stand in for them. */
 #ifndef REPLAY_PLACEMENT_PLACEMENT_PROGRAM_H
 #define REPLAY_PLACEMENT_PLACEMENT_PROGRAM_H
 

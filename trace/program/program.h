@@ -42,6 +42,8 @@ struct program_alloc {
     uint64_t bytes; /* > 0 */
     bool host;      /* the CPU has written all of it before the first launch */
     bool device;    /* in GPU memory whatever mechanism is asked about (an explicit allocation of small state) */
+    bool scratch;   /* the CPU never reads what kernels write there */
+    bool twin;      /* where memory is copied, the CPU has as much of its own beside it, copied or not */
 };
 
 struct program_launch {

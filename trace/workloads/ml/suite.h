@@ -4,6 +4,6 @@
 
 #include "trace/workloads/workload.h"
 
-extern const struct workload_type workload_gather, workload_llm;
+extern const struct workload_type workload_gather, workload_llm, workload_yolov2;
 
 #endif
