@@ -20,7 +20,7 @@ double overhead_synchronise(const struct placement_inputs *in, const struct plac
 
 double overhead_managed(const struct placement_inputs *in, const struct placement_platform *hw)
 {
-    return overhead_launch(in, hw) + overhead_synchronise(in, hw);
+    return in->faults ? in->managed_ms : overhead_launch(in, hw) + overhead_synchronise(in, hw);
 }
 
 double overhead_penalty(const struct placement_inputs *in, const struct placement_platform *hw,
@@ -48,7 +48,7 @@ double overhead_pinned(const struct placement_inputs *in, const struct placement
 
 double overhead_idle(const struct placement_inputs *in, const struct placement_platform *hw)
 {
-    return in->dirty_mapped_bytes * hw->l_mapping;
+    return in->faults ? 0 : in->dirty_mapped_bytes * hw->l_mapping;
 }
 
 void placement_overheads(const struct placement_inputs *in, const struct placement_platform *hw,
@@ -61,7 +61,8 @@ void placement_overheads(const struct placement_inputs *in, const struct placeme
     out->pinned_idle_ms = in->mapped_bytes * hw->l_mapping;
     out->cache_ms = overhead_cache(in, hw, misses);
     double device = out->ms[PLACEMENT_DEVICE];
-    out->margin_managed = (out->idle_ms - hw->c_cpu - hw->c_gpu) - (out->ms[PLACEMENT_MANAGED] - device);
+    double flushes = in->faults ? 0 : hw->c_cpu + hw->c_gpu;
+    out->margin_managed = (out->idle_ms - flushes) - (out->ms[PLACEMENT_MANAGED] - device);
     out->margin_pinned = (out->pinned_idle_ms - out->cache_ms) - (out->ms[PLACEMENT_PINNED] - device);
 }
 

@@ -23,6 +23,8 @@ struct placement_inputs {
     double l2_instructions;    /* N_L2, summed over kernels */
     double l2_hit_ratio;       /* tau under D */
     double parallelism;        /* ILP x TLP */
+    bool faults;               /* managed memory comes by GPU page faults: managed_ms is O_M, nothing maps or flushes */
+    double managed_ms;
 };
 
 /* What an access costs that misses for want of a cache. In flight: misses wait side by side, as many on each
@@ -50,7 +52,7 @@ double overhead_pinned(const struct placement_inputs *in, const struct placement
                        struct placement_misses misses); /* (8) O_H */
 
 /* I: the part of a managed run in which the GPU idles while pages are mapped; the only part that another task may use.
- * Mapping happens at the launches of equation 3. */
+ * Mapping happens at the launches of equation 3; under page faults nobody knows a part that is free. */
 double overhead_idle(const struct placement_inputs *in, const struct placement_platform *hw);
 
 /* All of it at once. A margin is right side minus left side of its guideline: >= 0 allows the conversion. */

@@ -62,6 +62,19 @@ START_TEST(equations_6_7_8_both_readings_of_the_penalty)
 }
 END_TEST
 
+START_TEST(where_pages_come_by_faults_their_time_stands_for_equation_5)
+{
+    struct placement_inputs paged = in;
+    struct placement_overheads o;
+    paged.faults = true;
+    paged.managed_ms = 0.7;
+    placement_overheads(&paged, &hw, printed, &o);
+    ck_assert_double_eq(o.ms[PLACEMENT_MANAGED], 0.7);
+    ck_assert_double_eq(o.idle_ms, 0);
+    ck_assert_double_eq_tol(o.margin_managed, o.ms[PLACEMENT_DEVICE] - 0.7, 1e-12);
+}
+END_TEST
+
 START_TEST(misses_in_flight_share_their_latency)
 {
     /* 3e-5 for each of 0.5 x 1e4 accesses; 32 of 40 in flight on each of 2 multiprocessors: a 64th of 0.15 ms */
@@ -155,7 +168,7 @@ START_TEST(guideline_11_counts_the_sets_of_table_iv)
 END_TEST
 
 TEST_MAIN("overhead", equation_2_copies_and_their_start_up, equations_3_4_5_mapping_and_flushes,
-          equations_6_7_8_both_readings_of_the_penalty, misses_in_flight_share_their_latency,
-          guideline_9_from_both_sides_of_its_boundary, guideline_10_from_both_sides_of_its_boundary,
-          where_both_hold_the_smaller_overhead_wins, a_margin_of_nothing_is_enough,
-          guideline_11_counts_the_sets_of_table_iv)
+          equations_6_7_8_both_readings_of_the_penalty, where_pages_come_by_faults_their_time_stands_for_equation_5,
+          misses_in_flight_share_their_latency, guideline_9_from_both_sides_of_its_boundary,
+          guideline_10_from_both_sides_of_its_boundary, where_both_hold_the_smaller_overhead_wins,
+          a_margin_of_nothing_is_enough, guideline_11_counts_the_sets_of_table_iv)

@@ -264,14 +264,17 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
     return rc;
 }
 
-/* A program has kernels, whose times are the GPU's; misses in flight are on its multiprocessors. */
+/* A program has kernels, whose times are the GPU's, and managed memory may come by faults; misses in flight are on the
+ * GPU's multiprocessors. */
 static const char *const *sections(const struct replay_job *job)
 {
-    static const char *const tasks[] = {"placement", NULL}, *const both[] = {"placement", "gpu", NULL};
+    static const char *const tasks[] = {"placement", NULL}, *const both[] = {"placement", "gpu", NULL},
+                             *const paged[] = {"placement", "gpu", "uvm", NULL};
     const struct input *input = &job->inputs[0];
     const struct settings *how = job->settings;
-    bool misses = !input->store && how->penalty_rule == PLACEMENT_IN_FLIGHT;
-    return input->workload.type || misses ? both : tasks;
+    if (input->workload.type)
+        return platform_has(job->platform, "uvm") ? paged : both;
+    return !input->store && how->penalty_rule == PLACEMENT_IN_FLIGHT ? both : tasks;
 }
 
 const struct engine engine_placement = {

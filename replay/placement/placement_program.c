@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/policies.h"
 #include "replay/placement/program_hits.h"
+#include "replay/uvm/uvm_simulate.h"
 #include "trace/base/mem.h"
+#include "trace/program/pages.h"
 #include "trace/workloads/workload.h"
 
 /* --- copies under device memory --- */
@@ -109,9 +112,38 @@ static const char *describe(struct placement_tasks *tasks, const char *name, con
     return placement_tasks_keep(tasks, text, err);
 }
 
-static int fill(struct placement_tasks *tasks, const char *name, const struct program *program,
-                const struct program_totals *totals, const struct gpu *gpu, uint64_t cut, struct err *err)
+/* --- managed memory on a GPU with page faults --- */
+
+/* What demand paging adds to the kernels, by the unified-memory engine under the driver's own policy. */
+static int page(struct placement_task *task, const struct program *program, const struct platform *platform,
+                struct err *err)
 {
+    struct program_pages *pages = mem_zalloc(1, sizeof *pages, err);
+    struct uvm_metrics m;
+    const struct uvm_run run = {.ops = &program_pages_ops,
+                                .state = pages,
+                                .gpu = platform_section_get(platform, "gpu"),
+                                .platform = platform_section_get(platform, "uvm"),
+                                .policy = &uvm_tree,
+                                .two_engines = true};
+    int rc = !pages || platform_whole(platform, "uvm", err) || program_pages_init(pages, program, NULL, err) ||
+                     uvm_simulate(&run, &m, err)
+                 ? -1
+                 : 0;
+    free(pages);
+    if (rc)
+        return -1;
+    double ms = (double)m.time_ns / 1e6 - task->lo.compute_ms;
+    task->lo.managed_ms = ms > 0 ? ms : 0;
+    task->migrated_hd = (double)m.h2d_bytes;
+    task->migrated_dh = (double)m.d2h_bytes;
+    return 0;
+}
+
+static int fill(struct placement_tasks *tasks, const char *name, const struct program *program,
+                const struct program_totals *totals, const struct platform *platform, uint64_t cut, struct err *err)
+{
+    const struct gpu *gpu = platform_section_get(platform, "gpu");
     struct program_hits hits;
     if (totals->kernels == 0)
         return err_set(err, "the program launches no kernel: nothing to place");
@@ -123,6 +155,8 @@ static int fill(struct placement_tasks *tasks, const char *name, const struct pr
     count_copies(totals, &task->lo);
     count_kernels(totals, &task->lo);
     task->lo.l2_hit_ratio = hits.sectors ? (double)hits.hits / (double)hits.sectors : 0;
+    if (platform_has(platform, "uvm") && page(task, program, platform, err))
+        return -1;
     task->hi = task->lo;
     task->note = describe(tasks, name, &task->lo, &hits, err);
     return task->note ? 0 : -1;
@@ -135,7 +169,7 @@ static int append(struct placement_tasks *tasks, const char *name, const struct 
     const struct gpu *gpu = platform_section_get(platform, "gpu");
     struct program_totals totals = {0};
     int rc = platform_whole(platform, "gpu", err) || program_totals_init(&totals, program, gpu, err) ||
-                     fill(tasks, name, program, &totals, gpu, cut, err)
+                     fill(tasks, name, program, &totals, platform, cut, err)
                  ? -1
                  : 0;
     program_totals_release(&totals);

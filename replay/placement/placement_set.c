@@ -80,7 +80,7 @@ static struct schedule_task scheduled(const struct placement_keys *keys, const s
         t.copy_in_ms = o->ms[PLACEMENT_DEVICE] - t.copy_out_ms;
     } else if (placement == PLACEMENT_MANAGED) {
         t.idle_ms = o->idle_ms;
-        t.launch_ms = (double)keys->dirty_kernels * hw->c_cpu;
+        t.launch_ms = keys->managed_ms >= 0 ? 0 : (double)keys->dirty_kernels * hw->c_cpu;
         t.flush_ms = o->ms[PLACEMENT_MANAGED] - o->idle_ms - t.launch_ms;
     } else {
         t.idle_ms = o->pinned_idle_ms;

@@ -28,6 +28,8 @@ const struct param placement_task_params[] = {
     PARAM_BYTES_ROW(placement_keys, shared_bytes, -1, 0x1p50, -1, "buffers that are copied; -1: the larger direction"),
     PARAM_BYTES_ROW(placement_keys, private_bytes, 0, 0x1p50, 0, "device buffers that are not copied"),
     PARAM_REAL_ROW(placement_keys, arrival_ms, "ms", 0, 1e9, 0, "when the task arrives"),
+    PARAM_REAL_ROW(placement_keys, managed_ms, "ms", -1, 1e9, -1,
+                   "overhead under managed memory where faults bring its pages; -1: by equation 5"),
     PARAM_TEXT_ROW(placement_keys, source_policy, NULL, "what the source chose"),
     PARAM_TEXT_ROW(placement_keys, program, NULL, "a generated program that says what the section does not"),
     PARAM_REAL_ROW(placement_keys, measured_device_ms, "ms", -1, 1e9, -1, "measured under device memory"),
@@ -184,7 +186,9 @@ void placement_task_inputs(const struct placement_keys *keys, struct placement_i
                                     .written_bytes = (double)keys->written_bytes * (double)keys->kernels,
                                     .l2_instructions = keys->l2_instructions > 0 ? keys->l2_instructions : 0,
                                     .l2_hit_ratio = keys->l2_hit_ratio,
-                                    .parallelism = keys->ilp * keys->tlp};
+                                    .parallelism = keys->ilp * keys->tlp,
+                                    .faults = keys->managed_ms >= 0,
+                                    .managed_ms = keys->managed_ms};
 }
 
 double placement_task_bytes(const struct placement_keys *keys, enum placement placement)

@@ -26,6 +26,7 @@ struct placement_keys {
     int64_t shared_bytes;  /* buffers that are copied; -1: the larger of bytes_hd and bytes_dh */
     int64_t private_bytes; /* device buffers that are not */
     double arrival_ms;
+    double managed_ms;         /* overhead under managed memory where page faults bring it; -1: by equation 5 */
     const char *source_policy; /* what the source chose: device, managed, pinned; NULL: not said */
     const char *program;       /* generated, says what the section does not: "rodinia-nw,n=2560"; NULL: none */
     double measured_device_ms, measured_managed_ms, measured_pinned_ms; /* response times; -1: not measured */
