@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/gpu/l1.h"
 #include "models/gpu/sms.h"
+#include "models/zerocopy/launch_part.h"
 #include "trace/base/mem.h"
 
 /* An answer on its way. */
@@ -47,10 +47,11 @@ struct run {
     struct answers device, host;
     struct part *part; /* of each multiprocessor */
     struct last *last; /* of each warp of each multiprocessor */
-    struct host_reads_count count;
-    uint64_t loads_before;
-    int64_t start;
-    bool failed;
+    struct host_reads_count count; /* of the launch, or of a part of it */
+    double share;                  /* of the link that the part has */
+    uint32_t words;                /* of its multiprocessors' masks */
+    void *program_run;
+    struct launch_weight weight;
 };
 
 /* --- answers --- */
@@ -95,7 +96,7 @@ static void give(struct run *r, struct answers *a, int64_t t)
 /* Cycles that the link is busy with one request. */
 static double service(const struct run *r, const struct request_mix *one)
 {
-    return link_service_ns(r->how->pcie, one) * r->cycles_per_ns;
+    return link_service_ns(r->how->pcie, one) * r->cycles_per_ns / r->share;
 }
 
 /* The sectors from `from` to `to` of the line in one request; returns when it is answered. The load before this one of
@@ -168,7 +169,7 @@ static int take(struct run *r, uint32_t sm, const struct sms_packet *p, int64_t 
 static int take_packets(struct run *r, int64_t t, struct err *err)
 {
     const uint64_t *heads = sms_heads(r->sms);
-    for (uint32_t i = 0; i < (uint32_t)(r->how->gpu->sms + 63) / 64; i++)
+    for (uint32_t i = 0; i < r->words; i++)
         for (uint64_t rest = heads[i]; rest; rest &= rest - 1) {
             uint32_t sm = i * 64 + (uint32_t)__builtin_ctzll(rest);
             const struct sms_packet *p;
@@ -181,22 +182,39 @@ static int take_packets(struct run *r, int64_t t, struct err *err)
     return 0;
 }
 
-/* --- launches --- */
+/* --- a part of a launch --- */
 
-static int end_launch(struct run *r, const struct sms_counts *c, int64_t t, struct err *err)
+static void put_down(struct run *r)
 {
-    r->count.loads = c->loads - r->loads_before;
-    r->count.time_ns = (double)(t - r->start) / r->cycles_per_ns;
-    int rc = r->how->launch(r->how->ctx, (uint32_t)c->launches - 1, &r->count, err);
+    sms_free(r->sms);
+    free(r->part);
+    free(r->last);
+    r->sms = NULL;
+    r->part = NULL;
+    r->last = NULL;
+}
+
+static int set_up(struct run *r, const struct program *program, uint32_t sms, struct err *err)
+{
+    const struct host_reads *how = r->how;
+    const struct sms_options options = {.gpu = how->gpu,
+                                        .program = program,
+                                        .sms = sms,
+                                        .input_room = 64,
+                                        .launch_cycles = llround(how->pcie->launch_ns * r->cycles_per_ns),
+                                        .by_line = true};
+    r->words = (sms + 63) / 64;
+    r->device.in = r->device.out = r->host.in = r->host.out = 0;
+    r->link_free = 0;
     r->count = (struct host_reads_count){0};
-    r->loads_before = c->loads;
-    r->start = t;
-    return rc;
+    r->part = mem_zalloc(sms, sizeof *r->part, err);
+    r->last = r->part ? mem_zalloc(sms * (size_t)how->gpu->warps_per_sm, sizeof *r->last, err) : NULL;
+    r->sms = r->last ? sms_new(&options, err) : NULL;
+    return r->sms ? 0 : -1;
 }
 
 static int simulate(struct run *r, struct err *err)
 {
-    uint64_t ended = 0;
     int64_t t = 0, next = 0;
     if (sms_start(r->sms, 0, err))
         return -1;
@@ -210,13 +228,96 @@ static int simulate(struct run *r, struct err *err)
         next = sms_next(r->sms);
         next = first(&r->device) < next ? first(&r->device) : next;
         next = first(&r->host) < next ? first(&r->host) : next;
-        struct sms_counts c;
-        sms_counts(r->sms, &c);
-        if (c.launches > ended && end_launch(r, &c, t, err))
-            return -1;
-        ended = c.launches;
     }
+    struct sms_counts c;
+    sms_counts(r->sms, &c);
+    r->count.loads = c.loads;
+    r->count.time_ns = (double)t / r->cycles_per_ns;
     return sms_failed(r->sms, err);
+}
+
+/* `lines` of all lines of the launch are the part's: it has as much of the link. */
+static int run_part(struct run *r, const struct launch_part *part, uint64_t lines, uint64_t all, struct err *err)
+{
+    r->share = lines && all ? (double)lines / (double)all : 1;
+    int rc = set_up(r, &part->program, part->kept, err) || simulate(r, err) ? -1 : 0;
+    put_down(r);
+    return rc;
+}
+
+/* --- launches --- */
+
+enum { GROUPS = 4 };
+
+static uint64_t times(uint64_t n, double by)
+{
+    return (uint64_t)llround((double)n * by);
+}
+
+/* One group's counts, as a whole launch of it would have, into the sum over the groups. */
+static void add_group(struct host_reads_count *sum, const struct host_reads_count *one, double by)
+{
+    for (int i = 0; i < LINE_SECTORS; i++)
+        sum->mix.by_size[i] += times(one->mix.by_size[i], by);
+    sum->mix.host_lines += times(one->mix.host_lines, by);
+    sum->sectors += times(one->sectors, by);
+    sum->time_ns = fmax(sum->time_ns, one->time_ns);
+}
+
+/* Relative standard error of the mean of the groups' requests; they are `share` of the whole. */
+static double error_of(const double *requests, uint32_t n, double share)
+{
+    double sum = 0, squares = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += requests[i];
+    for (uint32_t i = 0; i < n; i++)
+        squares += (requests[i] - sum / n) * (requests[i] - sum / n);
+    return n > 1 && sum > 0 ? sqrt(squares / (n - 1) / n * (1 - share)) / (sum / n) : 0;
+}
+
+/* On GROUPS times `each` of the multiprocessors, a group after the other; the heaviest block is in one of them. */
+static int sample(struct run *r, uint32_t launch, const struct launch_weight *w, uint32_t each, struct err *err)
+{
+    const uint32_t sms = (uint32_t)r->how->gpu->sms, apart = sms / each, heaviest = (uint32_t)(w->heaviest % sms);
+    uint32_t n = 0;
+    struct host_reads_count sum = {.loads = w->loads};
+    double requests[GROUPS];
+    struct launch_part part;
+    for (uint32_t g = 0; g < GROUPS; g++) {
+        uint64_t lines = 0;
+        launch_part_init(&part, r->how->program, r->program_run, launch, sms, each,
+                         (heaviest + g * apart / GROUPS) % apart);
+        if (g == 0 && heaviest >= each * apart)
+            part.of[each - 1] = heaviest;
+        for (uint32_t i = 0; i < each; i++)
+            lines += w->of_sm[part.of[i]];
+        if (!lines)
+            continue;
+        if (run_part(r, &part, lines, w->lines, err))
+            return -1;
+        requests[n++] = (double)mix_requests(&r->count.mix) / r->share;
+        add_group(&sum, &r->count, 1 / r->share);
+    }
+    r->count = (struct host_reads_count){.loads = w->loads, .sampled = GROUPS * each};
+    add_group(&r->count, &sum, 1.0 / n);
+    r->count.error = error_of(requests, n, (double)GROUPS * each / sms);
+    return 0;
+}
+
+static int run_launch(struct run *r, uint32_t launch, struct err *err)
+{
+    const struct host_reads *how = r->how;
+    const uint32_t sms = (uint32_t)how->gpu->sms;
+    if (launch_weigh(how->program, r->program_run, launch, sms, &r->weight, err))
+        return -1;
+    const double share = how->most_loads ? (double)how->most_loads / (double)r->weight.loads : 1;
+    const uint32_t each = (uint32_t)fmax(1, share * sms / GROUPS);
+    if (share >= 1 || GROUPS * each * 2 > sms || !r->weight.lines) {
+        struct launch_part all;
+        launch_part_init(&all, how->program, r->program_run, launch, sms, sms, 0);
+        return run_part(r, &all, 1, 1, err);
+    }
+    return sample(r, launch, &r->weight, each, err);
 }
 
 /* Whether everything that the program keeps on the GPU fits its L2. */
@@ -228,29 +329,37 @@ static bool fits(const struct run *r)
     return bytes <= (uint64_t)r->how->gpu->l2_bytes;
 }
 
+static void take_numbers(struct run *r)
+{
+    const struct gpu *gpu = r->how->gpu;
+    int64_t l1 = gpu->l1_cycles;
+    r->cycles_per_ns = (double)gpu->clock_hz / 1e9;
+    r->device_cycles = fits(r) ? gpu->l2_cycles : llround(gpu->memory_ns * r->cycles_per_ns);
+    r->device_cycles = r->device_cycles > l1 ? r->device_cycles - l1 : 1;
+    r->link_cycles = llround(r->how->pcie->load_ns * r->cycles_per_ns) - l1;
+    r->link_cycles = r->link_cycles > 0 ? r->link_cycles : 1;
+}
+
 int host_reads_run(const struct host_reads *how, struct err *err)
 {
-    struct run r = {.how = how, .cycles_per_ns = (double)how->gpu->clock_hz / 1e9};
-    const struct sms_options options = {.gpu = how->gpu,
-                                        .program = how->program,
-                                        .sms = (uint32_t)how->gpu->sms,
-                                        .input_room = 64,
-                                        .launch_cycles = llround(how->pcie->launch_ns * r.cycles_per_ns),
-                                        .by_line = true};
-    r.allocs = how->program->ops->allocs(how->program->state, &r.alloc_count);
-    int64_t l1 = how->gpu->l1_cycles;
-    r.device_cycles = fits(&r) ? how->gpu->l2_cycles : llround(how->gpu->memory_ns * r.cycles_per_ns);
-    r.device_cycles = r.device_cycles > l1 ? r.device_cycles - l1 : 1;
-    r.link_cycles = llround(how->pcie->load_ns * r.cycles_per_ns) - l1;
-    r.link_cycles = r.link_cycles > 0 ? r.link_cycles : 1;
-    r.part = mem_zalloc((size_t)how->gpu->sms, sizeof *r.part, err);
-    r.last = r.part ? mem_zalloc((size_t)(how->gpu->sms * how->gpu->warps_per_sm), sizeof *r.last, err) : NULL;
-    r.sms = r.last ? sms_new(&options, err) : NULL;
-    int rc = r.sms ? simulate(&r, err) : -1;
-    sms_free(r.sms);
-    free(r.part);
-    free(r.last);
-    free(r.device.of);
-    free(r.host.of);
+    const struct program *program = how->program;
+    struct run *r = mem_zalloc(1, sizeof *r, err);
+    if (!r || program_run_open(program, &r->program_run, err)) {
+        free(r);
+        return -1;
+    }
+    r->how = how;
+    r->allocs = program->ops->allocs(program->state, &r->alloc_count);
+    take_numbers(r);
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < program->ops->launches(program->state); i++) {
+        rc = run_launch(r, i, err);
+        if (rc == 0)
+            rc = how->launch(how->ctx, i, &r->count, err);
+    }
+    program_run_close(program, r->program_run);
+    free(r->device.of);
+    free(r->host.of);
+    free(r);
     return rc;
 }

@@ -9,6 +9,10 @@
  * lists; a sector that is on its way is asked for once.
  * A request is what one load asks for of one line, by the platform's rule (warp.h). Stores to host memory are posted:
  * answered at once and not counted.
+ * A launch of more loads than asked for is sampled: four groups of its multiprocessors (launch_part.h), each with the
+ * share of the link that its lines are of all, one after the other. Counts are the mean of the groups', each divided by
+ * its share; the groups' differences give the standard error; the time is the longest group's, and the block with the
+ * longest chain of loads is in one of them.
  * Worked example, one warp that reads 4 B a lane of one line, H200: one request of 128 B, answered after 2.6 ns of the
  * link and 1,316 ns.
  * Source: specs of both parts; the queue: link.h. Differs: memory of the GPU answers as its L2 does if all of it that
@@ -25,12 +29,15 @@ struct host_reads_count {
     uint64_t sectors; /* asked for; mix spans holes too under rule line */
     uint64_t loads;   /* of all memory, by warps */
     double time_ns;   /* from the launch's start to its end */
+    uint32_t sampled; /* multiprocessors that were simulated; 0: all */
+    double error;     /* relative standard error of the requests; 0: none */
 };
 
 struct host_reads {
     const struct gpu *gpu;
     const struct pcie *pcie;
     const struct program *program; /* must outlive */
+    uint64_t most_loads;           /* of warps that are simulated of a launch, about; 0: all */
     /* After each launch. */
     int (*launch)(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err);
     void *ctx;

@@ -172,6 +172,50 @@ START_TEST(memory_of_the_gpu_makes_no_requests)
 }
 END_TEST
 
+static struct host_reads_count sampled(const struct program *program, uint64_t most)
+{
+    struct host_reads_count count = {0};
+    struct gpu gpu;
+    struct pcie pcie;
+    struct platform *platform = chip(&gpu, &pcie);
+    const struct host_reads how = {
+        .gpu = &gpu, .pcie = &pcie, .program = program, .most_loads = most, .launch = keep, .ctx = &count};
+    ck_assert_int_eq(host_reads_run(&how, NULL), 0);
+    platform_free(platform);
+    return count;
+}
+
+/* Some warps read more lines than others, some one line again and again; one reads a hundred times as many, one behind the other. */
+static int uneven(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    if (index > 0)
+        return 0;
+    struct program_access *a = program_load(body, &p->alloc, 0, warp * 4096, 4);
+    state = warp;
+    a->turn_stride = warp == 3333 || draw(2) ? 64 : 0;
+    body->turns = warp == 3333 ? 400 : 1 + draw(8);
+    return 1;
+}
+
+START_TEST(a_sample_stands_for_the_launch)
+{
+    struct hand_program p;
+    struct program program = hand_program(&p, 6000, 64, uneven);
+    p.alloc.bytes = UINT64_C(1) << 26;
+    struct host_reads_count all = sampled(&program, 0), some = sampled(&program, 10000);
+    double requests = (double)mix_requests(&all.mix), of_sample = (double)mix_requests(&some.mix);
+    ck_assert_uint_eq(all.sampled, 0);
+    ck_assert_uint_gt(some.sampled, 0);
+    ck_assert_uint_lt(some.sampled, 66);
+    ck_assert_uint_eq(some.loads, all.loads);
+    ck_assert_double_gt(some.error, 0);
+    ck_assert_double_lt(some.error, 0.05);
+    ck_assert_double_eq_tol(of_sample / requests, 1, 4 * some.error);
+    ck_assert_double_eq_tol(some.time_ns / all.time_ns, 1, 0.03); /* the long warp is in it */
+    ck_assert_double_gt(all.time_ns, 400 * 1316 / 2);
+}
+END_TEST
+
 static int no_body(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
 {
     return warp == 3 ? -1 : own_line(p, warp, index, body);
@@ -196,4 +240,4 @@ END_TEST
 TEST_MAIN("host_reads", a_line_is_one_request_and_takes_the_link_and_the_latency,
           many_warps_take_what_their_requests_take, lines_that_nobody_shares_make_the_requests_of_the_coalescer,
           loads_of_a_warp_that_are_under_way_together_ask_for_a_line_once, memory_of_the_gpu_makes_no_requests,
-          a_body_that_cannot_be_made_is_an_error)
+          a_sample_stands_for_the_launch, a_body_that_cannot_be_made_is_an_error)

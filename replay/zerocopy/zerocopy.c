@@ -20,6 +20,8 @@ static const struct param settings[] = {
                      "uvm: by the published rate, or by the uvm engine's batch costs"),
     ZEROCOPY_TIER_ROWS(zerocopy_settings),
     PARAM_REAL_ROW(zerocopy_settings, sm_share_pct, "%", 0.1, 100, 100, "of the multiprocessors run the kernel"),
+    PARAM_INT_ROW(zerocopy_settings, simulated_loads, "", 0, 1e15, 200000,
+                  "reuse=l1: launches of more warp loads are sampled; 0: none are"),
     {0}};
 
 /* The patterns of models/policies.h, the program's own, then the baselines of zerocopy_baseline.c. */

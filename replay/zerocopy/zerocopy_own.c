@@ -6,6 +6,7 @@
 
 #include "models/gpu/occupancy.h"
 #include "replay/derive/derive_launches.h"
+#include "replay/zerocopy/zerocopy_simulated.h"
 #include "trace/base/dense.h"
 #include "trace/base/mem.h"
 
@@ -183,35 +184,10 @@ static int own_open(struct zerocopy_run *run, struct outcome *out, struct err *e
     return 0;
 }
 
-static int take_launch(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err)
-{
-    (void)err;
-    zerocopy_run_add_simulated(ctx, number, count);
-    return 0;
-}
-
-/* reuse=l1: what the program's warps ask for on the platform's multiprocessors. */
-static int simulate(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)
-{
-    struct zerocopy_totals *t = &run->totals;
-    const struct host_reads how = {.gpu = run->context->gpu,
-                                   .pcie = run->context->pcie,
-                                   .program = run->context->program->program,
-                                   .launch = take_launch,
-                                   .ctx = run};
-    t->launches = 0;
-    if (host_reads_run(&how, err))
-        return -1;
-    t->payload_bytes = (double)mix_payload(&t->mix);
-    t->host_dram_bytes = 64 * (double)t->mix.host_lines;
-    zerocopy_metrics(t, &run->context->setup, (double)runs, true, out);
-    return 0;
-}
-
 static int own_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *out, struct err *err)
 {
     if (reuse_of(run) == REUSE_L1)
-        return simulate(run, runs, out, err);
+        return zerocopy_simulate(run, run->context->program->program, runs, out, err);
     struct owning o = {.run = run};
     struct zerocopy_totals *t = &run->totals;
     t->launches = 0;

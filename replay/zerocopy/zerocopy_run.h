@@ -20,7 +20,8 @@ struct zerocopy_settings {
     double gpu_memory_ratio; /* bytes of the first structure / GPU memory; 0: the platform's memory */
     int64_t uvm_time;
     struct tier_settings tier;
-    double sm_share_pct; /* of the multiprocessors that read */
+    double sm_share_pct;     /* of the multiprocessors that read */
+    int64_t simulated_loads; /* of a launch, reuse=l1; 0: all */
 };
 
 /* What a run reads of the platform and the workload. */
