@@ -45,8 +45,6 @@ double l1_fetches(const struct pcie *p, const struct gpu *gpu, const struct l1_k
     double per_sm = fmin(resident, ceil(k->blocks / (double)gpu->sms));
     double load = per_sm * k->warps * k->lines_per_warp / fmax(lines, 1);
     double steady = fetches(p, p->l1_steady, load, k->sector_loads);
-    if (k->irregular)
-        return steady;
     double first = fmin(1, per_sm * (double)gpu->sms / fmax(k->blocks, 1));
     return first * fetches(p, fmax(p->l1_together, p->l1_steady), load, k->sector_loads) + (1 - first) * steady;
 }

@@ -14,8 +14,6 @@
 #ifndef MODELS_ZEROCOPY_L1_H
 #define MODELS_ZEROCOPY_L1_H
 
-#include <stdbool.h>
-
 #include "models/gpu/gpu.h"
 #include "models/zerocopy/pcie.h"
 
@@ -25,7 +23,6 @@ struct l1_kernel {
     double warps;          /* of a block */
     double lines_per_warp; /* at work at once */
     double sector_loads;   /* of one lane to one sector, >= 1 */
-    bool irregular;        /* lanes run out of step from the start (lists of a graph) */
 };
 
 /* Fetches of a sector, at least 1. 1 where the platform has no L1 numbers. */

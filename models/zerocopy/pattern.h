@@ -19,7 +19,6 @@ struct pattern_view {
     uint32_t element;      /* bytes: 1, 2, 4, 8 or 16 */
     uint32_t round;        /* aligned: the first index is rounded down to a multiple of this many elements */
     bool unmasked_head;
-    bool visits;                       /* each element makes the kernel read GPU memory through the same L1 */
     uint64_t chunk;                    /* SCAN_ARRAY */
     uint64_t row;                      /* SCAN_ROWS: elements of a row */
     const struct residency *residency; /* SCAN_ROWS; NULL: every row is on the link. A row that is not costs no

@@ -9,9 +9,8 @@
  * Elements of 1 and 2 bytes, of which 32 are less than a line, go through the coalescer one by one.
  * Worked example: 8-byte elements, list of 40 from byte 48 on, merged: window 1 is bytes 48 to 303 (96 + 128 + 64 B),
  * window 2 bytes 304 to 367 (64 B + ... sectors 9, 10, 11: one request of 96 B).
- * With reuse=warp the sector that two windows of a list share is requested by the first alone; with reuse=l1 the sector
- * that the lists of two warps of a block share is requested once too: by the list that starts in it if the other one
- * comes to it later than in its first window, else by the other one.
+ * With reuse=warp the sector that two windows of a list share is requested by the first alone. reuse=l1 is defined for
+ * arrays only, whose windows are those of a grid-stride loop: those of a block share what lies between them.
  * Source: derived from warp.h; the test compares with the exact coalescer on a million random lists. */
 #ifndef MODELS_ZEROCOPY_WINDOW_H
 #define MODELS_ZEROCOPY_WINDOW_H
@@ -25,7 +24,7 @@ void window_counter_free(struct pattern_counter *counter);
 int window_count(struct pattern_counter *counter, const struct scan *scans, size_t n, struct err *err);
 int window_finish(struct pattern_counter *counter, struct pattern_count *count, struct err *err);
 
-/* The exact loads, for any reuse rule but l1 (counted as warp). */
+/* The exact loads, for any reuse rule but l1. */
 int window_expand(const struct pattern_view *view, uint32_t round, uint64_t lists_per_warp, const struct scan *scans,
                   size_t n, struct coalescer *c, struct err *err);
 

@@ -129,29 +129,6 @@ START_TEST(a_shifted_array_makes_1048575_requests)
 }
 END_TEST
 
-/* Block sharing never requests a sector of a block twice and never leaves one out, whatever the lists. */
-START_TEST(l1_requests_each_sector_of_a_block_once)
-{
-    for (int round = 0; round < 2000; round++) {
-        struct pattern_view view = {
-            .shape = SCAN_LISTS, .reuse = REUSE_L1, .base = 4096, .element = 8, .block_warps = 4};
-        struct pattern_counter *counter = zerocopy_aligned.counter_new(&view, NULL);
-        struct scan scans[4];
-        uint64_t at = draw(100);
-        for (size_t i = 0; i < 4; i++) {
-            scans[i] = (struct scan){at, 1 + draw(90), i};
-            at += scans[i].count;
-        }
-        struct pattern_count count;
-        ck_assert_int_eq(zerocopy_aligned.count(counter, scans, 4, NULL), 0);
-        ck_assert_int_eq(zerocopy_aligned.finish(counter, &count, NULL), 0);
-        uint64_t first = (4096 + scans[0].first * 8) / 32, last = (4096 + at * 8 - 1) / 32;
-        ck_assert_uint_eq(mix_payload(&count.mix), (last - first + 1) * 32);
-        zerocopy_aligned.counter_free(counter);
-    }
-}
-END_TEST
-
 TEST_MAIN("window", the_closed_form_equals_the_exact_coalescer_on_a_million_random_lists, single_lists_agree_too,
           windows_of_small_elements_are_counted_one_by_one, a_misaligned_list_is_cut_at_windows_and_lines,
-          a_shifted_array_makes_1048575_requests, l1_requests_each_sector_of_a_block_once)
+          a_shifted_array_makes_1048575_requests)

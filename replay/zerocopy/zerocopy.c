@@ -229,7 +229,8 @@ static int replay_scans(const struct replay_job *job, const struct reading *read
                                        .uvm = platform_section_get(job->platform, "uvm"),
                                        .settings = how,
                                        .tier = &tier,
-                                       .program = reading->has_program ? &reading->program.source : NULL};
+                                       .program = reading->has_program ? &reading->program.source : NULL,
+                                       .workload = job->inputs[0].workload.type ? &job->inputs[0].workload : NULL};
     ops->setup(state, &context.setup);
     if (tier_open(&tier, &how->tier, &context.setup, err)) {
         tier_close(&tier);

@@ -44,7 +44,6 @@ static void count_scans(const struct workload *w, const struct zerocopy_pattern 
                                          .element = s.structures[i].element,
                                          .round = LINE_BYTES / s.structures[0].element,
                                          .unmasked_head = s.unmasked_head,
-                                         .visits = s.visits,
                                          .row = (uint64_t)s.row_elements,
                                          .block_warps = (uint64_t)s.threads_per_block / WARP_LANES};
         counters[i] = pattern->counter_new(&views[i], NULL);

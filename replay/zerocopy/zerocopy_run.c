@@ -6,6 +6,7 @@
 
 #include "models/zerocopy/l1.h"
 #include "replay/zerocopy/zerocopy_baseline.h"
+#include "replay/zerocopy/zerocopy_simulated.h"
 #include "replay/zerocopy/zerocopy_uvm.h"
 
 const struct metric zerocopy_metric_table[] = {
@@ -61,9 +62,30 @@ static enum scan_reuse choose_reuse(const struct zerocopy_pattern *pattern, cons
         reuse = pattern->defaults[c->setup.shape];
     if (reuse == REUSE_GROUP4 && !pattern->lane_walks)
         reuse = REUSE_NONE;
-    if (reuse == REUSE_L1 && c->pcie->l1_steady <= 0 && pattern->lane_walks && c->setup.shape != SCAN_ROWS)
+    if (reuse == REUSE_L1 && c->pcie->l1_steady <= 0 && pattern->lane_walks && c->setup.shape == SCAN_ARRAY)
         outcome_note(out, "the platform's L1 was not measured: sectors are taken to be fetched once by a warp");
     return reuse;
+}
+
+/* reuse=l1 of lists and rows: by the workload's program with the pattern's kernel, if it has one. */
+static int open_simulation(struct zerocopy_run *run, struct outcome *out, struct err *err)
+{
+    const struct zerocopy_context *c = run->context;
+    const struct workload *w = c->workload;
+    bool rows = c->setup.shape == SCAN_ROWS;
+    if (run->reuse != REUSE_L1 || c->setup.shape == SCAN_ARRAY || c->tier->rank)
+        return 0;
+    int rc = w && w->type->program_as && c->pcie->load_ns > 0
+                 ? w->type->program_as(w->state, run->pattern->head.name, &run->program, err)
+                 : 0;
+    run->simulated = rc == 1;
+    run->refused = rc == 0 && !rows;
+    if (rc == 0)
+        outcome_note(out, rows ? "reuse=l1: what the warp before touched is held: %s"
+                               : "reuse=l1 is simulated, and cannot be here: %s",
+                     c->pcie->load_ns > 0 ? "the input has no program with this kernel"
+                                          : "the platform's latency of host memory is not known");
+    return rc < 0 ? -1 : 0;
 }
 
 static int open_pattern(struct zerocopy_run *run, struct outcome *out, struct err *err)
@@ -77,6 +99,10 @@ static int open_pattern(struct zerocopy_run *run, struct outcome *out, struct er
         return 0;
     }
     run->reuse = choose_reuse(pattern, run->context, out);
+    if (open_simulation(run, out, err))
+        return -1;
+    if (run->simulated || run->refused)
+        return 0;
     for (size_t i = 0; i < s->structure_count; i++) {
         run->views[i] = (struct pattern_view){
             .shape = s->shape,
@@ -86,7 +112,6 @@ static int open_pattern(struct zerocopy_run *run, struct outcome *out, struct er
             .element = s->structures[i].element,
             .round = LINE_BYTES / s->structures[0].element,
             .unmasked_head = s->unmasked_head,
-            .visits = s->visits,
             .chunk = (uint64_t)s->chunk,
             .row = (uint64_t)s->row_elements,
             .residency = run->context->tier->rank ? &run->context->tier->residency : NULL,
@@ -99,26 +124,20 @@ static int open_pattern(struct zerocopy_run *run, struct outcome *out, struct er
     return 0;
 }
 
-/* Re-fetches by lanes that walk parts of their own. */
+/* Re-fetches by lanes that walk parts of an array. */
 static double fetches_of(const struct zerocopy_run *run, const struct pattern_view *view,
                          const struct pattern_count *count)
 {
     const struct scan_setup *s = &run->context->setup;
-    if (!run->pattern->lane_walks || run->reuse != REUSE_L1 || s->shape == SCAN_ROWS || !count->loads)
+    if (!run->pattern->lane_walks || run->reuse != REUSE_L1 || s->shape != SCAN_ARRAY || !count->loads)
         return 1;
-    double per_sector = fmax(1, (double)SECTOR_BYTES / view->element),
-           lanes = (double)count->lane_loads / (double)count->loads;
-    double lines = fmin(WARP_LANES, lanes);
-    if (s->shape == SCAN_ARRAY) {
-        per_sector = fmin(per_sector, (double)s->chunk);
-        lines = fmin(WARP_LANES, ceil(WARP_LANES * (double)s->chunk * view->element / LINE_BYTES));
-    }
+    double per_sector = fmin(fmax(1, (double)SECTOR_BYTES / view->element), (double)s->chunk);
+    double lines = fmin(WARP_LANES, ceil(WARP_LANES * (double)s->chunk * view->element / LINE_BYTES));
     struct l1_kernel kernel = {.blocks = ceil((double)s->lanes / (double)s->threads_per_block),
                                .blocks_per_sm = (double)s->blocks_per_sm,
                                .warps = (double)view->block_warps,
                                .lines_per_warp = lines,
-                               .sector_loads = per_sector,
-                               .irregular = s->shape == SCAN_LISTS};
+                               .sector_loads = per_sector};
     return l1_fetches(run->context->pcie, run->context->gpu, &kernel);
 }
 
@@ -250,7 +269,7 @@ int zerocopy_run_open(struct zerocopy_run *run, const struct replay_policy *chos
 
 int zerocopy_run_scans(struct zerocopy_run *run, const struct scan *scans, size_t n, struct err *err)
 {
-    if (run->refused)
+    if (run->refused || run->simulated)
         return 0;
     if (run->baseline)
         return run->baseline->scans ? run->baseline->scans(run, scans, n, err) : 0;
@@ -265,7 +284,7 @@ int zerocopy_run_launch(struct zerocopy_run *run, uint32_t launch, struct err *e
     run->totals.launches++;
     run->totals.elements += run->launch_elements;
     int rc = 0;
-    if (!run->refused)
+    if (!run->refused && !run->simulated)
         rc = run->pattern ? launch_pattern(run, launch, err)
                           : (run->baseline->launch ? run->baseline->launch(run, err) : 0);
     run->launch_elements = 0;
@@ -310,6 +329,8 @@ int zerocopy_run_finish(struct zerocopy_run *run, uint64_t runs, struct outcome 
     t->needed_bytes = (t->elements + run->context->served_elements) * zerocopy_element_bytes(&run->context->setup);
     if (run->baseline)
         return run->baseline->finish(run, runs, out, err);
+    if (run->simulated)
+        return zerocopy_simulate(run, &run->program, runs, out, err);
     t->payload_bytes = (double)mix_payload(&t->mix);
     t->host_dram_bytes = 64 * (double)t->mix.host_lines;
     zerocopy_metrics(t, &run->context->setup, (double)runs, true, out);

@@ -13,6 +13,7 @@
 #include "replay/run/engine.h"
 #include "replay/zerocopy/zerocopy_tier.h"
 #include "trace/workloads/scan.h"
+#include "trace/workloads/workload.h"
 
 enum zerocopy_uvm_time { UVM_TIME_RATE, UVM_TIME_ENGINE };
 
@@ -33,6 +34,7 @@ struct zerocopy_context {
     struct scan_setup setup;
     struct tier *tier;                   /* what is served without the link */
     const struct derive_source *program; /* of the input; NULL: it is none */
+    const struct workload *workload;     /* the input; NULL: it is none */
     double served_elements;              /* by it, of all launches */
     FILE *launches;                      /* --requests: a row for each launch and policy; NULL: none */
 };
@@ -73,6 +75,8 @@ struct zerocopy_run {
     struct zerocopy_uvm *uvm; /* uvm_time=engine */
     double launch_elements;   /* read in the launch that is going on */
     struct zerocopy_totals totals;
+    bool simulated;         /* reuse=l1: `program` says it all, when the run is finished */
+    struct program program; /* the workload's with this pattern's kernel */
     bool refused; /* the policy is not defined for this input; a note says why */
 };
 

@@ -50,6 +50,9 @@ struct workload_type {
     unsigned views; /* enum workload_view: whose questions it can answer */
     /* The program; valid while the state is open. NULL: it is none. */
     int (*program)(void *state, struct program *program, struct err *err);
+    /* The program with the kernel of this name, one that key `kernel` offers, whatever it says: 1; 0: it has no such
+     * kernel; -1 with *err set. NULL: it has only the one. */
+    int (*program_as)(void *state, const char *kernel, struct program *program, struct err *err);
     /* Another program that runs beside the first one, each once: collaborative work. NULL: none. */
     int (*beside)(void *state, struct program *program, struct err *err);
     void (*wish)(const void *state, struct workload_wish *wish); /* NULL: none */

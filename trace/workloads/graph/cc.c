@@ -80,4 +80,5 @@ const struct workload_type workload_cc = {
     .next = traversal_records,
     .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
     .program = traversal_program,
+    .program_as = traversal_program_as,
 };

@@ -78,4 +78,5 @@ const struct workload_type workload_pagerank = {
     .next = traversal_records,
     .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
     .program = traversal_program,
+    .program_as = traversal_program_as,
 };

@@ -29,7 +29,7 @@ struct traversal_params {
 };
 
 /* Which kernel the program is. */
-enum traversal_way { TRAVERSAL_NAIVE, TRAVERSAL_MERGED, TRAVERSAL_ALIGNED };
+enum traversal_way { TRAVERSAL_NAIVE, TRAVERSAL_MERGED, TRAVERSAL_ALIGNED, TRAVERSAL_WAYS };
 
 /* A set of vertices. */
 struct frontier {
@@ -52,7 +52,7 @@ struct traversal {
     bool running;        /* a launch is being handed out */
     struct scan *scans;  /* SCAN_BATCH */
     struct scan_writer writer;
-    struct traversal_program *program; /* once it was asked for */
+    struct traversal_program *programs[TRAVERSAL_WAYS]; /* those that were asked for */
     /* By element, where somebody asks, else NULL: its visit changes a value; the value is the vertex's own and not the
      * neighbour's. */
     uint64_t *changes, *own;

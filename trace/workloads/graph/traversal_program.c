@@ -374,9 +374,10 @@ static const struct program_ops ops = {.allocs = allocs,
                                        .run_open = run_open,
                                        .run_close = run_close};
 
-static struct traversal_program *make(struct traversal *t, struct err *err)
+static const char *const ways[TRAVERSAL_WAYS] = {"naive", "merged", "aligned"};
+
+static struct traversal_program *make(struct traversal *t, enum traversal_way way, struct err *err)
 {
-    static const char *const ways[] = {"naive", "merged", "aligned"};
     struct scan_setup s;
     traversal_ops.setup(t, &s);
     if (s.threads_per_block % LANES) {
@@ -391,10 +392,10 @@ static struct traversal_program *make(struct traversal *t, struct err *err)
     p->kernel = &t->algorithm->kernel;
     p->visits = s.visits;
     p->element = s.structures[0].element;
-    p->shape = (struct traversal_shape){.each = t->params->kernel == TRAVERSAL_NAIVE,
-                                        .round = t->params->kernel == TRAVERSAL_ALIGNED ? LINE / p->element : 1,
+    p->shape = (struct traversal_shape){.each = way == TRAVERSAL_NAIVE,
+                                        .round = way == TRAVERSAL_ALIGNED ? LINE / p->element : 1,
                                         .unmasked_head = s.unmasked_head};
-    (void)snprintf(p->name, sizeof p->name, "%s_%s", s.visits ? p->kernel->name : "sweep", ways[t->params->kernel]);
+    (void)snprintf(p->name, sizeof p->name, "%s_%s", s.visits ? p->kernel->name : "sweep", ways[way]);
     lay_out(p, &s);
     if (traversal_run_starts(t, p->starts, err) == 0)
         return p;
@@ -402,12 +403,25 @@ static struct traversal_program *make(struct traversal *t, struct err *err)
     return NULL;
 }
 
+static int program_of(struct traversal *t, enum traversal_way way, struct program *program, struct err *err)
+{
+    if (!t->programs[way] && !(t->programs[way] = make(t, way, err)))
+        return -1;
+    *program = (struct program){.ops = &ops, .state = t->programs[way], .compute_ns = t->params->compute_ns};
+    return 0;
+}
+
 int traversal_program(void *state, struct program *program, struct err *err)
 {
     struct traversal *t = state;
-    if (!t->program && !(t->program = make(t, err)))
-        return -1;
-    *program = (struct program){.ops = &ops, .state = t->program, .compute_ns = t->params->compute_ns};
+    return program_of(t, (enum traversal_way)t->params->kernel, program, err);
+}
+
+int traversal_program_as(void *state, const char *kernel, struct program *program, struct err *err)
+{
+    for (int i = 0; i < TRAVERSAL_WAYS; i++)
+        if (strcmp(ways[i], kernel) == 0)
+            return program_of(state, (enum traversal_way)i, program, err) ? -1 : 1;
     return 0;
 }
 

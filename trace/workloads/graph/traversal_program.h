@@ -24,6 +24,8 @@
 /* As workload_type.program, of a state of traversal_open(). Runs the traversal once; what a run needs besides stands in
  * traversal_run.h. */
 int traversal_program(void *state, struct program *program, struct err *err);
+/* As workload_type.program_as. */
+int traversal_program_as(void *state, const char *kernel, struct program *program, struct err *err);
 void traversal_program_free(struct traversal_program *program);
 
 #endif

@@ -70,7 +70,7 @@ struct gather {
     uint64_t batches, batch;
     struct scan *scans;
     struct scan_writer writer;
-    struct gather_program program;
+    struct gather_program programs[2]; /* by enum gather_kernel */
 };
 
 /* Row numbers, one a line, below `limit`. */
@@ -279,9 +279,8 @@ static int gather_next(void *state, struct record *records, size_t cap, size_t *
     return scan_write(&g->writer, &gather_ops, g, records, cap, n, err);
 }
 
-static int program(void *state, struct program *out, struct err *err)
+static int program_of(struct gather *g, enum gather_kernel kernel, struct program *out, struct err *err)
 {
-    struct gather *g = state;
     const struct gather_rows rows = {.rows = g->rows,
                                      .count = g->n,
                                      .ends = g->ends,
@@ -289,9 +288,24 @@ static int program(void *state, struct program *out, struct err *err)
                                      .table_rows = g->table_rows,
                                      .row_elements = g->elements,
                                      .threads_per_block = g->p.threads_per_block,
-                                     .kernel = (enum gather_kernel)g->p.kernel};
-    *out = (struct program){.ops = &gather_program_ops, .state = &g->program, .compute_ns = g->p.compute_ns};
-    return gather_program_init(&g->program, &rows, err);
+                                     .kernel = kernel};
+    *out = (struct program){.ops = &gather_program_ops, .state = &g->programs[kernel], .compute_ns = g->p.compute_ns};
+    return gather_program_init(&g->programs[kernel], &rows, err);
+}
+
+static int program(void *state, struct program *out, struct err *err)
+{
+    struct gather *g = state;
+    return program_of(g, (enum gather_kernel)g->p.kernel, out, err);
+}
+
+static int program_as(void *state, const char *kernel, struct program *out, struct err *err)
+{
+    if (strcmp(kernel, "naive") == 0)
+        return program_of(state, GATHER_NAIVE, out, err) ? -1 : 1;
+    if (strcmp(kernel, "shift") == 0)
+        return program_of(state, GATHER_SHIFT, out, err) ? -1 : 1;
+    return 0;
 }
 
 const struct workload_type workload_gather = {
@@ -307,4 +321,5 @@ const struct workload_type workload_gather = {
     .next = gather_next,
     .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
     .program = program,
+    .program_as = program_as,
 };
