@@ -6,6 +6,7 @@
 #include "models/uvm/prefetch/tree.h"
 #include "replay/uvm/uvm_driver_parts.h"
 #include "replay/uvm/uvm_memory_parts.h"
+#include "replay/uvm/uvm_watch.h"
 #include "trace/base/mem.h"
 
 int uvm_driver_init(struct uvm_driver *d, struct uvm_memory *memory, const struct uvm_platform *platform,
@@ -70,6 +71,24 @@ static const uint32_t *sort_pages(uint32_t *pages, uint32_t *other, uint32_t n)
 
 /* --- services --- */
 
+/* `copied` came for the faulted pages and the planned ones; outside of batches all for one cause. */
+static void tell_copy(const struct uvm_driver *d, uint32_t number, const struct page_mask *copied,
+                      const struct page_mask *faulted, enum record_cause cause, double start_ns, double end_ns)
+{
+    struct page_mask pages = *copied, besides = {{0}};
+    if (cause == RECORD_CAUSE_FAULT) {
+        page_mask_and(&pages, copied, faulted);
+        page_mask_andnot(&besides, copied, faulted);
+    }
+    d->watch->moved(d->watch->ctx, &(struct uvm_watched_move){.kind = RECORD_MIGRATE_H2D,
+                                                              .block = &d->memory->blocks[number].block,
+                                                              .pages = &pages,
+                                                              .cause = cause,
+                                                              .besides = &besides,
+                                                              .start_ns = start_ns,
+                                                              .end_ns = end_ns});
+}
+
 /* What copying pages in takes; counts its records. */
 static double copy_in_ns(struct uvm_driver *d, const struct page_mask *copied, const struct page_mask *faulted,
                          const struct page_mask *plan)
@@ -108,24 +127,6 @@ static double move_ns(struct uvm_driver *d, uint32_t number, const struct page_m
     d->moved += moved_pages;
     return p->moved_page_ns * moved_pages + p->moved_run_ns * moved_runs + p->unmap_page_ns * unmapped +
            p->unmap_run_ns * unmapped_runs;
-}
-
-/* `copied` came for the faulted pages and the planned ones; outside of batches all for one cause. */
-static void tell_copy(const struct uvm_driver *d, uint32_t number, const struct page_mask *copied,
-                      const struct page_mask *faulted, enum record_cause cause, double start_ns, double end_ns)
-{
-    struct page_mask pages = *copied, besides = {{0}};
-    if (cause == RECORD_CAUSE_FAULT) {
-        page_mask_and(&pages, copied, faulted);
-        page_mask_andnot(&besides, copied, faulted);
-    }
-    d->watch->moved(d->watch->ctx, &(struct uvm_watched_move){.kind = RECORD_MIGRATE_H2D,
-                                                              .block = &d->memory->blocks[number].block,
-                                                              .pages = &pages,
-                                                              .cause = cause,
-                                                              .besides = &besides,
-                                                              .start_ns = start_ns,
-                                                              .end_ns = end_ns});
 }
 
 /* Pages that have come are within reach at `time_ns`, no sooner than those before them: page table entries are written

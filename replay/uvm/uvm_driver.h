@@ -15,7 +15,6 @@
 #include "models/uvm/uvm_policy.h"
 #include "replay/uvm/uvm_memory.h"
 #include "replay/uvm/uvm_ring.h"
-#include "replay/uvm/uvm_watch.h"
 #include "replay/uvm/uvm_work.h"
 
 /* Memory that an early eviction frees, and when its copy out is done. */

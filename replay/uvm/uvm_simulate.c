@@ -6,6 +6,7 @@
 
 #include "replay/uvm/uvm_driver.h"
 #include "replay/uvm/uvm_gpu.h"
+#include "replay/uvm/uvm_watch.h"
 #include "replay/uvm/uvm_windows.h"
 #include "trace/base/mem.h"
 
@@ -88,8 +89,6 @@ static int fill_allocations(struct simulation *s)
     return 0;
 }
 
-/* --- the run --- */
-
 /* Of the batch in hand, fetched into s->pages: its lowest page, and how often it stands there. */
 static void tell_batch(const struct simulation *s, int64_t fetch_ns, int64_t end_ns, uint32_t n)
 {
@@ -104,6 +103,8 @@ static void tell_batch(const struct simulation *s, int64_t fetch_ns, int64_t end
     s->run->watch->batch(s->run->watch->ctx, fetch_ns, end_ns, uvm_block_addr(&b->block, uvm_memory_page(b, page)),
                          times);
 }
+
+/* --- the run --- */
 
 /* What comes is within reach at its arrival; the running warps go on meanwhile. */
 static int run_until(struct simulation *s, int64_t until_ns, size_t *next)
@@ -374,11 +375,11 @@ static int simulate(struct simulation *s, struct uvm_metrics *m)
         uvm_gpu_init(&s->gpu, run->ops, run->state, run->gpu, run->platform, &s->memory, s->err) || init_remote(s))
         return -1;
     s->driver.two_engines = run->two_engines;
-    s->driver.watch = run->watch;
     s->driver.defers = true;
     if (run->thrashing && uvm_driver_notice(&s->driver, run->lapse, s->err))
         return -1;
     s->gpu.on_launch_end = on_launch_end;
+    s->driver.watch = run->watch;
     s->gpu.ctx = s;
     if (run_all(s, &end) || uvm_memory_check(&s->memory, s->err))
         return -1;

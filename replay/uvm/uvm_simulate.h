@@ -16,7 +16,6 @@
 #include "replay/run/progress.h"
 #include "replay/uvm/uvm_parts.h"
 #include "replay/uvm/uvm_ring.h"
-#include "replay/uvm/uvm_watch.h"
 #include "replay/uvm/uvm_work.h"
 #include "trace/event/actor.h"
 
