@@ -56,7 +56,7 @@ static bool numeric(const char *text)
 {
     if (strcmp(text, "n/a") == 0 || !*text)
         return true;
-    const char *p = text + (*text == '-');
+    const char *p = text + (*text == '-' || *text == '~');
     return isdigit((unsigned char)*p);
 }
 
@@ -167,7 +167,11 @@ static const char *number(const struct metric *metric, double value, char *buf, 
 
 const char *table_metric(const struct metric *metric, const struct metric_value *value, char *buf, size_t size)
 {
-    char lo[64], hi[64];
+    char lo[64], hi[64], *whole = buf;
+    if (value->unbound && value->known && size) {
+        *buf++ = '~';
+        size--;
+    }
     if (value->interval)
         (void)snprintf(buf, size, "%s .. %s", number(metric, value->lo, lo, sizeof lo),
                        number(metric, value->hi, hi, sizeof hi));
@@ -177,5 +181,5 @@ const char *table_metric(const struct metric *metric, const struct metric_value 
         (void)snprintf(buf, size, "%lld", (long long)value->whole);
     else
         number(metric, value->real, buf, size);
-    return buf;
+    return whole;
 }

@@ -30,7 +30,8 @@ void table_csv(const struct table *table, FILE *to);
  * - and is no number, gets a ' in front. */
 void table_csv_cell(const char *cell, FILE *to);
 
-/* A metric for people: "38.9 ms", "1.42", "256 MiB", "1.10 .. 1.31", "n/a". Returns buf. */
+/* A metric for people: "38.9 ms", "1.42", "256 MiB", "1.10 .. 1.31", "n/a"; "~1.42" where
+ * nothing bounds it. Returns buf. */
 const char *table_metric(const struct metric *metric, const struct metric_value *value, char *buf, size_t size);
 
 #endif

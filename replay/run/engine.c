@@ -151,6 +151,8 @@ static void set_speedup(struct outcome *run, const struct outcome *baseline)
         return;
     if (time->known && base->known && time->real > 0)
         outcome_real(run, "speedup_ratio", base->real / time->real);
+    if (run != baseline && (time->unbound || base->unbound))
+        outcome_unbound(run, "speedup_ratio");
     if (run == baseline || !(time->interval || base->interval))
         return;
     if (!(time->interval || time->known) || !(base->interval || base->known))

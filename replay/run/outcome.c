@@ -56,6 +56,13 @@ static size_t find(const struct outcome *outcome, const char *name)
     return i;
 }
 
+void outcome_unbound(struct outcome *outcome, const char *name)
+{
+    size_t i = find(outcome, name);
+    assert(i < outcome->count);
+    outcome->values[i].unbound = true;
+}
+
 void outcome_int(struct outcome *outcome, const char *name, int64_t value)
 {
     size_t i = find(outcome, name);

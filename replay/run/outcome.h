@@ -33,6 +33,8 @@ const char *metric_aggregate_name(enum metric_aggregate aggregate); /* "sum", "m
 struct metric_value {
     bool known;
     bool interval; /* lo..hi hold */
+    bool
+        unbound; /* of a known value: an assumed order gives it, and nothing bounds how far it is off; a note says so */
     int64_t whole; /* METRIC_INT */
     double real;   /* METRIC_REAL; also set for METRIC_INT */
     double lo, hi;
@@ -69,6 +71,8 @@ void outcome_int(struct outcome *outcome, const char *name, int64_t value);
 void outcome_real(struct outcome *outcome, const char *name, double value);
 /* Store an interval beside the value, or alone. */
 void outcome_interval(struct outcome *outcome, const char *name, double lo, double hi);
+/* Say of a value that nothing bounds it; tables print it behind '~'. */
+void outcome_unbound(struct outcome *outcome, const char *name);
 /* Add a sentence; the same sentence twice is kept once. A failure to get memory drops the note. */
 void outcome_note(struct outcome *outcome, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

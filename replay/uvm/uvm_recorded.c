@@ -43,8 +43,10 @@ static void open_metric(struct sink *s, const char *name)
 static void put_open(struct sink *s, const char *name, double value)
 {
     put_value(s->o, name, value);
-    if (isfinite(value))
-        open_metric(s, name);
+    if (!isfinite(value) || !outcome_get(s->o, name))
+        return;
+    open_metric(s, name);
+    outcome_unbound(s->o, name);
 }
 
 /* A number where both ends are one, an interval where they are known, else the value of the recorded order. */

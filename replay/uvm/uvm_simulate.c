@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/uvm/recorder/uvm_watch.h"
 #include "replay/uvm/uvm_driver.h"
 #include "replay/uvm/uvm_gpu.h"
-#include "replay/uvm/uvm_watch.h"
 #include "replay/uvm/uvm_windows.h"
 #include "trace/base/mem.h"
 

@@ -2,8 +2,8 @@
  *
  * Calls come from one thread. Pages are in their block's own numbering; nothing that is pointed at outlives the call.
  */
-#ifndef REPLAY_UVM_UVM_WATCH_H
-#define REPLAY_UVM_UVM_WATCH_H
+#ifndef REPLAY_UVM_RECORDER_UVM_WATCH_H
+#define REPLAY_UVM_RECORDER_UVM_WATCH_H
 
 #include "models/uvm/block.h"
 #include "trace/event/record.h"
