@@ -138,6 +138,20 @@ struct outcome *outcome_find_part(const struct outcome *outcome, enum outcome_by
     return NULL;
 }
 
+/* "unbound": the names, if there are any. */
+static int unbound_to_json(const struct outcome *outcome, json_t *object)
+{
+    json_t *names = json_array();
+    int bad = !names;
+    for (size_t i = 0; i < outcome->count && !bad; i++)
+        if (outcome->values[i].unbound && outcome->values[i].known)
+            bad = json_array_append_new(names, json_string(outcome->metrics[i].name));
+    if (!bad && json_array_size(names))
+        return json_object_set_new(object, "unbound", names);
+    json_decref(names);
+    return bad;
+}
+
 /* "metrics" and "interval"; unknown values are null, or left out of parts. */
 static int values_to_json(const struct outcome *outcome, bool part, json_t *object)
 {
@@ -160,7 +174,7 @@ static int values_to_json(const struct outcome *outcome, bool part, json_t *obje
     }
     bad |= json_object_set_new(object, "metrics", metrics);
     bad |= json_object_set_new(object, "interval", interval);
-    return bad;
+    return bad | unbound_to_json(outcome, object);
 }
 
 static int parts_to_json(const struct outcome *outcome, json_t *object)

@@ -86,7 +86,8 @@ struct outcome *outcome_add_part(struct outcome *outcome, enum outcome_by by, co
 /* The first part of that name, or NULL. */
 struct outcome *outcome_find_part(const struct outcome *outcome, enum outcome_by by, const char *name);
 
-/* {"metrics":{..},"interval":{..},"notes":[..]} added to `object`; integers exact, unknown values null. Where there are
+/* {"metrics":{..},"interval":{..},"notes":[..]} added to `object`; integers exact, unknown values null; of values that
+ * nothing bounds the names as "unbound":[..]. Where there are
  * parts, also "parts":{"kernel":[{"part":name,"metrics":{..},"interval":{..}},..],"allocation":[..]} with the metrics
  * that are known. */
 int outcome_to_json(const struct outcome *outcome, json_t *object, struct err *err);
