@@ -86,11 +86,11 @@ static int all_bits(const struct dram_map *map)
 
 /* --- xor --- */
 
-/* Address bit of a field's bit; -1: the field has not so many. Parts stand from the bottom. */
+/* Address bit of a field's bit; -1: the field has none of that number. Parts stand from the bottom. */
 static int place(const struct dram_map *map, enum dram_field field, int bit)
 {
     int at = 0;
-    for (int i = 0; i < map->parts; at += map->part[i++].bits) {
+    for (int i = 0; i < map->parts && bit >= 0; at += map->part[i++].bits) {
         if (map->part[i].field != field)
             continue;
         if (bit < map->part[i].bits)

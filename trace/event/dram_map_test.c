@@ -147,6 +147,8 @@ START_TEST(bits_that_depend_on_each_other_are_named)
         {"row:6 bank:4 ch:1 col:4 byte:2 xor: bank0=11,12 ch0=6,7", "the bits ch0, bank0, row0, row1 depend"},
         {"row:6 bank:4 ch:1 col:4 byte:2 xor: row0=11", "the bits row0 depend"},
         {"row:6 bank:4 ch:1 col:4 byte:2 xor: bank4=11", "found 'bank4=11'"},
+        {"row:6 bank:4 ch:1 col:4 byte:2 xor: bankx=11", "found 'bankx=11'"},
+        {"row:6 bank:4 ch:1 col:4 byte:2 xor: bank=11", "found 'bank=11'"},
         {"row:6 bank:4 ch:1 col:4 byte:2 xor: bank0=17", "0 to 16"},
         {"row:6 bank:4 ch:1 col:4 byte:2 xor: bank0=", "found 'bank0='"},
         {"row:6 bank:4 ch:1 col:4 byte:2 xor: bank0=1,", "found 'bank0=1,'"},
