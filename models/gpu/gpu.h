@@ -21,20 +21,20 @@ struct gpu {
     double memory_ns;        /* from a load to its use, from device memory, nothing else going on */
 
     /* How a multiprocessor places blocks, issues and loads (models/gpu/sms.h). */
-    int64_t register_unit;  /* registers that a warp takes are a multiple of these */
-    int64_t spread_blocks;  /* 1: no more blocks resident on a multiprocessor than ceil(blocks / multiprocessors) */
-    int64_t schedulers;     /* of a multiprocessor; each issues an instruction a cycle; a warp has one of them */
-    int64_t atomics_stall;  /* 1: a warp waits for an atomic whoever uses its value */
+    int64_t register_unit;      /* registers that a warp takes are a multiple of these */
+    int64_t spread_blocks;      /* 1: no more blocks resident on a multiprocessor than ceil(blocks / multiprocessors) */
+    int64_t schedulers;         /* of a multiprocessor; each issues an instruction a cycle; a warp has one of them */
+    int64_t atomics_stall;      /* 1: a warp waits for an atomic whoever uses its value */
     int64_t block_shared_bytes; /* of shared memory that the system takes for a block; L1 loses them */
-    const char *l1_carve;   /* L1 by shared memory in use; NULL: l1_bytes less that (occupancy.h) */
-    int64_t l1_ways;        /* lines of a set of L1; 0: one set */
-    int64_t l1_sets;        /* 1: a hash of a line's number says which set, 0: its low bits */
-    int64_t l1_replacement; /* enum l1_replacement */
-    int64_t l1_allocate;    /* enum l1_allocate */
-    int64_t l1_cycles;      /* from a load's issue to a value that L1 has */
-    int64_t l2_cycles;      /* to a value that L2 has */
-    int64_t l1_banks;       /* sectors a cycle; sector number modulo this is the bank */
-    int64_t miss_queue;     /* sectors that missed L1 and wait for the input buffer */
+    const char *l1_carve;       /* L1 by shared memory in use; NULL: l1_bytes less that (occupancy.h) */
+    int64_t l1_ways;            /* lines of a set of L1; 0: one set */
+    int64_t l1_sets;            /* 1: a hash of a line's number says which set, 0: its low bits */
+    int64_t l1_replacement;     /* enum l1_replacement */
+    int64_t l1_allocate;        /* enum l1_allocate */
+    int64_t l1_cycles;          /* from a load's issue to a value that L1 has */
+    int64_t l2_cycles;          /* to a value that L2 has */
+    int64_t l1_banks;           /* sectors a cycle; sector number modulo this is the bank */
+    int64_t miss_queue;         /* sectors that missed L1 and wait for the input buffer */
 };
 
 extern const struct param gpu_params[];

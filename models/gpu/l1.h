@@ -11,10 +11,10 @@
  * (found, or filled), or one drawn at random.
  * Worked example, two lines, fully associative, on fill, lru: read A sector 0: asked for; it comes; B 0 the same; read
  * A 0: there; C 0 comes and pushes out B; read A 1: asked for, although line A is there. Numbers of a line are byte
- * addresses / 128. Sets are chosen by that number modulo their count, or by a hash of it. Loads are numbers of the caller's, below 65,536.
- * Source: sectored L1 of Volta as in Khairy et al., ISCA 2020, section III-A (streaming, write-through); GPGPU-Sim
- * 4.0.1, gpu-cache.cc, read as data.
- * Differs: the hash is ours; a store that is found does not count as use. */
+ * addresses / 128. Sets are chosen by that number modulo their count, or by a hash of it. Loads are numbers of the
+ * caller's, below 65,536. Source: sectored L1 of Volta as in Khairy et al., ISCA 2020, section III-A (streaming,
+ * write-through); GPGPU-Sim 4.0.1, gpu-cache.cc, read as data. Differs: the hash is ours; a store that is found does
+ * not count as use. */
 #ifndef MODELS_GPU_L1_H
 #define MODELS_GPU_L1_H
 
@@ -33,7 +33,7 @@ struct l1_shape {
     uint32_t ways;  /* lines of a set; 0: fully associative */
     enum l1_replacement replacement;
     enum l1_allocate allocate;
-    bool hashed; /* sets are chosen by a hash of the line's number, else by its low bits */
+    bool hashed;   /* sets are chosen by a hash of the line's number, else by its low bits */
     uint64_t seed; /* of random replacement */
 };
 

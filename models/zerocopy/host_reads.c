@@ -45,8 +45,8 @@ struct run {
     int64_t device_cycles, link_cycles;
     double link_free; /* cycle in which the link is done with what has come */
     struct answers device, host;
-    struct part *part; /* of each multiprocessor */
-    struct last *last; /* of each warp of each multiprocessor */
+    struct part *part;             /* of each multiprocessor */
+    struct last *last;             /* of each warp of each multiprocessor */
     struct host_reads_count count; /* of the launch, or of a part of it */
     double share;                  /* of the link that the part has */
     uint32_t words;                /* of its multiprocessors' masks */
@@ -100,7 +100,8 @@ static double service(const struct run *r, const struct request_mix *one)
 }
 
 /* The sectors from `from` to `to` of the line in one request; returns when it is answered. The load before this one of
- * the same warp may have asked for the line last, and still wait for it: then that request takes these sectors along. */
+ * the same warp may have asked for the line last, and still wait for it: then that request takes these sectors along.
+ */
 static int64_t ask(struct run *r, struct last *last, const struct last *now, int64_t t)
 {
     struct request_mix one = {0}, before = {0};

@@ -185,7 +185,8 @@ static struct host_reads_count sampled(const struct program *program, uint64_t m
     return count;
 }
 
-/* Some warps read more lines than others, some one line again and again; one reads a hundred times as many, one behind the other. */
+/* Some warps read more lines than others, some one line again and again; one reads a hundred times as many, one behind
+ * the other. */
 static int uneven(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
 {
     if (index > 0)

@@ -8,8 +8,11 @@
 static uint64_t lines_of(const struct program_access *a)
 {
     struct sectors_line line[SECTORS_LINES];
-    const struct sectors_of of = {
-        .first = a->lane ? 0 : a->addr, .stride = a->lane_stride, .lane = a->lane, .active = a->active, .bytes = a->bytes};
+    const struct sectors_of of = {.first = a->lane ? 0 : a->addr,
+                                  .stride = a->lane_stride,
+                                  .lane = a->lane,
+                                  .active = a->active,
+                                  .bytes = a->bytes};
     return a->active ? (uint64_t)sectors_of(&of, line) : 0;
 }
 

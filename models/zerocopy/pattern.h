@@ -15,9 +15,9 @@ struct pattern_view {
     enum scan_shape shape;
     enum scan_reuse reuse; /* not REUSE_AUTO */
     enum request_rule request;
-    uint64_t base;         /* byte address of element 0 */
-    uint32_t element;      /* bytes: 1, 2, 4, 8 or 16 */
-    uint32_t round;        /* aligned: the first index is rounded down to a multiple of this many elements */
+    uint64_t base;    /* byte address of element 0 */
+    uint32_t element; /* bytes: 1, 2, 4, 8 or 16 */
+    uint32_t round;   /* aligned: the first index is rounded down to a multiple of this many elements */
     bool unmasked_head;
     uint64_t chunk;                    /* SCAN_ARRAY */
     uint64_t row;                      /* SCAN_ROWS: elements of a row */

@@ -23,8 +23,8 @@
 
 enum { WARP_LANES = 32, SECTOR_BYTES = 32, LINE_BYTES = 128, LINE_SECTORS = 4 };
 
-/* What one read of a line's sectors is made of: a read for each run of adjacent ones, or one from the first to the last,
- * over those between them that nobody asked for. */
+/* What one read of a line's sectors is made of: a read for each run of adjacent ones, or one from the first to the
+ * last, over those between them that nobody asked for. */
 enum request_rule { REQUEST_RUN, REQUEST_LINE };
 
 /* Requests by size, and the 64 B lines of host memory that they overlap, each request for itself. */

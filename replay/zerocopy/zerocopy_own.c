@@ -17,8 +17,9 @@ struct own_params {
 enum { OWN_AUTO, OWN_NONE, OWN_PREVWARP, OWN_WARP, OWN_L1 };
 
 static const struct param params[] = {
-    PARAM_CHOICE_ROW(own_params, reuse, "auto|none|prevwarp|warp|l1", OWN_AUTO,
-                     "sectors that a load need not request again; l1: simulated; auto: the input's rule, if one of these"),
+    PARAM_CHOICE_ROW(
+        own_params, reuse, "auto|none|prevwarp|warp|l1", OWN_AUTO,
+        "sectors that a load need not request again; l1: simulated; auto: the input's rule, if one of these"),
     {0}};
 
 /* A warp of the launch. */
@@ -52,7 +53,8 @@ static enum scan_reuse reuse_of(const struct zerocopy_run *run)
     enum scan_reuse input = run->context->setup.reuse;
     if (given != OWN_AUTO)
         return rules[given];
-    bool known = input == REUSE_PREVWARP || input == REUSE_WARP || (input == REUSE_L1 && run->context->program->program);
+    bool known =
+        input == REUSE_PREVWARP || input == REUSE_WARP || (input == REUSE_L1 && run->context->program->program);
     return known ? input : REUSE_NONE;
 }
 

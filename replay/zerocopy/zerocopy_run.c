@@ -81,8 +81,9 @@ static int open_simulation(struct zerocopy_run *run, struct outcome *out, struct
     run->simulated = rc == 1;
     run->refused = rc == 0 && !rows;
     if (rc == 0)
-        outcome_note(out, rows ? "reuse=l1: what the warp before touched is held: %s"
-                               : "reuse=l1 is simulated, and cannot be here: %s",
+        outcome_note(out,
+                     rows ? "reuse=l1: what the warp before touched is held: %s"
+                          : "reuse=l1 is simulated, and cannot be here: %s",
                      c->pcie->load_ns > 0 ? "the input has no program with this kernel"
                                           : "the platform's latency of host memory is not known");
     return rc < 0 ? -1 : 0;

@@ -77,7 +77,7 @@ struct zerocopy_run {
     struct zerocopy_totals totals;
     bool simulated;         /* reuse=l1: `program` says it all, when the run is finished */
     struct program program; /* the workload's with this pattern's kernel */
-    bool refused; /* the policy is not defined for this input; a note says why */
+    bool refused;           /* the policy is not defined for this input; a note says why */
 };
 
 /* Open, feed, end each launch, finish (metrics into *out; `runs` traversals were run), close. A policy that the input

@@ -208,8 +208,7 @@ START_TEST(more_roots_give_means)
 END_TEST
 
 TEST_MAIN("zerocopy", arrays_on_h200_make_the_measured_requests_and_bandwidths,
-          graph_reads_on_h200_are_the_counted_ones,
-          what_cannot_be_simulated_is_not_guessed, v100_keeps_the_published_order_of_patterns,
-          published_times_follow_from_the_degrees, counts_conserve_bytes, uvm_by_rate_and_by_engine_move_like_bytes,
-          a_policy_that_does_not_suit_is_unknown_with_a_note, a_structure_that_stays_in_gpu_memory_is_said_to,
-          more_roots_give_means)
+          graph_reads_on_h200_are_the_counted_ones, what_cannot_be_simulated_is_not_guessed,
+          v100_keeps_the_published_order_of_patterns, published_times_follow_from_the_degrees, counts_conserve_bytes,
+          uvm_by_rate_and_by_engine_move_like_bytes, a_policy_that_does_not_suit_is_unknown_with_a_note,
+          a_structure_that_stays_in_gpu_memory_is_said_to, more_roots_give_means)
