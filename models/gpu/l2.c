@@ -179,6 +179,17 @@ static uint64_t find(const struct l2 *l2, const struct place *p)
     return UINT64_MAX;
 }
 
+/* The first way that may hold the line, or UINT64_MAX. */
+static uint64_t find_tag(const struct l2 *l2, const struct place *p)
+{
+    for (uint64_t i = 0; i < l2->stride; i += LANES) {
+        const unsigned some = equal(&p->tag[i], (uint32_t)p->line);
+        if (some)
+            return p->first + i + (unsigned)__builtin_ctz(some);
+    }
+    return UINT64_MAX;
+}
+
 /* The way to be used for a line that is not there: empty, else used longest ago; none that is reserved. */
 static uint64_t choose(const struct l2 *l2, const struct place *p)
 {
@@ -380,11 +391,7 @@ void l2_expect_line(const struct l2 *l2, uint32_t slice, uint64_t addr)
     if (!l2->sets)
         return;
     const struct place p = place_of(l2, slice, addr);
-    uint64_t at = UINT64_MAX;
-    for (uint64_t i = 0; i < l2->stride && at == UINT64_MAX; i += LANES) {
-        const unsigned some = equal(&p.tag[i], (uint32_t)p.line);
-        at = some ? p.first + i + (unsigned)__builtin_ctz(some) : at;
-    }
+    uint64_t at = find_tag(l2, &p);
     if (at == UINT64_MAX)
         at = choose(l2, &p);
     if (at != UINT64_MAX)
