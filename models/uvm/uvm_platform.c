@@ -3,6 +3,9 @@
 /* Defaults are the TITAN V's; where each comes from stands in models/platforms/titanv.ini. */
 const struct param uvm_platform_params[] = {
     PARAM_INT_ROW(uvm_platform, utlbs, "", 1, 1024, 40, "micro-TLBs that report faults"),
+    PARAM_INT_ROW(uvm_platform, driver, "", 384, 9999, 580,
+                  "major version of the driver, for what changed between versions"),
+    PARAM_INT_ROW(uvm_platform, gpcs, "", 1, 1024, 6, "graphics processing clusters"),
     PARAM_INT_ROW(uvm_platform, utlb_faults, "", 1, 4096, 56, "outstanding faults of one micro-TLB, at most"),
     PARAM_CHOICE_ROW(uvm_platform, utlb, "blocked|free", UVM_UTLB_FREE,
                      "whether a micro-TLB full of faults also stops accesses to resident pages"),
@@ -12,7 +15,7 @@ const struct param uvm_platform_params[] = {
     PARAM_REAL_ROW(uvm_platform, walk_gap_ns, "ns", 0, 1e6, 14.5, "between two that it finds after a replay"),
     PARAM_REAL_ROW(uvm_platform, walk_ns, "ns", 0, 1e9, 640, "looking up the page of a repeated access"),
     PARAM_REAL_ROW(uvm_platform, fresh_ns, "ns", 0, 1e9, 0, "a load of data that has just come; 0: memory_ns"),
-    PARAM_REAL_ROW(uvm_platform, gpu_fault_gap_ns, "ns", 0, 1e6, 9.7, "between two fault entries that the GPU writes"),
+    PARAM_REAL_ROW(uvm_platform, gpu_fault_gap_ns, "ns", 0, 1e6, 8, "between two fault entries that the GPU writes"),
     PARAM_INT_ROW(uvm_platform, batch_faults, "", 1, 8192, 256, "raw faults of one batch, at most"),
     PARAM_INT_ROW(uvm_platform, routine_batches, "", 1, 1e6, 20, "batches of one routine, at most"),
     PARAM_REAL_ROW(uvm_platform, interrupt_ns, "ns", 0, 1e9, 20000, "first fault to first fetch"),
@@ -32,6 +35,7 @@ const struct param uvm_platform_params[] = {
     PARAM_REAL_ROW(uvm_platform, d2h_bytes_per_s, "bytes/s", 1e6, 1e13, 11e9, "copies to the host"),
     PARAM_REAL_ROW(uvm_platform, evict_ns, "ns", 0, 1e9, 10000, "CPU work per evicted block"),
     PARAM_REAL_ROW(uvm_platform, trace_record_ns, "ns", 0, 1e9, 2500, "copy engine, per traced migration record"),
+    PARAM_REAL_ROW(uvm_platform, trace_entry_ns, "ns", 0, 1e9, 140, "CPU work per entry fetched while traced"),
     PARAM_REAL_ROW(uvm_platform, launch_ns, "ns", 0, 1e9, 0, "end of a launch to the start of the next"),
     PARAM_REAL_ROW(uvm_platform, cpu_fault_ns, "ns", 0, 1e9, 15800, "one CPU fault without its copy"),
     {0}};

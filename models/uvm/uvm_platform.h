@@ -1,7 +1,7 @@
 /* uvm_platform: what unified memory costs on a machine; section [uvm] of a platform file.
  *
  * The time of one batch, ns:
- *   CPU:  batch_before + raw_fault x entries
+ *   CPU:  batch_before + raw_fault x entries (with tracing trace_entry x entries more)
  *         + for each service: service + new_block (first use of the block by the GPU) + fault_page x faulted pages
  *           + moved_run x runs and moved_page x pages made resident + unmap_run x runs and unmap_page x pages of those
  *           that the CPU has mapped
@@ -20,6 +20,8 @@ enum uvm_utlb { UVM_UTLB_BLOCKED, UVM_UTLB_FREE };
 
 struct uvm_platform {
     int64_t utlbs;           /* micro-TLBs that report faults; multiprocessors are spread over them evenly */
+    int64_t gpcs;            /* graphics processing clusters: each has a memory management unit for its micro-TLBs */
+    int64_t driver;          /* major version of the driver, for what changed between versions */
     int64_t utlb_faults;     /* outstanding faults of one of them, at most */
     int64_t utlb;            /* enum uvm_utlb: does a full one also stop accesses to resident pages? */
     int64_t utlb_merge;      /* 1: it reports a page once for all its actors, 0: once for each */
@@ -46,6 +48,7 @@ struct uvm_platform {
     double h2d_bytes_per_s, d2h_bytes_per_s;
     double evict_ns;        /* CPU, per evicted block */
     double trace_record_ns; /* copy engine, per migration record while CUPTI traces */
+    double trace_entry_ns;  /* CPU, per entry fetched while CUPTI traces */
     double launch_ns;       /* from the end of a launch to the start of the next */
     double cpu_fault_ns;    /* one CPU fault without its copy */
 };

@@ -16,6 +16,7 @@
 #include "replay/uvm/uvm_hints.h"
 #include "replay/uvm/uvm_legacy.h"
 #include "replay/uvm/uvm_recorded.h"
+#include "replay/uvm/uvm_version.h"
 #include "trace/base/mem.h"
 #include "trace/program/pages.h"
 #include "trace/uvm/recording.h"
@@ -30,9 +31,9 @@ static const struct param settings[] = {
                    "[A:read-mostly,B:preferred-host,C:accessed-by]: advice of allocations, besides the program's own"),
     PARAM_TEXT_ROW(uvm_settings, prefetch, NULL,
                    "[A,B]: allocations that the program prefetches before its first launch"),
-    PARAM_CHOICE_ROW(uvm_settings, thrashing, "off|fixed|intended|written", UVM_THRASHING_FIXED,
+    PARAM_CHOICE_ROW(uvm_settings, thrashing, "off|fixed|intended|written|driver", UVM_THRASHING_DRIVER,
                      "pages that CPU and GPU fight for are throttled and pinned, with a lapse as before driver 590, as "
-                     "590 intends, or as it is written"),
+                     "590 intends, as it is written, or by the driver's version"),
     PARAM_INT_ROW(uvm_settings, access_counters, "", 0, 1, 0,
                   "1: what is mapped remotely comes by notification (the driver's default on x86 is 0)"),
     PARAM_INT_ROW(uvm_settings, traced, "", 0, 1, 0, "1: kernel times as under unified-memory tracing by CUPTI"),
@@ -220,6 +221,20 @@ static int record_run(const struct replay_job *job, struct uvm_run *run, const s
     return rc;
 }
 
+/* As told, or by the version of the driver: the user's, else the recording's own, else the platform's. */
+static enum uvm_lapse lapse_of(const struct replay_job *job)
+{
+    const struct uvm_settings *set = job->settings;
+    if (set->thrashing < UVM_THRASHING_DRIVER)
+        return set->thrashing > UVM_THRASHING_FIXED ? (enum uvm_lapse)(set->thrashing - UVM_THRASHING_FIXED)
+                                                    : UVM_LAPSE_FIXED;
+    const struct platform_number *number = platform_number(job->platform, "uvm", "driver");
+    const struct store *store = job->inputs[0].store;
+    int64_t own = !store || (number && number->given) ? 0 : uvm_version_in(store_origin_get(store, "driver"));
+    const struct uvm_platform *p = platform_section_get(job->platform, "uvm");
+    return uvm_version_lapse(own ? own : p->driver);
+}
+
 static int run_one(const struct closed_loop *loop, size_t i, struct outcome *outcome, struct err *err)
 {
     const struct replay_job *job = loop->job;
@@ -240,8 +255,7 @@ static int run_one(const struct closed_loop *loop, size_t i, struct outcome *out
         .traced = set->traced,
         .two_engines = set->copy_engines == 2,
         .thrashing = set->thrashing != UVM_THRASHING_OFF,
-        .lapse = set->thrashing > UVM_THRASHING_FIXED ? (enum uvm_lapse)(set->thrashing - UVM_THRASHING_FIXED)
-                                                      : UVM_LAPSE_FIXED,
+        .lapse = lapse_of(job),
         .access_counters = set->access_counters,
         .pcie = platform_has(job->platform, "pcie") ? platform_section_get(job->platform, "pcie") : NULL,
         .progress = job->progress,

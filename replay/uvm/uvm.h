@@ -8,8 +8,8 @@
 
 enum uvm_mode { UVM_DEMAND, UVM_LEGACY };
 
-/* Off, or by how the lapse adapts, as enum uvm_lapse has it. */
-enum uvm_thrashing_mode { UVM_THRASHING_OFF, UVM_THRASHING_FIXED };
+/* Off, by how the lapse adapts, as enum uvm_lapse has it, or by the driver's version. */
+enum uvm_thrashing_mode { UVM_THRASHING_OFF, UVM_THRASHING_FIXED, UVM_THRASHING_DRIVER = 4 };
 
 struct uvm_settings {
     int64_t oversubscription_pct;  /* footprint / available memory x 100; 0: sufficient */

@@ -319,7 +319,7 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
         return -1;
     if (d->asks.count)
         d->asked = sort_pages(d->asks.pages, d->asks.pages + UVM_ASKS, (uint32_t)d->asks.count);
-    at.cpu = at.cpu + p->batch_before_ns + p->raw_fault_ns * n;
+    at.cpu += p->batch_before_ns + (p->raw_fault_ns + (d->traced ? p->trace_entry_ns : 0)) * n;
     for (uint32_t i = 0; i < n;) {
         uint32_t number = sorted[i] / ACTOR_BLOCK_PAGES, raw = 0;
         struct uvm_memory_block *b = &d->memory->blocks[number];

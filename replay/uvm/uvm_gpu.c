@@ -33,6 +33,12 @@ struct uvm_listed {
     uint32_t parts;   /* of the multiprocessors that were told that it is missing */
 };
 
+/* Places beside each other on a multiprocessor whose actors end together: a block's. */
+struct uvm_group {
+    int64_t end_ns; /* of the last that ended */
+    uint32_t left;  /* actors that have not */
+};
+
 struct uvm_utlb_state {
     uint32_t outstanding;
     uint32_t waiting_count, storing_count;
@@ -58,7 +64,11 @@ static int reserve_slots(struct uvm_gpu *g, uint64_t slots, struct err *err)
     g->slots = mem_zalloc(slots, sizeof *g->slots, err);
     /* Slots are spread evenly, but whole multiprocessors and groups make some lists longer: count them at a launch. */
     g->waiting = mem_zalloc(2 * slots, sizeof *g->waiting, err);
-    if (!g->slots || !g->waiting)
+    free(g->resumed);
+    free(g->groups);
+    g->groups = mem_zalloc(slots, sizeof *g->groups, err);
+    g->resumed = mem_zalloc((slots + 63) / 64, sizeof *g->resumed, err);
+    if (!g->slots || !g->waiting || !g->resumed || !g->groups)
         return -1;
     for (uint32_t u = 0; u < utlbs; u++)
         g->utlbs[u].waiting = g->utlbs[u].storing = NULL;
@@ -88,9 +98,7 @@ int uvm_gpu_init(struct uvm_gpu *g, const struct actor_ops *ops, const void *sta
     g->table_mask = table - 1;
     g->utlbs = mem_zalloc(utlbs, sizeof *g->utlbs, err);
     g->reported = mem_zalloc(utlbs, sizeof *g->reported * table, err);
-    if (!g->utlbs || !g->reported ||
-        uvm_ring_init(&g->ring, utlbs, (uint32_t)platform->utlb_faults, (uint32_t)platform->batch_faults,
-                      platform->gpu_fault_gap_ns, err))
+    if (!g->utlbs || !g->reported || uvm_ring_init(&g->ring, platform, err))
         return -1;
     for (uint32_t u = 0; u < utlbs; u++)
         g->utlbs[u].table = g->reported + (size_t)u * table;
@@ -108,6 +116,8 @@ void uvm_gpu_release(struct uvm_gpu *g)
     free(g->slots);
     free(g->utlbs);
     free(g->waiting);
+    free(g->resumed);
+    free(g->groups);
     free(g->reported);
     uvm_ring_release(&g->ring);
     uvm_remote_release(&g->remote);
@@ -163,13 +173,18 @@ static void fill_slots(struct uvm_gpu *g, int64_t time)
     uint32_t utlbs = (uint32_t)g->platform->utlbs, together = g->current.together ? g->current.together : 1;
     for (uint32_t u = 0; u < utlbs; u++)
         g->utlbs[u].waiting_count = g->utlbs[u].storing_count = 0;
+    g->together = together;
+    g->slots_used = g->next_actor = n;
+    memset(g->groups, 0, ((size_t)n + together - 1) / together * sizeof *g->groups);
     for (uint32_t i = 0; i < n; i++) {
         struct uvm_slot *s = &g->slots[i];
         uint32_t sm = i / together % g->sms;
         s->part = i % together % (uint32_t)g->platform->sm_parts;
         s->utlb = (uint32_t)((uint64_t)sm * utlbs / g->sms);
         s->time = time;
-        s->actor = NONE;
+        s->actor = i;
+        s->at = (struct actor_at){0};
+        g->groups[i / together].left++;
         s->pending = 0;
         s->stored_count = 0;
         s->listed = false;
@@ -224,7 +239,7 @@ int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err)
     if (g->platform->fresh_ns > 0)
         fresh.memory_ns = g->platform->fresh_ns;
     issue_init(&g->issue, &fresh, g->current.actors, g->per_sm);
-    g->next_actor = g->actors_done = 0;
+    g->actors_done = 0;
     g->launch_end_ns = time;
     fill_slots(g, time);
     return 0;
@@ -455,12 +470,35 @@ static void skip_turns(struct uvm_gpu *g, struct uvm_slot *s, int64_t limit)
     g->touches += (uint64_t)turns * s->step.accesses;
 }
 
-/* The actor ended; when all have, the next launch starts. */
-static int end_actor(struct uvm_gpu *g, struct uvm_slot *s, struct err *err)
+/* The actors that share a multiprocessor (a block's warps) give up its places together: the next ones start when the
+ * last has ended. */
+static void start_group(struct uvm_gpu *g, uint32_t number)
 {
+    uint32_t first = number / g->together * g->together;
+    struct uvm_group *group = &g->groups[number / g->together];
+    for (uint32_t i = first; i < first + g->together && i < g->slots_used && g->next_actor < g->current.actors; i++) {
+        struct uvm_slot *s = &g->slots[i];
+        s->actor = g->next_actor++;
+        s->at = (struct actor_at){0};
+        s->time = group->end_ns;
+        group->left++;
+        if (i != number)
+            enqueue(g, i);
+    }
+}
+
+/* The actor ended; when all have, the next launch starts. */
+static int end_actor(struct uvm_gpu *g, uint32_t number, struct err *err)
+{
+    struct uvm_slot *s = &g->slots[number];
+    struct uvm_group *group = &g->groups[number / g->together];
     s->actor = NONE;
     if (s->time > g->launch_end_ns)
         g->launch_end_ns = s->time;
+    if (s->time > group->end_ns)
+        group->end_ns = s->time;
+    if (--group->left == 0)
+        start_group(g, number);
     if (++g->actors_done < g->current.actors)
         return 0;
     if (g->on_launch_end && g->on_launch_end(g->ctx, g->current.kernel, g->launch_end_ns))
@@ -475,12 +513,8 @@ static int next_turn(struct uvm_gpu *g, struct uvm_slot *s, bool *ended, struct 
     *ended = false;
     if (s->turns)
         return 1;
-    if (s->actor == NONE) {
-        if (g->next_actor == g->current.actors)
-            return 0;
-        s->actor = g->next_actor++;
-        s->at = (struct actor_at){0};
-    }
+    if (s->actor == NONE)
+        return 0;
     int rc = g->ops->step(g->run, g->launch, s->actor, &s->at, &s->step, err);
     *ended = rc == 0;
     s->turns = rc <= 0 ? 0 : s->step.turns ? s->step.turns : 1;
@@ -504,10 +538,10 @@ static int run_slot(struct uvm_gpu *g, uint32_t number, int64_t limit, struct er
         if (rc < 0)
             return -1;
         if (rc == 0 && !ended)
-            return 0; /* no actor is left for this slot */
+            return 0; /* no actor is left for this slot, or those beside it go on */
         if (rc == 0 && !s->stored_count) {
             uint32_t launch = g->launch;
-            if (end_actor(g, s, err))
+            if (end_actor(g, number, err))
                 return -1;
             if (g->launch != launch)
                 return 0; /* the slots were filled anew */
@@ -660,6 +694,16 @@ static void replay_stores(struct uvm_gpu *g, struct uvm_utlb_state *u, int64_t t
     u->storing_count = kept;
 }
 
+/* What a replay lets go on, block after block over the multiprocessors: so do new blocks come to those that end. */
+static void enqueue_resumed(struct uvm_gpu *g)
+{
+    for (uint32_t word = 0; word < (g->slots_cap + 63) / 64; word++) {
+        for (uint64_t rest = g->resumed[word]; rest; rest &= rest - 1)
+            enqueue(g, word * 64 + (uint32_t)__builtin_ctzll(rest));
+        g->resumed[word] = 0;
+    }
+}
+
 void uvm_gpu_replay(struct uvm_gpu *g, int64_t time)
 {
     uvm_ring_replay(&g->ring, time);
@@ -679,7 +723,7 @@ void uvm_gpu_replay(struct uvm_gpu *g, int64_t time)
             if (i + 2 < u->waiting_count)
                 __builtin_prefetch(&g->slots[u->waiting[i + 2]]);
             if (retry(g, slot, time))
-                enqueue(g, slot);
+                g->resumed[slot / 64] |= 1ull << (slot % 64);
             else
                 u->waiting[kept++] = slot;
         }
@@ -687,4 +731,5 @@ void uvm_gpu_replay(struct uvm_gpu *g, int64_t time)
             memmove(u->waiting + kept, u->waiting + i, (u->waiting_count - i) * sizeof *u->waiting);
         u->waiting_count -= i - kept;
     }
+    enqueue_resumed(g);
 }

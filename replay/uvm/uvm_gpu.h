@@ -30,6 +30,7 @@ enum { UVM_GPU_BUCKETS = 4096, UVM_GPU_BUCKET_SHIFT = 10 }; /* 1,024 ns each: ac
 
 struct uvm_slot;
 struct uvm_listed;
+struct uvm_group;
 struct uvm_utlb_state;
 
 struct uvm_gpu {
@@ -42,6 +43,9 @@ struct uvm_gpu {
     uint32_t sms, slots_cap;
     struct uvm_slot *slots;
     struct uvm_utlb_state *utlbs;
+    struct uvm_group *groups;
+    uint32_t together, slots_used;
+    uint64_t *resumed; /* a bit for each slot, for replays */
     uint32_t *waiting; /* storage of the micro-TLBs' lists of waiting slots, then of those with stores under way */
     struct uvm_listed *reported; /* storage of their tables of reported pages */
     uint32_t table_mask;         /* entries of one table, less 1 */

@@ -7,9 +7,14 @@
 
 #define WRITTEN UINT32_MAX /* a micro-TLB's number, of an entry of the scratch that is done */
 
-int uvm_ring_init(struct uvm_ring *r, uint32_t utlbs, uint32_t listed, uint32_t batch, double gap_ns, struct err *err)
+int uvm_ring_init(struct uvm_ring *r, const struct uvm_platform *p, struct err *err)
 {
-    *r = (struct uvm_ring){.cap = (size_t)2 * utlbs * listed, .gap_ns = gap_ns, .soon_ns = UVM_RING_NEVER};
+    size_t utlbs = (size_t)p->utlbs, batch = (size_t)p->batch_faults;
+    *r = (struct uvm_ring){.cap = 2 * utlbs * (size_t)p->utlb_faults,
+                           .batch = batch,
+                           .clusters = (uint32_t)p->gpcs,
+                           .gap_ns = p->gpu_fault_gap_ns,
+                           .soon_ns = UVM_RING_NEVER};
     r->entries = mem_zalloc(r->cap, sizeof *r->entries, err);
     r->sorting = mem_zalloc(r->cap, sizeof *r->sorting, err);
     r->keys = mem_zalloc(2 * r->cap, sizeof *r->keys, err);
@@ -99,11 +104,12 @@ static size_t sort_coming(struct uvm_ring *r)
     return n;
 }
 
-/* The place of an entry in the order in which the GPU takes what is ready, until the next replay. */
+/* The place of an entry in the order in which the GPU takes what is ready, until the next replay. Consecutive blocks,
+ * and here micro-TLBs, go to the clusters in turn. */
 static uint64_t turn_of(const struct uvm_ring *r, const struct uvm_entry *e)
 {
-    uint64_t pair = (e->page & ~UVM_FAULT_WRITE) >> 1;
-    uint64_t x = pair ^ e->utlb * UINT64_C(0xD6E8FEB86659FD93) ^ r->replays * UINT64_C(0x94D049BB133111EB);
+    uint64_t x = (e->page & ~UVM_FAULT_WRITE) ^ (uint64_t)(e->utlb % r->clusters) * UINT64_C(0xD6E8FEB86659FD93) ^
+                 r->replays * UINT64_C(0x94D049BB133111EB);
     x = (x ^ x >> 32) * UINT64_C(0x9E3779B97F4A7C15);
     x = (x ^ x >> 32) * UINT64_C(0xBF58476D1CE4E5B9);
     return x >> INDEX_BITS;
@@ -149,19 +155,48 @@ static void keep_rest(struct uvm_ring *r, size_t n)
     }
 }
 
+/* Whether n entries more are written by `time_ns`, in whatever order: the GPU is never idle while something is ready.
+ * When it is free again then, at the latest. */
+static bool written_by(const struct uvm_ring *r, const struct uvm_entry *e, size_t n, int64_t time_ns, double *next_ns)
+{
+    double last = r->next_ns;
+    for (size_t i = 0; i < n; i++)
+        last = (double)e[i].time_ns > last ? (double)e[i].time_ns : last;
+    *next_ns = last + r->gap_ns * (double)n;
+    return *next_ns <= (double)time_ns;
+}
+
+/* Entries that nobody looks at one by one are written, if all of them are by `time_ns`. */
+static bool write_rest(struct uvm_ring *r, size_t n, int64_t time_ns)
+{
+    size_t at = r->written;
+    double next_ns;
+    for (size_t i = 0; i < n; i++)
+        if (r->sorting[i].utlb != WRITTEN)
+            r->entries[at++] = r->sorting[i];
+    if (!written_by(r, r->entries + r->written, at - r->written, time_ns, &next_ns))
+        return false;
+    r->next_ns = next_ns;
+    r->written = at;
+    r->soon_ns = UVM_RING_NEVER;
+    return true;
+}
+
 /* The GPU writes what it can by `time_ns`: whenever it is free, the entry whose turn it is among those that are ready.
- */
-static void write_until(struct uvm_ring *r, int64_t time_ns)
+ * Behind the first `exact` the order is open if all are written. */
+static void write_until(struct uvm_ring *r, int64_t time_ns, size_t exact)
 {
     if (r->soon_ns > time_ns)
         return;
     size_t n = sort_coming(r), ready = 0, waiting = 0;
-    for (;;) {
+    for (size_t done = 0;; done++) {
         double at = r->next_ns;
         if (!waiting && ready < n && (double)r->sorting[ready].time_ns > at)
             at = (double)r->sorting[ready].time_ns;
         if (at > (double)time_ns || (!waiting && ready == n))
             break;
+        if (done == exact && write_rest(r, n, time_ns))
+            return;
         for (; ready < n && (double)r->sorting[ready].time_ns <= at; ready++)
             heap_push(r->keys, waiting++, turn_of(r, &r->sorting[ready]) << INDEX_BITS | ready);
         struct uvm_entry *e = &r->sorting[heap_pop(r->keys, waiting--) & INDEX_MASK];
@@ -174,7 +209,7 @@ static void write_until(struct uvm_ring *r, int64_t time_ns)
 
 void uvm_ring_read_put(struct uvm_ring *r, int64_t time_ns)
 {
-    write_until(r, time_ns);
+    write_until(r, time_ns, r->batch);
     r->put = r->written;
 }
 
@@ -218,20 +253,10 @@ struct uvm_fetched uvm_ring_fetch(struct uvm_ring *r, uint32_t max, uint32_t *pa
     return f;
 }
 
-/* All that is under way is written by `time_ns`, in whatever order: the GPU is never idle while something is ready. */
-static bool written_by(const struct uvm_ring *r, int64_t time_ns, double *next_ns)
-{
-    double last = r->next_ns;
-    for (size_t i = r->written; i < r->count; i++)
-        last = (double)r->entries[i].time_ns > last ? (double)r->entries[i].time_ns : last;
-    *next_ns = last + r->gap_ns * (double)(r->count - r->written);
-    return *next_ns <= (double)time_ns;
-}
-
 size_t uvm_ring_flush_again(struct uvm_ring *r, int64_t time_ns)
 {
     double next_ns;
-    if (!written_by(r, time_ns, &next_ns)) {
+    if (!written_by(r, r->entries + r->written, r->count - r->written, time_ns, &next_ns)) {
         uvm_ring_read_put(r, time_ns);
         return uvm_ring_flush(r);
     }
@@ -250,11 +275,12 @@ size_t uvm_ring_flush(struct uvm_ring *r)
 
 void uvm_ring_replay(struct uvm_ring *r, int64_t time_ns)
 {
-    write_until(r, time_ns);
-    r->count = r->written;
-    r->soon_ns = UVM_RING_NEVER;
-    if (r->next_ns < (double)time_ns)
-        r->next_ns = (double)time_ns;
+    double next_ns;
+    if (!written_by(r, r->entries + r->written, r->count - r->written, time_ns, &next_ns)) {
+        write_until(r, time_ns, SIZE_MAX);
+        r->count = r->written;
+        r->soon_ns = UVM_RING_NEVER;
+    }
     memmove(r->entries, r->entries + r->get, (r->count - r->get) * sizeof *r->entries);
     r->replays++;
     r->put -= r->get;

@@ -2,11 +2,12 @@
  *
  * Misses come from the micro-TLBs one after the other; the GPU writes one entry per gap_ns and moves PUT. Which of the
  * entries that are ready it writes next is not public; recordings show that it is neither the oldest nor the lowest
- * page: the faulted pages of a batch of stride reads lie scattered over all that is missing. Here an order by micro-TLB
- * and pair of pages stands for it that is another one after each replay, and the same in every run. The driver has a
- * copy of PUT: a fetch takes what lies between GET and that copy, a flush throws away the rest of it. What is written
- * later than the PUT that was read survives, with the repetitions of the same accesses behind it. An entry that is not
- * written when a replay comes is none: its access asks again.
+ * page: the faulted pages of a batch of stride reads lie scattered over all that is missing. Here an order by cluster
+ * of multiprocessors, whose memory management unit walks for all of its micro-TLBs, and page stands for it that is
+ * another one after each replay, and the same in every run. The driver has a copy of PUT: a fetch takes what lies
+ * between GET and that copy, a flush throws away the rest of it. What is written later than the PUT that was read
+ * survives, with the repetitions of the same accesses behind it. An entry that is not written when a replay comes is
+ * none: its access asks again.
  *
  * GET, PUT and the end of what is under way are offsets into one array, which is moved up at a replay: between two
  * reads of PUT there is one replay, so twice what the micro-TLBs can list is room enough.
@@ -20,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "models/uvm/uvm_platform.h"
 #include "trace/base/err.h"
 
 /* In an entry's page: the access writes. Only memory that is read-mostly asks. */
@@ -46,6 +48,8 @@ struct uvm_ring {
     size_t cap;
     size_t get, put; /* put: the driver's copy */
     size_t written, count;
+    size_t batch; /* entries of a fetch at most */
+    uint32_t clusters;
     double gap_ns;   /* from one entry of the GPU to the next */
     double next_ns;  /* when the GPU may write the next one */
     int64_t soon_ns; /* no entry under way is written earlier; UVM_RING_NEVER: none is */
@@ -64,9 +68,8 @@ struct uvm_fetched {
     uint32_t instances; /* and the entries merged into its first kept one */
 };
 
-/* A buffer for so many micro-TLBs that list at most `listed` misses each; at most `batch` entries to a fetch. Released
- * with uvm_ring_release() in any case. */
-int uvm_ring_init(struct uvm_ring *r, uint32_t utlbs, uint32_t listed, uint32_t batch, double gap_ns, struct err *err);
+/* Empty. Released with uvm_ring_release() in any case. */
+int uvm_ring_init(struct uvm_ring *r, const struct uvm_platform *p, struct err *err);
 void uvm_ring_release(struct uvm_ring *r);
 
 /* A micro-TLB has a miss ready. Returns when it is written if nothing that is ready earlier comes after it. */

@@ -13,7 +13,9 @@ static uint32_t pages[BATCH];
 static void open_ring(struct uvm_ring *r, uint32_t utlbs, double gap_ns)
 {
     struct err err = {""};
-    ck_assert_msg(uvm_ring_init(r, utlbs, 1024, BATCH, gap_ns, &err) == 0, "%s", err.msg);
+    struct uvm_platform p = {
+        .utlbs = utlbs, .gpcs = utlbs, .utlb_faults = 1024, .batch_faults = BATCH, .gpu_fault_gap_ns = gap_ns};
+    ck_assert_msg(uvm_ring_init(r, &p, &err) == 0, "%s", err.msg);
 }
 
 static struct uvm_fetched fetch(struct uvm_ring *r, int64_t time_ns)
@@ -191,7 +193,7 @@ START_TEST(no_entry_is_lost_or_made)
             ck_assert_uint_le(f.raw, BATCH);
             ck_assert_uint_eq(r.get, before + f.raw);
             ck_assert_uint_le(r.get, r.put);
-            for (size_t i = before; i < r.written; i++) {
+            for (size_t i = before; i < r.get; i++) {
                 ck_assert_int_le(r.entries[i].time_ns, time);
                 if (i > before)
                     ck_assert_int_ge(r.entries[i].time_ns - r.entries[i - 1].time_ns, (int64_t)gap - 1);
@@ -203,7 +205,6 @@ START_TEST(no_entry_is_lost_or_made)
             uvm_ring_replay(&r, time += 100);
             unwritten += left - r.count;
             ck_assert_uint_eq(r.get, 0);
-            ck_assert_uint_eq(r.count, r.written);
             if (uvm_ring_any(&r))
                 ck_assert_int_le(uvm_ring_first_ns(&r), time);
         }
