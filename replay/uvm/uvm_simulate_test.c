@@ -434,6 +434,79 @@ START_TEST(a_warp_goes_on_past_its_stores_and_ends_when_they_are_done)
 }
 END_TEST
 
+/* Four complete recordings: H200, driver 580.159.04, 2026-11, traced: records of kind 4, services with a copy, pages of
+ * records with cause 2, records to the device. Mean absolute log ratios; repeats of one program scatter by 0.2 in
+ * batches. */
+START_TEST(structure_is_that_of_complete_recordings)
+{
+    static const struct {
+        const char *spec;
+        double recorded[4];
+    } rows[] = {{"array,bytes=256MiB", {287, 264, 10250, 13110}},
+                {"conv2d,bytes=64MiB", {95, 59, 1335, 1042}},
+                {"array,bytes=64MiB,pattern=random", {6, 141, 642, 1758}},
+                {"bicg,kernel=1,bytes=64MiB", {190, 191, 1552, 757}}};
+    static const double most[4] = {0.15, 0.15, 0.18, 0.25};
+    double sum[4] = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct setup s;
+        open_run(&s, rows[i].spec, "h200", "tree", NULL, NULL);
+        s.run.traced = s.run.two_engines = true;
+        struct uvm_metrics m = simulate(&s.run);
+        const uint64_t ours[4] = {m.batches, m.work.copied_services, m.work.copied_faults, m.records};
+        for (int k = 0; k < 4; k++)
+            sum[k] += fabs(log((double)ours[k] / rows[i].recorded[k])) / 4;
+        close_run(&s);
+    }
+    for (int k = 0; k < 4; k++)
+        ck_assert_double_le(sum[k], most[k]);
+}
+END_TEST
+
+/* One warp: 64 pages are loaded, then 32 stored to. The stored logs of a TITAN V (uvm-eval, abc) have batches of 56, 8
+ * and 32 faults. */
+static int abc_step(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
+                    struct err *err)
+{
+    (void)run, (void)actor, (void)err;
+    if (launch || at->body++)
+        return 0;
+    *step = (struct actor_step){.count = 64, .stores = 32, .accesses = 96, .turns = 1};
+    for (uint32_t i = 0; i < 96; i++)
+        step->page[i] = i;
+    return 1;
+}
+
+static void abc_batch(void *ctx, const struct uvm_batch_seen *seen)
+{
+    uint32_t *raw = ctx;
+    if (raw[0] < 7)
+        raw[++raw[0]] = seen->raw;
+}
+
+START_TEST(f10_one_warp_faults_as_the_logs_of_a_titan_v_have_it)
+{
+    struct setup s;
+    uint32_t raw[8] = {0};
+    open_run(&s, "array,bytes=64MiB", "titanv", "none", NULL, NULL);
+    struct actor_ops ops = *s.run.ops;
+    ops.step = abc_step;
+    ops.run_open = NULL;
+    ops.run_close = NULL;
+    ops.launches = one_launch;
+    ops.launch = one_warp;
+    s.run.ops = &ops;
+    s.run.on_batch = abc_batch;
+    s.run.ctx = raw;
+    (void)simulate(&s.run);
+    ck_assert_uint_eq(raw[0], 3);
+    ck_assert_uint_eq(raw[1], 56);
+    ck_assert_uint_eq(raw[2], 8);
+    ck_assert_uint_eq(raw[3], 32);
+    close_run(&s);
+}
+END_TEST
+
 /* Measured: H200, driver 580.159.04, 2026-11, untraced; docs/uvm-engine.md has the whole table, and why random reads
  * come out low. */
 START_TEST(h200_kernel_times_are_as_near_as_the_page_says)
@@ -562,6 +635,7 @@ TEST_MAIN("replay/uvm_simulate", kernels_and_allocations_add_up_to_the_run,
           a_cpu_in_order_faults_six_times_in_two_mib, read_mostly_memory_is_dropped_not_written_back,
           tracing_costs_time_and_changes_nothing_else, the_same_run_gives_the_same_metrics,
           a_written_workload_runs_as_the_workload_itself, turns_at_once_change_no_metric,
-          a_warp_goes_on_past_its_stores_and_ends_when_they_are_done, h200_kernel_times_are_as_near_as_the_page_says,
+          a_warp_goes_on_past_its_stores_and_ends_when_they_are_done, structure_is_that_of_complete_recordings,
+          f10_one_warp_faults_as_the_logs_of_a_titan_v_have_it, h200_kernel_times_are_as_near_as_the_page_says,
           a_page_that_both_want_is_throttled_where_thrashing_is_looked_for,
           a5_what_is_accessed_by_the_gpu_goes_over_the_link_without_a_fault, impossible_platforms_are_errors)
