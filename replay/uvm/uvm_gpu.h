@@ -4,10 +4,11 @@
  * runs by itself until it faults or the time is up, so there is no event per touch: a calendar of 1 us buckets orders
  * the actors, and a stalled one costs nothing until a replay.
  *
- * A micro-TLB reports its faults one by one, `fault_gap_ns` apart, at most `utlb_faults` until the next replay; a page
- * it has reported already is not reported again. While it is full, no further miss of its multiprocessors is reported,
- * and with utlb=blocked their accesses to resident pages wait as well. A replay empties buffer and micro-TLBs; every
- * waiting access asks again, stores first, then loads, oldest first.
+ * A micro-TLB looks for missing pages one by one, `fault_gap_ns` apart, reports each once for every part of the
+ * multiprocessor that asks, and at most `utlb_faults` until the next replay; replay/uvm/uvm_ring.h has what becomes of
+ * the entries. While it is full, no further miss of its multiprocessors is reported, and with utlb=blocked their
+ * accesses to resident pages wait as well. A replay empties the micro-TLBs; every waiting access asks again, stores
+ * first, then loads, oldest first. Actors that are `together`, a block's warps, give up their places together.
  *
  * Nobody waits for a store: its page is asked for, and the actor goes on, until ACTOR_STORES such pages are under way
  * or the actor has no further step. Turns of a step that ask for nothing new between two batches are one step of the

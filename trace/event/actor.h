@@ -5,7 +5,7 @@
  * and must all be there before the actor goes on; computing; pages that are stored to behind it, for which the actor
  * waits no sooner than at its end. A launch starts when the one before it has finished. A touch is satisfied once its
  * page has been resident at a moment the actor asked (the load has returned; the page may go again afterwards). Actors
- * start in ascending order, each on the first slot that falls free.
+ * start in ascending order, those that are `together` when a place for all of them falls free.
  *
  * Pages are numbered over all allocations together: actor_space_init() gives every allocation whole VA blocks of 512
  * pages, so that page / 512 is the block and page % 512 the page in the 2 MiB-aligned stretch of address space.
