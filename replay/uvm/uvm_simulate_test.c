@@ -507,6 +507,47 @@ START_TEST(f10_one_warp_faults_as_the_logs_of_a_titan_v_have_it)
 }
 END_TEST
 
+/* Warp 1 reads page 1 while the service of page 0, of warp 0, is bringing it. */
+static int late_step(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
+                     struct err *err)
+{
+    (void)run, (void)err;
+    if (launch || at->body > actor)
+        return 0;
+    bool waits = actor == 1 && at->body == 0;
+    *step = (struct actor_step){
+        .count = !waits, .accesses = 1, .turns = 1, .compute_ns = waits ? 60000 : 0, .page = {actor}};
+    at->body++;
+    return 1;
+}
+
+static void two_warps(const void *state, uint32_t launch, struct actor_launch *out)
+{
+    one_warp(state, launch, out);
+    out->actors = 2;
+}
+
+START_TEST(f2_a_batch_of_leftovers_serves_nothing)
+{
+    struct setup s;
+    open_run(&s, "array,bytes=64MiB", "titanv", "tree", NULL, NULL);
+    struct actor_ops ops = *s.run.ops;
+    ops.step = late_step;
+    ops.run_open = NULL;
+    ops.run_close = NULL;
+    ops.launches = one_launch;
+    ops.launch = two_warps;
+    s.run.ops = &ops;
+    struct uvm_metrics m = simulate(&s.run);
+    ck_assert_uint_eq(m.batches, 2);
+    ck_assert_uint_eq(m.work.empty_batches, 1);
+    ck_assert_uint_eq(m.raw_faults, 2);
+    ck_assert_uint_eq(m.faults, 1);
+    ck_assert_uint_eq(m.services, 1);
+    close_run(&s);
+}
+END_TEST
+
 /* Measured: H200, driver 580.159.04, 2026-11, untraced; docs/uvm-engine.md has the whole table, and why random reads
  * come out low. */
 START_TEST(h200_kernel_times_are_as_near_as_the_page_says)
@@ -636,6 +677,7 @@ TEST_MAIN("replay/uvm_simulate", kernels_and_allocations_add_up_to_the_run,
           tracing_costs_time_and_changes_nothing_else, the_same_run_gives_the_same_metrics,
           a_written_workload_runs_as_the_workload_itself, turns_at_once_change_no_metric,
           a_warp_goes_on_past_its_stores_and_ends_when_they_are_done, structure_is_that_of_complete_recordings,
-          f10_one_warp_faults_as_the_logs_of_a_titan_v_have_it, h200_kernel_times_are_as_near_as_the_page_says,
+          f2_a_batch_of_leftovers_serves_nothing, f10_one_warp_faults_as_the_logs_of_a_titan_v_have_it,
+          h200_kernel_times_are_as_near_as_the_page_says,
           a_page_that_both_want_is_throttled_where_thrashing_is_looked_for,
           a5_what_is_accessed_by_the_gpu_goes_over_the_link_without_a_fault, impossible_platforms_are_errors)
