@@ -83,6 +83,44 @@ static inline __attribute__((always_inline)) void read_load(struct lane_reader *
     r->lane_loads += n;
 }
 
+/* Whether lanes never meet in a line: each list is a line or longer, so that at each load they are a line or more
+ * apart; and elements lie in one sector each. */
+static bool apart(const struct lane_reader *r, const struct lane *lanes, size_t n)
+{
+    uint32_t element = r->view->element;
+    bool known = r->view->reuse == REUSE_NONE || (r->view->reuse == REUSE_GROUP4 && element <= 8);
+    if (!known || lanes[0].addr % element)
+        return false;
+    for (size_t i = 1; i < n; i++)
+        if (lanes[i].addr < lanes[i - 1].addr + LINE_BYTES)
+            return false;
+    return true;
+}
+
+/* Sectors that a lane asks for when its four loads issued together ask for one once: one for each group, one for each
+ * load left over, and one wherever a sector begins inside a group. */
+static uint64_t group4_sectors(const struct lane *lane, uint32_t element)
+{
+    uint64_t groups = lane->count / 4, per = SECTOR_BYTES / element;
+    uint64_t begin = (SECTOR_BYTES - lane->addr % SECTOR_BYTES) % SECTOR_BYTES / element; /* load that begins one */
+    uint64_t inside = begin % 4 && begin < 4 * groups ? (4 * groups - 1 - begin) / per + 1 : 0;
+    return groups + lane->count % 4 + inside;
+}
+
+/* read_warp() in closed form, of lanes apart. */
+static void count_apart(struct lane_reader *r, const struct lane *lanes, size_t n)
+{
+    uint64_t sectors = 0, longest = 0;
+    for (size_t i = 0; i < n; i++) {
+        sectors += r->view->reuse == REUSE_GROUP4 ? group4_sectors(&lanes[i], r->view->element) : lanes[i].count;
+        longest = lanes[i].count > longest ? lanes[i].count : longest;
+        r->lane_loads += lanes[i].count;
+    }
+    r->mix.by_size[0] += sectors;
+    r->mix.host_lines += sectors;
+    r->loads += longest;
+}
+
 static void read_warp(struct lane_reader *r, struct lane *lanes, size_t n)
 {
     for (uint64_t j = 0; n > 0; j++) {
@@ -150,6 +188,8 @@ int lane_read_block(struct lane_reader *r, const struct scan *scans, size_t n, s
             return -1;
         if (held)
             read_warp(r, lanes, k);
+        else if (apart(r, lanes, k))
+            count_apart(r, lanes, k);
         else
             read_alike(r, lanes, k);
     }

@@ -5,6 +5,8 @@
  * warp (a bitmap over the warp's part of the structure); group4 (a lane's loads j = 4q .. 4q + 3 are issued together:
  * the lane contributes nothing where its sector equals that of the load before it; loads of the last, incomplete four
  * are groups of their own); l1 (as warp, over the lists of a thread block).
+ * Rules none and group4 are counted in closed form where each list but the last of a warp is a line or longer: then the
+ * lanes of a load never share a line, and a list's requests follow from its start and length.
  * Source: EMOGI 382dbcc, the baseline kernels; group4: machine code of such loops is unrolled by four (measured: H200,
  * CUDA 13.0, 2026-11). */
 #ifndef MODELS_ZEROCOPY_LANE_H

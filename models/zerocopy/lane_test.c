@@ -16,10 +16,12 @@ static uint64_t draw(uint64_t below)
  */
 static void draw_lists(struct scan scans[100])
 {
-    uint64_t at = draw(1000) + 8, lane = draw(2) * 32 + draw(3), length = 2 + draw(40), apart = length + draw(3);
+    uint64_t least = draw(3) ? 0 : 32; /* a line or longer */
+    uint64_t at = draw(1000) + 8, lane = draw(2) * 32 + draw(3), length = 2 + least + draw(40),
+             apart = length + draw(3);
     bool array = draw(2);
     for (size_t i = 0; i < 100; i++) {
-        uint64_t other = 1 + (draw(8) ? draw(20) : draw(300));
+        uint64_t other = 1 + least + (draw(8) ? draw(20) : draw(300));
         scans[i] = (struct scan){at, array ? length - (draw(50) == 0) : other, lane};
         at += array ? apart : other + (draw(4) ? 0 : draw(50));
         lane += array ? 1 : 1 + draw(2);
