@@ -75,6 +75,22 @@ START_TEST(graph_reads_on_h200_are_the_counted_ones)
 }
 END_TEST
 
+/* A pattern's simulation is that of the program with its kernel. */
+START_TEST(a_pattern_is_its_program)
+{
+    static const char *const patterns[] = {"naive", "merged", "aligned"};
+    for (int i = 0; i < 3; i++) {
+        char spec[100];
+        (void)snprintf(spec, sizeof spec, "synth:bfs,graph=urand,scale=10,root=auto,reuse=l1,kernel=%s", patterns[i]);
+        run(spec, "h200", "naive,merged,aligned,own", NULL);
+        ck_assert_double_eq(metric((size_t)i, "requests"), metric(3, "requests"));
+        ck_assert_double_eq(metric((size_t)i, "time_ns"), metric(3, "time_ns"));
+        ck_assert_double_ne(metric((size_t)(i + 1) % 3, "requests"), metric(3, "requests"));
+        done();
+    }
+}
+END_TEST
+
 START_TEST(what_cannot_be_simulated_is_not_guessed)
 {
     run("synth:bfs,graph=kron,scale=8,root=auto,reuse=l1", "h200", "chunk,aligned", NULL);
@@ -208,7 +224,7 @@ START_TEST(more_roots_give_means)
 END_TEST
 
 TEST_MAIN("zerocopy", arrays_on_h200_make_the_measured_requests_and_bandwidths,
-          graph_reads_on_h200_are_the_counted_ones, what_cannot_be_simulated_is_not_guessed,
+          graph_reads_on_h200_are_the_counted_ones, a_pattern_is_its_program, what_cannot_be_simulated_is_not_guessed,
           v100_keeps_the_published_order_of_patterns, published_times_follow_from_the_degrees, counts_conserve_bytes,
           uvm_by_rate_and_by_engine_move_like_bytes, a_policy_that_does_not_suit_is_unknown_with_a_note,
           a_structure_that_stays_in_gpu_memory_is_said_to, more_roots_give_means)
