@@ -121,6 +121,32 @@ static void report_metrics(const struct uvm_metrics *m, struct outcome *o)
                          (unsigned long long)m->kernels[k].windows);
 }
 
+/* Run, and write what a recorder would have seen. */
+static int record_run(const struct replay_job *job, struct uvm_run *run, const struct actor_alloc *allocs, size_t n,
+                      struct uvm_metrics *m, struct err *err)
+{
+    char label[256], gpu[128];
+    const char *gpus = platform_gpus(job->platform);
+    (void)snprintf(gpu, sizeof gpu, "%.*s", (int)strcspn(gpus, ","), gpus);
+    struct uvm_export x;
+    const struct uvm_export_facts facts = {.policy = replay_policy_label(&job->policies[0], label, sizeof label),
+                                           .gpu = gpu,
+                                           .traced = run->traced,
+                                           .counters = run->access_counters,
+                                           .advice = run->advice};
+    int rc = uvm_export_init(&x, allocs, n, err);
+    struct uvm_watch watch = uvm_export_watch(&x);
+    run->watch = &watch;
+    if (rc == 0)
+        rc = uvm_simulate(run, m, err);
+    run->watch = NULL;
+    if (rc == 0)
+        rc = job->recording->csv ? uvm_export_csv(&x, &facts, job->recording->csv, err)
+                                 : uvm_export_store(&x, &facts, job->recording->store, err);
+    uvm_export_release(&x);
+    return rc;
+}
+
 /* --- the batches, one line each, for --requests --- */
 
 struct batch_log {
@@ -193,32 +219,6 @@ static bool refused(const struct closed_loop *loop, size_t i, struct outcome *ou
                               "policy can be told from it");
     uvm_fault_log_note(log, outcome);
     return loop->short_of_memory || hidden || advised;
-}
-
-/* Run, and write what a recorder would have seen. */
-static int record_run(const struct replay_job *job, struct uvm_run *run, const struct actor_alloc *allocs, size_t n,
-                      struct uvm_metrics *m, struct err *err)
-{
-    char label[256], gpu[128];
-    const char *gpus = platform_gpus(job->platform);
-    (void)snprintf(gpu, sizeof gpu, "%.*s", (int)strcspn(gpus, ","), gpus);
-    struct uvm_export x;
-    const struct uvm_export_facts facts = {.policy = replay_policy_label(&job->policies[0], label, sizeof label),
-                                           .gpu = gpu,
-                                           .traced = run->traced,
-                                           .counters = run->access_counters,
-                                           .advice = run->advice};
-    int rc = uvm_export_init(&x, allocs, n, err);
-    struct uvm_watch watch = uvm_export_watch(&x);
-    run->watch = &watch;
-    if (rc == 0)
-        rc = uvm_simulate(run, m, err);
-    run->watch = NULL;
-    if (rc == 0)
-        rc = job->recording->csv ? uvm_export_csv(&x, &facts, job->recording->csv, err)
-                                 : uvm_export_store(&x, &facts, job->recording->store, err);
-    uvm_export_release(&x);
-    return rc;
 }
 
 /* As told, or by the version of the driver: the user's, else the recording's own, else the platform's. */

@@ -62,9 +62,9 @@ int uvm_known_init(struct uvm_known *known, const struct uvm_recording *r, struc
     for (size_t p = 0; p < r->piece_count; p++) {
         struct uvm_evidence *piece = &known->pieces[p];
         struct page_mask dark = {{0}};
-        if (known->closed && (r->evictions || r->back_bytes)) /* what left had data afterwards, but not at first */
-            piece->data = r->pieces[p].written;
-        else if (known->closed) /* the CPU's faults tell which pages hold data: the others may come without a record */
+        if (!known->quiet) /* what came back later had data by then, but not at first */
+            page_mask_zero(&piece->data);
+        if (known->closed) /* the CPU's faults tell which pages hold data: the others may come without a record */
             page_mask_or(&piece->data, &piece->data, &r->pieces[p].written);
         page_mask_set_region(&dark, r->pieces[p].shape.first, r->pieces[p].shape.end);
         piece->maybe_data = known->closed ? piece->data : dark;
@@ -224,7 +224,10 @@ void uvm_bounds_add_unseen(struct uvm_bounds *b, const struct uvm_known *known, 
     unsigned most = known->closed ? regions(shape, &dark, policy, state) : pages;
     grow(&b->faults, 0, all ? pages : INFINITY);
     grow(&b->services, 0, all ? most : INFINITY);
-    grow(&b->prefetched, 0, known->closed ? pages : INFINITY);
+    struct page_mask empty = {{0}}; /* what comes besides need not be touched */
+    page_mask_set_region(&empty, shape->first, shape->end);
+    page_mask_andnot(&empty, &empty, &piece->data);
+    grow(&b->prefetched, 0, known->closed ? page_mask_count(&empty) : INFINITY);
     grow(&b->touched, touched, all ? page_mask_count(&piece->maybe) : INFINITY);
 }
 

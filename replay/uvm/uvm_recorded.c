@@ -104,7 +104,7 @@ static void put_numbers(struct sink *s, const struct numbers *n)
     }
     put(s, "h2d_bytes", n->h2d, (double)t->h2d_bytes);
     put(s, "d2h_bytes", n->d2h, (double)t->back_bytes);
-    put(s, "evictions", n->evictions, 0);
+    put(s, "evictions", n->evictions, n->evictions.lo);
     struct uvm_range besides = bytes_of(n->bounds.prefetched);
     put(s, "prefetched_bytes", besides, n->exact ? besides.lo : (double)t->prefetched_bytes);
     if (n->by == OUTCOME_BY_KERNEL || !(n->structure.hi > 0))
@@ -216,7 +216,8 @@ static struct uvm_range structure(const struct uvm_known *known)
 }
 
 /* What a part, or the whole, of an exact answer was as recorded. */
-static void add_recorded(struct numbers *n, const struct uvm_tally *own, const struct uvm_moved *moved)
+static void add_recorded(struct numbers *n, const struct uvm_recording *r, const struct uvm_tally *own,
+                         const struct uvm_moved *moved)
 {
     struct uvm_range *const seen[] = {&n->bounds.faults, &n->bounds.services, &n->bounds.prefetched};
     const double recorded[] = {(double)own->faults, (double)own->services,
@@ -227,7 +228,9 @@ static void add_recorded(struct numbers *n, const struct uvm_tally *own, const s
     }
     n->h2d = just((double)(moved->fault_bytes + moved->prefetch_bytes + moved->user_bytes));
     n->d2h = just((double)moved->back_bytes);
-    n->evictions = just((double)moved->evictions);
+    /* One of a block that the CPU had emptied leaves no record, and two in a row may look like one. */
+    n->evictions.lo = (double)moved->evictions;
+    n->evictions.hi = n->evictions.lo + (r->back.count && r->evictions ? INFINITY : (double)r->evictions_joined);
 }
 
 static void put_others(struct numbers *n, const struct answer *a)
@@ -265,7 +268,7 @@ static int put_parts(const struct answer *a, const struct numbers *whole, struct
             n.time_ns = (double)owner->time_ns + (double)n.order->time_ns - (double)was->time_ns;
             n.time_known = whole->time_known;
             if (a->exact)
-                add_recorded(&n, was, &owner->moved);
+                add_recorded(&n, a->run->recording, was, &owner->moved);
             else
                 put_others(&n, a);
             if (kernel && !a->exact)
@@ -283,6 +286,8 @@ static void describe(const struct answer *a, struct outcome *o)
     char text[64], whole[64];
     if (!r->kernels)
         outcome_note(o, "no kernel is recorded: time_ns is from the first fault batch to the end of the last");
+    if (r->span_count > 1)
+        outcome_note(o, "time_ns is that of the kernels as recorded, without what lies between them");
     if (!r->known_sizes)
         outcome_note(o,
                      "the recording names no managed allocation: neighbouring VA blocks count as one (%zu of its edges "
@@ -398,9 +403,8 @@ static int conclude(struct answer *a, struct outcome *o, struct err *err)
                         .exact = a->exact,
                         .by = -1};
     if (a->exact) {
-        add_recorded(&n, &a->own.out.all, &moved);
-        n.evictions.hi += (double)r->evictions_joined;
-        n.time_known = r->kernels && run->known->quiet;
+        add_recorded(&n, r, &a->own.out.all, &moved);
+        n.time_known = r->kernels && run->known->quiet && !(r->simulated && r->span_count > 1);
         n.batches = r->batches.record_count ? just((double)r->batches.record_count) : (struct uvm_range){0, INFINITY};
         say_exact(a, o);
     } else {

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "replay/run/engine.h"
+#include "replay/uvm/random_actors_testing.h"
 #include "replay/uvm/uvm_recorded.h"
 #include "trace/base/testing.h"
 #include "trace/event/actor.h"
@@ -282,22 +283,19 @@ static void check_short(const char *program, const struct input *input, struct i
 }
 
 /* One program under all policies; recorded under the first `recorded_under` of them, beginning at `first`. */
-static void check_program(const char *program, size_t first, size_t recorded_under)
+static void check_input(const char *program, struct input input, struct store *every, size_t first,
+                        size_t recorded_under)
 {
-    char spec[160];
-    struct input input = {0};
     struct err err = {""};
     struct replay_result truth[POLICY_COUNT];
     struct store *stores[POLICY_COUNT];
-    (void)snprintf(spec, sizeof spec, "synth:%s", program);
-    ck_assert_msg(input_open(&input, spec, "", false, &err) == 0, "%s", err.msg);
     for (size_t p = 0; p < POLICY_COUNT; p++) {
         stores[p] = store_create_memory(&err);
         ck_assert_msg(stores[p] != NULL, "%s", err.msg);
         truth[p] = run(&input, policies[p], NULL, &(struct replay_recording){.store = stores[p]}, NULL);
         ck_assert_int_eq(store_flush(stores[p], &err), 0);
     }
-    struct store *every = all_touches(&input), *first_ones = first_touches(every);
+    struct store *first_ones = first_touches(every);
     const struct input all = {.spec = "all touches", .role = "touches", .store = every},
                        ones = {.spec = "first touches", .role = "touches", .store = first_ones};
     for (size_t i = 0; i < recorded_under; i++) {
@@ -318,14 +316,49 @@ static void check_program(const char *program, size_t first, size_t recorded_und
         compare_all(program, policies[p], &recording, FIRST, &ones, truth);
         store_close(recording.store);
     }
-    store_close(every);
     store_close(first_ones);
     for (size_t p = 0; p < POLICY_COUNT; p++) {
         replay_release(&truth[p]);
         store_close(stores[p]);
     }
+}
+
+static void check_program(const char *program, size_t first, size_t recorded_under)
+{
+    char spec[160];
+    struct input input = {0};
+    struct err err = {""};
+    (void)snprintf(spec, sizeof spec, "synth:%s", program);
+    ck_assert_msg(input_open(&input, spec, "", false, &err) == 0, "%s", err.msg);
+    struct store *every = all_touches(&input);
+    check_input(program, input, every, first, recorded_under);
+    store_close(every);
     input_close(&input);
 }
+
+/* Programs made at random: allocations with edges anywhere, some without data, several launches, phases of the CPU. */
+static void check_random(uint64_t seed, size_t recorded_under)
+{
+    char name[32];
+    struct random_actors actors;
+    struct err err = {""};
+    struct store *every = store_create_memory(&err);
+    (void)snprintf(name, sizeof name, "random %d", (int)seed);
+    random_actors_init(&actors, seed, 0);
+    ck_assert_msg(touches_write(every, &random_actors_ops, &actors, NULL, NULL, &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(store_finish(every, &err), 0);
+    check_input(name, (struct input){.spec = name, .role = "", .store = every}, every, seed, recorded_under);
+    store_close(every);
+}
+
+START_TEST(every_answer_holds_random_programs)
+{
+    const char *wanted = getenv("OFFCHIP_RECORDED");
+    uint64_t n = wanted && strcmp(wanted, "all") == 0 ? 200 : 12;
+    for (uint64_t seed = 1; seed <= n; seed++)
+        check_random(seed, 2);
+}
+END_TEST
 
 START_TEST(every_answer_holds_the_closed_loop)
 {
@@ -352,4 +385,4 @@ START_TEST(every_answer_holds_the_closed_loop)
 }
 END_TEST
 
-TEST_MAIN("uvm_recorded_property", every_answer_holds_the_closed_loop)
+TEST_MAIN("uvm_recorded_property", every_answer_holds_the_closed_loop, every_answer_holds_random_programs)

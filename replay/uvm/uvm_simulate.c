@@ -196,7 +196,8 @@ static int run_cpu_phase(struct simulation *s, int64_t *time)
 {
     struct uvm_gpu *g = &s->gpu;
     struct actor_step step;
-    int64_t start = *time;
+    /* From the end of the launch before on: what the driver still does then is no kernel's time. */
+    int64_t start = s->credited_ns ? s->credited_ns : *time;
     for (uint32_t actor = 0; actor < g->current.actors; actor++) {
         struct actor_at at = {0};
         int rc;
