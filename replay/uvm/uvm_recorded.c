@@ -228,9 +228,11 @@ static void add_recorded(struct numbers *n, const struct uvm_recording *r, const
     }
     n->h2d = just((double)(moved->fault_bytes + moved->prefetch_bytes + moved->user_bytes));
     n->d2h = just((double)moved->back_bytes);
-    /* One of a block that the CPU had emptied leaves no record, and two in a row may look like one. */
+    /* One of a block that the CPU had emptied leaves no record; two in a row may look like one, as do those of two
+     * allocations in one VA block. */
+    bool apart = !r->evictions || (r->known_sizes && !r->back.count);
     n->evictions.lo = (double)moved->evictions;
-    n->evictions.hi = n->evictions.lo + (r->back.count && r->evictions ? INFINITY : (double)r->evictions_joined);
+    n->evictions.hi = n->evictions.lo + (apart ? (double)r->evictions_joined : INFINITY);
 }
 
 static void put_others(struct numbers *n, const struct answer *a)

@@ -391,8 +391,11 @@ static int make_events(struct uvm_recording *r, struct err *err)
         struct uvm_moved *moved = &r->events[r->event_count - 1].moved;
         if (r->move_kinds[i] == UVM_EVENT_EVICT) {
             moved->evictions = !before || uvm_block_number(before->addr) != block || before->addr > m->addr ||
+                               uvm_recording_piece(r, before->addr) != uvm_recording_piece(r, m->addr) ||
                                came_between(&r->batches.services, block, before->end_ns, m->start_ns);
-            r->evictions_joined += !moved->evictions && before->end_ns != m->start_ns;
+            const struct uvm_piece *piece = uvm_recording_piece(r, m->addr);
+            bool cut = piece && piece->shape.end - piece->shape.first < UVM_BLOCK_PAGES; /* may lie in several chunks */
+            r->evictions_joined += !moved->evictions && (before->end_ns != m->start_ns || cut);
             before = m;
             moved->back_bytes = m->bytes;
         } else if (r->move_kinds[i] == UVM_EVENT_USER_IN) {

@@ -81,7 +81,7 @@ struct uvm_recording {
     uint64_t touched_pages;                                       /* distinct pages that faulted */
     uint64_t moved_pages;                                         /* distinct pages that went to the GPU */
     uint64_t evictions;                                           /* VA blocks, as recorded */
-    uint64_t evictions_joined; /* records counted to the eviction before although time lies between: could be more */
+    uint64_t evictions_joined; /* records counted to the eviction before them that may be one of their own */
     uint64_t kernels;
     uint64_t *kernel_ids; /* rows of table kernels, one for each of them */
     size_t kernel_cap;
