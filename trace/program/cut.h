@@ -7,9 +7,9 @@
  * was asked for, only some of the launches are kept. What is kept lies in up to four stretches, so that neighbours stay
  * neighbours: waves spread evenly from the first to the last, launches evenly over the work, so that a share of the
  * work and not of mostly empty launches is kept. Memory, blocks and launches themselves are unchanged. Worked example:
- * one launch of 100 waves, a fifth asked for: waves 0-4, 31-35, 63-67 and 95-99. Source: blocks sampled in whole waves, as simulators
- * of GPUs are run on parts of kernels. Differs: what a kept launch would have found in caches from one left out is not
- * there; times and rates hold for the part, not for the whole. */
+ * one launch of 100 waves, a fifth asked for: waves 0-4, 31-35, 63-67 and 95-99. Source: blocks sampled in whole waves,
+ * as simulators of GPUs are run on parts of kernels. Differs: what a kept launch would have found in caches from one
+ * left out is not there; times and rates hold for the part, not for the whole. */
 #ifndef TRACE_PROGRAM_CUT_H
 #define TRACE_PROGRAM_CUT_H
 

@@ -230,4 +230,5 @@ END_TEST
 
 TEST_MAIN("cut", what_is_spread_ascends_from_the_first_to_the_last, without_a_budget_or_below_it_nothing_is_left_out,
           every_launch_keeps_the_same_share_of_its_waves, launches_go_where_a_wave_of_each_is_too_much,
-          launches_are_kept_by_their_work, what_is_kept_is_part_of_the_whole_in_its_order, the_last_wave_kept_is_as_short_as_it_was)
+          launches_are_kept_by_their_work, what_is_kept_is_part_of_the_whole_in_its_order,
+          the_last_wave_kept_is_as_short_as_it_was)
