@@ -33,7 +33,7 @@ class Draw:
                 value = exp(r.uniform(log(low), log(high))) if low > 0 and high > 4 * low else r.uniform(low, high)
                 self.sets += ["--set", f"{section}.{key}={round(value) if isinstance(n['value'], int) else round(value, 6)}"]
         self.sets += ["--set", f"run_limit_factor={r.choice((10, 20, 40))}"]
-        self.cut = r.choice((50000, 100000, 200000))
+        self.cut = r.choice((50000, 100000))
         if r.random() < 0.5:  # 5000 core cycles whole, not cut as a launch is, in DRAM cycles
             self.sets += ["--set", "launch_gap=3754"]
         self.order, self.window, self.seed = r.choice(("ptx", "hoisted")), r.choice((1, 32, 1024)), number + 1
@@ -181,7 +181,7 @@ geometric, ST arithmetic means.
 
 A row that is off says what it is over draws of what is assumed: order of loads as in PTX or hoisted, spread of cfd's mesh, seeds
 of drawn inputs, tile, order and shared memory of the LLM's products, run limit (10, 20, 40), launch latency of a cut launch (cut as its
-work is, or whole), cut (50,000, 100,000, 200,000 requests), and the assumed numbers of the platform.
+work is, or whole), cut (50,000 or 100,000 requests), and the assumed numbers of the platform.
 
 {drawings()}""", chapter="gupta-2025-f3fs")
     b.row("III-A", "combinations of GPU and PIM kernels", 180, lambda: len(pairs("f3fs", 1, "system_throughput")))
