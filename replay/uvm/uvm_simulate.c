@@ -89,19 +89,13 @@ static int fill_allocations(struct simulation *s)
     return 0;
 }
 
-/* Of the batch in hand, fetched into s->pages: its lowest page, and how often it stands there. */
-static void tell_batch(const struct simulation *s, int64_t fetch_ns, int64_t end_ns, uint32_t n)
+/* As kind 4 has it: from the batch's first entry, at its lowest page, with that page's entries. */
+static void tell_batch(const struct simulation *s, int64_t end_ns)
 {
-    const struct uvm_memory *m = &s->memory;
-    uint32_t page = UINT32_MAX, times = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t at = s->pages[i] & ~UVM_FAULT_WRITE;
-        times = at < page ? 1 : times + (at == page);
-        page = at < page ? at : page;
-    }
-    const struct uvm_memory_block *b = &m->blocks[page / ACTOR_BLOCK_PAGES];
-    s->run->watch->batch(s->run->watch->ctx, fetch_ns, end_ns, uvm_block_addr(&b->block, uvm_memory_page(b, page)),
-                         times);
+    const uint32_t page = s->fetched.page & ~UVM_FAULT_WRITE;
+    const struct uvm_memory_block *b = &s->memory.blocks[page / ACTOR_BLOCK_PAGES];
+    s->run->watch->batch(s->run->watch->ctx, s->fetched.first_ns, end_ns,
+                         uvm_block_addr(&b->block, uvm_memory_page(b, page)), s->fetched.instances);
 }
 
 /* --- the run --- */
@@ -146,7 +140,7 @@ static int run_batch(struct simulation *s, uint32_t n, int64_t fetch_ns, int64_t
         uvm_windows_add(&s->windows, kernel, &d->batch, s->err) || credit_moves(s, kernel, 1))
         return -1;
     if (s->run->watch)
-        tell_batch(s, fetch_ns, *end_ns, n);
+        tell_batch(s, *end_ns);
     if (s->run->on_batch) {
         struct uvm_batch_seen seen = {fetch_ns, *end_ns,   n,           d->faults,  d->moved,  launch,
                                       kernel,   &d->batch, d->distinct, s->fetched, d->records};
