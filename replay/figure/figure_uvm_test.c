@@ -1,6 +1,6 @@
 #include "replay/figure/figure_uvm.h"
 
-#include "replay/uvm/recorded/uvm_recorded_testing.h"
+#include "replay/uvm/uvm_recorded_testing.h"
 #include "trace/store/store.h"
 
 /* What a figure writes for these inputs; freed by the caller. NULL with *err set if it refuses. */

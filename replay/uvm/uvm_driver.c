@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "models/uvm/prefetch/tree.h"
+#include "replay/uvm/memory/uvm_memory_parts.h"
 #include "replay/uvm/recorder/uvm_watch.h"
 #include "replay/uvm/uvm_driver_parts.h"
-#include "replay/uvm/uvm_memory_parts.h"
 #include "trace/base/mem.h"
 
 int uvm_driver_init(struct uvm_driver *d, struct uvm_memory *memory, const struct uvm_platform *platform,

@@ -13,7 +13,7 @@
 #include "models/uvm/thrashing.h"
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
-#include "replay/uvm/uvm_memory.h"
+#include "replay/uvm/memory/uvm_memory.h"
 #include "replay/uvm/uvm_ring.h"
 #include "replay/uvm/uvm_work.h"
 

@@ -20,7 +20,7 @@
 #include "models/gpu/gpu.h"
 #include "models/gpu/issue.h"
 #include "models/uvm/uvm_platform.h"
-#include "replay/uvm/uvm_memory.h"
+#include "replay/uvm/memory/uvm_memory.h"
 #include "replay/uvm/uvm_remote.h"
 #include "replay/uvm/uvm_ring.h"
 #include "trace/event/actor.h"

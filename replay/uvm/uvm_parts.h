@@ -8,7 +8,7 @@
 #define REPLAY_UVM_UVM_PARTS_H
 
 #include "replay/run/outcome.h"
-#include "replay/uvm/uvm_memory.h"
+#include "replay/uvm/memory/uvm_memory.h"
 
 struct uvm_part {
     char *name;

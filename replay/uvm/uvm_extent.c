@@ -1,4 +1,4 @@
-#include "replay/uvm/recorded/uvm_extent.h"
+#include "replay/uvm/uvm_extent.h"
 
 #include <stdlib.h>
 

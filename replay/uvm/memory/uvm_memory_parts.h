@@ -2,7 +2,7 @@
 #ifndef REPLAY_UVM_UVM_MEMORY_PARTS_H
 #define REPLAY_UVM_UVM_MEMORY_PARTS_H
 
-#include "replay/uvm/uvm_memory.h"
+#include "replay/uvm/memory/uvm_memory.h"
 
 /* A block's mask in the numbering of the flat masks, and back. */
 struct page_mask uvm_memory_flat(const struct uvm_memory_block *b, const struct page_mask *own);

@@ -16,9 +16,9 @@
 
 #include "models/uvm/uvm_evict.h"
 #include "replay/run/engine.h"
-#include "replay/uvm/recorded/uvm_bounds.h"
-#include "replay/uvm/recorded/uvm_open_loop.h"
-#include "replay/uvm/recorded/uvm_recorded_parts.h"
+#include "replay/uvm/uvm_bounds.h"
+#include "replay/uvm/uvm_open_loop.h"
+#include "replay/uvm/uvm_recorded_parts.h"
 
 enum uvm_answer { UVM_EXACT, UVM_BOUND, UVM_INTERVAL, UVM_REFUSED };
 

@@ -1,6 +1,6 @@
 /* Eviction as the driver's examples have it: which block goes, what is copied, and that nothing is lost on the way. */
 #include "models/uvm/prefetch/tree.h"
-#include "replay/uvm/uvm_memory.h"
+#include "replay/uvm/memory/uvm_memory.h"
 #include "trace/base/testing.h"
 
 static struct uvm_memory memory;

@@ -1,4 +1,4 @@
-#include "replay/uvm/recorded/uvm_recorded.h"
+#include "replay/uvm/uvm_recorded.h"
 
 #include <math.h>
 #include <stdio.h>

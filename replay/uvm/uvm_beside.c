@@ -1,4 +1,4 @@
-#include "replay/uvm/recorded/uvm_beside.h"
+#include "replay/uvm/uvm_beside.h"
 
 #include <stdlib.h>
 #include <string.h>

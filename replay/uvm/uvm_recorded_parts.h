@@ -3,13 +3,13 @@
  *
  * An event belongs to the kernel that runs at its start; there is one owner for events under several kernels and one
  * for those under none. Allocations are those the trace names, else the stretches of memory that were inferred
- * (replay/uvm/recorded/uvm_recording.h); what was recorded outside of them has an owner too. Constant after init:
+ * (replay/uvm/uvm_recording.h); what was recorded outside of them has an owner too. Constant after init:
  * several runs may read it at the same time. */
 #ifndef REPLAY_UVM_UVM_RECORDED_PARTS_H
 #define REPLAY_UVM_UVM_RECORDED_PARTS_H
 
 #include "replay/run/outcome.h"
-#include "replay/uvm/recorded/uvm_open_loop.h"
+#include "replay/uvm/uvm_open_loop.h"
 
 struct uvm_recorded_parts {
     struct uvm_recorded_owner {

@@ -1,4 +1,4 @@
-#include "replay/uvm/recorded/uvm_open_loop.h"
+#include "replay/uvm/uvm_open_loop.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
-#include "replay/uvm/uvm_memory.h"
+#include "replay/uvm/memory/uvm_memory.h"
 
 #include <stdlib.h>
 
-#include "replay/uvm/uvm_memory_parts.h"
+#include "replay/uvm/memory/uvm_memory_parts.h"
 #include "trace/base/mem.h"
 
 enum { PIECES = UVM_BLOCK_PIECES };

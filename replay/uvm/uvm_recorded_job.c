@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "replay/uvm/recorded/uvm_beside.h"
-#include "replay/uvm/recorded/uvm_recorded.h"
+#include "replay/uvm/uvm_beside.h"
+#include "replay/uvm/uvm_recorded.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
 

@@ -7,7 +7,7 @@
 
 #include "replay/run/engine.h"
 #include "replay/uvm/random_actors_testing.h"
-#include "replay/uvm/recorded/uvm_recorded.h"
+#include "replay/uvm/uvm_recorded.h"
 #include "trace/base/testing.h"
 #include "trace/event/actor.h"
 #include "trace/program/pages.h"

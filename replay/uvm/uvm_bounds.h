@@ -20,7 +20,7 @@
 #define REPLAY_UVM_UVM_BOUNDS_H
 
 #include "models/uvm/uvm_policy.h"
-#include "replay/uvm/recorded/uvm_recording.h"
+#include "replay/uvm/uvm_recording.h"
 
 struct uvm_range {
     double lo, hi;

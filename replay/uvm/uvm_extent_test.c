@@ -1,6 +1,6 @@
-#include "replay/uvm/recorded/uvm_extent.h"
+#include "replay/uvm/uvm_extent.h"
 
-#include "replay/uvm/recorded/uvm_recorded_testing.h"
+#include "replay/uvm/uvm_recorded_testing.h"
 
 enum { BASE = 0x40000000 };
 

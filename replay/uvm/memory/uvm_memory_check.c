@@ -1,7 +1,7 @@
 /* The closing account of uvm_memory. */
 #include <stdlib.h>
 
-#include "replay/uvm/uvm_memory_parts.h"
+#include "replay/uvm/memory/uvm_memory_parts.h"
 #include "trace/base/mem.h"
 
 enum { PIECES = UVM_BLOCK_PIECES };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/uvm/recorded/uvm_recorded.h"
+#include "replay/uvm/uvm_recorded.h"
 
 static const struct metric metrics[] = {
     {"time_ns", METRIC_INT, METRIC_SUM, ""},           {"faults", METRIC_INT, METRIC_SUM, ""},

@@ -1,4 +1,4 @@
-#include "replay/uvm/uvm_memory.h"
+#include "replay/uvm/memory/uvm_memory.h"
 
 #include "trace/base/testing.h"
 

@@ -1,4 +1,4 @@
-#include "replay/uvm/recorded/uvm_recorded_parts.h"
+#include "replay/uvm/uvm_recorded_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
