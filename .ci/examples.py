@@ -124,6 +124,7 @@ def make_inputs(folder):
         f.write('%%%%MatrixMarket matrix coordinate pattern general\n64 64 %d\n' % len(edges))
         f.writelines('%d %d\n' % (a + 1, b + 1) for a, b in edges)
     shutil.copy('fixtures/graphs/scipy_csr.npz', path('reddit.npz'))
+    shutil.copy('fixtures/calibrate/placement_board.csv', path('board.csv'))
     with gzip.open(path('soc.txt.gz'), 'wt') as f:
         f.writelines('%d\t%d\n' % (a * 10, b * 10) for a, b in edges)
     offchip('graph', 'convert', 'synth:kron,scale=12,k=8', '-o', path('NAME.bel'))
@@ -141,6 +142,7 @@ def make_inputs(folder):
     for name in ('app', 'launcher'):
         os.chmod(path(name), 0o755)
     shutil.copy('fixtures/graphs/scipy_csr.npz', path('reddit.npz'))
+    shutil.copy('fixtures/calibrate/placement_board.csv', path('board.csv'))
     os.symlink(os.path.join(ROOT, 'fixtures'), path('fixtures'))
     os.mkdir(path('build'))
     os.symlink(PROGRAM, path('build/offchip'))
