@@ -242,7 +242,8 @@ RTX 3090, PCIe 4.0, 65,536 random rows.
     b.none("4.4", "reordering papers100M (111 M vertices, 3.2 G edges), s", "31", "the data set is not at hand")
 
 
-UNKNOWN = "stage times are not published: training from nothing to twice the CPU's gathering; who disturbs whom by its bounds"
+UNKNOWN = ("stage times are not published: training from nothing to twice the CPU's gathering; who disturbs whom by its bounds; "
+           "that several GPUs share the host's copies too was added after two of these rows had failed")
 
 
 def epochs(b, command, sets, training, policies):
