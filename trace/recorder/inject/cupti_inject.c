@@ -331,10 +331,10 @@ static bool inject_start(void)
         return false;
     }
     (void)pthread_atfork(NULL, NULL, in_child);
+    inject_others_watch(step_back); /* before the helper, which looks from then on */
     if (!helper_start())
         inject_problem(RECORD_PIPE_WARNING, "no thread for flushing could be started: long kernels will lose records");
     signals_start();
-    inject_others_watch(step_back);
     (void)atexit(at_exit);
     (void)inject_outbox_send(0); /* the greeting: a process that dies at once is known */
     return true;
