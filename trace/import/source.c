@@ -168,6 +168,27 @@ static int next_gzip_member(struct source *s, bool *more, struct err *err)
     return 0;
 }
 
+/* Some more of the open member; its end closes it. */
+static int inflate_more(struct source *s, char *out, size_t room, size_t *made, struct err *err)
+{
+    if (s->in_start == s->in_end && input_fill(s, err))
+        return -1;
+    if (s->in_start == s->in_end)
+        return truncated(s, err);
+    s->gzip.next_in = s->input + s->in_start;
+    s->gzip.avail_in = (uInt)(s->in_end - s->in_start);
+    s->gzip.next_out = (Bytef *)out;
+    s->gzip.avail_out = (uInt)room;
+    int rc = inflate(&s->gzip, Z_NO_FLUSH);
+    s->in_start = s->in_end - s->gzip.avail_in;
+    *made = room - s->gzip.avail_out;
+    if (rc == Z_STREAM_END)
+        s->member_open = false;
+    else if (rc != Z_OK && rc != Z_BUF_ERROR)
+        return corrupt(s, s->gzip.msg ? s->gzip.msg : "cannot be decoded", err);
+    return 0;
+}
+
 static int read_gzip(struct source *s, char *out, size_t room, size_t *made, struct err *err)
 {
     *made = 0;
@@ -179,21 +200,8 @@ static int read_gzip(struct source *s, char *out, size_t room, size_t *made, str
             if (!more)
                 return 0;
         }
-        if (s->in_start == s->in_end && input_fill(s, err))
+        if (inflate_more(s, out, room, made, err))
             return -1;
-        if (s->in_start == s->in_end)
-            return truncated(s, err);
-        s->gzip.next_in = s->input + s->in_start;
-        s->gzip.avail_in = (uInt)(s->in_end - s->in_start);
-        s->gzip.next_out = (Bytef *)out;
-        s->gzip.avail_out = (uInt)room;
-        int rc = inflate(&s->gzip, Z_NO_FLUSH);
-        s->in_start = s->in_end - s->gzip.avail_in;
-        *made = room - s->gzip.avail_out;
-        if (rc == Z_STREAM_END)
-            s->member_open = false;
-        else if (rc != Z_OK && rc != Z_BUF_ERROR)
-            return corrupt(s, s->gzip.msg ? s->gzip.msg : "cannot be decoded", err);
     }
     return 0;
 }
@@ -202,21 +210,8 @@ static int read_deflate(struct source *s, char *out, size_t room, size_t *made, 
 {
     *made = 0;
     while (*made == 0 && s->member_open) {
-        if (s->in_start == s->in_end && input_fill(s, err))
+        if (inflate_more(s, out, room, made, err))
             return -1;
-        if (s->in_start == s->in_end)
-            return truncated(s, err);
-        s->gzip.next_in = s->input + s->in_start;
-        s->gzip.avail_in = (uInt)(s->in_end - s->in_start);
-        s->gzip.next_out = (Bytef *)out;
-        s->gzip.avail_out = (uInt)room;
-        int rc = inflate(&s->gzip, Z_NO_FLUSH);
-        s->in_start = s->in_end - s->gzip.avail_in;
-        *made = room - s->gzip.avail_out;
-        if (rc == Z_STREAM_END)
-            s->member_open = false;
-        else if (rc != Z_OK && rc != Z_BUF_ERROR)
-            return corrupt(s, s->gzip.msg ? s->gzip.msg : "cannot be decoded", err);
     }
     return 0;
 }
