@@ -5,9 +5,10 @@
  * the processors too.
  *
  *     struct crew *crew = crew_open(threads);
- *     crew_run(crew, pieces, fn, ctx) ...        fn(ctx, 0) to fn(ctx, pieces - 1), each once, by whichever thread is
- * free crew_close(crew);
+ *     crew_run(crew, pieces, fn, ctx);
+ *     crew_close(crew);
  *
+ * fn(ctx, 0) to fn(ctx, pieces - 1) are called once each, by whichever thread is free.
  * One thread calls; it works, too. What fn wrote is seen by the caller when crew_run() returns. */
 #ifndef TRACE_BASE_CREW_H
 #define TRACE_BASE_CREW_H
