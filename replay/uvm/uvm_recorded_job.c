@@ -33,20 +33,23 @@ static int64_t served_ns(const struct uvm_recording *r, const struct uvm_span *s
     return sum;
 }
 
-/* What no change to unified memory can gain: the kernels take the time in which no fault is served anyway. */
-static void say_share(const struct uvm_recording *r, struct outcome *o)
+/* What no change to unified memory can gain: the kernels take the time in which no fault is served anyway. "" where no
+ * kernel is recorded. */
+static void name_share(const struct uvm_recording *r, char *said, size_t size)
 {
     char text[64], gain[48];
+    *said = 0;
     if (!r->span_count)
         return;
     int64_t served = served_ns(r, r->spans, r->span_count);
     double share = (double)served / (double)r->kernel_ns, most = 1 / (1 - share);
     (void)units_human_ns((double)r->kernel_ns, text, sizeof text);
     if (!r->batches.record_count) {
-        outcome_note(o,
-                     "the copies for faults cover %.0f %% of the kernels' %s; without fault records the whole of fault "
-                     "service is not known, nor what unified memory may gain",
-                     100 * share, text);
+        (void)snprintf(
+            said, size,
+            "the copies for faults cover %.0f %% of the kernels' %s; without fault records the whole of fault "
+            "service is not known, nor what unified memory may gain",
+            100 * share, text);
         return;
     }
     (void)snprintf(gain, sizeof gain,
@@ -55,8 +58,8 @@ static void say_share(const struct uvm_recording *r, struct outcome *o)
                    : most < 10            ? "at most %.1fx"
                                           : "at most %.0fx",
                    most);
-    outcome_note(o, "fault service covers %.0f %% of the kernels' %s: a change to unified memory gains %s", 100 * share,
-                 text, gain);
+    (void)snprintf(said, size, "fault service covers %.0f %% of the kernels' %s: a change to unified memory gains %s",
+                   100 * share, text, gain);
 }
 
 /* --- the job --- */
@@ -118,6 +121,8 @@ int uvm_recorded_replay(const struct replay_job *job, struct outcome *runs, stru
     if (rc == 0)
         rc = uvm_known_init(&known, &recording, err);
     const struct input *touches = uvm_beside_input(job);
+    char share[256];
+    name_share(&recording, share, sizeof share);
     if (rc == 0 && touches)
         rc = uvm_beside_narrow(&known, touches, runs, job->policy_count, err);
     for (size_t i = 0; rc == 0 && i < job->policy_count; i++) {
@@ -136,8 +141,9 @@ int uvm_recorded_replay(const struct replay_job *job, struct outcome *runs, stru
                                        .parts = &parts};
         enum uvm_answer answer;
         rc = uvm_recorded_run(&run, &runs[i], &answer, err);
-        exact[i] = answer == UVM_EXACT;
-        say_share(&recording, &runs[i]);
+        exact[i] = rc == 0 && answer == UVM_EXACT;
+        if (*share)
+            outcome_note(&runs[i], "%s", share);
         if (rc == 0 && !store_complete(store))
             outcome_note(&runs[i], "the recording is incomplete: it ends before its writer was done");
     }
