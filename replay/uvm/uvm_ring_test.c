@@ -24,13 +24,19 @@ static struct uvm_fetched fetch(struct uvm_ring *r, int64_t time_ns)
     return uvm_ring_fetch(r, BATCH, pages);
 }
 
+/* n pages from `first` on, `apart` ns apart, all of one micro-TLB. */
+static void report(struct uvm_ring *r, uint32_t first, uint32_t n, int64_t time_ns, int64_t apart)
+{
+    for (uint32_t i = 0; i < n; i++)
+        (void)uvm_ring_report(r, first + i, 0, time_ns + apart * i);
+}
+
 /* F1, F2: pages 0, 1, 2; during the service 5 and 40 arrive; the replay repeats 40. */
 START_TEST(f1_what_arrives_during_a_service_survives)
 {
     struct uvm_ring r;
     open_ring(&r, 1, 0);
-    for (uint32_t page = 0; page < 3; page++)
-        (void)uvm_ring_report(&r, page, 0, 10);
+    report(&r, 0, 3, 10, 0);
     ck_assert_uint_eq(fetch(&r, 100).raw, 3);
     (void)uvm_ring_report(&r, 5, 0, 150);
     (void)uvm_ring_report(&r, 40, 0, 160);
@@ -55,11 +61,9 @@ START_TEST(f3_a_flush_that_reads_put_again_leaves_nothing)
     for (int again = 0; again < 2; again++) {
         struct uvm_ring r;
         open_ring(&r, 1, 0);
-        for (uint32_t i = 0; i < 10; i++)
-            (void)uvm_ring_report(&r, i, 0, 0);
+        report(&r, 0, 10, 0, 0);
         ck_assert_uint_eq(fetch(&r, 0).raw, 10);
-        for (uint32_t i = 0; i < 4; i++)
-            (void)uvm_ring_report(&r, 20 + i, 0, 50);
+        report(&r, 20, 4, 50, 0);
         ck_assert_uint_eq(again ? uvm_ring_flush_again(&r, 90) : uvm_ring_flush(&r), again ? 4 : 0);
         uvm_ring_replay(&r, 100);
         ck_assert_uint_eq(fetch(&r, 100).raw, again ? 0 : 4);
@@ -74,11 +78,9 @@ START_TEST(f4_what_the_limit_leaves_is_thrown_away)
     for (int flushed = 0; flushed < 2; flushed++) {
         struct uvm_ring r;
         open_ring(&r, 1, 0);
-        for (uint32_t i = 0; i < 300; i++)
-            (void)uvm_ring_report(&r, i, 0, i);
+        report(&r, 0, 300, 0, 1);
         ck_assert_uint_eq(fetch(&r, 299).raw, 256);
-        for (uint32_t i = 0; i < 20; i++)
-            (void)uvm_ring_report(&r, 1000 + i, 0, 350);
+        report(&r, 1000, 20, 350, 0);
         if (flushed) {
             ck_assert_uint_eq(uvm_ring_flush(&r), 44);
             uvm_ring_replay(&r, 400);

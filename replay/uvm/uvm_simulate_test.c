@@ -484,18 +484,26 @@ static void abc_batch(void *ctx, const struct uvm_batch_seen *seen)
         raw[++raw[0]] = seen->raw;
 }
 
+/* Warps of our own over the memory of the run's program; ops: a copy of its own, which stays. */
+static void put_warps(struct setup *s, struct actor_ops *ops,
+                      int (*step)(void *, uint32_t, uint32_t, struct actor_at *, struct actor_step *, struct err *),
+                      void (*launch)(const void *, uint32_t, struct actor_launch *))
+{
+    ops->step = step;
+    ops->run_open = NULL;
+    ops->run_close = NULL;
+    ops->launches = one_launch;
+    ops->launch = launch;
+    s->run.ops = ops;
+}
+
 START_TEST(f10_one_warp_faults_as_the_logs_of_a_titan_v_have_it)
 {
     struct setup s;
     uint32_t raw[8] = {0};
     open_run(&s, "array,bytes=64MiB", "titanv", "none", NULL, NULL);
     struct actor_ops ops = *s.run.ops;
-    ops.step = abc_step;
-    ops.run_open = NULL;
-    ops.run_close = NULL;
-    ops.launches = one_launch;
-    ops.launch = one_warp;
-    s.run.ops = &ops;
+    put_warps(&s, &ops, abc_step, one_warp);
     s.run.on_batch = abc_batch;
     s.run.ctx = raw;
     (void)simulate(&s.run);
@@ -532,12 +540,7 @@ START_TEST(f2_a_batch_of_leftovers_serves_nothing)
     struct setup s;
     open_run(&s, "array,bytes=64MiB", "titanv", "tree", NULL, NULL);
     struct actor_ops ops = *s.run.ops;
-    ops.step = late_step;
-    ops.run_open = NULL;
-    ops.run_close = NULL;
-    ops.launches = one_launch;
-    ops.launch = two_warps;
-    s.run.ops = &ops;
+    put_warps(&s, &ops, late_step, two_warps);
     struct uvm_metrics m = simulate(&s.run);
     ck_assert_uint_eq(m.batches, 2);
     ck_assert_uint_eq(m.work.empty_batches, 1);
