@@ -56,19 +56,38 @@ static int add_total(void *ctx, const struct store_value *v, size_t n)
     return 0;
 }
 
+/* NULL, and said so: it may not be listened there. */
+static struct live *open_live(void)
+{
+    struct err err = {""};
+    const struct capture_options options = {.tlp_offset = -1, .filter = {PORT, PORT, 0}};
+    struct live *live = live_open("lo", &options, &err);
+    if (!live)
+        (void)fprintf(stderr, "skipped: %s\n", err.msg);
+    return live;
+}
+
+/* Packets come from the port that they go to. -1, and said so: it is taken. */
+static int open_port(void)
+{
+    const struct sockaddr_in self = {
+        .sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    if (bind(fd, (const struct sockaddr *)&self, sizeof self) == 0)
+        return fd;
+    (void)fprintf(stderr, "skipped: UDP port %d is taken\n", PORT);
+    (void)close(fd);
+    return -1;
+}
+
 START_TEST(packets_on_the_loopback_interface_are_recorded)
 {
     struct err err = {""};
-    struct capture_options options = {.tlp_offset = -1, .filter = {PORT, PORT, 0}};
-    struct live *live = live_open("lo", &options, &err);
-    if (!live) {
-        (void)fprintf(stderr, "skipped: %s\n", err.msg);
+    struct live *live = open_live();
+    if (!live)
         return;
-    }
-    int fd = socket(AF_INET, SOCK_DGRAM, 0);
-    struct sockaddr_in self = {.sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    if (bind(fd, (struct sockaddr *)&self, sizeof self)) {
-        (void)fprintf(stderr, "skipped: UDP port %d is taken\n", PORT);
+    int fd = open_port();
+    if (fd < 0) {
         live_close(live);
         return;
     }
@@ -110,24 +129,19 @@ static void look(const char *path, uint64_t found[2], bool *complete)
 START_TEST(a_killed_recording_keeps_what_it_saw_and_matched)
 {
     struct err err = {""};
-    struct capture_options options = {.tlp_offset = -1, .filter = {PORT, PORT, 0}};
-    struct live *live = live_open("lo", &options, &err);
-    if (!live) {
-        (void)fprintf(stderr, "skipped: %s\n", err.msg);
+    struct live *live = open_live();
+    if (!live)
         return;
-    }
     live_close(live);
     const char *path = testing_file("killed.db");
     pid_t child = fork();
     if (child == 0) {
-        live = live_open("lo", &options, &err);
+        live = open_live();
         struct store *store = live ? store_create(path, OUTPUT_IN_PLACE, "test", &err) : NULL;
         _exit(!store || live_run(live, store, &stop, &err));
     }
-    int fd = socket(AF_INET, SOCK_DGRAM, 0);
-    struct sockaddr_in self = {.sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    if (bind(fd, (struct sockaddr *)&self, sizeof self)) { /* packets come from the port that they go to */
-        (void)fprintf(stderr, "skipped: UDP port %d is taken\n", PORT);
+    int fd = open_port();
+    if (fd < 0) {
         (void)kill(child, SIGKILL);
         return;
     }
