@@ -63,7 +63,8 @@ START_TEST(arrays_on_h200_make_the_measured_requests_and_bandwidths)
 }
 END_TEST
 
-/* Counters of a sweep over kron scale 18, k 16: H200, 2026-11. No number was fitted to them; what L1 does was compared on them. */
+/* Counters of a sweep over kron scale 18, k 16: H200, 2026-11. No number was fitted to them; what L1 does was compared
+ * on them. */
 START_TEST(graph_reads_on_h200_are_the_counted_ones)
 {
     run("synth:cc,iterations=1,graph=kron,scale=18,k=16,element=8,reuse=l1", "h200", "naive,merged,aligned",
