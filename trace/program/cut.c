@@ -8,19 +8,11 @@
 
 enum { STRETCHES = 4, SAMPLES = 16 };
 
-/* A launch that is kept. */
-struct kept {
-    uint32_t launch;              /* of the whole program */
-    uint32_t warps;               /* of a block */
-    uint64_t wave, blocks, waves; /* blocks of a wave, of the launch; its waves */
-    uint64_t waves_kept, blocks_kept;
-    double sectors; /* of the whole launch */
-};
-
 struct program_cut {
-    struct program_wrapped wrapped; /* first */
-    struct kept *kept;              /* at first: every launch */
-    uint32_t launches;
+    struct program_wrapped wrapped;    /* first */
+    struct program_cut_launch *launch; /* every launch of the whole program */
+    uint32_t *kept;                    /* numbers of those that are kept, ascending */
+    uint32_t launches, kept_count;
     struct program_cut_facts facts;
 };
 
@@ -29,8 +21,7 @@ uint64_t program_cut_spread(uint64_t n, uint64_t kept, uint64_t k)
     uint64_t stretches = kept < STRETCHES ? kept : STRETCHES, length = kept / stretches, longer = kept % stretches;
     /* The first `longer` stretches have one more. */
     uint64_t s = k < longer * (length + 1) ? k / (length + 1) : (k - longer) / length;
-    uint64_t before = s * length + (s < longer ? s : longer), gaps = n - kept;
-    return k + (stretches > 1 && before ? gaps * s / (stretches - 1) : 0);
+    return k + (n - kept) * (2 * s + 1) / (2 * stretches);
 }
 
 /* --- estimates --- */
@@ -63,12 +54,12 @@ static int block_sectors(const struct program *p, void *run, uint32_t launch, ui
     return 0;
 }
 
-static int estimate(const struct program *p, void *run, struct kept *k, struct err *err)
+static int estimate(const struct program *p, void *run, uint32_t launch, struct program_cut_launch *k, struct err *err)
 {
     uint64_t samples = k->blocks < SAMPLES ? k->blocks : SAMPLES, sectors = 0;
     for (uint64_t i = 0; i < samples; i++) {
         uint64_t block = samples > 1 ? i * (k->blocks - 1) / (samples - 1) : 0;
-        if (block_sectors(p, run, k->launch, block, k->warps, &sectors, err))
+        if (block_sectors(p, run, launch, block, k->warps, &sectors, err))
             return -1;
     }
     k->sectors = (double)sectors / (double)samples * (double)k->blocks;
@@ -85,30 +76,31 @@ static int look(struct program_cut *cut, uint64_t (*resident)(const void *, cons
     int rc = 0;
     for (uint32_t l = 0; l < cut->launches && !rc; l++) {
         struct program_launch shape = {0};
-        struct kept *k = &cut->kept[l];
+        struct program_cut_launch *k = &cut->launch[l];
         whole->ops->launch(whole->state, l, &shape);
         rc = program_check_launch(&shape, l, err);
-        k->launch = l;
+        cut->kept[l] = l;
         k->blocks = k->blocks_kept = shape.blocks;
         k->wave = shape.cpu ? shape.blocks : resident(ctx, &shape); /* what the CPU does is not cut */
         k->waves = k->waves_kept = (k->blocks + k->wave - 1) / k->wave;
         k->warps = program_warps_of_block(&shape);
-        rc = rc ? rc : estimate(whole, run, k, err);
+        rc = rc ? rc : estimate(whole, run, l, k, err);
         cut->facts.whole_blocks += k->blocks;
     }
     program_run_close(whole, run);
+    cut->kept_count = cut->launches;
     return rc;
 }
 
 /* --- what is kept --- */
 
 /* Block `block` of the kept ones, in the whole launch. */
-static uint64_t whole_block(const struct kept *k, uint64_t block)
+static uint64_t whole_block(const struct program_cut_launch *k, uint64_t block)
 {
     return program_cut_spread(k->waves, k->waves_kept, block / k->wave) * k->wave + block % k->wave;
 }
 
-static double kept_sectors(const struct kept *k)
+static double kept_sectors(const struct program_cut_launch *k)
 {
     return k->sectors * (double)k->blocks_kept / (double)k->blocks;
 }
@@ -116,15 +108,15 @@ static double kept_sectors(const struct kept *k)
 static double total(const struct program_cut *cut)
 {
     double sum = 0;
-    for (uint32_t l = 0; l < cut->launches; l++)
-        sum += kept_sectors(&cut->kept[l]);
+    for (uint32_t i = 0; i < cut->kept_count; i++)
+        sum += kept_sectors(&cut->launch[cut->kept[i]]);
     return sum;
 }
 
 static void cut_waves(struct program_cut *cut, double share)
 {
     for (uint32_t l = 0; l < cut->launches; l++) {
-        struct kept *k = &cut->kept[l];
+        struct program_cut_launch *k = &cut->launch[l];
         double waves = share * (double)k->waves;
         k->waves_kept = (uint64_t)waves + ((double)(uint64_t)waves < waves);
         bool last = whole_block(k, (k->waves_kept - 1) * k->wave) / k->wave == k->waves - 1;
@@ -146,13 +138,14 @@ static bool in_stretch(double from, double to, double length, double all)
 static void cut_launches(struct program_cut *cut, double share)
 {
     const double all = total(cut);
-    const uint32_t launches = cut->launches;
     double before = 0;
-    cut->launches = 0;
-    for (uint32_t l = 0; l < launches; l++) {
-        const double work = kept_sectors(&cut->kept[l]);
+    cut->kept_count = 0;
+    for (uint32_t l = 0; l < cut->launches; l++) {
+        const double work = kept_sectors(&cut->launch[l]);
         if (in_stretch(before, before + work, share * all / STRETCHES, all))
-            cut->kept[cut->launches++] = cut->kept[l];
+            cut->kept[cut->kept_count++] = l;
+        else
+            cut->launch[l].waves_kept = cut->launch[l].blocks_kept = 0;
         before += work;
     }
 }
@@ -168,10 +161,10 @@ static void choose(struct program_cut *cut, uint64_t sectors)
         if (rest > 2.0 * (double)sectors && cut->launches > 1)
             cut_launches(cut, (double)sectors / rest);
     }
-    cut->facts.launches = cut->launches;
+    cut->facts.launches = cut->kept_count;
     cut->facts.sectors = (uint64_t)total(cut);
-    for (uint32_t l = 0; l < cut->launches; l++)
-        cut->facts.blocks += cut->kept[l].blocks_kept, whole += cut->kept[l].sectors;
+    for (uint32_t i = 0; i < cut->kept_count; i++)
+        cut->facts.blocks += cut->launch[cut->kept[i]].blocks_kept, whole += cut->launch[cut->kept[i]].sectors;
     cut->facts.launch_sectors = (uint64_t)whole;
 }
 
@@ -179,14 +172,14 @@ static void choose(struct program_cut *cut, uint64_t sectors)
 
 static uint32_t cut_launch_count(const void *state)
 {
-    return ((const struct program_cut *)state)->launches;
+    return ((const struct program_cut *)state)->kept_count;
 }
 
 static void cut_launch(const void *state, uint32_t launch, struct program_launch *out)
 {
     const struct program_cut *cut = state;
-    cut->wrapped.whole.ops->launch(cut->wrapped.whole.state, cut->kept[launch].launch, out);
-    out->blocks = cut->kept[launch].blocks_kept;
+    cut->wrapped.whole.ops->launch(cut->wrapped.whole.state, cut->kept[launch], out);
+    out->blocks = cut->launch[cut->kept[launch]].blocks_kept;
 }
 
 static int cut_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
@@ -194,9 +187,10 @@ static int cut_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, s
 {
     const struct program_wrapped_run *r = run;
     const struct program *whole = &r->wrapped->whole;
-    const struct kept *k = &((const struct program_cut *)r->wrapped)->kept[launch];
+    const struct program_cut *cut = (const struct program_cut *)r->wrapped;
+    const struct program_cut_launch *k = &cut->launch[cut->kept[launch]];
     uint64_t kept_warp = whole_block(k, warp / k->warps) * k->warps + warp % k->warps;
-    return whole->ops->body(r->run, k->launch, kept_warp, index, body, err);
+    return whole->ops->body(r->run, cut->kept[launch], kept_warp, index, body, err);
 }
 
 static const struct program_ops cut_ops = {.allocs = program_wrapped_allocs,
@@ -216,7 +210,8 @@ struct program_cut *program_cut_new(const struct program *whole, uint64_t sector
     cut->wrapped.whole = *whole;
     cut->launches = whole->ops->launches(whole->state);
     cut->wrapped.program = (struct program){.ops = &cut_ops, .state = cut, .compute_ns = whole->compute_ns};
-    cut->kept = mem_zalloc(cut->launches ? cut->launches : 1, sizeof *cut->kept, err);
+    cut->launch = mem_zalloc(cut->launches ? cut->launches : 1, sizeof *cut->launch, err);
+    cut->kept = cut->launch ? mem_zalloc(cut->launches ? cut->launches : 1, sizeof *cut->kept, err) : NULL;
     if (cut->kept && look(cut, resident, ctx, err) == 0) {
         choose(cut, sectors);
         return cut;
@@ -227,8 +222,10 @@ struct program_cut *program_cut_new(const struct program *whole, uint64_t sector
 
 void program_cut_free(struct program_cut *cut)
 {
-    if (cut)
+    if (cut) {
+        free(cut->launch);
         free(cut->kept);
+    }
     free(cut);
 }
 
@@ -240,4 +237,10 @@ const struct program *program_cut_program(const struct program_cut *cut)
 struct program_cut_facts program_cut_facts(const struct program_cut *cut)
 {
     return cut->facts;
+}
+
+const struct program_cut_launch *program_cut_launches(const struct program_cut *cut, uint32_t *n)
+{
+    *n = cut->launches;
+    return cut->launch;
 }

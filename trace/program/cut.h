@@ -5,11 +5,12 @@
  * its warps' instructions touch, caches not regarded, from up to 16 blocks spread over it. If all launches together
  * touch more than asked for, each keeps the same share of its waves, rounded up; if that is still more than twice what
  * was asked for, only some of the launches are kept. What is kept lies in up to four stretches, so that neighbours stay
- * neighbours: waves spread evenly from the first to the last, launches evenly over the work, so that a share of the
- * work and not of mostly empty launches is kept. Memory, blocks and launches themselves are unchanged. Worked example:
- * one launch of 100 waves, a fifth asked for: waves 0-4, 31-35, 63-67 and 95-99. Source: blocks sampled in whole waves,
- * as simulators of GPUs are run on parts of kernels. Differs: what a kept launch would have found in caches from one
- * left out is not there; times and rates hold for the part, not for the whole. */
+ * neighbours: waves in the middles of equal parts of the launch, so that neither its beginning nor its end weighs more
+ * than it does, launches evenly over the work, so that a share of the work and not of mostly empty launches is kept.
+ * Memory, blocks and launches themselves are unchanged. Worked example: one launch of 100 waves, a fifth asked for:
+ * waves 10-14, 35-39, 60-64 and 85-89. Source: blocks sampled in whole waves,
+ * as simulators of GPUs are run on parts of kernels. Differs: times and rates hold for the part, not for the whole;
+ * what the work left out would have done to caches is its reader's (trace/program/rest.h). */
 #ifndef TRACE_PROGRAM_CUT_H
 #define TRACE_PROGRAM_CUT_H
 
@@ -36,7 +37,19 @@ const struct program *program_cut_program(const struct program_cut *cut);
 
 struct program_cut_facts program_cut_facts(const struct program_cut *cut);
 
-/* Number k of `kept` ones that are spread over n, 0 < kept <= n, k < kept: in up to four stretches. */
+/* A launch of the whole program. */
+struct program_cut_launch {
+    uint32_t warps;                   /* of a block */
+    uint64_t wave, blocks, waves;     /* blocks of a wave, of the launch; its waves */
+    uint64_t waves_kept, blocks_kept; /* 0: the launch is left out */
+    double sectors;                   /* of all of it, an estimate */
+};
+
+/* All *n of them, valid as long as the cut. */
+const struct program_cut_launch *program_cut_launches(const struct program_cut *cut, uint32_t *n);
+
+/* Number k of `kept` ones that are spread over n, 0 < kept <= n, k < kept: in up to four stretches, as much left out
+ * before the first as behind the last and half of what is between two, rounded down. */
 uint64_t program_cut_spread(uint64_t n, uint64_t kept, uint64_t k);
 
 #endif
