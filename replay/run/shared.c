@@ -14,8 +14,16 @@ struct answer {
     char text[];
 };
 
+struct object {
+    struct object *next;
+    void *object;
+    void (*release)(void *object);
+    char text[];
+};
+
 struct shared {
-    pthread_mutex_t lock; /* of everything below */
+    pthread_mutex_t lock;   /* of everything below */
+    struct object *objects; /* few */
     struct answer *bucket[BUCKETS];
     size_t count;
 };
@@ -37,6 +45,11 @@ void shared_free(struct shared *s)
             next = a->next;
             free(a);
         }
+    for (struct object *o = s->objects, *next; o; o = next) {
+        next = o->next;
+        o->release(o->object);
+        free(o);
+    }
     (void)pthread_mutex_destroy(&s->lock);
     free(s);
 }
@@ -94,4 +107,47 @@ size_t shared_count(struct shared *s)
     const size_t count = s->count;
     (void)pthread_mutex_unlock(&s->lock);
     return count;
+}
+
+static struct object *find_object(const struct shared *s, const char *text)
+{
+    struct object *o = s->objects;
+    while (o && strcmp(o->text, text) != 0)
+        o = o->next;
+    return o;
+}
+
+void *shared_object(struct shared *s, const char *text)
+{
+    if (!s)
+        return NULL;
+    (void)pthread_mutex_lock(&s->lock);
+    const struct object *o = find_object(s, text);
+    void *object = o ? o->object : NULL;
+    (void)pthread_mutex_unlock(&s->lock);
+    return object;
+}
+
+void *shared_keep(struct shared *s, const char *text, void *object, void (*release)(void *object))
+{
+    if (!s)
+        return NULL;
+    const size_t length = strlen(text) + 1;
+    struct object *mine = malloc(sizeof *mine + length);
+    if (!mine)
+        return NULL;
+    *mine = (struct object){.object = object, .release = release};
+    memcpy(mine->text, text, length);
+    (void)pthread_mutex_lock(&s->lock);
+    struct object *kept = find_object(s, text);
+    if (!kept) {
+        mine->next = s->objects;
+        s->objects = kept = mine;
+    }
+    (void)pthread_mutex_unlock(&s->lock);
+    if (kept != mine) {
+        release(object);
+        free(mine);
+    }
+    return kept->object;
 }

@@ -31,4 +31,12 @@ void shared_put(struct shared *s, const char *text, struct shared_value value);
 /* Answers kept. */
 size_t shared_count(struct shared *s);
 
+/* What is larger than a pair of numbers: the object kept under the text, or NULL; it is not changed, and is there as
+ * long as s. s NULL: there is none. */
+void *shared_object(struct shared *s, const char *text);
+
+/* Leave an object behind, or, if there is one of that text already, release it. Returns the one that is kept now,
+ * which shared_free() releases; NULL: none is, and the object stays the caller's. */
+void *shared_keep(struct shared *s, const char *text, void *object, void (*release)(void *object));
+
 #endif

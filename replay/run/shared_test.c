@@ -66,5 +66,32 @@ START_TEST(there_is_an_end_to_what_is_kept)
 }
 END_TEST
 
-TEST_MAIN("shared", an_answer_is_found_by_its_text_and_the_first_one_stays, threads_leave_each_answer_once,
-          there_is_an_end_to_what_is_kept)
+static int released;
+
+static void release(void *object)
+{
+    free(object);
+    released++;
+}
+
+START_TEST(an_object_is_kept_once_and_released_once)
+{
+    struct shared *s = shared_new(NULL);
+    int *first = malloc(sizeof *first), *second = malloc(sizeof *second), *other = malloc(sizeof *other);
+    released = 0;
+    ck_assert_ptr_null(shared_object(s, "a"));
+    ck_assert_ptr_eq(shared_keep(s, "a", first, release), first);
+    ck_assert_ptr_eq(shared_object(s, "a"), first);
+    ck_assert_ptr_eq(shared_keep(s, "a", second, release), first);
+    ck_assert_int_eq(released, 1);
+    ck_assert_ptr_eq(shared_keep(s, "b", other, release), other);
+    ck_assert_ptr_eq(shared_object(s, "a"), first);
+    shared_free(s);
+    ck_assert_int_eq(released, 3);
+    ck_assert_ptr_null(shared_object(NULL, "a"));
+    ck_assert_ptr_null(shared_keep(NULL, "a", NULL, release));
+}
+END_TEST
+
+TEST_MAIN("shared", an_object_is_kept_once_and_released_once, an_answer_is_found_by_its_text_and_the_first_one_stays,
+          threads_leave_each_answer_once, there_is_an_end_to_what_is_kept)
