@@ -88,7 +88,7 @@ static void copy_in(struct run *r)
         skip = skip < a[i].bytes ? skip : a[i].bytes;
         total -= a[i].bytes;
         for (uint64_t at = (a[i].addr + skip) & ~UINT64_C(127); at < a[i].addr + a[i].bytes; at += L2_LINE)
-            l2_put(r->l2, gather(at, r->how->l2->slice_bits), at);
+            l2_put(r->l2, gather(at, r->how->l2->slice_bits), at, L2_WHOLE, 0);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "models/gpu/l2_place.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/base/mem.h"
 
@@ -412,7 +413,7 @@ void l2_expect_way(const struct l2 *l2, uint32_t slice, uint32_t miss)
     __builtin_prefetch(m->order, 1);
 }
 
-void l2_put(struct l2 *l2, uint32_t slice, uint64_t addr)
+void l2_put(struct l2 *l2, uint32_t slice, uint64_t addr, uint32_t valid, uint32_t dirty)
 {
     if (!l2->sets)
         return;
@@ -424,5 +425,34 @@ void l2_put(struct l2 *l2, uint32_t slice, uint64_t addr)
     if (l2->way[at].line != p.line + 1)
         replace(l2, at, &p, &ignored);
     touch(l2, at, &p);
-    l2->way[at].valid = (1u << SECTORS) - 1;
+    l2->way[at].valid |= (uint8_t)valid;
+    l2->way[at].dirty |= (uint8_t)dirty;
+}
+
+/* The way of the set that was used first after `used`; NULL: none. */
+static const struct way *next_used(const struct l2 *l2, const struct way *set, uint32_t used)
+{
+    const struct way *next = NULL;
+    for (uint64_t i = 0; i < l2->ways; i++)
+        if (set[i].used > used && (!next || set[i].used < next->used))
+            next = &set[i];
+    return next;
+}
+
+void l2_each(const struct l2 *l2, void (*fn)(void *ctx, uint64_t addr, uint32_t valid, uint32_t dirty), void *ctx)
+{
+    for (uint64_t set = 0; set < l2->slices * l2->sets; set++) {
+        const struct way *first = &l2->way[set * l2->stride];
+        for (const struct way *w = next_used(l2, first, 0); w; w = next_used(l2, first, w->used))
+            fn(ctx, (w->line - 1) * L2_LINE, w->valid, w->dirty);
+    }
+}
+
+void l2_clear(struct l2 *l2)
+{
+    const size_t sets = (size_t)(l2->slices * l2->sets);
+    memset(l2->way, 0, sets * l2->stride * sizeof *l2->way);
+    for (size_t set = 0; set < sets; set++)
+        memset(&l2->quick[2 * set * l2->stride], 0, (l2->stride + l2->ways) * sizeof *l2->quick);
+    l2->now = 0;
 }

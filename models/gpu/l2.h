@@ -97,7 +97,19 @@ void l2_expect_line(const struct l2 *l2, uint32_t slice, uint64_t addr); /* afte
 void l2_expect_fill(const struct l2 *l2, uint32_t slice, uint32_t miss);
 void l2_expect_way(const struct l2 *l2, uint32_t slice, uint32_t miss); /* after that, the line */
 
-/* The line at addr is there, unwritten: what a copy to the GPU leaves. */
-void l2_put(struct l2 *l2, uint32_t slice, uint64_t addr);
+/* --- what is there, whatever brought it --- */
+
+enum { L2_WHOLE = (1 << L2_LINE / L2_SECTOR) - 1 };
+
+/* The line at addr is there and the one used last, with these sectors besides those it had: readable, written (masks).
+ * What was written of the line that makes room is forgotten: it has gone back unseen. Nothing happens where every way
+ * of the set is reserved. */
+void l2_put(struct l2 *l2, uint32_t slice, uint64_t addr, uint32_t valid, uint32_t dirty);
+
+/* Call fn for every line, by slice and set, of a set the one used longest ago first. */
+void l2_each(const struct l2 *l2, void (*fn)(void *ctx, uint64_t addr, uint32_t valid, uint32_t dirty), void *ctx);
+
+/* Empty it; nothing may be on its way. */
+void l2_clear(struct l2 *l2);
 
 #endif

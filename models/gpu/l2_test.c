@@ -274,12 +274,63 @@ START_TEST(what_is_filled_at_once_equals_plain_lists)
 }
 END_TEST
 
+struct lines {
+    uint64_t addr[8];
+    uint32_t valid[8], dirty[8], n;
+};
+
+static void note(void *ctx, uint64_t addr, uint32_t valid, uint32_t dirty)
+{
+    struct lines *l = ctx;
+    ck_assert_uint_lt(l->n, 8);
+    l->addr[l->n] = addr;
+    l->valid[l->n] = valid;
+    l->dirty[l->n++] = dirty;
+}
+
+START_TEST(what_is_put_is_there_until_displaced)
+{
+    struct l2 *l2 = timed(2 * 3 * 128, 3, 1, 1); /* two sets of three ways */
+    const struct l2_question reads = {.addr = 0, .reads = true, .room = 2};
+    struct lines l = {.n = 0};
+    l2_put(l2, 0, 0 * 256, 1, 1);
+    l2_put(l2, 0, 1 * 256, 2, 0);
+    l2_put(l2, 0, 2 * 256, 4, 0);
+    l2_put(l2, 0, 0 * 256, 6, 4); /* used last again, with more sectors */
+    l2_put(l2, 0, 128, L2_WHOLE, 0);
+    l2_each(l2, note, &l);
+    ck_assert(l.n == 4 && l.addr[0] == 256 && l.addr[1] == 512 && l.addr[2] == 0 && l.addr[3] == 128);
+    ck_assert(l.valid[0] == 2 && l.valid[2] == 7 && l.dirty[2] == 5);
+    l2_put(l2, 0, 3 * 256, 1, 0);
+    l2_put(l2, 0, 4 * 256, 1, 0); /* lines 1 and 2 have made room */
+    ck_assert_int_eq(l2_take(l2, &reads, &back, &entry), L2_HIT);
+    /* What was put as written goes back like what was written. */
+    struct l2_question next = {.addr = 5 * 256, .reads = true, .room = 2};
+    ck_assert_int_eq(l2_take(l2, &next, &back, &entry), L2_FETCH);
+    const uint32_t *waiters;
+    l2_fill(l2, 0, entry, &waiters);
+    l2_put(l2, 0, 4 * 256, 1, 0);
+    l2_put(l2, 0, 5 * 256, 1, 0);
+    next.addr = 6 * 256;
+    ck_assert_int_eq(l2_take(l2, &next, &back, &entry), L2_FETCH);
+    ck_assert(back.write_back == 5 && back.victim == 0);
+    l2_fill(l2, 0, entry, &waiters);
+    l2_clear(l2);
+    l.n = 0;
+    l2_each(l2, note, &l);
+    ck_assert_uint_eq(l.n, 0);
+    ck_assert_int_eq(l2_take(l2, &reads, &back, &entry), L2_FETCH);
+    ck_assert_uint_eq(back.write_back, 0);
+    l2_free(l2);
+}
+END_TEST
+
 START_TEST(slices_have_sets_of_their_own)
 {
     struct l2_shape shape = {.bytes = 4 * 128, .ways = 1, .slices = 4, .slice_bits = 0x300, .misses = 1, .merges = 1};
     struct l2 *l2 = l2_open(&shape, NULL);
     for (uint32_t s = 0; s < 4; s++)
-        l2_put(l2, s, 0x1000 + s * 256);
+        l2_put(l2, s, 0x1000 + s * 256, L2_WHOLE, 0);
     for (uint32_t s = 0; s < 4; s++) {
         const struct l2_question q = {.addr = 0x1000 + s * 256, .slice = s, .reads = true, .room = 2};
         ck_assert_int_eq(l2_take(l2, &q, &back, &entry), L2_HIT);
@@ -316,10 +367,10 @@ START_TEST(lines_of_a_channel_that_is_a_remainder_stand_side_by_side)
 }
 END_TEST
 
-TEST_MAIN("l2", lines_of_a_channel_that_is_a_remainder_stand_side_by_side, the_worked_example_of_two_ways,
-          what_fits_is_fetched_once_and_what_does_not_every_time, every_written_sector_goes_back_exactly_once,
-          without_a_cache_every_access_goes_to_dram, a_sector_on_its_way_is_joined_up_to_its_limit,
-          a_set_whose_ways_are_all_reserved_makes_others_wait, the_table_of_misses_is_a_limit,
-          a_part_written_is_unreadable_until_it_is_fetched, what_it_sends_needs_room,
+TEST_MAIN("l2", what_is_put_is_there_until_displaced, lines_of_a_channel_that_is_a_remainder_stand_side_by_side,
+          the_worked_example_of_two_ways, what_fits_is_fetched_once_and_what_does_not_every_time,
+          every_written_sector_goes_back_exactly_once, without_a_cache_every_access_goes_to_dram,
+          a_sector_on_its_way_is_joined_up_to_its_limit, a_set_whose_ways_are_all_reserved_makes_others_wait,
+          the_table_of_misses_is_a_limit, a_part_written_is_unreadable_until_it_is_fetched, what_it_sends_needs_room,
           the_hash_of_32_sets_is_the_artifacts, what_is_filled_at_once_equals_plain_lists,
           slices_have_sets_of_their_own)

@@ -318,6 +318,12 @@ int sms_failed(const struct sms *s, struct err *err)
     return -1;
 }
 
+uint64_t sms_reached(const struct sms *s, uint64_t *blocks)
+{
+    *blocks = s->done || s->begin_at != INT64_MAX ? 0 : s->placed;
+    return s->s.counts.launches;
+}
+
 void sms_counts(const struct sms *s, struct sms_counts *counts)
 {
     *counts = s->s.counts;

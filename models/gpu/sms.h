@@ -88,4 +88,7 @@ struct sms_counts {
 };
 void sms_counts(const struct sms *s, struct sms_counts *counts);
 
+/* Launches that have ended since sms_start(), and blocks of the one after them that have begun. */
+uint64_t sms_reached(const struct sms *s, uint64_t *blocks);
+
 #endif

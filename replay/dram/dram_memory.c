@@ -8,71 +8,6 @@
 
 /* --- made and freed --- */
 
-static uint32_t sub_of(struct dram_addr a, bool pim)
-{
-    return a.channel * DRAM_SUBS + (pim ? 0 : a.bank % DRAM_SUBS);
-}
-
-/* What of an address says the slice. With XORs no bits are the slice's own: the whole line number says the set. */
-static void slice_of_map(const struct dram_memory *m, struct l2_shape *shape)
-{
-    const struct dram_map *map = &m->map;
-    const uint64_t channel = dram_map_encode(map, (struct dram_addr){.channel = 1});
-    const uint64_t sub = dram_map_encode(map, (struct dram_addr){.bank = DRAM_SUBS - 1});
-    if (map->xors)
-        return;
-    if (!map->mod) {
-        shape->slice_bits = dram_map_encode(map, (struct dram_addr){.channel = m->channels - 1, .bank = DRAM_SUBS - 1});
-        return;
-    }
-    shape->mod = map->mod;
-    shape->mod_shift = __builtin_ctzll(channel);
-    shape->slice_bits = sub > channel ? sub / map->mod : sub;
-}
-
-/* The map must give as many channels as there are, and put a line into one slice. */
-static int map_init(struct dram_memory *m, const struct dram_platform *dram, struct err *err)
-{
-    if (dram_map_init(&m->map, dram->map, err))
-        return -1;
-    const struct dram_map *map = &m->map;
-    const uint32_t mapped = map->mod ? map->mod : 1u << map->bits[DRAM_FIELD_CHANNEL];
-    if (mapped != m->channels)
-        return err_set(err, "[dram] %u channels and %u in the map", m->channels, mapped);
-    if (m->hash_channels && m->channels & (m->channels - 1))
-        return err_set(err, "[dram] channel_hash is xor and there are %u channels; expected a power of two",
-                       m->channels);
-    for (uint64_t at = 0; at < L2_LINE; at += L2_SECTOR)
-        if (sub_of(dram_map_decode(map, at), false) != sub_of(dram_map_decode(map, 0), false))
-            return err_set(err, "[dram] map: a line of %d bytes lies on several channels or sub-partitions", L2_LINE);
-    return 0;
-}
-
-static int l2_init(struct dram_memory *m, const struct dram_platform *dram, const struct gpu *gpu, struct err *err)
-{
-    if (map_init(m, dram, err))
-        return -1;
-    struct l2_shape shape = {.bytes = gpu->l2_bytes,
-                             .ways = gpu->l2_ways,
-                             .slices = m->subs,
-                             .hash = gpu->l2_bytes ? dram->l2_set_hash : L2_HASH_NONE,
-                             .misses = (uint32_t)dram->l2_misses,
-                             .merges = (uint32_t)dram->l2_merges};
-    slice_of_map(m, &shape);
-    m->l2 = l2_open(&shape, err);
-    return m->l2 ? 0 : -1;
-}
-
-/* Parts of the map that are looked at: not the byte, nor the column. */
-static void leave_out(struct dram_map *map)
-{
-    int n = 0;
-    for (int i = 0; i < map->parts; i++)
-        if (map->part[i].field != DRAM_FIELD_BYTE && map->part[i].field != DRAM_FIELD_COLUMN)
-            map->part[n++] = map->part[i];
-    map->parts = n;
-}
-
 static int ports_init(struct dram_memory *m, const struct dram_port *ports, uint32_t count, struct err *err)
 {
     m->ports = count;
@@ -101,13 +36,10 @@ int dram_memory_init(struct dram_memory *m, const struct platform *platform, con
     m->channels = (uint32_t)dram->channels;
     m->subs = m->channels * DRAM_SUBS;
     m->rop = dram->rop_latency;
-    m->hash_channels = dram->channel_hash;
     m->latency = latency;
     dram_clocks_init(&m->clocks, gpu->clock_hz, dram->clock_hz);
-    if (l2_init(m, dram, gpu, err) || ports_init(m, ports, count, err))
+    if (dram_l2_init(&m->l2, dram, gpu, err) || ports_init(m, ports, count, err))
         return -1;
-    m->wanted = m->map;
-    leave_out(&m->wanted);
     m->wake = mem_zalloc(m->subs, sizeof *m->wake, err);
     m->replying = mem_zalloc((m->subs + 63) / 64, sizeof *m->replying, err);
     m->part = mem_zalloc(m->channels, sizeof *m->part, err);
@@ -130,7 +62,7 @@ void dram_memory_release(struct dram_memory *m)
         free(m->shown[p]);
     crossbar_release(&m->to);
     crossbar_release(&m->from);
-    l2_free(m->l2);
+    dram_l2_release(&m->l2);
     free(m->head);
     free(m->wake);
     free(m->replying);
@@ -140,31 +72,6 @@ void dram_memory_release(struct dram_memory *m)
     free(m->of_channel);
     free(m->camp);
     memset(m, 0, sizeof *m);
-}
-
-/* --- addresses --- */
-
-static struct dram_addr decode(const struct dram_memory *m, uint64_t addr, bool pim)
-{
-    struct dram_addr a = dram_map_decode(&m->wanted, addr);
-    if (m->hash_channels && !pim)
-        a.channel ^= a.row & (m->channels - 1);
-    return a;
-}
-
-void dram_memory_fill(struct dram_memory *m, const struct program *program, uint64_t offset, int64_t l2_bytes)
-{
-    size_t n;
-    const struct program_alloc *a = program->ops->allocs(program->state, &n);
-    uint64_t left = (uint64_t)l2_bytes, skip[PROGRAM_ALLOCS] = {0};
-    for (size_t i = n; i-- > 0;) {
-        skip[i] = !a[i].host || !left ? a[i].bytes : a[i].bytes > left ? a[i].bytes - left : 0;
-        left -= a[i].bytes - skip[i];
-    }
-    for (size_t i = 0; i < n; i++)
-        for (uint64_t at = (a[i].addr + skip[i]) & ~(uint64_t)(L2_LINE - 1); at < a[i].addr + a[i].bytes; at += L2_LINE)
-            if (skip[i] < a[i].bytes)
-                l2_put(m->l2, sub_of(decode(m, at + offset, false), false), at + offset);
 }
 
 /* --- flights --- */
@@ -215,12 +122,12 @@ static void show(struct dram_memory *m, uint32_t p, uint32_t sm)
     const enum dram_kind kind = kind_of(packet);
     const bool pim = kind == DRAM_KIND_PIM;
     const uint64_t addr = packet->addr + port->offset;
-    const struct dram_addr at = decode(m, addr, pim);
+    const struct dram_addr at = dram_l2_decode(&m->l2, addr, pim);
     m->head[input] = (struct dram_shown){
         {.addr = addr, .row = at.row & 0xffffff, .bank = at.bank & 31, .kind = kind & 3, .whole = packet->whole},
         packet->token};
     m->shown[p][sm / 64] |= UINT64_C(1) << sm % 64;
-    crossbar_show(&m->to, input, sub_of(at, pim), pim);
+    crossbar_show(&m->to, input, dram_l2_sub(at, pim), pim);
 }
 
 static void show_new(struct dram_memory *m)

@@ -23,11 +23,10 @@
 #define REPLAY_DRAM_DRAM_MEMORY_H
 
 #include "models/gpu/crossbar.h"
-#include "models/gpu/l2.h"
 #include "models/gpu/sms.h"
 #include "replay/dram/dram_clocks.h"
+#include "replay/dram/dram_l2.h"
 #include "replay/dram/dram_partition.h"
-#include "trace/event/dram_map.h"
 
 /* Who sends packets and takes replies: multiprocessors side by side. */
 struct dram_port {
@@ -121,8 +120,6 @@ struct dram_memory {
     int vcs;
     uint32_t channels, subs, sms;
     int64_t rop;
-    bool hash_channels;
-    struct dram_map map, wanted; /* wanted: without byte and column, for decoding */
     struct dram_clocks clocks;
     int64_t dram_next, core_next; /* nothing happens before */
     struct dram_port port[DRAM_PORTS];
@@ -130,7 +127,7 @@ struct dram_memory {
     uint64_t *shown[DRAM_PORTS];       /* heads that the crossbar has seen */
     struct dram_shown *head;           /* by input: the head shown */
     struct crossbar to, from;
-    struct l2 *l2;
+    struct dram_l2 l2;
     struct dram_sub *sub;
     struct dram_room noc[DRAM_VCS], to_l2[DRAM_VCS], back, reply, away; /* of their rings */
     int64_t *wake;      /* by sub-partition: core cycle at which it may move something */
@@ -152,9 +149,6 @@ int dram_memory_init(struct dram_memory *m, const struct platform *platform, con
                      int vcs, const struct dram_port *ports, uint32_t count, struct dram_latency *latency,
                      struct err *err);
 void dram_memory_release(struct dram_memory *m);
-
-/* What a program's copies to the GPU leave in L2: the last of what the host wrote, in order of allocation. */
-void dram_memory_fill(struct dram_memory *m, const struct program *program, uint64_t offset, int64_t l2_bytes);
 
 /* DRAM cycle m->clocks.dram. */
 void dram_memory_dram(struct dram_memory *m);

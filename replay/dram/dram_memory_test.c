@@ -133,7 +133,7 @@ static struct lists lists[2];
 
 static uint64_t addr_of(uint32_t channel, uint32_t bank, uint32_t row, uint32_t column)
 {
-    return dram_map_encode(&m.map, (struct dram_addr){channel, bank, row, column});
+    return dram_map_encode(&m.l2.map, (struct dram_addr){channel, bank, row, column});
 }
 
 /* Cycle t: taken. t + 1: out of the interconnect, into the raster delay. t + 1 + 160: into the L2 queue. One more: L2;
@@ -143,7 +143,7 @@ START_TEST(a_hit_without_company_takes_the_sum_of_its_stages)
     list_clear(lists);
     open_memory("f3fs", 1, lists, 1);
     const uint64_t addr = addr_of(3, 5, 100, 0);
-    l2_put(m.l2, 3 * 2 + 1, addr);
+    dram_l2_put(&m.l2, addr, 15, 0);
     const uint32_t one = add(lists, 7, 10, RECORD_READ, addr);
     run(lists, 1, 1, 10000);
     ck_assert_int_eq(lists->taken[one], 10);

@@ -16,33 +16,6 @@ static void set_up(const struct dram_sides *p, struct dram_simulation *run)
     run->progress = p->job->progress;
 }
 
-/* Everything that a side's run alone depends on; NULL: no memory. Freed by the caller. */
-static char *name_alone(const struct dram_sides *p, uint32_t s)
-{
-    static const char *const sections[] = {"gpu", "dram"};
-    static const struct param *const tables[] = {gpu_params, dram_params};
-    const struct dram_side *side = &p->side[s];
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    if (!f)
-        return NULL;
-    (void)fprintf(f, "dram alone %s, side %u, class %d, cut %" PRIu64 " once %d on %u, alone %u, launch %" PRId64,
-                  side->name, s, side->run.class, side->budget, p->once, side->run.sms, side->alone_sms,
-                  side->run.launch_cycles);
-    (void)fprintf(f, ", from %" PRIu64, side->run.offset);
-    bool bad = false;
-    for (int i = 0; i < 2; i++) {
-        json_t *numbers = replay_params_json(tables[i], platform_section_get(p->job->platform, sections[i]));
-        bad |= !numbers || json_dumpf(numbers, f, JSON_COMPACT | JSON_SORT_KEYS);
-        json_decref(numbers);
-    }
-    if (fclose(f) == 0 && !bad)
-        return text;
-    free(text);
-    return NULL;
-}
-
 static int simulate_alone(struct dram_sides *p, uint32_t s, struct err *err)
 {
     const struct policy_head *alone = &dram_policy_alone()->head;
@@ -72,7 +45,7 @@ static int simulate_alone(struct dram_sides *p, uint32_t s, struct err *err)
 static int run_alone(struct dram_sides *p, uint32_t s, struct err *err)
 {
     struct dram_side *side = &p->side[s];
-    char *name = p->job->shared ? name_alone(p, s) : NULL;
+    char *name = p->job->shared ? dram_sides_text(p, s, "alone") : NULL;
     struct shared_value value;
     int rc = 0;
     if (name && shared_get(p->job->shared, name, &value)) {

@@ -136,6 +136,19 @@ START_TEST(a_cut_is_said_and_cut_none_runs_it_whole)
 }
 END_TEST
 
+/* Three arrays of 4 MiB pass through the 6 MiB of L2 in each launch: 0.12 of the reads of the whole hit. Of each launch
+ * the cut keeps the same wave, whose lines would stay there. */
+START_TEST(what_a_cut_leaves_out_has_passed_through_l2)
+{
+    const char *const specs[] = {"synth:fdtd2d,n=1024"};
+    struct replay_result r;
+    test_replay(&r, specs, 1, "cut=20000,vcs=1", "frfcfs", NULL);
+    const double hits = test_real(&r, 0, "l2_hit_ratio");
+    ck_assert_msg(hits > 0.05 && hits < 0.2, "%.3f", hits);
+    replay_release(&r);
+}
+END_TEST
+
 static void refused(const char *const *specs, const char *const *roles, size_t n, const char *set, const char *says)
 {
     struct err err = {""};
@@ -205,5 +218,6 @@ END_TEST
 
 TEST_MAIN("dram_programs", a_program_without_company_runs_as_alone, two_sides_slow_each_other_and_say_how_much,
           threads_change_nothing, points_of_a_sweep_share_what_each_side_is_alone,
-          a_cut_is_said_and_cut_none_runs_it_whole, what_cannot_be_run_is_refused_with_the_reason,
-          two_gpu_programs_share_the_multiprocessors, the_language_model_is_done_once_and_reports_its_ideal)
+          a_cut_is_said_and_cut_none_runs_it_whole, what_a_cut_leaves_out_has_passed_through_l2,
+          what_cannot_be_run_is_refused_with_the_reason, two_gpu_programs_share_the_multiprocessors,
+          the_language_model_is_done_once_and_reports_its_ideal)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/gpu/occupancy.h"
+#include "replay/run/shared.h"
 #include "trace/base/mem.h"
 
 /* Whether a trace that a workload was written into has requests in it that are not the workload's own. */
@@ -276,6 +277,73 @@ static int read_cut(const char *text, uint64_t *cut, struct err *err)
     return 0;
 }
 
+/* --- what is left out --- */
+
+char *dram_sides_text(const struct dram_sides *p, uint32_t s, const char *what)
+{
+    static const char *const sections[] = {"gpu", "dram"};
+    static const struct param *const tables[] = {gpu_params, dram_params};
+    const struct dram_side *side = &p->side[s];
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    if (!f)
+        return NULL;
+    (void)fprintf(f, "dram, %s %s, side %u, class %d, cut %" PRIu64 " once %d on %u, alone %u, launch %" PRId64, what,
+                  side->name, s, side->run.class, side->budget, p->once, side->run.sms, side->alone_sms,
+                  side->run.launch_cycles);
+    (void)fprintf(f, ", from %" PRIu64, side->run.offset);
+    bool bad = false;
+    for (int i = 0; i < 2; i++) {
+        json_t *numbers = replay_params_json(tables[i], platform_section_get(p->job->platform, sections[i]));
+        bad |= !numbers || json_dumpf(numbers, f, JSON_COMPACT | JSON_SORT_KEYS);
+        json_decref(numbers);
+    }
+    if (fclose(f) == 0 && !bad)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static void release_remains(void *remains)
+{
+    dram_remains_free(remains);
+}
+
+static struct dram_remains *make_remains(const struct dram_sides *p, const struct dram_side *s, struct err *err)
+{
+    const struct gpu *gpu = platform_section_get(p->job->platform, "gpu");
+    const struct room room = {gpu, s->run.sms};
+    struct program_rest *rest =
+        program_rest_new(&s->program, s->cut, dram_remains_sectors(gpu->l2_bytes), s->prefix != NULL, err);
+    struct dram_remains *remains = NULL;
+    struct dram_l2 l2 = {0};
+    if (rest && dram_l2_init(&l2, platform_section_get(p->job->platform, "dram"), gpu, err) == 0)
+        remains = dram_remains_new(rest, &l2, s->run.offset, resident, &room, err);
+    dram_l2_release(&l2);
+    program_rest_free(rest);
+    return remains;
+}
+
+/* Of a GPU program of which something is left out; once for all points of a sweep. */
+static int find_remains(struct dram_sides *p, uint32_t i, struct err *err)
+{
+    struct dram_side *s = &p->side[i];
+    const struct gpu *gpu = platform_section_get(p->job->platform, "gpu");
+    if (!s->cut || !*s->left_out || !gpu->l2_bytes)
+        return 0;
+    char *name = p->job->shared ? dram_sides_text(p, i, "remains of") : NULL;
+    struct dram_remains *kept = name ? shared_object(p->job->shared, name) : NULL;
+    if (!kept) {
+        s->remains = make_remains(p, s, err);
+        if (s->remains && name && (kept = shared_keep(p->job->shared, name, s->remains, release_remains)))
+            s->remains = NULL;
+    }
+    free(name);
+    s->run.remains = kept ? kept : s->remains;
+    return s->run.remains ? 0 : -1;
+}
+
 int dram_sides_find(struct dram_sides *p, struct err *err)
 {
     const struct replay_job *job = p->job;
@@ -298,6 +366,9 @@ int dram_sides_find(struct dram_sides *p, struct err *err)
         set_latency(p, &p->side[i]);
     if (p->sides == 2 && p->side[1].run.class == DRAM_MEM)
         set_apart(p);
+    for (uint32_t i = 0; i < p->sides; i++)
+        if (find_remains(p, i, err))
+            return -1;
     p->repeat = p->sides == 2 && (set->loop == 1 || (set->loop == 2 && !p->once));
     return 0;
 }
@@ -307,6 +378,7 @@ void dram_sides_release(struct dram_sides *p)
     for (int s = 0; s < DRAM_PORTS; s++) {
         program_cut_free(p->side[s].cut);
         program_prefix_free(p->side[s].prefix);
+        dram_remains_free(p->side[s].remains);
     }
     for (uint32_t i = 0; i < p->made_count; i++)
         workload_close(&p->made[i]);

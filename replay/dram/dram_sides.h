@@ -11,7 +11,8 @@ struct dram_side {
     const char *name;
     struct program program;
     struct program_cut *cut;       /* of a GPU program */
-    struct program_prefix *prefix; /* of a PIM program */
+    struct program_prefix *prefix; /* of a PIM program, or where a wave is too much */
+    struct dram_remains *remains;  /* run.remains, if they are not shared */
     struct dram_simulation_side run;
     struct workload_wish wish;
     uint32_t alone_sms;
@@ -39,5 +40,8 @@ bool dram_sides_are(const struct replay_job *job);
 /* From p->job; all else is zeroed. -1 with *err set; released after failure too. */
 int dram_sides_find(struct dram_sides *p, struct err *err);
 void dram_sides_release(struct dram_sides *p);
+
+/* "`what`", and everything that a run of side s alone depends on; NULL: no memory. Freed by the caller. */
+char *dram_sides_text(const struct dram_sides *p, uint32_t s, const char *what);
 
 #endif

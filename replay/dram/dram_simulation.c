@@ -13,6 +13,7 @@ struct running {
     struct sms *sms[DRAM_PORTS];
     int64_t start[DRAM_PORTS]; /* core cycle in which a side begins (again); INT64_MAX: it goes on, or never will */
     uint32_t left;             /* sides whose first pass has not ended */
+    uint32_t gap[DRAM_PORTS];  /* the next of its gaps */
 };
 
 /* --- multiprocessors as ports --- */
@@ -66,13 +67,22 @@ static int set_up(struct running *r, struct dram_latency *latency, struct err *e
     if (dram_memory_init(&r->memory, run->platform, run->policy, run->vcs, port, run->sides, latency, err))
         return -1;
     for (uint32_t s = 0; s < run->sides; s++)
-        dram_memory_fill(&r->memory, run->side[s].program, run->side[s].offset, gpu->l2_bytes);
+        dram_l2_copy_in(&r->memory.l2, run->side[s].program, run->side[s].offset, gpu->l2_bytes);
     if (run->job)
         dram_explain_attach(r->memory.part[0].channel, run->job, run->policy, NULL);
     return 0;
 }
 
 /* --- a core cycle --- */
+
+/* What the work left out before what comes now has done to L2. */
+static void pass_gaps(struct running *r, uint32_t s)
+{
+    if (r->run->side[s].remains) {
+        uint64_t blocks, ended = sms_reached(r->sms[s], &blocks);
+        dram_remains_put(r->run->side[s].remains, &r->gap[s], ended, blocks, &r->memory.l2);
+    }
+}
 
 static int begin(struct running *r, int64_t t, struct err *err)
 {
@@ -82,6 +92,8 @@ static int begin(struct running *r, int64_t t, struct err *err)
         r->start[s] = INT64_MAX;
         if (sms_start(r->sms[s], t, err))
             return -1;
+        r->gap[s] = 0;
+        pass_gaps(r, s);
     }
     return 0;
 }
@@ -118,9 +130,12 @@ static int core_cycle(struct running *r, struct err *err)
         }
     }
     dram_memory_core(&r->memory);
-    for (uint32_t s = 0; s < r->run->sides; s++)
+    for (uint32_t s = 0; s < r->run->sides; s++) {
+        if (going[s])
+            pass_gaps(r, s);
         if (going[s] && sms_done(r->sms[s]) && end(r, s, err))
             return -1;
+    }
     return 0;
 }
 

@@ -3,14 +3,16 @@
 #define REPLAY_DRAM_DRAM_SIMULATION_H
 
 #include "replay/dram/dram_memory.h"
+#include "replay/dram/dram_remains.h"
 
 /* A side: a program on multiprocessors of its own. */
 struct dram_simulation_side {
     const struct program *program;
     enum dram_class class;
     uint32_t sms;
-    int64_t launch_cycles; /* core cycles from a launch's start to its first block */
-    uint64_t offset;       /* added to its addresses */
+    int64_t launch_cycles;              /* core cycles from a launch's start to its first block */
+    uint64_t offset;                    /* added to its addresses */
+    const struct dram_remains *remains; /* of the work that its cut leaves out; NULL: none */
 };
 
 struct dram_simulation {

@@ -94,7 +94,7 @@ static bool leave_delay(struct dram_memory *m, struct dram_sub *s, uint32_t sub,
     const struct dram_packet *packet = delay_first(s);
     packet_push(s, &s->l2[0], &m->to_l2[0], packet);
     if (ring_count(&s->l2[0]) <= 2)
-        l2_expect(m->l2, sub, packet->addr);
+        l2_expect(m->l2.cache, sub, packet->addr);
     delay_pop(s);
     return true;
 }
@@ -121,7 +121,7 @@ static void expect_back(const struct dram_memory *m, const struct dram_sub *s, u
 {
     const uint32_t id = number_first(s, &s->back, &m->back);
     if ((id >> 1 & 3) == DRAM_ID_FETCH)
-        l2_expect_way(m->l2, sub, id >> 3);
+        l2_expect_way(m->l2.cache, sub, id >> 3);
 }
 
 /* What comes from DRAM: a sector fills its line, a PIM request is acknowledged. */
@@ -136,7 +136,7 @@ static bool take_back(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
         answer(m, s, sub, which);
     } else {
         const uint32_t *waiters;
-        const uint32_t n = l2_fill(m->l2, sub, which, &waiters);
+        const uint32_t n = l2_fill(m->l2.cache, sub, which, &waiters);
         for (uint32_t i = 0; i < n; i++)
             m->out_of_memory |= !filled_push(s, waiters[i]);
     }
@@ -149,7 +149,7 @@ static bool take_back(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
 void dram_slice_expect(const struct dram_memory *m, uint32_t sub, uint32_t id)
 {
     if ((id >> 1 & 3) == DRAM_ID_FETCH)
-        l2_expect_fill(m->l2, sub, id >> 3);
+        l2_expect_fill(m->l2.cache, sub, id >> 3);
 }
 
 /* --- the L2 front --- */
@@ -183,7 +183,7 @@ static void to_dram(struct dram_memory *m, uint32_t sub, int v, struct dram_wait
  * that takes its place. */
 static void write_back(struct dram_memory *m, uint32_t sub, int v, const struct l2_result *r)
 {
-    const struct dram_addr a = dram_map_decode(&m->wanted, r->victim);
+    const struct dram_addr a = dram_map_decode(&m->l2.wanted, r->victim);
     const int sectors = __builtin_popcount(r->write_back);
     m->stats.write_backs++;
     to_dram(m, sub, v,
@@ -213,7 +213,7 @@ static bool ask(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int v, 
                                   .whole = packet->whole && packet->kind == DRAM_KIND_WRITE};
     struct l2_result r;
     uint32_t miss;
-    const enum l2_answer got = l2_take(m->l2, &q, &r, &miss);
+    const enum l2_answer got = l2_take(m->l2.cache, &q, &r, &miss);
     if (got == L2_WAIT)
         return false;
     count(m, &q, got);
@@ -234,12 +234,12 @@ static void expect(const struct dram_memory *m, const struct dram_sub *s, uint32
     const struct dram_room *room = &m->to_l2[v];
     const struct dram_packet *first = packet_first(s, line, room);
     if (ring_count(line) && first->kind != DRAM_KIND_PIM)
-        l2_expect_line(m->l2, sub, first->addr);
+        l2_expect_line(m->l2.cache, sub, first->addr);
     if (ring_count(line) < 2)
         return;
     const struct dram_packet *second = &s->packets[room->at + ((line->head + 1) & room->mask)];
     if (second->kind != DRAM_KIND_PIM)
-        l2_expect(m->l2, sub, second->addr);
+        l2_expect(m->l2.cache, sub, second->addr);
 }
 
 static bool front(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
