@@ -24,6 +24,7 @@ enum { EXIT_STOPPED = 130 }; /* as shells give for ^C */
 static const char *output, *interface, *tlp_offset, *ports, *adapter;
 static const char *kernel, *platform, *apply;
 static bool force, force_injection, unified_memory, counters, accesses, check, requests, dram, keep_accesses, touches;
+static bool call_sites;
 static int counter_group;
 static int64_t limit, time_limit, every;
 static const struct opt options[] = {
@@ -55,6 +56,8 @@ static const struct opt options[] = {
      "--accesses and its views: keep N warp accesses of a process, count the rest (default 1000000)", 1, INT64_MAX},
     {"apply", 0, OPT_TEXT, "PLAN", &apply, "give the advice and prefetches of a plan to the program's managed memory",
      0, 0},
+    {"call-sites", 0, OPT_FLAG, NULL, &call_sites,
+     "where in the program each managed allocation was called for, which a plan may name", 0, 0},
     {"time-limit", 0, OPT_INT, "S", &time_limit,
      "--counters: end the program when a kernel has not come back for S seconds", 1, 86400},
     {"check", 0, OPT_FLAG, NULL, &check, "say what this machine has for recording, and how to get what is missing", 0,
@@ -100,6 +103,8 @@ static const char *contradiction(void)
                "another file";
     if (apply && (accesses || requests || dram || touches))
         return "--apply measures what a plan changes: record it with --uvm or --counters";
+    if (call_sites && (accesses || requests || dram || touches))
+        return "--call-sites is for --uvm and --counters";
     if (!counters && time_limit)
         return "--time-limit is for --counters";
     if (!accesses && !requests && !dram && (limit || every))
@@ -221,6 +226,7 @@ static int record(char **argv, const char *plan)
         .kernel = kernel,
         .limit = limit,
         .time_limit_s = time_limit,
+        .call_sites = call_sites,
         .plan = plan,
         .command_line = cmd_line(),
         .argv = argv,

@@ -1,5 +1,6 @@
 #include "trace/recorder/plan.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ struct reading {
     /* The section under way. */
     char section[320];
     long long order, bytes, launch;
-    char advice[64], prefetch[8], orders[256];
+    char advice[64], prefetch[8], orders[256], site[PLAN_SITE_BYTES];
 };
 
 static int add_line(struct reading *r, const char *line, struct err *err)
@@ -47,8 +48,8 @@ static int end_section(struct reading *r, struct err *err)
             return err_set(err, "[%s] has no bytes", r->section);
         if (!r->advice[0] && !r->prefetch[0])
             return err_set(err, "[%s] gives neither advice nor a prefetch", r->section);
-        (void)snprintf(line, sizeof line, "A %lld %lld %s %s\n", r->order, r->bytes, r->advice[0] ? r->advice : "-",
-                       r->prefetch[0] ? r->prefetch : "-");
+        (void)snprintf(line, sizeof line, "A %lld %lld %s %s %s\n", r->order, r->bytes, r->advice[0] ? r->advice : "-",
+                       r->prefetch[0] ? r->prefetch : "-", r->site[0] ? r->site : "-");
         return add_line(r, line, err);
     }
     if (!is(r->section, "kernel"))
@@ -75,7 +76,7 @@ static int begin_section(struct reading *r, const char *section, struct err *err
         return -1;
     r->bytes = 0;
     r->launch = -1;
-    r->advice[0] = r->prefetch[0] = r->orders[0] = 0;
+    r->advice[0] = r->prefetch[0] = r->orders[0] = r->site[0] = 0;
     if (strlen(section) >= sizeof r->section)
         return err_set(err, "the section's name is too long");
     (void)snprintf(r->section, sizeof r->section, "%s", section);
@@ -150,6 +151,36 @@ static int take_orders(struct reading *r, const char *value, struct err *err)
     return n ? 0 : err_set(err, "no allocation");
 }
 
+/* MODULE+0xOFFSET, with or without the symbol that a recording gives beside it; 0: it is none. */
+static size_t address_length(const char *item, size_t n)
+{
+    const char *colon = memchr(item, ':', n);
+    size_t length = colon ? (size_t)(colon - item) : n, plus = length;
+    while (plus > 0 && item[plus - 1] != '+')
+        plus--;
+    const char *offset = item + plus, *end = item + length;
+    bool good = plus > 1 && end - offset > 2 && offset[0] == '0' && offset[1] == 'x';
+    for (const char *p = offset + 2; good && p < end; p++)
+        good = isxdigit((unsigned char)*p) && !isupper((unsigned char)*p);
+    return good ? length : 0;
+}
+
+/* Addresses joined by commas, or by spaces as a recording has them. */
+static int take_site(struct reading *r, const char *value, struct err *err)
+{
+    size_t used = 0;
+    for (const char *p = value + strspn(value, " \t,"); *p; p += strspn(p, " \t,")) {
+        size_t n = strcspn(p, " \t,"), length = address_length(p, n);
+        if (length == 0)
+            return err_set(err, "'%.*s'; expected MODULE+0xOFFSET, as a recording with --call-sites has it", (int)n, p);
+        if (used + length + 2 > sizeof r->site)
+            return err_set(err, "the call site is too long: %d bytes hold it", PLAN_SITE_BYTES);
+        used += (size_t)snprintf(r->site + used, sizeof r->site - used, "%s%.*s", used ? "," : "", (int)length, p);
+        p += n;
+    }
+    return used ? 0 : err_set(err, "no call site");
+}
+
 static int take_prefetch(struct reading *r, const char *value, struct err *err)
 {
     if (strcmp(value, "gpu") != 0 && strcmp(value, "cpu") != 0)
@@ -169,6 +200,8 @@ static int take_key(struct reading *r, const char *key, const char *value, struc
     bool allocation = is(r->section, "allocation");
     if (allocation && strcmp(key, "bytes") == 0)
         return number(value, INT64_MAX, &r->bytes, err);
+    if (allocation && strcmp(key, "site") == 0)
+        return take_site(r, value, err);
     if (allocation && strcmp(key, "advise") == 0)
         return take_advice(r, value, err);
     if (allocation && strcmp(key, "prefetch") == 0)

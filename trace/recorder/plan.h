@@ -8,6 +8,8 @@
  *     predicted_time_ns = 21500000     (and any other key: for those who compare)
  *     [allocation 0]                   the program's first managed allocation; they count from 0
  *     bytes = 268435456                must be its size, or the allocation is left alone
+ *     site = app+0x11a9, app+0x1f03    must be where it was called from (trace/recorder/wire/call_site.h); without:
+ *                                      anywhere
  *     advise = read-mostly, accessed-by-gpu
  *     prefetch = gpu                   right behind the allocation; gpu or cpu
  *     [kernel _Z5bicg1Pf]              before each launch of that (mangled) name

@@ -28,6 +28,7 @@ struct recorder_options {
     const char *cupti;             /* NULL: recorder_find_cupti() */
     const char *sanitizer;         /* NULL: recorder_find_sanitizer() */
     const char *patch;             /* NULL: recorder_find_patch() */
+    bool call_sites;               /* of managed allocations, too */
     const char *plan;              /* to apply, as plan_read() gives it; NULL: none */
     const char *command_line;      /* for the origin */
     const char *sysfs;             /* NULL: "/sys" */

@@ -229,7 +229,8 @@ static int take_record(struct recorder_trace *t, const struct record_pipe_messag
         return count(t, false, m->time <= 0 ? "no start time" : "ends before it starts", 1, err);
     if (m->kind == RECORD_ALLOC && (m->flags < RECORD_ALLOC_DEVICE || m->flags > RECORD_ALLOC_REGISTERED))
         return count(t, false, "unknown kind of allocation", 1, err);
-    if (m->kind == RECORD_ALLOC && allocations_add(&t->allocations, t->store, &record, err))
+    const char *site = m->extra ? record_pipe_text_get(&t->texts, m->extra) : NULL;
+    if (m->kind == RECORD_ALLOC && allocations_add(&t->allocations, t->store, &record, site, err))
         return -1;
     return t->options.accesses ? recorder_accesses_alloc(&t->accesses, &record, err)
                                : push(t, &record, t->summary.process, 0, 0, err);

@@ -13,17 +13,18 @@ static int write_row(struct store *store, const struct allocation *a, const int6
                                       STORE_V_INT(a->addr),
                                       STORE_V_INT(a->bytes),
                                       STORE_V_TEXT(names[a->kind]),
-                                      STORE_V_NULL,
+                                      a->name ? STORE_V_TEXT(a->name) : STORE_V_NULL,
                                       STORE_V_INT(a->start_ns),
                                       end_ns ? STORE_V_INT(*end_ns) : STORE_V_NULL};
     return store_row(store, "allocations", row, sizeof row / sizeof *row, err);
 }
 
-int allocations_add(struct allocations *l, struct store *store, struct record *record, struct err *err)
+int allocations_add(struct allocations *l, struct store *store, struct record *record, const char *name,
+                    struct err *err)
 {
     assert(record->flags >= RECORD_ALLOC_DEVICE && record->flags <= RECORD_ALLOC_REGISTERED);
     record->id = (uint64_t)l->next++;
-    const struct allocation a = {(int64_t)record->id, record->addr, record->bytes, record->flags, record->time};
+    const struct allocation a = {(int64_t)record->id, record->addr, record->bytes, record->flags, name, record->time};
     if (l->count == ALLOCATIONS_LIVE_MAX)
         return write_row(store, &a, NULL, err);
     if (mem_grow((void **)&l->live, &l->cap, l->count + 1, sizeof a, err))

@@ -15,14 +15,17 @@ struct allocations {
         int64_t number;
         uint64_t addr, bytes;
         uint32_t kind;
+        const char *name; /* not ours; NULL: none */
         int64_t start_ns;
     } * live; /* in order of number */
     size_t count, cap;
     int64_t next; /* number of the next one */
 };
 
-/* An ALLOC record: sets its id to the allocation's number. flags must be an enum record_alloc. */
-int allocations_add(struct allocations *allocations, struct store *store, struct record *record, struct err *err);
+/* An ALLOC record: sets its id to the allocation's number. flags must be an enum record_alloc. name: of the row (its
+ * call site), not copied; NULL: none. */
+int allocations_add(struct allocations *allocations, struct store *store, struct record *record, const char *name,
+                    struct err *err);
 
 /* The allocation at addr, the newest there, ends; an unknown one (made before the recording) is passed over. */
 int allocations_end(struct allocations *allocations, struct store *store, uint64_t addr, int64_t time_ns,

@@ -5,7 +5,7 @@
 struct rows {
     int count;
     int64_t number[8], free_ns[8];
-    char kind[8][16];
+    char kind[8][16], name[8][16];
 };
 
 static int take(void *ctx, const struct store_value *v, size_t n)
@@ -14,7 +14,8 @@ static int take(void *ctx, const struct store_value *v, size_t n)
     ck_assert_uint_eq(n, 7);
     rows->number[rows->count] = v[0].i;
     rows->free_ns[rows->count] = v[6].type == STORE_NULL ? -1 : v[6].i;
-    (void)snprintf(rows->kind[rows->count++], 16, "%s", v[3].s);
+    (void)snprintf(rows->kind[rows->count], 16, "%s", v[3].s);
+    (void)snprintf(rows->name[rows->count++], 16, "%s", v[4].type == STORE_NULL ? "-" : v[4].s);
     return 0;
 }
 
@@ -27,10 +28,10 @@ START_TEST(an_address_used_again_ends_the_newest_allocation_there)
     struct record a = {.time = 1, .addr = 4096, .bytes = 10, .flags = RECORD_ALLOC_DEVICE}, b = a, c = a;
     b.time = 5;
     c.addr = 8192, c.flags = RECORD_ALLOC_MANAGED;
-    ck_assert_int_eq(allocations_add(&list, store, &a, &err), 0);
+    ck_assert_int_eq(allocations_add(&list, store, &a, NULL, &err), 0);
     ck_assert_int_eq(allocations_end(&list, store, 4096, 3, &err), 0);
-    ck_assert_int_eq(allocations_add(&list, store, &b, &err), 0);
-    ck_assert_int_eq(allocations_add(&list, store, &c, &err), 0);
+    ck_assert_int_eq(allocations_add(&list, store, &b, NULL, &err), 0);
+    ck_assert_int_eq(allocations_add(&list, store, &c, "app+0x11a9", &err), 0);
     ck_assert_int_eq(allocations_end(&list, store, 4096, 9, &err), 0);
     ck_assert_int_eq(allocations_end(&list, store, 77, 9, &err), 0);
     ck_assert_int_eq(allocations_finish(&list, store, &err), 0);
@@ -47,6 +48,8 @@ START_TEST(an_address_used_again_ends_the_newest_allocation_there)
     ck_assert_int_eq(rows.free_ns[1], 9);
     ck_assert_int_eq(rows.free_ns[2], -1);
     ck_assert_str_eq(rows.kind[2], "managed");
+    ck_assert_str_eq(rows.name[0], "-");
+    ck_assert_str_eq(rows.name[2], "app+0x11a9");
 }
 END_TEST
 

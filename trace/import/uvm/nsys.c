@@ -388,7 +388,7 @@ static int take_alloc(struct reading *g, sqlite3_stmt *s, struct err *err)
                             .bytes = (uint64_t)sqlite3_column_int64(s, C_VALUE),
                             .flags = kinds[kind],
                             .kind = RECORD_ALLOC};
-    if (allocations_add(&g->allocations, g->context->store, &record, err))
+    if (allocations_add(&g->allocations, g->context->store, &record, NULL, err))
         return -1;
     return push(g, &record, process_of(s), err);
 }

@@ -323,6 +323,8 @@ static bool inject_start(void)
     if (group && loaded)
         inject_counters_want(inject.library, &inject.cupti, group + strlen(RECORD_PIPE_COUNTERS));
     inject.planned = loaded && inject_plan_start(&inject.cupti, getenv(RECORD_PIPE_PLAN));
+    if ((want && strstr(want, RECORD_PIPE_SITES)) || (inject.planned && inject_plan_wants_sites()))
+        inject_api_want_sites();
     inject_process_facts();
     version_fact();
     if (!loaded || !subscribe() || inject_activity_start(&inject.cupti, max_bytes / 2, inject.want_unified_memory)) {

@@ -3,7 +3,7 @@
  * CUDA_INJECTION64_PATH names the library; the driver loads it while it initialises and calls InitializeInjection().
  * Parts: cupti_inject.c (start, helper thread, end), cupti_inject_load.c (CUPTI at run time),
  * cupti_inject_activity.c (CUPTI's buffers), cupti_inject_others.c (the program's own use of CUPTI), cupti_inject_api.c
- * (allocations, advice, prefetches by callback), cupti_inject_counters.c (counters per kernel); what it shares with the
+ * (allocations, advice, prefetches by callback), cupti_inject_plan.c and cupti_inject_site.c (a plan, call sites), cupti_inject_counters.c (counters per kernel); what it shares with the
  * recorder of accesses: inject.h.
  *
  * The target is never harmed: every failure of ours is reported to the recorder, and the program runs on. No thread of
@@ -18,6 +18,7 @@
 #include <stdbool.h>
 
 #include "trace/recorder/inject/inject.h"
+#include "trace/recorder/wire/call_site.h"
 #include "trace/recorder/wire/cupti_abi.h"
 
 /* --- CUPTI --- */
@@ -60,11 +61,23 @@ void inject_api_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_
 /* Whether managed memory was allocated. */
 bool inject_api_managed(void);
 
+/* --- call sites (cupti_inject_site.c) --- */
+
+/* Before the first inject_site(). */
+void inject_site_start(void);
+/* Where this thread's call of the driver came from; "" if the stack does not say. */
+void inject_site(char text[CALL_SITE_BYTES]);
+/* From now on managed allocations have their call sites. */
+void inject_api_want_sites(void);
+
 /* --- a plan (cupti_inject_plan.c) --- */
 
 /* Apply this plan (trace/recorder/wire/plan_text.h) from now on; false: there is none, or it cannot be applied. */
 bool inject_plan_start(const struct abi_cupti *cupti, const char *text);
-void inject_plan_allocated(uint64_t address, uint64_t bytes);
+/* site: of the call; "" if it is not known. */
+void inject_plan_allocated(uint64_t address, uint64_t bytes, const char *site);
+/* Whether a plan names call sites. */
+bool inject_plan_wants_sites(void);
 void inject_plan_freed(uint64_t address);
 void inject_plan_launch(const char *kernel, void *stream);
 /* Whether this thread's call is the plan's. */

@@ -178,10 +178,22 @@ bool inject_api_managed(void)
     return atomic_load(&managed);
 }
 
-static void plan_allocated(const struct record_pipe_message *m)
+static bool want_sites; /* set once, before any callback */
+
+void inject_api_want_sites(void)
 {
-    atomic_store(&managed, true);
-    inject_plan_allocated(m->addr, m->bytes);
+    inject_site_start();
+    want_sites = true;
+}
+
+/* Its call site goes with the message, before it is sent. */
+static void note_site(struct record_pipe_message *m, char site[CALL_SITE_BYTES])
+{
+    if (!want_sites)
+        return;
+    inject_site(site);
+    if (*site)
+        m->extra = inject_text(site);
 }
 
 /* The stream that a kernel is launched into. */
@@ -247,10 +259,16 @@ void inject_api_callback(const struct abi_cupti *cupti, uint32_t domain, uint32_
     uint64_t now = 0;
     (void)cupti->get_timestamp(&now);
     m.time = (int64_t)now;
+    char site[CALL_SITE_BYTES] = "";
+    bool is_managed = m.kind == RECORD_ALLOC && m.flags == RECORD_ALLOC_MANAGED;
+    if (is_managed)
+        note_site(&m, site);
     inject_put(&m, 1);
     thread_messages++;
     if (m.type == RECORD_PIPE_FREE)
         inject_plan_freed(m.addr);
-    if (m.kind == RECORD_ALLOC && m.flags == RECORD_ALLOC_MANAGED)
-        plan_allocated(&m);
+    if (is_managed) {
+        atomic_store(&managed, true);
+        inject_plan_allocated(m.addr, m.bytes, site);
+    }
 }

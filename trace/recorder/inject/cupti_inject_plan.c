@@ -10,6 +10,8 @@
 #include "trace/recorder/inject/cupti_inject.h"
 #include "trace/recorder/wire/plan_text.h"
 
+enum { SITE_SAID = 120 /* bytes of a call site, in a sentence */ };
+
 #define GONE UINT64_MAX /* the address of what was matched and is freed */
 
 struct planned {
@@ -22,6 +24,8 @@ struct planned {
     char prefetch;     /* 'g', 'c', '-' */
     uint64_t address;  /* 0: not matched (yet) */
     long long instead; /* what allocation `order` had, if not `bytes` */
+    char *site;        /* where it must come from; NULL: anywhere */
+    char *elsewhere;   /* where it came from instead */
 };
 
 struct planned_kernel {
@@ -86,8 +90,8 @@ static void read_kernel(struct planned_kernel *k, const char *orders)
 
 static void read_line(const char *line)
 {
-    char words[5][256];
-    for (int i = 0; i < 5; i++)
+    char words[6][PLAN_SITE_BYTES];
+    for (int i = 0; i < 6; i++)
         line = next_word(line, words[i], sizeof words[i]);
     if (*words[0] == 'A' && plan.allocation_count < PLAN_ALLOCATIONS) {
         struct planned *a = &plan.allocations[plan.allocation_count++];
@@ -96,10 +100,12 @@ static void read_line(const char *line)
                               .prefetch = *words[4],
                               .instead = -1};
         read_advice(a, words[3]);
+        if (*words[5] && strcmp(words[5], "-") != 0)
+            a->site = strdup(words[5]);
     } else if (*words[0] == 'K' && plan.kernel_count < PLAN_KERNELS) {
         struct planned_kernel *k = &plan.kernels[plan.kernel_count++];
         *k = (struct planned_kernel){.launch = strtoll(words[1], NULL, 10)};
-        memcpy(k->name, words[2], sizeof k->name);
+        (void)snprintf(k->name, sizeof k->name, "%.*s", (int)sizeof k->name - 1, words[2]);
         read_kernel(k, words[3]);
     }
 }
@@ -175,7 +181,31 @@ static void give_all(const struct planned *a)
         give_prefetch(a, a->prefetch, NULL);
 }
 
-void inject_plan_allocated(uint64_t address, uint64_t bytes)
+bool inject_plan_wants_sites(void)
+{
+    for (int i = 0; i < plan.allocation_count; i++)
+        if (plan.allocations[i].site)
+            return true;
+    return false;
+}
+
+/* The planned one that has this order gets its address, if the rest is as planned too. */
+static bool matches(struct planned *a, uint64_t address, uint64_t bytes, const char *site)
+{
+    if ((uint64_t)a->bytes != bytes) {
+        a->instead = (long long)bytes;
+        return false;
+    }
+    if (a->site && !call_site_matches(site, a->site)) {
+        free(a->elsewhere);
+        a->elsewhere = strndup(site, SITE_SAID);
+        return false;
+    }
+    a->address = address;
+    return true;
+}
+
+void inject_plan_allocated(uint64_t address, uint64_t bytes, const char *site)
 {
     struct planned found = {0};
     if (!plan.active || giving)
@@ -184,14 +214,8 @@ void inject_plan_allocated(uint64_t address, uint64_t bytes)
     long long order = plan.managed++;
     for (int i = 0; i < plan.allocation_count; i++) {
         struct planned *a = &plan.allocations[i];
-        if (a->order != order)
-            continue;
-        if ((uint64_t)a->bytes == bytes) {
-            a->address = address;
+        if (a->order == order && matches(a, address, bytes, site))
             found = *a;
-        } else {
-            a->instead = (long long)bytes;
-        }
     }
     pthread_mutex_unlock(&plan.lock);
     if (found.address)
@@ -255,6 +279,10 @@ void inject_plan_finish(void)
             inject_problem(RECORD_PIPE_WARNING,
                            "plan: managed allocation %lld has %lld bytes, not %lld: it was left alone", a->order,
                            a->instead, a->bytes);
+        else if (a->elsewhere)
+            inject_problem(RECORD_PIPE_WARNING,
+                           "plan: managed allocation %lld was called for at %s, not at %s: it was left alone", a->order,
+                           *a->elsewhere ? a->elsewhere : "a place that the stack does not tell", a->site);
         else if (!a->address)
             inject_problem(RECORD_PIPE_WARNING, "plan: there was no managed allocation %lld", a->order);
     }

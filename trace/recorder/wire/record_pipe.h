@@ -17,6 +17,7 @@
 #define RECORD_PIPE_SOCKET       "OFFCHIP_RECORD_SOCKET" /* record_address.h */
 #define RECORD_PIPE_WANT         "OFFCHIP_RECORD_WANT" /* "uvm,counters-l2": the group of cupti_metrics.h comes last */
 #define RECORD_PIPE_COUNTERS     "counters-"           /* of RECORD_PIPE_WANT */
+#define RECORD_PIPE_SITES        "sites,"              /* of RECORD_PIPE_WANT: call sites of managed allocations */
 #define RECORD_PIPE_CUPTI        "OFFCHIP_CUPTI"       /* libcupti to load */
 #define RECORD_PIPE_PLAN         "OFFCHIP_RECORD_PLAN" /* plan_text.h */
 #define RECORD_PIPE_FLUSH_US     "OFFCHIP_RECORD_FLUSH_US"  /* how often the helper thread flushes */
@@ -51,7 +52,8 @@ enum record_pipe_type {
     RECORD_PIPE_FACT,      /* of table origin: id = text of the key, addr = text of the value */
     RECORD_PIPE_UVM,       /* CUPTI's unified-memory counter record as it came: kind = counter kind, time = start,
                               duration = end (absolute), addr, bytes = value, flags, extra = source | destination << 32 */
-    RECORD_PIPE_RECORD,    /* a record of enum record_kind `kind`, field by field (COPY, ADVISE, PREFETCH, ALLOC) */
+    RECORD_PIPE_RECORD,    /* a record of enum record_kind `kind`, field by field (COPY, ADVISE, PREFETCH, ALLOC);
+                              of an ALLOC extra = text of its call site (call_site.h), 0: not known */
     RECORD_PIPE_FREE,      /* the allocation at addr ends at `time` */
     RECORD_PIPE_KERNEL,    /* time = start, duration = end (absolute); id = text of the name; group = correlation;
                               kind = stream; flags = device; addr = grid x | y << 32 | z << 48; bytes = block x |

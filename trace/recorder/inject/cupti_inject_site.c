@@ -1,0 +1,71 @@
+/* Call sites of the program's calls (call_site.h), by glibc's backtrace(), which loads libgcc's unwinder: in
+ * inject_site_start(), not in the middle of a call of the program. Frames of the driver, CUPTI, the runtime's library
+ * and ours are left out; a runtime that is linked into the program is a part of it. */
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/recorder/inject/cupti_inject.h"
+#include "trace/recorder/wire/call_site.h"
+
+enum { DEPTH = 64 /* of the stack, at most */ };
+
+static char program[PATH_MAX]; /* the file of the process */
+
+void inject_site_start(void)
+{
+    void *frames[1];
+    (void)backtrace(frames, 1);
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[n > 0 ? n : 0] = 0;
+}
+
+static bool is_ours(const char *module)
+{
+    static const char *const names[] = {"libcuda.so", "libcupti.so", "libcudart.so", "liboffchip_inject.so"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(module, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* One frame's text; 0: none, it is not the program's, or does not fit. */
+static size_t frame_text(const char *address, bool first, char *text, size_t size)
+{
+    struct link_map *map = NULL;
+    Dl_info info;
+    /* A return address may be that of the next function: its call is not. */
+    if (!dladdr1(address - 1, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+        return 0;
+    const char *path = map->l_name && *map->l_name ? map->l_name : program, *slash = strrchr(path, '/');
+    const char *module = slash ? slash + 1 : path;
+    if (is_ours(module))
+        return 0;
+    int n = snprintf(text, size, "%s%.200s+0x%llx%s%.100s", first ? "" : " ", *module ? module : "?",
+                     (unsigned long long)((uintptr_t)address - map->l_addr), info.dli_sname ? ":" : "",
+                     info.dli_sname ? info.dli_sname : "");
+    if (n < 0 || (size_t)n >= size)
+        return 0;
+    const char *end = strrchr(text, '+');
+    for (char *p = text + !first; p < end; p++)
+        if (strchr(" ,:\t\n", *p))
+            *p = '_';
+    return (size_t)n;
+}
+
+void inject_site(char text[CALL_SITE_BYTES])
+{
+    void *frames[DEPTH];
+    size_t used = 0;
+    int depth = backtrace(frames, DEPTH), kept = 0;
+    *text = 0;
+    for (int i = 0; i < depth && kept < CALL_SITE_FRAMES; i++) {
+        size_t n = frame_text(frames[i], kept == 0, text + used, CALL_SITE_BYTES - used);
+        text[used += n] = 0;
+        kept += n > 0;
+    }
+}
