@@ -3,13 +3,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#define HASH_NONFATAL_OOM 1 /* an answer for which there is no memory is not kept */
+#include <uthash.h>
 
 #include "trace/base/mem.h"
 
-enum { BUCKETS = 1024 };
-
 struct answer {
-    struct answer *next;
+    UT_hash_handle hh;
     struct shared_value value;
     char text[];
 };
@@ -22,10 +22,9 @@ struct object {
 };
 
 struct shared {
-    pthread_mutex_t lock;   /* of everything below */
+    pthread_mutex_t lock; /* of everything below */
+    struct answer *answers;
     struct object *objects; /* few */
-    struct answer *bucket[BUCKETS];
-    size_t count;
 };
 
 struct shared *shared_new(struct err *err)
@@ -38,15 +37,16 @@ struct shared *shared_new(struct err *err)
 
 void shared_free(struct shared *s)
 {
+    struct answer *a, *next;
     if (!s)
         return;
-    for (size_t i = 0; i < BUCKETS; i++)
-        for (struct answer *a = s->bucket[i], *next; a; a = next) {
-            next = a->next;
-            free(a);
-        }
-    for (struct object *o = s->objects, *next; o; o = next) {
-        next = o->next;
+    HASH_ITER(hh, s->answers, a, next)
+    {
+        HASH_DEL(s->answers, a);
+        free(a);
+    }
+    for (struct object *o = s->objects, *behind; o; o = behind) {
+        behind = o->next;
         o->release(o->object);
         free(o);
     }
@@ -54,20 +54,10 @@ void shared_free(struct shared *s)
     free(s);
 }
 
-/* FNV-1a. */
-static struct answer **bucket_of(struct shared *s, const char *text)
-{
-    uint64_t h = UINT64_C(14695981039346656037);
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
-    return &s->bucket[h % BUCKETS];
-}
-
 static struct answer *find(struct shared *s, const char *text)
 {
-    struct answer *a = *bucket_of(s, text);
-    while (a && strcmp(a->text, text) != 0)
-        a = a->next;
+    struct answer *a;
+    HASH_FIND_STR(s->answers, text, a);
     return a;
 }
 
@@ -83,28 +73,34 @@ bool shared_get(struct shared *s, const char *text, struct shared_value *value)
     return a != NULL;
 }
 
+/* One that is not there yet. */
+static void add(struct shared *s, const char *text, struct shared_value value)
+{
+    const size_t length = strlen(text) + 1;
+    struct answer *a = malloc(sizeof *a + length);
+    if (!a)
+        return;
+    memcpy(a->text, text, length);
+    a->value = value;
+    HASH_ADD_STR(s->answers, text, a);
+    if (!a->hh.tbl)
+        free(a);
+}
+
 void shared_put(struct shared *s, const char *text, struct shared_value value)
 {
     if (!s)
         return;
     (void)pthread_mutex_lock(&s->lock);
-    const size_t length = strlen(text) + 1;
-    struct answer *a = s->count < SHARED_MOST && !find(s, text) ? malloc(sizeof *a + length) : NULL;
-    if (a) {
-        struct answer **bucket = bucket_of(s, text);
-        memcpy(a->text, text, length);
-        a->value = value;
-        a->next = *bucket;
-        *bucket = a;
-        s->count++;
-    }
+    if (HASH_COUNT(s->answers) < SHARED_MOST && !find(s, text))
+        add(s, text, value);
     (void)pthread_mutex_unlock(&s->lock);
 }
 
 size_t shared_count(struct shared *s)
 {
     (void)pthread_mutex_lock(&s->lock);
-    const size_t count = s->count;
+    const size_t count = HASH_COUNT(s->answers);
     (void)pthread_mutex_unlock(&s->lock);
     return count;
 }
