@@ -3,22 +3,37 @@
 From darknet's public sources: what make_*_layer() allocates on either side, what forward_*_layer_gpu() launches. Each
 convolution is unrolled before its product, those of 1 x 1 too (so it was until 2018-05). Without cuDNN; fills of gradients,
 which a forward pass makes too where they are allocated, are not counted: 180 kernels."""
+import os
+import re
 
-# convolution: filters, side; p: maximum over 2 x 2; r: layers put together; o: 2 x 2 to channels; g: the region layer
-LAYERS = [("c", 32, 3), "p", ("c", 64, 3), "p", ("c", 128, 3), ("c", 64, 1), ("c", 128, 3), "p", ("c", 256, 3), ("c", 128, 1), ("c", 256, 3), "p",
-          ("c", 512, 3), ("c", 256, 1), ("c", 512, 3), ("c", 256, 1), ("c", 512, 3), "p", ("c", 1024, 3), ("c", 512, 1), ("c", 1024, 3), ("c", 512, 1),
-          ("c", 1024, 3), ("c", 1024, 3), ("c", 1024, 3), ("r", 16), ("c", 64, 1), "o", ("r", 27, 24), ("c", 1024, 3), ("c", 425, 1), "g"]
+
+def table():
+    """The layers, from the program's own table (trace/workloads/ml/yolov2_net.c): ("c", filters, side[, "linear"]) a convolution,
+    "p" maximum over 2 x 2, ("r", layers..) put together, "o" 2 x 2 to channels, "g" the region layer."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "trace", "workloads", "ml", "yolov2_net.c"), encoding="ascii") as f:
+        text = f.read()
+    text = re.sub(r"/\*.*?\*/", "", text[text.index("table[YOLOV2_LAYERS] = {") + 24:], flags=re.S)
+    out = []
+    for name, numbers in re.findall(r"([A-Z]+)(?:\(([-0-9, ]+)\))?,?\s*", text[:text.index("};")]):
+        numbers = [int(n) for n in numbers.split(",")] if numbers else []
+        out.append({"CONVOLUTION": ("c", *numbers), "LINEAR": ("c", *numbers, "linear"), "ROUTE": ("r", *[n for n in numbers if n >= 0]),
+                    "MAXIMUM": "p", "REORG": "o", "REGION": "g"}[name])
+    assert len(out) == 32
+    return out
+
+
+LAYERS = table()
 ANCHORS = 5
 
 
 def layers(side=608):
     """For each layer: kind, bytes on both sides, FLOP, kernels, bytes that its kernels touch; and the workspace."""
     h, c, shapes, out, workspace = side, 3, [], [], 0
-    for i, layer in enumerate(LAYERS):
+    for layer in LAYERS:
         kind = layer[0]
         if kind == "c":
             n, k = layer[1], layer[2]
-            norm, weights, outputs, unrolled, inputs = i != 30, layer[1] * c * k * k, layer[1] * h * h, h * h * k * k * c, h * h * c
+            norm, weights, outputs, unrolled, inputs = len(layer) == 3, layer[1] * c * k * k, layer[1] * h * h, h * h * k * k * c, h * h * c
             size = 4 * (2 * weights + 2 * outputs + (2 * outputs + 8 * n if norm else 0) + 2 * n)
             touched = 4 * ((inputs + unrolled) + (weights + unrolled + outputs) + outputs + (4 if norm else 2) * outputs)
             out.append((kind, size, 2 * outputs * c * k * k, 7 if norm else 5, touched))

@@ -15,7 +15,20 @@
     {                                                                                                                  \
         .kind = YOLOV2_ROUTE, .from = {(A), (B) }                                                                      \
     }
+#define LINEAR(N, SIZE)                                                                                                \
+    {                                                                                                                  \
+        .kind = YOLOV2_CONVOLUTION, .filters = (N), .size = (SIZE), .from = { -1, -1 }                                 \
+    }
+#define REORG                                                                                                          \
+    {                                                                                                                  \
+        .kind = YOLOV2_REORG, .from = { -1, -1 }                                                                       \
+    }
+#define REGION                                                                                                         \
+    {                                                                                                                  \
+        .kind = YOLOV2_REGION, .from = { -1, -1 }                                                                      \
+    }
 
+/* .ci/reproduction/yolov2.py reads it too. */
 static const struct yolov2_layer table[YOLOV2_LAYERS] = {CONVOLUTION(32, 3),
                                                          MAXIMUM,
                                                          CONVOLUTION(64, 3),
@@ -43,14 +56,11 @@ static const struct yolov2_layer table[YOLOV2_LAYERS] = {CONVOLUTION(32, 3),
                                                          CONVOLUTION(1024, 3),
                                                          ROUTE(16, -1),
                                                          CONVOLUTION(64, 1),
-                                                         {.kind = YOLOV2_REORG, .from = {-1, -1}},
+                                                         REORG,
                                                          ROUTE(27, 24),
                                                          CONVOLUTION(1024, 3),
-                                                         {.kind = YOLOV2_CONVOLUTION,
-                                                          .filters = 425, /* 5 anchors x (80 classes + 4 + 1) */
-                                                          .size = 1,
-                                                          .from = {-1, -1}},
-                                                         {.kind = YOLOV2_REGION, .from = {-1, -1}}};
+                                                         LINEAR(425, 1), /* 5 anchors x (80 classes + 4 + 1) */
+                                                         REGION};
 
 void yolov2_layers(uint32_t side, struct yolov2_layer layers[YOLOV2_LAYERS])
 {
