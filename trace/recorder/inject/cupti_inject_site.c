@@ -33,38 +33,53 @@ static bool is_ours(const char *module)
     return false;
 }
 
-/* One frame's text; 0: none, it is not the program's, or does not fit. */
-static size_t frame_text(const char *address, bool first, char *text, size_t size)
+struct frame {
+    const char *module, *symbol; /* symbol NULL: none */
+    uintptr_t offset;
+};
+
+static bool frame_of(const char *address, struct frame *frame)
 {
     struct link_map *map = NULL;
     Dl_info info;
     /* A return address may be that of the next function: its call is not. */
     if (!dladdr1(address - 1, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
-        return 0;
+        return false;
     const char *path = map->l_name && *map->l_name ? map->l_name : program, *slash = strrchr(path, '/');
-    const char *module = slash ? slash + 1 : path;
-    if (is_ours(module))
-        return 0;
-    int n = snprintf(text, size, "%s%.200s+0x%llx%s%.100s", first ? "" : " ", *module ? module : "?",
-                     (unsigned long long)((uintptr_t)address - map->l_addr), info.dli_sname ? ":" : "",
-                     info.dli_sname ? info.dli_sname : "");
+    frame->module = slash ? slash + 1 : path;
+    frame->symbol = info.dli_sname;
+    frame->offset = (uintptr_t)address - map->l_addr;
+    return true;
+}
+
+/* Its text, behind a space if it is not the first; 0: it does not fit. */
+static size_t frame_text(const struct frame *frame, bool first, char *text, size_t size)
+{
+    int n = snprintf(text, size, "%s%.200s+0x%llx%s%.100s", first ? "" : " ", *frame->module ? frame->module : "?",
+                     (unsigned long long)frame->offset, frame->symbol ? ":" : "", frame->symbol ? frame->symbol : "");
     if (n < 0 || (size_t)n >= size)
         return 0;
-    const char *end = strrchr(text, '+');
-    for (char *p = text + !first; p < end; p++)
-        if (strchr(" ,:\t\n", *p))
-            *p = '_';
+    size_t module = strnlen(frame->module, 200);
+    for (size_t i = !first; i < !first + module; i++)
+        if (strchr(" ,:\t\n", text[i]))
+            text[i] = '_';
     return (size_t)n;
 }
 
 void inject_site(char text[CALL_SITE_BYTES])
 {
     void *frames[DEPTH];
+    struct frame frame;
     size_t used = 0;
     int depth = backtrace(frames, DEPTH), kept = 0;
+    bool within = false; /* a sanitiser's backtrace() is a frame of its own, in front of ours */
     *text = 0;
     for (int i = 0; i < depth && kept < CALL_SITE_FRAMES; i++) {
-        size_t n = frame_text(frames[i], kept == 0, text + used, CALL_SITE_BYTES - used);
+        bool known = frame_of(frames[i], &frame), ours = known && is_ours(frame.module);
+        within |= ours;
+        if (!known || ours || !within)
+            continue;
+        size_t n = frame_text(&frame, kept == 0, text + used, CALL_SITE_BYTES - used);
         text[used += n] = 0;
         kept += n > 0;
     }
