@@ -22,9 +22,11 @@ import kills  # noqa: E402
 import outputs  # noqa: E402
 import pairs  # noqa: E402
 import ground  # noqa: E402
+import many  # noqa: E402
 import together  # noqa: E402
 
-STEPS = {"kill": kills.soak, "outputs": outputs.soak, "full": full.soak, "hostile": hostile.soak, "together": together.soak}
+STEPS = {"kill": kills.soak, "outputs": outputs.soak, "full": full.soak, "hostile": hostile.soak, "together": together.soak,
+         "many": many.soak}
 
 
 def own_mounts():

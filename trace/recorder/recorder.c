@@ -16,7 +16,7 @@
 #include "trace/recorder/recorder_start.h"
 #include "trace/store/output.h"
 
-enum { CONNECTIONS = 256, MESSAGES = 4096, POLL_MS = 20, NOTICE_MS = 2000 };
+enum { CONNECTIONS = 256, MESSAGES = 4096, POLL_MS = 20, NOTICE_MS = 2000, ENDED_MOST = 4096, ENDED_MS = 250 };
 
 /* One recorded process. */
 struct connection {
@@ -35,6 +35,13 @@ struct run {
     int listener, claim;
     struct connection connections[CONNECTIONS];
     size_t count, seen;
+    /* Processes that have ended, whose files are still to be finished: those that end meanwhile are not kept waiting.
+     */
+    struct ended {
+        struct recorder_trace *trace;
+        int64_t ms;
+    } ended[ENDED_MOST];
+    size_t ended_first, ended_count;
     pid_t child;
     bool child_over, noticed;
     int64_t over_ms; /* when the program ended */
@@ -91,10 +98,10 @@ static const char *output_of(const struct recorder_options *options)
 
 /* --- connections --- */
 
-/* False: there was none. */
+/* False: there was none, or there is no room for it now: it waits, and what it sends waits with it. */
 static bool connection_new(struct run *run)
 {
-    int fd = recorder_socket_accept(run->listener);
+    int fd = run->count < CONNECTIONS ? recorder_socket_accept(run->listener) : -1;
     struct err err;
     if (fd < 0)
         return false;
@@ -107,9 +114,9 @@ static bool connection_new(struct run *run)
         .command_line = o->command_line,
         .sysfs = o->sysfs ? o->sysfs : "/sys",
     };
-    struct recorder_trace *trace = run->count < CONNECTIONS ? recorder_trace_new(&options, &err) : NULL;
+    struct recorder_trace *trace = recorder_trace_new(&options, &err);
     if (!trace) {
-        failed(run, 0, "a process could not be recorded: too many at once, or no memory");
+        failed(run, 0, "a process could not be recorded: no memory");
         close(fd);
         return true;
     }
@@ -124,19 +131,30 @@ static void tell_problems(struct run *run, struct connection *c)
         problem(run, 0, text);
 }
 
+/* Finish the file of the process that ended first. */
+static void finish_one(struct run *run)
+{
+    struct recorder_result *result = run->result;
+    struct recorder_trace_summary summary;
+    struct err err;
+    struct recorder_trace *trace = run->ended[run->ended_first].trace;
+    run->ended_first = (run->ended_first + 1) % ENDED_MOST;
+    run->ended_count--;
+    if (recorder_trace_finish(trace, &summary, &err))
+        failed(run, summary.process, err.msg);
+    if (mem_grow((void **)&result->files, &result->file_cap, result->file_count + 1, sizeof summary, &err) == 0)
+        result->files[result->file_count++] = summary;
+}
+
 /* The trace of a process is over. */
 static void connection_end(struct run *run, size_t index)
 {
     struct connection *c = &run->connections[index];
-    struct recorder_result *result = run->result;
-    struct recorder_trace_summary summary;
-    struct err err;
     tell_problems(run, c);
     close(c->fd);
-    if (recorder_trace_finish(c->trace, &summary, &err))
-        failed(run, summary.process, err.msg);
-    if (mem_grow((void **)&result->files, &result->file_cap, result->file_count + 1, sizeof summary, &err) == 0)
-        result->files[result->file_count++] = summary;
+    if (run->ended_count == ENDED_MOST)
+        finish_one(run);
+    run->ended[(run->ended_first + run->ended_count++) % ENDED_MOST] = (struct ended){c->trace, now_ms()};
     run->connections[index] = run->connections[--run->count];
 }
 
@@ -145,6 +163,9 @@ static void take_report(struct run *run, const struct connection *report, const 
 {
     for (size_t i = 0; i < run->count; i++)
         if (&run->connections[i] != report && recorder_trace_lost(run->connections[i].trace, hello))
+            return;
+    for (size_t i = 0; i < run->ended_count; i++)
+        if (recorder_trace_lost(run->ended[(run->ended_first + i) % ENDED_MOST].trace, hello))
             return;
     char text[160];
     (void)snprintf(text, sizeof text, "%llu messages came too late for the recording, which is over",
@@ -267,11 +288,14 @@ static void tick(struct run *run)
 /* One turn: whatever has come. */
 static void serve(struct run *run)
 {
-    struct pollfd fds[CONNECTIONS + 1] = {{.fd = run->listener, .events = POLLIN}};
     size_t count = run->count;
+    struct pollfd fds[CONNECTIONS + 1] = {{.fd = count < CONNECTIONS ? run->listener : -1, .events = POLLIN}};
     for (size_t i = 0; i < count; i++)
         fds[i + 1] = (struct pollfd){.fd = run->connections[i].fd, .events = POLLIN};
-    if (poll(fds, count + 1, POLL_MS) <= 0)
+    int ready = poll(fds, count + 1, run->ended_count ? 0 : POLL_MS);
+    if (run->ended_count && (ready <= 0 || now_ms() - run->ended[run->ended_first].ms > ENDED_MS))
+        finish_one(run);
+    if (ready <= 0)
         return;
     for (size_t i = count; i-- > 0;)
         if (fds[i + 1].revents && !connection_read(run, &run->connections[i])) {
@@ -279,8 +303,8 @@ static void serve(struct run *run)
                 reports_first(run);
             connection_drop(run, i);
         }
-    if (fds[0].revents)
-        (void)connection_new(run);
+    while (fds[0].revents && connection_new(run))
+        ;
 }
 
 /* Until the program and every process that records have ended. A second ^C (or SIGTERM, SIGHUP), or the first one after
@@ -302,6 +326,8 @@ static void serve_all(struct run *run)
     }
     while (run->count > 0)
         connection_end(run, run->count - 1);
+    while (run->ended_count > 0)
+        finish_one(run);
 }
 
 static int run_all(struct run *run, struct err *err)

@@ -245,16 +245,43 @@ static double cpu_s(int who)
 }
 
 /* What one costs the recorder is printed, not judged: times are no test. */
-START_TEST(many_short_processes_are_files_of_their_own)
+START_TEST(many_short_processes_at_once_are_whole_files_of_their_own)
 {
-    char arguments[600] = "";
-    for (int i = 0; i < 27; i++)
-        (void)strcat(arguments, "spawn:init+context ");
+    const char *temporary = testing_file("many-tmp");
+    ck_assert_int_eq(mkdir(temporary, 0700), 0);
+    setenv("TMPDIR", temporary, 1);
     double before = cpu_s(RUSAGE_SELF);
-    record(testing_file("t-%p.db"), NULL, arguments);
-    ck_assert_uint_ge(result.file_count, 25);
+    record(testing_file("t-%p.db"), NULL, "storm:60+init+context+play");
+    ck_assert_uint_eq(result.file_count, 60);
+    ck_assert_uint_eq(result.problem_count, 0);
     (void)printf("%.1f ms of processor time a short process\n",
                  1e3 * (cpu_s(RUSAGE_SELF) - before) / (double)result.file_count);
+    for (size_t i = 0; i < result.file_count; i++) {
+        bool complete = false;
+        ck_assert_int_eq(records_of(result.files[i].path, &complete), EVENTS);
+        ck_assert(complete);
+    }
+    ck_assert_int_eq(rmdir(temporary), 0); /* empty */
+    recorder_release(&result);
+}
+END_TEST
+
+/* More connections than are served at once: the others wait, and what they have sent is there when their turn comes. */
+START_TEST(a_process_beyond_those_served_at_once_waits_and_loses_nothing)
+{
+    const char *path = testing_file("t12.db");
+    bool complete = false;
+    record(path, NULL, "connect:300 init context play");
+    ck_assert_uint_eq(result.problem_count, 0);
+    ck_assert(!result.failed);
+    size_t files = 0;
+    for (size_t i = 0; i < result.file_count; i++)
+        if (result.files[i].path[0]) {
+            ck_assert_int_eq(records_of(result.files[i].path, &complete), EVENTS);
+            ck_assert(complete);
+            files++;
+        }
+    ck_assert_uint_eq(files, 1);
     recorder_release(&result);
 }
 END_TEST
@@ -289,5 +316,7 @@ TEST_MAIN("recorder_ends", a_recorder_that_is_killed_has_lost_at_most_a_second_a
           a_name_with_a_process_in_it_is_tried_before_the_program_runs_too,
           a_program_whose_main_thread_ends_first_ends_with_its_last_thread,
           a_program_that_leaves_by_the_back_door_loses_milliseconds,
-          a_daemon_is_recorded_beyond_the_end_of_the_program_that_began_it, many_short_processes_are_files_of_their_own,
+          a_daemon_is_recorded_beyond_the_end_of_the_program_that_began_it,
+          many_short_processes_at_once_are_whole_files_of_their_own,
+          a_process_beyond_those_served_at_once_waits_and_loses_nothing,
           a_kernel_longer_than_what_is_held_back_stands_behind_what_happened_in_it)

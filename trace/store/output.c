@@ -258,6 +258,7 @@ int output_flush(struct output *output, struct err *err)
     bool failed = output->file && (fflush(output->file) || ferror(output->file));
     if (!failed && output->temporary)
         failed = output->file ? fsync(fileno(output->file)) != 0 : sync_named(output->temporary) != 0;
+    output->synced = !failed && !output->file;
     return failed ? err_set(err, "cannot write '%s': %s", output->path,
                             errno ? strerror(errno) : "an earlier write failed")
                   : 0;
@@ -283,7 +284,7 @@ static int take_name(const struct output *output, struct err *err)
 int output_close_all(struct output *outputs, size_t n, int rc, struct err *err)
 {
     for (size_t i = 0; i < n && !rc; i++)
-        rc = output_flush(&outputs[i], err);
+        rc = outputs[i].synced ? 0 : output_flush(&outputs[i], err);
     for (size_t i = 0; i < n; i++)
         if (outputs[i].file && fclose(outputs[i].file) && !rc)
             rc = err_set(err, "cannot write '%s': %s", outputs[i].path, strerror(errno));
