@@ -95,7 +95,8 @@ DRAM_INLINE void mem_end_queues(struct dram_channel *ch, const struct dram_mem *
         }
         ch->head_seq[__builtin_ctz(banks)] = q->seqs[__builtin_ctzll(q->live)];
     }
-    ch->seq += (m->head == from->count ? m->id + 1 : m->id) - from->first;
+    if (from->first != UINT32_MAX)
+        ch->seq += (m->head == from->count ? m->id + 1 : m->id) - from->first;
 }
 
 /* Give the state back; `now` is the next cycle to visit. */
@@ -201,7 +202,7 @@ int64_t dram_mem_run(struct dram_channel *ch, struct dram_feed *feed, struct dra
                               .base = ch->base,
                               .buckets = feed->latency[DRAM_MEM].buckets,
                               .one = feed->vcs == 1};
-    from.first = heads->head[DRAM_MEM] == from.count ? from.count
+    from.first = heads->head[DRAM_MEM] == from.count ? UINT32_MAX
                  : from.ids                          ? from.ids[heads->head[DRAM_MEM]]
                                                      : heads->head[DRAM_MEM];
     struct dram_mem m = {.stop = (int32_t)stop, .head = heads->head[DRAM_MEM], .id = from.first, .last_out = -1};

@@ -40,7 +40,7 @@ struct mem_source {
     int32_t queue;
     int64_t base;
     int64_t *buckets; /* of the latency */
-    uint32_t first;   /* id of the first request that enters in this run */
+    uint32_t first;   /* id of the first request that enters in this run; UINT32_MAX: none is left */
     bool one;         /* one virtual channel: PIM requests stand in the same line */
     bool fates;       /* the channel has some of struct dram_fate */
 };

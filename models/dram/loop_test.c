@@ -41,7 +41,9 @@ static void make(struct dram_request *r, struct random *x)
         else if (random_below(x, gap) == 0)
             t += random_below(x, 2 * gap);
         const bool write = random_below(x, 100) < writes;
-        if (kind == 6 ? i / 100 % 2 : random_below(x, 100) < pims)
+        const bool last = kind == 7 && i >= REQUESTS - 20; /* PIM requests, after the last MEM request has entered */
+        t += last ? 300 : 0;
+        if (last || (kind == 6 ? i / 100 % 2 : random_below(x, 100) < pims))
             r[i] = (struct dram_request){t, pim_row + pim++ / op % rows, 0, 8, TEST_PIM};
         else if (kind == 4 && write)
             r[i] = (struct dram_request){t, 1 + random_below(x, rows), 0, (uint8_t)random_below(x, banks),
