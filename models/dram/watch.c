@@ -7,6 +7,26 @@
 /* Further back than any rule reaches. */
 #define LONG_AGO (-(INT64_C(1) << 40))
 
+/* Add a row to those for one bank; the longer of two that differ in nothing but their cycles stays. */
+static void add_of_one(struct dram_watch *w, const struct dram_rule *rule, uint8_t first, uint8_t *end)
+{
+    if (rule->fourth) {
+        w->faw = rule->cycles > w->faw ? rule->cycles : w->faw;
+        return;
+    }
+    const struct dram_watch_row row = {.base = (uint16_t)dram_watch_at(rule->scope, rule->before, 0),
+                                       .of_bank = rule->scope == DRAM_SAME_BANK ? UINT8_MAX : 0,
+                                       .of_group = rule->scope == DRAM_SAME_GROUP ? UINT8_MAX : 0,
+                                       .cycles = (int32_t)rule->cycles};
+    for (int i = first; i < *end; i++)
+        if (w->row_of_one[i].base == row.base) {
+            if (w->row_of_one[i].cycles < row.cycles)
+                w->row_of_one[i].cycles = row.cycles;
+            return;
+        }
+    w->row_of_one[(*end)++] = row;
+}
+
 void dram_watch_init(struct dram_watch *w, const struct dram_platform *platform)
 {
     struct dram_rule rules[DRAM_RULES_MAX];
@@ -14,17 +34,20 @@ void dram_watch_init(struct dram_watch *w, const struct dram_platform *platform)
     memset(w, 0, sizeof *w);
     w->banks = (int)platform->banks;
     w->groups = (int)platform->bank_groups;
-    uint8_t at = 0;
+    uint8_t at = 0, of_one = 0;
     for (int command = 0; command < DRAM_COMMANDS; command++) {
         w->first[command] = at;
+        w->first_of_one[command] = of_one;
         for (size_t i = 0; i < n; i++)
-            if (rules[i].after == (enum dram_command)command)
+            if (rules[i].after == (enum dram_command)command) {
+                add_of_one(w, &rules[i], w->first_of_one[command], &of_one);
                 w->rule[at++] = rules[i];
-        w->channel[command] = LONG_AGO;
-        for (int b = 0; b < DRAM_WATCH_BANKS; b++)
-            w->bank[command][b] = w->group[command][b] = LONG_AGO;
+            }
     }
     w->first[DRAM_COMMANDS] = at;
+    w->first_of_one[DRAM_COMMANDS] = of_one;
+    for (size_t i = 0; i < DRAM_WATCH_TIMES; i++)
+        w->at[i] = LONG_AGO;
     for (int i = 0; i < 4; i++)
         w->fourth[i] = LONG_AGO;
     for (int b = 0; b < DRAM_WATCH_BANKS; b++)
@@ -37,12 +60,12 @@ static int64_t last(const struct dram_watch *w, const struct dram_rule *rule, un
     if (rule->fourth)
         return w->fourth[w->count[rule->before] & 3];
     if (rule->scope == DRAM_SAME_CHANNEL)
-        return w->channel[rule->before];
+        return w->at[dram_watch_at(DRAM_SAME_CHANNEL, rule->before, 0)];
     int64_t latest = LONG_AGO;
     for (; banks; banks &= banks - 1) {
         const int b = __builtin_ctz(banks);
         const int64_t t =
-            rule->scope == DRAM_SAME_BANK ? w->bank[rule->before][b] : w->group[rule->before][b % w->groups];
+            w->at[dram_watch_at(rule->scope, rule->before, rule->scope == DRAM_SAME_BANK ? b : b % w->groups)];
         latest = t > latest ? t : latest;
     }
     return latest;
@@ -75,7 +98,7 @@ static const char *wrong(const struct dram_watch *w, enum dram_command command, 
 
 static void blame(struct dram_watch *w, enum dram_command command, int bank, int64_t t, const char *what)
 {
-    if (w->bad)
+    if (w->bad || !what)
         return;
     w->bad = what;
     w->bad_cycle = t;
@@ -83,21 +106,26 @@ static void blame(struct dram_watch *w, enum dram_command command, int bank, int
     w->bad_bank = bank;
 }
 
-void dram_watch_command(struct dram_watch *w, enum dram_command command, unsigned banks, uint32_t row, int64_t t)
+void dram_watch_blame(struct dram_watch *w, enum dram_command command, unsigned banks, uint32_t row, int64_t t)
 {
     const struct dram_rule *rule = dram_watch_forbids(w, command, banks, t);
     if (rule)
         blame(w, command, __builtin_ctz(banks), t, rule->name);
+    for (; banks; banks &= banks - 1)
+        blame(w, command, __builtin_ctz(banks), t, wrong(w, command, __builtin_ctz(banks), row));
+}
+
+void dram_watch_command(struct dram_watch *w, enum dram_command command, unsigned banks, uint32_t row, int64_t t)
+{
+    dram_watch_blame(w, command, banks, row, t);
     if (command == DRAM_ACT)
         w->fourth[w->count[DRAM_ACT] & 3] = t;
     w->count[command]++;
-    w->channel[command] = t;
+    w->at[dram_watch_at(DRAM_SAME_CHANNEL, command, 0)] = t;
     for (; banks; banks &= banks - 1) {
         const int b = __builtin_ctz(banks);
-        const char *const state = wrong(w, command, b, row);
-        if (state)
-            blame(w, command, b, t, state);
-        w->bank[command][b] = w->group[command][b % w->groups] = t;
+        w->at[dram_watch_at(DRAM_SAME_BANK, command, b)] = t;
+        w->at[dram_watch_at(DRAM_SAME_GROUP, command, b % w->groups)] = t;
         if (command == DRAM_ACT)
             w->row[b] = row;
         else if (command != DRAM_RD && command != DRAM_WR)

@@ -11,14 +11,31 @@
 
 #include "models/dram/timing.h"
 
-enum { DRAM_WATCH_BANKS = 16 };
+enum { DRAM_WATCH_BANKS = 16, DRAM_WATCH_TIMES = 3 * DRAM_COMMANDS * DRAM_WATCH_BANKS };
+
+/* Position in dram_watch.at of a command to a bank, a group (i is its number) or the channel (i is 0). */
+static inline size_t dram_watch_at(enum dram_scope scope, enum dram_command command, int i)
+{
+    return (size_t)(((int)scope * DRAM_COMMANDS + (int)command) * DRAM_WATCH_BANKS + i);
+}
+
+/* A row as a command to one bank looks it up: at[base + (bank & of_bank) + (group & of_group)] + cycles. */
+struct dram_watch_row {
+    uint16_t base;
+    uint8_t of_bank, of_group;
+    int32_t cycles;
+};
 
 struct dram_watch {
     struct dram_rule rule[DRAM_RULES_MAX]; /* by `after` */
     uint8_t first[DRAM_COMMANDS + 1];      /* position of a command's first row */
+    /* The same for one bank: of rows that differ in nothing but their cycles the longest; without that of four ACT. */
+    struct dram_watch_row row_of_one[DRAM_RULES_MAX];
+    uint8_t first_of_one[DRAM_COMMANDS + 1];
+    int64_t faw; /* that of four ACT; 0: none */
     int banks, groups;
-    /* When each command was given last; fourth[] of the last four ACT, by their number modulo four. */
-    int64_t bank[DRAM_COMMANDS][DRAM_WATCH_BANKS], group[DRAM_COMMANDS][DRAM_WATCH_BANKS], channel[DRAM_COMMANDS];
+    /* When each command was given last, by dram_watch_at(); fourth[] of the last four ACT, by number modulo four. */
+    int64_t at[DRAM_WATCH_TIMES];
     int64_t fourth[4];
     uint32_t row[DRAM_WATCH_BANKS]; /* open; UINT32_MAX: closed */
     int64_t count[DRAM_COMMANDS];
@@ -35,8 +52,40 @@ void dram_watch_init(struct dram_watch *watch, const struct dram_platform *platf
 const struct dram_rule *dram_watch_forbids(const struct dram_watch *watch, enum dram_command command, unsigned banks,
                                            int64_t t);
 
+/* Keep what is wrong with a command, if anything is and it is the first. */
+void dram_watch_blame(struct dram_watch *watch, enum dram_command command, unsigned banks, uint32_t row, int64_t t);
+
 /* Check a command at cycle t and take note of it. `row` is looked at for ACT, RD and WR. */
 void dram_watch_command(struct dram_watch *watch, enum dram_command command, unsigned banks, uint32_t row, int64_t t);
+
+/* The same of a command to one bank, of whose group the number is known: fast. */
+static inline __attribute__((always_inline)) void dram_watch_one(struct dram_watch *w, enum dram_command command,
+                                                                 int bank, int group, uint32_t row, int64_t t)
+{
+    int64_t slack = 0; /* negative if a row has cycles left to run */
+    for (int i = w->first_of_one[command]; i < w->first_of_one[command + 1]; i++) {
+        const struct dram_watch_row *r = &w->row_of_one[i];
+        slack |= t - w->at[r->base + (bank & r->of_bank) + (group & r->of_group)] - r->cycles;
+    }
+    const uint32_t open = w->row[bank];
+    bool fits = open == row;
+    if (command == DRAM_ACT) {
+        slack |= t - w->fourth[w->count[DRAM_ACT] & 3] - w->faw;
+        fits = open == UINT32_MAX;
+    } else if (command == DRAM_PRE) {
+        fits = open != UINT32_MAX;
+    }
+    if (__builtin_expect(slack < 0 || !fits, 0))
+        dram_watch_blame(w, command, 1u << bank, row, t);
+    if (command == DRAM_ACT)
+        w->fourth[w->count[DRAM_ACT] & 3] = t;
+    if (command == DRAM_ACT || command == DRAM_PRE)
+        w->row[bank] = command == DRAM_ACT ? row : UINT32_MAX;
+    w->count[command]++;
+    w->at[dram_watch_at(DRAM_SAME_BANK, command, bank)] = t;
+    w->at[dram_watch_at(DRAM_SAME_GROUP, command, group)] = t;
+    w->at[dram_watch_at(DRAM_SAME_CHANNEL, command, 0)] = t;
+}
 
 /* -1 with *err set if an illegal command was seen. */
 int dram_watch_check(const struct dram_watch *watch, struct err *err);
