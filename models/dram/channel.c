@@ -4,35 +4,15 @@
 
 #include "models/dram/dram_platform.h"
 
-/* Whether a pair of commands is one that loop_mem.c minds. */
-static bool is_known(const struct dram_rule *r)
-{
-    const bool column = r->before == DRAM_RD || r->before == DRAM_WR;
-    switch (r->scope) {
-    case DRAM_SAME_BANK:
-        return r->after <= DRAM_WR && r->before <= DRAM_WR && (column ? r->after == DRAM_PRE : true);
-    case DRAM_SAME_GROUP:
-        return column && (r->after == r->before || (r->before == DRAM_RD && r->after == DRAM_PRE));
-    case DRAM_SAME_CHANNEL:
-        return (column && (r->after == DRAM_RD || r->after == DRAM_WR)) ||
-               (r->before == DRAM_ACT && r->after == DRAM_ACT);
-    }
-    return false;
-}
-
-/* Whether each rule of the platform is one that loop_mem.c minds, stated once, and shorter than its wheel. */
-static bool is_simple(const struct dram_platform *platform)
+/* Whether loop_mem.c looks as far ahead as each rule of the platform. */
+static bool is_near(const struct dram_platform *platform)
 {
     struct dram_rule rules[DRAM_RULES_MAX];
     const size_t n = dram_rules(platform, rules);
-    bool simple = platform->cl < DRAM_WHEEL && platform->wl < DRAM_WHEEL;
-    for (size_t i = 0; i < n; i++) {
-        simple &= is_known(&rules[i]) && rules[i].cycles < DRAM_WHEEL;
-        for (size_t k = 0; k < i; k++)
-            simple &= rules[k].before != rules[i].before || rules[k].after != rules[i].after ||
-                      rules[k].scope != rules[i].scope;
-    }
-    return simple;
+    bool near = platform->cl < DRAM_WHEEL && platform->wl < DRAM_WHEEL;
+    for (size_t i = 0; i < n; i++)
+        near &= rules[i].cycles < DRAM_WHEEL;
+    return near;
 }
 
 int dram_channel_init(struct dram_channel *ch, const struct dram_platform *platform, struct err *err)
@@ -46,7 +26,7 @@ int dram_channel_init(struct dram_channel *ch, const struct dram_platform *platf
     ch->group_mask = (int32_t)platform->bank_groups - 1;
     ch->bank_mask = (int32_t)platform->banks - 1;
     ch->last = -1;
-    ch->simple = is_simple(platform);
+    ch->near = is_near(platform);
     for (int b = 0; b < DRAM_BANKS; b++) {
         ch->group_banks[b & ch->group_mask] |= (uint16_t)(1u << b);
         ch->ready[b] = INT32_MAX;

@@ -28,7 +28,7 @@
 enum { DRAM_BANKS = 16, DRAM_QUEUE = 64, DRAM_ALL = 0xffff };
 
 /* Cycles that loop_mem.c looks ahead; a platform with a longer timing is left to the general loop. */
-enum { DRAM_WHEEL = 256 };
+enum { DRAM_WHEEL = 1024 };
 
 /* No row: of a bank never opened, of a policy with no current PIM row. */
 #define DRAM_NO_ROW UINT32_MAX
@@ -107,7 +107,7 @@ struct dram_channel {
     int32_t group_mask, bank_mask;
     uint16_t group_banks[DRAM_BANKS]; /* banks of a group */
 
-    bool simple; /* loop_mem.c knows all of the platform's rules */
+    bool near; /* loop_mem.c looks as far ahead as any of the platform's rules */
 
     int64_t base; /* cycle that offset 0 stands for */
     int64_t last; /* offset of the last visited cycle; -1 before the first */

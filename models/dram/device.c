@@ -49,52 +49,7 @@ void dram_device_rebase(struct dram_device *d, int64_t by)
     }
 }
 
-/* --- what may go --- */
-
-/* Banks of groups whose time has not come. */
-static unsigned blocked(const struct dram_channel *ch, const int32_t *ok, int32_t t)
-{
-    unsigned banks = 0;
-    for (int g = 0; g <= ch->group_mask; g++)
-        banks |= ok[g] > t ? ch->group_banks[g] : 0;
-    return banks;
-}
-
-unsigned dram_device_columns(const struct dram_channel *ch, int32_t t, unsigned banks)
-{
-    const struct dram_device *d = &ch->device;
-    if (d->column_bus_ok > t)
-        return 0;
-    banks &= ~d->held;
-    if (banks & ch->want_rd && d->wtrl_last > t)
-        banks &= ~(ch->want_rd & blocked(ch, d->wtrl_ok, t));
-    return banks;
-}
-
-unsigned dram_device_rows(const struct dram_channel *ch, int32_t t, unsigned banks)
-{
-    const struct dram_device *d = &ch->device;
-    if (d->row_bus_ok > t)
-        return 0;
-    banks &= ~d->held;
-    if (d->ppd_ok > t)
-        banks &= ~ch->want_pre;
-    if (banks & ch->want_act && d->rrdl_last > t)
-        banks &= ~(ch->want_act & blocked(ch, d->rrdl_ok, t));
-    return banks;
-}
-
 /* --- what was given --- */
-
-static void hold_bus(struct dram_device *d, const struct dram_timing *tm, enum dram_command command, int32_t t)
-{
-    const bool column = command == DRAM_RD || command == DRAM_WR;
-    const int32_t cycles = column ? tm->column_bus : command == DRAM_ACT ? tm->act_bus : tm->pre_bus;
-    if (column || tm->single_bus)
-        d->column_bus_ok = later(d->column_bus_ok, t + cycles);
-    if (!column || tm->single_bus)
-        d->row_bus_ok = later(d->row_bus_ok, t + cycles);
-}
 
 /* A command to the groups of `banks` blocks each of them until `ok`. */
 static void arm(const struct dram_channel *ch, int32_t *group, int32_t *last, unsigned banks, int32_t ok)
@@ -110,7 +65,7 @@ void dram_device_gave(struct dram_channel *ch, enum dram_command command, unsign
     struct dram_device *d = &ch->device;
     const struct dram_timing *tm = &ch->timing;
     dram_watch_command(&d->watch, command, banks, row, ch->base + t);
-    hold_bus(d, tm, command, t);
+    dram_device_hold_bus(d, tm, command, t);
     if (command == DRAM_RD || command == DRAM_WR)
         for (unsigned m = banks; m; m &= m - 1)
             ch->stats.bank_columns[__builtin_ctz(m)]++;

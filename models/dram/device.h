@@ -1,8 +1,8 @@
 /* device: what a channel's device has beyond the paper's controller: long pairs, the window of four activations, PRE
  * after PRE, command pins that a command holds, and refresh. Off where a platform states none of it.
  *
- * The loop asks it which of its candidates may go (dram_device_columns(), dram_device_rows()), tells it of each
- * command, and visits no later than dram_device_next(). Cycles are offsets of the channel, as in models/dram/channel.h.
+ * The loop asks it which of its candidates may go (models/dram/loop_device.h), tells it of each command, and visits no
+ * later than dram_device_next(). Cycles are offsets of the channel, as in models/dram/channel.h.
  *
  * Refresh. It falls due every `interval` cycles and is not put off: from the first cycle on in which it is due and no
  * PIM request is in the slots it holds its banks (all of them, or one after another). Held banks get no command of a
@@ -48,10 +48,6 @@ void dram_device_rebase(struct dram_device *device, int64_t by);
 /* Before anything else of the visit of cycle `now`: refreshes that began before it. */
 void dram_device_catch_up(struct dram_channel *channel, int64_t now);
 
-/* Of banks whose next command is otherwise legal at t, those to which it may be given. */
-unsigned dram_device_columns(const struct dram_channel *channel, int32_t t, unsigned banks);
-unsigned dram_device_rows(const struct dram_channel *channel, int32_t t, unsigned banks);
-
 /* The refresh's own command at t, if it can be given; whether it was. */
 bool dram_device_refresh(struct dram_channel *channel, int32_t t);
 
@@ -59,8 +55,20 @@ bool dram_device_refresh(struct dram_channel *channel, int32_t t);
  * command, at the earliest. */
 int32_t dram_device_finish(struct dram_channel *channel, int32_t t);
 
-/* Commands given; banks is a mask: of one, or of all that a PIM request works on. */
+/* A command to all banks of a mask at once, of a PIM request or a refresh; to one bank: models/dram/loop_device.h. */
 void dram_device_gave(struct dram_channel *channel, enum dram_command command, unsigned banks, uint32_t row, int32_t t);
+
+/* A command holds its pins. */
+static inline void dram_device_hold_bus(struct dram_device *d, const struct dram_timing *tm, enum dram_command command,
+                                        int32_t t)
+{
+    const bool column = command == DRAM_RD || command == DRAM_WR;
+    const int32_t until = t + (column ? tm->column_bus : command == DRAM_ACT ? tm->act_bus : tm->pre_bus);
+    if ((column || tm->single_bus) && until > d->column_bus_ok)
+        d->column_bus_ok = until;
+    if ((!column || tm->single_bus) && until > d->row_bus_ok)
+        d->row_bus_ok = until;
+}
 
 /* The next cycle after t at which something that was not allowed is; at most `next`. */
 int32_t dram_device_next(const struct dram_channel *channel, int32_t t, int32_t next);

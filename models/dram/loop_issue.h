@@ -2,6 +2,7 @@
 #ifndef MODELS_DRAM_LOOP_ISSUE_H
 #define MODELS_DRAM_LOOP_ISSUE_H
 
+#include "models/dram/loop_device.h"
 #include "models/dram/loop_select.h"
 
 DRAM_INLINE void dram_column(struct dram_channel *ch, int32_t t, int b)
@@ -30,7 +31,7 @@ DRAM_INLINE void dram_column(struct dram_channel *ch, int32_t t, int b)
         done = t + tm->wl;
     }
     if (__builtin_expect(ch->device.on, 0))
-        dram_device_gave(ch, ch->want_rd & bit ? DRAM_RD : DRAM_WR, bit, ch->slot_row[b], t);
+        (void)dram_device_gave_one(ch, ch->want_rd & bit ? DRAM_RD : DRAM_WR, b, ch->slot_row[b], t);
     if (--ch->slot_columns[b])
         return;
     ch->occupied &= ~bit;
@@ -58,7 +59,7 @@ DRAM_INLINE void dram_activate(struct dram_channel *ch, bool fifo, int32_t t, in
     ch->pre_ok[b] = t + tm->ras;
     ch->act_ok[b] = t + tm->rc;
     if (__builtin_expect(ch->device.on, 0))
-        dram_device_gave(ch, DRAM_ACT, bit, row, t);
+        ch->rrd_ok = dram_later(ch->rrd_ok, dram_device_gave_one(ch, DRAM_ACT, b, row, t));
     if (ch->slot_flags[b] & DRAM_IS_WRITE) {
         ch->want_wr |= bit;
         dram_set_ready(ch, t, b, t + tm->rcdwr);
@@ -88,7 +89,7 @@ DRAM_INLINE void dram_precharge(struct dram_channel *ch, int32_t t, int b)
     if (t + ch->timing.rp > ch->act_ok[b])
         ch->act_ok[b] = t + ch->timing.rp;
     if (__builtin_expect(ch->device.on, 0))
-        dram_device_gave(ch, DRAM_PRE, bit, 0, t);
+        (void)dram_device_gave_one(ch, DRAM_PRE, b, 0, t);
     dram_set_ready(ch, t, b, ch->act_ok[b]);
     ch->stats.precharges++;
     ch->prio = (b + 1) & 15;
@@ -121,7 +122,7 @@ DRAM_INLINE bool dram_issue(struct dram_channel *ch, const struct dram_hooks *ho
             columns &= ~dram_blocked_banks(ch, ch->ccdl_ok, t);
     }
     if (__builtin_expect(ch->device.on, 0))
-        columns = dram_device_columns(ch, t, columns);
+        columns = dram_device_columns(ch, t, columns, ch->want_rd);
     const int prio = ch->prio;
     if (columns) {
         dram_column(ch, t, (prio + __builtin_ctz(dram_rotate(columns, prio))) & 15);
@@ -133,7 +134,7 @@ DRAM_INLINE bool dram_issue(struct dram_channel *ch, const struct dram_hooks *ho
     if (__builtin_expect(ch->device.on, 0)) {
         if (dram_device_refresh(ch, t))
             return true;
-        rows = dram_device_rows(ch, t, rows);
+        rows = dram_device_rows(ch, t, rows, ch->want_act);
     }
     if (rows) {
         const int b = (prio + __builtin_ctz(dram_rotate(rows, prio))) & 15;

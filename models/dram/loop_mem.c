@@ -152,7 +152,7 @@ DRAM_INLINE int32_t mem_run(struct dram_channel *ch, struct dram_mem *m, const s
     mem_begin(ch, m, &w, t);
     mem_look(m, from, t);
     while (t < m->stop) {
-        if (mem_may_stream(m, t)) {
+        if (mem_may_stream(ch, m, from, t)) {
             t = mem_stream(ch, m, from, t);
             continue;
         }
@@ -169,7 +169,7 @@ DRAM_INLINE int32_t mem_run(struct dram_channel *ch, struct dram_mem *m, const s
         m->due |= wheel_take(&w, t);
         mem_select(ch, m, from, &w, t);
         mem_issue(ch, m, from, &w, t);
-        const int32_t next = mem_feed(ch, m, from, t, mem_next(m, &w, t));
+        const int32_t next = mem_feed(ch, m, from, t, mem_next(ch, m, from, &w, t));
         if (m->asked != DRAM_ALL && next > t + 1)
             m->asked |= ~m->occupied & DRAM_ALL;
         t = next;
@@ -186,34 +186,32 @@ static int64_t stop_of(const struct dram_channel *ch, const struct dram_feed *fe
         stop = feed->limit - ch->base - MARGIN;
     if (feed->vcs == 2 && heads->arrival[DRAM_PIM] - ch->base < stop)
         stop = heads->arrival[DRAM_PIM] - ch->base;
+    if (ch->device.due - ch->base < stop)
+        stop = ch->device.due - ch->base;
     return stop;
 }
 
-int64_t dram_mem_run(struct dram_channel *ch, struct dram_feed *feed, struct dram_feed_heads *heads, int64_t now,
-                     struct dram_mem_result *result)
+/* Built once for each of the ways a channel may be (fates: it has some of struct dram_fate; device: rules beyond the
+ * paper's), with a state of its own that the compiler can keep where it likes. */
+DRAM_INLINE int64_t mem_run_as(struct dram_channel *ch, struct dram_feed *feed, struct dram_feed_heads *heads,
+                               const int32_t begin, const int32_t stop, struct dram_mem_result *result, bool fates,
+                               bool device)
 {
-    const int64_t stop = stop_of(ch, feed, heads);
-    if (stop - (now - ch->base) < SHORTEST || ch->stats.first_in[DRAM_MEM] < 0 || pim_is_near(feed, heads->head[0]))
-        return now;
     struct mem_source from = {.requests = feed->requests,
                               .ids = feed->vcs == 2 ? feed->ids[DRAM_MEM] : NULL,
                               .count = feed->vcs == 2 ? feed->ids_count[DRAM_MEM] : feed->count,
                               .queue = ch->queue,
+                              .bank_mask = ch->bank_mask,
                               .base = ch->base,
                               .buckets = feed->latency[DRAM_MEM].buckets,
-                              .one = feed->vcs == 1};
+                              .one = feed->vcs == 1,
+                              .fates = fates,
+                              .device = device};
     from.first = heads->head[DRAM_MEM] == from.count ? UINT32_MAX
                  : from.ids                          ? from.ids[heads->head[DRAM_MEM]]
                                                      : heads->head[DRAM_MEM];
-    struct dram_mem m = {.stop = (int32_t)stop, .head = heads->head[DRAM_MEM], .id = from.first, .last_out = -1};
-    int32_t t = (int32_t)(now - ch->base);
-    if (ch->fate.enter || ch->fate.sched || ch->fate.column || ch->fate.done) {
-        from.fates = true;
-        t = mem_run(ch, &m, &from, t);
-    } else {
-        from.fates = false;
-        t = mem_run(ch, &m, &from, t);
-    }
+    struct dram_mem m = {.stop = stop, .head = heads->head[DRAM_MEM], .id = from.first, .last_out = -1};
+    const int32_t t = mem_run(ch, &m, &from, begin);
     ch->stats.in[DRAM_MEM] += m.head - heads->head[DRAM_MEM];
     if (m.head != heads->head[DRAM_MEM]) {
         heads->last = DRAM_MEM;
@@ -225,4 +223,34 @@ int64_t dram_mem_run(struct dram_channel *ch, struct dram_feed *feed, struct dra
     mem_end_latency(&feed->latency[DRAM_MEM], &m);
     *result = (struct dram_mem_result){m.asked, mem_served(&m)};
     return ch->base + t;
+}
+
+static int64_t run_plain(struct dram_channel *ch, struct dram_feed *feed, struct dram_feed_heads *heads, int32_t begin,
+                         int32_t stop, struct dram_mem_result *result)
+{
+    return mem_run_as(ch, feed, heads, begin, stop, result, false, false);
+}
+
+static int64_t run_device(struct dram_channel *ch, struct dram_feed *feed, struct dram_feed_heads *heads, int32_t begin,
+                          int32_t stop, struct dram_mem_result *result)
+{
+    return mem_run_as(ch, feed, heads, begin, stop, result, false, true);
+}
+
+static int64_t run_fates(struct dram_channel *ch, struct dram_feed *feed, struct dram_feed_heads *heads, int32_t begin,
+                         int32_t stop, struct dram_mem_result *result)
+{
+    return mem_run_as(ch, feed, heads, begin, stop, result, true, ch->device.on);
+}
+
+int64_t dram_mem_run(struct dram_channel *ch, struct dram_feed *feed, struct dram_feed_heads *heads, int64_t now,
+                     struct dram_mem_result *result)
+{
+    const int64_t stop = stop_of(ch, feed, heads);
+    const int32_t t = (int32_t)(now - ch->base);
+    if (stop - t < SHORTEST || ch->stats.first_in[DRAM_MEM] < 0 || pim_is_near(feed, heads->head[0]))
+        return now;
+    if (ch->fate.enter || ch->fate.sched || ch->fate.column || ch->fate.done)
+        return run_fates(ch, feed, heads, t, (int32_t)stop, result);
+    return (ch->device.on ? run_device : run_plain)(ch, feed, heads, t, (int32_t)stop, result);
 }

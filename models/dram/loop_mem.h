@@ -16,7 +16,7 @@
 static inline bool dram_mem_may_run(const struct dram_channel *ch)
 {
     return ch->mode == DRAM_MEM && !ch->waiting[DRAM_PIM] && !ch->pim_in_slots && ch->pim_activate == INT32_MAX &&
-           ch->simple && ch->explain <= 0;
+           ch->near && !ch->device.held && ch->explain <= 0;
 }
 
 /* What a run tells the policy. */
@@ -25,8 +25,9 @@ struct dram_mem_result {
     int64_t served; /* requests selected */
 };
 
-/* Visit the cycles from `now` on, with their entries, up to the one in which a PIM request may enter, the limit comes
- * near or all requests of the feed were served. Returns the cycle to go on with: `now` if there was nothing to do. */
+/* Visit the cycles from `now` on, with their entries, up to the one in which a PIM request may enter, a refresh falls
+ * due, the limit comes near or all requests of the feed were served. Returns the cycle to go on with: `now` if there
+ * was nothing to do. */
 int64_t dram_mem_run(struct dram_channel *channel, struct dram_feed *feed, struct dram_feed_heads *heads, int64_t now,
                      struct dram_mem_result *result);
 

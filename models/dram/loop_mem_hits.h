@@ -8,11 +8,20 @@ enum { MEM_CALM = 8 }; /* visits with nothing but reads after which only such ar
 
 /* --- reads of open rows --- */
 
+/* Of a device: nothing that a read of an open row would have to wait for but other reads, by the rules it has. */
+DRAM_INLINE bool mem_device_streams(const struct dram_channel *ch, int32_t t)
+{
+    const struct dram_device *d = &ch->device;
+    return t >= d->wtrl_last && t >= d->column_bus_ok && ch->timing.column_bus <= ch->timing.ccd;
+}
+
 /* Whether mem_stream() may go on from here: nothing but single reads of open rows stands in the slots. */
-DRAM_INLINE bool mem_may_stream(const struct dram_mem *m, int32_t t)
+DRAM_INLINE bool mem_may_stream(const struct dram_channel *ch, const struct dram_mem *m, const struct mem_source *from,
+                                int32_t t)
 {
     return m->calm >= MEM_CALM && !(m->want_act | m->want_pre | m->want_wr | m->longer) && m->due == m->occupied &&
-           m->asked == DRAM_ALL && t >= m->wtr_ok && m->occupied | m->pending;
+           m->asked == DRAM_ALL && t >= m->wtr_ok && m->occupied | m->pending &&
+           (!from->device || mem_device_streams(ch, t));
 }
 
 /* Select bank b's next request at t; false, and nothing is done, if it is no single read of the open row. */
@@ -23,6 +32,8 @@ DRAM_INLINE bool mem_stream_take(struct dram_channel *ch, struct dram_mem *m, co
     ONCE(q);
     const uint64_t same = q->same;
     const int i = __builtin_ctzll(same | UINT64_C(1) << 63);
+    if (from->device && !(m->active >> b & 1))
+        return false;
     if (!same || q->flags[i] != 1 || ch->rd_ok[b] > t)
         return false;
     const unsigned bit = 1u << b;
@@ -38,7 +49,7 @@ DRAM_INLINE bool mem_stream_take(struct dram_channel *ch, struct dram_mem *m, co
     ch->slot_row[b] = q->rows[i];
     if (from->fates && ch->fate.sched)
         ch->fate.sched[q->ids[i]] = from->base + t;
-    m->prio = (m->prio + 1) & 15;
+    m->prio = (m->prio + 1) & from->bank_mask;
     m->occupied |= bit;
     m->slot_sum -= t;
     m->waiting--;
@@ -57,7 +68,7 @@ DRAM_INLINE void mem_stream_column(struct dram_channel *ch, struct dram_mem *m, 
             columns &= ~(unsigned)ch->group_banks[g];
             continue;
         }
-        const int32_t done = mem_column(ch, m, false, t, b);
+        const int32_t done = mem_column(ch, m, from, false, t, b);
         m->occupied &= ~(1u << b);
         m->slot_sum += t + 1;
         mem_done(ch, m, from, ch->slot_id[b], t, done);
@@ -96,20 +107,48 @@ DRAM_INLINE int32_t mem_stream(struct dram_channel *ch, struct dram_mem *m, cons
 /* --- a request alone --- */
 
 /* The cycles of the commands that bring bank b to the row of its slot, from t on; returns the earliest of a column. */
-DRAM_INLINE int32_t mem_single_open(const struct dram_channel *ch, const struct dram_mem *m, int32_t t, int b, bool hit,
-                                    int32_t *precharge, int32_t *activate)
+DRAM_INLINE int32_t mem_single_open(const struct dram_channel *ch, const struct dram_mem *m,
+                                    const struct mem_source *from, int32_t t, int b, bool hit, int32_t *precharge,
+                                    int32_t *activate)
 {
     const struct dram_timing *tm = &ch->timing;
+    const struct dram_device *d = &ch->device;
+    const int g = b & ch->group_mask;
     *precharge = *activate = -1;
     if (hit)
         return t;
-    int32_t at = t;
+    int32_t at = from->device ? dram_later(t, d->row_bus_ok) : t;
     if (m->active >> b & 1) {
-        *precharge = dram_later(t, dram_later(ch->pre_ok[b], ch->rtpl_ok[b & ch->group_mask]));
-        at = *precharge + tm->rp;
+        at = dram_later(at, dram_later(ch->pre_ok[b], ch->rtpl_ok[g]));
+        if (from->device)
+            at = dram_later(at, d->ppd_ok);
+        *precharge = at;
+        at += from->device ? dram_later(tm->rp, tm->pre_bus) : tm->rp;
     }
-    *activate = dram_later(at, dram_later(ch->act_ok[b], m->rrd_ok));
-    return *activate;
+    at = dram_later(at, dram_later(ch->act_ok[b], m->rrd_ok));
+    if (from->device)
+        at = dram_later(at, d->rrdl_ok[g]);
+    *activate = at;
+    return at;
+}
+
+/* The first cycle from `at` on at which a column of bank b may go; activate: its ACT, or -1. */
+DRAM_INLINE int32_t mem_single_column(const struct dram_channel *ch, const struct dram_mem *m,
+                                      const struct mem_source *from, int32_t at, int b, bool write, int32_t activate)
+{
+    const struct dram_timing *tm = &ch->timing;
+    const struct dram_device *d = &ch->device;
+    const int g = b & ch->group_mask;
+    at = activate < 0 ? dram_later(at, write ? ch->wr_ok[b] : ch->rd_ok[b]) : at + (write ? tm->rcdwr : tm->rcd);
+    at = dram_later(at, dram_later(m->ccd_ok, ch->ccdl_ok[g]));
+    at = dram_later(at, write ? m->rtw_ok : m->wtr_ok);
+    if (!from->device)
+        return at;
+    if (!write)
+        at = dram_later(at, d->wtrl_ok[g]);
+    if (tm->single_bus && activate >= 0)
+        at = dram_later(at, activate + tm->act_bus);
+    return dram_later(at, d->column_bus_ok);
 }
 
 /* All of the only request of the channel, selected at t, if nothing else can enter before its column command. Returns
@@ -123,13 +162,8 @@ DRAM_INLINE int32_t mem_single(struct dram_channel *ch, struct dram_mem *m, cons
     const int i = __builtin_ctzll(q->live);
     const bool hit = q->same != 0, write = q->flags[i] & DRAM_IS_WRITE;
     int32_t precharge, activate;
-    int32_t column = mem_single_open(ch, m, t, b, hit, &precharge, &activate);
-    if (hit)
-        column = dram_later(column, write ? ch->wr_ok[b] : ch->rd_ok[b]);
-    else
-        column += write ? tm->rcdwr : tm->rcd;
-    column = dram_later(column, dram_later(m->ccd_ok, ch->ccdl_ok[g]));
-    column = dram_later(column, write ? m->rtw_ok : m->wtr_ok);
+    const int32_t open = mem_single_open(ch, m, from, t, b, hit && m->active & m->pending, &precharge, &activate);
+    const int32_t column = mem_single_column(ch, m, from, open, b, write, activate);
     if (m->arrival < column || column >= m->stop || (q->flags[i] & DRAM_COLUMNS) != 1)
         return t;
     const uint32_t row = q->rows[i], id = q->ids[i];
@@ -139,20 +173,24 @@ DRAM_INLINE int32_t mem_single(struct dram_channel *ch, struct dram_mem *m, cons
     m->streak &= ~m->pending;
     m->pending = 0;
     m->waiting = 0;
-    m->prio = (m->prio + 1) & 15;
+    m->prio = (m->prio + 1) & from->bank_mask;
     m->served[hit + 2 * write]++;
     m->slot_sum += column + 1 - t;
     m->slot_cycles += column + 1 - t;
     if (from->fates && ch->fate.sched)
         ch->fate.sched[id] = from->base + t;
-    if (!hit) {
+    if (activate >= 0) {
         if (precharge >= 0) {
             dram_legal_pre(&ch->legal, tm, precharge, b, g);
+            if (from->device)
+                (void)dram_device_gave_one(ch, DRAM_PRE, b, 0, precharge);
             m->precharges++;
         }
         dram_legal_act(&ch->legal, tm, activate, b, row);
         m->active |= 1u << b;
         m->rrd_ok = activate + tm->rrd;
+        if (from->device)
+            m->rrd_ok = dram_later(m->rrd_ok, dram_device_gave_one(ch, DRAM_ACT, b, row, activate));
         ch->open_row[b] = row;
         ch->rd_ok[b] = activate + tm->rcd;
         ch->wr_ok[b] = activate + tm->rcdwr;
@@ -162,7 +200,7 @@ DRAM_INLINE int32_t mem_single(struct dram_channel *ch, struct dram_mem *m, cons
         m->prio = (b + 1) & 15;
     }
     ch->slot_row[b] = row;
-    const int32_t done = mem_column(ch, m, write, column, b);
+    const int32_t done = mem_column(ch, m, from, write, column, b);
     mem_done(ch, m, from, id, column, done);
     return column + 1;
 }

@@ -24,13 +24,16 @@ DRAM_INLINE void mem_done(struct dram_channel *ch, struct dram_mem *m, const str
 }
 
 /* A column command to bank b at t, for the row of its slot; returns when its data end. */
-DRAM_INLINE int32_t mem_column(struct dram_channel *ch, struct dram_mem *m, bool write, int32_t t, int b)
+DRAM_INLINE int32_t mem_column(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from, bool write,
+                               int32_t t, int b)
 {
     const struct dram_timing *tm = &ch->timing;
     const int g = b & ch->group_mask;
     m->ccd_ok = t + tm->ccd;
     ch->ccdl_ok[g] = t + tm->ccdl;
     m->columns++;
+    if (from->device)
+        (void)dram_device_gave_one(ch, write ? DRAM_WR : DRAM_RD, b, ch->slot_row[b], t);
     if (write) {
         dram_legal_wr(&ch->legal, tm, t, b, g, ch->slot_row[b]);
         m->wtr_ok = t + tm->wtr;
@@ -49,7 +52,7 @@ DRAM_INLINE void mem_serve(struct dram_channel *ch, struct dram_mem *m, const st
 {
     const unsigned bit = 1u << b;
     const bool write = m->want_wr & bit;
-    const int32_t done = mem_column(ch, m, write, t, b);
+    const int32_t done = mem_column(ch, m, from, write, t, b);
     if (write)
         m->calm = 0;
     if (m->longer & bit) {
@@ -66,7 +69,8 @@ DRAM_INLINE void mem_serve(struct dram_channel *ch, struct dram_mem *m, const st
     mem_done(ch, m, from, ch->slot_id[b], t, done);
 }
 
-DRAM_INLINE void mem_activate(struct dram_channel *ch, struct dram_mem *m, struct mem_wheel *w, int32_t t, int b)
+DRAM_INLINE void mem_activate(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
+                              struct mem_wheel *w, int32_t t, int b)
 {
     const struct dram_timing *tm = &ch->timing;
     const unsigned bit = 1u << b;
@@ -77,6 +81,8 @@ DRAM_INLINE void mem_activate(struct dram_channel *ch, struct dram_mem *m, struc
     m->want_rd |= write ? 0 : bit;
     m->want_wr |= write ? bit : 0;
     m->rrd_ok = t + tm->rrd;
+    if (from->device)
+        m->rrd_ok = dram_later(m->rrd_ok, dram_device_gave_one(ch, DRAM_ACT, b, ch->slot_row[b], t));
     ch->open_row[b] = ch->slot_row[b];
     ch->rd_ok[b] = t + tm->rcd;
     ch->wr_ok[b] = t + tm->rcdwr;
@@ -88,10 +94,13 @@ DRAM_INLINE void mem_activate(struct dram_channel *ch, struct dram_mem *m, struc
     m->prio = (b + 1) & 15;
 }
 
-DRAM_INLINE void mem_precharge(struct dram_channel *ch, struct dram_mem *m, struct mem_wheel *w, int32_t t, int b)
+DRAM_INLINE void mem_precharge(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
+                               struct mem_wheel *w, int32_t t, int b)
 {
     const unsigned bit = 1u << b;
     dram_legal_pre(&ch->legal, &ch->timing, t, b, b & ch->group_mask);
+    if (from->device)
+        (void)dram_device_gave_one(ch, DRAM_PRE, b, 0, t);
     m->active &= ~bit;
     m->want_pre &= ~bit;
     m->want_act |= bit;
@@ -110,6 +119,8 @@ DRAM_INLINE void mem_issue(struct dram_channel *ch, struct dram_mem *m, const st
     unsigned rows = m->due & (m->want_pre | (t >= m->rrd_ok ? m->want_act : 0));
     if (t < m->ccd_ok)
         columns = 0;
+    if (from->device)
+        columns = dram_device_columns(ch, t, columns, m->want_rd);
     while (columns) {
         const int b = mem_first(columns, prio), g = b & ch->group_mask;
         if (ch->ccdl_ok[g] <= t) {
@@ -118,14 +129,16 @@ DRAM_INLINE void mem_issue(struct dram_channel *ch, struct dram_mem *m, const st
         }
         columns &= ~(unsigned)ch->group_banks[g];
     }
+    if (from->device) /* after the column command: it may hold the pins of both */
+        rows = dram_device_rows(ch, t, rows, m->want_act);
     while (rows) {
         const int b = mem_first(rows, prio), g = b & ch->group_mask;
         if (m->want_act >> b & 1) {
-            mem_activate(ch, m, w, t, b);
+            mem_activate(ch, m, from, w, t, b);
             break;
         }
         if (ch->rtpl_ok[g] <= t) {
-            mem_precharge(ch, m, w, t, b);
+            mem_precharge(ch, m, from, w, t, b);
             break;
         }
         rows &= ~(m->want_pre & ch->group_banks[g]);
@@ -133,14 +146,16 @@ DRAM_INLINE void mem_issue(struct dram_channel *ch, struct dram_mem *m, const st
 }
 
 /* The first cycle after t at which something may happen if nothing enters; INT32_MAX: none. */
-DRAM_INLINE int32_t mem_next(const struct dram_mem *m, const struct mem_wheel *w, int32_t t)
+DRAM_INLINE int32_t mem_next(const struct dram_channel *ch, const struct dram_mem *m, const struct mem_source *from,
+                             const struct mem_wheel *w, int32_t t)
 {
     if (m->pending & ~m->occupied || m->due & m->want_pre)
         return t + 1;
     int32_t next = INT32_MAX;
     if (m->due) {
-        const int32_t rd = dram_later(m->wtr_ok, m->ccd_ok), wr = dram_later(m->rtw_ok, m->ccd_ok);
-        next = m->due & m->want_act ? m->rrd_ok : INT32_MAX;
+        const int32_t ccd = from->device ? dram_later(m->ccd_ok, ch->device.column_bus_ok) : m->ccd_ok;
+        const int32_t rd = dram_later(m->wtr_ok, ccd), wr = dram_later(m->rtw_ok, ccd);
+        next = m->due & m->want_act ? from->device ? dram_later(m->rrd_ok, ch->device.row_bus_ok) : m->rrd_ok : next;
         next = m->due & m->want_rd && rd < next ? rd : next;
         next = m->due & m->want_wr && wr < next ? wr : next;
         if (next <= t + 1)

@@ -86,13 +86,15 @@ DRAM_INLINE void mem_take(struct dram_channel *ch, struct dram_mem *m, const str
     ch->slot_id[b] = id;
     ch->slot_flags[b] = flags;
     ch->slot_columns[b] = flags & DRAM_COLUMNS;
-    if (hit) {
+    if (hit && (!from->device || m->active & bit)) { /* a refresh closes banks; their rows stay the ones that hit */
         m->want_rd |= write ? 0 : bit;
         m->want_wr |= write ? bit : 0;
         mem_ready(m, w, t, bit, write ? ch->wr_ok[b] : ch->rd_ok[b]);
     } else {
-        q->last_row = row;
-        same = live ? lanes_find(q->rows, q->tail <= 32 ? 32 : DRAM_QUEUE, row) & live : 0;
+        if (!hit) {
+            q->last_row = row;
+            same = live ? lanes_find(q->rows, q->tail <= 32 ? 32 : DRAM_QUEUE, row) & live : 0;
+        }
         m->want_pre |= m->active & bit;
         m->want_act |= ~m->active & bit;
         mem_ready(m, w, t, bit, m->active & bit ? ch->pre_ok[b] : ch->act_ok[b]);
@@ -127,7 +129,7 @@ DRAM_INLINE void mem_select(struct dram_channel *ch, struct dram_mem *m, const s
     const int step = __builtin_ctz(dram_rotate(can, m->prio)), b = (m->prio + step) & 15;
     if (m->asked != DRAM_ALL)
         m->asked |= dram_rotate(dram_rotate(empty, m->prio) & ((2u << step) - 1), (16 - m->prio) & 15);
-    m->prio = (m->prio + 1) & 15;
+    m->prio = (m->prio + 1) & from->bank_mask;
     mem_take(ch, m, from, w, t, b);
 }
 

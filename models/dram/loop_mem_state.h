@@ -5,7 +5,7 @@
 #define MODELS_DRAM_LOOP_MEM_STATE_H
 
 #include "models/dram/feed.h"
-#include "models/dram/loop_queue.h"
+#include "models/dram/loop_device.h"
 
 /* Keeps the compiler from computing an address anew for each use of it: measured, a tenth of the time. */
 #define ONCE(pointer) __asm__("" : "+r"(pointer))
@@ -42,7 +42,9 @@ struct mem_source {
     int64_t *buckets; /* of the latency */
     uint32_t first;   /* id of the first request that enters in this run; UINT32_MAX: none is left */
     bool one;         /* one virtual channel: PIM requests stand in the same line */
-    bool fates;       /* the channel has some of struct dram_fate */
+    int bank_mask;
+    bool fates;  /* the channel has some of struct dram_fate */
+    bool device; /* and rules beyond the paper's (models/dram/device.h) */
 };
 
 /* --- the wheel: which slots become ready at which cycle, modulo its size --- */
