@@ -24,7 +24,7 @@ static int view_open(struct view *view, const char *path, struct err *err)
         placement_tasks_release(&view->tasks);
         return -1;
     }
-    if (placement_tasks_programs(&view->tasks, view->platform, 200000, err)) {
+    if (placement_tasks_programs(&view->tasks, view->platform, &(struct placement_look){200000, NULL, NULL}, err)) {
         platform_free(view->platform);
         placement_tasks_release(&view->tasks);
         return -1;

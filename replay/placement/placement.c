@@ -13,6 +13,8 @@ struct settings {
     int64_t mode;         /* 0 serial, 1 corun */
     int64_t penalty_rule; /* enum placement_penalty */
     int64_t cut;
+    struct uvm_managed_settings managed;
+    const char *paging; /* NULL: the driver's own */
 };
 
 static const struct param settings[] = {
@@ -21,6 +23,8 @@ static const struct param settings[] = {
         settings, penalty_rule, "in-flight|printed|physical", 0,
         "what a lost L2 hit costs: a share of latency, or equation 7 to the letter, or the other way round"),
     PARAM_INT_ROW(settings, cut, "", 0, 1e15, 5e6, "a program's memory instructions run through L2, at most; 0: all"),
+    PARAM_TEXT_ROW(settings, paging, NULL, UVM_MANAGED_PAGING),
+    UVM_MANAGED_ROWS(settings),
     {0}};
 
 static const struct metric metrics[] = {
@@ -223,7 +227,8 @@ static int run_policy(const struct placement_tasks *tasks, const struct replay_p
     return rc;
 }
 
-static int read_tasks(const struct replay_job *job, struct placement_tasks *tasks, struct err *err)
+static int read_tasks(const struct replay_job *job, const struct placement_look *look, struct placement_tasks *tasks,
+                      struct err *err)
 {
     const struct input *input = &job->inputs[0];
     const struct workload_type *type = input->workload.type;
@@ -232,8 +237,7 @@ static int read_tasks(const struct replay_job *job, struct placement_tasks *task
     if (!type) {
         if (placement_tasks_read(tasks, input->spec, err))
             return -1;
-        if (!placement_tasks_programs(tasks, job->platform, (uint64_t)((const struct settings *)job->settings)->cut,
-                                      err))
+        if (!placement_tasks_programs(tasks, job->platform, look, err))
             return 0;
         placement_tasks_release(tasks);
         return err_at(err, "%s", input->spec);
@@ -246,20 +250,24 @@ static int read_tasks(const struct replay_job *job, struct placement_tasks *task
     struct program program;
     if (type->program(input->workload.state, &program, err))
         return -1;
-    return placement_tasks_program(tasks, type->name, &program, job->platform,
-                                   (uint64_t)((const struct settings *)job->settings)->cut, err);
+    return placement_tasks_program(tasks, type->name, &program, job->platform, look, err);
 }
 
 static int replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
     const struct placement_platform *hw = platform_section_get(job->platform, "placement");
     double sms = (double)((const struct gpu *)platform_section_get(job->platform, "gpu"))->sms;
+    const struct settings *how = job->settings;
     struct placement_tasks tasks;
-    if (read_tasks(job, &tasks, err))
+    struct policy_list paging;
+    int rc = uvm_managed_policy(&paging, how->paging, err);
+    const struct placement_look look = {(uint64_t)how->cut, &how->managed, paging.count ? paging.policies : NULL};
+    rc = rc || read_tasks(job, &look, &tasks, err) ? -1 : 0;
+    policy_list_release(&paging);
+    if (rc)
         return -1;
-    int rc = 0;
     for (size_t i = 0; i < job->policy_count && !rc; i++)
-        rc = run_policy(&tasks, &job->policies[i], hw, sms, job->settings, &runs[i], err);
+        rc = run_policy(&tasks, &job->policies[i], hw, sms, how, &runs[i], err);
     placement_tasks_release(&tasks);
     return rc;
 }

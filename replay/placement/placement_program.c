@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/policies.h"
 #include "replay/placement/program_hits.h"
-#include "replay/uvm/uvm_simulate.h"
+#include "replay/uvm/uvm_touching.h"
 #include "trace/base/mem.h"
-#include "trace/program/pages.h"
 #include "trace/workloads/workload.h"
 
 /* --- copies under device memory --- */
@@ -114,23 +112,21 @@ static const char *describe(struct placement_tasks *tasks, const char *name, con
 
 /* --- managed memory on a GPU with page faults --- */
 
-/* What demand paging adds to the kernels, by the unified-memory engine under the driver's own policy. */
+/* What demand paging adds to the kernels, as the unified-memory engine has it. */
 static int page(struct placement_task *task, const struct program *program, const struct platform *platform,
-                struct err *err)
+                const struct placement_look *look, struct err *err)
 {
-    struct program_pages *pages = mem_zalloc(1, sizeof *pages, err);
+    struct uvm_touching touching;
     struct uvm_metrics m;
-    const struct uvm_run run = {.ops = &program_pages_ops,
-                                .state = pages,
-                                .gpu = platform_section_get(platform, "gpu"),
-                                .platform = platform_section_get(platform, "uvm"),
-                                .policy = &uvm_tree,
-                                .two_engines = true};
-    int rc = !pages || platform_whole(platform, "uvm", err) || program_pages_init(pages, program, NULL, err) ||
-                     uvm_simulate(&run, &m, err)
-                 ? -1
-                 : 0;
-    free(pages);
+    if (platform_whole(platform, "uvm", err) || uvm_touching_program(&touching, program, err))
+        return -1;
+    const struct uvm_managed managed = {.ops = touching.ops,
+                                        .state = touching.state,
+                                        .platform = platform,
+                                        .policy = look->paging,
+                                        .settings = look->managed};
+    int rc = uvm_managed_run(&managed, &m, err);
+    uvm_touching_close(&touching);
     if (rc)
         return -1;
     double ms = (double)m.time_ns / 1e6 - task->lo.compute_ms;
@@ -141,13 +137,14 @@ static int page(struct placement_task *task, const struct program *program, cons
 }
 
 static int fill(struct placement_tasks *tasks, const char *name, const struct program *program,
-                const struct program_totals *totals, const struct platform *platform, uint64_t cut, struct err *err)
+                const struct program_totals *totals, const struct platform *platform, const struct placement_look *look,
+                struct err *err)
 {
     const struct gpu *gpu = platform_section_get(platform, "gpu");
     struct program_hits hits;
     if (totals->kernels == 0)
         return err_set(err, "the program launches no kernel: nothing to place");
-    if (program_hits_run(&hits, program, totals, gpu, cut, err))
+    if (program_hits_run(&hits, program, totals, gpu, look->cut, err))
         return -1;
     struct placement_task *task = placement_tasks_add(tasks, name, err);
     if (!task)
@@ -155,7 +152,7 @@ static int fill(struct placement_tasks *tasks, const char *name, const struct pr
     count_copies(totals, &task->lo);
     count_kernels(totals, &task->lo);
     task->lo.l2_hit_ratio = hits.sectors ? (double)hits.hits / (double)hits.sectors : 0;
-    if (platform_has(platform, "uvm") && page(task, program, platform, err))
+    if (platform_has(platform, "uvm") && page(task, program, platform, look, err))
         return -1;
     task->hi = task->lo;
     task->note = describe(tasks, name, &task->lo, &hits, err);
@@ -164,12 +161,12 @@ static int fill(struct placement_tasks *tasks, const char *name, const struct pr
 
 /* A task more, at the end. */
 static int append(struct placement_tasks *tasks, const char *name, const struct program *program,
-                  const struct platform *platform, uint64_t cut, struct err *err)
+                  const struct platform *platform, const struct placement_look *look, struct err *err)
 {
     const struct gpu *gpu = platform_section_get(platform, "gpu");
     struct program_totals totals = {0};
     int rc = platform_whole(platform, "gpu", err) || program_totals_init(&totals, program, gpu, err) ||
-                     fill(tasks, name, program, &totals, platform, cut, err)
+                     fill(tasks, name, program, &totals, platform, look, err)
                  ? -1
                  : 0;
     program_totals_release(&totals);
@@ -177,10 +174,10 @@ static int append(struct placement_tasks *tasks, const char *name, const struct 
 }
 
 int placement_tasks_program(struct placement_tasks *tasks, const char *name, const struct program *program,
-                            const struct platform *platform, uint64_t cut, struct err *err)
+                            const struct platform *platform, const struct placement_look *look, struct err *err)
 {
     memset(tasks, 0, sizeof *tasks);
-    if (!append(tasks, name, program, platform, cut, err))
+    if (!append(tasks, name, program, platform, look, err))
         return 0;
     placement_tasks_release(tasks);
     return -1;
@@ -188,8 +185,8 @@ int placement_tasks_program(struct placement_tasks *tasks, const char *name, con
 
 /* --- programs of a task file --- */
 
-static int append_spec(struct placement_tasks *tasks, const char *spec, const struct platform *platform, uint64_t cut,
-                       struct err *err)
+static int append_spec(struct placement_tasks *tasks, const char *spec, const struct platform *platform,
+                       const struct placement_look *look, struct err *err)
 {
     struct workload workload;
     struct program program;
@@ -201,7 +198,7 @@ static int append_spec(struct placement_tasks *tasks, const char *spec, const st
         rc = err_set(err, "%s has nothing to place; see 'offchip list programs'", workload.type->name);
     if (!rc)
         rc = workload.type->program(workload.state, &program, err) ||
-                     append(tasks, workload.type->name, &program, platform, cut, err)
+                     append(tasks, workload.type->name, &program, platform, look, err)
                  ? -1
                  : 0;
     workload_close(&workload);
@@ -210,13 +207,13 @@ static int append_spec(struct placement_tasks *tasks, const char *spec, const st
 
 /* Task t as its program has it, from the first task of the same program if that is filled. */
 static int fill_task(struct placement_tasks *tasks, size_t t, const struct placement_task *filled,
-                     const struct platform *platform, uint64_t cut, struct err *err)
+                     const struct platform *platform, const struct placement_look *look, struct err *err)
 {
     struct placement_task own = tasks->tasks[t], got;
     if (filled) {
         got = *filled;
     } else {
-        if (append_spec(tasks, own.lo.program, platform, cut, err))
+        if (append_spec(tasks, own.lo.program, platform, look, err))
             return -1;
         got = tasks->tasks[--tasks->count];
     }
@@ -227,8 +224,8 @@ static int fill_task(struct placement_tasks *tasks, size_t t, const struct place
     return 0;
 }
 
-int placement_tasks_programs(struct placement_tasks *tasks, const struct platform *platform, uint64_t cut,
-                             struct err *err)
+int placement_tasks_programs(struct placement_tasks *tasks, const struct platform *platform,
+                             const struct placement_look *look, struct err *err)
 {
     struct placement_task *filled = mem_zalloc(tasks->count, sizeof *filled, err);
     int rc = filled ? 0 : -1;
@@ -239,7 +236,7 @@ int placement_tasks_programs(struct placement_tasks *tasks, const struct platfor
             continue;
         while (first < t && (!filled[first].lo.program || strcmp(filled[first].lo.program, program) != 0))
             first++;
-        rc = fill_task(tasks, t, first < t ? &filled[first] : NULL, platform, cut, err);
+        rc = fill_task(tasks, t, first < t ? &filled[first] : NULL, platform, look, err);
         filled[t] = rc ? filled[t] : tasks->tasks[t];
         if (rc || placement_task_finish(tasks, t, err))
             rc = err_at(err, "[%s]", tasks->tasks[t].name);

@@ -15,16 +15,23 @@
 #define REPLAY_PLACEMENT_PLACEMENT_PROGRAM_H
 
 #include "replay/placement/placement_tasks.h"
+#include "replay/uvm/uvm_managed.h"
 #include "trace/program/program.h"
 
-/* cut: memory instructions that are run through the L2, at most (program_hits.h); 0: all. Released with
- * placement_tasks_release(); nothing to release after a failure. */
+/* How a program is looked at. */
+struct placement_look {
+    uint64_t cut; /* memory instructions that are run through the L2, at most (program_hits.h); 0: all */
+    const struct uvm_managed_settings *managed; /* of a GPU with page faults */
+    const struct replay_policy *paging;         /* likewise; NULL: the driver's own */
+};
+
+/* Released with placement_tasks_release(); nothing to release after a failure. */
 int placement_tasks_program(struct placement_tasks *tasks, const char *name, const struct program *program,
-                            const struct platform *platform, uint64_t cut, struct err *err);
+                            const struct platform *platform, const struct placement_look *look, struct err *err);
 
 /* The programs that tasks of a file name (`program = NAME,key=value...`): each fills what its section does not say.
  * Tasks with the same program share its run. *err names the section. */
-int placement_tasks_programs(struct placement_tasks *tasks, const struct platform *platform, uint64_t cut,
-                             struct err *err);
+int placement_tasks_programs(struct placement_tasks *tasks, const struct platform *platform,
+                             const struct placement_look *look, struct err *err);
 
 #endif

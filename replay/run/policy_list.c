@@ -152,6 +152,18 @@ static int add_halves(struct policy_list *list, const struct engine *engine, cha
     return plus ? join(list, engine, plus + 1, *item ? first : list->count, err) : 0;
 }
 
+/* The comma behind an item, NULL: it is the last; one inside [] belongs to a value. */
+static char *comma_behind(char *item)
+{
+    int depth = 0;
+    for (char *c = item; *c; c++) {
+        depth += (*c == '[') - (*c == ']');
+        if (*c == ',' && depth <= 0)
+            return c;
+    }
+    return NULL;
+}
+
 int policy_list_add(struct policy_list *list, const struct engine *engine, const char *text, struct err *err)
 {
     if (mem_grow((void **)&list->texts, &list->text_cap, list->text_count + 1, sizeof *list->texts, err))
@@ -162,7 +174,7 @@ int policy_list_add(struct policy_list *list, const struct engine *engine, const
     list->texts[list->text_count++] = copy;
     size_t first = list->count;
     for (char *item = copy; item;) {
-        char *comma = strchr(item, ',');
+        char *comma = comma_behind(item);
         if (comma)
             *comma = 0;
         if (!*item)

@@ -1,9 +1,9 @@
 /* policy_list: "fcfs,f3fs:mem_cap=256,pim_cap=128,fixed:granularity=64KiB" into policies with their parameters.
  *
- * Items are separated by commas; an item with '=' and no ':' before it is a parameter of the policy before it. Policies
- * of two axes are joined: "tree:threshold=40+random:seed=2"; a '+' followed by the name of a policy of the second axis
- * splits an item first, and later parameters belong to the half written last, but for those that name it,
- * "evict.seed=2". */
+ * Items are separated by commas, but for those inside [], which belong to a value; an item with '=' and no ':' before
+ * it is a parameter of the policy before it. Policies of two axes are joined: "tree:threshold=40+random:seed=2"; a '+'
+ * followed by the name of a policy of the second axis splits an item first, and later parameters belong to the half
+ * written last, but for those that name it, "evict.seed=2". */
 #ifndef REPLAY_RUN_POLICY_LIST_H
 #define REPLAY_RUN_POLICY_LIST_H
 

@@ -6,36 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/gpu/gpu.h"
 #include "models/uvm/legacy.h"
-#include "replay/derive/derive_source.h"
-#include "replay/uvm/actor_trace.h"
-#include "replay/uvm/recorder/uvm_export.h"
 #include "replay/uvm/uvm_beside.h"
 #include "replay/uvm/uvm_fault_log.h"
-#include "replay/uvm/uvm_hints.h"
 #include "replay/uvm/uvm_legacy.h"
 #include "replay/uvm/uvm_recorded.h"
-#include "replay/uvm/uvm_version.h"
+#include "replay/uvm/uvm_touching.h"
 #include "trace/base/mem.h"
-#include "trace/program/pages.h"
 #include "trace/uvm/recording.h"
 
 static const struct param settings[] = {
-    PARAM_INT_ROW(uvm_settings, oversubscription_pct, "%", 0, 100000, 0,
-                  "footprint / available GPU memory x 100; 0: memory is sufficient"),
-    PARAM_BYTES_ROW(uvm_settings, gpu_memory_bytes, 0, 0x1p45, 0,
-                    "GPU memory for managed data; 0: by oversubscription_pct"),
-    PARAM_INT_ROW(uvm_settings, copy_engines, "", 1, 2, 2, "2: evictions are copied out while other copies come in"),
-    PARAM_TEXT_ROW(uvm_settings, advise, NULL,
-                   "[A:read-mostly,B:preferred-host,C:accessed-by]: advice of allocations, besides the program's own"),
-    PARAM_TEXT_ROW(uvm_settings, prefetch, NULL,
-                   "[A,B]: allocations that the program prefetches before its first launch"),
-    PARAM_CHOICE_ROW(uvm_settings, thrashing, "off|fixed|intended|written|driver", UVM_THRASHING_DRIVER,
-                     "pages that CPU and GPU fight for are throttled and pinned, with a lapse as before driver 590, as "
-                     "590 intends, as it is written, or by the driver's version"),
-    PARAM_INT_ROW(uvm_settings, access_counters, "", 0, 1, 0,
-                  "1: what is mapped remotely comes by notification (the driver's default on x86 is 0)"),
+    UVM_MANAGED_ROWS(uvm_settings),
     PARAM_INT_ROW(uvm_settings, traced, "", 0, 1, 0, "1: kernel times as under unified-memory tracing by CUPTI"),
     PARAM_CHOICE_ROW(uvm_settings, mode, "demand|legacy", UVM_DEMAND,
                      "demand paging, or managed memory before it (workload launch-touch)"),
@@ -121,32 +102,6 @@ static void report_metrics(const struct uvm_metrics *m, struct outcome *o)
                          (unsigned long long)m->kernels[k].windows);
 }
 
-/* Run, and write what a recorder would have seen. */
-static int record_run(const struct replay_job *job, struct uvm_run *run, const struct actor_alloc *allocs, size_t n,
-                      struct uvm_metrics *m, struct err *err)
-{
-    char label[256], gpu[128];
-    const char *gpus = platform_gpus(job->platform);
-    (void)snprintf(gpu, sizeof gpu, "%.*s", (int)strcspn(gpus, ","), gpus);
-    struct uvm_export x;
-    const struct uvm_export_facts facts = {.policy = replay_policy_label(&job->policies[0], label, sizeof label),
-                                           .gpu = gpu,
-                                           .traced = run->traced,
-                                           .counters = run->access_counters,
-                                           .advice = run->advice};
-    int rc = uvm_export_init(&x, allocs, n, err);
-    struct uvm_watch watch = uvm_export_watch(&x);
-    run->watch = &watch;
-    if (rc == 0)
-        rc = uvm_simulate(run, m, err);
-    run->watch = NULL;
-    if (rc == 0)
-        rc = job->recording->csv ? uvm_export_csv(&x, &facts, job->recording->csv, err)
-                                 : uvm_export_store(&x, &facts, job->recording->store, err);
-    uvm_export_release(&x);
-    return rc;
-}
-
 /* --- the batches, one line each, for --requests --- */
 
 struct batch_log {
@@ -188,8 +143,7 @@ static int join_logs(const struct replay_job *job, struct batch_log *logs, struc
 
 struct closed_loop {
     const struct replay_job *job;
-    const struct actor_ops *ops;
-    const void *state;
+    struct uvm_touching touching;
     struct batch_log *logs;             /* one per policy; NULL: none wanted */
     const struct uvm_fault_log *faults; /* the actors are of such a log; NULL: they are whole */
     const struct replay_job *beside;    /* whose recording is of the same program; NULL: none */
@@ -204,7 +158,7 @@ static bool refused(const struct closed_loop *loop, size_t i, struct outcome *ou
         return false;
     bool hidden = log->prefetch == UVM_LOG_PREFETCH_ON && !uvm_policy_of(loop->job->policies[i].head)->stock;
     const struct uvm_settings *set = loop->job->settings;
-    bool advised = set->advise || set->prefetch || set->access_counters;
+    bool advised = set->managed.advise || set->managed.prefetch || set->managed.access_counters;
     if (advised)
         outcome_note(outcome, "refused: advice and prefetches change what faults, and a log of faults does not show "
                               "touches of pages that were resident");
@@ -221,66 +175,30 @@ static bool refused(const struct closed_loop *loop, size_t i, struct outcome *ou
     return loop->short_of_memory || hidden || advised;
 }
 
-/* As told, or by the version of the driver: the user's, else the recording's own, else the platform's. */
-static enum uvm_lapse lapse_of(const struct replay_job *job)
-{
-    const struct uvm_settings *set = job->settings;
-    if (set->thrashing < UVM_THRASHING_DRIVER)
-        return set->thrashing > UVM_THRASHING_FIXED ? (enum uvm_lapse)(set->thrashing - UVM_THRASHING_FIXED)
-                                                    : UVM_LAPSE_FIXED;
-    const struct platform_number *number = platform_number(job->platform, "uvm", "driver");
-    const struct store *store = job->inputs[0].store;
-    int64_t own = !store || (number && number->given) ? 0 : uvm_version_in(store_origin_get(store, "driver"));
-    const struct uvm_platform *p = platform_section_get(job->platform, "uvm");
-    return uvm_version_lapse(own ? own : p->driver);
-}
-
 static int run_one(const struct closed_loop *loop, size_t i, struct outcome *outcome, struct err *err)
 {
     const struct replay_job *job = loop->job;
     const struct uvm_settings *set = job->settings;
+    struct uvm_parts parts = {0};
+    struct uvm_metrics m;
     if (refused(loop, i, outcome))
         return 0;
-    struct uvm_run run = {
-        .ops = loop->ops,
-        .state = loop->state,
-        .gpu = platform_section_get(job->platform, "gpu"),
-        .platform = platform_section_get(job->platform, "uvm"),
-        .policy = uvm_policy_of(job->policies[i].head),
-        .policy_params = job->policies[i].params,
-        .evict = job->policies[i].second ? uvm_evict_of(job->policies[i].second) : NULL,
-        .evict_params = job->policies[i].second_params,
-        .oversubscription_pct = set->oversubscription_pct,
-        .gpu_memory_bytes = set->gpu_memory_bytes,
-        .traced = set->traced,
-        .two_engines = set->copy_engines == 2,
-        .thrashing = set->thrashing != UVM_THRASHING_OFF,
-        .lapse = lapse_of(job),
-        .access_counters = set->access_counters,
-        .pcie = platform_has(job->platform, "pcie") ? platform_section_get(job->platform, "pcie") : NULL,
-        .progress = job->progress,
-    };
-    if (loop->logs) {
-        run.on_batch = log_batch;
-        run.ctx = &loop->logs[i];
-    }
-    struct uvm_metrics m;
-    struct uvm_parts parts = {0};
-    struct uvm_hints hints;
-    size_t n;
-    const struct actor_alloc *allocs = loop->ops->allocs(loop->state, &n);
-    run.parts = &parts;
-    int rc = uvm_hints_init(&hints, allocs, n, set->advise, set->prefetch, err);
-    run.advice = hints.advice;
-    run.prefetch = hints.prefetch;
-    if (rc == 0)
-        rc = job->recording ? record_run(job, &run, allocs, n, &m, err) : uvm_simulate(&run, &m, err);
-    uvm_hints_release(&hints);
-    if (rc == 0 && !run.pcie && m.remote_bytes)
-        rc = err_set(err, "platform %s has no section [pcie]: what remote accesses cost is not known",
-                     platform_name(job->platform));
+    const struct uvm_managed managed = {.ops = loop->touching.ops,
+                                        .state = loop->touching.state,
+                                        .store = loop->touching.store,
+                                        .platform = job->platform,
+                                        .policy = &job->policies[i],
+                                        .settings = &set->managed,
+                                        .traced = set->traced,
+                                        .progress = job->progress,
+                                        .parts = &parts,
+                                        .on_batch = loop->logs ? log_batch : NULL,
+                                        .ctx = loop->logs ? &loop->logs[i] : NULL,
+                                        .recording = job->recording};
+    int rc = uvm_managed_run(&managed, &m, err);
     if (rc == 0) {
         report_metrics(&m, outcome);
+        uvm_managed_note(&managed, &m, outcome);
         rc = uvm_parts_report(&parts, outcome, err);
     }
     uvm_parts_release(&parts);
@@ -336,7 +254,7 @@ static int check_beside(const struct closed_loop *loop, struct outcome *runs, st
     const struct replay_job *job = loop->beside;
     const struct uvm_settings *set = job->settings;
     const char *spec = uvm_beside_input(job)->spec;
-    if (uvm_beside_fits(job, (struct recording){set->process, set->gpu}, loop->ops, loop->state, err))
+    if (uvm_beside_fits(job, (struct recording){set->process, set->gpu}, loop->touching.ops, loop->touching.state, err))
         return err_at(err, "%s", spec);
     for (size_t i = 0; i < job->policy_count; i++)
         outcome_note(&runs[i],
@@ -359,71 +277,17 @@ static int replay_loop(struct closed_loop *loop, struct outcome *runs, struct er
     return rc;
 }
 
-/* A generated program, by the pages it touches. */
-static int replay_program(const struct replay_job *job, const struct replay_job *beside, struct outcome *runs,
-                          struct err *err)
+/* A log of faults shows not all touches: what can be asked of it. */
+static int read_faults(struct closed_loop *loop, struct uvm_fault_log *log, struct store *store, struct err *err)
 {
-    const struct workload *w = &job->inputs[0].workload;
-    struct program program;
-    struct program_pages *pages = mem_zalloc(1, sizeof *pages, err);
-    int rc =
-        !pages || w->type->program(w->state, &program, err) || program_pages_init(pages, &program, NULL, err) ? -1 : 0;
-    struct closed_loop loop = {.job = job, .ops = &program_pages_ops, .state = pages, .beside = beside};
-    if (rc == 0)
-        rc = replay_loop(&loop, runs, err);
-    free(pages);
-    return rc;
-}
-
-/* A stored trace of touches, or what a log of faults shows of them. */
-static int replay_trace(const struct replay_job *job, const struct replay_job *beside, struct store *store,
-                        struct outcome *runs, struct err *err)
-{
-    struct actor_trace *trace = actor_trace_open(store, err);
-    if (!trace)
-        return -1;
-    const struct uvm_settings *set = job->settings;
-    struct closed_loop loop = {.job = job, .ops = &actor_trace_ops, .state = trace, .beside = beside};
-    struct uvm_fault_log log;
-    int rc = 0;
-    if (uvm_fault_log_is(store)) {
-        size_t n;
-        const struct actor_alloc *allocs = actor_trace_ops.allocs(trace, &n);
-        uint64_t blocks = actor_space_pages(allocs, n) / ACTOR_BLOCK_PAGES;
-        rc = uvm_fault_log_read(&log, store, allocs, n, err);
-        loop.faults = &log;
-        loop.short_of_memory = set->gpu_memory_bytes ? (uint64_t)set->gpu_memory_bytes / ACTOR_BLOCK_BYTES < blocks
-                                                     : set->oversubscription_pct > 100;
-    }
-    if (rc == 0)
-        rc = replay_loop(&loop, runs, err);
-    actor_trace_close(trace);
-    return rc;
-}
-
-/* A recording of accesses, by the pages they touch. */
-static int replay_accesses(const struct replay_job *job, const struct replay_job *beside, struct outcome *runs,
-                           struct err *err)
-{
-    struct derive_input in;
-    if (derive_input_open(&in, &job->inputs[0], VIEW_UVM, err))
-        return -1;
-    struct store *touches = derive_view(&in.source, VIEW_UVM, err);
-    int rc = touches ? replay_trace(job, beside, touches, runs, err) : -1;
-    store_close(touches);
-    for (size_t i = 0; i < job->policy_count && rc == 0; i++)
-        derive_notes(&in.source, VIEW_UVM, &runs[i]);
-    return rc;
-}
-
-/* Whether a trace holds what this engine replays without a view of its own making. */
-static bool holds_own(const struct store *store)
-{
-    const uint64_t own = UINT64_C(1) << RECORD_TOUCH | UINT64_C(1) << RECORD_MIGRATE_H2D;
-    uint64_t kinds = 0;
-    for (int i = 0; i < store_stream_count(store); i++)
-        kinds |= store_stream(store, i)->kinds;
-    return kinds & own;
+    const struct uvm_managed_settings *set = &((const struct uvm_settings *)loop->job->settings)->managed;
+    size_t n;
+    const struct actor_alloc *allocs = loop->touching.ops->allocs(loop->touching.state, &n);
+    uint64_t blocks = actor_space_pages(allocs, n) / ACTOR_BLOCK_PAGES;
+    loop->faults = log;
+    loop->short_of_memory = set->gpu_memory_bytes ? (uint64_t)set->gpu_memory_bytes / ACTOR_BLOCK_BYTES < blocks
+                                                  : set->oversubscription_pct > 100;
+    return uvm_fault_log_read(log, store, allocs, n, err);
 }
 
 /* Launches in closed form, on a platform that has the numbers of managed memory before demand paging; elsewhere they
@@ -456,14 +320,19 @@ static int replay_touching(const struct replay_job *job, const struct replay_job
                            struct err *err)
 {
     const struct input *input = &job->inputs[0];
-    if (input->workload.type) {
-        if (!(input->workload.type->views & VIEW_UVM) || !input->workload.type->program)
-            return derive_no_view(input->workload.type, VIEW_UVM, err);
-        return replay_program(job, beside, runs, err);
-    }
-    if (!holds_own(input->store) && derive_input_is(input, VIEW_UVM))
-        return replay_accesses(job, beside, runs, err);
-    return replay_trace(job, beside, input->store, runs, err);
+    struct closed_loop loop = {.job = job, .beside = beside};
+    struct uvm_fault_log log;
+    if (uvm_touching_open(&loop.touching, input, err))
+        return -1;
+    int rc = 0;
+    if (loop.touching.trace && !loop.touching.view && uvm_fault_log_is(input->store))
+        rc = read_faults(&loop, &log, input->store, err);
+    if (rc == 0)
+        rc = replay_loop(&loop, runs, err);
+    for (size_t i = 0; i < job->policy_count && rc == 0 && loop.touching.view; i++)
+        derive_notes(&loop.touching.accesses.source, VIEW_UVM, &runs[i]);
+    uvm_touching_close(&loop.touching);
+    return rc;
 }
 
 /* A recording with touches of its program beside it. */
@@ -505,10 +374,10 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
     for (size_t i = 0; i < job->policy_count; i++)
         if (job->policies[i].head->baseline)
             return err_set(err, "%s is for legacy mode; see 'offchip list policies'", job->policies[i].head->name);
-    int recording = input->store && holds_own(input->store) ? uvm_recorded_is(input->store, err) : 0;
+    int recording = input->store && uvm_touching_own(input->store) ? uvm_recorded_is(input->store, err) : 0;
     if (touches && !recording)
         return err_set(err, "--touches stands beside a recording of migrations; %s is none", input->spec);
-    if (recording > 0 && (set->advise || set->prefetch || set->access_counters))
+    if (recording > 0 && (set->managed.advise || set->managed.prefetch || set->managed.access_counters))
         return err_set(err,
                        "advise, prefetch and access_counters change what faults; a recording of migrations does not "
                        "show what would have been touched instead: use a program or a trace of page touches");

@@ -1,0 +1,159 @@
+#include "replay/uvm/uvm_managed.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/uvm/recorder/uvm_export.h"
+#include "replay/uvm/uvm.h"
+#include "replay/uvm/uvm_hints.h"
+#include "replay/uvm/uvm_version.h"
+#include "trace/base/mem.h"
+
+static const struct uvm_managed_settings *settings_of(const struct uvm_managed *m)
+{
+    static const struct uvm_managed_settings defaults = {.copy_engines = 2, .thrashing = UVM_THRASHING_DRIVER};
+    return m->settings ? m->settings : &defaults;
+}
+
+/* As told, or by the version of the driver: the user's, else the recording's own, else the platform's. */
+static enum uvm_lapse lapse_of(const struct uvm_managed *m)
+{
+    int64_t mode = settings_of(m)->thrashing;
+    if (mode < UVM_THRASHING_DRIVER)
+        return mode > UVM_THRASHING_FIXED ? (enum uvm_lapse)(mode - UVM_THRASHING_FIXED) : UVM_LAPSE_FIXED;
+    const struct platform_number *number = platform_number(m->platform, "uvm", "driver");
+    int64_t own = !m->store || (number && number->given) ? 0 : uvm_version_in(store_origin_get(m->store, "driver"));
+    const struct uvm_platform *p = platform_section_get(m->platform, "uvm");
+    return uvm_version_lapse(own ? own : p->driver);
+}
+
+static const struct pcie *link_of(const struct uvm_managed *m)
+{
+    return platform_has(m->platform, "pcie") ? platform_section_get(m->platform, "pcie") : NULL;
+}
+
+int64_t uvm_managed_memory(const struct uvm_managed *m, uint64_t bytes)
+{
+    const struct uvm_managed_settings *set = settings_of(m);
+    const struct gpu *gpu = platform_section_get(m->platform, "gpu");
+    const struct pcie *link = link_of(m);
+    int64_t there = gpu->memory_bytes - (link ? link->uvm_reserve_bytes : 0);
+    if (set->gpu_memory_bytes || set->oversubscription_pct)
+        return set->gpu_memory_bytes;
+    return there > 0 && bytes > (uint64_t)there ? there : 0;
+}
+
+/* Run, and write what a recorder would have seen. */
+static int record(const struct uvm_managed *m, struct uvm_run *run, struct uvm_metrics *metrics, struct err *err)
+{
+    char label[256], gpu[128];
+    const char *gpus = platform_gpus(m->platform);
+    (void)snprintf(gpu, sizeof gpu, "%.*s", (int)strcspn(gpus, ","), gpus);
+    size_t n;
+    const struct actor_alloc *allocs = m->ops->allocs(m->state, &n);
+    struct uvm_export x;
+    const struct uvm_export_facts facts = {.policy = replay_policy_label(m->policy, label, sizeof label),
+                                           .gpu = gpu,
+                                           .traced = run->traced,
+                                           .counters = run->access_counters,
+                                           .advice = run->advice};
+    int rc = uvm_export_init(&x, allocs, n, err);
+    struct uvm_watch watch = uvm_export_watch(&x);
+    run->watch = &watch;
+    if (rc == 0)
+        rc = uvm_simulate(run, metrics, err);
+    run->watch = NULL;
+    if (rc == 0)
+        rc = m->recording->csv ? uvm_export_csv(&x, &facts, m->recording->csv, err)
+                               : uvm_export_store(&x, &facts, m->recording->store, err);
+    uvm_export_release(&x);
+    return rc;
+}
+
+static struct uvm_run run_of(const struct uvm_managed *m, uint64_t footprint)
+{
+    const struct uvm_managed_settings *set = settings_of(m);
+    const struct replay_policy *policy = m->policy;
+    return (struct uvm_run){
+        .ops = m->ops,
+        .state = m->state,
+        .gpu = m->gpu ? m->gpu : platform_section_get(m->platform, "gpu"),
+        .platform = platform_section_get(m->platform, "uvm"),
+        .policy = policy ? uvm_policy_of(policy->head) : uvm_policy_stock(),
+        .policy_params = policy ? policy->params : NULL,
+        .evict = policy && policy->second ? uvm_evict_of(policy->second) : NULL,
+        .evict_params = policy ? policy->second_params : NULL,
+        .oversubscription_pct = set->oversubscription_pct,
+        .gpu_memory_bytes = uvm_managed_memory(m, footprint),
+        .traced = m->traced,
+        .two_engines = set->copy_engines == 2,
+        .thrashing = set->thrashing != UVM_THRASHING_OFF,
+        .lapse = lapse_of(m),
+        .access_counters = set->access_counters,
+        .pcie = link_of(m),
+        .progress = m->progress,
+        .parts = m->parts,
+        .on_batch = m->on_batch,
+        .ctx = m->ctx,
+    };
+}
+
+int uvm_managed_run(const struct uvm_managed *m, struct uvm_metrics *metrics, struct err *err)
+{
+    const struct uvm_managed_settings *set = settings_of(m);
+    struct uvm_hints hints;
+    size_t n;
+    const struct actor_alloc *allocs = m->ops->allocs(m->state, &n);
+    struct uvm_run run = run_of(m, actor_space_pages(allocs, n) * ACTOR_PAGE_BYTES);
+    int rc = uvm_hints_init(&hints, allocs, n, set->advise, set->prefetch, err);
+    run.advice = hints.advice;
+    run.prefetch = hints.prefetch;
+    if (rc == 0)
+        rc = m->recording ? record(m, &run, metrics, err) : uvm_simulate(&run, metrics, err);
+    uvm_hints_release(&hints);
+    if (rc == 0 && !run.pcie && metrics->remote_bytes)
+        rc = err_set(err, "platform %s has no section [pcie]: what remote accesses cost is not known",
+                     platform_name(m->platform));
+    return rc;
+}
+
+void uvm_managed_note(const struct uvm_managed *m, const struct uvm_metrics *metrics, struct outcome *outcome)
+{
+    const struct uvm_managed_settings *set = settings_of(m);
+    if (metrics->chunks && !set->gpu_memory_bytes && !set->oversubscription_pct)
+        outcome_note(outcome,
+                     "more than GPU memory holds: %" PRIu64 " chunks of 2 MiB, the platform's memory less what managed "
+                     "data cannot have",
+                     metrics->chunks);
+}
+
+/* What stands in brackets, or all of it. NULL with *err set. */
+static char *unwrapped(const char *text, struct err *err)
+{
+    size_t n = strlen(text);
+    bool wrapped = n > 1 && text[0] == '[' && text[n - 1] == ']';
+    char *copy = mem_strdup(text + wrapped, err);
+    if (copy && wrapped)
+        copy[n - 2] = 0;
+    return copy;
+}
+
+int uvm_managed_policy(struct policy_list *list, const char *text, struct err *err)
+{
+    memset(list, 0, sizeof *list);
+    if (!text)
+        return 0;
+    char *copy = unwrapped(text, err);
+    int rc = copy ? policy_list_add(list, &engine_uvm, copy, err) : -1;
+    free(copy);
+    if (rc)
+        return -1;
+    if (list->count != 1)
+        return err_set(err, "'%.100s' is %zu policies; expected one prefetcher, with or without '+EVICTION'", text,
+                       list->count);
+    return list->policies[0].head->baseline
+               ? err_set(err, "%s is for managed memory before demand paging", list->policies[0].head->name)
+               : 0;
+}

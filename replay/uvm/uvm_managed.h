@@ -1,0 +1,85 @@
+/* uvm_managed: what a program costs under unified memory: the one call of every engine that is asked for it, `replay
+ * uvm`, the baseline uvm of `replay zerocopy` and managed memory of `replay placement`. The same actors, platform,
+ * settings and policies give the same metrics, whoever asks.
+ *
+ * GPU memory: gpu_memory_bytes, else footprint / oversubscription_pct, else what the platform's GPU has, less what
+ * managed data cannot have of it where [pcie] says that: only a footprint beyond it is ever short of memory. */
+#ifndef REPLAY_UVM_UVM_MANAGED_H
+#define REPLAY_UVM_UVM_MANAGED_H
+
+#include "replay/run/engine.h"
+#include "replay/run/policy_list.h"
+#include "replay/uvm/uvm_simulate.h"
+
+/* Off, by how the lapse adapts, as enum uvm_lapse has it, or by the driver's version. */
+enum uvm_thrashing_mode { UVM_THRASHING_OFF, UVM_THRASHING_FIXED, UVM_THRASHING_DRIVER = 4 };
+
+/* Part of an engine's settings; rows of its table by UVM_MANAGED_ROWS(S), where S holds a `struct uvm_managed_settings
+ * managed`. */
+struct uvm_managed_settings {
+    int64_t oversubscription_pct;  /* footprint / available memory x 100; 0: not said */
+    int64_t gpu_memory_bytes;      /* memory for managed data; 0: by oversubscription_pct */
+    int64_t copy_engines;          /* 2: copies out run beside copies in */
+    int64_t thrashing;             /* enum uvm_thrashing_mode */
+    int64_t access_counters;       /* 1: notifications migrate what is mapped remotely */
+    const char *advise, *prefetch; /* replay/uvm/uvm_hints.h; NULL: none */
+};
+
+#define UVM_MANAGED_ROW(S, F, type, unit, lo, hi, value, help)                                                         \
+    {                                                                                                                  \
+#F, type, unit, lo, hi, value, offsetof(struct S, managed.F), help, NULL                                       \
+    }
+#define UVM_MANAGED_ROWS(S)                                                                                            \
+    UVM_MANAGED_ROW(S, oversubscription_pct, PARAM_INT, "%", 0, 100000, 0,                                             \
+                    "footprint / available GPU memory x 100; 0: memory is sufficient"),                                \
+        UVM_MANAGED_ROW(S, gpu_memory_bytes, PARAM_BYTES, "bytes", 0, 0x1p45, 0,                                       \
+                        "GPU memory for managed data; 0: by oversubscription_pct"),                                    \
+        UVM_MANAGED_ROW(S, copy_engines, PARAM_INT, "", 1, 2, 2,                                                       \
+                        "2: evictions are copied out while other copies come in"),                                     \
+        UVM_MANAGED_ROW(S, advise, PARAM_TEXT, "text", 0, 0, 0,                                                        \
+                        "[A:read-mostly,B:preferred-host,C:accessed-by]: advice of allocations, besides the "          \
+                        "program's own"),                                                                              \
+        UVM_MANAGED_ROW(S, prefetch, PARAM_TEXT, "text", 0, 0, 0,                                                      \
+                        "[A,B]: allocations that the program prefetches before its first launch"),                     \
+        UVM_MANAGED_ROW(S, thrashing, PARAM_CHOICE, "off|fixed|intended|written|driver", 0, 0, UVM_THRASHING_DRIVER,   \
+                        "pages that CPU and GPU fight for are throttled and pinned, with a lapse as before driver "    \
+                        "590, as 590 intends, as it is written, or by the driver's version"),                          \
+        UVM_MANAGED_ROW(S, access_counters, PARAM_INT, "", 0, 1, 0,                                                    \
+                        "1: what is mapped remotely comes by notification (the driver's default on x86 is 0)")
+
+#define UVM_MANAGED_PAGING                                                                                             \
+    "unified memory by this prefetcher and eviction, as replay uvm --policy has them, tree+random; in [] where "       \
+    "there is a comma"
+
+/* One question. Zero where not said otherwise. */
+struct uvm_managed {
+    const struct actor_ops *ops; /* replay/uvm/uvm_touching.h */
+    const void *state;
+    const struct store *store; /* that the actors were read from: a recording's own driver wins; NULL: generated */
+    const struct platform *platform;
+    const struct gpu *gpu;                       /* a part of the platform's; NULL: all of it */
+    const struct replay_policy *policy;          /* of the uvm engine; NULL: the driver's own */
+    const struct uvm_managed_settings *settings; /* NULL: the defaults of UVM_MANAGED_ROWS */
+    bool traced;                                 /* as under CUPTI's tracing */
+    struct progress *progress;
+    struct uvm_parts *parts; /* as in struct uvm_run, and the three below */
+    void (*on_batch)(void *ctx, const struct uvm_batch_seen *seen);
+    void *ctx;
+    const struct replay_recording *recording; /* gets what a recorder would have seen; NULL: not wanted */
+};
+
+/* 0, or -1 with *err set: what uvm_simulate() fails with, hints for no allocation, remote accesses without [pcie]. */
+int uvm_managed_run(const struct uvm_managed *m, struct uvm_metrics *metrics, struct err *err);
+
+/* Bytes that a footprint of `bytes` has; 0: all it needs. The rule of the head of this file. */
+int64_t uvm_managed_memory(const struct uvm_managed *m, uint64_t bytes);
+
+/* Say so where that was too little and nobody had said how much there is. */
+void uvm_managed_note(const struct uvm_managed *m, const struct uvm_metrics *metrics, struct outcome *outcome);
+
+/* A prefetcher with its eviction, "tree", "fixed:granularity=4KiB+random:seed=2", as `replay uvm --policy` has it, in
+ * [] where it has a comma (UVM_MANAGED_PAGING, a parameter of other engines); *err says what is wrong with it. text:
+ * NULL for the driver's own, then *list is empty. Released with policy_list_release() in any case. */
+int uvm_managed_policy(struct policy_list *list, const char *text, struct err *err);
+
+#endif

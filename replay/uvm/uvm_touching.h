@@ -1,0 +1,37 @@
+/* uvm_touching: what touches pages, of an input: a program, a recording of accesses, a trace of touches.
+ *
+ * Every engine that asks what unified memory costs an input opens it here, so that all of them run the same actors. */
+#ifndef REPLAY_UVM_UVM_TOUCHING_H
+#define REPLAY_UVM_UVM_TOUCHING_H
+
+#include "replay/derive/derive_source.h"
+#include "replay/uvm/actor_trace.h"
+#include "trace/program/pages.h"
+
+struct uvm_touching {
+    const struct actor_ops *ops;
+    const void *state;
+    const struct store *store; /* that they were read from: the input's; NULL: generated */
+    /* The rest is its own. */
+    struct program program;
+    struct program_pages *pages;
+    struct derive_input accesses;
+    struct store *view; /* of the accesses, that the trace was read from */
+    struct actor_trace *trace;
+};
+
+/* Whether the input has pages to touch: a program with that view, accesses, or touches. A recording of migrations has
+ * not. */
+bool uvm_touching_is(const struct input *input);
+
+/* A trace holds what the uvm engine replays without a view of its own making: touches or migrations. */
+bool uvm_touching_own(const struct store *store);
+
+/* Fails where there is nothing that touches pages; *err says what there is. The input must stay open, and *t where it
+ * is. Nothing to close after a failure. */
+int uvm_touching_open(struct uvm_touching *t, const struct input *input, struct err *err);
+/* The same of a program that is at hand. */
+int uvm_touching_program(struct uvm_touching *t, const struct program *program, struct err *err);
+void uvm_touching_close(struct uvm_touching *t);
+
+#endif
