@@ -26,7 +26,6 @@ const struct param pcie_params[] = {
     PARAM_REAL_ROW(pcie, cpu_rows_bytes_per_s, "bytes/s", 1e6, 1e13, 23.5e9, "the CPU gathers rows"),
     PARAM_REAL_ROW(pcie, cpu_lists_bytes_per_s, "bytes/s", 1e6, 1e13, 3.5e9, "the CPU gathers active lists"),
     PARAM_REAL_ROW(pcie, peer_bytes_per_s, "bytes/s", 0, 1e13, 0, "from other GPUs, all links together; 0: none"),
-    PARAM_REAL_ROW(pcie, uvm_ns_per_byte, "ns/byte", 0, 1e3, 0.0298, "unified memory besides the copy, published rate"),
     PARAM_BYTES_ROW(pcie, uvm_reserve_bytes, 0, 0x1p40, 322122547, "GPU memory that managed data cannot have"),
     PARAM_BYTES_ROW(pcie, l1_block_bytes, 0, 1 << 20, 1024, "shared memory that the system takes for a resident block"),
     PARAM_REAL_ROW(pcie, l1_together, "", 0, 1000, 0, "L1 re-fetch strength of blocks in step"),

@@ -33,9 +33,7 @@ struct pcie {
     double cpu_rows_bytes_per_s;  /* the CPU copies scattered rows into a staging buffer */
     double cpu_lists_bytes_per_s; /* the CPU finds and copies the lists of active vertices */
     double peer_bytes_per_s;      /* from other GPUs (NVLink), all links together; 0: no such link */
-    /* Unified memory by its published rate: 1/copy rate + this. */
-    double uvm_ns_per_byte;
-    int64_t uvm_reserve_bytes; /* GPU memory that managed data cannot have */
+    int64_t uvm_reserve_bytes;    /* GPU memory that managed data cannot have */
     /* L1 (l1.h); l1_shared_block 0 with l1_steady 0: not measured. */
     int64_t l1_block_bytes; /* shared memory that the system takes for each resident block */
     double l1_together;     /* re-fetch strength while blocks run in step (the first wave) */

@@ -10,14 +10,14 @@
 #include "replay/zerocopy/zerocopy_own.h"
 #include "replay/zerocopy/zerocopy_run.h"
 #include "replay/zerocopy/zerocopy_trace.h"
+#include "replay/zerocopy/zerocopy_uvm.h"
 #include "trace/base/crew.h"
 #include "trace/base/mem.h"
 
 static const struct param settings[] = {
     PARAM_REAL_ROW(zerocopy_settings, gpu_memory_ratio, "", 0, 1e6, 0,
-                   "uvm: bytes of the edge list (or table) / GPU memory; 0: the platform's memory"),
-    PARAM_CHOICE_ROW(zerocopy_settings, uvm_time, "rate|engine", UVM_TIME_RATE,
-                     "uvm: by the published rate, or by the uvm engine's batch costs"),
+                   "uvm: bytes of the edge list (or table) / GPU memory; 0: by gpu_memory_bytes, oversubscription_pct"),
+    UVM_MANAGED_ROWS(zerocopy_settings),
     ZEROCOPY_TIER_ROWS(zerocopy_settings),
     PARAM_REAL_ROW(zerocopy_settings, sm_share_pct, "%", 0.1, 100, 100, "of the multiprocessors run the kernel"),
     PARAM_INT_ROW(zerocopy_settings, simulated_loads, "", 0, 1e15, 200000,
@@ -226,7 +226,8 @@ static int replay_scans(const struct replay_job *job, const struct reading *read
     gpu.sms = sms < 1 ? 1 : sms;
     struct zerocopy_context context = {.pcie = &pcie,
                                        .gpu = &gpu,
-                                       .uvm = platform_section_get(job->platform, "uvm"),
+                                       .platform = job->platform,
+                                       .input = &job->inputs[0],
                                        .settings = how,
                                        .tier = &tier,
                                        .program = reading->has_program ? &reading->program.source : NULL,
@@ -276,12 +277,11 @@ static int replay(const struct replay_job *job, struct outcome *outcomes, struct
     return rc;
 }
 
-/* Batches of faults only where their costs are asked for. */
+/* What faults cost only where that is asked for. */
 static const char *const *sections(const struct replay_job *job)
 {
     static const char *const link[] = {"pcie", "gpu", NULL}, *const batches[] = {"pcie", "gpu", "uvm", NULL};
-    bool engine = ((const struct zerocopy_settings *)job->settings)->uvm_time == UVM_TIME_ENGINE;
-    for (size_t i = 0; i < job->policy_count && engine; i++)
+    for (size_t i = 0; i < job->policy_count; i++)
         if (job->policies[i].head == &zerocopy_uvm.head)
             return batches;
     return link;

@@ -2,18 +2,14 @@
  *
  * copy: one block copy of the whole structure. dma: the CPU gathers what is needed into a staging buffer, then a block
  * copy. subgraph: as dma, level by level, for the lists of active vertices (Subway's way; its time to find them is in
- * cpu_lists_bytes_per_s). uvm: unified memory, read-mostly; which bytes move by models/zerocopy/paging.h, and their
- * time at the published rate, 1/copy rate + uvm_ns_per_byte; with uvm_time=engine both from the uvm engine itself.
- * Source: dissertation, sections 2.5 (uvm, subgraph) and 3.5 (dma); Subway: Sabet et al., EuroSys 2020. */
+ * cpu_lists_bytes_per_s). Unified memory stands in zerocopy_uvm.h, the program's own loads in zerocopy_own.h.
+ * Source: dissertation, sections 2.5 (subgraph) and 3.5 (dma); Subway: Sabet et al., EuroSys 2020. */
 #ifndef REPLAY_ZEROCOPY_ZEROCOPY_BASELINE_H
 #define REPLAY_ZEROCOPY_ZEROCOPY_BASELINE_H
 
 #include "replay/zerocopy/zerocopy_run.h"
 
 /* A new one is a line here and one in the list of zerocopy.c. */
-extern const struct zerocopy_baseline zerocopy_uvm, zerocopy_dma, zerocopy_copy, zerocopy_subgraph;
-
-/* 2 MiB chunks of GPU memory for managed data; 0: everything fits. */
-uint64_t zerocopy_uvm_chunks(const struct zerocopy_context *context);
+extern const struct zerocopy_baseline zerocopy_dma, zerocopy_copy, zerocopy_subgraph;
 
 #endif

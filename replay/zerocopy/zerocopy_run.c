@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "models/zerocopy/l1.h"
-#include "replay/zerocopy/zerocopy_baseline.h"
 #include "replay/zerocopy/zerocopy_simulated.h"
-#include "replay/zerocopy/zerocopy_uvm.h"
 
 const struct metric zerocopy_metric_table[] = {
     {"time_ns", METRIC_REAL, METRIC_SUM, "time of the launches; several roots: the mean of them, as every count below"},
@@ -343,7 +341,5 @@ void zerocopy_run_close(struct zerocopy_run *run)
     for (size_t i = 0; i < 2; i++)
         if (run->counters[i])
             run->pattern->counter_free(run->counters[i]);
-    paging_release(&run->paging);
-    zerocopy_uvm_free(run->uvm);
     memset(run, 0, sizeof *run);
 }

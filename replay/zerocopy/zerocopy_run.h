@@ -4,22 +4,19 @@
 
 #include <stdio.h>
 
-#include "models/uvm/uvm_platform.h"
 #include "models/zerocopy/host_reads.h"
 #include "models/zerocopy/link.h"
-#include "models/zerocopy/paging.h"
 #include "models/zerocopy/pattern.h"
 #include "replay/derive/derive.h"
 #include "replay/run/engine.h"
+#include "replay/uvm/uvm_managed.h"
 #include "replay/zerocopy/zerocopy_tier.h"
 #include "trace/workloads/scan.h"
 #include "trace/workloads/workload.h"
 
-enum zerocopy_uvm_time { UVM_TIME_RATE, UVM_TIME_ENGINE };
-
 struct zerocopy_settings {
-    double gpu_memory_ratio; /* bytes of the first structure / GPU memory; 0: the platform's memory */
-    int64_t uvm_time;
+    double gpu_memory_ratio; /* bytes of the first structure / GPU memory; 0: as `managed` says */
+    struct uvm_managed_settings managed;
     struct tier_settings tier;
     double sm_share_pct;     /* of the multiprocessors that read */
     int64_t simulated_loads; /* of a launch, reuse=l1; 0: all */
@@ -29,7 +26,8 @@ struct zerocopy_settings {
 struct zerocopy_context {
     const struct pcie *pcie;
     const struct gpu *gpu;
-    const struct uvm_platform *uvm; /* uvm_time=engine */
+    const struct platform *platform;
+    const struct input *input;
     const struct zerocopy_settings *settings;
     struct scan_setup setup;
     struct tier *tier;                   /* what is served without the link */
@@ -71,9 +69,7 @@ struct zerocopy_run {
     enum scan_reuse reuse;
     struct pattern_view views[2];
     struct pattern_counter *counters[2];
-    struct paging paging;
-    struct zerocopy_uvm *uvm; /* uvm_time=engine */
-    double launch_elements;   /* read in the launch that is going on */
+    double launch_elements; /* read in the launch that is going on */
     struct zerocopy_totals totals;
     bool simulated;         /* reuse=l1: `program` says it all, when the run is finished */
     struct program program; /* the workload's with this pattern's kernel */

@@ -35,8 +35,10 @@ int program_pages_init(struct program_pages *pages, const struct program *progra
         if (allocs[i].device)
             continue;
         struct actor_alloc *a = &pages->allocs[pages->count];
-        *a = (struct actor_alloc){
-            .addr = allocs[i].addr, .bytes = allocs[i].bytes, .advice = advice ? advice[i] : 0, .host = allocs[i].host};
+        *a = (struct actor_alloc){.addr = allocs[i].addr,
+                                  .bytes = allocs[i].bytes,
+                                  .advice = allocs[i].advice | (advice ? advice[i] : 0),
+                                  .host = allocs[i].host};
         memcpy(a->name, allocs[i].name, sizeof a->name);
         pages->managed[i] = (int8_t)pages->count++;
     }

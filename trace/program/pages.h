@@ -32,8 +32,8 @@ struct program_pages {
     bool unroll;                    /* every turn is a step of its own (what closed forms are compared with) */
 };
 
-/* advice: of every allocation, by the program's numbers (enum actor_advice); NULL: none. Fails if no allocation is
- * managed, or a launch is none that can be. */
+/* advice: of every allocation, by the program's numbers (enum actor_advice), besides the program's own; NULL: none.
+ * Fails if no allocation is managed, or a launch is none that can be. */
 int program_pages_init(struct program_pages *pages, const struct program *program, const uint32_t *advice,
                        struct err *err);
 

@@ -37,13 +37,14 @@ enum {
 enum { PROGRAM_BARRIER = 16, PROGRAM_PIM = 17 };
 
 struct program_alloc {
-    char name[24];  /* as in the source: "A" */
-    uint64_t addr;  /* byte address; program_place() sets it */
-    uint64_t bytes; /* > 0 */
-    bool host;      /* the CPU has written all of it before the first launch */
-    bool device;    /* in GPU memory whatever mechanism is asked about (an explicit allocation of small state) */
-    bool scratch;   /* the CPU never reads what kernels write there */
-    bool twin;      /* where memory is copied, the CPU has as much of its own beside it, copied or not */
+    char name[24];   /* as in the source: "A" */
+    uint64_t addr;   /* byte address; program_place() sets it */
+    uint64_t bytes;  /* > 0 */
+    uint32_t advice; /* that the program gives of it as managed memory, enum actor_advice */
+    bool host;       /* the CPU has written all of it before the first launch */
+    bool device;     /* in GPU memory whatever mechanism is asked about (an explicit allocation of small state) */
+    bool scratch;    /* the CPU never reads what kernels write there */
+    bool twin;       /* where memory is copied, the CPU has as much of its own beside it, copied or not */
 };
 
 struct program_launch {

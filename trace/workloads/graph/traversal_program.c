@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/event/actor.h"
 #include "trace/program/loop.h"
 #include "trace/workloads/graph/traversal_lists.h"
 #include "trace/workloads/graph/traversal_run.h"
@@ -55,6 +56,8 @@ static uint8_t add_structure(struct traversal_program *p, const struct scan_stru
     uint8_t at = add_alloc(p, s->name, offset + s->elements * s->element, true);
     p->allocs[at].addr = s->base - offset;
     p->allocs[at].device = false;
+    p->allocs[at].advice =
+        ACTOR_READ_MOSTLY; /* EMOGI 382dbcc, bfs.cu and its like (UVM_READONLY); fixtures/cuda/bfs.cu */
     return at;
 }
 
