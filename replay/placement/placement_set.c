@@ -82,6 +82,10 @@ static struct schedule_task scheduled(const struct placement_keys *keys, const s
         t.idle_ms = o->idle_ms;
         t.launch_ms = keys->managed_ms >= 0 ? 0 : (double)keys->dirty_kernels * hw->c_cpu;
         t.flush_ms = o->ms[PLACEMENT_MANAGED] - o->idle_ms - t.launch_ms;
+        if (keys->spared_ms > 0) { /* no flush, but kernels that take less */
+            t.exec_ms = fmax(0, t.exec_ms + t.flush_ms);
+            t.flush_ms = 0;
+        }
     } else {
         t.idle_ms = o->pinned_idle_ms;
         t.exec_ms += o->cache_ms;

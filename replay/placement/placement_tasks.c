@@ -188,7 +188,7 @@ void placement_task_inputs(const struct placement_keys *keys, struct placement_i
                                     .l2_hit_ratio = keys->l2_hit_ratio,
                                     .parallelism = keys->ilp * keys->tlp,
                                     .faults = keys->managed_ms >= 0,
-                                    .managed_ms = keys->managed_ms};
+                                    .managed_ms = keys->managed_ms - keys->spared_ms};
 }
 
 double placement_task_bytes(const struct placement_keys *keys, enum placement placement)

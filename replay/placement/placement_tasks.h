@@ -26,7 +26,9 @@ struct placement_keys {
     int64_t shared_bytes;  /* buffers that are copied; -1: the larger of bytes_hd and bytes_dh */
     int64_t private_bytes; /* device buffers that are not */
     double arrival_ms;
-    double managed_ms;         /* overhead under managed memory where page faults bring it; -1: by equation 5 */
+    double managed_ms; /* overhead under managed memory where page faults bring it; -1: by equation 5 */
+    double spared_ms;  /* no key: managed_ms >= 0, the kernels take so much less than compute_ms there, as the uvm
+                          engine has them; not above 0 where managed_ms is */
     const char *source_policy; /* what the source chose: device, managed, pinned; NULL: not said */
     const char *program;       /* generated, says what the section does not: "rodinia-nw,n=2560"; NULL: none */
     double measured_device_ms, measured_managed_ms, measured_pinned_ms; /* response times; -1: not measured */
