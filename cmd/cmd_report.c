@@ -107,6 +107,18 @@ static void row_json(json_t **row, const char *name, const struct report_cell *c
     }
 }
 
+/* "unbound": the columns whose values of this row nothing bounds, if there are any. */
+static void row_unbound(json_t **row, const struct report *report, const struct report_cell *cells)
+{
+    json_t *names = json_array();
+    for (size_t c = report->texts; c < report->columns; c++)
+        if (cells[c].value.unbound && cells[c].value.known)
+            json_tree_add(&names, json_tree_text(report->header[c]));
+    if (json_array_size(names))
+        json_tree_put(row, "unbound", json_incref(names));
+    json_decref(names);
+}
+
 static int print_json(const struct report *report)
 {
     json_t *rows = json_array();
@@ -119,6 +131,7 @@ static int print_json(const struct report *report)
             else
                 row_json(&row, report->header[c], cell, report->intervals[c]);
         }
+        row_unbound(&row, report, &report->cells[r * report->columns]);
         json_tree_add(&rows, row);
     }
     return cmd_print_json(json_pack("{s:i,s:o}", "schema", 1, "rows", rows));

@@ -19,6 +19,7 @@ static const char *template(void)
     return NULL;
 }
 
+/* An interval is [lo, hi], a value that nothing bounds {"near":v}. */
 static json_t *cell(const struct report_cell *c)
 {
     if (c->text)
@@ -27,7 +28,9 @@ static json_t *cell(const struct report_cell *c)
         return json_pack("[o,o]", json_tree_real(c->value.lo), json_tree_real(c->value.hi));
     if (!c->value.known)
         return json_null();
-    return c->metric && c->metric->type == METRIC_INT ? json_integer(c->value.whole) : json_tree_real(c->value.real);
+    json_t *value =
+        c->metric && c->metric->type == METRIC_INT ? json_integer(c->value.whole) : json_tree_real(c->value.real);
+    return c->value.unbound ? json_pack("{s:o}", "near", value) : value;
 }
 
 static char *base64(const unsigned char *data, size_t n)

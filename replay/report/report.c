@@ -141,6 +141,7 @@ static struct report_cell metric_cell(const struct run *run, const char *name)
     cell.value.known = json_is_number(v);
     cell.value.real = json_number_value(v);
     cell.value.whole = json_is_integer(v) ? json_integer_value(v) : 0;
+    cell.value.unbound = run_unbound(run, name);
     cell.value.interval = run_interval(run, name, &cell.value.lo, &cell.value.hi);
     return cell;
 }

@@ -139,7 +139,8 @@ static void fill_parts(struct run_set *set)
         "{\"policy\":\"tree\",\"params\":{},\"metrics\":{\"time_ns\":30,\"faults\":5,\"speedup_ratio\":1.0},"
         "\"parts\":{\"kernel\":["
         "{\"part\":\"a\",\"metrics\":{\"time_ns\":10,\"faults\":2,\"speedup_ratio\":1.0},\"interval\":{}},"
-        "{\"part\":\"b\",\"metrics\":{\"time_ns\":20,\"faults\":3,\"speedup_ratio\":1.0},\"interval\":{}}]}},"
+        "{\"part\":\"b\",\"metrics\":{\"time_ns\":20,\"faults\":3,\"speedup_ratio\":1.0},\"interval\":{},"
+        "\"unbound\":[\"faults\"]}]}},"
         "{\"policy\":\"none\",\"params\":{},\"metrics\":{\"time_ns\":35,\"faults\":9,\"speedup_ratio\":0.86},"
         "\"parts\":{\"kernel\":["
         "{\"part\":\"a\",\"metrics\":{\"time_ns\":5,\"faults\":8},\"interval\":{\"batches\":[1,2]}},"
@@ -169,6 +170,7 @@ START_TEST(a_run_by_kernel_has_a_row_for_each_with_the_metrics_it_has)
     ck_assert(!report.cells[0 * 6 + 1].best);
     ck_assert(report.cells[1 * 6 + 1].best);
     ck_assert(report.cells[2 * 6 + 5].value.interval);
+    ck_assert(!report.cells[0 * 6 + 4].value.unbound && report.cells[1 * 6 + 4].value.unbound); /* faults of b, tree */
     report_release(&report);
     run_set_release(&set);
     fill_parts(&set);

@@ -177,6 +177,19 @@ json_t *results_parse(const char *text, json_type type, const char *what, struct
     return NULL;
 }
 
+json_t *results_intervals(const json_t *object)
+{
+    const json_t *own = json_object_get(object, "interval"), *names = json_object_get(object, "unbound"), *name;
+    json_t *all = json_is_object(own) ? json_copy((json_t *)(uintptr_t)own) : json_object();
+    size_t i;
+    json_array_foreach(names, i, name)
+    {
+        if (json_is_string(name))
+            (void)json_object_set_new(all, json_string_value(name), json_null());
+    }
+    return all;
+}
+
 /* Settings also hold the numbers that were given, by whole or bare names: those are no settings of the engine. */
 static void strip_overrides(json_t *settings, json_t *overrides)
 {

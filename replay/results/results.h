@@ -35,7 +35,7 @@ struct results_run {
     const char *overrides;           /* those given instead of them, in the same form */
     const char *settings, *params;   /* JSON objects; settings also have the overrides as they were given */
     const char *relative_to;         /* what speed-ups are relative to, {"policy":..,"params":{..}} */
-    const char *metrics, *intervals; /* JSON objects: a number or null; [lo, hi] */
+    const char *metrics, *intervals; /* JSON objects: a number or null; [lo, hi], null: nothing bounds the value */
     const char *notes;               /* a JSON array of texts */
     const char *parts;               /* {"kernel":[{"part":name,"metrics":{..},"interval":{..}},..],..} */
     bool baseline;                   /* speed-ups of its request are relative to this run */
@@ -49,6 +49,10 @@ struct results *results_open(const char *path, enum results_mode mode, struct er
 int results_finish(struct results *results, struct err *err);
 
 void results_close(struct results *results); /* NULL is allowed; a new file that is not finished is gone */
+
+/* Of a run, or a part of one, as `replay --format json` prints it: the intervals as results keep them, null for each
+ * name of "unbound". A new object, {} where it has none; NULL if there is no memory. */
+json_t *results_intervals(const json_t *object);
 
 /* The case of a run. On failure (a text that is no JSON) there is nothing to release. */
 int results_case(const struct results_run *run, struct run_case *run_case, struct err *err);

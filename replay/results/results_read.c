@@ -1,4 +1,5 @@
 /* Reading runs back, and whether they are what was written. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,7 +178,8 @@ static json_t *number(sqlite3_stmt *stmt, int column)
     return json_real(sqlite3_column_double(stmt, column));
 }
 
-/* One metric of a part, added to the last of its kind or to a new one. -1 if it is damaged. */
+/* One metric of a part (an infinite end: nothing bounds it), added to the last of its kind or to a new one. -1 if it is
+ * damaged. */
 static int take_part(sqlite3_stmt *stmt, json_t *all, int64_t *position)
 {
     for (int i = 1; i <= 3; i++)
@@ -197,7 +199,9 @@ static int take_part(sqlite3_stmt *stmt, json_t *all, int64_t *position)
     int bad = 0;
     if (sqlite3_column_type(stmt, 4) != SQLITE_NULL)
         bad |= json_object_set_new(json_object_get(part, "metrics"), name, number(stmt, 4));
-    if (sqlite3_column_type(stmt, 5) != SQLITE_NULL && sqlite3_column_type(stmt, 6) != SQLITE_NULL)
+    if (sqlite3_column_type(stmt, 6) != SQLITE_NULL && isinf(sqlite3_column_double(stmt, 6)))
+        bad |= json_object_set_new(json_object_get(part, "interval"), name, json_null());
+    else if (sqlite3_column_type(stmt, 5) != SQLITE_NULL && sqlite3_column_type(stmt, 6) != SQLITE_NULL)
         bad |= json_object_set_new(json_object_get(part, "interval"), name,
                                    json_pack("[o,o]", number(stmt, 5), number(stmt, 6)));
     return bad ? -1 : 0;

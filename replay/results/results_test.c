@@ -25,11 +25,11 @@ static const struct results_run sample = {.position = -1,
                                                       "\"compute_ns\":\"1us\"}",
                                           .params = "{\"granularity\":65536}",
                                           .metrics = "{\"time_ns\":9223372036854775807,\"ratio\":1.5,\"none\":null}",
-                                          .intervals = "{\"ratio\":[1,2],\"alone_ns\":[3,4]}",
+                                          .intervals = "{\"ratio\":[1,2],\"alone_ns\":[3,4],\"time_ns\":null}",
                                           .notes = "[\"a note\"]",
                                           .parts = "{\"kernel\":["
                                                    "{\"part\":\"a\",\"metrics\":{\"time_ns\":9223372036854775806},"
-                                                   "\"interval\":{}},"
+                                                   "\"interval\":{\"time_ns\":null}},"
                                                    "{\"part\":\"b\",\"metrics\":{\"ratio\":1.5},"
                                                    "\"interval\":{\"ratio\":[0.5,2.5]}}],"
                                                    "\"allocation\":[{\"part\":\"a\",\"metrics\":{\"time_ns\":7},"
@@ -255,7 +255,7 @@ START_TEST(metrics_stand_one_by_one_and_exact)
                      SQLITE_OK);
     ck_assert_int_eq(sqlite3_step(stmt), SQLITE_ROW);
     ck_assert_str_eq((const char *)sqlite3_column_text(stmt, 0),
-                     "alone_ns:?:3.0:4.0 none:?:: ratio:1.5:1.0:2.0 time_ns:9223372036854775807::");
+                     "alone_ns:?:3.0:4.0 none:?:: ratio:1.5:1.0:2.0 time_ns:9223372036854775807::Inf");
     sqlite3_finalize(stmt);
     sqlite3_close(db);
 }

@@ -1,4 +1,5 @@
 /* Putting runs into a results file. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,18 @@ struct place {
     const char *by, *part; /* NULL: of the run itself */
 };
 
+/* The ends of an interval; of a value that nothing bounds (null) hi is infinite. */
+static int bind_ends(sqlite3_stmt *stmt, int lo, const json_t *interval)
+{
+    int rc = 0;
+    if (json_is_null(interval))
+        return sqlite3_bind_double(stmt, lo + 1, INFINITY);
+    for (size_t i = 0; i < 2; i++)
+        if (json_is_number(json_array_get(interval, i)))
+            rc |= sqlite3_bind_double(stmt, lo + (int)i, json_number_value(json_array_get(interval, i)));
+    return rc;
+}
+
 static int put_metric(struct results *results, const struct place *place, const char *name, const json_t *value,
                       const json_t *interval, struct err *err)
 {
@@ -33,9 +46,7 @@ static int put_metric(struct results *results, const struct place *place, const 
         rc |= sqlite3_bind_int64(stmt, 3, json_integer_value(value));
     else if (json_is_real(value))
         rc |= sqlite3_bind_double(stmt, 3, json_real_value(value));
-    for (size_t i = 0; i < 2; i++)
-        if (json_is_number(json_array_get(interval, i)))
-            rc |= sqlite3_bind_double(stmt, (int)i + 4, json_number_value(json_array_get(interval, i)));
+    rc |= bind_ends(stmt, 4, interval);
     if (place->by)
         rc |= sqlite3_bind_int64(stmt, 6, place->position) | sqlite3_bind_text(stmt, 7, place->by, -1, SQLITE_STATIC) |
               sqlite3_bind_text(stmt, 8, place->part, -1, SQLITE_STATIC);
@@ -72,7 +83,10 @@ static int put_parts(struct results *results, int64_t run, json_t *parts, struct
             place.part = json_string_value(json_object_get(part, "part"));
             if (!place.part)
                 return err_set(err, "a part of a run has no name");
-            if (put_metrics(results, &place, json_object_get(part, "metrics"), json_object_get(part, "interval"), err))
+            json_t *intervals = results_intervals(part);
+            int wrong = put_metrics(results, &place, json_object_get(part, "metrics"), intervals, err);
+            json_decref(intervals);
+            if (wrong)
                 return -1;
             place.position++;
         }

@@ -158,7 +158,7 @@ static int add_run(struct run_set *set, const json_t *root, const json_t *object
     run->settings = object_or_empty(root, "settings");
     run->params = object_or_empty(object, "params");
     run->metrics = object_or_empty(object, "metrics");
-    run->interval = object_or_empty(object, "interval");
+    run->interval = results_intervals(object);
     run->parts = object_or_empty(object, "parts");
     if (!json_object_get(root, "case"))
         (void)json_object_del(run->metrics, "touches_per_s"); /* release 0.1: the speed of the host, no metric */
@@ -299,7 +299,7 @@ static int split_one(struct run_set *to, const struct run *run, const char *by, 
         json_decref(copy->metrics);
         json_decref(copy->interval);
         copy->metrics = object_or_empty(part, "metrics");
-        copy->interval = object_or_empty(part, "interval");
+        copy->interval = results_intervals(part);
         char *name = part_name(json_object_get(run->parts, by), i);
         int rc = name ? run_set_part(copy, by, name, err) : err_set(err, "out of memory");
         free(name);
@@ -345,6 +345,11 @@ bool run_interval(const struct run *run, const char *name, double *lo, double *h
     *lo = json_number_value(json_array_get(pair, 0));
     *hi = json_number_value(json_array_get(pair, 1));
     return true;
+}
+
+bool run_unbound(const struct run *run, const char *name)
+{
+    return json_is_null(json_object_get(run->interval, name));
 }
 
 bool run_metric(const struct run *run, const char *name, double *value)

@@ -5,7 +5,8 @@
 static const char text[] =
     "{\"schema\":1,\"engine\":\"uvm\",\"input\":\"synth:bicg,bytes=8GiB,kernel=1\",\"platform\":\"titanv\","
     "\"settings\":{\"oversubscription_pct\":150},\"runs\":["
-    "{\"policy\":\"tree\",\"params\":{\"threshold\":51},\"metrics\":{\"faults\":7,\"time_ns\":null},\"interval\":{}},"
+    "{\"policy\":\"tree\",\"params\":{\"threshold\":51},\"metrics\":{\"faults\":7,\"time_ns\":null},\"interval\":{},"
+    "\"unbound\":[\"faults\"]},"
     "{\"policy\":\"fixed\",\"params\":{\"granularity\":4096},\"metrics\":{\"faults\":9},\"interval\":{\"time_ns\":[2,4]"
     "}},"
     "{\"policy\":\"fixed\",\"params\":{\"granularity\":2097152},\"metrics\":{\"faults\":3},\"notes\":[\"x\"]}],"
@@ -21,6 +22,8 @@ START_TEST(json_of_replay_reads_back)
     double v;
     ck_assert(run_metric(&set.runs[0], "faults", &v) && v == 7);
     ck_assert(!run_metric(&set.runs[0], "time_ns", &v));
+    ck_assert(run_unbound(&set.runs[0], "faults") && !run_interval(&set.runs[0], "faults", &v, &v));
+    ck_assert(!run_unbound(&set.runs[1], "faults") && !run_unbound(&set.runs[1], "time_ns"));
     ck_assert(run_metric(&set.runs[1], "time_ns", &v) && v == 3);
     char buf[128];
     ck_assert_str_eq(run_key(&set.runs[0], "bytes", buf, sizeof buf), "8GiB");

@@ -59,7 +59,7 @@ struct metric_value aggregate_values(enum aggregate_how how, const struct metric
 struct values {
     double *known, *lo, *hi;
     size_t known_count, count;
-    bool interval;
+    bool interval, unbound;
 };
 
 static void take(struct values *v, const struct run *run, const char *metric)
@@ -74,6 +74,7 @@ static void take(struct values *v, const struct run *run, const char *metric)
     v->lo[v->count] = interval ? lo : json_number_value(number);
     v->hi[v->count++] = interval ? hi : json_number_value(number);
     v->interval |= interval;
+    v->unbound |= run_unbound(run, metric);
 }
 
 /* A baseline's speed-up is 1 by definition. */
@@ -107,7 +108,8 @@ struct metric_value aggregate_runs(enum aggregate_how how, const char *metric, c
     }
     if (v.known_count == v.count)
         out = aggregate_values(how, declaration, v.known, v.count);
-    if (v.interval) {
+    out.unbound = v.unbound;
+    if (v.interval && !v.unbound) {
         out.lo = aggregate_values(how, declaration, v.lo, v.count).real;
         out.hi = aggregate_values(how, declaration, v.hi, v.count).real;
         out.interval = true;
@@ -178,7 +180,9 @@ static void combine_one(struct run *out, const struct group *g, const char *name
     const bool whole = metric && metric->type == METRIC_INT;
     json_t *value = !all.known ? json_null() : whole ? json_integer(all.whole) : json_real(all.real);
     (void)json_object_set_new(out->metrics, name, value);
-    if (all.interval)
+    if (all.unbound)
+        (void)json_object_set_new(out->interval, name, json_null());
+    else if (all.interval)
         (void)json_object_set_new(out->interval, name, json_pack("[f,f]", all.lo, all.hi));
 }
 

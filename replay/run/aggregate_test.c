@@ -49,6 +49,12 @@ START_TEST(intervals_combine_and_baselines_stay_out_of_speedups)
     ck_assert(!v.known && v.interval);
     ck_assert_double_eq(v.lo, 17);
     ck_assert_double_eq(v.hi, 25);
+    json_object_set_new(set.runs[2].interval, "time_ns", json_null());
+    v = aggregate_runs(AGGREGATE_DECLARED, "time_ns", runs, 3, NULL);
+    ck_assert(v.known && v.unbound && !v.interval && v.real == 525);
+    json_object_set_new(set.runs[2].interval, "faults", json_null()); /* beside an interval: no ends, no value */
+    v = aggregate_runs(AGGREGATE_DECLARED, "faults", runs, 3, NULL);
+    ck_assert(!v.known && !v.interval);
     size_t left = 9;
     v = aggregate_runs(AGGREGATE_DECLARED, "nothing", runs, 3, &left);
     ck_assert(!v.known && !v.interval && left == 3);

@@ -60,7 +60,7 @@ static int add_run(struct save_point *point, const struct run_case *run_case, co
     run->policy = keep(point, mem_strdup(replay_policy_name(&result->policies[i], name, sizeof name), err), err);
     run->params = keep_json(point, replay_policy_params_json(&result->policies[i]), err);
     run->metrics = keep_json(point, json_incref(json_object_get(out, "metrics")), err);
-    run->intervals = keep_json(point, json_incref(json_object_get(out, "interval")), err);
+    run->intervals = keep_json(point, results_intervals(out), err);
     run->notes = keep_json(point, json_incref(json_object_get(out, "notes")), err);
     json_t *parts = json_object_get(out, "parts");
     run->parts = keep_json(point, parts ? json_incref(parts) : json_object(), err);
