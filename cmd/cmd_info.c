@@ -10,6 +10,7 @@
 #include "cmd/console/printable.h"
 #include "cmd/console/table.h"
 #include "replay/info/info_counters.h"
+#include "replay/info/info_gain.h"
 #include "replay/info/info_tlp.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/quantile.h"
@@ -301,7 +302,8 @@ static int fill(struct info *info, const char *path, struct err *err)
             return -1;
         json_tree_put(o, pairs[i], values);
     }
-    if (info_counters_json(info->store, o, err) || info_tlp_json(info->store, o, err))
+    if (info_counters_json(info->store, o, err) || info_tlp_json(info->store, o, err) ||
+        info_gain_json(info->store, o, err))
         return -1;
     return json_tree_check(*o, err);
 }
@@ -415,6 +417,20 @@ static void print_counters(const json_t *o)
     print_rows(sizes, false);
 }
 
+/* What a change to unified memory can gain at most: a line for each recording. */
+static void print_gain(const json_t *o)
+{
+    const json_t *rows = json_object_get(o, "fault_service"), *row;
+    size_t i;
+    json_array_foreach(rows, i, row)
+    {
+        if (json_array_size(rows) > 1)
+            printf("GPU %" PRId64 " of process %" PRId64 ": ", (int64_t)json_integer_value(json_object_get(row, "gpu")),
+                   (int64_t)json_integer_value(json_object_get(row, "process")));
+        printable_print(stdout, "%s\n", json_string_value(json_object_get(row, "said")));
+    }
+}
+
 static void print_table(const struct info *info)
 {
     static const char *const counts[] = {"kernels", "allocations", "batches", "services"};
@@ -431,6 +447,7 @@ static void print_table(const struct info *info)
             printf("%s: %" PRId64 "\n", counts[i], (int64_t)json_integer_value(n));
     }
     print_rows(json_object_get(o, "batch_distribution"), false);
+    print_gain(o);
     print_counters(o);
     print_packets(o);
     for (size_t i = 0; i < info->summary.stream_count; i++)

@@ -1,66 +1,11 @@
 /* The part of uvm_recorded that answers a job: every policy of it, and what is said of the recording whatever the
  * policy. */
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "replay/uvm/uvm_beside.h"
+#include "replay/uvm/uvm_gain.h"
 #include "replay/uvm/uvm_recorded.h"
 #include "trace/base/mem.h"
-#include "trace/base/units.h"
-
-/* --- how much there is to gain --- */
-
-/* Time within the spans that some fault batch was being serviced: events are in order of start. */
-static int64_t served_ns(const struct uvm_recording *r, const struct uvm_span *spans, size_t n)
-{
-    int64_t sum = 0, until = INT64_MIN;
-    size_t s = 0;
-    for (size_t e = 0; e < r->event_count; e++) {
-        const struct uvm_event *event = &r->events[e];
-        int64_t from = event->start_ns > until ? event->start_ns : until;
-        if (event->kind != UVM_EVENT_BATCH || event->end_ns <= from)
-            continue;
-        until = event->end_ns;
-        while (s < n && spans[s].end_ns <= from)
-            s++;
-        for (size_t i = s; i < n && spans[i].start_ns < until; i++) {
-            int64_t lo = spans[i].start_ns > from ? spans[i].start_ns : from;
-            int64_t hi = spans[i].end_ns < until ? spans[i].end_ns : until;
-            sum += hi > lo ? hi - lo : 0;
-        }
-    }
-    return sum;
-}
-
-/* What no change to unified memory can gain: the kernels take the time in which no fault is served anyway. "" where no
- * kernel is recorded. */
-static void name_share(const struct uvm_recording *r, char *said, size_t size)
-{
-    char text[64], gain[48];
-    *said = 0;
-    if (!r->span_count)
-        return;
-    int64_t served = served_ns(r, r->spans, r->span_count);
-    double share = (double)served / (double)r->kernel_ns, most = 1 / (1 - share);
-    (void)units_human_ns((double)r->kernel_ns, text, sizeof text);
-    if (!r->batches.record_count) {
-        (void)snprintf(
-            said, size,
-            "the copies for faults cover %.0f %% of the kernels' %s; without fault records the whole of fault "
-            "service is not known, nor what unified memory may gain",
-            100 * share, text);
-        return;
-    }
-    (void)snprintf(gain, sizeof gain,
-                   served >= r->kernel_ns ? "any time"
-                   : most < 1.1           ? "at most %.2fx: leave it"
-                   : most < 10            ? "at most %.1fx"
-                                          : "at most %.0fx",
-                   most);
-    (void)snprintf(said, size, "fault service covers %.0f %% of the kernels' %s: a change to unified memory gains %s",
-                   100 * share, text, gain);
-}
 
 /* --- the job --- */
 
@@ -122,7 +67,8 @@ int uvm_recorded_replay(const struct replay_job *job, struct outcome *runs, stru
         rc = uvm_known_init(&known, &recording, err);
     const struct input *touches = uvm_beside_input(job);
     char share[256];
-    name_share(&recording, share, sizeof share);
+    const struct uvm_gain gain = uvm_gain_of(&recording);
+    (void)uvm_gain_say(&gain, share, sizeof share);
     if (rc == 0 && touches)
         rc = uvm_beside_narrow(&known, touches, runs, job->policy_count, err);
     for (size_t i = 0; rc == 0 && i < job->policy_count; i++) {
