@@ -254,7 +254,8 @@ static int check_beside(const struct closed_loop *loop, struct outcome *runs, st
     const struct replay_job *job = loop->beside;
     const struct uvm_settings *set = job->settings;
     const char *spec = uvm_beside_input(job)->spec;
-    if (uvm_beside_fits(job, (struct recording){set->process, set->gpu}, loop->touching.ops, loop->touching.state, err))
+    if (uvm_beside_fits(job, (struct recording){set->process, set->gpu}, loop->touching.ops, loop->touching.state, runs,
+                        err))
         return err_at(err, "%s", spec);
     for (size_t i = 0; i < job->policy_count; i++)
         outcome_note(&runs[i],

@@ -111,8 +111,42 @@ static uint64_t missing(const struct uvm_known *known, const struct page_mask *t
     return n;
 }
 
-int uvm_beside_check(const struct uvm_known *known, const struct actor_ops *ops, const void *state,
-                     struct page_mask *touched, uint64_t *outside, struct err *err)
+/* Launches of kernels. */
+static uint64_t launches(const struct actor_ops *ops, const void *state)
+{
+    uint64_t n = 0;
+    for (uint32_t l = 0; l < ops->launches(state); l++) {
+        struct actor_launch launch;
+        ops->launch(state, l, &launch);
+        n += !launch.cpu;
+    }
+    return n;
+}
+
+/* Not a page too few, no launch and no page too many, as far as the recording tells. */
+static int judge(const struct uvm_recording *r, uint64_t untouched, uint64_t outside, uint64_t launched,
+                 struct err *err)
+{
+    if (untouched)
+        return err_set(err,
+                       "%llu of the pages that faulted in the recording are not touched: it is of another program, or "
+                       "its memory lies elsewhere",
+                       (unsigned long long)untouched);
+    if (r->known_sizes && !r->more_memory && outside)
+        return err_set(err,
+                       "%llu touches lie outside of the allocations that the recording names: it is of a larger "
+                       "program",
+                       (unsigned long long)outside);
+    if (r->kernels && launched > r->kernels)
+        return err_set(err, "it is of %llu launches, the recording of %llu: it is of a larger program",
+                       (unsigned long long)launched, (unsigned long long)r->kernels);
+    return 0;
+}
+
+/* Take note of what the actors touch, by piece. Touches that lie in no piece of the recording are left out; *outside:
+ * how many. -1 with *err set if the touches are not of the recorded program. */
+static int check(const struct uvm_known *known, const struct actor_ops *ops, const void *state,
+                 struct page_mask *touched, uint64_t *outside, struct err *err)
 {
     struct marking m = {.recording = known->recording, .touched = touched};
     m.allocs = ops->allocs(state, &m.alloc_count);
@@ -127,26 +161,41 @@ int uvm_beside_check(const struct uvm_known *known, const struct actor_ops *ops,
     }
     free(m.shifts);
     *outside = m.outside;
-    if (rc || !rest)
-        return rc;
-    return err_set(err,
-                   "%llu of the pages that faulted in the recording are not touched: it is of another program, or its "
-                   "memory lies elsewhere",
-                   (unsigned long long)first);
+    return rc ? rc : judge(known->recording, rest ? first : 0, m.outside, launches(ops, state), err);
+}
+
+/* What the recording leaves open of touches that fit it. */
+static void say_open(const struct uvm_recording *r, const struct actor_ops *ops, const void *state, uint64_t outside,
+                     struct outcome *note)
+{
+    const uint64_t launched = launches(ops, state);
+    if (outside)
+        outcome_note(
+            note,
+            "touches: %llu lie in memory that the recording does not show: memory without data, or of a larger "
+            "program, which cannot be told as the recording does not name its allocations",
+            (unsigned long long)outside);
+    if (launched < r->kernels)
+        outcome_note(note,
+                     "touches: of %llu launches, the recording has %llu kernels: the others are taken to touch "
+                     "nothing",
+                     (unsigned long long)launched, (unsigned long long)r->kernels);
 }
 
 int uvm_beside_fits(const struct replay_job *job, struct recording wanted, const struct actor_ops *ops,
-                    const void *state, struct err *err)
+                    const void *state, struct outcome *notes, struct err *err)
 {
     struct uvm_recording r;
     struct uvm_known known = {0};
-    uint64_t outside;
+    uint64_t outside = 0;
     if (uvm_recording_load(&r, job->inputs[0].store, wanted, err))
         return -1;
     int rc = uvm_known_init(&known, &r, err);
     struct page_mask *touched = rc ? NULL : mem_zalloc(r.piece_count, sizeof *touched, err);
     if (rc == 0)
-        rc = touched ? uvm_beside_check(&known, ops, state, touched, &outside, err) : -1;
+        rc = touched ? check(&known, ops, state, touched, &outside, err) : -1;
+    for (size_t i = 0; rc == 0 && i < job->policy_count; i++)
+        say_open(&r, ops, state, outside, &notes[i]);
     free(touched);
     uvm_known_release(&known);
     uvm_recording_release(&r);
@@ -163,13 +212,13 @@ static int count_row(void *ctx, const struct store_value *values, size_t n)
     return 0;
 }
 
-/* Whether the file may lack some. -1 with *err set. */
-static int is_part(struct store *store, struct err *err)
+/* Whether the file may lack some, of a program of so many kernels. -1 with *err set. */
+static int is_part(struct store *store, uint64_t kernels, struct err *err)
 {
-    int lost = 0;
-    if (store_rows(store, "dropped", count_row, &lost, err))
+    int lost = 0, seen = 0;
+    if (store_rows(store, "dropped", count_row, &lost, err) || store_rows(store, "kernels", count_row, &seen, err))
         return -1;
-    return lost || !store_complete(store) || store_origin_get(store, "sample_every") ||
+    return lost || (uint64_t)seen < kernels || !store_complete(store) || store_origin_get(store, "sample_every") ||
            store_origin_get(store, "kernels.chosen");
 }
 
@@ -195,8 +244,8 @@ int uvm_beside_narrow(struct uvm_known *known, const struct input *touches, stru
     uint64_t outside = 0;
     struct actor_trace *trace = actor_trace_open(touches->store, err);
     struct page_mask *touched = trace ? mem_zalloc(known->recording->piece_count, sizeof *touched, err) : NULL;
-    int rc = touched ? uvm_beside_check(known, &actor_trace_ops, trace, touched, &outside, err) : -1;
-    int part = rc ? -1 : is_part(touches->store, err);
+    int rc = touched ? check(known, &actor_trace_ops, trace, touched, &outside, err) : -1;
+    int part = rc ? -1 : is_part(touches->store, known->recording->kernels, err);
     if (part >= 0)
         narrow(known, touched, !part && !outside);
     for (size_t i = 0; part >= 0 && i < n; i++)
