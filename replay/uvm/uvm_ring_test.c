@@ -96,6 +96,23 @@ START_TEST(f4_what_the_limit_leaves_is_thrown_away)
 }
 END_TEST
 
+/* F8: the top half read PUT when there were 3 entries; 5 more were written before the bottom half ran. The copy of PUT
+ * stands until the driver reads it again. */
+START_TEST(f8_a_fetch_ends_at_the_put_that_was_read)
+{
+    struct uvm_ring r;
+    open_ring(&r, 1, 0);
+    report(&r, 0, 3, 0, 0);
+    uvm_ring_read_put(&r, 10);
+    report(&r, 100, 5, 20, 0);
+    ck_assert_uint_eq(uvm_ring_fetch(&r, BATCH, pages).raw, 3);
+    ck_assert_uint_eq(uvm_ring_flush(&r), 0);
+    ck_assert_uint_eq(fetch(&r, 30).raw, 5);
+    ck_assert_uint_eq(pages[0], 100);
+    uvm_ring_release(&r);
+}
+END_TEST
+
 START_TEST(f9_entries_merge_with_the_last_of_their_micro_tlb_or_of_all)
 {
     static const struct {
@@ -217,6 +234,6 @@ START_TEST(no_entry_is_lost_or_made)
 END_TEST
 
 TEST_MAIN("uvm_ring", f1_what_arrives_during_a_service_survives, f3_a_flush_that_reads_put_again_leaves_nothing,
-          f4_what_the_limit_leaves_is_thrown_away, f9_entries_merge_with_the_last_of_their_micro_tlb_or_of_all,
-          a_stronger_access_becomes_the_entry, the_gpu_writes_at_its_rate,
-          the_order_of_what_is_ready_changes_with_each_replay, no_entry_is_lost_or_made)
+          f4_what_the_limit_leaves_is_thrown_away, f8_a_fetch_ends_at_the_put_that_was_read,
+          f9_entries_merge_with_the_last_of_their_micro_tlb_or_of_all, a_stronger_access_becomes_the_entry,
+          the_gpu_writes_at_its_rate, the_order_of_what_is_ready_changes_with_each_replay, no_entry_is_lost_or_made)
