@@ -1,6 +1,7 @@
 #!/bin/sh
 # make demo: the main job on shipped input. A real recording is imported, verified and replayed under its own policy and
-# four others; then one workload runs under five policies; tables on the terminal, figures in build/demo/.
+# five others; then one workload runs under tree, seven granularities and both readings of the paper that adapts them;
+# tables on the terminal, figures in build/demo/.
 set -eu
 prog=$1
 out=$2
@@ -16,12 +17,17 @@ say "A real recording: 256 MiB of managed memory read by one kernel on an NVIDIA
 say "Does it agree with itself and with the driver's rules?" "offchip verify $out/seq.db"
 "$prog" verify "$out/seq.db"
 
-policies=tree,fixed:granularity=4KiB,fixed:granularity=64KiB,fixed:granularity=2MiB,adaptive
-say "The recording under its own policy (tree) and four others, with what can honestly be said of each" \
+policies=tree,fixed:granularity=4KiB,fixed:granularity=64KiB,fixed:granularity=2MiB,adaptive,adaptive-literal
+say "The recording under its own policy (tree) and five others, with what can honestly be said of each" \
     "offchip replay uvm $out/seq.db --platform h200 --policy $policies"
 "$prog" replay uvm "$out/seq.db" --platform h200 --policy "$policies"
 
-say "One workload under five policies, 25 % more memory than the GPU has" \
+policies=tree
+for rung in 4KiB 64KiB 128KiB 256KiB 512KiB 1MiB 2MiB; do
+    policies=$policies,fixed:granularity=$rung
+done
+policies=$policies,adaptive,adaptive-literal
+say "One workload under tree, every rung of the ladder and both readings of the paper, 25 % more memory than the GPU has" \
     "offchip replay uvm synth:bicg,bytes=1GiB --set oversubscription_pct=125 --policy $policies -o $out/results.db"
 "$prog" replay uvm synth:bicg,bytes=1GiB --set oversubscription_pct=125 --policy "$policies" -o "$out/results.db"
 

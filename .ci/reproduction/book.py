@@ -178,14 +178,17 @@ class Book:
         """Runs with their notes."""
         return self.call(["replay", *command.split(), "--format", "json"], full=full)
 
-    def picture(self, name, figure, inputs, caption, full=False, arguments=()):
-        """Draw a figure from runs ('ENGINE INPUT...') or files; what stands in the page for it."""
+    def picture(self, name, figure, inputs, caption, full=False, arguments=(), only=None):
+        """Draw a figure from runs ('ENGINE INPUT...') or files; what stands in the page for it. only: of each command's
+        policies, by their places."""
         if full and self.quick:
             return f"(Figure {name}: not run in quick mode.)"
         files = []
         for i, command in enumerate(inputs):
             if " " in command:
-                command = self.write_file(f"{name}-{i}.json", json.dumps(self.outcome(command, full)))
+                outcome = self.outcome(command, full)
+                drawn = outcome["runs"] if only is None else [outcome["runs"][k] for k in only]
+                command = self.write_file(f"{name}-{i}.json", json.dumps({**outcome, "runs": drawn}))
             files.append(command)
         out = os.path.join(self.figures, name + ".svg")
         os.makedirs(self.figures, exist_ok=True)

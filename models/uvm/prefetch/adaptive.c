@@ -9,8 +9,8 @@
  * Example. Memory is short and every window shows 27 blocks a batch: A goes 0, -1, ... and reaches -16 after 16
  * windows, which moves 2 MiB to 1 MiB; windows 17 to 21 bring 512K, 256K, 128K, 64K, 4K, where it stays.
  *
- * Source: "Adaptive Prefetch-Granularity Management" (lee-2026), section III, equations 1 to 7; section IV-C for the
- * gate.
+ * Source: "Adaptive Prefetch-Granularity Management" (lee-2026), section III: equation 1 (R), equation 3 (A), what
+ * follows it (a move while A is at a bound); section IV-C for the gate.
  * Differs: R_hi is 4 (paper 1), A's bounds are -16 and 4 (paper: not given), windows of 20 batches replace routines,
  * the fine stage is off: with the paper's rules the granularity oscillates, because at 2 MiB a block faults once and R
  * cannot fall below 1. R_hi and A's lower bound were fitted to 20 simulated cases (conv2d, fdtd2d, bicg, nw at 8 GiB).
@@ -257,7 +257,7 @@ void adaptive_learn(void *state, const struct uvm_batch *batch)
 const struct uvm_policy uvm_adaptive = {
     .head = {.name = "adaptive",
              .summary = "granularity follows locality: R over 20 batches, closed-loop reading of the paper",
-             .source = "lee-2026, section III, equations 1 to 7, and section IV-C (gate)",
+             .source = "lee-2026, equations 1 to 3, IV-C's gate; r_hi and a_min fitted to 20 simulated cases",
              .params = params,
              .state_size = sizeof(struct adaptive)},
     .init = adaptive_init,

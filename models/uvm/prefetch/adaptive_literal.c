@@ -8,7 +8,8 @@
  * Example. Each routine is one batch with one VA block: R = 1, so A goes 1, 2, 3, and in the same routines no block is
  * an outlier, D is 0 and 2 MiB becomes 1 MiB, 512K, 256K; the fourth brings A to its bound 4 and 512K, the next 1 MiB.
  *
- * Source: "Adaptive Prefetch-Granularity Management" (lee-2026), section III, equations 1 to 7.
+ * Source: "Adaptive Prefetch-Granularity Management" (lee-2026), section III: equation 1 (R), equation 3 (A and its
+ * thresholds 0.3 and 1), equations 4 to 6 (outliers, |z| > 2), equation 7 (D, 10 %). Nothing is fitted.
  * Differs: the paper gives neither A's bounds (here -4 and 4), nor the ladder, nor the start (2 MiB), nor how often D
  * may move the granularity in one routine (once; `fine_moves`). */
 #include "models/uvm/prefetch/adaptive.h"
@@ -41,7 +42,7 @@ static int literal_init(void *state, struct err *err)
 const struct uvm_policy uvm_adaptive_literal = {
     .head = {.name = "adaptive-literal",
              .summary = "granularity follows locality: the paper's rules to the letter, per routine",
-             .source = "lee-2026, section III, equations 1 to 7",
+             .source = "lee-2026, equations 1 to 7 as printed; nothing fitted; a_min, a_max, ladder, start: ours",
              .params = params,
              .state_size = sizeof(struct adaptive)},
     .init = literal_init,
