@@ -150,6 +150,11 @@ struct closed_loop {
     bool short_of_memory;               /* the settings leave less than the log's memory */
 };
 
+static bool has_hints(const struct uvm_managed_settings *set)
+{
+    return set->advise || set->prefetch || set->discard || set->access_counters;
+}
+
 /* Whether a log of faults cannot answer for a policy; a note says why. Otherwise one says what it was made with. */
 static bool refused(const struct closed_loop *loop, size_t i, struct outcome *outcome)
 {
@@ -158,10 +163,11 @@ static bool refused(const struct closed_loop *loop, size_t i, struct outcome *ou
         return false;
     bool hidden = log->prefetch == UVM_LOG_PREFETCH_ON && !uvm_policy_of(loop->job->policies[i].head)->stock;
     const struct uvm_settings *set = loop->job->settings;
-    bool advised = set->managed.advise || set->managed.prefetch || set->managed.access_counters;
+    bool advised = has_hints(&set->managed);
     if (advised)
-        outcome_note(outcome, "refused: advice and prefetches change what faults, and a log of faults does not show "
-                              "touches of pages that were resident");
+        outcome_note(outcome,
+                     "refused: advice, prefetches and discards change what faults, and a log of faults does not show "
+                     "touches of pages that were resident");
     else if (loop->short_of_memory)
         outcome_note(outcome, "refused: with less memory than the log's pages are evicted and touched again, and a log "
                               "of faults does not show touches of pages that were resident");
@@ -378,10 +384,10 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
     int recording = input->store && uvm_touching_own(input->store) ? uvm_recorded_is(input->store, err) : 0;
     if (touches && !recording)
         return err_set(err, "--touches stands beside a recording of migrations; %s is none", input->spec);
-    if (recording > 0 && (set->managed.advise || set->managed.prefetch || set->managed.access_counters))
-        return err_set(err,
-                       "advise, prefetch and access_counters change what faults; a recording of migrations does not "
-                       "show what would have been touched instead: use a program or a trace of page touches");
+    if (recording > 0 && has_hints(&set->managed))
+        return err_set(
+            err, "advise, prefetch, discard and access_counters change what faults; a recording of migrations does not "
+                 "show what would have been touched instead: use a program or a trace of page touches");
     if (job->recording && input->store && (recording > 0 || uvm_fault_log_is(input->store)))
         return err_set(err, "--recording writes what a recorder would have seen of a simulated run; %s is a recording",
                        input->spec);

@@ -17,16 +17,22 @@ static const struct uvm_managed_settings *settings_of(const struct uvm_managed *
     return m->settings ? m->settings : &defaults;
 }
 
-/* As told, or by the version of the driver: the user's, else the recording's own, else the platform's. */
+/* The version of the driver: the user's, else the recording's own, else the platform's. */
+static int64_t version_of(const struct uvm_managed *m)
+{
+    const struct platform_number *number = platform_number(m->platform, "uvm", "driver");
+    int64_t own = !m->store || (number && number->given) ? 0 : uvm_version_in(store_origin_get(m->store, "driver"));
+    const struct uvm_platform *p = platform_section_get(m->platform, "uvm");
+    return own ? own : p->driver;
+}
+
+/* As told, or by the version of the driver. */
 static enum uvm_lapse lapse_of(const struct uvm_managed *m)
 {
     int64_t mode = settings_of(m)->thrashing;
     if (mode < UVM_THRASHING_DRIVER)
         return mode > UVM_THRASHING_FIXED ? (enum uvm_lapse)(mode - UVM_THRASHING_FIXED) : UVM_LAPSE_FIXED;
-    const struct platform_number *number = platform_number(m->platform, "uvm", "driver");
-    int64_t own = !m->store || (number && number->given) ? 0 : uvm_version_in(store_origin_get(m->store, "driver"));
-    const struct uvm_platform *p = platform_section_get(m->platform, "uvm");
-    return uvm_version_lapse(own ? own : p->driver);
+    return uvm_version_lapse(version_of(m));
 }
 
 static const struct pcie *link_of(const struct uvm_managed *m)
@@ -58,6 +64,7 @@ static int record(const struct uvm_managed *m, struct uvm_run *run, struct uvm_m
                                            .gpu = gpu,
                                            .traced = run->traced,
                                            .counters = run->access_counters,
+                                           .discards = run->discard != NULL,
                                            .advice = run->advice};
     int rc = uvm_export_init(&x, allocs, n, err);
     struct uvm_watch watch = uvm_export_watch(&x);
@@ -107,9 +114,13 @@ int uvm_managed_run(const struct uvm_managed *m, struct uvm_metrics *metrics, st
     size_t n;
     const struct actor_alloc *allocs = m->ops->allocs(m->state, &n);
     struct uvm_run run = run_of(m, actor_space_pages(allocs, n) * ACTOR_PAGE_BYTES);
-    int rc = uvm_hints_init(&hints, allocs, n, set->advise, set->prefetch, err);
+    int rc = uvm_hints_init(&hints, allocs, n, set->advise, set->prefetch, set->discard, err);
     run.advice = hints.advice;
     run.prefetch = hints.prefetch;
+    run.discard = hints.discard;
+    if (rc == 0 && set->discard && !uvm_version_discards(version_of(m)))
+        rc = err_set(err, "discard: drivers from %d on have it, this one is %lld", UVM_VERSION_DISCARDS,
+                     (long long)version_of(m));
     if (rc == 0)
         rc = m->recording ? record(m, &run, metrics, err) : uvm_simulate(&run, metrics, err);
     uvm_hints_release(&hints);

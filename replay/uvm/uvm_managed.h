@@ -22,7 +22,7 @@ struct uvm_managed_settings {
     int64_t copy_engines;          /* 2: copies out run beside copies in */
     int64_t thrashing;             /* enum uvm_thrashing_mode */
     int64_t access_counters;       /* 1: notifications migrate what is mapped remotely */
-    const char *advise, *prefetch; /* replay/uvm/uvm_hints.h; NULL: none */
+    const char *advise, *prefetch, *discard; /* replay/uvm/uvm_hints.h; NULL: none */
 };
 
 #define UVM_MANAGED_ROW(S, F, type, unit, lo, hi, value, help)                                                         \
@@ -41,6 +41,8 @@ struct uvm_managed_settings {
                         "program's own"),                                                                              \
         UVM_MANAGED_ROW(S, prefetch, PARAM_TEXT, "text", 0, 0, 0,                                                      \
                         "[A,B]: allocations that the program prefetches before its first launch"),                     \
+        UVM_MANAGED_ROW(S, discard, PARAM_TEXT, "text", 0, 0, 0,                                                       \
+                        "[A,B]: allocations that the program discards behind each kernel (driver 580 and later)"),     \
         UVM_MANAGED_ROW(S, thrashing, PARAM_CHOICE, "off|fixed|intended|written|driver", 0, 0, UVM_THRASHING_DRIVER,   \
                         "pages that CPU and GPU fight for are throttled and pinned, with a lapse as before driver "    \
                         "590, as 590 intends, as it is written, or by the driver's version"),                          \
@@ -68,7 +70,8 @@ struct uvm_managed {
     const struct replay_recording *recording; /* gets what a recorder would have seen; NULL: not wanted */
 };
 
-/* 0, or -1 with *err set: what uvm_simulate() fails with, hints for no allocation, remote accesses without [pcie]. */
+/* 0, or -1 with *err set: what uvm_simulate() fails with, hints for no allocation, discards that the driver
+ * does not have, remote accesses without [pcie]. */
 int uvm_managed_run(const struct uvm_managed *m, struct uvm_metrics *metrics, struct err *err);
 
 /* Bytes that a footprint of `bytes` has; 0: all it needs. The rule of the head of this file. */

@@ -132,7 +132,8 @@ static const char *refusal(const struct uvm_answered *a)
         return "with less memory than the recording's footprint pages are evicted and touched again, and the recording "
                "does not show touches of pages that were resident; use a workload or a trace of page touches";
     if (!a->exact && run->recording->advised)
-        return "advice, access counters or thrashing decided where pages lie, and the recording does not show what the "
+        return "advice, discards, access counters or thrashing decided where pages lie, and the recording does not "
+               "show what the "
                "GPU reached without a fault";
     if (!a->exact && run->recording->evictions)
         return "the recording evicted under another policy; with this one other blocks would leave, and the touches "

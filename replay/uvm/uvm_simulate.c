@@ -67,9 +67,23 @@ static int credit_time(struct simulation *s, const char *kernel, int64_t until_n
     return !part && s->run->parts ? -1 : 0;
 }
 
+/* What the program discards behind a kernel. The call's own time is not known, and nobody waits for it. */
+static int discard(struct simulation *s, const char *kernel)
+{
+    struct uvm_memory *m = &s->memory;
+    if (!s->run->discard)
+        return 0;
+    for (uint32_t i = 0; i < m->block_count; i++)
+        if (s->run->discard[m->blocks[i].alloc])
+            uvm_memory_discard(m, i);
+    return credit_moves(s, kernel, 0);
+}
+
 static int on_launch_end(void *ctx, const char *kernel, int64_t end_ns)
 {
     struct simulation *s = ctx;
+    if (discard(s, kernel))
+        return -1;
     if (s->run->watch)
         s->run->watch->kernel(s->run->watch->ctx, kernel, s->credited_ns, end_ns);
     return credit_time(s, kernel, end_ns);

@@ -43,6 +43,7 @@ struct uvm_run {
     const struct pcie *pcie;   /* what remote accesses cost; NULL: nothing */
     const uint32_t *advice;    /* of each allocation, beside its own; NULL: none (enum actor_advice) */
     const bool *prefetch;      /* of each allocation: the program prefetches it before its first launch; NULL: none */
+    const bool *discard;       /* of each allocation: the program discards it behind each kernel; NULL: none */
     bool thrashing;            /* pages that CPU and GPU fight for are throttled and pinned */
     enum uvm_lapse lapse;      /* how what counts as fighting adapts, by the driver's version */
     bool access_counters;      /* pages that the GPU reaches remotely come by notification */

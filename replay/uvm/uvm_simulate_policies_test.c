@@ -15,6 +15,7 @@ static struct platform *titanv(void)
 
 static void run_all(const struct platform *platform, uint64_t seed, int64_t chunks)
 {
+    static const bool discards[] = {true, false, true, false};
     struct random_actors actors;
     uint64_t touched = 0;
     random_actors_init(&actors, seed, seed % 3 ? 0 : ACTOR_READ_MOSTLY | ACTOR_PREFERRED_HOST | ACTOR_ACCESSED_BY);
@@ -31,6 +32,7 @@ static void run_all(const struct platform *platform, uint64_t seed, int64_t chun
                                   .two_engines = seed & 1,
                                   .access_counters = seed & 2,
                                   .thrashing = seed & 4,
+                                  .discard = seed & 8 ? discards : NULL,
                                   .pcie = platform_section_get(platform, "pcie"),
                                   .parts = &parts};
             struct uvm_metrics m, again;

@@ -24,3 +24,8 @@ enum uvm_lapse uvm_version_lapse(int64_t driver)
 {
     return driver >= ADAPTS ? UVM_LAPSE_WRITTEN : UVM_LAPSE_FIXED;
 }
+
+bool uvm_version_discards(int64_t driver)
+{
+    return driver >= UVM_VERSION_DISCARDS;
+}

@@ -20,6 +20,7 @@ START_TEST(the_lapse_adapts_from_590_on)
     ck_assert_int_eq(uvm_version_lapse(460), UVM_LAPSE_FIXED);
     ck_assert_int_eq(uvm_version_lapse(589), UVM_LAPSE_FIXED);
     ck_assert_int_eq(uvm_version_lapse(590), UVM_LAPSE_WRITTEN);
+    ck_assert(!uvm_version_discards(570) && uvm_version_discards(580));
 }
 END_TEST
 

@@ -134,7 +134,9 @@ int uvm_memory_init(struct uvm_memory *m, const struct actor_alloc *allocs, size
     *m = (struct uvm_memory){.allocs = allocs, .alloc_count = n, .chunks = chunks};
     m->block_count = actor_space_pages(allocs, n) / ACTOR_BLOCK_PAGES;
     m->evict = uvm_evict_of(NULL);
-    m->unused_oldest = m->unused_newest = m->draining = UVM_NO_BLOCK;
+    m->draining = UVM_NO_BLOCK;
+    for (int list = UVM_MEMORY_USED; list <= UVM_MEMORY_DISCARDED; list++)
+        m->idle_oldest[list] = m->idle_newest[list] = UVM_NO_BLOCK;
     m->cut = mem_zalloc(2 * n, sizeof *m->cut, err); /* an allocation has two edges */
     m->shared = mem_zalloc(2 * n + 1, sizeof *m->shared, err);
     m->place = mem_zalloc(2 * n, PIECES * sizeof *m->place, err);
@@ -327,11 +329,28 @@ uint32_t uvm_memory_to_host(struct uvm_memory *m, uint32_t number, const struct 
     page_mask_or(&b->host_mapped, &b->host_mapped, pages);
     b->block.populated = true;
     b->block.fault_pages = 0;
-    if (b->chunk && !m->facts[number].resident && !b->unused && !uvm_memory_shares(m, b))
-        uvm_memory_emptied(m, number);
+    if (b->chunk && !m->facts[number].resident && b->list == UVM_MEMORY_USED && !uvm_memory_shares(m, b))
+        uvm_memory_emptied(m, number, UVM_MEMORY_UNUSED);
     if (uvm_memory_accessed_by(m, b))
         uvm_memory_map_remote(m, number, pages, false);
     return copied;
+}
+
+void uvm_memory_discard(struct uvm_memory *m, uint32_t number)
+{
+    static const struct page_mask none;
+    struct uvm_memory_block *b = &m->blocks[number];
+    struct page_mask all = {{0}}, out = b->block.resident;
+    bool held = page_mask_any(&out);
+    page_mask_set_region(&all, b->block.first, b->block.end);
+    uvm_memory_unmap_remote(m, number, &all);
+    uvm_memory_enter(m, b, &(struct uvm_account){.dropped = page_mask_count(&out)});
+    uvm_memory_leave(m, number, &out);
+    b->host_valid = b->host_mapped = b->evicted = none;
+    b->block.populated = false;
+    b->block.fault_pages = 0;
+    if (held && !uvm_memory_shares(m, b))
+        uvm_memory_emptied(m, number, UVM_MEMORY_DISCARDED);
 }
 
 /* Every page of the block that the GPU ever touched. */

@@ -15,6 +15,13 @@
 #include "models/uvm/uvm_evict.h"
 #include "trace/event/actor.h"
 
+/* Lists of blocks that hold memory, in the order in which they give it up. */
+enum uvm_memory_list {
+    UVM_MEMORY_USED,      /* least recently serviced first: the policy picks */
+    UVM_MEMORY_UNUSED,    /* the CPU took all */
+    UVM_MEMORY_DISCARDED, /* the program wants the data no longer; the policy is not asked for these two */
+};
+
 struct uvm_memory_block {
     struct uvm_block block;       /* block.resident: pages resident on the GPU */
     struct page_mask prefetched;  /* resident, and not because they faulted */
@@ -23,10 +30,10 @@ struct uvm_memory_block {
     struct page_mask seen;        /* ever touched by the GPU; of resident pages only once they are evicted */
     struct page_mask evicted;     /* copied back by an eviction, and not come again */
     uint32_t alloc;
-    bool chunk;   /* has a chunk, or a piece of one */
-    bool known;   /* has had one before: its CPU pages are mapped for DMA */
-    uint32_t cut; /* its place among the blocks that are cut short; UVM_NO_BLOCK: it is whole */
-    bool unused;  /* has one without a resident page: the CPU took all */
+    bool chunk;                /* has a chunk, or a piece of one */
+    bool known;                /* has had one before: its CPU pages are mapped for DMA */
+    uint32_t cut;              /* its place among the blocks that are cut short; UVM_NO_BLOCK: it is whole */
+    enum uvm_memory_list list; /* that it stands in, if it has one */
 };
 
 /* What moved, in pages of 4 KiB unless another unit is named. */
@@ -69,9 +76,10 @@ struct uvm_memory {
     uint64_t pieces_used;          /* of 64 KiB, 32 to a chunk */
     struct uvm_evict_block *facts; /* for the policy, of each block */
     struct uvm_evict_view view;
-    uint32_t unused_oldest, unused_newest; /* blocks whose memory goes before the policy is asked */
-    uint64_t chunks_used;                  /* shared ones once */
-    uint32_t *cut;                         /* the blocks that are cut short */
+    uint32_t idle_oldest[UVM_MEMORY_DISCARDED + 1]; /* of the lists but UVM_MEMORY_USED, which is the view's */
+    uint32_t idle_newest[UVM_MEMORY_DISCARDED + 1];
+    uint64_t chunks_used; /* shared ones once */
+    uint32_t *cut;        /* the blocks that are cut short */
     uint32_t cut_count;
     uint32_t *place;   /* [UVM_BLOCK_PIECES * cut + piece]: the shared chunk it lies in, + 1; 0: in none */
     uint8_t *shared;   /* pieces taken of each shared chunk; room for one more than blocks are cut */
@@ -153,6 +161,12 @@ uint32_t uvm_memory_own_copy(struct uvm_memory *m, uint32_t number, const struct
 /* Move pages back to the CPU for its own use; they stay mapped there. Returns how many had to be copied: not those that
  * both held. */
 uint32_t uvm_memory_to_host(struct uvm_memory *m, uint32_t number, const struct page_mask *pages);
+
+/* The program discards a block: its data is lost on both sides, nothing moves, nobody maps it; a block with a chunk of
+ * its own keeps that until it is touched again or the chunk is wanted. Pages that are touched come as those that never
+ * held data: for the prefetcher, too, they count as not there (inferred). Source: driver 580 and later (discard with
+ * unmapping); the list: its pick_root_chunk_to_evict(). */
+void uvm_memory_discard(struct uvm_memory *m, uint32_t number);
 
 /* Distinct pages of an allocation touched by the GPU so far. */
 uint64_t uvm_memory_touched(const struct uvm_memory *m, size_t alloc);

@@ -76,8 +76,9 @@ static int check_memory(const struct uvm_memory *m, struct err *err)
     }
     for (uint32_t i = m->view.oldest; i != UVM_NO_BLOCK && linked <= m->block_count; i = m->facts[i].newer)
         linked++;
-    for (uint32_t i = m->unused_oldest; i != UVM_NO_BLOCK && linked <= m->block_count; i = m->facts[i].newer)
-        linked++;
+    for (int list = UVM_MEMORY_UNUSED; list <= UVM_MEMORY_DISCARDED; list++)
+        for (uint32_t i = m->idle_oldest[list]; i != UVM_NO_BLOCK && linked <= m->block_count; i = m->facts[i].newer)
+            linked++;
     if (used == m->pieces_used && linked == chunks && chunks_agree(m, used))
         return 0;
     return err_set(err, "check violated: %llu pieces counted, %llu in use; %llu blocks hold some, %llu are in order",

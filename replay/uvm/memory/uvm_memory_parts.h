@@ -17,8 +17,8 @@ void uvm_memory_leave(struct uvm_memory *m, uint32_t number, const struct page_m
 /* A block that holds memory becomes the newest in the order of service. */
 void uvm_memory_newest(struct uvm_memory *m, uint32_t number);
 
-/* Nothing of a block that holds memory is resident any more: it goes to the tail of the unused ones. */
-void uvm_memory_emptied(struct uvm_memory *m, uint32_t number);
+/* Nothing of a block that holds memory is resident any more: it goes to the tail of the unused or discarded ones. */
+void uvm_memory_emptied(struct uvm_memory *m, uint32_t number, enum uvm_memory_list list);
 
 static inline void uvm_memory_tell(struct uvm_memory *m, uint32_t number, enum uvm_evict_event event)
 {

@@ -34,17 +34,18 @@ int uvm_memory_evict_by(struct uvm_memory *m, const struct uvm_evict_policy *pol
 static void unlink_block(struct uvm_memory *m, uint32_t number)
 {
     struct uvm_evict_block *b = &m->facts[number];
-    bool unused = m->blocks[number].unused;
+    enum uvm_memory_list list = m->blocks[number].list;
+    bool idle = list != UVM_MEMORY_USED;
     if (b->older != UVM_NO_BLOCK)
         m->facts[b->older].newer = b->newer;
     else
-        *(unused ? &m->unused_oldest : &m->view.oldest) = b->newer;
+        *(idle ? &m->idle_oldest[list] : &m->view.oldest) = b->newer;
     if (b->newer != UVM_NO_BLOCK)
         m->facts[b->newer].older = b->older;
     else
-        *(unused ? &m->unused_newest : &m->view.newest) = b->older;
+        *(idle ? &m->idle_newest[list] : &m->view.newest) = b->older;
     b->older = b->newer = UVM_NO_BLOCK;
-    m->blocks[number].unused = false;
+    m->blocks[number].list = UVM_MEMORY_USED;
 }
 
 static void link_last(struct uvm_memory *m, uint32_t number, uint32_t *oldest, uint32_t *newest)
@@ -64,11 +65,11 @@ void uvm_memory_newest(struct uvm_memory *m, uint32_t number)
     link_last(m, number, &m->view.oldest, &m->view.newest);
 }
 
-void uvm_memory_emptied(struct uvm_memory *m, uint32_t number)
+void uvm_memory_emptied(struct uvm_memory *m, uint32_t number, enum uvm_memory_list list)
 {
     unlink_block(m, number);
-    m->blocks[number].unused = true;
-    link_last(m, number, &m->unused_oldest, &m->unused_newest);
+    m->blocks[number].list = list;
+    link_last(m, number, &m->idle_oldest[list], &m->idle_newest[list]);
     uvm_memory_tell(m, number, UVM_EVICT_EMPTIED);
 }
 
@@ -258,11 +259,13 @@ static int evict_one(struct uvm_memory *m, uint32_t needs, struct uvm_evicted *e
             evict(m, m->cut[i], share_to_evict(m, m->cut[i]), evicted);
             return 1;
         }
-    uint32_t unused = m->unused_oldest;
-    if (unused == needs && unused != UVM_NO_BLOCK)
-        unused = m->facts[unused].newer;
-    if (unused != UVM_NO_BLOCK) {
-        evict(m, unused, UINT32_MAX, evicted);
+    for (int list = UVM_MEMORY_UNUSED; list <= UVM_MEMORY_DISCARDED; list++) {
+        uint32_t idle = m->idle_oldest[list];
+        if (idle == needs && idle != UVM_NO_BLOCK)
+            idle = m->facts[idle].newer;
+        if (idle == UVM_NO_BLOCK)
+            continue;
+        evict(m, idle, UINT32_MAX, evicted);
         return 1;
     }
     struct uvm_victim v = m->evict->pick(m->evict_state, &m->view);

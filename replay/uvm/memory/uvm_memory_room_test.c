@@ -99,6 +99,51 @@ START_TEST(v3_what_came_goes_back_in_one_run_whether_it_was_written_or_not)
 }
 END_TEST
 
+/* D1: A, B, C hold the chunks, A was serviced last before it is discarded; D needs one. */
+START_TEST(d1_a_discarded_block_goes_without_a_copy_before_the_policy_is_asked)
+{
+    setup(10 << 20, 3, "lru");
+    touch(1, 0);
+    touch(2, 0);
+    touch(3, 0);
+    touch(1, 100);
+    uvm_memory_discard(&memory, 1);
+    ck_assert_uint_eq(order(), 23);
+    touch(0, 0);
+    ck_assert_uint_eq(order(), 230); /* 2, 3, 0: 1 went */
+    ck_assert_uint_eq(memory.evictions.back, 0);
+    ck_assert_uint_eq(runs_back, 0);
+    ck_assert_uint_eq(memory.total.dropped, 32);
+    uint64_t h2d = memory.total.h2d;
+    touch(1, 100); /* 2 goes; its data is lost, nothing is copied in */
+    ck_assert_uint_eq(memory.total.h2d, h2d);
+    uvm_memory_release(&memory);
+}
+END_TEST
+
+START_TEST(what_is_discarded_goes_behind_the_unused_and_comes_back_to_life)
+{
+    setup(10 << 20, 3, "lru");
+    touch(1, 0);
+    touch(2, 0);
+    touch(3, 0);
+    uvm_memory_discard(&memory, 1);
+    uvm_memory_discard(&memory, 1); /* nothing is left to discard */
+    struct page_mask all;
+    memset(&all, 0xff, sizeof all);
+    (void)uvm_memory_to_host(&memory, 2, &all);
+    touch(0, 0); /* the chunk of 2, which is unused */
+    ck_assert(memory.blocks[1].chunk && !memory.blocks[2].chunk);
+    touch(1, 100); /* used again, in the chunk that it has kept */
+    ck_assert_uint_eq(order(), 301);
+    ck_assert_uint_eq(memory.total.evictions, 1);
+    touch(4, 0);
+    ck_assert_uint_eq(order(), 14); /* 0, 1, 4: 3 went, the least recently serviced */
+    ck_assert_uint_eq(memory.evictions.back, 16);
+    uvm_memory_release(&memory);
+}
+END_TEST
+
 /* Two blocks of 1 MiB in one chunk, then two whole ones; the first again, in a piece it has. */
 START_TEST(v4_blocks_that_share_a_chunk_leave_together_by_its_allocations)
 {
@@ -239,6 +284,8 @@ END_TEST
 TEST_MAIN("replay/uvm_memory_room", v4_blocks_that_share_a_chunk_leave_together_by_its_allocations,
           v1_the_block_least_recently_serviced_goes, v2_a_block_that_the_cpu_has_emptied_goes_first_and_without_a_copy,
           v3_what_came_goes_back_in_one_run_whether_it_was_written_or_not, v5_a_cyclic_sweep_under_lru_and_mru,
+          d1_a_discarded_block_goes_without_a_copy_before_the_policy_is_asked,
+          what_is_discarded_goes_behind_the_unused_and_comes_back_to_life,
           pages_that_come_back_within_twenty_batches_are_counted,
           pieces_are_taken_as_pages_need_them_and_go_leaf_by_leaf, a_policy_that_breaks_a_rule_is_found,
           a_policy_hears_of_memory_services_and_evictions)

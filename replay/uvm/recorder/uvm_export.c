@@ -166,7 +166,7 @@ static int sort(struct uvm_export *x, struct err *err)
 /* Whether something else than faults and the CPU decides where pages lie. */
 static bool advised(const struct uvm_export *x, const struct uvm_export_facts *facts)
 {
-    bool some = facts->counters;
+    bool some = facts->counters || facts->discards;
     for (size_t a = 0; a < x->alloc_count; a++)
         some |= x->allocs[a].advice || (facts->advice && facts->advice[a]);
     return some;

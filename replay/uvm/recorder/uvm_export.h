@@ -39,6 +39,7 @@ struct uvm_export_facts {
     const char *gpu;        /* name that the platform's GPU gives; NULL or "": it has none */
     bool traced;            /* copies took their time under tracing */
     bool counters;          /* access counters moved pages as well */
+    bool discards;          /* the program discarded memory */
     const uint32_t *advice; /* of each allocation beside its own (enum actor_advice); NULL: none */
 };
 
