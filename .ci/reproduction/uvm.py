@@ -98,7 +98,7 @@ two that the paper compares with, and against tree.
         b.row("IV-C", f"best of 4 KiB and 2 MiB, oversubscribed, {w}", want,
               lambda w=w, want=want: (lambda best: (all(x == want for x in best), ", ".join(f"{p} %: {x}" for p, x in zip(OVER, best))))(
                   ["2 MiB" if speed(w, p, M2) >= speed(w, p, K4) else "4 KiB" for p in OVER]), BICG if w == "bicg" else "at 110 % little is evicted")
-    OSCILLATES = "as printed, R_hi = 1: a sweep over k arrays has R = k at 2 MiB, so the granularity shrinks, below 1 it grows again, and so on (models-uvm.md)"
+    OSCILLATES = "as printed, R_hi = 1: a sweep over k arrays has R = k at 2 MiB, so the granularity shrinks, below 1 it grows again, and so on; in nw R stays above it down to 4 KiB (models-uvm.md)"
     BLIND = "while A is at a bound the granularity goes to that end of the ladder: rungs are not compared, so where one between or the other end is best, the rule cannot know"
     for policy, name in READINGS:
         fitted = policy == ADAPTIVE
