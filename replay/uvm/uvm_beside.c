@@ -212,14 +212,14 @@ static int count_row(void *ctx, const struct store_value *values, size_t n)
     return 0;
 }
 
-/* Whether the file may lack some, of a program of so many kernels. -1 with *err set. */
+/* Whether the file may lack some, of a program of so many kernels (where it names its own). -1 with *err set. */
 static int is_part(struct store *store, uint64_t kernels, struct err *err)
 {
     int lost = 0, seen = 0;
     if (store_rows(store, "dropped", count_row, &lost, err) || store_rows(store, "kernels", count_row, &seen, err))
         return -1;
-    return lost || (uint64_t)seen < kernels || !store_complete(store) || store_origin_get(store, "sample_every") ||
-           store_origin_get(store, "kernels.chosen");
+    return lost || (seen && (uint64_t)seen < kernels) || !store_complete(store) ||
+           store_origin_get(store, "sample_every") || store_origin_get(store, "kernels.chosen");
 }
 
 static void narrow(struct uvm_known *known, const struct page_mask *touched, bool all)
