@@ -159,6 +159,7 @@ static int write_speedup(const struct figure_input *input, FILE *script, struct 
     for (size_t p = 0; any && p < cases->series; p++)
         drawn += any[p] = speedup_data(script, cases, p, &missing);
     plot_note_missing(input, missing, "their speed-up is not known");
+    plot_note_unbound(input, "speedup_ratio");
     if (drawn) {
         speedup_axis(script, cases);
         (void)fprintf(script, "set key outside right top\nset style fill solid 0.9 noborder\n");

@@ -68,6 +68,16 @@ void plot_note_missing(const struct figure_input *input, size_t runs, const char
         (void)note(input->notes, "%zu of %zu runs are not drawn: %s", runs, input->runs->count, what);
 }
 
+void plot_note_unbound(const struct figure_input *input, const char *metric)
+{
+    size_t open = 0;
+    double value;
+    for (size_t i = 0; i < input->runs->count; i++)
+        open += run_unbound(&input->runs->runs[i], metric) && run_metric(&input->runs->runs[i], metric, &value);
+    if (open)
+        (void)note(input->notes, "nothing bounds the %s of %zu of %zu runs", metric, open, input->runs->count);
+}
+
 void plot_quote(FILE *script, const char *text)
 {
     (void)fputc('"', script);

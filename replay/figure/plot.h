@@ -57,6 +57,8 @@ int plot_draw_into(const struct figure *figure, const struct figure_input *input
 
 /* Note how many runs of those that a figure could show have not what it shows. */
 void plot_note_missing(const struct figure_input *input, size_t runs, const char *what);
+/* Note how many runs are drawn by a value of the metric that nothing bounds. */
+void plot_note_unbound(const struct figure_input *input, const char *metric);
 
 /* Write text as a gnuplot string in double quotes, with nothing in it active (no enhanced markup, no escapes). */
 void plot_quote(FILE *script, const char *text);
