@@ -98,27 +98,31 @@ static bool apart(const struct lane_reader *r, const struct lane *lanes, size_t 
 }
 
 /* Sectors that a lane asks for when its four loads issued together ask for one once: one for each group, one for each
- * load left over, and one wherever a sector begins inside a group. */
-static uint64_t group4_sectors(const struct lane *lane, uint32_t element)
+ * load left over, and one wherever a sector begins inside a group. An element is 1 << shift bytes, of at most a quarter
+ * of a sector. */
+static inline uint64_t group4_sectors(const struct lane *lane, int shift)
 {
-    uint64_t groups = lane->count / 4, per = SECTOR_BYTES / element;
-    uint64_t begin = (SECTOR_BYTES - lane->addr % SECTOR_BYTES) % SECTOR_BYTES / element; /* load that begins one */
-    uint64_t inside = begin % 4 && begin < 4 * groups ? (4 * groups - 1 - begin) / per + 1 : 0;
-    return groups + lane->count % 4 + inside;
+    uint64_t groups = lane->count / 4;
+    uint64_t begin = -lane->addr % SECTOR_BYTES >> shift; /* load that begins a sector, and each SECTOR_BYTES later */
+    bool inside = begin % 4 && begin < 4 * groups;
+    return groups + lane->count % 4 + (inside ? (4 * groups - 1 - begin) / (SECTOR_BYTES >> shift) + 1 : 0);
 }
 
 /* read_warp() in closed form, of lanes apart. */
 static void count_apart(struct lane_reader *r, const struct lane *lanes, size_t n)
 {
-    uint64_t sectors = 0, longest = 0;
+    uint64_t sectors = 0, longest = 0, loads = 0;
+    int shift = __builtin_ctz(r->view->element);
+    bool group4 = r->view->reuse == REUSE_GROUP4;
     for (size_t i = 0; i < n; i++) {
-        sectors += r->view->reuse == REUSE_GROUP4 ? group4_sectors(&lanes[i], r->view->element) : lanes[i].count;
+        sectors += group4 ? group4_sectors(&lanes[i], shift) : lanes[i].count;
         longest = lanes[i].count > longest ? lanes[i].count : longest;
-        r->lane_loads += lanes[i].count;
+        loads += lanes[i].count;
     }
     r->mix.by_size[0] += sectors;
     r->mix.host_lines += sectors;
     r->loads += longest;
+    r->lane_loads += loads;
 }
 
 static void read_warp(struct lane_reader *r, struct lane *lanes, size_t n)
