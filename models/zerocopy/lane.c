@@ -125,6 +125,14 @@ static void count_apart(struct lane_reader *r, const struct lane *lanes, size_t 
     r->lane_loads += loads;
 }
 
+/* The lanes from load j on, j a multiple of four: groups of loads stay as they are. */
+static void count_rest(struct lane_reader *r, struct lane *lanes, size_t n, uint64_t j)
+{
+    for (size_t i = 0; i < n; i++)
+        lanes[i] = (struct lane){lanes[i].addr + j * r->view->element, lanes[i].count - j};
+    count_apart(r, lanes, n);
+}
+
 static void read_warp(struct lane_reader *r, struct lane *lanes, size_t n)
 {
     for (uint64_t j = 0; n > 0; j++) {
@@ -136,6 +144,10 @@ static void read_warp(struct lane_reader *r, struct lane *lanes, size_t n)
         n = left;
         if (n == 0)
             break;
+        if (j % 4 == 0 && apart(r, lanes, n)) {
+            count_rest(r, lanes, n, j);
+            break;
+        }
         if (r->view->reuse == REUSE_GROUP4)
             read_load(r, lanes, n, j, REUSE_GROUP4);
         else if (r->view->reuse == REUSE_NONE)
