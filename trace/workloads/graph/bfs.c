@@ -33,14 +33,14 @@ static void begin(struct traversal *t, uint64_t root)
 
 static void top_down(struct traversal *t, uint64_t *visited)
 {
-    const struct graph *g = &t->graph;
-    for (uint64_t v = frontier_next(&t->active, 0, g->vertices); v < g->vertices;
-         v = frontier_next(&t->active, v + 1, g->vertices))
-        for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++) {
-            uint64_t n = graph_target(g, i), bit = 1ULL << (n % 64);
-            if (visited[n / 64] & bit)
+    const struct graph g = t->graph; /* a copy, which nothing written below can change */
+    for (uint64_t v = frontier_next(&t->active, 0, g.vertices); v < g.vertices;
+         v = frontier_next(&t->active, v + 1, g.vertices))
+        for (uint64_t i = g.offsets[v], end = g.offsets[v + 1]; i < end; i++) {
+            uint64_t n = graph_target(&g, i);
+            if (visited[n / 64] >> (n % 64) & 1)
                 continue;
-            visited[n / 64] |= bit;
+            visited[n / 64] |= 1ULL << (n % 64);
             frontier_add(&t->next, n);
             traversal_mark(t, i);
         }
