@@ -105,19 +105,15 @@ static void count_held(struct pattern_counter *c, const struct scan *s)
     c->kinds[FIRST_HELD][cut.later_phase][cut.left - (windows - 1) * WARP_LANES]++;
 }
 
-/* A grid-stride loop: window w is read by warp w; of the windows of a block only the first starts anew. */
+/* A grid-stride loop: window w is read by warp w. */
 static void count_array(struct pattern_counter *c, const struct scan *s)
 {
     struct cut cut = cut_list(c, s);
     uint64_t windows = (cut.left + WARP_LANES - 1) / WARP_LANES, full = cut.left / WARP_LANES;
-    bool l1 = c->view.reuse == REUSE_L1 || c->view.reuse == REUSE_PREVWARP;
-    uint64_t block = c->view.reuse == REUSE_L1 ? c->view.block_warps : UINT64_MAX;
-    uint64_t anew = l1 ? full / block : full; /* windows block, 2 block, ... start a block */
+    enum first_sector later = c->view.reuse == REUSE_PREVWARP ? FIRST_HELD : FIRST_WANTED;
     c->kinds[FIRST_WANTED][cut.phase][cut.lanes]++;
-    c->kinds[FIRST_WANTED][cut.later_phase][WARP_LANES] += anew;
-    c->kinds[FIRST_HELD][cut.later_phase][WARP_LANES] += full - anew;
-    bool held = l1 && windows % block != 0;
-    c->kinds[held][cut.later_phase][cut.left % WARP_LANES]++;
+    c->kinds[later][cut.later_phase][WARP_LANES] += full;
+    c->kinds[later][cut.later_phase][cut.left % WARP_LANES]++;
     c->loads += 1 + windows;
     c->longest_load = 1;
 }
