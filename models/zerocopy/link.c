@@ -25,6 +25,13 @@ static void bounds(const struct pcie *p, const struct request_mix *mix, double t
     t[LINK_HOST] = p->host_bytes_per_s > 0 ? 64 * (double)mix->host_lines / p->host_bytes_per_s * 1e9 : 0;
 }
 
+/* What reads far apart cost host memory besides its lines. */
+static double scattered_ns(const struct pcie *p, const struct link_launch *l)
+{
+    double beyond = l->span > p->reach_bytes ? 1 - p->reach_bytes / l->span : 0;
+    return l->jumps * (p->jump_ns + beyond * p->walk_ns);
+}
+
 double link_service_ns(const struct pcie *p, const struct request_mix *mix)
 {
     double t[LINK_ISSUE];
@@ -36,10 +43,12 @@ double link_time_ns(const struct pcie *p, const struct gpu *gpu, const struct li
 {
     double t[LINK_BOUNDS] = {0};
     bounds(p, &l->mix, t);
+    t[LINK_HOST] += scattered_ns(p, l);
     double transfer = join(t, LINK_ISSUE, p->sharpness);
     double warps = l->resident_warps > 0 ? l->resident_warps : (double)(gpu->sms * gpu->warps_per_sm);
     double at_once = l->loads_at_once > 0 ? l->loads_at_once : 1;
-    double issue[2] = {transfer, l->loads * p->load_ns / (warps * at_once)};
+    double further = l->loads > 0 ? fmax(0, (double)mix_requests(&l->mix) - l->loads) : 0;
+    double issue[2] = {transfer, (l->loads * p->load_ns + further * p->further_ns) / (warps * at_once)};
     double chain[2] = {join(issue, 2, p->issue_sharpness), l->chain_ns};
     t[LINK_ISSUE] = fmax(issue[1], chain[1]);
     *bound = LINK_WIRE;

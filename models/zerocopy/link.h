@@ -2,11 +2,14 @@
  *
  *   wire  = (payload + completion_bytes x n) / (efficiency x raw)      down;  up: request_bytes x n, the larger counts
  *   tags  = n x round_trip / tags
- *   host  = 64 B x host lines / host_bytes_per_s
- *   issue = warp loads x load_ns / resident warps
+ *   host  = 64 B x host lines / host_bytes_per_s + jumps x jump_ns + walks x walk_ns
+ *   walks = jumps x (1 - reach_bytes / span), 0 where the span is within the reach
+ *   issue = (warp loads x load_ns + (n - warp loads) x further_ns) / resident warps, no further requests below 0
  *   transfer = (wire^s + tags^s + host^s)^(1/s);  joined with issue by issue_sharpness, then with the longest list
  *   (its dependent loads one after the other) by chain_sharpness; plus launch_ns and vertex_ns x vertices.
- * Bounds without numbers in the platform are left out.
+ * Bounds without numbers in the platform are left out. A jump is a read that begins where none ended, at a place of
+ * the span that nothing foretells: another page of host memory's banks, and, of a translation cache of whatever
+ * replacement but the best, a hit with the share of the span that it reaches.
  * Worked example, H200, 128 B requests alone: wire 148 B / 59.23 GB/s = 2.50 ns, host 2 lines 2.17 ns: 50.5 GB/s.
  * Source: PCIe framing as in pcie.h; the form and its constants: platform files. Differs: bounds are joined by a
  * smooth maximum, which no measurement identifies; sharpness 8 and infinity differ by 3 %. */
@@ -27,6 +30,8 @@ struct link_launch {
     double resident_warps; /* on the whole GPU; 0: as many as fit */
     double chain_ns;       /* the longest list's dependent loads */
     double vertices;       /* actors started */
+    double jumps;          /* reads that begin where none ended; 0: one behind the other, or not known */
+    double span;           /* bytes that they jump about in */
 };
 
 /* Time in ns; *bound gets the largest of its parts. */

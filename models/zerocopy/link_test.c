@@ -90,6 +90,69 @@ START_TEST(wire_bytes_are_what_counters_see)
 }
 END_TEST
 
+/* A translation cache of 64 pages that throws out any of them, and reads that jump about in more: it misses as often as
+ * the link's formula has it, after the first of each page. */
+START_TEST(walks_are_the_misses_of_a_cache_that_forgets_at_random)
+{
+    enum { PAGES = 64, READS = 400000 };
+    for (uint64_t span = 32; span <= 1024; span *= 2) {
+        uint64_t held[PAGES], random = 88172645463325252u, misses = 0;
+        bool has[1024] = {false};
+        size_t n = 0;
+        for (int i = 0; i < READS; i++) {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            uint64_t page = (random >> 20) % span;
+            if (has[page])
+                continue;
+            misses++;
+            size_t place = n < PAGES ? n++ : (random >> 50) % PAGES;
+            if (misses > PAGES)
+                has[held[place]] = false;
+            held[place] = page;
+            has[page] = true;
+        }
+        struct pcie p;
+        struct gpu gpu;
+        enum link_bound bound;
+        param_defaults(pcie_params, &p);
+        param_defaults(gpu_params, &gpu);
+        p.walk_ns = 1000;
+        p.reach_bytes = PAGES * 65536.0;
+        struct link_launch l = {.mix = {.host_lines = READS}, .jumps = READS, .span = (double)span * 65536};
+        double ns = link_time_ns(&p, &gpu, &l, &bound), first = (double)(span < PAGES ? span : PAGES);
+        ck_assert_double_eq_tol(ns / 1000, (double)misses - first, 0.01 * READS);
+    }
+}
+END_TEST
+
+/* By hand: 1,000 loads of 4 lines by 10 warps: each waits 1,000 ns and 3 times 40. 1,000 jumps of 5 ns. */
+START_TEST(further_requests_wait_for_the_first_and_jumps_add_to_host_memory)
+{
+    struct pcie p;
+    struct gpu gpu;
+    enum link_bound bound;
+    param_defaults(pcie_params, &p);
+    param_defaults(gpu_params, &gpu);
+    p.load_ns = 1000;
+    p.further_ns = 40;
+    p.efficiency = 1;
+    p.gigatransfers = 128;
+    p.lanes = 32;
+    struct link_launch l = {
+        .mix = {.by_size = {0, 0, 0, 4000}, .host_lines = 8000}, .loads = 1000, .resident_warps = 10};
+    ck_assert_double_eq_tol(link_time_ns(&p, &gpu, &l, &bound), 112000, 10);
+    ck_assert_int_eq(bound, LINK_ISSUE);
+    l.jumps = 1000;
+    l.loads = 0;
+    p.jump_ns = 5000;
+    ck_assert_double_eq_tol(link_time_ns(&p, &gpu, &l, &bound), 5e6, 10);
+    ck_assert_int_eq(bound, LINK_HOST);
+}
+END_TEST
+
 TEST_MAIN("link", toy_bandwidths_are_the_published_and_measured_ones, block_copies_have_the_measured_curve,
           few_multiprocessors_are_bound_by_their_warps, l1_refetches_are_the_measured_ones,
-          wire_bytes_are_what_counters_see)
+          wire_bytes_are_what_counters_see, walks_are_the_misses_of_a_cache_that_forgets_at_random,
+          further_requests_wait_for_the_first_and_jumps_add_to_host_memory)

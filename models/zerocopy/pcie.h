@@ -19,9 +19,13 @@ struct pcie {
     double round_trip_ns; /* tags / round trip is one constant: requests/s */
     /* Host memory. */
     double host_bytes_per_s; /* in whole 64 B lines; 0: no such bound */
+    double jump_ns;          /* of host memory's time: a read that begins where none ended; 0: not modelled */
+    double walk_ns;          /* the same: such a read beyond the reach has its translation fetched; 0: not modelled */
+    double reach_bytes;      /* of host memory whose translations the GPU has at hand */
     double sharpness;        /* exponent that joins the bounds; large: the largest alone counts */
     /* The GPU's ability to issue. */
     double load_ns;         /* a load's latency, unloaded link; 0: not modelled */
+    double further_ns;      /* a load's further requests, each so much behind the one before; 0: not modelled */
     double issue_sharpness; /* exponent for too few warps */
     double visit_ns;        /* reading a label in GPU memory, waited for; added to each dependent load */
     double chain_sharpness; /* exponent that joins a launch's longest list with its transfer */

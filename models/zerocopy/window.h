@@ -11,10 +11,10 @@
  * window 2 bytes 304 to 367 (64 B + ... sectors 9, 10, 11: one request of 96 B).
  * With reuse=warp the sector that two windows of a list share is requested by the first alone. reuse=l1 is defined for
  * arrays only, whose windows are those of a grid-stride loop: all are under way at once, and what lies between two is
- * asked for by both warps. Measured: H200, driver 580.159.04, 2026-11: 512 MiB of 4-byte elements from 36 to 60 B behind
- * a line's start: were it asked for once, the requests would be those of 64 B, of which there are 42.9 GB/s; they are
- * read at 33.7 to 36.7, and asked for by both at 36.2.
- * Source: derived from warp.h; the test compares with the exact coalescer on a million random lists. */
+ * asked for by both warps. Measured: H200, driver 580.159.04, 2026-11: 512 MiB of 4-byte elements from 36 to 60 B
+ * behind a line's start: were it asked for once, the requests would be those of 64 B, of which there are 42.9 GB/s;
+ * they are read at 33.7 to 36.7, and asked for by both at 36.2. Source: derived from warp.h; the test compares with the
+ * exact coalescer on a million random lists. */
 #ifndef MODELS_ZEROCOPY_WINDOW_H
 #define MODELS_ZEROCOPY_WINDOW_H
 

@@ -23,16 +23,19 @@ struct job {
 
 static const struct {
     const char *key, *name;
-} costs[LINK_COSTS] = {[COST_WIRE] = {"efficiency", "wire"},
-                       [COST_TAGS] = {"round_trip_ns", "tags"},
-                       [COST_HOST] = {"host_bytes_per_s", "host"},
-                       [COST_LOAD] = {"load_ns", "issue"},
-                       [COST_LAUNCH] = {"launch_ns", "launch"}};
+} costs[LINK_COSTS] = {[COST_WIRE] = {"efficiency", "wire"},       [COST_TAGS] = {"round_trip_ns", "tags"},
+                       [COST_HOST] = {"host_bytes_per_s", "host"}, [COST_LOAD] = {"load_ns", "issue"},
+                       [COST_LAUNCH] = {"launch_ns", "launch"},    [COST_FURTHER] = {"further_ns", "further requests"},
+                       [COST_JUMP] = {"jump_ns", "jumps"},         [COST_WALK] = {"walk_ns", "walks"},
+                       [COST_REACH] = {"reach_bytes", "reach"}};
 
 static double number_of(const struct pcie *p, enum link_cost which)
 {
-    const double numbers[LINK_COSTS] = {p->efficiency, p->tags ? p->round_trip_ns : 0, p->host_bytes_per_s, p->load_ns,
-                                        p->launch_ns};
+    const double numbers[LINK_COSTS] = {p->efficiency,       p->tags ? p->round_trip_ns : 0,
+                                        p->host_bytes_per_s, p->load_ns,
+                                        p->launch_ns,        p->further_ns,
+                                        p->jump_ns,          p->walk_ns,
+                                        p->reach_bytes};
     return numbers[which];
 }
 
@@ -48,6 +51,13 @@ static void set_number(struct pcie *p, enum link_cost which, const struct pcie *
         p->load_ns = from ? from->load_ns : 0;
     } else if (which == COST_LAUNCH) {
         p->launch_ns = from ? from->launch_ns : 0;
+    } else if (which == COST_FURTHER) {
+        p->further_ns = from ? from->further_ns : 0;
+    } else if (which == COST_JUMP) {
+        p->jump_ns = from ? from->jump_ns : 0;
+    } else if (which == COST_WALK || which == COST_REACH) {
+        p->walk_ns = from ? from->walk_ns : 0;
+        p->reach_bytes = from ? from->reach_bytes : 0;
     }
 }
 
@@ -74,6 +84,14 @@ static int solve(const struct job *job, unsigned set, double sharpness, struct l
     return 0;
 }
 
+/* Walks begin beyond a reach: neither is fitted without the other. */
+static const unsigned translation = 1u << COST_WALK | 1u << COST_REACH;
+
+static unsigned paired(unsigned set)
+{
+    return set & translation ? set | translation : set;
+}
+
 /* Which costs the rows can speak of at all. */
 static unsigned candidates(const struct job *job)
 {
@@ -86,6 +104,12 @@ static unsigned candidates(const struct job *job)
             set &= ~(1u << COST_HOST);
         if (row->launch.loads > 0)
             set |= 1u << COST_LOAD;
+        if (row->launch.loads > 0 && (double)mix_requests(&row->launch.mix) > row->launch.loads)
+            set |= 1u << COST_FURTHER;
+        if (row->launch.jumps > 0)
+            set |= 1u << COST_JUMP;
+        if (row->launch.jumps > 0 && row->launch.span > 0)
+            set |= translation;
     }
     return set;
 }
@@ -114,11 +138,11 @@ static bool all_identified(const struct link_fit *fit)
 /* What the fit is worth with one cost less or more. */
 static int neighbours(struct job *job, const struct link_fit *best, unsigned may, struct err *err)
 {
-    char text[300] = "", name[64];
+    char text[400] = "", name[128];
     for (enum link_cost k = COST_TAGS; k < LINK_COSTS; k++) {
         struct link_fit fit = {0};
-        unsigned set = best->free ^ 1u << k;
-        if (!(may >> k & 1) || (size_t)__builtin_popcount(set) > job->requests)
+        unsigned set = best->free ^ (k == COST_WALK ? translation : 1u << k);
+        if (k == COST_REACH || !(may >> k & 1) || (size_t)__builtin_popcount(set) > job->requests)
             continue;
         if (solve(job, set, job->base.sharpness, &fit, err))
             return -1;
@@ -140,7 +164,7 @@ static int choose(struct job *job, struct link_fit *best, struct err *err)
     double least = INFINITY;
     for (unsigned set = 1u << COST_WIRE; set <= may; set += 2) {
         struct link_fit fit = {0};
-        if ((set & may) != set || (size_t)__builtin_popcount(set) > job->requests)
+        if ((set & may) != set || set != paired(set) || (size_t)__builtin_popcount(set) > job->requests)
             continue;
         if (solve(job, set, job->base.sharpness, &fit, err))
             return -1;
@@ -208,7 +232,7 @@ static void add_numbers(struct job *job, const struct link_fit *fit, const struc
 static int sharpness(struct job *job, const struct link_fit *fit, struct err *err)
 {
     static const double other[] = {8, 1000};
-    char text[320] = "";
+    char text[600] = "";
     if (fit->terms < 2)
         return 0;
     for (size_t i = 0; i < 2; i++) {

@@ -3,6 +3,7 @@
 #include "models/base/platform.h"
 #include "models/zerocopy/pcie.h"
 #include "replay/calibrate/calibrate.h"
+#include "replay/calibrate/link_fit.h"
 #include "trace/base/testing.h"
 
 static struct calibration calibrate(const char *path, const char *base, const char *predict)
@@ -140,7 +141,95 @@ START_TEST(what_cannot_be_is_refused_with_the_reason)
 }
 END_TEST
 
+/* --- what fixtures/cuda/zero_copy_link.cu prints, of a machine whose constants are known --- */
+
+struct printed {
+    char text[16384];
+    size_t used;
+    const struct pcie *truth;
+    const struct gpu *gpu;
+    uint64_t random;
+};
+
+/* A row of requests of one size; its time is off by up to 1 %. */
+static void print_row(struct printed *out, int sectors, double requests, double loads, double warps, double launches,
+                      double jumps, double span)
+{
+    struct link_row row = {.launches = launches,
+                           .launch = {.mix = {.host_lines = (uint64_t)requests * (sectors > 2 ? 2 : 1)},
+                                      .loads = loads,
+                                      .loads_at_once = 1,
+                                      .resident_warps = warps,
+                                      .jumps = jumps,
+                                      .span = span}};
+    row.launch.mix.by_size[sectors - 1] = (uint64_t)requests;
+    out->random ^= out->random << 13;
+    out->random ^= out->random >> 7;
+    out->random ^= out->random << 17;
+    const uint64_t *by = row.launch.mix.by_size;
+    double ns = link_row_ns(out->truth, out->gpu, &row, NULL) * (0.99 + 0.02 * (double)(out->random >> 11) / 0x1p53);
+    out->used +=
+        (size_t)snprintf(out->text + out->used, sizeof out->text - out->used,
+                         "%llu,%llu,%llu,%llu,%llu,%.0f,1,%.0f,%.0f,%.0f,%.0f,%.0f\n", (unsigned long long)by[0],
+                         (unsigned long long)by[1], (unsigned long long)by[2], (unsigned long long)by[3],
+                         (unsigned long long)row.launch.mix.host_lines, loads, warps, launches, jumps, span, ns);
+}
+
+static struct calibration calibrate_printed(struct printed *out)
+{
+    static const char head[] = "req32,req64,req96,req128,host64_lines,warp_loads,loads_at_once,resident_warps,launches,"
+                               "jumps,span_bytes,time_ns\n";
+    out->random = 88172645463325252u;
+    out->used = (size_t)snprintf(out->text, sizeof out->text, "%s", head);
+    for (int sectors = 1; sectors <= 4; sectors++)
+        print_row(out, sectors, 1 << 22, 1 << 22, 8192, 1, 0, 0);
+    for (double jumps = 0; jumps < 2; jumps++)
+        for (double span = 1 << 20; span <= 0x1p33; span *= 2)
+            print_row(out, 4, 1 << 21, 1 << 21, 8192, 1, jumps * (1 << 21), span);
+    for (double n = 1; n <= 256; n *= 4)
+        print_row(out, 4, n, n, 1, n, 0, 0);
+    for (double lines = 512; lines <= 131072; lines *= 4)
+        print_row(out, 4, lines, lines, lines < 8192 ? lines : 8192, 1, 0, 0);
+    for (double bytes = 4; bytes <= 16; bytes *= 2)
+        for (int sms = 1; sms <= 24; sms = sms < 4 ? sms + 1 : sms * 3 / 2)
+            print_row(out, 4, 1 << 21, (1 << 23) / bytes, 32 * sms, 1, 0, 0);
+    return calibrate(testing_write("printed.csv", out->text, out->used), "h200", NULL);
+}
+
+START_TEST(scattered_reads_launches_and_wide_lanes_give_their_constants)
+{
+    struct platform *h200 = platform_load("h200", NULL);
+    struct pcie truth = *(const struct pcie *)platform_section_get(h200, "pcie");
+    struct printed out = {.truth = &truth, .gpu = platform_section_get(h200, "gpu")};
+    truth.efficiency = 0.92;
+    truth.load_ns = 1250;
+    truth.launch_ns = 6000;
+    truth.further_ns = 45;
+    truth.jump_ns = 0.9;
+    truth.walk_ns = 6;
+    truth.reach_bytes = 0x1.8p30;
+    struct calibration c = calibrate_printed(&out);
+    ck_assert_double_eq_tol(value_of(&c, "efficiency"), 0.92, 0.01);
+    ck_assert_double_eq_tol(value_of(&c, "load_ns"), 1250, 15);
+    ck_assert_double_eq_tol(value_of(&c, "launch_ns"), 6000, 100);
+    ck_assert_double_eq_tol(value_of(&c, "further_ns"), 45, 3);
+    ck_assert_double_eq_tol(value_of(&c, "jump_ns"), 0.9, 0.1);
+    ck_assert_double_eq_tol(value_of(&c, "walk_ns"), 6, 0.2);
+    ck_assert_double_eq_tol(value_of(&c, "reach_bytes") / 0x1.8p30, 1, 0.05);
+    calibration_release(&c);
+    truth.further_ns = truth.jump_ns = truth.walk_ns = 0; /* a machine without them gets none */
+    c = calibrate_printed(&out);
+    ck_assert(isnan(value_of(&c, "further_ns")));
+    ck_assert(isnan(value_of(&c, "jump_ns")));
+    ck_assert(isnan(value_of(&c, "walk_ns")));
+    ck_assert(isnan(value_of(&c, "reach_bytes")));
+    ck_assert_double_eq_tol(value_of(&c, "load_ns"), 1250, 15);
+    calibration_release(&c);
+    platform_free(h200);
+}
+END_TEST
+
 TEST_MAIN("calibrate_zerocopy", published_rates_of_a_v100_give_its_platforms_constants,
           measured_times_of_an_h200_give_its_constants_and_predict_the_rest, a_fit_is_a_platform,
           a_bound_of_the_base_that_rows_contradict_is_left_out, block_copies_alone_give_the_wire,
-          what_cannot_be_is_refused_with_the_reason)
+          what_cannot_be_is_refused_with_the_reason, scattered_reads_launches_and_wide_lanes_give_their_constants)

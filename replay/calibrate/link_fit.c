@@ -35,6 +35,18 @@ static void put(struct pcie *p, enum link_cost which, double cost)
     case COST_LOAD:
         p->load_ns = cost;
         break;
+    case COST_FURTHER:
+        p->further_ns = cost;
+        break;
+    case COST_JUMP:
+        p->jump_ns = cost;
+        break;
+    case COST_WALK:
+        p->walk_ns = cost;
+        break;
+    case COST_REACH:
+        p->reach_bytes = cost;
+        break;
     default:
         p->launch_ns = cost;
     }
@@ -57,6 +69,11 @@ static double paid_for(const struct link_fit *fit, const struct link_row *row, e
         return (double)l->mix.host_lines;
     case COST_LOAD:
         return fmax(row->chain_loads, l->loads / (warps * fmax(1, l->loads_at_once)));
+    case COST_FURTHER:
+        return l->loads > 0 ? (n - l->loads) / (warps * fmax(1, l->loads_at_once)) : 0;
+    case COST_JUMP:
+    case COST_WALK:
+        return l->jumps;
     default:
         return row->launches;
     }
@@ -101,16 +118,32 @@ static double residual(const struct problem *p, const double *x, double *worst)
     return sum;
 }
 
-/* The largest value that no row contradicts; a launch may take half of that. */
+/* Between the narrowest span and the widest. */
+static double start_of_reach(const struct problem *p)
+{
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        const struct link_launch *l = &p->rows[i].launch;
+        if (!used(p, i) || l->jumps <= 0 || l->span <= 0)
+            continue;
+        least = fmin(least, l->span);
+        most = fmax(most, l->span);
+    }
+    return most > 0 ? sqrt(least * most) : 0;
+}
+
+/* The largest value that no row contradicts; a launch may take half of that, and so may what reads far apart cost. */
 static double start_of(const struct problem *p, enum link_cost which)
 {
     double least = INFINITY;
+    if (which == COST_REACH)
+        return start_of_reach(p);
     for (size_t i = 0; i < p->n; i++) {
         double by = used(p, i) ? paid_for(p->fit, &p->rows[i], which) : 0;
         if (by > 0)
             least = fmin(least, p->rows[i].time_ns / by);
     }
-    return isfinite(least) ? (which == COST_LAUNCH ? least / 2 : least) : 0;
+    return isfinite(least) ? (which >= COST_LAUNCH ? least / 2 : least) : 0;
 }
 
 /* The problem made linear at x; share[k] gets the largest elasticity of any row. */
@@ -136,7 +169,7 @@ static void linearise(const struct problem *p, const double *x, struct fit *line
                 step > 0 ? (link_row_ns(&above, p->fit->gpu, row, NULL) - link_row_ns(&below, p->fit->gpu, row, NULL)) /
                                (2 * step)
                          : 0;
-            share[k] = fmax(share[k], slope * x[k] / at);
+            share[k] = fmax(share[k], fabs(slope) * x[k] / at);
             a[k] = slope / row->time_ns;
             y += slope * x[k];
         }

@@ -1,4 +1,5 @@
-/* link_fit: the costs of a link (wire, tags, host lines, issue, launch) fitted to measured rows.
+/* link_fit: the costs of a link (wire, tags, host lines, issue, launch, what reads far apart cost) fitted to measured
+ * rows.
  *
  * The time is link_time_ns() itself, whose bounds are joined by a smooth maximum, so the fit is Gauss-Newton on
  * relative residuals: each step is a bounded least squares problem (fit.h) in the costs, halved until the residual
@@ -9,11 +10,15 @@
 #include "replay/calibrate/link_rows.h"
 
 enum link_cost {
-    COST_WIRE,   /* ns per wire byte */
-    COST_TAGS,   /* ns per request */
-    COST_HOST,   /* ns per 64 B host line */
-    COST_LOAD,   /* ns that a warp waits for a load: load_ns */
-    COST_LAUNCH, /* ns of a launch: launch_ns */
+    COST_WIRE,    /* ns per wire byte */
+    COST_TAGS,    /* ns per request */
+    COST_HOST,    /* ns per 64 B host line */
+    COST_LOAD,    /* ns that a warp waits for a load: load_ns */
+    COST_LAUNCH,  /* ns of a launch: launch_ns */
+    COST_FURTHER, /* ns of a load's further request: further_ns */
+    COST_JUMP,    /* ns of a read that begins where none ended: jump_ns */
+    COST_WALK,    /* ns of a translation beyond the reach: walk_ns; and with it, no cost but fitted like one, */
+    COST_REACH,   /* the bytes of the reach */
     LINK_COSTS
 };
 

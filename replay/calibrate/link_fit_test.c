@@ -29,7 +29,7 @@ static size_t make_rows(struct link_row *rows)
 }
 
 /* Constants -> times -> fit -> constants. */
-START_TEST(all_five_costs_come_back_from_their_own_times)
+START_TEST(costs_come_back_from_their_own_times)
 {
     struct link_row rows[64];
     size_t n = make_rows(rows);
@@ -129,5 +129,5 @@ START_TEST(rows_held_out_are_not_fitted_to)
 }
 END_TEST
 
-TEST_MAIN("link_fit", all_five_costs_come_back_from_their_own_times, errors_cover_the_truth_under_noise,
+TEST_MAIN("link_fit", costs_come_back_from_their_own_times, errors_cover_the_truth_under_noise,
           a_cost_that_no_row_follows_has_no_share, rows_held_out_are_not_fitted_to)

@@ -24,6 +24,8 @@ enum column {
     WARPS,
     CHAIN,
     LAUNCHES,
+    JUMPS,
+    SPAN,
     NUMBERS,
     NAME = NUMBERS,
     POLICY,
@@ -31,7 +33,8 @@ enum column {
 };
 static const char *const names[COLUMNS] = {"time_ns",        "req32",       "req64",    "req96",      "req128",
                                            "host64_lines",   "copy_bytes",  "copies",   "warp_loads", "loads_at_once",
-                                           "resident_warps", "chain_loads", "launches", "name",       "policy"};
+                                           "resident_warps", "chain_loads", "launches", "jumps",      "span_bytes",
+                                           "name",           "policy"};
 
 enum { FIELDS = 64 };
 
@@ -123,6 +126,8 @@ static int csv_row(struct csv *csv, struct link_rows *rows, const char *line, st
     row.launch.loads = v[LOADS];
     row.launch.loads_at_once = v[AT_ONCE];
     row.launch.resident_warps = v[WARPS];
+    row.launch.jumps = v[JUMPS];
+    row.launch.span = v[SPAN];
     row.chain_loads = v[CHAIN];
     row.launches = fmax(1, v[LAUNCHES]);
     row.copy_bytes = v[COPY_BYTES];

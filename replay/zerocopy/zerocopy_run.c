@@ -226,13 +226,22 @@ void zerocopy_run_add_simulated(struct zerocopy_run *run, uint32_t launch, const
     write_launch(run, launch, &l, time);
 }
 
+/* Rows that a launch gathers: nothing says where the next one lies. Which of them stay on the GPU is not known here. */
+static double jumps_of(const struct zerocopy_run *run)
+{
+    const struct scan_setup *s = &run->context->setup;
+    return s->shape == SCAN_ROWS && !run->context->tier->rank ? run->launch_elements / (double)s->row_elements : 0;
+}
+
 static int launch_pattern(struct zerocopy_run *run, uint32_t launch, struct err *err)
 {
     const struct zerocopy_context *c = run->context;
     bool unrolled = run->pattern->lane_walks || (c->setup.shape == SCAN_LISTS && !c->setup.visits);
     struct link_launch l = {.resident_warps = resident_warps(run),
                             .vertices = c->setup.shape == SCAN_LISTS ? (double)c->setup.lanes : 0,
-                            .loads_at_once = unrolled ? 4 : 1};
+                            .loads_at_once = unrolled ? 4 : 1,
+                            .jumps = jumps_of(run),
+                            .span = (double)c->setup.structures[0].elements * c->setup.structures[0].element};
     for (size_t i = 0; i < c->setup.structure_count; i++) {
         struct pattern_count count;
         if (run->pattern->finish(run->counters[i], &count, err))
