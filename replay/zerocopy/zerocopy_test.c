@@ -35,6 +35,17 @@ static double metric(size_t policy, const char *name)
     return v->real;
 }
 
+/* By hand: 65,536 rows of 512 B are 524,288 host lines of 64 B at 59 GB/s, 568.7 us, and as many jumps of 5 ns. */
+START_TEST(each_row_of_a_gather_is_a_jump)
+{
+    run("synth:gather,row_bytes=512,count=65536,table_rows=1048576", "h200", "naive,shift", "pcie.jump_ns=5");
+    ck_assert_double_eq_tol(metric(0, "time_ns"), 568.7e3 + 327.7e3, 4e3);
+    ck_assert_double_eq_tol(metric(1, "time_ns"), 568.7e3 + 327.7e3, 4e3);
+    ck_assert_double_eq(metric(0, "bound_host_ratio"), 1);
+    done();
+}
+END_TEST
+
 /* Hardware counters and bandwidths, H200, driver 580.159.04, 2026-11. */
 START_TEST(arrays_on_h200_make_the_measured_requests_and_bandwidths)
 {
@@ -228,7 +239,7 @@ START_TEST(more_roots_give_means)
 }
 END_TEST
 
-TEST_MAIN("zerocopy", arrays_on_h200_make_the_measured_requests_and_bandwidths,
+TEST_MAIN("zerocopy", arrays_on_h200_make_the_measured_requests_and_bandwidths, each_row_of_a_gather_is_a_jump,
           graph_reads_on_h200_are_the_counted_ones, a_pattern_is_its_program, what_cannot_be_simulated_is_not_guessed,
           v100_keeps_the_published_order_of_patterns, published_times_follow_from_the_degrees, counts_conserve_bytes,
           graphs_take_prefetchers_and_evictions, a_policy_that_does_not_suit_is_unknown_with_a_note,
