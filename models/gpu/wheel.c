@@ -24,11 +24,13 @@ void wheel_release(struct wheel *w)
 void wheel_reset(struct wheel *w, int64_t now)
 {
     w->now = now - 1;
+    w->next = INT64_MAX;
     memset(w->used, 0, sizeof w->used);
     memset(w->actors, 0, (size_t)WHEEL_CYCLES * w->words * sizeof *w->actors);
 }
 
-int64_t wheel_next(const struct wheel *w)
+/* The first cycle after `now` with an actor, looked for. */
+static int64_t find(const struct wheel *w)
 {
     uint64_t first = (uint64_t)(w->now + 1) % WHEEL_CYCLES;
     for (uint64_t i = 0; i <= WORDS; i++) {
@@ -48,13 +50,15 @@ int64_t wheel_next(const struct wheel *w)
 void wheel_take(struct wheel *w, int64_t t, uint64_t *due)
 {
     memset(due, 0, w->words * sizeof *due);
-    for (int64_t at = wheel_next(w); at <= t; at = wheel_next(w)) {
-        uint64_t slot = (uint64_t)at % WHEEL_CYCLES, *actors = &w->actors[slot * w->words];
+    while (w->next <= t) {
+        uint64_t slot = (uint64_t)w->next % WHEEL_CYCLES, *actors = &w->actors[slot * w->words];
         for (uint32_t i = 0; i < w->words; i++) {
             due[i] |= actors[i];
             actors[i] = 0;
         }
         w->used[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+        w->now = w->next;
+        w->next = find(w);
     }
     w->now = t;
 }

@@ -14,6 +14,7 @@ enum { WHEEL_CYCLES = 512 };
 
 struct wheel {
     int64_t now;    /* cycles up to this one have been taken */
+    int64_t next;   /* the first cycle after it with an actor; INT64_MAX: none */
     uint32_t words; /* of a mask of actors */
     uint64_t used[WHEEL_CYCLES / 64];
     uint64_t *actors; /* WHEEL_CYCLES x words */
@@ -30,13 +31,18 @@ static inline void wheel_set(struct wheel *w, uint32_t actor, int64_t t)
 {
     if (t > w->now + WHEEL_CYCLES)
         t = w->now + WHEEL_CYCLES;
+    if (t < w->next)
+        w->next = t;
     uint64_t slot = (uint64_t)t % WHEEL_CYCLES;
     w->used[slot / 64] |= UINT64_C(1) << slot % 64;
     w->actors[slot * w->words + actor / 64] |= UINT64_C(1) << actor % 64;
 }
 
 /* The first cycle after `now` with an actor, or INT64_MAX. */
-int64_t wheel_next(const struct wheel *w);
+static inline int64_t wheel_next(const struct wheel *w)
+{
+    return w->next;
+}
 
 /* Take all cycles up to t: due[] (words of them) gets their actors. */
 void wheel_take(struct wheel *w, int64_t t, uint64_t *due);
