@@ -53,7 +53,7 @@ int launch_weigh(const struct program *program, void *run, uint32_t launch, uint
         uint64_t chain = 0;
         int rc;
         body.last = false;
-        for (uint32_t i = 0; (rc = program_body(program, run, launch, warp, i, &body, err)) > 0; i++) {
+        for (uint32_t i = 0; (rc = program_body_brief(program, run, launch, warp, i, &body, err)) > 0; i++) {
             chain += weigh_body(w, allocs, &body, (uint32_t)(warp / each % sms));
             if (body.last)
                 break;

@@ -52,13 +52,27 @@ uint64_t program_stalls(const struct program_body *body)
     return stalls;
 }
 
-int program_body(const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
-                 struct program_body *body, struct err *err)
+static int ask(const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
+               struct program_body *body, struct err *err)
 {
     body->count = body->after = body->lane_sets = 0;
     body->turns = 1;
     body->last = false;
     return program->ops->body(run, launch, warp, index, body, err);
+}
+
+int program_body(const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
+                 struct program_body *body, struct err *err)
+{
+    body->brief = false;
+    return ask(program, run, launch, warp, index, body, err);
+}
+
+int program_body_brief(const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
+                       struct program_body *body, struct err *err)
+{
+    body->brief = true;
+    return ask(program, run, launch, warp, index, body, err);
 }
 
 int program_run_open(const struct program *program, void **run, struct err *err)

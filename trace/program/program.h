@@ -77,6 +77,7 @@ struct program_body {
     uint32_t after; /* instructions after the last access of a turn */
     uint64_t turns; /* >= 1 */
     bool last;      /* no body follows: the next need not be asked for; false: it is asked for */
+    bool brief;     /* set by who asks: of GPU memory its reads alone matter, wherever they are */
     struct program_access access[PROGRAM_ACCESSES];
     uint64_t lanes[PROGRAM_LANE_SETS][PROGRAM_LANES]; /* room for access[].lane */
     uint32_t lane_sets;                               /* of them, used */
@@ -198,6 +199,10 @@ uint64_t program_stalls(const struct program_body *body);
 /* Ask for a body: clears what must be. As program_ops.body. */
 int program_body(const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
                  struct program_body *body, struct err *err);
+
+/* The same, brief. */
+int program_body_brief(const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
+                       struct program_body *body, struct err *err);
 
 /* A run of the program; -1 with *err set. *run is what program_body() takes. */
 int program_run_open(const struct program *program, void **run, struct err *err);

@@ -217,7 +217,7 @@ static void visit(const struct run *r, const struct traversal_lists *l, uint64_t
         of_vertex(p, b, p->own, l, k->value_bytes, 0)->active = load.reads;
     elements(p, b, p->edges, p->base_offset, p->element, l, &load);
     need(b);
-    for (uint32_t rest = load.reads; rest; rest &= rest - 1) {
+    for (uint32_t rest = b->brief ? 0 : load.reads; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         vertex[lane] = graph_target(&r->at.t.graph, load.at[lane]);
     }
@@ -227,12 +227,13 @@ static void visit(const struct run *r, const struct traversal_lists *l, uint64_t
         a->before = ADDRESS;
         a->use = 0;
         a->lane_stride = 0;
-        a->lane = values = values_of(p, b, vertex);
+        if (!b->brief)
+            a->lane = values = values_of(p, b, vertex);
     }
     if (p->weights != NONE)
         elements(p, b, p->weights, 0, 4, l, &load);
     need(b);
-    uint32_t mask = changing(r, l, &load, vertex);
+    uint32_t mask = b->brief ? 0 : changing(r, l, &load, vertex);
     if (mask)
         change(r, b, mask, k->reads && !r->at.t.own ? values : values_of(p, b, vertex), vertex);
     b->after = LOOP_END;
@@ -285,7 +286,7 @@ static void look_ahead(const struct run *r)
 }
 
 /* The lists of a warp into r->lists: 1; 0: it has no vertex; -1. */
-static int go_to(struct run *r, uint32_t launch, uint64_t warp, struct err *err)
+static int go_to(struct run *r, uint32_t launch, uint64_t warp, bool brief, struct err *err)
 {
     bool there = r->at.running && r->at.launch == launch;
     if (there && r->known && r->warp == warp)
@@ -296,7 +297,7 @@ static int go_to(struct run *r, uint32_t launch, uint64_t warp, struct err *err)
     r->part = 0;
     r->part_j = 0;
     r->known = traversal_lists(&r->at.t, &r->p->shape, warp, &r->lists);
-    if (r->known && r->p->visits)
+    if (r->known && r->p->visits && !brief)
         look_ahead(r);
     return r->known;
 }
@@ -305,7 +306,7 @@ static int body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struc
 {
     struct run *r = run;
     const struct traversal_lists *l = &r->lists;
-    int rc = go_to(r, launch, warp, err);
+    int rc = go_to(r, launch, warp, b->brief, err);
     if (rc <= 0)
         return rc < 0 ? -1 : program_no_trip(index, START, b);
     b->last = r->p->visits && index == (l->active ? l->loads + r->p->kernel->clears : 0);

@@ -192,6 +192,52 @@ START_TEST(warps_of_inactive_vertices_look_and_end)
 }
 END_TEST
 
+/* Two bodies with the same reads: of host memory addresses too, of GPU memory lanes. */
+static void same_reads(const struct program_body *a, const struct program_body *b)
+{
+    uint32_t i = 0, k = 0;
+    for (;; i++, k++) {
+        while (i < a->count && a->access[i].kind != RECORD_READ)
+            i++;
+        while (k < b->count && b->access[k].kind != RECORD_READ)
+            k++;
+        if (i == a->count || k == b->count)
+            break;
+        const struct program_access *x = &a->access[i], *y = &b->access[k];
+        ck_assert_uint_eq(x->alloc, y->alloc);
+        ck_assert_uint_eq(x->active, y->active);
+        for (unsigned lane = 0; lane < PROGRAM_LANES && !allocs[x->alloc].device; lane++)
+            ck_assert(!(x->active >> lane & 1) || program_addr(x, lane, 0) == program_addr(y, lane, 0));
+    }
+    ck_assert(i == a->count && k == b->count);
+}
+
+START_TEST(brief_bodies_have_the_same_reads_of_host_memory)
+{
+    static struct program_body whole, brief;
+    for (int i = 0; i < SPECS * 3; i++) {
+        char spec[200];
+        struct program_launch shape;
+        void *run;
+        open_spec(i, spec);
+        ck_assert_int_eq(program_run_open(&program, &run, NULL), 0);
+        for (uint32_t l = 0; l < program.ops->launches(program.state); l++) {
+            program.ops->launch(program.state, l, &shape);
+            for (uint64_t warp = 0; warp < program_warps(&shape); warp++)
+                for (uint32_t index = 0, more = 1; more; index++) {
+                    int rc = program_body(&program, run, l, warp, index, &whole, NULL);
+                    ck_assert_int_eq(program_body_brief(&program, run, l, warp, index, &brief, NULL), rc);
+                    ck_assert(whole.last == brief.last && whole.turns == brief.turns);
+                    same_reads(&whole, &brief);
+                    more = rc > 0 && !whole.last;
+                }
+        }
+        program_run_close(&program, run);
+        workload_close(&w);
+    }
+}
+END_TEST
+
 /* --- pages --- */
 
 struct pages {
@@ -297,5 +343,5 @@ START_TEST(blocks_of_split_warps_are_refused)
 END_TEST
 
 TEST_MAIN("traversal_program", programs_are_their_loops_over_threads, warps_of_inactive_vertices_look_and_end,
-          the_page_view_touches_the_pages_of_the_walk, arrays_lie_where_the_scans_say, sweeps_issue_four_loads_together,
-          blocks_of_split_warps_are_refused)
+          brief_bodies_have_the_same_reads_of_host_memory, the_page_view_touches_the_pages_of_the_walk,
+          arrays_lie_where_the_scans_say, sweeps_issue_four_loads_together, blocks_of_split_warps_are_refused)
