@@ -215,7 +215,7 @@ static void same_reads(const struct program_body *a, const struct program_body *
 START_TEST(brief_bodies_have_the_same_reads_of_host_memory)
 {
     static struct program_body whole, brief;
-    for (int i = 0; i < SPECS * 3; i++) {
+    for (int i = 0; i < SPECS * 3; i += 4) {
         char spec[200];
         struct program_launch shape;
         void *run;
