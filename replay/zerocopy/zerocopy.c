@@ -210,7 +210,7 @@ static int feed(const struct replay_job *job, const struct scan_ops *ops, void *
 
 static const char launches_head[] =
     "policy,launch,active_elements,req32,req64,req96,req128,requests,payload_bytes,host64_lines,"
-    "time_ns,warp_loads,loads_at_once,resident_warps,chain_loads\n";
+    "time_ns,warp_loads,loads_at_once,resident_warps,chain_loads,jumps,span_bytes\n";
 
 static int replay_scans(const struct replay_job *job, const struct reading *reading, struct outcome *outcomes,
                         struct err *err)

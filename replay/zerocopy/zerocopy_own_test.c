@@ -101,7 +101,8 @@ START_TEST(what_a_warp_holds_is_asked_for_once)
 }
 END_TEST
 
-/* A line of --requests: policy,launch,...,time_ns,warp_loads,loads_at_once,resident_warps,chain_loads */
+/* A line of --requests: policy,launch,...,time_ns,warp_loads,loads_at_once,resident_warps,chain_loads,jumps,
+ * span_bytes */
 static void read_row(FILE *f, double row[15])
 {
     char line[400];

@@ -193,10 +193,11 @@ static void write_launch(const struct zerocopy_run *run, uint32_t launch, const 
         return;
     (void)fprintf(f,
                   "%s,%" PRIu32 ",%.0f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-                  ",%.0f,%.0f,%.0f,%.0f,%.0f\n",
+                  ",%.0f,%.0f,%.0f,%.0f,%.0f,%.0f,%.0f\n",
                   run->name, launch, run->launch_elements, mix->by_size[0], mix->by_size[1], mix->by_size[2],
                   mix->by_size[3], mix_requests(mix), mix_payload(mix), mix->host_lines, time, l->loads,
-                  l->loads_at_once, l->resident_warps, latency > 0 ? l->chain_ns / latency : 0);
+                  l->loads_at_once, l->resident_warps, latency > 0 ? l->chain_ns / latency : 0, l->jumps,
+                  l->jumps > 0 ? l->span : 0);
 }
 
 void zerocopy_run_add_launch(struct zerocopy_run *run, uint32_t launch, const struct link_launch *l)
