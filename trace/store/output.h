@@ -67,7 +67,8 @@ int output_begin(struct output *output, const char *path, bool replace, struct e
 /* output_begin(), and open it for writing; it can be read too unless it is a device or a pipe. */
 int output_open(struct output *output, const char *path, bool replace, struct err *err);
 
-/* Put on the disk what was written so far (of a file written by name: all that will be); -1 with *err set, naming the file, if that or an earlier write failed. */
+/* Put on the disk what was written so far (of a file written by name: all that will be); -1 with *err set, naming the
+ * file, if that or an earlier write failed. */
 int output_flush(struct output *output, struct err *err);
 
 /* With rc 0, give the file its name; otherwise, and if anything could not be written, remove it. Returns rc, or -1 with

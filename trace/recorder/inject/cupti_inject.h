@@ -3,8 +3,8 @@
  * CUDA_INJECTION64_PATH names the library; the driver loads it while it initialises and calls InitializeInjection().
  * Parts: cupti_inject.c (start, helper thread, end), cupti_inject_load.c (CUPTI at run time),
  * cupti_inject_activity.c (CUPTI's buffers), cupti_inject_others.c (the program's own use of CUPTI), cupti_inject_api.c
- * (allocations, advice, prefetches by callback), cupti_inject_plan.c and cupti_inject_site.c (a plan, call sites), cupti_inject_counters.c (counters per kernel); what it shares with the
- * recorder of accesses: inject.h.
+ * (allocations, advice, prefetches by callback), cupti_inject_plan.c and cupti_inject_site.c (a plan, call sites),
+ * cupti_inject_counters.c (counters per kernel); what it shares with the recorder of accesses: inject.h.
  *
  * The target is never harmed: every failure of ours is reported to the recorder, and the program runs on. No thread of
  * the program ever waits for the recorder: it appends to a queue with a cap, and the helper thread sends. Nothing here
