@@ -109,7 +109,7 @@ void dram_bank_queue_compact(struct dram_bank_queue *q)
     q->same = same;
     q->match = match;
     q->tail = n;
-    q->limit = n <= 16 ? 32 : n <= 40 ? 48 : DRAM_QUEUE;
+    q->limit = n <= 16 ? 32 : DRAM_QUEUE;
 }
 
 void dram_channel_explain(struct dram_channel *ch, int32_t t, const char *command, unsigned banks, uint32_t row,

@@ -6,6 +6,7 @@
 #ifndef MODELS_DRAM_LEGAL_H
 #define MODELS_DRAM_LEGAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "models/dram/timing.h"
@@ -65,6 +66,23 @@ static inline void dram_legal_pre(struct dram_legal *l, const struct dram_timing
     l->all_row = UINT32_MAX;
     l->pre[b] = t;
     l->row[b] = UINT32_MAX;
+}
+
+/* A run of reads, with no write, no PIM command and no ACT in between, may begin at t, as far as writes are concerned:
+ * then dram_legal_rd_again() is enough for each of them. */
+static inline bool dram_legal_reads_begin(const struct dram_legal *l, const struct dram_timing *tm, int32_t t)
+{
+    return ((t - l->any_wr - tm->wtr) | (t - l->pim - tm->ccdl) | (t - l->pim - tm->wtr)) >= 0;
+}
+
+static inline void dram_legal_rd_again(struct dram_legal *l, const struct dram_timing *tm, int32_t t, int b, int group,
+                                       uint32_t row)
+{
+    const int32_t slack =
+        (t - l->act[b] - tm->rcd) | (t - l->any_rd - tm->ccd) | (t - l->group_column[group] - tm->ccdl);
+    if (__builtin_expect((l->row[b] != row) | (slack < 0), 0))
+        dram_legal_blame(l, t, b, "RD");
+    l->rd[b] = l->any_rd = l->group_rd[group] = l->group_column[group] = t;
 }
 
 static inline void dram_legal_rd(struct dram_legal *l, const struct dram_timing *tm, int32_t t, int b, int group,

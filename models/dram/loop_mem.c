@@ -153,7 +153,7 @@ DRAM_INLINE int32_t mem_run(struct dram_channel *ch, struct dram_mem *m, const s
     mem_look(m, from, t);
     while (t < m->stop) {
         if (mem_may_stream(ch, m, from, t)) {
-            t = mem_stream(ch, m, from, t);
+            t = mem_stream_apart(ch, m, from, &w, t);
             continue;
         }
         if (m->waiting == 1 && !m->occupied && m->asked == DRAM_ALL) {
@@ -210,7 +210,7 @@ DRAM_INLINE int64_t mem_run_as(struct dram_channel *ch, struct dram_feed *feed, 
     from.first = heads->head[DRAM_MEM] == from.count ? UINT32_MAX
                  : from.ids                          ? from.ids[heads->head[DRAM_MEM]]
                                                      : heads->head[DRAM_MEM];
-    struct dram_mem m = {.stop = stop, .head = heads->head[DRAM_MEM], .id = from.first, .last_out = -1};
+    struct dram_mem m = {.stop = stop, .head = heads->head[DRAM_MEM], .id = from.first, .last_out = -1, .stopped = -1};
     const int32_t t = mem_run(ch, &m, &from, begin);
     ch->stats.in[DRAM_MEM] += m.head - heads->head[DRAM_MEM];
     if (m.head != heads->head[DRAM_MEM]) {

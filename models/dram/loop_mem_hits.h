@@ -4,7 +4,9 @@
 
 #include "models/dram/loop_mem_issue.h"
 
-enum { MEM_CALM = 8 }; /* visits with nothing but reads after which only such are expected */
+/* dram_mem.calm: runs of reads are looked for from MEM_CALM on. It grows by the cycle while there are any; an ACT takes
+ * MEM_ACT away, a run of no cycles half, a write all. */
+enum { MEM_CALM = 8, MEM_CALMEST = 64 };
 
 /* --- reads of open rows --- */
 
@@ -15,13 +17,12 @@ DRAM_INLINE bool mem_device_streams(const struct dram_channel *ch, int32_t t)
     return t >= d->wtrl_last && t >= d->column_bus_ok && ch->timing.column_bus <= ch->timing.ccd;
 }
 
-/* Whether mem_stream() may go on from here: nothing but single reads of open rows stands in the slots. */
+/* Whether mem_stream() may go on from here: what is due are single reads of open rows, the other slots sleep. */
 DRAM_INLINE bool mem_may_stream(const struct dram_channel *ch, const struct dram_mem *m, const struct mem_source *from,
                                 int32_t t)
 {
-    return m->calm >= MEM_CALM && !(m->want_act | m->want_pre | m->want_wr | m->longer) && m->due == m->occupied &&
-           m->asked == DRAM_ALL && t >= m->wtr_ok && m->occupied | m->pending &&
-           (!from->device || mem_device_streams(ch, t));
+    return m->calm >= MEM_CALM && t != m->stopped && !(m->due & (~m->want_rd | m->longer)) && m->asked == DRAM_ALL &&
+           t >= m->wtr_ok && m->due | (m->pending & ~m->occupied) && (!from->device || mem_device_streams(ch, t));
 }
 
 /* Select bank b's next request at t; false, and nothing is done, if it is no single read of the open row. */
@@ -37,10 +38,9 @@ DRAM_INLINE bool mem_stream_take(struct dram_channel *ch, struct dram_mem *m, co
     if (!same || q->flags[i] != 1 || ch->rd_ok[b] > t)
         return false;
     const unsigned bit = 1u << b;
-    const uint64_t at = UINT64_C(1) << i, live = q->live ^ at;
-    q->same = same ^ at;
+    const uint64_t live = q->live & ~(UINT64_C(1) << i);
+    q->same = same & (same - 1);
     q->live = live;
-    m->streak = same == at ? m->streak & ~bit : m->streak | bit;
     if (!live) {
         q->tail = 0;
         m->pending &= ~bit;
@@ -53,41 +53,85 @@ DRAM_INLINE bool mem_stream_take(struct dram_channel *ch, struct dram_mem *m, co
     m->occupied |= bit;
     m->slot_sum -= t;
     m->waiting--;
-    m->served[1]++;
     return true;
 }
 
-/* The column command of cycle t, if a group allows one. */
-DRAM_INLINE void mem_stream_column(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
-                                   int32_t t)
+/* The column command of cycle t to one of the reads, if a group allows one; returns the reads that are left. */
+DRAM_INLINE unsigned mem_stream_column(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
+                                       unsigned reads, int32_t t)
 {
-    unsigned columns = t < m->ccd_ok ? 0 : m->occupied;
+    const struct dram_timing *tm = &ch->timing;
+    unsigned columns = t < m->ccd_ok ? 0 : reads;
     while (columns) {
         const int b = mem_first(columns, m->prio), g = b & ch->group_mask;
         if (ch->ccdl_ok[g] > t) {
             columns &= ~(unsigned)ch->group_banks[g];
             continue;
         }
-        const int32_t done = mem_column(ch, m, from, false, t, b);
+        dram_legal_rd_again(&ch->legal, tm, t, b, g, ch->slot_row[b]);
+        if (from->device)
+            (void)dram_device_gave_one(ch, DRAM_RD, b, ch->slot_row[b], t);
+        m->ccd_ok = t + tm->ccd;
+        ch->ccdl_ok[g] = t + tm->ccdl;
+        ch->rtpl_ok[g] = t + tm->rtpl;
+        ch->pre_ok[b] = dram_later(ch->pre_ok[b], t + tm->rtp);
         m->occupied &= ~(1u << b);
         m->slot_sum += t + 1;
-        mem_done(ch, m, from, ch->slot_id[b], t, done);
-        return;
+        mem_done(ch, m, from, ch->slot_id[b], t, t + tm->cl);
+        return reads & ~(1u << b);
     }
+    return reads;
 }
 
-/* The cycles from t on, for as long as each request that is selected is a single read of its bank's open row: then no
- * row command and no turnaround comes in between. Returns the first cycle that is not done. */
-DRAM_INLINE int32_t mem_stream(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from, int32_t t)
+/* What is the same for all reads of a run that gave `n` of them, the first not before cycle `begin`. */
+DRAM_INLINE void mem_stream_end(struct dram_channel *ch, struct dram_mem *m, unsigned taken, unsigned reads, int64_t n,
+                                int64_t selected, int32_t begin, int32_t t)
 {
+    if (n) {
+        m->columns += n;
+        m->rtw_ok = m->ccd_ok - ch->timing.ccd + ch->timing.rtw;
+    }
+    m->served[1] += selected;
+    m->want_rd = (m->want_rd & ~m->due) | reads;
+    m->due = reads;
+    m->writes &= ~reads;
+    for (unsigned banks = reads; banks; banks &= banks - 1)
+        ch->slot_flags[__builtin_ctz(banks)] = ch->slot_columns[__builtin_ctz(banks)] = 1;
+    for (unsigned banks = taken; banks; banks &= banks - 1)
+        m->streak = ch->bank[__builtin_ctz(banks)].same ? m->streak | (banks & -banks) : m->streak & ~(banks & -banks);
+    const int calm = t == begin ? m->calm / 2 : m->calm + (t - begin);
+    m->calm = calm < MEM_CALMEST ? calm : MEM_CALMEST;
+    m->stopped = t;
+}
+
+/* The cycles from t on, for as long as each request that is selected is a single read of its bank's open row and no
+ * other slot wakes: then no row command and no turnaround comes in between. Returns the first cycle that is not done.
+ */
+DRAM_INLINE int32_t mem_stream(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
+                               const struct mem_wheel *w, int32_t t)
+{
+    const int32_t begin = t, wakes = wheel_next(w, t - 1);
+    const int64_t out = m->out;
+    unsigned reads = m->due, taken = 0;
+    int64_t selected = 0;
+    if (wakes <= t || !dram_legal_reads_begin(&ch->legal, &ch->timing, t)) {
+        m->stopped = t;
+        return t;
+    }
     m->visits -= t;
     m->slot_cycles += m->occupied ? t : 0;
-    for (; t < m->stop && m->occupied | m->pending; t++) {
+    for (; t < m->stop && t < wakes && reads | (m->pending & ~m->occupied); t++) {
         const unsigned can = m->pending & ~m->occupied;
-        if (can && !mem_stream_take(ch, m, from, t, mem_first(can, m->prio)))
-            break;
+        if (can) {
+            const int b = mem_first(can, m->prio);
+            if (!mem_stream_take(ch, m, from, t, b))
+                break;
+            reads |= 1u << b;
+            taken |= 1u << b;
+            selected++;
+        }
         m->slot_cycles += m->occupied != 0;
-        mem_stream_column(ch, m, from, t);
+        reads = mem_stream_column(ch, m, from, reads, t);
         if (m->arrival <= t && m->waiting < from->queue) {
             mem_enter(ch, m, from, t);
             m->head++;
@@ -96,11 +140,57 @@ DRAM_INLINE int32_t mem_stream(struct dram_channel *ch, struct dram_mem *m, cons
     }
     m->visits += t;
     m->slot_cycles -= m->occupied ? t : 0;
-    m->calm = 0;
-    m->want_rd = m->due = m->occupied;
-    m->writes &= ~m->occupied;
-    for (unsigned banks = m->occupied; banks; banks &= banks - 1)
-        ch->slot_flags[__builtin_ctz(banks)] = ch->slot_columns[__builtin_ctz(banks)] = 1;
+    mem_stream_end(ch, m, taken, reads, m->out - out, selected, begin, t);
+    return t;
+}
+
+/* The same on copies, so that neither loop costs the other registers. Built once for each of the ways in which a run
+ * goes, see mem_run_as(). */
+DRAM_INLINE int32_t mem_stream_as(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *of,
+                                  const struct mem_wheel *w, int32_t t, bool fates, bool device)
+{
+    struct dram_mem own = *m;
+    struct mem_source from = *of;
+    from.fates = fates;
+    from.device = device;
+    t = mem_stream(ch, &own, &from, w, t);
+    *m = own;
+    return t;
+}
+
+static __attribute__((noinline)) int32_t mem_stream_plain(struct dram_channel *ch, struct dram_mem *m,
+                                                          const struct mem_source *from, const struct mem_wheel *w,
+                                                          int32_t t)
+{
+    return mem_stream_as(ch, m, from, w, t, false, false);
+}
+
+static __attribute__((noinline)) int32_t mem_stream_device(struct dram_channel *ch, struct dram_mem *m,
+                                                           const struct mem_source *from, const struct mem_wheel *w,
+                                                           int32_t t)
+{
+    return mem_stream_as(ch, m, from, w, t, false, true);
+}
+
+static __attribute__((noinline)) int32_t mem_stream_fates(struct dram_channel *ch, struct dram_mem *m,
+                                                          const struct mem_source *from, const struct mem_wheel *w,
+                                                          int32_t t)
+{
+    return mem_stream_as(ch, m, from, w, t, true, from->device);
+}
+
+DRAM_INLINE int32_t mem_stream_apart(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
+                                     const struct mem_wheel *w, int32_t t)
+{
+    struct dram_mem copy = *m;
+    const struct mem_source source = *from;
+    if (from->fates)
+        t = mem_stream_fates(ch, &copy, &source, w, t);
+    else if (from->device)
+        t = mem_stream_device(ch, &copy, &source, w, t);
+    else
+        t = mem_stream_plain(ch, &copy, &source, w, t);
+    *m = copy;
     return t;
 }
 

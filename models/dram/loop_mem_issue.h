@@ -4,6 +4,8 @@
 
 #include "models/dram/loop_mem_queue.h"
 
+enum { MEM_ACT = 8 }; /* see MEM_CALM */
+
 /* --- commands --- */
 
 /* A request had its last column command at t. */
@@ -90,7 +92,7 @@ DRAM_INLINE void mem_activate(struct dram_channel *ch, struct dram_mem *m, const
     ch->act_ok[b] = t + tm->rc;
     mem_ready(m, w, t, bit, write ? t + tm->rcdwr : t + tm->rcd);
     m->activates++;
-    m->calm = 0;
+    m->calm = m->calm > MEM_ACT ? m->calm - MEM_ACT : 0;
     m->prio = (b + 1) & 15;
 }
 

@@ -29,7 +29,8 @@ struct dram_mem {
     int64_t columns_in, columns, out, activates, precharges, visits;
     int64_t served[4]; /* MEM requests selected: + 1 for a hit, + 2 for a write */
     int64_t latency_sum, latency_largest;
-    int calm; /* visits since the last command that is no read */
+    int calm;        /* how likely reads of open rows are to come: MEM_CALM */
+    int32_t stopped; /* where the last run of them ended */
 };
 
 /* What stays the same in a run. */
