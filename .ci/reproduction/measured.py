@@ -115,9 +115,9 @@ without tracing scatter by 10 to 30 % between runs. The costs of the driver were
         names = ("naive", "merged", "aligned", "managed")
         for i, (name, ms) in enumerate(zip(names, times)):
             b.row("BFS, kron 20", f"{element} B, {name}, ms", ms, lambda element=element, i=i: b.replay(bfs.format(20, element, "l1", ",uvm"), full=True)[i]["time_ns"] / 1e6,
-                  "one rate for all migrations, fitted to whole sweeps; a traversal moves smaller pieces" if i == 3 else "")
+                  "a warp of a long list computes as if all warps beside it were as busy: docs/zerocopy-engine.md" if i == 3 else "")
         for i, (name, ms) in enumerate(zip(names, sweeps)):
-            b.row("one sweep, kron 20", f"{element} B, {name}, ms" + (" (fit)" if i == 3 else ""), ms, lambda element=element, i=i: b.replay(
+            b.row("one sweep, kron 20", f"{element} B, {name}, ms", ms, lambda element=element, i=i: b.replay(
                 sweep.format(20, element, "l1", ",uvm"), full=True)[i]["time_ns"] / 1e6,
-                "the kernel's loop over 4 B elements is unrolled further than its loads here" if i == 0 else "one rate for all migrations" if i == 3 else "")
+                "the kernel's loop over 4 B elements is unrolled further than its loads here" if i == 0 else "as BFS" if i == 3 else "")
     b.none("BFS, kron 20", "in GPU memory, 8 B / 4 B, ms", "3.2 / 3.0", "nothing crosses the link; the GPU's own memory is not modelled")
