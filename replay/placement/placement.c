@@ -14,7 +14,7 @@ struct settings {
     int64_t penalty_rule; /* enum placement_penalty */
     int64_t cut;
     struct uvm_managed_settings managed;
-    const char *paging; /* NULL: the driver's own */
+    const char *paging;
 };
 
 static const struct param settings[] = {
@@ -23,7 +23,7 @@ static const struct param settings[] = {
         settings, penalty_rule, "in-flight|printed|physical", 0,
         "what a lost L2 hit costs: a share of latency, or equation 7 to the letter, or the other way round"),
     PARAM_INT_ROW(settings, cut, "", 0, 1e15, 5e6, "a program's memory instructions run through L2, at most; 0: all"),
-    PARAM_TEXT_ROW(settings, paging, NULL, UVM_MANAGED_PAGING),
+    PARAM_TEXT_ROW(settings, paging, "tree", UVM_MANAGED_PAGING),
     UVM_MANAGED_ROWS(settings),
     {0}};
 

@@ -7,10 +7,10 @@
 enum { FEW_CHUNKS = 50 };
 
 struct uvm_params {
-    const char *paging; /* NULL: the driver's own */
+    const char *paging;
 };
 
-static const struct param params[] = {PARAM_TEXT_ROW(uvm_params, paging, NULL, UVM_MANAGED_PAGING), {0}};
+static const struct param params[] = {PARAM_TEXT_ROW(uvm_params, paging, "tree", UVM_MANAGED_PAGING), {0}};
 
 static int uvm_open(struct zerocopy_run *run, struct outcome *out, struct err *err)
 {
