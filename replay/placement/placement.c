@@ -35,7 +35,7 @@ static const struct metric metrics[] = {
     {"footprint_bytes", METRIC_REAL, METRIC_MAX,
      "largest sum of bytes held at once; copied buffers count twice under device memory"},
     {"h2d_bytes", METRIC_REAL, METRIC_SUM,
-     "copied to the GPU under device memory; under managed memory what a recording saw migrate"},
+     "copied to the GPU under device memory; under managed memory what migrates, recorded or by the uvm engine"},
     {"d2h_bytes", METRIC_REAL, METRIC_SUM, "the same, back"},
     {"gpu_utilization_ratio", METRIC_REAL, METRIC_MEAN, "time in kernel execution / time"},
     {"overlap_ns", METRIC_REAL, METRIC_SUM, "execution hidden in idle periods"},

@@ -152,7 +152,8 @@ static void note(const struct owning *o, struct outcome *out)
     outcome_note(out, "the requests of the program's own loads, of all memory that it does not keep on the GPU itself");
     if (mix_requests(w))
         outcome_note(out,
-                     "stores make %" PRIu64 " writes of %" PRIu64 " B over the link besides: not counted, not timed",
+                     "stores make %" PRIu64 " writes of %" PRIu64
+                     " B over the link besides: not among the requests, not timed",
                      mix_requests(w), mix_payload(w));
     if (o->atomics)
         outcome_note(out, "%" PRIu64 " atomic accesses are not counted", o->atomics);
@@ -199,6 +200,8 @@ static int own_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *o
     int rc = walk(&o, err);
     if (rc == 0) {
         t->payload_bytes = (double)mix_payload(&t->mix);
+        t->d2h_bytes = (double)mix_payload(&o.writes.mix);
+        t->writes_known = o.atomics == 0;
         t->host_dram_bytes = 64 * (double)t->mix.host_lines;
         zerocopy_metrics(t, &run->context->setup, (double)runs, true, out);
         note(&o, out);

@@ -32,6 +32,11 @@ const struct metric zerocopy_metric_table[] = {
     {"launches", METRIC_INT, METRIC_SUM, "kernel launches, of all roots together"},
     {"roots", METRIC_INT, METRIC_SUM, "traversals that the numbers are means over"},
     ZEROCOPY_TIER_METRICS,
+    {"h2d_bytes", METRIC_INT, METRIC_SUM,
+     "bytes to the GPU: requests' payload, copies, migrations (of uvm as replay uvm has them, remote accesses "
+     "besides)"},
+    {"d2h_bytes", METRIC_INT, METRIC_SUM,
+     "bytes from the GPU: migrations, stores of the program's own; n/a where only reads are known"},
     {0}};
 
 double zerocopy_structure_bytes(const struct scan_setup *setup)
@@ -309,6 +314,9 @@ void zerocopy_metrics(const struct zerocopy_totals *t, const struct scan_setup *
     double seconds = t->time_ns / 1e9;
     outcome_real(out, "time_ns", t->time_ns / runs);
     outcome_int(out, "payload_bytes", llround(t->payload_bytes / runs));
+    outcome_int(out, "h2d_bytes", llround((t->payload_bytes - t->remote_bytes) / runs));
+    if (t->writes_known)
+        outcome_int(out, "d2h_bytes", llround(t->d2h_bytes / runs));
     outcome_real(out, "bandwidth_bytes_per_s", t->needed_bytes / seconds);
     outcome_real(out, "link_bytes_per_s", t->payload_bytes / seconds);
     outcome_int(out, "host_dram_bytes", llround(t->host_dram_bytes / runs));

@@ -42,6 +42,9 @@ struct zerocopy_totals {
     struct request_mix mix;
     double time_ns, bound_ns[LINK_BOUNDS];
     double payload_bytes; /* over the link; whole unless an expectation */
+    double remote_bytes;  /* of them, uvm: of accesses to pages that lie with the CPU */
+    double d2h_bytes;     /* back over the link, if writes_known */
+    bool writes_known;
     double host_dram_bytes;
     double needed_bytes; /* of the elements read */
     double elements;     /* of the first structure */

@@ -73,6 +73,9 @@ static int ask(struct zerocopy_run *run, const struct uvm_touching *touching, co
         return -1;
     struct zerocopy_totals *t = &run->totals;
     t->time_ns = (double)m.time_ns;
+    t->remote_bytes = (double)m.remote_bytes;
+    t->d2h_bytes = (double)m.d2h_bytes;
+    t->writes_known = true;
     t->payload_bytes = t->host_dram_bytes = (double)(m.h2d_bytes + m.remote_bytes);
     zerocopy_metrics(t, &c->setup, (double)runs, false, out);
     note(run, &managed, &m, runs, out);
