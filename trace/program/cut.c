@@ -128,7 +128,7 @@ static void cut_waves(struct program_cut *cut, double share)
 static bool in_stretch(double from, double to, double length, double all)
 {
     for (int s = 0; s < STRETCHES; s++) {
-        const double first = (all - length) * s / (STRETCHES - 1), middle = first + length / 2, own = (from + to) / 2;
+        const double middle = all * (2 * s + 1) / (2 * STRETCHES), first = middle - length / 2, own = (from + to) / 2;
         if ((own >= first && own < first + length) || (middle >= from && middle < to))
             return true;
     }

@@ -5,8 +5,9 @@
  * its warps' instructions touch, caches not regarded, from up to 16 blocks spread over it. If all launches together
  * touch more than asked for, each keeps the same share of its waves, rounded up; if that is still more than twice what
  * was asked for, only some of the launches are kept. What is kept lies in up to four stretches, so that neighbours stay
- * neighbours: waves in the middles of equal parts of the launch, so that neither its beginning nor its end weighs more
- * than it does, launches evenly over the work, so that a share of the work and not of mostly empty launches is kept.
+ * neighbours: waves in the middles of equal parts of the launch, launches in the middles of equal parts of the work, so
+ * that neither beginning nor end weighs more than it does, and a share of the work and not of mostly empty launches is
+ * kept.
  * Memory, blocks and launches themselves are unchanged. Worked example: one launch of 100 waves, a fifth asked for:
  * waves 10-14, 35-39, 60-64 and 85-89. Source: blocks sampled in whole waves,
  * as simulators of GPUs are run on parts of kernels. Differs: times and rates hold for the part, not for the whole;
