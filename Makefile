@@ -287,10 +287,10 @@ check-gpu: all cuda
 	@OFFCHIP=$(BUILD)/offchip PROGRAMS=$(BUILD)/cuda sh fixtures/cuda/check.sh $(CHECK_GPU)
 
 # Every experiment of the papers beside the published numbers; QUICK=1 leaves out the long ones.
-# The book: docs/reproduction.md and docs/figures; QUICK=1 leaves out the long runs and writes build/reproduction.md;
-# KEEP=DIR keeps what commands printed, so that a stopped run goes on.
+# The pages of docs/reproduction, their index docs/reproduction.md, and docs/figures; PAPER=NAME only that page; QUICK=1
+# leaves out the long runs and writes to build/reproduction; KEEP=DIR keeps what commands printed, so that a stopped run goes on.
 reproduce: $(BUILD)/offchip
-	@python3 .ci/reproduce.py $(BUILD)/offchip $(if $(QUICK),$(BUILD)/reproduction.md --quick,docs/reproduction.md) $(if $(KEEP),--keep $(KEEP))
+	@python3 .ci/reproduce.py $(BUILD)/offchip $(if $(QUICK),$(BUILD)/reproduction --quick,docs/reproduction) $(if $(KEEP),--keep $(KEEP)) $(if $(PAPER),--paper $(PAPER))
 
 # SOAK_N random kill -9 and all else that must not lose anything; the sweep of 3,240 points killed and sharded; Slurm.
 SOAK_N ?= 500

@@ -88,11 +88,18 @@ done
 # The generated page is current.
 [ -f docs/policies.md ] && { sh .ci/policies.sh "$prog" | cmp -s - docs/policies.md || say "docs/policies.md is not current: run 'make docs'"; }
 
-# The reproduction book is of the full mode, and its figures are there.
-grep -q "$(sed -n 's/^VERSION := *\([0-9.]*\)$/offchip \1/p' Makefile), full mode" docs/reproduction.md || say "docs/reproduction.md is not this version's full mode: run 'make reproduce'"
-for f in $(grep -o '](figures/[^)]*)' docs/reproduction.md | sed 's/](\(.*\))/docs\/\1/'); do
-    [ -f "$f" ] || say "docs/reproduction.md shows $f, which is missing"
+# The pages of the reproduction are of the full mode, their figures are there, and the index counts their rows.
+version=$(sed -n 's/^VERSION := *\([0-9.]*\)$/\1/p' Makefile)
+for page in docs/reproduction/*.md; do
+    grep -q "offchip $version, full mode" "$page" || say "$page is not this version's full mode: run 'make reproduce'"
+    for f in $(grep -o '](\.\./figures/[^)]*)' "$page" | sed 's/](\.\.\/\(.*\))/docs\/\1/'); do
+        [ -f "$f" ] || say "$page shows $f, which is missing"
+    done
 done
+counted=$(mktemp -d)
+cp -r docs/reproduction "$counted" && python3 .ci/reproduce.py "$prog" "$counted/reproduction" --paper none
+cmp -s "$counted/reproduction.md" docs/reproduction.md || say "docs/reproduction.md does not count the rows of its pages"
+rm -rf "$counted"
 
 [ "${LINT_FAST:-0}" = 1 ] && exit $bad
 

@@ -11,17 +11,25 @@ BANDS = ((0.05, "within 5 %"), (0.10, "within 10 %"), (0.25, "within 25 %"))
 ORDER = ("within 5 %", "within 10 %", "within 25 %", "holds", "same direction", "outside", "does not hold", "not covered", "not run")
 PLAIN = ("within 5 %", "within 10 %", "holds", "not run")  # verdicts that need no reason
 
-HEAD = """# Reproduction
+HEAD = """# {title}
 
-Written by `{make}` (offchip {version}, {mode}), not by hand. Every number under "ours" was computed by the commands that its
-row names: [c7](#c7) is the seventh of the [list at the end](#commands), and the names after it are the metrics that the row
-reads (`--format json` prints all metrics of a run). `make reproduce` runs everything, `make reproduce QUICK=1` leaves out the
-long runs and says so row by row. Two runs of one mode write the same bytes: no clock, path, processor count or state of the
-checkout enters the page; the version is that of the source.
+A page of [the reproduction](../reproduction.md), where verdicts and columns are explained; papers are cited by the keys of
+[papers.md](../papers.md). Written by `{make}` (offchip {version}, {mode}), not by hand.
+
+{summary}
+"""
+
+INDEX = """# Reproduction
+
+Published and measured numbers beside ours, one page for each source, written by `make reproduce`, not by hand; `make reproduce
+PAPER=gupta-2025-f3fs` writes one page anew. Every number under "ours" was computed by the commands that its row names: c7 is the
+seventh of the list at the page's end, and the names after it are the metrics that the row reads (`--format json` prints all
+metrics of a run). `make reproduce QUICK=1` leaves out the long runs and says so row by row. Two runs of one mode write the same
+bytes: no clock, path, processor count or state of the checkout enters a page; the version is that of the source.
 
 {summary}
 
-Verdicts, found the same way for all rows:
+Verdicts, found the same way for all rows and counted from the pages:
 
 - **within 5, 10, 25 %**: ours over the published number; inside a published range counts as within 5 %, outside it the nearer
   end is compared. Changes in percent are compared as changes: +2.9 % against +1.8 % is a ratio of 1.61;
@@ -32,9 +40,40 @@ Verdicts, found the same way for all rows:
 
 Every row that is further off than 10 % says why. No model number was set to make a row agree. Numbers that were fitted to a
 row's source, and streams that were made to a paper's description, are named as such where they stand.
-
-Papers are cited by the keys of [papers.md](papers.md).
 """
+
+
+def verdicts(page):
+    """The verdicts of a page's rows: the sixth cell of each line of a table whose head has one there."""
+    counts, rows = {}, False
+    for line in page.splitlines():
+        cells = [c.strip() for c in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if not cells:
+            rows = False
+        elif cells[:3] == ["place", "claim", "paper"]:
+            rows = True
+        elif rows and len(cells) == 8 and cells[5] in ORDER:
+            counts[cells[5]] = counts.get(cells[5], 0) + 1
+    return counts
+
+
+def summary(tally):
+    """A sentence and, of several pages, a table. tally: {label: verdicts}."""
+    total = {v: sum(t.get(v, 0) for t in tally.values()) for v in ORDER}
+    used = [v for v in ORDER if total[v]]
+    near = sum(total[v] for v in ORDER[:3])
+    numbers = near + total["same direction"] + total["outside"]
+    said = total["holds"] + total["does not hold"]
+    text = [f"**{sum(total.values())} rows.** Of {numbers} numbers {total['within 5 %']} are within 5 % of the published one, ",
+            f"{sum(total[v] for v in ORDER[:2])} within 10 %, {near} within 25 %; {total['same direction']} are further off in the same ",
+            f"direction and {total['outside']} outside. Of {said} statements {total['holds']} hold. {total['not covered']} rows are not covered",
+            f", {total['not run']} were not run in this mode" if total["not run"] else "", ".\n"]
+    if len(tally) > 1:
+        text.append("\n| rows | " + " | ".join(used) + " |\n|" + " --- |" * (len(used) + 1) + "\n")
+        for label, t in tally.items():
+            text.append(f"| {label} | " + " | ".join(str(t.get(v, "")) for v in used) + " |\n")
+        text.append("| **all** | " + " | ".join(f"**{total[v]}**" for v in used) + " |\n")
+    return "".join(text)
 
 
 class NotRun(Exception):
@@ -104,7 +143,7 @@ class Book:
         self.prog, self.quick, self.scratch, self.figures, self.keep = prog, quick, scratch, figures, keep
         self.cache, self.parts, self.failed = {}, [], 0
         self.commands, self.used, self.read = {}, [], []
-        self.tally, self.chapter = {}, None
+        self.tally = {}
         self.open_table = False
         with open("Makefile", encoding="utf-8") as f:  # the release: what git calls the sources would name this page's own commit
             self.version = re.search(r"^VERSION := *([0-9.]+)$", f.read(), re.M).group(1)
@@ -193,12 +232,10 @@ class Book:
         out = os.path.join(self.figures, name + ".svg")
         os.makedirs(self.figures, exist_ok=True)
         self.run(["plot", figure, *files, *arguments, "-o", out, "--force"])
-        return f"![{caption}](figures/{name}.svg)\n{caption[0].upper() + caption[1:]}: `plot {figure}` of {self.source() or 'files'}."
+        return f"![{caption}](../figures/{name}.svg)\n{caption[0].upper() + caption[1:]}: `plot {figure}` of {self.source() or 'files'}."
 
     # --- the page ---
-    def section(self, title, text="", chapter=None):
-        if chapter:
-            self.chapter = chapter
+    def section(self, title, text=""):
         self.parts.append(f"\n## {title}\n" + (f"\n{text.strip()}\n" if text else ""))
         self.open_table = False
 
@@ -248,8 +285,7 @@ class Book:
             verdict, shown_ours, error = "does not hold", "", f"no result: {e}. "
             self.failed += 1
             print(f"reproduce: {place}: {claim}: {e!r}", file=sys.stderr)
-        count = self.tally.setdefault(self.chapter, {})
-        count[verdict] = count.get(verdict, 0) + 1
+        self.tally[verdict] = self.tally.get(verdict, 0) + 1
         if shown is None:
             shown = paper if isinstance(paper, str) else number(paper) + unit if paper is not None else f"{number(low)} to {number(high)}{unit}"
         if callable(why):
@@ -273,26 +309,8 @@ class Book:
         self.row(place, claim, paper, None, why)
 
     # --- the whole ---
-    def totals(self):
-        return {v: sum(t.get(v, 0) for t in self.tally.values()) for v in ORDER}
-
     def one_line(self):
-        return ", ".join(f"{v}: {n}" for v, n in self.totals().items() if n)
-
-    def summary(self):
-        all_rows, used = self.totals(), [v for v in ORDER if self.totals()[v]]
-        near = sum(all_rows[v] for v in ORDER[:3])
-        numbers = near + all_rows["same direction"] + all_rows["outside"]
-        said = all_rows["holds"] + all_rows["does not hold"]
-        text = [f"**{sum(all_rows.values())} rows.** Of {numbers} numbers {all_rows['within 5 %']} are within 5 % of the published one, ",
-                f"{sum(all_rows[v] for v in ORDER[:2])} within 10 %, {near} within 25 %; {all_rows['same direction']} are further off in the same ",
-                f"direction and {all_rows['outside']} outside. Of {said} statements {all_rows['holds']} hold. {all_rows['not covered']} rows are not covered",
-                f", {all_rows['not run']} were not run in this mode" if all_rows["not run"] else "", ".\n\n",
-                "| rows | " + " | ".join(used) + " |\n|" + " --- |" * (len(used) + 1) + "\n"]
-        for chapter, t in self.tally.items():
-            text.append(f"| {chapter} | " + " | ".join(str(t.get(v, "")) for v in used) + " |\n")
-        text.append("| **all** | " + " | ".join(f"**{all_rows[v]}**" for v in used) + " |")
-        return "".join(text)
+        return ", ".join(f"{v}: {self.tally[v]}" for v in ORDER if v in self.tally)
 
     def list_of_commands(self):
         text = ["\n## Commands\n\nRun from the root of the source tree; `offchip` is build/offchip.\n\n| | command |\n| --- | --- |\n"]
@@ -300,7 +318,6 @@ class Book:
             text.append(f'| <a id="c{n}"></a>c{n} | `{cell(command)}` |\n')
         return "".join(text)
 
-    def text(self):
-        head = HEAD.format(version=self.version, make="make reproduce" + (" QUICK=1" if self.quick else ""),
-                           mode="quick mode" if self.quick else "full mode", summary=self.summary())
+    def text(self, title, make):
+        head = HEAD.format(title=title, version=self.version, make=make, mode="quick mode" if self.quick else "full mode", summary=summary({title: self.tally}).strip())
         return head + "".join(self.parts) + self.list_of_commands()

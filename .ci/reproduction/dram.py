@@ -183,7 +183,7 @@ A row that is off says what it is over draws of what is assumed: order of loads 
 of drawn inputs, tile, order and shared memory of the LLM's products, run limit (10, 20, 40), launch latency of a cut launch (cut as its
 work is, or whole), cut (50,000 or 100,000 requests), and the assumed numbers of the platform.
 
-{drawings()}""", chapter="gupta-2025-f3fs")
+{drawings()}""")
     b.row("III-A", "combinations of GPU and PIM kernels", 180, lambda: len(pairs("f3fs", 1, "system_throughput")))
     for key, name, fig, v80, v8 in (("noc_arrival_per_kcycle", "interconnect", "Fig. 4a", 0.822, 3.95), ("dram_arrival_per_kcycle", "DRAM", "Fig. 4b", 2.07, 8.33)):
         b.row(f"IV, {fig}", f"{name} arrival rate, PIM over GPU on 8 SMs", v8, lambda key=key: rate(key, 8),

@@ -39,9 +39,8 @@ MAP = (
 )
 
 
-def write(b):
-    b.section("Every figure and table of the papers", "Figures named here stand in this page, drawn from its runs; other figures are drawn by `offchip plot NAME RESULTS`. Sections are those of this page.")
-    b.table("paper", "figure or table", "ours")
-    for paper, items in MAP:
-        for item, ours in items:
-            b.line(paper, item, ours)
+def text():
+    lines = ["\n## Every figure and table of the papers\n\nFigures named here stand on the paper's page, drawn from its runs; other figures are drawn by `offchip plot NAME "
+             "RESULTS`. Sections are those of the paper's page.\n\n| paper | figure or table | ours |\n| --- | --- | --- |\n"]
+    lines += [f"| {paper} | {item} | {ours} |\n" for paper, items in MAP for item, ours in items]
+    return "".join(lines)

@@ -25,7 +25,7 @@ def write(b):
 One NVIDIA H200 (132 multiprocessors, PCIe 5.0 x16, driver 580.159.04, 2026-11). Column "paper" is the measurement. Kernel times
 without tracing scatter by 10 to 30 % between runs. The costs of the driver were fitted to the micro-benchmarks and to stride,
 2DCONV and random (stride and 2DCONV at all three sizes): those rows are a fit. Link constants were fitted to the bandwidths of
-512 MiB, the L1's to its counters and those of BFS at scale 18.""", chapter="measured, H200")
+512 MiB, the L1's to its counters and those of BFS at scale 18.""")
     for w, spec, times in (("stride", "array", (10.0, 38.9, 188)), ("2DCONV", "conv2d", (9.0, 43.1, 167))):
         for mib, ms in zip((64, 256, 1024), times):
             b.row("kernel time", f"{w}, {mib:,} MiB, ms (fit)", ms, lambda spec=spec, mib=mib: uvm(f"{spec},bytes={mib}MiB")["time_ns"] / 1e6,

@@ -137,7 +137,7 @@ darknet's yolov2.cfg at 608 x 608 from its layer table (.ci/reproduction/yolov2.
 30 to 90 % of the chip's peak.
 
 {b.picture("igpu-overhead", "placement-overhead", [inputs.example("tx2")], "each task under the three policies, figures 2 and 8")}
-{b.picture("igpu-timeline", "placement-timeline", [inputs.example("tx2")], "the seven tasks under auto, figures 4 and 6")}""", chapter="bateni-2020")
+{b.picture("igpu-timeline", "placement-timeline", [inputs.example("tx2")], "the seven tasks under auto, figures 4 and 6")}""")
     motivation(b, inputs, run)
     for kind in ("example", "programs"):
         for p in ("tx2", "agx"):
@@ -156,7 +156,6 @@ darknet's yolov2.cfg at 608 x 608 from its layer table (.ci/reproduction/yolov2.
               "" if p == "tx2" else "!holds, with other tasks under D (rows above)")
     figure_9(b, inputs, run, change, alone)
     studies(b, inputs, run)
-    wilt(b)
 
 
 def motivation(b, inputs, run):
@@ -305,7 +304,7 @@ def wilt(b):
 Both tables, microseconds per launch (their column is titled "ms"; 4,096 KB in 8,458 us is its own 496 MB/s). One set of
 constants per board, fitted to the rows beyond 64 KB: those rows are a fit, the others are not. Board labels are the source's.
 
-{b.picture("legacy-runs", "legacy-runs", ["gm200", "gp100"], "copy-back rate over pages per fault, the what-if that the source asks for")}""", chapter="wilt-2017")
+{b.picture("legacy-runs", "legacy-runs", ["gm200", "gp100"], "copy-back rate over pages per fault, the what-if that the source asks for")}""")
 
     def launch(board, kb, policy="tree", extra=""):
         r = b.replay(launches.format(kb // 4, board).replace("tree", policy) + extra)

@@ -57,7 +57,7 @@ constants fitted to its rates stand under both readings.
 {b.picture("emogi-requests", "pcie-requests", expected, "requests by pattern, figure 2.8")}
 {b.picture("emogi-bandwidth", "pcie-bandwidth", expected, "bandwidth by pattern, figure 2.9")}
 {b.picture("emogi-speedup", "pcie-speedup", [bfs.format(g) for g in ("kron", "urand")], "speed-up over unified memory, figure 2.10")}
-{b.picture("emogi-amplification", "pcie-amplification", [bfs.format(g) for g in ("kron", "urand")], "read amplification, figure 2.11")}""", chapter="min-2022, chapter 2")
+{b.picture("emogi-amplification", "pcie-amplification", [bfs.format(g) for g in ("kron", "urand")], "read amplification, figure 2.11")}""")
     b.row("2.3.3, Fig. 2.5", "strided toy, GB/s (read off the figure: 4.7 to 4.8)", None, lambda: toy("naive")["link_bytes_per_s"] / 1e9,
           "!a fit: the round trip of v100 is taken from it", low=4.7, high=4.8)
     b.row("2.3.3, Fig. 2.5", "aligned toy, GB/s", 12.23, lambda: toy("merged")["link_bytes_per_s"] / 1e9, "!a fit: the link's efficiency is taken from it")
@@ -176,7 +176,7 @@ def rows_of_features(b, toy):
     b.section("Feature rows: min-2022, chapter 3", f"""
 RTX 3090, PCIe 4.0, 65,536 random rows.
 
-{b.picture("pytorch-share", "pcie-share", [f"zerocopy synth:array,bytes=512MiB,element=4 --platform rtx3090 --policy merged --set sm_share_pct={p}" for p in (2.5, 5, 10, 15, 20, 50, 100)], "bandwidth over the share of the multiprocessors, figure 3.12")}""", chapter="min-2022, chapter 3")
+{b.picture("pytorch-share", "pcie-share", [f"zerocopy synth:array,bytes=512MiB,element=4 --platform rtx3090 --policy merged --set sm_share_pct={p}" for p in (2.5, 5, 10, 15, 20, 50, 100)], "bandwidth over the share of the multiprocessors, figure 3.12")}""")
     b.row("3.4.2", "block copy, GB/s", 25.8, lambda: copy() / 1e9)
     for policy, paper in (("naive", 8), ("shift", 5)):
         b.row("3.3.2, Fig. 3.5", f"requests for row 1 of a table of 480 B rows, {policy}", paper, lambda policy=policy: example(policy))
@@ -211,8 +211,7 @@ RTX 3090, PCIe 4.0, 65,536 random rows.
     b.table("data set", "row, B", "naive, GB/s", "shift, GB/s", "from")
     for row, name in ((1260, "wikipedia"), (2312, "amazon"), (512, "papers100M")):
         b.line(name, f"{row:,}", *(f"{gather(row, p)['bandwidth_bytes_per_s'] / 1e9:.1f}" for p in ("naive", "shift")), b.source())
-    b.section("Hot rows in GPU memory: min-2022, chapter 4", "Kronecker graph of scale 16, rows of 512 B, fan-outs as the paper, distinct rows per minibatch of 16; the data sets are not at hand.",
-              chapter="min-2022, chapter 4")
+    b.section("Hot rows in GPU memory: min-2022, chapter 4", "Kronecker graph of scale 16, rows of 512 B, fan-outs as the paper, distinct rows per minibatch of 16; the data sets are not at hand.")
 
     def hit(score, pct, fan="[12,12,12]", labels="uniform", graph="kron"):
         return 100 * b.replay(f"zerocopy synth:gather,row_bytes=512,graph={graph},scale=16,fan_outs={fan},labels={labels} --platform v100 --policy shift --set resident={score} --set local_pct={pct}")[0]["hit_ratio"]
