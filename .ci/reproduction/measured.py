@@ -115,7 +115,7 @@ without tracing scatter by 10 to 30 % between runs. The costs of the driver were
         names = ("naive", "merged", "aligned", "managed")
         for i, (name, ms) in enumerate(zip(names, times)):
             b.row("BFS, kron 20", f"{element} B, {name}, ms", ms, lambda element=element, i=i: b.replay(bfs.format(20, element, "l1", ",uvm"), full=True)[i]["time_ns"] / 1e6,
-                  "a warp of a long list computes as if all warps beside it were as busy: docs/zerocopy-engine.md" if i == 3 else "")
+                  "batches of one or two blocks: docs/zerocopy-engine.md" if i == 3 else "")
         for i, (name, ms) in enumerate(zip(names, sweeps)):
             b.row("one sweep, kron 20", f"{element} B, {name}, ms", ms, lambda element=element, i=i: b.replay(
                 sweep.format(20, element, "l1", ",uvm"), full=True)[i]["time_ns"] / 1e6,

@@ -18,10 +18,13 @@ START_TEST(the_three_bounds_of_the_worked_example)
     ck_assert_double_eq_tol(i.load_ns + i.instruction_ns * 40, 406, 0.5);
     ck_assert_double_eq_tol(i.crowd_ns * 40, 440, 0.5);
     ck_assert_double_eq_tol(i.sector_ns * 16, 4016, 1);
-    ck_assert_double_eq_tol(issue_ns(&i, 40, 16, true), 4016, 1);
-    ck_assert_double_eq_tol(issue_ns(&i, 40, 0, true), 440, 0.5);
-    ck_assert_double_eq_tol(issue_ns(&i, 4, 0, true), 307, 0.5);
-    ck_assert_double_eq_tol(issue_ns(&i, 4, 0, false), 44, 0.5);
+    ck_assert_double_eq_tol(issue_ns(&i, 40, 16, true, 1), 4016, 1);
+    ck_assert_double_eq_tol(issue_ns(&i, 40, 0, true, 1), 440, 0.5);
+    ck_assert_double_eq_tol(issue_ns(&i, 4, 0, true, 1), 307, 0.5);
+    ck_assert_double_eq_tol(issue_ns(&i, 4, 0, false, 1), 44, 0.5);
+    /* An eighth of the warps runs: 502 ns of memory; one alone: its own chain. */
+    ck_assert_double_eq_tol(issue_ns(&i, 40, 16, true, 0.125), 502, 0.5);
+    ck_assert_double_eq_tol(issue_ns(&i, 40, 16, true, 1.0 / 5120), 406, 0.5);
 }
 END_TEST
 
@@ -45,7 +48,7 @@ START_TEST(streaming_reaches_the_bandwidth_and_no_more)
         struct issue i;
         uint64_t warps = 5120 * 100;
         issue_init(&i, &g, warps, 64);
-        double total = issue_ns(&i, 10, sectors, true) * 100, bytes = (double)warps * sectors * 32;
+        double total = issue_ns(&i, 10, sectors, true, 1) * 100, bytes = (double)warps * sectors * 32;
         ck_assert_double_ge(total, bytes / 652.8 - 1);
         if (sectors >= 16)
             ck_assert_double_le(total, bytes / 652.8 + 1);

@@ -239,6 +239,8 @@ int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err)
     if (g->platform->fresh_ns > 0)
         fresh.memory_ns = g->platform->fresh_ns;
     issue_init(&g->issue, &fresh, g->current.actors, g->per_sm);
+    uint64_t places = (uint64_t)g->sms * g->per_sm;
+    g->resident = (uint32_t)(g->current.actors < places ? g->current.actors : places);
     g->actors_done = 0;
     g->launch_end_ns = time;
     fill_slots(g, time);
@@ -381,7 +383,10 @@ static uint32_t compute_ns(const struct uvm_gpu *g, const struct actor_step *ste
 {
     if (step->compute_ns != ACTOR_COMPUTE_AUTO)
         return step->compute_ns;
-    return (uint32_t)(issue_ns(&g->issue, step->instructions, step->sectors, step->count > 0) + 0.5);
+    /* Who is in the calendar runs, and this one. */
+    double running = (double)(g->queued + 1) / (double)g->resident;
+    running = running < 1 ? running : 1;
+    return (uint32_t)(issue_ns(&g->issue, step->instructions, step->sectors, step->count > 0, running) + 0.5);
 }
 
 /* What the remote pages of so many turns of a step ask of the link, each; 0: it has none. */

@@ -61,7 +61,8 @@ struct uvm_gpu {
     /* The launch that runs. */
     uint32_t launch, launch_count;
     struct actor_launch current;
-    uint32_t per_sm; /* actors of it resident on a multiprocessor */
+    uint32_t per_sm;   /* actors of it resident on a multiprocessor */
+    uint32_t resident; /* on all, at most */
     struct issue issue;
     uint32_t next_actor, actors_done;
     int64_t launch_end_ns;                                               /* when its last actor so far ended */

@@ -17,11 +17,11 @@ enum uvm_thrashing_mode { UVM_THRASHING_OFF, UVM_THRASHING_FIXED, UVM_THRASHING_
 /* Part of an engine's settings; rows of its table by UVM_MANAGED_ROWS(S), where S holds a `struct uvm_managed_settings
  * managed`. */
 struct uvm_managed_settings {
-    int64_t oversubscription_pct;  /* footprint / available memory x 100; 0: not said */
-    int64_t gpu_memory_bytes;      /* memory for managed data; 0: by oversubscription_pct */
-    int64_t copy_engines;          /* 2: copies out run beside copies in */
-    int64_t thrashing;             /* enum uvm_thrashing_mode */
-    int64_t access_counters;       /* 1: notifications migrate what is mapped remotely */
+    int64_t oversubscription_pct;            /* footprint / available memory x 100; 0: not said */
+    int64_t gpu_memory_bytes;                /* memory for managed data; 0: by oversubscription_pct */
+    int64_t copy_engines;                    /* 2: copies out run beside copies in */
+    int64_t thrashing;                       /* enum uvm_thrashing_mode */
+    int64_t access_counters;                 /* 1: notifications migrate what is mapped remotely */
     const char *advise, *prefetch, *discard; /* replay/uvm/uvm_hints.h; NULL: none */
 };
 
