@@ -5,7 +5,7 @@
 
 #include "models/uvm/locality.h"
 #include "replay/figure/figure_uvm.h"
-#include "replay/uvm/uvm_recording.h"
+#include "replay/uvm/recording/uvm_recording.h"
 #include "trace/base/mem.h"
 
 /* Marks are gathered in the cells of this grid, about two pixels each: more could not be told apart, and a recording of

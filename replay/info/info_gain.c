@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "replay/uvm/uvm_gain.h"
+#include "replay/uvm/recording/uvm_gain.h"
 #include "replay/uvm/uvm_recorded.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"

@@ -1,5 +1,5 @@
 /* info_gain: what `info` says of a recording of managed memory: how much of its kernels' time fault service covers, and
- * what can be gained at most (replay/uvm/uvm_gain.h), as JSON.
+ * what can be gained at most (replay/uvm/recording/uvm_gain.h), as JSON.
  *
  * "fault_service": for each recording of the trace (trace/uvm/recording.h) process and gpu (null where it does not
  * say), kernel_ns, served_ns, gain_at_most_ratio (null where there is no limit or none is known) and "said": the

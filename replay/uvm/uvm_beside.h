@@ -12,7 +12,7 @@
 #define REPLAY_UVM_UVM_BESIDE_H
 
 #include "replay/run/engine.h"
-#include "replay/uvm/uvm_bounds.h"
+#include "replay/uvm/recording/uvm_bounds.h"
 #include "trace/event/actor.h"
 
 /* The job's input of role "touches", or NULL. */

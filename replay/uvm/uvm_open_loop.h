@@ -10,7 +10,7 @@
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
 #include "replay/run/progress.h"
-#include "replay/uvm/uvm_recording.h"
+#include "replay/uvm/recording/uvm_recording.h"
 
 enum uvm_hidden {
     UVM_HIDDEN_UNTOUCHED,

@@ -16,7 +16,7 @@
 
 #include "models/uvm/uvm_evict.h"
 #include "replay/run/engine.h"
-#include "replay/uvm/uvm_bounds.h"
+#include "replay/uvm/recording/uvm_bounds.h"
 #include "replay/uvm/uvm_open_loop.h"
 #include "replay/uvm/uvm_recorded_parts.h"
 

@@ -2,8 +2,8 @@
  * policy. */
 #include <stdlib.h>
 
+#include "replay/uvm/recording/uvm_gain.h"
 #include "replay/uvm/uvm_beside.h"
-#include "replay/uvm/uvm_gain.h"
 #include "replay/uvm/uvm_recorded.h"
 #include "trace/base/mem.h"
 

@@ -3,7 +3,7 @@
  *
  * An event belongs to the kernel that runs at its start; there is one owner for events under several kernels and one
  * for those under none. Allocations are those the trace names, else the stretches of memory that were inferred
- * (replay/uvm/uvm_recording.h); what was recorded outside of them has an owner too. Constant after init:
+ * (replay/uvm/recording/uvm_recording.h); what was recorded outside of them has an owner too. Constant after init:
  * several runs may read it at the same time. */
 #ifndef REPLAY_UVM_UVM_RECORDED_PARTS_H
 #define REPLAY_UVM_UVM_RECORDED_PARTS_H

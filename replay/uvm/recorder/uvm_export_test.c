@@ -1,7 +1,7 @@
 #include "replay/uvm/recorder/uvm_export.h"
 
 #include "replay/run/engine.h"
-#include "replay/uvm/uvm_recording.h"
+#include "replay/uvm/recording/uvm_recording.h"
 #include "trace/base/testing.h"
 
 /* Run a program under a policy and record it. The store is the caller's. */

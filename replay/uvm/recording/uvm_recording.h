@@ -8,8 +8,8 @@
  * are one allocation, and its first and last block end where the pages seen end, if the stock prefetcher explains the
  * block's services better so. Pages that the CPU wrote first are known from CPU faults (each brought what the
  * prefetcher brings the CPU); without CPU faults every page is taken to hold data. */
-#ifndef REPLAY_UVM_UVM_RECORDING_H
-#define REPLAY_UVM_UVM_RECORDING_H
+#ifndef REPLAY_UVM_RECORDING_UVM_RECORDING_H
+#define REPLAY_UVM_RECORDING_UVM_RECORDING_H
 
 #include "models/uvm/block.h"
 #include "trace/uvm/batches.h"

@@ -1,4 +1,4 @@
-#include "replay/uvm/uvm_gain.h"
+#include "replay/uvm/recording/uvm_gain.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -16,11 +16,11 @@
  *   prefetched  what comes less what faults
  * A policy that brings pages of blocks that did not fault leaves at least one fault in all, and may bring everything.
  * Ends that are not known are infinite. Checked against the closed loop: uvm_recorded_property_test.c. */
-#ifndef REPLAY_UVM_UVM_BOUNDS_H
-#define REPLAY_UVM_UVM_BOUNDS_H
+#ifndef REPLAY_UVM_RECORDING_UVM_BOUNDS_H
+#define REPLAY_UVM_RECORDING_UVM_BOUNDS_H
 
 #include "models/uvm/uvm_policy.h"
-#include "replay/uvm/uvm_recording.h"
+#include "replay/uvm/recording/uvm_recording.h"
 
 struct uvm_range {
     double lo, hi;

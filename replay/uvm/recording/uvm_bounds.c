@@ -1,4 +1,4 @@
-#include "replay/uvm/uvm_bounds.h"
+#include "replay/uvm/recording/uvm_bounds.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
  * Served is the time within kernels in which some fault batch was under way (kind-4 records: first fault to replay;
  * copies for faults alone where the recording has no such records). Whatever decides what migrates, when and where to,
  * the kernels take the rest: no change gains more than kernel_ns / (kernel_ns - served_ns). */
-#ifndef REPLAY_UVM_UVM_GAIN_H
-#define REPLAY_UVM_UVM_GAIN_H
+#ifndef REPLAY_UVM_RECORDING_UVM_GAIN_H
+#define REPLAY_UVM_RECORDING_UVM_GAIN_H
 
-#include "replay/uvm/uvm_recording.h"
+#include "replay/uvm/recording/uvm_recording.h"
 
 struct uvm_gain {
     int64_t kernel_ns; /* in which some kernel ran; 0: none is recorded, and nothing can be said */

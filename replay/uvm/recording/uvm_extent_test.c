@@ -1,4 +1,4 @@
-#include "replay/uvm/uvm_extent.h"
+#include "replay/uvm/recording/uvm_extent.h"
 
 #include "replay/uvm/uvm_recorded_testing.h"
 

@@ -1,10 +1,10 @@
-#include "replay/uvm/uvm_recording.h"
+#include "replay/uvm/recording/uvm_recording.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/uvm/uvm_extent.h"
+#include "replay/uvm/recording/uvm_extent.h"
 #include "trace/base/mem.h"
 
 /* Source: driver 545.23.06, uvm_perf_fault_max_batches_per_service; 150 us: measured on an H200, batches of one routine
