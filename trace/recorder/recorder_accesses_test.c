@@ -54,7 +54,7 @@ static void record_text(const char *kernels, const char *output, const char *mod
                         struct recorder_options options)
 {
     static char text[512], sanitizer[PATH_MAX + 64], patch[512];
-    char *argv[32];
+    char *argv[TESTING_ARGS];
     testing_find_build("liboffchip_accesses.so");
     setenv("STANDIN_ACCESSES", kernels, 1);
     (void)unlink(output); /* of an earlier test */

@@ -11,7 +11,7 @@
 
 /* How recordings end: by the user, by a kill, by a program that ends in its own way; and what is there then. */
 
-enum { EVENTS = 200, PLAYS = 27 };
+enum { EVENTS = 200, PLAYS = 70 /* more than the socket holds, in whatever pieces it comes */ };
 
 static struct recorder_result result;
 static struct err err;

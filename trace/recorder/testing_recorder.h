@@ -25,12 +25,14 @@ static inline void testing_find_build(const char *library)
     unsetenv("STANDIN_MODE");
 }
 
-/* Split `arguments`, which are changed, at spaces behind the target; argv has room for 32. */
+enum { TESTING_ARGS = 96 };
+
+/* Split `arguments`, which are changed, at spaces behind the target; argv has room for TESTING_ARGS. */
 static inline void testing_argv(char *arguments, char **argv)
 {
     int n = 0;
     argv[n++] = testing_target;
-    for (char *a = strtok(arguments, " "); a && n < 31; a = strtok(NULL, " "))
+    for (char *a = strtok(arguments, " "); a && n < TESTING_ARGS - 1; a = strtok(NULL, " "))
         argv[n++] = a;
     argv[n] = NULL;
 }
@@ -41,7 +43,7 @@ static inline void testing_record(const struct recorder_options *options, const 
                                   struct recorder_result *result)
 {
     static char text[2048], cupti[PATH_MAX + 32];
-    char *argv[32];
+    char *argv[TESTING_ARGS];
     struct err err;
     struct recorder_options o = *options;
     testing_find_build("liboffchip_inject.so");
