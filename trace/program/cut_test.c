@@ -2,9 +2,8 @@
 
 #include <string.h>
 
-#include "trace/base/testing.h"
 #include "trace/program/random_testing.h"
-#include "trace/program/walk.h"
+#include "trace/program/walked_testing.h"
 
 START_TEST(what_is_spread_ascends_and_leaves_as_much_at_both_ends)
 {
@@ -60,23 +59,9 @@ static int plain_body(void *run, uint32_t launch, uint64_t warp, uint32_t index,
 static const struct program_ops plain_ops = {
     .allocs = plain_allocs, .launches = plain_launches, .launch = plain_launch, .body = plain_body};
 
-static uint64_t resident(const void *ctx, const struct program_launch *launch)
-{
-    (void)launch;
-    return *(const uint64_t *)ctx;
-}
-
-static struct program_cut *cut_waves_of(const struct program *program, uint64_t sectors, uint64_t wave)
-{
-    struct err err = {""};
-    struct program_cut *cut = program_cut_new(program, sectors, resident, &wave, &err);
-    ck_assert_msg(cut != NULL, "%s", err.msg);
-    return cut;
-}
-
 static struct program_cut *cut_of(const struct program *program, uint64_t sectors)
 {
-    return cut_waves_of(program, sectors, 5);
+    return walked_cut(program, sectors, 5);
 }
 
 START_TEST(without_a_budget_or_below_it_nothing_is_left_out)
@@ -131,7 +116,7 @@ START_TEST(launches_are_kept_by_their_work)
     uint32_t n = 300; /* of 200, 40 and 6 sectors: a wave of 100 blocks is all of each */
     struct program program = {&plain_ops, &n, -1};
     for (uint64_t budget = 100; budget <= 12000; budget += 100) {
-        struct program_cut *cut = cut_waves_of(&program, budget, 100);
+        struct program_cut *cut = walked_cut(&program, budget, 100);
         struct program_cut_facts f = program_cut_facts(cut);
         const struct program *p = program_cut_program(cut);
         uint32_t large = 0;
@@ -149,40 +134,8 @@ START_TEST(launches_are_kept_by_their_work)
 }
 END_TEST
 
-/* What a walk gives of one launch, in order. */
-struct list {
-    struct seen {
-        uint64_t block, warp, addr, kind;
-    } * op;
-    size_t n, cap;
-};
-
-static int note(void *ctx, const struct program_op *op, struct err *err)
-{
-    struct list *l = ctx;
-    (void)err;
-    if (l->n == l->cap) {
-        l->cap = l->cap ? 2 * l->cap : 64;
-        l->op = realloc(l->op, l->cap * sizeof *l->op);
-        ck_assert_ptr_nonnull(l->op);
-    }
-    l->op[l->n++] = (struct seen){(uint64_t)op->launch << 32 | op->id >> 32, op->id & UINT32_MAX,
-                                  op->line[0].addr << 8 | op->line[0].sectors, op->access};
-    return 0;
-}
-
-static struct list walked(const struct program *program)
-{
-    static const struct program_taker taker = {.op = note};
-    struct list list = {0};
-    struct err err = {""};
-    struct program_counts counts;
-    ck_assert_msg(program_walk(program, NULL, &taker, &list, &counts, &err) == 0, "%s", err.msg);
-    return list;
-}
-
 /* Blocks that do the same work where they are told apart by place and order only. */
-static bool same(const struct seen *a, const struct seen *b)
+static bool same(const struct walked_op *a, const struct walked_op *b)
 {
     return a->warp == b->warp && a->addr == b->addr && a->kind == b->kind;
 }
@@ -193,9 +146,11 @@ START_TEST(what_is_kept_is_part_of_the_whole_in_its_order)
         struct program_random random;
         struct program program;
         program_random_init(&random, seed, &program);
-        struct list whole = walked(&program);
+        struct walked whole = {0};
+        walked_add(&whole, &program);
         struct program_cut *cut = cut_of(&program, 1 + whole.n / 3);
-        struct list part = walked(program_cut_program(cut));
+        struct walked part = {0};
+        walked_add(&part, program_cut_program(cut));
         size_t at = 0;
         for (size_t i = 0; i < part.n; i++, at++) {
             while (at < whole.n && !same(&part.op[i], &whole.op[at]))
@@ -215,8 +170,9 @@ START_TEST(the_last_wave_kept_is_as_short_as_it_was)
     uint32_t n = 1;
     struct program program = {&plain_ops, &n, -1};
     for (uint64_t budget = 1; budget <= 200; budget++) {
-        struct program_cut *cut = cut_waves_of(&program, budget, 7); /* 14 waves of 7 blocks and one of 2 */
-        struct list part = walked(program_cut_program(cut));
+        struct program_cut *cut = walked_cut(&program, budget, 7); /* 14 waves of 7 blocks and one of 2 */
+        struct walked part = {0};
+        walked_add(&part, program_cut_program(cut));
         ck_assert_uint_eq(part.n, 2 * program_cut_facts(cut).blocks);
         ck_assert_uint_ge(part.n + 10, budget);
         ck_assert_uint_le(part.n, budget + budget / 20 + 14); /* the short one makes the others' share larger */

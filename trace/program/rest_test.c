@@ -1,10 +1,7 @@
 #include "trace/program/rest.h"
 
-#include <stdlib.h>
-
-#include "trace/base/testing.h"
 #include "trace/program/random_testing.h"
-#include "trace/program/walk.h"
+#include "trace/program/walked_testing.h"
 
 /* Two launches of 100 blocks of one warp that loads a sector of its own; with three, the middle one is the CPU's. */
 static const struct program_alloc allocs[] = {{.name = "a", .addr = 1 << 20, .bytes = 1 << 20}};
@@ -42,20 +39,6 @@ static int plain_body(void *run, uint32_t launch, uint64_t warp, uint32_t index,
 static const struct program_ops plain_ops = {
     .allocs = plain_allocs, .launches = plain_launches, .launch = plain_launch, .body = plain_body};
 
-static uint64_t resident(const void *ctx, const struct program_launch *launch)
-{
-    (void)launch;
-    return *(const uint64_t *)ctx;
-}
-
-static struct program_cut *cut_of(const struct program *program, uint64_t sectors, uint64_t wave)
-{
-    struct err err = {""};
-    struct program_cut *cut = program_cut_new(program, sectors, resident, &wave, &err);
-    ck_assert_msg(cut != NULL, "%s", err.msg);
-    return cut;
-}
-
 static struct program_rest *rest_of(const struct program *program, const struct program_cut *cut, uint64_t sectors,
                                     bool short_warps)
 {
@@ -63,35 +46,6 @@ static struct program_rest *rest_of(const struct program *program, const struct 
     struct program_rest *rest = program_rest_new(program, cut, sectors, short_warps, &err);
     ck_assert_msg(rest != NULL, "%s", err.msg);
     return rest;
-}
-
-/* What a walk gives, in order. */
-struct list {
-    struct seen {
-        uint64_t addr;
-        uint32_t launch, kind;
-    } * op;
-    size_t n, cap;
-};
-
-static int note(void *ctx, const struct program_op *op, struct err *err)
-{
-    struct list *l = ctx;
-    (void)err;
-    if (l->n == l->cap) {
-        l->cap = l->cap ? 2 * l->cap : 64;
-        l->op = realloc(l->op, l->cap * sizeof *l->op);
-        ck_assert_ptr_nonnull(l->op);
-    }
-    l->op[l->n++] = (struct seen){op->line[0].addr << 8 | op->line[0].sectors, op->launch, op->access};
-    return 0;
-}
-
-static void walk_into(struct list *list, const struct program *program)
-{
-    static const struct program_taker taker = {.op = note};
-    struct err err = {""};
-    ck_assert_msg(program_walk(program, NULL, &taker, list, NULL, &err) == 0, "%s", err.msg);
 }
 
 START_TEST(the_worked_example)
@@ -102,7 +56,7 @@ START_TEST(the_worked_example)
     static const uint32_t gap_of[] = {0, 1, 2, 3, 4, 4, 5, 6, 7, 8};
     uint32_t n = 2, gaps;
     const struct program program = {&plain_ops, &n, -1};
-    struct program_cut *cut = cut_of(&program, 40, 1);
+    struct program_cut *cut = walked_cut(&program, 40, 1);
     struct program_rest *rest = rest_of(&program, cut, UINT64_MAX, false);
     const struct program_rest_point *point = program_rest_points(rest, &gaps);
     ck_assert_uint_eq(gaps, 9);
@@ -110,8 +64,8 @@ START_TEST(the_worked_example)
         ck_assert(point[g].launch == launch[g] && point[g].block == blocks[g]);
     const struct program *p = program_rest_program(rest);
     ck_assert_uint_eq(p->ops->launches(p->state), 10);
-    struct list list = {0};
-    walk_into(&list, p);
+    struct walked list = {0};
+    walked_add(&list, p);
     size_t at = 0;
     for (uint32_t l = 0; l < 10; l++) {
         ck_assert_uint_eq(program_rest_gap(rest, l), gap_of[l]);
@@ -134,12 +88,12 @@ START_TEST(of_a_long_gap_the_end_is_there)
     const struct program program = {&plain_ops, &n, -1};
     for (int w = 0; w < 3; w++)
         for (uint64_t sectors = 1; sectors < 60; sectors++) {
-            struct program_cut *cut = cut_of(&program, 40, wave[w]);
+            struct program_cut *cut = walked_cut(&program, 40, wave[w]);
             struct program_rest *all = rest_of(&program, cut, UINT64_MAX, false);
             struct program_rest *some = rest_of(&program, cut, sectors, false);
-            struct list whole = {0}, end = {0};
-            walk_into(&whole, program_rest_program(all));
-            walk_into(&end, program_rest_program(some));
+            struct walked whole = {0}, end = {0};
+            walked_add(&whole, program_rest_program(all));
+            walked_add(&end, program_rest_program(some));
             (void)program_rest_points(all, &gaps);
             /* From the back, gap by gap: what is there is the whole gap's end, and enough of it. */
             size_t i = whole.n, k = end.n;
@@ -172,11 +126,11 @@ START_TEST(kept_waves_of_short_warps_are_left_out_behind_themselves)
     static const uint32_t launch[] = {0, 0, 0, 1, 2, 2, 2, 3}, blocks[] = {0, 10, 20, 0, 0, 10, 20, 0};
     uint32_t n = 3, gaps;
     const struct program program = {&plain_ops, &n, -1};
-    struct program_cut *cut = cut_of(&program, 80, 10); /* waves 1, 4 and 8 of both kernels */
+    struct program_cut *cut = walked_cut(&program, 80, 10); /* waves 1, 4 and 8 of both kernels */
     struct program_rest *rest = rest_of(&program, cut, UINT64_MAX, true);
     const struct program_rest_point *point = program_rest_points(rest, &gaps);
-    struct list list = {0};
-    walk_into(&list, program_rest_program(rest));
+    struct walked list = {0};
+    walked_add(&list, program_rest_program(rest));
     /* All of both kernels; what the CPU does is never cut and no part of it. */
     ck_assert_uint_eq(list.n, 200);
     ck_assert_uint_eq(gaps, 8);
@@ -191,7 +145,7 @@ END_TEST
 
 static int by_all(const void *a, const void *b)
 {
-    const struct seen *x = a, *y = b;
+    const struct walked_op *x = a, *y = b;
     if (x->addr != y->addr)
         return x->addr < y->addr ? -1 : 1;
     return x->kind < y->kind ? -1 : x->kind > y->kind;
@@ -204,12 +158,12 @@ START_TEST(what_is_kept_and_the_rest_are_the_whole)
         struct program_random random;
         struct program program;
         program_random_init(&random, seed, &program);
-        struct list whole = {0}, both = {0};
-        walk_into(&whole, &program);
-        struct program_cut *cut = cut_of(&program, 1 + whole.n / (1 + seed % 7), 1 + seed % 3);
+        struct walked whole = {0}, both = {0};
+        walked_add(&whole, &program);
+        struct program_cut *cut = walked_cut(&program, 1 + whole.n / (1 + seed % 7), 1 + seed % 3);
         struct program_rest *rest = rest_of(&program, cut, UINT64_MAX, false);
-        walk_into(&both, program_cut_program(cut));
-        walk_into(&both, program_rest_program(rest));
+        walked_add(&both, program_cut_program(cut));
+        walked_add(&both, program_rest_program(rest));
         const struct program_rest_point *point = program_rest_points(rest, &gaps);
         for (uint32_t g = 1; g < gaps; g++)
             ck_assert(point[g].launch > point[g - 1].launch ||
