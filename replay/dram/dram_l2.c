@@ -47,16 +47,14 @@ static void leave_out(struct dram_map *map)
 
 int dram_l2_init(struct dram_l2 *l, const struct dram_platform *dram, const struct gpu *gpu, struct err *err)
 {
-    *l = (struct dram_l2){.hash_channels = dram->channel_hash,
-                          .channels = (uint32_t)dram->channels,
-                          .subs = (uint32_t)dram->channels * DRAM_SUBS};
+    *l = (struct dram_l2){.hash_channels = dram->channel_hash, .channels = (uint32_t)dram->channels};
     if (map_init(l, dram, err))
         return -1;
     l->wanted = l->map;
     leave_out(&l->wanted);
     struct l2_shape shape = {.bytes = gpu->l2_bytes,
                              .ways = gpu->l2_ways,
-                             .slices = l->subs,
+                             .slices = l->channels * DRAM_SUBS,
                              .hash = gpu->l2_bytes ? dram->l2_set_hash : L2_HASH_NONE,
                              .misses = (uint32_t)dram->l2_misses,
                              .merges = (uint32_t)dram->l2_merges};

@@ -12,7 +12,7 @@
 
 struct dram_l2 {
     bool hash_channels;
-    uint32_t channels, subs;
+    uint32_t channels;
     struct dram_map map, wanted; /* wanted: without byte and column, for decoding */
     struct l2 *cache;
 };
