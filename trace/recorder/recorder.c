@@ -23,6 +23,7 @@ struct connection {
     int fd;
     struct recorder_trace *trace;
     bool heard;     /* a message came */
+    bool ready;     /* to be read in this turn */
     size_t told;    /* problems passed on */
     size_t partial; /* bytes of a message begun */
     char rest[sizeof(struct record_pipe_message)];
@@ -220,15 +221,34 @@ static void connection_drop(struct run *run, size_t index)
     run->connections[index] = run->connections[--run->count];
 }
 
-/* A process ends: what it could not send it said in a connection of its own, which comes before the end does. */
-static void reports_first(struct run *run)
+/* Whether what comes first from it says what a process could not send in time. */
+static bool is_report(const struct connection *c)
 {
-    size_t known = run->count;
-    while (connection_new(run))
-        ;
-    for (size_t i = run->count; i-- > known;)
-        if (!connection_read(run, &run->connections[i]))
+    struct record_pipe_message m;
+    return !c->heard && c->partial == 0 && recv(c->fd, &m, sizeof m, MSG_PEEK) == (ssize_t)sizeof m &&
+           m.type == RECORD_PIPE_HELLO && m.flags == RECORD_PIPE_LOSS_REPORT;
+}
+
+/* Read the connections that are ready, from number `first` on: reports last, since a recorder that was stopped can find
+ * a process's report beside its greeting. Where a process ends, its report comes before the end does: connections that
+ * are still to be accepted are read first. */
+static void read_ready(struct run *run, size_t first)
+{
+    for (int reports = 0; reports < 2; reports++)
+        for (size_t i = run->count; i-- > first;) {
+            struct connection *c = &run->connections[i];
+            if (!c->ready || is_report(c) != (reports == 1))
+                continue;
+            c->ready = false;
+            if (connection_read(run, c))
+                continue;
+            size_t known = run->count;
+            while (first == 0 && c->trace && connection_new(run))
+                run->connections[run->count - 1].ready = true;
+            if (run->count > known)
+                read_ready(run, known);
             connection_drop(run, i);
+        }
 }
 
 /* --- the processes --- */
@@ -297,12 +317,9 @@ static void serve(struct run *run)
         finish_one(run);
     if (ready <= 0)
         return;
-    for (size_t i = count; i-- > 0;)
-        if (fds[i + 1].revents && !connection_read(run, &run->connections[i])) {
-            if (run->connections[i].trace)
-                reports_first(run);
-            connection_drop(run, i);
-        }
+    for (size_t i = 0; i < count; i++)
+        run->connections[i].ready = fds[i + 1].revents != 0;
+    read_ready(run, 0);
     while (fds[0].revents && connection_new(run))
         ;
 }
