@@ -169,11 +169,11 @@ def try_page(page, text, work, env):
             continue
         clean(command, folder)
         try:
-            done = subprocess.run(['bash', '-o', 'pipefail', '-c', command], cwd=folder, env=env, capture_output=True, timeout=120,
+            done = subprocess.run(['bash', '-o', 'pipefail', '-c', command], cwd=folder, env=env, capture_output=True, timeout=900,
                                   stdin=subprocess.DEVNULL)
             status, error = done.returncode, done.stderr.decode(errors='replace')
         except subprocess.TimeoutExpired:
-            status, error = 124, 'took more than two minutes'
+            status, error = 124, 'took more than a quarter of an hour'
         good = status == 0 or (status == 141 and '| head' in command)  # head has seen enough
         passed, failed = passed + good, failed + (not good)
         if not good:
