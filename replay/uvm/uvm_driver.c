@@ -112,8 +112,9 @@ static double copy_in_ns(struct uvm_driver *d, const struct page_mask *copied, c
     return ns;
 }
 
-/* The CPU's work on the pages that come. */
-static double move_ns(struct uvm_driver *d, uint32_t number, const struct page_mask *moved)
+/* The CPU's work on the pages that come: of a prefetch for each run, since runs are mapped in large pages (2 MiB where
+ * they are that), of faults for each page besides. */
+static double move_ns(struct uvm_driver *d, uint32_t number, const struct page_mask *moved, bool by_run)
 {
     const struct uvm_platform *p = d->platform;
     struct page_mask mapped;
@@ -125,6 +126,8 @@ static double move_ns(struct uvm_driver *d, uint32_t number, const struct page_m
     d->work.unmapped_pages += unmapped;
     d->work.unmapped_runs += unmapped_runs;
     d->moved += moved_pages;
+    if (by_run)
+        return p->moved_run_ns * moved_runs + p->unmap_run_ns * unmapped_runs;
     return p->moved_page_ns * moved_pages + p->moved_run_ns * moved_runs + p->unmap_page_ns * unmapped +
            p->unmap_run_ns * unmapped_runs;
 }
@@ -153,7 +156,7 @@ static int bring(struct uvm_driver *d, uint32_t number, const struct page_mask *
     page_mask_or(&moved, faulted, plan);
     if (uvm_driver_make_room(d, number, &moved, at, &room, err))
         return -1;
-    at->cpu += move_ns(d, number, &moved);
+    at->cpu += move_ns(d, number, &moved, cause == RECORD_CAUSE_USER);
     if (uvm_memory_migrate(d->memory, number, faulted, plan, &copied, err))
         return -1;
     if (d->notices && !uvm_driver_read_mostly(d, number))
@@ -397,14 +400,29 @@ int uvm_driver_notification(struct uvm_driver *d, uint32_t number, uint32_t regi
     return bring_alone(d, number, &pages, RECORD_CAUSE_ACCESS_COUNTERS, time_ns, end_ns, err);
 }
 
-int uvm_driver_prefetch(struct uvm_driver *d, uint32_t number, int64_t time_ns, int64_t *end_ns, struct err *err)
+int uvm_driver_prefetch(struct uvm_driver *d, const bool *wanted, int64_t time_ns, int64_t *end_ns, struct err *err)
 {
-    const struct uvm_memory_block *b = &d->memory->blocks[number];
-    struct page_mask pages = {{0}};
-    page_mask_set_region(&pages, b->block.first, b->block.end);
-    page_mask_andnot(&pages, &pages, &b->block.resident);
-    *end_ns = time_ns;
-    return page_mask_any(&pages) ? bring_alone(d, number, &pages, RECORD_CAUSE_USER, time_ns, end_ns, err) : 0;
+    static const struct page_mask none;
+    struct uvm_memory *m = d->memory;
+    struct uvm_clocks at = {(double)time_ns, d->copies_free_ns, d->out_free_ns};
+    bool any = false;
+    for (uint32_t i = 0; i < m->block_count; i++) {
+        const struct uvm_block *b = &m->blocks[i].block;
+        struct page_mask pages = {{0}};
+        page_mask_set_region(&pages, b->first, b->end);
+        page_mask_andnot(&pages, &pages, &b->resident);
+        if (!wanted[m->blocks[i].alloc] || !page_mask_any(&pages))
+            continue;
+        d->moved = 0;
+        uvm_memory_begin_batch(m, (uint32_t)d->batches, (int64_t)at.cpu);
+        if (bring(d, i, &none, &pages, RECORD_CAUSE_USER, &at, err))
+            return -1;
+        any = true;
+    }
+    d->copies_free_ns = at.copies;
+    d->out_free_ns = at.out;
+    *end_ns = any ? (int64_t)(end_of(&at) + 0.5) : time_ns;
+    return 0;
 }
 
 void uvm_driver_learn(struct uvm_driver *d, bool routine_end)

@@ -136,14 +136,32 @@ END_TEST
 START_TEST(a6_a_prefetch_is_no_fault_and_one_copy_a_block)
 {
     int64_t end;
+    const bool none = false, all = true; /* by allocation: there is one */
     setup(4 << 20, 2, true, 0);
-    ck_assert_int_eq(uvm_driver_prefetch(&driver, 0, 0, &end, NULL), 0);
-    ck_assert_int_eq(uvm_driver_prefetch(&driver, 1, 0, &end, NULL), 0);
+    ck_assert_int_eq(uvm_driver_prefetch(&driver, &none, 7, &end, NULL), 0);
+    ck_assert_int_eq(end, 7);
+    ck_assert_int_eq(uvm_driver_prefetch(&driver, &all, 0, &end, NULL), 0);
     ck_assert_uint_eq(driver.work.copied_runs, 2);
     ck_assert_uint_eq(driver.work.unmapped_runs, 2);
     ck_assert_uint_eq(driver.records, 2);
     ck_assert_uint_eq(driver.batches + memory.total.faults, 0);
     ck_assert_int_eq(end, (4 << 20) / 10); /* one copy after the other */
+    teardown();
+}
+END_TEST
+
+/* The CPU's work on a block is hidden behind the copy of the one before, however long it would be page by page. */
+START_TEST(a_prefetch_takes_what_its_copies_take)
+{
+    int64_t end;
+    const bool all = true;
+    struct uvm_platform slow = platform;
+    slow.moved_page_ns = slow.unmap_page_ns = 1e6;
+    slow.moved_run_ns = 1000;
+    setup(64 << 20, 0, true, 0);
+    driver.platform = &slow;
+    ck_assert_int_eq(uvm_driver_prefetch(&driver, &all, 0, &end, NULL), 0);
+    ck_assert_int_eq(end, 1000 + (64 << 20) / 10);
     teardown();
 }
 END_TEST
@@ -236,5 +254,5 @@ TEST_MAIN("replay/uvm_driver", a_throttled_fault_moves_nothing_and_the_cpu_sleep
           a3_read_mostly_memory_is_duplicated_and_leaves_without_a_copy,
           a4_a_write_to_a_duplicate_faults_again_and_copies_nothing,
           a_first_touch_that_writes_read_mostly_memory_moves_it, accessed_by_maps_what_is_there_and_follows_it,
-          a6_a_prefetch_is_no_fault_and_one_copy_a_block, c1_a_notification_brings_the_regions_that_were_asked_for,
+          a6_a_prefetch_is_no_fault_and_one_copy_a_block, a_prefetch_takes_what_its_copies_take, c1_a_notification_brings_the_regions_that_were_asked_for,
           c3_a_notification_of_pages_that_came_meanwhile_moves_nothing)

@@ -24,7 +24,7 @@ struct simulation {
     struct uvm_fetched fetched;
     struct actor_alloc *allocs; /* the workload's, with the run's advice */
     uint64_t routines;
-    int64_t cpu_ns;
+    int64_t cpu_ns, prefetch_ns;
     struct uvm_account credited; /* to kernels, so far; and until when */
     int64_t credited_ns;
     struct err *err;
@@ -227,19 +227,6 @@ static int run_cpu_phase(struct simulation *s, int64_t *time)
     return 0;
 }
 
-/* The program's own prefetches, before its first launch. */
-static int prefetch(struct simulation *s, int64_t *time)
-{
-    const struct uvm_memory *m = &s->memory;
-    int64_t end = *time;
-    for (uint32_t i = 0; s->run->prefetch && i < m->block_count; i++) {
-        if (s->run->prefetch[m->blocks[i].alloc] && uvm_driver_prefetch(&s->driver, i, *time, &end, s->err))
-            return -1;
-        *time = end > *time ? end : *time;
-    }
-    return 0;
-}
-
 /* Notifications of access counters that wait: at most a batch of them, one after the other. */
 static int serve_counters(struct simulation *s, int64_t *time)
 {
@@ -258,7 +245,10 @@ static int run_all(struct simulation *s, int64_t *end_ns)
 {
     const struct uvm_platform *p = s->run->platform;
     int64_t time = 0;
-    if (prefetch(s, &time) || uvm_gpu_next_launch(&s->gpu, time, s->err) ||
+    if (s->run->prefetch && uvm_driver_prefetch(&s->driver, s->run->prefetch, 0, &time, s->err))
+        return -1;
+    s->prefetch_ns = time;
+    if (uvm_gpu_next_launch(&s->gpu, time, s->err) ||
         (s->run->prefetch && !s->gpu.finished && credit_moves(s, s->gpu.current.kernel, 0)))
         return -1;
     for (;;) {
@@ -307,6 +297,7 @@ static int fill_metrics(struct simulation *s, int64_t end_ns, struct uvm_metrics
         return -1;
     m->time_ns = end_ns - s->cpu_ns;
     m->cpu_ns = s->cpu_ns;
+    m->prefetch_ns = s->prefetch_ns;
     m->faults = total->faults + total->mapped;
     m->raw_faults = d->raw_faults;
     m->cpu_faults = d->cpu_faults;

@@ -76,6 +76,7 @@ enum { UVM_KERNELS = 16 };
 struct uvm_metrics {
     int64_t time_ns;     /* from the first launch to the end of the last, CPU phases left out */
     int64_t cpu_ns;      /* of CPU phases */
+    int64_t prefetch_ns; /* of time_ns, the program's own prefetches before its first launch */
     uint64_t faults;     /* pages serviced as faulted; a page counts again when it faults again */
     uint64_t raw_faults; /* fault-buffer entries taken */
     uint64_t cpu_faults;
