@@ -5,63 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/placement/program_copies.h"
 #include "replay/placement/program_hits.h"
 #include "replay/uvm/uvm_touching.h"
 #include "trace/base/mem.h"
 #include "trace/workloads/workload.h"
 
-/* --- copies under device memory --- */
-
-struct ledger {
-    const struct program_totals *totals;
-    struct placement_keys *keys;
-    uint64_t cpu_new, gpu_new; /* allocations whose latest bytes only one side has */
-    uint64_t copied;           /* ever */
-};
-
-/* Copy every allocation of `which`. */
-static void copy(struct ledger *g, uint64_t which, int64_t *bytes)
-{
-    for (size_t i = 0; i < g->totals->alloc_count; i++)
-        if (which >> i & 1) {
-            *bytes += (int64_t)g->totals->allocs[i].bytes;
-            g->keys->copies++;
-        }
-    g->copied |= which;
-}
-
-static void launch(struct ledger *g, const struct launch_totals *t)
-{
-    struct placement_keys *k = g->keys;
-    if (t->cpu) {
-        copy(g, g->gpu_new & t->touched, &k->bytes_dh);
-        g->gpu_new &= ~t->touched;
-        g->cpu_new |= t->modified;
-        return;
-    }
-    if (g->cpu_new) {
-        k->dirty_kernels++;
-        k->dirty_bytes += (int64_t)t->touched_bytes;
-    }
-    copy(g, g->cpu_new, &k->bytes_hd);
-    g->cpu_new = 0;
-    for (size_t i = 0; i < g->totals->alloc_count; i++)
-        if (!g->totals->allocs[i].scratch)
-            g->gpu_new |= t->modified & 1ull << i;
-}
-
 static void count_copies(const struct program_totals *totals, struct placement_keys *k)
 {
-    struct ledger g = {.totals = totals, .keys = k};
-    k->dirty_kernels = k->dirty_bytes = k->shared_bytes = 0;
+    struct program_copies c;
+    program_copies_count(&c, totals);
+    k->bytes_hd = c.in_bytes;
+    k->bytes_dh = c.back_bytes;
+    k->copies = c.in_copies + c.back_copies;
+    k->dirty_kernels = c.dirty_kernels;
+    k->dirty_bytes = c.dirty_bytes;
+    k->shared_bytes = 0;
     for (size_t i = 0; i < totals->alloc_count; i++)
-        if (totals->allocs[i].host && !totals->allocs[i].device)
-            g.cpu_new |= 1ull << i;
-    for (uint32_t l = 0; l < totals->launches; l++)
-        launch(&g, &totals->launch[l]);
-    copy(&g, g.gpu_new, &k->bytes_dh);
-    for (size_t i = 0; i < totals->alloc_count; i++)
-        *(g.copied >> i & 1 || totals->allocs[i].twin ? &k->shared_bytes : &k->private_bytes) +=
+        *(c.copied >> i & 1 || totals->allocs[i].twin ? &k->shared_bytes : &k->private_bytes) +=
             (int64_t)totals->allocs[i].bytes;
 }
 
