@@ -421,10 +421,10 @@ const struct command cmd_sweep = {
     .details = "A grid key is a setting of the engine, 'platform', POLICY.PARAMETER, a key of a synth: workload, or a\n"
                "number of the platform. Finished points are recognised by their inputs' content, platform, settings,\n"
                "policy, parameters and version: a killed sweep goes on where it stopped when it is started again.",
-    .examples =
-        "  offchip sweep uvm synth:bicg,bytes=1GiB --policy tree,fixed,adaptive --grid "
-        "oversubscription_pct=0:200:50 -o s.db\n"
-        "  offchip sweep dram --mem synth:gpu-g1 --mem synth:gpu-g2 --pim synth:pim-add --grid 'vcs=1|2' --set cut=30000 -o d.db",
+    .examples = "  offchip sweep uvm synth:bicg,bytes=1GiB --policy tree,fixed,adaptive --grid "
+                "oversubscription_pct=0:200:50 -o s.db\n"
+                "  offchip sweep dram --mem synth:gpu-g1 --mem synth:gpu-g2 --pim synth:pim-add --grid 'vcs=1|2' --set "
+                "cut=30000 -o d.db",
     .options = options,
     .run = run,
 };

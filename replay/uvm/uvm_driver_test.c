@@ -254,5 +254,6 @@ TEST_MAIN("replay/uvm_driver", a_throttled_fault_moves_nothing_and_the_cpu_sleep
           a3_read_mostly_memory_is_duplicated_and_leaves_without_a_copy,
           a4_a_write_to_a_duplicate_faults_again_and_copies_nothing,
           a_first_touch_that_writes_read_mostly_memory_moves_it, accessed_by_maps_what_is_there_and_follows_it,
-          a6_a_prefetch_is_no_fault_and_one_copy_a_block, a_prefetch_takes_what_its_copies_take, c1_a_notification_brings_the_regions_that_were_asked_for,
+          a6_a_prefetch_is_no_fault_and_one_copy_a_block, a_prefetch_takes_what_its_copies_take,
+          c1_a_notification_brings_the_regions_that_were_asked_for,
           c3_a_notification_of_pages_that_came_meanwhile_moves_nothing)
