@@ -1,0 +1,243 @@
+/* offchip compare: one program on one machine under every mechanism, ranked. */
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/console/printable.h"
+#include "cmd/console/progress_line.h"
+#include "cmd/console/table.h"
+#include "replay/compare/compare.h"
+#include "trace/store/output.h"
+
+static const char *platform, *output;
+static struct opt_list sets;
+static int64_t jobs, top = 1;
+static bool all, force;
+static int format;
+
+static const struct opt options[] = {
+    {"platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform,
+     "hardware numbers (default: of the GPU that a recording names, else h200)", 0, 0},
+    {"set", 's', OPT_LIST, "KEY=VALUE", &sets,
+     "oversubscription_pct, gpu_memory_bytes, or a number of the platform; repeatable", 0, 0},
+    {"all", 'a', OPT_FLAG, NULL, &all, "unified memory under every prefetcher with every eviction", 0, 0},
+    {"top", 0, OPT_INT, "N", &top, "say how to have the N best mechanisms (default 1)", 0, COMPARE_MECHANISMS},
+    {"output", 'o', OPT_TEXT, "PLAN.ini", &output,
+     "write the best answer of unified memory as a plan for record --apply", 0, 0},
+    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite PLAN.ini", 0, 0},
+    {"jobs", 'j', OPT_INT, "N", &jobs, "threads (default: all processors)", 1, 4096},
+    OPT_FORMAT(&format),
+    {0}};
+
+static double time_of(const struct compare_row *row)
+{
+    const struct metric_value *v = outcome_get(&row->outcome, "time_ns");
+    return v->known ? v->real : v->interval ? (v->lo + v->hi) / 2 : 0;
+}
+
+static void print_head(const struct compare_result *result)
+{
+    char answer[512];
+    printable_print(stdout, "%s on %s (%s), %.4g MiB\n", result->program, platform_name(result->platform),
+                    platform_from(result->platform), (double)result->footprint_bytes / 0x1p20);
+    printable_print(stdout, "%s\n", compare_answer(result, answer, sizeof answer));
+}
+
+static void print_rows(const struct compare_result *result)
+{
+    struct table t;
+    size_t columns = 3;
+    for (const struct metric *m = compare_metrics; m->name; m++)
+        columns++;
+    table_init(&t, columns);
+    table_cell(&t, "mechanism");
+    table_cell(&t, "policy");
+    for (const struct metric *m = compare_metrics; m->name; m++) {
+        table_cell(&t, "%s", m->name);
+        if (m == compare_metrics)
+            table_cell(&t, "of best");
+    }
+    for (size_t i = 0; i < result->count; i++) {
+        const struct compare_row *row = &result->rows[i];
+        table_cell(&t, "%s", compare_mechanism_name(row->mechanism));
+        table_cell(&t, "%s", row->policy);
+        for (size_t m = 0; m < row->outcome.count; m++) {
+            char buf[160];
+            table_cell(&t, "%s", table_metric(&compare_metrics[m], &row->outcome.values[m], buf, sizeof buf));
+            if (m == 0 && row->answered)
+                table_cell(&t, "%.2f", time_of(row) / time_of(&result->rows[0]));
+            else if (m == 0)
+                table_cell(&t, "n/a");
+        }
+    }
+    table_print(&t, stdout);
+    table_release(&t);
+}
+
+/* How to have the best row of each of the best mechanisms. */
+static void print_how(const struct compare_result *result)
+{
+    bool said[COMPARE_MECHANISMS] = {false};
+    int64_t left = top;
+    for (size_t i = 0; i < result->count && left > 0; i++) {
+        const struct compare_row *row = &result->rows[i];
+        if (!row->answered || said[row->mechanism])
+            continue;
+        said[row->mechanism] = true;
+        left--;
+        printable_print(stdout, "%s (%s):\n", compare_mechanism_name(row->mechanism), row->policy);
+        for (size_t a = 0; a < row->apply_count; a++)
+            printable_print(stdout, "    %s\n", row->apply[a]);
+    }
+}
+
+static bool has_note(const struct compare_row *row, const char *note)
+{
+    for (size_t n = 0; n < row->outcome.note_count; n++)
+        if (strcmp(row->outcome.notes[n], note) == 0)
+            return true;
+    return false;
+}
+
+/* Each note once: whose it is, or of how many rows. */
+static void print_notes(const struct compare_result *result)
+{
+    for (size_t i = 0; i < result->count; i++) {
+        const struct compare_row *row = &result->rows[i];
+        for (size_t n = 0; n < row->outcome.note_count; n++) {
+            size_t first = 0, rows = 0;
+            while (!has_note(&result->rows[first], row->outcome.notes[n]))
+                first++;
+            for (size_t k = i; k < result->count; k++)
+                rows += has_note(&result->rows[k], row->outcome.notes[n]);
+            if (first == i && rows > 1)
+                printable_print(stdout, "%s, %zu rows: %s\n", compare_mechanism_name(row->mechanism), rows,
+                                row->outcome.notes[n]);
+            else if (first == i)
+                printable_print(stdout, "%s (%s): %s\n", compare_mechanism_name(row->mechanism), row->policy,
+                                row->outcome.notes[n]);
+        }
+    }
+}
+
+static void csv_value(struct table *t, bool known, double value)
+{
+    if (known)
+        table_cell(t, "%.17g", value);
+    else
+        table_cell(t, "%s", "");
+}
+
+static void print_csv(const struct compare_result *result)
+{
+    struct table t;
+    size_t metrics = 0;
+    while (compare_metrics[metrics].name)
+        metrics++;
+    table_init(&t, 2 + 3 * metrics);
+    table_cell(&t, "mechanism");
+    table_cell(&t, "policy");
+    for (size_t m = 0; m < metrics; m++) {
+        table_cell(&t, "%s", compare_metrics[m].name);
+        table_cell(&t, "%s_lo", compare_metrics[m].name);
+        table_cell(&t, "%s_hi", compare_metrics[m].name);
+    }
+    for (size_t i = 0; i < result->count; i++) {
+        const struct compare_row *row = &result->rows[i];
+        table_cell(&t, "%s", compare_mechanism_name(row->mechanism));
+        table_cell(&t, "%s", row->policy);
+        for (size_t m = 0; m < metrics; m++) {
+            const struct metric_value *v = &row->outcome.values[m];
+            csv_value(&t, v->known, v->real);
+            csv_value(&t, v->interval, v->lo);
+            csv_value(&t, v->interval, v->hi);
+        }
+    }
+    table_csv(&t, stdout);
+    table_release(&t);
+}
+
+static int print(const struct compare_result *result)
+{
+    struct err err = {""};
+    if (format == FORMAT_JSON) {
+        json_t *root = compare_to_json(result, &err);
+        return root ? cmd_print_json(root) : cmd_fail(EXIT_DATA, "%s", err.msg);
+    }
+    if (format == FORMAT_CSV) {
+        print_csv(result);
+        return EXIT_DONE;
+    }
+    print_head(result);
+    print_rows(result);
+    print_how(result);
+    print_notes(result);
+    return EXIT_DONE;
+}
+
+/* The plan replaces nothing before all else is done. */
+static int conclude(const struct compare_result *result)
+{
+    struct err err = {""};
+    struct output file;
+    int status = print(result);
+    if (!status && output)
+        status = cmd_printed(EXIT_DONE);
+    if (!status && output) {
+        if (output_open(&file, output, force, &err))
+            return cmd_fail(EXIT_DATA, "%s", err.msg);
+        int rc = compare_plan(result, file.file, &err);
+        if (output_close(&file, rc, rc ? NULL : &err) || rc)
+            return cmd_fail(EXIT_DATA, "%s", err.msg);
+        cmd_say("wrote %s: %s (%s)", output, compare_mechanism_name(compare_plannable(result)->mechanism),
+                compare_plannable(result)->policy);
+    }
+    return !status && (!result->count || !result->rows[0].answered) ? EXIT_NOTHING : status;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc != 1)
+        return cmd_usage("one input is needed: a trace file or synth:PROGRAM[,key=value]; found %d", argc);
+    cmd_reads(argv[0]);
+    cmd_reads(platform);
+    int writable = output ? cmd_writes(output, force) : EXIT_DONE;
+    if (writable)
+        return writable;
+    struct progress progress = {0};
+    const struct compare_request request = {.spec = argv[0],
+                                            .platform = platform,
+                                            .sets = sets.items,
+                                            .set_count = sets.count,
+                                            .all = all,
+                                            .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
+                                            .progress = &progress};
+    struct compare_result result;
+    struct err err = {""};
+    bool usage = false;
+    struct progress_line *meter = progress_line_start(&progress, "compare");
+    int rc = compare_run(&request, &result, &usage, &err);
+    progress_line_stop(meter);
+    if (rc)
+        return usage ? cmd_usage("%s", err.msg) : cmd_fail(EXIT_DATA, "%s", err.msg);
+    int status = conclude(&result);
+    compare_release(&result);
+    return status;
+}
+
+const struct command cmd_compare = {
+    .name = "compare",
+    .summary = "one program on one machine under every mechanism, ranked",
+    .usage = "INPUT [--platform NAME|FILE.ini] [--set KEY=VALUE]... [--all] [--top N] [-o PLAN.ini]",
+    .details = "Explicit copies, unified memory under each prefetcher with and without advice, zero-copy under each\n"
+               "access pattern, and on chips that share their memory device, managed and pinned memory: time, bytes\n"
+               "over the link, GPU memory, and what to change in the program. INPUT is synth:PROGRAM[,key=value...],\n"
+               "a recording of accesses or touches, or of migrations (unified memory alone then has answers).\n"
+               "Rows whose times differ by less than their models' measured errors are tied.",
+    .examples =
+        "  offchip compare synth:conv2d,bytes=256MiB --platform h200\n"
+        "  offchip compare synth:bfs,scale=16,roots=1 --platform h200 --set oversubscription_pct=150 --top 2\n"
+        "  offchip compare synth:triad,bytes=64MiB -o plan.ini      # then: offchip record --apply plan.ini -- ./triad",
+    .options = options,
+    .run = run,
+};

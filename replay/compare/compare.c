@@ -1,0 +1,297 @@
+#include "replay/compare/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/compare/compare_parts.h"
+#include "trace/base/mem.h"
+
+const struct metric compare_metrics[] = {
+    {"time_ns", METRIC_REAL, METRIC_SUM, "from the first transfer to the end of the last kernel"},
+    {"h2d_bytes", METRIC_REAL, METRIC_SUM, "bytes over the link to the GPU"},
+    {"d2h_bytes", METRIC_REAL, METRIC_SUM, "bytes over the link to the host until then"},
+    {"gpu_bytes", METRIC_REAL, METRIC_MAX, "GPU memory that the program's data takes"},
+    {"read_amplification_ratio", METRIC_REAL, METRIC_MEAN, "bytes read from the host / bytes of what is read"},
+    {"back_ns", METRIC_REAL, METRIC_SUM, "bringing the results to the CPU afterwards"},
+    {0}};
+
+const struct param compare_settings[] = {
+    UVM_MANAGED_ROW(compare_set, oversubscription_pct, PARAM_INT, "%", 0, 100000, 0,
+                    "footprint / available GPU memory x 100; 0: the platform's memory"),
+    UVM_MANAGED_ROW(compare_set, gpu_memory_bytes, PARAM_BYTES, "bytes", 0, 0x1p45, 0,
+                    "GPU memory for the program's data; 0: by oversubscription_pct"),
+    {0}};
+
+static const struct {
+    const char *name;
+    double error_ratio;
+} mechanisms[COMPARE_MECHANISMS] = {
+    [COMPARE_COPY] = {"copy", 0.06},     [COMPARE_MANAGED] = {"managed", 0.15}, [COMPARE_ZEROCOPY] = {"zerocopy", 0.12},
+    [COMPARE_TIERED] = {"tiered", 0.12}, [COMPARE_DEVICE] = {"device", 0},      [COMPARE_PINNED] = {"pinned", 0},
+};
+
+const char *compare_mechanism_name(enum compare_mechanism mechanism)
+{
+    return mechanisms[mechanism].name;
+}
+
+/* --- rows --- */
+
+struct compare_row *compare_add(struct compare_result *result, enum compare_mechanism mechanism, const char *policy,
+                                struct err *err)
+{
+    if (mem_grow((void **)&result->rows, &result->cap, result->count + 1, sizeof *result->rows, err))
+        return NULL;
+    struct compare_row *row = &result->rows[result->count];
+    *row = (struct compare_row){.mechanism = mechanism, .error_ratio = mechanisms[mechanism].error_ratio};
+    (void)snprintf(row->policy, sizeof row->policy, "%s", policy);
+    if (outcome_init(&row->outcome, compare_metrics, err))
+        return NULL;
+    row->params = json_object();
+    if (!row->params) {
+        outcome_release(&row->outcome);
+        err_set(err, "out of memory");
+        return NULL;
+    }
+    result->count++;
+    return row;
+}
+
+int compare_refuse(struct compare_result *result, enum compare_mechanism mechanism, const char *policy, const char *why,
+                   struct err *err)
+{
+    struct compare_row *row = compare_add(result, mechanism, policy, err);
+    if (!row)
+        return -1;
+    outcome_note(&row->outcome, "%s", why);
+    return 0;
+}
+
+void compare_row_release(struct compare_row *row)
+{
+    for (size_t i = 0; i < row->apply_count; i++)
+        free(row->apply[i]);
+    free(row->apply);
+    json_decref(row->params);
+    outcome_release(&row->outcome);
+}
+
+static void release_rows(struct compare_result *result)
+{
+    for (size_t i = 0; i < result->count; i++)
+        compare_row_release(&result->rows[i]);
+    free(result->rows);
+    result->rows = NULL;
+    result->count = result->cap = 0;
+}
+
+void compare_release(struct compare_result *result)
+{
+    release_rows(result);
+    free(result->allocs);
+    platform_free(result->platform);
+}
+
+/* --- ranks --- */
+
+static double ranked_time(const struct compare_row *row)
+{
+    const struct metric_value *v = &row->outcome.values[0];
+    return v->known ? v->real : v->interval ? (v->lo + v->hi) / 2 : NAN;
+}
+
+/* Its ends, with the mechanism's error. */
+static void reach(const struct compare_row *row, double *lo, double *hi)
+{
+    const struct metric_value *v = &row->outcome.values[0];
+    double time = ranked_time(row);
+    *lo = (v->interval ? v->lo : time) * (1 - row->error_ratio);
+    *hi = (v->interval ? v->hi : time) * (1 + row->error_ratio);
+}
+
+bool compare_tied(const struct compare_row *a, const struct compare_row *b)
+{
+    double a_lo, a_hi, b_lo, b_hi;
+    if (!a->answered || !b->answered)
+        return false;
+    reach(a, &a_lo, &a_hi);
+    reach(b, &b_lo, &b_hi);
+    return a_lo <= b_hi && b_lo <= a_hi;
+}
+
+/* 0: an answer; 1: a time that nothing bounds; 2: none. */
+static int class_of(const struct compare_row *row)
+{
+    return isnan(ranked_time(row)) ? 2 : row->outcome.values[0].unbound;
+}
+
+static bool before(const struct compare_row *a, const struct compare_row *b)
+{
+    if (class_of(a) != class_of(b))
+        return class_of(a) < class_of(b);
+    return class_of(a) < 2 && ranked_time(a) < ranked_time(b);
+}
+
+/* By insertion: equal ones stay in order. */
+static void rank(struct compare_result *result)
+{
+    struct compare_row *rows = result->rows;
+    for (size_t i = 0; i < result->count; i++) {
+        struct compare_row row = rows[i];
+        size_t at = i;
+        row.answered = class_of(&row) == 0;
+        for (; at > 0 && before(&row, &rows[at - 1]); at--)
+            rows[at] = rows[at - 1];
+        rows[at] = row;
+    }
+}
+
+static const char *milliseconds(double ns, char *buf, size_t size)
+{
+    const char *unit = ns < 1e6 ? "us" : ns < 1e9 ? "ms" : "s";
+    (void)snprintf(buf, size, "%.3g %s", ns / (ns < 1e6 ? 1e3 : ns < 1e9 ? 1e6 : 1e9), unit);
+    return buf;
+}
+
+const char *compare_answer(const struct compare_result *result, char *buf, size_t size)
+{
+    const struct compare_row *rows = result->rows;
+    char time[32], other[32];
+    if (!result->count || !rows[0].answered) {
+        (void)snprintf(buf, size, "no mechanism has an answer for this input on this platform");
+        return buf;
+    }
+    milliseconds(ranked_time(&rows[0]), time, sizeof time);
+    size_t next = 1, ties = 0; /* the best row of another mechanism that has an answer */
+    while (next < result->count && rows[next].answered && rows[next].mechanism == rows[0].mechanism)
+        next++;
+    for (size_t i = 1; i < result->count; i++)
+        ties += compare_tied(&rows[0], &rows[i]);
+    size_t n = (size_t)snprintf(buf, size, "%s (%s): %s", mechanisms[rows[0].mechanism].name, rows[0].policy, time);
+    if (next < result->count && rows[next].answered && n < size)
+        n += (size_t)snprintf(buf + n, size - n, ", %s (%s) %s", mechanisms[rows[next].mechanism].name,
+                              rows[next].policy, milliseconds(ranked_time(&rows[next]), other, sizeof other));
+    if (n < size && rows[0].error_ratio == 0)
+        (void)snprintf(buf + n, size - n, "; how far off such times are was never measured");
+    else if (n < size && ties)
+        (void)snprintf(buf + n, size - n, "; %zu other row%s within the models' errors of the first", ties,
+                       ties == 1 ? " is" : "s are");
+    return buf;
+}
+
+/* --- the run --- */
+
+static const char *choose(const struct compare_request *request, const struct input *input,
+                          struct platform_choice *choice, struct err *err)
+{
+    *choice = (struct platform_choice){.how = PLATFORM_CHOICE_GIVEN};
+    if (request->platform)
+        return request->platform;
+    int found = input->store ? platform_choice_recorded(input->store, choice, err) : 0;
+    if (found < 0)
+        return NULL;
+    if (!found) {
+        choice->how = PLATFORM_CHOICE_DEFAULT;
+        (void)snprintf(choice->name, sizeof choice->name, "h200");
+    }
+    return choice->name;
+}
+
+static int set_one(struct compare_set *set, struct platform *platform, const struct param_pair *pair, struct err *err)
+{
+    return param_find(compare_settings, pair->key)
+               ? param_set(compare_settings, set, pair->key, pair->value, err)
+               : platform_set(platform, pair->key, pair->value, compare_settings, err);
+}
+
+static int apply_sets(const struct compare_request *request, struct compare_set *set, struct platform *platform,
+                      struct err *err)
+{
+    *set = (struct compare_set){.managed = {.copy_engines = 2, .thrashing = UVM_THRASHING_DRIVER}};
+    for (size_t i = 0; i < request->set_count; i++) {
+        struct param_list list;
+        int rc = param_list_init(&list, request->sets[i], err);
+        for (size_t p = 0; !rc && p < list.count; p++)
+            rc = set_one(set, platform, &list.pairs[p], err);
+        param_list_release(&list);
+        if (rc)
+            return err_at(err, "--set");
+    }
+    return 0;
+}
+
+/* What a plan says of the program's memory. */
+static int keep_allocs(const struct compare_facts *facts, struct compare_result *result, struct err *err)
+{
+    result->footprint_bytes = facts->footprint;
+    result->memory_bytes = facts->memory;
+    result->allocs = mem_zalloc(facts->alloc_count, sizeof *result->allocs, err);
+    if (!result->allocs)
+        return -1;
+    result->alloc_count = facts->alloc_count;
+    for (size_t i = 0; i < facts->alloc_count; i++) {
+        memcpy(result->allocs[i].name, facts->allocs[i].name, sizeof result->allocs[i].name);
+        result->allocs[i].bytes = facts->allocs[i].bytes;
+    }
+    return 0;
+}
+
+static int run(const struct compare_request *request, const struct input *input, const struct compare_set *set,
+               struct compare_result *result, struct err *err)
+{
+    struct compare_facts facts;
+    struct uvm_metrics prefetched;
+    if (compare_facts_open(&facts, request, input, result->platform, set, err))
+        return -1;
+    int rc = keep_allocs(&facts, result, err) || compare_managed_rows(&facts, result, &prefetched, err) ||
+             compare_copy_row(&facts, result, &prefetched, err) || compare_engine_rows(&facts, result, err);
+    compare_facts_close(&facts);
+    rank(result);
+    return rc ? -1 : 0;
+}
+
+/* A generated program whose reads may be simulated with the GPU's L1 is asked so where the platform can. */
+static void spec_of(const struct compare_request *request, const struct platform *platform, char *spec, size_t size)
+{
+    const struct pcie *link = platform_section_get(platform, "pcie");
+    char name[64] = "";
+    (void)snprintf(spec, size, "%s", request->spec);
+    if (strncmp(spec, "synth:", 6) != 0 || !platform_has(platform, "pcie") || link->load_ns <= 0)
+        return;
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(spec + 6, ","), spec + 6);
+    const struct workload_type *type = workload_find(name);
+    if (type && param_find(type->params, "reuse") && !strstr(spec, "reuse="))
+        (void)snprintf(spec + strlen(spec), size - strlen(spec), ",reuse=l1");
+}
+
+int compare_run(const struct compare_request *request, struct compare_result *result, bool *usage, struct err *err)
+{
+    struct compare_set set;
+    struct input input;
+    char spec[4096];
+    *result = (struct compare_result){0};
+    (void)snprintf(result->program, sizeof result->program, "%s", request->spec);
+    *usage = input_check(request->spec, err) != 0;
+    if (*usage || input_open(&input, request->spec, "", false, err))
+        return -1;
+    const char *name = choose(request, &input, &result->choice, err);
+    result->platform = name ? platform_load(name, err) : NULL;
+    *usage = result->platform && apply_sets(request, &set, result->platform, err);
+    int rc = result->platform && !*usage ? 0 : -1;
+    if (rc == 0)
+        spec_of(request, result->platform, spec, sizeof spec);
+    if (rc == 0 && strcmp(spec, request->spec) != 0) {
+        input_close(&input);
+        if (input_open(&input, spec, "", false, err)) {
+            compare_release(result);
+            return -1;
+        }
+    }
+    rc = rc ? rc : run(request, &input, &set, result, err);
+    input_close(&input);
+    if (rc)
+        compare_release(result);
+    return rc;
+}

@@ -1,0 +1,99 @@
+/* compare: one program on one machine under every mechanism that can bring its data to the GPU: explicit copies,
+ * unified memory under each prefetcher (with and without advice), zero-copy under each access pattern, hot rows kept on
+ * the GPU, and on chips that share memory with the CPU device, managed or pinned memory. A row each, ranked by time.
+ *
+ * time_ns of every row is the same stretch: from the first transfer that the mechanism needs to the end of the last
+ * kernel, with what the CPU takes back in between; back_ns is what bringing the results to the CPU afterwards would
+ * take on top. The engines are the judges: nothing here has a cost of its own but the sum of an explicit copy
+ * (compare_copy.c).
+ *
+ * A mechanism that cannot be had (memory too small, a section that the platform lacks, an input that does not say
+ * enough) is a row without numbers whose note says why; it never wins. */
+#ifndef REPLAY_COMPARE_COMPARE_H
+#define REPLAY_COMPARE_COMPARE_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "models/base/platform.h"
+#include "replay/run/outcome.h"
+#include "replay/run/platform_choice.h"
+#include "replay/run/progress.h"
+
+enum compare_mechanism {
+    COMPARE_COPY,
+    COMPARE_MANAGED,
+    COMPARE_ZEROCOPY,
+    COMPARE_TIERED,
+    COMPARE_DEVICE, /* this one and pinned: where GPU and CPU share their memory */
+    COMPARE_PINNED,
+    COMPARE_MECHANISMS
+};
+
+const char *compare_mechanism_name(enum compare_mechanism mechanism); /* "copy", "managed", .. */
+
+extern const struct metric compare_metrics[]; /* of every row; ends with a zeroed row */
+extern const struct param compare_settings[]; /* --set, besides numbers of the platform; ends with a zeroed row */
+
+struct compare_row {
+    enum compare_mechanism mechanism;
+    char policy[160]; /* as its engine writes it, "tree", "aligned"; with hints behind it: "tree, prefetched" */
+    json_t *params;   /* of the policy, and what was set besides */
+    struct outcome outcome;
+    bool answered;      /* there is a time that can be told from others: a number, or one with bounds */
+    double error_ratio; /* mean error of this mechanism's times where they were measured; 0: never measured */
+    uint64_t advised;   /* allocations told to be read-mostly, bit by number; at most 64 are */
+    bool prefetched;    /* all are prefetched first */
+    bool stock;         /* unified memory as a stock driver has it, but for those */
+    char **apply;       /* what to do in the program or on its machine, sentences */
+    size_t apply_count, apply_cap;
+};
+
+struct compare_request {
+    const char *spec;     /* a trace file, or synth:PROGRAM,key=value */
+    const char *platform; /* NULL: of the GPU that the input names, else h200 */
+    const char *const *sets;
+    size_t set_count;
+    bool all;    /* every prefetcher with every eviction, not only what a stock driver can be told and the published */
+    int threads; /* at most this many */
+    struct progress *progress;
+};
+
+struct compare_result {
+    struct platform *platform;
+    struct platform_choice choice;
+    char program[256];                      /* as the input was given */
+    uint64_t footprint_bytes, memory_bytes; /* of the memory in question; that the GPU has for it, 0: enough */
+    struct compare_alloc {
+        char name[24];
+        uint64_t bytes;
+    } * allocs; /* the memory in question, in the program's order */
+    size_t alloc_count;
+    struct compare_row *rows; /* best first; then times that nothing bounds; rows without a time last */
+    size_t count, cap;
+};
+
+/* The model says of itself: copies and prefetches 6 % (prefetches of 256 MiB to 4 GiB on an H200), unified memory 15 %
+ * (untraced kernels of 256 MiB, docs/uvm-engine.md), zero-copy 12 % (BFS on kron 20, three patterns).
+ * *usage says whether a failure is one of usage. Released with compare_release() after success only. */
+int compare_run(const struct compare_request *request, struct compare_result *result, bool *usage, struct err *err);
+void compare_release(struct compare_result *result);
+
+/* Whether two rows' times are nearer to each other than the errors of their mechanisms: neither is said to win. */
+bool compare_tied(const struct compare_row *a, const struct compare_row *b);
+
+/* The answer in a sentence, for the rows as they are ranked. Returns buf. */
+const char *compare_answer(const struct compare_result *result, char *buf, size_t size);
+
+/* The best row that `record --apply` can bring about: unified memory of a stock driver, with or without advice and
+ * prefetches. NULL: there is none. */
+const struct compare_row *compare_plannable(const struct compare_result *result);
+
+/* Write it as a plan (trace/recorder/plan.h), with the predicted time and its ends. -1 with *err set: nothing to plan.
+ */
+int compare_plan(const struct compare_result *result, FILE *to, struct err *err);
+
+/* The documented JSON object; NULL with *err set. */
+json_t *compare_to_json(const struct compare_result *result, struct err *err);
+
+#endif

@@ -1,0 +1,82 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "replay/compare/compare_parts.h"
+#include "trace/base/mem.h"
+
+void compare_apply(struct compare_row *row, const char *format, ...)
+{
+    char text[512];
+    struct err ignored;
+    va_list ap;
+    va_start(ap, format);
+    (void)vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    if (mem_grow((void **)&row->apply, &row->apply_cap, row->apply_count + 1, sizeof *row->apply, &ignored))
+        return;
+    char *copy = mem_strdup(text, &ignored);
+    if (copy)
+        row->apply[row->apply_count++] = copy;
+}
+
+/* How a prefetcher is had; source of the parameters: driver 545.23.06, uvm_perf_prefetch.c. */
+static const struct {
+    const char *policy, *how;
+} prefetchers[] = {
+    {"tree", "cudaMallocManaged(); the driver as it is"},
+    {"none", "options nvidia-uvm uvm_perf_prefetch_enable=0 (a file in /etc/modprobe.d; for the whole machine)"},
+    {"fixed:granularity=64KiB", "options nvidia-uvm uvm_perf_prefetch_threshold=99 (a file in /etc/modprobe.d; for the "
+                                "whole machine): 64 KiB each, a little more where blocks fill"},
+    {"fixed", "options nvidia-uvm uvm_perf_prefetch_threshold=0 (a file in /etc/modprobe.d; for the whole machine)"},
+    {"fixed:granularity=2MiB",
+     "options nvidia-uvm uvm_perf_prefetch_threshold=0 (a file in /etc/modprobe.d; for the whole machine)"},
+};
+
+void compare_apply_managed(const struct compare_facts *f, struct compare_row *row, const char *policy)
+{
+    size_t i = 0, n = sizeof prefetchers / sizeof *prefetchers;
+    while (i < n && strcmp(policy, prefetchers[i].policy) != 0)
+        i++;
+    if (i < n)
+        compare_apply(row, "%s", prefetchers[i].how);
+    else
+        compare_apply(row, "no driver does this: it needs a changed one");
+    for (i = 0; i < f->alloc_count; i++) {
+        const struct actor_alloc *a = &f->allocs[i];
+        if (i < 64 && row->advised >> i & 1)
+            compare_apply(row,
+                          "cudaMemAdvise(%s, %llu, cudaMemAdviseSetReadMostly, device) behind its "
+                          "cudaMallocManaged()",
+                          a->name, (unsigned long long)a->bytes);
+        if (row->prefetched)
+            compare_apply(row, "cudaMemPrefetchAsync(%s, %llu, device, stream) before the first kernel", a->name,
+                          (unsigned long long)a->bytes);
+    }
+}
+
+/* What a kernel must do to read like that; docs/zerocopy-engine.md. */
+static const struct {
+    const char *policy, *how;
+} patterns[] = {
+    {"naive", "a thread for each list, or for each element of a row"},
+    {"merged", "a warp for each list or row, 32 elements at a time from its start"},
+    {"aligned", "a warp for each list; its first element is rounded down to a multiple of 128 bytes, lanes before the "
+                "list's start do nothing"},
+    {"chunk", "a warp for eight consecutive vertices, each list from a multiple of 128 bytes on"},
+    {"shift", "a warp for each row, its columns rotated so that it starts on a multiple of 128 bytes"},
+};
+
+void compare_apply_zerocopy(const struct compare_facts *f, struct compare_row *row, const char *policy)
+{
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (strcmp(policy, patterns[i].policy) == 0)
+            compare_apply(row, "kernel: %s", patterns[i].how);
+    if (!row->apply_count)
+        compare_apply(row, "the kernel as it is");
+    for (size_t i = 0; i < f->alloc_count; i++)
+        compare_apply(row, "cudaHostAlloc() with cudaHostAllocMapped for %s, %llu bytes, on a multiple of 128 bytes",
+                      f->allocs[i].name, (unsigned long long)f->allocs[i].bytes);
+    compare_apply(row, "or leave it managed, with cudaMemAdviseSetPreferredLocation to the CPU and "
+                       "cudaMemAdviseSetAccessedBy of the device: the same reads");
+}

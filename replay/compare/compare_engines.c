@@ -1,0 +1,213 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/compare/compare_parts.h"
+#include "replay/run/platform_use.h"
+#include "trace/workloads/scan.h"
+
+static double number(const struct outcome *out, const char *name)
+{
+    const struct metric_value *v = outcome_get(out, name);
+    return v && v->known ? v->real : NAN;
+}
+
+/* A value with its bounds, as the engine has it. */
+static void pass(struct compare_row *row, const char *to, const struct outcome *from, const char *name)
+{
+    const struct metric_value *v = outcome_get(from, name);
+    if (v && v->known)
+        outcome_real(&row->outcome, to, v->real);
+    if (v && v->interval)
+        outcome_interval(&row->outcome, to, v->lo, v->hi);
+    if (v && v->unbound)
+        outcome_unbound(&row->outcome, to);
+}
+
+static void pass_notes(struct compare_row *row, const struct outcome *from)
+{
+    for (size_t i = 0; i < from->note_count; i++)
+        if (!platform_use_is_head(from->notes[i]))
+            outcome_note(&row->outcome, "%s", from->notes[i]);
+}
+
+/* One call of an engine, for policies of one mechanism. */
+struct call {
+    const struct compare_facts *facts;
+    const char *engine, *policies;
+    const char *set; /* besides the user's; NULL: none */
+    enum compare_mechanism (*mechanism)(const char *policy);
+    void (*fill)(const struct compare_facts *f, const struct outcome *out, struct compare_row *row, const char *policy);
+};
+
+static int add_rows(const struct call *call, const struct replay_result *got, struct compare_result *result,
+                    struct err *err)
+{
+    for (size_t i = 0; i < got->policy_count; i++) {
+        char label[160];
+        replay_policy_label(&got->policies[i], label, sizeof label);
+        struct compare_row *row = compare_add(result, call->mechanism(got->policies[i].head->name), label, err);
+        if (!row)
+            return -1;
+        json_decref(row->params);
+        row->params = replay_policy_params_json(&got->policies[i]);
+        if (!row->params)
+            return err_set(err, "out of memory");
+        pass_notes(row, &got->runs[i]);
+        call->fill(call->facts, &got->runs[i], row, got->policies[i].head->name);
+    }
+    return 0;
+}
+
+static int run(const struct call *call, struct compare_result *result, struct err *err)
+{
+    const struct compare_request *asked = call->facts->request;
+    const char *sets[64];
+    size_t n = 0;
+    while (n < asked->set_count && n + 1 < sizeof sets / sizeof *sets) {
+        sets[n] = asked->sets[n];
+        n++;
+    }
+    if (call->set)
+        sets[n++] = call->set;
+    const struct replay_request request = {.engine = engine_find(call->engine),
+                                           .platform = asked->platform ? asked->platform : result->choice.name,
+                                           .policy_list = call->policies,
+                                           .sets = sets,
+                                           .set_count = n,
+                                           .inputs = call->facts->input,
+                                           .input_count = 1,
+                                           .threads = asked->threads};
+    struct replay_result got;
+    struct err why = {""};
+    bool usage;
+    if (replay_run(&request, &got, &usage, &why)) { /* the engine refuses the input, or the platform */
+        char first[64];
+        (void)snprintf(first, sizeof first, "%.*s", (int)strcspn(call->policies, ","), call->policies);
+        return compare_refuse(result, call->mechanism(first), first, why.msg, err);
+    }
+    int rc = add_rows(call, &got, result, err);
+    replay_release(&got);
+    progress_add(asked->progress, 1);
+    return rc;
+}
+
+/* --- zero-copy --- */
+
+static enum compare_mechanism zerocopy(const char *policy)
+{
+    (void)policy;
+    return COMPARE_ZEROCOPY;
+}
+
+/* Reads as the engine has them. Kernels' stores go over the link the other way: at best beside the reads, at worst
+ * behind them; every modified sector once a launch. */
+static void fill_zerocopy(const struct compare_facts *f, const struct outcome *out, struct compare_row *row,
+                          const char *policy)
+{
+    const struct pcie *link = platform_section_get(f->platform, "pcie");
+    double time = number(out, "time_ns"), back = 0;
+    for (uint32_t l = 0; f->counted && l < f->totals.launches; l++)
+        back += f->totals.launch[l].cpu ? 0 : (double)f->totals.launch[l].modified_bytes;
+    double store_ns = back / pcie_raw_bytes_per_s(link) * 1e9;
+    if (!isnan(time)) {
+        outcome_real(&row->outcome, "time_ns", fmax(time, store_ns));
+        if (back > 0)
+            outcome_interval(&row->outcome, "time_ns", fmax(time, store_ns), time + store_ns);
+        compare_apply_zerocopy(f, row, policy);
+    }
+    pass(row, "h2d_bytes", out, "h2d_bytes");
+    pass(row, "read_amplification_ratio", out, "read_amplification_ratio");
+    if (f->counted) {
+        outcome_real(&row->outcome, "d2h_bytes", back);
+        outcome_real(&row->outcome, "gpu_bytes", (double)f->device_bytes);
+    } else {
+        outcome_note(&row->outcome, "what kernels write over the link is not in it: %s", f->uncounted.msg);
+    }
+    outcome_real(&row->outcome, "back_ns", 0);
+}
+
+static const struct scan_ops *scans_of(const struct workload *w)
+{
+    if (!w->type || !(w->type->scans || w->type->produces == WORKLOAD_SCANS))
+        return NULL;
+    return w->type->scans ? w->type->scans : w->type->ops;
+}
+
+/* Patterns where a list or a row is read by whom the kernel's author chooses; of all else the program's own loads. */
+static int zerocopy_rows(const struct compare_facts *f, struct compare_result *result, struct err *err)
+{
+    const struct workload *w = &f->input->workload;
+    const struct scan_ops *ops = scans_of(w);
+    const struct pcie *link = platform_section_get(f->platform, "pcie");
+    struct scan_setup setup = {.shape = SCAN_ARRAY};
+    if (ops)
+        ops->setup(w->state, &setup);
+    struct call call = {f, "zerocopy", "own", NULL, zerocopy, fill_zerocopy};
+    if (setup.shape == SCAN_LISTS)
+        call.policies = "naive,merged,aligned";
+    else if (setup.shape == SCAN_ROWS)
+        call.policies = "naive,shift";
+    else if (w->type && link->load_ns > 0)
+        call.policies = "own:reuse=l1";
+    return run(&call, result, err);
+}
+
+/* --- GPU and CPU share their memory --- */
+
+static enum compare_mechanism shared(const char *policy)
+{
+    return strcmp(policy, "device") == 0   ? COMPARE_DEVICE
+           : strcmp(policy, "pinned") == 0 ? COMPARE_PINNED
+                                           : COMPARE_MANAGED;
+}
+
+static void fill_shared(const struct compare_facts *f, const struct outcome *out, struct compare_row *row,
+                        const char *policy)
+{
+    (void)f;
+    pass(row, "time_ns", out, "time_ns");
+    pass(row, "h2d_bytes", out, "h2d_bytes");
+    pass(row, "d2h_bytes", out, "d2h_bytes");
+    pass(row, "gpu_bytes", out, "footprint_bytes");
+    row->error_ratio = 0;
+    compare_apply(row, "%s",
+                  strcmp(policy, "device") == 0   ? "cudaMalloc() and cudaMemcpy() both ways"
+                  : strcmp(policy, "pinned") == 0 ? "cudaHostAlloc() with cudaHostAllocMapped, or cudaMallocHost()"
+                                                  : "cudaMallocManaged()");
+}
+
+/* --- recordings of migrations --- */
+
+static enum compare_mechanism managed(const char *policy)
+{
+    (void)policy;
+    return COMPARE_MANAGED;
+}
+
+static void fill_recorded(const struct compare_facts *f, const struct outcome *out, struct compare_row *row,
+                          const char *policy)
+{
+    pass(row, "time_ns", out, "time_ns");
+    pass(row, "h2d_bytes", out, "h2d_bytes");
+    pass(row, "d2h_bytes", out, "d2h_bytes");
+    pass(row, "read_amplification_ratio", out, "read_amplification_ratio");
+    compare_apply_managed(f, row, policy);
+    row->stock = strcmp(policy, "tree") == 0;
+}
+
+int compare_engine_rows(const struct compare_facts *f, struct compare_result *result, struct err *err)
+{
+    const struct workload_type *type = f->input->workload.type;
+    const struct call placed = {f, "placement", "device,managed,pinned", NULL, shared, fill_shared};
+    const struct call recorded = {f,    "uvm",   "tree,none,fixed:granularity=64KiB,fixed:granularity=2MiB,adaptive",
+                                  NULL, managed, fill_recorded};
+    struct err why;
+    if (!f->touches && f->input->store && platform_has(f->platform, "uvm") && run(&recorded, result, err))
+        return -1;
+    if (platform_has(f->platform, "placement"))
+        return (!type || type->views & VIEW_PLACEMENT) && run(&placed, result, err) ? -1 : 0;
+    return platform_whole(f->platform, "pcie", &why) ? compare_refuse(result, COMPARE_ZEROCOPY, "own", why.msg, err)
+                                                     : zerocopy_rows(f, result, err);
+}

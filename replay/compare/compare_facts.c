@@ -1,0 +1,71 @@
+#include <string.h>
+
+#include "replay/compare/compare_parts.h"
+
+static int count(struct compare_facts *f, struct err *err)
+{
+    const struct gpu *gpu = platform_section_get(f->platform, "gpu");
+    const struct program *program = &f->touching.program;
+    if (!program->ops)
+        return err_set(err, "the input says which pages are touched, not by which accesses: what kernels write is not "
+                            "known");
+    if (program_totals_init(&f->totals, program, gpu, err)) {
+        program_totals_release(&f->totals);
+        return -1;
+    }
+    program_copies_count(&f->copies, &f->totals);
+    for (size_t i = 0; i < f->totals.alloc_count; i++)
+        f->device_bytes += f->totals.allocs[i].device ? f->totals.allocs[i].bytes : 0;
+    return 0;
+}
+
+/* Bytes for the memory in question, by the rule of uvm_managed.h. */
+static uint64_t memory_of(const struct compare_facts *f)
+{
+    const struct uvm_managed_settings *set = &f->set->managed;
+    const struct uvm_managed asked = {.platform = f->platform, .settings = set};
+    if (set->oversubscription_pct && !set->gpu_memory_bytes)
+        return f->footprint * 100 / (uint64_t)set->oversubscription_pct;
+    return (uint64_t)uvm_managed_memory(&asked, f->footprint);
+}
+
+int compare_facts_open(struct compare_facts *f, const struct compare_request *request, const struct input *input,
+                       const struct platform *platform, const struct compare_set *set, struct err *err)
+{
+    *f = (struct compare_facts){.request = request, .input = input, .platform = platform, .set = set};
+    if (!uvm_touching_is(input)) {
+        err_set(&f->uncounted, "the input does not say what is touched");
+        return 0;
+    }
+    if (uvm_touching_open(&f->touching, input, err))
+        return -1;
+    f->touches = true;
+    f->allocs = f->touching.ops->allocs(f->touching.state, &f->alloc_count);
+    for (size_t i = 0; i < f->alloc_count; i++)
+        f->footprint += f->allocs[i].bytes;
+    f->memory = memory_of(f);
+    f->counted = count(f, &f->uncounted) == 0;
+    return 0;
+}
+
+void compare_facts_close(struct compare_facts *f)
+{
+    if (f->counted)
+        program_totals_release(&f->totals);
+    if (f->touches)
+        uvm_touching_close(&f->touching);
+}
+
+bool compare_read_only(const struct compare_facts *f, size_t i)
+{
+    if (!f->counted)
+        return false;
+    for (size_t a = 0; a < f->totals.alloc_count; a++)
+        if (strcmp(f->totals.allocs[a].name, f->allocs[i].name) == 0) {
+            for (uint32_t l = 0; l < f->totals.launches; l++)
+                if (!f->totals.launch[l].cpu && f->totals.launch[l].modified >> a & 1)
+                    return false;
+            return true;
+        }
+    return false;
+}

@@ -1,0 +1,41 @@
+#include "replay/compare/compare.h"
+#include "trace/base/json_tree.h"
+
+static json_t *row_json(const struct compare_row *row, struct err *err)
+{
+    json_t *apply = json_array();
+    json_t *object = json_pack("{s:s,s:s,s:O,s:o,s:f}", "mechanism", compare_mechanism_name(row->mechanism), "policy",
+                               row->policy, "params", row->params, "apply", apply, "error_ratio", row->error_ratio);
+    int bad = !object;
+    for (size_t i = 0; i < row->apply_count && !bad; i++)
+        bad = json_array_append_new(apply, json_tree_text(row->apply[i]));
+    if (bad)
+        err_set(err, "out of memory");
+    else if (outcome_to_json(&row->outcome, object, err) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+json_t *compare_to_json(const struct compare_result *result, struct err *err)
+{
+    char answer[512];
+    json_t *rows = json_array();
+    json_t *root =
+        json_pack("{s:i,s:o,s:s,s:I,s:o?,s:o,s:o}", "schema", 1, "program", json_tree_text(result->program), "platform",
+                  platform_name(result->platform), "footprint_bytes", (json_int_t)result->footprint_bytes,
+                  "memory_bytes", result->memory_bytes ? json_integer((json_int_t)result->memory_bytes) : json_null(),
+                  "answer", json_tree_text(compare_answer(result, answer, sizeof answer)), "rows", rows);
+    if (!root) {
+        err_set(err, "out of memory");
+        return NULL;
+    }
+    for (size_t i = 0; i < result->count; i++) {
+        json_t *row = row_json(&result->rows[i], err);
+        if (!row || json_array_append_new(rows, row)) {
+            json_decref(root);
+            return NULL;
+        }
+    }
+    return root;
+}

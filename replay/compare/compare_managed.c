@@ -1,0 +1,196 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/compare/compare_parts.h"
+#include "trace/base/mem.h"
+
+/* What the driver can be told, and the rule of lee-2026; then what is asked besides where memory is short; then all. */
+static const char *const common[] = {"tree",     "none", "fixed:granularity=64KiB", "fixed:granularity=2MiB",
+                                     "adaptive", NULL};
+static const char *const evictions[] = {"tree+random", "tree+tbn", "tree+lfu", NULL};
+
+enum { RUNS_MOST = 128, HINTS = 640 };
+
+/* One run of the closed loop. */
+struct managed_run {
+    char policy[96];
+    char advise[HINTS]; /* "": none */
+    uint64_t advised;   /* the same as bits */
+    const char *said;   /* of the hints, "read-mostly"; NULL: none */
+    bool prefetched;
+    struct uvm_metrics metrics;
+    struct err err; /* why there is no answer */
+    bool failed;
+};
+
+struct managed_runs {
+    struct managed_run *items;
+    size_t count;
+};
+
+static struct managed_run *add(struct managed_runs *runs, const char *policy)
+{
+    struct managed_run *run = &runs->items[runs->count++];
+    (void)snprintf(run->policy, sizeof run->policy, "%s", policy);
+    return run;
+}
+
+static void add_list(struct managed_runs *runs, const char *const *policies)
+{
+    for (; *policies; policies++)
+        (void)add(runs, *policies);
+}
+
+/* Every prefetcher with every eviction that is not there yet. */
+static void add_all(struct managed_runs *runs, const struct engine *uvm)
+{
+    for (const struct policy_head *const *p = uvm->policies; *p; p++)
+        for (const struct policy_head *const *e = uvm->second; *e && runs->count + 8 < RUNS_MOST; e++) {
+            char policy[96];
+            if (strcmp((*p)->name, "mapped") == 0) /* of memory before demand paging */
+                continue;
+            (void)snprintf(policy, sizeof policy, strcmp((*e)->name, "lru") == 0 ? "%s" : "%s+%s", (*p)->name,
+                           (*e)->name);
+            size_t i = 0;
+            while (i < runs->count && strcmp(runs->items[i].policy, policy) != 0)
+                i++;
+            if (i == runs->count)
+                (void)add(runs, policy);
+        }
+}
+
+/* "[A:read-mostly,B:read-mostly]" of those allocations that no kernel writes and that the program does not advise so
+ * itself; "" if there is none. */
+static void advise(const struct compare_facts *f, struct managed_run *run)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->alloc_count && i < 64 && n + 64 < HINTS; i++)
+        if (!(f->allocs[i].advice & ACTOR_READ_MOSTLY) && compare_read_only(f, i)) {
+            n += (size_t)snprintf(run->advise + n, HINTS - n, "%s%s:read-mostly", n ? "," : "[", f->allocs[i].name);
+            run->advised |= UINT64_C(1) << i;
+        }
+    if (n)
+        (void)snprintf(run->advise + n, HINTS - n, "]");
+}
+
+static void add_hints(const struct compare_facts *f, struct managed_runs *runs)
+{
+    struct managed_run *run = add(runs, "tree");
+    advise(f, run);
+    run->said = "read-mostly";
+    runs->count -= !run->advised;
+    if (!compare_fits(f))
+        return;
+    run = add(runs, "tree");
+    run->prefetched = true;
+    run->said = "prefetched";
+}
+
+static int run_one(const struct compare_facts *f, struct managed_run *run)
+{
+    struct uvm_managed_settings settings = f->set->managed;
+    struct policy_list list;
+    settings.advise = run->advise[0] ? run->advise : NULL;
+    settings.prefetch = run->prefetched ? "all" : NULL;
+    int rc = uvm_managed_policy(&list, run->policy, &run->err);
+    const struct uvm_managed asked = {.ops = f->touching.ops,
+                                      .state = f->touching.state,
+                                      .store = f->touching.store,
+                                      .platform = f->platform,
+                                      .policy = list.count ? &list.policies[0] : NULL,
+                                      .settings = &settings};
+    if (rc == 0)
+        rc = uvm_managed_run(&asked, &run->metrics, &run->err);
+    policy_list_release(&list);
+    progress_add(f->request->progress, 1);
+    return rc;
+}
+
+/* The policy's parameters by name, and what was set besides. */
+static int fill_params(const struct managed_run *run, struct compare_row *row, struct err *err)
+{
+    struct policy_list list;
+    int rc = uvm_managed_policy(&list, run->policy, err);
+    json_t *params = rc == 0 && list.count ? replay_policy_params_json(&list.policies[0]) : json_object();
+    policy_list_release(&list);
+    if (rc == 0 && params && run->said)
+        rc = json_object_set_new(params, run->prefetched ? "prefetch" : "advise",
+                                 json_string(run->prefetched ? "all" : run->advise));
+    if (rc || !params) {
+        json_decref(params);
+        return err_set(err, "out of memory");
+    }
+    json_decref(row->params);
+    row->params = params;
+    return 0;
+}
+
+static int fill(const struct compare_facts *f, const struct managed_run *run, struct compare_row *row, struct err *err)
+{
+    const struct uvm_metrics *m = &run->metrics;
+    struct outcome *out = &row->outcome;
+    if (run->failed) {
+        outcome_note(out, "%s", run->err.msg);
+        return 0;
+    }
+    uint64_t held = f->memory && f->memory < f->footprint ? f->memory : f->footprint;
+    outcome_real(out, "time_ns", (double)m->time_ns);
+    outcome_real(out, "h2d_bytes", (double)(m->h2d_bytes + m->remote_bytes));
+    outcome_real(out, "d2h_bytes", (double)m->d2h_bytes);
+    outcome_real(out, "gpu_bytes", (double)((m->h2d_bytes ? held : 0) + f->device_bytes));
+    outcome_real(out, "read_amplification_ratio",
+                 m->structure_bytes ? (double)(m->h2d_bytes + m->remote_bytes) / (double)m->structure_bytes : NAN);
+    if (m->chunks)
+        outcome_note(out, "memory is short: %llu blocks of 2 MiB are evicted, %.4g MiB go back for it",
+                     (unsigned long long)m->evictions, (double)m->evicted_bytes / 0x1p20);
+    row->stock = strcmp(run->policy, "tree") == 0;
+    row->advised = run->advised;
+    row->prefetched = run->prefetched;
+    compare_apply_managed(f, row, run->policy);
+    return fill_params(run, row, err);
+}
+
+static int report(const struct compare_facts *f, const struct managed_runs *runs, struct compare_result *result,
+                  struct uvm_metrics *prefetched, struct err *err)
+{
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct managed_run *run = &runs->items[i];
+        char policy[160];
+        (void)snprintf(policy, sizeof policy, "%s%s%s", run->policy, run->said ? ", " : "", run->said ? run->said : "");
+        struct compare_row *row = compare_add(result, COMPARE_MANAGED, policy, err);
+        if (!row || fill(f, run, row, err))
+            return -1;
+        if (run->prefetched && !run->failed)
+            *prefetched = run->metrics;
+    }
+    return 0;
+}
+
+int compare_managed_rows(const struct compare_facts *f, struct compare_result *result, struct uvm_metrics *prefetched,
+                         struct err *err)
+{
+    struct err why;
+    memset(prefetched, 0, sizeof *prefetched);
+    if (f->touches && platform_whole(f->platform, "uvm", &why) && !platform_has(f->platform, "placement"))
+        return compare_refuse(result, COMPARE_MANAGED, "tree", why.msg, err);
+    if (!f->touches || !platform_has(f->platform, "uvm"))
+        return 0;
+    struct managed_runs runs = {.items = mem_zalloc(RUNS_MOST, sizeof *runs.items, err)};
+    if (!runs.items)
+        return -1;
+    add_list(&runs, common);
+    if (!compare_fits(f))
+        add_list(&runs, evictions);
+    if (f->request->all)
+        add_all(&runs, engine_find("uvm"));
+    add_hints(f, &runs);
+    int threads = f->request->threads > 0 ? f->request->threads : 1;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+    for (size_t i = 0; i < runs.count; i++)
+        runs.items[i].failed = run_one(f, &runs.items[i]) != 0;
+    int rc = report(f, &runs, result, prefetched, err);
+    free(runs.items);
+    return rc;
+}

@@ -1,0 +1,70 @@
+/* compare_parts: what the files of this folder share. */
+#ifndef REPLAY_COMPARE_COMPARE_PARTS_H
+#define REPLAY_COMPARE_COMPARE_PARTS_H
+
+#include "replay/compare/compare.h"
+#include "replay/placement/program_copies.h"
+#include "replay/uvm/uvm_managed.h"
+#include "replay/uvm/uvm_touching.h"
+
+struct compare_set {
+    struct uvm_managed_settings managed;
+};
+
+/* What is known of the program before any engine is asked. */
+struct compare_facts {
+    const struct compare_request *request;
+    const struct input *input;
+    const struct platform *platform;
+    const struct compare_set *set;
+    bool touches; /* `touching` is open: what is touched is known */
+    struct uvm_touching touching;
+    const struct actor_alloc *allocs; /* the memory in question */
+    size_t alloc_count;
+    uint64_t footprint, memory; /* bytes; memory 0: as much as is needed */
+    bool counted;               /* `totals` and `copies` hold; else `uncounted` says why not */
+    struct program_totals totals;
+    struct program_copies copies;
+    struct err uncounted;
+    uint64_t device_bytes; /* that the program keeps on the GPU itself */
+};
+
+int compare_facts_open(struct compare_facts *facts, const struct compare_request *request, const struct input *input,
+                       const struct platform *platform, const struct compare_set *set, struct err *err);
+void compare_facts_close(struct compare_facts *facts);
+
+/* Whether all of it fits into the GPU's memory. */
+static inline bool compare_fits(const struct compare_facts *facts)
+{
+    return !facts->memory || facts->footprint <= facts->memory;
+}
+
+/* Whether no kernel writes allocation i of facts->allocs; false where that is not known. */
+bool compare_read_only(const struct compare_facts *facts, size_t i);
+
+/* Rows, to be filled; NULL with *err set. Valid until the next one is added. */
+struct compare_row *compare_add(struct compare_result *result, enum compare_mechanism mechanism, const char *policy,
+                                struct err *err);
+/* A row without numbers, and why. */
+int compare_refuse(struct compare_result *result, enum compare_mechanism mechanism, const char *policy, const char *why,
+                   struct err *err);
+void compare_apply(struct compare_row *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void compare_row_release(struct compare_row *row);
+
+/* Unified memory under each policy and advice in the closed loop; `prefetched` gets the run whose memory is prefetched
+ * whole, time_ns 0 where there is none. Refused where the input does not say what is touched. */
+int compare_managed_rows(const struct compare_facts *facts, struct compare_result *result,
+                         struct uvm_metrics *prefetched, struct err *err);
+
+/* An explicit copy, from that run. */
+int compare_copy_row(const struct compare_facts *facts, struct compare_result *result,
+                     const struct uvm_metrics *prefetched, struct err *err);
+
+/* What other engines answer: zero-copy, memory shared with the CPU, and of recordings of migrations unified memory. */
+int compare_engine_rows(const struct compare_facts *facts, struct compare_result *result, struct err *err);
+
+/* What has to be done for a row to come true; its hints are those of the row. */
+void compare_apply_managed(const struct compare_facts *facts, struct compare_row *row, const char *policy);
+void compare_apply_zerocopy(const struct compare_facts *facts, struct compare_row *row, const char *policy);
+
+#endif

@@ -1,0 +1,35 @@
+#include <inttypes.h>
+
+#include "replay/compare/compare.h"
+
+const struct compare_row *compare_plannable(const struct compare_result *result)
+{
+    for (size_t i = 0; i < result->count; i++)
+        if (result->rows[i].answered && result->rows[i].stock)
+            return &result->rows[i];
+    return NULL;
+}
+
+int compare_plan(const struct compare_result *result, FILE *to, struct err *err)
+{
+    const struct compare_row *row = compare_plannable(result);
+    if (!row)
+        return err_set(err, "nothing to plan: no answer is of unified memory under the driver as it is");
+    const struct metric_value *v = outcome_get(&row->outcome, "time_ns");
+    double time = v->known ? v->real : (v->lo + v->hi) / 2;
+    (void)fprintf(to,
+                  "[plan]\nversion = 1\nprogram = %s\nplatform = %s\nmechanism = %s\npolicy = %s\n"
+                  "predicted_time_ns = %.0f\npredicted_lo_ns = %.0f\npredicted_hi_ns = %.0f\n",
+                  result->program, platform_name(result->platform), compare_mechanism_name(row->mechanism), row->policy,
+                  time, time * (1 - row->error_ratio), time * (1 + row->error_ratio));
+    for (size_t i = 0; i < result->alloc_count; i++) {
+        bool advised = i < 64 && row->advised >> i & 1;
+        (void)fprintf(to, "\n[allocation %zu] ; %s\nbytes = %" PRIu64 "\n", i, result->allocs[i].name,
+                      result->allocs[i].bytes);
+        if (advised)
+            (void)fputs("advise = read-mostly\n", to);
+        if (row->prefetched)
+            (void)fputs("prefetch = gpu\n", to);
+    }
+    return 0;
+}

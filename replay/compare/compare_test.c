@@ -1,0 +1,187 @@
+#include "replay/compare/compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/zerocopy/link.h"
+#include "replay/compare/compare_parts.h"
+#include "trace/base/testing.h"
+#include "trace/recorder/plan.h"
+
+static struct compare_result result;
+static struct err err;
+
+static void compare_with(const char *spec, const char *platform, const char *set, int threads)
+{
+    const struct compare_request request = {
+        .spec = spec, .platform = platform, .sets = &set, .set_count = set != NULL, .threads = threads};
+    bool usage;
+    ck_assert_msg(compare_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
+}
+
+static const struct compare_row *row_of(const char *mechanism, const char *policy)
+{
+    for (size_t i = 0; i < result.count; i++)
+        if (strcmp(compare_mechanism_name(result.rows[i].mechanism), mechanism) == 0 &&
+            strcmp(result.rows[i].policy, policy) == 0)
+            return &result.rows[i];
+    ck_abort_msg("no row %s (%s)", mechanism, policy);
+    return NULL;
+}
+
+static double metric(const struct compare_row *row, const char *name)
+{
+    const struct metric_value *v = outcome_get(&row->outcome, name);
+    ck_assert_msg(v->known, "%s of %s", name, row->policy);
+    return v->real;
+}
+
+static double replayed(const char *engine, const char *spec, const char *platform, const char *policy)
+{
+    struct input input;
+    struct replay_result got;
+    bool usage;
+    ck_assert_int_eq(input_open(&input, spec, "", false, &err), 0);
+    const struct replay_request request = {.engine = engine_find(engine),
+                                           .platform = platform,
+                                           .policy_list = policy,
+                                           .inputs = &input,
+                                           .input_count = 1,
+                                           .threads = 1};
+    ck_assert_msg(replay_run(&request, &got, &usage, &err) == 0, "%s", err.msg);
+    double time = outcome_get(&got.runs[0], "time_ns")->real;
+    replay_release(&got);
+    input_close(&input);
+    return time;
+}
+
+START_TEST(a_row_is_what_its_engine_says)
+{
+    compare_with("synth:triad,bytes=16MiB", "h200", NULL, 2);
+    ck_assert_double_eq(metric(row_of("managed", "tree"), "time_ns"),
+                        replayed("uvm", "synth:triad,bytes=16MiB", "h200", "tree"));
+    ck_assert_double_eq(metric(row_of("managed", "fixed:granularity=64KiB"), "time_ns"),
+                        replayed("uvm", "synth:triad,bytes=16MiB", "h200", "fixed:granularity=64KiB"));
+    ck_assert_double_eq(metric(row_of("zerocopy", "own:reuse=l1"), "time_ns"),
+                        replayed("zerocopy", "synth:triad,bytes=16MiB", "h200", "own:reuse=l1"));
+    compare_release(&result);
+    compare_with("synth:bfs,scale=10,roots=1", "h200", NULL, 2);
+    ck_assert_double_eq(metric(row_of("zerocopy", "aligned"), "time_ns"),
+                        replayed("zerocopy", "synth:bfs,scale=10,roots=1,reuse=l1", "h200", "aligned"));
+    compare_release(&result);
+}
+END_TEST
+
+/* The prefetched run is one copy in and kernels; an explicit copy is the link's copy and the same kernels. */
+START_TEST(a_copy_is_its_copies_and_the_kernels)
+{
+    compare_with("synth:triad,bytes=16MiB", "h200", NULL, 1);
+    const struct compare_row *copy = row_of("copy", "cudaMemcpy"), *ahead = row_of("managed", "tree, prefetched");
+    const struct pcie *link = platform_section_get(result.platform, "pcie");
+    const struct uvm_platform *uvm = platform_section_get(result.platform, "uvm");
+    double in = metric(copy, "h2d_bytes"), blocks = metric(ahead, "h2d_bytes") / ACTOR_BLOCK_BYTES;
+    double kernels = metric(copy, "time_ns") - link_copy_ns(link, in, 3);
+    double moved = metric(ahead, "h2d_bytes") / uvm->h2d_bytes_per_s * 1e9;
+    ck_assert_double_gt(kernels, 0);
+    ck_assert_double_ge(metric(ahead, "time_ns"), moved + kernels - 1);
+    ck_assert_double_le(metric(ahead, "time_ns"), moved + kernels + (blocks + 1) * (uvm->copy_run_ns + 10000));
+    ck_assert_double_eq_tol(metric(copy, "back_ns"), link_copy_ns(link, in / 3, 1), 1);
+    compare_release(&result);
+}
+END_TEST
+
+START_TEST(what_does_not_fit_is_no_copy_and_never_wins)
+{
+    compare_with("synth:triad,bytes=16MiB", "h200", "oversubscription_pct=150", 2);
+    const struct compare_row *copy = row_of("copy", "cudaMemcpy");
+    ck_assert(!copy->answered);
+    ck_assert_ptr_eq(copy, &result.rows[result.count - 1]);
+    ck_assert_uint_ge(copy->outcome.note_count, 1);
+    for (size_t i = 0; i < result.count; i++)
+        ck_assert_ptr_null(strstr(result.rows[i].policy, "prefetched"));
+    ck_assert_double_le(metric(row_of("managed", "tree+random"), "gpu_bytes"), 16.0 * 1048576 / 1.5);
+    compare_release(&result);
+}
+END_TEST
+
+START_TEST(rows_are_in_order_of_time_whatever_the_number_of_threads)
+{
+    char first[16][200];
+    for (int threads = 1; threads <= 3; threads++) {
+        compare_with("synth:bicg,bytes=4MiB", "titanv", NULL, threads);
+        ck_assert_uint_lt(result.count, 16);
+        for (size_t i = 0; i < result.count; i++) {
+            char text[200];
+            (void)snprintf(text, sizeof text, "%s %.17g", result.rows[i].policy,
+                           result.rows[i].answered ? result.rows[i].outcome.values[0].real : 0);
+            if (threads == 1)
+                memcpy(first[i], text, sizeof text);
+            ck_assert_str_eq(text, first[i]);
+            ck_assert(i == 0 || !result.rows[i].answered ||
+                      result.rows[i].outcome.values[0].real >= result.rows[i - 1].outcome.values[0].real);
+        }
+        compare_release(&result);
+    }
+}
+END_TEST
+
+static void set_row(struct compare_row *row, double time, double error)
+{
+    ck_assert_int_eq(outcome_init(&row->outcome, compare_metrics, &err), 0);
+    outcome_real(&row->outcome, "time_ns", time);
+    row->answered = true;
+    row->error_ratio = error;
+}
+
+START_TEST(times_nearer_than_the_models_errors_are_tied)
+{
+    struct compare_row a = {0}, b = {0};
+    set_row(&a, 100, 0.06);
+    set_row(&b, 120, 0.12);
+    ck_assert(compare_tied(&a, &b)); /* 106 reaches 105.6 */
+    outcome_real(&b.outcome, "time_ns", 121);
+    ck_assert(!compare_tied(&a, &b)); /* 106.48 */
+    outcome_interval(&b.outcome, "time_ns", 119, 130);
+    ck_assert(compare_tied(&a, &b));
+    b.answered = false;
+    ck_assert(!compare_tied(&a, &b));
+    outcome_release(&a.outcome);
+    outcome_release(&b.outcome);
+}
+END_TEST
+
+START_TEST(memory_that_is_shared_with_the_cpu_has_mechanisms_of_its_own)
+{
+    compare_with("synth:triad,bytes=4MiB", "agx", NULL, 1);
+    ck_assert_uint_eq(result.count, 3);
+    ck_assert(row_of("device", "device")->answered && row_of("pinned", "pinned")->answered);
+    ck_assert_double_eq(metric(row_of("managed", "managed"), "time_ns"),
+                        replayed("placement", "synth:triad,bytes=4MiB", "agx", "managed"));
+    ck_assert_ptr_null(compare_plannable(&result));
+    compare_release(&result);
+    compare_with("synth:triad,bytes=4MiB", "gm200", NULL, 1); /* it has neither: each row says why */
+    ck_assert(!result.rows[0].answered && result.rows[0].outcome.note_count == 1);
+    compare_release(&result);
+}
+END_TEST
+
+START_TEST(a_plan_is_what_a_recorder_reads)
+{
+    const char *path = testing_file("plan.ini");
+    compare_with("synth:triad,bytes=4MiB", "h200", NULL, 1);
+    const struct compare_row *row = compare_plannable(&result);
+    ck_assert(row->prefetched && row->stock);
+    FILE *f = fopen(path, "wb");
+    ck_assert_int_eq(compare_plan(&result, f, &err), 0);
+    (void)fclose(f);
+    char *text = plan_read(path, &err);
+    ck_assert_msg(text, "%s", err.msg);
+    free(text);
+    compare_release(&result);
+}
+END_TEST
+
+TEST_MAIN("replay/compare", a_row_is_what_its_engine_says, a_copy_is_its_copies_and_the_kernels,
+          what_does_not_fit_is_no_copy_and_never_wins, rows_are_in_order_of_time_whatever_the_number_of_threads,
+          times_nearer_than_the_models_errors_are_tied, memory_that_is_shared_with_the_cpu_has_mechanisms_of_its_own,
+          a_plan_is_what_a_recorder_reads)
