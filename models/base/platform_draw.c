@@ -1,6 +1,7 @@
 #include "models/base/platform_draw.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "models/base/platform_inside.h"
@@ -45,14 +46,45 @@ bool platform_axis(const struct platform *platform, size_t i, struct platform_ax
 
 /* --- moving along one --- */
 
+static bool is_choice(const struct platform_axis *axis)
+{
+    return axis->row && axis->row->type == PARAM_CHOICE;
+}
+
+static bool in_log(const struct platform_axis *axis)
+{
+    return axis->low > 0 && (!axis->row || axis->high / axis->low > log_above);
+}
+
 static double between(const struct platform_axis *axis, double share)
 {
     double low = axis->low, high = axis->high;
-    if (axis->row && axis->row->type == PARAM_CHOICE)
+    if (is_choice(axis))
         return fmin(low + floor(share * (high - low + 1)), high);
-    bool log_uniform = low > 0 && (!axis->row || high / low > log_above);
-    double value = log_uniform ? low * pow(high / low, share) : low + share * (high - low);
+    if (share >= 1)
+        return high;
+    double value = in_log(axis) ? low * pow(high / low, share) : low + share * (high - low);
     return fmin(fmax(value, low), high);
+}
+
+const char *platform_axis_name(const struct platform_axis *axis, char *buf, size_t size)
+{
+    (void)snprintf(buf, size, "%s.%s", axis->section, axis->row ? axis->row->name : "as");
+    return buf;
+}
+
+double platform_axis_at(const struct platform_axis *axis, double share)
+{
+    double value = between(axis, share);
+    return axis->row && axis->row->type != PARAM_REAL ? (double)llround(value) : value;
+}
+
+double platform_axis_share(const struct platform_axis *axis, double value)
+{
+    double low = axis->low, high = axis->high;
+    if (is_choice(axis))
+        return (value - low + 0.5) / (high - low + 1);
+    return in_log(axis) ? log(value / low) / log(high / low) : (value - low) / (high - low);
 }
 
 static void put(struct platform_part *part, size_t row, double value)

@@ -31,6 +31,15 @@ struct platform_axis {
 /* Axis i, from 0; false past the last. The texts are the platform's. */
 bool platform_axis(const struct platform *platform, size_t i, struct platform_axis *axis);
 
+/* "uvm.utlb"; of a section's factor "uvm.as". Returns buf. */
+const char *platform_axis_name(const struct platform_axis *axis, char *buf, size_t size);
+
+/* What stands on the axis at a share of its range, as platform_moved() puts it: whole numbers rounded, a choice's
+ * position. The second one is the way back: a share at which `value` (in range) stands; of a choice the middle of its
+ * part. */
+double platform_axis_at(const struct platform_axis *axis, double share);
+double platform_axis_share(const struct platform_axis *axis, double value);
+
 /* The platform with one axis moved to a share of its range, 0 to 1, and all else as it is. */
 struct platform *platform_moved(const struct platform *platform, size_t i, double share, struct err *err);
 

@@ -204,6 +204,32 @@ START_TEST(one_axis_is_moved_alone)
 }
 END_TEST
 
+START_TEST(a_share_is_where_a_value_stands)
+{
+    static const char *const names[] = {"gpu.l2_ways", "gpu.dependent_cycles", "gpu.memory_ns", "uvm.as", "uvm.utlbs"};
+    struct platform *p = load();
+    struct platform_axis a;
+    size_t known = 0;
+    for (size_t i = 0; platform_axis(p, i, &a); i++) {
+        char name[96];
+        platform_axis_name(&a, name, sizeof name);
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+            known += strcmp(name, names[k]) == 0;
+        double share = platform_axis_share(&a, a.value);
+        ck_assert_msg(share >= 0 && share <= 1, "%s stands at %g", name, share);
+        ck_assert_double_eq_tol(platform_axis_at(&a, share), a.value, 1e-9 * (a.value + 1));
+        ck_assert_double_eq(platform_axis_at(&a, 0), a.low);
+        ck_assert_double_eq(platform_axis_at(&a, 1), a.high);
+        struct platform *moved = a.row ? platform_moved(p, i, 0.3, NULL) : NULL;
+        if (moved)
+            ck_assert_double_eq(value(moved, a.section, a.row), platform_axis_at(&a, 0.3));
+        platform_free(moved);
+    }
+    ck_assert_uint_eq(known, 5);
+    platform_free(p);
+}
+END_TEST
+
 /* Each axis has an order of its own, and draws are not in the order of their numbers. */
 START_TEST(axes_are_drawn_apart)
 {
@@ -244,4 +270,5 @@ END_TEST
 TEST_MAIN("platform_draw", axes_are_what_is_uncertain, each_share_of_each_axis_is_drawn_once,
           a_wide_range_is_drawn_in_its_logarithm, draws_stay_in_range_and_leave_what_is_known,
           a_borrowed_section_moves_by_one_factor, the_same_seed_gives_the_same_draw_and_another_seed_another,
-          one_axis_is_moved_alone, axes_are_drawn_apart, a_choice_takes_each_of_its_names_as_often)
+          one_axis_is_moved_alone, axes_are_drawn_apart, a_share_is_where_a_value_stands,
+          a_choice_takes_each_of_its_names_as_often)
