@@ -18,7 +18,7 @@
 
 static const char *policy, *platform, *baseline, *output, *shard;
 static struct opt_list sets, mems, pims, grids;
-static int64_t jobs;
+static int64_t jobs, draws, seed = 1, tie = -1;
 static bool force;
 static char *aside;     /* --force: what is filled until it takes the place of RESULTS; else NULL */
 static int format = -1; /* not asked for: nothing is printed */
@@ -39,6 +39,11 @@ static const struct opt options[] = {
     {"format", 0, OPT_CHOICE, "table|csv|json", &format, "also print all runs of RESULTS, as 'offchip report' does", 0,
      0},
     {"jobs", 'j', OPT_INT, "N", &jobs, "points at once (default: all processors)", 1, 4096},
+    {"robust", 0, OPT_INT, "N", &draws, "at each point draw unknown platform numbers N times, as for replay", 1,
+     1000000},
+    {"seed", 0, OPT_INT, "SEED", &seed, "of the draws of --robust (default: 1)", 0, INT64_MAX},
+    {"tie", 0, OPT_INT, "PCT", &tie,
+     "--robust: differences within so many per cent are ties (default: the model's measured error)", 0, 1000},
     {"force", 'f', OPT_FLAG, NULL, &force, "replace RESULTS when all points are there; until then fill RESULTS.part", 0,
      0},
     {0}};
@@ -47,6 +52,7 @@ static const struct opt options[] = {
 struct work {
     const struct sweep *sweep;
     size_t total, part, parts;
+    int threads; /* of a point; more than one only with --robust, where there are fewer points than processors */
     atomic_size_t next;
     struct progress progress;
     struct shared *answers;
@@ -171,7 +177,8 @@ static void run_job(struct work *s, size_t index)
                                          .set_count = job.set_count,
                                          .inputs = inputs,
                                          .input_count = opened,
-                                         .threads = 1,
+                                         .threads = s->threads,
+                                         .robust = s->sweep->robust,
                                          .shared = s->answers};
         run_point(s, index, &request);
     }
@@ -238,7 +245,8 @@ static int check_first(const struct sweep *sweep, struct err *err)
                                      .policy_list = job.policy_list,
                                      .baseline = sweep->baseline,
                                      .sets = (const char *const *)job.sets,
-                                     .set_count = job.set_count};
+                                     .set_count = job.set_count,
+                                     .robust = sweep->robust};
     struct replay_result result;
     if (!rc && (rc = replay_prepare(&request, &result, err)) == 0)
         replay_release(&result);
@@ -346,7 +354,10 @@ static int execute(const struct sweep *sweep)
     (void)pthread_mutex_init(&s.lock, NULL);
     atomic_store(&s.progress.total, (s.total + s.parts - 1 - s.part) / s.parts);
     struct progress_line *meter = progress_line_start(&s.progress, "sweep");
-    run_all(&s, (size_t)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)));
+    const size_t threads = (size_t)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
+                 points = atomic_load(&s.progress.total);
+    s.threads = sweep->robust.draws && points && points < threads ? (int)(threads / points) : 1;
+    run_all(&s, threads);
     progress_line_stop(meter);
     shared_free(s.answers);
     if (!s.failed && !queue_of(&s, &err)) /* a shard may have no point */
@@ -399,7 +410,8 @@ static int run(int argc, char **argv)
                           .baseline = baseline,
                           .platform = platform,
                           .sets = sets.items,
-                          .set_count = sets.count};
+                          .set_count = sets.count,
+                          .robust = {(uint32_t)draws, (uint64_t)seed, (int)tie}};
     struct err err = {""};
     int status = EXIT_DONE;
     if (force && name_aside(&err))

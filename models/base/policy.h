@@ -17,6 +17,7 @@ struct policy_head {
     const struct param *params; /* ends with a zeroed row; NULL: none */
     size_t state_size;          /* bytes; zeroed, then the params stored at their offsets, before the first call */
     bool fixed; /* nothing that happens changes its decision: `report` names the best such in hindsight "best fixed" */
+    double error;  /* mean error of its model against measured hardware, a ratio; 0: as its engine's */
     bool baseline; /* another mechanism for the same work: stands in the engine's list, but is no struct of its
                       interface */
 };

@@ -8,6 +8,7 @@
 #include "replay/run/platform_use.h"
 #include "replay/run/policy_list.h"
 #include "replay/run/replay_case.h"
+#include "replay/run/replay_robust.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
@@ -223,6 +224,7 @@ int replay_prepare(const struct replay_request *request, struct replay_result *r
 {
     memset(result, 0, sizeof *result);
     result->engine = request->engine;
+    result->robust = request->robust;
     if (prepare(request, result, err)) {
         replay_release(result);
         return -1;
@@ -268,12 +270,13 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
         rc = result->engine->replay(&job, result->runs, err);
     for (size_t i = 0; i < runs && !rc; i++)
         platform_use_note(result, &result->runs[i]);
-    if (rc) {
-        replay_release(result);
-        return -1;
+    if (!rc) {
+        fill_speedup(result);
+        rc = replay_robust(request, result, err);
     }
-    fill_speedup(result);
-    return 0;
+    if (rc)
+        replay_release(result);
+    return rc;
 }
 
 void replay_release(struct replay_result *result)
@@ -294,6 +297,7 @@ void replay_release(struct replay_result *result)
     json_decref(result->base_numbers);
     json_decref(result->overrides);
     json_decref(result->given);
+    replay_robustness_free(result->robustness);
     platform_free(result->platform);
     memset(result, 0, sizeof *result);
 }
@@ -330,7 +334,7 @@ json_t *replay_policy_params_json(const struct replay_policy *policy)
 json_t *replay_settings_json(const struct replay_result *result)
 {
     json_t *object = replay_params_json(result->engine->settings, result->settings);
-    if (object && json_object_update(object, result->given) == 0)
+    if (object && json_object_update(object, result->given) == 0 && replay_robust_put_settings(result, object) == 0)
         return object;
     json_decref(object);
     return NULL;
@@ -344,7 +348,7 @@ static json_t *run_json(const struct replay_result *result, size_t i, struct err
                             replay_policy_params_json(policy));
     if (!run)
         err_set(err, "out of memory");
-    else if (outcome_to_json(&result->runs[i], run, err) == 0)
+    else if (outcome_to_json(&result->runs[i], run, err) == 0 && replay_robust_put_run(result, i, run) == 0)
         return run;
     json_decref(run);
     return NULL;
@@ -388,7 +392,7 @@ json_t *replay_to_json(const struct replay_result *result, const struct replay_r
                              "input", input_json(request), "platform", json_object_get(made, "platform"),
                              "platform_numbers", platform_use_json(result), "settings", replay_settings_json(result),
                              "runs", runs, "baseline", base, "case", made);
-    bool ok = root || err_set(err, "out of memory") == 0;
+    bool ok = (root && replay_robust_put(result, root) == 0) || err_set(err, "out of memory") == 0;
     for (size_t i = 0; i < result->policy_count && ok; i++) {
         json_t *run = run_json(result, i, err);
         ok = run && (json_array_append_new(runs, run) == 0 || err_set(err, "out of memory") == 0);

@@ -57,8 +57,9 @@ struct engine {
     const struct param *settings;              /* --set */
     size_t settings_size;
     const struct metric *metrics;
-    const char *headline;     /* metrics that `report` shows unless told: "time_ns,speedup_ratio" */
-    const char *ranks;        /* metrics by which policies rank, the usual one first; '-': less is better, '+': more */
+    const char *headline; /* metrics that `report` shows unless told: "time_ns,speedup_ratio" */
+    const char *ranks;    /* metrics by which policies rank, the usual one first; '-': less is better, '+': more */
+    double error; /* mean error of the first of them against measured hardware, a ratio; 0: nobody has measured */
     const char *const *roles; /* roles an input may have besides none ("mem", "pim"), NULL-ended; NULL: none */
     /* The sections of the platform that this job reads, ends with NULL; they are whole when it runs. */
     const char *const *(*sections)(const struct replay_job *job);
@@ -80,6 +81,13 @@ const struct policy_head *engine_policy(const char *engine, const char *policy);
 /* The metric called `name` in the table of the engine of that name, or NULL. */
 const struct metric *engine_metric(const char *engine, const char *name);
 
+/* How far the order of the policies is put to the test (replay/run/replay_robust.h). */
+struct replay_robust {
+    uint32_t draws; /* 0: not at all */
+    uint64_t seed;
+    int tie_pct; /* differences within so many per cent are ties; negative: within the measured errors */
+};
+
 /* What `replay` runs: parsed from the command line or from a sweep point. */
 struct replay_request {
     const struct engine *engine;
@@ -97,7 +105,8 @@ struct replay_request {
     struct progress *progress;
     struct shared *shared;                    /* NULL: there are no other requests */
     const struct replay_recording *recording; /* as in struct replay_job */
-    const char *version;                      /* of the models; NULL: this program's */
+    struct replay_robust robust;
+    const char *version; /* of the models; NULL: this program's */
 };
 
 /* The results of one request. */
@@ -112,10 +121,12 @@ struct replay_result {
     bool extra_baseline; /* policies[policy_count] and runs[policy_count] hold it */
     size_t baseline;     /* its index */
     struct outcome *runs;
-    json_t *base_numbers; /* {"uvm.compute_ns":200,..}: every number of the platform before --set */
-    json_t *overrides;    /* those given by --set, in the same form */
-    json_t *given;        /* the same as given: {"compute_ns":"1us"} */
-    char **texts;         /* what text parameters point at */
+    struct replay_robust robust;          /* as asked for */
+    struct replay_robustness *robustness; /* NULL: not asked for, or not yet */
+    json_t *base_numbers;                 /* {"uvm.compute_ns":200,..}: every number of the platform before --set */
+    json_t *overrides;                    /* those given by --set, in the same form */
+    json_t *given;                        /* the same as given: {"compute_ns":"1us"} */
+    char **texts;                         /* what text parameters point at */
     size_t text_count, text_cap;
 };
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/run/replay_robust.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/version.h"
@@ -31,7 +32,8 @@ int replay_case(const struct replay_request *request, const struct replay_result
                                    .inputs = inputs_json(request),
                                    .numbers = json_copy(result->base_numbers),
                                    .settings = replay_params_json(result->engine->settings, result->settings)};
-    int rc = platform && facts.inputs && facts.settings && json_object_update(facts.numbers, result->overrides) == 0
+    int rc = platform && facts.inputs && facts.settings && json_object_update(facts.numbers, result->overrides) == 0 &&
+                     replay_robust_put_settings(result, facts.settings) == 0
                  ? run_case_init(run_case, &facts, err)
                  : err_set(err, "out of memory");
     json_decref(platform);

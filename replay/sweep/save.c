@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "replay/run/replay_case.h"
+#include "replay/run/replay_robust.h"
 #include "trace/base/mem.h"
 
 /* The point owns the text; NULL stays NULL. */
@@ -51,7 +52,8 @@ static int add_run(struct save_point *point, const struct run_case *run_case, co
     struct results_run *run = &point->runs[i];
     char key[RUN_CASE_HASH];
     json_t *out = json_object();
-    if (outcome_to_json(&result->runs[i], out, err) || replay_key(run_case, result, i, key, err)) {
+    if (outcome_to_json(&result->runs[i], out, err) || replay_robust_put_run(result, i, out) ||
+        replay_key(run_case, result, i, key, err)) {
         json_decref(out);
         return -1;
     }

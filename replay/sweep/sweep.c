@@ -347,6 +347,10 @@ void sweep_id(const struct sweep *sweep, const char *part, char id[33])
     XXH3_INITSTATE(&state);
     (void)XXH3_128bits_reset(&state);
     hash_texts(&state, words, sizeof words / sizeof *words);
+    if (sweep->robust.draws) {
+        const int64_t robust[] = {sweep->robust.draws, (int64_t)sweep->robust.seed, sweep->robust.tie_pct};
+        (void)XXH3_128bits_update(&state, robust, sizeof robust);
+    }
     hash_texts(&state, sweep->inputs, sweep->input_count);
     hash_texts(&state, sweep->mems, sweep->mem_count);
     hash_texts(&state, sweep->pims, sweep->pim_count);

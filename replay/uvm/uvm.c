@@ -409,6 +409,7 @@ const struct engine engine_uvm = {
     .metrics = metrics,
     .headline = "time_ns,speedup_ratio,faults,batches,h2d_bytes,d2h_bytes,evictions,read_amplification_ratio",
     .ranks = "-time_ns,-h2d_bytes,-faults",
+    .error = 0.15, /* docs/uvm-engine.md: rows of 256 MiB on an H200 */
     .sections = uvm_sections,
     .recordings = true,
     .replay = uvm_replay,

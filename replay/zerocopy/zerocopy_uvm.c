@@ -101,6 +101,7 @@ const struct zerocopy_baseline zerocopy_uvm = {
              .source = "dissertation, section 2.5; replay/uvm/uvm_managed.h",
              .params = params,
              .state_size = sizeof(struct uvm_params),
+             .error = 0.15, /* the uvm engine's */
              .baseline = true},
     .open = uvm_open,
     .finish = uvm_finish};

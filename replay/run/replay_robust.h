@@ -1,0 +1,38 @@
+/* replay_robust: how far the order of a request's policies rests on unknown numbers of the platform
+ * (replay/robust/robust.h): the same request on other platforms, one thread each, its files and recordings left out.
+ *
+ * What decides is the first of the engine's ranks, differences within the model's measured error are ties. A policy
+ * that is starved, that the engine refused (no value and no interval) or whose value nothing bounds never wins. */
+#ifndef REPLAY_RUN_REPLAY_ROBUST_H
+#define REPLAY_RUN_REPLAY_ROBUST_H
+
+#include "replay/robust/robust_say.h"
+#include "replay/run/engine.h"
+
+struct replay_robustness {
+    struct robust robust; /* its answers are the listed policies */
+    char **names;         /* their labels */
+    char metric[64];
+    bool more_is_better;
+};
+
+/* Fill result->robustness of a finished run and say of each policy, in a note, what came of it. Nothing to do unless
+ * the request asks. */
+int replay_robust(const struct replay_request *request, struct replay_result *result, struct err *err);
+void replay_robustness_free(struct replay_robustness *robustness); /* NULL is allowed */
+
+/* The model's measured error of each listed policy, a ratio: what was asked for, the policy's own or the engine's. */
+double replay_robust_error(const struct replay_result *result, size_t policy);
+
+/* To the JSON of a run: "robust", and among its metrics "robust_draws", "robust_wins" and "robust_ties". Nothing
+ * without robustness, or of a baseline that is not listed. */
+int replay_robust_put_run(const struct replay_result *result, size_t run, json_t *object);
+
+/* To the JSON of all: "robust", with "metric" and "ties_within" of each answer. */
+int replay_robust_put(const struct replay_result *result, json_t *root);
+
+/* To the settings that make the case: "robust_draws", "robust_seed", "robust_tie_pct" (null: the measured errors),
+ * where they were asked for: a run with draws is not the one without. */
+int replay_robust_put_settings(const struct replay_result *result, json_t *settings);
+
+#endif
