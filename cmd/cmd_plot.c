@@ -71,6 +71,14 @@ static int from_results(const struct figure *figure, int argc, char **argv)
     return status;
 }
 
+static int from_spec(const struct figure *figure, const char *spec)
+{
+    struct figure_input input = {.path = spec, .notes = json_array()};
+    int status = draw(figure, &input);
+    json_decref(input.notes);
+    return status;
+}
+
 static int no_such_figure(const char *name)
 {
     char hint[96];
@@ -98,7 +106,7 @@ static int run(int argc, char **argv)
     if (status)
         return status;
     if (figure->kinds == FIGURE_SPEC)
-        return draw(figure, &(struct figure_input){.path = argv[1]});
+        return from_spec(figure, argv[1]);
     if (!(figure->kinds & FIGURE_RESULTS) || ((figure->kinds & FIGURE_TRACE) && argc == 2 && is_trace(argv[1])))
         return from_trace(figure, argv[1]);
     return from_results(figure, argc - 1, argv + 1);

@@ -21,6 +21,7 @@ struct figure_input {
     const struct run_set *runs;     /* FIGURE_RESULTS: all runs; a figure's write() is given those of its engine only */
     struct store *store;            /* FIGURE_TRACE, opened read-only */
     const struct case_table *cases; /* of `runs`; set for write(), with results */
+    const json_t *json;             /* figure robust: what robust_json() gives, instead of the file; may be NULL */
     json_t *notes;                  /* sentences on what is not drawn are added; NULL: nobody listens */
 };
 

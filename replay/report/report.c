@@ -131,7 +131,7 @@ static int choose_metrics(struct metrics *metrics, const struct run_set *runs, c
         if (add_metrics(metrics, runs, engine ? engine->headline : "time_ns,speedup_ratio", true, err))
             return -1;
     }
-    return 0;
+    return any_run_has(runs, "robust_wins") ? add_metrics(metrics, runs, "robust_wins,robust_draws", true, err) : 0;
 }
 
 static struct report_cell metric_cell(const struct run *run, const char *name)

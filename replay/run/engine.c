@@ -30,9 +30,11 @@ const struct policy_head *engine_policy(const char *engine, const char *policy)
 const struct metric *engine_metric(const char *engine, const char *name)
 {
     const struct engine *e = engine_find(engine);
-    for (const struct metric *m = e ? e->metrics : NULL; m && m->name; m++)
-        if (strcmp(m->name, name) == 0)
-            return m;
+    const struct metric *const tables[] = {e ? e->metrics : NULL, replay_robust_metrics};
+    for (size_t t = 0; t < 2; t++)
+        for (const struct metric *m = tables[t]; m && m->name; m++)
+            if (strcmp(m->name, name) == 0)
+                return m;
     return NULL;
 }
 

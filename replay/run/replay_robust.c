@@ -9,6 +9,13 @@
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
+const struct metric replay_robust_metrics[] = {
+    {"robust_draws", METRIC_INT, METRIC_SUM, "draws of unknown platform numbers (--robust)"},
+    {"robust_wins", METRIC_INT, METRIC_SUM,
+     "of them, those in which no other policy is better beyond the model's error"},
+    {"robust_ties", METRIC_INT, METRIC_SUM, "of these, those in which another policy wins too"},
+    {0}};
+
 /* Inputs that are opened once more, for one answer at a time. */
 struct opened {
     struct opened *next;
@@ -290,7 +297,7 @@ int replay_robust_put_settings(const struct replay_result *result, json_t *setti
     const struct replay_robust *r = &result->robust;
     if (r->draws == 0)
         return 0;
-    return json_object_set_new(settings, "robust_draws", json_integer((json_int_t)r->draws)) |
+    return json_object_set_new(settings, "robust", json_integer((json_int_t)r->draws)) |
            json_object_set_new(settings, "robust_seed", json_integer((json_int_t)r->seed)) |
            json_object_set_new(settings, "robust_tie_pct",
                                r->tie_pct < 0 ? json_null() : json_integer((json_int_t)r->tie_pct));

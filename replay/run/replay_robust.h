@@ -24,6 +24,10 @@ void replay_robustness_free(struct replay_robustness *robustness); /* NULL is al
 /* The model's measured error of each listed policy, a ratio: what was asked for, the policy's own or the engine's. */
 double replay_robust_error(const struct replay_result *result, size_t policy);
 
+/* robust_draws, robust_wins, robust_ties: metrics that runs of every engine have with --robust; ends with a zeroed row.
+ */
+extern const struct metric replay_robust_metrics[];
+
 /* To the JSON of a run: "robust", and among its metrics "robust_draws", "robust_wins" and "robust_ties". Nothing
  * without robustness, or of a baseline that is not listed. */
 int replay_robust_put_run(const struct replay_result *result, size_t run, json_t *object);
@@ -31,7 +35,7 @@ int replay_robust_put_run(const struct replay_result *result, size_t run, json_t
 /* To the JSON of all: "robust", with "metric" and "ties_within" of each answer. */
 int replay_robust_put(const struct replay_result *result, json_t *root);
 
-/* To the settings that make the case: "robust_draws", "robust_seed", "robust_tie_pct" (null: the measured errors),
+/* To the settings that make the case: "robust" (draws), "robust_seed", "robust_tie_pct" (null: the measured errors),
  * where they were asked for: a run with draws is not the one without. */
 int replay_robust_put_settings(const struct replay_result *result, json_t *settings);
 
