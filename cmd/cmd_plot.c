@@ -117,7 +117,8 @@ const struct command cmd_plot = {
     .summary = "draw a figure from results or a recording, by gnuplot",
     .usage = "FIGURE RESULTS|FILE... [-o OUT.svg|png|pdf] [--script] [--force]",
     .details = "RESULTS are files of 'offchip replay -o', 'offchip sweep', or what 'offchip replay --format json'\n"
-               "printed. With --script the gnuplot script and its data go to standard output.",
+               "printed; figure robust takes JSON of 'offchip replay --robust'. With --script the\n"
+               "gnuplot script and its data go to standard output.",
     .examples = "  offchip plot uvm-timeline recording.db -o timeline.png\n"
                 "  offchip plot uvm-speedup results.db --script > speedup.gp",
     .options = options,
