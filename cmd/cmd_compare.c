@@ -7,12 +7,13 @@
 #include "cmd/console/progress_line.h"
 #include "cmd/console/table.h"
 #include "replay/compare/compare.h"
+#include "replay/robust/robust_say.h"
 #include "trace/store/output.h"
 
 static const char *platform, *output;
 static struct opt_list sets;
-static int64_t jobs, top = 1;
-static bool all, force;
+static int64_t jobs, top = 1, draws, seed = 1;
+static bool all, force, far;
 static int format;
 
 static const struct opt options[] = {
@@ -21,6 +22,11 @@ static const struct opt options[] = {
     {"set", 's', OPT_LIST, "KEY=VALUE", &sets,
      "oversubscription_pct, gpu_memory_bytes, or a number of the platform; repeatable", 0, 0},
     {"all", 'a', OPT_FLAG, NULL, &all, "unified memory under every prefetcher with every eviction", 0, 0},
+    {"robust", 0, OPT_INT, "N", &draws,
+     "in how many of N draws of the platform's uncertain numbers each row wins, and which number alone flips it", 1,
+     100000},
+    {"robust-all", 0, OPT_FLAG, NULL, &far, "draw all rows, not only those within 3 times of the best", 0, 0},
+    {"seed", 0, OPT_INT, "SEED", &seed, "of the draws (default: 1)", 0, INT64_MAX},
     {"top", 0, OPT_INT, "N", &top, "say how to have the N best mechanisms (default 1)", 0, COMPARE_MECHANISMS},
     {"output", 'o', OPT_TEXT, "PLAN.ini", &output,
      "write the best answer of unified memory as a plan for record --apply", 0, 0},
@@ -46,7 +52,7 @@ static void print_head(const struct compare_result *result)
 static void print_rows(const struct compare_result *result)
 {
     struct table t;
-    size_t columns = 3;
+    size_t columns = 3 + (result->drawn > 0);
     for (const struct metric *m = compare_metrics; m->name; m++)
         columns++;
     table_init(&t, columns);
@@ -56,6 +62,8 @@ static void print_rows(const struct compare_result *result)
         table_cell(&t, "%s", m->name);
         if (m == compare_metrics)
             table_cell(&t, "of best");
+        if (m == compare_metrics && result->drawn)
+            table_cell(&t, "wins");
     }
     for (size_t i = 0; i < result->count; i++) {
         const struct compare_row *row = &result->rows[i];
@@ -68,10 +76,25 @@ static void print_rows(const struct compare_result *result)
                 table_cell(&t, "%.2f", time_of(row) / time_of(&result->rows[0]));
             else if (m == 0)
                 table_cell(&t, "n/a");
+            if (m == 0 && i < result->drawn)
+                table_cell(&t, "%u of %u", result->robust.wins[i], result->robust.draws);
+            else if (m == 0 && result->drawn)
+                table_cell(&t, "n/a");
         }
     }
     table_print(&t, stdout);
     table_release(&t);
+}
+
+/* What the order rests on: the best row, and others that win anywhere. */
+static void print_robust(const struct compare_result *result)
+{
+    for (size_t i = 0; i < result->drawn; i++) {
+        char text[1024], flips[1024];
+        if (i == 0 || result->robust.wins[i] || robust_say_flips(&result->robust, i, flips, sizeof flips)[0])
+            printable_print(stdout, "%s (%s): %s\n", compare_mechanism_name(result->rows[i].mechanism),
+                            result->rows[i].policy, robust_say(&result->robust, i, text, sizeof text));
+    }
 }
 
 /* How to have the best row of each of the best mechanisms. */
@@ -170,6 +193,7 @@ static int print(const struct compare_result *result)
     }
     print_head(result);
     print_rows(result);
+    print_robust(result);
     print_how(result);
     print_notes(result);
     return EXIT_DONE;
@@ -211,6 +235,9 @@ static int run(int argc, char **argv)
                                             .set_count = sets.count,
                                             .all = all,
                                             .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
+                                            .draws = (uint32_t)draws,
+                                            .seed = (uint64_t)seed,
+                                            .far = far,
                                             .progress = &progress};
     struct compare_result result;
     struct err err = {""};
@@ -228,7 +255,7 @@ static int run(int argc, char **argv)
 const struct command cmd_compare = {
     .name = "compare",
     .summary = "one program on one machine under every mechanism, ranked",
-    .usage = "INPUT [--platform NAME|FILE.ini] [--set KEY=VALUE]... [--all] [--top N] [-o PLAN.ini]",
+    .usage = "INPUT [--platform NAME|FILE.ini] [--set KEY=VALUE]... [--all] [--robust N] [--top N] [-o PLAN.ini]",
     .details = "Explicit copies, unified memory under each prefetcher with and without advice, zero-copy under each\n"
                "access pattern, and on chips that share their memory device, managed and pinned memory: time, bytes\n"
                "over the link, GPU memory, and what to change in the program. INPUT is synth:PROGRAM[,key=value...],\n"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "replay/compare/compare_parts.h"
+#include "replay/robust/robust_say.h"
 #include "trace/base/mem.h"
 
 const struct metric compare_metrics[] = {
@@ -24,17 +25,23 @@ const struct param compare_settings[] = {
                     "GPU memory for the program's data; 0: by oversubscription_pct"),
     {0}};
 
-static const struct {
-    const char *name;
-    double error_ratio;
-} mechanisms[COMPARE_MECHANISMS] = {
-    [COMPARE_COPY] = {"copy", 0.06},     [COMPARE_MANAGED] = {"managed", 0.15}, [COMPARE_ZEROCOPY] = {"zerocopy", 0.12},
-    [COMPARE_TIERED] = {"tiered", 0.12}, [COMPARE_DEVICE] = {"device", 0},      [COMPARE_PINNED] = {"pinned", 0},
+static const char *const mechanisms[COMPARE_MECHANISMS] = {
+    [COMPARE_COPY] = "copy",     [COMPARE_MANAGED] = "managed", [COMPARE_ZEROCOPY] = "zerocopy",
+    [COMPARE_DEVICE] = "device", [COMPARE_PINNED] = "pinned",
 };
 
 const char *compare_mechanism_name(enum compare_mechanism mechanism)
 {
-    return mechanisms[mechanism].name;
+    return mechanisms[mechanism];
+}
+
+/* Those of the engines, and of copies that one of prefetches; of the rest nobody has measured it. */
+static double error_of(enum compare_mechanism mechanism)
+{
+    const struct engine *e = engine_find(mechanism == COMPARE_MANAGED ? "uvm" : "zerocopy");
+    if (mechanism == COMPARE_MANAGED || mechanism == COMPARE_ZEROCOPY)
+        return e->error;
+    return mechanism == COMPARE_COPY ? COMPARE_COPY_ERROR : 0;
 }
 
 /* --- rows --- */
@@ -45,7 +52,7 @@ struct compare_row *compare_add(struct compare_result *result, enum compare_mech
     if (mem_grow((void **)&result->rows, &result->cap, result->count + 1, sizeof *result->rows, err))
         return NULL;
     struct compare_row *row = &result->rows[result->count];
-    *row = (struct compare_row){.mechanism = mechanism, .error_ratio = mechanisms[mechanism].error_ratio};
+    *row = (struct compare_row){.mechanism = mechanism, .error_ratio = error_of(mechanism)};
     (void)snprintf(row->policy, sizeof row->policy, "%s", policy);
     if (outcome_init(&row->outcome, compare_metrics, err))
         return NULL;
@@ -78,19 +85,13 @@ void compare_row_release(struct compare_row *row)
     outcome_release(&row->outcome);
 }
 
-static void release_rows(struct compare_result *result)
+void compare_release(struct compare_result *result)
 {
     for (size_t i = 0; i < result->count; i++)
         compare_row_release(&result->rows[i]);
     free(result->rows);
-    result->rows = NULL;
-    result->count = result->cap = 0;
-}
-
-void compare_release(struct compare_result *result)
-{
-    release_rows(result);
     free(result->allocs);
+    robust_release(&result->robust);
     platform_free(result->platform);
 }
 
@@ -102,23 +103,16 @@ static double ranked_time(const struct compare_row *row)
     return v->known ? v->real : v->interval ? (v->lo + v->hi) / 2 : NAN;
 }
 
-/* Its ends, with the mechanism's error. */
-static void reach(const struct compare_row *row, double *lo, double *hi)
-{
-    const struct metric_value *v = &row->outcome.values[0];
-    double time = ranked_time(row);
-    *lo = (v->interval ? v->lo : time) * (1 - row->error_ratio);
-    *hi = (v->interval ? v->hi : time) * (1 + row->error_ratio);
-}
-
+/* As replay/robust/robust.h has it: one beats the other if it does at its worst end and with the larger error. */
 bool compare_tied(const struct compare_row *a, const struct compare_row *b)
 {
-    double a_lo, a_hi, b_lo, b_hi;
+    const struct metric_value *x = &a->outcome.values[0], *y = &b->outcome.values[0];
+    double error = 1 + fmax(a->error_ratio, b->error_ratio);
     if (!a->answered || !b->answered)
         return false;
-    reach(a, &a_lo, &a_hi);
-    reach(b, &b_lo, &b_hi);
-    return a_lo <= b_hi && b_lo <= a_hi;
+    double a_lo = x->interval ? x->lo : x->real, a_hi = x->interval ? x->hi : x->real;
+    double b_lo = y->interval ? y->lo : y->real, b_hi = y->interval ? y->hi : y->real;
+    return a_hi * error >= b_lo && b_hi * error >= a_lo;
 }
 
 /* 0: an answer; 1: a time that nothing bounds; 2: none. */
@@ -158,7 +152,7 @@ static const char *milliseconds(double ns, char *buf, size_t size)
 const char *compare_answer(const struct compare_result *result, char *buf, size_t size)
 {
     const struct compare_row *rows = result->rows;
-    char time[32], other[32];
+    char time[32], other[32], draws[256];
     if (!result->count || !rows[0].answered) {
         (void)snprintf(buf, size, "no mechanism has an answer for this input on this platform");
         return buf;
@@ -169,15 +163,17 @@ const char *compare_answer(const struct compare_result *result, char *buf, size_
         next++;
     for (size_t i = 1; i < result->count; i++)
         ties += compare_tied(&rows[0], &rows[i]);
-    size_t n = (size_t)snprintf(buf, size, "%s (%s): %s", mechanisms[rows[0].mechanism].name, rows[0].policy, time);
+    size_t n = (size_t)snprintf(buf, size, "%s (%s): %s", mechanisms[rows[0].mechanism], rows[0].policy, time);
     if (next < result->count && rows[next].answered && n < size)
-        n += (size_t)snprintf(buf + n, size - n, ", %s (%s) %s", mechanisms[rows[next].mechanism].name,
-                              rows[next].policy, milliseconds(ranked_time(&rows[next]), other, sizeof other));
+        n += (size_t)snprintf(buf + n, size - n, ", %s (%s) %s", mechanisms[rows[next].mechanism], rows[next].policy,
+                              milliseconds(ranked_time(&rows[next]), other, sizeof other));
     if (n < size && rows[0].error_ratio == 0)
         (void)snprintf(buf + n, size - n, "; how far off such times are was never measured");
     else if (n < size && ties)
-        (void)snprintf(buf + n, size - n, "; %zu other row%s within the models' errors of the first", ties,
-                       ties == 1 ? " is" : "s are");
+        n += (size_t)snprintf(buf + n, size - n, "; %zu other row%s within the models' errors of the first", ties,
+                              ties == 1 ? " is" : "s are");
+    if (n < size && result->drawn)
+        (void)snprintf(buf + n, size - n, "; %s", robust_say(&result->robust, 0, draws, sizeof draws));
     return buf;
 }
 
@@ -238,17 +234,26 @@ static int keep_allocs(const struct compare_facts *facts, struct compare_result 
     return 0;
 }
 
+int compare_rows(const struct compare_facts *facts, struct compare_result *result, struct err *err)
+{
+    struct uvm_metrics prefetched;
+    return compare_managed_rows(facts, result, &prefetched, err) || compare_copy_row(facts, result, &prefetched, err) ||
+                   compare_engine_rows(facts, result, err)
+               ? -1
+               : 0;
+}
+
 static int run(const struct compare_request *request, const struct input *input, const struct compare_set *set,
                struct compare_result *result, struct err *err)
 {
     struct compare_facts facts;
-    struct uvm_metrics prefetched;
     if (compare_facts_open(&facts, request, input, result->platform, set, err))
         return -1;
-    int rc = keep_allocs(&facts, result, err) || compare_managed_rows(&facts, result, &prefetched, err) ||
-             compare_copy_row(&facts, result, &prefetched, err) || compare_engine_rows(&facts, result, err);
-    compare_facts_close(&facts);
+    int rc = keep_allocs(&facts, result, err) || compare_rows(&facts, result, err);
     rank(result);
+    if (rc == 0 && request->draws)
+        rc = compare_robust(&facts, result, err);
+    compare_facts_close(&facts);
     return rc ? -1 : 0;
 }
 

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "models/base/platform.h"
+#include "replay/robust/robust.h"
 #include "replay/run/outcome.h"
 #include "replay/run/platform_choice.h"
 #include "replay/run/progress.h"
@@ -24,7 +25,6 @@ enum compare_mechanism {
     COMPARE_COPY,
     COMPARE_MANAGED,
     COMPARE_ZEROCOPY,
-    COMPARE_TIERED,
     COMPARE_DEVICE, /* this one and pinned: where GPU and CPU share their memory */
     COMPARE_PINNED,
     COMPARE_MECHANISMS
@@ -56,6 +56,10 @@ struct compare_request {
     size_t set_count;
     bool all;    /* every prefetcher with every eviction, not only what a stock driver can be told and the published */
     int threads; /* at most this many */
+    uint32_t
+        draws; /* of the platform's uncertain numbers, and each alone to its ends (replay/robust/robust.h); 0: none */
+    bool far;  /* rows more than COMPARE_NEAR times as slow as the best are drawn too */
+    uint64_t seed;
     struct progress *progress;
 };
 
@@ -71,11 +75,16 @@ struct compare_result {
     size_t alloc_count;
     struct compare_row *rows; /* best first; then times that nothing bounds; rows without a time last */
     size_t count, cap;
+    struct robust robust; /* its answers are the first `drawn` rows; zeroed where nothing was drawn */
+    size_t drawn;
 };
 
-/* The model says of itself: copies and prefetches 6 % (prefetches of 256 MiB to 4 GiB on an H200), unified memory 15 %
- * (untraced kernels of 256 MiB, docs/uvm-engine.md), zero-copy 12 % (BFS on kron 20, three patterns).
- * *usage says whether a failure is one of usage. Released with compare_release() after success only. */
+enum { COMPARE_NEAR = 3 };
+
+/* Mean error of copies: prefetches of 256 MiB to 4 GiB on an H200, three rows (docs/uvm-engine.md). */
+#define COMPARE_COPY_ERROR 0.06
+
+/* *usage says whether a failure is one of usage. Released with compare_release() after success only. */
 int compare_run(const struct compare_request *request, struct compare_result *result, bool *usage, struct err *err);
 void compare_release(struct compare_result *result);
 

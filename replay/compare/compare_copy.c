@@ -53,6 +53,8 @@ int compare_copy_row(const struct compare_facts *f, struct compare_result *resul
 {
     if (!platform_has(f->platform, "uvm") && !platform_has(f->platform, "pcie"))
         return 0; /* its memory is the CPU's too */
+    if (!compare_wanted(f, COMPARE_COPY, "cudaMemcpy"))
+        return 0;
     struct compare_row *row = compare_add(result, COMPARE_COPY, "cudaMemcpy", err);
     if (!row)
         return -1;

@@ -60,9 +60,51 @@ static int add_rows(const struct call *call, const struct replay_result *got, st
     return 0;
 }
 
+/* Those of the policies that are asked for; NULL: none. */
+static const char *wanted(const struct call *call, char *list, size_t size)
+{
+    size_t n = 0;
+    for (const char *p = call->policies; *p;) {
+        char policy[64];
+        size_t length = strcspn(p, ",");
+        (void)snprintf(policy, sizeof policy, "%.*s", (int)length, p);
+        if (compare_wanted(call->facts, call->mechanism(policy), policy) && n < size)
+            n += (size_t)snprintf(list + n, size - n, "%s%s", n ? "," : "", policy);
+        p += length + (p[length] == ',');
+    }
+    return n ? list : NULL;
+}
+
+/* Of a draw the numbers are those of facts->platform. */
+static int execute(const struct compare_facts *f, const struct replay_request *request, struct replay_result *got,
+                   struct err *err)
+{
+    if (replay_prepare(request, got, err))
+        return -1;
+    if (f->only) {
+        struct platform *drawn = platform_copy(f->platform, err);
+        if (!drawn) {
+            replay_release(got);
+            return -1;
+        }
+        platform_free(got->platform);
+        got->platform = drawn;
+    }
+    if (f->engines)
+        (void)pthread_mutex_lock(f->engines);
+    int rc = replay_execute(request, got, err);
+    if (f->engines)
+        (void)pthread_mutex_unlock(f->engines);
+    return rc;
+}
+
 static int run(const struct call *call, struct compare_result *result, struct err *err)
 {
     const struct compare_request *asked = call->facts->request;
+    char list[256];
+    const char *policies = wanted(call, list, sizeof list);
+    if (!policies)
+        return 0;
     const char *sets[64];
     size_t n = 0;
     while (n < asked->set_count && n + 1 < sizeof sets / sizeof *sets) {
@@ -73,7 +115,7 @@ static int run(const struct call *call, struct compare_result *result, struct er
         sets[n++] = call->set;
     const struct replay_request request = {.engine = engine_find(call->engine),
                                            .platform = asked->platform ? asked->platform : result->choice.name,
-                                           .policy_list = call->policies,
+                                           .policy_list = policies,
                                            .sets = sets,
                                            .set_count = n,
                                            .inputs = call->facts->input,
@@ -81,10 +123,9 @@ static int run(const struct call *call, struct compare_result *result, struct er
                                            .threads = asked->threads};
     struct replay_result got;
     struct err why = {""};
-    bool usage;
-    if (replay_run(&request, &got, &usage, &why)) { /* the engine refuses the input, or the platform */
+    if (execute(call->facts, &request, &got, &why)) { /* the engine refuses the input, or the platform */
         char first[64];
-        (void)snprintf(first, sizeof first, "%.*s", (int)strcspn(call->policies, ","), call->policies);
+        (void)snprintf(first, sizeof first, "%.*s", (int)strcspn(policies, ","), policies);
         return compare_refuse(result, call->mechanism(first), first, why.msg, err);
     }
     int rc = add_rows(call, &got, result, err);

@@ -69,3 +69,13 @@ bool compare_read_only(const struct compare_facts *f, size_t i)
         }
     return false;
 }
+
+bool compare_wanted(const struct compare_facts *f, enum compare_mechanism mechanism, const char *policy)
+{
+    if (!f->only)
+        return true;
+    for (size_t i = 0; i < f->only_count; i++)
+        if (f->only[i].mechanism == mechanism && strcmp(f->only[i].policy, policy) == 0)
+            return true;
+    return false;
+}

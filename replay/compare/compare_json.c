@@ -1,4 +1,5 @@
 #include "replay/compare/compare.h"
+#include "replay/robust/robust_say.h"
 #include "trace/base/json_tree.h"
 
 static json_t *row_json(const struct compare_row *row, struct err *err)
@@ -15,6 +16,23 @@ static json_t *row_json(const struct compare_row *row, struct err *err)
         return object;
     json_decref(object);
     return NULL;
+}
+
+/* Of each drawn row, and of all. */
+static int put_robust(const struct compare_result *result, json_t *root, json_t *rows)
+{
+    const char *names[256];
+    char labels[256][192];
+    size_t n = result->drawn < 256 ? result->drawn : 256;
+    for (size_t i = 0; i < n; i++) {
+        (void)snprintf(labels[i], sizeof labels[i], "%s (%s)", compare_mechanism_name(result->rows[i].mechanism),
+                       result->rows[i].policy);
+        names[i] = labels[i];
+    }
+    for (size_t i = 0; i < n; i++)
+        if (json_object_set_new(json_array_get(rows, i), "robust", robust_answer_json(&result->robust, i, names)))
+            return -1;
+    return json_object_set_new(root, "robust", robust_json(&result->robust, names));
 }
 
 json_t *compare_to_json(const struct compare_result *result, struct err *err)
@@ -36,6 +54,11 @@ json_t *compare_to_json(const struct compare_result *result, struct err *err)
             json_decref(root);
             return NULL;
         }
+    }
+    if (result->drawn && put_robust(result, root, rows)) {
+        err_set(err, "out of memory");
+        json_decref(root);
+        return NULL;
     }
     return root;
 }

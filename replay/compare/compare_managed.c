@@ -88,6 +88,25 @@ static void add_hints(const struct compare_facts *f, struct managed_runs *runs)
     run->said = "prefetched";
 }
 
+static void name_of(const struct managed_run *run, char *name, size_t size)
+{
+    (void)snprintf(name, size, "%s%s%s", run->policy, run->said ? ", " : "", run->said ? run->said : "");
+}
+
+/* A copy needs the kernels of the prefetched run. */
+static void drop_unwanted(const struct compare_facts *f, struct managed_runs *runs)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < runs->count; i++) {
+        char name[160];
+        name_of(&runs->items[i], name, sizeof name);
+        if (compare_wanted(f, COMPARE_MANAGED, name) ||
+            (runs->items[i].prefetched && compare_wanted(f, COMPARE_COPY, "cudaMemcpy")))
+            runs->items[kept++] = runs->items[i];
+    }
+    runs->count = kept;
+}
+
 static int run_one(const struct compare_facts *f, struct managed_run *run)
 {
     struct uvm_managed_settings settings = f->set->managed;
@@ -148,6 +167,7 @@ static int fill(const struct compare_facts *f, const struct managed_run *run, st
     row->stock = strcmp(run->policy, "tree") == 0;
     row->advised = run->advised;
     row->prefetched = run->prefetched;
+    row->error_ratio = run->prefetched ? COMPARE_COPY_ERROR : row->error_ratio;
     compare_apply_managed(f, row, run->policy);
     return fill_params(run, row, err);
 }
@@ -158,7 +178,7 @@ static int report(const struct compare_facts *f, const struct managed_runs *runs
     for (size_t i = 0; i < runs->count; i++) {
         const struct managed_run *run = &runs->items[i];
         char policy[160];
-        (void)snprintf(policy, sizeof policy, "%s%s%s", run->policy, run->said ? ", " : "", run->said ? run->said : "");
+        name_of(run, policy, sizeof policy);
         struct compare_row *row = compare_add(result, COMPARE_MANAGED, policy, err);
         if (!row || fill(f, run, row, err))
             return -1;
@@ -186,6 +206,7 @@ int compare_managed_rows(const struct compare_facts *f, struct compare_result *r
     if (f->request->all)
         add_all(&runs, engine_find("uvm"));
     add_hints(f, &runs);
+    drop_unwanted(f, &runs);
     int threads = f->request->threads > 0 ? f->request->threads : 1;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (size_t i = 0; i < runs.count; i++)

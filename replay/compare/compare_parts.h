@@ -2,6 +2,8 @@
 #ifndef REPLAY_COMPARE_COMPARE_PARTS_H
 #define REPLAY_COMPARE_COMPARE_PARTS_H
 
+#include <pthread.h>
+
 #include "replay/compare/compare.h"
 #include "replay/placement/program_copies.h"
 #include "replay/uvm/uvm_managed.h"
@@ -27,11 +29,25 @@ struct compare_facts {
     struct program_copies copies;
     struct err uncounted;
     uint64_t device_bytes; /* that the program keeps on the GPU itself */
+    /* Of a draw: only these rows are asked for, and `platform` is theirs. */
+    const struct compare_row *only;
+    size_t only_count;
+    pthread_mutex_t
+        *engines; /* the input is one, and engines that walk it do so one at a time; NULL: nobody else does */
 };
 
 int compare_facts_open(struct compare_facts *facts, const struct compare_request *request, const struct input *input,
                        const struct platform *platform, const struct compare_set *set, struct err *err);
 void compare_facts_close(struct compare_facts *facts);
+
+/* Whether a row is asked for. */
+bool compare_wanted(const struct compare_facts *facts, enum compare_mechanism mechanism, const char *policy);
+
+/* All rows of what is asked for, in no order. */
+int compare_rows(const struct compare_facts *facts, struct compare_result *result, struct err *err);
+
+/* What the order of the rows rests on. */
+int compare_robust(const struct compare_facts *facts, struct compare_result *result, struct err *err);
 
 /* Whether all of it fits into the GPU's memory. */
 static inline bool compare_fits(const struct compare_facts *facts)

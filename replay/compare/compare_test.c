@@ -137,11 +137,11 @@ START_TEST(times_nearer_than_the_models_errors_are_tied)
 {
     struct compare_row a = {0}, b = {0};
     set_row(&a, 100, 0.06);
-    set_row(&b, 120, 0.12);
-    ck_assert(compare_tied(&a, &b)); /* 106 reaches 105.6 */
-    outcome_real(&b.outcome, "time_ns", 121);
-    ck_assert(!compare_tied(&a, &b)); /* 106.48 */
-    outcome_interval(&b.outcome, "time_ns", 119, 130);
+    set_row(&b, 111, 0.12);
+    ck_assert(compare_tied(&a, &b)); /* 100 x 1.12 */
+    outcome_real(&b.outcome, "time_ns", 113);
+    ck_assert(!compare_tied(&a, &b) && !compare_tied(&b, &a));
+    outcome_interval(&b.outcome, "time_ns", 110, 130);
     ck_assert(compare_tied(&a, &b));
     b.answered = false;
     ck_assert(!compare_tied(&a, &b));

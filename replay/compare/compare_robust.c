@@ -1,0 +1,89 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/compare/compare_parts.h"
+#include "trace/base/mem.h"
+
+struct drawing {
+    const struct compare_facts *facts;
+    const struct platform_choice *choice;
+    const struct compare_row *rows; /* the answers */
+    size_t count;
+    pthread_mutex_t engines;
+};
+
+static struct robust_value value_of(const struct compare_row *row)
+{
+    const struct metric_value *v = outcome_get(&row->outcome, "time_ns");
+    if (v->known && v->unbound)
+        return (struct robust_value){.state = ROBUST_UNBOUNDED};
+    if (v->interval) {
+        struct robust_value value = robust_between(v->lo, v->hi);
+        value.value = v->known ? v->real : value.value;
+        return value;
+    }
+    return v->known ? robust_point(v->real) : (struct robust_value){.state = ROBUST_REFUSED};
+}
+
+/* The rows that are asked for, on another platform. */
+static int answer(void *ctx, const struct platform *platform, struct robust_value *values, struct err *err)
+{
+    struct drawing *d = ctx;
+    struct compare_request request = *d->facts->request;
+    request.threads = 1;
+    request.progress = NULL;
+    struct compare_facts facts = *d->facts;
+    facts.request = &request;
+    facts.platform = platform;
+    facts.only = d->rows;
+    facts.only_count = d->count;
+    facts.engines = &d->engines;
+    struct compare_result got = {.choice = *d->choice};
+    int rc = compare_rows(&facts, &got, err);
+    for (size_t i = 0; i < d->count; i++)
+        values[i] = (struct robust_value){.state = ROBUST_REFUSED};
+    for (size_t i = 0; i < d->count && rc == 0; i++)
+        for (size_t k = 0; k < got.count; k++)
+            if (got.rows[k].mechanism == d->rows[i].mechanism && strcmp(got.rows[k].policy, d->rows[i].policy) == 0)
+                values[i] = value_of(&got.rows[k]);
+    compare_release(&got);
+    progress_add(d->facts->request->progress, 1);
+    return rc;
+}
+
+int compare_robust(const struct compare_facts *f, struct compare_result *result, struct err *err)
+{
+    static const char *const own[] = {"uvm", "gpu", "pcie", NULL}, *const shared[] = {"placement", "gpu", "uvm", NULL};
+    const struct compare_request *asked = f->request;
+    double best = result->count ? outcome_get(&result->rows[0].outcome, "time_ns")->real : 0;
+    while (result->drawn < result->count && result->rows[result->drawn].answered &&
+           (asked->far || outcome_get(&result->rows[result->drawn].outcome, "time_ns")->real <= COMPARE_NEAR * best))
+        result->drawn++;
+    if (result->drawn < 2)
+        return 0;
+    double *errors = mem_zalloc(result->drawn, sizeof *errors, err);
+    if (!errors)
+        return -1;
+    for (size_t i = 0; i < result->drawn; i++)
+        errors[i] = result->rows[i].error_ratio;
+    struct drawing drawing = {.facts = f,
+                              .choice = &result->choice,
+                              .rows = result->rows,
+                              .count = result->drawn,
+                              .engines = PTHREAD_MUTEX_INITIALIZER};
+    const struct robust_question question = {.platform = result->platform,
+                                             .sections = platform_has(f->platform, "placement") ? shared : own,
+                                             .answers = result->drawn,
+                                             .errors = errors,
+                                             .answer = answer,
+                                             .ctx = &drawing,
+                                             .draws = asked->draws,
+                                             .seed = asked->seed,
+                                             .threads = asked->threads};
+    int rc = robust_run(&result->robust, &question, err);
+    free(errors);
+    if (rc)
+        result->drawn = 0;
+    return rc;
+}
