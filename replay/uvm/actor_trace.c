@@ -15,8 +15,8 @@ struct touch {
     uint32_t actor;    /* dense number within the launch */
     uint32_t step;     /* as recorded; equal for the touches of one step */
     uint32_t compute;  /* ns after the step */
-    uint32_t accesses; /* of the step's first touch, and so are the next three */
-    uint32_t instructions, sectors, turns;
+    uint32_t accesses; /* of the step's first touch, and so are the next four */
+    uint32_t instructions, sectors, turns, waits;
     uint8_t flags; /* RECORD_READ, RECORD_WRITE, RECORD_ATOMIC; 0: no page */
 };
 
@@ -177,6 +177,7 @@ static int add_touch(struct actor_trace *t, const struct record *r, const int64_
         touch.instructions = to_u32(extras[0]);
         touch.sectors = to_u32(extras[1]);
         touch.turns = extras[2] > 0 ? to_u32(extras[2]) : 1;
+        touch.waits = extras[3] > 0;
     }
     if (r->flags) {
         const struct actor_alloc *a = alloc_of(t, r->addr);
@@ -253,16 +254,18 @@ static int read_stream(struct actor_trace *t, struct store *store, int stream, s
     const struct record *records;
     const int64_t *extras;
     size_t n;
-    bool numbered = false, has_extras = strcmp(store_stream(store, stream)->extra[0], actor_extras[0]) == 0;
+    bool numbered = false;
+    size_t columns = 0; /* a trace of before has fewer */
+    while (columns < ACTOR_EXTRAS && strcmp(store_stream(store, stream)->extra[columns], actor_extras[columns]) == 0)
+        columns++;
     uint64_t number = 0;
     int rc;
     while ((rc = store_cursor_next(cursor, &records, &extras, &n, err)) == 1)
         for (size_t i = 0; i < n; i++, number++) {
-            int64_t own[ACTOR_EXTRAS];
-            for (size_t c = 0; has_extras && c < ACTOR_EXTRAS; c++)
+            int64_t own[ACTOR_EXTRAS] = {0};
+            for (size_t c = 0; c < columns; c++)
                 own[c] = extras[c * n + i];
-            if (number_pages(t, &records[i], &numbered, err) ||
-                add_record(t, &records[i], has_extras ? own : NULL, err)) {
+            if (number_pages(t, &records[i], &numbered, err) || add_record(t, &records[i], columns ? own : NULL, err)) {
                 store_cursor_close(cursor);
                 return err_at(err, "record %llu of stream '%s'", (unsigned long long)number,
                               store_stream(store, stream)->name);
@@ -381,6 +384,7 @@ static uint64_t fill_step(const struct actor_trace *t, uint64_t first, uint64_t 
                                 .accesses = head->accesses,
                                 .instructions = head->instructions,
                                 .sectors = head->sectors,
+                                .waits = head->waits,
                                 .turns = head->turns};
     for (; at < end && t->touches[at].step == head->step; at++) {
         const struct touch *touch = &t->touches[at];

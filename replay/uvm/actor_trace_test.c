@@ -104,9 +104,9 @@ START_TEST(stores_atomics_turns_and_instructions_come_back_as_written)
         {.kind = RECORD_TOUCH, .addr = 0x203000, .flags = RECORD_WRITE, .time = 1}};
     enum { N = sizeof records / sizeof *records };
     int64_t extra[ACTOR_EXTRAS * N] = {0};
-    extra[1] = 3;                                                    /* blocks at most */
-    extra[2] = 40, extra[N + 2] = 12, extra[2 * N + 2] = 7;          /* step 0 */
-    extra[5] = 9, extra[N + 5] = 1, extra[2 * N + 5] = 5000000000ll; /* step 1 */
+    extra[1] = 3;                                                                 /* blocks at most */
+    extra[2] = 40, extra[N + 2] = 12, extra[2 * N + 2] = 7, extra[3 * N + 2] = 1; /* step 0 */
+    extra[5] = 9, extra[N + 5] = 1, extra[2 * N + 5] = 5000000000ll;              /* step 1 */
     struct store *store = write_trace_with(records, N, extra);
     struct err err = {""};
     struct actor_trace *t = actor_trace_open(store, &err);
@@ -130,6 +130,7 @@ START_TEST(stores_atomics_turns_and_instructions_come_back_as_written)
     ck_assert_uint_eq(step.instructions, 40);
     ck_assert_uint_eq(step.sectors, 12);
     ck_assert_uint_eq(step.turns, 7);
+    ck_assert_uint_eq(step.waits, 1);
     ck_assert_uint_eq(step.compute_ns, ACTOR_COMPUTE_AUTO);
     ck_assert_int_eq(actor_trace_ops.step(t, 0, 0, &at, &step, &err), 1);
     ck_assert_uint_eq(step.count, 0);

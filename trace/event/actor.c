@@ -86,7 +86,7 @@ static bool write_alloc(struct actor_writer *w, const struct actor_alloc *allocs
     return write_alloc(w, allocs, n, r);
 }
 
-const char *const actor_extras[ACTOR_EXTRAS] = {"instructions", "sectors", "turns"};
+const char *const actor_extras[ACTOR_EXTRAS] = {"instructions", "sectors", "turns", "waits"};
 
 static void write_touch(struct actor_writer *w, const struct actor_alloc *allocs, size_t n, struct record *r,
                         int64_t *extras)
@@ -102,6 +102,7 @@ static void write_touch(struct actor_writer *w, const struct actor_alloc *allocs
         extras[0] = s->compute_ns == ACTOR_COMPUTE_AUTO ? s->instructions : 0;
         extras[1] = s->sectors;
         extras[2] = s->turns;
+        extras[3] = s->waits;
     }
     if (s->count + s->stores)
         r->addr = page_addr(allocs, n, s->page[w->touch]);

@@ -29,7 +29,7 @@ enum {
     ACTOR_BLOCK_PAGES = 512,     /* pages of a 2 MiB VA block */
     ACTOR_BLOCK_BYTES = 2097152, /* a VA block */
     ACTOR_ALLOCS = 4096,         /* allocations, at most */
-    ACTOR_EXTRAS = 3,            /* extra columns of a stream of touches */
+    ACTOR_EXTRAS = 4,            /* extra columns of a stream of touches */
 };
 
 /* Bits of actor_alloc.advice: 1 << enum record_advice. */
@@ -70,6 +70,7 @@ struct actor_step {
     uint32_t instructions; /* that a turn issues, memory instructions included */
     uint32_t sectors;      /* of 32 B that a turn moves */
     uint32_t compute_ns;   /* of a turn, from its last load to the next turn; or ACTOR_COMPUTE_AUTO */
+    uint32_t waits;        /* 1: a turn waits for loads of memory that is the GPU's in any case; it has no page */
     uint32_t turns;        /* >= 1: all of this so often, one turn after the other */
     uint64_t writes;       /* bit i: loaded page i is written as well (an atomic) */
     uint32_t page[ACTOR_LOADS + ACTOR_STORES];
@@ -129,7 +130,7 @@ struct actor_writer {
     struct actor_step step;
 };
 
-/* "instructions", "sectors", "turns": of a step, with its first touch; 0 in every other record. */
+/* "instructions", "sectors", "turns", "waits": of a step, with its first touch; 0 in every other record. */
 extern const char *const actor_extras[ACTOR_EXTRAS];
 
 /* At most cap records, with ACTOR_EXTRAS numbers each in extras; *n = 0 at the end. Start with a zeroed writer. */

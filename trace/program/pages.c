@@ -231,8 +231,10 @@ static bool take(struct filling *f, const struct program_access *a)
     struct list *list = program_loads(a) ? &f->loaded : &f->stored;
     struct access_pages *c = &f->pages;
     uint64_t first, last;
-    if (f->run->pages->managed[a->alloc] < 0)
+    if (f->run->pages->managed[a->alloc] < 0) {
+        f->step->waits |= program_loads(a);
         return true;
+    }
     stretch_of(f->run->pages, a, f->turn, &first, &last);
     if (first && first == list->first && last == list->last && a->kind != RECORD_ATOMIC) {
         f->step->accesses += list->put.n; /* the pages of the access before: no need to look for them */
@@ -288,7 +290,7 @@ static void fill(const struct run *r, struct actor_at *at, struct actor_step *s)
     f.turn = at->turn;
     open_list(&f.loaded, s->page, &s->count, ACTOR_LOADS);
     open_list(&f.stored, f.stores, &s->stores, ACTOR_STORES);
-    s->count = s->stores = s->accesses = s->instructions = s->sectors = 0;
+    s->count = s->stores = s->accesses = s->instructions = s->sectors = s->waits = 0;
     s->writes = 0;
     uint32_t next = take_step(&f, at->access);
     memcpy(&s->page[s->count], f.stores, s->stores * sizeof *f.stores);

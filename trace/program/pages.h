@@ -6,7 +6,7 @@
  * asked before. A step loads or stores at most ACTOR_LOADS or ACTOR_STORES pages; an instruction that would exceed that
  * begins the next step.
  * Allocations that are in GPU memory in any case (program_alloc.device) are not managed: their accesses cost
- * instructions and sectors, but touch no page. An address outside its allocation belongs to the allocation that lies
+ * instructions, sectors and waits, but touch no page. An address outside its allocation belongs to the allocation that lies
  * there, if one does.
  * Explicit allocations that share pages (an address on no page boundary) are moved: as managed memory each is one of
  * its own, on a 2 MiB boundary, and its accesses move with it.
