@@ -55,7 +55,8 @@
     ONE(placement_device)       \
     ONE(placement_managed)      \
     ONE(placement_pinned)       \
-    ONE(placement_auto)
+    ONE(placement_auto)         \
+    ONE(placement_source)
 
 /* models/zerocopy/pattern/: which requests the reads of a launch make. */
 #define ZEROCOPY_PATTERNS(ONE) \

@@ -11,6 +11,8 @@ struct placement_policy {
     enum placement (*choose)(const void *state, const struct placement_overheads *overheads);
     /* Whether guideline 2 may take a choice back for the sake of the set (only where tasks run side by side). */
     bool yields;
+    /* A task whose source said where it was gets that; `choose` is asked of the others. */
+    bool follows_source;
     /* It cannot be judged for a task without L2 figures: what it costs is what the cache's hits become. */
     bool needs_l2;
 };

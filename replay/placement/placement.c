@@ -179,15 +179,23 @@ static double moved_bytes(const struct placement_tasks *tasks, const struct plac
     return sum;
 }
 
+/* Whether a policy that does not look at the costs may give a task pinned memory. */
+static bool may_be_pinned(const struct placement_task *task, const struct placement_policy *policy)
+{
+    return policy->needs_l2 ||
+           (policy->follows_source && placement_task_source(&task->lo, PLACEMENT_DEVICE) == PLACEMENT_PINNED);
+}
+
 static int run_policy(const struct placement_tasks *tasks, const struct replay_policy *use,
                       const struct placement_platform *hw, double sms, const struct settings *how, struct outcome *run,
                       struct err *err)
 {
     const struct placement_policy *policy = (const struct placement_policy *)use->head;
-    for (size_t i = 0; i < tasks->count && policy->needs_l2; i++)
-        if (tasks->tasks[i].no_l2) {
-            outcome_note(run, "refused: task %s has no l2_instructions, and %s memory costs what its cache hits become",
-                         tasks->tasks[i].name, policy->head.name);
+    for (size_t i = 0; i < tasks->count; i++)
+        if (tasks->tasks[i].no_l2 && may_be_pinned(&tasks->tasks[i], policy)) {
+            outcome_note(run,
+                         "refused: task %s has no l2_instructions, and pinned memory costs what its cache hits become",
+                         tasks->tasks[i].name);
             return 0;
         }
     const struct placement_misses misses = {(enum placement_penalty)how->penalty_rule, sms};

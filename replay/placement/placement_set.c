@@ -156,6 +156,8 @@ static void choose(struct placement_set *set, const struct placement_tasks *task
         if (t->no_l2) /* pinned memory cannot be judged */
             set->overheads[i].margin_pinned = -INFINITY;
         set->choice[i] = policy->choose(state, &set->overheads[i]);
+        if (policy->follows_source)
+            set->choice[i] = placement_task_source(&t->lo, set->choice[i]);
     }
 }
 

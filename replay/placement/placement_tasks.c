@@ -191,6 +191,14 @@ void placement_task_inputs(const struct placement_keys *keys, struct placement_i
                                     .managed_ms = keys->managed_ms - keys->spared_ms};
 }
 
+enum placement placement_task_source(const struct placement_keys *keys, enum placement otherwise)
+{
+    for (int p = 0; p < PLACEMENTS && keys->source_policy; p++)
+        if (strcmp(keys->source_policy, placement_name((enum placement)p)) == 0)
+            return (enum placement)p;
+    return otherwise;
+}
+
 double placement_task_bytes(const struct placement_keys *keys, enum placement placement)
 {
     return (double)keys->private_bytes + (double)keys->shared_bytes * (placement == PLACEMENT_DEVICE ? 2 : 1);

@@ -78,6 +78,9 @@ char *placement_tasks_keep(struct placement_tasks *tasks, const char *text, stru
 /* The inputs of the equations from one end of the bounds. */
 void placement_task_inputs(const struct placement_keys *keys, struct placement_inputs *in);
 
+/* Where the task's source had it; `otherwise` if it does not say. */
+enum placement placement_task_source(const struct placement_keys *keys, enum placement otherwise);
+
 /* Bytes that the task holds under a placement: buffers that are copied count twice under device memory, once
  * otherwise. */
 double placement_task_bytes(const struct placement_keys *keys, enum placement placement);

@@ -9,17 +9,26 @@
 
 static struct replay_result result;
 
-static int go(const char *text, const char *set, struct err *err)
+static int go_policy(const char *text, const char *policy, const char *const *sets, size_t set_count, struct err *err)
 {
     struct input input;
     if (input_open(&input, testing_write("tasks.ini", text, strlen(text)), "", true, err))
         return -1;
-    struct replay_request request = {
-        .engine = &engine_placement, .inputs = &input, .input_count = 1, .sets = &set, .set_count = set != NULL};
+    struct replay_request request = {.engine = &engine_placement,
+                                     .inputs = &input,
+                                     .input_count = 1,
+                                     .policy_list = policy,
+                                     .sets = sets,
+                                     .set_count = set_count};
     bool usage;
     int rc = replay_run(&request, &result, &usage, err);
     input_close(&input);
     return rc;
+}
+
+static int go(const char *text, const char *set, struct err *err)
+{
+    return go_policy(text, NULL, &set, set != NULL, err);
 }
 
 static double metric(size_t run, const char *name)
@@ -118,6 +127,31 @@ START_TEST(a_section_may_name_its_program_and_overrule_it)
 }
 END_TEST
 
+/* Policy source: two tasks as their sections say, a third that says nothing; no guideline moves them. 4 device kernels
+ * of 1 ms in two mappings of 2.5 ms each. */
+static const char mixed[] = "[a]\nbytes_hd = 1MiB\ncopies = 1\nkernels = 4\ncompute_ms = 4\nsource_policy = device\n"
+                            "[b]\nbytes_hd = 1MiB\nkernels = 2\nkernel_bytes = 250000000\ncompute_ms = 6\n"
+                            "source_policy = managed\n[c]\nkernels = 1\ncompute_ms = 100\n";
+
+START_TEST(policy_source_runs_the_placements_that_are_given)
+{
+    struct err err = {""};
+    const char *const sets[] = {"mode=corun", "placement.l_mapping=1e-8"};
+    ck_assert_msg(go_policy(mixed, "source", sets, 2, &err) == 0, "%s", err.msg);
+    ck_assert_int_eq(outcome_get(&result.runs[0], "tasks_device")->whole, 2);
+    ck_assert_int_eq(outcome_get(&result.runs[0], "tasks_managed")->whole, 1);
+    ck_assert_double_eq_tol(metric(0, "overlap_ns"), 4e6, 1e-3);
+    ck_assert_int_eq(outcome_get(&result.runs[0], "pairs")->whole, 2);
+    ck_assert_double_eq(metric(0, "source_agreement_ratio"), 1);
+    replay_release(&result);
+    /* pinned, without L2 figures: refused like policy pinned */
+    ck_assert_msg(go_policy("[a]\nkernels = 1\nsource_policy = pinned\n", "source", NULL, 0, &err) == 0, "%s", err.msg);
+    ck_assert(!outcome_get(&result.runs[0], "time_ns")->known);
+    ck_assert_ptr_nonnull(strstr(result.runs[0].notes[0], "refused"));
+    replay_release(&result);
+}
+END_TEST
+
 static uint64_t state = 7;
 static double any(double hi)
 {
@@ -170,4 +204,5 @@ START_TEST(guideline_11_holds_over_random_corun_sets)
 END_TEST
 
 TEST_MAIN("placement", a_task_costs_what_the_equations_say, bounds_become_intervals, wrong_task_files_name_the_line,
-          a_section_may_name_its_program_and_overrule_it, guideline_11_holds_over_random_corun_sets)
+          a_section_may_name_its_program_and_overrule_it, policy_source_runs_the_placements_that_are_given,
+          guideline_11_holds_over_random_corun_sets)
