@@ -263,7 +263,7 @@ $(BUILD)/bench/peer_offchip: .ci/peers/offchip.c .ci/peers/stream.h $(BUILD)/lib
 	$(Q)$(CC) $(CFLAGS_ALL) -I.ci/peers $(LDFLAGS_ALL) $< $(BUILD)/liboffchip.a $(VERSION_O) $(LIBS) -o $@
 
 # --- programs to record on a machine with a GPU (docs/recording.md); nothing else needs nvcc ---
-# CUDA 13 has no sm_70 any more: CUDA_ARCH=70 with an older toolkit.
+# CUDA 13 has no sm_70 any more: CUDA_ARCH=70 with an older toolkit. C++14: a Jetson TX2's last toolkit, 10.2, has no 17.
 CUDA_ARCH ?= 75 80 86 90
 CUDA_C    := $(wildcard fixtures/cuda/*.cu)
 .PHONY: cuda
@@ -275,7 +275,7 @@ cuda: $(patsubst fixtures/cuda/%.cu,$(BUILD)/cuda/%,$(CUDA_C))
 $(BUILD)/cuda/%: fixtures/cuda/%.cu fixtures/cuda/gpu.h
 	@mkdir -p $(@D)
 	$(call SAY,NVCC,$<)
-	$(Q)$(NVCC) -O3 -std=c++17 -Xcompiler=-Wall -Xcompiler=-Wextra \
+	$(Q)$(NVCC) -O3 -std=c++14 -Xcompiler=-Wall -Xcompiler=-Wextra \
 	    $(foreach a,$(CUDA_ARCH),--generate-code=arch=compute_$(a)$(COMMA)code=sm_$(a)) $< -o $@
 COMMA := ,
 endif
