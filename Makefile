@@ -289,7 +289,7 @@ check-gpu: all cuda
 # Every experiment of the papers beside the published numbers; QUICK=1 leaves out the long ones.
 # The pages of docs/reproduction, their index docs/reproduction.md, and docs/figures; PAPER=NAME only that page; QUICK=1
 # leaves out the long runs and writes to build/reproduction; KEEP=DIR keeps what commands printed, so that a stopped run goes on.
-reproduce: $(BUILD)/offchip
+reproduce: $(BUILD)/offchip $(BUILD)/bench/replay/placement/placement_draws
 	@python3 .ci/reproduce.py $(BUILD)/offchip $(if $(QUICK),$(BUILD)/reproduction --quick,docs/reproduction) $(if $(KEEP),--keep $(KEEP)) $(if $(PAPER),--paper $(PAPER))
 
 # SOAK_N random kill -9 and all else that must not lose anything; the sweep of 3,240 points killed and sharded; Slurm.

@@ -60,6 +60,12 @@ def totals(side=608):
             "input": 4 * 3 * side * side, "output": 4 * 425 * (side // 32) ** 2}
 
 
+def by_layer(gflops, efficiency):
+    """A section for each layer: its arrays copied there, its kernels, its share of the FLOP."""
+    return "\n".join(f"[layer-{i}]\nbytes_hd = {r[1]}\ncopies = {dict(c=16, p=3).get(r[0], 2)}\nkernels = {r[3]}\ndirty_kernels = 1\ndirty_bytes = {r[1]}\n"
+                     f"kernel_bytes = {r[4] // r[3]}\ncompute_ms = {r[2] / gflops / 1e6 / efficiency:.6f}\n" for i, r in enumerate(layers()[0]))
+
+
 def task(name, gflops, low=0.3, high=0.9, source=None):
     """A section: the first frame, from load. gflops: the chip's peak; `low` to `high` of it is reached (assumed)."""
     t = totals()
