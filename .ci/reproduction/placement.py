@@ -238,7 +238,7 @@ def figure_9(b, inputs, run, change, alone):
 
             b.row("V-B, Fig. 9b", f"CO against {over}, TX2, {kind}, side by side, every task", f"{least} to {most} %",
                   lambda tasks=tasks, least=least, most=most: (lambda v: (all(least <= x <= most for x in v.values()), ", ".join(f"{t} {x:+.0f} %" for t, x in v.items())))(tasks()),
-                  "a task waits for the shorter ones before it, so what those save or lose is its own too; under CO device kernels of longer tasks run first" if over == "MO" else "see the row before")
+                  "a task waits for the shorter ones before it, so what those save or lose is its own too; under CO device kernels of longer tasks run first" if over == "MO" else "the last task's own kernels are the larger part of what it waits for, so the others' copies count less")
             b.row("V-B, Fig. 9b", f"CO against {over}, TX2, {kind}, side by side, mean of the tasks' own changes", -54.6 if over == "D" else -10.0, lambda tasks=tasks: igpu.mean(tasks()),
                   "the paper's average may be this or that of the times, see the first rows; short tasks that wait weigh as much as long ones", neutral=0, unit=" %")
         b.row("V-B, Fig. 9b", f"Gaussian, CO against D, {kind}, side by side", -75, lambda kind=kind: igpu.by_task(b, inputs.file(kind, "tx2"), "device")[0]["gaussian"], "it stays under D in both and waits for the others' copies no more; see what the mean would need", neutral=0, unit=" %")
