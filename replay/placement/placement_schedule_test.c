@@ -296,6 +296,32 @@ START_TEST(random_sets_a_corun_is_never_slower_and_only_mapping_is_overlapped)
 }
 END_TEST
 
+/* Nor where tasks arrive one by one: the chip never waits while there is work, and overlap only takes work away. */
+START_TEST(random_arrivals_a_corun_ends_no_later)
+{
+    double gaps = 0;
+    for (int round = 0; round < 2000; round++) {
+        struct schedule_task forms[PLACEMENTS], t[12];
+        size_t n = 1 + (size_t)schedule_any(11.99);
+        double sum = 0;
+        for (size_t i = 0; i < n; i++) {
+            schedule_any_forms(forms, 40);
+            t[i] = forms[(int)schedule_any(2.99)];
+            t[i].arrival_ms = schedule_any(150);
+            sum += schedule_alone_ms(&t[i]);
+        }
+        struct schedule serial, corun;
+        ck_assert_int_eq(schedule_run(&serial, t, n, false, NULL, NULL), 0);
+        ck_assert_int_eq(schedule_run(&corun, t, n, true, NULL, NULL), 0);
+        ck_assert_double_le(corun.end_ms, serial.end_ms + 1e-9);
+        gaps += serial.end_ms > sum + 1e-9;
+        schedule_release(&serial);
+        schedule_release(&corun);
+    }
+    ck_assert_double_gt(gaps, 500); /* in many of them the chip has to wait */
+}
+END_TEST
+
 /* Against every placement and every way to fill the idle periods: never below the best, never above the tasks in turn;
  * how far from the best is printed. */
 START_TEST(small_sets_against_the_best_by_trying_all)
@@ -343,4 +369,5 @@ TEST_MAIN("placement_schedule", a_device_kernel_hides_in_the_idle_period_of_a_ma
           overlap_is_where_launches_map, kernels_of_several_tasks_share_an_idle_period,
           a_task_is_placed_by_its_neighbour, what_does_not_fit_or_may_not_pair_runs_alone,
           late_tasks_wait_for_their_arrival, random_sets_many_rounds_at_once_are_the_rounds_one_by_one,
-          random_sets_a_corun_is_never_slower_and_only_mapping_is_overlapped, small_sets_against_the_best_by_trying_all)
+          random_sets_a_corun_is_never_slower_and_only_mapping_is_overlapped, random_arrivals_a_corun_ends_no_later,
+          small_sets_against_the_best_by_trying_all)
