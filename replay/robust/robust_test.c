@@ -302,6 +302,7 @@ START_TEST(intervals_that_overlap_tie)
     for (size_t a = 0; a < 4; a++)
         ck_assert_msg(t.robust.nominal[a] == wins[a] && t.robust.wins[a] == (wins[a] ? 64 : 0), "answer %zu", a);
     ck_assert_uint_eq(t.robust.ties[1], 64);
+    ck_assert_uint_eq(t.robust.ties[2], 0);
     teardown(&t);
     ck_assert_int_eq(robust_between(1, INFINITY).state, ROBUST_UNBOUNDED);
     ck_assert_int_eq(robust_point(NAN).state, ROBUST_UNBOUNDED);
@@ -356,8 +357,15 @@ START_TEST(a_failure_says_where)
     ck_assert_int_eq(robust_run(&t.robust, &t.question, &err), -1);
     ck_assert_pstr_eq(err.msg, "with gpu.memory_ns = 1000: the model breaks");
     t.question.sections = (const char *const[]){NULL};
+    t.question.threads = 1;
     ck_assert_int_eq(robust_run(&t.robust, &t.question, &err), -1);
     ck_assert_msg(strncmp(err.msg, "draw ", 5) == 0 && strstr(err.msg, " of 64: the model breaks"), "%s", err.msg);
+    struct err again = err;
+    t.question.threads = 7;
+    for (int i = 0; i < 20; i++) { /* the first draw that fails, whichever fails first */
+        ck_assert_int_eq(robust_run(&t.robust, &t.question, &again), -1);
+        ck_assert_str_eq(again.msg, err.msg);
+    }
     t.question.answers = 0;
     ck_assert_int_eq(robust_run(&t.robust, &t.question, &err), -1);
     teardown(&t);

@@ -52,22 +52,11 @@ static int ask(struct walk *w, double share, struct robust_here *here, struct er
     return 0;
 }
 
-static bool whole(const struct platform_axis *axis)
-{
-    return axis->row && axis->row->type != PARAM_REAL;
-}
-
-/* Whether nothing is left to tell between two shares. */
-static bool close_by(const struct platform_axis *axis, double a, double b)
-{
-    return fabs(a - b) <= narrow || (whole(axis) && fabs(platform_axis_at(axis, a) - platform_axis_at(axis, b)) <= 1);
-}
-
 /* Between `from`, where the answer's winning is `before`, and `to`, where it is not: the nearest share known to differ.
  */
 static int bisect(struct walk *w, size_t answer, bool before, double from, double *to, struct err *err)
 {
-    while (!close_by(w->axis, from, *to)) {
+    while (fabs(*to - from) > narrow) {
         struct robust_here here;
         double middle = (from + *to) / 2;
         if (ask(w, middle, &here, err))
