@@ -8,16 +8,17 @@
 #include "cmd/console/printable.h"
 #include "cmd/console/progress_line.h"
 #include "cmd/console/table.h"
+#include "cmd/robust_options.h"
 #include "replay/run/platform_use.h"
-#include "replay/run/replay_robust.h"
 #include "replay/sweep/save.h"
 #include "trace/base/mem.h"
 
-enum { CSV_COUNTS = 4, CSV_ROBUST = 4 };
+enum { CSV_COUNTS = 4 };
 
 static const char *policy, *platform, *baseline, *output, *requests, *recording, *touches;
 static struct opt_list sets, mems, pims;
-static int64_t explain, jobs, draws, seed = 1, tie = -1;
+static int64_t explain, jobs;
+static struct robust_options draws = ROBUST_OPTIONS_NONE;
 static bool force;
 static int format;
 
@@ -40,11 +41,7 @@ static const struct opt options[] = {
     {"output", 'o', OPT_TEXT, "RESULTS", &output, "also add the runs to a results file", 0, 0},
     {"force", 'f', OPT_FLAG, NULL, &force, "overwrite the FILE of --requests and --recording", 0, 0},
     {"jobs", 'j', OPT_INT, "N", &jobs, "threads (default: all processors)", 1, 4096},
-    {"robust", 0, OPT_INT, "N", &draws,
-     "draw unknown platform numbers N times: in how many draws does each policy win, what flips", 1, 1000000},
-    {"seed", 0, OPT_INT, "SEED", &seed, "of the draws of --robust (default: 1)", 0, INT64_MAX},
-    {"tie", 0, OPT_INT, "PCT", &tie,
-     "--robust: differences within so many per cent are ties (default: the model's measured error)", 0, 1000},
+    ROBUST_OPTIONS(draws),
     OPT_FORMAT(&format),
     {0}};
 
@@ -88,20 +85,6 @@ static void print_notes(const struct replay_result *result, size_t run, const ch
     }
 }
 
-/* The row of --robust: "58 of 64". */
-static void table_wins(struct table *t, const struct replay_result *result, size_t runs)
-{
-    if (!result->robustness)
-        return;
-    const struct robust *r = &result->robustness->robust;
-    table_cell(t, "wins");
-    for (size_t i = 0; i < runs; i++)
-        if (i < r->answers)
-            table_cell(t, "%u of %u", r->wins[i], r->draws);
-        else
-            table_cell(t, "n/a");
-}
-
 static void print_table(const struct replay_result *result)
 {
     size_t runs = result->policy_count + result->extra_baseline;
@@ -123,7 +106,7 @@ static void print_table(const struct replay_result *result)
             table_cell(&t, "%s", table_metric(metric, &result->runs[i].values[m], buf, sizeof buf));
         }
     }
-    table_wins(&t, result, runs);
+    robust_table_row(&t, result, runs);
     table_print(&t, stdout);
     table_release(&t);
     for (size_t i = 0; i < runs; i++) {
@@ -176,27 +159,9 @@ static void csv_platform(struct table *t, const struct replay_result *result, bo
             table_cell(t, "%zu", counts[i]);
 }
 
-/* The columns of --robust, behind the platform's; run: NULL for their names. */
-static void csv_robust(struct table *t, const struct replay_result *result, const size_t *run)
-{
-    static const char *const columns[CSV_ROBUST] = {"robust_draws", "robust_wins", "robust_ties", "robust_flips"};
-    char flips[900];
-    if (!result->robustness)
-        return;
-    const struct robust *r = &result->robustness->robust;
-    for (size_t i = 0; i < CSV_ROBUST && !run; i++)
-        table_cell(t, "%s", columns[i]);
-    if (!run)
-        return;
-    table_cell(t, "%u", r->draws);
-    table_cell(t, "%u", r->wins[*run]);
-    table_cell(t, "%u", r->ties[*run]);
-    table_cell(t, "%s", robust_say_flips(r, *run, flips, sizeof flips));
-}
-
 static void print_csv(const struct replay_result *result)
 {
-    size_t columns = 1 + 2 + CSV_COUNTS + (result->robustness ? CSV_ROBUST : 0);
+    size_t columns = 1 + 2 + CSV_COUNTS + robust_csv_columns(result);
     for (size_t m = 0; m < result->runs[0].count; m++)
         columns += any_interval(result, m) ? 3 : 1;
     struct table t;
@@ -211,14 +176,14 @@ static void print_csv(const struct replay_result *result)
         }
     }
     csv_platform(&t, result, true);
-    csv_robust(&t, result, NULL);
+    robust_csv(&t, result, NULL);
     for (size_t i = 0; i < result->policy_count; i++) {
         char label[256];
         table_cell(&t, "%s", replay_policy_label(&result->policies[i], label, sizeof label));
         for (size_t m = 0; m < result->runs[0].count; m++)
             csv_value(&t, &result->engine->metrics[m], &result->runs[i].values[m], any_interval(result, m));
         csv_platform(&t, result, false);
-        csv_robust(&t, result, &i);
+        robust_csv(&t, result, &i);
     }
     table_csv(&t, stdout);
     table_release(&t);
@@ -333,13 +298,15 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
                                      .explain = explain,
                                      .explain_file = stderr,
                                      .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
-                                     .progress = &progress,
-                                     .robust = {(uint32_t)draws, (uint64_t)seed, (int)tie}};
+                                     .progress = &progress};
     struct replay_result result;
     struct err err = {""};
     struct output file = {0};
     struct recording_file recorded = {0};
     bool usage = false;
+    int status = robust_options_take(&draws, &request.robust);
+    if (status)
+        return status;
     if (requests && output_open(&file, requests, force, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     int rc = open_recording(&recorded, &err);
@@ -360,7 +327,7 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
         (void)output_close(&file, rc, NULL);
         return usage ? cmd_usage("%s", err.msg) : cmd_fail(EXIT_DATA, "%s", err.msg);
     }
-    int status = conclude(&request, &result, &file);
+    status = conclude(&request, &result, &file);
     replay_release(&result);
     return status;
 }

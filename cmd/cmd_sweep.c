@@ -10,6 +10,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/progress_line.h"
+#include "cmd/robust_options.h"
 #include "replay/sweep/save_queue.h"
 #include "replay/sweep/sweep.h"
 #include "trace/base/mem.h"
@@ -18,7 +19,8 @@
 
 static const char *policy, *platform, *baseline, *output, *shard;
 static struct opt_list sets, mems, pims, grids;
-static int64_t jobs, draws, seed = 1, tie = -1;
+static int64_t jobs;
+static struct robust_options draws = ROBUST_OPTIONS_NONE;
 static bool force;
 static char *aside;     /* --force: what is filled until it takes the place of RESULTS; else NULL */
 static int format = -1; /* not asked for: nothing is printed */
@@ -39,11 +41,7 @@ static const struct opt options[] = {
     {"format", 0, OPT_CHOICE, "table|csv|json", &format, "also print all runs of RESULTS, as 'offchip report' does", 0,
      0},
     {"jobs", 'j', OPT_INT, "N", &jobs, "points at once (default: all processors)", 1, 4096},
-    {"robust", 0, OPT_INT, "N", &draws, "at each point draw unknown platform numbers N times, as for replay", 1,
-     1000000},
-    {"seed", 0, OPT_INT, "SEED", &seed, "of the draws of --robust (default: 1)", 0, INT64_MAX},
-    {"tie", 0, OPT_INT, "PCT", &tie,
-     "--robust: differences within so many per cent are ties (default: the model's measured error)", 0, 1000},
+    ROBUST_OPTIONS(draws),
     {"force", 'f', OPT_FLAG, NULL, &force, "replace RESULTS when all points are there; until then fill RESULTS.part", 0,
      0},
     {0}};
@@ -410,10 +408,11 @@ static int run(int argc, char **argv)
                           .baseline = baseline,
                           .platform = platform,
                           .sets = sets.items,
-                          .set_count = sets.count,
-                          .robust = {(uint32_t)draws, (uint64_t)seed, (int)tie}};
+                          .set_count = sets.count};
     struct err err = {""};
-    int status = EXIT_DONE;
+    int status = robust_options_take(&draws, &sweep.robust);
+    if (status)
+        return status;
     if (force && name_aside(&err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     for (size_t i = 0; i < grids.count && status == EXIT_DONE; i++)
