@@ -28,7 +28,7 @@ struct tornado {
     struct bar *bars; /* of those that move the lead */
     size_t count, numbers;
     double margin, lo, hi; /* the lead of the platform as it is; the range of all that is drawn */
-    double tie;            /* leads below 1 + tie are ties */
+    double tie;            /* leads between 1 / (1 + tie) and 1 + tie are ties */
 };
 
 /* A lead, within what an axis can show; NAN: none. */
@@ -76,18 +76,38 @@ static void take(struct tornado *t, const json_t *number)
     t->bars[t->count++] = bar;
 }
 
+/* Leads within which the best ties with whatever answer is next: its own error, or the least of the others if larger.
+ */
+static double tie_of(const json_t *robust)
+{
+    const json_t *errors = json_object_get(robust, "ties_within"), *names = json_object_get(robust, "answers");
+    const char *best = text(robust, "best");
+    double own = 0, least = INFINITY;
+    size_t i;
+    json_t *error;
+    json_array_foreach(errors, i, error)
+    {
+        const char *name = json_string_value(json_array_get(names, i));
+        double value = json_number_value(error);
+        if (name && strcmp(name, best) == 0)
+            own = value;
+        else
+            least = fmin(least, value);
+    }
+    return isfinite(least) ? fmin(fmax(own, least), 1e3) : 0;
+}
+
 static int collect(struct tornado *t, const json_t *robust, struct err *err)
 {
-    const json_t *numbers = json_object_get(robust, "numbers"), *errors = json_object_get(robust, "ties_within");
+    const json_t *numbers = json_object_get(robust, "numbers");
     size_t i;
     json_t *item;
-    *t = (struct tornado){.margin = lead(robust, "margin"), .lo = 1, .hi = 1};
+    *t = (struct tornado){.margin = lead(robust, "margin"), .lo = 1, .hi = 1, .tie = tie_of(robust)};
     if (isnan(t->margin))
         return err_set(err, "fewer than two answers stand: there is no lead to draw");
     t->bars = mem_zalloc(json_array_size(numbers) + 1, sizeof *t->bars, err);
     if (!t->bars)
         return -1;
-    json_array_foreach(errors, i, item) t->tie = fmax(t->tie, json_number_value(item));
     json_array_foreach(numbers, i, item) take(t, item);
     qsort(t->bars, t->count, sizeof *t->bars, by_swing);
     if (t->count)
@@ -188,7 +208,7 @@ static void draw(FILE *script, const struct tornado *t, const json_t *robust, si
         script,
         "set logscale x\nset xrange [%.9g:%.9g]\nset yrange [%g:-0.7]\nset xlabel 'lead: next best over best, "
         "one number alone at the end of its range; left of 1 another is best'\nset grid xtics noytics\n"
-        "set key tmargin center horizontal maxrows 1 width -8\nset border 1\nset ytics scale 0\nset style fill solid "
+        "set key tmargin center horizontal maxrows 1\nset border 1\nset ytics scale 0\nset style fill solid "
         "0.9 noborder\n",
         lo, hi, (double)rows - 0.2);
     tics(script, lo, hi);
@@ -208,8 +228,7 @@ static void draw(FILE *script, const struct tornado *t, const json_t *robust, si
                   "$t using 4:1:6 with labels right offset -0.6,0 notitle, "
                   "$t using 5:1:7 with labels left offset 0.6,0 notitle%s\n",
                   t->margin, half, t->margin, half,
-                  t->tie > 0 ? ", NaN with boxes linecolor rgb '#dddddd' title 'ties: within the error of the model'"
-                             : "");
+                  t->tie > 0 ? ", NaN with boxes linecolor rgb '#dddddd' title 'a tie'" : "");
 }
 
 static int write_robust(const struct figure_input *input, const json_t *robust, FILE *script, struct err *err)

@@ -175,15 +175,19 @@ static int collect(struct robust *robust, const struct work *w, struct err *err)
                               .answers = q->answers,
                               .best = w->nominal.best,
                               .margin = robust_margin(q, &w->nominal, w->nominal.best),
+                              .errors = mem_zalloc(q->answers, sizeof *robust->errors, err),
                               .wins = mem_zalloc(q->answers, sizeof *robust->wins, err),
                               .ties = mem_zalloc(q->answers, sizeof *robust->ties, err),
                               .nominal = mem_zalloc(q->answers, sizeof *robust->nominal, err),
                               .numbers = mem_zalloc(w->axis_count + 1, sizeof *robust->numbers, err),
                               .number_count = w->axis_count};
-    if (!robust->wins || !robust->ties || !robust->nominal || !robust->numbers || collect_flips(robust, w, err)) {
+    if (!robust->errors || !robust->wins || !robust->ties || !robust->nominal || !robust->numbers ||
+        collect_flips(robust, w, err)) {
         robust_release(robust);
         return -1;
     }
+    for (size_t a = 0; a < q->answers && q->errors; a++)
+        robust->errors[a] = q->errors[a];
     memcpy(robust->nominal, w->nominal.wins, q->answers * sizeof *robust->nominal);
     for (uint32_t at = 0; at < q->draws; at++)
         count_wins(robust, &w->drawn[at]);
@@ -226,6 +230,7 @@ int robust_run(struct robust *robust, const struct robust_question *question, st
 
 void robust_release(struct robust *robust)
 {
+    free(robust->errors);
     free(robust->wins);
     free(robust->ties);
     free(robust->nominal);

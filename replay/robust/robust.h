@@ -70,6 +70,7 @@ struct robust {
     uint32_t draws;
     uint64_t seed;
     size_t answers;
+    double *errors; /* of each answer, as asked with */
     uint32_t *wins; /* of each answer: draws in which nothing beats it */
     uint32_t *ties; /* of those, draws in which another wins too */
     bool *nominal;  /* of each answer: whether it wins on the platform as it is */

@@ -108,16 +108,18 @@ static json_t *number_json(const struct robust_number *n, const char *const *nam
 
 json_t *robust_json(const struct robust *r, const char *const *names)
 {
-    json_t *answers = json_array(), *numbers = json_array(), *wins = json_array(), *ties = json_array();
+    json_t *answers = json_array(), *numbers = json_array(), *wins = json_array(), *ties = json_array(),
+           *errors = json_array();
     for (size_t a = 0; a < r->answers; a++) {
         json_tree_add(&answers, json_tree_text(names[a]));
         json_tree_add(&wins, json_integer((json_int_t)r->wins[a]));
+        json_tree_add(&errors, json_real(r->errors[a]));
         json_tree_add(&ties, json_integer((json_int_t)r->ties[a]));
     }
     for (size_t n = 0; n < r->number_count; n++)
         json_tree_add(&numbers, number_json(&r->numbers[n], names));
-    return json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:I,s:o}", "draws", (json_int_t)r->draws, "seed",
-                     (json_int_t)r->seed, "answers", answers, "wins", wins, "ties", ties, "best",
+    return json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:o}", "draws", (json_int_t)r->draws, "seed",
+                     (json_int_t)r->seed, "answers", answers, "wins", wins, "ties", ties, "ties_within", errors, "best",
                      name_json(names, r->best), "margin", json_tree_real(r->margin), "unanswered", (json_int_t)r->none,
                      "numbers", numbers);
 }

@@ -22,7 +22,7 @@ const char *robust_say_flips(const struct robust *robust, size_t answer, char *b
 json_t *robust_answer_json(const struct robust *robust, size_t answer, const char *const *names);
 
 /* Of all:
- * {"draws","seed","answers","wins","ties","best","margin","unanswered","numbers":[{"number","unit","kind","low","high",
+ * {"draws","seed","answers","wins","ties","ties_within","best","margin","unanswered","numbers":[{"number","unit","kind","low","high",
  * "value","low_margin","high_margin","low_best","high_best"},..]}: what figure `robust` draws. best: of the platform as
  * it is; margins: how far that one leads the best of the others, null where unknown. NULL: no memory. */
 json_t *robust_json(const struct robust *robust, const char *const *names);

@@ -14,6 +14,7 @@ static const struct param rows[] = {PARAM_CHOICE_ROW(owner, mode, "blocked|free"
                                     PARAM_REAL_ROW(owner, gap, "ns", 0, 1e9, 0, ""),
                                     {0}};
 
+static double errors[] = {0.15, 0.06, 0};
 static uint32_t wins[] = {58, 9, 64}, ties[] = {3, 3, 0};
 static bool nominal[] = {true, false, true};
 static struct robust_number numbers[] = {{{"uvm", &rows[0], PLATFORM_ASSUMED, 0, 1, 1}, {0.5, 1.5}, {1, 0}},
@@ -25,6 +26,7 @@ static const char *const names[] = {"tree", "none", "all"};
 static const struct robust made = {.draws = 64,
                                    .seed = 7,
                                    .answers = 3,
+                                   .errors = errors,
                                    .wins = wins,
                                    .ties = ties,
                                    .nominal = nominal,
@@ -78,6 +80,7 @@ START_TEST(json_has_names_and_values_as_given)
                             "null}");
     free(text);
     ck_assert_int_eq(json_integer_value(json_array_get(json_object_get(all, "wins"), 1)), 9);
+    ck_assert_double_eq(json_real_value(json_array_get(json_object_get(all, "ties_within"), 1)), 0.06);
     ck_assert_str_eq(json_string_value(json_object_get(all, "best")), "tree");
     ck_assert_int_eq(json_integer_value(json_object_get(all, "unanswered")), 2);
     json_decref(one);

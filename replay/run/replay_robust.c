@@ -283,12 +283,9 @@ int replay_robust_put(const struct replay_result *result, json_t *root)
     const struct replay_robustness *r = result->robustness;
     if (!r)
         return 0;
-    json_t *all = robust_json(&r->robust, (const char *const *)r->names), *errors = json_array();
-    for (size_t i = 0; i < result->policy_count; i++)
-        json_tree_add(&errors, json_real(replay_robust_error(result, i)));
+    json_t *all = robust_json(&r->robust, (const char *const *)r->names);
     json_tree_put(&all, "metric", json_string(r->metric));
     json_tree_put(&all, "more_is_better", json_boolean(r->more_is_better));
-    json_tree_put(&all, "ties_within", errors);
     return json_object_set_new(root, "robust", all);
 }
 

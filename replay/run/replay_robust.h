@@ -32,7 +32,7 @@ extern const struct metric replay_robust_metrics[];
  * without robustness, or of a baseline that is not listed. */
 int replay_robust_put_run(const struct replay_result *result, size_t run, json_t *object);
 
-/* To the JSON of all: "robust", with "metric" and "ties_within" of each answer. */
+/* To the JSON of all: "robust", as robust_json() has it, with "metric" and "more_is_better". */
 int replay_robust_put(const struct replay_result *result, json_t *root);
 
 /* To the settings that make the case: "robust" (draws), "robust_seed", "robust_tie_pct" (null: the measured errors),
