@@ -6,13 +6,15 @@
 #include "cmd/console/printable.h"
 #include "cmd/console/progress_line.h"
 #include "cmd/console/table.h"
+#include "cmd/robust_options.h"
 #include "replay/compare/compare.h"
 #include "replay/robust/robust_say.h"
 #include "trace/store/output.h"
 
 static const char *platform, *output;
 static struct opt_list sets;
-static int64_t jobs, top = 1, draws, seed = 1;
+static int64_t jobs, top = 1;
+static struct robust_options draws = ROBUST_OPTIONS_NONE;
 static bool all, force, far;
 static int format;
 
@@ -22,11 +24,8 @@ static const struct opt options[] = {
     {"set", 's', OPT_LIST, "KEY=VALUE", &sets,
      "oversubscription_pct, gpu_memory_bytes, or a number of the platform; repeatable", 0, 0},
     {"all", 'a', OPT_FLAG, NULL, &all, "unified memory under every prefetcher with every eviction", 0, 0},
-    {"robust", 0, OPT_INT, "N", &draws,
-     "in how many of N draws of the platform's uncertain numbers each row wins, and which number alone flips it", 1,
-     100000},
+    ROBUST_OPTIONS(draws),
     {"robust-all", 0, OPT_FLAG, NULL, &far, "draw all rows, not only those within 3 times of the best", 0, 0},
-    {"seed", 0, OPT_INT, "SEED", &seed, "of the draws (default: 1)", 0, INT64_MAX},
     {"top", 0, OPT_INT, "N", &top, "say how to have the N best mechanisms (default 1)", 0, COMPARE_MECHANISMS},
     {"output", 'o', OPT_TEXT, "PLAN.ini", &output,
      "write the best answer of unified memory as a plan for record --apply", 0, 0},
@@ -229,19 +228,20 @@ static int run(int argc, char **argv)
     if (writable)
         return writable;
     struct progress progress = {0};
-    const struct compare_request request = {.spec = argv[0],
-                                            .platform = platform,
-                                            .sets = sets.items,
-                                            .set_count = sets.count,
-                                            .all = all,
-                                            .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
-                                            .draws = (uint32_t)draws,
-                                            .seed = (uint64_t)seed,
-                                            .far = far,
-                                            .progress = &progress};
+    struct compare_request request = {.spec = argv[0],
+                                      .platform = platform,
+                                      .sets = sets.items,
+                                      .set_count = sets.count,
+                                      .all = all,
+                                      .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
+                                      .far = far,
+                                      .progress = &progress};
     struct compare_result result;
     struct err err = {""};
     bool usage = false;
+    int asked = robust_options_take(&draws, &request.robust);
+    if (asked)
+        return asked;
     struct progress_line *meter = progress_line_start(&progress, "compare");
     int rc = compare_run(&request, &result, &usage, &err);
     progress_line_stop(meter);

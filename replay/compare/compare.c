@@ -251,7 +251,7 @@ static int run(const struct compare_request *request, const struct input *input,
         return -1;
     int rc = keep_allocs(&facts, result, err) || compare_rows(&facts, result, err);
     rank(result);
-    if (rc == 0 && request->draws)
+    if (rc == 0 && request->robust.draws)
         rc = compare_robust(&facts, result, err);
     compare_facts_close(&facts);
     return rc ? -1 : 0;

@@ -17,9 +17,7 @@
 
 #include "models/base/platform.h"
 #include "replay/robust/robust.h"
-#include "replay/run/outcome.h"
-#include "replay/run/platform_choice.h"
-#include "replay/run/progress.h"
+#include "replay/run/engine.h"
 
 enum compare_mechanism {
     COMPARE_COPY,
@@ -56,10 +54,8 @@ struct compare_request {
     size_t set_count;
     bool all;    /* every prefetcher with every eviction, not only what a stock driver can be told and the published */
     int threads; /* at most this many */
-    uint32_t
-        draws; /* of the platform's uncertain numbers, and each alone to its ends (replay/robust/robust.h); 0: none */
-    bool far;  /* rows more than COMPARE_NEAR times as slow as the best are drawn too */
-    uint64_t seed;
+    struct replay_robust robust; /* draws of the platform's uncertain numbers (replay/robust/robust.h) */
+    bool far;                    /* rows more than COMPARE_NEAR times as slow as the best are drawn too */
     struct progress *progress;
 };
 

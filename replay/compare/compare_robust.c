@@ -66,7 +66,7 @@ int compare_robust(const struct compare_facts *f, struct compare_result *result,
     if (!errors)
         return -1;
     for (size_t i = 0; i < result->drawn; i++)
-        errors[i] = result->rows[i].error_ratio;
+        errors[i] = asked->robust.tie_pct < 0 ? result->rows[i].error_ratio : asked->robust.tie_pct / 100.0;
     struct drawing drawing = {.facts = f,
                               .choice = &result->choice,
                               .rows = result->rows,
@@ -78,8 +78,8 @@ int compare_robust(const struct compare_facts *f, struct compare_result *result,
                                              .errors = errors,
                                              .answer = answer,
                                              .ctx = &drawing,
-                                             .draws = asked->draws,
-                                             .seed = asked->seed,
+                                             .draws = asked->robust.draws,
+                                             .seed = asked->robust.seed,
                                              .threads = asked->threads};
     int rc = robust_run(&result->robust, &question, err);
     free(errors);
