@@ -1,5 +1,6 @@
 /* sanitizer_patch: what runs on the device at every global access of an instrumented kernel: offchip_access() records it
- * (access_buffer.h), offchip_touch() its page, once (touch_buffer.h).
+ * in a slot of the launch's buffer (access_buffer.h) or in a ring that the host drains meanwhile (access_ring.h);
+ * offchip_touch() its page, once (touch_buffer.h).
  *
  * compute-sanitizer's library calls these functions, once per active thread, before the instruction; user is the buffer
  * that the launch was given, NULL for launches that are not recorded. No header of the Sanitizer API is needed: the
@@ -8,6 +9,7 @@
  * they do not leave the multiprocessor.
  * Build: nvcc --fatbin --compile-as-tools-patch -arch=all -I. */
 #include "trace/recorder/wire/access_buffer.h"
+#include "trace/recorder/wire/access_ring.h"
 #include "trace/recorder/wire/sanitizer_abi.h"
 #include "trace/recorder/wire/touch_buffer.h"
 
@@ -28,6 +30,47 @@ static __device__ __forceinline__ uint32_t lane_number()
     return lane;
 }
 
+static __device__ __forceinline__ void into_slot(struct access_slot *slot, uint32_t mask, uint64_t pc, uint64_t address,
+                                                 uint32_t bytes, uint32_t flags)
+{
+    const uint32_t lane = lane_number();
+    if (lane == (uint32_t)__ffs((int)mask) - 1)
+        access_buffer_describe(slot, pc, mask, flags, bytes, linear_block(), linear_warp());
+    access_buffer_lane(slot, lane, address);
+}
+
+/* How the lanes' addresses can be told; the same in each of them. */
+static __device__ __forceinline__ enum access_shape shape_of(uint32_t mask, uint64_t distance, uint64_t step)
+{
+    const int in_step = __all_sync(mask, distance == step);
+    const int narrow = __all_sync(mask, (int64_t)distance == (int32_t)distance);
+    return in_step ? ACCESS_IN_STEP : narrow ? ACCESS_NARROW : ACCESS_WIDE;
+}
+
+static __device__ __forceinline__ void into_ring(struct access_ring *ring, uint32_t mask, uint64_t pc, uint64_t address,
+                                                 uint32_t bytes, uint32_t flags)
+{
+    const uint32_t lane = lane_number(), others = mask & (mask - 1), leader = (uint32_t)__ffs((int)mask) - 1;
+    const uint32_t rank = (uint32_t)__popc(mask & ((1u << lane) - 1));
+    const uint64_t first = __shfl_sync(mask, (unsigned long long)address, (int)leader);
+    const uint64_t second = __shfl_sync(mask, (unsigned long long)address, others ? __ffs((int)others) - 1 : (int)leader);
+    const enum access_shape shape = shape_of(mask, address - first, rank * (second - first));
+    unsigned long long number = 0;
+    if (lane == leader)
+        number = access_ring_reserve(ring, access_ring_units(shape, (unsigned)__popc(mask)));
+    number = __shfl_sync(mask, number, (int)leader);
+    if (number == ACCESS_RING_NONE)
+        return;
+    if (lane == leader)
+        access_ring_describe(access_ring_unit(ring, number), shape, pc, mask, flags, bytes, linear_block(),
+                             linear_warp(), first, second - first);
+    else
+        access_ring_lane(ring, number, shape, rank, address, first);
+    __syncwarp(mask);
+    if (lane == leader)
+        access_ring_commit(ring, number);
+}
+
 static __device__ __forceinline__ void record(void *user, uint64_t pc, const void *address, uint32_t bytes,
                                               uint32_t flags)
 {
@@ -35,17 +78,17 @@ static __device__ __forceinline__ void record(void *user, uint64_t pc, const voi
     if (!buffer || !address || __isShared(address) || __isLocal(address) ||
         !access_buffer_samples(buffer, linear_block()))
         return;
-    const uint32_t mask = __activemask(), lane = lane_number(), leader = (uint32_t)__ffs((int)mask) - 1;
+    const uint32_t mask = __activemask(), leader = (uint32_t)__ffs((int)mask) - 1;
     unsigned long long number = 0;
-    if (lane == leader)
+    if (lane_number() == leader)
         number = access_buffer_take(buffer);
     number = __shfl_sync(mask, number, (int)leader);
-    struct access_slot *slot = access_buffer_slot(buffer, number);
-    if (!slot)
+    if (number >= buffer->capacity)
         return;
-    if (lane == leader)
-        access_buffer_describe(slot, pc, mask, flags, bytes, linear_block(), linear_warp());
-    access_buffer_lane(slot, lane, (uint64_t)address);
+    if (buffer->ring)
+        into_ring((struct access_ring *)(buffer + 1), mask, pc, (uint64_t)address, bytes, flags);
+    else
+        into_slot(access_buffer_slot(buffer, number), mask, pc, (uint64_t)address, bytes, flags);
 }
 
 extern "C" __device__ __noinline__ uint32_t offchip_access(void *user, uint64_t pc, void *address, uint32_t bytes,

@@ -1,10 +1,10 @@
 /* access_buffer: where a patched kernel puts its accesses, in the memory of the device; one buffer a launch.
  *
- * A header and behind it slots, one for each warp instruction. The active lanes of a warp elect a leader; it takes a
- * number with one atomic addition and describes the access in that slot; each active lane stores its address. Numbers
- * past the capacity have no slot: `taken` counts them all the same, so that what is missing is known.
- * This header is compiled for the device (trace/recorder/inject/sanitizer_patch.cu) and for the host, which reads the
- * slots. */
+ * A header and behind it slots, one for each warp instruction; or, where the host drains while the kernel runs, a
+ * ring's state (access_ring.h). The active lanes of a warp elect a leader; it takes a number with one atomic addition
+ * and describes the access in that slot; each active lane stores its address. Numbers past the capacity have no slot:
+ * `taken` counts them all the same, so that what is missing is known. This header is compiled for the device
+ * (trace/recorder/inject/sanitizer_patch.cu) and for the host, which reads the slots. */
 #ifndef TRACE_RECORDER_WIRE_ACCESS_BUFFER_H
 #define TRACE_RECORDER_WIRE_ACCESS_BUFFER_H
 
@@ -21,7 +21,8 @@ struct access_buffer {
     unsigned long long taken; /* numbers handed out */
     unsigned long long capacity;
     uint64_t every, phase; /* only blocks whose number + phase is a multiple of `every` are recorded; 0, 1: all */
-    uint64_t reserved[4];
+    uint64_t ring; /* 1: no slots, a struct access_ring is behind; capacity is what the ring may be given in all */
+    uint64_t reserved[3];
 };
 
 struct access_slot {

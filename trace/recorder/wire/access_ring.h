@@ -1,0 +1,309 @@
+/* access_ring: how a patched kernel hands its accesses to the host while it runs: a ring of units in pinned memory of
+ * the host, which warps fill and a thread of the injected library drains.
+ *
+ * A unit has 64 bytes. An access of lanes in step takes one; others take further ones behind it, with each lane's
+ * distance from the first address (4 bytes) where all fit, else with its address: addresses are compressed before they
+ * cross the link. A warp's leader reserves the units, the lanes write them, the leader commits the first: its `commit`
+ * is then its number + 1. Numbers are never used twice, so what an earlier round left is no commit.
+ *
+ * Reserving: `room` counts the units that are free, and is only ever taken from by who then takes numbers from `head`.
+ * It is granted units of the ring to begin with, and what the host has drained since, once. So numbers given out never
+ * exceed what was drained by more than the ring has: no unit is written before it was read, and there are no holes. Who
+ * finds no room waits, at most `patience` ticks of the clock and ACCESS_RING_POLLS looks, whichever is less; then the
+ * access is counted as lost. After one such wait in which nothing at all was drained nobody waits any more until
+ * something is: a launch whose host is gone is held up once, not at each access. No loop here has another end than
+ * these.
+ *
+ * This header is compiled for the device (trace/recorder/inject/sanitizer_patch.cu) and for the host, where the
+ * stand-in and the test play warps by it. Head, room and the rest are in the memory of the device, so that its atomics
+ * stay there; of the host's memory a kernel reads `drained` only, one warp at a time, and only where room is short. */
+#ifndef TRACE_RECORDER_WIRE_ACCESS_RING_H
+#define TRACE_RECORDER_WIRE_ACCESS_RING_H
+
+#include "trace/recorder/wire/access_buffer.h"
+
+#ifndef __CUDACC__
+#include <time.h>
+#endif
+
+enum { ACCESS_RING_POLLS = 1 << 20, ACCESS_UNIT_NARROW = 14, ACCESS_UNIT_WIDE = 7, ACCESS_UNITS_MOST = 6 };
+#define ACCESS_RING_NONE (~0ull)
+
+/* How the addresses of the lanes behind the first are told. */
+enum access_shape { ACCESS_IN_STEP, ACCESS_NARROW, ACCESS_WIDE, ACCESS_SHAPES };
+
+struct access_unit {
+    unsigned long long commit; /* of the first unit of an access: its number + 1; of the others: whatever was there */
+    union {
+        struct {
+            uint64_t pc, address, stride;             /* address: of the first active lane; stride: in step */
+            uint32_t mask, flags, bytes, block, warp; /* as in struct access_slot */
+            uint32_t shape;                           /* enum access_shape */
+        };
+        int32_t narrow[ACCESS_UNIT_NARROW]; /* further active lanes: address - that of the first */
+        uint64_t wide[ACCESS_UNIT_WIDE];    /* further active lanes: address */
+    };
+};
+
+/* In the host's memory. */
+struct access_ring_host {
+    unsigned long long drained; /* units read, of all there ever were; the host's alone to write */
+    uint64_t reserved[7];
+    struct access_unit units[];
+};
+
+/* In the device's memory, behind a struct access_buffer whose `ring` is 1. */
+struct access_ring {
+    unsigned long long head;     /* units reserved, of all there ever were */
+    unsigned long long room;     /* signed: units that may be reserved */
+    unsigned long long credited; /* drained units that room was granted */
+    unsigned long long lost;     /* accesses that waited in vain */
+    unsigned long long polling;  /* 1: a warp looks at `drained` */
+    unsigned long long hopeless; /* 1: a whole wait saw nothing drained */
+    unsigned long long units;    /* of the ring: a power of two */
+    unsigned long long patience; /* ticks */
+    struct access_ring_host *host;
+    uint64_t reserved[3];
+};
+
+/* A ring that is empty, `at` units after its beginning. */
+static inline struct access_ring access_ring_empty(struct access_ring_host *host, uint64_t units, uint64_t at,
+                                                   uint64_t patience)
+{
+    struct access_ring ring = {0};
+    ring.head = ring.credited = at;
+    ring.room = ring.units = units;
+    ring.patience = patience;
+    ring.host = host;
+    return ring;
+}
+
+/* --- what device and host do in their own words --- */
+
+#ifdef __CUDACC__
+ACCESS_BUFFER_FUNCTION unsigned long long ring_load(const unsigned long long *p)
+{
+    return *(const volatile unsigned long long *)p;
+}
+ACCESS_BUFFER_FUNCTION void ring_store(unsigned long long *p, unsigned long long value)
+{
+    __threadfence_system();
+    *(volatile unsigned long long *)p = value;
+}
+ACCESS_BUFFER_FUNCTION unsigned long long ring_add(unsigned long long *p, unsigned long long value)
+{
+    __threadfence();
+    return atomicAdd(p, value);
+}
+ACCESS_BUFFER_FUNCTION unsigned long long ring_exchange(unsigned long long *p, unsigned long long value)
+{
+    return atomicExch(p, value);
+}
+ACCESS_BUFFER_FUNCTION unsigned long long ring_clock()
+{
+    return (unsigned long long)clock64();
+}
+ACCESS_BUFFER_FUNCTION void ring_nap()
+{
+#if __CUDA_ARCH__ >= 700
+    __nanosleep(500);
+#endif
+}
+#else
+static inline unsigned long long ring_load(const unsigned long long *p)
+{
+    return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+static inline void ring_store(unsigned long long *p, unsigned long long value)
+{
+    __atomic_store_n(p, value, __ATOMIC_RELEASE);
+}
+static inline unsigned long long ring_add(unsigned long long *p, unsigned long long value)
+{
+    return __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL);
+}
+static inline unsigned long long ring_exchange(unsigned long long *p, unsigned long long value)
+{
+    return __atomic_exchange_n(p, value, __ATOMIC_ACQ_REL);
+}
+static inline unsigned long long ring_clock(void) /* a tick is 1 ns */
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (unsigned long long)t.tv_sec * 1000000000ull + (unsigned long long)t.tv_nsec;
+}
+static inline void ring_nap(void)
+{
+    const struct timespec t = {0, 500};
+    (void)nanosleep(&t, NULL);
+}
+#endif
+
+/* --- the leader reserves --- */
+
+/* Units of an access of so many lanes. */
+ACCESS_BUFFER_FUNCTION unsigned access_ring_units(enum access_shape shape, unsigned lanes)
+{
+    const unsigned each = shape == ACCESS_NARROW ? ACCESS_UNIT_NARROW : ACCESS_UNIT_WIDE;
+    return shape == ACCESS_IN_STEP ? 1 : 1 + (lanes - 1 + each - 1) / each;
+}
+
+ACCESS_BUFFER_FUNCTION unsigned long long ring_try(struct access_ring *ring, unsigned long long units)
+{
+    if ((long long)ring_load(&ring->room) < (long long)units)
+        return ACCESS_RING_NONE;
+    if ((long long)ring_add(&ring->room, 0 - units) >= (long long)units)
+        return ring_add(&ring->head, units);
+    (void)ring_add(&ring->room, units);
+    return ACCESS_RING_NONE;
+}
+
+/* Grant what was drained since the last look, unless another warp is about to. */
+ACCESS_BUFFER_FUNCTION void ring_learn(struct access_ring *ring)
+{
+    if (ring_exchange(&ring->polling, 1))
+        return;
+    const unsigned long long drained = ring_load(&ring->host->drained), known = ring_load(&ring->credited);
+    if (drained != known) {
+        ring_store(&ring->credited, drained);
+        ring_store(&ring->hopeless, 0);
+        (void)ring_add(&ring->room, drained - known);
+    }
+    ring_store(&ring->polling, 0);
+}
+
+/* Numbers for `units` units: the first; ACCESS_RING_NONE: there was no room in time, and that is counted. */
+ACCESS_BUFFER_FUNCTION unsigned long long access_ring_reserve(struct access_ring *ring, unsigned units)
+{
+    unsigned long long number = ring_try(ring, units);
+    if (number != ACCESS_RING_NONE)
+        return number;
+    const unsigned long long start = ring_clock(), known = ring_load(&ring->credited);
+    for (int polls = 0; polls < ACCESS_RING_POLLS; polls++) {
+        ring_learn(ring);
+        number = ring_try(ring, units);
+        if (number != ACCESS_RING_NONE)
+            return number;
+        if (ring_load(&ring->hopeless) || ring_clock() - start >= ring->patience)
+            break;
+        ring_nap();
+    }
+    if (ring_load(&ring->credited) == known)
+        ring_store(&ring->hopeless, 1);
+    (void)ring_add(&ring->lost, 1);
+    return ACCESS_RING_NONE;
+}
+
+/* --- the warp writes --- */
+
+ACCESS_BUFFER_FUNCTION struct access_unit *access_ring_unit(const struct access_ring *ring, unsigned long long number)
+{
+    return &ring->host->units[number & (ring->units - 1)];
+}
+
+/* Each active lane behind the first; rank: how many are before it. */
+ACCESS_BUFFER_FUNCTION void access_ring_lane(const struct access_ring *ring, unsigned long long number,
+                                             enum access_shape shape, unsigned rank, uint64_t address, uint64_t first)
+{
+    const unsigned i = rank - 1;
+    if (shape == ACCESS_NARROW)
+        access_ring_unit(ring, number + 1 + i / ACCESS_UNIT_NARROW)->narrow[i % ACCESS_UNIT_NARROW] =
+            (int32_t)(uint32_t)(address - first);
+    else if (shape == ACCESS_WIDE)
+        access_ring_unit(ring, number + 1 + i / ACCESS_UNIT_WIDE)->wide[i % ACCESS_UNIT_WIDE] = address;
+}
+
+/* The leader, before it commits: all but `commit`. */
+ACCESS_BUFFER_FUNCTION void access_ring_describe(struct access_unit *unit, enum access_shape shape, uint64_t pc,
+                                                 uint32_t mask, uint32_t flags, uint32_t bytes, uint32_t block,
+                                                 uint32_t warp, uint64_t address, uint64_t stride)
+{
+    unit->pc = pc;
+    unit->mask = mask;
+    unit->flags = flags;
+    unit->bytes = bytes;
+    unit->block = block;
+    unit->warp = warp;
+    unit->address = address;
+    unit->stride = stride;
+    unit->shape = shape;
+}
+
+/* The leader, when all lanes have written. */
+ACCESS_BUFFER_FUNCTION void access_ring_commit(const struct access_ring *ring, unsigned long long number)
+{
+    ring_store(&access_ring_unit(ring, number)->commit, number + 1);
+}
+
+#ifndef __CUDACC__
+
+/* --- the host reads --- */
+
+/* The access whose first unit is `number`: how many units it has; 0: it is not committed, or is none. */
+static inline unsigned access_ring_read(const struct access_ring_host *host, uint64_t units, uint64_t number,
+                                        struct access_slot *slot)
+{
+    const struct access_unit *u = &host->units[number & (units - 1)];
+    if (ring_load(&u->commit) != number + 1 || u->mask == 0 || u->shape >= ACCESS_SHAPES)
+        return 0;
+    const enum access_shape shape = (enum access_shape)u->shape;
+    const unsigned each = shape == ACCESS_NARROW ? ACCESS_UNIT_NARROW : ACCESS_UNIT_WIDE;
+    unsigned rank = 0;
+    access_buffer_describe(slot, u->pc, u->mask, u->flags, u->bytes, u->block, u->warp);
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        if (!(slot->mask >> lane & 1))
+            continue;
+        const struct access_unit *further = &host->units[(number + 1 + (rank - 1) / each) & (units - 1)];
+        const unsigned at = (rank - 1) % each;
+        slot->addrs[lane] = rank == 0 || shape == ACCESS_IN_STEP ? u->address + rank * u->stride
+                            : shape == ACCESS_NARROW             ? u->address + (uint64_t)(int64_t)further->narrow[at]
+                                                                 : further->wide[at];
+        rank++;
+    }
+    return access_ring_units(shape, rank);
+}
+
+/* Units up to `number` may be written again. */
+static inline void access_ring_release(struct access_ring_host *host, uint64_t number)
+{
+    ring_store(&host->drained, number);
+}
+
+/* --- a whole warp, played by one thread --- */
+
+static inline enum access_shape access_ring_shape(const struct access_slot *slot, uint64_t first, uint64_t stride)
+{
+    int in_step = 1, narrow = 1;
+    uint64_t rank = 0;
+    for (uint32_t lane = 0; lane < 32; lane++)
+        if (slot->mask >> lane & 1) {
+            const uint64_t distance = slot->addrs[lane] - first;
+            in_step &= distance == rank++ * stride;
+            narrow &= (int64_t)distance == (int32_t)distance;
+        }
+    return in_step ? ACCESS_IN_STEP : narrow ? ACCESS_NARROW : ACCESS_WIDE;
+}
+
+/* Whether there was room. */
+static inline int access_ring_play(struct access_ring *ring, const struct access_slot *slot)
+{
+    const uint32_t others = slot->mask & (slot->mask - 1);
+    const uint64_t first = slot->addrs[__builtin_ctz(slot->mask)];
+    const uint64_t stride = others ? slot->addrs[__builtin_ctz(others)] - first : 0;
+    const enum access_shape shape = access_ring_shape(slot, first, stride);
+    const unsigned lanes = (unsigned)__builtin_popcount(slot->mask);
+    const unsigned long long number = access_ring_reserve(ring, access_ring_units(shape, lanes));
+    if (number == ACCESS_RING_NONE)
+        return 0;
+    access_ring_describe(access_ring_unit(ring, number), shape, slot->pc, slot->mask, slot->flags, slot->bytes,
+                         slot->block, slot->warp, first, stride);
+    unsigned rank = 0;
+    for (uint32_t lane = 0; lane < 32; lane++)
+        if (slot->mask >> lane & 1 && rank++ > 0)
+            access_ring_lane(ring, number, shape, rank - 1, slot->addrs[lane], first);
+    access_ring_commit(ring, number);
+    return 1;
+}
+
+#endif
+#endif

@@ -1,0 +1,259 @@
+#include "trace/recorder/wire/access_ring.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "trace/base/testing.h"
+#include "trace/recorder/wire/sanitizer_abi.h"
+#include "trace/workloads/random.h"
+
+/* The oracle: what each warp was told was kept, in its own order, and what each access was made from. */
+
+enum { WARPS = 4, EACH = 800, LEAST = 8 };
+#define SECONDS_60 60000000000ull
+
+static struct access_ring_host *host_new(uint64_t units)
+{
+    struct access_ring_host *host = calloc(1, sizeof *host + units * sizeof *host->units);
+    ck_assert_ptr_nonnull(host);
+    return host;
+}
+
+/* Access number n of a warp: of every shape, with every number of lanes. */
+static struct access_slot access_of(uint32_t warp, uint64_t n)
+{
+    struct random random = {(uint64_t)warp << 32 | n};
+    struct access_slot s = {.pc = n, .flags = SAN_FLAG_READ, .bytes = 4, .block = warp / 2, .warp = warp % 2};
+    const uint64_t kind = random_below(&random, 4), first = random_next(&random),
+                   step = random_next(&random) >> random_below(&random, 64);
+    s.mask = random_below(&random, 3) ? 0 : UINT32_MAX;
+    while (s.mask == 0)
+        s.mask = (uint32_t)(random_next(&random) | random_next(&random)) >> random_below(&random, 32);
+    for (uint32_t lane = 0; lane < 32; lane++)
+        if (s.mask >> lane & 1)
+            s.addrs[lane] = kind < 2    ? first + lane * step
+                            : kind == 2 ? first + random_below(&random, UINT32_C(1) << 31)
+                                        : random_next(&random);
+    return s;
+}
+
+static void expect_same(const struct access_slot *a, const struct access_slot *b)
+{
+    ck_assert(a->pc == b->pc && a->mask == b->mask && a->flags == b->flags && a->bytes == b->bytes);
+    for (uint32_t lane = 0; lane < 32; lane++)
+        ck_assert_msg(!(a->mask >> lane & 1) || a->addrs[lane] == b->addrs[lane], "access %llu, lane %u",
+                      (unsigned long long)a->pc, lane);
+}
+
+/* --- one warp --- */
+
+START_TEST(every_shape_comes_back_as_it_was)
+{
+    enum { UNITS = 16 };
+    struct access_ring_host *host = host_new(UNITS);
+    const uint64_t start = (UINT64_C(1) << 40) - 3; /* wraps at once, and again and again */
+    struct access_ring ring = access_ring_empty(host, UNITS, start, SECONDS_60);
+    struct access_slot read;
+    uint64_t at = start;
+    unsigned shapes[ACCESS_UNITS_MOST + 1] = {0};
+    access_ring_release(host, at);
+    for (uint64_t n = 0; n < 5000; n++) {
+        const struct access_slot put = access_of(3, n);
+        ck_assert_uint_eq(access_ring_read(host, UNITS, at, &read), 0);
+        ck_assert(access_ring_play(&ring, &put));
+        const unsigned units = access_ring_read(host, UNITS, at, &read);
+        ck_assert(units >= 1 && units <= ACCESS_UNITS_MOST);
+        expect_same(&put, &read);
+        at += units;
+        shapes[units]++;
+        ck_assert_uint_eq(ring.head, at);
+        access_ring_release(host, at);
+    }
+    for (unsigned units = 1; units <= ACCESS_UNITS_MOST; units++)
+        ck_assert_msg(shapes[units] > 100, "%u accesses of %u units", shapes[units], units);
+    ck_assert_uint_eq(ring.lost, 0);
+    free(host);
+}
+END_TEST
+
+START_TEST(an_access_in_step_takes_a_quarter_of_a_slot_and_less)
+{
+    ck_assert_uint_eq(sizeof(struct access_unit), 64);
+    ck_assert_uint_eq(sizeof(struct access_buffer), 64);
+    ck_assert_uint_eq(access_ring_units(ACCESS_IN_STEP, 32), 1);
+    ck_assert_uint_eq(access_ring_units(ACCESS_NARROW, 32), 4); /* 31 distances, 14 in a unit */
+    ck_assert_uint_eq(access_ring_units(ACCESS_WIDE, 32), 6);   /* 31 addresses, 7 in a unit */
+    ck_assert_uint_eq(access_ring_units(ACCESS_WIDE, 8), 2);
+    ck_assert_uint_eq(access_ring_units(ACCESS_WIDE, 9), 3);
+}
+END_TEST
+
+START_TEST(what_no_warp_wrote_is_not_read)
+{
+    enum { UNITS = 8 };
+    struct access_ring_host *host = host_new(UNITS);
+    struct access_slot read;
+    for (uint64_t n = 0; n < UNITS; n++)
+        ck_assert_uint_eq(access_ring_read(host, UNITS, n, &read), 0);
+    host->units[0].commit = 1; /* committed, but by nobody that wrote it */
+    ck_assert_uint_eq(access_ring_read(host, UNITS, 0, &read), 0);
+    host->units[0].mask = 1;
+    ck_assert_uint_eq(access_ring_read(host, UNITS, 0, &read), 1);
+    ck_assert_uint_eq(access_ring_read(host, UNITS, UNITS, &read), 0); /* of an earlier round */
+    host->units[0].shape = ACCESS_SHAPES;
+    ck_assert_uint_eq(access_ring_read(host, UNITS, 0, &read), 0);
+    free(host);
+}
+END_TEST
+
+/* --- nobody drains --- */
+
+START_TEST(who_finds_no_room_waits_once_and_is_counted)
+{
+    enum { UNITS = 8, PATIENCE = 20000000 }; /* 20 ms */
+    struct access_ring_host *host = host_new(UNITS);
+    struct access_ring ring = access_ring_empty(host, UNITS, 0, PATIENCE);
+    struct access_slot one = {.mask = 1, .bytes = 4}, read;
+    for (int i = 0; i < UNITS; i++)
+        ck_assert(access_ring_play(&ring, &one));
+    const unsigned long long before = ring_clock();
+    ck_assert(!access_ring_play(&ring, &one));
+    ck_assert_uint_ge(ring_clock() - before, PATIENCE);
+    ck_assert_uint_eq(ring.hopeless, 1);
+    for (int i = 0; i < 1000; i++) /* at 20 ms each this test would not end */
+        ck_assert(!access_ring_play(&ring, &one));
+    ck_assert_uint_eq(ring.lost, 1001);
+    ck_assert_uint_eq(ring.head, UNITS); /* no number was given for nothing */
+    for (uint64_t n = 0; n < UNITS; n++)
+        ck_assert_uint_eq(access_ring_read(host, UNITS, n, &read), 1);
+    access_ring_release(host, 3); /* somebody drains again */
+    for (int i = 0; i < 3; i++)
+        ck_assert(access_ring_play(&ring, &one));
+    ck_assert_uint_eq(ring.hopeless, 0);
+    ck_assert(!access_ring_play(&ring, &one));
+    ck_assert_uint_eq(ring.lost, 1002);
+    free(host);
+}
+END_TEST
+
+/* --- many warps, one who drains --- */
+
+struct play {
+    struct access_ring ring;
+    struct access_ring_host *host;
+    uint64_t units;
+    atomic_int running;
+    bool kept[WARPS][EACH];
+    uint64_t next[WARPS], got[WARPS]; /* of the one who drains: the next access of each warp, how many came */
+    uint64_t at;
+    unsigned nap_us;
+};
+
+struct warp {
+    struct play *play;
+    uint32_t number;
+};
+
+static void *warp_runs(void *arg)
+{
+    struct warp *w = arg;
+    for (uint64_t n = 0; n < EACH; n++) {
+        const struct access_slot put = access_of(w->number, n);
+        w->play->kept[w->number][n] = access_ring_play(&w->play->ring, &put);
+    }
+    atomic_fetch_sub(&w->play->running, 1);
+    return NULL;
+}
+
+/* Whether there was something to drain. */
+static bool drain(struct play *p)
+{
+    struct access_slot read;
+    const unsigned units = access_ring_read(p->host, p->units, p->at, &read);
+    if (units == 0)
+        return false;
+    const uint32_t warp = read.block * 2 + read.warp;
+    ck_assert_uint_lt(warp, WARPS);
+    ck_assert_uint_ge(read.pc, p->next[warp]); /* a warp's accesses come in its order, each once */
+    const struct access_slot put = access_of(warp, read.pc);
+    expect_same(&put, &read);
+    p->next[warp] = read.pc + 1;
+    p->got[warp]++;
+    p->at += units;
+    access_ring_release(p->host, p->at);
+    return true;
+}
+
+static void *drain_runs(void *arg)
+{
+    struct play *p = arg;
+    uint64_t n = 0;
+    for (;;) {
+        const bool last = atomic_load(&p->running) == 0;
+        if (!drain(p)) {
+            if (last)
+                return NULL;
+            (void)sched_yield();
+        } else if (p->nap_us && ++n % 64 == 0) {
+            const struct timespec t = {0, p->nap_us * 1000};
+            (void)nanosleep(&t, NULL);
+        }
+    }
+}
+
+/* How many were kept. */
+static uint64_t play(uint64_t units, uint64_t patience, unsigned nap_us)
+{
+    static struct play p;
+    pthread_t threads[WARPS + 1];
+    struct warp warps[WARPS];
+    memset(&p, 0, sizeof p);
+    p.host = host_new(units);
+    p.units = units;
+    p.nap_us = nap_us;
+    p.ring = access_ring_empty(p.host, units, 0, patience);
+    atomic_store(&p.running, WARPS);
+    for (uint32_t i = 0; i < WARPS; i++) {
+        warps[i] = (struct warp){&p, i};
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, warp_runs, &warps[i]), 0);
+    }
+    ck_assert_int_eq(pthread_create(&threads[WARPS], NULL, drain_runs, &p), 0);
+    for (int i = 0; i <= WARPS; i++)
+        pthread_join(threads[i], NULL);
+    uint64_t kept = 0;
+    for (uint32_t w = 0; w < WARPS; w++) {
+        uint64_t mine = 0;
+        for (uint64_t n = 0; n < EACH; n++)
+            mine += p.kept[w][n];
+        ck_assert_uint_eq(p.got[w], mine);
+        kept += mine;
+    }
+    ck_assert_uint_eq(kept + p.ring.lost, WARPS * EACH);
+    ck_assert_uint_eq(p.at, p.ring.head);
+    ck_assert_uint_eq(p.ring.room + (p.at - p.ring.credited),
+                      units); /* all room is back, or drained and not yet seen */
+    free(p.host);
+    return kept;
+}
+
+START_TEST(nothing_is_lost_while_somebody_drains)
+{
+    for (uint64_t units = LEAST; units <= 4096; units *= 8)
+        ck_assert_uint_eq(play(units, SECONDS_60, 0), WARPS * EACH);
+}
+END_TEST
+
+START_TEST(what_a_slow_drain_loses_is_counted_to_the_access)
+{
+    const uint64_t kept = play(64, 1000, 200); /* 1 us of patience */
+    ck_assert_uint_gt(kept, 0);
+    ck_assert_uint_lt(kept, WARPS * EACH);
+}
+END_TEST
+
+TEST_MAIN("access_ring", every_shape_comes_back_as_it_was, an_access_in_step_takes_a_quarter_of_a_slot_and_less,
+          what_no_warp_wrote_is_not_read, who_finds_no_room_waits_once_and_is_counted,
+          nothing_is_lost_while_somebody_drains, what_a_slow_drain_loses_is_counted_to_the_access)
