@@ -256,8 +256,12 @@ START_TEST(the_h200s_accesses_come_through_whole)
     (void)fclose(f);
     source_close(source);
     (void)snprintf(output, sizeof output, "%s", testing_file("h200.db"));
-    record_text(text, output, NULL, "init context kernels", (struct recorder_options){0});
-    expect_as_imported(text, output);
+    for (int ring = 0; ring < 2; ring++) { /* into a buffer; through 64 units */
+        setenv("OFFCHIP_RECORD_RING_BYTES", ring ? "4096" : "0", 1);
+        record_text(text, output, NULL, "init context kernels", (struct recorder_options){0});
+        expect_as_imported(text, output);
+    }
+    unsetenv("OFFCHIP_RECORD_RING_BYTES");
     struct launches l = count_launches(output);
     ck_assert_int_eq(l.instructions[0], 6144);
     ck_assert_int_eq(l.instructions[1], 2048);
@@ -310,19 +314,89 @@ END_TEST
 START_TEST(a_full_buffer_on_the_device_is_counted_and_never_overrun)
 {
     setenv("OFFCHIP_RECORD_DEVICE_BYTES", "65536", 1); /* a header of 64 bytes, 227 slots of 288 */
-    const char *path = record(NULL, "init context kernels", (struct recorder_options){0});
+    setenv("OFFCHIP_RECORD_RING_BYTES", "0", 1);
+    for (int refused = 0; refused < 2; refused++) {
+        const char *path =
+            record(refused ? "nopinned" : NULL, "init context kernels", (struct recorder_options){.limit = ALL});
+        struct launches l = count_launches(path);
+        ck_assert_int_eq(l.instructions[0], 227);
+        ck_assert_int_eq(l.instructions[1], SECOND); /* each launch starts with an empty one */
+        ck_assert_int_eq(l.instructions[2], THIRD);
+        ck_assert_int_eq(counted(path, "dropped", "the buffer on the device had no room"), FIRST - 227);
+        ck_assert(!complete(path));
+        unsetenv("OFFCHIP_RECORD_RING_BYTES"); /* then there is one, if the driver gives it */
+    }
+    const char *path = record(NULL, "init context kernels", (struct recorder_options){.limit = ALL});
     unsetenv("OFFCHIP_RECORD_DEVICE_BYTES");
+    ck_assert_int_eq(count_launches(path).instructions[0], FIRST);
+    ck_assert(complete(path));
+}
+END_TEST
+
+/* --- the ring --- */
+
+START_TEST(a_ring_that_is_smaller_than_a_launch_loses_nothing)
+{
+    setenv("OFFCHIP_RECORD_RING_BYTES", "1024", 1); /* 16 units */
+    const char *path = record(NULL, "init context kernels kernels:1/3", (struct recorder_options){0});
+    ck_assert(complete(path));
     struct launches l = count_launches(path);
-    ck_assert_int_eq(l.instructions[0], 227);
-    ck_assert_int_eq(l.instructions[1], SECOND); /* each launch starts with an empty one */
-    ck_assert_int_eq(l.instructions[2], THIRD);
-    ck_assert_int_eq(counted(path, "dropped", "had no room"), FIRST - 227);
+    ck_assert_int_eq(l.count, 4);
+    ck_assert_int_eq(l.instructions[0] + l.instructions[1] + l.instructions[2], ALL);
+    ck_assert_int_eq(l.instructions[3], FIRST); /* begins where the one before left off */
+    path = record(NULL, "init context kernels destroy", (struct recorder_options){0});
+    expect_as_imported(testing_file("kernels.txt"), path);
+    unsetenv("OFFCHIP_RECORD_RING_BYTES");
+}
+END_TEST
+
+START_TEST(what_finds_no_room_in_time_is_counted)
+{
+    setenv("OFFCHIP_RECORD_RING_BYTES", "128", 1); /* 2 units: an access of 32 lanes takes 4, or is in step */
+    setenv("OFFCHIP_RECORD_RING_TICKS", "1000000", 1);
+    const char *path = record(NULL, "init context kernels exit:6", (struct recorder_options){0});
+    unsetenv("OFFCHIP_RECORD_RING_BYTES");
+    unsetenv("OFFCHIP_RECORD_RING_TICKS");
+    ck_assert_int_eq(WEXITSTATUS(result.status), 6);
+    struct launches l = count_launches(path);
+    int64_t lost = counted(path, "dropped", "the ring had no room in time");
+    ck_assert_int_ge(lost, 1);
+    ck_assert_int_eq(l.instructions[0] + l.instructions[1] + l.instructions[2] + lost, ALL);
     ck_assert(!complete(path));
 }
 END_TEST
 
+START_TEST(a_kernel_that_dies_leaves_what_it_did_before)
+{
+    const char *path = record("trap", "init context kernels exit:6", (struct recorder_options){0});
+    ck_assert_int_eq(WEXITSTATUS(result.status), 6);
+    struct launches l = count_launches(path);
+    ck_assert_int_eq(l.count, 1);
+    ck_assert_int_eq(l.instructions[0], FIRST / 2 + 1);
+    ck_assert_int_eq(counted(path, "dropped", "could not be read back"), 1);
+    ck_assert_int_eq(counted(path, "dropped", "could not be recorded"), 2);
+    ck_assert(!complete(path));
+}
+END_TEST
+
+START_TEST(launches_that_do_not_come_back_are_counted)
+{
+    /* The first has the ring; its thread gives it back with the next launch, which it can only do if the first failed.
+     */
+    const char *path = record("noend", "init context kernels:1/3 exit:6", (struct recorder_options){0});
+    ck_assert_int_eq(WEXITSTATUS(result.status), 6);
+    ck_assert_int_eq(counted(path, "dropped", "had not come back"), 1);
+    ck_assert(!complete(path));
+    path = record("noend", "init context kernels:1/3 destroy context destroy", (struct recorder_options){0});
+    ck_assert_int_eq(counted(path, "dropped", "had not come back"), 1);
+}
+END_TEST
+
+/* --- the buffer --- */
+
 START_TEST(a_device_short_of_memory_gets_a_smaller_buffer)
 {
+    setenv("OFFCHIP_RECORD_RING_BYTES", "0", 1);
     /* 16 KiB are given: 1,000,000 slots halved until 61 would do, but 64 is the least, which does not fit. */
     const char *path = record("smallmemory", "init context kernels", (struct recorder_options){0});
     ck_assert_int_eq(count_launches(path).count, 0);
@@ -332,6 +406,9 @@ START_TEST(a_device_short_of_memory_gets_a_smaller_buffer)
     ck_assert_int_eq(l.count, 3);
     ck_assert_int_eq(l.instructions[0], 122); /* 1,000,000 halved thirteen times: 36 KiB */
     ck_assert_int_eq(counted(path, "dropped", "had no room"), FIRST - 122);
+    unsetenv("OFFCHIP_RECORD_RING_BYTES");
+    path = record("smallmemory", "init context kernels", (struct recorder_options){0});
+    ck_assert(complete(path)); /* a ring takes next to nothing of the device */
 }
 END_TEST
 
@@ -661,7 +738,9 @@ END_TEST
 TEST_MAIN("recorder_accesses", a_recording_is_what_the_reader_makes_of_the_same_accesses,
           the_h200s_accesses_come_through_whole, kernels_are_chosen_by_mangled_or_demangled_name,
           past_the_limit_accesses_are_counted_and_the_recording_is_partial,
-          a_full_buffer_on_the_device_is_counted_and_never_overrun, a_device_short_of_memory_gets_a_smaller_buffer,
+          a_full_buffer_on_the_device_is_counted_and_never_overrun, a_ring_that_is_smaller_than_a_launch_loses_nothing,
+          what_finds_no_room_in_time_is_counted, a_kernel_that_dies_leaves_what_it_did_before,
+          launches_that_do_not_come_back_are_counted, a_device_short_of_memory_gets_a_smaller_buffer,
           launches_of_several_threads_and_streams_do_not_mix, streams_are_numbered_in_the_order_of_their_first_launch,
           a_launch_that_failed_gives_its_buffer_back, launches_inside_graphs_are_counted,
           prefetches_are_left_out_and_unfilled_slots_are_counted,

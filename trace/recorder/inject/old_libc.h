@@ -31,6 +31,7 @@ OLD_LIBC(dlclose, "2.2.5");
 OLD_LIBC(dladdr, "2.2.5");
 OLD_LIBC(dladdr1, "2.3.3");
 OLD_LIBC(pthread_create, "2.2.5");
+OLD_LIBC(pthread_detach, "2.2.5");
 OLD_LIBC(pthread_sigmask, "2.2.5");
 OLD_LIBC(pthread_timedjoin_np, "2.3.3");
 OLD_LIBC(sem_init, "2.2.5");

@@ -6,12 +6,13 @@
 
 /* Blocks of the table of touches: half full with 64 GiB, 9 MB. */
 enum { TOUCH_BLOCKS = 1 << 16, LEAST_TOUCH_BLOCKS = 64 };
-enum { BUFFERS = 16, STREAMS = 1024, CHUNK_SLOTS = 2048, LEAST_SLOTS = 64, BATCH = 1024, SEND_WAIT_MS = 2000 };
+enum { BUFFERS = 16, STREAMS = 1024, CHUNK_SLOTS = 2048, LEAST_SLOTS = 64 };
 
 /* Reasons in table dropped. */
 static const char past_limit[] = "warp accesses past --limit",
                   past_buffer[] = "warp accesses for which the buffer on the device had no room",
-                  not_delivered[] = "warp accesses that the recorder did not take in time",
+                  past_ring[] = "warp accesses for which the ring had no room in time",
+                  not_over[] = "kernel launches that had not come back when the program ended",
                   past_table[] = "touches of pages for whose blocks the table on the device had no room",
                   not_sampled[] = "thread blocks that --every left out",
                   not_recorded[] = "kernel launches that could not be recorded",
@@ -39,14 +40,15 @@ static struct {
     struct buffer buffers[BUFFERS];
     const void *streams[STREAMS];
     uint32_t stream_count;
-    uint64_t cost;           /* accesses past the limit */
-    uint64_t taken, passed;  /* launches, chosen and not */
-    char first_passed[200];  /* name of a kernel */
-    pthread_mutex_t sending; /* one launch after the other */
-    bool stuck;              /* the recorder did not read for SEND_WAIT_MS: do not wait for it any more */
-} launches = {.lock = PTHREAD_MUTEX_INITIALIZER, .sending = PTHREAD_MUTEX_INITIALIZER};
+    uint64_t cost;          /* accesses past the limit */
+    uint64_t ring_cost;     /* of them, those that came out of rings, not yet counted as dropped */
+    uint64_t taken, passed; /* launches, chosen and not */
+    char first_passed[200]; /* name of a kernel */
+} launches = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static _Thread_local struct buffer *mine; /* of the launch that this thread has begun */
+/* Of the launch that this thread has begun: one of them, or none. */
+static _Thread_local struct buffer *mine;
+static _Thread_local struct sanitizer_ring *my_ring;
 
 void sanitizer_launch_start(const struct san_api *api, const struct sanitizer_wish *wish)
 {
@@ -55,6 +57,8 @@ void sanitizer_launch_start(const struct san_api *api, const struct sanitizer_wi
     launches.bytes = wish->bytes;
     launches.every = wish->every;
     launches.touches = wish->touches;
+    sanitizer_send_start(wish->touches);
+    sanitizer_ring_start(&launches.api, wish->touches ? 0 : wish->ring_bytes, wish->ring_ticks);
 }
 
 static uint32_t stream_number(const void *stream)
@@ -137,6 +141,26 @@ static void buffer_give_back(struct buffer *b)
 
 /* --- a launch begins --- */
 
+/* How many of the slots the limit still allows; they are taken from it. */
+static uint64_t take_from_limit(uint64_t slots, uint64_t past)
+{
+    pthread_mutex_lock(&launches.lock);
+    uint64_t kept = slots < launches.left ? slots : launches.left;
+    launches.left -= kept;
+    launches.cost += past + slots - kept;
+    pthread_mutex_unlock(&launches.lock);
+    return kept;
+}
+
+/* An access out of a ring. */
+static void take_slot(const struct access_slot *slot)
+{
+    if (take_from_limit(1, 0))
+        sanitizer_send_slot(slot);
+    else
+        launches.ring_cost++; /* one launch has a ring at a time */
+}
+
 static struct record_pipe_message launch_message(const struct san_launch *l, uint32_t stream)
 {
     struct record_pipe_message m = {
@@ -198,13 +222,36 @@ static bool choose(const struct san_launch *l)
     return chosen;
 }
 
+/* The launch before, if it has had no end. */
+static void failed_launch(void)
+{
+    if (mine)
+        buffer_give_back(mine);
+    if (my_ring)
+        sanitizer_ring_give_back(my_ring);
+    mine = NULL;
+    my_ring = NULL;
+}
+
+/* The context's ring, if it has one that is free. */
+static bool ring_prepare(const struct san_launch *l)
+{
+    pthread_mutex_lock(&launches.lock);
+    const struct record_pipe_message message = launch_message(l, stream_number(l->stream_handle));
+    const struct access_buffer wish = {.capacity = launches.left, .every = launches.every, .phase = launches.taken};
+    pthread_mutex_unlock(&launches.lock);
+    my_ring = launches.touches ? NULL : sanitizer_ring_begin(l, &wish, &message, take_slot);
+    if (my_ring)
+        inject_count(RECORD_PIPE_DROP, not_sampled, left_out(l, wish.phase));
+    return my_ring != NULL;
+}
+
 void sanitizer_launch_begin(const struct san_launch *l)
 {
-    if (mine) { /* the launch before failed: it has no end */
-        buffer_give_back(mine);
-        mine = NULL;
-    }
+    failed_launch();
     bool chosen = choose(l);
+    if (chosen && ring_prepare(l))
+        return;
     if (chosen)
         mine = launch_prepare(l);
     if (mine) {
@@ -217,40 +264,8 @@ void sanitizer_launch_begin(const struct san_launch *l)
 
 /* --- a launch ends --- */
 
-/* Messages on their way out, and how many accesses are in them. */
-struct batch {
-    size_t n;
-    uint64_t accesses, lost, unfilled;
-    struct record_pipe_message messages[BATCH + SANITIZER_SLOT_MESSAGES];
-};
-
-static void batch_send(struct batch *batch)
-{
-    int wait_ms = launches.stuck ? 0 : SEND_WAIT_MS;
-    if (!inject_offer(batch->messages, batch->n)) {
-        (void)inject_outbox_send(wait_ms);
-        if (!inject_offer(batch->messages, batch->n))
-            batch->lost += batch->accesses;
-    }
-    /* What is sent takes no memory of the program; the recorder sets the pace. */
-    launches.stuck |= inject_outbox_send(wait_ms) != 0;
-    batch->n = 0;
-    batch->accesses = 0;
-}
-
-static void batch_add(struct batch *batch, const void *slot)
-{
-    size_t n = launches.touches ? sanitizer_touch_messages(slot, batch->messages + batch->n)
-                                : sanitizer_slot_messages(slot, batch->messages + batch->n);
-    batch->unfilled += n == 0;
-    batch->accesses += n > 0;
-    batch->n += n;
-    if (batch->n >= BATCH)
-        batch_send(batch);
-}
-
 /* Read and send the slots; false: the device did not give them. */
-static bool send_slots(const struct buffer *b, uint64_t slots, void *stream, struct batch *batch)
+static bool send_slots(const struct buffer *b, uint64_t slots, void *stream)
 {
     for (uint64_t done = 0; done < slots;) {
         uint64_t n = slots - done < CHUNK_SLOTS ? slots - done : CHUNK_SLOTS;
@@ -258,48 +273,43 @@ static bool send_slots(const struct buffer *b, uint64_t slots, void *stream, str
         if (launches.api.memcpy_device_to_host(b->host, device, n * slot_bytes(), stream) != SAN_SUCCESS)
             return false;
         for (uint64_t i = 0; i < n; i++)
-            batch_add(batch, (const char *)b->host + i * slot_bytes());
+            sanitizer_send_slot((const char *)b->host + i * slot_bytes());
         done += n;
     }
     return true;
 }
 
-/* How many of the slots the limit still allows; they are taken from it. */
-static uint64_t take_from_limit(uint64_t slots, uint64_t past)
-{
-    pthread_mutex_lock(&launches.lock);
-    uint64_t kept = slots < launches.left ? slots : launches.left;
-    launches.left -= kept;
-    launches.cost += past + slots - kept;
-    pthread_mutex_unlock(&launches.lock);
-    return kept;
-}
-
 /* The launch with its accesses, whole and not mixed with another's. `taken` is what the device counted. */
 static bool send_launch(struct buffer *b, uint64_t taken, void *stream)
 {
-    static struct batch batch; /* sending is one at a time */
     uint64_t slots = taken < b->capacity ? taken : b->capacity, past = b->limited ? taken - slots : 0;
-    pthread_mutex_lock(&launches.sending);
+    sanitizer_send_begin(&b->launch);
     uint64_t kept = take_from_limit(slots, past);
-    batch.accesses = batch.lost = batch.unfilled = 0;
-    batch.messages[0] = b->launch;
-    batch.n = 1;
-    bool read = send_slots(b, kept, stream, &batch);
-    batch.messages[batch.n++] = (struct record_pipe_message){.type = RECORD_PIPE_LAUNCH_END};
-    batch_send(&batch);
+    bool read = send_slots(b, kept, stream);
+    sanitizer_send_end();
     inject_count(RECORD_PIPE_DROP, past_limit, past + slots - kept);
     inject_count(RECORD_PIPE_DROP, past_buffer, taken - slots - past);
-    inject_count(RECORD_PIPE_DROP, not_delivered, batch.lost);
-    inject_count(RECORD_PIPE_DROP, "slots of the device's buffer that were not filled", batch.unfilled);
-    pthread_mutex_unlock(&launches.sending);
     return read;
+}
+
+static void ring_end(const struct san_launch *l)
+{
+    const struct sanitizer_ring_totals totals = sanitizer_ring_end(my_ring, l);
+    my_ring = NULL;
+    const uint64_t past = totals.taken > totals.capacity ? totals.taken - totals.capacity : 0;
+    (void)take_from_limit(0, past);
+    inject_count(RECORD_PIPE_DROP, past_limit, past + launches.ring_cost);
+    launches.ring_cost = 0;
+    inject_count(RECORD_PIPE_DROP, past_ring, totals.lost);
+    inject_count(RECORD_PIPE_DROP, not_read, !totals.read);
 }
 
 void sanitizer_launch_end(const struct san_launch *l)
 {
     struct buffer *b = mine;
     mine = NULL;
+    if (my_ring)
+        ring_end(l);
     if (!b)
         return;
     struct touch_buffer head = {0}; /* or a struct access_buffer, which begins alike */
@@ -321,13 +331,18 @@ void sanitizer_launch_context_over(const void *context)
         if (launches.buffers[i].context == context && !launches.buffers[i].busy)
             launches.buffers[i] = (struct buffer){0};
     pthread_mutex_unlock(&launches.lock);
+    sanitizer_ring_context_over(context);
 }
 
 void sanitizer_launch_finish(void)
 {
+    uint64_t busy = sanitizer_ring_finish();
     pthread_mutex_lock(&launches.lock);
+    for (int i = 0; i < BUFFERS; i++)
+        busy += launches.buffers[i].busy;
     uint64_t limit = launches.limit, cost = launches.cost, passed = launches.taken ? 0 : launches.passed;
     pthread_mutex_unlock(&launches.lock);
+    inject_count(RECORD_PIPE_DROP, not_over, busy);
     if (passed)
         inject_problem(RECORD_PIPE_WARNING,
                        "none of the %llu kernel launches is of a kernel that --kernel matches; the "

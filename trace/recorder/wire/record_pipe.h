@@ -31,6 +31,8 @@
 #define RECORD_PIPE_KERNELS      "OFFCHIP_RECORD_KERNEL"       /* regular expression of the kernels to record */
 #define RECORD_PIPE_LIMIT        "OFFCHIP_RECORD_LIMIT"        /* most accesses */
 #define RECORD_PIPE_DEVICE_BYTES "OFFCHIP_RECORD_DEVICE_BYTES" /* of the device's memory for one launch */
+#define RECORD_PIPE_RING_BYTES   "OFFCHIP_RECORD_RING_BYTES"   /* of the host's memory for a context's ring; 0: none */
+#define RECORD_PIPE_RING_TICKS   "OFFCHIP_RECORD_RING_TICKS"   /* of the GPU's clock that an access waits for room */
 
 enum {
     RECORD_PIPE_VERSION = 3,

@@ -1,0 +1,277 @@
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "trace/recorder/inject/sanitizer_inject.h"
+
+enum { RINGS = 16, RELEASE_EACH = 64, NAP_US = 50, IDLE_S = 60, OVER_WAIT_S = 1 };
+#define LEAST_BYTES ((uint64_t)1 << 20)
+
+/* What the device has of a ring, in this order. */
+struct head {
+    struct access_buffer buffer;
+    struct access_ring ring;
+};
+
+/* What the host has, pinned. */
+struct host {
+    struct head read; /* the device's, read back */
+    struct access_ring_host ring;
+};
+
+/* One of a context. At most one of them is busy, so that launches do not mix. */
+struct sanitizer_ring {
+    void *context, *device;
+    struct host *host;
+    uint64_t units;
+    uint64_t next; /* unit to be read, of all there ever were */
+    bool busy;     /* a launch has it */
+    bool gone;     /* with its context: it is not to be looked at any more */
+    sanitizer_ring_take *take;
+    struct record_pipe_message launch;
+    bool begun; /* the launch's message is under way */
+    /* The helper, one for each launch. */
+    bool helped; /* it runs */
+    atomic_bool stop;
+};
+
+static struct {
+    const struct san_api *api;
+    uint64_t bytes, patience;
+    pthread_mutex_t lock; /* of what follows, and of busy, gone and helped */
+    pthread_cond_t over;  /* a helper has ended */
+    struct sanitizer_ring rings[RINGS];
+} rings = {.lock = PTHREAD_MUTEX_INITIALIZER, .over = PTHREAD_COND_INITIALIZER};
+
+void sanitizer_ring_start(const struct san_api *api, uint64_t bytes, uint64_t patience)
+{
+    rings.api = api;
+    rings.bytes = bytes;
+    rings.patience = patience;
+}
+
+/* --- memory; the lock is held --- */
+
+static bool ring_make(struct sanitizer_ring *r, void *context)
+{
+    void *host = NULL, *device = NULL;
+    uint64_t units = 1;
+    while (units * 2 * sizeof(struct access_unit) <= rings.bytes)
+        units *= 2;
+    if (rings.api->alloc(context, &device, sizeof(struct head)) != SAN_SUCCESS)
+        return false;
+    /* Less than asked for is as good, but slower. */
+    while (rings.api->alloc_host(context, &host, sizeof(struct host) + units * sizeof(struct access_unit)) !=
+           SAN_SUCCESS) {
+        host = NULL;
+        units /= 2;
+        if (units * sizeof(struct access_unit) < LEAST_BYTES) {
+            (void)rings.api->free(context, device);
+            return false;
+        }
+    }
+    memset(host, 0, sizeof(struct host) + units * sizeof(struct access_unit));
+    *r = (struct sanitizer_ring){.context = context, .device = device, .host = host, .units = units};
+    return true;
+}
+
+static struct sanitizer_ring *ring_get(void *context)
+{
+    struct sanitizer_ring *place = NULL, *found = NULL;
+    for (int i = 0; i < RINGS; i++) {
+        struct sanitizer_ring *r = &rings.rings[i];
+        if (r->busy)
+            return NULL;
+        if (!r->context && !place)
+            place = r;
+        if (r->context == context)
+            found = r;
+    }
+    if (found)
+        return found->gone ? NULL : found;
+    if (!place || rings.bytes == 0)
+        return NULL;
+    if (!ring_make(place, context))
+        *place = (struct sanitizer_ring){.context = context, .gone = true}; /* not asked for again */
+    return place->gone ? NULL : place;
+}
+
+/* --- draining: by the helper while the kernel runs, then by the launch's thread --- */
+
+/* The accesses that are there; whether there was one. */
+static bool drain(struct sanitizer_ring *r)
+{
+    struct access_slot slot;
+    unsigned units;
+    uint64_t n = 0;
+    while ((units = access_ring_read(&r->host->ring, r->units, r->next, &slot))) {
+        if (!r->begun)
+            sanitizer_send_begin(&r->launch);
+        r->begun = true;
+        r->take(&slot);
+        r->next += units;
+        if (++n % RELEASE_EACH == 0)
+            access_ring_release(&r->host->ring, r->next);
+        if (n == (uint64_t)RELEASE_EACH * RELEASE_EACH)
+            break; /* somebody may want us to stop */
+    }
+    access_ring_release(&r->host->ring, r->next);
+    return n > 0;
+}
+
+/* It ends when it is told to; or after a long time in which nothing came: a launch that failed has no end, and must not
+ * keep a process alive whose own threads are all over. The launch's thread takes what comes later. */
+static void *helper(void *arg)
+{
+    struct sanitizer_ring *r = arg;
+    const struct timespec nap = {0, NAP_US * 1000};
+    const int64_t naps = (int64_t)IDLE_S * 1000000 / NAP_US;
+    for (int64_t idle = 0; idle < naps && !atomic_load(&r->stop);) {
+        if (drain(r)) {
+            idle = 0;
+            continue;
+        }
+        if (r->begun)
+            sanitizer_send_flush();
+        (void)nanosleep(&nap, NULL);
+        idle++;
+    }
+    pthread_mutex_lock(&rings.lock);
+    r->helped = false;
+    pthread_cond_broadcast(&rings.over);
+    pthread_mutex_unlock(&rings.lock);
+    return NULL;
+}
+
+static bool helper_start(struct sanitizer_ring *r)
+{
+    sigset_t all, old;
+    pthread_t thread;
+    sigfillset(&all);
+    atomic_store(&r->stop, false);
+    r->helped = true;
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    r->helped = pthread_create(&thread, NULL, helper, r) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (r->helped)
+        (void)pthread_detach(thread);
+    return r->helped;
+}
+
+/* The lock is held. */
+static void helper_stop(struct sanitizer_ring *r)
+{
+    atomic_store(&r->stop, true);
+    while (r->helped)
+        pthread_cond_wait(&rings.over, &rings.lock);
+}
+
+/* --- launches --- */
+
+struct sanitizer_ring *sanitizer_ring_begin(const struct san_launch *l, const struct access_buffer *wish,
+                                            const struct record_pipe_message *launch, sanitizer_ring_take *take)
+{
+    pthread_mutex_lock(&rings.lock);
+    struct sanitizer_ring *r = ring_get(l->context);
+    bool good = false;
+    if (r) {
+        struct head head = {.buffer = *wish};
+        head.buffer.ring = 1;
+        head.ring = access_ring_empty(&r->host->ring, r->units, r->next, rings.patience);
+        r->launch = *launch;
+        r->take = take;
+        r->begun = false;
+        access_ring_release(&r->host->ring, r->next);
+        good = rings.api->memcpy_host_to_device(r->device, &head, sizeof head, l->stream_handle) == SAN_SUCCESS &&
+               helper_start(r);
+        if (good &&
+            rings.api->set_launch_callback_data(l->launch, l->function, l->stream_handle, r->device) != SAN_SUCCESS) {
+            helper_stop(r);
+            good = false;
+        }
+        r->busy = good;
+    }
+    pthread_mutex_unlock(&rings.lock);
+    return good ? r : NULL;
+}
+
+struct sanitizer_ring_totals sanitizer_ring_end(struct sanitizer_ring *r, const struct san_launch *l)
+{
+    struct sanitizer_ring_totals totals = {0};
+    const struct head *head = &r->host->read;
+    const bool over = rings.api->stream_synchronize(l->stream_handle) == SAN_SUCCESS;
+    pthread_mutex_lock(&rings.lock);
+    helper_stop(r);
+    const bool gone = r->gone;
+    pthread_mutex_unlock(&rings.lock);
+    if (gone) {
+        sanitizer_ring_give_back(r);
+        return totals;
+    }
+    totals.read = over && rings.api->memcpy_device_to_host(&r->host->read, r->device, sizeof *head, l->stream_handle) ==
+                              SAN_SUCCESS;
+    while (drain(r))
+        ;
+    if (!r->begun)
+        sanitizer_send_begin(&r->launch);
+    while (totals.read && r->next < head->ring.head) { /* a kernel that is over has filled what it took */
+        sanitizer_send_unfilled(1);
+        r->next++;
+        (void)drain(r);
+    }
+    totals.taken = totals.read ? head->buffer.taken : 0;
+    totals.capacity = totals.read ? head->buffer.capacity : 0;
+    totals.lost = totals.read ? head->ring.lost : 0;
+    sanitizer_send_end();
+    pthread_mutex_lock(&rings.lock);
+    r->busy = false;
+    r->gone |= !totals.read; /* who knows what is still written there */
+    pthread_mutex_unlock(&rings.lock);
+    return totals;
+}
+
+void sanitizer_ring_give_back(struct sanitizer_ring *r)
+{
+    pthread_mutex_lock(&rings.lock);
+    helper_stop(r);
+    if (r->begun)
+        sanitizer_send_end();
+    r->begun = r->busy = false;
+    r->gone &= r->context != NULL;
+    pthread_mutex_unlock(&rings.lock);
+}
+
+void sanitizer_ring_context_over(const void *context)
+{
+    pthread_mutex_lock(&rings.lock);
+    for (int i = 0; i < RINGS; i++) {
+        struct sanitizer_ring *r = &rings.rings[i];
+        if (r->context != context)
+            continue;
+        helper_stop(r);
+        const bool busy = r->busy; /* its launch failed, and has not given it back yet */
+        *r = (struct sanitizer_ring){.busy = busy, .gone = busy};
+    }
+    pthread_mutex_unlock(&rings.lock);
+}
+
+uint64_t sanitizer_ring_finish(void)
+{
+    uint64_t busy = 0;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += OVER_WAIT_S;
+    pthread_mutex_lock(&rings.lock);
+    for (int i = 0; i < RINGS; i++) {
+        struct sanitizer_ring *r = &rings.rings[i];
+        busy += r->busy;
+        atomic_store(&r->stop, true);
+        int late = 0;
+        while (r->helped && late == 0)
+            late = pthread_cond_timedwait(&rings.over, &rings.lock, &until);
+    }
+    pthread_mutex_unlock(&rings.lock);
+    return busy;
+}
