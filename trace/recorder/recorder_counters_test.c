@@ -224,7 +224,10 @@ END_TEST
 START_TEST(a_killed_program_keeps_the_parts_that_were_decoded)
 {
     const char *path = testing_file("t.db");
-    record(path, "l2", "bigdata", "init context kernel:bfs_naive*5 sleep:200 kill");
+    struct testing_watch watch; /* four launches of four counters */
+    record(path, "l2", "bigdata",
+           testing_watch_start(&watch, path, "counters", 16, "init context kernel:bfs_naive*5", "kill"));
+    testing_watch_end(&watch);
     ck_assert(WIFSIGNALED(result.status));
     ck_assert(!complete(path));
     /* Two launches of 16 MiB and a head fit into 64 MiB: two parts were decoded, the fifth launch was under way. */

@@ -36,30 +36,53 @@ static void record(const char *output, const char *mode, const char *arguments)
     testing_record(&options, mode, arguments, &result);
 }
 
-static void wait_ms(int ms)
+static char noticed[300]; /* a file: the recorder has said that it waits for those left behind */
+
+static void on_said(const char *text)
 {
-    const struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000};
-    nanosleep(&t, NULL);
+    if (strstr(text, "still record"))
+        (void)fclose(fopen(noticed, "wb"));
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* The same in a process of its own, in a process group of its own; its number. It exits with 1 if it was stopped. */
+/* The same in a process of its own, in a process group of its own; its number. It exits with 1 if it was stopped, with
+ * 2 if the program goes on then, else as the program does. */
 static pid_t record_apart(const char *output, const char *arguments)
 {
+    (void)unlink(output);
+    (void)snprintf(noticed, sizeof noticed, "%s.noticed", output);
     pid_t child = fork();
     ck_assert_int_ge(child, 0);
     if (child == 0) {
+        const struct recorder_options options = {.output = output, .unified_memory = true, .say = on_said};
         (void)setpgid(0, 0);
-        record(output, NULL, arguments);
-        _exit(result.stopped ? result.left_running ? 2 : 1 : 0);
+        write_events(per_play);
+        testing_record(&options, NULL, arguments, &result);
+        _exit(result.stopped ? result.left_running ? 2 : 1 : WEXITSTATUS(result.status));
     }
     return child;
+}
+
+static void await_file(const char *path)
+{
+    for (int i = 0; i < 12000 && access(path, F_OK); i++)
+        testing_wait_ms(10);
+    ck_assert_msg(access(path, F_OK) == 0, "no %s", path);
+}
+
+static void make_file(const char *path)
+{
+    (void)fclose(fopen(path, "wb"));
+}
+
+/* ^C until it has had its effect: of two that come close together a process may see one. How it ended. */
+static int interrupt(pid_t recorder)
+{
+    int status = 0;
+    while (waitpid(recorder, &status, WNOHANG) == 0) {
+        (void)kill(recorder, SIGINT);
+        testing_wait_ms(300);
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* Bytes that a socket holds which nobody reads. */
@@ -72,19 +95,11 @@ static int most_held(void)
     return bytes;
 }
 
-/* The same, up to where the program makes the file whose name belongs between `before` and `after`, and a little
- * longer: what the program did before has come over then. */
-static pid_t record_up_to(const char *output, const char *before, const char *after)
+/* The same, up to where what the program played once is in the trace. */
+static pid_t record_up_to_play(const char *output, const char *arguments)
 {
-    char text[400], reached[300];
-    (void)snprintf(reached, sizeof reached, "%s.reached", output);
-    (void)snprintf(text, sizeof text, "%s%s%s", before, reached, after);
-    pid_t child = record_apart(output, text);
-    int64_t start = now_ms();
-    while (access(reached, F_OK) && now_ms() - start < 120000)
-        wait_ms(10);
-    ck_assert_int_eq(access(reached, F_OK), 0);
-    wait_ms(500);
+    pid_t child = record_apart(output, arguments);
+    ck_assert_int_eq(testing_await_written(output, NULL, EVENTS), EVENTS);
     return child;
 }
 
@@ -113,8 +128,7 @@ START_TEST(a_recorder_that_is_killed_has_lost_at_most_a_second_and_leaves_nothin
     bool complete = true;
     ck_assert_int_eq(mkdir(temporary, 0700), 0);
     setenv("TMPDIR", temporary, 1);
-    pid_t recorder = record_up_to(path, "init context play reach:", " sleep:4000");
-    wait_ms(1000);
+    pid_t recorder = record_up_to_play(path, "init context play sleep:4000");
     ck_assert_int_eq(kill(recorder, SIGKILL), 0);
     ck_assert_int_eq(ended_with(recorder), -1);
     ck_assert_int_eq(records_of(path, &complete), EVENTS);
@@ -130,14 +144,11 @@ START_TEST(an_interrupt_is_the_programs_and_a_second_one_stops_waiting)
 {
     const char *path = testing_file("t1.db");
     bool complete = true;
-    pid_t recorder = record_up_to(path, "init context play reach:", " sleep:20000");
-    int64_t start = now_ms();
+    pid_t recorder = record_up_to_play(path, "init context play sleep:20000");
     (void)kill(recorder, SIGINT); /* to the recorder alone: the program knows nothing of it */
-    wait_ms(300);
+    testing_wait_ms(300);
     ck_assert_int_eq(waitpid(recorder, NULL, WNOHANG), 0);
-    (void)kill(recorder, SIGINT);
-    ck_assert_int_eq(ended_with(recorder), 2);
-    ck_assert_int_lt(now_ms() - start, 15000);
+    ck_assert_int_eq(interrupt(recorder), 2); /* the program still runs */
     ck_assert_int_eq(records_of(path, &complete), EVENTS);
     ck_assert(!complete);
 }
@@ -146,13 +157,14 @@ END_TEST
 START_TEST(one_interrupt_ends_the_wait_for_what_a_program_left_in_the_background)
 {
     const char *path = testing_file("t2.db");
-    pid_t recorder = record_up_to(path, "daemon:init+context+play+reach:", "+sleep:20000 sleep:500");
-    int64_t start = now_ms();
-    wait_ms(1000);
-    ck_assert_int_eq(waitpid(recorder, NULL, WNOHANG), 0); /* it waits */
-    (void)kill(recorder, SIGINT);
-    ck_assert_int_eq(ended_with(recorder), 1);
-    ck_assert_int_lt(now_ms() - start, 15000);
+    char arguments[800], reached[300];
+    (void)snprintf(reached, sizeof reached, "%s.reached", path);
+    (void)snprintf(arguments, sizeof arguments, "daemon:init+context+play+reach:%s+sleep:20000 await:%s", reached,
+                   reached);
+    pid_t recorder = record_up_to_play(path, arguments);
+    await_file(noticed); /* the program is over, and what it left is waited for */
+    ck_assert_int_eq(waitpid(recorder, NULL, WNOHANG), 0);
+    ck_assert_int_eq(interrupt(recorder), 1);
     bool complete = true;
     ck_assert_int_eq(records_of(path, &complete), EVENTS);
     ck_assert(!complete);
@@ -198,13 +210,17 @@ START_TEST(a_second_recorder_of_one_file_is_refused_before_it_runs_anything)
 {
     const char *path = testing_file("t4.db"), *mark = testing_file("mark");
     bool complete = false;
-    pid_t recorder = record_up_to(path, "init context play reach:", " sleep:2500");
+    char arguments[400], go[300];
+    (void)snprintf(go, sizeof go, "%s.go", path);
+    (void)snprintf(arguments, sizeof arguments, "init context play await:%s", go);
+    pid_t recorder = record_up_to_play(path, arguments);
     char *argv[] = {"touch", (char *)(uintptr_t)mark, NULL};
     const struct recorder_options options = {
         .output = path, .force = true, .cupti = "x", .command_line = "", .argv = argv};
     ck_assert_int_eq(recorder_run(&options, &result, &err), -1);
     ck_assert_ptr_nonnull(strstr(err.msg, "another offchip record"));
     ck_assert_int_eq(access(mark, F_OK), -1);
+    make_file(go);
     ck_assert_int_eq(ended_with(recorder), 0);
     ck_assert_int_eq(records_of(path, &complete), EVENTS);
     ck_assert(complete);
@@ -252,7 +268,9 @@ START_TEST(a_program_that_leaves_by_the_back_door_loses_milliseconds)
 {
     bool complete = true;
     const char *path = testing_file("t7.db");
-    record(path, NULL, "init context play sleep:300 _exit:3");
+    struct testing_watch watch;
+    record(path, NULL, testing_watch_start(&watch, path, NULL, EVENTS, "init context play", "_exit:3"));
+    testing_watch_end(&watch);
     ck_assert_int_eq(WEXITSTATUS(result.status), 3);
     ck_assert_int_eq(records_of(path, &complete), EVENTS);
     ck_assert(!complete);
@@ -264,7 +282,11 @@ START_TEST(a_daemon_is_recorded_beyond_the_end_of_the_program_that_began_it)
 {
     bool complete = false;
     const char *path = testing_file("t8.db");
-    record(path, NULL, "daemon:init+context+sleep:600+play sleep:200 exit:4");
+    char arguments[800], reached[300];
+    (void)snprintf(reached, sizeof reached, "%s.reached", path);
+    (void)snprintf(arguments, sizeof arguments, "daemon:init+context+reach:%s+sleep:600+play await:%s exit:4", reached,
+                   reached);
+    record(path, NULL, arguments);
     ck_assert_int_eq(WEXITSTATUS(result.status), 4);
     ck_assert_int_eq(records_of(path, &complete), EVENTS);
     ck_assert(complete);
@@ -332,7 +354,10 @@ START_TEST(a_kernel_longer_than_what_is_held_back_stands_behind_what_happened_in
     (void)fputs("K,1000,900000,kernel\n", f);
     (void)fclose(f);
     setenv("STANDIN_EVENTS", events, 1);
-    testing_record(&options, NULL, "init context play:1/2 sleep:1500 play:2/2", &result);
+    struct testing_watch watch;
+    testing_record(&options, NULL, testing_watch_start(&watch, path, NULL, 5, "init context play:1/2", "play:2/2"),
+                   &result);
+    testing_watch_end(&watch);
     bool complete = false;
     ck_assert_int_eq(records_of(path, &complete), 11);
     ck_assert(complete);

@@ -187,7 +187,9 @@ END_TEST
 START_TEST(a_program_killed_loses_only_what_was_not_delivered_and_opens_as_incomplete)
 {
     const char *path = testing_file("t.db");
-    record(path, NULL, "init context play:1/2 sleep:100 kill");
+    struct testing_watch watch;
+    record(path, NULL, testing_watch_start(&watch, path, NULL, (COUNTERS + 1) / 2, "init context play:1/2", "kill"));
+    testing_watch_end(&watch);
     ck_assert(WIFSIGNALED(result.status));
     ck_assert_int_eq(WTERMSIG(result.status), SIGKILL);
     ck_assert(!result.files[0].complete);
@@ -328,7 +330,7 @@ END_TEST
 START_TEST(counters_that_are_not_ready_at_the_first_context_are_tried_again)
 {
     const char *path = testing_file("t.db");
-    record(path, "notready", "init context sleep:100 play");
+    record(path, "notready", "init context play");
     expect_all(path);
     recorder_release(&result);
 }

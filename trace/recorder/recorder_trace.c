@@ -301,6 +301,7 @@ static int take_counter(struct recorder_trace *t, const struct record_pipe_messa
     const char *unit = strstr(name, "bytes") ? "bytes" : strstr(name, "sectors") ? "sectors" : "";
     const struct store_value row[] = {STORE_V_TEXT(kernel ? kernel : "?"), STORE_V_TEXT(name), STORE_V_REAL(value),
                                       STORE_V_TEXT(unit), STORE_V_TEXT(how)};
+    t->unsaved++;
     return open_file(t, err) || store_row(t->store, "counters", row, 5, err) ? -1 : 0;
 }
 

@@ -4,9 +4,12 @@
 #define TRACE_RECORDER_TESTING_RECORDER_H
 
 #include <limits.h>
+#include <pthread.h>
+#include <time.h>
 
 #include "trace/base/testing.h"
 #include "trace/recorder/recorder.h"
+#include "trace/store/store.h"
 
 static char testing_target[PATH_MAX + 32];
 
@@ -42,7 +45,7 @@ static inline void testing_argv(char *arguments, char **argv)
 static inline void testing_record(const struct recorder_options *options, const char *mode, const char *arguments,
                                   struct recorder_result *result)
 {
-    static char text[2048], cupti[PATH_MAX + 32];
+    static char text[PATH_MAX + 2048], cupti[PATH_MAX + 32];
     char *argv[TESTING_ARGS];
     struct err err;
     struct recorder_options o = *options;
@@ -58,6 +61,85 @@ static inline void testing_record(const struct recorder_options *options, const 
     o.sysfs = testing_file("sys");
     o.argv = argv;
     ck_assert_msg(recorder_run(&o, result, &err) == 0, "%s", err.msg);
+}
+
+static inline void testing_wait_ms(int ms)
+{
+    const struct timespec t = {ms / 1000, (long)(ms % 1000) * 1000000};
+    (void)nanosleep(&t, NULL);
+}
+
+static inline int testing_count_row(void *n, const struct store_value *v, size_t columns)
+{
+    (void)v;
+    (void)columns;
+    ++*(int64_t *)n;
+    return 0;
+}
+
+/* Records of the first stream of a trace, or rows of a table; -1: there is no trace. It may still be written. */
+static inline int64_t testing_written(const char *path, const char *table)
+{
+    struct err ignored;
+    struct store *store = access(path, F_OK) ? NULL : store_open(path, &ignored);
+    int64_t n = 0;
+    if (!store)
+        return -1;
+    if (!table)
+        n = store_stream_count(store) ? (int64_t)store_stream(store, 0)->records : 0;
+    else if (store_rows(store, table, testing_count_row, &n, &ignored))
+        n = 0;
+    store_close(store);
+    return n;
+}
+
+/* Wait until a trace has come to hold so many; how many it does. However slow the machine is: a test that waits for an
+ * event waits for it, and fails after two minutes. */
+static inline int64_t testing_await_written(const char *path, const char *table, int64_t n)
+{
+    int64_t there = testing_written(path, table);
+    for (int i = 0; i < 6000 && there < n; i++) {
+        testing_wait_ms(20);
+        there = testing_written(path, table);
+    }
+    return there;
+}
+
+/* Makes the file `go`, for which the program waits (await:FILE), when a trace has come to hold so many. */
+struct testing_watch {
+    const char *path, *table;
+    int64_t n;
+    char go[PATH_MAX];
+    pthread_t thread;
+};
+
+static inline void *testing_watch_runs(void *arg)
+{
+    struct testing_watch *w = arg;
+    if (testing_await_written(w->path, w->table, w->n) >= w->n)
+        (void)fclose(fopen(w->go, "wb"));
+    return NULL;
+}
+
+/* Arguments of the target: `before`, the wait, `after`. Valid until the next call; the watch ends by itself. */
+static inline const char *testing_watch_start(struct testing_watch *w, const char *path, const char *table, int64_t n,
+                                              const char *before, const char *after)
+{
+    static char arguments[PATH_MAX + 512];
+    (void)unlink(path); /* of an earlier test */
+    (void)snprintf(w->go, sizeof w->go, "%s.go", path);
+    (void)unlink(w->go);
+    (void)snprintf(arguments, sizeof arguments, "%s await:%s %s", before, w->go, after);
+    w->path = path;
+    w->table = table;
+    w->n = n;
+    ck_assert_int_eq(pthread_create(&w->thread, NULL, testing_watch_runs, w), 0);
+    return arguments;
+}
+
+static inline void testing_watch_end(struct testing_watch *w)
+{
+    (void)pthread_join(w->thread, NULL);
 }
 
 /* Whether a problem with these words was told. */
