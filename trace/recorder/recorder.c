@@ -16,7 +16,15 @@
 #include "trace/recorder/recorder_start.h"
 #include "trace/store/output.h"
 
-enum { CONNECTIONS = 256, MESSAGES = 4096, POLL_MS = 20, NOTICE_MS = 2000, ENDED_MOST = 4096, ENDED_MS = 250 };
+enum {
+    CONNECTIONS = 256,
+    MESSAGES = 4096,
+    POLL_MS = 20,
+    NOTICE_MS = 2000,
+    ENDED_MOST = 4096,
+    ENDED_MS = 250,
+    REPORTS = 64
+};
 
 /* One recorded process. */
 struct connection {
@@ -43,6 +51,8 @@ struct run {
         int64_t ms;
     } ended[ENDED_MOST];
     size_t ended_first, ended_count;
+    struct record_pipe_message reports[REPORTS]; /* of processes whose greetings were not read yet */
+    size_t report_count;
     pid_t child;
     bool child_over, noticed;
     int64_t over_ms; /* when the program ended */
@@ -159,19 +169,49 @@ static void connection_end(struct run *run, size_t index)
     run->connections[index] = run->connections[--run->count];
 }
 
-/* A connection that only says what a process could not send in time. */
-static void take_report(struct run *run, const struct connection *report, const struct record_pipe_message *hello)
+/* Count what a report says to its process, if that is known. */
+static bool report_given(struct run *run, const struct record_pipe_message *report)
 {
     for (size_t i = 0; i < run->count; i++)
-        if (&run->connections[i] != report && recorder_trace_lost(run->connections[i].trace, hello))
-            return;
+        if (recorder_trace_lost(run->connections[i].trace, report))
+            return true;
     for (size_t i = 0; i < run->ended_count; i++)
-        if (recorder_trace_lost(run->ended[(run->ended_first + i) % ENDED_MOST].trace, hello))
-            return;
+        if (recorder_trace_lost(run->ended[(run->ended_first + i) % ENDED_MOST].trace, report))
+            return true;
+    return false;
+}
+
+static void report_late(struct run *run, const struct record_pipe_message *report)
+{
     char text[160];
     (void)snprintf(text, sizeof text, "%llu messages came too late for the recording, which is over",
-                   (unsigned long long)hello->addr);
-    problem(run, (int64_t)hello->id, text);
+                   (unsigned long long)report->addr);
+    problem(run, (int64_t)report->id, text);
+}
+
+/* A connection that only says what a process could not send in time. Connections are read in any order: it is kept
+ * where that process has not been heard of. */
+static void take_report(struct run *run, const struct record_pipe_message *report)
+{
+    if (report_given(run, report))
+        return;
+    if (run->report_count < REPORTS)
+        run->reports[run->report_count++] = *report;
+    else
+        report_late(run, report);
+}
+
+/* A process was heard of; or, `late`, no more will be. */
+static void give_reports(struct run *run, bool late)
+{
+    for (size_t i = run->report_count; i-- > 0;) {
+        const struct record_pipe_message report = run->reports[i];
+        bool given = report_given(run, &report);
+        if (!given && late)
+            report_late(run, &report);
+        if (given || late)
+            run->reports[i] = run->reports[--run->report_count];
+    }
 }
 
 /* Take what was read; false: the connection is over. */
@@ -180,17 +220,20 @@ static bool connection_take(struct run *run, struct connection *c, size_t n)
     struct err err;
     const struct record_pipe_message *first = run->buffer;
     if (n > 0 && !c->heard && first->type == RECORD_PIPE_HELLO && first->flags == RECORD_PIPE_LOSS_REPORT) {
-        take_report(run, c, first);
         recorder_trace_discard(c->trace);
         c->trace = NULL;
+        take_report(run, first);
         run->seen--;
         return false;
     }
+    bool greeted = n > 0 && !c->heard;
     c->heard |= n > 0;
     if (recorder_trace_put(c->trace, run->buffer, n, &err)) {
         failed(run, 0, err.msg);
         return false;
     }
+    if (greeted)
+        give_reports(run, false);
     tell_problems(run, c);
     return true;
 }
@@ -313,15 +356,14 @@ static void serve(struct run *run)
     for (size_t i = 0; i < count; i++)
         fds[i + 1] = (struct pollfd){.fd = run->connections[i].fd, .events = POLLIN};
     int ready = poll(fds, count + 1, run->ended_count ? 0 : POLL_MS);
+    for (size_t i = 0; ready > 0 && i < count; i++)
+        run->connections[i].ready = fds[i + 1].revents != 0;
+    if (ready > 0)
+        read_ready(run, 0);
+    while (ready > 0 && fds[0].revents && connection_new(run))
+        ;
     if (run->ended_count && (ready <= 0 || now_ms() - run->ended[run->ended_first].ms > ENDED_MS))
         finish_one(run);
-    if (ready <= 0)
-        return;
-    for (size_t i = 0; i < count; i++)
-        run->connections[i].ready = fds[i + 1].revents != 0;
-    read_ready(run, 0);
-    while (fds[0].revents && connection_new(run))
-        ;
 }
 
 /* Until the program and every process that records have ended. A second ^C (or SIGTERM, SIGHUP), or the first one after
@@ -343,6 +385,7 @@ static void serve_all(struct run *run)
     }
     while (run->count > 0)
         connection_end(run, run->count - 1);
+    give_reports(run, true);
     while (run->ended_count > 0)
         finish_one(run);
 }

@@ -206,6 +206,26 @@ START_TEST(what_a_stopped_recorder_did_not_take_is_counted_to_the_last_message)
 }
 END_TEST
 
+/* Connections are read in any order. */
+START_TEST(a_report_that_is_read_before_its_process_is_heard_of_is_counted_all_the_same)
+{
+    const char *path = testing_file("t14.db");
+    int64_t lost = 0;
+    record(path, NULL, "report:5 sleep:200 init context play report:7");
+    ck_assert_uint_eq(result.problem_count, 0);
+    ck_assert_uint_eq(result.file_count, 1);
+    struct store *store = store_open(path, &err);
+    ck_assert_int_eq(store_rows(store, "dropped", find_loss, &lost, &err), 0);
+    ck_assert(!store_complete(store));
+    store_close(store);
+    ck_assert_int_eq(lost, 12);
+    recorder_release(&result);
+    record(testing_file("t15.db"), NULL, "report:9");
+    ck_assert(testing_told(&result, "9 messages came too late"));
+    recorder_release(&result);
+}
+END_TEST
+
 START_TEST(a_second_recorder_of_one_file_is_refused_before_it_runs_anything)
 {
     const char *path = testing_file("t4.db"), *mark = testing_file("mark");
@@ -372,6 +392,7 @@ TEST_MAIN("recorder_ends", a_recorder_that_is_killed_has_lost_at_most_a_second_a
           an_interrupt_is_the_programs_and_a_second_one_stops_waiting,
           one_interrupt_ends_the_wait_for_what_a_program_left_in_the_background,
           what_a_stopped_recorder_did_not_take_is_counted_to_the_last_message,
+          a_report_that_is_read_before_its_process_is_heard_of_is_counted_all_the_same,
           a_second_recorder_of_one_file_is_refused_before_it_runs_anything,
           a_name_with_a_process_in_it_is_tried_before_the_program_runs_too,
           a_program_whose_main_thread_ends_first_ends_with_its_last_thread,

@@ -36,7 +36,7 @@ int allocations_add(struct allocations *l, struct store *store, struct record *r
 int allocations_end(struct allocations *l, struct store *store, uint64_t addr, int64_t time_ns, struct err *err)
 {
     for (size_t i = l->count; i-- > 0;) /* programs mostly free what they made last */
-        if (l->live[i].addr == addr) {
+        if (l->live[i].addr == addr && l->live[i].start_ns <= time_ns) {
             const struct allocation a = l->live[i];
             memmove(&l->live[i], &l->live[i + 1], (l->count - i - 1) * sizeof a);
             l->count--;

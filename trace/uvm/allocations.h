@@ -27,7 +27,8 @@ struct allocations {
 int allocations_add(struct allocations *allocations, struct store *store, struct record *record, const char *name,
                     struct err *err);
 
-/* The allocation at addr, the newest there, ends; an unknown one (made before the recording) is passed over. */
+/* The allocation at addr, the newest there that had begun by then, ends; an unknown one (made before the recording) is
+ * passed over. */
 int allocations_end(struct allocations *allocations, struct store *store, uint64_t addr, int64_t time_ns,
                     struct err *err);
 

@@ -53,4 +53,33 @@ START_TEST(an_address_used_again_ends_the_newest_allocation_there)
 }
 END_TEST
 
-TEST_MAIN("allocations", an_address_used_again_ends_the_newest_allocation_there)
+/* Two threads: the end of one allocation can be heard of behind the next one at its address. */
+START_TEST(an_end_is_never_of_an_allocation_that_began_after_it)
+{
+    struct err err;
+    struct allocations list = {0};
+    struct store *store = store_create(testing_file("b.db"), true, "test", &err);
+    struct record a = {.time = 1, .addr = 4096, .bytes = 10, .flags = RECORD_ALLOC_DEVICE}, b = a;
+    b.time = 5;
+    ck_assert_int_eq(allocations_add(&list, store, &a, NULL, &err), 0);
+    ck_assert_int_eq(allocations_add(&list, store, &b, NULL, &err), 0);
+    ck_assert_int_eq(allocations_end(&list, store, 4096, 4, &err), 0);
+    ck_assert_int_eq(allocations_end(&list, store, 4096, 4, &err), 0); /* of nothing that is known */
+    ck_assert_int_eq(allocations_end(&list, store, 4096, 5, &err), 0);
+    ck_assert_uint_eq(list.count, 0);
+    struct rows rows = {0};
+    ck_assert_int_eq(store_finish(store, &err), 0);
+    store_close(store);
+    store = store_open(testing_file("b.db"), &err);
+    ck_assert_int_eq(store_rows(store, "allocations", take, &rows, &err), 0);
+    store_close(store);
+    allocations_release(&list);
+    ck_assert_int_eq(rows.count, 2);
+    ck_assert_int_eq(rows.number[0], 0);
+    ck_assert_int_eq(rows.free_ns[0], 4);
+    ck_assert_int_eq(rows.free_ns[1], 5);
+}
+END_TEST
+
+TEST_MAIN("allocations", an_end_is_never_of_an_allocation_that_began_after_it,
+          an_address_used_again_ends_the_newest_allocation_there)
