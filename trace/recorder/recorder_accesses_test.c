@@ -379,6 +379,50 @@ START_TEST(a_kernel_that_dies_leaves_what_it_did_before)
 }
 END_TEST
 
+/* A launch that is still under way, too: what came out of its ring is on the disk within a second. */
+START_TEST(a_recorder_that_is_killed_keeps_what_came_more_than_a_second_ago)
+{
+    char path[512], arguments[700];
+    (void)snprintf(path, sizeof path, "%s", testing_file("killed.db"));
+    (void)snprintf(arguments, sizeof arguments, "init context kernels:1/3 await:%s.never", path);
+    const char *kernels = write_kernels();
+    pid_t recorder = fork();
+    ck_assert_int_ge(recorder, 0);
+    if (recorder == 0) {
+        record_text(kernels, path, "noend", arguments, (struct recorder_options){0});
+        _exit(0);
+    }
+    ck_assert_int_gt(testing_await_written(path, NULL, FIRST + 1), FIRST);
+    (void)kill(recorder, SIGKILL);
+    ck_assert_int_eq(waitpid(recorder, NULL, 0), recorder);
+    struct launches l = count_launches(path);
+    ck_assert_int_eq(l.instructions[0], FIRST);
+    ck_assert(!complete(path));
+    (void)snprintf(arguments, sizeof arguments, "%s.never", path);
+    (void)fclose(fopen(arguments, "wb")); /* the program need not wait any longer */
+}
+END_TEST
+
+START_TEST(two_devices_have_a_ring_each_and_one_may_end)
+{
+    const char *path = record("twodevices", "init context:0 context:1 kernels", (struct recorder_options){0});
+    expect_as_imported(testing_file("kernels.txt"), path);
+    for (int touches = 0; touches < 2; touches++) {
+        path = record("twodevices", "init context:0 context:1 kernels destroy:1 context:1 kernels destroy:0 destroy:1",
+                      (struct recorder_options){.touches = touches});
+        ck_assert(complete(path));
+        struct launches l = count_launches(path);
+        ck_assert_int_eq(l.count, 6);
+        ck_assert(touches || l.instructions[4] == SECOND);
+    }
+    /* A context is destroyed while a launch in it has not come back. */
+    path = record("twodevices,noend", "init context:0 context:1 kernels:2/3 destroy:1 kernels:1/3 destroy:0",
+                  (struct recorder_options){0});
+    ck_assert_int_eq(counted(path, "dropped", "had not come back"), 1);
+    ck_assert(!complete(path));
+}
+END_TEST
+
 START_TEST(launches_that_do_not_come_back_are_counted)
 {
     /* The first has the ring; its thread gives it back with the next launch, which it can only do if the first failed.
@@ -740,10 +784,11 @@ TEST_MAIN("recorder_accesses", a_recording_is_what_the_reader_makes_of_the_same_
           past_the_limit_accesses_are_counted_and_the_recording_is_partial,
           a_full_buffer_on_the_device_is_counted_and_never_overrun, a_ring_that_is_smaller_than_a_launch_loses_nothing,
           what_finds_no_room_in_time_is_counted, a_kernel_that_dies_leaves_what_it_did_before,
-          launches_that_do_not_come_back_are_counted, a_device_short_of_memory_gets_a_smaller_buffer,
-          launches_of_several_threads_and_streams_do_not_mix, streams_are_numbered_in_the_order_of_their_first_launch,
-          a_launch_that_failed_gives_its_buffer_back, launches_inside_graphs_are_counted,
-          prefetches_are_left_out_and_unfilled_slots_are_counted,
+          a_recorder_that_is_killed_keeps_what_came_more_than_a_second_ago,
+          two_devices_have_a_ring_each_and_one_may_end, launches_that_do_not_come_back_are_counted,
+          a_device_short_of_memory_gets_a_smaller_buffer, launches_of_several_threads_and_streams_do_not_mix,
+          streams_are_numbered_in_the_order_of_their_first_launch, a_launch_that_failed_gives_its_buffer_back,
+          launches_inside_graphs_are_counted, prefetches_are_left_out_and_unfilled_slots_are_counted,
           allocations_of_the_program_are_recorded_and_ours_are_not, a_program_that_is_killed_keeps_the_launches_before,
           each_function_may_fail_and_the_program_runs_on,
           asynchronous_copies_that_cannot_be_patched_are_said_to_be_missing,
