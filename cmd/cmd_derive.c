@@ -115,6 +115,29 @@ static int note_origin(const struct input *in, struct store *out, const char *wh
     return store_origin(out, "platform", platform, err) || store_origin(out, "l2", size, err) ? -1 : 0;
 }
 
+static int note_drop(void *out, const struct store_value *v, size_t n)
+{
+    struct err ignored;
+    return n > 1 ? store_drop(out, v[0].s, (uint64_t)v[1].i, &ignored) : 0;
+}
+
+/* A view of a part is a part. */
+static int finish(struct store *in, struct store *out, struct err *err)
+{
+    static const char *const keys[] = {"sample_every", "kernels.chosen"};
+    if (!in)
+        return store_finish(out, err);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (store_origin_get(in, keys[i]) && store_origin(out, keys[i], store_origin_get(in, keys[i]), err))
+            return -1;
+    if (store_rows(in, "dropped", note_drop, out, err))
+        return -1;
+    if (store_complete(in))
+        return store_finish(out, err);
+    cmd_say("%s is incomplete, and so is what is made of it", store_path(in));
+    return store_keep(out, err);
+}
+
 static int open_source(struct derive_input *source, const struct input *in, size_t which, struct err *err)
 {
     unsigned any = in->workload.type ? in->workload.type->views : VIEW_UVM;
@@ -136,7 +159,7 @@ static int derive(size_t which, const struct input *in, const struct derive_opti
     if (rc == 0)
         rc = note_origin(in, out, derivations[which].name, o, platform, &err);
     if (rc == 0)
-        rc = store_finish(out, &err);
+        rc = finish(in->store, out, &err);
     store_close(out);
     if (rc)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
