@@ -676,6 +676,18 @@ START_TEST(forked_children_are_left_alone_and_started_ones_have_files_of_their_o
 }
 END_TEST
 
+START_TEST(a_program_whose_main_thread_ends_first_ends_with_its_last_thread)
+{
+    if (TESTING_MAIN_THREAD_STAYS)
+        return;
+    const char *path = record(NULL, "init context kernels thread:100 pthread_exit", (struct recorder_options){0});
+    ck_assert(WIFEXITED(result.status));
+    ck_assert_int_eq(WEXITSTATUS(result.status), 0);
+    ck_assert_int_eq(count_launches(path).count, 3);
+    ck_assert(complete(path));
+}
+END_TEST
+
 START_TEST(a_program_that_closes_all_descriptors_is_not_written_into)
 {
     record(NULL, "init context closeall kernels exit:2", (struct recorder_options){0});
@@ -795,5 +807,6 @@ TEST_MAIN("recorder_accesses", a_recording_is_what_the_reader_makes_of_the_same_
           a_library_or_a_patch_that_is_not_there_or_not_one_is_said,
           the_library_and_the_patch_are_found_by_their_variables_or_said_to_be_missing,
           forked_children_are_left_alone_and_started_ones_have_files_of_their_own,
+          a_program_whose_main_thread_ends_first_ends_with_its_last_thread,
           a_program_that_closes_all_descriptors_is_not_written_into, messages_that_make_no_sense_end_the_connection,
           slots_past_the_capacity_do_not_exist_and_numbers_go_on)

@@ -121,6 +121,17 @@ START_TEST(launches_that_fail_or_are_of_other_contexts_take_no_values)
 }
 END_TEST
 
+START_TEST(a_graphs_launch_is_one_row)
+{
+    const char *path = testing_file("t.db");
+    record(path, "l2", NULL, "init context kernel:graph:bfs_naive kernel:sweep_naive");
+    expect(path, "(CUDA graph)", "l2_sysmem_requests", 1, 6356);
+    expect(path, "sweep_naive", "l2_sysmem_requests", 1, 1911486);
+    ck_assert(complete(path));
+    recorder_release(&result);
+}
+END_TEST
+
 START_TEST(names_are_left_out_where_their_order_is_not_known)
 {
     const char *path = testing_file("t.db");
@@ -238,7 +249,8 @@ END_TEST
 
 TEST_MAIN("recorder_counters", every_launch_has_its_counters_under_its_kernels_name,
           a_program_that_never_ends_its_context_delivers_at_exit, more_launches_than_fit_are_decoded_in_parts,
-          launches_that_fail_or_are_of_other_contexts_take_no_values, names_are_left_out_where_their_order_is_not_known,
+          launches_that_fail_or_are_of_other_contexts_take_no_values, a_graphs_launch_is_one_row,
+          names_are_left_out_where_their_order_is_not_known,
           ranges_that_cupti_drops_or_cannot_evaluate_are_counted_as_lost,
           missing_privileges_name_the_drivers_option_and_harm_nobody,
           whatever_step_fails_is_reported_and_the_program_runs_on,

@@ -259,19 +259,9 @@ START_TEST(a_name_with_a_process_in_it_is_tried_before_the_program_runs_too)
 }
 END_TEST
 
-/* ThreadSanitizer has a thread of its own in the program: without a recorder, too, it then never ends. */
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define MAIN_THREAD_STAYS 1
-#endif
-#endif
-#ifndef MAIN_THREAD_STAYS
-#define MAIN_THREAD_STAYS 0
-#endif
-
 START_TEST(a_program_whose_main_thread_ends_first_ends_with_its_last_thread)
 {
-    if (MAIN_THREAD_STAYS)
+    if (TESTING_MAIN_THREAD_STAYS)
         return;
     bool complete = false;
     const char *path = testing_file("t6.db");

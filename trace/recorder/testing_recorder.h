@@ -13,6 +13,16 @@
 
 static char testing_target[PATH_MAX + 32];
 
+/* ThreadSanitizer has a thread of its own in the program: without a recorder, too, it then never ends. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TESTING_MAIN_THREAD_STAYS 1
+#endif
+#endif
+#ifndef TESTING_MAIN_THREAD_STAYS
+#define TESTING_MAIN_THREAD_STAYS 0
+#endif
+
 /* Make a loader find the stand-in driver, and the recorder the library of this build that it injects. */
 static inline void testing_find_build(const char *library)
 {
