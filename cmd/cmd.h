@@ -35,7 +35,7 @@ extern const struct command *const commands[]; /* ends with NULL */
 
 extern const struct command cmd_compare, cmd_merge, cmd_sql;
 extern const struct command cmd_sweep;
-extern const struct command cmd_derive;
+extern const struct command cmd_derive, cmd_diff;
 extern const struct command cmd_synth;
 extern const struct command cmd_graph;
 extern const struct command cmd_record;

@@ -1,0 +1,196 @@
+/* offchip diff: what a plan predicted beside what a recording of the program with that plan measured. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/console/table.h"
+#include "trace/base/ini.h"
+#include "trace/recorder/plan.h"
+#include "trace/store/store.h"
+
+enum { PREDICTIONS = 32 };
+static const char prefix[] = "predicted_";
+
+static int format;
+static const struct opt options[] = {OPT_FORMAT(&format), {0}};
+
+/* What a recording of unified memory has of a run, by the names that engine uvm has for it. */
+enum measure { TIME_NS_SUM, H2D_BYTES, D2H_BYTES, BATCHES, MEASURES };
+static const char *const measures[MEASURES] = {"time_ns", "h2d_bytes", "d2h_bytes", "batches"};
+
+struct measured {
+    bool known[MEASURES];
+    double value[MEASURES];
+};
+
+struct predictions {
+    struct {
+        char name[64];
+        double value;
+    } items[PREDICTIONS];
+    size_t count;
+};
+
+static int take_key(void *ctx, const char *section, const char *key, const char *value, struct err *err)
+{
+    struct predictions *p = ctx;
+    if (!key || strcmp(section, "plan") != 0 || strncmp(key, prefix, sizeof prefix - 1) != 0)
+        return 0;
+    char *end;
+    double number = strtod(value, &end);
+    if (end == value || *end || !(number >= 0) || number > 1e300)
+        return err_set(err, "%s: '%s' is no number", key, value);
+    if (p->count == PREDICTIONS)
+        return err_set(err, "more than %d predictions", PREDICTIONS);
+    (void)snprintf(p->items[p->count].name, sizeof p->items[p->count].name, "%s", key + sizeof prefix - 1);
+    p->items[p->count++].value = number;
+    return 0;
+}
+
+/* --- what was measured --- */
+
+static int add_kernel(void *ctx, const struct store_value *v, size_t n)
+{
+    struct measured *m = ctx;
+    if (n <= 4 || v[4].type != STORE_INT)
+        return 0;
+    m->known[TIME_NS_SUM] = true;
+    m->value[TIME_NS_SUM] += (double)v[4].i;
+    return 0;
+}
+
+static int add_batch(void *ctx, const struct store_value *v, size_t n)
+{
+    struct measured *m = ctx;
+    (void)v;
+    (void)n;
+    m->value[BATCHES]++;
+    return 0;
+}
+
+static int add_migrations(struct store *store, struct measured *m, struct err *err)
+{
+    int stream = store_stream_find(store, "uvm"), rc = 1;
+    struct store_cursor *cursor = stream < 0 ? NULL : store_cursor_open(store, stream, err);
+    const struct record *r;
+    const int64_t *extra;
+    size_t n;
+    if (stream < 0)
+        return 0;
+    while (cursor && (rc = store_cursor_next(cursor, &r, &extra, &n, err)) == 1)
+        for (size_t i = 0; i < n; i++) {
+            m->value[H2D_BYTES] += r[i].kind == RECORD_MIGRATE_H2D ? (double)r[i].bytes : 0;
+            m->value[D2H_BYTES] += r[i].kind == RECORD_MIGRATE_D2H ? (double)r[i].bytes : 0;
+        }
+    store_cursor_close(cursor);
+    m->known[H2D_BYTES] = m->known[D2H_BYTES] = m->known[BATCHES] = true;
+    return cursor && rc == 0 ? 0 : -1;
+}
+
+static int measure(struct store *store, struct measured *m, struct err *err)
+{
+    *m = (struct measured){0};
+    return store_rows(store, "kernels", add_kernel, m, err) || store_rows(store, "batches", add_batch, m, err)
+               ? -1
+               : add_migrations(store, m, err);
+}
+
+/* --- side by side --- */
+
+static const double *measured_as(const struct measured *m, const char *name)
+{
+    for (int i = 0; i < MEASURES; i++)
+        if (strcmp(name, measures[i]) == 0)
+            return m->known[i] ? &m->value[i] : NULL;
+    return NULL;
+}
+
+static int print_json(const struct predictions *p, const struct measured *m)
+{
+    json_t *rows = json_array(), *root = json_pack("{s:i,s:o}", "schema", 1, "metrics", rows);
+    for (size_t i = 0; i < p->count; i++) {
+        const double *found = measured_as(m, p->items[i].name);
+        (void)json_array_append_new(rows,
+                                    json_pack("{s:o,s:f,s:o}", "metric", json_tree_text(p->items[i].name), "predicted",
+                                              p->items[i].value, "measured", found ? json_real(*found) : json_null()));
+    }
+    return cmd_print_json(root);
+}
+
+static void print_table(const struct predictions *p, const struct measured *m)
+{
+    static const char *const head[] = {"metric", "predicted", "measured", "measured / predicted"};
+    const bool csv = format == FORMAT_CSV;
+    struct table t;
+    table_init(&t, 4);
+    for (int i = 0; i < 4; i++)
+        table_cell(&t, "%s", head[i]);
+    for (size_t i = 0; i < p->count; i++) {
+        const double *found = measured_as(m, p->items[i].name), predicted = p->items[i].value;
+        table_cell(&t, "%s", p->items[i].name);
+        table_cell(&t, csv ? "%.17g" : "%.0f", predicted);
+        if (found)
+            table_cell(&t, csv ? "%.17g" : "%.0f", *found);
+        else
+            table_cell(&t, "%s", csv ? "" : "n/a");
+        if (found && predicted > 0)
+            table_cell(&t, csv ? "%.17g" : "%.3f", *found / predicted);
+        else
+            table_cell(&t, "%s", csv ? "" : "n/a");
+    }
+    (csv ? table_csv : table_print)(&t, stdout);
+    table_release(&t);
+}
+
+static int show(struct store *store, const struct predictions *p)
+{
+    struct err err = {""};
+    struct measured m;
+    if (measure(store, &m, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    if (!store_origin_get(store, "plan.calls"))
+        cmd_say("%s was recorded without a plan (record --apply PLAN)", store_path(store));
+    if (!store_complete(store))
+        cmd_say("%s is incomplete: what was measured is at least that", store_path(store));
+    if (m.known[TIME_NS_SUM])
+        cmd_say("time_ns is the kernels' time while they were recorded, which takes longer (docs/recording.md)");
+    if (format == FORMAT_JSON)
+        return print_json(p, &m);
+    print_table(p, &m);
+    return EXIT_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    struct err err = {""};
+    struct predictions p = {0};
+    if (argc != 2)
+        return cmd_usage("expected a plan and a recording");
+    char *plan = plan_read(argv[0], &err);
+    if (!plan || ini_read_file(argv[0], &(struct ini_reader){take_key, &p}, &err)) {
+        free(plan);
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    }
+    free(plan);
+    if (p.count == 0)
+        return cmd_fail(EXIT_NOTHING, "%s predicts nothing: it has no key predicted_time_ns or the like", argv[0]);
+    struct store *store = store_open(argv[1], &err);
+    if (!store)
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    int status = show(store, &p);
+    store_close(store);
+    return status;
+}
+
+const struct command cmd_diff = {
+    .name = "diff",
+    .summary = "what a plan predicted beside what a recording with it measured",
+    .usage = "[--format table|csv|json] PLAN FILE",
+    .details = "Sets the keys predicted_METRIC of a plan's section [plan] beside the same of a recording that\n"
+               "'offchip record --apply PLAN' made: time_ns (the kernels' time), h2d_bytes, d2h_bytes and\n"
+               "batches. What the recording does not have is n/a.",
+    .examples = "  offchip record --apply plan.ini -o t.db -- ./app\n"
+                "  offchip diff plan.ini t.db",
+    .options = options,
+    .run = run,
+};
