@@ -141,24 +141,17 @@ static void buffer_give_back(struct buffer *b)
 
 /* --- a launch begins --- */
 
-/* How many of the slots the limit still allows; they are taken from it. */
-static uint64_t take_from_limit(uint64_t slots, uint64_t past)
-{
-    pthread_mutex_lock(&launches.lock);
-    uint64_t kept = slots < launches.left ? slots : launches.left;
-    launches.left -= kept;
-    launches.cost += past + slots - kept;
-    pthread_mutex_unlock(&launches.lock);
-    return kept;
-}
-
 /* An access out of a ring. */
 static void take_slot(const struct access_slot *slot)
 {
-    if (take_from_limit(1, 0))
+    pthread_mutex_lock(&launches.lock);
+    const bool kept = launches.left > 0;
+    launches.left -= kept;
+    launches.cost += !kept;
+    launches.ring_cost += !kept;
+    pthread_mutex_unlock(&launches.lock);
+    if (kept)
         sanitizer_send_slot(slot);
-    else
-        launches.ring_cost++; /* one launch has a ring at a time */
 }
 
 static struct record_pipe_message launch_message(const struct san_launch *l, uint32_t stream)
@@ -279,6 +272,17 @@ static bool send_slots(const struct buffer *b, uint64_t slots, void *stream)
     return true;
 }
 
+/* How many of the slots the limit still allows; they are taken from it. */
+static uint64_t take_from_limit(uint64_t slots, uint64_t past)
+{
+    pthread_mutex_lock(&launches.lock);
+    uint64_t kept = slots < launches.left ? slots : launches.left;
+    launches.left -= kept;
+    launches.cost += past + slots - kept;
+    pthread_mutex_unlock(&launches.lock);
+    return kept;
+}
+
 /* The launch with its accesses, whole and not mixed with another's. `taken` is what the device counted. */
 static bool send_launch(struct buffer *b, uint64_t taken, void *stream)
 {
@@ -297,9 +301,12 @@ static void ring_end(const struct san_launch *l)
     const struct sanitizer_ring_totals totals = sanitizer_ring_end(my_ring, l);
     my_ring = NULL;
     const uint64_t past = totals.taken > totals.capacity ? totals.taken - totals.capacity : 0;
-    (void)take_from_limit(0, past);
-    inject_count(RECORD_PIPE_DROP, past_limit, past + launches.ring_cost);
+    pthread_mutex_lock(&launches.lock);
+    launches.cost += past;
+    const uint64_t cost = past + launches.ring_cost; /* or the next launch's, which has the ring by now */
     launches.ring_cost = 0;
+    pthread_mutex_unlock(&launches.lock);
+    inject_count(RECORD_PIPE_DROP, past_limit, cost);
     inject_count(RECORD_PIPE_DROP, past_ring, totals.lost);
     inject_count(RECORD_PIPE_DROP, not_read, !totals.read);
 }
