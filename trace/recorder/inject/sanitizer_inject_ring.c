@@ -170,24 +170,24 @@ static void helper_stop(struct sanitizer_ring *r)
 
 /* --- launches --- */
 
-struct sanitizer_ring *sanitizer_ring_begin(const struct san_launch *l, const struct access_buffer *wish,
-                                            const struct record_pipe_message *launch, sanitizer_ring_take *take)
+struct sanitizer_ring *sanitizer_ring_begin(const struct san_launch *launch, const struct access_buffer *wish,
+                                            const struct record_pipe_message *message, sanitizer_ring_take *take)
 {
     pthread_mutex_lock(&rings.lock);
-    struct sanitizer_ring *r = ring_get(l->context);
+    struct sanitizer_ring *r = ring_get(launch->context);
     bool good = false;
     if (r) {
         struct head head = {.buffer = *wish};
         head.buffer.ring = 1;
         head.ring = access_ring_empty(&r->host->ring, r->units, r->next, rings.patience);
-        r->launch = *launch;
+        r->launch = *message;
         r->take = take;
         r->begun = false;
         access_ring_release(&r->host->ring, r->next);
-        good = rings.api->memcpy_host_to_device(r->device, &head, sizeof head, l->stream_handle) == SAN_SUCCESS &&
+        good = rings.api->memcpy_host_to_device(r->device, &head, sizeof head, launch->stream_handle) == SAN_SUCCESS &&
                helper_start(r);
-        if (good &&
-            rings.api->set_launch_callback_data(l->launch, l->function, l->stream_handle, r->device) != SAN_SUCCESS) {
+        if (good && rings.api->set_launch_callback_data(launch->launch, launch->function, launch->stream_handle,
+                                                        r->device) != SAN_SUCCESS) {
             helper_stop(r);
             good = false;
         }
@@ -197,11 +197,11 @@ struct sanitizer_ring *sanitizer_ring_begin(const struct san_launch *l, const st
     return good ? r : NULL;
 }
 
-struct sanitizer_ring_totals sanitizer_ring_end(struct sanitizer_ring *r, const struct san_launch *l)
+struct sanitizer_ring_totals sanitizer_ring_end(struct sanitizer_ring *r, const struct san_launch *launch)
 {
     struct sanitizer_ring_totals totals = {0};
     const struct head *head = &r->host->read;
-    const bool over = rings.api->stream_synchronize(l->stream_handle) == SAN_SUCCESS;
+    const bool over = rings.api->stream_synchronize(launch->stream_handle) == SAN_SUCCESS;
     pthread_mutex_lock(&rings.lock);
     helper_stop(r);
     const bool gone = r->gone;
@@ -210,8 +210,8 @@ struct sanitizer_ring_totals sanitizer_ring_end(struct sanitizer_ring *r, const 
         sanitizer_ring_give_back(r);
         return totals;
     }
-    totals.read = over && rings.api->memcpy_device_to_host(&r->host->read, r->device, sizeof *head, l->stream_handle) ==
-                              SAN_SUCCESS;
+    totals.read = over && rings.api->memcpy_device_to_host(&r->host->read, r->device, sizeof *head,
+                                                           launch->stream_handle) == SAN_SUCCESS;
     while (drain(r))
         ;
     if (!r->begun)
