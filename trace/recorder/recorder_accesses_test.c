@@ -256,8 +256,8 @@ START_TEST(the_h200s_accesses_come_through_whole)
     (void)fclose(f);
     source_close(source);
     (void)snprintf(output, sizeof output, "%s", testing_file("h200.db"));
-    for (int ring = 0; ring < 2; ring++) { /* into a buffer; through 64 units */
-        setenv("OFFCHIP_RECORD_RING_BYTES", ring ? "4096" : "0", 1);
+    for (int ring = 0; ring < 2; ring++) { /* into a buffer; through 1,024 units, 63 times round and more */
+        setenv("OFFCHIP_RECORD_RING_BYTES", ring ? "65536" : "0", 1);
         record_text(text, output, NULL, "init context kernels", (struct recorder_options){0});
         expect_as_imported(text, output);
     }
