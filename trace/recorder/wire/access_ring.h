@@ -97,7 +97,9 @@ ACCESS_BUFFER_FUNCTION unsigned long long ring_add(unsigned long long *p, unsign
 }
 ACCESS_BUFFER_FUNCTION unsigned long long ring_exchange(unsigned long long *p, unsigned long long value)
 {
-    return atomicExch(p, value);
+    const unsigned long long before = atomicExch(p, value);
+    __threadfence(); /* what the one before wrote is seen: nothing is granted twice */
+    return before;
 }
 ACCESS_BUFFER_FUNCTION unsigned long long ring_clock()
 {
