@@ -89,7 +89,9 @@ def make_inputs(folder):
     with open(path('events.csv'), 'wb') as f:
         f.write(rows)
     offchip('import', recording, '-o', path('s.db'))
-    for name in ('recording.db', 'trace.db', 't.db', 'app.db'):
+    with open(path('plan.ini'), 'w') as f:
+        f.write('[plan]\nversion = 1\npredicted_time_ns = 38000000\n[allocation 0]\nbytes = 268435456\nadvise = read-mostly\n')
+    for name in ('recording.db', 'trace.db', 't.db', 'app.db', 'applied.db'):
         shutil.copy(path('s.db'), path(name))
     offchip('replay', 'uvm', 'synth:bicg,bytes=16MiB', '-o', path('results.db'))
     offchip('sweep', 'uvm', 'synth:bicg,bytes=16MiB', 'synth:nw,bytes=16MiB', '--policy', 'tree,adaptive', '--grid',
