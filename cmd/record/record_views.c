@@ -52,6 +52,44 @@ static int choose_l2(struct store *in, const char *name, struct derive_options *
     return 0;
 }
 
+/* Requests by what they are and how large, in table origin: a request has whole sectors, at most a line. */
+enum { SECTOR = 32, SECTORS = 4 };
+struct histogram {
+    uint64_t n[RECORD_KINDS][SECTORS + 1];
+};
+
+static int count_requests(struct store *out, struct histogram *h, struct err *err)
+{
+    int stream = store_stream_find(out, "requests"), rc = 1;
+    struct store_cursor *cursor = stream < 0 ? NULL : store_cursor_open(out, stream, err);
+    const struct record *r;
+    const int64_t *extra;
+    size_t n;
+    while (cursor && (rc = store_cursor_next(cursor, &r, &extra, &n, err)) > 0)
+        for (size_t i = 0; i < n; i++)
+            if (r[i].bytes > 0 && r[i].bytes % SECTOR == 0 && r[i].bytes <= (uint64_t)SECTOR * SECTORS)
+                h->n[r[i].kind][r[i].bytes / SECTOR]++;
+    store_cursor_close(cursor);
+    return stream < 0 || (cursor && rc == 0) ? 0 : -1;
+}
+
+static int dram_histogram(struct store *out, struct err *err)
+{
+    static const int kinds[] = {RECORD_DRAM_READ, RECORD_DRAM_WRITE, RECORD_DRAM_WRITEBACK};
+    struct histogram h = {0};
+    char key[64], text[32];
+    if (store_flush(out, err) || count_requests(out, &h, err))
+        return -1;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int s = 1; s <= SECTORS; s++) {
+            (void)snprintf(key, sizeof key, "dram_histogram.%s.%d", record_kinds[kinds[k]].name, s * SECTOR);
+            (void)snprintf(text, sizeof text, "%" PRIu64, h.n[kinds[k]][s]);
+            if (h.n[kinds[k]][s] && store_origin(out, key, text, err))
+                return -1;
+        }
+    return 0;
+}
+
 static int derive(struct store *in, struct store *out, enum record_view view, const char *platform, struct err *err)
 {
     struct derive_source source = {.store = in, .name = store_path(in)};
@@ -68,7 +106,7 @@ static int derive(struct store *in, struct store *out, enum record_view view, co
     if (choose_l2(in, platform, &o, l2, err))
         return -1;
     return store_origin(out, "derived", "dram", err) || store_origin(out, "l2", l2, err) ||
-                   derive_dram(&source, out, &o, &counts, err)
+                   derive_dram(&source, out, &o, &counts, err) || dram_histogram(out, err)
                ? -1
                : 0;
 }
