@@ -12,6 +12,7 @@ const struct compare_row *compare_plannable(const struct compare_result *result)
 
 int compare_plan(const struct compare_result *result, FILE *to, struct err *err)
 {
+    static const char *const predicted[] = {"time_ns", "h2d_bytes", "d2h_bytes"}; /* that `offchip diff` knows */
     const struct compare_row *row = compare_plannable(result);
     if (!row)
         return err_set(err, "nothing to plan: no answer is of unified memory under the driver as it is");
@@ -19,9 +20,14 @@ int compare_plan(const struct compare_result *result, FILE *to, struct err *err)
     double time = v->known ? v->real : (v->lo + v->hi) / 2;
     (void)fprintf(to,
                   "[plan]\nversion = 1\nprogram = %s\nplatform = %s\nmechanism = %s\npolicy = %s\n"
-                  "predicted_time_ns = %.0f\npredicted_lo_ns = %.0f\npredicted_hi_ns = %.0f\n",
+                  "time_lo_ns = %.0f\ntime_hi_ns = %.0f\n",
                   result->program, platform_name(result->platform), compare_mechanism_name(row->mechanism), row->policy,
-                  time, time * (1 - row->error_ratio), time * (1 + row->error_ratio));
+                  time * (1 - row->error_ratio), time * (1 + row->error_ratio));
+    for (size_t i = 0; i < sizeof predicted / sizeof *predicted; i++) {
+        v = outcome_get(&row->outcome, predicted[i]);
+        if (v->known)
+            (void)fprintf(to, "predicted_%s = %.0f\n", predicted[i], v->real);
+    }
     for (size_t i = 0; i < result->alloc_count; i++) {
         bool advised = i < 64 && row->advised >> i & 1;
         (void)fprintf(to, "\n[allocation %zu] ; %s\nbytes = %" PRIu64 "\n", i, result->allocs[i].name,
