@@ -4,7 +4,7 @@ void program_place(struct program_alloc *allocs, size_t n, uint64_t base, uint64
 {
     if (align == 0) {
         align = PROGRAM_BLOCK_BYTES;
-        base = 0x7f0000000000u;
+        base = PROGRAM_BASE;
     }
     for (size_t i = 0; i < n; i++) {
         base = (base + align - 1) / align * align;

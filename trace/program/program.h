@@ -105,8 +105,11 @@ struct program {
 
 /* --- for those who write programs --- */
 
-/* Give n allocations addresses one after the other from `base` on, each on a multiple of `align` bytes. base 0, align
- * 0: 2 MiB boundaries from 0x7f0000000000 on. */
+/* Where the first allocation lies, unless a program says otherwise. */
+#define PROGRAM_BASE UINT64_C(0x7f0000000000)
+
+/* Give n allocations addresses one after the other from `base` on, each on a multiple of `align` bytes. align 0:
+ * PROGRAM_BLOCK_BYTES, from PROGRAM_BASE on. */
 void program_place(struct program_alloc *allocs, size_t n, uint64_t base, uint64_t align);
 
 /* Lanes 0 to n - 1 (n up to 32). */

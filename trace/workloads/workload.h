@@ -20,7 +20,7 @@ enum workload_kind {
 };
 
 /* Engines that can take a view of a program. */
-enum workload_view { VIEW_UVM = 1, VIEW_ZEROCOPY = 2, VIEW_DRAM = 4, VIEW_PLACEMENT = 8 };
+enum workload_view { VIEW_UVM = 1, VIEW_ZEROCOPY = 2, VIEW_DRAM = 4, VIEW_PLACEMENT = 8, VIEW_ALL = 15 };
 
 /* What the keys of a program ask of the engine that runs it; 0: nothing. */
 struct workload_wish {

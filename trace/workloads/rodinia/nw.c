@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
 #include "trace/workloads/rodinia/nw_tiles.h"
+#include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 
 enum order { HOISTED, PTX };
@@ -28,12 +28,11 @@ static void *nw_open(const void *params, struct err *err)
 {
     const struct nw_params *p = params;
     uint64_t side = (uint64_t)sqrt((double)p->bytes / 8);
-    struct nw_tiles *w = mem_zalloc(1, sizeof *w, err);
+    struct nw_tiles *w = plan_new(sizeof *w, p->compute_ns, err);
     if (!w)
         return NULL;
-    nw_tiles_init(w, (uint32_t)((side - 1) / NW_TILE), 0, p->order == PTX ? ORDER_PTX : ORDER_HOISTED);
-    w->compute_ns = p->compute_ns;
-    program_place(w->allocs, 2, 0, 0);
+    w->plan.order = p->order == PTX ? ORDER_PTX : ORDER_HOISTED;
+    nw_tiles_init(w, (uint32_t)((side - 1) / NW_TILE), 0);
     return w;
 }
 
@@ -42,10 +41,10 @@ const struct workload_type workload_nw = {
     .summary = "Needleman-Wunsch alignment, tiles along anti-diagonals",
     .source = "Rodinia 3.1 cuda/nw",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = nw_params,
     .params_size = sizeof(struct nw_params),
     .open = nw_open,
     .close = free,
-    .program = nw_tiles_program,
+    .program = plan_program,
 };

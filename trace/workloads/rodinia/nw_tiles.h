@@ -17,23 +17,18 @@
 #ifndef TRACE_WORKLOADS_RODINIA_NW_TILES_H
 #define TRACE_WORKLOADS_RODINIA_NW_TILES_H
 
-#include "trace/workloads/rodinia/order.h"
+#include "trace/workloads/rodinia/rodinia.h"
 
 enum { NW_TILE = 16 };
 
 struct nw_tiles {
-    uint64_t columns; /* C */
-    uint32_t tiles;   /* T */
-    enum rodinia_order order;
-    unsigned matrix, reference; /* places in allocs[] */
-    int64_t compute_ns;
-    struct program_alloc allocs[2];
+    struct plan plan;
+    int64_t columns, tiles;     /* C, T */
+    unsigned matrix, reference; /* numbers of the arrays */
 };
 
-/* T, C, and both arrays, written by the CPU; `matrix` (0 or 1) is MAT's place. They are not placed yet. */
-void nw_tiles_init(struct nw_tiles *tiles, uint32_t count, unsigned matrix, enum rodinia_order order);
-
-/* Of workload_type, whose state is a struct nw_tiles. */
-int nw_tiles_program(void *state, struct program *program, struct err *err);
+/* Adds to a plan with nothing in it the arrays, both written by the CPU, of which MAT is number `matrix` (0 or 1), and
+ * the launches. */
+void nw_tiles_init(struct nw_tiles *nw, uint32_t tiles, unsigned matrix);
 
 #endif

@@ -19,22 +19,15 @@
  * Differs: WT is not copied in again between the kernels. */
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
-#include "trace/program/loop.h"
-#include "trace/workloads/rodinia/order.h"
+#include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
-#include "trace/workloads/rodinia/tile.h"
 
-enum { IN, HID, WT, PART, DELTA, OLDW, ARRAYS };
-enum { ROW = TILE + 1, MOST = 126322560 /* 17 (n + 1) is an int in the source */ };
+enum { TILE = 16, THREADS = TILE * TILE, ROW = TILE + 1 };
+enum { IN, HID, WT, PART, DELTA, OLDW };
+enum { MOST = 126322560 /* 17 (n + 1) is an int in the source */ };
 
 struct backprop_params {
     int64_t n, order, compute_ns;
-};
-
-struct backprop {
-    struct backprop_params p;
-    struct program_alloc allocs[ARRAYS];
 };
 
 static const struct param backprop_params[] = {
@@ -43,161 +36,91 @@ static const struct param backprop_params[] = {
     PARAM_NS_AUTO_ROW(backprop_params, compute_ns, 0, 1e9, "time of a warp whose data is all at hand"),
     {0}};
 
+/* i of lane 0; a warp is two rows of 16. */
+static int64_t input_of(const struct emit *e)
+{
+    return (int64_t)(e->at.thread / TILE) + 1;
+}
+
+static int layerforward(struct emit *e)
+{
+    int64_t i = input_of(e);
+    uint32_t all = e->active, first_columns = 0x10001; /* tx == 0 */
+    e->active = first_columns;
+    emit_tile(e, emit_load(e, IN, i, 14, 1), TILE, 1, 0);
+    emit_barrier(e, 1);
+    e->active = all;
+    struct program_access *weight = emit_tile(e, emit_load(e, WT, ROW * i + 1, 9, 6), TILE, ROW, 1);
+    emit_barrier(e, 6);
+    emit_barrier(e, 4);
+    for (int64_t k = 2; k <= TILE; k *= 2) /* rows that are a multiple of it add up */
+        emit_barrier(e, ((i - 1) % TILE % k ? 5 : 13) + (k == TILE));
+    emit_again(e, weight, RECORD_WRITE, 1);
+    emit_barrier(e, 0);
+    e->active = first_columns;
+    emit_tile(e, emit_store(e, PART, i - 1, 7), TILE, 1, 0);
+    return emit_end(e, 1);
+}
+
+/* What block 0 does for the bias: 16 lanes, elements side by side. */
+static void bias(struct emit *e)
+{
+    uint32_t first = e->body->count;
+    e->active = program_first_lanes(TILE);
+    emit_load(e, DELTA, 1, 4, 1);
+    emit_load(e, OLDW, 1, 3, 1);
+    emit_load(e, WT, 1, 4, 1);
+    emit_hoist(e, first);
+    emit_store(e, WT, 1, 3);
+    first = e->body->count;
+    emit_load(e, DELTA, 1, 0, 1);
+    emit_load(e, OLDW, 1, 1, 1);
+    emit_hoist(e, first);
+    emit_store(e, OLDW, 1, 4);
+}
+
+static int adjust_weights(struct emit *e)
+{
+    int64_t i = input_of(e);
+    struct program_access *delta = emit_tile(e, emit_load(e, DELTA, 1, 15, 1), TILE, 0, 1);
+    struct program_access *in = emit_tile(e, emit_load(e, IN, i, 5, 1), TILE, 1, 0);
+    struct program_access *old = emit_tile(e, emit_load(e, OLDW, ROW * i + 1, 4, 1), TILE, ROW, 1);
+    struct program_access *weight = emit_tile(e, emit_load(e, WT, ROW * i + 1, 4, 1), TILE, ROW, 1);
+    emit_hoist(e, 0);
+    emit_again(e, weight, RECORD_WRITE, 3);
+    uint32_t first = e->body->count;
+    emit_again(e, delta, RECORD_READ, 0);
+    emit_again(e, in, RECORD_READ, 2);
+    emit_again(e, old, RECORD_READ, 1);
+    emit_hoist(e, first);
+    emit_again(e, old, RECORD_WRITE, 4);
+    emit_barrier(e, 0);
+    if (i == 1)
+        bias(e);
+    return emit_end(e, i == 1 ? 1 : 4);
+}
+
 static void *backprop_open(const void *params, struct err *err)
 {
     const struct backprop_params *p = params;
+    uint64_t n = (uint64_t)p->n;
     if (p->n % TILE) {
         err_set(err, "rodinia-backprop: %lld inputs; expected a multiple of 16", (long long)p->n);
         return NULL;
     }
-    struct backprop *s = mem_zalloc(1, sizeof *s, err);
-    if (!s)
+    struct plan *plan = rodinia_new(sizeof *plan, p->order, p->compute_ns, err);
+    if (!plan)
         return NULL;
-    s->p = *p;
-    uint64_t n = (uint64_t)p->n;
-    const struct program_alloc allocs[ARRAYS] = {
-        [IN] = {.name = "input", .bytes = (n + 1) * 4, .host = true},
-        [HID] = {.name = "output_hidden", .bytes = ROW * 4},
-        [WT] = {.name = "input_hidden", .bytes = (n + 1) * ROW * 4, .host = true},
-        [PART] = {.name = "hidden_partial_sum", .bytes = n * 4},
-        [DELTA] = {.name = "hidden_delta", .bytes = ROW * 4, .host = true},
-        [OLDW] = {.name = "input_prev_weights", .bytes = (n + 1) * ROW * 4, .host = true},
-    };
-    for (unsigned i = 0; i < ARRAYS; i++)
-        s->allocs[i] = allocs[i];
-    program_place(s->allocs, ARRAYS, RODINIA_BASE, RODINIA_ALIGN);
-    return s;
-}
-
-static const struct program_alloc *backprop_allocs(const void *state, size_t *n)
-{
-    *n = ARRAYS;
-    return ((const struct backprop *)state)->allocs;
-}
-
-static uint32_t backprop_launches(const void *state)
-{
-    (void)state;
-    return 2;
-}
-
-static void backprop_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    const struct backprop *s = state;
-    *out = (struct program_launch){.kernel = launch ? "bpnn_adjust_weights_cuda" : "bpnn_layerforward_CUDA",
-                                   .blocks = (uint64_t)s->p.n / TILE,
-                                   .threads = TILE_THREADS,
-                                   .registers = launch ? 28 : 20,
-                                   .shared = launch ? 0 : (TILE + TILE_THREADS) * 4};
-}
-
-/* Bytes from row to row and from column to column of a warp's two rows. */
-static struct program_access *add(const struct backprop *s, struct program_body *body, unsigned array, uint64_t element,
-                                  uint64_t row, uint64_t column, uint16_t before)
-{
-    struct program_access *a = program_load(body, s->allocs, array, element * 4, 4);
-    tile_spread(body, a, row, column);
-    a->before = before;
-    return a;
-}
-
-/* The same again, as a store of what was loaded, or as a load. */
-static struct program_access *add_again(struct program_body *body, const struct program_access *earlier, uint32_t kind,
-                                        uint16_t before)
-{
-    struct program_access *a = &body->access[body->count++];
-    *a = *earlier;
-    a->kind = (uint8_t)kind;
-    a->use = kind == RECORD_READ;
-    a->before = before;
-    return a;
-}
-
-static void add_barrier(struct program_body *body, uint32_t before)
-{
-    program_barrier(body);
-    body->access[body->count - 1].before = (uint16_t)before;
-}
-
-/* row: of lane 0, from 1 on. */
-static void forward(const struct backprop *s, uint64_t row, struct program_body *body)
-{
-    add(s, body, IN, row, 4, 0, 14)->active = 0x10001;
-    add_barrier(body, 1);
-    struct program_access *weight = add(s, body, WT, ROW * row + 1, ROW * 4, 4, 9);
-    weight->use = 6;
-    add_barrier(body, 6);
-    add_barrier(body, 4);
-    for (uint64_t i = 2; i <= TILE; i *= 2) /* rows that are a multiple of it add up */
-        add_barrier(body, ((row - 1) % TILE % i ? 5 : 13) + (i == TILE));
-    (void)add_again(body, weight, RECORD_WRITE, 1);
-    add_barrier(body, 0);
-    struct program_access *sum = add(s, body, PART, row - 1, 4, 0, 7);
-    sum->active = 0x10001;
-    sum->kind = RECORD_WRITE;
-    sum->use = 0;
-    body->after = 1;
-}
-
-/* What block 0 does for the bias: 16 lanes, elements side by side. */
-static void bias(const struct backprop *s, struct program_body *body)
-{
-    static const struct {
-        uint8_t array, kind, before;
-    } steps[] = {{DELTA, RECORD_READ, 4}, {OLDW, RECORD_READ, 3}, {WT, RECORD_READ, 4},   {WT, RECORD_WRITE, 3},
-                 {DELTA, RECORD_READ, 0}, {OLDW, RECORD_READ, 1}, {OLDW, RECORD_WRITE, 4}};
-    uint32_t first = body->count;
-    for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
-        bool loads = steps[i].kind == RECORD_READ;
-        if (!loads) {
-            rodinia_order(body, first, (enum rodinia_order)s->p.order);
-            first = body->count + 1;
-        }
-        struct program_access *a = loads ? program_load(body, s->allocs, steps[i].array, 4, 4)
-                                         : program_store(body, s->allocs, steps[i].array, 4, 4);
-        a->active = program_first_lanes(TILE);
-        a->before = steps[i].before;
-    }
-}
-
-static void adjust(const struct backprop *s, uint64_t row, struct program_body *body)
-{
-    struct program_access *delta = add(s, body, DELTA, 1, 0, 4, 15), *in = add(s, body, IN, row, 4, 0, 5);
-    struct program_access *old = add(s, body, OLDW, ROW * row + 1, ROW * 4, 4, 4);
-    struct program_access *weight = add(s, body, WT, ROW * row + 1, ROW * 4, 4, 4);
-    rodinia_order(body, 0, (enum rodinia_order)s->p.order);
-    (void)add_again(body, weight, RECORD_WRITE, 3);
-    uint32_t first = body->count;
-    (void)add_again(body, delta, RECORD_READ, 0);
-    (void)add_again(body, in, RECORD_READ, 2);
-    (void)add_again(body, old, RECORD_READ, 1);
-    rodinia_order(body, first, (enum rodinia_order)s->p.order);
-    (void)add_again(body, old, RECORD_WRITE, 4);
-    add_barrier(body, 0);
-    if (row == 1)
-        bias(s, body);
-    body->after = row == 1 ? 1 : 4;
-}
-
-static int backprop_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                         struct err *err)
-{
-    const struct backprop *s = run;
-    (void)err;
-    if (index > 0)
-        return 0;
-    (launch ? adjust : forward)(s, 2 * warp + 1, body); /* 8 warps of two rows are the block's 16 */
-    return 1;
-}
-
-static const struct program_ops backprop_ops = {
-    .allocs = backprop_allocs, .launches = backprop_launches, .launch = backprop_launch, .body = backprop_body};
-
-static int backprop_program(void *state, struct program *program, struct err *err)
-{
-    (void)err;
-    *program = (struct program){&backprop_ops, state, ((const struct backprop *)state)->p.compute_ns};
-    return 0;
+    plan_input(plan, "input", (n + 1) * 4);
+    plan_array(plan, "output_hidden", ROW * 4);
+    plan_input(plan, "input_hidden", (n + 1) * ROW * 4);
+    plan_array(plan, "hidden_partial_sum", n * 4);
+    plan_input(plan, "hidden_delta", ROW * 4);
+    plan_input(plan, "input_prev_weights", (n + 1) * ROW * 4);
+    plan_straight(plan, layerforward, "bpnn_layerforward_CUDA", n / TILE, THREADS, 20, (TILE + THREADS) * 4);
+    plan_straight(plan, adjust_weights, "bpnn_adjust_weights_cuda", n / TILE, THREADS, 28, 0);
+    plan->launches = 2;
+    return plan;
 }
 
 const struct workload_type workload_rodinia_backprop = {
@@ -205,10 +128,10 @@ const struct workload_type workload_rodinia_backprop = {
     .summary = "one training step of a neural network, rows of 17 weights",
     .source = "Rodinia 3.1 cuda/backprop",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = backprop_params,
     .params_size = sizeof(struct backprop_params),
     .open = backprop_open,
     .close = free,
-    .program = backprop_program,
+    .program = plan_program,
 };

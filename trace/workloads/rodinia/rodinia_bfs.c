@@ -19,13 +19,11 @@
  * Differs: the graph is drawn anew (parts/bfs_graph.h); the copies of OVER between levels are left out. */
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
-#include "trace/program/loop.h"
-#include "trace/workloads/rodinia/emit.h"
 #include "trace/workloads/rodinia/parts/bfs_graph.h"
+#include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 
-enum { THREADS = 512, GUARD = 6, ARRAYS = 7 };
+enum { THREADS = 512, GUARD = 6 };
 enum { NODE, EDGE, MASK, UPD, VIS, COST, OVER };
 
 struct bfs_params {
@@ -33,9 +31,8 @@ struct bfs_params {
 };
 
 struct bfs {
-    struct bfs_params p;
+    struct plan plan;
     struct bfs_graph graph;
-    struct program_alloc allocs[ARRAYS];
 };
 
 static const struct param bfs_params[] = {
@@ -46,6 +43,113 @@ static const struct param bfs_params[] = {
     PARAM_NS_AUTO_ROW(bfs_params, compute_ns, 0, 1e9, "time of a warp's edge, its data at hand"),
     {0}};
 
+/* Which of the lanes' nodes are of a level. */
+static uint32_t of_level(const struct emit *e, uint32_t level)
+{
+    const uint32_t *levels = ((const struct bfs *)e->state)->graph.level + e->at.thread;
+    uint32_t mask = 0;
+    for (uint32_t lanes = e->active; lanes; lanes &= lanes - 1) {
+        unsigned l = (unsigned)__builtin_ctz(lanes);
+        mask |= (uint32_t)(levels[l] == level) << l;
+    }
+    return mask;
+}
+
+/* A field of the lanes' own nodes: 0, the start of the list; 1, the degree. */
+static void load_node(const struct emit *e, unsigned field)
+{
+    emit_apart(emit_load(e, NODE, 2 * (int64_t)e->at.thread + field, 2, 1), 2);
+}
+
+/* The lanes' own flags, a byte each. */
+static void load_flag(const struct emit *e, unsigned array)
+{
+    struct emit flags = emit_of(e, 1);
+    emit_load(&flags, array, (int64_t)e->at.thread, 2, 1);
+}
+
+static void set_flag(const struct emit *e, unsigned array)
+{
+    struct emit flags = emit_of(e, 1);
+    emit_store(&flags, array, (int64_t)e->at.thread, 2);
+}
+
+/* Edge number i of the lanes that have one. */
+static int visit(struct emit *e, uint32_t set, uint32_t level, uint32_t i)
+{
+    const struct bfs_graph *g = &((const struct bfs *)e->state)->graph;
+    int64_t at[PROGRAM_LANES] = {0}, id[PROGRAM_LANES] = {0};
+    uint32_t fresh = 0;
+    e->active = 0;
+    for (; set; set &= set - 1) {
+        unsigned l = (unsigned)__builtin_ctz(set);
+        const uint32_t *start = &g->start[e->at.thread + l];
+        if (start[0] + i >= start[1])
+            continue;
+        at[l] = (int64_t)start[0] + i;
+        id[l] = g->edges[at[l]];
+        e->active |= 1u << l;
+        fresh |= (uint32_t)(g->level[id[l]] > level) << l;
+    }
+    if (!e->active)
+        return 0;
+    struct emit flags = emit_of(e, 1);
+    emit_gather(e, EDGE, at, 2, 1);
+    emit_gather(&flags, VIS, id, 2, 1);
+    e->active = flags.active = fresh;
+    if (fresh) {
+        emit_load(e, COST, (int64_t)e->at.thread, 2, 1);
+        emit_scatter(e, COST, id, 2);
+        emit_scatter(&flags, UPD, id, 2);
+        uint32_t again = e->body->count;
+        load_node(e, 1);
+        load_node(e, 0);
+        emit_hoist(e, again);
+    }
+    return emit_end(e, 3);
+}
+
+/* Body 0: whether a node is of the level, and its list; then one for each edge. */
+static int kernel(struct emit *e)
+{
+    const struct bfs *b = e->state;
+    uint32_t level = e->launch / 2;
+    if (!emit_below(e, b->graph.nodes))
+        return emit_idle(e, GUARD);
+    uint32_t set = of_level(e, level);
+    if (e->index > 0)
+        return visit(e, set, level, e->index - 1);
+    load_flag(e, MASK);
+    e->active = set;
+    if (set) {
+        set_flag(e, MASK);
+        load_node(e, 1);
+        for (unsigned l = 0; l < PROGRAM_LANES; l++)
+            if (set >> l & 1 && b->graph.start[e->at.thread + l + 1] == b->graph.start[e->at.thread + l])
+                e->active &= ~(1u << l);
+        if (e->active)
+            load_node(e, 0);
+    }
+    return emit_end(e, 2);
+}
+
+static int kernel2(struct emit *e)
+{
+    const struct bfs *b = e->state;
+    if (!emit_below(e, b->graph.nodes))
+        return emit_idle(e, GUARD);
+    load_flag(e, UPD);
+    e->active = of_level(e, e->launch / 2 + 1);
+    if (e->active) {
+        set_flag(e, MASK);
+        set_flag(e, VIS);
+        struct emit over = emit_of(e, 1);
+        emit_same(emit_store(&over, OVER, 0, 2));
+        set_flag(e, UPD);
+    }
+    return emit_end(e, 2);
+}
+
 static void bfs_close(void *state)
 {
     bfs_graph_release(&((struct bfs *)state)->graph);
@@ -54,176 +158,27 @@ static void bfs_close(void *state)
 
 static void *bfs_open(const void *params, struct err *err)
 {
-    struct bfs *b = mem_zalloc(1, sizeof *b, err);
+    const struct bfs_params *p = params;
+    struct bfs *b = rodinia_new(sizeof *b, p->order, p->compute_ns, err);
+    uint64_t n = (uint64_t)p->n;
     if (!b)
         return NULL;
-    b->p = *(const struct bfs_params *)params;
-    uint64_t n = (uint64_t)b->p.n;
-    if (bfs_graph_init(&b->graph, (uint32_t)n, b->p.graph == 1, (uint64_t)b->p.seed, err)) {
+    if (bfs_graph_init(&b->graph, (uint32_t)n, p->graph == 1, (uint64_t)p->seed, err)) {
         bfs_close(b);
         return NULL;
     }
-    const struct program_alloc arrays[ARRAYS] = {{.name = "graph_nodes", .bytes = 8 * n},
-                                                 {.name = "graph_edges", .bytes = 4 * (uint64_t)b->graph.start[n]},
-                                                 {.name = "graph_mask", .bytes = n},
-                                                 {.name = "updating_mask", .bytes = n},
-                                                 {.name = "graph_visited", .bytes = n},
-                                                 {.name = "cost", .bytes = 4 * n},
-                                                 {.name = "over", .bytes = 1}};
-    for (unsigned i = 0; i < ARRAYS; i++) {
-        b->allocs[i] = arrays[i];
-        b->allocs[i].host = true;
-    }
-    program_place(b->allocs, ARRAYS, RODINIA_BASE, RODINIA_ALIGN);
+    plan_input(&b->plan, "graph_nodes", 8 * n);
+    plan_input(&b->plan, "graph_edges", 4 * (uint64_t)b->graph.start[n]);
+    plan_input(&b->plan, "graph_mask", n);
+    plan_input(&b->plan, "updating_mask", n);
+    plan_input(&b->plan, "graph_visited", n);
+    plan_input(&b->plan, "cost", 4 * n);
+    plan_input(&b->plan, "over", 1);
+    uint32_t threads = n < THREADS ? (uint32_t)n : THREADS;
+    plan_kernel(&b->plan, kernel, "Kernel", plan_blocks(n, threads), threads, 20, 0);
+    plan_straight(&b->plan, kernel2, "Kernel2", plan_blocks(n, threads), threads, 6, 0);
+    b->plan.launches = 2 * b->graph.levels;
     return b;
-}
-
-static const struct program_alloc *bfs_allocs(const void *state, size_t *n)
-{
-    *n = ARRAYS;
-    return ((const struct bfs *)state)->allocs;
-}
-
-static uint32_t bfs_launches(const void *state)
-{
-    return 2 * ((const struct bfs *)state)->graph.levels;
-}
-
-static void bfs_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    uint32_t n = ((const struct bfs *)state)->graph.nodes, threads = n < THREADS ? n : THREADS;
-    *out = (struct program_launch){.kernel = launch % 2 ? "Kernel2" : "Kernel",
-                                   .blocks = (n + threads - 1) / threads,
-                                   .threads = threads,
-                                   .registers = launch % 2 ? 6 : 20};
-}
-
-/* Which of the lanes' nodes are of a level. */
-static uint32_t of_level(const struct bfs *b, uint64_t first, uint32_t lanes, uint32_t level)
-{
-    uint32_t mask = 0;
-    for (; lanes; lanes &= lanes - 1) {
-        unsigned l = (unsigned)__builtin_ctz(lanes);
-        mask |= (uint32_t)(b->graph.level[first + l] == level) << l;
-    }
-    return mask;
-}
-
-/* A field of the lanes' own nodes, 0 or 1. */
-static void load_node(const struct emit *e, uint64_t first, unsigned field)
-{
-    (void)emit_apart(emit_load(e, NODE, (int64_t)(2 * first + field), 2, 1), 2);
-}
-
-static void flag(struct emit *e, unsigned array, uint64_t first, bool store)
-{
-    e->bytes = 1;
-    struct program_access *a = emit_load(e, array, (int64_t)first, 2, !store);
-    a->kind = store ? RECORD_WRITE : RECORD_READ;
-    e->bytes = 4;
-}
-
-/* Kernel, body 0: whether a node is of the level, and its list. */
-static void begin(const struct bfs *b, struct emit *e, uint64_t first, uint32_t set)
-{
-    uint32_t listed = 0;
-    flag(e, MASK, first, false);
-    e->body->after = 2;
-    if (!set)
-        return;
-    e->active = set;
-    flag(e, MASK, first, true);
-    load_node(e, first, 1);
-    for (unsigned l = 0; l < PROGRAM_LANES; l++)
-        if (set >> l & 1 && b->graph.start[first + l + 1] > b->graph.start[first + l])
-            listed |= 1u << l;
-    e->active = listed;
-    if (listed)
-        load_node(e, first, 0);
-}
-
-/* Kernel, edge number i of the lanes that have one. */
-static int visit(const struct bfs *b, struct emit *e, uint64_t first, uint32_t set, uint32_t level, uint32_t i)
-{
-    const struct bfs_graph *g = &b->graph;
-    int64_t at[PROGRAM_LANES] = {0}, id[PROGRAM_LANES] = {0};
-    uint32_t fresh = 0;
-    e->active = 0;
-    for (; set; set &= set - 1) {
-        unsigned l = (unsigned)__builtin_ctz(set);
-        if (g->start[first + l] + i >= g->start[first + l + 1])
-            continue;
-        at[l] = (int64_t)g->start[first + l] + i;
-        id[l] = g->edges[at[l]];
-        e->active |= 1u << l;
-        fresh |= (uint32_t)(g->level[id[l]] > level) << l;
-    }
-    if (!e->active)
-        return 0;
-    (void)emit_gather(e, EDGE, at, 2, 1);
-    e->bytes = 1;
-    (void)emit_gather(e, VIS, id, 2, 1);
-    e->bytes = 4;
-    e->active = fresh;
-    if (fresh) {
-        (void)emit_load(e, COST, (int64_t)first, 2, 1);
-        (void)emit_scatter(e, COST, id, 2);
-        e->bytes = 1;
-        (void)emit_scatter(e, UPD, id, 2);
-        e->bytes = 4;
-        uint32_t again = e->body->count;
-        load_node(e, first, 1);
-        load_node(e, first, 0);
-        rodinia_order(e->body, again, (enum rodinia_order)b->p.order);
-    }
-    e->body->after = 3;
-    return 1;
-}
-
-static int kernel2(struct emit *e, uint64_t first, uint32_t set)
-{
-    flag(e, UPD, first, false);
-    e->active = set;
-    if (set) {
-        flag(e, MASK, first, true);
-        flag(e, VIS, first, true);
-        flag(e, OVER, 0, true);
-        (void)emit_same(&e->body->access[e->body->count - 1]);
-        flag(e, UPD, first, true);
-    }
-    e->body->after = 2;
-    return 1;
-}
-
-static int bfs_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                    struct err *err)
-{
-    const struct bfs *b = run;
-    struct program_launch shape;
-    (void)err;
-    bfs_launch(b, launch, &shape);
-    struct program_warp at = program_warp_at(&shape, warp);
-    uint64_t left = at.thread < b->graph.nodes ? b->graph.nodes - at.thread : 0;
-    struct emit e = emit_to(body, b->allocs, program_first_lanes(left < at.lanes ? left : at.lanes));
-    if (!e.active)
-        return program_no_trip(index, GUARD, body);
-    uint32_t set = of_level(b, at.thread, e.active, launch / 2 + launch % 2);
-    if (launch % 2)
-        return index == 0 ? kernel2(&e, at.thread, set) : 0;
-    if (index > 0)
-        return visit(b, &e, at.thread, set, launch / 2, index - 1);
-    begin(b, &e, at.thread, set);
-    return 1;
-}
-
-static const struct program_ops bfs_ops = {
-    .allocs = bfs_allocs, .launches = bfs_launches, .launch = bfs_launch, .body = bfs_body};
-
-static int bfs_program(void *state, struct program *program, struct err *err)
-{
-    (void)err;
-    *program = (struct program){&bfs_ops, state, ((const struct bfs *)state)->p.compute_ns};
-    return 0;
 }
 
 const struct workload_type workload_rodinia_bfs = {
@@ -231,10 +186,10 @@ const struct workload_type workload_rodinia_bfs = {
     .summary = "breadth-first search with a thread for each node, as the F3FS artifact runs it",
     .source = "Rodinia 3.1 cuda/bfs",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = bfs_params,
     .params_size = sizeof(struct bfs_params),
     .open = bfs_open,
     .close = bfs_close,
-    .program = bfs_program,
+    .program = plan_program,
 };

@@ -2,20 +2,21 @@
 #ifndef TRACE_WORKLOADS_RODINIA_RODINIA_BTREE_H
 #define TRACE_WORKLOADS_RODINIA_RODINIA_BTREE_H
 
-#include "trace/program/program.h"
+#include "trace/program/plan.h"
 #include "trace/workloads/rodinia/parts/btree_paths.h"
 
-enum { BTREE_ARRAYS = 15, BTREE_BOTH = 0, BTREE_RANGE = 1, BTREE_FIND = 2 };
+enum { BTREE_BOTH = 0, BTREE_RANGE = 1, BTREE_FIND = 2 };
 
 struct rodinia_btree_params {
     int64_t n, fan, queries, ranges, range, kernel, seed, order, compute_ns;
 };
 
 struct rodinia_btree {
+    struct plan plan;
     struct rodinia_btree_params p;
     struct btree_tree tree;
     struct btree_path *start, *end, *find; /* of each range's ends, of each key */
-    struct program_alloc allocs[BTREE_ARRAYS];
+    unsigned find_arrays;                  /* number of findK's first array */
 };
 
 #endif

@@ -26,26 +26,22 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
-#include "trace/program/loop.h"
 #include "trace/workloads/random.h"
-#include "trace/workloads/rodinia/order.h"
+#include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 
-enum { BLOCK = 192, FIELDS = 5, NEIGHBOURS = 4, INITS = 3, STEPS = 7 /* launches of an iteration */ };
+enum { THREADS = 192, FIELDS = 5, NEIGHBOURS = 4, INITS = 3, STEPS = 7 /* launches of an iteration */ };
 enum { FAR_FIELD = 54 /* instructions */ };
-enum { AREA, NB, NORM, VAR, OLD, FLUX, STEP, ARRAYS };
-enum kernel { INIT, FACTOR, FLUXES, TIME };
+enum { AREA, NB, NORM, VAR, OLD, FLUX, STEP };
+enum { INIT, FACTOR, FLUXES, TIME };
 
 struct cfd_params {
     int64_t n, iterations, x, window, seed, order, compute_ns;
 };
 
 struct cfd {
-    uint64_t n, padded, x, window;
-    unsigned bits; /* of a place in a window */
-    struct cfd_params p;
-    struct program_alloc allocs[ARRAYS];
+    struct plan plan;
+    int64_t n, padded, x, window, seed;
 };
 
 static const struct param cfd_params[] = {
@@ -59,6 +55,141 @@ static const struct param cfd_params[] = {
     PARAM_NS_AUTO_ROW(cfd_params, compute_ns, 0, 1e9, "time of a body of a warp whose data is all at hand"),
     {0}};
 
+/* --- the mesh --- */
+
+/* Where place `at` of a window goes: rounds of multiplying, adding and folding, each one to one. */
+static uint64_t permuted(const struct cfd *s, uint64_t window, uint64_t at)
+{
+    struct random r = {(uint64_t)s->seed << 32 ^ window};
+    unsigned bits = (unsigned)__builtin_ctzll((uint64_t)s->window); /* of a place */
+    for (int round = 0; round < 3; round++) {
+        at = (at * (random_next(&r) | 1) + random_next(&r)) & (uint64_t)(s->window - 1);
+        at ^= at >> (bits + 1) / 2;
+    }
+    return at;
+}
+
+/* Neighbour j of an element; -1: far field. */
+static int64_t neighbour(const struct cfd *s, int64_t element, unsigned j)
+{
+    int64_t apart = j < 2 ? 1 : s->x, i = (element < s->n ? element : s->n - 1) + (j % 2 ? apart : -apart);
+    if (i < 0 || i >= s->n)
+        return -1;
+    int64_t first = i & ~(s->window - 1), at = i - first;
+    if (s->window == 1)
+        return i;
+    do
+        at = (int64_t)permuted(s, (uint64_t)first, (uint64_t)at);
+    while (first + at >= s->n); /* the last window is no whole one */
+    return first + at;
+}
+
+/* --- the kernels; blocks are whole warps, all of them full --- */
+
+/* Field f of the element of lane 0. */
+static int64_t own(const struct emit *e, unsigned f)
+{
+    return f * ((const struct cfd *)e->state)->padded + (int64_t)e->at.thread;
+}
+
+static int initialize_variables(struct emit *e)
+{
+    static const uint8_t array[INITS] = {VAR, OLD, FLUX}, before[FIELDS] = {8, 4, 5, 4, 2};
+    for (unsigned f = 0; f < FIELDS; f++)
+        emit_store(e, array[e->launch], own(e, f), before[f]);
+    return emit_end(e, 1);
+}
+
+static int compute_step_factor(struct emit *e)
+{
+    static const uint8_t before[FIELDS] = {9, 3, 4, 3, 1}, use[FIELDS] = {16, 12, 8, 5, 10};
+    for (unsigned f = 0; f < FIELDS; f++)
+        emit_load(e, VAR, own(e, f), before[f], use[f]);
+    emit_load(e, AREA, own(e, 0), 15, 1);
+    emit_hoist(e, 0);
+    emit_store(e, STEP, own(e, 0), 6);
+    return emit_end(e, 1);
+}
+
+static int time_step(struct emit *e)
+{
+    static const uint8_t fields[FIELDS] = {0, 4, 1, 2, 3};
+    emit_load(e, STEP, own(e, 0), 10, 4);
+    for (unsigned k = 0, first = 0; k < FIELDS; k++, first = e->body->count) {
+        emit_load(e, OLD, own(e, fields[k]), k ? 3 : 5, 3);
+        emit_load(e, FLUX, own(e, fields[k]), 1, 1);
+        emit_hoist(e, first);
+        emit_store(e, VAR, own(e, fields[k]), 2);
+    }
+    return emit_end(e, 1);
+}
+
+/* The five fields of the lanes' elements, which lie side by side or, where `scattered`, anywhere. */
+static void add_fields(const struct emit *e, const int64_t *element, bool scattered, unsigned before)
+{
+    static const uint8_t fields[FIELDS] = {1, 0, 2, 3, 4}, between[FIELDS] = {0, 0, 1, 1, 6};
+    for (unsigned k = 0; k < FIELDS; k++) {
+        int64_t field = fields[k] * ((const struct cfd *)e->state)->padded;
+        struct program_access *a =
+            emit_load(e, VAR, field + (scattered ? 0 : element[0]), k ? between[k] : before, k ? 1 : 2);
+        uint64_t *lane = scattered ? program_scatter(e->body, a) : NULL;
+        for (unsigned l = 0; lane && l < PROGRAM_LANES; l++)
+            lane[l] = a->addr + (uint64_t)element[l] * 4;
+    }
+}
+
+/* What neighbour j brings: its fields, where there is one. */
+static int add_neighbour(struct emit *e, unsigned j)
+{
+    int64_t element[PROGRAM_LANES] = {0}, first = 0;
+    uint32_t block = e->body->count;
+    bool beside = true; /* all have the place that lane 0's gives them */
+    e->active = 0;
+    for (unsigned l = 0; l < PROGRAM_LANES; l++) {
+        int64_t nb = neighbour(e->state, (int64_t)e->at.thread + l, j);
+        if (nb < 0)
+            continue;
+        first = e->active ? first : nb - l;
+        e->active |= 1u << l;
+        element[l] = nb;
+        beside &= nb == first + l;
+    }
+    bool some_far = e->active != UINT32_MAX;
+    if (e->active)
+        add_fields(e, beside ? &first : element, !beside, (j ? 13u : 14u) + some_far);
+    emit_hoist(e, block);
+    return emit_end(e, (e->active ? 57u : 4u) + (some_far ? FAR_FIELD + (j ? 0 : 5) : 0));
+}
+
+/* A body for each neighbour, then the stores. */
+static int compute_flux(struct emit *e)
+{
+    unsigned j = e->index;
+    int64_t i = own(e, 0);
+    if (j == 0)
+        add_fields(e, &i, false, 22);
+    if (j < NEIGHBOURS) {
+        emit_load(e, NB, own(e, j), j == 0 ? 17 : j == 3 ? 10 : 2, j ? 10 : 14);
+        emit_load(e, NORM, own(e, j), j ? 3 : 7, 3);
+        emit_load(e, NORM, own(e, j + 4), 0, 1);
+        emit_load(e, NORM, own(e, j + 8), 2, 1);
+        emit_hoist(e, 0);
+        return add_neighbour(e, j);
+    }
+    if (j > NEIGHBOURS)
+        return 0;
+    for (unsigned f = 0; f < FIELDS; f++)
+        emit_store(e, FLUX, own(e, f), f ? 1 : 3);
+    return emit_end(e, 1);
+}
+
+static unsigned kernel_of(const void *state, uint32_t launch)
+{
+    uint32_t step = (launch - INITS) % STEPS;
+    (void)state;
+    return launch < INITS ? INIT : step == 0 ? FACTOR : step % 2 ? FLUXES : TIME;
+}
+
 static void *cfd_open(const void *params, struct err *err)
 {
     const struct cfd_params *p = params;
@@ -66,224 +197,29 @@ static void *cfd_open(const void *params, struct err *err)
         err_set(err, "rodinia-cfd: window=%lld; expected a power of two", (long long)p->window);
         return NULL;
     }
-    struct cfd *s = mem_zalloc(1, sizeof *s, err);
+    struct cfd *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
     if (!s)
         return NULL;
-    s->p = *p;
-    s->n = (uint64_t)p->n;
-    s->padded = (s->n + BLOCK - 1) / BLOCK * BLOCK;
-    s->x = p->x ? (uint64_t)p->x : (uint64_t)lround(cbrt((double)p->n));
-    s->window = (uint64_t)p->window;
-    s->bits = (unsigned)__builtin_ctzll(s->window);
-    uint64_t field = s->padded * 4;
-    const struct program_alloc allocs[ARRAYS] = {
-        [AREA] = {.name = "areas", .bytes = field, .host = true},
-        [NB] = {.name = "elements_surrounding", .bytes = NEIGHBOURS * field, .host = true},
-        [NORM] = {.name = "normals", .bytes = 3 * NEIGHBOURS * field, .host = true},
-        [VAR] = {.name = "variables", .bytes = FIELDS * field},
-        [OLD] = {.name = "old_variables", .bytes = FIELDS * field},
-        [FLUX] = {.name = "fluxes", .bytes = FIELDS * field},
-        [STEP] = {.name = "step_factors", .bytes = field},
-    };
-    for (unsigned i = 0; i < ARRAYS; i++)
-        s->allocs[i] = allocs[i];
-    program_place(s->allocs, ARRAYS, RODINIA_BASE, RODINIA_ALIGN);
+    s->n = p->n;
+    s->padded = (s->n + THREADS - 1) / THREADS * THREADS;
+    s->x = p->x ? p->x : lround(cbrt((double)p->n));
+    s->window = p->window;
+    s->seed = p->seed;
+    uint64_t field = (uint64_t)s->padded * 4, blocks = (uint64_t)s->padded / THREADS;
+    plan_input(&s->plan, "areas", field);
+    plan_input(&s->plan, "elements_surrounding", NEIGHBOURS * field);
+    plan_input(&s->plan, "normals", 3 * NEIGHBOURS * field);
+    plan_array(&s->plan, "variables", FIELDS * field);
+    plan_array(&s->plan, "old_variables", FIELDS * field);
+    plan_array(&s->plan, "fluxes", FIELDS * field);
+    plan_array(&s->plan, "step_factors", field);
+    plan_straight(&s->plan, initialize_variables, "cuda_initialize_variables", blocks, THREADS, 24, 0);
+    plan_straight(&s->plan, compute_step_factor, "cuda_compute_step_factor", blocks, THREADS, 20, 0);
+    plan_kernel(&s->plan, compute_flux, "cuda_compute_flux", blocks, THREADS, 58, 0);
+    plan_straight(&s->plan, time_step, "cuda_time_step", blocks, THREADS, 26, 0);
+    s->plan.kernel_of = kernel_of;
+    s->plan.launches = INITS + STEPS * (uint32_t)p->iterations;
     return s;
-}
-
-static const struct program_alloc *cfd_allocs(const void *state, size_t *n)
-{
-    *n = ARRAYS;
-    return ((const struct cfd *)state)->allocs;
-}
-
-static uint32_t cfd_launches(const void *state)
-{
-    return INITS + STEPS * (uint32_t)((const struct cfd *)state)->p.iterations;
-}
-
-static enum kernel kernel_of(uint32_t launch)
-{
-    uint32_t step = (launch - INITS) % STEPS;
-    return launch < INITS ? INIT : step == 0 ? FACTOR : step % 2 ? FLUXES : TIME;
-}
-
-static void cfd_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    static const char *const names[] = {"cuda_initialize_variables", "cuda_compute_step_factor", "cuda_compute_flux",
-                                        "cuda_time_step"};
-    static const uint32_t registers[] = {24, 20, 58, 26};
-    const struct cfd *s = state;
-    *out = (struct program_launch){.kernel = names[kernel_of(launch)],
-                                   .blocks = s->padded / BLOCK,
-                                   .threads = BLOCK,
-                                   .registers = registers[kernel_of(launch)]};
-}
-
-/* --- the mesh --- */
-
-/* Where place `at` of a window goes: rounds of multiplying, adding and folding, each one to one. */
-static uint64_t permuted(const struct cfd *s, uint64_t window, uint64_t at)
-{
-    struct random r = {(uint64_t)s->p.seed << 32 ^ window};
-    for (int round = 0; round < 3; round++) {
-        at = (at * (random_next(&r) | 1) + random_next(&r)) & (s->window - 1);
-        at ^= at >> (s->bits + 1) / 2;
-    }
-    return at;
-}
-
-/* Neighbour j of an element; -1: far field. */
-static int64_t neighbour(const struct cfd *s, uint64_t element, unsigned j)
-{
-    uint64_t i = element < s->n ? element : s->n - 1, apart = j < 2 ? 1 : s->x;
-    if (j % 2 ? i + apart >= s->n : i < apart)
-        return -1;
-    i = j % 2 ? i + apart : i - apart;
-    uint64_t first = i & ~(s->window - 1), at = i - first;
-    if (s->window == 1)
-        return (int64_t)i;
-    do
-        at = permuted(s, first, at);
-    while (first + at >= s->n); /* the last window is no whole one */
-    return (int64_t)(first + at);
-}
-
-/* --- accesses --- */
-
-static struct program_access *add(const struct cfd *s, struct program_body *body, unsigned array, unsigned field,
-                                  uint64_t i, uint16_t before, uint16_t use)
-{
-    struct program_access *a = program_load(body, s->allocs, array, (field * s->padded + i) * 4, 4);
-    a->before = before;
-    a->use = use;
-    return a;
-}
-
-static void add_store(const struct cfd *s, struct program_body *body, unsigned array, unsigned field, uint64_t i,
-                      uint16_t before)
-{
-    add(s, body, array, field, i, before, 0)->kind = RECORD_WRITE;
-}
-
-/* The loads since `first` are a basic block's. */
-static void end_block(const struct cfd *s, struct program_body *body, uint32_t first)
-{
-    rodinia_order(body, first, (enum rodinia_order)s->p.order);
-}
-
-static void init(const struct cfd *s, unsigned array, uint64_t i, struct program_body *body)
-{
-    static const uint8_t before[FIELDS] = {8, 4, 5, 4, 2};
-    for (unsigned f = 0; f < FIELDS; f++)
-        add_store(s, body, array, f, i, before[f]);
-    body->after = 1;
-}
-
-static void factor(const struct cfd *s, uint64_t i, struct program_body *body)
-{
-    static const uint8_t before[FIELDS] = {9, 3, 4, 3, 1}, use[FIELDS] = {16, 12, 8, 5, 10};
-    for (unsigned f = 0; f < FIELDS; f++)
-        (void)add(s, body, VAR, f, i, before[f], use[f]);
-    (void)add(s, body, AREA, 0, i, 15, 1);
-    end_block(s, body, 0);
-    add_store(s, body, STEP, 0, i, 6);
-    body->after = 1;
-}
-
-static void time_step(const struct cfd *s, uint64_t i, struct program_body *body)
-{
-    static const uint8_t fields[FIELDS] = {0, 4, 1, 2, 3};
-    (void)add(s, body, STEP, 0, i, 10, 4);
-    for (unsigned k = 0, first = 0; k < FIELDS; k++, first = body->count) {
-        (void)add(s, body, OLD, fields[k], i, k ? 3 : 5, 3);
-        (void)add(s, body, FLUX, fields[k], i, 1, 1);
-        end_block(s, body, first);
-        add_store(s, body, VAR, fields[k], i, 2);
-    }
-    body->after = 1;
-}
-
-/* The five fields of elements that lie side by side or, where `lane` is given, anywhere. */
-static void add_fields(const struct cfd *s, const uint64_t *lane, uint64_t i, uint32_t active, uint16_t before,
-                       struct program_body *body)
-{
-    static const uint8_t fields[FIELDS] = {1, 0, 2, 3, 4}, between[FIELDS] = {0, 0, 1, 1, 6};
-    for (unsigned k = 0; k < FIELDS; k++) {
-        struct program_access *a = add(s, body, VAR, fields[k], lane ? 0 : i, k ? between[k] : before, k ? 1 : 2);
-        a->active = active;
-        uint64_t *byte = lane ? program_scatter(body, a) : NULL;
-        for (unsigned l = 0; lane && l < PROGRAM_LANES; l++)
-            byte[l] = a->addr + lane[l] * 4;
-    }
-}
-
-/* What neighbour j brings: its fields, where there is one. */
-static void add_neighbour(const struct cfd *s, uint64_t i, unsigned j, struct program_body *body)
-{
-    uint64_t lane[PROGRAM_LANES], first = 0;
-    uint32_t active = 0, block = body->count;
-    bool beside = true; /* all have the place that lane 0's gives them */
-    for (unsigned l = 0; l < PROGRAM_LANES; l++) {
-        int64_t nb = neighbour(s, i + l, j);
-        lane[l] = nb < 0 ? 0 : (uint64_t)nb;
-        active |= nb < 0 ? 0 : 1u << l;
-        first = nb >= 0 && active == 1u << l ? (uint64_t)nb - l : first;
-        beside &= nb < 0 || (uint64_t)nb == first + l;
-    }
-    bool some_far = active != 0xffffffff;
-    if (active)
-        add_fields(s, beside ? NULL : lane, first, active, (uint16_t)((j ? 13 : 14) + some_far), body);
-    end_block(s, body, block);
-    body->after = (active ? 57u : 4u) + (some_far ? FAR_FIELD + (j ? 0 : 5) : 0);
-}
-
-static void flux(const struct cfd *s, uint64_t i, unsigned j, struct program_body *body)
-{
-    if (j == 0)
-        add_fields(s, NULL, i, 0xffffffff, 22, body);
-    (void)add(s, body, NB, j, i, j == 0 ? 17 : j == 3 ? 10 : 2, j ? 10 : 14);
-    (void)add(s, body, NORM, j, i, j ? 3 : 7, 3);
-    (void)add(s, body, NORM, j + 4, i, 0, 1);
-    (void)add(s, body, NORM, j + 8, i, 2, 1);
-    end_block(s, body, 0);
-    add_neighbour(s, i, j, body);
-}
-
-static int cfd_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                    struct err *err)
-{
-    static const uint8_t initialised[INITS] = {VAR, OLD, FLUX};
-    const struct cfd *s = run;
-    uint64_t i = warp * PROGRAM_LANES; /* of lane 0: blocks are whole warps, all of them full */
-    enum kernel kernel = kernel_of(launch);
-    (void)err;
-    if (index > (kernel == FLUXES ? NEIGHBOURS : 0))
-        return 0;
-    if (kernel == INIT)
-        init(s, initialised[launch], i, body);
-    else if (kernel == FACTOR)
-        factor(s, i, body);
-    else if (kernel == TIME)
-        time_step(s, i, body);
-    else if (index < NEIGHBOURS)
-        flux(s, i, index, body);
-    else {
-        for (unsigned f = 0; f < FIELDS; f++)
-            add_store(s, body, FLUX, f, i, f ? 1 : 3);
-        body->after = 1;
-    }
-    return 1;
-}
-
-static const struct program_ops cfd_ops = {
-    .allocs = cfd_allocs, .launches = cfd_launches, .launch = cfd_launch, .body = cfd_body};
-
-static int cfd_program(void *state, struct program *program, struct err *err)
-{
-    (void)err;
-    *program = (struct program){&cfd_ops, state, ((const struct cfd *)state)->p.compute_ns};
-    return 0;
 }
 
 const struct workload_type workload_rodinia_cfd = {
@@ -291,10 +227,10 @@ const struct workload_type workload_rodinia_cfd = {
     .summary = "Euler equations over an unstructured mesh, five variables an element",
     .source = "Rodinia 3.1 cuda/cfd",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = cfd_params,
     .params_size = sizeof(struct cfd_params),
     .open = cfd_open,
     .close = free,
-    .program = cfd_program,
+    .program = plan_program,
 };

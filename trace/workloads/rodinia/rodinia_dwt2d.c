@@ -23,24 +23,21 @@
  * 7.5.
  * Differs: copies between levels, and to BACKUP, are left out. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "trace/base/mem.h"
-#include "trace/program/loop.h"
-#include "trace/workloads/rodinia/emit.h"
+#include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 
 enum { COPY_THREADS = 256, COPY_WORDS = 192, ROWS = 8, MOST_STEPS = 15, LEAST_WIDTH = 33, LEAST_HEIGHT = 9 };
 enum { VERTICAL = 80, HORIZONTAL = 40 };
-enum { R_OUT, BACKUP, G_OUT, B_OUT, R, G, B, SRC, ARRAYS };
+enum { R_OUT, BACKUP, G_OUT, B_OUT, R, G, B, SRC };
 
 struct dwt2d_params {
     int64_t width, height, levels, order, compute_ns;
 };
 
 struct dwt2d {
+    struct plan plan;
     struct dwt2d_params p;
-    struct program_alloc allocs[ARRAYS];
 };
 
 static const struct param dwt2d_params[] = {
@@ -51,6 +48,23 @@ static const struct param dwt2d_params[] = {
     PARAM_NS_AUTO_ROW(dwt2d_params, compute_ns, 0, 1e9, "time of a warp's step, its data at hand"),
     {0}};
 
+static int copy_src_to_components(struct emit *e)
+{
+    const struct dwt2d *s = e->state;
+    int64_t first = (int64_t)e->at.thread, x = e->at.warp * PROGRAM_LANES;
+    if (x < COPY_WORDS)
+        emit_load(e, SRC, (int64_t)e->at.block * COPY_WORDS + x, 2, 1);
+    emit_barrier(e, 2);
+    if (emit_below(e, (uint64_t)(s->p.width * s->p.height))) {
+        emit_store(e, R, first, 6);
+        emit_store(e, G, first, 2);
+        emit_store(e, B, first, 2);
+    }
+    return emit_end(e, 1);
+}
+
+/* --- fdwt53 --- */
+
 /* A size behind so many halvings. */
 static int64_t halved(int64_t size, int64_t times)
 {
@@ -59,43 +73,7 @@ static int64_t halved(int64_t size, int64_t times)
     return size;
 }
 
-static void *dwt2d_open(const void *params, struct err *err)
-{
-    const struct dwt2d_params *p = params;
-    int64_t w = halved(p->width, p->levels - 1), h = halved(p->height, p->levels - 1);
-    if (w < LEAST_WIDTH || h < LEAST_HEIGHT) {
-        (void)err_set(err, "level %lld is %lld x %lld pixels; expected at least %d x %d", (long long)p->levels,
-                      (long long)w, (long long)h, LEAST_WIDTH, LEAST_HEIGHT);
-        return NULL;
-    }
-    struct dwt2d *s = mem_zalloc(1, sizeof *s, err);
-    if (!s)
-        return NULL;
-    static const char *const names[ARRAYS] = {"c_r_out", "backup", "c_g_out", "c_b_out", "c_r", "c_g", "c_b", "src"};
-    uint64_t pixels = (uint64_t)(p->width * p->height);
-    s->p = *p;
-    for (unsigned i = 0; i < ARRAYS; i++) {
-        s->allocs[i].bytes = pixels * 4;
-        memcpy(s->allocs[i].name, names[i], strlen(names[i]));
-    }
-    s->allocs[SRC].bytes = (pixels + COPY_THREADS - 1) / COPY_THREADS * COPY_WORDS * 4;
-    s->allocs[SRC].host = true;
-    program_place(s->allocs, ARRAYS, RODINIA_BASE, RODINIA_ALIGN);
-    return s;
-}
-
-static const struct program_alloc *dwt2d_allocs(const void *state, size_t *n)
-{
-    *n = ARRAYS;
-    return ((const struct dwt2d *)state)->allocs;
-}
-
-static uint32_t dwt2d_launches(const void *state)
-{
-    return 1 + 3 * (uint32_t)((const struct dwt2d *)state)->p.levels;
-}
-
-/* The image of a launch of fdwt53, and its windows. */
+/* The image of a launch, and its windows. */
 struct level {
     int64_t sx, sy, window, across, steps, down; /* blocks across, down */
     unsigned in, out;
@@ -115,62 +93,25 @@ static struct level level_of(const struct dwt2d *s, uint32_t launch)
     return v;
 }
 
-static void dwt2d_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    const struct dwt2d *s = state;
-    *out = (struct program_launch){
-        .kernel = "c_CopySrcToComponents", .threads = COPY_THREADS, .registers = 16, .shared = 768};
-    out->blocks = (uint64_t)(s->p.width * s->p.height + COPY_THREADS - 1) / COPY_THREADS;
-    if (launch == 0)
-        return;
-    struct level v = level_of(s, launch);
-    *out = (struct program_launch){.kernel = "fdwt53Kernel",
-                                   .blocks = (uint64_t)(v.across * v.down),
-                                   .threads = (uint32_t)v.window,
-                                   .registers = 54,
-                                   .shared = v.window == 192   ? 8728
-                                             : v.window == 128 ? 5912
-                                                               : 3096};
-}
-
-static int copy(const struct dwt2d *s, const struct program_warp *at, uint32_t index, struct program_body *body)
-{
-    struct emit e = emit_to(body, s->allocs, 0xffffffffu);
-    int64_t pixels = s->p.width * s->p.height, first = (int64_t)at->thread, x = at->warp * PROGRAM_LANES;
-    if (index > 0)
-        return 0;
-    if (x < COPY_WORDS)
-        (void)emit_load(&e, SRC, (int64_t)at->block * COPY_WORDS + x, 2, 1);
-    emit_barrier(&e, 2);
-    e.active = first < pixels ? program_first_lanes((uint64_t)(pixels - first)) : 0;
-    for (unsigned k = 0; e.active && k < 3; k++)
-        (void)emit_store(&e, R + k, first, k ? 2 : 6);
-    body->after = 1;
-    return 1;
-}
-
 static int64_t mirrored(int64_t at, int64_t size)
 {
     return at >= size ? 2 * size - 2 - at : at < 0 ? -at : at;
 }
 
-/* Rows `from` to `from` + n - 1 of the warp's own columns, or of the three beside the window. */
-static void load_rows(const struct level *v, struct emit *e, int64_t x, bool beside, int64_t from, int64_t n,
-                      enum rodinia_order order)
+/* Rows `from` to `from` + n - 1 of the warp's own columns, x on, or of the three beside the window. */
+static void load_rows(const struct level *v, struct emit *e, int64_t x, bool beside, int64_t from, int64_t n)
 {
     int64_t column[PROGRAM_LANES] = {0}, index[PROGRAM_LANES];
     uint32_t loads = e->body->count;
-    e->active = beside ? 7 : 0xffffffffu;
+    e->active = beside ? 7 : UINT32_MAX;
     for (int64_t l = 0; l < (beside ? 3 : PROGRAM_LANES); l++)
         column[l] = mirrored(beside ? x + (l ? l - 3 : v->window) : x + l, v->sx);
     for (int64_t row = from; row < from + n; row++) {
         for (unsigned l = 0; l < PROGRAM_LANES; l++)
             index[l] = mirrored(row, v->sy) * v->sx + column[l];
-        struct program_access *a = emit_gather(e, v->in, index, 2, 1);
-        if (n < ROWS)
-            a->use = 0; /* not before the first step */
+        emit_gather(e, v->in, index, 2, n == ROWS); /* fewer: not needed before the first step */
     }
-    rodinia_order(e->body, loads, order);
+    emit_hoist(e, loads);
 }
 
 /* Rows fy to fy + 7, as far as they are in the image. */
@@ -183,58 +124,73 @@ static void store_rows(const struct level *v, struct emit *e, int64_t x, int64_t
     int64_t high = odd ? v->sx * v->sy / 2 : low * v->sx;
     e->active = column < v->sx ? program_first_lanes((uint64_t)(v->sx - column + 1) / 2) : 0;
     for (int64_t y = fy; e->active && y < fy + ROWS && y < v->sy; y++)
-        (void)emit_store(e, v->out, first + y / 2 * down + y % 2 * high, 2);
+        emit_store(e, v->out, first + y / 2 * down + y % 2 * high, 2);
 }
 
 /* Body 0: the first rows; then two for each step: its rows, and what follows. */
-static int transform(const struct dwt2d *s, const struct level *v, const struct program_warp *at, uint32_t index,
-                     struct program_body *body)
+static int fdwt53(struct emit *e)
 {
-    struct emit e = emit_to(body, s->allocs, 0);
-    int64_t t = at->warp * PROGRAM_LANES, x = (int64_t)at->block % v->across * v->window + t;
-    int64_t by = (int64_t)at->block / v->across, fy = by * ROWS * v->steps, step = ((int64_t)index - 1) / 2;
-    enum rodinia_order order = (enum rodinia_order)s->p.order;
-    bool first = index == 0, second = index > 0 && index % 2 == 0;
+    const struct level v = level_of(e->state, e->launch);
+    int64_t t = e->at.warp * PROGRAM_LANES, x = (int64_t)e->at.block % v.across * v.window + t;
+    int64_t by = (int64_t)e->at.block / v.across, fy = by * ROWS * v.steps, step = ((int64_t)e->index - 1) / 2;
+    bool first = e->index == 0, second = e->index > 0 && e->index % 2 == 0;
     int64_t from = first ? (by ? fy - 2 : fy) : fy + ROWS * step + 1;
-    if (index > 2 * v->steps)
+    if (e->index > 2 * v.steps)
         return 0;
     if (!second)
-        load_rows(v, &e, x, false, from, first ? 3 : ROWS, order);
+        load_rows(&v, e, x, false, from, first ? 3 : ROWS);
     if (t == 0 && (first || second))
-        load_rows(v, &e, x, true, from, first ? 3 : ROWS, order);
-    body->after = 2;
-    if (!second)
-        return 1;
-    emit_barrier(&e, VERTICAL);
-    emit_barrier(&e, HORIZONTAL);
-    emit_barrier(&e, HORIZONTAL);
-    store_rows(v, &e, x, t, fy + ROWS * step);
-    emit_barrier(&e, 1);
-    return 1;
+        load_rows(&v, e, x, true, from, first ? 3 : ROWS);
+    if (second) {
+        emit_barrier(e, VERTICAL);
+        emit_barrier(e, HORIZONTAL);
+        emit_barrier(e, HORIZONTAL);
+        store_rows(&v, e, x, t, fy + ROWS * step);
+        emit_barrier(e, 1);
+    }
+    return emit_end(e, 2);
 }
 
-static int dwt2d_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                      struct err *err)
+static unsigned kernel_of(const void *state, uint32_t launch)
 {
-    const struct dwt2d *s = run;
-    struct program_launch shape;
-    (void)err;
-    dwt2d_launch(s, launch, &shape);
-    struct program_warp at = program_warp_at(&shape, warp);
+    (void)state;
+    return launch > 0;
+}
+
+static void shape(const void *state, uint32_t launch, struct program_launch *out)
+{
     if (launch == 0)
-        return copy(s, &at, index, body);
-    struct level v = level_of(s, launch);
-    return transform(s, &v, &at, index, body);
+        return;
+    const struct level v = level_of(state, launch);
+    out->blocks = (uint64_t)(v.across * v.down);
+    out->threads = (uint32_t)v.window;
+    out->shared = v.window == 192 ? 8728 : v.window == 128 ? 5912 : 3096;
 }
 
-static const struct program_ops dwt2d_ops = {
-    .allocs = dwt2d_allocs, .launches = dwt2d_launches, .launch = dwt2d_launch, .body = dwt2d_body};
-
-static int dwt2d_program(void *state, struct program *program, struct err *err)
+static void *dwt2d_open(const void *params, struct err *err)
 {
-    (void)err;
-    *program = (struct program){&dwt2d_ops, state, ((const struct dwt2d *)state)->p.compute_ns};
-    return 0;
+    static const char *const names[] = {"c_r_out", "backup", "c_g_out", "c_b_out", "c_r", "c_g", "c_b"};
+    const struct dwt2d_params *p = params;
+    int64_t w = halved(p->width, p->levels - 1), h = halved(p->height, p->levels - 1);
+    if (w < LEAST_WIDTH || h < LEAST_HEIGHT) {
+        (void)err_set(err, "level %lld is %lld x %lld pixels; expected at least %d x %d", (long long)p->levels,
+                      (long long)w, (long long)h, LEAST_WIDTH, LEAST_HEIGHT);
+        return NULL;
+    }
+    struct dwt2d *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
+    if (!s)
+        return NULL;
+    s->p = *p;
+    uint64_t pixels = (uint64_t)(p->width * p->height), blocks = plan_blocks(pixels, COPY_THREADS);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        plan_array(&s->plan, names[i], pixels * 4);
+    plan_input(&s->plan, "src", blocks * COPY_WORDS * 4);
+    plan_straight(&s->plan, copy_src_to_components, "c_CopySrcToComponents", blocks, COPY_THREADS, 16, 768);
+    plan_kernel(&s->plan, fdwt53, "fdwt53Kernel", 0, 0, 54, 0);
+    s->plan.kernel_of = kernel_of;
+    s->plan.shape = shape;
+    s->plan.launches = 1 + 3 * (uint32_t)p->levels;
+    return s;
 }
 
 const struct workload_type workload_rodinia_dwt2d = {
@@ -242,10 +198,10 @@ const struct workload_type workload_rodinia_dwt2d = {
     .summary = "wavelet transform of an image, as the F3FS artifact runs it",
     .source = "Rodinia 3.1 cuda/dwt2d",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = dwt2d_params,
     .params_size = sizeof(struct dwt2d_params),
     .open = dwt2d_open,
     .close = free,
-    .program = dwt2d_program,
+    .program = plan_program,
 };

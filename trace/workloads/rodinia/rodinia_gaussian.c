@@ -17,21 +17,18 @@
  * Differs: nothing known. */
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
-#include "trace/program/loop.h"
-#include "trace/workloads/rodinia/order.h"
+#include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 
-enum { BLOCK1 = 512, SIDE2 = 4, M = 0, A = 1, B = 2 };
+enum { THREADS1 = 512, SIDE2 = 4, M = 0, A = 1, B = 2 };
 
 struct gaussian_params {
     int64_t n, iterations, order, compute_ns;
 };
 
 struct gaussian {
-    uint64_t n;
-    struct gaussian_params p;
-    struct program_alloc allocs[3];
+    struct plan plan;
+    int64_t n;
 };
 
 static const struct param gaussian_params[] = {
@@ -41,146 +38,65 @@ static const struct param gaussian_params[] = {
     PARAM_NS_AUTO_ROW(gaussian_params, compute_ns, 0, 1e9, "time of a warp whose data is all at hand"),
     {0}};
 
-static void *gaussian_open(const void *params, struct err *err)
+static int fan1(struct emit *e)
 {
-    struct gaussian *s = mem_zalloc(1, sizeof *s, err);
-    if (!s)
-        return NULL;
-    s->p = *(const struct gaussian_params *)params;
-    s->n = (uint64_t)s->p.n;
-    s->allocs[M] = (struct program_alloc){.name = "m", .bytes = s->n * s->n * 4, .host = true};
-    s->allocs[A] = (struct program_alloc){.name = "a", .bytes = s->n * s->n * 4, .host = true};
-    s->allocs[B] = (struct program_alloc){.name = "b", .bytes = s->n * 4, .host = true};
-    program_place(s->allocs, 3, RODINIA_BASE, RODINIA_ALIGN);
-    return s;
-}
-
-static const struct program_alloc *gaussian_allocs(const void *state, size_t *n)
-{
-    *n = 3;
-    return ((const struct gaussian *)state)->allocs;
-}
-
-static uint32_t gaussian_launches(const void *state)
-{
-    const struct gaussian *s = state;
-    return 2 * (uint32_t)(s->p.iterations < s->p.n - 1 ? s->p.iterations : s->p.n - 1);
-}
-
-static void gaussian_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    const struct gaussian *s = state;
-    uint64_t across = (s->n + SIDE2 - 1) / SIDE2;
-    if (launch % 2 == 0)
-        *out = (struct program_launch){
-            .kernel = "Fan1", .blocks = (s->n + BLOCK1 - 1) / BLOCK1, .threads = BLOCK1, .registers = 15};
-    else
-        *out = (struct program_launch){
-            .kernel = "Fan2", .blocks = across * across, .threads = SIDE2 * SIDE2, .registers = 16};
-}
-
-/* One element of a row for all lanes (lane_stride 0), or of a column, `rows` rows apart from lane to lane. */
-static struct program_access *add(const struct gaussian *s, struct program_body *body, unsigned array, uint64_t element,
-                                  uint64_t rows, uint16_t before, uint16_t use)
-{
-    struct program_access *a = program_load(body, s->allocs, array, element * 4, 4);
-    a->lane_stride = (int64_t)(rows * s->n * 4);
-    a->before = before;
-    a->use = use;
-    return a;
-}
-
-static void to_store(struct program_access *a)
-{
-    a->kind = RECORD_WRITE;
-    a->use = 0;
-}
-
-static int fan1(const struct gaussian *s, uint64_t t, uint64_t r, uint32_t index, struct program_body *body)
-{
-    uint64_t below = s->n * (r + t + 1) + t;
-    if (r >= s->n - 1 - t)
-        return program_no_trip(index, 9, body);
-    if (index > 0)
-        return 0;
-    (void)add(s, body, A, s->n * t + t, 0, 23, 2);
-    (void)add(s, body, A, below, 1, 0, 1);
-    rodinia_order(body, 0, (enum rodinia_order)s->p.order);
-    to_store(add(s, body, M, below, 1, 2, 0));
-    for (uint32_t i = 0; i < body->count; i++)
-        body->access[i].active = program_first_lanes(s->n - 1 - t - r);
-    body->after = 1;
-    return 1;
-}
-
-/* Lane l stands at row r + l mod 4, column c + l div 4: bytes from the first element of the access. */
-static void spread(struct program_body *body, struct program_access *a, uint64_t row_bytes, uint64_t column_bytes)
-{
-    uint64_t first = a->addr, *lane = program_scatter(body, a);
-    for (uint64_t l = 0; l < PROGRAM_LANES; l++)
-        lane[l] = first + l % SIDE2 * row_bytes + l / SIDE2 * column_bytes;
+    int64_t n = ((const struct gaussian *)e->state)->n, t = e->launch / 2, r = (int64_t)e->at.thread;
+    if (!emit_below(e, (uint64_t)(n - 1 - t)))
+        return emit_idle(e, 9);
+    emit_same(emit_load(e, A, n * t + t, 23, 2));
+    emit_apart(emit_load(e, A, n * (r + t + 1) + t, 0, 1), n);
+    emit_hoist(e, 0);
+    emit_apart(emit_store(e, M, n * (r + t + 1) + t, 2), n);
+    return emit_end(e, 1);
 }
 
 /* B, of the lanes whose column is 0. */
-static void fan2_b(const struct gaussian *s, uint64_t t, uint64_t r, uint32_t active, struct program_body *body)
+static void fan2_b(struct emit *e, int64_t n, int64_t t, int64_t r)
 {
-    uint32_t first = body->count;
-    (void)add(s, body, B, t, 0, 7, 2);
-    (void)add(s, body, M, s->n * (r + 1 + t) + t, 1, 0, 1);
-    add(s, body, B, r + 1 + t, 0, 3, 1)->lane_stride = 4;
-    rodinia_order(body, first, (enum rodinia_order)s->p.order);
-    struct program_access *store = add(s, body, B, r + 1 + t, 0, 1, 0);
-    store->lane_stride = 4;
-    to_store(store);
-    for (uint32_t i = first; i < body->count; i++)
-        body->access[i].active = active;
+    uint32_t first = e->body->count;
+    e->active &= 0xf;
+    emit_same(emit_load(e, B, t, 7, 2));
+    emit_apart(emit_load(e, M, n * (r + 1 + t) + t, 0, 1), n);
+    emit_load(e, B, r + 1 + t, 3, 1);
+    emit_hoist(e, first);
+    emit_store(e, B, r + 1 + t, 1);
 }
 
-static int fan2(const struct gaussian *s, uint64_t t, uint64_t block, uint32_t index, struct program_body *body)
+/* Lane l stands at row r + l mod 4, column c + l div 4. */
+static int fan2(struct emit *e)
 {
-    uint64_t across = (s->n + SIDE2 - 1) / SIDE2, r = block % across * SIDE2, c = block / across * SIDE2;
-    uint64_t row = s->n * 4, below = s->n * (r + 1 + t);
-    uint32_t active = 0;
-    for (uint64_t l = 0; l < SIDE2 * SIDE2; l++)
-        if (r + l % SIDE2 < s->n - 1 - t && c + l / SIDE2 < s->n - t)
-            active |= 1u << l;
-    if (!active)
-        return program_no_trip(index, r < s->n - 1 - t ? 17 : 10, body);
-    if (index > 0)
-        return 0;
-    spread(body, add(s, body, A, s->n * t + c + t, 0, 27, 2), 0, 4);
-    spread(body, add(s, body, M, below + t, 0, 0, 1), row, 0);
-    struct program_access *old = add(s, body, A, below + c + t, 0, 5, 1);
-    spread(body, old, row, 4);
-    rodinia_order(body, 0, (enum rodinia_order)s->p.order);
-    struct program_access *store = add(s, body, A, below + c + t, 0, 1, 0);
-    store->lane = old->lane;
-    to_store(store);
-    for (uint32_t i = 0; i < body->count; i++)
-        body->access[i].active = active;
+    int64_t n = ((const struct gaussian *)e->state)->n, t = e->launch / 2, across = (n + SIDE2 - 1) / SIDE2;
+    int64_t r = (int64_t)e->at.block % across * SIDE2, c = (int64_t)e->at.block / across * SIDE2;
+    for (int64_t l = 0; l < SIDE2 * SIDE2; l++)
+        if (r + l % SIDE2 >= n - 1 - t || c + l / SIDE2 >= n - t)
+            e->active &= ~(1u << l);
+    if (!e->active)
+        return emit_idle(e, r < n - 1 - t ? 17 : 10);
+    emit_tile(e, emit_load(e, A, n * t + c + t, 27, 2), SIDE2, 1, 0);
+    emit_tile(e, emit_load(e, M, n * (r + 1 + t) + t, 0, 1), SIDE2, 0, n);
+    struct program_access *a = emit_tile(e, emit_load(e, A, n * (r + 1 + t) + c + t, 5, 1), SIDE2, 1, n);
+    emit_hoist(e, 0);
+    emit_again(e, a, RECORD_WRITE, 1);
     if (c == 0)
-        fan2_b(s, t, r, active & 0xf, body);
-    body->after = c == 0 ? 1 : 3;
-    return 1;
+        fan2_b(e, n, t, r);
+    return emit_end(e, c == 0 ? 1 : 3);
 }
 
-static int gaussian_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                         struct err *err)
+static void *gaussian_open(const void *params, struct err *err)
 {
-    (void)err;
-    if (launch % 2 == 0)
-        return fan1(run, launch / 2, warp * PROGRAM_LANES, index, body);
-    return fan2(run, launch / 2, warp, index, body);
-}
-
-static const struct program_ops gaussian_ops = {
-    .allocs = gaussian_allocs, .launches = gaussian_launches, .launch = gaussian_launch, .body = gaussian_body};
-
-static int gaussian_program(void *state, struct program *program, struct err *err)
-{
-    (void)err;
-    *program = (struct program){&gaussian_ops, state, ((const struct gaussian *)state)->p.compute_ns};
-    return 0;
+    const struct gaussian_params *p = params;
+    struct gaussian *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
+    if (!s)
+        return NULL;
+    s->n = p->n;
+    uint64_t n = (uint64_t)p->n, across = plan_blocks(n, SIDE2);
+    plan_input(&s->plan, "m", n * n * 4);
+    plan_input(&s->plan, "a", n * n * 4);
+    plan_input(&s->plan, "b", n * 4);
+    plan_straight(&s->plan, fan1, "Fan1", plan_blocks(n, THREADS1), THREADS1, 15, 0);
+    plan_straight(&s->plan, fan2, "Fan2", across * across, SIDE2 * SIDE2, 16, 0);
+    s->plan.launches = 2 * (uint32_t)(p->iterations < p->n - 1 ? p->iterations : p->n - 1);
+    return s;
 }
 
 const struct workload_type workload_rodinia_gaussian = {
@@ -188,10 +104,10 @@ const struct workload_type workload_rodinia_gaussian = {
     .summary = "Gaussian elimination, two kernels a step, rows apart from lane to lane",
     .source = "Rodinia 3.1 cuda/gaussian",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = gaussian_params,
     .params_size = sizeof(struct gaussian_params),
     .open = gaussian_open,
     .close = free,
-    .program = gaussian_program,
+    .program = plan_program,
 };

@@ -21,12 +21,10 @@
  * (it spaces four small arrays) is assumed; copies of frames to the GPU between launches are left out. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/program/loop.h"
-#include "trace/workloads/rodinia/emit.h"
 #include "trace/workloads/rodinia/parts/heartwall_phases.h"
+#include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 
 enum { ROWS = 656, COLUMNS = 744, INNER = 20, POINTS = 51, TENTH = 10 };
@@ -38,12 +36,12 @@ struct heartwall_params {
 };
 
 struct heartwall {
+    struct plan plan;
     struct heartwall_params p;
     struct heartwall_shape shape;
     struct heartwall_program part[3]; /* by enum heartwall_part */
     int64_t inner, row[POINTS], column[POINTS];
     int32_t *first[2]; /* of each output: the element that its first trip loads; of the convolution, of the mask's */
-    struct program_alloc allocs[ARRAYS];
 };
 
 static const struct param heartwall_params[] = {
@@ -55,27 +53,6 @@ static const struct param heartwall_params[] = {
     RODINIA_ORDER_ROW(heartwall_params),
     PARAM_NS_AUTO_ROW(heartwall_params, compute_ns, 0, 1e9, "time of a warp's step, its data at hand"),
     {0}};
-
-static void heartwall_close(void *state)
-{
-    struct heartwall *h = state;
-    for (unsigned i = 0; i < 3; i++)
-        heartwall_program_release(&h->part[i]);
-    free(h->first[0]);
-    free(h->first[1]);
-    free(h);
-}
-
-/* Where the points are: on an ellipse around (378, 323), or (397, 306). */
-static void place_points(struct heartwall *h)
-{
-    for (int64_t i = 0; i < h->p.points; i++) {
-        bool in = i < h->inner;
-        double angle = 2 * M_PI * (double)(in ? i : i - h->inner) / (double)(in ? h->inner : h->p.points - h->inner);
-        h->row[i] = lround((in ? 378 : 397) + (in ? 109 : 146) * sin(angle));
-        h->column[i] = lround((in ? 323 : 306) + (in ? 88 : 152) * cos(angle));
-    }
-}
 
 /* Elements of an array that every block has. */
 static uint64_t own_elements(const struct heartwall_shape *s, unsigned role)
@@ -101,87 +78,6 @@ static uint64_t own_elements(const struct heartwall_shape *s, unsigned role)
 static uint64_t own_bytes(const struct heartwall *h, unsigned role)
 {
     return (own_elements(&h->shape, role) * 4 + RODINIA_ALIGN - 1) / RODINIA_ALIGN * RODINIA_ALIGN;
-}
-
-static void lay_out(struct heartwall *h)
-{
-    static const char *const names[ARRAYS] = {
-        "frame",      "endoRow", "endoCol", "tEndoRowLoc", "tEndoColLoc", "epiRow",   "epiCol",   "tEpiRowLoc",
-        "tEpiColLoc", "endoT",   "epiT",    "in2",         "conv",        "pad_cumv", "cumv_sel", "sub_cumh",
-        "cumh_sel",   "sub2",    "in2_sqr", "sqr_sub2",    "in_sqr",      "tMask",    "mask_conv"};
-    uint64_t inner = (uint64_t)h->inner, outer = (uint64_t)h->p.points - inner, video = (uint64_t)h->p.video;
-    uint64_t t = (uint64_t)h->p.template * (uint64_t)h->p.template;
-    const uint64_t elements[OWN] = {ROWS * COLUMNS, inner,         inner,         inner * video, inner * video, outer,
-                                    outer,          outer * video, outer * video, inner * t,     outer * t};
-    for (unsigned i = 0; i < ARRAYS; i++) {
-        struct program_alloc *a = &h->allocs[i];
-        a->bytes = i < OWN ? elements[i] * 4 : own_bytes(h, HW_AREA + i - OWN) * (uint64_t)h->p.points;
-        a->host = i == FRAME || (i < INNER_T && (i - INNER_ROW) % 4 < 2);
-        memcpy(a->name, names[i], strlen(names[i]));
-    }
-    program_place(h->allocs, ARRAYS, RODINIA_BASE, RODINIA_ALIGN);
-}
-
-/* Where the loops of each output begin. */
-static int find_firsts(struct heartwall *h, struct err *err)
-{
-    int32_t c = h->shape.template + h->shape.area - 1;
-    for (int mask = 0; mask < 2; mask++) {
-        h->first[mask] = mem_zalloc((size_t)c * (size_t)c, sizeof **h->first, err);
-        if (!h->first[mask])
-            return -1;
-        for (int32_t e = 0; e < c * c; e++) {
-            struct heartwall_trips t = heartwall_trips(&h->shape, mask, e);
-            h->first[mask][e] = t.first_column * (mask ? c : h->shape.area) + t.first_row;
-        }
-    }
-    return 0;
-}
-
-static void *heartwall_open(const void *params, struct err *err)
-{
-    const struct heartwall_params *p = params;
-    if (p->template > p->area || p->frames > p->video) {
-        (void)err_set(err, "template %lld, area %lld, frames %lld of a video of %lld; expected a template in its area",
-                      (long long)p->template, (long long)p->area, (long long)p->frames, (long long)p->video);
-        return NULL;
-    }
-    struct heartwall *h = mem_zalloc(1, sizeof *h, err);
-    if (!h)
-        return NULL;
-    h->p = *p;
-    h->shape = (struct heartwall_shape){(int32_t)p->template, (int32_t)p->area};
-    h->inner = p->points * INNER / POINTS + (p->points < 3);
-    place_points(h);
-    lay_out(h);
-    int rc = find_firsts(h, err);
-    for (unsigned i = 0; i < 3 && !rc; i++)
-        rc = heartwall_program_init(&h->part[i], &h->shape, i, err);
-    if (!rc)
-        return h;
-    heartwall_close(h);
-    return NULL;
-}
-
-static const struct program_alloc *heartwall_allocs(const void *state, size_t *n)
-{
-    *n = ARRAYS;
-    return ((const struct heartwall *)state)->allocs;
-}
-
-static uint32_t heartwall_launches(const void *state)
-{
-    return (uint32_t)((const struct heartwall *)state)->p.frames;
-}
-
-static void heartwall_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    (void)launch;
-    *out = (struct program_launch){.kernel = "kernel",
-                                   .blocks = (uint64_t)((const struct heartwall *)state)->p.points,
-                                   .threads = HEARTWALL_THREADS,
-                                   .registers = 55,
-                                   .shared = SHARED};
 }
 
 /* --- one step of a warp --- */
@@ -219,8 +115,7 @@ static void point(const struct at *at, unsigned role, int64_t index, bool store)
 {
     int64_t first;
     unsigned array = array_of(at, role, &first);
-    (void)emit_same(store ? emit_store(&at->e, array, first + index, 2)
-                          : emit_load(&at->e, array, first + index, 2, 1));
+    emit_same(store ? emit_store(&at->e, array, first + index, 2) : emit_load(&at->e, array, first + index, 2, 1));
 }
 
 /* The element of a source for element e of the map; false: it has none. */
@@ -249,7 +144,7 @@ static void load_source(const struct at *at, const struct heartwall_source *s, i
         index[l] += first;
     }
     if (some.active)
-        (void)emit_gather(&some, array, index, at->phase->rows == at->phase->n ? LINEAR : MAPPED, 1);
+        emit_gather(&some, array, index, at->phase->rows == at->phase->n ? LINEAR : MAPPED, 1);
 }
 
 static void map(const struct at *at)
@@ -262,11 +157,11 @@ static void map(const struct at *at)
     uint32_t loads = at->e.body->count;
     load_source(at, &at->phase->source[0], e);
     load_source(at, &at->phase->source[1], e);
-    rodinia_order(at->e.body, loads, (enum rodinia_order)at->h->p.order);
+    emit_hoist(&at->e, loads);
     if (at->phase->store == HW_NONE)
         return;
     unsigned array = array_of(at, at->phase->store, &first);
-    (void)emit_store(&at->e, array, first + e, LINEAR);
+    emit_store(&at->e, array, first + e, LINEAR);
 }
 
 static void walk(const struct at *at)
@@ -290,9 +185,9 @@ static void convolve(const struct at *at, bool mask)
     if (at->step->last) {
         unsigned sums = array_of(at, HW_SUB_SQUARED, &first);
         if (mask)
-            (void)emit_load(&at->e, sums, first + e, LINEAR, 1);
+            emit_load(&at->e, sums, first + e, LINEAR, 1);
         unsigned to = array_of(at, mask ? HW_MASK_CONV : HW_CONV, &first);
-        (void)emit_store(&at->e, to, first + e, mask ? 2 : MAPPED);
+        emit_store(&at->e, to, first + e, mask ? 2 : MAPPED);
         return;
     }
     unsigned array = array_of(at, mask ? HW_MASK : HW_AREA, &first);
@@ -335,35 +230,107 @@ static void do_step(const struct at *at)
         follow(at, at->phase->kind);
 }
 
-static int heartwall_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                          struct err *err)
+static int kernel(struct emit *e)
 {
-    const struct heartwall *h = run;
-    const struct heartwall_program *part = &h->part[launch ? HW_TRACK : HW_CUT];
-    uint32_t w = (uint32_t)(warp % HEARTWALL_WARPS);
-    (void)err;
-    if (index >= part->steps[w] && launch && launch % TENTH == 0) {
+    const struct heartwall *h = e->state;
+    const struct heartwall_program *part = &h->part[e->launch ? HW_TRACK : HW_CUT];
+    uint32_t w = e->at.warp, index = e->index;
+    if (index >= part->steps[w] && e->launch && e->launch % TENTH == 0) {
         index -= (uint32_t)part->steps[w];
         part = &h->part[HW_UPDATE];
     }
     if (index >= part->steps[w])
-        return part->steps[w] == 0 && program_no_trip(index, MAPPED, body);
+        return part->steps[w] == 0 && program_no_trip(index, MAPPED, e->body);
     const struct heartwall_step *step = &part->step[w][index];
-    struct at at = {.h = h, .phase = &part->phase[step->phase], .step = step, .frame = launch, .warp = w};
-    at.block = (int64_t)(warp / HEARTWALL_WARPS);
-    at.e = emit_to(body, h->allocs, step->active);
+    struct at at = {.h = h, .phase = &part->phase[step->phase], .step = step, .frame = e->launch, .warp = w, .e = *e};
+    at.block = (int64_t)e->at.block;
+    at.e.active = step->active;
     do_step(&at);
     return 1;
 }
 
-static const struct program_ops heartwall_ops = {
-    .allocs = heartwall_allocs, .launches = heartwall_launches, .launch = heartwall_launch, .body = heartwall_body};
+/* --- memory and launches --- */
 
-static int heartwall_program(void *state, struct program *program, struct err *err)
+static void heartwall_close(void *state)
 {
-    (void)err;
-    *program = (struct program){&heartwall_ops, state, ((const struct heartwall *)state)->p.compute_ns};
+    struct heartwall *h = state;
+    for (unsigned i = 0; i < 3; i++)
+        heartwall_program_release(&h->part[i]);
+    free(h->first[0]);
+    free(h->first[1]);
+    free(h);
+}
+
+/* Where the points are: on an ellipse around (378, 323), or (397, 306). */
+static void place_points(struct heartwall *h)
+{
+    for (int64_t i = 0; i < h->p.points; i++) {
+        bool in = i < h->inner;
+        double angle = 2 * M_PI * (double)(in ? i : i - h->inner) / (double)(in ? h->inner : h->p.points - h->inner);
+        h->row[i] = lround((in ? 378 : 397) + (in ? 109 : 146) * sin(angle));
+        h->column[i] = lround((in ? 323 : 306) + (in ? 88 : 152) * cos(angle));
+    }
+}
+
+static void lay_out(struct heartwall *h)
+{
+    static const char *const names[ARRAYS] = {
+        "frame",      "endoRow", "endoCol", "tEndoRowLoc", "tEndoColLoc", "epiRow",   "epiCol",   "tEpiRowLoc",
+        "tEpiColLoc", "endoT",   "epiT",    "in2",         "conv",        "pad_cumv", "cumv_sel", "sub_cumh",
+        "cumh_sel",   "sub2",    "in2_sqr", "sqr_sub2",    "in_sqr",      "tMask",    "mask_conv"};
+    uint64_t inner = (uint64_t)h->inner, outer = (uint64_t)h->p.points - inner, video = (uint64_t)h->p.video;
+    uint64_t t = (uint64_t)h->p.template * (uint64_t)h->p.template;
+    const uint64_t elements[OWN] = {ROWS * COLUMNS, inner,         inner,         inner * video, inner * video, outer,
+                                    outer,          outer * video, outer * video, inner * t,     outer * t};
+    for (unsigned i = 0; i < ARRAYS; i++) {
+        uint64_t points = (uint64_t)h->p.points;
+        uint64_t bytes = i < OWN ? elements[i] * 4 : own_bytes(h, HW_AREA + i - OWN) * points;
+        bool host = i == FRAME || (i < INNER_T && (i - INNER_ROW) % 4 < 2);
+        (host ? plan_input : plan_array)(&h->plan, names[i], bytes);
+    }
+    plan_kernel(&h->plan, kernel, "kernel", (uint64_t)h->p.points, HEARTWALL_THREADS, 55, SHARED);
+    h->plan.launches = (uint32_t)h->p.frames;
+}
+
+/* Where the loops of each output begin. */
+static int find_firsts(struct heartwall *h, struct err *err)
+{
+    int32_t c = h->shape.template + h->shape.area - 1;
+    for (int mask = 0; mask < 2; mask++) {
+        h->first[mask] = mem_zalloc((size_t)c * (size_t)c, sizeof **h->first, err);
+        if (!h->first[mask])
+            return -1;
+        for (int32_t e = 0; e < c * c; e++) {
+            struct heartwall_trips t = heartwall_trips(&h->shape, mask, e);
+            h->first[mask][e] = t.first_column * (mask ? c : h->shape.area) + t.first_row;
+        }
+    }
     return 0;
+}
+
+static void *heartwall_open(const void *params, struct err *err)
+{
+    const struct heartwall_params *p = params;
+    if (p->template > p->area || p->frames > p->video) {
+        (void)err_set(err, "template %lld, area %lld, frames %lld of a video of %lld; expected a template in its area",
+                      (long long)p->template, (long long)p->area, (long long)p->frames, (long long)p->video);
+        return NULL;
+    }
+    struct heartwall *h = rodinia_new(sizeof *h, p->order, p->compute_ns, err);
+    if (!h)
+        return NULL;
+    h->p = *p;
+    h->shape = (struct heartwall_shape){(int32_t)p->template, (int32_t)p->area};
+    h->inner = p->points * INNER / POINTS + (p->points < 3);
+    place_points(h);
+    lay_out(h);
+    int rc = find_firsts(h, err);
+    for (unsigned i = 0; i < 3 && !rc; i++)
+        rc = heartwall_program_init(&h->part[i], &h->shape, i, err);
+    if (!rc)
+        return h;
+    heartwall_close(h);
+    return NULL;
 }
 
 const struct workload_type workload_rodinia_heartwall = {
@@ -371,10 +338,10 @@ const struct workload_type workload_rodinia_heartwall = {
     .summary = "points of a heart's wall followed through a video, as the F3FS artifact runs it",
     .source = "Rodinia 3.1 cuda/heartwall",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = heartwall_params,
     .params_size = sizeof(struct heartwall_params),
     .open = heartwall_open,
     .close = heartwall_close,
-    .program = heartwall_program,
+    .program = plan_program,
 };

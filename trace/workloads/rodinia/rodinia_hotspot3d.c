@@ -19,13 +19,10 @@
  * Differs: nothing known. */
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
-#include "trace/program/loop.h"
-#include "trace/workloads/rodinia/order.h"
+#include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 
-enum { BLOCK_X = 64, BLOCK_Y = 4, WARPS = BLOCK_X * BLOCK_Y / PROGRAM_LANES, UNROLL = 4, REGISTERS = 40 };
-enum { POWER, IN, OUT };
+enum { BLOCK_X = 64, BLOCK_Y = 4, UNROLL = 4, POWER = 0, IN, OUT };
 
 /* Loads of a plane. */
 enum { CENTRE, WEST, EAST, SOUTH, NORTH, BELOW, HEAT, LOADS };
@@ -35,8 +32,8 @@ struct hotspot3d_params {
 };
 
 struct hotspot3d {
+    struct plan plan;
     struct hotspot3d_params p;
-    struct program_alloc allocs[3];
 };
 
 static const struct param hotspot3d_params[] = {
@@ -48,53 +45,6 @@ static const struct param hotspot3d_params[] = {
     PARAM_NS_AUTO_ROW(hotspot3d_params, compute_ns, 0, 1e9, "time of a turn of a warp whose data is all at hand"),
     {0}};
 
-static void *hotspot3d_open(const void *params, struct err *err)
-{
-    const struct hotspot3d_params *p = params;
-    if ((__int128)p->nx * p->ny * p->nz > INT32_MAX) {
-        err_set(err, "rodinia-hotspot3d: %lld x %lld x %lld cells; the kernel counts them in an int", (long long)p->nx,
-                (long long)p->ny, (long long)p->nz);
-        return NULL;
-    }
-    struct hotspot3d *s = mem_zalloc(1, sizeof *s, err);
-    if (!s)
-        return NULL;
-    s->p = *p;
-    uint64_t bytes = (uint64_t)(p->nx * p->ny * p->nz) * 4;
-    s->allocs[POWER] = (struct program_alloc){.name = "power", .bytes = bytes, .host = true};
-    s->allocs[IN] = (struct program_alloc){.name = "in", .bytes = bytes, .host = true};
-    s->allocs[OUT] = (struct program_alloc){.name = "out", .bytes = bytes};
-    program_place(s->allocs, 3, RODINIA_BASE, RODINIA_ALIGN);
-    return s;
-}
-
-static const struct program_alloc *hotspot3d_allocs(const void *state, size_t *n)
-{
-    *n = 3;
-    return ((const struct hotspot3d *)state)->allocs;
-}
-
-static uint32_t hotspot3d_launches(const void *state)
-{
-    return (uint32_t)((const struct hotspot3d *)state)->p.iterations;
-}
-
-static void hotspot3d_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    const struct hotspot3d *s = state;
-    (void)launch;
-    *out = (struct program_launch){.kernel = "hotspotOpt1",
-                                   .blocks = (uint64_t)(s->p.nx / BLOCK_X * (s->p.ny / BLOCK_Y)),
-                                   .threads = BLOCK_X * BLOCK_Y,
-                                   .registers = REGISTERS};
-}
-
-/* Where a warp stands, and in which launch. */
-struct place {
-    int64_t i, j; /* of lane 0; 32 cells of one row */
-    unsigned in, out;
-};
-
 /* Instructions before each load of a plane and, last, its store; NONE: it has no such load. */
 enum { NONE = 255 };
 static const uint8_t first[LOADS + 1] = {30, 2, 4, 3, 3, 2, 4, 4};
@@ -103,87 +53,81 @@ static const uint8_t next[LOADS + 1] = {NONE, 4, 3, 2, 2, 2, 2, 3};
 static const uint8_t rest[LOADS + 1] = {NONE, 1, 2, 1, 1, 2, 2, 2};
 static const uint8_t last[LOADS + 1] = {NONE, 3, 4, 3, 3, NONE, 5, 3};
 
-/* One lane stays where the border is: `by` bytes from where the others' stride would have it. */
-static void clamp(struct program_body *body, struct program_access *a, unsigned which, int64_t by)
+/* One lane stays where the border is: an element on, or back, from where the others' stride would have it. */
+static void clamp(const struct emit *e, struct program_access *a, unsigned which, int64_t by)
 {
-    uint64_t *lane = program_scatter(body, a);
-    for (uint64_t l = 0; l < PROGRAM_LANES; l++)
-        lane[l] = a->addr + 4 * l;
-    lane[which] += (uint64_t)by;
+    emit_tile(e, a, PROGRAM_LANES, 0, 1);
+    e->body->lanes[e->body->lane_sets - 1][which] += (uint64_t)(by * 4);
 }
 
-static void add_plane(const struct hotspot3d *s, const struct place *at, int64_t k, const uint8_t *before,
-                      struct program_body *body)
+/* Plane k of the warp's 32 cells of one row. */
+static void plane(const struct emit *e, int64_t k, const uint8_t *before)
 {
-    int64_t nx = s->p.nx, xy = nx * s->p.ny, c = at->i + nx * at->j + xy * k;
-    int64_t south = at->j == s->p.ny - 1 ? 0 : nx, north = at->j == 0 ? 0 : -nx;
-    const int64_t apart[LOADS] = {0, -1, 1, south, north, xy, 0};
-    uint32_t start = body->count;
+    const struct hotspot3d *s = e->state;
+    int64_t nx = s->p.nx, ny = s->p.ny, across = nx / BLOCK_X, block = (int64_t)e->at.block;
+    int64_t i = block % across * BLOCK_X + e->at.warp % 2 * PROGRAM_LANES,
+            j = block / across * BLOCK_Y + e->at.warp / 2;
+    int64_t c = i + nx * (j + ny * k), south = j == ny - 1 ? 0 : nx, north = j == 0 ? 0 : -nx;
+    const int64_t apart[LOADS] = {0, -1, 1, south, north, nx * ny, 0};
+    unsigned in = e->launch % 2 ? OUT : IN, out = e->launch % 2 ? IN : OUT;
+    uint32_t start = e->body->count;
     for (unsigned l = 0; l < LOADS; l++) {
         if (before[l] == NONE)
             continue;
-        uint64_t byte = (uint64_t)(c + apart[l]) * 4;
-        struct program_access *a = program_load(body, s->allocs, l == HEAT ? POWER : at->in, byte, 4);
-        a->before = before[l];
-        a->use = l == CENTRE ? 5 : 1;
-        if (l == WEST && at->i == 0)
-            clamp(body, a, 0, 4);
-        if (l == EAST && at->i + PROGRAM_LANES == nx)
-            clamp(body, a, PROGRAM_LANES - 1, -4);
+        struct program_access *a = emit_load(e, l == HEAT ? POWER : in, c + apart[l], before[l], l == CENTRE ? 5 : 1);
+        if (l == WEST && i == 0)
+            clamp(e, a, 0, 1);
+        if (l == EAST && i + PROGRAM_LANES == nx)
+            clamp(e, a, PROGRAM_LANES - 1, -1);
     }
-    rodinia_order(body, start, (enum rodinia_order)s->p.order);
-    program_store(body, s->allocs, at->out, (uint64_t)c * 4, 4)->before = before[LOADS];
+    emit_hoist(e, start);
+    emit_store(e, out, c, before[LOADS]);
 }
 
-/* A part of the loop over the planes between the first and the last. */
-static void add_part(const struct hotspot3d *s, const struct place *at, const struct program_part *part,
-                     struct program_body *body)
+/* The first plane; a body for each part of the loop over those between; the last plane. */
+static int hotspot_opt1(struct emit *e)
 {
-    int64_t plane_bytes = s->p.nx * s->p.ny * 4;
-    for (uint32_t trip = 0; trip < part->trips; trip++)
-        add_plane(s, at, 1 + (int64_t)part->first + trip, part->trips == 1 ? rest : trip ? next : turn, body);
-    for (uint32_t i = 0; i < body->count; i++)
-        body->access[i].turn_stride = plane_bytes * part->trips;
-    body->turns = part->turns;
-    body->after = part->trips == 1 ? 17 : 6;
-}
-
-static int hotspot3d_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                          struct err *err)
-{
-    const struct hotspot3d *s = run;
-    int64_t across = s->p.nx / BLOCK_X, block = (int64_t)(warp / WARPS), w = (int64_t)(warp % WARPS);
-    struct place at = {block % across * BLOCK_X + w % 2 * PROGRAM_LANES, block / across * BLOCK_Y + w / 2,
-                       launch % 2 ? OUT : IN, launch % 2 ? IN : OUT};
-    struct program_loop loop = {.trips = (uint64_t)s->p.nz - 2, .active = 0xffffffff, .unroll = UNROLL};
+    const struct hotspot3d *s = e->state;
+    struct program_loop loop = {.trips = (uint64_t)s->p.nz - 2, .active = UINT32_MAX, .unroll = UNROLL};
     struct program_part part;
-    (void)err;
-    if (index == 0) {
-        add_plane(s, &at, 0, first, body);
-        body->after = loop.trips >= UNROLL ? 23 : loop.trips ? 33 : 6;
-        return 1;
+    if (e->index == 0) {
+        plane(e, 0, first);
+        return emit_end(e, loop.trips >= UNROLL ? 23 : loop.trips ? 33 : 6);
     }
-    if (program_loop_part(&loop, index - 1, &part)) {
-        add_part(s, &at, &part, body);
-        return 1;
+    if (program_loop_part(&loop, e->index - 1, &part)) {
+        for (uint32_t k = 0; k < part.trips; k++)
+            plane(e, 1 + (int64_t)part.first + k, part.trips == 1 ? rest : k ? next : turn);
+        emit_turns(e, part.turns, s->p.nx * s->p.ny * part.trips);
+        return emit_end(e, part.trips == 1 ? 17 : 6);
     }
-    if (index > 1 && !program_loop_part(&loop, index - 2, &part))
+    if (e->index > 1 && !program_loop_part(&loop, e->index - 2, &part))
         return 0; /* the one before was the last */
-    add_plane(s, &at, s->p.nz - 1, last, body);
+    plane(e, s->p.nz - 1, last);
     if (loop.trips >= UNROLL)
-        body->access[0].before += loop.trips % UNROLL ? 25 : 6;
-    body->after = 1;
-    return 1;
+        e->body->access[0].before += loop.trips % UNROLL ? 25 : 6;
+    return emit_end(e, 1);
 }
 
-static const struct program_ops hotspot3d_ops = {
-    .allocs = hotspot3d_allocs, .launches = hotspot3d_launches, .launch = hotspot3d_launch, .body = hotspot3d_body};
-
-static int hotspot3d_program(void *state, struct program *program, struct err *err)
+static void *hotspot3d_open(const void *params, struct err *err)
 {
-    (void)err;
-    *program = (struct program){&hotspot3d_ops, state, ((const struct hotspot3d *)state)->p.compute_ns};
-    return 0;
+    const struct hotspot3d_params *p = params;
+    if ((__int128)p->nx * p->ny * p->nz > INT32_MAX) {
+        err_set(err, "rodinia-hotspot3d: %lld x %lld x %lld cells; the kernel counts them in an int", (long long)p->nx,
+                (long long)p->ny, (long long)p->nz);
+        return NULL;
+    }
+    struct hotspot3d *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
+    if (!s)
+        return NULL;
+    s->p = *p;
+    uint64_t bytes = (uint64_t)(p->nx * p->ny * p->nz) * 4;
+    plan_input(&s->plan, "power", bytes);
+    plan_input(&s->plan, "in", bytes);
+    plan_array(&s->plan, "out", bytes);
+    plan_kernel(&s->plan, hotspot_opt1, "hotspotOpt1", (uint64_t)(p->nx / BLOCK_X * (p->ny / BLOCK_Y)),
+                BLOCK_X * BLOCK_Y, 40, 0);
+    s->plan.launches = (uint32_t)p->iterations;
+    return s;
 }
 
 const struct workload_type workload_rodinia_hotspot3d = {
@@ -191,10 +135,10 @@ const struct workload_type workload_rodinia_hotspot3d = {
     .summary = "heat of a stack of chips, a stencil of seven points, a launch a step",
     .source = "Rodinia 3.1 cuda/hotspot3D",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = hotspot3d_params,
     .params_size = sizeof(struct hotspot3d_params),
     .open = hotspot3d_open,
     .close = free,
-    .program = hotspot3d_program,
+    .program = plan_program,
 };

@@ -25,9 +25,22 @@
  * Differs: every block has as many bits; the histogram's two streams run one after the other. */
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
-#include "trace/workloads/rodinia/rodinia_huffman.h"
+#include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
+
+enum { PARTS = 32, THREADS = 256, PACK = 16, SCANNED = 2 * THREADS, WORD_BITS = 32, UNROLL = 4 };
+enum { BUFFER0, BUFFER1, HIST, DATA, OUT, PACKED, CODE, LEN, CW32, CW32LEN, CW32IDX, CIDX, CIDX2, SUMS };
+enum { HISTO, ENCODE, SCAN, SCAN_SUMS, ADD, PACK2 };
+
+struct huffman_params {
+    int64_t blocks, bits, runs, sms, order, compute_ns;
+};
+
+struct huffman {
+    struct plan plan;
+    struct huffman_params p;
+    bool sums; /* the prefix sum needs sums of sums */
+};
 
 static const struct param huffman_params[] = {
     PARAM_INT_ROW(huffman_params, blocks, "KiB", PACK, 1 << 18, 1024, "coded, a power of two"),
@@ -38,6 +51,207 @@ static const struct param huffman_params[] = {
     PARAM_NS_AUTO_ROW(huffman_params, compute_ns, 0, 1e9, "time of a turn of a warp whose data is all at hand"),
     {0}};
 
+/* The beginning; the loop; the end. */
+static int histo_kernel(struct emit *e)
+{
+    const struct huffman *s = e->state;
+    uint64_t step = 2 * (uint64_t)s->p.sms * THREADS;
+    struct program_loop loop = program_grid_stride(e->at.thread, e->at.lanes, step, s->plan.array[BUFFER0].bytes, 1);
+    struct program_part part;
+    struct emit bytes = emit_of(e, 1);
+    if (e->index == 0) {
+        emit_barrier(e, 6);
+        return emit_end(e, loop.trips || loop.more ? 9 : 6);
+    }
+    if (program_loop_part(&loop, e->index - 1, &part)) {
+        bytes.active = part.active;
+        emit_load(&bytes, e->launch % 2, (int64_t)(e->at.thread + part.first * step), 1, 1);
+        emit_turns(e, part.turns, (int64_t)step);
+        return emit_end(e, 7);
+    }
+    if (e->index > 1 && !program_loop_part(&loop, e->index - 2, &part))
+        return 0; /* the one before was the last */
+    emit_barrier(e, 0);
+    emit_as(emit_load(e, HIST, e->at.warp * PROGRAM_LANES, 4, 0), RECORD_ATOMIC);
+    return emit_end(e, 1);
+}
+
+/* --- sums by a tree in shared memory --- */
+
+/* The two passes of a tree over shared memory, barriers and nothing else: `work` of a warp in a step in which it has a
+ * thread below d. *before: instructions since the last access. */
+static void add_up(const struct emit *e, uint32_t d, uint32_t work, uint32_t *before)
+{
+    for (; d; d /= 2) {
+        emit_barrier(e, *before);
+        *before = 6 + (e->at.warp * PROGRAM_LANES < d ? work : 0);
+    }
+}
+
+static void add_down(const struct emit *e, uint32_t last, uint32_t work, uint32_t *before)
+{
+    for (uint32_t d = 1; d <= last; d *= 2) {
+        emit_barrier(e, *before + 1);
+        *before = 5 + (e->at.warp * PROGRAM_LANES < d ? work : 0);
+    }
+}
+
+static int vlc_encode(struct emit *e)
+{
+    const struct huffman *s = e->state;
+    int64_t t = e->at.warp * PROGRAM_LANES, stored = s->p.bits / WORD_BITS + 1;
+    uint32_t since = 7, before = 7;
+    emit_load(e, CODE, t, 7, 4);
+    emit_load(e, LEN, t, 6, 1);
+    emit_load(e, DATA, (int64_t)e->at.thread, 5, 2);
+    emit_hoist(e, 0);
+    emit_barrier(e, 0);
+    emit_barrier(e, 30);
+    add_up(e, THREADS / 2, 12, &since);
+    since += e->at.warp == 0 ? 11 : 7;
+    add_down(e, THREADS / 2, 14, &since);
+    emit_barrier(e, since);
+    if (t + PROGRAM_LANES == THREADS) {
+        emit_same(emit_store(e, CIDX, (int64_t)e->at.block, 8))->active = 1u << 31;
+        before = 5;
+    }
+    emit_barrier(e, before);
+    emit_barrier(e, 29);
+    if (t < stored)
+        emit_store(e, OUT, (int64_t)e->at.thread, 7)->active = program_first_lanes((uint64_t)(stored - t));
+    return emit_end(e, t < stored ? 1 : 4);
+}
+
+/* Each thread has two elements, as far apart as there are threads; sums: where thread 0 leaves the total, or none. */
+static int scan(const struct emit *e, unsigned from, unsigned to, bool sums)
+{
+    const struct huffman *s = e->state;
+    uint32_t threads = s->plan.kernel[from == CIDX ? SCAN : SCAN_SUMS].launch.threads, since = 11;
+    int64_t first = 2 * (int64_t)e->at.block * threads + e->at.warp * PROGRAM_LANES, second = first + threads;
+    bool total = e->at.warp == 0 && sums;
+    emit_load(e, from, first, 21, 5);
+    emit_load(e, from, second, 8, 4);
+    emit_hoist(e, 0);
+    add_up(e, threads, 18, &since);
+    since += 2;
+    if (total)
+        emit_store(e, SUMS, (int64_t)e->at.block, since + 14)->active = 1;
+    since = total ? 6 : since + (e->at.warp == 0 ? 13 : 5);
+    add_down(e, threads, 20, &since);
+    emit_barrier(e, since + 1);
+    emit_store(e, to, first, 3);
+    emit_store(e, to, second, 3);
+    return emit_end(e, 1);
+}
+
+static int prescan(struct emit *e)
+{
+    return scan(e, CIDX, CIDX2, ((const struct huffman *)e->state)->sums);
+}
+
+static int prescan_sums(struct emit *e)
+{
+    return scan(e, SUMS, SUMS, false);
+}
+
+static int uniform_add(struct emit *e)
+{
+    int64_t block = (int64_t)e->at.block, first = SCANNED * block + e->at.warp * PROGRAM_LANES;
+    if (e->at.warp == 0)
+        emit_load(e, SUMS, block, 9, 1)->active = 1;
+    emit_barrier(e, e->at.warp == 0 ? 10 : 13);
+    emit_load(e, CIDX2, first, 2, 2);
+    emit_store(e, CIDX2, first, 2);
+    emit_load(e, CIDX2, first + THREADS, 6, 1);
+    emit_store(e, CIDX2, first + THREADS, 1);
+    return emit_end(e, 1);
+}
+
+/* --- pack2: blocks of 16 threads, each of which packs a block of words --- */
+
+/* Word number i of each thread's block, 1 KiB apart. */
+static void load_word(const struct emit *e, int64_t i, unsigned before)
+{
+    emit_apart(emit_load(e, OUT, THREADS * (int64_t)e->at.thread + i, before, 1), THREADS);
+}
+
+/* Where it goes to, wholly or in part. */
+static void to_packed(const struct emit *e, int64_t i, unsigned before, unsigned kind)
+{
+    uint64_t bits = (uint64_t)((const struct huffman *)e->state)->p.bits;
+    struct program_access *a = emit_as(emit_load(e, PACKED, i, before, 0), kind);
+    uint64_t *lane = program_scatter(e->body, a);
+    for (unsigned l = 0; l < PROGRAM_LANES; l++)
+        lane[l] = a->addr + bits * (e->at.thread + l) / WORD_BITS * 4;
+}
+
+static int pack_words(const struct emit *e, const struct program_part *part)
+{
+    static const uint8_t load[UNROLL] = {3, 7, 5, 5};
+    bool alone = part->trips == 1;
+    for (uint32_t k = 0; k < part->trips; k++) {
+        load_word(e, 1 + (int64_t)part->first + k, alone ? 2 : load[k]);
+        to_packed(e, 1 + (int64_t)part->first + k, alone ? 4 : 5, RECORD_WRITE);
+    }
+    emit_turns(e, part->turns, part->trips);
+    return emit_end(e, alone ? 7 : 5);
+}
+
+/* The first word; the loop; what is left of the last word. */
+static int pack2(struct emit *e)
+{
+    const struct huffman *s = e->state;
+    int64_t words = s->p.bits / WORD_BITS, t = (int64_t)e->at.thread;
+    struct program_loop loop = {.trips = (uint64_t)words - 1, .active = e->active, .unroll = UNROLL};
+    struct program_part part;
+    if (e->index == 0) {
+        emit_load(e, CIDX, t, 9, 17);
+        emit_load(e, CIDX2, t, 2, 1);
+        load_word(e, 0, 5);
+        emit_hoist(e, 0);
+        to_packed(e, 0, 3, RECORD_ATOMIC);
+        return emit_end(e, 6 + 6 + 4 + (loop.trips % UNROLL ? 8 : 4));
+    }
+    if (program_loop_part(&loop, e->index - 1, &part))
+        return pack_words(e, &part);
+    if (!program_loop_part(&loop, e->index - 2, &part)) /* there is always one */
+        return 0;
+    if (s->p.bits % WORD_BITS == 0) /* every block begins with a word, too: nothing is left */
+        return emit_end(e, 8);
+    to_packed(e, words, 7, RECORD_ATOMIC);
+    load_word(e, words, 9);
+    to_packed(e, words, 1, RECORD_ATOMIC);
+    to_packed(e, words + 1, 6, RECORD_ATOMIC);
+    return emit_end(e, 1);
+}
+
+/* --- launches and memory --- */
+
+static unsigned kernel_of(const void *state, uint32_t launch)
+{
+    const struct huffman *s = state;
+    uint32_t behind = launch - PARTS - (uint32_t)s->p.runs;
+    if (launch < PARTS + (uint32_t)s->p.runs)
+        return launch < PARTS ? HISTO : ENCODE;
+    return launch + 1 == s->plan.launches ? PACK2 : SCAN + behind;
+}
+
+/* In the order of the kernels' numbers. */
+static void add_kernels(struct huffman *s)
+{
+    uint64_t blocks = (uint64_t)s->p.blocks, sums = blocks / SCANNED; /* sums: what the second level sums up */
+    uint32_t threads = s->sums ? THREADS : (uint32_t)blocks / 2;      /* of the first level */
+    uint32_t summed = (uint32_t)sums, scanned = 2 * threads;
+    plan_kernel(&s->plan, histo_kernel, "histo_kernel", 2 * (uint64_t)s->p.sms, THREADS, 10, THREADS * 4);
+    plan_straight(&s->plan, vlc_encode, "vlc_encode_kernel_sm64huff", blocks, THREADS, 20, 3 * THREADS * 4 + 16);
+    plan_straight(&s->plan, prescan, "prescan", s->sums ? sums : 1, threads, 20, (scanned + scanned / 16) * 4);
+    plan_straight(&s->plan, prescan_sums, "prescan", 1, summed / 2, 20, (summed + summed / 16) * 4);
+    plan_straight(&s->plan, uniform_add, "uniformAdd", sums, THREADS, 16, 16);
+    plan_kernel(&s->plan, pack2, "pack2", blocks / PACK, PACK, 27, 0);
+    s->plan.kernel_of = kernel_of;
+    s->plan.launches = PARTS + (uint32_t)s->p.runs + (s->sums ? 3 : 1) + 1;
+}
+
 static void *huffman_open(const void *params, struct err *err)
 {
     const struct huffman_params *p = params;
@@ -45,217 +259,29 @@ static void *huffman_open(const void *params, struct err *err)
         err_set(err, "rodinia-huffman: blocks=%lld; expected a power of two", (long long)p->blocks);
         return NULL;
     }
-    struct huffman *s = mem_zalloc(1, sizeof *s, err);
+    struct huffman *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
     if (!s)
         return NULL;
     s->p = *p;
-    s->bits = (uint64_t)p->bits;
-    s->blocks = (uint64_t)p->blocks;
-    s->sums = s->blocks > SCANNED;
-    uint64_t words = s->blocks * BLOCK * 4, part = words / PARTS, symbols = BLOCK * 4, index = s->blocks * 4;
-    const struct program_alloc allocs[ARRAYS] = {
-        [BUFFER0] = {.name = "buffer0", .bytes = part, .host = true},
-        [BUFFER1] = {.name = "buffer1", .bytes = part, .host = true},
-        [HIST] = {.name = "histo", .bytes = symbols},
-        [DATA] = {.name = "sourceData", .bytes = words, .host = true},
-        [OUT] = {.name = "destData", .bytes = words, .host = true},
-        [PACKED] = {.name = "destDataPacked", .bytes = words},
-        [CODE] = {.name = "codewords", .bytes = symbols, .host = true},
-        [LEN] = {.name = "codewordlens", .bytes = symbols, .host = true},
-        [CW32] = {.name = "cw32", .bytes = words},
-        [CW32LEN] = {.name = "cw32len", .bytes = words},
-        [CW32IDX] = {.name = "cw32idx", .bytes = words},
-        [CIDX] = {.name = "cindex", .bytes = index},
-        [CIDX2] = {.name = "cindex2", .bytes = index},
-        [SUMS] = {.name = "scanBlockSums", .bytes = s->blocks / SCANNED * 4},
-    };
-    for (unsigned i = 0; i < ARRAYS; i++)
-        s->allocs[i] = allocs[i];
-    program_place(s->allocs, ARRAYS, RODINIA_BASE, RODINIA_ALIGN);
+    s->sums = p->blocks > SCANNED;
+    uint64_t blocks = (uint64_t)p->blocks, words = blocks * THREADS * 4, symbols = THREADS * 4;
+    plan_input(&s->plan, "buffer0", words / PARTS);
+    plan_input(&s->plan, "buffer1", words / PARTS);
+    plan_array(&s->plan, "histo", symbols);
+    plan_input(&s->plan, "sourceData", words);
+    plan_input(&s->plan, "destData", words);
+    plan_array(&s->plan, "destDataPacked", words);
+    plan_input(&s->plan, "codewords", symbols);
+    plan_input(&s->plan, "codewordlens", symbols);
+    plan_array(&s->plan, "cw32", words);
+    plan_array(&s->plan, "cw32len", words);
+    plan_array(&s->plan, "cw32idx", words);
+    plan_array(&s->plan, "cindex", blocks * 4);
+    plan_array(&s->plan, "cindex2", blocks * 4);
+    if (s->sums)
+        plan_array(&s->plan, "scanBlockSums", blocks / SCANNED * 4);
+    add_kernels(s);
     return s;
-}
-
-static const struct program_alloc *huffman_allocs(const void *state, size_t *n)
-{
-    const struct huffman *s = state;
-    *n = s->sums ? ARRAYS : SUMS;
-    return s->allocs;
-}
-
-/* --- launches --- */
-
-static uint32_t huffman_launches(const void *state)
-{
-    const struct huffman *s = state;
-    return PARTS + (uint32_t)s->p.runs + (s->sums ? 3 : 1) + 1;
-}
-
-static enum kernel kernel_of(const struct huffman *s, uint32_t launch)
-{
-    if (launch < PARTS)
-        return HISTO;
-    uint32_t behind = launch - PARTS - (uint32_t)s->p.runs;
-    if (launch < PARTS + (uint32_t)s->p.runs)
-        return ENCODE;
-    return behind + 1 == (s->sums ? 4u : 2u) ? PACK2 : SCAN + behind;
-}
-
-static void huffman_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    const struct huffman *s = state;
-    uint64_t sums = s->blocks / SCANNED; /* what the second level sums up */
-    uint32_t scan = s->sums ? BLOCK : (uint32_t)s->blocks / 2;
-    const struct program_launch all[] = {
-        [HISTO] = {.kernel = "histo_kernel", 2 * (uint64_t)s->p.sms, BLOCK, 10, BLOCK * 4},
-        [ENCODE] = {.kernel = "vlc_encode_kernel_sm64huff", s->blocks, BLOCK, 20, 3 * BLOCK * 4 + 16},
-        [SCAN] = {.kernel = "prescan", s->sums ? sums : 1, scan, 20, (2 * scan + 2 * scan / 16) * 4},
-        [SCAN_SUMS] = {.kernel = "prescan", 1, (uint32_t)sums / 2, 20, (uint32_t)(sums + sums / 16) * 4},
-        [ADD] = {.kernel = "uniformAdd", sums, BLOCK, 16, 16},
-        [PACK2] = {.kernel = "pack2", s->blocks / PACK, PACK, 27, 0},
-    };
-    *out = all[kernel_of(s, launch)];
-}
-
-/* --- histogram --- */
-
-static int histo(const struct huffman *s, uint32_t launch, const struct program_warp *at, uint32_t index,
-                 struct program_body *body)
-{
-    struct program_loop loop =
-        program_grid_stride(at->thread, at->lanes, 2 * (uint64_t)s->p.sms * BLOCK, s->allocs[BUFFER0].bytes, 1);
-    struct program_part part;
-    if (index == 0) {
-        add_barrier(body, 6);
-        body->after = loop.trips || loop.more ? 9 : 6;
-        return 1;
-    }
-    if (program_loop_part(&loop, index - 1, &part)) {
-        uint64_t step = 2 * (uint64_t)s->p.sms * BLOCK;
-        struct program_access *a = program_load(body, s->allocs, launch % 2, at->thread + part.first * step, 1);
-        a->active = part.active;
-        a->before = 1;
-        a->turn_stride = (int64_t)step;
-        body->turns = part.turns;
-        body->after = 7;
-        return 1;
-    }
-    if (index > 1 && !program_loop_part(&loop, index - 2, &part))
-        return 0; /* the one before was the last */
-    add_barrier(body, 0);
-    add(s, body, HIST, at->warp * PROGRAM_LANES, 0xffffffff, 4, 0)->kind = RECORD_ATOMIC;
-    body->after = 1;
-    return 1;
-}
-
-/* --- pack2 --- */
-
-/* Word number i of each thread's block, 1 KiB apart. */
-static struct program_access *add_word(const struct huffman *s, struct program_body *body, uint64_t t, uint64_t i,
-                                       uint32_t active, uint32_t before)
-{
-    struct program_access *a = add(s, body, OUT, BLOCK * t + i, active, before, 1);
-    a->lane_stride = BLOCK * 4;
-    return a;
-}
-
-/* Where it goes to, wholly or in part. */
-static struct program_access *add_packed(const struct huffman *s, struct program_body *body, uint64_t t, uint64_t i,
-                                         uint32_t active, uint32_t before, uint32_t kind)
-{
-    struct program_access *a = add_store(s, body, PACKED, i, active, before);
-    uint64_t *lane = program_scatter(body, a);
-    for (unsigned l = 0; l < PROGRAM_LANES; l++)
-        lane[l] = a->addr + s->bits * (t + l) / WORD_BITS * 4;
-    a->kind = (uint8_t)kind;
-    return a;
-}
-
-static void pack_first(const struct huffman *s, uint64_t t, uint64_t rest, struct program_body *body)
-{
-    uint32_t active = program_first_lanes(PACK);
-    (void)add(s, body, CIDX, t, active, 9, 17);
-    (void)add(s, body, CIDX2, t, active, 2, 1);
-    (void)add_word(s, body, t, 0, active, 5);
-    rodinia_order(body, 0, (enum rodinia_order)s->p.order);
-    (void)add_packed(s, body, t, 0, active, 3, RECORD_ATOMIC);
-    body->after = 6 + 6 + 4 + (rest ? 8 : 4);
-}
-
-static void pack_words(const struct huffman *s, uint64_t t, const struct program_part *part, struct program_body *body)
-{
-    static const uint8_t load[UNROLL] = {3, 7, 5, 5};
-    bool alone = part->trips == 1;
-    for (uint32_t k = 0; k < part->trips; k++) {
-        uint64_t i = 1 + part->first + k;
-        (void)add_word(s, body, t, i, program_first_lanes(PACK), alone ? 2 : load[k]);
-        (void)add_packed(s, body, t, i, program_first_lanes(PACK), alone ? 4 : 5, RECORD_WRITE);
-    }
-    for (uint32_t k = 0; k < body->count; k++)
-        body->access[k].turn_stride = 4 * part->trips;
-    body->turns = part->turns;
-    body->after = alone ? 7 : 5;
-}
-
-/* What is left of the last word. Where it is whole every block begins with a word, too: nothing is left. */
-static void pack_last(const struct huffman *s, uint64_t t, struct program_body *body)
-{
-    uint64_t i = s->bits / WORD_BITS;
-    uint32_t active = program_first_lanes(PACK);
-    if (s->bits % WORD_BITS == 0) {
-        body->after = 8;
-        return;
-    }
-    (void)add_packed(s, body, t, i, active, 7, RECORD_ATOMIC);
-    (void)add_word(s, body, t, i, active, 9);
-    (void)add_packed(s, body, t, i, active, 1, RECORD_ATOMIC);
-    (void)add_packed(s, body, t, i + 1, active, 6, RECORD_ATOMIC);
-    body->after = 1;
-}
-
-static int pack(const struct huffman *s, uint64_t t, uint32_t index, struct program_body *body)
-{
-    struct program_loop loop = {
-        .trips = s->bits / WORD_BITS - 1, .active = program_first_lanes(PACK), .unroll = UNROLL};
-    struct program_part part;
-    if (index == 0)
-        pack_first(s, t, loop.trips % UNROLL, body);
-    else if (program_loop_part(&loop, index - 1, &part))
-        pack_words(s, t, &part, body);
-    else if (program_loop_part(&loop, index - 2, &part)) /* there is always one */
-        pack_last(s, t, body);
-    else
-        return 0;
-    return 1;
-}
-
-static int huffman_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                        struct err *err)
-{
-    const struct huffman *s = run;
-    struct program_launch shape;
-    enum kernel kernel = kernel_of(s, launch);
-    (void)err;
-    huffman_launch(s, launch, &shape);
-    struct program_warp at = program_warp_at(&shape, warp);
-    if (kernel == HISTO)
-        return histo(s, launch, &at, index, body);
-    if (kernel == ENCODE)
-        return huffman_encode(s, &at, index, body);
-    if (kernel == ADD)
-        return huffman_add(s, &at, index, body);
-    if (kernel == PACK2)
-        return pack(s, at.thread, index, body);
-    return huffman_scan(s, &shape, &at, kernel, index, body);
-}
-
-static const struct program_ops huffman_ops = {
-    .allocs = huffman_allocs, .launches = huffman_launches, .launch = huffman_launch, .body = huffman_body};
-
-static int huffman_program(void *state, struct program *program, struct err *err)
-{
-    (void)err;
-    *program = (struct program){&huffman_ops, state, ((const struct huffman *)state)->p.compute_ns};
-    return 0;
 }
 
 const struct workload_type workload_rodinia_huffman = {
@@ -263,10 +289,10 @@ const struct workload_type workload_rodinia_huffman = {
     .summary = "Huffman coding: histogram, codes, prefix sum, packing",
     .source = "Rodinia 3.1 cuda/huffman",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = huffman_params,
     .params_size = sizeof(struct huffman_params),
     .open = huffman_open,
     .close = free,
-    .program = huffman_program,
+    .program = plan_program,
 };

@@ -20,21 +20,18 @@
  * Differs: textures have no cache of their own. */
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
-#include "trace/program/loop.h"
-#include "trace/workloads/rodinia/order.h"
+#include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 
-enum { BLOCK = 256, UNROLL = 4, REGISTERS = 30, CONSTANTS = 32 * 34, IN = 0, FEAT = 1, MEM = 2 };
+enum { THREADS = 256, UNROLL = 4, REGISTERS = 30, CONSTANTS = 32 * 34, IN = 0, FEAT = 1, MEM = 2 };
 
 struct kmeans_params {
     int64_t n, features, clusters, iterations, order, compute_ns;
 };
 
 struct kmeans {
-    uint64_t n, features;
+    struct plan plan;
     struct kmeans_params p;
-    struct program_alloc allocs[3];
 };
 
 static const struct param kmeans_params[] = {
@@ -45,6 +42,71 @@ static const struct param kmeans_params[] = {
     RODINIA_ORDER_ROW(kmeans_params),
     PARAM_NS_AUTO_ROW(kmeans_params, compute_ns, 0, 1e9, "time of a turn of a warp whose data is all at hand"),
     {0}};
+
+/* A body for each part of the loop over features: point after point into side by side. */
+static int invert_mapping(struct emit *e)
+{
+    static const uint16_t use[UNROLL] = {1, 2, 2, 3};
+    const struct kmeans *s = e->state;
+    int64_t n = s->p.n, g = (int64_t)e->at.thread;
+    if (!emit_below(e, (uint64_t)n))
+        return emit_idle(e, 11);
+    struct program_loop loop = {.trips = (uint64_t)s->p.features, .active = e->active, .unroll = UNROLL};
+    struct program_part part;
+    if (e->index == 0)
+        return emit_end(e, 15 + (loop.trips >= UNROLL ? 8 : 0) + 2 + (loop.trips % UNROLL ? 7 : 0) + 1);
+    if (!program_loop_part(&loop, e->index - 1, &part))
+        return 0;
+    for (uint32_t k = 0; k < part.trips; k++) {
+        int64_t i = (int64_t)part.first + k;
+        struct program_access *in = emit_load(e, IN, s->p.features * g + i, k == 0 && part.trips == UNROLL, use[k]);
+        emit_apart(in, s->p.features)->turn_stride = 4 * part.trips;
+        emit_store(e, FEAT, n * i + g, use[k] - 1u)->turn_stride = 4 * n * part.trips;
+    }
+    e->body->turns = part.turns;
+    return emit_end(e, 5);
+}
+
+/* Trips that are left over: branches between them. */
+static int add_rest(const struct emit *e, int64_t n, int64_t features)
+{
+    static const uint16_t before[] = {6, 11, 7}, use[] = {5, 2, 2}, after[] = {2, 7, 4, 3};
+    int64_t rest = features % UNROLL;
+    for (int64_t k = 0; k < rest; k++)
+        emit_load(e, FEAT, n * (features - rest + k) + (int64_t)e->at.thread, before[k], use[k]);
+    return emit_end(e, 19u + after[rest]); /* to the next centre */
+}
+
+/* For each centre a body of the features by fours, and one of the rest; then the nearest is stored. */
+static int kmeans_point(struct emit *e)
+{
+    const struct kmeans *s = e->state;
+    int64_t n = s->p.n, g = (int64_t)e->at.thread;
+    uint64_t turns = (uint64_t)s->p.features / UNROLL, each = turns ? 2 : 1, parts = each * (uint64_t)s->p.clusters;
+    if (!emit_below(e, (uint64_t)n))
+        return emit_idle(e, 12);
+    if (e->index > parts + 1)
+        return 0;
+    if (e->index == 0)
+        return emit_end(e, 36);
+    if (e->index > parts) {
+        emit_store(e, MEM, g, 3);
+        return emit_end(e, 1);
+    }
+    if (e->index % each == 0)
+        return add_rest(e, n, s->p.features);
+    for (int64_t j = 0; j < UNROLL; j++)
+        emit_load(e, FEAT, n * j + g, j ? 4 : 2, 2);
+    emit_hoist(e, 0);
+    emit_turns(e, turns, n * UNROLL);
+    return emit_end(e, 9);
+}
+
+static unsigned kernel_of(const void *state, uint32_t launch)
+{
+    (void)state;
+    return launch > 0;
+}
 
 static int check(const struct kmeans_params *p, struct err *err)
 {
@@ -59,133 +121,22 @@ static int check(const struct kmeans_params *p, struct err *err)
 
 static void *kmeans_open(const void *params, struct err *err)
 {
-    struct kmeans *s = check(params, err) ? NULL : mem_zalloc(1, sizeof *s, err);
+    const struct kmeans_params *p = params;
+    struct kmeans *s = check(p, err) ? NULL : rodinia_new(sizeof *s, p->order, p->compute_ns, err);
     if (!s)
         return NULL;
-    s->p = *(const struct kmeans_params *)params;
-    s->n = (uint64_t)s->p.n;
-    s->features = (uint64_t)s->p.features;
-    uint64_t bytes = s->n * s->features * 4;
-    s->allocs[IN] = (struct program_alloc){.name = "feature_flipped", .bytes = bytes, .host = true};
-    s->allocs[FEAT] = (struct program_alloc){.name = "feature", .bytes = bytes};
-    s->allocs[MEM] = (struct program_alloc){.name = "membership", .bytes = s->n * 4, .host = true};
-    program_place(s->allocs, 3, RODINIA_BASE, RODINIA_ALIGN);
-    return s;
-}
-
-static const struct program_alloc *kmeans_allocs(const void *state, size_t *n)
-{
-    *n = 3;
-    return ((const struct kmeans *)state)->allocs;
-}
-
-static uint32_t kmeans_launches(const void *state)
-{
-    return 1 + (uint32_t)((const struct kmeans *)state)->p.iterations;
-}
-
-static void kmeans_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    const struct kmeans *s = state;
-    uint64_t side = 1;
-    while (side * side < (s->n + BLOCK - 1) / BLOCK)
+    s->p = *p;
+    uint64_t n = (uint64_t)p->n, bytes = n * (uint64_t)p->features * 4, side = 1;
+    while (side * side < plan_blocks(n, THREADS))
         side++;
-    *out = (struct program_launch){.kernel = launch ? "kmeansPoint" : "invert_mapping",
-                                   .blocks = side * side,
-                                   .threads = BLOCK,
-                                   .registers = REGISTERS};
-}
-
-/* Feature i of the warp's points: point after point, or side by side. */
-static struct program_access *add(const struct kmeans *s, struct program_body *body, unsigned array, uint64_t g,
-                                  uint64_t i, uint16_t before, uint16_t use)
-{
-    uint64_t element = array == IN ? s->features * g + i : s->n * i + g;
-    struct program_access *a = program_load(body, s->allocs, array, element * 4, 4);
-    if (array == IN)
-        a->lane_stride = (int64_t)s->features * 4;
-    a->active = program_first_lanes(s->n - g);
-    a->before = before;
-    a->use = use;
-    return a;
-}
-
-static int invert(const struct kmeans *s, uint64_t g, uint32_t index, struct program_body *body)
-{
-    static const uint16_t use[UNROLL] = {1, 2, 2, 3};
-    struct program_loop loop = {.trips = s->features, .active = program_first_lanes(s->n - g), .unroll = UNROLL};
-    struct program_part part;
-    if (index == 0) {
-        body->after = 15 + (loop.trips >= UNROLL ? 8 : 0) + 2 + (loop.trips % UNROLL ? 7 : 0) + 1;
-        return 1;
-    }
-    if (!program_loop_part(&loop, index - 1, &part))
-        return 0;
-    for (uint32_t k = 0; k < part.trips; k++) {
-        uint16_t before = k == 0 && part.trips == UNROLL;
-        add(s, body, IN, g, part.first + k, before, use[k])->turn_stride = 4 * part.trips;
-        struct program_access *store = add(s, body, FEAT, g, part.first + k, use[k] - 1, 0);
-        store->kind = RECORD_WRITE;
-        store->turn_stride = (int64_t)(4 * s->n * part.trips);
-    }
-    body->turns = part.turns;
-    body->after = 5;
-    return 1;
-}
-
-/* Trips that are left over: branches between them. */
-static void add_rest(const struct kmeans *s, uint64_t g, struct program_body *body)
-{
-    static const uint16_t before[] = {6, 11, 7}, use[] = {5, 2, 2}, after[] = {2, 7, 4, 3};
-    uint64_t rest = s->features % UNROLL;
-    for (uint64_t k = 0; k < rest; k++)
-        (void)add(s, body, FEAT, g, s->features - rest + k, before[k], use[k]);
-    body->after = 19 + after[rest]; /* to the next centre */
-}
-
-static int point(const struct kmeans *s, uint64_t g, uint32_t index, struct program_body *body)
-{
-    uint64_t turns = s->features / UNROLL, each = turns ? 2 : 1, parts = each * (uint64_t)s->p.clusters;
-    if (index > parts + 1)
-        return 0;
-    if (index == 0) {
-        body->after = 36;
-    } else if (index > parts) {
-        struct program_access *store = program_store(body, s->allocs, MEM, g * 4, 4);
-        store->active = program_first_lanes(s->n - g);
-        store->before = 3;
-        body->after = 1;
-    } else if (index % each) {
-        for (uint64_t j = 0; j < UNROLL; j++)
-            add(s, body, FEAT, g, j, j ? 4 : 2, 2)->turn_stride = (int64_t)(4 * s->n * UNROLL);
-        rodinia_order(body, 0, (enum rodinia_order)s->p.order);
-        body->turns = turns;
-        body->after = 9;
-    } else {
-        add_rest(s, g, body);
-    }
-    return 1;
-}
-
-static int kmeans_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                       struct err *err)
-{
-    const struct kmeans *s = run;
-    uint64_t g = warp * PROGRAM_LANES; /* of lane 0: blocks are whole warps */
-    (void)err;
-    if (g >= s->n)
-        return program_no_trip(index, launch ? 12 : 11, body);
-    return (launch ? point : invert)(s, g, index, body);
-}
-
-static const struct program_ops kmeans_ops = {
-    .allocs = kmeans_allocs, .launches = kmeans_launches, .launch = kmeans_launch, .body = kmeans_body};
-
-static int kmeans_program(void *state, struct program *program, struct err *err)
-{
-    (void)err;
-    *program = (struct program){&kmeans_ops, state, ((const struct kmeans *)state)->p.compute_ns};
-    return 0;
+    plan_input(&s->plan, "feature_flipped", bytes);
+    plan_array(&s->plan, "feature", bytes);
+    plan_input(&s->plan, "membership", n * 4);
+    plan_kernel(&s->plan, invert_mapping, "invert_mapping", side * side, THREADS, REGISTERS, 0);
+    plan_kernel(&s->plan, kmeans_point, "kmeansPoint", side * side, THREADS, REGISTERS, 0);
+    s->plan.kernel_of = kernel_of;
+    s->plan.launches = 1 + (uint32_t)p->iterations;
+    return s;
 }
 
 const struct workload_type workload_rodinia_kmeans = {
@@ -193,10 +144,10 @@ const struct workload_type workload_rodinia_kmeans = {
     .summary = "k-means: points turned round, then the nearest centre of each",
     .source = "Rodinia 3.1 cuda/kmeans",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = kmeans_params,
     .params_size = sizeof(struct kmeans_params),
     .open = kmeans_open,
     .close = free,
-    .program = kmeans_program,
+    .program = plan_program,
 };

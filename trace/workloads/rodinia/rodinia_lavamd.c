@@ -16,21 +16,20 @@
  * Differs: nothing known. */
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
-#include "trace/workloads/rodinia/emit.h"
+#include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 
-enum { THREADS = 128, WARPS = THREADS / PROGRAM_LANES, PARTICLES = 100, ARITHMETIC = 54 * PARTICLES };
+enum { THREADS = 128, PARTICLES = 100, ARITHMETIC = 54 * PARTICLES };
 enum { BOX_WORDS = 656 / 4, OFFSET = 16 / 8, NN = 24 / 4, NUMBER = 44 / 4, NEIGHBOUR = 24 / 4 };
-enum { BOX, RV, QV, FV, ARRAYS };
+enum { BOX, RV, QV, FV };
 
 struct lavamd_params {
     int64_t boxes, order, compute_ns;
 };
 
 struct lavamd {
-    struct lavamd_params p;
-    struct program_alloc allocs[ARRAYS];
+    struct plan plan;
+    int64_t boxes;
 };
 
 static const struct param lavamd_params[] = {
@@ -38,46 +37,6 @@ static const struct param lavamd_params[] = {
     RODINIA_ORDER_ROW(lavamd_params),
     PARAM_NS_AUTO_ROW(lavamd_params, compute_ns, 0, 1e9, "time of a warp's box, its data at hand"),
     {0}};
-
-static void *lavamd_open(const void *params, struct err *err)
-{
-    struct lavamd *s = mem_zalloc(1, sizeof *s, err);
-    if (!s)
-        return NULL;
-    s->p = *(const struct lavamd_params *)params;
-    uint64_t boxes = (uint64_t)(s->p.boxes * s->p.boxes * s->p.boxes), particles = boxes * PARTICLES;
-    const struct program_alloc arrays[ARRAYS] = {{.name = "box", .bytes = boxes * BOX_WORDS * 4, .host = true},
-                                                 {.name = "rv", .bytes = particles * 32, .host = true},
-                                                 {.name = "qv", .bytes = particles * 8, .host = true},
-                                                 {.name = "fv", .bytes = particles * 32, .host = true}};
-    for (unsigned i = 0; i < ARRAYS; i++)
-        s->allocs[i] = arrays[i];
-    program_place(s->allocs, ARRAYS, RODINIA_BASE, RODINIA_ALIGN);
-    return s;
-}
-
-static const struct program_alloc *lavamd_allocs(const void *state, size_t *n)
-{
-    *n = ARRAYS;
-    return ((const struct lavamd *)state)->allocs;
-}
-
-static uint32_t lavamd_launches(const void *state)
-{
-    (void)state;
-    return 1;
-}
-
-static void lavamd_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    int64_t boxes = ((const struct lavamd *)state)->p.boxes;
-    (void)launch;
-    *out = (struct program_launch){.kernel = "kernel_gpu_cuda",
-                                   .blocks = (uint64_t)(boxes * boxes * boxes),
-                                   .threads = THREADS,
-                                   .registers = 64,
-                                   .shared = 7200};
-}
 
 /* Box number k of those that box b looks at: itself, then its neighbours; -1: there are no more. */
 static int64_t looked_at(int64_t boxes, int64_t b, int64_t k)
@@ -97,71 +56,77 @@ static int64_t looked_at(int64_t boxes, int64_t b, int64_t k)
 /* What all threads load of a box: a field of 4 or 8 bytes. */
 static void of_box(const struct emit *e, int64_t box, int64_t field, uint32_t bytes)
 {
-    struct emit all = *e;
-    all.active = 0xffffffffu;
-    all.bytes = bytes;
-    (void)emit_same(emit_load(&all, BOX, box * BOX_WORDS * 4 / bytes + field, 2, 1));
+    struct emit all = emit_of(e, bytes);
+    all.active = UINT32_MAX;
+    emit_same(emit_load(&all, BOX, box * BOX_WORDS * 4 / bytes + field, 2, 1));
 }
 
-/* The four fields of the particles from number `first` on. */
-static void particles(const struct emit *e, unsigned array, int64_t first, bool together)
+/* The four fields of the lanes' particles of a box: loaded together, loaded one by one, stored. */
+static void load_fields(const struct emit *e, unsigned array, int64_t particle)
 {
     for (unsigned k = 0; k < 4; k++)
-        (void)emit_apart(emit_load(e, array, 4 * first + k, together && k ? 0 : 2, together ? 4 : 1), 4);
+        emit_apart(emit_load(e, array, 4 * particle + k, k ? 0 : 2, 4), 4);
 }
 
-static void look_at(const struct lavamd *s, const struct emit *e, int64_t own, int64_t other, int64_t b, int64_t k,
-                    int64_t box)
+static void load_each(const struct emit *e, unsigned array, int64_t particle)
 {
+    for (unsigned k = 0; k < 4; k++)
+        emit_apart(emit_load(e, array, 4 * particle + k, 2, 1), 4);
+}
+
+static void store_fields(const struct emit *e, unsigned array, int64_t particle, unsigned before)
+{
+    for (unsigned k = 0; k < 4; k++)
+        emit_apart(emit_store(e, array, 4 * particle + k, k ? 0 : before), 4);
+}
+
+/* Body 0: the block's own box; then one for each box q that it looks at. */
+static int lavamd_kernel(struct emit *threads)
+{
+    int64_t b = (int64_t)threads->at.block, p = threads->at.warp * PROGRAM_LANES, k = (int64_t)threads->index - 1;
+    struct emit doubles = emit_of(threads, 8), *e = &doubles;
+    e->active &= program_first_lanes((uint64_t)(PARTICLES - p));
+    if (k < 0) {
+        of_box(e, b, OFFSET, 8);
+        load_fields(e, RV, PARTICLES * b + p);
+        of_box(e, b, NN, 4);
+        emit_barrier(e, 2);
+        return emit_end(e, 0);
+    }
+    int64_t q = looked_at(((const struct lavamd *)e->state)->boxes, b, k);
+    if (q < 0)
+        return 0;
     if (k > 0)
         of_box(e, b, NUMBER + NEIGHBOUR * (k - 1), 4);
-    of_box(e, box, OFFSET, 8);
-    uint32_t loads = e->body->count;
-    particles(e, RV, other, true);
-    (void)emit_load(e, QV, other, 2, 1);
-    rodinia_order(e->body, loads, (enum rodinia_order)s->p.order);
+    of_box(e, q, OFFSET, 8);
+    uint32_t first = e->body->count;
+    load_fields(e, RV, PARTICLES * q + p);
+    emit_load(e, QV, PARTICLES * q + p, 2, 1);
+    emit_hoist(e, first);
     emit_barrier(e, 2);
-    loads = e->body->count;
-    particles(e, FV, own, false);
-    rodinia_order(e->body, loads, (enum rodinia_order)s->p.order);
-    for (unsigned field = 0; field < 4; field++)
-        (void)emit_apart(emit_store(e, FV, 4 * own + field, field ? 0 : ARITHMETIC), 4);
+    first = e->body->count;
+    load_each(e, FV, PARTICLES * b + p);
+    emit_hoist(e, first);
+    store_fields(e, FV, PARTICLES * b + p, ARITHMETIC);
     emit_barrier(e, 1);
     of_box(e, b, NN, 4);
-    e->body->after = 3;
+    return emit_end(e, 3);
 }
 
-static int lavamd_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                       struct err *err)
+static void *lavamd_open(const void *params, struct err *err)
 {
-    const struct lavamd *s = run;
-    int64_t b = (int64_t)(warp / WARPS), p = (int64_t)(warp % WARPS) * PROGRAM_LANES;
-    struct emit e = emit_to(body, s->allocs, program_first_lanes((uint64_t)(PARTICLES - p)));
-    (void)launch;
-    (void)err;
-    e.bytes = 8;
-    if (index == 0) {
-        of_box(&e, b, OFFSET, 8);
-        particles(&e, RV, PARTICLES * b + p, true);
-        of_box(&e, b, NN, 4);
-        emit_barrier(&e, 2);
-        return 1;
-    }
-    int64_t box = looked_at(s->p.boxes, b, index - 1);
-    if (box < 0)
-        return 0;
-    look_at(s, &e, PARTICLES * b + p, PARTICLES * box + p, b, index - 1, box);
-    return 1;
-}
-
-static const struct program_ops lavamd_ops = {
-    .allocs = lavamd_allocs, .launches = lavamd_launches, .launch = lavamd_launch, .body = lavamd_body};
-
-static int lavamd_program(void *state, struct program *program, struct err *err)
-{
-    (void)err;
-    *program = (struct program){&lavamd_ops, state, ((const struct lavamd *)state)->p.compute_ns};
-    return 0;
+    const struct lavamd_params *p = params;
+    struct lavamd *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
+    if (!s)
+        return NULL;
+    s->boxes = p->boxes;
+    uint64_t boxes = (uint64_t)(p->boxes * p->boxes * p->boxes), particles = boxes * PARTICLES;
+    plan_input(&s->plan, "box", boxes * BOX_WORDS * 4);
+    plan_input(&s->plan, "rv", particles * 32);
+    plan_input(&s->plan, "qv", particles * 8);
+    plan_input(&s->plan, "fv", particles * 32);
+    plan_kernel(&s->plan, lavamd_kernel, "kernel_gpu_cuda", boxes, THREADS, 64, 7200);
+    return s;
 }
 
 const struct workload_type workload_rodinia_lavamd = {
@@ -169,10 +134,10 @@ const struct workload_type workload_rodinia_lavamd = {
     .summary = "forces among particles of neighbouring boxes, as the F3FS artifact runs it",
     .source = "Rodinia 3.1 cuda/lavaMD",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = lavamd_params,
     .params_size = sizeof(struct lavamd_params),
     .open = lavamd_open,
     .close = free,
-    .program = lavamd_program,
+    .program = plan_program,
 };

@@ -20,9 +20,7 @@
  * Differs: steps=0 decomposes the whole matrix, as Rodinia itself does. */
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
-#include "trace/program/loop.h"
-#include "trace/workloads/rodinia/emit.h"
+#include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 
 enum { TILE = 32, HALF = 16, M = 0, DIAGONAL = 0, PERIMETER = 1, INTERNAL = 2 };
@@ -34,9 +32,8 @@ struct lud_params {
 };
 
 struct lud {
-    struct lud_params p;
-    uint32_t steps;
-    struct program_alloc matrix;
+    struct plan plan;
+    int64_t n;
 };
 
 static const struct param lud_params[] = {
@@ -46,6 +43,69 @@ static const struct param lud_params[] = {
     PARAM_NS_AUTO_ROW(lud_params, compute_ns, 0, 1e9, "time of a warp's loads or stores, data at hand"),
     {0}};
 
+/* Rows `from` to `to` - 1 of the tile whose corner is (row, column). */
+static void rows(const struct emit *e, int64_t row, int64_t column, int64_t from, int64_t to)
+{
+    for (int64_t i = from; i < to; i++)
+        emit_load(e, M, (row + i) * ((const struct lud *)e->state)->n + column, 2, 1);
+}
+
+static void store_rows(const struct emit *e, int64_t row, int64_t column, int64_t from, unsigned before)
+{
+    for (int64_t i = from; i < TILE; i++)
+        emit_store(e, M, (row + i) * ((const struct lud *)e->state)->n + column, i == from ? before : 2);
+}
+
+static int diagonal(struct emit *e)
+{
+    int64_t o = TILE * (int64_t)(e->launch / 3);
+    rows(e, o, o, 0, TILE);
+    emit_hoist(e, 0);
+    emit_barrier(e, 1);
+    store_rows(e, o, o, 1, DIAGONAL_STEPS);
+    return emit_end(e, 1);
+}
+
+/* Body 0: the loads and the arithmetic; body 1: the stores. */
+static int perimeter(struct emit *e)
+{
+    int64_t o = TILE * (int64_t)(e->launch / 3), c = o + TILE * ((int64_t)e->at.block + 1);
+    int64_t row = e->at.warp ? c : o, column = e->at.warp ? o : c;
+    if (e->index > 1)
+        return 0;
+    if (e->index == 1) {
+        store_rows(e, row, column, e->at.warp ? 0 : 1, 2);
+        return emit_end(e, 1);
+    }
+    rows(e, o, o, e->at.warp ? HALF : 0, e->at.warp ? TILE : HALF);
+    rows(e, row, column, 0, TILE);
+    emit_hoist(e, 0);
+    emit_barrier(e, 1);
+    emit_barrier(e, PERIMETER_STEPS + (e->at.warp ? COLUMN_DIVISIONS : 0));
+    return emit_end(e, 1);
+}
+
+static int internal(struct emit *e)
+{
+    int64_t n = ((const struct lud *)e->state)->n, o = TILE * (int64_t)(e->launch / 3), tiles = (n - o) / TILE - 1;
+    int64_t w = e->at.warp, block = (int64_t)e->at.block;
+    int64_t c = o + TILE * (block % tiles + 1), r = o + TILE * (block / tiles + 1);
+    emit_load(e, M, (o + w) * n + c, 2, 6);
+    emit_load(e, M, (r + w) * n + o, 2, 4);
+    emit_barrier(e, 5);
+    emit_load(e, M, (r + w) * n + c, INTERNAL_STEPS, 1);
+    emit_store(e, M, (r + w) * n + c, 1);
+    return emit_end(e, 1);
+}
+
+/* The tiles that are left. */
+static void shape(const void *state, uint32_t launch, struct program_launch *out)
+{
+    uint64_t tiles = (uint64_t)((const struct lud *)state)->n / TILE - launch / 3 - 1;
+    if (launch % 3 != DIAGONAL)
+        out->blocks = launch % 3 == PERIMETER ? tiles : tiles * tiles;
+}
+
 static void *lud_open(const void *params, struct err *err)
 {
     const struct lud_params *p = params;
@@ -53,119 +113,18 @@ static void *lud_open(const void *params, struct err *err)
         (void)err_set(err, "n is %lld; expected a multiple of %d", (long long)p->n, TILE);
         return NULL;
     }
-    struct lud *s = mem_zalloc(1, sizeof *s, err);
+    struct lud *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
     if (!s)
         return NULL;
-    uint32_t most = (uint32_t)(p->n / TILE - 1);
-    s->p = *p;
-    s->steps = p->steps && p->steps < most ? (uint32_t)p->steps : most;
-    s->matrix = (struct program_alloc){.name = "m", .bytes = (uint64_t)(p->n * p->n) * 4, .host = true};
-    program_place(&s->matrix, 1, RODINIA_BASE, RODINIA_ALIGN);
+    uint32_t most = (uint32_t)(p->n / TILE - 1), steps = p->steps && p->steps < most ? (uint32_t)p->steps : most;
+    s->n = p->n;
+    plan_input(&s->plan, "m", (uint64_t)(p->n * p->n) * 4);
+    plan_straight(&s->plan, diagonal, "lud_diagonal", 1, TILE, 64, 4096);
+    plan_kernel(&s->plan, perimeter, "lud_perimeter", 0, 2 * TILE, 64, 12288);
+    plan_straight(&s->plan, internal, "lud_internal", 0, TILE * TILE, 34, 8192);
+    s->plan.shape = shape;
+    s->plan.launches = 3 * steps + 1;
     return s;
-}
-
-static const struct program_alloc *lud_allocs(const void *state, size_t *n)
-{
-    *n = 1;
-    return &((const struct lud *)state)->matrix;
-}
-
-static uint32_t lud_launches(const void *state)
-{
-    return 3 * ((const struct lud *)state)->steps + 1;
-}
-
-static void lud_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    static const struct program_launch kernels[] = {
-        {.kernel = "lud_diagonal", .blocks = 1, .threads = TILE, .registers = 64, .shared = 4096},
-        {.kernel = "lud_perimeter", .threads = 2 * TILE, .registers = 64, .shared = 12288},
-        {.kernel = "lud_internal", .threads = TILE * TILE, .registers = 34, .shared = 8192}};
-    uint64_t tiles = (uint64_t)((const struct lud *)state)->p.n / TILE - launch / 3 - 1;
-    *out = kernels[launch % 3];
-    if (launch % 3 != DIAGONAL)
-        out->blocks = launch % 3 == PERIMETER ? tiles : tiles * tiles;
-}
-
-/* Rows `from` to `to` - 1 of the tile whose corner is (row, column). */
-static void rows(const struct lud *s, const struct emit *e, int64_t row, int64_t column, int64_t from, int64_t to)
-{
-    for (int64_t i = from; i < to; i++)
-        (void)emit_load(e, M, (row + i) * s->p.n + column, 2, 1);
-}
-
-static void store_rows(const struct lud *s, const struct emit *e, int64_t row, int64_t column, int64_t from,
-                       unsigned before)
-{
-    for (int64_t i = from; i < TILE; i++)
-        (void)emit_store(e, M, (row + i) * s->p.n + column, i == from ? before : 2);
-}
-
-static void diagonal(const struct lud *s, const struct emit *e, int64_t o)
-{
-    rows(s, e, o, o, 0, TILE);
-    rodinia_order(e->body, 0, (enum rodinia_order)s->p.order);
-    emit_barrier(e, 1);
-    store_rows(s, e, o, o, 1, DIAGONAL_STEPS);
-}
-
-/* Body 0: the loads and the arithmetic; body 1: the stores. */
-static void perimeter(const struct lud *s, const struct emit *e, int64_t o, const struct program_warp *at,
-                      uint32_t body)
-{
-    int64_t other = o + TILE * ((int64_t)at->block + 1), row = at->warp ? other : o, column = at->warp ? o : other;
-    if (body == 1) {
-        store_rows(s, e, row, column, at->warp ? 0 : 1, 2);
-        return;
-    }
-    rows(s, e, o, o, at->warp ? HALF : 0, at->warp ? TILE : HALF);
-    rows(s, e, row, column, 0, TILE);
-    rodinia_order(e->body, 0, (enum rodinia_order)s->p.order);
-    emit_barrier(e, 1);
-    emit_barrier(e, PERIMETER_STEPS + (at->warp ? COLUMN_DIVISIONS : 0));
-}
-
-static void internal(const struct lud *s, const struct emit *e, int64_t o, const struct program_warp *at)
-{
-    int64_t tiles = (s->p.n - o) / TILE - 1, w = at->warp;
-    int64_t column = o + TILE * ((int64_t)at->block % tiles + 1), row = o + TILE * ((int64_t)at->block / tiles + 1) + w;
-    (void)emit_load(e, M, (o + w) * s->p.n + column, 2, 6);
-    (void)emit_load(e, M, row * s->p.n + o, 2, 4);
-    emit_barrier(e, 5);
-    (void)emit_load(e, M, row * s->p.n + column, INTERNAL_STEPS, 1);
-    (void)emit_store(e, M, row * s->p.n + column, 1);
-}
-
-static int lud_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                    struct err *err)
-{
-    const struct lud *s = run;
-    struct program_launch shape;
-    (void)err;
-    lud_launch(s, launch, &shape);
-    if (index > (launch % 3 == PERIMETER))
-        return 0;
-    struct program_warp at = program_warp_at(&shape, warp);
-    struct emit e = emit_to(body, &s->matrix, program_first_lanes(at.lanes));
-    int64_t o = TILE * (int64_t)(launch / 3);
-    if (launch % 3 == DIAGONAL)
-        diagonal(s, &e, o);
-    else if (launch % 3 == PERIMETER)
-        perimeter(s, &e, o, &at, index);
-    else
-        internal(s, &e, o, &at);
-    body->after = 1;
-    return 1;
-}
-
-static const struct program_ops lud_ops = {
-    .allocs = lud_allocs, .launches = lud_launches, .launch = lud_launch, .body = lud_body};
-
-static int lud_program(void *state, struct program *program, struct err *err)
-{
-    (void)err;
-    *program = (struct program){&lud_ops, state, ((const struct lud *)state)->p.compute_ns};
-    return 0;
 }
 
 const struct workload_type workload_rodinia_lud = {
@@ -173,10 +132,10 @@ const struct workload_type workload_rodinia_lud = {
     .summary = "LU decomposition in tiles, as the F3FS artifact runs it",
     .source = "Rodinia 3.1 cuda/lud",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = lud_params,
     .params_size = sizeof(struct lud_params),
     .open = lud_open,
     .close = free,
-    .program = lud_program,
+    .program = plan_program,
 };

@@ -23,14 +23,13 @@
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
-#include "trace/program/loop.h"
 #include "trace/workloads/random.h"
-#include "trace/workloads/rodinia/emit.h"
 #include "trace/workloads/rodinia/parts/query_walk.h"
+#include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 
 enum { THREADS = 256, TEXEL = 16, WIDTH = 4096, BLOCK_ROWS = 32, PITCH = 65536, GUARD = 6 };
-enum { QUERY, QADDR, QLEN, NODE, CHILD, REF, RESULT, ARRAYS };
+enum { QUERY, QADDR, QLEN, NODE, CHILD, REF, RESULT };
 
 struct mummergpu_params {
     int64_t bases, queries, length, match, reference, seed, order, compute_ns;
@@ -38,11 +37,11 @@ struct mummergpu_params {
 };
 
 struct mummergpu {
+    struct plan plan;
     struct mummergpu_params p;
     struct genome_tree tree;
     struct query_set set;
     uint8_t *letters;
-    struct program_alloc allocs[ARRAYS];
 };
 
 static const struct param mummergpu_params[] = {
@@ -56,6 +55,114 @@ static const struct param mummergpu_params[] = {
     RODINIA_ORDER_ROW(mummergpu_params),
     PARAM_NS_AUTO_ROW(mummergpu_params, compute_ns, 0, 1e9, "time of a warp's step, its data at hand"),
     {0}};
+
+/* --- accesses --- */
+
+/* Byte of the reference where base p lies. */
+static int64_t reference_at(const struct mummergpu *m, int64_t p)
+{
+    p++; /* a letter s goes before */
+    return m->p.reference ? PITCH * ((p >> 18) * 4 + p % 4) + (p & 0x3ffff) / 4 : p;
+}
+
+/* One access of the walk along the tree. */
+static void walked(const struct emit *e, const struct query_access *a)
+{
+    static const struct {
+        uint8_t array, bytes;
+    } of[] = {[QUERY_LETTER] = {QUERY, 1},
+              [QUERY_CHILD] = {CHILD, TEXEL},
+              [QUERY_NODE] = {NODE, TEXEL},
+              [QUERY_REFERENCE] = {REF, 1},
+              [QUERY_RESULT] = {RESULT, 8}};
+    struct emit here = emit_of(e, of[a->array].bytes);
+    int64_t index[PROGRAM_LANES];
+    bool texel = a->array == QUERY_CHILD || a->array == QUERY_NODE;
+    for (unsigned l = 0; l < PROGRAM_LANES; l++) {
+        int64_t i = a->index[l];
+        index[l] = texel ? ((i >> 17) * BLOCK_ROWS + i % BLOCK_ROWS) * WIDTH + (i & 0x1ffff) / BLOCK_ROWS : i;
+        if (a->array == QUERY_REFERENCE)
+            index[l] = reference_at(e->state, i);
+    }
+    here.active = a->active;
+    if (a->array == QUERY_RESULT)
+        emit_scatter(&here, RESULT, index, 2);
+    else
+        emit_gather(&here, of[a->array].array, index, 2, 1);
+}
+
+/* --- a run: the walks of the warps under way --- */
+
+struct run {
+    const struct mummergpu *m;
+    struct query_walk *walk; /* of each warp; no bodies: not there */
+    uint64_t warps;
+};
+
+static void run_close(void *run)
+{
+    struct run *r = run;
+    for (uint64_t i = 0; r->walk && i < r->warps; i++)
+        query_walk_release(&r->walk[i]);
+    free(r->walk);
+    free(r);
+}
+
+static void *run_open(const void *state, struct err *err)
+{
+    struct run *r = mem_zalloc(1, sizeof *r, err);
+    if (!r)
+        return NULL;
+    r->m = state;
+    r->warps = program_warps(&r->m->plan.kernel[0].launch);
+    r->walk = mem_zalloc(r->warps, sizeof *r->walk, err);
+    if (r->walk)
+        return r;
+    run_close(r);
+    return NULL;
+}
+
+/* Body 0: the query's length and place; then one for each step of the longest walk. */
+static int match(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body, struct err *err)
+{
+    struct run *r = run;
+    struct query_walk *w = &r->walk[warp];
+    struct emit e = plan_emit(&r->m->plan, launch, warp, index, body);
+    if (!emit_below(&e, r->m->set.queries))
+        return emit_idle(&e, GUARD);
+    if (index == 0) {
+        emit_load(&e, QLEN, (int64_t)e.at.thread, GUARD, 1);
+        emit_load(&e, QADDR, (int64_t)e.at.thread, 2, 1);
+        emit_hoist(&e, 0);
+        return emit_end(&e, 0);
+    }
+    if (!w->bodies && query_walk_init(w, &r->m->set, (uint32_t)e.at.thread, err))
+        return -1;
+    if (index > w->bodies) {
+        query_walk_release(w);
+        return 0;
+    }
+    const struct query_access *a = &w->list[w->body[index - 1]];
+    do
+        walked(&e, a);
+    while (!a++->last);
+    return emit_end(&e, 3);
+}
+
+static int mummergpu_program(void *state, struct program *program, struct err *err)
+{
+    static const struct program_ops ops = {.allocs = plan_allocs,
+                                           .launches = plan_launches,
+                                           .launch = plan_launch,
+                                           .body = match,
+                                           .run_open = run_open,
+                                           .run_close = run_close};
+    (void)err;
+    *program = (struct program){&ops, state, ((const struct mummergpu *)state)->p.compute_ns};
+    return 0;
+}
+
+/* --- memory and launch --- */
 
 static void mummergpu_close(void *state)
 {
@@ -78,30 +185,21 @@ static void draw_queries(struct mummergpu *m)
     }
 }
 
-/* Byte of the reference where base p lies. */
-static int64_t reference_at(const struct mummergpu *m, int64_t p)
-{
-    p++; /* a letter s goes before */
-    return m->p.reference ? PITCH * ((p >> 18) * 4 + p % 4) + (p & 0x3ffff) / 4 : p;
-}
-
 static void lay_out(struct mummergpu *m)
 {
-    uint64_t rows = ((uint64_t)m->tree.nodes + 1 + WIDTH * BLOCK_ROWS - 1) / (WIDTH * BLOCK_ROWS) * BLOCK_ROWS;
+    uint64_t rows = plan_blocks((uint64_t)m->tree.nodes + 1, WIDTH * BLOCK_ROWS) * BLOCK_ROWS;
     uint64_t q = (uint64_t)m->p.queries, end = (uint64_t)m->p.bases + 2; /* with s and the end */
+    uint32_t threads = q < THREADS ? (uint32_t)q : THREADS;
     if (m->p.reference)
-        end = ((end + PITCH - 1) / PITCH + 4) * PITCH;
-    const struct program_alloc arrays[ARRAYS] = {
-        {.name = "queries", .bytes = q * (uint64_t)(m->p.length + 2), .host = true},
-        {.name = "queryAddrs", .bytes = q * 4, .host = true},
-        {.name = "queryLengths", .bytes = q * 4, .host = true},
-        {.name = "nodes", .bytes = rows * WIDTH * TEXEL, .host = true},
-        {.name = "children", .bytes = rows * WIDTH * TEXEL, .host = true},
-        {.name = "reference", .bytes = end, .host = true},
-        {.name = "match_coords", .bytes = q * (uint64_t)(m->p.length - m->p.match + 1) * 8}};
-    for (unsigned i = 0; i < ARRAYS; i++)
-        m->allocs[i] = arrays[i];
-    program_place(m->allocs, ARRAYS, RODINIA_BASE, RODINIA_ALIGN);
+        end = (plan_blocks(end, PITCH) + 4) * PITCH;
+    plan_input(&m->plan, "queries", q * (uint64_t)(m->p.length + 2));
+    plan_input(&m->plan, "queryAddrs", q * 4);
+    plan_input(&m->plan, "queryLengths", q * 4);
+    plan_input(&m->plan, "nodes", rows * WIDTH * TEXEL);
+    plan_input(&m->plan, "children", rows * WIDTH * TEXEL);
+    plan_input(&m->plan, "reference", end);
+    plan_array(&m->plan, "match_coords", q * (uint64_t)(m->p.length - m->p.match + 1) * 8);
+    plan_kernel(&m->plan, NULL, "mummergpuKernel", plan_blocks(q, threads), threads, 31, 0);
 }
 
 static void *mummergpu_open(const void *params, struct err *err)
@@ -112,7 +210,7 @@ static void *mummergpu_open(const void *params, struct err *err)
                       (long long)p->match, (long long)p->length, (long long)p->bases);
         return NULL;
     }
-    struct mummergpu *m = mem_zalloc(1, sizeof *m, err);
+    struct mummergpu *m = rodinia_new(sizeof *m, p->order, p->compute_ns, err);
     if (!m)
         return NULL;
     m->p = *p;
@@ -127,138 +225,12 @@ static void *mummergpu_open(const void *params, struct err *err)
     return m;
 }
 
-static const struct program_alloc *mummergpu_allocs(const void *state, size_t *n)
-{
-    *n = ARRAYS;
-    return ((const struct mummergpu *)state)->allocs;
-}
-
-static uint32_t mummergpu_launches(const void *state)
-{
-    (void)state;
-    return 1;
-}
-
-static void mummergpu_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    uint64_t q = (uint64_t)((const struct mummergpu *)state)->p.queries, threads = q < THREADS ? q : THREADS;
-    (void)launch;
-    *out = (struct program_launch){.kernel = "mummergpuKernel",
-                                   .blocks = (q + threads - 1) / threads,
-                                   .threads = (uint32_t)threads,
-                                   .registers = 31};
-}
-
-/* --- a run: the walks of the warps under way --- */
-
-struct run {
-    const struct mummergpu *m;
-    struct query_walk *walk; /* of each warp; no bodies: not there */
-    uint64_t warps;
-};
-
-static void run_close(void *run)
-{
-    struct run *r = run;
-    for (uint64_t i = 0; r->walk && i < r->warps; i++)
-        query_walk_release(&r->walk[i]);
-    free(r->walk);
-    free(r);
-}
-
-static void *run_open(const void *state, struct err *err)
-{
-    struct program_launch shape;
-    struct run *r = mem_zalloc(1, sizeof *r, err);
-    if (!r)
-        return NULL;
-    mummergpu_launch(state, 0, &shape);
-    r->m = state;
-    r->warps = program_warps(&shape);
-    r->walk = mem_zalloc(r->warps, sizeof *r->walk, err);
-    if (r->walk)
-        return r;
-    run_close(r);
-    return NULL;
-}
-
-static void emit_access(const struct mummergpu *m, struct emit *e, const struct query_access *a)
-{
-    static const struct {
-        uint8_t array, bytes;
-    } of[] = {[QUERY_LETTER] = {QUERY, 1},
-              [QUERY_CHILD] = {CHILD, TEXEL},
-              [QUERY_NODE] = {NODE, TEXEL},
-              [QUERY_REFERENCE] = {REF, 1},
-              [QUERY_RESULT] = {RESULT, 8}};
-    int64_t index[PROGRAM_LANES];
-    bool texel = a->array == QUERY_CHILD || a->array == QUERY_NODE;
-    for (unsigned l = 0; l < PROGRAM_LANES; l++) {
-        int64_t i = a->index[l];
-        index[l] = texel ? ((i >> 17) * BLOCK_ROWS + i % BLOCK_ROWS) * WIDTH + (i & 0x1ffff) / BLOCK_ROWS : i;
-        if (a->array == QUERY_REFERENCE)
-            index[l] = reference_at(m, i);
-    }
-    e->active = a->active;
-    e->bytes = of[a->array].bytes;
-    if (a->array == QUERY_RESULT)
-        (void)emit_scatter(e, RESULT, index, 2);
-    else
-        (void)emit_gather(e, of[a->array].array, index, 2, 1);
-}
-
-static int mummergpu_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                          struct err *err)
-{
-    struct run *r = run;
-    struct program_launch shape;
-    struct query_walk *w = &r->walk[warp];
-    mummergpu_launch(r->m, launch, &shape);
-    struct program_warp at = program_warp_at(&shape, warp);
-    if (at.thread >= r->m->set.queries)
-        return program_no_trip(index, GUARD, body);
-    uint64_t left = r->m->set.queries - at.thread;
-    struct emit e = emit_to(body, r->m->allocs, program_first_lanes(left < at.lanes ? left : at.lanes));
-    if (index == 0) {
-        (void)emit_load(&e, QLEN, (int64_t)at.thread, GUARD, 1);
-        (void)emit_load(&e, QADDR, (int64_t)at.thread, 2, 1);
-        rodinia_order(body, 0, (enum rodinia_order)r->m->p.order);
-        return 1;
-    }
-    if (!w->bodies && query_walk_init(w, &r->m->set, (uint32_t)at.thread, err))
-        return -1;
-    if (index > w->bodies) {
-        query_walk_release(w);
-        return 0;
-    }
-    const struct query_access *a = &w->list[w->body[index - 1]];
-    do
-        emit_access(r->m, &e, a);
-    while (!a++->last);
-    body->after = 3;
-    return 1;
-}
-
-static const struct program_ops mummergpu_ops = {.allocs = mummergpu_allocs,
-                                                 .launches = mummergpu_launches,
-                                                 .launch = mummergpu_launch,
-                                                 .body = mummergpu_body,
-                                                 .run_open = run_open,
-                                                 .run_close = run_close};
-
-static int mummergpu_program(void *state, struct program *program, struct err *err)
-{
-    (void)err;
-    *program = (struct program){&mummergpu_ops, state, ((const struct mummergpu *)state)->p.compute_ns};
-    return 0;
-}
-
 const struct workload_type workload_rodinia_mummergpu = {
     .name = "rodinia-mummergpu",
     .summary = "queries matched along a genome's suffix tree, after the F3FS artifact",
     .source = "Rodinia 3.1 cuda/mummergpu",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = mummergpu_params,
     .params_size = sizeof(struct mummergpu_params),
     .open = mummergpu_open,

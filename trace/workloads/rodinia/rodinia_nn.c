@@ -14,20 +14,18 @@
  * Differs: nothing known. */
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
-#include "trace/program/loop.h"
-#include "trace/workloads/rodinia/order.h"
+#include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 
-enum { BLOCK = 256, REGISTERS = 12, GUARD = 9, LOCATIONS = 0, DISTANCES = 1 };
+enum { THREADS = 256, GUARD = 9, LOCATIONS = 0, DISTANCES = 1 };
 
 struct nn_params {
     int64_t n, order, compute_ns;
 };
 
 struct nn {
-    struct nn_params p;
-    struct program_alloc allocs[2];
+    struct plan plan;
+    uint64_t n;
 };
 
 static const struct param nn_params[] = {
@@ -36,70 +34,30 @@ static const struct param nn_params[] = {
     PARAM_NS_AUTO_ROW(nn_params, compute_ns, 0, 1e9, "time of a warp whose data is all at hand"),
     {0}};
 
+static int euclid(struct emit *e)
+{
+    const struct nn *s = e->state;
+    int64_t g = (int64_t)e->at.thread;
+    if (!emit_below(e, s->n))
+        return emit_idle(e, GUARD + 1);
+    emit_apart(emit_load(e, LOCATIONS, 2 * g, GUARD + 6, 1), 2);
+    emit_apart(emit_load(e, LOCATIONS, 2 * g + 1, 1, 1), 2);
+    emit_hoist(e, 0);
+    emit_store(e, DISTANCES, g, 4); /* a root among the four instructions */
+    return emit_end(e, 1);
+}
+
 static void *nn_open(const void *params, struct err *err)
 {
-    struct nn *s = mem_zalloc(1, sizeof *s, err);
+    const struct nn_params *p = params;
+    struct nn *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
     if (!s)
         return NULL;
-    s->p = *(const struct nn_params *)params;
-    s->allocs[LOCATIONS] = (struct program_alloc){.name = "locations", .bytes = (uint64_t)s->p.n * 8, .host = true};
-    s->allocs[DISTANCES] = (struct program_alloc){.name = "distances", .bytes = (uint64_t)s->p.n * 4};
-    program_place(s->allocs, 2, RODINIA_BASE, RODINIA_ALIGN);
+    s->n = (uint64_t)p->n;
+    plan_input(&s->plan, "locations", s->n * 8);
+    plan_array(&s->plan, "distances", s->n * 4);
+    plan_straight(&s->plan, euclid, "euclid", plan_blocks(s->n, THREADS), THREADS, 12, 0);
     return s;
-}
-
-static const struct program_alloc *nn_allocs(const void *state, size_t *n)
-{
-    *n = 2;
-    return ((const struct nn *)state)->allocs;
-}
-
-static uint32_t nn_launches(const void *state)
-{
-    (void)state;
-    return 1;
-}
-
-static void nn_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    const struct nn *s = state;
-    (void)launch;
-    *out = (struct program_launch){
-        .kernel = "euclid", .blocks = ((uint64_t)s->p.n + BLOCK - 1) / BLOCK, .threads = BLOCK, .registers = REGISTERS};
-}
-
-static int nn_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                   struct err *err)
-{
-    const struct nn *s = run;
-    uint64_t g = warp * PROGRAM_LANES, n = (uint64_t)s->p.n; /* of lane 0: blocks are whole warps */
-    (void)launch;
-    (void)err;
-    if (g >= n)
-        return program_no_trip(index, GUARD + 1, body);
-    if (index > 0)
-        return 0;
-    struct program_access *lat = program_load(body, s->allocs, LOCATIONS, g * 8, 4);
-    struct program_access *lng = program_load(body, s->allocs, LOCATIONS, g * 8 + 4, 4);
-    lat->lane_stride = lng->lane_stride = 8;
-    lat->before = GUARD + 6;
-    lng->before = 1;
-    rodinia_order(body, 0, (enum rodinia_order)s->p.order);
-    struct program_access *store = program_store(body, s->allocs, DISTANCES, g * 4, 4);
-    lat->active = lng->active = store->active = program_first_lanes(n - g);
-    store->before = 4; /* a root among them */
-    body->after = 1;
-    return 1;
-}
-
-static const struct program_ops nn_ops = {
-    .allocs = nn_allocs, .launches = nn_launches, .launch = nn_launch, .body = nn_body};
-
-static int nn_program(void *state, struct program *program, struct err *err)
-{
-    (void)err;
-    *program = (struct program){&nn_ops, state, ((const struct nn *)state)->p.compute_ns};
-    return 0;
 }
 
 const struct workload_type workload_rodinia_nn = {
@@ -107,10 +65,10 @@ const struct workload_type workload_rodinia_nn = {
     .summary = "distance of each of n places to a point, one kernel",
     .source = "Rodinia 3.1 cuda/nn",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = nn_params,
     .params_size = sizeof(struct nn_params),
     .open = nn_open,
     .close = free,
-    .program = nn_program,
+    .program = plan_program,
 };

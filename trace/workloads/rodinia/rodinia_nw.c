@@ -7,8 +7,8 @@
  * Differs: as nw_tiles.h says. */
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
 #include "trace/workloads/rodinia/nw_tiles.h"
+#include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 
 struct rodinia_nw_params {
@@ -28,12 +28,9 @@ static void *rodinia_nw_open(const void *params, struct err *err)
         (void)err_set(err, "n is %lld; expected a multiple of %d", (long long)p->n, NW_TILE);
         return NULL;
     }
-    struct nw_tiles *w = mem_zalloc(1, sizeof *w, err);
-    if (!w)
-        return NULL;
-    nw_tiles_init(w, (uint32_t)(p->n / NW_TILE), 1, (enum rodinia_order)p->order);
-    w->compute_ns = p->compute_ns;
-    program_place(w->allocs, 2, RODINIA_BASE, RODINIA_ALIGN);
+    struct nw_tiles *w = rodinia_new(sizeof *w, p->order, p->compute_ns, err);
+    if (w)
+        nw_tiles_init(w, (uint32_t)(p->n / NW_TILE), 1);
     return w;
 }
 
@@ -42,10 +39,10 @@ const struct workload_type workload_rodinia_nw = {
     .summary = "Needleman-Wunsch alignment, as Rodinia and the F3FS artifact run it",
     .source = "Rodinia 3.1 cuda/nw",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = rodinia_nw_params,
     .params_size = sizeof(struct rodinia_nw_params),
     .open = rodinia_nw_open,
     .close = free,
-    .program = nw_tiles_program,
+    .program = plan_program,
 };

@@ -22,20 +22,18 @@
  * Differs: nothing known. */
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
-#include "trace/program/loop.h"
-#include "trace/workloads/rodinia/order.h"
+#include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 
-enum { BLOCK = 256, WARPS = BLOCK / PROGRAM_LANES, REGISTERS = 18, SHARED = 2 * BLOCK * 4, WALL = 2 };
+enum { THREADS = 256, WALL = 2 };
 
 struct pathfinder_params {
     int64_t cols, rows, height, order, compute_ns;
 };
 
 struct pathfinder {
+    struct plan plan;
     struct pathfinder_params p;
-    struct program_alloc allocs[3];
 };
 
 static const struct param pathfinder_params[] = {
@@ -45,50 +43,6 @@ static const struct param pathfinder_params[] = {
     RODINIA_ORDER_ROW(pathfinder_params),
     PARAM_NS_AUTO_ROW(pathfinder_params, compute_ns, 0, 1e9, "time of a step of a warp whose data is all at hand"),
     {0}};
-
-static void *pathfinder_open(const void *params, struct err *err)
-{
-    const struct pathfinder_params *p = params;
-    uint64_t row = (uint64_t)p->cols * 4;
-    if (p->rows * p->cols > INT32_MAX) {
-        err_set(err, "rodinia-pathfinder: %lld x %lld elements; the kernel counts them in an int", (long long)p->rows,
-                (long long)p->cols);
-        return NULL;
-    }
-    struct pathfinder *s = mem_zalloc(1, sizeof *s, err);
-    if (!s)
-        return NULL;
-    s->p = *p;
-    s->allocs[0] = (struct program_alloc){.name = "result0", .bytes = row, .host = true};
-    s->allocs[1] = (struct program_alloc){.name = "result1", .bytes = row};
-    s->allocs[WALL] = (struct program_alloc){.name = "wall", .bytes = row * (uint64_t)(p->rows - 1), .host = true};
-    program_place(s->allocs, 3, RODINIA_BASE, RODINIA_ALIGN);
-    return s;
-}
-
-static const struct program_alloc *pathfinder_allocs(const void *state, size_t *n)
-{
-    *n = 3;
-    return ((const struct pathfinder *)state)->allocs;
-}
-
-static uint32_t pathfinder_launches(const void *state)
-{
-    const struct pathfinder *s = state;
-    return (uint32_t)((s->p.rows - 2) / s->p.height + 1);
-}
-
-static void pathfinder_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    const struct pathfinder *s = state;
-    int64_t stored = BLOCK - 2 * s->p.height;
-    (void)launch;
-    *out = (struct program_launch){.kernel = "dynproc_kernel",
-                                   .blocks = (uint64_t)((s->p.cols + stored - 1) / stored),
-                                   .threads = BLOCK,
-                                   .registers = REGISTERS,
-                                   .shared = SHARED};
-}
 
 /* Lanes of a warp whose thread lies in first .. last and whose x, of lane 0, in the grid. */
 static uint32_t lanes_within(const struct pathfinder *s, int64_t thread, int64_t x, int64_t first, int64_t last)
@@ -100,76 +54,56 @@ static uint32_t lanes_within(const struct pathfinder *s, int64_t thread, int64_t
     return low > high ? 0 : program_first_lanes((uint64_t)high + 1) & ~program_first_lanes((uint64_t)low);
 }
 
-static void add_barrier(struct program_body *body, uint16_t before)
+/* Body 0: what comes before the loop; then a body for each step i. */
+static int dynproc(struct emit *e)
 {
-    program_barrier(body);
-    body->access[body->count - 1].before = before;
-}
-
-/* What comes before the loop. */
-static void add_source(const struct pathfinder *s, unsigned source, int64_t x, uint32_t active,
-                       struct program_body *body)
-{
-    if (active) {
-        struct program_access *load = program_load(body, s->allocs, source, (uint64_t)x * 4, 4);
-        load->active = active;
-        load->before = 18;
-    }
-    add_barrier(body, active ? 1 : 15);
-    body->after = 31;
-}
-
-/* Step i, a row of the wall at `element` (of lane 0). */
-static void add_step(const struct pathfinder *s, uint64_t element, uint32_t active, bool last,
-                     struct program_body *body)
-{
-    if (active) {
-        struct program_access *load = program_load(body, s->allocs, WALL, element * 4, 4);
-        load->active = active;
-        load->before = 9 + 7; /* three of the seven from shared memory */
-    }
-    add_barrier(body, active ? 4 : 10);
-    if (last)
-        return;
-    add_barrier(body, active ? 6 : 4);
-    body->after = 5;
-}
-
-static int pathfinder_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                           struct err *err)
-{
-    const struct pathfinder *s = run;
-    int64_t t = launch * s->p.height, left = s->p.rows - 1 - t, it = left < s->p.height ? left : s->p.height;
-    int64_t thread = (int64_t)(warp % WARPS) * PROGRAM_LANES;
-    int64_t x = (BLOCK - 2 * it) * (int64_t)(warp / WARPS) - s->p.height + thread, i = (int64_t)index - 1;
-    (void)err;
+    const struct pathfinder *s = e->state;
+    int64_t t = e->launch * s->p.height, left = s->p.rows - 1 - t, it = left < s->p.height ? left : s->p.height;
+    int64_t thread = e->at.warp * PROGRAM_LANES, i = (int64_t)e->index - 1;
+    int64_t x = (THREADS - 2 * it) * (int64_t)e->at.block - s->p.height + thread;
+    unsigned source = e->launch % 2, destination = 1 - source;
     if (i == it)
         return 0;
     if (i < 0) {
-        add_source(s, launch % 2, x, lanes_within(s, thread, x, 0, BLOCK - 1), body);
-        return 1;
+        e->active = lanes_within(s, thread, x, 0, THREADS - 1);
+        if (e->active)
+            emit_load(e, source, x, 18, 1);
+        emit_barrier(e, e->active ? 1 : 15);
+        return emit_end(e, 31);
     }
-    uint32_t active = lanes_within(s, thread, x, i + 1, BLOCK - 2 - i);
-    add_step(s, (uint64_t)(s->p.cols * (t + i) + x), active, i + 1 == it, body);
-    if (i + 1 < it)
-        return 1;
-    if (active) {
-        struct program_access *store = program_store(body, s->allocs, 1 - launch % 2, (uint64_t)x * 4, 4);
-        store->active = active;
-        store->before = 9;
+    e->active = lanes_within(s, thread, x, i + 1, THREADS - 2 - i);
+    if (e->active)
+        emit_load(e, WALL, s->p.cols * (t + i) + x, 9 + 7, 1); /* three of the seven from shared memory */
+    emit_barrier(e, e->active ? 4 : 10);
+    if (i + 1 < it) {
+        emit_barrier(e, e->active ? 6 : 4);
+        return emit_end(e, 5);
     }
-    body->after = active ? 1 : 6;
-    return 1;
+    if (e->active)
+        emit_store(e, destination, x, 9);
+    return emit_end(e, e->active ? 1 : 6);
 }
 
-static const struct program_ops pathfinder_ops = {
-    .allocs = pathfinder_allocs, .launches = pathfinder_launches, .launch = pathfinder_launch, .body = pathfinder_body};
-
-static int pathfinder_program(void *state, struct program *program, struct err *err)
+static void *pathfinder_open(const void *params, struct err *err)
 {
-    (void)err;
-    *program = (struct program){&pathfinder_ops, state, ((const struct pathfinder *)state)->p.compute_ns};
-    return 0;
+    const struct pathfinder_params *p = params;
+    uint64_t row = (uint64_t)p->cols * 4;
+    if (p->rows * p->cols > INT32_MAX) {
+        err_set(err, "rodinia-pathfinder: %lld x %lld elements; the kernel counts them in an int", (long long)p->rows,
+                (long long)p->cols);
+        return NULL;
+    }
+    struct pathfinder *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
+    if (!s)
+        return NULL;
+    s->p = *p;
+    plan_input(&s->plan, "result0", row);
+    plan_array(&s->plan, "result1", row);
+    plan_input(&s->plan, "wall", row * (uint64_t)(p->rows - 1));
+    plan_kernel(&s->plan, dynproc, "dynproc_kernel", plan_blocks((uint64_t)p->cols, THREADS - 2 * (uint32_t)p->height),
+                THREADS, 18, 2 * THREADS * 4);
+    s->plan.launches = (uint32_t)((p->rows - 2) / p->height + 1);
+    return s;
 }
 
 const struct workload_type workload_rodinia_pathfinder = {
@@ -177,10 +111,10 @@ const struct workload_type workload_rodinia_pathfinder = {
     .summary = "cheapest way down a grid, a few rows in a launch",
     .source = "Rodinia 3.1 cuda/pathfinder",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = pathfinder_params,
     .params_size = sizeof(struct pathfinder_params),
     .open = pathfinder_open,
     .close = free,
-    .program = pathfinder_program,
+    .program = plan_program,
 };

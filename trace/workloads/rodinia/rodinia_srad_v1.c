@@ -23,14 +23,11 @@
  * artifact's arguments (100 0.5 512 512); registers, shared memory, uses: PTX of nvcc 13.0 -O3 for capability 7.5.
  * Differs: the sums' copies to the host in each iteration are left out. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "trace/base/mem.h"
-#include "trace/program/loop.h"
-#include "trace/workloads/rodinia/emit.h"
+#include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 
-enum { THREADS = 512, ARRAYS = 12, GUARD = 8, MATH = 30, STEP = 12, DERIVE = 36 };
+enum { THREADS = 512, GUARD = 8, MATH = 30, STEP = 12, DERIVE = 36 };
 enum { I, IN, IS, JE, JW, SUM, SUM2, DN, DS, DW, DE, COEFF };
 enum kernel { EXTRACT, PREPARE, REDUCE, SRAD, SRAD2, COMPRESS };
 
@@ -39,10 +36,10 @@ struct srad_params {
 };
 
 struct srad {
+    struct plan plan;
     struct srad_params p;
     int64_t n;
     uint32_t reduces; /* launches of reduce in an iteration */
-    struct program_alloc allocs[ARRAYS];
 };
 
 static const struct param srad_params[] = {
@@ -53,126 +50,55 @@ static const struct param srad_params[] = {
     PARAM_NS_AUTO_ROW(srad_params, compute_ns, 0, 1e9, "time of a warp whose data is all at hand"),
     {0}};
 
-static void *srad_open(const void *params, struct err *err)
-{
-    static const char *const names[ARRAYS] = {"I",     "iN", "iS", "jE", "jW", "sums",
-                                              "sums2", "dN", "dS", "dW", "dE", "c"};
-    struct srad *s = mem_zalloc(1, sizeof *s, err);
-    if (!s)
-        return NULL;
-    s->p = *(const struct srad_params *)params;
-    s->n = s->p.rows * s->p.columns;
-    for (int64_t no = s->n; s->reduces == 0 || no > 1; s->reduces++)
-        no = (no + THREADS - 1) / THREADS;
-    for (unsigned i = 0; i < ARRAYS; i++) {
-        int64_t elements = i == IN || i == IS ? s->p.rows : i == JE || i == JW ? s->p.columns : s->n;
-        s->allocs[i].bytes = (uint64_t)elements * 4;
-        s->allocs[i].host = i <= JW;
-        strcpy(s->allocs[i].name, names[i]);
-    }
-    program_place(s->allocs, ARRAYS, RODINIA_BASE, RODINIA_ALIGN);
-    return s;
-}
-
-static const struct program_alloc *srad_allocs(const void *state, size_t *n)
-{
-    *n = ARRAYS;
-    return ((const struct srad *)state)->allocs;
-}
-
-static uint32_t srad_launches(const void *state)
-{
-    const struct srad *s = state;
-    return 2 + (uint32_t)s->p.iterations * (s->reduces + 3);
-}
-
-/* The kernel of a launch; of reduce: no and mul. */
-static enum kernel kernel_of(const struct srad *s, uint32_t launch, int64_t *no, int64_t *mul)
-{
-    uint32_t k = launch ? (launch - 1) % (s->reduces + 3) : 0;
-    *no = s->n;
-    *mul = 1;
-    if (launch == 0 || launch + 1 == srad_launches(s))
-        return launch ? COMPRESS : EXTRACT;
-    if (k == 0 || k > s->reduces)
-        return k == 0 ? PREPARE : k == s->reduces + 1 ? SRAD : SRAD2;
-    for (; k > 1; k--) {
-        *no = (*no + THREADS - 1) / THREADS;
-        *mul *= THREADS;
-    }
-    return REDUCE;
-}
-
-static void srad_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    static const struct program_launch kernels[] = {{.kernel = "extract", .registers = 14},
-                                                    {.kernel = "prepare", .registers = 10},
-                                                    {.kernel = "reduce", .registers = 61, .shared = 4096},
-                                                    {.kernel = "srad", .registers = 22},
-                                                    {.kernel = "srad2", .registers = 17},
-                                                    {.kernel = "compress", .registers = 14}};
-    int64_t no, mul;
-    *out = kernels[kernel_of(state, launch, &no, &mul)];
-    out->blocks = (uint64_t)(no + THREADS - 1) / THREADS;
-    out->threads = THREADS;
-}
-
 /* --- reduce --- */
 
-/* Elements of a block; d of the last one. */
-struct part {
-    int64_t m, d, mul, first; /* first: element of the block's first thread */
-};
-
-static struct part part_of(int64_t no, int64_t mul, uint64_t block)
+/* no and mul of a launch of reduce; of any other: n and 1. */
+static int64_t elements(const struct srad *s, uint32_t launch, int64_t *mul)
 {
-    struct part p = {.mul = mul, .first = (int64_t)block * THREADS};
-    p.m = no - p.first < THREADS ? no - p.first : THREADS;
-    for (int64_t i = 2; i <= p.m; i *= 2)
-        p.d = i;
-    return p;
+    uint32_t k = launch ? (launch - 1) % (s->reduces + 3) : 0;
+    int64_t no = s->n;
+    for (*mul = 1; k > 1 && k <= s->reduces; k--, *mul *= THREADS)
+        no = (no + THREADS - 1) / THREADS;
+    return no;
 }
 
-/* Loads, and the steps with their barriers. */
-static void sum_block(const struct srad *s, const struct emit *e, const struct part *p, uint32_t warp)
+/* Body 0: loads, and the steps with their barriers; in a last block of m elements, d of which the steps add up: body 1:
+ * thread d-1 adds the rest; then it stores. */
+static int reduce(struct emit *e)
 {
-    int64_t first = p->first + warp * PROGRAM_LANES;
-    if (e->active) {
-        (void)emit_apart(emit_load(e, SUM, first * p->mul, 2, 1), p->mul);
-        (void)emit_apart(emit_load(e, SUM2, first * p->mul, 2, 1), p->mul);
-        rodinia_order(e->body, 0, (enum rodinia_order)s->p.order);
-    }
-    emit_barrier(e, 2);
-    for (int64_t i = 2; i <= p->d; i *= 2)
-        emit_barrier(e, STEP - 1);
-}
-
-static int reduce(const struct srad *s, struct emit *e, const struct part *p, uint32_t warp, uint32_t index)
-{
-    bool last = p->d && (p->d - 1) / PROGRAM_LANES == warp; /* thread d-1 is here */
-    bool rest = last && p->m > p->d;
-    if (index > (rest ? 2 : 0))
+    int64_t mul, no = elements(e->state, e->launch, &mul), block = (int64_t)e->at.block * THREADS, d = 0;
+    int64_t first = (int64_t)e->at.thread * mul, m = no - block < THREADS ? no - block : THREADS;
+    for (int64_t i = 2; i <= m; i *= 2)
+        d = i;
+    bool last = d && (d - 1) / PROGRAM_LANES == e->at.warp, rest = last && m > d; /* last: thread d-1 is here */
+    if (e->index > (rest ? 2 : 0))
         return 0;
-    if (index == 0)
-        sum_block(s, e, p, warp);
-    e->active = last ? 1u << (p->d - 1) % PROGRAM_LANES : 0;
-    if (index == 1) {
-        emit_same(emit_load(e, SUM, p->first + p->d, 2, 1))->turn_stride = 4;
-        emit_same(emit_load(e, SUM2, p->first + p->d, 2, 1))->turn_stride = 4;
-        rodinia_order(e->body, 0, (enum rodinia_order)s->p.order);
-        e->body->turns = (uint64_t)(p->m - p->d);
+    if (e->index == 0 && emit_below(e, (uint64_t)no)) {
+        emit_apart(emit_load(e, SUM, first, 2, 1), mul);
+        emit_apart(emit_load(e, SUM2, first, 2, 1), mul);
+        emit_hoist(e, 0);
     }
-    if (last && index == (rest ? 2 : 0)) {
-        (void)emit_same(emit_store(e, SUM, p->first * p->mul, 2));
-        (void)emit_same(emit_store(e, SUM2, p->first * p->mul, 2));
+    if (e->index == 0)
+        emit_barrier(e, 2);
+    for (int64_t i = 2; e->index == 0 && i <= d; i *= 2)
+        emit_barrier(e, STEP - 1);
+    e->active = last ? 1u << (d - 1) % PROGRAM_LANES : 0;
+    if (e->index == 1) {
+        emit_same(emit_load(e, SUM, block + d, 2, 1));
+        emit_same(emit_load(e, SUM2, block + d, 2, 1));
+        emit_hoist(e, 0);
+        emit_turns(e, (uint64_t)(m - d), 1);
     }
-    e->body->after = 1;
-    return 1;
+    if (last && e->index == (rest ? 2 : 0)) {
+        emit_same(emit_store(e, SUM, block * mul, 2));
+        emit_same(emit_store(e, SUM2, block * mul, 2));
+    }
+    return emit_end(e, 1);
 }
 
-/* --- what goes over the image --- */
+/* --- what goes over the image, a thread for each element --- */
 
-/* Of the 32 elements from `first` on: row, column, and each neighbour. */
+/* Of the 32 elements of a warp: row, column, and each neighbour. */
 struct around {
     int64_t row[PROGRAM_LANES], column[PROGRAM_LANES], south[PROGRAM_LANES], north[PROGRAM_LANES], west[PROGRAM_LANES],
         east[PROGRAM_LANES];
@@ -197,102 +123,132 @@ static void look_around(const struct srad *s, int64_t first, struct around *a)
 }
 
 /* Each load of an index is followed by that of the neighbour, or all the indices come first. */
-static void derive(const struct srad *s, const struct emit *e, int64_t first)
+static int srad(struct emit *e)
 {
-    struct around a;
-    look_around(s, first, &a);
-    const int64_t *index[4] = {a.row, a.row, a.column, a.column}, *beside[4] = {a.north, a.south, a.west, a.east};
     static const uint8_t array[4] = {IN, IS, JW, JE}, store[5] = {DN, DS, DW, DE, COEFF};
-    bool hoisted = s->p.order == ORDER_HOISTED;
+    const struct srad *s = e->state;
+    int64_t g = (int64_t)e->at.thread;
+    bool hoisted = e->order == ORDER_HOISTED;
+    struct around a;
+    const int64_t *index[4] = {a.row, a.row, a.column, a.column}, *beside[4] = {a.north, a.south, a.west, a.east};
+    if (!emit_below(e, (uint64_t)s->n))
+        return emit_idle(e, GUARD);
+    look_around(s, g, &a);
     for (unsigned k = 0; k < 4; k++) {
-        (void)emit_gather(e, array[k], index[k], 2, 1);
+        emit_gather(e, array[k], index[k], 2, 1);
         if (k == 0)
-            (void)emit_load(e, I, first, 2, 4);
+            emit_load(e, I, g, 2, 4);
         if (!hoisted)
-            (void)emit_gather(e, I, beside[k], 2, 1);
+            emit_gather(e, I, beside[k], 2, 1);
     }
-    rodinia_order(e->body, 0, (enum rodinia_order)s->p.order);
+    emit_hoist(e, 0);
     uint32_t dependent = e->body->count;
     for (unsigned k = 0; hoisted && k < 4; k++)
-        (void)emit_gather(e, I, beside[k], 2, 1);
-    rodinia_order(e->body, dependent, (enum rodinia_order)s->p.order);
+        emit_gather(e, I, beside[k], 2, 1);
+    emit_hoist(e, dependent);
     for (unsigned k = 0; k < 5; k++)
-        (void)emit_store(e, store[k], first, k ? 2 : DERIVE);
+        emit_store(e, store[k], g, k ? 2 : DERIVE);
+    return emit_end(e, 1);
 }
 
-static void update(const struct srad *s, const struct emit *e, int64_t first)
+static int srad2(struct emit *e)
 {
+    const struct srad *s = e->state;
+    int64_t g = (int64_t)e->at.thread;
+    bool hoisted = e->order == ORDER_HOISTED;
     struct around a;
-    look_around(s, first, &a);
-    bool hoisted = s->p.order == ORDER_HOISTED;
-    (void)emit_gather(e, IS, a.row, 2, 1);
-    (void)emit_gather(e, JE, a.column, 2, 1);
-    (void)emit_load(e, DN, first, 2, 8);
-    (void)emit_load(e, DS, first, 2, 6);
+    if (!emit_below(e, (uint64_t)s->n))
+        return emit_idle(e, GUARD);
+    look_around(s, g, &a);
+    emit_gather(e, IS, a.row, 2, 1);
+    emit_gather(e, JE, a.column, 2, 1);
+    emit_load(e, DN, g, 2, 8);
+    emit_load(e, DS, g, 2, 6);
     if (!hoisted)
-        (void)emit_gather(e, COEFF, a.south, 2, 1);
-    (void)emit_load(e, COEFF, first, 2, 1);
-    (void)emit_load(e, DW, first, 2, 1);
-    (void)emit_load(e, DE, first, 2, 1);
+        emit_gather(e, COEFF, a.south, 2, 1);
+    emit_load(e, COEFF, g, 2, 1);
+    emit_load(e, DW, g, 2, 1);
+    emit_load(e, DE, g, 2, 1);
     if (!hoisted)
-        (void)emit_gather(e, COEFF, a.east, 2, 1);
-    (void)emit_load(e, I, first, 2, 1);
-    rodinia_order(e->body, 0, (enum rodinia_order)s->p.order);
+        emit_gather(e, COEFF, a.east, 2, 1);
+    emit_load(e, I, g, 2, 1);
+    emit_hoist(e, 0);
     uint32_t dependent = e->body->count;
     if (hoisted) {
-        (void)emit_gather(e, COEFF, a.south, 2, 1);
-        (void)emit_gather(e, COEFF, a.east, 2, 1);
+        emit_gather(e, COEFF, a.south, 2, 1);
+        emit_gather(e, COEFF, a.east, 2, 1);
     }
-    rodinia_order(e->body, dependent, (enum rodinia_order)s->p.order);
-    (void)emit_store(e, I, first, 2);
+    emit_hoist(e, dependent);
+    emit_store(e, I, g, 2);
+    return emit_end(e, 1);
 }
 
-static void simple(const struct emit *e, enum kernel kernel, int64_t first)
+static int extract_compress(struct emit *e)
 {
-    (void)emit_load(e, I, first, 2, 1);
-    if (kernel != PREPARE) {
-        (void)emit_store(e, I, first, MATH);
-        return;
-    }
-    (void)emit_store(e, SUM, first, 2);
-    (void)emit_load(e, I, first, 2, 1);
-    (void)emit_store(e, SUM2, first, 2);
+    int64_t g = (int64_t)e->at.thread;
+    if (!emit_below(e, (uint64_t)((const struct srad *)e->state)->n))
+        return emit_idle(e, GUARD);
+    emit_load(e, I, g, 2, 1);
+    emit_store(e, I, g, MATH);
+    return emit_end(e, 1);
 }
 
-static int srad_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                     struct err *err)
+static int prepare(struct emit *e)
 {
-    const struct srad *s = run;
-    int64_t no, mul, first = (int64_t)warp * PROGRAM_LANES;
-    enum kernel kernel = kernel_of(s, launch, &no, &mul);
-    (void)err;
-    struct emit e = emit_to(body, s->allocs, first < no ? program_first_lanes((uint64_t)(no - first)) : 0);
-    if (kernel == REDUCE) {
-        struct part p = part_of(no, mul, warp / (THREADS / PROGRAM_LANES));
-        return reduce(s, &e, &p, (uint32_t)(warp % (THREADS / PROGRAM_LANES)), index);
-    }
-    if (!e.active)
-        return program_no_trip(index, GUARD, body);
-    if (index > 0)
-        return 0;
-    if (kernel == SRAD)
-        derive(s, &e, first);
-    else if (kernel == SRAD2)
-        update(s, &e, first);
-    else
-        simple(&e, kernel, first);
-    body->after = 1;
-    return 1;
+    int64_t g = (int64_t)e->at.thread;
+    if (!emit_below(e, (uint64_t)((const struct srad *)e->state)->n))
+        return emit_idle(e, GUARD);
+    emit_load(e, I, g, 2, 1);
+    emit_store(e, SUM, g, 2);
+    emit_load(e, I, g, 2, 1);
+    emit_store(e, SUM2, g, 2);
+    return emit_end(e, 1);
 }
 
-static const struct program_ops srad_ops = {
-    .allocs = srad_allocs, .launches = srad_launches, .launch = srad_launch, .body = srad_body};
-
-static int srad_program(void *state, struct program *program, struct err *err)
+static unsigned kernel_of(const void *state, uint32_t launch)
 {
-    (void)err;
-    *program = (struct program){&srad_ops, state, ((const struct srad *)state)->p.compute_ns};
-    return 0;
+    const struct srad *s = state;
+    uint32_t k = launch ? (launch - 1) % (s->reduces + 3) : 0;
+    if (launch == 0 || launch + 1 == s->plan.launches)
+        return launch ? COMPRESS : EXTRACT;
+    return k == 0 ? PREPARE : k <= s->reduces ? REDUCE : k == s->reduces + 1 ? SRAD : SRAD2;
+}
+
+static void shape(const void *state, uint32_t launch, struct program_launch *out)
+{
+    int64_t mul;
+    out->blocks = plan_blocks((uint64_t)elements(state, launch, &mul), THREADS);
+    out->threads = THREADS;
+}
+
+static void *srad_open(const void *params, struct err *err)
+{
+    const struct srad_params *p = params;
+    struct srad *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
+    if (!s)
+        return NULL;
+    s->p = *p;
+    s->n = p->rows * p->columns;
+    for (int64_t no = s->n; s->reduces == 0 || no > 1; s->reduces++)
+        no = (no + THREADS - 1) / THREADS;
+    static const char *const names[] = {"sums", "sums2", "dN", "dS", "dW", "dE", "c"};
+    plan_input(&s->plan, "I", (uint64_t)s->n * 4);
+    plan_input(&s->plan, "iN", (uint64_t)p->rows * 4);
+    plan_input(&s->plan, "iS", (uint64_t)p->rows * 4);
+    plan_input(&s->plan, "jE", (uint64_t)p->columns * 4);
+    plan_input(&s->plan, "jW", (uint64_t)p->columns * 4);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        plan_array(&s->plan, names[i], (uint64_t)s->n * 4);
+    plan_straight(&s->plan, extract_compress, "extract", 0, 0, 14, 0);
+    plan_straight(&s->plan, prepare, "prepare", 0, 0, 10, 0);
+    plan_kernel(&s->plan, reduce, "reduce", 0, 0, 61, 4096);
+    plan_straight(&s->plan, srad, "srad", 0, 0, 22, 0);
+    plan_straight(&s->plan, srad2, "srad2", 0, 0, 17, 0);
+    plan_straight(&s->plan, extract_compress, "compress", 0, 0, 14, 0);
+    s->plan.kernel_of = kernel_of;
+    s->plan.shape = shape;
+    s->plan.launches = 2 + (uint32_t)p->iterations * (s->reduces + 3);
+    return s;
 }
 
 const struct workload_type workload_rodinia_srad_v1 = {
@@ -300,10 +256,10 @@ const struct workload_type workload_rodinia_srad_v1 = {
     .summary = "anisotropic diffusion, first version, as the F3FS artifact runs it",
     .source = "Rodinia 3.1 cuda/srad/srad_v1",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = srad_params,
     .params_size = sizeof(struct srad_params),
     .open = srad_open,
     .close = free,
-    .program = srad_program,
+    .program = plan_program,
 };

@@ -23,13 +23,10 @@
  * Differs: copies between iterations are not made. */
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
-#include "trace/program/loop.h"
-#include "trace/workloads/rodinia/order.h"
+#include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
-#include "trace/workloads/rodinia/tile.h"
 
-enum { J, C, E, W, S, N, ARRAYS };
+enum { TILE = 16, THREADS = TILE * TILE, J = 0, C, E, W, S, N };
 enum { COEFFICIENT = 89, EDGES = 18 }; /* instructions in shared memory */
 
 struct sradv2_params {
@@ -37,9 +34,9 @@ struct sradv2_params {
 };
 
 struct sradv2 {
+    struct plan plan;
     struct sradv2_params p;
-    uint64_t down, across; /* tiles */
-    struct program_alloc allocs[ARRAYS];
+    int64_t down, across; /* tiles */
 };
 
 static const struct param sradv2_params[] = {
@@ -50,173 +47,136 @@ static const struct param sradv2_params[] = {
     PARAM_NS_AUTO_ROW(sradv2_params, compute_ns, 0, 1e9, "time of a warp whose data is all at hand"),
     {0}};
 
+/* Where a warp stands. */
+struct place {
+    int64_t bx, by, o; /* tile, its first element */
+    int64_t row;       /* element of the tile's first column in the row of lane 0 */
+    int64_t k;         /* columns */
+};
+
+static struct place place_of(const struct emit *e)
+{
+    const struct sradv2 *s = e->state;
+    int64_t block = (int64_t)e->at.block;
+    struct place at = {.bx = block % s->across, .by = block / s->across, .k = s->p.cols};
+    at.o = TILE * at.k * at.by + TILE * at.bx;
+    at.row = at.o + at.k * (e->at.warp * 2);
+    return at;
+}
+
+/* 16 elements side by side, twice; one of each row; one for each lane. */
+static void row(const struct emit *e, unsigned array, int64_t element, unsigned before, unsigned use)
+{
+    emit_tile(e, emit_load(e, array, element, before, use), TILE, 0, 1);
+}
+
+static void column(const struct emit *e, unsigned array, int64_t element, const struct place *at, unsigned before,
+                   unsigned use)
+{
+    emit_tile(e, emit_load(e, array, element, before, use), TILE, at->k, 0);
+}
+
+static void cells(const struct emit *e, unsigned array, const struct place *at, unsigned before, unsigned use)
+{
+    emit_tile(e, emit_load(e, array, at->row, before, use), TILE, at->k, 1);
+}
+
+static void store(const struct emit *e, unsigned array, const struct place *at, unsigned before)
+{
+    emit_tile(e, emit_store(e, array, at->row, before), TILE, at->k, 1);
+}
+
+/* Body 0: the loads; body 1: the stores. */
+static int srad_cuda_1(struct emit *e)
+{
+    const struct sradv2 *s = e->state;
+    const struct place at = place_of(e);
+    bool upper = at.by == 0, lower = at.by == s->down - 1; /* upper goes before lower, as in the source */
+    bool left = at.bx == 0, right = at.bx == s->across - 1;
+    if (e->index == 1) {
+        emit_barrier(e, COEFFICIENT);
+        store(e, C, &at, 4);
+        store(e, E, &at, 2);
+        store(e, W, &at, 2);
+        store(e, S, &at, 2);
+        store(e, N, &at, 2);
+        return emit_end(e, 1);
+    }
+    if (e->index > 1)
+        return 0;
+    row(e, J, at.o - at.k, 16, 6);
+    row(e, J, at.o + TILE * at.k, 8, 4);
+    emit_hoist(e, 0);
+    if (upper || lower)
+        row(e, J, upper ? at.o : at.o + (TILE - 1) * at.k, upper ? 9 : 14, 1);
+    emit_barrier(e, upper ? 2 : lower ? 3 : 11);
+    uint32_t first = e->body->count;
+    column(e, J, at.row - 1, &at, 3, 4);
+    column(e, J, at.row + TILE, &at, 4, 4);
+    emit_hoist(e, first);
+    if (left || right)
+        column(e, J, left ? at.row : at.row + TILE - 1, &at, left ? 9 : 15, 1);
+    emit_barrier(e, left ? 1 : right ? 2 : 10);
+    cells(e, J, &at, 4, 4);
+    emit_barrier(e, 4);
+    return emit_end(e, 0);
+}
+
+static int srad_cuda_2(struct emit *e)
+{
+    const struct sradv2 *s = e->state;
+    const struct place at = place_of(e);
+    bool lower = at.by == s->down - 1, right = at.bx == s->across - 1;
+    if (e->index == 1) {
+        cells(e, N, &at, EDGES, 6);
+        cells(e, S, &at, 2, 2);
+        cells(e, W, &at, 5, 1);
+        cells(e, E, &at, 3, 2);
+        emit_hoist(e, 0);
+        emit_barrier(e, 13);
+        store(e, J, &at, 1);
+        return emit_end(e, 1);
+    }
+    if (e->index > 1)
+        return 0;
+    cells(e, J, &at, 15, 6);
+    emit_barrier(e, 6);
+    row(e, C, at.o + TILE * at.k, 2, 4);
+    if (lower)
+        row(e, C, at.o + (TILE - 1) * at.k, 12, 1);
+    emit_barrier(e, lower ? 1 : 8);
+    column(e, C, at.row + TILE, &at, 2, 4);
+    if (right)
+        column(e, C, at.row + TILE - 1, &at, 13, 1);
+    emit_barrier(e, right ? 1 : 8);
+    cells(e, C, &at, 1, 4);
+    emit_barrier(e, 4);
+    return emit_end(e, 0);
+}
+
 static void *sradv2_open(const void *params, struct err *err)
 {
-    static const char *const names[ARRAYS] = {"J", "C", "E", "W", "S", "N"};
+    static const char *const names[] = {"C", "E", "W", "S", "N"};
     const struct sradv2_params *p = params;
     if (p->rows % TILE || p->cols % TILE || p->rows * p->cols > INT32_MAX) {
         err_set(err, "rodinia-srad-v2: %lld x %lld elements; expected multiples of 16, less than 2^31 in all",
                 (long long)p->rows, (long long)p->cols);
         return NULL;
     }
-    struct sradv2 *s = mem_zalloc(1, sizeof *s, err);
+    struct sradv2 *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
     if (!s)
         return NULL;
     s->p = *p;
-    s->down = (uint64_t)p->rows / TILE;
-    s->across = (uint64_t)p->cols / TILE;
-    for (unsigned i = 0; i < ARRAYS; i++) {
-        s->allocs[i] = (struct program_alloc){.bytes = (uint64_t)(p->rows * p->cols) * 4, .host = i == J};
-        s->allocs[i].name[0] = names[i][0];
-    }
-    program_place(s->allocs, ARRAYS, RODINIA_BASE, RODINIA_ALIGN);
+    s->down = p->rows / TILE;
+    s->across = p->cols / TILE;
+    plan_input(&s->plan, "J", (uint64_t)(p->rows * p->cols) * 4);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        plan_array(&s->plan, names[i], (uint64_t)(p->rows * p->cols) * 4);
+    uint64_t blocks = (uint64_t)(s->down * s->across);
+    plan_kernel(&s->plan, srad_cuda_1, "srad_cuda_1", blocks, THREADS, 22, 6 * THREADS * 4);
+    plan_kernel(&s->plan, srad_cuda_2, "srad_cuda_2", blocks, THREADS, 26, 5 * THREADS * 4);
+    s->plan.launches = 2 * (uint32_t)p->iterations;
     return s;
-}
-
-static const struct program_alloc *sradv2_allocs(const void *state, size_t *n)
-{
-    *n = ARRAYS;
-    return ((const struct sradv2 *)state)->allocs;
-}
-
-static uint32_t sradv2_launches(const void *state)
-{
-    return 2 * (uint32_t)((const struct sradv2 *)state)->p.iterations;
-}
-
-static void sradv2_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    const struct sradv2 *s = state;
-    bool second = launch % 2;
-    *out = (struct program_launch){.kernel = second ? "srad_cuda_2" : "srad_cuda_1",
-                                   .blocks = s->down * s->across,
-                                   .threads = TILE_THREADS,
-                                   .registers = second ? 26 : 22,
-                                   .shared = (second ? 5 : 6) * TILE_THREADS * 4};
-}
-
-/* Where a warp stands. */
-struct place {
-    uint64_t bx, by, o; /* tile, its first element */
-    uint64_t row;       /* element of the tile's first column in the row of lane 0 */
-};
-
-enum shape { ROW, COLUMN, CELLS }; /* 16 elements side by side, twice; one of each row; one for each lane */
-
-static struct program_access *add(const struct sradv2 *s, struct program_body *body, unsigned array, uint64_t element,
-                                  enum shape shape, uint16_t before, uint16_t use)
-{
-    struct program_access *a = program_load(body, s->allocs, array, element * 4, 4);
-    tile_spread(body, a, shape == ROW ? 0 : (uint64_t)s->p.cols * 4, shape == COLUMN ? 0 : 4);
-    a->before = before;
-    a->use = use;
-    return a;
-}
-
-static void add_store(const struct sradv2 *s, struct program_body *body, unsigned array, uint64_t element,
-                      uint16_t before)
-{
-    add(s, body, array, element, CELLS, before, 0)->kind = RECORD_WRITE;
-}
-
-/* The loads since `first` are a basic block's. */
-static void end_block(const struct sradv2 *s, struct program_body *body, uint32_t first)
-{
-    rodinia_order(body, first, (enum rodinia_order)s->p.order);
-}
-
-static void add_barrier(struct program_body *body, uint16_t before)
-{
-    program_barrier(body);
-    body->access[body->count - 1].before = before;
-}
-
-static void load_1(const struct sradv2 *s, const struct place *at, struct program_body *body)
-{
-    uint64_t k = (uint64_t)s->p.cols;
-    bool upper = at->by == 0, lower = at->by == s->down - 1; /* upper goes before lower, as in the source */
-    bool left = at->bx == 0, right = at->bx == s->across - 1;
-    (void)add(s, body, J, at->o - k, ROW, 16, 6);
-    (void)add(s, body, J, at->o + TILE * k, ROW, 8, 4);
-    end_block(s, body, 0);
-    if (upper || lower)
-        (void)add(s, body, J, upper ? at->o : at->o + (TILE - 1) * k, ROW, upper ? 9 : 14, 1);
-    add_barrier(body, upper ? 2 : lower ? 3 : 11);
-    uint32_t first = body->count;
-    (void)add(s, body, J, at->row - 1, COLUMN, 3, 4);
-    (void)add(s, body, J, at->row + TILE, COLUMN, 4, 4);
-    end_block(s, body, first);
-    if (left || right)
-        (void)add(s, body, J, left ? at->row : at->row + TILE - 1, COLUMN, left ? 9 : 15, 1);
-    add_barrier(body, left ? 1 : right ? 2 : 10);
-    (void)add(s, body, J, at->row, CELLS, 4, 4);
-    add_barrier(body, 4);
-}
-
-static void store_1(const struct sradv2 *s, const struct place *at, struct program_body *body)
-{
-    static const uint8_t arrays[] = {C, E, W, S, N};
-    add_barrier(body, COEFFICIENT);
-    for (unsigned i = 0; i < sizeof arrays; i++)
-        add_store(s, body, arrays[i], at->row, i ? 2 : 4);
-    body->after = 1;
-}
-
-static void load_2(const struct sradv2 *s, const struct place *at, struct program_body *body)
-{
-    uint64_t k = (uint64_t)s->p.cols;
-    bool lower = at->by == s->down - 1, right = at->bx == s->across - 1;
-    (void)add(s, body, J, at->row, CELLS, 15, 6);
-    add_barrier(body, 6);
-    (void)add(s, body, C, at->o + TILE * k, ROW, 2, 4);
-    if (lower)
-        (void)add(s, body, C, at->o + (TILE - 1) * k, ROW, 12, 1);
-    add_barrier(body, lower ? 1 : 8);
-    (void)add(s, body, C, at->row + TILE, COLUMN, 2, 4);
-    if (right)
-        (void)add(s, body, C, at->row + TILE - 1, COLUMN, 13, 1);
-    add_barrier(body, right ? 1 : 8);
-    (void)add(s, body, C, at->row, CELLS, 1, 4);
-    add_barrier(body, 4);
-}
-
-static void store_2(const struct sradv2 *s, const struct place *at, struct program_body *body)
-{
-    (void)add(s, body, N, at->row, CELLS, EDGES, 6);
-    (void)add(s, body, S, at->row, CELLS, 2, 2);
-    (void)add(s, body, W, at->row, CELLS, 5, 1);
-    (void)add(s, body, E, at->row, CELLS, 3, 2);
-    end_block(s, body, 0);
-    add_barrier(body, 13);
-    add_store(s, body, J, at->row, 1);
-    body->after = 1;
-}
-
-static int sradv2_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                       struct err *err)
-{
-    static void (*const parts[2][2])(const struct sradv2 *, const struct place *,
-                                     struct program_body *) = {{load_1, store_1}, {load_2, store_2}};
-    const struct sradv2 *s = run;
-    uint64_t block = warp / TILE_WARPS, k = (uint64_t)s->p.cols;
-    struct place at = {.bx = block % s->across, .by = block / s->across};
-    (void)err;
-    if (index > 1)
-        return 0;
-    at.o = TILE * k * at.by + TILE * at.bx;
-    at.row = at.o + k * (warp % TILE_WARPS * 2);
-    parts[launch % 2][index](s, &at, body);
-    return 1;
-}
-
-static const struct program_ops sradv2_ops = {
-    .allocs = sradv2_allocs, .launches = sradv2_launches, .launch = sradv2_launch, .body = sradv2_body};
-
-static int sradv2_program(void *state, struct program *program, struct err *err)
-{
-    (void)err;
-    *program = (struct program){&sradv2_ops, state, ((const struct sradv2 *)state)->p.compute_ns};
-    return 0;
 }
 
 const struct workload_type workload_rodinia_sradv2 = {
@@ -224,10 +184,10 @@ const struct workload_type workload_rodinia_sradv2 = {
     .summary = "speckle reduction in tiles with shared memory, two kernels an iteration",
     .source = "Rodinia 3.1 cuda/srad/srad_v2",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = sradv2_params,
     .params_size = sizeof(struct sradv2_params),
     .open = sradv2_open,
     .close = free,
-    .program = sradv2_program,
+    .program = plan_program,
 };

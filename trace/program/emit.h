@@ -1,0 +1,134 @@
+/* emit: a body of a warp, line by line, as a listing of the kernel has it: array, element, instructions before, use.
+ *
+ * Worked example: lanes 0 to 15 load A[i], four instructions on, and the third behind it uses the value; i is lane 0's:
+ * e->active = 0xffff; emit_load(e, A, i, 4, 3). */
+#ifndef TRACE_PROGRAM_EMIT_H
+#define TRACE_PROGRAM_EMIT_H
+
+#include "trace/program/loop.h"
+
+/* In which order the loads of a basic block are issued. ptx: as nvcc's PTX has them, each value used where that code
+ * uses it (in-order simulators execute this). hoisted: independent loads first, then their uses, as machine code is
+ * expected to have it.
+ * Worked example: a, b loaded and each stored to shared memory by the next instruction. ptx: load a (use 1), wait, load
+ * b (before 1, use 1), wait. hoisted: load a, load b, wait for both.
+ * Source: PTX order: GPGPU-Sim executes PTX in order; hoisted: assumed, the machine code was not inspected. */
+enum emit_order { ORDER_PTX, ORDER_HOISTED };
+
+struct emit {
+    struct program_body *body;
+    const struct program_alloc *allocs;
+    uint32_t active, bytes; /* what follows belongs to these lanes, of elements of so many bytes; at first: all, 4 */
+    uint32_t launch, index; /* asked for: the launch; which body of the warp */
+    enum emit_order order;
+    struct program_warp at;
+    const void *state; /* the program's */
+};
+
+/* Lanes whose threads, counted over the launch, are below n: they alone from now on. Returns whether there are any. */
+static inline bool emit_below(struct emit *e, uint64_t n)
+{
+    e->active &= e->at.thread < n ? program_first_lanes(n - e->at.thread) : 0;
+    return e->active;
+}
+
+/* The body ends: so many instructions behind the last access. What a kernel returns of a body that is there. */
+static inline int emit_end(const struct emit *e, uint32_t after)
+{
+    e->body->after = after;
+    return 1;
+}
+
+/* All that the warp does is so many instructions. What a kernel returns. */
+static inline int emit_idle(const struct emit *e, uint32_t instructions)
+{
+    return program_no_trip(e->index, instructions, e->body);
+}
+
+/* The same, of elements of so many bytes. */
+static inline struct emit emit_of(const struct emit *e, uint32_t bytes)
+{
+    struct emit of = *e;
+    of.bytes = bytes;
+    return of;
+}
+
+/* Element `index` is lane 0's, index + 1 lane 1's; an index may lie outside the array. */
+static inline struct program_access *emit_load(const struct emit *e, unsigned array, int64_t index, unsigned before,
+                                               unsigned use)
+{
+    struct program_access *a = program_load(e->body, e->allocs, array, (uint64_t)(index * (int64_t)e->bytes), e->bytes);
+    a->active = e->active;
+    a->before = (uint16_t)before;
+    a->use = (uint16_t)use;
+    return a;
+}
+
+/* A load as what it is not: a store, or an atomic nobody waits for. */
+static inline struct program_access *emit_as(struct program_access *a, unsigned kind)
+{
+    a->kind = (uint8_t)kind;
+    a->use = 0;
+    return a;
+}
+
+static inline struct program_access *emit_store(const struct emit *e, unsigned array, int64_t index, unsigned before)
+{
+    return emit_as(emit_load(e, array, index, before, 0), RECORD_WRITE);
+}
+
+/* All lanes' accesses are of one element. */
+static inline struct program_access *emit_same(struct program_access *a)
+{
+    a->lane_stride = 0;
+    return a;
+}
+
+/* Lanes lie `elements` of the access's size apart. */
+static inline struct program_access *emit_apart(struct program_access *a, int64_t elements)
+{
+    a->lane_stride = elements * a->bytes;
+    return a;
+}
+
+/* Lanes lie as threads of a block that is `width` wide: l / width `down`, l mod width `right` elements on. */
+struct program_access *emit_tile(const struct emit *e, struct program_access *a, unsigned width, int64_t down,
+                                 int64_t right);
+
+/* Lane l's element is index[l] (32 of them, those of inactive lanes never looked at); at least one lane is active. */
+struct program_access *emit_gather(const struct emit *e, unsigned array, const int64_t *index, unsigned before,
+                                   unsigned use);
+
+static inline struct program_access *emit_scatter(const struct emit *e, unsigned array, const int64_t *index,
+                                                  unsigned before)
+{
+    return emit_as(emit_gather(e, array, index, before, 0), RECORD_WRITE);
+}
+
+/* An earlier access of the body again, as a load of the same elements or as a store to them. */
+static inline struct program_access *emit_again(const struct emit *e, const struct program_access *earlier,
+                                                unsigned kind, unsigned before)
+{
+    struct program_access *a = &e->body->access[e->body->count++];
+    *a = *earlier;
+    a->kind = (uint8_t)kind;
+    a->before = (uint16_t)before;
+    a->use = kind == RECORD_READ;
+    return a;
+}
+
+static inline void emit_barrier(const struct emit *e, unsigned before)
+{
+    program_barrier(e->body);
+    e->body->access[e->body->count - 1].before = (uint16_t)before;
+}
+
+/* The body is done `turns` times, each access so many of its elements further on. */
+void emit_turns(const struct emit *e, uint64_t turns, int64_t elements);
+
+/* The accesses from number `first` to the last one of the body are loads that do not depend on each other (other
+ * accesses among them stay as they are): with ORDER_HOISTED no value is needed before the last of them is issued; with
+ * ORDER_PTX nothing changes. Called when a basic block's loads have been appended. */
+void emit_hoist(const struct emit *e, uint32_t first);
+
+#endif

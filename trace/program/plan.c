@@ -1,0 +1,135 @@
+#include "trace/program/plan.h"
+
+#include <string.h>
+
+#include "trace/base/mem.h"
+
+void *plan_new(size_t bytes, int64_t compute_ns, struct err *err)
+{
+    struct plan *plan = mem_zalloc(1, bytes, err);
+    if (!plan)
+        return NULL;
+    plan->compute_ns = compute_ns;
+    plan->launches = 1;
+    plan->base = PROGRAM_BASE;
+    plan->align = PROGRAM_BLOCK_BYTES;
+    return plan;
+}
+
+struct program_alloc *plan_array(struct plan *plan, const char *name, uint64_t bytes)
+{
+    struct program_alloc *a = &plan->array[plan->arrays++];
+    uint64_t base = a > plan->array ? a[-1].addr + a[-1].bytes : plan->base;
+    memcpy(a->name, name, strlen(name));
+    a->bytes = bytes;
+    program_place(a, 1, base, plan->align);
+    return a;
+}
+
+struct program_alloc *plan_input(struct plan *plan, const char *name, uint64_t bytes)
+{
+    struct program_alloc *a = plan_array(plan, name, bytes);
+    a->host = true;
+    return a;
+}
+
+void plan_kernel(struct plan *plan, plan_body *body, const char *name, uint64_t blocks, uint32_t threads,
+                 uint32_t registers, uint32_t shared)
+{
+    struct plan_kernel *k = &plan->kernel[plan->kernels++];
+    k->body = body;
+    k->launch = (struct program_launch){
+        .kernel = name, .blocks = blocks, .threads = threads, .registers = registers, .shared = shared};
+}
+
+void plan_straight(struct plan *plan, plan_body *body, const char *name, uint64_t blocks, uint32_t threads,
+                   uint32_t registers, uint32_t shared)
+{
+    plan_kernel(plan, body, name, blocks, threads, registers, shared);
+    plan->kernel[plan->kernels - 1].straight = true;
+}
+
+const struct program_alloc *plan_allocs(const void *state, size_t *n)
+{
+    const struct plan *plan = state;
+    *n = plan->arrays;
+    return plan->array;
+}
+
+uint32_t plan_launches(const void *state)
+{
+    return ((const struct plan *)state)->launches;
+}
+
+static const struct plan_kernel *kernel_of(const struct plan *plan, uint32_t launch)
+{
+    return &plan->kernel[plan->kernel_of ? plan->kernel_of(plan, launch) : launch % plan->kernels];
+}
+
+void plan_launch(const void *state, uint32_t launch, struct program_launch *out)
+{
+    const struct plan *plan = state;
+    *out = kernel_of(plan, launch)->launch;
+    if (plan->shape)
+        plan->shape(plan, launch, out);
+}
+
+/* Where a warp stands; blocks of a power of two of whole warps need no division. */
+static struct program_warp place_of(const struct program_launch *shape, uint64_t warp)
+{
+    uint32_t warps = shape->threads / PROGRAM_LANES;
+    if (shape->threads % PROGRAM_LANES || (warps & (warps - 1)))
+        return program_warp_at(shape, warp);
+    return (struct program_warp){.block = warp >> __builtin_ctz(warps),
+                                 .thread = warp * PROGRAM_LANES,
+                                 .warp = (uint32_t)warp & (warps - 1),
+                                 .lanes = PROGRAM_LANES};
+}
+
+static inline struct emit emit_to(const struct plan *plan, const struct plan_kernel *kernel, uint32_t launch,
+                                  uint64_t warp, uint32_t index, struct program_body *body)
+{
+    struct emit e = {.body = body,
+                     .allocs = plan->array,
+                     .bytes = 4,
+                     .launch = launch,
+                     .index = index,
+                     .order = plan->order,
+                     .state = plan};
+    struct program_launch shape;
+    if (plan->shape) {
+        shape = kernel->launch;
+        plan->shape(plan, launch, &shape);
+    }
+    e.at = place_of(plan->shape ? &shape : &kernel->launch, warp);
+    e.active = program_first_lanes(e.at.lanes);
+    return e;
+}
+
+struct emit plan_emit(const struct plan *plan, uint32_t launch, uint64_t warp, uint32_t index,
+                      struct program_body *body)
+{
+    return emit_to(plan, kernel_of(plan, launch), launch, warp, index, body);
+}
+
+static int body_of(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
+                   struct err *err)
+{
+    const struct plan *plan = run;
+    const struct plan_kernel *kernel = kernel_of(plan, launch);
+    (void)err;
+    if (index > 0 && kernel->straight)
+        return 0;
+    struct emit e = emit_to(plan, kernel, launch, warp, index, body);
+    body->last = kernel->straight;
+    return kernel->body(&e);
+}
+
+int plan_program(void *state, struct program *program, struct err *err)
+{
+    static const struct program_ops ops = {
+        .allocs = plan_allocs, .launches = plan_launches, .launch = plan_launch, .body = body_of};
+    (void)err;
+    *program = (struct program){&ops, state, ((const struct plan *)state)->compute_ns};
+    return 0;
+}

@@ -1,0 +1,74 @@
+/* plan: what a program keeps while it is open: its arrays in the order in which they are allocated, and its kernels in
+ * the order in which they are launched. Its state is a struct that begins with one.
+ *
+ * Worked example: of a state s, plan_input(&s->plan, "in", 400), plan_array(&s->plan, "out", 400): array 0, which the
+ * CPU has written, and array 1; plan_kernel(&s->plan, blur, "blur", 2, 64, 16, 0) once:
+ * each launch is 2 blocks of 64 threads, of what function blur says. */
+#ifndef TRACE_PROGRAM_PLAN_H
+#define TRACE_PROGRAM_PLAN_H
+
+#include "trace/program/emit.h"
+
+enum { PLAN_ARRAYS = 24, PLAN_KERNELS = 8 };
+
+/* A kernel: fills body number e->index of the warp at e->at. Returns as program_ops.body does, but never -1. */
+typedef int plan_body(struct emit *e);
+
+struct plan_kernel {
+    struct program_launch launch;
+    plan_body *body;
+    bool straight; /* a warp has one body, number 0 */
+};
+
+struct plan {
+    int64_t compute_ns; /* of struct program */
+    enum emit_order order;
+    uint32_t launches;    /* 1, if not set */
+    uint64_t base, align; /* where the first array lies, on which boundaries all do; set before the first one */
+    unsigned arrays, kernels;
+    struct program_alloc array[PLAN_ARRAYS];
+    struct plan_kernel kernel[PLAN_KERNELS];
+    /* Which kernel a launch is; NULL: one after the other, and again from the first on. */
+    unsigned (*kernel_of)(const void *state, uint32_t launch);
+    /* Sets what differs from plan_kernel()'s in a launch; NULL: nothing does. */
+    void (*shape)(const void *state, uint32_t launch, struct program_launch *out);
+};
+
+/* State of so many bytes, all zero but for its plan: arrays as the CUDA driver places large ones, each value used as
+ * PTX has it. Release with free(). NULL with *err set. */
+void *plan_new(size_t bytes, int64_t compute_ns, struct err *err);
+
+/* The next array, of so many bytes, new; name: up to 23 characters. Valid as long as the state. */
+struct program_alloc *plan_array(struct plan *plan, const char *name, uint64_t bytes);
+
+/* The same, written by the CPU before the first launch. */
+struct program_alloc *plan_input(struct plan *plan, const char *name, uint64_t bytes);
+
+/* The next kernel: its name in the source (valid as long as the state), blocks, threads of a block, registers of a
+ * thread, bytes of shared memory of a block. */
+void plan_kernel(struct plan *plan, plan_body *body, const char *name, uint64_t blocks, uint32_t threads,
+                 uint32_t registers, uint32_t shared);
+
+/* The same of straight code: each warp has one body, and only that is asked for. */
+void plan_straight(struct plan *plan, plan_body *body, const char *name, uint64_t blocks, uint32_t threads,
+                   uint32_t registers, uint32_t shared);
+
+/* Blocks of so many threads that n threads fill. */
+static inline uint64_t plan_blocks(uint64_t n, uint32_t threads)
+{
+    return (n + threads - 1) / threads;
+}
+
+/* Of workload_type, for a state that begins with a plan. */
+int plan_program(void *state, struct program *program, struct err *err);
+
+/* Of struct program_ops, for a program that has one of its own: where a run keeps something. */
+const struct program_alloc *plan_allocs(const void *state, size_t *n);
+uint32_t plan_launches(const void *state);
+void plan_launch(const void *state, uint32_t launch, struct program_launch *out);
+
+/* What a body of the program is written to. */
+struct emit plan_emit(const struct plan *plan, uint32_t launch, uint64_t warp, uint32_t index,
+                      struct program_body *body);
+
+#endif

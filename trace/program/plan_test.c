@@ -1,0 +1,137 @@
+#include "trace/program/plan.h"
+
+#include <stdlib.h>
+
+#include "trace/base/testing.h"
+
+enum { IN, OUT };
+
+struct state {
+    struct plan plan;
+    int64_t n;
+};
+
+/* out[i] = in[i] of a thread i < n; the others' warps do seven instructions. */
+static int copy(struct emit *e)
+{
+    const struct state *s = e->state;
+    if (!emit_below(e, (uint64_t)s->n))
+        return emit_idle(e, 7);
+    emit_load(e, IN, (int64_t)e->at.thread, 3, 1);
+    emit_store(e, OUT, (int64_t)e->at.thread, 2);
+    return emit_end(e, 1);
+}
+
+/* Element number of the launch, by every warp. */
+static int mark(struct emit *e)
+{
+    emit_same(emit_store(e, OUT, e->launch, 0));
+    return e->index == 0 && emit_end(e, 0);
+}
+
+static struct state *opened(struct program *program)
+{
+    struct state *s = plan_new(sizeof *s, 5, NULL);
+    s->n = 40;
+    plan_input(&s->plan, "in", 160);
+    plan_array(&s->plan, "out", 160);
+    plan_straight(&s->plan, copy, "copy", 1, 96, 16, 0);
+    plan_kernel(&s->plan, mark, "mark", 2, 32, 8, 64);
+    s->plan.launches = 3;
+    ck_assert_int_eq(plan_program(s, program, NULL), 0);
+    return s;
+}
+
+START_TEST(arrays_lie_one_after_the_other_on_their_boundaries)
+{
+    struct program program;
+    size_t n;
+    struct state *s = opened(&program);
+    const struct program_alloc *a = program.ops->allocs(program.state, &n);
+    ck_assert_uint_eq(n, 2);
+    ck_assert_uint_eq(a[IN].addr, PROGRAM_BASE);
+    ck_assert_uint_eq(a[OUT].addr, PROGRAM_BASE + PROGRAM_BLOCK_BYTES);
+    ck_assert(a[IN].host && !a[OUT].host);
+    ck_assert_str_eq(a[OUT].name, "out");
+    ck_assert_int_eq(program.compute_ns, 5);
+    free(s);
+    s = plan_new(sizeof *s, 0, NULL);
+    s->plan.base = 1000;
+    s->plan.align = 256;
+    ck_assert_uint_eq(plan_array(&s->plan, "a", 257)->addr, 1024);
+    ck_assert_uint_eq(plan_array(&s->plan, "b", 1)->addr, 1536);
+    free(s);
+}
+END_TEST
+
+START_TEST(kernels_are_launched_by_turns)
+{
+    static const char *const names[] = {"copy", "mark", "copy"};
+    struct program program;
+    struct program_body body;
+    struct state *s = opened(&program);
+    ck_assert_uint_eq(program.ops->launches(program.state), 3);
+    for (uint32_t l = 0; l < 3; l++) {
+        struct program_launch launch;
+        program.ops->launch(program.state, l, &launch);
+        ck_assert_str_eq(launch.kernel, names[l]);
+        ck_assert_uint_eq(launch.blocks, l % 2 ? 2 : 1);
+        ck_assert_uint_eq(launch.shared, l % 2 ? 64 : 0);
+    }
+    ck_assert_int_eq(program_body(&program, s, 1, 1, 0, &body, NULL), 1);
+    ck_assert_uint_eq(body.access[0].addr, PROGRAM_BASE + PROGRAM_BLOCK_BYTES + 4);
+    ck_assert_int_eq(program_body(&program, s, 1, 1, 1, &body, NULL), 0);
+    free(s);
+}
+END_TEST
+
+START_TEST(a_warp_has_the_lanes_whose_threads_have_work)
+{
+    struct program program;
+    struct program_body body;
+    struct state *s = opened(&program);
+    ck_assert_int_eq(program_body(&program, s, 0, 1, 0, &body, NULL), 1);
+    ck_assert_uint_eq(body.count, 2);
+    ck_assert_uint_eq(body.access[0].active, 0xff);
+    ck_assert_uint_eq(body.access[0].addr, PROGRAM_BASE + 128);
+    ck_assert_uint_eq(body.access[1].kind, RECORD_WRITE);
+    ck_assert_uint_eq(program_instructions(&body), 3 + 1 + 2 + 1 + 1);
+    ck_assert_int_eq(program_body(&program, s, 0, 2, 0, &body, NULL), 1);
+    ck_assert_uint_eq(body.count, 0);
+    ck_assert_uint_eq(program_instructions(&body), 7);
+    free(s);
+}
+END_TEST
+
+static unsigned last_is_mark(const void *state, uint32_t launch)
+{
+    return launch + 1 == ((const struct state *)state)->plan.launches;
+}
+
+static void grows(const void *state, uint32_t launch, struct program_launch *out)
+{
+    (void)state;
+    out->threads = 32 + launch;
+}
+
+START_TEST(a_program_says_which_kernel_a_launch_is_and_of_what_shape)
+{
+    struct program program;
+    struct program_launch launch;
+    struct program_body body;
+    struct state *s = opened(&program);
+    s->plan.kernel_of = last_is_mark;
+    s->plan.shape = grows;
+    program.ops->launch(program.state, 1, &launch);
+    ck_assert_str_eq(launch.kernel, "copy");
+    ck_assert_uint_eq(launch.threads, 33);
+    program.ops->launch(program.state, 2, &launch);
+    ck_assert_str_eq(launch.kernel, "mark");
+    ck_assert_int_eq(program_body(&program, s, 1, 1, 0, &body, NULL), 1); /* the 33rd thread */
+    ck_assert_uint_eq(body.access[0].active, 1);
+    free(s);
+}
+END_TEST
+
+TEST_MAIN("plan", arrays_lie_one_after_the_other_on_their_boundaries, kernels_are_launched_by_turns,
+          a_warp_has_the_lanes_whose_threads_have_work, a_program_says_which_kernel_a_launch_is_and_of_what_shape)
