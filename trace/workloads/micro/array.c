@@ -47,14 +47,6 @@ static const struct param array_params[] = {
     ARRAY_SCAN_ROWS(array_params),
     {0}};
 
-uint64_t array_hash(uint64_t i)
-{
-    i *= 0x9E3779B97F4A7C15u;
-    i ^= i >> 29;
-    i *= 0xBF58476D1CE4E5B9u;
-    return i ^ i >> 32;
-}
-
 /* Threads of random, sparse and chain, which follow from the array; 0 with *err set if it is too small. */
 static uint64_t threads_of(const struct array_params *p, struct err *err)
 {
@@ -108,6 +100,10 @@ static int place(struct array *a, struct err *err)
         a->allocs[1] = (struct program_alloc){.name = "page", .bytes = a->threads * 4, .device = true};
         a->count = 2;
     }
+    if (a->pages)
+        a->of_pages = array_modulo_of(a->pages);
+    if (chunks)
+        a->of_chunk = array_modulo_of((a->pages + a->threads - 1) / a->threads);
     program_place(a->allocs, a->count, 0, 0);
     return 0;
 }
@@ -196,7 +192,7 @@ static bool once(const struct array *a, const struct program_warp *at, uint32_t 
     uint64_t *addr = program_scatter(body, load);
     for (uint64_t lane = 0; lane < lanes; lane++) {
         uint64_t thread = at->thread + lane;
-        uint64_t page = sparse ? sparse_page(a, thread) : array_hash(thread) % a->pages;
+        uint64_t page = sparse ? sparse_page(a, thread) : array_modulo(&a->of_pages, array_hash(thread));
         addr[lane] = a->allocs[0].addr + page * PAGE;
     }
     body->after = 2;

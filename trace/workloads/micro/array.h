@@ -12,10 +12,29 @@ struct array_params {
     struct array_scan_params scan;
 };
 
+/* x mod n without a division: with m = floor(2^64 / n), the upper half of x m is floor(x / n) or one less. */
+struct array_modulo {
+    uint64_t n, m;
+};
+
+static inline struct array_modulo array_modulo_of(uint64_t n)
+{
+    bool divides = UINT64_MAX % n == n - 1; /* 2^64 */
+    return (struct array_modulo){n, UINT64_MAX / n + (divides && n > 1)};
+}
+
+static inline uint64_t array_modulo(const struct array_modulo *of, uint64_t x)
+{
+    uint64_t rest = x - (uint64_t)((unsigned __int128)x * of->m >> 64) * of->n;
+    return rest - (of->n & -(uint64_t)(rest >= of->n));
+}
+
 struct array {
     struct array_scan scan; /* first: the same array read over the link */
     struct array_params p;
     uint64_t pages;                 /* of 4 KiB, of the array that is read */
+    struct array_modulo of_pages;   /* what random goes by */
+    struct array_modulo of_chunk;   /* pages of a chunk, but for the last; chunk and chunk-random */
     uint64_t threads;               /* in all, those without work included */
     struct program_launch launch;   /* every one */
     struct program_alloc allocs[2]; /* what is read; the output of chunk, the table of sparse */
@@ -23,7 +42,13 @@ struct array {
 };
 
 /* The hash of pattern random, as its program has it. */
-uint64_t array_hash(uint64_t i);
+static inline uint64_t array_hash(uint64_t i)
+{
+    i *= 0x9E3779B97F4A7C15u;
+    i ^= i >> 29;
+    i *= 0xBF58476D1CE4E5B9u;
+    return i ^ i >> 32;
+}
 
 /* Body `index` of a warp of patterns chunk and chunk-random; false: there is none. */
 bool array_chunk(const struct array *array, const struct program_warp *at, uint32_t index, struct program_body *body);

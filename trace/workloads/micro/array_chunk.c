@@ -2,16 +2,10 @@
 
 enum { PAGE = 4096, INPUT = 0, OUTPUT = 1 };
 
-/* Pages of a chunk, but for the last. */
-static uint64_t chunk_pages(const struct array *a)
-{
-    return (a->pages + a->threads - 1) / a->threads;
-}
-
-/* Pages that a thread has, at most chunk_pages(). */
+/* Pages that a thread has: a chunk; but for the last that has any, what is left. */
 static uint64_t pages_of(const struct array *a, uint64_t thread)
 {
-    uint64_t chunk = chunk_pages(a), first = thread * chunk;
+    uint64_t chunk = a->of_chunk.n, first = thread * chunk;
     if (first >= a->pages)
         return 0;
     return a->pages - first < chunk ? a->pages - first : chunk;
@@ -20,10 +14,20 @@ static uint64_t pages_of(const struct array *a, uint64_t thread)
 /* Lanes with more than `visit` pages: the first of the warp, as only the last thread with pages may have fewer. */
 static uint32_t lanes_with(const struct array *a, const struct program_warp *at, uint64_t visit)
 {
+    if (pages_of(a, at->thread + at->lanes - 1) > visit)
+        return program_first_lanes(at->lanes);
     uint32_t lanes = 0;
     while (lanes < at->lanes && pages_of(a, at->thread + lanes) > visit)
         lanes++;
     return program_first_lanes(lanes);
+}
+
+/* Number `visit` of a thread's m pages. */
+static uint64_t visited(const struct array_modulo *of, uint64_t thread, uint64_t visit)
+{
+    uint64_t offset = array_modulo(of, array_hash(2 * thread + 1));
+    uint64_t step = array_modulo(of, array_hash(2 * thread + 2)) | 1;
+    return array_modulo(of, offset + visit * step);
 }
 
 /* Load and store of a visit, from `page` on in lane 0. The caller changes where lanes go. */
@@ -32,7 +36,7 @@ static void add_copy(const struct array *a, uint64_t page, uint32_t active, stru
     struct program_access *load = program_load(body, a->allocs, INPUT, page * PAGE, 4);
     struct program_access *store = program_store(body, a->allocs, OUTPUT, page * PAGE, 4);
     load->active = store->active = active;
-    load->lane_stride = store->lane_stride = (int64_t)(chunk_pages(a) * PAGE);
+    load->lane_stride = store->lane_stride = (int64_t)(a->of_chunk.n * PAGE);
     load->turn_stride = store->turn_stride = PAGE;
     load->use = 11;
     store->before = 10;
@@ -49,7 +53,7 @@ static bool in_order(const struct array *a, const struct program_warp *at, uint3
     if (index > 1 || (index == 1 && first == last))
         return false;
     uint64_t done = index ? last : 0;
-    add_copy(a, at->thread * chunk_pages(a) + done, lanes_with(a, at, done), body);
+    add_copy(a, at->thread * a->of_chunk.n + done, lanes_with(a, at, done), body);
     body->turns = index ? first - last : last;
     return true;
 }
@@ -64,8 +68,8 @@ static bool at_random(const struct array *a, const struct program_warp *at, uint
     uint64_t *input = program_scatter(body, &body->access[0]), *output = program_scatter(body, &body->access[1]);
     for (uint32_t lane = 0; lane < at->lanes && active >> lane & 1; lane++) {
         uint64_t thread = at->thread + lane, m = pages_of(a, thread);
-        uint64_t offset = array_hash(2 * thread + 1) % m, step = array_hash(2 * thread + 2) % m | 1;
-        uint64_t page = thread * chunk_pages(a) + (offset + visit * step) % m;
+        struct array_modulo last = m < a->of_chunk.n ? array_modulo_of(m) : a->of_chunk;
+        uint64_t page = thread * a->of_chunk.n + visited(&last, thread, visit);
         input[lane] = a->allocs[INPUT].addr + page * PAGE;
         output[lane] = a->allocs[OUTPUT].addr + page * PAGE;
     }
