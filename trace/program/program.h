@@ -62,7 +62,7 @@ struct program_access {
     uint64_t addr;        /* byte that lane 0 accesses in turn 0 */
     int64_t lane_stride;  /* bytes from a lane to the next */
     int64_t turn_stride;  /* bytes from a turn to the next */
-    const uint64_t *lane; /* where lanes are no stride apart: the byte of each in turn 0 (32 of them); else NULL */
+    const uint64_t *lane; /* where lanes are no stride apart: byte of each active one in turn 0, by lane; else NULL */
     uint32_t active;      /* lanes that take part, a mask; 0: the instruction is issued and accesses nothing */
     uint16_t bytes;       /* of each lane, 1 to 16; power of two */
     uint16_t before;      /* instructions of the warp since the access before, or since the turn began */
@@ -146,7 +146,7 @@ static inline struct program_access *program_store(struct program_body *body, co
 
 void program_barrier(struct program_body *body);
 
-/* Give the access addresses of its own for each lane, to be filled: 32 byte addresses. */
+/* Give the access an address of its own for each lane: 32 bytes to be filled in, at least those of active lanes. */
 uint64_t *program_scatter(struct program_body *body, struct program_access *access);
 
 /* --- for those who read them --- */

@@ -121,8 +121,10 @@ static void elements(const struct traversal_program *p, struct program_body *b, 
         return;
     }
     uint64_t *lane = program_scatter(b, a);
-    for (unsigned i = 0; i < LANES; i++)
-        lane[i] = load->reads >> i & 1 ? start + load->at[i] * bytes : start;
+    for (uint32_t rest = load->reads; rest; rest &= rest - 1) { /* few, in the long lists of a warp */
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        lane[i] = start + load->at[i] * bytes;
+    }
 }
 
 /* Whether the vertex is active, and where its list lies. */
@@ -166,9 +168,11 @@ static void change(const struct run *r, struct program_body *b, uint32_t mask, c
         a = program_store(b, p->allocs, next, 0, 1);
         a->active = mask;
         a->before = ADDRESS;
-        uint64_t *lane = program_scatter(b, a);
-        for (unsigned i = 0; i < LANES; i++)
-            lane[i] = p->allocs[next].addr + vertex[i];
+        uint64_t *lane = program_scatter(b, a), first = p->allocs[next].addr;
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            unsigned i = (unsigned)__builtin_ctz(rest);
+            lane[i] = first + vertex[i];
+        }
     }
     if (k->tells) {
         a = program_store(b, p->allocs, p->changed, 0, 4);
@@ -195,12 +199,15 @@ static uint32_t changing(const struct run *r, const struct traversal_lists *l, c
     return mask;
 }
 
-/* An address for each lane: the value of its vertex. */
-static const uint64_t *values_of(const struct traversal_program *p, struct program_body *b, const uint64_t *vertex)
+/* An address for each of the lanes: the value of its vertex. */
+static const uint64_t *values_of(const struct traversal_program *p, struct program_body *b, uint32_t lanes,
+                                 const uint64_t *vertex)
 {
-    uint64_t *lane = b->lanes[b->lane_sets++];
-    for (unsigned i = 0; i < LANES; i++)
-        lane[i] = p->allocs[p->values].addr + vertex[i] * p->kernel->value_bytes;
+    uint64_t *lane = b->lanes[b->lane_sets++], first = p->allocs[p->values].addr, bytes = p->kernel->value_bytes;
+    for (; lanes; lanes &= lanes - 1) {
+        unsigned i = (unsigned)__builtin_ctz(lanes);
+        lane[i] = first + vertex[i] * bytes;
+    }
     return lane;
 }
 
@@ -209,7 +216,7 @@ static void visit(const struct run *r, const struct traversal_lists *l, uint64_t
 {
     const struct traversal_program *p = r->p;
     const struct traversal_kernel *k = p->kernel;
-    uint64_t vertex[LANES] = {0};
+    uint64_t vertex[LANES]; /* of lanes that load */
     const uint64_t *values = NULL;
     struct traversal_load load;
     traversal_load(l, j, &load);
@@ -228,14 +235,14 @@ static void visit(const struct run *r, const struct traversal_lists *l, uint64_t
         a->use = 0;
         a->lane_stride = 0;
         if (!b->brief)
-            a->lane = values = values_of(p, b, vertex);
+            a->lane = values = values_of(p, b, load.reads, vertex);
     }
     if (p->weights != NONE)
         elements(p, b, p->weights, 0, 4, l, &load);
     need(b);
     uint32_t mask = b->brief ? 0 : changing(r, l, &load, vertex);
     if (mask)
-        change(r, b, mask, k->reads && !r->at.t.own ? values : values_of(p, b, vertex), vertex);
+        change(r, b, mask, k->reads && !r->at.t.own ? values : values_of(p, b, mask, vertex), vertex);
     b->after = LOOP_END;
 }
 
