@@ -13,8 +13,7 @@
  * Source: the loop above. Differs: instructions are counted by eye, not in machine code. */
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
-#include "trace/program/loop.h"
+#include "trace/program/plan.h"
 
 enum { IN, OUT, GUARD = 6 /* instructions of a thread that has nothing to do */ };
 
@@ -23,8 +22,8 @@ struct blur_params {
 };
 
 struct blur {
-    struct blur_params p;
-    struct program_alloc allocs[2];
+    struct plan plan;
+    uint64_t n, step; /* step: threads in all */
 };
 
 static const struct param blur_params[] = {
@@ -34,75 +33,37 @@ static const struct param blur_params[] = {
     PARAM_NS_AUTO_ROW(blur_params, compute_ns, 0, 1e9, "time of a turn of a warp's loop, its data at hand"),
     {0}};
 
+static int blur(struct emit *e)
+{
+    const struct blur *b = e->state;
+    struct program_loop loop = program_grid_stride(e->at.thread, e->at.lanes, b->step, b->n - 2, 1);
+    struct program_part part;
+    if (loop.trips == 0 && loop.more == 0)
+        return emit_idle(e, GUARD);
+    if (!program_loop_part(&loop, e->index, &part))
+        return 0;
+    int64_t i = 1 + (int64_t)(e->at.thread + part.first * b->step); /* of lane 0 */
+    e->active = part.active;
+    emit_load(e, IN, i - 1, 0, 3); /* all three are used by the first addition */
+    emit_load(e, IN, i, 0, 2);
+    emit_load(e, IN, i + 1, 0, 1);
+    emit_store(e, OUT, i, 3); /* two additions, a division */
+    emit_turns(e, part.turns, (int64_t)b->step);
+    return emit_end(e, 3); /* i += step; compare; branch */
+}
+
 static void *blur_open(const void *params, struct err *err)
 {
-    struct blur *b = mem_zalloc(1, sizeof *b, err);
+    const struct blur_params *p = params;
+    struct blur *b = plan_new(sizeof *b, p->compute_ns, err);
     if (!b)
         return NULL;
-    b->p = *(const struct blur_params *)params;
-    b->allocs[IN] = (struct program_alloc){.name = "in", .bytes = (uint64_t)b->p.n * 4, .host = true};
-    b->allocs[OUT] = (struct program_alloc){.name = "out", .bytes = (uint64_t)b->p.n * 4};
-    program_place(b->allocs, 2, 0, 0);
+    b->n = (uint64_t)p->n;
+    b->step = (uint64_t)(p->blocks * p->threads);
+    plan_input(&b->plan, "in", b->n * 4);
+    plan_array(&b->plan, "out", b->n * 4);
+    plan_kernel(&b->plan, blur, "blur", (uint64_t)p->blocks, (uint32_t)p->threads, 16, 0);
     return b;
-}
-
-static const struct program_alloc *blur_allocs(const void *state, size_t *n)
-{
-    *n = 2;
-    return ((const struct blur *)state)->allocs;
-}
-
-static uint32_t blur_launches(const void *state)
-{
-    (void)state;
-    return 1;
-}
-
-static void blur_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    const struct blur *b = state;
-    (void)launch;
-    *out = (struct program_launch){
-        .kernel = "blur", .blocks = (uint64_t)b->p.blocks, .threads = (uint32_t)b->p.threads, .registers = 16};
-}
-
-static int blur_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                     struct err *err)
-{
-    const struct blur *b = run;
-    struct program_launch shape;
-    struct program_part part;
-    (void)err;
-    blur_launch(b, launch, &shape);
-    struct program_warp at = program_warp_at(&shape, warp);
-    uint64_t step = shape.blocks * shape.threads;
-    struct program_loop loop = program_grid_stride(at.thread, at.lanes, step, (uint64_t)b->p.n - 2, 1);
-    if (loop.trips == 0 && loop.more == 0)
-        return program_no_trip(index, GUARD, body);
-    if (!program_loop_part(&loop, index, &part))
-        return 0;
-    for (uint64_t k = 0; k < 4; k++) {
-        uint64_t i = at.thread + part.first * step + (k < 3 ? k : 1); /* in[i - 1], in[i], in[i + 1], out[i] */
-        struct program_access *a =
-            k < 3 ? program_load(body, b->allocs, IN, i * 4, 4) : program_store(body, b->allocs, OUT, i * 4, 4);
-        a->active = part.active;
-        a->turn_stride = (int64_t)(step * 4);
-        a->use = k < 3 ? (uint16_t)(3 - k) : 0; /* by the first addition */
-    }
-    body->access[3].before = 3; /* two additions, a division */
-    body->after = 3;            /* i += step; compare; branch */
-    body->turns = part.turns;
-    return 1;
-}
-
-static const struct program_ops blur_ops = {
-    .allocs = blur_allocs, .launches = blur_launches, .launch = blur_launch, .body = blur_body};
-
-static int blur_program(void *state, struct program *program, struct err *err)
-{
-    (void)err;
-    *program = (struct program){&blur_ops, state, ((const struct blur *)state)->p.compute_ns};
-    return 0;
 }
 
 const struct workload_type workload_blur = {
@@ -110,12 +71,12 @@ const struct workload_type workload_blur = {
     .summary = "three neighbours averaged",
     .source = "docs/adding-a-program.md",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = blur_params,
     .params_size = sizeof(struct blur_params),
     .open = blur_open,
     .close = free,
-    .program = blur_program,
+    .program = plan_program,
 };
 /* [end] */
 

@@ -10,22 +10,19 @@
  * Differs: the 20 instructions before a thread's loop are left out (10 that a thread without a trip does are not). */
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
-#include "trace/program/loop.h"
+#include "trace/program/plan.h"
 #include "trace/workloads/micro/suite.h"
 
-enum { A = 0, B = 1, C = 2, REGISTERS = 16, GUARD = 10, UNROLL_MOST = 16 };
+enum { A, B, C, REGISTERS = 16, GUARD = 10, UNROLL_MOST = 16 };
 
 struct triad_params {
     int64_t bytes, blocks, threads, unroll, compute_ns;
 };
 
 struct triad {
-    uint64_t n;
-    struct program_launch launch;
+    struct plan plan;
+    uint64_t n, step; /* step: threads in all */
     uint32_t unroll;
-    int64_t compute_ns;
-    struct program_alloc allocs[3];
 };
 
 static const struct param triad_params[] = {
@@ -36,79 +33,41 @@ static const struct param triad_params[] = {
     PARAM_NS_AUTO_ROW(triad_params, compute_ns, 0, 1e9, "time of a turn of a warp's loop, its data at hand"),
     {0}};
 
+static int triad(struct emit *e)
+{
+    const struct triad *t = e->state;
+    struct program_loop loop = program_grid_stride(e->at.thread, e->at.lanes, t->step, t->n, t->unroll);
+    struct program_part part;
+    if (loop.trips == 0 && loop.more == 0)
+        return emit_idle(e, GUARD);
+    if (!program_loop_part(&loop, e->index, &part))
+        return 0;
+    e->active = part.active;
+    for (uint32_t k = 0; k < part.trips; k++) {
+        int64_t i = (int64_t)(e->at.thread + (part.first + k) * t->step);
+        emit_load(e, A, i, 6, 8);
+        emit_load(e, B, i, 0, 7);
+        emit_store(e, C, i, 7);
+    }
+    emit_turns(e, part.turns, (int64_t)(part.trips * t->step));
+    e->body->last = part.last;
+    return emit_end(e, 1);
+}
+
 static void *triad_open(const void *params, struct err *err)
 {
     const struct triad_params *p = params;
-    struct triad *t = mem_zalloc(1, sizeof *t, err);
+    struct triad *t = plan_new(sizeof *t, p->compute_ns, err);
     if (!t)
         return NULL;
     t->n = (uint64_t)p->bytes / 12;
-    t->launch = (struct program_launch){
-        .kernel = "triad", .blocks = (uint64_t)p->blocks, .threads = (uint32_t)p->threads, .registers = REGISTERS};
+    t->step = (uint64_t)(p->blocks * p->threads);
     t->unroll = (uint32_t)p->unroll;
-    t->compute_ns = p->compute_ns;
-    for (int i = 0; i < 3; i++)
-        t->allocs[i] = (struct program_alloc){.name = {(char)('a' + i)}, .bytes = t->n * 4, .host = true};
-    program_place(t->allocs, 3, 0, 0);
+    plan_input(&t->plan, "a", t->n * 4);
+    plan_input(&t->plan, "b", t->n * 4);
+    plan_input(&t->plan, "c", t->n * 4);
+    plan_kernel(&t->plan, triad, "triad", (uint64_t)p->blocks, (uint32_t)p->threads, REGISTERS, 0);
     return t;
-}
-
-static const struct program_alloc *triad_allocs(const void *state, size_t *n)
-{
-    *n = 3;
-    return ((const struct triad *)state)->allocs;
-}
-
-static uint32_t triad_launches(const void *state)
-{
-    (void)state;
-    return 1;
-}
-
-static void triad_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    (void)launch;
-    *out = ((const struct triad *)state)->launch;
-}
-
-static int triad_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                      struct err *err)
-{
-    const struct triad *t = run;
-    struct program_part part;
-    struct program_warp at = program_warp_at(&t->launch, warp);
-    uint64_t step = t->launch.blocks * t->launch.threads;
-    struct program_loop loop = program_grid_stride(at.thread, at.lanes, step, t->n, t->unroll);
-    (void)launch;
-    (void)err;
-    if (loop.trips == 0 && loop.more == 0)
-        return program_no_trip(index, GUARD, body);
-    if (!program_loop_part(&loop, index, &part))
-        return 0;
-    for (uint32_t k = 0; k < 3 * part.trips; k++) {
-        uint64_t i = at.thread + (part.first + k / 3) * step;
-        unsigned array = k % 3;
-        struct program_access *a =
-            array == C ? program_store(body, t->allocs, C, i * 4, 4) : program_load(body, t->allocs, array, i * 4, 4);
-        a->active = part.active;
-        a->turn_stride = (int64_t)(part.trips * step * 4);
-        a->before = (uint16_t[]){6, 0, 7}[array];
-        a->use = (uint16_t[]){8, 7, 0}[array];
-    }
-    body->after = 1;
-    body->turns = part.turns;
-    body->last = part.last;
-    return 1;
-}
-
-static const struct program_ops triad_ops = {
-    .allocs = triad_allocs, .launches = triad_launches, .launch = triad_launch, .body = triad_body};
-
-static int triad_program(void *state, struct program *program, struct err *err)
-{
-    (void)err;
-    *program = (struct program){&triad_ops, state, ((const struct triad *)state)->compute_ns};
-    return 0;
 }
 
 const struct workload_type workload_triad = {
@@ -116,10 +75,10 @@ const struct workload_type workload_triad = {
     .summary = "c = a + 3 b over three arrays, grid-stride",
     .source = "STREAM triad, docs/uvm-engine.md",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = triad_params,
     .params_size = sizeof(struct triad_params),
     .open = triad_open,
     .close = free,
-    .program = triad_program,
+    .program = plan_program,
 };

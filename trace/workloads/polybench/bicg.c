@@ -17,22 +17,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
-#include "trace/program/loop.h"
+#include "trace/program/plan.h"
 #include "trace/workloads/polybench/suite.h"
 
-enum { BLOCK = 256, UNROLL_MOST = 16, ONCE = 43, GUARD = 10, A = 0, R = 1, S = 2, P = 3, Q = 4, ALLOCS = 5 };
+enum { THREADS = 256, UNROLL_MOST = 16, ONCE = 43, GUARD = 10, A = 0, R = 1, S = 2, P = 3, Q = 4 };
 
 struct bicg_params {
     int64_t bytes, n, kernel, unroll, compute_ns;
 };
 
 struct bicg {
-    uint64_t n;
-    uint32_t kernel; /* 0: both */
+    struct plan plan;
+    int64_t n;
     uint32_t unroll;
-    int64_t compute_ns;
-    struct program_alloc allocs[ALLOCS];
 };
 
 static const struct param bicg_params[] = {
@@ -43,106 +40,63 @@ static const struct param bicg_params[] = {
     PARAM_NS_AUTO_ROW(bicg_params, compute_ns, 0, 1e9, "time of a turn of a warp's loop, its data at hand"),
     {0}};
 
+/* A body for each part of the loop; then the store. Element [k][thread] of A, or [thread][k], lies `along` apart from
+ * lane to lane and `down` from trip to trip; element k of the vector is the same for all. */
+static int product(struct emit *e, bool first, int64_t along, int64_t down)
+{
+    const struct bicg *b = e->state;
+    int64_t thread = (int64_t)e->at.thread;
+    struct program_part part;
+    if (!emit_below(e, (uint64_t)b->n))
+        return emit_idle(e, GUARD);
+    struct program_loop loop = {.trips = (uint64_t)b->n, .active = e->active, .unroll = b->unroll};
+    if (program_loop_part(&loop, e->index, &part)) {
+        for (uint32_t t = 0; t < part.trips; t++) {
+            int64_t k = (int64_t)part.first + t;
+            struct program_access *a = emit_load(e, A, k * down + thread * along, first ? 2 : 0, 0);
+            emit_apart(a, along)->turn_stride = part.trips * down * 4;
+            emit_same(emit_load(e, first ? R : P, k, 0, 0))->turn_stride = 4 * part.trips;
+        }
+        e->body->turns = part.turns;
+        return emit_end(e, part.trips + (first ? 10 : 11));
+    }
+    if (e->index > 0 && !program_loop_part(&loop, e->index - 1, &part))
+        return 0;
+    emit_store(e, first ? S : Q, thread, ONCE);
+    e->body->last = true;
+    return emit_end(e, 1);
+}
+
+static int kernel1(struct emit *e)
+{
+    return product(e, true, 1, ((const struct bicg *)e->state)->n);
+}
+
+static int kernel2(struct emit *e)
+{
+    return product(e, false, ((const struct bicg *)e->state)->n, 1);
+}
+
 static void *bicg_open(const void *params, struct err *err)
 {
-    static const char names[] = "Arspq";
     const struct bicg_params *p = params;
     uint64_t n = p->n ? (uint64_t)p->n : (uint64_t)sqrt((double)p->bytes / 4) / 1024 * 1024;
-    struct bicg *b = mem_zalloc(1, sizeof *b, err);
+    struct bicg *b = plan_new(sizeof *b, p->compute_ns, err);
     if (!b)
         return NULL;
-    b->n = n;
-    b->kernel = (uint32_t)p->kernel;
+    b->n = (int64_t)n;
     b->unroll = (uint32_t)p->unroll;
-    b->compute_ns = p->compute_ns;
-    for (int i = 0; i < ALLOCS; i++)
-        b->allocs[i] = (struct program_alloc){
-            .name = {names[i]}, .bytes = i == A ? n * n * 4 : n * 4, .host = i == A || i == R || i == P};
-    program_place(b->allocs, ALLOCS, 0, 0);
+    plan_input(&b->plan, "A", n * n * 4);
+    plan_input(&b->plan, "r", n * 4);
+    plan_array(&b->plan, "s", n * 4);
+    plan_input(&b->plan, "p", n * 4);
+    plan_array(&b->plan, "q", n * 4);
+    if (p->kernel != 2)
+        plan_kernel(&b->plan, kernel1, "bicg_kernel1", plan_blocks(n, THREADS), THREADS, 32, 0);
+    if (p->kernel != 1)
+        plan_kernel(&b->plan, kernel2, "bicg_kernel2", plan_blocks(n, THREADS), THREADS, 25, 0);
+    b->plan.launches = b->plan.kernels;
     return b;
-}
-
-static const struct program_alloc *bicg_allocs(const void *state, size_t *n)
-{
-    *n = ALLOCS;
-    return ((const struct bicg *)state)->allocs;
-}
-
-static uint32_t bicg_launches(const void *state)
-{
-    return ((const struct bicg *)state)->kernel ? 1 : 2;
-}
-
-/* Which kernel a launch is, 1 or 2. */
-static uint32_t which(const struct bicg *b, uint32_t launch)
-{
-    return b->kernel ? b->kernel : launch + 1;
-}
-
-static void bicg_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    const struct bicg *b = state;
-    bool first = which(b, launch) == 1;
-    *out = (struct program_launch){.kernel = first ? "bicg_kernel1" : "bicg_kernel2",
-                                   .blocks = (b->n + BLOCK - 1) / BLOCK,
-                                   .threads = BLOCK,
-                                   .registers = first ? 32 : 25};
-}
-
-/* The loads of a turn of `part`: element [k][thread] of A, or [thread][k], and element k of the vector. */
-static void add_turn(const struct bicg *b, bool first, uint64_t thread, const struct program_part *part,
-                     struct program_body *body)
-{
-    uint64_t pitch = b->n * 4, down = first ? pitch : 4; /* from a trip to the next */
-    for (uint32_t k = 0; k < part->trips; k++) {
-        uint64_t trip = part->first + k;
-        struct program_access *a = program_load(body, b->allocs, A, trip * down + thread * (first ? 4 : pitch), 4);
-        a->lane_stride = first ? 4 : (int64_t)pitch;
-        a->turn_stride = (int64_t)(part->trips * down);
-        a->before = first ? 2 : 0;
-        struct program_access *v = program_load(body, b->allocs, first ? R : P, trip * 4, 4);
-        v->lane_stride = 0;
-        v->turn_stride = 4 * (int64_t)part->trips;
-        a->use = v->use = 0;
-        a->active = v->active = part->active;
-    }
-    body->after = part->trips + (first ? 10 : 11);
-    body->turns = part->turns;
-}
-
-static int bicg_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                     struct err *err)
-{
-    const struct bicg *b = run;
-    struct program_part part;
-    bool first = which(b, launch) == 1;
-    uint64_t thread = warp * PROGRAM_LANES;
-    (void)err;
-    if (thread >= b->n)
-        return program_no_trip(index, GUARD, body);
-    struct program_loop loop = {b->n, program_first_lanes(b->n - thread), 0, b->unroll};
-    if (program_loop_part(&loop, index, &part)) {
-        add_turn(b, first, thread, &part, body);
-        return 1;
-    }
-    if (index > 0 && !program_loop_part(&loop, index - 1, &part))
-        return 0;
-    struct program_access *store = program_store(body, b->allocs, first ? S : Q, thread * 4, 4);
-    store->active = loop.active;
-    store->before = ONCE;
-    body->after = 1;
-    body->last = true;
-    return 1;
-}
-
-static const struct program_ops bicg_ops = {
-    .allocs = bicg_allocs, .launches = bicg_launches, .launch = bicg_launch, .body = bicg_body};
-
-static int bicg_program(void *state, struct program *program, struct err *err)
-{
-    (void)err;
-    *program = (struct program){&bicg_ops, state, ((const struct bicg *)state)->compute_ns};
-    return 0;
 }
 
 const struct workload_type workload_bicg = {
@@ -150,10 +104,10 @@ const struct workload_type workload_bicg = {
     .summary = "matrix-vector products with a matrix and its transpose, two kernels",
     .source = "PolyBench-ACC CUDA/linear-algebra/kernels/bicg",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = bicg_params,
     .params_size = sizeof(struct bicg_params),
     .open = bicg_open,
     .close = free,
-    .program = bicg_program,
+    .program = plan_program,
 };

@@ -13,8 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
-#include "trace/program/loop.h"
+#include "trace/program/plan.h"
 #include "trace/workloads/polybench/suite.h"
 
 enum { BLOCK_X = 32, BLOCK_Y = 8, REGISTERS = 30, GUARD = 23, A = 0, B = 1 };
@@ -24,9 +23,8 @@ struct conv2d_params {
 };
 
 struct conv2d {
-    uint64_t n, across; /* rows and columns; blocks in x and in y */
-    int64_t compute_ns;
-    struct program_alloc allocs[2];
+    struct plan plan;
+    int64_t n, across; /* rows and columns; blocks in x */
 };
 
 static const struct param conv2d_params[] = {
@@ -35,89 +33,38 @@ static const struct param conv2d_params[] = {
     PARAM_NS_AUTO_ROW(conv2d_params, compute_ns, 0, 1e9, "time of a warp whose data is all at hand"),
     {0}};
 
+/* Points (i, j) to (i, j + 31). */
+static int conv2d(struct emit *e)
+{
+    static const uint8_t before[9] = {36, 0, 1, 1, 3, 0, 0, 0, 0}, use[9] = {19, 19, 18, 17, 14, 14, 14, 14, 14};
+    const struct conv2d *c = e->state;
+    uint32_t block = (uint32_t)e->at.block, across = (uint32_t)c->across; /* a launch has fewer than 2^32 warps */
+    int64_t n = c->n, i = (int64_t)(block / across) * BLOCK_Y + e->at.warp, j = (int64_t)(block % across) * BLOCK_X;
+    e->active = j + 1 < n ? program_first_lanes((uint64_t)(n - 1 - j)) : 0;
+    if (j == 0)
+        e->active &= ~1u;
+    if (!e->active || i == 0 || i + 1 >= n)
+        return emit_idle(e, GUARD);
+    for (int k = 0; k < 9; k++) /* column -1 of lane 0 is never accessed */
+        emit_load(e, A, (i + k / 3 - 1) * n + j + k % 3 - 1, before[k], use[k]);
+    emit_store(e, B, i * n + j, 14);
+    return emit_end(e, 1);
+}
+
 static void *conv2d_open(const void *params, struct err *err)
 {
     const struct conv2d_params *p = params;
     uint64_t n = p->n ? (uint64_t)p->n : (uint64_t)sqrt((double)p->bytes / 8) / BLOCK_X * BLOCK_X;
-    struct conv2d *c = mem_zalloc(1, sizeof *c, err);
+    uint64_t across = plan_blocks(n, BLOCK_X), down = plan_blocks(n, BLOCK_Y);
+    struct conv2d *c = plan_new(sizeof *c, p->compute_ns, err);
     if (!c)
         return NULL;
-    c->n = n;
-    c->across = (n + BLOCK_X - 1) / BLOCK_X;
-    c->compute_ns = p->compute_ns;
-    c->allocs[A] = (struct program_alloc){.name = "A", .bytes = n * n * 4, .host = true};
-    c->allocs[B] = (struct program_alloc){.name = "B", .bytes = n * n * 4};
-    program_place(c->allocs, 2, 0, 0);
+    c->n = (int64_t)n;
+    c->across = (int64_t)across;
+    plan_input(&c->plan, "A", n * n * 4);
+    plan_array(&c->plan, "B", n * n * 4);
+    plan_straight(&c->plan, conv2d, "conv2d", across * down, BLOCK_X * BLOCK_Y, REGISTERS, 0);
     return c;
-}
-
-static const struct program_alloc *conv2d_allocs(const void *state, size_t *n)
-{
-    *n = 2;
-    return ((const struct conv2d *)state)->allocs;
-}
-
-static uint32_t conv2d_launches(const void *state)
-{
-    (void)state;
-    return 1;
-}
-
-static void conv2d_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    const struct conv2d *c = state;
-    (void)launch;
-    *out = (struct program_launch){.kernel = "conv2d",
-                                   .blocks = c->across * ((c->n + BLOCK_Y - 1) / BLOCK_Y),
-                                   .threads = BLOCK_X * BLOCK_Y,
-                                   .registers = REGISTERS};
-}
-
-/* The loads and the store of points (i, x) to (i, x + 31). */
-static void add_points(const struct conv2d *c, uint64_t i, uint64_t x, uint32_t active, struct program_body *body)
-{
-    static const uint16_t before[9] = {36, 0, 1, 1, 3, 0, 0, 0, 0}, use[9] = {19, 19, 18, 17, 14, 14, 14, 14, 14};
-    for (unsigned k = 0; k < 9; k++) {
-        uint64_t row = i + k / 3 - 1, column = x + k % 3 - 1; /* column - 1 of lane 0 is never accessed */
-        struct program_access *a = program_load(body, c->allocs, A, (row * c->n + column) * 4, 4);
-        a->active = active;
-        a->before = before[k];
-        a->use = use[k];
-    }
-    struct program_access *store = program_store(body, c->allocs, B, (i * c->n + x) * 4, 4);
-    store->active = active;
-    store->before = 14;
-    body->after = 1;
-}
-
-static int conv2d_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                       struct err *err)
-{
-    const struct conv2d *c = run;
-    (void)launch;
-    (void)err;
-    uint32_t block = (uint32_t)(warp / BLOCK_Y), across = (uint32_t)c->across; /* a launch has fewer than 2^32 warps */
-    uint64_t x = (uint64_t)(block % across) * BLOCK_X, i = (uint64_t)(block / across) * BLOCK_Y + warp % BLOCK_Y;
-    uint32_t active = x + 1 < c->n ? program_first_lanes(c->n - 1 - x) : 0; /* j < N-1 */
-    if (x == 0)
-        active &= ~1u;
-    if (active == 0 || i == 0 || i + 1 >= c->n)
-        return program_no_trip(index, GUARD, body);
-    if (index > 0)
-        return 0;
-    body->last = true;
-    add_points(c, i, x, active, body);
-    return 1;
-}
-
-static const struct program_ops conv2d_ops = {
-    .allocs = conv2d_allocs, .launches = conv2d_launches, .launch = conv2d_launch, .body = conv2d_body};
-
-static int conv2d_program(void *state, struct program *program, struct err *err)
-{
-    (void)err;
-    *program = (struct program){&conv2d_ops, state, ((const struct conv2d *)state)->compute_ns};
-    return 0;
 }
 
 const struct workload_type workload_conv2d = {
@@ -125,10 +72,10 @@ const struct workload_type workload_conv2d = {
     .summary = "3x3 stencil over one array into another, one kernel",
     .source = "PolyBench-ACC CUDA/stencils/2DCONV",
     .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .params = conv2d_params,
     .params_size = sizeof(struct conv2d_params),
     .open = conv2d_open,
     .close = free,
-    .program = conv2d_program,
+    .program = plan_program,
 };
