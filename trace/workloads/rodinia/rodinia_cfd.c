@@ -124,16 +124,15 @@ static int time_step(struct emit *e)
     return emit_end(e, 1);
 }
 
-/* The five fields of the lanes' elements, which lie side by side or, where `scattered`, anywhere. */
-static void add_fields(const struct emit *e, const int64_t *element, bool scattered, unsigned before)
+/* The five fields of the lanes' elements, side by side from `first` on or, where `element` is given, anywhere. */
+static void add_fields(const struct emit *e, int64_t first, const int64_t *element, unsigned before)
 {
     static const uint8_t fields[FIELDS] = {1, 0, 2, 3, 4}, between[FIELDS] = {0, 0, 1, 1, 6};
     for (unsigned k = 0; k < FIELDS; k++) {
-        int64_t field = fields[k] * ((const struct cfd *)e->state)->padded;
-        struct program_access *a =
-            emit_load(e, VAR, field + (scattered ? 0 : element[0]), k ? between[k] : before, k ? 1 : 2);
-        uint64_t *lane = scattered ? program_scatter(e->body, a) : NULL;
-        for (unsigned l = 0; lane && l < PROGRAM_LANES; l++)
+        int64_t field = fields[k] * ((const struct cfd *)e->state)->padded + (element ? 0 : first);
+        struct program_access *a = emit_load(e, VAR, field, k ? between[k] : before, k ? 1 : 2);
+        uint64_t *lane = element ? program_scatter(e->body, a) : NULL;
+        for (unsigned l = 0; element && l < PROGRAM_LANES; l++)
             lane[l] = a->addr + (uint64_t)element[l] * 4;
     }
 }
@@ -156,7 +155,7 @@ static int add_neighbour(struct emit *e, unsigned j)
     }
     bool some_far = e->active != UINT32_MAX;
     if (e->active)
-        add_fields(e, beside ? &first : element, !beside, (j ? 13u : 14u) + some_far);
+        add_fields(e, first, beside ? NULL : element, (j ? 13u : 14u) + some_far);
     emit_hoist(e, block);
     return emit_end(e, (e->active ? 57u : 4u) + (some_far ? FAR_FIELD + (j ? 0 : 5) : 0));
 }
@@ -165,9 +164,8 @@ static int add_neighbour(struct emit *e, unsigned j)
 static int compute_flux(struct emit *e)
 {
     unsigned j = e->index;
-    int64_t i = own(e, 0);
     if (j == 0)
-        add_fields(e, &i, false, 22);
+        add_fields(e, own(e, 0), NULL, 22);
     if (j < NEIGHBOURS) {
         emit_load(e, NB, own(e, j), j == 0 ? 17 : j == 3 ? 10 : 2, j ? 10 : 14);
         emit_load(e, NORM, own(e, j), j ? 3 : 7, 3);
