@@ -292,8 +292,8 @@ static void look_ahead(const struct run *r)
     }
 }
 
-/* The lists of a warp into r->lists: 1; 0: it has no vertex; -1. */
-static int go_to(struct run *r, uint32_t launch, uint64_t warp, bool brief, struct err *err)
+/* The lists of a warp into r->lists: 1; 0: it has no vertex; -1. soon: its first visits follow. */
+static int go_to(struct run *r, uint32_t launch, uint64_t warp, bool soon, struct err *err)
 {
     bool there = r->at.running && r->at.launch == launch;
     if (there && r->known && r->warp == warp)
@@ -304,7 +304,7 @@ static int go_to(struct run *r, uint32_t launch, uint64_t warp, bool brief, stru
     r->part = 0;
     r->part_j = 0;
     r->known = traversal_lists(&r->at.t, &r->p->shape, warp, &r->lists);
-    if (r->known && r->p->visits && !brief)
+    if (r->known && r->p->visits && soon)
         look_ahead(r);
     return r->known;
 }
@@ -313,7 +313,7 @@ static int body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struc
 {
     struct run *r = run;
     const struct traversal_lists *l = &r->lists;
-    int rc = go_to(r, launch, warp, b->brief, err);
+    int rc = go_to(r, launch, warp, index < 2 && !b->brief, err);
     if (rc <= 0)
         return rc < 0 ? -1 : program_no_trip(index, START, b);
     b->last = r->p->visits && index == (l->active ? l->loads + r->p->kernel->clears : 0);
