@@ -20,7 +20,7 @@ void program_barrier(struct program_body *body)
 
 uint64_t *program_scatter(struct program_body *body, struct program_access *access)
 {
-    uint64_t *lane = body->lanes[body->lane_sets++];
+    uint64_t *lane = body->lanes[PROGRAM_LANE_SETS - ++body->lane_sets];
     access->lane = lane;
     access->lane_stride = 0;
     return lane;

@@ -73,14 +73,15 @@ struct program_access {
 };
 
 struct program_body {
-    uint32_t count; /* accesses, 0 to PROGRAM_ACCESSES */
-    uint32_t after; /* instructions after the last access of a turn */
-    uint64_t turns; /* >= 1 */
-    bool last;      /* no body follows: the next need not be asked for; false: it is asked for */
-    bool brief;     /* set by who asks: of GPU memory its reads alone matter, wherever they are */
+    uint64_t lanes[PROGRAM_LANE_SETS]
+                  [PROGRAM_LANES]; /* room for access[].lane; the last set is used first: near them */
+    uint32_t lane_sets;            /* of them, used */
+    uint32_t count;                /* accesses, 0 to PROGRAM_ACCESSES */
+    uint32_t after;                /* instructions after the last access of a turn */
+    uint64_t turns;                /* >= 1 */
+    bool last;                     /* no body follows: the next need not be asked for; false: it is asked for */
+    bool brief;                    /* set by who asks: of GPU memory its reads alone matter, wherever they are */
     struct program_access access[PROGRAM_ACCESSES];
-    uint64_t lanes[PROGRAM_LANE_SETS][PROGRAM_LANES]; /* room for access[].lane */
-    uint32_t lane_sets;                               /* of them, used */
 };
 
 /* How a kind of program answers. `state` is shared by runs in parallel, `run` is one run's own. */

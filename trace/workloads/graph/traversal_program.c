@@ -151,7 +151,19 @@ static void head(const struct run *r, const struct traversal_lists *l, struct pr
     b->after = COMPARE;
 }
 
-/* What a visit changes: the value of `mask` lanes' targets, and who is told. */
+/* Addresses of the access, one for each of the lanes: the value of its vertex. */
+static const uint64_t *values_of(const struct traversal_program *p, struct program_body *b, struct program_access *a,
+                                 uint32_t lanes, const uint64_t *vertex)
+{
+    uint64_t *lane = program_scatter(b, a), first = p->allocs[p->values].addr, bytes = p->kernel->value_bytes;
+    for (; lanes; lanes &= lanes - 1) {
+        unsigned i = (unsigned)__builtin_ctz(lanes);
+        lane[i] = first + vertex[i] * bytes;
+    }
+    return lane;
+}
+
+/* What a visit changes: the value of `mask` lanes' targets, and who is told. value: their addresses, if known. */
 static void change(const struct run *r, struct program_body *b, uint32_t mask, const uint64_t *value,
                    const uint64_t *vertex)
 {
@@ -161,7 +173,7 @@ static void change(const struct run *r, struct program_body *b, uint32_t mask, c
     a->kind = k->atomic ? RECORD_ATOMIC : RECORD_WRITE;
     a->active = mask;
     a->lane_stride = 0;
-    a->lane = value;
+    a->lane = value ? value : values_of(p, b, a, mask, vertex);
     a->before = COMPARE;
     if (k->raises) {
         unsigned next = p->flags[(r->at.launch + 1) % 2];
@@ -199,18 +211,6 @@ static uint32_t changing(const struct run *r, const struct traversal_lists *l, c
     return mask;
 }
 
-/* An address for each of the lanes: the value of its vertex. */
-static const uint64_t *values_of(const struct traversal_program *p, struct program_body *b, uint32_t lanes,
-                                 const uint64_t *vertex)
-{
-    uint64_t *lane = b->lanes[b->lane_sets++], first = p->allocs[p->values].addr, bytes = p->kernel->value_bytes;
-    for (; lanes; lanes &= lanes - 1) {
-        unsigned i = (unsigned)__builtin_ctz(lanes);
-        lane[i] = first + vertex[i] * bytes;
-    }
-    return lane;
-}
-
 /* Load j, and the visits of its elements. */
 static void visit(const struct run *r, const struct traversal_lists *l, uint64_t j, struct program_body *b)
 {
@@ -235,14 +235,14 @@ static void visit(const struct run *r, const struct traversal_lists *l, uint64_t
         a->use = 0;
         a->lane_stride = 0;
         if (!b->brief)
-            a->lane = values = values_of(p, b, load.reads, vertex);
+            values = values_of(p, b, a, load.reads, vertex);
     }
     if (p->weights != NONE)
         elements(p, b, p->weights, 0, 4, l, &load);
     need(b);
     uint32_t mask = b->brief ? 0 : changing(r, l, &load, vertex);
     if (mask)
-        change(r, b, mask, k->reads && !r->at.t.own ? values : values_of(p, b, mask, vertex), vertex);
+        change(r, b, mask, r->at.t.own ? NULL : values, vertex);
     b->after = LOOP_END;
 }
 

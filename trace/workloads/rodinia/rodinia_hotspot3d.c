@@ -56,8 +56,10 @@ static const uint8_t last[LOADS + 1] = {NONE, 3, 4, 3, 3, NONE, 5, 3};
 /* One lane stays where the border is: an element on, or back, from where the others' stride would have it. */
 static void clamp(const struct emit *e, struct program_access *a, unsigned which, int64_t by)
 {
-    emit_tile(e, a, PROGRAM_LANES, 0, 1);
-    e->body->lanes[e->body->lane_sets - 1][which] += (uint64_t)(by * 4);
+    uint64_t *lane = program_scatter(e->body, a);
+    for (uint64_t l = 0; l < PROGRAM_LANES; l++)
+        lane[l] = a->addr + 4 * l;
+    lane[which] += (uint64_t)(by * 4);
 }
 
 /* Plane k of the warp's 32 cells of one row. */
