@@ -78,7 +78,7 @@ const struct workload_type workload_cc = {
     .close = traversal_close,
     .ops = &traversal_ops,
     .next = traversal_records,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .program = traversal_program,
     .program_as = traversal_program_as,
 };

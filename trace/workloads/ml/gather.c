@@ -319,7 +319,7 @@ const struct workload_type workload_gather = {
     .close = gather_close,
     .ops = &gather_ops,
     .next = gather_next,
-    .views = VIEW_UVM | VIEW_ZEROCOPY | VIEW_DRAM | VIEW_PLACEMENT,
+    .views = VIEW_ALL,
     .program = program,
     .program_as = program_as,
 };
