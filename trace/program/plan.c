@@ -1,6 +1,6 @@
 #include "trace/program/plan.h"
 
-#include <string.h>
+#include <stdio.h>
 
 #include "trace/base/mem.h"
 
@@ -20,7 +20,7 @@ struct program_alloc *plan_array(struct plan *plan, const char *name, uint64_t b
 {
     struct program_alloc *a = &plan->array[plan->arrays++];
     uint64_t base = a > plan->array ? a[-1].addr + a[-1].bytes : plan->base;
-    memcpy(a->name, name, strlen(name));
+    (void)snprintf(a->name, sizeof a->name, "%s", name);
     a->bytes = bytes;
     program_place(a, 1, base, plan->align);
     return a;

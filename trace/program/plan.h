@@ -2,14 +2,14 @@
  * the order in which they are launched. Its state is a struct that begins with one.
  *
  * Worked example: of a state s, plan_input(&s->plan, "in", 400), plan_array(&s->plan, "out", 400): array 0, which the
- * CPU has written, and array 1; plan_kernel(&s->plan, blur, "blur", 2, 64, 16, 0) once:
- * each launch is 2 blocks of 64 threads, of what function blur says. */
+ * CPU has written, and array 1; plan_kernel(&s->plan, blur, "blur", 2, 64, 16, 0) once: each launch is 2 blocks of 64
+ * threads, of what function blur says. */
 #ifndef TRACE_PROGRAM_PLAN_H
 #define TRACE_PROGRAM_PLAN_H
 
 #include "trace/program/emit.h"
 
-enum { PLAN_ARRAYS = 24, PLAN_KERNELS = 8 };
+enum { PLAN_ARRAYS = 24, PLAN_KERNELS = 8 }; /* of one program, at most */
 
 /* A kernel: fills body number e->index of the warp at e->at. Returns as program_ops.body does, but never -1. */
 typedef int plan_body(struct emit *e);
