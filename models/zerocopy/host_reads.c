@@ -5,6 +5,7 @@
 
 #include "models/gpu/sms.h"
 #include "models/zerocopy/launch_part.h"
+#include "models/zerocopy/link_queue.h"
 #include "trace/base/mem.h"
 
 /* An answer on its way. */
@@ -43,6 +44,7 @@ struct run {
     size_t alloc_count;
     double cycles_per_ns;
     int64_t device_cycles, link_cycles;
+    struct link_queue link;
     double link_free; /* cycle in which the link is done with what has come */
     struct answers device, host;
     struct part *part;             /* of each multiprocessor */
@@ -93,28 +95,25 @@ static void give(struct run *r, struct answers *a, int64_t t)
 
 /* --- the link --- */
 
-/* Cycles that the link is busy with one request. */
-static double service(const struct run *r, const struct request_mix *one)
-{
-    return link_service_ns(r->how->pcie, one) * r->cycles_per_ns / r->share;
-}
-
 /* The sectors from `from` to `to` of the line in one request; returns when it is answered. The load before this one of
  * the same warp may have asked for the line last, and still wait for it: then that request takes these sectors along.
  */
 static int64_t ask(struct run *r, struct last *last, const struct last *now, int64_t t)
 {
-    struct request_mix one = {0}, before = {0};
     bool joins = last->until > t && last->line == now->line && last->load + 1 == now->load && last->to + 1 >= now->from;
-    mix_run(&one, joins && last->from < now->from ? last->from : now->from, now->to);
-    double cycles = service(r, &one);
-    mix_add(&r->count.mix, &one);
+    double ns;
     if (joins) {
-        mix_run(&before, last->from, last->to);
-        cycles -= service(r, &before);
-        mix_subtract(&r->count.mix, &before);
+        uint32_t from = last->from < now->from ? last->from : now->from;
+        struct request_mix had = {0};
+        mix_run(&had, last->from, last->to);
+        mix_subtract(&r->count.mix, &had);
+        mix_run(&r->count.mix, from, now->to);
+        ns = link_queue_grow(&r->link, last->from, last->to, from, now->to);
+    } else {
+        mix_run(&r->count.mix, now->from, now->to);
+        ns = link_queue_add(&r->link, now->from, now->to);
     }
-    r->link_free = fmax(r->link_free, (double)t) + cycles;
+    r->link_free = fmax(r->link_free, (double)t) + ns * r->cycles_per_ns / r->share;
     *last = *now;
     last->until = (int64_t)ceil(r->link_free) + r->link_cycles;
     return last->until;
@@ -206,6 +205,7 @@ static int set_up(struct run *r, const struct program *program, uint32_t sms, st
                                         .by_line = true};
     r->words = (sms + 63) / 64;
     r->device.in = r->device.out = r->host.in = r->host.out = 0;
+    link_queue_init(&r->link, how->pcie);
     r->link_free = 0;
     r->count = (struct host_reads_count){0};
     r->part = mem_zalloc(sms, sizeof *r->part, err);
