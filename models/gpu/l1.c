@@ -17,13 +17,17 @@ struct entry {
     uint8_t lost : 1;            /* by tag: pushed out while it waited, and no longer in the hash */
 };
 
-/* Where shared: of the waiters besides the first, the last of a ring; apart, so that an entry stays small. */
+/* Where shared: of the waiters besides the first, the last of a ring; and the cycle in which a sector was last asked
+ * for; apart, so that an entry stays small. */
 struct others {
     uint32_t last[L1_SECTORS];
+    uint32_t asked[L1_SECTORS];
 };
 
+/* asks: it does not wait with those before it, but has asked once more; those behind it wait for that answer. */
 struct waiter {
-    uint32_t load, next;
+    uint32_t load : 31, asks : 1;
+    uint32_t next;
 };
 
 struct set {
@@ -49,6 +53,7 @@ struct l1 {
     uint32_t waiters_used, waiters_free;
     uint32_t coming;
     uint32_t walk, walk_end;
+    uint32_t now, who; /* of l1_for(): cycle, modulo 2^32, and warp */
     uint64_t random;
 };
 
@@ -343,16 +348,53 @@ void l1_resize(struct l1 *l1, uint32_t lines)
 
 /* --- what a multiprocessor asks --- */
 
+/* Whether a load of warp `who` waits for the sector that is coming. */
+static bool waits(const struct l1 *l1, uint32_t number, uint32_t sector)
+{
+    const struct entry *e = &l1->entry[number];
+    if (e->first[sector] / l1->shape.warp_loads == l1->who)
+        return true;
+    if (!(e->shared >> sector & 1))
+        return false;
+    uint32_t last = l1->others[number].last[sector], w = last;
+    do {
+        w = l1->waiter[w].next;
+        if (l1->waiter[w].load / l1->shape.warp_loads == l1->who)
+            return true;
+    } while (w != last);
+    return false;
+}
+
+/* Sectors (mask) that were asked for too long ago for a warp that does not wait for them. */
+static uint32_t left(const struct l1 *l1, uint32_t number, uint32_t coming)
+{
+    uint32_t mask = 0;
+    for (uint32_t rest = coming; rest; rest &= rest - 1) {
+        uint32_t sector = (uint32_t)__builtin_ctz(rest);
+        if (l1->now - l1->others[number].asked[sector] > l1->shape.join_cycles && !waits(l1, number, sector))
+            mask |= 1u << sector;
+    }
+    return mask;
+}
+
 struct l1_found l1_look(struct l1 *l1, uint64_t line, uint32_t sectors)
 {
     uint32_t number = find(l1, line);
     if (number == L1_NONE)
         return (struct l1_found){0, 0, L1_NONE};
     const struct entry *e = &l1->entry[number];
-    struct l1_found found = {e->valid & sectors, e->coming & sectors, number};
+    struct l1_found found = {e->valid & sectors, e->coming & ~e->valid & sectors, number};
+    if (found.coming && l1->shape.join_cycles)
+        found.coming &= ~left(l1, number, found.coming);
     if (found.there)
         use(l1, number);
     return found;
+}
+
+void l1_for(struct l1 *l1, int64_t t, uint32_t load)
+{
+    l1->now = (uint32_t)t;
+    l1->who = load / l1->shape.warp_loads;
 }
 
 void l1_expect(const struct l1 *l1, uint64_t line)
@@ -365,7 +407,7 @@ void l1_expect_take(const struct l1 *l1, uint32_t token)
     __builtin_prefetch(&l1->entry[token / L1_SECTORS], 1);
 }
 
-int l1_wait(struct l1 *l1, uint32_t number, uint32_t sector, uint32_t load)
+static int wait_for(struct l1 *l1, uint32_t number, uint32_t sector, uint32_t load, bool asks)
 {
     struct err err;
     struct entry *e = &l1->entry[number];
@@ -379,12 +421,17 @@ int l1_wait(struct l1 *l1, uint32_t number, uint32_t sector, uint32_t load)
         l1->waiters_used++;
     }
     uint32_t *end = &l1->others[number].last[sector], last = e->shared >> sector & 1 ? *end : L1_NONE;
-    l1->waiter[w] = (struct waiter){load, last == L1_NONE ? w : l1->waiter[last].next};
+    l1->waiter[w] = (struct waiter){load & INT32_MAX, asks, last == L1_NONE ? w : l1->waiter[last].next};
     if (last != L1_NONE)
         l1->waiter[last].next = w;
     *end = w;
     e->shared |= (uint8_t)(1u << sector);
     return 0;
+}
+
+int l1_wait(struct l1 *l1, uint32_t number, uint32_t sector, uint32_t load)
+{
+    return wait_for(l1, number, sector, load, false);
 }
 
 uint32_t l1_ask(struct l1 *l1, uint64_t line, uint32_t entry, uint32_t sectors, uint32_t load)
@@ -394,12 +441,52 @@ uint32_t l1_ask(struct l1 *l1, uint64_t line, uint32_t entry, uint32_t sectors, 
     struct entry *e = &l1->entry[entry];
     if (l1->shape.allocate != L1_ON_FILL && !e->placed)
         place(l1, entry);
-    e->coming |= (uint8_t)sectors;
-    for (uint32_t s = 0; s < L1_SECTORS; s++)
-        if (sectors >> s & 1)
+    for (uint32_t s = 0; s < L1_SECTORS; s++) {
+        if (!(sectors >> s & 1))
+            continue;
+        if (e->coming >> s & 1) {
+            if (wait_for(l1, entry, s, load, true))
+                return L1_NONE;
+        } else {
             e->first[s] = (uint16_t)load;
+        }
+        if (l1->shape.join_cycles)
+            l1->others[entry].asked[s] = l1->now;
+    }
+    e->coming |= (uint8_t)sectors;
     l1->coming += (uint32_t)__builtin_popcount(sectors);
     return entry * L1_SECTORS;
+}
+
+static void free_waiter(struct l1 *l1, uint32_t w)
+{
+    l1->waiter[w].next = l1->waiters_free;
+    l1->waiters_free = w;
+}
+
+/* Those that share a sector wait no more: all, or those before one that has asked for itself, who is first then.
+ * Returns whether there is such a one. */
+static bool let_go(struct l1 *l1, uint32_t number, uint32_t sector)
+{
+    struct entry *e = &l1->entry[number];
+    uint32_t last = l1->others[number].last[sector], before = L1_NONE, w = l1->waiter[last].next;
+    l1->walk = w;
+    while (!l1->waiter[w].asks && w != last) {
+        before = w;
+        w = l1->waiter[w].next;
+    }
+    l1->walk_end = l1->waiter[w].asks ? before : last;
+    if (!l1->waiter[w].asks || w == last)
+        e->shared &= (uint8_t) ~(1u << sector);
+    if (!l1->waiter[w].asks)
+        return false;
+    if (before == L1_NONE)
+        l1->walk = L1_NONE;
+    e->first[sector] = (uint16_t)l1->waiter[w].load;
+    if (w != last)
+        l1->waiter[last].next = l1->waiter[w].next;
+    free_waiter(l1, w);
+    return true;
 }
 
 uint32_t l1_take(struct l1 *l1, uint32_t token)
@@ -408,12 +495,8 @@ uint32_t l1_take(struct l1 *l1, uint32_t token)
     struct entry *e = &l1->entry[number];
     uint32_t load = e->first[sector];
     l1->walk = l1->walk_end = L1_NONE;
-    if (e->shared >> sector & 1) {
-        l1->walk_end = l1->others[number].last[sector];
-        l1->walk = l1->waiter[l1->walk_end].next;
-        e->shared &= (uint8_t) ~(1u << sector);
-    }
-    e->coming &= (uint8_t) ~(1u << sector);
+    if (!(e->shared >> sector & 1) || !let_go(l1, number, sector))
+        e->coming &= (uint8_t) ~(1u << sector);
     l1->coming--;
     if (e->placed)
         use(l1, number);
@@ -432,8 +515,7 @@ uint32_t l1_next(struct l1 *l1)
     if (w == L1_NONE)
         return L1_NONE;
     l1->walk = w == l1->walk_end ? L1_NONE : l1->waiter[w].next;
-    l1->waiter[w].next = l1->waiters_free;
-    l1->waiters_free = w;
+    free_waiter(l1, w);
     return l1->waiter[w].load;
 }
 

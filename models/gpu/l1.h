@@ -6,7 +6,9 @@
  * misses may be under way) or when it is first asked for (on miss: it keeps the place while it waits, and is not pushed
  * out; where all of a set wait, the value passes through and is not kept), or when it is asked for, to lose it to the
  * next line whether it waits or not (by tag: what comes then goes to who asked and is not kept, and who asks meanwhile
- * asks again). Stores write through: they take no place,
+ * asks again). A load of another warp waits with those that asked only while the miss has not left L1 (join_cycles);
+ * later it asks for itself, and what comes first is kept: neighbouring warps of the H200 that read on and on share no
+ * sector, those that have just begun do (models/zerocopy/host_reads.h). Stores write through: they take no place,
  * and a sector that is there is dropped. A line without sectors gives its place up. Replaced: the line used longest ago
  * (found, or filled), or one drawn at random.
  * Worked example, two lines, fully associative, on fill, lru: read A sector 0: asked for; it comes; B 0 the same; read
@@ -33,8 +35,10 @@ struct l1_shape {
     uint32_t ways;  /* lines of a set; 0: fully associative */
     enum l1_replacement replacement;
     enum l1_allocate allocate;
-    bool hashed;   /* sets are chosen by a hash of the line's number, else by its low bits */
-    uint64_t seed; /* of random replacement */
+    bool hashed;          /* sets are chosen by a hash of the line's number, else by its low bits */
+    uint64_t seed;        /* of random replacement */
+    uint32_t join_cycles; /* so long after a sector is asked for, other warps wait with who asked; 0: until it comes */
+    uint32_t warp_loads;  /* where there are join_cycles: loads of warp w are numbers from w x this on */
 };
 
 struct l1;
@@ -45,6 +49,9 @@ void l1_free(struct l1 *l1); /* NULL is allowed */
 
 /* Empty it, forget what is on its way, and give it this many lines (up to those of l1_new()). */
 void l1_resize(struct l1 *l1, uint32_t lines);
+
+/* What is looked up and asked for next is so in cycle t, by this load; needed where there are join_cycles. */
+void l1_for(struct l1 *l1, int64_t t, uint32_t load);
 
 /* What a load finds of sectors (mask) of a line; entry: the line's, for the two calls below, L1_NONE: it has none. */
 struct l1_found {
@@ -61,8 +68,9 @@ void l1_expect_take(const struct l1 *l1, uint32_t token);
 /* A load waits for a sector that is coming. -1: no memory. */
 int l1_wait(struct l1 *l1, uint32_t entry, uint32_t sector, uint32_t load);
 
-/* It asks for sectors (mask, not 0) that are not. Returns the token that l1_take() wants for sector 0, those of the
- * others follow; below 2^28; L1_NONE: no memory. entry: as found. */
+/* It asks for sectors (mask, not 0) that are neither there nor found coming; one that is on its way all the same is
+ * asked for once more, and its answers come in the order of the asks. Returns the token that l1_take() wants for sector
+ * 0, those of the others follow; below 2^28; L1_NONE: no memory. entry: as found. */
 uint32_t l1_ask(struct l1 *l1, uint64_t line, uint32_t entry, uint32_t sectors, uint32_t load);
 
 /* The sector has come. Returns the load that asked; then l1_next() the others, one a call, in the order in which they

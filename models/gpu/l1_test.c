@@ -361,9 +361,105 @@ START_TEST(the_same_as_a_list_searched_from_end_to_end)
 }
 END_TEST
 
+/* --- who waits with whom: against a list of asks for each sector --- */
+
+enum { JOIN = 20, OF_WARP = 4, ASKS = 64 };
+
+struct group {
+    uint32_t asked, token, n, load[WAIT];
+};
+
+struct sector {
+    bool there;
+    uint32_t n;
+    struct group ask[ASKS]; /* the oldest first */
+};
+
+static bool has_warp(const struct sector *s, uint32_t load)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        for (uint32_t j = 0; j < s->ask[i].n; j++)
+            if (s->ask[i].load[j] / OF_WARP == load / OF_WARP)
+                return true;
+    return false;
+}
+
+/* Whether it asked. */
+static bool sector_read(struct sector *s, struct l1 *l1, uint64_t line, uint32_t sector, uint32_t load, uint32_t t)
+{
+    l1_for(l1, t, load);
+    struct l1_found found = l1_look(l1, line, 1u << sector);
+    bool joins = s->n && (t - s->ask[s->n - 1].asked <= JOIN || has_warp(s, load));
+    SAME(found.there, (uint32_t)s->there << sector);
+    SAME(found.coming, (uint32_t)(joins && !s->there) << sector);
+    if (s->there || (joins && s->ask[s->n - 1].n == WAIT) || s->n == ASKS)
+        return false;
+    if (joins) {
+        ck_assert_int_eq(l1_wait(l1, found.entry, sector, load), 0);
+    } else {
+        uint32_t token = l1_ask(l1, line, found.entry, 1u << sector, load) + sector;
+        s->ask[s->n++] = (struct group){.asked = t, .token = token};
+    }
+    struct group *last = &s->ask[s->n - 1];
+    last->load[last->n++] = load;
+    return !joins;
+}
+
+static bool sector_fill(struct sector *s, struct l1 *l1, bool kept)
+{
+    if (!s->n)
+        return false;
+    const struct group *a = &s->ask[0];
+    for (uint32_t i = 0; i < a->n; i++)
+        SAME(i ? l1_next(l1) : l1_take(l1, a->token), a->load[i]);
+    SAME(l1_next(l1), L1_NONE);
+    memmove(&s->ask[0], &s->ask[1], --s->n * sizeof s->ask[0]);
+    s->there = kept;
+    return true;
+}
+
+START_TEST(other_warps_wait_with_a_miss_that_has_not_left_and_ask_for_themselves_later)
+{
+    enum { LINE_NUMBERS = 3 };
+    static struct sector of[LINE_NUMBERS][L1_SECTORS];
+    uint64_t asks = 0, again = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        uint64_t s = seed;
+        uint32_t lines = seed % 3 ? 16 : 0, coming = 0, t = UINT32_MAX - 1000; /* the clock goes round */
+        struct l1_shape shape = {
+            .lines = lines, .allocate = (enum l1_allocate)(seed / 3 % 3), .join_cycles = JOIN, .warp_loads = OF_WARP};
+        struct l1 *l1 = l1_new(&shape, NULL);
+        ck_assert_ptr_nonnull(l1);
+        memset(of, 0, sizeof of);
+        for (int i = 0; i < 3000; i++, t += (uint32_t)(program_draw(&s) % 8)) {
+            uint64_t line = program_draw(&s) % LINE_NUMBERS, what = program_draw(&s) % 20;
+            uint32_t sector = (uint32_t)(program_draw(&s) % L1_SECTORS);
+            struct sector *at = &of[line][sector];
+            bool under_way = at->n > 0;
+            if (what < 14) {
+                bool asked = sector_read(at, l1, line, sector, (uint32_t)(program_draw(&s) % 200), t);
+                coming += asked;
+                asks += asked;
+                again += asked && under_way;
+            } else if (what < 17) {
+                coming -= sector_fill(at, l1, lines > 0);
+            } else if (at->there && shape.allocate == L1_ON_FILL) {
+                l1_write(l1, line, 1u << sector);
+                at->there = false;
+            }
+            SAME(l1_coming(l1), coming);
+        }
+        l1_free(l1);
+    }
+    ck_assert_uint_gt(asks, again);
+    ck_assert_uint_gt(again, 1000);
+}
+END_TEST
+
 TEST_MAIN("l1", the_worked_example, the_first_asks_the_others_wait_and_all_are_answered_in_order,
           a_store_drops_its_sector_and_an_empty_line_its_place, a_line_that_waits_is_not_pushed_out,
           a_line_that_waits_may_lose_its_tag, a_hash_spreads_lines_over_the_sets,
           random_replacement_is_a_seed_and_hits_less_than_lru_does_more_than_fits_in_turn,
           more_ways_than_lines_are_refused, any_number_of_lines_may_be_on_their_way,
-          the_same_as_a_list_searched_from_end_to_end)
+          the_same_as_a_list_searched_from_end_to_end,
+          other_warps_wait_with_a_miss_that_has_not_left_and_ask_for_themselves_later)

@@ -20,7 +20,9 @@ static int init_l1(struct sm *m, const struct gpu *gpu, uint32_t lines, struct e
                              .replacement = (enum l1_replacement)gpu->l1_replacement,
                              .hashed = gpu->l1_sets,
                              .allocate = (enum l1_allocate)gpu->l1_allocate,
-                             .seed = m->number};
+                             .seed = m->number,
+                             .join_cycles = m->s->join_cycles,
+                             .warp_loads = PROGRAM_ACCESSES};
     m->l1 = l1_new(&shape, err);
     return m->l1 ? 0 : -1;
 }

@@ -130,7 +130,7 @@ struct sm_port {
 struct sm_shared {
     const struct program *program;
     void *run;
-    uint32_t schedulers, dependent, l1_cycles, banks, miss_queue, room;
+    uint32_t schedulers, dependent, l1_cycles, banks, miss_queue, room, join_cycles;
     bool atomics_stall, by_line;
     uint32_t launch, warps_of_block, per_sm, l1_lines;
     uint64_t ended;            /* blocks of the launch */

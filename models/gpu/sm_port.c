@@ -127,6 +127,8 @@ void sm_look_up(struct sm *m, int64_t t)
     if (m->pipe_ready > t || sm_queued(m, t) + m->want > m->s->miss_queue)
         return;
     m->want = 0;
+    if (m->s->join_cycles)
+        l1_for(m->l1, t, g->load);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < g->n; i++) {
         if (g->kind == RECORD_READ)

@@ -75,6 +75,7 @@ static void take_numbers(struct sm_shared *s, const struct sms_options *o)
     s->room = o->input_room ? o->input_room : 1;
     s->atomics_stall = o->gpu->atomics_stall;
     s->by_line = o->by_line;
+    s->join_cycles = o->join_cycles;
     if (o->by_line && s->miss_queue < L1_SECTORS)
         s->miss_queue = L1_SECTORS;
 }

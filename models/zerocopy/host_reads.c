@@ -202,7 +202,8 @@ static int set_up(struct run *r, const struct program *program, uint32_t sms, st
                                         .sms = sms,
                                         .input_room = 64,
                                         .launch_cycles = llround(how->pcie->launch_ns * r->cycles_per_ns),
-                                        .by_line = true};
+                                        .by_line = true,
+                                        .join_cycles = (uint32_t)how->gpu->l1_cycles};
     r->words = (sms + 63) / 64;
     r->device.in = r->device.out = r->host.in = r->host.out = 0;
     link_queue_init(&r->link, how->pcie);

@@ -161,6 +161,33 @@ START_TEST(loads_of_a_warp_that_are_under_way_together_ask_for_a_line_once)
 }
 END_TEST
 
+/* The same line again, by another warp (number even) or the same: a few or many instructions later. */
+static int again(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    if (index > 0)
+        return 0;
+    uint32_t n = p->number % 2 ? 2 : 1;
+    for (uint32_t i = 0; i < n; i++) {
+        struct program_access *a = program_load(body, &p->alloc, 0, 0, 4);
+        a->use = 0;
+        a->before = i + 1 == n && (warp || i) ? (p->number < 2 ? 4 : 200) : 0;
+    }
+    return 1;
+}
+
+START_TEST(another_warp_asks_again_once_a_miss_has_left)
+{
+    for (uint64_t how = 0; how < 4; how++) {
+        struct hand_program p;
+        struct program program = hand_program(&p, 1, how % 2 ? 32 : 64, again);
+        p.number = how;
+        struct host_reads_count c = run(&program, 1, REQUEST_LINE);
+        ck_assert_uint_eq(mix_requests(&c.mix), how == 2 ? 2 : 1);
+        ck_assert_double_lt(c.time_ns, 1316 + 600); /* nobody waits for another's answer twice */
+    }
+}
+END_TEST
+
 START_TEST(memory_of_the_gpu_makes_no_requests)
 {
     struct hand_program p;
@@ -240,5 +267,5 @@ END_TEST
 
 TEST_MAIN("host_reads", a_line_is_one_request_and_takes_the_link_and_the_latency,
           many_warps_take_what_their_requests_take, lines_that_nobody_shares_make_the_requests_of_the_coalescer,
-          loads_of_a_warp_that_are_under_way_together_ask_for_a_line_once, memory_of_the_gpu_makes_no_requests,
-          a_sample_stands_for_the_launch, a_body_that_cannot_be_made_is_an_error)
+          loads_of_a_warp_that_are_under_way_together_ask_for_a_line_once, another_warp_asks_again_once_a_miss_has_left,
+          memory_of_the_gpu_makes_no_requests, a_sample_stands_for_the_launch, a_body_that_cannot_be_made_is_an_error)
