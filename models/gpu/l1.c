@@ -178,7 +178,8 @@ static void drop_entry(struct l1 *l1, uint32_t number)
 
 static struct set *set_of(const struct l1 *l1, uint64_t line)
 {
-    return &l1->set[l1->sets == 1 ? 0 : (l1->shape.hashed ? mix(line) >> 32 : line) % l1->sets];
+    uint64_t number = l1->shape.hashed ? mix(line) >> 32 : line;
+    return &l1->set[l1->sets & (l1->sets - 1) ? number % l1->sets : number & (l1->sets - 1)];
 }
 
 static void unlink_(struct l1 *l1, struct set *set, const struct entry *e)
@@ -400,6 +401,20 @@ void l1_for(struct l1 *l1, int64_t t, uint32_t load)
 void l1_expect(const struct l1 *l1, uint64_t line)
 {
     __builtin_prefetch(&l1->hash[mix(line) >> l1->hash_shift]);
+    if (l1->sets)
+        __builtin_prefetch(set_of(l1, line), 1);
+}
+
+void l1_expect_more(const struct l1 *l1, uint64_t line)
+{
+    uint64_t slot = l1->hash[mix(line) >> l1->hash_shift];
+    if (slot)
+        __builtin_prefetch(&l1->entry[(uint32_t)(slot & ((1u << ENTRY_BITS) - 1)) - 1], 1);
+    if (!l1->sets)
+        return;
+    const struct set *set = set_of(l1, line);
+    if (set->lines == l1->ways)
+        __builtin_prefetch(&l1->entry[set->oldest], 1);
 }
 
 void l1_expect_take(const struct l1 *l1, uint32_t token)

@@ -62,6 +62,9 @@ struct l1_found l1_look(struct l1 *l1, uint64_t line, uint32_t sectors);
 /* The line will be looked up soon: where that begins is fetched from this machine's memory. */
 void l1_expect(const struct l1 *l1, uint64_t line);
 
+/* The same, later: what was fetched says what to fetch next. */
+void l1_expect_more(const struct l1 *l1, uint64_t line);
+
 /* The same for an answer. */
 void l1_expect_take(const struct l1 *l1, uint32_t token);
 

@@ -144,10 +144,10 @@ void sm_look_up(struct sm *m, int64_t t)
     m->pipe_head = --m->pipe_n ? m->pipe_head + 1 : 0;
     m->pipe_ready = INT64_MAX;
     if (m->pipe_n) {
+        m->pipe_ready = m->pipe[m->pipe_head & m->pipe_mask].ready;
         g = &m->pipe[m->pipe_head & m->pipe_mask];
-        m->pipe_ready = g->ready;
         for (uint32_t i = 0; i < g->n; i++)
-            l1_expect(m->l1, g->line[i].line);
+            l1_expect_more(m->l1, g->line[i].line);
     }
 }
 
@@ -211,6 +211,7 @@ static void let_in(struct sm *m, int64_t t)
         if (!go)
             return;
         g->line[g->n++] = (struct sectors_line){l->line, (uint8_t)go, l->whole};
+        l1_expect(m->l1, l->line);
         taken |= banks_of(go, m->s->banks);
         l->sectors &= (uint8_t)~go;
         if (l->sectors)

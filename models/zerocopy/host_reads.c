@@ -85,9 +85,16 @@ static int64_t first(const struct answers *a)
     return a->in == a->out ? INT64_MAX : a->of[a->out & (a->cap - 1)].t;
 }
 
+/* Answers so far ahead are got ready for. */
+enum { AHEAD = 12 };
+
 static void give(struct run *r, struct answers *a, int64_t t)
 {
     while (first(a) <= t) {
+        if (a->in - a->out > AHEAD) {
+            const struct answer *soon = &a->of[(a->out + AHEAD) & (a->cap - 1)];
+            sms_expect(r->sms, soon->sm, soon->token);
+        }
         const struct answer *x = &a->of[a->out++ & (a->cap - 1)];
         sms_reply(r->sms, x->sm, x->token, t);
     }
