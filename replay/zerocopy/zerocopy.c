@@ -20,7 +20,7 @@ static const struct param settings[] = {
     UVM_MANAGED_ROWS(zerocopy_settings),
     ZEROCOPY_TIER_ROWS(zerocopy_settings),
     PARAM_REAL_ROW(zerocopy_settings, sm_share_pct, "%", 0.1, 100, 100, "of the multiprocessors run the kernel"),
-    PARAM_INT_ROW(zerocopy_settings, simulated_loads, "", 0, 1e15, 200000,
+    PARAM_INT_ROW(zerocopy_settings, simulated_loads, "", 0, 1e15, 100000,
                   "reuse=l1: launches of more warp loads are sampled; 0: none are"),
     {0}};
 
