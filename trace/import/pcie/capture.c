@@ -1,5 +1,6 @@
 #include "trace/import/pcie/capture.h"
 
+#include <assert.h>
 #include <pcap/pcap.h>
 #include <poll.h>
 #include <string.h>
@@ -23,6 +24,7 @@ enum {
 #define COMMIT_NS     750000000
 /* How often a live source looks whether it shall stop. */
 enum { WAKE_MS = 100 };
+static_assert(COMMIT_NS + LIVE_SLACK_NS + WAKE_MS * INT64_C(1000000) <= 1000000000, "a kill loses at most a second");
 
 void capture_init(struct capture *c, const struct capture_options *options, struct tlp_sink *sink)
 {
