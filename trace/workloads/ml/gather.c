@@ -19,7 +19,7 @@
 #include "trace/workloads/scan_record.h"
 
 struct gather_params {
-    int64_t row_bytes, count, table_rows, reuse, threads_per_block, kernel, compute_ns;
+    int64_t row_bytes, count, table_rows, reuse, threads_per_block, blocks, kernel, compute_ns;
     const char *rows, *recorded;
     struct graph_source source; /* its seed is that of every draw */
     const char *fan_outs;
@@ -52,6 +52,7 @@ static const struct param gather_params[] = {
     PARAM_REAL_ROW(gather_params, inside, "", 0, 1, 0.95, "share of a community graph's draws inside the community"),
     PARAM_CHOICE_ROW(gather_params, reuse, SCAN_REUSE_NAMES, 0, "which sectors are not requested again"),
     PARAM_INT_ROW(gather_params, threads_per_block, "", 32, 1024, 256, "of the kernel"),
+    PARAM_INT_ROW(gather_params, blocks, "", 0, 2147483647, 0, "of the program's kernel, which loops; 0: it does not"),
     PARAM_CHOICE_ROW(gather_params, kernel, "naive|shift", GATHER_SHIFT,
                      "which kernel the program is; the zerocopy engine's policies try each"),
     PARAM_NS_AUTO_ROW(gather_params, compute_ns, 0, 1e9, "of a warp whose data is all at hand; auto: by instructions"),
@@ -288,6 +289,7 @@ static int program_of(struct gather *g, enum gather_kernel kernel, struct progra
                                      .table_rows = g->table_rows,
                                      .row_elements = g->elements,
                                      .threads_per_block = g->p.threads_per_block,
+                                     .blocks = g->p.blocks,
                                      .kernel = kernel};
     *out = (struct program){.ops = &gather_program_ops, .state = &g->programs[kernel], .compute_ns = g->p.compute_ns};
     return gather_program_init(&g->programs[kernel], &rows, err);

@@ -50,14 +50,22 @@ static uint32_t launches(const void *state)
     return (uint32_t)((const struct gather_program *)state)->of.batches;
 }
 
+/* Of a launch that copies so many elements. */
+static uint64_t blocks_of(const struct gather_rows *g, uint64_t elements)
+{
+    uint64_t threads = (uint64_t)g->threads_per_block, blocks = (elements + threads - 1) / threads;
+    if (g->blocks && blocks > (uint64_t)g->blocks)
+        return (uint64_t)g->blocks;
+    return blocks ? blocks : 1;
+}
+
 static void launch(const void *state, uint32_t number, struct program_launch *out)
 {
     const struct gather_rows *g = &((const struct gather_program *)state)->of;
-    uint64_t first, threads = (uint64_t)g->threads_per_block;
-    uint64_t blocks = (batch_of(g, number, &first) * g->row_elements + threads - 1) / threads;
+    uint64_t first;
     *out = (struct program_launch){.kernel = g->kernel == GATHER_SHIFT ? "gather_shift" : "gather_naive",
-                                   .blocks = blocks ? blocks : 1,
-                                   .threads = (uint32_t)threads};
+                                   .blocks = blocks_of(g, batch_of(g, number, &first) * g->row_elements),
+                                   .threads = (uint32_t)g->threads_per_block};
 }
 
 /* Lanes that access neighbouring bytes, or all the same ones, need no address each. */
@@ -105,11 +113,13 @@ static int body(void *run, uint32_t launch_number, uint64_t warp, uint32_t index
     const struct gather_program *p = run;
     const struct gather_rows *g = &p->of;
     uint64_t first, width = g->row_elements, elements = batch_of(g, launch_number, &first) * width;
+    uint64_t step = blocks_of(g, elements) * (uint64_t)g->threads_per_block; /* the loop's */
     if (warp * LANES >= elements)
         return program_no_trip(index, START, b);
-    if (index > 0)
+    if (warp * LANES + index * step >= elements)
         return 0;
-    b->last = true;
+    warp += index * step / LANES;
+    b->last = warp * LANES + step >= elements;
     bool rotates = g->kernel == GATHER_SHIFT && width > LANES && width % LANES != 0;
     uint32_t active = program_first_lanes(elements - warp * LANES);
     uint64_t to = warp * LANES / width, at = warp * LANES % width; /* the row and column that the lane writes */

@@ -32,12 +32,14 @@ static uint64_t row_of(const struct gather_program *p, uint32_t launch, uint64_t
     return p->of.rows[(p->of.ends && launch ? p->of.ends[launch - 1] : 0) + output];
 }
 
-static void check_launch(struct gather_program *p, uint32_t launch, uint64_t output_rows)
+/* Bodies of the launch's warps, the empty ones of the guard not counted. */
+static uint64_t check_launch(struct gather_program *p, uint32_t launch, uint64_t output_rows)
 {
     static struct program_body b;
     const struct program program = {.ops = &gather_program_ops, .state = p};
     uint64_t width = p->of.row_elements, start = p->of.ends && launch ? p->of.ends[launch - 1] : 0;
     uint8_t *copied = calloc(output_rows * width + 1, 1);
+    uint64_t bodies = 0;
     struct program_launch shape;
     gather_program_ops.launch(p, launch, &shape);
     ck_assert_int_eq(program_check_launch(&shape, launch, NULL), 0);
@@ -47,6 +49,7 @@ static void check_launch(struct gather_program *p, uint32_t launch, uint64_t out
                 ck_assert_uint_eq(b.count, 0); /* the guard */
                 continue;
             }
+            bodies++;
             ck_assert_uint_eq(b.count, 3);
             ck_assert_uint_eq(program_stalls(&b), 6); /* the number, then the element */
             for (unsigned lane = 0; lane < 32; lane++) {
@@ -64,7 +67,21 @@ static void check_launch(struct gather_program *p, uint32_t launch, uint64_t out
     for (uint64_t i = 0; i < output_rows * width; i++)
         ck_assert_uint_eq(copied[i], 1);
     free(copied);
+    return bodies;
 }
+
+START_TEST(a_kernel_of_few_blocks_loops)
+{
+    for (int64_t blocks = 1; blocks < 20; blocks += blocks) {
+        struct gather_program p = make(100, GATHER_NAIVE, false);
+        struct program_launch shape;
+        p.of.blocks = blocks;
+        ck_assert_uint_eq(check_launch(&p, 0, 7), 22); /* 700 elements, in whatever turns */
+        gather_program_ops.launch(&p, 0, &shape);
+        ck_assert_uint_eq(shape.blocks, blocks < 11 ? (uint64_t)blocks : 11);
+    }
+}
+END_TEST
 
 START_TEST(every_element_of_the_output_is_copied_once_from_its_row)
 {
@@ -162,5 +179,5 @@ START_TEST(blocks_of_split_warps_are_refused)
 }
 END_TEST
 
-TEST_MAIN("gather_program", every_element_of_the_output_is_copied_once_from_its_row, shift_starts_warps_on_lines,
-          the_page_view_touches_the_pages_of_the_walk, blocks_of_split_warps_are_refused)
+TEST_MAIN("gather_program", a_kernel_of_few_blocks_loops, every_element_of_the_output_is_copied_once_from_its_row,
+          shift_starts_warps_on_lines, the_page_view_touches_the_pages_of_the_walk, blocks_of_split_warps_are_refused)
