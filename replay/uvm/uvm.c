@@ -388,6 +388,10 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
         return err_set(
             err, "advise, prefetch, discard and access_counters change what faults; a recording of migrations does not "
                  "show what would have been touched instead: use a program or a trace of page touches");
+    if (recording > 0 && set->managed.replay_policy != UVM_REPLAY_BATCH_FLUSH)
+        return err_set(err,
+                       "replay_policy: recordings are of the driver's default, batch-flush; what they would be under "
+                       "another is not known: use a program or a trace of page touches");
     if (job->recording && input->store && (recording > 0 || uvm_fault_log_is(input->store)))
         return err_set(err, "--recording writes what a recorder would have seen of a simulated run; %s is a recording",
                        input->spec);

@@ -17,11 +17,12 @@ int uvm_driver_init(struct uvm_driver *d, struct uvm_memory *memory, const struc
     d->sorted = mem_zalloc(2 * max, sizeof *d->sorted, err);
     d->blocks = mem_zalloc(max, sizeof *d->blocks, err);
     d->written = mem_zalloc(max, sizeof *d->written, err);
+    d->replays = mem_zalloc(max, sizeof *d->replays, err);
     d->policy_state = mem_zalloc(1, policy->head.state_size, err);
     d->asks.pages = policy->ahead ? mem_zalloc((size_t)2 * UVM_ASKS, sizeof *d->asks.pages, err) : NULL;
     if (policy->ahead && !d->asks.pages)
         return -1;
-    if (!d->sorted || !d->blocks || !d->written || !d->policy_state)
+    if (!d->sorted || !d->blocks || !d->written || !d->replays || !d->policy_state)
         return -1;
     if (policy_params)
         memcpy(d->policy_state, policy_params, policy->head.state_size);
@@ -35,6 +36,7 @@ void uvm_driver_release(struct uvm_driver *d)
     free(d->sorted);
     free(d->blocks);
     free(d->written);
+    free(d->replays);
     free(d->asks.pages);
     if (d->policy && d->policy->release && d->policy_state)
         d->policy->release(d->policy_state);
@@ -140,8 +142,9 @@ static int arrive(struct uvm_driver *d, uint32_t number, const struct page_mask 
         return -1;
     struct uvm_arrival *a = &d->arrivals[d->arrival_count];
     *a = (struct uvm_arrival){(int64_t)(time_ns + 0.5), number, uvm_memory_flat(&d->memory->blocks[number], moved)};
-    if (d->arrival_count && a->time_ns < a[-1].time_ns)
-        a->time_ns = a[-1].time_ns;
+    if (a->time_ns < d->arrived_ns)
+        a->time_ns = d->arrived_ns;
+    d->arrived_ns = a->time_ns;
     uvm_memory_hide(d->memory, number, &a->pages);
     d->arrival_count++;
     return 0;
@@ -312,7 +315,7 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
     d->batch = (struct uvm_batch){.blocks = d->blocks, .total_chunks = d->memory->chunks};
     d->raw = n;
     d->faults = d->moved = d->distinct = 0;
-    d->arrival_count = 0;
+    d->arrival_count = d->replay_count = 0;
     d->in_batch = d->defers;
     d->throttled = false;
     d->batches++;
@@ -341,6 +344,8 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
             if (page_mask_any(&faulted) && service(d, number, &faulted, &at, err))
                 return -1;
         }
+        if (d->replay == UVM_REPLAY_BLOCK)
+            d->replays[d->replay_count++] = (int64_t)(end_of(&at) + p->batch_after_ns + 0.5);
         if (d->faults == before)
             continue;
         d->blocks[d->batch.block_count++] = (struct uvm_batch_block){number, d->faults - before, raw};
@@ -351,7 +356,7 @@ int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, in
     d->copies_free_ns = at.copies;
     d->out_free_ns = at.out;
     d->flush_ns = (int64_t)(at.cpu + 0.5);
-    double end = end_of(&at) + p->batch_after_ns;
+    double end = end_of(&at) + (d->replay == UVM_REPLAY_ONCE ? 0 : p->batch_after_ns);
     *end_ns = (int64_t)(end + 0.5);
     if (*end_ns <= fetch_ns)
         *end_ns = fetch_ns + 1; /* a platform without costs must still move on */

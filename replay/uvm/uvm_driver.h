@@ -17,6 +17,14 @@
 #include "replay/uvm/uvm_ring.h"
 #include "replay/uvm/uvm_work.h"
 
+/* When the driver tells the GPU to repeat what waits: uvm_perf_fault_replay_policy 2, 0, 1, 3. */
+enum uvm_replay {
+    UVM_REPLAY_BATCH_FLUSH, /* behind each batch, the fault buffer emptied; the driver waits for it */
+    UVM_REPLAY_BLOCK,       /* behind what a batch has of each VA block, served or not */
+    UVM_REPLAY_BATCH,       /* behind each batch */
+    UVM_REPLAY_ONCE         /* behind the last batch of a routine */
+};
+
 /* Memory that an early eviction frees, and when its copy out is done. */
 struct uvm_early {
     double ready_ns;
@@ -65,9 +73,13 @@ struct uvm_driver {
     uint32_t distinct;            /* pages among the entries of the batch in hand */
     struct uvm_arrival *arrivals; /* of the batch in hand, in order of time */
     size_t arrival_count, arrival_cap;
+    int64_t arrived_ns;     /* the last of them, of this batch or an earlier one */
+    enum uvm_replay replay; /* set after uvm_driver_init() */
+    int64_t *replays;       /* UVM_REPLAY_BLOCK: those of the batch in hand */
+    size_t replay_count;
     bool defers;      /* what a batch brings is within reach at its arrival only; set after uvm_driver_init() */
     bool in_batch;    /* that is so of the service in hand */
-    int64_t flush_ns; /* when the fault buffer is flushed */
+    int64_t flush_ns; /* when the CPU's part of the batch is done: the fault buffer is flushed */
     /* Totals; `batches` counts the one in hand. */
     uint64_t batches, services, raw_faults, records, cpu_faults;
     uint64_t notified;             /* pages that access counters brought */
@@ -82,7 +94,8 @@ int uvm_driver_init(struct uvm_driver *d, struct uvm_memory *memory, const struc
                     const struct uvm_policy *policy, const void *policy_params, bool traced, struct err *err);
 void uvm_driver_release(struct uvm_driver *d);
 
-/* Service a batch of n > 0 raw faults fetched at `fetch_ns`. *end_ns gets the time at which its replay arrives. */
+/* Service a batch of n > 0 raw faults fetched at `fetch_ns`. *end_ns gets the time at which its replay, the last one of
+ * them, arrives; with UVM_REPLAY_ONCE, which has none, when its work is done. */
 int uvm_driver_batch(struct uvm_driver *d, const uint32_t *pages, uint32_t n, int64_t fetch_ns, int64_t *end_ns,
                      struct err *err);
 

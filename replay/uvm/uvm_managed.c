@@ -96,6 +96,7 @@ static struct uvm_run run_of(const struct uvm_managed *m, uint64_t footprint)
         .gpu_memory_bytes = uvm_managed_memory(m, footprint),
         .traced = m->traced,
         .two_engines = set->copy_engines == 2,
+        .replay = (enum uvm_replay)set->replay_policy,
         .thrashing = set->thrashing != UVM_THRASHING_OFF,
         .lapse = lapse_of(m),
         .access_counters = set->access_counters,
@@ -121,6 +122,8 @@ int uvm_managed_run(const struct uvm_managed *m, struct uvm_metrics *metrics, st
     if (rc == 0 && set->discard && !uvm_version_discards(version_of(m)))
         rc = err_set(err, "discard: drivers from %d on have it, this one is %lld", UVM_VERSION_DISCARDS,
                      (long long)version_of(m));
+    if (rc == 0 && m->recording && run.replay != UVM_REPLAY_BATCH_FLUSH)
+        rc = err_set(err, "--recording: what a recorder sees of another replay_policy than batch-flush is not known");
     if (rc == 0)
         rc = m->recording ? record(m, &run, metrics, err) : uvm_simulate(&run, metrics, err);
     uvm_hints_release(&hints);

@@ -22,6 +22,7 @@ struct uvm_managed_settings {
     int64_t copy_engines;                    /* 2: copies out run beside copies in */
     int64_t thrashing;                       /* enum uvm_thrashing_mode */
     int64_t access_counters;                 /* 1: notifications migrate what is mapped remotely */
+    int64_t replay_policy;                   /* enum uvm_replay */
     const char *advise, *prefetch, *discard; /* replay/uvm/uvm_hints.h; NULL: none */
 };
 
@@ -47,7 +48,11 @@ struct uvm_managed_settings {
                         "pages that CPU and GPU fight for are throttled and pinned, with a lapse as before driver "    \
                         "590, as 590 intends, as it is written, or by the driver's version"),                          \
         UVM_MANAGED_ROW(S, access_counters, PARAM_INT, "", 0, 1, 0,                                                    \
-                        "1: what is mapped remotely comes by notification (the driver's default on x86 is 0)")
+                        "1: what is mapped remotely comes by notification (the driver's default on x86 is 0)"),        \
+        UVM_MANAGED_ROW(S, replay_policy, PARAM_CHOICE, "batch-flush|block|batch|once", 0, 0, UVM_REPLAY_BATCH_FLUSH,  \
+                        "when accesses are repeated: behind each batch, the fault buffer flushed (the driver's "       \
+                        "default), behind each VA block, each batch, each routine (uvm_perf_fault_replay_policy 2, "   \
+                        "0, 1, 3)")
 
 #define UVM_MANAGED_PAGING                                                                                             \
     "unified memory by this prefetcher and eviction, as replay uvm --policy has them, tree+random; in [] where "       \

@@ -11,7 +11,7 @@ int uvm_ring_init(struct uvm_ring *r, const struct uvm_platform *p, struct err *
 {
     size_t utlbs = (size_t)p->utlbs, batch = (size_t)p->batch_faults;
     *r = (struct uvm_ring){.cap = 2 * utlbs * (size_t)p->utlb_faults,
-                           .batch = batch,
+                           .exact = batch,
                            .clusters = (uint32_t)p->gpcs,
                            .gap_ns = p->gpu_fault_gap_ns,
                            .soon_ns = UVM_RING_NEVER};
@@ -209,7 +209,7 @@ static void write_until(struct uvm_ring *r, int64_t time_ns, size_t exact)
 
 void uvm_ring_read_put(struct uvm_ring *r, int64_t time_ns)
 {
-    write_until(r, time_ns, r->batch);
+    write_until(r, time_ns, r->exact);
     r->put = r->written;
 }
 
@@ -276,8 +276,14 @@ size_t uvm_ring_flush(struct uvm_ring *r)
 void uvm_ring_replay(struct uvm_ring *r, int64_t time_ns)
 {
     double next_ns;
-    if (!written_by(r, r->entries + r->written, r->count - r->written, time_ns, &next_ns)) {
+    const size_t room = r->cap / 2;
+    bool full = r->count - r->get > room;
+    if (full || !written_by(r, r->entries + r->written, r->count - r->written, time_ns, &next_ns)) {
         write_until(r, time_ns, SIZE_MAX);
+        if (r->written - r->get > room)
+            r->written = r->get + room;
+        if (r->put > r->written)
+            r->put = r->written;
         r->count = r->written;
         r->soon_ns = UVM_RING_NEVER;
     }

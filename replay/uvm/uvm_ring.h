@@ -9,11 +9,13 @@
  * survives, with the repetitions of the same accesses behind it. An entry that is not written when a replay comes is
  * none: its access asks again.
  *
- * GET, PUT and the end of what is under way are offsets into one array, which is moved up at a replay: between two
- * reads of PUT there is one replay, so twice what the micro-TLBs can list is room enough.
- * Source: uvm_gpu_replayable_faults.c of drivers 525.60.13 to 595.45.04, the same in all: fetch_fault_buffer_entries()
- * (what is merged), fault_buffer_flush_locked() (what is thrown away). An entry is valid when PUT has passed it: the
- * GPU may write out of order, which is not modelled. */
+ * GET, PUT and the end of what is under way are offsets into one array, which is moved up at a replay. A driver that
+ * throws nothing away may leave ever more: the buffer has room for as many entries as the micro-TLBs can list (assumed;
+ * a real one has as many as the firmware says), and at a replay the newest beyond that are none, as if there had been
+ * no room: their accesses ask again. So twice that is room enough. Source: uvm_gpu_replayable_faults.c of drivers
+ * 525.60.13 to 595.45.04, the same in all: fetch_fault_buffer_entries() (what is merged), fault_buffer_flush_locked()
+ * (what is thrown away). An entry is valid when PUT has passed it: the GPU may write out of order, which is not
+ * modelled. */
 #ifndef REPLAY_UVM_UVM_RING_H
 #define REPLAY_UVM_UVM_RING_H
 
@@ -48,7 +50,8 @@ struct uvm_ring {
     size_t cap;
     size_t get, put; /* put: the driver's copy */
     size_t written, count;
-    size_t batch; /* entries of a fetch at most */
+    size_t exact; /* behind a PUT that was read so many stand in their very order: those of a fetch, as a flush throws
+                     the others away. Set to SIZE_MAX where it does not */
     uint32_t clusters;
     double gap_ns;   /* from one entry of the GPU to the next */
     double next_ns;  /* when the GPU may write the next one */
@@ -87,7 +90,7 @@ size_t uvm_ring_flush(struct uvm_ring *r);
 /* The same, PUT read again at `time_ns`. */
 size_t uvm_ring_flush_again(struct uvm_ring *r, int64_t time_ns);
 
-/* A replay at `time_ns`: what is not written by then never is. */
+/* A replay at `time_ns`: what is not written by then, or finds no room, never is. */
 void uvm_ring_replay(struct uvm_ring *r, int64_t time_ns);
 
 /* When the first entry at or after GET was written, or will be; UVM_RING_NEVER: there is none. */

@@ -103,6 +103,28 @@ START_TEST(f4_what_the_limit_leaves_is_thrown_away)
 }
 END_TEST
 
+/* A driver that throws nothing away and takes nothing: the buffer holds what the micro-TLB can list, 1,024 entries, the
+ * oldest ones, in their order. */
+START_TEST(what_finds_no_room_in_the_buffer_is_none)
+{
+    struct uvm_ring r;
+    uint32_t taken = 0;
+    open_ring(&r, 1, 0);
+    r.exact = SIZE_MAX;
+    for (int replay = 0; replay < 4; replay++) {
+        report(&r, 600 * (uint32_t)replay, 600, 1000 * replay, 1);
+        uvm_ring_replay(&r, 1000 * replay + 900);
+        ck_assert_uint_eq(r.count - r.get, replay == 0 ? 600 : 1024);
+    }
+    for (uint32_t n; (n = fetch(&r, 5000).raw) > 0; taken += n)
+        for (uint32_t i = 0; i < n; i++)
+            ck_assert_uint_eq(pages[i], taken + i); /* ready one after the other */
+    ck_assert_uint_eq(taken, 1024);
+    ck_assert(!uvm_ring_any(&r));
+    uvm_ring_release(&r);
+}
+END_TEST
+
 /* F8: the top half read PUT when there were 3 entries; 5 more were written before the bottom half ran. The copy of PUT
  * stands until the driver reads it again. */
 START_TEST(f8_a_fetch_ends_at_the_put_that_was_read)
@@ -241,6 +263,7 @@ START_TEST(no_entry_is_lost_or_made)
 END_TEST
 
 TEST_MAIN("uvm_ring", f1_what_arrives_during_a_service_survives, f3_a_flush_that_reads_put_again_leaves_nothing,
-          f4_what_the_limit_leaves_is_thrown_away, f8_a_fetch_ends_at_the_put_that_was_read,
-          f9_entries_merge_with_the_last_of_their_micro_tlb_or_of_all, a_stronger_access_becomes_the_entry,
-          the_gpu_writes_at_its_rate, the_order_of_what_is_ready_changes_with_each_replay, no_entry_is_lost_or_made)
+          f4_what_the_limit_leaves_is_thrown_away, what_finds_no_room_in_the_buffer_is_none,
+          f8_a_fetch_ends_at_the_put_that_was_read, f9_entries_merge_with_the_last_of_their_micro_tlb_or_of_all,
+          a_stronger_access_becomes_the_entry, the_gpu_writes_at_its_rate,
+          the_order_of_what_is_ready_changes_with_each_replay, no_entry_is_lost_or_made)

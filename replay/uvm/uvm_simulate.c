@@ -7,6 +7,7 @@
 #include "replay/uvm/recorder/uvm_watch.h"
 #include "replay/uvm/uvm_driver.h"
 #include "replay/uvm/uvm_gpu.h"
+#include "replay/uvm/uvm_pending.h"
 #include "replay/uvm/uvm_windows.h"
 #include "trace/base/mem.h"
 
@@ -20,6 +21,7 @@ struct simulation {
     struct uvm_driver driver;
     struct uvm_gpu gpu;
     struct uvm_windows windows;
+    struct uvm_pending pending;
     uint32_t *pages; /* of the batch in hand */
     struct uvm_fetched fetched;
     struct actor_alloc *allocs; /* the workload's, with the run's advice */
@@ -114,53 +116,64 @@ static void tell_batch(const struct simulation *s, int64_t end_ns)
 
 /* --- the run --- */
 
-/* What comes is within reach at its arrival; the running warps go on meanwhile. */
-static int run_until(struct simulation *s, int64_t until_ns, size_t *next)
+static int run_until(struct simulation *s, int64_t until_ns)
 {
-    const struct uvm_driver *d = &s->driver;
-    for (; *next < d->arrival_count && d->arrivals[*next].time_ns <= until_ns; (*next)++) {
-        const struct uvm_arrival *a = &d->arrivals[*next];
-        if (uvm_gpu_run(&s->gpu, a->time_ns, s->err))
-            return -1;
-        uvm_memory_show(&s->memory, a->block, &a->pages);
-    }
-    return uvm_gpu_run(&s->gpu, until_ns, s->err);
+    return uvm_pending_run(&s->pending, &s->gpu, until_ns, s->err);
 }
 
-/* The end of a batch of n entries: the flush, for which PUT is read again if too many were duplicates, and the replay.
- */
-static int end_batch(struct simulation *s, uint32_t n, int64_t end_ns)
+/* The flush of a batch of n entries, for which PUT is read again if too many were duplicates, and the replay. */
+static int flush_and_replay(struct simulation *s, uint32_t n, int64_t end_ns)
 {
-    size_t next = 0;
-    if (run_until(s, s->driver.flush_ns, &next))
+    if (run_until(s, s->driver.flush_ns))
         return -1;
     if ((n - s->driver.distinct) * 100 > n * UPDATE_PUT_PCT)
         (void)uvm_ring_flush_again(&s->gpu.ring, s->driver.flush_ns);
     else
         (void)uvm_ring_flush(&s->gpu.ring);
-    if (run_until(s, end_ns, &next))
-        return -1;
-    uvm_gpu_replay(&s->gpu, end_ns);
-    return 0;
+    return uvm_pending_add_replay(&s->pending, end_ns, s->err) || run_until(s, end_ns) ? -1 : 0;
 }
 
-/* One batch fetched at `fetch_ns`: service it, let the others run on meanwhile, replay. */
-static int run_batch(struct simulation *s, uint32_t n, int64_t fetch_ns, int64_t *end_ns)
+/* The end of a batch of n entries, fetched at *time. *time: when the driver comes back to the fault buffer. Where it
+ * waits for no replay that is at once: what a push costs the CPU cannot be told from batch_after_ns. But a batch that
+ * evicts is waited for, or the next ones could evict what it brings before an access has found it, for ever. */
+static int end_batch(struct simulation *s, uint32_t n, bool evicted, int64_t end_ns, int64_t *time)
 {
+    const struct uvm_driver *d = &s->driver;
+    int64_t free_ns = evicted ? end_ns : d->flush_ns;
+    int rc = 0;
+    for (size_t i = 0; i < d->arrival_count && rc == 0; i++)
+        rc = uvm_pending_add(&s->pending, &d->arrivals[i], s->err);
+    if (rc == 0 && d->replay == UVM_REPLAY_BATCH_FLUSH) {
+        *time = end_ns + (int64_t)s->run->platform->poll_ns;
+        return flush_and_replay(s, n, end_ns);
+    }
+    for (size_t i = 0; i < d->replay_count && rc == 0; i++)
+        rc = uvm_pending_add_replay(&s->pending, d->replays[i], s->err);
+    if (rc == 0 && d->replay == UVM_REPLAY_BATCH)
+        rc = uvm_pending_add_replay(&s->pending, end_ns, s->err);
+    *time = free_ns > *time ? free_ns : *time + 1;
+    return rc;
+}
+
+/* One batch fetched at *time: service it, let the others run on meanwhile, replay. *time: the next fetch. */
+static int run_batch(struct simulation *s, uint32_t n, int64_t *time)
+{
+    int64_t fetch_ns = *time, end_ns;
+    uint64_t evictions = s->memory.total.evictions;
     struct uvm_driver *d = &s->driver;
     uint32_t launch = s->gpu.launch < s->gpu.launch_count ? s->gpu.launch : s->gpu.launch_count - 1;
     const char *kernel = s->gpu.current.kernel;
-    if (uvm_driver_batch(d, s->pages, n, fetch_ns, end_ns, s->err) ||
+    if (uvm_driver_batch(d, s->pages, n, fetch_ns, &end_ns, s->err) ||
         uvm_windows_add(&s->windows, kernel, &d->batch, s->err) || credit_moves(s, kernel, 1))
         return -1;
     if (s->run->watch)
-        tell_batch(s, *end_ns);
+        tell_batch(s, end_ns);
     if (s->run->on_batch) {
-        struct uvm_batch_seen seen = {fetch_ns, *end_ns,   n,           d->faults,  d->moved,  launch,
+        struct uvm_batch_seen seen = {fetch_ns, end_ns,    n,           d->faults,  d->moved,  launch,
                                       kernel,   &d->batch, d->distinct, s->fetched, d->records};
         s->run->on_batch(s->run->ctx, &seen);
     }
-    if (end_batch(s, n, *end_ns))
+    if (end_batch(s, n, s->memory.total.evictions != evictions, end_ns, time))
         return -1;
     progress_add(s->run->progress, d->moved);
     if (s->run->progress && atomic_load_explicit(&s->run->progress->cancelled, memory_order_relaxed))
@@ -168,12 +181,23 @@ static int run_batch(struct simulation *s, uint32_t n, int64_t fetch_ns, int64_t
     return 0;
 }
 
-/* Read PUT and take entries: as GET is the driver's copy of PUT after every flush. */
+/* Take entries. PUT is read if GET has come to the driver's copy of it, as it has after every flush. */
 static uint32_t fetch(struct simulation *s, int64_t time)
 {
-    uvm_ring_read_put(&s->gpu.ring, time);
+    if (s->gpu.ring.get == s->gpu.ring.put)
+        uvm_ring_read_put(&s->gpu.ring, time);
     s->fetched = uvm_ring_fetch(&s->gpu.ring, (uint32_t)s->run->platform->batch_faults, s->pages);
     return s->fetched.raw;
+}
+
+/* A routine is over without a replay, or with the only one still to come: behind all that it set going. */
+static int replay_once(struct simulation *s, bool none, int64_t time)
+{
+    const struct uvm_driver *d = &s->driver;
+    double done = d->copies_free_ns > (double)time ? d->copies_free_ns : (double)time;
+    if (d->replay != UVM_REPLAY_ONCE && (d->replay == UVM_REPLAY_BATCH_FLUSH || !none))
+        return 0;
+    return uvm_pending_add_replay(&s->pending, (int64_t)(done + s->run->platform->batch_after_ns + 0.5), s->err);
 }
 
 /* Batch after batch, up to the limit of a routine or until there is nothing to fetch. *time: the first fetch; then
@@ -184,19 +208,18 @@ static int run_routine(struct simulation *s, int64_t *time)
     s->gpu.interrupt_ns = UVM_GPU_NEVER;
     s->routines++;
     uint32_t n = fetch(s, *time);
+    bool none = n == 0;
     int throttled = 0;
     for (int64_t b = 1; n; b++) {
-        int64_t end;
-        if (run_batch(s, n, *time, &end))
+        if (run_batch(s, n, time))
             return -1;
         throttled += s->driver.throttled;
-        *time = end + (int64_t)p->poll_ns;
-        if (uvm_gpu_run(&s->gpu, *time, s->err))
+        if (run_until(s, *time))
             return -1;
         n = b < p->routine_batches && throttled < UVM_THRASHING_BATCHES ? fetch(s, *time) : 0;
         uvm_driver_learn(&s->driver, n == 0);
     }
-    return 0;
+    return replay_once(s, none, *time);
 }
 
 /* A launch of the CPU: its actors one after the other, while the GPU waits. */
@@ -254,6 +277,7 @@ static int run_all(struct simulation *s, int64_t *end_ns)
     for (;;) {
         while (s->gpu.cpu_phase) {
             int64_t from = time > s->gpu.launch_end_ns ? time : s->gpu.launch_end_ns;
+            from = uvm_pending_settle(&s->pending, &s->gpu, from);
             if (run_cpu_phase(s, &from) || uvm_gpu_next_launch(&s->gpu, from, s->err))
                 return -1;
             s->gpu.launch_end_ns = from;
@@ -263,7 +287,7 @@ static int run_all(struct simulation *s, int64_t *end_ns)
         s->gpu.interrupt_ns = (int64_t)p->interrupt_ns;
         s->gpu.answer_ns = time; /* what was written while the driver was at work is answered from now on */
         int64_t unpin = uvm_driver_unpin(&s->driver, s->gpu.now > time ? s->gpu.now : time);
-        if (uvm_gpu_run(&s->gpu, unpin, s->err))
+        if (run_until(s, unpin))
             return -1;
         if (!uvm_ring_any(&s->gpu.ring) && unpin != UVM_GPU_NEVER && s->gpu.now >= unpin && !s->gpu.finished)
             continue; /* mappings of pinned pages go */
@@ -282,6 +306,7 @@ static int run_all(struct simulation *s, int64_t *end_ns)
         if (run_routine(s, &time) || (s->gpu.remote.pending_count && serve_counters(s, &time)))
             return -1;
     }
+    (void)uvm_pending_settle(&s->pending, &s->gpu, time);
     *end_ns = s->gpu.launch_end_ns;
     return 0;
 }
@@ -376,6 +401,9 @@ static int simulate(struct simulation *s, struct uvm_metrics *m)
         return -1;
     s->driver.two_engines = run->two_engines;
     s->driver.defers = true;
+    s->driver.replay = run->replay;
+    if (run->replay != UVM_REPLAY_BATCH_FLUSH)
+        s->gpu.ring.exact = SIZE_MAX;
     if (run->thrashing && uvm_driver_notice(&s->driver, run->lapse, s->err))
         return -1;
     s->gpu.on_launch_end = on_launch_end;
@@ -397,6 +425,7 @@ int uvm_simulate(const struct uvm_run *run, struct uvm_metrics *metrics, struct 
     int rc = simulate(s, metrics);
     uvm_gpu_release(&s->gpu);
     uvm_windows_release(&s->windows);
+    uvm_pending_release(&s->pending);
     uvm_driver_release(&s->driver);
     uvm_memory_release(&s->memory);
     free(s->pages);

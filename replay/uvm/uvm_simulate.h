@@ -14,6 +14,7 @@
 #include "models/uvm/uvm_policy.h"
 #include "models/zerocopy/pcie.h"
 #include "replay/run/progress.h"
+#include "replay/uvm/uvm_driver.h"
 #include "replay/uvm/uvm_parts.h"
 #include "replay/uvm/uvm_ring.h"
 #include "replay/uvm/uvm_work.h"
@@ -21,7 +22,7 @@
 
 /* One finished batch, for observers. All times in ns since the first launch. */
 struct uvm_batch_seen {
-    int64_t fetch_ns, end_ns; /* from the fetch to the end of the replay */
+    int64_t fetch_ns, end_ns; /* from the fetch to the end of the replay; of its work if it has none */
     uint32_t raw;             /* fault-buffer entries taken */
     uint32_t faults;          /* distinct pages serviced as faulted */
     uint32_t moved;           /* pages made resident, faulted ones included */
@@ -53,6 +54,7 @@ struct uvm_run {
     int64_t gpu_memory_bytes;             /* memory for managed data; 0: by oversubscription_pct. Both 0: unlimited */
     bool traced;               /* as under CUPTI's unified-memory tracing: every migration record costs time */
     bool two_engines;          /* copies out run beside copies in */
+    enum uvm_replay replay;    /* 0: behind each batch, the fault buffer emptied */
     struct progress *progress; /* may be NULL */
     struct uvm_parts *parts;   /* zeroed; gets the run by kernel and allocation; NULL: not wanted */
     void (*on_batch)(void *ctx, const struct uvm_batch_seen *seen); /* NULL: nobody looks */

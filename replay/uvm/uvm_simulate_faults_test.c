@@ -70,6 +70,8 @@ static const struct uvm_platform plain = {.utlbs = 1,
                                           .h2d_bytes_per_s = 1e12,
                                           .d2h_bytes_per_s = 1e12};
 
+static enum uvm_replay replay;
+
 static struct uvm_metrics simulate(const struct uvm_platform *platform, const char *policy)
 {
     static const struct actor_ops ops = {.allocs = allocs, .launches = launches, .launch = launch, .step = step};
@@ -89,6 +91,7 @@ static struct uvm_metrics simulate(const struct uvm_platform *platform, const ch
                                 .platform = platform,
                                 .policy = uvm_policy_find(policy),
                                 .two_engines = true,
+                                .replay = replay,
                                 .on_batch = see};
     ck_assert_msg(uvm_simulate(&run, &m, &err) == 0, "%s", err.msg);
     platform_free(titanv);
@@ -176,7 +179,108 @@ START_TEST(f11_a_micro_tlb_writes_an_entry_every_14_5_ns)
 }
 END_TEST
 
+/* The entries of the first batches, ended by 0. */
+static void expect_raw(const char *which, const uint32_t *raw)
+{
+    size_t n = 0;
+    for (; raw[n]; n++)
+        ck_assert_msg(n < batches && seen[n].raw == raw[n], "%s: batch %zu has %u entries, expected %u", which, n,
+                      n < batches ? seen[n].raw : 0, raw[n]);
+    ck_assert_msg(batches == n, "%s: %zu batches, expected %zu", which, batches, n);
+}
+
+/* F6: as F4, nothing thrown away. The 44 that the limit left are the second batch, alone; the third has the 20 and all
+ * that the first replay repeated: both; the fourth what the second repeated, by then there. */
+START_TEST(f6_what_the_limit_leaves_is_a_batch_alone)
+{
+    struct uvm_platform p = plain;
+    p.utlb_faults = 1024;
+    warp_count = 11;
+    for (uint32_t w = 0; w < 10; w++)
+        warps[w] = (struct warp){0, 30, 30 * w, 1};
+    warps[10] = (struct warp){6000, 20, 4096, 1};
+    replay = UVM_REPLAY_BATCH;
+    struct uvm_metrics m = simulate(&p, "none");
+    replay = UVM_REPLAY_BATCH_FLUSH;
+    expect_raw("batch", (uint32_t[]){256, 44, 20 + 44 + 20, 20, 0});
+    ck_assert(seen[0].faults == 256 && seen[1].faults == 44 && seen[2].faults == 20 && seen[3].faults == 0);
+    /* The CPU goes on 10 us after a fetch with a service; copies come behind it, 4.096 ns a page. */
+    ck_assert(seen[1].fetch_ns == 11000 && seen[2].fetch_ns == 21000 && seen[3].fetch_ns == 31000);
+    ck_assert(seen[0].end_ns == 11000 + 1049 && seen[1].end_ns == 21000 + 180 && seen[2].end_ns == 31000 + 82);
+    ck_assert_int_eq(m.time_ns, 31082);
+    ck_assert_uint_eq(m.routines, 1);
+}
+END_TEST
+
+/* One warp asks for page 0 at once, another for page 512 during its service, from 1 to 11 us; the copy takes 4 ns. */
+START_TEST(replays_come_when_the_policy_says)
+{
+    static const struct {
+        const char *name;
+        enum uvm_replay replay;
+        uint32_t raw[4];
+        int64_t second_ns;
+    } list[] = {
+        {"batch-flush", UVM_REPLAY_BATCH_FLUSH, {1, 2}, 12004}, /* 512 is repeated by the replay that it waits for */
+        {"block", UVM_REPLAY_BLOCK, {1, 1, 1}, 11000},          /* 512, repeated 4 ns later, comes once more */
+        {"batch", UVM_REPLAY_BATCH, {1, 1, 1}, 11000},
+        {"once", UVM_REPLAY_ONCE, {1, 1}, 11000}, /* nothing is repeated before 21,004 */
+    };
+    warps[0] = (struct warp){0, 1, 0, 1};
+    warps[1] = (struct warp){6000, 1, 512, 1};
+    warp_count = 2;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        replay = list[i].replay;
+        struct uvm_metrics m = simulate(&plain, "none");
+        expect_raw(list[i].name, list[i].raw);
+        ck_assert_msg(seen[1].fetch_ns == list[i].second_ns, "%s: %lld", list[i].name, (long long)seen[1].fetch_ns);
+        ck_assert_int_eq(m.time_ns, list[i].second_ns + 10004);
+        ck_assert_uint_eq(m.faults, 2);
+        ck_assert_uint_eq(m.routines, 1);
+    }
+    replay = UVM_REPLAY_BATCH_FLUSH;
+}
+END_TEST
+
+/* Two warps, two VA blocks, one batch: with a replay behind the first block the second one's access repeats. */
+START_TEST(a_replay_for_each_block_repeats_the_blocks_behind_it)
+{
+    static const uint32_t once_more[] = {2, 1, 0}, alone[] = {2, 0};
+    warps[0] = (struct warp){0, 1, 0, 1};
+    warps[1] = (struct warp){0, 1, 512, 1};
+    warp_count = 2;
+    for (replay = UVM_REPLAY_BATCH_FLUSH; replay <= UVM_REPLAY_ONCE; replay++) {
+        struct uvm_metrics m = simulate(&plain, "none");
+        expect_raw("blocks", replay == UVM_REPLAY_BLOCK ? once_more : alone);
+        ck_assert_uint_eq(m.services, 2);
+        ck_assert_int_eq(m.time_ns, 21004);
+        /* Two steps that only wait, two loads, each repeated once; one of them twice. */
+        ck_assert_uint_eq(m.touches, 2 + 2 + 2 + (replay == UVM_REPLAY_BLOCK));
+    }
+    replay = UVM_REPLAY_BATCH_FLUSH;
+}
+END_TEST
+
+/* 21 pages through a micro-TLB that lists one until a replay: with one replay a routine, a page a routine. */
+START_TEST(once_a_routine_is_behind_its_last_batch)
+{
+    struct uvm_platform p = plain;
+    p.utlb_faults = 1;
+    warps[0] = (struct warp){0, 21, 0, 1};
+    warp_count = 1;
+    replay = UVM_REPLAY_ONCE;
+    struct uvm_metrics m = simulate(&p, "none");
+    replay = UVM_REPLAY_BATCH_FLUSH;
+    ck_assert_uint_eq(batches, 21);
+    ck_assert_uint_eq(m.routines, 21);
+    for (size_t b = 1; b < 21; b++) /* an interrupt behind the replay, which is behind the copy */
+        ck_assert_int_eq(seen[b].fetch_ns - seen[b - 1].end_ns, 1000);
+}
+END_TEST
+
 TEST_MAIN("replay/uvm_simulate_faults", f1_a_survivor_that_misses_again_is_a_duplicate,
           f3_put_is_read_again_over_half_of_duplicates_and_not_at_half,
           f4_what_the_limit_leaves_comes_again_after_the_replay, f7_a_routine_of_twenty_batches_is_interrupted_again,
-          f11_a_micro_tlb_writes_an_entry_every_14_5_ns)
+          f11_a_micro_tlb_writes_an_entry_every_14_5_ns, f6_what_the_limit_leaves_is_a_batch_alone,
+          replays_come_when_the_policy_says, a_replay_for_each_block_repeats_the_blocks_behind_it,
+          once_a_routine_is_behind_its_last_batch)

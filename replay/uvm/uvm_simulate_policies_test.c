@@ -65,6 +65,49 @@ START_TEST(random_programs_under_all_evictions_and_prefetchers)
 }
 END_TEST
 
+/* Whenever accesses are repeated, in long batches and short ones: the run ends, its account is in order, and the
+ * program touches the same pages. */
+START_TEST(random_programs_under_all_replay_policies)
+{
+    struct platform *platform = titanv();
+    for (uint64_t seed = 1; seed <= 48; seed++) {
+        struct random_actors actors;
+        uint64_t touched = 0;
+        struct uvm_platform few = *(const struct uvm_platform *)platform_section_get(platform, "uvm");
+        random_actors_init(&actors, seed, seed % 3 ? 0 : ACTOR_READ_MOSTLY | ACTOR_PREFERRED_HOST | ACTOR_ACCESSED_BY);
+        few.batch_faults = seed % 5 ? few.batch_faults : 3;
+        few.routine_batches = seed % 7 ? few.routine_batches : 2;
+        few.utlbs = seed % 4 ? few.utlbs : 2;
+        few.utlb_faults = seed % 4 ? few.utlb_faults : 3;
+        few.utlb = seed % 11 ? UVM_UTLB_FREE : UVM_UTLB_BLOCKED;
+        for (int replay = UVM_REPLAY_BATCH_FLUSH; replay <= UVM_REPLAY_ONCE; replay++) {
+            struct uvm_parts parts = {0};
+            struct uvm_run run = {.ops = &random_actors_ops,
+                                  .state = &actors,
+                                  .gpu = platform_section_get(platform, "gpu"),
+                                  .platform = &few,
+                                  .policy = uvm_policy_of(uvm_policies[seed % 3]),
+                                  .gpu_memory_bytes = seed % 2 ? 0 : (int64_t)(2 + seed % 5) << 21,
+                                  .two_engines = seed & 1,
+                                  .access_counters = seed & 2,
+                                  .thrashing = seed & 4,
+                                  .pcie = platform_section_get(platform, "pcie"),
+                                  .replay = (enum uvm_replay)replay,
+                                  .parts = &parts};
+            struct uvm_metrics m;
+            struct err err = {""};
+            int rc = uvm_simulate(&run, &m, &err);
+            ck_assert_msg(rc == 0, "seed %d, replay %d: %s", (int)seed, replay, err.msg);
+            uvm_parts_release(&parts);
+            ck_assert_msg(!touched || touched == m.touched_bytes, "seed %d, replay %d: another program", (int)seed,
+                          replay);
+            touched = m.touched_bytes;
+        }
+    }
+    platform_free(platform);
+}
+END_TEST
+
 /* Memory that suffices: nothing is evicted, so the eviction policy changes nothing. */
 START_TEST(with_enough_memory_all_evictions_are_one)
 {
@@ -132,4 +175,5 @@ START_TEST(v8_when_three_evictions_and_three_copies_are_done)
 END_TEST
 
 TEST_MAIN("replay/uvm_simulate_policies", random_programs_under_all_evictions_and_prefetchers,
-          with_enough_memory_all_evictions_are_one, v8_when_three_evictions_and_three_copies_are_done)
+          random_programs_under_all_replay_policies, with_enough_memory_all_evictions_are_one,
+          v8_when_three_evictions_and_three_copies_are_done)
