@@ -190,14 +190,21 @@ static uint32_t fetch(struct simulation *s, int64_t time)
     return s->fetched.raw;
 }
 
-/* A routine is over without a replay, or with the only one still to come: behind all that it set going. */
-static int replay_once(struct simulation *s, bool none, int64_t time)
+/* A routine is over without a replay, or with the only one still to come: behind all that it set going. That too is
+ * waited for if something was evicted. *time: when the driver goes to sleep. */
+static int replay_once(struct simulation *s, bool none, bool evicted, int64_t *time)
 {
     const struct uvm_driver *d = &s->driver;
-    double done = d->copies_free_ns > (double)time ? d->copies_free_ns : (double)time;
+    double done = d->copies_free_ns > (double)*time ? d->copies_free_ns : (double)*time;
+    int64_t replay_ns = (int64_t)(done + s->run->platform->batch_after_ns + 0.5);
     if (d->replay != UVM_REPLAY_ONCE && (d->replay == UVM_REPLAY_BATCH_FLUSH || !none))
         return 0;
-    return uvm_pending_add_replay(&s->pending, (int64_t)(done + s->run->platform->batch_after_ns + 0.5), s->err);
+    if (uvm_pending_add_replay(&s->pending, replay_ns, s->err))
+        return -1;
+    if (!evicted)
+        return 0;
+    *time = replay_ns;
+    return run_until(s, replay_ns);
 }
 
 /* Batch after batch, up to the limit of a routine or until there is nothing to fetch. *time: the first fetch; then
@@ -208,6 +215,7 @@ static int run_routine(struct simulation *s, int64_t *time)
     s->gpu.interrupt_ns = UVM_GPU_NEVER;
     s->routines++;
     uint32_t n = fetch(s, *time);
+    uint64_t evictions = s->memory.total.evictions;
     bool none = n == 0;
     int throttled = 0;
     for (int64_t b = 1; n; b++) {
@@ -219,7 +227,7 @@ static int run_routine(struct simulation *s, int64_t *time)
         n = b < p->routine_batches && throttled < UVM_THRASHING_BATCHES ? fetch(s, *time) : 0;
         uvm_driver_learn(&s->driver, n == 0);
     }
-    return replay_once(s, none, *time);
+    return replay_once(s, none, s->memory.total.evictions != evictions, time);
 }
 
 /* A launch of the CPU: its actors one after the other, while the GPU waits. */

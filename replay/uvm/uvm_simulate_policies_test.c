@@ -69,8 +69,10 @@ END_TEST
  * program touches the same pages. */
 START_TEST(random_programs_under_all_replay_policies)
 {
+    static const uint64_t evicted_unseen[] = {350, 490}; /* went on for ever where `once` did not wait for its replay */
     struct platform *platform = titanv();
-    for (uint64_t seed = 1; seed <= 48; seed++) {
+    for (uint64_t i = 1; i <= 50; i++) {
+        uint64_t seed = i <= 48 ? i : evicted_unseen[i - 49];
         struct random_actors actors;
         uint64_t touched = 0;
         struct uvm_platform few = *(const struct uvm_platform *)platform_section_get(platform, "uvm");
