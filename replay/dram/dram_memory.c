@@ -40,13 +40,16 @@ int dram_memory_init(struct dram_memory *m, const struct platform *platform, con
     dram_clocks_init(&m->clocks, gpu->clock_hz, dram->clock_hz);
     if (dram_l2_init(&m->l2, dram, gpu, err) || ports_init(m, ports, count, err))
         return -1;
-    m->wake = mem_zalloc(m->subs, sizeof *m->wake, err);
+    m->awake = mem_zalloc((m->subs + 63) / 64, sizeof *m->awake, err);
+    m->due = mem_zalloc((m->subs + 63) / 64, sizeof *m->due, err);
     m->replying = mem_zalloc((m->subs + 63) / 64, sizeof *m->replying, err);
     m->part = mem_zalloc(m->channels, sizeof *m->part, err);
     m->of_channel = mem_zalloc(m->channels, sizeof *m->of_channel, err);
     m->camp = mem_zalloc(m->channels, sizeof *m->camp, err);
-    if (!m->wake || !m->replying || !m->part || !m->of_channel || !m->camp || dram_slices_init(m, dram, err))
+    if (!m->awake || !m->due || !m->replying || !m->part || !m->of_channel || !m->camp ||
+        dram_slices_init(m, dram, err) || wheel_init(&m->delays, m->subs, err))
         return -1;
+    wheel_reset(&m->delays, 0);
     for (uint32_t c = 0; c < m->channels; c++)
         if (dram_partition_init(&m->part[c], platform, policy, vcs, err))
             return -1;
@@ -64,7 +67,9 @@ void dram_memory_release(struct dram_memory *m)
     crossbar_release(&m->from);
     dram_l2_release(&m->l2);
     free(m->head);
-    free(m->wake);
+    wheel_release(&m->delays);
+    free(m->awake);
+    free(m->due);
     free(m->replying);
     free(m->part);
     free(m->flight);
@@ -152,8 +157,11 @@ static void send(struct dram_memory *m, uint32_t input, uint32_t sub)
     struct dram_sub *s = &m->sub[sub];
     packet.flight = flight;
     m->flight[flight] = (struct dram_flight){m->clocks.dram, m->head[input].token, (uint16_t)input, pim};
+    if (!ring_count(&s->noc[v])) /* else it waits behind another */
+        dram_memory_wake_sub(m, sub);
     packet_push(s, &s->noc[v], &m->noc[v], &packet);
-    m->wake[sub] = m->clocks.core + 1;
+    if (ring_full(&s->noc[v], &m->noc[v]))
+        dram_slice_room(m, sub, v, false);
     m->stats.packets[pim]++;
     m->in_flight++;
     const uint32_t now = ++m->of_channel[sub / DRAM_SUBS];
@@ -165,10 +173,7 @@ static void send(struct dram_memory *m, uint32_t input, uint32_t sub)
 static void requests_move(struct dram_memory *m)
 {
     for (int32_t o = crossbar_next(&m->to, 0); o >= 0; o = crossbar_next(&m->to, (uint32_t)o + 1)) {
-        const struct dram_sub *s = &m->sub[o];
-        const unsigned mem = !ring_full(&s->noc[0], &m->noc[0]);
-        const unsigned pim = m->vcs == 2 ? !ring_full(&s->noc[1], &m->noc[1]) : mem;
-        const int32_t input = mem | pim ? crossbar_take(&m->to, (uint32_t)o, mem | pim << 1) : -1;
+        const int32_t input = crossbar_take(&m->to, (uint32_t)o);
         if (input >= 0)
             send(m, (uint32_t)input, (uint32_t)o);
     }
@@ -196,12 +201,13 @@ static void replies_enter(struct dram_memory *m)
             if (ring_full(&s->away, &m->away))
                 continue;
             number_push(s, &s->away, &m->away, number_first(s, &s->reply, &m->reply));
+            if (ring_full(&s->reply, &m->reply))
+                dram_memory_wake_sub(m, sub);
             ring_pop(&s->reply);
             if (ring_count(&s->away) == 1)
                 show_reply(m, sub);
             if (!ring_count(&s->reply))
                 m->replying[w] &= ~(UINT64_C(1) << sub % 64);
-            m->wake[sub] = m->clocks.core;
         }
 }
 
@@ -209,7 +215,7 @@ static void replies_enter(struct dram_memory *m)
 static void replies_leave(struct dram_memory *m)
 {
     for (int32_t o = crossbar_next(&m->from, 0); o >= 0; o = crossbar_next(&m->from, (uint32_t)o + 1)) {
-        const int32_t sub = crossbar_take(&m->from, (uint32_t)o, 1);
+        const int32_t sub = crossbar_take(&m->from, (uint32_t)o);
         if (sub < 0)
             continue;
         struct dram_sub *s = &m->sub[sub];
@@ -231,27 +237,38 @@ static void replies_leave(struct dram_memory *m)
 
 /* --- cycles --- */
 
+/* The sub-partitions that may move something do. */
+static void slices_cycle(struct dram_memory *m, int64_t t)
+{
+    wheel_take(&m->delays, t, m->due);
+    for (uint32_t w = 0; w < (m->subs + 63) / 64; w++) {
+        const uint64_t some = m->awake[w] | m->due[w];
+        m->awake[w] = 0;
+        for (uint64_t rest = some; rest; rest &= rest - 1) {
+            const uint32_t sub = w * 64 + (uint32_t)__builtin_ctzll(rest);
+            const int64_t next = dram_slice_cycle(m, sub);
+            if (next == t + 1)
+                dram_memory_wake_sub(m, sub);
+            else if (next != INT64_MAX)
+                wheel_set(&m->delays, sub, next);
+        }
+    }
+}
+
 void dram_memory_core(struct dram_memory *m)
 {
     const int64_t t = m->clocks.core;
     if (t < m->core_next)
         return;
     replies_enter(m);
-    int64_t next = INT64_MAX;
-    for (uint32_t s = 0; s < m->subs; s++) {
-        if (m->wake[s] <= t)
-            m->wake[s] = dram_slice_cycle(m, s);
-        next = m->wake[s] < next ? m->wake[s] : next;
-    }
+    slices_cycle(m, t);
     show_new(m);
     requests_move(m);
     replies_leave(m);
     bool more = !crossbar_empty(&m->to) || !crossbar_empty(&m->from);
     for (uint32_t w = 0; w < (m->subs + 63) / 64; w++)
-        more |= m->replying[w] != 0;
-    for (uint32_t s = 0; s < m->subs && !more; s++)
-        more |= m->wake[s] <= t + 1;
-    m->core_next = more ? t + 1 : next;
+        more |= (m->replying[w] | m->awake[w]) != 0;
+    m->core_next = more ? t + 1 : wheel_next(&m->delays);
 }
 
 /* What is done leaves the channel, as far as the queue to L2 has room. */
@@ -266,7 +283,8 @@ static void leave(struct dram_memory *m, uint32_t c, int64_t k)
             if (ring_full(&s->back, &m->back))
                 return;
             number_push(s, &s->back, &m->back, done->id);
-            m->wake[sub] = m->core_next = m->clocks.core;
+            m->core_next = m->clocks.core;
+            dram_memory_wake_sub(m, sub);
             dram_slice_expect(m, sub, done->id);
         }
         dram_partition_leave(part, (int)(sub % DRAM_SUBS));
@@ -287,11 +305,12 @@ void dram_memory_dram(struct dram_memory *m)
             for (int s = 0; s < DRAM_SUBS; s++)
                 part->full[s] = ring_full(&m->sub[c * DRAM_SUBS + (uint32_t)s].back, &m->back);
             if (dram_partition_move(part, k, core) & DRAM_MOVED_IN) {
-                m->wake[c * DRAM_SUBS] = m->wake[c * DRAM_SUBS + 1] = core;
+                dram_memory_wake_sub(m, c * DRAM_SUBS + part->last_sub); /* it has room again */
                 m->core_next = core;
             }
         }
-        next = dram_partition_waits(part) ? k + 1 : part->next < next ? part->next : next;
+        if (next > k + 1)
+            next = dram_partition_waits(part) ? k + 1 : part->next < next ? part->next : next;
     }
     m->dram_next = next;
 }

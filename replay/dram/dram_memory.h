@@ -24,6 +24,7 @@
 
 #include "models/gpu/crossbar.h"
 #include "models/gpu/sms.h"
+#include "models/gpu/wheel.h"
 #include "replay/dram/dram_clocks.h"
 #include "replay/dram/dram_l2.h"
 #include "replay/dram/dram_partition.h"
@@ -130,8 +131,10 @@ struct dram_memory {
     struct dram_l2 l2;
     struct dram_sub *sub;
     struct dram_room noc[DRAM_VCS], to_l2[DRAM_VCS], back, reply, away; /* of their rings */
-    int64_t *wake;      /* by sub-partition: core cycle at which it may move something */
-    uint64_t *replying; /* sub-partitions with a reply that waits for the interconnect */
+    uint64_t *awake;     /* sub-partitions that may move something in the next cycle, and when the others may */
+    struct wheel delays; /* because a raster delay ends */
+    uint64_t *due;       /* scratch: a mask of sub-partitions */
+    uint64_t *replying;  /* those with a reply that waits for the interconnect */
     struct dram_partition *part;
     struct dram_flight *flight;
     uint32_t *unused; /* flights */
@@ -159,6 +162,12 @@ void dram_memory_core(struct dram_memory *m);
 static inline void dram_memory_wake(struct dram_memory *m)
 {
     m->core_next = m->clocks.core;
+}
+
+/* A sub-partition may move something in the next core cycle that is looked at. */
+static inline void dram_memory_wake_sub(struct dram_memory *m, uint32_t sub)
+{
+    m->awake[sub / 64] |= UINT64_C(1) << sub % 64;
 }
 
 /* After a run: packets = replies + in flight, credits, every channel's own checks. */

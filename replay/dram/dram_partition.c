@@ -42,7 +42,7 @@ int dram_partition_init(struct dram_partition *p, const struct platform *platfor
     p->returns = (uint32_t)(dram->return_queue < MOST_RETURNS ? dram->return_queue : MOST_RETURNS);
     p->room = (uint32_t)(dram->l2_queue / vcs);
     p->last_sub = DRAM_SUBS - 1;
-    p->done_next = p->wait_due[0] = p->wait_due[1] = INT64_MAX;
+    p->done_next = p->move_at = p->wait_due[0] = p->wait_due[1] = INT64_MAX;
     p->loops = ((const struct dram_policy *)policy->head)->loops;
     p->state = dram_state_new(policy, err);
     p->channel = aligned_alloc(64, sizeof *p->channel);
@@ -153,10 +153,22 @@ static bool deliver(struct dram_partition *p, int64_t k, int64_t core)
     return false;
 }
 
+/* When something may move if nothing changes: what stood still in this core cycle goes on standing. */
+static int64_t next_move(const struct dram_partition *p, bool moved, int64_t core)
+{
+    int64_t next = moved && p->queued ? 0 : INT64_MAX;
+    for (int v = 0; v < DRAM_VCS; v++)
+        if (p->wait_due[v] < next && (moved || p->wait_due[v] > core))
+            next = p->wait_due[v];
+    return next;
+}
+
 int dram_partition_move(struct dram_partition *p, int64_t k, int64_t core)
 {
     const int in = p->queued && arbitrate(p, core) ? DRAM_MOVED_IN : 0;
-    return in | (deliver(p, k, core) ? DRAM_MOVED_ON : 0);
+    const int moved = in | (deliver(p, k, core) ? DRAM_MOVED_ON : 0);
+    p->move_at = next_move(p, moved, core);
+    return moved;
 }
 
 int32_t dram_partition_credits(const struct dram_partition *p)

@@ -51,6 +51,7 @@ struct dram_partition {
     /* What a cycle looks at first. */
     int64_t next;               /* DRAM cycle at which the controller is due */
     int64_t done_next;          /* DRAM cycle in which the first completion is seen; INT64_MAX: there is none */
+    int64_t move_at;            /* core cycle before which dram_partition_move() can move nothing */
     int64_t wait_due[DRAM_VCS]; /* core cycle from which a latency queue's head may go on; INT64_MAX: it is empty */
     uint32_t queued;            /* in l2[][] */
     unsigned some;              /* l2[s][v] is not empty: bit s x DRAM_VCS + v */
@@ -91,13 +92,21 @@ static inline void dram_partition_push(struct dram_partition *p, int sub, int vc
     struct dram_fifo *q = &p->l2[sub][vc];
     q->at[q->tail++ & q->mask] = request;
     p->queued++;
+    p->move_at = 0;
     p->some |= 1u << (sub * DRAM_VCS + vc);
 }
 
-/* Whether DRAM cycle k can change anything. */
+/* Whether DRAM cycle k can change anything. What kept a request from moving is looked at again only when something
+ * of this partition has changed: a visit, a push, or dram_partition_wake(). */
 static inline bool dram_partition_due(const struct dram_partition *p, int64_t k, int64_t core)
 {
-    return k >= p->next || p->queued || k >= p->done_next || core >= p->wait_due[0] || core >= p->wait_due[1];
+    return k >= p->next || k >= p->done_next || core >= p->move_at;
+}
+
+/* `full` may be another. */
+static inline void dram_partition_wake(struct dram_partition *p)
+{
+    p->move_at = 0;
 }
 
 /* Whether anything stands in it outside the controller. */
@@ -145,7 +154,7 @@ static inline void dram_partition_leave(struct dram_partition *p, int sub)
 
 enum { DRAM_MOVED_IN = 1, DRAM_MOVED_ON = 2 };
 
-/* The moves of DRAM cycle k. Returns DRAM_MOVED_IN: one came into the latency queue, DRAM_MOVED_ON: one (`entered`)
+/* The moves of DRAM cycle k, behind everything else of it. Returns DRAM_MOVED_IN: one came into the latency queue, DRAM_MOVED_ON: one (`entered`)
  * into the controller. */
 int dram_partition_move(struct dram_partition *p, int64_t k, int64_t core);
 

@@ -66,8 +66,15 @@ static int turn(int vcs, int k, int last)
     return vcs == 1 ? 0 : k == 0 ? !last : last;
 }
 
+void dram_slice_room(struct dram_memory *m, uint32_t sub, int v, bool room)
+{
+    crossbar_set_room(&m->to, sub, (uint32_t)v, room);
+    if (m->vcs == 1) /* of both classes */
+        crossbar_set_room(&m->to, sub, 1, room);
+}
+
 /* One packet leaves the interconnect: MEM into the raster delay, PIM into its L2 queue. */
-static bool leave_noc(struct dram_memory *m, struct dram_sub *s, int64_t t)
+static bool leave_noc(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int64_t t)
 {
     for (int k = 0; k < m->vcs; k++) {
         const int v = turn(m->vcs, k, s->last_noc);
@@ -79,6 +86,8 @@ static bool leave_noc(struct dram_memory *m, struct dram_sub *s, int64_t t)
             packet_push(s, &s->l2[v], &m->to_l2[v], packet);
         else
             m->out_of_memory |= !delay_push(s, packet, t + m->rop);
+        if (ring_full(from, &m->noc[v]))
+            dram_slice_room(m, sub, v, true);
         ring_pop(from);
         s->last_noc = (uint8_t)v;
         return true;
@@ -140,6 +149,8 @@ static bool take_back(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
         for (uint32_t i = 0; i < n; i++)
             m->out_of_memory |= !filled_push(s, waiters[i]);
     }
+    if (ring_full(&s->back, &m->back))
+        dram_partition_wake(&m->part[sub / DRAM_SUBS]);
     ring_pop(&s->back);
     if (ring_count(&s->back))
         expect_back(m, s, sub);
@@ -265,16 +276,25 @@ static bool front(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
     return false;
 }
 
+/* Whether anything stands in it besides the raster delay and the replies. */
+static bool holds(const struct dram_sub *s, int vcs)
+{
+    uint32_t n = ring_count(&s->filled) + ring_count(&s->back);
+    for (int v = 0; v < vcs; v++)
+        n += ring_count(&s->noc[v]) + ring_count(&s->l2[v]);
+    return n != 0;
+}
+
 int64_t dram_slice_cycle(struct dram_memory *m, uint32_t sub)
 {
     struct dram_sub *s = &m->sub[sub];
     const int64_t t = m->clocks.core;
-    bool moved = leave_noc(m, s, t);
+    bool moved = leave_noc(m, s, sub, t);
     moved |= leave_filled(m, s, sub);
     moved |= take_back(m, s, sub);
     moved |= front(m, s, sub);
     moved |= leave_delay(m, s, sub, t);
-    if (moved)
+    if (moved && holds(s, m->vcs))
         return t + 1;
     return s->delay_due > t ? s->delay_due : INT64_MAX;
 }

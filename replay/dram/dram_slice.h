@@ -12,6 +12,9 @@ void dram_slices_release(struct dram_memory *m);
 /* Cycle m->clocks.core. Returns the cycle in which it may move something again if nothing comes: INT64_MAX: none. */
 int64_t dram_slice_cycle(struct dram_memory *m, uint32_t sub);
 
+/* Whether the interconnect has room for packets of virtual channel v from now on. */
+void dram_slice_room(struct dram_memory *m, uint32_t sub, int v, bool room);
+
 /* A request has come back from DRAM: what the next cycle will need of it is fetched from this machine's memory. */
 void dram_slice_expect(const struct dram_memory *m, uint32_t sub, uint32_t id);
 
