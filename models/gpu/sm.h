@@ -101,6 +101,8 @@ struct sm_scheduler {
 
 struct sm_block {
     uint32_t live, running, held; /* warps not ended; with instructions left; at the barrier */
+    bool middle;                  /* of the middle of its launch */
+    int64_t since;
 };
 
 /* --- the memory side --- */
@@ -134,6 +136,9 @@ struct sm_shared {
     bool atomics_stall, by_line;
     uint32_t launch, warps_of_block, per_sm, l1_lines;
     uint64_t ended;            /* blocks of the launch */
+    uint64_t first, last;      /* those from first to last - 1 are its middle: */
+    uint64_t middles;          /* of them have ended, */
+    int64_t there;             /* and were there for so many cycles in all */
     int64_t last_end;          /* cycle */
     uint64_t *heads;           /* masks of multiprocessors: a packet waits; */
     uint64_t *open;            /* room for a block */

@@ -17,10 +17,12 @@ static void find_need(struct sm_warp *w)
     }
 }
 
-static void end_block(struct sm *m, int64_t t)
+static void end_block(struct sm *m, const struct sm_block *b, int64_t t)
 {
     struct sm_shared *s = m->s;
     m->resident--;
+    s->middles += b->middle;
+    s->there += b->middle ? t - b->since : 0;
     s->ended++;
     s->counts.blocks++;
     s->last_end = t > s->last_end ? t : s->last_end;
@@ -33,7 +35,7 @@ static void end_warp(struct sm *m, struct sm_warp *w, int64_t t)
     w->state = WARP_FREE;
     sm_discharge(m, w);
     if (--m->block[w->block].live == 0)
-        end_block(m, t);
+        end_block(m, &m->block[w->block], t);
 }
 
 /* Those of the block that stand at the barrier go on. */
@@ -177,7 +179,8 @@ void sm_place(struct sm *m, uint64_t block, int64_t t)
     uint32_t free = 0, n = m->s->warps_of_block;
     while (m->block[free].live)
         free++;
-    m->block[free] = (struct sm_block){.live = n, .running = n};
+    const bool middle = block >= m->s->first && block < m->s->last;
+    m->block[free] = (struct sm_block){.live = n, .running = n, .middle = middle, .since = t};
     m->resident++;
     for (uint32_t i = 0; i < n; i++)
         start_warp(m, free * n + i, free, block * n + i);

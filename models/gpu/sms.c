@@ -10,6 +10,8 @@
 struct sms {
     struct sm_shared s;
     const struct gpu *gpu;
+    const double *kept;
+    int64_t began;                   /* the launch that runs */
     int64_t launch_cycles, begin_at; /* begin_at: of the launch that comes; INT64_MAX: one runs, or none comes */
     uint32_t n, words, launches;
     uint32_t last;               /* multiprocessor that got the last block */
@@ -86,6 +88,7 @@ static int init(struct sms *s, const struct sms_options *o, struct err *err)
     s->gpu = o->gpu;
     s->n = o->sms;
     s->launch_cycles = o->launch_cycles;
+    s->kept = o->kept;
     s->words = (s->n + 63) / 64;
     take_numbers(&s->s, o);
     s->launches = o->program->ops->launches(o->program->state);
@@ -161,6 +164,31 @@ int sms_start(struct sms *s, int64_t t, struct err *err)
     return 0;
 }
 
+static uint64_t places(const struct sms *s)
+{
+    return (uint64_t)s->s.per_sm * s->n;
+}
+
+static void find_middle(struct sms *s, int64_t t)
+{
+    s->began = t;
+    s->s.middles = 0;
+    s->s.there = 0;
+    s->s.first = places(s);
+    s->s.last = s->shape.blocks > places(s) ? s->shape.blocks - places(s) : 0;
+}
+
+/* What the launch that has ended owes to its beginning and end, beyond their share. */
+static double ends_of(const struct sms *s)
+{
+    const double kept = s->kept ? s->kept[s->s.launch] : 1;
+    if (kept >= 1 || !s->s.middles)
+        return 0;
+    const double each = (double)s->s.there / (double)s->s.middles;
+    const double middle = each * (double)s->shape.blocks / (double)places(s);
+    return (1 - kept) * ((double)(s->s.last_end - s->began) - middle);
+}
+
 static void begin(struct sms *s, int64_t t)
 {
     struct program_launch *l = &s->shape;
@@ -176,6 +204,7 @@ static void begin(struct sms *s, int64_t t)
     s->s.place_at = t;
     s->s.warps_of_block = program_warps_of_block(l);
     s->s.per_sm = occupancy_resident(s->gpu, l, s->n);
+    find_middle(s, t);
     s->s.l1_lines = lines;
     for (uint32_t i = 0; i < s->n; i++)
         s->s.open[i / 64] |= UINT64_C(1) << i % 64;
@@ -189,6 +218,7 @@ static void settle(struct sms *s)
     if (s->done || s->begin_at != INT64_MAX || s->s.ended < s->shape.blocks)
         return;
     s->s.counts.launches++;
+    s->s.counts.ends += ends_of(s);
     if (++s->s.launch < s->launches)
         s->begin_at = s->s.last_end + s->launch_cycles;
     else

@@ -38,6 +38,8 @@ struct sms_options {
     uint32_t sms;                  /* multiprocessors that it may use, 1 to gpu->sms */
     uint32_t input_room;           /* packets of a multiprocessor's input buffer */
     int64_t launch_cycles;         /* from a launch's start to its first block; also between launches */
+    const double *kept;            /* by launch: of a cut one, blocks over those of the whole one; NULL: all are whole;
+                                      must outlive */
     bool by_line;                  /* L1 looks up all of a load's sectors of a line at once, lines in ascending order,
                                       and asks for them at once: their packets are a row with `more` set in all but
                                       the last */
@@ -87,6 +89,12 @@ struct sms_counts {
     uint64_t packets_read, packets_write; /* sent; a PIM access is a write */
     uint64_t packets_atomic;
     uint64_t launches, blocks; /* ended */
+    /* Core cycles that the beginnings and ends of cut launches took beyond their share. A launch of which a share f of
+     * its blocks is there begins and ends once, as the whole one, which is 1 / f as long: its time is f of what it took
+     * and 1 - f of what its blocks take in the middle, blocks / places x mean time that a block is there, over those
+     * that are neither of the first nor of the last places (Little's law). Where there are none, nothing is known and
+     * it counts as it is. */
+    double ends;
 };
 void sms_counts(const struct sms *s, struct sms_counts *counts);
 

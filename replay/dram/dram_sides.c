@@ -103,12 +103,26 @@ static int cut_warps(struct dram_side *s, uint64_t accesses, struct err *err)
     return 0;
 }
 
+/* Of each launch that is kept, its share of the blocks. */
+static int keep_shares(struct dram_side *s, struct err *err)
+{
+    uint32_t n, k = 0;
+    const struct program_cut_launch *launch = program_cut_launches(s->cut, &n);
+    s->run.kept = s->kept = mem_zalloc(n + (size_t)1, sizeof *s->kept, err);
+    for (uint32_t i = 0; s->kept && i < n; i++)
+        if (launch[i].blocks_kept)
+            s->kept[k++] = (double)launch[i].blocks_kept / (double)launch[i].blocks;
+    return s->kept ? 0 : -1;
+}
+
 /* Whole waves of blocks; where one wave is still too much, of each warp the first accesses. */
 static int cut_gpu(struct dram_sides *p, struct dram_side *s, struct err *err)
 {
     const struct room room = {platform_section_get(p->job->platform, "gpu"), s->run.sms};
     s->cut = program_cut_new(s->run.program, s->budget, resident, &room, err);
     if (!s->cut)
+        return -1;
+    if (keep_shares(s, err))
         return -1;
     s->run.program = program_cut_program(s->cut);
     const struct program_cut_facts f = program_cut_facts(s->cut);
@@ -377,6 +391,7 @@ void dram_sides_release(struct dram_sides *p)
 {
     for (int s = 0; s < DRAM_PORTS; s++) {
         program_cut_free(p->side[s].cut);
+        free(p->side[s].kept);
         program_prefix_free(p->side[s].prefix);
         dram_remains_free(p->side[s].remains);
     }

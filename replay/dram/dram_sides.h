@@ -11,6 +11,7 @@ struct dram_side {
     const char *name;
     struct program program;
     struct program_cut *cut;       /* of a GPU program */
+    double *kept;                  /* run.kept */
     struct program_prefix *prefix; /* of a PIM program, or where a wave is too much */
     struct dram_remains *remains;  /* run.remains, if they are not shared */
     struct dram_simulation_side run;

@@ -49,7 +49,8 @@ static int set_up(struct running *r, struct dram_latency *latency, struct err *e
                                             .program = run->side[s].program,
                                             .sms = run->side[s].sms,
                                             .input_room = (uint32_t)(dram->noc_queue / run->vcs),
-                                            .launch_cycles = run->side[s].launch_cycles};
+                                            .launch_cycles = run->side[s].launch_cycles,
+                                            .kept = run->side[s].kept};
         r->sms[s] = sms_new(&options, err);
         if (!r->sms[s])
             return -1;
@@ -106,8 +107,8 @@ static int end(struct running *r, uint32_t s, struct err *err)
     if (sms_failed(r->sms[s], err))
         return -1;
     if (run->first_done[s] < 0) {
-        run->first_done[s] = c->dram;
         sms_counts(r->sms[s], &run->counts[s]);
+        run->first_done[s] = c->dram - (int64_t)(run->counts[s].ends * c->core_period / c->dram_period);
         r->left--;
     }
     if (run->repeat && r->left)

@@ -12,6 +12,7 @@ struct dram_simulation_side {
     uint32_t sms;
     int64_t launch_cycles;              /* core cycles from a launch's start to its first block */
     uint64_t offset;                    /* added to its addresses */
+    const double *kept;                 /* by launch, as in struct sms_options */
     const struct dram_remains *remains; /* of the work that its cut leaves out; NULL: none */
 };
 
@@ -29,7 +30,7 @@ struct dram_simulation {
     const struct progress *progress; /* cancelled? may be NULL */
     /* What came of it. */
     int64_t cycles;                       /* DRAM cycles */
-    int64_t first_done[DRAM_PORTS];       /* DRAM cycle in which the first pass ended, -1: it did not */
+    int64_t first_done[DRAM_PORTS];       /* DRAM cycles of the first pass, without counts.ends; -1: it did not end */
     struct sms_counts counts[DRAM_PORTS]; /* of the first pass, or as far as it came */
     struct dram_stats stats;              /* of the controllers */
     struct dram_memory_stats memory;
