@@ -65,7 +65,7 @@ int32_t crossbar_next(const struct crossbar *x, uint32_t from)
 /* The inputs of word w whose head the output can take. */
 static inline uint64_t candidates(const struct crossbar *x, const uint64_t *heads, unsigned room, uint32_t w)
 {
-    return (room & 1 ? heads[w] : 0) | (room & 2 ? heads[x->words + w] : 0);
+    return (heads[w] & -(uint64_t)(room & 1)) | (heads[x->words + w] & -(uint64_t)(room >> 1));
 }
 
 /* The first of them from `first` on, round robin; -1: there is none. */
@@ -73,7 +73,12 @@ static int32_t find(const struct crossbar *x, const uint64_t *heads, unsigned ro
 {
     const uint64_t ahead = ~UINT64_C(0) << first % 64;
     uint32_t w = first / 64;
-    uint64_t m = candidates(x, heads, room, w) & ahead;
+    uint64_t m = candidates(x, heads, room, w);
+    if (x->words == 1) {
+        m = m & ahead ? m & ahead : m;
+        return m ? __builtin_ctzll(m) : -1;
+    }
+    m &= ahead;
     for (uint32_t k = 1; !m && k <= x->words; k++) {
         w = w + 1 < x->words ? w + 1 : 0;
         m = candidates(x, heads, room, w);

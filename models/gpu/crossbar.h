@@ -3,13 +3,12 @@
  * Each input shows the packet at its head: for one output, of one class. In a cycle each output takes at most one: the
  * outputs have their turn in order, each looks at the inputs round robin from the one after it took last, and takes the
  * first head that is for it and for whose class it has room, which the caller says when it changes. An input whose head
- * was taken shows the next one, which an output further on can take in the same cycle: an input has no limit. Only heads count: a head whose output has no
- * room holds up all behind it.
- * Worked example, heads of inputs 0 to 2 for outputs 1, 1, 0: output 0 takes input 2's, output 1 takes input 0's; next
- * cycle output 1 looks from input 1 on and takes that one.
- * Source: gupta-2025-f3fs; GPGPU-Sim-4.0.1 branch ISPASS_2025, local_interconnect.cc (iSLIP variant), read as data.
- * Differs: there an input has a queue for each virtual channel and tries the one after the last sent first; here an
- * input is a multiprocessor, which runs one program and so sends one class. */
+ * was taken shows the next one, which an output further on can take in the same cycle: an input has no limit. Only
+ * heads count: a head whose output has no room holds up all behind it. Worked example, heads of inputs 0 to 2 for
+ * outputs 1, 1, 0: output 0 takes input 2's, output 1 takes input 0's; next cycle output 1 looks from input 1 on and
+ * takes that one. Source: gupta-2025-f3fs; GPGPU-Sim-4.0.1 branch ISPASS_2025, local_interconnect.cc (iSLIP variant),
+ * read as data. Differs: there an input has a queue for each virtual channel and tries the one after the last sent
+ * first; here an input is a multiprocessor, which runs one program and so sends one class. */
 #ifndef MODELS_GPU_CROSSBAR_H
 #define MODELS_GPU_CROSSBAR_H
 

@@ -52,6 +52,7 @@ int dram_l2_init(struct dram_l2 *l, const struct dram_platform *dram, const stru
         return -1;
     l->wanted = l->map;
     leave_out(&l->wanted);
+    dram_map_table_init(&l->table, &l->wanted);
     struct l2_shape shape = {.bytes = gpu->l2_bytes,
                              .ways = gpu->l2_ways,
                              .slices = l->channels * DRAM_SUBS,

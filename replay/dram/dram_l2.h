@@ -14,6 +14,7 @@ struct dram_l2 {
     bool hash_channels;
     uint32_t channels;
     struct dram_map map, wanted; /* wanted: without byte and column, for decoding */
+    struct dram_map_table table; /* of it */
     struct l2 *cache;
 };
 
@@ -29,7 +30,7 @@ static inline uint32_t dram_l2_sub(struct dram_addr a, bool pim)
 /* Where a byte is: channel, bank and row. */
 static inline struct dram_addr dram_l2_decode(const struct dram_l2 *l, uint64_t addr, bool pim)
 {
-    struct dram_addr a = dram_map_decode(&l->wanted, addr);
+    struct dram_addr a = l->table.bytes ? dram_map_table_decode(&l->table, addr) : dram_map_decode(&l->wanted, addr);
     if (l->hash_channels && !pim)
         a.channel ^= a.row & (l->channels - 1);
     return a;

@@ -154,8 +154,8 @@ static inline void dram_partition_leave(struct dram_partition *p, int sub)
 
 enum { DRAM_MOVED_IN = 1, DRAM_MOVED_ON = 2 };
 
-/* The moves of DRAM cycle k, behind everything else of it. Returns DRAM_MOVED_IN: one came into the latency queue, DRAM_MOVED_ON: one (`entered`)
- * into the controller. */
+/* The moves of DRAM cycle k, behind everything else of it. Returns DRAM_MOVED_IN: one came into the latency queue,
+ * DRAM_MOVED_ON: one (`entered`) into the controller. */
 int dram_partition_move(struct dram_partition *p, int64_t k, int64_t core);
 
 /* Requests in it that hold a credit, and in the L2 to DRAM queues. */

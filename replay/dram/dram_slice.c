@@ -60,10 +60,10 @@ void dram_slices_release(struct dram_memory *m)
 
 /* --- a cycle --- */
 
-/* The virtual channel to be tried k-th: the one after the last served first. */
-static int turn(int vcs, int k, int last)
+/* The virtual channel to be tried first: the one after the last served. The other is tried second. */
+static int turn(int vcs, int last)
 {
-    return vcs == 1 ? 0 : k == 0 ? !last : last;
+    return vcs == 2 && !last;
 }
 
 void dram_slice_room(struct dram_memory *m, uint32_t sub, int v, bool room)
@@ -76,8 +76,7 @@ void dram_slice_room(struct dram_memory *m, uint32_t sub, int v, bool room)
 /* One packet leaves the interconnect: MEM into the raster delay, PIM into its L2 queue. */
 static bool leave_noc(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int64_t t)
 {
-    for (int k = 0; k < m->vcs; k++) {
-        const int v = turn(m->vcs, k, s->last_noc);
+    for (int k = 0, v = turn(m->vcs, s->last_noc); k < m->vcs; k++, v = !v) {
         struct dram_ring *from = &s->noc[v];
         if (!ring_count(from) || ring_count(&s->l2[v]) + NOC_FREE > m->to_l2[v].room)
             continue;
@@ -194,7 +193,7 @@ static void to_dram(struct dram_memory *m, uint32_t sub, int v, struct dram_wait
  * that takes its place. */
 static void write_back(struct dram_memory *m, uint32_t sub, int v, const struct l2_result *r)
 {
-    const struct dram_addr a = dram_map_decode(&m->l2.wanted, r->victim);
+    const struct dram_addr a = dram_l2_decode(&m->l2, r->victim, false);
     const int sectors = __builtin_popcount(r->write_back);
     m->stats.write_backs++;
     to_dram(m, sub, v,
@@ -256,8 +255,7 @@ static void expect(const struct dram_memory *m, const struct dram_sub *s, uint32
 static bool front(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
 {
     struct dram_partition *part = &m->part[sub / DRAM_SUBS];
-    for (int k = 0; k < m->vcs; k++) {
-        const int v = turn(m->vcs, k, s->last_l2);
+    for (int k = 0, v = turn(m->vcs, s->last_l2); k < m->vcs; k++, v = !v) {
         struct dram_ring *from = &s->l2[v];
         if (!ring_count(from) || !dram_partition_room(part, (int)(sub % DRAM_SUBS), v))
             continue;

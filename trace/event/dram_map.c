@@ -270,6 +270,32 @@ struct dram_addr dram_map_decode(const struct dram_map *map, uint64_t addr)
                               (uint32_t)value[DRAM_FIELD_ROW], (uint32_t)value[DRAM_FIELD_COLUMN]};
 }
 
+static uint64_t packed(struct dram_addr a)
+{
+    return a.row | (uint64_t)a.bank << 24 | (uint64_t)a.channel << 32 | (uint64_t)a.column << 48;
+}
+
+void dram_map_table_init(struct dram_map_table *table, const struct dram_map *map)
+{
+    uint64_t bit[64], any[8] = {0};
+    memset(table, 0, sizeof *table);
+    if (map->mod)
+        return;
+    for (int i = 0; i < 64; i++)
+        any[i / 8] |= bit[i] = packed(dram_map_decode(map, UINT64_C(1) << i));
+    int last = 8;
+    while (last > 0 && !any[last - 1])
+        last--;
+    while (table->first < last && !any[table->first])
+        table->first++;
+    table->bytes = last - table->first;
+    for (int i = 0; i < table->bytes; i++)
+        for (unsigned v = 1; v < 256; v++) {
+            const int low = __builtin_ctz(v);
+            table->part[i][v] = table->part[i][v & (v - 1)] ^ bit[8 * (table->first + i) + low];
+        }
+}
+
 uint64_t dram_map_encode(const struct dram_map *map, struct dram_addr a)
 {
     uint64_t value[5] = {0, a.column, a.row, a.bank, a.channel}, addr = 0, unit = 1;
