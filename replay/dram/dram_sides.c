@@ -126,7 +126,8 @@ static int cut_gpu(struct dram_sides *p, struct dram_side *s, struct err *err)
         return -1;
     s->run.program = program_cut_program(s->cut);
     const struct program_cut_facts f = program_cut_facts(s->cut);
-    s->keeps = f.launch_sectors ? (double)f.sectors / (double)f.launch_sectors : 1;
+    const double launches = f.launches ? (double)f.whole_launches / (double)f.launches : 1;
+    s->keeps = f.whole_sectors ? (double)f.sectors / (double)f.whole_sectors * launches : 1;
     if (f.sectors < f.whole_sectors)
         (void)snprintf(s->left_out, sizeof s->left_out,
                        "cut to %" PRIu64 " of %" PRIu64 " blocks in %" PRIu64 " of %" PRIu64

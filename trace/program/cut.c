@@ -1,12 +1,14 @@
 #include "trace/program/cut.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/base/mem.h"
 #include "trace/program/walk.h"
 #include "trace/program/wrapped.h"
 
-enum { STRETCHES = 4, SAMPLES = 16 };
+enum { STRETCHES = 4, SAMPLES = 16, TOGETHER = 3 };
 
 struct program_cut {
     struct program_wrapped wrapped;    /* first */
@@ -66,6 +68,27 @@ static int estimate(const struct program *p, void *run, uint32_t launch, struct 
     return 0;
 }
 
+static bool same_kernel(const struct program_launch *a, const struct program_launch *b)
+{
+    const char *x = a->kernel ? a->kernel : "", *y = b->kernel ? b->kernel : "";
+    return a->cpu == b->cpu && a->threads == b->threads && strcmp(x, y) == 0;
+}
+
+/* The first launch of the same kernel. */
+static uint32_t first_of(const struct program_cut *cut, uint32_t launch, const struct program_launch *shape)
+{
+    const struct program *whole = &cut->wrapped.whole;
+    for (uint32_t l = 0; l < launch; l++) {
+        struct program_launch other = {0};
+        if (cut->launch[l].kernel != l)
+            continue;
+        whole->ops->launch(whole->state, l, &other);
+        if (same_kernel(shape, &other))
+            return l;
+    }
+    return launch;
+}
+
 static int look(struct program_cut *cut, uint64_t (*resident)(const void *, const struct program_launch *),
                 const void *ctx, struct err *err)
 {
@@ -84,6 +107,8 @@ static int look(struct program_cut *cut, uint64_t (*resident)(const void *, cons
         k->wave = shape.cpu ? shape.blocks : resident(ctx, &shape); /* what the CPU does is not cut */
         k->waves = k->waves_kept = (k->blocks + k->wave - 1) / k->wave;
         k->warps = program_warps_of_block(&shape);
+        k->kernel = first_of(cut, l, &shape);
+        k->cpu = shape.cpu;
         rc = rc ? rc : estimate(whole, run, l, k, err);
         cut->facts.whole_blocks += k->blocks;
     }
@@ -113,59 +138,89 @@ static double total(const struct program_cut *cut)
     return sum;
 }
 
-static void cut_waves(struct program_cut *cut, double share)
+/* What a kernel is owed, in sectors, and the most that is kept of it at once. */
+struct kernel {
+    double owed, most;
+};
+
+/* Of a whole wave; a launch without work has some, so that it too is kept now and then. */
+static double wave_of(const struct program_cut_launch *k)
 {
+    return (k->sectors + 1) * (k->blocks > k->wave ? (double)k->wave / (double)k->blocks : 1);
+}
+
+/* How many waves of a launch are kept together: a first, one in the middle and a last, unless it has not as many or
+ * they are more than twice what is asked for. */
+static uint64_t together(const struct program_cut_launch *k, double sectors)
+{
+    const uint64_t n = k->waves < TOGETHER ? k->waves : TOGETHER;
+    return wave_of(k) * (double)n <= 2 * sectors ? n : 1;
+}
+
+static void cut_launch_waves(struct program_cut_launch *k, double share, double sectors, struct kernel *kernel)
+{
+    const double n = (double)together(k, sectors), most = ceil(share * (double)k->waves);
+    if (k->cpu)
+        return;
+    kernel->owed += share * (k->sectors + 1);
+    k->waves_kept = 0;
+    if (kernel->owed < kernel->most / 2)
+        return;
+    const double groups = floor(kernel->owed / (wave_of(k) * n) + 0.5);
+    const double waves = groups > 1 ? groups * n : n, limit = most > n ? most : n;
+    k->waves_kept = (uint64_t)(waves < limit ? waves : limit);
+    kernel->owed -= (double)k->waves_kept * wave_of(k);
+}
+
+static void keep_blocks(struct program_cut_launch *k)
+{
+    const bool last = k->waves_kept && whole_block(k, (k->waves_kept - 1) * k->wave) / k->wave == k->waves - 1;
+    k->blocks_kept = k->waves_kept * k->wave - (last ? k->waves * k->wave - k->blocks : 0);
+}
+
+/* Of each kernel's work `share`, about `sectors` in all; at least a wave of the largest launch. */
+static int cut_waves(struct program_cut *cut, double share, double sectors, struct err *err)
+{
+    struct kernel *kernel = mem_zalloc(cut->launches, sizeof *kernel, err);
+    uint32_t largest = 0;
+    if (!kernel)
+        return -1;
     for (uint32_t l = 0; l < cut->launches; l++) {
-        struct program_cut_launch *k = &cut->launch[l];
-        double waves = share * (double)k->waves;
-        k->waves_kept = (uint64_t)waves + ((double)(uint64_t)waves < waves);
-        bool last = whole_block(k, (k->waves_kept - 1) * k->wave) / k->wave == k->waves - 1;
-        k->blocks_kept = k->waves_kept * k->wave - (last ? k->waves * k->wave - k->blocks : 0);
+        const struct program_cut_launch *k = &cut->launch[l];
+        const double group = wave_of(k) * (double)together(k, sectors);
+        kernel[k->kernel].most = group > kernel[k->kernel].most ? group : kernel[k->kernel].most;
     }
-}
-
-/* Is a launch with work from `from` to `to` in a stretch of `length`, by its middle, or is a stretch's middle in it? */
-static bool in_stretch(double from, double to, double length, double all)
-{
-    for (int s = 0; s < STRETCHES; s++) {
-        const double middle = all * (2 * s + 1) / (2 * STRETCHES), first = middle - length / 2, own = (from + to) / 2;
-        if ((own >= first && own < first + length) || (middle >= from && middle < to))
-            return true;
-    }
-    return false;
-}
-
-static void cut_launches(struct program_cut *cut, double share)
-{
-    const double all = total(cut);
-    double before = 0;
     cut->kept_count = 0;
     for (uint32_t l = 0; l < cut->launches; l++) {
-        const double work = kept_sectors(&cut->launch[l]);
-        if (in_stretch(before, before + work, share * all / STRETCHES, all))
+        struct program_cut_launch *k = &cut->launch[l];
+        cut_launch_waves(k, share, sectors, &kernel[k->kernel]);
+        keep_blocks(k);
+        if (k->waves_kept)
             cut->kept[cut->kept_count++] = l;
-        else
-            cut->launch[l].waves_kept = cut->launch[l].blocks_kept = 0;
-        before += work;
+        largest = k->sectors > cut->launch[largest].sectors ? l : largest;
     }
+    free(kernel);
+    if (!cut->kept_count) {
+        cut->launch[largest].waves_kept = 1;
+        keep_blocks(&cut->launch[largest]);
+        cut->kept[cut->kept_count++] = largest;
+    }
+    return 0;
 }
 
-static void choose(struct program_cut *cut, uint64_t sectors)
+static int choose(struct program_cut *cut, uint64_t sectors, struct err *err)
 {
     double all = total(cut), whole = 0;
     cut->facts.whole_launches = cut->launches;
     cut->facts.whole_sectors = (uint64_t)all;
-    if (sectors && all > (double)sectors) {
-        cut_waves(cut, (double)sectors / all);
-        double rest = total(cut);
-        if (rest > 2.0 * (double)sectors && cut->launches > 1)
-            cut_launches(cut, (double)sectors / rest);
-    }
+    if (sectors && all > (double)sectors && cut_waves(cut, (double)sectors / all, (double)sectors, err))
+        return -1;
     cut->facts.launches = cut->kept_count;
     cut->facts.sectors = (uint64_t)total(cut);
     for (uint32_t i = 0; i < cut->kept_count; i++)
         cut->facts.blocks += cut->launch[cut->kept[i]].blocks_kept, whole += cut->launch[cut->kept[i]].sectors;
     cut->facts.launch_sectors = (uint64_t)whole;
+    return 0;
 }
 
 /* --- the program --- */
@@ -212,10 +267,8 @@ struct program_cut *program_cut_new(const struct program *whole, uint64_t sector
     cut->wrapped.program = (struct program){.ops = &cut_ops, .state = cut, .compute_ns = whole->compute_ns};
     cut->launch = mem_zalloc(cut->launches ? cut->launches : 1, sizeof *cut->launch, err);
     cut->kept = cut->launch ? mem_zalloc(cut->launches ? cut->launches : 1, sizeof *cut->kept, err) : NULL;
-    if (cut->kept && look(cut, resident, ctx, err) == 0) {
-        choose(cut, sectors);
+    if (cut->kept && look(cut, resident, ctx, err) == 0 && choose(cut, sectors, err) == 0)
         return cut;
-    }
     program_cut_free(cut);
     return NULL;
 }

@@ -3,15 +3,16 @@
  *
  * A wave is as many blocks as are resident on the GPU at once. The work of a launch is estimated as the sectors that
  * its warps' instructions touch, caches not regarded, from up to 16 blocks spread over it. If all launches together
- * touch more than asked for, each keeps the same share of its waves, rounded up; if that is still more than twice what
- * was asked for, only some of the launches are kept. What is kept lies in up to four stretches, so that neighbours stay
- * neighbours: waves in the middles of equal parts of the launch, launches in the middles of equal parts of the work, so
- * that neither beginning nor end weighs more than it does, and a share of the work and not of mostly empty launches is
- * kept.
- * Memory, blocks and launches themselves are unchanged. Worked example: one launch of 100 waves, a fifth asked for:
- * waves 10-14, 35-39, 60-64 and 85-89. Source: blocks sampled in whole waves,
- * as simulators of GPUs are run on parts of kernels. Differs: times and rates hold for the part, not for the whole;
- * what the work left out would have done to caches is its reader's (trace/program/rest.h). */
+ * touch more than asked for, each kernel keeps the same share of its work, whether its launches are large or small:
+ * what is owed to it adds up from launch to launch, and where it comes to half of what is kept at once of its largest
+ * launch, waves of the launch are kept for it, never more than the share of its waves, rounded up. They are kept by
+ * threes, since the first and the last are unlike the others; singly where three are more than twice what is asked for.
+ * The waves of a launch lie in up to four stretches in the middles of equal parts of it, so that neighbours stay
+ * neighbours and neither beginning nor end weighs more than it does. Memory, blocks and launches themselves are
+ * unchanged. Worked example: one launch of 100 waves, a fifth asked for: waves 10-14, 35-39, 60-64 and 85-89. Source:
+ * blocks sampled in whole waves, as simulators of GPUs are run on parts of kernels. Differs: times and rates hold for
+ * the part, not for the whole; what the work left out would have done to caches is its reader's (trace/program/rest.h).
+ */
 #ifndef TRACE_PROGRAM_CUT_H
 #define TRACE_PROGRAM_CUT_H
 
@@ -41,6 +42,8 @@ struct program_cut_facts program_cut_facts(const struct program_cut *cut);
 /* A launch of the whole program. */
 struct program_cut_launch {
     uint32_t warps;                   /* of a block */
+    uint32_t kernel;                  /* the first launch of its kernel */
+    bool cpu;                         /* what the CPU does: not cut */
     uint64_t wave, blocks, waves;     /* blocks of a wave, of the launch; its waves */
     uint64_t waves_kept, blocks_kept; /* 0: the launch is left out */
     double sectors;                   /* of all of it, an estimate */

@@ -1,5 +1,6 @@
 #include "trace/program/cut.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "trace/program/random_testing.h"
@@ -81,16 +82,16 @@ START_TEST(without_a_budget_or_below_it_nothing_is_left_out)
 }
 END_TEST
 
-START_TEST(every_launch_keeps_the_same_share_of_its_waves)
+START_TEST(a_kernel_keeps_its_share_by_threes_of_waves)
 {
     uint32_t n = 3;
     struct program program = {&plain_ops, &n, -1};
-    struct program_cut *cut = cut_of(&program, 124); /* half: 10 of 20 waves (.504: 11), 2 of 2 (1.008), 1 */
+    struct program_cut *cut = cut_of(&program, 124); /* half: three times 3 of 20 waves, 2 of 2, none of 1 */
     struct program_cut_facts f = program_cut_facts(cut);
     ck_assert_uint_eq(f.whole_blocks, 111);
-    ck_assert_uint_eq(f.blocks, 55 + 10 + 1);
-    ck_assert_uint_eq(f.sectors, 110 + 40 + 6);
-    ck_assert_uint_eq(f.launches, 3);
+    ck_assert_uint_eq(f.blocks, 45 + 10);
+    ck_assert_uint_eq(f.sectors, 90 + 40);
+    ck_assert_uint_eq(f.launches, 2);
     program_cut_free(cut);
 }
 END_TEST
@@ -101,12 +102,12 @@ START_TEST(launches_go_where_a_wave_of_each_is_too_much)
     struct program program = {&plain_ops, &n, -1};
     struct program_cut *cut = cut_of(&program, 246);
     struct program_cut_facts f = program_cut_facts(cut);
-    /* One wave of each: 10 + 20 + 6 sectors, 100 times; 246 / 3,600 of 300 launches: 20.5. */
+    /* A hundredth. Where 20 sectors are owed, half of two waves of the second: 30 of the first, mostly. */
     ck_assert_uint_eq(f.whole_launches, 300);
-    ck_assert_uint_eq(f.launches, 20);
-    ck_assert_uint_eq(f.launch_sectors, 8 * 200 + 4 * 40 + 8 * 6); /* five of each stretch */
+    ck_assert_uint_eq(f.launches, 8);
+    ck_assert(f.sectors > 246 - 21 && f.sectors < 246 + 21);
     const struct program *p = program_cut_program(cut);
-    ck_assert_uint_eq(p->ops->launches(p->state), 20);
+    ck_assert_uint_eq(p->ops->launches(p->state), 8);
     program_cut_free(cut);
 }
 END_TEST
@@ -174,8 +175,8 @@ START_TEST(the_last_wave_kept_is_as_short_as_it_was)
         struct walked part = {0};
         walked_add(&part, program_cut_program(cut));
         ck_assert_uint_eq(part.n, 2 * program_cut_facts(cut).blocks);
-        ck_assert_uint_ge(part.n + 10, budget);
-        ck_assert_uint_le(part.n, budget + budget / 20 + 14); /* the short one makes the others' share larger */
+        ck_assert_uint_ge(part.n + 22, budget); /* half of three waves */
+        ck_assert_uint_le(part.n, budget + 22);
         for (size_t i = 1; i < part.n; i++)
             ck_assert_uint_gt(part.op[i].addr, part.op[i - 1].addr);
         ck_assert_uint_lt(part.op[part.n - 1].addr >> 8, (1 << 20) + 32 * 200);
@@ -185,7 +186,42 @@ START_TEST(the_last_wave_kept_is_as_short_as_it_was)
 }
 END_TEST
 
+/* As lud: rounds of a kernel of one block and one of ever fewer; both keep the same share, though of the second no
+ * launch alone would keep a wave and of the first each would keep all. */
+static void two_kernels(const void *state, uint32_t launch, struct program_launch *out)
+{
+    (void)state;
+    *out = launch % 2 ? (struct program_launch){.kernel = "large", .blocks = 600 - 2 * launch, .threads = 64}
+                      : (struct program_launch){.kernel = "small", .blocks = 1, .threads = 64};
+}
+
+START_TEST(a_kernel_of_small_launches_keeps_no_more_than_one_of_large_ones)
+{
+    static const struct program_ops ops = {
+        .allocs = plain_allocs, .launches = plain_launches, .launch = two_kernels, .body = plain_body};
+    uint32_t n = 200;
+    const struct program program = {&ops, &n, -1};
+    for (uint64_t budget = 2000; budget <= 20000; budget += 500) {
+        struct program_cut *cut = walked_cut(&program, budget, 5);
+        const struct program_cut_facts f = program_cut_facts(cut);
+        const struct program_cut_launch *launch = program_cut_launches(cut, &n);
+        double kept[2] = {0}, whole[2] = {0};
+        for (uint32_t l = 0; l < n; l++) {
+            whole[l % 2] += launch[l].sectors;
+            kept[l % 2] += launch[l].sectors * (double)launch[l].blocks_kept / (double)launch[l].blocks;
+        }
+        const double share = (double)budget / (double)f.whole_sectors;
+        static const double slack[] = {6, 90}; /* what is kept at once: a launch; three waves of 5 blocks */
+        for (int k = 0; k < 2; k++)
+            ck_assert_msg(fabs(kept[k] - share * whole[k]) <= slack[k], "%d: %g of %g, share %g", k, kept[k], whole[k],
+                          share);
+        program_cut_free(cut);
+    }
+}
+END_TEST
+
 TEST_MAIN("cut", what_is_spread_ascends_and_leaves_as_much_at_both_ends,
-          without_a_budget_or_below_it_nothing_is_left_out, every_launch_keeps_the_same_share_of_its_waves,
+          without_a_budget_or_below_it_nothing_is_left_out, a_kernel_keeps_its_share_by_threes_of_waves,
           launches_go_where_a_wave_of_each_is_too_much, launches_are_kept_by_their_work,
+          a_kernel_of_small_launches_keeps_no_more_than_one_of_large_ones,
           what_is_kept_is_part_of_the_whole_in_its_order, the_last_wave_kept_is_as_short_as_it_was)
