@@ -20,7 +20,7 @@ struct dram_side {
     int64_t alone_cycles;
     double alone_rate; /* MEM requests into the controllers per DRAM cycle */
     uint64_t budget;   /* requests that it is cut to; 0: whole */
-    double keeps;      /* of the work of a launch that is left in, the share that was kept */
+    double keeps;      /* of the launch latency, so that all of it keeps its share of the work */
     char left_out[200];
 };
 
