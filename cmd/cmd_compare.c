@@ -5,8 +5,8 @@
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
 #include "cmd/console/progress_line.h"
+#include "cmd/console/robust_options.h"
 #include "cmd/console/table.h"
-#include "cmd/robust_options.h"
 #include "replay/compare/compare.h"
 #include "replay/robust/robust_say.h"
 #include "trace/store/output.h"
@@ -239,9 +239,8 @@ static int run(int argc, char **argv)
     struct compare_result result;
     struct err err = {""};
     bool usage = false;
-    int asked = robust_options_take(&draws, &request.robust);
-    if (asked)
-        return asked;
+    if (robust_options_take(&draws, &request.robust, &err))
+        return cmd_usage("%s", err.msg);
     struct progress_line *meter = progress_line_start(&progress, "compare");
     int rc = compare_run(&request, &result, &usage, &err);
     progress_line_stop(meter);

@@ -7,8 +7,8 @@
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
 #include "cmd/console/progress_line.h"
+#include "cmd/console/robust_options.h"
 #include "cmd/console/table.h"
-#include "cmd/robust_options.h"
 #include "replay/run/platform_use.h"
 #include "replay/sweep/save.h"
 #include "trace/base/mem.h"
@@ -304,9 +304,8 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
     struct output file = {0};
     struct recording_file recorded = {0};
     bool usage = false;
-    int status = robust_options_take(&draws, &request.robust);
-    if (status)
-        return status;
+    if (robust_options_take(&draws, &request.robust, &err))
+        return cmd_usage("%s", err.msg);
     if (requests && output_open(&file, requests, force, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     int rc = open_recording(&recorded, &err);
@@ -327,7 +326,7 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
         (void)output_close(&file, rc, NULL);
         return usage ? cmd_usage("%s", err.msg) : cmd_fail(EXIT_DATA, "%s", err.msg);
     }
-    status = conclude(&request, &result, &file);
+    int status = conclude(&request, &result, &file);
     replay_release(&result);
     return status;
 }

@@ -10,7 +10,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/progress_line.h"
-#include "cmd/robust_options.h"
+#include "cmd/console/robust_options.h"
 #include "replay/sweep/save_queue.h"
 #include "replay/sweep/sweep.h"
 #include "trace/base/mem.h"
@@ -410,9 +410,9 @@ static int run(int argc, char **argv)
                           .sets = sets.items,
                           .set_count = sets.count};
     struct err err = {""};
-    int status = robust_options_take(&draws, &sweep.robust);
-    if (status)
-        return status;
+    int status = EXIT_DONE;
+    if (robust_options_take(&draws, &sweep.robust, &err))
+        return cmd_usage("%s", err.msg);
     if (force && name_aside(&err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     for (size_t i = 0; i < grids.count && status == EXIT_DONE; i++)

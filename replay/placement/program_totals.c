@@ -37,8 +37,9 @@ static bool fresh(uint64_t *bits, uint64_t i)
 
 static double step_ns(const struct actor_step *s, const struct issue *issue)
 {
-    return s->compute_ns != ACTOR_COMPUTE_AUTO ? s->compute_ns
-                                               : issue_ns(issue, s->instructions, s->sectors, s->count > 0 || s->waits, 1);
+    return s->compute_ns != ACTOR_COMPUTE_AUTO
+               ? s->compute_ns
+               : issue_ns(issue, s->instructions, s->sectors, s->count > 0 || s->waits, 1);
 }
 
 /* The steps of one body's first turn, together. */

@@ -1,20 +1,19 @@
-#include "cmd/robust_options.h"
+#include "cmd/console/robust_options.h"
 
-#include "cmd/cmd.h"
 #include "replay/run/replay_robust.h"
 
 static const char *const columns[] = {"robust_draws", "robust_wins", "robust_ties", "robust_flips"};
 
-int robust_options_take(const struct robust_options *options, struct replay_robust *robust)
+int robust_options_take(const struct robust_options *options, struct replay_robust *robust, struct err *err)
 {
     if (!options->draws && options->seed >= 0)
-        return cmd_usage("--seed is of the draws of --robust N");
+        return err_set(err, "--seed is of the draws of --robust N");
     if (!options->draws && options->tie >= 0)
-        return cmd_usage("--tie is of the draws of --robust N");
+        return err_set(err, "--tie is of the draws of --robust N");
     *robust = (struct replay_robust){.draws = (uint32_t)options->draws,
                                      .seed = options->seed < 0 ? 1 : (uint64_t)options->seed,
                                      .tie_pct = (int)options->tie};
-    return EXIT_DONE;
+    return 0;
 }
 
 void robust_table_row(struct table *table, const struct replay_result *result, size_t runs)

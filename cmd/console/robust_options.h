@@ -1,6 +1,6 @@
 /* robust_options: --robust, --seed and --tie of the commands that draw, and what they print of it. */
-#ifndef CMD_ROBUST_OPTIONS_H
-#define CMD_ROBUST_OPTIONS_H
+#ifndef CMD_CONSOLE_ROBUST_OPTIONS_H
+#define CMD_CONSOLE_ROBUST_OPTIONS_H
 
 #include "cmd/console/opt.h"
 #include "cmd/console/table.h"
@@ -28,8 +28,8 @@ struct robust_options {
             "--robust: differences within so many per cent are ties (default: the model's measured error)", 0, 1000    \
     }
 
-/* What was asked for. An exit status: --seed or --tie without --robust is a usage error. */
-int robust_options_take(const struct robust_options *options, struct replay_robust *robust);
+/* What was asked for. -1 with *err set: --seed or --tie without --robust, a usage error. */
+int robust_options_take(const struct robust_options *options, struct replay_robust *robust, struct err *err);
 
 /* The row of a table of runs: "58 of 64"; nothing without --robust. runs: with a baseline that is not listed. */
 void robust_table_row(struct table *table, const struct replay_result *result, size_t runs);
