@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
+#include "trace/graph/graph_list.h"
 
 static uint64_t larger(uint64_t a, uint64_t b)
 {
@@ -69,13 +70,17 @@ static int check_offsets(const struct npy_place *place, const uint64_t *offsets,
     return 0;
 }
 
-/* The vertices of a matrix of `lines` rows (or columns): a square one has as many, else the larger side. */
-static int sides(const struct csr_arrays *c, uint64_t lines, int side, uint64_t *vertices, struct err *err)
+/* The vertices of a matrix of `lines` rows (or columns): a square one has as many, else the larger side. A side that is
+ * only said, far beyond what `ids` entries can name, would cost memory that the file has not. */
+static int sides(const struct csr_arrays *c, uint64_t lines, uint64_t ids, int side, uint64_t *vertices,
+                 struct err *err)
 {
     uint64_t said = c->shape[side];
     if ((c->shape[0] || c->shape[1]) && said != lines)
         return err_set(err, "%s: offsets of %" PRIu64 " lists; the shape says %" PRIu64, c->indptr.name, lines, said);
     *vertices = larger(lines, larger(c->shape[0], c->shape[1]));
+    if (*vertices > lines && graph_list_sides(*vertices, ids, err))
+        return err_at(err, "%s", c->indptr.name);
     return *vertices < UINT32_MAX - 1 ? 0 : err_set(err, "%" PRIu64 " vertices; ids are 32-bit", *vertices);
 }
 
@@ -124,7 +129,8 @@ int csr_arrays_read(const struct csr_arrays *c, struct graph *g, struct err *err
     uint64_t lists = 0;
     *g = (struct graph){0};
     if (look(&c->indices, 1, &ids, err) || read_offsets(&c->indptr, &g->offsets, &lists, err) ||
-        check_offsets(&c->indptr, g->offsets, lists, ids.items, err) || sides(c, lists, 0, &g->vertices, err))
+        check_offsets(&c->indptr, g->offsets, lists, ids.items, err) ||
+        sides(c, lists, ids.items, 0, &g->vertices, err))
         return -1;
     g->elements = ids.items;
     if (extend(g, lists, err) || read_targets(&c->indices, g, err))
@@ -140,8 +146,10 @@ int csr_arrays_columns(const struct csr_arrays *c, const struct graph_options *o
     struct npy_shape ids;
     int rc = look(&c->indices, 1, &ids, err);
     if (!rc && (rc = read_offsets(&c->indptr, &offsets, &lists, err)) == 0)
-        rc = check_offsets(&c->indptr, offsets, lists, ids.items, err) || sides(c, lists, 1, &coo.vertices, err) ? -1
-                                                                                                                 : 0;
+        rc = check_offsets(&c->indptr, offsets, lists, ids.items, err) ||
+                     sides(c, lists, ids.items, 1, &coo.vertices, err)
+                 ? -1
+                 : 0;
     coo.offsets = offsets;
     coo.edges = ids.items;
     if (!rc)
@@ -160,6 +168,8 @@ int csr_arrays_ends(struct coo *coo, const struct graph_options *options, struct
                        coo->to.name, to.items);
     coo->form = COO_ARRAYS;
     coo->edges = from.items;
+    if (graph_list_sides(coo->vertices, coo->edges, err))
+        return err_at(err, "%s", coo->from.name);
     return coo_read(coo, options, g, err);
 }
 

@@ -22,9 +22,22 @@ int graph_list_edge(struct graph_list *list, uint64_t from, uint64_t to, bool we
     return graph_builder_add(&list->builder, u, v, weighted, weight, err);
 }
 
+static bool far_apart(uint64_t vertices, uint64_t edges)
+{
+    return vertices > 64 * (edges + 1) && vertices > (1ULL << 24);
+}
+
+int graph_list_sides(uint64_t vertices, uint64_t entries, struct err *err)
+{
+    if (far_apart(vertices, entries))
+        return err_set(err, "%" PRIu64 " rows or columns for %" PRIu64 " entries: too sparse to be a graph", vertices,
+                       entries);
+    return 0;
+}
+
 int graph_list_check(uint64_t vertices, uint64_t edges, struct err *err)
 {
-    if (vertices > 64 * (edges + 1) && vertices > (1ULL << 24))
+    if (far_apart(vertices, edges))
         return err_set(err, "the largest id is %" PRIu64 " but there are only %" PRIu64 " edges; expected --relabel",
                        vertices - 1, edges);
     return 0;

@@ -27,5 +27,7 @@ void graph_list_release(struct graph_list *list);
 
 /* The last of these checks for other readers: 8 bytes are kept for each vertex, whether it has edges or not. */
 int graph_list_check(uint64_t vertices, uint64_t edges, struct err *err);
+/* The same where a file says how many rows or columns its matrix has. */
+int graph_list_sides(uint64_t vertices, uint64_t entries, struct err *err);
 
 #endif

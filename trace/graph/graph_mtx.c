@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "trace/graph/graph_build.h"
+#include "trace/graph/graph_list.h"
 #include "trace/graph/graph_text.h"
 #include "trace/import/source.h"
 #include "trace/store/output.h"
@@ -154,9 +155,8 @@ static int parse(struct source *source, struct graph_builder *b, struct graph *g
         return err_set(err, "line %" PRIu64 ": more than the %" PRIu64 " entries that the size line states",
                        source_line_number(source), m.entries);
     uint64_t vertices = m.rows > m.columns ? m.rows : m.columns;
-    if (vertices > 64 * (b->count + 1) && vertices > (1ULL << 24))
-        return err_set(err, "%" PRIu64 " rows or columns for %" PRIu64 " entries: too sparse to be a graph", vertices,
-                       m.entries);
+    if (graph_list_sides(vertices, b->count, err))
+        return -1;
     if (graph_builder_finish(b, vertices, GRAPH_SORT, graph, err))
         return -1;
     if (!m.whole) {

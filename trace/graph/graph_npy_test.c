@@ -96,6 +96,23 @@ START_TEST(archives_of_scipy_are_read)
 }
 END_TEST
 
+/* A vertex costs eight bytes: those of a shape that the entries cannot name are refused before they are paid for. */
+START_TEST(a_shape_far_wider_than_its_entries_is_refused)
+{
+    static const char *const names[] = {"csr", "csc", "coo"};
+    const struct graph_options options = {0};
+    for (size_t i = 0; i < 3; i++) {
+        struct graph g = {0};
+        struct err err;
+        char path[64];
+        (void)snprintf(path, sizeof path, "fixtures/malformed/npz-wide-%s.npz", names[i]);
+        ck_assert_int_eq(graph_load(path, &graph_npz, &options, &g, &err), -1);
+        ck_assert_msg(strstr(err.msg, "2147483647 rows or columns for 2 entries"), "%s", err.msg);
+        graph_release(&g);
+    }
+}
+END_TEST
+
 /* Against the edge list of the same edges, with and without options. */
 START_TEST(a_large_graph_is_the_one_of_its_edge_list)
 {
@@ -203,5 +220,6 @@ START_TEST(arrays_that_do_not_fit_each_other_are_refused)
 END_TEST
 
 TEST_MAIN("graph_npy", edges_come_in_two_rows_or_two_columns_of_any_type, two_files_beside_each_other_are_one_graph,
-          archives_of_scipy_are_read, a_large_graph_is_the_one_of_its_edge_list, arrays_that_are_no_graph_are_refused,
+          archives_of_scipy_are_read, a_shape_far_wider_than_its_entries_is_refused,
+          a_large_graph_is_the_one_of_its_edge_list, arrays_that_are_no_graph_are_refused,
           arrays_that_do_not_fit_each_other_are_refused)
