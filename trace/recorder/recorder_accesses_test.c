@@ -58,6 +58,8 @@ static void record_text(const char *kernels, const char *output, const char *mod
     testing_find_build("liboffchip_accesses.so");
     setenv("STANDIN_ACCESSES", kernels, 1);
     (void)unlink(output); /* of an earlier test */
+    (void)snprintf(text, sizeof text, "%s-journal", output);
+    (void)unlink(text); /* that was ended */
     if (mode)
         setenv("STANDIN_MODE", mode, 1);
     (void)snprintf(text, sizeof text, "%s", arguments);
@@ -484,6 +486,20 @@ static int add_stream(void *ctx, const struct store_value *v, size_t n)
     return 0;
 }
 
+/* A kernel that runs until others are over, which another thread launches: they are not kept waiting for ever. */
+START_TEST(launches_that_wait_for_each_other_come_to_an_end)
+{
+    setenv("OFFCHIP_RECORD_TURN_MS", "20", 1);
+    const char *path = record("threads,drained,waits", "init context kernels", (struct recorder_options){0});
+    unsetenv("OFFCHIP_RECORD_TURN_MS");
+    struct launches l = count_launches(path);
+    ck_assert_int_eq(l.count, 1);
+    ck_assert_int_eq(l.instructions[0], FIRST);
+    ck_assert_int_eq(counted(path, "dropped", "while another one ran on"), 2);
+    ck_assert(!complete(path));
+}
+END_TEST
+
 START_TEST(streams_are_numbered_in_the_order_of_their_first_launch)
 {
     const char *path = record(NULL, "init context kernels kernels:1/3", (struct recorder_options){0});
@@ -800,6 +816,7 @@ TEST_MAIN("recorder_accesses", a_recording_is_what_the_reader_makes_of_the_same_
           a_recorder_that_is_killed_keeps_what_came_more_than_a_second_ago,
           two_devices_have_a_ring_each_and_one_may_end, launches_that_do_not_come_back_are_counted,
           a_device_short_of_memory_gets_a_smaller_buffer, launches_of_several_threads_and_streams_do_not_mix,
+          launches_that_wait_for_each_other_come_to_an_end,
           streams_are_numbered_in_the_order_of_their_first_launch, a_launch_that_failed_gives_its_buffer_back,
           launches_inside_graphs_are_counted, prefetches_are_left_out_and_unfilled_slots_are_counted,
           allocations_of_the_program_are_recorded_and_ours_are_not, a_program_that_is_killed_keeps_the_launches_before,

@@ -12,7 +12,7 @@
 
 #include "trace/event/record.h"
 
-enum { MAX_BYTES = 64 << 20, CONTEXTS = 64, FINAL_WAIT_MS = 1000, FACTS_WAIT_S = 2 };
+enum { MAX_BYTES = 64 << 20, CONTEXTS = 64, FINAL_WAIT_MS = 1000, FACTS_WAIT_S = 2, TURN_MS = 10000 };
 static const int64_t DEVICE_BYTES = (int64_t)512 << 20, RING_BYTES = (int64_t)16 << 20;
 /* Two to four seconds of a GPU's clock: longer than we wait for the recorder at a time. */
 static const int64_t RING_TICKS = (int64_t)1 << 32;
@@ -307,7 +307,8 @@ static bool start(void)
         .every = (uint64_t)inject_env(RECORD_PIPE_EVERY, 1, INT32_MAX, 1),
         .touches = inject.touches,
         .ring_bytes = (uint64_t)inject_env(RECORD_PIPE_RING_BYTES, 0, (int64_t)1 << 40, RING_BYTES),
-        .ring_ticks = (uint64_t)inject_env(RECORD_PIPE_RING_TICKS, 0, (int64_t)1 << 40, RING_TICKS)};
+        .ring_ticks = (uint64_t)inject_env(RECORD_PIPE_RING_TICKS, 0, (int64_t)1 << 40, RING_TICKS),
+        .turn_ms = inject_env(RECORD_PIPE_TURN_MS, 0, INT32_MAX, TURN_MS)};
     sanitizer_launch_start(&inject.api, &wish);
     say_what(&wish);
     if (!good || !subscribe()) {

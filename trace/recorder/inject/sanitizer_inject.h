@@ -47,6 +47,7 @@ struct sanitizer_wish {
     uint64_t every;                  /* one block in so many; 0, 1: all */
     bool touches;                    /* pages first touched, not accesses: without a limit */
     uint64_t ring_bytes, ring_ticks; /* of a context's ring, 0: none; how long an access waits for room in it */
+    int64_t turn_ms;                 /* how long a launch that is over waits until it can be sent */
 };
 void sanitizer_launch_start(const struct san_api *api, const struct sanitizer_wish *wish);
 /* In the thread that launches; the end is of the last begin there. */
@@ -65,6 +66,7 @@ struct sanitizer_ring;
 typedef void sanitizer_ring_take(const struct access_slot *slot);
 
 struct sanitizer_ring_totals {
+    bool sent;                      /* false: another launch never stopped being sent */
     bool read;                      /* false: the device did not say the following */
     uint64_t taken, capacity, lost; /* accesses: counted, that might be kept, that found no room */
 };
@@ -83,9 +85,11 @@ uint64_t sanitizer_ring_finish(void);
 
 /* --- one launch at a time to the recorder --- */
 
-void sanitizer_send_start(bool touches);
-/* Wait until no other launch is being sent; it is then this one's, in whatever thread, until the end. */
-void sanitizer_send_begin(const struct record_pipe_message *launch);
+void sanitizer_send_start(bool touches, int64_t turn_ms);
+/* It is then this launch's turn, in whatever thread, until the end. False: it is another one's, also after turn_ms, if
+ * that was to be waited for: a kernel may run until something happens that our caller does next. Nobody waits for the
+ * same one again. */
+bool sanitizer_send_begin(const struct record_pipe_message *launch, bool wait);
 /* An access, or a touch. */
 void sanitizer_send_slot(const void *slot);
 void sanitizer_send_unfilled(uint64_t slots);

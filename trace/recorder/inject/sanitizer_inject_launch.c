@@ -16,6 +16,7 @@ static const char past_limit[] = "warp accesses past --limit",
                   past_table[] = "touches of pages for whose blocks the table on the device had no room",
                   not_sampled[] = "thread blocks that --every left out",
                   not_recorded[] = "kernel launches that could not be recorded",
+                  not_sent[] = "kernel launches that were over while another one ran on for too long",
                   not_read[] = "kernel launches whose accesses could not be read back",
                   not_chosen[] = "kernel launches not chosen by --kernel";
 
@@ -57,7 +58,7 @@ void sanitizer_launch_start(const struct san_api *api, const struct sanitizer_wi
     launches.bytes = wish->bytes;
     launches.every = wish->every;
     launches.touches = wish->touches;
-    sanitizer_send_start(wish->touches);
+    sanitizer_send_start(wish->touches, wish->turn_ms);
     sanitizer_ring_start(&launches.api, wish->touches ? 0 : wish->ring_bytes, wish->ring_ticks);
 }
 
@@ -283,11 +284,15 @@ static uint64_t take_from_limit(uint64_t slots, uint64_t past)
     return kept;
 }
 
-/* The launch with its accesses, whole and not mixed with another's. `taken` is what the device counted. */
+/* The launch with its accesses, whole and not mixed with another's. `taken` is what the device counted. False: the
+ * device did not give them. */
 static bool send_launch(struct buffer *b, uint64_t taken, void *stream)
 {
     uint64_t slots = taken < b->capacity ? taken : b->capacity, past = b->limited ? taken - slots : 0;
-    sanitizer_send_begin(&b->launch);
+    if (!sanitizer_send_begin(&b->launch, true)) {
+        inject_count(RECORD_PIPE_DROP, not_sent, 1);
+        return true;
+    }
     uint64_t kept = take_from_limit(slots, past);
     bool read = send_slots(b, kept, stream);
     sanitizer_send_end();
@@ -306,6 +311,7 @@ static void ring_end(const struct san_launch *l)
     const uint64_t cost = past + launches.ring_cost; /* or the next launch's, which has the ring by now */
     launches.ring_cost = 0;
     pthread_mutex_unlock(&launches.lock);
+    inject_count(RECORD_PIPE_DROP, not_sent, !totals.sent);
     inject_count(RECORD_PIPE_DROP, past_limit, cost);
     inject_count(RECORD_PIPE_DROP, past_ring, totals.lost);
     inject_count(RECORD_PIPE_DROP, not_read, !totals.read);

@@ -107,9 +107,8 @@ static bool drain(struct sanitizer_ring *r)
     unsigned units;
     uint64_t n = 0;
     while ((units = access_ring_read(&r->host->ring, r->units, r->next, &slot))) {
-        if (!r->begun)
-            sanitizer_send_begin(&r->launch);
-        r->begun = true;
+        if (!r->begun && !(r->begun = sanitizer_send_begin(&r->launch, false)))
+            break;
         r->take(&slot);
         r->next += units;
         if (++n % RELEASE_EACH == 0)
@@ -212,21 +211,23 @@ struct sanitizer_ring_totals sanitizer_ring_end(struct sanitizer_ring *r, const 
     }
     totals.read = over && rings.api->memcpy_device_to_host(&r->host->read, r->device, sizeof *head,
                                                            launch->stream_handle) == SAN_SUCCESS;
-    while (drain(r))
+    totals.sent = r->begun || sanitizer_send_begin(&r->launch, true);
+    r->begun = totals.sent;
+    while (totals.sent && drain(r))
         ;
-    if (!r->begun)
-        sanitizer_send_begin(&r->launch);
-    while (totals.read && r->next < head->ring.head) { /* a kernel that is over has filled what it took */
+    while (totals.sent && totals.read && r->next < head->ring.head) { /* a kernel that is over has filled its units */
         sanitizer_send_unfilled(1);
         r->next++;
         (void)drain(r);
     }
+    r->next = totals.read ? head->ring.head : r->next;
     totals.taken = totals.read ? head->buffer.taken : 0;
     totals.capacity = totals.read ? head->buffer.capacity : 0;
     totals.lost = totals.read ? head->ring.lost : 0;
-    sanitizer_send_end();
+    if (totals.sent)
+        sanitizer_send_end();
     pthread_mutex_lock(&rings.lock);
-    r->busy = false;
+    r->begun = r->busy = false;
     r->gone |= !totals.read; /* who knows what is still written there */
     pthread_mutex_unlock(&rings.lock);
     return totals;

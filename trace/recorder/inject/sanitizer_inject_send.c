@@ -1,8 +1,9 @@
 #include <pthread.h>
+#include <time.h>
 
 #include "trace/recorder/inject/sanitizer_inject.h"
 
-enum { BATCH = 1024, SEND_WAIT_MS = 2000 };
+enum { BATCH = 1024, SEND_WAIT_MS = 2000, NAP_US = 500 };
 
 /* Reasons in table dropped. */
 static const char not_delivered[] = "warp accesses that the recorder did not take in time",
@@ -10,31 +11,49 @@ static const char not_delivered[] = "warp accesses that the recorder did not tak
 
 /* One launch at a time: its thread, and the helper that drains its ring, in turn. */
 static struct {
-    pthread_mutex_t lock; /* of `taken` */
-    pthread_cond_t free;
+    pthread_mutex_t lock; /* of `taken` and `endless` */
     bool taken;
+    bool endless; /* whose turn it is was waited for in vain */
+    int64_t turn_ms;
     bool touches;
     bool stuck; /* the recorder did not read for SEND_WAIT_MS: do not wait for it any more */
     size_t n;
     uint64_t accesses, lost, unfilled; /* in the messages; of the launch */
     struct record_pipe_message messages[BATCH + SANITIZER_SLOT_MESSAGES];
-} sending = {.lock = PTHREAD_MUTEX_INITIALIZER, .free = PTHREAD_COND_INITIALIZER};
+} sending = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void sanitizer_send_start(bool touches)
+void sanitizer_send_start(bool touches, int64_t turn_ms)
 {
     sending.touches = touches;
+    sending.turn_ms = turn_ms;
 }
 
-void sanitizer_send_begin(const struct record_pipe_message *launch)
+/* Whether it is ours now; over: that was the last try. */
+static bool take_turn(bool over, bool *endless)
 {
     pthread_mutex_lock(&sending.lock);
-    while (sending.taken)
-        pthread_cond_wait(&sending.free, &sending.lock);
+    const bool ours = !sending.taken;
     sending.taken = true;
+    sending.endless |= !ours && over;
+    *endless = sending.endless;
     pthread_mutex_unlock(&sending.lock);
+    return ours;
+}
+
+bool sanitizer_send_begin(const struct record_pipe_message *launch, bool wait)
+{
+    const struct timespec nap = {0, NAP_US * 1000};
+    const int64_t naps = wait ? sending.turn_ms * 1000 / NAP_US : 0;
+    bool endless = false;
+    for (int64_t i = 0; !take_turn(wait && i >= naps, &endless); i++) {
+        if (i >= naps || endless)
+            return false;
+        (void)nanosleep(&nap, NULL);
+    }
     sending.accesses = sending.lost = sending.unfilled = 0;
     sending.messages[0] = *launch;
     sending.n = 1;
+    return true;
 }
 
 void sanitizer_send_flush(void)
@@ -76,7 +95,6 @@ void sanitizer_send_end(void)
     inject_count(RECORD_PIPE_DROP, not_delivered, sending.lost);
     inject_count(RECORD_PIPE_DROP, not_filled, sending.unfilled);
     pthread_mutex_lock(&sending.lock);
-    sending.taken = false;
-    pthread_cond_signal(&sending.free);
+    sending.taken = sending.endless = false;
     pthread_mutex_unlock(&sending.lock);
 }

@@ -32,6 +32,7 @@
 #define RECORD_PIPE_LIMIT        "OFFCHIP_RECORD_LIMIT"        /* most accesses */
 #define RECORD_PIPE_DEVICE_BYTES "OFFCHIP_RECORD_DEVICE_BYTES" /* of the device's memory for one launch */
 #define RECORD_PIPE_RING_BYTES   "OFFCHIP_RECORD_RING_BYTES"   /* of the host's memory for a context's ring; 0: none */
+#define RECORD_PIPE_TURN_MS      "OFFCHIP_RECORD_TURN_MS"      /* that a launch waits for another one to be sent */
 #define RECORD_PIPE_RING_TICKS   "OFFCHIP_RECORD_RING_TICKS"   /* of the GPU's clock that an access waits for room */
 
 enum {
