@@ -323,7 +323,7 @@ lint: $(BUILD)/offchip
 format:
 	clang-format -i $$(find cmd trace replay models -name '*.[ch]')
 docs: $(BUILD)/offchip
-	sh .ci/policies.sh $(BUILD)/offchip > docs/policies.md
+	sh .ci/reference.sh $(BUILD)/offchip > docs/reference.md
 deps:
 	@sh .ci/deps.sh
 

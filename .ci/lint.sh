@@ -86,7 +86,7 @@ for page in docs/man/*.scd; do
 done
 
 # The generated page is current.
-[ -f docs/policies.md ] && { sh .ci/policies.sh "$prog" | cmp -s - docs/policies.md || say "docs/policies.md is not current: run 'make docs'"; }
+[ -f docs/reference.md ] && { sh .ci/reference.sh "$prog" | cmp -s - docs/reference.md || say "docs/reference.md is not current: run 'make docs'"; }
 
 # The pages of the reproduction are of the full mode, their figures are there, and the index counts their rows.
 version=$(sed -n 's/^VERSION := *\([0-9.]*\)$/\1/p' Makefile)

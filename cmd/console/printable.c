@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/console/lines.h"
+
 char *printable(char *text)
 {
     for (unsigned char *p = (unsigned char *)text; *p; p++) {
@@ -14,25 +16,44 @@ char *printable(char *text)
     return text;
 }
 
-void printable_vprint(FILE *to, const char *format, va_list ap)
+/* The text, plain, without the line ends at the end of the format; *ends of those. NULL: no memory. */
+static char *plain(const char *format, size_t *ends, va_list ap)
 {
     char *text;
-    size_t n = strlen(format), ends = 0;
-    while (ends < n && format[n - 1 - ends] == '\n')
-        ends++;
-    int length = vasprintf(&text, format, ap);
+    const size_t n = strlen(format);
+    *ends = 0;
+    while (*ends < n && format[n - 1 - *ends] == '\n')
+        (*ends)++;
+    const int length = vasprintf(&text, format, ap);
     if (length < 0)
+        return NULL;
+    text[(size_t)length - *ends] = 0;
+    return printable(text);
+}
+
+void printable_vprint(FILE *to, const char *format, va_list ap)
+{
+    size_t ends;
+    char *text = plain(format, &ends, ap);
+    if (!text)
         return;
-    text[(size_t)length - ends] = 0;
-    (void)fputs(printable(text), to);
-    (void)fputs(format + n - ends, to);
+    (void)fputs(text, to);
+    (void)fputs(format + strlen(format) - ends, to);
     free(text);
 }
 
 void printable_print(FILE *to, const char *format, ...)
 {
+    size_t ends;
     va_list ap;
     va_start(ap, format);
-    printable_vprint(to, format, ap);
+    char *text = plain(format, &ends, ap);
     va_end(ap);
+    if (text && ends) {
+        lines_print(to, text);
+        (void)fputs(format + strlen(format) - ends + 1, to);
+    } else if (text) {
+        (void)fputs(text, to);
+    }
+    free(text);
 }

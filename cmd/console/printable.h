@@ -10,7 +10,8 @@
  * text. */
 char *printable(char *text);
 
-/* As fprintf(), the outcome made plain except for the line ends in the format itself, at its end. */
+/* As fprintf(), the outcome made plain except for the line ends in the format itself, at its end. The first one fits a
+ * whole line to a terminal (cmd/console/lines.h). */
 void printable_print(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void printable_vprint(FILE *to, const char *format, va_list ap) __attribute__((format(printf, 2, 0)));
 

@@ -7,9 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/console/lines.h"
 #include "cmd/console/printable.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
+
+enum { SEPARATOR = 2 }; /* columns */
 
 void table_init(struct table *table, size_t columns)
 {
@@ -43,13 +46,9 @@ void table_cell(struct table *table, const char *format, ...)
     table->cells[table->count++] = printable(text);
 }
 
-/* Columns of UTF-8 text, continuation bytes not counted. */
 static size_t width(const char *text)
 {
-    size_t n = 0;
-    for (const char *p = text; *p; p++)
-        n += ((unsigned char)*p & 0xC0) != 0x80;
-    return n;
+    return lines_columns(text, strlen(text));
 }
 
 static bool numeric(const char *text)
@@ -60,23 +59,56 @@ static bool numeric(const char *text)
     return isdigit((unsigned char)*p);
 }
 
-/* How wide a column is, and whether it stands to the right: all its cells but the header are numbers. */
+/* --- fitting a table to the terminal --- */
+
+/* How wide a column is, how narrow it may be, and whether it stands to the right: all its cells but the header are
+ * numbers. */
 struct layout {
-    size_t widest;
+    size_t width, least;
     bool right;
 };
 
 static struct layout column_layout(const struct table *table, size_t column)
 {
     size_t rows = table->count / table->columns;
-    struct layout layout = {0, rows > 1};
+    struct layout layout = {.right = rows > 1};
     for (size_t r = 0; r < rows; r++) {
         const char *cell = table->cells[r * table->columns + column];
-        size_t w = width(cell);
-        layout.widest = w > layout.widest ? w : layout.widest;
+        const size_t w = width(cell);
+        layout.width = w > layout.width ? w : layout.width;
         layout.right = layout.right && (r == 0 || numeric(cell));
+        for (const char *p = cell; *p; p += lines_piece(p)) {
+            const size_t least = lines_columns(p, lines_trimmed(p, lines_piece(p)));
+            layout.least = least > layout.least ? least : layout.least;
+        }
     }
+    layout.least = layout.right ? layout.width : layout.least;
     return layout;
+}
+
+/* Take what is too much from the widest columns, as long as there is one that can be narrower. */
+static void narrow(struct layout *layouts, size_t columns, size_t room)
+{
+    for (;;) {
+        size_t total = SEPARATOR * (columns - 1), second = 0;
+        struct layout *widest = NULL;
+        for (size_t c = 0; c < columns; c++) {
+            struct layout *l = &layouts[c];
+            total += l->width;
+            if (l->width > l->least && (!widest || l->width > widest->width)) {
+                second = widest ? widest->width : 0;
+                widest = l;
+            } else if (l->width > l->least && l->width > second) {
+                second = l->width;
+            }
+        }
+        if (total <= room || !widest)
+            return;
+        /* As wide as the next one at least, or they would change places for ever. */
+        const size_t excess = total - room, few = widest->width > second ? widest->width - second : 1;
+        const size_t can = widest->width - widest->least, less = excess < few ? excess : few;
+        widest->width -= less < can ? less : can;
+    }
 }
 
 /* Terminals get a bold head, unless NO_COLOR is set (no-color.org) or they can do nothing of the kind. */
@@ -86,30 +118,77 @@ static bool bold_head(FILE *to)
     return isatty(fileno(to)) && !(no && *no) && term && strcmp(term, "dumb") != 0;
 }
 
+/* Columns first and from..end-1 of a table. */
+struct block {
+    const struct table *table;
+    const struct layout *layouts;
+    size_t from, end;
+    const char **rest; /* of the row under way: what is still to be printed of each cell */
+};
+
+/* One line of the row under way, without spaces at its end; whether there is more of the row. */
+static bool print_line(const struct block *b, bool bold, FILE *to)
+{
+    bool more = false;
+    size_t spaces = 0;
+    (void)fputs(bold ? "\033[1m" : "", to);
+    for (size_t c = 0; c < b->end; c = c == 0 && b->from > 1 ? b->from : c + 1) {
+        const struct layout *layout = &b->layouts[c];
+        const char *text = b->rest[c];
+        size_t bytes = width(text) <= layout->width ? strlen(text) : lines_bytes(text, layout->width);
+        b->rest[c] += bytes;
+        more |= *b->rest[c] != 0;
+        bytes = lines_trimmed(text, bytes);
+        const size_t w = lines_columns(text, bytes), pad = layout->width > w ? layout->width - w : 0;
+        spaces += layout->right ? pad : 0;
+        if (bytes > 0) {
+            (void)fprintf(to, "%*s%.*s", (int)spaces, "", (int)bytes, text);
+            spaces = 0;
+        }
+        spaces += SEPARATOR + (layout->right ? 0 : pad);
+    }
+    (void)fputs(bold ? "\033[0m\n" : "\n", to);
+    return more;
+}
+
+static void print_block(const struct block *b, FILE *to)
+{
+    const size_t columns = b->table->columns;
+    for (size_t r = 0; r < b->table->count / columns; r++) {
+        for (size_t c = 0; c < columns; c++)
+            b->rest[c] = b->table->cells[r * columns + c];
+        while (print_line(b, r == 0 && bold_head(to), to))
+            ;
+    }
+}
+
 void table_print(const struct table *table, FILE *to)
 {
-    bool bold = bold_head(to);
+    const size_t room = lines_width(to);
     struct layout *layouts = mem_zalloc(table->columns, sizeof *layouts, NULL);
-    if (!layouts)
+    const char **rest = mem_zalloc(table->columns, sizeof *rest, NULL);
+    if (!layouts || !rest)
         out_of_memory();
     for (size_t c = 0; c < table->columns; c++)
         layouts[c] = column_layout(table, c);
-    for (size_t i = 0; i < table->count / table->columns * table->columns; i++) {
-        const struct layout *layout = &layouts[i % table->columns];
-        const char *cell = table->cells[i];
-        int pad = (int)(layout->widest - width(cell));
-        bool last = (i + 1) % table->columns == 0;
-        if (bold && i == 0)
-            (void)fputs("\033[1m", to);
-        if (layout->right)
-            (void)fprintf(to, "%*s%s", pad, "", cell);
-        else
-            (void)fprintf(to, "%s%*s", cell, last ? 0 : pad, "");
-        if (bold && i + 1 == table->columns)
-            (void)fputs("\033[0m", to);
-        (void)fputs(last ? "\n" : "  ", to);
-    }
+    if (room)
+        narrow(layouts, table->columns, room);
+    /* What still does not stand side by side stands below, behind the first column again. */
+    size_t from = 1;
+    do {
+        size_t used = layouts[0].width, end = from;
+        for (; end < table->columns; end++) {
+            used += SEPARATOR + layouts[end].width;
+            if (room && used > room && end > from)
+                break;
+        }
+        const struct block block = {table, layouts, from, end, rest};
+        (void)fputs(from > 1 ? "\n" : "", to);
+        print_block(&block, to);
+        from = end;
+    } while (from < table->columns);
     free(layouts);
+    free((void *)rest);
 }
 
 /* Whether a spreadsheet would compute the cell. -5, -1.5e3 and -5..3 are numbers. */

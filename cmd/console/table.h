@@ -21,7 +21,8 @@ void table_release(struct table *table);
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Aligned columns: numbers to the right, the rest to the left; on a terminal the head is bold, unless NO_COLOR is set.
- */
+ * On a terminal, and where COLUMNS is set, lines are at most so long: words go to further lines of their row, and
+ * columns for which there is no room stand below, behind the first one again. Only a single word can be longer. */
 void table_print(const struct table *table, FILE *to);
 /* RFC 4180: quoted where needed, LF line ends. */
 void table_csv(const struct table *table, FILE *to);

@@ -80,6 +80,76 @@ START_TEST(metrics_read_well)
 }
 END_TEST
 
+/* A table as it is printed where a line has so many columns. */
+static const char *fitted(const struct table *t, int columns)
+{
+    static char text[1 << 15];
+    char value[16];
+    FILE *f = fopen(testing_file("fitted"), "w+");
+    (void)snprintf(value, sizeof value, "%d", columns);
+    setenv("COLUMNS", value, 1);
+    table_print(t, f);
+    unsetenv("COLUMNS");
+    rewind(f);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    (void)fclose(f);
+    return text;
+}
+
+static void fill(struct table *t, size_t columns, size_t n, const char *const *cells)
+{
+    table_init(t, columns);
+    for (size_t i = 0; i < n; i++)
+        table_cell(t, "%s", cells[i]);
+}
+
+START_TEST(words_go_to_further_lines_and_columns_below)
+{
+    static const char *const words[] = {"name", "n", "what it is", "tree", "12", "the largest region"};
+    static const char *const numbers[] = {"metric", "tree", "none", "fixed", "time", "1.25 ms", "2.75 ms", "913 us"};
+    struct table t;
+    fill(&t, 3, 6, words);
+    ck_assert_str_eq(fitted(&t, 80), "name   n  what it is\ntree  12  the largest region\n");
+    ck_assert_str_eq(fitted(&t, 20), "name   n  what it is\ntree  12  the\n          largest\n          region\n");
+    table_release(&t);
+    fill(&t, 4, 8, numbers);
+    ck_assert_str_eq(fitted(&t, 26), "metric     tree     none\ntime    1.25 ms  2.75 ms\n\n"
+                                     "metric   fixed\ntime    913 us\n");
+    table_release(&t);
+}
+END_TEST
+
+/* In each width all that stands in the table is printed, and lines are too long only where one cell is. */
+START_TEST(every_width_shows_every_word)
+{
+    static const char *const words[] = {"alpha", "be-ta", "gamma,delta", "x", "a|b|c", "epsilon zeta eta"};
+    unsigned seed = 1;
+    for (int round = 0; round < 200; round++) {
+        struct table t;
+        const size_t columns = 1 + (size_t)rand_r(&seed) % 5, rows = 2 + (size_t)rand_r(&seed) % 4;
+        const int room = 20 + rand_r(&seed) % 60;
+        size_t letters = 0, first = 0, printed = 0, blocks = 1;
+        table_init(&t, columns);
+        for (size_t i = 0; i < rows * columns; i++)
+            table_cell(&t, "%s %s", words[rand_r(&seed) % 6], words[rand_r(&seed) % 6]);
+        for (size_t i = 0; i < t.count; i++)
+            for (const char *p = t.cells[i]; *p; p++) {
+                letters += *p != ' ';
+                first += *p != ' ' && i % columns == 0;
+            }
+        const char *text = fitted(&t, room);
+        for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+            blocks += *line == '\n';
+            ck_assert_uint_le(strcspn(line, "\n"), room < 24 ? 24 : (size_t)room); /* two pieces of 11 */
+            for (size_t i = 0; i < strcspn(line, "\n"); i++)
+                printed += line[i] != ' ';
+        }
+        ck_assert_uint_eq(printed, letters + (blocks - 1) * first);
+        table_release(&t);
+    }
+}
+END_TEST
+
 /* What a terminal is sent for a table of one head and one row. */
 static void on_terminal(char *text, size_t size)
 {
@@ -154,4 +224,5 @@ END_TEST
 
 TEST_MAIN("table", a_head_is_bold_on_terminals_that_can, numbers_stand_right_and_words_left,
           a_hundred_thousand_rows_print_in_linear_time, csv_quotes_what_needs_it,
-          csv_of_a_formula_is_text_and_of_a_number_a_number, metrics_read_well)
+          csv_of_a_formula_is_text_and_of_a_number_a_number, metrics_read_well,
+          words_go_to_further_lines_and_columns_below, every_width_shows_every_word)

@@ -15,6 +15,22 @@ const char *metric_aggregate_name(enum metric_aggregate aggregate)
     return names[aggregate];
 }
 
+const char *metric_unit(const char *name)
+{
+    static const struct {
+        const char *end, *unit;
+    } units[] = {{"bytes_per_s", "bytes/s"}, {"_per_s", "1/s"}, {"_per_kcycle", "1/(1000 cycles)"},
+                 {"_bytes", "bytes"},        {"_ns", "ns"},     {"_cycles", "cycles"},
+                 {"_uj", "uJ"}};
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        const size_t n = strlen(units[i].end);
+        if (length >= n && strcmp(name + length - n, units[i].end) == 0)
+            return units[i].unit;
+    }
+    return "";
+}
+
 const char *outcome_by_name(enum outcome_by by)
 {
     static const char *const names[OUTCOME_BYS] = {"kernel", "allocation"};

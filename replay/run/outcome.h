@@ -30,6 +30,9 @@ struct metric {
 
 const char *metric_aggregate_name(enum metric_aggregate aggregate); /* "sum", "min", "max", "mean", "geomean" */
 
+/* What the end of a metric's name says: "ns", "bytes", "bytes/s", "cycles", ..; "" of counts and ratios. */
+const char *metric_unit(const char *name);
+
 struct metric_value {
     bool known;
     bool interval; /* lo..hi hold */

@@ -165,6 +165,32 @@ const char *param_choice(const struct param *row, int64_t position, char *buf, s
     return buf;
 }
 
+const char *param_default(const struct param *row, char *buf, size_t size)
+{
+    if (row->type == PARAM_CHOICE)
+        return param_choice(row, (int64_t)row->value, buf, size);
+    if (row->type == PARAM_BYTES)
+        return units_format_bytes((int64_t)row->value, buf, size);
+    if (row->type == PARAM_TEXT || (row->type == PARAM_NS && row->text && row->value == PARAM_AUTO))
+        (void)snprintf(buf, size, "%s", row->text ? row->text : "");
+    else
+        (void)snprintf(buf, size, "%.15g", row->value);
+    return buf;
+}
+
+const char *param_range(const struct param *row, char *buf, size_t size)
+{
+    char lo[32], hi[32];
+    if (row->type == PARAM_BYTES)
+        (void)snprintf(buf, size, "%s..%s", units_format_bytes((int64_t)row->lo, lo, sizeof lo),
+                       units_format_bytes((int64_t)row->hi, hi, sizeof hi));
+    else if (row->type == PARAM_CHOICE || row->type == PARAM_TEXT)
+        (void)snprintf(buf, size, "%s", row->type == PARAM_CHOICE ? row->unit : "");
+    else
+        (void)snprintf(buf, size, "%.15g..%.15g", row->lo, row->hi);
+    return buf;
+}
+
 const char *param_format(const struct param *row, const void *owner, char *buf, size_t size)
 {
     switch (row->type) {

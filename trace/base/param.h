@@ -86,6 +86,11 @@ void param_put_number(const struct param *row, void *owner, double value);
 
 const char *param_choice(const struct param *row, int64_t position, char *buf, size_t size); /* the name, "?" if none */
 
+/* For people: the default as param_set() would read it ("" of a text that has none), and what is taken: "1..64",
+ * "4KiB..1GiB", "a|b|c"; "" of texts. Return buf. */
+const char *param_default(const struct param *row, char *buf, size_t size);
+const char *param_range(const struct param *row, char *buf, size_t size);
+
 /* A list "key=value,key=value" split in place into pairs (text is owned by the list). */
 struct param_list {
     char *text;

@@ -63,6 +63,26 @@ START_TEST(lists_in_brackets_keep_their_commas)
 }
 END_TEST
 
+START_TEST(defaults_and_ranges_are_said_as_they_are_read)
+{
+    char text[64];
+    struct err err;
+    for (const struct param *row = box_params; row->name; row++) {
+        struct box b, other;
+        param_defaults(box_params, &b);
+        param_defaults(box_params, &other);
+        if (row->type == PARAM_TEXT)
+            continue;
+        param_put_number(row, &other, row->type == PARAM_CHOICE ? 0 : row->hi);
+        ck_assert_int_eq(param_set(box_params, &other, row->name, param_default(row, text, sizeof text), &err), 0);
+        ck_assert_double_eq(param_number(row, &other), param_number(row, &b));
+    }
+    ck_assert_str_eq(param_range(&box_params[0], text, sizeof text), "1..1GiB");
+    ck_assert_str_eq(param_range(&box_params[2], text, sizeof text), "blocked|free");
+    ck_assert_str_eq(param_range(&box_params[4], text, sizeof text), "");
+}
+END_TEST
+
 START_TEST(any_number_can_be_read_and_stored_as_one)
 {
     struct box b;
@@ -82,4 +102,5 @@ START_TEST(any_number_can_be_read_and_stored_as_one)
 END_TEST
 
 TEST_MAIN("param", defaults_then_settings, errors_name_the_parameter_and_the_expectation,
-          lists_in_brackets_keep_their_commas, any_number_can_be_read_and_stored_as_one)
+          lists_in_brackets_keep_their_commas, defaults_and_ranges_are_said_as_they_are_read,
+          any_number_can_be_read_and_stored_as_one)
