@@ -39,8 +39,8 @@ static int list_engines(void)
     struct listing l;
     listing_start(&l, 4, names);
     for (size_t i = 0; engines[i]; i++)
-        listing_add(&l, (const char *const[]){engines[i]->name, engines[i]->default_platform, engines[i]->default_policies,
-                                  engines[i]->summary});
+        listing_add(&l, (const char *const[]){engines[i]->name, engines[i]->default_platform,
+                                              engines[i]->default_policies, engines[i]->summary});
     return finish(&l);
 }
 
@@ -67,8 +67,9 @@ static int list_policies(void)
             for (size_t i = 0; of && of[i]; i++) {
                 char params[1024], name[64];
                 (void)snprintf(name, sizeof name, "%s%s", axis ? "+" : "", of[i]->name);
-                listing_add(&l, (const char *const[]){engines[e]->name, name, describe_params(of[i]->params, params, sizeof params),
-                                          of[i]->summary, of[i]->source});
+                listing_add(&l, (const char *const[]){engines[e]->name, name,
+                                                      describe_params(of[i]->params, params, sizeof params),
+                                                      of[i]->summary, of[i]->source});
             }
         }
     return finish(&l);
@@ -184,11 +185,12 @@ static int list_formats(void)
     char params[1024];
     for (size_t i = 0; readers[i]; i++)
         listing_add(&l, (const char *const[]){readers[i]->name, "import",
-                                  describe_params(readers[i]->options, params, sizeof params), readers[i]->summary});
+                                              describe_params(readers[i]->options, params, sizeof params),
+                                              readers[i]->summary});
     for (size_t i = 0; exporters[i]; i++)
         listing_add(&l, (const char *const[]){exporters[i]->name, "export",
-                                  describe_params(exporters[i]->options, params, sizeof params),
-                                  exporters[i]->summary});
+                                              describe_params(exporters[i]->options, params, sizeof params),
+                                              exporters[i]->summary});
     return finish(&l);
 }
 
@@ -259,7 +261,8 @@ static int run(int argc, char **argv)
             return cmd_usage("'list %s' takes no further name", argv[0]);
         return lists[i].of ? list_of(i, argv[1]) : lists[i].all();
     }
-    return cmd_usage("cannot list '%s'; expected one of " LISTS "%s", argv[0], suggest_hint(&suggest, hint, sizeof hint));
+    return cmd_usage("cannot list '%s'; expected one of " LISTS "%s", argv[0],
+                     suggest_hint(&suggest, hint, sizeof hint));
 }
 
 const struct command cmd_list = {
@@ -271,7 +274,8 @@ const struct command cmd_list = {
         "Everything that can be named on the command line, with its parameters, defaults and source. The views of\n"
         "a program are the engines that it answers to; what generates a graph has none. 'platforms NAME' prints every\n"
         "number of that platform: what it rests on, its source, and its range where it is not known.\n"
-        "Definitions, units, defaults and ranges: metrics and settings of an engine, parameters of a policy, keys of a\n"
+        "Definitions, units, defaults and ranges: metrics and settings of an engine, parameters of a policy, keys of "
+        "a\n"
         "program, numbers of a platform's section; without OF, of all.",
     .examples = "  offchip list policies\n  offchip list platforms h200\n  offchip list metrics uvm\n"
                 "  offchip list settings dram\n  offchip list keys conv2d\n  offchip list programs --format json",

@@ -23,7 +23,7 @@ static bool force;
 static int format;
 
 static const struct opt options[] = {
-    {"policy", 'p', OPT_TEXT, "LIST", &policy,
+    {"policy", 'p', OPT_JOIN, "LIST", &policy,
      "policies, comma-separated; NAME:key=value,.. sets parameters, NAME+NAME joins prefetch and eviction", 0, 0},
     {"platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform,
      "hardware numbers (default: of the GPU that a recording names, else the engine's)", 0, 0},

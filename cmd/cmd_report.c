@@ -19,7 +19,7 @@ static bool no_best, force;
 enum { MARKDOWN = FORMAT_JSON + 1 };
 
 static const struct opt options[] = {
-    {"metric", 'm', OPT_TEXT, "LIST", &metrics, "metrics to show, comma-separated (default: the engine's headline)", 0,
+    {"metric", 'm', OPT_JOIN, "LIST", &metrics, "metrics to show, comma-separated (default: the engine's headline)", 0,
      0},
     {"by", 0, OPT_TEXT, "KEY", &by,
      "one row for each kernel or allocation of a run, or each value of a key, over the other inputs", 0, 0},

@@ -26,7 +26,7 @@ static char *aside;     /* --force: what is filled until it takes the place of R
 static int format = -1; /* not asked for: nothing is printed */
 
 static const struct opt options[] = {
-    {"policy", 'p', OPT_TEXT, "LIST", &policy, "policies, as for replay", 0, 0},
+    {"policy", 'p', OPT_JOIN, "LIST", &policy, "policies, as for replay", 0, 0},
     {"grid", 'g', OPT_LIST, "KEY=VALUES", &grids, "an axis: lo:hi:step, lo:hi:xFACTOR or a|b|c; repeatable", 0, 0},
     {"platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform,
      "hardware numbers (default: of the GPU that a recording names, else the engine's)", 0, 0},

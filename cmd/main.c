@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/list/topic.h"
 #include "cmd/console/printable.h"
+#include "cmd/list/topic.h"
 #include "cmd/version.h"
 #include "replay/run/engine.h"
 #include "trace/base/suggest.h"
@@ -159,8 +159,10 @@ static int overview(FILE *to)
                       "and platforms.\n\nUsage: offchip COMMAND [OPTIONS]\n\nCommands:\n");
     for (size_t i = 0; commands[i]; i++)
         (void)fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    (void)fprintf(to, "\n'offchip COMMAND --help' explains one command, 'offchip help NAME' a metric, setting, policy, program or\n"
-                      "number; 'offchip --version' says what this is.\n");
+    (void)fprintf(
+        to,
+        "\n'offchip COMMAND --help' explains one command, 'offchip help NAME' a metric, setting, policy, program or\n"
+        "number; 'offchip --version' says what this is.\n");
     return to == stdout ? EXIT_DONE : EXIT_USAGE;
 }
 
@@ -238,6 +240,7 @@ int main(int argc, char **argv)
         suggest_offer(&suggest, commands[i]->name);
     if (opt_help && topic_print(stdout, &suggest) > 0)
         return cmd_printed(EXIT_DONE);
-    return cmd_fail(EXIT_USAGE, opt_help ? "there is no help on '%s'%s" : "'%s' is not a command; see 'offchip --help'%s", name,
+    return cmd_fail(EXIT_USAGE,
+                    opt_help ? "there is no help on '%s'%s" : "'%s' is not a command; see 'offchip --help'%s", name,
                     suggest_hint(&suggest, hint, sizeof hint));
 }

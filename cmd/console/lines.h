@@ -1,5 +1,5 @@
-/* lines: text fitted to the width of a terminal: where a line may end, and how much of a text stands in it. Widths are in
- * columns, one for each character of UTF-8; `bytes` bytes of a text are whole characters. */
+/* lines: text fitted to the width of a terminal: where a line may end, and how much of a text stands in it. Widths are
+ * in columns, one for each character of UTF-8; `bytes` bytes of a text are whole characters. */
 #ifndef CMD_CONSOLE_LINES_H
 #define CMD_CONSOLE_LINES_H
 

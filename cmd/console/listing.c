@@ -32,10 +32,7 @@ void listing_add_words(struct listing *l, const char *const *values, size_t colu
     for (size_t i = 0; i < l->columns; i++) {
         const char *text = i == column ? joined : values[i];
         table_cell(&l->table, "%s", text ? text : "");
-        json_tree_put(&object, l->names[i],
-                      i == column ? json_incref(array)
-                      : text      ? json_string(text)
-                                  : json_null());
+        json_tree_put(&object, l->names[i], i == column ? json_incref(array) : text ? json_string(text) : json_null());
     }
     json_decref(array);
     json_tree_add(&l->array, object);

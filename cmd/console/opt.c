@@ -1,6 +1,7 @@
 #include "cmd/console/opt.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/mem.h"
@@ -54,13 +55,49 @@ static int choose(const struct opt *o, const char *text, struct err *err)
     return err_set(err, "--%s is '%.60s'; expected one of %s", o->name, text, o->arg);
 }
 
+enum { MOST_OPTIONS = 64 };
+
+/* Those that were given on the command line. */
+static struct given {
+    const struct opt *option;
+    char *joined; /* what its value points at, if several texts were joined */
+} given[MOST_OPTIONS];
+static size_t given_count;
+
+/* NULL: it was not given before. */
+static struct given *given_before(const struct opt *o)
+{
+    for (size_t i = 0; i < given_count; i++)
+        if (given[i].option == o)
+            return &given[i];
+    if (given_count < MOST_OPTIONS)
+        given[given_count++].option = o;
+    return NULL;
+}
+
+static int join(struct given *before, const char **value, const char *text, struct err *err)
+{
+    char *both;
+    if (asprintf(&both, "%s,%s", *value, text) < 0)
+        return err_set(err, "out of memory");
+    free(before->joined);
+    *value = before->joined = both;
+    return 0;
+}
+
 static int store(const struct opt *o, const char *text, struct err *err)
 {
+    struct given *before = given_before(o);
+    if (before && o->type == OPT_JOIN)
+        return join(before, o->value, text, err);
+    if (before && (o->type == OPT_TEXT || o->type == OPT_CHOICE || o->type == OPT_INT))
+        return err_set(err, "--%s is given twice", o->name);
     switch (o->type) {
     case OPT_FLAG:
         *(bool *)o->value = true;
         return 0;
     case OPT_TEXT:
+    case OPT_JOIN:
         *(const char **)o->value = text;
         return 0;
     case OPT_CHOICE:
@@ -123,6 +160,8 @@ int opt_parse(const struct opt *table, int argc, char **argv, bool stop_at_opera
 {
     int operands = 0;
     bool done = false;
+    memset(given, 0, sizeof given); /* joined texts live as long as what points at them */
+    given_count = 0;
     for (int i = 1; i < argc; i++) {
         if (done || argv[i][0] != '-' || !argv[i][1]) {
             argv[operands++] = argv[i];

@@ -8,7 +8,9 @@
 
 #include "trace/base/err.h"
 
-enum opt_type { OPT_FLAG, OPT_TEXT, OPT_INT, OPT_LIST, OPT_CHOICE };
+/* Of OPT_JOIN, texts given again follow behind a comma; of OPT_LIST, in the list; a flag may be given again; all others
+ * are refused then. */
+enum opt_type { OPT_FLAG, OPT_TEXT, OPT_JOIN, OPT_INT, OPT_LIST, OPT_CHOICE };
 
 /* Texts given by a repeatable option, in order. */
 struct opt_list {
@@ -21,7 +23,7 @@ struct opt {
     char letter;      /* short form, 0: none */
     enum opt_type type;
     const char *arg; /* placeholder in help: "FILE"; for OPT_CHOICE the names "table|csv|json" */
-    void *value;     /* bool *, const char **, int64_t *, struct opt_list *, int * (position) */
+    void *value;     /* bool *, const char ** (text, joined), int64_t *, struct opt_list *, int * (position) */
     const char *help;
     int64_t lo, hi; /* OPT_INT, inclusive */
 };

@@ -4,12 +4,13 @@
 
 #include "trace/base/testing.h"
 
-static const char *file;
+static const char *file, *words;
 static bool force;
 static int64_t count;
 static struct opt_list sets;
 static int format;
 static const struct opt table[] = {{"output", 'o', OPT_TEXT, "FILE", &file, "result", 0, 0},
+                                   {"words", 'w', OPT_JOIN, "LIST", &words, "several", 0, 0},
                                    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite", 0, 0},
                                    {"count", 'n', OPT_INT, "N", &count, "how many", 1, 9},
                                    {"set", 0, OPT_LIST, "KEY=VALUE", &sets, "a setting", 0, 0},
@@ -46,6 +47,19 @@ START_TEST(options_and_operands_mix)
 }
 END_TEST
 
+START_TEST(what_is_given_twice_is_joined_or_refused)
+{
+    struct err err = {""};
+    ck_assert_int_eq(parse(&err, 7, "x", "-w", "a,b", "--words=c", "-wd", "-f", "-f"), 0);
+    ck_assert_str_eq(words, "a,b,c,d");
+    ck_assert_int_eq(parse(&err, 3, "x", "-oa", "--output=b"), -1);
+    ck_assert_str_eq(err.msg, "--output is given twice");
+    ck_assert_int_eq(parse(&err, 4, "x", "-n", "3", "--count=3"), -1);
+    ck_assert_int_eq(parse(&err, 3, "x", "--format=csv", "--format=csv"), -1);
+    ck_assert_int_eq(parse(&err, 2, "x", "-oa"), 0); /* another command line */
+}
+END_TEST
+
 START_TEST(wrong_usage_is_explained)
 {
     struct err err = {""};
@@ -66,4 +80,5 @@ START_TEST(two_dashes_end_the_options)
 }
 END_TEST
 
-TEST_MAIN("opt", options_and_operands_mix, wrong_usage_is_explained, two_dashes_end_the_options)
+TEST_MAIN("opt", options_and_operands_mix, what_is_given_twice_is_joined_or_refused, wrong_usage_is_explained,
+          two_dashes_end_the_options)

@@ -1,5 +1,5 @@
-/* topic: everything that the program's tables say of one name: a metric, a setting, a policy and its parameters, a program
- * and its keys, a number of platforms, a platform. */
+/* topic: everything that the program's tables say of one name: a metric, a setting, a policy and its parameters, a
+ * program and its keys, a number of platforms, a platform. */
 #ifndef CMD_LIST_TOPIC_H
 #define CMD_LIST_TOPIC_H
 

@@ -14,9 +14,12 @@ static const struct policy_head fast = {
     .name = "fast", .summary = "", .source = "", .params = rate_params, .state_size = sizeof(struct rate)};
 static const struct policy_head *const heads[] = {&slow, &fast, NULL};
 struct knobs {
-    int64_t scale;
+    int64_t scale, gpu_memory_bytes, oversubscription_pct;
 };
-static const struct param knobs[] = {PARAM_INT_ROW(knobs, scale, "", 1, 10, 1, "scales time"), {0}};
+static const struct param knobs[] = {PARAM_INT_ROW(knobs, scale, "", 1, 10, 1, "scales time"),
+                                     PARAM_BYTES_ROW(knobs, gpu_memory_bytes, 0, 1e9, 0, ""),
+                                     PARAM_INT_ROW(knobs, oversubscription_pct, "%", 0, 1000, 0, ""),
+                                     {0}};
 static const struct metric metrics[] = {
     {"time_ns", METRIC_INT, METRIC_SUM, ""}, {"speedup_ratio", METRIC_REAL, METRIC_GEOMEAN, ""}, {0}};
 
@@ -115,6 +118,22 @@ START_TEST(settings_reach_engine_and_platform)
     request.sets = bad;
     ck_assert_int_eq(go(&request, &result, &err), -1);
     ck_assert_ptr_nonnull(strstr(err.msg, "colour"));
+}
+END_TEST
+
+START_TEST(memory_is_said_in_one_way)
+{
+    struct replay_result result;
+    struct err err = {""};
+    for (int i = 0; i < 3; i++) {
+        const char *both[] = {i == 1 ? "gpu_memory_bytes=0" : "gpu_memory_bytes=1MiB",
+                              i == 2 ? "oversubscription_pct=0" : "oversubscription_pct=150"};
+        struct replay_request request = {.sets = both, .set_count = 2};
+        ck_assert_int_eq(go(&request, &result, &err), i == 0 ? -1 : 0);
+        if (i > 0)
+            replay_release(&result);
+    }
+    ck_assert_ptr_nonnull(strstr(err.msg, "give one of them"));
 }
 END_TEST
 
@@ -228,6 +247,6 @@ START_TEST(a_recording_picks_the_platform_of_its_gpu)
 END_TEST
 
 TEST_MAIN("engine", speedups_are_relative_to_the_first_policy, another_baseline_is_run_and_stands_apart,
-          a_listed_baseline_is_not_run_twice, settings_reach_engine_and_platform,
+          a_listed_baseline_is_not_run_twice, settings_reach_engine_and_platform, memory_is_said_in_one_way,
           an_interval_of_time_is_an_interval_of_speedup, a_section_in_use_that_the_platform_lacks_is_refused,
           the_head_says_whose_numbers_were_used, a_recording_picks_the_platform_of_its_gpu)

@@ -19,8 +19,12 @@ const char *metric_unit(const char *name)
 {
     static const struct {
         const char *end, *unit;
-    } units[] = {{"bytes_per_s", "bytes/s"}, {"_per_s", "1/s"}, {"_per_kcycle", "1/(1000 cycles)"},
-                 {"_bytes", "bytes"},        {"_ns", "ns"},     {"_cycles", "cycles"},
+    } units[] = {{"bytes_per_s", "bytes/s"},
+                 {"_per_s", "1/s"},
+                 {"_per_kcycle", "1/(1000 cycles)"},
+                 {"_bytes", "bytes"},
+                 {"_ns", "ns"},
+                 {"_cycles", "cycles"},
                  {"_uj", "uJ"}};
     const size_t length = strlen(name);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {

@@ -253,7 +253,7 @@ void sanitizer_ring_context_over(const void *context)
             continue;
         helper_stop(r);
         if (r->begun)
-            sanitizer_send_end(); /* what was read of it; others can send again */
+            sanitizer_send_end();  /* what was read of it; others can send again */
         const bool busy = r->busy; /* its launch failed, and has not given it back yet */
         *r = (struct sanitizer_ring){.busy = busy, .gone = busy};
     }
