@@ -150,11 +150,15 @@ START_TEST(every_width_shows_every_word)
 }
 END_TEST
 
-/* What a terminal is sent for a table of one head and one row. */
-static void on_terminal(char *text, size_t size)
+/* What a terminal is sent for a table of one head and one row; false: there are no terminals here (a chroot without
+ * /dev/pts). */
+static bool on_terminal(char *text, size_t size)
 {
     int master = posix_openpt(O_RDWR | O_NOCTTY);
-    ck_assert(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    if (master < 0 || grantpt(master) || unlockpt(master) || access(ptsname(master), F_OK)) {
+        (void)close(master);
+        return false;
+    }
     FILE *to = fopen(ptsname(master), "r+");
     ck_assert_ptr_nonnull(to);
     struct table t;
@@ -171,6 +175,7 @@ static void on_terminal(char *text, size_t size)
     table_release(&t);
     (void)fclose(to);
     (void)close(master);
+    return true;
 }
 
 START_TEST(a_head_is_bold_on_terminals_that_can)
@@ -178,14 +183,15 @@ START_TEST(a_head_is_bold_on_terminals_that_can)
     char text[256];
     setenv("TERM", "xterm", 1);
     unsetenv("NO_COLOR");
-    on_terminal(text, sizeof text);
+    if (!on_terminal(text, sizeof text))
+        return;
     ck_assert_ptr_nonnull(strstr(text, "\033[1ma  b\033[0m"));
     setenv("NO_COLOR", "1", 1);
-    on_terminal(text, sizeof text);
+    ck_assert(on_terminal(text, sizeof text));
     ck_assert_ptr_null(strchr(text, '\033'));
     unsetenv("NO_COLOR");
     setenv("TERM", "dumb", 1);
-    on_terminal(text, sizeof text);
+    ck_assert(on_terminal(text, sizeof text));
     ck_assert_ptr_null(strchr(text, '\033'));
 }
 END_TEST
