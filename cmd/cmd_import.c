@@ -22,7 +22,8 @@ static bool strict, force;
 /* Options of formats that have a name of their own on the command line. */
 static struct {
     const char *name, *value;
-} aliases[] = {{"tlp_offset", NULL}, {"ports", NULL}, {"adapter", NULL}, {"clock", NULL}, {"kernel", NULL}};
+} aliases[] = {{"tlp_offset", NULL}, {"ports", NULL},   {"adapter", NULL}, {"clock", NULL},
+               {"kernel", NULL},     {"columns", NULL}, {"kinds", NULL},   {"time_unit", NULL}};
 
 static const struct opt options[] = {
     {"output", 'o', OPT_TEXT, "FILE", &output, "the trace to make", 0, 0},
@@ -34,6 +35,12 @@ static const struct opt options[] = {
     {"clock", 0, OPT_TEXT, "pcap|adapter", &aliases[3].value, "captures: where times come from", 0, 0},
     {"kernel", 0, OPT_TEXT, "N|REGEX", &aliases[4].value, "accelsim: only the kernel of this id, or of such names", 0,
      0},
+    {"columns", 0, OPT_TEXT, "OURS=THEIRS,..", &aliases[5].value, "csv of another tool: its names of our columns", 0,
+     0},
+    {"kinds", 0, OPT_TEXT, "KIND|WORD=KIND,..", &aliases[6].value,
+     "csv of another tool: the kind of its rows, or its words", 0, 0},
+    {"time-unit", 0, OPT_TEXT, "ns|us|ms|s|cycles", &aliases[7].value, "csv of another tool: of columns time and dur",
+     0, 0},
     {"strict", 0, OPT_FLAG, NULL, &strict, "stop at the first item that would be left out", 0, 0},
     {"force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE", 0, 0},
     {0}};
@@ -79,6 +86,8 @@ static int check_operands(int argc, char **argv)
         return cmd_usage("a trace is a database and cannot go to standard output");
     if (format && !reader_find(format))
         return no_such_format(format);
+    if (!format && aliases[5].value)
+        format = "csv"; /* nothing in such a table says what it is */
     for (int i = 0; i < argc; i++) {
         cmd_reads(strcmp(argv[i], "-") == 0 ? "/dev/stdin" : argv[i]);
         for (int k = 0; k < i; k++)
@@ -457,9 +466,12 @@ const struct command cmd_import = {
         "input is an error with its place, of one that is cut off what it holds is kept, marked incomplete. Fault\n"
         "batches and services are rebuilt from the migrations. Traces of our own, as record writes one for each\n"
         "process, become one in order of time. The summary goes to stderr.",
-    .examples = "  offchip import recording.csv.xz -o s.db\n"
-                "  zcat part*.csv.gz | offchip import --format cupti-csv - -o all.db\n"
-                "  offchip import app.1041.db app.1042.db -o app.db",
+    .examples =
+        "  offchip import recording.csv.xz -o s.db\n"
+        "  zcat part*.csv.gz | offchip import --format cupti-csv - -o all.db\n"
+        "  offchip import --columns time=ts,addr=address,kind=op --kinds R=DRAM_READ,W=DRAM_WRITE --time-unit us t.csv "
+        "-o t.db\n"
+        "  offchip import app.1041.db app.1042.db -o app.db",
     .options = options,
     .run = run,
 };

@@ -7,6 +7,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/import/field.h"
+#include "trace/import/own/csv_names.h"
 
 enum column {
     COLUMN_KIND,
@@ -20,17 +21,19 @@ enum column {
     COLUMN_ID,
     COLUMN_GROUP,
     COLUMN_NAME,
-    COLUMN_EXTRA, /* COLUMN_EXTRA + i is extra column i */
-    COLUMNS = COLUMN_EXTRA + STORE_EXTRAS
+    COLUMN_EXTRA,                                  /* COLUMN_EXTRA + i is extra column i */
+    COLUMN_LEFT_OUT = COLUMN_EXTRA + STORE_EXTRAS, /* of another tool, not named */
 };
+
+enum { MOST_COLUMNS = 256 };
 
 static const char *const column_names[COLUMN_EXTRA] = {
     "kind", "time_ns", "time_cycles", "dur_ns", "dur_cycles", "addr", "bytes", "flags", "id", "group", "name"};
 #define COLUMN_LIST "kind, time_ns or time_cycles, dur_ns or dur_cycles, addr, bytes, flags, id, group, name, extra:X"
 
 struct csv_options {
-    const char *stream, *clock, *addr_layout;
-    int64_t clock_hz;
+    const char *stream, *clock, *addr_layout, *columns, *kinds;
+    int64_t clock_hz, time_unit;
 };
 
 static const struct param options[] = {
@@ -38,16 +41,22 @@ static const struct param options[] = {
     PARAM_TEXT_ROW(csv_options, clock, NULL, "name of the clock of time_cycles: core, dram"),
     PARAM_INT_ROW(csv_options, clock_hz, "Hz", 0, 1e12, 0, "frequency of that clock, 0 if unknown"),
     PARAM_TEXT_ROW(csv_options, addr_layout, NULL, "addresses are packed DRAM fields: 'ch:5 bank:4 row:14 col:6'"),
+    PARAM_TEXT_ROW(csv_options, columns, NULL,
+                   "another tool's names: [time=timestamp,addr=address]; others are left out"),
+    PARAM_TEXT_ROW(csv_options, kinds, NULL,
+                   "its words for kinds: [R=DRAM_READ,W=DRAM_WRITE]; or the kind of all rows"),
+    PARAM_CHOICE_ROW(csv_options, time_unit, CSV_UNITS, CSV_NS, "of columns called time and dur"),
     {0}};
 
 struct reading {
     struct reader_context *context;
     struct source *source;
     struct csv_options options;
-    enum column columns[COLUMNS]; /* by position in the line */
+    struct csv_names names;
+    enum column columns[MOST_COLUMNS]; /* by position in the line */
     size_t column_count, extra_count;
-    bool has[COLUMNS];
-    enum record_kind kind; /* of the last row */
+    bool has[COLUMN_LEFT_OUT], in_units; /* in_units: times are in option time_unit */
+    enum record_kind kind;               /* of the last row */
     struct stream stream;
     int index;             /* of the stream; -1 before the first record */
     bool announced, ended; /* the first line promises a last one; that was met */
@@ -130,10 +139,38 @@ static int header_extra(struct reading *g, const struct field *f, struct err *er
     return 0;
 }
 
-static int header_column(struct reading *g, const struct field *f, struct err *err)
+/* Columns time and dur, in the unit of option time_unit. */
+static const char *unit_column(struct reading *g, const char *ours)
 {
-    if (g->column_count == COLUMNS)
-        return err_set(err, "line %llu: more than %d columns", line_of(g), COLUMNS);
+    const bool cycles = g->options.time_unit == CSV_CYCLES, time = strcmp(ours, "time") == 0;
+    if (!time && strcmp(ours, "dur") != 0)
+        return ours;
+    g->in_units = true;
+    return column_names[time ? (cycles ? COLUMN_TIME_CYCLES : COLUMN_TIME_NS)
+                             : (cycles ? COLUMN_DUR_CYCLES : COLUMN_DUR_NS)];
+}
+
+/* Our name in place of another tool's; false: it is a column to be left out. */
+static bool translate(struct reading *g, struct field *f)
+{
+    const char *ours = csv_names_column(&g->names, f);
+    if (!ours)
+        return false;
+    f->text = unit_column(g, ours);
+    f->length = strlen(f->text);
+    return true;
+}
+
+static int header_column(struct reading *g, const struct field *theirs, struct err *err)
+{
+    struct field ours = *theirs;
+    const struct field *f = &ours;
+    if (g->column_count == MOST_COLUMNS)
+        return err_set(err, "line %llu: more than %d columns", line_of(g), MOST_COLUMNS);
+    if (g->options.columns && !translate(g, &ours)) {
+        g->columns[g->column_count++] = COLUMN_LEFT_OUT;
+        return 0;
+    }
     if (f->length > 6 && memcmp(f->text, "extra:", 6) == 0)
         return header_extra(g, f, err);
     for (int c = 0; c < COLUMN_EXTRA; c++)
@@ -161,7 +198,10 @@ static int take_header(struct reading *g, char *line, struct err *err)
             return -1;
     if (rc < 0)
         return err_set(err, "line %llu: a quote is not closed", line_of(g));
-    if (!g->has[COLUMN_KIND])
+    const char *missing = csv_names_missing(&g->names);
+    if (missing)
+        return err_set(err, "line %llu: no column '%.40s', which option columns names", line_of(g), missing);
+    if (!g->has[COLUMN_KIND] && g->names.only == RECORD_NONE)
         return err_set(err, "line %llu: no column 'kind'; the header row names the columns: %s", line_of(g),
                        COLUMN_LIST);
     bool ns = g->has[COLUMN_TIME_NS], cycles = g->has[COLUMN_TIME_CYCLES];
@@ -203,7 +243,7 @@ static int flush(struct reading *g, struct err *err)
 static int bad_value(const struct reading *g, size_t position, const struct field *f, const char *expected,
                      struct err *err)
 {
-    enum column c = g->columns[position];
+    const enum column c = g->columns[position];
     return err_set(err, "line %llu, column %s: '%.*s'; expected %s", line_of(g),
                    c < COLUMN_EXTRA ? column_names[c] : g->stream.extra[c - COLUMN_EXTRA],
                    f->length < 60 ? (int)f->length : 60, f->text, expected);
@@ -217,10 +257,22 @@ static int set_kind(struct reading *g, const struct field *f, struct record *r)
             return -1;
         memcpy(name, f->text, f->length);
         name[f->length] = 0;
-        g->kind = record_kind_find(name);
+        g->kind = csv_names_kind(&g->names, f);
+        g->kind = g->kind == RECORD_NONE ? record_kind_find(name) : g->kind;
     }
     r->kind = g->kind;
     return r->kind == RECORD_NONE ? -1 : 0;
+}
+
+/* Of another tool's table: a time or a duration in its unit. */
+static const char *set_time(const struct reading *g, enum column c, const struct field *f, struct record *r)
+{
+    int64_t time;
+    const bool duration = c == COLUMN_DUR_NS || c == COLUMN_DUR_CYCLES;
+    if (!csv_names_time(f, (enum csv_unit)g->options.time_unit, &time) || (duration && time < 0))
+        return "a number in the unit of option time_unit, within 2^62 ns or cycles";
+    *(duration ? &r->duration : &r->time) = time;
+    return NULL;
 }
 
 /* Store one field; the error text of a bad one, or NULL. */
@@ -230,8 +282,10 @@ static const char *set_field(struct reading *g, enum column c, const struct fiel
     uint64_t u = 0;
     if (c == COLUMN_KIND)
         return set_kind(g, f, r) ? "a record kind such as MIGRATE_H2D (docs/trace-format.md lists them)" : NULL;
-    if (c == COLUMN_NAME || f->length == 0)
+    if (c == COLUMN_NAME || c == COLUMN_LEFT_OUT || f->length == 0)
         return NULL;
+    if (g->in_units && c >= COLUMN_TIME_NS && c <= COLUMN_DUR_CYCLES)
+        return set_time(g, c, f, r);
     if (c >= COLUMN_EXTRA)
         return field_signed(f, &g->extra[c - COLUMN_EXTRA][g->n]) ? NULL : number;
     if (c == COLUMN_TIME_NS || c == COLUMN_TIME_CYCLES) {
@@ -280,7 +334,7 @@ static int take_line(struct reading *g, char *line, size_t length, struct err *e
 {
     if (memchr(line, 0, length))
         return err_set(err, "line %llu: a zero byte in the text", line_of(g));
-    struct record r = {0};
+    struct record r = {.kind = g->names.only};
     struct field f, name = {NULL, 0};
     size_t position = 0;
     int rc;
@@ -374,7 +428,7 @@ static int read_all(struct reader_context *context, struct source *source, struc
     g->index = -1;
     if (context->options)
         g->options = *(const struct csv_options *)context->options;
-    int rc = read_lines(g, err);
+    int rc = csv_names_init(&g->names, g->options.columns, g->options.kinds, err) ? -1 : read_lines(g, err);
     bool cut = rc == 0 && g->announced && !g->ended;
     if (cut && g->records == 0)
         rc = err_set(err, "line %llu: the file is cut off before its first record", line_of(g));
@@ -384,6 +438,7 @@ static int read_all(struct reader_context *context, struct source *source, struc
     struct err ignored;
     if (flush(g, rc ? &ignored : err))
         rc = -1;
+    csv_names_release(&g->names);
     free(g);
     return rc;
 }

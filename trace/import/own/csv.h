@@ -18,6 +18,9 @@
  * quotes ("" is one quote). A line that does not fit is an error with its number and column: nothing is guessed.
  * Left out and counted: kinds that are never stored (NONE, SKIPPED). `offchip export --format csv` writes this form.
  *
+ * Another tool's table is read with option columns: its names of our columns, the words it has for kinds, its unit of
+ * time (csv_names.h). Its other columns are left out; our own names do not count then.
+ *
  * Options: stream (its name; by default from the first record's kind: uvm, tlp, accesses, touches, scans, requests),
  * clock and clock_hz (of time_cycles). */
 #ifndef TRACE_IMPORT_OWN_CSV_H
