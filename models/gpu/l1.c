@@ -366,6 +366,15 @@ static bool waits(const struct l1 *l1, uint32_t number, uint32_t sector)
     return false;
 }
 
+/* Whether misses of the line are waited for by all that want them. */
+static bool is_own(const struct l1_shape *shape, uint64_t line)
+{
+    for (uint32_t i = 0; i < shape->owns; i++)
+        if (line >= shape->own[i].first && line < shape->own[i].end)
+            return true;
+    return false;
+}
+
 /* Sectors (mask) that were asked for too long ago for a warp that does not wait for them. */
 static uint32_t left(const struct l1 *l1, uint32_t number, uint32_t coming)
 {
@@ -385,7 +394,7 @@ struct l1_found l1_look(struct l1 *l1, uint64_t line, uint32_t sectors)
         return (struct l1_found){0, 0, L1_NONE};
     const struct entry *e = &l1->entry[number];
     struct l1_found found = {e->valid & sectors, e->coming & ~e->valid & sectors, number};
-    if (found.coming && l1->shape.join_cycles)
+    if (found.coming && l1->shape.join_cycles && !is_own(&l1->shape, line))
         found.coming &= ~left(l1, number, found.coming);
     if (found.there)
         use(l1, number);

@@ -6,9 +6,10 @@
  * misses may be under way) or when it is first asked for (on miss: it keeps the place while it waits, and is not pushed
  * out; where all of a set wait, the value passes through and is not kept), or when it is asked for, to lose it to the
  * next line whether it waits or not (by tag: what comes then goes to who asked and is not kept, and who asks meanwhile
- * asks again). A load of another warp waits with those that asked only while the miss has not left L1 (join_cycles);
- * later it asks for itself, and what comes first is kept: neighbouring warps of the H200 that read on and on share no
- * sector, those that have just begun do (models/zerocopy/host_reads.h). Stores write through: they take no place,
+ * asks again). Of lines of another memory (join_cycles; all but `own`), a load of another warp waits with those that asked
+ * only while the miss has not left L1; later it asks for itself, and what comes first is kept: neighbouring warps of the
+ * H200 that read host memory on and on share no sector, those that have just begun do (models/zerocopy/host_reads.h).
+ * Stores write through: they take no place,
  * and a sector that is there is dropped. A line without sectors gives its place up. Replaced: the line used longest ago
  * (found, or filled), or one drawn at random.
  * Worked example, two lines, fully associative, on fill, lru: read A sector 0: asked for; it comes; B 0 the same; read
@@ -30,6 +31,11 @@ enum { L1_LINE = 128, L1_SECTORS = 4 };
 enum l1_replacement { L1_LRU, L1_RANDOM };
 enum l1_allocate { L1_ON_FILL, L1_ON_MISS, L1_BY_TAG };
 
+/* Lines first to end - 1. */
+struct l1_lines {
+    uint64_t first, end;
+};
+
 struct l1_shape {
     uint32_t lines; /* 0: nothing is kept, but sectors on their way still merge */
     uint32_t ways;  /* lines of a set; 0: fully associative */
@@ -38,7 +44,9 @@ struct l1_shape {
     bool hashed;          /* sets are chosen by a hash of the line's number, else by its low bits */
     uint64_t seed;        /* of random replacement */
     uint32_t join_cycles; /* so long after a sector is asked for, other warps wait with who asked; 0: until it comes */
-    uint32_t warp_loads;  /* where there are join_cycles: loads of warp w are numbers from w x this on */
+    uint32_t warp_loads;  /* where there are join_cycles: loads of warp w are numbers from w x this on; */
+    const struct l1_lines *own; /* loads of these lines wait with who asked whenever it was; must outlive */
+    uint32_t owns;
 };
 
 struct l1;

@@ -363,7 +363,7 @@ END_TEST
 
 /* --- who waits with whom: against a list of asks for each sector --- */
 
-enum { JOIN = 20, OF_WARP = 4, ASKS = 64 };
+enum { JOIN = 20, OF_WARP = 4, ASKS = 64, OWN = 1 };
 
 struct group {
     uint32_t asked, token, n, load[WAIT];
@@ -389,7 +389,7 @@ static bool sector_read(struct sector *s, struct l1 *l1, uint64_t line, uint32_t
 {
     l1_for(l1, t, load);
     struct l1_found found = l1_look(l1, line, 1u << sector);
-    bool joins = s->n && (t - s->ask[s->n - 1].asked <= JOIN || has_warp(s, load));
+    bool joins = s->n && (line == OWN || t - s->ask[s->n - 1].asked <= JOIN || has_warp(s, load));
     SAME(found.there, (uint32_t)s->there << sector);
     SAME(found.coming, (uint32_t)(joins && !s->there) << sector);
     if (s->there || (joins && s->ask[s->n - 1].n == WAIT) || s->n == ASKS)
@@ -422,12 +422,15 @@ START_TEST(other_warps_wait_with_a_miss_that_has_not_left_and_ask_for_themselves
 {
     enum { LINE_NUMBERS = 3 };
     static struct sector of[LINE_NUMBERS][L1_SECTORS];
+    static const struct l1_lines own[] = {{100, 200}, {OWN, OWN + 1}};
     uint64_t asks = 0, again = 0;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         uint64_t s = seed;
         uint32_t lines = seed % 3 ? 16 : 0, coming = 0, t = UINT32_MAX - 1000; /* the clock goes round */
         struct l1_shape shape = {
             .lines = lines, .allocate = (enum l1_allocate)(seed / 3 % 3), .join_cycles = JOIN, .warp_loads = OF_WARP};
+        shape.own = own;
+        shape.owns = 2;
         struct l1 *l1 = l1_new(&shape, NULL);
         ck_assert_ptr_nonnull(l1);
         memset(of, 0, sizeof of);
@@ -441,6 +444,7 @@ START_TEST(other_warps_wait_with_a_miss_that_has_not_left_and_ask_for_themselves
                 coming += asked;
                 asks += asked;
                 again += asked && under_way;
+                ck_assert(!(asked && under_way && line == OWN));
             } else if (what < 17) {
                 coming -= sector_fill(at, l1, lines > 0);
             } else if (at->there && shape.allocate == L1_ON_FILL) {

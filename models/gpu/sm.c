@@ -22,7 +22,9 @@ static int init_l1(struct sm *m, const struct gpu *gpu, uint32_t lines, struct e
                              .allocate = (enum l1_allocate)gpu->l1_allocate,
                              .seed = m->number,
                              .join_cycles = m->s->join_cycles,
-                             .warp_loads = PROGRAM_ACCESSES};
+                             .warp_loads = PROGRAM_ACCESSES,
+                             .own = m->s->own,
+                             .owns = m->s->owns};
     m->l1 = l1_new(&shape, err);
     return m->l1 ? 0 : -1;
 }

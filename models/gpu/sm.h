@@ -134,6 +134,8 @@ struct sm_shared {
     void *run;
     uint32_t schedulers, dependent, l1_cycles, banks, miss_queue, room, join_cycles;
     bool atomics_stall, by_line;
+    struct l1_lines *own; /* the GPU's own memory, where there are join_cycles */
+    uint32_t owns;
     uint32_t launch, warps_of_block, per_sm, l1_lines;
     uint64_t ended;            /* blocks of the launch */
     uint64_t first, last;      /* those from first to last - 1 are its middle: */

@@ -82,6 +82,19 @@ static void take_numbers(struct sm_shared *s, const struct sms_options *o)
         s->miss_queue = L1_SECTORS;
 }
 
+/* The lines that the GPU's own memory has of the program. */
+static int own_lines(struct sm_shared *s, struct err *err)
+{
+    size_t n;
+    const struct program_alloc *a = s->program->ops->allocs(s->program->state, &n);
+    s->own = mem_zalloc(n ? n : 1, sizeof *s->own, err);
+    for (size_t i = 0; s->own && i < n; i++)
+        if (a[i].device)
+            s->own[s->owns++] =
+                (struct l1_lines){a[i].addr / L1_LINE, (a[i].addr + a[i].bytes + L1_LINE - 1) / L1_LINE};
+    return s->own ? 0 : -1;
+}
+
 static int init(struct sms *s, const struct sms_options *o, struct err *err)
 {
     uint32_t lines;
@@ -93,7 +106,8 @@ static int init(struct sms *s, const struct sms_options *o, struct err *err)
     take_numbers(&s->s, o);
     s->launches = o->program->ops->launches(o->program->state);
     s->done = true;
-    if (check_gpu(o->gpu, s->n, err) || check_launches(s, &lines, err) || wheel_init(&s->s.wheel, s->n, err) ||
+    if (check_gpu(o->gpu, s->n, err) || check_launches(s, &lines, err) ||
+        (o->join_cycles && own_lines(&s->s, err)) || wheel_init(&s->s.wheel, s->n, err) ||
         wheel_init(&s->s.shown, s->n, err))
         return -1;
     s->s.heads = mem_zalloc(s->words, sizeof(uint64_t), err);
@@ -128,6 +142,7 @@ void sms_free(struct sms *s)
         program_run_close(s->s.program, s->s.run);
     wheel_release(&s->s.wheel);
     wheel_release(&s->s.shown);
+    free(s->s.own);
     free(s->s.heads);
     free(s->s.open);
     free(s->due);

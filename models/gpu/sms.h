@@ -44,7 +44,8 @@ struct sms_options {
                                       and asks for them at once: their packets are a row with `more` set in all but
                                       the last */
     uint32_t join_cycles; /* a load waits for a sector that another warp asked for so long ago at most, later it asks
-                             too; 0: for any that is on its way. Answers of a sector come in the order of its packets */
+                             too; of the GPU's own memory (program_alloc.device), and 0: for any that is on its way.
+                             Answers of a sector come in the order of its packets */
 };
 
 struct sms;

@@ -10,7 +10,7 @@
  * miss has left L1, which takes l1_cycles: neighbouring warps of an H200 that loop over an array 36 B behind a line's
  * start share no sector (33.7 to 36.7 GB/s; sharing, 42.6), warps that have just begun, on short lists side by side,
  * share all (537,835 sectors counted; sharing none, 591,654). In the simulation the former are 512 to 1,023 cycles
- * apart, the latter up to 8. A request is what one load asks for of one line, by the platform's rule (warp.h). Stores
+ * apart, the latter up to 8. That was seen of host memory alone: a sector of the GPU's own memory is asked for once. A request is what one load asks for of one line, by the platform's rule (warp.h). Stores
  * to host memory are posted: answered at once and not counted. A launch of more loads than asked for is sampled: four
  * groups of its multiprocessors (launch_part.h), each with the share of the link that its lines are of all, one after
  * the other. Counts are the mean of the groups', each divided by its share; the groups' differences give the standard

@@ -161,7 +161,7 @@ START_TEST(loads_of_a_warp_that_are_under_way_together_ask_for_a_line_once)
 }
 END_TEST
 
-/* The same line again, by another warp (number even) or the same: a few or many instructions later. */
+/* The same line again, by another warp (number even) or the same: some instructions later. */
 static int again(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
 {
     if (index > 0)
@@ -170,7 +170,7 @@ static int again(const struct hand_program *p, uint64_t warp, uint32_t index, st
     for (uint32_t i = 0; i < n; i++) {
         struct program_access *a = program_load(body, &p->alloc, 0, 0, 4);
         a->use = 0;
-        a->before = i + 1 == n && (warp || i) ? (p->number < 2 ? 4 : 200) : 0;
+        a->before = i + 1 == n && (warp || i) ? (p->number < 2 ? 4 : p->number < 4 ? 200 : 50) : 0;
     }
     return 1;
 }
@@ -185,6 +185,21 @@ START_TEST(another_warp_asks_again_once_a_miss_has_left)
         ck_assert_uint_eq(mix_requests(&c.mix), how == 2 ? 2 : 1);
         ck_assert_double_lt(c.time_ns, 1316 + 600); /* nobody waits for another's answer twice */
     }
+}
+END_TEST
+
+/* 50 instructions, 101 ns later; an answer takes 133 ns. */
+START_TEST(another_warp_waits_for_memory_of_the_gpu_however_long_ago_it_was_asked_for)
+{
+    double ns[2];
+    for (uint64_t late = 0; late < 2; late++) {
+        struct hand_program p;
+        struct program program = hand_program(&p, 1, 64, again);
+        p.alloc.device = true;
+        p.number = late ? 4 : 0;
+        ns[late] = run(&program, 1, REQUEST_LINE).time_ns;
+    }
+    ck_assert_double_lt(ns[1], ns[0] + 20);
 }
 END_TEST
 
@@ -268,4 +283,5 @@ END_TEST
 TEST_MAIN("host_reads", a_line_is_one_request_and_takes_the_link_and_the_latency,
           many_warps_take_what_their_requests_take, lines_that_nobody_shares_make_the_requests_of_the_coalescer,
           loads_of_a_warp_that_are_under_way_together_ask_for_a_line_once, another_warp_asks_again_once_a_miss_has_left,
+          another_warp_waits_for_memory_of_the_gpu_however_long_ago_it_was_asked_for,
           memory_of_the_gpu_makes_no_requests, a_sample_stands_for_the_launch, a_body_that_cannot_be_made_is_an_error)
