@@ -52,7 +52,7 @@ static const struct param gather_params[] = {
     PARAM_REAL_ROW(gather_params, inside, "", 0, 1, 0.95, "share of a community graph's draws inside the community"),
     PARAM_CHOICE_ROW(gather_params, reuse, SCAN_REUSE_NAMES, 0, "which sectors are not requested again"),
     PARAM_INT_ROW(gather_params, threads_per_block, "", 32, 1024, 256, "of the kernel"),
-    PARAM_INT_ROW(gather_params, blocks, "", 0, 2147483647, 0, "of the program's kernel, which loops; 0: it does not"),
+    PARAM_INT_ROW(gather_params, blocks, "", 0, 2147483647, 1024, "of the program's kernel, which loops; 0: as many as it needs not to"),
     PARAM_CHOICE_ROW(gather_params, kernel, "naive|shift", GATHER_SHIFT,
                      "which kernel the program is; the zerocopy engine's policies try each"),
     PARAM_NS_AUTO_ROW(gather_params, compute_ns, 0, 1e9, "of a warp whose data is all at hand; auto: by instructions"),
