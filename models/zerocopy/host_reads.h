@@ -16,7 +16,7 @@
  * the other. Counts are the mean of the groups', each divided by its share; the groups' differences give the standard
  * error; the time is the longest group's, and the block with the longest chain of loads is in one of them. Worked
  * example, one warp that reads 4 B a lane of one line, H200: one request of 128 B, answered after 2.6 ns of the link
- * and 1,316 ns. Source: specs of both parts; the queue: link.h. Differs: memory of the GPU answers as its L2 does if
+ * and 1,350 ns. Source: specs of both parts; the queue: link.h. Differs: memory of the GPU answers as its L2 does if
  * all of it that the program has fits there, else as DRAM does, with any bandwidth. */
 #ifndef MODELS_ZEROCOPY_HOST_READS_H
 #define MODELS_ZEROCOPY_HOST_READS_H
