@@ -20,10 +20,10 @@ MAP = (
         ("Figs. 3.1 to 3.3", DRAWING), ("Fig. 3.4", DRAWING), ("Fig. 3.5", "the requests of its example: section chapter 3"), ("Fig. 3.6", "not covered, because sharing a GPU between kernels is not modelled; few multiprocessors are (row of figure 3.12)"),
         ("Figs. 3.7 to 3.9", DRAWING), ("Table 3.1", "not covered, because it compares programming interfaces"), ("Table 3.2", SETUP + "platform rtx3090"), ("Table 3.3", SETUP + "the machine"),
         ("Table 3.4", "its row sizes: section chapter 3; the data sets are not at hand"), ("Fig. 3.10", "`replay zerocopy synth:gather,row_bytes=N`; section chapter 3"), ("Fig. 3.11", SHOTS),
-        ("Fig. 3.12", "figure pytorch-share; section chapter 3"), ("Fig. 3.13", "section chapter 3; measured on the H200: section measured"), ("Fig. 3.14", DATASET), ("Fig. 3.15", DATASET),
+        ("Fig. 3.12", "figure pytorch-share; section chapter 3"), ("Fig. 3.13", "section chapter 3; measured on the H200: section measured"), ("Figs. 3.14, 3.15", "training times as ranges over what is not published: section chapter 3; CPU only: " + DATASET),
         ("Fig. 4.1", "settings resident=reverse-pagerank and weighted"), ("Figs. 4.2 to 4.4", DRAWING), ("Figs. 4.5 to 4.7", DRAWING + "; settings shared_pct, gpus, layout"),
-        ("Table 4.1", SETUP + "data sets that are not at hand"), ("Fig. 4.8", "section chapter 4, on Kronecker graphs; `plot tiering`"), ("Fig. 4.9", DATASET), ("Fig. 4.10", "section chapter 4, on Kronecker graphs"),
-        ("Fig. 4.11", "traffic: section chapter 4, on Kronecker graphs; training time: " + DATASET), ("Fig. 4.12", DATASET))),
+        ("Table 4.1", SETUP + "data sets that are not at hand"), ("Fig. 4.8", "section chapter 4, on Kronecker graphs; `plot tiering`"), ("Fig. 4.9", "as ranges: section chapter 4"), ("Fig. 4.10", "section chapter 4, on Kronecker graphs"),
+        ("Fig. 4.11", "traffic, and training time as ranges: section chapter 4, on Kronecker graphs"), ("Fig. 4.12", DATASET))),
     ("gupta-2025-f3fs", (
         ("Figs. 1 to 3", DRAWING), ("Fig. 4", "figure f3fs-character; section gupta-2025-f3fs"), ("Fig. 5", "section gupta-2025-f3fs"), ("Fig. 6", "column 'fall' of the table of all policies"),
         ("Fig. 7", DRAWING), ("Fig. 8", "figures f3fs-fairness, f3fs-throughput; table of all policies"), ("Fig. 9", DRAWING), ("Fig. 10", "figure f3fs-switches; table of all policies"),

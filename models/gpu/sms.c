@@ -106,9 +106,8 @@ static int init(struct sms *s, const struct sms_options *o, struct err *err)
     take_numbers(&s->s, o);
     s->launches = o->program->ops->launches(o->program->state);
     s->done = true;
-    if (check_gpu(o->gpu, s->n, err) || check_launches(s, &lines, err) ||
-        (o->join_cycles && own_lines(&s->s, err)) || wheel_init(&s->s.wheel, s->n, err) ||
-        wheel_init(&s->s.shown, s->n, err))
+    if (check_gpu(o->gpu, s->n, err) || check_launches(s, &lines, err) || (o->join_cycles && own_lines(&s->s, err)) ||
+        wheel_init(&s->s.wheel, s->n, err) || wheel_init(&s->s.shown, s->n, err))
         return -1;
     s->s.heads = mem_zalloc(s->words, sizeof(uint64_t), err);
     s->s.open = s->s.heads ? mem_zalloc(s->words, sizeof(uint64_t), err) : NULL;

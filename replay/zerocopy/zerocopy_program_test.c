@@ -221,10 +221,12 @@ START_TEST(gather_programs_make_the_counted_requests)
         for (int threads = 32; threads <= 256; threads += 224)
             for (int k = 0; k < 2; k++) {
                 char spec[200];
-                (void)snprintf(spec, sizeof spec, "gather,blocks=0,count=101,table_rows=333,row_bytes=%d,threads_per_block=%d", row_bytes[i],
-                               threads);
+                (void)snprintf(spec, sizeof spec,
+                               "gather,blocks=0,count=101,table_rows=333,row_bytes=%d,threads_per_block=%d",
+                               row_bytes[i], threads);
                 compare(spec, kernels[k]);
-                (void)snprintf(spec, sizeof spec, "gather,blocks=0,graph=kron,scale=7,labelled_pct=50,batches=5,row_bytes=%d",
+                (void)snprintf(spec, sizeof spec,
+                               "gather,blocks=0,graph=kron,scale=7,labelled_pct=50,batches=5,row_bytes=%d",
                                row_bytes[i]);
                 compare(spec, kernels[k]);
             }
