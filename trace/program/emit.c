@@ -1,11 +1,29 @@
 #include "trace/program/emit.h"
 
+/* In two strides, where who asks understands that and it can be said. */
+static bool in_rows(const struct emit *e, struct program_access *a, unsigned width, int64_t down, int64_t right)
+{
+    if (!e->body->rows || width >= PROGRAM_LANES || (width & (width - 1)) || down != (int32_t)down)
+        return false;
+    a->row = (uint8_t)width;
+    a->row_stride = (int32_t)down;
+    a->lane_stride = right;
+    return true;
+}
+
 struct program_access *emit_tile(const struct emit *e, struct program_access *a, unsigned width, int64_t down,
                                  int64_t right)
 {
-    uint64_t first = a->addr, *lane = program_scatter(e->body, a);
-    for (unsigned l = 0; l < PROGRAM_LANES; l++)
-        lane[l] = first + (uint64_t)((l / width * down + l % width * right) * a->bytes);
+    right *= a->bytes;
+    down *= a->bytes;
+    if (in_rows(e, a, width, down, right))
+        return a;
+    uint64_t row = a->addr, *lane = program_scatter(e->body, a);
+    for (unsigned l = 0; l < PROGRAM_LANES; row += (uint64_t)down) {
+        unsigned end = l + width < PROGRAM_LANES ? l + width : PROGRAM_LANES;
+        for (uint64_t at = row; l < end; l++, at += (uint64_t)right)
+            lane[l] = at;
+    }
     return a;
 }
 

@@ -88,6 +88,38 @@ START_TEST(a_tile_is_rows_of_lanes)
 }
 END_TEST
 
+/* Where lane l stands, whoever asks; rows only where they are asked for. */
+START_TEST(a_tile_in_rows_is_the_same_tile)
+{
+    for (unsigned width = 1; width <= 40; width++)
+        for (int64_t down = -3000; down <= 3000; down += 1500)
+            for (int64_t right = -2; right <= 9; right++)
+                for (int rows = 0; rows < 2; rows++) {
+                    struct emit e = all_lanes();
+                    body.rows = rows;
+                    const struct program_access *a = emit_tile(&e, emit_load(&e, 0, 9000, 0, 1), width, down, right);
+                    ck_assert_uint_eq(a->row, rows && width < 32 && (width & (width - 1)) == 0 ? width : 0);
+                    unsigned wrong = 0;
+                    for (unsigned l = 0; l < PROGRAM_LANES; l++) {
+                        int64_t element = 9000 + l / width * down + l % width * right;
+                        wrong += program_addr(a, l, 3) != 4096 + (uint64_t)element * 4;
+                    }
+                    ck_assert_uint_eq(wrong, 0);
+                    ck_assert_uint_eq(program_stretch(a), 0);
+                }
+}
+END_TEST
+
+START_TEST(rows_too_far_apart_to_be_said_are_lanes)
+{
+    struct emit e = all_lanes();
+    body.rows = true;
+    const struct program_access *a = emit_tile(&e, emit_load(&e, 0, 0, 0, 1), 16, INT64_C(1) << 29, 1);
+    ck_assert_uint_eq(a->row, 0);
+    ck_assert_uint_eq(program_addr(a, 31, 0), 4096 + 4 * ((UINT64_C(1) << 29) + 15));
+}
+END_TEST
+
 START_TEST(an_access_again_has_the_same_bytes)
 {
     struct emit e = all_lanes(), doubles = emit_of(&e, 8);
@@ -104,4 +136,5 @@ END_TEST
 
 TEST_MAIN("emit", ptx_changes_nothing, hoisted_waits_once_behind_the_last_load,
           loads_before_the_block_and_values_needed_later_stay, a_gather_of_even_distances_is_a_stride,
-          a_tile_is_rows_of_lanes, an_access_again_has_the_same_bytes)
+          a_tile_is_rows_of_lanes, a_tile_in_rows_is_the_same_tile, rows_too_far_apart_to_be_said_are_lanes,
+          an_access_again_has_the_same_bytes)

@@ -6,7 +6,7 @@
 enum { SECTOR = 32, FROM = offsetof(struct program_access, active), TO = offsetof(struct program_access, alloc) + 1 };
 
 /* What of an access stands from `active` on is compared as bytes: there is no gap in it. */
-_Static_assert(TO - FROM == 12 && sizeof(uint32_t) + 3 * sizeof(uint16_t) + 2 == 12, "fields of an access");
+_Static_assert(TO - FROM == 12 && sizeof(uint32_t) + 2 * sizeof(uint16_t) + 4 == 12, "fields of an access");
 
 static const char *fields(const struct program_access *a)
 {

@@ -77,6 +77,63 @@ START_TEST(lanes_with_an_address_each_have_theirs)
 }
 END_TEST
 
+START_TEST(lanes_in_runs_have_the_lines_of_their_bytes)
+{
+    static struct program_body body;
+    static const int64_t steps[] = {0, 1, 4, 16, 31, 32, 33, 128, -4, 4096};
+    const struct program_alloc alloc = {.addr = 0};
+    uint64_t s = 11;
+    for (int i = 0; i < 20000; i++) {
+        body.count = body.lane_sets = 0;
+        struct program_access *a = program_load(&body, &alloc, 0, 0, 1u << program_draw(&s) % 5);
+        uint64_t *lane = program_scatter(&body, a), at = program_draw(&s) % 2000 - (i % 2 ? 1000u : 0u);
+        int64_t step = a->bytes;
+        for (int k = 0; k < PROGRAM_LANES; k++, at += (uint64_t)step) {
+            lane[k] = at;
+            if (program_draw(&s) % 8 == 0)
+                step = steps[program_draw(&s) % (sizeof steps / sizeof *steps)];
+        }
+        a->active = i % 3 ? UINT32_MAX : program_random_mask(&s);
+        a->turn_stride = (int64_t)(program_draw(&s) % 512) - 256;
+        compare(a, program_draw(&s) % 5);
+    }
+}
+END_TEST
+
+START_TEST(lanes_in_rows_have_the_lines_of_their_bytes)
+{
+    static const int64_t strides[] = {0, 1, 4, 16, 32, 33, 128, -4, 8192};
+    uint64_t s = 13;
+    for (int i = 0; i < 20000; i++) {
+        const struct program_access a = {.addr = program_draw(&s) % 5000 -
+                                                 (i % 4 ? 0u : 2500u), /* some across the end of the address space */
+                                         .lane_stride = strides[program_draw(&s) % (sizeof strides / sizeof *strides)],
+                                         .turn_stride = 52,
+                                         .row_stride = (int32_t)(program_draw(&s) % 2000) - (i % 3 ? 0 : 1000),
+                                         .row = (uint8_t)(1u << program_draw(&s) % 5),
+                                         .active = i % 5 ? UINT32_MAX : program_random_mask(&s),
+                                         .bytes = (uint8_t)(1u << program_draw(&s) % 5)};
+        compare(&a, program_draw(&s) % 3);
+    }
+}
+END_TEST
+
+START_TEST(a_line_met_again_after_any_number_of_calls_is_the_same_line)
+{
+    static struct program_body body;
+    static const struct program_alloc alloc = {.addr = 1 << 20};
+    uint64_t s = 17;
+    for (int i = 0; i < 3000; i++) { /* what is kept from call to call comes round every 255 */
+        body.count = body.lane_sets = 0;
+        struct program_access *a = program_load(&body, &alloc, 0, 0, 4);
+        uint64_t *lane = program_scatter(&body, a);
+        for (int k = 0; k < PROGRAM_LANES; k++)
+            lane[k] = alloc.addr + program_draw(&s) % 512 * 4096;
+        compare(a, 0);
+    }
+}
+END_TEST
+
 START_TEST(what_lies_beyond_the_end_of_the_address_space_is_cut)
 {
     for (uint64_t back = 1; back < 400; back++)
@@ -89,4 +146,6 @@ START_TEST(what_lies_beyond_the_end_of_the_address_space_is_cut)
 END_TEST
 
 TEST_MAIN("lines", every_stride_alignment_size_and_mask_has_the_lines_of_its_bytes,
-          lanes_with_an_address_each_have_theirs, what_lies_beyond_the_end_of_the_address_space_is_cut)
+          lanes_with_an_address_each_have_theirs, lanes_in_runs_have_the_lines_of_their_bytes,
+          lanes_in_rows_have_the_lines_of_their_bytes, a_line_met_again_after_any_number_of_calls_is_the_same_line,
+          what_lies_beyond_the_end_of_the_address_space_is_cut)

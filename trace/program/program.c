@@ -64,7 +64,7 @@ static int ask(const struct program *program, void *run, uint32_t launch, uint64
 int program_body(const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
                  struct program_body *body, struct err *err)
 {
-    body->brief = false;
+    body->brief = body->rows = false;
     return ask(program, run, launch, warp, index, body, err);
 }
 
@@ -72,6 +72,15 @@ int program_body_brief(const struct program *program, void *run, uint32_t launch
                        struct program_body *body, struct err *err)
 {
     body->brief = true;
+    body->rows = false;
+    return ask(program, run, launch, warp, index, body, err);
+}
+
+int program_body_rows(const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
+                      struct program_body *body, struct err *err)
+{
+    body->brief = false;
+    body->rows = true;
     return ask(program, run, launch, warp, index, body, err);
 }
 

@@ -63,8 +63,11 @@ struct program_access {
     int64_t lane_stride;  /* bytes from a lane to the next */
     int64_t turn_stride;  /* bytes from a turn to the next */
     const uint64_t *lane; /* where lanes are no stride apart: byte of each active one in turn 0, by lane; else NULL */
+    int32_t row_stride;   /* bytes from a row of lanes to the next, where there are rows */
     uint32_t active;      /* lanes that take part, a mask; 0: the instruction is issued and accesses nothing */
-    uint16_t bytes;       /* of each lane, 1 to 16; power of two */
+    uint8_t bytes;        /* of each lane, 1 to 16; power of two */
+    uint8_t row;          /* lanes of a row, a power of two: lane l is number l mod row of row l div row; 0: no rows,
+                             as always where program_body.rows is not set */
     uint16_t before;      /* instructions of the warp since the access before, or since the turn began */
     uint16_t use;         /* loads, atomics: the value is needed so many instructions later, 1: by the next; 0: not
                              before the end of the turn. Stores: 0 */
@@ -81,6 +84,7 @@ struct program_body {
     uint64_t turns;                /* >= 1 */
     bool last;                     /* no body follows: the next need not be asked for; false: it is asked for */
     bool brief;                    /* set by who asks: of GPU memory its reads alone matter, wherever they are */
+    bool rows;                     /* set by who asks: accesses may have rows (else each of their lanes an address) */
     struct program_access access[PROGRAM_ACCESSES];
 };
 
@@ -128,7 +132,7 @@ static inline struct program_access *program_load(struct program_body *body, con
     *a = (struct program_access){.addr = allocs[alloc].addr + offset,
                                  .lane_stride = bytes,
                                  .active = UINT32_MAX,
-                                 .bytes = (uint16_t)bytes,
+                                 .bytes = (uint8_t)bytes,
                                  .use = 1,
                                  .kind = RECORD_READ,
                                  .alloc = (uint8_t)alloc};
@@ -167,6 +171,8 @@ static inline uint64_t program_warps(const struct program_launch *launch)
 static inline uint64_t program_addr(const struct program_access *a, unsigned lane, uint64_t turn)
 {
     uint64_t first = a->lane ? a->lane[lane] : a->addr + lane * (uint64_t)a->lane_stride;
+    if (a->row)
+        first = a->addr + lane / a->row * (uint64_t)a->row_stride + lane % a->row * (uint64_t)a->lane_stride;
     return first + turn * (uint64_t)a->turn_stride;
 }
 
@@ -185,7 +191,7 @@ static inline bool program_stores(const struct program_access *a)
  * 1 side by side, or all at the same place; 0: they cover none such. */
 static inline uint64_t program_stretch(const struct program_access *a)
 {
-    if (a->lane || !a->active)
+    if (a->lane || a->row || !a->active)
         return 0;
     if (a->lane_stride == 0)
         return a->bytes;
@@ -204,9 +210,11 @@ uint64_t program_stalls(const struct program_body *body);
 int program_body(const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
                  struct program_body *body, struct err *err);
 
-/* The same, brief. */
+/* The same, brief; or with rows. */
 int program_body_brief(const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
                        struct program_body *body, struct err *err);
+int program_body_rows(const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
+                      struct program_body *body, struct err *err);
 
 /* A run of the program; -1 with *err set. *run is what program_body() takes. */
 int program_run_open(const struct program *program, void **run, struct err *err);

@@ -99,7 +99,7 @@ static int walk_serial(struct walk *w, struct err *err)
         w->op.wait = 0;
         w->body->last = false;
         for (uint32_t index = 0; rc == 1 && (index == 0 || !w->body->last); index++)
-            if ((rc = program_body(w->program, w->run, w->launch, i, index, w->body, err)) == 1)
+            if ((rc = program_body_rows(w->program, w->run, w->launch, i, index, w->body, err)) == 1)
                 rc = serial_body(w, w->body, err) ? -1 : 1;
         if (rc < 0)
             return -1;
@@ -123,7 +123,7 @@ static int load_next(struct walk *w, struct walker *at, struct program_body *bod
         if (at->loaded && body->last)
             return 0;
         at->index += at->loaded;
-        int rc = program_body(w->program, w->run, w->launch, at->warp, at->index, body, err);
+        int rc = program_body_rows(w->program, w->run, w->launch, at->warp, at->index, body, err);
         if (rc <= 0)
             return rc;
         at->loaded = true;

@@ -1,6 +1,7 @@
 #include "trace/program/walk.h"
 
 #include "trace/base/testing.h"
+#include "trace/program/emit.h"
 #include "trace/program/random_testing.h"
 
 enum { OPS = 1 << 20, SEEDS = 60 };
@@ -359,6 +360,40 @@ START_TEST(what_is_in_gpu_memory_in_any_case_can_be_left_out)
 }
 END_TEST
 
+/* Tiles of a width that changes from warp to warp, of lanes or, for whoever asks so, in rows. */
+static int tiles(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body, struct err *err)
+{
+    const struct emit e = {.body = body, .allocs = memory, .active = UINT32_MAX >> (9 * warp + 5 * launch), .bytes = 4};
+    (void)run;
+    (void)err;
+    if (index > 0)
+        return 0;
+    emit_tile(&e, emit_load(&e, 0, 5, 0, 1), 4u << warp, 300, launch);
+    emit_again(&e, body->access, RECORD_WRITE, 1);
+    emit_tile(&e, emit_load(&e, 0, 7, 0, 1), 8, launch, 1000);
+    body->turns = 3;
+    return 1;
+}
+
+START_TEST(tiles_in_rows_are_walked_as_their_lanes_are)
+{
+    static const struct program_ops ops = {.allocs = allocs, .launches = three, .launch = shape, .body = tiles};
+    static const struct program program = {&ops, &ops, -1};
+    struct list found = {0}, expected = {.op = room[1]};
+    for (uint64_t blocks = 0; blocks < 3; blocks++) {
+        (void)walk(&program, blocks, &found);
+        expand(&program, &expected); /* asks for lanes */
+        if (blocks) {
+            check_order(&found, &expected, blocks);
+            continue;
+        }
+        ck_assert_uint_eq(found.n, expected.n);
+        for (size_t i = 0; i < found.n; i++)
+            ck_assert(same(&found.op[i], &expected.op[i]));
+    }
+}
+END_TEST
+
 static int refuse(void *ctx, const struct program_op *op, struct err *err)
 {
     (void)ctx;
@@ -380,4 +415,5 @@ END_TEST
 TEST_MAIN("walk", serially_a_warp_goes_to_its_end_before_the_next_begins,
           in_waves_every_warp_does_the_same_and_barriers_hold_it, empty_kernels_and_partial_warps_are_walked,
           warps_take_turns_one_instruction_each_and_wait_at_barriers, what_is_in_gpu_memory_in_any_case_can_be_left_out,
-          a_taker_that_fails_ends_the_walk, rounds_go_over_the_places_and_over_the_warps_of_each)
+          a_taker_that_fails_ends_the_walk, tiles_in_rows_are_walked_as_their_lanes_are,
+          rounds_go_over_the_places_and_over_the_warps_of_each)
