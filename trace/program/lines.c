@@ -7,9 +7,10 @@
 /* A filter of lines: which call met a hash last. What earlier calls left in it changes no answer, so it need not be
  * cleared for each: in 15 of 16 accesses to 32 lines none is met twice. */
 enum { MET = 8192, MET_SHIFT = 64 - 13 };
-static _Thread_local struct {
+struct filter {
     uint8_t call, met[MET];
-} filter;
+};
+static _Thread_local struct filter own_filter;
 
 /* The bytes first..last, of which no sector is left out. */
 static int range(uint64_t first, uint64_t last, struct access_line *lines, uint32_t *sectors)
@@ -42,24 +43,26 @@ static int whole_lines(const struct program_access *a, uint64_t first, struct ac
 
 /* All lanes, each within one sector, and no line twice; false: so it is not, or cannot be told, and what is in lines[]
  * is of no use. */
-static bool apart(const uint64_t *lane, uint64_t moved, uint32_t bytes, struct access_line *lines)
+static bool apart(const uint64_t *lane, uint64_t moved, uint32_t bytes, struct access_line *lines,
+                  struct filter *filter)
 {
-    if (++filter.call == 0) {
-        memset(filter.met, 0, sizeof filter.met);
-        filter.call = 1;
+    if (++filter->call == 0) {
+        memset(filter->met, 0, sizeof filter->met);
+        filter->call = 1;
     }
-    uint8_t call = filter.call, *met = filter.met;
-    uint64_t last = 0; /* bits of where lanes end in their first sector */
+    uint8_t call = filter->call, *met = filter->met;
+    uint64_t ends = 0; /* bits of where lanes end in their first sector */
     uint32_t twice = 0;
     for (unsigned i = 0; i < ACCESS_LANES; i++) {
         uint64_t first = lane[i] + moved, line = first & ~(uint64_t)(ACCESS_LINE - 1);
         uint64_t hash = line * 0x9E3779B97F4A7C15u >> MET_SHIFT;
         twice |= met[hash] == call;
         met[hash] = call;
-        last |= first % ACCESS_SECTOR + bytes - 1;
-        lines[i] = (struct access_line){line, 1u << first / ACCESS_SECTOR % 4};
+        ends |= first % ACCESS_SECTOR + bytes - 1;
+        lines[i].addr = line;
+        lines[i].sectors = 1u << first / ACCESS_SECTOR % 4;
     }
-    return !twice && last < ACCESS_SECTOR;
+    return !twice && ends < ACCESS_SECTOR;
 }
 
 /* Lanes that begin where the lane before begins, or less than a sector behind: between the two no sector is left out.
@@ -94,10 +97,32 @@ static void add_row(struct line_set *set, const struct program_access *a, uint64
             line_set_add(set, row + (uint64_t)__builtin_ctz(active) * stride, a->bytes);
 }
 
+/* Lanes far apart, their rows near each other: where a lane's bytes in all rows lie in one line, lane by lane, which is
+ * the order of the first row. False: so it is not, or rows have other lanes than the first. */
+static bool add_columns(struct line_set *set, const struct program_access *a, uint64_t row)
+{
+    if ((uint32_t)a->row_stride > ACCESS_SECTOR || (uint64_t)a->lane_stride <= ACCESS_SECTOR)
+        return false;
+    uint32_t first = (uint32_t)__builtin_ctz(a->active) / a->row, rest = a->active >> first * a->row, rows = 0;
+    uint32_t mask = rest & program_first_lanes(a->row);
+    for (; (rest & program_first_lanes(a->row)) == mask; rows++)
+        rest >>= a->row;
+    uint64_t high = (uint64_t)(rows - 1) * (uint64_t)a->row_stride + a->bytes - 1, stride = (uint64_t)a->lane_stride;
+    bool fits = rest == 0;
+    row += first * (uint64_t)a->row_stride;
+    for (uint32_t lanes = mask; lanes; lanes &= lanes - 1)
+        fits &= (row + (uint64_t)__builtin_ctz(lanes) * stride) % ACCESS_LINE + high < ACCESS_LINE;
+    for (; fits && mask; mask &= mask - 1)
+        line_set_add(set, row + (uint64_t)__builtin_ctz(mask) * stride, (uint32_t)high + 1);
+    return fits;
+}
+
 /* Lanes in rows. */
 static void add_rows(struct line_set *set, const struct program_access *a, uint64_t row)
 {
     uint32_t lanes = program_first_lanes(a->row);
+    if (add_columns(set, a, row))
+        return;
     for (unsigned first = 0; first < ACCESS_LANES; first += a->row, row += (uint64_t)a->row_stride)
         if (a->active >> first & lanes)
             add_row(set, a, row, a->active >> first & lanes);
@@ -151,7 +176,7 @@ static int scattered(const uint64_t *lane, uint64_t moved, uint32_t bytes, uint3
         add_runs(&set, lane, moved, bytes, active);
     } else {
         *sectors = ACCESS_LANES;
-        if (active == UINT32_MAX && apart(lane, moved, bytes, lines))
+        if (active == UINT32_MAX && apart(lane, moved, bytes, lines, &own_filter))
             return ACCESS_LANES;
         for (uint32_t rest = active; rest; rest &= rest - 1)
             line_set_add(&set, lane[__builtin_ctz(rest)] + moved, bytes);

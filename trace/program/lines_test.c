@@ -104,14 +104,18 @@ START_TEST(lanes_in_rows_have_the_lines_of_their_bytes)
 {
     static const int64_t strides[] = {0, 1, 4, 16, 32, 33, 128, -4, 8192};
     uint64_t s = 13;
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < 40000; i++) {
+        int32_t apart = (int32_t)(program_draw(&s) % 2000) - (i % 3 ? 0 : 1000);
+        uint32_t some = (uint32_t)program_draw(&s) % 15 + 1, block = some * 0x11111111u & program_random_mask(&s);
         const struct program_access a = {.addr = program_draw(&s) % 5000 -
                                                  (i % 4 ? 0u : 2500u), /* some across the end of the address space */
                                          .lane_stride = strides[program_draw(&s) % (sizeof strides / sizeof *strides)],
                                          .turn_stride = 52,
-                                         .row_stride = (int32_t)(program_draw(&s) % 2000) - (i % 3 ? 0 : 1000),
+                                         .row_stride = i % 2 ? (int32_t)strides[program_draw(&s) % 5] : apart,
                                          .row = (uint8_t)(1u << program_draw(&s) % 5),
-                                         .active = i % 5 ? UINT32_MAX : program_random_mask(&s),
+                                         .active = i % 5 > 1 ? UINT32_MAX
+                                                   : i % 5   ? block
+                                                             : program_random_mask(&s),
                                          .bytes = (uint8_t)(1u << program_draw(&s) % 5)};
         compare(&a, program_draw(&s) % 3);
     }

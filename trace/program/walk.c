@@ -5,13 +5,13 @@
 
 #include "trace/base/mem.h"
 
-/* A warp on its way, in waves. */
+/* A warp on its way, in waves; all that is asked of its body in each round but the access. */
 struct walker {
     const struct program_access *next; /* in its body */
-    uint64_t warp, turn;
+    uint64_t turn, turns;
     uint64_t stalls; /* of the body */
-    uint32_t index, access, wait;
-    bool loaded, done;
+    uint32_t warp, index, access, count, wait;
+    bool loaded, last, done;
 };
 
 /* A launch in waves: places for blocks, each of as many warps as a block has; all of it is kept for the next launch. */
@@ -35,7 +35,8 @@ struct walk {
     struct program_launch shape;
     uint32_t launch, warps; /* warps of a block */
     struct wave wave;
-    struct program_body *body; /* of a warp by itself */
+    struct program_body *body; /* of a warp by itself; in waves one of one access */
+    bool once;                 /* the last body asked for in waves was over with its first access */
     struct program_op op;
 };
 
@@ -91,8 +92,6 @@ static int serial_body(struct walk *w, const struct program_body *b, struct err 
 static int walk_serial(struct walk *w, struct err *err)
 {
     uint64_t warps = program_warps(&w->shape);
-    if (!w->body && !(w->body = mem_zalloc(1, sizeof *w->body, err)))
-        return -1;
     for (uint64_t i = 0; i < warps; i++) {
         int rc = 1;
         begin_warp(w, i);
@@ -109,29 +108,65 @@ static int walk_serial(struct walk *w, struct err *err)
 
 /* --- in waves --- */
 
-/* Whether the warp has a next instruction, in at->next; or -1. */
-static int load_next(struct walk *w, struct walker *at, struct program_body *body, struct err *err)
+/* Keep for later rounds what they use of a body: its accesses. */
+static void keep(struct program_body *to, const struct program_body *from)
 {
-    while (!at->loaded || at->access == body->count) {
+    const uint32_t first = PROGRAM_LANE_SETS - from->lane_sets;
+    memcpy(to->access, from->access, from->count * sizeof *from->access);
+    memcpy(to->lanes + first, from->lanes + first, from->lane_sets * sizeof *from->lanes);
+    for (uint32_t i = 0; i < from->count; i++) {
+        uintptr_t set = (uintptr_t)from->access[i].lane - (uintptr_t)from->lanes;
+        if (set < sizeof from->lanes)
+            to->access[i].lane = to->lanes[set / sizeof *to->lanes];
+    }
+}
+
+/* Ask for body at->index of a warp; as program_ops.body. Bodies of one access are over with it and never kept: while
+ * they are asked for (w->once) they come into one place, which is at hand; else into `kept`. *access: the first one. */
+static int next_body(struct walk *w, struct walker *at, struct program_body *kept, const struct program_access **access,
+                     struct err *err)
+{
+    struct program_body *body = w->once ? w->body : kept;
+    int rc = program_body_rows(w->program, w->run, w->launch, at->warp, at->index, body, err);
+    if (rc <= 0)
+        return rc;
+    at->loaded = true;
+    at->last = body->last;
+    at->count = body->count;
+    at->turns = body->turns;
+    at->stalls = program_stalls(body);
+    at->access = 0;
+    at->turn = body->count ? 0 : body->turns - 1;
+    bool once = body->count <= 1 && body->turns == 1;
+    if (w->once && !once)
+        keep(kept, body);
+    *access = w->once && once ? w->body->access : kept->access;
+    w->once = once;
+    return 1;
+}
+
+/* 1: the warp has a next instruction, in *access, which holds until the next is asked for; 0: it has not; or -1. */
+static int next_access(struct walk *w, struct walker *at, struct program_body *kept,
+                       const struct program_access **access, struct err *err)
+{
+    *access = &kept->access[at->access];
+    while (!at->loaded || at->access == at->count) {
         at->wait++;
-        if (at->loaded && ++at->turn < body->turns) {
+        if (at->loaded && ++at->turn < at->turns) {
             at->access = 0;
-            if (body->count)
+            *access = kept->access;
+            if (at->count)
                 break;
             continue;
         }
-        if (at->loaded && body->last)
+        if (at->loaded && at->last)
             return 0;
         at->index += at->loaded;
-        int rc = program_body_rows(w->program, w->run, w->launch, at->warp, at->index, body, err);
+        int rc = next_body(w, at, kept, access, err);
         if (rc <= 0)
             return rc;
-        at->loaded = true;
-        at->stalls = program_stalls(body);
-        at->turn = at->access = 0;
-        if (body->count == 0)
-            at->turn = body->turns - 1;
     }
+    at->next = &kept->access[++at->access];
     return 1;
 }
 
@@ -139,14 +174,12 @@ static int load_next(struct walk *w, struct walker *at, struct program_body *bod
 static int advance(struct walk *w, uint32_t place, struct err *err)
 {
     struct walker *at = &w->wave.at[place];
-    struct program_body *body = &w->wave.bodies[place];
-    int rc = load_next(w, at, body, err);
+    const struct program_access *a;
+    int rc = next_access(w, at, &w->wave.bodies[place], &a, err);
     at->done = rc == 0;
     if (rc <= 0)
         return rc;
-    at->wait += at->stalls >> at->access & 1;
-    const struct program_access *a = &body->access[at->access++];
-    at->next = a + 1;
+    at->wait += at->stalls >> (at->access - 1) & 1;
     if (a->kind == PROGRAM_BARRIER)
         return 0;
     begin_warp(w, at->warp);
@@ -167,7 +200,7 @@ static void go_on(struct walk *w, uint32_t place)
     for (uint32_t i = 0; i < w->warps; i++) {
         struct walker *at = &v->at[first + i];
         if (ended)
-            *at = (struct walker){.warp = v->next * w->warps + i, .next = v->bodies[first + i].access};
+            *at = (struct walker){.warp = (uint32_t)(v->next * w->warps + i), .next = v->bodies[first + i].access};
         if (at->done)
             continue;
         v->turn[1][v->count++] = first + i;
@@ -294,7 +327,8 @@ int program_walk(const struct program *program, const struct program_walk *how, 
     w.allocs = program->ops->allocs(program->state, &n);
     if (program_run_open(program, &w.run, err))
         return -1;
-    int rc = walk_launches(&w, err);
+    w.body = mem_zalloc(1, sizeof *w.body, err);
+    int rc = w.body ? walk_launches(&w, err) : -1;
     program_run_close(program, w.run);
     release(&w.wave);
     free(w.body);

@@ -173,6 +173,15 @@ static uint64_t sparse_page(const struct array *a, uint64_t thread)
     return block * BLOCK_PAGES + from + array_hash(thread + 1) % (to - from);
 }
 
+/* Pages of 32 threads, whether there are so many or not. */
+static void random_pages(const struct array *a, uint64_t thread, uint64_t addr[PROGRAM_LANES])
+{
+    const struct array_modulo of = a->of_pages;
+    const uint64_t base = a->allocs[0].addr;
+    for (unsigned lane = 0; lane < PROGRAM_LANES; lane++)
+        addr[lane] = base + array_modulo(&of, array_hash(thread + lane)) * PAGE;
+}
+
 /* random and sparse: one read of each thread. */
 static bool once(const struct array *a, const struct program_warp *at, uint32_t index, struct program_body *body)
 {
@@ -190,11 +199,11 @@ static bool once(const struct array *a, const struct program_warp *at, uint32_t 
     load->active = program_first_lanes(lanes);
     load->before = sparse ? 1 : 94; /* random: the remainder of 64-bit numbers is 65 of them */
     uint64_t *addr = program_scatter(body, load);
-    for (uint64_t lane = 0; lane < lanes; lane++) {
-        uint64_t thread = at->thread + lane;
-        uint64_t page = sparse ? sparse_page(a, thread) : array_modulo(&a->of_pages, array_hash(thread));
-        addr[lane] = a->allocs[0].addr + page * PAGE;
-    }
+    if (sparse)
+        for (uint64_t lane = 0; lane < lanes; lane++)
+            addr[lane] = a->allocs[0].addr + sparse_page(a, at->thread + lane) * PAGE;
+    else
+        random_pages(a, at->thread, addr);
     body->after = 2;
     return true;
 }
