@@ -70,11 +70,7 @@ const struct workload_type workload_blur = {
     .name = "blur",
     .summary = "three neighbours averaged",
     .source = "docs/adding-a-program.md",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = blur_params,
-    .params_size = sizeof(struct blur_params),
-    .open = blur_open,
+    WORKLOAD_WITH_KEYS(blur),
     .close = free,
     .program = plan_program,
 };

@@ -58,6 +58,12 @@ struct workload_type {
     void (*wish)(const void *state, struct workload_wish *wish); /* NULL: none */
 };
 
+/* Rows of a workload_type: a program that has every view and no closed form beside it, whose keys are struct X_params,
+ * listed in X_params[], and which X_open() opens. */
+#define WORKLOAD_WITH_KEYS(X)                                                                                          \
+    .produces = WORKLOAD_PROGRAM, .views = VIEW_ALL, .params = X##_params, .params_size = sizeof(struct X##_params),   \
+    .open = X##_open
+
 struct workload {
     const struct workload_type *type;
     struct param_list keys; /* as given */

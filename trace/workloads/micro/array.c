@@ -173,12 +173,11 @@ static uint64_t sparse_page(const struct array *a, uint64_t thread)
     return block * BLOCK_PAGES + from + array_hash(thread + 1) % (to - from);
 }
 
-/* Pages of 32 threads, whether there are so many or not. */
-static void random_pages(const struct array *a, uint64_t thread, uint64_t addr[PROGRAM_LANES])
+static void random_pages(const struct array *a, uint64_t thread, uint64_t lanes, uint64_t addr[PROGRAM_LANES])
 {
     const struct array_modulo of = a->of_pages;
     const uint64_t base = a->allocs[0].addr;
-    for (unsigned lane = 0; lane < PROGRAM_LANES; lane++)
+    for (uint64_t lane = 0; lane < lanes; lane++)
         addr[lane] = base + array_modulo(&of, array_hash(thread + lane)) * PAGE;
 }
 
@@ -203,7 +202,7 @@ static bool once(const struct array *a, const struct program_warp *at, uint32_t 
         for (uint64_t lane = 0; lane < lanes; lane++)
             addr[lane] = a->allocs[0].addr + sparse_page(a, at->thread + lane) * PAGE;
     else
-        random_pages(a, at->thread, addr);
+        random_pages(a, at->thread, lanes, addr);
     body->after = 2;
     return true;
 }

@@ -72,11 +72,7 @@ const struct workload_type workload_stencil = {
     .name = "stencil",
     .summary = "six points of a 3x3 neighbourhood, one array into another, one kernel",
     .source = "recorded: H200, driver 580.159.04, CUDA 13.0, 2026-11",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = stencil_params,
-    .params_size = sizeof(struct stencil_params),
-    .open = stencil_open,
+    WORKLOAD_WITH_KEYS(stencil),
     .close = free,
     .program = plan_program,
 };

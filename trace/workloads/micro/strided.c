@@ -84,11 +84,7 @@ const struct workload_type workload_strided = {
     .name = "strided",
     .summary = "each thread reads a chunk of an array, word by word",
     .source = "fixtures/cuda/zero_copy.cu; recorded: H200, 2026-11",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = strided_params,
-    .params_size = sizeof(struct strided_params),
-    .open = strided_open,
+    WORKLOAD_WITH_KEYS(strided),
     .close = free,
     .program = plan_program,
 };

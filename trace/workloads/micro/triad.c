@@ -74,11 +74,7 @@ const struct workload_type workload_triad = {
     .name = "triad",
     .summary = "c = a + 3 b over three arrays, grid-stride",
     .source = "STREAM triad, docs/uvm-engine.md",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = triad_params,
-    .params_size = sizeof(struct triad_params),
-    .open = triad_open,
+    WORKLOAD_WITH_KEYS(triad),
     .close = free,
     .program = plan_program,
 };

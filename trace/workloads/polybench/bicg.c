@@ -103,11 +103,7 @@ const struct workload_type workload_bicg = {
     .name = "bicg",
     .summary = "matrix-vector products with a matrix and its transpose, two kernels",
     .source = "PolyBench-ACC CUDA/linear-algebra/kernels/bicg",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = bicg_params,
-    .params_size = sizeof(struct bicg_params),
-    .open = bicg_open,
+    WORKLOAD_WITH_KEYS(bicg),
     .close = free,
     .program = plan_program,
 };

@@ -71,11 +71,7 @@ const struct workload_type workload_conv2d = {
     .name = "conv2d",
     .summary = "3x3 stencil over one array into another, one kernel",
     .source = "PolyBench-ACC CUDA/stencils/2DCONV",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = conv2d_params,
-    .params_size = sizeof(struct conv2d_params),
-    .open = conv2d_open,
+    WORKLOAD_WITH_KEYS(conv2d),
     .close = free,
     .program = plan_program,
 };

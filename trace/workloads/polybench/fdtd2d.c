@@ -113,11 +113,7 @@ const struct workload_type workload_fdtd2d = {
     .name = "fdtd2d",
     .summary = "finite-difference time domain, three arrays, three kernels a step",
     .source = "PolyBench-ACC CUDA/stencils/FDTD-2D",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = fdtd2d_params,
-    .params_size = sizeof(struct fdtd2d_params),
-    .open = fdtd2d_open,
+    WORKLOAD_WITH_KEYS(fdtd2d),
     .close = free,
     .program = plan_program,
 };

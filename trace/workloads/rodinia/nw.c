@@ -40,11 +40,7 @@ const struct workload_type workload_nw = {
     .name = "nw",
     .summary = "Needleman-Wunsch alignment, tiles along anti-diagonals",
     .source = "Rodinia 3.1 cuda/nw",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = nw_params,
-    .params_size = sizeof(struct nw_params),
-    .open = nw_open,
+    WORKLOAD_WITH_KEYS(nw),
     .close = free,
     .program = plan_program,
 };

@@ -127,11 +127,7 @@ const struct workload_type workload_rodinia_backprop = {
     .name = "rodinia-backprop",
     .summary = "one training step of a neural network, rows of 17 weights",
     .source = "Rodinia 3.1 cuda/backprop",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = backprop_params,
-    .params_size = sizeof(struct backprop_params),
-    .open = backprop_open,
+    WORKLOAD_WITH_KEYS(backprop),
     .close = free,
     .program = plan_program,
 };

@@ -185,11 +185,7 @@ const struct workload_type workload_rodinia_bfs = {
     .name = "rodinia-bfs",
     .summary = "breadth-first search with a thread for each node, as the F3FS artifact runs it",
     .source = "Rodinia 3.1 cuda/bfs",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = bfs_params,
-    .params_size = sizeof(struct bfs_params),
-    .open = bfs_open,
+    WORKLOAD_WITH_KEYS(bfs),
     .close = bfs_close,
     .program = plan_program,
 };

@@ -224,11 +224,7 @@ const struct workload_type workload_rodinia_cfd = {
     .name = "rodinia-cfd",
     .summary = "Euler equations over an unstructured mesh, five variables an element",
     .source = "Rodinia 3.1 cuda/cfd",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = cfd_params,
-    .params_size = sizeof(struct cfd_params),
-    .open = cfd_open,
+    WORKLOAD_WITH_KEYS(cfd),
     .close = free,
     .program = plan_program,
 };

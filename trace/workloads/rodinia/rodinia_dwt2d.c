@@ -197,11 +197,7 @@ const struct workload_type workload_rodinia_dwt2d = {
     .name = "rodinia-dwt2d",
     .summary = "wavelet transform of an image, as the F3FS artifact runs it",
     .source = "Rodinia 3.1 cuda/dwt2d",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = dwt2d_params,
-    .params_size = sizeof(struct dwt2d_params),
-    .open = dwt2d_open,
+    WORKLOAD_WITH_KEYS(dwt2d),
     .close = free,
     .program = plan_program,
 };

@@ -103,11 +103,7 @@ const struct workload_type workload_rodinia_gaussian = {
     .name = "rodinia-gaussian",
     .summary = "Gaussian elimination, two kernels a step, rows apart from lane to lane",
     .source = "Rodinia 3.1 cuda/gaussian",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = gaussian_params,
-    .params_size = sizeof(struct gaussian_params),
-    .open = gaussian_open,
+    WORKLOAD_WITH_KEYS(gaussian),
     .close = free,
     .program = plan_program,
 };

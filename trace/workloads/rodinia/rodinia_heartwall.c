@@ -337,11 +337,7 @@ const struct workload_type workload_rodinia_heartwall = {
     .name = "rodinia-heartwall",
     .summary = "points of a heart's wall followed through a video, as the F3FS artifact runs it",
     .source = "Rodinia 3.1 cuda/heartwall",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = heartwall_params,
-    .params_size = sizeof(struct heartwall_params),
-    .open = heartwall_open,
+    WORKLOAD_WITH_KEYS(heartwall),
     .close = heartwall_close,
     .program = plan_program,
 };

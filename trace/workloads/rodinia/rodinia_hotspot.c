@@ -112,11 +112,7 @@ const struct workload_type workload_rodinia_hotspot = {
     .name = "rodinia-hotspot",
     .summary = "heat of a chip, a few steps in a launch over overlapping tiles",
     .source = "Rodinia 3.1 cuda/hotspot",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = hotspot_params,
-    .params_size = sizeof(struct hotspot_params),
-    .open = hotspot_open,
+    WORKLOAD_WITH_KEYS(hotspot),
     .close = free,
     .program = plan_program,
 };

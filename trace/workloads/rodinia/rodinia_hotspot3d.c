@@ -136,11 +136,7 @@ const struct workload_type workload_rodinia_hotspot3d = {
     .name = "rodinia-hotspot3d",
     .summary = "heat of a stack of chips, a stencil of seven points, a launch a step",
     .source = "Rodinia 3.1 cuda/hotspot3D",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = hotspot3d_params,
-    .params_size = sizeof(struct hotspot3d_params),
-    .open = hotspot3d_open,
+    WORKLOAD_WITH_KEYS(hotspot3d),
     .close = free,
     .program = plan_program,
 };

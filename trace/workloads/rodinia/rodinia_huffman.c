@@ -288,11 +288,7 @@ const struct workload_type workload_rodinia_huffman = {
     .name = "rodinia-huffman",
     .summary = "Huffman coding: histogram, codes, prefix sum, packing",
     .source = "Rodinia 3.1 cuda/huffman",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = huffman_params,
-    .params_size = sizeof(struct huffman_params),
-    .open = huffman_open,
+    WORKLOAD_WITH_KEYS(huffman),
     .close = free,
     .program = plan_program,
 };

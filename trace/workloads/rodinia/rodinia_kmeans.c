@@ -143,11 +143,7 @@ const struct workload_type workload_rodinia_kmeans = {
     .name = "rodinia-kmeans",
     .summary = "k-means: points turned round, then the nearest centre of each",
     .source = "Rodinia 3.1 cuda/kmeans",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = kmeans_params,
-    .params_size = sizeof(struct kmeans_params),
-    .open = kmeans_open,
+    WORKLOAD_WITH_KEYS(kmeans),
     .close = free,
     .program = plan_program,
 };

@@ -133,11 +133,7 @@ const struct workload_type workload_rodinia_lavamd = {
     .name = "rodinia-lavamd",
     .summary = "forces among particles of neighbouring boxes, as the F3FS artifact runs it",
     .source = "Rodinia 3.1 cuda/lavaMD",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = lavamd_params,
-    .params_size = sizeof(struct lavamd_params),
-    .open = lavamd_open,
+    WORKLOAD_WITH_KEYS(lavamd),
     .close = free,
     .program = plan_program,
 };

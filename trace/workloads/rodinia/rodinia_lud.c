@@ -131,11 +131,7 @@ const struct workload_type workload_rodinia_lud = {
     .name = "rodinia-lud",
     .summary = "LU decomposition in tiles, as the F3FS artifact runs it",
     .source = "Rodinia 3.1 cuda/lud",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = lud_params,
-    .params_size = sizeof(struct lud_params),
-    .open = lud_open,
+    WORKLOAD_WITH_KEYS(lud),
     .close = free,
     .program = plan_program,
 };

@@ -229,11 +229,7 @@ const struct workload_type workload_rodinia_mummergpu = {
     .name = "rodinia-mummergpu",
     .summary = "queries matched along a genome's suffix tree, after the F3FS artifact",
     .source = "Rodinia 3.1 cuda/mummergpu",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = mummergpu_params,
-    .params_size = sizeof(struct mummergpu_params),
-    .open = mummergpu_open,
+    WORKLOAD_WITH_KEYS(mummergpu),
     .close = mummergpu_close,
     .program = mummergpu_program,
 };

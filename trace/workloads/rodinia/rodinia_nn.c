@@ -64,11 +64,7 @@ const struct workload_type workload_rodinia_nn = {
     .name = "rodinia-nn",
     .summary = "distance of each of n places to a point, one kernel",
     .source = "Rodinia 3.1 cuda/nn",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = nn_params,
-    .params_size = sizeof(struct nn_params),
-    .open = nn_open,
+    WORKLOAD_WITH_KEYS(nn),
     .close = free,
     .program = plan_program,
 };

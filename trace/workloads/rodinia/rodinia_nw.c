@@ -38,11 +38,7 @@ const struct workload_type workload_rodinia_nw = {
     .name = "rodinia-nw",
     .summary = "Needleman-Wunsch alignment, as Rodinia and the F3FS artifact run it",
     .source = "Rodinia 3.1 cuda/nw",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = rodinia_nw_params,
-    .params_size = sizeof(struct rodinia_nw_params),
-    .open = rodinia_nw_open,
+    WORKLOAD_WITH_KEYS(rodinia_nw),
     .close = free,
     .program = plan_program,
 };

@@ -110,11 +110,7 @@ const struct workload_type workload_rodinia_pathfinder = {
     .name = "rodinia-pathfinder",
     .summary = "cheapest way down a grid, a few rows in a launch",
     .source = "Rodinia 3.1 cuda/pathfinder",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = pathfinder_params,
-    .params_size = sizeof(struct pathfinder_params),
-    .open = pathfinder_open,
+    WORKLOAD_WITH_KEYS(pathfinder),
     .close = free,
     .program = plan_program,
 };

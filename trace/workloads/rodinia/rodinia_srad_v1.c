@@ -255,11 +255,7 @@ const struct workload_type workload_rodinia_srad_v1 = {
     .name = "rodinia-srad-v1",
     .summary = "anisotropic diffusion, first version, as the F3FS artifact runs it",
     .source = "Rodinia 3.1 cuda/srad/srad_v1",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = srad_params,
-    .params_size = sizeof(struct srad_params),
-    .open = srad_open,
+    WORKLOAD_WITH_KEYS(srad),
     .close = free,
     .program = plan_program,
 };

@@ -183,11 +183,7 @@ const struct workload_type workload_rodinia_sradv2 = {
     .name = "rodinia-srad-v2",
     .summary = "speckle reduction in tiles with shared memory, two kernels an iteration",
     .source = "Rodinia 3.1 cuda/srad/srad_v2",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = sradv2_params,
-    .params_size = sizeof(struct sradv2_params),
-    .open = sradv2_open,
+    WORKLOAD_WITH_KEYS(sradv2),
     .close = free,
     .program = plan_program,
 };

@@ -192,11 +192,7 @@ const struct workload_type workload_rodinia_streamcluster = {
     .name = "rodinia-streamcluster",
     .summary = "gain of opening a cluster's centre, as the F3FS artifact runs it",
     .source = "Rodinia 3.1 cuda/streamcluster",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = streamcluster_params,
-    .params_size = sizeof(struct streamcluster_params),
-    .open = streamcluster_open,
+    WORKLOAD_WITH_KEYS(streamcluster),
     .close = streamcluster_close,
     .program = plan_program,
 };
