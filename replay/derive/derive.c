@@ -180,14 +180,14 @@ static int walk_recording(struct walk *w, struct err *err)
     const struct record *r;
     const int64_t *extra;
     size_t n;
-    int rc;
+    int rc = 0;
+    bool failed = false;
     w->numbered = strcmp(store_stream(in, stream)->extra[0], "access") == 0;
-    while ((rc = store_cursor_next(cursor, &r, &extra, &n, err)) == 1)
-        for (size_t i = 0; i < n && rc == 1; i++)
-            if (take_record(w, &r[i], w->numbered ? extra[i] : 0, err))
-                rc = -1;
+    while (!failed && (rc = store_cursor_next(cursor, &r, &extra, &n, err)) == 1)
+        for (size_t i = 0; i < n && !failed; i++)
+            failed = take_record(w, &r[i], w->numbered ? extra[i] : 0, err);
     store_cursor_close(cursor);
-    return rc == 0 ? hand_over_recorded(w, err) : -1;
+    return rc == 0 && !failed ? hand_over_recorded(w, err) : -1;
 }
 
 /* --- generated instructions --- */

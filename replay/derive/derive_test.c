@@ -422,9 +422,36 @@ START_TEST(addresses_and_kernels_can_be_chosen)
 }
 END_TEST
 
+static int refuse(void *ctx, const struct program_op *op, struct err *err)
+{
+    (void)op;
+    ++*(int *)ctx;
+    return err_set(err, "no room");
+}
+
+/* The recording is longer than a batch of the store. */
+START_TEST(a_taker_that_fails_ends_the_walk)
+{
+    static const struct program_taker taker = {.op = refuse};
+    struct err err = {""};
+    int calls = 0;
+    const char *trace = testing_file("kernel-2.traceg");
+    FILE *f = fopen(trace, "w");
+    vector_add(f, 5);
+    (void)fclose(f);
+    struct store *in = testing_import(&read_accelsim, trace, true);
+    const struct derive_source source = {.store = in, .name = trace};
+    ck_assert_int_eq(derive_walk(&source, &all, &taker, &calls, NULL, &err), -1);
+    ck_assert_str_eq(err.msg, "no room");
+    ck_assert_int_eq(calls, 1);
+    store_close(in);
+}
+END_TEST
+
 TEST_MAIN("derive", the_recorded_kernels_agree_with_their_loops, vector_add_touches_192_pages_once_per_access,
           a_strided_warp_touches_its_one_page_32_times, requests_of_the_three_kernels,
           what_a_warp_holds_needs_no_second_request,
           through_an_l2_that_holds_it_all_each_line_is_fetched_and_written_once,
           the_dram_stream_of_strided_and_stencil_is_what_the_loops_say, a_small_l2_fetches_strided_sectors_again,
-          reads_become_ascending_lists_that_hold_each_sector_once, addresses_and_kernels_can_be_chosen)
+          reads_become_ascending_lists_that_hold_each_sector_once, addresses_and_kernels_can_be_chosen,
+          a_taker_that_fails_ends_the_walk)
