@@ -14,7 +14,8 @@
  * dram: the requests that reach DRAM through an L2 (models/gpu/l2.h): DRAM_READ for each run of adjacent sectors that
  *     is fetched, DRAM_WRITEBACK for each that goes back; what is still dirty at the end goes back then.
  * accesses: the expansion of a generated program as a recording of it.
- * Order is that of the accesses; launches are kept (KERNEL, KERNEL_END, group). There is no time. Memory that is the
+ * Order is that of the accesses; launches are kept (KERNEL, KERNEL_END, group). There is no time, but for dram where
+ * `migrations` or `span_ns` is given: then nothing marks a launch's end. Memory that is the
  * GPU's own whatever mechanism is asked about (derive_memory.h) has no touches and no requests over the link.
  * Worked example: vector add of 65,536 floats, 2,048 warps: 6,144 touches of 192 pages; 4,096 reads and 2,048 writes of
  * 128 B; through an L2 that holds it all, 4,096 fetches and 2,048 write-backs of 128 B. */
@@ -45,8 +46,11 @@ struct derive_options {
     const char *kernel;    /* only launches whose kernel's name matches this extended regular expression; NULL: all */
     enum scan_reuse reuse; /* requests: REUSE_NONE, REUSE_PREVWARP, REUSE_WARP */
     int64_t l2_bytes, l2_ways;
-    bool keep_dirty;  /* dram: no write-backs at the end */
-    bool offloadable; /* leave out what is in GPU memory in any case; touches and requests set it themselves */
+    bool keep_dirty;          /* dram: no write-backs at the end */
+    struct store *migrations; /* dram: a recording of the program under unified memory: its copies besides, and the
+                                 requests no sooner than these let them (derive_migrations.h). NULL: there is no time */
+    int64_t span_ns;          /* dram: the requests at even distances over this time; 0: there is no time */
+    bool offloadable;         /* leave out what is in GPU memory in any case; touches and requests set it themselves */
     enum derive_order order;
     const struct gpu *gpu; /* for waves; else may be NULL */
 };

@@ -40,8 +40,8 @@ static const char *const alone[] = {"pim=synth:pim-add,ops=40"};
 
 START_TEST(figures_of_results_hold_every_policy_and_draw)
 {
-    static const char *const names[] = {"dram-fairness", "dram-throughput", "dram-switches",
-                                        "dram-ablation", "dram-llm",        "dram-character"};
+    static const char *const names[] = {"dram-fairness", "dram-throughput", "dram-switches", "dram-ablation",
+                                        "dram-llm",      "dram-character",  "dram-pairs"};
     run(pair, 2, "vcs=1", "frfcfs,f3fs");
     run(pair, 2, "vcs=2", "frfcfs,f3fs");
     run(alone, 1, "vcs=1", "f3fs");
@@ -57,6 +57,45 @@ START_TEST(figures_of_results_hold_every_policy_and_draw)
                           strstr(err.msg, "not installed"),
                       "%s", err.msg);
     }
+    run_set_release(&set);
+}
+END_TEST
+
+/* A line for each pair, a column for each policy: each value is that of its run. */
+START_TEST(pairs_stand_side_by_side)
+{
+    static const char *const other[] = {"mem=synth:gpu-g2,cycles=4000", "pim=synth:pim-copy,ops=40"};
+    struct err err = {""};
+    const struct figure_input input = {.path = "r.json", .runs = &set};
+    run(pair, 2, "vcs=1", "frfcfs,f3fs");
+    run(other, 2, "vcs=1", "frfcfs,f3fs");
+    char *script = script_of("dram-pairs", &input, &err);
+    ck_assert_msg(script != NULL, "%s", err.msg);
+    static const char *const metrics[] = {"fairness_index", "system_throughput"};
+    const char *at = script;
+    for (int m = 0; m < 2; m++) {
+        at = strstr(at, "EOD\n") + 4;
+        for (size_t row = 0; row < 2; row++) {
+            char expected[2][64];
+            for (size_t p = 0; p < 2; p++) {
+                double value;
+                ck_assert(run_metric(&set.runs[2 * row + p], metrics[m], &value));
+                (void)snprintf(expected[p], sizeof expected[p], " %.9g", value);
+            }
+            const char *line = at + strcspn(at + 1, "\"") + 2;
+            ck_assert_ptr_nonnull(strstr(at, row ? "pim-copy" : "pim-add"));
+            ck_assert_msg(strncmp(line, expected[0], strlen(expected[0])) == 0, "%.40s, not %s", line, expected[0]);
+            line += strlen(expected[0]);
+            ck_assert_msg(strncmp(line, expected[1], strlen(expected[1])) == 0, "%.40s, not %s", line, expected[1]);
+            at = strchr(line, '\n') + 1;
+        }
+        at += 4;
+    }
+    free(script);
+    run_set_release(&set);
+    run(alone, 1, "vcs=1", "f3fs");
+    ck_assert_ptr_null(script_of("dram-pairs", &input, &err));
+    ck_assert_ptr_nonnull(strstr(err.msg, "expected pairs of inputs"));
     run_set_release(&set);
 }
 END_TEST
@@ -99,5 +138,6 @@ START_TEST(the_timeline_is_drawn_from_a_trace)
 }
 END_TEST
 
-TEST_MAIN("figure_dram", figures_of_results_hold_every_policy_and_draw, sensitivity_needs_something_that_differs,
-          results_of_another_engine_are_refused, the_timeline_is_drawn_from_a_trace)
+TEST_MAIN("figure_dram", figures_of_results_hold_every_policy_and_draw, pairs_stand_side_by_side,
+          sensitivity_needs_something_that_differs, results_of_another_engine_are_refused,
+          the_timeline_is_drawn_from_a_trace)

@@ -14,6 +14,6 @@ extern const struct figure figure_pcie_toy, figure_pcie_sizes, figure_pcie_reque
     figure_pcie_amplification, figure_pcie_speedup;
 
 extern const struct figure figure_dram_fairness, figure_dram_throughput, figure_dram_switches, figure_dram_sensitivity,
-    figure_dram_ablation, figure_dram_character, figure_dram_llm, figure_dram_timeline;
+    figure_dram_ablation, figure_dram_character, figure_dram_llm, figure_dram_timeline, figure_dram_pairs;
 
 #endif
