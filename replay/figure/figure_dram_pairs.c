@@ -7,7 +7,7 @@
 
 #include "replay/figure/figures.h"
 
-enum { WIDTH = 1000, HEIGHT = 720 };
+enum { WIDTH = 1000, HEIGHT = 720, COLOURS = 8 /* of the common style: further policies are hatched */ };
 
 struct panel {
     const char *metric, *axis;
@@ -55,7 +55,9 @@ static void put_plot(FILE *script, const struct case_table *cases, const struct 
     for (size_t s = 0; s < cases->series; s++) {
         (void)fprintf(script, "%s$d%d using %zu:xtic(1) title ", s ? ", " : "", number, s + 2);
         plot_quote(script, cases->series_labels[s]);
-        (void)fprintf(script, " linetype %zu", s + 1);
+        (void)fprintf(script, " linetype %zu", s % COLOURS + 1);
+        if (s >= COLOURS)
+            (void)fputs(" fillstyle pattern 4 border -1", script);
     }
     (void)fputc('\n', script);
 }
@@ -75,7 +77,7 @@ static int pairs(const struct figure_input *input, FILE *script, struct err *err
         plot_note_missing(input, most - known[1], "system throughput (a side starved, or there is but one)");
     (void)fputs("set multiplot layout 2,1\nset style data histograms\nset style histogram clustered gap 1\n"
                 "set style fill solid 0.9 border -1\nset boxwidth 0.9\nset yrange [0:*]\n"
-                "set key outside right top\nset xtics noenhanced\n",
+                "set key outside right top\n",
                 script);
     if (cases->rows > 4)
         (void)fputs("set xtics rotate by -20\n", script);
