@@ -114,13 +114,39 @@ static double copy_in_ns(struct uvm_driver *d, const struct page_mask *copied, c
     return ns;
 }
 
+/* The pages of a block that the batch in hand writes, of read-mostly memory. */
+static struct page_mask written_of(const struct uvm_driver *d, uint32_t number)
+{
+    struct page_mask pages = {{0}};
+    for (uint32_t i = 0; i < d->written_count; i++)
+        if (d->written[i] / ACTOR_BLOCK_PAGES == number)
+            page_mask_set(&pages, uvm_memory_page(&d->memory->blocks[number], d->written[i]));
+    return pages;
+}
+
+/* Those of the pages that come whose mapping by the CPU has to go. Of read-mostly memory that is only what the CPU may
+ * still write, and what the GPU writes: the rest stays mapped for reading, as it has been since the advice was given.
+ * Source: drivers 545 to 580, uvm_policy.c (va_block_set_read_duplication_locked()), uvm_va_block.c
+ * (uvm_va_block_revoke_prot(): the CPU's page tables are touched for pages that it may write only). */
+static struct page_mask unmapped_by(const struct uvm_driver *d, uint32_t number, const struct page_mask *moved)
+{
+    const struct uvm_memory_block *b = &d->memory->blocks[number];
+    struct page_mask mapped;
+    page_mask_and(&mapped, moved, &b->host_mapped);
+    if (d->memory->allocs[b->alloc].advice & ACTOR_READ_MOSTLY) {
+        struct page_mask lost = written_of(d, number);
+        page_mask_or(&lost, &lost, &b->writable);
+        page_mask_and(&mapped, &mapped, &lost);
+    }
+    return mapped;
+}
+
 /* The CPU's work on the pages that come: of a prefetch for each run, since runs are mapped in large pages (2 MiB where
  * they are that), of faults for each page besides. */
 static double move_ns(struct uvm_driver *d, uint32_t number, const struct page_mask *moved, bool by_run)
 {
     const struct uvm_platform *p = d->platform;
-    struct page_mask mapped;
-    page_mask_and(&mapped, moved, &d->memory->blocks[number].host_mapped);
+    const struct page_mask mapped = unmapped_by(d, number, moved);
     unsigned moved_pages = page_mask_count(moved), unmapped = page_mask_count(&mapped);
     unsigned moved_runs = page_mask_runs(moved), unmapped_runs = page_mask_runs(&mapped);
     d->work.moved_pages += moved_pages;
@@ -261,16 +287,6 @@ static int serve_asks(struct uvm_driver *d, struct uvm_clocks *at, struct err *e
             return -1;
     }
     return 0;
-}
-
-/* The pages of a block that the batch in hand writes, of read-mostly memory. */
-static struct page_mask written_of(const struct uvm_driver *d, uint32_t number)
-{
-    struct page_mask pages = {{0}};
-    for (uint32_t i = 0; i < d->written_count; i++)
-        if (d->written[i] / ACTOR_BLOCK_PAGES == number)
-            page_mask_set(&pages, uvm_memory_page(&d->memory->blocks[number], d->written[i]));
-    return pages;
 }
 
 /* Pages of a block with faults that may be there for reading already. */

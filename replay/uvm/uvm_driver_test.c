@@ -115,6 +115,50 @@ START_TEST(a_first_touch_that_writes_read_mostly_memory_moves_it)
 }
 END_TEST
 
+/* The end of the batch of a first fault on page 100 of two blocks, with nothing but unmapping taking time. */
+static int64_t unmapping(uint32_t advice, uint32_t page, uint64_t pages, uint64_t runs)
+{
+    int64_t end;
+    struct uvm_platform costs = platform;
+    costs.unmap_page_ns = 7;
+    costs.unmap_run_ns = 1000;
+    costs.h2d_bytes_per_s = 1e18;
+    setup(4 << 20, 0, true, advice);
+    driver.platform = &costs;
+    ck_assert_int_eq(uvm_driver_batch(&driver, &page, 1, 0, &end, NULL), 0);
+    ck_assert_uint_eq(driver.work.unmapped_pages, pages);
+    ck_assert_uint_eq(driver.work.unmapped_runs, runs);
+    driver.platform = &platform;
+    return end;
+}
+
+/* The advice, given behind the CPU's writes, has taken its write access from the CPU: a fault that reads leaves the
+ * CPU's page tables alone. A page that is written, or that the CPU has taken back, is unmapped as any other. */
+START_TEST(a_copy_of_read_mostly_memory_stays_mapped_by_the_cpu)
+{
+    int64_t end;
+    ck_assert_int_eq(unmapping(0, 100, 16, 1), 1000 + 16 * 7);
+    teardown();
+    ck_assert_int_eq(unmapping(ACTOR_READ_MOSTLY, 100 | UVM_FAULT_WRITE, 1, 1), 1000 + 7);
+    uvm_driver_cpu_touch(&driver, 100, 0, &end);
+    ck_assert_uint_eq(driver.cpu_faults, 1);
+    fault(100, 1);
+    ck_assert_uint_eq(driver.work.unmapped_pages, 2);
+    ck_assert_uint_eq(driver.work.unmapped_runs, 2);
+    teardown();
+    ck_assert_int_le(unmapping(ACTOR_READ_MOSTLY, 100, 0, 0), 1); /* a batch takes a nanosecond at least */
+    fault(112, 16);
+    ck_assert_uint_eq(driver.work.unmapped_pages, 0);
+    ck_assert_uint_eq(memory.total.h2d, 32);
+    teardown();
+    const bool all = true;
+    setup(4 << 20, 2, true, ACTOR_READ_MOSTLY);
+    ck_assert_int_eq(uvm_driver_prefetch(&driver, &all, 0, &end, NULL), 0);
+    ck_assert_uint_eq(driver.work.unmapped_runs, 0);
+    teardown();
+}
+END_TEST
+
 START_TEST(accessed_by_maps_what_is_there_and_follows_it)
 {
     int64_t end;
@@ -253,7 +297,7 @@ TEST_MAIN("replay/uvm_driver", a_throttled_fault_moves_nothing_and_the_cpu_sleep
           a2_preferred_host_maps_a_block_that_is_nowhere_at_once,
           a3_read_mostly_memory_is_duplicated_and_leaves_without_a_copy,
           a4_a_write_to_a_duplicate_faults_again_and_copies_nothing,
-          a_first_touch_that_writes_read_mostly_memory_moves_it, accessed_by_maps_what_is_there_and_follows_it,
-          a6_a_prefetch_is_no_fault_and_one_copy_a_block, a_prefetch_takes_what_its_copies_take,
-          c1_a_notification_brings_the_regions_that_were_asked_for,
+          a_first_touch_that_writes_read_mostly_memory_moves_it, a_copy_of_read_mostly_memory_stays_mapped_by_the_cpu,
+          accessed_by_maps_what_is_there_and_follows_it, a6_a_prefetch_is_no_fault_and_one_copy_a_block,
+          a_prefetch_takes_what_its_copies_take, c1_a_notification_brings_the_regions_that_were_asked_for,
           c3_a_notification_of_pages_that_came_meanwhile_moves_nothing)

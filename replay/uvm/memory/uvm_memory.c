@@ -86,6 +86,7 @@ void uvm_memory_unmap_remote(struct uvm_memory *m, uint32_t number, const struct
 static void duplicate(struct uvm_memory *m, uint32_t number, const struct page_mask *copied)
 {
     struct page_mask both = uvm_memory_flat(&m->blocks[number], copied);
+    page_mask_andnot(&m->blocks[number].writable, &m->blocks[number].writable, copied);
     page_mask_or(&m->readonly[number], &m->readonly[number], &both);
     m->any_readonly = true;
 }
@@ -327,6 +328,7 @@ uint32_t uvm_memory_to_host(struct uvm_memory *m, uint32_t number, const struct 
     uvm_memory_leave(m, number, &back);
     page_mask_or(&b->host_valid, &b->host_valid, pages);
     page_mask_or(&b->host_mapped, &b->host_mapped, pages);
+    page_mask_or(&b->writable, &b->writable, pages);
     b->block.populated = true;
     b->block.fault_pages = 0;
     if (b->chunk && !m->facts[number].resident && b->list == UVM_MEMORY_USED && !uvm_memory_shares(m, b))
@@ -346,7 +348,7 @@ void uvm_memory_discard(struct uvm_memory *m, uint32_t number)
     uvm_memory_unmap_remote(m, number, &all);
     uvm_memory_enter(m, b, &(struct uvm_account){.dropped = page_mask_count(&out)});
     uvm_memory_leave(m, number, &out);
-    b->host_valid = b->host_mapped = b->evicted = none;
+    b->host_valid = b->host_mapped = b->writable = b->evicted = none;
     b->block.populated = false;
     b->block.fault_pages = 0;
     if (held && !uvm_memory_shares(m, b))

@@ -27,6 +27,8 @@ struct uvm_memory_block {
     struct page_mask prefetched;  /* resident, and not because they faulted */
     struct page_mask host_valid;  /* the CPU's memory holds the data */
     struct page_mask host_mapped; /* and the CPU has them mapped */
+    struct page_mask writable;    /* of read-mostly memory: mapped so that the CPU can write as well. The advice takes
+                                     that from what the CPU has written before; a duplicate has lost it */
     struct page_mask seen;        /* ever touched by the GPU; of resident pages only once they are evicted */
     struct page_mask evicted;     /* copied back by an eviction, and not come again */
     uint32_t alloc;
