@@ -217,6 +217,21 @@ static int choose_residents(struct uvm_gpu *g, struct err *err)
     g->per_sm = occupancy_blocks(g->gpu, l->threads, l->registers, l->shared, l->blocks_most) * together;
     return g->per_sm ? 0 : occupancy_refuse(g->launch, l->threads, l->registers, l->shared, err);
 }
+/* From a load to its use. What comes while a launch runs is in L2 when it is loaded. Of a launch that begins with all
+ * memory there only that is which came last: a load finds it there with the share of the memory that L2 holds. */
+static double load_ns(const struct uvm_gpu *g)
+{
+    const double fresh = g->platform->fresh_ns, far = g->gpu->memory_ns;
+    uint64_t pages = 0;
+    if (fresh <= 0)
+        return far;
+    for (uint32_t b = 0; b < g->memory->block_count; b++)
+        pages += g->memory->blocks[b].block.end - g->memory->blocks[b].block.first;
+    if (g->memory->came - g->memory->went < pages)
+        return fresh;
+    const double share = (double)g->gpu->l2_bytes / ((double)pages * UVM_PAGE_BYTES);
+    return share < 1 ? share * fresh + (1 - share) * far : fresh;
+}
 
 int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err)
 {
@@ -235,10 +250,9 @@ int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err)
         return err_set(err, "launch %u has no actors", g->launch);
     if (choose_residents(g, err) || reserve_slots(g, (uint64_t)g->sms * g->per_sm, err))
         return -1;
-    struct gpu fresh = *g->gpu;
-    if (g->platform->fresh_ns > 0)
-        fresh.memory_ns = g->platform->fresh_ns;
-    issue_init(&g->issue, &fresh, g->current.actors, g->per_sm);
+    struct gpu loads = *g->gpu;
+    loads.memory_ns = load_ns(g);
+    issue_init(&g->issue, &loads, g->current.actors, g->per_sm);
     uint64_t places = (uint64_t)g->sms * g->per_sm;
     g->resident = (uint32_t)(g->current.actors < places ? g->current.actors : places);
     g->actors_done = 0;

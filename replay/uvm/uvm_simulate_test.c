@@ -120,6 +120,39 @@ START_TEST(kernels_and_allocations_add_up_to_the_run)
 }
 END_TEST
 
+/* A chain of `touches` loads, three times over, on an H200 whose L2 has `l2` bytes: ns. */
+static int64_t chain_thrice(int64_t l2, double fresh, double far, uint64_t *touches)
+{
+    struct setup s;
+    open_run(&s, "array,bytes=8MiB,pattern=chain,step=4096,launches=3", "h200", "tree", NULL, NULL);
+    struct gpu gpu = *s.run.gpu;
+    struct uvm_platform uvm = *s.run.platform;
+    gpu.l2_bytes = l2;
+    gpu.memory_ns = far;
+    uvm.fresh_ns = fresh;
+    s.run.gpu = &gpu;
+    s.run.platform = &uvm;
+    const struct uvm_metrics m = simulate(&s.run);
+    *touches = m.touched_bytes / 4096;
+    close_run(&s);
+    return m.time_ns;
+}
+
+/* What came last is in L2 when the second launch begins. The first loads what has just come, whatever L2 holds. */
+START_TEST(a_launch_with_all_memory_there_loads_from_l2_as_much_as_that_holds)
+{
+    uint64_t touches;
+    const int64_t all = chain_thrice(8 << 20, 200, 600, &touches), more = chain_thrice(64 << 20, 200, 600, &touches);
+    const int64_t none = chain_thrice(0, 200, 600, &touches), some = chain_thrice(6 << 20, 200, 600, &touches);
+    const int64_t far = chain_thrice(0, 0, 600, &touches);
+    ck_assert_uint_eq(touches, 2048);
+    ck_assert_int_eq(more, all);
+    ck_assert_int_eq(none - all, 2 * 2048 * 400);
+    ck_assert_int_eq(some - all, 2 * 2048 * 100);
+    ck_assert_int_gt(far, none); /* no figure of what is fresh: all loads are from memory, the first launch's too */
+}
+END_TEST
+
 START_TEST(a_chain_costs_the_sum_of_its_parts)
 {
     struct setup s;
@@ -673,6 +706,7 @@ START_TEST(impossible_platforms_are_errors)
 END_TEST
 
 TEST_MAIN("replay/uvm_simulate", kernels_and_allocations_add_up_to_the_run,
+          a_launch_with_all_memory_there_loads_from_l2_as_much_as_that_holds,
           one_page_in_each_of_n_blocks_is_one_service_each, a_chain_costs_the_sum_of_its_parts,
           fixed_4_kib_moves_exactly_the_touched_pages, enough_memory_moves_every_page_once,
           what_comes_and_does_not_stay_goes_back, a_cyclic_sweep_over_too_many_blocks_finds_none_resident,
