@@ -36,10 +36,17 @@ static void pass_notes(struct compare_row *row, const struct outcome *from)
 struct call {
     const struct compare_facts *facts;
     const char *engine, *policies;
-    const char *set; /* besides the user's; NULL: none */
-    enum compare_mechanism (*mechanism)(const char *policy);
+    enum compare_mechanism mechanism; /* of all policies but those that are named as one */
     void (*fill)(const struct compare_facts *f, const struct outcome *out, struct compare_row *row, const char *policy);
 };
+
+static enum compare_mechanism mechanism_of(const struct call *call, const char *policy)
+{
+    for (enum compare_mechanism m = 0; m < COMPARE_MECHANISMS; m++)
+        if (strcmp(policy, compare_mechanism_name(m)) == 0)
+            return m;
+    return call->mechanism;
+}
 
 static int add_rows(const struct call *call, const struct replay_result *got, struct compare_result *result,
                     struct err *err)
@@ -47,7 +54,7 @@ static int add_rows(const struct call *call, const struct replay_result *got, st
     for (size_t i = 0; i < got->policy_count; i++) {
         char label[160];
         replay_policy_label(&got->policies[i], label, sizeof label);
-        struct compare_row *row = compare_add(result, call->mechanism(got->policies[i].head->name), label, err);
+        struct compare_row *row = compare_add(result, mechanism_of(call, got->policies[i].head->name), label, err);
         if (!row)
             return -1;
         json_decref(row->params);
@@ -63,15 +70,11 @@ static int add_rows(const struct call *call, const struct replay_result *got, st
 /* Those of the policies that are asked for; NULL: none. */
 static const char *wanted(const struct call *call, char *list, size_t size)
 {
+    char policy[64];
     size_t n = 0;
-    for (const char *p = call->policies; *p;) {
-        char policy[64];
-        size_t length = strcspn(p, ",");
-        (void)snprintf(policy, sizeof policy, "%.*s", (int)length, p);
-        if (compare_wanted(call->facts, call->mechanism(policy), policy) && n < size)
+    for (const char *rest = call->policies; compare_next_policy(&rest, policy, sizeof policy);)
+        if (compare_wanted(call->facts, mechanism_of(call, policy), policy) && n < size)
             n += (size_t)snprintf(list + n, size - n, "%s%s", n ? "," : "", policy);
-        p += length + (p[length] == ',');
-    }
     return n ? list : NULL;
 }
 
@@ -105,19 +108,11 @@ static int run(const struct call *call, struct compare_result *result, struct er
     const char *policies = wanted(call, list, sizeof list);
     if (!policies)
         return 0;
-    const char *sets[64];
-    size_t n = 0;
-    while (n < asked->set_count && n + 1 < sizeof sets / sizeof *sets) {
-        sets[n] = asked->sets[n];
-        n++;
-    }
-    if (call->set)
-        sets[n++] = call->set;
     const struct replay_request request = {.engine = engine_find(call->engine),
                                            .platform = asked->platform ? asked->platform : result->choice.name,
                                            .policy_list = policies,
-                                           .sets = sets,
-                                           .set_count = n,
+                                           .sets = asked->sets,
+                                           .set_count = asked->set_count,
                                            .inputs = call->facts->input,
                                            .input_count = 1,
                                            .threads = asked->threads};
@@ -126,7 +121,7 @@ static int run(const struct call *call, struct compare_result *result, struct er
     if (execute(call->facts, &request, &got, &why)) { /* the engine refuses the input, or the platform */
         char first[64];
         (void)snprintf(first, sizeof first, "%.*s", (int)strcspn(policies, ","), policies);
-        return compare_refuse(result, call->mechanism(first), first, why.msg, err);
+        return compare_refuse(result, mechanism_of(call, first), first, why.msg, err);
     }
     int rc = add_rows(call, &got, result, err);
     replay_release(&got);
@@ -135,12 +130,6 @@ static int run(const struct call *call, struct compare_result *result, struct er
 }
 
 /* --- zero-copy --- */
-
-static enum compare_mechanism zerocopy(const char *policy)
-{
-    (void)policy;
-    return COMPARE_ZEROCOPY;
-}
 
 /* Reads as the engine has them. Kernels' stores go over the link the other way: at best beside the reads, at worst
  * behind them; every modified sector once a launch. */
@@ -185,7 +174,7 @@ static int zerocopy_rows(const struct compare_facts *f, struct compare_result *r
     struct scan_setup setup = {.shape = SCAN_ARRAY};
     if (ops)
         ops->setup(w->state, &setup);
-    struct call call = {f, "zerocopy", "own", NULL, zerocopy, fill_zerocopy};
+    struct call call = {f, "zerocopy", "own", COMPARE_ZEROCOPY, fill_zerocopy};
     if (setup.shape == SCAN_LISTS)
         call.policies = "naive,merged,aligned";
     else if (setup.shape == SCAN_ROWS)
@@ -196,13 +185,6 @@ static int zerocopy_rows(const struct compare_facts *f, struct compare_result *r
 }
 
 /* --- GPU and CPU share their memory --- */
-
-static enum compare_mechanism shared(const char *policy)
-{
-    return strcmp(policy, "device") == 0   ? COMPARE_DEVICE
-           : strcmp(policy, "pinned") == 0 ? COMPARE_PINNED
-                                           : COMPARE_MANAGED;
-}
 
 static void fill_shared(const struct compare_facts *f, const struct outcome *out, struct compare_row *row,
                         const char *policy)
@@ -221,12 +203,6 @@ static void fill_shared(const struct compare_facts *f, const struct outcome *out
 
 /* --- recordings of migrations --- */
 
-static enum compare_mechanism managed(const char *policy)
-{
-    (void)policy;
-    return COMPARE_MANAGED;
-}
-
 static void fill_recorded(const struct compare_facts *f, const struct outcome *out, struct compare_row *row,
                           const char *policy)
 {
@@ -241,9 +217,8 @@ static void fill_recorded(const struct compare_facts *f, const struct outcome *o
 int compare_engine_rows(const struct compare_facts *f, struct compare_result *result, struct err *err)
 {
     const struct workload_type *type = f->input->workload.type;
-    const struct call placed = {f, "placement", "device,managed,pinned", NULL, shared, fill_shared};
-    const struct call recorded = {f,    "uvm",   "tree,none,fixed:granularity=64KiB,fixed:granularity=2MiB,adaptive",
-                                  NULL, managed, fill_recorded};
+    const struct call placed = {f, "placement", "device,managed,pinned", COMPARE_DEVICE, fill_shared};
+    const struct call recorded = {f, "uvm", compare_prefetchers, COMPARE_MANAGED, fill_recorded};
     struct err why;
     if (!f->touches && f->input->store && platform_has(f->platform, "uvm") && run(&recorded, result, err))
         return -1;

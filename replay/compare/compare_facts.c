@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "replay/compare/compare_parts.h"
@@ -68,6 +69,34 @@ bool compare_read_only(const struct compare_facts *f, size_t i)
             return true;
         }
     return false;
+}
+
+/* Read-duplicated pages are kept on eviction and when the CPU reads, and a write to them faults: none of it happens.
+ * The engine tells faults of loads from those of stores where some memory is read-mostly (UVM_FAULT_WRITE): the same
+ * faults, as long as no page has both. */
+bool compare_read_mostly_idle(const struct compare_facts *f)
+{
+    uint64_t loaded = 0, modified = 0;
+    if (!f->counted || f->memory)
+        return false;
+    for (size_t i = 0; i < f->alloc_count; i++)
+        if (f->allocs[i].advice)
+            return false;
+    for (uint32_t l = 0; l < f->totals.launches; l++) {
+        if (f->totals.launch[l].cpu)
+            return false;
+        loaded |= f->totals.launch[l].loaded;
+        modified |= f->totals.launch[l].modified;
+    }
+    return !(loaded & modified);
+}
+
+bool compare_next_policy(const char **list, char *policy, size_t size)
+{
+    size_t n = strcspn(*list, ",");
+    (void)snprintf(policy, size, "%.*s", (int)n, *list);
+    *list += n + ((*list)[n] == ',');
+    return n > 0;
 }
 
 bool compare_wanted(const struct compare_facts *f, enum compare_mechanism mechanism, const char *policy)

@@ -7,9 +7,8 @@
 #include "trace/base/mem.h"
 
 /* What the driver can be told, and the rule of lee-2026; then what is asked besides where memory is short; then all. */
-static const char *const common[] = {"tree",     "none", "fixed:granularity=64KiB", "fixed:granularity=2MiB",
-                                     "adaptive", NULL};
-static const char *const evictions[] = {"tree+random", "tree+tbn", "tree+lfu", NULL};
+const char compare_prefetchers[] = "tree,none,fixed:granularity=64KiB,fixed:granularity=2MiB,adaptive";
+static const char evictions[] = "tree+random,tree+tbn,tree+lfu";
 
 enum { RUNS_MOST = 128, HINTS = 640 };
 
@@ -20,6 +19,7 @@ struct managed_run {
     uint64_t advised;   /* the same as bits */
     const char *said;   /* of the hints, "read-mostly"; NULL: none */
     bool prefetched;
+    const struct managed_run *same; /* the run that this one provably equals: it is not simulated; NULL: none */
     struct uvm_metrics metrics;
     struct err err; /* why there is no answer */
     bool failed;
@@ -37,10 +37,11 @@ static struct managed_run *add(struct managed_runs *runs, const char *policy)
     return run;
 }
 
-static void add_list(struct managed_runs *runs, const char *const *policies)
+static void add_list(struct managed_runs *runs, const char *policies)
 {
-    for (; *policies; policies++)
-        (void)add(runs, *policies);
+    char policy[96];
+    while (compare_next_policy(&policies, policy, sizeof policy))
+        (void)add(runs, policy);
 }
 
 /* Every prefetcher with every eviction that is not there yet. */
@@ -68,6 +69,9 @@ static void advise(const struct compare_facts *f, struct managed_run *run)
     size_t n = 0;
     for (size_t i = 0; i < f->alloc_count && i < 64 && n + 64 < HINTS; i++)
         if (!(f->allocs[i].advice & ACTOR_READ_MOSTLY) && compare_read_only(f, i)) {
+            if (strpbrk(f->allocs[i].name, ",:"))
+                run->failed = err_set(&run->err, "allocation '%s' cannot be advised: its name has a ',' or ':'",
+                                      f->allocs[i].name) != 0;
             n += (size_t)snprintf(run->advise + n, HINTS - n, "%s%s:read-mostly", n ? "," : "[", f->allocs[i].name);
             run->advised |= UINT64_C(1) << i;
         }
@@ -127,6 +131,38 @@ static int run_one(const struct compare_facts *f, struct managed_run *run)
     return rc;
 }
 
+/* Read-mostly advice that changes nothing: the driver's tree without it. Not under --all. */
+static void find_same(const struct compare_facts *f, struct managed_runs *runs)
+{
+    struct managed_run *advised = NULL, *tree = NULL;
+    for (size_t i = 0; i < runs->count; i++) {
+        struct managed_run *run = &runs->items[i];
+        if (run->advised)
+            advised = run;
+        else if (!run->prefetched && strcmp(run->policy, "tree") == 0)
+            tree = run;
+    }
+    if (advised && tree && !advised->failed && !f->request->all && compare_read_mostly_idle(f))
+        advised->same = tree;
+}
+
+static void run_all(const struct compare_facts *f, struct managed_runs *runs)
+{
+    int threads = f->request->threads > 0 ? f->request->threads : 1;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+    for (size_t i = 0; i < runs->count; i++)
+        if (!runs->items[i].same && !runs->items[i].failed)
+            runs->items[i].failed = run_one(f, &runs->items[i]) != 0;
+    for (size_t i = 0; i < runs->count; i++) {
+        struct managed_run *run = &runs->items[i];
+        if (!run->same)
+            continue;
+        run->metrics = run->same->metrics;
+        run->err = run->same->err;
+        run->failed = run->same->failed;
+    }
+}
+
 /* The policy's parameters by name, and what was set besides. */
 static int fill_params(const struct managed_run *run, struct compare_row *row, struct err *err)
 {
@@ -164,6 +200,9 @@ static int fill(const struct compare_facts *f, const struct managed_run *run, st
     if (m->chunks)
         outcome_note(out, "memory is short: %llu blocks of 2 MiB are evicted, %.4g MiB go back for it",
                      (unsigned long long)m->evictions, (double)m->evicted_bytes / 0x1p20);
+    if (run->same)
+        outcome_note(out, "not simulated: the advice changes nothing of the driver's tree where memory suffices, the "
+                          "CPU does nothing in between and nothing is both loaded and written");
     row->stock = strcmp(run->policy, "tree") == 0;
     row->advised = run->advised;
     row->prefetched = run->prefetched;
@@ -200,17 +239,15 @@ int compare_managed_rows(const struct compare_facts *f, struct compare_result *r
     struct managed_runs runs = {.items = mem_zalloc(RUNS_MOST, sizeof *runs.items, err)};
     if (!runs.items)
         return -1;
-    add_list(&runs, common);
+    add_list(&runs, compare_prefetchers);
     if (!compare_fits(f))
         add_list(&runs, evictions);
     if (f->request->all)
         add_all(&runs, engine_find("uvm"));
     add_hints(f, &runs);
     drop_unwanted(f, &runs);
-    int threads = f->request->threads > 0 ? f->request->threads : 1;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-    for (size_t i = 0; i < runs.count; i++)
-        runs.items[i].failed = run_one(f, &runs.items[i]) != 0;
+    find_same(f, &runs);
+    run_all(f, &runs);
     int rc = report(f, &runs, result, prefetched, err);
     free(runs.items);
     return rc;

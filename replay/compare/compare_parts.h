@@ -58,6 +58,10 @@ static inline bool compare_fits(const struct compare_facts *facts)
 /* Whether no kernel writes allocation i of facts->allocs; false where that is not known. */
 bool compare_read_only(const struct compare_facts *facts, size_t i);
 
+/* Whether read-mostly advice of what no kernel writes provably changes nothing: the GPU's memory is not short, the CPU
+ * does nothing in between, nothing is advised, and no allocation is both loaded and written. */
+bool compare_read_mostly_idle(const struct compare_facts *facts);
+
 /* Rows, to be filled; NULL with *err set. Valid until the next one is added. */
 struct compare_row *compare_add(struct compare_result *result, enum compare_mechanism mechanism, const char *policy,
                                 struct err *err);
@@ -66,6 +70,11 @@ int compare_refuse(struct compare_result *result, enum compare_mechanism mechani
                    struct err *err);
 void compare_apply(struct compare_row *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void compare_row_release(struct compare_row *row);
+
+/* What unified memory is asked with, the driver's own first, policies with commas between; and the next of such a list,
+ * false where there is none: *list moves on. */
+extern const char compare_prefetchers[];
+bool compare_next_policy(const char **list, char *policy, size_t size);
 
 /* Unified memory under each policy and advice in the closed loop; `prefetched` gets the run whose memory is prefetched
  * whole, time_ns 0 where there is none. Refused where the input does not say what is touched. */

@@ -74,6 +74,7 @@ static void touch_inside(struct counting *c, size_t i, uint64_t from, uint64_t t
             t->touched_bytes += ACTOR_PAGE_BYTES;
     t->touched |= 1ull << c->origin[i];
     t->modified |= writes ? 1ull << c->origin[i] : 0;
+    t->loaded |= writes ? 0 : 1ull << c->origin[i];
 }
 
 /* The bytes first .. last, as far as they lie in managed memory. */

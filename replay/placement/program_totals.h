@@ -18,6 +18,7 @@ struct launch_totals {
     uint64_t touched_bytes; /* in pages */
     uint64_t modified_bytes;
     uint64_t touched, modified; /* allocations, bit by number */
+    uint64_t loaded;            /* of them, those that plain loads read: an atomic's alone are not */
     uint64_t accesses;          /* memory instructions of warps */
     uint64_t instructions;      /* of them, those that access managed memory */
     uint64_t loads, waits;      /* of all memory: loads, and how often a warp stopped for those before */

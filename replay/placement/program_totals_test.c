@@ -18,6 +18,7 @@ START_TEST(the_hand_worked_program_counts_as_worked)
     ck_assert_uint_eq(k->modified_bytes, 8192);
     ck_assert_uint_eq(k->touched, 3);
     ck_assert_uint_eq(k->modified, 2);
+    ck_assert_uint_eq(k->loaded, 1);
     ck_assert_uint_eq(k->accesses, 4 * 16 * 3);
     ck_assert_uint_eq(k->instructions, 4 * 16 * 2);
     ck_assert_uint_eq(k->loads, 4 * 16 * 2);
