@@ -349,26 +349,81 @@ static void take_numbers(struct run *r)
     r->link_cycles = r->link_cycles > 0 ? r->link_cycles : 1;
 }
 
-int host_reads_run(const struct host_reads *how, struct err *err)
+/* --- the program --- */
+
+static struct run *open_run(const struct host_reads *how, struct err *err)
 {
-    const struct program *program = how->program;
     struct run *r = mem_zalloc(1, sizeof *r, err);
-    if (!r || program_run_open(program, &r->program_run, err)) {
+    if (!r || program_run_open(how->program, &r->program_run, err)) {
         free(r);
-        return -1;
+        return NULL;
     }
     r->how = how;
-    r->allocs = program->ops->allocs(program->state, &r->alloc_count);
+    r->allocs = how->program->ops->allocs(how->program->state, &r->alloc_count);
     take_numbers(r);
-    int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < program->ops->launches(program->state); i++) {
-        rc = run_launch(r, i, err);
-        if (rc == 0)
-            rc = how->launch(how->ctx, i, &r->count, err);
-    }
-    program_run_close(program, r->program_run);
+    return r;
+}
+
+static void close_run(struct run *r)
+{
+    if (!r)
+        return;
+    program_run_close(r->how->program, r->program_run);
     free(r->device.of);
     free(r->host.of);
     free(r);
-    return rc;
+}
+
+/* The launches of a program, none of which knows of another. */
+struct launches {
+    const struct host_reads *how;
+    struct host_reads_count *counts;
+    uint32_t count, failed; /* failed: the first that did; count: none */
+    struct err err;         /* its */
+};
+
+static void fail(struct launches *l, uint32_t number, const struct err *err)
+{
+#pragma omp critical(host_reads)
+    if (number < l->failed) {
+        l->failed = number;
+        l->err = *err;
+    }
+}
+
+/* Each thread has a run of its own, in which launches ascend. */
+static void run_launches(struct launches *l)
+{
+    int threads = l->how->threads > 1 ? l->how->threads : 1;
+#pragma omp parallel num_threads(threads) if (threads > 1 && l->count > 1)
+    {
+        struct err own = {""};
+        struct run *r = open_run(l->how, &own);
+        if (!r)
+            fail(l, 0, &own);
+#pragma omp for schedule(dynamic, 1)
+        for (uint32_t i = 0; i < l->count; i++) {
+            if (!r)
+                continue;
+            if (run_launch(r, i, &own))
+                fail(l, i, &own);
+            l->counts[i] = r->count;
+        }
+        close_run(r);
+    }
+}
+
+int host_reads_run(const struct host_reads *how, struct err *err)
+{
+    struct launches l = {.how = how, .count = how->program->ops->launches(how->program->state)};
+    l.failed = l.count;
+    l.counts = mem_zalloc(l.count ? l.count : 1, sizeof *l.counts, err);
+    if (!l.counts)
+        return -1;
+    run_launches(&l);
+    int rc = 0;
+    for (uint32_t i = 0; i < l.failed && rc == 0; i++)
+        rc = how->launch(how->ctx, i, &l.counts[i], err);
+    free(l.counts);
+    return l.failed < l.count ? err_set(err, "%s", l.err.msg) : rc;
 }

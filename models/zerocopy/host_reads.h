@@ -40,7 +40,8 @@ struct host_reads {
     const struct pcie *pcie;
     const struct program *program; /* must outlive */
     uint64_t most_loads;           /* of warps that are simulated of a launch, about; 0: all */
-    /* After each launch. */
+    int threads;                   /* that share the launches, at most; 0: one. The answer is the same */
+    /* Of each launch, in order, when all are done. */
     int (*launch)(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err);
     void *ctx;
 };

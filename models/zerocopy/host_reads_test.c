@@ -280,7 +280,65 @@ START_TEST(a_body_that_cannot_be_made_is_an_error)
 }
 END_TEST
 
-TEST_MAIN("host_reads", a_line_is_one_request_and_takes_the_link_and_the_latency,
+struct told {
+    struct host_reads_count of[8];
+    uint32_t n;
+};
+
+static int tell(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err)
+{
+    struct told *told = ctx;
+    (void)err;
+    ck_assert_uint_eq(number, told->n);
+    told->of[told->n++] = *count;
+    return 0;
+}
+
+/* Launch by launch a turn more. */
+static int more_turns(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
+                      struct err *err)
+{
+    const struct hand_program *p = run;
+    (void)err;
+    if (index > 0)
+        return 0;
+    program_load(body, &p->alloc, 0, warp * 4096, 4)->turn_stride = 64;
+    body->turns = 1 + launch;
+    return 1;
+}
+
+static struct told tell_launches(int threads)
+{
+    struct hand_program p;
+    struct program program = hand_program(&p, 20, 64, own_line);
+    struct program_ops ops = *program.ops;
+    struct gpu gpu;
+    struct pcie pcie;
+    struct platform *platform = chip(&gpu, &pcie);
+    struct told told = {.n = 0};
+    struct err err = {""};
+    ops.body = more_turns;
+    program.ops = &ops;
+    p.launches = 8;
+    gpu.sms = 3;
+    const struct host_reads how = {
+        .gpu = &gpu, .pcie = &pcie, .program = &program, .threads = threads, .launch = tell, .ctx = &told};
+    ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
+    platform_free(platform);
+    return told;
+}
+
+START_TEST(launches_on_several_threads_are_told_in_order_and_as_one_thread_has_them)
+{
+    struct told one = tell_launches(1), three = tell_launches(3);
+    ck_assert_uint_eq(one.n, 8);
+    ck_assert_mem_eq(&one, &three, sizeof one);
+    for (uint32_t i = 0; i < 8; i++)
+        ck_assert_uint_eq(one.of[i].loads, (i + 1) * 40);
+}
+END_TEST
+
+TEST_MAIN("host_reads", launches_on_several_threads_are_told_in_order_and_as_one_thread_has_them, a_line_is_one_request_and_takes_the_link_and_the_latency,
           many_warps_take_what_their_requests_take, lines_that_nobody_shares_make_the_requests_of_the_coalescer,
           loads_of_a_warp_that_are_under_way_together_ask_for_a_line_once, another_warp_asks_again_once_a_miss_has_left,
           another_warp_waits_for_memory_of_the_gpu_however_long_ago_it_was_asked_for,

@@ -245,6 +245,7 @@ static int replay_scans(const struct replay_job *job, const struct reading *read
     if (job->requests)
         (void)fputs(launches_head, job->requests);
     context.launches = job->requests;
+    context.threads = job->threads;
     int rc = 0;
     for (size_t r = 0; r < job->policy_count && !rc; r++)
         rc = zerocopy_run_open(&runs[r], &job->policies[r], &context, &outcomes[r], err);

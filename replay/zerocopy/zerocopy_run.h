@@ -33,6 +33,7 @@ struct zerocopy_context {
     struct tier *tier;                   /* what is served without the link */
     const struct derive_source *program; /* of the input; NULL: it is none */
     const struct workload *workload;     /* the input; NULL: it is none */
+    int threads;                         /* at most */
     double served_elements;              /* by it, of all launches */
     FILE *launches;                      /* --requests: a row for each launch and policy; NULL: none */
 };

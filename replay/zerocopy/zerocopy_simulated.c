@@ -34,6 +34,7 @@ int zerocopy_simulate(struct zerocopy_run *run, const struct program *program, u
                                    .pcie = run->context->pcie,
                                    .program = program,
                                    .most_loads = (uint64_t)run->context->settings->simulated_loads,
+                                   .threads = run->context->threads,
                                    .launch = take_launch,
                                    .ctx = &s};
     t->launches = 0;
