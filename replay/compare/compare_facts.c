@@ -1,7 +1,30 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <unistd.h>
+
 #include "replay/compare/compare_parts.h"
+
+/* Bytes that the steps of a program may take while its rows are simulated: an eighth of the machine's memory. */
+static uint64_t track_bytes(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes / 8 : 0;
+}
+
+/* Its rows take the same steps: they are worked out once, where that does not take too much. */
+static void keep_steps(struct compare_facts *f)
+{
+    f->ops = f->touching.ops;
+    f->actors = f->touching.state;
+    if (!f->touching.program.ops || !platform_has(f->platform, "uvm"))
+        return;
+    f->tracks = actor_tracks_open(f->ops, f->actors, track_bytes(), f->request->threads);
+    if (!f->tracks)
+        return;
+    f->ops = &actor_tracks_ops;
+    f->actors = f->tracks;
+}
 
 static int count(struct compare_facts *f, struct err *err)
 {
@@ -46,6 +69,7 @@ int compare_facts_open(struct compare_facts *f, const struct compare_request *re
         f->footprint += f->allocs[i].bytes;
     f->memory = memory_of(f);
     f->counted = count(f, &f->uncounted) == 0;
+    keep_steps(f);
     return 0;
 }
 
@@ -53,6 +77,7 @@ void compare_facts_close(struct compare_facts *f)
 {
     if (f->counted)
         program_totals_release(&f->totals);
+    actor_tracks_close(f->tracks);
     if (f->touches)
         uvm_touching_close(&f->touching);
 }

@@ -69,6 +69,8 @@ START_TEST(idle_advice_is_the_run_without_it)
         program.ops = &tidy_ops;
         ck_assert_int_eq(uvm_touching_program(&f.touching, &program, &err), 0);
         f.touches = true;
+        f.ops = f.touching.ops;
+        f.actors = f.touching.state;
         f.allocs = f.touching.ops->allocs(f.touching.state, &f.alloc_count);
         f.counted =
             program_totals_init(&f.totals, &f.touching.program, platform_section_get(platform, "gpu"), &err) == 0;
@@ -147,6 +149,8 @@ START_TEST(a_name_that_no_hint_can_carry_is_refused)
         program.ops = &tidy_ops;
         ck_assert_int_eq(uvm_touching_program(&f.touching, &program, &err), 0);
         f.touches = true;
+        f.ops = f.touching.ops;
+        f.actors = f.touching.state;
         f.allocs = f.touching.ops->allocs(f.touching.state, &f.alloc_count);
         f.counted =
             program_totals_init(&f.totals, &f.touching.program, platform_section_get(platform, "gpu"), &err) == 0;

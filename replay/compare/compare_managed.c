@@ -118,8 +118,8 @@ static int run_one(const struct compare_facts *f, struct managed_run *run)
     settings.advise = run->advise[0] ? run->advise : NULL;
     settings.prefetch = run->prefetched ? "all" : NULL;
     int rc = uvm_managed_policy(&list, run->policy, &run->err);
-    const struct uvm_managed asked = {.ops = f->touching.ops,
-                                      .state = f->touching.state,
+    const struct uvm_managed asked = {.ops = f->ops,
+                                      .state = f->actors,
                                       .store = f->touching.store,
                                       .platform = f->platform,
                                       .policy = list.count ? &list.policies[0] : NULL,

@@ -8,6 +8,7 @@
 #include "replay/placement/program_copies.h"
 #include "replay/uvm/uvm_managed.h"
 #include "replay/uvm/uvm_touching.h"
+#include "trace/event/actor_tracks.h"
 
 struct compare_set {
     struct uvm_managed_settings managed;
@@ -21,6 +22,9 @@ struct compare_facts {
     const struct compare_set *set;
     bool touches; /* `touching` is open: what is touched is known */
     struct uvm_touching touching;
+    struct actor_tracks *tracks; /* the steps of `touching`, worked out; NULL: they are not kept */
+    const struct actor_ops *ops; /* who takes them: those, or `touching` itself */
+    const void *actors;
     const struct actor_alloc *allocs; /* the memory in question */
     size_t alloc_count;
     uint64_t footprint, memory; /* bytes; memory 0: as much as is needed */

@@ -1,0 +1,288 @@
+#include "trace/event/actor_tracks.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "trace/base/mem.h"
+
+/* Actors of a launch that one thread takes at once; words of a step before its pages. */
+enum { SHARE = 1024, HEAD = offsetof(struct actor_step, page) / sizeof(uint32_t) };
+
+_Static_assert(HEAD * sizeof(uint32_t) == offsetof(struct actor_step, page), "a step's head is whole words");
+
+/* What one thread keeps. A track in words: how many follow; then each step, its head and its pages. */
+struct keeper {
+    uint32_t *words;
+    size_t count, cap;
+    struct slot {
+        uint64_t hash;
+        size_t at; /* plus one; 0: free */
+    } * slots;
+    size_t slot_count, tracks; /* a power of two, or 0; at most half of them are in use */
+    uint32_t *track;           /* the one in hand, from its second word on */
+    size_t track_count, track_cap;
+    void *run;
+};
+
+struct place {
+    uint32_t first; /* page */
+    uint32_t track; /* where it begins in its keeper's words */
+};
+
+struct share {
+    uint32_t keeper;
+    struct place place[SHARE];
+};
+
+struct kept_launch {
+    uint32_t actors;
+    struct share *shares;
+};
+
+struct actor_tracks {
+    const struct actor_ops *ops;
+    const void *state;
+    struct kept_launch *launch;
+    uint32_t launches;
+    struct keeper *keepers;
+    int threads;
+    uint64_t most, bytes; /* bytes: of shares; what keepers have is added at the end */
+};
+
+/* --- tracks --- */
+
+static int grow_slots(struct keeper *k, struct err *err)
+{
+    size_t n = k->slot_count ? 2 * k->slot_count : 1024;
+    struct slot *slots = mem_zalloc(n, sizeof *slots, err);
+    if (!slots)
+        return -1;
+    for (size_t i = 0; i < k->slot_count; i++) {
+        size_t at = k->slots[i].hash & (n - 1);
+        while (slots[at].at)
+            at = (at + 1) & (n - 1);
+        if (k->slots[i].at)
+            slots[at] = k->slots[i];
+    }
+    free(k->slots);
+    k->slots = slots;
+    k->slot_count = n;
+    return 0;
+}
+
+static int keep_new(struct keeper *k, struct slot *slot, uint64_t hash, struct err *err)
+{
+    size_t at = k->count, n = k->track_count;
+    if (mem_grow((void **)&k->words, &k->cap, at + n + 1, sizeof *k->words, err))
+        return -1;
+    if (at + n + 1 >= UINT32_MAX)
+        return err_set(err, "too many steps");
+    k->words[at] = (uint32_t)n;
+    if (n)
+        memcpy(k->words + at + 1, k->track, n * sizeof *k->track);
+    k->count += n + 1;
+    k->tracks++;
+    *slot = (struct slot){hash, at + 1};
+    return 0;
+}
+
+/* Where the track in hand stands, kept already or from now on. */
+static int keep(struct keeper *k, uint32_t *place, struct err *err)
+{
+    size_t bytes = k->track_count * sizeof *k->track;
+    uint64_t hash = XXH3_64bits(k->track, bytes);
+    if (2 * k->tracks >= k->slot_count && grow_slots(k, err))
+        return -1;
+    size_t i = hash & (k->slot_count - 1);
+    for (; k->slots[i].at; i = (i + 1) & (k->slot_count - 1)) {
+        const uint32_t *track = k->words + k->slots[i].at - 1;
+        if (k->slots[i].hash == hash && track[0] == k->track_count && !memcmp(track + 1, k->track, bytes))
+            break;
+    }
+    if (!k->slots[i].at && keep_new(k, &k->slots[i], hash, err))
+        return -1;
+    *place = (uint32_t)(k->slots[i].at - 1);
+    return 0;
+}
+
+/* The steps of an actor, as a track; *first: the page that its pages are counted from. */
+static int follow(const struct actor_tracks *t, struct keeper *k, uint32_t launch, uint32_t actor, uint32_t *first,
+                  struct err *err)
+{
+    struct actor_at at = {0};
+    struct actor_step step;
+    bool any = false;
+    int rc;
+    memset(&step, 0, sizeof step);
+    *first = 0;
+    k->track_count = 0;
+    while ((rc = t->ops->step(k->run, launch, actor, &at, &step, err)) == 1) {
+        uint32_t pages = step.count + step.stores;
+        if (mem_grow((void **)&k->track, &k->track_cap, k->track_count + HEAD + pages, sizeof *k->track, err))
+            return -1;
+        uint32_t *to = k->track + k->track_count;
+        memcpy(to, &step, HEAD * sizeof *to);
+        if (!any && pages) {
+            *first = step.page[0];
+            any = true;
+        }
+        for (uint32_t i = 0; i < pages; i++)
+            to[HEAD + i] = step.page[i] - *first;
+        k->track_count += HEAD + pages;
+        if (k->track_count * sizeof *k->track > t->most)
+            return err_set(err, "too many steps");
+    }
+    return rc;
+}
+
+/* --- launches --- */
+
+static uint64_t kept_bytes(const struct keeper *k)
+{
+    return k->cap * sizeof *k->words + k->slot_count * sizeof *k->slots + k->track_cap * sizeof *k->track;
+}
+
+static int keep_share(struct actor_tracks *t, uint32_t launch, uint32_t number, struct err *err)
+{
+    int thread = omp_get_thread_num();
+    struct keeper *k = &t->keepers[thread];
+    struct kept_launch *l = &t->launch[launch];
+    struct share *share = &l->shares[number];
+    uint32_t actor = number * SHARE;
+    share->keeper = (uint32_t)thread;
+    for (uint32_t i = 0; i < SHARE && actor < l->actors; i++, actor++)
+        if (follow(t, k, launch, actor, &share->place[i].first, err) || keep(k, &share->place[i].track, err))
+            return -1;
+    return kept_bytes(k) > (t->most - t->bytes) / (uint64_t)t->threads ? err_set(err, "too many steps") : 0;
+}
+
+static int keep_launch(struct actor_tracks *t, uint32_t launch)
+{
+    struct kept_launch *l = &t->launch[launch];
+    struct actor_launch shape;
+    struct err err;
+    int failed = 0;
+    t->ops->launch(t->state, launch, &shape);
+    l->actors = shape.actors;
+    uint32_t shares = (uint32_t)(((uint64_t)l->actors + SHARE - 1) / SHARE);
+    t->bytes += shares * sizeof *l->shares;
+    if (t->bytes > t->most || !(l->shares = mem_zalloc(shares, sizeof *l->shares, &err)))
+        return -1;
+#pragma omp parallel for schedule(dynamic) num_threads(t->threads) reduction(+ : failed) if (shares > 1)
+    for (uint32_t i = 0; i < shares; i++) {
+        struct err own;
+        failed += !failed && keep_share(t, launch, i, &own);
+    }
+    return failed ? -1 : 0;
+}
+
+static int keep_all(struct actor_tracks *t)
+{
+    struct err err;
+    for (int i = 0; i < t->threads; i++) {
+        t->keepers[i].run = t->ops->run_open ? t->ops->run_open(t->state, &err) : (void *)t->state;
+        if (!t->keepers[i].run)
+            return -1;
+    }
+    for (uint32_t l = 0; l < t->launches; l++)
+        if (keep_launch(t, l))
+            return -1;
+    return 0;
+}
+
+/* What only keeping needed. */
+static void end_keeping(struct actor_tracks *t)
+{
+    for (int i = 0; t->keepers && i < t->threads; i++) {
+        struct keeper *k = &t->keepers[i];
+        if (t->ops->run_close && k->run)
+            t->ops->run_close(k->run);
+        k->run = NULL;
+        free(k->slots);
+        free(k->track);
+        k->slots = NULL;
+        k->track = NULL;
+        k->slot_count = k->track_cap = 0;
+        t->bytes += k->cap * sizeof *k->words;
+    }
+}
+
+struct actor_tracks *actor_tracks_open(const struct actor_ops *ops, const void *state, uint64_t most, int threads)
+{
+    struct err err;
+    struct actor_tracks *t = mem_zalloc(1, sizeof *t, &err);
+    if (!t)
+        return NULL;
+    *t = (struct actor_tracks){.ops = ops, .state = state, .launches = ops->launches(state), .most = most};
+    t->threads = threads > 1 ? threads : 1;
+    t->keepers = mem_zalloc((size_t)t->threads, sizeof *t->keepers, &err);
+    t->launch = mem_zalloc(t->launches, sizeof *t->launch, &err);
+    int rc = t->keepers && t->launch ? keep_all(t) : -1;
+    end_keeping(t);
+    if (rc == 0)
+        return t;
+    actor_tracks_close(t);
+    return NULL;
+}
+
+void actor_tracks_close(struct actor_tracks *t)
+{
+    if (!t)
+        return;
+    for (int i = 0; t->keepers && i < t->threads; i++)
+        free(t->keepers[i].words);
+    for (uint32_t l = 0; t->launch && l < t->launches; l++)
+        free(t->launch[l].shares);
+    free(t->keepers);
+    free(t->launch);
+    free(t);
+}
+
+uint64_t actor_tracks_bytes(const struct actor_tracks *t)
+{
+    return t->bytes;
+}
+
+/* --- as actors --- */
+
+static const struct actor_alloc *tracks_allocs(const void *state, size_t *n)
+{
+    const struct actor_tracks *t = state;
+    return t->ops->allocs(t->state, n);
+}
+
+static uint32_t tracks_launches(const void *state)
+{
+    return ((const struct actor_tracks *)state)->launches;
+}
+
+static void tracks_launch(const void *state, uint32_t launch, struct actor_launch *out)
+{
+    const struct actor_tracks *t = state;
+    t->ops->launch(t->state, launch, out);
+}
+
+/* at->turn: words of the track that are behind the actor. */
+static int tracks_step(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
+                       struct err *err)
+{
+    const struct actor_tracks *t = run;
+    const struct share *share = &t->launch[launch].shares[actor / SHARE];
+    const struct place *place = &share->place[actor % SHARE];
+    const uint32_t *track = t->keepers[share->keeper].words + place->track;
+    (void)err;
+    if (at->turn == track[0])
+        return 0;
+    const uint32_t *from = track + 1 + at->turn;
+    memcpy(step, from, HEAD * sizeof *from);
+    uint32_t pages = step->count + step->stores;
+    for (uint32_t i = 0; i < pages; i++)
+        step->page[i] = from[HEAD + i] + place->first;
+    at->turn += HEAD + pages;
+    return 1;
+}
+
+const struct actor_ops actor_tracks_ops = {
+    .allocs = tracks_allocs, .launches = tracks_launches, .launch = tracks_launch, .step = tracks_step};
