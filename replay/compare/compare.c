@@ -271,31 +271,43 @@ static void spec_of(const struct compare_request *request, const struct platform
         (void)snprintf(spec + strlen(spec), size - strlen(spec), ",reuse=l1");
 }
 
+/* The platform and what is set of it; then the input, once: a graph may take long to make. A trace is asked for its
+ * platform before. *input is open if *opened. */
+static int prepare(const struct compare_request *request, struct compare_result *result, struct input *input,
+                   bool *opened, struct compare_set *set, bool *usage, struct err *err)
+{
+    static const struct input none = {.store = NULL};
+    char spec[4096];
+    bool generated = strncmp(request->spec, "synth:", 6) == 0;
+    if (!generated && input_open(input, request->spec, "", false, err))
+        return -1;
+    *opened = !generated;
+    const char *name = choose(request, generated ? &none : input, &result->choice, err);
+    result->platform = name ? platform_load(name, err) : NULL;
+    *usage = result->platform && apply_sets(request, set, result->platform, err);
+    if (!result->platform || *usage)
+        return -1;
+    if (!generated)
+        return 0;
+    spec_of(request, result->platform, spec, sizeof spec);
+    *opened = input_open(input, spec, "", false, err) == 0;
+    return *opened ? 0 : -1;
+}
+
 int compare_run(const struct compare_request *request, struct compare_result *result, bool *usage, struct err *err)
 {
     struct compare_set set;
     struct input input;
-    char spec[4096];
+    bool opened = false;
     *result = (struct compare_result){0};
     (void)snprintf(result->program, sizeof result->program, "%s", request->spec);
     *usage = input_check(request->spec, err) != 0;
-    if (*usage || input_open(&input, request->spec, "", false, err))
+    if (*usage)
         return -1;
-    const char *name = choose(request, &input, &result->choice, err);
-    result->platform = name ? platform_load(name, err) : NULL;
-    *usage = result->platform && apply_sets(request, &set, result->platform, err);
-    int rc = result->platform && !*usage ? 0 : -1;
-    if (rc == 0)
-        spec_of(request, result->platform, spec, sizeof spec);
-    if (rc == 0 && strcmp(spec, request->spec) != 0) {
-        input_close(&input);
-        if (input_open(&input, spec, "", false, err)) {
-            compare_release(result);
-            return -1;
-        }
-    }
+    int rc = prepare(request, result, &input, &opened, &set, usage, err);
     rc = rc ? rc : run(request, &input, &set, result, err);
-    input_close(&input);
+    if (opened)
+        input_close(&input);
     if (rc)
         compare_release(result);
     return rc;

@@ -68,8 +68,13 @@ int compare_facts_open(struct compare_facts *f, const struct compare_request *re
     for (size_t i = 0; i < f->alloc_count; i++)
         f->footprint += f->allocs[i].bytes;
     f->memory = memory_of(f);
-    f->counted = count(f, &f->uncounted) == 0;
-    keep_steps(f);
+#pragma omp parallel sections num_threads(2) if (request->threads > 1)
+    {
+#pragma omp section
+        f->counted = count(f, &f->uncounted) == 0;
+#pragma omp section
+        keep_steps(f);
+    }
     return 0;
 }
 
