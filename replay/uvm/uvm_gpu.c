@@ -724,6 +724,16 @@ static void enqueue_resumed(struct uvm_gpu *g)
     }
 }
 
+/* The cache gets ready what a slot is asked for so many slots later. */
+enum { AHEAD = 6 };
+
+static inline void look_at_pending(const struct uvm_slot *s)
+{
+    __builtin_prefetch(s);
+    __builtin_prefetch(&s->step);
+    __builtin_prefetch(s->step.page);
+}
+
 void uvm_gpu_replay(struct uvm_gpu *g, int64_t time)
 {
     uvm_ring_replay(&g->ring, time);
@@ -740,8 +750,8 @@ void uvm_gpu_replay(struct uvm_gpu *g, int64_t time)
             if (g->blocked && u->outstanding == limit)
                 break;
             uint32_t slot = u->waiting[i];
-            if (i + 2 < u->waiting_count)
-                __builtin_prefetch(&g->slots[u->waiting[i + 2]]);
+            if (i + AHEAD < u->waiting_count)
+                look_at_pending(&g->slots[u->waiting[i + AHEAD]]);
             if (retry(g, slot, time))
                 g->resumed[slot / 64] |= 1ull << (slot % 64);
             else
