@@ -12,7 +12,7 @@
 struct counting {
     const struct program *program;
     struct program_pages *pages;
-    void *run, *page_run;
+    void *page_run;
     const struct gpu *gpu;
     const struct program_alloc *allocs;
     size_t alloc_count;
@@ -21,7 +21,6 @@ struct counting {
     uint64_t first_sector[PROGRAM_ALLOCS];
     size_t page_words, sector_words;
     uint8_t origin[PROGRAM_ALLOCS]; /* by managed allocation: its number in the program */
-    struct program_body *body;
 };
 
 /* Set a bit; whether it was clear. */
@@ -135,10 +134,41 @@ static int alloc_of_line(const struct counting *c, unsigned meant, uint64_t line
     return -1;
 }
 
+/* Sectors first .. last that are modified for the first time. */
+static uint64_t fresh_sectors(struct counting *c, uint64_t first, uint64_t last)
+{
+    uint64_t count = 0;
+    for (uint64_t word = first / 64; word <= last / 64; word++) {
+        uint64_t bits = ~UINT64_C(0);
+        if (word == first / 64)
+            bits &= ~UINT64_C(0) << first % 64;
+        if (word == last / 64)
+            bits &= ~UINT64_C(0) >> (63 - last % 64);
+        count += (uint64_t)__builtin_popcountll(bits & ~c->sector_bits[word]);
+        c->sector_bits[word] |= bits;
+    }
+    return count;
+}
+
+/* One stretch inside the allocation that is meant; false: it is none. */
+static bool modify_stretch(struct counting *c, const struct program_access *a, uint64_t turn, struct launch_totals *t)
+{
+    const struct program_alloc *own = &c->allocs[a->alloc];
+    uint64_t bytes = program_stretch(a), at = program_addr(a, 0, turn) - own->addr;
+    if (!bytes || own->device || at >= own->bytes || bytes > own->bytes - at)
+        return false;
+    at += own->addr % ACCESS_LINE;
+    t->modified_bytes += ACCESS_SECTOR * fresh_sectors(c, c->first_sector[a->alloc] + at / ACCESS_SECTOR,
+                                                       c->first_sector[a->alloc] + (at + bytes - 1) / ACCESS_SECTOR);
+    return true;
+}
+
 static void modify(struct counting *c, const struct program_access *a, uint64_t turns, struct launch_totals *t)
 {
     struct access_line lines[2 * ACCESS_LANES];
     for (uint64_t turn = 0; turn < turns; turn++) {
+        if (modify_stretch(c, a, turn, t))
+            continue;
         int n = program_lines(a, turn, lines);
         for (int i = 0; i < n; i++) {
             int alloc = alloc_of_line(c, a->alloc, lines[i].addr);
@@ -153,9 +183,8 @@ static void modify(struct counting *c, const struct program_access *a, uint64_t 
     }
 }
 
-static void count_body(struct counting *c, struct launch_totals *t)
+static void count_body(struct counting *c, const struct program_body *b, struct launch_totals *t)
 {
-    const struct program_body *b = c->body;
     uint64_t stalls = program_stalls(b);
     uint32_t pending = 0; /* loads since the last wait */
     for (uint32_t i = 0; i < b->count; i++) {
@@ -181,18 +210,20 @@ static void count_body(struct counting *c, struct launch_totals *t)
 static int count_warp(struct counting *c, uint32_t launch, uint64_t warp, const struct issue *issue, double *ns,
                       struct launch_totals *t, struct err *err)
 {
+    const struct program_body *body;
     int more;
     *ns = 0;
-    for (uint32_t i = 0; (more = program_body(c->program, c->run, launch, warp, i, c->body, err)) == 1; i++) {
+    for (uint32_t i = 0;
+         (more = program_pages_body(c->page_run, launch, (uint32_t)warp, i, &body, err)) == 1; i++) {
         double turn = 0;
-        for (uint32_t k = 0; k < c->body->count; k++)
-            touch_access(c, &c->body->access[k], c->body->turns, t);
+        for (uint32_t k = 0; k < body->count; k++)
+            touch_access(c, &body->access[k], body->turns, t);
         if (t->cpu)
             continue;
-        count_body(c, t);
+        count_body(c, body, t);
         if (turn_ns(c, launch, warp, i, issue, &turn, err))
             return -1;
-        *ns += turn * (double)c->body->turns;
+        *ns += turn * (double)body->turns;
     }
     return more;
 }
@@ -238,10 +269,8 @@ static int count_launch(struct counting *c, uint32_t launch, struct launch_total
 
 static int prepare(struct counting *c, struct err *err)
 {
-    c->body = mem_zalloc(1, sizeof *c->body, err);
     c->pages = mem_zalloc(1, sizeof *c->pages, err);
-    if (!c->body || !c->pages || program_pages_init(c->pages, c->program, NULL, err) ||
-        program_run_open(c->program, &c->run, err))
+    if (!c->pages || program_pages_init(c->pages, c->program, NULL, err))
         return -1;
     c->page_run = program_pages_ops.run_open(c->pages, err);
     if (!c->page_run)
@@ -278,11 +307,9 @@ int program_totals_init(struct program_totals *totals, const struct program *pro
     }
     if (c.page_run)
         program_pages_ops.run_close(c.page_run);
-    program_run_close(program, c.run);
     free(c.page_bits);
     free(c.sector_bits);
     free(c.pages);
-    free(c.body);
     return rc;
 }
 

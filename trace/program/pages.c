@@ -124,6 +124,14 @@ static int fetch(struct run *r, uint32_t launch, uint32_t warp, uint32_t index, 
     return r->rc;
 }
 
+int program_pages_body(void *run, uint32_t launch, uint32_t warp, uint32_t index, const struct program_body **body,
+                       struct err *err)
+{
+    struct run *r = run;
+    *body = &r->body;
+    return fetch(r, launch, warp, index, err);
+}
+
 /* --- steps --- */
 
 /* One of a step's two lists, while it grows. */
