@@ -120,8 +120,11 @@ static int note_access(struct reader *r, const struct program_access *a, uint64_
 {
     uint64_t bytes = program_stretch(a);
     int dense = bytes ? note_dense(r, a, program_addr(a, 0, 0), bytes, turns, seen, err) : 1;
-    for (uint32_t rest = bytes ? 0 : a->active; rest && dense == 1; rest &= rest - 1)
-        dense = note_dense(r, a, program_addr(a, (unsigned)__builtin_ctz(rest), 0), a->bytes, turns, seen, err);
+    for (uint32_t rest = bytes ? 0 : a->active; rest && dense == 1;) {
+        uint64_t first;
+        rest = program_lanes_together(a, rest, &first, &bytes);
+        dense = note_dense(r, a, first, bytes, turns, seen, err);
+    }
     for (uint64_t turn = 0; turn < turns && dense == 0; turn++)
         if (note_turn(r, a, turn, seen, err))
             return -1;

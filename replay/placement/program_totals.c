@@ -115,8 +115,11 @@ static void touch_access(struct counting *c, const struct program_access *a, uin
         touch_turns(c, a, program_pages_addr(c->pages, a, 0, 0), bytes, turns, t);
         return;
     }
-    for (uint32_t rest = a->active; rest; rest &= rest - 1)
-        touch_turns(c, a, program_pages_addr(c->pages, a, (unsigned)__builtin_ctz(rest), 0), a->bytes, turns, t);
+    for (uint32_t rest = a->active; rest;) {
+        uint64_t first;
+        rest = program_lanes_together(a, rest, &first, &bytes);
+        touch_turns(c, a, first + c->pages->moved[a->alloc], bytes, turns, t);
+    }
 }
 
 /* --- instructions, sectors --- */

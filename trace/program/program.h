@@ -199,6 +199,18 @@ static inline uint64_t program_stretch(const struct program_access *a)
     return a->lane_stride == a->bytes && first_lanes ? (uint64_t)__builtin_popcount(a->active) * a->bytes : 0;
 }
 
+/* The lowest of the lanes `rest` and those behind it whose bytes continue its own, as the rows of a tile do: the byte
+ * that they begin with in turn 0, how many there are, and the lanes that are left. rest: not 0. */
+static inline uint32_t program_lanes_together(const struct program_access *a, uint32_t rest, uint64_t *first,
+                                              uint64_t *bytes)
+{
+    *first = program_addr(a, (unsigned)__builtin_ctz(rest), 0);
+    *bytes = a->bytes;
+    for (rest &= rest - 1; rest && program_addr(a, (unsigned)__builtin_ctz(rest), 0) == *first + *bytes; rest &= rest - 1)
+        *bytes += a->bytes;
+    return rest;
+}
+
 /* Instructions of one turn, accesses included. */
 uint32_t program_instructions(const struct program_body *body);
 

@@ -145,6 +145,28 @@ START_TEST(a_partial_warp_is_a_warp)
 }
 END_TEST
 
-TEST_MAIN("program", a_warp_stops_where_a_value_under_way_is_needed, one_wait_waits_for_all_before_it,
+/* A tile of 16 lanes a row: two stretches; then lanes apart, one by one; a gap in the mask ends a stretch. */
+START_TEST(lanes_that_continue_each_other_are_taken_together)
+{
+    uint64_t lane[PROGRAM_LANES], first, bytes;
+    struct program_access a = {.lane = lane, .active = UINT32_MAX, .bytes = 4};
+    for (unsigned l = 0; l < PROGRAM_LANES; l++)
+        lane[l] = 1000 + l / 16 * 4096 + l % 16 * 4;
+    uint32_t rest = program_lanes_together(&a, a.active, &first, &bytes);
+    ck_assert_uint_eq(rest, 0xffff0000);
+    ck_assert_uint_eq(first, 1000);
+    ck_assert_uint_eq(bytes, 64);
+    ck_assert_uint_eq(program_lanes_together(&a, rest, &first, &bytes), 0);
+    ck_assert_uint_eq(first, 1000 + 4096);
+    ck_assert_uint_eq(bytes, 64);
+    ck_assert_uint_eq(program_lanes_together(&a, 0xb, &first, &bytes), 8);
+    ck_assert_uint_eq(bytes, 8);
+    struct program_access down = {.addr = 1000, .lane_stride = -4, .active = 7, .bytes = 4};
+    ck_assert_uint_eq(program_lanes_together(&down, 7, &first, &bytes), 6);
+    ck_assert_uint_eq(bytes, 4);
+}
+END_TEST
+
+TEST_MAIN("program", lanes_that_continue_each_other_are_taken_together, a_warp_stops_where_a_value_under_way_is_needed, one_wait_waits_for_all_before_it,
           allocations_lie_behind_each_other_on_boundaries, addresses_follow_from_lane_and_turn,
           launches_must_have_blocks_threads_and_few_enough_warps, a_partial_warp_is_a_warp)
