@@ -56,9 +56,11 @@ void access_pages(const struct program_pages *p, const struct program_access *a,
         collect_bytes(p, a->alloc, own, first, first + bytes - 1, c);
         return;
     }
-    for (uint32_t rest = a->active; rest; rest &= rest - 1) {
-        first = program_pages_addr(p, a, (unsigned)__builtin_ctz(rest), turn);
-        collect_bytes(p, a->alloc, own, first, first + a->bytes - 1, c);
+    uint64_t moved = p->moved[a->alloc] + turn * (uint64_t)a->turn_stride;
+    for (uint32_t rest = a->active; rest;) {
+        rest = program_lanes_together(a, rest, &first, &bytes);
+        first += moved;
+        collect_bytes(p, a->alloc, own, first, first + bytes - 1, c);
     }
 }
 
