@@ -338,8 +338,9 @@ START_TEST(launches_on_several_threads_are_told_in_order_and_as_one_thread_has_t
 }
 END_TEST
 
-TEST_MAIN("host_reads", launches_on_several_threads_are_told_in_order_and_as_one_thread_has_them, a_line_is_one_request_and_takes_the_link_and_the_latency,
-          many_warps_take_what_their_requests_take, lines_that_nobody_shares_make_the_requests_of_the_coalescer,
+TEST_MAIN("host_reads", launches_on_several_threads_are_told_in_order_and_as_one_thread_has_them,
+          a_line_is_one_request_and_takes_the_link_and_the_latency, many_warps_take_what_their_requests_take,
+          lines_that_nobody_shares_make_the_requests_of_the_coalescer,
           loads_of_a_warp_that_are_under_way_together_ask_for_a_line_once, another_warp_asks_again_once_a_miss_has_left,
           another_warp_waits_for_memory_of_the_gpu_however_long_ago_it_was_asked_for,
           memory_of_the_gpu_makes_no_requests, a_sample_stands_for_the_launch, a_body_that_cannot_be_made_is_an_error)

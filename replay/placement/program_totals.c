@@ -216,8 +216,7 @@ static int count_warp(struct counting *c, uint32_t launch, uint64_t warp, const 
     const struct program_body *body;
     int more;
     *ns = 0;
-    for (uint32_t i = 0;
-         (more = program_pages_body(c->page_run, launch, (uint32_t)warp, i, &body, err)) == 1; i++) {
+    for (uint32_t i = 0; (more = program_pages_body(c->page_run, launch, (uint32_t)warp, i, &body, err)) == 1; i++) {
         double turn = 0;
         for (uint32_t k = 0; k < body->count; k++)
             touch_access(c, &body->access[k], body->turns, t);

@@ -41,8 +41,8 @@ static inline uint64_t program_pages_addr(const struct program_pages *pages, con
     return program_addr(a, lane, turn) + pages->moved[a->alloc];
 }
 
-/* Body number `index` of a warp by a run of program_pages_ops, as program_body(); valid until the run is asked again, and
- * the steps of this body do not ask the program for it once more. */
+/* Body number `index` of a warp by a run of program_pages_ops, as program_body(); valid until the run is asked again,
+ * and the steps of this body do not ask the program for it once more. */
 int program_pages_body(void *run, uint32_t launch, uint32_t warp, uint32_t index, const struct program_body **body,
                        struct err *err);
 

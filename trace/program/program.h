@@ -206,7 +206,8 @@ static inline uint32_t program_lanes_together(const struct program_access *a, ui
 {
     *first = program_addr(a, (unsigned)__builtin_ctz(rest), 0);
     *bytes = a->bytes;
-    for (rest &= rest - 1; rest && program_addr(a, (unsigned)__builtin_ctz(rest), 0) == *first + *bytes; rest &= rest - 1)
+    for (rest &= rest - 1; rest && program_addr(a, (unsigned)__builtin_ctz(rest), 0) == *first + *bytes;
+         rest &= rest - 1)
         *bytes += a->bytes;
     return rest;
 }
