@@ -27,7 +27,7 @@ const struct param compare_settings[] = {
 
 static const char *const mechanisms[COMPARE_MECHANISMS] = {
     [COMPARE_COPY] = "copy",     [COMPARE_MANAGED] = "managed", [COMPARE_ZEROCOPY] = "zerocopy",
-    [COMPARE_DEVICE] = "device", [COMPARE_PINNED] = "pinned",
+    [COMPARE_TIERED] = "tiered", [COMPARE_DEVICE] = "device",   [COMPARE_PINNED] = "pinned",
 };
 
 const char *compare_mechanism_name(enum compare_mechanism mechanism)
@@ -39,7 +39,7 @@ const char *compare_mechanism_name(enum compare_mechanism mechanism)
 static double error_of(enum compare_mechanism mechanism)
 {
     const struct engine *e = engine_find(mechanism == COMPARE_MANAGED ? "uvm" : "zerocopy");
-    if (mechanism == COMPARE_MANAGED || mechanism == COMPARE_ZEROCOPY)
+    if (mechanism == COMPARE_MANAGED || mechanism == COMPARE_ZEROCOPY || mechanism == COMPARE_TIERED)
         return e->error;
     return mechanism == COMPARE_COPY ? COMPARE_COPY_ERROR : 0;
 }
@@ -85,6 +85,22 @@ void compare_row_release(struct compare_row *row)
     outcome_release(&row->outcome);
 }
 
+int compare_keep_best(struct compare_result *result, struct compare_result *tried, struct err *err)
+{
+    struct compare_row *best = NULL;
+    for (size_t i = 0; i < tried->count; i++)
+        if (!best || (!isnan(compare_time(&tried->rows[i])) &&
+                      !(compare_time(&tried->rows[i]) >= compare_time(best)))) /* the first of equal ones */
+            best = &tried->rows[i];
+    int rc = best ? mem_grow((void **)&result->rows, &result->cap, result->count + 1, sizeof *best, err) : 0;
+    if (best && rc == 0) {
+        result->rows[result->count++] = *best;
+        *best = tried->rows[--tried->count];
+    }
+    compare_release(tried);
+    return rc;
+}
+
 void compare_release(struct compare_result *result)
 {
     for (size_t i = 0; i < result->count; i++)
@@ -97,7 +113,7 @@ void compare_release(struct compare_result *result)
 
 /* --- ranks --- */
 
-static double ranked_time(const struct compare_row *row)
+double compare_time(const struct compare_row *row)
 {
     const struct metric_value *v = &row->outcome.values[0];
     return v->known ? v->real : v->interval ? (v->lo + v->hi) / 2 : NAN;
@@ -118,14 +134,14 @@ bool compare_tied(const struct compare_row *a, const struct compare_row *b)
 /* 0: an answer; 1: a time that nothing bounds; 2: none. */
 static int class_of(const struct compare_row *row)
 {
-    return isnan(ranked_time(row)) ? 2 : row->outcome.values[0].unbound;
+    return isnan(compare_time(row)) ? 2 : row->outcome.values[0].unbound;
 }
 
 static bool before(const struct compare_row *a, const struct compare_row *b)
 {
     if (class_of(a) != class_of(b))
         return class_of(a) < class_of(b);
-    return class_of(a) < 2 && ranked_time(a) < ranked_time(b);
+    return class_of(a) < 2 && compare_time(a) < compare_time(b);
 }
 
 /* By insertion: equal ones stay in order. */
@@ -157,7 +173,7 @@ const char *compare_answer(const struct compare_result *result, char *buf, size_
         (void)snprintf(buf, size, "no mechanism has an answer for this input on this platform");
         return buf;
     }
-    milliseconds(ranked_time(&rows[0]), time, sizeof time);
+    milliseconds(compare_time(&rows[0]), time, sizeof time);
     size_t next = 1, ties = 0; /* the best row of another mechanism that has an answer */
     while (next < result->count && rows[next].answered && rows[next].mechanism == rows[0].mechanism)
         next++;
@@ -166,7 +182,7 @@ const char *compare_answer(const struct compare_result *result, char *buf, size_
     size_t n = (size_t)snprintf(buf, size, "%s (%s): %s", mechanisms[rows[0].mechanism], rows[0].policy, time);
     if (next < result->count && rows[next].answered && n < size)
         n += (size_t)snprintf(buf + n, size - n, ", %s (%s) %s", mechanisms[rows[next].mechanism], rows[next].policy,
-                              milliseconds(ranked_time(&rows[next]), other, sizeof other));
+                              milliseconds(compare_time(&rows[next]), other, sizeof other));
     if (n < size && rows[0].error_ratio == 0)
         (void)snprintf(buf + n, size - n, "; how far off such times are was never measured");
     else if (n < size && ties)

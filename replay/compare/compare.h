@@ -23,6 +23,7 @@ enum compare_mechanism {
     COMPARE_COPY,
     COMPARE_MANAGED,
     COMPARE_ZEROCOPY,
+    COMPARE_TIERED, /* hot rows on the GPU, the others read from the host */
     COMPARE_DEVICE, /* this one and pinned: where GPU and CPU share their memory */
     COMPARE_PINNED,
     COMPARE_MECHANISMS

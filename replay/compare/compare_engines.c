@@ -79,8 +79,8 @@ static const char *wanted(const struct call *call, char *list, size_t size)
 }
 
 /* Of a draw the numbers are those of facts->platform. */
-static int execute(const struct compare_facts *f, const struct replay_request *request, struct replay_result *got,
-                   struct err *err)
+int compare_execute(const struct compare_facts *f, const struct replay_request *request, struct replay_result *got,
+                    struct err *err)
 {
     if (replay_prepare(request, got, err))
         return -1;
@@ -118,7 +118,7 @@ static int run(const struct call *call, struct compare_result *result, struct er
                                            .threads = asked->threads};
     struct replay_result got;
     struct err why = {""};
-    if (execute(call->facts, &request, &got, &why)) { /* the engine refuses the input, or the platform */
+    if (compare_execute(call->facts, &request, &got, &why)) { /* the engine refuses the input, or the platform */
         char first[64];
         (void)snprintf(first, sizeof first, "%.*s", (int)strcspn(policies, ","), policies);
         return compare_refuse(result, mechanism_of(call, first), first, why.msg, err);
@@ -133,8 +133,8 @@ static int run(const struct call *call, struct compare_result *result, struct er
 
 /* Reads as the engine has them. Kernels' stores go over the link the other way: at best beside the reads, at worst
  * behind them; every modified sector once a launch. */
-static void fill_zerocopy(const struct compare_facts *f, const struct outcome *out, struct compare_row *row,
-                          const char *policy)
+void compare_fill_zerocopy(const struct compare_facts *f, const struct outcome *out, struct compare_row *row,
+                           const char *policy)
 {
     const struct pcie *link = platform_section_get(f->platform, "pcie");
     double time = number(out, "time_ns"), back = 0;
@@ -174,14 +174,14 @@ static int zerocopy_rows(const struct compare_facts *f, struct compare_result *r
     struct scan_setup setup = {.shape = SCAN_ARRAY};
     if (ops)
         ops->setup(w->state, &setup);
-    struct call call = {f, "zerocopy", "own", COMPARE_ZEROCOPY, fill_zerocopy};
+    struct call call = {f, "zerocopy", "own", COMPARE_ZEROCOPY, compare_fill_zerocopy};
     if (setup.shape == SCAN_LISTS)
         call.policies = "naive,merged,aligned";
     else if (setup.shape == SCAN_ROWS)
         call.policies = "naive,shift";
     else if (w->type && link->load_ns > 0)
         call.policies = "own:reuse=l1";
-    return run(&call, result, err);
+    return run(&call, result, err) ? -1 : compare_tiered_rows(f, &setup, result, err);
 }
 
 /* --- GPU and CPU share their memory --- */

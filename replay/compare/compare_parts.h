@@ -9,6 +9,7 @@
 #include "replay/uvm/uvm_managed.h"
 #include "replay/uvm/uvm_touching.h"
 #include "trace/event/actor_tracks.h"
+#include "trace/workloads/scan.h"
 
 struct compare_set {
     struct uvm_managed_settings managed;
@@ -74,6 +75,10 @@ int compare_refuse(struct compare_result *result, enum compare_mechanism mechani
                    struct err *err);
 void compare_apply(struct compare_row *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void compare_row_release(struct compare_row *row);
+/* The best of the rows that were tried, the first of equal ones, goes to the others; tried is released. */
+int compare_keep_best(struct compare_result *result, struct compare_result *tried, struct err *err);
+/* What a row is ranked by, the middle of an interval; NAN: it has no time. */
+double compare_time(const struct compare_row *row);
 
 /* What unified memory is asked with, the driver's own first, policies with commas between; and the next of such a list,
  * false where there is none: *list moves on. */
@@ -91,6 +96,17 @@ int compare_copy_row(const struct compare_facts *facts, struct compare_result *r
 
 /* What other engines answer: zero-copy, memory shared with the CPU, and of recordings of migrations unified memory. */
 int compare_engine_rows(const struct compare_facts *facts, struct compare_result *result, struct err *err);
+
+/* One engine, on the platform of the facts: prepared, and executed while no other walks the input. */
+int compare_execute(const struct compare_facts *facts, const struct replay_request *request, struct replay_result *got,
+                    struct err *err);
+/* A zero-copy row by what the engine says of a policy. */
+void compare_fill_zerocopy(const struct compare_facts *facts, const struct outcome *out, struct compare_row *row,
+                           const char *policy);
+
+/* Hot rows kept on the GPU, of gathers (compare_tiered.c). */
+int compare_tiered_rows(const struct compare_facts *facts, const struct scan_setup *setup,
+                        struct compare_result *result, struct err *err);
 
 /* What has to be done for a row to come true; its hints are those of the row. */
 void compare_apply_managed(const struct compare_facts *facts, struct compare_row *row, const char *policy);

@@ -4,37 +4,8 @@
 #include <string.h>
 
 #include "models/zerocopy/link.h"
-#include "replay/compare/compare_parts.h"
-#include "trace/base/testing.h"
+#include "replay/compare/compare_testing.h"
 #include "trace/recorder/plan.h"
-
-static struct compare_result result;
-static struct err err;
-
-static void compare_with(const char *spec, const char *platform, const char *set, int threads)
-{
-    const struct compare_request request = {
-        .spec = spec, .platform = platform, .sets = &set, .set_count = set != NULL, .threads = threads};
-    bool usage;
-    ck_assert_msg(compare_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
-}
-
-static const struct compare_row *row_of(const char *mechanism, const char *policy)
-{
-    for (size_t i = 0; i < result.count; i++)
-        if (strcmp(compare_mechanism_name(result.rows[i].mechanism), mechanism) == 0 &&
-            strcmp(result.rows[i].policy, policy) == 0)
-            return &result.rows[i];
-    ck_abort_msg("no row %s (%s)", mechanism, policy);
-    return NULL;
-}
-
-static double metric(const struct compare_row *row, const char *name)
-{
-    const struct metric_value *v = outcome_get(&row->outcome, name);
-    ck_assert_msg(v->known, "%s of %s", name, row->policy);
-    return v->real;
-}
 
 static double replayed(const char *engine, const char *spec, const char *platform, const char *policy)
 {

@@ -1,0 +1,176 @@
+/* Hot rows of a table on the GPU: copied once before the first kernel, the others read from the host. The judge is the
+ * zero-copy engine with its residency (replay/zerocopy/zerocopy_tier.h), asked for a few shares of the table; the copy
+ * of the rows that are kept, one block by the link's rule, is added. Which rows: by degree where they are a graph's
+ * vertices, by another run's accesses where the input has them. */
+#include <math.h>
+#include <stdio.h>
+
+#include "models/zerocopy/link.h"
+#include "replay/compare/compare_parts.h"
+
+/* Of the table, in per cent; besides, what memory holds where that is less. */
+static const double shares[] = {1, 2, 5, 10, 20, 50};
+
+enum { SHARES = sizeof shares / sizeof *shares };
+
+/* Rows that one rule ranks. */
+struct ranked {
+    const char *score, *by; /* resident=, and in words */
+    uint64_t rows;
+    double row_bytes;
+};
+
+static uint64_t kept_rows(const struct ranked *r, double pct)
+{
+    return (uint64_t)((double)r->rows * pct / 100); /* as models/zerocopy/residency.h */
+}
+
+static void name_of(char *name, size_t size, const char *pattern, const struct ranked *r, double pct)
+{
+    (void)snprintf(name, size, "%s, %g %% by %s", pattern, pct, r->by);
+}
+
+static bool wanted(const struct compare_facts *f, const struct ranked *r, double pct)
+{
+    char naive[96], shift[96];
+    name_of(naive, sizeof naive, "naive", r, pct);
+    name_of(shift, sizeof shift, "shift", r, pct);
+    return compare_wanted(f, COMPARE_TIERED, naive) || compare_wanted(f, COMPARE_TIERED, shift);
+}
+
+static void say(struct compare_row *row, const struct ranked *r, double pct, double copy_ns, const struct outcome *out)
+{
+    unsigned long long kept = kept_rows(r, pct);
+    const struct metric_value *hits = outcome_get(out, "hit_ratio");
+    compare_apply(row,
+                  "number the rows by %s, most first, as the program loads its table: the first %llu of %llu rows "
+                  "(%g %%), %.0f bytes, are kept on the GPU",
+                  r->by, kept, (unsigned long long)r->rows, pct, (double)kept * r->row_bytes);
+    compare_apply(row,
+                  "cudaMalloc() and one cudaMemcpy() of these %.0f bytes before the first kernel; rows below %llu are "
+                  "read there, the others from the host",
+                  (double)kept * r->row_bytes, kept);
+    if (hits && hits->known)
+        outcome_note(&row->outcome,
+                     "%.3g %% of what is asked for are rows that the GPU keeps; %.4g ms of the time are their "
+                     "copy, the numbering is not in it",
+                     100 * hits->real, copy_ns / 1e6);
+    outcome_note(&row->outcome, "rows that are kept are counted, not simulated: what the warp before touched is held");
+}
+
+static int add_row(const struct compare_facts *f, const struct ranked *r, double pct,
+                   const struct replay_policy *policy, const struct outcome *out, struct compare_result *tried,
+                   struct err *err)
+{
+    char name[96];
+    name_of(name, sizeof name, policy->head->name, r, pct);
+    struct compare_row *row =
+        compare_wanted(f, COMPARE_TIERED, name) ? compare_add(tried, COMPARE_TIERED, name, err) : NULL;
+    if (!row)
+        return compare_wanted(f, COMPARE_TIERED, name) ? -1 : 0;
+    compare_fill_zerocopy(f, out, row, policy->head->name);
+    const struct metric_value *time = outcome_get(&row->outcome, "time_ns"),
+                              *in = outcome_get(&row->outcome, "h2d_bytes"),
+                              *gpu = outcome_get(&row->outcome, "gpu_bytes");
+    double bytes = (double)kept_rows(r, pct) * r->row_bytes;
+    double copy_ns = link_copy_ns(platform_section_get(f->platform, "pcie"), bytes, 1);
+    if (time->interval)
+        outcome_interval(&row->outcome, "time_ns", time->lo + copy_ns, time->hi + copy_ns);
+    if (time->known)
+        outcome_real(&row->outcome, "time_ns", time->real + copy_ns);
+    if (in->known)
+        outcome_real(&row->outcome, "h2d_bytes", in->real + bytes);
+    if (gpu->known)
+        outcome_real(&row->outcome, "gpu_bytes", gpu->real + bytes);
+    if (in->known)
+        outcome_real(&row->outcome, "read_amplification_ratio", in->real / ((double)r->rows * r->row_bytes));
+    say(row, r, pct, copy_ns, out);
+    if (json_object_set_new(row->params, "resident", json_string(r->score)) ||
+        json_object_set_new(row->params, "local_pct", json_real(pct)))
+        return err_set(err, "out of memory");
+    return 0;
+}
+
+/* One share: every pattern. What the engine refuses of one share it refuses of all. */
+static int try_share(const struct compare_facts *f, const struct ranked *r, double pct, struct compare_result *tried,
+                     struct err *err)
+{
+    const struct compare_request *asked = f->request;
+    const char *sets[64];
+    char resident[64], local[64];
+    size_t n = 0;
+    (void)snprintf(resident, sizeof resident, "resident=%s", r->score);
+    (void)snprintf(local, sizeof local, "local_pct=%.17g", pct);
+    for (; n < asked->set_count && n + 2 < sizeof sets / sizeof *sets; n++)
+        sets[n] = asked->sets[n];
+    sets[n++] = resident;
+    sets[n++] = local;
+    const struct replay_request request = {.engine = engine_find("zerocopy"),
+                                           .platform = asked->platform ? asked->platform : tried->choice.name,
+                                           .policy_list = "naive,shift",
+                                           .sets = sets,
+                                           .set_count = n,
+                                           .inputs = f->input,
+                                           .input_count = 1,
+                                           .threads = asked->threads};
+    struct replay_result got;
+    struct err why = {""};
+    if (compare_execute(f, &request, &got, &why))
+        return compare_refuse(tried, COMPARE_TIERED, r->by, why.msg, err);
+    int rc = 0;
+    for (size_t i = 0; i < got.policy_count && rc == 0; i++)
+        rc = add_row(f, r, pct, &got.policies[i], &got.runs[i], tried, err);
+    replay_release(&got);
+    return rc;
+}
+
+/* The best share. */
+static int add_ranked(const struct compare_facts *f, const struct ranked *r, struct compare_result *result,
+                      struct err *err)
+{
+    struct compare_result tried = {.choice = result->choice};
+    double table = (double)r->rows * r->row_bytes, room = f->memory ? (double)f->memory : table;
+    double most = floor(1000 * room / table) / 10; /* what memory holds, to a thousandth */
+    int rc = 0;
+    for (size_t i = 0; i < SHARES && rc == 0; i++)
+        if (shares[i] <= most && kept_rows(r, shares[i]) && wanted(f, r, shares[i]))
+            rc = try_share(f, r, shares[i], &tried, err);
+    bool extra = most < 100 && kept_rows(r, most);
+    for (size_t i = 0; i < SHARES; i++)
+        extra &= shares[i] != most;
+    if (rc == 0 && extra && wanted(f, r, most))
+        rc = try_share(f, r, most, &tried, err);
+    if (rc) {
+        compare_release(&tried);
+        return -1;
+    }
+    return compare_keep_best(result, &tried, err);
+}
+
+int compare_tiered_rows(const struct compare_facts *f, const struct scan_setup *setup, struct compare_result *result,
+                        struct err *err)
+{
+    if (setup->shape == SCAN_LISTS)
+        return compare_refuse(result, COMPARE_TIERED, "hot lists",
+                              "which lists are kept on the GPU can be asked of a gather's rows only", err);
+    if (setup->shape != SCAN_ROWS)
+        return 0;
+    struct ranked r = {.row_bytes = (double)setup->row_elements * setup->structures[0].element};
+    if (setup->graph) {
+        r.score = r.by = "degree";
+        r.rows = setup->graph->vertices;
+        if (add_ranked(f, &r, result, err))
+            return -1;
+    }
+    if (setup->recorded) {
+        r.score = "recorded";
+        r.by = "recorded accesses";
+        r.rows = setup->structures[0].elements / (uint64_t)setup->row_elements;
+        return add_ranked(f, &r, result, err);
+    }
+    return setup->graph ? 0
+                        : compare_refuse(result, COMPARE_TIERED, "hot rows",
+                                         "nothing says which rows are asked for most: they come from no graph "
+                                         "(graph=), and no other run's rows are given (recorded=FILE)",
+                                         err);
+}

@@ -1,0 +1,141 @@
+#include <stdlib.h>
+
+#include "models/zerocopy/link.h"
+#include "replay/compare/compare_testing.h"
+
+/* What the engine says of one share; "time_ns", "h2d_bytes". */
+static double engine_says(const char *spec, const char *score, double pct, const char *policy, const char *name)
+{
+    struct input input;
+    struct replay_result got;
+    bool usage;
+    char resident[64], local[64];
+    const char *sets[] = {resident, local};
+    (void)snprintf(resident, sizeof resident, "resident=%s", score);
+    (void)snprintf(local, sizeof local, "local_pct=%g", pct);
+    ck_assert_int_eq(input_open(&input, spec, "", false, &err), 0);
+    const struct replay_request request = {.engine = engine_find("zerocopy"),
+                                           .platform = "h200",
+                                           .policy_list = policy,
+                                           .sets = sets,
+                                           .set_count = 2,
+                                           .inputs = &input,
+                                           .input_count = 1,
+                                           .threads = 1};
+    ck_assert_msg(replay_run(&request, &got, &usage, &err) == 0, "%s", err.msg);
+    const struct metric_value *v = outcome_get(&got.runs[0], name);
+    double value = v->real;
+    replay_release(&got);
+    input_close(&input);
+    return value;
+}
+
+/* Its engine's time and the copy of the rows that are kept; no other share has less. */
+START_TEST(a_tiered_row_is_its_engines_time_and_one_copy)
+{
+    static const char spec[] = "synth:gather,graph=kron,scale=11,seeds=8,batches=2",
+                      l1[] = "synth:gather,graph=kron,scale=11,seeds=8,batches=2,reuse=l1";
+    static const double shares[] = {1, 2, 5, 10, 20, 50};
+    compare_with(spec, "h200", NULL, 2);
+    const struct compare_row *row = only_row("tiered");
+    const struct pcie *link = platform_section_get(result.platform, "pcie");
+    double pct = json_real_value(json_object_get(row->params, "local_pct")), least = 1e18;
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        double bytes = (double)(uint64_t)(2048 * shares[i] / 100) * 1024;
+        double time = engine_says(l1, "degree", shares[i], "naive", "time_ns") + link_copy_ns(link, bytes, 1);
+        double shift = engine_says(l1, "degree", shares[i], "shift", "time_ns") + link_copy_ns(link, bytes, 1);
+        least = time < least ? time : least;
+        least = shift < least ? shift : least;
+        if (shares[i] != pct)
+            continue;
+        ck_assert_double_eq(metric(row, "time_ns"), time < shift ? time : shift);
+        ck_assert_double_eq(metric(row, "h2d_bytes"), engine_says(l1, "degree", pct, "naive", "h2d_bytes") + bytes);
+        ck_assert_double_eq(metric(row, "gpu_bytes") - metric(row_of("zerocopy", "naive"), "gpu_bytes"), bytes);
+    }
+    ck_assert_double_eq(metric(row, "time_ns"), least);
+    ck_assert(told(row, "by degree, most first") && told(row, "one cudaMemcpy()"));
+    compare_release(&result);
+}
+END_TEST
+
+/* By a second way: rows that the kept ones are not, counted one by one. Rows of 1,024 B on lines of their own: what
+ * crosses the link is the rows that are asked for and not kept, and once those that are. */
+START_TEST(rows_kept_by_recorded_accesses_do_not_cross_the_link_again)
+{
+    enum { ROWS = 256, ASKED = 4096 };
+    unsigned seed = 5, before[ROWS] = {0}, now[ROWS] = {0};
+    char spec[700], recorded[300];
+    const char *path = testing_file("recorded.txt");
+    (void)snprintf(recorded, sizeof recorded, "%s", path);
+    FILE *f = fopen(path, "wb"), *g = fopen(testing_file("rows.txt"), "wb");
+    for (int i = 0; i < ASKED; i++) {
+        unsigned a = (unsigned)rand_r(&seed) % 16 * ((unsigned)rand_r(&seed) % 17),
+                 b = (unsigned)rand_r(&seed) % 16 * ((unsigned)rand_r(&seed) % 17);
+        before[a]++;
+        now[b]++;
+        (void)fprintf(f, "%u\n", a);
+        (void)fprintf(g, "%u\n", b);
+    }
+    (void)fclose(f);
+    (void)fclose(g);
+    (void)snprintf(spec, sizeof spec, "synth:gather,rows=%s,recorded=%s,table_rows=%d,reuse=none",
+                   testing_file("rows.txt"), recorded, ROWS);
+    compare_with(spec, "h200", NULL, 1);
+    const struct compare_row *row = only_row("tiered");
+    uint64_t kept = (uint64_t)(ROWS * json_real_value(json_object_get(row->params, "local_pct")) / 100), missed = 0;
+    for (unsigned r = 0; r < ROWS; r++) {
+        uint64_t hotter = 0;
+        for (unsigned o = 0; o < ROWS; o++)
+            hotter += before[o] > before[r] || (before[o] == before[r] && o < r);
+        missed += hotter < kept ? 0 : now[r];
+    }
+    ck_assert_double_eq(metric(row, "h2d_bytes"), 1024.0 * (double)(missed + kept));
+    ck_assert(told(row, "by recorded accesses"));
+    compare_release(&result);
+}
+END_TEST
+
+START_TEST(kept_rows_fit_the_memory_there_is)
+{
+    compare_with("synth:gather,graph=kron,scale=12,seeds=8,batches=1", "h200", "gpu_memory_bytes=16KiB", 1);
+    const struct compare_row *row = only_row("tiered");
+    double kept = metric(row, "gpu_bytes") - metric(row_of("zerocopy", "naive"), "gpu_bytes");
+    ck_assert_double_le(kept, 16384);
+    ck_assert_double_eq(kept, 12 * 1024); /* 0.3 % of 4,096 rows: less than any share of the list */
+    compare_release(&result);
+}
+END_TEST
+
+START_TEST(what_cannot_be_ranked_is_refused)
+{
+    compare_with("synth:gather,count=1024,table_rows=4096", "h200", NULL, 1);
+    ck_assert(!only_row("tiered")->answered);
+    ck_assert_ptr_nonnull(strstr(only_row("tiered")->outcome.notes[0], "recorded=FILE"));
+    compare_release(&result);
+    compare_with("synth:bfs,scale=10,roots=1", "h200", NULL, 1);
+    ck_assert(!only_row("tiered")->answered);
+    compare_release(&result);
+}
+END_TEST
+
+/* A draw asks for the share that was found, not for the best one of its own. */
+START_TEST(a_draw_finds_the_row_again)
+{
+    static const char *const short_of_memory[] = {"gpu_memory_bytes=16KiB"};
+    compare_asked((struct compare_request){.spec = "synth:gather,graph=kron,scale=11,seeds=8,batches=1",
+                                           .platform = "h200",
+                                           .sets = short_of_memory,
+                                           .set_count = 1,
+                                           .threads = 2,
+                                           .robust = {.draws = 2, .seed = 1, .tie_pct = 1e6}});
+    const struct compare_row *row = only_row("tiered");
+    size_t at = (size_t)(row - result.rows);
+    ck_assert_uint_lt(at, result.drawn);
+    ck_assert_uint_eq(result.robust.wins[at], 2); /* within any tie: an answer in each draw */
+    compare_release(&result);
+}
+END_TEST
+
+TEST_MAIN("compare_tiered", a_tiered_row_is_its_engines_time_and_one_copy,
+          rows_kept_by_recorded_accesses_do_not_cross_the_link_again, kept_rows_fit_the_memory_there_is,
+          what_cannot_be_ranked_is_refused, a_draw_finds_the_row_again)
