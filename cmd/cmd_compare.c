@@ -15,7 +15,7 @@ static const char *platform, *output;
 static struct opt_list sets;
 static int64_t jobs, top = 1;
 static struct robust_options draws = ROBUST_OPTIONS_NONE;
-static bool all, force, far;
+static bool all, mixed, force, far;
 static int format;
 
 static const struct opt options[] = {
@@ -24,6 +24,7 @@ static const struct opt options[] = {
     {"set", 's', OPT_LIST, "KEY=VALUE", &sets,
      "oversubscription_pct, gpu_memory_bytes, or a number of the platform; repeatable", 0, 0},
     {"all", 'a', OPT_FLAG, NULL, &all, "unified memory under every prefetcher with every eviction", 0, 0},
+    {"mixed", 0, OPT_FLAG, NULL, &mixed, "a mechanism for each allocation, of programs of more than 256 MiB too", 0, 0},
     ROBUST_OPTIONS(draws),
     {"robust-all", 0, OPT_FLAG, NULL, &far, "draw all rows, not only those within 3 times of the best", 0, 0},
     {"top", 0, OPT_INT, "N", &top, "say how to have the N best mechanisms (default 1)", 0, COMPARE_MECHANISMS},
@@ -233,6 +234,7 @@ static int run(int argc, char **argv)
                                       .sets = sets.items,
                                       .set_count = sets.count,
                                       .all = all,
+                                      .mixed = mixed,
                                       .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
                                       .far = far,
                                       .progress = &progress};
@@ -254,7 +256,8 @@ static int run(int argc, char **argv)
 const struct command cmd_compare = {
     .name = "compare",
     .summary = "one program on one machine under every mechanism, ranked",
-    .usage = "INPUT [--platform NAME|FILE.ini] [--set KEY=VALUE]... [--all] [--robust N] [--top N] [-o PLAN.ini]",
+    .usage =
+        "INPUT [--platform NAME|FILE.ini] [--set KEY=VALUE]... [--all] [--mixed] [--robust N] [--top N] [-o PLAN.ini]",
     .details = "Explicit copies, unified memory under each prefetcher with and without advice, zero-copy under each\n"
                "access pattern, and on chips that share their memory device, managed and pinned memory: time, bytes\n"
                "over the link, GPU memory, and what to change in the program. INPUT is synth:PROGRAM[,key=value...],\n"

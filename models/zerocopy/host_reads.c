@@ -313,6 +313,19 @@ static int sample(struct run *r, uint32_t launch, const struct launch_weight *w,
     return 0;
 }
 
+/* Nothing of it is read from the host: how long a part of it takes. */
+static int run_unlinked(struct run *r, uint32_t launch, uint32_t each, struct err *err)
+{
+    const uint64_t loads = r->weight.loads;
+    struct launch_part part;
+    launch_part_init(&part, r->how->program, r->program_run, launch, (uint32_t)r->how->gpu->sms, each, 0);
+    if (run_part(r, &part, 1, 1, err))
+        return -1;
+    r->count.loads = loads;
+    r->count.sampled = each;
+    return 0;
+}
+
 static int run_launch(struct run *r, uint32_t launch, struct err *err)
 {
     const struct host_reads *how = r->how;
@@ -321,7 +334,9 @@ static int run_launch(struct run *r, uint32_t launch, struct err *err)
         return -1;
     const double share = how->most_loads ? (double)how->most_loads / (double)r->weight.loads : 1;
     const uint32_t each = (uint32_t)fmax(1, share * sms / GROUPS);
-    if (share >= 1 || GROUPS * each * 2 > sms || !r->weight.lines) {
+    if (share < 1 && !r->weight.lines)
+        return run_unlinked(r, launch, each, err);
+    if (share >= 1 || GROUPS * each * 2 > sms) {
         struct launch_part all;
         launch_part_init(&all, how->program, r->program_run, launch, sms, sms, 0);
         return run_part(r, &all, 1, 1, err);

@@ -259,6 +259,22 @@ START_TEST(a_sample_stands_for_the_launch)
 }
 END_TEST
 
+START_TEST(a_launch_that_reads_nothing_of_the_host_is_sampled_too)
+{
+    struct hand_program p;
+    struct program program = hand_program(&p, 6000, 64, own_line);
+    p.alloc.bytes = UINT64_C(1) << 26;
+    p.alloc.device = true;
+    struct host_reads_count all = sampled(&program, 0), some = sampled(&program, 2000);
+    ck_assert_uint_eq(mix_requests(&some.mix), 0);
+    ck_assert_uint_eq(all.sampled, 0);
+    ck_assert_uint_gt(some.sampled, 0);
+    ck_assert_uint_lt(some.sampled, 66);
+    ck_assert_uint_eq(some.loads, all.loads);
+    ck_assert_double_eq_tol(some.time_ns / all.time_ns, 1, 0.05);
+}
+END_TEST
+
 static int no_body(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
 {
     return warp == 3 ? -1 : own_line(p, warp, index, body);
@@ -343,4 +359,5 @@ TEST_MAIN("host_reads", launches_on_several_threads_are_told_in_order_and_as_one
           lines_that_nobody_shares_make_the_requests_of_the_coalescer,
           loads_of_a_warp_that_are_under_way_together_ask_for_a_line_once, another_warp_asks_again_once_a_miss_has_left,
           another_warp_waits_for_memory_of_the_gpu_however_long_ago_it_was_asked_for,
-          memory_of_the_gpu_makes_no_requests, a_sample_stands_for_the_launch, a_body_that_cannot_be_made_is_an_error)
+          memory_of_the_gpu_makes_no_requests, a_sample_stands_for_the_launch,
+          a_launch_that_reads_nothing_of_the_host_is_sampled_too, a_body_that_cannot_be_made_is_an_error)

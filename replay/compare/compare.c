@@ -28,6 +28,7 @@ const struct param compare_settings[] = {
 static const char *const mechanisms[COMPARE_MECHANISMS] = {
     [COMPARE_COPY] = "copy",     [COMPARE_MANAGED] = "managed", [COMPARE_ZEROCOPY] = "zerocopy",
     [COMPARE_TIERED] = "tiered", [COMPARE_DEVICE] = "device",   [COMPARE_PINNED] = "pinned",
+    [COMPARE_MIXED] = "mixed",
 };
 
 const char *compare_mechanism_name(enum compare_mechanism mechanism)
@@ -158,6 +159,22 @@ static void rank(struct compare_result *result)
     }
 }
 
+/* A mix that is not told from the best row of one mechanism for all stands behind that: it takes more to have. */
+static void prefer_simple(struct compare_result *result)
+{
+    struct compare_row *rows = result->rows;
+    size_t i = 1;
+    if (!result->count || rows[0].mechanism != COMPARE_MIXED)
+        return;
+    while (i < result->count && (rows[i].mechanism == COMPARE_MIXED || !compare_tied(&rows[0], &rows[i])))
+        i++;
+    if (i == result->count)
+        return;
+    struct compare_row simple = rows[i];
+    memmove(rows + 1, rows, i * sizeof *rows);
+    rows[0] = simple;
+}
+
 static const char *milliseconds(double ns, char *buf, size_t size)
 {
     const char *unit = ns < 1e6 ? "us" : ns < 1e9 ? "ms" : "s";
@@ -254,7 +271,7 @@ int compare_rows(const struct compare_facts *facts, struct compare_result *resul
 {
     struct uvm_metrics prefetched;
     return compare_managed_rows(facts, result, &prefetched, err) || compare_copy_row(facts, result, &prefetched, err) ||
-                   compare_engine_rows(facts, result, err)
+                   compare_engine_rows(facts, result, err) || compare_mixed_rows(facts, result, &prefetched, err)
                ? -1
                : 0;
 }
@@ -267,6 +284,7 @@ static int run(const struct compare_request *request, const struct input *input,
         return -1;
     int rc = keep_allocs(&facts, result, err) || compare_rows(&facts, result, err);
     rank(result);
+    prefer_simple(result);
     if (rc == 0 && request->robust.draws)
         rc = compare_robust(&facts, result, err);
     compare_facts_close(&facts);

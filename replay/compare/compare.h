@@ -26,6 +26,7 @@ enum compare_mechanism {
     COMPARE_TIERED, /* hot rows on the GPU, the others read from the host */
     COMPARE_DEVICE, /* this one and pinned: where GPU and CPU share their memory */
     COMPARE_PINNED,
+    COMPARE_MIXED, /* a mechanism for each allocation */
     COMPARE_MECHANISMS
 };
 
@@ -43,6 +44,7 @@ struct compare_row {
     double error_ratio; /* mean error of this mechanism's times where they were measured; 0: never measured */
     uint64_t advised;   /* allocations told to be read-mostly, bit by number; at most 64 are */
     bool prefetched;    /* all are prefetched first */
+    uint64_t ahead;     /* those of them that are, bit by number, where not all are */
     bool stock;         /* unified memory as a stock driver has it, but for those */
     char **apply;       /* what to do in the program or on its machine, sentences */
     size_t apply_count, apply_cap;
@@ -54,6 +56,7 @@ struct compare_request {
     const char *const *sets;
     size_t set_count;
     bool all;    /* every prefetcher with every eviction, not only what a stock driver can be told and the published */
+    bool mixed;  /* a mechanism for each allocation, whatever the program's size */
     int threads; /* at most this many */
     struct replay_robust robust; /* draws of the platform's uncertain numbers (replay/robust/robust.h) */
     bool far;                    /* rows more than COMPARE_NEAR times as slow as the best are drawn too */
@@ -70,13 +73,14 @@ struct compare_result {
         uint64_t bytes;
     } * allocs; /* the memory in question, in the program's order */
     size_t alloc_count;
-    struct compare_row *rows; /* best first; then times that nothing bounds; rows without a time last */
+    struct compare_row *rows; /* best first (a mix behind what it is tied with); then times that nothing bounds; rows
+                                 without a time last */
     size_t count, cap;
     struct robust robust; /* its answers are the first `drawn` rows; zeroed where nothing was drawn */
     size_t drawn;
 };
 
-enum { COMPARE_NEAR = 3 };
+enum { COMPARE_NEAR = 3, COMPARE_MIXED_MOST = 256 << 20 };
 
 /* Mean error of copies: prefetches of 256 MiB to 4 GiB on an H200, three rows (docs/uvm-engine.md). */
 #define COMPARE_COPY_ERROR 0.06

@@ -16,15 +16,13 @@ static void apply(const struct compare_facts *f, struct compare_row *row)
                       (long long)(c->back_copies - c->last_copies));
 }
 
-/* Kernels on memory that is there. */
-static double kernels_ns(const struct compare_facts *f, const struct uvm_metrics *prefetched, struct compare_row *row)
+double compare_kernels_ns(const struct compare_facts *f, const struct uvm_metrics *prefetched)
 {
     double ns = 0;
-    if (prefetched->faults == 0)
+    if (prefetched->time_ns && prefetched->faults == 0)
         return (double)(prefetched->time_ns - prefetched->prefetch_ns);
     for (uint32_t l = 0; l < f->totals.launches; l++)
         ns += f->totals.launch[l].ms * 1e6;
-    outcome_note(&row->outcome, "kernels: each launch alone by the issue model, since the CPU works between them");
     return ns;
 }
 
@@ -34,7 +32,9 @@ static void fill(const struct compare_facts *f, const struct uvm_metrics *prefet
     const struct pcie *link = platform_section_get(f->platform, "pcie");
     const struct program_copies *c = &f->copies;
     double back_bytes = (double)(c->back_bytes - c->last_bytes), back = (double)(c->back_copies - c->last_copies);
-    double kernels = kernels_ns(f, prefetched, row);
+    double kernels = compare_kernels_ns(f, prefetched);
+    if (prefetched->faults)
+        outcome_note(out, "kernels: each launch alone by the issue model, since the CPU works between them");
     double copies = c->in_copies ? link_copy_ns(link, (double)c->in_bytes, (double)c->in_copies) : 0;
     copies += back > 0 ? link_copy_ns(link, back_bytes, back) : 0;
     outcome_real(out, "time_ns", kernels + copies);

@@ -138,3 +138,11 @@ bool compare_wanted(const struct compare_facts *f, enum compare_mechanism mechan
             return true;
     return false;
 }
+
+bool compare_wanted_any(const struct compare_facts *f, enum compare_mechanism mechanism)
+{
+    bool any = !f->only;
+    for (size_t i = 0; i < f->only_count && !any; i++)
+        any = f->only[i].mechanism == mechanism;
+    return any;
+}

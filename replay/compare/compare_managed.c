@@ -97,7 +97,7 @@ static void name_of(const struct managed_run *run, char *name, size_t size)
     (void)snprintf(name, size, "%s%s%s", run->policy, run->said ? ", " : "", run->said ? run->said : "");
 }
 
-/* A copy needs the kernels of the prefetched run. */
+/* A copy, or one of some, needs the kernels of the prefetched run. */
 static void drop_unwanted(const struct compare_facts *f, struct managed_runs *runs)
 {
     size_t kept = 0;
@@ -105,7 +105,8 @@ static void drop_unwanted(const struct compare_facts *f, struct managed_runs *ru
         char name[160];
         name_of(&runs->items[i], name, sizeof name);
         if (compare_wanted(f, COMPARE_MANAGED, name) ||
-            (runs->items[i].prefetched && compare_wanted(f, COMPARE_COPY, "cudaMemcpy")))
+            (runs->items[i].prefetched &&
+             (compare_wanted(f, COMPARE_COPY, "cudaMemcpy") || compare_wanted_any(f, COMPARE_MIXED))))
             runs->items[kept++] = runs->items[i];
     }
     runs->count = kept;

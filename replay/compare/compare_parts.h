@@ -47,6 +47,8 @@ void compare_facts_close(struct compare_facts *facts);
 
 /* Whether a row is asked for. */
 bool compare_wanted(const struct compare_facts *facts, enum compare_mechanism mechanism, const char *policy);
+/* Whether any row of a mechanism is. */
+bool compare_wanted_any(const struct compare_facts *facts, enum compare_mechanism mechanism);
 
 /* All rows of what is asked for, in no order. */
 int compare_rows(const struct compare_facts *facts, struct compare_result *result, struct err *err);
@@ -94,6 +96,9 @@ int compare_managed_rows(const struct compare_facts *facts, struct compare_resul
 int compare_copy_row(const struct compare_facts *facts, struct compare_result *result,
                      const struct uvm_metrics *prefetched, struct err *err);
 
+/* Kernels on memory that is all there, by that run; without one each launch alone by the issue model. */
+double compare_kernels_ns(const struct compare_facts *facts, const struct uvm_metrics *prefetched);
+
 /* What other engines answer: zero-copy, memory shared with the CPU, and of recordings of migrations unified memory. */
 int compare_engine_rows(const struct compare_facts *facts, struct compare_result *result, struct err *err);
 
@@ -107,6 +112,10 @@ void compare_fill_zerocopy(const struct compare_facts *facts, const struct outco
 /* Hot rows kept on the GPU, of gathers (compare_tiered.c). */
 int compare_tiered_rows(const struct compare_facts *facts, const struct scan_setup *setup,
                         struct compare_result *result, struct err *err);
+
+/* A mechanism for each allocation (compare_mixed.h), behind all other rows. */
+int compare_mixed_rows(const struct compare_facts *facts, struct compare_result *result,
+                       const struct uvm_metrics *prefetched, struct err *err);
 
 /* What has to be done for a row to come true; its hints are those of the row. */
 void compare_apply_managed(const struct compare_facts *facts, struct compare_row *row, const char *policy);

@@ -34,7 +34,7 @@ int compare_plan(const struct compare_result *result, FILE *to, struct err *err)
                       result->allocs[i].bytes);
         if (advised)
             (void)fputs("advise = read-mostly\n", to);
-        if (row->prefetched)
+        if (row->prefetched || (i < 64 && row->ahead >> i & 1))
             (void)fputs("prefetch = gpu\n", to);
     }
     return 0;

@@ -1,0 +1,64 @@
+#include "trace/program/placed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/base/mem.h"
+#include "trace/program/wrapped.h"
+
+struct program_placed {
+    struct program_wrapped wrapped; /* first */
+    struct program_alloc allocs[PROGRAM_ALLOCS];
+    size_t count;
+};
+
+static const struct program_alloc *allocs(const void *state, size_t *n)
+{
+    const struct program_placed *p = state;
+    *n = p->count;
+    return p->allocs;
+}
+
+static uint32_t launches(const void *state)
+{
+    const struct program_placed *p = state;
+    return p->wrapped.whole.ops->launches(p->wrapped.whole.state);
+}
+
+static void launch(const void *state, uint32_t number, struct program_launch *out)
+{
+    const struct program_placed *p = state;
+    p->wrapped.whole.ops->launch(p->wrapped.whole.state, number, out);
+}
+
+static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struct program_body *out, struct err *err)
+{
+    const struct program_wrapped_run *r = run;
+    return program_body(&r->wrapped->whole, r->run, number, warp, index, out, err);
+}
+
+static const struct program_ops ops = {allocs, launches, launch, body, program_wrapped_open, program_wrapped_close};
+
+struct program_placed *program_placed_new(const struct program *whole, uint64_t on_gpu, struct err *err)
+{
+    struct program_placed *p = mem_zalloc(1, sizeof *p, err);
+    if (!p)
+        return NULL;
+    const struct program_alloc *own = whole->ops->allocs(whole->state, &p->count);
+    memcpy(p->allocs, own, p->count * sizeof *own);
+    for (size_t i = 0; i < p->count; i++)
+        p->allocs[i].device |= on_gpu >> i & 1;
+    p->wrapped.whole = *whole;
+    p->wrapped.program = (struct program){.ops = &ops, .state = p, .compute_ns = whole->compute_ns};
+    return p;
+}
+
+void program_placed_free(struct program_placed *placed)
+{
+    free(placed);
+}
+
+const struct program *program_placed_program(const struct program_placed *placed)
+{
+    return &placed->wrapped.program;
+}
