@@ -181,7 +181,10 @@ static int zerocopy_rows(const struct compare_facts *f, struct compare_result *r
         call.policies = "naive,shift";
     else if (w->type && link->load_ns > 0)
         call.policies = "own:reuse=l1";
-    return run(&call, result, err) ? -1 : compare_tiered_rows(f, &setup, result, err);
+    if (run(&call, result, err))
+        return -1;
+    compare_align_rows(f, &setup, call.policies, result);
+    return compare_tiered_rows(f, &setup, result, err);
 }
 
 /* --- GPU and CPU share their memory --- */

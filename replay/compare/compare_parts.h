@@ -113,6 +113,10 @@ void compare_fill_zerocopy(const struct compare_facts *facts, const struct outco
 int compare_tiered_rows(const struct compare_facts *facts, const struct scan_setup *setup,
                         struct compare_result *result, struct err *err);
 
+/* Zero-copy rows say by how many bytes to align what is read, and what that is worth (compare_align.c). */
+void compare_align_rows(const struct compare_facts *facts, const struct scan_setup *setup, const char *policies,
+                        struct compare_result *result);
+
 /* A mechanism for each allocation (compare_mixed.h), behind all other rows. */
 int compare_mixed_rows(const struct compare_facts *facts, struct compare_result *result,
                        const struct uvm_metrics *prefetched, struct err *err);

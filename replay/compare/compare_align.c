@@ -1,0 +1,149 @@
+/* What aligning is worth to zero-copy: where a structure begins, or a table's rows lie, off a multiple of 128 bytes,
+ * the engine is asked once more with it there, and a row whose requests become fewer says so, by how many bytes. Known
+ * of generated programs that have a key for it: base_offset (bytes, lists), offset (elements, arrays), row_bytes
+ * (rows). Rows are padded by reading the padding too, which is more than a kernel would read: what they win is the
+ * least. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/zerocopy/warp.h"
+#include "replay/compare/compare_parts.h"
+
+/* How the input would be aligned. */
+struct aligning {
+    char spec[4096];
+    char what[256]; /* "begin edges 96 bytes later" */
+};
+
+/* The end of the key=value at `at`: lists in [] have commas of their own. */
+static const char *item_end(const char *at)
+{
+    int depth = 0;
+    while (*at && (*at != ',' || depth)) {
+        depth += (*at == '[') - (*at == ']');
+        at++;
+    }
+    return at;
+}
+
+/* A number of the spec, as it is written; 0: it is not there. */
+static long long given(const char *spec, const char *key)
+{
+    size_t n = strlen(key);
+    const char *at = strchr(spec, ',');
+    for (; at; at = *item_end(at + 1) ? item_end(at + 1) : NULL)
+        if (strncmp(at + 1, key, n) == 0 && at[1 + n] == '=')
+            return strtoll(at + 2 + n, NULL, 10);
+    return 0;
+}
+
+/* The spec with that key at another value. */
+static void with(const char *spec, const char *key, long long value, char *out, size_t size)
+{
+    size_t n = strcspn(spec, ","), length = strlen(key);
+    size_t to = (size_t)snprintf(out, size, "%.*s", (int)n, spec);
+    for (const char *at = spec + n; *at && to < size;) {
+        const char *end = item_end(at + 1);
+        if (strncmp(at + 1, key, length) != 0 || at[1 + length] != '=')
+            to += (size_t)snprintf(out + to, size - to, "%.*s", (int)(end - at), at);
+        at = end;
+    }
+    if (to < size)
+        (void)snprintf(out + to, size - to, ",%s=%lld", key, value);
+}
+
+/* Whether there is anything to align, and how. */
+static bool how(const struct compare_facts *f, const struct scan_setup *s, struct aligning *a)
+{
+    const char *spec = f->input->spec;
+    const struct workload_type *type = f->input->workload.type;
+    const struct scan_structure *first = &s->structures[0];
+    const struct param *base = type ? param_find(type->params, "base_offset") : NULL,
+                       *offset = type ? param_find(type->params, "offset") : NULL;
+    unsigned long long row = (unsigned long long)s->row_elements * first->element;
+    if (s->shape == SCAN_ROWS && row % LINE_BYTES && param_find(type->params, "row_bytes")) {
+        unsigned long long padded = (row + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES,
+                           rows = first->elements / (unsigned long long)s->row_elements;
+        char fixed[sizeof a->spec];
+        with(spec, "table_rows", (long long)rows, fixed, sizeof fixed);
+        with(fixed, "row_bytes", (long long)padded, a->spec, sizeof a->spec);
+        (void)snprintf(a->what, sizeof a->what,
+                       "let rows of %s lie %llu bytes apart, not %llu (%llu bytes more each, %.4g MiB "
+                       "together)",
+                       first->name, padded, row, padded - row, (double)(rows * (padded - row)) / 0x1p20);
+        return true;
+    }
+    unsigned long long behind = base     ? first->base % LINE_BYTES
+                                : offset ? (unsigned long long)given(spec, "offset") * first->element % LINE_BYTES
+                                         : 0;
+    if (!behind)
+        return false;
+    with(spec, base ? "base_offset" : "offset", 0, a->spec, sizeof a->spec);
+    (void)snprintf(a->what, sizeof a->what, "begin what is read of %s %llu bytes later, on a multiple of %d",
+                   first->name, LINE_BYTES - behind, LINE_BYTES);
+    return true;
+}
+
+static int ask(const struct compare_facts *f, const struct input *input, const char *policies,
+               const struct compare_result *result, struct replay_result *got, struct err *err)
+{
+    const struct replay_request request = {.engine = engine_find("zerocopy"),
+                                           .platform =
+                                               f->request->platform ? f->request->platform : result->choice.name,
+                                           .policy_list = policies,
+                                           .sets = f->request->sets,
+                                           .set_count = f->request->set_count,
+                                           .inputs = input,
+                                           .input_count = 1,
+                                           .threads = f->request->threads};
+    return compare_execute(f, &request, got, err);
+}
+
+/* The row of a policy. */
+static struct compare_row *row_of(struct compare_result *result, const struct replay_policy *policy)
+{
+    char label[160];
+    replay_policy_label(policy, label, sizeof label);
+    for (size_t i = 0; i < result->count; i++)
+        if (result->rows[i].mechanism == COMPARE_ZEROCOPY && strcmp(result->rows[i].policy, label) == 0)
+            return &result->rows[i];
+    return NULL;
+}
+
+static void say(const struct aligning *a, const struct replay_result *now, const struct replay_result *aligned,
+                struct compare_result *result)
+{
+    for (size_t i = 0; i < now->policy_count && i < aligned->policy_count; i++) {
+        struct compare_row *row = row_of(result, &now->policies[i]);
+        const struct metric_value *n = outcome_get(&now->runs[i], "requests"),
+                                  *t = outcome_get(&now->runs[i], "time_ns"),
+                                  *m = outcome_get(&aligned->runs[i], "requests"),
+                                  *u = outcome_get(&aligned->runs[i], "time_ns");
+        if (!row || !n->known || !m->known || !t->known || !u->known || m->real >= n->real || u->real > t->real)
+            continue;
+        compare_apply(row, "%s: %.0f requests instead of %.0f, reads take %.4g us instead of %.4g%s", a->what, m->real,
+                      n->real, u->real / 1e3, t->real / 1e3,
+                      u->real * (1 + row->error_ratio) >= t->real ? " (within the model's error)" : "");
+    }
+}
+
+void compare_align_rows(const struct compare_facts *f, const struct scan_setup *setup, const char *policies,
+                        struct compare_result *result)
+{
+    struct aligning a;
+    struct input input;
+    struct replay_result now, aligned;
+    struct err ignored;
+    if (f->only || !how(f, setup, &a) || input_open(&input, a.spec, "", false, &ignored))
+        return;
+    if (ask(f, f->input, policies, result, &now, &ignored) == 0) {
+        if (ask(f, &input, policies, result, &aligned, &ignored) == 0) {
+            say(&a, &now, &aligned, result);
+            replay_release(&aligned);
+        }
+        replay_release(&now);
+    }
+    input_close(&input);
+}
