@@ -8,12 +8,13 @@
 #include "cmd/console/robust_options.h"
 #include "cmd/console/table.h"
 #include "replay/compare/compare.h"
+#include "replay/compare/compare_experiments.h"
 #include "replay/robust/robust_say.h"
 #include "trace/store/output.h"
 
 static const char *platform, *output;
 static struct opt_list sets;
-static int64_t jobs, top = 1;
+static int64_t jobs, top;
 static struct robust_options draws = ROBUST_OPTIONS_NONE;
 static bool all, mixed, force, far;
 static int format;
@@ -27,7 +28,8 @@ static const struct opt options[] = {
     {"mixed", 0, OPT_FLAG, NULL, &mixed, "a mechanism for each allocation, of programs of more than 256 MiB too", 0, 0},
     ROBUST_OPTIONS(draws),
     {"robust-all", 0, OPT_FLAG, NULL, &far, "draw all rows, not only those within 3 times of the best", 0, 0},
-    {"top", 0, OPT_INT, "N", &top, "say how to have the N best mechanisms (default 1)", 0, COMPARE_MECHANISMS},
+    {"top", 0, OPT_INT, "N", &top,
+     "say how to have the N best mechanisms, and what to run of each on the machine itself", 0, COMPARE_MECHANISMS},
     {"output", 'o', OPT_TEXT, "PLAN.ini", &output,
      "write the best answer of unified memory as a plan for record --apply", 0, 0},
     {"force", 'f', OPT_FLAG, NULL, &force, "overwrite PLAN.ini", 0, 0},
@@ -97,20 +99,22 @@ static void print_robust(const struct compare_result *result)
     }
 }
 
-/* How to have the best row of each of the best mechanisms. */
+/* How to have the best row of each of the best mechanisms; where that was asked for what to run of it. */
 static void print_how(const struct compare_result *result)
 {
-    bool said[COMPARE_MECHANISMS] = {false};
-    int64_t left = top;
-    for (size_t i = 0; i < result->count && left > 0; i++) {
-        const struct compare_row *row = &result->rows[i];
-        if (!row->answered || said[row->mechanism])
-            continue;
-        said[row->mechanism] = true;
-        left--;
+    size_t rows[COMPARE_MECHANISMS], n = compare_best_rows(result, top ? (size_t)top : 1, rows);
+    for (size_t i = 0; i < n; i++) {
+        const struct compare_row *row = &result->rows[rows[i]];
+        struct compare_experiment x;
+        char text[4096];
         printable_print(stdout, "%s (%s):\n", compare_mechanism_name(row->mechanism), row->policy);
         for (size_t a = 0; a < row->apply_count; a++)
             printable_print(stdout, "    %s\n", row->apply[a]);
+        if (!top || !compare_experiment(result, rows[i], &x))
+            continue;
+        (void)compare_experiment_say(result, &x, text, sizeof text);
+        for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+            printable_print(stdout, "    > %.*s\n", (int)strcspn(line, "\n"), line);
     }
 }
 
@@ -235,6 +239,7 @@ static int run(int argc, char **argv)
                                       .set_count = sets.count,
                                       .all = all,
                                       .mixed = mixed,
+                                      .top = (size_t)top,
                                       .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
                                       .far = far,
                                       .progress = &progress};

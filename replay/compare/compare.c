@@ -333,7 +333,9 @@ int compare_run(const struct compare_request *request, struct compare_result *re
     struct compare_set set;
     struct input input;
     bool opened = false;
-    *result = (struct compare_result){0};
+    *result = (struct compare_result){.top = request->top};
+    for (size_t i = 0, n = 0; i < request->set_count && n < sizeof result->sets; i++)
+        n += (size_t)snprintf(result->sets + n, sizeof result->sets - n, " --set %s", request->sets[i]);
     (void)snprintf(result->program, sizeof result->program, "%s", request->spec);
     *usage = input_check(request->spec, err) != 0;
     if (*usage)

@@ -56,6 +56,7 @@ struct compare_request {
     const char *const *sets;
     size_t set_count;
     bool all;    /* every prefetcher with every eviction, not only what a stock driver can be told and the published */
+    size_t top;  /* experiments are named of so many mechanisms; 0: none */
     bool mixed;  /* a mechanism for each allocation, whatever the program's size */
     int threads; /* at most this many */
     struct replay_robust robust; /* draws of the platform's uncertain numbers (replay/robust/robust.h) */
@@ -78,6 +79,8 @@ struct compare_result {
     size_t count, cap;
     struct robust robust; /* its answers are the first `drawn` rows; zeroed where nothing was drawn */
     size_t drawn;
+    size_t top;     /* as asked for */
+    char sets[512]; /* likewise, " --set key=value" for each */
 };
 
 enum { COMPARE_NEAR = 3, COMPARE_MIXED_MOST = 256 << 20 };

@@ -1,4 +1,5 @@
 #include "replay/compare/compare.h"
+#include "replay/compare/compare_experiments.h"
 #include "replay/robust/robust_say.h"
 #include "trace/base/json_tree.h"
 
@@ -55,7 +56,8 @@ json_t *compare_to_json(const struct compare_result *result, struct err *err)
             return NULL;
         }
     }
-    if (result->drawn && put_robust(result, root, rows)) {
+    if ((result->drawn && put_robust(result, root, rows)) ||
+        (result->top && json_object_set_new(root, "experiments", compare_experiments_json(result, result->top)))) {
         err_set(err, "out of memory");
         json_decref(root);
         return NULL;

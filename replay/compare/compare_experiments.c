@@ -1,0 +1,174 @@
+#include "replay/compare/compare_experiments.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "replay/robust/robust_say.h"
+#include "trace/base/json_tree.h"
+
+size_t compare_best_rows(const struct compare_result *result, size_t most, size_t *rows)
+{
+    bool said[COMPARE_MECHANISMS] = {false};
+    size_t n = 0;
+    for (size_t i = 0; i < result->count && n < most; i++)
+        if (result->rows[i].answered && !said[result->rows[i].mechanism]) {
+            said[result->rows[i].mechanism] = true;
+            rows[n++] = i;
+        }
+    return n;
+}
+
+static double low(const struct compare_row *row)
+{
+    const struct metric_value *v = outcome_get(&row->outcome, "time_ns");
+    return v->interval ? v->lo : v->real;
+}
+
+static double high(const struct compare_row *row)
+{
+    const struct metric_value *v = outcome_get(&row->outcome, "time_ns");
+    return v->interval ? v->hi : v->real;
+}
+
+static size_t rival_of(const struct compare_result *result, size_t row)
+{
+    if (row)
+        return 0;
+    for (size_t i = 1; i < result->count; i++)
+        if (result->rows[i].answered && result->rows[i].mechanism != result->rows[0].mechanism)
+            return i;
+    return 0;
+}
+
+/* Unified memory that no driver has: compare_apply.c says so. */
+static bool can_be_had(const struct compare_row *row)
+{
+    for (size_t i = 0; i < row->apply_count; i++)
+        if (strncmp(row->apply[i], "no driver does this", 19) == 0)
+            return false;
+    return true;
+}
+
+static void take_command(const struct compare_result *result, struct compare_experiment *x)
+{
+    const struct compare_row *row = &result->rows[x->row];
+    static const char from[] = "by cudaEventRecord(), without a profiler, before the first ",
+                      to[] = " and behind the last kernel";
+    bool copies = row->mechanism == COMPARE_COPY || row->mechanism == COMPARE_TIERED ||
+                  (row->mechanism == COMPARE_MIXED && !row->stock);
+    if (row == compare_plannable(result))
+        (void)snprintf(
+            x->command, sizeof x->command,
+            "offchip compare %s --platform %s%s -o plan.ini; offchip record --apply plan.ini -o t.db -- ./program",
+            result->program, platform_name(result->platform), result->sets);
+    else
+        (void)snprintf(x->command, sizeof x->command, "./program, changed as its row says%s",
+                       row->mechanism == COMPARE_ZEROCOPY ? "; offchip record --requests -o t.db -- ./program" : "");
+    (void)snprintf(x->measures, sizeof x->measures, "time_ns: %s%s%s", from,
+                   copies                             ? "cudaMemcpy()"
+                   : row->prefetched || row->ahead    ? "cudaMemPrefetchAsync()"
+                   : row->mechanism == COMPARE_DEVICE ? "cudaMemcpy()"
+                                                      : "kernel",
+                   to);
+}
+
+bool compare_experiment(const struct compare_result *result, size_t row, struct compare_experiment *x)
+{
+    const struct compare_row *own = &result->rows[row];
+    *x = (struct compare_experiment){.row = row, .rival = rival_of(result, row), .wins = NAN, .loses = NAN};
+    if (!own->answered || !can_be_had(own))
+        return false;
+    take_command(result, x);
+    x->lo = low(own) / (1 + own->error_ratio);
+    x->hi = high(own) * (1 + own->error_ratio);
+    if (x->rival != row) {
+        const struct compare_row *rival = &result->rows[x->rival];
+        x->wins = low(rival) / (1 + rival->error_ratio);
+        x->loses = high(rival) * (1 + rival->error_ratio);
+        x->open = row ? x->lo < x->loses : x->hi > x->wins;
+    }
+    if (row < result->drawn)
+        (void)robust_say_flips(&result->robust, row, x->settles, sizeof x->settles);
+    return true;
+}
+
+static const char *milliseconds(double ns, char *buf, size_t size)
+{
+    const char *unit = ns < 1e6 ? "us" : ns < 1e9 ? "ms" : "s";
+    (void)snprintf(buf, size, "%.4g %s", ns / (ns < 1e6 ? 1e3 : ns < 1e9 ? 1e6 : 1e9), unit);
+    return buf;
+}
+
+const char *compare_experiment_say(const struct compare_result *result, const struct compare_experiment *x, char *buf,
+                                   size_t size)
+{
+    char lo[32], hi[32], wins[32], loses[32];
+    size_t n = (size_t)snprintf(buf, size, "run: %s\nmeasure %s; predicted %s to %s\n", x->command, x->measures,
+                                milliseconds(x->lo, lo, sizeof lo), milliseconds(x->hi, hi, sizeof hi));
+    if (x->rival == x->row)
+        return buf;
+    const struct compare_row *rival = &result->rows[x->rival];
+    if (n < size)
+        n += (size_t)snprintf(
+            buf + n, size - n,
+            "below %s it beats %s (%s) whatever that takes, above %s it does not, between the two measure "
+            "that as well%s\n",
+            milliseconds(x->wins, wins, sizeof wins), compare_mechanism_name(rival->mechanism), rival->policy,
+            milliseconds(x->loses, loses, sizeof loses),
+            x->open  ? ""
+            : x->row ? "; nothing that is predicted is as fast: not worth running"
+                     : "; nothing that is predicted is as slow: not worth running");
+    if (x->settles[0] && n < size)
+        (void)snprintf(buf + n, size - n, "it settles on which side this machine lies of each number by itself: %s\n",
+                       x->settles);
+    return buf;
+}
+
+/* --- JSON --- */
+
+static json_t *settles(const struct compare_result *result, size_t row)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; row < result->drawn && i < result->robust.flip_count; i++) {
+        const struct robust_flip *flip = &result->robust.flips[i];
+        if (flip->answer != row)
+            continue;
+        const struct platform_axis *axis = &result->robust.numbers[flip->number].axis;
+        char name[160], at[64];
+        if (json_array_append_new(list,
+                                  json_pack("{s:s,s:s,s:b}", "number", platform_axis_name(axis, name, sizeof name),
+                                            "at", robust_at(axis, flip->at, at, sizeof at), "wins", flip->wins))) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *experiment_json(const struct compare_result *result, const struct compare_experiment *x)
+{
+    const struct compare_row *row = &result->rows[x->row], *rival = &result->rows[x->rival];
+    bool alone = x->row == x->rival;
+    json_t *against =
+        alone ? json_null()
+              : json_pack("{s:s,s:s}", "mechanism", compare_mechanism_name(rival->mechanism), "policy", rival->policy);
+    return json_pack("{s:s,s:s,s:o,s:s,s:[f,f],s:o,s:o,s:o,s:b,s:o}", "mechanism",
+                     compare_mechanism_name(row->mechanism), "policy", row->policy, "command",
+                     json_tree_text(x->command), "measures", x->measures, "predicted_ns", x->lo, x->hi, "against",
+                     against, "wins_below_ns", alone ? json_null() : json_real(x->wins), "loses_above_ns",
+                     alone ? json_null() : json_real(x->loses), "open", x->open, "settles", settles(result, x->row));
+}
+
+json_t *compare_experiments_json(const struct compare_result *result, size_t most)
+{
+    size_t rows[COMPARE_MECHANISMS], n = compare_best_rows(result, most, rows);
+    json_t *list = json_array();
+    struct compare_experiment x;
+    for (size_t i = 0; i < n; i++)
+        if (compare_experiment(result, rows[i], &x) && json_array_append_new(list, experiment_json(result, &x))) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
