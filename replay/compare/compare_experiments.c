@@ -53,8 +53,7 @@ static bool can_be_had(const struct compare_row *row)
 static void take_command(const struct compare_result *result, struct compare_experiment *x)
 {
     const struct compare_row *row = &result->rows[x->row];
-    static const char from[] = "by cudaEventRecord(), without a profiler, before the first ",
-                      to[] = " and behind the last kernel";
+    static const char from[] = "by cudaEventRecord() before the first ", to[] = " and behind the last kernel";
     bool copies = row->mechanism == COMPARE_COPY || row->mechanism == COMPARE_TIERED ||
                   (row->mechanism == COMPARE_MIXED && !row->stock);
     if (row == compare_plannable(result))
@@ -65,12 +64,14 @@ static void take_command(const struct compare_result *result, struct compare_exp
     else
         (void)snprintf(x->command, sizeof x->command, "./program, changed as its row says%s",
                        row->mechanism == COMPARE_ZEROCOPY ? "; offchip record --requests -o t.db -- ./program" : "");
-    (void)snprintf(x->measures, sizeof x->measures, "time_ns: %s%s%s", from,
-                   copies                             ? "cudaMemcpy()"
-                   : row->prefetched || row->ahead    ? "cudaMemPrefetchAsync()"
-                   : row->mechanism == COMPARE_DEVICE ? "cudaMemcpy()"
-                                                      : "kernel",
-                   to);
+    (void)snprintf(x->measures, sizeof x->measures, "time_ns: %s%s%s%s", from,
+                   copies || row->mechanism == COMPARE_DEVICE ? "cudaMemcpy()"
+                   : row->prefetched || row->ahead            ? "cudaMemPrefetchAsync()"
+                                                              : "kernel",
+                   to,
+                   row == compare_plannable(result)
+                       ? " (while it is recorded faults take longer: a win counts, a loss does not)"
+                       : "");
 }
 
 bool compare_experiment(const struct compare_result *result, size_t row, struct compare_experiment *x)
