@@ -91,7 +91,8 @@ static inline struct program_access *emit_apart(struct program_access *a, int64_
     return a;
 }
 
-/* Lanes lie as threads of a block that is `width` wide: l / width `down`, l mod width `right` elements on. */
+/* Lanes lie as threads of a block that is `width` wide: l / width `down`, l mod width `right` elements on. In rows
+ * where who asks takes them (program_body.rows) and the width is a power of two, else an address for each lane. */
 struct program_access *emit_tile(const struct emit *e, struct program_access *a, unsigned width, int64_t down,
                                  int64_t right);
 
