@@ -1,10 +1,14 @@
 /* offchip diff: what a plan predicted beside what a recording of the program with that plan measured. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "cmd/cmd.h"
 #include "cmd/console/table.h"
+#include "replay/calibrate/ledger.h"
 #include "trace/base/ini.h"
+#include "trace/base/regular_file.h"
 #include "trace/recorder/plan.h"
 #include "trace/store/store.h"
 
@@ -12,7 +16,11 @@ enum { PREDICTIONS = 32 };
 static const char prefix[] = "predicted_";
 
 static int format;
-static const struct opt options[] = {OPT_FORMAT(&format), {0}};
+static const char *ledger;
+static const struct opt options[] = {{"ledger", 0, OPT_TEXT, "FILE.csv", &ledger,
+                                      "append the rows to this ledger (offchip calibrate ledger reads it)", 0, 0},
+                                     OPT_FORMAT(&format),
+                                     {0}};
 
 /* What a recording of unified memory has of a run, by the names that engine uvm has for it. */
 enum measure { TIME_NS_SUM, H2D_BYTES, D2H_BYTES, BATCHES, MEASURES };
@@ -21,9 +29,17 @@ static const char *const measures[MEASURES] = {"time_ns", "h2d_bytes", "d2h_byte
 struct measured {
     bool known[MEASURES];
     double value[MEASURES];
+    int64_t first_kernel;       /* its start; INT64_MAX: none is timed */
+    int64_t ahead, ahead_until; /* transfers to the GPU that were over by then: from, until */
 };
 
+/* What the plan is of, for the ledger. */
+enum { PROGRAM, PLATFORM, MECHANISM, POLICY, ABOUT };
+static const char *const about[ABOUT] = {"program", "platform", "mechanism", "policy"};
+
 struct predictions {
+    char about[ABOUT][256];
+    double time_lo, time_hi; /* NAN: the plan has none */
     struct {
         char name[64];
         double value;
@@ -34,12 +50,22 @@ struct predictions {
 static int take_key(void *ctx, const char *section, const char *key, const char *value, struct err *err)
 {
     struct predictions *p = ctx;
-    if (!key || strcmp(section, "plan") != 0 || strncmp(key, prefix, sizeof prefix - 1) != 0)
+    if (!key || strcmp(section, "plan") != 0)
+        return 0;
+    for (int i = 0; i < ABOUT; i++)
+        if (strcmp(key, about[i]) == 0)
+            (void)snprintf(p->about[i], sizeof p->about[i], "%s", value);
+    double *ends = strcmp(key, "time_lo_ns") == 0 ? &p->time_lo : strcmp(key, "time_hi_ns") == 0 ? &p->time_hi : NULL;
+    if (!ends && strncmp(key, prefix, sizeof prefix - 1) != 0)
         return 0;
     char *end;
     double number = strtod(value, &end);
     if (end == value || *end || !(number >= 0) || number > 1e300)
         return err_set(err, "%s: '%s' is no number", key, value);
+    if (ends) {
+        *ends = number;
+        return 0;
+    }
     if (p->count == PREDICTIONS)
         return err_set(err, "more than %d predictions", PREDICTIONS);
     (void)snprintf(p->items[p->count].name, sizeof p->items[p->count].name, "%s", key + sizeof prefix - 1);
@@ -56,6 +82,8 @@ static int add_kernel(void *ctx, const struct store_value *v, size_t n)
         return 0;
     m->known[TIME_NS_SUM] = true;
     m->value[TIME_NS_SUM] += (double)v[4].i;
+    if (v[3].type == STORE_INT && v[3].i < m->first_kernel)
+        m->first_kernel = v[3].i;
     return 0;
 }
 
@@ -66,6 +94,15 @@ static int add_batch(void *ctx, const struct store_value *v, size_t n)
     (void)n;
     m->value[BATCHES]++;
     return 0;
+}
+
+/* A prediction begins with the first transfer that its mechanism needs: prefetches before the first kernel. */
+static void add_ahead(struct measured *m, const struct record *r)
+{
+    if (r->kind != RECORD_MIGRATE_H2D || m->first_kernel == INT64_MAX || r->time + r->duration > m->first_kernel)
+        return;
+    m->ahead = r->time < m->ahead ? r->time : m->ahead;
+    m->ahead_until = r->time + r->duration > m->ahead_until ? r->time + r->duration : m->ahead_until;
 }
 
 static int add_migrations(struct store *store, struct measured *m, struct err *err)
@@ -81,15 +118,18 @@ static int add_migrations(struct store *store, struct measured *m, struct err *e
         for (size_t i = 0; i < n; i++) {
             m->value[H2D_BYTES] += r[i].kind == RECORD_MIGRATE_H2D ? (double)r[i].bytes : 0;
             m->value[D2H_BYTES] += r[i].kind == RECORD_MIGRATE_D2H ? (double)r[i].bytes : 0;
+            add_ahead(m, &r[i]);
         }
     store_cursor_close(cursor);
+    if (m->ahead_until >= m->ahead)
+        m->value[TIME_NS_SUM] += (double)(m->ahead_until - m->ahead);
     m->known[H2D_BYTES] = m->known[D2H_BYTES] = m->known[BATCHES] = true;
     return cursor && rc == 0 ? 0 : -1;
 }
 
 static int measure(struct store *store, struct measured *m, struct err *err)
 {
-    *m = (struct measured){0};
+    *m = (struct measured){.first_kernel = INT64_MAX, .ahead = INT64_MAX, .ahead_until = INT64_MIN};
     return store_rows(store, "kernels", add_kernel, m, err) || store_rows(store, "batches", add_batch, m, err)
                ? -1
                : add_migrations(store, m, err);
@@ -142,7 +182,54 @@ static void print_table(const struct predictions *p, const struct measured *m)
     table_release(&t);
 }
 
-static int show(struct store *store, const struct predictions *p)
+/* --- the ledger --- */
+
+static int hash_plan(const char *path, char hash[33], struct err *err)
+{
+    size_t bytes;
+    char *text = regular_file_read(path, 16 << 20, &bytes, err);
+    if (!text)
+        return -1;
+    XXH128_hash_t value = XXH3_128bits(text, bytes);
+    (void)snprintf(hash, 33, "%016llx%016llx", (unsigned long long)value.high64, (unsigned long long)value.low64);
+    free(text);
+    return 0;
+}
+
+static int keep(struct store *store, const char *plan, const struct predictions *p, const struct measured *m)
+{
+    struct err err = {""};
+    struct ledger_row rows[PREDICTIONS];
+    char plan_hash[33], recording[33];
+    size_t added;
+    if (hash_plan(plan, plan_hash, &err) || store_hash(store, recording, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    const char *state = !store_origin_get(store, "plan.calls") ? "no plan"
+                        : store_complete(store)                ? "whole"
+                                                               : "incomplete";
+    for (size_t i = 0; i < p->count; i++) {
+        const double *found = measured_as(m, p->items[i].name);
+        const bool time = strcmp(p->items[i].name, "time_ns") == 0;
+        rows[i] = (struct ledger_row){.texts = {[LEDGER_PROGRAM] = (char *)p->about[PROGRAM],
+                                                [LEDGER_PLATFORM] = (char *)p->about[PLATFORM],
+                                                [LEDGER_PLAN] = plan_hash,
+                                                [LEDGER_RECORDING] = recording,
+                                                [LEDGER_MECHANISM] = (char *)p->about[MECHANISM],
+                                                [LEDGER_POLICY] = (char *)p->about[POLICY],
+                                                [LEDGER_METRIC] = (char *)p->items[i].name,
+                                                [LEDGER_STATE] = (char *)state},
+                                      .predicted = p->items[i].value,
+                                      .low = time ? p->time_lo : NAN,
+                                      .high = time ? p->time_hi : NAN,
+                                      .measured = found ? *found : NAN};
+    }
+    if (ledger_append(ledger, rows, p->count, &added, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    cmd_say("%zu of %zu rows are new in %s", added, p->count, ledger);
+    return EXIT_DONE;
+}
+
+static int show(struct store *store, const char *path, const struct predictions *p)
 {
     struct err err = {""};
     struct measured m;
@@ -152,20 +239,28 @@ static int show(struct store *store, const struct predictions *p)
         cmd_say("%s was recorded without a plan (record --apply PLAN)", store_path(store));
     if (!store_complete(store))
         cmd_say("%s is incomplete: what was measured is at least that", store_path(store));
+    if (m.known[TIME_NS_SUM] && m.ahead_until >= m.ahead)
+        cmd_say("time_ns: transfers before the first kernel take %.0f of it", (double)(m.ahead_until - m.ahead));
     if (m.known[TIME_NS_SUM])
         cmd_say("time_ns is the kernels' time while they were recorded, which takes longer (docs/recording.md)");
+    int status = EXIT_DONE;
     if (format == FORMAT_JSON)
-        return print_json(p, &m);
-    print_table(p, &m);
-    return EXIT_DONE;
+        status = print_json(p, &m);
+    else
+        print_table(p, &m);
+    return status == EXIT_DONE && ledger ? keep(store, path, p, &m) : status;
 }
 
 static int run(int argc, char **argv)
 {
     struct err err = {""};
-    struct predictions p = {0};
+    struct predictions p = {.time_lo = NAN, .time_hi = NAN};
     if (argc != 2)
         return cmd_usage("expected a plan and a recording");
+    cmd_reads_all((const char *const *)argv, 2);
+    int writable = ledger ? cmd_writes(ledger, true) : EXIT_DONE;
+    if (writable)
+        return writable;
     char *plan = plan_read(argv[0], &err);
     if (!plan || ini_read_file(argv[0], &(struct ini_reader){take_key, &p}, &err)) {
         free(plan);
@@ -177,7 +272,7 @@ static int run(int argc, char **argv)
     struct store *store = store_open(argv[1], &err);
     if (!store)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    int status = show(store, &p);
+    int status = show(store, argv[0], &p);
     store_close(store);
     return status;
 }
@@ -185,12 +280,13 @@ static int run(int argc, char **argv)
 const struct command cmd_diff = {
     .name = "diff",
     .summary = "what a plan predicted beside what a recording with it measured",
-    .usage = "[--format table|csv|json] PLAN FILE",
+    .usage = "[--ledger FILE.csv] [--format table|csv|json] PLAN FILE",
     .details = "Sets the keys predicted_METRIC of a plan's section [plan] beside the same of a recording that\n"
-               "'offchip record --apply PLAN' made: time_ns (the kernels' time), h2d_bytes, d2h_bytes and\n"
-               "batches. What the recording does not have is n/a.",
+               "'offchip record --apply PLAN' made: time_ns (the kernels' time and that of transfers before\n"
+               "the first), h2d_bytes, d2h_bytes and batches. What the recording does not have is n/a. A ledger\n"
+               "keeps such rows of many runs; the same rows again are not added.",
     .examples = "  offchip record --apply plan.ini -o t.db -- ./app\n"
-                "  offchip diff plan.ini t.db",
+                "  offchip diff plan.ini t.db --ledger ledger.csv    # then: offchip calibrate ledger ledger.csv",
     .options = options,
     .run = run,
 };
