@@ -3,7 +3,7 @@
 
 usage: html.py PROGRAM [FOLDER]. Results of all four engines and one of hostile names are made, reported and looked at:
 no console message, no request to the network, the answers are those of `report --format json`, the best policy of a
-workload in two clicks, sorting, filters, keyboard, phone, print, dark scheme. Screenshots are left in FOLDER. Exit 0
+workload in two clicks, sorting, filters, keyboard, phone, print, dark scheme; then the page of a decision (html_decision.py). Screenshots are left in FOLDER. Exit 0
 with a message where Chromium is not installed."""
 import base64
 import json
@@ -15,6 +15,8 @@ import sys
 import tempfile
 import time
 import urllib.request
+
+import html_decision
 
 FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
          '--disable-background-networking', '--disable-component-update', '--disable-sync']
@@ -300,6 +302,7 @@ def main():
         keyboard(b)
         other_media(b, page, folder)
         hostile_names(b, hostile)
+        html_decision.run(b, check, quiet_and_alone, *html_decision.make(program, folder), folder)
     finally:
         b.close()
     if len(sys.argv) <= 2:

@@ -9,10 +9,12 @@
 #include "cmd/console/table.h"
 #include "replay/compare/compare.h"
 #include "replay/compare/compare_experiments.h"
+#include "replay/report/decision.h"
 #include "replay/robust/robust_say.h"
+#include "trace/base/version.h"
 #include "trace/store/output.h"
 
-static const char *platform, *output;
+static const char *platform, *output, *html;
 static struct opt_list sets;
 static int64_t jobs, top;
 static struct robust_options draws = ROBUST_OPTIONS_NONE;
@@ -30,9 +32,12 @@ static const struct opt options[] = {
     {"robust-all", 0, OPT_FLAG, NULL, &far, "draw all rows, not only those within 3 times of the best", 0, 0},
     {"top", 0, OPT_INT, "N", &top,
      "say how to have the N best mechanisms, and what to run of each on the machine itself", 0, COMPARE_MECHANISMS},
-    {"output", 'o', OPT_TEXT, "PLAN.ini", &output,
-     "write the best answer of unified memory as a plan for record --apply", 0, 0},
-    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite PLAN.ini", 0, 0},
+    {"output", 'o', OPT_TEXT, "RESULTS|PLAN.ini", &output,
+     "results file; rows that stand in it are not run again. PLAN.ini: the best answer of unified memory as a plan for "
+     "record --apply",
+     0, 0},
+    {"html", 0, OPT_TEXT, "OUT", &html, "write the decision as one self-contained HTML page", 0, 0},
+    {"force", 'f', OPT_FLAG, NULL, &force, "replace RESULTS, PLAN.ini or OUT", 0, 0},
     {"jobs", 'j', OPT_INT, "N", &jobs, "threads (default: all processors)", 1, 4096},
     OPT_FORMAT(&format),
     {0}};
@@ -203,23 +208,59 @@ static int print(const struct compare_result *result)
     return EXIT_DONE;
 }
 
-/* The plan replaces nothing before all else is done. */
-static int conclude(const struct compare_result *result)
+static bool is_plan(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && strcmp(dot, ".ini") == 0;
+}
+
+/* Each file is made whole or not at all. */
+static int write_plan(const struct compare_result *result)
 {
     struct err err = {""};
     struct output file;
+    if (output_open(&file, output, force, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    int rc = compare_plan(result, file.file, &err);
+    if (output_close(&file, rc, rc ? NULL : &err) || rc)
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    cmd_say("wrote %s: %s (%s)", output, compare_mechanism_name(compare_plannable(result)->mechanism),
+            compare_plannable(result)->policy);
+    return EXIT_DONE;
+}
+
+static int write_html(const struct compare_request *request, const struct compare_result *result)
+{
+    const struct decision decision = {request, result, cmd_line(), offchip_version};
+    struct err err = {""};
+    struct output file;
+    if (output_open(&file, html, force, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    int rc = decision_write(&decision, file.file, &err) ? err_at(&err, "cannot write '%s'", html) : 0;
+    if (output_close(&file, rc, &err))
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    cmd_say("wrote %s", html);
+    return EXIT_DONE;
+}
+
+/* A signal may come once the file is there. */
+static void say_opened(const char *path)
+{
+    cmd_on_signal_say("offchip: %s keeps the rows that were written; the same command goes on from there\n", path);
+}
+
+/* A file replaces nothing before what is printed has reached its destination. */
+static int conclude(const struct compare_request *request, const struct compare_result *result)
+{
     int status = print(result);
-    if (!status && output)
+    if (output && !is_plan(output))
+        cmd_say("%zu rows run, %zu found finished in %s", result->count - result->found, result->found, output);
+    if (!status && (html || (output && is_plan(output))))
         status = cmd_printed(EXIT_DONE);
-    if (!status && output) {
-        if (output_open(&file, output, force, &err))
-            return cmd_fail(EXIT_DATA, "%s", err.msg);
-        int rc = compare_plan(result, file.file, &err);
-        if (output_close(&file, rc, rc ? NULL : &err) || rc)
-            return cmd_fail(EXIT_DATA, "%s", err.msg);
-        cmd_say("wrote %s: %s (%s)", output, compare_mechanism_name(compare_plannable(result)->mechanism),
-                compare_plannable(result)->policy);
-    }
+    if (!status && html)
+        status = write_html(request, result);
+    if (!status && output && is_plan(output))
+        status = write_plan(result);
     return !status && (!result->count || !result->rows[0].answered) ? EXIT_NOTHING : status;
 }
 
@@ -229,7 +270,10 @@ static int run(int argc, char **argv)
         return cmd_usage("one input is needed: a trace file or synth:PROGRAM[,key=value]; found %d", argc);
     cmd_reads(argv[0]);
     cmd_reads(platform);
-    int writable = output ? cmd_writes(output, force) : EXIT_DONE;
+    const bool plan = output && is_plan(output);
+    int writable = output ? cmd_writes(output, force || !plan) : EXIT_DONE;
+    if (!writable && html)
+        writable = cmd_writes(html, force);
     if (writable)
         return writable;
     struct progress progress = {0};
@@ -242,6 +286,9 @@ static int run(int argc, char **argv)
                                       .top = (size_t)top,
                                       .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
                                       .far = far,
+                                      .results = plan ? NULL : output,
+                                      .replace = force,
+                                      .opened = say_opened,
                                       .progress = &progress};
     struct compare_result result;
     struct err err = {""};
@@ -251,9 +298,10 @@ static int run(int argc, char **argv)
     struct progress_line *meter = progress_line_start(&progress, "compare");
     int rc = compare_run(&request, &result, &usage, &err);
     progress_line_stop(meter);
+    cmd_on_signal_say("%s", "");
     if (rc)
         return usage ? cmd_usage("%s", err.msg) : cmd_fail(EXIT_DATA, "%s", err.msg);
-    int status = conclude(&result);
+    int status = conclude(&request, &result);
     compare_release(&result);
     return status;
 }
@@ -261,8 +309,8 @@ static int run(int argc, char **argv)
 const struct command cmd_compare = {
     .name = "compare",
     .summary = "one program on one machine under every mechanism, ranked",
-    .usage =
-        "INPUT [--platform NAME|FILE.ini] [--set KEY=VALUE]... [--all] [--mixed] [--robust N] [--top N] [-o PLAN.ini]",
+    .usage = "INPUT [--platform NAME|FILE.ini] [--set KEY=VALUE]... [--all] [--mixed] [--robust N] [--top N] "
+             "[-o RESULTS|PLAN.ini] [--html OUT]",
     .details = "Explicit copies, unified memory under each prefetcher with and without advice, zero-copy under each\n"
                "access pattern, and on chips that share their memory device, managed and pinned memory: time, bytes\n"
                "over the link, GPU memory, and what to change in the program. INPUT is synth:PROGRAM[,key=value...],\n"
@@ -271,6 +319,7 @@ const struct command cmd_compare = {
     .examples =
         "  offchip compare synth:conv2d,bytes=256MiB --platform h200\n"
         "  offchip compare synth:bfs,scale=16,roots=1 --platform h200 --set oversubscription_pct=150 --top 2\n"
+        "  offchip compare synth:triad,bytes=64MiB -o r.db          # then: offchip report r.db\n"
         "  offchip compare synth:triad,bytes=64MiB -o plan.ini      # then: offchip record --apply plan.ini -- ./triad",
     .options = options,
     .run = run,

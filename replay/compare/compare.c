@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/compare/compare_parts.h"
+#include "replay/compare/compare_keep.h"
 #include "replay/robust/robust_say.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
 const struct metric compare_metrics[] = {
@@ -108,6 +109,8 @@ void compare_release(struct compare_result *result)
         compare_row_release(&result->rows[i]);
     free(result->rows);
     free(result->allocs);
+    json_decref(result->inputs);
+    json_decref(result->settings);
     robust_release(&result->robust);
     platform_free(result->platform);
 }
@@ -143,6 +146,19 @@ static bool before(const struct compare_row *a, const struct compare_row *b)
     if (class_of(a) != class_of(b))
         return class_of(a) < class_of(b);
     return class_of(a) < 2 && compare_time(a) < compare_time(b);
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct compare_row *x = a, *y = b;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+/* As if none had stood in a file: rows of equal times are ranked in the order in which they are made. */
+static void in_order(struct compare_result *result)
+{
+    if (result->count)
+        qsort(result->rows, result->count, sizeof *result->rows, by_order);
 }
 
 /* By insertion: equal ones stay in order. */
@@ -270,10 +286,41 @@ static int keep_allocs(const struct compare_facts *facts, struct compare_result 
 int compare_rows(const struct compare_facts *facts, struct compare_result *result, struct err *err)
 {
     struct uvm_metrics prefetched;
-    return compare_managed_rows(facts, result, &prefetched, err) || compare_copy_row(facts, result, &prefetched, err) ||
-                   compare_engine_rows(facts, result, err) || compare_mixed_rows(facts, result, &prefetched, err)
+    size_t first = result->count, copies, rest;
+    if (compare_managed_rows(facts, result, &prefetched, err) ||
+        compare_keep_stage(facts->keep, result, first, COMPARE_STAGE_MANAGED, err))
+        return -1;
+    copies = result->count;
+    if (compare_copy_row(facts, result, &prefetched, err) ||
+        compare_keep_stage(facts->keep, result, copies, COMPARE_STAGE_COPY, err))
+        return -1;
+    rest = result->count;
+    return compare_engine_rows(facts, result, err) || compare_mixed_rows(facts, result, &prefetched, err) ||
+                   compare_keep_stage(facts->keep, result, rest, COMPARE_STAGE_ENGINES, err)
                ? -1
                : 0;
+}
+
+/* What makes the case. */
+static int keep_case(struct compare_result *result, const struct input *input, const struct compare_set *set,
+                     struct err *err)
+{
+    result->inputs =
+        json_pack("[{s:s,s:o,s:s}]", "role", "", "input", json_tree_text(input->spec), "hash", input->hash);
+    result->settings = replay_params_json(compare_settings, set);
+    return result->inputs && result->settings ? 0 : err_set(err, "out of memory");
+}
+
+/* The rows that stand in the results file, and those that do not. */
+static int kept_rows(struct compare_facts *facts, struct compare_result *result, struct err *err)
+{
+    if (compare_keep_open(&facts->keep, facts, result, err))
+        return -1;
+    result->found = result->count;
+    int rc = compare_rows(facts, result, err);
+    if (facts->keep)
+        in_order(result);
+    return rc;
 }
 
 static int run(const struct compare_request *request, const struct input *input, const struct compare_set *set,
@@ -282,11 +329,16 @@ static int run(const struct compare_request *request, const struct input *input,
     struct compare_facts facts;
     if (compare_facts_open(&facts, request, input, result->platform, set, err))
         return -1;
-    int rc = keep_allocs(&facts, result, err) || compare_rows(&facts, result, err);
+    int rc = keep_allocs(&facts, result, err) || keep_case(result, input, set, err) || kept_rows(&facts, result, err);
+    struct compare_keep *keep = facts.keep;
+    facts.keep = NULL; /* draws are rows of other platforms */
     rank(result);
     prefer_simple(result);
     if (rc == 0 && request->robust.draws)
         rc = compare_robust(&facts, result, err);
+    if (rc == 0)
+        rc = compare_keep_end(keep, result, err);
+    compare_keep_close(keep);
     compare_facts_close(&facts);
     return rc ? -1 : 0;
 }

@@ -34,6 +34,7 @@ const char *compare_mechanism_name(enum compare_mechanism mechanism); /* "copy",
 
 extern const struct metric compare_metrics[]; /* of every row; ends with a zeroed row */
 extern const struct param compare_settings[]; /* --set, besides numbers of the platform; ends with a zeroed row */
+extern const struct engine engine_compare;    /* what results say of rows; nothing replays it */
 
 struct compare_row {
     enum compare_mechanism mechanism;
@@ -48,6 +49,7 @@ struct compare_row {
     bool stock;         /* unified memory as a stock driver has it, but for those */
     char **apply;       /* what to do in the program or on its machine, sentences */
     size_t apply_count, apply_cap;
+    size_t order; /* among rows of equal times (compare_keep.h) */
 };
 
 struct compare_request {
@@ -62,6 +64,10 @@ struct compare_request {
     struct replay_robust robust; /* draws of the platform's uncertain numbers (replay/robust/robust.h) */
     bool far;                    /* rows more than COMPARE_NEAR times as slow as the best are drawn too */
     struct progress *progress;
+    const char *results;              /* rows are kept in this results file, and not asked for if they stand there;
+                                         NULL: in none */
+    bool replace;                     /* a file of that name is replaced when all rows are there */
+    void (*opened)(const char *path); /* the file holds what is done from here on; NULL: nobody asks */
 };
 
 struct compare_result {
@@ -79,6 +85,8 @@ struct compare_result {
     size_t count, cap;
     struct robust robust; /* its answers are the first `drawn` rows; zeroed where nothing was drawn */
     size_t drawn;
+    json_t *inputs, *settings; /* as a case has them (replay/results/run_case.h) */
+    size_t found;              /* rows that stood in the results file */
     size_t top;     /* as asked for */
     char sets[512]; /* likewise, " --set key=value" for each */
 };

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "replay/compare/compare_parts.h"
+#include "replay/compare/compare_keep.h"
 
 /* Bytes that the steps of a program may take while its rows are simulated: an eighth of the machine's memory. */
 static uint64_t track_bytes(void)
@@ -101,26 +101,6 @@ bool compare_read_only(const struct compare_facts *f, size_t i)
     return false;
 }
 
-/* Read-duplicated pages are kept on eviction and when the CPU reads, and a write to them faults: none of it happens.
- * The engine tells faults of loads from those of stores where some memory is read-mostly (UVM_FAULT_WRITE): the same
- * faults, as long as no page has both. */
-bool compare_read_mostly_idle(const struct compare_facts *f)
-{
-    uint64_t loaded = 0, modified = 0;
-    if (!f->counted || f->memory)
-        return false;
-    for (size_t i = 0; i < f->alloc_count; i++)
-        if (f->allocs[i].advice)
-            return false;
-    for (uint32_t l = 0; l < f->totals.launches; l++) {
-        if (f->totals.launch[l].cpu)
-            return false;
-        loaded |= f->totals.launch[l].loaded;
-        modified |= f->totals.launch[l].modified;
-    }
-    return !(loaded & modified);
-}
-
 bool compare_next_policy(const char **list, char *policy, size_t size)
 {
     size_t n = strcspn(*list, ",");
@@ -132,7 +112,7 @@ bool compare_next_policy(const char **list, char *policy, size_t size)
 bool compare_wanted(const struct compare_facts *f, enum compare_mechanism mechanism, const char *policy)
 {
     if (!f->only)
-        return true;
+        return !compare_keep_has(f->keep, mechanism, policy);
     for (size_t i = 0; i < f->only_count; i++)
         if (f->only[i].mechanism == mechanism && strcmp(f->only[i].policy, policy) == 0)
             return true;
@@ -141,7 +121,7 @@ bool compare_wanted(const struct compare_facts *f, enum compare_mechanism mechan
 
 bool compare_wanted_any(const struct compare_facts *f, enum compare_mechanism mechanism)
 {
-    bool any = !f->only;
+    bool any = !f->only && !compare_keep_has_any(f->keep, mechanism);
     for (size_t i = 0; i < f->only_count && !any; i++)
         any = f->only[i].mechanism == mechanism;
     return any;

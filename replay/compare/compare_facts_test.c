@@ -6,8 +6,6 @@
 #include "trace/base/testing.h"
 #include "trace/program/random_testing.h"
 
-enum { SEEDS = 40 };
-
 static struct err err;
 
 /* A random program whose first allocation is loaded alone, the others written alone; odd seeds: as it comes. */
@@ -33,103 +31,6 @@ static const struct program_ops tidy_ops = {.allocs = program_random_allocs,
                                             .launches = program_random_launches,
                                             .launch = program_random_launch,
                                             .body = tidy};
-
-static struct uvm_metrics run(const struct compare_facts *f, const char *advise)
-{
-    struct uvm_managed_settings settings = f->set->managed;
-    struct uvm_metrics metrics;
-    settings.advise = advise;
-    const struct uvm_managed asked = {
-        .ops = f->touching.ops, .state = f->touching.state, .platform = f->platform, .settings = &settings};
-    ck_assert_msg(uvm_managed_run(&asked, &metrics, &err) == 0, "%s", err.msg);
-    return metrics;
-}
-
-/* What a row tells of a run. */
-static bool alike(const struct uvm_metrics *a, const struct uvm_metrics *b)
-{
-    return a->time_ns == b->time_ns && a->h2d_bytes == b->h2d_bytes && a->d2h_bytes == b->d2h_bytes &&
-           a->remote_bytes == b->remote_bytes && a->structure_bytes == b->structure_bytes && a->chunks == b->chunks &&
-           a->faults == b->faults && a->raw_faults == b->raw_faults && a->batches == b->batches &&
-           a->touches == b->touches && a->prefetched_bytes == b->prefetched_bytes;
-}
-
-/* The claim against the engine, for random programs: where it is made the two runs are one. */
-START_TEST(idle_advice_is_the_run_without_it)
-{
-    static struct program_random random[SEEDS];
-    static const struct compare_set set = {.managed = {.copy_engines = 2, .thrashing = UVM_THRASHING_DRIVER}};
-    struct platform *platform = platform_load("h200", &err);
-    unsigned idle = 0, refused = 0;
-    for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        struct program program;
-        struct compare_facts f = {.platform = platform, .set = &set};
-        program_random_init(&random[seed], seed, &program);
-        random[seed].allocs[0].host = random[seed].allocs[1].host = true;
-        program.ops = &tidy_ops;
-        ck_assert_int_eq(uvm_touching_program(&f.touching, &program, &err), 0);
-        f.touches = true;
-        f.ops = f.touching.ops;
-        f.actors = f.touching.state;
-        f.allocs = f.touching.ops->allocs(f.touching.state, &f.alloc_count);
-        f.counted =
-            program_totals_init(&f.totals, &f.touching.program, platform_section_get(platform, "gpu"), &err) == 0;
-        ck_assert_msg(f.counted, "%s", err.msg);
-        if (compare_read_only(&f, 0) && compare_read_mostly_idle(&f)) {
-            struct uvm_metrics without = run(&f, NULL), with = run(&f, "[a:read-mostly]");
-            ck_assert_msg(alike(&without, &with), "seed %d", (int)seed);
-            idle++;
-        }
-        f.memory = 1 << 21;
-        ck_assert(!compare_read_mostly_idle(&f)); /* memory may be short */
-        f.memory = 0;
-        refused += !compare_read_mostly_idle(&f);
-        compare_facts_close(&f);
-    }
-    platform_free(platform);
-    ck_assert_uint_ge(idle, SEEDS / 4);
-    ck_assert_uint_ge(refused, SEEDS / 8);
-}
-END_TEST
-
-static const char *row_note(const struct compare_result *result, double *time)
-{
-    for (size_t i = 0; i < result->count; i++)
-        if (strcmp(result->rows[i].policy, "tree, read-mostly") == 0) {
-            *time = outcome_get(&result->rows[i].outcome, "time_ns")->real;
-            for (size_t n = 0; n < result->rows[i].outcome.note_count; n++)
-                if (strstr(result->rows[i].outcome.notes[n], "not simulated"))
-                    return result->rows[i].outcome.notes[n];
-            return "";
-        }
-    return NULL;
-}
-
-/* --all simulates what is otherwise told by what it equals. */
-START_TEST(a_row_that_equals_another_says_so_and_is_simulated_under_all)
-{
-    static const struct {
-        const char *spec;
-        bool same;
-    } cases[] = {
-        {"synth:conv2d,bytes=1MiB", true}, {"synth:triad,bytes=1MiB", true}, {"synth:rodinia-bfs,n=4000", false}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct compare_request request = {.spec = cases[i].spec, .platform = "h200", .threads = 2};
-        double time[2] = {0, 1};
-        bool usage;
-        for (int all = 0; all < 2; all++) {
-            struct compare_result result;
-            request.all = all;
-            ck_assert_msg(compare_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
-            const char *note = row_note(&result, &time[all]);
-            ck_assert_ptr_nonnull(note);
-            ck_assert_msg((note[0] != 0) == (cases[i].same && !all), "%s: %s", cases[i].spec, note);
-            compare_release(&result);
-        }
-        ck_assert_double_eq(time[0], time[1]);
-    }
-}
-END_TEST
 
 /* A hint names its allocations with ',' and ':' between: such a name is refused, and the rows beside it are not. */
 START_TEST(a_name_that_no_hint_can_carry_is_refused)
@@ -191,6 +92,5 @@ START_TEST(the_last_of_many_settings_reaches_every_engine)
 }
 END_TEST
 
-TEST_MAIN("replay/compare_facts", idle_advice_is_the_run_without_it,
-          a_row_that_equals_another_says_so_and_is_simulated_under_all, a_name_that_no_hint_can_carry_is_refused,
+TEST_MAIN("replay/compare_facts", a_name_that_no_hint_can_carry_is_refused,
           the_last_of_many_settings_reaches_every_engine)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/compare/compare_parts.h"
+#include "replay/compare/compare_keep.h"
 #include "trace/base/mem.h"
 
 /* What the driver can be told, and the rule of lee-2026; then what is asked besides where memory is short; then all. */
@@ -19,10 +19,11 @@ struct managed_run {
     uint64_t advised;   /* the same as bits */
     const char *said;   /* of the hints, "read-mostly"; NULL: none */
     bool prefetched;
-    const struct managed_run *same; /* the run that this one provably equals: it is not simulated; NULL: none */
+    size_t order; /* among all, as compare_row has it */
     struct uvm_metrics metrics;
     struct err err; /* why there is no answer */
     bool failed;
+    struct err unkept; /* why it could not be written; "" */
 };
 
 struct managed_runs {
@@ -97,6 +98,19 @@ static void name_of(const struct managed_run *run, char *name, size_t size)
     (void)snprintf(name, size, "%s%s%s", run->policy, run->said ? ", " : "", run->said ? run->said : "");
 }
 
+/* The places of all runs among each other, also of those that are rows already. */
+static void set_order(struct managed_runs *runs, struct compare_result *result)
+{
+    for (size_t i = 0; i < runs->count; i++) {
+        char name[160];
+        name_of(&runs->items[i], name, sizeof name);
+        runs->items[i].order = i;
+        for (size_t r = 0; r < result->count; r++)
+            if (result->rows[r].mechanism == COMPARE_MANAGED && strcmp(result->rows[r].policy, name) == 0)
+                result->rows[r].order = i;
+    }
+}
+
 /* A copy, or one of some, needs the kernels of the prefetched run. */
 static void drop_unwanted(const struct compare_facts *f, struct managed_runs *runs)
 {
@@ -130,38 +144,6 @@ static int run_one(const struct compare_facts *f, struct managed_run *run)
     policy_list_release(&list);
     progress_add(f->request->progress, 1);
     return rc;
-}
-
-/* Read-mostly advice that changes nothing: the driver's tree without it. Not under --all. */
-static void find_same(const struct compare_facts *f, struct managed_runs *runs)
-{
-    struct managed_run *advised = NULL, *tree = NULL;
-    for (size_t i = 0; i < runs->count; i++) {
-        struct managed_run *run = &runs->items[i];
-        if (run->advised)
-            advised = run;
-        else if (!run->prefetched && strcmp(run->policy, "tree") == 0)
-            tree = run;
-    }
-    if (advised && tree && !advised->failed && !f->request->all && compare_read_mostly_idle(f))
-        advised->same = tree;
-}
-
-static void run_all(const struct compare_facts *f, struct managed_runs *runs)
-{
-    int threads = f->request->threads > 0 ? f->request->threads : 1;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-    for (size_t i = 0; i < runs->count; i++)
-        if (!runs->items[i].same && !runs->items[i].failed)
-            runs->items[i].failed = run_one(f, &runs->items[i]) != 0;
-    for (size_t i = 0; i < runs->count; i++) {
-        struct managed_run *run = &runs->items[i];
-        if (!run->same)
-            continue;
-        run->metrics = run->same->metrics;
-        run->err = run->same->err;
-        run->failed = run->same->failed;
-    }
 }
 
 /* The policy's parameters by name, and what was set besides. */
@@ -201,9 +183,6 @@ static int fill(const struct compare_facts *f, const struct managed_run *run, st
     if (m->chunks)
         outcome_note(out, "memory is short: %llu blocks of 2 MiB are evicted, %.4g MiB go back for it",
                      (unsigned long long)m->evictions, (double)m->evicted_bytes / 0x1p20);
-    if (run->same)
-        outcome_note(out, "not simulated: the advice changes nothing of the driver's tree where memory suffices, the "
-                          "CPU does nothing in between and nothing is both loaded and written");
     row->stock = strcmp(run->policy, "tree") == 0;
     row->advised = run->advised;
     row->prefetched = run->prefetched;
@@ -212,15 +191,52 @@ static int fill(const struct compare_facts *f, const struct managed_run *run, st
     return fill_params(run, row, err);
 }
 
+/* The row of a run, unless only a copy needed it. */
+static int add_row(const struct compare_facts *f, const struct managed_run *run, struct compare_result *result,
+                   struct err *err)
+{
+    char policy[160];
+    name_of(run, policy, sizeof policy);
+    if (!f->only && !compare_wanted(f, COMPARE_MANAGED, policy))
+        return 0;
+    struct compare_row *row = compare_add(result, COMPARE_MANAGED, policy, err);
+    if (!row || fill(f, run, row, err))
+        return -1;
+    row->order = run->order;
+    return 0;
+}
+
+/* Write a run that is done. */
+static int keep(const struct compare_facts *f, const struct managed_run *run, struct err *err)
+{
+    struct compare_result one = {0};
+    int rc = f->keep ? add_row(f, run, &one, err) : 0;
+    if (rc == 0 && one.count)
+        rc = compare_keep_row(f->keep, &one, &one.rows[0], err);
+    compare_release(&one);
+    return rc;
+}
+
+static void run_all(const struct compare_facts *f, struct managed_runs *runs)
+{
+    int threads = f->request->threads > 0 ? f->request->threads : 1;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+    for (size_t i = 0; i < runs->count; i++)
+        if (!runs->items[i].failed) {
+            runs->items[i].failed = run_one(f, &runs->items[i]) != 0;
+            if (f->keep && !runs->items[i].failed)
+                (void)keep(f, &runs->items[i], &runs->items[i].unkept);
+        }
+}
+
 static int report(const struct compare_facts *f, const struct managed_runs *runs, struct compare_result *result,
                   struct uvm_metrics *prefetched, struct err *err)
 {
     for (size_t i = 0; i < runs->count; i++) {
         const struct managed_run *run = &runs->items[i];
-        char policy[160];
-        name_of(run, policy, sizeof policy);
-        struct compare_row *row = compare_add(result, COMPARE_MANAGED, policy, err);
-        if (!row || fill(f, run, row, err))
+        if (run->unkept.msg[0])
+            return err_set(err, "%s", run->unkept.msg);
+        if (add_row(f, run, result, err))
             return -1;
         if (run->prefetched && !run->failed)
             *prefetched = run->metrics;
@@ -234,7 +250,9 @@ int compare_managed_rows(const struct compare_facts *f, struct compare_result *r
     struct err why;
     memset(prefetched, 0, sizeof *prefetched);
     if (f->touches && platform_whole(f->platform, "uvm", &why) && !platform_has(f->platform, "placement"))
-        return compare_refuse(result, COMPARE_MANAGED, "tree", why.msg, err);
+        return compare_wanted(f, COMPARE_MANAGED, "tree")
+                   ? compare_refuse(result, COMPARE_MANAGED, "tree", why.msg, err)
+                   : 0;
     if (!f->touches || !platform_has(f->platform, "uvm"))
         return 0;
     struct managed_runs runs = {.items = mem_zalloc(RUNS_MOST, sizeof *runs.items, err)};
@@ -246,8 +264,8 @@ int compare_managed_rows(const struct compare_facts *f, struct compare_result *r
     if (f->request->all)
         add_all(&runs, engine_find("uvm"));
     add_hints(f, &runs);
+    set_order(&runs, result);
     drop_unwanted(f, &runs);
-    find_same(f, &runs);
     run_all(f, &runs);
     int rc = report(f, &runs, result, prefetched, err);
     free(runs.items);

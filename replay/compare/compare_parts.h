@@ -11,6 +11,8 @@
 #include "trace/event/actor_tracks.h"
 #include "trace/workloads/scan.h"
 
+struct compare_keep;
+
 struct compare_set {
     struct uvm_managed_settings managed;
 };
@@ -39,6 +41,7 @@ struct compare_facts {
     size_t only_count;
     pthread_mutex_t
         *engines; /* the input is one, and engines that walk it do so one at a time; NULL: nobody else does */
+    struct compare_keep *keep; /* where rows go as they are done (compare_keep.h); NULL: nowhere */
 };
 
 int compare_facts_open(struct compare_facts *facts, const struct compare_request *request, const struct input *input,
@@ -64,10 +67,6 @@ static inline bool compare_fits(const struct compare_facts *facts)
 
 /* Whether no kernel writes allocation i of facts->allocs; false where that is not known. */
 bool compare_read_only(const struct compare_facts *facts, size_t i);
-
-/* Whether read-mostly advice of what no kernel writes provably changes nothing: the GPU's memory is not short, the CPU
- * does nothing in between, nothing is advised, and no allocation is both loaded and written. */
-bool compare_read_mostly_idle(const struct compare_facts *facts);
 
 /* Rows, to be filled; NULL with *err set. Valid until the next one is added. */
 struct compare_row *compare_add(struct compare_result *result, enum compare_mechanism mechanism, const char *policy,

@@ -150,6 +150,8 @@ static int add_ranked(const struct compare_facts *f, const struct ranked *r, str
 int compare_tiered_rows(const struct compare_facts *f, const struct scan_setup *setup, struct compare_result *result,
                         struct err *err)
 {
+    if (!compare_wanted_any(f, COMPARE_TIERED))
+        return 0;
     if (setup->shape == SCAN_LISTS)
         return compare_refuse(result, COMPARE_TIERED, "hot lists",
                               "which lists are kept on the GPU can be asked of a gather's rows only", err);

@@ -5,6 +5,7 @@
 #include "replay/figure/plot.h"
 
 extern const struct figure figure_tiering, figure_pcie_share, figure_legacy_runs, figure_robust;
+extern const struct figure figure_compare_times, figure_compare_bytes;
 extern const struct figure figure_tlp_sizes, figure_tlp_latency;
 extern const struct figure figure_placement_overhead, figure_placement_timeline;
 extern const struct figure figure_uvm_speedup, figure_uvm_granularity, figure_uvm_locality, figure_uvm_timeline,

@@ -3,9 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "replay/figure/plot.h"
+#include "replay/report/html_figure.h"
 #include "replay/run/engine.h"
 #include "trace/base/embedded.h"
 #include "trace/base/json_tree.h"
@@ -33,52 +32,13 @@ static json_t *cell(const struct report_cell *c)
     return c->value.unbound ? json_pack("{s:o}", "near", value) : value;
 }
 
-static char *base64(const unsigned char *data, size_t n)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *out = mem_zalloc((n + 2) / 3 * 4 + 1, 1, NULL);
-    for (size_t i = 0, o = 0; out && i < n; i += 3, o += 4) {
-        unsigned v =
-            (unsigned)data[i] << 16 | (i + 1 < n ? (unsigned)data[i + 1] << 8 : 0) | (i + 2 < n ? data[i + 2] : 0u);
-        out[o] = digits[v >> 18];
-        out[o + 1] = digits[v >> 12 & 63];
-        out[o + 2] = i + 1 < n ? digits[v >> 6 & 63] : '=';
-        out[o + 3] = i + 2 < n ? digits[v & 63] : '=';
-    }
-    return out;
-}
-
-/* All of a file as base64; NULL if it is empty or cannot be read. */
-static char *encode(FILE *file)
-{
-    long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    unsigned char *data = size > 0 ? mem_zalloc((size_t)size, 1, NULL) : NULL;
-    char *text = NULL;
-    if (data && fseek(file, 0, SEEK_SET) == 0 && fread(data, 1, (size_t)size, file) == (size_t)size)
-        text = base64(data, (size_t)size);
-    free(data);
-    return text;
-}
-
-/* The figure as base64 SVG, or NULL if it cannot be drawn from these runs. */
-static char *draw(const struct figure *figure, const struct run_set *runs, json_t *notes)
-{
-    struct figure_input input = {.path = "", .runs = runs, .notes = notes};
-    struct err err = {""};
-    FILE *svg = tmpfile();
-    if (!svg)
-        return NULL;
-    char *text = plot_draw_into(figure, &input, "figure.svg", svg, &err) == 0 ? encode(svg) : NULL;
-    (void)fclose(svg);
-    return text;
-}
-
 static json_t *all_figures(const struct run_set *runs)
 {
     json_t *array = json_array();
     for (size_t i = 0; figures[i]; i++) {
         json_t *notes = json_array();
-        char *svg = figures[i]->kinds & FIGURE_RESULTS ? draw(figures[i], runs, notes) : NULL;
+        const struct figure_input input = {.path = "", .runs = runs, .notes = notes};
+        char *svg = figures[i]->kinds & FIGURE_RESULTS ? html_figure(figures[i], &input) : NULL;
         if (svg)
             json_tree_add(&array, json_pack("{s:s,s:s,s:s,s:O}", "name", figures[i]->name, "summary",
                                             figures[i]->summary, "svg", svg, "said", notes));
@@ -91,7 +51,7 @@ static json_t *all_figures(const struct run_set *runs)
 /* The list of metrics to show: what was asked for or the engine's headline, then its ranks. */
 static char *metric_list(const char *engine, const char *asked, json_t **ranks, struct err *err)
 {
-    const struct engine *e = engine_find(engine);
+    const struct engine *e = engine_told(engine);
     const char *list = asked ? asked : e ? e->headline : "time_ns,speedup_ratio";
     char *text = mem_strdup(list, err), name[64];
     bool more;
@@ -149,7 +109,7 @@ static json_t *section_of_report(const struct report *report, const struct run_s
 /* What the page says of one engine. */
 static json_t *section(const struct run_set *all, const char *name, const char *asked, struct err *err)
 {
-    const struct engine *engine = engine_find(name);
+    const struct engine *engine = engine_told(name);
     struct run_set runs = {0};
     struct report report = {0};
     json_t *ranks = json_array(), *section = NULL;

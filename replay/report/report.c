@@ -127,7 +127,7 @@ static int choose_metrics(struct metrics *metrics, const struct run_set *runs, c
         if (strcmp(runs->runs[i].engine, last) == 0)
             continue;
         last = runs->runs[i].engine;
-        const struct engine *engine = engine_find(last);
+        const struct engine *engine = engine_told(last);
         if (add_metrics(metrics, runs, engine ? engine->headline : "time_ns,speedup_ratio", true, err))
             return -1;
     }
@@ -180,7 +180,7 @@ void report_release(struct report *report)
 
 bool report_rank(const char *engine, size_t n, char *name, size_t size, bool *more)
 {
-    const struct engine *e = engine_find(engine);
+    const struct engine *e = engine_told(engine);
     const char *p = e && e->ranks ? e->ranks : "-time_ns";
     while (n-- > 0) {
         p += strcspn(p, ",");

@@ -21,6 +21,14 @@ const struct engine *engine_find(const char *name)
     return NULL;
 }
 
+const struct engine *engine_told(const char *name)
+{
+    for (size_t i = 0; engines_told[i]; i++)
+        if (strcmp(engines_told[i]->name, name) == 0)
+            return engines_told[i];
+    return engine_find(name);
+}
+
 const struct policy_head *engine_policy(const char *engine, const char *policy)
 {
     const struct engine *known = engine_find(engine);
@@ -29,7 +37,7 @@ const struct policy_head *engine_policy(const char *engine, const char *policy)
 
 const struct metric *engine_metric(const char *engine, const char *name)
 {
-    const struct engine *e = engine_find(engine);
+    const struct engine *e = engine_told(engine);
     const struct metric *const tables[] = {e ? e->metrics : NULL, replay_robust_metrics};
     for (size_t t = 0; t < 2; t++)
         for (const struct metric *m = tables[t]; m && m->name; m++)

@@ -71,8 +71,13 @@ struct engine {
 };
 
 extern const struct engine *const engines[]; /* ends with NULL */
+/* What replays nothing, but has runs in results; replay is NULL. Ends with NULL. */
+extern const struct engine *const engines_told[];
 
 const struct engine *engine_find(const char *name);
+
+/* Whose runs may stand in results: one of either list. */
+const struct engine *engine_told(const char *name);
 
 /* The policy of an engine, by both names; NULL if this program has none such: results may be of another; and of joined
  * ones, "tree+random". */

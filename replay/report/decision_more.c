@@ -1,0 +1,381 @@
+/* The sections of the page behind its answer. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/compare/compare_case.h"
+#include "replay/compare/compare_experiments.h"
+#include "replay/report/decision_parts.h"
+#include "replay/robust/robust_say.h"
+#include "replay/run/platform_use.h"
+#include "trace/base/units.h"
+
+static void begin(FILE *out, const char *id, const char *title)
+{
+    (void)fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n", id, title);
+}
+
+static void end(FILE *out)
+{
+    (void)fputs("</section>\n", out);
+}
+
+/* --- tables --- */
+
+static void table_head(FILE *out, const char *const *names)
+{
+    (void)fputs("<table>\n<thead><tr>", out);
+    for (; *names; names++)
+        decision_element(out, "th", "%s", *names);
+    (void)fputs("</tr></thead>\n<tbody>\n", out);
+}
+
+static void table_cell(FILE *out, const char *label, const char *text)
+{
+    (void)fprintf(out, "<td%s data-label=\"", strlen(text) > 24 ? " class=\"words\"" : "");
+    decision_text(out, label);
+    (void)fputs("\">", out);
+    decision_text(out, text);
+    (void)fputs("</td>", out);
+}
+
+static void table_end(FILE *out)
+{
+    (void)fputs("</tbody></table>\n", out);
+}
+
+/* --- how sure --- */
+
+static void say_ties(const struct compare_result *result, FILE *out)
+{
+    char name[COMPARE_NAME], all[2048];
+    size_t n = 0, ties = 0;
+    for (size_t i = 1; i < result->count; i++)
+        if (compare_tied(&result->rows[0], &result->rows[i])) {
+            if (ties++ < 8 && n < sizeof all)
+                n += (size_t)snprintf(all + n, sizeof all - n, "%s%s", ties > 1 ? ", " : "",
+                                      compare_row_name(&result->rows[i], name));
+        }
+    if (!ties)
+        decision_element(out, "li", "No other row is within the models' measured errors of it.");
+    else
+        decision_element(out, "li", "Within the models' measured errors of it: %s%s.", all,
+                         ties > 8 ? " and more" : "");
+}
+
+static void say_error(const struct compare_row *best, FILE *out)
+{
+    if (best->error_ratio > 0)
+        decision_element(out, "li", "Times of this kind were %.3g %% off where they were measured (mean).",
+                         100 * best->error_ratio);
+    else
+        decision_element(out, "li", "How far off such times are was never measured: no row here is known to win.");
+    if (outcome_get(&best->outcome, "time_ns")->interval)
+        decision_element(out, "li", "Its time is an interval: the model leaves open what is between its ends.");
+}
+
+static void wins_table(const struct compare_result *result, FILE *out)
+{
+    static const char *const head[] = {"of the drawn rows", "wins", "tied", "flips when", NULL};
+    table_head(out, head);
+    for (size_t i = 0; i < result->drawn; i++) {
+        char text[COMPARE_NAME + 1024];
+        (void)fputs("<tr><th scope=\"row\">", out);
+        decision_text(out, compare_row_name(&result->rows[i], text));
+        (void)fputs("</th>", out);
+        (void)snprintf(text, sizeof text, "%u of %u", result->robust.wins[i], result->robust.draws);
+        table_cell(out, head[1], text);
+        (void)snprintf(text, sizeof text, "%u", result->robust.ties[i]);
+        table_cell(out, head[2], text);
+        (void)robust_say_flips(&result->robust, i, text, sizeof text);
+        table_cell(out, head[3], *text ? text : "-");
+        (void)fputs("</tr>\n", out);
+    }
+    table_end(out);
+}
+
+void decision_sure(const struct decision *d, FILE *out)
+{
+    const struct compare_result *result = d->result;
+    char text[1024];
+    if (!result->count || !result->rows[0].answered)
+        return;
+    begin(out, "sure", "How sure");
+    (void)fputs("<ul>\n", out);
+    if (result->drawn)
+        decision_element(out, "li",
+                         "%s (%zu assumed, fitted and borrowed numbers of the platform drawn within their "
+                         "ranges; a share of draws is no probability).",
+                         robust_say(&result->robust, 0, text, sizeof text), result->robust.number_count);
+    else
+        decision_element(out, "li",
+                         "Whether the platform's unknown numbers decide this was not asked: add --robust 64.");
+    if (result->rows[0].error_ratio > 0)
+        say_ties(result, out);
+    say_error(&result->rows[0], out);
+    (void)fputs("</ul>\n", out);
+    if (result->drawn)
+        wins_table(result, out);
+    end(out);
+}
+
+/* --- why --- */
+
+static const struct compare_row *prefetched(const struct compare_result *result)
+{
+    for (size_t i = 0; i < result->count; i++)
+        if (result->rows[i].answered && result->rows[i].prefetched)
+            return &result->rows[i];
+    return NULL;
+}
+
+/* What bounds a row, as far as it is known. */
+static void say_bound(const struct compare_result *result, const struct compare_row *row, FILE *out)
+{
+    const struct compare_row *whole = prefetched(result);
+    double time = decision_time(row), link = decision_link_ns(result, row);
+    char name[COMPARE_NAME], a[64], b[64];
+    if (link > 0)
+        decision_element(out, "li", "%s: its bytes alone keep the link for at least %s of %s (%.0f %%).",
+                         compare_row_name(row, name), units_human_ns(link, a, sizeof a),
+                         units_human_ns(time, b, sizeof b), 100 * link / time);
+    if (row->stock && !row->prefetched && whole && time > decision_time(whole))
+        decision_element(out, "li",
+                         "%s: %s more than with everything prefetched: what faults, and waiting for their "
+                         "service, cost.",
+                         compare_row_name(row, name), units_human_ns(time - decision_time(whole), a, sizeof a));
+}
+
+static void say_bounds(const struct compare_result *result, FILE *out)
+{
+    (void)fputs("<ul>\n", out);
+    for (size_t i = 0; i < result->count && result->rows[i].answered; i++) {
+        size_t first = 0; /* the best of its mechanism, and the driver as it is */
+        while (result->rows[first].mechanism != result->rows[i].mechanism)
+            first++;
+        if (first == i || strcmp(result->rows[i].policy, "tree") == 0)
+            say_bound(result, &result->rows[i], out);
+    }
+    (void)fputs("</ul>\n", out);
+}
+
+static void row(const struct compare_result *result, size_t i, const char *const *head, FILE *out)
+{
+    static const char *const metrics[] = {"h2d_bytes", "d2h_bytes", "gpu_bytes", "read_amplification_ratio"};
+    const struct compare_row *r = &result->rows[i];
+    char text[COMPARE_NAME];
+    double link = decision_link_ns(result, r);
+    (void)fprintf(out, "<tr%s><th scope=\"row\">",
+                  i == 0 && r->answered ? " class=\"best\""
+                  : r->answered         ? ""
+                                        : " class=\"none\"");
+    decision_text(out, compare_row_name(r, text));
+    (void)fputs("</th>", out);
+    table_cell(out, head[1], decision_value(r, "time_ns", text, sizeof text));
+    (void)snprintf(text, sizeof text, "%.2f", decision_time(r) / decision_time(&result->rows[0]));
+    table_cell(out, head[2], r->answered ? text : "n/a");
+    (void)snprintf(text, sizeof text, "%.0f %%", 100 * link / decision_time(r));
+    table_cell(out, head[3], r->answered && link > 0 ? text : "n/a");
+    for (size_t m = 0; m < 4; m++)
+        table_cell(out, head[4 + m], decision_value(r, metrics[m], text, sizeof text));
+    (void)fputs("</tr>\n", out);
+}
+
+void decision_why(const struct decision *d, FILE *out, const json_t *runs)
+{
+    static const char *const head[] = {"mechanism",  "time",        "of the best", "link busy at least",
+                                       "to the GPU", "to the host", "GPU memory",  "read amplification",
+                                       NULL};
+    begin(out, "why", "Why");
+    decision_figure(out, "compare-times", runs, NULL,
+                    "Time of each mechanism, best first; whiskers reach as far as the measured error of such times");
+    table_head(out, head);
+    for (size_t i = 0; i < d->result->count; i++)
+        row(d->result, i, head, out);
+    table_end(out);
+    say_bounds(d->result, out);
+    end(out);
+}
+
+/* --- how to have it --- */
+
+static void say_plan(const struct decision *d, FILE *out)
+{
+    const struct compare_row *planned = compare_plannable(d->result);
+    char *text = NULL, name[COMPARE_NAME];
+    size_t size;
+    struct err err;
+    FILE *plan = planned ? open_memstream(&text, &size) : NULL;
+    if (!plan)
+        return;
+    int rc = compare_plan(d->result, plan, &err);
+    (void)fclose(plan);
+    if (rc == 0) {
+        decision_element(out, "h3", "The plan for record --apply: %s", compare_row_name(planned, name));
+        decision_element(out, "p",
+                         "As plan.ini (compare -o plan.ini writes it): offchip record --apply plan.ini -o t.db -- "
+                         "PROGRAM, then offchip diff plan.ini t.db for what came of it.");
+        decision_element(out, "pre", "%s", text);
+    }
+    free(text);
+}
+
+/* What to run on the machine itself, and what it would prove. */
+static void say_experiment(const struct compare_result *result, size_t i, FILE *out)
+{
+    struct compare_experiment x;
+    char text[3000];
+    if (compare_experiment(result, i, &x))
+        decision_element(out, "pre", "%s", compare_experiment_say(result, &x, text, sizeof text));
+}
+
+void decision_apply(const struct decision *d, FILE *out)
+{
+    const struct compare_result *result = d->result;
+    begin(out, "apply", "How to have it");
+    for (size_t i = 0; i < result->count && result->rows[i].answered; i++) {
+        const struct compare_row *r = &result->rows[i];
+        char name[COMPARE_NAME];
+        size_t first = 0;
+        while (result->rows[first].mechanism != r->mechanism)
+            first++;
+        if (first < i)
+            continue;
+        decision_element(out, "h3", "%s%s", i ? "Or " : "", compare_row_name(r, name));
+        (void)fputs("<ol>\n", out);
+        for (size_t a = 0; a < r->apply_count; a++)
+            decision_element(out, "li", "%s", r->apply[a]);
+        (void)fputs("</ol>\n", out);
+        say_experiment(result, i, out);
+    }
+    say_plan(d, out);
+    end(out);
+}
+
+/* --- everything else --- */
+
+static bool moves(const json_t *number, double margin)
+{
+    double lo = json_number_value(json_object_get(number, "low_margin"));
+    double hi = json_number_value(json_object_get(number, "high_margin"));
+    return !(fabs(lo / margin - 1) < 0.001 && fabs(hi / margin - 1) < 0.001);
+}
+
+static void json_cell(FILE *out, const char *label, const json_t *value, const char *unit)
+{
+    char text[200] = "n/a";
+    if (json_is_string(value))
+        (void)snprintf(text, sizeof text, "%.190s", json_string_value(value));
+    else if (json_is_number(value) && strcmp(unit, "bytes/s") == 0)
+        (void)snprintf(text, sizeof text, "%.4g GB/s", json_number_value(value) / 1e9);
+    else if (json_is_number(value))
+        (void)snprintf(text, sizeof text, "%.6g%s%.40s", json_number_value(value), *unit ? " " : "", unit);
+    table_cell(out, label, text);
+}
+
+/* The numbers that move the lead, as the tornado draws them. */
+static void numbers_table(const json_t *robust, FILE *out)
+{
+    static const char *const head[] = {"number", "low end", "high end", "lead at the low end", "lead at the high end",
+                                       NULL};
+    double margin = json_number_value(json_object_get(robust, "margin"));
+    size_t i, still = 0;
+    json_t *number;
+    table_head(out, head);
+    json_array_foreach(json_object_get(robust, "numbers"), i, number)
+    {
+        const char *unit = json_string_value(json_object_get(number, "unit"));
+        if (!moves(number, margin)) {
+            still++;
+            continue;
+        }
+        (void)fputs("<tr><th scope=\"row\">", out);
+        decision_text(out, json_string_value(json_object_get(number, "number")));
+        (void)fputs("</th>", out);
+        json_cell(out, head[1], json_object_get(number, "low"), unit ? unit : "");
+        json_cell(out, head[2], json_object_get(number, "high"), unit ? unit : "");
+        json_cell(out, head[3], json_object_get(number, "low_margin"), "");
+        json_cell(out, head[4], json_object_get(number, "high_margin"), "");
+        (void)fputs("</tr>\n", out);
+    }
+    table_end(out);
+    if (still)
+        decision_element(out, "p class=dim", "%zu other numbers move the lead by less than 0.1 %%.", still);
+}
+
+static void say_robust(const struct compare_result *result, FILE *out)
+{
+    const char *names[256];
+    char labels[256][COMPARE_NAME];
+    if (!result->drawn || result->drawn > 256)
+        return;
+    for (size_t i = 0; i < result->drawn; i++)
+        names[i] = compare_row_name(&result->rows[i], labels[i]);
+    json_t *robust = robust_json(&result->robust, names);
+    if (robust) {
+        decision_element(out, "h3", "What the order rests on");
+        decision_figure(out, "robust", NULL, robust,
+                        "How far the best leads the next with one unknown number at either end of its range; left of 1 "
+                        "another is best");
+        numbers_table(robust, out);
+    }
+    json_decref(robust);
+}
+
+static bool noted_before(const struct compare_result *result, size_t row, const char *note)
+{
+    for (size_t i = 0; i < row; i++)
+        for (size_t n = 0; n < result->rows[i].outcome.note_count; n++)
+            if (strcmp(result->rows[i].outcome.notes[n], note) == 0)
+                return true;
+    return false;
+}
+
+static void say_notes(const struct compare_result *result, FILE *out)
+{
+    decision_element(out, "h3", "Notes");
+    (void)fputs("<ul>\n", out);
+    for (size_t i = 0; i < result->count; i++)
+        for (size_t n = 0; n < result->rows[i].outcome.note_count; n++) {
+            const char *note = result->rows[i].outcome.notes[n];
+            char name[COMPARE_NAME];
+            if (!noted_before(result, i, note))
+                decision_element(out, "li", "%s: %s", compare_row_name(&result->rows[i], name), note);
+        }
+    (void)fputs("</ul>\n", out);
+}
+
+static void say_platform(const struct decision *d, FILE *out)
+{
+    static const char *const all[] = {"gpu", "uvm", "pcie", "placement"};
+    const struct platform *platform = d->result->platform;
+    const char *sections[5] = {NULL};
+    size_t n = 0;
+    struct platform_use use;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (platform_has(platform, all[i]))
+            sections[n++] = all[i];
+    platform_use_count(platform, sections, &use);
+    decision_element(out, "h3", "Made from");
+    (void)fputs("<ul>\n", out);
+    decision_element(out, "li", "Program: %s, %.4g MiB; GPU memory for it: %s", d->result->program,
+                     (double)d->result->footprint_bytes / 0x1p20, d->result->memory_bytes ? "limited" : "enough");
+    decision_element(
+        out, "li",
+        "Platform %s (%s): %zu numbers known, %zu assumed, %zu fitted, %zu borrowed (offchip list platforms "
+        "%s)",
+        platform_name(platform), platform_from(platform), use.kinds[PLATFORM_SOURCED], use.kinds[PLATFORM_ASSUMED],
+        use.kinds[PLATFORM_FITTED], use.kinds[PLATFORM_AS], platform_name(platform));
+    decision_element(out, "li", "offchip %s: %s", d->version, d->command);
+    (void)fputs("</ul>\n", out);
+}
+
+void decision_rest(const struct decision *d, FILE *out, const json_t *runs)
+{
+    begin(out, "rest", "Everything else");
+    decision_figure(out, "compare-bytes", runs, NULL, "Bytes over the link of each mechanism, best first");
+    say_robust(d->result, out);
+    say_notes(d->result, out);
+    say_platform(d, out);
+    end(out);
+}
