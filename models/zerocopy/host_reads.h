@@ -14,11 +14,12 @@
  * request is what one load asks for of one line, by the platform's rule (warp.h). Stores to host memory are posted:
  * answered at once and not counted. A launch of more loads than asked for is sampled: four groups of its
  * multiprocessors (launch_part.h), each with the share of the link that its lines are of all, one after the
- * other; one of which nothing is read from the host as one group. Counts are the mean of the groups', each divided by its share; the groups' differences give the standard error; the
- * time is the longest group's, and the block with the longest chain of loads is in one of them. Worked example, one
- * warp that reads 4 B a lane of one line, H200: one request of 128 B, answered after 2.6 ns of the link and 1,350 ns.
- * Source: specs of both parts; the queue: link.h. Differs: memory of the GPU answers as its L2 does if all of it that
- * the program has fits there, else as DRAM does, with any bandwidth. */
+ * other; one of which nothing is read from the host as one group. Counts are the mean of the groups', each divided by
+ * its share; the groups' differences give the standard error; the time is the longest group's, and the block with the
+ * longest chain of loads is in one of them. Worked example, one warp that reads 4 B a lane of one line, H200: one
+ * request of 128 B, answered after 2.6 ns of the link and 1,350 ns. Source: specs of both parts; the queue: link.h.
+ * Differs: memory of the GPU answers as its L2 does if all of it that the program has fits there, else as DRAM does,
+ * with any bandwidth. */
 #ifndef MODELS_ZEROCOPY_HOST_READS_H
 #define MODELS_ZEROCOPY_HOST_READS_H
 

@@ -87,8 +87,8 @@ struct compare_result {
     size_t drawn;
     json_t *inputs, *settings; /* as a case has them (replay/results/run_case.h) */
     size_t found;              /* rows that stood in the results file */
-    size_t top;     /* as asked for */
-    char sets[512]; /* likewise, " --set key=value" for each */
+    size_t top;                /* as asked for */
+    char sets[512];            /* likewise, " --set key=value" for each */
 };
 
 enum { COMPARE_NEAR = 3, COMPARE_MIXED_MOST = 256 << 20 };
