@@ -357,13 +357,14 @@ static void spec_of(const struct compare_request *request, const struct platform
         (void)snprintf(spec + strlen(spec), size - strlen(spec), ",reuse=l1");
 }
 
+enum { SPEC = 4096 };
+
 /* The platform and what is set of it; then the input, once: a graph may take long to make. A trace is asked for its
- * platform before. *input is open if *opened. */
+ * platform before. *input is open if *opened, and points at `spec`. */
 static int prepare(const struct compare_request *request, struct compare_result *result, struct input *input,
-                   bool *opened, struct compare_set *set, bool *usage, struct err *err)
+                   char spec[SPEC], bool *opened, struct compare_set *set, bool *usage, struct err *err)
 {
     static const struct input none = {.store = NULL};
-    char spec[4096];
     bool generated = strncmp(request->spec, "synth:", 6) == 0;
     if (!generated && input_open(input, request->spec, "", false, err))
         return -1;
@@ -375,7 +376,7 @@ static int prepare(const struct compare_request *request, struct compare_result 
         return -1;
     if (!generated)
         return 0;
-    spec_of(request, result->platform, spec, sizeof spec);
+    spec_of(request, result->platform, spec, SPEC);
     *opened = input_open(input, spec, "", false, err) == 0;
     return *opened ? 0 : -1;
 }
@@ -384,6 +385,7 @@ int compare_run(const struct compare_request *request, struct compare_result *re
 {
     struct compare_set set;
     struct input input;
+    char spec[SPEC];
     bool opened = false;
     *result = (struct compare_result){.top = request->top};
     for (size_t i = 0, n = 0; i < request->set_count && n < sizeof result->sets; i++)
@@ -392,7 +394,7 @@ int compare_run(const struct compare_request *request, struct compare_result *re
     *usage = input_check(request->spec, err) != 0;
     if (*usage)
         return -1;
-    int rc = prepare(request, result, &input, &opened, &set, usage, err);
+    int rc = prepare(request, result, &input, spec, &opened, &set, usage, err);
     rc = rc ? rc : run(request, &input, &set, result, err);
     if (opened)
         input_close(&input);

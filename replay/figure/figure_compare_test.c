@@ -48,7 +48,12 @@ START_TEST(times_stand_with_their_intervals_and_errors)
     has(text, "2 30 30 30 30 30 \"30 ms\"");
     has(text, "\"managed (tree)\" 2)");
     has(text, "set logscale x");
-    has(json_string_value(json_array_get(notes, 0)), "1 of 4 runs are not drawn");
+    bool said = false;
+    size_t i;
+    json_t *sentence;
+    json_array_foreach(notes, i, sentence) said |=
+        strstr(json_string_value(sentence), "1 of 4 runs are not drawn") != NULL;
+    ck_assert(said);
     free(text);
     json_decref(notes);
 }

@@ -77,7 +77,7 @@ START_TEST(defaults_and_ranges_are_said_as_they_are_read)
         ck_assert_int_eq(param_set(box_params, &other, row->name, param_default(row, text, sizeof text), &err), 0);
         ck_assert_double_eq(param_number(row, &other), param_number(row, &b));
     }
-    ck_assert_str_eq(param_range(&box_params[0], text, sizeof text), "1..1GiB");
+    ck_assert_str_eq(param_range(&box_params[0], text, sizeof text), "1..1TiB");
     ck_assert_str_eq(param_range(&box_params[2], text, sizeof text), "blocked|free");
     ck_assert_str_eq(param_range(&box_params[4], text, sizeof text), "");
 }
