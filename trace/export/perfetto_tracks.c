@@ -42,12 +42,11 @@ void perfetto_tracks_free(struct perfetto_tracks *tracks)
     free(tracks);
 }
 
-static struct group *group_of(struct perfetto_tracks *tracks, struct key key, struct err *err)
+static struct group *group_new(struct perfetto_tracks *tracks, struct key key, struct err *err)
 {
-    struct group *g;
-    HASH_FIND(hh, tracks->groups, &key, sizeof key, g);
-    if (g || !(g = mem_zalloc(1, sizeof *g, err)))
-        return g;
+    struct group *g = mem_zalloc(1, sizeof *g, err);
+    if (!g)
+        return NULL;
     g->key = key;
     HASH_ADD(hh, tracks->groups, key, sizeof key, g);
     if (g->hh.tbl)
@@ -55,6 +54,13 @@ static struct group *group_of(struct perfetto_tracks *tracks, struct key key, st
     free(g);
     (void)err_set(err, "out of memory");
     return NULL;
+}
+
+static struct group *group_of(struct perfetto_tracks *tracks, struct key key, struct err *err)
+{
+    struct group *g;
+    HASH_FIND(hh, tracks->groups, &key, sizeof key, g);
+    return g ? g : group_new(tracks, key, err);
 }
 
 int perfetto_tracks_place(struct perfetto_tracks *tracks, int64_t process, uint32_t kind, int64_t stream, int64_t start,
