@@ -93,6 +93,10 @@ def make_inputs(folder):
         f.write('[plan]\nversion = 1\npredicted_time_ns = 38000000\n[allocation 0]\nbytes = 268435456\nadvise = read-mostly\n')
     for name in ('recording.db', 'trace.db', 't.db', 'app.db', 'applied.db'):
         shutil.copy(path('s.db'), path(name))
+    offchip('diff', path('plan.ini'), path('t.db'), '--ledger', path('ledger.csv'))
+    with open(path('t.csv'), 'w') as f:
+        f.write('seq,ts,address,op\n')
+        f.writelines('%d,%g,%d,%s\n' % (i, i / 4, i * 4096, 'RW'[i % 2]) for i in range(20))
     offchip('replay', 'uvm', 'synth:bicg,bytes=16MiB', '-o', path('results.db'))
     offchip('sweep', 'uvm', 'synth:bicg,bytes=16MiB', 'synth:nw,bytes=16MiB', '--policy', 'tree,adaptive', '--grid',
             'oversubscription_pct=0|125', '-o', path('results.db'))
