@@ -8,7 +8,7 @@
 #include "trace/store/writer.h"
 #include "trace/uvm/recording.h"
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, BLOCK_PAGES = 512 };
 
 /* --- records of a recording --- */
 
@@ -148,7 +148,9 @@ struct derive_arrivals {
     int64_t zero;
     int64_t *start; /* of kernels, ascending */
     size_t kernels, kernel_cap, launched;
-    struct dense pages, warps;
+    struct dense pages, warps, blocks;
+    bool *owed; /* by VA block: faults brought it, and no access has reached it yet */
+    size_t owed_cap;
     int64_t *ready; /* by page: ns in which it has come */
     size_t ready_cap;
     struct warp_clock *clock; /* by warp of this launch */
@@ -160,6 +162,18 @@ static int note_kernel(struct derive_arrivals *a, const struct record *r, struct
     if (mem_grow((void **)&a->start, &a->kernel_cap, a->kernels + 1, sizeof *a->start, err))
         return -1;
     a->start[a->kernels++] = r->time - a->zero;
+    return 0;
+}
+
+/* Whether faults owe a VA block; `brought`: they brought some of it, else an access reached it. */
+static int note_block(struct derive_arrivals *a, uint64_t page, bool brought, struct err *err)
+{
+    uint32_t i;
+    const uint32_t known = a->blocks.count;
+    if (dense_number(&a->blocks, page / BLOCK_PAGES, &i, err) ||
+        mem_grow((void **)&a->owed, &a->owed_cap, a->blocks.count, sizeof *a->owed, err))
+        return -1;
+    a->owed[i] = brought && (i == known || a->owed[i]);
     return 0;
 }
 
@@ -184,6 +198,8 @@ static int note_arrival(void *ctx, const struct record *r, struct err *err)
                            "expected a run with memory for all",
                            a->path, page * PAGE);
         a->ready[i] = time_of(r, until - r->addr) - a->zero;
+        if (r->flags != RECORD_CAUSE_USER && note_block(a, page, true, err))
+            return -1;
     }
     return 0;
 }
@@ -220,6 +236,8 @@ void derive_arrivals_free(struct derive_arrivals *a)
     free(a->start);
     dense_release(&a->pages);
     dense_release(&a->warps);
+    dense_release(&a->blocks);
+    free(a->owed);
     free(a->ready);
     free(a->clock);
     free(a);
@@ -242,7 +260,13 @@ int derive_arrivals_launch(struct derive_arrivals *a, struct err *err)
 
 int derive_arrivals_end(const struct derive_arrivals *a, struct err *err)
 {
-    return a->launched == a->kernels ? 0 : wrong_kernels(a, "fewer", err);
+    if (a->launched != a->kernels)
+        return wrong_kernels(a, "fewer", err);
+    for (uint32_t i = 0; i < a->blocks.count; i++)
+        if (a->owed[i])
+            return err_set(
+                err, "%s: faults bring a block of 2 MiB that the program never touches: expected a run of it", a->path);
+    return 0;
 }
 
 /* The ns in which all pages of an instruction have come; 0: they were there. */
@@ -254,6 +278,8 @@ static int64_t pages_ready(struct derive_arrivals *a, const struct program_op *o
         const uint32_t known = a->pages.count;
         if (dense_number(&a->pages, op->line[i].addr / PAGE, &page, err) ||
             mem_grow((void **)&a->ready, &a->ready_cap, a->pages.count, sizeof *a->ready, err))
+            return -1;
+        if (note_block(a, op->line[i].addr / PAGE, false, err))
             return -1;
         if (page == known) /* no record brings it */
             a->ready[page] = 0;

@@ -37,7 +37,8 @@ void derive_arrivals_free(struct derive_arrivals *a);
 int derive_arrivals_launch(struct derive_arrivals *a, struct err *err);
 /* The ns of an instruction, in order of the walk; < 0 with *err set. */
 int64_t derive_arrivals_op(struct derive_arrivals *a, const struct program_op *op, struct err *err);
-/* Whether every kernel of the recording has had its launch. */
+/* Whether every kernel of the recording has had its launch, and every VA block that faults brought an access (a fault's
+ * prefetch stays inside its block): a run of another size of the program is refused. */
 int derive_arrivals_end(const struct derive_arrivals *a, struct err *err);
 
 #endif

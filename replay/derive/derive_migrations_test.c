@@ -267,7 +267,7 @@ START_TEST(a_page_that_comes_twice_gives_no_times)
 }
 END_TEST
 
-/* Another program's recording: its kernels are fewer, or more. */
+/* Another program's recording: its kernels are fewer, or more, or it is larger. */
 START_TEST(a_recording_of_another_program_is_refused)
 {
     struct err err = {""};
@@ -277,6 +277,10 @@ START_TEST(a_recording_of_another_program_is_refused)
     ck_assert_ptr_nonnull(strstr(err.msg, "launches more"));
     ck_assert_uint_eq(derive_beside("synth:array,bytes=256KiB", store, &err), SIZE_MAX);
     ck_assert_ptr_nonnull(strstr(err.msg, "launches fewer"));
+    store_close(store);
+    store = run("synth:array,bytes=3MiB", "tree", NULL, &h2d, &d2h);
+    ck_assert_uint_eq(derive_beside("synth:array,bytes=256KiB", store, &err), SIZE_MAX);
+    ck_assert_ptr_nonnull(strstr(err.msg, "never touches"));
     store_close(store);
 }
 END_TEST
