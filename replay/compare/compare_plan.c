@@ -33,7 +33,10 @@ int compare_plan(const struct compare_result *result, FILE *to, struct err *err)
         (void)fprintf(to, "\n[allocation %zu] ; %s\nbytes = %" PRIu64 "\n", i, result->allocs[i].name,
                       result->allocs[i].bytes);
         if (advised)
-            (void)fputs("advise = read-mostly\n", to);
+            (void)fputs("; predicted for advice that is given when the CPU has written; record --apply gives it "
+                        "before: slower\n"
+                        "advise = read-mostly\n",
+                        to);
         if (row->prefetched || (i < 64 && row->ahead >> i & 1))
             (void)fputs("prefetch = gpu\n", to);
     }
