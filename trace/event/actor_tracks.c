@@ -98,7 +98,8 @@ static int keep(struct keeper *k, uint32_t *place, struct err *err)
     size_t i = hash & (k->slot_count - 1);
     for (; k->slots[i].at; i = (i + 1) & (k->slot_count - 1)) {
         const uint32_t *track = k->words + k->slots[i].at - 1;
-        if (k->slots[i].hash == hash && track[0] == k->track_count && !memcmp(track + 1, k->track, bytes))
+        if (k->slots[i].hash == hash && track[0] == k->track_count &&
+            (bytes == 0 || memcmp(track + 1, k->track, bytes) == 0))
             break;
     }
     if (!k->slots[i].at && keep_new(k, &k->slots[i], hash, err))
