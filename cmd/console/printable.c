@@ -17,7 +17,7 @@ char *printable(char *text)
 }
 
 /* The text, plain, without the line ends at the end of the format; *ends of those. NULL: no memory. */
-static char *plain(const char *format, size_t *ends, va_list ap)
+static __attribute__((format(printf, 1, 0))) char *plain(const char *format, size_t *ends, va_list ap)
 {
     char *text;
     const size_t n = strlen(format);
