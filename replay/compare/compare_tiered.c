@@ -4,9 +4,11 @@
  * vertices, by another run's accesses where the input has them. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "models/zerocopy/link.h"
 #include "replay/compare/compare_parts.h"
+#include "trace/base/mem.h"
 
 /* Of the table, in per cent; besides, what memory holds where that is less. */
 static const double shares[] = {1, 2, 5, 10, 20, 50};
@@ -96,28 +98,31 @@ static int try_share(const struct compare_facts *f, const struct ranked *r, doub
                      struct err *err)
 {
     const struct compare_request *asked = f->request;
-    const char *sets[64];
     char resident[64], local[64];
-    size_t n = 0;
+    const size_t n = asked->set_count;
+    const char **sets = mem_zalloc(n + 2, sizeof *sets, err);
+    if (!sets)
+        return -1;
     (void)snprintf(resident, sizeof resident, "resident=%s", r->score);
     (void)snprintf(local, sizeof local, "local_pct=%.17g", pct);
-    for (; n < asked->set_count && n + 2 < sizeof sets / sizeof *sets; n++)
-        sets[n] = asked->sets[n];
-    sets[n++] = resident;
-    sets[n++] = local;
+    for (size_t i = 0; i < n; i++)
+        sets[i] = asked->sets[i];
+    sets[n] = resident;
+    sets[n + 1] = local;
     const struct replay_request request = {.engine = engine_find("zerocopy"),
                                            .platform = asked->platform ? asked->platform : tried->choice.name,
                                            .policy_list = "naive,shift",
                                            .sets = sets,
-                                           .set_count = n,
+                                           .set_count = n + 2,
                                            .inputs = f->input,
                                            .input_count = 1,
                                            .threads = asked->threads};
     struct replay_result got;
     struct err why = {""};
-    if (compare_execute(f, &request, &got, &why))
+    int rc = compare_execute(f, &request, &got, &why);
+    free((void *)sets);
+    if (rc)
         return compare_refuse(tried, COMPARE_TIERED, r->by, why.msg, err);
-    int rc = 0;
     for (size_t i = 0; i < got.policy_count && rc == 0; i++)
         rc = add_row(f, r, pct, &got.policies[i], &got.runs[i], tried, err);
     replay_release(&got);
