@@ -123,16 +123,32 @@ double compare_time(const struct compare_row *row)
     return v->known ? v->real : v->interval ? (v->lo + v->hi) / 2 : NAN;
 }
 
+double compare_time_low(const struct compare_row *row)
+{
+    const struct metric_value *v = &row->outcome.values[0];
+    return v->interval ? v->lo : v->real;
+}
+
+double compare_time_high(const struct compare_row *row)
+{
+    const struct metric_value *v = &row->outcome.values[0];
+    return v->interval ? v->hi : v->real;
+}
+
+const struct compare_row *compare_second(const struct compare_result *result)
+{
+    for (size_t i = 1; i < result->count && result->rows[i].answered; i++)
+        if (result->rows[i].mechanism != result->rows[0].mechanism)
+            return &result->rows[i];
+    return NULL;
+}
+
 /* As replay/robust/robust.h has it: one beats the other if it does at its worst end and with the larger error. */
 bool compare_tied(const struct compare_row *a, const struct compare_row *b)
 {
-    const struct metric_value *x = &a->outcome.values[0], *y = &b->outcome.values[0];
     double error = 1 + fmax(a->error_ratio, b->error_ratio);
-    if (!a->answered || !b->answered)
-        return false;
-    double a_lo = x->interval ? x->lo : x->real, a_hi = x->interval ? x->hi : x->real;
-    double b_lo = y->interval ? y->lo : y->real, b_hi = y->interval ? y->hi : y->real;
-    return a_hi * error >= b_lo && b_hi * error >= a_lo;
+    return a->answered && b->answered && compare_time_high(a) * error >= compare_time_low(b) &&
+           compare_time_high(b) * error >= compare_time_low(a);
 }
 
 /* 0: an answer; 1: a time that nothing bounds; 2: none. */
@@ -191,10 +207,10 @@ static void prefer_simple(struct compare_result *result)
     rows[0] = simple;
 }
 
-static const char *milliseconds(double ns, char *buf, size_t size)
+const char *compare_time_text(double ns, int digits, char *buf, size_t size)
 {
     const char *unit = ns < 1e6 ? "us" : ns < 1e9 ? "ms" : "s";
-    (void)snprintf(buf, size, "%.3g %s", ns / (ns < 1e6 ? 1e3 : ns < 1e9 ? 1e6 : 1e9), unit);
+    (void)snprintf(buf, size, "%.*g %s", digits, ns / (ns < 1e6 ? 1e3 : ns < 1e9 ? 1e6 : 1e9), unit);
     return buf;
 }
 
@@ -206,16 +222,15 @@ const char *compare_answer(const struct compare_result *result, char *buf, size_
         (void)snprintf(buf, size, "no mechanism has an answer for this input on this platform");
         return buf;
     }
-    milliseconds(compare_time(&rows[0]), time, sizeof time);
-    size_t next = 1, ties = 0; /* the best row of another mechanism that has an answer */
-    while (next < result->count && rows[next].answered && rows[next].mechanism == rows[0].mechanism)
-        next++;
+    (void)compare_time_text(compare_time(&rows[0]), 3, time, sizeof time);
+    const struct compare_row *next = compare_second(result);
+    size_t ties = 0;
     for (size_t i = 1; i < result->count; i++)
         ties += compare_tied(&rows[0], &rows[i]);
     size_t n = (size_t)snprintf(buf, size, "%s (%s): %s", mechanisms[rows[0].mechanism], rows[0].policy, time);
-    if (next < result->count && rows[next].answered && n < size)
-        n += (size_t)snprintf(buf + n, size - n, ", %s (%s) %s", mechanisms[rows[next].mechanism], rows[next].policy,
-                              milliseconds(compare_time(&rows[next]), other, sizeof other));
+    if (next && n < size)
+        n += (size_t)snprintf(buf + n, size - n, ", %s (%s) %s", mechanisms[next->mechanism], next->policy,
+                              compare_time_text(compare_time(next), 3, other, sizeof other));
     if (n < size && rows[0].error_ratio == 0)
         (void)snprintf(buf + n, size - n, "; how far off such times are was never measured");
     else if (n < size && ties)

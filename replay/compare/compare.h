@@ -100,6 +100,14 @@ enum { COMPARE_NEAR = 3, COMPARE_MIXED_MOST = 256 << 20 };
 int compare_run(const struct compare_request *request, struct compare_result *result, bool *usage, struct err *err);
 void compare_release(struct compare_result *result);
 
+/* What a row is ranked by, the middle of an interval; NAN: it has no time. The ends: both the time where it is none. */
+double compare_time(const struct compare_row *row);
+double compare_time_low(const struct compare_row *row);
+double compare_time_high(const struct compare_row *row);
+
+/* The best row of another mechanism than the best's, for the rows as they are ranked; NULL: none has an answer. */
+const struct compare_row *compare_second(const struct compare_result *result);
+
 /* Whether two rows' times are nearer to each other than the errors of their mechanisms: neither is said to win. */
 bool compare_tied(const struct compare_row *a, const struct compare_row *b);
 

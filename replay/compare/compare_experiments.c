@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "replay/compare/compare_parts.h"
 #include "replay/robust/robust_say.h"
 #include "trace/base/json_tree.h"
 
@@ -19,26 +20,10 @@ size_t compare_best_rows(const struct compare_result *result, size_t most, size_
     return n;
 }
 
-static double low(const struct compare_row *row)
-{
-    const struct metric_value *v = outcome_get(&row->outcome, "time_ns");
-    return v->interval ? v->lo : v->real;
-}
-
-static double high(const struct compare_row *row)
-{
-    const struct metric_value *v = outcome_get(&row->outcome, "time_ns");
-    return v->interval ? v->hi : v->real;
-}
-
 static size_t rival_of(const struct compare_result *result, size_t row)
 {
-    if (row)
-        return 0;
-    for (size_t i = 1; i < result->count; i++)
-        if (result->rows[i].answered && result->rows[i].mechanism != result->rows[0].mechanism)
-            return i;
-    return 0;
+    const struct compare_row *second = row ? NULL : compare_second(result);
+    return second ? (size_t)(second - result->rows) : 0;
 }
 
 /* Unified memory that no driver has: compare_apply.c says so. */
@@ -81,12 +66,12 @@ bool compare_experiment(const struct compare_result *result, size_t row, struct 
     if (!own->answered || !can_be_had(own))
         return false;
     take_command(result, x);
-    x->lo = low(own) / (1 + own->error_ratio);
-    x->hi = high(own) * (1 + own->error_ratio);
+    x->lo = compare_time_low(own) / (1 + own->error_ratio);
+    x->hi = compare_time_high(own) * (1 + own->error_ratio);
     if (x->rival != row) {
         const struct compare_row *rival = &result->rows[x->rival];
-        x->wins = low(rival) / (1 + rival->error_ratio);
-        x->loses = high(rival) * (1 + rival->error_ratio);
+        x->wins = compare_time_low(rival) / (1 + rival->error_ratio);
+        x->loses = compare_time_high(rival) * (1 + rival->error_ratio);
         x->open = row ? x->lo < x->loses : x->hi > x->wins;
     }
     if (row < result->drawn)
@@ -94,19 +79,12 @@ bool compare_experiment(const struct compare_result *result, size_t row, struct 
     return true;
 }
 
-static const char *milliseconds(double ns, char *buf, size_t size)
-{
-    const char *unit = ns < 1e6 ? "us" : ns < 1e9 ? "ms" : "s";
-    (void)snprintf(buf, size, "%.4g %s", ns / (ns < 1e6 ? 1e3 : ns < 1e9 ? 1e6 : 1e9), unit);
-    return buf;
-}
-
 const char *compare_experiment_say(const struct compare_result *result, const struct compare_experiment *x, char *buf,
                                    size_t size)
 {
     char lo[32], hi[32], wins[32], loses[32];
     size_t n = (size_t)snprintf(buf, size, "run: %s\nmeasure %s; predicted %s to %s\n", x->command, x->measures,
-                                milliseconds(x->lo, lo, sizeof lo), milliseconds(x->hi, hi, sizeof hi));
+                                compare_time_text(x->lo, 4, lo, sizeof lo), compare_time_text(x->hi, 4, hi, sizeof hi));
     if (x->rival == x->row)
         return buf;
     const struct compare_row *rival = &result->rows[x->rival];
@@ -115,8 +93,8 @@ const char *compare_experiment_say(const struct compare_result *result, const st
             buf + n, size - n,
             "below %s it beats %s (%s) whatever that takes, above %s it does not, between the two measure "
             "that as well%s\n",
-            milliseconds(x->wins, wins, sizeof wins), compare_mechanism_name(rival->mechanism), rival->policy,
-            milliseconds(x->loses, loses, sizeof loses),
+            compare_time_text(x->wins, 4, wins, sizeof wins), compare_mechanism_name(rival->mechanism), rival->policy,
+            compare_time_text(x->loses, 4, loses, sizeof loses),
             x->open  ? ""
             : x->row ? "; nothing that is predicted is as fast: not worth running"
                      : "; nothing that is predicted is as slow: not worth running");

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/mem.h"
+
 /* --- units --- */
 
 /* The largest first, the first of equal ones first; those behind the fifth share a unit if they are more than one. */
@@ -274,9 +276,9 @@ static void begin(struct search *s, const struct mixing *m, const struct compare
 
 static int add_kind(struct mixing *m, enum mix_kind kind, struct compare_result *result, struct err *err)
 {
-    struct search *s = calloc(1, sizeof *s);
+    struct search *s = mem_zalloc(1, sizeof *s, err);
     if (!s)
-        return err_set(err, "out of memory");
+        return -1;
     m->kind = kind;
     begin(s, m, result);
     const struct mix *best = search(s);

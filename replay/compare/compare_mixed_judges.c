@@ -151,14 +151,6 @@ static int ask_link(const struct mixing *m, const struct program *program, struc
 
 /* --- the rest is managed --- */
 
-static int run_managed(const struct compare_facts *f, const struct uvm_touching *t,
-                       const struct uvm_managed_settings *settings, struct uvm_metrics *metrics, struct err *err)
-{
-    const struct uvm_managed asked = {
-        .ops = t->ops, .state = t->state, .store = t->store, .platform = f->platform, .settings = settings};
-    return uvm_managed_run(&asked, metrics, err);
-}
-
 static void take_managed(struct mix *mix, const struct uvm_metrics *metrics)
 {
     mix->time += (double)metrics->time_ns;
@@ -186,7 +178,9 @@ static int ask_ahead(const struct mixing *m, struct mix *mix)
     char names[PROGRAM_ALLOCS * 25];
     list(f, mix_members(m, mix->ahead), names, sizeof names);
     settings.prefetch = names;
-    if (run_managed(f, &f->touching, &settings, &metrics, &mix->err))
+    const struct uvm_managed asked = {
+        .ops = f->ops, .state = f->actors, .store = f->touching.store, .platform = f->platform, .settings = &settings};
+    if (uvm_managed_run(&asked, &metrics, &mix->err))
         return -1;
     take_managed(mix, &metrics);
     mix->copy_ns = (double)metrics.prefetch_ns;
@@ -204,7 +198,12 @@ static int ask_managed(const struct mixing *m, const struct program *program, st
     settings.gpu_memory_bytes = (int64_t)((double)f->memory - mix_bytes(m, mix->ahead));
     if (uvm_touching_program(&touching, program, &mix->err))
         return -1;
-    int rc = run_managed(f, &touching, &settings, &metrics, &mix->err);
+    const struct uvm_managed asked = {.ops = touching.ops,
+                                      .state = touching.state,
+                                      .store = touching.store,
+                                      .platform = f->platform,
+                                      .settings = &settings};
+    int rc = uvm_managed_run(&asked, &metrics, &mix->err);
     uvm_touching_close(&touching);
     if (rc)
         return -1;

@@ -78,8 +78,8 @@ void compare_apply(struct compare_row *row, const char *format, ...) __attribute
 void compare_row_release(struct compare_row *row);
 /* The best of the rows that were tried, the first of equal ones, goes to the others; tried is released. */
 int compare_keep_best(struct compare_result *result, struct compare_result *tried, struct err *err);
-/* What a row is ranked by, the middle of an interval; NAN: it has no time. */
-double compare_time(const struct compare_row *row);
+/* "1.24 ms", of so many digits. Returns buf. */
+const char *compare_time_text(double ns, int digits, char *buf, size_t size);
 
 /* What unified memory is asked with, the driver's own first, policies with commas between; and the next of such a list,
  * false where there is none: *list moves on. */

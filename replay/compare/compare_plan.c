@@ -16,15 +16,14 @@ int compare_plan(const struct compare_result *result, FILE *to, struct err *err)
     const struct compare_row *row = compare_plannable(result);
     if (!row)
         return err_set(err, "nothing to plan: no answer is of unified memory under the driver as it is");
-    const struct metric_value *v = outcome_get(&row->outcome, "time_ns");
-    double time = v->known ? v->real : (v->lo + v->hi) / 2;
+    const double time = compare_time(row);
     (void)fprintf(to,
                   "[plan]\nversion = 1\nprogram = %s\nplatform = %s\nmechanism = %s\npolicy = %s\n"
                   "time_lo_ns = %.0f\ntime_hi_ns = %.0f\n",
                   result->program, platform_name(result->platform), compare_mechanism_name(row->mechanism), row->policy,
                   time * (1 - row->error_ratio), time * (1 + row->error_ratio));
     for (size_t i = 0; i < sizeof predicted / sizeof *predicted; i++) {
-        v = outcome_get(&row->outcome, predicted[i]);
+        const struct metric_value *v = outcome_get(&row->outcome, predicted[i]);
         if (v->known)
             (void)fprintf(to, "predicted_%s = %.0f\n", predicted[i], v->real);
     }

@@ -46,12 +46,6 @@ void decision_element(FILE *out, const char *tag, const char *format, ...)
 
 /* --- values --- */
 
-double decision_time(const struct compare_row *row)
-{
-    const struct metric_value *v = outcome_get(&row->outcome, "time_ns");
-    return v->known ? v->real : v->interval ? (v->lo + v->hi) / 2 : NAN;
-}
-
 static const char *number(const char *metric, double value, char *buf, size_t size)
 {
     const char *unit = strrchr(metric, '_');
@@ -139,15 +133,6 @@ static const char *phrase(const struct compare_row *row)
     return compare_mechanism_name(row->mechanism);
 }
 
-/* The best row of another mechanism, NULL: none. */
-static const struct compare_row *second(const struct compare_result *result)
-{
-    for (size_t i = 1; i < result->count && result->rows[i].answered; i++)
-        if (result->rows[i].mechanism != result->rows[0].mechanism)
-            return &result->rows[i];
-    return NULL;
-}
-
 static void say_second(const struct compare_result *result, const struct compare_row *next, FILE *out)
 {
     char time[160], name[COMPARE_NAME];
@@ -157,7 +142,7 @@ static void say_second(const struct compare_result *result, const struct compare
     }
     decision_element(
         out, "p", "Of the other mechanisms %s is best: %s, %.3g times as long%s.", compare_row_name(next, name),
-        decision_value(next, "time_ns", time, sizeof time), decision_time(next) / decision_time(&result->rows[0]),
+        decision_value(next, "time_ns", time, sizeof time), compare_time(next) / compare_time(&result->rows[0]),
         compare_tied(&result->rows[0], next) ? ", which the models cannot tell apart: time both on the machine" : "");
 }
 
@@ -172,7 +157,7 @@ static void answer(const struct decision *d, FILE *out)
         decision_element(out, "h1", "No mechanism has an answer for this input on this platform.");
         return;
     }
-    const struct compare_row *next = second(result);
+    const struct compare_row *next = compare_second(result);
     decision_element(out, "h1", "%s (%s): %s%s.", phrase(best), best->policy,
                      decision_value(best, "time_ns", time, sizeof time),
                      next && compare_tied(best, next) ? ", though another mechanism may be as fast" : "");

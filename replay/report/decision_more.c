@@ -133,17 +133,17 @@ static const struct compare_row *prefetched(const struct compare_result *result)
 static void say_bound(const struct compare_result *result, const struct compare_row *row, FILE *out)
 {
     const struct compare_row *whole = prefetched(result);
-    double time = decision_time(row), link = decision_link_ns(result, row);
+    double time = compare_time(row), link = decision_link_ns(result, row);
     char name[COMPARE_NAME], a[64], b[64];
     if (link > 0)
         decision_element(out, "li", "%s: its bytes alone keep the link for at least %s of %s (%.0f %%).",
                          compare_row_name(row, name), units_human_ns(link, a, sizeof a),
                          units_human_ns(time, b, sizeof b), 100 * link / time);
-    if (row->stock && !row->prefetched && whole && time > decision_time(whole))
+    if (row->stock && !row->prefetched && whole && time > compare_time(whole))
         decision_element(out, "li",
                          "%s: %s more than with everything prefetched: what faults, and waiting for their "
                          "service, cost.",
-                         compare_row_name(row, name), units_human_ns(time - decision_time(whole), a, sizeof a));
+                         compare_row_name(row, name), units_human_ns(time - compare_time(whole), a, sizeof a));
 }
 
 static void say_bounds(const struct compare_result *result, FILE *out)
@@ -172,9 +172,9 @@ static void row(const struct compare_result *result, size_t i, const char *const
     decision_text(out, compare_row_name(r, text));
     (void)fputs("</th>", out);
     table_cell(out, head[1], decision_value(r, "time_ns", text, sizeof text));
-    (void)snprintf(text, sizeof text, "%.2f", decision_time(r) / decision_time(&result->rows[0]));
+    (void)snprintf(text, sizeof text, "%.2f", compare_time(r) / compare_time(&result->rows[0]));
     table_cell(out, head[2], r->answered ? text : "n/a");
-    (void)snprintf(text, sizeof text, "%.0f %%", 100 * link / decision_time(r));
+    (void)snprintf(text, sizeof text, "%.0f %%", 100 * link / compare_time(r));
     table_cell(out, head[3], r->answered && link > 0 ? text : "n/a");
     for (size_t m = 0; m < 4; m++)
         table_cell(out, head[4 + m], decision_value(r, metrics[m], text, sizeof text));
@@ -233,20 +233,16 @@ void decision_apply(const struct decision *d, FILE *out)
 {
     const struct compare_result *result = d->result;
     begin(out, "apply", "How to have it");
-    for (size_t i = 0; i < result->count && result->rows[i].answered; i++) {
-        const struct compare_row *r = &result->rows[i];
+    size_t rows[COMPARE_MECHANISMS], n = compare_best_rows(result, COMPARE_MECHANISMS, rows);
+    for (size_t i = 0; i < n; i++) {
+        const struct compare_row *r = &result->rows[rows[i]];
         char name[COMPARE_NAME];
-        size_t first = 0;
-        while (result->rows[first].mechanism != r->mechanism)
-            first++;
-        if (first < i)
-            continue;
         decision_element(out, "h3", "%s%s", i ? "Or " : "", compare_row_name(r, name));
         (void)fputs("<ol>\n", out);
         for (size_t a = 0; a < r->apply_count; a++)
             decision_element(out, "li", "%s", r->apply[a]);
         (void)fputs("</ol>\n", out);
-        say_experiment(result, i, out);
+        say_experiment(result, rows[i], out);
     }
     say_plan(d, out);
     end(out);

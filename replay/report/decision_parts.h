@@ -9,8 +9,6 @@ void decision_text(FILE *out, const char *text);
 /* An element with formatted text inside. */
 void decision_element(FILE *out, const char *tag, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The time of a row that has one. */
-double decision_time(const struct compare_row *row);
 /* A value as people read it, "242 us to 331 us", "16.0 MiB", "n/a". Returns buf. */
 const char *decision_value(const struct compare_row *row, const char *metric, char *buf, size_t size);
 /* What the link needs at least for a row's bytes; 0: not known. */
