@@ -19,25 +19,14 @@ static const struct program_alloc *allocs(const void *state, size_t *n)
     return p->allocs;
 }
 
-static uint32_t launches(const void *state)
-{
-    const struct program_placed *p = state;
-    return p->wrapped.whole.ops->launches(p->wrapped.whole.state);
-}
-
-static void launch(const void *state, uint32_t number, struct program_launch *out)
-{
-    const struct program_placed *p = state;
-    p->wrapped.whole.ops->launch(p->wrapped.whole.state, number, out);
-}
-
 static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struct program_body *out, struct err *err)
 {
     const struct program_wrapped_run *r = run;
     return program_body(&r->wrapped->whole, r->run, number, warp, index, out, err);
 }
 
-static const struct program_ops ops = {allocs, launches, launch, body, program_wrapped_open, program_wrapped_close};
+static const struct program_ops ops = {allocs, program_wrapped_launches, program_wrapped_launch,
+                                       body,   program_wrapped_open,     program_wrapped_close};
 
 struct program_placed *program_placed_new(const struct program *whole, uint64_t on_gpu, struct err *err)
 {

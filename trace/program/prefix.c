@@ -15,18 +15,6 @@ struct program_prefix {
     struct program_prefix_facts facts;
 };
 
-static uint32_t launches(const void *state)
-{
-    const struct program_prefix *p = state;
-    return p->wrapped.whole.ops->launches(p->wrapped.whole.state);
-}
-
-static void launch(const void *state, uint32_t number, struct program_launch *out)
-{
-    const struct program_prefix *p = state;
-    p->wrapped.whole.ops->launch(p->wrapped.whole.state, number, out);
-}
-
 /* Body `index` by its own accesses and those that warp 0 has before it. */
 static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struct program_body *out, struct err *err)
 {
@@ -43,8 +31,8 @@ static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struc
     return 1;
 }
 
-static const struct program_ops ops = {program_wrapped_allocs, launches, launch, body, program_wrapped_open,
-                                       program_wrapped_close};
+static const struct program_ops ops = {program_wrapped_allocs, program_wrapped_launches, program_wrapped_launch, body,
+                                       program_wrapped_open,   program_wrapped_close};
 
 /* Accesses before each body of warp 0. */
 static int measure(struct program_prefix *p, struct program_body *scratch, struct err *err)

@@ -10,6 +10,18 @@ const struct program_alloc *program_wrapped_allocs(const void *state, size_t *n)
     return w->whole.ops->allocs(w->whole.state, n);
 }
 
+uint32_t program_wrapped_launches(const void *state)
+{
+    const struct program_wrapped *w = state;
+    return w->whole.ops->launches(w->whole.state);
+}
+
+void program_wrapped_launch(const void *state, uint32_t number, struct program_launch *out)
+{
+    const struct program_wrapped *w = state;
+    w->whole.ops->launch(w->whole.state, number, out);
+}
+
 void *program_wrapped_open(const void *state, struct err *err)
 {
     struct program_wrapped_run *r = mem_zalloc(1, sizeof *r, err);

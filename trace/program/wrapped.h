@@ -1,5 +1,5 @@
-/* wrapped: a program made of another one: what trace/program/cut.h and prefix.h share. Memory is the whole one's; a run
- * is a run of the whole one beside the state. */
+/* wrapped: a program made of another one: what trace/program/cut.h, rest.h, prefix.h and placed.h share. Memory is the
+ * whole one's; a run is a run of the whole one beside the state. */
 #ifndef TRACE_PROGRAM_WRAPPED_H
 #define TRACE_PROGRAM_WRAPPED_H
 
@@ -16,8 +16,10 @@ struct program_wrapped_run {
     void *run;                             /* of the whole */
 };
 
-/* program_ops.allocs, .run_open, .run_close. */
+/* program_ops, as the whole one has them. */
 const struct program_alloc *program_wrapped_allocs(const void *state, size_t *n);
+uint32_t program_wrapped_launches(const void *state);
+void program_wrapped_launch(const void *state, uint32_t number, struct program_launch *out);
 void *program_wrapped_open(const void *state, struct err *err);
 void program_wrapped_close(void *run);
 
