@@ -219,21 +219,16 @@ void table_csv(const struct table *table, FILE *to)
     }
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 static const char *number(const struct metric *metric, double value, char *buf, size_t size)
 {
-    if (ends_with(metric->name, "_per_s") && ends_with(metric->name, "bytes_per_s")) {
+    const char *unit = metric_unit(metric->name);
+    if (strcmp(unit, "bytes/s") == 0) {
         (void)snprintf(buf, size, "%.3g GB/s", value / 1e9);
         return buf;
     }
-    if (ends_with(metric->name, "_bytes"))
+    if (strcmp(unit, "bytes") == 0)
         return units_human_bytes(value, buf, size);
-    if (ends_with(metric->name, "_ns"))
+    if (strcmp(unit, "ns") == 0)
         return units_human_ns(value, buf, size);
     if (metric->type == METRIC_INT)
         (void)snprintf(buf, size, "%.0f", value);
@@ -256,7 +251,8 @@ const char *table_metric(const struct metric *metric, const struct metric_value 
                        number(metric, value->hi, hi, sizeof hi));
     else if (!value->known)
         (void)snprintf(buf, size, "n/a");
-    else if (metric->type == METRIC_INT && !ends_with(metric->name, "_bytes") && !ends_with(metric->name, "_ns"))
+    else if (metric->type == METRIC_INT && strcmp(metric_unit(metric->name), "bytes") != 0 &&
+             strcmp(metric_unit(metric->name), "ns") != 0)
         (void)snprintf(buf, size, "%lld", (long long)value->whole);
     else
         number(metric, value->real, buf, size);

@@ -48,10 +48,10 @@ void decision_element(FILE *out, const char *tag, const char *format, ...)
 
 static const char *number(const char *metric, double value, char *buf, size_t size)
 {
-    const char *unit = strrchr(metric, '_');
-    if (unit && strcmp(unit, "_ns") == 0)
+    const char *unit = metric_unit(metric);
+    if (strcmp(unit, "ns") == 0)
         return units_human_ns(value, buf, size);
-    if (unit && strcmp(unit, "_bytes") == 0)
+    if (strcmp(unit, "bytes") == 0)
         return units_human_bytes(value, buf, size);
     (void)snprintf(buf, size, "%.3g", value);
     return buf;
