@@ -8,7 +8,7 @@
 #include "replay/run/engine.h"
 #include "trace/workloads/workload.h"
 
-/* A thing that has a line of its own in a list: what it is, its definition, and what else is said of it. */
+/* What it is and its definition; false: it is not what was asked for. */
 static bool say(FILE *to, struct suggest *suggest, const char *name, const char *kind, const char *definition)
 {
     suggest_offer(suggest, name);
@@ -18,10 +18,16 @@ static bool say(FILE *to, struct suggest *suggest, const char *name, const char 
     return true;
 }
 
-static void say_source(FILE *to, const char *source)
+/* Something with a source and a list of its own; how many that is, 0 or 1. */
+static size_t say_with_list(FILE *to, struct suggest *suggest, const char *name, const char *kind, const char *summary,
+                            const char *source, const char *list)
 {
+    if (!say(to, suggest, name, kind, summary))
+        return 0;
     if (source && *source)
         printable_print(to, "    source: %s\n", source);
+    printable_print(to, "    %s: offchip list %s %s\n", list, list, name);
+    return 1;
 }
 
 /* Rows of lists whose first column is the owner, the second the name, the last the definition. */
@@ -65,11 +71,7 @@ static size_t policies(FILE *to, struct suggest *suggest)
             (void)snprintf(kind, sizeof kind, "a policy of %s%s%s", engines[e]->name, axis ? ", which decides: " : "",
                            axis ? engines[e]->second_key : "");
             for (size_t i = 0; of && of[i]; i++)
-                if (say(to, suggest, of[i]->name, kind, of[i]->summary)) {
-                    say_source(to, of[i]->source);
-                    printable_print(to, "    parameters: offchip list parameters %s\n", of[i]->name);
-                    found++;
-                }
+                found += say_with_list(to, suggest, of[i]->name, kind, of[i]->summary, of[i]->source, "parameters");
         }
     return found;
 }
@@ -78,11 +80,8 @@ static size_t programs(FILE *to, struct suggest *suggest)
 {
     size_t found = 0;
     for (size_t i = 0; workload_types[i]; i++)
-        if (say(to, suggest, workload_types[i]->name, "a program", workload_types[i]->summary)) {
-            say_source(to, workload_types[i]->source);
-            printable_print(to, "    keys: offchip list keys %s\n", workload_types[i]->name);
-            found++;
-        }
+        found += say_with_list(to, suggest, workload_types[i]->name, "a program", workload_types[i]->summary,
+                               workload_types[i]->source, "keys");
     return found;
 }
 

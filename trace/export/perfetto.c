@@ -23,7 +23,7 @@ struct timeline {
     int64_t origin, bin_ns;
     uint64_t counters[COUNTERS][BINS];
     bool counted[COUNTERS];
-    uint64_t processes[64]; /* those that were named */
+    int64_t processes[64]; /* those that were named */
     size_t process_count;
     bool any; /* an event was written */
 };
@@ -44,11 +44,11 @@ static void name_process(struct timeline *t, int64_t process)
 {
     const size_t most = sizeof t->processes / sizeof *t->processes;
     for (size_t i = 0; i < t->process_count; i++)
-        if (t->processes[i] == (uint64_t)process)
+        if (t->processes[i] == process)
             return;
     if (t->process_count == most)
         return;
-    t->processes[t->process_count++] = (uint64_t)process;
+    t->processes[t->process_count++] = process;
     begin_event(t, "M", process);
     if (t->process_column >= 0)
         (void)fprintf(t->context->to, ",\"name\":\"process_name\",\"args\":{\"name\":\"process %" PRId64 "\"}}",
@@ -131,7 +131,7 @@ static void count(struct timeline *t, const struct record *r)
 /* Each stretch whose sum differs from that before it. */
 static void put_counters(struct timeline *t)
 {
-    const int64_t process = t->process_count ? (int64_t)t->processes[0] : 1;
+    const int64_t process = t->process_count ? t->processes[0] : 1;
     for (int c = 0; c < COUNTERS; c++)
         for (int b = 0; t->counted[c] && b <= BINS; b++) {
             const uint64_t value = b < BINS ? t->counters[c][b] : 0;
