@@ -7,6 +7,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
+#include "trace/import/field.h"
 #include "trace/store/output.h"
 
 enum { BYTES_MAX = 64 << 20, NUMBERS = 4, FIELDS = LEDGER_TEXTS + NUMBERS + 1 };
@@ -31,26 +32,6 @@ void ledger_release(struct ledger *ledger)
 
 /* --- reading --- */
 
-/* One field of a line, quotes taken away, into `to`, which is as long as the line; *at moves behind the comma, or
- * becomes NULL after the last. -1: a quote that does not end, or is followed by more. */
-static int cut(const char **at, char *to)
-{
-    const char *p = *at;
-    bool quoted = *p == '"';
-    p += quoted;
-    while (quoted ? *p && !(*p == '"' && p[1] != '"') : *p && *p != ',') {
-        p += quoted && *p == '"';
-        *to++ = *p++;
-    }
-    *to = 0;
-    if (quoted && *p++ != '"')
-        return -1;
-    if (*p && *p != ',')
-        return -1;
-    *at = *p ? p + 1 : NULL;
-    return 0;
-}
-
 /* A number above or equal to 0, or nothing. */
 static int take_number(const char *text, double *value)
 {
@@ -62,28 +43,36 @@ static int take_number(const char *text, double *value)
     return *end || !(*value >= 0 && *value <= 1e300) || strspn(text, "+.0123456789eE-") != strlen(text) ? -1 : 0;
 }
 
-/* A row of a line; `room` is as long as the line. */
-static int take_line(struct ledger_row *row, const char *line, char *room, struct err *err)
+/* A row of a line, which is changed. */
+static int take_line(struct ledger_row *row, char *line, struct err *err)
 {
     double *const numbers[NUMBERS + 1] = {&row->predicted, &row->low, &row->high, &row->measured, &(double){0}};
-    const char *at = line;
+    char *at = line;
     for (int f = 0; f < FIELDS; f++) {
-        if (!at || cut(&at, room))
+        struct field field;
+        char *text;
+        if (field_next_quoted(&at, &field) <= 0)
             return err_set(err, "expected %d fields", FIELDS);
+        if (!(text = mem_strndup(field.text, field.length, err)))
+            return -1;
         if (f < LEDGER_TEXTS) {
-            const char *text = room[0] == '\'' && room[1] && strchr("=+@-", room[1]) ? room + 1 : room;
-            row->texts[f] = mem_strdup(text, err);
-            if (!row->texts[f])
-                return -1;
-        } else if (take_number(room, numbers[f - LEDGER_TEXTS]))
-            return err_set(err, "'%.40s' is no number from 0", room);
+            const bool guarded = text[0] == '\'' && text[1] && strchr("=+@-", text[1]);
+            row->texts[f] = mem_strdup(text + guarded, err);
+        }
+        const int bad = f < LEDGER_TEXTS ? !row->texts[f]
+                        : take_number(text, numbers[f - LEDGER_TEXTS])
+                            ? err_set(err, "'%.40s' is no number from 0", text)
+                            : 0;
+        free(text);
+        if (bad)
+            return -1;
     }
     if (at)
         return err_set(err, "more than %d fields", FIELDS);
     return isnan(row->predicted) ? err_set(err, "nothing is predicted") : 0;
 }
 
-static int take_rows(struct ledger *ledger, const char *name, char *text, char *room, struct err *err)
+static int take_rows(struct ledger *ledger, const char *name, char *text, struct err *err)
 {
     size_t number = 0;
     for (char *line = text, *next; line; line = next) {
@@ -101,7 +90,7 @@ static int take_rows(struct ledger *ledger, const char *name, char *text, char *
         if (number == 1 || !*line)
             continue;
         struct ledger_row row = {{NULL}, NAN, NAN, NAN, NAN};
-        int rc = take_line(&row, line, room, err) ? err_at(err, "%s:%zu", name, number) : 0;
+        int rc = take_line(&row, line, err) ? err_at(err, "%s:%zu", name, number) : 0;
         if (rc == 0)
             rc = ledger_add(ledger, &row, err) < 0 ? -1 : 0;
         row_release(&row);
@@ -116,14 +105,9 @@ int ledger_parse(struct ledger *ledger, const char *name, const char *text, size
     *ledger = (struct ledger){0};
     if (memchr(text, 0, bytes))
         return err_set(err, "%s: a zero byte; expected text", name);
-    char *copy = mem_zalloc(bytes + 1, 1, err), *room = copy ? mem_zalloc(bytes + 1, 1, err) : NULL;
-    int rc = room ? 0 : -1;
-    if (rc == 0) {
-        memcpy(copy, text, bytes);
-        rc = take_rows(ledger, name, copy, room, err);
-    }
+    char *copy = mem_strndup(text, bytes, err);
+    int rc = copy ? take_rows(ledger, name, copy, err) : -1;
     free(copy);
-    free(room);
     if (rc)
         ledger_release(ledger);
     return rc;

@@ -14,6 +14,33 @@ bool field_next(const char **cursor, struct field *field)
     return true;
 }
 
+int field_next_quoted(char **cursor, struct field *field)
+{
+    char *p = *cursor;
+    if (!p)
+        return 0;
+    if (*p != '"') {
+        const char *c = p;
+        (void)field_next(&c, field);
+        *cursor = c ? p + (c - p) : NULL;
+        return 1;
+    }
+    char *out = ++p;
+    field->text = out;
+    for (;; p++) {
+        if (*p == 0)
+            return -1;
+        if (*p == '"' && *++p != '"')
+            break;
+        *out++ = *p;
+    }
+    field->length = (size_t)(out - field->text);
+    if (*p != ',' && *p != 0)
+        return -1;
+    *cursor = *p ? p + 1 : NULL;
+    return 1;
+}
+
 #define NO4     16, 16, 16, 16
 #define NO16    NO4, NO4, NO4, NO4
 #define LETTERS 16, 10, 11, 12, 13, 14, 15, 16, NO4, NO4

@@ -17,6 +17,10 @@ struct field {
  * after the last field. False if *cursor is NULL: there is no further field. */
 bool field_next(const char **cursor, struct field *field);
 
+/* The same where a field may stand in double quotes ("" is one quote), which are taken off in the line itself. Returns
+ * 1, 0 after the last field, -1 if a quote is not closed, or something stands behind it. */
+int field_next_quoted(char **cursor, struct field *field);
+
 /* Decimal digits from *p on, up to `end` (a comma or the end of the line): the usual case, kept inline. *p moves to the
  * first byte that is no digit. False without a digit or above 2^64 - 1. */
 static inline bool field_digits(const char **p, uint64_t *value)

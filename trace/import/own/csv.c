@@ -93,37 +93,6 @@ static unsigned long long line_of(const struct reading *g)
     return (unsigned long long)source_line_number(g->source);
 }
 
-/* --- fields, in place --- */
-
-/* The next field of a line that may be quoted; quotes are taken off in the line itself. Returns 1, 0 after the last
- * field, -1 if a quote is not closed. */
-static int next_field(char **cursor, struct field *field)
-{
-    char *p = *cursor;
-    if (!p)
-        return 0;
-    if (*p != '"') {
-        const char *c = p;
-        (void)field_next(&c, field);
-        *cursor = c ? p + (c - p) : NULL;
-        return 1;
-    }
-    char *out = ++p;
-    field->text = out;
-    for (;; p++) {
-        if (*p == 0)
-            return -1;
-        if (*p == '"' && *++p != '"')
-            break;
-        *out++ = *p;
-    }
-    field->length = (size_t)(out - field->text);
-    if (*p != ',' && *p != 0)
-        return -1;
-    *cursor = *p ? p + 1 : NULL;
-    return 1;
-}
-
 /* --- the header row --- */
 
 static int header_extra(struct reading *g, const struct field *f, struct err *err)
@@ -193,7 +162,7 @@ static int take_header(struct reading *g, char *line, struct err *err)
     struct field f;
     int rc;
     char *cursor = line;
-    while ((rc = next_field(&cursor, &f)) > 0)
+    while ((rc = field_next_quoted(&cursor, &f)) > 0)
         if (header_column(g, &f, err))
             return -1;
     if (rc < 0)
@@ -341,7 +310,7 @@ static int take_line(struct reading *g, char *line, size_t length, struct err *e
     char *cursor = line;
     for (size_t c = 0; c < g->extra_count; c++)
         g->extra[c][g->n] = 0;
-    while ((rc = next_field(&cursor, &f)) > 0 && position < g->column_count) {
+    while ((rc = field_next_quoted(&cursor, &f)) > 0 && position < g->column_count) {
         const char *expected = set_field(g, g->columns[position], &f, &r);
         if (expected)
             return bad_value(g, position, &f, expected, err);
