@@ -11,9 +11,12 @@
  * first, then loads, oldest first. Actors that are `together`, a block's warps, give up their places together.
  *
  * Nobody waits for a store: its page is asked for, and the actor goes on, until ACTOR_STORES such pages are under way
- * or the actor has no further step. Turns of a step that ask for nothing new between two batches are one step of the
- * simulation.
- * Source: docs/uvm-engine.md, "The multiprocessors". */
+ * or the actor has no further step (assumed). A touch is satisfied once its page has been within reach when the actor
+ * asked: it is not repeated if the page goes again. An access that finds its page after a replay goes on `walk_ns`
+ * later; data that a copy has just brought lies in L2 (`fresh_ns`). When a launch begins with all memory there, its
+ * loads take `fresh_ns` with the share of the memory that L2 holds, else `memory_ns`. Turns of a step that ask for
+ * nothing new between two batches are one step of the simulation.
+ * Source: recordings of an H200, docs/uvm-engine.md; whether a full micro-TLB blocks is known of no chip. */
 #ifndef REPLAY_UVM_UVM_GPU_H
 #define REPLAY_UVM_UVM_GPU_H
 

@@ -3,7 +3,10 @@
  *
  * Advice: read-mostly, preferred-host, accessed-by (cudaMemAdvise of the GPU); an allocation may have several.
  * Prefetch: cudaMemPrefetchAsync of all of it before the first launch. Discard: cuMemDiscardBatchAsync of all of it
- * behind each kernel: what it holds is not wanted again. "all" stands for every allocation. */
+ * behind each kernel: what it holds is not wanted again, and nothing moves. A whole block then stands in a list of its
+ * own (UVM_MEMORY_DISCARDED), whose chunks go after unused ones and before any policy is asked, without a copy. Touched
+ * again it faults, has nothing to copy, and is used as before, in the chunk that it kept. The call costs nothing here
+ * (not known); for the prefetcher discarded pages count as not there (inferred). "all" stands for every allocation. */
 #ifndef REPLAY_UVM_UVM_HINTS_H
 #define REPLAY_UVM_UVM_HINTS_H
 

@@ -584,8 +584,8 @@ START_TEST(f2_a_batch_of_leftovers_serves_nothing)
 }
 END_TEST
 
-/* Measured: H200, driver 580.159.04, 2026-11, untraced; docs/uvm-engine.md has the whole table, and why random reads
- * come out low. */
+/* Measured: H200, driver 580.159.04, 2026-11, untraced; docs/reproduction/h200.md has the whole table, and
+ * why random reads come out low. */
 START_TEST(h200_kernel_times_are_as_near_as_the_page_says)
 {
     static const struct {
