@@ -3,6 +3,7 @@
 #include <string.h>
 
 static const char migration[] = "cause: 0 unknown, 1 user, 2 fault, 3 prefetch, 4 eviction, 5 access counters";
+static const char as_migration[] = "cause, as of MIGRATE_H2D";
 static const char access_type[] = "access: 1 read, 2 write, 3 atomic, 4 prefetch";
 
 const struct record_kind_info record_kinds[RECORD_KINDS] = {
@@ -20,15 +21,15 @@ const struct record_kind_info record_kinds[RECORD_KINDS] = {
     [RECORD_PREFETCH] = {"PREFETCH", "time duration addr bytes id", "", "destination device, -1 the CPU"},
     [RECORD_COPY] = {"COPY", "time duration bytes flags", "1 H2D, 2 D2H, 3 D2D, 4 H2H, 5 peer", ""},
     [RECORD_FAULT] = {"FAULT", "time duration addr bytes flags", access_type, ""},
-    [RECORD_CPU_FAULT] = {"CPU_FAULT", "time addr flags id", access_type, "program counter"},
+    [RECORD_CPU_FAULT] = {"CPU_FAULT", "time addr flags id", "access, as of FAULT", "program counter"},
     [RECORD_MIGRATE_H2D] = {"MIGRATE_H2D", "time duration addr bytes flags", migration, ""},
-    [RECORD_MIGRATE_D2H] = {"MIGRATE_D2H", "time duration addr bytes flags", migration, ""},
+    [RECORD_MIGRATE_D2H] = {"MIGRATE_D2H", "time duration addr bytes flags", as_migration, ""},
     [RECORD_EVICT] = {"EVICT", "time addr bytes", "", ""},
     [RECORD_THRASH] = {"THRASH", "time addr bytes", "", ""},
     [RECORD_THROTTLE] = {"THROTTLE", "time duration addr", "", ""},
     [RECORD_REMOTE_MAP] = {"REMOTE_MAP", "time addr bytes flags",
                            "cause: 1 coherence, 2 thrashing, 3 policy, 4 no memory, 5 eviction", ""},
-    [RECORD_MIGRATE_D2D] = {"MIGRATE_D2D", "time duration addr bytes flags", migration, ""},
+    [RECORD_MIGRATE_D2D] = {"MIGRATE_D2D", "time duration addr bytes flags", as_migration, ""},
     [RECORD_TLP] = {"TLP", "time addr bytes flags id group", "type, direction, status (trace/event/tlp.h)",
                     "requester and tag"},
     [RECORD_ACCESS] = {"ACCESS", "time addr bytes flags id group", "sector mask (bits 0-3), access << 4",

@@ -3,7 +3,24 @@
  * Bytes, little-endian: "OCK1", records (4), XXH3-64 of everything from byte 16 on (8), number of columns (2), zero
  * (6), a description of 32 bytes for each column (trace/store/column.h), then the columns' data in the same order.
  * Columns are kind, flags, group, id, time, duration, addr, bytes, then the stream's extra columns.
- * docs/trace-format.md has a worked example.
+ *
+ * Worked example. Three TOUCH records at times 100, 110, 120 of the pages 0x10000, 0x13000, 0x11000, bytes 4096, flags
+ * 1 (offset, bytes, in hexadecimal):
+ *     00  4f 43 4b 31  03 00 00 00  a8 97 85 17 ea c1 9d 37   "OCK1", 3 records, checksum
+ *     10  08 00 00 00 00 00 00 00                             8 columns
+ *     18  00 .. 11 00 00 00 00 00 00 00 ..                    kind: constant 17 (0x11), TOUCH
+ *     38  00 .. 01 ..                                         flags: constant 1
+ *     58  00 ..   78  00 ..                                   group, id: constant 0
+ *     98  01 .. 64 00 .. 0a 00 ..                             time: progression from 100 by 10
+ *     b8  00 ..                                               duration: constant 0
+ *     d8  02 00 00 01 0c 00 00 00  03 00 00 00 00 00 00 00    addr: packed, raw, plain, 1 byte, shift 12; 3 bytes
+ *     e8  00 00 01 00 00 00 00 00  00 00 00 00 00 00 00 00      first 0x10000, step 0
+ *     f8  00 .. 00 10 00 ..                                   bytes: constant 4096
+ *     118 00 03 01                                            addr: 0x10000 + (0, 3, 1) << 12
+ *
+ * The content hash is of the decoded records, whatever the encoding: XXH3 64 of the record count (8 bytes), then of
+ * each column in turn with the hash so far as the seed: of its one value if all are equal, else of all values (8 bytes
+ * each).
  *
  * A builder collects records and encodes them; a reader decodes them in batches. One thread per object. */
 #ifndef TRACE_STORE_CHUNK_H

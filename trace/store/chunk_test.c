@@ -15,7 +15,7 @@ static void seal(unsigned char *data, size_t bytes)
 static struct chunk_builder builder;
 static struct record records[1000];
 
-/* Three records of the worked example of docs/trace-format.md; *data may be written to. */
+/* Three records of the worked example of trace/store/chunk.h; *data may be written to. */
 static size_t worked_example(unsigned char **data)
 {
     static const struct record example[3] = {

@@ -3,7 +3,18 @@
  * A column is one of three forms. A constant is stored as its value, a progression (value 0 plus a step) as two
  * numbers, neither with data. Anything else is packed: a predictor turns values into residuals, low zero bits and a
  * bias are taken off, the rest is stored in 1, 2, 4 or 8 bytes a value and compressed by blosc (lz4) after a bit or
- * byte shuffle. All arithmetic is modulo 2^64, so every value round-trips. docs/trace-format.md has the byte layout.
+ * byte shuffle. All arithmetic is modulo 2^64, so every value round-trips.
+ *
+ * A description, 32 bytes, little-endian: at byte 0 form, 1 predictor, 2 codec, 3 width of a stored value (1, 2, 4 or
+ * 8), 4 shift, 5 key (position of the key column), 6 zero (2), 8 bytes of data (4), 12 zero (4), 16 first (8), 24 step
+ * (8); numbers are those of the enums below and struct column_head. A constant is `first` throughout, a progression
+ * first + i step. Of a packed column, s being the stored value and v starting as `first`, the value is
+ *     raw      first + step + (s << shift)
+ *     delta    v += step + (s << shift)
+ *     zigzag   v += unzigzag(s) << shift, unzigzag(s) = (s >> 1) ^ -(s & 1)
+ *     xor      v ^= s << shift
+ *     keyed    slot[k] += unzigzag(s) << shift, k the top 10 bits of key x 0x9E3779B97F4A7C15, every slot at first
+ *              `first`; the key column stands before this one and is no constant
  *
  * One thread per object. Nothing here trusts the bytes it decodes. */
 #ifndef TRACE_STORE_COLUMN_H
