@@ -73,6 +73,18 @@ for page in docs/*.md; do
     grep -qF "($page)" README.md || say "README.md does not link $page"
 done
 
+# Hand-written pages stay short: words (with a letter in them) of all but what is computed, generated or a history.
+most=22000
+words=$(cat README.md $(ls docs/*.md | grep -vE '/(reproduction|reference|benchmarks|CHANGELOG)\.md$') | tr -s '[:space:]' '\n' | grep -c '[A-Za-z]')
+[ "$words" -le "$most" ] || say "hand-written pages have $words words, at most $most: take away what says least"
+
+# Links of pages lead to files that are there.
+for page in README.md docs/*.md; do
+    for to in $(grep -oE '\]\([^)# ]+' "$page" | cut -c3- | grep -vE '^(https?|mailto):'); do
+        [ -e "$(dirname "$page")/$to" ] || say "$page links $to, which is not there"
+    done
+done
+
 # Files and folders that the architecture page names are there.
 for f in $(grep -oE '`(trace|models|replay|cmd|fixtures|docs)/[A-Za-z0-9_./]*`' docs/architecture.md | tr -d '`' | sort -u); do
     [ -e "$f" ] || say "docs/architecture.md names $f, which is not there"
