@@ -1,5 +1,6 @@
 #include "models/base/policy.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct policy_head *policy_find(const struct policy_head *const *list, const char *name)
@@ -7,4 +8,43 @@ const struct policy_head *policy_find(const struct policy_head *const *list, con
     while (*list && strcmp((*list)->name, name) != 0)
         list++;
     return *list;
+}
+
+/* Whether a parameter of a half is the one called `without`. */
+static bool left_out(const struct policy_choice *choice, size_t half, const char *name, const char *without)
+{
+    const size_t n = half ? strlen(choice->second_key) : 0;
+    if (without && half && (strncmp(without, choice->second_key, n) != 0 || without[n] != '.'))
+        return false;
+    return without && strcmp(without + n + (half > 0), name) == 0;
+}
+
+/* "random:seed=2" behind what stands in buf; how much stands there then. */
+static size_t label_half(const struct policy_choice *choice, size_t half, const char *without, char *buf, size_t used,
+                         size_t size)
+{
+    const struct policy_head *head = choice->heads[half];
+    char separator = ':';
+    used += (size_t)snprintf(buf + used, size - used, "%s", head->name);
+    for (const struct param *p = head->params; p && p->name && used < size; p++) {
+        char value[256], plain[256];
+        const bool named = head->named && strcmp(head->named, p->name) == 0;
+        param_format(p, choice->params[half], value, sizeof value);
+        if ((!named && strcmp(value, param_default(p, plain, sizeof plain)) == 0) ||
+            left_out(choice, half, p->name, without))
+            continue;
+        used += (size_t)snprintf(buf + used, size - used, "%c%s=%s", separator, p->name, value);
+        separator = ',';
+    }
+    return used;
+}
+
+const char *policy_label(const struct policy_choice *choice, const char *without, char *buf, size_t size)
+{
+    size_t used = label_half(choice, 0, without, buf, 0, size);
+    if (choice->heads[1] && used + 1 < size) {
+        buf[used++] = '+';
+        (void)label_half(choice, 1, without, buf, used, size);
+    }
+    return buf;
 }

@@ -8,6 +8,8 @@
 #ifndef MODELS_BASE_POLICY_H
 #define MODELS_BASE_POLICY_H
 
+#include <stdbool.h>
+
 #include "trace/base/param.h"
 
 struct policy_head {
@@ -16,6 +18,7 @@ struct policy_head {
     const char *source;         /* paper + section or equation, or driver version + file + function */
     const struct param *params; /* ends with a zeroed row; NULL: none */
     size_t state_size;          /* bytes; zeroed, then the params stored at their offsets, before the first call */
+    const char *named;          /* the parameter that always stands in its label; NULL: none */
     bool fixed; /* nothing that happens changes its decision: `report` names the best such in hindsight "best fixed" */
     double error;  /* mean error of its model against measured hardware, a ratio; 0: as its engine's */
     bool baseline; /* another mechanism for the same work: stands in the engine's list, but is no struct of its
@@ -24,5 +27,21 @@ struct policy_head {
 
 /* The one called `name` in a list that ends with NULL, or NULL. */
 const struct policy_head *policy_find(const struct policy_head *const *list, const char *name);
+
+/* A policy with its parameters; of two axes both halves. */
+struct policy_choice {
+    const struct policy_head *heads[2]; /* [1]: of the second axis; NULL: none was named */
+    const void *params[2];              /* heads[i]->state_size bytes, params stored */
+    const char *second_key;             /* "evict": before the names of the second half's, "evict.seed" */
+};
+
+/* The one name of a policy wherever people read it: "fixed:granularity=2MiB+random:seed=2", with those of its
+ * parameters that differ from the default, and the one that is always named. `without`: a parameter that is left out,
+ * as results name it; NULL: none. Returns buf. */
+const char *policy_label(const struct policy_choice *choice, const char *without, char *buf, size_t size);
+
+/* Heads and second_key of a policy by its engine and its name in results, "tree+random"; false: this program has none
+ * such. (In replay/run/engine.c, which knows the engines.) */
+bool policy_known(const char *engine, const char *name, struct policy_choice *choice);
 
 #endif

@@ -6,6 +6,7 @@
 #include <uthash.h>
 
 #include "replay/results/case_keys.h"
+#include "replay/results/run_label.h"
 #include "trace/base/mem.h"
 #include "trace/base/suggest.h"
 #include "trace/base/units.h"
@@ -542,31 +543,19 @@ static json_t *differing_params(const struct run_set *set, const char *apart)
     return differing;
 }
 
-static char *series_label(const struct run *run, const json_t *differing, bool engine)
+/* What was chosen as the best has that name whatever it is. */
+static char *series_label(const struct run *run, const json_t *differing, const char *apart, bool engine)
 {
-    char *label = NULL, *policy = NULL;
-    const char *name;
-    json_t *value;
+    char *policy = NULL, *label, *whole = NULL;
     if (asprintf(&policy, "%s %s", run->engine, run->policy) < 0)
         return NULL;
-    int bad = append(&label, "", engine ? run->engine : "", engine ? " " : "", run->policy);
-    const json_t *differ = is_best_fixed(run) ? NULL : json_object_get(differing, policy);
-    const char *separator = ":";
-    json_object_foreach(run->params, name, value)
-    {
-        if (bad || !json_object_get(differ, name))
-            continue;
-        char bytes[64], *text = case_keys_text(value);
-        if (text && strcmp(name, "granularity") == 0 && json_is_integer(value))
-            bad |= append(&label, separator, name, "=",
-                          units_format_bytes(json_integer_value(value), bytes, sizeof bytes));
-        else
-            bad |= !text || append(&label, separator, name, "=", text);
-        free(text);
-        separator = ",";
-    }
+    label =
+        is_best_fixed(run) ? mem_strdup(run->policy, NULL) : run_label(run, apart, json_object_get(differing, policy));
+    if (!label || asprintf(&whole, "%s%s%s", engine ? run->engine : "", engine ? " " : "", label) < 0)
+        whole = NULL;
+    free(label);
     free(policy);
-    return bad ? NULL : label;
+    return whole;
 }
 
 static int label_series(struct making *m, const size_t *first)
@@ -578,7 +567,8 @@ static int label_series(struct making *m, const size_t *first)
     for (int engine = 0; engine < 2 && !bad; engine++) {
         for (size_t s = 0; s < t->series && !bad; s++) {
             free(t->series_labels[s]);
-            bad = !(t->series_labels[s] = series_label(&m->set->runs[first[s]], differing, engine));
+            bad = !(t->series_labels[s] =
+                        series_label(&m->set->runs[first[s]], differing, m->apart_is_param ? m->apart : NULL, engine));
         }
         if (!bad && all_differ(t->series_labels, t->series))
             break;

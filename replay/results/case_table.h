@@ -26,12 +26,11 @@ struct case_table {
     size_t *row_of, *series_of; /* [run of the set] */
     bool *twice;                /* [run]: the same run stands earlier in the set */
     size_t key_count;
-    char **keys;       /* in which rows differ, by name */
-    char **texts;      /* [row * key_count + key]; "" where a row has no such key */
-    char **row_labels; /* "bicg 150 %", each different; never empty */
-    char *
-        *series_labels; /* "fixed:granularity=4KiB": policy and the parameters that tell series apart, each different */
-    char **apart;       /* [run]: the value of the key set apart, "-" where the run has none; NULL: no key is */
+    char **keys;              /* in which rows differ, by name */
+    char **texts;             /* [row * key_count + key]; "" where a row has no such key */
+    char **row_labels;        /* "bicg 150 %", each different; never empty */
+    char **series_labels;     /* "fixed:granularity=4KiB": policies by the name of run_label.h, each different */
+    char **apart;             /* [run]: the value of the key set apart, "-" where the run has none; NULL: no key is */
     const struct run **cells; /* [row * series + series]: NULL where there is no run; only where no key is apart */
 };
 

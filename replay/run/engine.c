@@ -35,6 +35,18 @@ const struct policy_head *engine_policy(const char *engine, const char *policy)
     return known ? policy_find(known->policies, policy) : NULL;
 }
 
+bool policy_known(const char *engine, const char *name, struct policy_choice *choice)
+{
+    const struct engine *known = engine_find(engine);
+    const char *plus = known && known->second ? strchr(name, '+') : NULL;
+    char first[64];
+    (void)snprintf(first, sizeof first, "%.*s", plus ? (int)(plus - name) : 60, name);
+    *choice = (struct policy_choice){{engine_policy(engine, first), plus ? policy_find(known->second, plus + 1) : NULL},
+                                     {NULL, NULL},
+                                     plus ? known->second_key : NULL};
+    return choice->heads[0] && (!plus || choice->heads[1]);
+}
+
 const struct metric *engine_metric(const char *engine, const char *name)
 {
     const struct engine *e = engine_told(engine);

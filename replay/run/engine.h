@@ -161,8 +161,8 @@ json_t *replay_settings_json(const struct replay_result *result);
 /* "tree", "tree+random". Returns buf. (in replay/run/policy_list.c) */
 const char *replay_policy_name(const struct replay_policy *policy, char *buf, size_t size);
 
-/* "fixed:granularity=64KiB+random:seed=2": the policy with those of its parameters that differ from the default.
- * Returns buf. (in replay/run/policy_list.c) */
+/* Its label (models/base/policy.h), "fixed:granularity=64KiB+random:seed=2". Returns buf. (in replay/run/policy_list.c)
+ */
 const char *replay_policy_label(const struct replay_policy *policy, char *buf, size_t size);
 
 #endif

@@ -227,30 +227,9 @@ const char *replay_policy_name(const struct replay_policy *policy, char *buf, si
     return buf;
 }
 
-/* "random:seed=2" behind what stands in buf; how much stands there then. */
-static size_t label_half(const struct policy_head *head, const void *params, char *buf, size_t used, size_t size)
-{
-    used += (size_t)snprintf(buf + used, size - used, "%s", head->name);
-    char separator = ':';
-    void *plain = new_params(head, NULL);
-    for (const struct param *p = head->params; plain && p && p->name && used < size; p++) {
-        char x[256], y[256];
-        param_format(p, params, x, sizeof x);
-        if (strcmp(x, param_format(p, plain, y, sizeof y)) == 0)
-            continue;
-        used += (size_t)snprintf(buf + used, size - used, "%c%s=%s", separator, p->name, x);
-        separator = ',';
-    }
-    free(plain);
-    return used;
-}
-
 const char *replay_policy_label(const struct replay_policy *policy, char *buf, size_t size)
 {
-    size_t used = label_half(policy->head, policy->params, buf, 0, size);
-    if (policy->second && used + 1 < size) {
-        buf[used++] = '+';
-        (void)label_half(policy->second, policy->second_params, buf, used, size);
-    }
-    return buf;
+    const struct policy_choice choice = {
+        {policy->head, policy->second}, {policy->params, policy->second_params}, policy->second_key};
+    return policy_label(&choice, NULL, buf, size);
 }

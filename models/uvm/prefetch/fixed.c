@@ -85,6 +85,7 @@ const struct uvm_policy uvm_fixed = {
              .source = "lee-2026, sections II and IV; driver 545.23.06 with prefetch off or threshold 99 or 0",
              .params = params,
              .state_size = sizeof(struct uvm_fixed_state),
+             .named = "granularity",
              .fixed = true},
     .init = fixed_init,
     .plan = fixed_plan,
