@@ -61,7 +61,7 @@ in_root "$work/own" LD_LIBRARY_PATH=/standin OFFCHIP_CUPTI=/standin/libcupti.so 
 grep -q '^libc /lib/' "$work/said" || { cat "$work/said"; say "the program has another libc than its own"; }
 grep -q 'opt/offchip/lib/libc' "$work/said" && { cat "$work/said"; say "the program sees the bundle's libraries"; }
 grep -q '^LD_LIBRARY_PATH=/standin$' "$work/said" || say "the program's LD_LIBRARY_PATH is not its own"
-"$build/offchip" info "$work/own/data/r.db" | grep -q 'MIGRATE_H2D *1042' || say "the recording is not whole"
+"$build/offchip" info "$work/own/data/r.db" | grep -q 'MIGRATE_H2D *1,042' || say "the recording is not whole"
 
 # 3. What is injected binds to glibc 2.17 at most.
 for l in "$bundle"/lib/offchip/liboffchip_*.so; do

@@ -157,6 +157,19 @@ static int print_json(const struct predictions *p, const struct measured *m)
     return cmd_print_json(root);
 }
 
+/* A value: exact, or as tables of metrics have it. */
+static void value_cell(struct table *t, const char *name, double value)
+{
+    const bool whole = value == floor(value) && fabs(value) < 0x1p63;
+    const struct metric metric = {name, whole ? METRIC_INT : METRIC_REAL, METRIC_SUM, ""};
+    const struct metric_value v = {.known = true, .real = value, .whole = whole ? (int64_t)value : 0};
+    char buf[64];
+    if (format == FORMAT_CSV)
+        table_cell(t, "%.17g", value);
+    else
+        table_cell(t, "%s", table_metric(&metric, &v, buf, sizeof buf));
+}
+
 static void print_table(const struct predictions *p, const struct measured *m)
 {
     static const char *const head[] = {"metric", "predicted", "measured", "measured / predicted"};
@@ -167,10 +180,11 @@ static void print_table(const struct predictions *p, const struct measured *m)
         table_cell(&t, "%s", head[i]);
     for (size_t i = 0; i < p->count; i++) {
         const double *found = measured_as(m, p->items[i].name), predicted = p->items[i].value;
-        table_cell(&t, "%s", p->items[i].name);
-        table_cell(&t, csv ? "%.17g" : "%.0f", predicted);
+        char label[80];
+        table_cell(&t, "%s", csv ? p->items[i].name : metric_label(p->items[i].name, label, sizeof label));
+        value_cell(&t, p->items[i].name, predicted);
         if (found)
-            table_cell(&t, csv ? "%.17g" : "%.0f", *found);
+            value_cell(&t, p->items[i].name, *found);
         else
             table_cell(&t, "%s", csv ? "" : "n/a");
         if (found && predicted > 0)

@@ -195,6 +195,15 @@ static uint64_t *best(const struct ranked *r, uint64_t *n)
 
 enum { SHARES = 4 };
 
+static void count_cell(struct table *t, uint64_t count)
+{
+    char buf[32];
+    if (format == FORMAT_CSV)
+        table_cell(t, "%" PRIu64, count);
+    else
+        table_cell(t, "%s", units_human_count((int64_t)count, buf, sizeof buf));
+}
+
 static void print_table(const struct ranked *r, const struct score_share *shares, const uint64_t *list, uint64_t n)
 {
     static const char *const names[2][5] = {{"top_pct", "vertices", "elements", "elements_pct", "score_pct"},
@@ -206,14 +215,14 @@ static void print_table(const struct ranked *r, const struct score_share *shares
     for (uint64_t i = 0; i < n; i++) {
         table_cell(&t, "%" PRIu64, i);
         table_cell(&t, "%" PRIu64, list[i]);
-        table_cell(&t, "%" PRIu64, graph_degree(&r->graph, list[i]));
+        count_cell(&t, graph_degree(&r->graph, list[i]));
         table_cell(&t, "%.10g", r->score[list[i]]);
         table_cell(&t, "%.4g", shares->score_sum > 0 ? 100 * r->score[list[i]] / shares->score_sum : 0);
     }
     for (int i = 0; i < SHARES && !top; i++) {
         table_cell(&t, "%g", shares[i].percent);
-        table_cell(&t, "%" PRIu64, shares[i].vertices);
-        table_cell(&t, "%" PRIu64, shares[i].elements);
+        count_cell(&t, shares[i].vertices);
+        count_cell(&t, shares[i].elements);
         table_cell(&t, "%.2f", r->graph.elements ? 100.0 * (double)shares[i].elements / (double)r->graph.elements : 0);
         table_cell(&t, "%.2f", shares[i].score_sum > 0 ? 100 * shares[i].score / shares[i].score_sum : 0);
     }

@@ -308,11 +308,45 @@ static int fill(struct info *info, const char *path, struct err *err)
     return json_tree_check(*o, err);
 }
 
-/* One JSON value as a cell: n/a for null. Bytes and times for people where `human`. */
+/* What a number is, by the end of its name; of a time only a duration is for people. */
+static bool is_bytes(const char *name)
+{
+    return strcmp(name, "bytes") == 0 || strcmp(metric_unit(name), "bytes") == 0;
+}
+
+static bool is_duration(const char *name)
+{
+    return strcmp(name, "time_ns") == 0;
+}
+
+/* Numbers that say which or when, not how many. */
+static bool is_name(const char *name)
+{
+    static const char *const names[] = {"batch", "flow", "gpu", "process", "start_ns", "time_first", "time_last"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* The head of a column for people: without the unit that its values bring. */
+static const char *head(const char *name, char *buf, size_t size)
+{
+    if (strcmp(name, "bytes") == 0)
+        return "size";
+    return is_bytes(name) || is_duration(name) ? metric_label(name, buf, size) : name;
+}
+
+static const char *count_text(const json_t *v, char *buf, size_t size)
+{
+    return json_is_integer(v) ? units_human_count(json_integer_value(v), buf, size)
+                              : table_count(json_real_value(v), buf, size);
+}
+
+/* One JSON value as a cell: n/a for null. Bytes, times and counts for people where `human`. */
 static void cell(struct table *t, const char *name, const json_t *v, bool human)
 {
     char buf[64];
-    size_t n = strlen(name);
     if (!v || json_is_null(v))
         table_cell(t, "%s", human ? "n/a" : "");
     else if (json_is_string(v))
@@ -321,12 +355,14 @@ static void cell(struct table *t, const char *name, const json_t *v, bool human)
         table_cell(t, "%s", human ? "-" : "");
     else if (json_is_array(v))
         table_cell(t, "%s%s", json_string_value(json_array_get(v, 0)), json_array_size(v) > 1 ? ", ..." : "");
-    else if (human && (strcmp(name, "bytes") == 0 || (n > 6 && strcmp(name + n - 6, "_bytes") == 0)))
+    else if (human && is_bytes(name))
         table_cell(t, "%s", units_human_bytes(json_number_value(v), buf, sizeof buf));
+    else if (human && json_is_integer(v) && is_duration(name))
+        table_cell(t, "%s", units_human_ns((double)json_integer_value(v), buf, sizeof buf));
+    else if (human && !is_name(name) && (json_is_integer(v) || fabs(json_real_value(v)) >= 1000))
+        table_cell(t, "%s", count_text(v, buf, sizeof buf));
     else if (json_is_real(v))
         table_cell(t, fabs(json_real_value(v)) < 1000 ? "%.3g" : "%.0f", json_real_value(v));
-    else if (human && strcmp(name, "time_ns") == 0)
-        table_cell(t, "%s", units_human_ns((double)json_integer_value(v), buf, sizeof buf));
     else
         table_cell(t, "%" PRId64, (int64_t)json_integer_value(v));
 }
@@ -338,10 +374,13 @@ static void print_rows(const json_t *rows, bool csv)
         return;
     struct table t;
     const json_t *first = json_array_get(rows, 0);
-    table_init(&t, json_object_size(first));
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)first, key, value) table_cell(&t, "%s", key);
+    table_init(&t, json_object_size(first));
+    t.keys = json_is_string(json_object_get(first, "kind")) ? 2 : 1; /* behind the stream */
+    char buf[80];
+    json_object_foreach((json_t *)(uintptr_t)first, key, value)
+        table_cell(&t, "%s", csv ? key : head(key, buf, sizeof buf));
     size_t i;
     json_t *row;
     json_array_foreach(rows, i, row)
@@ -367,8 +406,9 @@ static void print_object(const char *title, const json_t *object, const char *no
     printf("%s:\n", title);
     json_object_foreach((json_t *)(uintptr_t)object, key, value)
     {
+        char buf[64];
         if (json_is_integer(value))
-            printable_print(stdout, "  %s: %" PRId64 "\n", key, (int64_t)json_integer_value(value));
+            printable_print(stdout, "  %s: %s\n", key, count_text(value, buf, sizeof buf));
         else
             printable_print(stdout, "  %s: %s\n", key, json_is_string(value) ? json_string_value(value) : "n/a");
     }
@@ -379,14 +419,15 @@ static void print_spans(const struct info *info)
     for (size_t i = 0; i < info->summary.stream_count; i++) {
         const struct stream *s = store_stream(info->store, (int)i);
         const struct summary_stream *c = &info->summary.streams[i];
-        char span[64] = "no time";
+        char span[64] = "no time", records[32];
         double length = (double)c->time_last - (double)c->time_first;
         if (s->unit == TIME_NS)
             units_human_ns(length, span, sizeof span);
         else if (s->unit == TIME_CYCLES)
-            (void)snprintf(span, sizeof span, "%.0f cycles", length);
-        printable_print(stdout, "stream %s, %s: %" PRIu64 " records, %s%s%s, %s\n", s->name,
-                        stream_source(info->store, s->name), s->records, s->unit == TIME_NONE ? "" : "over ", span,
+            (void)snprintf(span, sizeof span, "%s cycles", table_count(length, records, sizeof records));
+        printable_print(stdout, "stream %s, %s: %s records, %s%s%s, %s\n", s->name, stream_source(info->store, s->name),
+                        units_human_count((int64_t)s->records, records, sizeof records),
+                        s->unit == TIME_NONE ? "" : "over ", span,
                         s->unit == TIME_CYCLES && !s->clock_hz ? " of unknown Hz" : "", addr_space_name(s->space));
     }
 }
@@ -435,6 +476,7 @@ static void print_table(const struct info *info)
 {
     static const char *const counts[] = {"kernels", "allocations", "batches", "services"};
     const json_t *o = info->root;
+    char buf[64];
     printable_print(stdout, "%s: %s\n", json_string_value(json_object_get(o, "file")),
                     json_string_value(json_object_get(o, "state")));
     print_spans(info);
@@ -444,7 +486,7 @@ static void print_table(const struct info *info)
         if (json_is_null(n))
             printf("%s: n/a\n", counts[i]);
         else
-            printf("%s: %" PRId64 "\n", counts[i], (int64_t)json_integer_value(n));
+            printf("%s: %s\n", counts[i], count_text(n, buf, sizeof buf));
     }
     print_rows(json_object_get(o, "batch_distribution"), false);
     print_gain(o);

@@ -1,6 +1,8 @@
 #include "cmd/console/lines.h"
 
+#include <ctype.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -36,9 +38,18 @@ size_t lines_trimmed(const char *text, size_t bytes)
     return bytes;
 }
 
+/* Whether the comma at text[n] stands in a number, "1,234". */
+static bool in_number(const char *text, size_t n)
+{
+    return text[n] == ',' && n > 0 && isdigit((unsigned char)text[n - 1]) && isdigit((unsigned char)text[n + 1]) &&
+           isdigit((unsigned char)text[n + 2]) && isdigit((unsigned char)text[n + 3]);
+}
+
 size_t lines_piece(const char *text)
 {
     size_t n = strcspn(text, " ,|;");
+    while (in_number(text, n))
+        n += 1 + strcspn(text + n + 1, " ,|;");
     while (text[n] && strchr(" ,|;", text[n]))
         n++;
     return n;

@@ -15,7 +15,7 @@ size_t lines_columns(const char *text, size_t bytes);
 size_t lines_trimmed(const char *text, size_t bytes);
 
 /* Bytes of the piece that text begins with, up to where a line may end: behind spaces, and behind marks that join
- * (, | ;). */
+ * (, | ;), but not inside "1,234". */
 size_t lines_piece(const char *text);
 /* Bytes of text that stand in a line of `room` columns: whole pieces, one at least, spaces at the end not counted. */
 size_t lines_bytes(const char *text, size_t room);

@@ -23,6 +23,8 @@ START_TEST(a_line_ends_behind_words_and_marks)
     ck_assert_uint_eq(lines_piece("one two"), 4);
     ck_assert_uint_eq(lines_piece("a=1,b=2"), 4);
     ck_assert_uint_eq(lines_piece("a, b"), 3);
+    ck_assert_uint_eq(lines_piece("1,234,567 x"), 10); /* not inside a number */
+    ck_assert_uint_eq(lines_piece("12,34"), 3);
     ck_assert_uint_eq(lines_piece(""), 0);
     ck_assert_uint_eq(lines_bytes("one two three", 7), 8); /* the space at the end does not count */
     ck_assert_uint_eq(lines_bytes("one two three", 6), 4);

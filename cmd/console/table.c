@@ -118,11 +118,11 @@ static bool bold_head(FILE *to)
     return isatty(fileno(to)) && !(no && *no) && term && strcmp(term, "dumb") != 0;
 }
 
-/* Columns first and from..end-1 of a table. */
+/* Columns 0..keys-1 and from..end-1 of a table. */
 struct block {
     const struct table *table;
     const struct layout *layouts;
-    size_t from, end;
+    size_t keys, from, end;
     const char **rest; /* of the row under way: what is still to be printed of each cell */
 };
 
@@ -132,7 +132,7 @@ static bool print_line(const struct block *b, bool bold, FILE *to)
     bool more = false;
     size_t spaces = 0;
     (void)fputs(bold ? "\033[1m" : "", to);
-    for (size_t c = 0; c < b->end; c = c == 0 && b->from > 1 ? b->from : c + 1) {
+    for (size_t c = 0; c < b->end; c = c + 1 == b->keys ? b->from : c + 1) {
         const struct layout *layout = &b->layouts[c];
         const char *text = b->rest[c];
         size_t bytes = width(text) <= layout->width ? strlen(text) : lines_bytes(text, layout->width);
@@ -162,6 +162,18 @@ static void print_block(const struct block *b, FILE *to)
     }
 }
 
+/* How many columns stand in every block: the keys, where they leave room for what is widest besides. */
+static size_t repeated(const struct table *table, const struct layout *layouts, size_t room)
+{
+    size_t used = 0, widest = 0;
+    for (size_t c = 0; c < table->columns; c++)
+        if (c < table->keys)
+            used += layouts[c].width + SEPARATOR;
+        else
+            widest = layouts[c].width > widest ? layouts[c].width : widest;
+    return table->keys && (!room || used + widest <= room) ? table->keys : 1;
+}
+
 void table_print(const struct table *table, FILE *to)
 {
     const size_t room = lines_width(to);
@@ -173,17 +185,20 @@ void table_print(const struct table *table, FILE *to)
         layouts[c] = column_layout(table, c);
     if (room)
         narrow(layouts, table->columns, room);
-    /* What still does not stand side by side stands below, behind the first column again. */
-    size_t from = 1;
+    /* What still does not stand side by side stands below, behind the keys again. */
+    const size_t keys = repeated(table, layouts, room);
+    size_t from = keys;
     do {
-        size_t used = layouts[0].width, end = from;
+        size_t used = 0, end = from;
+        for (size_t c = 0; c < keys; c++)
+            used += layouts[c].width + (c > 0 ? SEPARATOR : 0);
         for (; end < table->columns; end++) {
             used += SEPARATOR + layouts[end].width;
             if (room && used > room && end > from)
                 break;
         }
-        const struct block block = {table, layouts, from, end, rest};
-        (void)fputs(from > 1 ? "\n" : "", to);
+        const struct block block = {table, layouts, keys, from, end, rest};
+        (void)fputs(from > keys ? "\n" : "", to);
         print_block(&block, to);
         from = end;
     } while (from < table->columns);
@@ -219,6 +234,14 @@ void table_csv(const struct table *table, FILE *to)
     }
 }
 
+const char *table_count(double value, char *buf, size_t size)
+{
+    if (fabs(value) < 0x1p63)
+        return units_human_count(llround(value), buf, size);
+    (void)snprintf(buf, size, "%.3g", value);
+    return buf;
+}
+
 static const char *number(const struct metric *metric, double value, char *buf, size_t size)
 {
     const char *unit = metric_unit(metric->name);
@@ -230,10 +253,8 @@ static const char *number(const struct metric *metric, double value, char *buf, 
         return units_human_bytes(value, buf, size);
     if (strcmp(unit, "ns") == 0)
         return units_human_ns(value, buf, size);
-    if (metric->type == METRIC_INT)
-        (void)snprintf(buf, size, "%.0f", value);
-    else if (fabs(value) >= 1000)
-        (void)snprintf(buf, size, "%.0f", value);
+    if (metric->type == METRIC_INT || fabs(value) >= 1000)
+        (void)table_count(value, buf, size);
     else
         (void)snprintf(buf, size, "%.*f", fabs(value) >= 100 ? 1 : fabs(value) >= 10 ? 2 : 3, value);
     return buf;
@@ -253,8 +274,27 @@ const char *table_metric(const struct metric *metric, const struct metric_value 
         (void)snprintf(buf, size, "n/a");
     else if (metric->type == METRIC_INT && strcmp(metric_unit(metric->name), "bytes") != 0 &&
              strcmp(metric_unit(metric->name), "ns") != 0)
-        (void)snprintf(buf, size, "%lld", (long long)value->whole);
+        units_human_count(value->whole, buf, size);
     else
         number(metric, value->real, buf, size);
     return whole;
+}
+
+void left_out_add(struct left_out *left, bool known)
+{
+    left->known += known;
+    left->unknown += !known;
+}
+
+void left_out_say(const struct left_out *left, const char *where)
+{
+    const size_t metrics = left->known ? left->known : left->unknown;
+    char unknown[128] = "";
+    if (left->known && left->unknown)
+        (void)snprintf(unknown, sizeof unknown, ", and %zu n/a %s", left->unknown, where);
+    else if (left->unknown)
+        (void)snprintf(unknown, sizeof unknown, ", n/a %s", where);
+    if (metrics)
+        printable_print(stdout, "left out: %zu metric%s%s (--all prints them)\n", metrics, metrics == 1 ? "" : "s",
+                        unknown);
 }

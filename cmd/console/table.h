@@ -10,6 +10,8 @@
 struct table {
     char **cells; /* row after row */
     size_t columns, count, cap;
+    size_t
+        keys; /* the first columns, which name a row: where columns stand below they stand there again; 0: one does */
 };
 
 /* The first row is the header. */
@@ -22,7 +24,8 @@ void table_cell(struct table *table, const char *format, ...) __attribute__((for
 
 /* Aligned columns: numbers to the right, the rest to the left; on a terminal the head is bold, unless NO_COLOR is set.
  * On a terminal, and where COLUMNS is set, lines are at most so long: words go to further lines of their row, and
- * columns for which there is no room stand below, behind the first one again. Only a single word can be longer. */
+ * columns for which there is no room stand below, behind the keys again, or the first one where all keys are too wide.
+ * Only a single word can be longer. */
 void table_print(const struct table *table, FILE *to);
 /* RFC 4180: quoted where needed, LF line ends. */
 void table_csv(const struct table *table, FILE *to);
@@ -31,8 +34,20 @@ void table_csv(const struct table *table, FILE *to);
  * - and is no number, gets a ' in front. */
 void table_csv_cell(const char *cell, FILE *to);
 
-/* A metric for people: "38.9 ms", "1.42", "256 MiB", "1.10 .. 1.31", "n/a"; "~1.42" where
- * nothing bounds it. Returns buf. */
+/* A metric for people, under metric_label(): "38.9 ms", "1.42", "256 MiB", "1,234,567", "1.10 .. 1.31", "n/a"; "~1.42"
+ * where nothing bounds it. Returns buf. */
 const char *table_metric(const struct metric *metric, const struct metric_value *value, char *buf, size_t size);
+
+/* Metrics that a table for people leaves out: known ones, and n/a in every run. */
+struct left_out {
+    size_t known, unknown;
+};
+
+void left_out_add(struct left_out *left, bool known);
+/* A line that says so, and how to see them; nothing if there are none. where: "under every policy". */
+void left_out_say(const struct left_out *left, const char *where);
+
+/* A count for people, or a number from 1,000 on, without what stands behind the point: "1,234,567". Returns buf. */
+const char *table_count(double value, char *buf, size_t size);
 
 #endif

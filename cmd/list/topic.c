@@ -30,6 +30,17 @@ static size_t say_with_list(FILE *to, struct suggest *suggest, const char *name,
     return 1;
 }
 
+/* A metric may be asked for by what tables call it, "time" for time_ns. */
+static bool say_metric(FILE *to, struct suggest *suggest, const char *name, const char *kind, const char *definition,
+                       bool metric)
+{
+    char label[80];
+    if (!metric || strcmp(metric_label(name, label, sizeof label), suggest->word) != 0)
+        return say(to, suggest, name, kind, definition);
+    printable_print(to, "%s, %s: %s\n", name, kind, definition);
+    return true;
+}
+
 /* Rows of lists whose first column is the owner, the second the name, the last the definition. */
 static size_t definitions(FILE *to, struct suggest *suggest)
 {
@@ -49,7 +60,7 @@ static size_t definitions(FILE *to, struct suggest *suggest)
             char *const *cells = l.table.cells + at;
             char kind[160];
             (void)snprintf(kind, sizeof kind, "%s %s", lists[k].kind, cells[0]);
-            if (!say(to, suggest, cells[1], kind, cells[l.columns - 1]))
+            if (!say_metric(to, suggest, cells[1], kind, cells[l.columns - 1], k == 0))
                 continue;
             found++;
             for (size_t c = 2; c + 1 < l.columns; c++)

@@ -35,6 +35,21 @@ const char *metric_unit(const char *name)
     return "";
 }
 
+const char *metric_label(const char *name, char *buf, size_t size)
+{
+    static const char *const ends[] = {"_bytes_per_s", "_bytes", "_ns"};
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t n = strlen(ends[i]);
+        if (length > n && strcmp(name + length - n, ends[i]) == 0) {
+            (void)snprintf(buf, size, "%.*s%s", (int)(length - n), name, i ? "" : "_per_s");
+            return buf;
+        }
+    }
+    (void)snprintf(buf, size, "%s", name);
+    return buf;
+}
+
 const char *outcome_by_name(enum outcome_by by)
 {
     static const char *const names[OUTCOME_BYS] = {"kernel", "allocation"};

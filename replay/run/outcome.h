@@ -33,6 +33,11 @@ const char *metric_aggregate_name(enum metric_aggregate aggregate); /* "sum", "m
 /* What the end of a metric's name says: "ns", "bytes", "bytes/s", "cycles", ..; "" of counts and ratios. */
 const char *metric_unit(const char *name);
 
+/* What a table for people calls it: a value that brings its own unit ("24.3 ms", "1.33 GiB", "12.3 GB/s") stands under
+ * the name without that, "time" for "time_ns", "h2d" for "h2d_bytes", "link_per_s" for "link_bytes_per_s"; all else
+ * ("total_cycles", "speedup_ratio") under its name. Returns buf. */
+const char *metric_label(const char *name, char *buf, size_t size);
+
 struct metric_value {
     bool known;
     bool interval; /* lo..hi hold */

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -156,4 +157,19 @@ const char *units_human_ns(double ns, char *buf, size_t size)
 {
     static const char *const names[] = {"ns", "us", "ms", "s"};
     return human(ns, 1000, names, 3, buf, size);
+}
+
+const char *units_human_count(int64_t count, char *buf, size_t size)
+{
+    char digits[32];
+    size_t used = 0;
+    (void)snprintf(digits, sizeof digits, "%" PRId64, count);
+    for (const char *p = digits; *p && used + 1 < size; p++) {
+        buf[used++] = *p;
+        if (*p != '-' && p[1] && strlen(p + 1) % 3 == 0 && used + 1 < size)
+            buf[used++] = ',';
+    }
+    if (size)
+        buf[used] = 0;
+    return buf;
 }

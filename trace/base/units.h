@@ -28,5 +28,7 @@ const char *units_format_bytes(int64_t bytes, char *buf, size_t size);
 /* For people, three significant digits: "86.7 MiB", "38.9 ms". Returns buf. */
 const char *units_human_bytes(double bytes, char *buf, size_t size);
 const char *units_human_ns(double ns, char *buf, size_t size);
+/* Every digit, in groups of three: "1,234,567". Returns buf. */
+const char *units_human_count(int64_t count, char *buf, size_t size);
 
 #endif

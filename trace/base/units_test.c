@@ -60,6 +60,39 @@ START_TEST(formatting_round_trips)
 }
 END_TEST
 
+/* Without its commas it is the number; and between two of them, or one and an end, stand three digits. */
+START_TEST(counts_are_in_groups_of_three)
+{
+    static const struct {
+        int64_t count;
+        const char *text;
+    } known[] = {{0, "0"},
+                 {999, "999"},
+                 {-999, "-999"},
+                 {1000, "1,000"},
+                 {-12345, "-12,345"},
+                 {1234567, "1,234,567"},
+                 {INT64_MIN, "-9,223,372,036,854,775,808"}};
+    char buf[32], plain[32];
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        ck_assert_str_eq(units_human_count(known[i].count, buf, sizeof buf), known[i].text);
+    for (int64_t v = 7; v < INT64_MAX / 13; v = v * 13 - 5) {
+        size_t n = 0, last = 0;
+        units_human_count(v, buf, sizeof buf);
+        for (const char *p = buf; *p; p++)
+            if (*p != ',')
+                plain[n++] = *p;
+        plain[n] = 0;
+        for (const char *p = buf; (p = strchr(p, ',')); p++)
+            last = strlen(p) - 1;
+        ck_assert_int_eq(strtoll(plain, NULL, 10), v);
+        ck_assert_uint_eq(strlen(buf), n + (n - 1) / 3);
+        ck_assert(last == 3 || n < 4);
+    }
+    ck_assert_str_eq(units_human_count(1234567, buf, 5), "1,23");
+}
+END_TEST
+
 START_TEST(numbers_parse_exactly)
 {
     double r;
@@ -74,4 +107,4 @@ START_TEST(numbers_parse_exactly)
 END_TEST
 
 TEST_MAIN("units", bytes_know_binary_and_decimal_units, times_become_nanoseconds, nonsense_is_refused,
-          formatting_round_trips, numbers_parse_exactly)
+          formatting_round_trips, numbers_parse_exactly, counts_are_in_groups_of_three)
