@@ -49,8 +49,9 @@ int cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Print JSON, which is taken over, on standard output. A tree that is not whole (json_tree.h) is a failure. Returns an
  * exit status. */
 int cmd_print_json(json_t *root);
-/* Print the runs of a results file as `offchip report` does, in that format. Returns an exit status. */
-int cmd_report_print(const char *results, enum opt_format format);
+/* Print the runs of a results file as `offchip report` does, in that format, with every metric or the engine's
+ * headline. Returns an exit status. */
+int cmd_report_print(const char *results, enum opt_format format, bool all);
 /* The usage error of an engine that does not exist. */
 int cmd_no_engine(const char *name);
 /* A sentence to stderr unless -q. */

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/console/notes.h"
 #include "cmd/console/printable.h"
 #include "cmd/console/progress_line.h"
 #include "cmd/console/robust_options.h"
@@ -63,10 +64,12 @@ static void print_rows(const struct compare_result *result)
     for (const struct metric *m = compare_metrics; m->name; m++)
         columns++;
     table_init(&t, columns);
+    t.keys = 2;
     table_cell(&t, "mechanism");
     table_cell(&t, "policy");
     for (const struct metric *m = compare_metrics; m->name; m++) {
-        table_cell(&t, "%s", m->name);
+        char label[80];
+        table_cell(&t, "%s", metric_label(m->name, label, sizeof label));
         if (m == compare_metrics)
             table_cell(&t, "of best");
         if (m == compare_metrics && result->drawn)
@@ -142,14 +145,16 @@ static void print_notes(const struct compare_result *result)
                 first++;
             for (size_t k = i; k < result->count; k++)
                 rows += has_note(&result->rows[k], row->outcome.notes[n]);
+            char whose[300];
             if (first == i && rows > 1)
-                printable_print(stdout, "%s, %zu rows: %s\n", compare_mechanism_name(row->mechanism), rows,
-                                row->outcome.notes[n]);
-            else if (first == i)
-                printable_print(stdout, "%s (%s): %s\n", compare_mechanism_name(row->mechanism), row->policy,
-                                row->outcome.notes[n]);
+                (void)snprintf(whose, sizeof whose, "%s, %zu rows", compare_mechanism_name(row->mechanism), rows);
+            else
+                (void)snprintf(whose, sizeof whose, "%s (%s)", compare_mechanism_name(row->mechanism), row->policy);
+            if (first == i)
+                notes_print(whose, row->outcome.notes[n]);
         }
     }
+    notes_say_cut();
 }
 
 static void csv_value(struct table *t, bool known, double value)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/console/notes.h"
 #include "cmd/console/printable.h"
 #include "cmd/console/progress_line.h"
 #include "cmd/console/robust_options.h"
@@ -19,7 +20,7 @@ static const char *policy, *platform, *baseline, *output, *requests, *recording,
 static struct opt_list sets, mems, pims;
 static int64_t explain, jobs;
 static struct robust_options draws = ROBUST_OPTIONS_NONE;
-static bool force;
+static bool all, force;
 static int format;
 
 static const struct opt options[] = {
@@ -42,6 +43,7 @@ static const struct opt options[] = {
     {"force", 'f', OPT_FLAG, NULL, &force, "overwrite the FILE of --requests and --recording", 0, 0},
     {"jobs", 'j', OPT_INT, "N", &jobs, "threads (default: all processors)", 1, 4096},
     ROBUST_OPTIONS(draws),
+    {"all", 'a', OPT_FLAG, NULL, &all, "every metric in the table, those that are n/a too", 0, 0},
     OPT_FORMAT(&format),
     {0}};
 
@@ -81,39 +83,64 @@ static void print_notes(const struct replay_result *result, size_t run, const ch
     for (size_t n = 0; n < result->runs[run].note_count; n++) {
         const char *note = result->runs[run].notes[n];
         if (!platform_use_is_head(note) && said_of_all(result, runs, note) == of_all)
-            printable_print(stdout, "%s: %s\n", label, note);
+            notes_print(label, note);
+    }
+}
+
+static bool any_knows(const struct replay_result *result, size_t metric)
+{
+    for (size_t i = 0; i < result->policy_count + result->extra_baseline; i++)
+        if (result->runs[i].values[metric].known || result->runs[i].values[metric].interval)
+            return true;
+    return false;
+}
+
+static void table_row(struct table *t, const struct replay_result *result, size_t m)
+{
+    const struct metric *metric = &result->engine->metrics[m];
+    char buf[160];
+    table_cell(t, "%s", metric_label(metric->name, buf, sizeof buf));
+    for (size_t i = 0; i < result->policy_count + result->extra_baseline; i++)
+        table_cell(t, "%s", table_metric(metric, &result->runs[i].values[m], buf, sizeof buf));
+}
+
+/* The metrics that the engine's question asks for and some run knows; if none does, what was asked for. */
+static void table_rows(struct table *t, const struct replay_result *result, struct left_out *left)
+{
+    const struct metric *metrics = result->engine->metrics;
+    bool answer = false;
+    for (size_t m = 0; m < result->runs[0].count; m++)
+        answer |= engine_asks_for(result->engine, metrics[m].name) && any_knows(result, m);
+    for (size_t m = 0; m < result->runs[0].count; m++) {
+        const bool known = any_knows(result, m);
+        if (all || (engine_asks_for(result->engine, metrics[m].name) && (known || !answer)))
+            table_row(t, result, m);
+        else
+            left_out_add(left, known);
     }
 }
 
 static void print_table(const struct replay_result *result)
 {
     size_t runs = result->policy_count + result->extra_baseline;
-    char head[1024];
-    printable_print(stdout, "%s\n", platform_use_head(result, head, sizeof head));
+    char text[1024];
+    printable_print(stdout, "%s\n", platform_use_head(result, text, sizeof text));
     struct table t;
+    struct left_out left = {0};
     table_init(&t, runs + 1);
     table_cell(&t, "metric");
-    for (size_t i = 0; i < runs; i++) {
-        char label[256];
-        replay_policy_label(&result->policies[i], label, sizeof label);
-        table_cell(&t, "%s%s", label, i == result->policy_count ? " (baseline)" : "");
-    }
-    for (size_t m = 0; m < result->runs[0].count; m++) {
-        const struct metric *metric = &result->engine->metrics[m];
-        table_cell(&t, "%s", metric->name);
-        for (size_t i = 0; i < runs; i++) {
-            char buf[160];
-            table_cell(&t, "%s", table_metric(metric, &result->runs[i].values[m], buf, sizeof buf));
-        }
-    }
+    for (size_t i = 0; i < runs; i++)
+        table_cell(&t, "%s%s", replay_policy_label(&result->policies[i], text, sizeof text),
+                   i == result->policy_count ? " (baseline)" : "");
+    table_rows(&t, result, &left);
     robust_table_row(&t, result, runs);
     table_print(&t, stdout);
     table_release(&t);
-    for (size_t i = 0; i < runs; i++) {
-        char label[256];
-        print_notes(result, i, replay_policy_label(&result->policies[i], label, sizeof label), false);
-    }
+    left_out_say(&left, "under every policy");
+    for (size_t i = 0; i < runs; i++)
+        print_notes(result, i, replay_policy_label(&result->policies[i], text, sizeof text), false);
     print_notes(result, 0, "all", true);
+    notes_say_cut();
 }
 
 static bool any_interval(const struct replay_result *result, size_t metric)

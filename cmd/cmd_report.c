@@ -14,13 +14,14 @@
 
 static const char *metrics, *by, *pivot, *html;
 static int aggregate, format;
-static bool no_best, force;
+static bool all, no_best, force;
 
 enum { MARKDOWN = FORMAT_JSON + 1 };
 
 static const struct opt options[] = {
     {"metric", 'm', OPT_JOIN, "LIST", &metrics, "metrics to show, comma-separated (default: the engine's headline)", 0,
      0},
+    {"all", 'a', OPT_FLAG, NULL, &all, "every metric, those that are n/a too", 0, 0},
     {"by", 0, OPT_TEXT, "KEY", &by,
      "one row for each kernel or allocation of a run, or each value of a key, over the other inputs", 0, 0},
     {"pivot", 0, OPT_TEXT, "KEY", &pivot, "one column for each value of a parameter, setting, key or 'policy'", 0, 0},
@@ -158,25 +159,59 @@ static void print_csv(const struct report *report)
     table_release(&t);
 }
 
-static int print(const struct report *report)
+/* Whether a column is printed for people: not a metric that no run knows, unless it was asked for. */
+static bool is_shown(const struct report *report, size_t column)
 {
-    if (format == FORMAT_JSON)
-        return print_json(report);
-    if (format == FORMAT_CSV) {
-        print_csv(report);
-        return EXIT_DONE;
+    if (column < report->texts || metrics || all || pivot)
+        return true;
+    for (size_t r = 0; r < report->rows; r++) {
+        const struct metric_value *v = &report->cells[r * report->columns + column].value;
+        if (v->known || v->interval)
+            return true;
     }
+    return false;
+}
+
+/* A metric without the unit that its values bring; columns of a pivot are no metrics. */
+static const char *head(const struct report *report, size_t column, char *buf, size_t size)
+{
+    const struct metric *m = report->rows ? report->cells[column].metric : NULL;
+    const bool named = m && strcmp(m->name, report->header[column]) == 0;
+    return named ? metric_label(m->name, buf, size) : report->header[column];
+}
+
+static void print_for_people(const struct report *report)
+{
     struct table t;
-    table_init(&t, report->columns);
+    struct left_out left = {.known = report->more};
+    char buf[80];
     for (size_t c = 0; c < report->columns; c++)
-        table_cell(&t, "%s", report->header[c]);
+        left.unknown += !is_shown(report, c);
+    table_init(&t, report->columns - left.unknown);
+    t.keys = report->texts;
+    for (size_t c = 0; c < report->columns; c++)
+        if (is_shown(report, c))
+            table_cell(&t, "%s", head(report, c, buf, sizeof buf));
     for (size_t i = 0; i < report->rows * report->columns; i++)
-        human(&t, &report->cells[i]);
+        if (is_shown(report, i % report->columns))
+            human(&t, &report->cells[i]);
     if (format == MARKDOWN)
         print_markdown(&t);
     else
         table_print(&t, stdout);
+    if (format == FORMAT_TABLE)
+        left_out_say(&left, "in every run");
     table_release(&t);
+}
+
+static int print(const struct report *report)
+{
+    if (format == FORMAT_JSON)
+        return print_json(report);
+    if (format == FORMAT_CSV)
+        print_csv(report);
+    else
+        print_for_people(report);
     return EXIT_DONE;
 }
 
@@ -210,7 +245,7 @@ static int report_runs(struct run_set *runs)
 {
     struct err err = {""};
     struct report report;
-    const struct report_options how = {metrics, by, pivot, (enum aggregate_how)aggregate, no_best || html};
+    const struct report_options how = {metrics, by, pivot, (enum aggregate_how)aggregate, all, no_best || html};
     if (report_make(&report, runs, &how, &err))
         return cmd_usage("%s", err.msg);
     cmd_say_notes(report.notes);
@@ -222,21 +257,21 @@ static int report_runs(struct run_set *runs)
 }
 
 /* Engines have metrics of their own: for people, a table for each. */
-static int report_engines(const struct run_set *all)
+static int report_engines(const struct run_set *whole)
 {
     struct err err = {""};
     int status = EXIT_DONE;
-    for (size_t i = 0; i < all->count && status == EXIT_DONE; i++) {
+    for (size_t i = 0; i < whole->count && status == EXIT_DONE; i++) {
         size_t first = 0;
-        while (strcmp(all->runs[first].engine, all->runs[i].engine) != 0)
+        while (strcmp(whole->runs[first].engine, whole->runs[i].engine) != 0)
             first++;
         if (first < i)
             continue;
         struct run_set runs = {0};
         if (i)
             (void)putchar('\n');
-        status = run_set_add_engine(&runs, all, all->runs[i].engine, &err) ? cmd_fail(EXIT_DATA, "%s", err.msg)
-                                                                           : report_runs(&runs);
+        status = run_set_add_engine(&runs, whole, whole->runs[i].engine, &err) ? cmd_fail(EXIT_DATA, "%s", err.msg)
+                                                                               : report_runs(&runs);
         run_set_release(&runs);
     }
     return status;
@@ -256,6 +291,8 @@ static int run(int argc, char **argv)
     if (argc < 1)
         return cmd_usage(
             "results are needed: files of 'offchip replay -o' or 'offchip sweep', or JSON of 'offchip replay'");
+    if (all && (metrics || pivot || html))
+        return cmd_usage("--all and --%s do not go together", metrics ? "metric" : pivot ? "pivot" : "html");
     if (html && pivot)
         return cmd_usage("--html and --pivot do not go together: the page sorts and filters by itself");
     cmd_reads_all((const char *const *)argv, (size_t)argc);
@@ -282,17 +319,19 @@ static int run(int argc, char **argv)
     return status;
 }
 
-int cmd_report_print(const char *results, enum opt_format as)
+int cmd_report_print(const char *results, enum opt_format as, bool every)
 {
     char *argv[] = {(char *)results, NULL};
     format = (int)as;
+    all = every;
     return run(1, argv);
 }
 
 const struct command cmd_report = {
     .name = "report",
     .summary = "compare runs: one row each, or pivoted by any parameter",
-    .usage = "RESULTS... [--metric LIST] [--by KEY] [--pivot KEY] [--aggregate HOW] [--format table|csv|json|markdown] "
+    .usage = "RESULTS... [--metric LIST | --all] [--by KEY] [--pivot KEY] [--aggregate HOW] [--format "
+             "table|csv|json|markdown] "
              "[--html OUT]",
     .details = "Columns are the fewest keys that tell all cases apart, the policy, and the metrics; no run is left\n"
                "out unsaid. Where several fixed policies were run, the fastest is added as 'best fixed'. A pivot ends\n"

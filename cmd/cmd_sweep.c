@@ -21,7 +21,7 @@ static const char *policy, *platform, *baseline, *output, *shard;
 static struct opt_list sets, mems, pims, grids;
 static int64_t jobs;
 static struct robust_options draws = ROBUST_OPTIONS_NONE;
-static bool force;
+static bool all, force;
 static char *aside;     /* --force: what is filled until it takes the place of RESULTS; else NULL */
 static int format = -1; /* not asked for: nothing is printed */
 
@@ -40,6 +40,7 @@ static const struct opt options[] = {
     {"shard", 0, OPT_TEXT, "I/N", &shard, "run only the I-th of N parts of the points, I from 1", 0, 0},
     {"format", 0, OPT_CHOICE, "table|csv|json", &format, "also print all runs of RESULTS, as 'offchip report' does", 0,
      0},
+    {"all", 'a', OPT_FLAG, NULL, &all, "with --format: every metric, those that are n/a too", 0, 0},
     {"jobs", 'j', OPT_INT, "N", &jobs, "points at once (default: all processors)", 1, 4096},
     ROBUST_OPTIONS(draws),
     {"force", 'f', OPT_FLAG, NULL, &force, "replace RESULTS when all points are there; until then fill RESULTS.part", 0,
@@ -372,7 +373,7 @@ static int execute(const struct sweep *sweep)
         return status;
     cmd_on_signal_say("%s", "");
     cmd_say("%zu points run, %zu found finished in %s", atomic_load(&s.ran), atomic_load(&s.found), output);
-    return format < 0 ? EXIT_DONE : cmd_report_print(output, (enum opt_format)format);
+    return format < 0 ? EXIT_DONE : cmd_report_print(output, (enum opt_format)format, all);
 }
 
 /* Beside the file itself, should its name be a link. */

@@ -10,7 +10,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/suggest.h"
 
-enum { METRICS_MAX = 64 };
+enum { METRICS_MAX = 128 };
 
 /* --- best fixed --- */
 
@@ -116,12 +116,52 @@ static int add_metrics(struct metrics *metrics, const struct run_set *runs, cons
     return metrics->count ? 0 : err_set(err, "no metric is named");
 }
 
-/* Those of the list, or the headlines of the engines that ran. */
-static int choose_metrics(struct metrics *metrics, const struct run_set *runs, const char *list, struct err *err)
+static bool is_chosen(const struct metrics *metrics, const char *name)
+{
+    for (size_t i = 0; i < metrics->count; i++)
+        if (strcmp(metrics->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a metric is new, and known to a run if it is not to be added; add it, or count it. */
+static void other_metric(struct metrics *metrics, json_t *seen, const struct run *run, const char *name, bool add)
+{
+    const json_t *value = json_object_get(run->metrics, name);
+    const bool known = json_is_number(value) || json_object_get(run->interval, name);
+    if (!value || (!add && !known) || json_object_get(seen, name) || is_chosen(metrics, name))
+        return;
+    (void)json_object_set_new(seen, name, json_true());
+    if (add && metrics->count < METRICS_MAX)
+        (void)snprintf(metrics->names[metrics->count++], sizeof metrics->names[0], "%s", name);
+}
+
+/* Every metric of the runs, in the order in which their engines name them, then what other releases had; how many were
+ * not chosen. */
+static size_t other_metrics(struct metrics *metrics, const struct run_set *runs, bool add)
+{
+    json_t *seen = json_object(), *value;
+    const char *name;
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct engine *engine = engine_told(runs->runs[i].engine);
+        for (const struct metric *m = engine ? engine->metrics : NULL; m && m->name; m++)
+            other_metric(metrics, seen, &runs->runs[i], m->name, add);
+        json_object_foreach(runs->runs[i].metrics, name, value) other_metric(metrics, seen, &runs->runs[i], name, add);
+    }
+    const size_t n = json_object_size(seen);
+    json_decref(seen);
+    return n;
+}
+
+/* Those of the list, or the headlines of the engines that ran, or all. */
+static int choose_metrics(struct metrics *metrics, const struct run_set *runs, const char *list, bool all,
+                          struct err *err)
 {
     metrics->count = 0;
     if (list)
         return add_metrics(metrics, runs, list, false, err);
+    if (all && other_metrics(metrics, runs, true))
+        return 0;
     const char *last = "";
     for (size_t i = 0; i < runs->count; i++) {
         if (strcmp(runs->runs[i].engine, last) == 0)
@@ -495,7 +535,8 @@ int report_make(struct report *report, struct run_set *runs, const struct report
     if (!rc)
         rc = case_table_make(&table, runs, apart && strcmp(apart, "policy") != 0 ? apart : NULL, err);
     bool *best = rc ? NULL : find_best(runs, &table, err);
-    rc = best ? choose_metrics(&metrics, runs, list, err) : -1;
+    rc = best ? choose_metrics(&metrics, runs, list, options->all, err) : -1;
+    report->more = rc || list || apart ? 0 : other_metrics(&metrics, runs, false);
     if (!rc)
         rc = apart ? pivot(report, &table, options, metrics.names[0], err) : plain(report, &table, &metrics, best, err);
     for (size_t i = 0; i < report->rows * report->columns && !rc; i++)

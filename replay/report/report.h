@@ -13,6 +13,7 @@ struct report_options {
                                      key, with what remains of the inputs aggregated; NULL: whole runs */
     const char *pivot;            /* a key whose values become columns; NULL: one row per run */
     enum aggregate_how aggregate; /* of the last rows of a pivot, and by a key */
+    bool all;                     /* without `metrics`: every metric of the engines, not their headline */
     bool no_best;                 /* leave out the "best fixed" rows */
 };
 
@@ -30,6 +31,7 @@ struct report {
     char **header;
     struct report_cell *cells; /* rows * columns */
     bool *intervals;           /* [column]: a cell of it has one */
+    size_t more;               /* metrics that some run knows and that are no column of a headline */
     size_t *run_of, *case_of;  /* [row]: place in the set of runs, number of the case; NULL: a pivot */
     json_t *notes;             /* sentences: what is left out, what starved, what other releases made */
 };

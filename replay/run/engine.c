@@ -35,6 +35,22 @@ const struct policy_head *engine_policy(const char *engine, const char *policy)
     return known ? policy_find(known->policies, policy) : NULL;
 }
 
+/* Whether a name stands in a comma-separated list, in which a sign may stand before each. */
+static bool is_in(const char *list, const char *name)
+{
+    for (const char *p = list; p && *p; p += strcspn(p, ","), p += *p == ',') {
+        p += *p == '-' || *p == '+';
+        if (strcspn(p, ",") == strlen(name) && strncmp(p, name, strlen(name)) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool engine_asks_for(const struct engine *engine, const char *metric)
+{
+    return is_in(engine->headline, metric) || is_in(engine->ranks, metric);
+}
+
 bool policy_known(const char *engine, const char *name, struct policy_choice *choice)
 {
     const struct engine *known = engine_find(engine);

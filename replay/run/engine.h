@@ -57,7 +57,7 @@ struct engine {
     const struct param *settings;              /* --set */
     size_t settings_size;
     const struct metric *metrics;
-    const char *headline; /* metrics that `report` shows unless told: "time_ns,speedup_ratio" */
+    const char *headline; /* metrics that people are shown unless they ask for all: "time_ns,speedup_ratio" */
     const char *ranks;    /* metrics by which policies rank, the usual one first; '-': less is better, '+': more */
     double error; /* mean error of the first of them against measured hardware, a ratio; 0: nobody has measured */
     const char *const *roles; /* roles an input may have besides none ("mem", "pim"), NULL-ended; NULL: none */
@@ -85,6 +85,9 @@ const struct policy_head *engine_policy(const char *engine, const char *policy);
 
 /* The metric called `name` in the table of the engine of that name, or NULL. */
 const struct metric *engine_metric(const char *engine, const char *name);
+
+/* Whether a metric is one that the engine's question asks for: of the headline, or one that ranks. */
+bool engine_asks_for(const struct engine *engine, const char *metric);
 
 /* How far the order of the policies is put to the test (replay/run/replay_robust.h). */
 struct replay_robust {

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "replay/run/engine.h"
 #include "trace/base/testing.h"
 
 static const struct metric metrics[] = {
@@ -52,4 +53,33 @@ START_TEST(parts_have_the_metrics_that_are_known_of_them)
 }
 END_TEST
 
-TEST_MAIN("outcome", unknown_values_are_null_and_integers_exact, parts_have_the_metrics_that_are_known_of_them)
+/* A table must not have two rows of one name, nor one that is another metric's; and a headline names metrics. */
+START_TEST(every_metric_has_a_label_of_its_own)
+{
+    char a[80], b[80];
+    ck_assert_str_eq(metric_label("time_ns", a, sizeof a), "time");
+    ck_assert_str_eq(metric_label("h2d_bytes", a, sizeof a), "h2d");
+    ck_assert_str_eq(metric_label("link_bytes_per_s", a, sizeof a), "link_per_s");
+    ck_assert_str_eq(metric_label("edges_per_s", a, sizeof a), "edges_per_s");
+    ck_assert_str_eq(metric_label("total_cycles", a, sizeof a), "total_cycles");
+    ck_assert_str_eq(metric_label("_ns", a, sizeof a), "_ns");
+    const struct engine *const *const lists[] = {engines, engines_told};
+    for (size_t i = 0; i < 2; i++)
+        for (const struct engine *const *e = lists[i]; *e; e++) {
+            size_t asked = 0, named = 1;
+            for (const char *p = (*e)->headline; (p = strchr(p, ',')); p++)
+                named++;
+            for (const struct metric *m = (*e)->metrics; m->name; m++) {
+                asked += strstr((*e)->headline, m->name) && engine_asks_for(*e, m->name);
+                for (const struct metric *n = (*e)->metrics; n->name; n++)
+                    ck_assert_msg(
+                        n == m || strcmp(metric_label(m->name, a, sizeof a), metric_label(n->name, b, sizeof b)) != 0,
+                        "%s: %s and %s are both called %s", (*e)->name, m->name, n->name, a);
+            }
+            ck_assert_msg(asked >= named, "%s: %zu of %zu", (*e)->headline, asked, named);
+        }
+}
+END_TEST
+
+TEST_MAIN("outcome", every_metric_has_a_label_of_its_own, unknown_values_are_null_and_integers_exact,
+          parts_have_the_metrics_that_are_known_of_them)
