@@ -245,7 +245,13 @@ static int report_runs(struct run_set *runs)
 {
     struct err err = {""};
     struct report report;
-    const struct report_options how = {metrics, by, pivot, (enum aggregate_how)aggregate, all, no_best || html};
+    const struct report_options how = {.metrics = metrics,
+                                       .by = by,
+                                       .pivot = pivot,
+                                       .aggregate = (enum aggregate_how)aggregate,
+                                       .ranks = format == FORMAT_TABLE || format == MARKDOWN,
+                                       .all = all,
+                                       .no_best = no_best || html};
     if (report_make(&report, runs, &how, &err))
         return cmd_usage("%s", err.msg);
     cmd_say_notes(report.notes);

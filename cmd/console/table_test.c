@@ -126,6 +126,20 @@ START_TEST(words_go_to_further_lines_and_columns_below)
 }
 END_TEST
 
+START_TEST(keys_of_a_row_stand_in_every_block)
+{
+    static const char *const cells[] = {"case", "policy", "time", "faults", "a", "tree", "1.25 ms", "1,234,567"};
+    struct table t;
+    fill(&t, 4, 8, cells);
+    t.keys = 2;
+    ck_assert_str_eq(fitted(&t, 30), "case  policy     time\na     tree    1.25 ms\n\n"
+                                     "case  policy     faults\na     tree    1,234,567\n");
+    ck_assert_str_eq(fitted(&t, 20), "case  policy\na     tree\n\ncase     time\na     1.25 ms\n\n"
+                                     "case     faults\na     1,234,567\n"); /* no room for both and a number */
+    table_release(&t);
+}
+END_TEST
+
 /* In each width all that stands in the table is printed, and lines are too long only where one cell is. */
 START_TEST(every_width_shows_every_word)
 {
@@ -238,4 +252,4 @@ END_TEST
 TEST_MAIN("table", a_head_is_bold_on_terminals_that_can, numbers_stand_right_and_words_left,
           a_hundred_thousand_rows_print_in_linear_time, csv_quotes_what_needs_it,
           csv_of_a_formula_is_text_and_of_a_number_a_number, metrics_read_well,
-          words_go_to_further_lines_and_columns_below, every_width_shows_every_word)
+          words_go_to_further_lines_and_columns_below, keys_of_a_row_stand_in_every_block, every_width_shows_every_word)

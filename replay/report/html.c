@@ -71,11 +71,13 @@ static json_t *header(const struct report *report)
     json_t *keys = json_array(), *metrics = json_array();
     for (size_t c = 0; c < report->columns; c++) {
         const struct metric *m = report->cells[c].metric;
+        char label[80];
         if (c + 1 < report->texts)
             json_tree_add(&keys, json_tree_text(report->header[c]));
         else if (c >= report->texts)
-            json_tree_add(&metrics, json_pack("{s:s,s:s,s:b}", "name", report->header[c], "help", m ? m->help : "",
-                                              "whole", m && m->type == METRIC_INT));
+            json_tree_add(&metrics, json_pack("{s:s,s:s,s:s,s:b}", "name", report->header[c], "label",
+                                              metric_label(report->header[c], label, sizeof label), "help",
+                                              m ? m->help : "", "whole", m && m->type == METRIC_INT));
     }
     return json_pack("{s:o,s:o}", "keys", keys, "metrics", metrics);
 }

@@ -153,14 +153,24 @@ static size_t other_metrics(struct metrics *metrics, const struct run_set *runs,
     return n;
 }
 
+static int add_ranks(struct metrics *metrics, const struct run_set *runs, const char *engine, struct err *err)
+{
+    char name[64];
+    bool more;
+    for (size_t n = 0; report_rank(engine, n, name, sizeof name, &more); n++)
+        if (any_run_has(runs, name) && add_metrics(metrics, runs, name, true, err))
+            return -1;
+    return 0;
+}
+
 /* Those of the list, or the headlines of the engines that ran, or all. */
-static int choose_metrics(struct metrics *metrics, const struct run_set *runs, const char *list, bool all,
-                          struct err *err)
+static int choose_metrics(struct metrics *metrics, const struct run_set *runs, const char *list,
+                          const struct report_options *options, struct err *err)
 {
     metrics->count = 0;
     if (list)
         return add_metrics(metrics, runs, list, false, err);
-    if (all && other_metrics(metrics, runs, true))
+    if (options->all && other_metrics(metrics, runs, true))
         return 0;
     const char *last = "";
     for (size_t i = 0; i < runs->count; i++) {
@@ -169,6 +179,8 @@ static int choose_metrics(struct metrics *metrics, const struct run_set *runs, c
         last = runs->runs[i].engine;
         const struct engine *engine = engine_told(last);
         if (add_metrics(metrics, runs, engine ? engine->headline : "time_ns,speedup_ratio", true, err))
+            return -1;
+        if (options->ranks && add_ranks(metrics, runs, last, err))
             return -1;
     }
     return any_run_has(runs, "robust_wins") ? add_metrics(metrics, runs, "robust_wins,robust_draws", true, err) : 0;
@@ -535,7 +547,7 @@ int report_make(struct report *report, struct run_set *runs, const struct report
     if (!rc)
         rc = case_table_make(&table, runs, apart && strcmp(apart, "policy") != 0 ? apart : NULL, err);
     bool *best = rc ? NULL : find_best(runs, &table, err);
-    rc = best ? choose_metrics(&metrics, runs, list, options->all, err) : -1;
+    rc = best ? choose_metrics(&metrics, runs, list, options, err) : -1;
     report->more = rc || list || apart ? 0 : other_metrics(&metrics, runs, false);
     if (!rc)
         rc = apart ? pivot(report, &table, options, metrics.names[0], err) : plain(report, &table, &metrics, best, err);

@@ -13,6 +13,7 @@ struct report_options {
                                      key, with what remains of the inputs aggregated; NULL: whole runs */
     const char *pivot;            /* a key whose values become columns; NULL: one row per run */
     enum aggregate_how aggregate; /* of the last rows of a pivot, and by a key */
+    bool ranks;                   /* behind a headline, the metrics by which its policies rank */
     bool all;                     /* without `metrics`: every metric of the engines, not their headline */
     bool no_best;                 /* leave out the "best fixed" rows */
 };

@@ -94,6 +94,35 @@ START_TEST(a_pivot_has_a_column_for_each_value_and_an_aggregate)
 }
 END_TEST
 
+/* By default the headline and how many metrics are left out; of all each one that a run has, in the engine's order. */
+START_TEST(all_metrics_stand_in_the_order_of_their_engine)
+{
+    struct run_set set = {0};
+    struct report report;
+    struct err err = {""};
+    json_t *root = json_pack("{s:s,s:s,s:s,s:{},s:[{s:s,s:{},s:{s:i,s:n,s:i,s:f,s:i,s:i}}]}", "engine", "uvm", "input",
+                             "x", "platform", "titanv", "settings", "runs", "policy", "tree", "params", "metrics",
+                             "zz_of_another_release", 1, "routines", "services", 7, "speedup_ratio", 1.0, "time_ns", 5,
+                             "faults", 3);
+    ck_assert_msg(root && run_set_add_json(&set, root, "test", &err) == 0, "%s", err.msg);
+    json_decref(root);
+    struct report_options how = {.metrics = "faults", .no_best = true};
+    ck_assert_int_eq(report_make(&report, &set, &how, &err), 0);
+    ck_assert_uint_eq(report.more, 0); /* what was asked for is there */
+    report_release(&report);
+    how = (struct report_options){.all = true, .no_best = true};
+    ck_assert_int_eq(report_make(&report, &set, &how, &err), 0);
+    static const char *const names[] = {"policy",   "time_ns",  "speedup_ratio",        "faults",
+                                        "routines", "services", "zz_of_another_release"};
+    ck_assert_uint_eq(report.columns, 7);
+    for (size_t c = 0; c < 7; c++)
+        ck_assert_str_eq(report.header[c], names[c]);
+    ck_assert_uint_eq(report.more, 0);
+    report_release(&report);
+    run_set_release(&set);
+}
+END_TEST
+
 START_TEST(policies_rank_by_what_their_engine_says)
 {
     struct run_set set = {0};
@@ -237,7 +266,8 @@ START_TEST(each_platform_is_said_once)
 }
 END_TEST
 
-TEST_MAIN("report", each_platform_is_said_once, a_run_by_kernel_has_a_row_for_each_with_the_metrics_it_has,
+TEST_MAIN("report", all_metrics_stand_in_the_order_of_their_engine, each_platform_is_said_once,
+          a_run_by_kernel_has_a_row_for_each_with_the_metrics_it_has,
           by_gpu_kernel_the_pim_kernels_are_aggregated_as_declared, policies_rank_by_what_their_engine_says,
           the_best_fixed_is_added_for_each_setting, none_counts_as_fixed_and_adaptive_does_not,
           a_pivot_has_a_column_for_each_value_and_an_aggregate)
