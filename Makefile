@@ -42,7 +42,8 @@ INCLUDE := -I. -I$(BUILD)/gen
 PKG     := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 LIBS    := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -ldl -lm
 CFLAGS_ALL = $(CSTD) $(WARN) $(OPT) $(MARCH) -fopenmp -fPIC -fvisibility=hidden $(SAN) $(INCLUDE) $(PKG) $(OWN) $(CFLAGS)
-LDFLAGS_ALL = -fopenmp $(SAN) $(LDFLAGS)
+# -rdynamic: loaded policies call the program's functions (models/own/own_names.h); all others are hidden.
+LDFLAGS_ALL = -fopenmp -rdynamic $(SAN) $(LDFLAGS)
 CHECK_LIBS = $(shell pkg-config --libs check)
 
 # Sources that are not part of the library: built into objects of their own.

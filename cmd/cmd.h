@@ -33,7 +33,7 @@ struct command {
 
 extern const struct command *const commands[]; /* ends with NULL */
 
-extern const struct command cmd_compare, cmd_merge, cmd_sql;
+extern const struct command cmd_compare, cmd_merge, cmd_policy, cmd_sql;
 extern const struct command cmd_sweep;
 extern const struct command cmd_derive, cmd_diff;
 extern const struct command cmd_synth;

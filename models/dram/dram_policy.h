@@ -21,6 +21,7 @@ struct dram_hooks {
      * nothing and next() is never: such cycles are left to models/dram/loop_mem.h, which calls asked() and alone() at
      * their end. */
     bool quiet;
+    bool loaded; /* set by the program for a policy of one's own: that next() lies ahead is not taken for granted */
     /* Mode update of this cycle: not DRAM_STAY to change channel->mode; the state is reset then. hits: banks whose next
      * request would hit, if needs_hits and the channel is in MEM mode with PIM waiting; else 0. */
     enum dram_leave (*leaves)(void *state, const struct dram_channel *channel, unsigned hits);

@@ -25,7 +25,8 @@ DRAM_INLINE void dram_count(struct dram_channel *ch, int64_t n)
 DRAM_INLINE int64_t dram_policy_next(const struct dram_channel *ch, const struct dram_hooks *hooks, void *state,
                                      int64_t now)
 {
-    return hooks->next ? hooks->next(state, ch, now) : INT64_MAX;
+    const int64_t next = hooks->next ? hooks->next(state, ch, now) : INT64_MAX;
+    return hooks->loaded && next <= now ? now + 1 : next;
 }
 
 /* Do everything of cycle `now` but entering. Returns the next cycle at which something may happen without an entry,

@@ -146,6 +146,7 @@ const struct engine engine_dram = {
     .default_platform = "gv100",
     .default_policies = "fcfs,mem-first,pim-first,frfcfs,frfcfs-cap,bliss,frrr-fcfs,gather-issue,f3fs",
     .policies = dram_policies,
+    .own = OWN_DRAM_SCHEDULER,
     .settings = settings,
     .settings_size = sizeof(struct dram_settings),
     .metrics = dram_metrics,

@@ -299,6 +299,7 @@ const struct engine engine_placement = {
     .default_platform = "tx2",
     .default_policies = "device,managed,pinned,auto",
     .policies = placement_policies,
+    .own = OWN_PLACEMENT,
     .settings = settings,
     .settings_size = sizeof(struct settings),
     .metrics = metrics,

@@ -7,6 +7,7 @@
 
 #include "models/base/platform.h"
 #include "models/base/policy.h"
+#include "models/own/own_interface.h"
 #include "replay/run/input.h"
 #include "replay/run/outcome.h"
 #include "replay/run/platform_choice.h"
@@ -54,6 +55,7 @@ struct engine {
     const struct policy_head *const *policies; /* ends with NULL; baselines stand in it too */
     const struct policy_head *const *second;   /* policies of a second axis, joined by '+'; NULL: there is none */
     const char *second_key;                    /* what it decides, "evict" */
+    enum own_interface own, own_second;        /* what of one's own may stand in their place; OWN_ANY: nothing */
     const struct param *settings;              /* --set */
     size_t settings_size;
     const struct metric *metrics;

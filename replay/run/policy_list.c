@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/own/own_check.h"
 #include "trace/base/mem.h"
 #include "trace/base/suggest.h"
 
@@ -19,6 +20,19 @@ static int unknown(const struct engine *engine, const struct policy_head *const 
     }
     return err_set(err, "engine %s has no policy '%.60s'%s; expected %s%s", engine->name, name,
                    of == engine->second ? " after a '+'" : "", known, suggest_hint(&suggest, hint, sizeof hint));
+}
+
+/* A policy of the first or second axis: by name, or loaded from a file. NULL: none; *err is set of a file only. */
+static const struct policy_head *find_policy(const struct engine *engine, bool second, const char *name,
+                                             struct err *err)
+{
+    const struct policy_head *const *of = second ? engine->second : engine->policies;
+    const enum own_interface interface = second ? engine->own_second : engine->own;
+    const struct policy_head *head = of ? policy_find(of, name) : NULL;
+    if (head || !interface)
+        return head;
+    const struct own_loaded *own = own_is_path(name) ? own_load(name, interface, of, err) : own_find(interface, name);
+    return own ? own->head : NULL;
 }
 
 /* Zeroed, with the defaults. */
@@ -38,12 +52,14 @@ static const char *wrong_second(const struct engine *engine, const char *name)
     if (!plus || !engine->second || (size_t)(plus - name) >= sizeof first)
         return NULL;
     (void)snprintf(first, sizeof first, "%.*s", (int)(plus - name), name);
-    return policy_find(engine->policies, first) ? plus + 1 : NULL;
+    return find_policy(engine, false, first, NULL) ? plus + 1 : NULL;
 }
 
 static int start_policy(struct policy_list *list, const struct engine *engine, const char *name, struct err *err)
 {
-    const struct policy_head *head = policy_find(engine->policies, name);
+    const struct policy_head *head = find_policy(engine, false, name, err);
+    if (!head && engine->own && own_is_path(name))
+        return -1;
     const char *wrong = head ? NULL : wrong_second(engine, name);
     if (!head)
         return unknown(engine, wrong ? engine->second : engine->policies, wrong ? wrong : name, err);
@@ -89,15 +105,30 @@ static int set_param(struct policy_list *list, char *text, struct err *err)
     return param_set(head->params, params, key, eq + 1, err) ? err_at(err, "policy %s", head->name) : 0;
 }
 
-/* Where an item's second half begins, at the '+'; NULL: it has none. */
+/* Whether a policy of that axis, or a file of one, can end at the first ':' of the n characters. */
+static bool may_be(const struct engine *engine, bool second, const char *text, size_t n)
+{
+    char name[512];
+    const char *colon = memchr(text, ':', n);
+    n = colon ? (size_t)(colon - text) : n;
+    if (n >= sizeof name)
+        return false;
+    (void)snprintf(name, sizeof name, "%.*s", (int)n, text);
+    return own_is_path(name) || find_policy(engine, second, name, NULL);
+}
+
+/* Where an item's second half begins, at the '+'; NULL: it has none. A file name may have a '+' in it: one that ends in
+ * .so is a second half only behind what is a first, its parameter, or nothing. */
 static char *second_half(const struct engine *engine, char *item)
 {
-    for (char *plus = strchr(item, '+'); plus && engine->second; plus = strchr(plus + 1, '+'))
-        for (size_t i = 0; engine->second[i]; i++) {
-            size_t n = strlen(engine->second[i]->name);
-            if (strncmp(plus + 1, engine->second[i]->name, n) == 0 && (!plus[1 + n] || plus[1 + n] == ':'))
-                return plus;
-        }
+    for (char *plus = strchr(item, '+'); plus && engine->second; plus = strchr(plus + 1, '+')) {
+        const size_t n = strcspn(plus + 1, ":");
+        const bool file = n > 3 && strncmp(plus + 1 + n - 3, ".so", 3) == 0;
+        const bool behind = plus == item || memchr(item, '=', (size_t)(plus - item)) ||
+                            may_be(engine, false, item, (size_t)(plus - item));
+        if (may_be(engine, true, plus + 1, n) && (!file || behind))
+            return plus;
+    }
     return NULL;
 }
 
@@ -114,8 +145,8 @@ static int join(struct policy_list *list, const struct engine *engine, char *ite
         return err_set(err, "'+%.60s' is a second one; expected POLICY+POLICY", item);
     if (policy->head->baseline)
         return err_set(err, "'+%.60s' cannot be joined to the baseline %s", item, policy->head->name);
-    const struct policy_head *second = policy_find(engine->second, item);
-    void *params = new_params(second, err);
+    const struct policy_head *second = find_policy(engine, true, item, err);
+    void *params = second ? new_params(second, err) : NULL;
     if (!params)
         return -1;
     policy->second = second;
@@ -182,6 +213,11 @@ int policy_list_add(struct policy_list *list, const struct engine *engine, const
         if (add_halves(list, engine, item, first, err))
             return -1;
         item = comma ? comma + 1 : NULL;
+    }
+    for (size_t i = first; i < list->count; i++) {
+        const struct replay_policy *p = &list->policies[i];
+        if (own_check(p->head, p->params, err) || (p->second && own_check(p->second, p->second_params, err)))
+            return -1;
     }
     return 0;
 }

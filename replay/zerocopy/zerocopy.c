@@ -294,6 +294,7 @@ const struct engine engine_zerocopy = {
     .default_platform = "v100",
     .default_policies = "naive,merged,aligned,uvm",
     .policies = policies,
+    .own = OWN_ZEROCOPY_PATTERN,
     .settings = settings,
     .settings_size = sizeof(struct zerocopy_settings),
     .metrics = zerocopy_metric_table,

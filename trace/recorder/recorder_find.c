@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "trace/base/program_folder.h"
 #include "trace/recorder/recorder.h"
 #include "trace/recorder/recorder_search.h"
 #include "trace/recorder/wire/record_pipe.h"
@@ -12,22 +13,6 @@
 static int readable(const char *path)
 {
     return access(path, R_OK) == 0;
-}
-
-/* Where this program lies. One that a bundle's loader runs is not what /proc/self/exe says, but a file that the loader
- * was given the name of. */
-static bool own_folder(char folder[PATH_MAX])
-{
-    Dl_info self;
-    ssize_t n = readlink("/proc/self/exe", folder, PATH_MAX - 1);
-    folder[n > 0 ? n : 0] = 0;
-    char *slash = strrchr(folder, '/');
-    if (slash && (strncmp(slash, "/ld-", 4) == 0 || strcmp(slash, "/ld.so") == 0) &&
-        dladdr((const void *)(uintptr_t)own_folder, &self) && realpath(self.dli_fname, folder))
-        slash = strrchr(folder, '/');
-    if (slash)
-        *slash = 0;
-    return slash != NULL;
 }
 
 /* A file of our own build, which an environment variable may name. */
@@ -45,7 +30,7 @@ static int find_ours(const char *variable, const char *name, const char *what, c
         (void)snprintf(path, size, "%s", folder);
         return 0;
     }
-    if (!own_folder(folder))
+    if (!program_folder(folder))
         return err_set(err, "where this program lies cannot be found out: name %s in %s", name, variable);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         (void)snprintf(candidate, sizeof candidate, "%s%s/%s", folder, places[i], name);

@@ -1,0 +1,228 @@
+/* Policies built from C files and loaded: what a scheduler of the program's decides as a loaded one, and which files
+ * are refused. */
+#include "cmd/policy/policy_build.h"
+
+#include "models/dram/policy_testing.h"
+#include "models/own/own_check.h"
+#include "models/policies.h"
+#include "trace/workloads/random.h"
+
+static struct err err;
+
+/* Every test runs in a process of its own, from the root of the tree. */
+static void begin(void)
+{
+    char here[4096];
+    ck_assert_ptr_nonnull(getcwd(here, sizeof here));
+    (void)setenv("OFFCHIP_INCLUDE", here, 1);
+    (void)setenv("CFLAGS", "-O0", 1);
+    (void)unlink(testing_file("p.so"));
+    err.msg[0] = 0;
+}
+
+static const struct own_loaded *build(const char *text)
+{
+    return policy_build(testing_write("p.c", text, strlen(text)), testing_file("p.so"), true, &err);
+}
+
+#define PLAN                                                                                                           \
+    "#include \"models/own/own.h\"\n"                                                                                  \
+    "static void plan(const void *state, const struct uvm_block *block, const struct page_mask *faulted,\n"            \
+    "                 struct page_mask *plan)\n"                                                                       \
+    "{ (void)state; page_mask_zero(plan); page_mask_set_region(plan, 0, 512);\n"                                       \
+    "  uvm_block_keep_movable(block, faulted, plan); }\n"                                                              \
+    "static const struct uvm_policy all = {.head = {.name = \"all-of-it\", .summary = \"\", .source = \"\"}, .plan = " \
+    "plan};\n"
+
+/* --- a scheduler of the program's, built from its source, against itself --- */
+
+/* The file with another name for the policy, and the line that exports it. */
+static const struct own_loaded *build_scheduler(const char *file, const char *name)
+{
+    static char text[1 << 16];
+    char path[128], from[64];
+    (void)snprintf(path, sizeof path, "models/dram/scheduler/%s.c", file);
+    (void)snprintf(from, sizeof from, ".name = \"%s\"", name);
+    FILE *f = fopen(path, "rb");
+    ck_assert_ptr_nonnull(f);
+    const size_t n = fread(text, 1, sizeof text - 200, f);
+    (void)fclose(f);
+    text[n] = 0;
+    char *at = strstr(text, from);
+    ck_assert_ptr_nonnull(at);
+    at[strlen(from) - 2] = '9';
+    (void)snprintf(text + n, sizeof text - n,
+                   "#include \"models/own/own.h\"\nOFFCHIP_DRAM_SCHEDULER(dram_%s, %s_hooks)\n", file, file);
+    return build(text);
+}
+
+enum { REQUESTS = 600 };
+struct result {
+    int64_t sched[REQUESTS], done[REQUESTS];
+    struct dram_stats stats;
+};
+
+static void run(const struct dram_policy *p, const struct dram_request *r, int vcs, struct result *out)
+{
+    static struct dram_channel channel;
+    static struct dram_latency latency[2];
+    static uint32_t ids[2][REQUESTS];
+    uint32_t count[2] = {0, 0};
+    struct dram_platform platform;
+    param_defaults(dram_params, &platform);
+    memset(out, 0xff, sizeof *out);
+    ck_assert_int_eq(dram_channel_init(&channel, &platform, NULL), 0);
+    channel.fate = (struct dram_fate){.sched = out->sched, .done = out->done};
+    for (uint32_t i = 0; i < REQUESTS; i++) {
+        const int class = (r[i].flags & DRAM_IS_PIM) != 0;
+        ids[class][count[class]++] = i;
+    }
+    struct dram_feed feed = {.requests = r,
+                             .count = REQUESTS,
+                             .ids = {ids[0], ids[1]},
+                             .ids_count = {count[0], count[1]},
+                             .vcs = vcs,
+                             .limit = 200000,
+                             .latency = latency};
+    void *state = calloc(1, p->head.state_size);
+    param_defaults(p->head.params, state);
+    p->loops->feed(&channel, state, &feed);
+    free(state);
+    out->stats = channel.stats;
+}
+
+static void same_as_its_source(const char *file, const char *name)
+{
+    static struct result a, b;
+    static struct dram_request r[REQUESTS];
+    struct random x = {7};
+    const struct own_loaded *loaded = build_scheduler(file, name);
+    ck_assert_msg(loaded != NULL, "%s", err.msg);
+    for (int seed = 0; seed < 20; seed++) {
+        const uint32_t pims = random_below(&x, 100), gap = 1 + random_below(&x, 12);
+        int64_t t = 0;
+        for (uint32_t i = 0; i < REQUESTS; i++) {
+            t += random_below(&x, gap) + (i % 97 == 0 ? random_below(&x, 2000) : 0);
+            r[i] = random_below(&x, 100) < pims && i / 60 % 3
+                       ? (struct dram_request){t, 5000 + i / 8, 0, 8, TEST_PIM}
+                       : (struct dram_request){t, 1 + random_below(&x, 5), 0, (uint8_t)random_below(&x, 16), TEST_RD};
+        }
+        for (int vcs = 1; vcs <= 2; vcs++) {
+            run(dram_policy_find(name), r, vcs, &a);
+            run((const struct dram_policy *)loaded->head, r, vcs, &b);
+            ck_assert_msg(memcmp(&a, &b, sizeof a) == 0, "%s: seed %d, vcs %d", name, seed, vcs);
+        }
+    }
+}
+
+START_TEST(a_loaded_scheduler_decides_what_the_built_in_one_of_its_source_does)
+{
+    begin();
+    same_as_its_source("f3fs", "f3fs");   /* advance, next */
+    same_as_its_source("bliss", "bliss"); /* begin, stalled, alone, asked */
+    same_as_its_source("fcfs", "fcfs");   /* one queue */
+}
+END_TEST
+
+/* --- what is refused --- */
+
+static unsigned char *bytes;
+static size_t count;
+
+/* As the last build's file, with a number of its struct own_policy changed, sealed anew. */
+static void patch(size_t offset, const void *value, size_t n)
+{
+    static const struct own_policy *const at = NULL;
+    unsigned char *copy = malloc(count);
+    memcpy(copy, bytes, count);
+    unsigned char *own = memmem(copy, count, OWN_MARK "\0\x01\0\0\0", 12);
+    ck_assert_ptr_nonnull(own);
+    ck_assert_uint_le(offset + n, sizeof *at);
+    memcpy(own + offset, value, n);
+    own_file_seal(copy, count - OWN_SEAL_BYTES, (char *)copy + count - OWN_SEAL_BYTES);
+    (void)testing_write("patched.so", copy, count);
+    free(copy);
+}
+
+static void refused(const char *words)
+{
+    err.msg[0] = 0;
+    ck_assert_ptr_null(own_load(testing_file("patched.so"), OWN_UVM_PREFETCH, NULL, &err));
+    ck_assert_msg(strstr(err.msg, "patched.so': ") && strstr(err.msg, words), "'%s' is not in '%s'", words, err.msg);
+}
+
+START_TEST(a_file_of_another_version_layout_or_kind_is_refused)
+{
+    begin();
+    const struct own_loaded *all = build(PLAN "OFFCHIP_UVM_PREFETCH(all)\n");
+    ck_assert_msg(all != NULL, "%s", err.msg);
+    bytes = own_file_read(testing_file("p.so"), &count, &err);
+    ck_assert_ptr_nonnull(bytes);
+    patch(offsetof(struct own_policy, version), &(uint32_t){99}, 4);
+    refused("is of version 99 of the uvm prefetch policy's interface; this offchip has version 1");
+    patch(offsetof(struct own_policy, layout), &(uint64_t){1}, 8);
+    refused("headers of another offchip");
+    patch(offsetof(struct own_policy, interface), &(uint32_t){77}, 4);
+    refused("is not what an OFFCHIP_ line");
+    patch(offsetof(struct own_policy, mark), "x", 1);
+    refused("is not what an OFFCHIP_ line");
+    err.msg[0] = 0;
+    ck_assert_ptr_null(own_load(testing_file("p.so"), OWN_UVM_EVICT, NULL, &err));
+    ck_assert_ptr_nonnull(strstr(err.msg, "is a uvm prefetch policy; expected a uvm eviction policy"));
+    const struct policy_head *const taken[] = {all->head, NULL};
+    ck_assert_ptr_null(own_load(testing_file("p.so"), OWN_UVM_PREFETCH, taken, &err));
+    ck_assert_ptr_nonnull(strstr(err.msg, "as a policy of offchip's own"));
+    ck_assert_ptr_eq(own_find(OWN_UVM_PREFETCH, "all-of-it"), all);
+    free(bytes);
+}
+END_TEST
+
+START_TEST(no_cut_or_damaged_file_reaches_the_loader)
+{
+    begin();
+    struct random x = {3};
+    char hash[OWN_HASH];
+    ck_assert_msg(build(PLAN "OFFCHIP_UVM_PREFETCH(all)\n") != NULL, "%s", err.msg);
+    bytes = own_file_read(testing_file("p.so"), &count, &err);
+    ck_assert_int_eq(own_file_check(bytes, count, hash, &err), 0);
+    for (size_t n = 0; n < count; n += n < 200 || n + 200 > count ? 1 : 97)
+        ck_assert_int_eq(own_file_check(bytes, n, hash, &err), -1);
+    for (int i = 0; i < 2000; i++) {
+        const size_t at = random_below(&x, (uint32_t)count);
+        const unsigned char bit = (unsigned char)(1 << random_below(&x, 8));
+        bytes[at] ^= bit;
+        ck_assert_msg(own_file_check(bytes, count, hash, &err) == -1, "bit %d of byte %zu", bit, at);
+        bytes[at] ^= bit;
+    }
+    ck_assert_int_eq(own_file_check(bytes, count, hash, &err), 0);
+    free(bytes);
+}
+END_TEST
+
+START_TEST(a_source_without_a_policy_or_with_an_unknown_function_is_not_built)
+{
+    begin();
+    ck_assert_ptr_null(build("int x;\n"));
+    ck_assert_msg(strstr(err.msg, "p.c' exports no policy") != NULL, "%s", err.msg);
+    ck_assert_ptr_null(build("#include \"models/own/own.h\"\nvoid nothing_of_ours(void);\n"
+                             "static enum placement choose(const void *s, const struct placement_overheads *o)\n"
+                             "{ (void)s; (void)o; nothing_of_ours(); return PLACEMENT_DEVICE; }\n"
+                             "static const struct placement_policy p = {.head = {.name = \"p\", .summary = \"\", "
+                             ".source = \"\"}, .choose = choose};\nOFFCHIP_PLACEMENT(p)\n"));
+    ck_assert_msg(strstr(err.msg, "nothing_of_ours") != NULL, "%s", err.msg);
+    ck_assert_ptr_null(build("#error no\n"));
+    ck_assert_msg(strstr(err.msg, "could not compile it") != NULL, "%s", err.msg);
+    ck_assert_int_ne(access(testing_file("p.so"), F_OK), 0);
+    (void)setenv("CC", "no-such-compiler", 1);
+    ck_assert_ptr_null(build("int x;\n"));
+    ck_assert_msg(strstr(err.msg, "no C compiler 'no-such-compiler'") != NULL, "%s", err.msg);
+    (void)unsetenv("CC");
+    (void)setenv("OFFCHIP_INCLUDE", "/nonexistent", 1);
+    ck_assert_ptr_null(build("int x;\n"));
+    ck_assert_msg(strstr(err.msg, "OFFCHIP_INCLUDE names") != NULL, "%s", err.msg);
+}
+END_TEST
+
+TEST_MAIN("policy_build", a_loaded_scheduler_decides_what_the_built_in_one_of_its_source_does,
+          a_file_of_another_version_layout_or_kind_is_refused, no_cut_or_damaged_file_reaches_the_loader,
+          a_source_without_a_policy_or_with_an_unknown_function_is_not_built)
