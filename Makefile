@@ -340,9 +340,10 @@ install: $(BUILD)/offchip $(SHARED) man
 	for f in $(SHARED); do [ ! -f $$f ] || install -m 644 $$f $(DESTDIR)$(PREFIX)/lib/offchip/ || exit 1; done
 	for f in $(PLATFORMS); do install -m 644 $$f $(DESTDIR)$(PREFIX)/share/offchip/platforms/ || exit 1; done
 	for f in $(MAN); do install -m 644 $$f $(DESTDIR)$(PREFIX)/share/man/man1/ || exit 1; done
+	for f in $$(sh .ci/own_headers.sh "$(CC)"); do install -D -m 644 $$f $(DESTDIR)$(PREFIX)/include/offchip/$$f || exit 1; done
 	$(BUILD)/offchip completion > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/offchip
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/bin/offchip $(DESTDIR)$(PREFIX)/lib/offchip $(DESTDIR)$(PREFIX)/share/offchip \
+	rm -rf $(DESTDIR)$(PREFIX)/bin/offchip $(DESTDIR)$(PREFIX)/lib/offchip $(DESTDIR)$(PREFIX)/share/offchip $(DESTDIR)$(PREFIX)/include/offchip \
 	    $(DESTDIR)$(PREFIX)/share/man/man1/offchip*.1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions/offchip
 
 # A tree for machines without our packages, and its archive (.ci/bundle.sh). NVCC70: nvcc of a CUDA before 13, for Volta;

@@ -23,7 +23,6 @@ BUILD = os.path.dirname(PROGRAM)
 ROOT = os.getcwd()
 NOT_RUN = [(r'--interface|tcpdump', 'a network card and root'), (r'record .*--(counters|accesses|touches|requests|dram|apply|check)', 'a GPU'), (r'\bmpirun\b', 'MPI'),
            (r'seq 20', 'minutes'), (r'graph=uk5', 'the graph itself'), (r'\.load /usr/local', 'make install'),
-           (r'\breadahead\b', "the page's own policy, which its test compiles and runs"),
            (r'\bsynth:blur\b', "the page's own program, which its test compiles and runs")]
 
 
@@ -149,6 +148,10 @@ def make_inputs(folder):
         os.chmod(path(name), 0o755)
     shutil.copy('fixtures/graphs/scipy_csr.npz', path('reddit.npz'))
     shutil.copy('fixtures/calibrate/placement_board.csv', path('board.csv'))
+    with open('docs/adding-a-policy.md') as f:
+        for code in re.findall(r'^```c\n(/\* ([a-z]+):.*?\nOFFCHIP_.*?)^```', f.read(), re.M | re.S):
+            with open(path(code[1] + '.c'), 'w') as policy:
+                policy.write(code[0])
     os.symlink(os.path.join(ROOT, 'fixtures'), path('fixtures'))
     os.mkdir(path('build'))
     os.symlink(PROGRAM, path('build/offchip'))

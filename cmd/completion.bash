@@ -46,6 +46,7 @@ _offchip() {
                 tail=${tail##*+}
             else
                 want=$(_offchip_policies "$engine")
+                [[ $cur == "$tail" ]] && mapfile -t reply < <(compgen -f -X '!*.so' -- "$tail")
             fi
             ;;
         -s | --set | -g | --grid)

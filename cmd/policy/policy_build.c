@@ -25,10 +25,11 @@ static bool has_headers(const char *folder)
     return access(header, R_OK) == 0;
 }
 
-/* $OFFCHIP_INCLUDE; PREFIX/include/offchip beside an installed program; the tree that build/ stands in. */
+/* $OFFCHIP_INCLUDE; include/offchip beside an installed program's bin/, of a bundle beside lib/; the tree that build/
+ * stands in. */
 static int find_headers(char folder[PATH_MAX], struct err *err)
 {
-    static const char *const places[] = {"/../include/offchip", "/..", "/../.."};
+    static const char *const places[] = {"/../include/offchip", "/../../include/offchip", "/..", "/../.."};
     const char *given = getenv("OFFCHIP_INCLUDE");
     char program[PATH_MAX], place[PATH_MAX + 32];
     if (given && *given) {

@@ -8,7 +8,7 @@
  * Rule. Behind each faulted page, the next `pages` pages of the block come along.
  * Example. pages=16 and page 10 faults: pages 11 to 26 move besides.
  * Source: Linux 6.1, mm/readahead.c, in spirit. Differs: the window does not grow. */
-#include "models/uvm/uvm_policy.h"
+#include "models/own/own.h"
 
 struct readahead {
     int64_t pages;
@@ -33,6 +33,7 @@ const struct uvm_policy uvm_readahead = {.head = {.name = "readahead",
                                                   .params = readahead_params,
                                                   .state_size = sizeof(struct readahead)},
                                          .plan = readahead_plan};
+OFFCHIP_UVM_PREFETCH(uvm_readahead)
 /* [end] */
 
 static struct readahead defaults(void)
