@@ -103,5 +103,28 @@ START_TEST(a_regional_policy_brings_the_same_in_any_order_and_batches)
 }
 END_TEST
 
-TEST_MAIN("uvm_policies", every_policy_is_complete_and_found_by_its_name, the_same_arguments_give_the_same_plan,
-          one_policy_is_the_stock_drivers, a_regional_policy_brings_the_same_in_any_order_and_batches)
+static void plan_all(const void *state, const struct uvm_block *block, const struct page_mask *faulted,
+                     struct page_mask *plan)
+{
+    (void)state;
+    (void)faulted;
+    page_mask_zero(plan);
+    page_mask_set_region(plan, block->first, block->end);
+}
+
+START_TEST(a_plan_of_pages_that_cannot_move_is_an_error)
+{
+    const struct uvm_policy all = {.head = {.name = "all", .summary = "", .source = ""}, .plan = plan_all};
+    struct uvm_block block;
+    struct page_mask faulted = {{1}}, plan;
+    struct err err = {""};
+    uvm_block_init(&block, 0x200000, 0x400000);
+    ck_assert_int_eq(uvm_policy_plan(uvm_policy_find("fixed"), &(int64_t){65536}, &block, &faulted, &plan, &err), 0);
+    ck_assert_int_eq(uvm_policy_plan(&all, NULL, &block, &faulted, &plan, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "policy all plans pages of the block at 0x200000"));
+}
+END_TEST
+
+TEST_MAIN("uvm_policies", a_plan_of_pages_that_cannot_move_is_an_error, every_policy_is_complete_and_found_by_its_name,
+          the_same_arguments_give_the_same_plan, one_policy_is_the_stock_drivers,
+          a_regional_policy_brings_the_same_in_any_order_and_batches)

@@ -19,3 +19,17 @@ const struct uvm_policy *uvm_policy_stock(void)
         i++;
     return uvm_policy_of(uvm_policies[i]);
 }
+
+int uvm_policy_plan(const struct uvm_policy *policy, const void *state, const struct uvm_block *block,
+                    const struct page_mask *faulted, struct page_mask *plan, struct err *err)
+{
+    policy->plan(state, block, faulted, plan);
+    struct page_mask movable = *plan;
+    uvm_block_keep_movable(block, faulted, &movable);
+    if (page_mask_equal(plan, &movable))
+        return 0;
+    return err_set(err,
+                   "check violated: policy %s plans pages of the block at 0x%llx that are faulted, resident, thrashing "
+                   "or outside of it",
+                   policy->head.name, (unsigned long long)block->addr);
+}

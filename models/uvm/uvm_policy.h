@@ -84,6 +84,10 @@ struct uvm_policy {
     bool stock;
 };
 
+/* plan(), held against its rule: a page that cannot move is an error, which names the policy. */
+int uvm_policy_plan(const struct uvm_policy *policy, const void *state, const struct uvm_block *block,
+                    const struct page_mask *faulted, struct page_mask *plan, struct err *err);
+
 /* Their heads (models/policies.h), then the baseline `mapped` of legacy mode, NULL. */
 extern const struct policy_head *const uvm_policies[];
 

@@ -146,6 +146,42 @@ START_TEST(wrong_joins_are_refused)
 }
 END_TEST
 
-TEST_MAIN("policy_list", a_plus_and_a_second_name_join_two_policies, later_parameters_belong_to_the_half_written_last,
+/* What the list takes for a file shows in the error of a file that is not there. */
+START_TEST(a_file_may_stand_in_either_half_and_have_a_plus_in_its_name)
+{
+    static const struct {
+        const char *text, *says;
+    } files[] = {{"./a.so", "'./a.so': cannot be read"},
+                 {"/no/c++/a.so:cap=3,fcfs", "'/no/c++/a.so': cannot be read"},
+                 {"fcfs+/no/c++/b.so", "'/no/c++/b.so': cannot be read"},
+                 {"f3fs:cap=3+./b.so:unit=1", "'./b.so': cannot be read"},
+                 {"f3fs:cap=3,unit=cycles+b.so", "'b.so': cannot be read"},
+                 {"./a.so+even", "'./a.so': cannot be read"},
+                 {"fcfs+./b.so+even", "is a second one"},
+                 {"base+./b.so", "cannot be joined to the baseline base"},
+                 {".so", "has no policy '.so'"}};
+    const struct engine own = {.name = "x",
+                               .policies = firsts,
+                               .second = seconds,
+                               .second_key = "turn",
+                               .own = OWN_UVM_PREFETCH,
+                               .own_second = OWN_UVM_EVICT};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct policy_list list = {0};
+        struct err err = {""};
+        ck_assert_int_eq(policy_list_add(&list, &own, files[i].text, &err), -1);
+        ck_assert_msg(strstr(err.msg, files[i].says) != NULL, "'%s' gave: %s", files[i].text, err.msg);
+        policy_list_release(&list);
+    }
+    struct policy_list list = {0};
+    struct err err = {""};
+    ck_assert_int_eq(policy_list_add(&list, &engine, "./a.so", &err), -1); /* an engine that takes none */
+    ck_assert_msg(strstr(err.msg, "expected fcfs") != NULL, "%s", err.msg);
+    policy_list_release(&list);
+}
+END_TEST
+
+TEST_MAIN("policy_list", a_file_may_stand_in_either_half_and_have_a_plus_in_its_name,
+          a_plus_and_a_second_name_join_two_policies, later_parameters_belong_to_the_half_written_last,
           wrong_joins_are_refused, tokens_with_equals_belong_to_the_policy_before, defaults_are_not_part_of_the_label,
           wrong_lists_are_refused_with_the_item)

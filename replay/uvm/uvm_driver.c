@@ -206,7 +206,8 @@ static int bring(struct uvm_driver *d, uint32_t number, const struct page_mask *
 
 /* A fault on memory whose preferred location is the CPU, which the GPU reaches: pages are mapped, not moved. All of a
  * block that is nowhere yet; else the policy's, but for those that the CPU has mapped. */
-static void map_remotely(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, struct uvm_clocks *at)
+static int map_remotely(struct uvm_driver *d, uint32_t number, const struct page_mask *faulted, struct uvm_clocks *at,
+                        struct err *err)
 {
     const struct uvm_platform *p = d->platform;
     struct uvm_memory *m = d->memory;
@@ -216,13 +217,15 @@ static void map_remotely(struct uvm_driver *d, uint32_t number, const struct pag
     struct page_mask flat = m->remote[number];
     block.preferred = true;
     block.resident = uvm_memory_own(b, &flat);
-    d->policy->plan(d->policy_state, &block, faulted, &plan);
+    if (uvm_policy_plan(d->policy, d->policy_state, &block, faulted, &plan, err))
+        return -1;
     page_mask_andnot(&plan, &plan, &b->host_mapped);
     page_mask_andnot(&plan, &plan, &b->block.resident);
     page_mask_or(&plan, &plan, faulted);
     at->cpu += p->moved_page_ns * page_mask_count(&plan) + p->moved_run_ns * page_mask_runs(&plan);
     uvm_memory_note_mapped(m, number, page_mask_count(faulted), true);
     uvm_memory_map_remote(m, number, &plan, false);
+    return 0;
 }
 
 /* The service of one block: `faulted` is not resident and not empty. */
@@ -234,12 +237,11 @@ static int service(struct uvm_driver *d, uint32_t number, const struct page_mask
     unsigned faults = page_mask_count(faulted);
     d->faults += faults;
     at->cpu += p->service_ns + p->fault_page_ns * faults;
-    if ((d->memory->allocs[b->alloc].advice & (ACTOR_PREFERRED_HOST | ACTOR_READ_MOSTLY)) == ACTOR_PREFERRED_HOST) {
-        map_remotely(d, number, faulted, at);
-        return 0;
-    }
+    if ((d->memory->allocs[b->alloc].advice & (ACTOR_PREFERRED_HOST | ACTOR_READ_MOSTLY)) == ACTOR_PREFERRED_HOST)
+        return map_remotely(d, number, faulted, at, err);
     struct page_mask plan = {{0}};
-    d->policy->plan(d->policy_state, &b->block, faulted, &plan);
+    if (uvm_policy_plan(d->policy, d->policy_state, &b->block, faulted, &plan, err))
+        return -1;
     if (d->asks.count) {
         struct page_mask asked = uvm_driver_asked(d, number);
         uvm_block_keep_movable(&b->block, faulted, &asked);
@@ -413,7 +415,8 @@ int uvm_driver_notification(struct uvm_driver *d, uint32_t number, uint32_t regi
     pages = uvm_memory_own(b, &flat);
     if (!page_mask_any(&pages))
         return 0;
-    d->policy->plan(d->policy_state, &b->block, &pages, &plan);
+    if (uvm_policy_plan(d->policy, d->policy_state, &b->block, &pages, &plan, err))
+        return -1;
     page_mask_or(&pages, &pages, &plan);
     d->notified += page_mask_count(&pages);
     if (m->evict->on_counter)

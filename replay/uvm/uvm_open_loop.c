@@ -156,8 +156,8 @@ static int touch(struct loop *l, uint32_t piece, const struct page_mask *touched
             for (unsigned page = page_mask_next(&need, 0); room; page = page_mask_next(&need, page + 1), room--)
                 page_mask_set(&faulted, page);
         }
-        l->run->policy->plan(l->state, &place->block, &faulted, &plan);
-        if (serve(l, piece, &faulted, &plan, err))
+        if (uvm_policy_plan(l->run->policy, l->state, &place->block, &faulted, &plan, err) ||
+            serve(l, piece, &faulted, &plan, err))
             return -1;
         if (l->open_pages == BATCH_PAGES && close_batch(l, false, err))
             return -1;
@@ -174,8 +174,8 @@ static int follow(struct loop *l, uint32_t piece, const struct page_mask *faulte
     struct page_mask plan, both;
     place->block.resident = place->recorded;
     page_mask_zero(&plan);
-    if (page_mask_any(faulted))
-        l->run->policy->plan(l->state, &place->block, faulted, &plan);
+    if (page_mask_any(faulted) && uvm_policy_plan(l->run->policy, l->state, &place->block, faulted, &plan, err))
+        return -1;
     page_mask_and(&plan, &plan, &l->run->recording->pieces[piece].populated);
     page_mask_and(&both, &plan, prefetched);
     l->out->services_exact += page_mask_equal(&plan, prefetched);
