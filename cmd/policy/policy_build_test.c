@@ -91,6 +91,30 @@ static void run(const struct dram_policy *p, const struct dram_request *r, int v
     out->stats = channel.stats;
 }
 
+/* The same a cycle at a time, as behind an L2: step() and push(). */
+static void step_through(const struct dram_policy *p, const struct dram_request *r, struct result *out)
+{
+    static struct dram_channel channel;
+    struct dram_platform platform;
+    param_defaults(dram_params, &platform);
+    memset(out, 0xff, sizeof *out);
+    ck_assert_int_eq(dram_channel_init(&channel, &platform, NULL), 0);
+    channel.fate = (struct dram_fate){.sched = out->sched, .done = out->done};
+    void *state = calloc(1, p->head.state_size);
+    param_defaults(p->head.params, state);
+    for (uint32_t t = 0, head = 0; t < 10000; t++) {
+        (void)p->loops->step(&channel, state, t);
+        channel.completion_head = channel.completion_tail;
+        if (head < REQUESTS && r[head].arrival <= t &&
+            dram_channel_room(&channel, r[head].flags & DRAM_IS_PIM ? DRAM_PIM : DRAM_MEM)) {
+            p->loops->push(&channel, t, r[head].row, r[head].bank, r[head].flags, head);
+            head++;
+        }
+    }
+    free(state);
+    out->stats = channel.stats;
+}
+
 static void same_as_its_source(const char *file, const char *name)
 {
     static struct result a, b;
@@ -112,6 +136,9 @@ static void same_as_its_source(const char *file, const char *name)
             run((const struct dram_policy *)loaded->head, r, vcs, &b);
             ck_assert_msg(memcmp(&a, &b, sizeof a) == 0, "%s: seed %d, vcs %d", name, seed, vcs);
         }
+        step_through(dram_policy_find(name), r, &a);
+        step_through((const struct dram_policy *)loaded->head, r, &b);
+        ck_assert_msg(memcmp(&a, &b, sizeof a) == 0, "%s: seed %d, step by step", name, seed);
     }
 }
 
