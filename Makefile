@@ -142,7 +142,7 @@ endif
 
 all: $(BUILD)/offchip $(INJECT) $(ACCESSES)
 
-EMBEDDED := $(sort $(shell find cmd trace replay -name "*.sql" -o -name "*.html" -o -name "*.bash"))
+EMBEDDED := $(sort $(shell find cmd trace replay -name "*.sql" -o -name "*.html" -o -name "*.bash" -o -name "*.zsh" -o -name "*.fish"))
 # --- what is embedded: the schema and the shipped platforms ---
 $(BUILD)/gen/embedded.c: .ci/embed.sh $(PLATFORMS) $(EMBEDDED)
 	@mkdir -p $(@D)
@@ -333,18 +333,27 @@ $(BUILD)/man/%: docs/man/%.scd
 	@mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 man: $(MAN)
+# Completion, by shell; below share/, as all that follows.
+COMPLETE_bash := bash-completion/completions/offchip
+COMPLETE_zsh  := zsh/site-functions/_offchip
+COMPLETE_fish := fish/vendor_completions.d/offchip.fish
+COMPLETIONS   := $(COMPLETE_bash) $(COMPLETE_zsh) $(COMPLETE_fish)
+SHARE          = $(DESTDIR)$(PREFIX)/share
 install: $(BUILD)/offchip $(SHARED) man
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/offchip $(DESTDIR)$(PREFIX)/share/offchip/platforms \
-	    $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/offchip \
+	    $(addprefix $(SHARE)/,offchip/platforms man/man1 doc/offchip/docs $(dir $(COMPLETIONS)))
 	install -m 755 $(BUILD)/offchip $(DESTDIR)$(PREFIX)/bin/offchip
 	for f in $(SHARED); do [ ! -f $$f ] || install -m 644 $$f $(DESTDIR)$(PREFIX)/lib/offchip/ || exit 1; done
-	for f in $(PLATFORMS); do install -m 644 $$f $(DESTDIR)$(PREFIX)/share/offchip/platforms/ || exit 1; done
-	for f in $(MAN); do install -m 644 $$f $(DESTDIR)$(PREFIX)/share/man/man1/ || exit 1; done
+	for f in $(PLATFORMS); do install -m 644 $$f $(SHARE)/offchip/platforms/ || exit 1; done
+	for f in $(MAN); do install -m 644 $$f $(SHARE)/man/man1/ || exit 1; done
 	for f in $$(sh .ci/own_headers.sh "$(CC)"); do install -D -m 644 $$f $(DESTDIR)$(PREFIX)/include/offchip/$$f || exit 1; done
-	$(BUILD)/offchip completion > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/offchip
+	install -m 644 README.md LICENSE $(SHARE)/doc/offchip/
+	for f in $$(find docs -type f ! -path 'docs/man/*'); do \
+	    install -D -m 644 $$f $(SHARE)/doc/offchip/$$f || exit 1; done
+	$(foreach s,bash zsh fish,$(BUILD)/offchip completion $s > $(SHARE)/$(COMPLETE_$s) &&) :
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/bin/offchip $(DESTDIR)$(PREFIX)/lib/offchip $(DESTDIR)$(PREFIX)/share/offchip $(DESTDIR)$(PREFIX)/include/offchip \
-	    $(DESTDIR)$(PREFIX)/share/man/man1/offchip*.1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions/offchip
+	rm -rf $(DESTDIR)$(PREFIX)/bin/offchip $(DESTDIR)$(PREFIX)/lib/offchip $(DESTDIR)$(PREFIX)/include/offchip $(SHARE)/man/man1/offchip.1 \
+	    $(SHARE)/man/man1/offchip-*.1 $(addprefix $(SHARE)/,offchip doc/offchip $(COMPLETIONS))
 
 # A tree for machines without our packages, and its archive (.ci/bundle.sh). NVCC70: nvcc of a CUDA before 13, for Volta;
 # VOLTA=no: without.
