@@ -6,6 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/table.h"
+#include "models/base/platform.h"
 #include "replay/calibrate/calibrate.h"
 #include "replay/calibrate/ledger.h"
 #include "trace/store/output.h"
@@ -206,6 +207,15 @@ static int judge(int count, char **paths)
     return status;
 }
 
+/* It is read when the file that stands on it is. */
+static int check_base(void)
+{
+    struct err err = {""};
+    struct platform *platform = base ? platform_load(base, &err) : NULL;
+    platform_free(platform);
+    return base && !platform ? cmd_usage("--base: %s", err.msg) : EXIT_DONE;
+}
+
 static int run(int argc, char **argv)
 {
     if (argc >= 2 && strcmp(argv[0], "ledger") == 0)
@@ -219,7 +229,8 @@ static int run(int argc, char **argv)
     cmd_reads_all((const char *const *)argv + 1, (size_t)argc - 1);
     cmd_reads(base);
     cmd_reads(predict);
-    int status = cmd_writes(output, force);
+    int status = check_base();
+    status = status ? status : cmd_writes(output, force);
     if (status)
         return status;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

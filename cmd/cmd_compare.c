@@ -276,7 +276,7 @@ static int run(int argc, char **argv)
     cmd_reads(argv[0]);
     cmd_reads(platform);
     const bool plan = output && is_plan(output);
-    int writable = output ? cmd_writes(output, force || !plan) : EXIT_DONE;
+    int writable = !output ? EXIT_DONE : plan || force ? cmd_writes(output, force) : cmd_adds_to(output);
     if (!writable && html)
         writable = cmd_writes(html, force);
     if (writable)

@@ -161,6 +161,46 @@ static json_t *streams_json(const struct info *info)
     return rows;
 }
 
+/* Whether records of a kind can be counted by owner: some stream in ns has such, or its source could have given them. */
+static bool counted(const struct info *info, enum record_kind kind)
+{
+    for (size_t s = 0; s < info->summary.stream_count; s++) {
+        const struct stream *stream = store_stream(info->store, (int)s);
+        bool known, listed = source_lists(info->store, stream->name, record_kinds[kind].name, &known);
+        if (stream->unit == TIME_NS && (!known || listed || info->summary.streams[s].kinds[kind].records))
+            return true;
+    }
+    return false;
+}
+
+static bool has_times(const struct info *info)
+{
+    for (size_t s = 0; s < info->summary.stream_count; s++)
+        if (store_stream(info->store, (int)s)->unit == TIME_NS)
+            return true;
+    return false;
+}
+
+/* What a kernel, or an allocation, has of unified memory; null: not known. */
+static void put_counts(const struct info *info, const struct summary_row *r, json_t **o)
+{
+    const bool to_gpu = counted(info, RECORD_MIGRATE_H2D), to_host = counted(info, RECORD_MIGRATE_D2H);
+    const struct {
+        const char *name;
+        uint64_t value;
+        bool known;
+    } counts[] = {{"records", r->records, has_times(info)},
+                  {"gpu_fault_records", r->fault_records, counted(info, RECORD_FAULT)},
+                  {"cpu_faults", r->cpu_faults, counted(info, RECORD_CPU_FAULT)},
+                  {"h2d_bytes", r->h2d_bytes, to_gpu},
+                  {"faulted_bytes", r->fault_bytes, to_gpu},
+                  {"prefetched_bytes", r->prefetch_bytes, to_gpu},
+                  {"d2h_bytes", r->d2h_bytes, to_host},
+                  {"evicted_bytes", r->evicted_bytes, to_host}};
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        json_tree_put(o, counts[c].name, counts[c].known ? json_integer((json_int_t)counts[c].value) : json_null());
+}
+
 static json_t *rows_json(const struct info *info)
 {
     json_t *rows = json_array();
@@ -173,19 +213,11 @@ static json_t *rows_json(const struct info *info)
         json_tree_put(&o, kernel ? "kernel" : "allocation", json_tree_text(owner->name));
         if (kernel) {
             json_tree_put(&o, "launches", rest ? json_null() : json_integer((json_int_t)owner->launches));
-            json_tree_put(&o, "time_ns", rest ? json_null() : json_integer(owner->time_ns));
+            json_tree_put(&o, "time_ns", rest || owner->untimed ? json_null() : json_integer(owner->time_ns));
         } else {
             json_tree_put(&o, "size_bytes", rest ? json_null() : json_integer((json_int_t)owner->bytes));
         }
-        const struct {
-            const char *name;
-            uint64_t value;
-        } counts[] = {{"records", r->records},           {"gpu_fault_records", r->fault_records},
-                      {"cpu_faults", r->cpu_faults},     {"h2d_bytes", r->h2d_bytes},
-                      {"faulted_bytes", r->fault_bytes}, {"prefetched_bytes", r->prefetch_bytes},
-                      {"d2h_bytes", r->d2h_bytes},       {"evicted_bytes", r->evicted_bytes}};
-        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-            json_tree_put(&o, counts[c].name, json_integer((json_int_t)counts[c].value));
+        put_counts(info, r, &o);
         json_tree_add(&rows, o);
     }
     return rows;

@@ -378,7 +378,6 @@ static int open_inputs(const struct engine *engine, struct input *inputs, size_t
 /* Before the work: results are added to a results file only. */
 static int check_outputs(int argc, char **argv)
 {
-    struct err err = {""};
     cmd_reads_all((const char *const *)argv, (size_t)argc);
     cmd_reads_all(mems.items, mems.count);
     cmd_reads_all(pims.items, pims.count);
@@ -388,13 +387,7 @@ static int check_outputs(int argc, char **argv)
     int status = requests ? cmd_writes(requests, force) : EXIT_DONE;
     if (!status && recording)
         status = cmd_writes(recording, force);
-    if (!status && output)
-        status = cmd_writes(output, true);
-    if (status || !output || access(output, F_OK))
-        return status;
-    struct results *results = results_open(output, RESULTS_APPEND, &err);
-    results_close(results);
-    return results ? EXIT_DONE : cmd_fail(EXIT_DATA, "%s", err.msg);
+    return !status && output ? cmd_adds_to(output) : status;
 }
 
 static int run(int argc, char **argv)

@@ -156,6 +156,17 @@ static int write_graph(const struct workload *w, struct err *err)
     return EXIT_DONE;
 }
 
+/* Before anything is generated. */
+static int check_output(const char *spec, struct err *err)
+{
+    char name[64];
+    if (workload_check(spec, err))
+        return cmd_usage("%s", err->msg);
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ","), spec);
+    const struct workload_type *type = workload_find(name);
+    return type && type->produces == WORKLOAD_GRAPH ? graph_file_writes(output, NULL, force) : cmd_writes(output, force);
+}
+
 static int run(int argc, char **argv)
 {
     if (argc != 1)
@@ -165,15 +176,14 @@ static int run(int argc, char **argv)
     const char *spec = strncmp(argv[0], "synth:", 6) == 0 ? argv[0] + 6 : argv[0];
     struct workload w;
     struct err err = {""};
-    if (workload_open(&w, spec, &err))
-        return cmd_usage("%s", err.msg);
     uint64_t total = 0;
     cmd_reads(strchr(spec, ',')); /* the keys */
-    int status =
-        w.type->produces == WORKLOAD_GRAPH ? graph_file_writes(output, NULL, force) : cmd_writes(output, force);
+    int status = check_output(spec, &err);
     if (status)
-        ;
-    else if (w.type->produces == WORKLOAD_GRAPH)
+        return status;
+    if (workload_open(&w, spec, &err))
+        return cmd_usage("%s", err.msg);
+    if (w.type->produces == WORKLOAD_GRAPH)
         status = write_graph(&w, &err);
     else if ((!w.type->next && w.type->produces != WORKLOAD_PROGRAM) || w.type->beside)
         status = cmd_usage("workload %s cannot be written as a trace", w.type->name);

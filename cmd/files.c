@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "replay/results/results.h"
 #include "trace/base/mem.h"
 #include "trace/graph/graph.h"
 #include "trace/store/output.h"
@@ -82,4 +84,15 @@ int cmd_writes(const char *path, bool replace)
     if (file && !replace && stat(path, &st) == 0)
         return cmd_usage("'%s' exists; --force overwrites it", path);
     return output_try(path, replace, &err) ? cmd_fail(EXIT_DATA, "%s", err.msg) : EXIT_DONE;
+}
+
+int cmd_adds_to(const char *path)
+{
+    struct err err = {""};
+    int status = cmd_writes(path, true);
+    if (status || access(path, F_OK))
+        return status;
+    struct results *results = results_open(path, RESULTS_APPEND, &err);
+    results_close(results);
+    return results ? EXIT_DONE : cmd_fail(EXIT_DATA, "%s", err.msg);
 }

@@ -15,4 +15,7 @@ void cmd_reads_all(const char *const *words, size_t n);
  * says what is wrong and returns the exit status. */
 int cmd_writes(const char *path, bool replace);
 
+/* The same for a results file that runs are added to: it is one, if it is there. */
+int cmd_adds_to(const char *results);
+
 #endif

@@ -45,12 +45,14 @@ static int number(const char *text, size_t n, double *value)
 
 static int add_range(struct sweep_axis *axis, const char *text, struct err *err)
 {
-    double lo, hi, step = 1;
+    double lo, hi, step;
     const char *c1 = strchr(text, ':'), *c2 = strchr(c1 + 1, ':');
     const char *end = text + strlen(text);
-    bool factor = c2 && c2[1] == 'x';
-    if (number(text, (size_t)(c1 - text), &lo) || number(c1 + 1, (size_t)((c2 ? c2 : end) - c1 - 1), &hi) ||
-        (c2 && number(c2 + 1 + factor, (size_t)(end - c2 - 1 - factor), &step)) || (factor ? step <= 1 : step <= 0) ||
+    if (!c2)
+        return err_set(err, "--grid %s=%.60s has no step; expected lo:hi:step or lo:hi:xFACTOR", axis->key, text);
+    bool factor = c2[1] == 'x';
+    if (number(text, (size_t)(c1 - text), &lo) || number(c1 + 1, (size_t)(c2 - c1 - 1), &hi) ||
+        number(c2 + 1 + factor, (size_t)(end - c2 - 1 - factor), &step) || (factor ? step <= 1 : step <= 0) ||
         lo > hi || (factor && lo <= 0))
         return err_set(err, "--grid %s=%.60s is not lo:hi:step or lo:hi:xFACTOR with lo <= hi", axis->key, text);
     for (size_t i = 0; i <= AXIS_VALUES_MAX; i++) {

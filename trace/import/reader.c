@@ -18,6 +18,26 @@ static void add_name(char *list, size_t size, const char *name)
     (void)snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
 }
 
+/* Files of other tools that no reader takes, and what makes one of them that a reader does. */
+static const struct {
+    const char *ending, *advice;
+} foreign[] = {
+    {".nsys-rep", "a report of Nsight Systems; 'nsys export --type sqlite' makes a file of it that import reads"},
+    {".qdrep", "a report of Nsight Systems; 'nsys export --type sqlite' makes a file of it that import reads"},
+    {".ncu-rep", "a report of Nsight Compute, which holds no records of traffic; record the program with 'offchip "
+                 "record --counters'"}};
+
+const char *reader_advice(const char *path)
+{
+    size_t n = strlen(path);
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        size_t m = strlen(foreign[i].ending);
+        if (n > m && strcmp(path + n - m, foreign[i].ending) == 0)
+            return foreign[i].advice;
+    }
+    return NULL;
+}
+
 const struct reader *reader_probe(const char *path, const unsigned char *head, size_t n, struct err *err)
 {
     const struct reader *maybe = NULL;
@@ -38,6 +58,8 @@ const struct reader *reader_probe(const char *path, const unsigned char *head, s
         return maybe;
     if (candidates > 1)
         err_set(err, "%s: may be one of several formats (%s); choose with --format", path, names);
+    else if (reader_advice(path))
+        err_set(err, "%s: %s", path, reader_advice(path));
     else
         err_set(err, "%s: byte 0: %s; formats known: %s", path, n == 0 ? "nothing in it" : "no known format", all);
     return NULL;

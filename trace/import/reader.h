@@ -70,6 +70,9 @@ const struct reader *reader_find(const char *name);
  * none does (with the names there are) or several may (with their names). */
 const struct reader *reader_probe(const char *path, const unsigned char *head, size_t n, struct err *err);
 
+/* How to come by something that a reader takes, by the name of another tool's file; NULL: nothing is known of it. */
+const char *reader_advice(const char *path);
+
 /* Read one input: reader->read() and reader_flush(). The error gets the path in front. */
 int reader_run(const struct reader *reader, struct reader_context *context, struct source *source, struct err *err);
 

@@ -102,6 +102,7 @@ static int take_kernel(void *ctx, const struct store_value *values, size_t n)
     if (!owner)
         return -1;
     owner->launches++;
+    owner->untimed += n < 5 || values[3].type != STORE_INT || values[4].type != STORE_INT;
     int64_t start = int_of(values, n, 3, 0), duration = int_of(values, n, 4, 0), end;
     if (start == 0 || duration <= 0 || __builtin_add_overflow(start, duration, &end))
         return 0;

@@ -15,7 +15,8 @@ enum attribution_by { ATTRIBUTION_KERNEL, ATTRIBUTION_ALLOCATION };
 struct owner {
     char *name;           /* of an allocation: "3 managed a": number, kind and name, as far as they are known */
     uint64_t launches;    /* kernels: how many have the name */
-    int64_t time_ns;      /* kernels: their durations together */
+    int64_t time_ns;      /* kernels: their durations together, as far as they are known */
+    uint64_t untimed;     /* kernels: launches whose times are not known */
     uint64_t addr, bytes; /* allocations */
 };
 

@@ -119,7 +119,7 @@ static int take_kernel(struct accelsim_import *import, const char *folder, const
 }
 
 /* MemcpyHtoD,0x<address>,<bytes>: the structure that the kernels read. */
-static int take_copy(struct accelsim_import *import, const char *line, const char *place, struct err *err)
+static int take_copy(struct accelsim_import *import, const char *line, struct err *err)
 {
     char *end;
     const char *p = line + strlen("MemcpyHtoD,");
@@ -131,7 +131,7 @@ static int take_copy(struct accelsim_import *import, const char *line, const cha
         good = end != p && *end == 0 && bytes <= INT64_MAX;
     }
     if (!good)
-        return reader_skip(import->context, "copy to the device without address and bytes", place, err);
+        return reader_skip(import->context, "copy to the device without address and bytes", line, err);
     struct store *store = import->context->store;
     struct record r = {.kind = RECORD_COPY, .addr = addr, .bytes = bytes, .flags = RECORD_COPY_H2D};
     const int64_t extra[ACCESS_EXTRAS] = {import->sink.accesses, 0};
@@ -148,20 +148,21 @@ static int take_copy(struct accelsim_import *import, const char *line, const cha
     return writer_add(&import->sink.writer, &r, extra, err);
 }
 
+/* The place of what is wrong is put in front by the caller. */
 static int take_list_line(struct accelsim_import *import, const char *folder, char *line, size_t length,
-                          const char *place, struct err *err)
+                          struct err *err)
 {
     while (length > 0 && (line[length - 1] == ' ' || line[length - 1] == '\t'))
         line[--length] = 0;
     if (length == 0)
         return 0;
     if (strncmp(line, "MemcpyHtoD,", 11) == 0)
-        return take_copy(import, line, place, err);
+        return take_copy(import, line, err);
     if (is_kernel(line, line + length))
         return take_kernel(import, folder, line, err);
     return reader_skip(import->context,
                        is_copy(line, line + length) ? "copy that is not to the device" : "list line of another kind",
-                       place, err);
+                       line, err);
 }
 
 static int read_list(struct accelsim_import *import, const char *folder, struct source *source, struct err *err)
@@ -170,10 +171,8 @@ static int read_list(struct accelsim_import *import, const char *folder, struct 
     size_t length;
     int rc;
     while ((rc = source_line(source, &line, &length, err)) == 1) {
-        char place[40];
-        (void)snprintf(place, sizeof place, "line %llu", (unsigned long long)source_line_number(source));
-        if (take_list_line(import, folder, line, length, place, err))
-            return err_at(err, "%s", place);
+        if (take_list_line(import, folder, line, length, err))
+            return err_at(err, "line %llu", (unsigned long long)source_line_number(source));
     }
     return rc;
 }

@@ -58,7 +58,8 @@ static int tick(void *ctx)
 
 static int fail(const struct reading *g, const char *what, struct err *err)
 {
-    return err_set(err, "%s: %s", what, sqlite3_errmsg(g->db));
+    const char *advice = sqlite3_errcode(g->db) == SQLITE_NOTADB ? reader_advice(g->context->path) : NULL;
+    return advice ? err_set(err, "%s", advice) : err_set(err, "%s: %s", what, sqlite3_errmsg(g->db));
 }
 
 /* file:PATH?mode=ro&immutable=1 with the path's special bytes escaped. */
