@@ -30,6 +30,9 @@ static int store_keys(struct store *store, const struct workload *w, const char 
     if (store_origin(store, "workload", w->type->name, err) || store_origin(store, "workload.spec", spec, err) ||
         store_origin(store, "workload.source", w->type->source, err))
         return -1;
+    char note[200];
+    if (workload_size_note(w, note, sizeof note) && store_origin(store, "workload.size_note", note, err))
+        return -1;
     for (const struct param *p = w->type->params; p && p->name; p++) {
         char key[96], value[256];
         (void)snprintf(key, sizeof key, "workload.%s", p->name);
@@ -164,7 +167,8 @@ static int check_output(const char *spec, struct err *err)
         return cmd_usage("%s", err->msg);
     (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ","), spec);
     const struct workload_type *type = workload_find(name);
-    return type && type->produces == WORKLOAD_GRAPH ? graph_file_writes(output, NULL, force) : cmd_writes(output, force);
+    return type && type->produces == WORKLOAD_GRAPH ? graph_file_writes(output, NULL, force)
+                                                    : cmd_writes(output, force);
 }
 
 static int run(int argc, char **argv)
@@ -176,6 +180,7 @@ static int run(int argc, char **argv)
     const char *spec = strncmp(argv[0], "synth:", 6) == 0 ? argv[0] + 6 : argv[0];
     struct workload w;
     struct err err = {""};
+    char note[200];
     uint64_t total = 0;
     cmd_reads(strchr(spec, ',')); /* the keys */
     int status = check_output(spec, &err);
@@ -191,6 +196,8 @@ static int run(int argc, char **argv)
         status = cmd_fail(EXIT_DATA, "%s", err.msg);
     else
         cmd_say("%s: %" PRIu64 " records of %s", output, total, w.type->name);
+    if (!status && workload_size_note(&w, note, sizeof note))
+        cmd_say("%s", note);
     workload_close(&w);
     return status;
 }

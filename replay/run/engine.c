@@ -291,6 +291,19 @@ int replay_run(const struct replay_request *request, struct replay_result *resul
     return replay_execute(request, result, err);
 }
 
+/* Programs that are not of the size that was asked for. */
+static void note_sizes(const struct replay_request *request, struct replay_result *result, size_t runs)
+{
+    char note[200];
+    for (size_t i = 0; i < request->input_count; i++) {
+        const struct input *input = &request->inputs[i];
+        const char *said = input->store ? store_origin_get(input->store, "workload.size_note")
+                                        : workload_size_note(&input->workload, note, sizeof note);
+        for (size_t r = 0; r < runs && said; r++)
+            outcome_note(&result->runs[r], "%s", said);
+    }
+}
+
 int replay_execute(const struct replay_request *request, struct replay_result *result, struct err *err)
 {
     size_t runs = result->policy_count + result->extra_baseline;
@@ -320,6 +333,7 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
         rc = result->engine->replay(&job, result->runs, err);
     for (size_t i = 0; i < runs && !rc; i++)
         platform_use_note(result, &result->runs[i]);
+    note_sizes(request, result, rc ? 0 : runs);
     if (!rc) {
         fill_speedup(result);
         rc = replay_robust(request, result, err);

@@ -1,11 +1,13 @@
 #include "trace/workloads/workload.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/mem.h"
 #include "trace/base/suggest.h"
+#include "trace/base/units.h"
 
 const struct workload_type *workload_find(const char *name)
 {
@@ -90,4 +92,27 @@ void workload_close(struct workload *workload)
     free(workload->params);
     param_list_release(&workload->keys);
     memset(workload, 0, sizeof *workload);
+}
+
+const char *workload_size_note(const struct workload *w, char *buf, size_t size)
+{
+    const struct param *row = w->type && w->type->program ? param_find(w->type->params, "bytes") : NULL;
+    struct program program;
+    char made_text[40], asked_text[40];
+    bool given = false;
+    for (size_t i = 0; i < w->keys.count; i++)
+        given = given || strcmp(w->keys.pairs[i].key, "bytes") == 0;
+    if (!row || !given || w->type->program(w->state, &program, NULL))
+        return NULL;
+    size_t n;
+    double asked = param_number(row, w->params), made = 0;
+    const struct program_alloc *allocs = program.ops->allocs(program.state, &n);
+    for (size_t i = 0; i < n; i++)
+        made += (double)allocs[i].bytes;
+    if (fabs(made / asked - 1) <= 0.02)
+        return NULL;
+    (void)snprintf(buf, size, "%s: its arrays take %s, bytes says %s: its sizes come in steps", w->type->name,
+                   units_human_bytes(made, made_text, sizeof made_text),
+                   units_human_bytes(asked, asked_text, sizeof asked_text));
+    return buf;
 }

@@ -83,4 +83,9 @@ int workload_check(const char *spec, struct err *err);
 int workload_open(struct workload *workload, const char *spec, struct err *err);
 void workload_close(struct workload *workload);
 
+/* What to say where key `bytes` was given and the program's arrays together are more than 2 % off it, because its sizes
+ * come in steps: "bicg: its arrays take 900 MiB, bytes says 954 MiB: .." NULL: nothing.
+ * Otherwise buf. */
+const char *workload_size_note(const struct workload *workload, char *buf, size_t size);
+
 #endif

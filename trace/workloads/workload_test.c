@@ -29,4 +29,29 @@ START_TEST(unknown_names_and_keys_are_explained)
 }
 END_TEST
 
-TEST_MAIN("workload", every_workload_is_described_and_found_by_name, unknown_names_and_keys_are_explained)
+/* bicg's matrix has rows of 1,024 floats: 15 x 15 of them in 10^9 bytes, 944 million; 16 x 16 in 1 GiB. */
+START_TEST(a_program_of_another_size_than_asked_for_says_so)
+{
+    static const struct {
+        const char *spec, *note;
+    } cases[] = {{"bicg,bytes=1GB", "bicg: its arrays take 900 MiB, bytes says 954 MiB: its sizes come in steps"},
+                 {"bicg,bytes=1GiB", NULL},
+                 {"bicg,n=1024", NULL},
+                 {"triad,bytes=1GB", NULL},
+                 {"kron,scale=4", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct workload w;
+        struct err err = {""};
+        char note[200];
+        ck_assert_msg(workload_open(&w, cases[i].spec, &err) == 0, "%s", err.msg);
+        const char *said = workload_size_note(&w, note, sizeof note);
+        ck_assert_msg(!said == !cases[i].note, "%s: %s", cases[i].spec, said ? said : "nothing");
+        if (said)
+            ck_assert_str_eq(said, cases[i].note);
+        workload_close(&w);
+    }
+}
+END_TEST
+
+TEST_MAIN("workload", every_workload_is_described_and_found_by_name, unknown_names_and_keys_are_explained,
+          a_program_of_another_size_than_asked_for_says_so)
