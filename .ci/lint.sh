@@ -64,7 +64,7 @@ for c in $($prog --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     $prog "$c" --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u > "$scratch/o"
     grep -oE -- '\*?(-[a-zA-Z]\*, \*)?--[a-z-]+' "$page" | grep -oE -- '--[a-z-]+' | sort -u > "$scratch/m"
     for o in $(comm -23 "$scratch/o" "$scratch/m"); do
-        case $o in --help | --quiet | --verbose | --progress) ;; *) say "$page does not mention $o" ;; esac
+        case $o in --help | --quiet | --verbose | --progress | --no-config) ;; *) say "$page does not mention $o" ;; esac
     done
 done
 

@@ -161,7 +161,8 @@ static json_t *streams_json(const struct info *info)
     return rows;
 }
 
-/* Whether records of a kind can be counted by owner: some stream in ns has such, or its source could have given them. */
+/* Whether records of a kind can be counted by owner: some stream in ns has such, or its source could have given them.
+ */
 static bool counted(const struct info *info, enum record_kind kind)
 {
     for (size_t s = 0; s < info->summary.stream_count; s++) {

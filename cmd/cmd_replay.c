@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/console/config.h"
 #include "cmd/console/notes.h"
 #include "cmd/console/printable.h"
 #include "cmd/console/progress_line.h"
@@ -331,6 +332,7 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
     struct output file = {0};
     struct recording_file recorded = {0};
     bool usage = false;
+    request.wish.name = config_platform(engine->name, &request.wish.by);
     if (robust_options_take(&draws, &request.robust, &err))
         return cmd_usage("%s", err.msg);
     if (requests && output_open(&file, requests, force, &err))

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/console/config.h"
 #include "cmd/console/printable.h"
 #include "cmd/list/topic.h"
 #include "cmd/version.h"
@@ -185,6 +186,9 @@ static int run(const struct command *c, int argc, char **argv)
         print_help(c);
         return EXIT_DONE;
     }
+    /* The shells that ask for completions have no use for what a configuration has wrong. */
+    if (!opt_no_config && c != &cmd_completion && (config_load(&err) || config_apply(c->options, &err)))
+        return cmd_fail(EXIT_USAGE, "%s", err.msg);
     return c->run(operands, argv);
 }
 

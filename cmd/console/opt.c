@@ -8,7 +8,7 @@
 #include "trace/base/suggest.h"
 #include "trace/base/units.h"
 
-bool opt_help, opt_quiet, opt_verbose;
+bool opt_help, opt_quiet, opt_verbose, opt_no_config;
 int opt_progress;
 
 const struct opt opt_common[] = {
@@ -16,6 +16,7 @@ const struct opt opt_common[] = {
     {"quiet", 'q', OPT_FLAG, NULL, &opt_quiet, "print errors and results only", 0, 0},
     {"verbose", 'v', OPT_FLAG, NULL, &opt_verbose, "say more; notes in full", 0, 0},
     {"progress", 0, OPT_CHOICE, "auto|always|never", &opt_progress, "progress on stderr (auto: on a terminal)", 0, 0},
+    {"no-config", 0, OPT_FLAG, NULL, &opt_no_config, "neither the configuration file nor OFFCHIP_* defaults", 0, 0},
     {0}};
 
 static const struct opt *find(const struct opt *table, const char *name, size_t n, char letter)
@@ -174,4 +175,18 @@ int opt_parse(const struct opt *table, int argc, char **argv, bool stop_at_opera
     }
     argv[operands] = NULL;
     return operands;
+}
+
+const struct opt *opt_find(const struct opt *table, const char *name)
+{
+    return find(table, name, strlen(name), 0);
+}
+
+int opt_default(const struct opt *table, const char *name, const char *text, struct err *err)
+{
+    const struct opt *o = opt_find(table, name);
+    for (size_t i = 0; i < given_count; i++)
+        if (given[i].option == o)
+            return 0;
+    return o ? store(o, text, err) : 0;
 }

@@ -1,6 +1,5 @@
 #include "cmd/console/table.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -171,49 +170,45 @@ START_TEST(every_width_shows_every_word)
 }
 END_TEST
 
-/* What a terminal is sent for a table of one head and one row; false: there are no terminals here (a chroot without
- * /dev/pts). */
-static bool on_terminal(char *text, size_t size)
+/* Whether files are terminals: this isatty() is linked before libc's, so that no test needs a terminal. */
+static int terminal;
+
+int isatty(int file)
 {
-    int master = posix_openpt(O_RDWR | O_NOCTTY);
-    if (master < 0 || grantpt(master) || unlockpt(master) || access(ptsname(master), F_OK)) {
-        (void)close(master);
-        return false;
-    }
-    FILE *to = fopen(ptsname(master), "r+");
-    ck_assert_ptr_nonnull(to);
+    (void)file;
+    return terminal;
+}
+
+/* What a terminal is sent for a table of one head and one row. */
+static void check_on_terminal(const char *expected)
+{
     struct table t;
     table_init(&t, 2);
     table_cell(&t, "a");
     table_cell(&t, "b");
     table_cell(&t, "x");
     table_cell(&t, "1");
-    table_print(&t, to);
-    (void)fflush(to);
-    ssize_t n = read(master, text, size - 1);
-    ck_assert_int_gt(n, 0);
-    text[n] = 0;
+    terminal = 1;
+    char *sent = printed(&t, table_print);
+    terminal = 0;
+    ck_assert_str_eq(sent, expected);
+    free(sent);
     table_release(&t);
-    (void)fclose(to);
-    (void)close(master);
-    return true;
 }
 
 START_TEST(a_head_is_bold_on_terminals_that_can)
 {
-    char text[256];
     setenv("TERM", "xterm", 1);
     unsetenv("NO_COLOR");
-    if (!on_terminal(text, sizeof text))
-        return;
-    ck_assert_ptr_nonnull(strstr(text, "\033[1ma  b\033[0m"));
+    check_on_terminal("\033[1ma  b\033[0m\nx  1\n");
     setenv("NO_COLOR", "1", 1);
-    ck_assert(on_terminal(text, sizeof text));
-    ck_assert_ptr_null(strchr(text, '\033'));
+    check_on_terminal("a  b\nx  1\n");
     unsetenv("NO_COLOR");
     setenv("TERM", "dumb", 1);
-    ck_assert(on_terminal(text, sizeof text));
-    ck_assert_ptr_null(strchr(text, '\033'));
+    check_on_terminal("a  b\nx  1\n");
+    setenv("TERM", "xterm", 1);
+    table_wish_plain();
+    check_on_terminal("a  b\nx  1\n");
 }
 END_TEST
 

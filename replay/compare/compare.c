@@ -252,10 +252,8 @@ static const char *choose(const struct compare_request *request, const struct in
     int found = input->store ? platform_choice_recorded(input->store, choice, err) : 0;
     if (found < 0)
         return NULL;
-    if (!found) {
-        choice->how = PLATFORM_CHOICE_DEFAULT;
-        (void)snprintf(choice->name, sizeof choice->name, "h200");
-    }
+    if (!found)
+        platform_choice_default(&request->wish, "h200", choice);
     return choice->name;
 }
 

@@ -253,7 +253,9 @@ static const char *choose_platform(const struct replay_request *request, struct 
         if (found)
             *choice = other;
     }
-    return choice->how == PLATFORM_CHOICE_RECORDED ? choice->name : request->engine->default_platform;
+    if (choice->how == PLATFORM_CHOICE_DEFAULT)
+        platform_choice_default(&request->wish, request->engine->default_platform, choice);
+    return choice->name;
 }
 
 static int prepare(const struct replay_request *request, struct replay_result *result, struct err *err)
@@ -261,7 +263,7 @@ static int prepare(const struct replay_request *request, struct replay_result *r
     const char *name = choose_platform(request, &result->choice, err);
     result->platform = name ? platform_load(name, err) : NULL;
     if (!result->platform)
-        return -1;
+        return *result->choice.by ? err_at(err, "%s", result->choice.by) : -1;
     if (apply_sets(result, request, err) || choose_policies(result, request, err))
         return -1;
     if (request->recording && (result->policy_count != 1 || result->extra_baseline))
@@ -289,6 +291,13 @@ int replay_run(const struct replay_request *request, struct replay_result *resul
         return -1;
     *usage = false;
     return replay_execute(request, result, err);
+}
+
+/* Whether it has what is asked; who named it is said if that was not this command. */
+static int check_platform(const struct replay_result *result, struct err *err)
+{
+    const int rc = platform_use_check(result->platform, result->sections, err);
+    return rc && *result->choice.by ? err_at(err, "the default platform of %s", result->choice.by) : rc;
 }
 
 /* Programs that are not of the size that was asked for. */
@@ -328,7 +337,7 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
                              .recording = request->recording};
     result->sections = result->engine->sections(&job);
     if (!rc)
-        rc = platform_use_check(result->platform, result->sections, err);
+        rc = check_platform(result, err);
     if (!rc)
         rc = result->engine->replay(&job, result->runs, err);
     for (size_t i = 0; i < runs && !rc; i++)

@@ -151,3 +151,10 @@ int platform_choice_recorded(const struct store *store, struct platform_choice *
     choice->how = PLATFORM_CHOICE_RECORDED;
     return 1;
 }
+
+void platform_choice_default(const struct platform_wish *wish, const char *otherwise, struct platform_choice *choice)
+{
+    *choice = (struct platform_choice){.how = wish->name ? PLATFORM_CHOICE_CONFIGURED : PLATFORM_CHOICE_DEFAULT};
+    (void)snprintf(choice->name, sizeof choice->name, "%s", wish->name ? wish->name : otherwise);
+    (void)snprintf(choice->by, sizeof choice->by, "%s", wish->by ? wish->by : "");
+}

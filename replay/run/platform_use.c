@@ -41,6 +41,8 @@ static const char *chosen_by(const struct replay_result *result, char *buf, size
         (void)snprintf(buf, size, ", default of %s", result->engine->name);
     else if (result->choice.how == PLATFORM_CHOICE_RECORDED)
         (void)snprintf(buf, size, ", the recording's %s", result->choice.gpu);
+    else if (result->choice.how == PLATFORM_CHOICE_CONFIGURED)
+        (void)snprintf(buf, size, ", default of %s", result->choice.by);
     else
         buf[0] = 0;
     return buf;
@@ -49,7 +51,7 @@ static const char *chosen_by(const struct replay_result *result, char *buf, size
 const char *platform_use_head(const struct replay_result *result, char *buf, size_t size)
 {
     struct platform_use use;
-    char chosen[200], sections[128] = "", given[48] = "";
+    char chosen[300], sections[128] = "", given[48] = "";
     platform_use_count(result->platform, result->sections, &use);
     for (size_t i = 0, used = 0; result->sections[i] && used < sizeof sections; i++)
         used += (size_t)snprintf(sections + used, sizeof sections - used, " [%s]", result->sections[i]);
@@ -95,7 +97,7 @@ static json_t *borrowed_json(const struct replay_result *result)
 
 json_t *platform_use_json(const struct replay_result *result)
 {
-    static const char *const chosen[] = {"given", "default", "recording"};
+    static const char *const chosen[] = {"given", "default", "recording", "configuration"};
     struct platform_use use;
     json_t *sections = json_array();
     platform_use_count(result->platform, result->sections, &use);
@@ -109,5 +111,7 @@ json_t *platform_use_json(const struct replay_result *result)
         json_tree_put(&object, platform_kind_name((enum platform_kind)kind), json_integer((json_int_t)use.kinds[kind]));
     json_tree_put(&object, "given", json_integer((json_int_t)use.given));
     json_tree_put(&object, "borrowed", borrowed_json(result));
+    if (*result->choice.by)
+        json_tree_put(&object, "chosen_by", json_tree_text(result->choice.by));
     return object;
 }
