@@ -1,5 +1,5 @@
 # offchip: make | make demo | make check | make check-html | make check-examples | make check-slurm | make lint
-#          | make asan | make tsan | make mutants | make fuzz | make bench | make bench-peers PEERS=DIR | make reproduce | make soak | make soak-sweep | make install | make deps | make bundle | make bundle-check | make check-gpu
+#          | make asan | make tsan | make mutants | make fuzz | make bench | make bench-peers PEERS=DIR | make reproduce | make soak | make soak-sweep | make install | make deps | make deb | make deb-check | make bundle | make bundle-check | make check-gpu
 #
 # Files are found by pattern: X.c is library code, X_test.c a Check program, X_fuzz.c a libFuzzer target, X_bench.c a
 # benchmark, cmd/*.c the program. Nothing needs registering here.
@@ -358,6 +358,15 @@ install: $(BUILD)/offchip $(SHARED) man
 uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/bin/offchip $(DESTDIR)$(PREFIX)/lib/offchip $(DESTDIR)$(PREFIX)/include/offchip $(SHARE)/man/man1/offchip.1 \
 	    $(SHARE)/man/man1/offchip-*.1 $(addprefix $(SHARE)/,offchip doc/offchip $(COMPLETIONS))
+
+# A package for the Debian that this is (.ci/deb.sh); deb-check installs it into a root of its own and runs it there.
+.PHONY: deb deb-check
+deb: all man
+	@rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb
+	@$(MAKE) --no-print-directory install PREFIX=/usr DESTDIR=$(BUILD)/deb/root > $(BUILD)/deb/install.log
+	@sh .ci/deb.sh $(BUILD) $(VERSION) $(BUILD)/deb/root
+deb-check: deb
+	@sh .ci/deb_check.sh $(BUILD) $(BUILD)/deb/offchip_$(VERSION)_$$(dpkg --print-architecture).deb
 
 # A tree for machines without our packages, and its archive (.ci/bundle.sh). NVCC70: nvcc of a CUDA before 13, for Volta;
 # VOLTA=no: without.
