@@ -13,7 +13,8 @@ maintainer=${DEB_MAINTAINER:-$(sed -n 's/^Maintainer: //p' .ci/debian/control)}
 # What make demo and the README's first commands read.
 mkdir -p "$doc/examples/fixtures"
 cp -r fixtures/traces fixtures/tasks "$doc/examples/fixtures/"
-sed 's/^prog=.*/prog=offchip/; s/^out=.*/out=${1:-demo}/' .ci/demo.sh > "$doc/examples/demo.sh"
+sed 's/^prog=.*/prog=offchip/; s/^out=.*/out=${1:?usage: demo.sh FOLDER, to be made}/; /^rm -rf/d; s/^mkdir -p/mkdir/
+    s:^recording=:&$(dirname "$0")/:' .ci/demo.sh > "$doc/examples/demo.sh"
 cp .ci/debian/copyright "$doc/copyright"
 rm -f "$doc/LICENSE" # it stands in copyright
 {
