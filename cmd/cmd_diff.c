@@ -1,4 +1,5 @@
-/* offchip diff: what a plan predicted beside what a recording of the program with that plan measured. */
+/* offchip diff: in what runs differ; and what a plan predicted beside what a recording of the program with that plan
+ * measured. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/table.h"
+#include "cmd/diff/diff_runs.h"
 #include "replay/calibrate/ledger.h"
 #include "trace/base/ini.h"
 #include "trace/base/regular_file.h"
@@ -17,10 +19,15 @@ static const char prefix[] = "predicted_";
 
 static int format;
 static const char *ledger;
-static const struct opt options[] = {{"ledger", 0, OPT_TEXT, "FILE.csv", &ledger,
-                                      "append the rows to this ledger (offchip calibrate ledger reads it)", 0, 0},
-                                     OPT_FORMAT(&format),
-                                     {0}};
+static bool all, exit_code;
+static const struct opt options[] = {
+    {"all", 'a', OPT_FLAG, NULL, &all, "runs, in tables: all numbers of the platform, kernels and allocations too", 0,
+     0},
+    {"exit-code", 0, OPT_FLAG, NULL, &exit_code, "runs: exit status 1 if they differ in more than version", 0, 0},
+    {"ledger", 0, OPT_TEXT, "FILE.csv", &ledger,
+     "plans: append the rows to this ledger (offchip calibrate ledger reads it)", 0, 0},
+    OPT_FORMAT(&format),
+    {0}};
 
 /* What a recording of unified memory has of a run, by the names that engine uvm has for it. */
 enum measure { TIME_NS_SUM, H2D_BYTES, D2H_BYTES, BATCHES, MEASURES };
@@ -265,12 +272,10 @@ static int show(struct store *store, const char *path, const struct predictions 
     return status == EXIT_DONE && ledger ? keep(store, path, p, &m) : status;
 }
 
-static int run(int argc, char **argv)
+static int diff_plan(char **argv)
 {
     struct err err = {""};
     struct predictions p = {.time_lo = NAN, .time_hi = NAN};
-    if (argc != 2)
-        return cmd_usage("expected a plan and a recording");
     cmd_reads_all((const char *const *)argv, 2);
     int writable = ledger ? cmd_writes(ledger, true) : EXIT_DONE;
     if (writable)
@@ -291,15 +296,37 @@ static int run(int argc, char **argv)
     return status;
 }
 
+static int run(int argc, char **argv)
+{
+    if (argc != 2)
+        return cmd_usage("expected two results files, two runs, or a plan and a recording");
+    const bool runs = diff_runs_is(argv[0]);
+    if (runs && ledger)
+        return cmd_usage("--ledger goes with a plan and a recording");
+    if (!runs && diff_runs_is(argv[1]))
+        return cmd_usage("'%s' holds runs and '%s' does not", argv[1], argv[0]);
+    if (!runs && (all || exit_code))
+        return cmd_usage("--%s goes with runs", all ? "all" : "exit-code");
+    return runs ? diff_runs(argv[0], argv[1], &(struct diff_runs_how){(enum opt_format)format, all, exit_code})
+                : diff_plan(argv);
+}
+
 const struct command cmd_diff = {
     .name = "diff",
-    .summary = "what a plan predicted beside what a recording with it measured",
-    .usage = "[--ledger FILE.csv] [--format table|csv|json] PLAN FILE",
-    .details = "Sets the keys predicted_METRIC of a plan's section [plan] beside the same of a recording that\n"
-               "'offchip record --apply PLAN' made: time_ns (the kernels' time and that of transfers before\n"
-               "the first), h2d_bytes, d2h_bytes and batches. What the recording does not have is n/a. A ledger\n"
-               "keeps such rows of many runs; the same rows again are not added.",
-    .examples = "  offchip record --apply plan.ini -o t.db -- ./app\n"
+    .summary = "in what runs differ, or what a plan predicted and a recording measured",
+    .usage = "[--all] [--exit-code] [--format table|csv|json] RUNS RUNS\n"
+             "       offchip diff [--ledger FILE.csv] [--format table|csv|json] PLAN FILE",
+    .details =
+        "RUNS is a results file, JSON of 'offchip replay', or one run of it: FILE#N, its Nth. What has one\n"
+        "value in each is compared: settings, numbers of the platform, policy, version; what has several in\n"
+        "either is what runs are matched by. Then every metric that differs, and the runs that only one has.\n"
+        "Of a plan: sets the keys predicted_METRIC of a plan's section [plan] beside the same of a recording that\n"
+        "'offchip record --apply PLAN' made: time_ns (the kernels' time and that of transfers before\n"
+        "the first), h2d_bytes, d2h_bytes and batches. What the recording does not have is n/a. A ledger\n"
+        "keeps such rows of many runs; the same rows again are not added.",
+    .examples = "  offchip diff monday.db tuesday.db\n"
+                "  offchip diff results.db#1 results.db#2 --format json\n"
+                "  offchip record --apply plan.ini -o t.db -- ./app\n"
                 "  offchip diff plan.ini t.db --ledger ledger.csv    # then: offchip calibrate ledger ledger.csv",
     .options = options,
     .run = run,

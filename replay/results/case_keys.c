@@ -116,8 +116,7 @@ char *case_keys_policy(const char *policy, const json_t *params, const char *apa
     return text;
 }
 
-/* "tree:min_faults=1,threshold=51": what speed-ups are relative to; freed by the caller. NULL: no memory. */
-static char *baseline_text(const struct run *run)
+char *case_keys_baseline(const struct run *run)
 {
     char *text = mem_strdup(field(run->relative_to, "policy"), NULL);
     const char *name, *separator = ":";
@@ -152,7 +151,7 @@ static int last_keys(const struct run *run, json_t *last)
     bad |= put(last, "content", content ? content : "");
     free(content);
     json_object_foreach(run->run_case.numbers, name, value) bad |= put_value(last, name, value);
-    baseline = baseline_text(run);
+    baseline = case_keys_baseline(run);
     bad |= !baseline || put(last, "baseline", baseline);
     free(baseline);
     return bad | put(last, "case", run->run_case.hash);

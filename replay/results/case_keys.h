@@ -23,6 +23,10 @@ int case_keys_of(const struct run *run, json_t *keys[CASE_KEY_KINDS], struct err
  * NULL: no memory. */
 char *case_keys_policy(const char *policy, const json_t *params, const char *apart);
 
+/* "tree:min_faults=1,threshold=51": what the speed-ups of a run are relative to; freed by the caller. NULL: no memory.
+ */
+char *case_keys_baseline(const struct run *run);
+
 /* A JSON string or number as text, reals with all their digits; "" for anything else. NULL: no memory. */
 char *case_keys_text(const json_t *value);
 

@@ -1,0 +1,451 @@
+#include "replay/results/run_diff.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/results/run_unify.h"
+#include "trace/base/mem.h"
+
+/* One of the two sets. */
+struct side {
+    const struct run_set *set;
+    struct run_facts *facts; /* [run] */
+    char **keys;             /* [run]: what it is matched by */
+    size_t *partner;         /* [run]: of the other set; SIZE_MAX: none */
+};
+
+struct making {
+    struct run_diff *diff;
+    struct side side[2];
+    json_t *varies;      /* {"kind\nname": true}: what runs are matched by */
+    bool parts, engines; /* of parts of runs; there are several engines */
+    struct err *err;
+};
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, "out of memory while comparing runs");
+}
+
+/* --- what varies within a set --- */
+
+static int mark(struct making *m, const struct run_fact *fact, json_t *seen)
+{
+    char *key = NULL, *place = NULL;
+    int bad = asprintf(&key, "%d\n%s", (int)fact->kind, fact->name) < 0;
+    bad = bad || asprintf(&place, "%s\n%s", key, fact->scope) < 0;
+    const char *first = bad ? NULL : json_string_value(json_object_get(seen, place));
+    if (!bad && !first)
+        bad = json_object_set_new(seen, place, json_string(fact->value)) != 0;
+    if (!bad && ((first && strcmp(first, fact->value) != 0) || fact->kind <= RUN_FACT_PART))
+        bad = json_object_set_new(m->varies, key, json_true()) != 0;
+    free(key);
+    free(place);
+    return bad ? -1 : 0;
+}
+
+static int mark_all(struct making *m, const struct side *side)
+{
+    json_t *seen = json_object();
+    int bad = !seen;
+    for (size_t i = 0; i < side->set->count && !bad; i++)
+        for (size_t k = 0; k < side->facts[i].count && !bad; k++)
+            bad = mark(m, &side->facts[i].items[k], seen);
+    json_decref(seen);
+    return bad ? no_memory(m->err) : 0;
+}
+
+static bool varies(const struct making *m, const struct run_fact *fact)
+{
+    char key[256];
+    (void)snprintf(key, sizeof key, "%d\n%s", (int)fact->kind, fact->name);
+    return json_object_get(m->varies, key) != NULL;
+}
+
+/* --- who is whose like --- */
+
+/* What varies of a run as one text, whatever its order. */
+static char *match_key(const struct making *m, const struct run_facts *facts)
+{
+    json_t *all = json_object();
+    int bad = !all;
+    for (size_t k = 0; k < facts->count && !bad; k++) {
+        const struct run_fact *fact = &facts->items[k];
+        char *name = NULL;
+        if (!varies(m, fact))
+            continue;
+        bad = asprintf(&name, "%d\n%s", (int)fact->kind, fact->name) < 0 ||
+              json_object_set_new(all, name, json_string(fact->value));
+        free(name);
+    }
+    char *text = bad ? NULL : json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(all);
+    return text;
+}
+
+static int make_keys(struct making *m, struct side *side)
+{
+    for (size_t i = 0; i < side->set->count; i++) {
+        const struct run_set *first = m->side[m->side[0].set->count == 0].set;
+        m->engines |= strcmp(side->set->runs[i].engine, first->runs[0].engine) != 0;
+        if (!(side->keys[i] = match_key(m, &side->facts[i])))
+            return no_memory(m->err);
+    }
+    return 0;
+}
+
+/* The n-th of one key is matched with the n-th. */
+static int match(struct making *m)
+{
+    struct side *a = &m->side[0], *b = &m->side[1];
+    json_t *queues = json_object();
+    int bad = !queues;
+    for (size_t i = b->set->count; i-- > 0 && !bad;) {
+        json_t *queue = json_object_get(queues, b->keys[i]);
+        if (!queue)
+            bad = json_object_set_new(queues, b->keys[i], queue = json_array());
+        bad = bad || json_array_append_new(queue, json_integer((json_int_t)i));
+        b->partner[i] = SIZE_MAX;
+    }
+    for (size_t i = 0; i < a->set->count && !bad; i++) {
+        json_t *queue = json_object_get(queues, a->keys[i]);
+        size_t left = json_array_size(queue);
+        a->partner[i] = left ? (size_t)json_integer_value(json_array_get(queue, left - 1)) : SIZE_MAX;
+        if (left) {
+            b->partner[a->partner[i]] = i;
+            (void)json_array_remove(queue, left - 1);
+        }
+    }
+    json_decref(queues);
+    return bad ? no_memory(m->err) : 0;
+}
+
+/* --- names --- */
+
+static int append(char **text, const char *separator, const char *name, const char *value)
+{
+    char *longer = NULL;
+    int rc = asprintf(&longer, "%s%s%s%s%s", *text ? *text : "", *text && **text ? separator : "", name,
+                      *name ? "=" : "", value);
+    free(*text);
+    *text = rc < 0 ? NULL : longer;
+    return rc < 0 ? -1 : 0;
+}
+
+/* By what a run was matched, but for the policy; engines only where there are several. */
+static char *case_label(const struct making *m, const struct side *side, size_t i)
+{
+    char *label = mem_strdup("", NULL);
+    const struct run_facts *facts = &side->facts[i];
+    for (size_t k = 0; k < facts->count && label; k++) {
+        const struct run_fact *fact = &facts->items[k];
+        if (fact->kind == RUN_FACT_POLICY || fact->kind == RUN_FACT_PARAMETER || !varies(m, fact) ||
+            (fact->kind == RUN_FACT_ENGINE && !m->engines))
+            continue;
+        const bool plain =
+            fact->kind == RUN_FACT_ENGINE || fact->kind == RUN_FACT_PLATFORM || strcmp(fact->name, "input") == 0;
+        const char *text = fact->kind == RUN_FACT_INPUT ? json_string_value(fact->shown) : fact->value;
+        (void)append(&label, " ", plain ? "" : fact->name, text ? text : "");
+    }
+    return label;
+}
+
+static char *policy_label(const struct making *m, const struct side *side, size_t i)
+{
+    char *label = mem_strdup(side->set->runs[i].policy, NULL);
+    const struct run_facts *facts = &side->facts[i];
+    const char *separator = ":";
+    for (size_t k = 0; k < facts->count && label; k++)
+        if (facts->items[k].kind == RUN_FACT_PARAMETER && varies(m, &facts->items[k])) {
+            (void)append(&label, separator, facts->items[k].name, facts->items[k].value);
+            separator = ",";
+        }
+    return label;
+}
+
+/* --- rows --- */
+
+static json_t *subtract(const json_t *b, const json_t *a)
+{
+    json_int_t whole;
+    if (!json_is_number(a) || !json_is_number(b))
+        return NULL;
+    if (json_is_integer(a) && json_is_integer(b) &&
+        !__builtin_sub_overflow(json_integer_value(b), json_integer_value(a), &whole))
+        return json_integer(whole);
+    return json_real(json_number_value(b) - json_number_value(a));
+}
+
+/* Texts are taken over, JSON is shared; NULL or null: not known. */
+static int add_row(struct making *m, struct run_diff_row row, json_t *a, json_t *b)
+{
+    struct run_diff *diff = m->diff;
+    const double from = json_number_value(a);
+    row.part = m->parts;
+    row.a = json_is_null(a) ? NULL : json_incref(a);
+    row.b = json_is_null(b) ? NULL : json_incref(b);
+    row.difference = subtract(b, a);
+    row.percent = row.difference && from != 0 ? 100 * (json_number_value(b) - from) / fabs(from) : NAN;
+    const bool whole = row.engine && row.of && row.policy && row.name &&
+                       mem_grow((void **)&diff->rows, &diff->cap, diff->count + 1, sizeof row, NULL) == 0;
+    if (whole) {
+        diff->rows[diff->count++] = row;
+        return 0;
+    }
+    free(row.engine);
+    free(row.of);
+    free(row.policy);
+    free(row.name);
+    json_decref(row.a);
+    json_decref(row.b);
+    json_decref(row.difference);
+    return no_memory(m->err);
+}
+
+/* A fact in which a pair differs; the same of several pairs is said once. */
+static int add_fact(struct making *m, const struct run *run, const struct run_fact *a, const struct run_fact *b)
+{
+    const struct run_fact *any = a ? a : b;
+    json_t *from = a ? a->shown : NULL, *to = b ? b->shown : NULL, *content[2] = {NULL, NULL};
+    if (any->kind == RUN_FACT_INPUT && a && b && json_equal(from, to)) { /* of one name, but not the same */
+        from = content[0] = json_string(a->value);
+        to = content[1] = json_string(b->value);
+    }
+    const bool number = any->kind == RUN_FACT_NUMBER, parameter = any->kind == RUN_FACT_PARAMETER;
+    const char *of = number ? run->platform : "", *policy = parameter ? run->policy : "";
+    int rc = 0;
+    bool said = false;
+    for (size_t i = 0; i < m->diff->count && !said; i++) {
+        const struct run_diff_row *r = &m->diff->rows[i];
+        said = r->what == RUN_DIFF_FACT && r->kind == any->kind && strcmp(r->name, any->name) == 0 &&
+               strcmp(r->of, of) == 0 && strcmp(r->policy, policy) == 0 && json_equal(r->a, from) == (from != NULL) &&
+               json_equal(r->b, to) == (to != NULL);
+    }
+    if (!said)
+        rc = add_row(m,
+                     (struct run_diff_row){.what = RUN_DIFF_FACT,
+                                           .kind = any->kind,
+                                           .engine = mem_strdup(run->engine, NULL),
+                                           .of = mem_strdup(of, NULL),
+                                           .policy = mem_strdup(policy, NULL),
+                                           .name = mem_strdup(any->name, NULL)},
+                     from, to);
+    json_decref(content[0]);
+    json_decref(content[1]);
+    return rc;
+}
+
+static int diff_facts(struct making *m, size_t i)
+{
+    const struct run *run = &m->side[0].set->runs[i];
+    const struct run_facts *a = &m->side[0].facts[i], *b = &m->side[1].facts[m->side[0].partner[i]];
+    for (size_t k = 0; k < a->count; k++) {
+        const struct run_fact *other = run_facts_find(b, k, a->items[k].kind, a->items[k].name);
+        if ((!other || strcmp(other->value, a->items[k].value) != 0) && add_fact(m, run, &a->items[k], other))
+            return -1;
+    }
+    for (size_t k = 0; k < b->count; k++)
+        if (!run_facts_find(a, k, b->items[k].kind, b->items[k].name) && add_fact(m, run, NULL, &b->items[k]))
+            return -1;
+    return 0;
+}
+
+static int add_metric(struct making *m, size_t i, const char *name, const char *end, json_t *a, json_t *b)
+{
+    const bool none_a = !a || json_is_null(a), none_b = !b || json_is_null(b);
+    if ((none_a && none_b) || (!none_a && !none_b && run_same_value(a, b)))
+        return 0;
+    char *full = NULL;
+    if (asprintf(&full, "%s%s", name, end) < 0)
+        full = NULL;
+    const bool one = strcmp(m->side[0].set->runs[i].policy, m->side[1].set->runs[m->side[0].partner[i]].policy) == 0;
+    return add_row(m,
+                   (struct run_diff_row){.what = RUN_DIFF_METRIC,
+                                         .engine = mem_strdup(m->side[0].set->runs[i].engine, NULL),
+                                         .of = case_label(m, &m->side[0], i),
+                                         .policy = one ? policy_label(m, &m->side[0], i) : mem_strdup("", NULL),
+                                         .name = full},
+                   a, b);
+}
+
+/* A metric with the ends of its interval; whether something bounds it. */
+static int diff_metric(struct making *m, size_t i, const char *name)
+{
+    const struct run *a = &m->side[0].set->runs[i], *b = &m->side[1].set->runs[m->side[0].partner[i]];
+    json_t *ends_a = json_object_get(a->interval, name), *ends_b = json_object_get(b->interval, name);
+    json_t *free_a = json_boolean(json_is_null(ends_a)), *free_b = json_boolean(json_is_null(ends_b));
+    return add_metric(m, i, name, "", json_object_get(a->metrics, name), json_object_get(b->metrics, name)) ||
+                   add_metric(m, i, name, "_lo", json_array_get(ends_a, 0), json_array_get(ends_b, 0)) ||
+                   add_metric(m, i, name, "_hi", json_array_get(ends_a, 1), json_array_get(ends_b, 1)) ||
+                   add_metric(m, i, name, "_unbound", free_a, free_b)
+               ? -1
+               : 0;
+}
+
+static int diff_metrics(struct making *m, size_t i)
+{
+    const struct run *a = &m->side[0].set->runs[i], *b = &m->side[1].set->runs[m->side[0].partner[i]];
+    const char *name;
+    json_t *value;
+    const size_t before = m->diff->count;
+    int rc = 0;
+    json_object_foreach(a->metrics, name, value) rc = rc ? rc : diff_metric(m, i, name);
+    json_object_foreach(b->metrics, name, value) if (!rc && !json_object_get(a->metrics, name)) rc =
+        diff_metric(m, i, name);
+    m->diff->pairs += !m->parts;
+    m->diff->same += !m->parts && m->diff->count == before;
+    return rc;
+}
+
+static int add_alone(struct making *m, int s)
+{
+    const struct side *side = &m->side[s];
+    for (size_t i = 0; i < side->set->count; i++) {
+        json_t *yes = json_true();
+        if (side->partner[i] == SIZE_MAX &&
+            add_row(m,
+                    (struct run_diff_row){.what = RUN_DIFF_ONLY,
+                                          .engine = mem_strdup(side->set->runs[i].engine, NULL),
+                                          .of = case_label(m, side, i),
+                                          .policy = policy_label(m, side, i),
+                                          .name = mem_strdup(m->parts ? "part" : "run", NULL)},
+                    s ? NULL : yes, s ? yes : NULL))
+            return -1;
+    }
+    return 0;
+}
+
+static int add_rows(struct making *m)
+{
+    const struct side *a = &m->side[0];
+    int rc = 0;
+    for (size_t i = 0; i < a->set->count && !rc && !m->parts; i++)
+        rc = a->partner[i] == SIZE_MAX ? 0 : diff_facts(m, i);
+    for (size_t i = 0; i < a->set->count && !rc; i++)
+        rc = a->partner[i] == SIZE_MAX ? 0 : diff_metrics(m, i);
+    return rc ? rc : add_alone(m, 0) || add_alone(m, 1) ? -1 : 0;
+}
+
+/* --- the whole --- */
+
+static int side_init(struct side *side, const struct run_set *set, bool by_name, struct err *err)
+{
+    *side = (struct side){set, mem_zalloc(set->count, sizeof *side->facts, err),
+                          mem_zalloc(set->count, sizeof *side->keys, err),
+                          mem_zalloc(set->count, sizeof *side->partner, err)};
+    if (!side->facts || !side->keys || !side->partner)
+        return -1;
+    for (size_t i = 0; i < set->count; i++)
+        if (run_facts_of(&side->facts[i], &set->runs[i], by_name, err))
+            return -1;
+    return 0;
+}
+
+static void side_release(struct side *side)
+{
+    for (size_t i = 0; side->set && i < side->set->count; i++) {
+        if (side->facts)
+            run_facts_release(&side->facts[i]);
+        if (side->keys)
+            free(side->keys[i]);
+    }
+    free(side->facts);
+    free((void *)side->keys);
+    free(side->partner);
+}
+
+static bool any_unhashed(const struct run_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (run_facts_unhashed(&set->runs[i]))
+            return true;
+    return false;
+}
+
+/* The runs that have a partner, divided by kernel or allocation; none where no run is. */
+static int paired_parts(const struct side *side, const char *by, struct run_set *parts, struct err *err)
+{
+    size_t without;
+    bool any = false;
+    for (size_t i = 0; i < side->set->count; i++) {
+        if (side->partner[i] == SIZE_MAX)
+            continue;
+        if (run_set_add(parts, &side->set->runs[i], err))
+            return -1;
+        any |= json_array_size(json_object_get(side->set->runs[i].parts, by)) > 0;
+    }
+    if (!any)
+        run_set_release(parts);
+    return any ? run_set_split(parts, by, &without, err) : 0;
+}
+
+static int make(struct run_diff *diff, const struct run_set *a, const struct run_set *b, const char *by,
+                struct err *err);
+
+static int make_parts(struct making *m, const char *by)
+{
+    struct run_set parts[2] = {{0}, {0}};
+    int rc = paired_parts(&m->side[0], by, &parts[0], m->err) || paired_parts(&m->side[1], by, &parts[1], m->err) ||
+                     (parts[0].count + parts[1].count && make(m->diff, &parts[0], &parts[1], by, m->err))
+                 ? -1
+                 : 0;
+    run_set_release(&parts[0]);
+    run_set_release(&parts[1]);
+    return rc;
+}
+
+/* Whole runs (by NULL) and then their parts, or the parts only. */
+static int make(struct run_diff *diff, const struct run_set *a, const struct run_set *b, const char *by,
+                struct err *err)
+{
+    struct making m = {.diff = diff, .varies = json_object(), .parts = by != NULL, .err = err};
+    const bool by_name = any_unhashed(a) || any_unhashed(b);
+    int rc = !m.varies ? no_memory(err)
+             : side_init(&m.side[0], a, by_name, err) || side_init(&m.side[1], b, by_name, err) ||
+                     mark_all(&m, &m.side[0]) || mark_all(&m, &m.side[1]) || make_keys(&m, &m.side[0]) ||
+                     make_keys(&m, &m.side[1]) || match(&m) || add_rows(&m)
+                 ? -1
+                 : 0;
+    if (!rc && !by)
+        rc = make_parts(&m, "kernel") || make_parts(&m, "allocation") ? -1 : 0;
+    side_release(&m.side[0]);
+    side_release(&m.side[1]);
+    json_decref(m.varies);
+    return rc;
+}
+
+int run_diff_make(struct run_diff *diff, const struct run_set *a, const struct run_set *b, struct err *err)
+{
+    *diff = (struct run_diff){0};
+    if (make(diff, a, b, NULL, err) == 0)
+        return 0;
+    run_diff_release(diff);
+    return -1;
+}
+
+void run_diff_release(struct run_diff *diff)
+{
+    for (size_t i = 0; i < diff->count; i++) {
+        struct run_diff_row *row = &diff->rows[i];
+        free(row->engine);
+        free(row->of);
+        free(row->policy);
+        free(row->name);
+        json_decref(row->a);
+        json_decref(row->b);
+        json_decref(row->difference);
+    }
+    free(diff->rows);
+    *diff = (struct run_diff){0};
+}
+
+bool run_diff_differs(const struct run_diff *diff)
+{
+    for (size_t i = 0; i < diff->count; i++)
+        if (diff->rows[i].what != RUN_DIFF_FACT || diff->rows[i].kind != RUN_FACT_VERSION)
+            return true;
+    return false;
+}

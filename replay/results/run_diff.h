@@ -1,0 +1,46 @@
+/* run_diff: in what two sets of runs differ.
+ *
+ * What has one value in each set is compared; what has several in either (the settings of a grid, policies, inputs) is
+ * what runs are matched by, and so are engines always. So two single runs are one pair whatever they are of, and of two
+ * sweeps each point has its own. Numbers of a platform are taken within the platform of one name, parameters within the
+ * policy. A run without its like is of one set only. Example: A holds tree and none on bicg, B tree and adaptive on
+ * bicg at another oversubscription: tree is matched, oversubscription_pct compared, none only in A, adaptive only in B.
+ */
+#ifndef REPLAY_RESULTS_RUN_DIFF_H
+#define REPLAY_RESULTS_RUN_DIFF_H
+
+#include "replay/results/run_facts.h"
+
+enum run_diff_what {
+    RUN_DIFF_FACT,   /* of what was run: kind says what */
+    RUN_DIFF_METRIC, /* of a run, or of its part */
+    RUN_DIFF_ONLY    /* that only one has: name is "run" or "part", a or b true */
+};
+
+struct run_diff_row {
+    enum run_diff_what what;
+    enum run_fact_kind kind; /* of RUN_DIFF_FACT */
+    bool part;               /* of a part of a run */
+    char *engine;
+    char *of;           /* the case: by what it was matched, but for the policy; "" where there is one case */
+    char *policy;       /* with the parameters that it was matched by; "": of all, or it differs */
+    char *name;         /* the metric, ends of intervals as NAME_lo and NAME_hi; the setting .. */
+    json_t *a, *b;      /* NULL: not known there, or there is none */
+    json_t *difference; /* b - a; NULL: one of them is no number */
+    double percent;     /* of a; NAN: not known, or a is 0 */
+};
+
+struct run_diff {
+    struct run_diff_row *rows; /* facts, then metrics run by run, then runs that only one has */
+    size_t count, cap;
+    size_t pairs, same; /* runs that were matched; of them without a different metric (parts do not count) */
+};
+
+/* The sets must outlive it. -1 with *err set, and nothing to release: no memory. */
+int run_diff_make(struct run_diff *diff, const struct run_set *a, const struct run_set *b, struct err *err);
+void run_diff_release(struct run_diff *diff);
+
+/* Whether there is any difference but of the version that made the runs. */
+bool run_diff_differs(const struct run_diff *diff);
+
+#endif
