@@ -241,7 +241,7 @@ static int run(int argc, char **argv)
     }
     o.l2_bytes = gpu.l2_bytes;
     o.l2_ways = gpu.l2_ways;
-    if (migrations && !(o.migrations = store_open(migrations, &err)))
+    if (migrations && (!(o.migrations = store_open(migrations, &err)) || store_whole(o.migrations, &err)))
         status = cmd_fail(EXIT_DATA, "%s", err.msg);
     else
         status = derive(which, &in, &o, platform);

@@ -258,6 +258,8 @@ static int show(struct store *store, const char *path, const struct predictions 
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     if (!store_origin_get(store, "plan.calls"))
         cmd_say("%s was recorded without a plan (record --apply PLAN)", store_path(store));
+    if (store_sample(store))
+        cmd_say("%s is a sample, %s: what was measured is of that", store_path(store), store_sample(store));
     if (!store_complete(store))
         cmd_say("%s is incomplete: what was measured is at least that", store_path(store));
     if (m.known[TIME_NS_SUM] && m.ahead_until >= m.ahead)

@@ -104,6 +104,8 @@ static int write_all(const struct exporter *exporter, struct exporter_context *c
         (void)cmd_fail(EXIT_NOTHING, "stream %s holds no record that has a form in %s", stream, exporter->name);
     else
         cmd_say("%s: %" PRIu64 " records of stream %s as %s", output, context->written, stream, exporter->name);
+    if (store_sample(context->store))
+        cmd_say("the trace is a sample: %s", store_sample(context->store));
     for (size_t i = 0; i < context->skip_count; i++)
         cmd_say("left out %" PRIu64 ": %s", context->skips[i].n, context->skips[i].reason);
     return context->written ? EXIT_DONE : EXIT_NOTHING;

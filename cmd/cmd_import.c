@@ -13,11 +13,15 @@
 #include "trace/base/mem.h"
 #include "trace/base/suggest.h"
 #include "trace/import/reader.h"
+#include "trace/import/sample.h"
 #include "trace/uvm/batches.h"
 
 static const char *format, *output;
 static struct opt_list sets;
 static bool strict, force;
+static const char *from, *to;
+static int64_t every;
+static struct sample sample;
 
 /* Options of formats that have a name of their own on the command line. */
 static struct {
@@ -41,6 +45,10 @@ static const struct opt options[] = {
      "csv of another tool: the kind of its rows, or its words", 0, 0},
     {"time-unit", 0, OPT_TEXT, "ns|us|ms|s|cycles", &aliases[7].value, "csv of another tool: of columns time and dur",
      0, 0},
+    {"from", 0, OPT_TEXT, "TIME", &from,
+     "keep what begins then or later, from the trace's start: 1.5ms, 200us, 5000cycles", 0, 0},
+    {"to", 0, OPT_TEXT, "TIME", &to, "keep what begins before then", 0, 0},
+    {"every", 0, OPT_INT, "N", &every, "keep about one VA block (2 MiB) in N", 1, 1 << 30},
     {"strict", 0, OPT_FLAG, NULL, &strict, "stop at the first item that would be left out", 0, 0},
     {"force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE", 0, 0},
     {0}};
@@ -86,6 +94,9 @@ static int check_operands(int argc, char **argv)
         return cmd_usage("a trace is a database and cannot go to standard output");
     if (format && !reader_find(format))
         return no_such_format(format);
+    struct err err = {""};
+    if (sample_parse(&sample, from, to, every, &err))
+        return cmd_usage("%s", err.msg);
     if (!format && aliases[5].value)
         format = "csv"; /* nothing in such a table says what it is */
     for (int i = 0; i < argc; i++) {
@@ -269,8 +280,20 @@ static int find_joint(int argc, char **argv, const struct reader **joint)
 
 static int create_trace(struct import *im, struct err *err)
 {
-    im->context.store = store_create(output, force ? OUTPUT_REPLACE : OUTPUT_NEW, cmd_line(), err);
+    im->context.store = sample_asked(&sample)
+                            ? store_create_temporary(output, err)
+                            : store_create(output, force ? OUTPUT_REPLACE : OUTPUT_NEW, cmd_line(), err);
     return im->context.store ? 0 : -1;
+}
+
+/* What was asked for of the whole, which is a file without a name so far, in its place. */
+static int take_sample(struct import *im, uint64_t *kept, struct err *err)
+{
+    struct store *whole = im->context.store;
+    im->context.store = store_create(output, force ? OUTPUT_REPLACE : OUTPUT_NEW, cmd_line(), err);
+    int rc = im->context.store ? sample_copy(&sample, whole, im->context.store, kept, err) : -1;
+    store_close(whole);
+    return rc;
 }
 
 static int read_joint(struct import *im, const struct reader *reader, int argc, char **argv, struct err *err)
@@ -371,8 +394,16 @@ static int finish(struct import *im, double started)
     struct err err = {""};
     struct store *store = im->context.store;
     size_t batches = 0, services = 0;
-    if (batches_write(store, &batches, &services, &err))
+    uint64_t kept = 1;
+    if (batches_write(store, &batches, &services, &err) || (sample_asked(&sample) && take_sample(im, &kept, &err)))
         return give_up(im, EXIT_DATA, &err);
+    store = im->context.store;
+    if (sample_asked(&sample))
+        batches = services = 0; /* of the whole */
+    if (!kept) {
+        err_set(&err, "no record is in the sample: %s", store_sample(store));
+        return give_up(im, EXIT_NOTHING, &err);
+    }
     if (im->context.incomplete[0])
         return finish_incomplete(im);
     uint64_t records = store_flush(store, &err) ? 0 : records_of(store);
@@ -384,6 +415,8 @@ static int finish(struct import *im, double started)
     }
     if (store_finish(store, &err))
         return give_up(im, EXIT_DATA, &err);
+    if (store_sample(store))
+        cmd_say("a sample: %s", store_sample(store));
     store_close(store);
     im->context.store = NULL;
     struct timespec now;
@@ -465,13 +498,15 @@ const struct command cmd_import = {
         "Times and addresses are kept as they are. Items that cannot be kept are counted by reason; a malformed\n"
         "input is an error with its place, of one that is cut off what it holds is kept, marked incomplete. Fault\n"
         "batches and services are rebuilt from the migrations. Traces of our own, as record writes one for each\n"
-        "process, become one in order of time. The summary goes to stderr.",
+        "process, become one in order of time. The summary goes to stderr.\n"
+        "With --from, --to or --every the trace is a sample, and says so: what needs the whole refuses it.",
     .examples =
         "  offchip import recording.csv.xz -o s.db\n"
         "  zcat part*.csv.gz | offchip import --format cupti-csv - -o all.db\n"
         "  offchip import --columns time=ts,addr=address,kind=op --kinds R=DRAM_READ,W=DRAM_WRITE --time-unit us t.csv "
         "-o t.db\n"
-        "  offchip import app.1041.db app.1042.db -o app.db",
+        "  offchip import app.1041.db app.1042.db -o app.db\n"
+        "  offchip import recording.csv.xz --from 2ms --to 10ms -o part.db",
     .options = options,
     .run = run,
 };

@@ -50,6 +50,8 @@ static int from_trace(const struct figure *figure, const char *path)
     struct figure_input input = {.path = path, .store = store_open(path, &err)};
     if (!input.store)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
+    if (store_sample(input.store))
+        cmd_say("%s is a sample: %s", path, store_sample(input.store));
     int status = draw(figure, &input);
     store_close(input.store);
     return status;

@@ -94,7 +94,7 @@ static int uvm_file(struct uvm_fits *f, const char *path, struct err *err)
     struct store *store = store_open(path, err);
     if (!store)
         return -1;
-    int rc = 0;
+    int rc = store_whole(store, err);
     for (int s = 0; s < store_stream_count(store) && !rc; s++)
         if (store_stream(store, s)->unit == TIME_NS)
             rc = uvm_stream(f, store, s, err);

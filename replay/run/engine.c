@@ -313,6 +313,16 @@ static void note_sizes(const struct replay_request *request, struct replay_resul
     }
 }
 
+static void note_samples(const struct replay_request *request, struct outcome *run)
+{
+    for (size_t i = 0; i < request->input_count; i++) {
+        const struct store *store = request->inputs[i].store;
+        if (store && store_sample(store))
+            outcome_note(run, "%s is a sample, %s: it begins with nothing under way, and the rest is not in it",
+                         request->inputs[i].spec, store_sample(store));
+    }
+}
+
 int replay_execute(const struct replay_request *request, struct replay_result *result, struct err *err)
 {
     size_t runs = result->policy_count + result->extra_baseline;
@@ -340,8 +350,10 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
         rc = check_platform(result, err);
     if (!rc)
         rc = result->engine->replay(&job, result->runs, err);
-    for (size_t i = 0; i < runs && !rc; i++)
+    for (size_t i = 0; i < runs && !rc; i++) {
         platform_use_note(result, &result->runs[i]);
+        note_samples(request, &result->runs[i]);
+    }
     note_sizes(request, result, rc ? 0 : runs);
     if (!rc) {
         fill_speedup(result);

@@ -349,7 +349,7 @@ static int check(struct checking *c, struct store *store, struct err *err)
     if (verify_silence_find(&silence, c->in.kernels, c->in.kernel_count, c->in.activity, c->in.activity_count, err))
         return -1;
     play_all(c, true);
-    bool lost = c->in.dropped > 0 || !store_complete(store) || lost_in_silence(c, &silence) ||
+    bool lost = c->in.dropped > 0 || !store_complete(store) || store_sample(store) || lost_in_silence(c, &silence) ||
                 c->sum.trouble[VERIFY_TWICE] > 0 || c->sum.trouble[VERIFY_CPU_READ_LOST] > 0 ||
                 c->sum.trouble[VERIFY_CPU_WRITE_LOST] > 0;
     /* Where records are lost for certain, services cut off by the loss must not be explained by edges. */
@@ -362,7 +362,10 @@ static int check(struct checking *c, struct store *store, struct err *err)
         outcome_note(&v->outcome, "The source counted %" PRIu64 " dropped records.", c->in.dropped);
     if (!store_complete(store))
         outcome_note(&v->outcome, "The recording or import was interrupted before its end.");
-    v->complete = !bad && c->in.dropped == 0 && store_complete(store);
+    if (store_sample(store))
+        outcome_note(&v->outcome, "The trace is a sample, %s: what contradicts itself may only be left out.",
+                     store_sample(store));
+    v->complete = !bad && c->in.dropped == 0 && store_complete(store) && !store_sample(store);
     if (!v->complete)
         note_size(c);
     note_rest(c, v->complete);

@@ -91,6 +91,15 @@ static void put_record(FILE *to, const struct stream *stream, const struct recor
     }
 }
 
+/* What says that the trace is a sample. */
+static int put_sample(void *ctx, const struct store_value *v, size_t n)
+{
+    (void)n;
+    if (strcmp(v[0].s, "sample") == 0 || strncmp(v[0].s, "sample.", 7) == 0)
+        (void)fprintf(ctx, "# %s %s\n", v[0].s, v[1].s);
+    return 0;
+}
+
 static int write_records(struct exporter_context *context, const struct names *names, struct err *err)
 {
     const struct stream *stream = store_stream(context->store, context->stream);
@@ -102,6 +111,10 @@ static int write_records(struct exporter_context *context, const struct names *n
     size_t n;
     int more;
     (void)fputs(CSV_HEAD "\n", context->to);
+    if (store_sample(context->store) && store_rows(context->store, "origin", put_sample, context->to, err)) {
+        store_cursor_close(cursor);
+        return -1;
+    }
     put_header(context->to, stream, names->count > 0);
     while ((more = store_cursor_next(cursor, &records, &extra, &n, err)) > 0 && !ferror(context->to))
         for (size_t i = 0; i < n; i++) {

@@ -59,6 +59,17 @@ const char *store_origin_get(const struct store *store, const char *key)
     return NULL;
 }
 
+const char *store_sample(const struct store *store)
+{
+    return store_origin_get(store, "sample");
+}
+
+int store_whole(const struct store *store, struct err *err)
+{
+    const char *sample = store_sample(store);
+    return sample ? err_set(err, "'%.300s' is a sample (%.150s), and this needs the whole", store->path, sample) : 0;
+}
+
 /* --- creating --- */
 
 static int first_facts(struct store *store, const char *command_line, struct err *err)

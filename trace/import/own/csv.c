@@ -340,6 +340,12 @@ static int take_remark(struct reading *g, const char *line, size_t length, struc
     uint64_t stated;
     if (line_of(g) == 1)
         g->announced = strcmp(line, CSV_HEAD) == 0;
+    if (g->announced && strncmp(line, CSV_SAMPLE, sizeof CSV_SAMPLE - 1) == 0) {
+        char key[40];
+        const size_t n = strcspn(line + 2, " ");
+        (void)snprintf(key, sizeof key, "%.*s", (int)(n < sizeof key ? n : sizeof key - 1), line + 2);
+        return line[2 + n] ? store_origin(g->context->store, key, line + 3 + n, err) : 0;
+    }
     if (!g->announced || strncmp(line, CSV_END, mark) != 0)
         return 0;
     if (!field_unsigned(&number, &stated) || g->ended)

@@ -8,6 +8,9 @@
  * A file whose first line says "# offchip csv 2" must end with the line that states its records; without, it is cut
  * off: what it holds is kept, and the trace is incomplete. Files without that first line need no such end.
  *
+ * Lines "# sample TEXT", "# sample.from 0" .. behind the first say that it is a part of a recording
+ * (trace/import/sample.h), and what part.
+ *
  * kind      a name of record_kinds[] ("MIGRATE_H2D"); required
  * time_ns   or time_cycles; none: the stream has no time. dur_ns or dur_cycles goes with it
  * addr      byte address, decimal or 0x hexadecimal; bytes, flags, id, group: unsigned numbers, 0 where empty
@@ -28,8 +31,9 @@
 
 #include "trace/import/reader.h"
 
-#define CSV_HEAD "# offchip csv 2"
-#define CSV_END  "# records "
+#define CSV_HEAD   "# offchip csv 2"
+#define CSV_SAMPLE "# sample"
+#define CSV_END    "# records "
 
 extern const struct reader read_csv;
 
