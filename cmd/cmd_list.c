@@ -201,10 +201,11 @@ static int list_figures(void)
     listing_start(&l, 4, names);
     for (size_t i = 0; figures[i]; i++) {
         const struct figure *f = figures[i];
-        const char *from = f->kinds == FIGURE_RESULTS ? "results"
-                           : f->kinds == FIGURE_TRACE ? "trace"
-                           : f->kinds == FIGURE_SPEC  ? "file"
-                                                      : "results, trace";
+        const int kinds = f->kinds & ~FIGURE_WINDOW;
+        const char *from = kinds == FIGURE_RESULTS ? "results"
+                           : kinds == FIGURE_TRACE ? "trace"
+                           : kinds == FIGURE_SPEC  ? "file"
+                                                   : "results, trace";
         listing_add(&l, (const char *const[]){f->name, from, f->summary, f->source});
     }
     return finish(&l);

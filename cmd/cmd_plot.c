@@ -5,12 +5,16 @@
 #include "cmd/cmd.h"
 #include "replay/figure/plot.h"
 #include "trace/base/suggest.h"
+#include "trace/import/sample.h"
 
-static const char *output;
+static const char *output, *from, *until;
+static struct sample window;
 static bool script, force;
 
 static const struct opt options[] = {
     {"output", 'o', OPT_TEXT, "OUT.svg|png|pdf", &output, "where to draw (default: FIGURE.svg)", 0, 0},
+    {"from", 0, OPT_TEXT, "TIME", &from, "uvm-timeline: what begins then or later, from the trace's start (2ms)", 0, 0},
+    {"to", 0, OPT_TEXT, "TIME", &until, "uvm-timeline: what begins before then", 0, 0},
     {"script", 0, OPT_FLAG, NULL, &script, "print the gnuplot script with its data instead of drawing", 0, 0},
     {"force", 'f', OPT_FLAG, NULL, &force, "overwrite the output", 0, 0},
     {0}};
@@ -47,7 +51,11 @@ static bool is_trace(const char *path)
 static int from_trace(const struct figure *figure, const char *path)
 {
     struct err err = {""};
-    struct figure_input input = {.path = path, .store = store_open(path, &err)};
+    struct figure_input input = {.path = path,
+                                 .store = store_open(path, &err),
+                                 .window = window.window,
+                                 .from_ns = window.from,
+                                 .to_ns = window.to};
     if (!input.store)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     if (store_sample(input.store))
@@ -100,6 +108,12 @@ static int run(int argc, char **argv)
         return no_such_figure(argv[0]);
     if (output && !plot_can_draw(output))
         return cmd_usage("'%s' should end in .svg, .png or .pdf", output);
+    struct err err = {""};
+    if (sample_parse(&window, from, until, 0, &err))
+        return cmd_usage("%s", err.msg);
+    if (window.window && (!(figure->kinds & FIGURE_WINDOW) || window.unit != TIME_NS))
+        return cmd_usage("--from, --to: %s", window.unit == TIME_NS ? "only uvm-timeline shows a part of the time"
+                                                                    : "uvm-timeline is in ns");
     if (argc < 2)
         return cmd_usage("figure %s needs a file to be drawn from", figure->name);
     char path[300];
@@ -117,11 +131,12 @@ static int run(int argc, char **argv)
 const struct command cmd_plot = {
     .name = "plot",
     .summary = "draw a figure from results or a recording, by gnuplot",
-    .usage = "FIGURE RESULTS|FILE... [-o OUT.svg|png|pdf] [--script] [--force]",
+    .usage = "FIGURE RESULTS|FILE... [--from TIME] [--to TIME] [-o OUT.svg|png|pdf] [--script] [--force]",
     .details = "RESULTS are files of 'offchip replay -o', 'offchip sweep', or what 'offchip replay --format json'\n"
                "printed; figure robust takes JSON of 'offchip replay --robust'. With --script the\n"
                "gnuplot script and its data go to standard output.",
     .examples = "  offchip plot uvm-timeline recording.db -o timeline.png\n"
+                "  offchip plot uvm-timeline recording.db --from 150ms --to 160ms -o part.png\n"
                 "  offchip plot uvm-speedup results.db --script > speedup.gp",
     .options = options,
     .run = run,

@@ -123,6 +123,20 @@ START_TEST(the_setting_that_varies_most_is_the_axis_of_sensitivity)
 }
 END_TEST
 
+/* How many marks of a script stand in these ms. */
+static size_t marks(const char *script, double from_ms, double to_ms)
+{
+    size_t count = 0;
+    bool data = false;
+    for (const char *line = script; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        char *end;
+        const double ms = strtod(line, &end);
+        data = strncmp(line, "$d", 2) == 0 || (data && strncmp(line, "EOD", 3) != 0);
+        count += data && end != line && ms >= from_ms && ms < to_ms;
+    }
+    return count;
+}
+
 START_TEST(a_recording_gives_its_timeline_and_its_locality)
 {
     static const char *const names[] = {"uvm-timeline", "uvm-locality"};
@@ -151,6 +165,24 @@ START_TEST(a_recording_gives_its_timeline_and_its_locality)
         int rc = plot_draw(figure_find(names[i]), &input, testing_file(file), true, &err);
         ck_assert_msg(rc == 0 || gnuplot_missing(err.msg), "%s", err.msg);
     }
+    /* Windows side by side: every mark of the whole lies in one of them, with its own time. */
+    char *whole = script_of("uvm-timeline", &input, &err);
+    const int64_t half = 300000;
+    input.window = true;
+    input.to_ns = half;
+    char *first = script_of("uvm-timeline", &input, &err);
+    input.from_ns = half;
+    input.to_ns = INT64_MAX;
+    char *second = script_of("uvm-timeline", &input, &err);
+    ck_assert_msg(whole && first && second, "%s", err.msg);
+    ck_assert(marks(first, 0, half / 1e6) > 0 && marks(second, half / 1e6, 1e9) > 0 && marks(whole, 0, 1e9) > 0 &&
+              marks(first, half / 1e6, 1e9) == 0 && marks(second, 0, half / 1e6) == 0);
+    free(whole);
+    free(first);
+    free(second);
+    input.from_ns = INT64_C(1) << 50;
+    ck_assert_ptr_null(script_of("uvm-timeline", &input, &err));
+    ck_assert_ptr_nonnull(strstr(err.msg, "no migration or fault begins in that part"));
     store_close(store);
     tape_release(&t);
 }

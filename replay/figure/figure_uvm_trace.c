@@ -22,15 +22,15 @@ struct timeline {
     const struct uvm_recording *recording;
     double *base_mib; /* of each piece, on the y axis */
     double height_mib;
-    int64_t begin_ns;
+    int64_t origin_ns, begin_ns, last_ns; /* the trace's start; where the figure begins; the last record */
     double span_ns;
     float *cells; /* [layer][y][x]: pages */
     size_t early; /* CPU faults before the first migration */
     FILE *script;
 };
 
-/* The span of everything drawn: from the first migration to the last record. */
-static void find_span(struct timeline *t)
+/* The span of everything drawn: from the first migration to the last record, or the part that is asked for. */
+static void find_span(struct timeline *t, const struct figure_input *input)
 {
     const struct uvm_recording *r = t->recording;
     int64_t lo = r->events[0].start_ns, hi = lo;
@@ -38,18 +38,29 @@ static void find_span(struct timeline *t)
         hi = r->events[e].end_ns > hi ? r->events[e].end_ns : hi;
     for (size_t i = 0; i < r->cpu_fault_count; i++)
         hi = r->cpu_faults[i].time_ns > hi ? r->cpu_faults[i].time_ns : hi;
+    t->origin_ns = lo;
+    for (int s = 0; s < store_stream_count(input->store); s++) {
+        const struct stream *stream = store_stream(input->store, s);
+        if (stream->unit == TIME_NS && stream->records && stream->time_first < t->origin_ns)
+            t->origin_ns = stream->time_first;
+    }
+    t->last_ns = hi;
+    if (input->window) {
+        lo = t->origin_ns + input->from_ns;
+        hi = input->to_ns - 1 < hi - t->origin_ns ? t->origin_ns + input->to_ns - 1 : hi;
+    }
     t->begin_ns = lo;
-    t->span_ns = hi > lo ? (double)hi - (double)lo : 1;
+    t->span_ns = hi > lo ? (double)(hi - lo) : 1;
 }
 
 static void mark(struct timeline *t, enum layer layer, int64_t time_ns, uint64_t addr, float pages)
 {
     const struct uvm_recording *r = t->recording;
     const struct uvm_piece *piece = uvm_recording_piece(r, addr);
-    if (!piece || time_ns < t->begin_ns)
+    if (!piece || time_ns < t->begin_ns || (double)(time_ns - t->begin_ns) > t->span_ns)
         return;
     double mib = t->base_mib[piece - r->pieces] + (double)(addr - piece->start) / 1048576;
-    size_t x = (size_t)(((double)time_ns - (double)t->begin_ns) / t->span_ns * (GRID_X - 1));
+    size_t x = (size_t)((double)(time_ns - t->begin_ns) / t->span_ns * (GRID_X - 1));
     size_t y = (size_t)(mib / t->height_mib * (GRID_Y - 1));
     if (x < GRID_X && y < GRID_Y)
         t->cells[((size_t)layer * GRID_Y + y) * GRID_X + x] += pages;
@@ -113,6 +124,7 @@ static int stack_pieces(struct timeline *t, struct err *err)
 static size_t layer_data(struct timeline *t, enum layer layer)
 {
     size_t count = 0;
+    const double begin_ms = (double)(t->begin_ns - t->origin_ns) / 1e6;
     (void)fprintf(t->script, "$d%d << EOD\n", (int)layer);
     for (size_t y = 0; y < GRID_Y; y++)
         for (size_t x = 0; x < GRID_X; x++) {
@@ -120,7 +132,7 @@ static size_t layer_data(struct timeline *t, enum layer layer)
             float pages = t->cells[layer * plane + i], other = layer == FAULTED ? t->cells[PREFETCHED * plane + i] : 0;
             if (pages + other <= 0)
                 continue;
-            (void)fprintf(t->script, "%.6g %.6g %.3g\n", ((double)x + 0.5) / GRID_X * t->span_ns / 1e6,
+            (void)fprintf(t->script, "%.6g %.6g %.3g\n", begin_ms + ((double)x + 0.5) / GRID_X * t->span_ns / 1e6,
                           ((double)y + 0.5) / GRID_Y * t->height_mib, (double)(pages / (pages + other)));
             count++;
         }
@@ -128,26 +140,35 @@ static size_t layer_data(struct timeline *t, enum layer layer)
     return count;
 }
 
-static int draw_timeline(struct timeline *t, struct err *err)
+static int nothing_drawn(const struct timeline *t, struct err *err)
+{
+    return err_set(err, "no migration or fault begins in that part of the recording, which lasts %.6g ms",
+                   (double)(t->last_ns - t->origin_ns) / 1e6);
+}
+
+static int draw_timeline(struct timeline *t, const struct figure_input *input, struct err *err)
 {
     if (stack_pieces(t, err))
         return -1;
-    find_span(t);
+    find_span(t, input);
     mark_all(t);
-    size_t cells[LAYERS] = {0};
+    size_t cells[LAYERS] = {0}, all = 0;
     for (int l = 0; l < LAYERS; l++)
         if (l != PREFETCHED) /* drawn with the faulted ones */
-            cells[l] = layer_data(t, (enum layer)l);
-    (void)fprintf(t->script, "set title 'Pages over time'\nset xlabel \"ms since the first migration");
-    if (t->early)
-        (void)fprintf(t->script, " (%zu CPU faults before it are not shown)", t->early);
+            all += cells[l] = layer_data(t, (enum layer)l);
+    if (!all)
+        return nothing_drawn(t, err);
+    const double begin_ms = (double)(t->begin_ns - t->origin_ns) / 1e6;
+    (void)fprintf(t->script, "set title 'Pages over time'\nset xlabel \"ms since the recording began");
+    if (t->early && !input->window)
+        (void)fprintf(t->script, " (%zu CPU faults before the first migration are not shown)", t->early);
     (void)fprintf(t->script,
                   "\"\nset ylabel 'MiB of managed memory, in address order'\nset key top left\n"
-                  "set xrange [0:%.6g]\nset yrange [0:%.6g]\nset cbrange [0:1]\n"
+                  "set xrange [%.9g:%.9g]\nset yrange [0:%.6g]\nset cbrange [0:1]\n"
                   "set palette defined (0 '#56B4E9', 0.5 '#8C7BA6', 1 '#D55E00')\n"
                   "set cblabel 'share of pages that faulted (the rest: prefetched)'\n"
                   "plot $d0 using 1:2:3 with points palette pointtype 5 pointsize 0.25 notitle",
-                  t->span_ns / 1e6, t->height_mib);
+                  begin_ms, begin_ms + t->span_ns / 1e6, t->height_mib);
     for (int l = CPU_FAULT; l < LAYERS; l++)
         if (cells[l])
             (void)fprintf(
@@ -176,7 +197,7 @@ static int write_timeline(const struct figure_input *input, FILE *script, struct
     if (open_recording(&recording, input, err))
         return -1;
     struct timeline t = {.recording = &recording, .script = script};
-    int rc = draw_timeline(&t, err);
+    int rc = draw_timeline(&t, input, err);
     free(t.base_mib);
     free(t.cells);
     uvm_recording_release(&recording);
@@ -232,8 +253,10 @@ static int write_locality(const struct figure_input *input, FILE *script, struct
     return rc;
 }
 
-const struct figure figure_uvm_timeline = {
-    "uvm-timeline", "pages of a recording over time, by cause", "ours", FIGURE_TRACE, 1100, 560, write_timeline, NULL};
+const struct figure figure_uvm_timeline = {"uvm-timeline", "pages of a recording over time, by cause",
+                                           "ours",         FIGURE_TRACE | FIGURE_WINDOW,
+                                           1100,           560,
+                                           write_timeline, NULL};
 const struct figure figure_uvm_locality = {"uvm-locality",
                                            "R, distinct VA blocks / batches: a box per case, or a recording's windows",
                                            "lee-2026, figure 1",

@@ -13,6 +13,7 @@
 enum figure_kind {
     FIGURE_RESULTS = 1, /* results files or JSON of `replay` */
     FIGURE_TRACE = 2,   /* one trace */
+    FIGURE_WINDOW = 8,  /* and it can show a part of the time */
     FIGURE_SPEC = 4,    /* something else named on the command line: a graph, a task file, "platform" */
 };
 
@@ -22,6 +23,8 @@ struct figure_input {
     struct store *store;            /* FIGURE_TRACE, opened read-only */
     const struct case_table *cases; /* of `runs`; set for write(), with results */
     const json_t *json;             /* figure robust: what robust_json() gives, instead of the file; may be NULL */
+    bool window;                    /* FIGURE_WINDOW: only what begins from from_ns on and before to_ns, */
+    int64_t from_ns, to_ns;         /* counted from the trace's start; INT64_MAX: to the end */
     json_t *notes;                  /* sentences on what is not drawn are added; NULL: nobody listens */
 };
 
