@@ -2,13 +2,14 @@
 """make check-examples: every example that a reader may try is tried.
 
 usage: examples.py PROGRAM [WORD]. Commands come from `offchip COMMAND --help`, from EXAMPLES of the man pages, and from
-the code blocks of README.md and docs/*.md: lines in which offchip is run. Each page runs in order in a fresh folder that
+the code blocks of README.md and docs/*.md: lines in which offchip is run, and after them the page's blocks of Python. Each page runs in order in a fresh folder that
 holds inputs of the names that the examples use, made here from fixtures/; pages run as many at once as there are
 processors. Each command must end with status 0. What needs hardware or takes minutes is not run, and said so. With WORD,
 only pages whose name holds it."""
 import concurrent.futures
 import glob
 import gzip
+import importlib.util
 import lzma
 import os
 import re
@@ -47,6 +48,16 @@ def from_docs():
     for page in ['README.md'] + sorted(glob.glob('docs/*.md')):
         with open(page) as f:
             yield page, '\n'.join(line for line in f.read().split('\n') if line.startswith('    '))
+
+
+def blocks_of_python(page):
+    """Scripts of a page, each with the packages that it needs and this machine lacks."""
+    if not page.endswith('.md'):
+        return
+    with open(page) as f:
+        for block in re.findall(r'^```python\n(.*?)^```', f.read(), re.M | re.S):
+            lacking = [name for name in ('numpy', 'pandas') if re.search(r'^import %s\b' % name, block, re.M) and not importlib.util.find_spec(name)]
+            yield block, lacking
 
 
 def commands(text):
@@ -187,6 +198,16 @@ def try_page(page, text, work, env):
         passed, failed = passed + good, failed + (not good)
         if not good:
             said += 'FAIL %s: %s\n     status %d: %s\n' % (page, command, status, error.strip())
+    for block, lacking in blocks_of_python(page):
+        first = block.split('\n')[0]
+        if lacking:
+            skipped += 1
+            said += 'skip %s: %s\n     needs %s\n' % (page, first, ', '.join(lacking))
+            continue
+        done = subprocess.run([sys.executable, '-'], input=block.encode(), cwd=folder, env=env, capture_output=True, timeout=900)
+        passed, failed = passed + (done.returncode == 0), failed + (done.returncode != 0)
+        if done.returncode:
+            said += 'FAIL %s: %s\n     status %d: %s\n' % (page, first, done.returncode, done.stderr.decode(errors='replace').strip())
     shutil.rmtree(folder)
     return said, passed, failed, skipped
 

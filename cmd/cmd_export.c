@@ -153,8 +153,9 @@ const struct command cmd_export = {
     .summary = "a stream of a trace in another tool's form",
     .usage = "FILE --format NAME -o FILE",
     .details = "Writes one stream of records. 'csv' is our plain form, which import reads back to the same records.\n"
-               "Records that a form cannot carry are counted by reason.",
+               "'npz' has an array of NumPy's for each column. Records that a form cannot carry are counted by reason.",
     .examples = "  offchip export s.db --format csv -o s.csv\n"
+                "  offchip export s.db --format npz -o s.npz\n"
                 "  offchip export s.db --format csv --stream uvm -o - | head",
     .options = options,
     .run = run,
