@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/table.h"
+#include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
 #include "trace/store/sql.h"
 
@@ -75,7 +76,7 @@ static int print_csv_value(sqlite3_stmt *stmt, int column, struct err *err)
     if (type == SQLITE_FLOAT)
         (void)fputs(text, stdout);
     else
-        table_csv_cell(text, stdout);
+        csv_text_put(stdout, text, false);
     free(text);
     return 0;
 }
@@ -184,7 +185,7 @@ static int begin(struct output *out, sqlite3_stmt *stmt, struct err *err)
         if (format == FORMAT_TABLE && keep_cell(out, mem_strdup(name ? name : "", err), err))
             return -1;
         if (format == FORMAT_CSV) {
-            table_csv_cell(name ? name : "", stdout);
+            csv_text_put(stdout, name ? name : "", false);
             (void)putchar(c + 1 == out->columns ? '\n' : ',');
         }
     }

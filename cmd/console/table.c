@@ -9,6 +9,7 @@
 
 #include "cmd/console/lines.h"
 #include "cmd/console/printable.h"
+#include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
 
@@ -213,30 +214,10 @@ void table_print(const struct table *table, FILE *to)
     free((void *)rest);
 }
 
-/* Whether a spreadsheet would compute the cell. -5, -1.5e3 and -5..3 are numbers. */
-static bool is_formula(const char *cell)
-{
-    if (*cell == '-')
-        return cell[strspn(cell, "-+.0123456789eE")] != 0;
-    return *cell && strchr("=+@\t\r", *cell);
-}
-
-void table_csv_cell(const char *cell, FILE *to)
-{
-    const char *mark = is_formula(cell) ? "'" : "", *quote = strpbrk(cell, ",\"\n\r") ? "\"" : "";
-    (void)fprintf(to, "%s%s", quote, mark);
-    for (const char *p = cell; *p; p++) {
-        if (*p == '"')
-            (void)fputc('"', to);
-        (void)fputc(*p, to);
-    }
-    (void)fputs(quote, to);
-}
-
 void table_csv(const struct table *table, FILE *to)
 {
     for (size_t i = 0; i < table->count; i++) {
-        table_csv_cell(table->cells[i], to);
+        csv_text_put(to, table->cells[i], false);
         (void)fputc((i + 1) % table->columns ? ',' : '\n', to);
     }
 }

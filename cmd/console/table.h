@@ -29,12 +29,8 @@ void table_cell(struct table *table, const char *format, ...) __attribute__((for
 void table_print(const struct table *table, FILE *to);
 /* No head is bold from here on, as with NO_COLOR. */
 void table_wish_plain(void);
-/* RFC 4180: quoted where needed, LF line ends. */
+/* Cells as csv_text_put() writes them, LF line ends. */
 void table_csv(const struct table *table, FILE *to);
-/* One cell of CSV. Text that a spreadsheet would compute, because it begins with = + @, a tab, a carriage return, or
- * with
- * - and is no number, gets a ' in front. */
-void table_csv_cell(const char *cell, FILE *to);
 
 /* A metric for people, under metric_label(): "38.9 ms", "1.42", "256 MiB", "1,234,567", "1.10 .. 1.31", "n/a"; "~1.42"
  * where nothing bounds it. Returns buf. */

@@ -212,39 +212,6 @@ START_TEST(a_head_is_bold_on_terminals_that_can)
 }
 END_TEST
 
-/* A name from a recording must not become a computation in the spreadsheet that opens the table. */
-START_TEST(csv_of_a_formula_is_text_and_of_a_number_a_number)
-{
-    static const struct {
-        const char *cell, *csv;
-    } cases[] = {{"=1+1", "'=1+1"},
-                 {"+cmd", "'+cmd"},
-                 {"@SUM(A1)", "'@SUM(A1)"},
-                 {"\t=1", "'\t=1"},
-                 {"\r=1", "\"'\r=1\""},
-                 {"-cmd", "'-cmd"},
-                 {"-2+3+cmd|' /C calc'!A0", "'-2+3+cmd|' /C calc'!A0"},
-                 {"=HYPERLINK(\"x\",\"y\")", "\"'=HYPERLINK(\"\"x\"\",\"\"y\"\")\""},
-                 {"-5", "-5"},
-                 {"-.5", "-.5"},
-                 {"-1.5e-3", "-1.5e-3"},
-                 {"-5..3", "-5..3"},
-                 {"-", "-"},
-                 {"a=b", "a=b"},
-                 {"", ""}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *text;
-        size_t n;
-        FILE *f = open_memstream(&text, &n);
-        table_csv_cell(cases[i].cell, f);
-        ck_assert_int_eq(fclose(f), 0);
-        ck_assert_str_eq(text, cases[i].csv);
-        free(text);
-    }
-}
-END_TEST
-
 TEST_MAIN("table", a_head_is_bold_on_terminals_that_can, numbers_stand_right_and_words_left,
-          a_hundred_thousand_rows_print_in_linear_time, csv_quotes_what_needs_it,
-          csv_of_a_formula_is_text_and_of_a_number_a_number, metrics_read_well,
+          a_hundred_thousand_rows_print_in_linear_time, csv_quotes_what_needs_it, metrics_read_well,
           words_go_to_further_lines_and_columns_below, keys_of_a_row_stand_in_every_block, every_width_shows_every_word)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
 #include "trace/import/field.h"
@@ -55,10 +56,8 @@ static int take_line(struct ledger_row *row, char *line, struct err *err)
             return err_set(err, "expected %d fields", FIELDS);
         if (!(text = mem_strndup(field.text, field.length, err)))
             return -1;
-        if (f < LEDGER_TEXTS) {
-            const bool guarded = text[0] == '\'' && text[1] && strchr("=+@-", text[1]);
-            row->texts[f] = mem_strdup(text + guarded, err);
-        }
+        if (f < LEDGER_TEXTS)
+            row->texts[f] = mem_strdup(text + csv_text_mark(text, field.length), err);
         const int bad = f < LEDGER_TEXTS ? !row->texts[f]
                         : take_number(text, numbers[f - LEDGER_TEXTS])
                             ? err_set(err, "'%.40s' is no number from 0", text)
@@ -147,19 +146,6 @@ int ledger_add(struct ledger *ledger, const struct ledger_row *row, struct err *
     return whole ? 1 : -1;
 }
 
-/* In quotes where commas would cut it; what a spreadsheet would compute gets a sign before it. A line stays one. */
-static void write_text(FILE *to, const char *text)
-{
-    const char *quote = strpbrk(text, ",\"\n\r") ? "\"" : "";
-    (void)fprintf(to, "%s%s", quote, *text && strchr("=+@-", *text) ? "'" : "");
-    for (; *text; text++) {
-        if (*text == '"')
-            (void)fputc('"', to);
-        (void)fputc((unsigned char)*text < ' ' ? ' ' : *text, to);
-    }
-    (void)fprintf(to, "%s,", quote);
-}
-
 static void write_number(FILE *to, double value, const char *behind)
 {
     if (isfinite(value))
@@ -172,8 +158,10 @@ int ledger_write(const struct ledger *ledger, FILE *to)
     (void)fprintf(to, "%s\n", header);
     for (size_t i = 0; i < ledger->count; i++) {
         const struct ledger_row *row = &ledger->rows[i];
-        for (int t = 0; t < LEDGER_TEXTS; t++)
-            write_text(to, row->texts[t]);
+        for (int t = 0; t < LEDGER_TEXTS; t++) {
+            csv_text_put(to, row->texts[t], true);
+            (void)fputc(',', to);
+        }
         write_number(to, row->predicted, ",");
         write_number(to, row->low, ",");
         write_number(to, row->high, ",");

@@ -12,6 +12,7 @@
 #include "replay/uvm/uvm_legacy.h"
 #include "replay/uvm/uvm_recorded.h"
 #include "replay/uvm/uvm_touching.h"
+#include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
 #include "trace/uvm/recording.h"
 
@@ -116,9 +117,11 @@ static void log_batch(void *ctx, const struct uvm_batch_seen *seen)
     size_t n = seen->batch->block_count;
     long long first = n ? (long long)seen->batch->blocks[0].number : -1;
     long long last = n ? (long long)seen->batch->blocks[n - 1].number : -1;
-    (void)fprintf(log->to, "%s,%llu,%lld,%lld,%u,%s,%u,%u,%u,%zu,%lld,%lld,%llu\n", log->label,
-                  (unsigned long long)log->count++, (long long)seen->fetch_ns, (long long)seen->end_ns, seen->launch,
-                  seen->kernel, seen->raw, seen->faults, seen->moved, n, first, last,
+    csv_text_put(log->to, log->label, true);
+    (void)fprintf(log->to, ",%llu,%lld,%lld,%u,", (unsigned long long)log->count++, (long long)seen->fetch_ns,
+                  (long long)seen->end_ns, seen->launch);
+    csv_text_put(log->to, seen->kernel, true);
+    (void)fprintf(log->to, ",%u,%u,%u,%zu,%lld,%lld,%llu\n", seen->raw, seen->faults, seen->moved, n, first, last,
                   (unsigned long long)seen->batch->evictions);
 }
 

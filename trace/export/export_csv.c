@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
 #include "trace/import/own/csv.h"
 
@@ -46,21 +47,6 @@ static const char *name_of(const struct names *names, uint64_t id)
     return lo < names->count && names->items[lo].id == (int64_t)id ? names->items[lo].name : "";
 }
 
-/* Quoted where needed; a line break, which would end the record, becomes a blank. */
-static void put_text(FILE *to, const char *text)
-{
-    bool quote = strpbrk(text, ",\"\r\n") != NULL;
-    if (quote)
-        (void)fputc('"', to);
-    for (const char *p = text; *p; p++) {
-        if (*p == '"')
-            (void)fputc('"', to);
-        (void)fputc(*p == '\n' || *p == '\r' ? ' ' : *p, to);
-    }
-    if (quote)
-        (void)fputc('"', to);
-}
-
 static void put_header(FILE *to, const struct stream *stream, bool names)
 {
     const char *unit = time_unit_name(stream->unit);
@@ -71,8 +57,10 @@ static void put_header(FILE *to, const struct stream *stream, bool names)
     if (names)
         (void)fputs(",name", to);
     for (int e = 0; e < STORE_EXTRAS && stream->extra[e][0]; e++) {
-        (void)fputs(",extra:", to);
-        put_text(to, stream->extra[e]);
+        char cell[64];
+        (void)snprintf(cell, sizeof cell, "extra:%s", stream->extra[e]);
+        (void)fputc(',', to);
+        csv_text_put(to, cell, true);
     }
     (void)fputc('\n', to);
 }
@@ -87,7 +75,7 @@ static void put_record(FILE *to, const struct stream *stream, const struct recor
     if (names->count > 0) {
         (void)fputc(',', to);
         if (r->kind == RECORD_KERNEL)
-            put_text(to, name_of(names, r->id));
+            csv_text_put(to, name_of(names, r->id), true);
     }
 }
 

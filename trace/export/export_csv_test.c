@@ -3,6 +3,14 @@
 #include "trace/base/testing.h"
 #include "trace/import/own/csv.h"
 
+static int add_name(void *ctx, const struct store_value *v, size_t n)
+{
+    char *names = ctx;
+    (void)n;
+    (void)snprintf(names + strlen(names), 64 - strlen(names), "%s;", v[1].s);
+    return 0;
+}
+
 START_TEST(what_is_written_reads_back_to_the_same_records)
 {
     static const char text[] =
@@ -10,7 +18,7 @@ START_TEST(what_is_written_reads_back_to_the_same_records)
                  "KERNEL,-5,10,0x0,0,0,0,7,\"f(int, \"\"q\"\")\",0\n"
                  "DRAM_READ,4611686018427387903,0,0xffffffffffffffff,18446744073709551615,4294967295,"
                  "18446744073709551615,4294967295,,-9223372036854775808\n"
-                 "PIM,3,0,0x40,32,0,1,0,,9\n" CSV_END "3\n";
+                 "PIM,3,0,0x40,32,0,1,0,,9\nKERNEL,4,1,0x0,0,0,1,8,'=1+1,0\n" CSV_END "4\n";
     struct err err = {""};
     struct source *source = source_from_memory(text, sizeof text - 1, &err);
     struct reader_context context = {.store = store_create(testing_file("t.db"), true, "t", &err), .path = "in"};
@@ -25,7 +33,10 @@ START_TEST(what_is_written_reads_back_to_the_same_records)
     ck_assert_msg(export_csv.write(&export, &err) == 0, "%s", err.msg);
     (void)fclose(to);
     ck_assert_str_eq(out, text);
-    ck_assert_uint_eq(export.written, 3);
+    ck_assert_uint_eq(export.written, 4);
+    char names[64] = "";
+    ck_assert_int_eq(store_rows(export.store, "kernels", add_name, names, &err), 0);
+    ck_assert_str_eq(names, "f(int, \"q\");=1+1;");
     store_close(export.store);
 }
 END_TEST

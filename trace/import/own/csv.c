@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
 #include "trace/import/field.h"
 #include "trace/import/own/csv_names.h"
@@ -287,7 +288,8 @@ static const char *set_field(struct reading *g, enum column c, const struct fiel
 
 static int add_kernel(struct reading *g, const struct field *name, struct record *r, struct err *err)
 {
-    char *text = mem_strndup(name->text ? name->text : "", name->length, err);
+    const size_t mark = name->text && g->announced ? csv_text_mark(name->text, name->length) : 0;
+    char *text = mem_strndup(name->text ? name->text + mark : "", name->length - mark, err);
     if (!text)
         return -1;
     int64_t id;
