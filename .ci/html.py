@@ -138,6 +138,12 @@ def make_results(program, folder):
     hostile['runs'][1]['notes'] = [HOSTILE, IMAGE]
     with open(path('h.json'), 'w') as f:
         json.dump(hostile, f)
+    known = json.loads(run('replay', '-q', 'uvm', 'synth:bicg,bytes=8MiB', '--policy', 'tree,adaptive', '--format', 'json'))
+    for r, time_ns, ends in zip(known['runs'], (1000, None), ({}, {'time_ns': [500, 2000]})):
+        r['metrics']['time_ns'], r['interval'] = time_ns, ends
+    with open(path('i.json'), 'w') as f:
+        json.dump(known, f)
+    run('report', '-q', path('i.json'), '--html', path('intervals.html'))
     good = [path(n) for n in ('u.db', 'z.db', 'd.db', 'p.db')]
     run('report', '-q', *good, '--html', path('report.html'))
     run('report', '-q', path('u.db'), path('h.json'), '--html', path('hostile.html'))
@@ -259,6 +265,10 @@ def other_media(b, page, folder):
     b.click('#engine-uvm .open')
     wide = b.js('return document.documentElement.scrollWidth')
     check('phone: nor with a case open', wide <= 360, wide)
+    rows = b.js("""return [...document.querySelectorAll("#engine-uvm .bars .row")].map(r => [...r.children].map(
+        e => { const q = e.getBoundingClientRect(); return [q.left, q.top, q.right, q.bottom]; }))""")
+    apart = [r for r in rows if any(n[1] >= r[0][3] or n[3] <= r[0][1] for n in r[2:]) or r[1][1] < max(n[3] for n in r[2:]) - 1]
+    check('phone: each number beside its policy, the bar below', len(rows) > 3 and not apart, apart or len(rows))
     b.shot(os.path.join(folder, 'phone.png'), 1800)
     b.cdp('Emulation.clearDeviceMetricsOverride')
     b.open(page)
@@ -270,6 +280,19 @@ def other_media(b, page, folder):
     check('print: no controls', b.js('return [...document.querySelectorAll(".controls")].every(e => e.offsetHeight === 0)'))
     check('print: all runs are there', b.js('return [...document.querySelectorAll("details")].every(d => d.open)'))
     b.cdp('Emulation.setEmulatedMedia', media='')
+
+
+def intervals(b, page, folder):
+    """An interval is a line over its bar, from end to end: here 500 to 2000 beside 1000, of which less is better."""
+    b.size(1280, 900)
+    b.open(page)
+    quiet_and_alone(b, 'intervals')
+    found = b.js("""return [...document.querySelectorAll(".bars .track")].map(t => { const w = t.getBoundingClientRect();
+        return [...t.children].map(e => { const q = e.getBoundingClientRect(); return [e.className, (q.left - w.left) / w.width, (q.right - w.left) / w.width]; }); })""")
+    shown = {c[0]: c[1:] for track in found for c in track}
+    check('intervals: one line, of half the best to twice', sum(len(t) == 2 for t in found) == 1 and
+          abs(shown['range'][0] - 0.25) < 0.01 and abs(shown['range'][1] - 1) < 0.01 and abs(shown['bar top'][1] - 0.5) < 0.01, found)
+    b.shot(os.path.join(folder, 'intervals.png'), 900)
 
 
 def hostile_names(b, page):
@@ -301,6 +324,7 @@ def main():
         sort_and_filter(b, rows)
         keyboard(b)
         other_media(b, page, folder)
+        intervals(b, page.replace("report.html", "intervals.html"), folder)
         hostile_names(b, hostile)
         html_decision.run(b, check, quiet_and_alone, *html_decision.make(program, folder), folder)
     finally:
