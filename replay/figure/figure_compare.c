@@ -3,14 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/figure/chart.h"
 #include "replay/figure/figures.h"
 #include "replay/results/note.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
 
-enum { ROWS_MAX = 24, WIDTH = 760, HEIGHT = 430 };
+enum { ROWS_MAX = 24, ROWS_USUAL = 10, WIDTH = 760, HEIGHT = 430 };
 
-static const double wide = 2.2; /* a logarithmic axis goes on by this much, for the times beside the points */
+static const double name_scale = 0.85; /* of letters in names, which are long */
 
 /* Those with a time, in order. */
 struct rows {
@@ -63,15 +64,17 @@ static int collect(const struct figure_input *input, struct rows *rows, struct e
 }
 
 /* The lowest first in the script, so that the first row stands on top. */
-static void y_axis(FILE *script, const struct rows *rows)
+static void y_axis(const struct figure_input *input, FILE *script, const struct rows *rows)
 {
+    (void)plot_taller(input, ((double)rows->count - ROWS_USUAL) * PLOT_LINE);
     (void)fprintf(script, "set yrange [%g:-0.6]\nset ytics scale 0 (", (double)rows->count - 0.4);
     for (size_t i = 0; i < rows->count; i++) {
         (void)fputs(i ? ", " : "", script);
+        (void)fprintf(script, "\"{/*%.2f \".", name_scale);
         plot_quote(script, rows->labels[i]);
-        (void)fprintf(script, " %zu", i);
+        (void)fprintf(script, ".\"}\" %zu", i);
     }
-    (void)fputs(")\nset grid xtics noytics\nset border 1\nset key off\n", script);
+    (void)fputs(")\nset grid xtics noytics\nset border 1\nset key off\nset ylabel 'mechanism'\n", script);
 }
 
 /* --- times --- */
@@ -97,9 +100,21 @@ static struct reach reach_of(const struct run *run)
     return r;
 }
 
-/* y, value, ends of the interval, ends with the error, text; the first answers, the others' points are hollow. */
-static void time_data(FILE *script, const struct rows *rows, double unit, double *lo, double *hi)
+/* The share of the plot's width that texts beside the points take. */
+static double room_beside(const struct rows *rows, size_t chars)
 {
+    size_t names = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        names = strlen(rows->labels[i]) > names ? strlen(rows->labels[i]) : names;
+    const double plot = PLOT_LETTERS - 5 - (double)names * PLOT_CHAR_WIDTH * name_scale;
+    return fmin(0.75, ((double)chars * PLOT_CHAR_WIDTH + 2) / fmax(plot, 8));
+}
+
+/* y, value, ends of the interval, ends with the error, text, whose longest is returned; the first answers, the others'
+ * points are hollow. */
+static size_t time_data(FILE *script, const struct rows *rows, double unit, double *lo, double *hi)
+{
+    size_t longest = 0;
     (void)fputs("$t << EOD\n", script);
     *lo = INFINITY;
     *hi = 0;
@@ -111,6 +126,7 @@ static void time_data(FILE *script, const struct rows *rows, double unit, double
         const bool one = strcmp(text[0], text[1]) == 0;
         (void)snprintf(both, sizeof both, "%s%s%s%s", r.unbound ? "~" : "", text[0], one ? "" : " to ",
                        one ? "" : text[1]);
+        longest = strlen(both) > longest ? strlen(both) : longest;
         (void)fprintf(script, "%zu %.9g %.9g %.9g %.9g %.9g ", i, r.value / unit, r.lo / unit, r.hi / unit,
                       r.far_lo / unit, r.far / unit);
         plot_quote(script, both);
@@ -119,6 +135,7 @@ static void time_data(FILE *script, const struct rows *rows, double unit, double
         *hi = fmax(*hi, r.far / unit);
     }
     (void)fputs("EOD\n", script);
+    return longest;
 }
 
 static double unit_of(const struct rows *rows, const char **name)
@@ -138,14 +155,20 @@ static int write_times(const struct figure_input *input, FILE *script, struct er
     if (collect(input, &rows, err))
         return -1;
     double unit = unit_of(&rows, &name);
-    time_data(script, &rows, unit, &lo, &hi);
-    y_axis(script, &rows);
+    const size_t text_chars = time_data(script, &rows, unit, &lo, &hi);
+    y_axis(input, script, &rows);
     const bool decades = hi > 10 * lo;
-    (void)fprintf(script,
-                  "%sset xrange [%.9g:%.9g]\nset xlabel \"time, %s%s\\nthick: left open by the model; "
-                  "whiskers: and the measured error\"\nset format x '%%g'\n",
-                  decades ? "set logscale x\n" : "", decades ? lo / 1.1 : 0, decades ? hi * wide : hi * 1.35, name,
-                  decades ? " (logarithmic)" : "");
+    const double beside = room_beside(&rows, text_chars);
+    char label[120];
+    (void)snprintf(label, sizeof label, "time (%s)\\nthick: left open by the model; whiskers: and the measured error",
+                   name);
+    plot_xlabel(input, script, label, 2);
+    (void)fprintf(script, "%sset xrange [%.9g:%.9g]\nset format x '%%g'\n", decades ? "set logscale x\n" : "",
+                  decades ? lo / 1.1 : 0,
+                  decades ? lo / 1.1 * pow(hi / lo * 1.1, 1 / (1 - beside)) : hi / (1 - beside));
+    if (!decades)
+        (void)fprintf(script, "set xtics 0,%.9g\n", chart_step(hi));
+    plot_title_runs(script, "Time of each mechanism", input->runs);
     (void)fputs("plot $t using 2:1:5:6 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb '#444444', "
                 "$t using 3:1:($4-$3):(0) with vectors nohead linewidth 7 linecolor rgb '#56B4E9', "
                 "$t every ::0::0 using 2:1 with points pointtype 7 pointsize 1.3 linecolor rgb '#0072B2', "
@@ -179,25 +202,40 @@ static int write_bytes(const struct figure_input *input, FILE *script, struct er
         (void)fprintf(script, "%zu %.9g %.9g\n", i, bytes_of(rows.runs[i], "h2d_bytes", unit),
                       bytes_of(rows.runs[i], "d2h_bytes", unit));
     (void)fputs("EOD\n", script);
-    y_axis(script, &rows);
+    y_axis(input, script, &rows);
+    plot_title_runs(script, "Bytes over the link of each mechanism", input->runs);
+    char label[60];
+    (void)snprintf(label, sizeof label, "bytes over the link (%s)", name);
+    plot_xlabel(input, script, label, 1);
     (void)fprintf(
         script,
-        "set xrange [0:%.9g]\nset xlabel 'bytes over the link, %s'\nset key tmargin center horizontal\n"
+        "set xrange [0:%.9g]\nset xtics 0,%.9g\nset key on\n"
         "set style fill solid 1 noborder\n"
         "plot $b using (0):($1-0.19):(0):2:($1-0.36):($1-0.02) with boxxyerror linetype 1 title 'to the GPU', "
         "$b using (0):($1+0.19):(0):3:($1+0.02):($1+0.36) with boxxyerror linetype 2 title 'to the host'\n",
-        most > 0 ? most / unit * 1.05 : 1, name);
+        most > 0 ? most / unit * 1.05 : 1, chart_step(most > 0 ? most / unit : 1));
     rows_release(&rows);
     return 0;
 }
 
 const struct figure figure_compare_times = {
-    "compare-times", "the time of each mechanism, with its interval and measured error",
-    "ours",          FIGURE_RESULTS,
-    WIDTH,           HEIGHT,
-    write_times,     "compare"};
+    .name = "compare-times",
+    .summary = "the time of each mechanism, with its interval and measured error",
+    .source = "ours",
+    .kinds = FIGURE_RESULTS,
+    .width = WIDTH,
+    .height = HEIGHT,
+    .write = write_times,
+    .engine = "compare",
+};
 
-const struct figure figure_compare_bytes = {"compare-bytes", "bytes over the link of each mechanism, both ways",
-                                            "ours",          FIGURE_RESULTS,
-                                            WIDTH,           HEIGHT,
-                                            write_bytes,     "compare"};
+const struct figure figure_compare_bytes = {
+    .name = "compare-bytes",
+    .summary = "bytes over the link of each mechanism, both ways",
+    .source = "ours",
+    .kinds = FIGURE_RESULTS,
+    .width = WIDTH,
+    .height = HEIGHT,
+    .write = write_bytes,
+    .engine = "compare",
+};

@@ -46,7 +46,7 @@ START_TEST(times_stand_with_their_intervals_and_errors)
     has(text, "0 0.24 0.24 0.33 0.16 0.495 \"240 us to 330 us\"");
     has(text, "1 0.3 0.3 0.3 0.3 0.3 \"300 us\"");
     has(text, "2 30 30 30 30 30 \"30 ms\"");
-    has(text, "\"managed (tree)\" 2)");
+    has(text, "\"managed (tree)\".\"}\" 2)");
     has(text, "set logscale x");
     bool said = false;
     size_t i;
@@ -64,7 +64,7 @@ START_TEST(bytes_stand_both_ways_and_nothing_is_made_up)
     struct err err = {""};
     char *text = script_of("compare-bytes", NULL, &err);
     has(text, "0 1 0.5\n1 2 0\n2 nan nan\n");
-    has(text, "bytes over the link, MiB");
+    has(text, "bytes over the link (MiB)");
     free(text);
 }
 END_TEST

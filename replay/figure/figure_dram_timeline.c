@@ -102,21 +102,24 @@ static int timeline(const struct figure_input *input, FILE *script, struct err *
         for (size_t i = 0; i < line.count; i++)
             (void)fprintf(script, "%lld %d %d %d\n", (long long)line.samples[i].cycle, line.samples[i].mode * 70,
                           line.samples[i].waiting[DRAM_MEM], line.samples[i].waiting[DRAM_PIM]);
-        (void)fprintf(script, "EOD\nset xlabel 'DRAM cycle'\nset ylabel 'requests waiting'\nset yrange [0:70]\n"
-                              "set key outside right top\n"
-                              "plot $d using 1:2 with filledcurves y1=0 title 'PIM mode' linecolor rgb '#dddddd', "
-                              "$d using 1:3 with lines title 'MEM' linetype 1, $d using 1:4 with lines title 'PIM' "
-                              "linetype 2\n");
+        (void)fputs("EOD\n", script);
+        plot_title(script, "Mode and queues of channel 0 under f3fs", input->path);
+        (void)fputs("set xlabel 'time (DRAM cycles)'\nset ylabel 'waiting (requests)'\nset yrange [0:70]\n"
+                    "plot $d using 1:2 with filledcurves y1=0 title 'PIM mode' linecolor rgb '#e4e4e4', "
+                    "$d using 1:3 with lines title 'MEM' linetype 1, $d using 1:4 with lines title 'PIM' "
+                    "linetype 4 dashtype 2\n",
+                    script);
     }
     free(line.samples);
     return rc;
 }
 
-const struct figure figure_dram_timeline = {"dram-timeline",
-                                            "mode and queues of one channel over time under f3fs",
-                                            "ours",
-                                            FIGURE_TRACE,
-                                            1000,
-                                            420,
-                                            timeline,
-                                            NULL};
+const struct figure figure_dram_timeline = {
+    .name = "dram-timeline",
+    .summary = "mode and queues of one channel over time under f3fs",
+    .source = "ours",
+    .kinds = FIGURE_TRACE,
+    .width = 1000,
+    .height = 480,
+    .write = timeline,
+};

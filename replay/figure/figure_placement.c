@@ -1,11 +1,16 @@
 /* Figures of the placement engine: overheads predicted and measured, and the co-run over time. */
+#include <math.h>
+#include <stdlib.h>
+
 #include "models/gpu/gpu.h"
 #include "models/policies.h"
+#include "replay/figure/chart.h"
 #include "replay/figure/figures.h"
 #include "replay/placement/placement.h"
 #include "replay/placement/placement_program.h"
 #include "replay/placement/placement_set.h"
 #include "replay/run/engine.h"
+#include "trace/base/mem.h"
 
 /* Tasks of the file under `auto` on the default platform. */
 struct view {
@@ -41,41 +46,89 @@ static void view_close(struct view *view)
     placement_tasks_release(&view->tasks);
 }
 
+/* A task's time under each memory at one end of what is known of it; NAN: not known. */
+static void times_of(const struct view *view, const struct placement_task *t, const struct placement_keys *end,
+                     double ms[PLACEMENTS])
+{
+    struct placement_inputs in;
+    struct placement_overheads o;
+    placement_task_inputs(end, &in);
+    placement_overheads(&in, view->hw, view->misses, &o);
+    for (int p = 0; p < PLACEMENTS; p++)
+        ms[p] = p == PLACEMENT_PINNED && t->no_l2 ? NAN : end->compute_ms + o.ms[p];
+}
+
+/* Points of what was measured beside the bars; whether there are any. */
+static bool measured_data(FILE *script, const struct placement_tasks *tasks, const bool *drawn, size_t bars)
+{
+    bool any = false;
+    for (size_t i = 0; i < tasks->count; i++) {
+        const struct placement_keys *k = &tasks->tasks[i].lo;
+        const double measured[PLACEMENTS] = {k->measured_device_ms, k->measured_managed_ms, k->measured_pinned_ms};
+        for (size_t p = 0, bar = 0; p < PLACEMENTS; p++) {
+            double half;
+            if (drawn[p] && measured[p] > 0) {
+                (void)fprintf(script, "%s%.6g %.9g\n", any ? "" : "$measured << EOD\n", chart_at(i, bar, bars, &half),
+                              measured[p]);
+                any = true;
+            }
+            bar += drawn[p];
+        }
+    }
+    (void)fputs(any ? "EOD\n" : "", script);
+    return any;
+}
+
+static int overhead_chart(const struct figure_input *input, FILE *script, const struct view *view, char *const *names,
+                          struct err *err)
+{
+    static char device[] = "device", managed[] = "managed", pinned[] = "pinned";
+    char *const series[PLACEMENTS] = {device, managed, pinned};
+    struct chart chart;
+    bool drawn[PLACEMENTS] = {false};
+    double least = INFINITY;
+    size_t bars = 0;
+    if (chart_init(&chart, "placement", names, view->tasks.count, series, PLACEMENTS, err))
+        return -1;
+    for (size_t i = 0; i < view->tasks.count; i++) {
+        const struct placement_task *t = &view->tasks.tasks[i];
+        double lo[PLACEMENTS], hi[PLACEMENTS];
+        times_of(view, t, &t->lo, lo);
+        times_of(view, t, &t->hi, hi);
+        for (size_t p = 0; p < PLACEMENTS; p++) {
+            chart.bars[i * PLACEMENTS + p] =
+                (struct chart_bar){true, (lo[p] + hi[p]) / 2, fmin(lo[p], hi[p]), fmax(lo[p], hi[p])};
+            drawn[p] |= !isnan(lo[p]);
+            least = lo[p] > 0 ? fmin(least, fmin(lo[p], hi[p])) : least;
+        }
+    }
+    for (size_t p = 0; p < PLACEMENTS; p++)
+        bars += drawn[p];
+    plot_title(script, "Time of each task by its memory", platform_name(view->platform));
+    chart.log = true;
+    chart.base = pow(10, floor(log10(isfinite(least) ? least * 0.9 : 1)));
+    chart.labels = "task";
+    (void)fprintf(script, "set ylabel 'time (ms)'\nset logscale y\nset yrange [%.9g:*]\n", chart.base);
+    const bool any = measured_data(script, &view->tasks, drawn, bars);
+    chart_write(input, script, &chart);
+    (void)fputs(any ? ", $measured using 1:2 with points linecolor rgb '#000000' pointtype 2 title 'measured'\n" : "\n",
+                script);
+    chart_release(&chart);
+    return 0;
+}
+
 static int overhead(const struct figure_input *input, FILE *script, struct err *err)
 {
     struct view view;
     if (view_open(&view, input->path, err))
         return -1;
-    (void)fprintf(script, "$d << EOD\n");
-    for (size_t i = 0; i < view.tasks.count; i++) {
-        const struct placement_task *t = &view.tasks.tasks[i];
-        struct placement_inputs in;
-        struct placement_overheads o;
-        placement_task_inputs(&t->lo, &in);
-        placement_overheads(&in, view.hw, view.misses, &o);
-        plot_quote(script, t->name);
-        const double measured[] = {t->lo.measured_device_ms, t->lo.measured_managed_ms, t->lo.measured_pinned_ms};
-        for (int p = 0; p < PLACEMENTS; p++) {
-            if (p == PLACEMENT_PINNED && t->no_l2)
-                (void)fprintf(script, " NaN");
-            else
-                (void)fprintf(script, " %.9g", t->lo.compute_ms + o.ms[p]);
-            (void)fprintf(script, measured[p] > 0 ? " %.9g" : " NaN", measured[p]);
-        }
-        (void)fputc('\n', script);
-    }
-    (void)fprintf(
-        script,
-        "EOD\nset title 'Time under device, managed and pinned memory (%s)'\nset ylabel 'ms'\nset logscale y\n"
-        "set style data histograms\nset style histogram clustered gap 1\nset style fill solid 0.9\n"
-        "set xtics rotate by -30\nset key top right\n"
-        "plot $d using 2:xtic(1) title 'device' linetype 1, $d using 4 title 'managed' linetype 2, "
-        "$d using 6 title 'pinned' linetype 3, "
-        "$d using ($0-0.2):3 with points linetype 8 title 'measured', "
-        "$d using 0:5 with points linetype 8 notitle, $d using ($0+0.2):7 with points linetype 8 notitle\n",
-        platform_name(view.platform));
+    char **names = mem_zalloc(view.tasks.count, sizeof *names, err);
+    for (size_t i = 0; names && i < view.tasks.count; i++)
+        names[i] = view.tasks.tasks[i].name;
+    int rc = names ? overhead_chart(input, script, &view, names, err) : -1;
+    free((void *)names);
     view_close(&view);
-    return 0;
+    return rc;
 }
 
 static void bars(FILE *script, const struct view *view, const struct placement_set *set)
@@ -95,9 +148,41 @@ static void bars(FILE *script, const struct view *view, const struct placement_s
     for (size_t i = 0; i < view->tasks.count; i++) {
         const struct schedule_slot *s = &set->schedule.slots[i];
         if (s->partner > (int)i || (s->partner >= 0 && set->schedule.slots[s->partner].partner != (int)i))
-            (void)fprintf(script, "set arrow from %.9g,%zu to %.9g,%d heads linecolor rgb '#444444' dashtype 2\n",
-                          s->start_ms, i, s->start_ms, s->partner);
+            (void)fprintf(
+                script,
+                "set arrow from %.9g,%zu to %.9g,%d nohead front linecolor rgb '#444444' linewidth 1.5 dashtype 2\n",
+                s->start_ms, i, s->start_ms, s->partner);
     }
+}
+
+/* Only memory that a task got is drawn and named. */
+static void draw_timeline(const struct figure_input *input, FILE *script, const struct view *view,
+                          const struct placement_set *set)
+{
+    static char device[] = "device", managed[] = "managed", pinned[] = "pinned";
+    char *const names[PLACEMENTS] = {device, managed, pinned};
+    struct style styles[PLACEMENTS];
+    size_t drawn = 0;
+    style_policies("placement", names, PLACEMENTS, styles);
+    (void)plot_taller(input, ((double)view->tasks.count - 7) * PLOT_LINE);
+    plot_title(script, "Tasks side by side under auto: dashed lines join those that overlap",
+               platform_name(view->platform));
+    bars(script, view, set);
+    (void)fprintf(script,
+                  "set xlabel 'time (ms)'\nset ylabel 'task'\nset grid xtics noytics\nset yrange [-0.6:%zu.4]\nplot ",
+                  view->tasks.count - 1);
+    for (size_t p = 0; p < PLACEMENTS; p++) {
+        bool any = false;
+        for (size_t i = 0; i < view->tasks.count; i++)
+            any |= (size_t)set->choice[i] == p;
+        if (!any)
+            continue;
+        (void)fprintf(script, "%s$bars using ($4==%zu ? $1 : NaN):3:1:2:($3-0.3):($3+0.3) with boxxyerror",
+                      drawn++ ? ", " : "", p + 1);
+        style_put_fill(script, &styles[p]);
+        (void)fprintf(script, " title '%s'", names[p]);
+    }
+    (void)fputc('\n', script);
 }
 
 static int timeline(const struct figure_input *input, FILE *script, struct err *err)
@@ -109,34 +194,28 @@ static int timeline(const struct figure_input *input, FILE *script, struct err *
     int rc = placement_set_init(&set, view.tasks.count, err);
     if (!rc)
         rc = placement_set_run(&set, &view.tasks, false, &placement_auto, NULL, view.hw, view.misses, true, err);
-    if (!rc) {
-        bars(script, &view, &set);
-        (void)fprintf(
-            script,
-            "set title 'Co-run under auto (%s): dashed lines join tasks that run side by side'\n"
-            "set xlabel 'ms'\nset yrange [-0.6:%zu.4]\nset style fill solid 0.9\nset key outside right\n"
-            "plot for [p=1:3] $bars using ($4==p ? $1 : NaN):3:1:2:($3-0.3):($3+0.3) with boxxyerror linetype p "
-            "title word('device managed pinned', p)\n",
-            platform_name(view.platform), view.tasks.count - 1);
-    }
+    if (!rc)
+        draw_timeline(input, script, &view, &set);
     placement_set_release(&set);
     view_close(&view);
     return rc;
 }
 
-const struct figure figure_placement_overhead = {"placement-overhead",
-                                                 "time of each task under device, managed and pinned memory",
-                                                 "Bateni et al. 2020, figure 8",
-                                                 FIGURE_SPEC,
-                                                 900,
-                                                 480,
-                                                 overhead,
-                                                 NULL};
-const struct figure figure_placement_timeline = {"placement-timeline",
-                                                 "tasks over time under auto, pairs that overlap",
-                                                 "Bateni et al. 2020, figures 6 and 7",
-                                                 FIGURE_SPEC,
-                                                 900,
-                                                 480,
-                                                 timeline,
-                                                 NULL};
+const struct figure figure_placement_overhead = {
+    .name = "placement-overhead",
+    .summary = "time of each task under device, managed and pinned memory",
+    .source = "Bateni et al. 2020, figure 8",
+    .kinds = FIGURE_SPEC,
+    .width = 900,
+    .height = 480,
+    .write = overhead,
+};
+const struct figure figure_placement_timeline = {
+    .name = "placement-timeline",
+    .summary = "tasks over time under auto, pairs that overlap",
+    .source = "Bateni et al. 2020, figures 6 and 7",
+    .kinds = FIGURE_SPEC,
+    .width = 900,
+    .height = 480,
+    .write = timeline,
+};

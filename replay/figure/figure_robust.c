@@ -10,7 +10,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
 
-enum { ROWS_MAX = 16, JSON_MAX = 64 << 20, WIDTH = 1000, HEIGHT = 620 };
+enum { ROWS_MAX = 16, ROWS_USUAL = 12, JSON_MAX = 64 << 20, WIDTH = 1000, HEIGHT = 620 };
 
 static const double half = 0.36;   /* of a bar's height, in rows */
 static const double still = 0.001; /* what moves the lead by less is not drawn */
@@ -194,23 +194,28 @@ static void title(FILE *script, const struct tornado *t, const json_t *robust)
                            (long long)json_integer_value(json_array_get(all, i)),
                            (long long)json_integer_value(json_object_get(robust, "draws")));
     }
-    (void)snprintf(line, sizeof line, "Lead of %.200s over the next best: %.3g%s", best, t->margin, wins);
-    (void)fputs("set title ", script);
-    plot_quote(script, line);
-    (void)fputc('\n', script);
+    (void)snprintf(line, sizeof line, "Lead of %.200s over the next best", best);
+    char common[200];
+    (void)snprintf(common, sizeof common, "%.3g as the platform is%s", t->margin, wins);
+    plot_title(script, line, common);
 }
 
-static void draw(FILE *script, const struct tornado *t, const json_t *robust, size_t rows)
+static void draw(const struct figure_input *input, FILE *script, const struct tornado *t, const json_t *robust,
+                 size_t rows)
 {
+    (void)plot_taller(input, ((double)rows - ROWS_USUAL) * PLOT_LINE);
     double pad = pow(t->hi / t->lo, 0.3), lo = t->lo / fmax(pad, 1.02), hi = t->hi * fmax(pad, 1.02);
     title(script, t, robust);
-    (void)fprintf(
-        script,
-        "set logscale x\nset xrange [%.9g:%.9g]\nset yrange [%g:-0.7]\nset xlabel 'lead: next best over best, "
-        "one number alone at the end of its range; left of 1 another is best'\nset grid xtics noytics\n"
-        "set key tmargin center horizontal maxrows 1\nset border 1\nset ytics scale 0\nset style fill solid "
-        "0.9 noborder\n",
-        lo, hi, (double)rows - 0.2);
+    plot_xlabel(input, script,
+                "lead: time of the next best over the best's (ratio), one number\\n"
+                "alone at the end of its range; left of 1 another is best",
+                2);
+    (void)fprintf(script,
+                  "set logscale x\nset xrange [%.9g:%.9g]\nset yrange [%g:-0.7]\nset ylabel 'number of the platform'\n"
+                  "set grid xtics noytics\n"
+                  "set border 1\nset ytics scale 0\nset style fill solid "
+                  "0.9 noborder\n",
+                  lo, hi, (double)rows - 0.2);
     tics(script, lo, hi);
     if (t->tie > 0)
         (void)fprintf(script,
@@ -242,7 +247,7 @@ static int write_robust(const struct figure_input *input, const json_t *robust, 
         reach(&t, t.bars[i].margins[0]);
         reach(&t, t.bars[i].margins[1]);
     }
-    draw(script, &t, robust, rows);
+    draw(input, script, &t, robust, rows);
     if (t.numbers > rows)
         (void)note(input->notes, "%zu of %zu numbers are not drawn: each moves the lead by less than %.1f %%",
                    t.numbers - rows, t.numbers, 100 * (exp(t.count > rows ? t.bars[rows].swing : still) - 1) + 0.05);
@@ -271,7 +276,11 @@ static int write(const struct figure_input *input, FILE *script, struct err *err
 }
 
 const struct figure figure_robust = {
-    "robust", "tornado: how far the best answer leads with each unknown number at both ends",
-    "ours",   FIGURE_SPEC,
-    WIDTH,    HEIGHT,
-    write,    NULL};
+    .name = "robust",
+    .summary = "tornado: how far the best answer leads with each unknown number at both ends",
+    .source = "ours",
+    .kinds = FIGURE_SPEC,
+    .width = WIDTH,
+    .height = HEIGHT,
+    .write = write,
+};

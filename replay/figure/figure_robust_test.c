@@ -51,7 +51,7 @@ START_TEST(numbers_stand_by_swing_with_the_values_of_both_ends)
         last = at;
     }
     ck_assert_ptr_null(strstr(text, "uvm.nothing"));
-    ck_assert_ptr_nonnull(strstr(text, "Lead of tree over the next best: 1.5; wins in 58 of 64 draws"));
+    ck_assert_ptr_nonnull(strstr(text, "1.5 as the platform is; wins in 58 of 64 draws"));
     ck_assert_ptr_nonnull(strstr(json_string_value(json_array_get(notes, 0)), "1 of 5 numbers"));
     free(text);
     int rc = plot_draw(figure_find("robust"), &input, testing_file("robust.svg"), true, &err);

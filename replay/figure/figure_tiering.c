@@ -73,10 +73,10 @@ static int write(const struct figure_input *input, FILE *script, struct err *err
         rc = curve(script, &setup, (enum score_kind)kind, counts, total, err);
     free(counts);
     if (!rc) {
-        (void)fputs("set title ", script);
-        plot_quote(script, input->path);
-        (void)fputs("\nset xlabel '% of rows, best first'\nset ylabel '% of accesses'\nset xrange [0:100]\n"
-                    "set yrange [0:100]\nset key bottom right\nset size ratio 0.6\n"
+        plot_title(script, "Accesses served by the best rows", input->path);
+        plot_legend(input, 3, 16);
+        (void)fputs("set xlabel 'rows, best first (%)'\nset ylabel 'accesses (%)'\nset xrange [0:100]\n"
+                    "set yrange [0:100]\n"
                     "plot $b with lines title 'degree' linetype 1, $c with lines title 'reverse PageRank' linetype 2, "
                     "$d with lines title 'weighted' linetype 4\n",
                     script);
@@ -85,11 +85,12 @@ static int write(const struct figure_input *input, FILE *script, struct err *err
     return rc;
 }
 
-const struct figure figure_tiering = {"tiering",
-                                      "cumulative accesses by ranked rows, for each score",
-                                      "Min 2022, figure 4.8",
-                                      FIGURE_SPEC,
-                                      800,
-                                      520,
-                                      write,
-                                      NULL};
+const struct figure figure_tiering = {
+    .name = "tiering",
+    .summary = "cumulative accesses by ranked rows, for each score",
+    .source = "Min 2022, figure 4.8",
+    .kinds = FIGURE_SPEC,
+    .width = 800,
+    .height = 520,
+    .write = write,
+};

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/figure/chart.h"
 #include "replay/figure/figures.h"
 #include "replay/info/info_tlp.h"
 #include "trace/base/json_tree.h"
@@ -71,27 +72,38 @@ static int add_bar(struct bars *b, const json_t *row, bool grouped, struct err *
     return 0;
 }
 
-static void write_bars(const struct bars *b, FILE *script)
+/* Bars of types and sizes, a part of each for every sender. */
+static int write_bars(const struct figure_input *input, const struct bars *b, FILE *script, struct err *err)
 {
-    size_t columns = b->direction_count + b->others;
-    (void)fprintf(script, "$sizes << EOD\n");
-    for (size_t i = 0; i < b->count; i++) {
-        plot_quote(script, b->rows[i].label);
-        for (size_t d = 0; d < columns; d++)
-            (void)fprintf(script, " %.0f", b->rows[i].count[d < b->direction_count ? d : MOST_DIRECTIONS]);
-        (void)fputc('\n', script);
-    }
-    (void)fprintf(script, "EOD\nset title 'PCIe packets by type and size'\nset xlabel 'type and bytes'\n"
-                          "set ylabel 'packets'\nset style data histograms\nset style histogram rowstacked\n"
-                          "set style fill solid 0.8\nset boxwidth 0.8\nset xtics rotate by -45 noenhanced\n"
-                          "set key top right noenhanced\nset yrange [0:*]\nplot ");
+    const size_t columns = b->direction_count + b->others;
+    char senders[MOST_DIRECTIONS + 1][80], *series[MOST_DIRECTIONS + 1];
+    char **names = mem_zalloc(b->count, sizeof *names, err);
+    struct chart chart;
     for (size_t d = 0; d < columns; d++) {
-        char title[80];
-        (void)snprintf(title, sizeof title, "from %s", d < b->direction_count ? b->directions[d] : "others");
-        (void)fprintf(script, "%s$sizes using %zu:xtic(1) linetype %zu title ", d ? ", " : "", d + 2, d + 1);
-        plot_quote(script, title);
+        (void)snprintf(senders[d], sizeof senders[d], "from %s", d < b->direction_count ? b->directions[d] : "others");
+        series[d] = senders[d];
     }
+    for (size_t i = 0; names && i < b->count; i++)
+        names[i] = b->rows[i].label;
+    if (!names || chart_init(&chart, NULL, names, b->count, series, columns, err)) {
+        free((void *)names);
+        return -1;
+    }
+    for (size_t i = 0; i < b->count; i++)
+        for (size_t d = 0; d < columns; d++) {
+            const double n = b->rows[i].count[d < b->direction_count ? d : MOST_DIRECTIONS];
+            if (n > 0)
+                chart.bars[i * columns + d] = (struct chart_bar){true, n, n, n};
+        }
+    chart.stacked = true;
+    chart.labels = "type and size (bytes)";
+    plot_title(script, "PCIe packets by type, size and sender", input->path);
+    (void)fputs("set ylabel 'packets (count)'\n", script);
+    chart_write(input, script, &chart);
     (void)fputc('\n', script);
+    chart_release(&chart);
+    free((void *)names);
+    return 0;
 }
 
 static int write_sizes(const struct figure_input *input, FILE *script, struct err *err)
@@ -106,7 +118,7 @@ static int write_sizes(const struct figure_input *input, FILE *script, struct er
     if (rc == 0)
         json_array_foreach(rows, i, row) rc |= add_bar(b, row, json_array_size(rows) > MOST_BARS, err);
     if (rc == 0)
-        write_bars(b, script);
+        rc = write_bars(input, b, script, err);
     if (b)
         free(b->rows);
     free(b);
@@ -158,14 +170,15 @@ static int write_latency(const struct figure_input *input, FILE *script, struct 
         double at = (double)quantile_at(q, 0.25 * i) / 1e3;
         (void)fprintf(script,
                       "set arrow from %.6g, graph 0 to %.6g, graph 1 nohead dashtype 3 linecolor rgb '#888888'\n"
-                      "set label '%.4g us' at %.6g, graph 0.%d3 offset 0.5, 0\n",
-                      at, at, at, at, 3 - i);
+                      "set label '%d %%: %.4g us' at %.6g, graph %.2f offset 0.5, 0\n",
+                      at, at, 25 * i, at, at, 0.36 - 0.1 * i);
     }
-    (void)fprintf(script,
-                  "set title 'Latency of %.0f PCIe reads, request to last completion'\nset xlabel 'us'\n"
-                  "set ylabel 'share of reads'\nset yrange [0:1]\nset key off\n"
-                  "plot $latency using 1:2 with steps linetype 1 linewidth 2\n",
-                  curve.all);
+    char common[80];
+    (void)snprintf(common, sizeof common, "%.0f reads, from request to last completion", curve.all);
+    plot_title(script, "Latency of PCIe reads", common);
+    (void)fputs("set xlabel 'latency (us)'\nset ylabel 'reads no slower (ratio)'\nset yrange [0:1]\nset key off\n"
+                "plot $latency using 1:2 with steps linetype 1 notitle\n",
+                script);
     quantile_free(q);
     return 0;
 }

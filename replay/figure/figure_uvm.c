@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/figure/chart.h"
 #include "replay/figure/figure_uvm.h"
 #include "replay/run/engine.h"
 #include "trace/base/mem.h"
@@ -51,172 +52,119 @@ static const char *baseline_name(const struct case_table *cases)
     return name ? name : "the baseline";
 }
 
-/* A label of an axis, where gnuplot reads % as a format. */
-static void tic_label(FILE *script, const char *text)
-{
-    char *escaped = mem_zalloc(2 * strlen(text) + 1, 1, NULL);
-    size_t n = 0;
-    for (; escaped && *text; text++) {
-        if (*text == '%')
-            escaped[n++] = '%';
-        escaped[n++] = *text;
-    }
-    plot_quote(script, escaped ? escaped : "");
-    free(escaped);
-}
-
-static bool differs(const struct run_set *set, const char *key)
-{
-    char first[256] = "", text[256];
-    for (size_t i = 0; i < set->count; i++) {
-        const char *value = run_key(&set->runs[i], key, text, sizeof text);
-        if (i && strcmp(first, value ? value : "") != 0)
-            return true;
-        (void)snprintf(first, sizeof first, "%s", value ? value : "");
-    }
-    return false;
-}
-
-/* The title, and below it what all runs have in common. */
-static void title(FILE *script, const struct run_set *set, const char *what)
-{
-    static const char *const keys[] = {"platform", "bytes", "oversubscription_pct"};
-    char text[128], line[400];
-    size_t used = 0;
-    line[0] = 0;
-    for (size_t k = 0; k < 3 && set->count; k++)
-        if (!differs(set, keys[k]) && run_key(&set->runs[0], keys[k], text, sizeof text) && *text)
-            used += (size_t)snprintf(line + used, sizeof line - used,
-                                     k < 2               ? "%s%s"
-                                     : strcmp(text, "0") ? "%sfootprint %s %% of memory"
-                                                         : "%smemory sufficient%.0s",
-                                     used ? ", " : "", text);
-    (void)fprintf(script, "set title '%s'.\"\\n\".", what);
-    plot_quote(script, line);
-    (void)fputc('\n', script);
-}
-
 static void speedup_axis(FILE *script, const struct case_table *cases)
 {
     (void)fputs("set logscale y 2\nset format y '%g'\nset ylabel \"speed-up over \".", script);
     plot_quote(script, baseline_name(cases));
-    (void)fputc('\n', script);
+    (void)fputs(".\" (ratio)\"\n", script);
 }
 
-static void case_tics(FILE *script, const struct case_table *cases)
+static void line_at_one(FILE *script)
 {
-    (void)fprintf(script, "set xtics (");
-    for (size_t c = 0; c < cases->rows; c++) {
-        (void)fputs(c ? ", " : "", script);
-        tic_label(script, cases->row_labels[c]);
-        (void)fprintf(script, " %zu", c);
-    }
-    (void)fprintf(script, ")%s\nset xrange [-0.6:%zu.6]\n", cases->rows > 6 ? " rotate by -35" : "", cases->rows - 1);
-    for (size_t c = 1; c < cases->rows; c++)
-        (void)fprintf(script, "set arrow from %g, graph 0 to %g, graph 1 nohead linecolor rgb '#eeeeee' back\n",
-                      (double)c - 0.5, (double)c - 0.5);
-}
-
-/* Left edge and width of the bar of policy p. */
-static double bar_at(const struct case_table *cases, size_t c, size_t p, double *width)
-{
-    *width = 0.84 / (double)cases->series;
-    return (double)c - 0.42 + *width * (double)p;
-}
-
-/* Bars of policy p as data blocks $p and $i (its intervals); *missing: runs without a speed-up. Whether a bar differs
- * from 1. */
-static bool speedup_data(FILE *script, const struct case_table *cases, size_t p, size_t *missing)
-{
-    bool any = false;
-    (void)fprintf(script, "$p%zu << EOD\n", p);
-    for (int intervals = 0; intervals < 2; intervals++) {
-        for (size_t c = 0; c < cases->rows; c++) {
-            const struct run *run = cell(cases, c, p);
-            double v[3], width, left = bar_at(cases, c, p, &width);
-            if (!run || run == baseline(cases, c))
-                continue;
-            if (!speedup(cases, c, run, v)) {
-                *missing += !intervals;
-                continue;
-            }
-            any = true;
-            if (!intervals)
-                (void)fprintf(script, "%.6g %.9g %.6g %.6g\n", left + width / 2, v[0], left, left + width * 0.92);
-            else if (v[1] < v[2])
-                (void)fprintf(script, "%.6g %.9g %.9g\n", left + width / 2, v[1], v[2] - v[1]);
-        }
-        (void)fprintf(script, intervals ? "NaN NaN NaN\nEOD\n" : "NaN NaN NaN NaN\nEOD\n$i%zu << EOD\n", p);
-    }
-    return any;
+    (void)fputs("set arrow from graph 0, first 1 to graph 1, first 1 nohead linecolor rgb '#444444'\n", script);
 }
 
 static int write_speedup(const struct figure_input *input, FILE *script, struct err *err)
 {
     const struct case_table *cases = input->cases;
-    bool *any = mem_zalloc(cases->series, sizeof *any, err);
+    struct chart chart;
     size_t drawn = 0, missing = 0;
-    for (size_t p = 0; any && p < cases->series; p++)
-        drawn += any[p] = speedup_data(script, cases, p, &missing);
+    if (chart_init(&chart, "uvm", cases->row_labels, cases->rows, cases->series_labels, cases->series, err))
+        return -1;
+    for (size_t c = 0; c < cases->rows; c++)
+        for (size_t p = 0; p < cases->series; p++) {
+            const struct run *run = cell(cases, c, p);
+            double v[3];
+            if (!run || run == baseline(cases, c))
+                continue;
+            const bool known = speedup(cases, c, run, v);
+            chart.bars[c * cases->series + p] =
+                known ? (struct chart_bar){true, v[0], v[1], v[2]} : (struct chart_bar){true, NAN, NAN, NAN};
+            drawn += known;
+            missing += !known;
+        }
     plot_note_missing(input, missing, "their speed-up is not known");
     plot_note_unbound(input, "speedup_ratio");
     if (drawn) {
+        chart.log = true;
+        chart.labels = "case";
+        plot_title_runs(script, "Speed-up of prefetch policies", cases->set);
         speedup_axis(script, cases);
-        (void)fprintf(script, "set key outside right top\nset style fill solid 0.9 noborder\n");
-        title(script, cases->set, "Speed-up of prefetch policies: bars start at 1, black lines are intervals");
-        case_tics(script, cases);
-        (void)fprintf(script, "set arrow from graph 0, first 1 to graph 1, first 1 nohead linecolor rgb '#444444'\n"
-                              "plot ");
+        line_at_one(script);
+        chart_write(input, script, &chart);
+        (void)fputc('\n', script);
     }
-    for (size_t p = 0, n = 0; drawn && p < cases->series; p++) {
-        if (!any[p])
+    chart_release(&chart);
+    return drawn ? 0 : err_set(err, "no run of the uvm engine has a time to compare");
+}
+
+/* Boxes of one series: x, quartiles and median; how many. */
+static size_t locality_data(FILE *script, const struct case_table *cases, size_t p, size_t *runs)
+{
+    size_t drawn = 0;
+    for (size_t c = 0; c < cases->rows; c++) {
+        const struct run *run = cell(cases, c, p);
+        double q1, median, q3, half, x = chart_at(c, p, cases->series, &half);
+        *runs += run != NULL;
+        if (!run || !run_metric(run, "r_p25", &q1) || !run_metric(run, "r_median", &median) ||
+            !run_metric(run, "r_p75", &q3) || median <= 0)
             continue;
-        (void)fprintf(script, "%s$p%zu using 1:(1):3:4:(1):2 with boxxyerror linetype %zu title ", n++ ? ", " : "", p,
-                      p % 8 + 1);
+        const double thin = q3 / q1 < 1.04 ? 1.02 : 1; /* a box of no height would not be seen */
+        if (!drawn++)
+            (void)fprintf(script, "$p%zu << EOD\n", p);
+        (void)fprintf(script, "%.6g %.9g %.9g %.9g\n", x, median, q1 / thin, q3 * thin);
+    }
+    (void)fputs(drawn ? "EOD\n" : "", script);
+    return drawn;
+}
+
+static void locality_plot(FILE *script, const struct case_table *cases, const struct style *styles, const size_t *boxes)
+{
+    double half;
+    size_t n = 0;
+    (void)chart_at(0, 0, cases->series, &half);
+    (void)fputs("plot ", script);
+    for (size_t p = 0; p < cases->series; p++) {
+        if (!boxes[p])
+            continue;
+        (void)fprintf(script, "%s$p%zu using 1:2:($1-%.6g):($1+%.6g):3:4 with boxxyerror", n++ ? ", " : "", p, half,
+                      half);
+        style_put_fill(script, &styles[p]);
+        (void)fputs(" title ", script);
         plot_quote(script, cases->series_labels[p]);
-        (void)fprintf(script, ", $i%zu using 1:2:(0):3 with vectors nohead linetype 8 linewidth 1.5 notitle", p);
+        (void)fprintf(
+            script,
+            ", $p%zu using ($1-%.6g):2:(%.6g):(0) with vectors nohead linecolor rgb '#000000' linewidth 2 notitle", p,
+            half, 2 * half);
     }
     (void)fputc('\n', script);
-    int rc = drawn ? 0 : any ? err_set(err, "no run of the uvm engine has a time to compare") : -1;
-    free(any);
-    return rc;
 }
 
 int figure_uvm_locality_results(const struct figure_input *input, FILE *script, struct err *err)
 {
     const struct case_table *cases = input->cases;
-    size_t drawn = 0, runs = 0;
-    for (size_t p = 0; p < cases->series; p++) {
-        (void)fprintf(script, "$p%zu << EOD\n", p);
-        for (size_t c = 0; c < cases->rows; c++) {
-            const struct run *run = cell(cases, c, p);
-            double q1, median, q3, width, left = bar_at(cases, c, p, &width);
-            runs += run != NULL;
-            if (!run || !run_metric(run, "r_p25", &q1) || !run_metric(run, "r_median", &median) ||
-                !run_metric(run, "r_p75", &q3) || median <= 0)
-                continue;
-            double thin = q3 / q1 < 1.04 ? 1.02 : 1; /* a box of no height would not be seen */
-            (void)fprintf(script, "%.6g %.9g %.9g %.9g %.6g %.6g\n", left + width / 2, median, q1 / thin, q3 * thin,
-                          left, left + width * 0.92);
-            drawn++;
-        }
-        (void)fprintf(script, "NaN NaN NaN NaN NaN NaN\nEOD\n");
+    size_t drawn = 0, runs = 0, longest = 0;
+    size_t *boxes = mem_zalloc(cases->series, sizeof *boxes, err);
+    struct style *styles = mem_zalloc(cases->series, sizeof *styles, err);
+    for (size_t p = 0; boxes && styles && p < cases->series; p++) {
+        drawn += boxes[p] = locality_data(script, cases, p, &runs);
+        longest = strlen(cases->series_labels[p]) > longest ? strlen(cases->series_labels[p]) : longest;
     }
     if (drawn) {
-        title(script, cases->set, "Locality of fault batches: quartiles over windows of 20 batches");
-        (void)fprintf(script, "set logscale y\nset ylabel 'R: distinct VA blocks / batches'\n"
-                              "set key outside right top\nset style fill solid 0.6 noborder\nset format y '%%g'\n");
-        case_tics(script, cases);
-        (void)fprintf(script, "plot ");
-        for (size_t p = 0; p < cases->series; p++) {
-            (void)fprintf(script, "%s$p%zu using 1:2:5:6:3:4 with boxxyerror linetype %zu title ", p ? ", " : "", p,
-                          p % 8 + 1);
-            plot_quote(script, cases->series_labels[p]);
-            (void)fprintf(script, ", $p%zu using 5:2:($6-$5):(0) with vectors nohead linetype 8 linewidth 2 notitle",
-                          p);
-        }
-        (void)fputc('\n', script);
+        style_policies("uvm", cases->series_labels, cases->series, styles);
+        plot_legend(input, cases->series, longest);
+        plot_title_runs(script, "Locality of fault batches: quartiles and median over windows of 20", cases->set);
+        (void)fputs("set logscale y\nset ylabel 'R: distinct VA blocks / batches (ratio)'\nset format y '%g'\n",
+                    script);
+        chart_tics(input, script,
+                   &(struct chart_axis){.names = cases->row_labels, .count = cases->rows, .labels = "case"});
+        locality_plot(script, cases, styles, boxes);
     }
+    const bool good = boxes && styles;
+    free(boxes);
+    free(styles);
+    if (!good)
+        return -1;
     plot_note_missing(input, runs - drawn, "they have no r_median");
     return drawn ? 0 : err_set(err, "no run of the uvm engine has r_median; recordings give it for their own policy");
 }
@@ -253,102 +201,140 @@ static bool is_line(const struct case_table *cases, const struct run *run)
     return run == baseline(cases, cases->row_of[run - cases->set->runs]);
 }
 
-static void granularity_data(FILE *script, const struct case_table *cases, const size_t *other, size_t other_count,
-                             size_t *drawn, size_t *beside)
+/* The points of a case: on the granularities as $cN, of the other policies as $oN. How many of each, and in *beside how
+ * many of the others are no line at 1. */
+static void granularity_data(FILE *script, const struct case_table *cases, size_t c, const size_t *other,
+                             size_t other_count, size_t count[2], size_t *beside)
 {
     double v[3];
-    for (size_t c = 0; c < cases->rows; c++) {
-        (void)fprintf(script, "$c%zu << EOD\n", c);
-        for (int level = 12; level <= 21; level++)
-            for (size_t p = 0; p < cases->series; p++) {
-                const struct run *run = cell(cases, c, p);
-                if (!run || granularity(run) != (double)(1 << level) || !speedup(cases, c, run, v))
-                    continue;
-                (void)fprintf(script, "%d %.9g %.9g %.9g\n", level, v[0], v[1], v[2]);
-                ++*drawn;
-            }
-        (void)fprintf(script, "NaN NaN NaN NaN\nEOD\n$o%zu << EOD\n", c);
-        for (size_t i = 0; i < other_count; i++)
-            if (cell(cases, c, other[i]) && speedup(cases, c, cell(cases, c, other[i]), v)) {
-                (void)fprintf(script, "%zu %.9g %.9g %.9g\n", 23 + i, v[0], v[1], v[2]);
-                *beside += !is_line(cases, cell(cases, c, other[i]));
-            }
-        (void)fprintf(script, "NaN NaN NaN NaN\nEOD\n");
-    }
+    for (int level = 12; level <= 21; level++)
+        for (size_t p = 0; p < cases->series; p++) {
+            const struct run *run = cell(cases, c, p);
+            if (!run || granularity(run) != (double)(1 << level) || !speedup(cases, c, run, v))
+                continue;
+            if (!count[0]++)
+                (void)fprintf(script, "$c%zu << EOD\n", c);
+            (void)fprintf(script, "%d %.9g %.9g %.9g\n", level - 12, v[0], v[1], v[2]);
+        }
+    (void)fputs(count[0] ? "EOD\n" : "", script);
+    for (size_t i = 0; i < other_count; i++)
+        if (cell(cases, c, other[i]) && speedup(cases, c, cell(cases, c, other[i]), v)) {
+            if (!count[1]++)
+                (void)fprintf(script, "$o%zu << EOD\n", c);
+            (void)fprintf(script, "%zu %.9g %.9g %.9g\n", 11 + i, v[0], v[1], v[2]);
+            *beside += !is_line(cases, cell(cases, c, other[i]));
+        }
+    (void)fputs(count[1] ? "EOD\n" : "", script);
 }
 
-/* Colour by workload, dashes by the case of that workload. */
-static void line_style(const struct case_table *cases, size_t c, size_t *linetype, size_t *dashtype)
+/* Granularities, then the other policies, as names by their place on the axis. */
+static int granularity_tics(const struct figure_input *input, FILE *script, const size_t *other, size_t n,
+                            struct err *err)
 {
-    size_t n = strcspn(cases->row_labels[c], " ");
-    *linetype = 1;
-    *dashtype = 1;
-    for (size_t k = 0; k < c; k++) {
-        if (strncmp(cases->row_labels[k], cases->row_labels[c], n + 1) == 0) {
-            ++*dashtype;
-            continue;
+    static const char *const sizes[] = {"4 KiB",   "8 KiB",   "16 KiB",  "32 KiB", "64 KiB",
+                                        "128 KiB", "256 KiB", "512 KiB", "1 MiB",  "2 MiB"};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    const size_t all = SIZES + (n ? n + 1 : 0);
+    char **names = mem_zalloc(all, sizeof *names, err);
+    if (!names)
+        return -1;
+    for (size_t i = 0; i < all; i++)
+        names[i] = (char *)(i < SIZES ? sizes[i] : i == SIZES ? "" : input->cases->series_labels[other[i - SIZES - 1]]);
+    const char *labels = n ? "migration granularity (bytes), and other policies" : "migration granularity (bytes)";
+    chart_tics(input, script, &(struct chart_axis){.names = names, .count = all, .labels = labels});
+    free((void *)names);
+    return 0;
+}
+
+static void granularity_plot(FILE *script, const struct case_table *cases, size_t (*counts)[2])
+{
+    static const char *const with[] = {"yerrorlines", "yerrorbars"};
+    size_t n = 0;
+    (void)fputs("plot ", script);
+    for (size_t c = 0; c < cases->rows; c++)
+        for (int k = 0; k < 2; k++) {
+            if (!counts[c][k])
+                continue;
+            (void)fprintf(script, "%s$%c%zu using 1:2:3:4 with %s linetype %zu ", n++ ? ", " : "", "co"[k], c, with[k],
+                          1 + c);
+            if (k && counts[c][0]) {
+                (void)fputs("notitle", script);
+                continue;
+            }
+            (void)fputs("title ", script);
+            plot_quote(script, cases->row_labels[c]);
         }
-        bool first = true;
-        for (size_t j = 0; j < k; j++)
-            first &= strncmp(cases->row_labels[j], cases->row_labels[k], strcspn(cases->row_labels[k], " ") + 1) != 0;
-        *linetype += first;
+    (void)fputc('\n', script);
+}
+
+/* A line for each case, in its own colour, dash and point. */
+static int granularity_lines(FILE *script, const struct case_table *cases, struct err *err)
+{
+    struct style *styles = mem_zalloc(cases->rows, sizeof *styles, err);
+    if (!styles)
+        return -1;
+    for (size_t c = 0; c < cases->rows; c++)
+        styles[c] = style_line(c);
+    style_put_lines(script, styles, cases->rows, 1);
+    free(styles);
+    return 0;
+}
+
+static int granularity_draw(const struct figure_input *input, FILE *script, const size_t *other, size_t n,
+                            size_t (*counts)[2], struct err *err)
+{
+    const struct case_table *cases = input->cases;
+    size_t drawn = 0, beside = 0, runs = 0, longest = 0;
+    for (size_t c = 0; c < cases->rows; c++) {
+        granularity_data(script, cases, c, other, n, counts[c], &beside);
+        drawn += counts[c][0];
+        longest = strlen(cases->row_labels[c]) > longest ? strlen(cases->row_labels[c]) : longest;
     }
-    *linetype = (*linetype - 1) % 8 + 1;
-    *dashtype = (*dashtype - 1) % 5 + 1;
+    for (size_t i = 0; i < cases->set->count; i++) /* `tree` as the baseline is the line at 1 */
+        runs += !cases->twice[i] && (granularity(&cases->set->runs[i]) > 0 || !is_line(cases, &cases->set->runs[i]));
+    plot_note_missing(input, runs - drawn - beside,
+                      "their speed-up is not known, or their granularity is no power of two");
+    plot_note_unbound(input, "speedup_ratio");
+    if (!drawn)
+        return err_set(err, "no run of policy fixed has a time; run it with several values of granularity");
+    plot_legend(input, cases->rows, longest);
+    plot_title_runs(script, "Speed-up by migration granularity", cases->set);
+    speedup_axis(script, cases);
+    line_at_one(script);
+    if (granularity_lines(script, cases, err) || granularity_tics(input, script, other, n, err))
+        return -1;
+    granularity_plot(script, cases, counts);
+    return 0;
 }
 
 static int write_granularity(const struct figure_input *input, FILE *script, struct err *err)
 {
     const struct case_table *cases = input->cases;
     size_t *other = mem_zalloc(cases->series, sizeof *other, err);
-    if (!other)
-        return -1;
-    size_t n = others(cases, other), drawn = 0, beside = 0, runs = 0;
-    granularity_data(script, cases, other, n, &drawn, &beside);
-    for (size_t i = 0; i < cases->set->count; i++) /* `tree` as the baseline is the line at 1 */
-        runs += !cases->twice[i] && (granularity(&cases->set->runs[i]) > 0 || !is_line(cases, &cases->set->runs[i]));
-    plot_note_missing(input, runs - drawn - beside,
-                      "their speed-up is not known, or their granularity is no power of two");
-    title(script, cases->set, "Speed-up by migration granularity");
-    speedup_axis(script, cases);
-    (void)fprintf(script,
-                  "set xrange [11.5:%zu.5]\nset key outside right top\n"
-                  "set xtics ('4 KiB' 12, '16 KiB' 14, '64 KiB' 16, '128 KiB' 17, '256 KiB' 18, '512 KiB' 19, "
-                  "'1 MiB' 20, '2 MiB' 21",
-                  n ? 22 + n : 21);
-    for (size_t i = 0; i < n; i++) {
-        (void)fputs(", ", script);
-        tic_label(script, cases->series_labels[other[i]]);
-        (void)fprintf(script, " %zu", 23 + i);
-    }
-    (void)fprintf(script, ") rotate by -35\n"
-                          "set arrow from graph 0, first 1 to graph 1, first 1 nohead linecolor rgb '#444444'\nplot ");
-    for (size_t c = 0; c < cases->rows; c++) {
-        size_t linetype, dashtype;
-        line_style(cases, c, &linetype, &dashtype);
-        (void)fprintf(script, "%s$c%zu using 1:2:3:4 with yerrorlines linetype %zu dashtype %zu title ", c ? ", " : "",
-                      c, linetype, dashtype);
-        plot_quote(script, cases->row_labels[c]);
-        (void)fprintf(script, ", $o%zu using 1:2:3:4 with yerrorbars linetype %zu notitle", c, linetype);
-    }
-    (void)fputc('\n', script);
+    size_t(*counts)[2] = mem_zalloc(cases->rows, sizeof *counts, err);
+    int rc = other && counts ? granularity_draw(input, script, other, others(cases, other), counts, err) : -1;
     free(other);
-    return drawn ? 0 : err_set(err, "no run of policy fixed has a time; run it with several values of granularity");
+    free(counts);
+    return rc;
 }
 
-const struct figure figure_uvm_speedup = {"uvm-speedup",
-                                          "speed-up of prefetch policies over the baseline, case by case",
-                                          "lee-2026, figures 3 and 4",
-                                          FIGURE_RESULTS,
-                                          1000,
-                                          480,
-                                          write_speedup,
-                                          "uvm"};
-const struct figure figure_uvm_granularity = {"uvm-granularity",
-                                              "speed-up over the migration granularity, one line per case",
-                                              "lee-2026, figure 3, with the granularities between",
-                                              FIGURE_RESULTS,
-                                              1000,
-                                              480,
-                                              write_granularity,
-                                              "uvm"};
+const struct figure figure_uvm_speedup = {
+    .name = "uvm-speedup",
+    .summary = "speed-up of prefetch policies over the baseline, case by case",
+    .source = "lee-2026, figures 3 and 4",
+    .kinds = FIGURE_RESULTS,
+    .width = 1000,
+    .height = 560,
+    .write = write_speedup,
+    .engine = "uvm",
+};
+const struct figure figure_uvm_granularity = {
+    .name = "uvm-granularity",
+    .summary = "speed-up over the migration granularity, one line per case",
+    .source = "lee-2026, figure 3, with the granularities between",
+    .kinds = FIGURE_RESULTS,
+    .width = 1000,
+    .height = 560,
+    .write = write_granularity,
+    .engine = "uvm",
+};

@@ -74,7 +74,8 @@ START_TEST(an_interval_has_a_bar_at_its_geometric_middle_and_a_line_between_its_
     struct err err = {""};
     load_results(&set, results);
     char *script = script_of("uvm-speedup", &(struct figure_input){.path = "r.json", .runs = &set}, &err);
-    ck_assert_msg(script && strstr(script, " 0.5 1.5\n") && strstr(script, " 1 0."), "%s", script ? script : err.msg);
+    ck_assert_msg(script && strstr(script, " 1 0.5 2 \"bicg\"\n") && strstr(script, "yerrorbars"), "%s",
+                  script ? script : err.msg);
     free(script);
     run_set_release(&set);
 }
@@ -117,7 +118,7 @@ START_TEST(the_setting_that_varies_most_is_the_axis_of_sensitivity)
     ck_assert_msg(script != NULL, "%s", err.msg);
     ck_assert_ptr_nonnull(strstr(script, "service"));
     ck_assert_ptr_nonnull(strstr(script, "nw 125 %, fixed"));
-    ck_assert_ptr_nonnull(strstr(script, "4000 1\n5000 2\n"));
+    ck_assert_ptr_nonnull(strstr(script, "4000 1 1 1\n5000 2 2 2\n"));
     free(script);
     run_set_release(&set);
 }

@@ -159,14 +159,18 @@ static int draw_timeline(struct timeline *t, const struct figure_input *input, s
     if (!all)
         return nothing_drawn(t, err);
     const double begin_ms = (double)(t->begin_ns - t->origin_ns) / 1e6;
-    (void)fprintf(t->script, "set title 'Pages over time'\nset xlabel \"ms since the recording began");
+    char before[100] = "";
     if (t->early && !input->window)
-        (void)fprintf(t->script, " (%zu CPU faults before the first migration are not shown)", t->early);
+        (void)snprintf(before, sizeof before, "%zu CPU faults before the first migration are not shown", t->early);
+    plot_title(t->script, "Pages over time", before);
+    (void)fputs("set linetype 2 linecolor rgb '#E69F00'\nset linetype 3 linecolor rgb '#009E73'\n"
+                "set linetype 5 linecolor rgb '#CC79A7'\nset linetype 8 linecolor rgb '#000000'\n",
+                t->script);
     (void)fprintf(t->script,
-                  "\"\nset ylabel 'MiB of managed memory, in address order'\nset key top left\n"
+                  "set xlabel 'time since the recording began (ms)'\nset ylabel 'managed memory, by address (MiB)'\n"
                   "set xrange [%.9g:%.9g]\nset yrange [0:%.6g]\nset cbrange [0:1]\n"
                   "set palette defined (0 '#56B4E9', 0.5 '#8C7BA6', 1 '#D55E00')\n"
-                  "set cblabel 'share of pages that faulted (the rest: prefetched)'\n"
+                  "set cblabel 'faulted, the rest prefetched (ratio)'\n"
                   "plot $d0 using 1:2:3 with points palette pointtype 5 pointsize 0.25 notitle",
                   begin_ms, begin_ms + t->span_ns / 1e6, t->height_mib);
     for (int l = CPU_FAULT; l < LAYERS; l++)
@@ -240,28 +244,36 @@ static int write_locality(const struct figure_input *input, FILE *script, struct
         (void)fprintf(script, "$r << EOD\n");
         if (!ratio_data(&recording, script, window))
             rc = err_set(err, "%s holds fewer than 20 fault batches", input->path);
-        (void)fprintf(script,
-                      "EOD\nset title 'Locality of fault batches, as recorded'\nset logscale y\nset format y '%%g'\n"
-                      "set xlabel 'batch'\nset ylabel 'R: distinct VA blocks / batches, windows of 20'\n"
-                      "set key outside right top\nstats $r using 2 nooutput\nset style fill solid 0.3\n"
-                      "plot $r using 1:(STATS_lo_quartile):(STATS_up_quartile) with filledcurves linetype 1 "
-                      "title 'quartiles', $r using 1:2 with linespoints linetype 1 pointsize 0.5 title 'R', "
-                      "$r using 1:(STATS_median) with lines linetype 4 title sprintf('median %%.3g', STATS_median)\n");
+        (void)fprintf(script, "EOD\nset logscale y\nset format y '%%g'\n"
+                              "set xlabel 'batch (number)'\nset ylabel 'R: distinct VA blocks / batches (ratio)'\n"
+                              "stats $r using 2 nooutput\nset style fill solid 0.3\n");
+        plot_title(script, "Locality of fault batches, as recorded", "windows of 20 batches");
+        (void)fprintf(script, "plot $r using 1:(STATS_lo_quartile):(STATS_up_quartile) with filledcurves linetype 1 "
+                              "title 'quartiles', $r using 1:2 with linespoints linetype 1 pointsize 0.5 title 'R', "
+                              "$r using 1:(STATS_median) with lines linetype 4 linewidth 3 title sprintf('median "
+                              "%%.3g', STATS_median)\n");
     }
     free(window);
     uvm_recording_release(&recording);
     return rc;
 }
 
-const struct figure figure_uvm_timeline = {"uvm-timeline", "pages of a recording over time, by cause",
-                                           "ours",         FIGURE_TRACE | FIGURE_WINDOW,
-                                           1100,           560,
-                                           write_timeline, NULL};
-const struct figure figure_uvm_locality = {"uvm-locality",
-                                           "R, distinct VA blocks / batches: a box per case, or a recording's windows",
-                                           "lee-2026, figure 1",
-                                           FIGURE_RESULTS | FIGURE_TRACE,
-                                           1000,
-                                           480,
-                                           write_locality,
-                                           "uvm"};
+const struct figure figure_uvm_timeline = {
+    .name = "uvm-timeline",
+    .summary = "pages of a recording over time, by cause",
+    .source = "ours",
+    .kinds = FIGURE_TRACE | FIGURE_WINDOW,
+    .width = 1100,
+    .height = 560,
+    .write = write_timeline,
+};
+const struct figure figure_uvm_locality = {
+    .name = "uvm-locality",
+    .summary = "R, distinct VA blocks / batches: a box per case, or a recording's windows",
+    .source = "lee-2026, figure 1",
+    .kinds = FIGURE_RESULTS | FIGURE_TRACE,
+    .width = 1000,
+    .height = 480,
+    .write = write_locality,
+    .engine = "uvm",
+};

@@ -1,11 +1,13 @@
 #include "replay/figure/plot.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "replay/figure/style.h"
 #include "replay/results/note.h"
 #include "trace/store/output.h"
 
@@ -17,21 +19,13 @@ const struct figure *figure_find(const char *name)
     return NULL;
 }
 
-/* Okabe and Ito's eight colours. */
 static const char style[] = "set encoding utf8\n"
                             "set grid ytics linecolor rgb '#dddddd' linewidth 1\n"
                             "set border 3 linecolor rgb '#444444'\n"
                             "set tics nomirror\n"
-                            "set key top left reverse Left samplen 1.5\n"
-                            "set linetype 1 linecolor rgb '#0072B2' linewidth 2 pointtype 7\n"
-                            "set linetype 2 linecolor rgb '#E69F00' linewidth 2 pointtype 5\n"
-                            "set linetype 3 linecolor rgb '#009E73' linewidth 2 pointtype 9\n"
-                            "set linetype 4 linecolor rgb '#D55E00' linewidth 2 pointtype 11\n"
-                            "set linetype 5 linecolor rgb '#CC79A7' linewidth 2 pointtype 13\n"
-                            "set linetype 6 linecolor rgb '#56B4E9' linewidth 2 pointtype 6\n"
-                            "set linetype 7 linecolor rgb '#F0E442' linewidth 2 pointtype 4\n"
-                            "set linetype 8 linecolor rgb '#000000' linewidth 2 pointtype 8\n"
-                            "set linetype cycle 8\n";
+                            "set key tmargin center horizontal reverse Left samplen 1.5\n"
+                            "set errorbars small\n"
+                            "set rmargin 3\n";
 
 /* Write a figure from the runs of its engine, each of which stands in its cell of the table. */
 static int write_results(const struct figure *figure, const struct figure_input *input, FILE *out, struct err *err)
@@ -45,8 +39,12 @@ static int write_results(const struct figure *figure, const struct figure_input 
     if (!rc && others)
         rc = note(input->notes, "%zu runs of other engines than %s are left out", others, figure->engine);
     if (!rc)
-        rc = run_set_note_foreign(&runs, input->notes) || case_table_make(&cases, &runs, NULL, err) ? -1 : 0;
-    struct figure_input own = {.path = input->path, .runs = &runs, .cases = &cases, .notes = input->notes};
+        rc = run_set_note_foreign(&runs, input->notes) || case_table_make(&cases, &runs, NULL, err) ||
+                     (!figure->as_given && style_sort(&cases, err))
+                 ? -1
+                 : 0;
+    const struct figure_input own = {
+        .path = input->path, .runs = &runs, .cases = &cases, .notes = input->notes, .size = input->size};
     if (!rc)
         rc = figure->write(&own, out, err);
     case_table_release(&cases);
@@ -54,11 +52,26 @@ static int write_results(const struct figure *figure, const struct figure_input 
     return rc;
 }
 
+static void put_plain_lines(FILE *out)
+{
+    struct style plain[8];
+    for (size_t i = 0; i < 8; i++)
+        plain[i] = style_plain(i);
+    style_put_lines(out, plain, 8, 1);
+}
+
 int plot_script(const struct figure *figure, const struct figure_input *input, FILE *out, struct err *err)
 {
+    struct figure_size size = {(double)figure->width / PLOT_LETTERS, figure->height};
+    struct figure_input own = *input;
+    if (!own.size)
+        own.size = &size;
     (void)fprintf(out, "# offchip figure %s: %s\n", figure->name, figure->summary);
     (void)fputs(style, out);
-    int rc = figure->engine && !input->store ? write_results(figure, input, out, err) : figure->write(input, out, err);
+    put_plain_lines(out);
+    int rc = figure->engine && !input->store ? write_results(figure, &own, out, err) : figure->write(&own, out, err);
+    own.size->height = fmin(fmax(own.size->height, figure->height * 0.5), figure->height * 4.0);
+    (void)fprintf(out, "unset multiplot\n# drawn at %d x %.0f pixels\n", figure->width, own.size->height);
     return rc ? err_at(err, "figure %s", figure->name) : 0;
 }
 
@@ -97,19 +110,110 @@ void plot_quote(FILE *script, const char *text)
     (void)fputc('"', script);
 }
 
-static const char *terminal(const char *path, const struct figure *figure, char *buf, size_t size)
+double plot_taller(const struct figure_input *input, double letters)
+{
+    input->size->height += letters * input->size->letter;
+    return input->size->height / input->size->letter;
+}
+
+double plot_legend_lines(size_t entries, size_t longest)
+{
+    const double width = (double)longest * 0.68 + 5; /* as wide as gnuplot takes them to be */
+    return ceil((double)entries / fmax(1, floor((PLOT_LETTERS - 10) / width)));
+}
+
+void plot_legend(const struct figure_input *input, size_t entries, size_t longest)
+{
+    (void)plot_taller(input, (plot_legend_lines(entries, longest) - 1) * PLOT_LINE);
+}
+
+static void put_title(FILE *script, const char *layout, const char *what, const char *common)
+{
+    (void)fprintf(script, "set multiplot%s title ", layout);
+    (void)fputs(" \"{/:Bold*1.05 \".", script);
+    plot_quote(script, what);
+    (void)fputs(".\"}", script);
+    if (common && *common) {
+        (void)fputs("\\n{/*0.85 \".", script);
+        plot_quote(script, common);
+        (void)fputs(".\"}", script);
+    }
+    (void)fputs("\"\n", script);
+}
+
+void plot_title(FILE *script, const char *what, const char *common)
+{
+    put_title(script, " layout 1,1", what, common);
+}
+
+void plot_xlabel(const struct figure_input *input, FILE *script, const char *label, size_t lines)
+{
+    const double line = 1.3, below = 2.6 + line * (double)lines;
+    (void)fprintf(script,
+                  "set bmargin at screen %.4f\nset label \"%s\" at screen 0.5, screen 0 offset 0,%.1f center # x\n",
+                  below / plot_taller(input, 0), label, (double)lines - 0.4);
+}
+
+/* Whether all runs that have such a key have the same; its text, "" where none has it. */
+static bool same(const struct run_set *runs, const char *key, char *text, size_t size)
+{
+    char other[256];
+    *text = 0;
+    for (size_t i = 0; i < runs->count; i++) {
+        const char *value = run_key(&runs->runs[i], key, other, sizeof other);
+        if (i == 0)
+            (void)snprintf(text, size, "%s", value ? value : "");
+        else if (strcmp(text, value ? value : "") != 0)
+            return false;
+    }
+    return true;
+}
+
+static void title_runs(FILE *script, const char *layout, const char *what, const struct run_set *runs)
+{
+    static const struct {
+        const char *key, *before, *after;
+    } keys[] = {{"platform", "", ""}, {"workload", "", ""}, {"mem", "mem ", ""},
+                {"pim", "pim ", ""},  {"bytes", "", ""},    {"oversubscription_pct", "footprint ", " % of memory"}};
+    char text[128], line[400] = "";
+    size_t used = 0;
+    for (size_t k = 0; k < sizeof keys / sizeof *keys && used < sizeof line; k++) {
+        if (!same(runs, keys[k].key, text, sizeof text) || !*text || strchr(text, '='))
+            continue;
+        if (strncmp(text, "synth:", 6) == 0)
+            memmove(text, text + 6, strlen(text + 6) + 1);
+        const bool fits = k == 5 && strcmp(text, "0") == 0;
+        used +=
+            (size_t)snprintf(line + used, sizeof line - used, "%s%s%s%s", used ? ", " : "",
+                             fits ? "memory sufficient" : keys[k].before, fits ? "" : text, fits ? "" : keys[k].after);
+    }
+    put_title(script, layout, what, line);
+}
+
+void plot_title_runs(FILE *script, const char *what, const struct run_set *runs)
+{
+    title_runs(script, " layout 1,1", what, runs);
+}
+
+void plot_title_panels(FILE *script, const char *what, const struct run_set *runs)
+{
+    title_runs(script, "", what, runs);
+}
+
+static const char *terminal(const char *path, int width, int height, char *buf, size_t size)
 {
     const char *dot = strrchr(path, '.');
+    const double letter = (double)width / PLOT_LETTERS;
     if (dot && strcmp(dot, ".svg") == 0)
         (void)snprintf(buf, size,
-                       "set terminal svg size %d,%d dynamic enhanced font 'sans,13' background rgb 'white'\n",
-                       figure->width, figure->height);
+                       "set terminal svg size %d,%d dynamic enhanced font 'sans,%.0f' background rgb 'white'\n", width,
+                       height, letter);
     else if (dot && strcmp(dot, ".png") == 0)
-        (void)snprintf(buf, size, "set terminal pngcairo size %d,%d enhanced font 'sans,11'\n", figure->width,
-                       figure->height);
+        (void)snprintf(buf, size, "set terminal pngcairo size %d,%d enhanced font 'sans,%.1f'\n", width, height,
+                       letter * 0.75);
     else if (dot && strcmp(dot, ".pdf") == 0)
-        (void)snprintf(buf, size, "set terminal pdfcairo size %.2fin,%.2fin enhanced font 'sans,10'\n",
-                       figure->width / 96.0, figure->height / 96.0);
+        (void)snprintf(buf, size, "set terminal pdfcairo size %.2fin,%.2fin enhanced font 'sans,%.1f'\n", width / 96.0,
+                       height / 96.0, letter * 0.75);
     else
         return NULL;
     return buf;
@@ -117,9 +221,8 @@ static const char *terminal(const char *path, const struct figure *figure, char 
 
 bool plot_can_draw(const char *path)
 {
-    static const struct figure any = {.name = ""};
     char term[256];
-    return terminal(path, &any, term, sizeof term) != NULL;
+    return terminal(path, 0, 0, term, sizeof term) != NULL;
 }
 
 /* Run gnuplot on `script`: it draws into `to`; what it says on stderr goes to *err. */
@@ -162,16 +265,31 @@ static int run_gnuplot(FILE *script, FILE *to, struct err *err)
     return 0;
 }
 
-static int draw(const struct figure *figure, const struct figure_input *input, const char *term, FILE *script, FILE *to,
+/* The figure's part of the script comes first, since it says how high the figure is. */
+static int draw(const struct figure *figure, const struct figure_input *input, const char *name, FILE *to,
                 struct err *err)
 {
-    (void)fputs(term, script);
-    if (plot_script(figure, input, script, err))
-        return -1;
-    (void)fputs("\nset output\n", script);
-    if (fflush(script) || ferror(script) || fflush(to))
-        return err_set(err, "cannot write the figure's script: %s", strerror(errno));
-    return run_gnuplot(script, to, err);
+    struct figure_size room = {(double)figure->width / PLOT_LETTERS, figure->height};
+    struct figure_input own = *input;
+    own.size = &room;
+    char *text = NULL, term[256];
+    size_t size = 0;
+    FILE *body = open_memstream(&text, &size), *script = tmpfile();
+    int rc = body && script ? plot_script(figure, &own, body, err)
+                            : err_set(err, "cannot make a temporary file: %s", strerror(errno));
+    const bool good = body && fclose(body) == 0;
+    if (!rc) {
+        (void)fputs(terminal(name, figure->width, (int)room.height, term, sizeof term), script);
+        (void)fwrite(text, 1, size, script);
+        (void)fputs("set output\n", script);
+        rc = !good || fflush(script) || ferror(script) || fflush(to)
+                 ? err_set(err, "cannot write the figure's script: %s", strerror(errno))
+                 : run_gnuplot(script, to, err);
+    }
+    if (script)
+        (void)fclose(script);
+    free(text);
+    return rc;
 }
 
 /* Set the time at which cairo says it made a PDF to 1970: the same command gives the same bytes. A pipe stays as it is.
@@ -193,15 +311,11 @@ static int forget_time(FILE *file, struct err *err)
 int plot_draw_into(const struct figure *figure, const struct figure_input *input, const char *name, FILE *to,
                    struct err *err)
 {
-    char term[256];
-    if (!terminal(name, figure, term, sizeof term))
+    if (!plot_can_draw(name))
         return err_set(err, "'%s' should end in .svg, .png or .pdf", name);
-    FILE *script = tmpfile();
-    if (!script)
-        return err_set(err, "cannot make a temporary file: %s", strerror(errno));
-    int rc = draw(figure, input, term, script, to, err);
-    (void)fclose(script);
-    if (!rc && strstr(term, "pdfcairo"))
+    int rc = draw(figure, input, name, to, err);
+    const char *dot = strrchr(name, '.');
+    if (!rc && strcmp(dot, ".pdf") == 0)
         rc = forget_time(to, err);
     return rc;
 }

@@ -17,6 +17,11 @@ enum figure_kind {
     FIGURE_SPEC = 4,    /* something else named on the command line: a graph, a task file, "platform" */
 };
 
+/* Of a figure while it is written. */
+struct figure_size {
+    double letter, height; /* pixels */
+};
+
 struct figure_input {
     const char *path;               /* the first file as given */
     const struct run_set *runs;     /* FIGURE_RESULTS: all runs; a figure's write() is given those of its engine only */
@@ -26,6 +31,7 @@ struct figure_input {
     bool window;                    /* FIGURE_WINDOW: only what begins from from_ns on and before to_ns, */
     int64_t from_ns, to_ns;         /* counted from the trace's start; INT64_MAX: to the end */
     json_t *notes;                  /* sentences on what is not drawn are added; NULL: nobody listens */
+    struct figure_size *size;       /* set for write() */
 };
 
 struct figure {
@@ -33,18 +39,18 @@ struct figure {
     const char *summary; /* one line for `offchip list figures` */
     const char *source;  /* which published figure it mirrors, or "ours" */
     int kinds;           /* enum figure_kind, or-ed */
-    int width, height;   /* pixels at 96 dpi */
+    int width, height;   /* pixels at 96 dpi; letters are as large as the width: PLOT_LETTERS fill it */
     /* Write the script. Nothing to draw is an error that says what is missing. */
     int (*write)(const struct figure_input *input, FILE *script, struct err *err);
     const char *engine; /* FIGURE_RESULTS: runs of other engines are left out, which a note says */
+    bool as_given;      /* policies stand as the results have them, not in the common order (style.h) */
 };
 
 extern const struct figure *const figures[]; /* ends with NULL */
 
 const struct figure *figure_find(const char *name);
 
-/* The script: common style (fonts, grid, line types 1 to 8 in colours that colour-blind people can tell apart), then
- * the figure's own. */
+/* The script: common style (grid, legend, margins; looks of series are style.h's), then the figure's own. */
 int plot_script(const struct figure *figure, const struct figure_input *input, FILE *out, struct err *err);
 
 /* Whether the name of a file to draw into ends in .svg, .png or .pdf. */
@@ -63,6 +69,30 @@ int plot_draw_into(const struct figure *figure, const struct figure_input *input
 void plot_note_missing(const struct figure_input *input, size_t runs, const char *what);
 /* Note how many runs are drawn by a value of the metric that nothing bounds. */
 void plot_note_unbound(const struct figure_input *input, const char *metric);
+
+/* What fits in one line of the whole width, and what letters and lines are wide and high. */
+enum { PLOT_LETTERS = 44 };
+#define PLOT_CHAR_WIDTH 0.6
+#define PLOT_LINE       1.6
+
+/* Begin the figure with its title, and below it, smaller, what all of the figure has in common (NULL or "": nothing).
+ */
+void plot_title(FILE *script, const char *what, const char *common);
+/* plot_title() with what all these runs have in common: platform, input, memory. */
+void plot_title_runs(FILE *script, const char *what, const struct run_set *runs);
+/* As plot_title_runs(), over several plots, which place themselves (chart.h). */
+void plot_title_panels(FILE *script, const char *what, const struct run_set *runs);
+
+/* The label of a horizontal axis, in the middle of the figure, which may be wider than the plot; lines end in "\\n" as
+ * gnuplot reads it. */
+void plot_xlabel(const struct figure_input *input, FILE *script, const char *label, size_t lines);
+
+/* Let the figure be so many letters higher (negative: lower), within a half and four times what its table says. Returns
+ * its height in letters. */
+double plot_taller(const struct figure_input *input, double letters);
+/* Make room for a legend over the figure: so many entries, the longest of so many characters. */
+void plot_legend(const struct figure_input *input, size_t entries, size_t longest);
+double plot_legend_lines(size_t entries, size_t longest);
 
 /* Write text as a gnuplot string in double quotes, with nothing in it active (no enhanced markup, no escapes). */
 void plot_quote(FILE *script, const char *text);

@@ -22,8 +22,24 @@ static int broken(const struct figure_input *input, FILE *script, struct err *er
     return 0;
 }
 
-static const struct figure good = {"good", "a line", "ours", FIGURE_SPEC, 640, 480, line, NULL};
-static const struct figure bad = {"bad", "a mistake", "ours", FIGURE_SPEC, 640, 480, broken, NULL};
+static const struct figure good = {
+    .name = "good",
+    .summary = "a line",
+    .source = "ours",
+    .kinds = FIGURE_SPEC,
+    .width = 640,
+    .height = 480,
+    .write = line,
+};
+static const struct figure bad = {
+    .name = "bad",
+    .summary = "a mistake",
+    .source = "ours",
+    .kinds = FIGURE_SPEC,
+    .width = 640,
+    .height = 480,
+    .write = broken,
+};
 
 static long size_of(const char *path)
 {
