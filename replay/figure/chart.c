@@ -221,7 +221,7 @@ static void put_margins(const struct figure_input *input, FILE *script, const st
     if (!axis->panel) /* the legend stands under the title */
         (void)fprintf(script, "set size 1,%.4f\n", (height - 2.9) / height);
     (void)fprintf(script, "set tmargin at screen %.4f\nset bmargin at screen %.4f\n", up / height,
-                  (up - each + (axis->panel + 1 < axis->panels ? 1 : 0)) / height);
+                  (up - each + (axis->panel + 1 < axis->panels ? 1.7 : 0)) / height);
 }
 
 static void put_names(FILE *script, const struct chart_axis *axis, const struct names *names)
@@ -339,12 +339,13 @@ void chart_write(const struct figure_input *input, FILE *script, const struct ch
         }
     for (size_t i = 0; i < chart->groups * chart->series; i++)
         most = fmax(most, chart->bars[i].hi);
-    if (n > 1 && !chart->panel)
+    const bool legend = !chart->panel && !chart->unnamed;
+    if (legend)
         plot_legend(input, n, longest);
-    if (n < 2 || chart->panel)
+    else
         (void)fputs("set key off\n", script);
-    const struct chart_axis axis = {chart->group_names, chart->groups, chart->labels, chart->panel,
-                                    chart->panels,      n > 1 ? n : 0, longest};
+    const struct chart_axis axis = {chart->group_names, chart->groups,  chart->labels, chart->panel,
+                                    chart->panels,      legend ? n : 0, longest};
     chart_tics(input, script, &axis);
     for (size_t g = 1; g < chart->groups && !chart->stacked && n > 1; g++)
         (void)fprintf(script, "set arrow from %g, graph 0 to %g, graph 1 nohead linecolor rgb '#dddddd' back\n",

@@ -18,6 +18,7 @@ struct chart {
     const struct style *styles; /* [series] */
     struct chart_bar *bars;     /* [group * series + series] */
     const char *block;          /* data blocks are called $BLOCK0 .., one for each series drawn */
+    bool unnamed;               /* the only series needs no name */
     bool stacked;               /* a group's bars on top of each other */
     bool log;                   /* from `base` up or down; else from 0 */
     double base;

@@ -281,6 +281,7 @@ static int character_panels(const struct figure_input *input, FILE *script, char
             return -1;
         for (size_t i = 0; i < count; i++)
             chart.bars[i] = (struct chart_bar){true, values[i][k], values[i][k], values[i][k]};
+        chart.unnamed = true;
         chart.labels = "kernel";
         chart.block = block;
         chart.panel = k;

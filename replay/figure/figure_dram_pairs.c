@@ -12,8 +12,8 @@ enum { WIDTH = 1000, HEIGHT = 800, PANELS = 2 };
 
 static const struct panel {
     const char *metric, *axis, *block;
-} panels[PANELS] = {{"fairness_index", "fairness index\\n0 if a side starved (ratio)", "f"},
-                    {"system_throughput", "throughput\\nsum of speed-ups (ratio)", "t"}};
+} panels[PANELS] = {{"fairness_index", "fairness index\\n(ratio)", "f"},
+                    {"system_throughput", "throughput\\n(ratio)", "t"}};
 
 /* What rows differ in, as "resident.db": what all have in common is left to the title. NULL: no memory. */
 static char *row_name(const struct case_table *cases, size_t row)

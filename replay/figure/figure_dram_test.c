@@ -37,7 +37,7 @@ static char *script_of(const char *name, const struct figure_input *input, struc
 
 static const char *const pair[] = {"mem=synth:gpu-g2,cycles=4000", "pim=synth:pim-add,ops=40"};
 static const char *const alone[] = {"pim=synth:pim-add,ops=40"};
-static const char *const one[] = {"synth:llm"};
+static const char *const one[] = {"synth:llm,scale=128"};
 
 START_TEST(figures_of_results_hold_every_policy_and_draw)
 {
@@ -46,7 +46,7 @@ START_TEST(figures_of_results_hold_every_policy_and_draw)
     run(pair, 2, "vcs=1", "frfcfs,f3fs");
     run(pair, 2, "vcs=2", "frfcfs,f3fs");
     run(alone, 1, "vcs=1", "f3fs");
-    run(one, 1, "vcs=1,cut=2000", "frfcfs,f3fs");
+    run(one, 1, "vcs=1", "frfcfs,f3fs");
     const struct figure_input input = {.path = "r.json", .runs = &set};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct err err = {""};

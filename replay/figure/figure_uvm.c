@@ -154,7 +154,7 @@ int figure_uvm_locality_results(const struct figure_input *input, FILE *script, 
         style_policies("uvm", cases->series_labels, cases->series, styles);
         plot_legend(input, cases->series, longest);
         plot_title_runs(script, "Locality of fault batches: quartiles and median over windows of 20", cases->set);
-        (void)fputs("set logscale y\nset ylabel 'R: distinct VA blocks / batches (ratio)'\nset format y '%g'\n",
+        (void)fputs("set logscale y\nset ylabel \"R: distinct VA blocks\\nover batches (ratio)\"\nset format y '%g'\n",
                     script);
         chart_tics(input, script,
                    &(struct chart_axis){.names = cases->row_labels, .count = cases->rows, .labels = "case"});

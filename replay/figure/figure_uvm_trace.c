@@ -244,9 +244,10 @@ static int write_locality(const struct figure_input *input, FILE *script, struct
         (void)fprintf(script, "$r << EOD\n");
         if (!ratio_data(&recording, script, window))
             rc = err_set(err, "%s holds fewer than 20 fault batches", input->path);
-        (void)fprintf(script, "EOD\nset logscale y\nset format y '%%g'\n"
-                              "set xlabel 'batch (number)'\nset ylabel 'R: distinct VA blocks / batches (ratio)'\n"
-                              "stats $r using 2 nooutput\nset style fill solid 0.3\n");
+        (void)fprintf(script,
+                      "EOD\nset logscale y\nset format y '%%g'\n"
+                      "set xlabel 'batch (number)'\nset ylabel \"R: distinct VA blocks\\nover batches (ratio)\"\n"
+                      "stats $r using 2 nooutput\nset style fill solid 0.3\n");
         plot_title(script, "Locality of fault batches, as recorded", "windows of 20 batches");
         (void)fprintf(script, "plot $r using 1:(STATS_lo_quartile):(STATS_up_quartile) with filledcurves linetype 1 "
                               "title 'quartiles', $r using 1:2 with linespoints linetype 1 pointsize 0.5 title 'R', "
