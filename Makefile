@@ -220,6 +220,7 @@ check-html: $(BUILD)/offchip
 # Every example of help texts, man pages, README and docs is run.
 check-examples: $(BUILD)/offchip $(EXTENSION) $(INJECT) $(STANDIN)
 	@python3 .ci/examples.py $(BUILD)/offchip
+	@python3 .ci/reproduction_test.py $(BUILD)/offchip
 
 demo: $(BUILD)/offchip
 	@sh .ci/demo.sh $(BUILD)/offchip $(BUILD)/demo
@@ -293,10 +294,14 @@ check-gpu: all cuda
 	@OFFCHIP=$(BUILD)/offchip PROGRAMS=$(BUILD)/cuda sh fixtures/cuda/check.sh $(CHECK_GPU)
 
 # Every experiment of the papers beside the published numbers; QUICK=1 leaves out the long ones.
-# The pages of docs/reproduction, their index docs/reproduction.md, and docs/figures; PAPER=NAME only that page; QUICK=1
-# leaves out the long runs and writes to build/reproduction; KEEP=DIR keeps what commands printed, so that a stopped run goes on.
+# The pages of docs/reproduction, their index docs/reproduction.md, and docs/figures; PAPER=NAME only that page; ROW=PATTERN runs
+# and prints the rows that match; GRAPHS=DIR fills the rows of public graphs; QUICK=1 leaves out the long runs and writes to
+# build/reproduction; KEEP=DIR keeps what commands printed, so that a stopped run goes on.
+# SAMPLE=N runs N short rows, drawn by SEED, anew and compares them with their pages.
+SEED ?= $(or $(shell git rev-parse HEAD 2>/dev/null),0)
 reproduce: $(BUILD)/offchip $(BUILD)/bench/replay/placement/placement_draws
-	@python3 .ci/reproduce.py $(BUILD)/offchip $(if $(QUICK),$(BUILD)/reproduction --quick,docs/reproduction) $(if $(KEEP),--keep $(KEEP)) $(if $(PAPER),--paper $(PAPER))
+	@python3 .ci/reproduce.py $(BUILD)/offchip $(if $(QUICK),$(BUILD)/reproduction --quick,docs/reproduction) $(if $(KEEP),--keep $(KEEP)) \
+	    $(if $(PAPER),--paper $(PAPER)) $(if $(ROW),--row "$(ROW)") $(if $(GRAPHS),--graphs $(GRAPHS)) $(if $(SAMPLE),--sample $(SEED) $(SAMPLE))
 
 # SOAK_N random kill -9 and all else that must not lose anything; the sweep of 3,240 points killed and sharded; Slurm.
 SOAK_N ?= 500

@@ -1,4 +1,4 @@
-"""Rows, verdicts and commands of the reproduction book."""
+"""The rows of one page and the commands that they run."""
 import hashlib
 import json
 import os
@@ -6,78 +6,26 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 
-BANDS = ((0.05, "within 5 %"), (0.10, "within 10 %"), (0.25, "within 25 %"))
-ORDER = ("within 5 %", "within 10 %", "within 25 %", "holds", "same direction", "outside", "does not hold", "not covered", "not run")
-PLAIN = ("within 5 %", "within 10 %", "holds", "not run")  # verdicts that need no reason
+from verdict import APART, HELD, MISSES, PLAIN, Published, number, read
 
 HEAD = """# {title}
 
-A page of [the reproduction](../reproduction.md), where verdicts and columns are explained; papers are cited by the keys of
-[papers.md](../papers.md). Written by `{make}` (offchip {version}, {mode}), not by hand.
+A page of [the reproduction](../reproduction.md), where kinds, verdicts and columns are explained; papers are cited by the keys
+of [papers.md](../papers.md). Written by `{make}` (offchip {version}, {mode}), not by hand.
 
 {summary}
 """
-
-INDEX = """# Reproduction
-
-Published and measured numbers beside ours, one page for each source, written by `make reproduce`, not by hand; `make reproduce
-PAPER=gupta-2025-f3fs` writes one page anew. Every number under "ours" was computed by the commands that its row names: c7 is the
-seventh of the list at the page's end, and the names after it are the metrics that the row reads (`--format json` prints all
-metrics of a run). `make reproduce QUICK=1` leaves out the long runs and says so row by row. Two runs of one mode write the same
-bytes: no clock, path, processor count or state of the checkout enters a page; the version is that of the source.
-
-{summary}
-
-Verdicts, found the same way for all rows and counted from the pages:
-
-- **within 5, 10, 25 %**: ours over the published number; inside a published range counts as within 5 %, outside it the nearer
-  end is compared. Changes in percent are compared as changes: +2.9 % against +1.8 % is a ratio of 1.61;
-- **holds**, **does not hold**: a statement without a number;
-- **same direction**: further off than 25 %, but on the same side of the neutral value (1 for a ratio, 0 for a change);
-- **outside**: further off, and no such side;
-- **not covered**: offchip has no model for it, or its input is not published.
-
-Every row that is further off than 10 % says why. No model number was set to make a row agree. Numbers that were fitted to a
-row's source, and streams that were made to a paper's description, are named as such where they stand.
-"""
-
-
-def verdicts(page):
-    """The verdicts of a page's rows: the sixth cell of each line of a table whose head has one there."""
-    counts, rows = {}, False
-    for line in page.splitlines():
-        cells = [c.strip() for c in re.split(r"(?<!\\)\|", line)[1:-1]]
-        if not cells:
-            rows = False
-        elif cells[:3] == ["place", "claim", "paper"]:
-            rows = True
-        elif rows and len(cells) == 8 and cells[5] in ORDER:
-            counts[cells[5]] = counts.get(cells[5], 0) + 1
-    return counts
-
-
-def summary(tally):
-    """A sentence and, of several pages, a table. tally: {label: verdicts}."""
-    total = {v: sum(t.get(v, 0) for t in tally.values()) for v in ORDER}
-    used = [v for v in ORDER if total[v]]
-    near = sum(total[v] for v in ORDER[:3])
-    numbers = near + total["same direction"] + total["outside"]
-    said = total["holds"] + total["does not hold"]
-    text = [f"**{sum(total.values())} rows.** Of {numbers} numbers {total['within 5 %']} are within 5 % of the published one, ",
-            f"{sum(total[v] for v in ORDER[:2])} within 10 %, {near} within 25 %; {total['same direction']} are further off in the same ",
-            f"direction and {total['outside']} outside. Of {said} statements {total['holds']} hold. {total['not covered']} rows are not covered",
-            f", {total['not run']} were not run in this mode" if total["not run"] else "", ".\n"]
-    if len(tally) > 1:
-        text.append("\n| rows | " + " | ".join(used) + " |\n|" + " --- |" * (len(used) + 1) + "\n")
-        for label, t in tally.items():
-            text.append(f"| {label} | " + " | ".join(str(t.get(v, "")) for v in used) + " |\n")
-        text.append("| **all** | " + " | ".join(f"**{total[v]}**" for v in used) + " |\n")
-    return "".join(text)
+COLUMNS = ("row", "place", "claim", "kind", "published", "ours", "verdict", "where it differs, why", "from")
 
 
 class NotRun(Exception):
     pass
+
+
+class NotHere(Exception):
+    """An input that only some people have."""
 
 
 class Failed(Exception):
@@ -97,36 +45,17 @@ class Metrics(dict):
         return super().__getitem__(key)
 
 
+class Row:
+    def __init__(self, number, place, claim):
+        self.number, self.place, self.claim = number, place, claim
+        self.kind = self.published = self.ours = self.verdict = self.ratio = self.why = self.source = ""
+
+
 def cell(text):
     return str(text).replace("|", "\\|").replace("\n", " ")
 
 
-def number(v):
-    if v is None or isinstance(v, str):
-        return v or ""
-    if isinstance(v, bool):
-        return "yes" if v else "no"
-    if isinstance(v, int):
-        return f"{v:,}"
-    a = abs(v)
-    return f"{v:,.0f}" if a >= 1000 else f"{v:.1f}" if a >= 100 else f"{v:.2f}" if a >= 1 else f"{v:.3g}"
-
-
-def judge(paper, ours, neutral=None, low=None, high=None):
-    """Verdict and ratio, by the rule that the page's head states."""
-    if low is not None and low <= ours <= high:
-        return ORDER[0], ""
-    base = paper if paper is not None else low if ours < low else high
-    ratio = ours / base
-    for width, name in BANDS:
-        if abs(ratio - 1) <= width:
-            return name, f"{ratio:.2f}"
-    if neutral is not None and (ours - neutral) * (base - neutral) > 0:
-        return "same direction", f"{ratio:.2f}"
-    return "outside", f"{ratio:.2f}"
-
-
-def spans(numbers):
+def spans(numbers, letter="c"):
     """[1, 2, 3, 7] as links: c1 to c3, c7."""
     numbers, out = sorted(set(numbers)), []
     for n in numbers:
@@ -134,16 +63,20 @@ def spans(numbers):
             out[-1][1] = n
         else:
             out.append([n, n])
-    link = "[c{0}](#c{0})".format
+    link = ("[" + letter + "{0}](#" + letter + "{0})").format
     return ", ".join(link(a) if a == z else link(a) + (" to " if z - a > 1 else ", ") + link(z) for a, z in out)
 
 
 class Book:
-    def __init__(self, prog, quick, scratch, figures, keep=None):
-        self.prog, self.quick, self.scratch, self.figures, self.keep = prog, quick, scratch, figures, keep
+    """select: a function of (number, place, claim); only rows for which it is true are run, and no page is made. graphs: a
+    folder of public graphs."""
+
+    def __init__(self, prog, quick, scratch, figures, keep=None, graphs=None, select=None):
+        self.prog, self.quick, self.scratch, self.figures, self.keep, self.graphs = prog, quick, scratch, figures, keep, graphs
+        self.select, self.reasons = select, True
         self.cache, self.parts, self.failed = {}, [], 0
         self.commands, self.used, self.read = {}, [], []
-        self.tally = {}
+        self.rows, self.named, self.mechanisms = [], {}, {}
         self.open_table = False
         with open("Makefile", encoding="utf-8") as f:  # the release: what git calls the sources would name this page's own commit
             self.version = re.search(r"^VERSION := *([0-9.]+)$", f.read(), re.M).group(1)
@@ -155,6 +88,13 @@ class Book:
     def path(self, name):
         """A file of the scratch folder; commands are shown with its bare name."""
         return os.path.join(self.scratch, name)
+
+    def graph(self, name):
+        """A public graph, under the name that docs/graphs.md gives it."""
+        path = self.graphs and os.path.join(self.graphs, name)
+        if not path or not any(os.path.exists(path + end) for end in ("", ".col")):
+            raise NotHere(f"the graph is not at hand: GRAPHS=DIR with {name} ([graphs.md](../graphs.md)) fills this row")
+        return path
 
     def stored(self, name):
         """A results file; with --keep it stays, and a sweep goes on where it stopped."""
@@ -169,6 +109,8 @@ class Book:
         text = shlex.join(["offchip", *args]).replace(self.scratch + "/", "")
         if self.keep:
             text = text.replace(os.path.join(self.keep, self.program[:16] + "-"), "")
+        if self.graphs:
+            text = text.replace(self.graphs.rstrip("/") + "/", "GRAPHS/")
         return text.replace(" --format json", "")
 
     def mention(self, shown):
@@ -177,15 +119,29 @@ class Book:
         if n not in self.used:
             self.used.append(n)
 
+    def kept_as(self, args):
+        """Where --keep has what the command printed: by program, arguments and the scratch files that it reads; or None."""
+        if not self.keep or args[0] in ("plot", "sweep"):
+            return None
+        parts = [self.program, *(a.replace(self.scratch, "") for a in args)]
+        for a in args:
+            if self.scratch in a:
+                path = re.search(re.escape(self.scratch) + r"/[^,]*", a)[0]
+                if "-o" in args or not os.path.isfile(path):
+                    return None
+                with open(path, "rb") as f:
+                    parts.append(hashlib.sha256(f.read()).hexdigest())
+        return os.path.join(self.keep, hashlib.sha256("\0".join(parts).encode()).hexdigest())
+
     def run(self, args):
-        kept = None
-        if self.keep and args[0] not in ("plot", "sweep") and not any(self.scratch in a for a in args):
-            kept = os.path.join(self.keep, hashlib.sha256("\0".join([self.program, *args]).encode()).hexdigest())
-            if os.path.exists(kept):
-                with open(kept, encoding="utf-8") as f:
-                    return f.read()
-        print(self.shown(args), file=sys.stderr, flush=True)
+        kept = self.kept_as(args)
+        if kept and os.path.exists(kept):
+            with open(kept, encoding="utf-8") as f:
+                return f.read()
+        start = time.monotonic()
         r = subprocess.run([self.prog, *args], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if self.reasons:
+            print(f"{time.monotonic() - start:6.1f} s  {self.shown(args)}", file=sys.stderr, flush=True)
         if r.returncode:
             lines = r.stderr.strip().splitlines() or [f"status {r.returncode}"]
             raise Failed(lines[0].replace(self.scratch + "/", ""))
@@ -220,15 +176,20 @@ class Book:
     def picture(self, name, figure, inputs, caption, full=False, arguments=(), only=None):
         """Draw a figure from runs ('ENGINE INPUT...') or files; what stands in the page for it. only: of each command's
         policies, by their places."""
+        if self.select:
+            return ""
         if full and self.quick:
             return f"(Figure {name}: not run in quick mode.)"
         files = []
-        for i, command in enumerate(inputs):
-            if " " in command:
-                outcome = self.outcome(command, full)
-                drawn = outcome["runs"] if only is None else [outcome["runs"][k] for k in only]
-                command = self.write_file(f"{name}-{i}.json", json.dumps({**outcome, "runs": drawn}))
-            files.append(command)
+        try:
+            for i, command in enumerate(inputs):
+                if " " in command:
+                    outcome = self.outcome(command, full)
+                    drawn = outcome["runs"] if only is None else [outcome["runs"][k] for k in only]
+                    command = self.write_file(f"{name}-{i}.json", json.dumps({**outcome, "runs": drawn}))
+                files.append(command)
+        except NotRun:
+            return f"(Figure {name}: not run in quick mode.)"
         out = os.path.join(self.figures, name + ".svg")
         os.makedirs(self.figures, exist_ok=True)
         self.run(["plot", figure, *files, *arguments, "-o", out, "--force"])
@@ -259,58 +220,120 @@ class Book:
         self.read.clear()
         return text
 
-    def row(self, place, claim, paper, ours, why="", neutral=None, low=None, high=None, shown=None, unit="", form=None, always=False):
-        """ours: a function. paper: a number; None (low..high, or nothing printed); or a text with 'ours' a bool, or a pair
-        of a bool and what to show. why: shown where the row is off, always with
-        a leading '!'; a function is called only then, or always. form: how to print ours."""
-        if not self.open_table:
-            self.table("place", "claim", "paper", "ours", "ratio", "verdict", "where it differs, why", "from")
-            self.open_table = True
-        ratio, error, shown_ours = "", "", ""
+    def mechanism(self, why):
+        """The number of a reason; the same words have the same one."""
+        return self.mechanisms.setdefault(why, len(self.mechanisms) + 1)
+
+    def kind(self, fit, given, definition, bound, apart, held):
+        """As the page's head states; the first that is true. fit and given name what was set: 'PLATFORM KEY' is looked up."""
+        for word, what in (("fit", fit), ("input", given)):
+            if what:
+                platform, _, key = what.partition(" ")
+                if os.path.exists(f"models/platforms/{platform}.ini"):
+                    with open(f"models/platforms/{platform}.ini", encoding="utf-8") as f:
+                        found = re.search(rf"^{re.escape(key)} = [^|\n]*\|(.*)$", f.read(), re.M)
+                    if not found or (word == "fit") != found[1].strip().startswith("fitted"):
+                        raise ValueError(f"{platform}.ini does not state {key} as {'fitted' if word == 'fit' else 'given'}")
+                    what = f"{platform} `{key}`"
+                return f"{word}: {what}"
+        return ("definition" if definition else "bound" if bound else "prediction") + (HELD if held else "") + (APART if apart else "")
+
+    def value(self, row, published, ours, unit, form):
+        """Fills in ours, verdict and ratio."""
+        value = ours() if callable(ours) else ours
+        if value is None:
+            row.verdict = "not covered"
+        elif isinstance(value, tuple):
+            row.verdict, row.ours = ("holds" if value[0] else "does not hold"), value[1]
+        elif isinstance(value, bool):
+            row.verdict, row.ours = ("holds" if value else "does not hold"), number(value)
+        else:
+            row.ours = (form or number)(value) + unit
+            row.verdict, row.ratio = published.judge(value)
+
+    def reason(self, row, why, always):
+        if not callable(why):
+            return why
+        if row.verdict in PLAIN and not always:
+            return ""
+        used, read = list(self.used), list(self.read)  # a reason's runs are not the row's
         try:
-            value = ours() if callable(ours) else ours
-            if isinstance(value, tuple):
-                value, shown_ours = value
-            elif value is not None:
-                shown_ours = (form or number)(value) + unit
-            if value is None:
-                verdict, shown_ours = "not covered", ""
-            elif isinstance(value, bool):
-                verdict = "holds" if value else "does not hold"
-            else:
-                verdict, ratio = judge(paper, value, neutral, low, high)
+            return why()
         except NotRun:
-            verdict, shown_ours = "not run", ""
+            return ""
+        finally:
+            self.used, self.read = used, read
+
+    def row(self, place, claim, paper, ours, why="", neutral=None, low=None, high=None, relation=None, unit="", form=None, always=False,
+            fit=None, given=None, definition=False, bound=False, apart=False, held=False):
+        """ours: a function or a value. paper: a number, with `relation` (> >= < <=) a bound; None (low..high); or a text, with
+        ours a bool, or a pair of a bool and what to show. why: shown where the row is off, always with a leading '!'; a function
+        is called only then, or `always`. form: how to print ours. fit, given: what was set to this number, 'PLATFORM KEY' or
+        words. definition: true whatever the model says. bound: ours is a range. apart: another reading of a number that has its row. held: measured,
+        and nothing was fitted to it or chosen by it."""
+        r = Row(len(self.named) + 1, place, claim)
+        if (place, claim) in self.named:
+            raise ValueError(f"two rows are called {place}: {claim}")
+        self.named[place, claim] = r.number
+        if self.select and not self.select(r.number, place, claim):
+            return
+        if low is not None and low == high:
+            paper, low, high = low, None, None
+        published, error = Published(paper, neutral, low, high, relation, unit), ""
+        r.published = published.text()
+        try:
+            self.value(r, published, ours, unit, form)
+        except NotRun:
+            r.verdict = "not run"
+        except NotHere as e:
+            r.verdict, why = "not covered", str(e)
         except (Failed, TypeError, ZeroDivisionError, KeyError, IndexError, ValueError) as e:
-            verdict, shown_ours, error = "does not hold", "", f"no result: {e}. "
+            r.verdict, r.ours, error = "does not hold", "", f"no result: {e}. "
             self.failed += 1
             print(f"reproduce: {place}: {claim}: {e!r}", file=sys.stderr)
-        self.tally[verdict] = self.tally.get(verdict, 0) + 1
-        if shown is None:
-            shown = paper if isinstance(paper, str) else number(paper) + unit if paper is not None else f"{number(low)} to {number(high)}{unit}"
-        if callable(why):
-            if verdict in PLAIN and not always:
-                why = ""
-            else:
-                used, read = list(self.used), list(self.read)  # a reason's runs are not the row's
-                try:
-                    why = why()
-                except NotRun:
-                    why = ""
-                self.used, self.read = used, read
-        if verdict not in PLAIN and not why and not error:
-            self.failed += 1
-            print(f"reproduce: {place}: {claim}: {verdict}, and no reason is given", file=sys.stderr)
-        if verdict in PLAIN and not why.startswith("!"):
-            why = ""
-        self.line(place, claim, shown, shown_ours, ratio, verdict, error + why.lstrip("!"), self.source())
+        r.kind = "" if ours is None else self.kind(fit, given, definition, bound or published.is_bound, apart, held)
+        if self.reasons:
+            why = self.reason(r, why, always)
+            if r.verdict not in PLAIN and not why and not error:
+                self.failed += 1
+                print(f"reproduce: {place}: {claim}: {r.verdict}, and no reason is given", file=sys.stderr)
+            if r.verdict not in PLAIN or why.startswith("!"):
+                r.why = error + why.lstrip("!")
+        r.source = self.source()
+        self.rows.append(r)
+        if not self.open_table:
+            self.table(*COLUMNS)
+            self.open_table = True
+        why = f"[m{self.mechanism(r.why)}](#m{self.mechanism(r.why)})" if r.why else ""
+        self.line(f'<a id="r{r.number}"></a>r{r.number}', r.place, r.claim, r.kind, r.published, r.ours, r.verdict + (f" ({r.ratio})" if r.ratio else ""), why, r.source)
 
     def none(self, place, claim, paper, why):
         self.row(place, claim, paper, None, why)
 
     # --- the whole ---
     def one_line(self):
-        return ", ".join(f"{v}: {self.tally[v]}" for v in ORDER if v in self.tally)
+        verdicts = [r.verdict for r in self.rows]
+        return ", ".join(f"{v}: {verdicts.count(v)}" for v in dict.fromkeys(verdicts))
+
+    def reasons_of(self, missed):
+        """A table of the reasons of missed rows, those of predictions first, or of the others."""
+        lines = []
+        for why, n in self.mechanisms.items():
+            rows = [r for r in self.rows if r.why == why]
+            if missed == any(r.verdict in MISSES for r in rows):
+                off = [r for r in rows if r.verdict in MISSES]
+                said = "; ".join(f"[r{r.number}](#r{r.number}) {r.place}: {r.published if read(r.published) else r.claim}, ours {r.ours}" for r in off)
+                lines.append((missed and not any(r.kind == "prediction" for r in off), f'| <a id="m{n}"></a>m{n} | {cell(why)} | {cell(said) if missed else spans([r.number for r in rows], "r")} |\n'))
+        return "".join(line for _, line in sorted(lines, key=lambda x: x[0]))
+
+    def misses(self):
+        text = self.reasons_of(True)
+        return ("\n## Misses\n\nEach reason with the rows that it makes miss, those of predictions first: published, ours.\n\n"
+                "| | why | rows |\n| --- | --- | --- |\n" + text) if text else ""
+
+    def remarks(self):
+        text = self.reasons_of(False)
+        return "\n## Remarks\n\nOn rows that do not miss, or that are not covered.\n\n| | | rows |\n| --- | --- | --- |\n" + text if text else ""
 
     def list_of_commands(self):
         text = ["\n## Commands\n\nRun from the root of the source tree; `offchip` is build/offchip.\n\n| | command |\n| --- | --- |\n"]
@@ -318,6 +341,8 @@ class Book:
             text.append(f'| <a id="c{n}"></a>c{n} | `{cell(command)}` |\n')
         return "".join(text)
 
-    def text(self, title, make):
-        head = HEAD.format(title=title, version=self.version, make=make, mode="quick mode" if self.quick else "full mode", summary=summary({title: self.tally}).strip())
-        return head + "".join(self.parts) + self.list_of_commands()
+    def text(self, title, make, summary):
+        """summary: a function of the page's text."""
+        body = self.misses() + "".join(self.parts) + self.remarks() + self.list_of_commands()
+        head = HEAD.format(title=title, version=self.version, make=make, mode="quick mode" if self.quick else "full mode", summary=summary(body).strip())
+        return head + body

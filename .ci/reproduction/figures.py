@@ -6,17 +6,17 @@ DATASET = "not covered, because it needs trained networks on data sets that are 
 SHOTS = "not covered, because it is a profiler's snapshot of a training run"
 MAP = (
     ("lee-2026", (
-        ("Fig. 1", "figure lee-locality; section lee-2026"), ("Fig. 2", DRAWING + "; its example is a unit test of `tree` (row II-B)"),
+        ("Fig. 1", "figure lee-locality; section lee-2026"), ("Fig. 2", "its example as a recording, held against `tree` by `verify`: row II-B"),
         ("Fig. 3", "figure lee-speedup; section lee-2026"), ("Fig. 4", "figure lee-speedup; section lee-2026"),
         ("Table I", "workloads conv2d, fdtd2d, bicg, nw (`list programs`)"), ("Table II", SETUP + "platform titanv (`list platforms`)"))),
     ("min-2022", (
         ("Fig. 2.1", DRAWING), ("Figs. 2.2, 2.3", SETUP + "the FPGA in the link; captures of such a monitor are read by `import`"),
         ("Fig. 2.4", "`replay zerocopy --requests`; captures by `plot tlp-sizes`"), ("Fig. 2.5", "figure emogi-toy; section chapter 2"),
-        ("Fig. 2.6", "figure emogi-sizes; section chapter 2"), ("Fig. 2.7", "not covered, because the real graphs are not at hand; the degree distributions of the stand-ins are in workload `expect`"),
+        ("Fig. 2.6", "figure emogi-sizes; section chapter 2"), ("Fig. 2.7", "the degree distributions of workload `expect`, an input"),
         ("Fig. 2.8", "figure emogi-requests; section chapter 2"), ("Fig. 2.9", "figure emogi-bandwidth; section chapter 2"), ("Fig. 2.10", "figure emogi-speedup; section chapter 2"),
-        ("Fig. 2.11", "figure emogi-amplification; section chapter 2"), ("Fig. 2.12", "section chapter 2: the mean over bfs, sssp, cc, pagerank; bars of single graphs not covered, because the graphs are not at hand"),
+        ("Fig. 2.11", "figure emogi-amplification; section chapter 2"), ("Fig. 2.12", "section chapter 2: the mean over bfs, sssp, cc, pagerank; by application; bars of single graphs not covered, because they have no printed numbers"),
         ("Fig. 2.13", "`replay zerocopy synth:expect,element=4` and 8; section chapter 2"), ("Fig. 2.14", "platforms a100-pcie3 and a100; section chapter 2"),
-        ("Table 2.1", SETUP + "platform v100"), ("Table 2.2", "workload `expect`, keys graph=gk, gu, fs, ml, sk, uk5"), ("Tables 2.3, 2.4", "section chapter 2, absolute times"),
+        ("Table 2.1", SETUP + "platform v100"), ("Table 2.2", "workload `expect`, keys graph=gk, gu, fs, ml, sk, uk5; the graphs themselves with GRAPHS=DIR"), ("Tables 2.3, 2.4", "section chapter 2, absolute times"),
         ("Figs. 3.1 to 3.3", DRAWING), ("Fig. 3.4", DRAWING), ("Fig. 3.5", "the requests of its example: section chapter 3"), ("Fig. 3.6", "not covered, because sharing a GPU between kernels is not modelled; few multiprocessors are (row of figure 3.12)"),
         ("Figs. 3.7 to 3.9", DRAWING), ("Table 3.1", "not covered, because it compares programming interfaces"), ("Table 3.2", SETUP + "platform rtx3090"), ("Table 3.3", SETUP + "the machine"),
         ("Table 3.4", "its row sizes: section chapter 3; the data sets are not at hand"), ("Fig. 3.10", "`replay zerocopy synth:gather,row_bytes=N`; section chapter 3"), ("Fig. 3.11", SHOTS),

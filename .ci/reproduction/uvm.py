@@ -1,4 +1,4 @@
-"""lee-2026: prefetch granularity in unified memory. Wilt 2017 stands in placement.py."""
+"""lee-2026: prefetch granularity in unified memory."""
 from statistics import mean
 
 LADDER = ("4KiB", "64KiB", "128KiB", "256KiB", "512KiB", "1MiB", "2MiB")
@@ -22,7 +22,7 @@ def command(w, pct=0):
 
 def write(b):
     def run(w, pct=0):
-        return b.replay(command(w, pct), full=pct > 0)
+        return b.replay(command(w, pct), full=True)
 
     def speed(w, pct, policy):
         r = run(w, pct)
@@ -66,22 +66,26 @@ paper's ends and the start are ours, and not chosen by results. Both are held ag
 two that the paper compares with, and against tree.
 
 {b.picture("lee-speedup", "uvm-speedup", [command(w, p) for w in ALL for p in (0, *OVER)], "speed-up over tree, figures 3 and 4", full=True, only=DRAWN)}
-{b.picture("lee-locality", "uvm-locality", [command(w) for w in ALL], "R by workload and policy, memory sufficient, figure 1", only=DRAWN)}""")
-    b.row("II-A", "faults per batch, at most; batches per routine, at most", "256; 20",
+{b.picture("lee-locality", "uvm-locality", [command(w) for w in ALL], "R by workload and policy, memory sufficient, figure 1", full=True, only=DRAWN)}""")
+    b.row("II-A", "faults per batch, at most; batches per routine, at most", "256 and 20",
           lambda: (lambda r: (all(x["faults"] <= 256 * x["batches"] and x["batches"] <= 20 * x["routines"] for x in r),
-                              "kept in all runs"))([x for w in ALL for x in run(w)]))
-    step = "a median over windows of 20 batches moves in steps of 0.05: 5 distinct blocks in 20 batches, where the paper has 4"
-    for w, paper, why in (("conv2d", 0.2, step), ("fdtd2d", 0.2, step),
-                          ("bicg", 24, "most windows are of kernel 1, where the four rows that a warp loads at once lie in one or two blocks; see kernel 2"),
-                          ("nw", 11.1, "at 4 KiB every tile touches a page of each of its rows, so a batch reaches many blocks; under tree a block is soon full")):
-        b.row("Fig. 1", f"median R, {w}, under 4 KiB, memory sufficient", paper, lambda w=w: run(w)[K4]["r_median"], why, neutral=1)
-    b.row("Fig. 1", "the same, kernel 2 of bicg alone", 24, lambda: b.replay("uvm synth:bicg,bytes=8GiB,kernel=2 --policy fixed:granularity=4KiB")[0]["r_median"], neutral=1)
-    b.row("Fig. 1", "the same, bicg, oversubscribed (200 %)", 24, lambda: run("bicg", 200)[K4]["r_median"],
-          "kernel 1's windows outnumber kernel 2's still: where hits pass a full micro-TLB kernel 2 does not thrash at 4 KiB (uvm-engine.md)", neutral=1)
-    b.row("Fig. 1", "the same, nw under tree, memory sufficient", 11.1, lambda: run("nw")[TREE]["r_median"],
-          "with sufficient memory tree fills a block before its neighbours are needed; the paper does not say under which policy and memory R was taken", neutral=1)
-    b.row("Fig. 1", "the same, nw under tree, oversubscribed (110 %)", 11.1, lambda: run("nw", 110)[TREE]["r_median"],
-          "between 1.78 (sufficient) and 15.5 (110 %): a ratio of memory just above 100 % would give 11; the paper prints none", neutral=1)
+                              "kept in all runs"))([x for w in ALL for x in run(w)]), given="titanv batch_faults")
+    full = "with sufficient memory tree fills a block before its neighbours are needed, so few blocks stand in a batch; the paper does not say under which policy and memory R was taken"
+    tree = "R is blocks over batches: under tree a block is full after one or two batches, where 0.2 needs five, which is what 4 KiB gives (next rows)"
+    page = {"conv2d": "a median over windows of 20 batches moves in steps of 0.05: 5 distinct blocks in 20 batches, where the paper has 4", "fdtd2d": "",
+            "bicg": "most windows are of kernel 1, where the four rows that a warp loads at once lie in one or two blocks; see kernel 2",
+            "nw": "at 4 KiB every tile touches a page of each of its rows, so a batch reaches many blocks; under tree a block is soon full"}
+    for w, paper in (("conv2d", 0.2), ("fdtd2d", 0.2), ("bicg", 24), ("nw", 11.1)):
+        b.row("Fig. 1", f"median R, {w}, under tree (the stock driver), memory sufficient", paper, lambda w=w: run(w)[TREE]["r_median"], tree if w in REGULAR else full, neutral=1)
+        b.row("Fig. 1", f"median R, {w}, under 4 KiB, memory sufficient", paper, lambda w=w: run(w)[K4]["r_median"], page[w], neutral=1, apart=True)
+        for policy, name in ((TREE, "tree"), (K4, "4 KiB")):
+            b.row("Fig. 1", f"median R, {w}, under {name}, oversubscribed, mean of four ratios", paper,
+                  lambda w=w, policy=policy: mean(run(w, p)[policy]["r_median"] for p in OVER),
+                  "see the table at the end of the page: R by policy and memory", neutral=1, apart=True)
+    b.row("Fig. 1", "median R, kernel 2 of bicg alone, under 4 KiB", 24, lambda: b.replay("uvm synth:bicg,bytes=8GiB,kernel=2 --policy fixed:granularity=4KiB", full=True)[0]["r_median"], neutral=1, apart=True)
+    b.row("II-A", "R of the random programs is two orders of magnitude larger than of the regular ones: least over most, under tree", 11.1 / 0.2,
+          lambda: min(run(w)[TREE]["r_median"] for w in RANDOM) / max(run(w)[TREE]["r_median"] for w in REGULAR), full, neutral=1)
+    b.row("II-A", "the same, under 4 KiB", 11.1 / 0.2, lambda: min(run(w)[K4]["r_median"] for w in RANDOM) / max(run(w)[K4]["r_median"] for w in REGULAR), page["bicg"], neutral=1, apart=True)
     b.row("Fig. 3a", "4 KiB against tree, sufficient, average ('average slowdown of 0.2x', read as relative performance)", 0.2,
           lambda: mean(speeds(ALL, (0,), K4)), "bicg lifts the mean (0.43: a warp's four rows fault together, so it makes twice the batches of tree, not four times); the other three average 0.19", neutral=1)
     b.row("Fig. 3a", "2 MiB against tree, sufficient, average", 1.5, lambda: mean(speeds(ALL, (0,), M2)), CLOSED, neutral=1)
@@ -89,7 +93,11 @@ two that the paper compares with, and against tree.
     b.row("Fig. 3b", "4 KiB against tree, oversubscribed, random programs, average", 2.2, lambda: mean(speeds(RANDOM, OVER, K4)),
           "4 KiB is ahead only where tree thrashes: from 125 % in nw, at 200 % in bicg; the paper's one ratio is not printed", neutral=1)
     b.row("Fig. 3b", "the same at 200 % only", 2.2, lambda: mean(speeds(RANDOM, (200,), K4)),
-          "1.26 in bicg and 2.05 in nw", neutral=1)
+          "the paper's one ratio is not printed; at 200 % tree thrashes in both", neutral=1, apart=True)
+    b.row("II-B, Fig. 3a", "every program gains from 2 MiB over tree, sufficient", 1, lambda: min(speeds(ALL, (0,), M2)), CLOSED, relation=">")
+    b.row("II-B, Fig. 3b", "under oversubscription tree brings more bytes than 4 KiB, random programs, each ratio: bytes of tree over 4 KiB, least", 1,
+          lambda: min(run(w, p)[TREE]["h2d_bytes"] / run(w, p)[K4]["h2d_bytes"] for w in RANDOM for p in OVER),
+          "up to 150 % bicg thrashes under no policy: bytes differ by how often evicted pages come back, and at 4 KiB kernel 2 takes longest to pass", relation=">")
     b.row("III, Fig. 3a", "best fixed granularity, sufficient", "2 MiB for all four",
           lambda: (lambda g: (all(x == M2 for x in g), ", ".join(f"{w} {LADDER[x - K4]}" for w, x in zip(ALL, g))))(
               [max(RUNGS, key=lambda i: speed(w, 0, i)) for w in ALL]))
@@ -102,21 +110,23 @@ two that the paper compares with, and against tree.
     BLIND = "while A is at a bound the granularity goes to that end of the ladder: rungs are not compared, so where one between or the other end is best, the rule cannot know"
     for policy, name in READINGS:
         fitted = policy == ADAPTIVE
+        kind = {"fit": "`adaptive` r_hi, a_min, on these cases"} if fitted else {}
+        other = kind or {"apart": True}
         for end, paper, f in (("lower", 1.24, min), ("upper", 1.90, max)):
             b.row("IV-C, Fig. 4a", f"{name} against tree, sufficient, {end} end (abstract: 1.2 to 1.9)", paper, lambda f=f, policy=policy: f(speeds(ALL, (0,), policy)),
-                  "nw: " + CLOSED if fitted else OSCILLATES, neutral=1)
+                  "nw: " + CLOSED if fitted else OSCILLATES, neutral=1, **kind)
         for end, paper, f, why in (("lower", 1.07, min, "nw at 110 %: both of the paper's granularities lose to tree there (0.55 and 0.61), and adaptive moves between them"),
                                    ("upper", 2.45, max, "bicg at 200 %: tree thrashes there (112 GiB in), 2 MiB does not; nw reaches 2.07")):
-            b.row("IV-C, Fig. 4b", f"{name} against tree, oversubscribed, {end} end (abstract: 1.1 to 2.5)", paper, lambda f=f, policy=policy: f(speeds(ALL, OVER, policy)), why if fitted else OSCILLATES, neutral=1)
-        b.row("contributions", f"{name} against tree, sufficient, average", 1.5, lambda policy=policy: mean(speeds(ALL, (0,), policy)), CLOSED if fitted else OSCILLATES, neutral=1)
+            b.row("IV-C, Fig. 4b", f"{name} against tree, oversubscribed, {end} end (abstract: 1.1 to 2.5)", paper, lambda f=f, policy=policy: f(speeds(ALL, OVER, policy)), why if fitted else OSCILLATES, neutral=1, **kind)
+        b.row("contributions", f"{name} against tree, sufficient, average", 1.5, lambda policy=policy: mean(speeds(ALL, (0,), policy)), CLOSED if fitted else OSCILLATES, neutral=1, **kind)
         b.row("contributions", f"{name} against tree, oversubscribed, average over four ratios", 1.8, lambda policy=policy: mean(speeds(ALL, OVER, policy)),
-              "bicg at 200 % (7.55) lifts the mean; the other fifteen cases average 1.43" if fitted else OSCILLATES, neutral=1)
+              "bicg at 200 % (7.55) lifts the mean; the other fifteen cases average 1.43" if fitted else OSCILLATES, neutral=1, **kind)
         b.row("contributions", f"{name}, the same at 200 % only", 1.8, lambda policy=policy: mean(speeds(ALL, (200,), policy)),
-              "bicg (7.55), where tree thrashes and 2 MiB does not; the other three average 1.58" if fitted else OSCILLATES, neutral=1)
+              "bicg (7.55), where tree thrashes and 2 MiB does not; the other three average 1.58" if fitted else OSCILLATES, neutral=1, **other)
         for among, against in (((K4, M2), "the better of 4 KiB and 2 MiB"), (RUNGS, "the best rung of the ladder")):
             for pcts, when in (((0,), "average, sufficient"), (OVER, "average, oversubscribed")):
-                b.row("abstract, IV-C", f"{name} as a share of {against}, {when}", 98, lambda pcts=pcts, among=among, policy=policy: mean(shares(pcts, among, policy)), BLIND if fitted else OSCILLATES, unit=" %")
-            b.row("abstract, IV-C", f"{name} as a share of {against}, least of the 20 cases", 98, lambda among=among, policy=policy: min(shares((0, *OVER), among, policy)), BLIND if fitted else OSCILLATES, unit=" %")
+                b.row("abstract, IV-C", f"{name} as a share of {against}, {when}", 98, lambda pcts=pcts, among=among, policy=policy: mean(shares(pcts, among, policy)), BLIND if fitted else OSCILLATES, unit=" %", **(kind if among == (K4, M2) else other))
+            b.row("abstract, IV-C", f"{name} as a share of {against}, least of the 20 cases", 98, lambda among=among, policy=policy: min(shares((0, *OVER), among, policy)), BLIND if fitted else OSCILLATES, unit=" %", **other)
 
     b.row("IV-C", "4 KiB makes the most batches and 2 MiB the fewest of 4 KiB, tree, 2 MiB, sufficient", "implied", lambda: most_and_least(ALL, (0,), "batches"))
     b.row("IV-C", "the same, oversubscribed, regular programs", "implied", lambda: most_and_least(REGULAR, OVER, "batches"))
@@ -124,35 +134,58 @@ two that the paper compares with, and against tree.
     b.row("IV-C", "4 KiB brings the fewest bytes, oversubscribed, random programs", "implied", lambda: fewest_bytes(OVER),
           "up to 150 % bicg thrashes under no policy: bytes differ by how often evicted pages come back, and at 4 KiB kernel 2 takes longest to pass; at 200 % it thrashes under tree, not at 2 MiB (see the table)")
     for policy, name in READINGS:
-        b.row("IV-C", f"{name} ends at 2 MiB, regular programs, all ratios", "yes", lambda policy=policy: ends(REGULAR, (0, *OVER), 2**21, policy), "" if policy == ADAPTIVE else OSCILLATES)
+        b.row("IV-C", f"{name} ends at 2 MiB, regular programs, all ratios", "yes", lambda policy=policy: ends(REGULAR, (0, *OVER), 2**21, policy), "" if policy == ADAPTIVE else OSCILLATES, fit="`adaptive` r_hi" if policy == ADAPTIVE else None)
         b.row("IV-C", f"{name} ends at 4 KiB, random programs, oversubscribed", "yes", lambda policy=policy: ends(RANDOM, OVER, 4096, policy),
-              "where 2 MiB is the faster one it stays there (bicg)" if policy == ADAPTIVE else OSCILLATES)
+              "where 2 MiB is the faster one it stays there (bicg)" if policy == ADAPTIVE else OSCILLATES, fit="`adaptive` r_hi" if policy == ADAPTIVE else None)
 
     def settings(policy):
         found = next(e["parameters"] for e in b.call(["list", "policies", "--format", "json"]) if e["policy"] == policy)
         return dict(x.split("=", 1) for x in found.split(","))
 
     for claim, key, paper in (("R at or below which A jumps to its maximum (eq. 3)", "r_lo", 0.3), ("absolute z-score of an outlier", "z", 2), ("share of outliers above which D grows", "outlier", 0.1)):
-        b.row("III", claim, paper, lambda key=key: float(settings("adaptive")[key]))
+        b.row("III", claim, paper, lambda key=key: float(settings("adaptive")[key]), given="`adaptive` " + key)
     b.row("III", "R above which A falls (eq. 3)", 1, lambda: float(settings("adaptive")["r_hi"]),
-          "in a closed loop at 2 MiB k concurrent streams give R = k, so 1 shrinks regular programs; 4 was fitted. `adaptive-literal` has 1 (models-uvm.md)")
+          "in a closed loop at 2 MiB k concurrent streams give R = k, so 1 shrinks regular programs; 4 was fitted. `adaptive-literal` has 1 (models-uvm.md)", fit="`adaptive` r_hi")
     b.row("III-B", "the fine stage: granularity grows at D = 1, shrinks at D = 0", "both",
           lambda: (lambda x: (x == "literal", f"fine={x}"))(settings("adaptive")["fine"]),
-          "a setting; off, because it only ever shrinks: regular programs have no batch of six blocks or more, and five can hold no outlier. `adaptive-literal` has it")
+          "a setting; off, because it only ever shrinks: regular programs have no batch of six blocks or more, and five can hold no outlier. `adaptive-literal` has it", given="`adaptive` fine")
     b.row("II-B", "residency above which tree prefetches a region", 50, lambda: float(settings("tree")["threshold"]),
-          "!the driver's number; for whole 64 KiB regions of a block the two are the same", unit=" %")
-    b.row("II-B, Fig. 2", "the example: 8 of 16 leaves resident, l5 faults: leaves prefetched", "l3, l4, l7, l9, l10, l13, l14", None,
-          "no command takes a residency; the unit test of `tree` holds the seven leaves (models/uvm/prefetch/tree_test.c)")
+          "!the driver's number; for whole 64 KiB regions of a block the two are the same", unit=" %", given="`tree` threshold")
+    def example():
+        """Figure 2 as a recording: eight leaves brought by the program's own prefetch, then the two faults and what they bring."""
+        db = b.path("figure2.db")
+        b.call(["import", "fixtures/traces/lee_2026_figure2.csv", "-o", db], json_out=False)
+        m = b.call(["verify", "--format", "json", db])["metrics"]
+        return m["services_exact"] == m["services"] == 2, f"{m['services_exact']} of {m['services']} services are what the tree gives"
+
+    b.row("II-B, Fig. 2", "the example: with 8 of 16 leaves resident a fault in l5 brings l3, l4, l7, l9, l10, l13, l14, the next one, in N1,1, all of it", "both", example)
+    b.none("II-B", "blocks of 2 MiB, leaves of 64 KiB", "2 MB, 64 KB", "inputs: the driver's")
+    b.none("III-A", "bounds of A, start, ladder between the ends", "not printed", "chosen here: for `adaptive` on these cases, for `adaptive-literal` not by results (models-uvm.md)")
+    b.none("Figs. 3, 4", "each program's bar", "bars without numbers", "the table below has ours")
+    if b.select:
+        return
+    tables(b, run, speed)
+
+
+def tables(b, run, speed):
+    """Each case, and R."""
     b.subsection("Each case: speed over tree, bytes and batches")
     b.table("program", "memory", "tree, s", *LADDER, FITTED, PRINTED, "best rung",
             "GiB in, tree / 4 KiB / 2 MiB / adaptive / literal", "batches, tree / 4 KiB / 2 MiB / adaptive / literal", "from")
     for w in ALL:
         for p in (0, *OVER):
-            if p and b.quick:
-                b.line(w, f"{p} %", *["not run"] * 13, "")
+            if b.quick:
+                b.line(w, f"{p} %" if p else "sufficient", *["not run"] * 13, "")
                 continue
             r = run(w, p)
             pick = (TREE, K4, M2, ADAPTIVE, LITERAL)
             best = min(RUNGS, key=lambda i: r[i]["time_ns"])
             b.line(w, f"{p} %" if p else "sufficient", f"{r[TREE]['time_ns'] / 1e9:.2f}", *(f"{speed(w, p, i):.2f}" for i in (*RUNGS, ADAPTIVE, LITERAL)), LADDER[best - K4],
                    " / ".join(f"{r[i]['h2d_bytes'] / 2**30:.1f}" for i in pick), " / ".join(f"{r[i]['batches']:,}" for i in pick), b.source())
+    b.subsection("Median R by policy and memory", "Figure 1 prints 0.2, 0.2, 24 and 11.1, and neither policy nor memory.")
+    names = ("tree", "4 KiB", "64 KiB", "2 MiB", "adaptive", "adaptive-literal")
+    b.table("program", "memory", *names, "from")
+    for w in ALL:
+        for p in (0, *OVER):
+            text = [f"{run(w, p)[i]['r_median']:.3g}" for i in DRAWN] if not b.quick else ["not run"] * len(names)
+            b.line(w, f"{p} %" if p else "sufficient", *text, b.source())
