@@ -61,7 +61,8 @@ def write(b):
 TITAN V model, 8 GiB of managed memory per program, baseline = the stock tree prefetcher; values over 1 are speed-ups. The
 paper does not give its oversubscription ratio: averages are over 110, 125, 150 and 200 %. R_hi and the lower bound of A, which
 the paper leaves open, were chosen on these same cases ([models-uvm.md](models-uvm.md)): rows about `adaptive` are a fit, not a
-validation. `adaptive-literal` follows equations 1 to 7 as printed, with nothing fitted: its bounds of A, the ladder between the
+validation. Counted are R under tree with sufficient memory, and averages over the four ratios; R under 4 KiB and oversubscribed, the
+kernel alone and 200 % alone are other readings. `adaptive-literal` follows equations 1 to 7 as printed, with nothing fitted: its bounds of A, the ladder between the
 paper's ends and the start are ours, and not chosen by results. Both are held against every rung of the ladder, not only the
 two that the paper compares with, and against tree.
 

@@ -311,10 +311,10 @@ def rows_of_hot(b):
     b.section("Hot rows in GPU memory: min-2022, chapter 4", "Kronecker graph of scale 16, rows of 512 B, fan-outs as the paper, distinct rows per minibatch of 16; the data sets are not at hand.")
 
     def hit(score, pct, fan="[12,12,12]", labels="uniform", graph="kron"):
-        return 100 * b.replay(f"zerocopy synth:gather,row_bytes=512,graph={graph},scale=16,fan_outs={fan},labels={labels} --platform v100 --policy shift --set resident={score} --set local_pct={pct}")[0]["hit_ratio"]
+        return 100 * b.replay(f"zerocopy synth:gather,row_bytes=512,graph={graph},scale=16,fan_outs={fan},labels={labels} --platform v100 --policy shift --set resident={score} --set local_pct={pct}", full=fan.count(",") > 2)[0]["hit_ratio"]
 
     def clustered(score, fan):
-        return 100 * b.replay(f"zerocopy synth:gather,row_bytes=512,graph=skewed-communities,scale=16,fan_outs={fan},labels=clustered,accesses=all --platform v100 --policy shift --set resident={score} --set local_pct=10")[0]["hit_ratio"]
+        return 100 * b.replay(f"zerocopy synth:gather,row_bytes=512,graph=skewed-communities,scale=16,fan_outs={fan},labels=clustered,accesses=all --platform v100 --policy shift --set resident={score} --set local_pct=10", full=fan.count(",") > 2)[0]["hit_ratio"]
 
     for pct, paper in ((10, 35), (25, 56)):
         b.row("4.4.2, Fig. 4.8", f"accesses served by the top {pct} % of rows, weighted score, at least", paper, lambda pct=pct: hit("weighted", pct), relation=">=", unit=" %")
@@ -357,7 +357,7 @@ UNKNOWN = ("stage times are not published: training from nothing to twice the CP
 
 def epochs(b, command, sets, training, policies):
     """The interval of epoch_ns of each policy; training in ns a batch."""
-    runs = b.outcome(f"zerocopy {command} --policy {policies} --set overlap=bounds --set batches=64 --set consumer_ns={training} {sets}")["runs"]
+    runs = b.outcome(f"zerocopy {command} --policy {policies} --set overlap=bounds --set batches=64 --set consumer_ns={training} {sets}", full=True)["runs"]
     return [r["interval"]["epoch_ns"] for r in runs]
 
 
