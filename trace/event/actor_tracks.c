@@ -7,28 +7,34 @@
 
 #include "trace/base/mem.h"
 
-/* Actors of a launch that one thread takes at once; words of a step before its pages. */
+/* Actors of a launch that one thread takes at once; words of a step's head, all of it but its pages. */
 enum { SHARE = 1024, HEAD = offsetof(struct actor_step, page) / sizeof(uint32_t) };
 
 _Static_assert(HEAD * sizeof(uint32_t) == offsetof(struct actor_step, page), "a step's head is whole words");
 
-/* What one thread keeps. A track in words: how many follow; then each step, its head and its pages. */
-struct keeper {
+/* Rows of words, each kept once: how many they are, then they. */
+struct pool {
     uint32_t *words;
     size_t count, cap;
     struct slot {
         uint64_t hash;
         size_t at; /* plus one; 0: free */
     } * slots;
-    size_t slot_count, tracks; /* a power of two, or 0; at most half of them are in use */
-    uint32_t *track;           /* the one in hand, from its second word on */
+    size_t slot_count, rows; /* slots: a power of two, or 0; at most half of them are in use */
+};
+
+/* What one thread keeps. Steps have few heads: a step of a track is where its head stands, then its pages. */
+struct keeper {
+    struct pool heads, tracks;
+    uint32_t last;   /* where the head of the step before stands, plus one; 0: none */
+    uint32_t *track; /* the one in hand */
     size_t track_count, track_cap;
     void *run;
 };
 
 struct place {
     uint32_t first; /* page */
-    uint32_t track; /* where it begins in its keeper's words */
+    uint32_t track; /* where it begins in its keeper's tracks */
 };
 
 struct share {
@@ -51,60 +57,89 @@ struct actor_tracks {
     uint64_t most, bytes; /* bytes: of shares; what keepers have is added at the end */
 };
 
-/* --- tracks --- */
+/* --- rows of words --- */
 
-static int grow_slots(struct keeper *k, struct err *err)
+static int grow_slots(struct pool *p, struct err *err)
 {
-    size_t n = k->slot_count ? 2 * k->slot_count : 1024;
+    size_t n = p->slot_count ? 2 * p->slot_count : 1024;
     struct slot *slots = mem_zalloc(n, sizeof *slots, err);
     if (!slots)
         return -1;
-    for (size_t i = 0; i < k->slot_count; i++) {
-        size_t at = k->slots[i].hash & (n - 1);
+    for (size_t i = 0; i < p->slot_count; i++) {
+        size_t at = p->slots[i].hash & (n - 1);
         while (slots[at].at)
             at = (at + 1) & (n - 1);
-        if (k->slots[i].at)
-            slots[at] = k->slots[i];
+        if (p->slots[i].at)
+            slots[at] = p->slots[i];
     }
-    free(k->slots);
-    k->slots = slots;
-    k->slot_count = n;
+    free(p->slots);
+    p->slots = slots;
+    p->slot_count = n;
     return 0;
 }
 
-static int keep_new(struct keeper *k, struct slot *slot, uint64_t hash, struct err *err)
+static int keep_new(struct pool *p, const uint32_t *row, size_t n, struct slot *slot, uint64_t hash, struct err *err)
 {
-    size_t at = k->count, n = k->track_count;
-    if (mem_grow((void **)&k->words, &k->cap, at + n + 1, sizeof *k->words, err))
+    size_t at = p->count;
+    if (mem_grow((void **)&p->words, &p->cap, at + n + 1, sizeof *p->words, err))
         return -1;
     if (at + n + 1 >= UINT32_MAX)
         return err_set(err, "too many steps");
-    k->words[at] = (uint32_t)n;
+    p->words[at] = (uint32_t)n;
     if (n)
-        memcpy(k->words + at + 1, k->track, n * sizeof *k->track);
-    k->count += n + 1;
-    k->tracks++;
+        memcpy(p->words + at + 1, row, n * sizeof *row);
+    p->count += n + 1;
+    p->rows++;
     *slot = (struct slot){hash, at + 1};
     return 0;
 }
 
-/* Where the track in hand stands, kept already or from now on. */
-static int keep(struct keeper *k, uint32_t *place, struct err *err)
+/* Where a row of n words stands, kept already or from now on. */
+static int keep(struct pool *p, const uint32_t *row, size_t n, uint32_t *place, struct err *err)
 {
-    size_t bytes = k->track_count * sizeof *k->track;
-    uint64_t hash = XXH3_64bits(k->track, bytes);
-    if (2 * k->tracks >= k->slot_count && grow_slots(k, err))
+    size_t bytes = n * sizeof *row;
+    uint64_t hash = XXH3_64bits(row, bytes);
+    if (2 * p->rows >= p->slot_count && grow_slots(p, err))
         return -1;
-    size_t i = hash & (k->slot_count - 1);
-    for (; k->slots[i].at; i = (i + 1) & (k->slot_count - 1)) {
-        const uint32_t *track = k->words + k->slots[i].at - 1;
-        if (k->slots[i].hash == hash && track[0] == k->track_count &&
-            (bytes == 0 || memcmp(track + 1, k->track, bytes) == 0))
+    size_t i = hash & (p->slot_count - 1);
+    for (; p->slots[i].at; i = (i + 1) & (p->slot_count - 1)) {
+        const uint32_t *kept = p->words + p->slots[i].at - 1;
+        if (p->slots[i].hash == hash && kept[0] == n && (bytes == 0 || memcmp(kept + 1, row, bytes) == 0))
             break;
     }
-    if (!k->slots[i].at && keep_new(k, &k->slots[i], hash, err))
+    if (!p->slots[i].at && keep_new(p, row, n, &p->slots[i], hash, err))
         return -1;
-    *place = (uint32_t)(k->slots[i].at - 1);
+    *place = (uint32_t)(p->slots[i].at - 1);
+    return 0;
+}
+
+static uint64_t pool_bytes(const struct pool *p)
+{
+    return p->cap * sizeof *p->words + p->slot_count * sizeof *p->slots;
+}
+
+/* No row more is kept. */
+static void end_pool(struct pool *p)
+{
+    free(p->slots);
+    p->slots = NULL;
+    p->slot_count = 0;
+}
+
+/* --- tracks --- */
+
+/* Where the head of a step stands: mostly it is that of the step before. */
+static int keep_head(struct keeper *k, const struct actor_step *step, uint32_t *place, struct err *err)
+{
+    uint32_t head[HEAD];
+    memcpy(head, step, sizeof head);
+    if (k->last && memcmp(k->heads.words + k->last, head, sizeof head) == 0) {
+        *place = k->last - 1;
+        return 0;
+    }
+    if (keep(&k->heads, head, HEAD, place, err))
+        return -1;
+    k->last = *place + 1;
     return 0;
 }
 
@@ -121,17 +156,18 @@ static int follow(const struct actor_tracks *t, struct keeper *k, uint32_t launc
     k->track_count = 0;
     while ((rc = t->ops->step(k->run, launch, actor, &at, &step, err)) == 1) {
         uint32_t pages = step.count + step.stores;
-        if (mem_grow((void **)&k->track, &k->track_cap, k->track_count + HEAD + pages, sizeof *k->track, err))
+        if (mem_grow((void **)&k->track, &k->track_cap, k->track_count + 1 + pages, sizeof *k->track, err))
             return -1;
         uint32_t *to = k->track + k->track_count;
-        memcpy(to, &step, HEAD * sizeof *to);
+        if (keep_head(k, &step, to, err))
+            return -1;
         if (!any && pages) {
             *first = step.page[0];
             any = true;
         }
         for (uint32_t i = 0; i < pages; i++)
-            to[HEAD + i] = step.page[i] - *first;
-        k->track_count += HEAD + pages;
+            to[1 + i] = step.page[i] - *first;
+        k->track_count += 1 + pages;
         if (k->track_count * sizeof *k->track > t->most)
             return err_set(err, "too many steps");
     }
@@ -142,7 +178,7 @@ static int follow(const struct actor_tracks *t, struct keeper *k, uint32_t launc
 
 static uint64_t kept_bytes(const struct keeper *k)
 {
-    return k->cap * sizeof *k->words + k->slot_count * sizeof *k->slots + k->track_cap * sizeof *k->track;
+    return pool_bytes(&k->heads) + pool_bytes(&k->tracks) + k->track_cap * sizeof *k->track;
 }
 
 static int keep_share(struct actor_tracks *t, uint32_t launch, uint32_t number, struct err *err)
@@ -154,7 +190,8 @@ static int keep_share(struct actor_tracks *t, uint32_t launch, uint32_t number, 
     uint32_t actor = number * SHARE;
     share->keeper = (uint32_t)thread;
     for (uint32_t i = 0; i < SHARE && actor < l->actors; i++, actor++)
-        if (follow(t, k, launch, actor, &share->place[i].first, err) || keep(k, &share->place[i].track, err))
+        if (follow(t, k, launch, actor, &share->place[i].first, err) ||
+            keep(&k->tracks, k->track, k->track_count, &share->place[i].track, err))
             return -1;
     return kept_bytes(k) > (t->most - t->bytes) / (uint64_t)t->threads ? err_set(err, "too many steps") : 0;
 }
@@ -201,12 +238,12 @@ static void end_keeping(struct actor_tracks *t)
         if (t->ops->run_close && k->run)
             t->ops->run_close(k->run);
         k->run = NULL;
-        free(k->slots);
+        end_pool(&k->heads);
+        end_pool(&k->tracks);
         free(k->track);
-        k->slots = NULL;
         k->track = NULL;
-        k->slot_count = k->track_cap = 0;
-        t->bytes += k->cap * sizeof *k->words;
+        k->track_cap = 0;
+        t->bytes += kept_bytes(k);
     }
 }
 
@@ -232,8 +269,10 @@ void actor_tracks_close(struct actor_tracks *t)
 {
     if (!t)
         return;
-    for (int i = 0; t->keepers && i < t->threads; i++)
-        free(t->keepers[i].words);
+    for (int i = 0; t->keepers && i < t->threads; i++) {
+        free(t->keepers[i].heads.words);
+        free(t->keepers[i].tracks.words);
+    }
     for (uint32_t l = 0; t->launch && l < t->launches; l++)
         free(t->launch[l].shares);
     free(t->keepers);
@@ -272,16 +311,17 @@ static int tracks_step(void *run, uint32_t launch, uint32_t actor, struct actor_
     const struct actor_tracks *t = run;
     const struct share *share = &t->launch[launch].shares[actor / SHARE];
     const struct place *place = &share->place[actor % SHARE];
-    const uint32_t *track = t->keepers[share->keeper].words + place->track;
+    const struct keeper *keeper = &t->keepers[share->keeper];
+    const uint32_t *track = keeper->tracks.words + place->track;
     (void)err;
     if (at->turn == track[0])
         return 0;
     const uint32_t *from = track + 1 + at->turn;
-    memcpy(step, from, HEAD * sizeof *from);
+    memcpy(step, keeper->heads.words + from[0] + 1, HEAD * sizeof *from);
     uint32_t pages = step->count + step->stores;
     for (uint32_t i = 0; i < pages; i++)
-        step->page[i] = from[HEAD + i] + place->first;
-    at->turn += HEAD + pages;
+        step->page[i] = from[1 + i] + place->first;
+    at->turn += 1 + pages;
     return 1;
 }
 
