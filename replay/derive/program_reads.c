@@ -118,9 +118,10 @@ static int note_dense(struct reader *r, const struct program_access *a, uint64_t
 static int note_access(struct reader *r, const struct program_access *a, uint64_t turns, struct seen *seen,
                        struct err *err)
 {
-    uint64_t bytes = program_stretch(a);
-    int dense = bytes ? note_dense(r, a, program_addr(a, 0, 0), bytes, turns, seen, err) : 1;
-    for (uint32_t rest = bytes ? 0 : a->active; rest && dense == 1;) {
+    uint64_t bytes = program_span(a, ACTOR_PAGE_BYTES);
+    int dense = bytes ? note_dense(r, a, program_addr(a, 0, 0), bytes, turns, seen, err) : 0;
+    uint32_t rest = dense ? 0 : a->active;
+    for (dense = dense ? dense : 1; rest && dense == 1;) {
         uint64_t first;
         rest = program_lanes_together(a, rest, &first, &bytes);
         dense = note_dense(r, a, first, bytes, turns, seen, err);

@@ -88,6 +88,17 @@ static void touch(struct counting *c, uint64_t first, uint64_t last, bool writes
     }
 }
 
+/* The bytes that an access touches in any turn lie between these, if none lies outside the allocation that is meant. */
+static bool inside(const struct counting *c, const struct program_access *a, uint64_t first, uint64_t bytes,
+                   uint64_t turns, uint64_t *low, uint64_t *high)
+{
+    const struct actor_alloc *alloc = &c->pages->allocs[c->pages->managed[a->alloc]];
+    uint64_t far = first + (turns - 1) * (uint64_t)a->turn_stride;
+    *low = a->turn_stride < 0 ? far : first;
+    *high = (a->turn_stride < 0 ? first : far) + bytes - 1;
+    return *low >= alloc->addr && *low <= *high && *high - alloc->addr < page_bytes(alloc->bytes);
+}
+
 /* The same bytes in every turn, `stride` further on. Turns no more than a page apart leave no page out between them;
  * where that would reach beyond the allocation, each is looked at by itself. */
 static void touch_turns(struct counting *c, const struct program_access *a, uint64_t first, uint64_t bytes,
@@ -95,11 +106,9 @@ static void touch_turns(struct counting *c, const struct program_access *a, uint
 {
     const struct actor_alloc *alloc = &c->pages->allocs[c->pages->managed[a->alloc]];
     bool writes = a->kind != RECORD_READ;
-    uint64_t far = first + (turns - 1) * (uint64_t)a->turn_stride;
-    uint64_t low = a->turn_stride < 0 ? far : first, high = (a->turn_stride < 0 ? first : far) + bytes - 1;
-    bool inside = low >= alloc->addr && low <= high && high - alloc->addr < page_bytes(alloc->bytes);
+    uint64_t low, high;
     bool dense = a->turn_stride <= ACTOR_PAGE_BYTES && a->turn_stride >= -ACTOR_PAGE_BYTES;
-    if (inside && dense)
+    if (inside(c, a, first, bytes, turns, &low, &high) && dense)
         touch_inside(c, (size_t)c->pages->managed[a->alloc], low - alloc->addr, high - alloc->addr, writes, t);
     else
         for (uint64_t turn = 0; turn < turns; turn++, first += (uint64_t)a->turn_stride)
@@ -110,9 +119,11 @@ static void touch_access(struct counting *c, const struct program_access *a, uin
 {
     if (!a->active || a->kind == PROGRAM_BARRIER || c->allocs[a->alloc].device)
         return;
-    uint64_t bytes = program_stretch(a);
+    uint64_t bytes = program_stretch(a), from = program_pages_addr(c->pages, a, 0, 0), low, high;
+    if (!bytes && (bytes = program_span(a, ACTOR_PAGE_BYTES)) && !inside(c, a, from, bytes, turns, &low, &high))
+        bytes = 0;
     if (bytes) {
-        touch_turns(c, a, program_pages_addr(c->pages, a, 0, 0), bytes, turns, t);
+        touch_turns(c, a, from, bytes, turns, t);
         return;
     }
     for (uint32_t rest = a->active; rest;) {
@@ -153,24 +164,41 @@ static uint64_t fresh_sectors(struct counting *c, uint64_t first, uint64_t last)
     return count;
 }
 
-/* One stretch inside the allocation that is meant; false: it is none. */
-static bool modify_stretch(struct counting *c, const struct program_access *a, uint64_t turn, struct launch_totals *t)
+/* Bytes of which no sector is left out, in the allocation that is meant; false: they are not. */
+static bool modify_bytes(struct counting *c, unsigned alloc, uint64_t first, uint64_t bytes, struct launch_totals *t)
 {
-    const struct program_alloc *own = &c->allocs[a->alloc];
-    uint64_t bytes = program_stretch(a), at = program_addr(a, 0, turn) - own->addr;
-    if (!bytes || own->device || at >= own->bytes || bytes > own->bytes - at)
+    const struct program_alloc *own = &c->allocs[alloc];
+    uint64_t at = first - own->addr;
+    if (at >= own->bytes || bytes > own->bytes - at)
         return false;
+    if (own->device)
+        return true;
     at += own->addr % ACCESS_LINE;
-    t->modified_bytes += ACCESS_SECTOR * fresh_sectors(c, c->first_sector[a->alloc] + at / ACCESS_SECTOR,
-                                                       c->first_sector[a->alloc] + (at + bytes - 1) / ACCESS_SECTOR);
+    t->modified_bytes += ACCESS_SECTOR * fresh_sectors(c, c->first_sector[alloc] + at / ACCESS_SECTOR,
+                                                       c->first_sector[alloc] + (at + bytes - 1) / ACCESS_SECTOR);
+    return true;
+}
+
+/* One turn, all lanes in the allocation that is meant; false: some may not be. */
+static bool modify_inside(struct counting *c, const struct program_access *a, uint64_t turn, struct launch_totals *t)
+{
+    uint64_t bytes = program_span(a, ACCESS_SECTOR), first;
+    if (bytes)
+        return modify_bytes(c, a->alloc, program_addr(a, 0, turn), bytes, t);
+    for (uint32_t rest = a->active; rest;) {
+        rest = program_lanes_together(a, rest, &first, &bytes);
+        if (!modify_bytes(c, a->alloc, first + turn * (uint64_t)a->turn_stride, bytes, t))
+            return false;
+    }
     return true;
 }
 
 static void modify(struct counting *c, const struct program_access *a, uint64_t turns, struct launch_totals *t)
 {
     struct access_line lines[2 * ACCESS_LANES];
+    turns = a->turn_stride ? turns : 1; /* the same again changes nothing */
     for (uint64_t turn = 0; turn < turns; turn++) {
-        if (modify_stretch(c, a, turn, t))
+        if (modify_inside(c, a, turn, t))
             continue;
         int n = program_lines(a, turn, lines);
         for (int i = 0; i < n; i++) {

@@ -2,6 +2,9 @@
 
 #include "replay/placement/program_testing.h"
 #include "trace/base/testing.h"
+#include "trace/event/actor.h"
+#include "trace/program/random_testing.h"
+#include "trace/program/walk.h"
 
 START_TEST(the_hand_worked_program_counts_as_worked)
 {
@@ -86,5 +89,81 @@ START_TEST(what_fits_nowhere_is_refused)
 }
 END_TEST
 
+/* --- lane by lane --- */
+
+#define FIRST UINT64_C(0x7f0000000)
+enum { PAGES = 200 }; /* what may be touched of random programs, and beside it */
+
+static struct naive {
+    const struct program_random *state;
+    bool page[PAGES], sector[PAGES * ACTOR_PAGE_BYTES / 32];
+    uint64_t touched, modified;
+} naive[3];
+
+static bool managed(const struct program_random *p, uint64_t byte)
+{
+    for (int i = 0; i < 4; i++)
+        if (byte >= p->allocs[i].addr && byte < p->allocs[i].addr + p->allocs[i].bytes)
+            return !p->allocs[i].device;
+    return false;
+}
+
+/* What a launch touches by pages, and modifies by sectors of 32 bytes. */
+static int take_lines(void *ctx, const struct program_op *op, struct err *err)
+{
+    struct naive *n = &((struct naive *)ctx)[op->launch];
+    (void)err;
+    for (int i = 0; i < op->lines; i++) {
+        uint64_t line = op->line[i].addr, page = line / ACTOR_PAGE_BYTES - FIRST;
+        if (!managed(naive->state, line))
+            continue;
+        ck_assert_uint_lt(page, PAGES);
+        n->touched += n->page[page] ? 0 : ACTOR_PAGE_BYTES;
+        n->page[page] = true;
+        for (unsigned k = 0; k < 4 && op->access != RECORD_READ; k++) {
+            uint64_t sector = (line - FIRST * ACTOR_PAGE_BYTES) / 32 + k;
+            bool wanted = op->line[i].sectors >> k & 1 && !n->sector[sector];
+            n->modified += wanted ? 32 : 0;
+            n->sector[sector] |= wanted;
+        }
+    }
+    return 0;
+}
+
+/* Lanes at strides, in tables and beyond their allocations: whatever is looked at together is what each lane is. */
+START_TEST(totals_are_those_of_the_lanes)
+{
+    static const struct program_taker taker = {.op = take_lines};
+    static const struct program_walk whole = {0}, meant = {.managed_only = true};
+    struct gpu gpu = hand_gpu();
+    struct err err = {""};
+    uint64_t modified = 0;
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        struct program_random state;
+        struct program program;
+        struct program_totals t;
+        program_random_init(&state, seed, &program);
+        memset(naive, 0, sizeof naive);
+        naive->state = &state;
+        if (program_totals_init(&t, &program, &gpu, &err)) /* blocks that fit nowhere */
+            continue;
+        ck_assert_int_eq(program_walk(&program, &meant, &taker, naive, NULL, &err), 0);
+        for (uint32_t l = 0; l < t.launches; l++) {
+            ck_assert_uint_ge(t.launch[l].touched_bytes, naive[l].touched); /* bytes behind an allocation's end too */
+            ck_assert_uint_le(t.launch[l].touched_bytes, naive[l].touched + 3 * ACTOR_PAGE_BYTES);
+        }
+        ck_assert_int_eq(program_walk(&program, &whole, &taker, naive, NULL, &err), 0);
+        for (uint32_t l = 0; l < t.launches; l++) {
+            ck_assert_msg(t.launch[l].modified_bytes == naive[l].modified, "seed %llu, launch %u: %llu B, %llu",
+                          (unsigned long long)seed, l, (unsigned long long)t.launch[l].modified_bytes,
+                          (unsigned long long)naive[l].modified);
+            modified += naive[l].modified;
+        }
+        program_totals_release(&t);
+    }
+    ck_assert_uint_gt(modified, 1000000);
+}
+END_TEST
+
 TEST_MAIN("program_totals", the_hand_worked_program_counts_as_worked, warps_beyond_the_places_come_after_one_another,
-          compute_ns_is_the_time_of_a_turn, what_fits_nowhere_is_refused)
+          compute_ns_is_the_time_of_a_turn, what_fits_nowhere_is_refused, totals_are_those_of_the_lanes)

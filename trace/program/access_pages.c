@@ -52,6 +52,10 @@ void access_pages(const struct program_pages *p, const struct program_access *a,
         return;
     const struct actor_alloc *own = &p->allocs[p->managed[a->alloc]];
     uint64_t first = program_pages_addr(p, a, 0, turn), bytes = program_stretch(a);
+    if (!bytes) {
+        bytes = program_span(a, ACTOR_PAGE_BYTES);
+        bytes = bytes && first - own->addr < own->bytes && first + bytes - 1 - own->addr < own->bytes ? bytes : 0;
+    }
     if (bytes) {
         collect_bytes(p, a->alloc, own, first, first + bytes - 1, c);
         return;

@@ -63,7 +63,7 @@ void kept_step_put(struct kept_step *k, const struct program_pages *p, const str
     for (uint32_t i = 0; i < b->count; i++) {
         const struct program_access *a = &b->access[i];
         k->access[i] = *a;
-        k->bytes[i] = program_stretch(a);
+        k->bytes[i] = program_span(a, ACTOR_PAGE_BYTES);
         k->last[i] = (a->addr + k->bytes[i] - 1) / ACTOR_PAGE_BYTES;
         k->whole &= k->bytes[i] > 0 && inside(p, a->alloc, a->addr, k->bytes[i]);
     }

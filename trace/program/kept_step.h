@@ -13,7 +13,7 @@
 /* Zeroed: nothing is kept. */
 struct kept_step {
     uint32_t count, after; /* of the body */
-    bool whole;            /* each access is one stretch inside its allocation, and `step` is the step */
+    bool whole;            /* each access leaves no page out and lies inside its allocation, and `step` is the step */
     struct program_access access[PROGRAM_ACCESSES];
     uint64_t bytes[PROGRAM_ACCESSES], last[PROGRAM_ACCESSES]; /* of the stretch; page of its last byte */
     struct actor_step step;

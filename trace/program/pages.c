@@ -195,12 +195,12 @@ static bool same_as_last(const struct list *list, const struct access_pages *c)
     return list->put.n == c->n && memcmp(list->put.page, c->page, c->n * sizeof *c->page) == 0;
 }
 
-/* The first and the last page of an access, as addresses, if it is one stretch; 0 both if it is not. */
+/* The first and the last page of an access, as addresses, if it leaves none out between them; 0 both if it may. */
 static void stretch_of(const struct program_pages *p, const struct program_access *a, uint64_t turn, uint64_t *first,
                        uint64_t *last)
 {
     *first = *last = 0;
-    uint64_t byte = program_pages_addr(p, a, 0, turn), bytes = program_stretch(a);
+    uint64_t byte = program_pages_addr(p, a, 0, turn), bytes = program_span(a, ACTOR_PAGE_BYTES);
     if (!bytes)
         return;
     *first = byte / ACTOR_PAGE_BYTES * ACTOR_PAGE_BYTES;

@@ -199,6 +199,16 @@ static inline uint64_t program_stretch(const struct program_access *a)
     return a->lane_stride == a->bytes && first_lanes ? (uint64_t)__builtin_popcount(a->active) * a->bytes : 0;
 }
 
+/* Bytes from the first active lane's to the end of the last one's, where lanes 0 to n - 1 are active and each begins at
+ * the lane before it or up to `most` bytes behind: of aligned stretches of `most` bytes none between is left out, from
+ * program_addr(a, 0, turn) on; 0: it is not so. */
+static inline uint64_t program_span(const struct program_access *a, int64_t most)
+{
+    if (a->lane || a->row || !a->active || a->active & (a->active + 1) || a->lane_stride < 0 || a->lane_stride > most)
+        return 0;
+    return ((uint64_t)__builtin_popcount(a->active) - 1) * (uint64_t)a->lane_stride + a->bytes;
+}
+
 /* The lowest of the lanes `rest` and those behind it whose bytes continue its own, as the rows of a tile do: the byte
  * that they begin with in turn 0, how many there are, and the lanes that are left. rest: not 0. */
 static inline uint32_t program_lanes_together(const struct program_access *a, uint32_t rest, uint64_t *first,

@@ -167,7 +167,42 @@ START_TEST(lanes_that_continue_each_other_are_taken_together)
 }
 END_TEST
 
-TEST_MAIN("program", lanes_that_continue_each_other_are_taken_together, a_warp_stops_where_a_value_under_way_is_needed,
-          one_wait_waits_for_all_before_it, allocations_lie_behind_each_other_on_boundaries,
-          addresses_follow_from_lane_and_turn, launches_must_have_blocks_threads_and_few_enough_warps,
-          a_partial_warp_is_a_warp)
+/* Whatever the stride: each aligned stretch between the ends has a byte of some lane, or the span is none. */
+START_TEST(a_span_leaves_no_stretch_out)
+{
+    static const int64_t strides[] = {0, 1, 4, 31, 32, 33, 100, 4095, 4096, 4097, -4};
+    int spans = 0;
+    for (size_t i = 0; i < sizeof strides / sizeof *strides; i++)
+        for (uint64_t at = 0; at < 70; at += 3)
+            for (unsigned lanes = 1; lanes <= 32; lanes += 7)
+                for (int64_t most = 32; most <= 4096; most *= 128) {
+                    begin();
+                    struct program_access *a = program_load(&body, memory, 0, at, 8);
+                    a->lane_stride = strides[i];
+                    a->active = program_first_lanes(lanes);
+                    uint64_t span = program_span(a, most), first = program_addr(a, 0, 0);
+                    ck_assert((span > 0) == (strides[i] >= 0 && strides[i] <= most));
+                    if (!span)
+                        continue;
+                    ck_assert_uint_eq(first + span, program_addr(a, lanes - 1, 0) + 8);
+                    for (uint64_t s = first / (uint64_t)most; s <= (first + span - 1) / (uint64_t)most; s++) {
+                        bool any = false;
+                        for (unsigned l = 0; l < lanes; l++)
+                            any |= program_addr(a, l, 0) / (uint64_t)most <= s &&
+                                   (program_addr(a, l, 0) + 7) / (uint64_t)most >= s;
+                        ck_assert(any);
+                    }
+                    spans++;
+                }
+    ck_assert_int_gt(spans, 1000);
+    begin();
+    struct program_access *a = program_load(&body, memory, 0, 0, 4);
+    a->active = 0x5;
+    ck_assert_uint_eq(program_span(a, 4096), 0);
+}
+END_TEST
+
+TEST_MAIN("program", a_span_leaves_no_stretch_out, lanes_that_continue_each_other_are_taken_together,
+          a_warp_stops_where_a_value_under_way_is_needed, one_wait_waits_for_all_before_it,
+          allocations_lie_behind_each_other_on_boundaries, addresses_follow_from_lane_and_turn,
+          launches_must_have_blocks_threads_and_few_enough_warps, a_partial_warp_is_a_warp)
