@@ -65,12 +65,6 @@ static void fill(const struct graph_builder *b, int flags, struct graph *g, uint
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void insertion_sort(uint32_t *ids, uint64_t n)
 {
     for (uint64_t i = 1; i < n; i++) {
@@ -82,18 +76,81 @@ static void insertion_sort(uint32_t *ids, uint64_t n)
     }
 }
 
-/* Lists without weights: sort the ids alone. */
-static void sort_plain(struct graph *g)
+/* A byte at a time, the lowest first; `other` is scratch of the same size. */
+static void radix_sort(uint32_t *ids, uint32_t *other, uint64_t n)
 {
-#pragma omp parallel for schedule(dynamic, 4096)
-    for (uint64_t v = 0; v < g->vertices; v++) {
-        uint64_t n = graph_degree(g, v);
-        uint32_t *ids = g->targets + g->offsets[v];
-        if (n <= 24)
-            insertion_sort(ids, n);
-        else
-            qsort(ids, n, sizeof *ids, by_value);
+    uint32_t differ = 0, *at = ids;
+    for (uint64_t i = 1; i < n; i++)
+        differ |= ids[i] ^ ids[0];
+    for (unsigned shift = 0; shift < 32; shift += 8) {
+        uint64_t start[257] = {0};
+        if (!(differ >> shift & 255))
+            continue;
+        for (uint64_t i = 0; i < n; i++)
+            start[(at[i] >> shift & 255) + 1]++;
+        for (unsigned i = 0; i < 256; i++)
+            start[i + 1] += start[i];
+        for (uint64_t i = 0; i < n; i++)
+            other[start[at[i] >> shift & 255]++] = at[i];
+        uint32_t *t = at;
+        at = other;
+        other = t;
     }
+    if (at != ids)
+        memcpy(ids, at, n * sizeof *ids);
+}
+
+/* Short lists in pieces, which are merged. */
+static void sort_list(uint32_t *ids, uint32_t *other, uint64_t n)
+{
+    enum { FEW = 24, MANY = 512 };
+    if (n > MANY) {
+        radix_sort(ids, other, n);
+        return;
+    }
+    for (uint64_t i = 0; i < n; i += FEW)
+        insertion_sort(ids + i, n - i < FEW ? n - i : FEW);
+    uint32_t *from = ids, *to = other;
+    for (uint64_t width = FEW; width < n; width *= 2) {
+        for (uint64_t i = 0; i < n; i += 2 * width) {
+            uint64_t a = i, middle = i + width < n ? i + width : n, b = middle,
+                     end = i + 2 * width < n ? i + 2 * width : n;
+            for (uint64_t k = i; k < end; k++)
+                to[k] = a < middle && (b == end || from[a] <= from[b]) ? from[a++] : from[b++];
+        }
+        uint32_t *t = from;
+        from = to;
+        to = t;
+    }
+    if (from != ids)
+        memcpy(ids, from, n * sizeof *ids);
+}
+
+static uint64_t longest(const struct graph *g)
+{
+    uint64_t most = 0;
+    for (uint64_t v = 0; v < g->vertices; v++)
+        most = graph_degree(g, v) > most ? graph_degree(g, v) : most;
+    return most;
+}
+
+/* Lists without weights: sort the ids alone. */
+static int sort_plain(struct graph *g, struct err *err)
+{
+    const uint64_t most = longest(g);
+    int failed = 0;
+#pragma omp parallel reduction(+ : failed)
+    {
+        struct err own;
+        uint32_t *scratch = mem_zalloc(most, sizeof *scratch, &own);
+        failed = !scratch;
+#pragma omp for schedule(dynamic, 4096)
+        for (uint64_t v = 0; v < g->vertices; v++)
+            if (scratch)
+                sort_list(g->targets + g->offsets[v], scratch, graph_degree(g, v));
+        free(scratch);
+    }
+    return failed ? err_set(err, "no memory to sort lists of %llu ids", (unsigned long long)most) : 0;
 }
 
 struct weighted {
@@ -179,8 +236,8 @@ static int build(struct graph_builder *b, uint64_t vertices, int flags, struct g
     graph_builder_release(b);
     if ((flags & GRAPH_SORT) && g->weights && sort_weighted(g, err))
         return -1;
-    if ((flags & GRAPH_SORT) && !g->weights)
-        sort_plain(g);
+    if ((flags & GRAPH_SORT) && !g->weights && sort_plain(g, err))
+        return -1;
     if (flags & GRAPH_UNIQUE)
         unique(g);
     return 0;

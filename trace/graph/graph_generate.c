@@ -44,25 +44,24 @@ static uint32_t *permutation(uint64_t n, uint64_t seed, struct err *err)
     return perm;
 }
 
-static struct graph_edge kron_edge(int scale, uint64_t seed, uint64_t j)
+enum { BESIDE = 4 }; /* edges that are drawn beside each other: each bit waits for the one before it */
+
+/* Edges j to j + BESIDE - 1. */
+static void kron_edges(int scale, uint64_t seed, uint64_t j, struct graph_edge edge[BESIDE])
 {
-    uint32_t u = 0, v = 0;
-    uint64_t r = graph_mix(seed * 104729 + j);
-    for (int b = 0; b < scale; b++) {
-        r = graph_mix(r);
-        uint32_t p = (uint32_t)(r >> 32) % 100;
-        u <<= 1;
-        v <<= 1;
-        if (p >= 57 && p < 76)
-            v |= 1;
-        else if (p >= 76 && p < 95)
-            u |= 1;
-        else if (p >= 95) {
-            u |= 1;
-            v |= 1;
+    uint64_t r[BESIDE];
+    uint32_t u[BESIDE] = {0}, v[BESIDE] = {0};
+    for (int i = 0; i < BESIDE; i++)
+        r[i] = graph_mix(seed * 104729 + j + (uint64_t)i);
+    for (int b = 0; b < scale; b++)
+        for (int i = 0; i < BESIDE; i++) {
+            r[i] = graph_mix(r[i]);
+            uint32_t p = (uint32_t)(r[i] >> 32) % 100;
+            u[i] = u[i] << 1 | (p >= 76); /* no branches: nobody could foretell them */
+            v[i] = v[i] << 1 | ((p >= 57) ^ (p >= 76) ^ (p >= 95));
         }
-    }
-    return (struct graph_edge){u, v};
+    for (int i = 0; i < BESIDE; i++)
+        edge[i] = (struct graph_edge){u[i], v[i]};
 }
 
 enum { BUILD_SIMPLE = GRAPH_MIRROR | GRAPH_DROP_LOOPS | GRAPH_SORT | GRAPH_UNIQUE };
@@ -79,9 +78,11 @@ int graph_kron(int scale, int64_t k, uint64_t seed, struct graph *graph, struct 
         return -1;
     }
 #pragma omp parallel for schedule(static)
-    for (uint64_t j = 0; j < edges; j++) {
-        struct graph_edge e = kron_edge(scale, seed, j);
-        b.edges[j] = (struct graph_edge){perm[e.from], perm[e.to]};
+    for (uint64_t j = 0; j < edges; j += BESIDE) {
+        struct graph_edge e[BESIDE];
+        kron_edges(scale, seed, j, e);
+        for (uint64_t i = 0; i < BESIDE && j + i < edges; i++)
+            b.edges[j + i] = (struct graph_edge){perm[e[i].from], perm[e[i].to]};
     }
     free(perm);
     return graph_builder_finish(&b, vertices, BUILD_SIMPLE, graph, err);
