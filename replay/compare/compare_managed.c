@@ -18,6 +18,8 @@ struct managed_run {
     char advise[HINTS]; /* "": none */
     uint64_t advised;   /* the same as bits */
     const char *said;   /* of the hints, "read-mostly"; NULL: none */
+    size_t other;       /* a run behind this one, of a prefetcher that may decide alike; 0: none */
+    bool done;          /* or will be with the run that names it */
     bool prefetched;
     size_t order; /* among all, as compare_row has it */
     struct uvm_metrics metrics;
@@ -126,21 +128,27 @@ static void drop_unwanted(const struct compare_facts *f, struct managed_runs *ru
     runs->count = kept;
 }
 
-static int run_one(const struct compare_facts *f, struct managed_run *run)
+/* Ask for a run; other: beside it (NULL: nobody), and *apart whether that has its own metrics. */
+static int ask(const struct compare_facts *f, struct managed_run *run, const struct managed_run *other, bool *apart)
 {
     struct uvm_managed_settings settings = f->set->managed;
-    struct policy_list list;
+    struct policy_list list, others = {0};
     settings.advise = run->advise[0] ? run->advise : NULL;
     settings.prefetch = run->prefetched ? "all" : NULL;
     int rc = uvm_managed_policy(&list, run->policy, &run->err);
+    if (rc == 0 && other)
+        rc = uvm_managed_policy(&others, other->policy, &run->err);
     const struct uvm_managed asked = {.ops = f->ops,
                                       .state = f->actors,
                                       .store = f->touching.store,
                                       .platform = f->platform,
                                       .policy = list.count ? &list.policies[0] : NULL,
+                                      .other = others.count ? &others.policies[0] : NULL,
+                                      .apart = apart,
                                       .settings = &settings};
     if (rc == 0)
         rc = uvm_managed_run(&asked, &run->metrics, &run->err);
+    policy_list_release(&others);
     policy_list_release(&list);
     progress_add(f->request->progress, 1);
     return rc;
@@ -217,16 +225,52 @@ static int keep(const struct compare_facts *f, const struct managed_run *run, st
     return rc;
 }
 
+static void run_one(const struct compare_facts *f, struct managed_run *run, const struct managed_run *other,
+                    bool *apart)
+{
+    run->failed = ask(f, run, other, apart) != 0;
+    if (f->keep && !run->failed)
+        (void)keep(f, run, &run->unkept);
+}
+
+/* A run; then the one that may be the same, if it is not. */
+static void run_both(const struct compare_facts *f, struct managed_run *run, struct managed_run *other)
+{
+    bool apart = false;
+    run_one(f, run, other, &apart);
+    if (!other)
+        return;
+    if (apart || run->failed) {
+        run_one(f, other, NULL, NULL);
+        return;
+    }
+    other->metrics = run->metrics;
+    if (f->keep)
+        (void)keep(f, other, &other->unkept);
+    progress_add(f->request->progress, 1);
+}
+
+/* adaptive begins as fixed 2 MiB, and mostly stays that. */
+static void pair(struct managed_runs *runs)
+{
+    for (size_t i = 0; i < runs->count; i++)
+        for (size_t k = i + 1; k < runs->count && strcmp(runs->items[i].policy, "fixed:granularity=2MiB") == 0; k++)
+            if (strcmp(runs->items[k].policy, "adaptive") == 0) {
+                runs->items[i].other = k;
+                runs->items[k].done = true;
+            }
+}
+
 static void run_all(const struct compare_facts *f, struct managed_runs *runs)
 {
     int threads = f->request->threads > 0 ? f->request->threads : 1;
+    pair(runs);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-    for (size_t i = 0; i < runs->count; i++)
-        if (!runs->items[i].failed) {
-            runs->items[i].failed = run_one(f, &runs->items[i]) != 0;
-            if (f->keep && !runs->items[i].failed)
-                (void)keep(f, &runs->items[i], &runs->items[i].unkept);
-        }
+    for (size_t i = 0; i < runs->count; i++) {
+        struct managed_run *run = &runs->items[i];
+        if (!run->failed && !run->done)
+            run_both(f, run, run->other ? &runs->items[run->other] : NULL);
+    }
 }
 
 static int report(const struct compare_facts *f, const struct managed_runs *runs, struct compare_result *result,

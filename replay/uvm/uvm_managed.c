@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/uvm/uvm_agree.h"
 #include "replay/uvm/recorder/uvm_export.h"
 #include "replay/uvm/uvm.h"
 #include "replay/uvm/uvm_hints.h"
@@ -116,6 +117,14 @@ int uvm_managed_run(const struct uvm_managed *m, struct uvm_metrics *metrics, st
     const struct actor_alloc *allocs = m->ops->allocs(m->state, &n);
     struct uvm_run run = run_of(m, actor_space_pages(allocs, n) * ACTOR_PAGE_BYTES);
     int rc = uvm_hints_init(&hints, allocs, n, set->advise, set->prefetch, set->discard, err);
+    struct uvm_agree both;
+    if (m->other) {
+        both = (struct uvm_agree){.policy = {run.policy, uvm_policy_of(m->other->head)},
+                                  .params = {run.policy_params, m->other->params},
+                                  .apart = m->apart};
+        run.policy = &uvm_agree;
+        run.policy_params = &both;
+    }
     run.advice = hints.advice;
     run.prefetch = hints.prefetch;
     run.discard = hints.discard;

@@ -64,8 +64,11 @@ struct uvm_managed {
     const void *state;
     const struct store *store; /* that the actors were read from: a recording's own driver wins; NULL: generated */
     const struct platform *platform;
-    const struct gpu *gpu;                       /* a part of the platform's; NULL: all of it */
-    const struct replay_policy *policy;          /* of the uvm engine; NULL: the driver's own */
+    const struct gpu *gpu;              /* a part of the platform's; NULL: all of it */
+    const struct replay_policy *policy; /* of the uvm engine; NULL: the driver's own */
+    const struct replay_policy *other;  /* with `policy`: asked beside it (models/uvm/uvm_agree.h) */
+    bool
+        *apart; /* with `other`: set if that answered otherwise; if not, the metrics are its too, but the granularity */
     const struct uvm_managed_settings *settings; /* NULL: the defaults of UVM_MANAGED_ROWS */
     bool traced;                                 /* as under CUPTI's tracing */
     struct progress *progress;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "replay/uvm/uvm_touching.h"
 #include "trace/base/testing.h"
 
 static const uint64_t gib = UINT64_C(1) << 30;
@@ -59,4 +60,66 @@ START_TEST(a_prefetcher_and_its_eviction_are_one_text)
 }
 END_TEST
 
-TEST_MAIN("uvm_managed", memory_is_as_told_else_what_the_platform_has, a_prefetcher_and_its_eviction_are_one_text)
+/* A run under a policy, another asked beside it if not NULL; whether that answered otherwise. */
+static bool ran(const struct uvm_touching *touching, const struct platform *platform, int64_t pct, const char *policy,
+                const char *other, struct uvm_metrics *metrics)
+{
+    struct policy_list list, others;
+    struct err err = {""};
+    struct uvm_managed_settings set = {
+        .copy_engines = 2, .thrashing = UVM_THRASHING_DRIVER, .oversubscription_pct = pct};
+    bool apart = false;
+    ck_assert_int_eq(uvm_managed_policy(&list, policy, &err), 0);
+    ck_assert_int_eq(uvm_managed_policy(&others, other, &err), 0);
+    const struct uvm_managed m = {.ops = touching->ops,
+                                  .state = touching->state,
+                                  .platform = platform,
+                                  .policy = list.policies,
+                                  .other = other ? others.policies : NULL,
+                                  .apart = &apart,
+                                  .settings = &set};
+    memset(metrics, 0, sizeof *metrics);
+    ck_assert_msg(uvm_managed_run(&m, metrics, &err) == 0, "%s", err.msg);
+    policy_list_release(&list);
+    policy_list_release(&others);
+    return apart;
+}
+
+/* Whoever is asked beside a run changes nothing of it; who was never apart would have had the same. */
+START_TEST(policies_that_decide_alike_have_one_run)
+{
+    static const char *const programs[] = {"synth:triad,bytes=4MiB", "synth:stencil,n=512", "synth:bicg,bytes=4MiB"};
+    static const char *const others[] = {"adaptive", "fixed:granularity=2MiB",      "tree",
+                                         "none",     "[adaptive:start=64KiB,gate=off]", "tree:threshold=1"};
+    struct err err = {""};
+    struct platform *h200 = platform_load("h200", &err);
+    int alike = 0, different = 0;
+    for (size_t p = 0; p < 3; p++) {
+        struct input input;
+        struct uvm_touching touching;
+        ck_assert_int_eq(input_open(&input, programs[p], "", false, &err), 0);
+        ck_assert_int_eq(uvm_touching_open(&touching, &input, &err), 0);
+        for (int64_t pct = 0; pct <= 150; pct += 150)
+            for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+                struct uvm_metrics alone, both, other;
+                (void)ran(&touching, h200, pct, "fixed:granularity=2MiB", NULL, &alone);
+                bool apart = ran(&touching, h200, pct, "fixed:granularity=2MiB", others[i], &both);
+                (void)ran(&touching, h200, pct, others[i], NULL, &other);
+                ck_assert(both.time_ns == alone.time_ns && both.faults == alone.faults &&
+                          both.h2d_bytes == alone.h2d_bytes && both.batches == alone.batches);
+                ck_assert(apart || (both.time_ns == other.time_ns && both.faults == other.faults &&
+                                    both.h2d_bytes == other.h2d_bytes && both.batches == other.batches));
+                alike += !apart;
+                different += apart && both.time_ns != other.time_ns;
+            }
+        uvm_touching_close(&touching);
+        input_close(&input);
+    }
+    ck_assert_int_gt(alike, 10);
+    ck_assert_int_gt(different, 10);
+    platform_free(h200);
+}
+END_TEST
+
+TEST_MAIN("uvm_managed", policies_that_decide_alike_have_one_run, memory_is_as_told_else_what_the_platform_has,
+          a_prefetcher_and_its_eviction_are_one_text)

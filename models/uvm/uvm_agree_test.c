@@ -1,0 +1,81 @@
+#include "models/uvm/uvm_agree.h"
+
+#include <string.h>
+
+#include "trace/base/testing.h"
+
+static struct err err;
+static bool apart;
+static struct uvm_agree both;
+
+static void begin(const char *first, const char *second)
+{
+    apart = false;
+    both = (struct uvm_agree){.policy = {uvm_policy_find(first), uvm_policy_find(second)}, .apart = &apart};
+    ck_assert_msg(uvm_agree.init(&both, &err) == 0, "%s", err.msg);
+}
+
+/* Pages that come with a fault on page 100 of an empty block; whether it is what the first one says. */
+static unsigned plan_of(const char *first)
+{
+    const struct uvm_policy *p = uvm_policy_find(first);
+    struct uvm_block block = {.first = 0, .end = 512};
+    struct page_mask faulted = {{0}}, plan = {{0}}, own = {{0}};
+    void *state = calloc(1, p->head.state_size);
+    page_mask_set(&faulted, 100);
+    if (p->head.params)
+        param_defaults(p->head.params, state);
+    ck_assert(!p->init || p->init(state, &err) == 0);
+    p->plan(state, &block, &faulted, &own);
+    uvm_agree.plan(&both, &block, &faulted, &plan);
+    ck_assert_mem_eq(&plan, &own, sizeof plan);
+    if (p->release)
+        p->release(state);
+    free(state);
+    return page_mask_count(&plan);
+}
+
+START_TEST(who_decides_alike_is_not_apart)
+{
+    begin("fixed", "adaptive"); /* both of 2 MiB */
+    ck_assert_uint_eq(plan_of("fixed"), 511);
+    ck_assert(!apart);
+    uvm_agree.release(&both);
+}
+END_TEST
+
+START_TEST(the_first_decides_and_a_difference_is_told)
+{
+    begin("tree", "fixed");
+    ck_assert_uint_eq(plan_of("tree"), 15);
+    ck_assert(apart);
+    ck_assert_uint_eq(plan_of("tree"), 15);
+    ck_assert(apart);
+    uvm_agree.release(&both);
+    begin("fixed", "none");
+    ck_assert_uint_eq(plan_of("fixed"), 511);
+    ck_assert(apart);
+    uvm_agree.release(&both);
+}
+END_TEST
+
+/* While memory is abundant adaptive stays at 2 MiB; evictions make it learn, also from batches of the first. */
+START_TEST(both_are_told_of_batches)
+{
+    struct uvm_batch_block blocks[64];
+    struct uvm_batch batch = {.blocks = blocks, .block_count = 64, .evictions = 4, .total_chunks = 8};
+    begin("fixed", "adaptive");
+    for (int i = 0; i < 400 && !apart; i++) {
+        batch.routine_end = i % 5 == 4;
+        for (int k = 0; k < 64; k++)
+            blocks[k] = (struct uvm_batch_block){(uint64_t)(i * 64 + k), 1, 1};
+        uvm_agree.learn(&both, &batch);
+        ck_assert_uint_eq(plan_of("fixed"), 511);
+    }
+    ck_assert(apart);
+    uvm_agree.release(&both);
+}
+END_TEST
+
+TEST_MAIN("uvm_agree", who_decides_alike_is_not_apart, the_first_decides_and_a_difference_is_told,
+          both_are_told_of_batches)
