@@ -152,7 +152,8 @@ static uint64_t sector_of(struct reader *r, uint64_t addr)
 static bool again(struct reader *r, const struct program_access *a, uint64_t addr)
 {
     struct program_access *b = &r->before;
-    bool fits = !a->lane && a->lane_stride % ACCESS_SECTOR == 0 && addr % ACCESS_SECTOR + a->bytes <= ACCESS_SECTOR;
+    bool fits =
+        !a->lane && !a->row && a->lane_stride % ACCESS_SECTOR == 0 && addr % ACCESS_SECTOR + a->bytes <= ACCESS_SECTOR;
     bool same = fits && b->active == a->active && b->lane_stride == a->lane_stride && b->addr == addr / ACCESS_SECTOR;
     *b = (struct program_access){
         .addr = addr / ACCESS_SECTOR, .active = fits ? a->active : 0, .lane_stride = a->lane_stride};
@@ -212,7 +213,7 @@ static int read_warp(struct reader *r, enum pass pass, uint32_t launch, uint64_t
     int more = 1;
     r->body.last = false;
     for (uint32_t index = 0; more == 1 && (index == 0 || !r->body.last); index++) {
-        more = program_body(r->of->program, r->run, launch, warp, index, &r->body, err);
+        more = program_body_rows(r->of->program, r->run, launch, warp, index, &r->body, err);
         if (more == 1 && read_body(r, pass, err))
             return -1;
     }

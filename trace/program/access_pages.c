@@ -110,8 +110,8 @@ uint32_t access_pages_turns(const struct program_pages *p, const struct program_
 static bool overlaps(const struct program_access *a, const struct program_access *before)
 {
     uint64_t apart = a->addr > before->addr ? a->addr - before->addr : before->addr - a->addr;
-    return a->alloc == before->alloc && !a->lane && !before->lane && a->lane_stride == before->lane_stride &&
-           a->active == before->active && apart < SECTOR;
+    return a->alloc == before->alloc && !a->lane && !before->lane && !a->row && !before->row &&
+           a->lane_stride == before->lane_stride && a->active == before->active && apart < SECTOR;
 }
 
 uint32_t access_sectors(const struct program_access *a, uint64_t turn, const struct program_access *before)
@@ -122,7 +122,7 @@ uint32_t access_sectors(const struct program_access *a, uint64_t turn, const str
     if (before && overlaps(a, before))
         return program_addr(before, 0, turn) / SECTOR != first / SECTOR;
     uint32_t lanes = (uint32_t)__builtin_popcount(a->active);
-    if (a->lane || a->lane_stride >= SECTOR || a->lane_stride <= -SECTOR)
+    if (a->lane || a->row || a->lane_stride >= SECTOR || a->lane_stride <= -SECTOR)
         return lanes * ((a->bytes + SECTOR - 1u) / SECTOR);
     uint64_t stride = (uint64_t)(a->lane_stride < 0 ? -a->lane_stride : a->lane_stride);
     return (uint32_t)((first % SECTOR + stride * (lanes - 1) + a->bytes + SECTOR - 1) / SECTOR);

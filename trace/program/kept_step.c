@@ -19,7 +19,8 @@ bool kept_step_alike(const struct kept_step *k, const struct program_body *b)
         return false;
     for (uint32_t i = 0; i < b->count; i++) {
         const struct program_access *a = &b->access[i], *was = &k->access[i];
-        if (a->lane || was->lane || a->lane_stride != was->lane_stride || memcmp(fields(a), fields(was), TO - FROM))
+        if (a->lane || was->lane || a->row || was->row || a->lane_stride != was->lane_stride ||
+            memcmp(fields(a), fields(was), TO - FROM))
             return false;
     }
     return true;

@@ -111,7 +111,7 @@ static int fetch(struct run *r, uint32_t launch, uint32_t warp, uint32_t index, 
         return r->rc;
     if (own && r->rc == 1 && r->index + 1 == index && r->body.last)
         return 0;
-    r->rc = program_body(r->pages->program, r->program, launch, warp, index, &r->body, err);
+    r->rc = program_body_rows(r->pages->program, r->program, launch, warp, index, &r->body, err);
     r->launch = launch;
     r->warp = warp;
     r->index = index;

@@ -214,10 +214,16 @@ static inline uint64_t program_span(const struct program_access *a, int64_t most
 static inline uint32_t program_lanes_together(const struct program_access *a, uint32_t rest, uint64_t *first,
                                               uint64_t *bytes)
 {
-    *first = program_addr(a, (unsigned)__builtin_ctz(rest), 0);
-    *bytes = a->bytes;
-    for (rest &= rest - 1; rest && program_addr(a, (unsigned)__builtin_ctz(rest), 0) == *first + *bytes;
-         rest &= rest - 1)
+    unsigned lane = (unsigned)__builtin_ctz(rest);
+    uint32_t lanes = 1u << lane;
+    *first = program_addr(a, lane, 0);
+    if (a->row && a->lane_stride == a->bytes) { /* to the end of its row, or the next that is not there */
+        lanes = program_first_lanes(a->row - lane % a->row) << lane;
+        uint32_t gaps = ~rest & lanes;
+        lanes &= gaps ? (gaps & (0 - gaps)) - 1 : UINT32_MAX;
+    }
+    *bytes = (uint64_t)__builtin_popcount(lanes) * a->bytes;
+    for (rest &= ~lanes; rest && program_addr(a, (unsigned)__builtin_ctz(rest), 0) == *first + *bytes; rest &= rest - 1)
         *bytes += a->bytes;
     return rest;
 }

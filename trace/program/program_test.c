@@ -202,7 +202,35 @@ START_TEST(a_span_leaves_no_stretch_out)
 }
 END_TEST
 
-TEST_MAIN("program", a_span_leaves_no_stretch_out, lanes_that_continue_each_other_are_taken_together,
-          a_warp_stops_where_a_value_under_way_is_needed, one_wait_waits_for_all_before_it,
-          allocations_lie_behind_each_other_on_boundaries, addresses_follow_from_lane_and_turn,
-          launches_must_have_blocks_threads_and_few_enough_warps, a_partial_warp_is_a_warp)
+/* The same lanes in rows and in a table. */
+START_TEST(lanes_in_rows_are_taken_together_as_those_of_a_table)
+{
+    static const int64_t apart[] = {4, 8, 0, -4}, down[] = {16, 64, 1000, -64, 4};
+    uint64_t seed = 1;
+    for (unsigned row = 1; row < 32; row *= 2)
+        for (int i = 0; i < 2000; i++) {
+            begin();
+            struct program_access *a = program_load(&body, memory, 0, 5000, 4),
+                                  *b = program_load(&body, memory, 0, 0, 4);
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            a->row = (uint8_t)row;
+            a->row_stride = (int32_t)down[(seed >> 40) % 5];
+            a->lane_stride = apart[seed >> 50 & 3];
+            uint64_t *lane = program_scatter(&body, b);
+            for (unsigned l = 0; l < 32; l++)
+                lane[l] = program_addr(a, l, 0);
+            for (uint32_t rest = i & 1 ? UINT32_MAX : (uint32_t)(seed >> 16); rest;) {
+                uint64_t first, bytes, other, more;
+                uint32_t left = program_lanes_together(b, rest, &other, &more);
+                rest = program_lanes_together(a, rest, &first, &bytes);
+                ck_assert(first == other && bytes == more && rest == left);
+            }
+        }
+}
+END_TEST
+
+TEST_MAIN("program", lanes_in_rows_are_taken_together_as_those_of_a_table, a_span_leaves_no_stretch_out,
+          lanes_that_continue_each_other_are_taken_together, a_warp_stops_where_a_value_under_way_is_needed,
+          one_wait_waits_for_all_before_it, allocations_lie_behind_each_other_on_boundaries,
+          addresses_follow_from_lane_and_turn, launches_must_have_blocks_threads_and_few_enough_warps,
+          a_partial_warp_is_a_warp)
