@@ -2,18 +2,16 @@
 
 #include <string.h>
 
-#include "models/gpu/sectors.h"
+#include "trace/program/lines.h"
 
 /* Lines that one turn of an access touches. */
 static uint64_t lines_of(const struct program_access *a)
 {
-    struct sectors_line line[SECTORS_LINES];
-    const struct sectors_of of = {.first = a->lane ? 0 : a->addr,
-                                  .stride = a->lane_stride,
-                                  .lane = a->lane,
-                                  .active = a->active,
-                                  .bytes = a->bytes};
-    return a->active ? (uint64_t)sectors_of(&of, line) : 0;
+    struct access_line line[2 * ACCESS_LANES];
+    uint64_t bytes = program_span(a, ACCESS_LINE);
+    if (bytes && a->addr + bytes > a->addr)
+        return (a->addr + bytes - 1) / ACCESS_LINE - a->addr / ACCESS_LINE + 1;
+    return (uint64_t)program_lines(a, 0, line);
 }
 
 /* Adds a body; returns how often the warp waits for host memory in it. */

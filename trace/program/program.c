@@ -71,8 +71,7 @@ int program_body(const struct program *program, void *run, uint32_t launch, uint
 int program_body_brief(const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
                        struct program_body *body, struct err *err)
 {
-    body->brief = true;
-    body->rows = false;
+    body->brief = body->rows = true;
     return ask(program, run, launch, warp, index, body, err);
 }
 

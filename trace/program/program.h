@@ -239,7 +239,7 @@ uint64_t program_stalls(const struct program_body *body);
 int program_body(const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
                  struct program_body *body, struct err *err);
 
-/* The same, brief; or with rows. */
+/* The same, brief and with rows; or with rows. */
 int program_body_brief(const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
                        struct program_body *body, struct err *err);
 int program_body_rows(const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
