@@ -28,7 +28,6 @@ static const struct {
     {"none", "options nvidia-uvm uvm_perf_prefetch_enable=0 (a file in /etc/modprobe.d; for the whole machine)"},
     {"fixed:granularity=64KiB", "options nvidia-uvm uvm_perf_prefetch_threshold=99 (a file in /etc/modprobe.d; for the "
                                 "whole machine): 64 KiB each, a little more where blocks fill"},
-    {"fixed", "options nvidia-uvm uvm_perf_prefetch_threshold=0 (a file in /etc/modprobe.d; for the whole machine)"},
     {"fixed:granularity=2MiB",
      "options nvidia-uvm uvm_perf_prefetch_threshold=0 (a file in /etc/modprobe.d; for the whole machine)"},
 };

@@ -47,6 +47,16 @@ static void add_list(struct managed_runs *runs, const char *policies)
         (void)add(runs, policy);
 }
 
+/* A policy by its one name, which tells whether it is there already. */
+static void label(char *policy, size_t size)
+{
+    struct policy_list list;
+    struct err err = {""};
+    if (uvm_managed_policy(&list, policy, &err) == 0)
+        (void)replay_policy_label(&list.policies[0], policy, size);
+    policy_list_release(&list);
+}
+
 /* Every prefetcher with every eviction that is not there yet. */
 static void add_all(struct managed_runs *runs, const struct engine *uvm)
 {
@@ -57,6 +67,7 @@ static void add_all(struct managed_runs *runs, const struct engine *uvm)
                 continue;
             (void)snprintf(policy, sizeof policy, strcmp((*e)->name, "lru") == 0 ? "%s" : "%s+%s", (*p)->name,
                            (*e)->name);
+            label(policy, sizeof policy);
             size_t i = 0;
             while (i < runs->count && strcmp(runs->items[i].policy, policy) != 0)
                 i++;
