@@ -5,8 +5,8 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* Its folder, without the slash behind. One that a bundle's loader runs is not what /proc/self/exe says, but a file that
- * the loader was given the name of. False: that cannot be found out. */
+/* Its folder, without the slash behind. One that a bundle's loader runs is not what /proc/self/exe says, but a file
+ * that the loader was given the name of. False: that cannot be found out. */
 bool program_folder(char folder[PATH_MAX]);
 
 #endif
