@@ -438,7 +438,7 @@ const struct command cmd_sweep = {
                "number of the platform. Finished points are recognised by their inputs' content, platform, settings,\n"
                "policy, parameters and version: a killed sweep goes on where it stopped when it is started again.",
     .examples = "  offchip sweep uvm synth:bicg,bytes=1GiB --policy tree,fixed,adaptive --grid "
-                "oversubscription_pct=0:200:50 -o s.db\n"
+                "oversubscription_pct=100:200:25 -o s.db\n"
                 "  offchip sweep dram --mem synth:gpu-g1 --mem synth:gpu-g2 --pim synth:pim-add --grid 'vcs=1|2' --set "
                 "cut=30000 -o d.db",
     .options = options,
