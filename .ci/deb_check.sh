@@ -43,15 +43,17 @@ else
     done
 fi
 
+mkdir "$root/data"
+
 # The demo's replay, on what the package brings.
 fixtures=/usr/share/doc/offchip/examples/fixtures
 policies=tree,fixed:granularity=4KiB,fixed:granularity=64KiB,fixed:granularity=2MiB,adaptive,adaptive-literal
-in_root /usr/bin/offchip import -q $fixtures/traces/uvm_seq_256MiB_complete.csv.xz -o /tmp/t.db || say "import fails"
-in_root /usr/bin/offchip verify /tmp/t.db > "$work/verified" && grep -q '^services_exact *264$' "$work/verified" || { cat "$work/verified"; say "verify does not find 264 of 264 services"; }
+in_root /usr/bin/offchip import -q $fixtures/traces/uvm_seq_256MiB_complete.csv.xz -o /data/t.db || say "import fails"
+in_root /usr/bin/offchip verify /data/t.db > "$work/verified" && grep -q '^services_exact *264$' "$work/verified" || { cat "$work/verified"; say "verify does not find 264 of 264 services"; }
 for f in csv table; do
-    in_root /usr/bin/offchip replay uvm /tmp/t.db --platform h200 --policy $policies --format $f > "$work/installed" 2> "$work/said" || { cat "$work/said"; say "replay fails"; }
+    in_root /usr/bin/offchip replay uvm /data/t.db --platform h200 --policy $policies --format $f > "$work/installed" 2> "$work/said" || { cat "$work/said"; say "replay fails"; }
     sed 's/"installed, [^"]*"/shipped/; s/(installed, [^)]*)/(shipped)/' "$work/installed" > "$work/there"
-    "$build/offchip" replay uvm "$root/tmp/t.db" --platform h200 --policy $policies --format $f > "$work/mine" 2> "$work/said"
+    "$build/offchip" replay uvm "$root/data/t.db" --platform h200 --policy $policies --format $f > "$work/mine" 2> "$work/said"
     [ -s "$work/mine" ] && cmp -s "$work/mine" "$work/there" || { diff "$work/mine" "$work/there" | head -20; say "replay gives something else than here"; }
     cmp -s "$work/installed" "$work/there" && say "the installed platform is not the one that is read"
 done
