@@ -350,14 +350,15 @@ COMPLETIONS   := $(COMPLETE_bash) $(COMPLETE_zsh) $(COMPLETE_fish)
 SHARE          = $(DESTDIR)$(PREFIX)/share
 install: $(BUILD)/offchip $(SHARED) man
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/offchip \
-	    $(addprefix $(SHARE)/,offchip/platforms man/man1 doc/offchip/docs $(dir $(COMPLETIONS)))
+	    $(addprefix $(SHARE)/,offchip/platforms offchip/schema man/man1 doc/offchip/docs $(dir $(COMPLETIONS)))
 	install -m 755 $(BUILD)/offchip $(DESTDIR)$(PREFIX)/bin/offchip
 	for f in $(SHARED); do [ ! -f $$f ] || install -m 644 $$f $(DESTDIR)$(PREFIX)/lib/offchip/ || exit 1; done
 	for f in $(PLATFORMS); do install -m 644 $$f $(SHARE)/offchip/platforms/ || exit 1; done
+	install -m 644 docs/schema/*.json $(SHARE)/offchip/schema/
 	for f in $(MAN); do install -m 644 $$f $(SHARE)/man/man1/ || exit 1; done
 	for f in $$(sh .ci/own_headers.sh "$(CC)"); do install -D -m 644 $$f $(DESTDIR)$(PREFIX)/include/offchip/$$f || exit 1; done
 	install -m 644 README.md LICENSE $(SHARE)/doc/offchip/
-	for f in $$(find docs -type f ! -path 'docs/man/*'); do \
+	for f in $$(find docs -type f ! -path 'docs/man/*' ! -path 'docs/schema/*'); do \
 	    install -D -m 644 $$f $(SHARE)/doc/offchip/$$f || exit 1; done
 	$(foreach s,bash zsh fish,$(BUILD)/offchip completion $s > $(SHARE)/$(COMPLETE_$s) &&) :
 uninstall:
