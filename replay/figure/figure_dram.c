@@ -122,15 +122,46 @@ static int draw(const struct figure_input *input, FILE *script, const struct pla
     return rc;
 }
 
-/* A starved pair's fairness is 0, as if its side never ended: say how many, or nobody would know why a bar is 0. */
-static void note_starved(const struct figure_input *input)
+/* What a starved pair's fairness is at most: had its side ended when the run was stopped, it would have had that
+ * speed-up. 1 where the other side's is not known. */
+static double fairness_at_most(const struct run *run)
+{
+    static const char *const alone[] = {"mem_alone_cycles", "pim_alone_cycles"};
+    static const char *const speedups[] = {"mem_speedup_ratio", "pim_speedup_ratio"};
+    double cycles, stopped, other;
+    for (int c = 0; c < 2; c++)
+        if (!run_metric(run, speedups[c], &other) && run_metric(run, speedups[!c], &other) && other > 0 &&
+            run_metric(run, alone[c], &cycles) && run_metric(run, "total_cycles", &stopped) && stopped > 0)
+            return fmin(cycles / stopped / other, 1);
+    return 1;
+}
+
+/* The runs, those that starved with an interval: 0 is their fairness, and of all inputs together, whatever the others'
+ * is. */
+static int bounded(const struct figure_input *input, struct run_set *runs, struct err *err)
 {
     size_t starved = 0;
-    for (size_t i = 0; i < input->runs->count; i++)
-        starved += run_starved(&input->runs->runs[i]) && !input->cases->twice[i];
+    for (size_t i = 0; i < input->runs->count; i++) {
+        double lo, hi;
+        if (run_set_add(runs, &input->runs->runs[i], err))
+            return -1;
+        struct run *run = &runs->runs[runs->count - 1];
+        if (!run_starved(run) || run_interval(run, "fairness_index", &lo, &hi))
+            continue;
+        starved += !input->cases->twice[i];
+        json_t *own = json_deep_copy(run->interval);
+        if (!own || json_object_set_new(own, "fairness_index", json_pack("[f,f]", 0.0, fairness_at_most(run)))) {
+            json_decref(own);
+            return err_set(err, "out of memory");
+        }
+        json_decref(run->interval);
+        run->interval = own;
+    }
     if (starved)
-        (void)note(input->notes, "a side of %zu of %zu runs starved: 0 is their fairness, and of all inputs together",
-                   starved, input->runs->count);
+        (void)note(input->notes,
+                   "a side of %zu of %zu runs starved: 0 is their fairness, lines end at what it is at most", starved,
+                   input->runs->count);
+    return 0;
 }
 
 static int fairness(const struct figure_input *input, FILE *script, struct err *err)
@@ -140,8 +171,13 @@ static int fairness(const struct figure_input *input, FILE *script, struct err *
                                      .unit = "ratio",
                                      .metrics = {"fairness_index"},
                                      .n = 1};
-    note_starved(input);
-    return draw(input, script, &plan, 0, err);
+    struct run_set runs = {0};
+    struct figure_input own = *input;
+    int rc = bounded(input, &runs, err);
+    own.runs = &runs;
+    rc = rc ? rc : draw(&own, script, &plan, 0, err);
+    run_set_release(&runs);
+    return rc;
 }
 
 static int switches(const struct figure_input *input, FILE *script, struct err *err)
