@@ -196,9 +196,9 @@ static int list_formats(void)
 
 static int list_figures(void)
 {
-    static const char *const names[] = {"figure", "from", "summary", "source"};
+    static const char *const names[] = {"figure", "from", "needs", "summary", "source"};
     struct listing l;
-    listing_start(&l, 4, names);
+    listing_start(&l, 5, names);
     for (size_t i = 0; figures[i]; i++) {
         const struct figure *f = figures[i];
         const int kinds = f->kinds & ~FIGURE_WINDOW;
@@ -206,7 +206,7 @@ static int list_figures(void)
                            : kinds == FIGURE_TRACE ? "trace"
                            : kinds == FIGURE_SPEC  ? "file"
                                                    : "results, trace";
-        listing_add(&l, (const char *const[]){f->name, from, f->summary, f->source});
+        listing_add(&l, (const char *const[]){f->name, from, f->needs, f->summary, f->source});
     }
     return finish(&l);
 }

@@ -221,6 +221,7 @@ static int write_bytes(const struct figure_input *input, FILE *script, struct er
 const struct figure figure_compare_times = {
     .name = "compare-times",
     .summary = "the time of each mechanism, with its interval and measured error",
+    .needs = "results of compare",
     .source = "ours",
     .kinds = FIGURE_RESULTS,
     .width = WIDTH,
@@ -232,6 +233,7 @@ const struct figure figure_compare_times = {
 const struct figure figure_compare_bytes = {
     .name = "compare-bytes",
     .summary = "bytes over the link of each mechanism, both ways",
+    .needs = "results of compare",
     .source = "ours",
     .kinds = FIGURE_RESULTS,
     .width = WIDTH,

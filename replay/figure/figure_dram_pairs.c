@@ -85,6 +85,7 @@ static int pairs(const struct figure_input *input, FILE *script, struct err *err
 const struct figure figure_dram_pairs = {
     .name = "dram-pairs",
     .summary = "each pair of inputs by policy: fairness and throughput",
+    .needs = "dram runs of --mem beside --pim",
     .source = "ours",
     .kinds = FIGURE_RESULTS,
     .width = WIDTH,

@@ -145,6 +145,7 @@ static int sensitivity(const struct figure_input *input, FILE *script, struct er
 const struct figure figure_dram_sensitivity = {
     .name = "dram-sensitivity",
     .summary = "fairness and throughput over a cap or a window",
+    .needs = "dram runs, one cap, window or gap varied",
     .source = "gupta-2025-f3fs section VII",
     .kinds = FIGURE_RESULTS,
     .width = 800,

@@ -117,6 +117,7 @@ static int timeline(const struct figure_input *input, FILE *script, struct err *
 const struct figure figure_dram_timeline = {
     .name = "dram-timeline",
     .summary = "mode and queues of one channel over time under f3fs",
+    .needs = "DRAM requests",
     .source = "ours",
     .kinds = FIGURE_TRACE,
     .width = 1000,

@@ -204,6 +204,7 @@ static int timeline(const struct figure_input *input, FILE *script, struct err *
 const struct figure figure_placement_overhead = {
     .name = "placement-overhead",
     .summary = "time of each task under device, managed and pinned memory",
+    .needs = "a task file",
     .source = "Bateni et al. 2020, figure 8",
     .kinds = FIGURE_SPEC,
     .width = 900,
@@ -213,6 +214,7 @@ const struct figure figure_placement_overhead = {
 const struct figure figure_placement_timeline = {
     .name = "placement-timeline",
     .summary = "tasks over time under auto, pairs that overlap",
+    .needs = "a task file",
     .source = "Bateni et al. 2020, figures 6 and 7",
     .kinds = FIGURE_SPEC,
     .width = 900,

@@ -278,6 +278,7 @@ static int write(const struct figure_input *input, FILE *script, struct err *err
 const struct figure figure_robust = {
     .name = "robust",
     .summary = "tornado: how far the best answer leads with each unknown number at both ends",
+    .needs = "JSON of replay --robust",
     .source = "ours",
     .kinds = FIGURE_SPEC,
     .width = WIDTH,

@@ -154,6 +154,7 @@ static int legacy_runs(const struct figure_input *input, FILE *script, struct er
 const struct figure figure_pcie_share = {
     .name = "pcie-share",
     .summary = "bandwidth over the share of the multiprocessors that read",
+    .needs = "zerocopy runs of several sm_share_pct",
     .source = "Min 2022, section 3.3.4",
     .kinds = FIGURE_RESULTS,
     .width = 800,
@@ -164,6 +165,7 @@ const struct figure figure_pcie_share = {
 const struct figure figure_legacy_runs = {
     .name = "legacy-runs",
     .summary = "managed memory of old: copy-back rate over pages per CPU fault",
+    .needs = "a platform with [legacy]: gm200, gp100",
     .source = "Wilt 2017: the what-if it asks for",
     .kinds = FIGURE_SPEC,
     .width = 800,

@@ -88,6 +88,7 @@ static int write(const struct figure_input *input, FILE *script, struct err *err
 const struct figure figure_tiering = {
     .name = "tiering",
     .summary = "cumulative accesses by ranked rows, for each score",
+    .needs = "a gather: synth:gather,graph=..",
     .source = "Min 2022, figure 4.8",
     .kinds = FIGURE_SPEC,
     .width = 800,

@@ -129,6 +129,7 @@ static int write_sizes(const struct figure_input *input, FILE *script, struct er
 const struct figure figure_tlp_sizes = {
     .name = "tlp-sizes",
     .summary = "PCIe packets of a capture by type, size and sender",
+    .needs = "a capture of PCIe packets",
     .source = "ours",
     .kinds = FIGURE_TRACE,
     .width = 900,
@@ -186,6 +187,7 @@ static int write_latency(const struct figure_input *input, FILE *script, struct 
 const struct figure figure_tlp_latency = {
     .name = "tlp-latency",
     .summary = "how long the reads of a PCIe capture took, with quartiles",
+    .needs = "a capture with reads and completions",
     .source = "ours",
     .kinds = FIGURE_TRACE,
     .width = 800,

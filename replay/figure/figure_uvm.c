@@ -321,6 +321,7 @@ static int write_granularity(const struct figure_input *input, FILE *script, str
 const struct figure figure_uvm_speedup = {
     .name = "uvm-speedup",
     .summary = "speed-up of prefetch policies over the baseline, case by case",
+    .needs = "uvm runs of two policies",
     .source = "lee-2026, figures 3 and 4",
     .kinds = FIGURE_RESULTS,
     .width = 1000,
@@ -331,6 +332,7 @@ const struct figure figure_uvm_speedup = {
 const struct figure figure_uvm_granularity = {
     .name = "uvm-granularity",
     .summary = "speed-up over the migration granularity, one line per case",
+    .needs = "uvm runs of fixed:granularity=..",
     .source = "lee-2026, figure 3, with the granularities between",
     .kinds = FIGURE_RESULTS,
     .width = 1000,

@@ -176,6 +176,7 @@ static int write_sensitivity(const struct figure_input *input, FILE *script, str
 const struct figure figure_uvm_sensitivity = {
     .name = "uvm-sensitivity",
     .summary = "speed-up over the setting or platform number that a sweep varied",
+    .needs = "uvm runs, one number varied",
     .source = "ours",
     .kinds = FIGURE_RESULTS,
     .width = 1000,

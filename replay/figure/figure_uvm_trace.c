@@ -262,6 +262,7 @@ static int write_locality(const struct figure_input *input, FILE *script, struct
 const struct figure figure_uvm_timeline = {
     .name = "uvm-timeline",
     .summary = "pages of a recording over time, by cause",
+    .needs = "a recording of migrations",
     .source = "ours",
     .kinds = FIGURE_TRACE | FIGURE_WINDOW,
     .width = 1100,
@@ -271,6 +272,7 @@ const struct figure figure_uvm_timeline = {
 const struct figure figure_uvm_locality = {
     .name = "uvm-locality",
     .summary = "R, distinct VA blocks / batches: a box per case, or a recording's windows",
+    .needs = "uvm runs of programs, or a recording of 20 batches",
     .source = "lee-2026, figure 1",
     .kinds = FIGURE_RESULTS | FIGURE_TRACE,
     .width = 1000,

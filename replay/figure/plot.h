@@ -37,6 +37,7 @@ struct figure_input {
 struct figure {
     const char *name;    /* "uvm-speedup" */
     const char *summary; /* one line for `offchip list figures` */
+    const char *needs;   /* what it is drawn from, for `offchip list figures` */
     const char *source;  /* which published figure it mirrors, or "ours" */
     int kinds;           /* enum figure_kind, or-ed */
     int width, height;   /* pixels at 96 dpi; letters are as large as the width: PLOT_LETTERS fill it */
