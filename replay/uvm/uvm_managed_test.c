@@ -89,7 +89,7 @@ static bool ran(const struct uvm_touching *touching, const struct platform *plat
 START_TEST(policies_that_decide_alike_have_one_run)
 {
     static const char *const programs[] = {"synth:triad,bytes=4MiB", "synth:stencil,n=512", "synth:bicg,bytes=4MiB"};
-    static const char *const others[] = {"adaptive", "fixed:granularity=2MiB",      "tree",
+    static const char *const others[] = {"adaptive", "fixed:granularity=2MiB",          "tree",
                                          "none",     "[adaptive:start=64KiB,gate=off]", "tree:threshold=1"};
     struct err err = {""};
     struct platform *h200 = platform_load("h200", &err);
