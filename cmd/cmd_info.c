@@ -11,6 +11,7 @@
 #include "cmd/console/table.h"
 #include "replay/info/info_counters.h"
 #include "replay/info/info_gain.h"
+#include "replay/info/info_migration.h"
 #include "replay/info/info_tlp.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/quantile.h"
@@ -337,7 +338,7 @@ static int fill(struct info *info, const char *path, struct err *err)
         json_tree_put(o, pairs[i], values);
     }
     if (info_counters_json(info->store, o, err) || info_tlp_json(info->store, o, err) ||
-        info_gain_json(info->store, o, err))
+        info_gain_json(info->store, o, err) || info_migration_json(info->store, o, err))
         return -1;
     return json_tree_check(*o, err);
 }
@@ -506,6 +507,26 @@ static void print_gain(const json_t *o)
     }
 }
 
+static void print_migration(const json_t *o)
+{
+    const json_t *m = json_object_get(o, "migration"), *per = json_object_get(m, "bytes_per_fault"),
+                 *delay = json_object_get(m, "fault_to_migration_ns");
+    char a[64], b[64], c[64];
+    if (!m)
+        return;
+    printf("moved to the GPU: %s, %.4g times its distinct pages",
+           units_human_bytes((double)json_integer_value(json_object_get(m, "h2d_bytes")), a, sizeof a),
+           json_number_value(json_object_get(m, "remigration_ratio")));
+    if (json_is_number(per))
+        printf("; %s for each faulted page", units_human_bytes(json_number_value(per), a, sizeof a));
+    if (json_is_object(delay))
+        printf("; from fault to copy %s (%s to %s)",
+               units_human_ns((double)json_integer_value(json_object_get(delay, "median")), a, sizeof a),
+               units_human_ns((double)json_integer_value(json_object_get(delay, "min")), b, sizeof b),
+               units_human_ns((double)json_integer_value(json_object_get(delay, "max")), c, sizeof c));
+    (void)putchar('\n');
+}
+
 static void print_table(const struct info *info)
 {
     static const char *const counts[] = {"kernels", "allocations", "batches", "services"};
@@ -526,6 +547,7 @@ static void print_table(const struct info *info)
     }
     print_rows(json_object_get(o, "batch_distribution"), false);
     print_gain(o);
+    print_migration(o);
     print_counters(o);
     print_packets(o);
     for (size_t i = 0; i < info->summary.stream_count; i++)
