@@ -344,8 +344,8 @@ void chart_write(const struct figure_input *input, FILE *script, const struct ch
         plot_legend(input, n, longest);
     else
         (void)fputs("set key off\n", script);
-    const struct chart_axis axis = {chart->group_names, chart->groups,  chart->labels, chart->panel,
-                                    chart->panels,      legend ? n : 0, longest};
+    const struct chart_axis axis = {chart->group_names, chart->groups,          chart->labels, chart->panel,
+                                    chart->panels,      chart->unnamed ? 0 : n, longest};
     chart_tics(input, script, &axis);
     for (size_t g = 1; g < chart->groups && !chart->stacked && n > 1; g++)
         (void)fprintf(script, "set arrow from %g, graph 0 to %g, graph 1 nohead linecolor rgb '#dddddd' back\n",

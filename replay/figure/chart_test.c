@@ -102,5 +102,45 @@ START_TEST(long_names_are_slanted_or_upright_and_never_cut)
 }
 END_TEST
 
-TEST_MAIN("chart", what_is_known_is_drawn_and_only_that_is_in_the_legend, parts_stand_on_each_other,
+/* The n-th place of a margin in a script, as a share of the height. */
+static double margin(const char *text, const char *which, int n)
+{
+    double at = -1;
+    for (int i = 0; i <= n; i++) {
+        text = strstr(text, which);
+        ck_assert_msg(text != NULL, "no %s", which);
+        ck_assert_int_eq(sscanf(text += strlen(which), " at screen %lf", &at), 1);
+    }
+    return at;
+}
+
+START_TEST(panels_stand_under_each_other_and_under_the_legend)
+{
+    struct figure_size size = {20, 400};
+    const struct figure_input input = {.path = "x", .size = &size};
+    struct chart chart;
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    static char a[] = "a name as long as a line of the legend", b[] = "another one as long as a line of it", c[] = "x";
+    char *const long_names[] = {a, b, c};
+    init(&chart);
+    chart.series_names = long_names;
+    chart.panels = 3;
+    for (chart.panel = 0; chart.panel < 3; chart.panel++)
+        chart_write(&input, out, &chart);
+    (void)fclose(out);
+    ck_assert_double_lt(margin(text, "set tmargin", 0), 0.9);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_double_gt(margin(text, "set tmargin", i), margin(text, "set bmargin", i));
+        if (i)
+            ck_assert_double_lt(margin(text, "set tmargin", i) + 0.02, margin(text, "set bmargin", i - 1));
+    }
+    free(text);
+    chart_release(&chart);
+}
+END_TEST
+
+TEST_MAIN("chart", panels_stand_under_each_other_and_under_the_legend,
+          what_is_known_is_drawn_and_only_that_is_in_the_legend, parts_stand_on_each_other,
           an_axis_has_a_few_round_tics, long_names_are_slanted_or_upright_and_never_cut)
