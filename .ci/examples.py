@@ -41,7 +41,7 @@ def from_man():
             text = f.read()
         part = re.search(r'^# EXAMPLES\n(.*?)(^# |\Z)', text, re.M | re.S)
         if part:
-            yield page, '\n'.join(line for line in part[1].replace('\\*', '*').split('\n') if line.startswith('\t'))
+            yield page, '\n'.join(line for line in part[1].replace('\\*', '*').replace('\\_', '_').split('\n') if line.startswith('\t'))
 
 
 def from_docs():
@@ -215,9 +215,10 @@ def try_page(page, text, work, env):
 def main():
     word = sys.argv[2] if len(sys.argv) > 2 else ''
     work = tempfile.mkdtemp(prefix='offchip-examples-')
-    env = dict(os.environ, PATH=BUILD + ':' + os.environ['PATH'], HOME=work, LC_ALL='C',
+    env = dict(os.environ, PATH=BUILD + ':' + os.environ['PATH'], HOME=work, OFFCHIP_CONFIG='', LC_ALL='C',
                LD_LIBRARY_PATH=BUILD + '/standin', STANDIN_EVENTS=os.path.join(work, 'inputs/events.csv'))
-    os.makedirs(os.path.join(work, '.local/share/bash-completion/completions'))
+    for folder in ['.local/share/bash-completion/completions', '.zfunc', '.config/fish/completions']:
+        os.makedirs(os.path.join(work, folder))
     make_inputs(os.path.join(work, 'inputs'))
     pages = [(page, text) for page, text in [*from_help(), *from_man(), *from_docs()] if word in page]
     passed = failed = skipped = 0
