@@ -152,7 +152,7 @@ def index(pages):
     old = [k for k in pages if is_old(pages[k][0])]
     if old:
         text += [f"Not yet made anew in this form, and not counted: {', '.join(old)}.\n\n"]
-    used = [v for v in ORDER if any(tally(x).get("prediction", {}).get(v) for x in lines.values())]
+    used = [v for v in ORDER[:-2] if any(tally(x).get("prediction", {}).get(v) for x in lines.values())]
     text.append("| predictions | " + " | ".join(used) + " | fits | inputs | definitions | bounds that hold | other readings | not covered |\n|" + " --- |" * (len(used) + 7) + "\n")
     for link in pages:
         t = tally(lines[link])
