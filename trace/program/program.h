@@ -172,7 +172,8 @@ static inline uint64_t program_addr(const struct program_access *a, unsigned lan
 {
     uint64_t first = a->lane ? a->lane[lane] : a->addr + lane * (uint64_t)a->lane_stride;
     if (a->row)
-        first = a->addr + lane / a->row * (uint64_t)a->row_stride + lane % a->row * (uint64_t)a->lane_stride;
+        first = a->addr + (lane >> __builtin_ctz(a->row)) * (uint64_t)a->row_stride +
+                (lane & (a->row - 1u)) * (uint64_t)a->lane_stride;
     return first + turn * (uint64_t)a->turn_stride;
 }
 
@@ -218,7 +219,7 @@ static inline uint32_t program_lanes_together(const struct program_access *a, ui
     uint32_t lanes = 1u << lane;
     *first = program_addr(a, lane, 0);
     if (a->row && a->lane_stride == a->bytes) { /* to the end of its row, or the next that is not there */
-        lanes = program_first_lanes(a->row - lane % a->row) << lane;
+        lanes = program_first_lanes(a->row - (lane & (a->row - 1u))) << lane;
         uint32_t gaps = ~rest & lanes;
         lanes &= gaps ? (gaps & (0 - gaps)) - 1 : UINT32_MAX;
     }
