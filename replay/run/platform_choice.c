@@ -149,6 +149,7 @@ int platform_choice_recorded(const struct store *store, struct platform_choice *
     if (!find(gpu, choice->name, sizeof choice->name))
         return none_of(store, gpu, which, err);
     choice->how = PLATFORM_CHOICE_RECORDED;
+    choice->by[0] = 0;
     return 1;
 }
 
@@ -156,5 +157,5 @@ void platform_choice_default(const struct platform_wish *wish, const char *other
 {
     *choice = (struct platform_choice){.how = wish->name ? PLATFORM_CHOICE_CONFIGURED : PLATFORM_CHOICE_DEFAULT};
     (void)snprintf(choice->name, sizeof choice->name, "%s", wish->name ? wish->name : otherwise);
-    (void)snprintf(choice->by, sizeof choice->by, "%s", wish->by ? wish->by : "");
+    (void)snprintf(choice->by, sizeof choice->by, "%s", wish->name && wish->by ? wish->by : "");
 }
