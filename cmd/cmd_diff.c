@@ -298,6 +298,67 @@ static int diff_plan(char **argv)
     return status;
 }
 
+/* --- runs --- */
+
+static int load_runs(const char *operand, struct run_set *set)
+{
+    struct err err = {""};
+    struct run_set whole = {0};
+    size_t nth;
+    char *path = diff_runs_split(operand, &nth);
+    int status = EXIT_DONE;
+    cmd_reads(path);
+    if (!path || run_set_load(nth ? &whole : set, path, &err))
+        status = cmd_fail(EXIT_DATA, "%s", path ? err.msg : "out of memory");
+    else if (nth > whole.count)
+        status = cmd_fail(EXIT_NOTHING, "'%s' has %zu runs, no run %zu", path, whole.count, nth);
+    else if (nth && run_set_add(set, &whole.runs[nth - 1], &err))
+        status = cmd_fail(EXIT_DATA, "%s", err.msg);
+    else if (!set->count)
+        status = cmd_fail(EXIT_NOTHING, "'%s' holds no runs", path);
+    run_set_release(&whole);
+    free(path);
+    return status;
+}
+
+/* What was printed of them; the table says what it left out. */
+static int print_runs(const struct run_diff *diff, const char *const operands[2], const struct run_set sets[2])
+{
+    size_t numbers = 0, parts = 0;
+    if (format == FORMAT_JSON)
+        return cmd_print_json(diff_runs_json(diff, operands, sets));
+    if (format == FORMAT_CSV)
+        diff_runs_csv(diff);
+    else
+        diff_runs_table(diff, operands, sets, all, &numbers, &parts);
+    if (numbers)
+        cmd_say("%zu numbers of the platform differ: --all lists them", numbers);
+    if (parts)
+        cmd_say("%zu metrics by kernel or allocation differ: --all lists them", parts);
+    return EXIT_DONE;
+}
+
+static int diff_runs(char **argv)
+{
+    struct err err = {""};
+    struct run_set sets[2] = {{0}, {0}};
+    const char *const operands[2] = {argv[0], argv[1]};
+    struct run_diff diff = {0};
+    int status = load_runs(argv[0], &sets[0]);
+    if (status == EXIT_DONE)
+        status = load_runs(argv[1], &sets[1]);
+    if (status == EXIT_DONE && run_diff_make(&diff, &sets[0], &sets[1], &err))
+        status = cmd_fail(EXIT_DATA, "%s", err.msg);
+    if (status == EXIT_DONE)
+        status = print_runs(&diff, operands, sets);
+    if (status == EXIT_DONE && exit_code && run_diff_differs(&diff))
+        status = 1;
+    run_diff_release(&diff);
+    run_set_release(&sets[0]);
+    run_set_release(&sets[1]);
+    return status;
+}
+
 static int run(int argc, char **argv)
 {
     if (argc != 2)
@@ -309,8 +370,7 @@ static int run(int argc, char **argv)
         return cmd_usage("'%s' holds runs and '%s' does not", argv[1], argv[0]);
     if (!runs && (all || exit_code))
         return cmd_usage("--%s goes with runs", all ? "all" : "exit-code");
-    return runs ? diff_runs(argv[0], argv[1], &(struct diff_runs_how){(enum opt_format)format, all, exit_code})
-                : diff_plan(argv);
+    return runs ? diff_runs(argv) : diff_plan(argv);
 }
 
 const struct command cmd_diff = {

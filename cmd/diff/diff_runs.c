@@ -7,20 +7,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/cmd.h"
 #include "cmd/console/printable.h"
 #include "cmd/console/table.h"
 #include "replay/results/results.h"
 #include "replay/results/run_diff.h"
 #include "replay/run/engine.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
 enum { FEW_NUMBERS = 12 }; /* of a platform: so many are listed unasked */
 
 /* --- operands --- */
 
-/* FILE#N where there is no file of that name: FILE, to be freed, and N; else the operand and 0. */
-static char *split(const char *operand, size_t *nth)
+char *diff_runs_split(const char *operand, size_t *nth)
 {
     const char *mark = strrchr(operand, '#');
     *nth = 0;
@@ -33,7 +32,7 @@ static char *split(const char *operand, size_t *nth)
 bool diff_runs_is(const char *operand)
 {
     size_t nth;
-    char *path = split(operand, &nth);
+    char *path = diff_runs_split(operand, &nth);
     int c = EOF;
     bool is = path && results_is_results(path);
     struct stat st;
@@ -44,27 +43,6 @@ bool diff_runs_is(const char *operand)
         (void)fclose(f);
     free(path);
     return is || c == '{' || nth;
-}
-
-static int load(const char *operand, struct run_set *set)
-{
-    struct err err = {""};
-    struct run_set all = {0};
-    size_t nth;
-    char *path = split(operand, &nth);
-    int status = EXIT_DONE;
-    cmd_reads(path);
-    if (!path || run_set_load(nth ? &all : set, path, &err))
-        status = cmd_fail(EXIT_DATA, "%s", path ? err.msg : "out of memory");
-    else if (nth > all.count)
-        status = cmd_fail(EXIT_NOTHING, "'%s' has %zu runs, no run %zu", path, all.count, nth);
-    else if (nth && run_set_add(set, &all.runs[nth - 1], &err))
-        status = cmd_fail(EXIT_DATA, "%s", err.msg);
-    else if (!set->count)
-        status = cmd_fail(EXIT_NOTHING, "'%s' holds no runs", path);
-    run_set_release(&all);
-    free(path);
-    return status;
 }
 
 /* --- what is printed --- */
@@ -86,7 +64,7 @@ static json_t *set_json(const char *operand, const struct run_set *set)
     return json_pack("{s:o,s:I}", "file", json_tree_text(operand), "runs", (json_int_t)set->count);
 }
 
-static int print_json(const struct run_diff *diff, const char *const operands[2], const struct run_set sets[2])
+json_t *diff_runs_json(const struct run_diff *diff, const char *const operands[2], const struct run_set sets[2])
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < diff->count; i++) {
@@ -96,9 +74,9 @@ static int print_json(const struct run_diff *diff, const char *const operands[2]
                                        json_tree_text(r->name), "a", or_null(r->a), "b", or_null(r->b), "difference",
                                        or_null(r->difference), "percent", json_tree_real(r->percent)));
     }
-    return cmd_print_json(json_pack("{s:i,s:o,s:o,s:I,s:I,s:b,s:o}", "schema", 1, "a", set_json(operands[0], &sets[0]),
-                                    "b", set_json(operands[1], &sets[1]), "matched", (json_int_t)diff->pairs, "same",
-                                    (json_int_t)diff->same, "differs", run_diff_differs(diff), "rows", rows));
+    return json_pack("{s:i,s:o,s:o,s:I,s:I,s:b,s:o}", "schema", 1, "a", set_json(operands[0], &sets[0]), "b",
+                     set_json(operands[1], &sets[1]), "matched", (json_int_t)diff->pairs, "same",
+                     (json_int_t)diff->same, "differs", run_diff_differs(diff), "rows", rows);
 }
 
 /* Exact; nothing where it is not known. */
@@ -114,7 +92,7 @@ static void exact(struct table *t, const json_t *value)
         table_cell(t, "%s", json_is_boolean(value) ? json_is_true(value) ? "true" : "false" : "");
 }
 
-static void print_csv(const struct run_diff *diff)
+void diff_runs_csv(const struct run_diff *diff)
 {
     static const char *const head[] = {"what", "case", "policy", "name", "a", "b", "difference", "percent"};
     struct table t;
@@ -262,12 +240,12 @@ static void print_alone(const struct run_diff *diff, bool parts)
     }
 }
 
-static void print_table(const struct run_diff *diff, const char *const operands[2], const struct run_set sets[2],
-                        bool all)
+void diff_runs_table(const struct run_diff *diff, const char *const operands[2], const struct run_set sets[2], bool all,
+                     size_t *numbers, size_t *parts)
 {
-    const size_t numbers = count_rows(diff, RUN_DIFF_FACT, true, false);
-    const size_t parts = count_rows(diff, RUN_DIFF_METRIC, false, true) + count_rows(diff, RUN_DIFF_ONLY, false, true);
-    const bool few = all || numbers <= FEW_NUMBERS;
+    *numbers = count_rows(diff, RUN_DIFF_FACT, true, false);
+    *parts = count_rows(diff, RUN_DIFF_METRIC, false, true) + count_rows(diff, RUN_DIFF_ONLY, false, true);
+    const bool few = all || *numbers <= FEW_NUMBERS;
     for (int s = 0; s < 2; s++)
         printable_print(stdout, "%c: %s, %zu run%s\n", "AB"[s], operands[s], sets[s].count,
                         sets[s].count == 1 ? "" : "s");
@@ -275,33 +253,6 @@ static void print_table(const struct run_diff *diff, const char *const operands[
     print_facts(diff, few);
     print_metrics(diff, all);
     print_alone(diff, all);
-    if (!few)
-        cmd_say("%zu numbers of the platform differ: --all lists them", numbers);
-    if (parts && !all)
-        cmd_say("%zu metrics by kernel or allocation differ: --all lists them", parts);
-}
-
-int diff_runs(const char *a, const char *b, const struct diff_runs_how *how)
-{
-    struct err err = {""};
-    struct run_set sets[2] = {{0}, {0}};
-    const char *const operands[2] = {a, b};
-    struct run_diff diff = {0};
-    int status = load(a, &sets[0]);
-    if (status == EXIT_DONE)
-        status = load(b, &sets[1]);
-    if (status == EXIT_DONE && run_diff_make(&diff, &sets[0], &sets[1], &err))
-        status = cmd_fail(EXIT_DATA, "%s", err.msg);
-    if (status == EXIT_DONE && how->format == FORMAT_JSON)
-        status = print_json(&diff, operands, sets);
-    else if (status == EXIT_DONE && how->format == FORMAT_CSV)
-        print_csv(&diff);
-    else if (status == EXIT_DONE)
-        print_table(&diff, operands, sets, how->all);
-    if (status == EXIT_DONE && how->status && run_diff_differs(&diff))
-        status = 1;
-    run_diff_release(&diff);
-    run_set_release(&sets[0]);
-    run_set_release(&sets[1]);
-    return status;
+    *numbers = few ? 0 : *numbers;
+    *parts = all ? 0 : *parts;
 }
