@@ -179,13 +179,15 @@ int style_sort(struct case_table *t, struct err *err)
     size_t *to = mem_zalloc(t->series, sizeof *to, err);
     char **labels = mem_zalloc(t->series, sizeof *labels, err);
     const struct run **row = mem_zalloc(t->series, sizeof *row, err);
-    const bool good = slots && to && labels && row;
+    size_t *appeared = mem_zalloc(t->series, sizeof *appeared, err);
+    const bool good = slots && to && labels && row && appeared;
     for (size_t s = 0; good && s < t->series; s++)
         slots[s] = (struct slot){t->set->runs[0].engine, t->series_labels[s], s};
     if (good)
         qsort(slots, t->series, sizeof *slots, by_policy);
     for (size_t s = 0; good && s < t->series; s++) {
         to[slots[s].at] = s;
+        appeared[s] = t->appeared ? t->appeared[slots[s].at] : slots[s].at;
         labels[s] = t->series_labels[slots[s].at];
     }
     if (good)
@@ -196,6 +198,12 @@ int style_sort(struct case_table *t, struct err *err)
         for (size_t s = 0; s < t->series; s++)
             row[to[s]] = t->cells[r * t->series + s];
         memcpy((void *)&t->cells[r * t->series], (const void *)row, t->series * sizeof *row);
+    }
+    if (good) {
+        free(t->appeared);
+        t->appeared = appeared;
+    } else {
+        free(appeared);
     }
     free(slots);
     free(to);

@@ -296,10 +296,12 @@ static char *script_of(const struct figure *figure, const struct run_set *runs, 
     return text;
 }
 
-static size_t lines_of_labels(const char *script)
+/* Rows of the first block of data: a figure of shares has one of each run in every block. */
+static size_t first_rows(const char *script)
 {
+    const char *p = strstr(script, " << EOD\n"), *end = p ? strstr(p, "\nEOD\n") : NULL;
     size_t n = 0;
-    for (const char *p = strstr(script, "\n\""); p; p = strstr(p + 1, "\n\""))
+    for (p = p ? strchr(p, '\n') : NULL; p && p < end; p = strchr(p + 1, '\n'))
         n++;
     return n;
 }
@@ -313,11 +315,11 @@ static void check_figure(struct made *m, const struct figure *figure, uint64_t s
     ck_assert_msg(case_table_make(&table, &m->set, NULL, &err) == 0, "%s", err.msg);
     if (script) { /* or it refuses */
         const bool rows = strcmp(figure->name, "pcie-sizes") == 0 || strcmp(figure->name, "dram-character") == 0;
-        const size_t shown = rows ? lines_of_labels(script) : drawn(m, &table, script, figure->name);
+        const size_t shown = rows ? first_rows(script) : drawn(m, &table, script, figure->name);
         ck_assert_msg(shown + noted(notes) >= different(&table) ||
                           (strcmp(figure->name, "uvm-granularity") == 0 &&
                            shown + noted(notes) + table.rows >= different(&table)),
-                      "%s, seed %zu: %zu of %zu runs drawn, %zu noted\n%s", figure->name, (size_t)seed, shown,
+                      "%s, seed %zu: %zu of %zu runs drawn, %zu noted\n%.3000s", figure->name, (size_t)seed, shown,
                       different(&table), noted(notes), script);
     } else {
         ck_assert_msg(*err.msg, "%s says nothing", figure->name);

@@ -679,6 +679,7 @@ void case_table_release(struct case_table *t)
     free_texts(t->row_labels, t->rows);
     free_texts(t->series_labels, t->series);
     free_texts(t->apart, t->set ? t->set->count : 0);
+    free(t->appeared);
     free(t->row_of);
     free(t->series_of);
     free(t->twice);
@@ -694,13 +695,18 @@ const struct run *case_table_cell(const struct case_table *t, size_t row, size_t
 const struct run *case_table_baseline(const struct case_table *t, size_t row)
 {
     const struct run *tree = NULL, *first = NULL;
+    size_t earliest = SIZE_MAX;
     for (size_t s = 0; s < t->series; s++) {
+        const size_t place = t->appeared ? t->appeared[s] : s;
         const struct run *run = case_table_cell(t, row, s);
         if (run && run->baseline)
             return run;
         if (run && !tree && strcmp(run->policy, "tree") == 0)
             tree = run;
-        first = first ? first : run;
+        if (run && place < earliest) {
+            earliest = place;
+            first = run;
+        }
     }
     return tree ? tree : first;
 }

@@ -23,6 +23,7 @@
 struct case_table {
     const struct run_set *set;
     size_t rows, series;        /* in order of first appearance */
+    size_t *appeared;           /* [series]: its place in that order, where series were put into another; else NULL */
     size_t *row_of, *series_of; /* [run of the set] */
     bool *twice;                /* [run]: the same run stands earlier in the set */
     size_t key_count;
