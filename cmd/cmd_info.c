@@ -511,20 +511,20 @@ static void print_migration(const json_t *o)
 {
     const json_t *m = json_object_get(o, "migration"), *per = json_object_get(m, "bytes_per_fault"),
                  *delay = json_object_get(m, "fault_to_migration_ns");
-    char a[64], b[64], c[64];
+    char a[64], b[64], c[64], each[100] = "", wait[200] = "";
     if (!m)
         return;
-    printf("moved to the GPU: %s, %.4g times its distinct pages",
-           units_human_bytes((double)json_integer_value(json_object_get(m, "h2d_bytes")), a, sizeof a),
-           json_number_value(json_object_get(m, "remigration_ratio")));
     if (json_is_number(per))
-        printf("; %s for each faulted page", units_human_bytes(json_number_value(per), a, sizeof a));
+        (void)snprintf(each, sizeof each, "; %s for each faulted page",
+                       units_human_bytes(json_number_value(per), a, sizeof a));
     if (json_is_object(delay))
-        printf("; from fault to copy %s (%s to %s)",
-               units_human_ns((double)json_integer_value(json_object_get(delay, "median")), a, sizeof a),
-               units_human_ns((double)json_integer_value(json_object_get(delay, "min")), b, sizeof b),
-               units_human_ns((double)json_integer_value(json_object_get(delay, "max")), c, sizeof c));
-    (void)putchar('\n');
+        (void)snprintf(wait, sizeof wait, "; from fault to copy %s (%s to %s)",
+                       units_human_ns((double)json_integer_value(json_object_get(delay, "median")), a, sizeof a),
+                       units_human_ns((double)json_integer_value(json_object_get(delay, "min")), b, sizeof b),
+                       units_human_ns((double)json_integer_value(json_object_get(delay, "max")), c, sizeof c));
+    printable_print(stdout, "moved to the GPU: %s, %.4g times its distinct pages%s%s\n",
+                    units_human_bytes((double)json_integer_value(json_object_get(m, "h2d_bytes")), a, sizeof a),
+                    json_number_value(json_object_get(m, "remigration_ratio")), each, wait);
 }
 
 static void print_table(const struct info *info)
