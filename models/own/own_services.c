@@ -11,7 +11,7 @@ void own_services_keep(void)
 
 /* --- errors and memory --- */
 
-int offchip_err_set(struct err *err, const char *format, ...)
+__attribute__((format(printf, 2, 3))) int offchip_err_set(struct err *err, const char *format, ...)
 {
     char text[sizeof err->msg];
     va_list ap;
@@ -21,7 +21,7 @@ int offchip_err_set(struct err *err, const char *format, ...)
     return err_set(err, "%s", text);
 }
 
-int offchip_err_at(struct err *err, const char *format, ...)
+__attribute__((format(printf, 2, 3))) int offchip_err_at(struct err *err, const char *format, ...)
 {
     char text[sizeof err->msg];
     va_list ap;
