@@ -103,22 +103,20 @@ int config_load(struct err *err)
     return ini_read_file(path, &reader, err);
 }
 
-/* Of that section, or of [defaults]. */
+/* Of that section, or of [defaults]; *from: who says it, NULL where nobody does. */
 static const char *get(size_t key, const char *section, const char **from)
 {
-    const char *value = variables[key] ? getenv(variables[key]) : NULL;
-    *from = variables[key];
-    if (!path && !value)
-        return NULL;
-    if (value && *value)
+    const char *value = variables[key] ? getenv(variables[key]) : NULL, *found = NULL;
+    if (value && *value) {
+        *from = variables[key];
         return value;
-    *from = path;
-    const char *found = NULL;
+    }
     for (size_t i = 0; i < said_count; i++) {
         const bool own = strcmp(said[i].section, section) == 0;
         if (said[i].key == &keys[key] && (own || (!found && strcmp(said[i].section, "defaults") == 0)))
             found = said[i].value;
     }
+    *from = found ? path : NULL;
     return found;
 }
 

@@ -42,7 +42,6 @@ static int pattern_open(struct own_trial *t, struct err *err)
 {
     if (!(pattern_of(t)->shapes & 7))
         return err_set(err, "policy %s: it is defined for no shape of reads", t->policy->name);
-    (void)t;
     return 0;
 }
 

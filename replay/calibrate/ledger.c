@@ -51,17 +51,19 @@ static int take_line(struct ledger_row *row, char *line, struct err *err)
     char *at = line;
     for (int f = 0; f < FIELDS; f++) {
         struct field field;
-        char *text;
         if (field_next_quoted(&at, &field) <= 0)
             return err_set(err, "expected %d fields", FIELDS);
-        if (!(text = mem_strndup(field.text, field.length, err)))
+        const size_t mark = f < LEDGER_TEXTS ? csv_text_mark(field.text, field.length) : 0;
+        char *text = mem_strndup(field.text + mark, field.length - mark, err);
+        if (!text)
             return -1;
-        if (f < LEDGER_TEXTS)
-            row->texts[f] = mem_strdup(text + csv_text_mark(text, field.length), err);
-        const int bad = f < LEDGER_TEXTS ? !row->texts[f]
-                        : take_number(text, numbers[f - LEDGER_TEXTS])
-                            ? err_set(err, "'%.40s' is no number from 0", text)
-                            : 0;
+        if (f < LEDGER_TEXTS) {
+            row->texts[f] = text;
+            continue;
+        }
+        const int bad = take_number(text, numbers[f - LEDGER_TEXTS]);
+        if (bad)
+            (void)err_set(err, "'%.40s' is no number from 0", text);
         free(text);
         if (bad)
             return -1;

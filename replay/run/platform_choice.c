@@ -157,5 +157,5 @@ void platform_choice_default(const struct platform_wish *wish, const char *other
 {
     *choice = (struct platform_choice){.how = wish->name ? PLATFORM_CHOICE_CONFIGURED : PLATFORM_CHOICE_DEFAULT};
     (void)snprintf(choice->name, sizeof choice->name, "%s", wish->name ? wish->name : otherwise);
-    (void)snprintf(choice->by, sizeof choice->by, "%s", wish->name && wish->by ? wish->by : "");
+    (void)snprintf(choice->by, sizeof choice->by, "%s", wish->by ? wish->by : "");
 }
