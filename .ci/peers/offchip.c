@@ -8,7 +8,7 @@
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
 #include "stream.h"
-#include "trace/workloads/random.h"
+#include "trace/base/random.h"
 
 enum { CHANNELS = 256, RUNS = 5 };
 

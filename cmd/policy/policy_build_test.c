@@ -5,7 +5,7 @@
 #include "models/dram/policy_testing.h"
 #include "models/own/own_check.h"
 #include "models/policies.h"
-#include "trace/workloads/random.h"
+#include "trace/base/random.h"
 
 static struct err err;
 

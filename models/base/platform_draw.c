@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/base/platform_inside.h"
+#include "trace/base/random.h"
 
 /* A range wider than this is drawn evenly in its logarithm. */
 static const double log_above = 4;
@@ -131,23 +132,13 @@ struct platform *platform_moved(const struct platform *platform, size_t i, doubl
 
 /* --- draws --- */
 
-/* Steele, Lea, Flood, Fast splittable pseudorandom number generators, OOPSLA 2014: the mixing function of SplitMix64.
- */
-static uint64_t mix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
 static uint64_t name_of(uint64_t seed, const struct platform_axis *axis)
 {
-    uint64_t h = mix(seed);
+    uint64_t h = random_mix(seed);
     for (const char *p = axis->section; *p; p++)
-        h = mix(h ^ (unsigned char)*p);
+        h = random_mix(h ^ (unsigned char)*p);
     for (const char *p = axis->row ? axis->row->name : "as"; *p; p++)
-        h = mix(h ^ (unsigned char)*p << 8);
+        h = random_mix(h ^ (unsigned char)*p << 8);
     return h;
 }
 
@@ -163,7 +154,7 @@ static uint32_t shuffled(uint32_t at, uint32_t n, uint64_t key)
     do {
         uint64_t left = x >> half, right = x & mask;
         for (uint64_t round = 0; round < 4; round++) {
-            uint64_t next = left ^ (mix(key ^ mix(round << 32 ^ right)) & mask);
+            uint64_t next = left ^ (random_mix(key ^ random_mix(round << 32 ^ right)) & mask);
             left = right;
             right = next;
         }
@@ -184,7 +175,7 @@ struct platform *platform_draw(const struct platform *platform, uint64_t seed, u
     for (size_t i = 0; drawn && platform_axis(platform, i, &axis); i++) {
         uint64_t key = name_of(seed, &axis);
         uint32_t stratum = shuffled(at, draws, key);
-        double within = (double)(mix(key ^ mix(at + ((uint64_t)draws << 32))) >> 11) * 0x1p-53;
+        double within = (double)(random_mix(key ^ random_mix(at + ((uint64_t)draws << 32))) >> 11) * 0x1p-53;
         move(drawn, &axis, ((double)stratum + within) / draws);
     }
     return drawn;

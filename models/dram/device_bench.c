@@ -9,7 +9,7 @@
 #include "models/base/platform.h"
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
-#include "trace/workloads/random.h"
+#include "trace/base/random.h"
 
 enum { REQUESTS = 1600000 };
 

@@ -4,9 +4,9 @@
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
 #include "models/gpu/gpu.h"
+#include "trace/base/random.h"
 #include "trace/base/testing.h"
 #include "trace/event/dram_map.h"
-#include "trace/workloads/random.h"
 
 enum { MOST = 40000 };
 

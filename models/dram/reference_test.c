@@ -2,8 +2,8 @@
 #include "models/dram/reference_testing.h"
 
 #include "models/dram/dram_policy.h"
+#include "trace/base/random.h"
 #include "trace/base/testing.h"
-#include "trace/workloads/random.h"
 
 enum { REQUESTS = 600, LIMIT = 200000 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/random.h"
 
 /* A line with an entry has a place, or sectors on their way, or both. Lines with a place are a list by age in their
  * set; a hash finds the entry of a line. */
@@ -54,7 +55,7 @@ struct l1 {
     uint32_t coming;
     uint32_t walk, walk_end;
     uint32_t now, who; /* of l1_for(): cycle, modulo 2^32, and warp */
-    uint64_t random;
+    struct random random;
 };
 
 /* --- the hash --- */
@@ -227,14 +228,6 @@ static void give_up(struct l1 *l1, uint32_t number)
     }
 }
 
-static uint32_t draw(struct l1 *l1, uint32_t n)
-{
-    uint64_t z = l1->random += 0x9E3779B97F4A7C15u;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return (uint32_t)(((z ^ z >> 31) >> 32) * n >> 32);
-}
-
 static bool stays(const struct l1 *l1, uint32_t number)
 {
     return l1->shape.allocate == L1_ON_MISS && l1->entry[number].coming;
@@ -245,7 +238,7 @@ static uint32_t victim(struct l1 *l1, const struct set *set)
 {
     if (l1->member) {
         const uint32_t *member = &l1->member[(uint32_t)(set - l1->set) * l1->ways];
-        uint32_t first = draw(l1, l1->ways);
+        uint32_t first = random_below(&l1->random, l1->ways);
         for (uint32_t i = 0; i < l1->ways; i++)
             if (!stays(l1, member[(first + i) % l1->ways]))
                 return member[(first + i) % l1->ways];
@@ -304,7 +297,7 @@ static int init(struct l1 *l1, struct err *err)
         return -1;
     if (s->replacement == L1_RANDOM && !(l1->member = mem_zalloc(s->lines, sizeof *l1->member, err)))
         return -1;
-    l1->random = s->seed;
+    l1->random = (struct random){s->seed};
     l1_resize(l1, s->lines);
     return 0;
 }

@@ -21,7 +21,7 @@
 #include "models/zerocopy/row.h"
 #include "models/zerocopy/window.h"
 #include "trace/base/mem.h"
-#include "trace/workloads/random.h"
+#include "trace/base/random.h"
 
 /* The version of each interface: counted up when what its functions are told or asked changes its meaning, though not
  * its layout. A file that was built for another version or layout is refused. */

@@ -8,7 +8,7 @@ static uint64_t state;
 
 static uint64_t draw(uint64_t below)
 {
-    state = graph_mix(state);
+    state = random_mix(state);
     return state % below;
 }
 

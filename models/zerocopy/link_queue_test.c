@@ -57,11 +57,11 @@ START_TEST(a_steady_mix_takes_what_the_formula_says)
         struct platform *platform = link_of(names[seed % 4], &pcie);
         struct request_mix mix = {0};
         double ns = 0;
-        uint64_t s = seed, kinds = 1 + graph_mix(seed) % 6;
+        uint64_t s = seed, kinds = 1 + random_mix(seed) % 6;
         link_queue_init(&q, &pcie);
         for (int i = 0; i < 100000; i++) {
-            s = graph_mix(s);
-            uint64_t kind = graph_mix(seed * 100 + s % kinds);
+            s = random_mix(s);
+            uint64_t kind = random_mix(seed * 100 + s % kinds);
             uint32_t from = kind % 4, to = from + kind / 4 % (4 - from), had = from + (to - from) / 2;
             if (s >> 32 & 1) {
                 ns += link_queue_add(&q, from, to);

@@ -173,7 +173,7 @@ static void close_warps(struct launch *l, const char *name, FILE *out)
             live[n++] = w;
     }
     while (n) {
-        uint64_t k = (random = graph_mix(random)) % n, w = live[k];
+        uint64_t k = (random = random_mix(random)) % n, w = live[k];
         char *end = strchr(at[w], '\n') + 1;
         (void)fwrite(at[w], 1, (size_t)(end - at[w]), out);
         at[w] = end;

@@ -1,7 +1,7 @@
 #include "replay/derive/list_ends.h"
 
+#include "trace/base/random.h"
 #include "trace/base/testing.h"
-#include "trace/workloads/random.h"
 
 enum { SECTORS = 3000, RUNS = 4000 };
 

@@ -8,7 +8,7 @@
 
 #include "models/dram/dram_platform.h"
 #include "models/dram/dram_policy.h"
-#include "trace/workloads/random.h"
+#include "trace/base/random.h"
 
 enum { REQUESTS = 400000, SPARSE = 100000, RUNS = 3 };
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "trace/base/random.h"
 #include "trace/base/testing.h"
-#include "trace/workloads/random.h"
 
 enum { BATCH = 256 };
 

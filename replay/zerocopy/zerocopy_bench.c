@@ -47,14 +47,14 @@ int main(void)
         return 1;
     uint64_t first = 0;
     for (uint64_t i = 0; i < LISTS; i++) {
-        scans[i] = (struct scan){first, 1 + graph_mix(i) % 59, i}; /* mean 30 */
+        scans[i] = (struct scan){first, 1 + random_mix(i) % 59, i}; /* mean 30 */
         first += scans[i].count;
     }
     for (size_t p = 0; p < 4; p++)
         count_lists(patterns[p], scans, p == 3 ? 1 : ROUNDS);
     first = 0;
     for (uint64_t i = 0; i < LISTS; i++) {
-        scans[i] = (struct scan){first, 16 + graph_mix(i) % 29, i}; /* a line or longer, mean 30 */
+        scans[i] = (struct scan){first, 16 + random_mix(i) % 29, i}; /* a line or longer, mean 30 */
         first += scans[i].count;
     }
     count_lists(&zerocopy_naive, scans, ROUNDS);

@@ -33,9 +33,9 @@ static uint32_t *permutation(uint64_t n, uint64_t seed, struct err *err)
         return NULL;
     for (uint64_t i = 0; i < n; i++)
         perm[i] = (uint32_t)i;
-    uint64_t s = graph_mix(seed);
+    uint64_t s = random_mix(seed);
     for (uint64_t i = n - 1; i >= 1; i--) {
-        s = graph_mix(s);
+        s = random_mix(s);
         uint64_t j = s % (i + 1);
         uint32_t kept = perm[i];
         perm[i] = perm[j];
@@ -52,10 +52,10 @@ static void kron_edges(int scale, uint64_t seed, uint64_t j, struct graph_edge e
     uint64_t r[BESIDE];
     uint32_t u[BESIDE] = {0}, v[BESIDE] = {0};
     for (int i = 0; i < BESIDE; i++)
-        r[i] = graph_mix(seed * 104729 + j + (uint64_t)i);
+        r[i] = random_mix(seed * 104729 + j + (uint64_t)i);
     for (int b = 0; b < scale; b++)
         for (int i = 0; i < BESIDE; i++) {
-            r[i] = graph_mix(r[i]);
+            r[i] = random_mix(r[i]);
             uint32_t p = (uint32_t)(r[i] >> 32) % 100;
             u[i] = u[i] << 1 | (p >= 76); /* no branches: nobody could foretell them */
             v[i] = v[i] << 1 | ((p >= 57) ^ (p >= 76) ^ (p >= 95));
@@ -98,8 +98,8 @@ int graph_urand(int scale, int64_t k, uint64_t seed, struct graph *graph, struct
         return -1;
 #pragma omp parallel for schedule(static)
     for (uint64_t j = 0; j < edges; j++)
-        b.edges[j] = (struct graph_edge){(uint32_t)(graph_mix(seed * 7919 + 2 * j) & (vertices - 1)),
-                                         (uint32_t)(graph_mix(seed * 7919 + 2 * j + 1) & (vertices - 1))};
+        b.edges[j] = (struct graph_edge){(uint32_t)(random_mix(seed * 7919 + 2 * j) & (vertices - 1)),
+                                         (uint32_t)(random_mix(seed * 7919 + 2 * j + 1) & (vertices - 1))};
     return graph_builder_finish(&b, vertices, BUILD_SIMPLE, graph, err);
 }
 
@@ -113,7 +113,7 @@ static double unit(uint64_t x)
 /* Standard normal, by Box and Muller. */
 static double normal(uint64_t seed, uint64_t i)
 {
-    double a = unit(graph_mix(seed ^ graph_mix(2 * i))), b = unit(graph_mix(seed ^ graph_mix(2 * i + 1)));
+    double a = unit(random_mix(seed ^ random_mix(2 * i))), b = unit(random_mix(seed ^ random_mix(2 * i + 1)));
     return sqrt(-2 * log(a)) * cos(2 * 3.14159265358979323846 * b);
 }
 
@@ -127,14 +127,14 @@ static uint64_t degree_of(const struct graph_degrees *d, uint64_t v)
     if (x > 0x1p31)
         x = 0x1p31;
     uint64_t whole = (uint64_t)x;
-    return whole + (unit(graph_mix(d->seed * 31 + v)) < x - (double)whole);
+    return whole + (unit(random_mix(d->seed * 31 + v)) < x - (double)whole);
 }
 
 /* Target i of vertex v. */
 static uint32_t target_of(const struct graph_degrees *d, uint64_t v, uint64_t i)
 {
-    uint64_t r = graph_mix(graph_mix(d->seed * 6364136223846793005ULL + v) + i);
-    uint64_t s = graph_mix(r);
+    uint64_t r = random_mix(random_mix(d->seed * 6364136223846793005ULL + v) + i);
+    uint64_t s = random_mix(r);
     if (unit(s) >= d->local)
         return (uint32_t)(r % d->vertices);
     uint64_t span = 2 * d->reach + 1 < d->vertices ? 2 * d->reach + 1 : d->vertices;
@@ -172,12 +172,12 @@ static int matched(const struct graph_degrees *d, struct graph *g, struct err *e
         free(ends);
         return -1;
     }
-    uint64_t at = 0, s = graph_mix(d->seed);
+    uint64_t at = 0, s = random_mix(d->seed);
     for (uint64_t v = 0; v < d->vertices; v++)
         for (uint64_t n = degree_of(d, v); n > 0; n--)
             ends[at++] = (uint32_t)v;
     for (uint64_t i = stubs; i > 1; i--) {
-        s = graph_mix(s);
+        s = random_mix(s);
         uint64_t j = s % i;
         uint32_t kept = ends[i - 1];
         ends[i - 1] = ends[j];
@@ -216,7 +216,7 @@ int graph_add_weights(struct graph *g, int32_t lo, int32_t hi, uint64_t seed, st
     for (uint64_t v = 0; v < g->vertices; v++)
         for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++) {
             uint64_t t = graph_target(g, i), a = v < t ? v : t, b = v < t ? t : v;
-            g->weights[i] = (int32_t)(lo + (int64_t)(graph_mix(graph_mix(seed + a) ^ (b << 1)) % span));
+            g->weights[i] = (int32_t)(lo + (int64_t)(random_mix(random_mix(seed + a) ^ (b << 1)) % span));
         }
     return 0;
 }

@@ -11,16 +11,8 @@
 #ifndef TRACE_GRAPH_GRAPH_GENERATE_H
 #define TRACE_GRAPH_GRAPH_GENERATE_H
 
+#include "trace/base/random.h"
 #include "trace/graph/graph.h"
-
-/* The mixing step of every generator: SplitMix64 (Steele, Lea, Flood 2014). */
-static inline uint64_t graph_mix(uint64_t x)
-{
-    x += 0x9E3779B97F4A7C15ULL;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
-    return x ^ (x >> 31);
-}
 
 /* scale 0..31, k 1..1024; memory is about 16 bytes V k while building, 8 bytes V k after. */
 int graph_kron(int scale, int64_t k, uint64_t seed, struct graph *graph, struct err *err);

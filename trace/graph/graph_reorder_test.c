@@ -21,7 +21,7 @@ START_TEST(a_reordered_graph_has_the_same_edges_under_the_mapping)
     ck_assert_int_eq(graph_add_weights(&g, 1, 100, 1, &err), 0);
     double *score = calloc(g.vertices, sizeof *score);
     for (uint64_t v = 0; v < g.vertices; v++)
-        score[v] = (double)(graph_mix(v) >> 40);
+        score[v] = (double)(random_mix(v) >> 40);
     uint32_t *map = graph_rank(score, g.vertices, &err);
     ck_assert_msg(graph_reorder(&g, map, &h, &err) == 0, "%s", err.msg);
     ck_assert_int_eq(graph_check(&h, &err), 0);

@@ -42,7 +42,7 @@ struct sampler {
 
 static uint64_t draw(struct sampler *s, uint64_t below)
 {
-    s->random = graph_mix(s->random);
+    s->random = random_mix(s->random);
     return (uint64_t)(((unsigned __int128)s->random * below) >> 64);
 }
 
@@ -121,7 +121,7 @@ int graph_sample_rows(const struct graph *in, const struct graph_sample *sample,
         if (sample->labelled[i] >= in->vertices)
             return err_set(err, "labelled vertex %u; the graph has %llu", sample->labelled[i],
                            (unsigned long long)in->vertices);
-    struct sampler s = {.in = in, .random = graph_mix(sample->seed), .all = sample->all};
+    struct sampler s = {.in = in, .random = random_mix(sample->seed), .all = sample->all};
     s.mark = mem_zalloc(in->vertices, sizeof *s.mark, err);
     uint32_t *pool = s.mark ? mem_zalloc(sample->labelled_count, sizeof *pool, err) : NULL;
     int rc = pool ? 0 : -1;
@@ -168,9 +168,9 @@ int graph_sample_labels(uint64_t vertices, double percent, bool clustered, uint6
     uint64_t span = clustered ? (want + block - 1) / block * block : vertices;
     span = span < vertices ? span : vertices;
     /* Selection sampling: each of the span's vertices with the chance that is still needed. */
-    uint64_t random = graph_mix(seed ^ 0x6C6162656C73ULL), left = span;
+    uint64_t random = random_mix(seed ^ 0x6C6162656C73ULL), left = span;
     for (uint64_t v = 0; v < span && *count < want; v++, left--) {
-        random = graph_mix(random);
+        random = random_mix(random);
         if ((uint64_t)(((unsigned __int128)random * left) >> 64) < want - *count)
             (*labelled)[(*count)++] = (uint32_t)v;
     }
@@ -185,12 +185,12 @@ int graph_from_communities(const struct graph_communities *recipe, struct graph 
         return err_set(err, "%lld communities of %llu vertices", (long long)recipe->communities,
                        (unsigned long long)vertices);
     struct graph_builder b = {0};
-    uint64_t random = graph_mix(recipe->seed * 48271), size = vertices / (uint64_t)recipe->communities;
+    uint64_t random = random_mix(recipe->seed * 48271), size = vertices / (uint64_t)recipe->communities;
     for (uint64_t v = 0; v < vertices; v++)
         for (int64_t i = 0; i < recipe->k; i++) {
-            random = graph_mix(random);
+            random = random_mix(random);
             bool inside = (double)(random >> 11) * 0x1p-53 < recipe->inside;
-            random = graph_mix(random);
+            random = random_mix(random);
             double x = (double)(random >> 11) * 0x1p-53;
             uint64_t base = v / size * size, span = base + size <= vertices ? size : vertices - base;
             if (recipe->skewed)

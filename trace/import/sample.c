@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/base/random.h"
 #include "trace/base/units.h"
 
 enum { BLOCK_SHIFT = 21 };
@@ -52,13 +53,9 @@ bool sample_asked(const struct sample *s)
     return s->window || s->every;
 }
 
-/* The finaliser of SplitMix64 (Steele et al., OOPSLA 2014): every bit of the number decides. */
 bool sample_block(uint64_t addr, int64_t every)
 {
-    uint64_t z = (addr >> BLOCK_SHIFT) + UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return !every || (z ^ (z >> 31)) % (uint64_t)every == 0;
+    return !every || random_mix(addr >> BLOCK_SHIFT) % (uint64_t)every == 0;
 }
 
 /* --- the whole, once --- */

@@ -5,6 +5,7 @@
  * Example. Blocks A, B, C and D hold memory, B is in the batch in hand: A, C or D, one time in three each.
  * Source: the usual baseline. The generator: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
  * Generators, OOPSLA 2014). Differs: nothing known; a draw modulo n is uneven by less than n / 2^64. */
+#include "trace/base/random.h"
 #include "models/uvm/uvm_evict.h"
 
 struct uvm_evict_random_state {
@@ -19,10 +20,7 @@ static const struct param params[] = {
 
 static uint64_t draw(struct uvm_evict_random_state *s)
 {
-    uint64_t x = (uint64_t)s->seed + ++s->draws * 0x9E3779B97F4A7C15u;
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-    return x ^ x >> 31;
+    return random_mix((uint64_t)s->seed + s->draws++ * RANDOM_STEP);
 }
 
 static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)

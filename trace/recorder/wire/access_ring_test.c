@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "trace/base/random.h"
 #include "trace/base/testing.h"
 #include "trace/recorder/wire/sanitizer_abi.h"
-#include "trace/workloads/random.h"
 
 /* The oracle: what each warp was told was kept, in its own order, and what each access was made from. */
 

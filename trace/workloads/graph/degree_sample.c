@@ -110,9 +110,9 @@ static int put_lognormal(struct sink *s, const struct degree_model *m, uint64_t 
 
 static void shuffle(uint32_t *degrees, uint64_t n, uint64_t seed)
 {
-    uint64_t s = graph_mix(seed);
+    uint64_t s = random_mix(seed);
     for (uint64_t i = n; i > 1; i--) {
-        s = graph_mix(s);
+        s = random_mix(s);
         uint64_t j = s % i;
         uint32_t kept = degrees[i - 1];
         degrees[i - 1] = degrees[j];

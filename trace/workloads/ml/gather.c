@@ -141,7 +141,7 @@ static int draw_rows(struct gather *g, struct err *err)
     if (!g->rows)
         return -1;
     for (size_t i = 0; i < g->n; i++)
-        g->rows[i] = graph_mix((uint64_t)g->p.source.seed * 7919 + i) % g->table_rows;
+        g->rows[i] = random_mix((uint64_t)g->p.source.seed * 7919 + i) % g->table_rows;
     return 0;
 }
 

@@ -1,6 +1,6 @@
 #include "trace/workloads/rodinia/rodinia_btree.h"
 
-#include "trace/workloads/random.h"
+#include "trace/base/random.h"
 #include "trace/workloads/rodinia/check_testing.h"
 #include "trace/workloads/rodinia/thread_testing.h"
 

@@ -26,7 +26,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "trace/workloads/random.h"
+#include "trace/base/random.h"
 #include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 

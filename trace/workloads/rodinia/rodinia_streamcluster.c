@@ -23,7 +23,7 @@
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
-#include "trace/workloads/random.h"
+#include "trace/base/random.h"
 #include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 

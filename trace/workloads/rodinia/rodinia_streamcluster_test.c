@@ -1,4 +1,4 @@
-#include "trace/workloads/random.h"
+#include "trace/base/random.h"
 #include "trace/workloads/rodinia/check_testing.h"
 #include "trace/workloads/rodinia/thread_testing.h"
 

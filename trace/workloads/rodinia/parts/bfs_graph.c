@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/workloads/random.h"
+#include "trace/base/random.h"
 
 enum { LEAST = 2, DRAWN = 3 /* 2, 3 or 4 */ };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/workloads/random.h"
+#include "trace/base/random.h"
 
 enum { KEY_BASES = 32, DIGIT = 1 << 16 };
 
