@@ -44,6 +44,9 @@ in_root "$work/bare" -- /opt/offchip/bin/offchip replay uvm /data/t.db --policy 
 for w in zerocopy:merged:synth:triad,bytes=1MiB uvm:tree:synth:triad,bytes=4MiB; do
     in_root "$work/bare" -- /opt/offchip/bin/offchip replay "${w%%:*}" "synth:${w##*:synth:}" --policy "$(echo "$w" | cut -d: -f2)" >/dev/null 2>"$work/out" || { cat "$work/out"; say "replay of $w fails"; }
 done
+sed 's/^name = .*/name = mine/' "$bundle/share/offchip/platforms/v100.ini" >"$work/bare/opt/offchip/share/offchip/platforms/mine.ini"
+in_root "$work/bare" -- /opt/offchip/bin/offchip list platforms >"$work/out" 2>&1
+grep -q '^mine ' "$work/out" || say "its installed platforms are not read"
 
 # 2. A recording over the stand-ins; the program has its own libc, and nothing of the bundle's.
 new_root own

@@ -1,4 +1,5 @@
 #include <dirent.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,14 +8,15 @@
 
 #include "models/base/platform_inside.h"
 #include "trace/base/embedded.h"
+#include "trace/base/program_folder.h"
 #include "trace/base/suggest.h"
 
-/* Installed files stand beside the program: BIN/../share/offchip/platforms/NAME.ini. */
+/* Installed files: share/offchip/platforms/NAME.ini. */
 enum { NAME_BYTES = 64, NAMES_MAX = 256 };
 
 static const char embedded_folder[] = "models/platforms/", end[] = ".ini";
 
-static char installed_folder[4200]; /* "": not known */
+static char installed_folder[PATH_MAX]; /* "": there is none */
 static char names[NAMES_MAX][NAME_BYTES];
 static size_t name_count;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -38,20 +40,18 @@ static int by_name(const void *a, const void *b)
     return strcmp(a, b);
 }
 
+/* Beside BIN/offchip; a bundle's program is run from ROOT/lib/offchip. */
 static void find_folder(void)
 {
-    char program[4096];
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (n <= 0)
+    static const char *const places[] = {"/../share/offchip/platforms", "/../../share/offchip/platforms"};
+    char program[PATH_MAX], folder[PATH_MAX + 64];
+    if (!program_folder(program))
         return;
-    program[n] = 0;
-    for (int up = 0; up < 2; up++) {
-        char *slash = strrchr(program, '/');
-        if (!slash)
-            return;
-        *slash = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places && !*installed_folder; i++) {
+        (void)snprintf(folder, sizeof folder, "%s%s", program, places[i]);
+        if (access(folder, F_OK) == 0 && !realpath(folder, installed_folder))
+            *installed_folder = 0;
     }
-    (void)snprintf(installed_folder, sizeof installed_folder, "%s/share/offchip/platforms", program);
 }
 
 static void find_names(void)
