@@ -89,13 +89,15 @@ static int ask_numbers(struct own_trial *t, struct err *err)
     struct evict_scene *s = t->scene;
     const uint32_t block = random_below(&t->random, OWN_BLOCKS);
     own_note_state(t);
-    if (p->threshold && own_answer_number(t, "threshold", p->threshold(t->state, &s->memory.view, block), err))
+    if (p->threshold && (own_answer_number(t, "threshold", p->threshold(t->state, &s->memory.view, block), err) ||
+                         own_same_state(t, "threshold", err)))
         return -1;
-    if (p->keep_free && own_answer_number(t, "keep_free", (int64_t)p->keep_free(t->state), err))
-        return -1;
-    if (p->keep_free && own_same_state(t, "keep_free", err))
-        return -1;
-    return p->threshold ? own_same_state(t, "threshold", err) : 0;
+    if (!p->keep_free)
+        return 0;
+    return own_answer_number(t, "keep_free", (int64_t)p->keep_free(t->state), err) ||
+                   own_same_state(t, "keep_free", err)
+               ? -1
+               : 0;
 }
 
 /* A batch of three services, at times a notice of access counters, at times an allocation that is freed. */

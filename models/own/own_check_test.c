@@ -227,6 +227,306 @@ START_TEST(a_choice_that_is_none_or_not_the_same_twice_is_named)
 }
 END_TEST
 
+/* --- every hook in turn --- */
+
+enum how { WELL, COUNTS, KEEPS, REFUSES }; /* goes by a count outside its state; writes its state; fails */
+static const char *sick;
+static enum how sickness;
+
+static int64_t outside(const char *hook)
+{
+    return sickness == COUNTS && strcmp(hook, sick) == 0 ? ticks++ : 0;
+}
+
+/* What the hook does to a state that it may write, or may not. */
+static void mark(const void *state, const char *hook)
+{
+    if (sickness == KEEPS && strcmp(hook, sick) == 0)
+        ((struct one *)(uintptr_t)state)->seen++;
+}
+
+static int fails(const char *hook, struct err *e)
+{
+    return sickness == REFUSES && strcmp(hook, sick) == 0 ? err_set(e, "no room for it") : 0;
+}
+
+/* The hook is named for what it does, and nothing is said without that. */
+static void named(enum own_interface interface, const struct policy_head *head, const struct dram_hooks *hooks,
+                  enum how how, const char *hook, const char *does)
+{
+    char words[100];
+    (void)snprintf(words, sizeof words, "policy bad: %s() %s", hook, does);
+    sick = hook;
+    sickness = how;
+    refused(check(interface, head, hooks, "fault", "5"), words);
+    sickness = WELL;
+    ck_assert_msg(!check(interface, head, hooks, "fault", "5"), "%s", err.msg);
+}
+
+static int any_init(void *state, struct err *e)
+{
+    (void)state;
+    return fails("init", e);
+}
+
+static size_t asked = 1;
+static int64_t least_bytes = 4096;
+
+static void any_ahead(void *state, const struct uvm_ahead *view, struct uvm_asks *asks)
+{
+    (void)state;
+    uvm_asks_add(asks, view->pages[0] + (uint32_t)(outside("ahead") % 512));
+    asks->count = asked;
+}
+
+static int64_t any_granularity(const void *state)
+{
+    mark(state, "granularity");
+    return 4096 + outside("granularity");
+}
+
+static int64_t any_least(const void *state)
+{
+    mark(state, "least");
+    return least_bytes << outside("least") / 3 % 2;
+}
+
+START_TEST(each_hook_of_a_prefetch_policy_is_held_to_its_rules)
+{
+    struct uvm_policy p = bad;
+    p.init = any_init;
+    p.ahead = any_ahead;
+    p.granularity = any_granularity;
+    p.least = any_least;
+    p.learn = NULL;
+    static const char *const answers[] = {"ahead", "granularity", "least"};
+    for (size_t i = 0; i < 3; i++)
+        named(OWN_UVM_PREFETCH, &p.head, NULL, COUNTS, answers[i], "gives two answers");
+    named(OWN_UVM_PREFETCH, &p.head, NULL, KEEPS, "granularity", "changes its state");
+    named(OWN_UVM_PREFETCH, &p.head, NULL, KEEPS, "least", "changes its state");
+    static const int64_t no_least[] = {0, 2048, 4097, 3 << 20, 4 << 20};
+    for (size_t i = 0; i < sizeof no_least / sizeof *no_least; i++) {
+        least_bytes = no_least[i];
+        refused(check(OWN_UVM_PREFETCH, &p.head, NULL, "fault", "5"), "policy bad: least() says");
+    }
+    for (least_bytes = 4096; least_bytes <= 2 << 20; least_bytes *= 2)
+        ck_assert_msg(!check(OWN_UVM_PREFETCH, &p.head, NULL, "fault", "5"), "%s", err.msg);
+    least_bytes = 4096;
+    asked = UVM_ASKS + 1;
+    refused(check(OWN_UVM_PREFETCH, &p.head, NULL, "fault", "5"), "policy bad: ahead() asks for 4097 pages");
+    asked = UVM_ASKS;
+    ck_assert_msg(!check(OWN_UVM_PREFETCH, &p.head, NULL, "fault", "5"), "%s", err.msg);
+    sick = "init";
+    sickness = REFUSES;
+    refused(check(OWN_UVM_PREFETCH, &p.head, NULL, "fault", "5"), "policy bad: no room");
+}
+END_TEST
+
+static struct uvm_victim any_pick(void *state, const struct uvm_evict_view *view)
+{
+    (void)state;
+    return view->needs == UVM_NO_BLOCK ? (struct uvm_victim){view->needs, (uint32_t)outside("pieces of none")}
+                                       : uvm_evict_whole(uvm_evict_oldest(view));
+}
+
+static struct uvm_victim far_pick(void *state, const struct uvm_evict_view *view)
+{
+    (void)state;
+    return uvm_evict_whole(view->block_count);
+}
+
+static uint64_t any_before_batch(void *state, const struct uvm_evict_view *view, uint64_t needed)
+{
+    (void)state;
+    (void)view;
+    return needed + (uint64_t)outside("before_batch");
+}
+
+static uint64_t any_keep_free(const void *state)
+{
+    mark(state, "keep_free");
+    return (uint64_t)outside("keep_free");
+}
+
+static int64_t any_threshold(const void *state, const struct uvm_evict_view *view, uint32_t block)
+{
+    (void)view;
+    mark(state, "threshold");
+    return block + outside("threshold");
+}
+
+START_TEST(each_hook_of_an_eviction_policy_is_held_to_its_rules)
+{
+    struct uvm_evict_policy p = bad_evict;
+    p.init = any_init;
+    p.pick = any_pick;
+    p.before_batch = any_before_batch;
+    p.keep_free = any_keep_free;
+    p.threshold = any_threshold;
+    static const char *const answers[] = {"before_batch", "keep_free", "threshold"};
+    for (size_t i = 0; i < 3; i++)
+        named(OWN_UVM_EVICT, &p.head, NULL, COUNTS, answers[i], "gives two answers");
+    named(OWN_UVM_EVICT, &p.head, NULL, KEEPS, "keep_free", "changes its state");
+    named(OWN_UVM_EVICT, &p.head, NULL, KEEPS, "threshold", "changes its state");
+    sick = "pieces of none"; /* mean nothing */
+    sickness = COUNTS;
+    ck_assert_msg(!check(OWN_UVM_EVICT, &p.head, NULL, "fault", "5"), "%s", err.msg);
+    sick = "init";
+    sickness = REFUSES;
+    refused(check(OWN_UVM_EVICT, &p.head, NULL, "fault", "5"), "policy bad: no room");
+    sickness = WELL;
+    p.pick = far_pick;
+    refused(check(OWN_UVM_EVICT, &p.head, NULL, "fault", "5"), "policy bad: pick() picks VA block 24 of 24");
+}
+END_TEST
+
+static void any_served(void *state, const struct dram_channel *ch, enum dram_class class, uint32_t row, uint32_t seq)
+{
+    (void)ch;
+    (void)class;
+    (void)row;
+    (void)seq;
+    ((struct cycles *)state)->passed += outside("served");
+}
+
+static unsigned any_stalled(const void *state)
+{
+    mark(state, "stalled");
+    return outside("stalled") & 1;
+}
+
+static void any_alone(void *state, int64_t served)
+{
+    (void)served;
+    ((struct cycles *)state)->passed += outside("alone");
+}
+
+static bool any_asked(void *state, unsigned banks)
+{
+    (void)state;
+    (void)banks;
+    return outside("asked") & 1;
+}
+
+static void any_begin(void *state, int64_t now)
+{
+    (void)now;
+    ((struct cycles *)state)->passed += outside("begin");
+}
+
+static void any_advance(void *state, const struct dram_channel *ch, int64_t n)
+{
+    advance(state, ch, n);
+    ((struct cycles *)state)->passed += outside("advance");
+}
+
+static int64_t any_next(void *state, const struct dram_channel *ch, int64_t now)
+{
+    const int64_t at = next(state, ch, now), later = outside("next");
+    return later ? now + 1 + later : at;
+}
+
+static enum dram_leave odd_leave(void *state, const struct dram_channel *ch, unsigned hits)
+{
+    (void)state;
+    (void)ch;
+    (void)hits;
+    return (enum dram_leave)3;
+}
+
+static int64_t any_favoured(const void *state, enum dram_class class)
+{
+    (void)state;
+    (void)class;
+    return outside("favoured");
+}
+
+static int any_check(const void *state, struct err *e)
+{
+    (void)state;
+    return fails("check", e);
+}
+
+START_TEST(each_hook_of_a_scheduler_is_held_to_its_rules)
+{
+    struct dram_hooks h = {.quiet = true,
+                           .leaves = leaves,
+                           .served = any_served,
+                           .stalled = any_stalled,
+                           .alone = any_alone,
+                           .asked = any_asked,
+                           .begin = any_begin,
+                           .advance = any_advance,
+                           .next = any_next};
+    struct dram_policy p = cycled;
+    p.favoured = any_favoured;
+    p.check = any_check;
+    static const char *const twice[] = {"served", "stalled", "alone", "asked", "begin", "advance", "next"};
+    for (size_t i = 0; i < sizeof twice / sizeof *twice; i++)
+        named(OWN_DRAM_SCHEDULER, &p.head, &h, COUNTS, twice[i], "does not do the same twice");
+    named(OWN_DRAM_SCHEDULER, &p.head, &h, KEEPS, "stalled", "changes its state");
+    named(OWN_DRAM_SCHEDULER, &p.head, &h, COUNTS, "favoured", "gives two answers");
+    sick = "check";
+    sickness = REFUSES;
+    refused(check(OWN_DRAM_SCHEDULER, &p.head, &h, "fault", "5"), "policy bad: no room");
+    sickness = WELL;
+    h.leaves = odd_leave;
+    refused(check(OWN_DRAM_SCHEDULER, &p.head, &h, "fault", "5"), "policy bad: leaves() answers 3");
+}
+END_TEST
+
+static struct pattern_counter *any_counter_new(const struct pattern_view *view, struct err *e)
+{
+    return fails("counter_new", e) ? NULL : zerocopy_merged.counter_new(view, e);
+}
+
+static int any_count(struct pattern_counter *counter, const struct scan *scans, size_t n, struct err *e)
+{
+    return fails("count", e) ? -1 : zerocopy_merged.count(counter, scans, n, e);
+}
+
+static int any_finish(struct pattern_counter *counter, struct pattern_count *count, struct err *e)
+{
+    const int rc = zerocopy_merged.finish(counter, count, e);
+    count->loads += (uint64_t)outside("finish");
+    return fails("finish", e) ? -1 : rc;
+}
+
+static int any_expand(const struct pattern_view *view, const struct scan *scans, size_t n, struct pattern_carry *carry,
+                      struct coalescer *c, struct err *e)
+{
+    return fails("expand", e) ? -1 : zerocopy_merged.expand(view, scans, n, carry, c, e);
+}
+
+START_TEST(each_hook_of_a_pattern_is_held_to_its_rules)
+{
+    struct zerocopy_pattern p = zerocopy_merged;
+    p.head.name = "bad";
+    p.counter_new = any_counter_new;
+    p.count = any_count;
+    p.finish = any_finish;
+    p.expand = any_expand;
+    static const struct {
+        const char *hook, *says;
+    } failing[] = {{"counter_new", "policy bad: counter_new(): no room"},
+                   {"count", "policy bad: count(): no room"},
+                   {"finish", "policy bad: count(): no room"},
+                   {"expand", "policy bad: expand(): no room"}};
+    for (size_t i = 0; i < sizeof failing / sizeof *failing; i++) {
+        sick = failing[i].hook;
+        sickness = REFUSES;
+        refused(check(OWN_ZEROCOPY_PATTERN, &p.head, NULL, NULL, NULL), failing[i].says);
+    }
+    sick = "finish";
+    sickness = COUNTS;
+    refused(check(OWN_ZEROCOPY_PATTERN, &p.head, NULL, NULL, NULL), "policy bad: finish() gives two answers");
+    sickness = WELL;
+    ck_assert_msg(!check(OWN_ZEROCOPY_PATTERN, &p.head, NULL, NULL, NULL), "%s", err.msg);
+}
+END_TEST
+
 TEST_MAIN("own_check", every_policy_of_the_program_passes, a_plan_that_goes_by_more_than_its_state_is_named,
           a_victim_that_cannot_go_or_is_not_the_same_twice_is_named, a_scheduler_that_skips_wrongly_is_named,
-          a_count_that_is_not_what_expands_is_named, a_choice_that_is_none_or_not_the_same_twice_is_named)
+          a_count_that_is_not_what_expands_is_named, a_choice_that_is_none_or_not_the_same_twice_is_named,
+          each_hook_of_a_prefetch_policy_is_held_to_its_rules, each_hook_of_an_eviction_policy_is_held_to_its_rules,
+          each_hook_of_a_scheduler_is_held_to_its_rules, each_hook_of_a_pattern_is_held_to_its_rules)
