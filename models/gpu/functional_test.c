@@ -224,8 +224,76 @@ START_TEST(counts_are_those_of_the_walk_and_add_up)
 }
 END_TEST
 
-TEST_MAIN("functional", each_multiprocessor_has_an_l1_and_all_share_the_l2,
-          a_barrier_holds_a_warp_until_its_block_is_there,
+/* Warp `number` / 2 has no body `number` % 2. */
+static int lacking(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    if (warp * 2 + index == p->number)
+        return -1;
+    program_load(body, &p->alloc, 0, warp * 128, 4)->active = 1;
+    return index < 2;
+}
+
+static int not_the_second(void *ctx, uint32_t number, const struct program_launch *shape,
+                          const struct functional_counts *counts, struct err *err)
+{
+    return number == 1 ? err_set(err, "no more") : keep(ctx, number, shape, counts, err);
+}
+
+/* The run fails and says why. */
+static void fails(const struct program *program, const struct functional *like, const char *says)
+{
+    struct gpu gpu;
+    struct err err = {""};
+    struct functional_counts kept[8];
+    struct functional how = *like;
+    param_defaults(gpu_params, &gpu);
+    how.gpu = how.gpu ? how.gpu : &gpu;
+    how.l2 = how.l2 ? how.l2 : &small_l2;
+    how.program = program;
+    how.channel_bits = 0x300;
+    how.launch = not_the_second;
+    how.ctx = kept;
+    ck_assert_int_eq(functional_run(&how, &err), -1);
+    ck_assert_msg(strstr(err.msg, says) != NULL, "'%s' is not in '%s'", says, err.msg);
+}
+
+START_TEST(what_goes_wrong_in_any_warp_or_launch_ends_the_run)
+{
+    enum { BLOCKS = 300, WARPS = 2 * BLOCKS }; /* more than there is room for at once */
+    static const uint64_t warps[] = {0, 1, 2, 77, 300, 301, WARPS - 1};
+    struct hand_program p;
+    struct program program = hand_program(&p, BLOCKS, 64, lacking);
+    struct functional_counts kept[8];
+    p.number = UINT64_MAX;
+    for (int way = 0; way < 4; way++)
+        for (size_t i = 0; i < 2 * sizeof warps / sizeof *warps; i++) {
+            const struct functional how = {.sms = 2, .in_turn = way & 1, .to_the_end = way & 2};
+            p.number = warps[i / 2] * 2 + i % 2;
+            fails(&program, &how, "no such body");
+            p.number = UINT64_MAX;
+            run(&program, &how, kept);
+            ck_assert_uint_eq(kept[0].loads, 2 * WARPS);
+        }
+    p.launches = 2;
+    fails(&program, &(struct functional){.sms = 2}, "no more");
+    p.launch.threads = 2048;
+    fails(&program, &(struct functional){.sms = 2}, "launch 0 has blocks of 2048 threads");
+    p.launch.threads = 64;
+    p.launch.shared = UINT32_MAX;
+    fails(&program, &(struct functional){.sms = 2}, "launch 0: a block of 64 threads");
+    p.launch.shared = 0;
+    struct gpu gpu;
+    param_defaults(gpu_params, &gpu);
+    gpu.l1_carve = "0";
+    fails(&program, &(struct functional){.sms = 2, .gpu = &gpu}, "l1_carve is '0'");
+    const struct l2_shape no_l2 = {
+        .bytes = 65536, .ways = 0, .slices = 4, .slice_bits = 0x300, .misses = 4, .merges = 2};
+    fails(&program, &(struct functional){.sms = 2, .l2 = &no_l2}, "and 0 ways");
+}
+END_TEST
+
+TEST_MAIN("functional", what_goes_wrong_in_any_warp_or_launch_ends_the_run,
+          each_multiprocessor_has_an_l1_and_all_share_the_l2, a_barrier_holds_a_warp_until_its_block_is_there,
           neighbours_share_an_l1_where_blocks_that_end_together_are_followed_at_once, camping_as_in_the_example,
           nn_reads_each_sector_of_its_records_once_although_it_loads_them_twice,
           kmeans_hits_l1_only_where_warps_run_to_their_end, counts_are_those_of_the_walk_and_add_up)
