@@ -106,5 +106,33 @@ START_TEST(parts_take_the_blocks_of_their_multiprocessors)
 }
 END_TEST
 
-TEST_MAIN("launch_part", a_load_weighs_the_lines_of_its_lanes, a_launch_weighs_the_lines_of_its_multiprocessors,
+/* Warp `number` has no second body. */
+static int lacking(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    if (warp == p->number && index == 1)
+        return -1;
+    program_load(body, &p->alloc, 0, 0, 4);
+    body->last = warp == 0; /* nobody asks for more */
+    return index < 2;
+}
+
+START_TEST(a_body_that_cannot_be_made_is_told_unless_nobody_asks_for_it)
+{
+    static struct launch_weight w;
+    struct hand_program p;
+    struct program program = hand_program(&p, 10, 128, lacking);
+    for (uint64_t warp = 0; warp < 40; warp++) {
+        struct err err = {""};
+        p.number = warp;
+        ck_assert_int_eq(launch_weigh(&program, &p, 0, 3, &w, &err), warp ? -1 : 0);
+        ck_assert_str_eq(err.msg, warp ? "no such body" : "");
+    }
+    p.number = UINT64_MAX;
+    ck_assert_int_eq(launch_weigh(&program, &p, 0, 3, &w, NULL), 0);
+    ck_assert_uint_eq(w.loads, 39 * 2 + 1);
+}
+END_TEST
+
+TEST_MAIN("launch_part", a_body_that_cannot_be_made_is_told_unless_nobody_asks_for_it,
+          a_load_weighs_the_lines_of_its_lanes, a_launch_weighs_the_lines_of_its_multiprocessors,
           parts_take_the_blocks_of_their_multiprocessors)
