@@ -75,5 +75,27 @@ START_TEST(more_blocks_than_slots_neither_hang_nor_lose_a_count)
 }
 END_TEST
 
-TEST_MAIN("locality", a_block_seen_in_three_batches_counts_once, distinct_counts_agree_with_a_bitmap_over_many_windows,
-          more_blocks_than_slots_neither_hang_nor_lose_a_count)
+/* 2^24 windows have tags of their own. */
+START_TEST(windows_stay_apart_where_their_tags_are_used_up)
+{
+    struct uvm_locality *w = calloc(1, sizeof *w);
+    struct uvm_batch_block blocks[300];
+    uint64_t numbers[300];
+    for (int window = 0; window < 20; window++) {
+        const size_t n = window % 2 ? 300 : 200;
+        for (size_t i = 0; i < n; i++)
+            numbers[i] = i * (window % 3 ? 1 : 32768); /* that many share a slot, or none */
+        struct uvm_batch b = batch_of(blocks, numbers, n);
+        uvm_locality_add(w, &b);
+        uvm_locality_add(w, &b);
+        ck_assert_uint_eq(w->distinct, n);
+        uvm_locality_next(w);
+        if (window == 4)
+            w->number = (1 << 24) - 8;
+    }
+    free(w);
+}
+END_TEST
+
+TEST_MAIN("locality", windows_stay_apart_where_their_tags_are_used_up, a_block_seen_in_three_batches_counts_once,
+          distinct_counts_agree_with_a_bitmap_over_many_windows, more_blocks_than_slots_neither_hang_nor_lose_a_count)
