@@ -36,6 +36,8 @@ SIZES = re.compile(r"\bchar\b|\{0\}|sizeof|\bmem_\w+\(|\breturn -?\d+;|cmp\(.*==
 DECLARES = re.compile(r"^\s*(const|static|struct|enum|union|bool|char|int|unsigned|long|short|float|double|size_t|ssize_t|"
                       r"u?int\d+_t|time_t|pid_t|off_t|off64_t|mode_t|va_list|FILE|DIR|sqlite3\w*|void|extern|return|goto|"
                       r"case|default|break|continue|pthread_\w+|atomic_\w+|json_t|regex_t|XXH\w+|ZSTD\w+|z_stream)\b")
+# The lesser or greater of two: where they are equal, either is right.
+EITHER = re.compile(r"(?:[=?:,(]|&&|\|\||return) ?\b([\w.>\[\]-]+) [<>]=? ([\w.>\[\]-]+) \? (?:\1 : \2|\2 : \1)(?=[;,)]| :)")
 
 # (name, what is found, what takes its place); found on code whose texts and comments are blank.
 SWAPS = [("boundary", r" < ", " <= "), ("boundary", r" <= ", " < "), ("boundary", r" > ", " >= "),
@@ -74,11 +76,13 @@ def balanced(text):
 def line_faults(code):
     """(kind, from, to, new) for one line of code inside a function."""
     loop = re.match(r"\s*for \(", code)
+    either = [range(*m.span()) for m in EITHER.finditer(code)]
     for kind, pattern, new in SWAPS:
         if loop and kind == "boundary":
             continue  # one turn too many reads past the end, which only a sanitiser sees
         for m in re.finditer(pattern, code):
-            yield kind, m.start(), m.end(), new
+            if kind != "boundary" or not any(m.start() in e for e in either):
+                yield kind, m.start(), m.end(), new
     declares = DECLARES.match(code)
     for m in re.finditer(r"(?<![\w.])(\d+)(?=[;,)\]} ]|$)", code):
         if not SIZES.search(code[:m.end() + 1]) and not code[:m.start()].endswith("["):
