@@ -372,8 +372,55 @@ START_TEST(a_failure_says_where)
 }
 END_TEST
 
+/* Numbers that all flip an answer, a choice of three names with it; fails at one call. */
+struct brittle {
+    size_t calls, fails_at;
+};
+
+static int brittle(void *ctx, const struct platform *platform, struct robust_value *values, struct err *err)
+{
+    struct brittle *b = ctx;
+    const struct gpu *gpu = platform_section_get(platform, "gpu");
+    if (++b->calls == b->fails_at)
+        return err_set(err, "call %zu breaks", b->calls);
+    values[0] = robust_point(gpu->memory_ns + 10 * gpu->dependent_cycles + 8 * (double)gpu->l1_allocate);
+    values[1] = robust_point(150);
+    return 0;
+}
+
+START_TEST(a_failure_at_any_call_is_told)
+{
+    static const char text[] = "[platform]\nname = three\n[gpu]\nsms = 80 | sheet\n"
+                               "memory_ns = 100 | assumed 10..1000: log\ndependent_cycles = 4 | fitted 2..6: linear\n"
+                               "l1_allocate = fill | assumed fill..tag: three\n";
+    struct trial t;
+    struct brittle b = {0};
+    struct err err = {""};
+    setup(&t, text, MEMORY, 0);
+    t.question.answer = brittle;
+    t.question.ctx = &b;
+    t.question.draws = 5;
+    t.question.threads = 1;
+    run(&t);
+    const struct robust_flip *f = flip_of(&t.robust, 0, "gpu.l1_allocate");
+    ck_assert(f && f->at == 2 && !f->wins && f->best == 1);
+    const size_t calls = b.calls;
+    ck_assert_uint_gt(calls, robust_calls(&t.question)); /* ends, draws, and what lies between */
+    robust_release(&t.robust);
+    for (size_t at = 1; at <= calls; at++) {
+        char expect[64];
+        b = (struct brittle){.fails_at = at};
+        ck_assert_int_eq(robust_run(&t.robust, &t.question, &err), -1);
+        (void)snprintf(expect, sizeof expect, "call %zu breaks", at);
+        ck_assert_msg(strstr(err.msg, expect) != NULL, "%s", err.msg);
+        ck_assert_uint_eq(b.calls, at);
+    }
+    teardown(&t);
+}
+END_TEST
+
 TEST_MAIN("robust", without_width_every_draw_is_the_nominal_one, draws_stay_in_range_and_hit_each_stratum_once,
           wins_are_the_share_of_the_range_below_the_crossing, a_narrow_range_is_crossed_evenly,
           differences_within_the_error_are_ties, more_may_be_better, whole_numbers_choices_and_sections_flip,
           what_does_not_stand_never_wins, intervals_that_overlap_tie, the_number_of_threads_changes_nothing,
-          a_failure_says_where)
+          a_failure_says_where, a_failure_at_any_call_is_told)
