@@ -1,5 +1,8 @@
 #include "replay/uvm/uvm_legacy.h"
 
+#include <math.h>
+
+#include "models/uvm/legacy.h"
 #include "replay/uvm/uvm.h"
 #include "trace/base/testing.h"
 
@@ -38,6 +41,41 @@ START_TEST(four_mebibytes_written_take_what_was_measured)
 }
 END_TEST
 
+/* Everything is so many times what one launch costs by the model. */
+START_TEST(a_run_is_its_launches)
+{
+    static const char *const touches[] = {"write", "read", "none"}, *const platforms[] = {"gm200", "gp100"};
+    for (int round = 0; round < 2 * 3 * 3 * 2; round++) {
+        const int64_t pages = (const int64_t[]){0, 1, 1000}[round % 3], launches = round % 2 ? 7 : 1;
+        const int touch = round / 3 % 3;
+        const char *platform = platforms[round / 9 % 2];
+        struct err err = {""};
+        struct legacy_cost cost[2];
+        char spec[128];
+        (void)snprintf(spec, sizeof spec, "synth:launch-touch,pages=%d,touch=%s,launches=%d,gpu_bytes=3MiB", (int)pages,
+                       touches[touch], (int)launches);
+        ck_assert_msg(go(spec, platform, "none,mapped", &err) == 0, "%s", err.msg);
+        struct platform *p = platform_load(platform, &err);
+        legacy_launch(platform_section_get(p, "legacy"), pages, (enum legacy_touch)touch, &cost[0]);
+        legacy_mapped(platform_section_get(p, "legacy"), 3 << 20, &cost[1]);
+        platform_free(p);
+        for (int i = 0; i < 2; i++) {
+            const struct outcome *run = &result.runs[i];
+            ck_assert_int_eq(outcome_get(run, "time_ns")->whole, llround(cost[i].time_ns * (double)launches));
+            ck_assert_int_eq(outcome_get(run, "h2d_bytes")->whole, cost[i].h2d_bytes * launches);
+            ck_assert_int_eq(outcome_get(run, "d2h_bytes")->whole, cost[i].d2h_bytes * launches);
+            ck_assert_int_eq(outcome_get(run, "structure_bytes")->whole, pages * 4096);
+            ck_assert_int_eq(outcome_get(run, "touched_bytes")->whole, touch == LEGACY_NONE ? 0 : pages * 4096);
+            const struct metric_value *ratio = outcome_get(run, "read_amplification_ratio");
+            ck_assert_int_eq(ratio->known, pages > 0);
+            if (pages)
+                ck_assert_double_eq(ratio->real, touch == LEGACY_WRITE && i == 0 ? (double)launches : 0);
+        }
+        replay_release(&result);
+    }
+}
+END_TEST
+
 START_TEST(other_platforms_have_no_such_numbers)
 {
     struct err err = {""};
@@ -58,4 +96,4 @@ START_TEST(with_demand_paging_the_launches_are_a_program)
 END_TEST
 
 TEST_MAIN("uvm_legacy", with_demand_paging_the_launches_are_a_program, four_mebibytes_written_take_what_was_measured,
-          other_platforms_have_no_such_numbers)
+          a_run_is_its_launches, other_platforms_have_no_such_numbers)
