@@ -46,6 +46,48 @@ START_TEST(noisy_rows_give_the_peak_within_their_error)
 }
 END_TEST
 
+/* One side by hand: f shape / time is to be 1; f = sum a / sum a^2 of a = shape / time, and n - (sum a)^2 / sum a^2 is
+ * left. Returns the square of the factor's relative standard error. */
+static double side(const struct parallelism *p, size_t from, size_t to, bool falls, double *factor, double *left)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = from; i < to; i++) {
+        const double a = (falls ? 1 / p->rows[i].in_flight : 1) / p->rows[i].time;
+        sum += a;
+        squares += a * a;
+    }
+    *factor = sum / squares;
+    *left = fmax((double)(to - from) - sum * sum / squares, 0);
+    return *left / (double)(to - from - 1) / squares / (*factor * *factor);
+}
+
+START_TEST(results_are_those_of_least_squares_on_both_sides)
+{
+    for (int round = 0; round < 200; round++) {
+        struct parallelism p;
+        const double latency = any(100, 800), noise = any(0.001, 0.1);
+        fill(&p, latency, latency / any(6, 100), 1024, noise);
+        ck_assert_int_eq(parallelism_solve(&p), 0);
+        const size_t cut = p.count - p.flat;
+        double falls, level, left[2], mean = 0, spread = 0;
+        const double e1 = side(&p, 0, cut, true, &falls, &left[0]),
+                     e2 = side(&p, cut, p.count, false, &level, &left[1]);
+        for (size_t i = 0; i < p.count; i++) {
+            ck_assert(i == 0 || p.rows[i].in_flight > p.rows[i - 1].in_flight);
+            mean += p.rows[i].time / (double)p.count;
+        }
+        for (size_t i = 0; i < p.count; i++)
+            spread += pow(mean / p.rows[i].time - 1, 2);
+        ck_assert_double_eq_tol(p.peak, falls / level, 1e-9 * p.peak);
+        ck_assert_double_eq_tol(p.error, p.peak * sqrt(e1 + e2), 1e-6 * p.peak);
+        ck_assert_uint_eq(p.fit.rows, p.count);
+        ck_assert_double_eq_tol(p.fit.rms, sqrt((left[0] + left[1]) / (double)p.count), 1e-7);
+        ck_assert_double_eq_tol(p.fit.r2, 1 - (left[0] + left[1]) / spread, 1e-9);
+        free(p.rows);
+    }
+}
+END_TEST
+
 START_TEST(throughput_that_never_levels_off_gives_no_peak)
 {
     struct parallelism p;
@@ -59,4 +101,4 @@ START_TEST(throughput_that_never_levels_off_gives_no_peak)
 END_TEST
 
 TEST_MAIN("parallelism_fit", the_worked_example, noisy_rows_give_the_peak_within_their_error,
-          throughput_that_never_levels_off_gives_no_peak)
+          results_are_those_of_least_squares_on_both_sides, throughput_that_never_levels_off_gives_no_peak)
