@@ -1,5 +1,8 @@
 #include "replay/report/html.h"
 
+#include <string.h>
+
+#include "trace/base/embedded.h"
 #include "trace/base/testing.h"
 
 START_TEST(names_cannot_become_markup)
@@ -23,6 +26,18 @@ START_TEST(names_cannot_become_markup)
     ck_assert_ptr_null(strstr(text, "@DATA@"));
     ck_assert_ptr_null(strstr(text, "http://"));
     ck_assert_ptr_null(strstr(text, "https://"));
+    /* Before and behind the data stands the page, letter by letter. */
+    const char *page = NULL;
+    for (size_t i = 0; embedded_files[i].path; i++)
+        page = strcmp(embedded_files[i].path, "replay/report/report.html") == 0 ? embedded_files[i].text : page;
+    const char *hole = strstr(page, "@DATA@"), *behind = hole + strlen("@DATA@");
+    ck_assert_int_eq(strncmp(text, page, (size_t)(hole - page)), 0);
+    ck_assert_str_eq(text + n - strlen(behind), behind);
+    text[n - strlen(behind)] = 0;
+    json_t *data = json_loads(text + (hole - page), 0, NULL);
+    ck_assert_str_eq(json_string_value(json_object_get(data, "version")), "0.1");
+    ck_assert_uint_eq(json_array_size(json_object_get(data, "sections")), 1);
+    json_decref(data);
     free(text);
     run_set_release(&set);
 }

@@ -43,6 +43,33 @@ START_TEST(batches_and_pages_come_back_as_they_were_made)
 }
 END_TEST
 
+/* Addresses have 57 bits: what ends there is memory, what ends behind it is none. */
+START_TEST(memory_ends_where_addresses_end)
+{
+    const uint64_t end = UINT64_C(1) << 57;
+    for (uint64_t behind = 0; behind < 2; behind++) {
+        struct tape t;
+        struct uvm_recording r;
+        tape_init(&t, "none", NULL, BASE, UVM_BLOCK_BYTES);
+        tape_allocation(&t, end - UVM_BLOCK_BYTES, UVM_BLOCK_BYTES + behind);
+        tape_add(&t, (struct record){.kind = RECORD_MIGRATE_H2D,
+                                     .time = 10,
+                                     .duration = 5,
+                                     .addr = end - UVM_BLOCK_BYTES,
+                                     .bytes = UVM_BLOCK_BYTES,
+                                     .flags = RECORD_CAUSE_USER});
+        load(&r, &t);
+        ck_assert_uint_eq(r.allocation_count, 1 - behind);
+        ck_assert_uint_eq(r.piece_count, 1);
+        ck_assert_uint_eq(r.pieces[0].start, end - UVM_BLOCK_BYTES);
+        ck_assert_uint_eq(r.pieces[0].end, end);
+        ck_assert_uint_eq(r.moved_pages, UVM_BLOCK_PAGES);
+        uvm_recording_release(&r);
+        tape_release(&t);
+    }
+}
+END_TEST
+
 START_TEST(evictions_and_the_programs_own_prefetches_are_events_of_their_own)
 {
     const struct record records[] = {{.kind = RECORD_MIGRATE_H2D,
@@ -188,7 +215,7 @@ START_TEST(a_trace_without_events_is_an_empty_recording)
 }
 END_TEST
 
-TEST_MAIN("uvm_recording", batches_and_pages_come_back_as_they_were_made,
+TEST_MAIN("uvm_recording", memory_ends_where_addresses_end, batches_and_pages_come_back_as_they_were_made,
           evictions_and_the_programs_own_prefetches_are_events_of_their_own,
           one_eviction_may_be_several_copies_of_its_block, allocations_cut_a_va_block_into_pieces,
           a_routine_ends_after_20_batches_or_a_long_gap, sizes_that_no_memory_could_hold_are_refused,
