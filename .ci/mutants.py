@@ -31,8 +31,8 @@ APART = re.compile(r"_(test|fuzz|bench)\.c$|/vtab_extension\.c$|/testing[^/]*\.c
 SPEAKS = re.compile(r"\b(err_set|err_at|cmd_say|cmd_fail|cmd_usage|assert|outcome_note|printable_print|inject_problem|"
                     r"[a-z]*printf|strerror|perror|_Static_assert)\s*\(")
 GIVES_BACK = re.compile(r"\b\w*(free|close|release|finalize|unlink|unlock|destroy|rmdir|stop|abandon|forget|decref)\w*\s*\(|^\s*\(void\)\w+;")
-# Numbers that are room or alignment, or that another operator changes.
-SIZES = re.compile(r"\bchar\b|\{0\}|sizeof|\bmem_\w+\(|\breturn -?\d+;|cmp\(.*== 0|\bpoll\(")
+# Numbers that are room or alignment, that another operator changes, or that only say that something failed.
+SIZES = re.compile(r"\bchar\b|\{0\}|sizeof|\bmem_\w+\(|\breturn -?\d+;|\? -1 $|cmp\(.*== 0|\bpoll\(")
 DECLARES = re.compile(r"^\s*(const|static|struct|enum|union|bool|char|int|unsigned|long|short|float|double|size_t|ssize_t|"
                       r"u?int\d+_t|time_t|pid_t|off_t|off64_t|mode_t|va_list|FILE|DIR|sqlite3\w*|void|extern|return|goto|"
                       r"case|default|break|continue|pthread_\w+|atomic_\w+|json_t|regex_t|XXH\w+|ZSTD\w+|z_stream)\b")
