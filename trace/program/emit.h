@@ -23,6 +23,8 @@ struct emit {
     enum emit_order order;
     struct program_warp at;
     const void *state; /* the program's */
+    void *run;         /* where a run keeps something (plan.run_open): what it opened; else NULL */
+    struct err *err;   /* likewise: for a kernel that fails */
 };
 
 /* Lanes whose threads, counted over the launch, are below n: they alone from now on. Returns whether there are any. */

@@ -49,14 +49,14 @@ void plan_straight(struct plan *plan, plan_body *body, const char *name, uint64_
     plan->kernel[plan->kernels - 1].straight = true;
 }
 
-const struct program_alloc *plan_allocs(const void *state, size_t *n)
+static const struct program_alloc *allocs(const void *state, size_t *n)
 {
     const struct plan *plan = state;
     *n = plan->arrays;
     return plan->array;
 }
 
-uint32_t plan_launches(const void *state)
+static uint32_t launches(const void *state)
 {
     return ((const struct plan *)state)->launches;
 }
@@ -66,7 +66,7 @@ static const struct plan_kernel *kernel_of(const struct plan *plan, uint32_t lau
     return &plan->kernel[plan->kernel_of ? plan->kernel_of(plan, launch) : launch % plan->kernels];
 }
 
-void plan_launch(const void *state, uint32_t launch, struct program_launch *out)
+static void launch_of(const void *state, uint32_t launch, struct program_launch *out)
 {
     const struct plan *plan = state;
     *out = kernel_of(plan, launch)->launch;
@@ -106,30 +106,51 @@ static inline struct emit emit_to(const struct plan *plan, const struct plan_ker
     return e;
 }
 
-struct emit plan_emit(const struct plan *plan, uint32_t launch, uint64_t warp, uint32_t index,
-                      struct program_body *body)
+static inline int fill(const struct plan *plan, void *run, uint32_t launch, uint64_t warp, uint32_t index,
+                       struct program_body *body, struct err *err)
 {
-    return emit_to(plan, kernel_of(plan, launch), launch, warp, index, body);
+    const struct plan_kernel *kernel = kernel_of(plan, launch);
+    if (index > 0 && kernel->straight)
+        return 0;
+    struct emit e = emit_to(plan, kernel, launch, warp, index, body);
+    e.run = run;
+    e.err = err;
+    body->last = kernel->straight;
+    return kernel->body(&e);
 }
 
 static int body_of(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
                    struct err *err)
 {
-    const struct plan *plan = run;
-    const struct plan_kernel *kernel = kernel_of(plan, launch);
-    (void)err;
-    if (index > 0 && kernel->straight)
-        return 0;
-    struct emit e = emit_to(plan, kernel, launch, warp, index, body);
-    body->last = kernel->straight;
-    return kernel->body(&e);
+    return fill(run, NULL, launch, warp, index, body, err);
+}
+
+static void *run_open(const void *state, struct err *err)
+{
+    const struct plan *plan = state;
+    struct plan_run *run = plan->run_open(plan, err);
+    if (run)
+        run->plan = plan;
+    return run;
+}
+
+static void run_close(void *run)
+{
+    ((const struct plan_run *)run)->plan->run_close(run);
+}
+
+static int body_of_run(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
+                       struct err *err)
+{
+    return fill(((const struct plan_run *)run)->plan, run, launch, warp, index, body, err);
 }
 
 int plan_program(void *state, struct program *program, struct err *err)
 {
-    static const struct program_ops ops = {
-        .allocs = plan_allocs, .launches = plan_launches, .launch = plan_launch, .body = body_of};
+    static const struct program_ops ops = {allocs, launches, launch_of, body_of, NULL, NULL};
+    static const struct program_ops with_runs = {allocs, launches, launch_of, body_of_run, run_open, run_close};
+    const struct plan *plan = state;
     (void)err;
-    *program = (struct program){&ops, state, ((const struct plan *)state)->compute_ns};
+    *program = (struct program){plan->run_open ? &with_runs : &ops, state, plan->compute_ns};
     return 0;
 }

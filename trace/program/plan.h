@@ -11,13 +11,18 @@
 
 enum { PLAN_ARRAYS = 24, PLAN_KERNELS = 8 }; /* of one program, at most */
 
-/* A kernel: fills body number e->index of the warp at e->at. Returns as program_ops.body does, but never -1. */
+/* A kernel: fills body number e->index of the warp at e->at. Returns as program_ops.body does; -1 only with e->err. */
 typedef int plan_body(struct emit *e);
 
 struct plan_kernel {
     struct program_launch launch;
     plan_body *body;
     bool straight; /* a warp has one body, number 0 */
+};
+
+/* What a run keeps begins with one; set by who opens the run. */
+struct plan_run {
+    const struct plan *plan;
 };
 
 struct plan {
@@ -32,6 +37,10 @@ struct plan {
     unsigned (*kernel_of)(const void *state, uint32_t launch);
     /* Sets what differs from plan_kernel()'s in a launch; NULL: nothing does. */
     void (*shape)(const void *state, uint32_t launch, struct program_launch *out);
+    /* What a run keeps: a struct that begins with a plan_run, or NULL with *err set; and its end. Both NULL: nothing.
+     */
+    void *(*run_open)(const void *state, struct err *err);
+    void (*run_close)(void *run);
 };
 
 /* State of so many bytes, all zero but for its plan: arrays as the CUDA driver places large ones, each value used as
@@ -61,14 +70,5 @@ static inline uint64_t plan_blocks(uint64_t n, uint32_t threads)
 
 /* Of workload_type, for a state that begins with a plan. */
 int plan_program(void *state, struct program *program, struct err *err);
-
-/* Of struct program_ops, for a program that has one of its own: where a run keeps something. */
-const struct program_alloc *plan_allocs(const void *state, size_t *n);
-uint32_t plan_launches(const void *state);
-void plan_launch(const void *state, uint32_t launch, struct program_launch *out);
-
-/* What a body of the program is written to. */
-struct emit plan_emit(const struct plan *plan, uint32_t launch, uint64_t warp, uint32_t index,
-                      struct program_body *body);
 
 #endif

@@ -133,5 +133,64 @@ START_TEST(a_program_says_which_kernel_a_launch_is_and_of_what_shape)
 }
 END_TEST
 
+/* --- runs --- */
+
+struct count {
+    struct plan_run run;
+    uint32_t asked;
+};
+
+static uint32_t open_runs;
+
+static void *count_open(const void *state, struct err *err)
+{
+    open_runs += ((const struct state *)state)->n == 40;
+    (void)err;
+    return calloc(1, sizeof(struct count));
+}
+
+static void count_close(void *run)
+{
+    open_runs--;
+    free(run);
+}
+
+/* As many instructions as the run was asked before; no third body. */
+static int counted(struct emit *e)
+{
+    struct count *c = e->run;
+    return c->asked < 2 ? emit_end(e, c->asked++) : err_set(e->err, "asked %u times", c->asked);
+}
+
+START_TEST(each_run_keeps_what_is_its_own_and_may_fail)
+{
+    struct program program;
+    struct program_body body;
+    struct err err = {""};
+    void *run[2];
+    struct state *s = opened(&program);
+    s->plan.kernel[0].body = counted;
+    s->plan.run_open = count_open;
+    s->plan.run_close = count_close;
+    ck_assert_int_eq(plan_program(s, &program, NULL), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        ck_assert_int_eq(program_run_open(&program, &run[i], &err), 0);
+        ck_assert_uint_eq(open_runs, i + 1);
+        for (uint32_t asked = 0; asked < 2; asked++) {
+            ck_assert_int_eq(program_body(&program, run[i], 0, asked, 0, &body, &err), 1);
+            ck_assert_uint_eq(body.after, asked);
+        }
+    }
+    ck_assert_int_eq(program_body(&program, run[1], 0, 0, 1, &body, &err), 0); /* straight: no second one */
+    ck_assert_int_eq(program_body(&program, run[1], 0, 0, 0, &body, &err), -1);
+    ck_assert_str_eq(err.msg, "asked 2 times");
+    program_run_close(&program, run[0]);
+    program_run_close(&program, run[1]);
+    ck_assert_uint_eq(open_runs, 0);
+    free(s);
+}
+END_TEST
+
 TEST_MAIN("plan", arrays_lie_one_after_the_other_on_their_boundaries, kernels_are_launched_by_turns,
-          a_warp_has_the_lanes_whose_threads_have_work, a_program_says_which_kernel_a_launch_is_and_of_what_shape)
+          a_warp_has_the_lanes_whose_threads_have_work, a_program_says_which_kernel_a_launch_is_and_of_what_shape,
+          each_run_keeps_what_is_its_own_and_may_fail)

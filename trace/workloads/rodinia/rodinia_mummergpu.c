@@ -23,7 +23,6 @@
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
-#include "trace/base/random.h"
 #include "trace/workloads/rodinia/parts/query_walk.h"
 #include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
@@ -41,7 +40,6 @@ struct mummergpu {
     struct mummergpu_params p;
     struct genome_tree tree;
     struct query_set set;
-    uint8_t *letters;
 };
 
 static const struct param mummergpu_params[] = {
@@ -85,81 +83,60 @@ static void walked(const struct emit *e, const struct query_access *a)
             index[l] = reference_at(e->state, i);
     }
     here.active = a->active;
+    struct program_access *access = emit_gather(&here, of[a->array].array, index, 2, 1);
     if (a->array == QUERY_RESULT)
-        emit_scatter(&here, RESULT, index, 2);
-    else
-        emit_gather(&here, of[a->array].array, index, 2, 1);
+        emit_as(access, RECORD_WRITE);
 }
 
 /* --- a run: the walks of the warps under way --- */
 
 struct run {
-    const struct mummergpu *m;
-    struct query_walk *walk; /* of each warp; no bodies: not there */
+    struct plan_run plan_run;
     uint64_t warps;
+    struct query_walk walk[]; /* of each warp; no bodies: not there */
 };
+
+static void *run_open(const void *state, struct err *err)
+{
+    uint64_t warps = program_warps(&((const struct plan *)state)->kernel[0].launch);
+    struct run *r = mem_zalloc(1, sizeof *r + warps * sizeof *r->walk, err);
+    if (r)
+        r->warps = warps;
+    return r;
+}
 
 static void run_close(void *run)
 {
     struct run *r = run;
-    for (uint64_t i = 0; r->walk && i < r->warps; i++)
+    for (uint64_t i = 0; i < r->warps; i++)
         query_walk_release(&r->walk[i]);
-    free(r->walk);
     free(r);
 }
 
-static void *run_open(const void *state, struct err *err)
-{
-    struct run *r = mem_zalloc(1, sizeof *r, err);
-    if (!r)
-        return NULL;
-    r->m = state;
-    r->warps = program_warps(&r->m->plan.kernel[0].launch);
-    r->walk = mem_zalloc(r->warps, sizeof *r->walk, err);
-    if (r->walk)
-        return r;
-    run_close(r);
-    return NULL;
-}
-
 /* Body 0: the query's length and place; then one for each step of the longest walk. */
-static int match(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body, struct err *err)
+static int match(struct emit *e)
 {
-    struct run *r = run;
-    struct query_walk *w = &r->walk[warp];
-    struct emit e = plan_emit(&r->m->plan, launch, warp, index, body);
-    if (!emit_below(&e, r->m->set.queries))
-        return emit_idle(&e, GUARD);
-    if (index == 0) {
-        emit_load(&e, QLEN, (int64_t)e.at.thread, GUARD, 1);
-        emit_load(&e, QADDR, (int64_t)e.at.thread, 2, 1);
-        emit_hoist(&e, 0);
-        return emit_end(&e, 0);
+    const struct query_set *set = &((const struct mummergpu *)e->state)->set;
+    struct query_walk *w = &((struct run *)e->run)->walk[e->at.thread / PROGRAM_LANES];
+    if (!emit_below(e, set->queries))
+        return emit_idle(e, GUARD);
+    if (e->index == 0) {
+        emit_load(e, QLEN, (int64_t)e->at.thread, GUARD, 1);
+        emit_load(e, QADDR, (int64_t)e->at.thread, 2, 1);
+        emit_hoist(e, 0);
+        return emit_end(e, 0);
     }
-    if (!w->bodies && query_walk_init(w, &r->m->set, (uint32_t)e.at.thread, err))
+    if (!w->bodies && query_walk_init(w, set, (uint32_t)e->at.thread, e->err))
         return -1;
-    if (index > w->bodies) {
+    if (e->index > w->bodies) {
         query_walk_release(w);
         return 0;
     }
-    const struct query_access *a = &w->list[w->body[index - 1]];
+    const struct query_access *a = &w->list[w->body[e->index - 1]];
     do
-        walked(&e, a);
+        walked(e, a);
     while (!a++->last);
-    return emit_end(&e, 3);
-}
-
-static int mummergpu_program(void *state, struct program *program, struct err *err)
-{
-    static const struct program_ops ops = {.allocs = plan_allocs,
-                                           .launches = plan_launches,
-                                           .launch = plan_launch,
-                                           .body = match,
-                                           .run_open = run_open,
-                                           .run_close = run_close};
-    (void)err;
-    *program = (struct program){&ops, state, ((const struct mummergpu *)state)->p.compute_ns};
-    return 0;
+    return emit_end(e, 3);
 }
 
 /* --- memory and launch --- */
@@ -168,21 +145,8 @@ static void mummergpu_close(void *state)
 {
     struct mummergpu *m = state;
     genome_tree_release(&m->tree);
-    free(m->letters);
+    free((void *)m->set.letters);
     free(m);
-}
-
-static void draw_queries(struct mummergpu *m)
-{
-    struct random r = {(uint64_t)m->p.seed + 1};
-    for (int64_t q = 0; q < m->p.queries; q++) {
-        uint32_t at = random_below(&r, (uint32_t)(m->p.bases - m->p.length + 1));
-        for (int64_t i = 0; i < m->p.length; i++) {
-            uint8_t base = m->tree.text[at + i];
-            bool wrong = random_chance(&r, m->p.errors);
-            m->letters[q * m->p.length + i] = wrong ? (uint8_t)((base + 1 + random_below(&r, 3)) % GENOME_BASES) : base;
-        }
-    }
 }
 
 static void lay_out(struct mummergpu *m)
@@ -199,7 +163,9 @@ static void lay_out(struct mummergpu *m)
     plan_input(&m->plan, "children", rows * WIDTH * TEXEL);
     plan_input(&m->plan, "reference", end);
     plan_array(&m->plan, "match_coords", q * (uint64_t)(m->p.length - m->p.match + 1) * 8);
-    plan_kernel(&m->plan, NULL, "mummergpuKernel", plan_blocks(q, threads), threads, 31, 0);
+    plan_kernel(&m->plan, match, "mummergpuKernel", plan_blocks(q, threads), threads, 31, 0);
+    m->plan.run_open = run_open;
+    m->plan.run_close = run_close;
 }
 
 static void *mummergpu_open(const void *params, struct err *err)
@@ -214,13 +180,12 @@ static void *mummergpu_open(const void *params, struct err *err)
     if (!m)
         return NULL;
     m->p = *p;
-    m->letters = mem_zalloc((size_t)p->queries, (size_t)p->length, err);
-    if (!m->letters || genome_tree_init(&m->tree, (uint32_t)p->bases, (uint64_t)p->seed, err)) {
+    m->set = (struct query_set){&m->tree, NULL, (uint32_t)p->queries, (uint32_t)p->length, (uint32_t)p->match};
+    if (genome_tree_init(&m->tree, (uint32_t)p->bases, (uint64_t)p->seed, err) ||
+        query_set_draw(&m->set, p->errors, (uint64_t)p->seed + 1, err)) {
         mummergpu_close(m);
         return NULL;
     }
-    draw_queries(m);
-    m->set = (struct query_set){&m->tree, m->letters, (uint32_t)p->queries, (uint32_t)p->length, (uint32_t)p->match};
     lay_out(m);
     return m;
 }
@@ -231,5 +196,5 @@ const struct workload_type workload_rodinia_mummergpu = {
     .source = "Rodinia 3.1 cuda/mummergpu",
     WORKLOAD_WITH_KEYS(mummergpu),
     .close = mummergpu_close,
-    .program = mummergpu_program,
+    .program = plan_program,
 };

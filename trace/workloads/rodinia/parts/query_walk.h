@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "trace/program/program.h"
-#include "trace/workloads/rodinia/parts/genome_tree.h"
+#include "trace/workloads/rodinia/parts/query_set.h"
 
 enum query_array { QUERY_LETTER, QUERY_CHILD, QUERY_NODE, QUERY_REFERENCE, QUERY_RESULT };
 
@@ -31,12 +31,6 @@ struct query_walk {
     size_t n, cap;
     size_t *body; /* where each begins */
     size_t bodies, body_cap;
-};
-
-struct query_set {
-    const struct genome_tree *tree;
-    const uint8_t *letters; /* bases 0 to 3 of all queries, one behind the other */
-    uint32_t queries, length, match;
 };
 
 /* What the warp of queries `first` to `first` + 31 does. A zeroed walk, or one to be filled anew; released with
