@@ -418,7 +418,7 @@ static void run_launches(struct launches *l)
             fail(l, 0, &own);
 #pragma omp for schedule(dynamic, 1)
         for (uint32_t i = 0; i < l->count; i++) {
-            if (!r)
+            if (!r || program_like(l->how->program, i) != i)
                 continue;
             if (run_launch(r, i, &own))
                 fail(l, i, &own);
@@ -438,7 +438,7 @@ int host_reads_run(const struct host_reads *how, struct err *err)
     run_launches(&l);
     int rc = 0;
     for (uint32_t i = 0; i < l.failed && rc == 0; i++)
-        rc = how->launch(how->ctx, i, &l.counts[i], err);
+        rc = how->launch(how->ctx, i, &l.counts[program_like(how->program, i)], err);
     free(l.counts);
     return l.failed < l.count ? err_set(err, "%s", l.err.msg) : rc;
 }

@@ -305,7 +305,7 @@ static int prepare(struct program_reads *p, const struct derive_source *source, 
             p->readers[i].seen[k].block = UINT64_MAX;
     }
     for (uint32_t l = 0; l < launches; l++)
-        if (is_kernel(p, l) && read_launch(p, NOTE, l, err))
+        if (program_like(p->program, l) == l && is_kernel(p, l) && read_launch(p, NOTE, l, err))
             return -1;
     return join(p, err);
 }

@@ -50,7 +50,7 @@ static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struc
     return 1;
 }
 
-static const struct program_ops plain_ops = {allocs, launches, launch, body, NULL, NULL};
+static const struct program_ops plain_ops = {.allocs = allocs, .launches = launches, .launch = launch, .body = body};
 
 /* 128 warps of 16 KiB each, side by side. */
 static const struct plain reads = {.alloc = {.name = "A", .addr = 0xc0000000, .bytes = 2 << 20},

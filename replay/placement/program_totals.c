@@ -332,7 +332,11 @@ int program_totals_init(struct program_totals *totals, const struct program *pro
     if (!rc && totals->launches && !(totals->launch = mem_zalloc(totals->launches, sizeof *totals->launch, err)))
         rc = -1;
     for (uint32_t l = 0; l < totals->launches && !rc; l++) {
-        rc = count_launch(&c, l, &totals->launch[l], err);
+        uint32_t like = program_like(program, l);
+        if (like == l)
+            rc = count_launch(&c, l, &totals->launch[l], err);
+        else
+            totals->launch[l] = totals->launch[like];
         totals->kernels += !totals->launch[l].cpu;
     }
     if (c.page_run)

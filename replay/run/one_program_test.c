@@ -2,6 +2,10 @@
  * view there is of it. */
 #include "replay/run/one_program_testing.h"
 
+#include "models/base/platform.h"
+#include "models/zerocopy/host_reads.h"
+#include "replay/placement/program_totals.h"
+
 /* A size for each program; at least one, or the test fails. */
 static const char *const specs[] = {"conv2d,n=70",
                                     "conv2d,n=257",
@@ -101,6 +105,140 @@ START_TEST(every_view_of_a_program_has_the_same_bytes_and_pages)
 }
 END_TEST
 
+/* Bodies that do the same, field by field. */
+static bool alike(const struct program_body *a, const struct program_body *b)
+{
+    bool same = a->count == b->count && a->after == b->after && a->turns == b->turns && a->last == b->last;
+    for (uint32_t i = 0; i < a->count && same; i++) {
+        const struct program_access *x = &a->access[i], *y = &b->access[i];
+        same = x->active == y->active && x->bytes == y->bytes && x->before == y->before && x->use == y->use &&
+               x->kind == y->kind && x->alloc == y->alloc && x->turn_stride == y->turn_stride;
+        for (uint32_t rest = x->active; rest && x->kind != PROGRAM_BARRIER; rest &= rest - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(rest);
+            same &= program_addr(x, lane, 0) == program_addr(y, lane, 0);
+        }
+    }
+    return same;
+}
+
+static bool same_launches(const struct program *p, uint32_t first, uint32_t other)
+{
+    static struct program_body a, b;
+    struct program_launch x = {0}, y = {0};
+    struct err err = {""};
+    void *one, *two;
+    p->ops->launch(p->state, first, &x);
+    p->ops->launch(p->state, other, &y);
+    bool same = strcmp(x.kernel, y.kernel) == 0 && x.blocks == y.blocks && x.threads == y.threads &&
+                x.registers == y.registers && x.shared == y.shared && x.blocks_most == y.blocks_most && x.cpu == y.cpu;
+    ck_assert(program_run_open(p, &one, &err) == 0 && program_run_open(p, &two, &err) == 0);
+    for (uint64_t warp = 0; same && warp < program_warps(&x); warp++)
+        for (uint32_t i = 0, more = 1; same && more; i++) {
+            int rc = program_body(p, one, first, warp, i, &a, &err);
+            ck_assert_int_ge(rc, 0);
+            same = rc == program_body(p, two, other, warp, i, &b, &err) && (!rc || alike(&a, &b));
+            more = rc == 1 && !a.last;
+        }
+    program_run_close(p, one);
+    program_run_close(p, two);
+    return same;
+}
+
+/* With more launches than specs[] has. */
+static const char *const repeating[] = {"fdtd2d,n=45,steps=3",
+                                        "rodinia-srad-v1,rows=50,columns=21,iterations=3",
+                                        "rodinia-srad-v2,rows=64,cols=48,iterations=3",
+                                        "rodinia-hotspot3d,nx=64,ny=16,nz=7,iterations=5",
+                                        "rodinia-kmeans,n=700,features=6,clusters=2,iterations=3",
+                                        "rodinia-cfd,n=500,iterations=2",
+                                        "rodinia-cfd,n=500,iterations=2,window=64"};
+
+START_TEST(launches_that_are_said_to_be_the_same_are)
+{
+    const size_t own = sizeof specs / sizeof *specs;
+    const char *spec = (size_t)_i < own ? specs[_i] : repeating[(size_t)_i - own];
+    struct workload opened;
+    struct err err = {""};
+    struct program p;
+    uint32_t repeats = 0;
+    ck_assert_msg(workload_open(&opened, spec, &err) == 0, "%s: %s", spec, err.msg);
+    ck_assert_msg(opened.type->program(opened.state, &p, &err) == 0, "%s: %s", spec, err.msg);
+    for (uint32_t l = 0; l < p.ops->launches(p.state); l++) {
+        uint32_t like = program_like(&p, l);
+        ck_assert_msg(like <= l && program_like(&p, like) == like, "%s: launch %u is like %u", spec, l, like);
+        ck_assert_msg(like == l || same_launches(&p, like, l), "%s: launch %u is not launch %u", spec, l, like);
+        repeats += like != l;
+    }
+    ck_assert_msg(repeats || (size_t)_i < own, "%s: no launch is said to repeat one", spec);
+    workload_close(&opened);
+}
+END_TEST
+
+struct read_counts {
+    struct host_reads_count of[64];
+    uint32_t n;
+};
+
+static int keep_count(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err)
+{
+    struct read_counts *c = ctx;
+    (void)err;
+    ck_assert_uint_lt(number, 64);
+    c->of[number] = *count;
+    c->n++;
+    return 0;
+}
+
+static void ask_engines(const struct program *p, const struct platform *h200, struct program_totals *totals,
+                        struct read_counts *reads)
+{
+    struct err err = {""};
+    const struct host_reads how = {.gpu = platform_section_get(h200, "gpu"),
+                                   .pcie = platform_section_get(h200, "pcie"),
+                                   .program = p,
+                                   .threads = 2,
+                                   .launch = keep_count,
+                                   .ctx = reads};
+    ck_assert_msg(program_totals_init(totals, p, how.gpu, &err) == 0, "%s", err.msg);
+    ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
+}
+
+START_TEST(launches_that_are_not_worked_out_again_are_answered_as_if_they_were)
+{
+    const char *spec = repeating[_i];
+    struct read_counts a = {.n = 0}, b = {.n = 0};
+    struct program_totals x, y;
+    struct workload opened;
+    struct program p, plain;
+    struct err err = {""};
+    struct platform *h200 = platform_load("h200", &err);
+    ck_assert_ptr_nonnull(h200);
+    ck_assert_msg(workload_open(&opened, spec, &err) == 0, "%s: %s", spec, err.msg);
+    ck_assert_msg(opened.type->program(opened.state, &p, &err) == 0, "%s: %s", spec, err.msg);
+    struct program_ops ops = *p.ops;
+    ops.like = NULL;
+    plain = p;
+    plain.ops = &ops;
+    ask_engines(&p, h200, &x, &a);
+    ask_engines(&plain, h200, &y, &b);
+    ck_assert_uint_eq(x.launches, y.launches);
+    ck_assert_uint_eq(a.n, x.launches);
+    ck_assert_uint_eq(b.n, x.launches);
+    for (uint32_t l = 0; l < x.launches; l++) {
+        ck_assert_int_eq(memcmp(&a.of[l].mix, &b.of[l].mix, sizeof a.of[l].mix), 0);
+        ck_assert_double_eq(a.of[l].time_ns, b.of[l].time_ns);
+        ck_assert_double_eq(x.launch[l].ms, y.launch[l].ms);
+        ck_assert_uint_eq(x.launch[l].modified_bytes, y.launch[l].modified_bytes);
+        ck_assert_uint_eq(x.launch[l].touched_bytes, y.launch[l].touched_bytes);
+        ck_assert_uint_eq(x.launch[l].accesses, y.launch[l].accesses);
+    }
+    program_totals_release(&x);
+    program_totals_release(&y);
+    workload_close(&opened);
+    platform_free(h200);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("one_program");
@@ -109,6 +247,10 @@ int main(void)
     tcase_add_test(each, every_program_has_a_size_here);
     tcase_add_loop_test(each, every_view_of_a_program_has_the_same_bytes_and_pages, 0,
                         (int)(sizeof specs / sizeof *specs));
+    tcase_add_loop_test(each, launches_that_are_said_to_be_the_same_are, 0,
+                        (int)(sizeof specs / sizeof *specs + sizeof repeating / sizeof *repeating));
+    tcase_add_loop_test(each, launches_that_are_not_worked_out_again_are_answered_as_if_they_were, 0,
+                        (int)(sizeof repeating / sizeof *repeating));
     suite_add_tcase(suite, each);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

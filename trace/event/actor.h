@@ -95,6 +95,8 @@ struct actor_ops {
     /* A cursor for one run, and its end; both NULL where step() needs none and takes the state itself. */
     void *(*run_open)(const void *state, struct err *err);
     void (*run_close)(void *run);
+    /* The first launch whose actors take the same steps, or the launch itself; NULL: no two do. */
+    uint32_t (*like)(const void *state, uint32_t launch);
 };
 
 /* Give n allocations addresses one after the other, each on a 2 MiB boundary, as the CUDA driver does for large ones.

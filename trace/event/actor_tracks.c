@@ -44,7 +44,8 @@ struct share {
 
 struct kept_launch {
     uint32_t actors;
-    struct share *shares;
+    struct share *shares; /* NULL: those of the launch it is like, or it has no actors */
+    uint32_t like;
 };
 
 struct actor_tracks {
@@ -202,6 +203,9 @@ static int keep_launch(struct actor_tracks *t, uint32_t launch)
     struct actor_launch shape;
     struct err err;
     int failed = 0;
+    l->like = t->ops->like ? t->ops->like(t->state, launch) : launch;
+    if (l->like != launch)
+        return 0;
     t->ops->launch(t->state, launch, &shape);
     l->actors = shape.actors;
     uint32_t shares = (uint32_t)(((uint64_t)l->actors + SHARE - 1) / SHARE);
@@ -309,7 +313,7 @@ static int tracks_step(void *run, uint32_t launch, uint32_t actor, struct actor_
                        struct err *err)
 {
     const struct actor_tracks *t = run;
-    const struct share *share = &t->launch[launch].shares[actor / SHARE];
+    const struct share *share = &t->launch[t->launch[launch].like].shares[actor / SHARE];
     const struct place *place = &share->place[actor % SHARE];
     const struct keeper *keeper = &t->keepers[share->keeper];
     const uint32_t *track = keeper->tracks.words + place->track;

@@ -5,6 +5,7 @@
  * and of its first page. What is kept is what step() of the actors says, to the bit.
  * Example: warps that load one page each and store to the page 1,000 further on are all one track, (0; 1,000): the warp
  * whose load is page 7 is track 0 from page 7 on.
+ * A launch that is like one before it (struct actor_ops) has its tracks.
  * The steps of irregular actors are kept too, 4 B each, 4 B a page and once what else a step is; where that would take
  * more than a limit, or a step fails, nothing is kept. */
 #ifndef TRACE_EVENT_ACTOR_TRACKS_H

@@ -110,7 +110,8 @@ static void close_run(void *run)
     (void)run;
 }
 
-static const struct actor_ops sweep_ops = {allocs, two, shape, sweep, open_run, close_run};
+static const struct actor_ops sweep_ops = {
+    .allocs = allocs, .launches = two, .launch = shape, .step = sweep, .run_open = open_run, .run_close = close_run};
 
 START_TEST(actors_that_do_the_same_are_kept_once)
 {
@@ -130,6 +131,27 @@ START_TEST(actors_that_do_the_same_are_kept_once)
 }
 END_TEST
 
+static uint32_t as_the_first(const void *state, uint32_t launch)
+{
+    (void)state;
+    return launch * 0;
+}
+
+START_TEST(a_launch_like_another_has_its_tracks)
+{
+    static const int state;
+    struct actor_ops like = sweep_ops;
+    like.like = as_the_first;
+    struct actor_tracks *t = actor_tracks_open(&like, &state, 1 << 26, 2);
+    ck_assert_ptr_nonnull(t);
+    ck_assert_uint_eq(same_steps(&sweep_ops, &state, t), 2 * 2 * ACTORS);
+    uint64_t places = 5 * (1024 * 8 + 4); /* of one launch */
+    ck_assert_uint_ge(actor_tracks_bytes(t), places);
+    ck_assert_uint_le(actor_tracks_bytes(t), places + 800);
+    actor_tracks_close(t);
+}
+END_TEST
+
 START_TEST(what_fails_or_is_too_much_is_not_kept)
 {
     static const int state;
@@ -143,4 +165,4 @@ START_TEST(what_fails_or_is_too_much_is_not_kept)
 END_TEST
 
 TEST_MAIN("actor_tracks", kept_steps_are_those_of_the_actors, actors_that_do_the_same_are_kept_once,
-          what_fails_or_is_too_much_is_not_kept)
+          a_launch_like_another_has_its_tracks, what_fails_or_is_too_much_is_not_kept)

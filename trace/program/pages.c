@@ -379,6 +379,11 @@ static void pages_launch(const void *state, uint32_t launch, struct actor_launch
                                  .cpu = l.cpu};
 }
 
+static uint32_t pages_like(const void *state, uint32_t launch)
+{
+    return program_like(((const struct program_pages *)state)->program, launch);
+}
+
 const struct actor_ops program_pages_ops = {
     .allocs = pages_allocs,
     .launches = pages_launches,
@@ -386,4 +391,5 @@ const struct actor_ops program_pages_ops = {
     .step = pages_step,
     .run_open = pages_run_open,
     .run_close = pages_run_close,
+    .like = pages_like,
 };

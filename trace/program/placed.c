@@ -25,8 +25,18 @@ static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struc
     return program_body(&r->wrapped->whole, r->run, number, warp, index, out, err);
 }
 
-static const struct program_ops ops = {allocs, program_wrapped_launches, program_wrapped_launch,
-                                       body,   program_wrapped_open,     program_wrapped_close};
+static uint32_t like(const void *state, uint32_t number)
+{
+    return program_like(&((const struct program_placed *)state)->wrapped.whole, number);
+}
+
+static const struct program_ops ops = {.allocs = allocs,
+                                       .launches = program_wrapped_launches,
+                                       .launch = program_wrapped_launch,
+                                       .body = body,
+                                       .run_open = program_wrapped_open,
+                                       .run_close = program_wrapped_close,
+                                       .like = like};
 
 struct program_placed *program_placed_new(const struct program *whole, uint64_t on_gpu, struct err *err)
 {

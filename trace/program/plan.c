@@ -74,6 +74,12 @@ static void launch_of(const void *state, uint32_t launch, struct program_launch 
         plan->shape(plan, launch, out);
 }
 
+static uint32_t like(const void *state, uint32_t launch)
+{
+    const struct plan *plan = state;
+    return plan->like ? plan->like(plan, launch) : launch;
+}
+
 /* Where a warp stands; blocks of a power of two of whole warps need no division. */
 static struct program_warp place_of(const struct program_launch *shape, uint64_t warp)
 {
@@ -147,8 +153,15 @@ static int body_of_run(void *run, uint32_t launch, uint64_t warp, uint32_t index
 
 int plan_program(void *state, struct program *program, struct err *err)
 {
-    static const struct program_ops ops = {allocs, launches, launch_of, body_of, NULL, NULL};
-    static const struct program_ops with_runs = {allocs, launches, launch_of, body_of_run, run_open, run_close};
+    static const struct program_ops ops = {
+        .allocs = allocs, .launches = launches, .launch = launch_of, .body = body_of, .like = like};
+    static const struct program_ops with_runs = {.allocs = allocs,
+                                                 .launches = launches,
+                                                 .launch = launch_of,
+                                                 .body = body_of_run,
+                                                 .run_open = run_open,
+                                                 .run_close = run_close,
+                                                 .like = like};
     const struct plan *plan = state;
     (void)err;
     *program = (struct program){plan->run_open ? &with_runs : &ops, state, plan->compute_ns};

@@ -41,6 +41,7 @@ struct plan {
      */
     void *(*run_open)(const void *state, struct err *err);
     void (*run_close)(void *run);
+    uint32_t (*like)(const void *state, uint32_t launch); /* as in struct program_ops */
 };
 
 /* State of so many bytes, all zero but for its plan: arrays as the CUDA driver places large ones, each value used as

@@ -31,8 +31,12 @@ static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struc
     return 1;
 }
 
-static const struct program_ops ops = {program_wrapped_allocs, program_wrapped_launches, program_wrapped_launch, body,
-                                       program_wrapped_open,   program_wrapped_close};
+static const struct program_ops ops = {.allocs = program_wrapped_allocs,
+                                       .launches = program_wrapped_launches,
+                                       .launch = program_wrapped_launch,
+                                       .body = body,
+                                       .run_open = program_wrapped_open,
+                                       .run_close = program_wrapped_close};
 
 /* Accesses before each body of warp 0. */
 static int measure(struct program_prefix *p, struct program_body *scratch, struct err *err)

@@ -100,6 +100,8 @@ struct program_ops {
     /* One run, and its end; both NULL where body() needs none and takes the state itself. */
     void *(*run_open)(const void *state, struct err *err);
     void (*run_close)(void *run);
+    /* The first launch that is the same in all that launch() and body() say, or the launch itself; NULL: no two are. */
+    uint32_t (*like)(const void *state, uint32_t launch);
 };
 
 struct program {
@@ -245,6 +247,12 @@ int program_body_brief(const struct program *program, void *run, uint32_t launch
                        struct program_body *body, struct err *err);
 int program_body_rows(const struct program *program, void *run, uint32_t launch, uint64_t warp, uint32_t index,
                       struct program_body *body, struct err *err);
+
+/* The first launch that this one is the same as, itself if there is none before it. */
+static inline uint32_t program_like(const struct program *program, uint32_t launch)
+{
+    return program->ops->like ? program->ops->like(program->state, launch) : launch;
+}
 
 /* A run of the program; -1 with *err set. *run is what program_body() takes. */
 int program_run_open(const struct program *program, void **run, struct err *err);

@@ -63,7 +63,7 @@ static int check_kernel(void *ctx, const struct store_value *v, size_t n)
 
 START_TEST(records_tables_and_extra_columns_say_what_the_actors_do)
 {
-    static const struct actor_ops ops = {two_allocs, one_launch, shape, step, NULL, NULL};
+    static const struct actor_ops ops = {.allocs = two_allocs, .launches = one_launch, .launch = shape, .step = step};
     struct err err = {""};
     size_t wrote = 0;
     actor_space_place(allocs, 2);

@@ -108,6 +108,12 @@ static unsigned kernel_of(const void *state, uint32_t launch)
     return launch > 0;
 }
 
+static uint32_t like(const void *state, uint32_t launch)
+{
+    (void)state;
+    return launch > 0;
+}
+
 static int check(const struct kmeans_params *p, struct err *err)
 {
     if (p->n * p->features > INT32_MAX)
@@ -135,6 +141,7 @@ static void *kmeans_open(const void *params, struct err *err)
     plan_kernel(&s->plan, invert_mapping, "invert_mapping", side * side, THREADS, REGISTERS, 0);
     plan_kernel(&s->plan, kmeans_point, "kmeansPoint", side * side, THREADS, REGISTERS, 0);
     s->plan.kernel_of = kernel_of;
+    s->plan.like = like;
     s->plan.launches = 1 + (uint32_t)p->iterations;
     return s;
 }

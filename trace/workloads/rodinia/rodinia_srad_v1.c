@@ -214,6 +214,14 @@ static unsigned kernel_of(const void *state, uint32_t launch)
     return k == 0 ? PREPARE : k <= s->reduces ? REDUCE : k == s->reduces + 1 ? SRAD : SRAD2;
 }
 
+/* The same in every iteration. */
+static uint32_t like(const void *state, uint32_t launch)
+{
+    const struct srad *s = state;
+    bool ends = launch == 0 || launch + 1 == s->plan.launches;
+    return ends ? launch : 1 + (launch - 1) % (s->reduces + 3);
+}
+
 static void shape(const void *state, uint32_t launch, struct program_launch *out)
 {
     int64_t mul;
@@ -247,6 +255,7 @@ static void *srad_open(const void *params, struct err *err)
     plan_straight(&s->plan, extract_compress, "compress", 0, 0, 14, 0);
     s->plan.kernel_of = kernel_of;
     s->plan.shape = shape;
+    s->plan.like = like;
     s->plan.launches = 2 + (uint32_t)p->iterations * (s->reduces + 3);
     return s;
 }
