@@ -233,11 +233,12 @@ static int run_gnuplot(FILE *script, FILE *to, struct err *err)
         return err_set(err, "cannot make a pipe: %s", strerror(errno));
     pid_t pid = fork();
     if (pid == 0) {
+        (void)lseek(fileno(script), 0, SEEK_SET);
         (void)dup2(fileno(script), STDIN_FILENO);
         (void)dup2(fileno(to), STDOUT_FILENO);
         (void)dup2(fds[1], STDERR_FILENO);
         (void)close(fds[0]);
-        (void)execlp("gnuplot", "gnuplot", "/dev/stdin", (char *)NULL);
+        (void)execlp("gnuplot", "gnuplot", "-", (char *)NULL); /* /dev/stdin would need /proc */
         _exit(127);
     }
     (void)close(fds[1]);
