@@ -17,7 +17,7 @@
 
 enum { CSV_COUNTS = 4 };
 
-static const char *policy, *platform, *baseline, *output, *requests, *recording, *touches;
+static const char *policy, *platform, *baseline, *output, *requests, *command_log, *latencies, *recording, *touches;
 static struct opt_list sets, mems, pims;
 static int64_t explain, jobs;
 static struct robust_options draws = ROBUST_OPTIONS_NONE;
@@ -35,13 +35,16 @@ static const struct opt options[] = {
     {"mem", 0, OPT_LIST, "INPUT", &mems, "dram: a stream of GPU memory requests; repeatable", 0, 0},
     {"pim", 0, OPT_LIST, "INPUT", &pims, "dram: a stream of PIM requests; repeatable", 0, 0},
     {"requests", 0, OPT_TEXT, "FILE", &requests, "CSV of every request's fate (dram) or every launch (zerocopy)", 0, 0},
+    {"commands", 0, OPT_TEXT, "FILE", &command_log, "dram: CSV of every command to the memory, for one policy", 0, 0},
+    {"latencies", 0, OPT_TEXT, "FILE", &latencies, "dram: CSV of histograms of how long requests took, by kind", 0, 0},
     {"recording", 0, OPT_TEXT, "FILE.csv|FILE.db", &recording,
      "uvm: write what a recorder would have seen of the run, for one policy", 0, 0},
     {"touches", 0, OPT_TEXT, "FILE", &touches, "uvm: page touches of the same program, beside a recording", 0, 0},
     {"explain", 0, OPT_INT, "N", &explain, "dram: say on stderr why each of the first N commands was chosen", 0,
      INT64_MAX},
     {"output", 'o', OPT_TEXT, "RESULTS", &output, "also add the runs to a results file", 0, 0},
-    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite the FILE of --requests and --recording", 0, 0},
+    {"force", 'f', OPT_FLAG, NULL, &force, "overwrite the FILE of --requests, --commands, --latencies and --recording",
+     0, 0},
     {"jobs", 'j', OPT_INT, "N", &jobs, "threads (default: all processors)", 1, 4096},
     ROBUST_OPTIONS(draws),
     {"all", 'a', OPT_FLAG, NULL, &all, "every metric in the table, those that are n/a too", 0, 0},
@@ -257,17 +260,56 @@ static bool answered(const struct replay_result *result)
     return false;
 }
 
+/* --- the files that a run fills --- */
+
+enum { REQUESTS, COMMANDS, LATENCIES, CSV_FILES };
+
+static const char **const csv_paths[CSV_FILES] = {&requests, &command_log, &latencies};
+
+static int csv_open(struct output files[CSV_FILES], struct err *err)
+{
+    for (int i = 0; i < CSV_FILES; i++)
+        if (*csv_paths[i] && output_open(&files[i], *csv_paths[i], force, err)) {
+            while (i-- > 0)
+                if (files[i].file)
+                    (void)output_close(&files[i], -1, NULL);
+            return -1;
+        }
+    return 0;
+}
+
+static int csv_flush(struct output files[CSV_FILES], struct err *err)
+{
+    for (int i = 0; i < CSV_FILES; i++)
+        if (files[i].file && output_flush(&files[i], err))
+            return -1;
+    return 0;
+}
+
+/* All of them or, with rc -1, none. */
+static int csv_close(struct output files[CSV_FILES], int rc, struct err *err)
+{
+    for (int i = 0; i < CSV_FILES; i++)
+        if (files[i].file && output_close(&files[i], rc, err))
+            rc = -1;
+    return rc;
+}
+
 /* Print and save: the files change only when all else is done. */
-static int conclude(const struct replay_request *request, const struct replay_result *result, struct output *file)
+static int conclude(const struct replay_request *request, const struct replay_result *result,
+                    struct output files[CSV_FILES])
 {
     struct err err = {""};
     int status = print(result, request);
-    if (!status && (output || file->path))
+    if (!status && (output || requests || command_log || latencies))
         status = cmd_printed(EXIT_DONE);
-    bool none = file->path && ftello(file->file) == 0;
-    int rc = status || output_flush(file, &err) || (output && save(request, result, &err)) ? -1 : 0;
-    if (output_close(file, none ? -1 : rc, &err) && !none)
-        rc = -1;
+    const bool none = requests && ftello(files[REQUESTS].file) == 0;
+    int rc = status || csv_flush(files, &err) || (output && save(request, result, &err)) ? -1 : 0;
+    if (none) {
+        (void)output_close(&files[REQUESTS], -1, NULL);
+        files[REQUESTS] = (struct output){0};
+    }
+    rc = csv_close(files, rc, &err);
     if (!rc && none)
         cmd_say("engine %s has nothing for --requests of this input: no '%s'", request->engine->name, requests);
     if (!status && !rc && !answered(result))
@@ -329,16 +371,18 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
                                      .progress = &progress};
     struct replay_result result;
     struct err err = {""};
-    struct output file = {0};
+    struct output files[CSV_FILES] = {0};
     struct recording_file recorded = {0};
     bool usage = false;
     request.wish.name = config_platform(engine->name, &request.wish.by);
     if (robust_options_take(&draws, &request.robust, &err))
         return cmd_usage("%s", err.msg);
-    if (requests && output_open(&file, requests, force, &err))
+    if (csv_open(files, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     int rc = open_recording(&recorded, &err);
-    request.requests = file.file;
+    request.requests = files[REQUESTS].file;
+    request.commands = files[COMMANDS].file;
+    request.latencies = files[LATENCIES].file;
     request.recording = recording ? &recorded.to : NULL;
     struct progress_line *meter = progress_line_start(&progress, "replay");
     if (rc == 0)
@@ -350,12 +394,12 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
     if (rc) {
         if (ran)
             replay_release(&result);
-        if (file.file && ferror(file.file))
+        if (requests && ferror(files[REQUESTS].file))
             (void)err_at(&err, "'%s'", requests);
-        (void)output_close(&file, rc, NULL);
+        (void)csv_close(files, rc, NULL);
         return usage ? cmd_usage("%s", err.msg) : cmd_fail(EXIT_DATA, "%s", err.msg);
     }
-    int status = conclude(&request, &result, &file);
+    int status = conclude(&request, &result, files);
     replay_release(&result);
     return status;
 }
@@ -386,7 +430,10 @@ static int check_outputs(int argc, char **argv)
     cmd_reads_all(sets.items, sets.count);
     cmd_reads(platform);
     cmd_reads(touches);
-    int status = requests ? cmd_writes(requests, force) : EXIT_DONE;
+    int status = EXIT_DONE;
+    for (int i = 0; i < CSV_FILES && !status; i++)
+        if (*csv_paths[i])
+            status = cmd_writes(*csv_paths[i], force);
     if (!status && recording)
         status = cmd_writes(recording, force);
     return !status && output ? cmd_adds_to(output) : status;
@@ -407,6 +454,10 @@ static int run(int argc, char **argv)
         return cmd_usage("engine %s has no --mem and --pim inputs", engine->name);
     if ((recording || touches) && !engine->recordings)
         return cmd_usage("engine %s has no --recording and --touches", engine->name);
+    if ((command_log || latencies) && !engine->controllers)
+        return cmd_usage("engine %s has no --commands and --latencies", engine->name);
+    if (command_log && explain)
+        return cmd_usage("--explain and --commands tell of the same commands: give one of them");
     if (recording && !ends_in(recording, ".csv") && !ends_in(recording, ".db"))
         return cmd_usage("--recording %s: expected FILE.csv or FILE.db", recording);
     if (!engine->roles && argc > 2)

@@ -172,8 +172,9 @@ struct dram_channel {
     struct dram_completion completions[DRAM_COMPLETIONS]; /* ring, filled by the stepping loop */
     uint32_t completion_head, completion_tail;            /* the reader moves head up to tail */
 
-    /* --explain: called for each command before its effect, `explain` times at most. */
+    /* --explain, --commands: called for each command before its effect, `explain` times at most. */
     int64_t explain;
+    bool every; /* refreshes of an idle channel are given one by one too */
     void (*on_command)(void *ctx, const struct dram_channel *channel, int64_t cycle, const char *command,
                        unsigned banks, uint32_t row, uint32_t id);
     void *on_command_ctx;

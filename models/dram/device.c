@@ -186,9 +186,11 @@ static void skip(struct dram_channel *ch, int64_t now)
 {
     struct dram_device *d = &ch->device;
     const int64_t keep = 2 + ch->timing.rfc / ch->timing.interval; /* those whose tRFC may reach `now` */
-    const int64_t n = (now - d->due) / ch->timing.interval - keep;
+    int64_t n = (now - d->due) / ch->timing.interval - keep;
     if (d->held || ch->active || n <= 0 || d->due - ch->base <= ch->last || d->due - ch->base < d->after)
         return;
+    if (ch->every)
+        n = 0;
     d->due += n * ch->timing.interval;
     ch->stats.refreshes += n;
     d->refreshed = (int)((d->refreshed + n) & ch->bank_mask);

@@ -11,7 +11,7 @@ void dram_latency_merge(struct dram_latency *a, const struct dram_latency *b)
         a->buckets[i] += b->buckets[i];
 }
 
-static int64_t bucket_value(int i)
+int64_t dram_latency_least(int i)
 {
     if (i < LATENCY_EXACT)
         return i;
@@ -26,7 +26,7 @@ int64_t dram_latency_percentile(const struct dram_latency *l, double share)
     for (int i = 0; i < LATENCY_BUCKETS; i++) {
         seen += l->buckets[i];
         if (seen && seen >= need)
-            return bucket_value(i);
+            return dram_latency_least(i);
     }
     return -1;
 }

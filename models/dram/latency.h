@@ -34,6 +34,9 @@ static inline void dram_latency_add(struct dram_latency *l, int64_t cycles)
 /* Add all of b to a. */
 void dram_latency_merge(struct dram_latency *a, const struct dram_latency *b);
 
+/* The least count of a bucket. */
+int64_t dram_latency_least(int bucket);
+
 /* The smallest value that at least `share` (0 to 1) of the counts do not exceed (its bucket's lower end); -1 if empty.
  */
 int64_t dram_latency_percentile(const struct dram_latency *l, double share);

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/dram/dram_commands.h"
 #include "replay/dram/dram_corun.h"
+#include "replay/dram/dram_latencies.h"
 #include "replay/dram/dram_metrics.h"
 #include "replay/dram/dram_programs.h"
 #include "replay/dram/dram_requests.h"
@@ -75,16 +77,28 @@ static int totals_init(struct dram_totals *totals, const struct dram_stream *str
 
 /* --- open loop: one stream, every policy --- */
 
+static int write_latencies(const struct replay_job *job, size_t i, const struct dram_stream *stream,
+                           const struct dram_fates *fates, struct err *err)
+{
+    struct dram_latency *kinds = mem_zalloc(DRAM_TOOK, sizeof *kinds, err);
+    if (!kinds)
+        return -1;
+    dram_latencies_add(kinds, stream, fates);
+    dram_latencies_write(job->latencies, &job->policies[i], kinds);
+    free(kinds);
+    return 0;
+}
+
 static int replay_open(const struct replay_job *job, const struct dram_stream *stream, struct outcome *runs,
                        struct err *err)
 {
     const struct dram_settings *set = job->settings;
     struct dram_fates fates = {0};
     int rc = 0;
-    if (job->requests) {
+    if (job->requests || job->latencies)
         rc = dram_fates_init(&fates, stream, err);
+    if (job->requests)
         dram_requests_head(job->requests);
-    }
     for (size_t i = 0; i < job->policy_count && !rc; i++) {
         struct dram_totals totals;
         if (totals_init(&totals, stream, err))
@@ -98,8 +112,10 @@ static int replay_open(const struct replay_job *job, const struct dram_stream *s
             err_at(err, "%s", job->policies[i].head->name);
         else
             dram_metrics_fill(&runs[i], job, stream, &totals);
-        if (!rc && fates.channel && i < job->listed_count)
+        if (!rc && job->requests && i < job->listed_count)
             rc = dram_requests_write(job->requests, &job->policies[i], stream, &fates, err);
+        if (!rc && job->latencies && i < job->listed_count)
+            rc = write_latencies(job, i, stream, &fates, err);
         free(totals.latency);
     }
     dram_fates_release(&fates);
@@ -114,6 +130,10 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
         if (p->check && p->check(job->policies[i].params, err))
             return -1;
     }
+    if (job->commands)
+        dram_commands_head(job->commands);
+    if (job->latencies)
+        dram_latencies_head(job->latencies);
     if (set->front == DRAM_FRONT_CORUN)
         return (dram_sides_are(job) ? dram_programs_replay : dram_corun_replay)(job, runs, err);
     struct dram_stream stream;
@@ -153,6 +173,7 @@ const struct engine engine_dram = {
     .headline = "mem_speedup_ratio,pim_speedup_ratio,fairness_index,system_throughput,mode_switches,mem_row_hit_ratio",
     .ranks = "+system_throughput,+fairness_index,-time_ns",
     .roles = roles,
+    .controllers = true,
     .sections = sections,
     .replay = replay,
 };

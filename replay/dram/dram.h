@@ -34,10 +34,20 @@ struct dram_settings {
     const char *cut;          /* corun of programs: requests that each is cut to, "none": whole */
 };
 
+/* What --latencies tells apart. */
+enum dram_took { DRAM_TOOK_READ, DRAM_TOOK_WRITE, DRAM_TOOK_PIM, DRAM_TOOK_L2_HIT, DRAM_TOOK };
+
+/* That of a request of a stream, if L2 does not answer it. */
+static inline enum dram_took dram_took_of(uint8_t flags)
+{
+    return flags & DRAM_IS_PIM ? DRAM_TOOK_PIM : flags & DRAM_IS_WRITE ? DRAM_TOOK_WRITE : DRAM_TOOK_READ;
+}
+
 /* What one run of one policy gave, over all channels. */
 struct dram_totals {
     struct dram_stats stats;      /* sums; last_out and first_in are the latest and the earliest */
     struct dram_latency *latency; /* [2], by class */
+    struct dram_latency *took;    /* [DRAM_TOOK], --latencies of a closed loop; else NULL */
     int64_t cycles;               /* DRAM cycles, the longest channel's */
     int64_t class_cycles[2];      /* until the last completion of the (first pass of the) class; -1: never */
     int64_t alone_cycles[2];      /* the same of the class alone; -1: not run */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/dram/dram_commands.h"
+#include "replay/dram/dram_latencies.h"
 #include "replay/dram/dram_metrics.h"
 #include "replay/dram/dram_requests.h"
 #include "replay/dram/dram_window.h"
@@ -36,7 +38,8 @@ struct corun {
 struct lane {
     struct dram_window window;
     struct dram_source source[2];
-    struct dram_latency *latency;
+    struct dram_latency *latency, *took;
+    struct dram_commands commands;
     int64_t cycles;
     int64_t *fate; /* eight arrays: those that are written, those of the first passes */
     const struct side *side[2];
@@ -122,6 +125,7 @@ static void lane_release(struct lane *lane)
     for (int s = 0; s < 2; s++)
         dram_source_release(&lane->source[s]);
     free(lane->latency);
+    free(lane->took);
     free(lane->fate);
 }
 
@@ -170,7 +174,9 @@ struct together {
     int vcs;
     bool repeat;   /* a side that is done starts again until the other is */
     int64_t limit; /* cycles */
+    bool told;     /* --explain and --commands tell of it: of the policies, not of a side alone */
     bool watch;    /* every request's cycles are wanted */
+    bool took;     /* --latencies wants it */
 };
 
 static int lane_run(struct lane *lane, struct corun *c, const struct together *run, uint32_t channel, struct err *err)
@@ -196,8 +202,14 @@ static int lane_run(struct lane *lane, struct corun *c, const struct together *r
         return -1;
     if (run->watch && lane_watch(lane, err))
         return -1;
-    if (channel == 0 && run->count == c->sides && run->repeat == c->repeat)
-        dram_explain_attach(p->part.channel, c->job, run->policy, &sides[0].stream->channel[0]);
+    if (run->took && !(p->took = lane->took = mem_zalloc(DRAM_TOOK, sizeof *lane->took, err)))
+        return -1;
+    lane->commands.channel = channel;
+    if (run->told)
+        dram_commands_attach(&lane->commands, p->part.channel, c->job);
+    if (channel == 0 && run->told)
+        dram_explain_attach(p->part.channel, c->job, run->policy,
+                            run->count == 1 ? &sides[0].stream->channel[0] : NULL); /* two sides: ids are of neither */
     lane->cycles = dram_window_run(p, run->limit);
     if (run->watch)
         lane_report(lane, c, channel);
@@ -209,7 +221,7 @@ static int run_channels(struct corun *c, const struct together *run, struct dram
 {
     const struct dram_policy *rules = (const struct dram_policy *)run->policy->head;
     int failed = 0;
-#pragma omp parallel for schedule(dynamic) num_threads(c->job->threads) if (c->channels > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(c->job->threads) if (c->channels > 1 && !c->job->commands)
     for (uint32_t i = 0; i < c->channels; i++) {
         if (__atomic_load_n(&failed, __ATOMIC_RELAXED))
             continue;
@@ -229,6 +241,8 @@ static int run_channels(struct corun *c, const struct together *run, struct dram
                 totals->favoured[class] += rules->favoured(lane.window.part.state, (enum dram_class) class);
             for (int k = 0; k < 2; k++)
                 dram_latency_merge(&totals->latency[k], &lane.latency[k]);
+            for (int k = 0; k < DRAM_TOOK && lane.took; k++)
+                dram_latency_merge(&totals->took[k], &lane.took[k]);
             for (int s = 0; s < lane.window.sources; s++) {
                 const int at = run->count == 1 || lane.window.sources == 2 ? s : lane.source[s].class == DRAM_PIM;
                 const int64_t done = lane.source[s].first_done;
@@ -298,9 +312,14 @@ static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err
 {
     const struct dram_settings *set = c->job->settings;
     const bool watch = c->job->requests && i < c->job->listed_count;
+    const bool took = c->job->latencies && i < c->job->listed_count;
     struct dram_totals t;
     if (totals_init(&t, err))
         return -1;
+    if (took && !(t.took = mem_zalloc(DRAM_TOOK, sizeof *t.took, err))) {
+        free(t.latency);
+        return -1;
+    }
     for (int s = 0; s < c->streams && watch; s++)
         dram_fates_clear(&c->fates[s], &c->stream[s]);
     const struct together all = {.sides = c->side,
@@ -309,10 +328,14 @@ static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err
                                  .vcs = (int)set->vcs,
                                  .repeat = c->repeat && c->sides == 2,
                                  .limit = limit_of(c),
-                                 .watch = watch};
+                                 .told = true,
+                                 .watch = watch,
+                                 .took = took};
     int rc = run_channels(c, &all, &t, err);
     for (int s = 0; s < c->streams && watch && !rc; s++)
         rc = dram_requests_write(c->job->requests, &c->job->policies[i], &c->stream[s], &c->fates[s], err);
+    if (took && !rc)
+        dram_latencies_write(c->job->latencies, &c->job->policies[i], t.took);
     /* One side only: it has its place by class. */
     const bool pim_only = c->sides == 1 && c->side[0].class == DRAM_PIM;
     if (pim_only) {
@@ -335,6 +358,7 @@ static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err
         dram_metrics_fill(run, c->job, &about, &t);
     }
     free(t.latency);
+    free(t.took);
     progress_add(c->job->progress, 1);
     return rc ? err_at(err, "%s", c->job->policies[i].head->name) : 0;
 }

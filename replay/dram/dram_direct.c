@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/dram/dram.h"
+#include "replay/dram/dram_commands.h"
 #include "trace/base/mem.h"
 
 /* Everything one channel's run needs. */
@@ -14,6 +14,7 @@ struct run {
     struct dram_channel *channel;
     struct dram_feed feed;
     struct dram_latency *latency; /* [2] */
+    struct dram_commands commands;
 };
 
 static int run_channel(struct run *run, bool explain, struct err *err)
@@ -29,6 +30,7 @@ static int run_channel(struct run *run, bool explain, struct err *err)
         run->channel->fate = *run->fate;
     if (explain)
         dram_explain_attach(run->channel, run->job, run->policy, run->requests);
+    dram_commands_attach(&run->commands, run->channel, run->job);
     const struct dram_stream_channel *c = run->requests;
     run->feed = (struct dram_feed){.requests = c->requests,
                                    .count = (uint32_t)c->count,
@@ -65,13 +67,14 @@ int dram_direct_run(const struct replay_job *job, const struct replay_policy *po
                     struct dram_fates *fates, struct dram_totals *totals, struct err *err)
 {
     int failed = 0;
-#pragma omp parallel for schedule(dynamic) num_threads(job->threads) if (stream->channels > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(job->threads) if (stream->channels > 1 && !job->commands)
     for (uint32_t i = 0; i < stream->channels; i++) {
         if (!stream->channel[i].count || __atomic_load_n(&failed, __ATOMIC_RELAXED))
             continue;
         struct err mine = {""};
         struct run run = {.job = job, .policy = policy, .requests = &stream->channel[i]};
         run.fate = fates ? &fates->channel[i] : NULL;
+        run.commands = (struct dram_commands){.channel = i, .requests = run.requests};
         run.channel = aligned_alloc(64, sizeof *run.channel);
         run.latency = mem_zalloc(2, sizeof *run.latency, &mine);
         int rc = run.channel && run.latency ? run_channel(&run, i == 0, &mine) : err_set(&mine, "out of memory");

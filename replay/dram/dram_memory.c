@@ -114,6 +114,11 @@ static enum dram_kind kind_of(const struct sms_packet *packet)
     return packet->kind == RECORD_WRITE ? DRAM_KIND_WRITE : DRAM_KIND_ATOMIC;
 }
 
+static enum dram_took took_of(enum dram_kind kind)
+{
+    return kind == DRAM_KIND_PIM ? DRAM_TOOK_PIM : kind == DRAM_KIND_WRITE ? DRAM_TOOK_WRITE : DRAM_TOOK_READ;
+}
+
 /* The packet at the head of an input, if there is one, is shown to the crossbar. */
 static void show(struct dram_memory *m, uint32_t p, uint32_t sm)
 {
@@ -156,7 +161,8 @@ static void send(struct dram_memory *m, uint32_t input, uint32_t sub)
     const int v = m->vcs == 2 && pim;
     struct dram_sub *s = &m->sub[sub];
     packet.flight = flight;
-    m->flight[flight] = (struct dram_flight){m->clocks.dram, m->head[input].token, (uint16_t)input, pim};
+    m->flight[flight] = (struct dram_flight){m->clocks.dram, m->head[input].token, (uint16_t)input, pim,
+                                             (uint8_t)took_of((enum dram_kind)packet.kind)};
     if (!ring_count(&s->noc[v])) /* else it waits behind another */
         dram_memory_wake_sub(m, sub);
     packet_push(s, &s->noc[v], &m->noc[v], &packet);
@@ -225,6 +231,8 @@ static void replies_leave(struct dram_memory *m)
         const int64_t cycles = m->clocks.dram - f->since;
         const unsigned class = f->pim;
         dram_latency_add(&m->latency[class], cycles);
+        if (m->took)
+            dram_latency_add(&m->took[f->took], cycles);
         m->stats.in_flight_cycles[class] += cycles;
         m->stats.replies++;
         m->of_channel[(uint32_t)sub / DRAM_SUBS]--;

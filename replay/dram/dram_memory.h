@@ -49,6 +49,7 @@ struct dram_flight {
     uint32_t token;
     uint16_t input; /* multiprocessor, over both ports */
     bool pim;
+    uint8_t took; /* enum dram_took; that L2 answers is noted only where it is asked for */
 };
 
 enum dram_kind { DRAM_KIND_READ, DRAM_KIND_WRITE, DRAM_KIND_ATOMIC, DRAM_KIND_PIM };
@@ -143,6 +144,7 @@ struct dram_memory {
     uint32_t *camp;       /* DRAM requests of this stretch, by channel */
     uint32_t camp_requests;
     struct dram_latency *latency; /* [2], by class, DRAM cycles from pop to reply */
+    struct dram_latency *took;    /* [DRAM_TOOK]: the same, for --latencies; NULL: not wanted */
     struct dram_memory_stats stats;
     bool out_of_memory;
 };

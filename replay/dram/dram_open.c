@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "replay/dram/dram_clocks.h"
+#include "replay/dram/dram_commands.h"
 #include "replay/dram/dram_partition.h"
 #include "trace/base/mem.h"
 
@@ -26,6 +27,7 @@ struct open_loop {
     size_t core_of_cap;
     bool out_of_memory;
     int64_t last_done[2]; /* core cycles */
+    struct dram_commands commands;
 };
 
 static int open_init(struct open_loop *p, const struct replay_job *job, const struct replay_policy *policy,
@@ -172,6 +174,7 @@ static int run_channel(struct open_loop *p, const struct replay_job *job, const 
     }
     if (explain)
         dram_explain_attach(p->part.channel, job, policy, p->requests);
+    dram_commands_attach(&p->commands, p->part.channel, job);
     size_t count = 0;
     for (int s = 0; s < DRAM_SUBS; s++)
         count += (size_t)p->source_count[s][0] + p->source_count[s][1];
@@ -210,6 +213,7 @@ int dram_partition_run(const struct replay_job *job, const struct replay_policy 
             continue;
         struct open_loop p = {.requests = &stream->channel[i], .latency_stats = totals->latency};
         p.fate = fates ? &fates->channel[i] : NULL;
+        p.commands = (struct dram_commands){.channel = i, .requests = p.requests};
         const int rc = run_channel(&p, job, policy, totals, i == 0, err);
         open_release(&p);
         if (rc)

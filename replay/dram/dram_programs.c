@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "replay/dram/dram_latencies.h"
 #include "replay/dram/dram_metrics.h"
 #include "replay/dram/dram_sides.h"
 #include "trace/base/mem.h"
@@ -98,12 +99,15 @@ static void add_up(const struct dram_sides *p, const struct dram_simulation *run
         t->mem_arrival_ratio = (double)run->stats.in[DRAM_MEM] / (double)run->cycles / p->side[0].alone_rate;
 }
 
-static int run_policy(const struct dram_sides *p, size_t i, struct outcome *out, struct err *err)
+/* took: for --latencies, or NULL. */
+static int run_policy(const struct dram_sides *p, size_t i, struct dram_latency *took, struct outcome *out,
+                      struct err *err)
 {
     const struct dram_settings *set = p->job->settings;
     struct dram_totals t = {.core_cycles = -1};
     struct dram_simulation run = {.policy = &p->job->policies[i],
-                                  .job = p->job->explain ? p->job : NULL,
+                                  .job = p->job,
+                                  .took = took,
                                   .sides = p->sides,
                                   .vcs = (int)set->vcs,
                                   .repeat = p->repeat,
@@ -133,19 +137,24 @@ static int run_policy(const struct dram_sides *p, size_t i, struct outcome *out,
 static int run_policies(struct dram_sides *p, struct outcome *runs, struct err *err)
 {
     const struct replay_job *job = p->job;
-    int failed = 0;
+    const size_t listed = job->latencies ? job->listed_count : 0;
+    struct dram_latency *took = listed ? mem_zalloc(listed * DRAM_TOOK, sizeof *took, err) : NULL;
+    int failed = listed && !took;
 #pragma omp parallel for schedule(dynamic) num_threads(job->threads) if (!job->explain && job->policy_count > 1)
     for (size_t i = 0; i < job->policy_count; i++) {
         struct err mine = {""};
         if (__atomic_load_n(&failed, __ATOMIC_RELAXED))
             continue;
-        const int rc = run_policy(p, i, &runs[i], &mine);
+        const int rc = run_policy(p, i, i < listed && took ? &took[i * DRAM_TOOK] : NULL, &runs[i], &mine);
 #pragma omp critical(dram_programs)
         if (rc && !failed) {
             failed = 1;
             *err = mine;
         }
     }
+    for (size_t i = 0; i < listed && !failed; i++)
+        dram_latencies_write(job->latencies, &job->policies[i], &took[i * DRAM_TOOK]);
+    free(took);
     return failed ? -1 : 0;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/dram/dram_sides.h"
 #include "trace/base/mem.h"
 
 int dram_fates_init(struct dram_fates *fates, const struct dram_stream *stream, struct err *err)
@@ -85,7 +86,8 @@ int dram_requests_write(FILE *file, const struct replay_policy *policy, const st
 struct explain {
     FILE *file;
     const char *policy;
-    const struct dram_stream_channel *requests;
+    const struct dram_stream_channel *requests; /* NULL: they have no numbers */
+    const char *whose;                          /* then */
 };
 
 /* Why now; each rule of the platform's has run out. */
@@ -114,7 +116,8 @@ static void on_command(void *ctx, const struct dram_channel *ch, int64_t cycle, 
         (void)snprintf(where, sizeof where, "banks %04x", banks);
     else
         (void)snprintf(where, sizeof where, "bank %d", __builtin_ctz(banks));
-    char whose[48] = "a program"; /* requests of a program have no numbers */
+    char whose[48];
+    (void)snprintf(whose, sizeof whose, "%s", e->whose);
     if (id == DRAM_NO_REQUEST)
         (void)snprintf(whose, sizeof whose, "a refresh");
     else if (e->requests)
@@ -131,7 +134,8 @@ void dram_explain_attach(struct dram_channel *ch, const struct replay_job *job, 
     static _Thread_local struct explain e;
     if (!job->explain || !job->explain_file)
         return;
-    e = (struct explain){job->explain_file, policy->head->name, requests};
+    e = (struct explain){job->explain_file, policy->head->name, requests,
+                         dram_sides_are(job) ? "a program" : "a request"};
     ch->explain = job->explain;
     ch->on_command = on_command;
     ch->on_command_ctx = &e;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/dram/dram_commands.h"
 #include "trace/base/mem.h"
 
 /* A run while it goes on. */
@@ -14,6 +15,7 @@ struct running {
     int64_t start[DRAM_PORTS]; /* core cycle in which a side begins (again); INT64_MAX: it goes on, or never will */
     uint32_t left;             /* sides whose first pass has not ended */
     uint32_t gap[DRAM_PORTS];  /* the next of its gaps */
+    struct dram_commands *commands; /* by channel; NULL without --commands */
 };
 
 /* --- multiprocessors as ports --- */
@@ -36,6 +38,18 @@ static void port_expect(const void *ctx, uint32_t sm, uint32_t token)
 static void port_reply(void *ctx, uint32_t sm, uint32_t token, int64_t t)
 {
     sms_reply(ctx, sm, token, t);
+}
+
+static int attach_commands(struct running *r, struct err *err)
+{
+    r->commands = mem_zalloc(r->memory.channels, sizeof *r->commands, err);
+    if (!r->commands)
+        return -1;
+    for (uint32_t c = 0; c < r->memory.channels; c++) {
+        r->commands[c].channel = c;
+        dram_commands_attach(&r->commands[c], r->memory.part[c].channel, r->run->job);
+    }
+    return 0;
 }
 
 static int set_up(struct running *r, struct dram_latency *latency, struct err *err)
@@ -69,9 +83,10 @@ static int set_up(struct running *r, struct dram_latency *latency, struct err *e
         return -1;
     for (uint32_t s = 0; s < run->sides; s++)
         dram_l2_copy_in(&r->memory.l2, run->side[s].program, run->side[s].offset, gpu->l2_bytes);
+    r->memory.took = run->took;
     if (run->job)
         dram_explain_attach(r->memory.part[0].channel, run->job, run->policy, NULL);
-    return 0;
+    return run->job && run->job->commands ? attach_commands(r, err) : 0;
 }
 
 /* --- a core cycle --- */
@@ -214,6 +229,7 @@ int dram_simulation_run(struct dram_simulation *run, struct dram_latency *latenc
     if (rc == 0)
         collect(&r);
     dram_memory_release(&r.memory);
+    free(r.commands);
     for (uint32_t s = 0; s < run->sides; s++)
         sms_free(r.sms[s]);
     return rc;

@@ -229,6 +229,8 @@ static bool ask(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int v, 
     count(m, &q, got);
     if (got == L2_HIT)
         answer(m, s, sub, packet->flight);
+    if (m->took && got == L2_HIT && q.reads)
+        m->flight[packet->flight].took = DRAM_TOOK_L2_HIT;
     if (got == L2_FETCH)
         to_dram(m, sub, v,
                 (struct dram_waiting){packet->row, dram_id(DRAM_ID_FETCH, sub, miss), (uint8_t)packet->bank, 1});

@@ -28,6 +28,7 @@ struct dram_window {
     int last_in[DRAM_SUBS];
     double core_cycles;         /* of a DRAM cycle */
     struct dram_latency *stats; /* [2]: done - issue */
+    struct dram_latency *took;  /* [DRAM_TOOK]: the same, for --latencies; NULL: not wanted */
     struct dram_fate first;     /* of the first passes, by handle; NULL: not wanted. Else channel->fate is set too */
     bool kept[DRAM_SOURCES];
 };

@@ -266,8 +266,9 @@ static int prepare(const struct replay_request *request, struct replay_result *r
         return *result->choice.by ? err_at(err, "%s", result->choice.by) : -1;
     if (apply_sets(result, request, err) || choose_policies(result, request, err))
         return -1;
-    if (request->recording && (result->policy_count != 1 || result->extra_baseline))
-        return err_set(err, "--recording is of one run: exactly one policy, and no other baseline; found %zu",
+    if ((request->recording || request->commands) && (result->policy_count != 1 || result->extra_baseline))
+        return err_set(err, "%s is of one run: exactly one policy, and no other baseline; found %zu",
+                       request->recording ? "--recording" : "--commands",
                        result->policy_count + result->extra_baseline);
     return 0;
 }
@@ -341,6 +342,8 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
                              .requests = request->requests,
                              .explain = request->explain,
                              .explain_file = request->explain_file,
+                             .commands = request->commands,
+                             .latencies = request->latencies,
                              .threads = request->threads > 0 ? request->threads : 1,
                              .progress = request->progress,
                              .shared = request->shared,

@@ -35,6 +35,8 @@ struct replay_job {
     FILE *requests;       /* --requests: per-request CSV, NULL: none; whoever opened it finds what failed */
     int64_t explain;      /* --explain N: print why to *explain_file for the first N commands; 0: none */
     FILE *explain_file;
+    FILE *commands;                           /* --commands: every command of the only run, NULL: no; likewise */
+    FILE *latencies;                          /* --latencies: histograms of every listed policy, NULL: no; likewise */
     int threads;                              /* at most this many */
     struct progress *progress;                /* may be NULL */
     struct shared *shared;                    /* with the other points of a sweep; may be NULL */
@@ -66,6 +68,7 @@ struct engine {
     /* The sections of the platform that this job reads, ends with NULL; they are whole when it runs. */
     const char *const *(*sections)(const struct replay_job *job);
     bool recordings;  /* its runs can be recorded (--recording), its recordings completed (--touches) */
+    bool controllers; /* its runs have memory controllers (--explain, --commands, --latencies) */
     bool plain_files; /* inputs may be files that are no traces; the engine reads input->spec itself */
     /* Run every policy of the job; runs[i] belongs to policies[i] and is initialised. An input the engine cannot
      * answer honestly for one policy is no failure: leave its metrics unknown and say why in a note. */
@@ -112,6 +115,7 @@ struct replay_request {
     FILE *requests;
     int64_t explain;
     FILE *explain_file;
+    FILE *commands, *latencies; /* as in struct replay_job */
     int threads;
     struct progress *progress;
     struct shared *shared;                    /* NULL: there are no other requests */

@@ -107,7 +107,7 @@ static int run_on(const struct asking *asking, const struct platform *platform, 
     struct replay_result result;
     request.inputs = inputs;
     request.robust = (struct replay_robust){0};
-    request.requests = request.explain_file = NULL;
+    request.requests = request.explain_file = request.commands = request.latencies = NULL;
     request.explain = 0;
     request.threads = 1;
     request.progress = NULL;
