@@ -38,6 +38,18 @@ const char *reader_advice(const char *path)
     return NULL;
 }
 
+/* Text whose first line has a comma: csv of another tool, maybe. */
+static bool has_columns(const unsigned char *head, size_t n)
+{
+    bool comma = false;
+    for (size_t i = 0; i < n && head[i] != '\n'; i++) {
+        if (head[i] < ' ' && head[i] != '\t' && head[i] != '\r')
+            return false;
+        comma |= head[i] == ',';
+    }
+    return comma;
+}
+
 const struct reader *reader_probe(const char *path, const unsigned char *head, size_t n, struct err *err)
 {
     const struct reader *maybe = NULL;
@@ -61,7 +73,8 @@ const struct reader *reader_probe(const char *path, const unsigned char *head, s
     else if (reader_advice(path))
         err_set(err, "%s: %s", path, reader_advice(path));
     else
-        err_set(err, "%s: byte 0: %s; formats known: %s", path, n == 0 ? "nothing in it" : "no known format", all);
+        err_set(err, "%s: byte 0: %s; formats known: %s%s", path, n == 0 ? "nothing in it" : "no known format", all,
+                has_columns(head, n) ? "; csv of another tool: --columns names its columns" : "");
     return NULL;
 }
 
