@@ -9,7 +9,6 @@ only pages whose name holds it."""
 import concurrent.futures
 import glob
 import gzip
-import importlib.util
 import lzma
 import os
 import re
@@ -50,14 +49,24 @@ def from_docs():
             yield page, '\n'.join(line for line in f.read().split('\n') if line.startswith('    '))
 
 
+def has(interpreter, package):
+    return os.path.exists(interpreter) and subprocess.run([interpreter, '-c', 'import ' + package], capture_output=True).returncode == 0
+
+
+def python_for(packages):
+    """An interpreter that has the packages, this one or Debian's, and those that it lacks."""
+    lacking = {i: [p for p in packages if not has(i, p)] for i in (sys.executable, '/usr/bin/python3')}
+    best = min(lacking, key=lambda i: len(lacking[i]))
+    return best, lacking[best]
+
+
 def blocks_of_python(page):
-    """Scripts of a page, each with the packages that it needs and this machine lacks."""
+    """Scripts of a page, each with its interpreter and the packages that it needs and no interpreter here has."""
     if not page.endswith('.md'):
         return
     with open(page) as f:
         for block in re.findall(r'^```python\n(.*?)^```', f.read(), re.M | re.S):
-            lacking = [name for name in ('numpy', 'pandas') if re.search(r'^import %s\b' % name, block, re.M) and not importlib.util.find_spec(name)]
-            yield block, lacking
+            yield block, *python_for(re.findall(r'^import (numpy|pandas)\b', block, re.M))
 
 
 def commands(text):
@@ -198,13 +207,13 @@ def try_page(page, text, work, env):
         passed, failed = passed + good, failed + (not good)
         if not good:
             said += 'FAIL %s: %s\n     status %d: %s\n' % (page, command, status, error.strip())
-    for block, lacking in blocks_of_python(page):
+    for block, interpreter, lacking in blocks_of_python(page):
         first = block.split('\n')[0]
         if lacking:
             skipped += 1
             said += 'skip %s: %s\n     needs %s\n' % (page, first, ', '.join(lacking))
             continue
-        done = subprocess.run([sys.executable, '-'], input=block.encode(), cwd=folder, env=env, capture_output=True, timeout=900)
+        done = subprocess.run([interpreter, '-'], input=block.encode(), cwd=folder, env=env, capture_output=True, timeout=900)
         passed, failed = passed + (done.returncode == 0), failed + (done.returncode != 0)
         if done.returncode:
             said += 'FAIL %s: %s\n     status %d: %s\n' % (page, first, done.returncode, done.stderr.decode(errors='replace').strip())
