@@ -177,16 +177,24 @@ static int add_global(struct kernel *k, const struct accelsim_op *op, struct err
     return op->bytes > ACCESS_MOST_BYTES ? add_bulk(k, op, access, err) : access_add(&k->import->sink, &access, err);
 }
 
+/* Where it stands; the name of the input itself is put before it by others. */
+static const char *place_of(const struct kernel *k, char *buf, size_t size)
+{
+    const bool own = strcmp(k->file, k->import->context->path) != 0;
+    (void)snprintf(buf, size, "%s%sline %llu", own ? k->file : "", own ? " " : "",
+                   (unsigned long long)source_line_number(k->source));
+    return buf;
+}
+
 static int take_instruction(struct kernel *k, const char *line, struct err *err)
 {
     struct accelsim_op op;
     const char *wrong = accelsim_parse(line, &k->header, &op);
     if (wrong) {
         char place[400], reason[80];
-        (void)snprintf(place, sizeof place, "%s line %llu", k->file, (unsigned long long)source_line_number(k->source));
         (void)snprintf(reason, sizeof reason, "instruction with %s", wrong);
         k->import->unreadable++;
-        return reader_skip(k->import->context, reason, place, err);
+        return reader_skip(k->import->context, reason, place_of(k, place, sizeof place), err);
     }
     if (op.async) { /* the first of two lines names the destination in shared memory */
         k->pending_async = !k->pending_async;
@@ -217,7 +225,8 @@ static int take_instruction(struct kernel *k, const char *line, struct err *err)
 
 static int wrong_line(const struct kernel *k, const char *what, struct err *err)
 {
-    return err_set(err, "%s line %llu: %s", k->file, (unsigned long long)source_line_number(k->source), what);
+    char place[400];
+    return err_set(err, "%s: %s", place_of(k, place, sizeof place), what);
 }
 
 static int take_mark(struct kernel *k, const char *line, struct err *err)
