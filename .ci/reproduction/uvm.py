@@ -13,7 +13,7 @@ REGULAR, RANDOM = ("conv2d", "fdtd2d"), ("bicg", "nw")
 ALL = REGULAR + RANDOM
 OVER = (110, 125, 150, 200)
 BICG = "2 MiB is the faster one: kernel 1 sweeps, and kernel 2 keeps its 32 rows at hand. 4 KiB is ahead only with utlb=blocked, which nobody has measured (uvm-engine.md)"
-CLOSED = "at 2 MiB a block faults once, so what is left to gain over tree is the cost of its smaller batches: twice as many in conv2d (1.53), a sixth more in nw (0.99)"
+CLOSED = "at 2 MiB a block faults once, so what is left to gain over tree is the cost of its smaller batches: twice as many in conv2d, a seventh more in nw"
 
 
 def command(w, pct=0):
@@ -73,7 +73,7 @@ two that the paper compares with, and against tree.
                               "kept in all runs"))([x for w in ALL for x in run(w)]), given="titanv batch_faults")
     full = "with sufficient memory tree fills a block before its neighbours are needed, so few blocks stand in a batch; the paper does not say under which policy and memory R was taken"
     tree = "R is blocks over batches: under tree a block is full after one or two batches, where 0.2 needs five, which is what 4 KiB gives (next rows)"
-    page = {"conv2d": "a median over windows of 20 batches moves in steps of 0.05: 5 distinct blocks in 20 batches, where the paper has 4", "fdtd2d": "",
+    page = {"conv2d": "a median over windows of 20 batches moves in steps of 0.05: 5 distinct blocks in 20 batches, where the paper has 4", "fdtd2d": "a median over windows of 20 batches moves in steps of 0.05: 6 distinct blocks in 20 batches, where the paper has 4",
             "bicg": "most windows are of kernel 1, where the four rows that a warp loads at once lie in one or two blocks; see kernel 2",
             "nw": "at 4 KiB every tile touches a page of each of its rows, so a batch reaches many blocks; under tree a block is soon full"}
     for w, paper in (("conv2d", 0.2), ("fdtd2d", 0.2), ("bicg", 24), ("nw", 11.1)):
@@ -83,30 +83,33 @@ two that the paper compares with, and against tree.
             b.row("Fig. 1", f"median R, {w}, under {name}, oversubscribed, mean of four ratios", paper,
                   lambda w=w, policy=policy: mean(run(w, p)[policy]["r_median"] for p in OVER),
                   "see the table at the end of the page: R by policy and memory", neutral=1, apart=True)
-    b.row("Fig. 1", "median R, kernel 2 of bicg alone, under 4 KiB", 24, lambda: b.replay("uvm synth:bicg,bytes=8GiB,kernel=2 --policy fixed:granularity=4KiB", full=True)[0]["r_median"], neutral=1, apart=True)
+    b.row("Fig. 1", "median R, kernel 2 of bicg alone, under 4 KiB", 24, lambda: b.replay("uvm synth:bicg,bytes=8GiB,kernel=2 --policy fixed:granularity=4KiB", full=True)[0]["r_median"],
+          "a batch reaches the rows, 181 KiB apart, of so many warps; how many the paper's hold is not printed", neutral=1, apart=True)
     b.row("II-A", "R of the random programs is two orders of magnitude larger than of the regular ones: least over most, under tree", 11.1 / 0.2,
           lambda: min(run(w)[TREE]["r_median"] for w in RANDOM) / max(run(w)[TREE]["r_median"] for w in REGULAR), full, neutral=1)
     b.row("II-A", "the same, under 4 KiB", 11.1 / 0.2, lambda: min(run(w)[K4]["r_median"] for w in RANDOM) / max(run(w)[K4]["r_median"] for w in REGULAR), page["bicg"], neutral=1, apart=True)
     b.row("Fig. 3a", "4 KiB against tree, sufficient, average ('average slowdown of 0.2x', read as relative performance)", 0.2,
-          lambda: mean(speeds(ALL, (0,), K4)), "bicg lifts the mean (0.43: a warp's four rows fault together, so it makes twice the batches of tree, not four times); the other three average 0.19", neutral=1)
+          lambda: mean(speeds(ALL, (0,), K4)), neutral=1)
     b.row("Fig. 3a", "2 MiB against tree, sufficient, average", 1.5, lambda: mean(speeds(ALL, (0,), M2)), CLOSED, neutral=1)
-    b.row("Fig. 3b", "2 MiB against tree, oversubscribed, regular programs, average", 1.3, lambda: mean(speeds(REGULAR, OVER, M2)), neutral=1)
+    b.row("Fig. 3b", "2 MiB against tree, oversubscribed, regular programs, average", 1.3, lambda: mean(speeds(REGULAR, OVER, M2)),
+          "what is gained is the cost of tree's smaller batches, as with sufficient memory; in fdtd2d at 150 % tree also brings a third more bytes", neutral=1)
     b.row("Fig. 3b", "4 KiB against tree, oversubscribed, random programs, average", 2.2, lambda: mean(speeds(RANDOM, OVER, K4)),
-          "4 KiB is ahead only where tree thrashes: from 125 % in nw, at 200 % in bicg; the paper's one ratio is not printed", neutral=1)
+          "4 KiB is ahead only in bicg at 200 %: in nw it brings a seventh of tree's bytes or less, and its batches take longer than that saves; the paper's one ratio is not printed", neutral=1)
     b.row("Fig. 3b", "the same at 200 % only", 2.2, lambda: mean(speeds(RANDOM, (200,), K4)),
-          "the paper's one ratio is not printed; at 200 % tree thrashes in both", neutral=1, apart=True)
+          "the paper's one ratio is not printed; at 200 % tree thrashes in both, and 4 KiB is ahead in bicg alone", neutral=1, apart=True)
     b.row("II-B, Fig. 3a", "every program gains from 2 MiB over tree, sufficient", 1, lambda: min(speeds(ALL, (0,), M2)), CLOSED, relation=">")
     b.row("II-B, Fig. 3b", "under oversubscription tree brings more bytes than 4 KiB, random programs, each ratio: bytes of tree over 4 KiB, least", 1,
           lambda: min(run(w, p)[TREE]["h2d_bytes"] / run(w, p)[K4]["h2d_bytes"] for w in RANDOM for p in OVER),
           "up to 150 % bicg thrashes under no policy: bytes differ by how often evicted pages come back, and at 4 KiB kernel 2 takes longest to pass", relation=">")
     b.row("III, Fig. 3a", "best fixed granularity, sufficient", "2 MiB for all four",
           lambda: (lambda g: (all(x == M2 for x in g), ", ".join(f"{w} {LADDER[x - K4]}" for w, x in zip(ALL, g))))(
-              [max(RUNGS, key=lambda i: speed(w, 0, i)) for w in ALL]))
+              [max(RUNGS, key=lambda i: speed(w, 0, i)) for w in ALL]),
+          "at 1 GiB it is 2 MiB in all four (models-uvm.md); at 8 GiB a row of conv2d and of nw is 128 KiB, so that few rows lie in a block")
     for w in ALL:
         want = "2 MiB" if w in REGULAR else "4 KiB"
         b.row("IV-C", f"best of 4 KiB and 2 MiB, oversubscribed, {w}", want,
               lambda w=w, want=want: (lambda best: (all(x == want for x in best), ", ".join(f"{p} %: {x}" for p, x in zip(OVER, best))))(
-                  ["2 MiB" if speed(w, p, M2) >= speed(w, p, K4) else "4 KiB" for p in OVER]), BICG if w == "bicg" else "at 110 % little is evicted")
+                  ["2 MiB" if speed(w, p, M2) >= speed(w, p, K4) else "4 KiB" for p in OVER]), BICG if w == "bicg" else "4 KiB brings the fewest bytes and makes the most batches (see the table), and what a batch costs decides here")
     OSCILLATES = "as printed, R_hi = 1: a sweep over k arrays has R = k at 2 MiB, so the granularity shrinks, below 1 it grows again, and so on; in nw R stays above it down to 4 KiB (models-uvm.md)"
     BLIND = "while A is at a bound the granularity goes to that end of the ladder: rungs are not compared, so where one between or the other end is best, the rule cannot know"
     for policy, name in READINGS:
@@ -116,14 +119,14 @@ two that the paper compares with, and against tree.
         for end, paper, f in (("lower", 1.24, min), ("upper", 1.90, max)):
             b.row("IV-C, Fig. 4a", f"{name} against tree, sufficient, {end} end (abstract: 1.2 to 1.9)", paper, lambda f=f, policy=policy: f(speeds(ALL, (0,), policy)),
                   "nw: " + CLOSED if fitted else OSCILLATES, neutral=1, **kind)
-        for end, paper, f, why in (("lower", 1.07, min, "nw at 110 %: both of the paper's granularities lose to tree there (0.55 and 0.61), and adaptive moves between them"),
-                                   ("upper", 2.45, max, "bicg at 200 %: tree thrashes there (112 GiB in), 2 MiB does not; nw reaches 2.07")):
+        for end, paper, f, why in (("lower", 1.07, min, "nw at 110 %: R is large, so it goes down to 4 KiB, which loses to tree there (0.41)"),
+                                   ("upper", 2.45, max, "bicg at 200 %: tree thrashes there (959 GiB in), 2 MiB does not; the others reach 1.67")):
             b.row("IV-C, Fig. 4b", f"{name} against tree, oversubscribed, {end} end (abstract: 1.1 to 2.5)", paper, lambda f=f, policy=policy: f(speeds(ALL, OVER, policy)), why if fitted else OSCILLATES, neutral=1, **kind)
         b.row("contributions", f"{name} against tree, sufficient, average", 1.5, lambda policy=policy: mean(speeds(ALL, (0,), policy)), CLOSED if fitted else OSCILLATES, neutral=1, **kind)
         b.row("contributions", f"{name} against tree, oversubscribed, average over four ratios", 1.8, lambda policy=policy: mean(speeds(ALL, OVER, policy)),
-              "bicg at 200 % (7.55) lifts the mean; the other fifteen cases average 1.43" if fitted else OSCILLATES, neutral=1, **kind)
+              "bicg at 200 % (79.7) lifts the mean; the other fifteen cases average 1.27" if fitted else OSCILLATES, neutral=1, **kind)
         b.row("contributions", f"{name}, the same at 200 % only", 1.8, lambda policy=policy: mean(speeds(ALL, (200,), policy)),
-              "bicg (7.55), where tree thrashes and 2 MiB does not; the other three average 1.58" if fitted else OSCILLATES, neutral=1, **other)
+              "bicg (79.7), where tree thrashes and 2 MiB does not; the other three average 1.21" if fitted else OSCILLATES, neutral=1, **other)
         for among, against in (((K4, M2), "the better of 4 KiB and 2 MiB"), (RUNGS, "the best rung of the ladder")):
             for pcts, when in (((0,), "average, sufficient"), (OVER, "average, oversubscribed")):
                 b.row("abstract, IV-C", f"{name} as a share of {against}, {when}", 98, lambda pcts=pcts, among=among, policy=policy: mean(shares(pcts, among, policy)), BLIND if fitted else OSCILLATES, unit=" %", **(kind if among == (K4, M2) else other))
@@ -131,7 +134,8 @@ two that the paper compares with, and against tree.
 
     b.row("IV-C", "4 KiB makes the most batches and 2 MiB the fewest of 4 KiB, tree, 2 MiB, sufficient", "implied", lambda: most_and_least(ALL, (0,), "batches"))
     b.row("IV-C", "the same, oversubscribed, regular programs", "implied", lambda: most_and_least(REGULAR, OVER, "batches"))
-    b.row("IV-C", "the same, oversubscribed, random programs", "implied", lambda: most_and_least(RANDOM, OVER, "batches"))
+    b.row("IV-C", "the same, oversubscribed, random programs", "implied", lambda: most_and_least(RANDOM, OVER, "batches"),
+          "there tree thrashes, and makes more batches than 4 KiB")
     b.row("IV-C", "4 KiB brings the fewest bytes, oversubscribed, random programs", "implied", lambda: fewest_bytes(OVER),
           "up to 150 % bicg thrashes under no policy: bytes differ by how often evicted pages come back, and at 4 KiB kernel 2 takes longest to pass; at 200 % it thrashes under tree, not at 2 MiB (see the table)")
     for policy, name in READINGS:
