@@ -84,7 +84,7 @@ START_TEST(windows_stay_apart_where_their_tags_are_used_up)
     for (int window = 0; window < 20; window++) {
         const size_t n = window % 2 ? 300 : 200;
         for (size_t i = 0; i < n; i++)
-            numbers[i] = i * (window % 3 ? 1 : 32768); /* that many share a slot, or none */
+            numbers[i] = i * (window % 3 ? 1 : 41602); /* no two share a slot, or 200 share 21 */
         struct uvm_batch b = batch_of(blocks, numbers, n);
         uvm_locality_add(w, &b);
         uvm_locality_add(w, &b);
