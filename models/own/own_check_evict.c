@@ -73,7 +73,7 @@ static int service(struct own_trial *t, uint32_t b, struct err *err)
     if (!own_memory_faults(m, b, &t->random, &faulted))
         return 0;
     const bool fresh = !m->facts[b].pieces;
-    while (fresh && m->view.free_pieces < (uint64_t)__builtin_popcount(own_memory_whole(m, b)))
+    while (m->view.free_pieces < (uint64_t)__builtin_popcount(own_memory_wants(m, b, &faulted)))
         if (ask_pick(t, b, err) < 0)
             return -1;
     own_memory_service(m, b, &faulted, &none);

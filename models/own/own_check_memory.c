@@ -50,20 +50,31 @@ void own_memory_batch(struct own_memory *m)
     m->view.time_ns += 50000;
 }
 
+uint32_t own_memory_wants(const struct own_memory *m, uint32_t b, const struct page_mask *pages)
+{
+    uint32_t wants = 0;
+    if (!m->facts[b].pieces)
+        return own_memory_whole(m, b);
+    PAGE_MASK_EACH(page, pages)
+    wants |= 1u << page / UVM_BIG_PAGES;
+    return wants & ~m->facts[b].pieces;
+}
+
 void own_memory_service(struct own_memory *m, uint32_t b, const struct page_mask *faulted, const struct page_mask *plan)
 {
     struct uvm_evict_block *f = &m->facts[b];
-    if (!f->pieces) {
-        f->pieces = own_memory_whole(m, b);
-        m->view.free_pieces -= (uint64_t)__builtin_popcount(f->pieces);
-        f->arrived = m->services + 1;
-    } else {
+    struct page_mask pages;
+    page_mask_or(&pages, faulted, plan);
+    const uint32_t wants = own_memory_wants(m, b, &pages);
+    if (f->pieces)
         unlink_block(m, b);
-    }
+    else
+        f->arrived = m->services + 1;
+    f->pieces |= wants;
+    m->view.free_pieces -= (uint64_t)__builtin_popcount(wants);
     link_newest(m, b);
     m->services++;
-    page_mask_or(&m->block[b].resident, &m->block[b].resident, faulted);
-    page_mask_or(&m->block[b].resident, &m->block[b].resident, plan);
+    page_mask_or(&m->block[b].resident, &m->block[b].resident, &pages);
     for (unsigned piece = 0; piece < UVM_BLOCK_PIECES; piece++)
         if (page_mask_count_region(faulted, piece * UVM_BIG_PAGES, (piece + 1) * UVM_BIG_PAGES))
             m->age[b * UVM_BLOCK_PIECES + piece] = m->services;

@@ -65,7 +65,9 @@ struct own_memory {
 void own_memory_init(struct own_memory *memory, struct random *random, uint64_t total_pieces, bool in_pieces);
 /* A batch begins; then blocks are asked for by its faults. */
 void own_memory_batch(struct own_memory *memory);
-/* Pages of a block come, its memory with them if it held none; it is the newest. */
+/* Pieces that come with these pages of a block: all if it holds none, else those of the pages that it lacks. */
+uint32_t own_memory_wants(const struct own_memory *memory, uint32_t block, const struct page_mask *pages);
+/* Pages of a block come, and the pieces that they want; it is the newest. */
 void own_memory_service(struct own_memory *memory, uint32_t block, const struct page_mask *faulted,
                         const struct page_mask *plan);
 /* Pieces of a block go. */

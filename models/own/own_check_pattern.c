@@ -48,7 +48,7 @@ static int pattern_open(struct own_trial *t, struct err *err)
 static size_t make_scans(struct own_trial *t, const struct pattern_view *view, struct scan *scans)
 {
     if (view->shape == SCAN_ARRAY) {
-        scans[0] = (struct scan){0, 1 + random_below(&t->random, 20000), 0};
+        scans[0] = (struct scan){.count = 1 + random_below(&t->random, 20000)};
         return 1;
     }
     uint64_t at = random_below(&t->random, 1000), lane = random_below(&t->random, 100);
