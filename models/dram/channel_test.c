@@ -147,10 +147,24 @@ START_TEST(an_illegal_command_is_an_error)
 }
 END_TEST
 
-TEST_MAIN("channel", an_unloaded_read_takes_act_and_cl, an_unloaded_hit_takes_cl,
-          an_unloaded_conflict_takes_pre_act_and_cl, sequential_reads_over_two_groups_move_an_atom_per_cycle,
-          one_bank_group_moves_an_atom_per_tccdl, row_conflicts_of_one_bank_take_trc,
-          a_pim_block_of_sixteen_takes_64_cycles_with_a_row_change_and_32_without,
+START_TEST(a_rule_as_long_as_the_wheel_is_not_near)
+{
+    for (int64_t cycles = DRAM_WHEEL - 1; cycles <= DRAM_WHEEL + 1; cycles++) {
+        struct dram_platform p;
+        struct dram_channel ch;
+        struct err err = {""};
+        param_defaults(dram_params, &p);
+        p.rp = cycles;
+        ck_assert_msg(!dram_channel_init(&ch, &p, &err), "%s", err.msg);
+        ck_assert_msg(ch.near == (cycles < DRAM_WHEEL), "%lld cycles", (long long)cycles);
+    }
+}
+END_TEST
+
+TEST_MAIN("channel", a_rule_as_long_as_the_wheel_is_not_near, an_unloaded_read_takes_act_and_cl,
+          an_unloaded_hit_takes_cl, an_unloaded_conflict_takes_pre_act_and_cl,
+          sequential_reads_over_two_groups_move_an_atom_per_cycle, one_bank_group_moves_an_atom_per_tccdl,
+          row_conflicts_of_one_bank_take_trc, a_pim_block_of_sixteen_takes_64_cycles_with_a_row_change_and_32_without,
           a_write_back_of_128_bytes_takes_four_columns, no_class_waits_in_more_than_its_queue,
           a_limit_cuts_a_run_and_what_was_to_come_is_never, far_future_cycles_do_not_wrap,
           an_illegal_command_is_an_error)

@@ -8,19 +8,25 @@ END_TEST
 
 START_TEST(pim_gathers_to_the_high_watermark_and_issues_down_to_the_low_one)
 {
-    /* A hundred MEM requests to one bank, 40 cycles each; sixty PIM requests, one each 10 cycles. */
+    /* A hundred MEM requests to one bank, 40 cycles each; sixty PIM requests, one each 60
+     * cycles: none comes while the mode changes. */
     struct dram_request r[160];
     for (int i = 0; i < 160; i++)
         r[i] = i < 100 ? (struct dram_request){0, 1 + (uint32_t)i, 0, 3, TEST_RD}
-                       : (struct dram_request){10 * i, 4096, 0, 0, TEST_PIM};
-    test_run("gather-issue", "high=56,low=32", r, 160, 2);
-    int64_t first = INT64_MAX, entered = 0;
-    for (int i = 0; i < 160; i++)
-        if (r[i].flags == TEST_PIM && test_sched[i] < first)
-            first = test_sched[i];
-    for (int i = 0; i < 160; i++)
-        entered += r[i].flags == TEST_PIM && test_enter[i] < first;
-    ck_assert_int_ge(entered, 56);
+                       : (struct dram_request){60 * (i - 99), 4096, 0, 0, TEST_PIM};
+    static const int highs[] = {1, 20, 56};
+    for (size_t k = 0; k < sizeof highs / sizeof *highs; k++) {
+        char params[40];
+        (void)snprintf(params, sizeof params, "high=%d,low=1", highs[k]);
+        test_run("gather-issue", params, r, 160, 2);
+        int64_t first = INT64_MAX, entered = 0;
+        for (int i = 0; i < 160; i++)
+            if (r[i].flags == TEST_PIM && test_sched[i] < first)
+                first = test_sched[i];
+        for (int i = 0; i < 160; i++)
+            entered += r[i].flags == TEST_PIM && test_enter[i] < first;
+        ck_assert_int_eq(entered, highs[k]);
+    }
 }
 END_TEST
 
