@@ -21,5 +21,34 @@ START_TEST(a_pim_phase_ends_after_cap_cycles_past_an_older_request)
 }
 END_TEST
 
-TEST_MAIN("frfcfs-cap", the_tiny_trace_is_done_as_on_the_artifacts_controller,
+/* Cycle by cycle, PIM requests without end; a MEM request is older than those that come after it. */
+START_TEST(the_mode_ends_with_the_cycle_above_the_cap)
+{
+    for (int64_t cap = 1; cap <= 64; cap += 21) {
+        static struct dram_channel ch;
+        struct dram_platform platform;
+        int64_t state[16] = {cap}, counted = 0, now = 0;
+        const struct dram_policy *p = dram_policy_find("frfcfs-cap");
+        ck_assert_uint_le(p->head.state_size, sizeof state);
+        param_defaults(dram_params, &platform);
+        ck_assert_int_eq(dram_channel_init(&ch, &platform, NULL), 0);
+        bool began = false;
+        for (uint32_t id = 0; !began || ch.mode == DRAM_PIM; now++) {
+            ck_assert_int_lt(now, 5000);
+            counted += ch.mode == DRAM_PIM && ch.waiting[DRAM_MEM] && ch.waiting[DRAM_PIM] && ch.older;
+            (void)p->loops->step(&ch, state, now);
+            ch.completion_head = ch.completion_tail;
+            began |= ch.mode == DRAM_PIM;
+            if (dram_channel_room(&ch, DRAM_PIM))
+                p->loops->push(&ch, now, 4096, 0, TEST_PIM, id++);
+            if (now == 100)
+                p->loops->push(&ch, now, 1, 0, TEST_RD, id++);
+        }
+        ck_assert_int_eq(counted, cap + 1);
+    }
+}
+END_TEST
+
+TEST_MAIN("frfcfs-cap", the_mode_ends_with_the_cycle_above_the_cap,
+          the_tiny_trace_is_done_as_on_the_artifacts_controller,
           a_pim_phase_ends_after_cap_cycles_past_an_older_request)
