@@ -182,8 +182,9 @@ class Tests:
         return sorted((t for t in good if t not in cases), key=far) + sorted(cases, key=self.seconds.get)
 
 
-def limits():
-    for which, soft in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 16 << 30), (resource.RLIMIT_AS, 16 << 30)):
+def limits(timeout):
+    for which, soft in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 16 << 30), (resource.RLIMIT_AS, 16 << 30),
+                        (resource.RLIMIT_CPU, int(timeout))):
         resource.setrlimit(which, (soft, resource.getrlimit(which)[1]))
 
 
@@ -196,13 +197,13 @@ class Place:
         shutil.copytree(a.build + "/linked", self.at, copy_function=os.link)
 
     def run(self, test, timeout, env=None):
-        """None: passed; else how it failed."""
+        """None: passed; else how it failed. `timeout`: seconds of processor time; what sleeps may take ten times that."""
         words = ["sh", "fixtures/cli/run.sh", self.at + "/offchip", test[4:]] if test.startswith("cli/") else \
             [f"{self.at}/test/{test}"]
         p = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                             start_new_session=True, preexec_fn=limits, env={**os.environ, **(env or {})})
+                             start_new_session=True, preexec_fn=lambda: limits(timeout), env={**os.environ, **(env or {})})
         try:
-            return None if p.wait(timeout) == 0 else "fails"
+            return None if p.wait(10 * timeout) == 0 else "fails"
         except subprocess.TimeoutExpired:
             return "hangs"
         finally:
