@@ -23,8 +23,8 @@ struct emit {
     enum emit_order order;
     struct program_warp at;
     const void *state; /* the program's */
-    void *run;         /* where a run keeps something (plan.run_open): what it opened; else NULL */
-    struct err *err;   /* likewise: for a kernel that fails */
+    void *run;         /* what the run keeps (plan.run_open) */
+    struct err *err;   /* for a kernel that fails */
 };
 
 /* Lanes whose threads, counted over the launch, are below n: they alone from now on. Returns whether there are any. */
@@ -106,6 +106,19 @@ static inline struct program_access *emit_scatter(const struct emit *e, unsigned
                                                   unsigned before)
 {
     return emit_as(emit_gather(e, array, index, before, 0), RECORD_WRITE);
+}
+
+/* Lane l's element is first + index[l]; likewise, but without looking whether they are a stride apart. */
+static inline struct program_access *emit_each(const struct emit *e, unsigned array, int64_t first,
+                                               const int64_t *index, unsigned before, unsigned use)
+{
+    struct program_access *a = emit_load(e, array, first, before, use);
+    uint64_t *lane = program_scatter(e->body, a);
+    for (uint32_t rest = e->active; rest; rest &= rest - 1) {
+        unsigned l = (unsigned)__builtin_ctz(rest);
+        lane[l] = a->addr + (uint64_t)(index[l] * (int64_t)e->bytes);
+    }
+    return a;
 }
 
 /* An earlier access of the body again, as a load of the same elements or as a store to them. */

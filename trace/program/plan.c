@@ -9,6 +9,7 @@ void *plan_new(size_t bytes, int64_t compute_ns, struct err *err)
     struct plan *plan = mem_zalloc(1, bytes, err);
     if (!plan)
         return NULL;
+    plan->itself.plan = plan;
     plan->compute_ns = compute_ns;
     plan->launches = 1;
     plan->base = PROGRAM_BASE;
@@ -37,7 +38,10 @@ void plan_kernel(struct plan *plan, plan_body *body, const char *name, uint64_t 
                  uint32_t registers, uint32_t shared)
 {
     struct plan_kernel *k = &plan->kernel[plan->kernels++];
+    uint32_t warps = threads / PROGRAM_LANES;
+    bool even = threads && threads % PROGRAM_LANES == 0 && (warps & (warps - 1)) == 0;
     k->body = body;
+    k->warps = (int8_t)(even ? __builtin_ctz(warps) : -1);
     k->launch = (struct program_launch){
         .kernel = name, .blocks = blocks, .threads = threads, .registers = registers, .shared = shared};
 }
@@ -80,55 +84,46 @@ static uint32_t like(const void *state, uint32_t launch)
     return plan->like ? plan->like(plan, launch) : launch;
 }
 
-/* Where a warp stands; blocks of a power of two of whole warps need no division. */
-static struct program_warp place_of(const struct program_launch *shape, uint64_t warp)
+/* Where a warp stands whose blocks are of another shape, or no power of two of full warps. */
+static void place(struct emit *e, const struct plan *plan, const struct plan_kernel *kernel, uint64_t warp)
 {
-    uint32_t warps = shape->threads / PROGRAM_LANES;
-    if (shape->threads % PROGRAM_LANES || (warps & (warps - 1)))
-        return program_warp_at(shape, warp);
-    return (struct program_warp){.block = warp >> __builtin_ctz(warps),
-                                 .thread = warp * PROGRAM_LANES,
-                                 .warp = (uint32_t)warp & (warps - 1),
-                                 .lanes = PROGRAM_LANES};
-}
-
-static inline struct emit emit_to(const struct plan *plan, const struct plan_kernel *kernel, uint32_t launch,
-                                  uint64_t warp, uint32_t index, struct program_body *body)
-{
-    struct emit e = {.body = body,
-                     .allocs = plan->array,
-                     .bytes = 4,
-                     .launch = launch,
-                     .index = index,
-                     .order = plan->order,
-                     .state = plan};
+    const struct program_launch *launch = &kernel->launch;
     struct program_launch shape;
     if (plan->shape) {
-        shape = kernel->launch;
-        plan->shape(plan, launch, &shape);
+        shape = *launch;
+        plan->shape(plan, e->launch, &shape);
+        launch = &shape;
     }
-    e.at = place_of(plan->shape ? &shape : &kernel->launch, warp);
-    e.active = program_first_lanes(e.at.lanes);
-    return e;
-}
-
-static inline int fill(const struct plan *plan, void *run, uint32_t launch, uint64_t warp, uint32_t index,
-                       struct program_body *body, struct err *err)
-{
-    const struct plan_kernel *kernel = kernel_of(plan, launch);
-    if (index > 0 && kernel->straight)
-        return 0;
-    struct emit e = emit_to(plan, kernel, launch, warp, index, body);
-    e.run = run;
-    e.err = err;
-    body->last = kernel->straight;
-    return kernel->body(&e);
+    e->at = program_warp_at(launch, warp);
+    e->active = program_first_lanes(e->at.lanes);
 }
 
 static int body_of(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
                    struct err *err)
 {
-    return fill(run, NULL, launch, warp, index, body, err);
+    const struct plan *plan = ((const struct plan_run *)run)->plan;
+    const struct plan_kernel *kernel = kernel_of(plan, launch);
+    if (index > 0 && kernel->straight)
+        return 0;
+    struct emit e = {.body = body,
+                     .allocs = plan->array,
+                     .active = UINT32_MAX,
+                     .bytes = 4,
+                     .launch = launch,
+                     .index = index,
+                     .order = plan->order,
+                     .state = plan,
+                     .run = run,
+                     .err = err};
+    if (kernel->warps >= 0 && !plan->shape)
+        e.at = (struct program_warp){.block = warp >> kernel->warps,
+                                     .thread = warp * PROGRAM_LANES,
+                                     .warp = (uint32_t)warp & ((1u << kernel->warps) - 1),
+                                     .lanes = PROGRAM_LANES};
+    else
+        place(&e, plan, kernel, warp);
+    body->last = kernel->straight;
+    return kernel->body(&e);
 }
 
 static void *run_open(const void *state, struct err *err)
@@ -145,12 +140,6 @@ static void run_close(void *run)
     ((const struct plan_run *)run)->plan->run_close(run);
 }
 
-static int body_of_run(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                       struct err *err)
-{
-    return fill(((const struct plan_run *)run)->plan, run, launch, warp, index, body, err);
-}
-
 int plan_program(void *state, struct program *program, struct err *err)
 {
     static const struct program_ops ops = {
@@ -158,7 +147,7 @@ int plan_program(void *state, struct program *program, struct err *err)
     static const struct program_ops with_runs = {.allocs = allocs,
                                                  .launches = launches,
                                                  .launch = launch_of,
-                                                 .body = body_of_run,
+                                                 .body = body_of,
                                                  .run_open = run_open,
                                                  .run_close = run_close,
                                                  .like = like};

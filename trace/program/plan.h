@@ -18,15 +18,17 @@ struct plan_kernel {
     struct program_launch launch;
     plan_body *body;
     bool straight; /* a warp has one body, number 0 */
+    int8_t warps;  /* of a block, all full: 1 << warps; -1: no power of two, or not full */
 };
 
-/* What a run keeps begins with one; set by who opens the run. */
+/* What a run keeps begins with one, which is set for it. */
 struct plan_run {
     const struct plan *plan;
 };
 
 struct plan {
-    int64_t compute_ns; /* of struct program */
+    struct plan_run itself; /* a run that keeps nothing */
+    int64_t compute_ns;     /* of struct program */
     enum emit_order order;
     uint32_t launches;    /* 1, if not set */
     uint64_t base, align; /* where the first array lies, on which boundaries all do; set before the first one */

@@ -55,14 +55,15 @@ void traversal_load(const struct traversal_lists *l, uint64_t j, struct traversa
         if (!l->unmasked_head)
             load->reads = load->list;
         for (unsigned lane = 0; lane < LANES; lane++)
-            load->at[lane] = at + lane;
+            load->at[lane] = (int64_t)(at + lane);
         return;
     }
     load->reads = 0;
     for (uint32_t rest = l->active; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        load->at[lane] = l->first[lane] + j;
-        load->reads |= (uint32_t)(load->at[lane] < l->end[lane]) << lane;
+        uint64_t at = l->first[lane] + j;
+        load->at[lane] = (int64_t)at;
+        load->reads |= (uint32_t)(at < l->end[lane]) << lane;
     }
     load->list = load->reads;
 }

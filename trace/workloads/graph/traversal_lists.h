@@ -28,8 +28,8 @@ struct traversal_lists {
 };
 
 struct traversal_load {
-    uint32_t reads, list;       /* lanes that load an element; those of them whose element is in the list */
-    uint64_t at[PROGRAM_LANES]; /* the elements; lanes that load none: not filled */
+    uint32_t reads, list;      /* lanes that load an element; those of them whose element is in the list */
+    int64_t at[PROGRAM_LANES]; /* the elements; lanes that load none: not filled */
 };
 
 /* False if no lane of the warp has a vertex. The frontier is t->active. */
