@@ -10,10 +10,7 @@
  * from 0xC0000000 on: AREA (N floats), NB (4N ints), NORM (12N), VAR, OLD, FLUX (5N each), STEP (N); the first three
  * are copied in.
  *
- * The mesh is a stand-in, as the file was not at hand: neighbours of i are p(i-1), p(i+1), p(i-x), p(i+x), x the cube
- * root of n; outside the mesh is far field, with nothing to load; p permutes the elements within windows of `window`
- * (1: not at all). Elements from n on have the last one's neighbours, as the program pads. How far a gather spreads is
- * the one free number here: 1, 32 and 1024 give about 5, 6.5 and 29 sectors.
+ * The mesh is a stand-in, as the file was not at hand (parts/cfd_mesh.h).
  * Worked example, n = 384, x = 16, window = 1: warp 0 loads neighbours -1 to 30 (31 lanes), 1 to 32, -16 to 15 (16
  * lanes), 16 to 47.
  * Defaults: 97046 elements (fvcorr.domn.097K: the count of the usual file, which was not at hand) and 10 iterations,
@@ -26,11 +23,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "trace/base/random.h"
+#include "trace/workloads/rodinia/parts/cfd_mesh.h"
 #include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 
-enum { THREADS = 192, FIELDS = 5, NEIGHBOURS = 4, INITS = 3, STEPS = 7 /* launches of an iteration */ };
+enum { THREADS = 192, FIELDS = 5, NEIGHBOURS = CFD_NEIGHBOURS, INITS = 3, STEPS = 7 /* launches of an iteration */ };
 enum { FAR_FIELD = 54 /* instructions */ };
 enum { AREA, NB, NORM, VAR, OLD, FLUX, STEP };
 enum { INIT, FACTOR, FLUXES, TIME };
@@ -41,7 +38,8 @@ struct cfd_params {
 
 struct cfd {
     struct plan plan;
-    int64_t n, padded, x, window, seed;
+    struct cfd_mesh mesh;
+    int64_t padded;
 };
 
 static const struct param cfd_params[] = {
@@ -54,35 +52,6 @@ static const struct param cfd_params[] = {
     RODINIA_ORDER_ROW(cfd_params),
     PARAM_NS_AUTO_ROW(cfd_params, compute_ns, 0, 1e9, "time of a body of a warp whose data is all at hand"),
     {0}};
-
-/* --- the mesh --- */
-
-/* Where place `at` of a window goes: rounds of multiplying, adding and folding, each one to one. */
-static uint64_t permuted(const struct cfd *s, uint64_t window, uint64_t at)
-{
-    struct random r = {(uint64_t)s->seed << 32 ^ window};
-    unsigned bits = (unsigned)__builtin_ctzll((uint64_t)s->window); /* of a place */
-    for (int round = 0; round < 3; round++) {
-        at = (at * (random_next(&r) | 1) + random_next(&r)) & (uint64_t)(s->window - 1);
-        at ^= at >> (bits + 1) / 2;
-    }
-    return at;
-}
-
-/* Neighbour j of an element; -1: far field. */
-static int64_t neighbour(const struct cfd *s, int64_t element, unsigned j)
-{
-    int64_t apart = j < 2 ? 1 : s->x, i = (element < s->n ? element : s->n - 1) + (j % 2 ? apart : -apart);
-    if (i < 0 || i >= s->n)
-        return -1;
-    int64_t first = i & ~(s->window - 1), at = i - first;
-    if (s->window == 1)
-        return i;
-    do
-        at = (int64_t)permuted(s, (uint64_t)first, (uint64_t)at);
-    while (first + at >= s->n); /* the last window is no whole one */
-    return first + at;
-}
 
 /* --- the kernels; blocks are whole warps, all of them full --- */
 
@@ -130,10 +99,11 @@ static void add_fields(const struct emit *e, int64_t first, const int64_t *eleme
     static const uint8_t fields[FIELDS] = {1, 0, 2, 3, 4}, between[FIELDS] = {0, 0, 1, 1, 6};
     for (unsigned k = 0; k < FIELDS; k++) {
         int64_t field = fields[k] * ((const struct cfd *)e->state)->padded + (element ? 0 : first);
-        struct program_access *a = emit_load(e, VAR, field, k ? between[k] : before, k ? 1 : 2);
-        uint64_t *lane = element ? program_scatter(e->body, a) : NULL;
-        for (unsigned l = 0; element && l < PROGRAM_LANES; l++)
-            lane[l] = a->addr + (uint64_t)element[l] * 4;
+        unsigned since = k ? between[k] : before, use = k ? 1 : 2;
+        if (element)
+            emit_each(e, VAR, field, element, since, use);
+        else
+            emit_load(e, VAR, field, since, use);
     }
 }
 
@@ -145,7 +115,7 @@ static int add_neighbour(struct emit *e, unsigned j)
     bool beside = true; /* all have the place that lane 0's gives them */
     e->active = 0;
     for (unsigned l = 0; l < PROGRAM_LANES; l++) {
-        int64_t nb = neighbour(e->state, (int64_t)e->at.thread + l, j);
+        int64_t nb = cfd_neighbour(&((const struct cfd *)e->state)->mesh, (int64_t)e->at.thread + l, j);
         if (nb < 0)
             continue;
         first = e->active ? first : nb - l;
@@ -206,11 +176,8 @@ static void *cfd_open(const void *params, struct err *err)
     struct cfd *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
     if (!s)
         return NULL;
-    s->n = p->n;
-    s->padded = (s->n + THREADS - 1) / THREADS * THREADS;
-    s->x = p->x ? p->x : lround(cbrt((double)p->n));
-    s->window = p->window;
-    s->seed = p->seed;
+    s->mesh = (struct cfd_mesh){p->n, p->x ? p->x : lround(cbrt((double)p->n)), p->window, (uint32_t)p->seed};
+    s->padded = (p->n + THREADS - 1) / THREADS * THREADS;
     uint64_t field = (uint64_t)s->padded * 4, blocks = (uint64_t)s->padded / THREADS;
     plan_input(&s->plan, "areas", field);
     plan_input(&s->plan, "elements_surrounding", NEIGHBOURS * field);
