@@ -104,7 +104,10 @@ struct heartwall_trips heartwall_trips(const struct heartwall_shape *shape, bool
 
 enum heartwall_part { HW_CUT, HW_TRACK, HW_UPDATE }; /* frame 0; later ones; besides in every tenth */
 
-/* Released with heartwall_program_release(), whatever is returned. */
+/* Append the phases of a part, in the order of the source. */
+void heartwall_phases(struct heartwall_program *p, const struct heartwall_shape *shape, enum heartwall_part part);
+
+/* Phases and steps. Released with heartwall_program_release(), whatever is returned. */
 int heartwall_program_init(struct heartwall_program *p, const struct heartwall_shape *shape, enum heartwall_part part,
                            struct err *err);
 void heartwall_program_release(struct heartwall_program *p);
