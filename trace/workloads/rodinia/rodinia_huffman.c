@@ -25,38 +25,27 @@
  * Differs: every block has as many bits; the histogram's two streams run one after the other. */
 #include <stdlib.h>
 
-#include "trace/workloads/rodinia/rodinia.h"
+#include "trace/workloads/rodinia/rodinia_huffman.h"
 #include "trace/workloads/rodinia/suite.h"
 
-enum { PARTS = 32, THREADS = 256, PACK = 16, SCANNED = 2 * THREADS, WORD_BITS = 32, UNROLL = 4 };
-enum { BUFFER0, BUFFER1, HIST, DATA, OUT, PACKED, CODE, LEN, CW32, CW32LEN, CW32IDX, CIDX, CIDX2, SUMS };
-enum { HISTO, ENCODE, SCAN, SCAN_SUMS, ADD, PACK2 };
+enum { PARTS = 32 };
 
-struct huffman_params {
-    int64_t blocks, bits, runs, sms, order, compute_ns;
-};
-
-struct huffman {
-    struct plan plan;
-    struct huffman_params p;
-    bool sums; /* the prefix sum needs sums of sums */
-};
-
-static const struct param huffman_params[] = {
-    PARAM_INT_ROW(huffman_params, blocks, "KiB", PACK, 1 << 18, 1024, "coded, a power of two"),
-    PARAM_INT_ROW(huffman_params, bits, "", 1024, 8191, 2259, "of a coded block"),
-    PARAM_INT_ROW(huffman_params, runs, "", 1, 1 << 20, 10, "launches of vlc_encode_kernel_sm64huff"),
-    PARAM_INT_ROW(huffman_params, sms, "", 1, 4096, 80, "multiprocessors, by which the histogram's grid goes"),
-    RODINIA_ORDER_ROW(huffman_params),
-    PARAM_NS_AUTO_ROW(huffman_params, compute_ns, 0, 1e9, "time of a turn of a warp whose data is all at hand"),
+static const struct param rodinia_huffman_params[] = {
+    PARAM_INT_ROW(rodinia_huffman_params, blocks, "KiB", HUFFMAN_PACK, 1 << 18, 1024, "coded, a power of two"),
+    PARAM_INT_ROW(rodinia_huffman_params, bits, "", 1024, 8191, 2259, "of a coded block"),
+    PARAM_INT_ROW(rodinia_huffman_params, runs, "", 1, 1 << 20, 10, "launches of vlc_encode_kernel_sm64huff"),
+    PARAM_INT_ROW(rodinia_huffman_params, sms, "", 1, 4096, 80, "multiprocessors, by which the histogram's grid goes"),
+    RODINIA_ORDER_ROW(rodinia_huffman_params),
+    PARAM_NS_AUTO_ROW(rodinia_huffman_params, compute_ns, 0, 1e9, "time of a turn of a warp whose data is all at hand"),
     {0}};
 
 /* The beginning; the loop; the end. */
 static int histo_kernel(struct emit *e)
 {
-    const struct huffman *s = e->state;
-    uint64_t step = 2 * (uint64_t)s->p.sms * THREADS;
-    struct program_loop loop = program_grid_stride(e->at.thread, e->at.lanes, step, s->plan.array[BUFFER0].bytes, 1);
+    const struct rodinia_huffman *s = e->state;
+    uint64_t step = 2 * (uint64_t)s->p.sms * HUFFMAN_THREADS;
+    struct program_loop loop =
+        program_grid_stride(e->at.thread, e->at.lanes, step, s->plan.array[HUFFMAN_BUFFER0].bytes, 1);
     struct program_part part;
     struct emit bytes = emit_of(e, 1);
     if (e->index == 0) {
@@ -72,199 +61,78 @@ static int histo_kernel(struct emit *e)
     if (e->index > 1 && !program_loop_part(&loop, e->index - 2, &part))
         return 0; /* the one before was the last */
     emit_barrier(e, 0);
-    emit_as(emit_load(e, HIST, e->at.warp * PROGRAM_LANES, 4, 0), RECORD_ATOMIC);
+    emit_as(emit_load(e, HUFFMAN_HIST, e->at.warp * PROGRAM_LANES, 4, 0), RECORD_ATOMIC);
     return emit_end(e, 1);
-}
-
-/* --- sums by a tree in shared memory --- */
-
-/* The two passes of a tree over shared memory, barriers and nothing else: `work` of a warp in a step in which it has a
- * thread below d. *before: instructions since the last access. */
-static void add_up(const struct emit *e, uint32_t d, uint32_t work, uint32_t *before)
-{
-    for (; d; d /= 2) {
-        emit_barrier(e, *before);
-        *before = 6 + (e->at.warp * PROGRAM_LANES < d ? work : 0);
-    }
-}
-
-static void add_down(const struct emit *e, uint32_t last, uint32_t work, uint32_t *before)
-{
-    for (uint32_t d = 1; d <= last; d *= 2) {
-        emit_barrier(e, *before + 1);
-        *before = 5 + (e->at.warp * PROGRAM_LANES < d ? work : 0);
-    }
 }
 
 static int vlc_encode(struct emit *e)
 {
-    const struct huffman *s = e->state;
-    int64_t t = e->at.warp * PROGRAM_LANES, stored = s->p.bits / WORD_BITS + 1;
+    const struct rodinia_huffman *s = e->state;
+    int64_t t = e->at.warp * PROGRAM_LANES, stored = s->p.bits / HUFFMAN_WORD_BITS + 1;
     uint32_t since = 7, before = 7;
-    emit_load(e, CODE, t, 7, 4);
-    emit_load(e, LEN, t, 6, 1);
-    emit_load(e, DATA, (int64_t)e->at.thread, 5, 2);
+    emit_load(e, HUFFMAN_CODE, t, 7, 4);
+    emit_load(e, HUFFMAN_LEN, t, 6, 1);
+    emit_load(e, HUFFMAN_DATA, (int64_t)e->at.thread, 5, 2);
     emit_hoist(e, 0);
     emit_barrier(e, 0);
     emit_barrier(e, 30);
-    add_up(e, THREADS / 2, 12, &since);
+    huffman_add_up(e, HUFFMAN_THREADS / 2, 12, &since);
     since += e->at.warp == 0 ? 11 : 7;
-    add_down(e, THREADS / 2, 14, &since);
+    huffman_add_down(e, HUFFMAN_THREADS / 2, 14, &since);
     emit_barrier(e, since);
-    if (t + PROGRAM_LANES == THREADS) {
-        emit_same(emit_store(e, CIDX, (int64_t)e->at.block, 8))->active = 1u << 31;
+    if (t + PROGRAM_LANES == HUFFMAN_THREADS) {
+        emit_same(emit_store(e, HUFFMAN_CIDX, (int64_t)e->at.block, 8))->active = 1u << 31;
         before = 5;
     }
     emit_barrier(e, before);
     emit_barrier(e, 29);
     if (t < stored)
-        emit_store(e, OUT, (int64_t)e->at.thread, 7)->active = program_first_lanes((uint64_t)(stored - t));
+        emit_store(e, HUFFMAN_OUT, (int64_t)e->at.thread, 7)->active = program_first_lanes((uint64_t)(stored - t));
     return emit_end(e, t < stored ? 1 : 4);
-}
-
-/* Each thread has two elements, as far apart as there are threads; sums: where thread 0 leaves the total, or none. */
-static int scan(const struct emit *e, unsigned from, unsigned to, bool sums)
-{
-    const struct huffman *s = e->state;
-    uint32_t threads = s->plan.kernel[from == CIDX ? SCAN : SCAN_SUMS].launch.threads, since = 11;
-    int64_t first = 2 * (int64_t)e->at.block * threads + e->at.warp * PROGRAM_LANES, second = first + threads;
-    bool total = e->at.warp == 0 && sums;
-    emit_load(e, from, first, 21, 5);
-    emit_load(e, from, second, 8, 4);
-    emit_hoist(e, 0);
-    add_up(e, threads, 18, &since);
-    since += 2;
-    if (total)
-        emit_store(e, SUMS, (int64_t)e->at.block, since + 14)->active = 1;
-    since = total ? 6 : since + (e->at.warp == 0 ? 13 : 5);
-    add_down(e, threads, 20, &since);
-    emit_barrier(e, since + 1);
-    emit_store(e, to, first, 3);
-    emit_store(e, to, second, 3);
-    return emit_end(e, 1);
-}
-
-static int prescan(struct emit *e)
-{
-    return scan(e, CIDX, CIDX2, ((const struct huffman *)e->state)->sums);
-}
-
-static int prescan_sums(struct emit *e)
-{
-    return scan(e, SUMS, SUMS, false);
-}
-
-static int uniform_add(struct emit *e)
-{
-    int64_t block = (int64_t)e->at.block, first = SCANNED * block + e->at.warp * PROGRAM_LANES;
-    if (e->at.warp == 0)
-        emit_load(e, SUMS, block, 9, 1)->active = 1;
-    emit_barrier(e, e->at.warp == 0 ? 10 : 13);
-    emit_load(e, CIDX2, first, 2, 2);
-    emit_store(e, CIDX2, first, 2);
-    emit_load(e, CIDX2, first + THREADS, 6, 1);
-    emit_store(e, CIDX2, first + THREADS, 1);
-    return emit_end(e, 1);
-}
-
-/* --- pack2: blocks of 16 threads, each of which packs a block of words --- */
-
-/* Word number i of each thread's block, 1 KiB apart. */
-static void load_word(const struct emit *e, int64_t i, unsigned before)
-{
-    emit_apart(emit_load(e, OUT, THREADS * (int64_t)e->at.thread + i, before, 1), THREADS);
-}
-
-/* Where it goes to, wholly or in part. */
-static void to_packed(const struct emit *e, int64_t i, unsigned before, unsigned kind)
-{
-    uint64_t bits = (uint64_t)((const struct huffman *)e->state)->p.bits;
-    struct program_access *a = emit_as(emit_load(e, PACKED, i, before, 0), kind);
-    uint64_t *lane = program_scatter(e->body, a);
-    for (unsigned l = 0; l < PROGRAM_LANES; l++)
-        lane[l] = a->addr + bits * (e->at.thread + l) / WORD_BITS * 4;
-}
-
-static int pack_words(const struct emit *e, const struct program_part *part)
-{
-    static const uint8_t load[UNROLL] = {3, 7, 5, 5};
-    bool alone = part->trips == 1;
-    for (uint32_t k = 0; k < part->trips; k++) {
-        load_word(e, 1 + (int64_t)part->first + k, alone ? 2 : load[k]);
-        to_packed(e, 1 + (int64_t)part->first + k, alone ? 4 : 5, RECORD_WRITE);
-    }
-    emit_turns(e, part->turns, part->trips);
-    return emit_end(e, alone ? 7 : 5);
-}
-
-/* The first word; the loop; what is left of the last word. */
-static int pack2(struct emit *e)
-{
-    const struct huffman *s = e->state;
-    int64_t words = s->p.bits / WORD_BITS, t = (int64_t)e->at.thread;
-    struct program_loop loop = {.trips = (uint64_t)words - 1, .active = e->active, .unroll = UNROLL};
-    struct program_part part;
-    if (e->index == 0) {
-        emit_load(e, CIDX, t, 9, 17);
-        emit_load(e, CIDX2, t, 2, 1);
-        load_word(e, 0, 5);
-        emit_hoist(e, 0);
-        to_packed(e, 0, 3, RECORD_ATOMIC);
-        return emit_end(e, 6 + 6 + 4 + (loop.trips % UNROLL ? 8 : 4));
-    }
-    if (program_loop_part(&loop, e->index - 1, &part))
-        return pack_words(e, &part);
-    if (!program_loop_part(&loop, e->index - 2, &part)) /* there is always one */
-        return 0;
-    if (s->p.bits % WORD_BITS == 0) /* every block begins with a word, too: nothing is left */
-        return emit_end(e, 8);
-    to_packed(e, words, 7, RECORD_ATOMIC);
-    load_word(e, words, 9);
-    to_packed(e, words, 1, RECORD_ATOMIC);
-    to_packed(e, words + 1, 6, RECORD_ATOMIC);
-    return emit_end(e, 1);
 }
 
 /* --- launches and memory --- */
 
 static unsigned kernel_of(const void *state, uint32_t launch)
 {
-    const struct huffman *s = state;
+    const struct rodinia_huffman *s = state;
     uint32_t behind = launch - PARTS - (uint32_t)s->p.runs;
     if (launch < PARTS + (uint32_t)s->p.runs)
-        return launch < PARTS ? HISTO : ENCODE;
-    return launch + 1 == s->plan.launches ? PACK2 : SCAN + behind;
+        return launch < PARTS ? HUFFMAN_HISTO : HUFFMAN_ENCODE;
+    return launch + 1 == s->plan.launches ? HUFFMAN_PACK2 : HUFFMAN_SCAN + behind;
 }
 
 /* In the order of the kernels' numbers. */
-static void add_kernels(struct huffman *s)
+static void add_kernels(struct rodinia_huffman *s)
 {
-    uint64_t blocks = (uint64_t)s->p.blocks, sums = blocks / SCANNED; /* sums: what the second level sums up */
-    uint32_t threads = s->sums ? THREADS : (uint32_t)blocks / 2;      /* of the first level */
+    uint64_t blocks = (uint64_t)s->p.blocks, sums = blocks / HUFFMAN_SCANNED; /* sums: what the second level sums up */
+    uint32_t threads = s->sums ? HUFFMAN_THREADS : (uint32_t)blocks / 2;      /* of the first level */
     uint32_t summed = (uint32_t)sums, scanned = 2 * threads;
-    plan_kernel(&s->plan, histo_kernel, "histo_kernel", 2 * (uint64_t)s->p.sms, THREADS, 10, THREADS * 4);
-    plan_straight(&s->plan, vlc_encode, "vlc_encode_kernel_sm64huff", blocks, THREADS, 20, 3 * THREADS * 4 + 16);
-    plan_straight(&s->plan, prescan, "prescan", s->sums ? sums : 1, threads, 20, (scanned + scanned / 16) * 4);
-    plan_straight(&s->plan, prescan_sums, "prescan", 1, summed / 2, 20, (summed + summed / 16) * 4);
-    plan_straight(&s->plan, uniform_add, "uniformAdd", sums, THREADS, 16, 16);
-    plan_kernel(&s->plan, pack2, "pack2", blocks / PACK, PACK, 27, 0);
+    plan_kernel(&s->plan, histo_kernel, "histo_kernel", 2 * (uint64_t)s->p.sms, HUFFMAN_THREADS, 10,
+                HUFFMAN_THREADS * 4);
+    plan_straight(&s->plan, vlc_encode, "vlc_encode_kernel_sm64huff", blocks, HUFFMAN_THREADS, 20,
+                  3 * HUFFMAN_THREADS * 4 + 16);
+    plan_straight(&s->plan, huffman_prescan, "prescan", s->sums ? sums : 1, threads, 20, (scanned + scanned / 16) * 4);
+    plan_straight(&s->plan, huffman_prescan_sums, "prescan", 1, summed / 2, 20, (summed + summed / 16) * 4);
+    plan_straight(&s->plan, huffman_uniform_add, "uniformAdd", sums, HUFFMAN_THREADS, 16, 16);
+    plan_kernel(&s->plan, huffman_pack2, "pack2", blocks / HUFFMAN_PACK, HUFFMAN_PACK, 27, 0);
     s->plan.kernel_of = kernel_of;
     s->plan.launches = PARTS + (uint32_t)s->p.runs + (s->sums ? 3 : 1) + 1;
 }
 
-static void *huffman_open(const void *params, struct err *err)
+static void *rodinia_huffman_open(const void *params, struct err *err)
 {
-    const struct huffman_params *p = params;
+    const struct rodinia_huffman_params *p = params;
     if (p->blocks & (p->blocks - 1)) {
         err_set(err, "rodinia-huffman: blocks=%lld; expected a power of two", (long long)p->blocks);
         return NULL;
     }
-    struct huffman *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
+    struct rodinia_huffman *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
     if (!s)
         return NULL;
     s->p = *p;
-    s->sums = p->blocks > SCANNED;
-    uint64_t blocks = (uint64_t)p->blocks, words = blocks * THREADS * 4, symbols = THREADS * 4;
+    s->sums = p->blocks > HUFFMAN_SCANNED;
+    uint64_t blocks = (uint64_t)p->blocks, words = blocks * HUFFMAN_THREADS * 4, symbols = HUFFMAN_THREADS * 4;
     plan_input(&s->plan, "buffer0", words / PARTS);
     plan_input(&s->plan, "buffer1", words / PARTS);
     plan_array(&s->plan, "histo", symbols);
@@ -279,7 +147,7 @@ static void *huffman_open(const void *params, struct err *err)
     plan_array(&s->plan, "cindex", blocks * 4);
     plan_array(&s->plan, "cindex2", blocks * 4);
     if (s->sums)
-        plan_array(&s->plan, "scanBlockSums", blocks / SCANNED * 4);
+        plan_array(&s->plan, "scanBlockSums", blocks / HUFFMAN_SCANNED * 4);
     add_kernels(s);
     return s;
 }
@@ -288,7 +156,7 @@ const struct workload_type workload_rodinia_huffman = {
     .name = "rodinia-huffman",
     .summary = "Huffman coding: histogram, codes, prefix sum, packing",
     .source = "Rodinia 3.1 cuda/huffman",
-    WORKLOAD_WITH_KEYS(huffman),
+    WORKLOAD_WITH_KEYS(rodinia_huffman),
     .close = free,
     .program = plan_program,
 };
