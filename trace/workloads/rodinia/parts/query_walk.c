@@ -21,22 +21,25 @@ struct walking {
     const struct query_set *set;
     uint32_t first, from; /* query of lane 0; letter that the walk starts behind */
     struct lane lane[LANES];
+    struct query_access *put; /* the last one */
+    struct err *err;
+    bool failed; /* nothing is put any more, but into: */
+    struct query_access none;
 };
 
-static struct query_access *put(struct walking *w, enum query_array array, uint32_t active, bool last, struct err *err)
+static struct query_access *put(struct walking *w, enum query_array array, uint32_t active, bool last)
 {
     struct query_walk *k = w->walk;
-    if (mem_grow((void **)&k->list, &k->cap, k->n + 1, sizeof *k->list, err) ||
-        mem_grow((void **)&k->body, &k->body_cap, k->bodies + 1, sizeof *k->body, err))
-        return NULL;
+    w->put = &w->none;
+    w->failed = w->failed || mem_grow((void **)&k->list, &k->cap, k->n + 1, sizeof *k->list, w->err) ||
+                mem_grow((void **)&k->body, &k->body_cap, k->bodies + 1, sizeof *k->body, w->err);
+    if (w->failed)
+        return w->put;
     if (k->n == 0 || k->list[k->n - 1].last)
         k->body[k->bodies++] = k->n;
-    struct query_access *a = &k->list[k->n++];
-    memset(a, 0, sizeof *a);
-    a->array = (uint8_t)array;
-    a->active = active;
-    a->last = last;
-    return a;
+    w->put = &k->list[k->n++];
+    *w->put = (struct query_access){.array = (uint8_t)array, .active = active, .last = last};
+    return w->put;
 }
 
 #define EACH_LANE(l, mask)                                                                                             \
@@ -57,38 +60,29 @@ static uint32_t with_letter(const struct walking *w, uint32_t lanes)
     return mask;
 }
 
-static int put_letters(struct walking *w, uint32_t lanes, struct err *err)
+static void put_letters(struct walking *w, uint32_t lanes)
 {
-    struct query_access *a = put(w, QUERY_LETTER, lanes, true, err);
-    if (!a)
-        return -1;
+    struct query_access *a = put(w, QUERY_LETTER, lanes, true);
     EACH_LANE(l, lanes)
     a->index[l] = (w->first + l) * (w->set->length + 2) + w->from + w->lane[l].matched;
-    return 0;
 }
 
-static int put_nodes(struct walking *w, enum query_array array, uint32_t lanes, bool above, bool last, struct err *err)
+static void put_nodes(struct walking *w, enum query_array array, uint32_t lanes, bool above, bool last)
 {
-    struct query_access *a = put(w, array, lanes, last, err);
-    if (!a)
-        return -1;
+    struct query_access *a = put(w, array, lanes, last);
     EACH_LANE(l, lanes)
     a->index[l] = above ? w->lane[l].above : w->lane[l].node;
-    return 0;
 }
 
 /* Store the matches that are long enough. */
-static int put_results(struct walking *w, uint32_t lanes, struct err *err)
+static void put_results(struct walking *w, uint32_t lanes)
 {
     uint32_t enough = 0;
     EACH_LANE(l, lanes)
     enough |= (uint32_t)(w->lane[l].matched > w->set->match) << l;
-    struct query_access *a = enough ? put(w, QUERY_RESULT, enough, false, err) : NULL;
-    if (enough && !a)
-        return -1;
+    struct query_access *a = enough ? put(w, QUERY_RESULT, enough, false) : NULL;
     EACH_LANE(l, enough)
     a->index[l] = (w->first + l) * (w->set->length - w->set->match + 1) + w->from;
-    return 0;
 }
 
 /* Begin the edge to the node that has just been read. */
@@ -112,15 +106,13 @@ static uint32_t on_edge(const struct walking *w, uint32_t lanes)
 }
 
 /* Compare along the edges; *differ gets the lanes whose letters did. */
-static int follow(struct walking *w, uint32_t lanes, uint32_t *differ, struct err *err)
+static void follow(struct walking *w, uint32_t lanes, uint32_t *differ)
 {
     for (uint32_t on = on_edge(w, lanes); on;) {
         uint32_t same = 0;
         EACH_LANE(l, on)
         same |= (uint32_t)(w->set->tree->text[w->lane[l].at] == letter(w, &w->lane[l])) << l;
-        struct query_access *a = put(w, QUERY_REFERENCE, on, !same, err);
-        if (!a)
-            return -1;
+        struct query_access *a = put(w, QUERY_REFERENCE, on, !same);
         EACH_LANE(l, on)
         a->index[l] = w->lane[l].at;
         EACH_LANE(l, same)
@@ -129,19 +121,17 @@ static int follow(struct walking *w, uint32_t lanes, uint32_t *differ, struct er
             w->lane[l].at++;
         }
         *differ |= on & ~same;
-        if (same && put_letters(w, same, err))
-            return -1;
+        if (same)
+            put_letters(w, same);
         on = on_edge(w, same);
     }
-    return 0;
 }
 
 /* One edge down in each lane; *lanes: those that go on behind it. *stuck gets those without an edge. */
-static int descend(struct walking *w, uint32_t *lanes, uint32_t *stuck, struct err *err)
+static void descend(struct walking *w, uint32_t *lanes, uint32_t *stuck)
 {
     uint32_t no_edge = 0, differ = 0;
-    if (put_nodes(w, QUERY_CHILD, *lanes, false, false, err))
-        return -1;
+    put_nodes(w, QUERY_CHILD, *lanes, false, false);
     EACH_LANE(l, *lanes)
     {
         struct lane *k = &w->lane[l];
@@ -149,25 +139,22 @@ static int descend(struct walking *w, uint32_t *lanes, uint32_t *stuck, struct e
         k->node = w->set->tree->node[k->node].child[letter(w, k)];
         no_edge |= (uint32_t)(k->node == GENOME_NONE) << l;
     }
-    if (put_results(w, no_edge, err))
-        return -1;
+    put_results(w, no_edge);
     *lanes &= ~no_edge;
     *stuck |= no_edge;
-    w->walk->list[w->walk->n - 1].last = !*lanes;
+    w->put->last = !*lanes;
     if (!*lanes)
-        return 0;
-    if (put_nodes(w, QUERY_NODE, *lanes, false, false, err))
-        return -1;
+        return;
+    put_nodes(w, QUERY_NODE, *lanes, false, false);
     EACH_LANE(l, *lanes)
     enter(w->set->tree, &w->lane[l]);
-    if (put_letters(w, *lanes, err) || follow(w, *lanes, &differ, err))
-        return -1;
+    put_letters(w, *lanes);
+    follow(w, *lanes, &differ);
     *lanes = with_letter(w, *lanes & ~differ);
-    return 0;
 }
 
 /* All lanes, from letter w->from on. */
-static int start(struct walking *w, uint32_t lanes, struct err *err)
+static void start(struct walking *w, uint32_t lanes)
 {
     uint32_t stuck = 0;
     EACH_LANE(l, lanes)
@@ -179,13 +166,11 @@ static int start(struct walking *w, uint32_t lanes, struct err *err)
             k->skip = 0;
         }
     }
-    if (put_letters(w, lanes, err))
-        return -1;
+    put_letters(w, lanes);
     for (uint32_t on = with_letter(w, lanes); on;)
-        if (descend(w, &on, &stuck, err))
-            return -1;
-    if (put_results(w, lanes & ~stuck, err) || put_nodes(w, QUERY_NODE, lanes, true, true, err))
-        return -1;
+        descend(w, &on, &stuck);
+    put_results(w, lanes & ~stuck);
+    put_nodes(w, QUERY_NODE, lanes, true, true);
     EACH_LANE(l, lanes)
     {
         struct lane *k = &w->lane[l];
@@ -193,20 +178,18 @@ static int start(struct walking *w, uint32_t lanes, struct err *err)
         k->matched -= k->skip + 1;
         k->node = genome_tree_suffix(w->set->tree, k->above);
     }
-    return 0;
 }
 
 int query_walk_init(struct query_walk *walk, const struct query_set *set, uint32_t first, struct err *err)
 {
-    struct walking w = {.walk = walk, .set = set, .first = first};
+    struct walking w = {.walk = walk, .set = set, .first = first, .err = err};
     uint32_t lanes = first < set->queries ? program_first_lanes(set->queries - first) : 0;
     walk->n = walk->bodies = 0;
     EACH_LANE(l, lanes)
     w.lane[l].query = set->letters + (size_t)(first + l) * set->length;
-    for (; w.from + set->match <= set->length; w.from++)
-        if (lanes && start(&w, lanes, err))
-            return -1;
-    return 0;
+    for (; lanes && !w.failed && w.from + set->match <= set->length; w.from++)
+        start(&w, lanes);
+    return w.failed ? -1 : 0;
 }
 
 void query_walk_release(struct query_walk *walk)
