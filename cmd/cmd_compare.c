@@ -20,7 +20,7 @@ static const char *platform, *output, *html;
 static struct opt_list sets;
 static int64_t jobs, top;
 static struct robust_options draws = ROBUST_OPTIONS_NONE;
-static bool all, mixed, force, far;
+static bool all, mixed, whole, force, far;
 static int format;
 
 static const struct opt options[] = {
@@ -30,6 +30,8 @@ static const struct opt options[] = {
      "oversubscription_pct, gpu_memory_bytes, or a number of the platform; repeatable", 0, 0},
     {"all", 'a', OPT_FLAG, NULL, &all, "unified memory under every prefetcher with every eviction", 0, 0},
     {"mixed", 0, OPT_FLAG, NULL, &mixed, "a mechanism for each allocation, of programs of more than 256 MiB too", 0, 0},
+    {"whole", 0, OPT_FLAG, NULL, &whole,
+     "run every row to its end: of programs of more than 256 MiB those over 3 times the best are stopped", 0, 0},
     ROBUST_OPTIONS(draws),
     {"robust-all", 0, OPT_FLAG, NULL, &far, "draw all rows, not only those within 3 times of the best", 0, 0},
     {"top", 0, OPT_INT, "N", &top,
@@ -87,6 +89,8 @@ static void print_rows(const struct compare_result *result)
             table_cell(&t, "%s", table_metric(&compare_metrics[m], &row->outcome.values[m], buf, sizeof buf));
             if (m == 0 && row->answered)
                 table_cell(&t, "%.2f", time_of(row) / time_of(&result->rows[0]));
+            else if (m == 0 && row->outcome.values[m].least)
+                table_cell(&t, "over %d", COMPARE_NEAR);
             else if (m == 0)
                 table_cell(&t, "n/a");
             if (m == 0 && i < result->drawn)
@@ -189,7 +193,7 @@ static void print_csv(const struct compare_result *result)
         for (size_t m = 0; m < metrics; m++) {
             const struct metric_value *v = &row->outcome.values[m];
             csv_value(&t, v->known, v->real);
-            csv_value(&t, v->interval, v->lo);
+            csv_value(&t, v->interval || v->least, v->lo);
             csv_value(&t, v->interval, v->hi);
         }
     }
@@ -291,6 +295,7 @@ static int run(int argc, char **argv)
                                       .set_count = sets.count,
                                       .all = all,
                                       .mixed = mixed,
+                                      .stop_from = whole ? 0 : COMPARE_STOP_FROM,
                                       .top = (size_t)top,
                                       .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
                                       .far = far,
@@ -318,7 +323,7 @@ static int run(int argc, char **argv)
 const struct command cmd_compare = {
     .name = "compare",
     .summary = "one program on one machine under every mechanism, ranked",
-    .usage = "INPUT [--platform NAME|FILE.ini] [--set KEY=VALUE]... [--all] [--mixed] [--robust N] [--top N] "
+    .usage = "INPUT [--platform NAME|FILE.ini] [--set KEY=VALUE]... [--all] [--mixed] [--whole] [--robust N] [--top N] "
              "[-o RESULTS|PLAN.ini] [--html OUT]",
     .details = "Explicit copies, unified memory under each prefetcher with and without advice, zero-copy under each\n"
                "access pattern, and on chips that share their memory device, managed and pinned memory: time, bytes\n"

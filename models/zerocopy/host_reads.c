@@ -1,6 +1,7 @@
 #include "models/zerocopy/host_reads.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "models/gpu/sms.h"
@@ -37,6 +38,14 @@ struct last {
     int64_t until;
 };
 
+/* What the launches that read host memory have taken together, in cycles, of those that are through, and what they may
+ * take. Each counts whole cycles, and once for each launch that is like it: their sum does not depend on who is first.
+ */
+struct budget {
+    _Atomic int64_t spent;
+    int64_t most; /* INT64_MAX: no end */
+};
+
 struct run {
     const struct host_reads *how;
     struct sms *sms;
@@ -54,6 +63,9 @@ struct run {
     uint32_t words;                /* of its multiprocessors' masks */
     void *program_run;
     struct launch_weight weight;
+    struct budget *budget;
+    bool counts;    /* the launch, towards it */
+    int64_t cycles; /* that it took */
 };
 
 /* --- answers --- */
@@ -222,6 +234,12 @@ static int set_up(struct run *r, const struct program *program, uint32_t sms, st
     return r->sms ? 0 : -1;
 }
 
+/* Whether, with t cycles of the launch, more is spent than may be. */
+static bool spent(const struct run *r, int64_t t)
+{
+    return t > r->budget->most - atomic_load_explicit(&r->budget->spent, memory_order_relaxed);
+}
+
 static int simulate(struct run *r, struct err *err)
 {
     int64_t t = 0, next = 0;
@@ -229,6 +247,10 @@ static int simulate(struct run *r, struct err *err)
         return -1;
     while (!sms_done(r->sms)) {
         t = next;
+        if (r->counts && spent(r, t)) {
+            r->cycles = t;
+            return 0;
+        }
         sms_step(r->sms, t);
         if (take_packets(r, t, err))
             return -1;
@@ -242,6 +264,7 @@ static int simulate(struct run *r, struct err *err)
     sms_counts(r->sms, &c);
     r->count.loads = c.loads;
     r->count.time_ns = (double)t / r->cycles_per_ns;
+    r->cycles = t > r->cycles ? t : r->cycles;
     return sms_failed(r->sms, err);
 }
 
@@ -330,8 +353,16 @@ static int run_launch(struct run *r, uint32_t launch, struct err *err)
 {
     const struct host_reads *how = r->how;
     const uint32_t sms = (uint32_t)how->gpu->sms;
+    struct program_launch shape = {0};
+    if (spent(r, 0)) {
+        r->counts = false;
+        return 0;
+    }
     if (launch_weigh(how->program, r->program_run, launch, sms, &r->weight, err))
         return -1;
+    how->program->ops->launch(how->program->state, launch, &shape);
+    r->counts = !shape.cpu && r->weight.lines;
+    r->cycles = 0;
     const double share = how->most_loads ? (double)how->most_loads / (double)r->weight.loads : 1;
     const uint32_t each = (uint32_t)fmax(1, share * sms / GROUPS);
     if (share < 1 && !r->weight.lines)
@@ -366,7 +397,7 @@ static void take_numbers(struct run *r)
 
 /* --- the program --- */
 
-static struct run *open_run(const struct host_reads *how, struct err *err)
+static struct run *open_run(const struct host_reads *how, struct budget *budget, struct err *err)
 {
     struct run *r = mem_zalloc(1, sizeof *r, err);
     if (!r || program_run_open(how->program, &r->program_run, err)) {
@@ -374,6 +405,7 @@ static struct run *open_run(const struct host_reads *how, struct err *err)
         return NULL;
     }
     r->how = how;
+    r->budget = budget;
     r->allocs = how->program->ops->allocs(how->program->state, &r->alloc_count);
     take_numbers(r);
     return r;
@@ -395,6 +427,7 @@ struct launches {
     struct host_reads_count *counts;
     uint32_t count, failed; /* failed: the first that did; count: none */
     struct err err;         /* its */
+    struct budget budget;
 };
 
 static void fail(struct launches *l, uint32_t number, const struct err *err)
@@ -406,6 +439,15 @@ static void fail(struct launches *l, uint32_t number, const struct err *err)
     }
 }
 
+/* How often a launch is done: it, and those like it. */
+static int64_t times_of(const struct launches *l, uint32_t launch)
+{
+    int64_t n = 1;
+    for (uint32_t i = launch + 1; i < l->count && l->how->program->ops->like; i++)
+        n += program_like(l->how->program, i) == launch;
+    return n;
+}
+
 /* Each thread has a run of its own, in which launches ascend. */
 static void run_launches(struct launches *l)
 {
@@ -413,7 +455,7 @@ static void run_launches(struct launches *l)
 #pragma omp parallel num_threads(threads) if (threads > 1 && l->count > 1)
     {
         struct err own = {""};
-        struct run *r = open_run(l->how, &own);
+        struct run *r = open_run(l->how, &l->budget, &own);
         if (!r)
             fail(l, 0, &own);
 #pragma omp for schedule(dynamic, 1)
@@ -423,6 +465,8 @@ static void run_launches(struct launches *l)
             if (run_launch(r, i, &own))
                 fail(l, i, &own);
             l->counts[i] = r->count;
+            if (r->counts)
+                atomic_fetch_add_explicit(&l->budget.spent, r->cycles * times_of(l, i), memory_order_relaxed);
         }
         close_run(r);
     }
@@ -432,12 +476,16 @@ int host_reads_run(const struct host_reads *how, struct err *err)
 {
     struct launches l = {.how = how, .count = how->program->ops->launches(how->program->state)};
     l.failed = l.count;
+    l.budget.most = how->most_ns > 0 ? (int64_t)ceil(how->most_ns * (double)how->gpu->clock_hz / 1e9) : INT64_MAX;
     l.counts = mem_zalloc(l.count ? l.count : 1, sizeof *l.counts, err);
     if (!l.counts)
         return -1;
     run_launches(&l);
     int rc = 0;
-    for (uint32_t i = 0; i < l.failed && rc == 0; i++)
+    const bool stopped = how->most_ns > 0 && l.budget.spent > l.budget.most;
+    if (stopped)
+        *how->stopped = true;
+    for (uint32_t i = 0; !stopped && i < l.failed && rc == 0; i++)
         rc = how->launch(how->ctx, i, &l.counts[program_like(how->program, i)], err);
     free(l.counts);
     return l.failed < l.count ? err_set(err, "%s", l.err.msg) : rc;

@@ -42,6 +42,11 @@ struct host_reads {
     const struct program *program; /* must outlive */
     uint64_t most_loads;           /* of warps that are simulated of a launch, about; 0: all */
     int threads;                   /* that share the launches, at most; 0: one. The answer is the same */
+    /* If the kernels that read host memory together take longer than most_ns, > 0, *stopped is set, what is left is not
+     * simulated, and `launch` is called of none: all launches together take longer too. The same on any number of
+     * threads. 0: all is simulated. */
+    double most_ns;
+    bool *stopped;
     /* Of each launch, in order, when all are done. */
     int (*launch)(void *ctx, uint32_t number, const struct host_reads_count *count, struct err *err);
     void *ctx;

@@ -323,7 +323,7 @@ static int more_turns(void *run, uint32_t launch, uint64_t warp, uint32_t index,
     return 1;
 }
 
-static struct told tell_launches(int threads)
+static struct told tell_launches(int threads, double most_ns, bool *stopped)
 {
     struct hand_program p;
     struct program program = hand_program(&p, 20, 64, own_line);
@@ -337,8 +337,14 @@ static struct told tell_launches(int threads)
     program.ops = &ops;
     p.launches = 8;
     gpu.sms = 3;
-    const struct host_reads how = {
-        .gpu = &gpu, .pcie = &pcie, .program = &program, .threads = threads, .launch = tell, .ctx = &told};
+    const struct host_reads how = {.gpu = &gpu,
+                                   .pcie = &pcie,
+                                   .program = &program,
+                                   .threads = threads,
+                                   .most_ns = most_ns,
+                                   .stopped = stopped,
+                                   .launch = tell,
+                                   .ctx = &told};
     ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
     platform_free(platform);
     return told;
@@ -346,7 +352,7 @@ static struct told tell_launches(int threads)
 
 START_TEST(launches_on_several_threads_are_told_in_order_and_as_one_thread_has_them)
 {
-    struct told one = tell_launches(1), three = tell_launches(3);
+    struct told one = tell_launches(1, 0, NULL), three = tell_launches(3, 0, NULL);
     ck_assert_uint_eq(one.n, 8);
     ck_assert_mem_eq(&one, &three, sizeof one);
     for (uint32_t i = 0; i < 8; i++)
@@ -354,7 +360,26 @@ START_TEST(launches_on_several_threads_are_told_in_order_and_as_one_thread_has_t
 }
 END_TEST
 
-TEST_MAIN("host_reads", launches_on_several_threads_are_told_in_order_and_as_one_thread_has_them,
+START_TEST(launches_stop_where_they_have_taken_too_long_and_no_sooner)
+{
+    struct told whole = tell_launches(1, 0, NULL);
+    double all = 0;
+    for (uint32_t i = 0; i < whole.n; i++)
+        all += whole.of[i].time_ns;
+    for (int threads = 1; threads <= 3; threads++)
+        for (int pct = 1; pct < 200; pct += 6) {
+            bool stopped = false;
+            struct told told = tell_launches(threads, all * pct / 100, &stopped);
+            ck_assert_int_eq(stopped, pct < 100);
+            ck_assert_uint_eq(told.n, stopped ? 0 : whole.n);
+            if (!stopped)
+                ck_assert_mem_eq(&told, &whole, sizeof told);
+        }
+}
+END_TEST
+
+TEST_MAIN("host_reads", launches_stop_where_they_have_taken_too_long_and_no_sooner,
+          launches_on_several_threads_are_told_in_order_and_as_one_thread_has_them,
           a_line_is_one_request_and_takes_the_link_and_the_latency, many_warps_take_what_their_requests_take,
           lines_that_nobody_shares_make_the_requests_of_the_coalescer,
           loads_of_a_warp_that_are_under_way_together_ask_for_a_line_once, another_warp_asks_again_once_a_miss_has_left,

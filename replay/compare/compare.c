@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "replay/compare/compare_keep.h"
+#include "replay/compare/compare_stop.h"
 #include "replay/robust/robust_say.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
@@ -151,10 +152,11 @@ bool compare_tied(const struct compare_row *a, const struct compare_row *b)
            compare_time_high(b) * error >= compare_time_low(a);
 }
 
-/* 0: an answer; 1: a time that nothing bounds; 2: none. */
+/* 0: an answer; 1: a time that nothing bounds; 2: at least so much; 3: none. */
 static int class_of(const struct compare_row *row)
 {
-    return isnan(compare_time(row)) ? 2 : row->outcome.values[0].unbound;
+    const struct metric_value *v = &row->outcome.values[0];
+    return !isnan(compare_time(row)) ? v->unbound : v->least ? 2 : 3;
 }
 
 static bool before(const struct compare_row *a, const struct compare_row *b)
@@ -299,16 +301,18 @@ static int keep_allocs(const struct compare_facts *facts, struct compare_result 
 int compare_rows(const struct compare_facts *facts, struct compare_result *result, struct err *err)
 {
     struct uvm_metrics prefetched;
+    struct compare_facts near = *facts;
     size_t first = result->count, copies, rest;
     if (compare_managed_rows(facts, result, &prefetched, err) ||
         compare_keep_stage(facts->keep, result, first, COMPARE_STAGE_MANAGED, err))
         return -1;
+    near.most_ns = compare_stop_ns(facts, &prefetched);
     copies = result->count;
     if (compare_copy_row(facts, result, &prefetched, err) ||
         compare_keep_stage(facts->keep, result, copies, COMPARE_STAGE_COPY, err))
         return -1;
     rest = result->count;
-    return compare_engine_rows(facts, result, err) || compare_mixed_rows(facts, result, &prefetched, err) ||
+    return compare_engine_rows(&near, result, err) || compare_mixed_rows(facts, result, &prefetched, err) ||
                    compare_keep_stage(facts->keep, result, rest, COMPARE_STAGE_ENGINES, err)
                ? -1
                : 0;

@@ -58,10 +58,12 @@ struct compare_request {
     struct platform_wish wish;
     const char *const *sets;
     size_t set_count;
-    bool all;    /* every prefetcher with every eviction, not only what a stock driver can be told and the published */
-    size_t top;  /* experiments are named of so many mechanisms; 0: none */
-    bool mixed;  /* a mechanism for each allocation, whatever the program's size */
-    int threads; /* at most this many */
+    bool all;   /* every prefetcher with every eviction, not only what a stock driver can be told and the published */
+    size_t top; /* experiments are named of so many mechanisms; 0: none */
+    bool mixed; /* a mechanism for each allocation, whatever the program's size */
+    uint64_t
+        stop_from; /* bytes: of programs that have as many, rows that are far behind stop (compare_stop.h); 0: none */
+    int threads;   /* at most this many */
     struct replay_robust robust; /* draws of the platform's uncertain numbers (replay/robust/robust.h) */
     bool far;                    /* rows more than COMPARE_NEAR times as slow as the best are drawn too */
     struct progress *progress;
@@ -81,8 +83,8 @@ struct compare_result {
         uint64_t bytes;
     } * allocs; /* the memory in question, in the program's order */
     size_t alloc_count;
-    struct compare_row *rows; /* best first (a mix behind what it is tied with); then times that nothing bounds; rows
-                                 without a time last */
+    struct compare_row *rows; /* best first (a mix behind what it is tied with); then times that nothing bounds; then
+                                 those that were stopped; rows without a time last */
     size_t count, cap;
     struct robust robust; /* its answers are the first `drawn` rows; zeroed where nothing was drawn */
     size_t drawn;
@@ -92,7 +94,7 @@ struct compare_result {
     char sets[512];            /* likewise, " --set key=value" for each */
 };
 
-enum { COMPARE_NEAR = 3, COMPARE_MIXED_MOST = 256 << 20 };
+enum { COMPARE_NEAR = 3, COMPARE_MIXED_MOST = 256 << 20, COMPARE_STOP_FROM = (256 << 20) + 1 };
 
 /* Mean error of copies: prefetches of 256 MiB to 4 GiB on an H200, three rows (docs/uvm-engine.md). */
 #define COMPARE_COPY_ERROR 0.06

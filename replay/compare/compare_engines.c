@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/compare/compare_parts.h"
+#include "replay/compare/compare_stop.h"
 #include "replay/run/platform_use.h"
 #include "trace/workloads/scan.h"
 
@@ -115,7 +115,8 @@ static int run(const struct call *call, struct compare_result *result, struct er
                                            .set_count = asked->set_count,
                                            .inputs = call->facts->input,
                                            .input_count = 1,
-                                           .threads = asked->threads};
+                                           .threads = asked->threads,
+                                           .most_ns = call->facts->most_ns};
     struct replay_result got;
     struct err why = {""};
     if (compare_execute(call->facts, &request, &got, &why)) { /* the engine refuses the input, or the platform */
@@ -138,6 +139,10 @@ void compare_fill_zerocopy(const struct compare_facts *f, const struct outcome *
 {
     const struct pcie *link = platform_section_get(f->platform, "pcie");
     double time = number(out, "time_ns"), back = 0;
+    if (outcome_get(out, "time_ns")->least) {
+        compare_stop_row(row, outcome_get(out, "time_ns")->lo);
+        return;
+    }
     for (uint32_t l = 0; f->counted && l < f->totals.launches; l++)
         back += f->totals.launch[l].cpu ? 0 : (double)f->totals.launch[l].modified_bytes;
     double store_ns = back / pcie_raw_bytes_per_s(link) * 1e9;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "replay/compare/compare_keep.h"
+#include "replay/compare/compare_stop.h"
 #include "trace/base/mem.h"
 
 /* What the driver can be told, and the rule of lee-2026; then what is asked besides where memory is short; then all. */
@@ -21,7 +22,8 @@ struct managed_run {
     size_t other;       /* a run behind this one, of a prefetcher that may decide alike; 0: none */
     bool done;          /* or will be with the run that names it */
     bool prefetched;
-    size_t order; /* among all, as compare_row has it */
+    int64_t most_ns; /* it may stop there; 0: it may not */
+    size_t order;    /* among all, as compare_row has it */
     struct uvm_metrics metrics;
     struct err err; /* why there is no answer */
     bool failed;
@@ -156,6 +158,7 @@ static int ask(const struct compare_facts *f, struct managed_run *run, const str
                                       .policy = list.count ? &list.policies[0] : NULL,
                                       .other = others.count ? &others.policies[0] : NULL,
                                       .apart = apart,
+                                      .most_ns = run->most_ns,
                                       .settings = &settings};
     if (rc == 0)
         rc = uvm_managed_run(&asked, &run->metrics, &run->err);
@@ -191,6 +194,10 @@ static int fill(const struct compare_facts *f, const struct managed_run *run, st
     if (run->failed) {
         outcome_note(out, "%s", run->err.msg);
         return 0;
+    }
+    if (m->stopped) {
+        compare_stop_row(row, (double)run->most_ns);
+        return fill_params(run, row, err);
     }
     uint64_t held = f->memory && f->memory < f->footprint ? f->memory : f->footprint;
     outcome_real(out, "time_ns", (double)m->time_ns);
@@ -272,10 +279,25 @@ static void pair(struct managed_runs *runs)
             }
 }
 
+/* Where others may stop, the prefetched run is first, and says when. */
+static void run_first(const struct compare_facts *f, struct managed_runs *runs)
+{
+    struct managed_run *first = NULL;
+    for (size_t i = 0; i < runs->count; i++)
+        first = runs->items[i].prefetched ? &runs->items[i] : first;
+    if (!first || !compare_stops(f))
+        return;
+    run_one(f, first, NULL, NULL);
+    first->done = true;
+    for (size_t i = 0; i < runs->count && !first->failed; i++)
+        runs->items[i].most_ns = (int64_t)compare_stop_ns(f, &first->metrics);
+}
+
 static void run_all(const struct compare_facts *f, struct managed_runs *runs)
 {
     int threads = f->request->threads > 0 ? f->request->threads : 1;
     pair(runs);
+    run_first(f, runs);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (size_t i = 0; i < runs->count; i++) {
         struct managed_run *run = &runs->items[i];

@@ -40,7 +40,8 @@ struct compare_facts {
     const struct compare_row *only;
     size_t only_count;
     pthread_mutex_t
-        *engines; /* the input is one, and engines that walk it do so one at a time; NULL: nobody else does */
+        *engines;   /* the input is one, and engines that walk it do so one at a time; NULL: nobody else does */
+    double most_ns; /* rows that take longer may stop; 0: none do (compare_stop.h) */
     struct compare_keep *keep; /* where rows go as they are done (compare_keep.h); NULL: nowhere */
 };
 

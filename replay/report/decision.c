@@ -66,7 +66,9 @@ const char *decision_value(const struct compare_row *row, const char *metric, ch
         (void)number(metric, v->hi, hi, sizeof hi);
         bool one = strcmp(lo, hi) == 0;
         (void)snprintf(buf, size, "%s%s%s%s", v->unbound ? "~" : "", lo, one ? "" : " to ", one ? "" : hi);
-    } else if (v->known)
+    } else if (v->least)
+        (void)snprintf(buf, size, "over %s", number(metric, v->lo, lo, sizeof lo));
+    else if (v->known)
         (void)snprintf(buf, size, "%s%s", v->unbound ? "~" : "", number(metric, v->real, lo, sizeof lo));
     else
         (void)snprintf(buf, size, "n/a");

@@ -35,11 +35,13 @@ struct replay_job {
     FILE *requests;       /* --requests: per-request CSV, NULL: none; whoever opened it finds what failed */
     int64_t explain;      /* --explain N: print why to *explain_file for the first N commands; 0: none */
     FILE *explain_file;
-    FILE *commands;                           /* --commands: every command of the only run, NULL: no; likewise */
-    FILE *latencies;                          /* --latencies: histograms of every listed policy, NULL: no; likewise */
-    int threads;                              /* at most this many */
-    struct progress *progress;                /* may be NULL */
-    struct shared *shared;                    /* with the other points of a sweep; may be NULL */
+    FILE *commands;            /* --commands: every command of the only run, NULL: no; likewise */
+    FILE *latencies;           /* --latencies: histograms of every listed policy, NULL: no; likewise */
+    int threads;               /* at most this many */
+    double most_ns;            /* zerocopy: reads that are proved to take longer may stop, time_ns is then at least that
+                                  (outcome.h), other metrics unknown; 0: none stop */
+    struct progress *progress; /* may be NULL */
+    struct shared *shared;     /* with the other points of a sweep; may be NULL */
     const struct replay_recording *recording; /* write what a recorder would have seen of the only run; NULL: no */
 };
 
@@ -117,6 +119,7 @@ struct replay_request {
     FILE *explain_file;
     FILE *commands, *latencies; /* as in struct replay_job */
     int threads;
+    double most_ns; /* as in struct replay_job */
     struct progress *progress;
     struct shared *shared;                    /* NULL: there are no other requests */
     const struct replay_recording *recording; /* as in struct replay_job */

@@ -124,6 +124,13 @@ void outcome_interval(struct outcome *outcome, const char *name, double lo, doub
     outcome->values[i].hi = hi;
 }
 
+void outcome_at_least(struct outcome *outcome, const char *name, double lo)
+{
+    size_t i = find(outcome, name);
+    assert(i < outcome->count && isfinite(lo));
+    outcome->values[i] = (struct metric_value){.least = true, .lo = lo};
+}
+
 void outcome_note(struct outcome *outcome, const char *format, ...)
 {
     char text[1024];
@@ -206,6 +213,8 @@ static int values_to_json(const struct outcome *outcome, bool part, json_t *obje
                                        json_pack("[I,I]", (json_int_t)llround(v->lo), (json_int_t)llround(v->hi)));
         else if (v->interval)
             bad |= json_object_set_new(interval, name, json_pack("[f,f]", v->lo, v->hi));
+        else if (v->least)
+            bad |= json_object_set_new(interval, name, json_pack("[f,n]", v->lo));
     }
     bad |= json_object_set_new(object, "metrics", metrics);
     bad |= json_object_set_new(object, "interval", interval);

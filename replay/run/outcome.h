@@ -41,6 +41,7 @@ const char *metric_label(const char *name, char *buf, size_t size);
 struct metric_value {
     bool known;
     bool interval; /* lo..hi hold */
+    bool least;    /* of an unknown value without an interval: it is more than lo */
     bool
         unbound; /* of a known value: an assumed order gives it, and nothing bounds how far it is off; a note says so */
     int64_t whole; /* METRIC_INT */
@@ -79,6 +80,8 @@ void outcome_int(struct outcome *outcome, const char *name, int64_t value);
 void outcome_real(struct outcome *outcome, const char *name, double value);
 /* Store an interval beside the value, or alone. */
 void outcome_interval(struct outcome *outcome, const char *name, double lo, double hi);
+/* Store that the value, which stays unknown, is proved to be more than `lo`; tables print it behind '>'. */
+void outcome_at_least(struct outcome *outcome, const char *name, double lo);
 /* Say of a value that nothing bounds it; tables print it behind '~'. */
 void outcome_unbound(struct outcome *outcome, const char *name);
 /* Add a sentence; the same sentence twice is kept once. A failure to get memory drops the note. */
@@ -94,8 +97,8 @@ struct outcome *outcome_add_part(struct outcome *outcome, enum outcome_by by, co
 /* The first part of that name, or NULL. */
 struct outcome *outcome_find_part(const struct outcome *outcome, enum outcome_by by, const char *name);
 
-/* {"metrics":{..},"interval":{..},"notes":[..]} added to `object`; integers exact, unknown values null; of values that
- * nothing bounds the names as "unbound":[..]. Where there are
+/* {"metrics":{..},"interval":{..},"notes":[..]} added to `object`; integers exact, unknown values null; an interval of
+ * what is at least so much has null above; of values that nothing bounds the names as "unbound":[..]. Where there are
  * parts, also "parts":{"kernel":[{"part":name,"metrics":{..},"interval":{..}},..],"allocation":[..]} with the metrics
  * that are known. */
 int outcome_to_json(const struct outcome *outcome, json_t *object, struct err *err);

@@ -28,6 +28,23 @@ START_TEST(unknown_values_are_null_and_integers_exact)
 }
 END_TEST
 
+START_TEST(what_is_at_least_so_much_has_no_upper_end)
+{
+    struct outcome o;
+    ck_assert_int_eq(outcome_init(&o, metrics, NULL), 0);
+    outcome_at_least(&o, "speedup_ratio", 1.25);
+    ck_assert(!outcome_get(&o, "speedup_ratio")->known && !outcome_get(&o, "speedup_ratio")->interval);
+    json_t *object = json_object();
+    ck_assert_int_eq(outcome_to_json(&o, object, NULL), 0);
+    char *text = json_dumps(object, JSON_COMPACT);
+    ck_assert_str_eq(text, "{\"metrics\":{\"faults\":null,\"speedup_ratio\":null},"
+                           "\"interval\":{\"speedup_ratio\":[1.25,null]},\"notes\":[]}");
+    free(text);
+    json_decref(object);
+    outcome_release(&o);
+}
+END_TEST
+
 START_TEST(parts_have_the_metrics_that_are_known_of_them)
 {
     struct outcome o;
@@ -82,4 +99,4 @@ START_TEST(every_metric_has_a_label_of_its_own)
 END_TEST
 
 TEST_MAIN("outcome", every_metric_has_a_label_of_its_own, unknown_values_are_null_and_integers_exact,
-          parts_have_the_metrics_that_are_known_of_them)
+          what_is_at_least_so_much_has_no_upper_end, parts_have_the_metrics_that_are_known_of_them)

@@ -102,6 +102,7 @@ static struct uvm_run run_of(const struct uvm_managed *m, uint64_t footprint)
         .lapse = lapse_of(m),
         .access_counters = set->access_counters,
         .pcie = link_of(m),
+        .most_ns = m->most_ns,
         .progress = m->progress,
         .parts = m->parts,
         .on_batch = m->on_batch,

@@ -71,6 +71,7 @@ struct uvm_managed {
         *apart; /* with `other`: set if that answered otherwise; if not, the metrics are its too, but the granularity */
     const struct uvm_managed_settings *settings; /* NULL: the defaults of UVM_MANAGED_ROWS */
     bool traced;                                 /* as under CUPTI's tracing */
+    int64_t most_ns;                             /* as in struct uvm_run */
     struct progress *progress;
     struct uvm_parts *parts; /* as in struct uvm_run, and the three below */
     void (*on_batch)(void *ctx, const struct uvm_batch_seen *seen);

@@ -26,6 +26,7 @@ struct simulation {
     struct uvm_fetched fetched;
     struct actor_alloc *allocs; /* the workload's, with the run's advice */
     uint64_t routines;
+    bool stopped;
     int64_t cpu_ns, prefetch_ns;
     struct uvm_account credited; /* to kernels, so far; and until when */
     int64_t credited_ns;
@@ -272,6 +273,12 @@ static int serve_counters(struct simulation *s, int64_t *time)
     return credit_moves(s, s->gpu.current.kernel, 0);
 }
 
+/* Whether the run takes longer than it may: its kernels so far and the one that runs, which has not ended. */
+static bool too_long(const struct simulation *s)
+{
+    return s->run->most_ns && !s->gpu.finished && !s->gpu.cpu_phase && s->gpu.now - s->cpu_ns > s->run->most_ns;
+}
+
 static int run_all(struct simulation *s, int64_t *end_ns)
 {
     const struct uvm_platform *p = s->run->platform;
@@ -292,6 +299,8 @@ static int run_all(struct simulation *s, int64_t *end_ns)
         }
         if (s->gpu.finished && !uvm_ring_any(&s->gpu.ring))
             break;
+        if ((s->stopped = too_long(s)))
+            return 0;
         s->gpu.interrupt_ns = (int64_t)p->interrupt_ns;
         s->gpu.answer_ns = time; /* what was written while the driver was at work is answered from now on */
         int64_t unpin = uvm_driver_unpin(&s->driver, s->gpu.now > time ? s->gpu.now : time);
@@ -419,6 +428,9 @@ static int simulate(struct simulation *s, struct uvm_metrics *m)
     s->gpu.ctx = s;
     if (run_all(s, &end) || uvm_memory_check(&s->memory, s->err))
         return -1;
+    m->stopped = s->stopped;
+    if (m->stopped)
+        return 0;
     return fill_metrics(s, end, m);
 }
 

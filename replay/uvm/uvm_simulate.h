@@ -55,6 +55,7 @@ struct uvm_run {
     bool traced;               /* as under CUPTI's unified-memory tracing: every migration record costs time */
     bool two_engines;          /* copies out run beside copies in */
     enum uvm_replay replay;    /* 0: behind each batch, the fault buffer emptied */
+    int64_t most_ns;           /* a run that is proved to take longer stops; 0: none does */
     struct progress *progress; /* may be NULL */
     struct uvm_parts *parts;   /* zeroed; gets the run by kernel and allocation; NULL: not wanted */
     void (*on_batch)(void *ctx, const struct uvm_batch_seen *seen); /* NULL: nobody looks */
@@ -76,6 +77,7 @@ struct uvm_kernel_r {
 enum { UVM_KERNELS = 16 };
 
 struct uvm_metrics {
+    bool stopped;        /* time_ns is more than the run's most_ns; nothing else is known */
     int64_t time_ns;     /* from the first launch to the end of the last, CPU phases left out */
     int64_t cpu_ns;      /* of CPU phases */
     int64_t prefetch_ns; /* of time_ns, the program's own prefetches before its first launch */

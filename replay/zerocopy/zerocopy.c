@@ -246,6 +246,7 @@ static int replay_scans(const struct replay_job *job, const struct reading *read
         (void)fputs(launches_head, job->requests);
     context.launches = job->requests;
     context.threads = job->threads;
+    context.most_ns = job->most_ns;
     int rc = 0;
     for (size_t r = 0; r < job->policy_count && !rc; r++)
         rc = zerocopy_run_open(&runs[r], &job->policies[r], &context, &outcomes[r], err);

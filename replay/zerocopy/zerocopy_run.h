@@ -34,6 +34,7 @@ struct zerocopy_context {
     const struct derive_source *program; /* of the input; NULL: it is none */
     const struct workload *workload;     /* the input; NULL: it is none */
     int threads;                         /* at most */
+    double most_ns;                      /* of struct replay_job */
     double served_elements;              /* by it, of all launches */
     FILE *launches;                      /* --requests: a row for each launch and policy; NULL: none */
 };

@@ -1,0 +1,24 @@
+/* compare_stop: rows that are far behind the best are not run to their end.
+ *
+ * The program prefetched whole is asked first. A row of unified or host memory that has taken more than COMPARE_NEAR
+ * times as long stops: its time is at least that, whatever is left of it, and it is more than COMPARE_NEAR times the
+ * best's, which is that row or a faster one. Nothing else is known of such a row; it stands behind those with a time.
+ * Only where the whole memory fits, and where nothing but the table asks: draws of all rows, mixes, experiments and
+ * results files have each row whole.
+ * Example: prefetched 8.5 ms; 4 KiB a fault is stopped when its kernels have run for 25.5 ms, which it takes to move a
+ * quarter of the data; run to its end it takes 99 ms. */
+#ifndef REPLAY_COMPARE_COMPARE_STOP_H
+#define REPLAY_COMPARE_COMPARE_STOP_H
+
+#include "replay/compare/compare_parts.h"
+
+/* Whether rows of this program stop at all. */
+bool compare_stops(const struct compare_facts *facts);
+
+/* ns, by that run; 0: none stop. */
+double compare_stop_ns(const struct compare_facts *facts, const struct uvm_metrics *prefetched);
+
+/* The row was stopped at `ns`: its time and the note. */
+void compare_stop_row(struct compare_row *row, double ns);
+
+#endif

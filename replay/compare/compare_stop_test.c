@@ -1,0 +1,163 @@
+#include "replay/compare/compare_stop.h"
+
+#include "replay/compare/compare_testing.h"
+#include "trace/workloads/workload.h"
+
+/* A size for each program that any mechanism but one has a row for; at least one, or the test fails. */
+static const char *const specs[] = {"conv2d,bytes=2MiB",
+                                    "fdtd2d,bytes=2MiB,steps=2",
+                                    "bicg,bytes=4MiB",
+                                    "nw,bytes=1MiB",
+                                    "rodinia-nw,n=240",
+                                    "rodinia-lud,n=256,steps=2",
+                                    "rodinia-srad-v1,rows=80,columns=80,iterations=2",
+                                    "rodinia-nn,n=80000",
+                                    "rodinia-pathfinder,cols=8192,rows=20",
+                                    "rodinia-gaussian,n=256",
+                                    "rodinia-cfd,n=5760,iterations=1",
+                                    "rodinia-kmeans,n=4000,iterations=2",
+                                    "rodinia-huffman,blocks=64,runs=1,sms=8",
+                                    "rodinia-srad-v2,rows=64,cols=64",
+                                    "rodinia-hotspot3d,nx=64,ny=64,iterations=2",
+                                    "rodinia-hotspot,n=128",
+                                    "rodinia-bfs,n=3000",
+                                    "rodinia-streamcluster,n=3000",
+                                    "rodinia-btree,n=5000,fan=17,queries=9,ranges=7",
+                                    "rodinia-lavamd,boxes=3",
+                                    "rodinia-backprop,n=2400",
+                                    "rodinia-dwt2d,width=192,height=192",
+                                    "rodinia-heartwall,template=3,area=7,points=3,frames=11",
+                                    "rodinia-mummergpu,bases=4000,queries=400",
+                                    "triad,bytes=2MiB",
+                                    "strided,bytes=2MiB",
+                                    "stencil,n=256",
+                                    "launch-touch,pages=1024",
+                                    "array,bytes=2MiB",
+                                    "bfs,scale=10,roots=1",
+                                    "cc,scale=10",
+                                    "sssp,scale=9,roots=2",
+                                    "pagerank,scale=10,iterations=2",
+                                    "gather,count=512,table_rows=2048"};
+
+static const struct compare_row *same_row(const struct compare_result *of, const struct compare_row *row)
+{
+    for (size_t i = 0; i < of->count; i++)
+        if (of->rows[i].mechanism == row->mechanism && strcmp(of->rows[i].policy, row->policy) == 0)
+            return &of->rows[i];
+    ck_abort_msg("no row %s (%s)", compare_mechanism_name(row->mechanism), row->policy);
+    return NULL;
+}
+
+static struct compare_result asked(const char *spec, uint64_t stop_from, int threads)
+{
+    compare_asked(
+        (struct compare_request){.spec = spec, .platform = "h200", .stop_from = stop_from, .threads = threads});
+    return result;
+}
+
+/* A row that was run to its end, in both. */
+static void check_same(const char *spec, const struct compare_row *a, const struct compare_row *b)
+{
+    for (size_t m = 0; m < a->outcome.count; m++) {
+        const struct metric_value *x = &a->outcome.values[m], *y = &b->outcome.values[m];
+        ck_assert_msg(x->known == y->known && x->interval == y->interval && !y->least && x->real == y->real &&
+                          x->lo == y->lo && x->hi == y->hi,
+                      "%s, %s: %s", spec, a->policy, compare_metrics[m].name);
+    }
+}
+
+/* The rows that were stopped, of which zero-copy's. */
+static size_t check(const char *spec, const struct compare_result *whole, const struct compare_result *near,
+                    size_t *zerocopy)
+{
+    size_t stopped = 0, at = 0;
+    ck_assert_uint_eq(whole->count, near->count);
+    for (size_t i = 0; i < near->count; i++) {
+        const struct compare_row *row = &near->rows[i], *full = same_row(whole, row);
+        const struct metric_value *v = &row->outcome.values[0];
+        if (!v->least) {
+            check_same(spec, row, full);
+            continue;
+        }
+        stopped++;
+        *zerocopy += row->mechanism == COMPARE_ZEROCOPY;
+        ck_assert(!row->answered);
+        ck_assert_msg(v->lo < compare_time_low(full), "%s, %s (%s): %g is said to be over %g", spec,
+                      compare_mechanism_name(row->mechanism), row->policy, compare_time_low(full), v->lo);
+        ck_assert_double_ge(v->lo, COMPARE_NEAR * compare_time(&near->rows[0]));
+    }
+    for (size_t i = 0; i < whole->count && whole->rows[i].answered; i++) { /* the same order, without the stopped */
+        const struct compare_row *row = same_row(near, &whole->rows[i]);
+        if (row->outcome.values[0].least)
+            continue;
+        ck_assert_msg(row == &near->rows[at++], "%s: %s stands elsewhere", spec, row->policy);
+    }
+    return stopped;
+}
+
+START_TEST(no_row_is_stopped_below_its_time_or_within_three_times_of_the_best)
+{
+    char spec[128];
+    size_t zerocopy = 0;
+    (void)snprintf(spec, sizeof spec, "synth:%s", specs[_i]);
+    struct compare_result whole = asked(spec, 0, 2), near = asked(spec, 1, 2);
+    size_t stopped = check(spec, &whole, &near, &zerocopy);
+    compare_release(&near);
+    if (strncmp(specs[_i], "conv2d", 6) == 0) { /* and on one thread, and not of nothing */
+        near = asked(spec, 1, 1);
+        ck_assert_uint_eq(check(spec, &whole, &near, &zerocopy), stopped);
+        compare_release(&near);
+        ck_assert_uint_ge(stopped, 2);
+        ck_assert_uint_ge(zerocopy, 2); /* in both */
+    }
+    compare_release(&whole);
+}
+END_TEST
+
+START_TEST(every_program_has_a_size_here)
+{
+    for (size_t i = 0; workload_types[i]; i++) {
+        const struct workload_type *t = workload_types[i];
+        size_t n = strlen(t->name);
+        bool found = false;
+        for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
+            found |= strncmp(specs[k], t->name, n) == 0 && (specs[k][n] == ',' || !specs[k][n]);
+        ck_assert_msg(found || t->alias || !t->program || t->produces == WORKLOAD_LAUNCHES || !(t->views & VIEW_UVM),
+                      "%s has no row in specs[]", t->name);
+    }
+}
+END_TEST
+
+START_TEST(what_asks_for_more_than_the_table_has_each_row_whole)
+{
+    const struct compare_request same = {
+        .spec = "synth:nw,bytes=1MiB", .platform = "h200", .stop_from = 1, .threads = 2};
+    struct compare_request requests[] = {same, same, same};
+    requests[0].stop_from = 1 << 22;
+    requests[1].top = 2;
+    requests[2].mixed = true;
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        compare_asked(requests[i]);
+        for (size_t r = 0; r < result.count; r++)
+            ck_assert(!result.rows[r].outcome.values[0].least);
+        compare_release(&result);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("compare_stop");
+    TCase *each = tcase_create("each");
+    tcase_set_timeout(each, TESTING_TIMEOUT_S);
+    tcase_add_test(each, every_program_has_a_size_here);
+    tcase_add_test(each, what_asks_for_more_than_the_table_has_each_row_whole);
+    tcase_add_loop_test(each, no_row_is_stopped_below_its_time_or_within_three_times_of_the_best, 0,
+                        (int)(sizeof specs / sizeof *specs));
+    suite_add_tcase(suite, each);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
