@@ -29,7 +29,7 @@ static const struct opt options[] = {
      "policies, comma-separated; NAME:key=value,.. sets parameters, NAME+NAME joins prefetch and eviction", 0, 0},
     {"platform", 'P', OPT_TEXT, "NAME|FILE.ini", &platform,
      "hardware numbers (default: of the GPU that a recording names, else the engine's)", 0, 0},
-    {"set", 's', OPT_LIST, "KEY=VALUE", &sets, "a setting of the engine or a number of the platform; repeatable", 0, 0},
+    {"set", 's', OPT_LIST, "KEY=VALUE", &sets, "a setting of the engine (see list settings) or a number of the platform; repeatable", 0, 0},
     {"baseline", 'b', OPT_TEXT, "POLICY", &baseline, "what speed-ups are relative to (default: the first policy)", 0,
      0},
     {"mem", 0, OPT_LIST, "INPUT", &mems, "dram: a stream of GPU memory requests; repeatable", 0, 0},
