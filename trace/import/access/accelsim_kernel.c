@@ -76,19 +76,29 @@ static bool is_chosen(const struct kernel *k)
                          : regexec(&import->name, k->name, 0, NULL, 0) == 0;
 }
 
+/* Where it stands; the name of the input itself is put before it by others. */
+static const char *place_of(const struct kernel *k, char *buf, size_t size)
+{
+    const bool own = strcmp(k->file, k->import->context->path) != 0;
+    (void)snprintf(buf, size, "%s%sline %llu", own ? k->file : "", own ? " " : "",
+                   (unsigned long long)source_line_number(k->source));
+    return buf;
+}
+
 /* The header is over: the launch begins, or is passed over. */
 static int begin(struct kernel *k, struct err *err)
 {
     struct reader_context *c = k->import->context;
     const struct accelsim_header *h = &k->header;
+    char place[400];
     if (!is_chosen(k)) {
         k->import->passed_over++;
         k->passed_over = true;
         return 0;
     }
     if (h->version > 6)
-        return err_set(err, "%s: tracer version %lld is newer than 6, the last one known", k->file,
-                       (long long)h->version);
+        return err_set(err, "%s: tracer version %lld is newer than 6, the last one known",
+                       place_of(k, place, sizeof place), (long long)h->version);
     if (!k->import->extent.built && range_map_build(&k->import->extent.known, err))
         return -1;
     k->import->extent.built = true;
@@ -175,15 +185,6 @@ static int add_global(struct kernel *k, const struct accelsim_op *op, struct err
         .pc = op->pc,
     };
     return op->bytes > ACCESS_MOST_BYTES ? add_bulk(k, op, access, err) : access_add(&k->import->sink, &access, err);
-}
-
-/* Where it stands; the name of the input itself is put before it by others. */
-static const char *place_of(const struct kernel *k, char *buf, size_t size)
-{
-    const bool own = strcmp(k->file, k->import->context->path) != 0;
-    (void)snprintf(buf, size, "%s%sline %llu", own ? k->file : "", own ? " " : "",
-                   (unsigned long long)source_line_number(k->source));
-    return buf;
 }
 
 static int take_instruction(struct kernel *k, const char *line, struct err *err)
