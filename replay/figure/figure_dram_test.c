@@ -100,6 +100,60 @@ START_TEST(pairs_stand_side_by_side)
 }
 END_TEST
 
+/* The line of a policy in the first block of bars: value, lower and upper end. */
+static void bar_of(const char *script, const char *policy, double bar[3])
+{
+    double at;
+    char name[32];
+    const char *line = strstr(script, "$p0 << EOD\n");
+    ck_assert_ptr_nonnull(line);
+    (void)snprintf(name, sizeof name, "\"%s", policy);
+    do {
+        line = strchr(line, '\n') + 1;
+        ck_assert_msg(sscanf(line, "%lf %lf %lf %lf", &at, &bar[0], &bar[1], &bar[2]) == 4, "no %s", policy);
+    } while (strstr(line, name) == NULL || strstr(line, name) > strchr(line, '\n'));
+}
+
+/* A side that starved had at most the speed-up of ending when the run was stopped: alone / stopped; over the other's
+ * speed-up, and 1 where that is not known, or more. Who did not starve is a point. */
+START_TEST(a_starved_run_is_a_line_up_to_what_its_fairness_is_at_most)
+{
+    static const struct {
+        double alone, stopped, other, most;
+    } rows[] = {{100, 1000, 0.5, 0.2}, {100, 1000, 0.05, 1}, {100, 1000, 0, 1}, {100, 0, 0.5, 1}, {0, 1000, 0.5, 0}};
+    static const char *const sides[] = {"mem", "pim"};
+    double fair;
+    run(pair, 2, "vcs=1", "frfcfs,f3fs");
+    ck_assert(run_metric(&set.runs[1], "fairness_index", &fair) && fair > 0);
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
+        struct err err = {""};
+        const struct figure_input input = {.path = "r.json", .runs = &set};
+        const char *side = sides[i % 2], *other = sides[!(i % 2)];
+        double bar[3];
+        char key[64];
+        json_t *m = set.runs[0].metrics;
+        (void)json_object_set_new(m, "fairness_index", json_real(0));
+        (void)json_object_set_new(m, "total_cycles", json_real(rows[i / 2].stopped));
+        (void)snprintf(key, sizeof key, "%s_speedup_ratio", side);
+        (void)json_object_set_new(m, key, json_null());
+        (void)snprintf(key, sizeof key, "%s_speedup_ratio", other);
+        (void)json_object_set_new(m, key, json_real(rows[i / 2].other));
+        (void)snprintf(key, sizeof key, "%s_alone_cycles", side);
+        (void)json_object_set_new(m, key, json_real(rows[i / 2].alone));
+        char *script = script_of("dram-fairness", &input, &err);
+        ck_assert_msg(script != NULL, "%s", err.msg);
+        bar_of(script, "frfcfs", bar);
+        ck_assert(bar[0] == 0 && bar[1] == 0);
+        ck_assert_double_eq_tol(bar[2], rows[i / 2].most, 1e-8);
+        bar_of(script, "f3fs", bar);
+        for (int k = 0; k < 3; k++)
+            ck_assert_double_eq_tol(bar[k], fair, 1e-6 * fair);
+        free(script);
+    }
+    run_set_release(&set);
+}
+END_TEST
+
 START_TEST(sensitivity_needs_something_that_differs)
 {
     struct err err = {""};
@@ -138,6 +192,7 @@ START_TEST(the_timeline_is_drawn_from_a_trace)
 }
 END_TEST
 
-TEST_MAIN("figure_dram", figures_of_results_hold_every_policy_and_draw, pairs_stand_side_by_side,
+TEST_MAIN("figure_dram", a_starved_run_is_a_line_up_to_what_its_fairness_is_at_most,
+          figures_of_results_hold_every_policy_and_draw, pairs_stand_side_by_side,
           sensitivity_needs_something_that_differs, results_of_another_engine_are_refused,
           the_timeline_is_drawn_from_a_trace)
