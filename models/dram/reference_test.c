@@ -130,7 +130,7 @@ static struct dram_platform any_device(struct random *x, int64_t refresh)
     hw.banks = random_below(x, 4) ? 16 : 8;
     hw.bank_groups = INT64_C(1) << random_below(x, 4);
     hw.burst_cycles = one_of(x, 1, 3), hw.ccd = one_of(x, 1, 3), hw.ccdl = one_of(x, 1, 6);
-    hw.rrd = one_of(x, 1, 6), hw.rrdl = one_of(x, 0, 9), hw.faw = one_of(x, 0, 1) * one_of(x, 10, 40);
+    hw.rrd = one_of(x, 1, 6), hw.rrdl = one_of(x, 0, 9), hw.faw = one_of(x, 0, 1) * one_of(x, 10, 300);
     hw.rcd = one_of(x, 4, 30), hw.rcdwr = one_of(x, 1, 25), hw.rp = one_of(x, 5, 30), hw.ras = one_of(x, 10, 50);
     hw.rc = hw.ras + one_of(x, 0, 40), hw.rpab = random_below(x, 2) ? hw.rp + one_of(x, 0, 5) : 0;
     hw.wl = one_of(x, 1, 12), hw.cl = hw.wl + one_of(x, 1, 15);
