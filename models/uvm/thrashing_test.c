@@ -131,7 +131,62 @@ START_TEST(the_lapse_adapts_as_intended_or_as_written)
 }
 END_TEST
 
-TEST_MAIN("uvm_thrashing", t1_to_t4_one_is_free_the_other_throttled_turn_by_turn, t5_a_lapse_later_it_is_forgotten,
-          t6_t7_far_apart_or_alone_nothing_thrashes,
+/* 32 votes the same way move the lapse by an eighth; half of them stay, so that the next step takes 16. */
+START_TEST(votes_move_the_lapse_by_an_eighth_between_its_ends)
+{
+    for (int late = 0; late < 2; late++) {
+        fight();
+        t.adapt = UVM_LAPSE_INTENDED;
+        int64_t lapse = UVM_THRASHING_LAPSE_NS;
+        const int64_t end = late ? UVM_THRASHING_LAPSE_MIN_NS : UVM_THRASHING_LAPSE_MAX_NS;
+        int votes = 0, steps = 0;
+        for (int i = 0; i < 1000; i++) {
+            (void)hint(late ? 1900 : 1401, UVM_CPU); /* at 1400 it was touched last */
+            if (++votes >= 32 && lapse != end) {
+                lapse += late ? -(lapse / 8) : lapse / 8;
+                lapse = (late ? lapse < end : lapse > end) ? end : lapse;
+                votes = 16;
+                steps++;
+            }
+            ck_assert_msg(t.lapse_ns == lapse, "%lld ns after %d votes, expected %lld", (long long)t.lapse_ns, i + 1,
+                          (long long)lapse);
+        }
+        ck_assert_int_eq(lapse, end);
+        ck_assert_int_gt(steps, 5);
+        uvm_thrashing_release(&t);
+    }
+}
+END_TEST
+
+/* As written: late ones raise it too, and only from its upper end does it come down. */
+START_TEST(as_written_late_votes_raise_the_lapse_up_to_its_end)
+{
+    fight();
+    t.adapt = UVM_LAPSE_WRITTEN;
+    (void)hint(1900, UVM_CPU);
+    (void)hint(1401, UVM_CPU); /* one each way */
+    ck_assert(t.vote == 0 && t.lapse_ns == 500000);
+    for (int i = 1; i <= 32; i++) {
+        (void)hint(1900, UVM_CPU);
+        ck_assert_int_eq(t.lapse_ns, i < 32 ? 500000 : 562500);
+    }
+    uvm_thrashing_release(&t);
+    for (int votes = 30; votes < 32; votes++) {
+        const int64_t most = UVM_THRASHING_LAPSE_MAX_NS;
+        fight();
+        t.adapt = UVM_LAPSE_WRITTEN;
+        t.lapse_ns = most;
+        t.vote = votes;
+        (void)hint(1400 + most / 1000, UVM_CPU);
+        ck_assert_int_eq(t.lapse_ns, votes < 31 ? most : most - most / 8);
+        ck_assert_int_eq(t.vote, votes < 31 ? 31 : 16);
+        uvm_thrashing_release(&t);
+    }
+}
+END_TEST
+
+TEST_MAIN("uvm_thrashing", votes_move_the_lapse_by_an_eighth_between_its_ends,
+          as_written_late_votes_raise_the_lapse_up_to_its_end, t1_to_t4_one_is_free_the_other_throttled_turn_by_turn,
+          t5_a_lapse_later_it_is_forgotten, t6_t7_far_apart_or_alone_nothing_thrashes,
           t8_after_ten_throttles_the_free_one_gets_it_and_with_the_cpu_it_ends_there,
           a_quiet_epoch_drops_the_table_four_times_at_most, the_lapse_adapts_as_intended_or_as_written)
