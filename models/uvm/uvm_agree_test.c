@@ -77,5 +77,19 @@ START_TEST(both_are_told_of_batches)
 }
 END_TEST
 
-TEST_MAIN("uvm_agree", who_decides_alike_is_not_apart, the_first_decides_and_a_difference_is_told,
-          both_are_told_of_batches)
+START_TEST(parameters_are_taken_over_and_refused_where_either_policy_refuses_them)
+{
+    const int64_t sizes[] = {65536, 12288}; /* the struct of fixed is its granularity */
+    const struct uvm_policy *fixed = uvm_policy_find("fixed");
+    ck_assert_uint_eq(fixed->head.state_size, sizeof sizes[0]);
+    for (int i = 0; i < 4; i++) {
+        both = (struct uvm_agree){.policy = {fixed, fixed}, .params = {&sizes[i & 1], &sizes[i >> 1]}, .apart = &apart};
+        ck_assert_int_eq(uvm_agree.init(&both, &err), i ? -1 : 0);
+        ck_assert_mem_eq(both.state[0], &sizes[i & 1], sizeof sizes[0]);
+        uvm_agree.release(&both);
+    }
+}
+END_TEST
+
+TEST_MAIN("uvm_agree", parameters_are_taken_over_and_refused_where_either_policy_refuses_them,
+          who_decides_alike_is_not_apart, the_first_decides_and_a_difference_is_told, both_are_told_of_batches)
