@@ -147,6 +147,30 @@ START_TEST(an_illegal_command_is_an_error)
 }
 END_TEST
 
+/* After a run that is well, each number that the check holds against another is put wrong by one. */
+START_TEST(each_part_of_the_check_is_an_error)
+{
+    const struct dram_request r[] = {{0, 1, 0, 0, TEST_RD}, {5, 4096, 0, 0, TEST_PIM}};
+    test_run("frfcfs", "", r, 2, 2);
+    struct dram_channel *ch = &test_channel;
+    int64_t *const books[] = {&ch->stats.in[DRAM_MEM],  &ch->stats.in[DRAM_PIM], &ch->stats.out[DRAM_MEM],
+                              &ch->stats.out[DRAM_PIM], &ch->stats.columns,      &ch->stats.columns_in};
+    struct err err = {""};
+    for (size_t i = 0; i < sizeof books / sizeof *books; i++) {
+        ++*books[i];
+        ck_assert_int_eq(dram_channel_check(ch, true, &err), -1);
+        ck_assert_ptr_nonnull(strstr(err.msg, "conservation check failed"));
+        --*books[i];
+        ck_assert_int_eq(dram_channel_check(ch, true, &err), 0);
+    }
+    ch->stats.columns_in++; /* they may come yet */
+    ck_assert_int_eq(dram_channel_check(ch, false, &err), 0);
+    ch->device.watch.bad = "tFAW";
+    ck_assert_int_eq(dram_channel_check(ch, false, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "against tFAW"));
+}
+END_TEST
+
 START_TEST(a_rule_as_long_as_the_wheel_is_not_near)
 {
     for (int64_t cycles = DRAM_WHEEL - 1; cycles <= DRAM_WHEEL + 1; cycles++) {
@@ -161,8 +185,8 @@ START_TEST(a_rule_as_long_as_the_wheel_is_not_near)
 }
 END_TEST
 
-TEST_MAIN("channel", a_rule_as_long_as_the_wheel_is_not_near, an_unloaded_read_takes_act_and_cl,
-          an_unloaded_hit_takes_cl, an_unloaded_conflict_takes_pre_act_and_cl,
+TEST_MAIN("channel", each_part_of_the_check_is_an_error, a_rule_as_long_as_the_wheel_is_not_near,
+          an_unloaded_read_takes_act_and_cl, an_unloaded_hit_takes_cl, an_unloaded_conflict_takes_pre_act_and_cl,
           sequential_reads_over_two_groups_move_an_atom_per_cycle, one_bank_group_moves_an_atom_per_tccdl,
           row_conflicts_of_one_bank_take_trc, a_pim_block_of_sixteen_takes_64_cycles_with_a_row_change_and_32_without,
           a_write_back_of_128_bytes_takes_four_columns, no_class_waits_in_more_than_its_queue,
