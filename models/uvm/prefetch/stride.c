@@ -56,8 +56,6 @@ static void ahead(void *state, const struct uvm_ahead *view, struct uvm_asks *as
         s->entries = mem_zalloc(view->memory->block_count, sizeof *s->entries, NULL);
     for (size_t i = 0; s->entries && i < view->count; i++) {
         uint32_t page = view->pages[i];
-        if (i && page == view->pages[i - 1])
-            continue;
         struct entry *e = &s->entries[page / UVM_BLOCK_PAGES];
         int32_t distance = e->page ? (int32_t)(page - (e->page - 1)) : 0;
         if (!e->page || !distance) {
