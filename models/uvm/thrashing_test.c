@@ -65,6 +65,16 @@ START_TEST(t5_a_lapse_later_it_is_forgotten)
 }
 END_TEST
 
+START_TEST(what_thrashed_three_times_is_forgotten_too)
+{
+    fight();
+    event(1901, UVM_CPU); /* 501 */
+    ck_assert_uint_eq(t.blocks[0].pages[5].count, 0);
+    ck_assert(!page_mask_any(&t.blocks[0].thrashing));
+    uvm_thrashing_release(&t);
+}
+END_TEST
+
 START_TEST(t6_t7_far_apart_or_alone_nothing_thrashes)
 {
     ck_assert_int_eq(uvm_thrashing_init(&t, 1, UVM_LAPSE_FIXED, NULL), 0);
@@ -185,8 +195,9 @@ START_TEST(as_written_late_votes_raise_the_lapse_up_to_its_end)
 }
 END_TEST
 
-TEST_MAIN("uvm_thrashing", votes_move_the_lapse_by_an_eighth_between_its_ends,
-          as_written_late_votes_raise_the_lapse_up_to_its_end, t1_to_t4_one_is_free_the_other_throttled_turn_by_turn,
-          t5_a_lapse_later_it_is_forgotten, t6_t7_far_apart_or_alone_nothing_thrashes,
+TEST_MAIN("uvm_thrashing", what_thrashed_three_times_is_forgotten_too,
+          votes_move_the_lapse_by_an_eighth_between_its_ends, as_written_late_votes_raise_the_lapse_up_to_its_end,
+          t1_to_t4_one_is_free_the_other_throttled_turn_by_turn, t5_a_lapse_later_it_is_forgotten,
+          t6_t7_far_apart_or_alone_nothing_thrashes,
           t8_after_ten_throttles_the_free_one_gets_it_and_with_the_cpu_it_ends_there,
           a_quiet_epoch_drops_the_table_four_times_at_most, the_lapse_adapts_as_intended_or_as_written)
