@@ -93,6 +93,8 @@ START_TEST(counters_of_a_recording_give_requests_and_payload)
     }
     count(store, "by_pcie", "pcie_write_bytes", 16.0 * 1046918);
     count(store, "by_pcie", "pcie_read_bytes", 67108864 + 12.0 * 1046918);
+    count(store, "by_pcie", "pcie_write_bytes", -16000); /* no counts: passed over */
+    count(store, "by_pcie", "pcie_write_bytes", 1e16);
     launch(store, 3, "by_pcie", 1800000);
     count(store, "once_counted", "l2_sysmem_requests", 10);
     count(store, "once_counted", "l2_sysmem_sectors", 10);
