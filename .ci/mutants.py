@@ -1,6 +1,6 @@
 """make mutants: small faults put into the product, one at a time; a fault that no test sees is a gap in the tests.
 
-Usage: mutants.py BUILD --n N --seed S [--only PREFIX] [-j JOBS] --compile WORDS --link WORDS --libs WORDS
+Usage: mutants.py BUILD --n N --seed S [--only PREFIX,..] [-j JOBS] --compile WORDS --link WORDS --libs WORDS
                   --program FILES --inject FILES --accesses FILES
 
 BUILD holds the objects of everything (make mutants builds them there). The product is linked as a shared library, so a
@@ -124,7 +124,7 @@ def choose(n, rng, only):
     folders = collections.defaultdict(lambda: collections.defaultdict(list))
     for top in TOPS:
         for path in sorted(glob.glob(top + "/**/*.c", recursive=True)):
-            if not APART.search(path) and path.startswith(only):
+            if not APART.search(path) and path.startswith(tuple(only.split(","))):
                 for fault in faults_of(path):
                     folders[os.path.dirname(path)][fault.kind].append(fault)
     order, chosen = sorted(folders), []
