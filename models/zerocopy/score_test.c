@@ -46,6 +46,9 @@ START_TEST(labels_weigh_n_over_labelled)
     o.labelled = wrong;
     struct err err = {""};
     ck_assert_ptr_null(score_vertices(&g, SCORE_WEIGHTED, &o, &err));
+    s = score_vertices(&g, SCORE_REVERSE_PAGERANK, &o, &err); /* asks no label */
+    ck_assert_ptr_nonnull(s);
+    free(s);
     graph_release(&g);
 }
 END_TEST
