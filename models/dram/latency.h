@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-enum { LATENCY_EXACT = 4096, LATENCY_STEPS = 128, LATENCY_BUCKETS = LATENCY_EXACT + LATENCY_STEPS * 52 };
+enum { LATENCY_EXACT = 4096, LATENCY_STEPS = 128, LATENCY_BUCKETS = LATENCY_EXACT + LATENCY_STEPS * 51 };
 
 struct dram_latency {
     int64_t count, sum, largest;

@@ -37,5 +37,17 @@ START_TEST(nothing_counted_has_no_percentile)
 }
 END_TEST
 
+/* The buckets are as many as there are counts to tell apart: the last is that of the largest count. */
+START_TEST(buckets_ascend_to_the_largest_count)
+{
+    for (int i = 1; i < LATENCY_BUCKETS; i++) {
+        ck_assert_int_gt(dram_latency_least(i), dram_latency_least(i - 1));
+        ck_assert_uint_eq(dram_latency_bucket(dram_latency_least(i)), (unsigned)i);
+        ck_assert_uint_eq(dram_latency_bucket(dram_latency_least(i) - 1), (unsigned)i - 1);
+    }
+    ck_assert_uint_eq(dram_latency_bucket(INT64_MAX), LATENCY_BUCKETS - 1);
+}
+END_TEST
+
 TEST_MAIN("latency", percentiles_are_exact_below_4096_cycles, percentiles_above_are_low_by_less_than_a_hundredth,
-          nothing_counted_has_no_percentile)
+          nothing_counted_has_no_percentile, buckets_ascend_to_the_largest_count)
