@@ -94,7 +94,7 @@ struct compare_result {
     char sets[512];            /* likewise, " --set key=value" for each */
 };
 
-enum { COMPARE_NEAR = 3, COMPARE_MIXED_MOST = 256 << 20, COMPARE_STOP_FROM = (256 << 20) + 1 };
+enum { COMPARE_NEAR = 3, COMPARE_MIXED_MOST = 256 << 20, COMPARE_STOP_FROM = COMPARE_MIXED_MOST + 1 };
 
 /* Mean error of copies: prefetches of 256 MiB to 4 GiB on an H200, three rows (docs/uvm-engine.md). */
 #define COMPARE_COPY_ERROR 0.06

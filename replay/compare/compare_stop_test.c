@@ -118,10 +118,7 @@ START_TEST(every_program_has_a_size_here)
 {
     for (size_t i = 0; workload_types[i]; i++) {
         const struct workload_type *t = workload_types[i];
-        size_t n = strlen(t->name);
-        bool found = false;
-        for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
-            found |= strncmp(specs[k], t->name, n) == 0 && (specs[k][n] == ',' || !specs[k][n]);
+        const bool found = testing_names(specs, sizeof specs / sizeof *specs, t->name);
         ck_assert_msg(found || t->alias || !t->program || t->produces == WORKLOAD_LAUNCHES || !(t->views & VIEW_UVM),
                       "%s has no row in specs[]", t->name);
     }
@@ -145,19 +142,6 @@ START_TEST(what_asks_for_more_than_the_table_has_each_row_whole)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("compare_stop");
-    TCase *each = tcase_create("each");
-    tcase_set_timeout(each, TESTING_TIMEOUT_S);
-    tcase_add_test(each, every_program_has_a_size_here);
-    tcase_add_test(each, what_asks_for_more_than_the_table_has_each_row_whole);
-    tcase_add_loop_test(each, no_row_is_stopped_below_its_time_or_within_three_times_of_the_best, 0,
-                        (int)(sizeof specs / sizeof *specs));
-    suite_add_tcase(suite, each);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
-}
+TEST_MAIN_LOOPS("compare_stop", {every_program_has_a_size_here, 1},
+                {what_asks_for_more_than_the_table_has_each_row_whole, 1},
+                {no_row_is_stopped_below_its_time_or_within_three_times_of_the_best, sizeof specs / sizeof *specs})

@@ -129,18 +129,6 @@ START_TEST(workloads)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("program_reads");
-    TCase *each = tcase_create("each");
-    tcase_set_timeout(each, TESTING_TIMEOUT_S);
-    tcase_add_test(each, programs_drawn_at_random);
-    tcase_add_test(each, a_program_with_memory_of_the_gpus_own_and_a_phase_of_the_cpu);
-    tcase_add_loop_test(each, workloads, 0, (int)(sizeof specs / sizeof *specs));
-    suite_add_tcase(suite, each);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
-}
+TEST_MAIN_LOOPS("program_reads", {programs_drawn_at_random, 1},
+                {a_program_with_memory_of_the_gpus_own_and_a_phase_of_the_cpu, 1},
+                {workloads, sizeof specs / sizeof *specs})

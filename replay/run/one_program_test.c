@@ -87,10 +87,7 @@ START_TEST(every_program_has_a_size_here)
 {
     for (size_t i = 0; workload_types[i]; i++) {
         const struct workload_type *t = workload_types[i];
-        size_t n = strlen(t->name);
-        bool found = false;
-        for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
-            found |= strncmp(specs[k], t->name, n) == 0 && (specs[k][n] == ',' || !specs[k][n]);
+        const bool found = testing_names(specs, sizeof specs / sizeof *specs, t->name);
         const bool one_view = !(t->views & (t->views - 1)); /* nothing to compare it with */
         ck_assert_msg(found || one_view || t->alias || !t->program || t->produces == WORKLOAD_LAUNCHES,
                       "%s has no row in specs[]", t->name);
@@ -239,22 +236,9 @@ START_TEST(launches_that_are_not_worked_out_again_are_answered_as_if_they_were)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("one_program");
-    TCase *each = tcase_create("each");
-    tcase_set_timeout(each, TESTING_TIMEOUT_S);
-    tcase_add_test(each, every_program_has_a_size_here);
-    tcase_add_loop_test(each, every_view_of_a_program_has_the_same_bytes_and_pages, 0,
-                        (int)(sizeof specs / sizeof *specs));
-    tcase_add_loop_test(each, launches_that_are_said_to_be_the_same_are, 0,
-                        (int)(sizeof specs / sizeof *specs + sizeof repeating / sizeof *repeating));
-    tcase_add_loop_test(each, launches_that_are_not_worked_out_again_are_answered_as_if_they_were, 0,
-                        (int)(sizeof repeating / sizeof *repeating));
-    suite_add_tcase(suite, each);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
-}
+TEST_MAIN_LOOPS("one_program", {every_program_has_a_size_here, 1},
+                {every_view_of_a_program_has_the_same_bytes_and_pages, sizeof specs / sizeof *specs},
+                {launches_that_are_said_to_be_the_same_are,
+                 sizeof specs / sizeof *specs + sizeof repeating / sizeof *repeating},
+                {launches_that_are_not_worked_out_again_are_answered_as_if_they_were,
+                 sizeof repeating / sizeof *repeating})

@@ -8,6 +8,16 @@
 static const struct metric metrics[] = {
     {"faults", METRIC_INT, METRIC_SUM, "faults"}, {"speedup_ratio", METRIC_REAL, METRIC_GEOMEAN, "speed-up"}, {0}};
 
+static void says(const struct outcome *o, const char *expected)
+{
+    json_t *object = json_object();
+    ck_assert_int_eq(outcome_to_json(o, object, NULL), 0);
+    char *text = json_dumps(object, JSON_COMPACT);
+    ck_assert_str_eq(text, expected);
+    free(text);
+    json_decref(object);
+}
+
 START_TEST(unknown_values_are_null_and_integers_exact)
 {
     struct outcome o;
@@ -17,13 +27,8 @@ START_TEST(unknown_values_are_null_and_integers_exact)
     outcome_interval(&o, "speedup_ratio", 1.25, 1.5);
     outcome_note(&o, "a bound");
     outcome_note(&o, "a bound");
-    json_t *object = json_object();
-    ck_assert_int_eq(outcome_to_json(&o, object, NULL), 0);
-    char *text = json_dumps(object, JSON_COMPACT);
-    ck_assert_str_eq(text, "{\"metrics\":{\"faults\":9007199254740993,\"speedup_ratio\":null},"
-                           "\"interval\":{\"speedup_ratio\":[1.25,1.5]},\"notes\":[\"a bound\"]}");
-    free(text);
-    json_decref(object);
+    says(&o, "{\"metrics\":{\"faults\":9007199254740993,\"speedup_ratio\":null},"
+             "\"interval\":{\"speedup_ratio\":[1.25,1.5]},\"notes\":[\"a bound\"]}");
     outcome_release(&o);
 }
 END_TEST
@@ -34,13 +39,8 @@ START_TEST(what_is_at_least_so_much_has_no_upper_end)
     ck_assert_int_eq(outcome_init(&o, metrics, NULL), 0);
     outcome_at_least(&o, "speedup_ratio", 1.25);
     ck_assert(!outcome_get(&o, "speedup_ratio")->known && !outcome_get(&o, "speedup_ratio")->interval);
-    json_t *object = json_object();
-    ck_assert_int_eq(outcome_to_json(&o, object, NULL), 0);
-    char *text = json_dumps(object, JSON_COMPACT);
-    ck_assert_str_eq(text, "{\"metrics\":{\"faults\":null,\"speedup_ratio\":null},"
-                           "\"interval\":{\"speedup_ratio\":[1.25,null]},\"notes\":[]}");
-    free(text);
-    json_decref(object);
+    says(&o, "{\"metrics\":{\"faults\":null,\"speedup_ratio\":null},"
+             "\"interval\":{\"speedup_ratio\":[1.25,null]},\"notes\":[]}");
     outcome_release(&o);
 }
 END_TEST

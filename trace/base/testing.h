@@ -9,6 +9,7 @@
 #define TRACE_BASE_TESTING_H
 
 #include <check.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,20 +60,38 @@ static inline const char *testing_write(const char *name, const void *data, size
     return path;
 }
 
-static inline int testing_main(const char *name, const TTest *const tests[], size_t count)
+/* Whether one of `count` texts is NAME or NAME,KEY=VALUE,..: of programs, of which a test has a size each. */
+static inline bool testing_names(const char *const *specs, size_t count, const char *name)
 {
+    const size_t n = strlen(name);
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(specs[i], name, n) == 0 && (specs[i][n] == ',' || !specs[i][n]))
+            return true;
+    return false;
+}
+
+/* A test that runs `times` times, _i from 0 on. */
+struct testing_loop {
+    const TTest *test;
+    size_t times;
+};
+
+static inline void testing_add(Suite *suite, const TTest *test, size_t times)
+{
+    TCase *tc = tcase_create(test->name);
+    tcase_set_timeout(tc, TESTING_TIMEOUT_S);
+    tcase_add_loop_test(tc, test, 0, (int)times);
+    suite_add_tcase(suite, tc);
+}
+
+static inline int testing_run(Suite *suite)
+{
+    SRunner *runner = srunner_create(suite);
     if (!mkdtemp(testing_path)) {
         perror(testing_path);
+        srunner_free(runner);
         return 1;
     }
-    Suite *suite = suite_create(name);
-    for (size_t i = 0; i < count; i++) {
-        TCase *tc = tcase_create(tests[i]->name);
-        tcase_set_timeout(tc, TESTING_TIMEOUT_S);
-        tcase_add_test(tc, tests[i]);
-        suite_add_tcase(suite, tc);
-    }
-    SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
@@ -83,11 +102,35 @@ static inline int testing_main(const char *name, const TTest *const tests[], siz
     return failed != 0;
 }
 
+static inline int testing_main(const char *name, const TTest *const tests[], size_t count)
+{
+    Suite *suite = suite_create(name);
+    for (size_t i = 0; i < count; i++)
+        testing_add(suite, tests[i], 1);
+    return testing_run(suite);
+}
+
+static inline int testing_loops(const char *name, const struct testing_loop *loops, size_t count)
+{
+    Suite *suite = suite_create(name);
+    for (size_t i = 0; i < count; i++)
+        testing_add(suite, loops[i].test, loops[i].times);
+    return testing_run(suite);
+}
+
 #define TEST_MAIN(name, ...)                                                                                           \
     int main(void)                                                                                                     \
     {                                                                                                                  \
         const TTest *const tests[] = {__VA_ARGS__};                                                                    \
         return testing_main(name, tests, sizeof tests / sizeof *tests);                                                \
+    }
+
+/* The same of tests that run for each of several: {test, times}, .. */
+#define TEST_MAIN_LOOPS(name, ...)                                                                                     \
+    int main(void)                                                                                                     \
+    {                                                                                                                  \
+        const struct testing_loop loops[] = {__VA_ARGS__};                                                             \
+        return testing_loops(name, loops, sizeof loops / sizeof *loops);                                               \
     }
 
 #endif
