@@ -1,5 +1,6 @@
 #include "trace/import/reader.h"
 
+#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,16 +39,29 @@ const char *reader_advice(const char *path)
     return NULL;
 }
 
-/* Text whose first line has a comma: csv of another tool, maybe. */
-static bool has_columns(const unsigned char *head, size_t n)
+/* How much of the input its first line is, if that is text; else 0. */
+static size_t text_line(const unsigned char *head, size_t n)
 {
-    bool comma = false;
-    for (size_t i = 0; i < n && head[i] != '\n'; i++) {
-        if (head[i] < ' ' && head[i] != '\t' && head[i] != '\r')
-            return false;
-        comma |= head[i] == ',';
-    }
-    return comma;
+    size_t length = 0;
+    while (length < n && head[length] != '\n' && head[length] != '\r')
+        if (head[length++] < ' ' && head[length - 1] != '\t')
+            return 0;
+    json_t *text = json_stringn((const char *)head, length); /* NULL: no UTF-8 */
+    json_decref(text);
+    return text ? length : 0;
+}
+
+/* Nobody claims it: how it begins, and what would be claimed. */
+static void unknown(const char *path, const unsigned char *head, size_t n, const char *known, struct err *err)
+{
+    const size_t text = text_line(head, n);
+    const char *columns = memchr(head, ',', text) ? "; csv of another tool: --columns names its columns" : "";
+    if (text)
+        err_set(err, "%s: line 1 '%.*s%s': no known format; formats known (offchip list formats): %s%s", path,
+                (int)(text > 60 ? 60 : text), (const char *)head, text > 60 ? "..." : "", known, columns);
+    else
+        err_set(err, "%s: byte 0: %s; formats known (offchip list formats): %s", path,
+                n == 0 ? "nothing in it" : "no known format", known);
 }
 
 const struct reader *reader_probe(const char *path, const unsigned char *head, size_t n, struct err *err)
@@ -73,8 +87,7 @@ const struct reader *reader_probe(const char *path, const unsigned char *head, s
     else if (reader_advice(path))
         err_set(err, "%s: %s", path, reader_advice(path));
     else
-        err_set(err, "%s: byte 0: %s; formats known: %s%s", path, n == 0 ? "nothing in it" : "no known format", all,
-                has_columns(head, n) ? "; csv of another tool: --columns names its columns" : "");
+        unknown(path, head, n, all, err);
     return NULL;
 }
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <lzma.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,6 +21,7 @@ enum {
     INPUT_BYTES = 128 << 10,                    /* compressed bytes asked for at a time */
     FILL_BYTES = 128 << 10,                     /* decompressed bytes made at a time */
     LINE_BYTES = 1 << 20,                       /* longest line */
+    SHOWN_BYTES = 60,                           /* of a line, in an error */
     WINDOW_BYTES = LINE_BYTES + 2 * FILL_BYTES, /* decompressed bytes held */
     KEEP_BYTES = 8 << 10,                       /* a remainder this small is moved to the front before a fill */
     PEEK_BYTES = 64 << 10,
@@ -58,6 +60,7 @@ struct source {
     size_t start, end;
     bool eof;
     uint64_t taken, lines;
+    char begins[SHOWN_BYTES + 4]; /* the last line: as much as an error shows, and whether it goes on */
 
     void (*on_read)(void *ctx, uint64_t bytes);
     void *on_read_ctx;
@@ -538,6 +541,8 @@ static int give_line(struct source *s, size_t n, size_t taken, char **line, size
         n--;
     (*line)[n] = 0;
     *length = n;
+    memcpy(s->begins, *line, n < SHOWN_BYTES ? n : SHOWN_BYTES);
+    memcpy(s->begins + (n < SHOWN_BYTES ? n : SHOWN_BYTES), n > SHOWN_BYTES ? "..." : "", n > SHOWN_BYTES ? 4 : 1);
     s->start += taken;
     s->taken += taken;
     s->lines++;
@@ -572,6 +577,12 @@ uint64_t source_offset(const struct source *s)
 uint64_t source_line_number(const struct source *s)
 {
     return s->lines;
+}
+
+const char *source_place(const struct source *s, char buf[SOURCE_PLACE])
+{
+    (void)snprintf(buf, SOURCE_PLACE, "line %llu '%s'", (unsigned long long)s->lines, s->begins);
+    return buf;
 }
 
 uint64_t source_compressed_offset(const struct source *s)

@@ -48,8 +48,13 @@ int source_skip(struct source *source, uint64_t n, struct err *err);
  * are an error. Returns 1, 0 at the end, -1 with *err set. */
 int source_line(struct source *source, char **line, size_t *length, struct err *err);
 
-uint64_t source_offset(const struct source *source);            /* decompressed bytes taken so far */
-uint64_t source_line_number(const struct source *source);       /* of the line last returned, from 1 */
+uint64_t source_offset(const struct source *source);      /* decompressed bytes taken so far */
+uint64_t source_line_number(const struct source *source); /* of the line last returned, from 1 */
+
+/* Where the line last returned is and how it began, whatever was done to it since: "line 17 'foo bar'"; `buf`. */
+enum { SOURCE_PLACE = 96 };
+const char *source_place(const struct source *source, char buf[SOURCE_PLACE]);
+
 uint64_t source_compressed_offset(const struct source *source); /* bytes read from the file, for progress */
 
 /* Call fn(ctx, bytes) after every read from the file with the compressed bytes read so far: for progress. */

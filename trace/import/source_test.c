@@ -201,6 +201,23 @@ START_TEST(line_ends_are_lf_or_crlf_and_the_last_may_lack_one)
 }
 END_TEST
 
+START_TEST(the_place_of_a_line_shows_it_as_it_was)
+{
+    struct err err = {""};
+    char text[200], want[SOURCE_PLACE], buf[SOURCE_PLACE], *line;
+    size_t length;
+    (void)snprintf(text, sizeof text, "a,b c\r\n\n%060d\n%061d", 1, 2);
+    struct source *s = source_from_memory(text, strlen(text), &err);
+    for (int i = 1; i <= 4; i++) {
+        ck_assert_int_eq(source_line(s, &line, &length, &err), 1);
+        (void)snprintf(want, sizeof want, "line %d '%.60s%s'", i, line, length > 60 ? "..." : "");
+        memset(line, 0, length); /* a reader takes it to pieces */
+        ck_assert_str_eq(source_place(s, buf), want);
+    }
+    source_close(s);
+}
+END_TEST
+
 START_TEST(a_line_of_a_mebibyte_passes_and_one_byte_more_is_an_error)
 {
     char *text = malloc((1 << 20) + 16);
@@ -270,5 +287,5 @@ TEST_MAIN("source", every_codec_gives_the_same_lines_from_memory_and_file, conca
           a_cut_file_is_an_error_with_its_byte_for_every_codec,
           a_flipped_byte_is_an_error_with_its_place_for_every_codec,
           zero_padding_after_gzip_is_allowed_and_garbage_is_not, line_ends_are_lf_or_crlf_and_the_last_may_lack_one,
-          a_line_of_a_mebibyte_passes_and_one_byte_more_is_an_error, peek_takes_nothing_and_stops_at_the_end,
-          an_empty_input_ends_at_once, missing_files_and_directories_are_named)
+          the_place_of_a_line_shows_it_as_it_was, a_line_of_a_mebibyte_passes_and_one_byte_more_is_an_error,
+          peek_takes_nothing_and_stops_at_the_end, an_empty_input_ends_at_once, missing_files_and_directories_are_named)

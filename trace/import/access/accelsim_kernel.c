@@ -80,8 +80,8 @@ static bool is_chosen(const struct kernel *k)
 static const char *place_of(const struct kernel *k, char *buf, size_t size)
 {
     const bool own = strcmp(k->file, k->import->context->path) != 0;
-    (void)snprintf(buf, size, "%s%sline %llu", own ? k->file : "", own ? " " : "",
-                   (unsigned long long)source_line_number(k->source));
+    char place[SOURCE_PLACE];
+    (void)snprintf(buf, size, "%s%s%s", own ? k->file : "", own ? " " : "", source_place(k->source, place));
     return buf;
 }
 

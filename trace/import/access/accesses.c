@@ -142,9 +142,8 @@ static int take_line(struct reading *g, const char *line, struct err *err)
         return 0;
     const char *wrong = parse(line, &op, addrs);
     if (wrong) {
-        char place[40];
-        (void)snprintf(place, sizeof place, "line %llu", (unsigned long long)source_line_number(g->source));
-        return reader_skip(g->context, wrong, place, err);
+        char place[SOURCE_PLACE];
+        return reader_skip(g->context, wrong, source_place(g->source, place), err);
     }
     if (!g->in_kernel && begin_kernel(g, NULL, err))
         return -1;

@@ -39,9 +39,8 @@ int dram_out_add(struct dram_out *out, const struct record *record, struct err *
 
 int dram_out_skip(struct dram_out *out, const char *wrong, const struct source *source, struct err *err)
 {
-    char place[40];
-    (void)snprintf(place, sizeof place, "line %llu", (unsigned long long)source_line_number(source));
-    return reader_skip(out->context, wrong, place, err);
+    char place[SOURCE_PLACE];
+    return reader_skip(out->context, wrong, source_place(source, place), err);
 }
 
 int dram_out_finish(struct dram_out *out, struct err *err)

@@ -119,18 +119,12 @@ static int push(struct reading *g, const struct record *record, const struct row
     return g->n == STORE_BATCH ? flush(g, err) : 0;
 }
 
-static const char *place(const struct reading *g, char buf[32])
-{
-    (void)snprintf(buf, 32, "line %" PRIu64, source_line_number(g->source));
-    return buf;
-}
-
 static int take_row(struct reading *g, const struct row *r, struct err *err)
 {
-    char where[32];
+    char where[SOURCE_PLACE];
     const char *reason = reject(r);
     if (reason)
-        return reader_skip(g->context, reason, place(g, where), err);
+        return reader_skip(g->context, reason, source_place(g->source, where), err);
     struct record record = {
         .time = (int64_t)r->start,
         .addr = r->addr,
@@ -148,11 +142,11 @@ static int take_row(struct reading *g, const struct row *r, struct err *err)
 
 static int take_kernel(struct reading *g, uint64_t start, uint64_t end, const char *name, struct err *err)
 {
-    char where[32];
+    char where[SOURCE_PLACE];
     if (start > RECORD_TIME_MAX || end > RECORD_TIME_MAX)
-        return reader_skip(g->context, "time out of range", place(g, where), err);
+        return reader_skip(g->context, "time out of range", source_place(g->source, where), err);
     if (end < start)
-        return reader_skip(g->context, "kernel ends before it starts", place(g, where), err);
+        return reader_skip(g->context, "kernel ends before it starts", source_place(g->source, where), err);
     int64_t id;
     if (reader_kernel(g->context, name, (int64_t)start, (int64_t)(end - start), &id, err))
         return -1;

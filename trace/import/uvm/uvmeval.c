@@ -83,9 +83,8 @@ struct reading {
 
 static int skip(struct reading *g, const char *reason, struct err *err)
 {
-    char place[32];
-    (void)snprintf(place, sizeof place, "line %" PRIu64, source_line_number(g->source));
-    return reader_skip(g->context, reason, place, err);
+    char place[SOURCE_PLACE];
+    return reader_skip(g->context, reason, source_place(g->source, place), err);
 }
 
 static int fault_stream(struct reading *g, struct err *err)
