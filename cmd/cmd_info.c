@@ -20,14 +20,22 @@
 #include "trace/uvm/summary.h"
 
 /* Behind those of summary_by. */
-enum { BY_BATCH = SUMMARY_BY_ALLOCATION + 1 };
+enum { BY_BATCH = SUMMARY_BY_RANGE + 1 };
 
 static int format, by;
-static const struct opt options[] = {{"by", 0, OPT_CHOICE, "kind|kernel|allocation|batch", &by,
-                                      "count by kind (default), by kernel or by allocation, or list the fault batches",
+static const struct opt options[] = {{"by", 0, OPT_CHOICE, "kind|kernel|allocation|range|batch", &by,
+                                      "count by kind (default), by kernel, allocation or range of the program's own "
+                                      "(NVTX), or list the fault batches",
                                       0, 0},
                                      OPT_FORMAT(&format),
                                      {0}};
+
+/* What --by counts by, and what its rows are called in JSON. */
+static const char *const owner_names[] = {"kind", "kernel", "allocation", "range", "batch"}, *const rows_names[] = {
+                                                                                                 "kinds", "by_kernel",
+                                                                                                 "by_allocation",
+                                                                                                 "by_range",
+                                                                                                 "by_batch"};
 
 /* Everything printed, as JSON; tables and CSV are made from it. */
 struct info {
@@ -183,7 +191,7 @@ static bool has_times(const struct info *info)
     return false;
 }
 
-/* What a kernel, or an allocation, has of unified memory; null: not known. */
+/* What a kernel, an allocation or a range has of unified memory; null: not known. */
 static void put_counts(const struct info *info, const struct summary_row *r, json_t **o)
 {
     const bool to_gpu = counted(info, RECORD_MIGRATE_H2D), to_host = counted(info, RECORD_MIGRATE_D2H);
@@ -206,15 +214,15 @@ static void put_counts(const struct info *info, const struct summary_row *r, jso
 static json_t *rows_json(const struct info *info)
 {
     json_t *rows = json_array();
-    bool kernel = by == SUMMARY_BY_KERNEL;
     for (size_t i = 0; i < info->summary.row_count; i++) {
         const struct summary_row *r = &info->summary.rows[i];
         const struct owner *owner = &info->summary.owners.items[i];
         bool rest = i + 2 >= info->summary.row_count;
         json_t *o = json_object();
-        json_tree_put(&o, kernel ? "kernel" : "allocation", json_tree_text(owner->name));
-        if (kernel) {
-            json_tree_put(&o, "launches", rest ? json_null() : json_integer((json_int_t)owner->launches));
+        json_tree_put(&o, owner_names[by], json_tree_text(owner->name));
+        if (by != SUMMARY_BY_ALLOCATION) {
+            json_tree_put(&o, by == SUMMARY_BY_KERNEL ? "launches" : "instances",
+                          rest ? json_null() : json_integer((json_int_t)owner->launches));
             json_tree_put(&o, "time_ns", rest || owner->untimed ? json_null() : json_integer(owner->time_ns));
         } else {
             json_tree_put(&o, "size_bytes", rest ? json_null() : json_integer((json_int_t)owner->bytes));
@@ -295,8 +303,7 @@ static json_t *distribution_json(const struct batch_rows *batches, struct err *e
 /* The rows that --by asks for. */
 static const json_t *asked_rows(const struct info *info)
 {
-    static const char *const names[] = {"kinds", "by_kernel", "by_allocation", "by_batch"};
-    return json_object_get(info->root, names[by]);
+    return json_object_get(info->root, rows_names[by]);
 }
 
 static int fill(struct info *info, const char *path, struct err *err)
@@ -318,7 +325,7 @@ static int fill(struct info *info, const char *path, struct err *err)
     else if (by == BY_BATCH)
         json_tree_put(o, "by_batch", batches_json(&info->batches));
     else
-        json_tree_put(o, by == SUMMARY_BY_KERNEL ? "by_kernel" : "by_allocation", rows_json(info));
+        json_tree_put(o, rows_names[by], rows_json(info));
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         int64_t n = rows_of(info->store, tables[i], err);
         if (n < 0)
@@ -571,8 +578,8 @@ static int show(struct info *info, const char *path)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     if (by == BY_BATCH && info->batches.count == 0)
         return cmd_fail(EXIT_NOTHING, "%s holds no fault batches", path);
-    if ((by == SUMMARY_BY_KERNEL || by == SUMMARY_BY_ALLOCATION) && info->summary.row_count == 0)
-        return cmd_fail(EXIT_NOTHING, "%s names no %s", path, by == SUMMARY_BY_KERNEL ? "kernels" : "allocations");
+    if (by != SUMMARY_BY_NONE && by != BY_BATCH && info->summary.row_count == 0)
+        return cmd_fail(EXIT_NOTHING, "%s names no %ss", path, owner_names[by]);
     if (format == FORMAT_JSON)
         return cmd_print_json(json_incref(info->root));
     if (format == FORMAT_CSV)
@@ -598,11 +605,14 @@ static int run(int argc, char **argv)
 const struct command cmd_info = {
     .name = "info",
     .summary = "what a trace holds, where it comes from, what is missing",
-    .usage = "[--by kind|kernel|allocation|batch] [--format table|csv|json] FILE",
+    .usage = "[--by kind|kernel|allocation|range|batch] [--format table|csv|json] FILE",
     .details =
-        "Counts records and bytes by kind, or the unified-memory traffic by kernel or allocation; prints the time\n"
-        "covered, fault batches and what they held, the origin, and what was left out or dropped, by reason. 0\n"
-        "means that the source could have recorded it and did not; n/a that it cannot, or is not known.",
+        "Counts records and bytes by kind, or the unified-memory traffic by kernel, allocation or range; prints the\n"
+        "time covered, fault batches and what they held, the origin, and what was left out or dropped, by reason.\n"
+        "0 means that the source could have recorded it and did not; n/a that it cannot, or is not known.\n"
+        "What happens belongs to the kernel that runs, and to the innermost range (NVTX) of the thread that is in\n"
+        "one; with several kernels, or threads in ranges of different names, it is (ambiguous). Ranges are the\n"
+        "processor's: what one launched and did not wait for counts where it happens.",
     .examples = "  offchip info s.db\n"
                 "  offchip info --by kernel --format json s.db\n"
                 "  offchip info --by batch --format csv faults.db",

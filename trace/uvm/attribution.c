@@ -6,8 +6,9 @@
 #include <uthash.h>
 
 #include "trace/base/mem.h"
+#include "trace/uvm/nesting.h"
 
-/* A kernel's name and its owner. */
+/* The name of kernels or ranges, and its owner. */
 struct named {
     UT_hash_handle hh;
     size_t owner;
@@ -53,8 +54,8 @@ static const char *text_of(const struct store_value *values, size_t n, size_t i)
     return i < n && values[i].type == STORE_TEXT && values[i].s ? values[i].s : "";
 }
 
-/* The owner of kernels called `name`, made at first need. */
-static struct owner *kernel(struct filling *f, const char *name)
+/* The owner of kernels or ranges called `name`, made at first need. */
+static struct owner *named(struct filling *f, const char *name)
 {
     struct named *found = NULL;
     size_t length = strlen(name);
@@ -98,7 +99,7 @@ static int take_kernel(void *ctx, const struct store_value *values, size_t n)
     struct filling *f = ctx;
     if (!is_wanted(f, values, n))
         return 0;
-    struct owner *owner = kernel(f, text_of(values, n, 1));
+    struct owner *owner = named(f, text_of(values, n, 1));
     if (!owner)
         return -1;
     owner->launches++;
@@ -131,17 +132,49 @@ static int take_allocation(void *ctx, const struct store_value *values, size_t n
     return range_map_add(&f->attribution->spans, addr, end, owner - f->attribution->items, f->err);
 }
 
+/* Ranges of one name are one owner, which takes the place of the name's id. */
+static int take_ranges(struct filling *f, struct store *store)
+{
+    struct nesting ranges = {0};
+    int rc = nesting_read(&ranges, store, f->err);
+    for (size_t i = 0; rc == 0 && i < ranges.count; i++) {
+        struct nesting_range *r = &ranges.items[i];
+        struct owner *owner = named(f, nesting_name(&ranges, r->row));
+        if (!owner) {
+            rc = -1;
+            break;
+        }
+        r->row = (uint64_t)(owner - f->attribution->items);
+        owner->launches++;
+        if (__builtin_add_overflow(owner->time_ns, r->end - r->start, &owner->time_ns))
+            owner->time_ns = INT64_MAX;
+    }
+    if (rc == 0)
+        rc = nesting_innermost(&ranges, &f->attribution->spans, f->err);
+    nesting_release(&ranges);
+    return rc;
+}
+
+/* What owners of a kind are made of, and what those are called that stand for several and for none. */
+static const struct {
+    const char *table; /* NULL: from records */
+    int (*take)(void *ctx, const struct store_value *values, size_t n);
+    const char *several, *none;
+} kinds[] = {
+    [ATTRIBUTION_KERNEL] = {"kernels", take_kernel, "(ambiguous: several kernels at once)", "(outside kernels)"},
+    [ATTRIBUTION_ALLOCATION] = {"allocations", take_allocation, "(ambiguous: several allocations)",
+                                "(outside known allocations)"},
+    [ATTRIBUTION_RANGE] = {NULL, NULL, "(ambiguous: threads in several ranges)", "(outside ranges)"},
+};
+
 static int fill(struct filling *f, struct store *store)
 {
-    bool kernels = f->attribution->by == ATTRIBUTION_KERNEL;
-    if (store_rows(store, kernels ? "kernels" : "allocations", kernels ? take_kernel : take_allocation, f, f->err))
+    const enum attribution_by by = f->attribution->by;
+    if (kinds[by].table ? store_rows(store, kinds[by].table, kinds[by].take, f, f->err) : take_ranges(f, store))
         return -1;
     if (f->attribution->count == 0)
         return 0;
-    return add(f, kernels ? "(ambiguous: several kernels at once)" : "(ambiguous: several allocations)") &&
-                   add(f, kernels ? "(outside kernels)" : "(outside known allocations)")
-               ? range_map_build(&f->attribution->spans, f->err)
-               : -1;
+    return add(f, kinds[by].several) && add(f, kinds[by].none) ? range_map_build(&f->attribution->spans, f->err) : -1;
 }
 
 int attribution_init(struct attribution *attribution, struct store *store, enum attribution_by by, const uint64_t *ids,

@@ -1,21 +1,22 @@
-/* attribution: to which kernel, or to which allocation, a record belongs.
+/* attribution: to which kernel, allocation or range of the program's own a record belongs.
  *
- * Kernels of one name are one owner, allocations are told apart. A record belongs to the kernel that runs at its time,
- * or to the allocation that holds its address. What lies with several owners at once has one of its own, (ambiguous),
- * and so has what lies in none. Use: attribution_init(), attribution_find() for each record, attribution_release().
- * Nothing changes after init. */
+ * Kernels of one name are one owner, and so are ranges (NVTX); allocations are told apart. A record belongs to the
+ * kernel that runs at its time, to the innermost range open at its time (trace/uvm/nesting.h), or to the allocation
+ * that holds its address. What lies with several owners at once has one of its own, (ambiguous), and so has what lies
+ * in none. Use: attribution_init(), attribution_find() for each record, attribution_release(). Nothing changes after
+ * init. */
 #ifndef TRACE_UVM_ATTRIBUTION_H
 #define TRACE_UVM_ATTRIBUTION_H
 
 #include "trace/base/range_map.h"
 #include "trace/store/store.h"
 
-enum attribution_by { ATTRIBUTION_KERNEL, ATTRIBUTION_ALLOCATION };
+enum attribution_by { ATTRIBUTION_KERNEL, ATTRIBUTION_ALLOCATION, ATTRIBUTION_RANGE };
 
 struct owner {
     char *name;           /* of an allocation: "3 managed a": number, kind and name, as far as they are known */
-    uint64_t launches;    /* kernels: how many have the name */
-    int64_t time_ns;      /* kernels: their durations together, as far as they are known */
+    uint64_t launches;    /* kernels and ranges: how many have the name */
+    int64_t time_ns;      /* kernels and ranges: their durations together, as far as they are known */
     uint64_t untimed;     /* kernels: launches whose times are not known */
     uint64_t addr, bytes; /* allocations */
 };
@@ -27,7 +28,8 @@ struct attribution {
     struct range_map spans;
 };
 
-/* From the tables of a trace; with n > 0 only the rows with these ids. On failure nothing is to be released. */
+/* From the tables of a trace (ranges: from its records); with n > 0 only the kernels or allocations with these ids. On
+ * failure nothing is to be released. */
 int attribution_init(struct attribution *attribution, struct store *store, enum attribution_by by, const uint64_t *ids,
                      size_t n, struct err *err);
 void attribution_release(struct attribution *attribution);

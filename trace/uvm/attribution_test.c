@@ -78,6 +78,53 @@ START_TEST(an_address_belongs_to_the_allocation_that_holds_it)
 }
 END_TEST
 
+/* Thread 1: step at 100..400, copy in it at 150..200; another step, marked only. Thread 2: copy at 180..250. */
+START_TEST(a_time_belongs_to_the_innermost_range)
+{
+    struct err err = {""};
+    struct attribution o;
+    struct store *store = store_create(testing_file("r.db"), true, "test", &err);
+    static const char *const names[] = {"copy", "step", "only a mark", "copy"};
+    for (int64_t i = 0; i < 4; i++) {
+        const struct store_value row[] = {STORE_V_INT(i), STORE_V_TEXT(names[i])};
+        ck_assert_int_eq(store_row(store, "strings", row, 2, &err), 0);
+    }
+    static const struct record records[] = {
+        {.kind = RECORD_RANGE, .time = 150, .duration = 50, .id = 0, .group = 1},
+        {.kind = RECORD_RANGE, .time = 100, .duration = 300, .id = 1, .group = 1},
+        {.kind = RECORD_RANGE, .time = 120, .id = 2, .group = 1},
+        {.kind = RECORD_RANGE, .time = 180, .duration = 70, .id = 3, .group = 2},
+    };
+    struct stream stream = {.name = "uvm", .unit = TIME_NS};
+    int index;
+    ck_assert_int_eq(store_stream_add(store, &stream, &index, &err), 0);
+    ck_assert_int_eq(store_append(store, index, records, NULL, 4, &err), 0);
+    ck_assert_int_eq(store_finish(store, &err), 0);
+    store_close(store);
+    store = store_open(testing_file("r.db"), &err);
+    ck_assert_msg(attribution_init(&o, store, ATTRIBUTION_RANGE, NULL, 0, &err) == 0, "%s", err.msg);
+    ck_assert_uint_eq(o.count, 4);
+    static const struct {
+        int64_t time;
+        const char *owner;
+    } cases[] = {{99, "(outside ranges)"},
+                 {100, "step"},
+                 {120, "step"},
+                 {150, "copy"},
+                 {199, "copy"}, /* of both threads */
+                 {200, "(ambiguous: threads in several ranges)"},
+                 {250, "step"},
+                 {400, "(outside ranges)"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_assert_str_eq(o.items[attribution_find(&o, cases[i].time)].name, cases[i].owner);
+    const struct owner *copy = &o.items[strcmp(o.items[0].name, "copy") != 0];
+    ck_assert_uint_eq(copy->launches, 2);
+    ck_assert_int_eq(copy->time_ns, 120);
+    attribution_release(&o);
+    store_close(store);
+}
+END_TEST
+
 START_TEST(a_trace_that_names_none_has_none)
 {
     struct err err = {""};
@@ -94,4 +141,4 @@ START_TEST(a_trace_that_names_none_has_none)
 END_TEST
 
 TEST_MAIN("attribution", a_time_belongs_to_the_kernel_that_runs, an_address_belongs_to_the_allocation_that_holds_it,
-          a_trace_that_names_none_has_none)
+          a_time_belongs_to_the_innermost_range, a_trace_that_names_none_has_none)

@@ -67,10 +67,10 @@ static void count_batch(struct counting *c, size_t stream, bool ns, const struct
     for (size_t i = 0; i < n; i++) {
         const struct record *r = &records[i];
         count_kind(&s->streams[stream], r);
-        if (s->row_count == 0 || !ns || r->kind == RECORD_KERNEL)
+        if (s->row_count == 0 || !ns || r->kind == RECORD_KERNEL || r->kind == RECORD_RANGE)
             continue;
-        bool kernel = s->owners.by == ATTRIBUTION_KERNEL;
-        count_row(&s->rows[attribution_find(&s->owners, kernel ? r->time : (int64_t)r->addr)], r);
+        bool place = s->owners.by == ATTRIBUTION_ALLOCATION;
+        count_row(&s->rows[attribution_find(&s->owners, place ? (int64_t)r->addr : r->time)], r);
     }
 }
 
@@ -105,9 +105,11 @@ int summary_init(struct summary *summary, struct store *store, enum summary_by b
     summary->stream_count = (size_t)store_stream_count(store);
     summary->streams = mem_zalloc(summary->stream_count, sizeof *summary->streams, err);
     int rc = summary->streams ? 0 : -1;
+    static const enum attribution_by owners[] = {[SUMMARY_BY_KERNEL] = ATTRIBUTION_KERNEL,
+                                                 [SUMMARY_BY_ALLOCATION] = ATTRIBUTION_ALLOCATION,
+                                                 [SUMMARY_BY_RANGE] = ATTRIBUTION_RANGE};
     if (rc == 0 && by != SUMMARY_BY_NONE)
-        rc = attribution_init(&summary->owners, store,
-                              by == SUMMARY_BY_KERNEL ? ATTRIBUTION_KERNEL : ATTRIBUTION_ALLOCATION, NULL, 0, err);
+        rc = attribution_init(&summary->owners, store, owners[by], NULL, 0, err);
     summary->row_count = summary->owners.count;
     summary->rows = rc ? NULL : mem_zalloc(summary->row_count, sizeof *summary->rows, err);
     if (!summary->rows)

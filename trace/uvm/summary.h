@@ -1,5 +1,5 @@
-/* summary: what a trace holds, counted in one pass over its streams: per stream and kind, and per kernel or allocation.
- */
+/* summary: what a trace holds, counted in one pass over its streams: per stream and kind, and per kernel, allocation
+ * or range. */
 #ifndef TRACE_UVM_SUMMARY_H
 #define TRACE_UVM_SUMMARY_H
 
@@ -16,23 +16,23 @@ struct summary_stream {
     int64_t time_first, time_last;
 };
 
-/* Unified-memory traffic of one owner: the kernels of a name, or an allocation. */
+/* Unified-memory traffic of one owner: the kernels or ranges of a name, or an allocation. */
 struct summary_row {
     uint64_t records, fault_records, cpu_faults;
     uint64_t h2d_bytes, fault_bytes, prefetch_bytes, d2h_bytes, evicted_bytes;
 };
 
-enum summary_by { SUMMARY_BY_NONE, SUMMARY_BY_KERNEL, SUMMARY_BY_ALLOCATION };
+enum summary_by { SUMMARY_BY_NONE, SUMMARY_BY_KERNEL, SUMMARY_BY_ALLOCATION, SUMMARY_BY_RANGE };
 
 struct summary {
     struct summary_stream *streams;
     size_t stream_count;
     struct attribution owners; /* by summary_by */
     struct summary_row *rows;  /* one for each of them */
-    size_t row_count;          /* 0: the trace names no kernel or allocation */
+    size_t row_count;          /* 0: the trace names no owner */
 };
 
-/* Count. For SUMMARY_BY_KERNEL records of streams in ns belong to the kernel running at their start. */
+/* Count. Of streams in ns a record belongs to the kernel that runs, or the range that is innermost, at its start. */
 int summary_init(struct summary *summary, struct store *store, enum summary_by by, struct err *err);
 void summary_release(struct summary *summary);
 
