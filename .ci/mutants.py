@@ -87,6 +87,8 @@ def line_faults(code):
                 yield kind, m.start(), m.end(), new
     declares = DECLARES.match(code)
     for m in re.finditer(r"(?<![\w.])(\d+)(?=[;,)\]} ]|$)", code):
+        if loop and re.search(r"[<>]=? $", code[:m.start()]):
+            continue  # the same
         if not SIZES.search(code[:m.end() + 1]) and not code[:m.start()].endswith("["):
             yield "constant", m.start(1), m.end(1), str(int(m.group(1)) + 1)
     m = re.match(r"^(\s*)(?:\} else )?if \((.*)\)( \{)?\s*$", code)

@@ -37,6 +37,11 @@ START_TEST(a_file_can_start_from_a_shipped_platform)
     ck_assert_int_eq(gpu->l1_bytes, 262144);
     ck_assert_str_eq(platform_source(p, "gpu", "sms"), "half of it");
     ck_assert(platform_has(p, "gpu"));
+    ck_assert(*platform_summary(p)); /* the base's */
+    platform_free(p);
+    p = load("[platform]\nname = mine\nsummary = half a chip\nbase = h200\n", &err);
+    ck_assert_msg(p != NULL, "%s", err.msg);
+    ck_assert_str_eq(platform_summary(p), "half a chip");
     platform_free(p);
 }
 END_TEST
