@@ -102,9 +102,9 @@ const char *platform_shipped_text(const char *name, char *path, size_t size, str
     *path = 0;
     (void)pthread_once(&once, find_names);
     char file[sizeof installed_folder + NAME_BYTES + 8];
-    (void)snprintf(file, sizeof file, "%s/%.60s%s", installed_folder, name, end);
+    (void)snprintf(file, sizeof file, "%s/%.*s%s", installed_folder, NAME_BYTES - 1, name, end);
     const char *text = embedded(name);
-    if (*installed_folder && strlen(name) <= 60 && access(file, F_OK) == 0) {
+    if (*installed_folder && strlen(name) < NAME_BYTES && access(file, F_OK) == 0) {
         (void)snprintf(path, size, "%s", file);
         return "";
     }

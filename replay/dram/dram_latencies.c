@@ -1,7 +1,8 @@
 #include "replay/dram/dram_latencies.h"
 
 #include <inttypes.h>
-#include <string.h>
+
+#include "trace/base/csv_text.h"
 
 enum { WIDE = 16, STEPS = 8 }; /* below: a bin is one cycle; above: STEPS bins to a power of two */
 
@@ -20,7 +21,7 @@ static int64_t bin_end(int64_t cycles)
     return from > INT64_MAX - wide ? INT64_MAX : from + wide;
 }
 
-static void write_kind(FILE *file, const char *head, const char *kind, const struct dram_latency *l)
+static void write_kind(FILE *file, const char *policy, const char *kind, const struct dram_latency *l)
 {
     int i = 0;
     while (i < LATENCY_BUCKETS) {
@@ -28,8 +29,10 @@ static void write_kind(FILE *file, const char *head, const char *kind, const str
         int64_t requests = 0;
         for (; i < LATENCY_BUCKETS && dram_latency_least(i) < below; i++)
             requests += l->buckets[i];
-        if (requests)
-            (void)fprintf(file, "%s%s,%" PRId64 ",%" PRId64 ",%" PRId64 "\n", head, kind, from, below, requests);
+        if (requests) {
+            csv_text_put(file, policy, false);
+            (void)fprintf(file, ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 "\n", kind, from, below, requests);
+        }
     }
 }
 
@@ -37,11 +40,10 @@ static void write_kind(FILE *file, const char *head, const char *kind, const str
 void dram_latencies_write(FILE *file, const struct replay_policy *policy, const struct dram_latency *kinds)
 {
     static const char *const names[] = {"mem-read", "mem-write", "pim", "l2-hit"};
-    char label[256], head[300];
+    char label[256];
     replay_policy_label(policy, label, sizeof label);
-    (void)snprintf(head, sizeof head, strchr(label, ',') ? "\"%s\"," : "%s,", label);
     for (int k = 0; k < DRAM_TOOK; k++)
-        write_kind(file, head, names[k], &kinds[k]);
+        write_kind(file, label, names[k], &kinds[k]);
 }
 
 void dram_latencies_add(struct dram_latency *kinds, const struct dram_stream *stream, const struct dram_fates *fates)
