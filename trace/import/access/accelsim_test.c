@@ -163,12 +163,14 @@ static const char *refused(const char *text)
 
 START_TEST(malformed_traces_are_refused_with_their_line)
 {
-    ck_assert_ptr_nonnull(strstr(refused("-kernel name = x\nnonsense\n"), "bad.traceg: line 2: neither a header line"));
+    ck_assert_ptr_nonnull(
+        strstr(refused("-kernel name = x\nnonsense\n"), "bad.traceg: line 2 'nonsense': neither a header line"));
     ck_assert_ptr_eq(strstr(testing_err.msg, "bad.traceg"), strrchr(testing_err.msg, '/') + 1); /* once */
     ck_assert_ptr_nonnull(strstr(refused("-accelsim tracer version = 7\n-kernel name = x\n#\n"),
-                                 "/bad.traceg: line 3: tracer version 7 is newer than 6"));
-    ck_assert_ptr_nonnull(strstr(refused("-kernel name = x\n#BEGIN_TB\n#BEGIN_TB\n"), "line 3: #BEGIN_TB inside"));
-    ck_assert_ptr_nonnull(strstr(refused("-kernel name = x\n#\n#END_TB\n"), "line 3: #END_TB outside"));
+                                 "/bad.traceg: line 3 '#': tracer version 7 is newer than 6"));
+    ck_assert_ptr_nonnull(
+        strstr(refused("-kernel name = x\n#BEGIN_TB\n#BEGIN_TB\n"), "line 3 '#BEGIN_TB': #BEGIN_TB inside"));
+    ck_assert_ptr_nonnull(strstr(refused("-kernel name = x\n#\n#END_TB\n"), "line 3 '#END_TB': #END_TB outside"));
     ck_assert_ptr_nonnull(
         strstr(refused("-kernel name = x\n#BEGIN_TB\nwarp = 0\ninsts = 2\n#END_TB\n"), "before the announced"));
     ck_assert_ptr_nonnull(strstr(refused("-kernel name = x\n#BEGIN_TB\nwurp = 0\n"), "neither warp, insts"));

@@ -22,7 +22,7 @@ END_TEST
 START_TEST(an_unknown_operation_is_an_error_not_a_read)
 {
     ck_assert_int_eq(dram_read_text(&read_dramsim3, "0x1F40 READ 10\n0x40 REFRESH 11\n", NULL, true), -1);
-    ck_assert_ptr_nonnull(strstr(dram_got_err.msg, "line 2: unknown operation"));
+    ck_assert_ptr_nonnull(strstr(dram_got_err.msg, "line 2 '0x40 REFRESH 11': unknown operation"));
     ck_assert_int_eq(
         dram_read_text(&read_dramsim3,
                        "0x1F40 READ 10\n0x40 READ\n0xZZ READ 1\n0x40 READ x\n0x40 READ 4611686018427387904\n", NULL,
