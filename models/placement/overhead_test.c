@@ -59,6 +59,9 @@ START_TEST(equations_6_7_8_both_readings_of_the_penalty)
     narrow.parallelism = 31;
     ck_assert_double_eq(overhead_penalty(&narrow, &hw, printed), 0);
     ck_assert_double_eq_tol(overhead_penalty(&narrow, &hw, physical), 3e-5, 1e-15);
+    narrow.parallelism = 32; /* as many as hide it */
+    ck_assert_double_eq_tol(overhead_penalty(&narrow, &hw, printed), 3e-5, 1e-15);
+    ck_assert_double_eq(overhead_penalty(&narrow, &hw, physical), 0);
 }
 END_TEST
 

@@ -63,7 +63,7 @@ static void on_counter(void *state, const struct uvm_evict_view *view, uint32_t 
     if (!s->recent)
         return;
     forget(s, view->batch);
-    if (s->first > 4096 && s->first > s->count) {
+    if (s->first > s->count) {
         for (size_t i = 0; i < s->count; i++)
             s->queue[i] = s->queue[s->first + i];
         s->first = 0;

@@ -1,6 +1,7 @@
 #include "models/uvm/evict/counter.h"
 
 #include "models/uvm/evict/evict_testing.h"
+#include "trace/base/random.h"
 
 START_TEST(v9_the_threshold_of_the_paper)
 {
@@ -43,11 +44,46 @@ START_TEST(the_threshold_is_the_drivers_unless_it_follows_the_memory)
     s.view.total_pieces = 64;
     s.view.free_pieces = 32;
     ck_assert_int_eq(s.policy->threshold(s.state, &s.view, 0), 6);
+    s.view.total_pieces = 0; /* nothing is known of the memory: as if it were empty */
+    ck_assert_int_eq(s.policy->threshold(s.state, &s.view, 0), 1);
     s.facts[0].evictions = 3;
     ck_assert_int_eq(s.policy->threshold(s.state, &s.view, 0), 80);
 }
 END_TEST
 
-TEST_MAIN("evict/counter", v9_the_threshold_of_the_paper,
+/* So many notices that the queue is moved to its front many times: what a block has of the last hundred batches is
+ * counted as by its definition. */
+START_TEST(notices_are_counted_however_many_there_were)
+{
+    enum { BATCHES = 9000, LAST = 100 };
+    static uint8_t told[BATCHES][3];
+    struct random random = {5};
+    struct evict_scene s;
+    evict_scene(&s, "counter");
+    evict_add(&s, 2);
+    evict_add(&s, 0);
+    evict_add(&s, 1);
+    for (uint32_t b = 0; b < BATCHES; b++) {
+        s.view.batch = b;
+        for (uint32_t i = random_below(&random, 4); i > 0; i--) {
+            const uint32_t block = random_below(&random, 3);
+            s.policy->on_counter(s.state, &s.view, block, 1);
+            told[b][block]++;
+        }
+        uint32_t sum[3] = {0};
+        for (uint32_t k = b < LAST ? 0 : b - LAST + 1; k <= b; k++)
+            for (uint32_t block = 0; block < 3; block++)
+                sum[block] += told[k][block];
+        static const uint32_t by_age[] = {2, 0, 1};
+        uint32_t best = 2;
+        for (int i = 1; i < 3; i++)
+            best = sum[by_age[i]] < sum[best] ? by_age[i] : best;
+        ck_assert_uint_eq(evict_pick(&s), best);
+    }
+    s.policy->release(s.state);
+}
+END_TEST
+
+TEST_MAIN("evict/counter", notices_are_counted_however_many_there_were, v9_the_threshold_of_the_paper,
           the_block_that_is_notified_of_least_goes_until_notices_are_old,
           the_threshold_is_the_drivers_unless_it_follows_the_memory)

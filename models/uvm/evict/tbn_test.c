@@ -1,4 +1,5 @@
 #include "models/uvm/evict/evict_testing.h"
+#include "trace/base/random.h"
 
 /* One block with `leaves` valid leaves whose ages ascend. */
 static void one_block(struct evict_scene *s, unsigned leaves)
@@ -41,6 +42,44 @@ START_TEST(thirty_two_leaves_go_as_1_1_2_4_8_16)
 }
 END_TEST
 
+/* The rule of the paper from the top: what of the `size` leaves from `first` on stays, once each half has been asked.
+ */
+static uint32_t stays(uint32_t valid, unsigned first, unsigned size, unsigned leaves)
+{
+    if (first >= leaves || size == 1)
+        return valid;
+    const uint32_t halves = stays(stays(valid, first, size / 2, leaves), first + size / 2, size / 2, leaves);
+    uint32_t node = 0;
+    unsigned real = 0;
+    for (unsigned leaf = first; leaf < first + size && leaf < leaves; leaf++, real++)
+        node |= 1u << leaf;
+    return 2 * (unsigned)__builtin_popcount(halves & node) < real ? halves & ~node : halves;
+}
+
+START_TEST(any_leaves_go_as_the_tree_says)
+{
+    struct random random = {11};
+    for (int round = 0; round < 5000; round++) {
+        struct evict_scene s;
+        const unsigned leaves = 1 + random_below(&random, 32);
+        one_block(&s, leaves);
+        const uint32_t all = s.facts[2].pieces;
+        uint32_t pieces = (uint32_t)random_next(&random) & all, coldest = UVM_BLOCK_PIECES;
+        pieces = pieces && random_below(&random, 4) ? pieces : all;
+        s.facts[2].pieces = pieces;
+        for (unsigned i = 0; i < leaves; i++)
+            s.age[2 * UVM_BLOCK_PIECES + i] = random_below(&random, 40);
+        for (unsigned i = leaves; i-- > 0;)
+            if (pieces >> i & 1 && (coldest == UVM_BLOCK_PIECES ||
+                                    s.age[2 * UVM_BLOCK_PIECES + i] <= s.age[2 * UVM_BLOCK_PIECES + coldest]))
+                coldest = i;
+        const uint32_t left = stays(pieces & ~(1u << coldest), 0, 32, leaves);
+        (void)give_up(&s);
+        ck_assert_uint_eq(s.facts[2].pieces, left);
+    }
+}
+END_TEST
+
 START_TEST(of_equally_old_leaves_the_lower_goes)
 {
     struct evict_scene s;
@@ -72,6 +111,6 @@ START_TEST(chunks_are_too_large_for_it)
 }
 END_TEST
 
-TEST_MAIN("evict/tbn", eight_leaves_go_in_four_evictions, thirty_two_leaves_go_as_1_1_2_4_8_16,
-          of_equally_old_leaves_the_lower_goes, the_block_whose_newest_leaf_is_oldest_goes_first,
-          chunks_are_too_large_for_it)
+TEST_MAIN("evict/tbn", any_leaves_go_as_the_tree_says, eight_leaves_go_in_four_evictions,
+          thirty_two_leaves_go_as_1_1_2_4_8_16, of_equally_old_leaves_the_lower_goes,
+          the_block_whose_newest_leaf_is_oldest_goes_first, chunks_are_too_large_for_it)

@@ -2,6 +2,7 @@
 
 #include "replay/run/engine.h"
 #include "replay/uvm/recording/uvm_recording.h"
+#include "trace/base/random.h"
 #include "trace/base/testing.h"
 
 /* Run a program under a policy and record it. The store is the caller's. */
@@ -140,4 +141,79 @@ START_TEST(rows_are_the_records)
 }
 END_TEST
 
-TEST_MAIN("uvm_export", records_are_those_of_the_run, evictions_are_recorded_one_by_one, rows_are_the_records)
+/* As written: the lines of what is told in `x`, with these facts. */
+static char *written(struct uvm_export *x, const struct uvm_export_facts *facts, int expected)
+{
+    struct err err = {""};
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    ck_assert_int_eq(uvm_export_csv(x, facts, to, &err), expected);
+    ck_assert_int_eq(err.msg[0] != 0, expected != 0);
+    (void)fclose(to);
+    return text;
+}
+
+START_TEST(records_stand_by_time_a_kernel_before_what_starts_with_it)
+{
+    struct random random = {7};
+    char *names[] = {(char *)(uintptr_t) "k"};
+    const struct uvm_export_facts facts = {.policy = "tree"};
+    for (int round = 0; round < 200; round++) {
+        struct record told[12];
+        const size_t n = random_below(&random, 13);
+        for (size_t i = 0; i < n; i++)
+            told[i] = (struct record){.kind = random_below(&random, 3) ? RECORD_FAULT : RECORD_KERNEL,
+                                      .time = 1 + random_below(&random, 4),
+                                      .duration = i + 1};
+        struct uvm_export x = {.records = malloc(sizeof told), .count = n, .names = names, .name_count = 1};
+        memcpy(x.records, told, n * sizeof *told);
+        char *text = written(&x, &facts, 0), *line = strchr(strstr(text, "counterKind"), '\n') + 1;
+        for (int64_t time = 1; time <= 4; time++)
+            for (int kernels = 1; kernels >= 0; kernels--)
+                for (size_t i = 0; i < n; i++) {
+                    char row[80];
+                    if (told[i].time != time || (told[i].kind == RECORD_KERNEL) != kernels)
+                        continue;
+                    const int length = snprintf(row, sizeof row, kernels ? "K,%d,%d,k\n" : "4,%d,%d,0,0,0,0,0,0,0\n",
+                                                (int)time, (int)(time + told[i].duration));
+                    ck_assert_msg(strncmp(line, row, (size_t)length) == 0, "%s instead of %s", line, row);
+                    line += length;
+                }
+        ck_assert_str_eq(line, "");
+        free(text);
+        free(x.records);
+    }
+}
+END_TEST
+
+START_TEST(what_else_decides_where_pages_lie_is_said)
+{
+    static const uint32_t none[] = {0, 0}, second[] = {0, 2};
+    const struct uvm_export_facts facts[] = {{.policy = "p"},
+                                             {.policy = "p", .advice = none},
+                                             {.policy = "p", .counters = true},
+                                             {.policy = "p", .discards = true},
+                                             {.policy = "p", .advice = second}};
+    struct actor_alloc allocs[2] = {{.bytes = 4096}, {.bytes = 4096}};
+    for (size_t i = 0; i < 2 * sizeof facts / sizeof *facts; i++) {
+        allocs[1].advice = i % 2;
+        struct uvm_export x = {.allocs = allocs, .alloc_count = 2};
+        char *text = written(&x, &facts[i / 2], 0);
+        ck_assert_int_eq(strstr(text, "# simulated.advised=1\n") != NULL, i / 2 > 1 || i % 2);
+        free(text);
+    }
+    struct uvm_export failed = {.failed = true, .err = {"no memory for it"}};
+    free(written(&failed, &facts[0], -1));
+    struct uvm_export huge = {.count = (size_t)UINT32_MAX + 1};
+    free(written(&huge, &facts[0], -1));
+    struct err err = {""};
+    struct store *store = store_create_memory(&err);
+    ck_assert_int_eq(uvm_export_store(&failed, &facts[0], store, &err), -1);
+    ck_assert_str_eq(err.msg, "no memory for it");
+    store_close(store);
+}
+END_TEST
+
+TEST_MAIN("uvm_export", records_are_those_of_the_run, evictions_are_recorded_one_by_one, rows_are_the_records,
+          records_stand_by_time_a_kernel_before_what_starts_with_it, what_else_decides_where_pages_lie_is_said)
