@@ -1,7 +1,6 @@
 #include "models/zerocopy/link.h"
 
 #include "models/base/platform.h"
-#include "models/zerocopy/l1.h"
 #include "trace/base/testing.h"
 
 /* Useful GB/s of `requests` of one size on a platform, long enough for nothing else to count. */
@@ -59,25 +58,6 @@ START_TEST(few_multiprocessors_are_bound_by_their_warps)
             link_time_ns(platform_section_get(platform, "pcie"), platform_section_get(platform, "gpu"), &l, &bound);
         ck_assert_double_eq_tol(536870912 / ns / measured[i].rate, 1, 0.08);
     }
-    platform_free(platform);
-}
-END_TEST
-
-/* H200, 2026-11: chunks of 32 4-byte elements, blocks of 256 threads. */
-START_TEST(l1_refetches_are_the_measured_ones)
-{
-    struct platform *platform = platform_load("h200", NULL);
-    const struct pcie *p = platform_section_get(platform, "pcie");
-    const struct gpu *gpu = platform_section_get(platform, "gpu");
-    struct l1_kernel k = {.blocks = 2048, .warps = 8, .lines_per_warp = 32, .sector_loads = 8};
-    ck_assert_double_eq_tol(l1_fetches(p, gpu, &k), 1.547, 0.03);
-    k.blocks = 16384;
-    ck_assert_double_eq_tol(l1_fetches(p, gpu, &k), 1.323, 0.03);
-    k.blocks_per_sm = 4;
-    ck_assert_double_eq_tol(l1_fetches(p, gpu, &k), 3.7, 0.2);
-    k.blocks_per_sm = 0;
-    k.lines_per_warp = 16;
-    ck_assert_double_eq_tol(l1_fetches(p, gpu, &k), 1, 0.1);
     platform_free(platform);
 }
 END_TEST
@@ -153,6 +133,6 @@ START_TEST(further_requests_wait_for_the_first_and_jumps_add_to_host_memory)
 END_TEST
 
 TEST_MAIN("link", toy_bandwidths_are_the_published_and_measured_ones, block_copies_have_the_measured_curve,
-          few_multiprocessors_are_bound_by_their_warps, l1_refetches_are_the_measured_ones,
-          wire_bytes_are_what_counters_see, walks_are_the_misses_of_a_cache_that_forgets_at_random,
+          few_multiprocessors_are_bound_by_their_warps, wire_bytes_are_what_counters_see,
+          walks_are_the_misses_of_a_cache_that_forgets_at_random,
           further_requests_wait_for_the_first_and_jumps_add_to_host_memory)

@@ -80,6 +80,30 @@ START_TEST(reverse_pagerank_is_as_near_its_limit_as_its_tolerance_says)
 }
 END_TEST
 
+START_TEST(reverse_pagerank_ends_with_the_first_round_that_changes_it_by_less_than_its_tolerance)
+{
+    struct graph g;
+    ck_assert_int_eq(graph_kron(6, 8, 1, &g, NULL), 0);
+    struct score_options o = {.damping = 0.85, .rounds = 1};
+    double *s = score_vertices(&g, SCORE_REVERSE_PAGERANK, &o, NULL), *before, *after, change = 1;
+    before = score_vertices(&g, SCORE_WEIGHTED, &o, NULL);
+    while (change >= 1e-6) {
+        o.rounds++;
+        after = score_vertices(&g, SCORE_WEIGHTED, &o, NULL);
+        change = 0;
+        for (uint64_t v = 0; v < g.vertices; v++)
+            change += fabs(after[v] - before[v]);
+        free(before);
+        before = after;
+    }
+    ck_assert_mem_eq(s, before, g.vertices * sizeof *s);
+    ck_assert_int_lt(o.rounds, 300);
+    free(s);
+    free(before);
+    graph_release(&g);
+}
+END_TEST
+
 /* Share of a row stream that the best `percent` of rows by score serve. */
 static double hits(const struct graph *g, enum score_kind kind, const uint32_t *labelled, uint64_t n,
                    const uint64_t *rows, uint64_t count, double percent)
@@ -159,4 +183,5 @@ END_TEST
 
 TEST_MAIN("score", shares_of_the_best_vertices_count_their_lists_and_scores, one_round_of_the_worked_example,
           labels_weigh_n_over_labelled, reverse_pagerank_is_as_near_its_limit_as_its_tolerance_says,
+          reverse_pagerank_ends_with_the_first_round_that_changes_it_by_less_than_its_tolerance,
           on_a_kronecker_graph_the_scores_agree_within_a_point, clustered_labels_make_weighted_serve_twenty_points_more)

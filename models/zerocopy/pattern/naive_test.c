@@ -202,5 +202,26 @@ START_TEST(rows_are_those_of_the_pattern_that_copies_them)
 }
 END_TEST
 
-TEST_MAIN("naive", lists_are_counted_as_they_are_defined, an_array_is_counted_as_the_lists_of_its_chunks,
-          rows_are_those_of_the_pattern_that_copies_them)
+/* A coalescer that has no room left and cannot have more. */
+START_TEST(what_the_coalescer_has_no_memory_for_is_an_error)
+{
+    static const enum scan_shape shapes[] = {SCAN_LISTS, SCAN_ROWS, SCAN_ARRAY};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const struct pattern_view view = {
+            .shape = shapes[i], .reuse = REUSE_WARP, .element = 4, .chunk = 32, .row = 32, .block_warps = 1};
+        const struct scan scans[] = {{0, 32 * WARP_LANES, 0}};
+        struct pattern_carry carry = {0};
+        struct err err = {""};
+        struct coalescer full;
+        coalescer_init(&full, REUSE_WARP, NULL, NULL);
+        full.seen_size = (SIZE_MAX >> 2) + 1;
+        full.used = full.seen_size / 2;
+        full.warp = 0;
+        ck_assert_int_eq(zerocopy_naive.expand(&view, scans, 1, &carry, &full, &err), -1);
+        ck_assert_msg(strstr(err.msg, "out of memory") != NULL, "%s", err.msg);
+    }
+}
+END_TEST
+
+TEST_MAIN("naive", what_the_coalescer_has_no_memory_for_is_an_error, lists_are_counted_as_they_are_defined,
+          an_array_is_counted_as_the_lists_of_its_chunks, rows_are_those_of_the_pattern_that_copies_them)
