@@ -82,5 +82,28 @@ START_TEST(inputs_are_combined_and_nothing_else)
 }
 END_TEST
 
-TEST_MAIN("aggregate", aggregates_are_what_they_say, intervals_combine_and_baselines_stay_out_of_speedups,
-          inputs_are_combined_and_nothing_else)
+/* Settings that are no object have no hash, and no group: the runs stay as they are. */
+START_TEST(a_run_that_cannot_be_grouped_is_an_error_and_changes_nothing)
+{
+    for (size_t bad = 0; bad < 3; bad++) {
+        struct run_set set = {0};
+        struct err err = {""};
+        size_t fewest = 7, most = 7, without;
+        add(&set, "a", 10, "", false);
+        add(&set, "b", 20, "", false);
+        add(&set, "c", 40, "", false);
+        json_decref(set.runs[bad].run_case.settings);
+        set.runs[bad].run_case.settings = json_array();
+        const struct run *runs = set.runs;
+        ck_assert_int_eq(aggregate_inputs(&set, NULL, AGGREGATE_DECLARED, &fewest, &most, &without, &err), -1);
+        ck_assert_str_ne(err.msg, "");
+        ck_assert_ptr_eq(set.runs, runs);
+        ck_assert_uint_eq(set.count, 3);
+        ck_assert(fewest == 7 && most == 7);
+        run_set_release(&set);
+    }
+}
+END_TEST
+
+TEST_MAIN("aggregate", a_run_that_cannot_be_grouped_is_an_error_and_changes_nothing, aggregates_are_what_they_say,
+          intervals_combine_and_baselines_stay_out_of_speedups, inputs_are_combined_and_nothing_else)
