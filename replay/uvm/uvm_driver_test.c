@@ -291,8 +291,58 @@ START_TEST(a_page_pinned_to_the_cpu_is_mapped_until_the_pin_is_over)
 }
 END_TEST
 
-TEST_MAIN("replay/uvm_driver", a_throttled_fault_moves_nothing_and_the_cpu_sleeps,
-          a_page_pinned_to_the_cpu_is_mapped_until_the_pin_is_over,
+/* --- a policy that breaks the rules --- */
+
+static struct uvm_victim bad_pick(void *state, const struct uvm_evict_view *view)
+{
+    (void)state;
+    return uvm_evict_whole(view->block_count);
+}
+
+static uint64_t ahead(void *state, const struct uvm_evict_view *view, uint64_t needed)
+{
+    (void)state;
+    (void)view;
+    (void)needed;
+    return 1;
+}
+
+static uint64_t free_chunks(const void *state)
+{
+    (void)state;
+    return 2;
+}
+
+/* Before a batch, on its way and behind it; a notification and a prefetch too. */
+START_TEST(a_victim_that_there_is_not_stops_whatever_needed_it)
+{
+    enum { BEFORE, WITHIN, BEHIND, NOTIFIED, PREFETCHED, WAYS };
+    for (int way = 0; way < WAYS; way++) {
+        const struct uvm_evict_policy policy = {.head = {.name = "bad"},
+                                                .pick = bad_pick,
+                                                .before_batch = way == BEFORE ? ahead : NULL,
+                                                .keep_free = way == BEHIND ? free_chunks : NULL};
+        const bool all = true;
+        uint32_t page = 2 * ACTOR_BLOCK_PAGES;
+        struct err err = {""};
+        int64_t end;
+        setup(6 << 20, way == BEHIND ? 3 : 2, true, way == NOTIFIED ? ACTOR_ACCESSED_BY : 0);
+        fault(0, 1);
+        fault(ACTOR_BLOCK_PAGES, 1);
+        memory.evict = &policy;
+        const int rc = way == NOTIFIED     ? uvm_driver_notification(&driver, 2, 1, 0, &end, &err)
+                       : way == PREFETCHED ? uvm_driver_prefetch(&driver, &all, 0, &end, &err)
+                                           : uvm_driver_batch(&driver, &page, 1, 0, &end, &err);
+        ck_assert_msg(rc == -1, "way %d", way);
+        ck_assert_msg(strstr(err.msg, "eviction policy bad picks VA block") != NULL, "%s", err.msg);
+        uvm_driver_release(&driver);
+        uvm_memory_release(&memory);
+    }
+}
+END_TEST
+
+TEST_MAIN("replay/uvm_driver", a_victim_that_there_is_not_stops_whatever_needed_it,
+          a_throttled_fault_moves_nothing_and_the_cpu_sleeps, a_page_pinned_to_the_cpu_is_mapped_until_the_pin_is_over,
           a1_preferred_host_faults_once_for_every_page_that_the_cpu_has_mapped,
           a2_preferred_host_maps_a_block_that_is_nowhere_at_once,
           a3_read_mostly_memory_is_duplicated_and_leaves_without_a_copy,

@@ -269,9 +269,10 @@ static int evict_one(struct uvm_memory *m, uint32_t needs, struct uvm_evicted *e
         return 1;
     }
     struct uvm_victim v = m->evict->pick(m->evict_state, &m->view);
-    if (needs == UVM_NO_BLOCK && (v.block == UVM_NO_BLOCK || takes_in_hand(m, v.block)))
+    const bool there = v.block < m->block_count;
+    if (needs == UVM_NO_BLOCK && (v.block == UVM_NO_BLOCK || (there && takes_in_hand(m, v.block))))
         return 0; /* nothing of the batch in hand goes while nobody waits for it */
-    if (v.block >= m->block_count || v.block == needs || !(m->facts[v.block].pieces & v.pieces))
+    if (!there || v.block == needs || !(m->facts[v.block].pieces & v.pieces))
         return err_set(err, "check violated: eviction policy %s picks VA block %u, pieces %x; it holds no such memory",
                        m->evict->head.name, v.block, v.pieces);
     evict(m, v.block, m->in_pieces ? v.pieces : share_to_evict(m, v.block), evicted);
