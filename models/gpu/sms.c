@@ -259,7 +259,7 @@ static void place_one(struct sms *s, struct sm *m, int64_t t)
 /* One block to each multiprocessor with room, in turn from behind the last that got one. */
 static void place(struct sms *s, int64_t t)
 {
-    uint32_t first = s->last + 1 < s->n ? s->last + 1 : 0;
+    uint32_t first = s->last + 1;
     for (uint32_t i = 0; i < s->n && s->placed < s->shape.blocks && !s->s.failed; i++) {
         uint32_t at = first + i < s->n ? first + i : first + i - s->n;
         if (s->s.open[at / 64] >> at % 64 & 1)

@@ -469,6 +469,30 @@ START_TEST(the_turn_of_multiprocessors_goes_on_from_launch_to_launch)
 }
 END_TEST
 
+/* Block 0 is short; 3, which follows it, ends together with 1. */
+static int two_end_together(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
+{
+    static const uint16_t before[] = {0, 31, 1000, 0, 0, 0};
+    one_lane(body, p, warp * 128)->before = before[warp];
+    return index == 0;
+}
+
+START_TEST(of_two_with_room_the_one_behind_the_last_that_got_a_block_is_first)
+{
+    struct setting at = {chip(), 3, 512, 0};
+    struct hand_program p;
+    struct program program = hand_program(&p, 6, 1, two_end_together);
+    struct sink sink = {.latency = 101}; /* a block takes 124 cycles, 31 instructions as many */
+    p.launch.blocks_most = 1;
+    run(&program, &at, &sink);
+    static const uint32_t sms[6] = {0, 1, 2, 0, 1, 0};
+    ck_assert_uint_eq(sink.n, 6);
+    for (size_t i = 0; i < 6; i++)
+        ck_assert_uint_eq(sink.note[i].sm, sms[(sink.note[i].packet.addr - 0x10000) / 128]);
+    sink_release(&sink);
+}
+END_TEST
+
 static int nothing(const struct hand_program *p, uint64_t warp, uint32_t index, struct program_body *body)
 {
     (void)warp;
@@ -670,6 +694,7 @@ END_TEST
 TEST_MAIN("sms", the_first_need_stops_whatever_is_loaded_behind_it, a_store_takes_its_sector_out_of_l1,
           of_two_replies_in_a_cycle_the_second_counts_in_the_next, a_full_input_buffer_stops_stores_too,
           the_turn_of_multiprocessors_goes_on_from_launch_to_launch,
+          of_two_with_room_the_one_behind_the_last_that_got_a_block_is_first,
           a_load_is_a_packet_a_cycle_and_ends_with_its_last_reply, a_value_is_waited_for_where_it_is_used,
           a_store_stops_nobody_but_the_end, an_atomic_goes_past_l1_and_stalls_where_the_chip_says,
           a_barrier_holds_the_block_until_its_last_warp, a_warp_that_ends_is_not_waited_for,
