@@ -193,25 +193,29 @@ static bool modify_inside(struct counting *c, const struct program_access *a, ui
     return true;
 }
 
-static void modify(struct counting *c, const struct program_access *a, uint64_t turns, struct launch_totals *t)
+/* One turn, line by line, wherever they lie. */
+static void modify_lines(struct counting *c, const struct program_access *a, uint64_t turn, struct launch_totals *t)
 {
     struct access_line lines[2 * ACCESS_LANES];
-    turns = a->turn_stride ? turns : 1; /* the same again changes nothing */
-    for (uint64_t turn = 0; turn < turns; turn++) {
-        if (modify_inside(c, a, turn, t))
+    int n = program_lines(a, turn, lines);
+    for (int i = 0; i < n; i++) {
+        int alloc = alloc_of_line(c, a->alloc, lines[i].addr);
+        if (alloc < 0)
             continue;
-        int n = program_lines(a, turn, lines);
-        for (int i = 0; i < n; i++) {
-            int alloc = alloc_of_line(c, a->alloc, lines[i].addr);
-            if (alloc < 0)
-                continue;
-            uint64_t from = c->allocs[alloc].addr / ACCESS_LINE * ACCESS_LINE;
-            uint64_t sector = c->first_sector[alloc] + (lines[i].addr - from) / ACCESS_SECTOR;
-            for (uint32_t k = 0; k < ACCESS_LINE / ACCESS_SECTOR; k++)
-                if (lines[i].sectors >> k & 1 && fresh(c->sector_bits, sector + k))
-                    t->modified_bytes += ACCESS_SECTOR;
-        }
+        uint64_t from = c->allocs[alloc].addr / ACCESS_LINE * ACCESS_LINE;
+        uint64_t sector = c->first_sector[alloc] + (lines[i].addr - from) / ACCESS_SECTOR;
+        for (uint32_t k = 0; k < ACCESS_LINE / ACCESS_SECTOR; k++)
+            if (lines[i].sectors >> k & 1 && fresh(c->sector_bits, sector + k))
+                t->modified_bytes += ACCESS_SECTOR;
     }
+}
+
+static void modify(struct counting *c, const struct program_access *a, uint64_t turns, struct launch_totals *t)
+{
+    turns = a->turn_stride ? turns : 1; /* the same again changes nothing */
+    for (uint64_t turn = 0; turn < turns; turn++)
+        if (!modify_inside(c, a, turn, t))
+            modify_lines(c, a, turn, t);
 }
 
 static void count_body(struct counting *c, const struct program_body *b, struct launch_totals *t)
