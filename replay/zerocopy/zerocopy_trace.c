@@ -72,7 +72,7 @@ static void read_keys(struct zerocopy_trace *t)
     s->unmasked_head = sssp;
     s->lanes = (uint64_t)key_int(store, "lanes", 0);
     t->roots = (uint64_t)key_int(store, "runs", 1);
-    if (t->roots < 1)
+    if (!t->roots)
         t->roots = 1;
 }
 

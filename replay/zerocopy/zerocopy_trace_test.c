@@ -4,11 +4,10 @@
 #include "trace/base/testing.h"
 
 /* A trace of scans: one structure of 1,000 8-byte elements at 4096, and these records. */
-static const char *make(const char *name, const struct record *records, size_t n, bool structures)
+static struct store *begin(const char *name, const struct record *records, size_t n, bool structures)
 {
-    const char *path = testing_file(name);
     struct err err = {""};
-    struct store *store = store_create(path, true, "test", &err);
+    struct store *store = store_create(testing_file(name), true, "test", &err);
     ck_assert_msg(store != NULL, "%s", err.msg);
     struct stream stream = {.name = "scans", .unit = TIME_NONE, .space = ADDR_BYTES};
     const struct store_value row[] = {STORE_V_INT(0), STORE_V_TEXT("edges"), STORE_V_INT(4096),
@@ -18,9 +17,21 @@ static const char *make(const char *name, const struct record *records, size_t n
     if (structures)
         ck_assert_msg(store_row(store, "structures", row, 6, &err) == 0, "%s", err.msg);
     ck_assert_int_eq(store_append(store, index, records, NULL, n, &err), 0);
+    return store;
+}
+
+/* Its path. */
+static const char *end(struct store *store, const char *name)
+{
+    struct err err = {""};
     ck_assert_int_eq(store_finish(store, &err), 0);
     store_close(store);
-    return path;
+    return testing_file(name);
+}
+
+static const char *make(const char *name, const struct record *records, size_t n, bool structures)
+{
+    return end(begin(name, records, n, structures), name);
 }
 
 static int replay(const char *path, struct replay_result *result, struct err *err)
@@ -79,4 +90,50 @@ START_TEST(scans_that_make_no_sense_are_refused_with_their_number)
 }
 END_TEST
 
-TEST_MAIN("zerocopy_trace", stored_scans_are_counted, scans_that_make_no_sense_are_refused_with_their_number)
+/* What the origin says of the workload, one key each. */
+START_TEST(the_setup_is_what_the_origin_says)
+{
+    static const struct {
+        const char *key, *value;
+        struct scan_setup setup;
+        uint64_t runs;
+    } rows[] = {
+        {"note", "none", {.shape = SCAN_LISTS, .threads_per_block = 128, .visits = true}, 1},
+        {"workload", "bfs", {.shape = SCAN_LISTS, .threads_per_block = 128, .visits = true}, 1},
+        {"workload", "pagerank", {.shape = SCAN_LISTS, .threads_per_block = 128, .visits = true}, 1},
+        {"workload", "sssp", {.shape = SCAN_LISTS, .threads_per_block = 128, .visits = true, .unmasked_head = true}, 1},
+        {"workload.lanes", "7", {.shape = SCAN_LISTS, .threads_per_block = 128, .visits = true, .lanes = 7}, 1},
+        {"workload.threads_per_block", "96", {.shape = SCAN_LISTS, .threads_per_block = 96, .visits = true}, 1},
+        {"workload.reuse",
+         "group4",
+         {.shape = SCAN_LISTS, .threads_per_block = 128, .visits = true, .reuse = REUSE_GROUP4},
+         1},
+        {"workload.reuse", "other", {.shape = SCAN_LISTS, .threads_per_block = 128, .visits = true}, 1},
+        {"workload.runs", "0", {.shape = SCAN_LISTS, .threads_per_block = 128, .visits = true}, 1},
+        {"workload.runs", "1", {.shape = SCAN_LISTS, .threads_per_block = 128, .visits = true}, 1},
+        {"workload.runs", "5", {.shape = SCAN_LISTS, .threads_per_block = 128, .visits = true}, 5},
+        {"workload.runs", "many", {.shape = SCAN_LISTS, .threads_per_block = 128, .visits = true}, 1},
+    };
+    static const struct record r[] = {{.kind = RECORD_SCAN, .addr = 4096, .bytes = 8, .id = 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct err err = {""};
+        struct store *store = begin("keys.db", r, 1, true);
+        ck_assert_int_eq(store_origin(store, rows[i].key, rows[i].value, &err), 0);
+        store = store_open(end(store, "keys.db"), &err);
+        struct zerocopy_trace *t = store ? zerocopy_trace_open(store, &err) : NULL;
+        ck_assert_msg(t != NULL, "%s", err.msg);
+        struct scan_setup s, as = rows[i].setup;
+        zerocopy_trace_ops.setup(t, &s);
+        ck_assert_msg(s.shape == as.shape && s.reuse == as.reuse && s.visits == as.visits &&
+                          s.unmasked_head == as.unmasked_head && s.lanes == as.lanes &&
+                          s.threads_per_block == as.threads_per_block,
+                      "%s=%s", rows[i].key, rows[i].value);
+        ck_assert_uint_eq(zerocopy_trace_ops.runs(t), rows[i].runs);
+        zerocopy_trace_close(t);
+        store_close(store);
+    }
+}
+END_TEST
+
+TEST_MAIN("zerocopy_trace", the_setup_is_what_the_origin_says, stored_scans_are_counted,
+          scans_that_make_no_sense_are_refused_with_their_number)
