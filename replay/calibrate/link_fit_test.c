@@ -129,5 +129,51 @@ START_TEST(rows_held_out_are_not_fitted_to)
 }
 END_TEST
 
-TEST_MAIN("link_fit", costs_come_back_from_their_own_times, errors_cover_the_truth_under_noise,
-          a_cost_that_no_row_follows_has_no_share, rows_held_out_are_not_fitted_to)
+/* --- a step that is as bad as none --- */
+
+static double squares(const struct link_fit *fit, const struct link_row *rows, size_t n, double load_ns)
+{
+    struct pcie p = fit->pcie;
+    double sum = 0;
+    p.load_ns = load_ns;
+    for (size_t i = 0; i < n; i++) {
+        const double r = link_row_ns(&p, fit->gpu, &rows[i], NULL) / rows[i].time_ns - 1;
+        sum += r * r;
+    }
+    return sum;
+}
+
+/* Two rows: of the first the wire hides the loads until they take eight times as long, the second asks for more than
+ * that. Its time is searched for which makes the residual after the first step, to eight times the cost, the very one
+ * before it; half of the step is better. */
+START_TEST(a_step_to_an_equal_residual_is_halved)
+{
+    struct gpu gpu;
+    struct link_fit fit = {.gpu = &gpu, .free = 1u << COST_LOAD};
+    param_defaults(gpu_params, &gpu);
+    param_defaults(pcie_params, &fit.pcie);
+    fit.pcie.launch_ns = 0;
+    fit.pcie.chain_sharpness = 8;
+    const double start_ns = 128, loads = 1000;
+    struct link_row rows[2] = {row_of(1000000, 4, 0, 1), row_of(0, 1, 0, 1)};
+    rows[0].chain_loads = rows[1].chain_loads = loads;
+    const double each = link_service_ns(&fit.pcie, &rows[0].launch.mix) / 1e6;
+    rows[0] = row_of((uint64_t)(13.5 * start_ns * loads / each), 4, 0, 1);
+    rows[0].chain_loads = loads;
+    rows[0].time_ns = start_ns * loads;
+    double low = 9, high = 1000, gain = 1;
+    while (gain != 0) {
+        const double middle = low + (high - low) / 2;
+        ck_assert(middle > low && middle < high);
+        rows[1].time_ns = middle * start_ns * loads;
+        gain = squares(&fit, rows, 2, 8 * start_ns) - squares(&fit, rows, 2, start_ns);
+        *(gain < 0 ? &low : &high) = middle;
+    }
+    const double best = squares(&fit, rows, 2, start_ns);
+    ck_assert_int_eq(link_fit_solve(&fit, rows, NULL, 2, NULL), 0);
+    ck_assert_double_lt(fit.rms * fit.rms * 2, 0.999 * best);
+}
+END_TEST
+
+TEST_MAIN("link_fit", a_step_to_an_equal_residual_is_halved, costs_come_back_from_their_own_times,
+          errors_cover_the_truth_under_noise, a_cost_that_no_row_follows_has_no_share, rows_held_out_are_not_fitted_to)
