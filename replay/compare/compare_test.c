@@ -152,7 +152,35 @@ START_TEST(a_plan_is_what_a_recorder_reads)
 }
 END_TEST
 
-TEST_MAIN("replay/compare", a_row_is_what_its_engine_says, a_copy_is_its_copies_and_the_kernels,
-          what_does_not_fit_is_no_copy_and_never_wins, rows_are_in_order_of_time_whatever_the_number_of_threads,
-          times_nearer_than_the_models_errors_are_tied, memory_that_is_shared_with_the_cpu_has_mechanisms_of_its_own,
-          a_plan_is_what_a_recorder_reads)
+START_TEST(of_rows_that_were_tried_the_first_of_the_fastest_is_kept)
+{
+    static const struct {
+        double time[3]; /* below 0: no answer */
+        size_t n, best;
+    } rows[] = {{{5, 5, 5}, 3, 0},  {{5, 3, 3}, 3, 1},   {{3, 5, 3}, 3, 0},    {{7, 6, 5}, 3, 2}, {{-1, 4, 4}, 3, 1},
+                {{4, -1, 3}, 3, 2}, {{4, -1, -1}, 3, 0}, {{-1, -1, -1}, 3, 0}, {{5, 5, 5}, 1, 0}};
+    static const char *const names[] = {"a", "b", "c"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct compare_result tried = {0}, kept = {0};
+        for (size_t k = 0; k < rows[i].n; k++) {
+            struct compare_row *row = compare_add(&tried, COMPARE_ZEROCOPY, names[k], &err);
+            ck_assert_ptr_nonnull(row);
+            if (rows[i].time[k] > 0)
+                outcome_real(&row->outcome, "time_ns", rows[i].time[k]);
+        }
+        ck_assert_int_eq(compare_keep_best(&kept, &tried, &err), 0);
+        ck_assert_uint_eq(kept.count, 1);
+        ck_assert_msg(strcmp(kept.rows[0].policy, names[rows[i].best]) == 0, "row %zu: %s", i, kept.rows[0].policy);
+        compare_release(&kept);
+    }
+    struct compare_result tried = {0}, kept = {0};
+    ck_assert_int_eq(compare_keep_best(&kept, &tried, &err), 0);
+    ck_assert_uint_eq(kept.count, 0);
+    compare_release(&kept);
+}
+END_TEST
+
+TEST_MAIN("replay/compare", of_rows_that_were_tried_the_first_of_the_fastest_is_kept, a_row_is_what_its_engine_says,
+          a_copy_is_its_copies_and_the_kernels, what_does_not_fit_is_no_copy_and_never_wins,
+          rows_are_in_order_of_time_whatever_the_number_of_threads, times_nearer_than_the_models_errors_are_tied,
+          memory_that_is_shared_with_the_cpu_has_mechanisms_of_its_own, a_plan_is_what_a_recorder_reads)

@@ -52,6 +52,15 @@ static inline double metric(const struct compare_row *row, const char *name)
     return v->real;
 }
 
+/* Whether one of its notes has these words. */
+static inline bool noted(const struct compare_row *row, const char *words)
+{
+    for (size_t i = 0; i < row->outcome.note_count; i++)
+        if (strstr(row->outcome.notes[i], words))
+            return true;
+    return false;
+}
+
 /* Whether one of the sentences of how to have a row has these words. */
 static inline bool told(const struct compare_row *row, const char *words)
 {

@@ -54,6 +54,10 @@ START_TEST(a_tiered_row_is_its_engines_time_and_one_copy)
     }
     ck_assert_double_eq(metric(row, "time_ns"), least);
     ck_assert(told(row, "by degree, most first") && told(row, "one cudaMemcpy()"));
+    char hits[64];
+    (void)snprintf(hits, sizeof hits, "%.3g %% of what is asked for",
+                   100 * engine_says(l1, "degree", pct, "naive", "hit_ratio"));
+    ck_assert_msg(noted(row, hits), "no note says %s", hits);
     compare_release(&result);
 }
 END_TEST
