@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "models/zerocopy/counter_model.h"
+#include "trace/base/hash.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
@@ -44,12 +44,14 @@ static struct kernel *kernel_find(struct tally *t, const char *name)
         return NULL;
     k->name = mem_strdup(name, t->err);
     k->requests = k->sectors = -1;
-    if (!k->name) {
-        free(k);
-        return NULL;
-    }
-    HASH_ADD_KEYPTR(hh, t->kernels, k->name, length, k);
-    return k;
+    if (k->name)
+        HASH_ADD_KEYPTR(hh, t->kernels, k->name, length, k);
+    if (hash_has(k))
+        return k;
+    free(k->name);
+    free(k);
+    (void)err_set(t->err, "out of memory");
+    return NULL;
 }
 
 /* The column of a counter; a new one if there is room, or -1. */

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "trace/base/hash.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/quantile.h"
@@ -49,6 +49,10 @@ static int add_page(struct tally *t, int64_t process, int64_t gpu, uint64_t page
             return -1;
         m->key = like.key;
         HASH_ADD(hh, t->blocks, key, sizeof m->key, m);
+        if (!hash_has(m)) {
+            free(m);
+            return err_set(t->err, "out of memory");
+        }
     }
     const uint64_t bit = UINT64_C(1) << page % 64;
     uint64_t *word = &m->pages[page % BLOCK_PAGES / 64];

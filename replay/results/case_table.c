@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "replay/results/case_keys.h"
 #include "replay/results/run_label.h"
+#include "trace/base/hash.h"
 #include "trace/base/mem.h"
 #include "trace/base/suggest.h"
 #include "trace/base/units.h"
@@ -47,9 +47,14 @@ static struct number *number_of(struct numbers *numbers, const char *text, size_
     if (!n)
         return NULL;
     memcpy(n->text, text, size);
-    n->number = numbers->count++;
+    n->number = numbers->count;
     n->at = at;
     HASH_ADD_STR(numbers->head, text, n);
+    if (!hash_has(n)) {
+        free(n);
+        return NULL;
+    }
+    numbers->count++;
     return n;
 }
 

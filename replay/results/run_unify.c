@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "trace/base/hash.h"
 #include "trace/base/mem.h"
 
 static bool same_object(const json_t *a, const json_t *b)
@@ -60,6 +60,8 @@ static int look(struct run_set *set, size_t i, struct seen **table, struct seen 
     if (!first && !run->part) {
         item->run = i;
         HASH_ADD_KEYPTR(hh, *table, run->key, (unsigned)strlen(run->key), item);
+        if (!hash_has(item))
+            return err_set(err, "out of memory");
     }
     if (*keep || same_numbers(&set->runs[first->run], run))
         return 0;

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "replay/run/engine.h"
+#include "trace/base/hash.h"
 #include "trace/base/mem.h"
 
 static enum aggregate_how declared(enum aggregate_how how, const struct metric *metric)
@@ -154,19 +154,34 @@ static char *group_text(const struct run *run, const char *value, struct err *er
     return text;
 }
 
+/* NULL: no memory. */
+static struct group *group_new(struct group **groups, const char *text, const char *value)
+{
+    const size_t size = strlen(text) + 1;
+    struct group *g = mem_zalloc(1, sizeof *g + size, NULL);
+    if (!g)
+        return NULL;
+    memcpy(g->text, text, size);
+    g->value = mem_strdup(value, NULL);
+    if (g->value)
+        HASH_ADD_STR(*groups, text, g);
+    if (hash_has(g))
+        return g;
+    free(g->value);
+    free(g);
+    return NULL;
+}
+
 static int join(struct group **groups, const struct run *run, const char *value, struct err *err)
 {
     char *text = group_text(run, value, err);
     struct group *g = NULL;
     if (text)
         HASH_FIND_STR(*groups, text, g);
-    if (text && !g && (g = mem_zalloc(1, sizeof *g + strlen(text) + 1, err)) != NULL) {
-        memcpy(g->text, text, strlen(text) + 1);
-        g->value = mem_strdup(value, err);
-        HASH_ADD_STR(*groups, text, g);
-    }
+    if (text && !g)
+        g = group_new(groups, text, value);
     free(text);
-    if (!g || !g->value || mem_grow((void **)&g->runs, &g->cap, g->count + 1, sizeof *g->runs, err))
+    if (!g || mem_grow((void **)&g->runs, &g->cap, g->count + 1, sizeof *g->runs, err))
         return err_set(err, "out of memory");
     g->runs[g->count++] = run;
     return 0;

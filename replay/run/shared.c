@@ -3,9 +3,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#define HASH_NONFATAL_OOM 1 /* an answer for which there is no memory is not kept */
-#include <uthash.h>
 
+#include "trace/base/hash.h"
 #include "trace/base/mem.h"
 
 struct answer {
@@ -83,7 +82,7 @@ static void add(struct shared *s, const char *text, struct shared_value value)
     memcpy(a->text, text, length);
     a->value = value;
     HASH_ADD_STR(s->answers, text, a);
-    if (!a->hh.tbl)
+    if (!hash_has(a)) /* then it is not kept */
         free(a);
 }
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "trace/base/hash.h"
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
 
@@ -61,7 +61,10 @@ static int note_once(struct ini *ini, const char *key, struct err *err)
         return err_set(err, "%.60s is given again; it stands in line %zu", *key ? key : ini->section, before->line);
     }
     HASH_ADD_STR(ini->given, name, given);
-    return 0;
+    if (hash_has(given))
+        return 0;
+    free(given);
+    return err_set(err, "out of memory");
 }
 
 static int take_section(struct ini *ini, char *text, struct err *err)

@@ -1,9 +1,8 @@
 #include "trace/export/perfetto_tracks.h"
 
-#define HASH_NONFATAL_OOM 1
 #include <stdlib.h>
-#include <uthash.h>
 
+#include "trace/base/hash.h"
 #include "trace/base/mem.h"
 
 struct group {
@@ -49,7 +48,7 @@ static struct group *group_new(struct perfetto_tracks *tracks, struct key key, s
         return NULL;
     g->key = key;
     HASH_ADD(hh, tracks->groups, key, sizeof key, g);
-    if (g->hh.tbl)
+    if (hash_has(g))
         return g;
     free(g);
     (void)err_set(err, "out of memory");

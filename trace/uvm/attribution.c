@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "trace/base/hash.h"
 #include "trace/base/mem.h"
 #include "trace/uvm/nesting.h"
 
@@ -68,7 +68,11 @@ static struct owner *named(struct filling *f, const char *name)
     memcpy(found->name, name, length + 1);
     found->owner = f->attribution->count;
     HASH_ADD_KEYPTR(hh, f->names, found->name, length, found);
-    return add(f, name);
+    if (hash_has(found))
+        return add(f, name);
+    free(found);
+    (void)err_set(f->err, "out of memory");
+    return NULL;
 }
 
 static void forget_names(struct filling *f)

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "trace/base/hash.h"
 #include "trace/base/mem.h"
 
 struct nesting_name {
@@ -49,7 +49,10 @@ static int want_name(struct nesting *nesting, uint64_t row, struct err *err)
         return -1;
     name->row = row;
     HASH_ADD(hh, nesting->names, row, sizeof name->row, name);
-    return 0;
+    if (hash_has(name))
+        return 0;
+    free(name);
+    return err_set(err, "out of memory");
 }
 
 struct naming {

@@ -14,9 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HASH_NONFATAL_OOM 1 /* the program around us goes on without memory */
-#include <uthash.h>
-
+#include "trace/base/hash.h"
 #include "trace/recorder/inject/inject.h"
 #include "trace/recorder/wire/record_address.h"
 
@@ -118,7 +116,7 @@ static struct text *text_new(const char *text, size_t length)
     memcpy(t->name, text, length);
     t->number = outbox.text_count + 1;
     HASH_ADD_KEYPTR(hh, outbox.texts, t->name, length, t);
-    if (t->hh.tbl)
+    if (hash_has(t))
         return t;
     free(t);
     return NULL;

@@ -1,0 +1,12 @@
+/* hash: uthash, as all of this project takes it. Without memory it would end the program; so a HASH_ADD that fails
+ * leaves the item outside of the table, which hash_has() tells, and the item is still the caller's. */
+#ifndef TRACE_BASE_HASH_H
+#define TRACE_BASE_HASH_H
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+/* After HASH_ADD..(.., item): whether it is in the table. */
+#define hash_has(item) ((item)->hh.tbl != NULL)
+
+#endif
