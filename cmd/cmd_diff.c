@@ -154,14 +154,13 @@ static const double *measured_as(const struct measured *m, const char *name)
 
 static int print_json(const struct predictions *p, const struct measured *m)
 {
-    json_t *rows = json_array(), *root = json_pack("{s:i,s:o}", "schema", 1, "metrics", rows);
+    json_t *rows = json_array();
     for (size_t i = 0; i < p->count; i++) {
         const double *found = measured_as(m, p->items[i].name);
-        (void)json_array_append_new(rows,
-                                    json_pack("{s:o,s:f,s:o}", "metric", json_tree_text(p->items[i].name), "predicted",
-                                              p->items[i].value, "measured", found ? json_real(*found) : json_null()));
+        json_tree_add(&rows, json_pack("{s:o,s:f,s:o}", "metric", json_tree_text(p->items[i].name), "predicted",
+                                       p->items[i].value, "measured", found ? json_real(*found) : json_null()));
     }
-    return cmd_print_json(root);
+    return cmd_print_json(json_pack("{s:i,s:o}", "schema", 1, "metrics", rows));
 }
 
 /* A value: exact, or as tables of metrics have it. */

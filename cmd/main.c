@@ -203,11 +203,13 @@ int cmd_print_json(json_t *root)
     return rc && !ferror(stdout) ? cmd_fail(EXIT_DATA, "cannot write JSON: out of memory") : EXIT_DONE;
 }
 
-/* Results that did not reach their destination (disk full, closed pipe) are a failure. */
+/* Results that did not reach their destination (disk full, closed pipe, no memory) are a failure. */
 int cmd_printed(int status)
 {
     if ((fflush(stdout) || ferror(stdout)) && status == EXIT_DONE)
         return cmd_fail(EXIT_DATA, "cannot write the results to standard output");
+    if (printable_failed() && status == EXIT_DONE)
+        return cmd_fail(EXIT_DATA, "cannot print the results: out of memory");
     return status;
 }
 

@@ -16,6 +16,18 @@ char *printable(char *text)
     return text;
 }
 
+static bool failed;
+
+void printable_fail(void)
+{
+    failed = true;
+}
+
+bool printable_failed(void)
+{
+    return failed;
+}
+
 /* The text, plain, without the line ends at the end of the format; *ends of those. NULL: no memory. */
 static __attribute__((format(printf, 1, 0))) char *plain(const char *format, size_t *ends, va_list ap)
 {
@@ -25,8 +37,10 @@ static __attribute__((format(printf, 1, 0))) char *plain(const char *format, siz
     while (*ends < n && format[n - 1 - *ends] == '\n')
         (*ends)++;
     const int length = vasprintf(&text, format, ap);
-    if (length < 0)
+    if (length < 0) {
+        printable_fail();
         return NULL;
+    }
     text[(size_t)length - *ends] = 0;
     return printable(text);
 }

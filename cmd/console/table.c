@@ -29,12 +29,6 @@ void table_release(struct table *table)
     memset(table, 0, sizeof *table);
 }
 
-static void out_of_memory(void)
-{
-    (void)fputs("offchip: out of memory while making a table\n", stderr);
-    exit(1);
-}
-
 void table_cell(struct table *table, const char *format, ...)
 {
     char *text;
@@ -42,9 +36,15 @@ void table_cell(struct table *table, const char *format, ...)
     va_start(ap, format);
     int n = vasprintf(&text, format, ap);
     va_end(ap);
-    if (n < 0 || mem_grow((void **)&table->cells, &table->cap, table->count + 1, sizeof *table->cells, NULL))
-        out_of_memory();
-    table->cells[table->count++] = printable(text);
+    if (n >= 0 && !table->failed &&
+        mem_grow((void **)&table->cells, &table->cap, table->count + 1, sizeof *table->cells, NULL) == 0) {
+        table->cells[table->count++] = printable(text);
+        return;
+    }
+    if (n >= 0)
+        free(text);
+    table->failed = true;
+    printable_fail();
 }
 
 static size_t width(const char *text)
@@ -187,8 +187,12 @@ void table_print(const struct table *table, FILE *to)
     const size_t room = lines_width(to);
     struct layout *layouts = mem_zalloc(table->columns, sizeof *layouts, NULL);
     const char **rest = mem_zalloc(table->columns, sizeof *rest, NULL);
-    if (!layouts || !rest)
-        out_of_memory();
+    if (!layouts || !rest || table->failed) {
+        free(layouts);
+        free((void *)rest);
+        printable_fail();
+        return;
+    }
     for (size_t c = 0; c < table->columns; c++)
         layouts[c] = column_layout(table, c);
     if (room)
@@ -216,7 +220,7 @@ void table_print(const struct table *table, FILE *to)
 
 void table_csv(const struct table *table, FILE *to)
 {
-    for (size_t i = 0; i < table->count; i++) {
+    for (size_t i = 0; i < table->count && !table->failed; i++) {
         csv_text_put(to, table->cells[i], false);
         (void)fputc((i + 1) % table->columns ? ',' : '\n', to);
     }

@@ -12,6 +12,7 @@ struct table {
     size_t columns, count, cap;
     size_t
         keys; /* the first columns, which name a row: where columns stand below they stand there again; 0: one does */
+    bool failed; /* no memory */
 };
 
 /* The first row is the header. */
@@ -19,7 +20,7 @@ void table_init(struct table *table, size_t columns);
 void table_release(struct table *table);
 
 /* Append one cell; a row is full after `columns` cells. Control characters are shown as '?'. A failure to get memory
- * ends the program with exit status 1. */
+ * is one of printing (printable_fail()), and nothing of the table is printed. */
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Aligned columns: numbers to the right, the rest to the left; on a terminal the head is bold, unless NO_COLOR is set.

@@ -69,13 +69,15 @@ struct compare_row *compare_add(struct compare_result *result, enum compare_mech
     return row;
 }
 
-int compare_refuse(struct compare_result *result, enum compare_mechanism mechanism, const char *policy, const char *why,
-                   struct err *err)
+int compare_refuse(struct compare_result *result, enum compare_mechanism mechanism, const char *policy,
+                   const struct err *why, struct err *err)
 {
+    if (err_is_memory(why))
+        return err_set(err, "%s", why->msg);
     struct compare_row *row = compare_add(result, mechanism, policy, err);
     if (!row)
         return -1;
-    outcome_note(&row->outcome, "%s", why);
+    outcome_note(&row->outcome, "%s", why->msg);
     return 0;
 }
 
@@ -353,6 +355,8 @@ static int run(const struct compare_request *request, const struct input *input,
     prefer_simple(result);
     if (rc == 0 && request->robust.draws)
         rc = compare_robust(&facts, result, err);
+    for (size_t i = 0; i < result->count && rc == 0; i++)
+        rc = outcome_check(&result->rows[i].outcome, err);
     if (rc == 0)
         rc = compare_keep_end(keep, result, err);
     compare_keep_close(keep);

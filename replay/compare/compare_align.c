@@ -129,21 +129,24 @@ static void say(const struct aligning *a, const struct replay_result *now, const
     }
 }
 
-void compare_align_rows(const struct compare_facts *f, const struct scan_setup *setup, const char *policies,
-                        struct compare_result *result)
+int compare_align_rows(const struct compare_facts *f, const struct scan_setup *setup, const char *policies,
+                       struct compare_result *result, struct err *err)
 {
     struct aligning a;
     struct input input;
     struct replay_result now, aligned;
-    struct err ignored;
-    if (f->only || !how(f, setup, &a) || input_open(&input, a.spec, "", false, &ignored))
-        return;
-    if (ask(f, f->input, policies, result, &now, &ignored) == 0) {
-        if (ask(f, &input, policies, result, &aligned, &ignored) == 0) {
+    struct err why = {""};
+    if (f->only || !how(f, setup, &a))
+        return 0;
+    if (input_open(&input, a.spec, "", false, &why))
+        return err_is_memory(&why) ? err_set(err, "%s", why.msg) : 0;
+    if (ask(f, f->input, policies, result, &now, &why) == 0) {
+        if (ask(f, &input, policies, result, &aligned, &why) == 0) {
             say(&a, &now, &aligned, result);
             replay_release(&aligned);
         }
         replay_release(&now);
     }
     input_close(&input);
+    return err_is_memory(&why) ? err_set(err, "%s", why.msg) : 0;
 }

@@ -8,16 +8,20 @@
 void compare_apply(struct compare_row *row, const char *format, ...)
 {
     char text[512];
-    struct err ignored;
+    struct err err;
     va_list ap;
     va_start(ap, format);
     (void)vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    if (mem_grow((void **)&row->apply, &row->apply_cap, row->apply_count + 1, sizeof *row->apply, &ignored))
+    if (mem_grow((void **)&row->apply, &row->apply_cap, row->apply_count + 1, sizeof *row->apply, &err)) {
+        outcome_fail(&row->outcome, &err);
         return;
-    char *copy = mem_strdup(text, &ignored);
+    }
+    char *copy = mem_strdup(text, &err);
     if (copy)
         row->apply[row->apply_count++] = copy;
+    else
+        outcome_fail(&row->outcome, &err);
 }
 
 /* How a prefetcher is had; source of the parameters: driver 545.23.06, uvm_perf_prefetch.c. */

@@ -250,7 +250,8 @@ int compare_row_read(struct compare_result *result, const struct results_run *ru
         return 0;
     json_t *params = json_loads(run->params, 0, NULL), *metrics = json_loads(run->metrics, 0, NULL);
     json_t *intervals = json_loads(run->intervals, 0, NULL), *notes = json_loads(run->notes, 0, NULL);
-    struct compare_row *row = params ? compare_add(result, mechanism, policy, err) : NULL;
+    struct compare_row *row =
+        params && metrics && intervals && notes ? compare_add(result, mechanism, policy, err) : NULL;
     if (row) {
         read_values(row, metrics, intervals);
         read_notes(row, notes);

@@ -122,7 +122,7 @@ static int run(const struct call *call, struct compare_result *result, struct er
     if (compare_execute(call->facts, &request, &got, &why)) { /* the engine refuses the input, or the platform */
         char first[64];
         (void)snprintf(first, sizeof first, "%.*s", (int)strcspn(policies, ","), policies);
-        return compare_refuse(result, mechanism_of(call, first), first, why.msg, err);
+        return compare_refuse(result, mechanism_of(call, first), first, &why, err);
     }
     int rc = add_rows(call, &got, result, err);
     replay_release(&got);
@@ -186,9 +186,8 @@ static int zerocopy_rows(const struct compare_facts *f, struct compare_result *r
         call.policies = "naive,shift";
     else if (w->type && link->load_ns > 0)
         call.policies = "own:reuse=l1";
-    if (run(&call, result, err))
+    if (run(&call, result, err) || compare_align_rows(f, &setup, call.policies, result, err))
         return -1;
-    compare_align_rows(f, &setup, call.policies, result);
     return compare_tiered_rows(f, &setup, result, err);
 }
 
@@ -232,6 +231,6 @@ int compare_engine_rows(const struct compare_facts *f, struct compare_result *re
         return -1;
     if (platform_has(f->platform, "placement"))
         return (!type || type->views & VIEW_PLACEMENT) && run(&placed, result, err) ? -1 : 0;
-    return platform_whole(f->platform, "pcie", &why) ? compare_refuse(result, COMPARE_ZEROCOPY, "own", why.msg, err)
+    return platform_whole(f->platform, "pcie", &why) ? compare_refuse(result, COMPARE_ZEROCOPY, "own", &why, err)
                                                      : zerocopy_rows(f, result, err);
 }

@@ -75,7 +75,10 @@ int compare_facts_open(struct compare_facts *f, const struct compare_request *re
 #pragma omp section
         keep_steps(f);
     }
-    return 0;
+    if (f->counted || !err_is_memory(&f->uncounted))
+        return 0;
+    compare_facts_close(f);
+    return err_set(err, "%s", f->uncounted.msg);
 }
 
 void compare_facts_close(struct compare_facts *f)

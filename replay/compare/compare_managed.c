@@ -192,6 +192,8 @@ static int fill(const struct compare_facts *f, const struct managed_run *run, st
     const struct uvm_metrics *m = &run->metrics;
     struct outcome *out = &row->outcome;
     if (run->failed) {
+        if (err_is_memory(&run->err))
+            return err_set(err, "%s", run->err.msg);
         outcome_note(out, "%s", run->err.msg);
         return 0;
     }
@@ -327,9 +329,8 @@ int compare_managed_rows(const struct compare_facts *f, struct compare_result *r
     struct err why;
     memset(prefetched, 0, sizeof *prefetched);
     if (f->touches && platform_whole(f->platform, "uvm", &why) && !platform_has(f->platform, "placement"))
-        return compare_wanted(f, COMPARE_MANAGED, "tree")
-                   ? compare_refuse(result, COMPARE_MANAGED, "tree", why.msg, err)
-                   : 0;
+        return compare_wanted(f, COMPARE_MANAGED, "tree") ? compare_refuse(result, COMPARE_MANAGED, "tree", &why, err)
+                                                          : 0;
     if (!f->touches || !platform_has(f->platform, "uvm"))
         return 0;
     struct managed_runs runs = {.items = mem_zalloc(RUNS_MOST, sizeof *runs.items, err)};

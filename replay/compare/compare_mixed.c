@@ -136,9 +136,11 @@ static void apply(const struct mixing *m, const struct mix *mix, struct compare_
     const struct compare_facts *f = m->facts;
     uint64_t on_gpu = mix_members(m, mix->ahead);
     struct program_copies c;
-    struct err ignored;
-    if (mix_copies(f, on_gpu, &c, &ignored))
+    struct err why;
+    if (mix_copies(f, on_gpu, &c, &why)) {
+        outcome_fail(&row->outcome, &why);
         return;
+    }
     for (size_t i = 0; i < f->totals.alloc_count; i++) {
         const struct program_alloc *a = &f->totals.allocs[i];
         unsigned long long bytes = a->bytes;
@@ -282,12 +284,17 @@ static int add_kind(struct mixing *m, enum mix_kind kind, struct compare_result 
     m->kind = kind;
     begin(s, m, result);
     const struct mix *best = search(s);
-    int rc = best ? add_row(m, best, result, err) : 0;
+    int rc = 0;
+    for (uint32_t a = 1; a < 1u << m->count; a++)
+        if (s->mixes[a].failed && err_is_memory(&s->mixes[a].err))
+            rc = err_set(err, "%s", s->mixes[a].err.msg);
+    if (best && rc == 0)
+        rc = add_row(m, best, result, err);
     for (uint32_t a = 1; !best && rc == 0 && a < 1u << m->count; a++)
         if (s->mixes[a].failed) { /* the first refusal stands for all */
             char name[160];
             name_of(m, a, name, sizeof name);
-            rc = compare_refuse(result, COMPARE_MIXED, name, s->mixes[a].err.msg, err);
+            rc = compare_refuse(result, COMPARE_MIXED, name, &s->mixes[a].err, err);
             break;
         }
     free(s);
@@ -316,14 +323,14 @@ int compare_mixed_rows(const struct compare_facts *f, struct compare_result *res
         return 0;
     if (f->footprint > COMPARE_MIXED_MOST && !f->request->mixed)
         return compare_refuse(result, COMPARE_MIXED, "by allocation",
-                              "of a program of more than 256 MiB it is asked with --mixed only", err);
+                              &(struct err){"of a program of more than 256 MiB it is asked with --mixed only"}, err);
     bool link = platform_whole(f->platform, "pcie", &why) == 0, uvm = platform_whole(f->platform, "uvm", &why) == 0;
     const struct pcie *pcie = platform_section_get(f->platform, "pcie");
     if (link && pcie->load_ns <= 0 &&
         compare_refuse(
             result, COMPARE_MIXED, "copied and zero-copy",
-            "what the link takes beside memory of the GPU is simulated, and cannot be here: the platform's latency "
-            "of host memory is not known",
+            &(struct err){"what the link takes beside memory of the GPU is simulated, and cannot be here: the "
+                          "platform's latency of host memory is not known"},
             err))
         return -1;
     if (link && pcie->load_ns > 0 && add_kind(&m, MIX_LINK, result, err))

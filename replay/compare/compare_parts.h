@@ -72,9 +72,9 @@ bool compare_read_only(const struct compare_facts *facts, size_t i);
 /* Rows, to be filled; NULL with *err set. Valid until the next one is added. */
 struct compare_row *compare_add(struct compare_result *result, enum compare_mechanism mechanism, const char *policy,
                                 struct err *err);
-/* A row without numbers, and why. */
-int compare_refuse(struct compare_result *result, enum compare_mechanism mechanism, const char *policy, const char *why,
-                   struct err *err);
+/* A row without numbers, and why; -1 if that is for lack of memory. */
+int compare_refuse(struct compare_result *result, enum compare_mechanism mechanism, const char *policy,
+                   const struct err *why, struct err *err);
 void compare_apply(struct compare_row *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void compare_row_release(struct compare_row *row);
 /* The best of the rows that were tried, the first of equal ones, goes to the others; tried is released. */
@@ -114,8 +114,8 @@ int compare_tiered_rows(const struct compare_facts *facts, const struct scan_set
                         struct compare_result *result, struct err *err);
 
 /* Zero-copy rows say by how many bytes to align what is read, and what that is worth (compare_align.c). */
-void compare_align_rows(const struct compare_facts *facts, const struct scan_setup *setup, const char *policies,
-                        struct compare_result *result);
+int compare_align_rows(const struct compare_facts *facts, const struct scan_setup *setup, const char *policies,
+                       struct compare_result *result, struct err *err);
 
 /* A mechanism for each allocation (compare_mixed.h), behind all other rows. */
 int compare_mixed_rows(const struct compare_facts *facts, struct compare_result *result,

@@ -122,7 +122,7 @@ static int try_share(const struct compare_facts *f, const struct ranked *r, doub
     int rc = compare_execute(f, &request, &got, &why);
     free((void *)sets);
     if (rc)
-        return compare_refuse(tried, COMPARE_TIERED, r->by, why.msg, err);
+        return compare_refuse(tried, COMPARE_TIERED, r->by, &why, err);
     for (size_t i = 0; i < got.policy_count && rc == 0; i++)
         rc = add_row(f, r, pct, &got.policies[i], &got.runs[i], tried, err);
     replay_release(&got);
@@ -159,7 +159,8 @@ int compare_tiered_rows(const struct compare_facts *f, const struct scan_setup *
         return 0;
     if (setup->shape == SCAN_LISTS)
         return compare_refuse(result, COMPARE_TIERED, "hot lists",
-                              "which lists are kept on the GPU can be asked of a gather's rows only", err);
+                              &(struct err){"which lists are kept on the GPU can be asked of a gather's rows only"},
+                              err);
     if (setup->shape != SCAN_ROWS)
         return 0;
     struct ranked r = {.row_bytes = (double)setup->row_elements * setup->structures[0].element};
@@ -175,9 +176,10 @@ int compare_tiered_rows(const struct compare_facts *f, const struct scan_setup *
         r.rows = setup->structures[0].elements / (uint64_t)setup->row_elements;
         return add_ranked(f, &r, result, err);
     }
-    return setup->graph ? 0
-                        : compare_refuse(result, COMPARE_TIERED, "hot rows",
-                                         "nothing says which rows are asked for most: they come from no graph "
-                                         "(graph=), and no other run's rows are given (recorded=FILE)",
-                                         err);
+    return setup->graph
+               ? 0
+               : compare_refuse(result, COMPARE_TIERED, "hot rows",
+                                &(struct err){"nothing says which rows are asked for most: they come from no "
+                                              "graph (graph=), and no other run's rows are given (recorded=FILE)"},
+                                err);
 }

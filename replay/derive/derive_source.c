@@ -91,8 +91,10 @@ static int add_row(void *ctx, const struct store_value *v, size_t n)
 static void note_table(struct store *store, const char *table, const char *what, struct outcome *outcome)
 {
     struct list list = {""};
-    struct err ignored;
-    if (store_rows(store, table, add_row, &list, &ignored) == 0 && list.text[0])
+    struct err why;
+    if (store_rows(store, table, add_row, &list, &why))
+        outcome_fail(outcome, &why);
+    else if (list.text[0])
         outcome_note(outcome, "%s: %s", what, list.text);
 }
 

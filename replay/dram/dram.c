@@ -134,8 +134,10 @@ static int replay(const struct replay_job *job, struct outcome *runs, struct err
         dram_commands_head(job->commands);
     if (job->latencies)
         dram_latencies_head(job->latencies);
-    if (set->front == DRAM_FRONT_CORUN)
-        return (dram_sides_are(job) ? dram_programs_replay : dram_corun_replay)(job, runs, err);
+    if (set->front == DRAM_FRONT_CORUN) {
+        const int programs = dram_sides_are(job, err);
+        return programs < 0 ? -1 : (programs ? dram_programs_replay : dram_corun_replay)(job, runs, err);
+    }
     struct dram_stream stream;
     const enum dram_clock clock = set->front == DRAM_FRONT_PARTITION ? DRAM_CLOCK_CORE : DRAM_CLOCK_DRAM;
     if (dram_stream_load(&stream, job->inputs, job->input_count, UINT64_MAX, job->platform, clock, job->progress, err))

@@ -189,9 +189,13 @@ static void fill_latency(struct outcome *run, const struct dram_latency *l, cons
 static void note_program(struct outcome *run, const struct input *input)
 {
     struct derive_input in;
-    struct err ignored;
-    if (dram_stream_derives(input) && derive_input_open(&in, input, VIEW_DRAM, &ignored) == 0)
+    struct err why;
+    if (!dram_stream_derives(input))
+        return;
+    if (derive_input_open(&in, input, VIEW_DRAM, &why) == 0)
         derive_notes(&in.source, VIEW_DRAM, run);
+    else if (err_is_memory(&why))
+        outcome_fail(run, &why);
 }
 
 void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const struct dram_stream *stream,

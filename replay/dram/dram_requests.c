@@ -135,7 +135,7 @@ void dram_explain_attach(struct dram_channel *ch, const struct replay_job *job, 
     if (!job->explain || !job->explain_file)
         return;
     e = (struct explain){job->explain_file, policy->head->name, requests,
-                         dram_sides_are(job) ? "a program" : "a request"};
+                         dram_sides_are(job, NULL) > 0 ? "a program" : "a request"};
     ch->explain = job->explain;
     ch->on_command = on_command;
     ch->on_command_ctx = &e;

@@ -25,16 +25,21 @@ static bool has_view(const struct workload_type *type)
 }
 
 /* The workload of an input: its own, or of a trace that says which workload it was made by (opened in *made, which the
- * caller closes). NULL: it is no program. */
-static const struct workload *workload_of(const struct input *input, struct workload *made)
+ * caller closes). NULL: it is no program, or *err is set. */
+static const struct workload *workload_of(const struct input *input, struct workload *made, struct err *err)
 {
-    struct err ignored;
+    struct err why;
     memset(made, 0, sizeof *made);
     if (input->workload.type)
         return has_view(input->workload.type) ? &input->workload : NULL;
     const char *spec = input->store ? store_origin_get(input->store, "workload.spec") : NULL;
-    if (!spec || workload_open(made, spec, &ignored))
+    if (!spec)
         return NULL;
+    if (workload_open(made, spec, &why)) {
+        if (err_is_memory(&why))
+            *err = why;
+        return NULL;
+    }
     if (has_view(made->type) && !holds_others(input->store, made->type))
         return made;
     workload_close(made);
@@ -42,17 +47,18 @@ static const struct workload *workload_of(const struct input *input, struct work
     return NULL;
 }
 
-bool dram_sides_are(const struct replay_job *job)
+int dram_sides_are(const struct replay_job *job, struct err *err)
 {
     for (size_t i = 0; i < job->input_count; i++) {
         struct workload made;
-        const bool is = workload_of(&job->inputs[i], &made) != NULL;
+        struct err why = {""};
+        const bool is = workload_of(&job->inputs[i], &made, &why) != NULL;
         if (made.type)
             workload_close(&made);
         if (!is)
-            return false;
+            return why.msg[0] ? err_set(err, "%s", why.msg) : 0;
     }
-    return true;
+    return 1;
 }
 
 /* --- sides --- */
@@ -183,10 +189,11 @@ static int take_input(struct dram_sides *p, const struct input *input, struct er
     struct dram_side *s = add_side(p, err);
     if (!s)
         return -1;
-    const struct workload *w = workload_of(input, &p->made[p->made_count]);
+    struct err why = {""};
+    const struct workload *w = workload_of(input, &p->made[p->made_count], &why);
     p->made_count += p->made[p->made_count].type != NULL;
     if (!w)
-        return err_set(err, "%s is no program", input->spec);
+        return why.msg[0] ? err_set(err, "%s", why.msg) : err_set(err, "%s is no program", input->spec);
     if (w->type->program(w->state, &s->program, err) || take_program(s, input, w, err))
         return -1;
     if (!w->type->beside)

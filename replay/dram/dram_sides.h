@@ -35,8 +35,9 @@ struct dram_sides {
     bool repeat;
 };
 
-/* Whether all inputs are generated programs, or traces that such a program was written into. */
-bool dram_sides_are(const struct replay_job *job);
+/* Whether all inputs are generated programs, or traces that such a program was written into: 1 or 0, -1 without memory.
+ */
+int dram_sides_are(const struct replay_job *job, struct err *err);
 
 /* From p->job; all else is zeroed. -1 with *err set; released after failure too. */
 int dram_sides_find(struct dram_sides *p, struct err *err);

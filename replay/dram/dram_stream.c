@@ -235,13 +235,15 @@ static void choose_clock(struct load *load, const struct stream *stream, int64_t
 }
 
 /* Whether a synthesised trace says what made it: then window and launches are known as for the workload. */
-static void facts_of_origin(struct dram_stream *s, const struct store *store)
+static int facts_of_origin(struct dram_stream *s, const struct store *store, struct err *err)
 {
     const char *spec = store_origin_get(store, "workload.spec");
     struct workload w;
-    struct err ignored;
-    if (!spec || workload_open(&w, strncmp(spec, "synth:", 6) == 0 ? spec + 6 : spec, &ignored))
-        return;
+    struct err why;
+    if (!spec)
+        return 0;
+    if (workload_open(&w, strncmp(spec, "synth:", 6) == 0 ? spec + 6 : spec, &why))
+        return err_is_memory(&why) ? err_set(err, "%s", why.msg) : 0;
     struct stream_facts facts = {0};
     if (w.type->produces == WORKLOAD_REQUESTS && w.type->ops)
         ((const struct stream_ops *)w.type->ops)->facts(w.state, &facts);
@@ -250,6 +252,7 @@ static void facts_of_origin(struct dram_stream *s, const struct store *store)
     s->once |= facts.once;
     s->synthetic |= facts.synthetic;
     workload_close(&w);
+    return 0;
 }
 
 static int load_store(struct load *load, const struct input *input, int64_t dram_hz, int64_t core_hz,
@@ -279,8 +282,7 @@ static int load_store(struct load *load, const struct input *input, int64_t dram
             return -1;
         load->stream->untimed |= any && load->untimed;
     }
-    facts_of_origin(load->stream, input->store);
-    return 0;
+    return facts_of_origin(load->stream, input->store, err);
 }
 
 /* --- order --- */

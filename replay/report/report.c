@@ -7,6 +7,7 @@
 #include "replay/results/case_table.h"
 #include "replay/results/note.h"
 #include "replay/run/engine.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/suggest.h"
 
@@ -124,33 +125,35 @@ static bool is_chosen(const struct metrics *metrics, const char *name)
     return false;
 }
 
-/* Whether a metric is new, and known to a run if it is not to be added; add it, or count it. */
-static void other_metric(struct metrics *metrics, json_t *seen, const struct run *run, const char *name, bool add)
+/* Whether a metric is new, and known to a run if it is not to be added; add it, or count it (as a member of *seen, NULL
+ * without memory). */
+static void other_metric(struct metrics *metrics, json_t **seen, const struct run *run, const char *name, bool add)
 {
     const json_t *value = json_object_get(run->metrics, name);
     const bool known = json_is_number(value) || json_object_get(run->interval, name);
-    if (!value || (!add && !known) || json_object_get(seen, name) || is_chosen(metrics, name))
+    if (!value || (!add && !known) || json_object_get(*seen, name) || is_chosen(metrics, name))
         return;
-    (void)json_object_set_new(seen, name, json_true());
+    json_tree_put(seen, name, json_true());
     if (add && metrics->count < METRICS_MAX)
         (void)snprintf(metrics->names[metrics->count++], sizeof metrics->names[0], "%s", name);
 }
 
 /* Every metric of the runs, in the order in which their engines name them, then what other releases had; how many were
- * not chosen. */
-static size_t other_metrics(struct metrics *metrics, const struct run_set *runs, bool add)
+ * not chosen is *n. */
+static int other_metrics(struct metrics *metrics, const struct run_set *runs, bool add, size_t *n, struct err *err)
 {
     json_t *seen = json_object(), *value;
     const char *name;
     for (size_t i = 0; i < runs->count; i++) {
         const struct engine *engine = engine_told(runs->runs[i].engine);
         for (const struct metric *m = engine ? engine->metrics : NULL; m && m->name; m++)
-            other_metric(metrics, seen, &runs->runs[i], m->name, add);
-        json_object_foreach(runs->runs[i].metrics, name, value) other_metric(metrics, seen, &runs->runs[i], name, add);
+            other_metric(metrics, &seen, &runs->runs[i], m->name, add);
+        json_object_foreach(runs->runs[i].metrics, name, value) other_metric(metrics, &seen, &runs->runs[i], name, add);
     }
-    const size_t n = json_object_size(seen);
+    *n = json_object_size(seen);
+    const int rc = json_tree_check(seen, err);
     json_decref(seen);
-    return n;
+    return rc;
 }
 
 static int add_ranks(struct metrics *metrics, const struct run_set *runs, const char *engine, struct err *err)
@@ -170,8 +173,10 @@ static int choose_metrics(struct metrics *metrics, const struct run_set *runs, c
     metrics->count = 0;
     if (list)
         return add_metrics(metrics, runs, list, false, err);
-    if (options->all && other_metrics(metrics, runs, true))
-        return 0;
+    size_t all = 0;
+    const int rc = options->all ? other_metrics(metrics, runs, true, &all, err) : 0;
+    if (rc || all)
+        return rc;
     const char *last = "";
     for (size_t i = 0; i < runs->count; i++) {
         if (strcmp(runs->runs[i].engine, last) == 0)
@@ -375,7 +380,7 @@ static void pivot_release(struct pivot *p)
 }
 
 /* Rows and columns in order of first appearance. */
-static void pivot_number(struct pivot *p)
+static int pivot_number(struct pivot *p, struct err *err)
 {
     const struct case_table *t = p->table;
     json_t *rows = json_object(), *columns = json_object();
@@ -385,19 +390,21 @@ static void pivot_number(struct pivot *p)
         const char *column = p->by_policy ? t->series_labels[t->series_of[i]] : t->apart[i];
         if (!json_object_get(rows, row)) {
             p->first[json_object_size(rows)] = i;
-            (void)json_object_set_new(rows, row, json_integer((json_int_t)json_object_size(rows)));
+            json_tree_put(&rows, row, json_integer((json_int_t)json_object_size(rows)));
         }
         if (!json_object_get(columns, column)) {
             p->names[json_object_size(columns)] = (char *)column;
-            (void)json_object_set_new(columns, column, json_integer((json_int_t)json_object_size(columns)));
+            json_tree_put(&columns, column, json_integer((json_int_t)json_object_size(columns)));
         }
         p->row_of[i] = (size_t)json_integer_value(json_object_get(rows, row));
         p->column_of[i] = (size_t)json_integer_value(json_object_get(columns, column));
     }
     p->rows = json_object_size(rows);
     p->columns = json_object_size(columns);
+    const int rc = json_tree_check(rows, err) || json_tree_check(columns, err) ? -1 : 0;
     json_decref(rows);
     json_decref(columns);
+    return rc;
 }
 
 static int pivot_init(struct pivot *p, const struct case_table *table, bool by_policy, struct err *err)
@@ -408,9 +415,8 @@ static int pivot_init(struct pivot *p, const struct case_table *table, bool by_p
     p->column_of = mem_zalloc(n, sizeof *p->column_of, err);
     p->first = mem_zalloc(n, sizeof *p->first, err);
     p->names = mem_zalloc(n, sizeof *p->names, err);
-    if (!p->row_of || !p->column_of || !p->first || !p->names)
+    if (!p->row_of || !p->column_of || !p->first || !p->names || pivot_number(p, err))
         return -1;
-    pivot_number(p);
     p->cells = mem_zalloc(p->rows * p->columns, sizeof *p->cells, err);
     for (size_t i = 0; p->cells && i < n; i++) {
         const struct run **cell = &p->cells[p->row_of[i] * p->columns + p->column_of[i]];
@@ -440,22 +446,23 @@ static int pivot_rows(struct report *report, const struct pivot *p, const char *
 }
 
 /* What column c comes to over the rows of a policy (SIZE_MAX: of every row, which all are of that policy). */
-static struct report_cell aggregate_cell(const struct pivot *p, size_t series, size_t c, const char *metric,
-                                         enum aggregate_how how, size_t *left_out)
+static int aggregate_cell(const struct pivot *p, size_t series, size_t c, const char *metric, enum aggregate_how how,
+                          struct report_cell *cell, size_t *left_out, struct err *err)
 {
-    const struct run **runs = mem_zalloc(p->rows, sizeof *runs, NULL);
-    struct report_cell cell = {0};
+    const struct run **runs = mem_zalloc(p->rows, sizeof *runs, err);
     size_t n = 0, left = 0;
+    int rc = runs ? 0 : -1;
+    *cell = (struct report_cell){0};
     for (size_t r = 0; runs && r < p->rows; r++)
         if (p->cells[r * p->columns + c] && (p->by_policy || p->table->series_of[p->first[r]] == series))
             runs[n++] = p->cells[r * p->columns + c];
     if (n) {
-        cell.metric = engine_metric(runs[0]->engine, metric);
-        cell.value = aggregate_runs(how, metric, runs, n, &left);
+        cell->metric = engine_metric(runs[0]->engine, metric);
+        rc = aggregate_runs(how, metric, runs, n, &cell->value, &left, err);
     }
     *left_out += left;
     free((void *)runs);
-    return cell;
+    return rc;
 }
 
 /* One row, by policy; else one for each policy. */
@@ -468,7 +475,8 @@ static int pivot_aggregates(struct report *report, const struct pivot *p, const 
         struct report_cell *row = &report->cells[r * report->columns];
         const size_t series = r - p->rows;
         for (size_t c = 0; c < p->columns; c++)
-            row[report->texts + c] = aggregate_cell(p, series, c, metric, how, &left_out);
+            if (aggregate_cell(p, series, c, metric, how, &row[report->texts + c], &left_out, err))
+                return -1;
         const char *name = aggregate_name(how, engine_metric(p->runs->runs[0].engine, metric));
         for (size_t k = 0; k < report->texts; k++)
             if (text_cell(&row[k], k == 0 ? name : k == t->key_count ? t->series_labels[series] : "", err))
@@ -509,13 +517,14 @@ static int note_starved(json_t *notes, const struct run_set *runs)
         if (run_starved(&runs->runs[i])) {
             policy = runs->runs[i].policy;
             json_int_t so_far = json_integer_value(json_object_get(counts, policy));
-            (void)json_object_set_new(counts, policy, json_integer(so_far + 1));
+            json_tree_put(&counts, policy, json_integer(so_far + 1));
             starved++;
         }
     json_object_foreach(counts, policy, count) if (used < sizeof text) used += (size_t)snprintf(
         text + used, sizeof text - used, "%s%s (%lld)", used ? ", " : "", policy, (long long)json_integer_value(count));
+    const bool bad = !counts;
     json_decref(counts);
-    return starved ? note(notes, "starved, so never the best: %s", text) : 0;
+    return bad ? -1 : starved ? note(notes, "starved, so never the best: %s", text) : 0;
 }
 
 static int divide(struct report *report, struct run_set *runs, const struct report_options *options, struct err *err)
@@ -548,7 +557,8 @@ int report_make(struct report *report, struct run_set *runs, const struct report
         rc = case_table_make(&table, runs, apart && strcmp(apart, "policy") != 0 ? apart : NULL, err);
     bool *best = rc ? NULL : find_best(runs, &table, err);
     rc = best ? choose_metrics(&metrics, runs, list, options, err) : -1;
-    report->more = rc || list || apart ? 0 : other_metrics(&metrics, runs, false);
+    if (!rc && !list && !apart)
+        rc = other_metrics(&metrics, runs, false, &report->more, err);
     if (!rc)
         rc = apart ? pivot(report, &table, options, metrics.names[0], err) : plain(report, &table, &metrics, best, err);
     for (size_t i = 0; i < report->rows * report->columns && !rc; i++)
@@ -557,5 +567,5 @@ int report_make(struct report *report, struct run_set *runs, const struct report
     case_table_release(&table);
     if (rc)
         report_release(report);
-    return rc;
+    return rc && err && !err->msg[0] ? err_set(err, "out of memory while making a report") : rc;
 }

@@ -193,20 +193,22 @@ bool case_keys_number(const char *text, double *value)
 }
 
 /* The different values of each key, as {key: {text: true}}; keys with one that is no number are left out. */
-static void count_numbers(json_t *values, json_t *texts)
+static int count_numbers(json_t *values, json_t *texts)
 {
     const char *name, *text;
     json_t *value;
     double number;
+    int bad = 0;
     json_object_foreach(texts, name, value)
     {
         json_t *seen = json_object_get(values, name);
         text = json_string_value(value);
         if (!seen && json_object_set_new(values, name, seen = json_object()))
-            continue;
+            return -1;
         if (case_keys_number(text, &number))
-            (void)json_object_set_new(seen, text, json_true());
+            bad |= json_object_set_new(seen, text, json_true());
     }
+    return bad;
 }
 
 char *case_keys_axis(const struct run_set *set)
@@ -214,12 +216,15 @@ char *case_keys_axis(const struct run_set *set)
     json_t *values = json_object(), *seen;
     const char *name, *best = NULL;
     size_t most = 1;
+    int bad = !values;
     for (int kind = CASE_KEY_SETTING; values && kind >= CASE_KEY_INPUT; kind--)
         for (size_t i = 0; i < set->count; i++) {
             json_t *keys[CASE_KEY_KINDS];
-            if (case_keys_of(&set->runs[i], keys, NULL))
+            if (case_keys_of(&set->runs[i], keys, NULL)) {
+                bad = 1;
                 break;
-            count_numbers(values, keys[kind]);
+            }
+            bad |= count_numbers(values, keys[kind]);
             for (int k = 0; k < CASE_KEY_KINDS; k++)
                 json_decref(keys[k]);
         }
@@ -230,7 +235,7 @@ char *case_keys_axis(const struct run_set *set)
             best = name;
         }
     }
-    char *key = best ? mem_strdup(best, NULL) : NULL;
+    char *key = best && !bad ? mem_strdup(best, NULL) : NULL;
     json_decref(values);
     return key;
 }

@@ -219,31 +219,31 @@ static size_t parts_needed(const char *text, const json_t *all)
     }
 }
 
-/* Paths of one key as short as they can be. */
-static void shorten(struct making *m, enum case_key_kind kind, const char *name)
+/* Paths of one key as short as they can be. -1: no memory. */
+static int shorten(struct making *m, enum case_key_kind kind, const char *name)
 {
     json_t *all = json_object();
+    int bad = !all;
     for (size_t c = 0; all && c < m->cases; c++) {
         const char *text = json_string_value(json_object_get(m->keys[c][kind], name));
-        if (text && is_path(text))
-            (void)json_object_set_new(all, text, json_true());
-        else if (text && kind == CASE_KEY_HEAD)
-            (void)json_object_set_new(all, text, json_true()); /* "x.db" beside "b/x.db" */
+        if (text && (is_path(text) || kind == CASE_KEY_HEAD)) /* "x.db" beside "b/x.db" */
+            bad |= json_object_set_new(all, text, json_true());
     }
-    for (size_t c = 0; all && c < m->cases; c++) {
+    for (size_t c = 0; !bad && c < m->cases; c++) {
         const char *text = json_string_value(json_object_get(m->keys[c][kind], name));
         if (text && is_path(text))
-            (void)json_object_set_new(m->keys[c][kind], name, json_string(tail(text, parts_needed(text, all))));
+            bad |= json_object_set_new(m->keys[c][kind], name, json_string(tail(text, parts_needed(text, all))));
     }
     json_decref(all);
+    return bad ? no_memory(m->err) : 0;
 }
 
 static int add_candidate(struct making *m, enum case_key_kind kind, const char *name)
 {
     if (mem_grow((void **)&m->candidates, &m->cap, m->count + 1, sizeof *m->candidates, m->err))
         return -1;
-    if (kind < CASE_KEY_SETTING)
-        shorten(m, kind, name);
+    if (kind < CASE_KEY_SETTING && shorten(m, kind, name))
+        return -1;
     struct candidate *k = &m->candidates[m->count];
     *k = (struct candidate){.kind = kind, .name = name, .value = mem_zalloc(m->cases, sizeof *k->value, m->err)};
     struct numbers values = {0};
@@ -480,21 +480,24 @@ static char *row_label(const struct making *m, size_t c, const struct candidate 
     return bad ? NULL : label;
 }
 
-/* Whether texts are all different. */
-static bool all_differ(char *const *texts, size_t n)
+/* Whether texts are all different: 1 or 0, -1 without memory. */
+static int all_differ(char *const *texts, size_t n)
 {
     struct numbers seen = {0};
-    for (size_t i = 0; i < n; i++)
-        (void)number_of(&seen, texts[i], i);
-    bool differ = seen.count == n;
+    bool bad = false;
+    for (size_t i = 0; i < n && !bad; i++)
+        bad = !number_of(&seen, texts[i], i);
+    int differ = seen.count == n;
     numbers_release(&seen);
-    return differ;
+    return bad ? -1 : differ;
 }
 
 /* Number texts that are not all different. */
 static int make_differ(char **texts, size_t n, struct err *err)
 {
-    bool differ = all_differ(texts, n);
+    int differ = all_differ(texts, n);
+    if (differ < 0)
+        return no_memory(err);
     for (size_t i = 0; i < n && !differ; i++) {
         char number[32];
         (void)snprintf(number, sizeof number, "(%zu)", i + 1);
@@ -514,38 +517,52 @@ static int label_rows(struct making *m, const size_t *class, const struct candid
             if (!(t->row_labels[class[c]] = row_label(m, c, apart, named)))
                 return no_memory(m->err);
         }
-        if (all_differ(t->row_labels, t->rows))
-            return 0;
+        int differ = all_differ(t->row_labels, t->rows);
+        if (differ)
+            return differ < 0 ? no_memory(m->err) : 0;
     }
     return t->row_labels ? make_differ(t->row_labels, t->rows, m->err) : -1;
 }
 
-/* Parameters in which the runs of a policy differ, as {"engine policy": {name: true}}. */
+/* The names that two objects do not share with one value, set in `differ`. */
+static int add_differing(const json_t *known, const json_t *params, json_t *differ)
+{
+    const char *name;
+    json_t *value;
+    int bad = 0;
+    json_object_foreach((json_t *)(uintptr_t)params, name, value) if (!json_equal(value, json_object_get(known, name)))
+        bad |= json_object_set_new(differ, name, json_true());
+    json_object_foreach((json_t *)(uintptr_t)known, name, value) if (!json_object_get(params, name)) bad |=
+        json_object_set_new(differ, name, json_true());
+    return bad;
+}
+
+/* Parameters in which the runs of a policy differ, as {"engine policy": {name: true}}. NULL: no memory. */
 static json_t *differing_params(const struct run_set *set, const char *apart)
 {
-    json_t *first = json_object(), *differing = json_object(), *value;
-    const char *name;
-    for (size_t i = 0; first && differing && i < set->count; i++) {
+    json_t *first = json_object(), *differing = json_object();
+    int bad = !first || !differing;
+    for (size_t i = 0; !bad && i < set->count; i++) {
         const struct run *run = &set->runs[i];
         char *policy = NULL;
-        if (asprintf(&policy, "%s %s", run->engine, run->policy) < 0)
+        if (asprintf(&policy, "%s %s", run->engine, run->policy) < 0) {
+            bad = 1;
             break;
-        json_t *known = json_object_get(first, policy), *differ = json_object_get(differing, policy);
-        if (!known) {
-            (void)json_object_set(first, policy, run->params);
-            (void)json_object_set_new(differing, policy, json_object());
-        } else if (known != run->params) {
-            json_object_foreach(run->params, name, value) if (!json_equal(value, json_object_get(known, name)))(void)
-                json_object_set_new(differ, name, json_true());
-            json_object_foreach(known, name, value) if (!json_object_get(run->params, name))(void)
-                json_object_set_new(differ, name, json_true());
         }
+        json_t *known = json_object_get(first, policy);
+        if (!known)
+            bad = json_object_set(first, policy, run->params) || json_object_set_new(differing, policy, json_object());
+        else if (known != run->params)
+            bad = add_differing(known, run->params, json_object_get(differing, policy));
         if (apart)
             (void)json_object_del(json_object_get(differing, policy), apart);
         free(policy);
     }
     json_decref(first);
-    return differing;
+    if (!bad)
+        return differing;
+    json_decref(differing);
+    return NULL;
 }
 
 /* What was chosen as the best has that name whatever it is. */
@@ -575,7 +592,9 @@ static int label_series(struct making *m, const size_t *first)
             bad = !(t->series_labels[s] =
                         series_label(&m->set->runs[first[s]], differing, m->apart_is_param ? m->apart : NULL, engine));
         }
-        if (!bad && all_differ(t->series_labels, t->series))
+        int differ = bad ? 0 : all_differ(t->series_labels, t->series);
+        bad |= differ < 0;
+        if (differ)
             break;
     }
     json_decref(differing);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/json_tree.h"
 #include "trace/base/version.h"
 
 int note(json_t *notes, const char *format, ...)
@@ -36,8 +37,9 @@ int run_set_note_foreign(const struct run_set *set, json_t *notes)
         if (run_case_foreign(set->runs[i].run_case.version)) {
             version = set->runs[i].run_case.version;
             json_int_t so_far = json_integer_value(json_object_get(counts, version));
-            (void)json_object_set_new(counts, version, json_integer(so_far + 1));
+            json_tree_put(&counts, version, json_integer(so_far + 1));
         }
+    rc = counts ? 0 : -1;
     json_object_foreach(counts, version, count)
     {
         long long n = json_integer_value(count);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "replay/results/results_file.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/store/dbfile.h"
 
@@ -185,7 +186,7 @@ json_t *results_intervals(const json_t *object)
     json_array_foreach(names, i, name)
     {
         if (json_is_string(name))
-            (void)json_object_set_new(all, json_string_value(name), json_null());
+            json_tree_put(&all, json_string_value(name), json_null());
     }
     return all;
 }

@@ -6,6 +6,7 @@
 
 #include "models/base/policy.h"
 #include "replay/results/case_keys.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
 /* The two halves of a policy with the parameters of a run. */
@@ -73,7 +74,7 @@ static json_t *foreign_params(struct halves *h, const struct run *run, const jso
     json_object_foreach(run->params, key, value)
     {
         if ((!*known || !store(h, key, value, &odd)) && json_object_get(differing, key))
-            (void)json_object_set(foreign, key, value);
+            json_tree_put(&foreign, key, json_incref(value));
     }
     if (!odd)
         return foreign;

@@ -213,13 +213,10 @@ struct load {
     struct err *err;
 };
 
-static json_t *parsed(const char *text, json_t *otherwise)
+/* What results_each() has found to be JSON, or empty; NULL: no memory. */
+static json_t *parsed(const char *text, json_t *(*empty)(void))
 {
-    json_t *value = text && *text ? json_loads(text, 0, NULL) : NULL;
-    if (!value)
-        return otherwise;
-    json_decref(otherwise);
-    return value;
+    return text && *text ? json_loads(text, 0, NULL) : empty();
 }
 
 static int on_run(void *ctx, const struct results_run *row)
@@ -229,18 +226,18 @@ static int on_run(void *ctx, const struct results_run *row)
     if (mem_grow((void **)&set->runs, &set->cap, set->count + 1, sizeof *set->runs, load->err))
         return 1;
     struct run *run = &set->runs[set->count++];
-    *run = (struct run){.relative_to = parsed(row->relative_to, json_object()),
+    *run = (struct run){.relative_to = parsed(row->relative_to, json_object),
                         .file = mem_strdup(load->path, load->err),
                         .engine = mem_strdup(row->engine, load->err),
                         .input = mem_strdup(row->input, load->err),
                         .platform = mem_strdup(row->platform, load->err),
                         .policy = mem_strdup(row->policy, load->err),
-                        .settings = parsed(row->settings, json_object()),
-                        .params = parsed(row->params, json_object()),
-                        .metrics = parsed(row->metrics, json_object()),
-                        .interval = parsed(row->intervals, json_object()),
-                        .notes = parsed(row->notes, json_array()),
-                        .parts = parsed(row->parts, json_object()),
+                        .settings = parsed(row->settings, json_object),
+                        .params = parsed(row->params, json_object),
+                        .metrics = parsed(row->metrics, json_object),
+                        .interval = parsed(row->intervals, json_object),
+                        .notes = parsed(row->notes, json_array),
+                        .parts = parsed(row->parts, json_object),
                         .baseline = row->baseline};
     (void)snprintf(run->key, sizeof run->key, "%s", row->key);
     if (results_case(row, &run->run_case, load->err))

@@ -8,6 +8,7 @@
 
 #include "replay/run/engine.h"
 #include "trace/base/hash.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
 static enum aggregate_how declared(enum aggregate_how how, const struct metric *metric)
@@ -86,15 +87,16 @@ static bool is_relative(const char *metric, const struct run *const *runs, size_
     return baselines < n && strcmp(metric, "speedup_ratio") == 0;
 }
 
-struct metric_value aggregate_runs(enum aggregate_how how, const char *metric, const struct run *const *runs, size_t n,
-                                   size_t *left_out)
+int aggregate_runs(enum aggregate_how how, const char *metric, const struct run *const *runs, size_t n,
+                   struct metric_value *value, size_t *left_out, struct err *err)
 {
     struct metric_value out = {0};
-    double *room = mem_zalloc(3 * n, sizeof *room, NULL);
-    if (!room || n == 0) {
-        free(room);
-        return out;
-    }
+    *value = out;
+    if (n == 0)
+        return 0;
+    double *room = mem_zalloc(3 * n, sizeof *room, err);
+    if (!room)
+        return -1;
     const struct metric *declaration = engine_metric(runs[0]->engine, metric);
     struct values v = {.known = room, .lo = room + n, .hi = room + 2 * n};
     const bool relative = is_relative(metric, runs, n);
@@ -117,7 +119,8 @@ struct metric_value aggregate_runs(enum aggregate_how how, const char *metric, c
     if (left_out)
         *left_out = taken - v.count;
     free(room);
-    return out;
+    *value = out;
+    return 0;
 }
 
 /* --- over inputs --- */
@@ -188,23 +191,28 @@ static int join(struct group **groups, const struct run *run, const char *value,
 }
 
 /* One metric of the group, put into the new run's. */
-static void combine_one(struct run *out, const struct group *g, const char *name, enum aggregate_how how)
+static int combine_one(struct run *out, const struct group *g, const char *name, enum aggregate_how how,
+                       struct err *err)
 {
     const struct metric *metric = engine_metric(out->engine, name);
-    const struct metric_value all = aggregate_runs(how, name, g->runs, g->count, NULL);
+    struct metric_value all;
+    if (aggregate_runs(how, name, g->runs, g->count, &all, NULL, err))
+        return -1;
     const bool whole = metric && metric->type == METRIC_INT;
     json_t *value = !all.known ? json_null() : whole ? json_integer(all.whole) : json_real(all.real);
-    (void)json_object_set_new(out->metrics, name, value);
+    json_tree_put(&out->metrics, name, value);
     if (all.unbound)
-        (void)json_object_set_new(out->interval, name, json_null());
+        json_tree_put(&out->interval, name, json_null());
     else if (all.interval)
-        (void)json_object_set_new(out->interval, name, json_pack("[f,f]", all.lo, all.hi));
+        json_tree_put(&out->interval, name, json_pack("[f,f]", all.lo, all.hi));
+    return 0;
 }
 
 static int combine(struct run_set *to, const struct group *g, const char *key, enum aggregate_how how, struct err *err)
 {
     const char *name;
     json_t *value;
+    int rc = 0;
     if (run_set_add(to, g->runs[0], err))
         return -1;
     struct run *out = &to->runs[to->count - 1];
@@ -216,11 +224,14 @@ static int combine(struct run_set *to, const struct group *g, const char *key, e
     out->run_case.inputs = json_array();
     memcpy(out->run_case.hash, g->text, RUN_CASE_HASH - 1);
     for (size_t i = 0; i < g->count; i++) {
-        json_object_foreach(g->runs[i]->metrics, name, value) if (!json_object_get(out->metrics, name))
-            combine_one(out, g, name, how);
-        json_object_foreach(g->runs[i]->interval, name, value) if (!json_object_get(out->metrics, name))
-            combine_one(out, g, name, how);
+        json_object_foreach(g->runs[i]->metrics, name, value) if (!rc && !json_object_get(out->metrics, name)) rc =
+            combine_one(out, g, name, how, err);
+        json_object_foreach(g->runs[i]->interval, name, value) if (!rc && !json_object_get(out->metrics, name)) rc =
+            combine_one(out, g, name, how, err);
     }
+    if (rc || json_tree_check(out->metrics, err) || json_tree_check(out->interval, err) ||
+        json_tree_check(out->run_case.inputs, err))
+        return -1;
     out->input[0] = 0;
     out->baseline = false;
     return key ? run_set_part(out, key, g->value, err) : 0;

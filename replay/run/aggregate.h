@@ -25,9 +25,9 @@ struct metric_value aggregate_values(enum aggregate_how how, const struct metric
 
 /* A metric over n runs of one engine and policy (asserted). Where a run has an interval, so has the result, and no
  * value unless all have one; where nothing bounds the value of one, nothing bounds that of all. *left_out (may be
- * NULL): runs that do not know the metric. */
-struct metric_value aggregate_runs(enum aggregate_how how, const char *metric, const struct run *const *runs, size_t n,
-                                   size_t *left_out);
+ * NULL): runs that do not know the metric. -1 with *err set: no memory. */
+int aggregate_runs(enum aggregate_how how, const char *metric, const struct run *const *runs, size_t n,
+                   struct metric_value *value, size_t *left_out, struct err *err);
 
 /* Put in place of the runs one for each policy, value of `key` (NULL: whatever the inputs) and case but for its inputs:
  * every metric aggregated over the inputs. A run with a key is a part called by its value. *fewest and *most (may be

@@ -363,6 +363,8 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
         fill_speedup(result);
         rc = replay_robust(request, result, err);
     }
+    for (size_t i = 0; i < runs && !rc; i++)
+        rc = outcome_check(&result->runs[i], err);
     if (rc)
         replay_release(result);
     return rc;

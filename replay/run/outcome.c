@@ -141,11 +141,26 @@ void outcome_note(struct outcome *outcome, const char *format, ...)
     for (size_t i = 0; i < outcome->note_count; i++)
         if (strcmp(outcome->notes[i], text) == 0)
             return;
-    if (mem_grow((void **)&outcome->notes, &outcome->note_cap, outcome->note_count + 1, sizeof *outcome->notes, NULL))
-        return;
-    char *copy = mem_strdup(text, NULL);
+    struct err err;
+    char *copy =
+        mem_grow((void **)&outcome->notes, &outcome->note_cap, outcome->note_count + 1, sizeof *outcome->notes, &err)
+            ? NULL
+            : mem_strdup(text, &err);
     if (copy)
         outcome->notes[outcome->note_count++] = copy;
+    else
+        outcome_fail(outcome, &err);
+}
+
+void outcome_fail(struct outcome *outcome, const struct err *why)
+{
+    if (!outcome->failed.msg[0])
+        outcome->failed = *why;
+}
+
+int outcome_check(const struct outcome *outcome, struct err *err)
+{
+    return outcome->failed.msg[0] ? err_set(err, "%s", outcome->failed.msg) : 0;
 }
 
 const struct metric_value *outcome_get(const struct outcome *outcome, const char *name)
@@ -245,6 +260,8 @@ static int parts_to_json(const struct outcome *outcome, json_t *object)
 
 int outcome_to_json(const struct outcome *outcome, json_t *object, struct err *err)
 {
+    if (outcome_check(outcome, err))
+        return -1;
     json_t *notes = json_array();
     int bad = values_to_json(outcome, false, object);
     for (size_t i = 0; i < outcome->note_count; i++)

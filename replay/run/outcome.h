@@ -64,6 +64,7 @@ struct outcome {
         struct outcome_part *items;
         size_t count, cap;
     } parts[OUTCOME_BYS];
+    struct err failed; /* why something of it is missing; "": nothing is */
 };
 
 /* A part has the metrics of its run, but no notes and no parts. */
@@ -84,8 +85,13 @@ void outcome_interval(struct outcome *outcome, const char *name, double lo, doub
 void outcome_at_least(struct outcome *outcome, const char *name, double lo);
 /* Say of a value that nothing bounds it; tables print it behind '~'. */
 void outcome_unbound(struct outcome *outcome, const char *name);
-/* Add a sentence; the same sentence twice is kept once. A failure to get memory drops the note. */
+/* Add a sentence; the same sentence twice is kept once. A failure to get memory makes outcome_check() fail. */
 void outcome_note(struct outcome *outcome, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Say that something of it could not be had: outcome_check() fails with the first reason. */
+void outcome_fail(struct outcome *outcome, const struct err *why);
+/* 0, or -1 with *err set: something of it, such as a note, is missing. Asked before it is shown or kept. */
+int outcome_check(const struct outcome *outcome, struct err *err);
 
 /* The value of `name`, or NULL if the table has no such metric. */
 const struct metric_value *outcome_get(const struct outcome *outcome, const char *name);

@@ -15,6 +15,11 @@ int err_set(struct err *err, const char *format, ...)
     return -1;
 }
 
+bool err_is_memory(const struct err *err)
+{
+    return strstr(err->msg, "out of memory") != NULL;
+}
+
 int err_at(struct err *err, const char *format, ...)
 {
     if (err) {

@@ -6,12 +6,18 @@
 #ifndef TRACE_BASE_ERR_H
 #define TRACE_BASE_ERR_H
 
+#include <stdbool.h>
+
 struct err {
     char msg[512];
 };
 
 /* Set the message; always returns -1, so that `return err_set(err, ...)` reads well. err may be NULL. */
 int err_set(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Whether it is that memory ran out, which all messages of it (SQLite's too) say as "out of memory". Where an error is
+ * an answer, as that a policy cannot do something, this one is none: it is passed on. */
+bool err_is_memory(const struct err *err);
 
 /* Put `format` and ": " in front of the message already there; always returns -1. */
 int err_at(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
