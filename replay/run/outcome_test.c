@@ -70,6 +70,22 @@ START_TEST(parts_have_the_metrics_that_are_known_of_them)
 }
 END_TEST
 
+START_TEST(what_lacks_something_is_not_shown)
+{
+    struct outcome o;
+    struct err err = {""}, first = {"out of memory"}, second = {"later"};
+    json_t *object = json_object();
+    ck_assert_int_eq(outcome_init(&o, metrics, NULL), 0);
+    ck_assert_int_eq(outcome_check(&o, &err), 0);
+    outcome_fail(&o, &first);
+    outcome_fail(&o, &second);
+    ck_assert_int_eq(outcome_to_json(&o, object, &err), -1);
+    ck_assert_str_eq(err.msg, "out of memory");
+    json_decref(object);
+    outcome_release(&o);
+}
+END_TEST
+
 /* A table must not have two rows of one name, nor one that is another metric's; and a headline names metrics. */
 START_TEST(every_metric_has_a_label_of_its_own)
 {
@@ -98,5 +114,6 @@ START_TEST(every_metric_has_a_label_of_its_own)
 }
 END_TEST
 
-TEST_MAIN("outcome", every_metric_has_a_label_of_its_own, unknown_values_are_null_and_integers_exact,
-          what_is_at_least_so_much_has_no_upper_end, parts_have_the_metrics_that_are_known_of_them)
+TEST_MAIN("outcome", what_lacks_something_is_not_shown, every_metric_has_a_label_of_its_own,
+          unknown_values_are_null_and_integers_exact, what_is_at_least_so_much_has_no_upper_end,
+          parts_have_the_metrics_that_are_known_of_them)

@@ -1,4 +1,8 @@
 #include "trace/base/err.h"
+
+#include <stdint.h>
+
+#include "trace/base/mem.h"
 #include "trace/base/testing.h"
 
 START_TEST(set_returns_minus_one_and_keeps_the_sentence)
@@ -28,5 +32,17 @@ START_TEST(long_messages_are_cut_not_overrun)
 }
 END_TEST
 
-TEST_MAIN("err", set_returns_minus_one_and_keeps_the_sentence, at_puts_the_place_in_front,
-          long_messages_are_cut_not_overrun)
+START_TEST(lack_of_memory_is_told_from_all_else_also_with_its_place)
+{
+    struct err err = {""};
+    ck_assert(!err_is_memory(&err));
+    ck_assert_ptr_null(mem_zalloc(SIZE_MAX, 2, &err));
+    err_at(&err, "a.csv");
+    ck_assert(err_is_memory(&err));
+    err_set(&err, "bad address");
+    ck_assert(!err_is_memory(&err));
+}
+END_TEST
+
+TEST_MAIN("err", lack_of_memory_is_told_from_all_else_also_with_its_place, set_returns_minus_one_and_keeps_the_sentence,
+          at_puts_the_place_in_front, long_messages_are_cut_not_overrun)
