@@ -234,7 +234,8 @@ static void print_platforms(const struct run_set *runs)
 {
     json_t *lines = json_array(), *line;
     size_t i;
-    (void)report_platforms(runs, lines);
+    if (report_platforms(runs, lines))
+        printable_fail();
     json_array_foreach(lines, i, line) printable_print(stdout, "%s\n", json_string_value(line));
     if (format == MARKDOWN && json_array_size(lines))
         (void)putchar('\n');

@@ -34,7 +34,7 @@ static json_t *changed(const json_t *from, const json_t *to)
 /* Numbers of the platform as they were given, {"compute_ns":"1us"}, besides the settings. NULL with *err set. */
 static json_t *given(const struct compare_request *request, const json_t *settings, struct err *err)
 {
-    json_t *all = json_deep_copy(settings);
+    json_t *all = json_tree_copy(settings);
     for (size_t i = 0; i < request->set_count; i++) {
         struct param_list list;
         double number;
@@ -68,7 +68,7 @@ int compare_case_init(struct compare_case *c, const struct compare_request *requ
     struct platform *base = platform_load(request->platform ? request->platform : result->choice.name, err);
     if (!base)
         return -1;
-    json_t *numbers = platform_json_numbers(result->platform), *settings = json_deep_copy(result->settings);
+    json_t *numbers = platform_json_numbers(result->platform), *settings = json_tree_copy(result->settings);
     c->numbers = platform_json_numbers(base);
     c->overrides = changed(c->numbers, numbers);
     c->settings = given(request, result->settings, err);
@@ -126,7 +126,7 @@ json_t *compare_run_json(const struct compare_result *result, size_t i, bool dra
 {
     const struct compare_row *row = &result->rows[i];
     char name[COMPARE_NAME];
-    json_t *params = json_deep_copy(row->params);
+    json_t *params = json_tree_copy(row->params);
     json_tree_put(&params, "mechanism", json_string(compare_mechanism_name(row->mechanism)));
     json_t *run = json_pack("{s:o,s:o}", "policy", json_tree_text(compare_row_name(row, name)), "params", params);
     if (!run || outcome_to_json(&row->outcome, run, err)) {

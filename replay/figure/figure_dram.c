@@ -8,6 +8,7 @@
 #include "replay/figure/chart.h"
 #include "replay/figure/figure_dram_bars.h"
 #include "replay/results/note.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
 /* --- charts of bars --- */
@@ -149,7 +150,7 @@ static int bounded(const struct figure_input *input, struct run_set *runs, struc
         if (!run_starved(run) || run_interval(run, "fairness_index", &lo, &hi))
             continue;
         starved += !input->cases->twice[i];
-        json_t *own = json_deep_copy(run->interval);
+        json_t *own = json_tree_copy(run->interval);
         if (!own || json_object_set_new(own, "fairness_index", json_pack("[f,f]", 0.0, fairness_at_most(run)))) {
             json_decref(own);
             return err_set(err, "out of memory");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
 
@@ -105,7 +106,7 @@ static int input_keys(const struct run *run, json_t *keys[CASE_KEY_KINDS])
 
 char *case_keys_policy(const char *policy, const json_t *params, const char *apart)
 {
-    json_t *rest = params ? json_copy((json_t *)params) : json_object();
+    json_t *rest = params ? json_tree_copy(params) : json_object();
     if (apart)
         (void)json_object_del(rest, apart);
     char *key = rest ? json_dumps(rest, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) : NULL, *text = NULL;

@@ -181,7 +181,7 @@ json_t *results_parse(const char *text, json_type type, const char *what, struct
 json_t *results_intervals(const json_t *object)
 {
     const json_t *own = json_object_get(object, "interval"), *names = json_object_get(object, "unbound"), *name;
-    json_t *all = json_is_object(own) ? json_copy((json_t *)(uintptr_t)own) : json_object();
+    json_t *all = json_is_object(own) ? json_tree_copy(own) : json_object();
     size_t i;
     json_array_foreach(names, i, name)
     {

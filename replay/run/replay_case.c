@@ -30,7 +30,7 @@ int replay_case(const struct replay_request *request, const struct replay_result
                                    .platform = json_string_value(platform),
                                    .version = request->version ? request->version : offchip_version,
                                    .inputs = inputs_json(request),
-                                   .numbers = json_copy(result->base_numbers),
+                                   .numbers = json_tree_copy(result->base_numbers),
                                    .settings = replay_params_json(result->engine->settings, result->settings)};
     int rc = platform && facts.inputs && facts.settings && json_object_update(facts.numbers, result->overrides) == 0 &&
                      replay_robust_put_settings(result, facts.settings) == 0

@@ -12,7 +12,7 @@
 int uvm_driver_init(struct uvm_driver *d, struct uvm_memory *memory, const struct uvm_platform *platform,
                     const struct uvm_policy *policy, const void *policy_params, bool traced, struct err *err)
 {
-    *d = (struct uvm_driver){.memory = memory, .platform = platform, .policy = policy, .traced = traced};
+    *d = (struct uvm_driver){.memory = memory, .platform = platform, .traced = traced};
     size_t max = (size_t)platform->batch_faults;
     d->sorted = mem_zalloc(2 * max, sizeof *d->sorted, err);
     d->blocks = mem_zalloc(max, sizeof *d->blocks, err);
@@ -28,6 +28,7 @@ int uvm_driver_init(struct uvm_driver *d, struct uvm_memory *memory, const struc
         memcpy(d->policy_state, policy_params, policy->head.state_size);
     else if (policy->head.params)
         param_defaults(policy->head.params, d->policy_state);
+    d->policy = policy; /* from here on its state can be released */
     return policy->init ? policy->init(d->policy_state, err) : 0;
 }
 

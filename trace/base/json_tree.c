@@ -1,6 +1,7 @@
 #include "trace/base/json_tree.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,23 @@ json_t *json_tree_text(const char *text)
 json_t *json_tree_real(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *json_tree_copy(const json_t *tree)
+{
+    json_t *from = (json_t *)(uintptr_t)tree, *value;
+    if (json_is_array(tree)) {
+        json_t *copy = json_array();
+        for (size_t i = 0; i < json_array_size(tree); i++)
+            json_tree_add(&copy, json_tree_copy(json_array_get(tree, i)));
+        return copy;
+    }
+    if (!json_is_object(tree))
+        return json_incref(from);
+    const char *key;
+    json_t *copy = json_object();
+    json_object_foreach(from, key, value) json_tree_put(&copy, key, json_tree_copy(value));
+    return copy;
 }
 
 int json_tree_check(const json_t *root, struct err *err)

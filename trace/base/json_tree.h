@@ -21,6 +21,10 @@ json_t *json_tree_text(const char *text);
 /* A number; null for what JSON cannot hold (infinite, none). */
 json_t *json_tree_real(double value);
 
+/* A copy whose objects and arrays are its own; texts and numbers are shared. NULL of NULL, or without memory; jansson's
+ * own copies then lack members. */
+json_t *json_tree_copy(const json_t *tree);
+
 /* 0 if the tree is whole, else -1 with *err set. */
 int json_tree_check(const json_t *root, struct err *err);
 

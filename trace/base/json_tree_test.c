@@ -53,5 +53,19 @@ START_TEST(what_is_no_number_is_null)
 }
 END_TEST
 
-TEST_MAIN("json_tree", what_is_put_is_there, a_failure_deep_in_a_tree_reaches_the_root,
-          texts_that_are_not_utf8_keep_their_ascii, what_is_no_number_is_null)
+START_TEST(a_copy_is_as_its_source_and_stays_so)
+{
+    json_t *tree = json_pack("{s:[i,{s:s}],s:n}", "a", 1, "b", "text", "c"), *copy = json_tree_copy(tree);
+    ck_assert(json_equal(tree, copy));
+    json_object_set_new(json_array_get(json_object_get(tree, "a"), 1), "b", json_true());
+    json_t *b = json_object_get(json_array_get(json_object_get(copy, "a"), 1), "b");
+    ck_assert_str_eq(json_string_value(b), "text");
+    ck_assert_ptr_null(json_tree_copy(NULL));
+    json_decref(tree);
+    json_decref(copy);
+}
+END_TEST
+
+TEST_MAIN("json_tree", a_copy_is_as_its_source_and_stays_so, what_is_put_is_there,
+          a_failure_deep_in_a_tree_reaches_the_root, texts_that_are_not_utf8_keep_their_ascii,
+          what_is_no_number_is_null)
