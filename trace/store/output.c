@@ -81,6 +81,10 @@ char *output_resolve(const char *path, struct err *err)
     char *whole = realpath(path, NULL), link[PATH_MAX], *made = NULL;
     if (whole)
         return whole;
+    if (errno == ENOMEM) {
+        (void)err_set(err, "out of memory");
+        return NULL;
+    }
     ssize_t n = readlink(path, link, sizeof link - 1);
     char *copy = mem_strdup(path, err), *name = mem_strdup(path, err);
     char *folder = copy && name ? realpath(dirname(copy), NULL) : NULL;
@@ -91,8 +95,10 @@ char *output_resolve(const char *path, struct err *err)
         made = mem_strdup(link, err);
     else if (!folder)
         made = mem_strdup(path, err);
-    else if (asprintf(&made, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, n > 0 ? link : last) < 0)
+    else if (asprintf(&made, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, n > 0 ? link : last) < 0) {
         made = NULL;
+        (void)err_set(err, "out of memory");
+    }
     free(folder);
     free(copy);
     free(name);

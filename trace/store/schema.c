@@ -72,9 +72,11 @@ static int read_tables(struct schema *schema, sqlite3 *db, struct err *err)
     if (sqlite3_exec(db, schema->sql, NULL, NULL, NULL) ||
         sqlite3_prepare_v2(db, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid", -1, &stmt, NULL))
         return err_set(err, "the embedded schema is wrong: %s", sqlite3_errmsg(db));
-    int failed = 0;
-    while (!failed && sqlite3_step(stmt) == SQLITE_ROW && schema->count < SCHEMA_TABLES)
+    int failed = 0, rc = SQLITE_DONE;
+    while (!failed && schema->count < SCHEMA_TABLES && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
         failed = read_columns(db, (const char *)sqlite3_column_text(stmt, 0), &schema->table[schema->count++], err) < 0;
+    if (rc != SQLITE_DONE && rc != SQLITE_ROW)
+        failed = err_set(err, "the embedded schema cannot be read: %s", sqlite3_errmsg(db));
     sqlite3_finalize(stmt);
     return failed ? -1 : 0;
 }
