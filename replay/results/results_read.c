@@ -211,7 +211,9 @@ static json_t *parts_of(struct results *results, int64_t run, struct err *err)
 {
     json_t *all = json_object();
     sqlite3_stmt *stmt = results->version >= 2 ? results_statement(results, RESULTS_PARTS, err) : NULL;
-    int rc = SQLITE_DONE, wrong = !all || (results->version >= 2 && !stmt);
+    int rc = SQLITE_DONE, wrong = results->version >= 2 && !stmt;
+    if (!all)
+        wrong = err_set(err, "out of memory");
     if (stmt)
         rc = sqlite3_bind_int64(stmt, 1, run);
     for (int64_t position = -1; stmt && !wrong && (rc = sqlite3_step(stmt)) == SQLITE_ROW;)

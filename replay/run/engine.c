@@ -439,8 +439,11 @@ static json_t *run_json(const struct replay_result *result, size_t i, struct err
                             replay_policy_params_json(policy));
     if (!run)
         err_set(err, "out of memory");
-    else if (outcome_to_json(&result->runs[i], run, err) == 0 && replay_robust_put_run(result, i, run) == 0)
-        return run;
+    else if (outcome_to_json(&result->runs[i], run, err) == 0) {
+        if (replay_robust_put_run(result, i, run) == 0)
+            return run;
+        err_set(err, "out of memory");
+    }
     json_decref(run);
     return NULL;
 }
