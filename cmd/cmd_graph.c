@@ -273,7 +273,7 @@ static int score(int argc, char **argv)
         uint64_t n, *list = best(&r, &n);
         score_shares(&r.graph, r.score, r.rank, shares, SHARES);
         if (!list)
-            rc = err_set(&err, "no memory for %" PRIu64 " rows", n);
+            rc = err_set(&err, "out of memory: %" PRIu64 " rows", n);
         else if (format == FORMAT_JSON)
             status = print_json(&r, shares, list, n);
         else

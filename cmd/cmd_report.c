@@ -234,7 +234,7 @@ static void print_platforms(const struct run_set *runs)
 {
     json_t *lines = json_array(), *line;
     size_t i;
-    if (report_platforms(runs, lines))
+    if (!lines || report_platforms(runs, lines))
         printable_fail();
     json_array_foreach(lines, i, line) printable_print(stdout, "%s\n", json_string_value(line));
     if (format == MARKDOWN && json_array_size(lines))

@@ -9,6 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/console/table.h"
 #include "trace/base/csv_text.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/store/sql.h"
 
@@ -33,8 +34,8 @@ static void format_real(double value, char *buf, size_t size)
 
 static char *hexadecimal(sqlite3_stmt *stmt, int column, size_t limit, struct err *err)
 {
-    const unsigned char *data = sqlite3_column_blob(stmt, column);
-    size_t n = (size_t)sqlite3_column_bytes(stmt, column), shown = n < limit ? n : limit;
+    const unsigned char *data = sqlite3_column_blob(stmt, column); /* NULL: of no bytes, or without memory */
+    size_t n = data ? (size_t)sqlite3_column_bytes(stmt, column) : 0, shown = n < limit ? n : limit;
     char *text = mem_zalloc(shown * 2 + 4, 1, err);
     for (size_t i = 0; text && i < shown; i++)
         (void)snprintf(text + i * 2, 3, "%02x", data[i]);
@@ -58,8 +59,12 @@ static char *value_text(sqlite3_stmt *stmt, int column, struct err *err)
         return mem_strdup(buf, err);
     case SQLITE_BLOB:
         return hexadecimal(stmt, column, format == FORMAT_TABLE ? 16 : SIZE_MAX / 4, err);
-    default:
-        return mem_strdup((const char *)sqlite3_column_text(stmt, column), err);
+    default: {
+        const char *text = (const char *)sqlite3_column_text(stmt, column);
+        if (!text)
+            (void)err_set(err, "out of memory");
+        return text ? mem_strdup(text, err) : NULL;
+    }
     }
 }
 
@@ -82,13 +87,16 @@ static int print_csv_value(sqlite3_stmt *stmt, int column, struct err *err)
 }
 
 /* As a JSON string; bytes that are not UTF-8 become question marks. */
-static void print_json_text(const char *text)
+static int print_json_text(const char *text, struct err *err)
 {
-    json_t *string = json_tree_text(text);
-    char *dump = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
-    (void)fputs(dump ? dump : "null", stdout);
+    json_t *string = text ? json_tree_text(text) : NULL;
+    char *dump = string ? json_tree_dump(string, JSON_ENCODE_ANY) : NULL;
+    const int failed = dump ? 0 : err_set(err, "out of memory");
+    if (dump)
+        (void)fputs(dump, stdout);
     free(dump);
     json_decref(string);
+    return failed;
 }
 
 static int print_json_value(sqlite3_stmt *stmt, int column, struct err *err)
@@ -105,12 +113,13 @@ static int print_json_value(sqlite3_stmt *stmt, int column, struct err *err)
     char *text = value_text(stmt, column, err);
     if (!text)
         return -1;
+    int failed = 0;
     if (type == SQLITE_TEXT || type == SQLITE_BLOB)
-        print_json_text(text);
+        failed = print_json_text(text, err);
     else
         (void)fputs(text, stdout);
     free(text);
-    return 0;
+    return failed;
 }
 
 /* --- rows --- */
@@ -147,11 +156,12 @@ static void print_cells(const struct output *out, char *const *cells)
 static void lay_out(struct output *out)
 {
     out->laid_out = true;
-    for (size_t i = 0; i < out->count; i++) {
+    const size_t whole = out->count - out->count % (size_t)out->columns; /* without what an error cut off */
+    for (size_t i = 0; i < whole; i++) {
         size_t width = width_of(out->cells[i]), *widest = &out->widths[i % (size_t)out->columns];
         *widest = width > *widest ? width : *widest;
     }
-    for (size_t i = 0; i < out->count; i += (size_t)out->columns)
+    for (size_t i = 0; i < whole; i += (size_t)out->columns)
         print_cells(out, out->cells + i);
     for (size_t i = 0; i < out->count; i++)
         free(out->cells[i]);
@@ -181,11 +191,13 @@ static int begin(struct output *out, sqlite3_stmt *stmt, struct err *err)
         return -1;
     for (int c = 0; c < out->columns; c++) {
         const char *name = sqlite3_column_name(stmt, c);
+        if (!name)
+            return err_set(err, "out of memory");
         out->right[c] = true;
-        if (format == FORMAT_TABLE && keep_cell(out, mem_strdup(name ? name : "", err), err))
+        if (format == FORMAT_TABLE && keep_cell(out, mem_strdup(name, err), err))
             return -1;
         if (format == FORMAT_CSV) {
-            csv_text_put(stdout, name ? name : "", false);
+            csv_text_put(stdout, name, false);
             (void)putchar(c + 1 == out->columns ? '\n' : ',');
         }
     }
@@ -223,7 +235,8 @@ static int row(struct output *out, sqlite3_stmt *stmt, struct err *err)
     for (int c = 0; c < out->columns; c++) {
         if (format == FORMAT_JSON) {
             (void)fputs(c ? ", " : "", stdout);
-            print_json_text(sqlite3_column_name(stmt, c));
+            if (print_json_text(sqlite3_column_name(stmt, c), err))
+                return -1;
             (void)fputs(": ", stdout);
             if (print_json_value(stmt, c, err))
                 return -1;

@@ -134,7 +134,7 @@ static void human(struct table *t, const struct run_diff_row *row, const json_t 
     const struct metric *metric = metric_of(row);
     char buf[160];
     if (!metric || !json_is_number(value)) {
-        char *text = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) : NULL;
+        char *text = value ? json_tree_dump(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) : NULL;
         if (json_is_string(value))
             table_cell(t, "%s", json_string_value(value));
         else

@@ -116,7 +116,7 @@ static int load_line(struct run *r, struct l1 *l1, const struct sectors_line *l,
         return 0;
     uint32_t token = l1_ask(l1, l->line, found.entry, asks, 0);
     if (token == L1_NONE)
-        return err_set(err, "no memory for misses");
+        return err_set(err, "out of memory: misses in flight");
     for (uint32_t s = L1_SECTORS; s-- > 0;) {
         if (!(asks >> s & 1))
             continue;

@@ -91,13 +91,13 @@ static void look_up_load(struct sm *m, struct sectors_line *l, uint32_t load, in
     struct l1_found found = l1_look(m->l1, l->line, l->sectors);
     for (uint32_t rest = found.coming; rest; rest &= rest - 1)
         if (l1_wait(m->l1, found.entry, (uint32_t)__builtin_ctz(rest), load))
-            sm_fail(m, "no memory for misses");
+            sm_fail(m, "out of memory: misses in flight");
     uint32_t asks = l->sectors & ~(found.there | found.coming);
     asks = asks && has_room(m, (uint32_t)__builtin_popcount(asks), t) ? fitting(asks, m->s->miss_queue) : 0;
     if (asks) {
         uint32_t token = l1_ask(m->l1, l->line, found.entry, asks, load);
         if (token == L1_NONE)
-            sm_fail(m, "no memory for misses");
+            sm_fail(m, "out of memory: misses in flight");
         else
             push(m, l, asks, token | (uint32_t)TOKEN_READ << TOKEN_KIND, 1, load, RECORD_READ, t + 1);
     }

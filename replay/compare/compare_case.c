@@ -242,14 +242,19 @@ static void read_notes(struct compare_row *row, const json_t *notes)
     }
 }
 
+static json_t *parsed(const char *text)
+{
+    return json_tree_parse(text, strlen(text), NULL);
+}
+
 int compare_row_read(struct compare_result *result, const struct results_run *run, struct err *err)
 {
     enum compare_mechanism mechanism;
     char policy[160];
     if (!split(run->policy, &mechanism, policy, sizeof policy))
         return 0;
-    json_t *params = json_loads(run->params, 0, NULL), *metrics = json_loads(run->metrics, 0, NULL);
-    json_t *intervals = json_loads(run->intervals, 0, NULL), *notes = json_loads(run->notes, 0, NULL);
+    json_t *params = parsed(run->params), *metrics = parsed(run->metrics);
+    json_t *intervals = parsed(run->intervals), *notes = parsed(run->notes);
     struct compare_row *row =
         params && metrics && intervals && notes ? compare_add(result, mechanism, policy, err) : NULL;
     if (row) {

@@ -53,6 +53,8 @@ json_t *compare_to_json(const struct compare_result *result, struct err *err)
         json_t *row = row_json(&result->rows[i], err);
         if (!row || json_array_append_new(rows, row)) {
             json_decref(root);
+            if (row)
+                err_set(err, "out of memory");
             return NULL;
         }
     }

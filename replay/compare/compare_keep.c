@@ -7,6 +7,7 @@
 
 #include "replay/compare/compare_case.h"
 #include "replay/results/results.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/store/output.h"
 
@@ -222,7 +223,7 @@ static int write_run(struct writing *w, const struct compare_case *kase, json_t 
                            json_string_value(json_object_get(object, "policy")), kase->run_case.version};
     bool whole = true;
     for (int i = 0; i < 8; i++)
-        whole &= (t[i] = json_dumps(from[i], JSON_COMPACT)) != NULL;
+        whole &= (t[i] = json_tree_dump(from[i], JSON_COMPACT)) != NULL;
     for (int i = 0; i < 5; i++)
         whole &= (t[8 + i] = mem_strdup(plain[i] ? plain[i] : "", NULL)) != NULL;
     w->runs[w->count++] = (struct results_run){.position = position,

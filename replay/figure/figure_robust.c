@@ -7,6 +7,7 @@
 
 #include "replay/figure/figures.h"
 #include "replay/results/note.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
 
@@ -263,7 +264,7 @@ static int write(const struct figure_input *input, FILE *script, struct err *err
     char *content = regular_file_read(input->path, JSON_MAX, &bytes, err);
     if (!content)
         return -1;
-    json_t *root = json_loadb(content, bytes, JSON_REJECT_DUPLICATES, NULL);
+    json_t *root = json_tree_parse(content, bytes, NULL);
     free(content);
     const json_t *robust = json_object_get(root, "robust");
     int rc = json_is_object(robust) ? write_robust(input, robust, script, err)

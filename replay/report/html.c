@@ -159,7 +159,7 @@ int html_write(const struct run_set *runs, const char *metrics, const char *vers
     const char *page = template(), *hole = page ? strstr(page, mark) : NULL;
     struct err why = {"out of memory"};
     json_t *root = content(runs, metrics, version, &why);
-    char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+    char *text = root ? json_tree_dump(root, JSON_COMPACT) : NULL;
     json_decref(root);
     if (!hole || !text) {
         free(text);

@@ -14,7 +14,7 @@ char *case_keys_text(const json_t *value)
     if (json_is_string(value))
         return mem_strdup(json_string_value(value), NULL);
     if (json_is_integer(value) || json_is_boolean(value))
-        return json_dumps(value, JSON_ENCODE_ANY);
+        return json_tree_dump(value, JSON_ENCODE_ANY);
     if (!json_is_real(value))
         return mem_strdup("", NULL);
     double number = json_real_value(value);
@@ -109,7 +109,8 @@ char *case_keys_policy(const char *policy, const json_t *params, const char *apa
     json_t *rest = params ? json_tree_copy(params) : json_object();
     if (apart)
         (void)json_object_del(rest, apart);
-    char *key = rest ? json_dumps(rest, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) : NULL, *text = NULL;
+    char *key = rest ? json_tree_dump(rest, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) : NULL,
+         *text = NULL;
     if (key && asprintf(&text, "%s:%s", policy, key) < 0)
         text = NULL;
     free(key);

@@ -7,6 +7,7 @@
 #include "replay/results/case_keys.h"
 #include "replay/results/run_label.h"
 #include "trace/base/hash.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/suggest.h"
 #include "trace/base/units.h"
@@ -95,7 +96,9 @@ static int no_memory(struct err *err)
 static char *case_text(const struct making *m, size_t i)
 {
     const struct run *run = &m->set->runs[i];
-    char *relative = m->split[i] ? json_dumps(run->relative_to, JSON_COMPACT | JSON_SORT_KEYS) : NULL, *text = NULL;
+    char *relative = m->split[i] ? json_tree_dump(run->relative_to, JSON_COMPACT | JSON_SORT_KEYS) : NULL, *text = NULL;
+    if (m->split[i] && !relative)
+        return NULL;
     if (asprintf(&text, "%s\n%s\n%s\n%s", run->run_case.hash, run->part ? run->part_by : "", run->part ? run->part : "",
                  relative ? relative : "") < 0)
         text = NULL;

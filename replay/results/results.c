@@ -170,11 +170,14 @@ json_t *results_parse(const char *text, json_type type, const char *what, struct
     if (!text || !*text)
         return type == JSON_ARRAY ? json_array() : json_object();
     json_error_t where;
-    json_t *value = json_loads(text, JSON_REJECT_DUPLICATES, &where);
+    json_t *value = json_tree_parse(text, strlen(text), &where);
     if (value && json_typeof(value) == type)
         return value;
+    if (!value)
+        err_set(err, "%s is no JSON: %s", what, where.text);
+    else
+        err_set(err, "%s is no JSON %s", what, type == JSON_ARRAY ? "array" : "object");
     json_decref(value);
-    err_set(err, "%s is no JSON %s", what, type == JSON_ARRAY ? "array" : "object");
     return NULL;
 }
 

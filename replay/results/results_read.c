@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "replay/results/results_file.h"
+#include "trace/base/json_tree.h"
 
 /* Versions 1 and 2 have no such columns: the case is what little they have, and nothing is sealed. */
 static const char columns_before_3[] =
@@ -242,7 +243,7 @@ static char *without_host_speed(const char *metrics)
 {
     json_t *object = results_parse(metrics, JSON_OBJECT, "metrics", NULL);
     (void)json_object_del(object, "touches_per_s");
-    char *text = json_dumps(object, JSON_COMPACT);
+    char *text = json_tree_dump(object, JSON_COMPACT);
     json_decref(object);
     return text;
 }
@@ -253,11 +254,11 @@ static int complete(struct results *results, sqlite3_stmt *stmt, struct results_
     json_t *parts = parts_of(results, sqlite3_column_int64(stmt, RESULTS_ID), err);
     if (!parts)
         return -1;
-    run->parts = texts->parts = json_dumps(parts, JSON_COMPACT);
+    run->parts = texts->parts = json_tree_dump(parts, JSON_COMPACT);
     json_decref(parts);
     if (results->version < 3) {
         json_t *inputs = inputs_of_text(run->input, run->input_hash);
-        run->inputs = texts->inputs = json_dumps(inputs, JSON_COMPACT);
+        run->inputs = texts->inputs = json_tree_dump(inputs, JSON_COMPACT);
         json_decref(inputs);
         run->metrics = texts->metrics = without_host_speed(run->metrics);
     }

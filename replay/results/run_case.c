@@ -6,13 +6,14 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/version.h"
 
 /* XXH3-128 of a value in its one form: keys sorted, nothing between the tokens, reals with all their digits. */
 static int hash_json(const json_t *value, char hash[RUN_CASE_HASH], struct err *err)
 {
-    char *text = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    char *text = json_tree_dump(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
     if (!text)
         return err_set(err, "out of memory");
     XXH128_hash_t h = XXH3_128bits(text, strlen(text));

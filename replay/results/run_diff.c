@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "replay/results/run_unify.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
 /* One of the two sets. */
@@ -81,7 +82,7 @@ static char *match_key(const struct making *m, const struct run_facts *facts)
               json_object_set_new(all, name, json_string(fact->value));
         free(name);
     }
-    char *text = bad ? NULL : json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
+    char *text = bad ? NULL : json_tree_dump(all, JSON_COMPACT | JSON_SORT_KEYS);
     json_decref(all);
     return text;
 }

@@ -6,6 +6,7 @@
 
 #include "replay/results/results.h"
 #include "replay/results/run_unify.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
 #include "trace/base/units.h"
@@ -198,7 +199,7 @@ static int load_json(struct run_set *set, const char *path, struct err *err)
         return err_set(err, "'%s' is neither a results file nor JSON of 'offchip replay'", path);
     }
     json_error_t where;
-    json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &where);
+    json_t *root = json_tree_parse(text, bytes, &where);
     free(text);
     if (!root)
         return err_set(err, "%s:%d: %s", path, where.line, where.text);
@@ -216,7 +217,7 @@ struct load {
 /* What results_each() has found to be JSON, or empty; NULL: no memory. */
 static json_t *parsed(const char *text, json_t *(*empty)(void))
 {
-    return text && *text ? json_loads(text, 0, NULL) : empty();
+    return text && *text ? json_tree_parse(text, strlen(text), NULL) : empty();
 }
 
 static int on_run(void *ctx, const struct results_run *row)

@@ -144,8 +144,8 @@ static char *group_text(const struct run *run, const char *value, struct err *er
                                          .numbers = c->numbers,
                                          .settings = c->settings};
     struct run_case bare;
-    char *text = NULL, *params = json_dumps(run->params, JSON_COMPACT | JSON_SORT_KEYS);
-    char *relative = json_dumps(run->relative_to, JSON_COMPACT | JSON_SORT_KEYS);
+    char *text = NULL, *params = json_tree_dump(run->params, JSON_COMPACT | JSON_SORT_KEYS);
+    char *relative = json_tree_dump(run->relative_to, JSON_COMPACT | JSON_SORT_KEYS);
     const bool best = strcmp(run->policy, "best fixed") == 0;
     if (params && relative && run_case_init(&bare, &facts, err) == 0) {
         if (asprintf(&text, "%s\n%s\n%s\n%s\n%s", bare.hash, value, run->policy, best ? "" : params, relative) < 0)

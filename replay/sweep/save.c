@@ -6,6 +6,7 @@
 
 #include "replay/run/replay_case.h"
 #include "replay/run/replay_robust.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 
 /* The point owns the text; NULL stays NULL. */
@@ -21,7 +22,7 @@ static const char *keep(struct save_point *point, char *text, struct err *err)
 /* As keep(), of a JSON value, whose reference is taken. */
 static const char *keep_json(struct save_point *point, json_t *value, struct err *err)
 {
-    char *text = json_dumps(value, JSON_COMPACT);
+    char *text = json_tree_dump(value, JSON_COMPACT);
     json_decref(value);
     return keep(point, text, err);
 }

@@ -1,7 +1,9 @@
 #include "trace/base/json_tree.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +61,44 @@ json_t *json_tree_copy(const json_t *tree)
     json_t *copy = json_object();
     json_object_foreach(from, key, value) json_tree_put(&copy, key, json_tree_copy(value));
     return copy;
+}
+
+/* --- texts: what jansson does not say of memory, its allocator does --- */
+
+static _Thread_local bool lacking;
+
+static void *take(size_t bytes)
+{
+    void *p = malloc(bytes);
+    lacking |= !p;
+    return p;
+}
+
+static __attribute__((constructor)) void take_for_jansson(void)
+{
+    json_set_alloc_funcs(take, free);
+}
+
+json_t *json_tree_parse(const char *text, size_t bytes, json_error_t *where)
+{
+    lacking = false;
+    json_t *value = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, where);
+    if (!lacking)
+        return value;
+    json_decref(value);
+    if (where)
+        (void)snprintf(where->text, sizeof where->text, "out of memory");
+    return NULL;
+}
+
+char *json_tree_dump(const json_t *tree, size_t flags)
+{
+    lacking = false;
+    char *text = json_dumps(tree, flags);
+    if (!lacking)
+        return text;
+    free(text);
+    return NULL;
 }
 
 int json_tree_check(const json_t *root, struct err *err)

@@ -25,6 +25,14 @@ json_t *json_tree_real(double value);
  * own copies then lack members. */
 json_t *json_tree_copy(const json_t *tree);
 
+/* A text as JSON, keys that stand twice refused; NULL with *where set (which may be NULL). jansson 2.14's own
+ * json_loadb() leaves characters out where memory ends; here that is the error "out of memory". */
+json_t *json_tree_parse(const char *text, size_t bytes, json_error_t *where);
+
+/* The tree as a text, with jansson's flags; the caller frees it. NULL of NULL, or without memory, where json_dumps()
+ * leaves out the rest of a key. */
+char *json_tree_dump(const json_t *tree, size_t flags);
+
 /* 0 if the tree is whole, else -1 with *err set. */
 int json_tree_check(const json_t *root, struct err *err);
 

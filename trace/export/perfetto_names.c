@@ -33,7 +33,7 @@ static int add(struct perfetto_names *names, struct named_list *list, const stru
     if (mem_grow((void **)&list->items, &list->cap, list->count + 1, sizeof *list->items, names->err))
         return -1;
     json_t *text = json_tree_text(v[1].s);
-    char *json = text ? json_dumps(text, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
+    char *json = text ? json_tree_dump(text, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
     json_decref(text);
     if (!json)
         return err_set(names->err, "out of memory");

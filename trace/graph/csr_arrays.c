@@ -89,7 +89,7 @@ static int extend(struct graph *g, uint64_t lists, struct err *err)
 {
     uint64_t *offsets = lists < g->vertices ? realloc(g->offsets, (g->vertices + 1) * sizeof *offsets) : g->offsets;
     if (!offsets)
-        return err_set(err, "no memory for %" PRIu64 " vertices", g->vertices);
+        return err_set(err, "out of memory: %" PRIu64 " vertices", g->vertices);
     g->offsets = offsets;
     for (uint64_t v = lists; v < g->vertices; v++)
         offsets[v + 1] = offsets[lists];

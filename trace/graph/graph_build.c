@@ -150,7 +150,7 @@ static int sort_plain(struct graph *g, struct err *err)
                 sort_list(g->targets + g->offsets[v], scratch, graph_degree(g, v));
         free(scratch);
     }
-    return failed ? err_set(err, "no memory to sort lists of %llu ids", (unsigned long long)most) : 0;
+    return failed ? err_set(err, "out of memory: lists of %llu ids to sort", (unsigned long long)most) : 0;
 }
 
 struct weighted {

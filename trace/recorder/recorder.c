@@ -127,7 +127,7 @@ static bool connection_new(struct run *run)
     };
     struct recorder_trace *trace = recorder_trace_new(&options, &err);
     if (!trace) {
-        failed(run, 0, "a process could not be recorded: no memory");
+        failed(run, 0, "a process could not be recorded: out of memory");
         close(fd);
         return true;
     }

@@ -55,7 +55,7 @@ static pcap_t *open_pcap(struct cookie *cookie, char *buffer, struct err *err)
     char text[PCAP_ERRBUF_SIZE] = "";
     FILE *file = fopencookie(cookie, "rb", (cookie_io_functions_t){.read = cookie_read});
     if (!file) {
-        err_set(err, "no memory to read the capture");
+        err_set(err, "out of memory to read the capture");
         return NULL;
     }
     (void)setvbuf(file, buffer, _IOFBF, FILE_BUFFER);
