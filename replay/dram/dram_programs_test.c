@@ -149,6 +149,28 @@ START_TEST(what_a_cut_leaves_out_has_passed_through_l2)
 }
 END_TEST
 
+/* 125 boxes of 7,856 B, a quarter more than L2 holds. The whole misses in L2 what it must: each sector of its memory
+ * when it is read first, and at most once more, since the first reads push out what the copies have left there of
+ * others; then the same are read by 13^3 pairs of boxes. A cut to the middle of the warps begins behind that: it may
+ * find more by the share of those reads, and no less by more than the share of one of them. */
+START_TEST(a_cut_inside_warps_finds_in_l2_what_the_whole_finds)
+{
+    const char *const specs[] = {"synth:rodinia-lavamd,boxes=5"};
+    const double memory = 125.0 * 7856 / 32, writes = 13.0 * 13 * 13 * 400;
+    struct replay_result r;
+    test_replay(&r, specs, 1, "cut=none,vcs=1,l2_bytes=768KiB", "frfcfs", NULL);
+    const double all = test_real(&r, 0, "l2_hit_ratio"), cold = memory / ((double)whole(&r, 0, "noc_packets") - writes);
+    replay_release(&r);
+    test_replay(&r, specs, 1, "cut=100000,vcs=1,l2_bytes=768KiB", "frfcfs", NULL);
+    const double cut = test_real(&r, 0, "l2_hit_ratio");
+    ck_assert_int_eq(cuts(&r), 1);
+    ck_assert_int_lt(whole(&r, 0, "noc_packets"), 200000);
+    replay_release(&r);
+    ck_assert_msg(cold > 0.01 && cold < 0.1, "%.3f", cold);
+    ck_assert_msg(cut > all - cold && cut < all + 2 * cold, "%.3f, whole %.3f, cold %.3f", cut, all, cold);
+}
+END_TEST
+
 static void refused(const char *const *specs, const char *const *roles, size_t n, const char *set, const char *says)
 {
     struct err err = {""};
@@ -219,5 +241,5 @@ END_TEST
 TEST_MAIN("dram_programs", a_program_without_company_runs_as_alone, two_sides_slow_each_other_and_say_how_much,
           threads_change_nothing, points_of_a_sweep_share_what_each_side_is_alone,
           a_cut_is_said_and_cut_none_runs_it_whole, what_a_cut_leaves_out_has_passed_through_l2,
-          what_cannot_be_run_is_refused_with_the_reason, two_gpu_programs_share_the_multiprocessors,
-          the_language_model_is_done_once_and_reports_its_ideal)
+          a_cut_inside_warps_finds_in_l2_what_the_whole_finds, what_cannot_be_run_is_refused_with_the_reason,
+          two_gpu_programs_share_the_multiprocessors, the_language_model_is_done_once_and_reports_its_ideal)

@@ -111,15 +111,20 @@ static void hold(void *ctx, uint64_t addr, uint32_t valid, uint32_t dirty)
     h->written += dirty != 0;
 }
 
-static void walk(struct looker *r, const struct program *program, struct held *held)
+static void walk_as(struct looker *r, const struct program *program, const struct program_walk *how, struct held *held)
 {
     struct err err = {""};
     memset(held, 0, sizeof *held);
-    ck_assert_msg(!program_walk(program, NULL, &looker_taker, r, NULL, &err), "%s", err.msg);
+    ck_assert_msg(!program_walk(program, how, &looker_taker, r, NULL, &err), "%s", err.msg);
     if (r->remains)
         dram_remains_put(r->remains, &r->gap, program->ops->launches(program->state), 0, &r->l2);
     l2_each(r->l2.cache, hold, held);
     dram_l2_release(&r->l2);
+}
+
+static void walk(struct looker *r, const struct program *program, struct held *held)
+{
+    walk_as(r, program, NULL, held);
 }
 
 /* What stands in a cache that forgets what was used longest ago is what was used last, whoever used it. */
@@ -138,7 +143,7 @@ START_TEST(kept_work_and_remains_leave_what_the_whole_leaves)
             walk(&a, &drawn, &whole);
             ck_assert_uint_gt(whole.n, 400);
             struct program_cut *cut = program_cut_new(&drawn, sectors[s], wave_of, &waves[w], &err);
-            struct program_rest *rest = program_rest_new(&drawn, cut, UINT64_MAX, false, &err);
+            struct program_rest *rest = program_rest_new(&drawn, cut, UINT64_MAX, NULL, true, &err);
             struct dram_remains *remains = dram_remains_new(rest, &scratch, OFFSET, NULL, NULL, &err);
             ck_assert_msg(cut && rest && remains, "%s", err.msg);
             b.remains = remains;
@@ -154,4 +159,62 @@ START_TEST(kept_work_and_remains_leave_what_the_whole_leaves)
 }
 END_TEST
 
-TEST_MAIN("dram_remains", kept_work_and_remains_leave_what_the_whole_leaves)
+/* All of its 40 warps are there at once, each at 60 lines, drawn, one a body; the walk goes round. */
+enum { WARPS = 40, STEPS = 60 };
+
+static uint32_t one_launch(const void *state)
+{
+    (void)state;
+    return 1;
+}
+
+static void long_launch(const void *state, uint32_t launch, struct program_launch *out)
+{
+    drawn_launch(state, launch, out);
+    out->blocks = WARPS;
+}
+
+static int long_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *b, struct err *err)
+{
+    return index < STEPS ? drawn_body(run, launch, warp * STEPS + index, 0, b, err) : 0;
+}
+
+/* The middles of warps find L2 as if their heads had been simulated, and the last gap leaves it as the tails would. */
+START_TEST(heads_warm_l2_as_the_same_accesses_in_order)
+{
+    static const struct program_ops ops = {
+        .allocs = drawn_allocs, .launches = one_launch, .launch = long_launch, .body = long_body};
+    static const struct program program = {&ops, allocs, -1};
+    static const double shares[] = {0.01, 0.1, 0.5};
+    const uint64_t wave = WARPS;
+    const struct program_walk how = {.resident = wave_of, .ctx = &wave};
+    struct err err = {""};
+    for (int s = 0; s < 3; s++) {
+        struct held whole, part;
+        struct looker a = {.remains = NULL}, b = {.remains = NULL};
+        struct dram_l2 scratch;
+        open_l2(&a.l2);
+        open_l2(&b.l2);
+        open_l2(&scratch);
+        walk_as(&a, &program, &how, &whole);
+        ck_assert_uint_gt(whole.n, 400);
+        struct program_cut *cut = program_cut_new(&program, 0, wave_of, &wave, &err);
+        struct program_middle *middle = program_middle_new(program_cut_program(cut), shares[s], 1, &err);
+        struct program_rest *rest = program_rest_new(&program, cut, UINT64_MAX, middle, true, &err);
+        struct dram_remains *remains = dram_remains_new(rest, &scratch, OFFSET, wave_of, &wave, &err);
+        ck_assert_msg(cut && middle && rest && remains, "%s", err.msg);
+        b.remains = remains;
+        walk_as(&b, program_middle_program(middle), &how, &part);
+        ck_assert_uint_eq(whole.n, part.n);
+        ck_assert_mem_eq(whole.addr, part.addr, whole.n * sizeof *whole.addr);
+        dram_l2_release(&scratch);
+        dram_remains_free(remains);
+        program_rest_free(rest);
+        program_middle_free(middle);
+        program_cut_free(cut);
+    }
+}
+END_TEST
+
+TEST_MAIN("dram_remains", kept_work_and_remains_leave_what_the_whole_leaves,
+          heads_warm_l2_as_the_same_accesses_in_order)

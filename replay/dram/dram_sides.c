@@ -92,23 +92,6 @@ static uint64_t resident(const void *ctx, const struct program_launch *launch)
     return (blocks ? blocks : 1) * r->sms;
 }
 
-/* Of each warp the first accesses; its launches are those of the program so far. */
-static int cut_warps(struct dram_side *s, uint64_t accesses, struct err *err)
-{
-    s->prefix = program_prefix_new(s->run.program, accesses ? accesses : 1, err);
-    if (!s->prefix)
-        return -1;
-    s->run.program = program_prefix_program(s->prefix);
-    const struct program_prefix_facts f = program_prefix_facts(s->prefix);
-    const size_t at = strlen(s->left_out);
-    s->keeps *= f.whole ? (double)f.accesses / (double)f.whole : 1;
-    if (f.accesses < f.whole)
-        (void)snprintf(s->left_out + at, sizeof s->left_out - at,
-                       "%s the first %" PRIu64 " of %" PRIu64 " accesses of a warp", at ? "," : "cut to", f.accesses,
-                       f.whole);
-    return 0;
-}
-
 /* Of each launch that is kept, its share of the blocks. */
 static int keep_shares(struct dram_side *s, struct err *err)
 {
@@ -121,7 +104,31 @@ static int keep_shares(struct dram_side *s, struct err *err)
     return s->kept ? 0 : -1;
 }
 
-/* Whole waves of blocks; where one wave is still too much, of each warp the first accesses. */
+/* Of each warp a stretch in its middle. Around it as much is walked as what a gap's end has, of each kept wave. */
+static int cut_warps(const struct dram_sides *p, struct dram_side *s, uint64_t sectors, struct err *err)
+{
+    const struct gpu *gpu = platform_section_get(p->job->platform, "gpu");
+    uint32_t n;
+    uint64_t waves = 0;
+    const struct program_cut_launch *launch = program_cut_launches(s->cut, &n);
+    for (uint32_t i = 0; i < n; i++)
+        waves += launch[i].waves_kept;
+    s->middle = program_middle_new(s->run.program, (double)s->budget / (double)sectors,
+                                   (double)dram_remains_sectors(gpu->l2_bytes) * (double)waves / (double)sectors, err);
+    if (!s->middle)
+        return -1;
+    s->run.program = program_middle_program(s->middle);
+    const struct program_middle_facts f = program_middle_facts(s->middle);
+    const double share = f.whole ? (double)f.accesses / (double)f.whole : 1;
+    const size_t at = strlen(s->left_out);
+    s->keeps *= share;
+    if (share < 1)
+        (void)snprintf(s->left_out + at, sizeof s->left_out - at, "%s the middle of each warp, %.1f %% of the accesses",
+                       at ? "," : "cut to", 100 * share);
+    return 0;
+}
+
+/* Whole waves of blocks; where one wave is still too much, of each warp its middle. */
 static int cut_gpu(struct dram_sides *p, struct dram_side *s, struct err *err)
 {
     const struct room room = {platform_section_get(p->job->platform, "gpu"), s->run.sms};
@@ -142,20 +149,26 @@ static int cut_gpu(struct dram_sides *p, struct dram_side *s, struct err *err)
                        100.0 * (double)f.sectors / (double)f.whole_sectors);
     if (f.sectors <= 2 * s->budget)
         return 0;
-    struct program_prefix *whole = program_prefix_new(s->run.program, UINT64_MAX, err);
-    if (!whole)
-        return -1;
-    const double each = (double)program_prefix_facts(whole).whole;
-    program_prefix_free(whole);
-    return cut_warps(s, (uint64_t)(each * (double)s->budget / (double)f.sectors), err);
+    return cut_warps(p, s, f.sectors, err);
 }
 
+/* Of each warp the first accesses. */
 static int cut_pim(struct dram_sides *p, struct dram_side *s, struct err *err)
 {
     (void)p;
     struct program_launch first;
     s->run.program->ops->launch(s->run.program->state, 0, &first);
-    return cut_warps(s, s->budget / program_warps(&first), err);
+    const uint64_t accesses = s->budget / program_warps(&first);
+    s->prefix = program_prefix_new(s->run.program, accesses ? accesses : 1, err);
+    if (!s->prefix)
+        return -1;
+    s->run.program = program_prefix_program(s->prefix);
+    const struct program_prefix_facts f = program_prefix_facts(s->prefix);
+    s->keeps *= f.whole ? (double)f.accesses / (double)f.whole : 1;
+    if (f.accesses < f.whole)
+        (void)snprintf(s->left_out, sizeof s->left_out,
+                       "cut to the first %" PRIu64 " of %" PRIu64 " accesses of a warp", f.accesses, f.whole);
+    return 0;
 }
 
 static struct dram_side *add_side(struct dram_sides *p, struct err *err)
@@ -337,7 +350,7 @@ static struct dram_remains *make_remains(const struct dram_sides *p, const struc
     const struct gpu *gpu = platform_section_get(p->job->platform, "gpu");
     const struct room room = {gpu, s->run.sms};
     struct program_rest *rest =
-        program_rest_new(&s->program, s->cut, dram_remains_sectors(gpu->l2_bytes), s->prefix != NULL, err);
+        program_rest_new(&s->program, s->cut, dram_remains_sectors(gpu->l2_bytes), s->middle, p->repeat, err);
     struct dram_remains *remains = NULL;
     struct dram_l2 l2 = {0};
     if (rest && dram_l2_init(&l2, platform_section_get(p->job->platform, "dram"), gpu, err) == 0)
@@ -354,7 +367,7 @@ static int find_remains(struct dram_sides *p, uint32_t i, struct err *err)
     const struct gpu *gpu = platform_section_get(p->job->platform, "gpu");
     if (!s->cut || !*s->left_out || !gpu->l2_bytes)
         return 0;
-    char *name = p->job->shared ? dram_sides_text(p, i, "remains of") : NULL;
+    char *name = p->job->shared ? dram_sides_text(p, i, p->repeat ? "remains of" : "remains within") : NULL;
     struct dram_remains *kept = name ? shared_object(p->job->shared, name) : NULL;
     if (!kept) {
         s->remains = make_remains(p, s, err);
@@ -388,10 +401,10 @@ int dram_sides_find(struct dram_sides *p, struct err *err)
         set_latency(p, &p->side[i]);
     if (p->sides == 2 && p->side[1].run.class == DRAM_MEM)
         set_apart(p);
+    p->repeat = p->sides == 2 && (set->loop == 1 || (set->loop == 2 && !p->once));
     for (uint32_t i = 0; i < p->sides; i++)
         if (find_remains(p, i, err))
             return -1;
-    p->repeat = p->sides == 2 && (set->loop == 1 || (set->loop == 2 && !p->once));
     return 0;
 }
 
@@ -401,6 +414,7 @@ void dram_sides_release(struct dram_sides *p)
         program_cut_free(p->side[s].cut);
         free(p->side[s].kept);
         program_prefix_free(p->side[s].prefix);
+        program_middle_free(p->side[s].middle);
         dram_remains_free(p->side[s].remains);
     }
     for (uint32_t i = 0; i < p->made_count; i++)

@@ -5,6 +5,7 @@
 
 #include "replay/dram/dram_simulation.h"
 #include "trace/program/cut.h"
+#include "trace/program/middle.h"
 #include "trace/program/prefix.h"
 
 struct dram_side {
@@ -12,7 +13,8 @@ struct dram_side {
     struct program program;
     struct program_cut *cut;       /* of a GPU program */
     double *kept;                  /* run.kept */
-    struct program_prefix *prefix; /* of a PIM program, or where a wave is too much */
+    struct program_prefix *prefix; /* of a PIM program */
+    struct program_middle *middle; /* of a GPU program of which a wave is too much */
     struct dram_remains *remains;  /* run.remains, if they are not shared */
     struct dram_simulation_side run;
     struct workload_wish wish;

@@ -1,9 +1,9 @@
 /* prefix: a program of which each warp does only its first accesses.
  *
  * For programs that cannot be cut by whole waves of blocks (trace/program/cut.h), because all of their blocks are
- * resident at once: kernels of processing in memory, whose 32 warps each stream to a channel of their own. Each warp of
- * a launch ends behind so many accesses, at the end of a turn. Worked example: turns of 48 accesses, 100 asked for:
- * three turns, 144. */
+ * resident at once, and that no cache stands before: kernels of processing in memory, whose 32 warps each stream to a
+ * channel of their own. Each warp of a launch ends behind so many accesses, at the end of a turn. Worked example: turns
+ * of 48 accesses, 100 asked for: three turns, 144. */
 #ifndef TRACE_PROGRAM_PREFIX_H
 #define TRACE_PROGRAM_PREFIX_H
 

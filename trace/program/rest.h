@@ -11,6 +11,7 @@
 #define TRACE_PROGRAM_REST_H
 
 #include "trace/program/cut.h"
+#include "trace/program/middle.h"
 
 struct program_rest;
 
@@ -20,10 +21,12 @@ struct program_rest_point {
 };
 
 /* whole: what was cut; it and the cut must outlive the rest. sectors: of a gap, about so many sector accesses from its
- * end, by the cut's estimates, a wave at least. short_warps: the warps of kept blocks are themselves cut short
- * (trace/program/prefix.h): each kept wave is left out too, behind itself. NULL with *err set. */
+ * end, by the cut's estimates, a wave at least. middle: of the cut's program, if its warps are themselves cut
+ * (trace/program/middle.h; else NULL): the heads of a kept wave are the end of the gap before it, its tails the
+ * beginning of the one behind it; it must outlive the rest too. to_the_end: with the gap at the end, which only a
+ * program that begins again comes behind. NULL with *err set. */
 struct program_rest *program_rest_new(const struct program *whole, const struct program_cut *cut, uint64_t sectors,
-                                      bool short_warps, struct err *err);
+                                      const struct program_middle *middle, bool to_the_end, struct err *err);
 void program_rest_free(struct program_rest *rest); /* NULL is allowed */
 
 /* Valid as long as the rest; it may have no launch at all. */

@@ -40,10 +40,10 @@ static const struct program_ops plain_ops = {
     .allocs = plain_allocs, .launches = plain_launches, .launch = plain_launch, .body = plain_body};
 
 static struct program_rest *rest_of(const struct program *program, const struct program_cut *cut, uint64_t sectors,
-                                    bool short_warps)
+                                    const struct program_middle *middle)
 {
     struct err err = {""};
-    struct program_rest *rest = program_rest_new(program, cut, sectors, short_warps, &err);
+    struct program_rest *rest = program_rest_new(program, cut, sectors, middle, true, &err);
     ck_assert_msg(rest != NULL, "%s", err.msg);
     return rest;
 }
@@ -57,7 +57,7 @@ START_TEST(the_worked_example)
     uint32_t n = 2, gaps;
     const struct program program = {&plain_ops, &n, -1};
     struct program_cut *cut = walked_cut(&program, 40, 1);
-    struct program_rest *rest = rest_of(&program, cut, UINT64_MAX, false);
+    struct program_rest *rest = rest_of(&program, cut, UINT64_MAX, NULL);
     const struct program_rest_point *point = program_rest_points(rest, &gaps);
     ck_assert_uint_eq(gaps, 9);
     for (uint32_t g = 0; g < gaps; g++)
@@ -89,8 +89,8 @@ START_TEST(of_a_long_gap_the_end_is_there)
     for (int w = 0; w < 3; w++)
         for (uint64_t sectors = 1; sectors < 60; sectors++) {
             struct program_cut *cut = walked_cut(&program, 40, wave[w]);
-            struct program_rest *all = rest_of(&program, cut, UINT64_MAX, false);
-            struct program_rest *some = rest_of(&program, cut, sectors, false);
+            struct program_rest *all = rest_of(&program, cut, UINT64_MAX, NULL);
+            struct program_rest *some = rest_of(&program, cut, sectors, NULL);
             struct walked whole = {0}, end = {0};
             walked_add(&whole, program_rest_program(all));
             walked_add(&end, program_rest_program(some));
@@ -121,24 +121,49 @@ START_TEST(of_a_long_gap_the_end_is_there)
 }
 END_TEST
 
-START_TEST(kept_waves_of_short_warps_are_left_out_behind_themselves)
+/* One launch of 100 blocks of a warp that loads four sectors, one a turn; a middle of two of them, one on both sides. */
+static int turns_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *b,
+                      struct err *err)
 {
-    static const uint32_t launch[] = {0, 0, 0, 1, 2, 2, 2, 3}, blocks[] = {0, 10, 20, 0, 0, 10, 20, 0};
-    uint32_t n = 3, gaps;
-    const struct program program = {&plain_ops, &n, -1};
-    struct program_cut *cut = walked_cut(&program, 80, 10); /* waves 1, 4 and 8 of both kernels */
-    struct program_rest *rest = rest_of(&program, cut, UINT64_MAX, true);
+    const int rc = plain_body(run, launch, 4 * warp, index, b, err);
+    b->turns = 4;
+    b->access[0].turn_stride = 32;
+    return rc;
+}
+
+START_TEST(heads_come_before_the_kept_wave_and_tails_behind_it)
+{
+    static const struct program_ops turns_ops = {
+        .allocs = plain_allocs, .launches = plain_launches, .launch = plain_launch, .body = turns_body};
+    struct err err = {""};
+    uint32_t n = 1, gaps;
+    const struct program program = {&turns_ops, &n, -1};
+    struct program_cut *cut = walked_cut(&program, 40, 10); /* one of ten waves: the fifth */
+    struct program_middle *middle = program_middle_new(program_cut_program(cut), 0.5, 1, &err);
+    struct program_rest *rest = rest_of(&program, cut, UINT64_MAX, middle);
     const struct program_rest_point *point = program_rest_points(rest, &gaps);
     struct walked list = {0};
     walked_add(&list, program_rest_program(rest));
-    /* All of both kernels; what the CPU does is never cut and no part of it. */
-    ck_assert_uint_eq(list.n, 200);
-    ck_assert_uint_eq(gaps, 8);
-    for (uint32_t g = 0; g < gaps; g++)
-        ck_assert_msg(point[g].launch == launch[g] && point[g].block == blocks[g], "%u: %u %u", g, point[g].launch,
-                      (unsigned)point[g].block);
+    ck_assert_uint_eq(gaps, 2);
+    ck_assert(point[0].launch == 0 && point[0].block == 0 && point[1].launch == 1 && point[1].block == 0);
+    ck_assert_uint_eq(list.n, 400 - 20);
+    for (size_t i = 0; i < list.n; i++) { /* 40 blocks whole, ten heads, ten tails, 50 blocks */
+        const size_t sector = i < 160 ? i : i < 170 ? 160 + 4 * (i - 160) : i < 180 ? 163 + 4 * (i - 170) : i + 20;
+        ck_assert_uint_eq(list.op[i].addr >> 8, ((1 << 20) + 32 * sector) / 128 * 128);
+        ck_assert_uint_eq(list.op[i].addr & 0xff, 1u << sector % 4);
+        ck_assert_uint_eq(program_rest_gap(rest, (uint32_t)list.op[i].launch), i < 170 ? 0 : 1);
+    }
+    struct program_rest *before = program_rest_new(&program, cut, UINT64_MAX, middle, false, &err);
+    struct walked some = {0};
+    (void)program_rest_points(before, &gaps);
+    walked_add(&some, program_rest_program(before));
+    ck_assert(gaps == 1 && some.n == 170);
+    ck_assert_mem_eq(some.op, list.op, some.n * sizeof *some.op);
     free(list.op);
+    free(some.op);
     program_rest_free(rest);
+    program_rest_free(before);
+    program_middle_free(middle);
     program_cut_free(cut);
 }
 END_TEST
@@ -153,6 +178,7 @@ static int by_all(const void *a, const void *b)
 
 START_TEST(what_is_kept_and_the_rest_are_the_whole)
 {
+    struct err err = {""};
     uint32_t gaps, with_gaps = 0;
     for (uint64_t seed = 1; seed <= 400; seed++) {
         struct program_random random;
@@ -161,8 +187,10 @@ START_TEST(what_is_kept_and_the_rest_are_the_whole)
         struct walked whole = {0}, both = {0};
         walked_add(&whole, &program);
         struct program_cut *cut = walked_cut(&program, 1 + whole.n / (1 + seed % 7), 1 + seed % 3);
-        struct program_rest *rest = rest_of(&program, cut, UINT64_MAX, false);
-        walked_add(&both, program_cut_program(cut));
+        struct program_middle *middle =
+            seed % 2 ? program_middle_new(program_cut_program(cut), 1.0 / (double)(1 + seed % 5), 1, &err) : NULL;
+        struct program_rest *rest = rest_of(&program, cut, UINT64_MAX, middle);
+        walked_add(&both, middle ? program_middle_program(middle) : program_cut_program(cut));
         walked_add(&both, program_rest_program(rest));
         const struct program_rest_point *point = program_rest_points(rest, &gaps);
         for (uint32_t g = 1; g < gaps; g++)
@@ -177,6 +205,7 @@ START_TEST(what_is_kept_and_the_rest_are_the_whole)
         for (size_t i = 0; i < whole.n; i++)
             ck_assert_msg(by_all(&whole.op[i], &both.op[i]) == 0, "seed %llu", (unsigned long long)seed);
         program_rest_free(rest);
+        program_middle_free(middle);
         program_cut_free(cut);
         free(whole.op);
         free(both.op);
@@ -186,4 +215,4 @@ START_TEST(what_is_kept_and_the_rest_are_the_whole)
 END_TEST
 
 TEST_MAIN("rest", the_worked_example, of_a_long_gap_the_end_is_there,
-          kept_waves_of_short_warps_are_left_out_behind_themselves, what_is_kept_and_the_rest_are_the_whole)
+          heads_come_before_the_kept_wave_and_tails_behind_it, what_is_kept_and_the_rest_are_the_whole)
