@@ -138,9 +138,9 @@ static double total(const struct program_cut *cut)
     return sum;
 }
 
-/* What a kernel is owed, in sectors, and the most that is kept of it at once. */
+/* What a kernel is owed, in sectors, and the most that is kept of it at once; all of its work. */
 struct kernel {
-    double owed, most;
+    double owed, most, all;
 };
 
 /* Of a whole wave; a launch without work has some, so that it too is kept now and then. */
@@ -178,7 +178,7 @@ static void keep_blocks(struct program_cut_launch *k)
     k->blocks_kept = k->waves_kept * k->wave - (last ? k->waves * k->wave - k->blocks : 0);
 }
 
-/* Of each kernel's work `share`, about `sectors` in all; at least a wave of the largest launch. */
+/* Of each kernel's work `share`, about `sectors` in all; at least a wave of the largest launch of the one with most. */
 static int cut_waves(struct program_cut *cut, double share, double sectors, struct err *err)
 {
     struct kernel *kernel = mem_zalloc(cut->launches, sizeof *kernel, err);
@@ -189,6 +189,7 @@ static int cut_waves(struct program_cut *cut, double share, double sectors, stru
         const struct program_cut_launch *k = &cut->launch[l];
         const double group = wave_of(k) * (double)together(k, sectors);
         kernel[k->kernel].most = group > kernel[k->kernel].most ? group : kernel[k->kernel].most;
+        kernel[k->kernel].all += k->sectors;
     }
     cut->kept_count = 0;
     for (uint32_t l = 0; l < cut->launches; l++) {
@@ -197,7 +198,8 @@ static int cut_waves(struct program_cut *cut, double share, double sectors, stru
         keep_blocks(k);
         if (k->waves_kept)
             cut->kept[cut->kept_count++] = l;
-        largest = k->sectors > cut->launch[largest].sectors ? l : largest;
+        const double more = kernel[k->kernel].all - kernel[cut->launch[largest].kernel].all;
+        largest = more > 0 || (more == 0 && k->sectors > cut->launch[largest].sectors) ? l : largest;
     }
     free(kernel);
     if (!cut->kept_count) {

@@ -220,8 +220,42 @@ START_TEST(a_kernel_of_small_launches_keeps_no_more_than_one_of_large_ones)
 }
 END_TEST
 
-TEST_MAIN("cut", what_is_spread_ascends_and_leaves_as_much_at_both_ends,
-          without_a_budget_or_below_it_nothing_is_left_out, a_kernel_keeps_its_share_by_threes_of_waves,
-          launches_go_where_a_wave_of_each_is_too_much, launches_are_kept_by_their_work,
-          a_kernel_of_small_launches_keeps_no_more_than_one_of_large_ones,
+/* One launch of kernel k of 60 blocks, and of kernel l six of 20. */
+static uint32_t two_launches(const void *state)
+{
+    (void)state;
+    return 7;
+}
+
+static void two_launch(const void *state, uint32_t launch, struct program_launch *out)
+{
+    plain_launch(state, 0, out);
+    out->kernel = launch ? "l" : "k";
+    out->blocks = launch ? 20 : 60;
+}
+
+static int two_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *b, struct err *err)
+{
+    (void)launch;
+    return plain_body(run, 0, warp, index, b, err);
+}
+
+START_TEST(where_nothing_is_kept_a_wave_is_of_the_kernel_that_does_most)
+{
+    static const struct program_ops ops = {
+        .allocs = plain_allocs, .launches = two_launches, .launch = two_launch, .body = two_body};
+    const struct program program = {&ops, allocs, -1};
+    uint32_t n;
+    struct program_cut *cut = walked_cut(&program, 1, 10);
+    const struct program_cut_launch *launch = program_cut_launches(cut, &n);
+    for (uint32_t l = 0; l < n; l++)
+        ck_assert_uint_eq(launch[l].waves_kept, l == 1);
+    program_cut_free(cut);
+}
+END_TEST
+
+TEST_MAIN("cut", where_nothing_is_kept_a_wave_is_of_the_kernel_that_does_most,
+          what_is_spread_ascends_and_leaves_as_much_at_both_ends, without_a_budget_or_below_it_nothing_is_left_out,
+          a_kernel_keeps_its_share_by_threes_of_waves, launches_go_where_a_wave_of_each_is_too_much,
+          launches_are_kept_by_their_work, a_kernel_of_small_launches_keeps_no_more_than_one_of_large_ones,
           what_is_kept_is_part_of_the_whole_in_its_order, the_last_wave_kept_is_as_short_as_it_was)
