@@ -159,7 +159,7 @@ START_TEST(kept_work_and_remains_leave_what_the_whole_leaves)
 }
 END_TEST
 
-/* All of its 40 warps are there at once, each at 60 lines, drawn, one a body; the walk goes round. */
+/* All of its 40 warps are there at once, each at so many lines as the state says, drawn, one a body. */
 enum { WARPS = 40, STEPS = 60 };
 
 static uint32_t one_launch(const void *state)
@@ -176,16 +176,17 @@ static void long_launch(const void *state, uint32_t launch, struct program_launc
 
 static int long_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *b, struct err *err)
 {
-    return index < STEPS ? drawn_body(run, launch, warp * STEPS + index, 0, b, err) : 0;
+    return index < *(const uint32_t *)run ? drawn_body(run, launch, warp * STEPS + index, 0, b, err) : 0;
 }
 
-/* The middles of warps find L2 as if their heads had been simulated, and the last gap leaves it as the tails would. */
+/* Behind heads that were put and middles that were walked L2 is as if both had been walked, all warps in turn. */
 START_TEST(heads_warm_l2_as_the_same_accesses_in_order)
 {
     static const struct program_ops ops = {
         .allocs = drawn_allocs, .launches = one_launch, .launch = long_launch, .body = long_body};
-    static const struct program program = {&ops, allocs, -1};
     static const double shares[] = {0.01, 0.1, 0.5};
+    static const uint32_t steps = STEPS, to[] = {30, 33, 45};
+    const struct program program = {&ops, &steps, -1};
     const uint64_t wave = WARPS;
     const struct program_walk how = {.resident = wave_of, .ctx = &wave};
     struct err err = {""};
@@ -196,11 +197,12 @@ START_TEST(heads_warm_l2_as_the_same_accesses_in_order)
         open_l2(&a.l2);
         open_l2(&b.l2);
         open_l2(&scratch);
-        walk_as(&a, &program, &how, &whole);
+        const struct program begun = {&ops, &to[s], -1};
+        walk_as(&a, &begun, &how, &whole);
         ck_assert_uint_gt(whole.n, 400);
         struct program_cut *cut = program_cut_new(&program, 0, wave_of, &wave, &err);
         struct program_middle *middle = program_middle_new(program_cut_program(cut), shares[s], 1, &err);
-        struct program_rest *rest = program_rest_new(&program, cut, UINT64_MAX, middle, true, &err);
+        struct program_rest *rest = program_rest_new(&program, cut, UINT64_MAX, middle, false, &err);
         struct dram_remains *remains = dram_remains_new(rest, &scratch, OFFSET, wave_of, &wave, &err);
         ck_assert_msg(cut && middle && rest && remains, "%s", err.msg);
         b.remains = remains;
