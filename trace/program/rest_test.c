@@ -121,7 +121,8 @@ START_TEST(of_a_long_gap_the_end_is_there)
 }
 END_TEST
 
-/* One launch of 100 blocks of a warp that loads four sectors, one a turn; a middle of two of them, one on both sides. */
+/* One launch of 100 blocks of a warp that loads four sectors, one a turn; a middle of two of them, one on both sides.
+ */
 static int turns_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *b,
                       struct err *err)
 {
