@@ -250,6 +250,39 @@ START_TEST(a_source_without_a_policy_or_with_an_unknown_function_is_not_built)
 }
 END_TEST
 
-TEST_MAIN("policy_build", a_loaded_scheduler_decides_what_the_built_in_one_of_its_source_does,
+/* With loose=1 it asks for another page in each call. */
+#define LOOSE                                                                                                          \
+    "#include \"models/own/own.h\"\n"                                                                                  \
+    "struct state { int64_t loose; };\n"                                                                               \
+    "static const struct param rows[] = {PARAM_INT_ROW(state, loose, \"\", 0, 1, 0, \"\"), {0}};\n"                    \
+    "static unsigned calls;\n"                                                                                         \
+    "static void plan(const void *state, const struct uvm_block *block, const struct page_mask *faulted,\n"            \
+    "                 struct page_mask *plan)\n"                                                                       \
+    "{ const struct state *s = state; page_mask_zero(plan);\n"                                                         \
+    "  page_mask_set(plan, 100 + (s->loose ? calls++ % 99 : 0)); uvm_block_keep_movable(block, faulted, plan); }\n"    \
+    "static const struct uvm_policy loose = {.head = {.name = \"loose\", .summary = \"\", .source = \"\",\n"           \
+    "    .params = rows, .state_size = sizeof(struct state)}, .plan = plan};\nOFFCHIP_UVM_PREFETCH(loose)\n"
+
+START_TEST(parameters_that_failed_fail_again_and_others_do_not)
+{
+    begin();
+    const struct own_loaded *loaded = build(LOOSE);
+    ck_assert_msg(loaded != NULL, "%s", err.msg);
+    int64_t *params = calloc(1, loaded->head->state_size);
+    param_defaults(loaded->head->params, params);
+    for (int i = 0; i < 3; i++) {
+        params[0] = 1;
+        ck_assert_int_eq(own_check(loaded->head, params, &err), -1);
+        ck_assert_ptr_nonnull(strstr(err.msg, "plan()"));
+        params[0] = 0;
+        ck_assert_int_eq(own_check(loaded->head, params, NULL), 0);
+    }
+    ck_assert_uint_eq(loaded->passed_count, 1);
+    free(params);
+}
+END_TEST
+
+TEST_MAIN("policy_build", parameters_that_failed_fail_again_and_others_do_not,
+          a_loaded_scheduler_decides_what_the_built_in_one_of_its_source_does,
           a_file_of_another_version_layout_or_kind_is_refused, no_cut_or_damaged_file_reaches_the_loader,
           a_source_without_a_policy_or_with_an_unknown_function_is_not_built)

@@ -46,19 +46,16 @@ static int take_row(void *ctx, const struct store_value *v, size_t n)
 {
     const struct reading *r = ctx;
     struct derive_launches *l = r->launches;
-    if (n < COLUMNS || v[ID].i < 0 || v[ID].i >= UINT32_MAX)
+    if (n < COLUMNS || v[ID].i < 0)
         return 0;
-    size_t id = (size_t)v[ID].i, old = l->count;
-    if (id >= old) {
-        if (mem_grow((void **)&l->rows, &l->cap, id + 1, sizeof *l->rows, r->err))
-            return -1;
-        memset(&l->rows[old], 0, (id + 1 - old) * sizeof *l->rows);
-        l->count = id + 1;
-    }
-    l->rows[id] = (struct program_launch){.blocks = product(&v[GRID_X], UINT32_MAX),
+    if (mem_grow((void **)&l->rows, &l->cap, l->count + 1, sizeof *l->rows, r->err))
+        return -1;
+    l->rows[l->count++] =
+        (struct derive_launch){.id = (uint64_t)v[ID].i, /* the table's key: they ascend */
+                               .launch = {.blocks = product(&v[GRID_X], UINT32_MAX),
                                           .threads = (uint32_t)product(&v[BLOCK_X], 1024),
                                           .registers = number(&v[REGISTERS]),
-                                          .shared = number(&v[STATIC_SHARED]) + number(&v[DYNAMIC_SHARED])};
+                                          .shared = number(&v[STATIC_SHARED]) + number(&v[DYNAMIC_SHARED])}};
     return 0;
 }
 
@@ -75,13 +72,23 @@ void derive_launches_release(struct derive_launches *l)
     *l = (struct derive_launches){0};
 }
 
+static int by_id(const void *key, const void *item)
+{
+    const uint64_t id = *(const uint64_t *)key, at = ((const struct derive_launch *)item)->id;
+    return (id > at) - (id < at);
+}
+
 void derive_launches_get(const struct derive_launches *l, uint64_t id, struct program_launch *out)
 {
     *out = (struct program_launch){0};
-    if (l->program)
+    if (l->program) {
         l->program->ops->launch(l->program->state, (uint32_t)id, out);
-    else if (id < l->count)
-        *out = l->rows[id];
+        return;
+    }
+    const struct derive_launch *row =
+        l->count ? bsearch(&id, l->rows, l->count, sizeof *l->rows, by_id) : NULL; /* may be far apart */
+    if (row)
+        *out = row->launch;
 }
 
 /* --- names --- */

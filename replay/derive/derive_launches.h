@@ -10,7 +10,10 @@
 /* Zeroed before open. */
 struct derive_launches {
     const struct program *program;
-    struct program_launch *rows; /* recorded: by id of table kernels; kernel is NULL */
+    struct derive_launch { /* recorded, in the order of the ids of table kernels; kernel is NULL */
+        uint64_t id;
+        struct program_launch launch;
+    } * rows;
     size_t count, cap;
 };
 

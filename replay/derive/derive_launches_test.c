@@ -55,6 +55,7 @@ START_TEST(a_shape_that_cannot_be_is_not_known)
     put(store, 1, -1, 1024, 2);
     put(store, 2, 1, 0, 1);
     put(store, 3, INT64_MAX, INT64_MAX, INT64_MAX);
+    put(store, INT64_C(1) << 50, 5, 64, 1); /* far from the others: no room for what is between */
     ck_assert_int_eq(derive_launches_open(&launches, &source, &err), 0);
     derive_launches_get(&launches, 0, &l);
     ck_assert_uint_eq(l.blocks, 7);
@@ -64,6 +65,10 @@ START_TEST(a_shape_that_cannot_be_is_not_known)
         ck_assert_uint_eq(l.threads, 0);
         ck_assert_uint_eq(l.blocks, id == 2);
     }
+    derive_launches_get(&launches, UINT64_C(1) << 50, &l);
+    ck_assert_uint_eq(l.blocks, 5);
+    derive_launches_get(&launches, (UINT64_C(1) << 50) - 1, &l);
+    ck_assert_uint_eq(l.blocks, 0);
     derive_launches_release(&launches);
     store_close(store);
 }

@@ -7,6 +7,40 @@
 
 static struct err err;
 
+static bool is_void(const char *name)
+{
+    static const char *const names[] = {"meta", "img", "br", "hr", "link", "col"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Every element is closed, the innermost first. */
+static void is_nested(const char *text)
+{
+    char open[32][16];
+    size_t depth = 0;
+    for (const char *p = text; (p = strchr(p, '<')) != NULL; p++) {
+        const char *end = strchr(p, '>');
+        char name[16];
+        if (strncmp(p, "<style", 6) == 0 || strncmp(p, "<!", 2) == 0) { /* its content is no markup */
+            p = p[1] == '!' ? p : strstr(p, "</style");
+            continue;
+        }
+        ck_assert(end && sscanf(p[1] == '/' ? p + 2 : p + 1, "%15[a-zA-Z0-9]", name) == 1);
+        if (p[1] == '/') {
+            ck_assert_msg(depth && strcmp(open[depth - 1], name) == 0, "</%s> within <%s>", name,
+                          depth ? open[depth - 1] : "");
+            depth--;
+        } else if (end[-1] != '/' && !is_void(name)) {
+            ck_assert_uint_lt(depth, 32);
+            memcpy(open[depth++], name, sizeof name);
+        }
+    }
+    ck_assert_msg(depth == 0, "<%s> stays open", open[depth ? depth - 1 : 0]);
+}
+
 /* The page of a comparison; freed by the caller. */
 static char *page_of(const char *spec, const char *platform, uint32_t draws, const char *command)
 {
@@ -21,6 +55,7 @@ static char *page_of(const char *spec, const char *platform, uint32_t draws, con
     ck_assert_msg(decision_write(&decision, out, &err) == 0, "%s", err.msg);
     (void)fclose(out);
     compare_release(&result);
+    is_nested(text);
     return text;
 }
 
