@@ -158,6 +158,9 @@ START_TEST(sensitivity_needs_something_that_differs)
 {
     struct err err = {""};
     const struct figure_input input = {.path = "r.json", .runs = &set};
+    run(pair, 2, "vcs=1", "frfcfs,frfcfs-cap"); /* one has no cap, which is no other value of it */
+    ck_assert_ptr_null(script_of("dram-sensitivity", &input, &err));
+    run_set_release(&set);
     run(pair, 2, "vcs=1", "f3fs");
     ck_assert_ptr_null(script_of("dram-sensitivity", &input, &err));
     ck_assert_ptr_nonnull(strstr(err.msg, "differ in no cap"));
