@@ -23,6 +23,7 @@ static void fight(void)
     ck_assert_int_eq(uvm_thrashing_init(&t, 1, UVM_LAPSE_FIXED, NULL), 0);
     event(1000, UVM_GPU);
     ck_assert_ptr_null(t.blocks[0].pages);
+    ck_assert(!uvm_thrashing_unpin(&t, 0, 5, 1000000));
     event(1100, UVM_CPU);
     ck_assert_uint_eq(t.blocks[0].pages[5].count, 0);
     for (int i = 0; i < 3; i++) {
@@ -99,6 +100,7 @@ START_TEST(t8_after_ten_throttles_the_free_one_gets_it_and_with_the_cpu_it_ends_
     ck_assert_int_eq(hint(2100, UVM_GPU), UVM_HINT_PIN); /* mapped there */
     ck_assert_int_eq(place, UVM_CPU);
     ck_assert_uint_eq(t.pins, 1);
+    ck_assert(!uvm_thrashing_unpin(&t, 0, 4, 151500000)); /* nothing pins that one */
     ck_assert(!uvm_thrashing_unpin(&t, 0, 5, 151499000));
     ck_assert(uvm_thrashing_unpin(&t, 0, 5, 151500000)); /* 150 ms after the pin */
     ck_assert_int_eq(hint(151600, UVM_GPU), UVM_HINT_NONE);
