@@ -263,6 +263,29 @@ END_TEST
     "static const struct uvm_policy loose = {.head = {.name = \"loose\", .summary = \"\", .source = \"\",\n"           \
     "    .params = rows, .state_size = sizeof(struct state)}, .plan = plan};\nOFFCHIP_UVM_PREFETCH(loose)\n"
 
+/* A parameter at `offset` of a state of `size` bytes. */
+static bool builds_with(size_t offset, size_t size)
+{
+    char text[sizeof LOOSE + 200];
+    const char *row = strstr(LOOSE, "PARAM_INT_ROW"), *end = strstr(row, ", {0}"), *last = strstr(end, "sizeof(struct");
+    (void)snprintf(text, sizeof text, "%.*s{\"loose\", PARAM_INT, \"\", 0, 1, 0, %zu, \"\", NULL}%.*s%zu}, .plan = %s",
+                   (int)(row - LOOSE), LOOSE, offset, (int)(last - end), end, size, strstr(last, "plan}"));
+    err.msg[0] = 0;
+    const bool built = build(text) != NULL;
+    ck_assert_msg(built || strstr(err.msg, "has no place in its state"), "%s", err.msg);
+    return built;
+}
+
+START_TEST(a_parameter_has_eight_bytes_of_the_state)
+{
+    begin();
+    ck_assert(builds_with(8, 16));
+    ck_assert(!builds_with(4, 16));
+    ck_assert(!builds_with(8, 8));
+    ck_assert(!builds_with(8, 15));
+}
+END_TEST
+
 START_TEST(parameters_that_failed_fail_again_and_others_do_not)
 {
     begin();
@@ -282,7 +305,7 @@ START_TEST(parameters_that_failed_fail_again_and_others_do_not)
 }
 END_TEST
 
-TEST_MAIN("policy_build", parameters_that_failed_fail_again_and_others_do_not,
+TEST_MAIN("policy_build", a_parameter_has_eight_bytes_of_the_state, parameters_that_failed_fail_again_and_others_do_not,
           a_loaded_scheduler_decides_what_the_built_in_one_of_its_source_does,
           a_file_of_another_version_layout_or_kind_is_refused, no_cut_or_damaged_file_reaches_the_loader,
           a_source_without_a_policy_or_with_an_unknown_function_is_not_built)

@@ -138,8 +138,6 @@ static int copy_row(void *ctx, const struct store_value *v, size_t n)
 static int write_launch(const struct program_launch *l, uint32_t i, struct store *out, struct err *err)
 {
     struct store_value row[COLUMNS] = {STORE_V_INT(i), STORE_V_TEXT(l->kernel), STORE_V_INT(i)};
-    for (int c = LAUNCH + 1; c < COLUMNS; c++)
-        row[c] = STORE_V_NULL;
     if (!l->cpu) {
         row[GRID_X] = STORE_V_INT(l->blocks);
         row[BLOCK_X] = STORE_V_INT(l->threads);

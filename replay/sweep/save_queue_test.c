@@ -121,6 +121,7 @@ START_TEST(a_failed_write_is_told_to_who_adds_and_who_closes)
     }
     ck_assert_int_eq(rc, -1);
     ck_assert_int_eq(save_queue_close(queue, &err), -1);
+    ck_assert_int_eq(save_queue_close(NULL, &err), 0); /* there was none to begin with */
     ck_assert_ptr_nonnull(strstr(err.msg, "full.db"));
     results_close(results);
     input_close(&input);

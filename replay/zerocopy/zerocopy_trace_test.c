@@ -135,5 +135,48 @@ START_TEST(the_setup_is_what_the_origin_says)
 }
 END_TEST
 
-TEST_MAIN("zerocopy_trace", the_setup_is_what_the_origin_says, stored_scans_are_counted,
-          scans_that_make_no_sense_are_refused_with_their_number)
+/* The structure and the origin's keys at both ends of what is taken. */
+START_TEST(a_setup_that_cannot_be_is_refused)
+{
+    static const struct {
+        int64_t base, element, elements;
+        const char *key, *value;
+        bool good;
+    } rows[] = {
+        {0, 4, 1, "note", "", true},
+        {0, 16, 1, "workload.threads_per_block", "1", true},
+        {0, 8, 1, "workload.threads_per_block", "1024", true},
+        {0, 8, 1, "workload.threads_per_block", "0", false},
+        {0, 8, 1, "workload.threads_per_block", "1025", false},
+        {0, 8, INT64_C(1) << 46, "note", "", true},
+        {0, 8, (INT64_C(1) << 46) + 1, "note", "", false},
+        {0, 8, 0, "note", "", false},
+        {0, 12, 1, "note", "", false},
+        {INT64_C(1) << 47, 8, 1, "note", "", true},
+        {(INT64_C(1) << 47) + 1, 8, 1, "note", "", false},
+        {0, 8, 1, "workload", "gather", false}, /* rows of 4 B are no element */
+        {0, 4, 1, "workload", "gather", true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct err err = {""};
+        struct store *store = begin("setup.db", NULL, 0, false);
+        const struct store_value row[] = {STORE_V_INT(0),
+                                          STORE_V_TEXT("edges"),
+                                          STORE_V_INT(rows[i].base),
+                                          STORE_V_INT(rows[i].element),
+                                          STORE_V_INT(rows[i].elements),
+                                          STORE_V_NULL};
+        ck_assert_int_eq(store_row(store, "structures", row, 6, &err), 0);
+        ck_assert_int_eq(store_origin(store, rows[i].key, rows[i].value, &err), 0);
+        store = store_open(end(store, "setup.db"), &err);
+        struct zerocopy_trace *t = store ? zerocopy_trace_open(store, &err) : NULL;
+        ck_assert_msg((t != NULL) == rows[i].good, "row %zu: %s", i, err.msg);
+        if (t)
+            zerocopy_trace_close(t);
+        store_close(store);
+    }
+}
+END_TEST
+
+TEST_MAIN("zerocopy_trace", a_setup_that_cannot_be_is_refused, the_setup_is_what_the_origin_says,
+          stored_scans_are_counted, scans_that_make_no_sense_are_refused_with_their_number)

@@ -235,9 +235,7 @@ static int store_allocations(const struct uvm_export *x, const struct uvm_export
 static int store_kernel(const struct uvm_export *x, struct store *to, struct record *r, int64_t id, struct err *err)
 {
     struct store_value row[16] = {STORE_V_INT(id), STORE_V_TEXT(x->names[r->id]), STORE_V_INT(id), STORE_V_INT(r->time),
-                                  STORE_V_INT(r->duration)};
-    for (size_t i = 5; i < 16; i++)
-        row[i] = STORE_V_NULL;
+                                  STORE_V_INT(r->duration)}; /* the rest is not known */
     r->id = (uint64_t)id;
     r->group = (uint32_t)id;
     return store_row(to, "kernels", row, 16, err);
