@@ -63,6 +63,12 @@ START_TEST(managed_memory_is_answered_from_its_migrations)
     ck_assert_double_eq_tol(t->lo.compute_ms, 6.5 + 1, 1e-9);
     ck_assert_double_eq_tol(t->hi.compute_ms, 10 + 1, 1e-9);
     ck_assert_double_eq(placement_task_bytes(&t->lo, PLACEMENT_DEVICE), 4 * BIG);
+    ck_assert_int_eq(t->lo.copies, 2);
+    ck_assert_int_eq(t->hi.copies, 2);
+    placement_tasks_release(&tasks);
+    ck_assert_msg(go(example, EXAMPLE - 1, NULL, &tasks, &err) == 0, "%s", err.msg); /* nothing came back */
+    ck_assert_int_eq(tasks.tasks[0].lo.copies, 1);
+    ck_assert_int_eq(tasks.tasks[0].hi.copies, 2);
     placement_tasks_release(&tasks);
 }
 END_TEST
@@ -102,6 +108,7 @@ START_TEST(copies_are_what_they_were)
     const struct placement_task *t = &tasks.tasks[0];
     ck_assert_int_eq(t->lo.bytes_hd, 3 * BIG);
     ck_assert_int_eq(t->hi.bytes_hd, 3 * BIG);
+    ck_assert_int_eq(t->lo.copies, 2);
     ck_assert_int_eq(t->hi.copies, 2);
     ck_assert_double_eq(t->lo.compute_ms, 2);
     ck_assert_double_eq(t->hi.compute_ms, 2);
