@@ -38,8 +38,10 @@ SIZES = re.compile(r"\bchar\b|\{0\}|sizeof|\bmem_\w+\(|\breturn -?\d+;|\? -1 $|c
 DECLARES = re.compile(r"^\s*(const|static|struct|enum|union|bool|char|int|unsigned|long|short|float|double|size_t|ssize_t|"
                       r"u?int\d+_t|time_t|pid_t|off_t|off64_t|mode_t|va_list|FILE|DIR|sqlite3\w*|void|extern|return|goto|"
                       r"case|default|break|continue|pthread_\w+|atomic_\w+|json_t|regex_t|XXH\w+|ZSTD\w+|z_stream)\b")
-# The lesser or greater of two: where they are equal, either is right.
-EITHER = re.compile(r"(?:[=?:,(]|&&|\|\||return) ?\b([\w.>\[\]-]+) [<>]=? ([\w.>\[\]-]+) \? (?:\1 : \2|\2 : \1)(?=[;,)]| :)")
+# Where the two are equal, either is right: the lesser or greater of them, and the order of a sort.
+EITHER = re.compile(r"^(.+?) \? (.+?) : (.+?)(?=[;,)]|$)")
+BEFORE = re.compile(r"(?:[=?:,(]|&&|\|\||return) ?$")
+SORTS = re.compile(r"\? -1 : 1;|\((\S+) > (\S+)\) - \(\1 < \2\)")
 
 # (name, what is found, what takes its place); found on code whose texts and comments are blank.
 SWAPS = [("boundary", r" < ", " <= "), ("boundary", r" <= ", " < "), ("boundary", r" > ", " >= "),
@@ -75,17 +77,27 @@ def balanced(text):
     return text.count("(") == text.count(")") and text.count("{") == text.count("}")
 
 
+def equal_is_either(code, found):
+    """Whether it makes no difference which way equal values go, or what is compared is only said."""
+    before, after = code[:found.start()], EITHER.match(code[found.end():])
+    if re.search(r"(?:^|[(=]|&&|\|\|)\s*$", before) or SORTS.search(code):
+        return True
+    for this, that in (after.group(2, 3), after.group(3, 2)) if after else ():
+        if after.group(1) == that and before.endswith(this) and BEFORE.search(before[:-len(this)]):
+            return True
+    return False
+
+
 def line_faults(code):
     """(kind, from, to, new) for one line of code inside a function."""
     loop = re.match(r"\s*for \(", code)
-    either = [range(*m.span()) for m in EITHER.finditer(code)]
     for kind, pattern, new in SWAPS:
         if loop and kind == "boundary":
             continue  # one turn too many reads past the end, which only a sanitiser sees
         for m in re.finditer(pattern, code):
             if kind == "sign" and re.search(r"\bmem_\w+\([^;]*$", code[:m.start()]):
                 continue  # room, the same
-            if kind != "boundary" or not any(m.start() in e for e in either):
+            if kind != "boundary" or not equal_is_either(code, m):
                 yield kind, m.start(), m.end(), new
     declares = DECLARES.match(code)
     for m in re.finditer(r"(?<![\w.])(\d+)(?=[;,)\]} ]|$)", code):
