@@ -286,6 +286,32 @@ START_TEST(a_parameter_has_eight_bytes_of_the_state)
 }
 END_TEST
 
+START_TEST(names_are_words_of_a_list_of_policies)
+{
+    static const struct {
+        const char *name;
+        bool good;
+    } rows[] = {{"a-1_b", true},
+                {"9", true},
+                {"abcdefghijklmnopqrstuvwxyz012345", true},
+                {"abcdefghijklmnopqrstuvwxyz0123456", false},
+                {"", false},
+                {"-a", false},
+                {"_a", false},
+                {"aB", false},
+                {"a+b", false}};
+    begin();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[sizeof PLAN + 100];
+        const char *name = strstr(PLAN, "all-of-it"), *end = name + strlen("all-of-it");
+        (void)snprintf(text, sizeof text, "%.*s%s%sOFFCHIP_UVM_PREFETCH(all)\n", (int)(name - PLAN), PLAN, rows[i].name,
+                       end);
+        err.msg[0] = 0;
+        ck_assert_msg((build(text) != NULL) == rows[i].good, "'%s': %s", rows[i].name, err.msg);
+    }
+}
+END_TEST
+
 START_TEST(parameters_that_failed_fail_again_and_others_do_not)
 {
     begin();
@@ -305,7 +331,8 @@ START_TEST(parameters_that_failed_fail_again_and_others_do_not)
 }
 END_TEST
 
-TEST_MAIN("policy_build", a_parameter_has_eight_bytes_of_the_state, parameters_that_failed_fail_again_and_others_do_not,
+TEST_MAIN("policy_build", names_are_words_of_a_list_of_policies, a_parameter_has_eight_bytes_of_the_state,
+          parameters_that_failed_fail_again_and_others_do_not,
           a_loaded_scheduler_decides_what_the_built_in_one_of_its_source_does,
           a_file_of_another_version_layout_or_kind_is_refused, no_cut_or_damaged_file_reaches_the_loader,
           a_source_without_a_policy_or_with_an_unknown_function_is_not_built)
