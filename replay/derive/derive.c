@@ -20,8 +20,8 @@ struct walk {
     int64_t access;          /* number of the instruction in op */
     bool filled;             /* op holds an instruction */
     bool numbered;           /* the stream says which lines belong to one instruction */
-    uint8_t *wanted;         /* by kernel row: 1 taken */
-    size_t wanted_cap;
+    uint64_t *wanted;        /* ids of kernels, ascending as they are named */
+    size_t wanted_count, wanted_cap;
     regex_t regex;
     bool cpu;      /* a phase of the CPU: passes neither the link nor the GPU's caches */
     bool taking;   /* the launch is one of the wanted */
@@ -35,15 +35,11 @@ struct walk {
 static int mark_kernel(void *ctx, uint64_t id, const char *name)
 {
     struct walk *w = ctx;
-    size_t old = w->wanted_cap;
-    if (id > UINT32_MAX || regexec(&w->regex, name, 0, NULL, 0))
+    if (regexec(&w->regex, name, 0, NULL, 0))
         return 0;
-    if (id >= old) {
-        if (mem_grow((void **)&w->wanted, &w->wanted_cap, (size_t)id + 1, 1, w->err))
-            return -1;
-        memset(w->wanted + old, 0, w->wanted_cap - old);
-    }
-    w->wanted[id] = 1;
+    if (mem_grow((void **)&w->wanted, &w->wanted_cap, w->wanted_count + 1, sizeof *w->wanted, w->err))
+        return -1;
+    w->wanted[w->wanted_count++] = id;
     return 0;
 }
 
@@ -61,9 +57,15 @@ static int choose_kernels(struct walk *w, struct err *err)
     return w->wanted ? 0 : err_set(err, "no kernel's name matches '%s'", w->options->kernel);
 }
 
+static int by_id(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
 static bool wanted(const struct walk *w, uint64_t kernel)
 {
-    return !w->options->kernel || (kernel < w->wanted_cap && w->wanted[kernel]);
+    return !w->options->kernel || bsearch(&kernel, w->wanted, w->wanted_count, sizeof kernel, by_id);
 }
 
 /* --- what both kinds of source hand over --- */
