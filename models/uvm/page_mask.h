@@ -125,6 +125,28 @@ static inline unsigned page_mask_count_region(const struct page_mask *m, unsigne
     return n;
 }
 
+/* out = m with each page `by` up, 0 <= by <= 512; what would be page 512 and above is gone. */
+static inline void page_mask_up(struct page_mask *out, const struct page_mask *m, unsigned by)
+{
+    const unsigned words = by >> 6, bits = by & 63;
+    for (unsigned i = PAGE_MASK_WORDS; i-- > 0;) {
+        const uint64_t high = i >= words ? m->w[i - words] : 0, low = i > words ? m->w[i - words - 1] : 0;
+        out->w[i] = bits ? high << bits | low >> (64 - bits) : high;
+    }
+}
+
+/* out = m with each page `by` down, 0 <= by <= 512; those below page `by` are gone. */
+static inline void page_mask_down(struct page_mask *out, const struct page_mask *m, unsigned by)
+{
+    const unsigned words = by >> 6, bits = by & 63;
+    for (unsigned i = 0; i < PAGE_MASK_WORDS; i++) {
+        const unsigned from = i + words;
+        const uint64_t low = from < PAGE_MASK_WORDS ? m->w[from] : 0;
+        const uint64_t high = from + 1 < PAGE_MASK_WORDS ? m->w[from + 1] : 0;
+        out->w[i] = bits ? low >> bits | high << (64 - bits) : low;
+    }
+}
+
 /* Contiguous runs of set pages; a run may cross words. */
 static inline unsigned page_mask_runs(const struct page_mask *m)
 {

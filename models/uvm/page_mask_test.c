@@ -120,5 +120,30 @@ START_TEST(groups_of_16_fill_when_any_page_is_set)
 }
 END_TEST
 
-TEST_MAIN("page_mask", region_words_cover_exactly_the_region, counts_runs_and_iteration_agree_with_a_page_array,
-          set_algebra_agrees_with_a_page_array, groups_of_16_fill_when_any_page_is_set)
+START_TEST(pages_moved_are_those_of_an_array_moved)
+{
+    uint64_t seed = 11;
+    bool page[PAGE_MASK_PAGES];
+    for (unsigned by = 0; by <= PAGE_MASK_PAGES; by++) {
+        struct page_mask m, up, down, in_place[2];
+        fill(&seed, &m, page);
+        page_mask_set(&m, 0);
+        page_mask_set(&m, PAGE_MASK_PAGES - 1);
+        page[0] = page[PAGE_MASK_PAGES - 1] = true;
+        in_place[0] = in_place[1] = m;
+        page_mask_up(&up, &m, by);
+        page_mask_down(&down, &m, by);
+        for (unsigned p = 0; p < PAGE_MASK_PAGES; p++) {
+            ck_assert_uint_eq(page_mask_test(&up, p), p >= by && page[p - by]);
+            ck_assert_uint_eq(page_mask_test(&down, p), p + by < PAGE_MASK_PAGES && page[p + by]);
+        }
+        page_mask_up(&in_place[0], &in_place[0], by);
+        page_mask_down(&in_place[1], &in_place[1], by);
+        ck_assert(page_mask_equal(&in_place[0], &up) && page_mask_equal(&in_place[1], &down));
+    }
+}
+END_TEST
+
+TEST_MAIN("page_mask", pages_moved_are_those_of_an_array_moved, region_words_cover_exactly_the_region,
+          counts_runs_and_iteration_agree_with_a_page_array, set_algebra_agrees_with_a_page_array,
+          groups_of_16_fill_when_any_page_is_set)

@@ -91,6 +91,12 @@ END_TEST
 START_TEST(t8_after_ten_throttles_the_free_one_gets_it_and_with_the_cpu_it_ends_there)
 {
     fight();
+    ck_assert_int_eq(hint(1450, UVM_CPU), UVM_HINT_NONE);
+    t.blocks[0].pages[5].throttles = 255;
+    ck_assert_int_eq(hint(1460, UVM_GPU), UVM_HINT_THROTTLE);
+    ck_assert_uint_eq(t.blocks[0].pages[5].throttles, 255); /* as far as they are counted */
+    uvm_thrashing_release(&t);
+    fight();
     t.blocks[0].pages[5].throttles = 10;
     ck_assert_int_eq(hint(1500, UVM_GPU), UVM_HINT_PIN);
     ck_assert_int_eq(place, UVM_GPU);

@@ -43,27 +43,6 @@ static void segment_of(const struct verify_edges *edges, unsigned page, unsigned
     }
 }
 
-/* Move every page down by `by`; pages below `by` fall off. */
-static void shift_down(struct page_mask *m, unsigned by)
-{
-    unsigned words = by / 64, bits = by % 64;
-    for (unsigned i = 0; i < PAGE_MASK_WORDS; i++) {
-        uint64_t low = i + words < PAGE_MASK_WORDS ? m->w[i + words] : 0;
-        uint64_t high = i + words + 1 < PAGE_MASK_WORDS ? m->w[i + words + 1] : 0;
-        m->w[i] = bits ? low >> bits | high << (64 - bits) : low;
-    }
-}
-
-static void shift_up(struct page_mask *m, unsigned by)
-{
-    unsigned words = by / 64, bits = by % 64;
-    for (unsigned i = PAGE_MASK_WORDS; i-- > 0;) {
-        uint64_t high = i >= words ? m->w[i - words] : 0;
-        uint64_t low = i >= words + 1 ? m->w[i - words - 1] : 0;
-        m->w[i] = bits ? high << bits | low >> (64 - bits) : high;
-    }
-}
-
 /* What the tree adds to `faulted`, all in one VA block, `resident` being on the destination. */
 static void predict(const struct play *p, const struct page_mask *resident, const struct page_mask *faulted,
                     struct page_mask *plan)
@@ -79,10 +58,10 @@ static void predict(const struct play *p, const struct page_mask *resident, cons
     page_mask_set_region(&in, first, end);
     page_mask_and(&b.resident, resident, &in);
     page_mask_and(&f, faulted, &in);
-    shift_down(&b.resident, b.offset);
-    shift_down(&f, b.offset);
+    page_mask_down(&b.resident, &b.resident, b.offset);
+    page_mask_down(&f, &f, b.offset);
     uvm_tree_plan(&b, &f, p->block->threshold, plan);
-    shift_up(plan, b.offset);
+    page_mask_up(plan, plan, b.offset);
 }
 
 /* --- what contradicts the rules --- */

@@ -7,37 +7,11 @@
 
 enum { PIECES = UVM_BLOCK_PIECES };
 
-/* dst = src moved up by n pages. */
-static void shift_up(struct page_mask *dst, const struct page_mask *src, unsigned n)
-{
-    unsigned words = n / 64, bits = n % 64;
-    for (int i = PAGE_MASK_WORDS - 1; i >= 0; i--) {
-        int from = i - (int)words;
-        uint64_t word = from >= 0 ? src->w[from] << bits : 0;
-        if (bits && from >= 1)
-            word |= src->w[from - 1] >> (64 - bits);
-        dst->w[i] = word;
-    }
-}
-
-/* dst = src moved down by n pages. */
-static void shift_down(struct page_mask *dst, const struct page_mask *src, unsigned n)
-{
-    unsigned words = n / 64, bits = n % 64;
-    for (unsigned i = 0; i < PAGE_MASK_WORDS; i++) {
-        unsigned from = i + words;
-        uint64_t word = from < PAGE_MASK_WORDS ? src->w[from] >> bits : 0;
-        if (bits && from + 1 < PAGE_MASK_WORDS)
-            word |= src->w[from + 1] << (64 - bits);
-        dst->w[i] = word;
-    }
-}
-
 struct page_mask uvm_memory_flat(const struct uvm_memory_block *b, const struct page_mask *own)
 {
     struct page_mask m = *own;
     if (b->block.offset)
-        shift_up(&m, own, b->block.offset);
+        page_mask_up(&m, own, b->block.offset);
     return m;
 }
 
@@ -45,7 +19,7 @@ struct page_mask uvm_memory_own(const struct uvm_memory_block *b, const struct p
 {
     struct page_mask m = *flat_mask;
     if (b->block.offset)
-        shift_down(&m, flat_mask, b->block.offset);
+        page_mask_down(&m, flat_mask, b->block.offset);
     return m;
 }
 
