@@ -203,6 +203,36 @@ START_TEST(guideline_11_holds_over_random_corun_sets)
 }
 END_TEST
 
-TEST_MAIN("placement", a_task_costs_what_the_equations_say, bounds_become_intervals, wrong_task_files_name_the_line,
-          a_section_may_name_its_program_and_overrule_it, policy_source_runs_the_placements_that_are_given,
-          guideline_11_holds_over_random_corun_sets)
+/* Managed memory that migrates by faults: the kernels take so much longer, or less, and no flush is apart. */
+START_TEST(what_kernels_are_spared_shortens_them)
+{
+    static const double managed[] = {0.25, 0, 0}, spared[] = {0, 0.5, 30}, exec[] = {20, 19.5, 0},
+                        flush[] = {0.25, 0, 0};
+    struct err err = {""};
+    struct platform *platform = platform_load("tx2", &err);
+    const struct placement_platform *hw = platform_section_get(platform, "placement");
+    for (int i = 0; i < 3; i++) {
+        struct placement_task t = {0};
+        struct placement_tasks list = {.tasks = &t, .count = 1};
+        struct placement_set set;
+        param_defaults(placement_task_params, &t.lo);
+        t.lo.kernels = t.lo.dirty_kernels = 1;
+        t.lo.compute_ms = 20;
+        t.lo.managed_ms = managed[i];
+        t.lo.spared_ms = spared[i];
+        t.hi = t.lo;
+        ck_assert_int_eq(placement_set_init(&set, 1, &err), 0);
+        ck_assert_msg(placement_set_run(&set, &list, false, &placement_managed, NULL, hw,
+                                        (struct placement_misses){PLACEMENT_PRINTED, 0}, false, &err) == 0,
+                      "%s", err.msg);
+        ck_assert_double_eq_tol(set.tasks[0].exec_ms, exec[i], 1e-9);
+        ck_assert_double_eq_tol(set.tasks[0].flush_ms, flush[i], 1e-9);
+        placement_set_release(&set);
+    }
+    platform_free(platform);
+}
+END_TEST
+
+TEST_MAIN("placement", what_kernels_are_spared_shortens_them, a_task_costs_what_the_equations_say,
+          bounds_become_intervals, wrong_task_files_name_the_line, a_section_may_name_its_program_and_overrule_it,
+          policy_source_runs_the_placements_that_are_given, guideline_11_holds_over_random_corun_sets)
