@@ -312,7 +312,7 @@ static void plot_series(FILE *script, const struct chart *chart, size_t s, doubl
     if (intervals)
         (void)fprintf(script,
                       ", $%s%zu using 1:($4>$3?$2:NaN):3:4 with yerrorbars linecolor rgb '#000000' linewidth 1.5 "
-                      "pointsize 0 notitle",
+                      "dashtype 1 pointtype -1 notitle",
                       chart->block, s);
 }
 
