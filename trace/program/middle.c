@@ -51,7 +51,7 @@ static void go_on(struct program_body *body, uint64_t skip)
         struct program_access *a = &body->access[i];
         const uint64_t bytes = skip * (uint64_t)a->turn_stride;
         a->addr += bytes;
-        uint64_t *lane = a->lane ? &body->lanes[0][a->lane - &body->lanes[0][0]] : NULL;
+        uint64_t *rows = (uint64_t *)body->lanes, *lane = a->lane ? rows + (a->lane - rows) : NULL;
         for (int k = 0; lane && k < PROGRAM_LANES; k++)
             lane[k] += bytes;
     }
