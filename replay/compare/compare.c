@@ -72,8 +72,8 @@ struct compare_row *compare_add(struct compare_result *result, enum compare_mech
 int compare_refuse(struct compare_result *result, enum compare_mechanism mechanism, const char *policy,
                    const struct err *why, struct err *err)
 {
-    if (err_is_memory(why))
-        return err_set(err, "%s", why->msg);
+    if (err_pass_memory(why, err))
+        return -1;
     struct compare_row *row = compare_add(result, mechanism, policy, err);
     if (!row)
         return -1;

@@ -139,7 +139,7 @@ int compare_align_rows(const struct compare_facts *f, const struct scan_setup *s
     if (f->only || !how(f, setup, &a))
         return 0;
     if (input_open(&input, a.spec, "", false, &why))
-        return err_is_memory(&why) ? err_set(err, "%s", why.msg) : 0;
+        return err_pass_memory(&why, err);
     if (ask(f, f->input, policies, result, &now, &why) == 0) {
         if (ask(f, &input, policies, result, &aligned, &why) == 0) {
             say(&a, &now, &aligned, result);
@@ -148,5 +148,5 @@ int compare_align_rows(const struct compare_facts *f, const struct scan_setup *s
         replay_release(&now);
     }
     input_close(&input);
-    return err_is_memory(&why) ? err_set(err, "%s", why.msg) : 0;
+    return err_pass_memory(&why, err);
 }

@@ -75,10 +75,10 @@ int compare_facts_open(struct compare_facts *f, const struct compare_request *re
 #pragma omp section
         keep_steps(f);
     }
-    if (f->counted || !err_is_memory(&f->uncounted))
+    if (f->counted || !err_pass_memory(&f->uncounted, err))
         return 0;
     compare_facts_close(f);
-    return err_set(err, "%s", f->uncounted.msg);
+    return -1;
 }
 
 void compare_facts_close(struct compare_facts *f)

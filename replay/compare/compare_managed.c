@@ -192,8 +192,8 @@ static int fill(const struct compare_facts *f, const struct managed_run *run, st
     const struct uvm_metrics *m = &run->metrics;
     struct outcome *out = &row->outcome;
     if (run->failed) {
-        if (err_is_memory(&run->err))
-            return err_set(err, "%s", run->err.msg);
+        if (err_pass_memory(&run->err, err))
+            return -1;
         outcome_note(out, "%s", run->err.msg);
         return 0;
     }

@@ -286,8 +286,8 @@ static int add_kind(struct mixing *m, enum mix_kind kind, struct compare_result 
     const struct mix *best = search(s);
     int rc = 0;
     for (uint32_t a = 1; a < 1u << m->count; a++)
-        if (s->mixes[a].failed && err_is_memory(&s->mixes[a].err))
-            rc = err_set(err, "%s", s->mixes[a].err.msg);
+        if (s->mixes[a].failed && err_pass_memory(&s->mixes[a].err, err))
+            rc = -1;
     if (best && rc == 0)
         rc = add_row(m, best, result, err);
     for (uint32_t a = 1; !best && rc == 0 && a < 1u << m->count; a++)

@@ -243,7 +243,7 @@ static int facts_of_origin(struct dram_stream *s, const struct store *store, str
     if (!spec)
         return 0;
     if (workload_open(&w, strncmp(spec, "synth:", 6) == 0 ? spec + 6 : spec, &why))
-        return err_is_memory(&why) ? err_set(err, "%s", why.msg) : 0;
+        return err_pass_memory(&why, err);
     struct stream_facts facts = {0};
     if (w.type->produces == WORKLOAD_REQUESTS && w.type->ops)
         ((const struct stream_ops *)w.type->ops)->facts(w.state, &facts);

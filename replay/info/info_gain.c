@@ -22,8 +22,8 @@ static int add(json_t **rows, struct store *store, struct recording of, struct e
     struct err why = {""};
     char said[256];
     bool loaded = uvm_recording_load(&recording, store, of, &why) == 0;
-    if (!loaded && err_is_memory(&why))
-        return err_set(err, "%s", why.msg);
+    if (!loaded && err_pass_memory(&why, err))
+        return -1;
     if (loaded) {
         gain = uvm_gain_of(&recording);
         uvm_recording_release(&recording);

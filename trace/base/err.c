@@ -20,6 +20,11 @@ bool err_is_memory(const struct err *err)
     return strstr(err->msg, "out of memory") != NULL;
 }
 
+int err_pass_memory(const struct err *why, struct err *err)
+{
+    return err_is_memory(why) ? err_set(err, "%s", why->msg) : 0;
+}
+
 int err_at(struct err *err, const char *format, ...)
 {
     if (err) {

@@ -19,6 +19,9 @@ int err_set(struct err *err, const char *format, ...) __attribute__((format(prin
  * an answer, as that a policy cannot do something, this one is none: it is passed on. */
 bool err_is_memory(const struct err *err);
 
+/* 0; -1 with *err set to the same where `why` is that memory ran out. */
+int err_pass_memory(const struct err *why, struct err *err);
+
 /* Put `format` and ": " in front of the message already there; always returns -1. */
 int err_at(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

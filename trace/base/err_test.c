@@ -39,8 +39,13 @@ START_TEST(lack_of_memory_is_told_from_all_else_also_with_its_place)
     ck_assert_ptr_null(mem_zalloc(SIZE_MAX, 2, &err));
     err_at(&err, "a.csv");
     ck_assert(err_is_memory(&err));
+    struct err passed = {""};
+    ck_assert_int_eq(err_pass_memory(&err, &passed), -1);
+    ck_assert_str_eq(passed.msg, err.msg);
     err_set(&err, "bad address");
     ck_assert(!err_is_memory(&err));
+    ck_assert_int_eq(err_pass_memory(&err, &passed), 0);
+    ck_assert_str_ne(passed.msg, err.msg);
 }
 END_TEST
 
