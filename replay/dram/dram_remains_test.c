@@ -111,10 +111,11 @@ static void hold(void *ctx, uint64_t addr, uint32_t valid, uint32_t dirty)
     h->written += dirty != 0;
 }
 
-static void walk_as(struct looker *r, const struct program *program, const struct program_walk *how, struct held *held)
+static void walk(struct looker *r, const struct program *program, const struct program_walk *how, struct held *held)
 {
     struct err err = {""};
     memset(held, 0, sizeof *held);
+    open_l2(&r->l2);
     ck_assert_msg(!program_walk(program, how, &looker_taker, r, NULL, &err), "%s", err.msg);
     if (r->remains)
         dram_remains_put(r->remains, &r->gap, program->ops->launches(program->state), 0, &r->l2);
@@ -122,9 +123,25 @@ static void walk_as(struct looker *r, const struct program *program, const struc
     dram_l2_release(&r->l2);
 }
 
-static void walk(struct looker *r, const struct program *program, struct held *held)
+/* The kept work of a cut, to the middles of its warps if there are any, and the remains leave what `whole` left. */
+static void leaves_the_same(const struct program *program, const struct program_cut *cut,
+                            const struct program_middle *middle, const struct program_walk *how,
+                            const struct held *whole, struct held *part)
 {
-    walk_as(r, program, NULL, held);
+    struct err err = {""};
+    struct dram_l2 scratch;
+    open_l2(&scratch);
+    struct program_rest *rest = program_rest_new(program, cut, UINT64_MAX, middle, !middle, &err);
+    struct dram_remains *remains =
+        dram_remains_new(rest, &scratch, OFFSET, how ? how->resident : NULL, how ? how->ctx : NULL, &err);
+    ck_assert_msg(rest && remains, "%s", err.msg);
+    struct looker r = {.remains = remains};
+    walk(&r, middle ? program_middle_program(middle) : program_cut_program(cut), how, part);
+    ck_assert_uint_eq(whole->n, part->n);
+    ck_assert_mem_eq(whole->addr, part->addr, whole->n * sizeof *whole->addr);
+    dram_l2_release(&scratch);
+    dram_remains_free(remains);
+    program_rest_free(rest);
 }
 
 /* What stands in a cache that forgets what was used longest ago is what was used last, whoever used it. */
@@ -135,25 +152,12 @@ START_TEST(kept_work_and_remains_leave_what_the_whole_leaves)
     for (int w = 0; w < 3; w++)
         for (int s = 0; s < 4; s++) {
             struct held whole, part;
-            struct looker a = {.remains = NULL}, b = {.remains = NULL};
-            struct dram_l2 scratch;
-            open_l2(&a.l2);
-            open_l2(&b.l2);
-            open_l2(&scratch);
-            walk(&a, &drawn, &whole);
+            walk(&(struct looker){.remains = NULL}, &drawn, NULL, &whole);
             ck_assert_uint_gt(whole.n, 400);
             struct program_cut *cut = program_cut_new(&drawn, sectors[s], wave_of, &waves[w], &err);
-            struct program_rest *rest = program_rest_new(&drawn, cut, UINT64_MAX, NULL, true, &err);
-            struct dram_remains *remains = dram_remains_new(rest, &scratch, OFFSET, NULL, NULL, &err);
-            ck_assert_msg(cut && rest && remains, "%s", err.msg);
-            b.remains = remains;
-            walk(&b, program_cut_program(cut), &part);
-            ck_assert_uint_eq(whole.n, part.n);
-            ck_assert_mem_eq(whole.addr, part.addr, whole.n * sizeof *whole.addr);
+            ck_assert_msg(cut != NULL, "%s", err.msg);
+            leaves_the_same(&drawn, cut, NULL, NULL, &whole, &part);
             ck_assert_uint_gt(part.written, whole.n / 5);
-            dram_l2_release(&scratch);
-            dram_remains_free(remains);
-            program_rest_free(rest);
             program_cut_free(cut);
         }
 }
@@ -192,26 +196,13 @@ START_TEST(heads_warm_l2_as_the_same_accesses_in_order)
     struct err err = {""};
     for (int s = 0; s < 3; s++) {
         struct held whole, part;
-        struct looker a = {.remains = NULL}, b = {.remains = NULL};
-        struct dram_l2 scratch;
-        open_l2(&a.l2);
-        open_l2(&b.l2);
-        open_l2(&scratch);
         const struct program begun = {&ops, &to[s], -1};
-        walk_as(&a, &begun, &how, &whole);
+        walk(&(struct looker){.remains = NULL}, &begun, &how, &whole);
         ck_assert_uint_gt(whole.n, 400);
         struct program_cut *cut = program_cut_new(&program, 0, wave_of, &wave, &err);
         struct program_middle *middle = program_middle_new(program_cut_program(cut), shares[s], 1, &err);
-        struct program_rest *rest = program_rest_new(&program, cut, UINT64_MAX, middle, false, &err);
-        struct dram_remains *remains = dram_remains_new(rest, &scratch, OFFSET, wave_of, &wave, &err);
-        ck_assert_msg(cut && middle && rest && remains, "%s", err.msg);
-        b.remains = remains;
-        walk_as(&b, program_middle_program(middle), &how, &part);
-        ck_assert_uint_eq(whole.n, part.n);
-        ck_assert_mem_eq(whole.addr, part.addr, whole.n * sizeof *whole.addr);
-        dram_l2_release(&scratch);
-        dram_remains_free(remains);
-        program_rest_free(rest);
+        ck_assert_msg(cut && middle, "%s", err.msg);
+        leaves_the_same(&program, cut, middle, &how, &whole, &part);
         program_middle_free(middle);
         program_cut_free(cut);
     }
