@@ -56,12 +56,14 @@ int compare_robust(const struct compare_facts *f, struct compare_result *result,
 {
     static const char *const own[] = {"uvm", "gpu", "pcie", NULL}, *const shared[] = {"placement", "gpu", "uvm", NULL};
     const struct compare_request *asked = f->request;
-    double best = result->count ? outcome_get(&result->rows[0].outcome, "time_ns")->real : 0;
+    double best = result->count ? compare_time(&result->rows[0]) : 0;
     while (result->drawn < result->count && result->rows[result->drawn].answered &&
-           (asked->far || outcome_get(&result->rows[result->drawn].outcome, "time_ns")->real <= COMPARE_NEAR * best))
+           (asked->far || result->drawn < 2 || compare_time(&result->rows[result->drawn]) <= COMPARE_NEAR * best))
         result->drawn++;
-    if (result->drawn < 2)
+    if (result->drawn < 2) {
+        result->drawn = 0; /* nothing to win against */
         return 0;
+    }
     double *errors = mem_zalloc(result->drawn, sizeof *errors, err);
     if (!errors)
         return -1;

@@ -180,7 +180,36 @@ START_TEST(of_rows_that_were_tried_the_first_of_the_fastest_is_kept)
 }
 END_TEST
 
-TEST_MAIN("replay/compare", of_rows_that_were_tried_the_first_of_the_fastest_is_kept, a_row_is_what_its_engine_says,
+/* Draws need two rows: the second is drawn however far off, and where one row alone has an answer nothing is. */
+START_TEST(the_best_two_rows_are_drawn_however_far_apart)
+{
+    static const char *const short_of_memory[] = {"gpu_memory_bytes=2MiB"};
+    static const char link_only[] = "[platform]\nname = alone\n[gpu]\nas = h200 | 0.5..2: a guess\n"
+                                    "[pcie]\nas = h200 | 0.5..2: a guess\n";
+    const char *file = testing_write("alone.ini", link_only, sizeof link_only - 1);
+    char answer[512];
+    for (int alone = 0; alone < 2; alone++) {
+        compare_asked((struct compare_request){.spec = "synth:array,bytes=4MiB",
+                                               .platform = alone ? file : "h200",
+                                               .sets = short_of_memory,
+                                               .set_count = 1,
+                                               .threads = 2,
+                                               .robust = {.draws = 2, .seed = 1, .tie_pct = -1}});
+        ck_assert(result.rows[0].answered);
+        ck_assert_int_eq(result.rows[1].answered, !alone);
+        ck_assert_uint_eq(result.drawn, alone ? 0 : 2);
+        if (!alone) {
+            ck_assert_double_gt(compare_time(&result.rows[1]), COMPARE_NEAR * compare_time(&result.rows[0]));
+            ck_assert_uint_eq(result.robust.wins[0], 2);
+        }
+        ck_assert_int_eq(!strstr(compare_answer(&result, answer, sizeof answer), "draws"), alone);
+        compare_release(&result);
+    }
+}
+END_TEST
+
+TEST_MAIN("replay/compare", the_best_two_rows_are_drawn_however_far_apart,
+          of_rows_that_were_tried_the_first_of_the_fastest_is_kept, a_row_is_what_its_engine_says,
           a_copy_is_its_copies_and_the_kernels, what_does_not_fit_is_no_copy_and_never_wins,
           rows_are_in_order_of_time_whatever_the_number_of_threads, times_nearer_than_the_models_errors_are_tied,
           memory_that_is_shared_with_the_cpu_has_mechanisms_of_its_own, a_plan_is_what_a_recorder_reads)
