@@ -218,7 +218,8 @@ class Place:
         """None: passed; else how it failed. `timeout`: seconds of processor time; what sleeps may take ten times that."""
         words = ["sh", "fixtures/cli/run.sh", self.at + "/offchip", test[4:]] if test.startswith("cli/") else \
             [f"{self.at}/test/{test}"]
-        env = {**os.environ, "NO_MEMORY_EVERY": "1", **(env or {})}  # what stands behind each allocation
+        # what stands behind each allocation; a copy of the program finds its library, the program the headers of policies
+        env = {**os.environ, "NO_MEMORY_EVERY": "1", "LD_LIBRARY_PATH": self.at, "OFFCHIP_INCLUDE": os.getcwd(), **(env or {})}
         p = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                              start_new_session=True, preexec_fn=lambda: limits(timeout), env=env)
         try:
