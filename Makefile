@@ -230,7 +230,7 @@ demo: $(BUILD)/offchip
 	@sh .ci/demo.sh $(BUILD)/offchip $(BUILD)/demo
 
 asan:
-	$(MAKE) DEVELOPER=1 BUILD=$(BUILD)/asan OPT="-O1 -g -fno-omit-frame-pointer" \
+	READERS_EVERY=5 $(MAKE) DEVELOPER=1 BUILD=$(BUILD)/asan OPT="-O1 -g -fno-omit-frame-pointer" \
 	    CFLAGS="-Wno-format-truncation -Wno-maybe-uninitialized $(CFLAGS)" \
 	    SAN="-fsanitize=address,undefined -fno-sanitize-recover=all" check
 

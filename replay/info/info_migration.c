@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/uvm/block.h"
 #include "trace/base/hash.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
@@ -122,6 +123,9 @@ static int on_service(void *ctx, const struct store_value *v, size_t n)
     struct tally *t = ctx;
     if (n < 9 || v[5].type != STORE_INT || v[7].type != STORE_INT || v[8].type != STORE_INT)
         return 0;
+    const uint64_t most = UVM_BLOCK_BYTES;
+    if ((uint64_t)v[5].i > most || (uint64_t)v[7].i > most || (uint64_t)v[8].i > most)
+        return err_set(t->err, "table services: service %lld is of more than one VA block", (long long)v[0].i);
     t->fault_pages += v[5].i;
     t->served_bytes += v[7].i + v[8].i;
     struct batch_start *batch = v[1].type == STORE_INT && v[3].type == STORE_INT && t->count
