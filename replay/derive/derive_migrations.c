@@ -57,14 +57,14 @@ static int each(struct store *store, derive_take take, void *ctx, struct err *er
 
 struct extent {
     int64_t first;
-    uint64_t migrations;
+    bool migrations;
 };
 
 static int measure(void *ctx, const struct record *r, struct err *err)
 {
     struct extent *e = ctx;
     (void)err;
-    e->migrations += migrates(r);
+    e->migrations |= migrates(r);
     e->first = r->time < e->first ? r->time : e->first;
     return 0;
 }

@@ -135,6 +135,32 @@ START_TEST(parts_of_matched_runs_are_compared_by_name)
 }
 END_TEST
 
+/* Content tells inputs apart that one name stands for, and finds those that were renamed; where a run of either set
+ * keeps no hash, names do. */
+START_TEST(without_a_hash_inputs_are_known_by_name)
+{
+    static const char *const hashes[][2] = {{"h", "h"}, {"", "h"}, {"h", ""}, {"", ""}, {"h", "other"}};
+    for (size_t i = 0; i < sizeof hashes / sizeof *hashes; i++)
+        for (int renamed = 0; renamed < 2; renamed++) {
+            struct run_set sets[2] = {{0}, {0}};
+            for (int s = 0; s < 2; s++) {
+                simple(&sets[s], s && renamed ? "y" : "x", "{}", "tree", 1);
+                simple(&sets[s], "z", "{}", "tree", 2);
+                json_t *input = json_array_get(sets[s].runs[0].run_case.inputs, 0);
+                ck_assert_int_eq(json_object_set_new(input, "hash", json_string(hashes[i][s])), 0);
+            }
+            struct run_diff diff;
+            make(&diff, &sets[0], &sets[1]);
+            const bool named = !*hashes[i][0] || !*hashes[i][1];
+            ck_assert_msg(diff.pairs == (size_t)(named ? 2 - renamed : 1 + !strcmp(hashes[i][0], hashes[i][1])),
+                          "%zu, %d: %zu pairs", i, renamed, diff.pairs);
+            run_diff_release(&diff);
+            run_set_release(&sets[0]);
+            run_set_release(&sets[1]);
+        }
+}
+END_TEST
+
 /* Of any two sets: a set has no difference from itself; turned round, every difference has the other sign; each run is
  * in a pair or alone. */
 START_TEST(a_difference_turned_round_has_the_other_sign)
@@ -197,4 +223,4 @@ END_TEST
 TEST_MAIN("run_diff", what_has_one_value_is_compared_and_what_varies_is_matched_by,
           two_single_runs_are_a_pair_whatever_they_are_of, numbers_are_compared_within_the_platform_of_one_name,
           parts_of_matched_runs_are_compared_by_name, a_difference_turned_round_has_the_other_sign,
-          another_version_alone_is_no_difference)
+          another_version_alone_is_no_difference, without_a_hash_inputs_are_known_by_name)

@@ -68,6 +68,32 @@ START_TEST(a_sequential_program_is_complete)
 }
 END_TEST
 
+/* Ever fewer pages that the CPU writes, of which the kernel reads the half: what the CPU populated is said from the
+ * first fault on, and not without any. */
+START_TEST(one_fault_of_the_cpu_is_enough_to_know_what_it_populated)
+{
+    for (unsigned faults = 0; faults < 3; faults++) {
+        struct made m;
+        made_init(&m);
+        m.fault_records = true;
+        allocate(&m, BASE, MIB);
+        if (faults)
+            write_cpu(&m, BASE, faults == 1 ? 4096 : 128 << 10);
+        int64_t start = m.now;
+        read_gpu(&m, BASE, faults ? 4096 : MIB, 40);
+        kernel(&m, start);
+        struct verify v;
+        check_made(&m, NULL, &v);
+        const struct metric_value *populated = outcome_get(&v.outcome, "cpu_populated_bytes");
+        ck_assert_int_eq(number(&v, "cpu_faults"), faults);
+        ck_assert_int_eq(populated->known, faults > 0);
+        ck_assert(!faults || populated->whole == faults * 65536);
+        verify_release(&v);
+        made_release(&m);
+    }
+}
+END_TEST
+
 /* A generator of page numbers; any will do. */
 static uint64_t mix(uint64_t x)
 {
@@ -583,10 +609,11 @@ START_TEST(the_cpu_write_faults_of_the_h200_come_in_the_order_of_the_tree)
 }
 END_TEST
 
-TEST_MAIN("verify", a_sequential_program_is_complete, a_random_program_that_leaves_pages_untouched_is_complete,
-          arrays_that_end_inside_a_block_are_understood, arrays_that_share_a_block_are_understood,
-          recorded_allocations_give_the_edges, an_output_that_the_cpu_never_wrote_moves_without_records,
-          pages_that_go_back_and_forth_are_complete, oversubscription_with_evictions_is_complete,
+TEST_MAIN("verify", a_sequential_program_is_complete, one_fault_of_the_cpu_is_enough_to_know_what_it_populated,
+          a_random_program_that_leaves_pages_untouched_is_complete, arrays_that_end_inside_a_block_are_understood,
+          arrays_that_share_a_block_are_understood, recorded_allocations_give_the_edges,
+          an_output_that_the_cpu_never_wrote_moves_without_records, pages_that_go_back_and_forth_are_complete,
+          oversubscription_with_evictions_is_complete,
           a_kernel_that_reads_half_and_computes_on_its_own_data_is_complete,
           memory_freed_and_allocated_again_at_the_same_address_is_complete,
           read_mostly_memory_moves_again_without_coming_back, memory_the_program_sent_to_the_gpu_is_there,

@@ -84,6 +84,27 @@ START_TEST(without_a_recording_there_is_nothing_to_rank_by)
 }
 END_TEST
 
+/* Shares of this GPU and of the others may make the whole table, not more. */
+START_TEST(shares_make_at_most_the_table)
+{
+    static const char *const sets[][3] = {{"resident=degree", "local_pct=60", "shared_pct=40"},
+                                          {"resident=degree", "local_pct=60", "shared_pct=40.5"},
+                                          {"resident=degree", "local_pct=60", "shared_pct=30"}};
+    static const double hits[] = {1, -1, 0.9};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        struct err err = {""};
+        int rc = run("synth:gather,graph=urand,scale=11,seeds=8,batches=2", "shift", sets[i], 3, &err);
+        ck_assert_int_eq(rc, hits[i] < 0 ? -1 : 0);
+        if (rc) {
+            ck_assert_str_eq(err.msg, "local_pct and shared_pct are 60 and 40.5; together at most 100");
+            continue;
+        }
+        ck_assert(hits[i] == 1 ? metric(0, "hit_ratio")->real == 1 : metric(0, "hit_ratio")->real < 1);
+        replay_release(&result);
+    }
+}
+END_TEST
+
 /* epoch_ns of the engine is that of its own gather times in zerocopy_epoch.h: stages, share, GPUs, who gathers. */
 START_TEST(an_epoch_lies_between_the_bounds_of_its_stages)
 {
@@ -109,5 +130,5 @@ START_TEST(an_epoch_lies_between_the_bounds_of_its_stages)
 }
 END_TEST
 
-TEST_MAIN("zerocopy_tier", rows_that_another_run_asked_for_most_are_resident,
+TEST_MAIN("zerocopy_tier", shares_make_at_most_the_table, rows_that_another_run_asked_for_most_are_resident,
           without_a_recording_there_is_nothing_to_rank_by, an_epoch_lies_between_the_bounds_of_its_stages)
