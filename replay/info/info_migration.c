@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/uvm/block.h"
 #include "trace/base/hash.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
@@ -28,7 +27,7 @@ struct batch_start {
 struct tally {
     struct moved *blocks;
     uint64_t bytes, distinct_pages;
-    int64_t served_bytes, fault_pages;
+    double served_bytes, fault_pages; /* whole up to 2^53; a damaged table's sums do not overflow */
     struct batch_start *batches;
     size_t count, cap;
     struct err *err;
@@ -123,11 +122,8 @@ static int on_service(void *ctx, const struct store_value *v, size_t n)
     struct tally *t = ctx;
     if (n < 9 || v[5].type != STORE_INT || v[7].type != STORE_INT || v[8].type != STORE_INT)
         return 0;
-    const uint64_t most = UVM_BLOCK_BYTES;
-    if ((uint64_t)v[5].i > most || (uint64_t)v[7].i > most || (uint64_t)v[8].i > most)
-        return err_set(t->err, "table services: service %lld is of more than one VA block", (long long)v[0].i);
-    t->fault_pages += v[5].i;
-    t->served_bytes += v[7].i + v[8].i;
+    t->fault_pages += (double)v[5].i;
+    t->served_bytes += (double)v[7].i + (double)v[8].i;
     struct batch_start *batch = v[1].type == STORE_INT && v[3].type == STORE_INT && t->count
                                     ? bsearch(&v[1].i, t->batches, t->count, sizeof *t->batches, by_number)
                                     : NULL;
@@ -182,7 +178,7 @@ int info_migration_json(struct store *store, json_t **root, struct err *err)
         json_tree_put(&o, "h2d_distinct_bytes", json_integer((json_int_t)(t.distinct_pages * PAGE_BYTES)));
         json_tree_put(&o, "remigration_ratio", json_tree_real((double)t.bytes / distinct));
         json_tree_put(&o, "bytes_per_fault",
-                      t.fault_pages > 0 ? json_tree_real((double)t.served_bytes / (double)t.fault_pages) : json_null());
+                      t.fault_pages > 0 ? json_tree_real(t.served_bytes / t.fault_pages) : json_null());
         json_tree_put(&o, "fault_to_migration_ns", delays_json(&t));
         json_tree_put(root, "migration", o);
     }
