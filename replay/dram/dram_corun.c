@@ -77,21 +77,11 @@ static int find_sides(struct corun *c, struct err *err)
     for (int s = 0; s < c->streams; s++)
         c->channels = c->stream[s].channels > c->channels ? c->stream[s].channels : c->channels;
     const struct dram_settings *set = job->settings;
-    c->repeat = set->loop == 1 || (set->loop == 2 && !c->stream[0].once && !c->stream[1].once);
+    c->repeat = set->loop != 0;
     return 0;
 }
 
-/* Multiprocessors that a side of a pair occupies; 0: a GPU kernel on all of them, which gives way to the other. */
-static int64_t side_sms(const struct corun *c, const struct side *side)
-{
-    const struct dram_platform *dram = platform_section_get(c->job->platform, "dram");
-    const struct gpu *gpu = platform_section_get(c->job->platform, "gpu");
-    const int64_t sms = side->class == DRAM_PIM ? dram->pim_sms : side->stream->sms;
-    return sms < gpu->sms ? sms : 0;
-}
-
-/* `taken`: multiprocessors that the other side occupies. */
-static void set_up_source(const struct corun *c, struct dram_source *s, const struct side *side, int64_t taken)
+static void set_up_source(const struct corun *c, struct dram_source *s, const struct side *side)
 {
     const struct dram_settings *set = c->job->settings;
     const struct dram_platform *dram = platform_section_get(c->job->platform, "dram");
@@ -105,15 +95,7 @@ static void set_up_source(const struct corun *c, struct dram_source *s, const st
         s->period = dram->pim_period;
         return;
     }
-    double window = set->mem_window        ? (double)set->mem_window
-                    : side->stream->window ? (double)side->stream->window
-                                           : WINDOW_DEFAULT;
-    window *= set->window_scale;
-    if (taken && side->stream->sms == gpu->sms) {
-        const double share = pow((double)(gpu->sms - taken) / (double)gpu->sms, 0.6);
-        window *= share;
-        s->stretch = 1 / share;
-    }
+    const double window = (double)(set->mem_window ? set->mem_window : WINDOW_DEFAULT) * set->window_scale;
     s->window = window < 1 ? 1 : (int64_t)(window + 0.5);
 }
 
@@ -189,7 +171,7 @@ static int lane_run(struct lane *lane, struct corun *c, const struct together *r
         struct dram_source *src = &lane->source[p->sources];
         if (dram_source_init(src, sides[s].stream, channel, sides[s].class, err))
             return -1;
-        set_up_source(c, src, &sides[s], run->count == 2 ? side_sms(c, &sides[1 - s]) : 0);
+        set_up_source(c, src, &sides[s]);
         lane->side[p->sources] = &sides[s];
         src->repeat = run->repeat;
         p->sources++;
@@ -353,7 +335,6 @@ static int run_policy(struct corun *c, size_t i, struct outcome *run, struct err
         t.mem_arrival_ratio = (double)t.stats.in[DRAM_MEM] / (double)t.cycles / c->side[0].alone_rate;
     if (!rc) {
         struct dram_stream about = c->stream[0];
-        about.synthetic |= c->stream[1].synthetic;
         about.untimed |= c->stream[1].untimed;
         dram_metrics_fill(run, c->job, &about, &t);
     }

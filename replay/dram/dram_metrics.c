@@ -226,8 +226,6 @@ void dram_metrics_fill(struct outcome *run, const struct replay_job *job, const 
         ratio(run, "noc_arrival_per_kcycle", 1000.0 * (double)t->noc_packets, channel_cycles);
     if (t->mem_arrival_ratio >= 0)
         outcome_real(run, "mem_arrival_ratio", t->mem_arrival_ratio);
-    if (stream && stream->synthetic)
-        outcome_note(run, "the MEM stream is synthetic: parametric, not the traffic of the program it is named after");
     if (stream && stream->untimed)
         outcome_note(run, "the input has no times: requests enter as fast as the channel takes them");
     for (size_t i = 0; stream && i < job->input_count; i++)

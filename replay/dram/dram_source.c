@@ -43,7 +43,6 @@ int dram_source_init(struct dram_source *s, const struct dram_stream *stream, ui
     s->class = class;
     s->window = INT64_MAX;
     s->period = 1;
-    s->stretch = 1;
     if (take_class(s, &stream->channel[c], err))
         return -1;
     for (uint32_t i = 0; i < s->count; i++)

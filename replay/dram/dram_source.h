@@ -17,7 +17,6 @@ struct dram_source {
     enum dram_class class;
     int64_t window; /* in flight; INT64_MAX: not limited */
     int64_t period; /* least cycles between two requests */
-    double stretch; /* arrivals are multiplied by this */
     int64_t launch_gap, relaunch_gap;
     bool repeat;
     /* Where it is: */
@@ -47,8 +46,7 @@ static inline int64_t dram_source_ready(const struct dram_source *s)
 {
     if (s->next == s->count || s->drains || s->ended || s->in_flight >= s->window)
         return INT64_MAX;
-    const int64_t wait = s->requests[s->next].arrival - s->offset;
-    const int64_t at = s->base + (s->stretch == 1 ? wait : (int64_t)((double)wait * s->stretch));
+    const int64_t at = s->base + s->requests[s->next].arrival - s->offset;
     return at > s->earliest ? at : s->earliest;
 }
 

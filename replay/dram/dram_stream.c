@@ -185,16 +185,6 @@ static int load_workload(struct load *load, const struct input *input, struct pr
     load->packed = true;
     load->untimed = false;
     load->from_hz = 0; /* in DRAM cycles */
-    struct stream_facts facts = {0};
-    if (type->ops) {
-        const struct stream_ops *ops = type->ops;
-        ops->facts(input->workload.state, &facts);
-    }
-    struct dram_stream *s = load->stream;
-    s->window = facts.window ? facts.window : s->window;
-    s->sms = facts.sms ? facts.sms : s->sms;
-    s->once |= facts.once;
-    s->synthetic |= facts.synthetic;
     /* A workload's state is used up by next(): read a fresh one, so that an input can be read more than once. */
     void *state = type->open(input->workload.params, err);
     if (!state)
@@ -234,27 +224,6 @@ static void choose_clock(struct load *load, const struct stream *stream, int64_t
     (void)dram_hz;
 }
 
-/* Whether a synthesised trace says what made it: then window and launches are known as for the workload. */
-static int facts_of_origin(struct dram_stream *s, const struct store *store, struct err *err)
-{
-    const char *spec = store_origin_get(store, "workload.spec");
-    struct workload w;
-    struct err why;
-    if (!spec)
-        return 0;
-    if (workload_open(&w, strncmp(spec, "synth:", 6) == 0 ? spec + 6 : spec, &why))
-        return err_pass_memory(&why, err);
-    struct stream_facts facts = {0};
-    if (w.type->produces == WORKLOAD_REQUESTS && w.type->ops)
-        ((const struct stream_ops *)w.type->ops)->facts(w.state, &facts);
-    s->window = facts.window ? facts.window : s->window;
-    s->sms = facts.sms ? facts.sms : s->sms;
-    s->once |= facts.once;
-    s->synthetic |= facts.synthetic;
-    workload_close(&w);
-    return 0;
-}
-
 static int load_store(struct load *load, const struct input *input, int64_t dram_hz, int64_t core_hz,
                       struct progress *progress, struct err *err)
 {
@@ -282,7 +251,7 @@ static int load_store(struct load *load, const struct input *input, int64_t dram
             return -1;
         load->stream->untimed |= any && load->untimed;
     }
-    return facts_of_origin(load->stream, input->store, err);
+    return 0;
 }
 
 /* --- order --- */

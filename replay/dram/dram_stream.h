@@ -29,12 +29,8 @@ struct dram_stream {
     struct dram_stream_channel *channel;
     uint32_t channels; /* highest channel seen + 1 */
     size_t count, class_count[2], hits;
-    bool untimed;   /* an input had no times: everything arrives at 0 */
-    bool synthetic; /* an input is a workload: labelled in the output */
-    bool marked;    /* launches are marked */
-    int64_t window; /* of the MEM workload: requests in flight; 0: not stated */
-    int64_t sms;    /* that the MEM workload was scaled to; 0: not stated */
-    bool once;      /* collaborative: no looping */
+    bool untimed; /* an input had no times: everything arrives at 0 */
+    bool marked;  /* launches are marked */
 };
 
 /* Which clock arrivals are wanted in. */

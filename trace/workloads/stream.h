@@ -7,23 +7,9 @@
 #ifndef TRACE_WORKLOADS_STREAM_H
 #define TRACE_WORKLOADS_STREAM_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 enum {
     STREAM_L2_HIT = 1,     /* flags of DRAM_READ and DRAM_WRITE */
     STREAM_ONE_CHANNEL = 1 /* flags of KERNEL_END: the mark is that of the channel in addr only */
-};
-
-struct stream_facts {
-    int64_t window; /* requests in flight, at most; 0: not limited */
-    int64_t sms;    /* multiprocessors that the rate and the window stand for; 0: does not apply */
-    bool synthetic; /* parametric, not from a program: said wherever results appear */
-    bool once;      /* collaborative work: not repeated while the other side is not done */
-};
-
-struct stream_ops {
-    void (*facts)(const void *state, struct stream_facts *facts);
 };
 
 #endif

@@ -95,14 +95,6 @@ static int as_program(void *state, struct program *program, struct err *err)
     return 0;
 }
 
-static void facts(const void *state, struct stream_facts *f)
-{
-    (void)state;
-    *f = (struct stream_facts){0};
-}
-
-static const struct stream_ops ops = {facts};
-
 #define PIM(NAME, CLI, TEXT)                                                                                           \
     static void *open_##NAME(const void *params, struct err *err)                                                      \
     {                                                                                                                  \
@@ -117,7 +109,6 @@ static const struct stream_ops ops = {facts};
         .params_size = sizeof(struct keys),                                                                            \
         .open = open_##NAME,                                                                                           \
         .close = close_pim,                                                                                            \
-        .ops = &ops,                                                                                                   \
         .next = next,                                                                                                  \
         .views = VIEW_DRAM,                                                                                            \
         .program = as_program,                                                                                         \
