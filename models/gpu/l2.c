@@ -448,6 +448,11 @@ void l2_each(const struct l2 *l2, void (*fn)(void *ctx, uint64_t addr, uint32_t 
     }
 }
 
+void l2_age(struct l2 *l2, uint32_t left)
+{
+    l2->now = UINT32_MAX - 1 - left;
+}
+
 void l2_clear(struct l2 *l2)
 {
     const size_t sets = (size_t)(l2->slices * l2->sets);

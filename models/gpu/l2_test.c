@@ -260,6 +260,8 @@ START_TEST(what_is_filled_at_once_equals_plain_lists)
         x ^= x << 13, x ^= x >> 7, x ^= x << 17;
         const uint64_t addr = (x >> 8) % 400 * 32;
         const char kind = "rwp"[x % 3];
+        if (i > 1000 && i % 61 == 0)
+            l2_age(l2, (uint32_t)i % 7); /* the order in each set stays as the clock begins anew */
         struct l2_result r;
         bool fetch;
         plain_take(&p, addr, kind, &r, &fetch);
