@@ -68,8 +68,7 @@ START_TEST(a_sequential_program_is_complete)
 }
 END_TEST
 
-/* Ever fewer pages that the CPU writes, of which the kernel reads the half: what the CPU populated is said from the
- * first fault on, and not without any. */
+/* No, one and two faults of the CPU, 64 KiB each: what it populated is said from the first on. */
 START_TEST(one_fault_of_the_cpu_is_enough_to_know_what_it_populated)
 {
     for (unsigned faults = 0; faults < 3; faults++) {
