@@ -1,6 +1,5 @@
 #include "replay/dram/dram_corun.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

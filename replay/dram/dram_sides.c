@@ -36,8 +36,7 @@ static const struct workload *workload_of(const struct input *input, struct work
     if (!spec)
         return NULL;
     if (workload_open(made, spec, &why)) {
-        if (err_is_memory(&why))
-            *err = why;
+        (void)err_pass_memory(&why, err);
         return NULL;
     }
     if (has_view(made->type) && !holds_others(input->store, made->type))

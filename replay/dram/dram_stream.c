@@ -99,10 +99,8 @@ static int add(struct load *load, const struct record *r, uint8_t flags, struct 
         return -1;
     const bool pim = flags & DRAM_IS_PIM;
     flags |= (uint8_t)(pim ? 1 : atoms);
-    if (r->flags & STREAM_L2_HIT) {
+    if (r->flags & STREAM_L2_HIT)
         flags |= DRAM_L2_HIT;
-        load->stream->hits++;
-    }
     c->requests[c->count++] = (struct dram_request){arrival, a.row, (uint16_t)a.column, (uint8_t)a.bank, flags};
     c->class_count[pim]++;
     load->stream->class_count[pim]++;

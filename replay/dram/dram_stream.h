@@ -28,7 +28,7 @@ struct dram_stream_channel {
 struct dram_stream {
     struct dram_stream_channel *channel;
     uint32_t channels; /* highest channel seen + 1 */
-    size_t count, class_count[2], hits;
+    size_t count, class_count[2];
     bool untimed; /* an input had no times: everything arrives at 0 */
     bool marked;  /* launches are marked */
 };
