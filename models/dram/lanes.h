@@ -108,4 +108,19 @@ LANES_INLINE uint64_t lanes_find(const uint32_t rows[64], int n, uint32_t row)
     return m;
 }
 
+/* Bit i is set where a[i] == x, of 64 bytes. */
+LANES_INLINE uint64_t lanes_bytes(const uint8_t a[64], uint8_t x)
+{
+    uint64_t m = 0;
+#if defined(__SSE4_1__)
+    const __m128i v = _mm_set1_epi8((char)x), *p = (const __m128i *)a;
+    for (int i = 0; i < 4; i++)
+        m |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(&p[i]), v)) << 16 * i;
+#else
+    for (int i = 0; i < 64; i++)
+        m |= (uint64_t)(a[i] == x) << i;
+#endif
+    return m;
+}
+
 #endif

@@ -85,6 +85,29 @@ static inline void dram_legal_rd_again(struct dram_legal *l, const struct dram_t
     l->rd[b] = l->any_rd = l->group_rd[group] = l->group_column[group] = t;
 }
 
+/* A run of such reads, one a cycle, `apart` cycles at least between two of a group, the first of all at t: as good as
+ * each of them, with dram_legal_run_bank() of each bank. */
+static inline void dram_legal_run(struct dram_legal *l, const struct dram_timing *tm, int32_t t, int b, int group,
+                                  int apart)
+{
+    const int32_t slack =
+        (t - l->any_rd - tm->ccd) | (t - l->group_column[group] - tm->ccdl) | (1 - tm->ccd) | (apart - tm->ccdl);
+    if (__builtin_expect(slack < 0, 0))
+        dram_legal_blame(l, t, b, "RD");
+}
+
+/* The bank's reads in it: the first, the last, their row; `differs`: bits in which one's row is another. */
+static inline void dram_legal_run_bank(struct dram_legal *l, const struct dram_timing *tm, int32_t first, int32_t last,
+                                       int b, int group, uint32_t row, uint32_t differs)
+{
+    if (__builtin_expect((l->row[b] != row) | (differs != 0) | (first - l->act[b] - tm->rcd < 0), 0))
+        dram_legal_blame(l, first, b, "RD");
+    l->rd[b] = last;
+    l->any_rd = dram_legal_max(l->any_rd, last);
+    l->group_rd[group] = dram_legal_max(l->group_rd[group], last);
+    l->group_column[group] = dram_legal_max(l->group_column[group], last);
+}
+
 static inline void dram_legal_rd(struct dram_legal *l, const struct dram_timing *tm, int32_t t, int b, int group,
                                  uint32_t row)
 {

@@ -1,7 +1,8 @@
 #include "models/dram/loop_mem.h"
 
 #include "models/dram/loop_cycle.h"
-#include "models/dram/loop_mem_hits.h"
+#include "models/dram/loop_mem_single.h"
+#include "models/dram/loop_mem_stream.h"
 
 enum { SHORTEST = 16 }; /* cycles and requests for which taking the state over is worth it */
 
@@ -14,10 +15,10 @@ DRAM_INLINE void mem_begin(struct dram_channel *ch, struct dram_mem *m, struct m
         dram_channel_settle(ch);
     dram_find_matches(ch, DRAM_ALL);
     m->prio = ch->prio;
-    m->waiting = ch->waiting[DRAM_MEM];
+    m->in.waiting = ch->waiting[DRAM_MEM];
     m->occupied = ch->occupied;
     m->active = ch->active;
-    m->pending = ch->pending;
+    m->in.pending = ch->pending;
     m->streak = ch->streak;
     m->want_rd = ch->want_rd;
     m->want_wr = ch->want_wr;
@@ -69,24 +70,24 @@ DRAM_INLINE void mem_end_stats(struct dram_channel *ch, const struct dram_mem *m
     s->activates += m->activates;
     s->precharges += m->precharges;
     s->columns += m->columns;
-    s->columns_in += m->columns_in;
-    s->out[DRAM_MEM] += m->out;
+    s->columns_in += m->in.columns_in;
+    s->out[DRAM_MEM] += m->out.count;
     s->visits += m->visits;
-    if (m->last_out >= 0)
-        s->last_out[DRAM_MEM] = ch->base + m->last_out;
+    if (m->out.last >= 0)
+        s->last_out[DRAM_MEM] = ch->base + m->out.last;
 }
 
 DRAM_INLINE void mem_end_latency(struct dram_latency *latency, const struct dram_mem *m)
 {
-    latency->count += m->out;
-    latency->sum += m->latency_sum;
-    latency->largest = m->latency_largest > latency->largest ? m->latency_largest : latency->largest;
+    latency->count += m->out.count;
+    latency->sum += m->out.latency_sum;
+    latency->largest = m->out.latency_largest > latency->largest ? m->out.latency_largest : latency->largest;
 }
 
 /* Requests that entered in this run get their numbers: ids ascend as they entered. */
 DRAM_INLINE void mem_end_queues(struct dram_channel *ch, const struct dram_mem *m, const struct mem_source *from)
 {
-    for (unsigned banks = m->pending; banks; banks &= banks - 1) {
+    for (unsigned banks = m->in.pending; banks; banks &= banks - 1) {
         struct dram_bank_queue *q = &ch->bank[__builtin_ctz(banks)];
         for (uint64_t live = q->live; live; live &= live - 1) {
             const int i = __builtin_ctzll(live);
@@ -96,7 +97,7 @@ DRAM_INLINE void mem_end_queues(struct dram_channel *ch, const struct dram_mem *
         ch->head_seq[__builtin_ctz(banks)] = q->seqs[__builtin_ctzll(q->live)];
     }
     if (from->first != UINT32_MAX)
-        ch->seq += (m->head == from->count ? m->id + 1 : m->id) - from->first;
+        ch->seq += (m->in.head == from->count ? m->in.id + 1 : m->in.id) - from->first;
 }
 
 /* Give the state back; `now` is the next cycle to visit. */
@@ -105,10 +106,10 @@ DRAM_INLINE void mem_end(struct dram_channel *ch, const struct dram_mem *m, cons
     mem_end_stats(ch, m, now);
     ch->last = now - 1;
     ch->prio = m->prio;
-    ch->waiting[DRAM_MEM] = m->waiting;
+    ch->waiting[DRAM_MEM] = m->in.waiting;
     ch->occupied = m->occupied;
     ch->active = m->active;
-    ch->pending = m->pending;
+    ch->pending = m->in.pending;
     ch->streak = m->streak;
     ch->want_rd = m->want_rd;
     ch->want_wr = m->want_wr;
@@ -150,13 +151,13 @@ DRAM_INLINE int32_t mem_run(struct dram_channel *ch, struct dram_mem *m, const s
 {
     struct mem_wheel w = {{0}, {0}};
     mem_begin(ch, m, &w, t);
-    mem_look(m, from, t);
-    while (t < m->stop) {
+    mem_look(&m->in, from, t);
+    while (t < m->in.stop) {
         if (mem_may_stream(ch, m, from, t)) {
-            t = mem_stream_apart(ch, m, from, &w, t);
+            t = mem_stream(ch, m, from, &w, t);
             continue;
         }
-        if (m->waiting == 1 && !m->occupied && m->asked == DRAM_ALL) {
+        if (m->in.waiting == 1 && !m->occupied && m->asked == DRAM_ALL) {
             const int32_t after = mem_single(ch, m, from, t);
             if (after > t) {
                 m->visits++;
@@ -210,14 +211,15 @@ DRAM_INLINE int64_t mem_run_as(struct dram_channel *ch, struct dram_feed *feed, 
     from.first = heads->head[DRAM_MEM] == from.count ? UINT32_MAX
                  : from.ids                          ? from.ids[heads->head[DRAM_MEM]]
                                                      : heads->head[DRAM_MEM];
-    struct dram_mem m = {.stop = stop, .head = heads->head[DRAM_MEM], .id = from.first, .last_out = -1, .stopped = -1};
+    struct dram_mem m = {
+        .in = {.stop = stop, .head = heads->head[DRAM_MEM], .id = from.first}, .out = {.last = -1}, .stopped = -1};
     const int32_t t = mem_run(ch, &m, &from, begin);
-    ch->stats.in[DRAM_MEM] += m.head - heads->head[DRAM_MEM];
-    if (m.head != heads->head[DRAM_MEM]) {
+    ch->stats.in[DRAM_MEM] += m.in.head - heads->head[DRAM_MEM];
+    if (m.in.head != heads->head[DRAM_MEM]) {
         heads->last = DRAM_MEM;
-        heads->head[DRAM_MEM] = m.head;
+        heads->head[DRAM_MEM] = m.in.head;
         if (feed->vcs == 2)
-            heads->arrival[DRAM_MEM] = dram_feed_arrival(feed, DRAM_MEM, m.head);
+            heads->arrival[DRAM_MEM] = dram_feed_arrival(feed, DRAM_MEM, m.in.head);
     }
     mem_end(ch, &m, &from, t);
     mem_end_latency(&feed->latency[DRAM_MEM], &m);

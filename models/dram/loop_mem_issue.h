@@ -9,19 +9,19 @@ enum { MEM_ACT = 8 }; /* see MEM_CALM */
 /* --- commands --- */
 
 /* A request had its last column command at t. */
-DRAM_INLINE void mem_done(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from, uint32_t id,
+DRAM_INLINE void mem_done(struct dram_channel *ch, struct mem_out *out, const struct mem_source *from, uint32_t id,
                           int32_t t, int32_t done)
 {
-    m->out++;
-    m->last_out = done;
+    out->count++;
+    out->last = done;
     if (from->fates && ch->fate.column)
         ch->fate.column[id] = from->base + t;
     if (from->fates && ch->fate.done)
         ch->fate.done[id] = from->base + done;
     const int64_t latency = from->base + done - from->requests[id].arrival;
-    m->latency_sum += latency;
-    if (__builtin_expect(latency > m->latency_largest, 0))
-        m->latency_largest = latency;
+    out->latency_sum += latency;
+    if (__builtin_expect(latency > out->latency_largest, 0))
+        out->latency_largest = latency;
     from->buckets[(uint64_t)latency < LATENCY_EXACT ? (uint32_t)latency : dram_latency_bucket(latency)]++;
 }
 
@@ -68,7 +68,7 @@ DRAM_INLINE void mem_serve(struct dram_channel *ch, struct dram_mem *m, const st
     m->due &= ~bit;
     m->slot_sum += t + 1;
     m->slot_cycles += m->occupied ? 0 : t + 1;
-    mem_done(ch, m, from, ch->slot_id[b], t, done);
+    mem_done(ch, &m->out, from, ch->slot_id[b], t, done);
 }
 
 DRAM_INLINE void mem_activate(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
@@ -151,7 +151,7 @@ DRAM_INLINE void mem_issue(struct dram_channel *ch, struct dram_mem *m, const st
 DRAM_INLINE int32_t mem_next(const struct dram_channel *ch, const struct dram_mem *m, const struct mem_source *from,
                              const struct mem_wheel *w, int32_t t)
 {
-    if (m->pending & ~m->occupied || m->due & m->want_pre)
+    if (m->in.pending & ~m->occupied || m->due & m->want_pre)
         return t + 1;
     int32_t next = INT32_MAX;
     if (m->due) {

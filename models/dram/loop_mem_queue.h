@@ -8,41 +8,41 @@
 /* --- entering --- */
 
 /* The next request enters at cycle t. Its number among all is given when the run ends: mem_end_queues(). */
-DRAM_INLINE void mem_enter(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from, int32_t t)
+DRAM_INLINE void mem_enter(struct dram_channel *ch, struct mem_line *in, const struct mem_source *from, int32_t t)
 {
-    const struct dram_request *r = &from->requests[m->id];
+    const struct dram_request *r = &from->requests[in->id];
     struct dram_bank_queue *q = &ch->bank[r->bank];
     ONCE(q);
     if (from->fates && ch->fate.enter)
-        ch->fate.enter[m->id] = from->base + t;
+        ch->fate.enter[in->id] = from->base + t;
     if (__builtin_expect(q->tail == q->limit, 0))
         dram_bank_queue_compact(q);
     const int i = q->tail++;
     const uint64_t at = UINT64_C(1) << i;
     q->rows[i] = r->row;
-    q->ids[i] = m->id;
+    q->ids[i] = in->id;
     q->flags[i] = r->flags;
     q->live |= at;
     q->same |= r->row == q->last_row ? at : 0;
-    m->pending |= 1u << r->bank;
-    m->waiting++;
-    m->columns_in += r->flags & DRAM_COLUMNS;
+    in->pending |= 1u << r->bank;
+    in->waiting++;
+    in->columns_in += r->flags & DRAM_COLUMNS;
 }
 
 /* Look at the request at the head, which may enter from cycle t on. With one virtual channel a PIM request ends the run
  * there. */
-DRAM_INLINE void mem_look(struct dram_mem *m, const struct mem_source *from, int32_t t)
+DRAM_INLINE void mem_look(struct mem_line *in, const struct mem_source *from, int32_t t)
 {
-    m->arrival = INT64_MAX;
-    if (m->head == from->count)
+    in->arrival = INT64_MAX;
+    if (in->head == from->count)
         return;
-    m->id = from->ids ? from->ids[m->head] : m->head;
-    const struct dram_request *r = &from->requests[m->id];
-    m->arrival = r->arrival - from->base;
+    in->id = from->ids ? from->ids[in->head] : in->head;
+    const struct dram_request *r = &from->requests[in->id];
+    in->arrival = r->arrival - from->base;
     if (__builtin_expect(from->one && r->flags & DRAM_IS_PIM, 0)) {
-        const int64_t at = m->arrival > t ? m->arrival : t;
-        m->stop = at < m->stop ? (int32_t)at : m->stop;
-        m->arrival = INT64_MAX;
+        const int64_t at = in->arrival > t ? in->arrival : t;
+        in->stop = at < in->stop ? (int32_t)at : in->stop;
+        in->arrival = INT64_MAX;
     }
 }
 
@@ -51,16 +51,16 @@ DRAM_INLINE void mem_look(struct dram_mem *m, const struct mem_source *from, int
 DRAM_INLINE int32_t mem_feed(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from, int32_t t,
                              int32_t next)
 {
-    next = next < m->stop ? next : m->stop;
-    while (m->waiting < from->queue && m->arrival < next && t < next) {
-        t = m->arrival > t ? (int32_t)m->arrival : t;
-        const unsigned bit = 1u << from->requests[m->id].bank;
-        mem_enter(ch, m, from, t);
-        m->head++;
+    next = next < m->in.stop ? next : m->in.stop;
+    while (m->in.waiting < from->queue && m->in.arrival < next && t < next) {
+        t = m->in.arrival > t ? (int32_t)m->in.arrival : t;
+        const unsigned bit = 1u << from->requests[m->in.id].bank;
+        mem_enter(ch, &m->in, from, t);
+        m->in.head++;
         t++;
-        mem_look(m, from, t);
+        mem_look(&m->in, from, t);
         next = m->occupied & bit ? next : t;
-        next = next < m->stop ? next : m->stop;
+        next = next < m->in.stop ? next : m->in.stop;
     }
     return next;
 }
@@ -105,11 +105,11 @@ DRAM_INLINE void mem_take(struct dram_channel *ch, struct dram_mem *m, const str
     if (!live) {
         q->tail = 0;
         q->limit = DRAM_QUEUE / 2;
-        m->pending &= ~bit;
+        m->in.pending &= ~bit;
     }
     if (from->fates && ch->fate.sched)
         ch->fate.sched[id] = from->base + t;
-    m->waiting--;
+    m->in.waiting--;
     m->served[hit + 2 * write]++;
     m->slot_cycles -= m->occupied ? 0 : t;
     m->slot_sum -= t;
@@ -121,7 +121,7 @@ DRAM_INLINE void mem_take(struct dram_channel *ch, struct dram_mem *m, const str
 DRAM_INLINE void mem_select(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
                             struct mem_wheel *w, int32_t t)
 {
-    const unsigned empty = ~m->occupied & DRAM_ALL, can = empty & m->pending;
+    const unsigned empty = ~m->occupied & DRAM_ALL, can = empty & m->in.pending;
     if (!can) {
         m->asked |= empty;
         return;

@@ -1,5 +1,6 @@
 /* loop_mem_state: what models/dram/loop_mem.c keeps while it runs; the wheel of ready slots. Its parts are
- * loop_mem_queue.h (entering, selection), loop_mem_issue.h (commands) and loop_mem_hits.h (what needs no scan of rows).
+ * loop_mem_queue.h (entering, selection), loop_mem_issue.h (commands), loop_mem_stream.h (runs of reads of open rows),
+ * loop_mem_steady.h (the steady cycles of them) and loop_mem_single.h (a request alone).
  */
 #ifndef MODELS_DRAM_LOOP_MEM_STATE_H
 #define MODELS_DRAM_LOOP_MEM_STATE_H
@@ -10,27 +11,40 @@
 /* Keeps the compiler from computing an address anew for each use of it: measured, a tenth of the time. */
 #define ONCE(pointer) __asm__("" : "+r"(pointer))
 
+/* Requests that come, and how many wait: the fields of struct dram_channel of the same names, unless said. */
+struct mem_line {
+    uint32_t head;   /* position of the next MEM request, as in struct dram_feed_heads */
+    uint32_t id;     /* of it */
+    int64_t arrival; /* of it, an offset; INT64_MAX: there is none for this run */
+    int64_t columns_in;
+    int32_t stop; /* the cycle not to be visited here */
+    int32_t waiting;
+    unsigned pending;
+};
+
+/* Requests that are done. */
+struct mem_out {
+    int64_t count, latency_sum, latency_largest;
+    int32_t last; /* offset; -1: none in this run */
+};
+
 /* The local state: the fields of struct dram_channel of the same names, unless said. No pointer to it leaves this
  * file's inlined functions, so that the compiler may keep it where it likes. */
 struct dram_mem {
-    int32_t prio, waiting;
-    unsigned occupied, active, pending, due, streak;
+    struct mem_line in;
+    struct mem_out out;
+    int32_t prio;
+    unsigned occupied, active, due, streak;
     unsigned want_rd, want_wr, want_act, want_pre;
     unsigned writes; /* slots that hold a write */
     unsigned longer; /* slots that need more than one column command */
     unsigned asked;  /* banks that a scan of idle banks asked */
     int32_t ccd_ok, rrd_ok, rtw_ok, wtr_ok;
-    int32_t stop;                  /* the cycle not to be visited here */
-    int32_t last_out;              /* offset; -1: none in this run */
-    uint32_t head;                 /* position of the next MEM request, as in struct dram_feed_heads */
-    uint32_t id;                   /* of it */
-    int64_t arrival;               /* of it, an offset; INT64_MAX: there is none for this run */
     int64_t slot_sum, slot_cycles; /* as if what is in the slots had been filled at offset 0 */
-    int64_t columns_in, columns, out, activates, precharges, visits;
+    int64_t columns, activates, precharges, visits;
     int64_t served[4]; /* MEM requests selected: + 1 for a hit, + 2 for a write */
-    int64_t latency_sum, latency_largest;
-    int calm;        /* how likely reads of open rows are to come: MEM_CALM */
-    int32_t stopped; /* where the last run of them ended */
+    int calm;          /* how likely reads of open rows are to come: MEM_CALM */
+    int32_t stopped;   /* where the last run of them ended */
 };
 
 /* What stays the same in a run. */
