@@ -4,12 +4,13 @@
 
 #include "models/dram/dram_platform.h"
 
-/* Whether loop_mem.c looks as far ahead as each rule of the platform. */
+/* Whether loop_mem.c looks as far ahead as each rule of the platform, and has room for as many requests at each bank.
+ */
 static bool is_near(const struct dram_platform *platform)
 {
     struct dram_rule rules[DRAM_RULES_MAX];
     const size_t n = dram_rules(platform, rules);
-    bool near = platform->cl < DRAM_WHEEL && platform->wl < DRAM_WHEEL;
+    bool near = platform->cl < DRAM_WHEEL && platform->wl < DRAM_WHEEL && platform->queue <= DRAM_QUEUE;
     for (size_t i = 0; i < n; i++)
         near &= rules[i].cycles < DRAM_WHEEL;
     return near;
@@ -92,6 +93,14 @@ void dram_channel_settle(struct dram_channel *ch)
     ch->uniform = false;
 }
 
+bool dram_channel_bank_full(const struct dram_channel *ch)
+{
+    bool full = false;
+    for (int b = 0; b < DRAM_BANKS; b++)
+        full |= ch->bank[b].live == UINT64_MAX;
+    return full;
+}
+
 void dram_bank_queue_compact(struct dram_bank_queue *q)
 {
     int n = 0;
@@ -136,7 +145,7 @@ int dram_channel_fifo_conflicts(const struct dram_channel *ch)
     unsigned seen = 0;
     int conflicts = 0;
     for (int k = 0; k < n && seen != DRAM_ALL; k++) {
-        const uint32_t i = (ch->fifo.head + (uint32_t)k) % (2 * DRAM_QUEUE);
+        const uint32_t i = (ch->fifo.head + (uint32_t)k) % (2 * DRAM_QUEUES);
         const unsigned bank = ch->fifo.banks[i], bit = 1u << bank;
         if (ch->fifo.flags[i] & DRAM_IS_PIM || seen & bit)
             continue;

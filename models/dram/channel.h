@@ -25,7 +25,10 @@
 #include "models/dram/legal.h"
 #include "models/dram/timing.h"
 
-enum { DRAM_BANKS = 16, DRAM_QUEUE = 64, DRAM_ALL = 0xffff };
+enum { DRAM_BANKS = 16, DRAM_QUEUE = 64, DRAM_ALL = 0xffff }; /* DRAM_QUEUE: requests that wait at a bank, at most */
+
+/* Requests of a class that wait in a channel, at most. */
+enum { DRAM_QUEUES = 256 };
 
 /* Cycles that loop_mem.c looks ahead; a platform with a longer timing is left to the general loop. */
 enum { DRAM_WHEEL = 1024 };
@@ -107,7 +110,7 @@ struct dram_channel {
     int32_t group_mask, bank_mask;
     uint16_t group_banks[DRAM_BANKS]; /* banks of a group */
 
-    bool near; /* loop_mem.c looks as far ahead as any of the platform's rules */
+    bool near; /* loop_mem.c looks as far ahead as any of the platform's rules, and no bank's queue can be full */
 
     int64_t base; /* cycle that offset 0 stands for */
     int64_t last; /* offset of the last visited cycle; -1 before the first */
@@ -155,13 +158,13 @@ struct dram_channel {
 
     struct dram_bank_queue bank[DRAM_BANKS];
     struct {
-        uint32_t rows[DRAM_QUEUE], ids[DRAM_QUEUE], seqs[DRAM_QUEUE];
-        uint8_t flags[DRAM_QUEUE];
-        uint32_t head; /* position modulo 64; waiting[DRAM_PIM] follow */
+        uint32_t rows[DRAM_QUEUES], ids[DRAM_QUEUES], seqs[DRAM_QUEUES];
+        uint8_t flags[DRAM_QUEUES];
+        uint32_t head; /* position modulo DRAM_QUEUES; waiting[DRAM_PIM] follow */
     } pim;
     struct { /* fcfs: both classes in one queue */
-        uint32_t rows[2 * DRAM_QUEUE], ids[2 * DRAM_QUEUE];
-        uint8_t flags[2 * DRAM_QUEUE], banks[2 * DRAM_QUEUE];
+        uint32_t rows[2 * DRAM_QUEUES], ids[2 * DRAM_QUEUES];
+        uint8_t flags[2 * DRAM_QUEUES], banks[2 * DRAM_QUEUES];
         uint32_t head;
     } fifo;
 
@@ -204,10 +207,14 @@ int dram_channel_fifo_conflicts(const struct dram_channel *channel);
 /* After a run: requests in = requests out + waiting + in slots, bytes likewise, no illegal command. */
 int dram_channel_check(const struct dram_channel *channel, bool finished, struct err *err);
 
-/* Room for one more request of a class. */
+/* Of a channel in which more than DRAM_QUEUE requests may wait: whether as many wait at one bank. */
+bool dram_channel_bank_full(const struct dram_channel *channel);
+
+/* Room for one more request of a class. A full bank keeps all MEM requests out, since one of it may be the next. */
 static inline bool dram_channel_room(const struct dram_channel *ch, enum dram_class class)
 {
-    return ch->waiting[class] < ch->queue;
+    return ch->waiting[class] < ch->queue &&
+           (ch->queue <= DRAM_QUEUE || class == DRAM_PIM || !dram_channel_bank_full(ch));
 }
 
 #endif

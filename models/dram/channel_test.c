@@ -112,6 +112,32 @@ START_TEST(no_class_waits_in_more_than_its_queue)
 }
 END_TEST
 
+/* Of 256 at most 64 wait at one bank; what stands behind the 65th waits with it. */
+START_TEST(a_long_queue_holds_64_of_a_bank)
+{
+    struct dram_platform platform;
+    param_defaults(dram_params, &platform);
+    platform.queue = 256;
+    test_platform = &platform;
+    struct dram_request r[400];
+    int most[2] = {0, 0};
+    for (int turn = 0; turn < 2; turn++) {
+        for (int i = 0; i < 400; i++)
+            r[i] = (struct dram_request){0, 1 + (uint32_t)i, 0, turn ? (uint8_t)(i % 16) : 0, TEST_RD};
+        test_run("frfcfs", "", r, 400, 1);
+        for (int i = 0; i < 400; i++) {
+            int waiting = 0;
+            for (int k = 0; k < 400; k++)
+                waiting += test_enter[k] <= test_enter[i] && test_sched[k] > test_enter[i];
+            most[turn] = waiting > most[turn] ? waiting : most[turn];
+        }
+    }
+    test_platform = NULL;
+    ck_assert_int_eq(most[0], 64);
+    ck_assert_int_eq(most[1], 256);
+}
+END_TEST
+
 START_TEST(a_limit_cuts_a_run_and_what_was_to_come_is_never)
 {
     const struct dram_request r[] = {{0, 1, 0, 0, TEST_RD}, {0, 4096, 0, 0, TEST_PIM}, {50, 1, 0, 0, TEST_RD}};
@@ -190,5 +216,5 @@ TEST_MAIN("channel", each_part_of_the_check_is_an_error, a_rule_as_long_as_the_w
           sequential_reads_over_two_groups_move_an_atom_per_cycle, one_bank_group_moves_an_atom_per_tccdl,
           row_conflicts_of_one_bank_take_trc, a_pim_block_of_sixteen_takes_64_cycles_with_a_row_change_and_32_without,
           a_write_back_of_128_bytes_takes_four_columns, no_class_waits_in_more_than_its_queue,
-          a_limit_cuts_a_run_and_what_was_to_come_is_never, far_future_cycles_do_not_wrap,
-          an_illegal_command_is_an_error)
+          a_long_queue_holds_64_of_a_bank, a_limit_cuts_a_run_and_what_was_to_come_is_never,
+          far_future_cycles_do_not_wrap, an_illegal_command_is_an_error)

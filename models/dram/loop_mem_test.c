@@ -50,7 +50,7 @@ static struct dram_platform platform_of(struct random *x)
 {
     struct dram_platform p;
     param_defaults(dram_params, &p);
-    p.queue = random_below(x, 2) ? 64 : 1 + random_below(x, 64);
+    p.queue = random_below(x, 2) ? 64 : 1 + random_below(x, random_below(x, 8) ? 64 : 256);
     p.bank_groups = 1 << random_below(x, 5);
     p.burst_cycles = p.ccd = 1 + (random_below(x, 5) == 0);
     p.ccdl = p.ccd + random_below(x, 3);

@@ -26,7 +26,7 @@ DRAM_INLINE void dram_enter(struct dram_channel *ch, bool fifo, int32_t t, uint3
         ch->fate.enter[id] = ch->base + t;
     if (fifo) {
         const uint32_t i =
-            (ch->fifo.head + (uint32_t)(ch->waiting[DRAM_MEM] + ch->waiting[DRAM_PIM])) % (2 * DRAM_QUEUE);
+            (ch->fifo.head + (uint32_t)(ch->waiting[DRAM_MEM] + ch->waiting[DRAM_PIM])) % (2 * DRAM_QUEUES);
         ch->fifo.rows[i] = row;
         ch->fifo.ids[i] = id;
         ch->fifo.flags[i] = flags;
@@ -35,7 +35,7 @@ DRAM_INLINE void dram_enter(struct dram_channel *ch, bool fifo, int32_t t, uint3
         return;
     }
     if (class == DRAM_PIM) {
-        const uint32_t i = (ch->pim.head + (uint32_t)ch->waiting[DRAM_PIM]) % DRAM_QUEUE;
+        const uint32_t i = (ch->pim.head + (uint32_t)ch->waiting[DRAM_PIM]) % DRAM_QUEUES;
         ch->pim.rows[i] = row;
         ch->pim.ids[i] = id;
         ch->pim.seqs[i] = seq;

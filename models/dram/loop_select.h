@@ -97,7 +97,7 @@ DRAM_INLINE void dram_take(struct dram_channel *ch, const struct dram_hooks *hoo
 DRAM_INLINE void dram_take_pim(struct dram_channel *ch, const struct dram_hooks *hooks, void *state, int32_t t)
 {
     const uint32_t i = ch->pim.head, row = ch->pim.rows[i];
-    ch->pim.head = (i + 1) % DRAM_QUEUE;
+    ch->pim.head = (i + 1) % DRAM_QUEUES;
     ch->waiting[DRAM_PIM]--;
     if (hooks->served)
         hooks->served(state, ch, DRAM_PIM, row, ch->pim.seqs[i]);
@@ -141,7 +141,7 @@ DRAM_INLINE bool dram_select_fifo(struct dram_channel *ch, int32_t t)
     const int b = ch->fifo.banks[i];
     if (flags & DRAM_IS_PIM ? ch->occupied != 0 : ch->occupied >> b & 1)
         return false;
-    ch->fifo.head = (i + 1) % (2 * DRAM_QUEUE);
+    ch->fifo.head = (i + 1) % (2 * DRAM_QUEUES);
     if (flags & DRAM_IS_PIM) {
         ch->waiting[DRAM_PIM]--;
         ch->stats.accesses[DRAM_PIM] += DRAM_BANKS;

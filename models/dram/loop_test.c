@@ -62,7 +62,7 @@ static struct dram_platform platform_of(struct random *x, int seed)
     if (seed % 4 == 0)
         return p;
     p.bank_groups = 1 << random_below(x, 5);
-    p.queue = random_below(x, 3) ? 64 : 1 + random_below(x, 64);
+    p.queue = random_below(x, 3) ? 64 : 1 + random_below(x, random_below(x, 2) ? 64 : 256);
     p.burst_cycles = 1 + random_below(x, 3);
     p.ccd = 1 + random_below(x, 4);
     p.ccdl = 1 + random_below(x, 8);

@@ -138,7 +138,7 @@ static struct dram_platform any_device(struct random *x, int64_t refresh)
     hw.rtw = hw.cl + hw.burst_cycles + one_of(x, 0, 3), hw.rtp = one_of(x, 1, 9), hw.rtpl = one_of(x, 0, 6);
     hw.ppd = one_of(x, 0, 4), hw.command_bus = random_below(x, 2);
     hw.act_bus = one_of(x, 0, 4), hw.pre_bus = one_of(x, 0, 2), hw.column_bus = one_of(x, 0, 3);
-    hw.queue = 1 + random_below(x, 64);
+    hw.queue = 1 + random_below(x, random_below(x, 3) ? 64 : 256);
     hw.refresh = refresh;
     hw.rfc = one_of(x, 20, 300), hw.rfcb = one_of(x, 20, 900), hw.rrefd = one_of(x, 1, 15);
     hw.refi = refresh == DRAM_REFRESH_ALL ? 200 + hw.rfc + one_of(x, 0, 1000) : 16 * (200 + one_of(x, 0, 300));

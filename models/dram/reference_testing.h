@@ -367,7 +367,12 @@ static inline void reference_cycle(struct reference *c, int64_t t)
 /* Room for one more of a class, and its entry at the end of cycle t. */
 static inline bool reference_room(const struct reference *c, uint32_t id)
 {
-    return c->of_class[reference_is_pim(c, id)] < c->hw.queue;
+    int at_bank[DRAM_BANKS] = {0}, most = 0;
+    for (int i = 0; c->policy != REFERENCE_FCFS && i < c->waiting[DRAM_MEM]; i++) {
+        const int n = ++at_bank[c->request[c->queue[DRAM_MEM][i]].bank];
+        most = n > most ? n : most;
+    }
+    return c->of_class[reference_is_pim(c, id)] < c->hw.queue && (most < 64 || reference_is_pim(c, id));
 }
 
 static inline void reference_enter(struct reference *c, uint32_t id, int64_t t)
