@@ -14,8 +14,9 @@ static int32_t later(int32_t a, int32_t b)
 void dram_device_init(struct dram_device *d, const struct dram_platform *p, const struct dram_timing *tm)
 {
     memset(d, 0, sizeof *d);
-    d->on = p->rcdwr || tm->rrdl || tm->faw || tm->wtrl || p->rtw || p->rtp || tm->ppd || tm->act_bus || tm->pre_bus ||
-            tm->column_bus || tm->single_bus || tm->interval;
+    d->rules =
+        tm->rrdl || tm->faw || tm->wtrl || tm->ppd || tm->act_bus || tm->pre_bus || tm->column_bus || tm->single_bus;
+    d->on = d->rules || p->rcdwr || p->rtw || p->rtp || tm->interval;
     for (int i = 0; i < 4; i++)
         d->act[i] = DRAM_LONG_AGO;
     d->due = tm->interval ? tm->interval : INT64_MAX;
@@ -83,6 +84,34 @@ void dram_device_gave(struct dram_channel *ch, enum dram_command command, unsign
     }
 }
 
+/* The watch notes the later of what it knows and cycle t of the channel. */
+static void follow(struct dram_channel *ch, enum dram_command command, int b, int32_t t)
+{
+    struct dram_watch *w = &ch->device.watch;
+    int64_t *at[] = {&w->at[dram_watch_at(DRAM_SAME_BANK, command, b)],
+                     &w->at[dram_watch_at(DRAM_SAME_GROUP, command, b & ch->group_mask)],
+                     &w->at[dram_watch_at(DRAM_SAME_CHANNEL, command, 0)]};
+    for (size_t i = 0; i < sizeof at / sizeof *at && t > DRAM_LONG_AGO; i++)
+        *at[i] = ch->base + t > *at[i] ? ch->base + t : *at[i];
+}
+
+void dram_device_follow(struct dram_channel *ch)
+{
+    struct dram_device *d = &ch->device;
+    const struct dram_legal *l = &ch->legal;
+    int32_t precharged = DRAM_LONG_AGO;
+    for (int b = 0; b <= ch->bank_mask; b++) {
+        follow(ch, DRAM_ACT, b, l->act[b]);
+        follow(ch, DRAM_PRE, b, l->pre[b]);
+        follow(ch, DRAM_RD, b, l->rd[b]);
+        follow(ch, DRAM_WR, b, l->wr[b]);
+        d->watch.row[b] = l->row[b];
+        precharged = later(precharged, l->pre[b]);
+    }
+    d->refresh_ok = later(d->refresh_ok, l->any_act + ch->timing.rrd);
+    d->precharged_ok = later(d->precharged_ok, precharged + ch->timing.rp_refresh);
+}
+
 /* --- refresh --- */
 
 /* The cycle of the refresh's next command, by the rules. */
@@ -128,7 +157,7 @@ static void close_held(struct dram_channel *ch, int32_t s, int32_t t)
     const unsigned open = d->held & ch->active;
     if (ch->explain > 0)
         dram_channel_explain(ch, s, "PRE", open, 0, DRAM_NO_REQUEST);
-    dram_legal_refresh(&ch->legal, open, s);
+    dram_legal_close(&ch->legal, open, s);
     dram_device_gave(ch, DRAM_PRE, open, 0, s);
     ch->active &= ~open;
     for (unsigned m = open; m; m &= m - 1) {
@@ -147,6 +176,7 @@ static void refresh_held(struct dram_channel *ch, int32_t s, int32_t t)
     if (ch->explain > 0)
         dram_channel_explain(ch, s, "REF", held, 0, DRAM_NO_REQUEST);
     dram_device_gave(ch, tm->refresh_all ? DRAM_REF : DRAM_REFB, held, 0, s);
+    dram_legal_refresh(&ch->legal, held, s + tm->rfc, s + (tm->refresh_all ? tm->rfc : tm->rrefd));
     for (unsigned m = held; m; m &= m - 1)
         ch->act_ok[__builtin_ctz(m)] = s + tm->rfc;
     if (!tm->refresh_all) {

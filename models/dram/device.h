@@ -21,7 +21,8 @@
 struct dram_channel;
 
 struct dram_device {
-    bool on;
+    bool on;    /* anything of it */
+    bool rules; /* more than refresh and other cycles for the paper's rules */
     /* Earliest cycles. */
     int32_t rrdl_ok[DRAM_WATCH_BANKS], wtrl_ok[DRAM_WATCH_BANKS]; /* by group */
     int32_t rrdl_last, wtrl_last;                                 /* the latest of them */
@@ -69,6 +70,10 @@ static inline void dram_device_hold_bus(struct dram_device *d, const struct dram
     if ((!column || tm->single_bus) && until > d->row_bus_ok)
         d->row_bus_ok = until;
 }
+
+/* MEM requests' commands were given that only models/dram/legal.h was told of: without `rules` it knows all of those
+ * that end in them. Take over what it noted. */
+void dram_device_follow(struct dram_channel *channel);
 
 /* The next cycle after t at which something that was not allowed is; at most `next`. */
 int32_t dram_device_next(const struct dram_channel *channel, int32_t t, int32_t next);

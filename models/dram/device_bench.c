@@ -58,9 +58,8 @@ static int run(const char *name, const struct dram_platform *hw, int64_t *comman
     const double s = (double)(clock() - start) / CLOCKS_PER_SEC;
     free(state);
     const int bad = dram_channel_check(&channel, feed.finished, &err);
-    int64_t sum = 0;
-    for (int c = 0; c < DRAM_COMMANDS; c++)
-        sum += channel.device.watch.count[c];
+    const struct dram_stats *stats = &channel.stats;
+    const int64_t sum = stats->activates + stats->precharges + stats->columns + stats->refreshes;
     printf("%-12s refresh %-4s %10lld commands, %6lld refreshes, %5.2f million requests/s: %s\n", name,
            hw->refresh == DRAM_REFRESH_ALL ? "all" : "bank", (long long)sum, (long long)channel.stats.refreshes,
            REQUESTS / s / 1e6, bad ? err.msg : "no violation");

@@ -6,11 +6,12 @@ void dram_legal_init(struct dram_legal *l)
 {
     memset(l, 0, sizeof *l);
     for (int i = 0; i < 16; i++) {
-        l->act[i] = l->pre[i] = l->rd[i] = l->wr[i] = l->group_column[i] = l->group_rd[i] = DRAM_LONG_AGO;
+        l->act[i] = l->pre[i] = l->rd[i] = l->wr[i] = l->group_column[i] = l->group_rd[i] = l->refreshed[i] =
+            DRAM_LONG_AGO;
         l->row[i] = UINT32_MAX;
     }
     l->all_row = UINT32_MAX;
-    l->any_act = l->any_rd = l->any_wr = l->pim = DRAM_LONG_AGO;
+    l->any_act = l->any_rd = l->any_wr = l->pim = l->any_refreshed = DRAM_LONG_AGO;
 }
 
 static void shift(int32_t *cycle, int64_t by)
@@ -28,11 +29,13 @@ void dram_legal_rebase(struct dram_legal *l, int64_t by)
         shift(&l->wr[i], by);
         shift(&l->group_column[i], by);
         shift(&l->group_rd[i], by);
+        shift(&l->refreshed[i], by);
     }
     shift(&l->any_act, by);
     shift(&l->any_rd, by);
     shift(&l->any_wr, by);
     shift(&l->pim, by);
+    shift(&l->any_refreshed, by);
 }
 
 /* All banks together: the same tests as bank by bank, without branches. */
@@ -42,12 +45,13 @@ static void all_rows(struct dram_legal *l, const struct dram_timing *tm, int32_t
     for (int b = 0; b < 16; b++) {
         const int32_t wr = dram_legal_max(l->wr[b], l->pim);
         bad |= (l->row[b] == UINT32_MAX) | (pre - l->act[b] < tm->ras) | (pre - l->rd[b] < tm->rtp) |
-               (pre - wr < tm->wtp) | (pre - l->group_rd[b] < tm->rtpl) | (act - l->act[b] < tm->rc);
+               (pre - wr < tm->wtp) | (pre - l->group_rd[b] < tm->rtpl) | (act - l->act[b] < tm->rc) |
+               (act < l->refreshed[b]);
         l->pre[b] = pre;
         l->act[b] = act;
         l->row[b] = row;
     }
-    bad |= (act - pre < tm->rp) | (act - l->any_act < tm->rrd);
+    bad |= (act - pre < tm->rp) | (act - l->any_act < tm->rrd) | (act < l->any_refreshed);
     if (bad)
         dram_legal_blame(l, pre, 0, "PRE and ACT of all banks");
     l->any_act = act;
@@ -75,7 +79,14 @@ void dram_legal_pim_rows(struct dram_legal *l, const struct dram_timing *tm, int
     }
 }
 
-void dram_legal_refresh(struct dram_legal *l, unsigned banks, int32_t t)
+void dram_legal_refresh(struct dram_legal *l, unsigned banks, int32_t over, int32_t others)
+{
+    for (; banks; banks &= banks - 1)
+        l->refreshed[__builtin_ctz(banks)] = over;
+    l->any_refreshed = others;
+}
+
+void dram_legal_close(struct dram_legal *l, unsigned banks, int32_t t)
 {
     for (; banks; banks &= banks - 1) {
         l->pre[__builtin_ctz(banks)] = t;

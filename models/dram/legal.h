@@ -22,6 +22,7 @@ struct dram_legal {
     _Alignas(64) uint32_t row[16]; /* open row; UINT32_MAX: precharged */
     int32_t group_column[16], group_rd[16];
     int32_t any_act, any_rd, any_wr, pim;
+    int32_t refreshed[16], any_refreshed; /* from which cycle on a refresh allows ACT */
     uint32_t
         all_row; /* that the last PIM column command found open in every bank, until a row command; UINT32_MAX: none */
     int32_t bad_cycle; /* offset of the first illegal command */
@@ -49,7 +50,8 @@ static inline int32_t dram_legal_max(int32_t a, int32_t b)
 /* In each of these, `slack` is negative if a rule has cycles left to run: any of the differences is. */
 static inline void dram_legal_act(struct dram_legal *l, const struct dram_timing *tm, int32_t t, int b, uint32_t row)
 {
-    const int32_t slack = (t - l->pre[b] - tm->rp) | (t - l->act[b] - tm->rc) | (t - l->any_act - tm->rrd);
+    const int32_t slack = (t - l->pre[b] - tm->rp) | (t - l->act[b] - tm->rc) | (t - l->any_act - tm->rrd) |
+                          (t - l->refreshed[b]) | (t - l->any_refreshed);
     if (__builtin_expect((l->row[b] != UINT32_MAX) | (slack < 0), 0))
         dram_legal_blame(l, t, b, "ACT");
     l->all_row = UINT32_MAX;
@@ -134,8 +136,10 @@ static inline void dram_legal_wr(struct dram_legal *l, const struct dram_timing 
 void dram_legal_pim_rows(struct dram_legal *l, const struct dram_timing *tm, int group_mask, unsigned precharged,
                          int32_t pre, unsigned activated, int32_t act, uint32_t row);
 
-/* A refresh closes banks at t. That it is legal is checked by models/dram/watch.h. */
-void dram_legal_refresh(struct dram_legal *l, unsigned banks, int32_t t);
+/* A refresh closes banks at t; it allows them ACT from `over` on, other banks from `others`. That its own commands are
+ * legal is checked by models/dram/watch.h. */
+void dram_legal_close(struct dram_legal *l, unsigned banks, int32_t t);
+void dram_legal_refresh(struct dram_legal *l, unsigned banks, int32_t over, int32_t others);
 
 /* The column command to all banks. */
 static inline void dram_legal_pim(struct dram_legal *l, const struct dram_timing *tm, int32_t t, uint32_t row)

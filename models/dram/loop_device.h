@@ -65,10 +65,8 @@ DRAM_INLINE int32_t dram_device_gave_one(struct dram_channel *ch, enum dram_comm
         return 0;
     case DRAM_WR:
         d->wtrl_ok[g] = d->wtrl_last = t + tm->wtrl;
-        ch->stats.bank_columns[b]++;
         return 0;
     default:
-        ch->stats.bank_columns[b]++;
         return 0;
     }
 }

@@ -1,5 +1,7 @@
 #include "models/dram/loop_mem.h"
 
+#include <string.h>
+
 #include "models/dram/loop_cycle.h"
 #include "models/dram/loop_mem_single.h"
 #include "models/dram/loop_mem_stream.h"
@@ -103,6 +105,7 @@ DRAM_INLINE void mem_end_queues(struct dram_channel *ch, const struct dram_mem *
 /* Give the state back; `now` is the next cycle to visit. */
 DRAM_INLINE void mem_end(struct dram_channel *ch, const struct dram_mem *m, const struct mem_source *from, int32_t now)
 {
+    struct dram_stats *s = &ch->stats;
     mem_end_stats(ch, m, now);
     ch->last = now - 1;
     ch->prio = m->prio;
@@ -135,6 +138,10 @@ DRAM_INLINE void mem_end(struct dram_channel *ch, const struct dram_mem *m, cons
     }
     ch->stale = DRAM_ALL;
     mem_end_queues(ch, m, from);
+    if (!ch->device.on)
+        memset(s->bank_columns, 0, sizeof s->bank_columns);
+    else if (!from->device)
+        dram_device_follow(ch);
 }
 
 /* With one virtual channel: whether one of the next requests is a PIM request. */
@@ -192,8 +199,8 @@ static int64_t stop_of(const struct dram_channel *ch, const struct dram_feed *fe
     return stop;
 }
 
-/* Built once for each of the ways a channel may be (fates: it has some of struct dram_fate; device: rules beyond the
- * paper's), with a state of its own that the compiler can keep where it likes. */
+/* Built once for each of the ways a channel may be (fates: it has some of struct dram_fate; device: its device has
+ * rules beyond the paper's), with a state of its own that the compiler can keep where it likes. */
 DRAM_INLINE int64_t mem_run_as(struct dram_channel *ch, struct dram_feed *feed, struct dram_feed_heads *heads,
                                const int32_t begin, const int32_t stop, struct dram_mem_result *result, bool fates,
                                bool device)
@@ -242,7 +249,7 @@ static int64_t run_device(struct dram_channel *ch, struct dram_feed *feed, struc
 static int64_t run_fates(struct dram_channel *ch, struct dram_feed *feed, struct dram_feed_heads *heads, int32_t begin,
                          int32_t stop, struct dram_mem_result *result)
 {
-    return mem_run_as(ch, feed, heads, begin, stop, result, true, ch->device.on);
+    return mem_run_as(ch, feed, heads, begin, stop, result, true, ch->device.rules);
 }
 
 int64_t dram_mem_run(struct dram_channel *ch, struct dram_feed *feed, struct dram_feed_heads *heads, int64_t now,
@@ -254,5 +261,5 @@ int64_t dram_mem_run(struct dram_channel *ch, struct dram_feed *feed, struct dra
         return now;
     if (ch->fate.enter || ch->fate.sched || ch->fate.column || ch->fate.done)
         return run_fates(ch, feed, heads, t, (int32_t)stop, result);
-    return (ch->device.on ? run_device : run_plain)(ch, feed, heads, t, (int32_t)stop, result);
+    return (ch->device.rules ? run_device : run_plain)(ch, feed, heads, t, (int32_t)stop, result);
 }

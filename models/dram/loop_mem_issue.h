@@ -34,6 +34,7 @@ DRAM_INLINE int32_t mem_column(struct dram_channel *ch, struct dram_mem *m, cons
     m->ccd_ok = t + tm->ccd;
     ch->ccdl_ok[g] = t + tm->ccdl;
     m->columns++;
+    ch->stats.bank_columns[b]++;
     if (from->device)
         (void)dram_device_gave_one(ch, write ? DRAM_WR : DRAM_RD, b, ch->slot_row[b], t);
     if (write) {

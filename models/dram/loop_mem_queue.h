@@ -86,7 +86,7 @@ DRAM_INLINE void mem_take(struct dram_channel *ch, struct dram_mem *m, const str
     ch->slot_id[b] = id;
     ch->slot_flags[b] = flags;
     ch->slot_columns[b] = flags & DRAM_COLUMNS;
-    if (hit && (!from->device || m->active & bit)) { /* a refresh closes banks; their rows stay the ones that hit */
+    if (hit && m->active & bit) { /* a refresh closes banks; their rows stay the ones that hit */
         m->want_rd |= write ? 0 : bit;
         m->want_wr |= write ? bit : 0;
         mem_ready(m, w, t, bit, write ? ch->wr_ok[b] : ch->rd_ok[b]);

@@ -59,7 +59,7 @@ struct mem_source {
     bool one;         /* one virtual channel: PIM requests stand in the same line */
     int bank_mask;
     bool fates;  /* the channel has some of struct dram_fate */
-    bool device; /* and rules beyond the paper's (models/dram/device.h) */
+    bool device; /* and its device has `rules` (models/dram/device.h) */
 };
 
 /* --- the wheel: which slots become ready at which cycle, modulo its size --- */

@@ -228,6 +228,7 @@ DRAM_INLINE void mem_steady_serve(struct dram_channel *ch, struct mem_stream *s,
         q->tail = 0;
         s->in.pending &= ~(1u << b);
     }
+    ch->stats.bank_columns[b] += k;
     if (k)
         mem_steady_leave(ch, p->t + when[0], p->t + when[k - 1], b, differs);
 }

@@ -31,9 +31,7 @@ DRAM_INLINE bool mem_stream_take(struct dram_channel *ch, struct mem_stream *s, 
     ONCE(q);
     const uint64_t same = q->same;
     const int i = __builtin_ctzll(same | UINT64_C(1) << 63);
-    if (from->device && !(active >> b & 1))
-        return false;
-    if (!same || q->flags[i] != 1 || ch->rd_ok[b] > s->t)
+    if (!same || q->flags[i] != 1 || ch->rd_ok[b] > s->t || !(active >> b & 1))
         return false;
     const unsigned bit = 1u << b;
     const uint64_t rest = same & (same - 1), live = q->live ^ same ^ rest;
@@ -71,6 +69,7 @@ DRAM_INLINE int mem_stream_column(struct dram_channel *ch, struct mem_stream *s,
         dram_legal_rd_again(&ch->legal, tm, t, b, g, ch->slot_row[b]);
         if (from->device)
             (void)dram_device_gave_one(ch, DRAM_RD, b, ch->slot_row[b], t);
+        ch->stats.bank_columns[b]++;
         s->ccd_ok = t + tm->ccd;
         ch->ccdl_ok[g] = t + tm->ccdl;
         ch->rtpl_ok[g] = t + tm->rtpl;
