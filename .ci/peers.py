@@ -3,7 +3,7 @@
 
 DIR holds the peers' sources as published, DIR/ramulator2 and DIR/DRAMsim3 (their licences, not ours to ship); what is not
 built yet is built here with cmake. All are used as libraries by the drivers in .ci/peers, which hold what is set. Prints a
-table and writes BUILD/peers.json. Seconds are processor time of the simulation alone, the best of three, taken in turn.
+table and writes BUILD/peers.json. Seconds are processor time of the simulation alone, the best of nine, taken in turn.
 No ratio is printed where the cycles differ by more than 3 % and no reason is known."""
 import json
 import os
@@ -13,7 +13,7 @@ import sys
 
 STREAMS = {"sequential": 200_000, "random": 100_000, "mixed": 100_000, "sparse": 20_000}
 REFRESH = {"off": "", "on": "refresh=all,refi=3315,rfc=298"}
-RUNS = 3
+RUNS = 9
 OWN_QUEUE = "chooses among all that wait when a command can go; offchip when a bank's slot empties"
 REASONS = {("ramulator2", "random"): OWN_QUEUE,
            ("ramulator2", "mixed"): "keeps writes in a queue of their own and sends them in batches",
