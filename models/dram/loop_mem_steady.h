@@ -16,7 +16,9 @@ struct mem_stream {
     int32_t wakes; /* the first at which one of the slots asleep does */
     int32_t prio, ccd_ok;
     unsigned reads;  /* slots that hold one */
-    unsigned asleep; /* slots that hold something else */
+    unsigned asleep; /* slots that hold something else, or a read whose bank's time has not come */
+    unsigned dozing; /* the latter */
+    unsigned joined; /* those of which it has come meanwhile */
     unsigned taken;  /* banks of which a request was selected */
     int64_t slot_sum, selected;
 };

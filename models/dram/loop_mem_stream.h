@@ -82,12 +82,26 @@ DRAM_INLINE int mem_stream_column(struct dram_channel *ch, struct mem_stream *s,
     return -1;
 }
 
-/* The cycles from t on, for as long as each request that is selected is a single read of its bank's open row and no
- * other slot wakes: then no row command and no turnaround comes in between. */
-DRAM_INLINE void mem_stream_run(struct dram_channel *ch, struct mem_stream *s, const struct mem_source *from,
-                                unsigned active)
+/* Slots wake at cycle t: single reads join the run; false, and nothing is done, if there is another among them. */
+DRAM_INLINE bool mem_stream_join(struct mem_stream *s, struct mem_wheel *w)
 {
-    while (s->t < s->in.stop && s->t < s->wakes) {
+    if (w->banks[(unsigned)s->t % DRAM_WHEEL] & ~s->dozing)
+        return false;
+    const unsigned banks = wheel_take(w, s->t);
+    s->reads |= banks;
+    s->asleep &= ~banks;
+    s->dozing &= ~banks;
+    s->joined |= banks;
+    s->wakes = wheel_next(w, s->t);
+    return true;
+}
+
+/* The cycles from t on, for as long as each request that is selected is a single read of its bank's open row and no
+ * slot wakes that holds something else: then no row command and no turnaround comes in between. */
+DRAM_INLINE void mem_stream_run(struct dram_channel *ch, struct mem_stream *s, const struct mem_source *from,
+                                struct mem_wheel *w, unsigned active)
+{
+    while (s->t < s->in.stop && (s->t < s->wakes || mem_stream_join(s, w))) {
         const unsigned can = s->in.pending & ~(s->reads | s->asleep);
         if (can && !mem_stream_take(ch, s, from, active, mem_first(can, s->prio)))
             break;
@@ -107,32 +121,35 @@ DRAM_INLINE void mem_stream_run(struct dram_channel *ch, struct mem_stream *s, c
 
 /* The same on copies. Built once for each of the ways in which a run goes. */
 DRAM_INLINE void mem_stream_as(struct dram_channel *ch, struct mem_stream *of, const struct mem_source *source,
-                               unsigned active, bool fates, bool device)
+                               struct mem_wheel *w, unsigned active, bool fates, bool device)
 {
     struct mem_stream s = *of;
     struct mem_source from = *source;
     from.fates = fates;
     from.device = device;
-    mem_stream_run(ch, &s, &from, active);
+    mem_stream_run(ch, &s, &from, w, active);
     *of = s;
 }
 
 static __attribute__((noinline)) void mem_stream_plain(struct dram_channel *ch, struct mem_stream *s,
-                                                       const struct mem_source *from, unsigned active)
+                                                       const struct mem_source *from, struct mem_wheel *w,
+                                                       unsigned active)
 {
-    mem_stream_as(ch, s, from, active, false, false);
+    mem_stream_as(ch, s, from, w, active, false, false);
 }
 
 static __attribute__((noinline)) void mem_stream_device(struct dram_channel *ch, struct mem_stream *s,
-                                                        const struct mem_source *from, unsigned active)
+                                                        const struct mem_source *from, struct mem_wheel *w,
+                                                        unsigned active)
 {
-    mem_stream_as(ch, s, from, active, false, true);
+    mem_stream_as(ch, s, from, w, active, false, true);
 }
 
 static __attribute__((noinline)) void mem_stream_fates(struct dram_channel *ch, struct mem_stream *s,
-                                                       const struct mem_source *from, unsigned active)
+                                                       const struct mem_source *from, struct mem_wheel *w,
+                                                       unsigned active)
 {
-    mem_stream_as(ch, s, from, active, true, from->device);
+    mem_stream_as(ch, s, from, w, active, true, from->device);
 }
 
 /* What is the same for all reads of a run that began at cycle `begin`. */
@@ -151,7 +168,7 @@ DRAM_INLINE void mem_stream_end(struct dram_channel *ch, struct dram_mem *m, con
     m->slot_cycles += (m->occupied ? 0 : -begin) + (s->reads | s->asleep ? 0 : s->t);
     m->visits += s->t - begin;
     m->served[1] += s->selected;
-    m->want_rd = (m->want_rd & ~m->due) | s->reads;
+    m->want_rd = (m->want_rd & ~(m->due | s->joined)) | s->reads;
     m->due = s->reads;
     m->occupied = s->reads | s->asleep;
     m->writes &= ~s->reads;
@@ -166,7 +183,7 @@ DRAM_INLINE void mem_stream_end(struct dram_channel *ch, struct dram_mem *m, con
 
 /* A run of reads from cycle t on. Returns the first cycle that is not done. */
 DRAM_INLINE int32_t mem_stream(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *of,
-                               const struct mem_wheel *w, int32_t t)
+                               struct mem_wheel *w, int32_t t)
 {
     const int32_t wakes = wheel_next(w, t - 1);
     if (wakes <= t || !dram_legal_reads_begin(&ch->legal, &ch->timing, t)) {
@@ -174,14 +191,22 @@ DRAM_INLINE int32_t mem_stream(struct dram_channel *ch, struct dram_mem *m, cons
         return t;
     }
     const struct mem_source from = *of;
-    struct mem_stream s = {m->in, m->out,      t, wakes, m->prio, m->ccd_ok, m->due, m->occupied & ~m->due,
-                           0,     m->slot_sum, 0};
+    struct mem_stream s = {.in = m->in,
+                           .out = m->out,
+                           .t = t,
+                           .wakes = wakes,
+                           .prio = m->prio,
+                           .ccd_ok = m->ccd_ok,
+                           .reads = m->due,
+                           .asleep = m->occupied & ~m->due,
+                           .dozing = m->want_rd & ~m->due & ~m->longer,
+                           .slot_sum = m->slot_sum};
     if (of->fates)
-        mem_stream_fates(ch, &s, &from, m->active);
+        mem_stream_fates(ch, &s, &from, w, m->active);
     else if (of->device)
-        mem_stream_device(ch, &s, &from, m->active);
+        mem_stream_device(ch, &s, &from, w, m->active);
     else
-        mem_stream_plain(ch, &s, &from, m->active);
+        mem_stream_plain(ch, &s, &from, w, m->active);
     mem_stream_end(ch, m, &s, t);
     return s.t;
 }
