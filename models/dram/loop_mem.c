@@ -99,7 +99,7 @@ DRAM_INLINE void mem_end_queues(struct dram_channel *ch, const struct dram_mem *
         ch->head_seq[__builtin_ctz(banks)] = q->seqs[__builtin_ctzll(q->live)];
     }
     if (from->first != UINT32_MAX)
-        ch->seq += (m->in.head == from->count ? m->in.id + 1 : m->in.id) - from->first;
+        ch->seq += (m->in.head == from->count ? mem_id(from, from->count - 1) + 1 : m->in.id) - from->first;
 }
 
 /* Give the state back; `now` is the next cycle to visit. */
@@ -215,9 +215,7 @@ DRAM_INLINE int64_t mem_run_as(struct dram_channel *ch, struct dram_feed *feed, 
                               .one = feed->vcs == 1,
                               .fates = fates,
                               .device = device};
-    from.first = heads->head[DRAM_MEM] == from.count ? UINT32_MAX
-                 : from.ids                          ? from.ids[heads->head[DRAM_MEM]]
-                                                     : heads->head[DRAM_MEM];
+    from.first = heads->head[DRAM_MEM] == from.count ? UINT32_MAX : mem_id(&from, heads->head[DRAM_MEM]);
     struct dram_mem m = {
         .in = {.stop = stop, .head = heads->head[DRAM_MEM], .id = from.first}, .out = {.last = -1}, .stopped = -1};
     const int32_t t = mem_run(ch, &m, &from, begin);

@@ -7,6 +7,12 @@
 
 /* --- entering --- */
 
+/* The id of the request at a position of the line, below `count`. */
+DRAM_INLINE uint32_t mem_id(const struct mem_source *from, uint32_t position)
+{
+    return from->ids ? from->ids[position] : position;
+}
+
 /* The next request enters at cycle t. Its number among all is given when the run ends: mem_end_queues(). */
 DRAM_INLINE void mem_enter(struct dram_channel *ch, struct mem_line *in, const struct mem_source *from, int32_t t)
 {
@@ -36,7 +42,7 @@ DRAM_INLINE void mem_look(struct mem_line *in, const struct mem_source *from, in
     in->arrival = INT64_MAX;
     if (in->head == from->count)
         return;
-    in->id = from->ids ? from->ids[in->head] : in->head;
+    in->id = mem_id(from, in->head);
     const struct dram_request *r = &from->requests[in->id];
     in->arrival = r->arrival - from->base;
     if (__builtin_expect(from->one && r->flags & DRAM_IS_PIM, 0)) {

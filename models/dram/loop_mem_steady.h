@@ -125,7 +125,7 @@ DRAM_INLINE int32_t mem_steady_enter_bank(struct dram_channel *ch, const struct 
     uint64_t same = 0;
     int32_t k = 0;
     for (n = n < room ? n : room; k < n; k++) {
-        const uint32_t id = from->ids ? from->ids[head + (uint32_t)k] : head + (uint32_t)k;
+        const uint32_t id = mem_id(from, head + (uint32_t)k);
         const struct dram_request *r = &requests[id];
         if (r->bank != b || r->flags != 1)
             break;
@@ -146,12 +146,11 @@ DRAM_INLINE int32_t mem_steady_enter_bank(struct dram_channel *ch, const struct 
 DRAM_INLINE int32_t mem_steady_arrived(const struct mem_line *in, const struct mem_source *from, int32_t t, int32_t n)
 {
     const int64_t now = from->base + t;
-    const uint32_t *ids = from->ids;
     n = (uint32_t)n < from->count - in->head ? n : (int32_t)(from->count - in->head);
-    if (from->requests[ids ? ids[in->head + (uint32_t)n - 1] : in->head + (uint32_t)n - 1].arrival <= now)
+    if (from->requests[mem_id(from, in->head + (uint32_t)n - 1)].arrival <= now)
         return n;
     for (int32_t k = 0; k < n; k++)
-        if (from->requests[ids ? ids[in->head + (uint32_t)k] : in->head + (uint32_t)k].arrival > now + k)
+        if (from->requests[mem_id(from, in->head + (uint32_t)k)].arrival > now + k)
             return k;
     return n;
 }
@@ -164,9 +163,9 @@ DRAM_INLINE void mem_steady_enter(struct dram_channel *ch, struct mem_line *in, 
     const int32_t n = mem_steady_arrived(in, from, p->t, p->n);
     for (p->n = 0; p->n < n;) {
         const uint32_t head = in->head + (uint32_t)p->n;
-        const int b = from->requests[from->ids ? from->ids[head] : head].bank;
+        const int b = from->requests[mem_id(from, head)].bank;
         if (!p->n && ch->bank[b].tail == ch->bank[b].limit)
-            dram_bank_queue_compact(&ch->bank[b]); /* only before what is selected meanwhile is counted on */
+            dram_bank_queue_compact(&ch->bank[b]); /* later there might be no room: what is selected is still in it */
         const bool other = !((p->banks | asleep) >> b & 1);
         const int32_t k = mem_steady_enter_bank(ch, from, head, b, other ? 1 : n - p->n);
         p->n += k;

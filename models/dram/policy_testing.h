@@ -16,12 +16,13 @@ static struct dram_feed test_feed;
 static struct dram_channel test_channel;
 static void *test_state;                          /* of the policy, after the run */
 static const struct dram_platform *test_platform; /* NULL: the default */
+static bool test_hurried;                         /* nothing is written down of each request */
+static struct dram_latency test_latency[2];
 
 /* params: "cap=32,..." or "". limit 0: none. */
 static inline void test_run_limited(const char *policy, const char *params, const struct dram_request *requests,
                                     uint32_t n, int vcs, int64_t limit)
 {
-    static struct dram_latency latency[2];
     static uint32_t ids[2][TEST_REQUESTS];
     const struct dram_policy *p = dram_policy_find(policy);
     struct err err = {""};
@@ -41,7 +42,9 @@ static inline void test_run_limited(const char *policy, const char *params, cons
     memset(test_sched, 0xff, sizeof test_sched);
     memset(test_column, 0xff, sizeof test_column);
     memset(test_done, 0xff, sizeof test_done);
-    test_channel.fate = (struct dram_fate){test_enter, test_sched, test_column, test_done};
+    memset(test_latency, 0, sizeof test_latency);
+    if (!test_hurried)
+        test_channel.fate = (struct dram_fate){test_enter, test_sched, test_column, test_done};
     uint32_t count[2] = {0, 0};
     for (uint32_t i = 0; i < n; i++) {
         const int class = (requests[i].flags & DRAM_IS_PIM) != 0;
@@ -53,7 +56,7 @@ static inline void test_run_limited(const char *policy, const char *params, cons
                                    .ids_count = {count[0], count[1]},
                                    .vcs = vcs,
                                    .limit = limit ? limit : INT64_MAX,
-                                   .latency = latency};
+                                   .latency = test_latency};
     p->loops->feed(&test_channel, test_state, &test_feed);
     ck_assert_msg(!dram_channel_check(&test_channel, test_feed.finished, &err), "%s", err.msg);
     test_stats = test_channel.stats;
