@@ -209,10 +209,7 @@ DRAM_INLINE void mem_steady_serve(struct dram_channel *ch, struct mem_stream *s,
         differs = q->rows[i] ^ row;
     }
     for (; when[k] < p->n; k++) {
-        const int64_t latency = done + when[k] - from->requests[id].arrival;
-        s->out.latency_sum += latency;
-        s->out.latency_largest = latency > s->out.latency_largest ? latency : s->out.latency_largest;
-        from->buckets[(uint64_t)latency < LATENCY_EXACT ? (uint32_t)latency : dram_latency_bucket(latency)]++;
+        mem_latency(&s->out, from, done + when[k] - from->requests[id].arrival);
         if (when[k] == p->n - 1)
             continue; /* the last: nothing is selected after it */
         const int i = __builtin_ctzll(same);
