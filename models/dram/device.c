@@ -87,11 +87,13 @@ void dram_device_gave(struct dram_channel *ch, enum dram_command command, unsign
 /* The watch notes the later of what it knows and cycle t of the channel. */
 static void follow(struct dram_channel *ch, enum dram_command command, int b, int32_t t)
 {
+    if (t == DRAM_LONG_AGO)
+        return;
     struct dram_watch *w = &ch->device.watch;
     int64_t *at[] = {&w->at[dram_watch_at(DRAM_SAME_BANK, command, b)],
                      &w->at[dram_watch_at(DRAM_SAME_GROUP, command, b & ch->group_mask)],
                      &w->at[dram_watch_at(DRAM_SAME_CHANNEL, command, 0)]};
-    for (size_t i = 0; i < sizeof at / sizeof *at && t > DRAM_LONG_AGO; i++)
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
         *at[i] = ch->base + t > *at[i] ? ch->base + t : *at[i];
 }
 

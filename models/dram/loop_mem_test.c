@@ -115,4 +115,68 @@ START_TEST(runs_of_hits_are_what_their_cycles_are)
 }
 END_TEST
 
-TEST_MAIN("loop_mem", runs_of_hits_are_what_their_cycles_are)
+/* A rule that asks nothing, PRE a cycle after PRE, has each command told to the device's watch; with refresh alone only
+ * models/dram/legal.h is told, and the watch follows at the end of a run: the same counters and latencies, and a watch
+ * that knows the same commands. */
+START_TEST(a_refresh_needs_no_second_look)
+{
+    static struct dram_latency latency[2];
+    int64_t refreshes = 0;
+    for (int seed = 1; seed <= SEEDS; seed++) {
+        struct random x = {(uint64_t)seed};
+        struct dram_platform platform = platform_of(&x);
+        platform.refresh = 1 + random_below(&x, 2);
+        platform.rfc = 20 + random_below(&x, 300), platform.rfcb = 20 + random_below(&x, 900);
+        platform.rrefd = 1 + random_below(&x, 15);
+        platform.refi = platform.refresh == DRAM_REFRESH_ALL ? 400 + platform.rfc + random_below(&x, 1000)
+                                                             : 16 * (300 + random_below(&x, 300));
+        make(&x);
+        test_platform = &platform;
+        test_hurried = random_below(&x, 2);
+        const int vcs = 1 + (int)random_below(&x, 2);
+        test_run(policies[seed % 4], "", requests, REQUESTS, vcs);
+        struct dram_stats stats = test_stats;
+        const struct dram_watch watch = test_channel.device.watch;
+        memcpy(latency, test_latency, sizeof latency);
+        ck_assert(!test_channel.device.rules);
+        platform.ppd = 1;
+        test_run(policies[seed % 4], "", requests, REQUESTS, vcs);
+        ck_assert(test_channel.device.rules);
+        stats.visits = test_stats.visits; /* not a matter of what happens */
+        ck_assert_msg(memcmp(&stats, &test_stats, sizeof stats) == 0, "seed %d: counters differ", seed);
+        ck_assert_msg(memcmp(latency, test_latency, sizeof latency) == 0, "seed %d: latencies differ", seed);
+        ck_assert_msg(memcmp(watch.row, test_channel.device.watch.row, sizeof watch.row) == 0, "seed %d: rows", seed);
+        for (int k = 0; k < DRAM_WATCH_TIMES; k++)
+            ck_assert_msg(watch.at[k] == test_channel.device.watch.at[k], "seed %d: time %d is %lld, %lld", seed, k,
+                          (long long)watch.at[k], (long long)test_channel.device.watch.at[k]);
+        refreshes += stats.refreshes;
+    }
+    test_hurried = false;
+    ck_assert_int_gt(refreshes, SEEDS);
+}
+END_TEST
+
+/* A refresh allows its banks ACT from one cycle on, the others from another. */
+START_TEST(an_act_within_a_refresh_is_illegal)
+{
+    const struct {
+        int bank;
+        int32_t cycle;
+        bool legal;
+    } acts[] = {{2, 499, false}, {2, 500, true}, {3, 109, false}, {3, 110, true}};
+    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
+        struct dram_platform platform;
+        struct dram_timing timing;
+        struct dram_legal legal;
+        param_defaults(dram_params, &platform);
+        ck_assert_int_eq(dram_timing_init(&timing, &platform, NULL), 0);
+        dram_legal_init(&legal);
+        dram_legal_refresh(&legal, 1u << 2, 500, 110);
+        dram_legal_act(&legal, &timing, acts[i].cycle, acts[i].bank, 7);
+        ck_assert_msg((legal.bad == NULL) == acts[i].legal, "bank %d at %d", acts[i].bank, (int)acts[i].cycle);
+    }
+}
+END_TEST
+
+TEST_MAIN("loop_mem", runs_of_hits_are_what_their_cycles_are, a_refresh_needs_no_second_look,
+          an_act_within_a_refresh_is_illegal)

@@ -1,20 +1,13 @@
 /* The loop gives every request the cycles that the reference gives it (models/dram/reference_testing.h). */
 #include "models/dram/reference_testing.h"
 
-#include "models/dram/dram_policy.h"
+#include "models/dram/policy_testing.h"
 #include "trace/base/random.h"
-#include "trace/base/testing.h"
 
 enum { REQUESTS = 600, LIMIT = 200000 };
 
 static struct dram_request requests[REQUESTS];
-static int64_t fates[2][4][REQUESTS]; /* loop, reference */
-
-static struct dram_fate fate_of(int who)
-{
-    memset(fates[who], 0xff, sizeof fates[who]);
-    return (struct dram_fate){fates[who][0], fates[who][1], fates[who][2], fates[who][3]};
-}
+static int64_t fates[4][REQUESTS]; /* of the reference */
 
 /* Mixes of every kind: one bank or all, few rows or many, long pauses, writes, write-backs of several atoms. */
 static void make(struct random *x, int banks, bool pims)
@@ -41,58 +34,33 @@ static void make(struct random *x, int banks, bool pims)
     }
 }
 
-static void run_loop(const struct dram_platform *hw, const char *name, int vcs, struct dram_channel *ch)
-{
-    static struct dram_latency latency[2];
-    static uint32_t ids[2][REQUESTS];
-    uint32_t count[2] = {0, 0};
-    for (uint32_t i = 0; i < REQUESTS; i++) {
-        const int class = (requests[i].flags & DRAM_IS_PIM) != 0;
-        ids[class][count[class]++] = i;
-    }
-    struct err err = {""};
-    const struct dram_policy *p = dram_policy_find(name);
-    void *state = calloc(1, p->head.state_size);
-    ck_assert_msg(!dram_channel_init(ch, hw, &err), "%s", err.msg);
-    ch->fate = fate_of(0);
-    struct dram_feed feed = {.requests = requests,
-                             .count = REQUESTS,
-                             .ids = {ids[0], ids[1]},
-                             .ids_count = {count[0], count[1]},
-                             .vcs = vcs,
-                             .limit = LIMIT,
-                             .latency = latency};
-    p->loops->feed(ch, state, &feed);
-    free(state);
-    ck_assert_msg(!dram_channel_check(ch, feed.finished, &err), "%s", err.msg);
-}
-
 static void compare(const struct dram_platform *hw, enum reference_policy policy, int vcs, const char *what)
 {
-    static struct dram_channel ch;
     static struct reference c;
+    static const int64_t *const loop[] = {test_enter, test_sched, test_column, test_done};
     struct err err = {""};
     static const char *const of[] = {"entry", "selection", "last column", "completion"};
-    run_loop(hw, reference_policies[policy], vcs, &ch);
-    reference_init(&c, hw, policy, requests, fate_of(1));
+    test_platform = hw;
+    test_run_limited(reference_policies[policy], "", requests, REQUESTS, vcs, LIMIT);
+    memset(fates, 0xff, sizeof fates);
+    reference_init(&c, hw, policy, requests, (struct dram_fate){fates[0], fates[1], fates[2], fates[3]});
     reference_run(&c, REQUESTS, vcs, LIMIT);
     ck_assert_msg(!dram_watch_check(&c.watch, &err), "%s", err.msg);
     /* A PIM request's commands are known, and counted, when it is selected: at a run's limit that is early. */
     const bool finished = c.out[DRAM_MEM] + c.out[DRAM_PIM] == REQUESTS;
     for (int i = 0; i < REQUESTS; i++)
         for (int f = 0; f < (finished ? 4 : 2); f++)
-            ck_assert_msg(fates[0][f][i] == fates[1][f][i], "%s, %s, vcs %d: %s of request %d at %lld, reference %lld",
-                          what, reference_policies[policy], vcs, of[f], i, (long long)fates[0][f][i],
-                          (long long)fates[1][f][i]);
+            ck_assert_msg(loop[f][i] == fates[f][i], "%s, %s, vcs %d: %s of request %d at %lld, reference %lld", what,
+                          reference_policies[policy], vcs, of[f], i, (long long)loop[f][i], (long long)fates[f][i]);
     if (!finished)
         return;
-    ck_assert_int_eq(ch.stats.hits[DRAM_MEM], c.hits);
-    ck_assert_int_eq(ch.stats.activates, c.activates);
-    ck_assert_int_eq(ch.stats.precharges, c.precharges);
-    const int64_t last = ch.stats.refreshes - c.refreshes; /* one that is due may begin after the last request */
+    ck_assert_int_eq(test_stats.hits[DRAM_MEM], c.hits);
+    ck_assert_int_eq(test_stats.activates, c.activates);
+    ck_assert_int_eq(test_stats.precharges, c.precharges);
+    const int64_t last = test_stats.refreshes - c.refreshes; /* one that is due may begin after the last request */
     ck_assert_msg(last >= -1 && last <= 1, "%s: %lld refreshes more", what, (long long)last);
     for (int k = 0; k < 2; k++)
-        ck_assert_int_eq(ch.stats.switches[k], c.switches[k]);
+        ck_assert_int_eq(test_stats.switches[k], c.switches[k]);
 }
 
 static void every_policy(const struct dram_platform *hw, const char *what)
