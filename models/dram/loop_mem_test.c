@@ -127,7 +127,7 @@ START_TEST(a_refresh_needs_no_second_look)
         struct dram_platform platform = platform_of(&x);
         platform.refresh = 1 + random_below(&x, 2);
         platform.rfc = 20 + random_below(&x, 300), platform.rfcb = 20 + random_below(&x, 900);
-        platform.rrefd = 1 + random_below(&x, 15);
+        platform.rrefd = 1 + random_below(&x, 15), platform.rpab = platform.rp + random_below(&x, 9);
         platform.refi = platform.refresh == DRAM_REFRESH_ALL ? 400 + platform.rfc + random_below(&x, 1000)
                                                              : 16 * (300 + random_below(&x, 300));
         make(&x);
