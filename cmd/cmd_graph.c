@@ -45,15 +45,8 @@ static const struct opt options[] = {
 
 static int add_weights(struct graph *graph, struct err *err)
 {
-    char low[32];
-    const char *colon = strchr(weights, ':');
-    size_t n = colon ? (size_t)(colon - weights) : sizeof low;
     int64_t lo, hi;
-    if (n >= sizeof low)
-        return err_set(err, "--weights is '%.40s'; expected LO:HI", weights);
-    memcpy(low, weights, n);
-    low[n] = 0;
-    if (units_parse_int(low, &lo, err) || units_parse_int(colon + 1, &hi, err))
+    if (units_parse_range(weights, &lo, &hi, err))
         return err_at(err, "--weights");
     if (lo < INT32_MIN || hi > INT32_MAX)
         return err_set(err, "--weights is '%.40s'; weights are 32-bit", weights);

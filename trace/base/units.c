@@ -38,6 +38,16 @@ int units_parse_int(const char *text, int64_t *value, struct err *err)
     return 0;
 }
 
+int units_parse_range(const char *text, int64_t *lo, int64_t *hi, struct err *err)
+{
+    char low[32];
+    const char *colon = strchr(text, ':');
+    if (!colon || (size_t)(colon - text) >= sizeof low)
+        return err_set(err, "'%.80s' is not LO:HI", text);
+    (void)snprintf(low, sizeof low, "%.*s", (int)(colon - text), text);
+    return units_parse_int(low, lo, err) || units_parse_int(colon + 1, hi, err) ? -1 : 0;
+}
+
 /* Digits, one dot, an exponent: read by hand so that no locale changes the meaning. Returns the end, NULL if none. */
 static const char *scan_real(const char *text, double *value)
 {

@@ -12,6 +12,9 @@
 /* A plain integer, decimal or 0x hexadecimal, optional sign. */
 int units_parse_int(const char *text, int64_t *value, struct err *err);
 
+/* "LO:HI", two of these. */
+int units_parse_range(const char *text, int64_t *lo, int64_t *hi, struct err *err);
+
 /* A plain decimal number; "inf" and "nan" are refused. */
 int units_parse_real(const char *text, double *value, struct err *err);
 

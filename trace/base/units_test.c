@@ -106,5 +106,19 @@ START_TEST(numbers_parse_exactly)
 }
 END_TEST
 
+START_TEST(a_range_is_two_numbers_with_a_colon_between)
+{
+    static const char *const bad[] = {
+        "", "5", ":5", "5:", "a:5", "5:b", "1:2:3", "1.5:2", "00000000000000000000000000000001:2"};
+    int64_t lo, hi;
+    ck_assert_int_eq(units_parse_range("-8:72", &lo, &hi, NULL), 0);
+    ck_assert_int_eq(lo, -8);
+    ck_assert_int_eq(hi, 72);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(units_parse_range(bad[i], &lo, &hi, NULL) == -1, "'%s' was accepted", bad[i]);
+}
+END_TEST
+
 TEST_MAIN("units", bytes_know_binary_and_decimal_units, times_become_nanoseconds, nonsense_is_refused,
-          formatting_round_trips, numbers_parse_exactly, counts_are_in_groups_of_three)
+          formatting_round_trips, numbers_parse_exactly, counts_are_in_groups_of_three,
+          a_range_is_two_numbers_with_a_colon_between)

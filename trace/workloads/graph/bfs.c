@@ -90,7 +90,7 @@ static const struct traversal_algorithm bfs = {
     .begin = begin,
     .advance = advance};
 
-static void *open_bfs(const void *params, struct err *err)
+static void *bfs_open(const void *params, struct err *err)
 {
     return traversal_open(&bfs, params, err);
 }
@@ -99,14 +99,5 @@ const struct workload_type workload_bfs = {
     .name = "bfs",
     .summary = "breadth-first search by levels over a graph in host memory",
     .source = "dissertation, section 2.4; EMOGI 382dbcc, bfs.cu",
-    .produces = WORKLOAD_SCANS,
-    .params = traversal_param_table,
-    .params_size = sizeof(struct traversal_params),
-    .open = open_bfs,
-    .close = traversal_close,
-    .ops = &traversal_ops,
-    .next = traversal_records,
-    .views = VIEW_ALL,
-    .program = traversal_program,
-    .program_as = traversal_program_as,
+    TRAVERSAL_ROWS(bfs),
 };

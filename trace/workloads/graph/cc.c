@@ -19,7 +19,7 @@ static void begin(struct traversal *t, uint64_t root)
     uint64_t *label = t->values;
     for (uint64_t v = 0; v < t->graph.vertices; v++)
         label[v] = v;
-    frontier_fill(&t->active, t->graph.vertices);
+    frontier_fill(&t->active);
 }
 
 static int advance(struct traversal *t, struct err *err)
@@ -62,7 +62,7 @@ static const struct traversal_algorithm cc = {.changes_own = true,
                                               .begin = begin,
                                               .advance = advance};
 
-static void *open_cc(const void *params, struct err *err)
+static void *cc_open(const void *params, struct err *err)
 {
     return traversal_open(&cc, params, err);
 }
@@ -71,14 +71,5 @@ const struct workload_type workload_cc = {
     .name = "cc",
     .summary = "connected components by label propagation over a graph in host memory",
     .source = "dissertation, section 2.5; EMOGI 382dbcc, cc.cu",
-    .produces = WORKLOAD_SCANS,
-    .params = traversal_param_table,
-    .params_size = sizeof(struct traversal_params),
-    .open = open_cc,
-    .close = traversal_close,
-    .ops = &traversal_ops,
-    .next = traversal_records,
-    .views = VIEW_ALL,
-    .program = traversal_program,
-    .program_as = traversal_program_as,
+    TRAVERSAL_ROWS(cc),
 };

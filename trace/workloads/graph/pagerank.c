@@ -25,7 +25,7 @@ static void begin(struct traversal *t, uint64_t root)
         delta[v] = 1 - damping;
         delta[t->graph.vertices + v] = 0;
     }
-    frontier_fill(&t->active, t->graph.vertices);
+    frontier_fill(&t->active);
 }
 
 static int advance(struct traversal *t, struct err *err)
@@ -60,7 +60,7 @@ static const struct traversal_algorithm pagerank = {.kernel = {.name = "pagerank
                                                     .begin = begin,
                                                     .advance = advance};
 
-static void *open_pagerank(const void *params, struct err *err)
+static void *pagerank_open(const void *params, struct err *err)
 {
     return traversal_open(&pagerank, params, err);
 }
@@ -69,14 +69,5 @@ const struct workload_type workload_pagerank = {
     .name = "pagerank",
     .summary = "delta-push PageRank over a graph in host memory",
     .source = "dissertation, section 2.5; EMOGI 382dbcc, pagerank.cu",
-    .produces = WORKLOAD_SCANS,
-    .params = traversal_param_table,
-    .params_size = sizeof(struct traversal_params),
-    .open = open_pagerank,
-    .close = traversal_close,
-    .ops = &traversal_ops,
-    .next = traversal_records,
-    .views = VIEW_ALL,
-    .program = traversal_program,
-    .program_as = traversal_program_as,
+    TRAVERSAL_ROWS(pagerank),
 };

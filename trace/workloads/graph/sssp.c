@@ -63,7 +63,7 @@ static const struct traversal_algorithm sssp = {.rooted = true,
                                                 .begin = begin,
                                                 .advance = advance};
 
-static void *open_sssp(const void *params, struct err *err)
+static void *sssp_open(const void *params, struct err *err)
 {
     return traversal_open(&sssp, params, err);
 }
@@ -72,14 +72,5 @@ const struct workload_type workload_sssp = {
     .name = "sssp",
     .summary = "shortest paths by frontier relaxations over a weighted graph in host memory",
     .source = "dissertation, section 2.5; EMOGI 382dbcc, sssp.cu",
-    .produces = WORKLOAD_SCANS,
-    .params = traversal_param_table,
-    .params_size = sizeof(struct traversal_params),
-    .open = open_sssp,
-    .close = traversal_close,
-    .ops = &traversal_ops,
-    .next = traversal_records,
-    .views = VIEW_ALL,
-    .program = traversal_program,
-    .program_as = traversal_program_as,
+    TRAVERSAL_ROWS(sssp),
 };

@@ -8,9 +8,6 @@
 #include "trace/graph/graph_generate.h"
 #include "trace/workloads/graph/traversal_program.h"
 
-enum { EDGES_BASE = 4096 };
-static const uint64_t weights_base = 1ULL << 46; /* an allocation of its own, a page boundary */
-
 const struct param traversal_param_table[] = {
     GRAPH_SOURCE_ROWS(traversal_params),
     PARAM_TEXT_ROW(traversal_params, root, NULL,
@@ -33,37 +30,7 @@ const struct param traversal_param_table[] = {
                       "of a turn whose data is all at hand; auto: by instructions"),
     {0}};
 
-/* --- frontiers --- */
-
-uint64_t frontier_next(const struct frontier *f, uint64_t v, uint64_t end)
-{
-    while (v < end) {
-        uint64_t word = f->bits[v / 64] >> (v % 64);
-        if (word) {
-            v += (uint64_t)__builtin_ctzll(word);
-            return v < end ? v : end;
-        }
-        v = (v / 64 + 1) * 64;
-    }
-    return end;
-}
-
-static void frontier_clear(struct frontier *f, uint64_t vertices)
-{
-    memset(f->bits, 0, (vertices / 64 + 1) * sizeof *f->bits);
-    f->count = 0;
-}
-
-void frontier_fill(struct frontier *f, uint64_t vertices)
-{
-    memset(f->bits, 0xff, vertices / 64 * sizeof *f->bits);
-    f->bits[vertices / 64] = (1ULL << (vertices % 64)) - 1;
-    f->count = vertices;
-}
-
-/* --- opening --- */
-
-static uint32_t element_bytes(const struct traversal_params *p)
+uint32_t traversal_element_bytes(const struct traversal_params *p)
 {
     static const uint32_t bytes[] = {8, 4, 16};
     return bytes[p->element];
@@ -72,59 +39,53 @@ static uint32_t element_bytes(const struct traversal_params *p)
 /* Source: CUDA C++ programming guide, device memory accesses: an address must be a multiple of what is read from it. */
 static int check_base(const struct traversal_params *p, struct err *err)
 {
-    if (p->base_offset % element_bytes(p) == 0)
+    if (p->base_offset % traversal_element_bytes(p) == 0)
         return 0;
     return err_set(err, "base_offset is %lld, elements have %u bytes; expected a multiple: a GPU traps on any other",
-                   (long long)p->base_offset, element_bytes(p));
+                   (long long)p->base_offset, traversal_element_bytes(p));
+}
+
+/* The root named, or the hub; of algorithms without one: 0. */
+static int one_root(const struct traversal *t, uint64_t *root, struct err *err)
+{
+    int64_t v = 0;
+    *root = t->algorithm->rooted ? graph_hub(&t->graph) : 0;
+    if (!t->algorithm->rooted || strcmp(t->params->root, "auto") == 0)
+        return 0;
+    if (units_parse_int(t->params->root, &v, err))
+        return err_at(err, "root");
+    if (v < 0 || (uint64_t)v >= t->graph.vertices)
+        return err_set(err, "root is %lld; expected 0 to %llu, or auto", (long long)v,
+                       (unsigned long long)t->graph.vertices - 1);
+    *root = (uint64_t)v;
+    return 0;
 }
 
 static int choose_roots(struct traversal *t, struct err *err)
 {
-    const struct traversal_params *p = t->params;
-    uint64_t vertices = t->graph.vertices;
-    bool one = p->root || !t->algorithm->rooted;
-    t->roots = mem_zalloc(one ? 1 : (size_t)p->roots, sizeof *t->roots, err);
+    bool one = t->params->root || !t->algorithm->rooted;
+    uint64_t vertices = t->graph.vertices, most = one ? 1 : (uint64_t)t->params->roots;
+    uint64_t step = vertices / most ? vertices / most : 1;
+    t->roots = mem_zalloc(most, sizeof *t->roots, err);
     if (!t->roots)
         return -1;
-    if (one) {
-        int64_t v = 0;
-        t->root_count = 1;
-        t->roots[0] = t->algorithm->rooted ? graph_hub(&t->graph) : 0;
-        if (!t->algorithm->rooted || strcmp(p->root, "auto") == 0)
-            return 0;
-        if (units_parse_int(p->root, &v, err))
-            return err_at(err, "root");
-        if (v < 0 || (uint64_t)v >= vertices)
-            return err_set(err, "root is %lld; expected 0 to %llu, or auto", (long long)v,
-                           (unsigned long long)vertices - 1);
-        t->roots[0] = (uint64_t)v;
-        return 0;
-    }
-    uint64_t step = vertices / (uint64_t)p->roots ? vertices / (uint64_t)p->roots : 1;
-    for (uint64_t v = 0, i = 0; v < vertices && i < (uint64_t)p->roots; v += step, i++)
+    t->root_count = one;
+    if (one)
+        return one_root(t, t->roots, err);
+    for (uint64_t v = 0, i = 0; v < vertices && i < most; v += step, i++)
         if (graph_degree(&t->graph, v))
             t->roots[t->root_count++] = v;
-    return t->root_count ? 0 : err_set(err, "none of %lld roots has an out-edge", (long long)p->roots);
+    return t->root_count ? 0 : err_set(err, "none of %llu roots has an out-edge", (unsigned long long)most);
 }
 
-/* "LO:HI" */
 static int draw_weights(struct traversal *t, struct err *err)
 {
     int64_t lo = 8, hi = 72; /* EMOGI's range for graphs without weights: dissertation, section 2.5.1 */
-    const char *text = t->params->weights, *colon = text ? strchr(text, ':') : NULL;
+    const char *text = t->params->weights;
     if (!text && t->graph.weights)
         return 0;
-    if (text) {
-        char *low = colon ? mem_strndup(text, (size_t)(colon - text), err) : NULL;
-        int rc = !low                                   ? -1
-                 : units_parse_int(low, &lo, err)       ? -1
-                 : units_parse_int(colon + 1, &hi, err) ? -1
-                 : lo < 0 || hi < lo || hi > INT32_MAX  ? -1
-                                                        : 0;
-        free(low);
-        if (rc)
-            return err_set(err, "weights is '%.60s'; expected LO:HI, whole, 0 <= LO <= HI", text);
-    }
+    if (text && (units_parse_range(text, &lo, &hi, err) || lo < 0 || hi < lo || hi > INT32_MAX))
+        return err_set(err, "weights is '%.60s'; expected LO:HI, whole, 0 <= LO <= HI", text);
     return graph_add_weights(&t->graph, (int32_t)lo, (int32_t)hi, (uint64_t)t->params->source.seed, err);
 }
 
@@ -145,11 +106,9 @@ static int prepare(struct traversal *t, struct err *err)
         return err_set(err, "the graph has no edges");
     if (t->algorithm->weighted && (draw_weights(t, err) || check_weights(&t->graph, err)))
         return -1;
-    size_t words = t->graph.vertices / 64 + 1;
-    t->active.bits = mem_zalloc(words, sizeof *t->active.bits, err);
-    t->next.bits = mem_zalloc(words, sizeof *t->next.bits, err);
     t->scans = mem_zalloc(SCAN_BATCH, sizeof *t->scans, err);
-    if (!t->active.bits || !t->next.bits || !t->scans || choose_roots(t, err))
+    if (!t->scans || frontier_init(&t->active, t->graph.vertices, err) ||
+        frontier_init(&t->next, t->graph.vertices, err) || choose_roots(t, err))
         return -1;
     t->values = t->algorithm->values_new(t, err);
     return t->values ? 0 : -1;
@@ -184,30 +143,10 @@ void traversal_close(void *state)
     free(t);
 }
 
-/* --- running --- */
-
-static void setup(void *state, struct scan_setup *s)
-{
-    const struct traversal *t = state;
-    const struct traversal_params *p = t->params;
-    uint32_t element = element_bytes(p);
-    *s = (struct scan_setup){
-        .shape = SCAN_LISTS,
-        .reuse = (enum scan_reuse)p->reuse,
-        .structures = {{"edges", EDGES_BASE + (uint64_t)p->base_offset, element, t->graph.elements},
-                       {"weights", weights_base, 4, t->graph.elements}},
-        .structure_count = t->algorithm->weighted ? 2 : 1,
-        .threads_per_block = p->threads_per_block,
-        .lanes = t->graph.vertices,
-        .visits = !(!t->algorithm->rooted && p->iterations == 1),
-        .unmasked_head = t->algorithm->weighted,
-    };
-}
-
 void traversal_begin(struct traversal *t)
 {
-    frontier_clear(&t->active, t->graph.vertices);
-    frontier_clear(&t->next, t->graph.vertices);
+    frontier_clear(&t->active);
+    frontier_clear(&t->next);
     t->algorithm->begin(t, t->roots[t->root_at]);
     t->cursor = t->round = 0;
     t->running = true;
@@ -218,68 +157,5 @@ void traversal_swap(struct traversal *t)
     struct frontier done = t->active;
     t->active = t->next;
     t->next = done;
-    frontier_clear(&t->next, t->graph.vertices);
-}
-
-static int start(void *state, struct err *err)
-{
-    (void)err;
-    struct traversal *t = state;
-    t->root_at = 0;
-    t->launch = 0;
-    traversal_begin(t);
-    return 0;
-}
-
-/* The launch was handed out: find the next one, of this run or another. */
-static int advance(struct traversal *t, struct err *err)
-{
-    t->launch++;
-    t->round++;
-    bool more = !t->params->iterations || t->round < t->params->iterations;
-    if (more) {
-        if (t->algorithm->advance(t, err))
-            return -1;
-        traversal_swap(t);
-        t->cursor = 0;
-    }
-    t->running = more && t->active.count > 0;
-    if (!t->running && t->root_at + 1 < t->root_count) {
-        t->root_at++;
-        traversal_begin(t);
-    }
-    return 0;
-}
-
-static int next(void *state, struct scan_batch *batch, struct err *err)
-{
-    struct traversal *t = state;
-    if (!t->running)
-        return 0;
-    const struct graph *g = &t->graph;
-    uint64_t v = frontier_next(&t->active, t->cursor, g->vertices);
-    uint64_t end = (v / SCAN_BATCH + 1) * SCAN_BATCH;
-    if (end > g->vertices)
-        end = g->vertices;
-    size_t n = 0;
-    for (; v < end; v = frontier_next(&t->active, v + 1, end))
-        if (g->offsets[v + 1] > g->offsets[v])
-            t->scans[n++] = (struct scan){g->offsets[v], g->offsets[v + 1] - g->offsets[v], v};
-    t->cursor = end;
-    bool last = frontier_next(&t->active, end, g->vertices) == g->vertices;
-    *batch = (struct scan_batch){t->launch, t->scans, n, last};
-    return last && advance(t, err) ? -1 : 1;
-}
-
-static uint64_t runs(void *state)
-{
-    return ((const struct traversal *)state)->root_count;
-}
-
-const struct scan_ops traversal_ops = {setup, start, next, runs};
-
-int traversal_records(void *state, struct record *records, size_t cap, size_t *n, struct err *err)
-{
-    struct traversal *t = state;
-    return scan_write(&t->writer, &traversal_ops, t, records, cap, n, err);
+    frontier_clear(&t->next);
 }

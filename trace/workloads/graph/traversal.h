@@ -1,13 +1,14 @@
 /* traversal: graph algorithms that really run, handing out the neighbour lists that each launch reads.
  *
- * Workloads bfs, sssp, cc and pagerank share the parameters, the frontier (a bitmap over the vertices) and the batches;
- * an algorithm only says which vertices are active first and, after a launch, next. All active vertices' lists are read
- * in a launch, in vertex order, those of the last level too; empty lists cost nothing.
- * The edge list lies at byte 4096 + base_offset, its 4-byte weights at a page of their own.
- * The program (traversal_program.h) is the same launches, access by access; the scans are its closed form. */
+ * Workloads bfs, sssp, cc and pagerank share the parameters, the frontier (frontier.h) and the batches
+ * (traversal_scans.c); an algorithm only says which vertices are active first and, after a launch, next. All active
+ * vertices' lists are read in a launch, in vertex order, those of the last level too; empty lists cost nothing. The
+ * edge list lies at byte 4096 + base_offset, its 4-byte weights at a page of their own. The program
+ * (traversal_program.h) is the same launches, access by access; the scans are its closed form. */
 #ifndef TRACE_WORKLOADS_GRAPH_TRAVERSAL_H
 #define TRACE_WORKLOADS_GRAPH_TRAVERSAL_H
 
+#include "trace/workloads/graph/frontier.h"
 #include "trace/workloads/graph/graph_source.h"
 #include "trace/workloads/scan.h"
 #include "trace/workloads/scan_record.h"
@@ -30,12 +31,6 @@ struct traversal_params {
 
 /* Which kernel the program is. */
 enum traversal_way { TRAVERSAL_NAIVE, TRAVERSAL_MERGED, TRAVERSAL_ALIGNED, TRAVERSAL_WAYS };
-
-/* A set of vertices. */
-struct frontier {
-    uint64_t *bits;
-    uint64_t count;
-};
 
 struct traversal {
     const struct traversal_algorithm *algorithm;
@@ -87,28 +82,12 @@ struct traversal_algorithm {
     int (*advance)(struct traversal *t, struct err *err);
 };
 
-static inline bool frontier_has(const struct frontier *f, uint64_t v)
-{
-    return (f->bits[v / 64] >> (v % 64)) & 1;
-}
-
-static inline void frontier_add(struct frontier *f, uint64_t v)
-{
-    uint64_t bit = 1ULL << (v % 64);
-    f->count += !(f->bits[v / 64] & bit);
-    f->bits[v / 64] |= bit;
-}
-
 /* The visit of element i changes a value. */
 static inline void traversal_mark(struct traversal *t, uint64_t i)
 {
     if (t->changes)
         t->changes[i / 64] |= 1ULL << (i % 64);
 }
-
-/* The first member from v on, or `end`. */
-uint64_t frontier_next(const struct frontier *f, uint64_t v, uint64_t end);
-void frontier_fill(struct frontier *f, uint64_t vertices);
 
 /* For struct workload_type. */
 void *traversal_open(const struct traversal_algorithm *algorithm, const struct traversal_params *params,
@@ -118,6 +97,7 @@ void traversal_close(void *state);
 void traversal_begin(struct traversal *t);
 /* t->active becomes t->next, which is emptied. */
 void traversal_swap(struct traversal *t);
+uint32_t traversal_element_bytes(const struct traversal_params *params);
 int traversal_records(void *state, struct record *records, size_t cap, size_t *n, struct err *err);
 extern const struct scan_ops traversal_ops;
 extern const struct param traversal_param_table[];

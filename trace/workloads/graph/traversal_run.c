@@ -13,7 +13,6 @@ static size_t element_words(const struct traversal *t)
 int traversal_run_open(struct traversal_run *run, const struct traversal *from, const uint64_t *starts, bool changes,
                        struct err *err)
 {
-    size_t words = (size_t)(from->graph.vertices / 64 + 1);
     bool own = changes && from->algorithm->changes_own;
     changes = changes && !from->algorithm->kernel.always;
     memset(run, 0, sizeof *run);
@@ -24,12 +23,12 @@ int traversal_run_open(struct traversal_run *run, const struct traversal *from, 
     t->graph = from->graph;
     t->roots = from->roots;
     t->root_count = from->root_count;
-    t->active.bits = mem_zalloc(words, sizeof *t->active.bits, err);
-    t->next.bits = mem_zalloc(words, sizeof *t->next.bits, err);
+    bool sets = frontier_init(&t->active, from->graph.vertices, err) == 0 &&
+                frontier_init(&t->next, from->graph.vertices, err) == 0;
     t->values = t->algorithm->values_new(t, err);
     t->changes = changes ? mem_zalloc(element_words(t), sizeof *t->changes, err) : NULL;
     t->own = own ? mem_zalloc(element_words(t), sizeof *t->own, err) : NULL;
-    bool whole = t->active.bits && t->next.bits && t->values && (t->changes || !changes) && (t->own || !own);
+    bool whole = sets && t->values && (t->changes || !changes) && (t->own || !own);
     return whole ? 0 : -1;
 }
 
