@@ -34,6 +34,20 @@ static inline bool emit_below(struct emit *e, uint64_t n)
     return e->active;
 }
 
+/* Threads of the block below n; thread t of it: they alone from now on. Returns whether the warp has any. */
+static inline bool emit_threads(struct emit *e, uint32_t n)
+{
+    uint32_t before = e->at.warp * PROGRAM_LANES;
+    e->active = n > before ? program_first_lanes(n - before) : 0;
+    return e->active;
+}
+
+static inline bool emit_thread(struct emit *e, uint32_t t)
+{
+    e->active = t / PROGRAM_LANES == e->at.warp ? 1u << t % PROGRAM_LANES : 0;
+    return e->active;
+}
+
 /* The body ends: so many instructions behind the last access. What a kernel returns of a body that is there. */
 static inline int emit_end(const struct emit *e, uint32_t after)
 {

@@ -134,7 +134,24 @@ START_TEST(an_access_again_has_the_same_bytes)
 }
 END_TEST
 
+START_TEST(threads_of_a_block_are_lanes_of_the_warps_they_are_in)
+{
+    struct emit e = all_lanes();
+    e.at.warp = 2; /* threads 64 to 95 */
+    static const struct {
+        uint32_t n, below, alone;
+    } of[] = {{0, 0, 0},           {63, 0, 0},           {64, 0, 1}, {65, 1, 2}, {95, 0x7fffffff, 0x80000000u},
+              {96, UINT32_MAX, 0}, {1024, UINT32_MAX, 0}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        ck_assert_int_eq(emit_threads(&e, of[i].n), of[i].below != 0);
+        ck_assert_uint_eq(e.active, of[i].below);
+        ck_assert_int_eq(emit_thread(&e, of[i].n), of[i].alone != 0);
+        ck_assert_uint_eq(e.active, of[i].alone);
+    }
+}
+END_TEST
+
 TEST_MAIN("emit", ptx_changes_nothing, hoisted_waits_once_behind_the_last_load,
           loads_before_the_block_and_values_needed_later_stay, a_gather_of_even_distances_is_a_stride,
           a_tile_is_rows_of_lanes, a_tile_in_rows_is_the_same_tile, rows_too_far_apart_to_be_said_are_lanes,
-          an_access_again_has_the_same_bytes)
+          an_access_again_has_the_same_bytes, threads_of_a_block_are_lanes_of_the_warps_they_are_in)

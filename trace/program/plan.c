@@ -1,6 +1,7 @@
 #include "trace/program/plan.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "trace/base/mem.h"
 
@@ -34,6 +35,24 @@ struct program_alloc *plan_input(struct plan *plan, const char *name, uint64_t b
     return a;
 }
 
+void plan_arrays(struct plan *plan, const char *names, uint64_t bytes)
+{
+    char name[sizeof plan->array->name];
+    for (size_t n; *names; names += n + (names[n] == '|')) {
+        n = strcspn(names, "|");
+        (void)snprintf(name, sizeof name, "%.*s", (int)n, names);
+        plan_array(plan, name, bytes);
+    }
+}
+
+void plan_inputs(struct plan *plan, const char *names, uint64_t bytes)
+{
+    unsigned first = plan->arrays;
+    plan_arrays(plan, names, bytes);
+    for (; first < plan->arrays; first++)
+        plan->array[first].host = true;
+}
+
 void plan_kernel(struct plan *plan, plan_body *body, const char *name, uint64_t blocks, uint32_t threads,
                  uint32_t registers, uint32_t shared)
 {
@@ -41,6 +60,7 @@ void plan_kernel(struct plan *plan, plan_body *body, const char *name, uint64_t 
     uint32_t warps = threads / PROGRAM_LANES;
     bool even = threads && threads % PROGRAM_LANES == 0 && (warps & (warps - 1)) == 0;
     k->body = body;
+    k->work = UINT64_MAX;
     k->warps = (int8_t)(even ? __builtin_ctz(warps) : -1);
     k->launch = (struct program_launch){
         .kernel = name, .blocks = blocks, .threads = threads, .registers = registers, .shared = shared};
@@ -65,9 +85,19 @@ static uint32_t launches(const void *state)
     return ((const struct plan *)state)->launches;
 }
 
+static unsigned in_turn(const struct plan *plan, uint32_t launch)
+{
+    unsigned before = plan->once_before, left = plan->launches - launch;
+    if (launch < before)
+        return launch;
+    if (left <= plan->once_behind)
+        return plan->kernels - left;
+    return before + (launch - before) % (plan->kernels - before - plan->once_behind);
+}
+
 static const struct plan_kernel *kernel_of(const struct plan *plan, uint32_t launch)
 {
-    return &plan->kernel[plan->kernel_of ? plan->kernel_of(plan, launch) : launch % plan->kernels];
+    return &plan->kernel[plan->kernel_of ? plan->kernel_of(plan, launch) : in_turn(plan, launch)];
 }
 
 static void launch_of(const void *state, uint32_t launch, struct program_launch *out)
@@ -81,7 +111,9 @@ static void launch_of(const void *state, uint32_t launch, struct program_launch 
 static uint32_t like(const void *state, uint32_t launch)
 {
     const struct plan *plan = state;
-    return plan->like ? plan->like(plan, launch) : launch;
+    if (plan->like)
+        return plan->like(plan, launch);
+    return plan->alike && plan->launches - launch > plan->once_behind ? in_turn(plan, launch) : launch;
 }
 
 /* Where a warp stands whose blocks are of another shape, or no power of two of full warps. */
@@ -123,6 +155,8 @@ static int body_of(void *run, uint32_t launch, uint64_t warp, uint32_t index, st
     else
         place(&e, plan, kernel, warp);
     body->last = kernel->straight;
+    if (e.at.thread + PROGRAM_LANES > kernel->work && !emit_below(&e, kernel->work))
+        return emit_idle(&e, kernel->guard);
     return kernel->body(&e);
 }
 

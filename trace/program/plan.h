@@ -9,7 +9,7 @@
 
 #include "trace/program/emit.h"
 
-enum { PLAN_ARRAYS = 24, PLAN_KERNELS = 8 }; /* of one program, at most */
+enum { PLAN_ARRAYS = 24, PLAN_KERNELS = 12 }; /* of one program, at most */
 
 /* A kernel: fills body number e->index of the warp at e->at. Returns as program_ops.body does; -1 only with e->err. */
 typedef int plan_body(struct emit *e);
@@ -17,6 +17,8 @@ typedef int plan_body(struct emit *e);
 struct plan_kernel {
     struct program_launch launch;
     plan_body *body;
+    uint64_t work; /* threads from this one on do nothing but `guard` instructions */
+    uint32_t guard;
     bool straight; /* a warp has one body, number 0 */
     int8_t warps;  /* of a block, all full: 1 << warps; -1: no power of two, or not full */
 };
@@ -35,7 +37,11 @@ struct plan {
     unsigned arrays, kernels;
     struct program_alloc array[PLAN_ARRAYS];
     struct plan_kernel kernel[PLAN_KERNELS];
-    /* Which kernel a launch is; NULL: one after the other, and again from the first on. */
+    /* Launches are the kernels one after the other, and again; but the first and the last so many kernels come once.
+     * alike: a launch does what the first one of its kernel does. */
+    unsigned once_before, once_behind;
+    bool alike;
+    /* Which kernel a launch is; NULL: as said there. */
     unsigned (*kernel_of)(const void *state, uint32_t launch);
     /* Sets what differs from plan_kernel()'s in a launch; NULL: nothing does. */
     void (*shape)(const void *state, uint32_t launch, struct program_launch *out);
@@ -43,7 +49,7 @@ struct plan {
      */
     void *(*run_open)(const void *state, struct err *err);
     void (*run_close)(void *run);
-    uint32_t (*like)(const void *state, uint32_t launch); /* as in struct program_ops */
+    uint32_t (*like)(const void *state, uint32_t launch); /* as in struct program_ops; NULL: by `alike` */
 };
 
 /* State of so many bytes, all zero but for its plan: arrays as the CUDA driver places large ones, each value used as
@@ -56,6 +62,10 @@ struct program_alloc *plan_array(struct plan *plan, const char *name, uint64_t b
 /* The same, written by the CPU before the first launch. */
 struct program_alloc *plan_input(struct plan *plan, const char *name, uint64_t bytes);
 
+/* The next ones, named "a|b|c", each of so many bytes. */
+void plan_arrays(struct plan *plan, const char *names, uint64_t bytes);
+void plan_inputs(struct plan *plan, const char *names, uint64_t bytes);
+
 /* The next kernel: its name in the source (valid as long as the state), blocks, threads of a block, registers of a
  * thread, bytes of shared memory of a block. */
 void plan_kernel(struct plan *plan, plan_body *body, const char *name, uint64_t blocks, uint32_t threads,
@@ -64,6 +74,14 @@ void plan_kernel(struct plan *plan, plan_body *body, const char *name, uint64_t 
 /* The same of straight code: each warp has one body, and only that is asked for. */
 void plan_straight(struct plan *plan, plan_body *body, const char *name, uint64_t blocks, uint32_t threads,
                    uint32_t registers, uint32_t shared);
+
+/* Of the kernel given last, threads of the launch from n on find that they have nothing to do, in so many instructions.
+ */
+static inline void plan_guard(struct plan *plan, uint64_t n, uint32_t instructions)
+{
+    plan->kernel[plan->kernels - 1].work = n;
+    plan->kernel[plan->kernels - 1].guard = instructions;
+}
 
 /* Blocks of so many threads that n threads fill. */
 static inline uint64_t plan_blocks(uint64_t n, uint32_t threads)

@@ -11,12 +11,9 @@ struct state {
     int64_t n;
 };
 
-/* out[i] = in[i] of a thread i < n; the others' warps do seven instructions. */
+/* out[i] = in[i] of a thread i < n (plan_guard()); the others' warps do seven instructions. */
 static int copy(struct emit *e)
 {
-    const struct state *s = e->state;
-    if (!emit_below(e, (uint64_t)s->n))
-        return emit_idle(e, 7);
     emit_load(e, IN, (int64_t)e->at.thread, 3, 1);
     emit_store(e, OUT, (int64_t)e->at.thread, 2);
     return emit_end(e, 1);
@@ -36,6 +33,7 @@ static struct state *opened(struct program *program)
     plan_input(&s->plan, "in", 160);
     plan_array(&s->plan, "out", 160);
     plan_straight(&s->plan, copy, "copy", 1, 96, 16, 0);
+    plan_guard(&s->plan, (uint64_t)s->n, 7);
     plan_kernel(&s->plan, mark, "mark", 2, 32, 8, 64);
     s->plan.launches = 3;
     ck_assert_int_eq(plan_program(s, program, NULL), 0);
@@ -100,6 +98,73 @@ START_TEST(a_warp_has_the_lanes_whose_threads_have_work)
     ck_assert_uint_eq(body.count, 0);
     ck_assert_uint_eq(program_instructions(&body), 7);
     free(s);
+}
+END_TEST
+
+/* Of 40 threads the first 8 of warp 1 have work, or all, or none. */
+START_TEST(a_guard_is_met_where_it_lies_in_a_warp)
+{
+    static const struct {
+        uint64_t work;
+        uint32_t active;
+    } of[] = {{0, 0}, {32, 0}, {33, 1}, {40, 0xff}, {63, 0x7fffffff}, {64, UINT32_MAX}, {UINT64_MAX, UINT32_MAX}};
+    struct program program;
+    struct program_body body;
+    struct state *s = opened(&program);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        plan_kernel(&s->plan, copy, "copy", 1, 96, 16, 0);
+        plan_guard(&s->plan, of[i].work, 7);
+        s->plan.launches = s->plan.kernels;
+        ck_assert_int_eq(program_body(&program, s, s->plan.kernels - 1, 1, 0, &body, NULL), 1);
+        ck_assert_uint_eq(body.count, of[i].active ? 2 : 0);
+        ck_assert_uint_eq(body.count ? body.access[0].active : 0, of[i].active);
+        ck_assert_uint_eq(program_instructions(&body), of[i].active ? 8 : 7);
+        /* a warp without work has one body */
+        ck_assert_int_eq(program_body(&program, s, s->plan.kernels - 1, 1, 1, &body, NULL), of[i].active != 0);
+    }
+    free(s);
+}
+END_TEST
+
+START_TEST(arrays_of_one_size_are_named_together)
+{
+    struct plan *plan = plan_new(sizeof *plan, 0, NULL);
+    plan_array(plan, "first", 10);
+    plan_inputs(plan, "a|b", 20);
+    plan_arrays(plan, "c|d|", 30);
+    static const char *const names[] = {"first", "a", "b", "c", "d"};
+    ck_assert_uint_eq(plan->arrays, 5);
+    for (unsigned i = 0; i < 5; i++) {
+        ck_assert_str_eq(plan->array[i].name, names[i]);
+        ck_assert_uint_eq(plan->array[i].bytes, i == 0 ? 10 : i < 3 ? 20 : 30);
+        ck_assert_int_eq(plan->array[i].host, i == 1 || i == 2);
+        ck_assert_uint_eq(plan->array[i].addr, PROGRAM_BASE + (uint64_t)i * PROGRAM_BLOCK_BYTES);
+    }
+    free(plan);
+}
+END_TEST
+
+/* a; then b, c by turns; then d: which kernel each launch is, and the first that does the same. */
+START_TEST(the_first_and_the_last_kernels_may_come_once)
+{
+    static const char order[] = "abcbcbcd";
+    static const uint32_t alike[] = {0, 1, 2, 1, 2, 1, 2, 7};
+    struct plan *plan = plan_new(sizeof *plan, 0, NULL);
+    struct program program;
+    for (const char *name = "a\0b\0c\0d"; *name; name += 2)
+        plan_kernel(plan, mark, name, 1, 32, 8, 0);
+    plan->once_before = plan->once_behind = 1;
+    plan->launches = 8;
+    ck_assert_int_eq(plan_program(plan, &program, NULL), 0);
+    for (int like = 0; like < 2; like++)
+        for (uint32_t l = 0; l < 8; l++) {
+            struct program_launch launch;
+            plan->alike = like;
+            program.ops->launch(program.state, l, &launch);
+            ck_assert_int_eq(*launch.kernel, order[l]);
+            ck_assert_uint_eq(program_like(&program, l), like ? alike[l] : l);
+        }
+    free(plan);
 }
 END_TEST
 
@@ -192,5 +257,6 @@ START_TEST(each_run_keeps_what_is_its_own_and_may_fail)
 END_TEST
 
 TEST_MAIN("plan", arrays_lie_one_after_the_other_on_their_boundaries, kernels_are_launched_by_turns,
-          a_warp_has_the_lanes_whose_threads_have_work, a_program_says_which_kernel_a_launch_is_and_of_what_shape,
-          each_run_keeps_what_is_its_own_and_may_fail)
+          a_warp_has_the_lanes_whose_threads_have_work, a_guard_is_met_where_it_lies_in_a_warp,
+          arrays_of_one_size_are_named_together, the_first_and_the_last_kernels_may_come_once,
+          a_program_says_which_kernel_a_launch_is_and_of_what_shape, each_run_keeps_what_is_its_own_and_may_fail)

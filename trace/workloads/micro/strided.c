@@ -42,8 +42,6 @@ static int strided(struct emit *e)
 {
     const struct strided *s = e->state;
     struct program_part part;
-    if (!emit_below(e, s->threads))
-        return emit_idle(e, GUARD);
     struct program_loop loop = {.trips = (uint64_t)s->chunk, .active = e->active, .unroll = s->unroll};
     if (!program_loop_part(&loop, e->index, &part))
         return 0;
@@ -74,6 +72,7 @@ static void *strided_open(const void *params, struct err *err)
     s->unroll = (uint32_t)p->unroll;
     plan_input(&s->plan, "a", chunks * (uint64_t)s->chunk * WORD);
     plan_kernel(&s->plan, strided, "strided", plan_blocks(chunks, threads), threads, REGISTERS, 0);
+    plan_guard(&s->plan, s->threads, GUARD);
     if (program_check_launch(&s->plan.kernel[0].launch, 0, err) == 0)
         return s;
     free(s);

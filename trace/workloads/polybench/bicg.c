@@ -47,8 +47,6 @@ static int product(struct emit *e, bool first, int64_t along, int64_t down)
     const struct bicg *b = e->state;
     int64_t thread = (int64_t)e->at.thread;
     struct program_part part;
-    if (!emit_below(e, (uint64_t)b->n))
-        return emit_idle(e, GUARD);
     struct program_loop loop = {.trips = (uint64_t)b->n, .active = e->active, .unroll = b->unroll};
     if (program_loop_part(&loop, e->index, &part)) {
         for (uint32_t t = 0; t < part.trips; t++) {
@@ -91,10 +89,14 @@ static void *bicg_open(const void *params, struct err *err)
     plan_array(&b->plan, "s", n * 4);
     plan_input(&b->plan, "p", n * 4);
     plan_array(&b->plan, "q", n * 4);
-    if (p->kernel != 2)
+    if (p->kernel != 2) {
         plan_kernel(&b->plan, kernel1, "bicg_kernel1", plan_blocks(n, THREADS), THREADS, 32, 0);
-    if (p->kernel != 1)
+        plan_guard(&b->plan, n, GUARD);
+    }
+    if (p->kernel != 1) {
         plan_kernel(&b->plan, kernel2, "bicg_kernel2", plan_blocks(n, THREADS), THREADS, 25, 0);
+        plan_guard(&b->plan, n, GUARD);
+    }
     b->plan.launches = b->plan.kernels;
     return b;
 }

@@ -89,11 +89,6 @@ static int fdtd_step3(struct emit *e)
     return emit_end(e, 1);
 }
 
-static uint32_t like(const void *state, uint32_t launch)
-{
-    return launch % ((const struct plan *)state)->kernels;
-}
-
 static void *fdtd2d_open(const void *params, struct err *err)
 {
     const struct fdtd2d_params *p = params;
@@ -104,13 +99,11 @@ static void *fdtd2d_open(const void *params, struct err *err)
         return NULL;
     f->n = (int64_t)n;
     f->across = (int64_t)across;
-    plan_input(&f->plan, "ex", n * n * 4);
-    plan_input(&f->plan, "ey", n * n * 4);
-    plan_input(&f->plan, "hz", n * n * 4);
+    plan_inputs(&f->plan, "ex|ey|hz", n * n * 4);
     plan_straight(&f->plan, fdtd_step1, "fdtd_step1", blocks, BLOCK_X * BLOCK_Y, 14, 0);
     plan_straight(&f->plan, fdtd_step2, "fdtd_step2", blocks, BLOCK_X * BLOCK_Y, 12, 0);
     plan_straight(&f->plan, fdtd_step3, "fdtd_step3", blocks, BLOCK_X * BLOCK_Y, 16, 0);
-    f->plan.like = like;
+    f->plan.alike = true;
     f->plan.launches = (uint32_t)(3 * p->steps);
     return f;
 }

@@ -114,8 +114,6 @@ static int kernel(struct emit *e)
 {
     const struct bfs *b = e->state;
     uint32_t level = e->launch / 2;
-    if (!emit_below(e, b->graph.nodes))
-        return emit_idle(e, GUARD);
     uint32_t set = of_level(e, level);
     if (e->index > 0)
         return visit(e, set, level, e->index - 1);
@@ -135,9 +133,6 @@ static int kernel(struct emit *e)
 
 static int kernel2(struct emit *e)
 {
-    const struct bfs *b = e->state;
-    if (!emit_below(e, b->graph.nodes))
-        return emit_idle(e, GUARD);
     load_flag(e, UPD);
     e->active = of_level(e, e->launch / 2 + 1);
     if (e->active) {
@@ -176,7 +171,9 @@ static void *bfs_open(const void *params, struct err *err)
     plan_input(&b->plan, "over", 1);
     uint32_t threads = n < THREADS ? (uint32_t)n : THREADS;
     plan_kernel(&b->plan, kernel, "Kernel", plan_blocks(n, threads), threads, 20, 0);
+    plan_guard(&b->plan, n, GUARD);
     plan_straight(&b->plan, kernel2, "Kernel2", plan_blocks(n, threads), threads, 6, 0);
+    plan_guard(&b->plan, n, GUARD);
     b->plan.launches = 2 * b->graph.levels;
     return b;
 }

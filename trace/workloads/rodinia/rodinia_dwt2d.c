@@ -151,12 +151,6 @@ static int fdwt53(struct emit *e)
     return emit_end(e, 2);
 }
 
-static unsigned kernel_of(const void *state, uint32_t launch)
-{
-    (void)state;
-    return launch > 0;
-}
-
 static void shape(const void *state, uint32_t launch, struct program_launch *out)
 {
     if (launch == 0)
@@ -169,7 +163,6 @@ static void shape(const void *state, uint32_t launch, struct program_launch *out
 
 static void *dwt2d_open(const void *params, struct err *err)
 {
-    static const char *const names[] = {"c_r_out", "backup", "c_g_out", "c_b_out", "c_r", "c_g", "c_b"};
     const struct dwt2d_params *p = params;
     int64_t w = halved(p->width, p->levels - 1), h = halved(p->height, p->levels - 1);
     if (w < LEAST_WIDTH || h < LEAST_HEIGHT) {
@@ -182,12 +175,11 @@ static void *dwt2d_open(const void *params, struct err *err)
         return NULL;
     s->p = *p;
     uint64_t pixels = (uint64_t)(p->width * p->height), blocks = plan_blocks(pixels, COPY_THREADS);
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        plan_array(&s->plan, names[i], pixels * 4);
+    plan_arrays(&s->plan, "c_r_out|backup|c_g_out|c_b_out|c_r|c_g|c_b", pixels * 4);
     plan_input(&s->plan, "src", blocks * COPY_WORDS * 4);
     plan_straight(&s->plan, copy_src_to_components, "c_CopySrcToComponents", blocks, COPY_THREADS, 16, 768);
     plan_kernel(&s->plan, fdwt53, "fdwt53Kernel", 0, 0, 54, 0);
-    s->plan.kernel_of = kernel_of;
+    s->plan.once_before = 1;
     s->plan.shape = shape;
     s->plan.launches = 1 + 3 * (uint32_t)p->levels;
     return s;

@@ -49,8 +49,6 @@ static int invert_mapping(struct emit *e)
     static const uint16_t use[UNROLL] = {1, 2, 2, 3};
     const struct kmeans *s = e->state;
     int64_t n = s->p.n, g = (int64_t)e->at.thread;
-    if (!emit_below(e, (uint64_t)n))
-        return emit_idle(e, 11);
     struct program_loop loop = {.trips = (uint64_t)s->p.features, .active = e->active, .unroll = UNROLL};
     struct program_part part;
     if (e->index == 0)
@@ -83,8 +81,6 @@ static int kmeans_point(struct emit *e)
     const struct kmeans *s = e->state;
     int64_t n = s->p.n, g = (int64_t)e->at.thread;
     uint64_t turns = (uint64_t)s->p.features / UNROLL, each = turns ? 2 : 1, parts = each * (uint64_t)s->p.clusters;
-    if (!emit_below(e, (uint64_t)n))
-        return emit_idle(e, 12);
     if (e->index > parts + 1)
         return 0;
     if (e->index == 0)
@@ -100,18 +96,6 @@ static int kmeans_point(struct emit *e)
     emit_hoist(e, 0);
     emit_turns(e, turns, n * UNROLL);
     return emit_end(e, 9);
-}
-
-static unsigned kernel_of(const void *state, uint32_t launch)
-{
-    (void)state;
-    return launch > 0;
-}
-
-static uint32_t like(const void *state, uint32_t launch)
-{
-    (void)state;
-    return launch > 0;
 }
 
 static int check(const struct kmeans_params *p, struct err *err)
@@ -139,9 +123,11 @@ static void *kmeans_open(const void *params, struct err *err)
     plan_array(&s->plan, "feature", bytes);
     plan_input(&s->plan, "membership", n * 4);
     plan_kernel(&s->plan, invert_mapping, "invert_mapping", side * side, THREADS, REGISTERS, 0);
+    plan_guard(&s->plan, n, 11);
     plan_kernel(&s->plan, kmeans_point, "kmeansPoint", side * side, THREADS, REGISTERS, 0);
-    s->plan.kernel_of = kernel_of;
-    s->plan.like = like;
+    plan_guard(&s->plan, n, 12);
+    s->plan.once_before = 1;
+    s->plan.alike = true;
     s->plan.launches = 1 + (uint32_t)p->iterations;
     return s;
 }

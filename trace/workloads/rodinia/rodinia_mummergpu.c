@@ -118,8 +118,6 @@ static int match(struct emit *e)
 {
     const struct query_set *set = &((const struct mummergpu *)e->state)->set;
     struct query_walk *w = &((struct run *)e->run)->walk[e->at.thread / PROGRAM_LANES];
-    if (!emit_below(e, set->queries))
-        return emit_idle(e, GUARD);
     if (e->index == 0) {
         emit_load(e, QLEN, (int64_t)e->at.thread, GUARD, 1);
         emit_load(e, QADDR, (int64_t)e->at.thread, 2, 1);
@@ -164,6 +162,7 @@ static void lay_out(struct mummergpu *m)
     plan_input(&m->plan, "reference", end);
     plan_array(&m->plan, "match_coords", q * (uint64_t)(m->p.length - m->p.match + 1) * 8);
     plan_kernel(&m->plan, match, "mummergpuKernel", plan_blocks(q, threads), threads, 31, 0);
+    plan_guard(&m->plan, q, GUARD);
     m->plan.run_open = run_open;
     m->plan.run_close = run_close;
 }

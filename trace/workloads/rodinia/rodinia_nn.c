@@ -36,10 +36,7 @@ static const struct param nn_params[] = {
 
 static int euclid(struct emit *e)
 {
-    const struct nn *s = e->state;
     int64_t g = (int64_t)e->at.thread;
-    if (!emit_below(e, s->n))
-        return emit_idle(e, GUARD + 1);
     emit_apart(emit_load(e, LOCATIONS, 2 * g, GUARD + 6, 1), 2);
     emit_apart(emit_load(e, LOCATIONS, 2 * g + 1, 1, 1), 2);
     emit_hoist(e, 0);
@@ -57,6 +54,7 @@ static void *nn_open(const void *params, struct err *err)
     plan_input(&s->plan, "locations", s->n * 8);
     plan_array(&s->plan, "distances", s->n * 4);
     plan_straight(&s->plan, euclid, "euclid", plan_blocks(s->n, THREADS), THREADS, 12, 0);
+    plan_guard(&s->plan, s->n, GUARD + 1);
     return s;
 }
 

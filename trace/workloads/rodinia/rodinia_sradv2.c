@@ -154,15 +154,8 @@ static int srad_cuda_2(struct emit *e)
     return emit_end(e, 0);
 }
 
-static uint32_t like(const void *state, uint32_t launch)
-{
-    (void)state;
-    return launch % 2;
-}
-
 static void *sradv2_open(const void *params, struct err *err)
 {
-    static const char *const names[] = {"C", "E", "W", "S", "N"};
     const struct sradv2_params *p = params;
     if (p->rows % TILE || p->cols % TILE || p->rows * p->cols > INT32_MAX) {
         err_set(err, "rodinia-srad-v2: %lld x %lld elements; expected multiples of 16, less than 2^31 in all",
@@ -176,12 +169,11 @@ static void *sradv2_open(const void *params, struct err *err)
     s->down = p->rows / TILE;
     s->across = p->cols / TILE;
     plan_input(&s->plan, "J", (uint64_t)(p->rows * p->cols) * 4);
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        plan_array(&s->plan, names[i], (uint64_t)(p->rows * p->cols) * 4);
+    plan_arrays(&s->plan, "C|E|W|S|N", (uint64_t)(p->rows * p->cols) * 4);
     uint64_t blocks = (uint64_t)(s->down * s->across);
     plan_kernel(&s->plan, srad_cuda_1, "srad_cuda_1", blocks, THREADS, 22, 6 * THREADS * 4);
     plan_kernel(&s->plan, srad_cuda_2, "srad_cuda_2", blocks, THREADS, 26, 5 * THREADS * 4);
-    s->plan.like = like;
+    s->plan.alike = true;
     s->plan.launches = 2 * (uint32_t)p->iterations;
     return s;
 }

@@ -135,8 +135,6 @@ static int compute_cost(struct emit *e)
 {
     const struct streamcluster *s = e->state;
     int64_t n = s->p.n, g = (int64_t)e->at.thread, x = (s->p.x + (int64_t)e->launch * STEP) % n;
-    if (!emit_below(e, (uint64_t)n))
-        return emit_idle(e, GUARD);
     struct program_loop loop = {.trips = (uint64_t)s->p.dim, .active = e->active, .unroll = UNROLL};
     struct program_part part;
     if (program_loop_part(&loop, e->index, &part)) {
@@ -184,6 +182,7 @@ static void *streamcluster_open(const void *params, struct err *err)
     if (p->launches > 1)
         plan_array(&s->plan, "later work_mem", work_bytes(p) * (uint64_t)(p->launches - 1));
     plan_kernel(&s->plan, compute_cost, "kernel_compute_cost", plan_blocks(n, THREADS), THREADS, 56, 0);
+    plan_guard(&s->plan, n, GUARD);
     s->plan.launches = (uint32_t)p->launches;
     return s;
 }
