@@ -7,16 +7,16 @@
 
 enum { BTREE_BOTH = 0, BTREE_RANGE = 1, BTREE_FIND = 2 };
 
-struct rodinia_btree_params {
+struct btree_params {
     int64_t n, fan, queries, ranges, range, kernel, seed, order, compute_ns;
 };
 
 struct rodinia_btree {
     struct plan plan;
-    struct rodinia_btree_params p;
+    struct btree_params p;
     struct btree_tree tree;
-    struct btree_path *start, *end, *find; /* of each range's ends, of each key */
-    unsigned find_arrays;                  /* number of findK's first array */
+    struct btree_queries drawn;
+    unsigned find_arrays; /* number of findK's first array */
 };
 
 #endif

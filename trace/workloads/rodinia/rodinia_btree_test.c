@@ -192,7 +192,7 @@ START_TEST(four_queries_make_the_emulated_counts)
     struct program program = program_opened(&w, "rodinia-btree,kernel=findK,n=1000,fan=255,queries=4", 0, 0);
     struct rodinia_btree *b = w.state;
     for (uint32_t i = 0; i < 4; i++)
-        b->find[i] = (struct btree_path){
+        b->drawn.find[i] = (struct btree_path){
             .node = {0, 1 + i % 3}, .slot = {(uint16_t)(i % 3), (uint16_t)(40 * i + 5)}, .record = 97 * i};
     size_t n;
     struct program_alloc *allocs = (struct program_alloc *)program.ops->allocs(program.state, &n);

@@ -38,4 +38,25 @@ START_TEST(every_key_has_a_leaf_slot_of_its_own)
 }
 END_TEST
 
-TEST_MAIN("btree_paths", the_way_to_a_key_is_that_of_the_example, every_key_has_a_leaf_slot_of_its_own)
+START_TEST(ranges_end_so_many_keys_behind_or_at_the_last_key)
+{
+    struct btree_tree t;
+    struct btree_queries q;
+    uint32_t moved = 0;
+    btree_tree(&t, 100, 4);
+    ck_assert_int_eq(btree_queries_draw(&q, &t, 7, 200, 30, 50, NULL), 0);
+    for (int i = 0; i < 200; i++) {
+        bool last = q.end[i].record == 99 && q.start[i].record == 70;
+        moved += last;
+        ck_assert(last || q.end[i].record == q.start[i].record + 30);
+    }
+    ck_assert_uint_gt(moved, 30); /* of three in ten */
+    ck_assert_uint_lt(moved, 90);
+    for (int i = 0; i < 50; i++)
+        ck_assert_uint_lt(q.find[i].record, 100);
+    btree_queries_release(&q);
+}
+END_TEST
+
+TEST_MAIN("btree_paths", the_way_to_a_key_is_that_of_the_example, every_key_has_a_leaf_slot_of_its_own,
+          ranges_end_so_many_keys_behind_or_at_the_last_key)
