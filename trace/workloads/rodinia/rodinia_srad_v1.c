@@ -27,9 +27,9 @@
 #include "trace/workloads/rodinia/rodinia.h"
 #include "trace/workloads/rodinia/suite.h"
 
-enum { THREADS = 512, GUARD = 8, MATH = 30, STEP = 12, DERIVE = 36 };
+enum { LOG_THREADS = 9, THREADS = 1 << LOG_THREADS, REDUCES = 4 /* of an iteration, at most */ };
+enum { GUARD = 8, MATH = 30, STEP = 12, DERIVE = 36 };
 enum { I, IN, IS, JE, JW, SUM, SUM2, DN, DS, DW, DE, COEFF };
-enum kernel { EXTRACT, PREPARE, REDUCE, SRAD, SRAD2, COMPRESS };
 
 struct srad_params {
     int64_t rows, columns, iterations, order, compute_ns;
@@ -38,8 +38,8 @@ struct srad_params {
 struct srad {
     struct plan plan;
     struct srad_params p;
-    int64_t n;
-    uint32_t reduces; /* launches of reduce in an iteration */
+    int64_t n, sums[REDUCES]; /* sums: no of each reduce */
+    uint32_t reduces;         /* launches of reduce in an iteration */
 };
 
 static const struct param srad_params[] = {
@@ -52,37 +52,29 @@ static const struct param srad_params[] = {
 
 /* --- reduce --- */
 
-/* no and mul of a launch of reduce; of any other: n and 1. */
-static int64_t elements(const struct srad *s, uint32_t launch, int64_t *mul)
-{
-    uint32_t k = launch ? (launch - 1) % (s->reduces + 3) : 0;
-    int64_t no = s->n;
-    for (*mul = 1; k > 1 && k <= s->reduces; k--, *mul *= THREADS)
-        no = (no + THREADS - 1) / THREADS;
-    return no;
-}
-
 /* Body 0: loads, and the steps with their barriers; in a last block of m elements, d of which the steps add up: body 1:
  * thread d-1 adds the rest; then it stores. */
 static int reduce(struct emit *e)
 {
-    int64_t mul, no = elements(e->state, e->launch, &mul), block = (int64_t)e->at.block * THREADS, d = 0;
+    const struct srad *s = e->state;
+    uint32_t k = (e->launch - 1) % (s->reduces + 3) - 1; /* which of the iteration's */
+    int64_t no = s->sums[k], mul = 1LL << k * LOG_THREADS, block = (int64_t)e->at.block * THREADS, d = 0;
     int64_t first = (int64_t)e->at.thread * mul, m = no - block < THREADS ? no - block : THREADS;
     for (int64_t i = 2; i <= m; i *= 2)
         d = i;
-    bool last = d && (d - 1) / PROGRAM_LANES == e->at.warp, rest = last && m > d; /* last: thread d-1 is here */
+    if (e->index == 0) {
+        if (emit_below(e, (uint64_t)no)) {
+            emit_apart(emit_load(e, SUM, first, 2, 1), mul);
+            emit_apart(emit_load(e, SUM2, first, 2, 1), mul);
+            emit_hoist(e, 0);
+        }
+        emit_barrier(e, 2);
+        for (int64_t i = 2; i <= d; i *= 2)
+            emit_barrier(e, STEP - 1);
+    }
+    bool last = d && emit_thread(e, (uint32_t)(d - 1)), rest = last && m > d; /* last: thread d-1 is here */
     if (e->index > (rest ? 2 : 0))
         return 0;
-    if (e->index == 0 && emit_below(e, (uint64_t)no)) {
-        emit_apart(emit_load(e, SUM, first, 2, 1), mul);
-        emit_apart(emit_load(e, SUM2, first, 2, 1), mul);
-        emit_hoist(e, 0);
-    }
-    if (e->index == 0)
-        emit_barrier(e, 2);
-    for (int64_t i = 2; e->index == 0 && i <= d; i *= 2)
-        emit_barrier(e, STEP - 1);
-    e->active = last ? 1u << (d - 1) % PROGRAM_LANES : 0;
     if (e->index == 1) {
         emit_same(emit_load(e, SUM, block + d, 2, 1));
         emit_same(emit_load(e, SUM2, block + d, 2, 1));
@@ -98,135 +90,88 @@ static int reduce(struct emit *e)
 
 /* --- what goes over the image, a thread for each element --- */
 
-/* Of the 32 elements of a warp: row, column, and each neighbour. */
-struct around {
-    int64_t row[PROGRAM_LANES], column[PROGRAM_LANES], south[PROGRAM_LANES], north[PROGRAM_LANES], west[PROGRAM_LANES],
-        east[PROGRAM_LANES];
+/* An element of the array is that of the thread, of its row or column, or of a neighbour. */
+enum place { HERE, ROW, COLUMN, NORTH, SOUTH, WEST, EAST, PLACES };
+
+struct line {
+    uint8_t array, place, use;
+    bool depends; /* on an index loaded before it */
 };
 
-static void look_around(const struct srad *s, int64_t first, struct around *a)
+static void look_around(const struct srad *s, uint32_t first, int64_t at[PLACES][PROGRAM_LANES])
 {
-    int64_t R = s->p.rows, r = first % R, c = first / R;
-    for (int64_t l = 0; l < PROGRAM_LANES; l++) {
-        int64_t e = first + l;
-        a->row[l] = r;
-        a->column[l] = c;
-        a->north[l] = r ? e - 1 : e;
-        a->south[l] = r < R - 1 ? e + 1 : e;
-        a->west[l] = c ? e - R : e;
-        a->east[l] = c < s->p.columns - 1 ? e + R : e;
-        if (++r == R) {
-            r = 0;
-            c++;
-        }
+    uint32_t R = (uint32_t)s->p.rows;
+    for (uint32_t l = 0; l < PROGRAM_LANES; l++) {
+        uint32_t e = first + l, r = e % R, c = e / R;
+        at[ROW][l] = r;
+        at[COLUMN][l] = c;
+        at[NORTH][l] = r > 0 ? e - 1 : e;
+        at[SOUTH][l] = r + 1 < R ? e + 1 : e;
+        at[WEST][l] = c > 0 ? e - R : e;
+        at[EAST][l] = c + 1 < s->p.columns ? e + R : e;
     }
 }
 
-/* Each load of an index is followed by that of the neighbour, or all the indices come first. */
+/* Loads, in their order; or those that depend on others behind all that do not. */
+static void load_lines(struct emit *e, const struct line *line, unsigned n)
+{
+    int64_t at[PLACES][PROGRAM_LANES];
+    bool hoisted = e->order == ORDER_HOISTED;
+    look_around(e->state, (uint32_t)e->at.thread, at);
+    for (unsigned pass = 0; pass <= hoisted; pass++) {
+        uint32_t first = e->body->count;
+        for (unsigned i = 0; i < n; i++)
+            if (hoisted && line[i].depends != pass)
+                continue;
+            else if (line[i].place == HERE)
+                emit_load(e, line[i].array, (int64_t)e->at.thread, 2, line[i].use);
+            else
+                emit_gather(e, line[i].array, at[line[i].place], 2, line[i].use);
+        emit_hoist(e, first);
+    }
+}
+
 static int srad(struct emit *e)
 {
-    static const uint8_t array[4] = {IN, IS, JW, JE}, store[5] = {DN, DS, DW, DE, COEFF};
-    const struct srad *s = e->state;
-    int64_t g = (int64_t)e->at.thread;
-    bool hoisted = e->order == ORDER_HOISTED;
-    struct around a;
-    const int64_t *index[4] = {a.row, a.row, a.column, a.column}, *beside[4] = {a.north, a.south, a.west, a.east};
-    if (!emit_below(e, (uint64_t)s->n))
-        return emit_idle(e, GUARD);
-    look_around(s, g, &a);
-    for (unsigned k = 0; k < 4; k++) {
-        emit_gather(e, array[k], index[k], 2, 1);
-        if (k == 0)
-            emit_load(e, I, g, 2, 4);
-        if (!hoisted)
-            emit_gather(e, I, beside[k], 2, 1);
-    }
-    emit_hoist(e, 0);
-    uint32_t dependent = e->body->count;
-    for (unsigned k = 0; hoisted && k < 4; k++)
-        emit_gather(e, I, beside[k], 2, 1);
-    emit_hoist(e, dependent);
-    for (unsigned k = 0; k < 5; k++)
-        emit_store(e, store[k], g, k ? 2 : DERIVE);
+    static const struct line loads[] = {{IN, ROW, 1, 0}, {I, HERE, 4, 0},    {I, NORTH, 1, 1},
+                                        {IS, ROW, 1, 0}, {I, SOUTH, 1, 1},   {JW, COLUMN, 1, 0},
+                                        {I, WEST, 1, 1}, {JE, COLUMN, 1, 0}, {I, EAST, 1, 1}};
+    load_lines(e, loads, sizeof loads / sizeof *loads);
+    for (unsigned array = DN; array <= COEFF; array++)
+        emit_store(e, array, (int64_t)e->at.thread, array == DN ? DERIVE : 2);
     return emit_end(e, 1);
 }
 
 static int srad2(struct emit *e)
 {
-    const struct srad *s = e->state;
-    int64_t g = (int64_t)e->at.thread;
-    bool hoisted = e->order == ORDER_HOISTED;
-    struct around a;
-    if (!emit_below(e, (uint64_t)s->n))
-        return emit_idle(e, GUARD);
-    look_around(s, g, &a);
-    emit_gather(e, IS, a.row, 2, 1);
-    emit_gather(e, JE, a.column, 2, 1);
-    emit_load(e, DN, g, 2, 8);
-    emit_load(e, DS, g, 2, 6);
-    if (!hoisted)
-        emit_gather(e, COEFF, a.south, 2, 1);
-    emit_load(e, COEFF, g, 2, 1);
-    emit_load(e, DW, g, 2, 1);
-    emit_load(e, DE, g, 2, 1);
-    if (!hoisted)
-        emit_gather(e, COEFF, a.east, 2, 1);
-    emit_load(e, I, g, 2, 1);
-    emit_hoist(e, 0);
-    uint32_t dependent = e->body->count;
-    if (hoisted) {
-        emit_gather(e, COEFF, a.south, 2, 1);
-        emit_gather(e, COEFF, a.east, 2, 1);
-    }
-    emit_hoist(e, dependent);
-    emit_store(e, I, g, 2);
+    static const struct line loads[] = {{IS, ROW, 1, 0},      {JE, COLUMN, 1, 0},  {DN, HERE, 8, 0}, {DS, HERE, 6, 0},
+                                        {COEFF, SOUTH, 1, 1}, {COEFF, HERE, 1, 0}, {DW, HERE, 1, 0}, {DE, HERE, 1, 0},
+                                        {COEFF, EAST, 1, 1},  {I, HERE, 1, 0}};
+    load_lines(e, loads, sizeof loads / sizeof *loads);
+    emit_store(e, I, (int64_t)e->at.thread, 2);
     return emit_end(e, 1);
 }
 
 static int extract_compress(struct emit *e)
 {
-    int64_t g = (int64_t)e->at.thread;
-    if (!emit_below(e, (uint64_t)((const struct srad *)e->state)->n))
-        return emit_idle(e, GUARD);
-    emit_load(e, I, g, 2, 1);
-    emit_store(e, I, g, MATH);
+    emit_load(e, I, (int64_t)e->at.thread, 2, 1);
+    emit_store(e, I, (int64_t)e->at.thread, MATH);
     return emit_end(e, 1);
 }
 
 static int prepare(struct emit *e)
 {
-    int64_t g = (int64_t)e->at.thread;
-    if (!emit_below(e, (uint64_t)((const struct srad *)e->state)->n))
-        return emit_idle(e, GUARD);
-    emit_load(e, I, g, 2, 1);
-    emit_store(e, SUM, g, 2);
-    emit_load(e, I, g, 2, 1);
-    emit_store(e, SUM2, g, 2);
+    for (unsigned sum = SUM; sum <= SUM2; sum++) {
+        emit_load(e, I, (int64_t)e->at.thread, 2, 1);
+        emit_store(e, sum, (int64_t)e->at.thread, 2);
+    }
     return emit_end(e, 1);
 }
 
-static unsigned kernel_of(const void *state, uint32_t launch)
+static void over_image(struct srad *s, plan_body *body, const char *name, uint32_t registers)
 {
-    const struct srad *s = state;
-    uint32_t k = launch ? (launch - 1) % (s->reduces + 3) : 0;
-    if (launch == 0 || launch + 1 == s->plan.launches)
-        return launch ? COMPRESS : EXTRACT;
-    return k == 0 ? PREPARE : k <= s->reduces ? REDUCE : k == s->reduces + 1 ? SRAD : SRAD2;
-}
-
-/* The same in every iteration. */
-static uint32_t like(const void *state, uint32_t launch)
-{
-    const struct srad *s = state;
-    bool ends = launch == 0 || launch + 1 == s->plan.launches;
-    return ends ? launch : 1 + (launch - 1) % (s->reduces + 3);
-}
-
-static void shape(const void *state, uint32_t launch, struct program_launch *out)
-{
-    int64_t mul;
-    out->blocks = plan_blocks((uint64_t)elements(state, launch, &mul), THREADS);
-    out->threads = THREADS;
+    plan_straight(&s->plan, body, name, plan_blocks((uint64_t)s->n, THREADS), THREADS, registers, 0);
+    plan_guard(&s->plan, (uint64_t)s->n, GUARD);
 }
 
 static void *srad_open(const void *params, struct err *err)
@@ -237,25 +182,21 @@ static void *srad_open(const void *params, struct err *err)
         return NULL;
     s->p = *p;
     s->n = p->rows * p->columns;
-    for (int64_t no = s->n; s->reduces == 0 || no > 1; s->reduces++)
-        no = (no + THREADS - 1) / THREADS;
-    static const char *const names[] = {"sums", "sums2", "dN", "dS", "dW", "dE", "c"};
     plan_input(&s->plan, "I", (uint64_t)s->n * 4);
-    plan_input(&s->plan, "iN", (uint64_t)p->rows * 4);
-    plan_input(&s->plan, "iS", (uint64_t)p->rows * 4);
-    plan_input(&s->plan, "jE", (uint64_t)p->columns * 4);
-    plan_input(&s->plan, "jW", (uint64_t)p->columns * 4);
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        plan_array(&s->plan, names[i], (uint64_t)s->n * 4);
-    plan_straight(&s->plan, extract_compress, "extract", 0, 0, 14, 0);
-    plan_straight(&s->plan, prepare, "prepare", 0, 0, 10, 0);
-    plan_kernel(&s->plan, reduce, "reduce", 0, 0, 61, 4096);
-    plan_straight(&s->plan, srad, "srad", 0, 0, 22, 0);
-    plan_straight(&s->plan, srad2, "srad2", 0, 0, 17, 0);
-    plan_straight(&s->plan, extract_compress, "compress", 0, 0, 14, 0);
-    s->plan.kernel_of = kernel_of;
-    s->plan.shape = shape;
-    s->plan.like = like;
+    plan_inputs(&s->plan, "iN|iS", (uint64_t)p->rows * 4);
+    plan_inputs(&s->plan, "jE|jW", (uint64_t)p->columns * 4);
+    plan_arrays(&s->plan, "sums|sums2|dN|dS|dW|dE|c", (uint64_t)s->n * 4);
+    over_image(s, extract_compress, "extract", 14);
+    over_image(s, prepare, "prepare", 10);
+    for (uint64_t no = (uint64_t)s->n; s->reduces == 0 || no > 1; no = plan_blocks(no, THREADS)) {
+        s->sums[s->reduces++] = (int64_t)no;
+        plan_kernel(&s->plan, reduce, "reduce", plan_blocks(no, THREADS), THREADS, 61, 4096);
+    }
+    over_image(s, srad, "srad", 22);
+    over_image(s, srad2, "srad2", 17);
+    over_image(s, extract_compress, "compress", 14);
+    s->plan.once_before = s->plan.once_behind = 1;
+    s->plan.alike = true;
     s->plan.launches = 2 + (uint32_t)p->iterations * (s->reduces + 3);
     return s;
 }
