@@ -26,10 +26,10 @@
 
 #include <stdlib.h>
 
-#include "trace/base/mem.h"
 #include "trace/workloads/micro/suite.h"
 
-enum { PAGE = 4096, BLOCK_PAGES = PROGRAM_BLOCK_BYTES / PAGE, READS_BYTES = 16384, GUARD = 10, UNROLL_MOST = 16 };
+enum { PAGE = 4096, WORDS = PAGE / 4, BLOCK_PAGES = PROGRAM_BLOCK_BYTES / PAGE, READS_BYTES = 16384 };
+enum { ARRAY, TABLE, GUARD = 10, UNROLL_MOST = 16 };
 
 static const struct param array_params[] = {
     PARAM_BYTES_ROW(array_params, bytes, 4, 0x1p38, 0x1p28, "the array; of chunk and chunk-random: both arrays"),
@@ -61,108 +61,32 @@ static uint64_t threads_of(const struct array_params *p, struct err *err)
     return 0;
 }
 
-static int shape(struct array *a, struct err *err)
+static int stride(struct emit *e)
 {
-    static const char *const names[] = {"array_stride", "array_random", "array_sparse",
-                                        "array_chain",  "array_chunk",  "array_chunk_random"};
-    static const uint32_t registers[] = {11, 18, 8, 12, 22, 22};
-    const struct array_params *p = &a->p;
-    uint64_t threads = (uint64_t)p->threads;
-    a->launch = (struct program_launch){.kernel = names[p->pattern],
-                                        .blocks = (uint64_t)p->blocks,
-                                        .threads = (uint32_t)threads,
-                                        .registers = registers[p->pattern]};
-    a->threads = a->launch.blocks * threads;
-    if (p->pattern == ARRAY_RANDOM || p->pattern == ARRAY_SPARSE || p->pattern == ARRAY_CHAIN) {
-        a->threads = threads_of(p, err);
-        a->launch.blocks = (a->threads + threads - 1) / threads;
-    }
-    if (p->pattern == ARRAY_CHAIN)
-        a->launch.threads = 1;
-    return a->threads ? 0 : -1;
-}
-
-static int place(struct array *a, struct err *err)
-{
-    uint64_t bytes = (uint64_t)a->p.bytes;
-    bool chunks = a->p.pattern == ARRAY_CHUNK || a->p.pattern == ARRAY_CHUNK_RANDOM;
-    a->pages = bytes / PAGE;
-    a->count = 1;
-    a->allocs[0] = (struct program_alloc){.name = "array", .bytes = bytes, .host = a->p.host};
-    if (chunks) {
-        a->pages = bytes / 2 / PAGE;
-        if (a->pages == 0)
-            return err_set(err, "two arrays of one page take 8,192 bytes; bytes is %llu", (unsigned long long)bytes);
-        a->allocs[0] = (struct program_alloc){.name = "input", .bytes = a->pages * PAGE, .host = a->p.host};
-        a->allocs[1] = (struct program_alloc){.name = "output", .bytes = a->pages * PAGE};
-        a->count = 2;
-    } else if (a->p.pattern == ARRAY_SPARSE) {
-        a->allocs[1] = (struct program_alloc){.name = "page", .bytes = a->threads * 4, .device = true};
-        a->count = 2;
-    }
-    if (a->pages)
-        a->of_pages = array_modulo_of(a->pages);
-    if (chunks)
-        a->of_chunk = array_modulo_of((a->pages + a->threads - 1) / a->threads);
-    program_place(a->allocs, a->count, 0, 0);
-    return 0;
-}
-
-static void *array_open(const void *params, struct err *err)
-{
-    struct array *a = mem_zalloc(1, sizeof *a, err);
-    if (!a)
-        return NULL;
-    a->p = *(const struct array_params *)params;
-    a->scan = (struct array_scan){.params = a->p.scan,
-                                  .threads = a->p.threads,
-                                  .blocks = a->p.blocks,
-                                  .launches = (uint32_t)a->p.launches,
-                                  .none = a->p.pattern != ARRAY_STRIDE};
-    if (shape(a, err) == 0 && place(a, err) == 0 && array_scan_init(&a->scan, (uint64_t)a->p.bytes, err) == 0)
-        return a;
-    free(a);
-    return NULL;
-}
-
-static const struct program_alloc *array_allocs(const void *state, size_t *n)
-{
-    const struct array *a = state;
-    *n = a->count;
-    return a->allocs;
-}
-
-static uint32_t array_launches(const void *state)
-{
-    return (uint32_t)((const struct array *)state)->p.launches;
-}
-
-static void array_launch(const void *state, uint32_t launch, struct program_launch *out)
-{
-    (void)launch;
-    *out = ((const struct array *)state)->launch;
-}
-
-static bool stride(const struct array *a, const struct program_warp *at, uint32_t index, struct program_body *body)
-{
+    const struct array *a = e->state;
     struct program_part part;
-    uint32_t element = array_scan_element(&a->scan);
+    uint32_t element = array_scan_element(a);
     uint64_t offset = (uint64_t)a->p.scan.offset, n = (uint64_t)a->p.bytes / element - offset;
-    struct program_loop loop = program_grid_stride(at->thread, at->lanes, a->threads, n, (uint32_t)a->p.unroll);
-    if (!program_loop_part(&loop, index, &part))
-        return false;
-    for (uint32_t k = 0; k < part.trips; k++) {
-        uint64_t i = offset + at->thread + (part.first + k) * a->threads;
-        struct program_access *load = program_load(body, a->allocs, 0, i * element, element);
-        load->active = part.active;
-        load->turn_stride = (int64_t)(part.trips * a->threads * element);
-        load->before = 2;
-        load->use = 0;
-    }
-    body->after = part.trips + 5;
-    body->turns = part.turns;
-    body->last = part.last;
-    return true;
+    struct program_loop loop = program_grid_stride(e->at.thread, e->at.lanes, a->threads, n, (uint32_t)a->p.unroll);
+    if (!program_loop_part(&loop, e->index, &part))
+        return emit_idle(e, GUARD);
+    e->active = part.active;
+    e->bytes = element;
+    for (uint32_t k = 0; k < part.trips; k++)
+        emit_load(e, ARRAY, (int64_t)(offset + e->at.thread + (part.first + k) * a->threads), 2, 0);
+    emit_turns(e, part.turns, (int64_t)(part.trips * a->threads));
+    e->body->last = part.last;
+    return emit_end(e, part.trips + 5);
+}
+
+static int at_random(struct emit *e)
+{
+    const struct array_modulo of = ((const struct array *)e->state)->of_pages;
+    int64_t word[PROGRAM_LANES];
+    for (uint64_t lane = 0; lane < e->at.lanes; lane++)
+        word[lane] = (int64_t)array_modulo(&of, array_hash(e->at.thread + lane)) * WORDS;
+    emit_each(e, ARRAY, 0, word, 94, 1); /* the remainder of 64-bit numbers is 65 of them */
+    return emit_end(e, 2);
 }
 
 /* The k-th of K pages drawn from a block in ascending order: one from each K-th part of its pages, at random there. */
@@ -173,89 +97,84 @@ static uint64_t sparse_page(const struct array *a, uint64_t thread)
     return block * BLOCK_PAGES + from + array_hash(thread + 1) % (to - from);
 }
 
-static void random_pages(const struct array *a, uint64_t thread, uint64_t lanes, uint64_t addr[PROGRAM_LANES])
+static int sparse(struct emit *e)
 {
-    const struct array_modulo of = a->of_pages;
-    const uint64_t base = a->allocs[0].addr;
-    for (uint64_t lane = 0; lane < lanes; lane++)
-        addr[lane] = base + array_modulo(&of, array_hash(thread + lane)) * PAGE;
+    int64_t word[PROGRAM_LANES];
+    for (uint64_t lane = 0; lane < e->at.lanes; lane++)
+        word[lane] = (int64_t)sparse_page(e->state, e->at.thread + lane) * WORDS;
+    emit_load(e, TABLE, (int64_t)e->at.thread, 15, 1);
+    emit_each(e, ARRAY, 0, word, 1, 1);
+    return emit_end(e, 2);
 }
 
-/* random and sparse: one read of each thread. */
-static bool once(const struct array *a, const struct program_warp *at, uint32_t index, struct program_body *body)
+static int chain(struct emit *e)
 {
-    bool sparse = a->p.pattern == ARRAY_SPARSE;
-    if (index > 0 || at->thread >= a->threads)
-        return false;
-    body->last = true;
-    uint64_t left = a->threads - at->thread, lanes = left < at->lanes ? left : at->lanes;
-    if (sparse) {
-        struct program_access *table = program_load(body, a->allocs, 1, at->thread * 4, 4);
-        table->active = program_first_lanes(lanes);
-        table->before = 15;
-    }
-    struct program_access *load = program_load(body, a->allocs, 0, 0, 4);
-    load->active = program_first_lanes(lanes);
-    load->before = sparse ? 1 : 94; /* random: the remainder of 64-bit numbers is 65 of them */
-    uint64_t *addr = program_scatter(body, load);
-    if (sparse)
-        for (uint64_t lane = 0; lane < lanes; lane++)
-            addr[lane] = a->allocs[0].addr + sparse_page(a, at->thread + lane) * PAGE;
-    else
-        random_pages(a, at->thread, lanes, addr);
-    body->after = 2;
-    return true;
-}
-
-static bool chain(const struct array *a, uint32_t index, struct program_body *body)
-{
+    const struct array *a = e->state;
     uint64_t words = (uint64_t)a->p.bytes / 4, step = (uint64_t)a->p.step / 4;
-    if (index > 0)
-        return false;
-    body->last = true;
-    struct program_access *load = program_load(body, a->allocs, 0, 0, 4);
-    load->active = 1;
-    load->turn_stride = (int64_t)(step * 4);
-    load->before = 2;
-    body->after = 5;
-    body->turns = (words + step - 1) / step;
-    return true;
+    emit_load(e, ARRAY, 0, 2, 1);
+    emit_turns(e, (words + step - 1) / step, (int64_t)step);
+    return emit_end(e, 5);
 }
 
-static int array_body(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
-                      struct err *err)
+/* By pattern: the kernel; once: each thread reads once, or there is but one. */
+static const struct {
+    const char *name;
+    plan_body *body;
+    uint32_t registers;
+    bool once;
+} kernels[] = {{"array_stride", stride, 11, false},     {"array_random", at_random, 18, true},
+               {"array_sparse", sparse, 8, true},       {"array_chain", chain, 12, true},
+               {"array_chunk", array_chunk, 22, false}, {"array_chunk_random", array_chunk_random, 22, false}};
+
+static int lay_out(struct array *a, struct err *err)
 {
-    const struct array *a = run;
-    struct program_warp at = program_warp_at(&a->launch, warp);
-    (void)launch;
-    (void)err;
-    bool found = a->p.pattern == ARRAY_STRIDE  ? stride(a, &at, index, body)
-                 : a->p.pattern == ARRAY_CHAIN ? chain(a, index, body)
-                 : a->p.pattern >= ARRAY_CHUNK ? array_chunk(a, &at, index, body)
-                                               : once(a, &at, index, body);
-    return found ? 1 : program_no_trip(index, GUARD, body);
+    const struct array_params *p = &a->p;
+    bool chunks = p->pattern >= ARRAY_CHUNK;
+    a->pages = (uint64_t)p->bytes / (chunks ? 2 : 1) / PAGE;
+    if (!chunks)
+        plan_array(&a->plan, "array", (uint64_t)p->bytes)->host = p->host;
+    else if (a->pages == 0)
+        return err_set(err, "two arrays of one page take 8,192 bytes; bytes is %lld", (long long)p->bytes);
+    else
+        plan_array(&a->plan, "input", a->pages * PAGE)->host = p->host;
+    if (chunks)
+        plan_array(&a->plan, "output", a->pages * PAGE);
+    if (p->pattern == ARRAY_SPARSE)
+        plan_array(&a->plan, "page", a->threads * 4)->device = true;
+    if (a->pages)
+        a->of_pages = array_modulo_of(a->pages);
+    if (chunks)
+        a->of_chunk = array_modulo_of((a->pages + a->threads - 1) / a->threads);
+    return array_scan_check(a, err);
 }
 
-static const struct program_ops array_ops = {
-    .allocs = array_allocs, .launches = array_launches, .launch = array_launch, .body = array_body};
-
-static int array_program(void *state, struct program *program, struct err *err)
+static void *array_open(const void *params, struct err *err)
 {
-    (void)err;
-    *program = (struct program){&array_ops, state, ((const struct array *)state)->p.compute_ns};
-    return 0;
+    const struct array_params *p = params;
+    struct array *a = plan_new(sizeof *a, p->compute_ns, err);
+    if (!a)
+        return NULL;
+    a->p = *p;
+    uint32_t threads = p->pattern == ARRAY_CHAIN ? 1 : (uint32_t)p->threads;
+    bool once = kernels[p->pattern].once;
+    a->threads = once ? threads_of(p, err) : (uint64_t)(p->blocks * p->threads);
+    if (a->threads == 0 || lay_out(a, err)) {
+        free(a);
+        return NULL;
+    }
+    (once ? plan_straight : plan_kernel)(&a->plan, kernels[p->pattern].body, kernels[p->pattern].name,
+                                         plan_blocks(a->threads, threads), threads, kernels[p->pattern].registers, 0);
+    plan_guard(&a->plan, a->threads, GUARD);
+    a->plan.launches = (uint32_t)p->launches;
+    return a;
 }
 
 const struct workload_type workload_array = {
     .name = "array",
     .summary = "one array read in stride, at random, sparsely or as a chain; or copied page by page in chunks",
     .source = "measured: H200, driver 580.159.04, 2026-11",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = array_params,
-    .params_size = sizeof(struct array_params),
-    .open = array_open,
+    WORKLOAD_WITH_KEYS(array),
     .close = free,
-    .program = array_program,
+    .program = plan_program,
     .scans = &array_scan_ops,
 };

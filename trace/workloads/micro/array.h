@@ -2,7 +2,7 @@
 #ifndef TRACE_WORKLOADS_MICRO_ARRAY_H
 #define TRACE_WORKLOADS_MICRO_ARRAY_H
 
-#include "trace/program/loop.h"
+#include "trace/program/plan.h"
 #include "trace/workloads/micro/array_scan.h"
 
 enum array_pattern { ARRAY_STRIDE, ARRAY_RANDOM, ARRAY_SPARSE, ARRAY_CHAIN, ARRAY_CHUNK, ARRAY_CHUNK_RANDOM };
@@ -30,15 +30,13 @@ static inline uint64_t array_modulo(const struct array_modulo *of, uint64_t x)
 }
 
 struct array {
-    struct array_scan scan; /* first: the same array read over the link */
+    struct plan plan;
     struct array_params p;
-    uint64_t pages;                 /* of 4 KiB, of the array that is read */
-    struct array_modulo of_pages;   /* what random goes by */
-    struct array_modulo of_chunk;   /* pages of a chunk, but for the last; chunk and chunk-random */
-    uint64_t threads;               /* in all, those without work included */
-    struct program_launch launch;   /* every one */
-    struct program_alloc allocs[2]; /* what is read; the output of chunk, the table of sparse */
-    size_t count;
+    struct array_scan scan;       /* the same array read over the link */
+    uint64_t threads;             /* in all, those without work included */
+    uint64_t pages;               /* of 4 KiB, of the array that is read */
+    struct array_modulo of_pages; /* what random goes by */
+    struct array_modulo of_chunk; /* pages of a chunk, but for the last; chunk and chunk-random */
 };
 
 /* The hash of pattern random, as its program has it. */
@@ -50,7 +48,7 @@ static inline uint64_t array_hash(uint64_t i)
     return i ^ i >> 32;
 }
 
-/* Body `index` of a warp of patterns chunk and chunk-random; false: there is none. */
-bool array_chunk(const struct array *array, const struct program_warp *at, uint32_t index, struct program_body *body);
+/* Kernels of patterns chunk and chunk-random. */
+plan_body array_chunk, array_chunk_random;
 
 #endif

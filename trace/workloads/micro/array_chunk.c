@@ -1,6 +1,6 @@
 #include "trace/workloads/micro/array.h"
 
-enum { PAGE = 4096, INPUT = 0, OUTPUT = 1 };
+enum { PAGE = 4096, WORDS = PAGE / 4, INPUT = 0, OUTPUT = 1, GUARD = 10 };
 
 /* Pages that a thread has: a chunk; but for the last that has any, what is left. */
 static uint64_t pages_of(const struct array *a, uint64_t thread)
@@ -30,54 +30,39 @@ static uint64_t visited(const struct array_modulo *of, uint64_t thread, uint64_t
     return array_modulo(of, offset + visit * step);
 }
 
-/* Load and store of a visit, from `page` on in lane 0. The caller changes where lanes go. */
-static void add_copy(const struct array *a, uint64_t page, uint32_t active, struct program_body *body)
-{
-    struct program_access *load = program_load(body, a->allocs, INPUT, page * PAGE, 4);
-    struct program_access *store = program_store(body, a->allocs, OUTPUT, page * PAGE, 4);
-    load->active = store->active = active;
-    load->lane_stride = store->lane_stride = (int64_t)(a->of_chunk.n * PAGE);
-    load->turn_stride = store->turn_stride = PAGE;
-    load->use = 11;
-    store->before = 10;
-    body->after = 1;
-}
-
 /* Visits in order: those that all lanes with pages make, then those of the lanes that have more. */
-static bool in_order(const struct array *a, const struct program_warp *at, uint32_t index, struct program_body *body)
+int array_chunk(struct emit *e)
 {
-    uint32_t some = lanes_with(a, at, 0);
+    const struct array *a = e->state;
+    uint32_t some = lanes_with(a, &e->at, 0);
     if (!some)
-        return false;
-    uint64_t first = pages_of(a, at->thread), last = pages_of(a, at->thread + 31u - (uint32_t)__builtin_clz(some));
-    if (index > 1 || (index == 1 && first == last))
-        return false;
-    uint64_t done = index ? last : 0;
-    add_copy(a, at->thread * a->of_chunk.n + done, lanes_with(a, at, done), body);
-    body->turns = index ? first - last : last;
-    return true;
+        return emit_idle(e, GUARD);
+    uint64_t first = pages_of(a, e->at.thread), last = pages_of(a, e->at.thread + 31u - (uint32_t)__builtin_clz(some));
+    if (e->index > 1 || (e->index == 1 && first == last))
+        return 0;
+    uint64_t done = e->index ? last : 0;
+    int64_t word = (int64_t)((e->at.thread * a->of_chunk.n + done) * WORDS), apart = (int64_t)(a->of_chunk.n * WORDS);
+    e->active = lanes_with(a, &e->at, done);
+    emit_apart(emit_load(e, INPUT, word, 0, 11), apart);
+    emit_apart(emit_store(e, OUTPUT, word, 10), apart);
+    emit_turns(e, e->index ? first - last : last, WORDS);
+    return emit_end(e, 1);
 }
 
-/* Visit number `visit`: a page of its own for each lane. */
-static bool at_random(const struct array *a, const struct program_warp *at, uint32_t visit, struct program_body *body)
+/* Visit number e->index: a page of its own for each lane. */
+int array_chunk_random(struct emit *e)
 {
-    uint32_t active = lanes_with(a, at, visit);
-    if (!active)
-        return false;
-    add_copy(a, 0, active, body);
-    uint64_t *input = program_scatter(body, &body->access[0]), *output = program_scatter(body, &body->access[1]);
-    for (uint32_t lane = 0; lane < at->lanes && active >> lane & 1; lane++) {
-        uint64_t thread = at->thread + lane, m = pages_of(a, thread);
+    const struct array *a = e->state;
+    int64_t word[PROGRAM_LANES];
+    e->active = lanes_with(a, &e->at, e->index);
+    if (!e->active)
+        return emit_idle(e, GUARD);
+    for (uint32_t lane = 0; lane < e->at.lanes && e->active >> lane & 1; lane++) {
+        uint64_t thread = e->at.thread + lane, m = pages_of(a, thread);
         struct array_modulo last = m < a->of_chunk.n ? array_modulo_of(m) : a->of_chunk;
-        uint64_t page = thread * a->of_chunk.n + visited(&last, thread, visit);
-        input[lane] = a->allocs[INPUT].addr + page * PAGE;
-        output[lane] = a->allocs[OUTPUT].addr + page * PAGE;
+        word[lane] = (int64_t)((thread * a->of_chunk.n + visited(&last, thread, e->index)) * WORDS);
     }
-    body->access[0].before = 20; /* (offset + p step) mod pages */
-    return true;
-}
-
-bool array_chunk(const struct array *a, const struct program_warp *at, uint32_t index, struct program_body *body)
-{
-    return a->p.pattern == ARRAY_CHUNK ? in_order(a, at, index, body) : at_random(a, at, index, body);
+    emit_each(e, INPUT, 0, word, 20, 11); /* (offset + p step) mod pages */
+    emit_as(emit_each(e, OUTPUT, 0, word, 10, 0), RECORD_WRITE);
+    return emit_end(e, 1);
 }

@@ -1,49 +1,53 @@
-#include "trace/workloads/micro/array_scan.h"
+#include "trace/workloads/micro/array.h"
 
-static const uint32_t element_bytes[] = {4, 8, 16, 1, 2};
-
-uint32_t array_scan_element(const struct array_scan *a)
+uint32_t array_scan_element(const struct array *a)
 {
-    return element_bytes[a->params.element];
+    static const uint32_t element_bytes[] = {4, 8, 16, 1, 2};
+    return element_bytes[a->p.scan.element];
 }
 
-int array_scan_init(struct array_scan *a, uint64_t bytes, struct err *err)
+/* Of the whole array. */
+static uint64_t elements(const struct array *a)
 {
-    uint64_t elements = bytes / array_scan_element(a);
-    a->bytes = bytes;
-    if (elements == 0)
-        return err_set(err, "the array is %llu bytes, an element %u", (unsigned long long)bytes, array_scan_element(a));
-    if ((uint64_t)a->params.offset >= elements)
-        return err_set(err, "offset is %lld; the array has %llu elements", (long long)a->params.offset,
-                       (unsigned long long)elements);
+    return (uint64_t)a->p.bytes / array_scan_element(a);
+}
+
+int array_scan_check(const struct array *a, struct err *err)
+{
+    uint64_t n = elements(a);
+    if (n == 0)
+        return err_set(err, "the array is %lld bytes, an element %u", (long long)a->p.bytes, array_scan_element(a));
+    if ((uint64_t)a->p.scan.offset >= n)
+        return err_set(err, "offset is %lld; the array has %llu elements", (long long)a->p.scan.offset,
+                       (unsigned long long)n);
     return 0;
 }
 
 static void setup(void *state, struct scan_setup *s)
 {
-    const struct array_scan *a = state;
-    uint32_t element = array_scan_element(a);
+    const struct array *a = state;
+    const struct array_scan_params *p = &a->p.scan;
+    uint64_t chunk = (uint64_t)p->chunk;
     *s = (struct scan_setup){
         .shape = SCAN_ARRAY,
-        .reuse = (enum scan_reuse)a->params.reuse,
-        .structures = {{"array", 0, element, a->bytes / element}},
+        .reuse = (enum scan_reuse)p->reuse,
+        .structures = {{"array", 0, array_scan_element(a), elements(a)}},
         .structure_count = 1,
-        .chunk = a->params.chunk,
-        .threads_per_block = a->threads,
-        .blocks_per_sm = a->params.blocks_per_sm,
-        .stride_blocks = a->blocks,
-        .lanes = (a->bytes / element - (uint64_t)a->params.offset + (uint64_t)a->params.chunk - 1) /
-                 (uint64_t)a->params.chunk,
+        .chunk = p->chunk,
+        .threads_per_block = a->p.threads,
+        .blocks_per_sm = p->blocks_per_sm,
+        .stride_blocks = a->p.blocks,
+        .lanes = (elements(a) - (uint64_t)p->offset + chunk - 1) / chunk,
     };
-    if (a->none)
+    if (a->p.pattern != ARRAY_STRIDE)
         s->lanes = 0;
 }
 
 static int start(void *state, struct err *err)
 {
-    struct array_scan *a = state;
-    a->given = 0;
-    if (a->none)
+    struct array *a = state;
+    a->scan.given = 0;
+    if (a->p.pattern != ARRAY_STRIDE)
         return err_set(err, "the kernels that read an array over the link read it in order: pattern=stride");
     return 0;
 }
@@ -51,12 +55,12 @@ static int start(void *state, struct err *err)
 static int next(void *state, struct scan_batch *batch, struct err *err)
 {
     (void)err;
-    struct array_scan *a = state;
-    if (a->given == a->launches)
+    struct array *a = state;
+    if (a->scan.given == a->p.launches)
         return 0;
-    uint64_t elements = a->bytes / array_scan_element(a), first = (uint64_t)a->params.offset;
-    a->scan = (struct scan){first, elements - first, 0};
-    *batch = (struct scan_batch){a->given++, &a->scan, 1, true};
+    uint64_t first = (uint64_t)a->p.scan.offset;
+    a->scan.scan = (struct scan){first, elements(a) - first, 0};
+    *batch = (struct scan_batch){a->scan.given++, &a->scan.scan, 1, true};
     return 1;
 }
 

@@ -1,7 +1,6 @@
 /* array_scan: workload `array` in host memory, read without faults: the three zero-copy programs of the H200 runs.
  *
- * They are the closed form of pattern stride; the other patterns have none: `none` is set, setup() says no lanes and
- * start() fails.
+ * They are the closed form of pattern stride; the other patterns have none: setup() says no lanes and start() fails.
  * naive: thread t reads `chunk` consecutive elements from offset + t chunk on; merged and aligned: a grid-stride loop
  * over the elements from `offset` to the end. */
 #ifndef TRACE_WORKLOADS_MICRO_ARRAY_SCAN_H
@@ -58,21 +57,19 @@ struct array_scan_params {
             "zero-copy: which sectors are not requested again", NULL                                                   \
     }
 
-/* The first member of the workload's state, so that a pointer to the state is one to this. */
+/* How far the scans have been handed out. */
 struct array_scan {
-    struct array_scan_params params;
-    uint64_t bytes;
-    int64_t threads, blocks; /* of a block; of the grid-stride kernels */
-    uint32_t launches;       /* of the kernel */
-    bool none;               /* the pattern has no closed form */
     struct scan scan;
     uint32_t given; /* launches so far */
 };
 
-/* Bytes of an element. */
-uint32_t array_scan_element(const struct array_scan *array);
+struct array;
 
-int array_scan_init(struct array_scan *array, uint64_t bytes, struct err *err);
+/* Bytes of an element. */
+uint32_t array_scan_element(const struct array *array);
+
+/* Whether the array has the elements asked for; -1 with *err set. */
+int array_scan_check(const struct array *array, struct err *err);
 extern const struct scan_ops array_scan_ops;
 
 #endif
