@@ -43,6 +43,19 @@ static void counter_free(struct pattern_counter *c)
     free(c);
 }
 
+/* The lists of one warp, load by load. */
+static int count_warp(struct pattern_counter *c, const struct scan *lists, size_t n, struct err *err)
+{
+    uint64_t longest = 0;
+    for (size_t i = 0; i < n; i++) {
+        longest = lists[i].count > longest ? lists[i].count : longest;
+        c->reader.lane_loads += lists[i].count;
+    }
+    c->reader.loads += longest;
+    c->reader.longest = longest > c->reader.longest ? longest : c->reader.longest;
+    return lane_expand(&c->view, lists, n, &c->exact, err);
+}
+
 static int count_lists(struct pattern_counter *c, const struct scan *scans, size_t n, struct err *err)
 {
     uint64_t lanes = WARP_LANES * (c->view.reuse == REUSE_L1 ? c->view.block_warps : 1);
@@ -50,7 +63,8 @@ static int count_lists(struct pattern_counter *c, const struct scan *scans, size
         size_t end = i;
         while (end < n && scans[end].lane / lanes == scans[i].lane / lanes)
             end++;
-        if (lane_read_block(&c->reader, scans + i, end - i, err))
+        if (c->view.reuse == REUSE_PREVWARP ? count_warp(c, scans + i, end - i, err)
+                                            : lane_read_block(&c->reader, scans + i, end - i, err))
             return -1;
         i = end;
     }
@@ -63,8 +77,22 @@ static size_t warp_of(const struct pattern_view *view, const struct scan *array,
     size_t k = 0;
     uint64_t end = array->first + array->count;
     for (uint64_t at = first; k < WARP_LANES && at < end; at += view->chunk, k++)
-        lists[k] = (struct scan){at, end - at < view->chunk ? end - at : view->chunk, k};
+        lists[k] =
+            (struct scan){at, end - at < view->chunk ? end - at : view->chunk, (at - array->first) / view->chunk};
     return k;
+}
+
+/* Warp by warp; c: of a counter, else NULL. */
+static int expand_array(const struct pattern_view *view, const struct scan *array, struct pattern_counter *c,
+                        struct coalescer *into, struct err *err)
+{
+    struct scan lists[WARP_LANES];
+    for (uint64_t at = 0; at < array->count; at += WARP_LANES * view->chunk) {
+        size_t k = warp_of(view, array, array->first + at, lists);
+        if (c ? count_warp(c, lists, k, err) : lane_expand(view, lists, k, into, err))
+            return -1;
+    }
+    return 0;
 }
 
 /* All full warps of an array ask for the same, shifted by whole lines: count one. */
@@ -97,17 +125,9 @@ static int expand(const struct pattern_view *view, const struct scan *scans, siz
         return row_expand(view, false, scans, n, carry, c, err);
     if (view->shape == SCAN_LISTS)
         return lane_expand(view, scans, n, c, err);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t per_warp = WARP_LANES * view->chunk;
-        for (uint64_t at = 0; at < scans[i].count; at += per_warp) {
-            struct scan lists[WARP_LANES];
-            size_t k = warp_of(view, &scans[i], scans[i].first + at, lists);
-            for (size_t l = 0; l < k; l++)
-                lists[l].lane += at / view->chunk;
-            if (lane_expand(view, lists, k, c, err))
-                return -1;
-        }
-    }
+    for (size_t i = 0; i < n; i++)
+        if (expand_array(view, &scans[i], NULL, c, err))
+            return -1;
     return 0;
 }
 
@@ -115,15 +135,11 @@ static int count(struct pattern_counter *c, const struct scan *scans, size_t n, 
 {
     if (c->rows)
         return row_count(c->rows, scans, n, err);
-    if (c->view.reuse == REUSE_PREVWARP) {
-        for (size_t i = 0; i < n; i++)
-            c->reader.longest = scans[i].count > c->reader.longest ? scans[i].count : c->reader.longest;
-        return expand(&c->view, scans, n, NULL, &c->exact, err);
-    }
     if (c->view.shape == SCAN_LISTS)
         return count_lists(c, scans, n, err);
     for (size_t i = 0; i < n; i++)
-        if (count_array(c, &scans[i], err))
+        if (c->view.reuse == REUSE_PREVWARP ? expand_array(&c->view, &scans[i], c, NULL, err)
+                                            : count_array(c, &scans[i], err))
             return -1;
     return 0;
 }

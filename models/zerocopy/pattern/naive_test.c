@@ -107,12 +107,10 @@ static void agrees(const struct pattern_view *view, struct pattern_counter *coun
 {
     const struct pattern_count c = counted(counter, scans, n);
     same_mix(&c.mix, &expected->mix);
-    if (view->reuse != REUSE_PREVWARP) {
-        ck_assert_uint_eq(c.loads, expected->loads);
-        ck_assert_uint_eq(c.lane_loads, expected->lane_loads);
-        ck_assert_uint_eq(c.longest, expected->longest);
-        ck_assert_uint_eq(c.longest_load, expected->longest_load);
-    }
+    ck_assert_uint_eq(c.loads, expected->loads);
+    ck_assert_uint_eq(c.lane_loads, expected->lane_loads);
+    ck_assert_uint_eq(c.longest, expected->longest);
+    ck_assert_uint_eq(c.longest_load, expected->longest_load);
     if (view->reuse == REUSE_L1)
         return;
     struct coalescer one;
