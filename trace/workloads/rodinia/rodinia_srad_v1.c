@@ -118,7 +118,7 @@ static void load_lines(struct emit *e, const struct line *line, unsigned n)
     int64_t at[PLACES][PROGRAM_LANES];
     bool hoisted = e->order == ORDER_HOISTED;
     look_around(e->state, (uint32_t)e->at.thread, at);
-    for (unsigned pass = 0; pass <= hoisted; pass++) {
+    for (unsigned pass = 0; pass < (hoisted ? 2u : 1u); pass++) {
         uint32_t first = e->body->count;
         for (unsigned i = 0; i < n; i++)
             if (hoisted && line[i].depends != pass)
