@@ -322,12 +322,14 @@ check-slurm: $(BUILD)/offchip
 MUTANTS_N ?= 30
 .PHONY: mutants mutants-run
 mutants:
-	+@$(MAKE) --no-print-directory BUILD=$(BUILD)/mutants OPT=-O1 \
-	    CFLAGS="-w -fvisibility=default -fno-semantic-interposition -finstrument-functions" \
-	    mutants-run
-mutants-run: $(call OBJ,$(LIB_C) $(CMD_C) $(TEST_C)) $(BUILD)/obj/gen/embedded.o $(VERSION_O) $(SHARED) $(STANDIN)
+	+@$(MAKE) --no-print-directory BUILD=$(BUILD)/mutants OPT="-O1 -g1" COMMIT= \
+	    CFLAGS="-w -fvisibility=default -fno-semantic-interposition" LINES=-fsanitize-coverage=trace-pc mutants-run
+# Which lines a test runs is noted in the library (.ci/reached.c), not in what is loaded into other programs.
+$(call OBJ,$(filter-out $(INJECT_C) $(ACCESSES_C),$(LIB_C))): OWN += $(LINES)
+mutants-objects: $(call OBJ,$(LIB_C) $(CMD_C) $(TEST_C)) $(BUILD)/obj/gen/embedded.o $(VERSION_O) $(SHARED) $(STANDIN)
+mutants-run: mutants-objects
 	@python3 .ci/mutants.py $(BUILD) --n $(MUTANTS_N) $(if $(MUTANTS_SEED),--seed $(MUTANTS_SEED)) \
-	    $(if $(MUTANTS_ONLY),--only $(MUTANTS_ONLY)) --compile='$(CC) $(CFLAGS_ALL)' --link='$(CC) $(LDFLAGS_ALL)' \
+	    $(if $(MUTANTS_ONLY),--only $(MUTANTS_ONLY)) $(if $(MUTANTS_TESTS),--tests $(MUTANTS_TESTS)) --compile='$(CC) $(CFLAGS_ALL)' --link='$(CC) $(LDFLAGS_ALL)' \
 	    --libs='$(LIBS)' --check-libs='$(CHECK_LIBS)' --library='$(LIB_C)' --program='$(CMD_C)' \
 	    --inject='$(INJECT_C)' --accesses='$(ACCESSES_C)'
 

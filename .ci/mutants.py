@@ -1,20 +1,27 @@
 """make mutants: small faults put into the product, one at a time; a fault that no test sees is a gap in the tests.
 
-Usage: mutants.py BUILD --n N --seed S [--only PREFIX,..] [-j JOBS] --compile WORDS --link WORDS --libs WORDS
-                  --program FILES --inject FILES --accesses FILES
+Usage: mutants.py BUILD --n N --seed S [--only PREFIX,..] [--tests PREFIX,..] [-j JOBS] [--list] --compile WORDS
+                  --link WORDS --libs WORDS --library FILES --program FILES --inject FILES --accesses FILES
 
-BUILD holds the objects of everything (make mutants builds them there). The product is linked as a shared library, so a
-fault costs one compilation and one link; each job has test programs and libraries of its own below BUILD. A fault is
-looked for by the module's own test, then by those of its folder, then by all others, nearest first, then by the
-command-line cases, as far as they enter the faulty function at all (.ci/reached.c notes that while all run without a
-fault); the first that fails kills it, and so does one that takes ten times as long as without the fault.
+BUILD holds the objects of everything (make mutants builds them there). The product is linked as a shared library; before it
+programs look into libfault.so, which holds the faulty file alone, so a fault costs one compilation and a short link. Each
+job has test programs and libraries of its own below BUILD.
+A fault of which the compiler makes the same object at -O2 is no fault: another is drawn (Papadakis et al. 2015, "Trivial
+Compiler Equivalence").
+The tests that run the faulty line look for a fault: the module's own, those of its folder, all others, nearest first,
+then the command-line cases. The first that fails kills it, and so does one that takes ten times as long as without the
+fault; a line that no test runs costs nothing. Which lines a test runs is noted once, without a fault (.ci/reached.c), and
+kept as long as the test and the product are the same.
+--tests: only the tests and cases (cli/NAME) so named, for quick work; others might kill what survives.
 The same seed on the same sources makes the same faults. Python 3 standard library only."""
 import argparse
 import collections
 import concurrent.futures
 import difflib
+import functools
 import glob
 import hashlib
+import itertools
 import json
 import os
 import random
@@ -25,6 +32,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 TOPS = ("trace", "models", "replay", "cmd")
@@ -33,8 +41,8 @@ APART = re.compile(r"_(test|fuzz|bench)\.c$|/vtab_extension\.c$|/testing[^/]*\.c
 SPEAKS = re.compile(r"\b(err_set|err_at|cmd_say|cmd_fail|cmd_usage|assert|outcome_note|printable_print|inject_problem|"
                     r"[a-z]*printf|strerror|perror|_Static_assert)\s*\(")
 GIVES_BACK = re.compile(r"\b\w*(free|close|release|finalize|unlink|unlock|destroy|rmdir|stop|abandon|forget|decref)\w*\s*\(|^\s*\(void\)\w+;")
-# Numbers that are room or alignment, that another operator changes, or that only say that something failed.
-SIZES = re.compile(r"\bchar\b|\{0\}|sizeof|\bmem_\w+\(|\breturn -?\d+;|\? -1 $|cmp\(.*== 0|\bpoll\(")
+# Numbers that are room or alignment, that another operator changes, or that only say that something failed or comes first.
+SIZES = re.compile(r"\bchar\b|\{0\}|sizeof|\bmem_\w+\(|\breturn -?\d+;|\? -1 $|\? -1 : 1;$|cmp\(.*== 0|\bpoll\(")
 DECLARES = re.compile(r"^\s*(const|static|struct|enum|union|bool|char|int|unsigned|long|short|float|double|size_t|ssize_t|"
                       r"u?int\d+_t|time_t|pid_t|off_t|off64_t|mode_t|va_list|FILE|DIR|sqlite3\w*|void|extern|return|goto|"
                       r"case|default|break|continue|pthread_\w+|atomic_\w+|json_t|regex_t|XXH\w+|ZSTD\w+|z_stream)\b")
@@ -137,28 +145,49 @@ def faults_of(path):
                     not re.match(r"^\s*for \([^)]*;\s*$", code)
 
 
-def choose(n, rng, only):
-    """n faults, folder after folder in an order of the seed's, each kind of fault alike often."""
+def shuffled(rng, only):
+    """All faults, folder after folder in an order of the seed's, each kind of fault alike often."""
     folders = collections.defaultdict(lambda: collections.defaultdict(list))
     for top in TOPS:
         for path in sorted(glob.glob(top + "/**/*.c", recursive=True)):
             if not APART.search(path) and path.startswith(tuple(only.split(","))):
                 for fault in faults_of(path):
                     folders[os.path.dirname(path)][fault.kind].append(fault)
-    order, chosen = sorted(folders), []
+    order = sorted(folders)
     rng.shuffle(order)
-    while len(chosen) < n and order:
+    while order:
         for folder in list(order):
             kinds = folders[folder]
             kind = rng.choice(sorted(kinds))
-            chosen.append(kinds[kind].pop(rng.randrange(len(kinds[kind]))))
+            yield kinds[kind].pop(rng.randrange(len(kinds[kind])))
             if not kinds[kind]:
                 del kinds[kind]
             if not kinds:
                 order.remove(folder)
-            if len(chosen) == n:
-                break
-    return chosen
+
+
+def compiled(a, path, fault=None):
+    """The object of that source, with the fault if there is one; None: it does not compile."""
+    with open(path, encoding="utf-8") as f:
+        lines = f.read().split("\n")
+    if fault:
+        lines[fault.line - 1] = fault.after
+    command = [*shlex.split(a.compile), "-O2", "-g0", "-iquote", os.path.dirname(path), "-x", "c", "-c", "-"]
+    with tempfile.NamedTemporaryFile(dir=a.build) as f:
+        p = subprocess.run([*command, "-o", f.name], input="\n".join(lines), text=True, capture_output=True)
+        return f.file.read() if p.returncode == 0 else None
+
+
+def choose(a):
+    """a.n faults, each with its object, and how many were drawn that are none, as the compiler makes the same of them."""
+    faults, chosen, left_out = shuffled(random.Random(a.seed), a.only), [], 0
+    sound = functools.lru_cache(maxsize=None)(lambda path: compiled(a, path))
+    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
+        while drawn := list(itertools.islice(faults, a.n - len(chosen))):
+            objects = pool.map(lambda f: (f, compiled(a, f.path, f), sound(f.path)), drawn)
+            real = [(fault, made) for fault, made, other in objects if made != other]
+            chosen, left_out = chosen + real, left_out + len(drawn) - len(real)
+    return chosen, left_out
 
 
 # --- the tests, and how they are run ---
@@ -166,19 +195,25 @@ def choose(n, rng, only):
 class Tests:
     """All tests in the order in which they are asked: unit tests by program, then command-line cases."""
 
-    def __init__(self, build):
+    def __init__(self, build, only):
         self.build = build
         self.unit = sorted(os.path.relpath(p, build + "/obj")[:-len("_test.o")]
                            for p in glob.glob(build + "/obj/**/*_test.o", recursive=True)
                            if os.path.exists(os.path.relpath(p, build + "/obj")[:-2] + ".c"))
-        self.cases = sorted(os.path.basename(os.path.dirname(p)) for p in glob.glob("fixtures/cli/*/cmd"))
-        self.seconds, self.reached = {}, {}
+        cases = sorted(os.path.basename(os.path.dirname(p)) for p in glob.glob("fixtures/cli/*/cmd"))
+        self.asked = [t for t in self.unit + ["cli/" + c for c in cases] if t.startswith(tuple(only.split(",")))]
+        self.lines, self.seconds, self.reached = {}, {}, {}
 
-    def enters(self, fault, a, test):
-        """Whether the test enters a function of that name (a static one may share it)."""
+    def runs(self, fault, a, test):
+        """Whether the test runs the faulty line, or where that has no code of its own the one it goes on from."""
         if fault.path in a.inject + a.accesses:
             return "record" in test
-        return test.startswith("cli/") if fault.path in a.program else fault.function in self.reached[test]
+        if fault.path in a.program:
+            return test.startswith("cli/")
+        line = fault.line
+        while line > fault.line - 10 and (fault.path, line) not in self.lines:
+            line -= 1
+        return any(self.reached[test][block] == "1" for block in self.lines.get((fault.path, line), ()))
 
     def own(self, path):
         """The test of X.c, or of the X that X_part.c is part of."""
@@ -195,7 +230,7 @@ class Tests:
             common = len(os.path.commonpath([folder + "/.", os.path.dirname(test) + "/."]).split("/")) \
                 if folder.split("/")[0] == test.split("/")[0] else 0
             return (test != own, os.path.dirname(test) != folder, -common, self.seconds[test])
-        good = [t for t in self.seconds if self.enters(fault, a, t)]
+        good = [t for t in self.seconds if self.runs(fault, a, t)]
         cases = [t for t in good if t.startswith("cli/")]
         return sorted((t for t in good if t not in cases), key=far) + sorted(cases, key=self.seconds.get)
 
@@ -246,7 +281,7 @@ class Place:
             return [f"{self.at}/mutant.o" if f == path else f"{self.obj}/{f[:-2]}.o" for f in files]
         a, found = self.a, []
         if path in a.library:
-            found.append(("liboffchip.so", ["-shared", *objects(a.library), *extra_objects(a), *shlex.split(a.libs)]))
+            found.append(("libfault.so", ["-shared", f"{self.at}/mutant.o"]))
         if path in a.program:
             found.append(("offchip", [*objects(a.program), f"{self.obj}/gen/version.o", *program_words(a, self.at, ".")]))
         for name, files in (("liboffchip_inject.so", a.inject), ("liboffchip_accesses.so", a.accesses)):
@@ -254,12 +289,11 @@ class Place:
                 found.append((name, ["-shared", "-Wl,-z,nodelete", *objects(files), "-ldl", "-lpthread"]))
         return found
 
-    def make(self, path, source):
-        """Compile the source as `path` and link what holds it; False: that does not build."""
-        words = [*shlex.split(self.a.compile), "-iquote", os.path.dirname(path), "-x", "c", "-c", "-"]
-        if subprocess.run([*words, "-o", f"{self.at}/mutant.o"], input=source, text=True, capture_output=True).returncode:
-            return False
-        return all(self.link(name, words) for name, words in self.targets(path))
+    def make(self, path, made):
+        """Link what holds the object made of `path`; False: that does not build."""
+        with open(f"{self.at}/mutant.o", "wb") as f:
+            f.write(made)
+        return all([self.link(name, words) for name, words in self.targets(path)])
 
     def restore(self, path):
         for name, _ in self.targets(path):
@@ -267,47 +301,44 @@ class Place:
                 os.unlink(f"{self.at}/{name}")
             os.link(f"{self.a.build}/linked/{name}", f"{self.at}/{name}")
 
-    def judge(self, fault, tests):
-        started = time.monotonic()
-        with open(fault.path, encoding="utf-8") as f:
-            lines = f.read().split("\n")
-        lines[fault.line - 1] = fault.after
-        killer = None
-        if not self.make(fault.path, "\n".join(lines)):
-            killer = "the compiler"
-        else:
-            for test in tests.order(fault, self.a):
-                how = self.run(test, 10 + 10 * tests.seconds[test])
-                if how:
-                    killer = f"{test} {how}"
-                    break
+    def judge(self, fault, made, tests):
+        started, killer, order = time.monotonic(), None, tests.order(fault, self.a)
+        if not made or order and not self.make(fault.path, made):
+            self.restore(fault.path)
+            return Verdict(fault, "the compiler", 0)
+        for test in order:
+            how = self.run(test, 5 + 10 * tests.seconds[test])
+            if how:
+                killer = f"{test} {how}"
+                break
         self.restore(fault.path)
         return Verdict(fault, killer, time.monotonic() - started)
 
 
-def extra_objects(a):
-    return [f"{a.build}/obj/gen/embedded.o", f"{a.build}/reached.o"]
-
-
 def program_words(a, at, up):
-    return [f"-L{at}", "-loffchip", "-Wl,--allow-shlib-undefined", f"-Wl,-rpath,$ORIGIN/{up}", *shlex.split(a.libs)]
+    return [f"-L{at}", "-Wl,--no-as-needed", "-lfault", "-loffchip", "-Wl,--allow-shlib-undefined", f"-Wl,-rpath,$ORIGIN/{up}",
+            *shlex.split(a.libs)]
 
 
 def link_all(a, tests):
-    """The library, the program and every test, once, in BUILD/linked."""
-    at = a.build + "/linked"
-    shutil.rmtree(at, ignore_errors=True)
-    os.makedirs(at)
+    """The libraries, the program and every test that is not there as it would be, in BUILD/linked."""
+    at, version = a.build + "/linked", f"{a.build}/obj/gen/version.o"
+    shutil.copytree(a.build + "/standin", at + "/standin", dirs_exist_ok=True)
     for path in glob.glob(a.build + "/*.so") + glob.glob(a.build + "/*.fatbin"):
         shutil.copy2(path, at)
-    shutil.copytree(a.build + "/standin", at + "/standin")
+    subprocess.run([*shlex.split(a.compile), "-c", ".ci/reached.c", "-o", a.build + "/reached.o"], check=True)
 
     def link(name, objects, words):
-        os.makedirs(os.path.dirname(f"{at}/{name}"), exist_ok=True)
-        subprocess.run([*shlex.split(a.link), *objects, *words, "-o", f"{at}/{name}"], check=True)
-    subprocess.run([*shlex.split(a.compile), "-c", ".ci/reached.c", "-o", a.build + "/reached.o"], check=True)
-    link("liboffchip.so", [f"{a.build}/obj/{f[:-2]}.o" for f in a.library], [*extra_objects(a), "-shared", *shlex.split(a.libs)])
-    version = f"{a.build}/obj/gen/version.o"
+        path = f"{at}/{name}"
+        if os.path.exists(path) and os.path.getmtime(path) > max(map(os.path.getmtime, objects)):
+            return
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if os.path.exists(path):
+            os.unlink(path)
+        subprocess.run([*shlex.split(a.link), *objects, *words, "-o", path], check=True)
+    link("libfault.so", [version], ["-shared"])
+    link("liboffchip.so", [*(f"{a.build}/obj/{f[:-2]}.o" for f in a.library), f"{a.build}/obj/gen/embedded.o", f"{a.build}/reached.o"],
+         ["-shared", *shlex.split(a.libs)])
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
         todo = [pool.submit(link, "offchip", [f"{a.build}/obj/{f[:-2]}.o" for f in a.program] + [version],
                             program_words(a, at, "."))]
@@ -333,14 +364,27 @@ def in_turn(a, places, work, things):
         return list(pool.map(one, things))
 
 
-def functions(library):
-    """[(address, name)]"""
-    out = subprocess.run(["nm", "--defined-only", library], capture_output=True, text=True, check=True).stdout
-    return [(int(words[0], 16), words[2].split(".")[0]) for words in map(str.split, out.splitlines()) if words[1] in "tT"]
+def blocks(library, files):
+    """The blocks of code that note that they run: their addresses, and [path, line, its blocks] of every line."""
+    command = ["objdump", "-d", "-l", "--no-show-raw-insn", library]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    addresses, lines, known, line, begins = [], collections.defaultdict(set), {}, None, False
+    for row in text.splitlines():
+        place = re.match(r"(\S+\.[ch]):(\d+)", row)
+        code = re.match(r" *([0-9a-f]+):\t(.*)", row)
+        if place:
+            path = known.setdefault(place.group(1), next((f for f in files if place.group(1).endswith("/" + f)), None))
+            line = (path, int(place.group(2)))
+        elif code and begins:
+            addresses.append(int(code.group(1), 16))
+        if code:
+            begins = "<__sanitizer_cov_trace_pc" in code.group(2)
+            lines[line].add(len(addresses) - (not begins))
+    return addresses, [[*line, sorted(there)] for line, there in lines.items() if line and line[0]]
 
 
-def measure(place, test):
-    """(test, how it failed, seconds, names of the functions that it entered)"""
+def measure(place, test, addresses):
+    """How it failed, seconds, for each block whether the test runs it."""
     notes, started = f"{place.at}/reached", time.monotonic()
     how = place.run(test, 600, {"MUTANTS_REACHED": notes})
     seconds, seen = time.monotonic() - started, b""
@@ -348,27 +392,44 @@ def measure(place, test):
         with open(notes, "rb") as f:
             seen = f.read()
         os.unlink(notes)
-    return test, how, seconds, {name for at, name in functions(f"{place.at}/liboffchip.so") if seen[at:at + 1] == b"\1"}
+    return how, seconds, "".join("1" if seen[at:at + 1] == b"\1" else "0" for at in addresses)
+
+
+def once(path, work):
+    """What work() gave when it was asked for the first time."""
+    if not os.path.exists(path):
+        with open(path + ".part", "w", encoding="utf-8") as f:
+            json.dump(work(), f)
+        os.replace(path + ".part", path)
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def hash_of(paths):
+    state = hashlib.sha256()
+    for path in sorted(paths):
+        if os.path.isfile(path):
+            with open(path, "rb") as f:
+                state.update(path.encode() + f.read())
+    return state.hexdigest()
 
 
 def measured(a, places, tests):
-    """All tests without a fault; of a build and fixtures that were measured before as they were then."""
-    state = hashlib.sha256()
-    for path in sorted(glob.glob(a.build + "/linked/**", recursive=True) + glob.glob("fixtures/cli/**", recursive=True)):
-        if os.path.isfile(path):
-            state.update(path.encode())
-            with open(path, "rb") as f:
-                state.update(f.read())
-    kept = f"{a.build}/measured-{state.hexdigest()[:16]}.json"
-    if os.path.exists(kept):
-        with open(kept, encoding="utf-8") as f:
-            return json.load(f)
-    all_tests = tests.unit + ["cli/" + c for c in tests.cases]
-    rows = [(test, how, seconds, sorted(reached)) for test, how, seconds, reached in in_turn(a, places, measure, all_tests)]
-    with open(kept + ".part", "w", encoding="utf-8") as f:
-        json.dump(rows, f)
-    os.replace(kept + ".part", kept)
-    return rows
+    """All tests without a fault; one that is the same, of the same product, as it was then."""
+    product = hash_of(set(glob.glob(a.build + "/linked/**", recursive=True)) - set(glob.glob(a.build + "/linked/test/**", recursive=True)))
+    os.makedirs(a.build + "/measured", exist_ok=True)
+    addresses, lines = once(f"{a.build}/measured/{product[:16]}", lambda: blocks(a.build + "/linked/liboffchip.so", a.library))
+    tests.lines = {(path, line): there for path, line, there in lines}
+
+    def one(place, test):
+        own = glob.glob(f"fixtures/{test}/**", recursive=True) if test.startswith("cli/") else [f"{a.build}/linked/test/{test}"]
+        how, seconds, seen = once(f"{a.build}/measured/{product[:16]}-{test.replace('/', '-')}-{hash_of(own)[:16]}",
+                                  lambda: measure(place, test, addresses))
+        if how:
+            print(f"left out, it {how} without a fault: {test}")
+        else:
+            tests.seconds[test], tests.reached[test] = seconds, seen
+    in_turn(a, places, one, tests.asked)
 
 
 def report(verdicts):
@@ -398,6 +459,7 @@ def words():
     w.add_argument("--n", type=int, required=True)
     w.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     w.add_argument("--only", default="")
+    w.add_argument("--tests", default="")
     w.add_argument("-j", dest="jobs", type=int, default=len(os.sched_getaffinity(0)))
     for name in ("compile", "link", "libs", "check-libs"):
         w.add_argument("--" + name, required=True)
@@ -411,26 +473,24 @@ def words():
 
 def main():
     a = words()
-    faults = choose(a.n, random.Random(a.seed), a.only)
-    print(f"mutants: {len(faults)} faults, seed {a.seed}", flush=True)
+    faults, left_out = choose(a)
+    print(f"mutants: {len(faults)} faults, seed {a.seed}; {left_out} more left out, of which the compiler makes the same code",
+          flush=True)
     if a.list:
-        for f in faults:
+        for f, _ in faults:
             print(f"{f.path}:{f.line} ({f.kind})\n  - {f.before}\n  + {f.after}")
         return
-    tests = Tests(a.build)
+    tests = Tests(a.build, a.tests)
     link_all(a, tests)
     places = [Place(a, i) for i in range(a.jobs)]
     started = time.monotonic()
-    for test, how, seconds, reached in measured(a, places, tests):
-        if how:
-            print(f"left out, it {how} without a fault: {test}")
-        else:
-            tests.seconds[test], tests.reached[test] = seconds, set(reached)
+    measured(a, places, tests)
     print(f"{len(tests.seconds)} tests and cases pass without a fault, {time.monotonic() - started:.0f} s", flush=True)
     done = []
 
-    def judge(place, fault):
-        v = place.judge(fault, tests)
+    def judge(place, drawn):
+        fault, made = drawn
+        v = place.judge(fault, made, tests)
         done.append(v)
         print(f"{len(done)} of {len(faults)}: {fault.path}:{fault.line} ({fault.kind}): {v.killer or 'SURVIVES'}, "
               f"{v.seconds:.0f} s", file=sys.stderr, flush=True)
