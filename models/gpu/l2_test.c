@@ -87,6 +87,20 @@ static struct l2 *timed(int64_t bytes, int64_t ways, uint32_t misses, uint32_t m
     return l2;
 }
 
+START_TEST(misses_and_merges_are_taken_up_to_their_limits)
+{
+    struct err err = {""};
+    l2_free(timed(128 * 64, 4, L2_MISSES_MAX, L2_MERGES_MAX));
+    l2_free(timed(128 * 64, 4, 1, 1));
+    static const uint32_t bad[][2] = {{L2_MISSES_MAX + 1, 1}, {1, L2_MERGES_MAX + 1}, {1, 0}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const struct l2_shape shape = {.bytes = 128 * 64, .ways = 4, .misses = bad[i][0], .merges = bad[i][1]};
+        ck_assert_ptr_null(l2_open(&shape, &err));
+        ck_assert_ptr_nonnull(strstr(err.msg, "expected at most 255, of 1 to 8"));
+    }
+}
+END_TEST
+
 static struct l2_result back;
 static uint32_t entry;
 
@@ -373,6 +387,7 @@ TEST_MAIN("l2", what_is_put_is_there_until_displaced, lines_of_a_channel_that_is
           the_worked_example_of_two_ways, what_fits_is_fetched_once_and_what_does_not_every_time,
           every_written_sector_goes_back_exactly_once, without_a_cache_every_access_goes_to_dram,
           a_sector_on_its_way_is_joined_up_to_its_limit, a_set_whose_ways_are_all_reserved_makes_others_wait,
-          the_table_of_misses_is_a_limit, a_part_written_is_unreadable_until_it_is_fetched, what_it_sends_needs_room,
+          the_table_of_misses_is_a_limit, misses_and_merges_are_taken_up_to_their_limits,
+          a_part_written_is_unreadable_until_it_is_fetched, what_it_sends_needs_room,
           the_hash_of_32_sets_is_the_artifacts, what_is_filled_at_once_equals_plain_lists,
           slices_have_sets_of_their_own)

@@ -13,4 +13,16 @@ START_TEST(services_do_not_move_the_first_to_come)
 }
 END_TEST
 
-TEST_MAIN("evict/fifo", services_do_not_move_the_first_to_come)
+START_TEST(of_blocks_that_came_together_the_least_recently_serviced_goes)
+{
+    struct evict_scene s;
+    evict_scene(&s, "fifo");
+    evict_add(&s, 2)->arrived = 5;
+    evict_add(&s, 0)->arrived = 5;
+    evict_add(&s, 1)->arrived = 5;
+    ck_assert_uint_eq(evict_pick(&s), 2);
+}
+END_TEST
+
+TEST_MAIN("evict/fifo", services_do_not_move_the_first_to_come,
+          of_blocks_that_came_together_the_least_recently_serviced_goes)

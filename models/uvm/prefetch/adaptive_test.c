@@ -1,5 +1,7 @@
 #include "models/uvm/prefetch/adaptive.h"
 
+#include <math.h>
+
 #include "models/policies.h"
 #include "trace/base/testing.h"
 
@@ -322,12 +324,30 @@ START_TEST(settings_that_contradict_are_refused)
 }
 END_TEST
 
+/* One of n blocks that has f more faults than the others stands sqrt(n - 1) deviations out, whatever f is. */
+START_TEST(one_fault_more_is_as_far_out_as_a_hundred)
+{
+    struct uvm_batch_block b[40];
+    for (size_t n = 2; n <= 40; n++)
+        for (uint32_t f = 1; f <= 100; f += 33) {
+            for (size_t i = 0; i < n; i++)
+                b[i] = (struct uvm_batch_block){.number = i, .faults = i ? 1 : 1 + f};
+            const struct uvm_batch batch = {.blocks = b, .block_count = n};
+            const double out = sqrt((double)n - 1);
+            ck_assert_double_eq(adaptive_outlier_fraction(&batch, out * 1.01, false), 0);
+            ck_assert_double_eq_tol(adaptive_outlier_fraction(&batch, n > 2 ? out * 0.99 : 0.99, false),
+                                    n > 2 ? 1. / (double)n : 1, 1e-12);
+        }
+}
+END_TEST
+
 TEST_MAIN("adaptive", r_at_or_below_r_lo_jumps_to_the_upper_bound_and_grows,
           r_at_r_hi_counts_as_regular_and_above_as_random,
           random_faults_shrink_after_16_windows_one_rung_each_and_stop_at_4_kib,
           a_saturates_and_the_ladder_is_clamped_at_2_mib, step_jump_goes_to_the_end_and_reset_needs_patience_again,
           summed_r_counts_a_block_once_per_batch, abundant_memory_holds_2_mib_until_an_eviction,
           the_outlier_fraction_follows_equations_4_to_7, five_blocks_or_fewer_never_hold_an_outlier,
+          one_fault_more_is_as_far_out_as_a_hundred,
           the_damped_density_score_needs_two_batches_and_moves_one_rung_per_window,
           the_literal_density_score_moves_at_every_judgement,
           the_fine_stage_may_be_limited_to_growing_or_to_large_batches, off_reports_outliers_without_acting_on_them,
