@@ -71,21 +71,16 @@ static inline uint64_t candidates(const struct crossbar *x, const uint64_t *head
 /* The first of them from `first` on, round robin; -1: there is none. */
 static int32_t find(const struct crossbar *x, const uint64_t *heads, unsigned room, uint32_t first)
 {
-    const uint64_t ahead = ~UINT64_C(0) << first % 64;
-    uint32_t w = first / 64;
-    uint64_t m = candidates(x, heads, room, w);
-    if (x->words == 1) {
-        m = m & ahead ? m & ahead : m;
-        return m ? __builtin_ctzll(m) : -1;
-    }
-    m &= ahead;
-    for (uint32_t k = 1; !m && k <= x->words; k++) {
+    const uint64_t own = candidates(x, heads, room, first / 64), ahead = own & ~UINT64_C(0) << first % 64;
+    if (ahead)
+        return (int32_t)(first / 64 * 64 + (uint32_t)__builtin_ctzll(ahead));
+    for (uint32_t k = 1, w = first / 64; k < x->words; k++) {
         w = w + 1 < x->words ? w + 1 : 0;
-        m = candidates(x, heads, room, w);
-        if (k == x->words)
-            m &= ~ahead;
+        const uint64_t m = candidates(x, heads, room, w);
+        if (m)
+            return (int32_t)(w * 64 + (uint32_t)__builtin_ctzll(m));
     }
-    return m ? (int32_t)(w * 64 + (uint32_t)__builtin_ctzll(m)) : -1;
+    return own ? (int32_t)(first / 64 * 64 + (uint32_t)__builtin_ctzll(own)) : -1;
 }
 
 /* Whether a word of n is not 0. */
