@@ -294,11 +294,11 @@ int64_t sms_step(struct sms *s, int64_t t)
 {
     if (s->done)
         return INT64_MAX;
-    wheel_take(&s->s.shown, t, s->due);
-    for (uint32_t i = 0; i < s->words; i++)
+    bool some = wheel_take(&s->s.shown, t, s->due);
+    for (uint32_t i = 0; some && i < s->words; i++)
         s->s.heads[i] |= s->due[i];
-    wheel_take(&s->s.wheel, t, s->due);
-    for (uint32_t i = 0; i < s->words; i++)
+    some = wheel_take(&s->s.wheel, t, s->due);
+    for (uint32_t i = 0; some && i < s->words; i++)
         for (uint64_t rest = s->due[i]; rest; rest &= rest - 1) {
             struct sm *m = &s->sm[i * 64 + (uint32_t)__builtin_ctzll(rest)];
             int64_t next = sm_visit(m, t);

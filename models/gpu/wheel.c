@@ -47,13 +47,12 @@ static int64_t find(const struct wheel *w)
     return INT64_MAX;
 }
 
-void wheel_take(struct wheel *w, int64_t t, uint64_t *due)
+void wheel_take_some(struct wheel *w, int64_t t, uint64_t *due)
 {
-    memset(due, 0, w->words * sizeof *due);
-    while (w->next <= t) {
+    for (uint64_t kept = 0; w->next <= t; kept = ~UINT64_C(0)) { /* of due[]: nothing at first */
         uint64_t slot = (uint64_t)w->next % WHEEL_CYCLES, *actors = &w->actors[slot * w->words];
         for (uint32_t i = 0; i < w->words; i++) {
-            due[i] |= actors[i];
+            due[i] = (due[i] & kept) | actors[i];
             actors[i] = 0;
         }
         w->used[slot / 64] &= ~(UINT64_C(1) << slot % 64);

@@ -6,6 +6,7 @@
 #ifndef MODELS_GPU_WHEEL_H
 #define MODELS_GPU_WHEEL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/base/err.h"
@@ -44,7 +45,18 @@ static inline int64_t wheel_next(const struct wheel *w)
     return w->next;
 }
 
-/* Take all cycles up to t: due[] (words of them) gets their actors. */
-void wheel_take(struct wheel *w, int64_t t, uint64_t *due);
+/* The same, where there are any. */
+void wheel_take_some(struct wheel *w, int64_t t, uint64_t *due);
+
+/* Take all cycles up to t: due[] (words of them) gets their actors. False: there are none, and due[] is as it was. */
+static inline bool wheel_take(struct wheel *w, int64_t t, uint64_t *due)
+{
+    const bool some = w->next <= t;
+    if (some)
+        wheel_take_some(w, t, due);
+    else
+        w->now = t;
+    return some;
+}
 
 #endif

@@ -248,9 +248,9 @@ static void replies_leave(struct dram_memory *m)
 /* The sub-partitions that may move something do. */
 static void slices_cycle(struct dram_memory *m, int64_t t)
 {
-    wheel_take(&m->delays, t, m->due);
+    const bool ends = wheel_take(&m->delays, t, m->due);
     for (uint32_t w = 0; w < (m->subs + 63) / 64; w++) {
-        const uint64_t some = m->awake[w] | m->due[w];
+        const uint64_t some = m->awake[w] | (ends ? m->due[w] : 0);
         m->awake[w] = 0;
         for (uint64_t rest = some; rest; rest &= rest - 1) {
             const uint32_t sub = w * 64 + (uint32_t)__builtin_ctzll(rest);
