@@ -12,6 +12,7 @@ struct running {
     struct dram_simulation *run;
     struct dram_memory memory;
     struct sms *sms[DRAM_PORTS];
+    int64_t due[DRAM_PORTS];   /* sms_next(), as core_next() found it */
     int64_t start[DRAM_PORTS]; /* core cycle in which a side begins (again); INT64_MAX: it goes on, or never will */
     uint32_t left;             /* sides whose first pass has not ended */
     uint32_t gap[DRAM_PORTS];  /* the next of its gaps */
@@ -108,6 +109,7 @@ static int begin(struct running *r, int64_t t, struct err *err)
         r->start[s] = INT64_MAX;
         if (sms_start(r->sms[s], t, err))
             return -1;
+        r->due[s] = sms_next(r->sms[s]);
         r->gap[s] = 0;
         pass_gaps(r, s);
     }
@@ -140,7 +142,7 @@ static int core_cycle(struct running *r, struct err *err)
     bool going[DRAM_PORTS] = {false};
     for (uint32_t s = 0; s < r->run->sides; s++) {
         going[s] = !sms_done(r->sms[s]);
-        if (sms_next(r->sms[s]) <= t) {
+        if (r->due[s] <= t) {
             sms_step(r->sms[s], t);
             dram_memory_wake(&r->memory);
         }
@@ -156,12 +158,12 @@ static int core_cycle(struct running *r, struct err *err)
 }
 
 /* The next core cycle in which anything can happen. */
-static int64_t core_next(const struct running *r)
+static int64_t core_next(struct running *r)
 {
     int64_t next = r->memory.core_next;
     for (uint32_t s = 0; s < r->run->sides; s++) {
-        const int64_t due = sms_next(r->sms[s]);
-        next = due < next ? due : next;
+        r->due[s] = sms_next(r->sms[s]);
+        next = r->due[s] < next ? r->due[s] : next;
         next = r->start[s] < next ? r->start[s] : next;
     }
     return next;
