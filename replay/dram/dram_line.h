@@ -24,6 +24,14 @@ static inline void ring_pop(struct dram_ring *r)
         r->head = r->tail = 0;
 }
 
+enum { OF_NOC = (1 << DRAM_VCS) - 1, OF_L2 = OF_NOC << DRAM_VCS }; /* of dram_sub.some */
+
+/* Of two virtual channels that can be served, bits 0 and 1, the one that has not been served last. */
+static inline int ring_turn(unsigned able, int last)
+{
+    return able == 3 ? !last : able == 2;
+}
+
 /* Packets of noc[] and l2[]. */
 static inline const struct dram_packet *packet_first(const struct dram_sub *s, const struct dram_ring *r,
                                                      const struct dram_room *room)
@@ -31,10 +39,19 @@ static inline const struct dram_packet *packet_first(const struct dram_sub *s, c
     return &s->packets[room->at + (r->head & room->mask)];
 }
 
-static inline void packet_push(struct dram_sub *s, struct dram_ring *r, const struct dram_room *room,
+static inline void packet_push(struct dram_sub *s, struct dram_ring *r, const struct dram_room *room, unsigned bit,
                                const struct dram_packet *packet)
 {
+    s->some |= (uint8_t)(1u << bit);
     s->packets[room->at + (r->tail++ & room->mask)] = *packet;
+}
+
+static inline void packet_pop(struct dram_sub *s, struct dram_ring *r, unsigned bit)
+{
+    if (++r->head != r->tail)
+        return;
+    r->head = r->tail = 0;
+    s->some &= (uint8_t) ~(1u << bit);
 }
 
 /* Numbers of back, reply and away. */

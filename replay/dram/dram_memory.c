@@ -3,6 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__SSE4_2__)
+#include <immintrin.h>
+#endif
+
 #include "replay/dram/dram_line.h"
 #include "replay/dram/dram_slice.h"
 
@@ -44,10 +48,13 @@ int dram_memory_init(struct dram_memory *m, const struct platform *platform, con
     m->due = mem_zalloc((m->subs + 63) / 64, sizeof *m->due, err);
     m->replying = mem_zalloc((m->subs + 63) / 64, sizeof *m->replying, err);
     m->part = mem_zalloc(m->channels, sizeof *m->part, err);
+    m->due_dram = mem_zalloc(m->channels + 1, sizeof *m->due_dram, err);
+    m->due_core = mem_zalloc(m->channels + 1, sizeof *m->due_core, err);
+    m->waiting = mem_zalloc((m->channels + 63) / 64, sizeof *m->waiting, err);
     m->of_channel = mem_zalloc(m->channels, sizeof *m->of_channel, err);
     m->camp = mem_zalloc(m->channels, sizeof *m->camp, err);
-    if (!m->awake || !m->due || !m->replying || !m->part || !m->of_channel || !m->camp ||
-        dram_slices_init(m, dram, err) || wheel_init(&m->delays, m->subs, err))
+    if (!m->awake || !m->due || !m->replying || !m->part || !m->due_dram || !m->due_core || !m->waiting ||
+        !m->of_channel || !m->camp || dram_slices_init(m, dram, err) || wheel_init(&m->delays, m->subs, err))
         return -1;
     wheel_reset(&m->delays, 0);
     for (uint32_t c = 0; c < m->channels; c++)
@@ -72,6 +79,9 @@ void dram_memory_release(struct dram_memory *m)
     free(m->due);
     free(m->replying);
     free(m->part);
+    free(m->due_dram);
+    free(m->due_core);
+    free(m->waiting);
     free(m->flight);
     free(m->unused);
     free(m->of_channel);
@@ -119,16 +129,12 @@ static enum dram_took took_of(enum dram_kind kind)
     return kind == DRAM_KIND_PIM ? DRAM_TOOK_PIM : kind == DRAM_KIND_WRITE ? DRAM_TOOK_WRITE : DRAM_TOOK_READ;
 }
 
-/* The packet at the head of an input, if there is one, is shown to the crossbar. */
+/* The packet at the head of an input is shown to the crossbar. */
 static void show(struct dram_memory *m, uint32_t p, uint32_t sm)
 {
     const struct dram_port *port = &m->port[p];
     const struct sms_packet *packet = port->head(port->ctx, sm);
     const uint32_t input = m->first[p] + sm;
-    if (!packet) {
-        m->shown[p][sm / 64] &= ~(UINT64_C(1) << sm % 64);
-        return;
-    }
     const enum dram_kind kind = kind_of(packet);
     const bool pim = kind == DRAM_KIND_PIM;
     const uint64_t addr = packet->addr + port->offset;
@@ -165,7 +171,7 @@ static void send(struct dram_memory *m, uint32_t input, uint32_t sub)
                                              (uint8_t)took_of((enum dram_kind)packet.kind)};
     if (!ring_count(&s->noc[v])) /* else it waits behind another */
         dram_memory_wake_sub(m, sub);
-    packet_push(s, &s->noc[v], &m->noc[v], &packet);
+    packet_push(s, &s->noc[v], &m->noc[v], (unsigned)v, &packet);
     if (ring_full(&s->noc[v], &m->noc[v]))
         dram_slice_room(m, sub, v, false);
     m->stats.packets[pim]++;
@@ -173,7 +179,10 @@ static void send(struct dram_memory *m, uint32_t input, uint32_t sub)
     const uint32_t now = ++m->of_channel[sub / DRAM_SUBS];
     m->stats.in_flight_most = now > m->stats.in_flight_most ? now : m->stats.in_flight_most;
     m->port[p].pop(m->port[p].ctx, sm, m->clocks.core);
-    show(m, p, sm);
+    if (m->port[p].heads[sm / 64] >> sm % 64 & 1)
+        show(m, p, sm);
+    else
+        m->shown[p][sm / 64] &= ~(UINT64_C(1) << sm % 64);
 }
 
 static void requests_move(struct dram_memory *m)
@@ -294,9 +303,64 @@ static void leave(struct dram_memory *m, uint32_t c, int64_t k)
             m->core_next = m->clocks.core;
             dram_memory_wake_sub(m, sub);
             dram_slice_expect(m, sub, done->id);
+            part->full[sub % DRAM_SUBS] = ring_full(&s->back, &m->back);
         }
         dram_partition_leave(part, (int)(sub % DRAM_SUBS));
     }
+}
+
+/* DRAM cycle k of a channel that is due. */
+static void channel_cycle(struct dram_memory *m, uint32_t c, int64_t k)
+{
+    struct dram_partition *part = &m->part[c];
+    const int64_t core = m->clocks.core;
+    dram_partition_step(part, k);
+    if (part->done_next <= k)
+        leave(m, c, k);
+    if (dram_partition_move(part, k, core) & DRAM_MOVED_IN) {
+        const uint32_t sub = c * DRAM_SUBS + part->last_sub; /* it has room again */
+        if (m->sub[sub].some & OF_L2) {
+            dram_memory_wake_sub(m, sub);
+            m->core_next = core;
+        }
+    }
+    m->due_dram[c] = part->next < part->done_next ? part->next : part->done_next;
+    m->due_core[c] = part->move_at;
+    const uint64_t bit = UINT64_C(1) << c % 64;
+    m->waiting[c / 64] = dram_partition_waits(part) ? m->waiting[c / 64] | bit : m->waiting[c / 64] & ~bit;
+}
+
+/* The DRAM cycle behind k in which anything may happen. */
+static int64_t dram_next(const struct dram_memory *m, int64_t k)
+{
+    for (uint32_t w = 0; w < (m->channels + 63) / 64; w++)
+        if (m->waiting[w])
+            return k + 1;
+    int64_t next = INT64_MAX;
+    for (uint32_t c = 0; c < m->channels; c++)
+        next = m->part[c].next < next ? m->part[c].next : next;
+    return next > k ? next : k + 1;
+}
+
+/* Of 64 channels from `first` on, those that are due. */
+static uint64_t channels_due(const struct dram_memory *m, uint32_t first, int64_t k, int64_t core)
+{
+    const uint32_t n = m->channels - first < 64 ? m->channels - first : 64;
+    uint64_t due = 0;
+#if defined(__SSE4_2__)
+    for (uint32_t i = 0; i < n; i += 2) {
+        const __m128i d = _mm_loadu_si128((const __m128i *)&m->due_dram[first + i]);
+        const __m128i c = _mm_loadu_si128((const __m128i *)&m->due_core[first + i]);
+        const __m128i later =
+            _mm_and_si128(_mm_cmpgt_epi64(d, _mm_set1_epi64x(k)), _mm_cmpgt_epi64(c, _mm_set1_epi64x(core)));
+        due |= (uint64_t)(~_mm_movemask_pd(_mm_castsi128_pd(later)) & 3) << i;
+    }
+    return n < 64 ? due & ((UINT64_C(1) << n) - 1) : due;
+#else
+    for (uint32_t i = 0; i < n; i++)
+        due |= (uint64_t)(m->due_dram[first + i] <= k || m->due_core[first + i] <= core) << i;
+    return due;
+#endif
 }
 
 void dram_memory_dram(struct dram_memory *m)
@@ -304,23 +368,10 @@ void dram_memory_dram(struct dram_memory *m)
     const int64_t k = m->clocks.dram, core = m->clocks.core;
     if (k < m->dram_next)
         return;
-    int64_t next = INT64_MAX;
-    for (uint32_t c = 0; c < m->channels; c++) {
-        struct dram_partition *part = &m->part[c];
-        if (dram_partition_due(part, k, core)) {
-            dram_partition_step(part, k);
-            leave(m, c, k);
-            for (int s = 0; s < DRAM_SUBS; s++)
-                part->full[s] = ring_full(&m->sub[c * DRAM_SUBS + (uint32_t)s].back, &m->back);
-            if (dram_partition_move(part, k, core) & DRAM_MOVED_IN) {
-                dram_memory_wake_sub(m, c * DRAM_SUBS + part->last_sub); /* it has room again */
-                m->core_next = core;
-            }
-        }
-        if (next > k + 1)
-            next = dram_partition_waits(part) ? k + 1 : part->next < next ? part->next : next;
-    }
-    m->dram_next = next;
+    for (uint32_t first = 0; first < m->channels; first += 64)
+        for (uint64_t due = channels_due(m, first, k, core); due; due &= due - 1)
+            channel_cycle(m, first + (uint32_t)__builtin_ctzll(due), k);
+    m->dram_next = dram_next(m, k);
 }
 
 int dram_memory_check(const struct dram_memory *m, bool finished, struct err *err)

@@ -94,6 +94,7 @@ struct dram_sub {
     struct dram_ring noc[DRAM_VCS], l2[DRAM_VCS]; /* packets */
     struct dram_ring back, reply, filled;         /* ids; flights; flights */
     struct dram_ring away, delay;                 /* flights; packets */
+    uint8_t some;                                 /* noc[v] is not empty: bit v; l2[v]: bit DRAM_VCS + v */
     uint8_t last_noc, last_l2;
     uint32_t filled_mask, delay_mask; /* these two grow */
     uint32_t *fills;
@@ -135,7 +136,9 @@ struct dram_memory {
     uint64_t *awake;     /* sub-partitions that may move something in the next cycle, and when the others may */
     struct wheel delays; /* because a raster delay ends */
     uint64_t *due;       /* scratch: a mask of sub-partitions */
-    uint64_t *replying;  /* those with a reply that waits for the interconnect */
+    int64_t *due_dram, *due_core; /* by channel: it is due from this DRAM cycle on, or from this core cycle on */
+    uint64_t *waiting;            /* channels in which anything stands outside the controller */
+    uint64_t *replying;           /* those with a reply that waits for the interconnect */
     struct dram_partition *part;
     struct dram_flight *flight;
     uint32_t *unused; /* flights */

@@ -99,8 +99,7 @@ static unsigned able(const struct dram_partition *p)
     return dram_channel_room(p->channel, DRAM_PIM) ? some : some & OF_MEM;
 }
 
-/* One request from the L2 to DRAM queues into the latency queue. */
-static bool arbitrate(struct dram_partition *p, int64_t core)
+bool dram_partition_arbitrate(struct dram_partition *p, int64_t core)
 {
     const unsigned some = able(p);
     for (int i = 1; i <= DRAM_SUBS && some; i++) {
@@ -130,45 +129,27 @@ static bool arbitrate(struct dram_partition *p, int64_t core)
     return false;
 }
 
-/* One request from the latency queues into the controller. */
-static bool deliver(struct dram_partition *p, int64_t k, int64_t core)
+bool dram_partition_deliver(struct dram_partition *p, int64_t k, int64_t core)
 {
-    for (int i = 0; i < p->vcs; i++) {
-        const int v = p->vcs == 1 ? 0 : i == 0 ? !p->last_wait : p->last_wait;
-        struct dram_latency_queue *w = &p->wait[v];
-        if (p->wait_due[v] > core || (p->vcs == 2 && !dram_channel_room(p->channel, (enum dram_class)v)))
-            continue;
-        const struct dram_waiting *r = &w->at[w->head & w->mask].request;
-        if (p->vcs == 1 && !dram_channel_room(p->channel, class_of(r)))
-            continue;
-        if (++w->head == w->tail)
-            w->head = w->tail = 0;
-        p->wait_due[v] = w->head != w->tail ? w->at[w->head & w->mask].due : INT64_MAX;
-        p->last_wait = (uint8_t)v;
-        p->loops->push(p->channel, k, r->row, r->bank, r->flags, r->id);
-        p->next = k + 1;
-        p->entered = r->id;
-        return true;
-    }
-    return false;
-}
-
-/* When something may move if nothing changes: what stood still in this core cycle goes on standing. */
-static int64_t next_move(const struct dram_partition *p, bool moved, int64_t core)
-{
-    int64_t next = moved && p->queued ? 0 : INT64_MAX;
-    for (int v = 0; v < DRAM_VCS; v++)
-        if (p->wait_due[v] < next && (moved || p->wait_due[v] > core))
-            next = p->wait_due[v];
-    return next;
-}
-
-int dram_partition_move(struct dram_partition *p, int64_t k, int64_t core)
-{
-    const int in = p->queued && arbitrate(p, core) ? DRAM_MOVED_IN : 0;
-    const int moved = in | (deliver(p, k, core) ? DRAM_MOVED_ON : 0);
-    p->move_at = next_move(p, moved, core);
-    return moved;
+    unsigned able = (unsigned)(p->wait_due[0] <= core) | (unsigned)(p->wait_due[1] <= core) << 1;
+    for (int v = 0; v < DRAM_VCS && p->vcs == 2; v++)
+        if (!dram_channel_room(p->channel, (enum dram_class)v))
+            able &= ~(1u << v);
+    if (!able)
+        return false;
+    const int v = able == 3 ? !p->last_wait : able == 2;
+    struct dram_latency_queue *w = &p->wait[v];
+    const struct dram_waiting *r = &w->at[w->head & w->mask].request;
+    if (p->vcs == 1 && !dram_channel_room(p->channel, class_of(r)))
+        return false;
+    if (++w->head == w->tail)
+        w->head = w->tail = 0;
+    p->wait_due[v] = w->head != w->tail ? w->at[w->head & w->mask].due : INT64_MAX;
+    p->last_wait = (uint8_t)v;
+    p->loops->push(p->channel, k, r->row, r->bank, r->flags, r->id);
+    p->next = k + 1;
+    p->entered = r->id;
+    return true;
 }
 
 int32_t dram_partition_credits(const struct dram_partition *p)

@@ -154,9 +154,32 @@ static inline void dram_partition_leave(struct dram_partition *p, int sub)
 
 enum { DRAM_MOVED_IN = 1, DRAM_MOVED_ON = 2 };
 
+/* One request from the L2 to DRAM queues into the latency queue; one from there into the controller. */
+bool dram_partition_arbitrate(struct dram_partition *p, int64_t core);
+bool dram_partition_deliver(struct dram_partition *p, int64_t k, int64_t core);
+
+/* When something may move if nothing changes: what stood still in this core cycle goes on standing. */
+static inline int64_t dram_partition_next_move(const struct dram_partition *p, bool moved, int64_t core)
+{
+    if (moved && p->queued)
+        return 0;
+    int64_t next = INT64_MAX;
+    for (int v = 0; v < DRAM_VCS; v++)
+        if (p->wait_due[v] < next && (moved || p->wait_due[v] > core))
+            next = p->wait_due[v];
+    return next;
+}
+
 /* The moves of DRAM cycle k, behind everything else of it. Returns DRAM_MOVED_IN: one came into the latency queue,
  * DRAM_MOVED_ON: one (`entered`) into the controller. */
-int dram_partition_move(struct dram_partition *p, int64_t k, int64_t core);
+static inline int dram_partition_move(struct dram_partition *p, int64_t k, int64_t core)
+{
+    int moved = p->queued && dram_partition_arbitrate(p, core) ? DRAM_MOVED_IN : 0;
+    if ((p->wait_due[0] <= core || p->wait_due[1] <= core) && dram_partition_deliver(p, k, core))
+        moved |= DRAM_MOVED_ON;
+    p->move_at = dram_partition_next_move(p, moved, core);
+    return moved;
+}
 
 /* Requests in it that hold a credit, and in the L2 to DRAM queues. */
 int32_t dram_partition_credits(const struct dram_partition *p);

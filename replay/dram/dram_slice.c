@@ -60,12 +60,6 @@ void dram_slices_release(struct dram_memory *m)
 
 /* --- a cycle --- */
 
-/* The virtual channel to be tried first: the one after the last served. The other is tried second. */
-static int turn(int vcs, int last)
-{
-    return vcs == 2 && !last;
-}
-
 void dram_slice_room(struct dram_memory *m, uint32_t sub, int v, bool room)
 {
     crossbar_set_room(&m->to, sub, (uint32_t)v, room);
@@ -76,31 +70,33 @@ void dram_slice_room(struct dram_memory *m, uint32_t sub, int v, bool room)
 /* One packet leaves the interconnect: MEM into the raster delay, PIM into its L2 queue. */
 static bool leave_noc(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int64_t t)
 {
-    for (int k = 0, v = turn(m->vcs, s->last_noc); k < m->vcs; k++, v = !v) {
-        struct dram_ring *from = &s->noc[v];
-        if (!ring_count(from) || ring_count(&s->l2[v]) + NOC_FREE > m->to_l2[v].room)
-            continue;
-        const struct dram_packet *packet = packet_first(s, from, &m->noc[v]);
-        if (packet->kind == DRAM_KIND_PIM)
-            packet_push(s, &s->l2[v], &m->to_l2[v], packet);
-        else
-            m->out_of_memory |= !delay_push(s, packet, t + m->rop);
-        if (ring_full(from, &m->noc[v]))
-            dram_slice_room(m, sub, v, true);
-        ring_pop(from);
-        s->last_noc = (uint8_t)v;
-        return true;
-    }
-    return false;
+    unsigned able = s->some & OF_NOC;
+    for (int v = 0; v < DRAM_VCS; v++)
+        if (able >> v & 1 && ring_count(&s->l2[v]) + NOC_FREE > m->to_l2[v].room)
+            able &= ~(1u << v);
+    if (!able)
+        return false;
+    const int v = ring_turn(able, s->last_noc);
+    struct dram_ring *from = &s->noc[v];
+    const struct dram_packet *packet = packet_first(s, from, &m->noc[v]);
+    if (packet->kind == DRAM_KIND_PIM)
+        packet_push(s, &s->l2[v], &m->to_l2[v], DRAM_VCS + (unsigned)v, packet);
+    else
+        m->out_of_memory |= !delay_push(s, packet, t + m->rop);
+    if (ring_full(from, &m->noc[v]))
+        dram_slice_room(m, sub, v, true);
+    packet_pop(s, from, (unsigned)v);
+    s->last_noc = (uint8_t)v;
+    return true;
 }
 
 /* The raster delay ends: one goes into the L2 queue. */
-static bool leave_delay(struct dram_memory *m, struct dram_sub *s, uint32_t sub, int64_t t)
+static bool leave_delay(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
 {
-    if (s->delay_due > t || ring_full(&s->l2[0], &m->to_l2[0]))
+    if (ring_full(&s->l2[0], &m->to_l2[0]))
         return false;
     const struct dram_packet *packet = delay_first(s);
-    packet_push(s, &s->l2[0], &m->to_l2[0], packet);
+    packet_push(s, &s->l2[0], &m->to_l2[0], DRAM_VCS, packet);
     if (ring_count(&s->l2[0]) <= 2)
         l2_expect(m->l2.cache, sub, packet->addr);
     delay_pop(s);
@@ -117,7 +113,7 @@ static void answer(struct dram_memory *m, struct dram_sub *s, uint32_t sub, uint
 /* One read whose sector has come is answered. */
 static bool leave_filled(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
 {
-    if (!ring_count(&s->filled) || ring_full(&s->reply, &m->reply))
+    if (ring_full(&s->reply, &m->reply))
         return false;
     answer(m, s, sub, s->fills[s->filled.head & s->filled_mask]);
     ring_pop(&s->filled);
@@ -132,11 +128,18 @@ static void expect_back(const struct dram_memory *m, const struct dram_sub *s, u
         l2_expect_way(m->l2.cache, sub, id >> 3);
 }
 
+/* The queue back from the partition has room again. */
+static void wake_partition(struct dram_memory *m, uint32_t sub)
+{
+    const uint32_t channel = sub / DRAM_SUBS;
+    m->part[channel].full[sub % DRAM_SUBS] = false;
+    dram_partition_wake(&m->part[channel]);
+    m->due_core[channel] = 0;
+}
+
 /* What comes from DRAM: a sector fills its line, a PIM request is acknowledged. */
 static bool take_back(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
 {
-    if (!ring_count(&s->back))
-        return false;
     const uint32_t id = number_first(s, &s->back, &m->back), which = id >> 3;
     if ((id >> 1 & 3) == DRAM_ID_PIM) {
         if (ring_full(&s->reply, &m->reply))
@@ -149,7 +152,7 @@ static bool take_back(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
             m->out_of_memory |= !filled_push(s, waiters[i]);
     }
     if (ring_full(&s->back, &m->back))
-        dram_partition_wake(&m->part[sub / DRAM_SUBS]);
+        wake_partition(m, sub);
     ring_pop(&s->back);
     if (ring_count(&s->back))
         expect_back(m, s, sub);
@@ -184,6 +187,8 @@ static void to_dram(struct dram_memory *m, uint32_t sub, int v, struct dram_wait
 {
     const uint32_t channel = sub / DRAM_SUBS;
     dram_partition_push(&m->part[channel], (int)(sub % DRAM_SUBS), v, request);
+    m->due_core[channel] = 0;
+    m->waiting[channel / 64] |= UINT64_C(1) << channel % 64;
     m->dram_next = m->clocks.dram;
     if (!(request.flags & DRAM_IS_PIM))
         note_camp(m, channel);
@@ -245,7 +250,7 @@ static void expect(const struct dram_memory *m, const struct dram_sub *s, uint32
     const struct dram_ring *line = &s->l2[v];
     const struct dram_room *room = &m->to_l2[v];
     const struct dram_packet *first = packet_first(s, line, room);
-    if (ring_count(line) && first->kind != DRAM_KIND_PIM)
+    if (first->kind != DRAM_KIND_PIM)
         l2_expect_line(m->l2.cache, sub, first->addr);
     if (ring_count(line) < 2)
         return;
@@ -256,11 +261,15 @@ static void expect(const struct dram_memory *m, const struct dram_sub *s, uint32
 
 static bool front(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
 {
-    struct dram_partition *part = &m->part[sub / DRAM_SUBS];
-    for (int k = 0, v = turn(m->vcs, s->last_l2); k < m->vcs; k++, v = !v) {
+    const struct dram_partition *part = &m->part[sub / DRAM_SUBS];
+    unsigned able = s->some >> DRAM_VCS;
+    for (int v = 0; v < DRAM_VCS; v++)
+        if (able >> v & 1 && !dram_partition_room(part, (int)(sub % DRAM_SUBS), v))
+            able &= ~(1u << v);
+    while (able) {
+        const int v = ring_turn(able, s->last_l2);
         struct dram_ring *from = &s->l2[v];
-        if (!ring_count(from) || !dram_partition_room(part, (int)(sub % DRAM_SUBS), v))
-            continue;
+        able &= ~(1u << v);
         const struct dram_packet *packet = packet_first(s, from, &m->to_l2[v]);
         if (packet->kind == DRAM_KIND_PIM)
             to_dram(m, sub, v,
@@ -268,33 +277,35 @@ static bool front(struct dram_memory *m, struct dram_sub *s, uint32_t sub)
                                           1 | DRAM_IS_WRITE | DRAM_IS_PIM});
         else if (!ask(m, s, sub, v, packet))
             continue;
-        ring_pop(from);
+        packet_pop(s, from, DRAM_VCS + (unsigned)v);
         s->last_l2 = (uint8_t)v;
-        expect(m, s, sub, v);
+        if (ring_count(from))
+            expect(m, s, sub, v);
         return true;
     }
     return false;
 }
 
 /* Whether anything stands in it besides the raster delay and the replies. */
-static bool holds(const struct dram_sub *s, int vcs)
+static bool holds(const struct dram_sub *s)
 {
-    uint32_t n = ring_count(&s->filled) + ring_count(&s->back);
-    for (int v = 0; v < vcs; v++)
-        n += ring_count(&s->noc[v]) + ring_count(&s->l2[v]);
-    return n != 0;
+    return s->some || ring_count(&s->filled) || ring_count(&s->back);
 }
 
 int64_t dram_slice_cycle(struct dram_memory *m, uint32_t sub)
 {
     struct dram_sub *s = &m->sub[sub];
     const int64_t t = m->clocks.core;
-    bool moved = leave_noc(m, s, sub, t);
-    moved |= leave_filled(m, s, sub);
-    moved |= take_back(m, s, sub);
-    moved |= front(m, s, sub);
-    moved |= leave_delay(m, s, sub, t);
-    if (moved && holds(s, m->vcs))
+    bool moved = s->some & OF_NOC && leave_noc(m, s, sub, t);
+    if (ring_count(&s->filled))
+        moved |= leave_filled(m, s, sub);
+    if (ring_count(&s->back))
+        moved |= take_back(m, s, sub);
+    if (s->some & OF_L2)
+        moved |= front(m, s, sub);
+    if (s->delay_due <= t)
+        moved |= leave_delay(m, s, sub);
+    if (moved && holds(s))
         return t + 1;
     return s->delay_due > t ? s->delay_due : INT64_MAX;
 }
