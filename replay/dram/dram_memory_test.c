@@ -301,8 +301,52 @@ START_TEST(reads_in_order_come_near_the_bandwidth_of_dram)
 }
 END_TEST
 
+/* PIM requests of one channel, more than its queues hold: whenever the L2 to DRAM queue has room again for one that
+ * stands before it, the slice is to be looked at. */
+START_TEST(room_before_dram_wakes_the_slice_that_waits_for_it)
+{
+    enum { SUB = 3 * DRAM_SUBS, PIM_WAITS = 1 << (DRAM_VCS + 1), MANY = 2000 };
+    list_clear(lists);
+    open_memory("f3fs", 2, lists, 1);
+    for (uint32_t i = 0; i < MANY; i++)
+        add(lists, i % INPUTS, 0, PROGRAM_PIM, addr_of(3, 0, i / 8, 0));
+    uint32_t full = 0;
+    for (int64_t t = 1; lists->answers < MANY; t++) {
+        run(lists, 1, MANY, t);
+        ck_assert_int_lt(t, 1000000);
+        const bool waits = m.sub[SUB].some & PIM_WAITS, room = dram_partition_room(&m.part[3], 0, 1);
+        full += waits && !room;
+        ck_assert(!waits || !room || m.awake[0] >> SUB & 1);
+    }
+    ck_assert_uint_gt(full, 100);
+    close_memory();
+}
+END_TEST
+
+/* One multiprocessor asks all channels, and takes one reply a cycle: the queues back from DRAM fill up, hold their
+ * channels up, and go on. */
+START_TEST(replies_that_jam_stop_the_channels_for_a_while)
+{
+    enum { MANY = 39000 };
+    list_clear(lists);
+    open_memory("f3fs", 2, lists, 1);
+    for (uint32_t i = 0; i < MANY; i++)
+        add(lists, 0, 0, PROGRAM_PIM, addr_of(i % 32, 0, i / 2048, 0));
+    uint32_t full = 0;
+    for (int64_t t = 1; lists->answers < MANY && t < 100000; t++) {
+        run(lists, 1, MANY, t);
+        for (uint32_t c = 0; c < m.channels; c++)
+            full += m.part[c].full[0];
+    }
+    ck_assert_uint_gt(full, 100);
+    ck_assert_uint_eq(lists->answers, MANY);
+    close_memory();
+}
+END_TEST
+
 TEST_MAIN("dram_memory", a_hit_without_company_takes_the_sum_of_its_stages,
           a_miss_without_company_takes_the_sum_of_its_stages, a_pim_request_passes_the_raster_delay_and_l2_by,
           reads_of_a_sector_on_its_way_share_one_fetch,
           a_full_channel_holds_up_others_with_one_virtual_channel_and_not_with_two,
-          every_packet_is_answered_once_under_every_policy, reads_in_order_come_near_the_bandwidth_of_dram)
+          every_packet_is_answered_once_under_every_policy, reads_in_order_come_near_the_bandwidth_of_dram,
+          room_before_dram_wakes_the_slice_that_waits_for_it, replies_that_jam_stop_the_channels_for_a_while)
