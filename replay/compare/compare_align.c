@@ -97,7 +97,8 @@ static int ask(const struct compare_facts *f, const struct input *input, const c
                                            .set_count = f->request->set_count,
                                            .inputs = input,
                                            .input_count = 1,
-                                           .threads = f->request->threads};
+                                           .threads = f->request->threads,
+                                           .brief = true};
     return compare_execute(f, &request, got, err);
 }
 

@@ -116,7 +116,8 @@ static int run(const struct call *call, struct compare_result *result, struct er
                                            .inputs = call->facts->input,
                                            .input_count = 1,
                                            .threads = asked->threads,
-                                           .most_ns = call->facts->most_ns};
+                                           .most_ns = call->facts->most_ns,
+                                           .brief = true};
     struct replay_result got;
     struct err why = {""};
     if (compare_execute(call->facts, &request, &got, &why)) { /* the engine refuses the input, or the platform */

@@ -40,6 +40,7 @@ struct replay_job {
     int threads;               /* at most this many */
     double most_ns;            /* zerocopy: reads that are proved to take longer may stop, time_ns is then at least that
                                   (outcome.h), other metrics unknown; 0: none stop */
+    bool brief;                /* zerocopy: metrics of what the reader needs, not of the link, may stay unknown */
     struct progress *progress; /* may be NULL */
     struct shared *shared;     /* with the other points of a sweep; may be NULL */
     const struct replay_recording *recording; /* write what a recorder would have seen of the only run; NULL: no */
@@ -120,6 +121,7 @@ struct replay_request {
     FILE *commands, *latencies; /* as in struct replay_job */
     int threads;
     double most_ns; /* as in struct replay_job */
+    bool brief;     /* likewise */
     struct progress *progress;
     struct shared *shared;                    /* NULL: there are no other requests */
     const struct replay_recording *recording; /* as in struct replay_job */

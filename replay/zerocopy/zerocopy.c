@@ -40,7 +40,8 @@ struct reading {
     struct store *view;           /* of a recording of accesses, that they are stored in */
     struct program_reads *reads;  /* the state, where a generated program is asked */
     struct derive_input program;
-    bool has_program;
+    bool has_program, late; /* late: `reads` are opened when they are asked what they are (describe()) */
+    int threads;
 };
 
 static void reading_close(struct reading *r)
@@ -59,22 +60,47 @@ static int read_stored(struct reading *r, struct store *store, struct err *err)
     return r->trace ? 0 : -1;
 }
 
+/* The reads of a generated program: gone over once for what they are. */
+static int open_reads(struct reading *r, struct err *err)
+{
+    r->state = r->reads = program_reads_open(&r->program.source, r->threads, err);
+    return r->reads ? 0 : -1;
+}
+
+static int describe(void *reading, struct scan_setup *setup, struct err *err)
+{
+    struct reading *r = reading;
+    if (!r->reads && open_reads(r, err))
+        return -1;
+    r->ops->setup(r->state, setup);
+    return 0;
+}
+
 /* The reads of a program, as lists. */
-static int read_program(struct reading *r, int threads, struct err *err)
+static int read_program(struct reading *r, struct err *err)
 {
     if (r->program.source.program) {
         r->ops = &program_reads_ops;
-        r->state = r->reads = program_reads_open(&r->program.source, threads, err);
-        return r->reads ? 0 : -1;
+        return r->late ? 0 : open_reads(r, err);
     }
     r->view = derive_view(&r->program.source, VIEW_ZEROCOPY, err);
     return r->view ? read_stored(r, r->view, err) : -1;
 }
 
-static int reading_open(struct reading *r, const struct input *input, int threads, struct err *err)
+/* Whether nobody asks for the scans of a generated program, or what they are of before it has been simulated. */
+static bool read_late(const struct replay_job *job)
 {
+    size_t simulated = 0;
+    for (size_t i = 0; i < job->policy_count; i++)
+        simulated += zerocopy_own_simulates(&job->policies[i]);
+    return job->brief && simulated == job->policy_count;
+}
+
+static int reading_open(struct reading *r, const struct replay_job *job, struct err *err)
+{
+    const struct input *input = &job->inputs[0];
     const struct workload_type *type = input->workload.type;
-    *r = (struct reading){.state = input->workload.state};
+    *r = (struct reading){.state = input->workload.state, .late = read_late(job), .threads = job->threads};
     bool stored = input->store && store_stream_find(input->store, "scans") >= 0;
     if (!stored && derive_input_is(input, VIEW_ZEROCOPY)) {
         r->has_program = true;
@@ -82,12 +108,12 @@ static int reading_open(struct reading *r, const struct input *input, int thread
             return -1;
     }
     if (!type)
-        return r->has_program ? read_program(r, threads, err) : read_stored(r, input->store, err);
+        return r->has_program ? read_program(r, err) : read_stored(r, input->store, err);
     if (type->scans || type->produces == WORKLOAD_SCANS) {
         r->ops = type->scans ? type->scans : type->ops;
         return 0;
     }
-    return r->has_program ? read_program(r, threads, err) : derive_no_view(type, VIEW_ZEROCOPY, err);
+    return r->has_program ? read_program(r, err) : derive_no_view(type, VIEW_ZEROCOPY, err);
 }
 
 static double elements_of(const struct scan *scans, size_t n)
@@ -208,11 +234,21 @@ static int feed(const struct replay_job *job, const struct scan_ops *ops, void *
     return rc;
 }
 
+/* Whether the scans are only counted by those who look on. */
+static bool unread(const struct replay_job *job, const struct zerocopy_run *runs)
+{
+    bool any = !job->brief;
+    for (size_t r = 0; r < job->policy_count; r++)
+        any |=
+            !runs[r].refused && !runs[r].simulated && (!runs[r].baseline || !zerocopy_own_simulates(&job->policies[r]));
+    return !any;
+}
+
 static const char launches_head[] =
     "policy,launch,active_elements,req32,req64,req96,req128,requests,payload_bytes,host64_lines,"
     "time_ns,warp_loads,loads_at_once,resident_warps,chain_loads,jumps,span_bytes\n";
 
-static int replay_scans(const struct replay_job *job, const struct reading *reading, struct outcome *outcomes,
+static int replay_scans(const struct replay_job *job, struct reading *reading, struct outcome *outcomes,
                         struct err *err)
 {
     const struct scan_ops *ops = reading->ops;
@@ -232,7 +268,13 @@ static int replay_scans(const struct replay_job *job, const struct reading *read
                                        .tier = &tier,
                                        .program = reading->has_program ? &reading->program.source : NULL,
                                        .workload = job->inputs[0].workload.type ? &job->inputs[0].workload : NULL};
-    ops->setup(state, &context.setup);
+    if (ops == &program_reads_ops && !reading->reads) {
+        context.setup.shape = SCAN_LISTS;
+        context.describe = describe;
+        context.reading = reading;
+    } else {
+        ops->setup(state, &context.setup);
+    }
     if (tier_open(&tier, &how->tier, &context.setup, err)) {
         tier_close(&tier);
         return -1;
@@ -250,11 +292,12 @@ static int replay_scans(const struct replay_job *job, const struct reading *read
     int rc = 0;
     for (size_t r = 0; r < job->policy_count && !rc; r++)
         rc = zerocopy_run_open(&runs[r], &job->policies[r], &context, &outcomes[r], err);
-    if (!rc)
+    context.fed = !unread(job, runs);
+    if (!rc && context.fed)
         rc = feed(job, ops, state, &context, runs, err);
     for (size_t r = 0; r < job->policy_count && !rc; r++)
         rc = zerocopy_run_finish(&runs[r], ops->runs(state), &outcomes[r], err);
-    for (size_t r = 0; r < job->policy_count && !rc; r++) {
+    for (size_t r = 0; r < job->policy_count && !rc && context.fed; r++) {
         bool cpu = runs[r].baseline && runs[r].baseline->cpu_gathers;
         const struct tier_gather gather = {cpu, how->sm_share_pct / 100};
         tier_metrics(&tier, &gather, &outcomes[r]);
@@ -270,10 +313,10 @@ static int replay_scans(const struct replay_job *job, const struct reading *read
 static int replay(const struct replay_job *job, struct outcome *outcomes, struct err *err)
 {
     struct reading reading;
-    int rc = reading_open(&reading, &job->inputs[0], job->threads, err);
+    int rc = reading_open(&reading, job, err);
     if (rc == 0)
         rc = replay_scans(job, &reading, outcomes, err);
-    for (size_t r = 0; r < job->policy_count && rc == 0 && (reading.view || reading.reads); r++)
+    for (size_t r = 0; r < job->policy_count && rc == 0 && (reading.view || reading.ops == &program_reads_ops); r++)
         derive_notes(&reading.program.source, VIEW_ZEROCOPY, &outcomes[r]);
     reading_close(&reading);
     return rc;

@@ -214,6 +214,11 @@ static int own_finish(struct zerocopy_run *run, uint64_t runs, struct outcome *o
     return rc;
 }
 
+bool zerocopy_own_simulates(const struct replay_policy *policy)
+{
+    return policy->head == &zerocopy_own.head && ((const struct own_params *)policy->params)->reuse == OWN_L1;
+}
+
 const struct zerocopy_baseline zerocopy_own = {
     .head = {.name = "own",
              .summary = "the program's own loads, access by access, as it is written",

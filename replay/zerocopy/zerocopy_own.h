@@ -17,4 +17,7 @@
 /* Asks for a program in the context; refused without one. */
 extern const struct zerocopy_baseline zerocopy_own;
 
+/* Whether a policy is that one with reuse=l1: it is simulated, and asks for no scans. */
+bool zerocopy_own_simulates(const struct replay_policy *policy);
+
 #endif

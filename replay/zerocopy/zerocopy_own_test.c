@@ -215,7 +215,42 @@ START_TEST(a_workload_without_the_view_is_an_error_that_names_its_views)
 }
 END_TEST
 
-TEST_MAIN("zerocopy_own", requests_are_those_of_the_loads, what_a_warp_holds_is_asked_for_once,
-          loads_at_once_and_resident_warps_follow_from_the_program, the_longest_chain_is_that_of_the_launch,
-          of_a_recording_each_load_is_waited_for, without_a_program_it_is_refused_with_the_reason,
-          a_workload_without_the_view_is_an_error_that_names_its_views)
+/* What is asked of the link is the same, and what the reader needs of it stays unknown. */
+START_TEST(in_brief_the_link_alone_is_answered)
+{
+    static const char *const same[] = {
+        "time_ns", "requests", "requests_128", "payload_bytes", "h2d_bytes", "launches", "read_amplification_ratio"};
+    struct input input = generated(true);
+    struct err err = {""};
+    bool usage;
+    struct replay_request request = {.engine = engine_find("zerocopy"),
+                                     .platform = "h200",
+                                     .policy_list = "own:reuse=l1",
+                                     .inputs = &input,
+                                     .input_count = 1,
+                                     .threads = 1,
+                                     .brief = true};
+    struct replay_result whole;
+    ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
+    request.brief = false;
+    ck_assert_msg(replay_run(&request, &whole, &usage, &err) == 0, "%s", err.msg);
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        ck_assert_double_eq(metric(0, same[i]), outcome_get(&whole.runs[0], same[i])->real);
+    ck_assert(!outcome_get(&result.runs[0], "overfetch_ratio")->known);
+    ck_assert(outcome_get(&whole.runs[0], "overfetch_ratio")->known);
+    ck_assert_uint_eq(result.runs[0].note_count, whole.runs[0].note_count);
+    replay_release(&result);
+    replay_release(&whole);
+    request.brief = true; /* what needs the scans has them */
+    request.policy_list = "merged,own:reuse=l1";
+    ck_assert_msg(replay_run(&request, &result, &usage, &err) == 0, "%s", err.msg);
+    ck_assert_double_eq(metric(0, "requests"), 2 * 2 * WARPS);
+    ck_assert(outcome_get(&result.runs[0], "overfetch_ratio")->known);
+    replay_release(&result);
+}
+END_TEST
+
+TEST_MAIN("zerocopy_own", in_brief_the_link_alone_is_answered, requests_are_those_of_the_loads,
+          what_a_warp_holds_is_asked_for_once, loads_at_once_and_resident_warps_follow_from_the_program,
+          the_longest_chain_is_that_of_the_launch, of_a_recording_each_load_is_waited_for,
+          without_a_program_it_is_refused_with_the_reason, a_workload_without_the_view_is_an_error_that_names_its_views)

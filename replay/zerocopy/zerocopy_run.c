@@ -317,13 +317,15 @@ void zerocopy_metrics(const struct zerocopy_totals *t, const struct scan_setup *
     outcome_int(out, "h2d_bytes", llround((t->payload_bytes - t->remote_bytes) / runs));
     if (t->writes_known)
         outcome_int(out, "d2h_bytes", llround(t->d2h_bytes / runs));
-    outcome_real(out, "bandwidth_bytes_per_s", t->needed_bytes / seconds);
+    if (t->elements_known)
+        outcome_real(out, "bandwidth_bytes_per_s", t->needed_bytes / seconds);
     outcome_real(out, "link_bytes_per_s", t->payload_bytes / seconds);
     outcome_int(out, "host_dram_bytes", llround(t->host_dram_bytes / runs));
     outcome_real(out, "host_dram_bytes_per_s", t->host_dram_bytes / seconds);
     outcome_real(out, "read_amplification_ratio", t->payload_bytes / runs / zerocopy_structure_bytes(setup));
-    outcome_real(out, "overfetch_ratio", t->payload_bytes / t->needed_bytes);
-    if (setup->shape == SCAN_LISTS)
+    if (t->elements_known)
+        outcome_real(out, "overfetch_ratio", t->payload_bytes / t->needed_bytes);
+    if (t->elements_known && setup->shape == SCAN_LISTS)
         outcome_real(out, "edges_per_s", t->elements / seconds);
     outcome_int(out, "launches", (int64_t)t->launches);
     outcome_int(out, "roots", llround(runs));
@@ -343,6 +345,7 @@ int zerocopy_run_finish(struct zerocopy_run *run, uint64_t runs, struct outcome 
     struct zerocopy_totals *t = &run->totals;
     if (run->refused)
         return 0;
+    t->elements_known = run->context->fed;
     t->needed_bytes = (t->elements + run->context->served_elements) * zerocopy_element_bytes(&run->context->setup);
     if (run->baseline)
         return run->baseline->finish(run, runs, out, err);

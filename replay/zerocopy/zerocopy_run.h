@@ -35,6 +35,10 @@ struct zerocopy_context {
     const struct workload *workload;     /* the input; NULL: it is none */
     int threads;                         /* at most */
     double most_ns;                      /* of struct replay_job */
+    bool fed;                            /* the scans go by: elements are counted */
+    /* `setup` is not known, but will be by this; NULL: it is known. -1 with *err set. */
+    int (*describe)(void *reading, struct scan_setup *setup, struct err *err);
+    void *reading;
     double served_elements;              /* by it, of all launches */
     FILE *launches;                      /* --requests: a row for each launch and policy; NULL: none */
 };
@@ -50,6 +54,7 @@ struct zerocopy_totals {
     double host_dram_bytes;
     double needed_bytes; /* of the elements read */
     double elements;     /* of the first structure */
+    bool elements_known; /* and with them needed_bytes */
     uint64_t launches;
 };
 

@@ -47,9 +47,12 @@ int zerocopy_simulate(struct zerocopy_run *run, const struct program *program, u
         outcome_at_least(out, "time_ns", run->context->most_ns);
         return 0;
     }
+    struct scan_setup setup = run->context->setup;
+    if (run->context->describe && run->context->describe(run->context->reading, &setup, err))
+        return -1;
     t->payload_bytes = (double)mix_payload(&t->mix);
     t->host_dram_bytes = 64 * (double)t->mix.host_lines;
-    zerocopy_metrics(t, &run->context->setup, (double)runs, true, out);
+    zerocopy_metrics(t, &setup, (double)runs, true, out);
     if (s.sampled)
         outcome_note(out, "%llu launches are sampled (simulated_loads): standard error of all requests %.2f %%",
                      (unsigned long long)s.sampled, s.requests > 0 ? 100 * sqrt(s.variance) / s.requests : 0);
