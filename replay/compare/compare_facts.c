@@ -12,16 +12,21 @@ static uint64_t track_bytes(void)
     return pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes / 8 : 0;
 }
 
-/* Its rows take the same steps: they are worked out once, where that does not take too much. */
+/* Its rows take the same steps: they are worked out once, where that does not take too much; and what they touch is
+ * counted meanwhile. */
 static void keep_steps(struct compare_facts *f)
 {
+    struct err why;
     f->ops = f->touching.ops;
     f->actors = f->touching.state;
     if (!f->touching.program.ops || !platform_has(f->platform, "uvm"))
         return;
-    f->tracks = actor_tracks_open(f->ops, f->actors, track_bytes(), f->request->threads);
+    f->watch = totals_watch_open(f->touching.pages, platform_section_get(f->platform, "gpu"), &why);
+    if (f->watch)
+        f->tracks = actor_tracks_open(&totals_watch_ops, f->watch, track_bytes(), f->request->threads);
     if (!f->tracks)
         return;
+    totals_watch_end(f->watch, &f->totals);
     f->ops = &actor_tracks_ops;
     f->actors = f->tracks;
 }
@@ -33,7 +38,7 @@ static int count(struct compare_facts *f, struct err *err)
     if (!program->ops)
         return err_set(err, "the input says which pages are touched, not by which accesses: what kernels write is not "
                             "known");
-    if (program_totals_init(&f->totals, program, gpu, err)) {
+    if (!f->tracks && program_totals_init(&f->totals, program, gpu, err)) {
         program_totals_release(&f->totals);
         return -1;
     }
@@ -68,13 +73,8 @@ int compare_facts_open(struct compare_facts *f, const struct compare_request *re
     for (size_t i = 0; i < f->alloc_count; i++)
         f->footprint += f->allocs[i].bytes;
     f->memory = memory_of(f);
-#pragma omp parallel sections num_threads(2) if (request->threads > 1)
-    {
-#pragma omp section
-        f->counted = count(f, &f->uncounted) == 0;
-#pragma omp section
-        keep_steps(f);
-    }
+    keep_steps(f);
+    f->counted = count(f, &f->uncounted) == 0;
     if (f->counted || !err_pass_memory(&f->uncounted, err))
         return 0;
     compare_facts_close(f);
@@ -86,6 +86,7 @@ void compare_facts_close(struct compare_facts *f)
     if (f->counted)
         program_totals_release(&f->totals);
     actor_tracks_close(f->tracks);
+    totals_watch_close(f->watch);
     if (f->touches)
         uvm_touching_close(&f->touching);
 }

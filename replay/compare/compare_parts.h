@@ -6,6 +6,7 @@
 
 #include "replay/compare/compare.h"
 #include "replay/placement/program_copies.h"
+#include "replay/placement/totals_watch.h"
 #include "replay/uvm/uvm_managed.h"
 #include "replay/uvm/uvm_touching.h"
 #include "trace/event/actor_tracks.h"
@@ -25,6 +26,7 @@ struct compare_facts {
     const struct compare_set *set;
     bool touches; /* `touching` is open: what is touched is known */
     struct uvm_touching touching;
+    struct totals_watch *watch;  /* that `tracks` were made with; NULL: they were not */
     struct actor_tracks *tracks; /* the steps of `touching`, worked out; NULL: they are not kept */
     const struct actor_ops *ops; /* who takes them: those, or `touching` itself */
     const void *actors;

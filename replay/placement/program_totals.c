@@ -3,57 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/gpu/issue.h"
 #include "models/gpu/occupancy.h"
+#include "replay/placement/program_counting.h"
 #include "trace/base/mem.h"
-#include "trace/program/pages.h"
 #include "trace/program/walk.h"
-
-struct counting {
-    const struct program *program;
-    struct program_pages *pages;
-    void *page_run;
-    const struct gpu *gpu;
-    const struct program_alloc *allocs;
-    size_t alloc_count;
-    uint64_t *page_bits;   /* touched in this launch, by page of the page view */
-    uint64_t *sector_bits; /* modified in this launch */
-    uint64_t first_sector[PROGRAM_ALLOCS];
-    size_t page_words, sector_words;
-    uint8_t origin[PROGRAM_ALLOCS]; /* by managed allocation: its number in the program */
-};
 
 /* Set a bit; whether it was clear. */
 static bool fresh(uint64_t *bits, uint64_t i)
 {
     uint64_t bit = 1ull << (i & 63), *word = &bits[i >> 6];
-    bool was = *word & bit;
-    *word |= bit;
-    return !was;
-}
-
-/* --- time --- */
-
-static double step_ns(const struct actor_step *s, const struct issue *issue)
-{
-    return s->compute_ns != ACTOR_COMPUTE_AUTO
-               ? s->compute_ns
-               : issue_ns(issue, s->instructions, s->sectors, s->count > 0 || s->waits, 1);
-}
-
-/* The steps of one body's first turn, together. */
-static int turn_ns(struct counting *c, uint32_t launch, uint64_t warp, uint32_t index, const struct issue *issue,
-                   double *ns, struct err *err)
-{
-    struct actor_at at = {.body = index};
-    struct actor_step step;
-    *ns = 0;
-    while (at.body == index && at.turn == 0) {
-        if (program_pages_ops.step(c->page_run, launch, (uint32_t)warp, &at, &step, err) < 0)
-            return -1;
-        *ns += step_ns(&step, issue);
-    }
-    return 0;
+    return !(__atomic_load_n(word, __ATOMIC_RELAXED) & bit) && !(__atomic_fetch_or(word, bit, __ATOMIC_RELAXED) & bit);
 }
 
 /* --- pages --- */
@@ -158,8 +117,9 @@ static uint64_t fresh_sectors(struct counting *c, uint64_t first, uint64_t last)
             bits &= ~UINT64_C(0) << first % 64;
         if (word == last / 64)
             bits &= ~UINT64_C(0) >> (63 - last % 64);
-        count += (uint64_t)__builtin_popcountll(bits & ~c->sector_bits[word]);
-        c->sector_bits[word] |= bits;
+        if (bits & ~__atomic_load_n(&c->sector_bits[word], __ATOMIC_RELAXED))
+            count += (uint64_t)__builtin_popcountll(bits &
+                                                    ~__atomic_fetch_or(&c->sector_bits[word], bits, __ATOMIC_RELAXED));
     }
     return count;
 }
@@ -218,7 +178,7 @@ static void modify(struct counting *c, const struct program_access *a, uint64_t 
             modify_lines(c, a, turn, t);
 }
 
-static void count_body(struct counting *c, const struct program_body *b, struct launch_totals *t)
+static void count_instructions(struct counting *c, const struct program_body *b, struct launch_totals *t)
 {
     uint64_t stalls = program_stalls(b);
     uint32_t pending = 0; /* loads since the last wait */
@@ -242,20 +202,50 @@ static void count_body(struct counting *c, const struct program_body *b, struct 
     t->waits += pending ? b->turns : 0;
 }
 
-static int count_warp(struct counting *c, uint32_t launch, uint64_t warp, const struct issue *issue, double *ns,
-                      struct launch_totals *t, struct err *err)
+void counting_body(struct counting *c, const struct program_body *body, struct launch_totals *t)
+{
+    for (uint32_t k = 0; k < body->count; k++)
+        touch_access(c, &body->access[k], body->turns, t);
+    if (!t->cpu)
+        count_instructions(c, body, t);
+}
+
+/* --- time --- */
+
+double counting_step_ns(const struct actor_step *s, const struct issue *issue)
+{
+    return s->compute_ns != ACTOR_COMPUTE_AUTO
+               ? s->compute_ns
+               : issue_ns(issue, s->instructions, s->sectors, s->count > 0 || s->waits, 1);
+}
+
+/* The steps of one body's first turn, together. */
+static int turn_ns(void *pages, uint32_t launch, uint64_t warp, uint32_t index, const struct issue *issue, double *ns,
+                   struct err *err)
+{
+    struct actor_at at = {.body = index};
+    struct actor_step step;
+    *ns = 0;
+    while (at.body == index && at.turn == 0) {
+        if (program_pages_ops.step(pages, launch, (uint32_t)warp, &at, &step, err) < 0)
+            return -1;
+        *ns += counting_step_ns(&step, issue);
+    }
+    return 0;
+}
+
+static int count_warp(struct counting *c, void *pages, uint64_t warp, double *ns, struct launch_totals *t,
+                      struct err *err)
 {
     const struct program_body *body;
     int more;
     *ns = 0;
-    for (uint32_t i = 0; (more = program_pages_body(c->page_run, launch, (uint32_t)warp, i, &body, err)) == 1; i++) {
+    for (uint32_t i = 0; (more = program_pages_body(pages, c->launch, (uint32_t)warp, i, &body, err)) == 1; i++) {
         double turn = 0;
-        for (uint32_t k = 0; k < body->count; k++)
-            touch_access(c, &body->access[k], body->turns, t);
+        counting_body(c, body, t);
         if (t->cpu)
             continue;
-        count_body(c, body, t);
-        if (turn_ns(c, launch, warp, i, issue, &turn, err))
+        if (turn_ns(pages, c->launch, warp, i, &c->issue, &turn, err))
             return -1;
         *ns += turn * (double)body->turns;
     }
@@ -264,28 +254,7 @@ static int count_warp(struct counting *c, uint32_t launch, uint64_t warp, const 
 
 /* --- launches --- */
 
-static int count_warps(struct counting *c, uint32_t launch, const struct program_launch *shape, struct launch_totals *t,
-                       struct err *err)
-{
-    struct issue issue;
-    uint64_t warps = program_warps(shape), sms = (uint64_t)c->gpu->sms;
-    uint64_t per_sm = t->cpu ? 1 : t->resident / sms * program_warps_of_block(shape), share = (warps + sms - 1) / sms;
-    double longest = 0, all = 0;
-    issue_init(&issue, c->gpu, warps, per_sm);
-    for (uint64_t w = 0; w < warps; w++) {
-        double ns;
-        if (count_warp(c, launch, w, &issue, &ns, t, err))
-            return -1;
-        longest = ns > longest ? ns : longest;
-        all += ns;
-    }
-    all /= (double)(warps < sms * per_sm ? warps : sms * per_sm);
-    t->ms = (all > longest ? all : longest) / 1e6;
-    t->warps = t->cpu ? 0 : (double)(share < per_sm ? share : per_sm);
-    return 0;
-}
-
-static int count_launch(struct counting *c, uint32_t launch, struct launch_totals *t, struct err *err)
+int counting_begin(struct counting *c, uint32_t launch, struct launch_totals *t, struct err *err)
 {
     struct program_launch shape = {0};
     c->program->ops->launch(c->program->state, launch, &shape);
@@ -295,59 +264,113 @@ static int count_launch(struct counting *c, uint32_t launch, struct launch_total
     uint32_t blocks = occupancy_blocks(c->gpu, shape.threads, shape.registers, shape.shared, shape.blocks_most);
     if (!blocks && !shape.cpu)
         return occupancy_refuse(launch, shape.threads, shape.registers, shape.shared, err);
-    t->resident = shape.cpu ? 0 : blocks * (uint64_t)c->gpu->sms;
+    uint64_t sms = (uint64_t)c->gpu->sms;
+    t->resident = shape.cpu ? 0 : blocks * sms;
+    c->launch = launch;
+    c->warps = program_warps(&shape);
+    c->per_sm = t->cpu ? 1 : t->resident / sms * program_warps_of_block(&shape);
+    issue_init(&c->issue, c->gpu, c->warps, c->per_sm);
     memset(c->page_bits, 0, c->page_words * sizeof *c->page_bits);
     memset(c->sector_bits, 0, c->sector_words * sizeof *c->sector_bits);
-    return count_warps(c, launch, &shape, t, err);
+    return 0;
 }
 
-static int prepare(struct counting *c, struct err *err)
+void counting_end(const struct counting *c, double longest, double all, struct launch_totals *t)
 {
-    c->pages = mem_zalloc(1, sizeof *c->pages, err);
-    if (!c->pages || program_pages_init(c->pages, c->program, NULL, err))
+    uint64_t sms = (uint64_t)c->gpu->sms, share = (c->warps + sms - 1) / sms;
+    all /= (double)(c->warps < sms * c->per_sm ? c->warps : sms * c->per_sm);
+    t->ms = (all > longest ? all : longest) / 1e6;
+    t->warps = t->cpu ? 0 : (double)(share < c->per_sm ? share : c->per_sm);
+}
+
+static int count_launch(struct counting *c, void *pages, uint32_t launch, struct launch_totals *t, struct err *err)
+{
+    double longest = 0, all = 0;
+    if (counting_begin(c, launch, t, err))
         return -1;
-    c->page_run = program_pages_ops.run_open(c->pages, err);
-    if (!c->page_run)
-        return -1;
+    for (uint64_t w = 0; w < c->warps; w++) {
+        double ns;
+        if (count_warp(c, pages, w, &ns, t, err))
+            return -1;
+        longest = ns > longest ? ns : longest;
+        all += ns;
+    }
+    counting_end(c, longest, all, t);
+    return 0;
+}
+
+int counting_open(struct counting *c, const struct program_pages *pages, const struct gpu *gpu, struct err *err)
+{
     uint64_t sectors = 0;
+    *c = (struct counting){.program = pages->program, .pages = pages, .gpu = gpu};
+    c->allocs = c->program->ops->allocs(c->program->state, &c->alloc_count);
     for (size_t i = 0; i < c->alloc_count; i++) {
         c->first_sector[i] = sectors;
         if (c->allocs[i].device)
             continue;
-        c->origin[c->pages->managed[i]] = (uint8_t)i;
+        c->origin[pages->managed[i]] = (uint8_t)i;
         sectors += (c->allocs[i].bytes / ACCESS_LINE + 2) * (ACCESS_LINE / ACCESS_SECTOR);
     }
-    c->page_words = actor_space_pages(c->pages->allocs, c->pages->count) / 64 + 1;
+    c->page_words = actor_space_pages(pages->allocs, pages->count) / 64 + 1;
     c->sector_words = sectors / 64 + 1;
     c->page_bits = mem_zalloc(c->page_words, sizeof *c->page_bits, err);
     c->sector_bits = mem_zalloc(c->sector_words, sizeof *c->sector_bits, err);
     return c->page_bits && c->sector_bits ? 0 : -1;
 }
 
+void counting_close(struct counting *c)
+{
+    free(c->page_bits);
+    free(c->sector_bits);
+}
+
+/* --- all of it --- */
+
+int program_totals_open(struct program_totals *totals, const struct program *program, struct err *err)
+{
+    memset(totals, 0, sizeof *totals);
+    totals->allocs = program->ops->allocs(program->state, &totals->alloc_count);
+    totals->launches = program->ops->launches(program->state);
+    totals->launch = mem_zalloc(totals->launches ? totals->launches : 1, sizeof *totals->launch, err);
+    if (!totals->launch)
+        totals->launches = 0;
+    return totals->launch ? 0 : -1;
+}
+
+void program_totals_finish(struct program_totals *totals, const struct program *program)
+{
+    for (uint32_t l = 0; l < totals->launches; l++) {
+        totals->launch[l] = totals->launch[program_like(program, l)];
+        totals->kernels += !totals->launch[l].cpu;
+    }
+}
+
+static int count_all(struct program_totals *totals, const struct program *program, struct counting *c,
+                     struct program_pages *pages, const struct gpu *gpu, struct err *err)
+{
+    if (program_pages_init(pages, program, NULL, err) || counting_open(c, pages, gpu, err))
+        return -1;
+    void *run = program_pages_ops.run_open(pages, err);
+    int rc = run ? 0 : -1;
+    for (uint32_t l = 0; l < totals->launches && !rc; l++)
+        if (program_like(program, l) == l)
+            rc = count_launch(c, run, l, &totals->launch[l], err);
+    if (run)
+        program_pages_ops.run_close(run);
+    return rc;
+}
+
 int program_totals_init(struct program_totals *totals, const struct program *program, const struct gpu *gpu,
                         struct err *err)
 {
-    memset(totals, 0, sizeof *totals);
-    struct counting c = {.program = program, .gpu = gpu};
-    c.allocs = totals->allocs = program->ops->allocs(program->state, &c.alloc_count);
-    totals->alloc_count = c.alloc_count;
-    totals->launches = program->ops->launches(program->state);
-    int rc = prepare(&c, err);
-    if (!rc && totals->launches && !(totals->launch = mem_zalloc(totals->launches, sizeof *totals->launch, err)))
-        rc = -1;
-    for (uint32_t l = 0; l < totals->launches && !rc; l++) {
-        uint32_t like = program_like(program, l);
-        if (like == l)
-            rc = count_launch(&c, l, &totals->launch[l], err);
-        else
-            totals->launch[l] = totals->launch[like];
-        totals->kernels += !totals->launch[l].cpu;
-    }
-    if (c.page_run)
-        program_pages_ops.run_close(c.page_run);
-    free(c.page_bits);
-    free(c.sector_bits);
-    free(c.pages);
+    struct counting c = {0};
+    int rc = program_totals_open(totals, program, err);
+    struct program_pages *pages = rc ? NULL : mem_zalloc(1, sizeof *pages, err);
+    rc = pages && count_all(totals, program, &c, pages, gpu, err) == 0 ? 0 : -1;
+    if (!rc)
+        program_totals_finish(totals, program);
+    counting_close(&c);
+    free(pages);
     return rc;
 }
 

@@ -1,0 +1,83 @@
+#include "replay/placement/totals_watch.h"
+
+#include "replay/placement/program_testing.h"
+#include "trace/base/testing.h"
+#include "trace/event/actor_tracks.h"
+#include "trace/program/random_testing.h"
+
+static struct err err;
+
+/* A random program, but with blocks enough for several threads to share its launches. */
+static void many_launch(const void *state, uint32_t launch, struct program_launch *out)
+{
+    program_random_launch(state, launch, out);
+    out->blocks *= 700;
+}
+
+static const struct program_ops many_ops = {.allocs = program_random_allocs,
+                                            .launches = program_random_launches,
+                                            .launch = many_launch,
+                                            .body = program_random_body};
+
+static void check_same(const struct program_totals *a, const struct program_totals *b, uint64_t seed)
+{
+    ck_assert_uint_eq(a->launches, b->launches);
+    ck_assert_uint_eq(a->kernels, b->kernels);
+    ck_assert_uint_eq(a->alloc_count, b->alloc_count);
+    for (uint32_t l = 0; l < a->launches; l++) {
+        const struct launch_totals *x = &a->launch[l], *y = &b->launch[l];
+        ck_assert_msg(x->cpu == y->cpu && x->touched_bytes == y->touched_bytes &&
+                          x->modified_bytes == y->modified_bytes && x->touched == y->touched &&
+                          x->modified == y->modified && x->loaded == y->loaded && x->accesses == y->accesses &&
+                          x->instructions == y->instructions && x->loads == y->loads && x->waits == y->waits &&
+                          x->resident == y->resident && x->warps == y->warps && x->ms == y->ms,
+                      "seed %llu, launch %u", (unsigned long long)seed, l);
+    }
+}
+
+/* Both counts; whether there are any. */
+static bool check(const struct program *program, const struct gpu *gpu, int threads, uint64_t seed)
+{
+    struct program_totals alone, watched;
+    struct program_pages pages;
+    bool fits = program_totals_init(&alone, program, gpu, &err) == 0;
+    ck_assert_int_eq(program_pages_init(&pages, program, NULL, &err), 0);
+    struct totals_watch *w = totals_watch_open(&pages, gpu, &err);
+    ck_assert_ptr_nonnull(w);
+    struct actor_tracks *tracks = actor_tracks_open(&totals_watch_ops, w, 1 << 30, threads);
+    ck_assert_int_eq(tracks != NULL, fits);
+    if (fits) {
+        totals_watch_end(w, &watched);
+        check_same(&alone, &watched, seed);
+        program_totals_release(&watched);
+    }
+    program_totals_release(&alone);
+    actor_tracks_close(tracks);
+    totals_watch_close(w);
+    return fits;
+}
+
+START_TEST(what_goes_by_is_counted_as_by_itself)
+{
+    struct gpu gpu = hand_gpu();
+    unsigned fit = 0;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        struct program_random state;
+        struct program program;
+        program_random_init(&state, seed, &program);
+        fit += check(&program, &gpu, 1, seed);
+        if (seed % 10 == 0) {
+            program.ops = &many_ops;
+            (void)check(&program, &gpu, 2, seed);
+        }
+    }
+    ck_assert_uint_gt(fit, 50);
+    struct hand h;
+    hand_make(&h); /* with a phase of the CPU */
+    ck_assert(check(&h.program, &gpu, 2, 0));
+    gpu.warps_per_sm = 1;
+    ck_assert(!check(&h.program, &gpu, 2, 0));
+}
+END_TEST
+
+TEST_MAIN("totals_watch", what_goes_by_is_counted_as_by_itself)
