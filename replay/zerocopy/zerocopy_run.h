@@ -39,8 +39,8 @@ struct zerocopy_context {
     /* `setup` is not known, but will be by this; NULL: it is known. -1 with *err set. */
     int (*describe)(void *reading, struct scan_setup *setup, struct err *err);
     void *reading;
-    double served_elements;              /* by it, of all launches */
-    FILE *launches;                      /* --requests: a row for each launch and policy; NULL: none */
+    double served_elements; /* by it, of all launches */
+    FILE *launches;         /* --requests: a row for each launch and policy; NULL: none */
 };
 
 /* Sums over all launches. */
