@@ -67,6 +67,8 @@ static const struct platform_general dram_general[] = {
     {"rtw", "how the model is run: derived from cl, burst_cycles and wl, as GPGPU-Sim does"},
     {"rtp", "how the model is run: burst_cycles, as in GPGPU-Sim"},
     {"ppd", "not modelled, as in GPGPU-Sim"},
+    {"sids", "how the model is run: one"},
+    {"ccdr", "not modelled, as in GPGPU-Sim"},
     {"rpab", "how the model is run: rp"},
     {"command_bus", "how the model is run: one column and one row command a cycle, as GPGPU-Sim's dual bus"},
     {"act_bus", "not modelled, as in GPGPU-Sim"},

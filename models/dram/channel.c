@@ -4,13 +4,14 @@
 
 #include "models/dram/dram_platform.h"
 
-/* Whether loop_mem.c looks as far ahead as each rule of the platform, and has room for as many requests at each bank.
- */
+/* Whether loop_mem.c looks as far ahead as each rule of the platform, has room for as many requests at each bank, and
+ * for as many banks. */
 static bool is_near(const struct dram_platform *platform)
 {
     struct dram_rule rules[DRAM_RULES_MAX];
     const size_t n = dram_rules(platform, rules);
-    bool near = platform->cl < DRAM_WHEEL && platform->wl < DRAM_WHEEL && platform->queue <= DRAM_QUEUE;
+    bool near = platform->cl < DRAM_WHEEL && platform->wl < DRAM_WHEEL && platform->queue <= DRAM_QUEUE &&
+                platform->banks <= DRAM_NARROW && platform->sids == 1;
     for (size_t i = 0; i < n; i++)
         near &= rules[i].cycles < DRAM_WHEEL;
     return near;
@@ -26,13 +27,22 @@ int dram_channel_init(struct dram_channel *ch, const struct dram_platform *platf
     ch->queue = (int32_t)platform->queue;
     ch->group_mask = (int32_t)platform->bank_groups - 1;
     ch->bank_mask = (int32_t)platform->banks - 1;
+    ch->banks = (int32_t)platform->banks;
+    ch->groups = (int32_t)(platform->bank_groups * platform->sids);
+    ch->width = ch->banks > DRAM_NARROW ? ch->banks : DRAM_NARROW;
+    ch->all = dram_first_banks(ch->width);
     ch->last = -1;
     ch->near = is_near(platform);
     for (int b = 0; b < DRAM_BANKS; b++) {
-        ch->group_banks[b & ch->group_mask] |= (uint16_t)(1u << b);
         ch->ready[b] = INT32_MAX;
         ch->open_row[b] = ch->bank[b].last_row = DRAM_NO_ROW;
         ch->bank[b].limit = 16;
+    }
+    for (int b = 0; b < ch->banks; b++) {
+        ch->group_of[b] = (uint8_t)dram_group_of(platform, b);
+        ch->stack_of[b] = (uint8_t)dram_stack_of(platform, b);
+        ch->group_banks[ch->group_of[b]] |= DRAM_BANK(b);
+        ch->stack_banks[ch->stack_of[b]] |= DRAM_BANK(b);
     }
     ch->pim_activate = ch->next_due = INT32_MAX;
     ch->pim_row = DRAM_NO_ROW;
@@ -84,7 +94,7 @@ void dram_channel_rebase(struct dram_channel *ch, int64_t now)
 void dram_channel_settle(struct dram_channel *ch)
 {
     const struct dram_timing *tm = &ch->timing;
-    for (int b = 0; b < DRAM_BANKS; b++) {
+    for (int b = 0; b < DRAM_NARROW; b++) {
         ch->rd_ok[b] = ch->uniform_act + tm->rcd;
         ch->wr_ok[b] = ch->uniform_act + tm->rcdwr;
         ch->pre_ok[b] = ch->uniform_act + tm->ras;
@@ -96,7 +106,7 @@ void dram_channel_settle(struct dram_channel *ch)
 bool dram_channel_bank_full(const struct dram_channel *ch)
 {
     bool full = false;
-    for (int b = 0; b < DRAM_BANKS; b++)
+    for (int b = 0; b < ch->banks; b++)
         full |= ch->bank[b].live == UINT64_MAX;
     return full;
 }
@@ -121,7 +131,7 @@ void dram_bank_queue_compact(struct dram_bank_queue *q)
     q->limit = n <= 16 ? 32 : DRAM_QUEUE;
 }
 
-void dram_channel_explain(struct dram_channel *ch, int32_t t, const char *command, unsigned banks, uint32_t row,
+void dram_channel_explain(struct dram_channel *ch, int32_t t, const char *command, dram_banks banks, uint32_t row,
                           uint32_t id)
 {
     if (ch->explain <= 0)
@@ -130,7 +140,7 @@ void dram_channel_explain(struct dram_channel *ch, int32_t t, const char *comman
     ch->on_command(ch->on_command_ctx, ch, ch->base + t, command, banks, row, id);
 }
 
-void dram_channel_explain_pim(struct dram_channel *ch, unsigned precharged, int32_t precharge, unsigned activated,
+void dram_channel_explain_pim(struct dram_channel *ch, dram_banks precharged, int32_t precharge, dram_banks activated,
                               int32_t activate, uint32_t row, uint32_t id)
 {
     if (precharged)
@@ -142,11 +152,12 @@ void dram_channel_explain_pim(struct dram_channel *ch, unsigned precharged, int3
 int dram_channel_fifo_conflicts(const struct dram_channel *ch)
 {
     const int n = ch->waiting[DRAM_MEM] + ch->waiting[DRAM_PIM];
-    unsigned seen = 0;
+    dram_banks seen = 0;
     int conflicts = 0;
-    for (int k = 0; k < n && seen != DRAM_ALL; k++) {
+    for (int k = 0; k < n && seen != ch->all; k++) {
         const uint32_t i = (ch->fifo.head + (uint32_t)k) % (2 * DRAM_QUEUES);
-        const unsigned bank = ch->fifo.banks[i], bit = 1u << bank;
+        const unsigned bank = ch->fifo.banks[i];
+        const dram_banks bit = DRAM_BANK(bank);
         if (ch->fifo.flags[i] & DRAM_IS_PIM || seen & bit)
             continue;
         seen |= bit;
@@ -168,7 +179,7 @@ int dram_channel_check(const struct dram_channel *ch, bool finished, struct err 
         if (c == DRAM_PIM)
             slots = ch->pim_in_slots;
         else if (!ch->pim_in_slots)
-            slots = __builtin_popcount(ch->occupied);
+            slots = __builtin_popcountll(ch->occupied);
         if (s->in[c] != s->out[c] + ch->waiting[c] + slots || (finished && s->in[c] != s->out[c]))
             return err_set(
                 err, "DRAM conservation check failed: %lld %s requests in, %lld out, %d waiting, %lld in slots",

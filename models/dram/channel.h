@@ -1,4 +1,4 @@
-/* channel: one HBM channel with its controller: 16 banks, MEM and PIM queues, open rows, earliest legal cycles.
+/* channel: one HBM channel with its controller: up to 48 banks, MEM and PIM queues, open rows, earliest legal cycles.
  *
  * One controller cycle is, in this order (pim.md's section 3 in our words): mode update by the policy; selection of at
  * most one request into a bank slot (MEM) or into all sixteen (PIM); command issue, at most one column command and one
@@ -25,7 +25,10 @@
 #include "models/dram/legal.h"
 #include "models/dram/timing.h"
 
-enum { DRAM_BANKS = 16, DRAM_QUEUE = 64, DRAM_ALL = 0xffff }; /* DRAM_QUEUE: requests that wait at a bank, at most */
+enum { DRAM_QUEUE = 64 }; /* requests that wait at a bank, at most */
+
+/* Banks that PIM requests write to, and the most that loop_mem.c looks at; the set of them. */
+enum { DRAM_NARROW = 16, DRAM_ALL = 0xffff };
 
 /* Requests of a class that wait in a channel, at most. */
 enum { DRAM_QUEUES = 256 };
@@ -49,7 +52,7 @@ struct dram_request {
     int64_t arrival; /* cycle of the front end's clock */
     uint32_t row;    /* < DRAM_NO_ROW */
     uint16_t column; /* of atoms; the controller does not look at it */
-    uint8_t bank;    /* < 16; not used by PIM, which writes to every bank */
+    uint8_t bank;    /* not used by PIM, which writes to every bank */
     uint8_t flags;   /* posted: an L2 write-back, for which no reply is sent */
 };
 
@@ -106,9 +109,14 @@ struct dram_fate {
 
 struct dram_channel {
     struct dram_timing timing;
-    int32_t queue; /* waiting requests per class, at most */
-    int32_t group_mask, bank_mask;
-    uint16_t group_banks[DRAM_BANKS]; /* banks of a group */
+    int32_t queue;                       /* waiting requests per class, at most */
+    int32_t group_mask, bank_mask;       /* of a channel of at most 16 banks */
+    int32_t banks, groups, width;        /* banks; groups of all stacks; banks that a scan goes round, 16 at least */
+    dram_banks all;                      /* those of width */
+    uint8_t group_of[DRAM_BANKS];        /* a bank's group */
+    dram_banks group_banks[DRAM_BANKS];  /* banks of a group */
+    uint8_t stack_of[DRAM_BANKS];        /* a bank's stack identifier */
+    dram_banks stack_banks[DRAM_STACKS]; /* banks of a stack identifier */
 
     bool near; /* loop_mem.c looks as far ahead as any of the platform's rules, and no bank's queue can be full */
 
@@ -116,17 +124,17 @@ struct dram_channel {
     int64_t last; /* offset of the last visited cycle; -1 before the first */
 
     enum dram_class mode;
-    int32_t prio;                                  /* where the bank scans start */
-    unsigned occupied;                             /* slots that hold a request */
-    bool pim_in_slots;                             /* and it is a PIM request */
-    unsigned active;                               /* banks with an open row */
-    unsigned want_rd, want_wr, want_act, want_pre; /* what each MEM slot needs next */
-    unsigned due;                                  /* slots whose own time (ready) has come */
-    unsigned pending;                              /* banks with waiting MEM requests */
-    unsigned streak;                               /* banks with a live row streak */
-    unsigned match;                                /* banks with a waiting request of the open row; see stale */
-    unsigned stale;                                /* banks whose match must be found again */
-    unsigned older;     /* banks whose oldest MEM is older than the oldest PIM; if both wait */
+    int32_t prio;                                    /* where the bank scans start */
+    dram_banks occupied;                             /* slots that hold a request */
+    bool pim_in_slots;                               /* and it is a PIM request */
+    dram_banks active;                               /* banks with an open row */
+    dram_banks want_rd, want_wr, want_act, want_pre; /* what each MEM slot needs next */
+    dram_banks due;                                  /* slots whose own time (ready) has come */
+    dram_banks pending;                              /* banks with waiting MEM requests */
+    dram_banks streak;                               /* banks with a live row streak */
+    dram_banks match;                                /* banks with a waiting request of the open row; see stale */
+    dram_banks stale;                                /* banks whose match must be found again */
+    dram_banks older;   /* banks whose oldest MEM is older than the oldest PIM; if both wait */
     int32_t waiting[2]; /* requests of each class in the queues */
     uint32_t seq;       /* entry number of the next request */
 
@@ -153,7 +161,7 @@ struct dram_channel {
     /* The PIM request in the slots: all its commands are known when it is selected. */
     int32_t pim_column;   /* cycle of its column command */
     int32_t pim_activate; /* cycle from whose end on `pim_opens` have its row; INT32_MAX: done or none */
-    unsigned pim_opens;
+    dram_banks pim_opens;
     uint32_t pim_row;
 
     struct dram_bank_queue bank[DRAM_BANKS];
@@ -179,7 +187,7 @@ struct dram_channel {
     int64_t explain;
     bool every; /* refreshes of an idle channel are given one by one too */
     void (*on_command)(void *ctx, const struct dram_channel *channel, int64_t cycle, const char *command,
-                       unsigned banks, uint32_t row, uint32_t id);
+                       dram_banks banks, uint32_t row, uint32_t id);
     void *on_command_ctx;
 };
 
@@ -196,10 +204,10 @@ void dram_channel_settle(struct dram_channel *channel);
 void dram_bank_queue_compact(struct dram_bank_queue *queue);
 
 /* Rare work of the loop: hand a command to on_command, of the `explain` first. */
-void dram_channel_explain(struct dram_channel *channel, int32_t t, const char *command, unsigned banks, uint32_t row,
+void dram_channel_explain(struct dram_channel *channel, int32_t t, const char *command, dram_banks banks, uint32_t row,
                           uint32_t id);
-void dram_channel_explain_pim(struct dram_channel *channel, unsigned precharged, int32_t precharge, unsigned activated,
-                              int32_t activate, uint32_t row, uint32_t id);
+void dram_channel_explain_pim(struct dram_channel *channel, dram_banks precharged, int32_t precharge,
+                              dram_banks activated, int32_t activate, uint32_t row, uint32_t id);
 
 /* fcfs at a MEM to PIM switch: of the first MEM request of each bank behind the head, those that would have hit. */
 int dram_channel_fifo_conflicts(const struct dram_channel *channel);

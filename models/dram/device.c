@@ -14,8 +14,8 @@ static int32_t later(int32_t a, int32_t b)
 void dram_device_init(struct dram_device *d, const struct dram_platform *p, const struct dram_timing *tm)
 {
     memset(d, 0, sizeof *d);
-    d->rules =
-        tm->rrdl || tm->faw || tm->wtrl || tm->ppd || tm->act_bus || tm->pre_bus || tm->column_bus || tm->single_bus;
+    d->rules = tm->rrdl || tm->faw || tm->wtrl || tm->ppd || tm->ccdr || tm->act_bus || tm->pre_bus || tm->column_bus ||
+               tm->single_bus;
     d->on = d->rules || p->rcdwr || p->rtw || p->rtp || tm->interval;
     for (int i = 0; i < 4; i++)
         d->act[i] = DRAM_LONG_AGO;
@@ -31,13 +31,14 @@ static void shift(int32_t *cycle, int64_t by)
 
 void dram_device_rebase(struct dram_device *d, int64_t by)
 {
-    for (int g = 0; g < DRAM_WATCH_BANKS; g++) {
+    for (int g = 0; g < DRAM_BANKS; g++) {
         shift(&d->rrdl_ok[g], by);
         shift(&d->wtrl_ok[g], by);
     }
     shift(&d->rrdl_last, by);
     shift(&d->wtrl_last, by);
     shift(&d->ppd_ok, by);
+    shift(&d->ccdr_ok, by);
     shift(&d->row_bus_ok, by);
     shift(&d->column_bus_ok, by);
     shift(&d->refresh_ok, by);
@@ -53,23 +54,23 @@ void dram_device_rebase(struct dram_device *d, int64_t by)
 /* --- what was given --- */
 
 /* A command to the groups of `banks` blocks each of them until `ok`. */
-static void arm(const struct dram_channel *ch, int32_t *group, int32_t *last, unsigned banks, int32_t ok)
+static void arm(const struct dram_channel *ch, int32_t *group, int32_t *last, dram_banks banks, int32_t ok)
 {
-    for (int g = 0; g <= ch->group_mask; g++)
+    for (int g = 0; g < ch->groups; g++)
         if (banks & ch->group_banks[g])
             group[g] = ok;
     *last = ok;
 }
 
-void dram_device_gave(struct dram_channel *ch, enum dram_command command, unsigned banks, uint32_t row, int32_t t)
+void dram_device_gave(struct dram_channel *ch, enum dram_command command, dram_banks banks, uint32_t row, int32_t t)
 {
     struct dram_device *d = &ch->device;
     const struct dram_timing *tm = &ch->timing;
     dram_watch_command(&d->watch, command, banks, row, ch->base + t);
     dram_device_hold_bus(d, tm, command, t);
     if (command == DRAM_RD || command == DRAM_WR)
-        for (unsigned m = banks; m; m &= m - 1)
-            ch->stats.bank_columns[__builtin_ctz(m)]++;
+        for (dram_banks m = banks; m; m &= m - 1)
+            ch->stats.bank_columns[__builtin_ctzll(m)]++;
     if (command == DRAM_ACT) {
         d->act[d->acts++ & 3] = t;
         if (tm->faw)
@@ -91,7 +92,7 @@ static void follow(struct dram_channel *ch, enum dram_command command, int b, in
         return;
     struct dram_watch *w = &ch->device.watch;
     int64_t *at[] = {&w->at[dram_watch_at(DRAM_SAME_BANK, command, b)],
-                     &w->at[dram_watch_at(DRAM_SAME_GROUP, command, b & ch->group_mask)],
+                     &w->at[dram_watch_at(DRAM_SAME_GROUP, command, ch->group_of[b])],
                      &w->at[dram_watch_at(DRAM_SAME_CHANNEL, command, 0)]};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
         *at[i] = ch->base + t > *at[i] ? ch->base + t : *at[i];
@@ -102,7 +103,7 @@ void dram_device_follow(struct dram_channel *ch)
     struct dram_device *d = &ch->device;
     const struct dram_legal *l = &ch->legal;
     int32_t precharged = DRAM_LONG_AGO;
-    for (int b = 0; b <= ch->bank_mask; b++) {
+    for (int b = 0; b < ch->banks; b++) {
         follow(ch, DRAM_ACT, b, l->act[b]);
         follow(ch, DRAM_PRE, b, l->pre[b]);
         follow(ch, DRAM_RD, b, l->rd[b]);
@@ -120,11 +121,11 @@ void dram_device_follow(struct dram_channel *ch)
 static int32_t next_step(const struct dram_channel *ch)
 {
     const struct dram_device *d = &ch->device;
-    const unsigned open = d->held & ch->active;
+    const dram_banks open = d->held & ch->active;
     int32_t at = later(d->since, d->row_bus_ok);
     if (open) {
         at = later(later(at, lanes_max(ch->pre_ok, open)), later(ch->pim_wtp, d->ppd_ok));
-        for (int g = 0; g <= ch->group_mask && ch->rtpl_last > at; g++)
+        for (int g = 0; g < ch->groups && ch->rtpl_last > at; g++)
             if (open & ch->group_banks[g])
                 at = later(at, ch->rtpl_ok[g]);
         return at;
@@ -133,15 +134,15 @@ static int32_t next_step(const struct dram_channel *ch)
     if (ch->timing.refresh_all)
         return later(at, d->precharged_ok);
     at = later(at, d->refresh_ok);
-    return later(at, d->rrdl_ok[(unsigned)__builtin_ctz(d->held) & (unsigned)ch->group_mask]);
+    return later(at, d->rrdl_ok[ch->group_of[__builtin_ctzll(d->held)]]);
 }
 
 /* A slot of a held bank must open its row again. `at`: as far as the bank is concerned; INT32_MAX: not known yet. */
-static void reopen(struct dram_channel *ch, unsigned banks, int32_t at, int32_t t)
+static void reopen(struct dram_channel *ch, dram_banks banks, int32_t at, int32_t t)
 {
-    for (unsigned m = banks & ch->occupied; m; m &= m - 1) {
-        const int b = __builtin_ctz(m);
-        const unsigned bit = 1u << b;
+    for (dram_banks m = banks & ch->occupied; m; m &= m - 1) {
+        const int b = __builtin_ctzll(m);
+        const dram_banks bit = DRAM_BANK(b);
         ch->want_rd &= ~bit;
         ch->want_wr &= ~bit;
         ch->want_pre &= ~bit;
@@ -156,14 +157,14 @@ static void reopen(struct dram_channel *ch, unsigned banks, int32_t at, int32_t 
 static void close_held(struct dram_channel *ch, int32_t s, int32_t t)
 {
     struct dram_device *d = &ch->device;
-    const unsigned open = d->held & ch->active;
+    const dram_banks open = d->held & ch->active;
     if (ch->explain > 0)
         dram_channel_explain(ch, s, "PRE", open, 0, DRAM_NO_REQUEST);
     dram_legal_close(&ch->legal, open, s);
     dram_device_gave(ch, DRAM_PRE, open, 0, s);
     ch->active &= ~open;
-    for (unsigned m = open; m; m &= m - 1) {
-        const int b = __builtin_ctz(m);
+    for (dram_banks m = open; m; m &= m - 1) {
+        const int b = __builtin_ctzll(m);
         ch->act_ok[b] = later(ch->act_ok[b], s + ch->timing.rp);
     }
     ch->stats.precharges++;
@@ -174,13 +175,13 @@ static void refresh_held(struct dram_channel *ch, int32_t s, int32_t t)
 {
     struct dram_device *d = &ch->device;
     const struct dram_timing *tm = &ch->timing;
-    const unsigned held = d->held;
+    const dram_banks held = d->held;
     if (ch->explain > 0)
         dram_channel_explain(ch, s, "REF", held, 0, DRAM_NO_REQUEST);
     dram_device_gave(ch, tm->refresh_all ? DRAM_REF : DRAM_REFB, held, 0, s);
     dram_legal_refresh(&ch->legal, held, s + tm->rfc, s + (tm->refresh_all ? tm->rfc : tm->rrefd));
-    for (unsigned m = held; m; m &= m - 1)
-        ch->act_ok[__builtin_ctz(m)] = s + tm->rfc;
+    for (dram_banks m = held; m; m &= m - 1)
+        ch->act_ok[__builtin_ctzll(m)] = s + tm->rfc;
     if (!tm->refresh_all) {
         ch->rrd_ok = later(ch->rrd_ok, s + tm->rrefd);
         d->refresh_ok = later(d->refresh_ok, s + tm->rrefd);
@@ -206,8 +207,8 @@ static void step(struct dram_channel *ch, int32_t s, int32_t t)
 static void hold(struct dram_channel *ch, int64_t since)
 {
     struct dram_device *d = &ch->device;
-    d->refreshed = (d->refreshed + 1) & ch->bank_mask;
-    d->held = ch->timing.refresh_all ? (2u << ch->bank_mask) - 1 : 1u << d->refreshed;
+    d->refreshed = (d->refreshed + 1) % ch->banks;
+    d->held = ch->timing.refresh_all ? dram_first_banks(ch->banks) : DRAM_BANK(d->refreshed);
     d->since = (int32_t)(since - ch->base);
     d->due += ch->timing.interval;
 }
@@ -225,7 +226,7 @@ static void skip(struct dram_channel *ch, int64_t now)
         n = 0;
     d->due += n * ch->timing.interval;
     ch->stats.refreshes += n;
-    d->refreshed = (int)((d->refreshed + n) & ch->bank_mask);
+    d->refreshed = (int)((d->refreshed + n) % ch->banks);
     if (d->due - ch->base > 1 << 29)
         dram_channel_rebase(ch, d->due - 1);
 }
@@ -278,7 +279,7 @@ int32_t dram_device_finish(struct dram_channel *ch, int32_t t)
 int32_t dram_device_next(const struct dram_channel *ch, int32_t t, int32_t next)
 {
     const struct dram_device *d = &ch->device;
-    const int32_t at[] = {d->ppd_ok, d->row_bus_ok, d->column_bus_ok, d->held ? next_step(ch) : 0};
+    const int32_t at[] = {d->ppd_ok, d->ccdr_ok, d->row_bus_ok, d->column_bus_ok, d->held ? next_step(ch) : 0};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
         next = at[i] > t && at[i] < next ? at[i] : next;
     if (d->rrdl_last > t || d->wtrl_last > t)

@@ -1,5 +1,6 @@
 /* device: what a channel's device has beyond the paper's controller: long pairs, the window of four activations, PRE
- * after PRE, command pins that a command holds, and refresh. Off where a platform states none of it.
+ * after PRE, reads of two stack identifiers, command pins that a command holds, and refresh. Off where a platform
+ * states none of it.
  *
  * The loop asks it which of its candidates may go (models/dram/loop_device.h), tells it of each command, and visits no
  * later than dram_device_next(). Cycles are offsets of the channel, as in models/dram/channel.h.
@@ -24,19 +25,21 @@ struct dram_device {
     bool on;    /* anything of it */
     bool rules; /* more than refresh and other cycles for the paper's rules */
     /* Earliest cycles. */
-    int32_t rrdl_ok[DRAM_WATCH_BANKS], wtrl_ok[DRAM_WATCH_BANKS]; /* by group */
-    int32_t rrdl_last, wtrl_last;                                 /* the latest of them */
+    int32_t rrdl_ok[DRAM_BANKS], wtrl_ok[DRAM_BANKS]; /* by group */
+    int32_t rrdl_last, wtrl_last;                     /* the latest of them */
     int32_t ppd_ok, row_bus_ok, column_bus_ok;
+    int32_t ccdr_ok; /* of reads in other stack identifiers than the last one's, `stack` */
+    int stack;
     int32_t refresh_ok;    /* by the last ACT and the last refresh of a bank */
     int32_t precharged_ok; /* by the last PRE */
     int32_t act[4];        /* cycles of the last four ACT, by number modulo four */
     uint32_t acts;
     /* Refresh. */
-    unsigned held; /* banks; 0: none */
-    int32_t since; /* from which cycle on */
-    int32_t after; /* the next hold comes no earlier: there is one refresh at a time */
-    int64_t due;   /* cycle (not offset) of the next; INT64_MAX: never */
-    int refreshed; /* bank refreshed last; -1 */
+    dram_banks held; /* banks; 0: none */
+    int32_t since;   /* from which cycle on */
+    int32_t after;   /* the next hold comes no earlier: there is one refresh at a time */
+    int64_t due;     /* cycle (not offset) of the next; INT64_MAX: never */
+    int refreshed;   /* bank refreshed last; -1 */
     struct dram_watch watch;
 };
 
@@ -57,7 +60,8 @@ bool dram_device_refresh(struct dram_channel *channel, int32_t t);
 int32_t dram_device_finish(struct dram_channel *channel, int32_t t);
 
 /* A command to all banks of a mask at once, of a PIM request or a refresh; to one bank: models/dram/loop_device.h. */
-void dram_device_gave(struct dram_channel *channel, enum dram_command command, unsigned banks, uint32_t row, int32_t t);
+void dram_device_gave(struct dram_channel *channel, enum dram_command command, dram_banks banks, uint32_t row,
+                      int32_t t);
 
 /* A command holds its pins. */
 static inline void dram_device_hold_bus(struct dram_device *d, const struct dram_timing *tm, enum dram_command command,

@@ -6,8 +6,9 @@
 
 const struct param dram_params[] = {
     PARAM_INT_ROW(dram_platform, channels, "", 1, 1024, 32, "independent channels"),
-    PARAM_INT_ROW(dram_platform, banks, "", 8, 16, 16, "banks per channel, 8 or 16"),
+    PARAM_INT_ROW(dram_platform, banks, "", 8, 48, 16, "banks per channel: 8, 16, 32 or 48"),
     PARAM_INT_ROW(dram_platform, bank_groups, "", 1, 16, 4, "bank groups; the group of a bank is bank mod groups"),
+    PARAM_INT_ROW(dram_platform, sids, "", 1, 3, 1, "stack identifiers (or ranks), each with as many of the banks"),
     PARAM_INT_ROW(dram_platform, rows, "", 1, 16777216, 8192, "rows per bank"),
     PARAM_INT_ROW(dram_platform, columns, "", 1, 65536, 64, "columns per row, of atom_bytes each"),
     PARAM_BYTES_ROW(dram_platform, atom_bytes, 1, 1024, 32, "bytes moved by one column command"),
@@ -34,6 +35,7 @@ const struct param dram_params[] = {
     CYCLES(rtw, 0, "read to write; 0: cl + burst_cycles + 2 - wl"),
     CYCLES(rtp, 0, "read to PRE, same bank; 0: burst_cycles"),
     CYCLES(ppd, 0, "PRE to PRE, any bank; 0: no rule"),
+    CYCLES(ccdr, 0, "read to read, other stack identifier; 0: ccd"),
     CYCLES(rpab, 0, "PRE of all banks to a refresh of all; 0: rp"),
     PARAM_CHOICE_ROW(dram_platform, command_bus, "dual|single", DRAM_BUS_DUAL,
                      "row and column commands on own pins, or not"),

@@ -12,8 +12,9 @@ enum dram_refresh { DRAM_REFRESH_NONE, DRAM_REFRESH_ALL, DRAM_REFRESH_BANK };
 
 struct dram_platform {
     int64_t channels;      /* independent channels of the device */
-    int64_t banks;         /* per channel: 8 or 16; PIM requests need 16 */
-    int64_t bank_groups;   /* group of a bank = bank mod bank_groups */
+    int64_t banks;         /* per channel, of all stack identifiers: 8, 16, 32 or 48; PIM requests need 16 */
+    int64_t bank_groups;   /* of one stack identifier; group of a bank = bank mod bank_groups */
+    int64_t sids;          /* stack identifiers, which act as ranks: banks / sids after one another are of one */
     int64_t rows, columns; /* per bank; columns of atom_bytes */
     int64_t atom_bytes;    /* moved by one column command */
     const char *map;       /* byte address to channel, bank, row, column: trace/event/dram_map.h */
@@ -21,17 +22,17 @@ struct dram_platform {
     int64_t ccd, ccdl, rrd, rcd, ras, rp, rc, cl, wl, cdlr, wr, rtpl; /* DRAM cycles, models/dram/timing.h */
     int64_t burst_cycles; /* DRAM cycles the data bus is busy for one column command */
     /* What the paper's controller has not; 0: no such rule, or the number is derived (models/dram/timing.c). */
-    int64_t rcdwr, rrdl, faw, wtrl, rtw, rtp, ppd, rpab; /* DRAM cycles */
-    int64_t command_bus;                                 /* enum dram_command_bus */
-    int64_t act_bus, pre_bus, column_bus;                /* DRAM cycles that a command holds its bus; 0: not watched */
-    int64_t refresh;                                     /* enum dram_refresh */
-    int64_t refi, rfc, rfcb, rrefd;                      /* DRAM cycles */
-    double act_pj;          /* of one ACT with its PRE; 0 of these four: no figure is public */
-    double bit_pj;          /* of a bit moved by a column command */
-    double refresh_nj;      /* of one refresh command */
-    double background_mw;   /* of one channel, whatever it does */
-    int64_t queue;          /* waiting MEM requests, and as many PIM requests; at most 64 */
-    int64_t return_queue;   /* finished requests on the way back; with 2 * queue it gives the credits */
+    int64_t rcdwr, rrdl, faw, wtrl, rtw, rtp, ppd, rpab, ccdr; /* DRAM cycles */
+    int64_t command_bus;                                       /* enum dram_command_bus */
+    int64_t act_bus, pre_bus, column_bus; /* DRAM cycles that a command holds its bus; 0: not watched */
+    int64_t refresh;                      /* enum dram_refresh */
+    int64_t refi, rfc, rfcb, rrefd;       /* DRAM cycles */
+    double act_pj;                        /* of one ACT with its PRE; 0 of these four: no figure is public */
+    double bit_pj;                        /* of a bit moved by a column command */
+    double refresh_nj;                    /* of one refresh command */
+    double background_mw;                 /* of one channel, whatever it does */
+    int64_t queue;                        /* waiting MEM requests, and as many PIM requests; at most 64 */
+    int64_t return_queue;                 /* finished requests on the way back; with 2 * queue it gives the credits */
     int64_t l2_queue;       /* requests between L2 and DRAM, per sub-partition; halved by a second virtual channel */
     int64_t noc_queue;      /* interconnect output buffer per sub-partition, packets; halved likewise */
     int64_t noc_l2_queue;   /* interconnect to L2, per sub-partition; halved likewise */

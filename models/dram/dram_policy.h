@@ -24,13 +24,13 @@ struct dram_hooks {
     bool loaded; /* set by the program for a policy of one's own: that next() lies ahead is not taken for granted */
     /* Mode update of this cycle: not DRAM_STAY to change channel->mode; the state is reset then. hits: banks whose next
      * request would hit, if needs_hits and the channel is in MEM mode with PIM waiting; else 0. */
-    enum dram_leave (*leaves)(void *state, const struct dram_channel *channel, unsigned hits);
+    enum dram_leave (*leaves)(void *state, const struct dram_channel *channel, dram_banks hits);
     /* A request is being selected; channel->older is as before. */
     void (*served)(void *state, const struct dram_channel *channel, enum dram_class class, uint32_t row, uint32_t seq);
-    unsigned (*stalled)(const void *state);     /* banks that get no request in MEM mode */
-    void (*alone)(void *state, int64_t served); /* instead of served() for so many MEM requests, if quiet */
-    bool (*asked)(void *state, unsigned banks); /* the scan asked these idle banks; true if that was news */
-    void (*begin)(void *state, int64_t now);    /* before the mode update of cycle `now` */
+    dram_banks (*stalled)(const void *state);     /* banks that get no request in MEM mode */
+    void (*alone)(void *state, int64_t served);   /* instead of served() for so many MEM requests, if quiet */
+    bool (*asked)(void *state, dram_banks banks); /* the scan asked these idle banks; true if that was news */
+    void (*begin)(void *state, int64_t now);      /* before the mode update of cycle `now` */
     void (*advance)(void *state, const struct dram_channel *channel, int64_t n); /* n cycles pass unchanged */
     /* The next cycle at which leaves() may answer otherwise though nothing else changes; INT64_MAX: never. */
     int64_t (*next)(void *state, const struct dram_channel *channel, int64_t now);

@@ -1,4 +1,4 @@
-/* lanes: sixteen 32-bit numbers, one per bank, compared at once.
+/* lanes: sixteen 32-bit numbers, one per bank, compared at once; of more banks sixteen after sixteen.
  *
  * Each function exists twice, with the same results: in SSE4.1 where the compiler is told that there is one (x86-64-v2,
  * what make asks for, has it) and in plain C. Arrays are 64-byte aligned. */
@@ -84,7 +84,7 @@ LANES_INLINE int32_t lanes_next(const int32_t a[16], int32_t t)
 }
 
 /* The largest a[b] over the banks of `mask`; 0 if the mask is empty and for negative numbers. */
-LANES_INLINE int32_t lanes_max(const int32_t a[16], unsigned mask)
+LANES_INLINE int32_t lanes_max(const int32_t *a, uint64_t mask)
 {
     int32_t best = 0;
     if (mask == 0xffff) {
@@ -93,7 +93,7 @@ LANES_INLINE int32_t lanes_max(const int32_t a[16], unsigned mask)
         return best;
     }
     for (; mask; mask &= mask - 1) {
-        const int32_t x = a[__builtin_ctz(mask)];
+        const int32_t x = a[__builtin_ctzll(mask)];
         best = x > best ? x : best;
     }
     return best;

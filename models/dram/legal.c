@@ -5,7 +5,7 @@
 void dram_legal_init(struct dram_legal *l)
 {
     memset(l, 0, sizeof *l);
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < DRAM_BANKS; i++) {
         l->act[i] = l->pre[i] = l->rd[i] = l->wr[i] = l->group_column[i] = l->group_rd[i] = l->refreshed[i] =
             DRAM_LONG_AGO;
         l->row[i] = UINT32_MAX;
@@ -22,7 +22,7 @@ static void shift(int32_t *cycle, int64_t by)
 
 void dram_legal_rebase(struct dram_legal *l, int64_t by)
 {
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < DRAM_BANKS; i++) {
         shift(&l->act[i], by);
         shift(&l->pre[i], by);
         shift(&l->rd[i], by);
@@ -58,39 +58,39 @@ static void all_rows(struct dram_legal *l, const struct dram_timing *tm, int32_t
     l->all_row = UINT32_MAX;
 }
 
-void dram_legal_pim_rows(struct dram_legal *l, const struct dram_timing *tm, int group_mask, unsigned precharged,
-                         int32_t pre, unsigned activated, int32_t act, uint32_t row)
+void dram_legal_pim_rows(struct dram_legal *l, const struct dram_timing *tm, const uint8_t *group_of,
+                         dram_banks precharged, int32_t pre, dram_banks activated, int32_t act, uint32_t row)
 {
     if (precharged == 0xffff && activated == 0xffff) {
         all_rows(l, tm, pre, act, row);
         return;
     }
-    for (unsigned m = precharged; m; m &= m - 1) {
-        const int b = __builtin_ctz(m);
-        dram_legal_pre(l, tm, pre, b, b & group_mask);
+    for (dram_banks m = precharged; m; m &= m - 1) {
+        const int b = __builtin_ctzll(m);
+        dram_legal_pre(l, tm, pre, b, group_of[b]);
     }
     if (!activated)
         return;
     /* One ACT to many banks arms and obeys tRRD once. */
     const int32_t before = l->any_act;
-    for (unsigned m = activated; m; m &= m - 1) {
+    for (dram_banks m = activated; m; m &= m - 1) {
         l->any_act = before;
-        dram_legal_act(l, tm, act, __builtin_ctz(m), row);
+        dram_legal_act(l, tm, act, __builtin_ctzll(m), row);
     }
 }
 
-void dram_legal_refresh(struct dram_legal *l, unsigned banks, int32_t over, int32_t others)
+void dram_legal_refresh(struct dram_legal *l, dram_banks banks, int32_t over, int32_t others)
 {
     for (; banks; banks &= banks - 1)
-        l->refreshed[__builtin_ctz(banks)] = over;
+        l->refreshed[__builtin_ctzll(banks)] = over;
     l->any_refreshed = others;
 }
 
-void dram_legal_close(struct dram_legal *l, unsigned banks, int32_t t)
+void dram_legal_close(struct dram_legal *l, dram_banks banks, int32_t t)
 {
     for (; banks; banks &= banks - 1) {
-        l->pre[__builtin_ctz(banks)] = t;
-        l->row[__builtin_ctz(banks)] = UINT32_MAX;
+        l->pre[__builtin_ctzll(banks)] = t;
+        l->row[__builtin_ctzll(banks)] = UINT32_MAX;
     }
     l->all_row = UINT32_MAX;
 }

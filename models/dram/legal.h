@@ -15,14 +15,14 @@
 #define DRAM_LONG_AGO (-(1 << 28))
 
 struct dram_legal {
-    _Alignas(64) int32_t act[16]; /* cycle of the last command of each kind, by bank */
-    _Alignas(64) int32_t pre[16];
-    _Alignas(64) int32_t rd[16];
-    _Alignas(64) int32_t wr[16];
-    _Alignas(64) uint32_t row[16]; /* open row; UINT32_MAX: precharged */
-    int32_t group_column[16], group_rd[16];
+    _Alignas(64) int32_t act[DRAM_BANKS]; /* cycle of the last command of each kind, by bank */
+    _Alignas(64) int32_t pre[DRAM_BANKS];
+    _Alignas(64) int32_t rd[DRAM_BANKS];
+    _Alignas(64) int32_t wr[DRAM_BANKS];
+    _Alignas(64) uint32_t row[DRAM_BANKS]; /* open row; UINT32_MAX: precharged */
+    int32_t group_column[DRAM_BANKS], group_rd[DRAM_BANKS];
     int32_t any_act, any_rd, any_wr, pim;
-    int32_t refreshed[16], any_refreshed; /* from which cycle on a refresh allows ACT */
+    int32_t refreshed[DRAM_BANKS], any_refreshed; /* from which cycle on a refresh allows ACT */
     uint32_t
         all_row; /* that the last PIM column command found open in every bank, until a row command; UINT32_MAX: none */
     int32_t bad_cycle; /* offset of the first illegal command */
@@ -133,13 +133,13 @@ static inline void dram_legal_wr(struct dram_legal *l, const struct dram_timing 
 
 /* A PIM request's commands to many banks: PRE of `precharged` at `pre`, ACT of `activated` at `act` (masks may be 0),
  * column at `t`. Out of line: once per row change. */
-void dram_legal_pim_rows(struct dram_legal *l, const struct dram_timing *tm, int group_mask, unsigned precharged,
-                         int32_t pre, unsigned activated, int32_t act, uint32_t row);
+void dram_legal_pim_rows(struct dram_legal *l, const struct dram_timing *tm, const uint8_t *group_of,
+                         dram_banks precharged, int32_t pre, dram_banks activated, int32_t act, uint32_t row);
 
 /* A refresh closes banks at t; it allows them ACT from `over` on, other banks from `others`. That its own commands are
  * legal is checked by models/dram/watch.h. */
-void dram_legal_close(struct dram_legal *l, unsigned banks, int32_t t);
-void dram_legal_refresh(struct dram_legal *l, unsigned banks, int32_t over, int32_t others);
+void dram_legal_close(struct dram_legal *l, dram_banks banks, int32_t t);
+void dram_legal_refresh(struct dram_legal *l, dram_banks banks, int32_t over, int32_t others);
 
 /* The column command to all banks. */
 static inline void dram_legal_pim(struct dram_legal *l, const struct dram_timing *tm, int32_t t, uint32_t row)

@@ -8,7 +8,7 @@
 DRAM_INLINE void dram_count(struct dram_channel *ch, int64_t n)
 {
     struct dram_stats *s = &ch->stats;
-    const int64_t slots = __builtin_popcount(ch->occupied), any = ch->occupied ? n : 0;
+    const int64_t slots = __builtin_popcountll(ch->occupied), any = ch->occupied ? n : 0;
     s->slot_sum += n * slots;
     s->slot_cycles += any;
     if (!ch->pim_in_slots) {
@@ -57,7 +57,7 @@ DRAM_INLINE int64_t dram_visit(struct dram_channel *ch, const struct dram_hooks 
     bool changed = false;
     if (hooks->begin)
         hooks->begin(state, now);
-    const unsigned hits = hooks->needs_hits && ch->mode == DRAM_MEM && ch->waiting[DRAM_PIM] ? dram_next_hit(ch) : 0;
+    const dram_banks hits = hooks->needs_hits && ch->mode == DRAM_MEM && ch->waiting[DRAM_PIM] ? dram_next_hit(ch) : 0;
     const enum dram_leave leave = hooks->leaves(state, ch, hits);
     if (leave != DRAM_STAY) {
         changed = true;
@@ -66,7 +66,7 @@ DRAM_INLINE int64_t dram_visit(struct dram_channel *ch, const struct dram_hooks 
             ch->stats.switches[DRAM_PIM]++;
             ch->stats.capped += leave == DRAM_LEAVE_CAP;
             ch->stats.conflicts +=
-                hooks->fifo ? dram_channel_fifo_conflicts(ch) : __builtin_popcount(dram_next_hit(ch));
+                hooks->fifo ? dram_channel_fifo_conflicts(ch) : __builtin_popcountll(dram_next_hit(ch));
             ch->streak = 0;
         } else {
             ch->mode = DRAM_MEM;

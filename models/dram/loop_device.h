@@ -8,28 +8,30 @@
 /* --- what may go --- */
 
 /* Banks of groups whose time has not come. */
-DRAM_INLINE unsigned dram_device_blocked(const struct dram_channel *ch, const int32_t *ok, int32_t t)
+DRAM_INLINE dram_banks dram_device_blocked(const struct dram_channel *ch, const int32_t *ok, int32_t t)
 {
-    unsigned banks = 0;
-    for (int g = 0; g <= ch->group_mask; g++)
+    dram_banks banks = 0;
+    for (int g = 0; g < ch->groups; g++)
         banks |= ok[g] > t ? ch->group_banks[g] : 0;
     return banks;
 }
 
 /* Of banks whose column command is otherwise legal at t (`reads`: those that want RD), those that may get it. */
-DRAM_INLINE unsigned dram_device_columns(const struct dram_channel *ch, int32_t t, unsigned banks, unsigned reads)
+DRAM_INLINE dram_banks dram_device_columns(const struct dram_channel *ch, int32_t t, dram_banks banks, dram_banks reads)
 {
     const struct dram_device *d = &ch->device;
     if (d->column_bus_ok > t)
         return 0;
     banks &= ~d->held;
+    if (d->ccdr_ok > t)
+        banks &= ~reads | ch->stack_banks[d->stack];
     if (banks & reads && d->wtrl_last > t)
         banks &= ~(reads & dram_device_blocked(ch, d->wtrl_ok, t));
     return banks;
 }
 
 /* The same of row commands; `acts`: those that want ACT. */
-DRAM_INLINE unsigned dram_device_rows(const struct dram_channel *ch, int32_t t, unsigned banks, unsigned acts)
+DRAM_INLINE dram_banks dram_device_rows(const struct dram_channel *ch, int32_t t, dram_banks banks, dram_banks acts)
 {
     const struct dram_device *d = &ch->device;
     if (d->row_bus_ok > t)
@@ -50,7 +52,7 @@ DRAM_INLINE int32_t dram_device_gave_one(struct dram_channel *ch, enum dram_comm
 {
     struct dram_device *d = &ch->device;
     const struct dram_timing *tm = &ch->timing;
-    const int g = b & ch->group_mask;
+    const int g = ch->group_of[b];
     dram_watch_one(&d->watch, command, b, g, row, ch->base + t);
     dram_device_hold_bus(d, tm, command, t);
     switch (command) {
@@ -62,6 +64,12 @@ DRAM_INLINE int32_t dram_device_gave_one(struct dram_channel *ch, enum dram_comm
     case DRAM_PRE:
         d->ppd_ok = t + tm->ppd;
         d->precharged_ok = t + tm->rp_refresh;
+        return 0;
+    case DRAM_RD:
+        if (tm->ccdr) {
+            d->stack = ch->stack_of[b];
+            d->ccdr_ok = t + tm->ccdr;
+        }
         return 0;
     case DRAM_WR:
         d->wtrl_ok[g] = d->wtrl_last = t + tm->wtrl;

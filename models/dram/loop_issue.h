@@ -8,8 +8,8 @@
 DRAM_INLINE void dram_column(struct dram_channel *ch, int32_t t, int b)
 {
     const struct dram_timing *tm = &ch->timing;
-    const unsigned bit = 1u << b;
-    const int g = b & ch->group_mask;
+    const dram_banks bit = DRAM_BANK(b);
+    const int g = ch->group_of[b];
     if (__builtin_expect(ch->explain > 0, 0))
         dram_channel_explain(ch, t, ch->want_rd & bit ? "RD" : "WR", bit, ch->slot_row[b], ch->slot_id[b]);
     ch->ccd_ok = t + tm->ccd;
@@ -47,7 +47,7 @@ DRAM_INLINE void dram_column(struct dram_channel *ch, int32_t t, int b)
 DRAM_INLINE void dram_activate(struct dram_channel *ch, bool fifo, int32_t t, int b)
 {
     const struct dram_timing *tm = &ch->timing;
-    const unsigned bit = 1u << b;
+    const dram_banks bit = DRAM_BANK(b);
     const uint32_t row = ch->slot_row[b];
     if (__builtin_expect(ch->explain > 0, 0))
         dram_channel_explain(ch, t, "ACT", bit, row, ch->slot_id[b]);
@@ -76,15 +76,15 @@ DRAM_INLINE void dram_activate(struct dram_channel *ch, bool fifo, int32_t t, in
         ch->stale &= ~bit;
     }
     ch->stats.activates++;
-    ch->prio = (b + 1) & 15;
+    ch->prio = b + 1 < ch->width ? b + 1 : 0;
 }
 
 DRAM_INLINE void dram_precharge(struct dram_channel *ch, int32_t t, int b)
 {
-    const unsigned bit = 1u << b;
+    const dram_banks bit = DRAM_BANK(b);
     if (__builtin_expect(ch->explain > 0, 0))
         dram_channel_explain(ch, t, "PRE", bit, ch->open_row[b], ch->slot_id[b]);
-    dram_legal_pre(&ch->legal, &ch->timing, t, b, b & ch->group_mask);
+    dram_legal_pre(&ch->legal, &ch->timing, t, b, ch->group_of[b]);
     ch->active &= ~bit;
     ch->want_pre &= ~bit;
     ch->want_act |= bit;
@@ -94,14 +94,14 @@ DRAM_INLINE void dram_precharge(struct dram_channel *ch, int32_t t, int b)
         (void)dram_device_gave_one(ch, DRAM_PRE, b, 0, t);
     dram_set_ready(ch, t, b, ch->act_ok[b]);
     ch->stats.precharges++;
-    ch->prio = (b + 1) & 15;
+    ch->prio = b + 1 < ch->width ? b + 1 : 0;
 }
 
 /* Banks of groups whose time in `ok` has not come. */
-DRAM_INLINE unsigned dram_blocked_banks(const struct dram_channel *ch, const int32_t *ok, int32_t t)
+DRAM_INLINE dram_banks dram_blocked_banks(const struct dram_channel *ch, const int32_t *ok, int32_t t)
 {
-    unsigned blocked = ok == ch->ccdl_ok && ch->ccdl_all > t ? DRAM_ALL : 0;
-    for (int g = 0; g <= ch->group_mask; g++)
+    dram_banks blocked = ok == ch->ccdl_ok && ch->ccdl_all > t ? ch->all : 0;
+    for (int g = 0; g < ch->groups; g++)
         blocked |= ok[g] > t ? ch->group_banks[g] : 0;
     return blocked;
 }
@@ -112,12 +112,17 @@ DRAM_INLINE bool dram_issue(struct dram_channel *ch, const struct dram_hooks *ho
     if (t >= ch->next_due) {
         ch->due |= lanes_le(ch->ready, t);
         ch->next_due = lanes_next(ch->ready, t);
+        for (int b = DRAM_NARROW; b < ch->banks; b += DRAM_NARROW) {
+            const int32_t next = lanes_next(&ch->ready[b], t);
+            ch->due |= (dram_banks)lanes_le(&ch->ready[b], t) << b;
+            ch->next_due = next < ch->next_due ? next : ch->next_due;
+        }
     }
-    const unsigned due = ch->due;
+    const dram_banks due = ch->due;
     if (!due && !ch->device.held)
         return false;
     bool gave = false;
-    unsigned columns = 0;
+    dram_banks columns = 0;
     if (t >= ch->ccd_ok) {
         columns = due & ((t >= ch->wtr_ok ? ch->want_rd : 0) | (t >= ch->rtw_ok ? ch->want_wr : 0));
         if (columns && ch->ccdl_last > t)
@@ -127,10 +132,10 @@ DRAM_INLINE bool dram_issue(struct dram_channel *ch, const struct dram_hooks *ho
         columns = dram_device_columns(ch, t, columns, ch->want_rd);
     const int prio = ch->prio;
     if (columns) {
-        dram_column(ch, t, (prio + __builtin_ctz(dram_rotate(columns, prio))) & 15);
+        dram_column(ch, t, dram_first(ch, columns, prio));
         gave = true;
     }
-    unsigned rows = due & (ch->want_pre | (t >= ch->rrd_ok ? ch->want_act : 0));
+    dram_banks rows = due & (ch->want_pre | (t >= ch->rrd_ok ? ch->want_act : 0));
     if (rows & ch->want_pre && ch->rtpl_last > t)
         rows &= ~(ch->want_pre & dram_blocked_banks(ch, ch->rtpl_ok, t));
     if (__builtin_expect(ch->device.on, 0)) {
@@ -139,7 +144,7 @@ DRAM_INLINE bool dram_issue(struct dram_channel *ch, const struct dram_hooks *ho
         rows = dram_device_rows(ch, t, rows, ch->want_act);
     }
     if (rows) {
-        const int b = (prio + __builtin_ctz(dram_rotate(rows, prio))) & 15;
+        const int b = dram_first(ch, rows, prio);
         if (ch->want_act >> b & 1)
             dram_activate(ch, hooks->fifo, t, b);
         else

@@ -34,7 +34,7 @@ DRAM_INLINE void mem_begin(struct dram_channel *ch, struct dram_mem *m, struct m
     m->slot_cycles = m->occupied ? -(int64_t)now : 0;
     for (int g = 0; g <= ch->group_mask; g++)
         ch->ccdl_ok[g] = dram_later(ch->ccdl_ok[g], ch->ccdl_all);
-    for (int b = 0; b < DRAM_BANKS; b++) {
+    for (int b = 0; b < DRAM_NARROW; b++) {
         const unsigned bit = 1u << b;
         ch->pre_ok[b] = dram_later(ch->pre_ok[b], ch->pim_wtp);
         if (!(m->occupied & bit)) {
@@ -122,7 +122,7 @@ DRAM_INLINE void mem_end(struct dram_channel *ch, const struct dram_mem *m, cons
     ch->rrd_ok = m->rrd_ok;
     ch->rtw_ok = m->rtw_ok;
     ch->wtr_ok = m->wtr_ok;
-    for (int b = 0; b < DRAM_BANKS; b++) {
+    for (int b = 0; b < DRAM_NARROW; b++) {
         const unsigned bit = 1u << b;
         ch->ready[b] = !(m->occupied & bit) ? INT32_MAX
                        : m->want_act & bit  ? ch->act_ok[b]

@@ -26,12 +26,12 @@ struct mem_stream {
 /* Cycles from t on of which all is known beforehand. */
 struct mem_steady {
     int32_t t, n;
-    int first;                                /* the bank whose slot the cycle before t emptied */
-    int other;                                /* of two banks that go in turn, `other` first; -1: as the next two say */
-    unsigned banks;                           /* all that take part */
-    int apart;                                /* cycles at least between two column commands of a group */
-    uint8_t bank[DRAM_QUEUE];                 /* that of the column command of each cycle */
-    uint8_t when[DRAM_BANKS][DRAM_QUEUE + 1]; /* the cycles of a bank's, ascending, and an end beyond all */
+    int first;                /* the bank whose slot the cycle before t emptied */
+    int other;                /* of two banks that go in turn, `other` first; -1: as the next two say */
+    unsigned banks;           /* all that take part */
+    int apart;                /* cycles at least between two column commands of a group */
+    uint8_t bank[DRAM_QUEUE]; /* that of the column command of each cycle */
+    uint8_t when[DRAM_NARROW][DRAM_QUEUE + 1]; /* the cycles of a bank's, ascending, and an end beyond all */
 };
 
 /* The bank of the column command of cycle k. */
@@ -77,7 +77,7 @@ DRAM_INLINE void mem_steady_plan(const struct dram_channel *ch, const struct mem
                                  const struct mem_source *from, struct mem_steady *p, int32_t n)
 {
     const unsigned closes = ch->timing.ccdl > 1 ? DRAM_ALL : 0;
-    int left[DRAM_BANKS], served[DRAM_BANKS], b = p->first, prio = s->prio;
+    int left[DRAM_NARROW], served[DRAM_NARROW], b = p->first, prio = s->prio;
     for (unsigned banks = p->banks; banks; banks &= banks - 1) {
         left[__builtin_ctz(banks)] = mem_steady_hits(ch, __builtin_ctz(banks));
         served[__builtin_ctz(banks)] = 0;

@@ -37,7 +37,7 @@ DRAM_INLINE void dram_open_for_pim(struct dram_channel *ch, int32_t t, uint32_t 
     }
     if (closing) {
         if (ch->rtpl_last > precharge)
-            for (int g = 0; g <= ch->group_mask; g++)
+            for (int g = 0; g < ch->groups; g++)
                 if (closing & ch->group_banks[g] && ch->rtpl_ok[g] > precharge)
                     precharge = ch->rtpl_ok[g];
         if (__builtin_expect(ch->device.on, 0)) {
@@ -52,7 +52,7 @@ DRAM_INLINE void dram_open_for_pim(struct dram_channel *ch, int32_t t, uint32_t 
     if (__builtin_expect(ch->device.on, 0))
         activate = dram_later(activate, dram_later(ch->device.rrdl_last, ch->device.row_bus_ok));
     ch->stats.activates++;
-    dram_legal_pim_rows(&ch->legal, tm, ch->group_mask, closing, precharge, opening, activate, row);
+    dram_legal_pim_rows(&ch->legal, tm, ch->group_of, closing, precharge, opening, activate, row);
     if (__builtin_expect(ch->explain > 0, 0))
         dram_channel_explain_pim(ch, closing, precharge, opening, activate, row, id);
     ch->uniform = opening == DRAM_ALL;
@@ -114,7 +114,7 @@ DRAM_INLINE void dram_start_pim(struct dram_channel *ch, int32_t t, uint32_t row
 DRAM_INLINE void dram_open_pim_row(struct dram_channel *ch)
 {
     if (ch->pim_opens == DRAM_ALL)
-        for (int b = 0; b < DRAM_BANKS; b++)
+        for (int b = 0; b < DRAM_NARROW; b++)
             ch->open_row[b] = ch->pim_row;
     else
         for (unsigned m = ch->pim_opens; m; m &= m - 1)

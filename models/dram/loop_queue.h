@@ -45,7 +45,7 @@ DRAM_INLINE void dram_enter(struct dram_channel *ch, bool fifo, int32_t t, uint3
         return;
     }
     struct dram_bank_queue *q = &ch->bank[bank];
-    const unsigned bit = 1u << bank;
+    const dram_banks bit = DRAM_BANK(bank);
     if (__builtin_expect(q->tail == q->limit, 0))
         dram_bank_queue_compact(q);
     const int i = q->tail++;
@@ -69,22 +69,22 @@ DRAM_INLINE void dram_enter(struct dram_channel *ch, bool fifo, int32_t t, uint3
 }
 
 /* Find the open-row matches of stale banks again. */
-DRAM_INLINE void dram_find_matches(struct dram_channel *ch, unsigned banks)
+DRAM_INLINE void dram_find_matches(struct dram_channel *ch, dram_banks banks)
 {
-    for (unsigned m = ch->stale & banks; m; m &= m - 1) {
-        const int b = __builtin_ctz(m);
+    for (dram_banks m = ch->stale & banks; m; m &= m - 1) {
+        const int b = __builtin_ctzll(m);
         struct dram_bank_queue *q = &ch->bank[b];
         q->match = q->live ? lanes_find(q->rows, q->tail, ch->open_row[b]) & q->live : 0;
-        ch->match = q->match ? ch->match | 1u << b : ch->match & ~(1u << b);
+        ch->match = q->match ? ch->match | DRAM_BANK(b) : ch->match & ~(DRAM_BANK(b));
     }
     ch->stale &= ~banks;
 }
 
 /* Banks whose next request would hit: a live streak, else a waiting request of the open row. */
-DRAM_INLINE unsigned dram_next_hit(struct dram_channel *ch)
+DRAM_INLINE dram_banks dram_next_hit(struct dram_channel *ch)
 {
     if (ch->stale)
-        dram_find_matches(ch, DRAM_ALL);
+        dram_find_matches(ch, ch->all);
     return ch->streak | (ch->match & ch->pending);
 }
 

@@ -10,9 +10,9 @@ DRAM_INLINE void dram_set_ready(struct dram_channel *ch, int32_t t, int b, int32
 {
     ch->ready[b] = at;
     if (at <= t) {
-        ch->due |= 1u << b;
+        ch->due |= DRAM_BANK(b);
     } else {
-        ch->due &= ~(1u << b);
+        ch->due &= ~(DRAM_BANK(b));
         ch->next_due = at < ch->next_due ? at : ch->next_due;
     }
 }
@@ -21,7 +21,7 @@ DRAM_INLINE void dram_set_ready(struct dram_channel *ch, int32_t t, int b, int32
 DRAM_INLINE void dram_fill_slot(struct dram_channel *ch, int32_t t, int b, uint32_t row, uint32_t id, uint8_t flags,
                                 bool hit)
 {
-    const unsigned bit = 1u << b;
+    const dram_banks bit = DRAM_BANK(b);
     const bool write = flags & DRAM_IS_WRITE;
     ch->stats.accesses[DRAM_MEM]++;
     ch->stats.hits[DRAM_MEM] += hit;
@@ -55,7 +55,7 @@ DRAM_INLINE void dram_fill_slot(struct dram_channel *ch, int32_t t, int b, uint3
 DRAM_INLINE void dram_take(struct dram_channel *ch, const struct dram_hooks *hooks, void *state, int32_t t, int b)
 {
     struct dram_bank_queue *q = &ch->bank[b];
-    const unsigned bit = 1u << b;
+    const dram_banks bit = DRAM_BANK(b);
     if (ch->stale & bit)
         dram_find_matches(ch, bit);
     int i;
@@ -107,25 +107,38 @@ DRAM_INLINE void dram_take_pim(struct dram_channel *ch, const struct dram_hooks 
     dram_start_pim(ch, t, row, ch->pim.ids[i], ch->pim.flags[i]);
 }
 
+/* Of at most 16 banks. */
 DRAM_INLINE unsigned dram_rotate(unsigned mask, int by)
 {
     return (mask | mask << 16) >> by & DRAM_ALL;
 }
 
+/* The banks as seen from bank `by` on. */
+DRAM_INLINE dram_banks dram_round(const struct dram_channel *ch, dram_banks banks, int by)
+{
+    return (banks >> by | banks << (ch->width - by)) & ch->all;
+}
+
+/* The first of them in a scan from `prio` on. */
+DRAM_INLINE int dram_first(const struct dram_channel *ch, dram_banks banks, int prio)
+{
+    const int b = prio + __builtin_ctzll(dram_round(ch, banks, prio));
+    return b < ch->width ? b : b - ch->width;
+}
+
 /* Selection in MEM mode; whether anything changed: a request was taken, or the policy learnt which banks are idle. */
 DRAM_INLINE bool dram_select_mem(struct dram_channel *ch, const struct dram_hooks *hooks, void *state, int32_t t)
 {
-    const unsigned empty = ~ch->occupied & DRAM_ALL;
-    const unsigned can = empty & ch->pending & ~(hooks->stalled ? hooks->stalled(state) : 0);
+    const dram_banks empty = ~ch->occupied & ch->all;
+    const dram_banks can = empty & ch->pending & ~(hooks->stalled ? hooks->stalled(state) : 0);
     if (!can)
         return hooks->asked && hooks->asked(state, empty);
-    const int step = __builtin_ctz(dram_rotate(can, ch->prio));
+    const int step = __builtin_ctzll(dram_round(ch, can, ch->prio)), b = dram_first(ch, can, ch->prio);
     if (hooks->asked) {
-        const unsigned seen = dram_rotate(empty, ch->prio) & ((2u << step) - 1);
-        (void)hooks->asked(state, dram_rotate(seen, (16 - ch->prio) & 15));
+        const dram_banks seen = dram_round(ch, empty, ch->prio) & dram_first_banks(step + 1);
+        (void)hooks->asked(state, dram_round(ch, seen, ch->width - ch->prio));
     }
-    const int b = (ch->prio + step) & 15;
-    ch->prio = (ch->prio + 1) & ch->bank_mask;
+    ch->prio = ch->prio + 1 < ch->banks ? ch->prio + 1 : ch->prio + 1 - ch->banks;
     dram_take(ch, hooks, state, t, b);
     return true;
 }
@@ -144,8 +157,8 @@ DRAM_INLINE bool dram_select_fifo(struct dram_channel *ch, int32_t t)
     ch->fifo.head = (i + 1) % (2 * DRAM_QUEUES);
     if (flags & DRAM_IS_PIM) {
         ch->waiting[DRAM_PIM]--;
-        ch->stats.accesses[DRAM_PIM] += DRAM_BANKS;
-        ch->stats.hits[DRAM_PIM] += __builtin_popcount(lanes_eq(ch->open_row, row));
+        ch->stats.accesses[DRAM_PIM] += DRAM_NARROW;
+        ch->stats.hits[DRAM_PIM] += __builtin_popcountll(lanes_eq(ch->open_row, row));
         dram_start_pim(ch, t, row, ch->fifo.ids[i], flags);
     } else {
         ch->waiting[DRAM_MEM]--;

@@ -24,11 +24,11 @@ static const char *const policies[][2] = {{"fcfs", ""},
                                           {"f3fs", "mem_cap=64,pim_cap=8,count=requests"}};
 
 /* Mixes of every kind: one bank, few rows, MEM and PIM in the same rows, bursts, write-backs, sparse, long phases
- * without PIM requests. */
-static void make(struct dram_request *r, struct random *x)
+ * without PIM requests, which are of 16 banks. */
+static void make(struct dram_request *r, struct random *x, uint32_t of)
 {
     const uint32_t kind = random_below(x, 8), rows = 1 + random_below(x, 6), pim_row = kind == 2 ? 1 : 4096;
-    const uint32_t banks = kind == 1 ? 1 : 1 + random_below(x, 16), op = 1 + random_below(x, 24);
+    const uint32_t banks = kind == 1 ? 1 : 1 + random_below(x, of), op = 1 + random_below(x, 24);
     const uint32_t pims = random_below(x, 3) ? random_below(x, 100) : random_below(x, 3);
     const uint32_t writes = random_below(x, 3) ? random_below(x, 100) : 0;
     const uint32_t gap = 1 + random_below(x, random_below(x, 4) == 0 ? 40 : 3);
@@ -43,7 +43,7 @@ static void make(struct dram_request *r, struct random *x)
         const bool write = random_below(x, 100) < writes;
         const bool last = kind == 7 && i >= REQUESTS - 20; /* PIM requests, after the last MEM request has entered */
         t += last ? 300 : 0;
-        if (last || (kind == 6 ? i / 100 % 2 : random_below(x, 100) < pims))
+        if (of == 16 && (last || (kind == 6 ? i / 100 % 2 : random_below(x, 100) < pims)))
             r[i] = (struct dram_request){t, pim_row + pim++ / op % rows, 0, 8, TEST_PIM};
         else if (kind == 4 && write)
             r[i] = (struct dram_request){t, 1 + random_below(x, rows), 0, (uint8_t)random_below(x, banks),
@@ -83,6 +83,9 @@ static struct dram_platform platform_of(struct random *x, int seed)
 static struct dram_platform device_of(struct random *x, int seed)
 {
     struct dram_platform p = platform_of(x, seed);
+    p.banks = seed % 5 == 0 ? 32 : seed % 5 == 1 ? 48 : 16;
+    p.sids = p.banks / 16;
+    p.ccdr = random_below(x, 8);
     p.faw = random_below(x, 2) * (10 + random_below(x, 40));
     p.rrdl = random_below(x, 2) * (p.rrd + random_below(x, 5)), p.wtrl = random_below(x, 2) * random_below(x, 16);
     p.rcdwr = random_below(x, 2) * (1 + random_below(x, 20)), p.rtp = random_below(x, 9);
@@ -90,7 +93,8 @@ static struct dram_platform device_of(struct random *x, int seed)
     p.act_bus = random_below(x, 5), p.pre_bus = random_below(x, 3), p.column_bus = random_below(x, 4);
     p.refresh = random_below(x, 3);
     p.rfc = 20 + random_below(x, 300), p.rfcb = 20 + random_below(x, 900), p.rrefd = 1 + random_below(x, 15);
-    p.refi = p.refresh == DRAM_REFRESH_ALL ? 300 + p.rfc + random_below(x, 1000) : 16 * (300 + random_below(x, 300));
+    p.refi =
+        p.refresh == DRAM_REFRESH_ALL ? 300 + p.rfc + random_below(x, 1000) : p.banks * (300 + random_below(x, 300));
     return p;
 }
 
@@ -166,7 +170,7 @@ static void compare_platforms(struct dram_platform of(struct random *x, int seed
         struct random x = {(uint64_t)seed};
         const struct dram_platform platform = of(&x, seed);
         test_platform = &platform;
-        make(r, &x);
+        make(r, &x, (uint32_t)platform.banks);
         for (size_t p = 0; p < sizeof policies / sizeof *policies; p++)
             for (int vcs = 1; vcs <= 2; vcs++)
                 compare(r, policies[p], vcs, seed);
@@ -193,7 +197,7 @@ START_TEST(a_stalled_run_ends_what_it_issued)
     test_platform = NULL;
     for (int seed = 1; seed <= 3 * SEEDS; seed++) {
         struct random x = {(uint64_t)seed};
-        make(r, &x);
+        make(r, &x, 16);
         test_run_limited("bliss", "interval=300,bug=1", r, REQUESTS, 1, 0);
         stalled += test_feed.stuck;
         int64_t last = 0;

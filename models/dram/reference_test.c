@@ -95,8 +95,11 @@ static struct dram_platform any_device(struct random *x, int64_t refresh)
 {
     struct dram_platform hw;
     param_defaults(dram_params, &hw);
-    hw.banks = random_below(x, 4) ? 16 : 8;
-    hw.bank_groups = INT64_C(1) << random_below(x, 4);
+    static const int64_t banks[] = {8, 16, 16, 16, 32, 48};
+    hw.banks = banks[random_below(x, 6)];
+    hw.sids = hw.banks > 16 ? hw.banks / 16 : 1 + random_below(x, 2);
+    hw.bank_groups = INT64_C(1) << random_below(x, hw.banks / hw.sids == 16 ? 4 : 3);
+    hw.ccdr = one_of(x, 0, 7);
     hw.burst_cycles = one_of(x, 1, 3), hw.ccd = one_of(x, 1, 3), hw.ccdl = one_of(x, 1, 6);
     hw.rrd = one_of(x, 1, 6), hw.rrdl = one_of(x, 0, 9), hw.faw = one_of(x, 0, 1) * one_of(x, 10, 300);
     hw.rcd = one_of(x, 4, 30), hw.rcdwr = one_of(x, 1, 25), hw.rp = one_of(x, 5, 30), hw.ras = one_of(x, 10, 50);
@@ -109,7 +112,7 @@ static struct dram_platform any_device(struct random *x, int64_t refresh)
     hw.queue = 1 + random_below(x, random_below(x, 3) ? 64 : 256);
     hw.refresh = refresh;
     hw.rfc = one_of(x, 20, 300), hw.rfcb = one_of(x, 20, 900), hw.rrefd = one_of(x, 1, 15);
-    hw.refi = refresh == DRAM_REFRESH_ALL ? 200 + hw.rfc + one_of(x, 0, 1000) : 16 * (200 + one_of(x, 0, 300));
+    hw.refi = refresh == DRAM_REFRESH_ALL ? 200 + hw.rfc + one_of(x, 0, 1000) : hw.banks * (200 + one_of(x, 0, 300));
     return hw;
 }
 

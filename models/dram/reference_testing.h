@@ -42,18 +42,19 @@ struct reference {
     uint32_t reg[DRAM_BANKS]; /* row opened last */
     bool streak[DRAM_BANKS];
     uint32_t streak_row[DRAM_BANKS];
-    unsigned held; /* by a refresh */
+    dram_banks held; /* by a refresh */
     int64_t due;
     int refreshed; /* bank refreshed last */
     /* frfcfs */
-    uint32_t polled, ready, pim_row; /* banks; row + 1 */
+    dram_banks polled, ready;
+    uint32_t pim_row; /* row + 1 */
     /* Counted: */
     int64_t switches[2], hits, activates, precharges, refreshes, out[2];
 };
 
-static inline unsigned reference_all(const struct reference *c)
+static inline dram_banks reference_all(const struct reference *c)
 {
-    return (1u << c->hw.banks) - 1;
+    return DRAM_BANK(c->hw.banks) - 1;
 }
 
 static inline void reference_init(struct reference *c, const struct dram_platform *hw, enum reference_policy policy,
@@ -138,7 +139,7 @@ static inline bool reference_frfcfs_leaves(struct reference *c)
     for (int b = 0; b < c->hw.banks; b++)
         if (reference_find(c, b, DRAM_NO_ROW) < 0 ||
             (c->polled >> b & 1 && !reference_next_hits(c, b) && !reference_older(c, b)))
-            c->ready |= 1u << b;
+            c->ready |= DRAM_BANK(b);
     return c->ready == reference_all(c);
 }
 
@@ -200,7 +201,7 @@ static inline void reference_select_mem(struct reference *c, int64_t t)
         const int b = (c->prio + k) % (int)c->hw.banks;
         if (c->slot[b] >= 0)
             continue;
-        c->polled |= 1u << b;
+        c->polled |= DRAM_BANK(b);
         if (c->ready >> b & 1 && c->policy == REFERENCE_FRFCFS)
             continue;
         int at = c->streak[b] ? reference_find(c, b, c->streak_row[b]) : -1;
@@ -243,7 +244,7 @@ static inline void reference_select(struct reference *c, int64_t t)
 
 /* --- commands --- */
 
-static inline bool reference_give(struct reference *c, enum dram_command command, unsigned banks, uint32_t row,
+static inline bool reference_give(struct reference *c, enum dram_command command, dram_banks banks, uint32_t row,
                                   int64_t t)
 {
     if (dram_watch_forbids(&c->watch, command, banks, t))
@@ -257,18 +258,18 @@ static inline bool reference_give(struct reference *c, enum dram_command command
     return true;
 }
 
-static inline unsigned reference_open(const struct reference *c)
+static inline dram_banks reference_open(const struct reference *c)
 {
-    unsigned open = 0;
+    dram_banks open = 0;
     for (int b = 0; b < c->hw.banks; b++)
-        open |= (unsigned)(c->watch.row[b] != UINT32_MAX) << b;
+        open |= (dram_banks)(c->watch.row[b] != UINT32_MAX) << b;
     return open;
 }
 
 /* One step of the refresh; whether a command was given. */
 static inline bool reference_refresh(struct reference *c, int64_t t)
 {
-    const unsigned open = reference_open(c) & c->held;
+    const dram_banks open = reference_open(c) & c->held;
     if (open)
         return reference_give(c, DRAM_PRE, open, 0, t);
     if (!c->held || !reference_give(c, c->hw.refresh == DRAM_REFRESH_ALL ? DRAM_REF : DRAM_REFB, c->held, 0, t))
@@ -288,11 +289,11 @@ static inline void reference_done(struct reference *c, int64_t id, int64_t t)
 
 static inline void reference_issue_pim(struct reference *c, int64_t t)
 {
-    const unsigned all = reference_all(c), open = reference_open(c);
+    const dram_banks all = reference_all(c), open = reference_open(c);
     const uint32_t row = c->request[c->pim].row;
-    unsigned other = 0;
+    dram_banks other = 0;
     for (int b = 0; b < c->hw.banks; b++)
-        other |= (unsigned)(open >> b & 1 && c->watch.row[b] != row) << b;
+        other |= (dram_banks)(open >> b & 1 && c->watch.row[b] != row) << b;
     if (c->held) {
         reference_refresh(c, t);
     } else if (other) {
@@ -311,7 +312,7 @@ static inline bool reference_column(struct reference *c, int b, int64_t t)
 {
     const struct dram_request *r = &c->request[c->slot[b]];
     if (c->watch.row[b] != r->row ||
-        !reference_give(c, r->flags & DRAM_IS_WRITE ? DRAM_WR : DRAM_RD, 1u << b, r->row, t))
+        !reference_give(c, r->flags & DRAM_IS_WRITE ? DRAM_WR : DRAM_RD, DRAM_BANK(b), r->row, t))
         return false;
     if (--c->columns[b] == 0) {
         reference_done(c, c->slot[b], t);
@@ -324,7 +325,7 @@ static inline bool reference_row(struct reference *c, int b, int64_t t)
 {
     const uint32_t row = c->request[c->slot[b]].row;
     const bool open = c->watch.row[b] != UINT32_MAX;
-    if ((open && c->watch.row[b] == row) || !reference_give(c, open ? DRAM_PRE : DRAM_ACT, 1u << b, row, t))
+    if ((open && c->watch.row[b] == row) || !reference_give(c, open ? DRAM_PRE : DRAM_ACT, DRAM_BANK(b), row, t))
         return false;
     c->prio = (b + 1) % (int)c->hw.banks;
     return true;
@@ -353,7 +354,7 @@ static inline void reference_cycle(struct reference *c, int64_t t)
         c->pim = -1;
     if (t >= c->due && c->pim < 0 && !c->held) {
         c->refreshed = (c->refreshed + 1) % (int)c->hw.banks;
-        c->held = c->hw.refresh == DRAM_REFRESH_ALL ? reference_all(c) : 1u << c->refreshed;
+        c->held = c->hw.refresh == DRAM_REFRESH_ALL ? reference_all(c) : DRAM_BANK(c->refreshed);
         c->due += c->hw.refresh == DRAM_REFRESH_ALL ? c->hw.refi : c->hw.refi / c->hw.banks;
     }
     reference_mode(c);

@@ -5,11 +5,22 @@
  * gpgpusim.config, dram.cc). A constraint of N cycles armed at cycle t makes the next command legal at t + N.
  * The others are there where a platform states their numbers: the constraints that Ramulator 2 (commit c5b1c3a,
  * python/ramulator/dram: hbm2, hbm3, gddr6, lpddr5, which name the JEDEC tables) has for these families.
- * Differs: no auto-precharge, no stack identifiers or ranks, no window of 32 activations; the command pins that two
- * pseudo-channels share are not watched between them; a bank refresh does not count in the window of four. */
+ * Differs: no auto-precharge, no window of 32 activations; the command pins that two pseudo-channels share are not
+ * watched between them; a bank refresh does not count in the window of four. */
 #include "models/dram/timing.h"
 
 #include "models/dram/dram_platform.h"
+
+int dram_stack_of(const struct dram_platform *p, int bank)
+{
+    return bank / (int)(p->banks / p->sids);
+}
+
+int dram_group_of(const struct dram_platform *p, int bank)
+{
+    const int stack = dram_stack_of(p, bank), of_stack = (int)(p->banks / p->sids);
+    return stack * (int)p->bank_groups + bank % of_stack % (int)p->bank_groups;
+}
 
 const char *dram_command_name(enum dram_command command)
 {
@@ -77,6 +88,8 @@ static void pairs(struct rows *r, const struct dram_platform *p)
     if (p->wtrl)
         add(r, DRAM_WR, DRAM_RD, DRAM_SAME_GROUP, p->wl + p->burst_cycles + p->wtrl, "tWTRL",
             "derived: WL + burst + wtrl");
+    if (p->ccdr && p->sids > 1)
+        add(r, DRAM_RD, DRAM_RD, DRAM_OTHER_STACK, p->ccdr, "tCCDR", "[dram]");
     if (p->ppd)
         add(r, DRAM_PRE, DRAM_PRE, DRAM_SAME_CHANNEL, p->ppd, "tPPD", "[dram]");
     if (p->faw) {
@@ -196,12 +209,16 @@ int dram_timing_init(struct dram_timing *t, const struct dram_platform *p, struc
         .faw = (int32_t)p->faw,
         .wtrl = (int32_t)(p->wtrl ? p->wl + p->burst_cycles + p->wtrl : 0),
         .ppd = (int32_t)p->ppd,
+        .ccdr = (int32_t)(p->sids > 1 ? p->ccdr : 0),
         .act_bus = (int32_t)p->act_bus,
         .pre_bus = (int32_t)p->pre_bus,
         .column_bus = (int32_t)p->column_bus,
         .single_bus = p->command_bus == DRAM_BUS_SINGLE,
     };
-    if (p->banks & (p->banks - 1))
-        return err_set(err, "[dram] banks is %lld; expected 8 or 16", (long long)p->banks);
+    if (p->banks != 8 && p->banks != 16 && p->banks != 32 && p->banks != 48)
+        return err_set(err, "[dram] banks is %lld; expected 8, 16, 32 or 48", (long long)p->banks);
+    if (p->banks % (p->sids * p->bank_groups))
+        return err_set(err, "[dram] banks is %lld; expected a multiple of sids x bank_groups, %lld x %lld",
+                       (long long)p->banks, (long long)p->sids, (long long)p->bank_groups);
     return refresh_init(t, p, err);
 }

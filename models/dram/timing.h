@@ -15,9 +15,28 @@
 
 struct dram_platform;
 
+/* Banks of a channel and stack identifiers (or ranks) among them, at most. */
+enum { DRAM_BANKS = 48, DRAM_STACKS = 3 };
+
+/* A set of banks: bit b is bank b. */
+typedef uint64_t dram_banks;
+#define DRAM_BANK(B) (UINT64_C(1) << (B))
+
+/* The first n banks. */
+static inline dram_banks dram_first_banks(int n)
+{
+    return DRAM_BANK(n) - 1;
+}
+
+/* Where a bank is: a stack identifier has as many banks as the others, one after another; in it the group of a bank is
+ * bank mod groups. Groups are counted over all stack identifiers. */
+int dram_stack_of(const struct dram_platform *platform, int bank);
+int dram_group_of(const struct dram_platform *platform, int bank);
+
 /* The last two: refresh of all banks, and of one. */
 enum dram_command { DRAM_ACT, DRAM_PRE, DRAM_RD, DRAM_WR, DRAM_REF, DRAM_REFB, DRAM_COMMANDS };
-enum dram_scope { DRAM_SAME_BANK, DRAM_SAME_GROUP, DRAM_SAME_CHANNEL };
+/* The last: a bank of another stack identifier. */
+enum dram_scope { DRAM_SAME_BANK, DRAM_SAME_GROUP, DRAM_SAME_CHANNEL, DRAM_OTHER_STACK };
 
 struct dram_rule {
     enum dram_command before, after;
@@ -55,6 +74,7 @@ struct dram_timing {
     int32_t faw;                          /* fourth last ACT -> ACT */
     int32_t wtrl;                         /* write -> read, same bank group */
     int32_t ppd;                          /* PRE -> PRE */
+    int32_t ccdr;                         /* read -> read, other stack identifier */
     int32_t act_bus, pre_bus, column_bus; /* a command -> the next on its bus */
     bool single_bus;                      /* that bus is of all commands */
     /* Refresh; interval 0: none. */

@@ -96,6 +96,42 @@ START_TEST(a_rule_below_one_cycle_is_refused)
 }
 END_TEST
 
+START_TEST(banks_that_stacks_and_groups_do_not_share_out_are_refused)
+{
+    static const int64_t bad[][3] = {{24, 1, 4}, {48, 2, 16}, {16, 3, 4}, {8, 1, 16}};
+    static const int64_t good[][3] = {{48, 3, 4}, {48, 3, 16}, {32, 2, 4}, {32, 1, 8}, {8, 1, 1}};
+    struct dram_platform p;
+    struct dram_timing t;
+    struct err err;
+    param_defaults(dram_params, &p);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        p.banks = bad[i][0], p.sids = bad[i][1], p.bank_groups = bad[i][2];
+        ck_assert_int_eq(dram_timing_init(&t, &p, &err), -1);
+        ck_assert_ptr_nonnull(strstr(err.msg, "[dram] banks is"));
+    }
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        p.banks = good[i][0], p.sids = good[i][1], p.bank_groups = good[i][2];
+        ck_assert_msg(!dram_timing_init(&t, &p, &err), "%s", err.msg);
+    }
+}
+END_TEST
+
+/* Three stacks of four groups of four banks. */
+START_TEST(groups_are_counted_over_all_stacks)
+{
+    struct dram_platform p;
+    param_defaults(dram_params, &p);
+    p.banks = 48, p.sids = 3;
+    ck_assert_int_eq(dram_stack_of(&p, 15), 0);
+    ck_assert_int_eq(dram_stack_of(&p, 16), 1);
+    ck_assert_int_eq(dram_stack_of(&p, 47), 2);
+    ck_assert_int_eq(dram_group_of(&p, 13), 1);
+    ck_assert_int_eq(dram_group_of(&p, 18), 6);
+    ck_assert_int_eq(dram_group_of(&p, 47), 11);
+}
+END_TEST
+
 TEST_MAIN("timing", derived_rules_are_the_artifacts, the_default_platform_states_every_number_with_its_source,
           the_papers_rows_are_these_fifteen, a_refresh_that_leaves_no_time_is_refused,
+          banks_that_stacks_and_groups_do_not_share_out_are_refused, groups_are_counted_over_all_stacks,
           a_rule_below_one_cycle_is_refused)

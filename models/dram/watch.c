@@ -14,6 +14,10 @@ static void add_of_one(struct dram_watch *w, const struct dram_rule *rule, uint8
         w->faw = rule->cycles > w->faw ? rule->cycles : w->faw;
         return;
     }
+    if (rule->scope == DRAM_OTHER_STACK) {
+        w->ccdr = (int32_t)rule->cycles;
+        return;
+    }
     const struct dram_watch_row row = {.base = (uint16_t)dram_watch_at(rule->scope, rule->before, 0),
                                        .of_bank = rule->scope == DRAM_SAME_BANK ? UINT8_MAX : 0,
                                        .of_group = rule->scope == DRAM_SAME_GROUP ? UINT8_MAX : 0,
@@ -32,8 +36,10 @@ void dram_watch_init(struct dram_watch *w, const struct dram_platform *platform)
     struct dram_rule rules[DRAM_RULES_MAX];
     const size_t n = dram_rules(platform, rules);
     memset(w, 0, sizeof *w);
-    w->banks = (int)platform->banks;
-    w->groups = (int)platform->bank_groups;
+    for (int b = 0; b < platform->banks; b++) {
+        w->group_of[b] = (uint8_t)dram_group_of(platform, b);
+        w->stack_of[b] = (uint8_t)dram_stack_of(platform, b);
+    }
     uint8_t at = 0, of_one = 0;
     for (int command = 0; command < DRAM_COMMANDS; command++) {
         w->first[command] = at;
@@ -50,12 +56,14 @@ void dram_watch_init(struct dram_watch *w, const struct dram_platform *platform)
         w->at[i] = LONG_AGO;
     for (int i = 0; i < 4; i++)
         w->fourth[i] = LONG_AGO;
-    for (int b = 0; b < DRAM_WATCH_BANKS; b++)
+    for (int i = 0; i < DRAM_STACKS; i++)
+        w->read[i] = LONG_AGO;
+    for (int b = 0; b < DRAM_BANKS; b++)
         w->row[b] = UINT32_MAX;
 }
 
 /* When the rule's first command was given last, as far as these banks are concerned. */
-static int64_t last(const struct dram_watch *w, const struct dram_rule *rule, unsigned banks)
+static int64_t last(const struct dram_watch *w, const struct dram_rule *rule, dram_banks banks)
 {
     if (rule->fourth)
         return w->fourth[w->count[rule->before] & 3];
@@ -63,15 +71,16 @@ static int64_t last(const struct dram_watch *w, const struct dram_rule *rule, un
         return w->at[dram_watch_at(DRAM_SAME_CHANNEL, rule->before, 0)];
     int64_t latest = LONG_AGO;
     for (; banks; banks &= banks - 1) {
-        const int b = __builtin_ctz(banks);
-        const int64_t t =
-            w->at[dram_watch_at(rule->scope, rule->before, rule->scope == DRAM_SAME_BANK ? b : b % w->groups)];
+        const int b = __builtin_ctzll(banks);
+        const int i = rule->scope == DRAM_SAME_BANK ? b : w->group_of[b];
+        const int64_t t = rule->scope == DRAM_OTHER_STACK ? dram_watch_elsewhere(w, b)
+                                                          : w->at[dram_watch_at(rule->scope, rule->before, i)];
         latest = t > latest ? t : latest;
     }
     return latest;
 }
 
-const struct dram_rule *dram_watch_forbids(const struct dram_watch *w, enum dram_command command, unsigned banks,
+const struct dram_rule *dram_watch_forbids(const struct dram_watch *w, enum dram_command command, dram_banks banks,
                                            int64_t t)
 {
     for (int i = w->first[command]; i < w->first[command + 1]; i++)
@@ -106,16 +115,16 @@ static void blame(struct dram_watch *w, enum dram_command command, int bank, int
     w->bad_bank = bank;
 }
 
-void dram_watch_blame(struct dram_watch *w, enum dram_command command, unsigned banks, uint32_t row, int64_t t)
+void dram_watch_blame(struct dram_watch *w, enum dram_command command, dram_banks banks, uint32_t row, int64_t t)
 {
     const struct dram_rule *rule = dram_watch_forbids(w, command, banks, t);
     if (rule)
-        blame(w, command, __builtin_ctz(banks), t, rule->name);
+        blame(w, command, __builtin_ctzll(banks), t, rule->name);
     for (; banks; banks &= banks - 1)
-        blame(w, command, __builtin_ctz(banks), t, wrong(w, command, __builtin_ctz(banks), row));
+        blame(w, command, __builtin_ctzll(banks), t, wrong(w, command, __builtin_ctzll(banks), row));
 }
 
-void dram_watch_command(struct dram_watch *w, enum dram_command command, unsigned banks, uint32_t row, int64_t t)
+void dram_watch_command(struct dram_watch *w, enum dram_command command, dram_banks banks, uint32_t row, int64_t t)
 {
     dram_watch_blame(w, command, banks, row, t);
     if (command == DRAM_ACT)
@@ -123,9 +132,11 @@ void dram_watch_command(struct dram_watch *w, enum dram_command command, unsigne
     w->count[command]++;
     w->at[dram_watch_at(DRAM_SAME_CHANNEL, command, 0)] = t;
     for (; banks; banks &= banks - 1) {
-        const int b = __builtin_ctz(banks);
+        const int b = __builtin_ctzll(banks);
         w->at[dram_watch_at(DRAM_SAME_BANK, command, b)] = t;
-        w->at[dram_watch_at(DRAM_SAME_GROUP, command, b % w->groups)] = t;
+        w->at[dram_watch_at(DRAM_SAME_GROUP, command, w->group_of[b])] = t;
+        if (command == DRAM_RD)
+            w->read[w->stack_of[b]] = t;
         if (command == DRAM_ACT)
             w->row[b] = row;
         else if (command != DRAM_RD && command != DRAM_WR)

@@ -11,12 +11,12 @@
 
 #include "models/dram/timing.h"
 
-enum { DRAM_WATCH_BANKS = 16, DRAM_WATCH_TIMES = 3 * DRAM_COMMANDS * DRAM_WATCH_BANKS };
+enum { DRAM_WATCH_TIMES = 3 * DRAM_COMMANDS * DRAM_BANKS };
 
 /* Position in dram_watch.at of a command to a bank, a group (i is its number) or the channel (i is 0). */
 static inline size_t dram_watch_at(enum dram_scope scope, enum dram_command command, int i)
 {
-    return (size_t)(((int)scope * DRAM_COMMANDS + (int)command) * DRAM_WATCH_BANKS + i);
+    return (size_t)(((int)scope * DRAM_COMMANDS + (int)command) * DRAM_BANKS + i);
 }
 
 /* A row as a command to one bank looks it up: at[base + (bank & of_bank) + (group & of_group)] + cycles. */
@@ -32,12 +32,14 @@ struct dram_watch {
     /* The same for one bank: of rows that differ in nothing but their cycles the longest; without that of four ACT. */
     struct dram_watch_row row_of_one[DRAM_RULES_MAX];
     uint8_t first_of_one[DRAM_COMMANDS + 1];
-    int64_t faw; /* that of four ACT; 0: none */
-    int banks, groups;
+    int64_t faw;  /* that of four ACT; 0: none */
+    int32_t ccdr; /* that of reads in another stack identifier; 0: none */
+    uint8_t group_of[DRAM_BANKS], stack_of[DRAM_BANKS];
     /* When each command was given last, by dram_watch_at(); fourth[] of the last four ACT, by number modulo four. */
     int64_t at[DRAM_WATCH_TIMES];
     int64_t fourth[4];
-    uint32_t row[DRAM_WATCH_BANKS]; /* open; UINT32_MAX: closed */
+    int64_t read[DRAM_STACKS]; /* the last of each stack identifier; with ccdr */
+    uint32_t row[DRAM_BANKS];  /* open; UINT32_MAX: closed */
     int64_t count[DRAM_COMMANDS];
     /* The first illegal command; bad NULL: none. */
     const char *bad; /* "tRCD", or what the bank's state should have been */
@@ -49,14 +51,23 @@ struct dram_watch {
 void dram_watch_init(struct dram_watch *watch, const struct dram_platform *platform);
 
 /* The row that forbids the command at cycle t, NULL if none does. States of banks are not looked at. */
-const struct dram_rule *dram_watch_forbids(const struct dram_watch *watch, enum dram_command command, unsigned banks,
+const struct dram_rule *dram_watch_forbids(const struct dram_watch *watch, enum dram_command command, dram_banks banks,
                                            int64_t t);
 
 /* Keep what is wrong with a command, if anything is and it is the first. */
-void dram_watch_blame(struct dram_watch *watch, enum dram_command command, unsigned banks, uint32_t row, int64_t t);
+void dram_watch_blame(struct dram_watch *watch, enum dram_command command, dram_banks banks, uint32_t row, int64_t t);
 
 /* Check a command at cycle t and take note of it. `row` is looked at for ACT, RD and WR. */
-void dram_watch_command(struct dram_watch *watch, enum dram_command command, unsigned banks, uint32_t row, int64_t t);
+void dram_watch_command(struct dram_watch *watch, enum dram_command command, dram_banks banks, uint32_t row, int64_t t);
+
+/* The last read in a stack identifier that is not this bank's. */
+static inline int64_t dram_watch_elsewhere(const struct dram_watch *w, int bank)
+{
+    int64_t latest = INT64_MIN / 2;
+    for (int i = 0; i < DRAM_STACKS; i++)
+        latest = i != w->stack_of[bank] && w->read[i] > latest ? w->read[i] : latest;
+    return latest;
+}
 
 /* The same of a command to one bank, of whose group the number is known: fast. */
 static inline __attribute__((always_inline)) void dram_watch_one(struct dram_watch *w, enum dram_command command,
@@ -67,6 +78,10 @@ static inline __attribute__((always_inline)) void dram_watch_one(struct dram_wat
         const struct dram_watch_row *r = &w->row_of_one[i];
         slack |= t - w->at[r->base + (bank & r->of_bank) + (group & r->of_group)] - r->cycles;
     }
+    if (command == DRAM_RD && w->ccdr) {
+        slack |= t - dram_watch_elsewhere(w, bank) - w->ccdr;
+        w->read[w->stack_of[bank]] = t;
+    }
     const uint32_t open = w->row[bank];
     bool fits = open == row;
     if (command == DRAM_ACT) {
@@ -76,7 +91,7 @@ static inline __attribute__((always_inline)) void dram_watch_one(struct dram_wat
         fits = open != UINT32_MAX;
     }
     if (__builtin_expect(slack < 0 || !fits, 0))
-        dram_watch_blame(w, command, 1u << bank, row, t);
+        dram_watch_blame(w, command, UINT64_C(1) << bank, row, t);
     if (command == DRAM_ACT)
         w->fourth[w->count[DRAM_ACT] & 3] = t;
     if (command == DRAM_ACT || command == DRAM_PRE)

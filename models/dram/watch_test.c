@@ -9,7 +9,10 @@
 static void banks_of(const struct dram_platform *hw, enum dram_scope scope, int *a, int *b)
 {
     *a = 1;
-    *b = scope == DRAM_SAME_BANK ? 1 : scope == DRAM_SAME_GROUP ? 1 + (int)hw->bank_groups : 2;
+    *b = scope == DRAM_SAME_BANK     ? 1
+         : scope == DRAM_SAME_GROUP  ? 1 + (int)hw->bank_groups
+         : scope == DRAM_OTHER_STACK ? 1 + (int)(hw->banks / hw->sids)
+                                     : 2;
 }
 
 /* The longest row between the two commands at these banks. */
@@ -18,8 +21,9 @@ static int64_t longest(const struct dram_watch *w, const struct dram_rule *of, i
     int64_t most = 0;
     for (int i = 0; i < w->first[DRAM_COMMANDS]; i++) {
         const struct dram_rule *r = &w->rule[i];
-        const bool holds =
-            r->scope == DRAM_SAME_CHANNEL || a == b || (r->scope == DRAM_SAME_GROUP && a % w->groups == b % w->groups);
+        const bool holds = r->scope == DRAM_SAME_CHANNEL || (r->scope != DRAM_OTHER_STACK && a == b) ||
+                           (r->scope == DRAM_SAME_GROUP && w->group_of[a] == w->group_of[b]) ||
+                           (r->scope == DRAM_OTHER_STACK && w->stack_of[a] != w->stack_of[b]);
         if (r->before == of->before && r->after == of->after && holds && r->fourth == of->fourth && r->cycles > most)
             most = r->cycles;
     }
@@ -36,7 +40,7 @@ static void one_at_the_edge(const struct dram_watch *of, enum dram_command comma
         struct dram_watch w = *of;
         w.bad = NULL;
         w.row[bank] = command == DRAM_ACT ? UINT32_MAX : 7;
-        dram_watch_one(&w, command, bank, bank % w.groups, 7, t - early);
+        dram_watch_one(&w, command, bank, w.group_of[bank], 7, t - early);
         ck_assert_msg((w.bad != NULL) == early && w.row[bank] == (command == DRAM_PRE ? UINT32_MAX : 7),
                       "%s %s: the fast way says %s", name, rule, w.bad ? w.bad : "legal");
     }
@@ -50,18 +54,18 @@ static void at_the_edge(const struct dram_platform *hw, const char *name, const 
     banks_of(hw, rule->scope, &a, &b);
     dram_watch_init(&w, hw);
     const int64_t cycles = longest(&w, rule, a, b), first = 1000;
-    dram_watch_command(&w, rule->before, 1u << a, 7, first);
+    dram_watch_command(&w, rule->before, DRAM_BANK(a), 7, first);
     for (int i = 0; i < 3 && rule->fourth; i++) /* long after it, so that only the window binds */
         w.count[rule->before]++;
     for (int s = 0; s <= DRAM_SAME_CHANNEL && rule->fourth; s++)
         w.at[dram_watch_at((enum dram_scope)s, rule->before,
                            s == DRAM_SAME_BANK    ? a
-                           : s == DRAM_SAME_GROUP ? a % w.groups
+                           : s == DRAM_SAME_GROUP ? w.group_of[a]
                                                   : 0)] = -100000;
-    const struct dram_rule *early = dram_watch_forbids(&w, rule->after, 1u << b, first + cycles - 1);
+    const struct dram_rule *early = dram_watch_forbids(&w, rule->after, DRAM_BANK(b), first + cycles - 1);
     ck_assert_msg(early && early->before == rule->before && early->cycles == cycles,
                   "%s %s: legal a cycle early, or another row forbids it", name, rule->name);
-    ck_assert_msg(!dram_watch_forbids(&w, rule->after, 1u << b, first + cycles), "%s %s: illegal at %lld", name,
+    ck_assert_msg(!dram_watch_forbids(&w, rule->after, DRAM_BANK(b), first + cycles), "%s %s: illegal at %lld", name,
                   rule->name, (long long)cycles);
     one_at_the_edge(&w, rule->after, b, first + cycles, name, rule->name);
 }
@@ -115,7 +119,7 @@ END_TEST
 /* By hand: command, banks, row, cycle; the last one is a cycle early, and then in time. */
 struct step {
     enum dram_command command;
-    unsigned banks;
+    dram_banks banks;
     uint32_t row;
     int64_t t;
 };
@@ -123,9 +127,9 @@ struct step {
 /* `one`: the fast way where there is one. */
 static void give(struct dram_watch *w, const struct step *s, int64_t t, bool one)
 {
-    const int bank = __builtin_ctz(s->banks);
+    const int bank = __builtin_ctzll(s->banks);
     if (one && s->command <= DRAM_WR && !(s->banks & (s->banks - 1)))
-        dram_watch_one(w, s->command, bank, bank % w->groups, s->row, t);
+        dram_watch_one(w, s->command, bank, w->group_of[bank], s->row, t);
     else
         dram_watch_command(w, s->command, s->banks, s->row, t);
 }

@@ -50,7 +50,7 @@ static void hold(struct own_trial *t, const char *hook, int64_t answer, int64_t 
         (void)own_answer_number(t, hook, answer, err);
 }
 
-static enum dram_leave ask_leaves(void *state, const struct dram_channel *channel, unsigned hits)
+static enum dram_leave ask_leaves(void *state, const struct dram_channel *channel, dram_banks hits)
 {
     struct own_trial *t = state;
     own_note_state(t);
@@ -71,13 +71,13 @@ static void ask_served(void *state, const struct dram_channel *channel, enum dra
     hold(t, "served", 0, 0);
 }
 
-static unsigned ask_stalled(const void *state)
+static dram_banks ask_stalled(const void *state)
 {
     struct own_trial *t = (struct own_trial *)(uintptr_t)state;
     own_note_state(t);
-    const unsigned banks = t->hooks->stalled(t->state);
+    const dram_banks banks = t->hooks->stalled(t->state);
     if (own_same_state(t, "stalled", broken(t) ? NULL : &scene_of(t)->err) == 0)
-        hold(t, "stalled", banks, t->hooks->stalled(t->state));
+        hold(t, "stalled", (int64_t)banks, (int64_t)t->hooks->stalled(t->state));
     return banks;
 }
 
@@ -90,7 +90,7 @@ static void ask_alone(void *state, int64_t served)
     hold(t, "alone", 0, 0);
 }
 
-static bool ask_asked(void *state, unsigned banks)
+static bool ask_asked(void *state, dram_banks banks)
 {
     struct own_trial *t = state;
     own_note_state(t);

@@ -130,7 +130,7 @@ static bool both(const struct dram_channel *ch)
     return ch->waiting[DRAM_MEM] && ch->waiting[DRAM_PIM];
 }
 
-static enum dram_leave leaves(void *state, const struct dram_channel *ch, unsigned hits)
+static enum dram_leave leaves(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     struct cycles *s = state;
     (void)hits;
@@ -389,7 +389,7 @@ static void any_served(void *state, const struct dram_channel *ch, enum dram_cla
     ((struct cycles *)state)->passed += outside("served");
 }
 
-static unsigned any_stalled(const void *state)
+static dram_banks any_stalled(const void *state)
 {
     mark(state, "stalled");
     return outside("stalled") & 1;
@@ -401,7 +401,7 @@ static void any_alone(void *state, int64_t served)
     ((struct cycles *)state)->passed += outside("alone");
 }
 
-static bool any_asked(void *state, unsigned banks)
+static bool any_asked(void *state, dram_banks banks)
 {
     (void)state;
     (void)banks;
@@ -426,7 +426,7 @@ static int64_t any_next(void *state, const struct dram_channel *ch, int64_t now)
     return later ? now + 1 + later : at;
 }
 
-static enum dram_leave odd_leave(void *state, const struct dram_channel *ch, unsigned hits)
+static enum dram_leave odd_leave(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     (void)state;
     (void)ch;

@@ -8,7 +8,7 @@ void dram_commands_head(FILE *file)
 }
 
 /* What fails to be written is found by whoever opened the file. */
-static void on_command(void *ctx, const struct dram_channel *ch, int64_t cycle, const char *command, unsigned banks,
+static void on_command(void *ctx, const struct dram_channel *ch, int64_t cycle, const char *command, dram_banks banks,
                        uint32_t row, uint32_t id)
 {
     const struct dram_commands *log = ctx;
@@ -16,9 +16,9 @@ static void on_command(void *ctx, const struct dram_channel *ch, int64_t cycle, 
     (void)fprintf(log->file, "%lld,%u,%s,", (long long)cycle, log->channel,
                   refresh && !ch->timing.refresh_all ? "REFB" : command);
     if (banks & (banks - 1))
-        (void)fprintf(log->file, ",%u,", banks);
+        (void)fprintf(log->file, ",%llu,", (unsigned long long)banks);
     else
-        (void)fprintf(log->file, "%d,%u,", __builtin_ctz(banks), banks);
+        (void)fprintf(log->file, "%d,%llu,", __builtin_ctzll(banks), (unsigned long long)banks);
     if (!refresh && strcmp(command, "PRE") != 0)
         (void)fprintf(log->file, "%u", row);
     if (log->requests && id != DRAM_NO_REQUEST)

@@ -91,9 +91,9 @@ struct explain {
 };
 
 /* Why now; each rule of the platform's has run out. */
-static const char *why_of(const struct dram_channel *ch, const char *command, unsigned banks, uint32_t id)
+static const char *why_of(const struct dram_channel *ch, const char *command, dram_banks banks, uint32_t id)
 {
-    const bool pim = ch->pim_in_slots || banks == DRAM_ALL || strcmp(command, "PIM") == 0;
+    const bool pim = ch->pim_in_slots || (banks == DRAM_ALL && id != DRAM_NO_REQUEST) || strcmp(command, "PIM") == 0;
     if (id == DRAM_NO_REQUEST)
         return strcmp(command, "PRE") == 0 ? "a refresh is due and its banks close together" : "its banks are closed";
     if (strcmp(command, "ACT") == 0)
@@ -107,15 +107,15 @@ static const char *why_of(const struct dram_channel *ch, const char *command, un
                : "its bank's row is open and every column rule has run out; first from the scan's start";
 }
 
-static void on_command(void *ctx, const struct dram_channel *ch, int64_t cycle, const char *command, unsigned banks,
+static void on_command(void *ctx, const struct dram_channel *ch, int64_t cycle, const char *command, dram_banks banks,
                        uint32_t row, uint32_t id)
 {
     const struct explain *e = ctx;
     char where[32];
     if (banks & (banks - 1))
-        (void)snprintf(where, sizeof where, "banks %04x", banks);
+        (void)snprintf(where, sizeof where, "banks %04llx", (unsigned long long)banks);
     else
-        (void)snprintf(where, sizeof where, "bank %d", __builtin_ctz(banks));
+        (void)snprintf(where, sizeof where, "bank %d", __builtin_ctzll(banks));
     char whose[48];
     (void)snprintf(whose, sizeof whose, "%s", e->whose);
     if (id == DRAM_NO_REQUEST)

@@ -300,7 +300,7 @@ static int sort_channel(struct dram_stream_channel *c, bool merge, struct err *e
 int dram_without_pim(const struct platform *platform, struct err *err)
 {
     const struct dram_platform *dram = platform_section_get(platform, "dram");
-    if (dram->pim_sms && dram->banks == DRAM_BANKS)
+    if (dram->pim_sms && dram->banks == DRAM_NARROW)
         return 0;
     return err_set(err,
                    "platform %s takes no PIM requests: its [dram] has pim_sms %lld and %lld banks; expected PIM units "

@@ -39,7 +39,7 @@ static inline void bliss_begin(void *state, int64_t now)
     p->cycles[p->black]++;
 }
 
-static inline enum dram_leave bliss_leaves(void *state, const struct dram_channel *ch, unsigned hits)
+static inline enum dram_leave bliss_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     struct bliss *p = state;
     if (p->black == 1u << DRAM_MEM || p->black == 1u << DRAM_PIM) {
@@ -88,13 +88,13 @@ static inline int64_t bliss_next(void *state, const struct dram_channel *ch, int
     return p->before || p->black ? p->clear_at : INT64_MAX;
 }
 
-static inline unsigned bliss_stalled(const void *state)
+static inline dram_banks bliss_stalled(const void *state)
 {
     const struct bliss *p = state;
     return p->rules.ready;
 }
 
-static inline bool bliss_asked(void *state, unsigned banks)
+static inline bool bliss_asked(void *state, dram_banks banks)
 {
     struct bliss *p = state;
     return frfcfs_rules_asked(&p->rules, banks);

@@ -39,7 +39,7 @@ static inline bool f3fs_counts(const struct f3fs *p, const struct dram_channel *
            (ch->mode == DRAM_PIM) == (ch->older != 0);
 }
 
-static inline enum dram_leave f3fs_leaves(void *state, const struct dram_channel *ch, unsigned hits)
+static inline enum dram_leave f3fs_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     struct f3fs *p = state;
     (void)hits;

@@ -14,7 +14,7 @@ struct frfcfs {
     struct frfcfs_rules rules;
 };
 
-static inline enum dram_leave frfcfs_leaves(void *state, const struct dram_channel *ch, unsigned hits)
+static inline enum dram_leave frfcfs_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     struct frfcfs *p = state;
     if (!frfcfs_rules_leaves(&p->rules, ch, hits))
@@ -23,13 +23,13 @@ static inline enum dram_leave frfcfs_leaves(void *state, const struct dram_chann
     return DRAM_LEAVE;
 }
 
-static inline unsigned frfcfs_stalled(const void *state)
+static inline dram_banks frfcfs_stalled(const void *state)
 {
     const struct frfcfs *p = state;
     return p->rules.ready;
 }
 
-static inline bool frfcfs_asked(void *state, unsigned banks)
+static inline bool frfcfs_asked(void *state, dram_banks banks)
 {
     struct frfcfs *p = state;
     return frfcfs_rules_asked(&p->rules, banks);

@@ -29,7 +29,7 @@ static inline bool frfcfs_cap_counts(const struct frfcfs_cap *p, const struct dr
     return ch->mode == DRAM_PIM ? p->rules.row && ch->older : !ch->older;
 }
 
-static inline enum dram_leave frfcfs_cap_leaves(void *state, const struct dram_channel *ch, unsigned hits)
+static inline enum dram_leave frfcfs_cap_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     struct frfcfs_cap *p = state;
     enum dram_leave leave = DRAM_LEAVE;
@@ -58,13 +58,13 @@ static inline int64_t frfcfs_cap_next(void *state, const struct dram_channel *ch
     return frfcfs_cap_counts(p, ch) ? now + 1 + (p->cap > p->count ? p->cap - p->count : 0) : INT64_MAX;
 }
 
-static inline unsigned frfcfs_cap_stalled(const void *state)
+static inline dram_banks frfcfs_cap_stalled(const void *state)
 {
     const struct frfcfs_cap *p = state;
     return p->rules.ready;
 }
 
-static inline bool frfcfs_cap_asked(void *state, unsigned banks)
+static inline bool frfcfs_cap_asked(void *state, dram_banks banks)
 {
     struct frfcfs_cap *p = state;
     return frfcfs_rules_asked(&p->rules, banks);

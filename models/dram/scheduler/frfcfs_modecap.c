@@ -20,7 +20,7 @@ static const struct param params[] = {
     PARAM_INT_ROW(frfcfs_modecap, cap, "requests", 1, 1e12, 64, "requests of one mode while the other class waits"),
     {0}};
 
-static inline enum dram_leave frfcfs_modecap_leaves(void *state, const struct dram_channel *ch, unsigned hits)
+static inline enum dram_leave frfcfs_modecap_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     struct frfcfs_modecap *p = state;
     const bool left = frfcfs_rules_leaves(&p->rules, ch, hits);
@@ -41,13 +41,13 @@ static inline void frfcfs_modecap_served(void *state, const struct dram_channel 
     p->count++;
 }
 
-static inline unsigned frfcfs_modecap_stalled(const void *state)
+static inline dram_banks frfcfs_modecap_stalled(const void *state)
 {
     const struct frfcfs_modecap *p = state;
     return p->rules.ready;
 }
 
-static inline bool frfcfs_modecap_asked(void *state, unsigned banks)
+static inline bool frfcfs_modecap_asked(void *state, dram_banks banks)
 {
     struct frfcfs_modecap *p = state;
     return frfcfs_rules_asked(&p->rules, banks);

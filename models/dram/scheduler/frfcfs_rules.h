@@ -11,8 +11,8 @@
 #include "models/dram/channel.h"
 
 struct frfcfs_rules {
-    uint32_t row;           /* of the last PIM request of this phase + 1; 0: none */
-    unsigned polled, ready; /* banks */
+    uint32_t row; /* of the last PIM request of this phase + 1; 0: none */
+    dram_banks polled, ready;
 };
 
 static inline void frfcfs_rules_leave(struct frfcfs_rules *r, enum dram_class mode)
@@ -24,7 +24,7 @@ static inline void frfcfs_rules_leave(struct frfcfs_rules *r, enum dram_class mo
 }
 
 /* Whether the rules say to leave; ready banks are found on the way. */
-static inline bool frfcfs_rules_leaves(struct frfcfs_rules *r, const struct dram_channel *ch, unsigned hits)
+static inline bool frfcfs_rules_leaves(struct frfcfs_rules *r, const struct dram_channel *ch, dram_banks hits)
 {
     const bool mem = ch->waiting[DRAM_MEM] > 0, pim = ch->waiting[DRAM_PIM] > 0;
     if (ch->mode == DRAM_PIM)
@@ -33,8 +33,8 @@ static inline bool frfcfs_rules_leaves(struct frfcfs_rules *r, const struct dram
         return false;
     if (!mem)
         return true;
-    r->ready |= (~ch->pending & DRAM_ALL) | (r->polled & ~hits & ~ch->older & ch->pending);
-    return r->ready == DRAM_ALL;
+    r->ready |= (~ch->pending & ch->all) | (r->polled & ~hits & ~ch->older & ch->pending);
+    return r->ready == ch->all;
 }
 
 static inline void frfcfs_rules_served(struct frfcfs_rules *r, enum dram_class class, uint32_t row)
@@ -43,7 +43,7 @@ static inline void frfcfs_rules_served(struct frfcfs_rules *r, enum dram_class c
         r->row = row + 1;
 }
 
-static inline bool frfcfs_rules_asked(struct frfcfs_rules *r, unsigned banks)
+static inline bool frfcfs_rules_asked(struct frfcfs_rules *r, dram_banks banks)
 {
     const bool news = banks & ~r->polled;
     r->polled |= banks;

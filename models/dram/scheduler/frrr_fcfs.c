@@ -10,11 +10,11 @@
 
 struct frrr_fcfs {
     int64_t none;
-    uint32_t row;     /* of the last PIM request of this phase + 1; 0: none */
-    unsigned through; /* banks */
+    uint32_t row; /* of the last PIM request of this phase + 1; 0: none */
+    dram_banks through;
 };
 
-static inline enum dram_leave frrr_fcfs_leaves(void *state, const struct dram_channel *ch, unsigned hits)
+static inline enum dram_leave frrr_fcfs_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     struct frrr_fcfs *p = state;
     const bool mem = ch->waiting[DRAM_MEM] > 0, pim = ch->waiting[DRAM_PIM] > 0;
@@ -26,8 +26,8 @@ static inline enum dram_leave frrr_fcfs_leaves(void *state, const struct dram_ch
     }
     if (!pim)
         return DRAM_STAY;
-    p->through |= (~ch->pending | (ch->occupied & ~hits)) & DRAM_ALL;
-    if (mem && p->through != DRAM_ALL)
+    p->through |= (~ch->pending | (ch->occupied & ~hits)) & ch->all;
+    if (mem && p->through != ch->all)
         return DRAM_STAY;
     p->through = 0;
     return DRAM_LEAVE;
@@ -43,7 +43,7 @@ static inline void frrr_fcfs_served(void *state, const struct dram_channel *ch, 
         p->row = row + 1;
 }
 
-static inline unsigned frrr_fcfs_stalled(const void *state)
+static inline dram_banks frrr_fcfs_stalled(const void *state)
 {
     const struct frrr_fcfs *p = state;
     return p->through;

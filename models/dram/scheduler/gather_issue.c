@@ -17,7 +17,7 @@ static const struct param params[] = {
     PARAM_INT_ROW(gather_issue, low, "requests", 0, 64, 32, "a PIM phase ends when fewer wait"),
     {0}};
 
-static inline enum dram_leave gather_issue_leaves(void *state, const struct dram_channel *ch, unsigned hits)
+static inline enum dram_leave gather_issue_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     struct gather_issue *p = state;
     (void)hits;

@@ -12,7 +12,7 @@ struct mem_first {
     int64_t none;
 };
 
-static inline enum dram_leave mem_first_leaves(void *state, const struct dram_channel *ch, unsigned hits)
+static inline enum dram_leave mem_first_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     (void)state;
     (void)hits;

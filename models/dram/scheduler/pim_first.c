@@ -10,7 +10,7 @@ struct pim_first {
     int64_t none;
 };
 
-static inline enum dram_leave pim_first_leaves(void *state, const struct dram_channel *ch, unsigned hits)
+static inline enum dram_leave pim_first_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     (void)state;
     (void)hits;
