@@ -4,8 +4,8 @@
 
 #include "models/dram/dram_platform.h"
 
-/* Whether loop_mem.c looks as far ahead as each rule of the platform, has room for as many requests at each bank, and
- * for as many banks. */
+/* Whether loop_mem.c looks as far ahead as each rule of the platform but those of what follows a refresh, has room
+ * for as many requests at each bank, and for as many banks. */
 static bool is_near(const struct dram_platform *platform)
 {
     struct dram_rule rules[DRAM_RULES_MAX];
@@ -13,7 +13,7 @@ static bool is_near(const struct dram_platform *platform)
     bool near = platform->cl < DRAM_WHEEL && platform->wl < DRAM_WHEEL && platform->queue <= DRAM_QUEUE &&
                 platform->banks <= DRAM_NARROW && platform->sids == 1;
     for (size_t i = 0; i < n; i++)
-        near &= rules[i].cycles < DRAM_WHEEL;
+        near &= rules[i].cycles < DRAM_WHEEL || rules[i].before == DRAM_REF || rules[i].before == DRAM_REFB;
     return near;
 }
 
@@ -120,6 +120,7 @@ void dram_bank_queue_compact(struct dram_bank_queue *q)
         same |= (q->same >> i & 1) << n;
         match |= (q->match >> i & 1) << n;
         q->rows[n] = q->rows[i];
+        q->tags[n] = q->tags[i];
         q->ids[n] = q->ids[i];
         q->seqs[n] = q->seqs[i];
         q->flags[n] = q->flags[i];

@@ -33,8 +33,9 @@ enum { DRAM_NARROW = 16, DRAM_ALL = 0xffff };
 /* Requests of a class that wait in a channel, at most. */
 enum { DRAM_QUEUES = 256 };
 
-/* Cycles that loop_mem.c looks ahead; a platform with a longer timing is left to the general loop. */
-enum { DRAM_WHEEL = 1024 };
+/* Cycles that loop_mem.c looks ahead; a platform with a longer timing, but of refreshes, is left to the general loop.
+ */
+enum { DRAM_WHEEL = 256 };
 
 /* No row: of a bank never opened, of a policy with no current PIM row. */
 #define DRAM_NO_ROW UINT32_MAX
@@ -68,6 +69,7 @@ struct dram_bank_queue {
     _Alignas(64) uint32_t rows[DRAM_QUEUE];
     uint32_t ids[DRAM_QUEUE], seqs[DRAM_QUEUE];
     uint8_t flags[DRAM_QUEUE];
+    uint8_t tags[DRAM_QUEUE]; /* the last byte of each of the rows */
 };
 
 /* What was counted. Cycles are DRAM cycles. */

@@ -18,7 +18,7 @@ static inline uint32_t dram_latency_bucket(int64_t cycles)
 {
     if (cycles < LATENCY_EXACT)
         return cycles < 0 ? 0 : (uint32_t)cycles;
-    const int power = 63 - __builtin_clzll((unsigned long long)cycles); /* at least 12 */
+    const int power = 63 ^ __builtin_clzll((unsigned long long)cycles); /* at least 12 */
     return (uint32_t)(LATENCY_EXACT + (power - 12) * LATENCY_STEPS + ((cycles >> (power - 7)) & (LATENCY_STEPS - 1)));
 }
 

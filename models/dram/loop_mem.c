@@ -16,22 +16,17 @@ DRAM_INLINE void mem_begin(struct dram_channel *ch, struct dram_mem *m, struct m
     if (ch->uniform)
         dram_channel_settle(ch);
     dram_find_matches(ch, DRAM_ALL);
-    m->prio = ch->prio;
+    m->scan = mem_scan_from(ch->prio);
     m->in.waiting = ch->waiting[DRAM_MEM];
     m->occupied = ch->occupied;
     m->active = ch->active;
     m->in.pending = ch->pending;
     m->streak = ch->streak;
-    m->want_rd = ch->want_rd;
-    m->want_wr = ch->want_wr;
-    m->want_act = ch->want_act;
-    m->want_pre = ch->want_pre;
     m->ccd_ok = ch->ccd_ok;
     m->rrd_ok = ch->rrd_ok;
     m->rtw_ok = ch->rtw_ok;
     m->wtr_ok = ch->wtr_ok;
     m->slot_sum = -(int64_t)now * __builtin_popcount(m->occupied);
-    m->slot_cycles = m->occupied ? -(int64_t)now : 0;
     for (int g = 0; g <= ch->group_mask; g++)
         ch->ccdl_ok[g] = dram_later(ch->ccdl_ok[g], ch->ccdl_all);
     for (int b = 0; b < DRAM_NARROW; b++) {
@@ -42,33 +37,32 @@ DRAM_INLINE void mem_begin(struct dram_channel *ch, struct dram_mem *m, struct m
             ch->bank[b].same = ch->bank[b].match;
             continue;
         }
-        m->writes |= ch->slot_flags[b] & DRAM_IS_WRITE ? bit : 0;
         m->longer |= ch->slot_columns[b] > 1 ? bit : 0;
-        if (ch->ready[b] < now)
-            m->due |= bit;
+        if (ch->want_act & bit)
+            mem_ready_to_act(m, w, now - 1, b, ch->ready[b]);
         else
-            wheel_add(w, ch->ready[b], bit);
+            mem_ready(m, w, now - 1,
+                      mem_slot(ch->want_pre & bit  ? MEM_PRE
+                               : ch->want_wr & bit ? MEM_WR
+                                                   : MEM_RD,
+                               b),
+                      ch->ready[b]);
     }
 }
 
-DRAM_INLINE int64_t mem_served(const struct dram_mem *m)
-{
-    return m->served[0] + m->served[1] + m->served[2] + m->served[3];
-}
-
-DRAM_INLINE void mem_end_stats(struct dram_channel *ch, const struct dram_mem *m, int32_t now)
+DRAM_INLINE void mem_end_stats(struct dram_channel *ch, const struct dram_mem *m, int32_t begin, int32_t now)
 {
     struct dram_stats *s = &ch->stats;
     const int64_t sum = m->slot_sum + (int64_t)now * __builtin_popcount(m->occupied);
-    const int64_t cycles = m->slot_cycles + (m->occupied ? now : 0);
+    const int64_t cycles = now - begin - m->empty;
     s->slot_sum += sum;
     s->mem_slot_sum += sum;
     s->slot_cycles += cycles;
     s->mem_slot_cycles += cycles;
-    s->accesses[DRAM_MEM] += mem_served(m);
-    s->hits[DRAM_MEM] += m->served[1] + m->served[3];
-    s->writes += m->served[2] + m->served[3];
-    s->write_hits += m->served[3];
+    s->accesses[DRAM_MEM] += m->served;
+    s->hits[DRAM_MEM] += m->hits;
+    s->writes += m->writes;
+    s->write_hits += m->write_hits;
     s->activates += m->activates;
     s->precharges += m->precharges;
     s->columns += m->columns;
@@ -102,34 +96,51 @@ DRAM_INLINE void mem_end_queues(struct dram_channel *ch, const struct dram_mem *
         ch->seq += (m->in.head == from->count ? mem_id(from, from->count - 1) + 1 : m->in.id) - from->first;
 }
 
-/* Give the state back; `now` is the next cycle to visit. */
-DRAM_INLINE void mem_end(struct dram_channel *ch, const struct dram_mem *m, const struct mem_source *from, int32_t now)
+/* What each slot needs next follows from its bank. */
+DRAM_INLINE void mem_end_slots(struct dram_channel *ch, const struct dram_mem *m)
+{
+    ch->want_rd = ch->want_wr = ch->want_act = ch->want_pre = 0;
+    for (int b = 0; b < DRAM_NARROW; b++) {
+        const unsigned bit = 1u << b;
+        ch->ready[b] = INT32_MAX;
+        if (!(m->occupied & bit))
+            continue;
+        if (!(m->longer & bit))
+            ch->slot_columns[b] = 1;
+        if (!(m->active & bit)) {
+            ch->want_act |= bit;
+            ch->ready[b] = ch->act_ok[b];
+        } else if (ch->open_row[b] != ch->slot_row[b]) {
+            ch->want_pre |= bit;
+            ch->ready[b] = ch->pre_ok[b];
+        } else if (ch->slot_flags[b] & DRAM_IS_WRITE) {
+            ch->want_wr |= bit;
+            ch->ready[b] = ch->wr_ok[b];
+        } else {
+            ch->want_rd |= bit;
+            ch->ready[b] = ch->rd_ok[b];
+        }
+    }
+}
+
+/* Give the state back; `begin` is the first cycle of the run, `now` the next to visit. */
+DRAM_INLINE void mem_end(struct dram_channel *ch, const struct dram_mem *m, const struct mem_source *from,
+                         int32_t begin, int32_t now)
 {
     struct dram_stats *s = &ch->stats;
-    mem_end_stats(ch, m, now);
+    mem_end_stats(ch, m, begin, now);
     ch->last = now - 1;
-    ch->prio = m->prio;
+    ch->prio = mem_scan_bank(m->scan, from);
     ch->waiting[DRAM_MEM] = m->in.waiting;
     ch->occupied = m->occupied;
     ch->active = m->active;
     ch->pending = m->in.pending;
     ch->streak = m->streak;
-    ch->want_rd = m->want_rd;
-    ch->want_wr = m->want_wr;
-    ch->want_act = m->want_act;
-    ch->want_pre = m->want_pre;
     ch->ccd_ok = m->ccd_ok;
     ch->rrd_ok = m->rrd_ok;
     ch->rtw_ok = m->rtw_ok;
     ch->wtr_ok = m->wtr_ok;
-    for (int b = 0; b < DRAM_NARROW; b++) {
-        const unsigned bit = 1u << b;
-        ch->ready[b] = !(m->occupied & bit) ? INT32_MAX
-                       : m->want_act & bit  ? ch->act_ok[b]
-                       : m->want_pre & bit  ? ch->pre_ok[b]
-                       : m->want_wr & bit   ? ch->wr_ok[b]
-                                            : ch->rd_ok[b];
-    }
+    mem_end_slots(ch, m);
     ch->due = lanes_le(ch->ready, now - 1);
     ch->next_due = lanes_next(ch->ready, now - 1);
     for (int g = 0; g <= ch->group_mask; g++) {
@@ -153,34 +164,45 @@ static bool pim_is_near(const struct dram_feed *feed, uint32_t head)
     return false;
 }
 
+/* Cycle t, and the entries up to the next one to visit, which is returned: the one behind it if anything happened. */
+DRAM_INLINE int32_t mem_visit(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
+                              struct mem_wheel *w, int32_t t)
+{
+    m->calm++;
+    m->visits++;
+    m->due |= wheel_take(w, t);
+    const bool took = mem_select(ch, m, from, w, t), gave = mem_issue(ch, m, from, w, t);
+    if (!took && !gave) {
+        const int32_t next = mem_feed(ch, m, from, t, mem_next(ch, m, from, w, t));
+        m->empty += m->occupied ? 0 : next - t;
+        return next;
+    }
+    if (m->in.waiting < from->queue && m->in.arrival <= t)
+        mem_enter_next(ch, &m->in, from, t);
+    return t + 1;
+}
+
 /* The cycles from t to the one that is returned. */
 DRAM_INLINE int32_t mem_run(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from, int32_t t)
 {
-    struct mem_wheel w = {{0}, {0}};
+    struct mem_wheel w = {{0}};
     mem_begin(ch, m, &w, t);
     mem_look(&m->in, from, t);
     while (t < m->in.stop) {
-        if (mem_may_stream(ch, m, from, t)) {
+        if (__builtin_expect(m->calm >= MEM_CALM, 0) && mem_may_stream(ch, m, from, t)) {
             t = mem_stream(ch, m, from, &w, t);
             continue;
         }
-        if (m->in.waiting == 1 && !m->occupied && m->asked == DRAM_ALL) {
+        if (!m->occupied && m->in.waiting == 1 && !m->unasked) {
             const int32_t after = mem_single(ch, m, from, t);
             if (after > t) {
                 m->visits++;
                 t = mem_feed(ch, m, from, after - 1, INT32_MAX);
+                m->empty += t - after;
                 continue;
             }
         }
-        m->calm++;
-        m->visits++;
-        m->due |= wheel_take(&w, t);
-        mem_select(ch, m, from, &w, t);
-        mem_issue(ch, m, from, &w, t);
-        const int32_t next = mem_feed(ch, m, from, t, mem_next(ch, m, from, &w, t));
-        if (m->asked != DRAM_ALL && next > t + 1)
-            m->asked |= ~m->occupied & DRAM_ALL;
-        t = next;
+        t = mem_visit(ch, m, from, &w, t);
     }
     return t;
 }
@@ -210,14 +232,17 @@ DRAM_INLINE int64_t mem_run_as(struct dram_channel *ch, struct dram_feed *feed, 
                               .count = feed->vcs == 2 ? feed->ids_count[DRAM_MEM] : feed->count,
                               .queue = ch->queue,
                               .bank_mask = ch->bank_mask,
+                              .all_banks = (2u << ch->bank_mask) - 1,
                               .base = ch->base,
                               .buckets = feed->latency[DRAM_MEM].buckets,
                               .one = feed->vcs == 1,
                               .fates = fates,
                               .device = device};
     from.first = heads->head[DRAM_MEM] == from.count ? UINT32_MAX : mem_id(&from, heads->head[DRAM_MEM]);
-    struct dram_mem m = {
-        .in = {.stop = stop, .head = heads->head[DRAM_MEM], .id = from.first}, .out = {.last = -1}, .stopped = -1};
+    struct dram_mem m = {.in = {.stop = stop, .head = heads->head[DRAM_MEM], .id = from.first},
+                         .out = {.last = -1},
+                         .unasked = DRAM_ALL,
+                         .stopped = -1};
     const int32_t t = mem_run(ch, &m, &from, begin);
     ch->stats.in[DRAM_MEM] += m.in.head - heads->head[DRAM_MEM];
     if (m.in.head != heads->head[DRAM_MEM]) {
@@ -226,9 +251,9 @@ DRAM_INLINE int64_t mem_run_as(struct dram_channel *ch, struct dram_feed *feed, 
         if (feed->vcs == 2)
             heads->arrival[DRAM_MEM] = dram_feed_arrival(feed, DRAM_MEM, m.in.head);
     }
-    mem_end(ch, &m, &from, t);
+    mem_end(ch, &m, &from, begin, t);
     mem_end_latency(&feed->latency[DRAM_MEM], &m);
-    *result = (struct dram_mem_result){m.asked, mem_served(&m)};
+    *result = (struct dram_mem_result){~m.unasked & DRAM_ALL, m.served};
     return ch->base + t;
 }
 

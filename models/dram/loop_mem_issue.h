@@ -4,7 +4,7 @@
 
 #include "models/dram/loop_mem_queue.h"
 
-enum { MEM_ACT = 8 }; /* see MEM_CALM */
+enum { MEM_ACT_CALMS = 4 }; /* see MEM_CALM */
 
 /* --- commands --- */
 
@@ -59,21 +59,18 @@ DRAM_INLINE int32_t mem_column(struct dram_channel *ch, struct dram_mem *m, cons
 DRAM_INLINE void mem_serve(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from, int32_t t, int b)
 {
     const unsigned bit = 1u << b;
-    const bool write = m->want_wr & bit;
+    const bool write = ch->slot_flags[b] & DRAM_IS_WRITE;
     const int32_t done = mem_column(ch, m, from, write, t, b);
     if (write)
         m->calm = 0;
-    if (m->longer & bit) {
+    if (__builtin_expect(m->longer & bit, 0)) {
         if (--ch->slot_columns[b])
             return;
         m->longer &= ~bit;
     }
+    m->due &= ~((mem_slot(MEM_RD, 0) | mem_slot(MEM_WR, 0)) << b);
     m->occupied &= ~bit;
-    m->want_rd &= ~bit;
-    m->want_wr &= ~bit;
-    m->due &= ~bit;
     m->slot_sum += t + 1;
-    m->slot_cycles += m->occupied ? 0 : t + 1;
     mem_done(ch, &m->out, from, ch->slot_id[b], t, done);
 }
 
@@ -81,96 +78,121 @@ DRAM_INLINE void mem_activate(struct dram_channel *ch, struct dram_mem *m, const
                               struct mem_wheel *w, int32_t t, int b)
 {
     const struct dram_timing *tm = &ch->timing;
-    const unsigned bit = 1u << b;
-    const bool write = m->writes & bit;
-    dram_legal_act(&ch->legal, tm, t, b, ch->slot_row[b]);
-    m->active |= bit;
-    m->want_act &= ~bit;
-    m->want_rd |= write ? 0 : bit;
-    m->want_wr |= write ? bit : 0;
+    const uint32_t row = ch->slot_row[b];
+    dram_legal_act(&ch->legal, tm, t, b, row);
+    m->active |= 1u << b;
+    m->due ^= mem_slot(MEM_ACT, b);
     m->rrd_ok = t + tm->rrd;
     if (from->device)
-        m->rrd_ok = dram_later(m->rrd_ok, dram_device_gave_one(ch, DRAM_ACT, b, ch->slot_row[b], t));
-    ch->open_row[b] = ch->slot_row[b];
+        m->rrd_ok = dram_later(m->rrd_ok, dram_device_gave_one(ch, DRAM_ACT, b, row, t));
+    ch->open_row[b] = row;
     ch->rd_ok[b] = t + tm->rcd;
     ch->wr_ok[b] = t + tm->rcdwr;
     ch->pre_ok[b] = t + tm->ras;
     ch->act_ok[b] = t + tm->rc;
-    mem_ready(m, w, t, bit, write ? t + tm->rcdwr : t + tm->rcd);
+    if (ch->slot_flags[b] & DRAM_IS_WRITE)
+        mem_ready(m, w, t, mem_slot(MEM_WR, b), t + tm->rcdwr);
+    else
+        mem_ready(m, w, t, mem_slot(MEM_RD, b), t + tm->rcd);
     m->activates++;
-    m->calm = m->calm > MEM_ACT ? m->calm - MEM_ACT : 0;
-    m->prio = (b + 1) & 15;
+    m->calm /= MEM_ACT_CALMS;
+    m->scan = mem_scan_from(b + 1);
 }
 
 DRAM_INLINE void mem_precharge(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
                                struct mem_wheel *w, int32_t t, int b)
 {
-    const unsigned bit = 1u << b;
     dram_legal_pre(&ch->legal, &ch->timing, t, b, b & ch->group_mask);
     if (from->device)
         (void)dram_device_gave_one(ch, DRAM_PRE, b, 0, t);
-    m->active &= ~bit;
-    m->want_pre &= ~bit;
-    m->want_act |= bit;
+    m->active &= ~(1u << b);
+    m->due ^= mem_slot(MEM_PRE, b);
     ch->act_ok[b] = dram_later(ch->act_ok[b], t + ch->timing.rp);
-    mem_ready(m, w, t, bit, ch->act_ok[b]);
+    mem_ready(m, w, t, mem_slot(MEM_ACT, b), ch->act_ok[b]);
     m->precharges++;
-    m->prio = (b + 1) & 15;
+    m->scan = mem_scan_from(b + 1);
 }
 
-/* Column scan, then row scan: the first bank whose group allows it gets the command. */
-DRAM_INLINE void mem_issue(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
-                           struct mem_wheel *w, int32_t t)
+/* The column scan: the first bank whose group allows it gets its command; whether one did. */
+DRAM_INLINE bool mem_issue_column(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from, int32_t t,
+                                  unsigned scan)
 {
-    const int prio = m->prio;
-    unsigned columns = m->due & ((t >= m->wtr_ok ? m->want_rd : 0) | (t >= m->rtw_ok ? m->want_wr : 0));
-    unsigned rows = m->due & (m->want_pre | (t >= m->rrd_ok ? m->want_act : 0));
-    if (t < m->ccd_ok)
-        columns = 0;
+    if (__builtin_expect(t < m->ccd_ok, 0))
+        return false;
+    unsigned columns =
+        (t >= m->wtr_ok ? mem_banks(m->due, MEM_RD) : 0) | (t >= m->rtw_ok ? mem_banks(m->due, MEM_WR) : 0);
     if (from->device)
-        columns = dram_device_columns(ch, t, columns, m->want_rd);
+        columns = dram_device_columns(ch, t, columns, mem_banks(m->due, MEM_RD));
     while (columns) {
-        const int b = mem_first(columns, prio), g = b & ch->group_mask;
+        const int b = mem_first(columns, scan), g = b & ch->group_mask;
         if (ch->ccdl_ok[g] <= t) {
             mem_serve(ch, m, from, t, b);
-            break;
+            return true;
         }
         columns &= ~(unsigned)ch->group_banks[g];
     }
-    if (from->device) /* after the column command: it may hold the pins of both */
-        rows = dram_device_rows(ch, t, rows, m->want_act);
-    while (rows) {
-        const int b = mem_first(rows, prio), g = b & ch->group_mask;
-        if (m->want_act >> b & 1) {
-            mem_activate(ch, m, from, w, t, b);
-            break;
-        }
-        if (ch->rtpl_ok[g] <= t) {
-            mem_precharge(ch, m, from, w, t, b);
-            break;
-        }
-        rows &= ~(m->want_pre & ch->group_banks[g]);
-    }
+    return false;
 }
 
-/* The first cycle after t at which something may happen if nothing enters; INT32_MAX: none. */
+/* The row scan. */
+DRAM_INLINE bool mem_issue_row(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
+                               struct mem_wheel *w, int32_t t, unsigned scan)
+{
+    const unsigned acts = mem_banks(m->due, MEM_ACT);
+    unsigned rows = mem_banks(m->due, MEM_PRE) | (t >= m->rrd_ok ? acts : 0);
+    if (from->device) /* after the column command: it may hold the pins of both */
+        rows = dram_device_rows(ch, t, rows, acts);
+    while (rows) {
+        const int b = mem_first(rows, scan), g = b & ch->group_mask;
+        if (acts >> b & 1) {
+            if (__builtin_expect(ch->act_ok[b] <= t, 1)) {
+                mem_activate(ch, m, from, w, t, b);
+                return true;
+            }
+            m->due &= ~mem_slot(MEM_ACT, b);
+            mem_ready_to_act(m, w, t, b, ch->act_ok[b]);
+            rows &= ~(1u << b);
+        } else if (ch->rtpl_ok[g] <= t) {
+            mem_precharge(ch, m, from, w, t, b);
+            return true;
+        } else {
+            rows &= acts | ~(unsigned)ch->group_banks[g];
+        }
+    }
+    return false;
+}
+
+/* The commands of cycle t; whether there was one. */
+DRAM_INLINE bool mem_issue(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
+                           struct mem_wheel *w, int32_t t)
+{
+    const unsigned scan = m->scan;
+    bool gave = false;
+    if ((uint32_t)m->due) /* a column command */
+        gave = mem_issue_column(ch, m, from, t, scan);
+    if (m->due >> DRAM_NARROW * MEM_ACT)
+        gave |= mem_issue_row(ch, m, from, w, t, scan);
+    return gave;
+}
+
+/* Nothing happened at t: the first cycle after it at which something may if nothing enters; INT32_MAX: none. */
 DRAM_INLINE int32_t mem_next(const struct dram_channel *ch, const struct dram_mem *m, const struct mem_source *from,
                              const struct mem_wheel *w, int32_t t)
 {
-    if (m->in.pending & ~m->occupied || m->due & m->want_pre)
+    if (!m->occupied)
+        return INT32_MAX;
+    if (mem_banks(m->due, MEM_PRE))
         return t + 1;
     int32_t next = INT32_MAX;
-    if (m->due) {
+    if (mem_banks(m->due, MEM_ACT))
+        next = from->device ? dram_later(m->rrd_ok, ch->device.row_bus_ok) : m->rrd_ok;
+    if ((uint32_t)m->due) {
         const int32_t ccd = from->device ? dram_later(m->ccd_ok, ch->device.column_bus_ok) : m->ccd_ok;
         const int32_t rd = dram_later(m->wtr_ok, ccd), wr = dram_later(m->rtw_ok, ccd);
-        next = m->due & m->want_act ? from->device ? dram_later(m->rrd_ok, ch->device.row_bus_ok) : m->rrd_ok : next;
-        next = m->due & m->want_rd && rd < next ? rd : next;
-        next = m->due & m->want_wr && wr < next ? wr : next;
-        if (next <= t + 1)
-            return t + 1;
+        next = mem_banks(m->due, MEM_RD) && rd < next ? rd : next;
+        next = mem_banks(m->due, MEM_WR) && wr < next ? wr : next;
     }
-    const int32_t at = wheel_next(w, t);
-    return at < next ? at : next;
+    return next > t + 1 ? wheel_next(w, t, next) : t + 1;
 }
 
 #endif

@@ -26,6 +26,7 @@ DRAM_INLINE void mem_enter(struct dram_channel *ch, struct mem_line *in, const s
     const int i = q->tail++;
     const uint64_t at = UINT64_C(1) << i;
     q->rows[i] = r->row;
+    q->tags[i] = (uint8_t)r->row;
     q->ids[i] = in->id;
     q->flags[i] = r->flags;
     q->live |= at;
@@ -52,6 +53,14 @@ DRAM_INLINE void mem_look(struct mem_line *in, const struct mem_source *from, in
     }
 }
 
+/* The next request enters at cycle t, and the one behind it is looked at. */
+DRAM_INLINE void mem_enter_next(struct dram_channel *ch, struct mem_line *in, const struct mem_source *from, int32_t t)
+{
+    mem_enter(ch, in, from, t);
+    in->head++;
+    mem_look(in, from, t + 1);
+}
+
 /* Requests enter after cycle t and those that follow, one a cycle, up to cycle `next`, which comes nearer when the slot
  * of one is empty. Returns the cycle to visit next. */
 DRAM_INLINE int32_t mem_feed(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from, int32_t t,
@@ -60,18 +69,28 @@ DRAM_INLINE int32_t mem_feed(struct dram_channel *ch, struct dram_mem *m, const 
     next = next < m->in.stop ? next : m->in.stop;
     while (m->in.waiting < from->queue && m->in.arrival < next && t < next) {
         t = m->in.arrival > t ? (int32_t)m->in.arrival : t;
-        const unsigned bit = 1u << from->requests[m->in.id].bank;
-        mem_enter(ch, &m->in, from, t);
-        m->in.head++;
+        const bool empty = !(m->occupied >> from->requests[m->in.id].bank & 1);
+        mem_enter_next(ch, &m->in, from, t);
         t++;
-        mem_look(&m->in, from, t);
-        next = m->occupied & bit ? next : t;
+        next = empty ? t : next;
         next = next < m->in.stop ? next : m->in.stop;
     }
     return next;
 }
 
 /* --- selection --- */
+
+/* What bank b's slot needs for the request selected at t: of the row selected last (hit) or of another. */
+DRAM_INLINE void mem_need(const struct dram_channel *ch, struct dram_mem *m, struct mem_wheel *w, int32_t t, int b,
+                          bool hit, bool write)
+{
+    if (!(m->active >> b & 1)) /* never opened, or closed by a refresh: that row stays the one that hits */
+        mem_ready_to_act(m, w, t, b, ch->act_ok[b]);
+    else if (!hit)
+        mem_ready(m, w, t, mem_slot(MEM_PRE, b), ch->pre_ok[b]);
+    else
+        mem_ready(m, w, t, mem_slot(write ? MEM_WR : MEM_RD, b), write ? ch->wr_ok[b] : ch->rd_ok[b]);
+}
 
 /* FR-FCFS within a bank: with an empty slot the row selected last is the open one. */
 DRAM_INLINE void mem_take(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
@@ -81,62 +100,68 @@ DRAM_INLINE void mem_take(struct dram_channel *ch, struct dram_mem *m, const str
     ONCE(q);
     const unsigned bit = 1u << b;
     const uint64_t was = q->same;
-    const bool hit = was != 0;
-    const int i = __builtin_ctzll(hit ? was : q->live);
-    const uint64_t at = UINT64_C(1) << i, live = q->live & ~at;
-    const uint32_t row = q->rows[i], id = q->ids[i];
+    const int i = __builtin_ctzll(was ? was : q->live);
+    const uint64_t live = q->live & ~(UINT64_C(1) << i);
+    const uint32_t row = q->rows[i];
     const uint8_t flags = q->flags[i];
-    const unsigned write = (flags & DRAM_IS_WRITE) != 0;
-    uint64_t same = was & ~at;
-    ch->slot_row[b] = row;
-    ch->slot_id[b] = id;
-    ch->slot_flags[b] = flags;
-    ch->slot_columns[b] = flags & DRAM_COLUMNS;
-    if (hit && m->active & bit) { /* a refresh closes banks; their rows stay the ones that hit */
-        m->want_rd |= write ? 0 : bit;
-        m->want_wr |= write ? bit : 0;
-        mem_ready(m, w, t, bit, write ? ch->wr_ok[b] : ch->rd_ok[b]);
+    const bool write = flags & DRAM_IS_WRITE;
+    uint64_t same = was & (was - 1);
+    if (was) {
+        m->hits++;
+        m->write_hits += write;
     } else {
-        if (!hit) {
-            q->last_row = row;
-            same = live ? lanes_find(q->rows, q->tail <= 32 ? 32 : DRAM_QUEUE, row) & live : 0;
-        }
-        m->want_pre |= m->active & bit;
-        m->want_act |= ~m->active & bit;
-        mem_ready(m, w, t, bit, m->active & bit ? ch->pre_ok[b] : ch->act_ok[b]);
+        q->last_row = row;
+        same = dram_bank_find(q, live, row);
+    }
+    mem_need(ch, m, w, t, b, was, write);
+    ch->slot_row[b] = row;
+    ch->slot_id[b] = q->ids[i];
+    ch->slot_flags[b] = flags;
+    if (__builtin_expect((flags & DRAM_COLUMNS) != 1, 0)) {
+        ch->slot_columns[b] = flags & DRAM_COLUMNS;
+        m->longer |= bit;
     }
     q->same = same;
     q->live = live;
-    m->streak = same ? m->streak | bit : m->streak & ~bit;
+    m->streak &= ~bit;
+    if (__builtin_expect(same != 0, 0))
+        m->streak |= bit;
     if (!live) {
         q->tail = 0;
         q->limit = DRAM_QUEUE / 2;
         m->in.pending &= ~bit;
     }
     if (from->fates && ch->fate.sched)
-        ch->fate.sched[id] = from->base + t;
+        ch->fate.sched[q->ids[i]] = from->base + t;
     m->in.waiting--;
-    m->served[hit + 2 * write]++;
-    m->slot_cycles -= m->occupied ? 0 : t;
+    m->served++;
+    m->writes += write;
     m->slot_sum -= t;
     m->occupied |= bit;
-    m->writes = (m->writes & ~bit) | (write ? bit : 0);
-    m->longer |= (flags & DRAM_COLUMNS) > 1 ? bit : 0;
 }
 
-DRAM_INLINE void mem_select(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
+/* The banks that a scan asks that ends at bank b. */
+DRAM_INLINE unsigned mem_asked(unsigned scan, int b)
+{
+    const unsigned up_to = (2u << b) - 1;
+    return scan >> b & 1 ? scan & up_to : scan | up_to;
+}
+
+/* Select a request at t, if a slot is empty for one; whether it was. */
+DRAM_INLINE bool mem_select(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *from,
                             struct mem_wheel *w, int32_t t)
 {
-    const unsigned empty = ~m->occupied & DRAM_ALL, can = empty & m->in.pending;
+    const unsigned can = ~m->occupied & m->in.pending;
     if (!can) {
-        m->asked |= empty;
-        return;
+        m->unasked &= m->occupied;
+        return false;
     }
-    const int step = __builtin_ctz(dram_rotate(can, m->prio)), b = (m->prio + step) & 15;
-    if (m->asked != DRAM_ALL)
-        m->asked |= dram_rotate(dram_rotate(empty, m->prio) & ((2u << step) - 1), (16 - m->prio) & 15);
-    m->prio = (m->prio + 1) & from->bank_mask;
+    const int b = mem_first(can, m->scan);
+    if (__builtin_expect(m->unasked != 0, 0))
+        m->unasked &= m->occupied | ~mem_asked(m->scan, b);
+    m->scan = mem_scan_on(m->scan, from);
     mem_take(ch, m, from, w, t, b);
+    return true;
 }
 
 #endif

@@ -71,10 +71,12 @@ DRAM_INLINE int32_t mem_single(struct dram_channel *ch, struct dram_mem *m, cons
     m->streak &= ~m->in.pending;
     m->in.pending = 0;
     m->in.waiting = 0;
-    m->prio = (m->prio + 1) & from->bank_mask;
-    m->served[hit + 2 * write]++;
+    m->scan = mem_scan_on(m->scan, from);
+    m->served++;
+    m->hits += hit;
+    m->writes += write;
+    m->write_hits += hit && write;
     m->slot_sum += column + 1 - t;
-    m->slot_cycles += column + 1 - t;
     if (from->fates && ch->fate.sched)
         ch->fate.sched[id] = from->base + t;
     if (activate >= 0) {
@@ -95,7 +97,7 @@ DRAM_INLINE int32_t mem_single(struct dram_channel *ch, struct dram_mem *m, cons
         ch->pre_ok[b] = activate + tm->ras;
         ch->act_ok[b] = activate + tm->rc;
         m->activates++;
-        m->prio = (b + 1) & 15;
+        m->scan = mem_scan_from(b + 1);
     }
     ch->slot_row[b] = row;
     const int32_t done = mem_column(ch, m, from, write, column, b);

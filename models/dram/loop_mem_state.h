@@ -28,23 +28,26 @@ struct mem_out {
     int32_t last; /* offset; -1: none in this run */
 };
 
+/* What a slot needs next. Slots stand in one word by what they need, sixteen banks each: mem_slot(), mem_banks(). */
+enum mem_need { MEM_RD, MEM_WR, MEM_ACT, MEM_PRE };
+
 /* The local state: the fields of struct dram_channel of the same names, unless said. No pointer to it leaves this
  * file's inlined functions, so that the compiler may keep it where it likes. */
 struct dram_mem {
     struct mem_line in;
     struct mem_out out;
-    int32_t prio;
-    unsigned occupied, active, due, streak;
-    unsigned want_rd, want_wr, want_act, want_pre;
-    unsigned writes; /* slots that hold a write */
-    unsigned longer; /* slots that need more than one column command */
-    unsigned asked;  /* banks that a scan of idle banks asked */
+    uint64_t due;  /* slots whose own time has come */
+    unsigned scan; /* prio: mem_first() */
+    unsigned occupied, active, streak;
+    unsigned longer;  /* slots that need more than one column command; only theirs is slot_columns kept */
+    unsigned unasked; /* banks that no scan of idle banks asked yet */
     int32_t ccd_ok, rrd_ok, rtw_ok, wtr_ok;
-    int64_t slot_sum, slot_cycles; /* as if what is in the slots had been filled at offset 0 */
+    int64_t slot_sum; /* as if what is in the slots had been filled at offset 0 */
+    int64_t empty;    /* cycles with nothing in the slots */
     int64_t columns, activates, precharges, visits;
-    int64_t served[4]; /* MEM requests selected: + 1 for a hit, + 2 for a write */
-    int calm;          /* how likely reads of open rows are to come: MEM_CALM */
-    int32_t stopped;   /* where the last run of them ended */
+    int64_t served, hits, writes, write_hits; /* MEM requests selected */
+    unsigned calm;                            /* how likely reads of open rows are to come: MEM_CALM */
+    int32_t stopped;                          /* where the last run of them ended */
 };
 
 /* What stays the same in a run. */
@@ -58,62 +61,88 @@ struct mem_source {
     uint32_t first;   /* id of the first request that enters in this run; UINT32_MAX: none is left */
     bool one;         /* one virtual channel: PIM requests stand in the same line */
     int bank_mask;
+    unsigned all_banks;
     bool fates;  /* the channel has some of struct dram_fate */
     bool device; /* and its device has `rules` (models/dram/device.h) */
 };
 
+DRAM_INLINE uint64_t mem_slot(enum mem_need need, int bank)
+{
+    return UINT64_C(1) << (DRAM_NARROW * (int)need + bank);
+}
+
+DRAM_INLINE unsigned mem_banks(uint64_t slots, enum mem_need need)
+{
+    return (uint16_t)(slots >> DRAM_NARROW * (int)need);
+}
+
 /* --- the wheel: which slots become ready at which cycle, modulo its size --- */
 
 struct mem_wheel {
-    uint64_t ahead[DRAM_WHEEL / 64]; /* entries that hold banks */
-    uint16_t banks[DRAM_WHEEL];
+    uint64_t slots[DRAM_WHEEL];
 };
 
-DRAM_INLINE void wheel_add(struct mem_wheel *w, int32_t at, unsigned bank_bit)
+DRAM_INLINE void wheel_add(struct mem_wheel *w, int32_t at, uint64_t slot)
 {
-    const unsigned i = (unsigned)at % DRAM_WHEEL;
-    w->banks[i] |= (uint16_t)bank_bit;
-    w->ahead[i / 64] |= UINT64_C(1) << i % 64;
+    w->slots[(unsigned)at % DRAM_WHEEL] |= slot;
 }
 
-DRAM_INLINE unsigned wheel_take(struct mem_wheel *w, int32_t t)
+DRAM_INLINE uint64_t wheel_take(struct mem_wheel *w, int32_t t)
 {
-    const unsigned i = (unsigned)t % DRAM_WHEEL, banks = w->banks[i];
-    w->banks[i] = 0;
-    w->ahead[i / 64] &= ~(UINT64_C(1) << i % 64);
-    return banks;
+    uint64_t *entry = &w->slots[(unsigned)t % DRAM_WHEEL];
+    const uint64_t slots = *entry;
+    *entry = 0;
+    return slots;
 }
 
-/* The next cycle after t with an entry; INT32_MAX: none. */
-DRAM_INLINE int32_t wheel_next(const struct mem_wheel *w, int32_t t)
+/* The first cycle after t with an entry; `end`, or where the wheel ends, if none comes before. */
+DRAM_INLINE int32_t wheel_next(const struct mem_wheel *w, int32_t t, int32_t end)
 {
-    const unsigned from = (unsigned)(t + 1) % DRAM_WHEEL;
-    const uint64_t first = w->ahead[from / 64] >> from % 64;
-    if (first)
-        return t + 1 + __builtin_ctzll(first);
-    for (unsigned k = 1; k <= DRAM_WHEEL / 64; k++) {
-        const uint64_t word = w->ahead[(from / 64 + k) % (DRAM_WHEEL / 64)];
-        if (word)
-            return t + 1 - (int32_t)(from % 64) + (int32_t)(64 * k) + __builtin_ctzll(word);
-    }
-    return INT32_MAX;
+    end = end - t < DRAM_WHEEL ? end : t + DRAM_WHEEL;
+    do
+        t++;
+    while (t < end && !w->slots[(unsigned)t % DRAM_WHEEL]);
+    return t;
 }
 
 /* A slot may go on from cycle `at` as far as its bank is concerned; t is now. */
-DRAM_INLINE void mem_ready(struct dram_mem *m, struct mem_wheel *w, int32_t t, unsigned bit, int32_t at)
+DRAM_INLINE void mem_ready(struct dram_mem *m, struct mem_wheel *w, int32_t t, uint64_t slot, int32_t at)
 {
-    if (at <= t) {
-        m->due |= bit;
-        return;
-    }
-    m->due &= ~bit;
-    wheel_add(w, at, bit);
+    if (at <= t)
+        m->due |= slot;
+    else
+        wheel_add(w, at, slot);
 }
 
-/* The first of `banks` from `prio` on. */
-DRAM_INLINE int mem_first(unsigned banks, int prio)
+/* The same of one that needs ACT, which a refresh puts off for longer than the wheel reaches: it comes early then, see
+ * mem_issue_row(). */
+DRAM_INLINE void mem_ready_to_act(struct dram_mem *m, struct mem_wheel *w, int32_t t, int bank, int32_t at)
 {
-    return (prio + __builtin_ctz((banks | banks << 16) >> prio)) & 15;
+    mem_ready(m, w, t, mem_slot(MEM_ACT, bank), at - t < DRAM_WHEEL ? at : t + DRAM_WHEEL - 1);
+}
+
+/* --- where scans of banks begin: the banks from there on; none of them is as good as all --- */
+
+DRAM_INLINE unsigned mem_scan_from(int bank)
+{
+    return ~0u << bank;
+}
+
+/* The first of `banks`. */
+DRAM_INLINE int mem_first(unsigned banks, unsigned scan)
+{
+    return __builtin_ctz(banks & scan ? banks & scan : banks);
+}
+
+/* The scan begins a bank further on. */
+DRAM_INLINE unsigned mem_scan_on(unsigned scan, const struct mem_source *from)
+{
+    return (scan & from->all_banks ? scan : ~0u) << 1;
+}
+
+DRAM_INLINE int32_t mem_scan_bank(unsigned scan, const struct mem_source *from)
+{
+    return scan & from->all_banks ? __builtin_ctz(scan) : 0;
 }
 
 #endif

@@ -14,11 +14,11 @@ struct mem_stream {
     struct mem_out out;
     int32_t t;     /* the next cycle */
     int32_t wakes; /* the first at which one of the slots asleep does */
-    int32_t prio, ccd_ok;
+    int32_t ccd_ok;
+    unsigned scan;
     unsigned reads;  /* slots that hold one */
     unsigned asleep; /* slots that hold something else, or a read whose bank's time has not come */
-    unsigned dozing; /* the latter */
-    unsigned joined; /* those of which it has come meanwhile */
+    unsigned single; /* banks whose slots need but one column command, if they are asleep */
     unsigned taken;  /* banks of which a request was selected */
     int64_t slot_sum, selected;
 };
@@ -77,20 +77,20 @@ DRAM_INLINE void mem_steady_plan(const struct dram_channel *ch, const struct mem
                                  const struct mem_source *from, struct mem_steady *p, int32_t n)
 {
     const unsigned closes = ch->timing.ccdl > 1 ? DRAM_ALL : 0;
-    int left[DRAM_NARROW], served[DRAM_NARROW], b = p->first, prio = s->prio;
+    int left[DRAM_NARROW], served[DRAM_NARROW], b = p->first;
     for (unsigned banks = p->banks; banks; banks &= banks - 1) {
         left[__builtin_ctz(banks)] = mem_steady_hits(ch, __builtin_ctz(banks));
         served[__builtin_ctz(banks)] = 0;
     }
-    unsigned reads = s->reads;
+    unsigned reads = s->reads, scan = s->scan;
     int32_t k = 0;
     for (; k < n && left[b]-- > 0; k++) {
         const unsigned columns = (reads | 1u << b) & ~(ch->group_banks[b & ch->group_mask] & closes);
         if (!columns)
             break;
-        prio = (prio + 1) & from->bank_mask;
+        scan = mem_scan_on(scan, from);
         reads |= 1u << b;
-        b = mem_first(columns, prio);
+        b = mem_first(columns, scan);
         reads &= ~(1u << b);
         p->bank[k] = (uint8_t)b;
         p->when[b][served[b]++] = (uint8_t)k;
@@ -130,6 +130,7 @@ DRAM_INLINE int32_t mem_steady_enter_bank(struct dram_channel *ch, const struct 
         if (r->bank != b || r->flags != 1)
             break;
         q->rows[first + k] = r->row;
+        q->tags[first + k] = (uint8_t)r->row;
         q->ids[first + k] = id;
         q->flags[first + k] = 1;
         same |= (uint64_t)(r->row == last_row) << k;
@@ -240,7 +241,7 @@ DRAM_INLINE void mem_steady_end(const struct dram_channel *ch, struct mem_stream
     s->out.last = s->t - 1 + ch->timing.cl;
     s->reads = p->banks & ~(1u << mem_steady_bank(p, p->n - 1));
     s->ccd_ok = s->t - 1 + ch->timing.ccd;
-    s->prio = (s->prio + p->n) & from->bank_mask;
+    s->scan = mem_scan_from((mem_scan_bank(s->scan, from) + p->n) & from->bank_mask);
     s->selected += p->n;
     s->slot_sum += p->n;
     mem_look(&s->in, from, s->t);

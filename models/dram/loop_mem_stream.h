@@ -4,8 +4,8 @@
 
 #include "models/dram/loop_mem_steady.h"
 
-/* dram_mem.calm: runs of reads are looked for from MEM_CALM on. It grows by the cycle while there are any; an ACT takes
- * MEM_ACT away, a run of no cycles half, a write all. */
+/* dram_mem.calm: runs of reads are looked for from MEM_CALM on. It grows by the cycle while there are any; an ACT
+ * leaves one MEM_ACT_CALMS-th of it, a run of no cycles half, a write nothing. */
 enum { MEM_CALM = 8, MEM_CALMEST = 64 };
 
 /* Of a device: nothing that a read of an open row would have to wait for but other reads, by the rules it has. */
@@ -19,7 +19,7 @@ DRAM_INLINE bool mem_device_streams(const struct dram_channel *ch, int32_t t)
 DRAM_INLINE bool mem_may_stream(const struct dram_channel *ch, const struct dram_mem *m, const struct mem_source *from,
                                 int32_t t)
 {
-    return m->calm >= MEM_CALM && t != m->stopped && !(m->due & (~m->want_rd | m->longer)) && m->asked == DRAM_ALL &&
+    return t != m->stopped && !(m->due >> DRAM_NARROW * MEM_WR) && !(m->due & m->longer) && !m->unasked &&
            t >= m->wtr_ok && m->due | (m->in.pending & ~m->occupied) && (!from->device || mem_device_streams(ch, t));
 }
 
@@ -45,7 +45,7 @@ DRAM_INLINE bool mem_stream_take(struct dram_channel *ch, struct mem_stream *s, 
     ch->slot_row[b] = q->rows[i];
     if (from->fates && ch->fate.sched)
         ch->fate.sched[q->ids[i]] = from->base + s->t;
-    s->prio = (s->prio + 1) & from->bank_mask;
+    s->scan = mem_scan_on(s->scan, from);
     s->reads |= bit;
     s->taken |= bit;
     s->selected++;
@@ -61,7 +61,7 @@ DRAM_INLINE int mem_stream_column(struct dram_channel *ch, struct mem_stream *s,
     const int32_t t = s->t;
     unsigned columns = t < s->ccd_ok ? 0 : s->reads;
     while (columns) {
-        const int b = mem_first(columns, s->prio), g = b & ch->group_mask;
+        const int b = mem_first(columns, s->scan), g = b & ch->group_mask;
         if (ch->ccdl_ok[g] > t) {
             columns &= ~(unsigned)ch->group_banks[g];
             continue;
@@ -85,14 +85,13 @@ DRAM_INLINE int mem_stream_column(struct dram_channel *ch, struct mem_stream *s,
 /* Slots wake at cycle t: single reads join the run; false, and nothing is done, if there is another among them. */
 DRAM_INLINE bool mem_stream_join(struct mem_stream *s, struct mem_wheel *w)
 {
-    if (w->banks[(unsigned)s->t % DRAM_WHEEL] & ~s->dozing)
+    const uint64_t slots = w->slots[(unsigned)s->t % DRAM_WHEEL];
+    if (slots & ~(uint64_t)s->single)
         return false;
-    const unsigned banks = wheel_take(w, s->t);
+    const unsigned banks = (unsigned)wheel_take(w, s->t);
     s->reads |= banks;
     s->asleep &= ~banks;
-    s->dozing &= ~banks;
-    s->joined |= banks;
-    s->wakes = wheel_next(w, s->t);
+    s->wakes = s->asleep ? wheel_next(w, s->t, INT32_MAX) : INT32_MAX;
     return true;
 }
 
@@ -103,7 +102,7 @@ DRAM_INLINE void mem_stream_run(struct dram_channel *ch, struct mem_stream *s, c
 {
     while (s->t < s->in.stop && (s->t < s->wakes || mem_stream_join(s, w))) {
         const unsigned can = s->in.pending & ~(s->reads | s->asleep);
-        if (can && !mem_stream_take(ch, s, from, active, mem_first(can, s->prio)))
+        if (can && !mem_stream_take(ch, s, from, active, mem_first(can, s->scan)))
             break;
         if (!s->reads)
             break;
@@ -163,20 +162,18 @@ DRAM_INLINE void mem_stream_end(struct dram_channel *ch, struct dram_mem *m, con
     }
     m->in = s->in;
     m->out = s->out;
-    m->prio = s->prio;
+    m->scan = s->scan;
     m->slot_sum = s->slot_sum;
-    m->slot_cycles += (m->occupied ? 0 : -begin) + (s->reads | s->asleep ? 0 : s->t);
     m->visits += s->t - begin;
-    m->served[1] += s->selected;
-    m->want_rd = (m->want_rd & ~(m->due | s->joined)) | s->reads;
+    m->served += s->selected;
+    m->hits += s->selected;
     m->due = s->reads;
     m->occupied = s->reads | s->asleep;
-    m->writes &= ~s->reads;
     for (unsigned banks = s->reads; banks; banks &= banks - 1)
-        ch->slot_flags[__builtin_ctz(banks)] = ch->slot_columns[__builtin_ctz(banks)] = 1;
+        ch->slot_flags[__builtin_ctz(banks)] = 1;
     for (unsigned banks = s->taken; banks; banks &= banks - 1)
         m->streak = ch->bank[__builtin_ctz(banks)].same ? m->streak | (banks & -banks) : m->streak & ~(banks & -banks);
-    const int calm = s->t == begin ? m->calm / 2 : m->calm + (s->t - begin);
+    const unsigned calm = s->t == begin ? m->calm / 2 : m->calm + (unsigned)(s->t - begin);
     m->calm = calm < MEM_CALMEST ? calm : MEM_CALMEST;
     m->stopped = s->t;
 }
@@ -185,7 +182,8 @@ DRAM_INLINE void mem_stream_end(struct dram_channel *ch, struct dram_mem *m, con
 DRAM_INLINE int32_t mem_stream(struct dram_channel *ch, struct dram_mem *m, const struct mem_source *of,
                                struct mem_wheel *w, int32_t t)
 {
-    const int32_t wakes = wheel_next(w, t - 1);
+    const unsigned reads = mem_banks(m->due, MEM_RD), asleep = m->occupied & ~reads;
+    const int32_t wakes = asleep ? wheel_next(w, t - 1, INT32_MAX) : INT32_MAX;
     if (wakes <= t || !dram_legal_reads_begin(&ch->legal, &ch->timing, t)) {
         m->stopped = t;
         return t;
@@ -195,11 +193,11 @@ DRAM_INLINE int32_t mem_stream(struct dram_channel *ch, struct dram_mem *m, cons
                            .out = m->out,
                            .t = t,
                            .wakes = wakes,
-                           .prio = m->prio,
+                           .scan = m->scan,
                            .ccd_ok = m->ccd_ok,
-                           .reads = m->due,
-                           .asleep = m->occupied & ~m->due,
-                           .dozing = m->want_rd & ~m->due & ~m->longer,
+                           .reads = reads,
+                           .asleep = asleep,
+                           .single = ~m->longer & DRAM_ALL,
                            .slot_sum = m->slot_sum};
     if (of->fates)
         mem_stream_fates(ch, &s, &from, w, m->active);

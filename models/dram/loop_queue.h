@@ -51,6 +51,7 @@ DRAM_INLINE void dram_enter(struct dram_channel *ch, bool fifo, int32_t t, uint3
     const int i = q->tail++;
     const uint64_t at = UINT64_C(1) << i;
     q->rows[i] = row;
+    q->tags[i] = (uint8_t)row;
     q->ids[i] = id;
     q->seqs[i] = seq;
     q->flags[i] = flags;
@@ -68,13 +69,22 @@ DRAM_INLINE void dram_enter(struct dram_channel *ch, bool fifo, int32_t t, uint3
     ch->waiting[DRAM_MEM]++;
 }
 
+/* Those of a bank's waiting requests `live` that are of the row. */
+DRAM_INLINE uint64_t dram_bank_find(const struct dram_bank_queue *q, uint64_t live, uint32_t row)
+{
+    uint64_t found = lanes_bytes(q->tags, (uint8_t)row) & live;
+    if (__builtin_expect(found != 0, 0))
+        found &= lanes_find(q->rows, q->tail, row);
+    return found;
+}
+
 /* Find the open-row matches of stale banks again. */
 DRAM_INLINE void dram_find_matches(struct dram_channel *ch, dram_banks banks)
 {
     for (dram_banks m = ch->stale & banks; m; m &= m - 1) {
         const int b = __builtin_ctzll(m);
         struct dram_bank_queue *q = &ch->bank[b];
-        q->match = q->live ? lanes_find(q->rows, q->tail, ch->open_row[b]) & q->live : 0;
+        q->match = dram_bank_find(q, q->live, ch->open_row[b]);
         ch->match = q->match ? ch->match | DRAM_BANK(b) : ch->match & ~(DRAM_BANK(b));
     }
     ch->stale &= ~banks;

@@ -67,7 +67,7 @@ DRAM_INLINE void dram_take(struct dram_channel *ch, const struct dram_hooks *hoo
         q->same = q->match;
     } else {
         i = __builtin_ctzll(q->live);
-        q->same = lanes_find(q->rows, q->tail, q->rows[i]) & q->live;
+        q->same = dram_bank_find(q, q->live, q->rows[i]);
         hit = false;
     }
     const uint64_t at = UINT64_C(1) << i;
