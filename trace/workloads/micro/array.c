@@ -5,7 +5,7 @@
  * random: thread i of bytes / 16384 reads the first word of page h(i) mod pages; h multiplies i by 0x9E3779B97F4A7C15,
  *     xors it with itself shifted right 29, multiplies by 0xBF58476D1CE4E5B9, xors it with itself shifted right 32.
  * sparse: thread i reads number i of a table in GPU memory, which has `pages_per_block` random pages of every 2 MiB
- *     block in address order (one from each such part of the block's pages), then the first word of that page.
+ *     block in address order, then the first word of that page.
  * chain: one thread reads a word every `step` bytes, each where the one before it said.
  * chunk, chunk-random: blocks x threads threads copy the first word of each page of one array to another, each half of
  *     `bytes` (whole pages). A thread owns the chunk of ceil(pages / threads) pages that begins at its number times
@@ -25,6 +25,7 @@
 #include "trace/workloads/micro/array.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/workloads/micro/suite.h"
 
@@ -89,19 +90,42 @@ static int at_random(struct emit *e)
     return emit_end(e, 2);
 }
 
-/* The k-th of K pages drawn from a block in ascending order: one from each K-th part of its pages, at random there. */
-static uint64_t sparse_page(const struct array *a, uint64_t thread)
+/* The pages of a block that sparse reads: draws, each of which takes the next free page if its own is taken. */
+static void draw_pages(uint64_t block, uint64_t per, bool taken[BLOCK_PAGES])
 {
-    uint64_t per = (uint64_t)a->p.pages_per_block, block = thread / per, k = thread % per;
-    uint64_t from = k * BLOCK_PAGES / per, to = (k + 1) * BLOCK_PAGES / per;
-    return block * BLOCK_PAGES + from + array_hash(thread + 1) % (to - from);
+    memset(taken, 0, BLOCK_PAGES * sizeof *taken);
+    for (uint64_t i = 0; i < per; i++) {
+        uint64_t page = array_hash(block * (1024 + per) + i) % BLOCK_PAGES;
+        while (taken[page])
+            page = (page + 1) % BLOCK_PAGES;
+        taken[page] = true;
+    }
+}
+
+/* The first words of the pages that the lanes read, in ascending order from a thread on. */
+static void sparse_words(const struct array *a, uint64_t thread, uint64_t lanes, int64_t word[PROGRAM_LANES])
+{
+    uint64_t per = (uint64_t)a->p.pages_per_block, block = thread / per, skip = thread % per, page = 0;
+    bool taken[BLOCK_PAGES];
+    draw_pages(block, per, taken);
+    for (uint64_t lane = 0; lane < lanes; page++) {
+        if (page == BLOCK_PAGES) {
+            draw_pages(++block, per, taken);
+            page = 0;
+        }
+        if (!taken[page])
+            continue;
+        if (skip)
+            skip--;
+        else
+            word[lane++] = (int64_t)(block * BLOCK_PAGES + page) * WORDS;
+    }
 }
 
 static int sparse(struct emit *e)
 {
     int64_t word[PROGRAM_LANES];
-    for (uint64_t lane = 0; lane < e->at.lanes; lane++)
-        word[lane] = (int64_t)sparse_page(e->state, e->at.thread + lane) * WORDS;
+    sparse_words(e->state, e->at.thread, e->at.lanes, word);
     emit_load(e, TABLE, (int64_t)e->at.thread, 15, 1);
     emit_each(e, ARRAY, 0, word, 1, 1);
     return emit_end(e, 2);

@@ -76,6 +76,25 @@ START_TEST(random_reads_page_h_of_i)
 }
 END_TEST
 
+/* As fixtures/cuda/uvm_array.cu chooses them: of `per` distinct pages of a block the one with `at` lower ones. */
+static uint64_t sparse_page(uint64_t block, uint64_t per, uint64_t at)
+{
+    uint64_t drawn[512], lower = 0;
+    for (uint64_t i = 0; i < per; i++) {
+        drawn[i] = hash(block * 1024 + i + block * per) % 512;
+        for (uint64_t k = 0; k < i; k++)
+            if (drawn[k] == drawn[i]) { /* taken: the next one, and look again */
+                drawn[i] = (drawn[i] + 1) % 512;
+                k = UINT64_MAX;
+            }
+    }
+    for (uint64_t page = 0; page < 512; page++)
+        for (uint64_t i = 0; i < per; i++)
+            if (drawn[i] == page && lower++ == at)
+                return page;
+    return 512;
+}
+
 START_TEST(sparse_reads_the_table_and_then_its_pages_in_address_order)
 {
     static const uint32_t per[] = {1, 3, 100, 511, 512};
@@ -85,12 +104,8 @@ START_TEST(sparse_reads_the_table_and_then_its_pages_in_address_order)
         (void)snprintf(spec, sizeof spec, "array,pattern=sparse,bytes=7000000,pages_per_block=%u", per[k]);
         struct program program = program_opened(&w, spec, 0, 0);
         struct program_notes notes = {0};
-        uint64_t last = 0;
         for (uint64_t i = 0; i < 3 * per[k]; i++) { /* three whole blocks */
-            uint64_t from = i % per[k] * 512 / per[k], to = (i % per[k] + 1) * 512 / per[k];
-            uint64_t page = i / per[k] * 512 + from + hash(i + 1) % (to - from);
-            ck_assert(i == 0 || page > last);
-            last = page;
+            uint64_t page = i / per[k] * 512 + sparse_page(i / per[k], per[k], i % per[k]);
             program_note(&notes, 0, i / 256, 256, i % 256, 0, RECORD_READ, 4, program_at(&program, 1, i, 4));
             program_note(&notes, 0, i / 256, 256, i % 256, 1, RECORD_READ, 4, program_at(&program, 0, page, 4096));
         }
