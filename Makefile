@@ -206,14 +206,10 @@ all: $(EXTENSION)
 SHARED += $(EXTENSION)
 -include $(patsubst %.c,$(BUILD)/ext/%.d,$(EXTENSION_C))
 
-# --- tests: linked with the archive, or with all of it as one library where that takes too long for each of them (asan) ---
-TEST_LIB ?= $(BUILD)/liboffchip.a
-$(BUILD)/liboffchip.so: $(call OBJ,$(LIB_C)) $(BUILD)/obj/gen/embedded.o
-	$(call SAY,LINK,$@)
-	$(Q)$(CC) -shared $(LDFLAGS_ALL) $^ $(LIBS) -o $@
-$(BUILD)/test/%: $(BUILD)/obj/%_test.o $(TEST_LIB) | $(VERSION_O)
+# --- tests ---
+$(BUILD)/test/%: $(BUILD)/obj/%_test.o $(BUILD)/liboffchip.a | $(VERSION_O)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS_ALL) -Wl,-rpath,$(abspath $(BUILD)) $^ $(VERSION_O) $(LIBS) $(CHECK_LIBS) -o $@
+	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(VERSION_O) $(LIBS) $(CHECK_LIBS) -o $@
 unit: $(EXTENSION) $(TESTS)
 	@sh .ci/unit.sh $(TESTS)
 cli: $(BUILD)/offchip
@@ -235,8 +231,7 @@ demo: $(BUILD)/offchip
 
 asan:
 	READERS_EVERY=15 $(MAKE) DEVELOPER=1 BUILD=$(BUILD)/asan OPT="-O1 -g1 -fno-omit-frame-pointer" \
-	    CFLAGS="-fvisibility=default -Wno-format-truncation -Wno-maybe-uninitialized $(CFLAGS)" \
-	    TEST_LIB=$(BUILD)/asan/liboffchip.so \
+	    CFLAGS="-Wno-format-truncation -Wno-maybe-uninitialized $(CFLAGS)" \
 	    SAN="-fsanitize=address,undefined -fno-sanitize-recover=all" check
 
 # What runs in several threads, under ThreadSanitizer: clang, with its OpenMP runtime and libarcher (package libomp-dev).
