@@ -151,7 +151,7 @@ START_TEST(the_first_and_the_last_kernels_may_come_once)
     static const uint32_t alike[] = {0, 1, 2, 1, 2, 1, 2, 7};
     struct plan *plan = plan_new(sizeof *plan, 0, NULL);
     struct program program;
-    for (const char *name = "a\0b\0c\0d"; *name; name += 2)
+    for (const char *name = "a\0b\0c\0d\0"; *name; name += 2)
         plan_kernel(plan, mark, name, 1, 32, 8, 0);
     plan->once_before = plan->once_behind = 1;
     plan->launches = 8;
