@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-STREAMS = {"sequential": 200_000, "random": 100_000, "mixed": 100_000, "sparse": 20_000}
+STREAMS = {"sequential": 800_000, "random": 100_000, "mixed": 100_000, "sparse": 20_000}
 REFRESH = {"off": "", "on": "refresh=all,refi=3315,rfc=298"}
 RUNS = 9
 OWN_QUEUE = "chooses among all that wait when a command can go; offchip when a bank's slot empties"

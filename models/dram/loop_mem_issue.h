@@ -4,17 +4,17 @@
 
 #include "models/dram/loop_mem_queue.h"
 
-enum { MEM_ACT_CALMS = 4 }; /* see MEM_CALM */
+enum { MEM_ACT_CALMS = 2 }; /* see MEM_CALM */
 
 /* --- commands --- */
 
 /* A request took as many cycles from its arrival to the end of its data. */
-DRAM_INLINE void mem_latency(struct mem_out *out, const struct mem_source *from, int64_t latency)
+DRAM_INLINE void mem_latency(struct mem_out *out, int64_t *buckets, int64_t latency)
 {
     out->latency_sum += latency;
     if (__builtin_expect(latency > out->latency_largest, 0))
         out->latency_largest = latency;
-    from->buckets[(uint64_t)latency < LATENCY_EXACT ? (uint32_t)latency : dram_latency_bucket(latency)]++;
+    buckets[(uint64_t)latency < LATENCY_EXACT ? (uint32_t)latency : dram_latency_bucket(latency)]++;
 }
 
 /* A request had its last column command at t. */
@@ -27,7 +27,7 @@ DRAM_INLINE void mem_done(struct dram_channel *ch, struct mem_out *out, const st
         ch->fate.column[id] = from->base + t;
     if (from->fates && ch->fate.done)
         ch->fate.done[id] = from->base + done;
-    mem_latency(out, from, from->base + done - from->requests[id].arrival);
+    mem_latency(out, from->buckets, from->base + done - from->requests[id].arrival);
 }
 
 /* A column command to bank b at t, for the row of its slot; returns when its data end. */

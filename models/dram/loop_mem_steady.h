@@ -29,6 +29,7 @@ struct mem_steady {
     int first;                /* the bank whose slot the cycle before t emptied */
     int other;                /* of two banks that go in turn, `other` first; -1: as the next two say */
     unsigned banks;           /* all that take part */
+    unsigned others;          /* with an empty slot too: the run ends where the scan comes to one of them first */
     int apart;                /* cycles at least between two column commands of a group */
     uint8_t bank[DRAM_QUEUE]; /* that of the column command of each cycle */
     uint8_t when[DRAM_NARROW][DRAM_QUEUE + 1]; /* the cycles of a bank's, ascending, and an end beyond all */
@@ -54,13 +55,16 @@ DRAM_INLINE const uint8_t *mem_steady_when(const struct mem_steady *p, int b)
     return p->other < 0 ? p->when[b] : turns[b == p->first];
 }
 
+enum { FEW = 4 }; /* cycles for which it is not worth it */
+
 /* Whether the cycle after that of a column command to bank b (-1: there was none) is a steady one. With CCD of 1 and
  * CCDL of at most 2 only the group of that command may be closed. */
 DRAM_INLINE bool mem_is_steady(const struct dram_channel *ch, const struct mem_stream *s, const struct mem_source *from,
                                int b)
 {
     return b >= 0 && !from->fates && !from->device && s->reads &&
-           (s->in.pending & ~(s->reads | s->asleep)) == 1u << b && ch->timing.ccd == 1 && ch->timing.ccdl <= 2;
+           (s->in.pending & ~(s->reads | s->asleep)) >> b & 1 && s->in.arrival <= s->t && s->wakes - s->t >= FEW &&
+           s->in.stop - s->t >= FEW && ch->timing.ccd == 1 && ch->timing.ccdl <= 2;
 }
 
 /* How many single reads of the row selected last wait in bank b before anything else would be selected. */
@@ -112,33 +116,45 @@ DRAM_INLINE void mem_steady_turns(const struct dram_channel *ch, struct mem_stea
     p->apart = 2;
 }
 
+/* End before the cycle from k on in which the scan, at `scan` in the first, comes to one of the other banks first. */
+DRAM_INLINE void mem_steady_until(struct mem_steady *p, const struct mem_source *from, unsigned scan, int32_t k)
+{
+    scan = mem_scan_from((mem_scan_bank(scan, from) + k) & from->bank_mask);
+    for (; k < p->n; k++, scan = mem_scan_on(scan, from)) {
+        const int next = k ? mem_steady_bank(p, k - 1) : p->first;
+        if (mem_first(p->others | 1u << next, scan) != next)
+            p->n = k;
+    }
+}
+
 /* The requests from the head on that stand behind one another for bank b, at most n, single reads: into the bank's
- * queue, as far as there is room where it stands. Returns how many. */
-DRAM_INLINE int32_t mem_steady_enter_bank(struct dram_channel *ch, const struct mem_source *from, uint32_t head, int b,
-                                          int32_t n)
+ * queue, as far as there is room where it stands. Returns how many. `ids`: from->ids. */
+DRAM_INLINE int32_t mem_steady_enter_bank(struct dram_channel *ch, const struct mem_source *from, const uint32_t *ids,
+                                          uint32_t head, int b, int32_t n)
 {
     struct dram_bank_queue *q = &ch->bank[b];
     ONCE(q);
     const struct dram_request *const requests = from->requests;
     const int first = q->tail, room = q->limit - first;
     const uint32_t last_row = q->last_row;
-    uint64_t same = 0;
+    uint64_t same = 0, bit = UINT64_C(1) << first;
     int32_t k = 0;
-    for (n = n < room ? n : room; k < n; k++) {
-        const uint32_t id = mem_id(from, head + (uint32_t)k);
+    for (n = n < room ? n : room; k < n; k++, bit += bit) {
+        const uint32_t id = ids ? ids[head + (uint32_t)k] : head + (uint32_t)k;
         const struct dram_request *r = &requests[id];
+        const uint32_t row = r->row;
         if (r->bank != b || r->flags != 1)
             break;
-        q->rows[first + k] = r->row;
-        q->tags[first + k] = (uint8_t)r->row;
+        q->rows[first + k] = row;
+        q->tags[first + k] = (uint8_t)row;
         q->ids[first + k] = id;
         q->flags[first + k] = 1;
-        same |= (uint64_t)(r->row == last_row) << k;
+        same |= row == last_row ? bit : 0;
     }
     if (k) {
         q->tail = first + k;
         q->live |= UINT64_MAX >> (64 - k) << first;
-        q->same |= same << first;
+        q->same |= same;
     }
     return k;
 }
@@ -156,26 +172,33 @@ DRAM_INLINE int32_t mem_steady_arrived(const struct mem_line *in, const struct m
     return n;
 }
 
-/* Let a request enter after each of the cycles; p->n becomes how many of them there are for which this is known. The
- * last is the first that gives another bank something to select (`asleep` ones have no slot to fill). */
-DRAM_INLINE void mem_steady_enter(struct dram_channel *ch, struct mem_line *in, const struct mem_source *from,
-                                  unsigned asleep, struct mem_steady *p)
+/* Let a request enter after each of the cycles; p->n becomes how many of them there are for which this is known. */
+DRAM_INLINE void mem_steady_enter(struct dram_channel *ch, struct mem_stream *s, const struct mem_source *from,
+                                  struct mem_steady *p)
 {
-    const int32_t n = mem_steady_arrived(in, from, p->t, p->n);
-    for (p->n = 0; p->n < n;) {
-        const uint32_t head = in->head + (uint32_t)p->n;
+    struct mem_line *in = &s->in;
+    p->n = mem_steady_arrived(in, from, p->t, p->n);
+    int32_t k = 0;
+    while (k < p->n) {
+        const uint32_t head = in->head + (uint32_t)k;
         const int b = from->requests[mem_id(from, head)].bank;
-        if (!p->n && ch->bank[b].tail == ch->bank[b].limit)
+        if (!k && ch->bank[b].tail == ch->bank[b].limit)
             dram_bank_queue_compact(&ch->bank[b]); /* later there might be no room: what is selected is still in it */
-        const bool other = !((p->banks | asleep) >> b & 1);
-        const int32_t k = mem_steady_enter_bank(ch, from, head, b, other ? 1 : n - p->n);
-        p->n += k;
-        in->pending |= k ? 1u << b : 0;
-        if (!k || other)
+        const bool known = (p->banks | p->others | s->asleep) >> b & 1;
+        const int32_t most = known ? p->n - k : 1;
+        const int32_t n = from->ids ? mem_steady_enter_bank(ch, from, from->ids, head, b, most)
+                                    : mem_steady_enter_bank(ch, from, NULL, head, b, most);
+        if (!n)
             break;
+        k += n;
+        in->pending |= 1u << b;
+        p->others |= known ? 0 : 1u << b;
+        if (!known)
+            mem_steady_until(p, from, s->scan, k);
     }
-    in->columns_in += p->n;
-    in->head += (uint32_t)p->n;
+    p->n = k;
+    in->columns_in += k;
+    in->head += (uint32_t)k;
 }
 
 /* Bank b had the first and the last of its column commands; `differs`: see dram_legal_run_bank(). */
@@ -196,10 +219,13 @@ DRAM_INLINE void mem_steady_serve(struct dram_channel *ch, struct mem_stream *s,
 {
     struct dram_bank_queue *q = &ch->bank[b];
     ONCE(q);
+    const struct dram_request *const requests = from->requests;
     const uint8_t *when = mem_steady_when(p, b);
     const int64_t done = from->base + p->t + ch->timing.cl;
     const uint64_t was = q->same;
     const uint32_t row = ch->open_row[b];
+    const int32_t last = p->n - 1;
+    struct mem_out out = s->out;
     uint64_t same = was;
     uint32_t id = ch->slot_id[b], differs = ch->slot_row[b] ^ row;
     int k = 0;
@@ -209,15 +235,16 @@ DRAM_INLINE void mem_steady_serve(struct dram_channel *ch, struct mem_stream *s,
         id = q->ids[i];
         differs = q->rows[i] ^ row;
     }
-    for (; when[k] < p->n; k++) {
-        mem_latency(&s->out, from, done + when[k] - from->requests[id].arrival);
-        if (when[k] == p->n - 1)
-            continue; /* the last: nothing is selected after it */
+    for (; when[k] < last; k++) {
+        mem_latency(&out, from->buckets, done + when[k] - requests[id].arrival);
         const int i = __builtin_ctzll(same);
         same &= same - 1;
         id = q->ids[i];
         differs |= q->rows[i] ^ row;
     }
+    if (when[k] == last) /* nothing is selected after it */
+        mem_latency(&out, from->buckets, done + when[k++] - requests[id].arrival);
+    s->out = out;
     ch->slot_id[b] = id;
     ch->slot_row[b] = row ^ differs;
     q->same = same;
@@ -252,25 +279,25 @@ DRAM_INLINE void mem_steady_end(const struct dram_channel *ch, struct mem_stream
 static __attribute__((noinline)) int mem_stream_steady(struct dram_channel *ch, struct mem_stream *s,
                                                        const struct mem_source *from, int b)
 {
-    enum { FEW = 4 };
     const int32_t end = s->wakes < s->in.stop ? s->wakes : s->in.stop;
     const int32_t most = end - s->t < DRAM_QUEUE ? end - s->t : DRAM_QUEUE;
-    if (s->in.arrival > s->t || most < FEW)
-        return -1;
     struct mem_steady p;
     p.t = s->t;
     p.first = b;
     p.other = __builtin_ctz(s->reads);
     p.banks = s->reads | 1u << b;
+    p.others = s->in.pending & ~(p.banks | s->asleep);
     if (!(s->reads & (s->reads - 1)) && (b ^ p.other) & ch->group_mask && ch->timing.ccdl == 2) {
         mem_steady_turns(ch, &p, most);
     } else {
         p.other = -1;
         mem_steady_plan(ch, s, from, &p, most);
     }
+    if (p.others)
+        mem_steady_until(&p, from, s->scan, 0);
     if (p.n < FEW)
         return -1;
-    mem_steady_enter(ch, &s->in, from, s->asleep, &p);
+    mem_steady_enter(ch, s, from, &p);
     if (!p.n)
         return -1;
     const int begin = mem_steady_bank(&p, 0);

@@ -6,7 +6,7 @@
 
 /* dram_mem.calm: runs of reads are looked for from MEM_CALM on. It grows by the cycle while there are any; an ACT
  * leaves one MEM_ACT_CALMS-th of it, a run of no cycles half, a write nothing. */
-enum { MEM_CALM = 8, MEM_CALMEST = 64 };
+enum { MEM_CALM = 12, MEM_CALMEST = 64 };
 
 /* Of a device: nothing that a read of an open row would have to wait for but other reads, by the rules it has. */
 DRAM_INLINE bool mem_device_streams(const struct dram_channel *ch, int32_t t)
