@@ -1,8 +1,8 @@
 /* loop_mem_steady: of a run of reads, cycles that follow from one another; a part of models/dram/loop_mem.c.
  *
- * In a steady cycle a request is selected for the slot that the cycle before emptied, a column command goes, and a
- * request enters. Then who goes follows from the scan of banks alone, as far as the banks have reads of their open
- * rows, and what it does is done by the bank, not by the cycle. */
+ * In a steady cycle a request is selected for a slot that is empty, a column command goes, and a request enters. Then
+ * who goes follows from the scan of banks alone, as far as the banks have reads of their open rows, and what it does is
+ * done by the bank, not by the cycle. */
 #ifndef MODELS_DRAM_LOOP_MEM_STEADY_H
 #define MODELS_DRAM_LOOP_MEM_STEADY_H
 
@@ -20,51 +20,50 @@ struct mem_stream {
     unsigned asleep; /* slots that hold something else, or a read whose bank's time has not come */
     unsigned single; /* banks whose slots need but one column command, if they are asleep */
     unsigned taken;  /* banks of which a request was selected */
+    unsigned active; /* banks with a row open */
     int64_t slot_sum, selected;
 };
+
+/* Single reads wake at cycle t and join the run. */
+DRAM_INLINE void mem_stream_wake(struct mem_stream *s, struct mem_wheel *w, int32_t t)
+{
+    const unsigned banks = (unsigned)wheel_take(w, t);
+    s->reads |= banks;
+    s->asleep &= ~banks;
+    s->wakes = s->asleep ? wheel_next(w, t, INT32_MAX) : INT32_MAX;
+}
 
 /* Cycles from t on of which all is known beforehand. */
 struct mem_steady {
     int32_t t, n;
-    int first;                /* the bank whose slot the cycle before t emptied */
-    int other;                /* of two banks that go in turn, `other` first; -1: as the next two say */
-    unsigned banks;           /* all that take part */
-    unsigned others;          /* with an empty slot too: the run ends where the scan comes to one of them first */
-    int apart;                /* cycles at least between two column commands of a group */
-    uint8_t bank[DRAM_QUEUE]; /* that of the column command of each cycle */
-    uint8_t when[DRAM_NARROW][DRAM_QUEUE + 1]; /* the cycles of a bank's, ascending, and an end beyond all */
+    int first;                     /* the bank of the column command of the cycle before t */
+    int other;                     /* of two banks that go in turn, `other` first; -1: as the arrays say */
+    unsigned banks;                /* all that take part */
+    int apart;                     /* cycles at least between two column commands of a group */
+    uint64_t columns[DRAM_NARROW]; /* by bank: bit k: a column command of its goes in cycle k */
+    uint8_t selected[DRAM_QUEUE];  /* by cycle: the bank of which a request is selected, unless two go in turn */
+    uint16_t reads[DRAM_QUEUE];    /* slots that hold one after it, likewise */
 };
 
-/* The bank of the column command of cycle k. */
-DRAM_INLINE int mem_steady_bank(const struct mem_steady *p, int32_t k)
-{
-    if (p->other < 0)
-        return p->bank[k];
-    return k & 1 ? p->first : p->other;
-}
-
-/* The cycles of the column commands of bank b. */
-DRAM_INLINE const uint8_t *mem_steady_when(const struct mem_steady *p, int b)
-{
-#define SIXTEEN(k)                                                                                                     \
-    k, k + 2, k + 4, k + 6, k + 8, k + 10, k + 12, k + 14, k + 16, k + 18, k + 20, k + 22, k + 24, k + 26, k + 28,     \
-        k + 30
-    static const uint8_t turns[2][DRAM_QUEUE / 2 + 1] = {{SIXTEEN(0), SIXTEEN(32), UINT8_MAX},
-                                                         {SIXTEEN(1), SIXTEEN(33), UINT8_MAX}};
-#undef SIXTEEN
-    return p->other < 0 ? p->when[b] : turns[b == p->first];
-}
+_Static_assert(DRAM_QUEUE == 64, "as many cycles as a word has bits");
 
 enum { FEW = 4 }; /* cycles for which it is not worth it */
+
+/* The slots that wake at the cycle, if all are single reads, else 0. */
+DRAM_INLINE unsigned mem_steady_wakes(const struct mem_stream *s, const struct mem_wheel *w, int32_t at)
+{
+    const uint64_t slots = w->slots[(unsigned)at % DRAM_WHEEL];
+    return slots & ~(uint64_t)s->single ? 0 : (unsigned)slots;
+}
 
 /* Whether the cycle after that of a column command to bank b (-1: there was none) is a steady one. With CCD of 1 and
  * CCDL of at most 2 only the group of that command may be closed. */
 DRAM_INLINE bool mem_is_steady(const struct dram_channel *ch, const struct mem_stream *s, const struct mem_source *from,
-                               int b)
+                               const struct mem_wheel *w, int b)
 {
-    return b >= 0 && !from->fates && !from->device && s->reads &&
-           (s->in.pending & ~(s->reads | s->asleep)) >> b & 1 && s->in.arrival <= s->t && s->wakes - s->t >= FEW &&
-           s->in.stop - s->t >= FEW && ch->timing.ccd == 1 && ch->timing.ccdl <= 2;
+    return b >= 0 && !from->fates && !from->device && s->reads && s->in.pending & ~(s->reads | s->asleep) &&
+           s->in.arrival <= s->t && s->in.stop - s->t >= FEW &&
+           (s->wakes - s->t >= FEW || mem_steady_wakes(s, w, s->wakes)) && ch->timing.ccd == 1 && ch->timing.ccdl <= 2;
 }
 
 /* How many single reads of the row selected last wait in bank b before anything else would be selected. */
@@ -75,36 +74,61 @@ DRAM_INLINE int mem_steady_hits(const struct dram_channel *ch, int b)
     return __builtin_popcountll(q->same & ((other & -other) - 1));
 }
 
-/* Find the steady cycles, at most n: who goes follows from where the scan of banks begins, and each slot is filled
- * again while its bank has reads of the open row. */
-DRAM_INLINE void mem_steady_plan(const struct dram_channel *ch, const struct mem_stream *s,
-                                 const struct mem_source *from, struct mem_steady *p, int32_t n)
+/* Banks that take part from cycle `at` on, and what waits for their slots then. */
+DRAM_INLINE void mem_steady_count(const struct dram_channel *ch, const struct mem_stream *s, struct mem_steady *p,
+                                  unsigned banks, int32_t at, int left[DRAM_NARROW])
 {
-    const unsigned closes = ch->timing.ccdl > 1 ? DRAM_ALL : 0;
-    int left[DRAM_NARROW], served[DRAM_NARROW], b = p->first;
-    for (unsigned banks = p->banks; banks; banks &= banks - 1) {
-        left[__builtin_ctz(banks)] = mem_steady_hits(ch, __builtin_ctz(banks));
-        served[__builtin_ctz(banks)] = 0;
+    p->banks |= banks;
+    for (; banks; banks &= banks - 1) {
+        const int b = __builtin_ctz(banks);
+        left[b] = s->active >> b & 1 && ch->rd_ok[b] <= at ? mem_steady_hits(ch, b) : 0;
+        p->columns[b] = 0;
     }
-    unsigned reads = s->reads, scan = s->scan;
-    int32_t k = 0;
-    for (; k < n && left[b]-- > 0; k++) {
-        const unsigned columns = (reads | 1u << b) & ~(ch->group_banks[b & ch->group_mask] & closes);
-        if (!columns)
+}
+
+/* Find the steady cycles, at most n: who goes follows from where the scan of banks begins, until it comes to an empty
+ * slot whose bank has no read of the open row that may go, or a slot wakes that holds no single read. */
+DRAM_INLINE void mem_steady_plan(const struct dram_channel *ch, const struct mem_stream *s, const struct mem_source *of,
+                                 const struct mem_wheel *w, struct mem_steady *p, int32_t n)
+{
+    const unsigned closes = ch->timing.ccdl > 1 ? DRAM_ALL : 0, mask = (unsigned)ch->group_mask;
+    const struct mem_source from = *of;
+    int left[DRAM_NARROW];
+    mem_steady_count(ch, s, p, p->banks, p->t, left);
+    unsigned reads = s->reads, empty = p->banks & ~reads, scan = s->scan, clash = 0, group = 0;
+    unsigned closed = ch->group_banks[(unsigned)p->first & mask] & closes;
+    uint64_t bit = 1;
+    int32_t k = 0, wakes = s->wakes - p->t;
+    for (unsigned asleep = s->asleep; k < n; k++, bit += bit) {
+        if (k == wakes) {
+            const unsigned woken = mem_steady_wakes(s, w, p->t + k);
+            if (!woken)
+                break;
+            mem_steady_count(ch, s, p, woken, p->t + k, left);
+            reads |= woken;
+            asleep &= ~woken;
+            wakes = asleep ? wheel_next(w, p->t + k, INT32_MAX) - p->t : INT32_MAX;
+        }
+        const unsigned take = empty & scan ? empty & scan : empty, taken = take & -take;
+        const int next = __builtin_ctz(take);
+        const unsigned can = (reads | taken) & ~closed;
+        if (left[next] <= 0 || !can)
             break;
-        scan = mem_scan_on(scan, from);
-        reads |= 1u << b;
-        b = mem_first(columns, scan);
-        reads &= ~(1u << b);
-        p->bank[k] = (uint8_t)b;
-        p->when[b][served[b]++] = (uint8_t)k;
+        left[next]--;
+        scan = mem_scan_on(scan, &from);
+        const unsigned go = can & scan ? can & scan : can, gone = go & -go;
+        const int b = __builtin_ctz(go);
+        clash |= group & gone;
+        group = ch->group_banks[(unsigned)b & mask];
+        closed = group & closes;
+        reads = (reads | taken) ^ gone;
+        empty = (empty ^ taken) | gone;
+        p->columns[b] |= bit;
+        p->selected[k] = (uint8_t)next;
+        p->reads[k] = (uint16_t)reads;
     }
-    for (unsigned banks = p->banks; banks; banks &= banks - 1)
-        p->when[__builtin_ctz(banks)][served[__builtin_ctz(banks)]] = UINT8_MAX;
     p->n = k;
-    p->apart = 2;
-    for (k = 1; k < p->n; k++)
-        p->apart = ((p->bank[k] ^ p->bank[k - 1]) & ch->group_mask) ? p->apart : 1;
+    p->apart = clash ? 1 : 2;
 }
 
 /* The same of two banks of two groups when CCDL closes a group for two cycles: they go in turn. */
@@ -114,49 +138,71 @@ DRAM_INLINE void mem_steady_turns(const struct dram_channel *ch, struct mem_stea
     n = a < n ? a : n;
     p->n = b < n ? b : n;
     p->apart = 2;
+    p->columns[p->other] = UINT64_C(0x5555555555555555);
+    p->columns[p->first] = UINT64_C(0xaaaaaaaaaaaaaaaa);
 }
 
-/* End before the cycle from k on in which the scan, at `scan` in the first, comes to one of the other banks first. */
-DRAM_INLINE void mem_steady_until(struct mem_steady *p, const struct mem_source *from, unsigned scan, int32_t k)
+/* Bank b has something to select from cycle k on: end before the one in which the scan comes to it first. */
+DRAM_INLINE void mem_steady_until(struct mem_steady *p, const struct mem_source *from, unsigned scan, int b, int32_t k)
 {
     scan = mem_scan_from((mem_scan_bank(scan, from) + k) & from->bank_mask);
     for (; k < p->n; k++, scan = mem_scan_on(scan, from)) {
-        const int next = k ? mem_steady_bank(p, k - 1) : p->first;
-        if (mem_first(p->others | 1u << next, scan) != next)
+        const int next = p->other < 0 ? p->selected[k] : k & 1 ? p->other : p->first;
+        if (mem_first(1u << b | 1u << next, scan) == b)
             p->n = k;
     }
 }
 
-/* The requests from the head on that stand behind one another for bank b, at most n, single reads: into the bank's
- * queue, as far as there is room where it stands. Returns how many. `ids`: from->ids. */
-DRAM_INLINE int32_t mem_steady_enter_bank(struct dram_channel *ch, const struct mem_source *from, const uint32_t *ids,
-                                          uint32_t head, int b, int32_t n)
+/* A request's row, bank and flags as one word. */
+DRAM_INLINE uint64_t mem_steady_word(const struct dram_request *r)
 {
-    struct dram_bank_queue *q = &ch->bank[b];
-    ONCE(q);
+    const struct dram_request mask = {.row = UINT32_MAX, .bank = UINT8_MAX, .flags = UINT8_MAX};
+    uint64_t word, kept;
+    _Static_assert(sizeof *r == offsetof(struct dram_request, row) + sizeof word, "as it stands in memory");
+    memcpy(&word, &r->row, sizeof word);
+    memcpy(&kept, &mask.row, sizeof kept);
+    return word & kept;
+}
+
+/* How many of n requests from position `head` on are as r, the first: of its bank, row and flags. `ids`: from->ids. */
+DRAM_INLINE int32_t mem_steady_alike(const struct mem_source *from, const uint32_t *ids, uint32_t head,
+                                     const struct dram_request *r, int32_t n)
+{
     const struct dram_request *const requests = from->requests;
-    const int first = q->tail, room = q->limit - first;
-    const uint32_t last_row = q->last_row;
-    uint64_t same = 0, bit = UINT64_C(1) << first;
-    int32_t k = 0;
-    for (n = n < room ? n : room; k < n; k++, bit += bit) {
-        const uint32_t id = ids ? ids[head + (uint32_t)k] : head + (uint32_t)k;
-        const struct dram_request *r = &requests[id];
-        const uint32_t row = r->row;
-        if (r->bank != b || r->flags != 1)
-            break;
-        q->rows[first + k] = row;
-        q->tags[first + k] = (uint8_t)row;
-        q->ids[first + k] = id;
-        q->flags[first + k] = 1;
-        same |= row == last_row ? bit : 0;
-    }
-    if (k) {
-        q->tail = first + k;
-        q->live |= UINT64_MAX >> (64 - k) << first;
-        q->same |= same;
-    }
+    const uint64_t word = mem_steady_word(r);
+    int32_t k = 1;
+    while (k < n && mem_steady_word(&requests[ids ? ids[head + (uint32_t)k] : head + (uint32_t)k]) == word)
+        k++;
     return k;
+}
+
+/* k single reads of a row from position `head` on, to the end of a bank's queue; there is room. */
+DRAM_INLINE void mem_steady_push(struct dram_bank_queue *q, const uint32_t *ids, uint32_t head, uint32_t row, int32_t k)
+{
+    enum { STEP = 8 }; /* as vectors are wide; positions behind the tail may be written */
+    const int first = q->tail;
+    const int32_t whole = first + k + STEP > DRAM_QUEUE ? 0 : (k + STEP - 1) / STEP * STEP;
+    for (int32_t i = 0; i < whole; i += STEP) {
+        for (int j = 0; j < STEP; j++)
+            q->rows[first + i + j] = row;
+        for (int j = 0; j < STEP; j++)
+            q->tags[first + i + j] = (uint8_t)row;
+        for (int j = 0; j < STEP; j++)
+            q->flags[first + i + j] = 1;
+        for (int j = 0; j < STEP && !ids; j++)
+            q->ids[first + i + j] = head + (uint32_t)(i + j);
+    }
+    for (int32_t i = ids ? 0 : whole; i < k; i++)
+        q->ids[first + i] = ids ? ids[head + (uint32_t)i] : head + (uint32_t)i;
+    for (int32_t i = whole; i < k; i++) {
+        q->rows[first + i] = row;
+        q->tags[first + i] = (uint8_t)row;
+        q->flags[first + i] = 1;
+    }
+    const uint64_t bits = UINT64_MAX >> (64 - k) << first;
+    q->live |= bits;
+    q->same |= row == q->last_row ? bits : 0;
+    q->tail = first + k;
 }
 
 /* Of n requests from the head on, one a cycle from t on, those that will have arrived. */
@@ -178,23 +224,28 @@ DRAM_INLINE void mem_steady_enter(struct dram_channel *ch, struct mem_stream *s,
 {
     struct mem_line *in = &s->in;
     p->n = mem_steady_arrived(in, from, p->t, p->n);
+    unsigned known = p->banks | s->asleep;
     int32_t k = 0;
     while (k < p->n) {
         const uint32_t head = in->head + (uint32_t)k;
-        const int b = from->requests[mem_id(from, head)].bank;
-        if (!k && ch->bank[b].tail == ch->bank[b].limit)
-            dram_bank_queue_compact(&ch->bank[b]); /* later there might be no room: what is selected is still in it */
-        const bool known = (p->banks | p->others | s->asleep) >> b & 1;
-        const int32_t most = known ? p->n - k : 1;
-        const int32_t n = from->ids ? mem_steady_enter_bank(ch, from, from->ids, head, b, most)
-                                    : mem_steady_enter_bank(ch, from, NULL, head, b, most);
-        if (!n)
+        const struct dram_request *r = &from->requests[mem_id(from, head)];
+        const int b = r->bank;
+        struct dram_bank_queue *q = &ch->bank[b];
+        ONCE(q);
+        if (!k && q->tail == q->limit)
+            dram_bank_queue_compact(q); /* later there might be no room: what is selected is still in it */
+        const bool new = !(known >> b & 1);
+        const int32_t room = q->limit - q->tail, most = new ? 1 : p->n - k;
+        if (!room || r->flags != 1)
             break;
+        const int32_t n = from->ids ? mem_steady_alike(from, from->ids, head, r, room < most ? room : most)
+                                    : mem_steady_alike(from, NULL, head, r, room < most ? room : most);
+        mem_steady_push(q, from->ids, head, r->row, n);
         k += n;
         in->pending |= 1u << b;
-        p->others |= known ? 0 : 1u << b;
-        if (!known)
-            mem_steady_until(p, from, s->scan, k);
+        known |= 1u << b;
+        if (new)
+            mem_steady_until(p, from, s->scan, b, k);
     }
     p->n = k;
     in->columns_in += k;
@@ -212,61 +263,64 @@ DRAM_INLINE void mem_steady_leave(struct dram_channel *ch, int32_t first, int32_
     ch->rtpl_ok[g] = dram_later(ch->rtpl_ok[g], last + tm->rtpl);
 }
 
-/* Bank b's part: its slot and what is selected after it go at when[], below n; what is selected last stays in the slot.
- */
+/* Bank b's part: what is in its slot, if it is filled, and what is selected after it have their column commands in
+ * `columns`; if a read `stays`, it is the one selected last. */
 DRAM_INLINE void mem_steady_serve(struct dram_channel *ch, struct mem_stream *s, const struct mem_source *from,
-                                  const struct mem_steady *p, int b)
+                                  const struct mem_steady *p, int b, uint64_t columns, bool stays)
 {
+    const bool filled = s->reads >> b & 1;
+    if (!columns && (filled || !stays))
+        return;
     struct dram_bank_queue *q = &ch->bank[b];
     ONCE(q);
     const struct dram_request *const requests = from->requests;
-    const uint8_t *when = mem_steady_when(p, b);
     const int64_t done = from->base + p->t + ch->timing.cl;
-    const uint64_t was = q->same;
     const uint32_t row = ch->open_row[b];
-    const int32_t last = p->n - 1;
     struct mem_out out = s->out;
-    uint64_t same = was;
+    uint64_t same = q->same, left = columns;
     uint32_t id = ch->slot_id[b], differs = ch->slot_row[b] ^ row;
-    int k = 0;
-    if (b == p->first) {
+    if (!filled) {
         const int i = __builtin_ctzll(same);
         same &= same - 1;
         id = q->ids[i];
         differs = q->rows[i] ^ row;
     }
-    for (; when[k] < last; k++) {
-        mem_latency(&out, from->buckets, done + when[k] - requests[id].arrival);
+    for (int takes = __builtin_popcountll(columns) - !stays; takes > 0; takes--) {
+        mem_latency(&out, from->buckets, done + __builtin_ctzll(left) - requests[id].arrival);
+        left &= left - 1;
         const int i = __builtin_ctzll(same);
         same &= same - 1;
         id = q->ids[i];
         differs |= q->rows[i] ^ row;
     }
-    if (when[k] == last) /* nothing is selected after it */
-        mem_latency(&out, from->buckets, done + when[k++] - requests[id].arrival);
+    if (left) /* nothing is selected after it */
+        mem_latency(&out, from->buckets, done + __builtin_ctzll(left) - requests[id].arrival);
     s->out = out;
     ch->slot_id[b] = id;
     ch->slot_row[b] = row ^ differs;
-    q->same = same;
-    q->live ^= was ^ same;
-    s->taken |= was != same ? 1u << b : 0;
-    if (!q->live) {
-        q->tail = 0;
-        s->in.pending &= ~(1u << b);
+    if (q->same != same) {
+        q->live ^= q->same ^ same;
+        q->same = same;
+        s->taken |= 1u << b;
+        if (!q->live) {
+            q->tail = 0;
+            s->in.pending &= ~(1u << b);
+        }
     }
-    ch->stats.bank_columns[b] += k;
-    if (k)
-        mem_steady_leave(ch, p->t + when[0], p->t + when[k - 1], b, differs);
+    if (columns) {
+        ch->stats.bank_columns[b] += __builtin_popcountll(columns);
+        mem_steady_leave(ch, p->t + __builtin_ctzll(columns), p->t + 63 - __builtin_clzll(columns), b, differs);
+    }
 }
 
-/* What the cycles leave behind for the channel. */
+/* What the cycles leave behind for the channel; `reads`: slots that hold one. */
 DRAM_INLINE void mem_steady_end(const struct dram_channel *ch, struct mem_stream *s, const struct mem_source *from,
-                                const struct mem_steady *p)
+                                const struct mem_steady *p, unsigned reads)
 {
     s->t += p->n;
     s->out.count += p->n;
     s->out.last = s->t - 1 + ch->timing.cl;
-    s->reads = p->banks & ~(1u << mem_steady_bank(p, p->n - 1));
+    s->reads = reads;
     s->ccd_ok = s->t - 1 + ch->timing.ccd;
     s->scan = mem_scan_from((mem_scan_bank(s->scan, from) + p->n) & from->bank_mask);
     s->selected += p->n;
@@ -277,35 +331,44 @@ DRAM_INLINE void mem_steady_end(const struct dram_channel *ch, struct mem_stream
 /* The steady cycles after that of a column command to bank b, if a request enters after each of them. Returns the bank
  * of the last; -1: there were none. */
 static __attribute__((noinline)) int mem_stream_steady(struct dram_channel *ch, struct mem_stream *s,
-                                                       const struct mem_source *from, int b)
+                                                       const struct mem_source *from, struct mem_wheel *w, int b)
 {
-    const int32_t end = s->wakes < s->in.stop ? s->wakes : s->in.stop;
-    const int32_t most = end - s->t < DRAM_QUEUE ? end - s->t : DRAM_QUEUE;
+    const int32_t most = s->in.stop - s->t < DRAM_QUEUE ? s->in.stop - s->t : DRAM_QUEUE;
+    const unsigned empty = s->in.pending & ~(s->reads | s->asleep);
     struct mem_steady p;
     p.t = s->t;
     p.first = b;
     p.other = __builtin_ctz(s->reads);
-    p.banks = s->reads | 1u << b;
-    p.others = s->in.pending & ~(p.banks | s->asleep);
-    if (!(s->reads & (s->reads - 1)) && (b ^ p.other) & ch->group_mask && ch->timing.ccdl == 2) {
+    p.banks = s->reads | empty;
+    if (s->wakes - s->t >= most && empty == 1u << b && !(s->reads & (s->reads - 1)) && (b ^ p.other) & ch->group_mask &&
+        ch->timing.ccdl == 2) {
         mem_steady_turns(ch, &p, most);
     } else {
         p.other = -1;
-        mem_steady_plan(ch, s, from, &p, most);
+        mem_steady_plan(ch, s, from, w, &p, most);
     }
-    if (p.others)
-        mem_steady_until(&p, from, s->scan, 0);
     if (p.n < FEW)
         return -1;
     mem_steady_enter(ch, s, from, &p);
     if (!p.n)
         return -1;
-    const int begin = mem_steady_bank(&p, 0);
+    while (s->wakes - p.t < p.n)
+        mem_stream_wake(s, w, s->wakes);
+    const uint64_t done = UINT64_MAX >> (64 - p.n);
+    const unsigned reads = p.other < 0 ? p.reads[p.n - 1] : 1u << (p.n & 1 ? b : p.other);
+    int begin = 0, last = 0;
+    for (unsigned banks = p.banks; banks; banks &= banks - 1) {
+        const int k = __builtin_ctz(banks);
+        begin = p.columns[k] & 1 ? k : begin;
+        last = p.columns[k] >> (p.n - 1) & 1 ? k : last;
+    }
     dram_legal_run(&ch->legal, &ch->timing, p.t, begin, begin & ch->group_mask, p.apart);
-    for (unsigned banks = p.banks; banks; banks &= banks - 1)
-        mem_steady_serve(ch, s, from, &p, __builtin_ctz(banks));
-    mem_steady_end(ch, s, from, &p);
-    return mem_steady_bank(&p, p.n - 1);
+    for (unsigned banks = p.banks; banks; banks &= banks - 1) {
+        const int k = __builtin_ctz(banks);
+        mem_steady_serve(ch, s, from, &p, k, p.columns[k] & done, reads >> k & 1);
+    }
+    mem_steady_end(ch, s, from, &p, reads);
+    return last;
 }
 
 #endif

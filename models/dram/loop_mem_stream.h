@@ -6,7 +6,7 @@
 
 /* dram_mem.calm: runs of reads are looked for from MEM_CALM on. It grows by the cycle while there are any; an ACT
  * leaves one MEM_ACT_CALMS-th of it, a run of no cycles half, a write nothing. */
-enum { MEM_CALM = 12, MEM_CALMEST = 64 };
+enum { MEM_CALM = 8, MEM_CALMEST = 64 };
 
 /* Of a device: nothing that a read of an open row would have to wait for but other reads, by the rules it has. */
 DRAM_INLINE bool mem_device_streams(const struct dram_channel *ch, int32_t t)
@@ -24,14 +24,13 @@ DRAM_INLINE bool mem_may_stream(const struct dram_channel *ch, const struct dram
 }
 
 /* Select bank b's next request; false, and nothing is done, if it is no single read of the open row. */
-DRAM_INLINE bool mem_stream_take(struct dram_channel *ch, struct mem_stream *s, const struct mem_source *from,
-                                 unsigned active, int b)
+DRAM_INLINE bool mem_stream_take(struct dram_channel *ch, struct mem_stream *s, const struct mem_source *from, int b)
 {
     struct dram_bank_queue *q = &ch->bank[b];
     ONCE(q);
     const uint64_t same = q->same;
     const int i = __builtin_ctzll(same | UINT64_C(1) << 63);
-    if (!same || q->flags[i] != 1 || ch->rd_ok[b] > s->t || !(active >> b & 1))
+    if (!same || q->flags[i] != 1 || ch->rd_ok[b] > s->t || !(s->active >> b & 1))
         return false;
     const unsigned bit = 1u << b;
     const uint64_t rest = same & (same - 1), live = q->live ^ same ^ rest;
@@ -85,24 +84,20 @@ DRAM_INLINE int mem_stream_column(struct dram_channel *ch, struct mem_stream *s,
 /* Slots wake at cycle t: single reads join the run; false, and nothing is done, if there is another among them. */
 DRAM_INLINE bool mem_stream_join(struct mem_stream *s, struct mem_wheel *w)
 {
-    const uint64_t slots = w->slots[(unsigned)s->t % DRAM_WHEEL];
-    if (slots & ~(uint64_t)s->single)
+    if (w->slots[(unsigned)s->t % DRAM_WHEEL] & ~(uint64_t)s->single)
         return false;
-    const unsigned banks = (unsigned)wheel_take(w, s->t);
-    s->reads |= banks;
-    s->asleep &= ~banks;
-    s->wakes = s->asleep ? wheel_next(w, s->t, INT32_MAX) : INT32_MAX;
+    mem_stream_wake(s, w, s->t);
     return true;
 }
 
 /* The cycles from t on, for as long as each request that is selected is a single read of its bank's open row and no
  * slot wakes that holds something else: then no row command and no turnaround comes in between. */
 DRAM_INLINE void mem_stream_run(struct dram_channel *ch, struct mem_stream *s, const struct mem_source *from,
-                                struct mem_wheel *w, unsigned active)
+                                struct mem_wheel *w)
 {
     while (s->t < s->in.stop && (s->t < s->wakes || mem_stream_join(s, w))) {
         const unsigned can = s->in.pending & ~(s->reads | s->asleep);
-        if (can && !mem_stream_take(ch, s, from, active, mem_first(can, s->scan)))
+        if (can && !mem_stream_take(ch, s, from, mem_first(can, s->scan)))
             break;
         if (!s->reads)
             break;
@@ -113,42 +108,39 @@ DRAM_INLINE void mem_stream_run(struct dram_channel *ch, struct mem_stream *s, c
             mem_look(&s->in, from, s->t + 1);
         }
         s->t++;
-        while (mem_is_steady(ch, s, from, b))
-            b = mem_stream_steady(ch, s, from, b);
+        while (mem_is_steady(ch, s, from, w, b))
+            b = mem_stream_steady(ch, s, from, w, b);
     }
 }
 
 /* The same on copies. Built once for each of the ways in which a run goes. */
 DRAM_INLINE void mem_stream_as(struct dram_channel *ch, struct mem_stream *of, const struct mem_source *source,
-                               struct mem_wheel *w, unsigned active, bool fates, bool device)
+                               struct mem_wheel *w, bool fates, bool device)
 {
     struct mem_stream s = *of;
     struct mem_source from = *source;
     from.fates = fates;
     from.device = device;
-    mem_stream_run(ch, &s, &from, w, active);
+    mem_stream_run(ch, &s, &from, w);
     *of = s;
 }
 
 static __attribute__((noinline)) void mem_stream_plain(struct dram_channel *ch, struct mem_stream *s,
-                                                       const struct mem_source *from, struct mem_wheel *w,
-                                                       unsigned active)
+                                                       const struct mem_source *from, struct mem_wheel *w)
 {
-    mem_stream_as(ch, s, from, w, active, false, false);
+    mem_stream_as(ch, s, from, w, false, false);
 }
 
 static __attribute__((noinline)) void mem_stream_device(struct dram_channel *ch, struct mem_stream *s,
-                                                        const struct mem_source *from, struct mem_wheel *w,
-                                                        unsigned active)
+                                                        const struct mem_source *from, struct mem_wheel *w)
 {
-    mem_stream_as(ch, s, from, w, active, false, true);
+    mem_stream_as(ch, s, from, w, false, true);
 }
 
 static __attribute__((noinline)) void mem_stream_fates(struct dram_channel *ch, struct mem_stream *s,
-                                                       const struct mem_source *from, struct mem_wheel *w,
-                                                       unsigned active)
+                                                       const struct mem_source *from, struct mem_wheel *w)
 {
-    mem_stream_as(ch, s, from, w, active, true, from->device);
+    mem_stream_as(ch, s, from, w, true, from->device);
 }
 
 /* What is the same for all reads of a run that began at cycle `begin`. */
@@ -197,14 +189,15 @@ DRAM_INLINE int32_t mem_stream(struct dram_channel *ch, struct dram_mem *m, cons
                            .ccd_ok = m->ccd_ok,
                            .reads = reads,
                            .asleep = asleep,
+                           .active = m->active,
                            .single = ~m->longer & DRAM_ALL,
                            .slot_sum = m->slot_sum};
     if (of->fates)
-        mem_stream_fates(ch, &s, &from, w, m->active);
+        mem_stream_fates(ch, &s, &from, w);
     else if (of->device)
-        mem_stream_device(ch, &s, &from, w, m->active);
+        mem_stream_device(ch, &s, &from, w);
     else
-        mem_stream_plain(ch, &s, &from, w, m->active);
+        mem_stream_plain(ch, &s, &from, w);
     mem_stream_end(ch, m, &s, t);
     return s.t;
 }
