@@ -23,11 +23,10 @@ door sqlite3.h trace/store/sqlite.h trace/import/uvm/nsys.c
 # Without memory uthash itself would exit.
 door uthash.h trace/base/hash.h
 
-# Each header compiles alone.
-for h in $headers; do
-    grep -qE '^#ifndef [A-Z0-9_]+_H$' "$h" || continue # no guard: instantiated by the files that include it
-    echo "#include \"$h\"" | ${CC:-cc} $flags -fsyntax-only -x c - 2>"$scratch/h" || { cat "$scratch/h"; say "$h does not compile alone"; }
-done
+# Each header with a guard compiles alone; those without are instantiated by the files that include them.
+echo "$headers" | xargs grep -lE '^#ifndef [A-Z0-9_]+_H$' | FLAGS=$flags xargs -P "$(nproc)" -I{} sh -c \
+    'echo "#include \"{}\"" | ${CC:-cc} $FLAGS -fsyntax-only -x c - || echo "lint: {} does not compile alone"' >"$scratch/h" 2>&1
+[ -s "$scratch/h" ] && { cat "$scratch/h"; bad=1; }
 
 # Each .c has a test beside it, or a reason.
 for c in $sources; do
@@ -122,10 +121,10 @@ python3 .ci/reproduce.py "$prog" docs/reproduction --check > /dev/null || say "t
 [ "${LINT_FAST:-0}" = 1 ] && exit $bad
 
 checked=$sources
-cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 -j 2 -I. \
+cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 -j "$(nproc)" -I. \
     --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=normalCheckLevelMaxBranches --suppress=checkersReport --suppress=invalidPointerCast --suppress=nullPointerRedundantCheck --suppress=shiftTooManyBitsSigned \
     $(echo "$checked" | grep -v '_test\.c$') || say "cppcheck"
 echo "$checked" | grep -vE '_(test|fuzz|bench)\.c$' |
-    FLAGS=$flags xargs -P 2 -n 4 sh -c 'clang-tidy --quiet "$@" -- $FLAGS' tidy > "$scratch/tidy" 2>/dev/null || true
+    FLAGS=$flags xargs -P "$(nproc)" -n 4 sh -c 'clang-tidy --quiet "$@" -- $FLAGS' tidy > "$scratch/tidy" 2>/dev/null || true
 grep -E 'warning:|error:' "$scratch/tidy" | sort -u | grep . && say "clang-tidy"
 exit $bad
