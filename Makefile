@@ -232,7 +232,7 @@ demo: $(BUILD)/offchip
 	@sh .ci/demo.sh $(BUILD)/offchip $(BUILD)/demo
 
 asan:
-	READERS_EVERY=15 $(MAKE) DEVELOPER=1 BUILD=$(BUILD)/asan OPT="-O1 -g1 -fno-omit-frame-pointer" \
+	READERS_EVERY=15 TESTS_EVERY=4 $(MAKE) DEVELOPER=1 BUILD=$(BUILD)/asan OPT="-O1 -g1 -fno-omit-frame-pointer" \
 	    CFLAGS="-Wno-format-truncation -Wno-maybe-uninitialized $(CFLAGS)" \
 	    SAN="-fsanitize=address,undefined -fno-sanitize-recover=all" check
 
