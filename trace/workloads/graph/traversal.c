@@ -132,8 +132,7 @@ void *traversal_open(const struct traversal_algorithm *algorithm, const struct t
 void traversal_close(void *state)
 {
     struct traversal *t = state;
-    for (int i = 0; i < TRAVERSAL_WAYS; i++)
-        traversal_program_free(t->programs[i]);
+    traversal_program_free(t);
     graph_release(&t->graph);
     free(t->active.bits);
     free(t->next.bits);

@@ -48,6 +48,7 @@ struct traversal {
     struct scan *scans;  /* SCAN_BATCH */
     struct scan_writer writer;
     struct traversal_program *programs[TRAVERSAL_WAYS]; /* those that were asked for */
+    struct traversal_launches *launches;                /* theirs; NULL: none was */
     /* By element, where somebody asks, else NULL: its visit changes a value; the value is the vertex's own and not the
      * neighbour's. */
     uint64_t *changes, *own;

@@ -72,7 +72,7 @@ static void *run_open(const void *state, struct err *err)
 {
     const struct traversal_program *p = state;
     struct traversal_warps *r = mem_zalloc(1, sizeof *r, err);
-    if (!r || traversal_run_open(&r->at, p->t, p->starts, p->visits, err) == 0)
+    if (!r || traversal_run_open(&r->at, p->t, p->t->launches, p->visits, err) == 0)
         return r;
     run_close(r);
     return NULL;
@@ -111,6 +111,20 @@ int traversal_warps_go(struct traversal_warps *r, const struct emit *e)
 
 static const char *const ways[TRAVERSAL_WAYS] = {"naive", "merged", "aligned"};
 
+/* The launches, kept where they take no more memory than the graph's targets. */
+static int find_launches(struct traversal *t, bool visits, struct err *err)
+{
+    t->launches = mem_zalloc(1, sizeof *t->launches, err);
+    if (!t->launches)
+        return -1;
+    if (traversal_launches_open(t->launches, t, visits, t->graph.elements * sizeof(uint32_t), err) == 0)
+        return 0;
+    traversal_launches_close(t->launches);
+    free(t->launches);
+    t->launches = NULL;
+    return -1;
+}
+
 static struct traversal_program *make(struct traversal *t, enum traversal_way way, struct err *err)
 {
     struct scan_setup s;
@@ -120,8 +134,9 @@ static struct traversal_program *make(struct traversal *t, enum traversal_way wa
                       (long long)s.threads_per_block, LANES);
         return NULL;
     }
-    size_t starts = (size_t)(t->root_count + 1) * sizeof(uint64_t);
-    struct traversal_program *p = plan_new(sizeof *p + starts, t->params->compute_ns, err);
+    if (!t->launches && find_launches(t, s.visits, err))
+        return NULL;
+    struct traversal_program *p = plan_new(sizeof *p, t->params->compute_ns, err);
     if (!p)
         return NULL;
     uint32_t element = s.structures[0].element, threads = (uint32_t)s.threads_per_block;
@@ -137,11 +152,7 @@ static struct traversal_program *make(struct traversal *t, enum traversal_way wa
                 plan_blocks(t->graph.vertices * (p->shape.each ? 1 : LANES), threads), threads, 0, 0);
     p->plan.run_open = run_open;
     p->plan.run_close = run_close;
-    if (traversal_run_starts(t, p->starts, err)) {
-        free(p);
-        return NULL;
-    }
-    p->plan.launches = (uint32_t)p->starts[t->root_count];
+    p->plan.launches = (uint32_t)t->launches->starts[t->root_count];
     return p;
 }
 
@@ -166,7 +177,11 @@ int traversal_program_as(void *state, const char *kernel, struct program *progra
     return 0;
 }
 
-void traversal_program_free(struct traversal_program *program)
+void traversal_program_free(struct traversal *t)
 {
-    free(program);
+    for (int i = 0; i < TRAVERSAL_WAYS; i++)
+        free(t->programs[i]);
+    if (t->launches)
+        traversal_launches_close(t->launches);
+    free(t->launches);
 }

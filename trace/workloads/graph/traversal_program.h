@@ -26,7 +26,7 @@
 int traversal_program(void *state, struct program *program, struct err *err);
 /* As workload_type.program_as. */
 int traversal_program_as(void *state, const char *kernel, struct program *program, struct err *err);
-void traversal_program_free(struct traversal_program *program);
+void traversal_program_free(struct traversal *t); /* all of them */
 
 /* Rows of a workload_type: algorithm X as scans and as a program, of a state that X_open() opens. */
 #define TRAVERSAL_ROWS(X)                                                                                              \

@@ -159,15 +159,15 @@ START_TEST(programs_are_their_loops_over_threads)
         struct program_notes notes = {0};
         struct traversal_run truth;
         open_spec(i, spec);
-        uint64_t *starts = calloc(t->root_count + 1, sizeof *starts);
-        ck_assert_int_eq(traversal_run_starts(t, starts, NULL), 0);
-        ck_assert_int_eq(traversal_run_open(&truth, t, starts, true, NULL), 0);
-        ck_assert_uint_eq(program.ops->launches(program.state), starts[t->root_count]);
-        for (uint32_t l = 0; l < starts[t->root_count]; l++)
+        struct traversal_launches found; /* by the run itself, none kept */
+        ck_assert_int_eq(traversal_launches_open(&found, t, true, 0, NULL), 0);
+        ck_assert_int_eq(traversal_run_open(&truth, t, &found, true, NULL), 0);
+        ck_assert_uint_eq(program.ops->launches(program.state), found.starts[t->root_count]);
+        for (uint32_t l = 0; l < found.starts[t->root_count]; l++)
             launch(l, &truth, &notes);
         program_compare(&notes, &program);
         traversal_run_close(&truth);
-        free(starts);
+        traversal_launches_close(&found);
         workload_close(&w);
     }
 }

@@ -7,24 +7,24 @@
 struct opened {
     struct workload w;
     const struct traversal *t;
-    uint64_t *starts;
+    struct traversal_launches launches;
     struct traversal_run run;
 };
 
-static void open_run(struct opened *o, const char *spec)
+/* most: bytes for launches that are kept. */
+static void open_run(struct opened *o, const char *spec, uint64_t most)
 {
     struct err err = {""};
     ck_assert_msg(workload_open(&o->w, spec, &err) == 0, "%s", err.msg);
     o->t = o->w.state;
-    o->starts = calloc(o->t->root_count + 1, sizeof *o->starts);
-    ck_assert_msg(traversal_run_starts(o->t, o->starts, &err) == 0, "%s", err.msg);
-    ck_assert_msg(traversal_run_open(&o->run, o->t, o->starts, true, &err) == 0, "%s", err.msg);
+    ck_assert_msg(traversal_launches_open(&o->launches, o->t, true, most, &err) == 0, "%s", err.msg);
+    ck_assert_msg(traversal_run_open(&o->run, o->t, &o->launches, true, &err) == 0, "%s", err.msg);
 }
 
 static void close_run(struct opened *o)
 {
     traversal_run_close(&o->run);
-    free(o->starts);
+    traversal_launches_close(&o->launches);
     workload_close(&o->w);
 }
 
@@ -44,7 +44,7 @@ START_TEST(a_run_has_the_launches_and_frontiers_of_the_scans)
         struct opened o;
         struct scan_batch batch;
         uint64_t lists = 0, with_elements = 0, launches = 0;
-        open_run(&o, specs[i]);
+        open_run(&o, specs[i], i % 2 ? UINT64_MAX : 0);
         ck_assert_int_eq(traversal_ops.start(o.w.state, NULL), 0);
         while (traversal_ops.next(o.w.state, &batch, NULL) > 0) {
             ck_assert_int_eq(traversal_run_seek(&o.run, batch.launch, NULL), 0);
@@ -59,7 +59,7 @@ START_TEST(a_run_has_the_launches_and_frontiers_of_the_scans)
                 with_elements += frontier_has(&o.run.t.active, v) && graph_degree(g, v);
         }
         ck_assert_uint_eq(lists, with_elements);
-        ck_assert_uint_eq(o.starts[o.t->root_count], launches);
+        ck_assert_uint_eq(o.launches.starts[o.t->root_count], launches);
         close_run(&o);
     }
 }
@@ -84,12 +84,12 @@ START_TEST(what_a_launch_changes_is_active_in_the_next)
 {
     for (size_t i = 0; i < 7; i++) { /* pagerank changes all */
         struct opened o;
-        open_run(&o, specs[i]);
+        open_run(&o, specs[i], i % 2 ? UINT64_MAX : 0);
         uint64_t vertices = o.t->graph.vertices;
         size_t bytes = (vertices / 64 + 1) * 8;
         uint64_t *changed_by = calloc(vertices, sizeof *changed_by);
         struct frontier raised = {.bits = calloc(1, bytes)};
-        for (uint32_t l = 0; l + 1 < o.starts[1]; l++) {
+        for (uint32_t l = 0; l + 1 < o.launches.starts[1]; l++) {
             memset(changed_by, 0, vertices * sizeof *changed_by);
             memset(raised.bits, 0, bytes);
             ck_assert_int_eq(traversal_run_seek(&o.run, l, NULL), 0);
@@ -109,8 +109,8 @@ END_TEST
 START_TEST(a_run_goes_back_and_over_roots)
 {
     struct opened o;
-    open_run(&o, specs[0]);
-    uint32_t last = (uint32_t)o.starts[o.t->root_count] - 1;
+    open_run(&o, specs[0], 0);
+    uint32_t last = (uint32_t)o.launches.starts[o.t->root_count] - 1;
     size_t bytes = (o.t->graph.vertices / 64 + 1) * 8, element_bytes = (o.t->graph.elements / 64 + 1) * 8;
     uint64_t *active = malloc(bytes), *changes = malloc(element_bytes);
     ck_assert_int_eq(traversal_run_seek(&o.run, last - 1, NULL), 0); /* at once */
@@ -121,7 +121,7 @@ START_TEST(a_run_goes_back_and_over_roots)
         ck_assert_int_eq(traversal_run_seek(&o.run, l, NULL), 0);
     ck_assert_mem_eq(active, o.run.t.active.bits, bytes);
     ck_assert_mem_eq(changes, o.run.t.changes, element_bytes);
-    ck_assert_int_eq(traversal_run_seek(&o.run, (uint32_t)o.starts[2], NULL), 0);
+    ck_assert_int_eq(traversal_run_seek(&o.run, (uint32_t)o.launches.starts[2], NULL), 0);
     ck_assert_uint_eq(o.run.t.active.count, 1);
     ck_assert(frontier_has(&o.run.t.active, o.t->roots[2]));
     free(active);

@@ -20,7 +20,6 @@ struct traversal_program {
     int64_t first_edge;                                              /* element 0 of the lists in its array */
     struct traversal_shape shape;
     bool visits;
-    uint64_t starts[];
 };
 
 /* A run. The warp asked for last is mostly asked for again. */
