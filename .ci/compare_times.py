@@ -26,7 +26,7 @@ GIB = {
     "rodinia-srad-v2": {"rows": (6656, .5, 16), "cols": (6656, .5, 16)},
     "rodinia-hotspot3d": {"nx": (3328, .5, 64), "ny": (3328, .5, 64), "iterations": (2, 0, 1)},
     "rodinia-hotspot": {"n": (9472, .5, 16)},
-    "rodinia-bfs": {"n": (27_000_000, 1, 16)},
+    "rodinia-bfs": {"n": (2**24, 1, 16)},
     "rodinia-streamcluster": {"n": (940_000, 1, 16)},
     "rodinia-btree": {"n": (32_000_000, 1, 16)},
     "rodinia-lavamd": {"boxes": (52, 1 / 3, 1)},

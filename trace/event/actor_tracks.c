@@ -308,24 +308,33 @@ static void tracks_launch(const void *state, uint32_t launch, struct actor_launc
     t->ops->launch(t->state, launch, out);
 }
 
-/* at->turn: words of the track that are behind the actor. */
+/* Where an actor's track lies is looked up once: at->turn is the page that its pages are counted from, at->body where
+ * its next step stands, and at->access where the track ends. Lines far apart in memory are what a step costs. */
+static void begin(const struct actor_tracks *t, const struct share *share, uint32_t actor, struct actor_at *at)
+{
+    const struct place *place = &share->place[actor % SHARE];
+    at->turn = place->first;
+    at->body = place->track + 1;
+    at->access = at->body + t->keepers[share->keeper].tracks.words[place->track];
+}
+
 static int tracks_step(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
                        struct err *err)
 {
     const struct actor_tracks *t = run;
     const struct share *share = &t->launch[t->launch[launch].like].shares[actor / SHARE];
-    const struct place *place = &share->place[actor % SHARE];
     const struct keeper *keeper = &t->keepers[share->keeper];
-    const uint32_t *track = keeper->tracks.words + place->track;
     (void)err;
-    if (at->turn == track[0])
+    if (!at->body)
+        begin(t, share, actor, at);
+    if (at->body == at->access)
         return 0;
-    const uint32_t *from = track + 1 + at->turn;
+    const uint32_t *from = keeper->tracks.words + at->body;
     memcpy(step, keeper->heads.words + from[0] + 1, HEAD * sizeof *from);
     uint32_t pages = step->count + step->stores;
     for (uint32_t i = 0; i < pages; i++)
-        step->page[i] = from[1 + i] + place->first;
-    at->turn += 1 + pages;
+        step->page[i] = from[1 + i] + (uint32_t)at->turn;
+    at->body += 1 + pages;
     return 1;
 }
 
