@@ -587,14 +587,19 @@ static int run_slot(struct uvm_gpu *g, uint32_t number, int64_t limit, struct er
     return 0;
 }
 
-/* The slot whose turn is next: what it reads and writes. */
+/* Of the slot whose turn is next its step, of the one behind it the slot. */
 static inline void look_ahead(const struct uvm_gpu *g, uint32_t slot)
 {
     if (slot == NONE)
         return;
-    const char *at = (const char *)&g->slots[slot];
-    __builtin_prefetch(at, 1);
-    __builtin_prefetch(at + 64, 1);
+    const struct uvm_slot *s = &g->slots[slot];
+    if (s->next != NONE) {
+        const char *behind = (const char *)&g->slots[s->next];
+        __builtin_prefetch(behind, 1);
+        __builtin_prefetch(behind + 64, 1);
+    }
+    if (g->ops->expect && !s->turns && s->actor != NONE)
+        g->ops->expect(g->run, g->launch, s->actor, &s->at);
 }
 
 int uvm_gpu_run(struct uvm_gpu *g, int64_t until, struct err *err)

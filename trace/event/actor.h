@@ -92,6 +92,8 @@ struct actor_ops {
      * (it is done), or -1 with *err set. Within a run launches ascend. */
     int (*step)(void *run, uint32_t launch, uint32_t actor, struct actor_at *at, struct actor_step *step,
                 struct err *err);
+    /* The next step is asked for soon: have the cache fetch it; NULL: there is nothing to fetch. */
+    void (*expect)(const void *run, uint32_t launch, uint32_t actor, const struct actor_at *at);
     /* A cursor for one run, and its end; both NULL where step() needs none and takes the state itself. */
     void *(*run_open)(const void *state, struct err *err);
     void (*run_close)(void *run);

@@ -338,5 +338,18 @@ static int tracks_step(void *run, uint32_t launch, uint32_t actor, struct actor_
     return 1;
 }
 
-const struct actor_ops actor_tracks_ops = {
-    .allocs = tracks_allocs, .launches = tracks_launches, .launch = tracks_launch, .step = tracks_step};
+static void tracks_expect(const void *run, uint32_t launch, uint32_t actor, const struct actor_at *at)
+{
+    const struct actor_tracks *t = run;
+    const struct share *share = &t->launch[t->launch[launch].like].shares[actor / SHARE];
+    if (at->body)
+        __builtin_prefetch(t->keepers[share->keeper].tracks.words + at->body);
+    else
+        __builtin_prefetch(&share->place[actor % SHARE]);
+}
+
+const struct actor_ops actor_tracks_ops = {.allocs = tracks_allocs,
+                                           .launches = tracks_launches,
+                                           .launch = tracks_launch,
+                                           .step = tracks_step,
+                                           .expect = tracks_expect};
