@@ -100,36 +100,18 @@ static int take_launch(void *ctx, uint32_t number, const struct host_reads_count
 }
 
 /* Bytes that kernels store to memory of the host. */
-static int stored(const struct compare_facts *f, const struct program *program, uint64_t on_gpu, double *bytes,
-                  struct err *err)
+static double stored(const struct compare_facts *f, uint64_t on_gpu)
 {
-    uint64_t modified = 0;
-    *bytes = 0;
-    for (uint32_t l = 0; l < f->totals.launches; l++)
-        modified |= f->totals.launch[l].cpu ? 0 : f->totals.launch[l].modified;
-    if (!(modified & ~on_gpu))
-        return 0;
-    struct program_totals rest;
-    const struct program_totals *t = &f->totals;
-    if (modified & on_gpu) {
-        if (program_totals_init(&rest, program, platform_section_get(f->platform, "gpu"), err)) {
-            program_totals_release(&rest);
-            return -1;
-        }
-        t = &rest;
-    }
-    for (uint32_t l = 0; l < t->launches; l++)
-        *bytes += t->launch[l].cpu ? 0 : (double)t->launch[l].modified_bytes;
-    if (t == &rest)
-        program_totals_release(&rest);
-    return 0;
+    double bytes = 0;
+    for (size_t i = 0; i < f->totals.alloc_count; i++)
+        bytes += on_gpu >> i & 1 ? 0 : (double)f->totals.modified_of[i];
+    return bytes;
 }
 
 static int ask_link(const struct mixing *m, const struct program *program, struct mix *mix)
 {
     const struct compare_facts *f = m->facts;
     struct reading r = {.mixing = m};
-    double stores;
     const struct pcie *link = platform_section_get(f->platform, "pcie");
     const struct host_reads how = {.gpu = platform_section_get(f->platform, "gpu"),
                                    .pcie = link,
@@ -137,8 +119,9 @@ static int ask_link(const struct mixing *m, const struct program *program, struc
                                    .most_loads = SIMULATED_LOADS,
                                    .launch = take_launch,
                                    .ctx = &r};
-    if (host_reads_run(&how, &mix->err) || stored(f, program, mix_members(m, mix->ahead), &stores, &mix->err))
+    if (host_reads_run(&how, &mix->err))
         return -1;
+    const double stores = stored(f, mix_members(m, mix->ahead));
     double store_ns = stores / pcie_raw_bytes_per_s(link) * 1e9;
     mix->time = mix->copy_ns + fmax(r.time, store_ns);
     mix->lo = mix->copy_ns + fmax(r.least, store_ns);

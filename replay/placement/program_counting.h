@@ -42,6 +42,9 @@ double counting_step_ns(const struct actor_step *step, const struct issue *issue
 /* It has ended: its longest warp, and all warps one after the other, ns. */
 void counting_end(const struct counting *c, double longest, double all, struct launch_totals *t);
 
+/* What is modified of a counted launch, by allocation, goes to all launches'; the row is zeroed. */
+void program_totals_modified(struct program_totals *totals, uint32_t launch, uint64_t *modified_of);
+
 /* Totals without a launch counted; and when those are that no other is like. */
 int program_totals_open(struct program_totals *totals, const struct program *program, struct err *err);
 void program_totals_finish(struct program_totals *totals, const struct program *program);

@@ -134,8 +134,10 @@ static bool modify_bytes(struct counting *c, unsigned alloc, uint64_t first, uin
     if (own->device)
         return true;
     at += own->addr % ACCESS_LINE;
-    t->modified_bytes += ACCESS_SECTOR * fresh_sectors(c, c->first_sector[alloc] + at / ACCESS_SECTOR,
-                                                       c->first_sector[alloc] + (at + bytes - 1) / ACCESS_SECTOR);
+    uint64_t fresh_bytes = ACCESS_SECTOR * fresh_sectors(c, c->first_sector[alloc] + at / ACCESS_SECTOR,
+                                                         c->first_sector[alloc] + (at + bytes - 1) / ACCESS_SECTOR);
+    t->modified_bytes += fresh_bytes;
+    t->modified_of[alloc] += fresh_bytes;
     return true;
 }
 
@@ -165,8 +167,10 @@ static void modify_lines(struct counting *c, const struct program_access *a, uin
         uint64_t from = c->allocs[alloc].addr / ACCESS_LINE * ACCESS_LINE;
         uint64_t sector = c->first_sector[alloc] + (lines[i].addr - from) / ACCESS_SECTOR;
         for (uint32_t k = 0; k < ACCESS_LINE / ACCESS_SECTOR; k++)
-            if (lines[i].sectors >> k & 1 && fresh(c->sector_bits, sector + k))
+            if (lines[i].sectors >> k & 1 && fresh(c->sector_bits, sector + k)) {
                 t->modified_bytes += ACCESS_SECTOR;
+                t->modified_of[alloc] += ACCESS_SECTOR;
+            }
     }
 }
 
@@ -283,6 +287,13 @@ void counting_end(const struct counting *c, double longest, double all, struct l
     t->warps = t->cpu ? 0 : (double)(share < c->per_sm ? share : c->per_sm);
 }
 
+void program_totals_modified(struct program_totals *totals, uint32_t launch, uint64_t *modified_of)
+{
+    for (size_t i = 0; i < totals->alloc_count; i++)
+        totals->modified_of[i] += modified_of[i] * totals->times[launch];
+    memset(modified_of, 0, totals->alloc_count * sizeof *modified_of);
+}
+
 static int count_launch(struct counting *c, void *pages, uint32_t launch, struct launch_totals *t, struct err *err)
 {
     double longest = 0, all = 0;
@@ -332,9 +343,12 @@ int program_totals_open(struct program_totals *totals, const struct program *pro
     totals->allocs = program->ops->allocs(program->state, &totals->alloc_count);
     totals->launches = program->ops->launches(program->state);
     totals->launch = mem_zalloc(totals->launches ? totals->launches : 1, sizeof *totals->launch, err);
-    if (!totals->launch)
-        totals->launches = 0;
-    return totals->launch ? 0 : -1;
+    totals->times = mem_zalloc(totals->launches ? totals->launches : 1, sizeof *totals->times, err);
+    if (!totals->launch || !totals->times)
+        return -1;
+    for (uint32_t l = 0; l < totals->launches; l++)
+        totals->times[program_like(program, l)]++;
+    return 0;
 }
 
 void program_totals_finish(struct program_totals *totals, const struct program *program)
@@ -350,11 +364,17 @@ static int count_all(struct program_totals *totals, const struct program *progra
 {
     if (program_pages_init(pages, program, NULL, err) || counting_open(c, pages, gpu, err))
         return -1;
+    uint64_t modified_of[PROGRAM_ALLOCS] = {0};
     void *run = program_pages_ops.run_open(pages, err);
     int rc = run ? 0 : -1;
-    for (uint32_t l = 0; l < totals->launches && !rc; l++)
-        if (program_like(program, l) == l)
-            rc = count_launch(c, run, l, &totals->launch[l], err);
+    for (uint32_t l = 0; l < totals->launches && !rc; l++) {
+        if (!totals->times[l])
+            continue;
+        totals->launch[l].modified_of = modified_of;
+        rc = count_launch(c, run, l, &totals->launch[l], err);
+        program_totals_modified(totals, l, modified_of);
+        totals->launch[l].modified_of = NULL;
+    }
     if (run)
         program_pages_ops.run_close(run);
     return rc;
@@ -377,5 +397,6 @@ int program_totals_init(struct program_totals *totals, const struct program *pro
 void program_totals_release(struct program_totals *totals)
 {
     free(totals->launch);
+    free(totals->times);
     memset(totals, 0, sizeof *totals);
 }

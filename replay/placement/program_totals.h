@@ -17,6 +17,7 @@ struct launch_totals {
     bool cpu;               /* not a kernel; what follows but `touched` and `modified` is 0 */
     uint64_t touched_bytes; /* in pages */
     uint64_t modified_bytes;
+    uint64_t *modified_of;      /* by allocation, added to; while it is counted only */
     uint64_t touched, modified; /* allocations, bit by number */
     uint64_t loaded;            /* of them, those that plain loads read: an atomic's alone are not */
     uint64_t accesses;          /* memory instructions of warps */
@@ -32,7 +33,9 @@ struct program_totals {
     size_t alloc_count;
     struct launch_totals *launch;
     uint32_t launches;
-    uint32_t kernels; /* launches that are no phase of the CPU */
+    uint32_t kernels;                     /* launches that are no phase of the CPU */
+    uint64_t modified_of[PROGRAM_ALLOCS]; /* bytes modified by all of them, by allocation */
+    uint32_t *times;                      /* of each launch: itself and those like it; 0: it is like one before it */
 };
 
 /* Count. Fails if nothing is managed, or if a launch does not fit on a multiprocessor. Released after failure too. */

@@ -3,6 +3,7 @@
 #include "replay/placement/program_testing.h"
 #include "trace/base/testing.h"
 #include "trace/event/actor.h"
+#include "trace/program/placed.h"
 #include "trace/program/random_testing.h"
 #include "trace/program/walk.h"
 
@@ -165,5 +166,46 @@ START_TEST(totals_are_those_of_the_lanes)
 }
 END_TEST
 
-TEST_MAIN("program_totals", the_hand_worked_program_counts_as_worked, warps_beyond_the_places_come_after_one_another,
-          compute_ns_is_the_time_of_a_turn, what_fits_nowhere_is_refused, totals_are_those_of_the_lanes)
+static uint32_t the_first(const void *state, uint32_t launch)
+{
+    (void)state;
+    (void)launch;
+    return 0;
+}
+
+/* What is modified of an allocation is what the program modifies that keeps all others on the GPU, launches that are
+ * like one before them included. */
+START_TEST(modified_bytes_are_told_apart_by_allocation)
+{
+    const struct gpu gpu = hand_gpu();
+    struct err err;
+    uint64_t checked = 0;
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        struct program_random state;
+        struct program program;
+        struct program_totals t, one;
+        program_random_init(&state, seed, &program);
+        struct program_ops ops = *program.ops; /* its launches are all like the first, or not */
+        ops.like = seed % 2 ? the_first : NULL;
+        program.ops = &ops;
+        bool fits = program_totals_init(&t, &program, &gpu, &err) == 0;
+        for (size_t i = 0; fits && i < t.alloc_count; i++) {
+            struct program_placed *p = program_placed_new(&program, ~(UINT64_C(1) << i), &err);
+            uint64_t bytes = 0;
+            if (program_totals_init(&one, program_placed_program(p), &gpu, &err) == 0)
+                for (uint32_t l = 0; l < one.launches; l++)
+                    bytes += one.launch[l].modified_bytes;
+            ck_assert_uint_eq(t.modified_of[i], bytes);
+            checked += bytes;
+            program_totals_release(&one);
+            program_placed_free(p);
+        }
+        program_totals_release(&t);
+    }
+    ck_assert_uint_gt(checked, 100000);
+}
+END_TEST
+
+TEST_MAIN("program_totals", modified_bytes_are_told_apart_by_allocation, the_hand_worked_program_counts_as_worked,
+          warps_beyond_the_places_come_after_one_another, compute_ns_is_the_time_of_a_turn,
+          what_fits_nowhere_is_refused, totals_are_those_of_the_lanes)

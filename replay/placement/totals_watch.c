@@ -23,8 +23,9 @@ struct run {
     void *pages;
     uint32_t launch; /* NONE: none */
     struct launch_totals counts;
-    double ns, turn; /* of the actor so far; of the first turn of its body */
-    double turns;    /* of that body */
+    uint64_t modified_of[PROGRAM_ALLOCS]; /* counts.modified_of */
+    double ns, turn;                      /* of the actor so far; of the first turn of its body */
+    double turns;                         /* of that body */
 };
 
 /* --- launches --- */
@@ -70,6 +71,7 @@ static void hand_in(struct run *r)
     t->instructions += c->instructions;
     t->loads += c->loads;
     t->waits += c->waits;
+    program_totals_modified(&r->watch->totals, r->launch, r->modified_of);
 }
 
 static int go_to(struct run *r, uint32_t launch, struct err *err)
@@ -79,7 +81,7 @@ static int go_to(struct run *r, uint32_t launch, struct err *err)
     hand_in(r);
     int rc = w->launch == launch ? 0 : begin_launch(w, launch, err);
     r->launch = rc ? NONE : launch;
-    r->counts = (struct launch_totals){.cpu = w->totals.launch[launch].cpu};
+    r->counts = (struct launch_totals){.cpu = w->totals.launch[launch].cpu, .modified_of = r->modified_of};
     (void)pthread_mutex_unlock(&w->lock);
     return rc;
 }

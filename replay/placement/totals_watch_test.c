@@ -24,6 +24,7 @@ static void check_same(const struct program_totals *a, const struct program_tota
     ck_assert_uint_eq(a->launches, b->launches);
     ck_assert_uint_eq(a->kernels, b->kernels);
     ck_assert_uint_eq(a->alloc_count, b->alloc_count);
+    ck_assert_mem_eq(a->modified_of, b->modified_of, sizeof a->modified_of);
     for (uint32_t l = 0; l < a->launches; l++) {
         const struct launch_totals *x = &a->launch[l], *y = &b->launch[l];
         ck_assert_msg(x->cpu == y->cpu && x->touched_bytes == y->touched_bytes &&

@@ -22,7 +22,7 @@ static const struct program_alloc *allocs(const void *state, size_t *n)
 static int body(void *run, uint32_t number, uint64_t warp, uint32_t index, struct program_body *out, struct err *err)
 {
     const struct program_wrapped_run *r = run;
-    return program_body(&r->wrapped->whole, r->run, number, warp, index, out, err);
+    return r->wrapped->whole.ops->body(r->run, number, warp, index, out, err); /* as it was asked for */
 }
 
 static uint32_t like(const void *state, uint32_t number)
