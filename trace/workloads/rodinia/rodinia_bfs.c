@@ -90,6 +90,8 @@ static int visit(struct emit *e, uint32_t set, uint32_t level, uint32_t i)
         id[l] = g->edges[at[l]];
         e->active |= 1u << l;
         fresh |= (uint32_t)(g->level[id[l]] > level) << l;
+        if (start[0] + i + 1 < start[1])
+            __builtin_prefetch(&g->level[g->edges[at[l] + 1]]); /* of the next edge; they lie anywhere */
     }
     if (!e->active)
         return 0;
