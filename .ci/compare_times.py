@@ -39,7 +39,7 @@ GIB = {
     "stencil": {"n": (11584, .5, 16)},
     "launch-touch": {"pages": (262144, 1, 1)},
     "array": {"bytes": (2**30, 1, 4096)},
-    "bfs": {"scale": (22, "log", 1), "roots": (1, 0, 1)},
+    "bfs": {"scale": (22, "log", 1), "root": ("auto", 0, 1)},
     "cc": {"scale": (22, "log", 1)},
     "sssp": {"scale": (21, "log", 1), "roots": (4, 0, 1)},
     "pagerank": {"scale": (22, "log", 1), "iterations": (2, 0, 1)},
@@ -51,6 +51,9 @@ POLICIES = ["tree", "none", "fixed:granularity=64KiB", "fixed:granularity=2MiB",
 def spec(name, part):
     values = []
     for key, (full, grows, multiple) in GIB[name].items():
+        if isinstance(full, str):
+            values.append(f"{key}={full}")
+            continue
         v = full - (part.bit_length() - 1) if grows == "log" else round(full / part**grows / multiple) * multiple
         values.append(f"{key}={max(v, multiple)}")
     return ",".join([f"synth:{name}"] + values)
