@@ -83,6 +83,24 @@ END_TEST
 static const char head[] = "program,platform,plan,recording,mechanism,policy,metric,state,predicted,low,high,measured,"
                            "measured_per_predicted\n";
 
+/* Rows that stand twice, lines that end as on Windows, empty lines: each row once. */
+START_TEST(a_ledger_may_say_a_row_twice)
+{
+    char text[900];
+    (void)snprintf(text, sizeof text,
+                   "%.*s\r\np,h,1,2,m,t,time_ns,whole,5,4,6,4,0.8\r\n\np,h,1,2,m,t,time_ns,whole,5,4,6,4,0.8\n"
+                   "p,h,1,2,m,t,bytes,whole,0,,,1e300,\n",
+                   (int)strlen(head) - 1, head);
+    struct ledger ledger;
+    ck_assert_msg(ledger_parse(&ledger, "l.csv", text, strlen(text), &err) == 0, "%s", err.msg);
+    ck_assert_uint_eq(ledger.count, 2);
+    const struct ledger_row *r = ledger.rows;
+    ck_assert(r[0].predicted == 5 && r[0].low == 4 && r[0].high == 6 && r[0].measured == 4);
+    ck_assert(r[1].predicted == 0 && isnan(r[1].low) && isnan(r[1].high) && r[1].measured == 1e300);
+    ledger_release(&ledger);
+}
+END_TEST
+
 START_TEST(what_is_no_ledger_is_refused_with_its_place)
 {
     static const struct {
@@ -117,4 +135,4 @@ START_TEST(what_is_no_ledger_is_refused_with_its_place)
 END_TEST
 
 TEST_MAIN("ledger", rows_are_appended_once_and_read_back, errors_are_means_of_logarithms_for_each_mechanism,
-          what_is_no_ledger_is_refused_with_its_place)
+          a_ledger_may_say_a_row_twice, what_is_no_ledger_is_refused_with_its_place)

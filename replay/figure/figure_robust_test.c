@@ -91,6 +91,43 @@ START_TEST(only_the_most_moving_are_drawn)
 }
 END_TEST
 
+/* Leads, and the numbers at the axis: five to ten round ones over a range of less than 5, else 1, 2, 5, else decades.
+ * The axis is 0.3 of the range's logarithm longer at both ends. */
+START_TEST(tics_are_round_numbers_within_the_range)
+{
+    static const struct {
+        double lo, margin, hi;
+        const char *tics;
+    } ranges[] = {
+        {1, 1.1, 1.2, "'0.95' 0.95, '1' 1, '1.05' 1.05, '1.1' 1.1, '1.15' 1.15, '1.2' 1.2, '1.25' 1.25"},
+        {1, 1.2, 1.5, "'0.9' 0.9, '1' 1, '1.1' 1.1, '1.2' 1.2, '1.3' 1.3, '1.4' 1.4, '1.5' 1.5, '1.6' 1.6"},
+        {1, 1.2, 1.65, "'1' 1, '1.2' 1.2, '1.4' 1.4, '1.6' 1.6, '1.8' 1.8"},
+        {1, 1.5, 2, "'1' 1, '1.2' 1.2, '1.4' 1.4, '1.6' 1.6, '1.8' 1.8, '2' 2, '2.2' 2.2, '2.4' 2.4"},
+        {1, 1.2, 2.5, "'1' 1, '1.5' 1.5, '2' 2, '2.5' 2.5, '3' 3"},
+        {0.8, 1.5, 2.4, "'1' 1, '2' 2"},
+        {0.5, 1.5, 4, "'0.5' 0.5, '1' 1, '2' 2, '5' 5"},
+        {0.02, 1.5, 30, "'0.01' 0.01, '0.1' 0.1, '1' 1, '10' 10, '100' 100"},
+        {1, 1.002, 1.01,
+         "'0.985' 0.985, '0.99' 0.99, '0.995' 0.995, '1' 1, '1.005' 1.005, '1.01' 1.01, '1.015' 1.015, '1.02' 1.02, "
+         "'1.025' 1.025, '1.03' 1.03"},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        json_t *robust = json_pack("{s:f,s:s,s:[{s:s,s:s,s:i,s:i,s:f,s:f}]}", "margin", ranges[i].margin, "best", "a",
+                                   "numbers", "number", "n", "unit", "", "low", 1, "high", 2, "low_margin",
+                                   ranges[i].lo, "high_margin", ranges[i].hi);
+        struct err err = {""};
+        struct figure_input input = {.path = "none", .json = robust};
+        char *text = script_of(&input, &err);
+        ck_assert_msg(text != NULL, "%s", err.msg);
+        char tics[400];
+        (void)snprintf(tics, sizeof tics, "\nset xtics (%s)\n", ranges[i].tics);
+        ck_assert_msg(strstr(text, tics) != NULL, "no%s in\n%s", tics, text);
+        free(text);
+        json_decref(robust);
+    }
+}
+END_TEST
+
 START_TEST(what_holds_no_draws_is_refused)
 {
     static const char *const texts[][2] = {
@@ -122,4 +159,4 @@ START_TEST(what_holds_no_draws_is_refused)
 END_TEST
 
 TEST_MAIN("figure_robust", numbers_stand_by_swing_with_the_values_of_both_ends, only_the_most_moving_are_drawn,
-          what_holds_no_draws_is_refused)
+          tics_are_round_numbers_within_the_range, what_holds_no_draws_is_refused)

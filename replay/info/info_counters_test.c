@@ -119,6 +119,26 @@ START_TEST(counters_that_contradict_each_other_give_no_sizes)
 }
 END_TEST
 
+/* A launch whose value could not be read: the kernel's total is not known. */
+START_TEST(a_value_that_is_not_there_is_no_launch)
+{
+    struct store *store = fresh();
+    const struct store_value none[] = {STORE_V_TEXT("none"), STORE_V_TEXT("x"), STORE_V_NULL, STORE_V_TEXT(""),
+                                       STORE_V_TEXT("launch 0, x")};
+    ck_assert_int_eq(store_row(store, "counters", none, 5, &err), 0);
+    add(store, "k", "x", 0, 1);
+    add(store, "k", "y", 3, 1);
+    add(store, "k", "x", -1, 2);
+    add(store, "k", "y", 4, 2);
+    json_t *root = read_back(store);
+    ck_assert_uint_eq(json_array_size(json_object_get(root, "counters")), 1);
+    ck_assert_double_eq(value(root, 0, "launches"), 2);
+    ck_assert_double_eq(value(root, 0, "x"), 0);
+    ck_assert_double_eq(value(root, 0, "y"), 7);
+    json_decref(root);
+}
+END_TEST
+
 START_TEST(a_trace_without_counters_of_kernels_gets_no_key)
 {
     struct store *store = fresh();
@@ -131,4 +151,4 @@ END_TEST
 
 TEST_MAIN("info_counters", launches_add_up_and_a_single_size_gives_the_histogram, bounds_are_taken_launch_by_launch,
           the_links_bytes_give_requests_and_payload, counters_that_contradict_each_other_give_no_sizes,
-          a_trace_without_counters_of_kernels_gets_no_key)
+          a_value_that_is_not_there_is_no_launch, a_trace_without_counters_of_kernels_gets_no_key)

@@ -106,6 +106,37 @@ START_TEST(time_is_the_cost_models_for_a_single_service)
 }
 END_TEST
 
+/* A batch that follows at once is found by looking; the first one behind a pause, by an interrupt. */
+START_TEST(a_batch_waits_for_an_interrupt_or_for_a_look)
+{
+    struct uvm_platform p = platform();
+    p.interrupt_ns = 1000000;
+    p.poll_ns = 100;
+    for (int pauses = 0; pauses < 2; pauses++) {
+        struct tape t;
+        struct uvm_recording r;
+        tape_init(&t, "none", NULL, BASE, UVM_BLOCK_BYTES);
+        for (unsigned k = 0; k < 4; k++) {
+            struct page_mask touched[TAPE_BLOCKS] = {0};
+            page_mask_set(&touched[0], 5 * k);
+            tape_batch(&t, touched);
+            t.now += pauses && k % 2 ? 10000000 : 0;
+        }
+        load(&r, &t);
+        const double page = p.service_ns + p.raw_fault_ns + p.fault_page_ns + p.moved_page_ns + p.moved_run_ns +
+                            p.unmap_run_ns + p.unmap_page_ns + p.copy_run_ns + 4096 / p.h2d_bytes_per_s * 1e9;
+        struct uvm_open_loop out = run(&r, "none", NULL, UVM_HIDDEN_FORCED, &p);
+        ck_assert_uint_eq(out.all.batches, 4);
+        ck_assert_double_eq_tol((double)out.all.time_ns,
+                                4 * (p.batch_before_ns + p.batch_after_ns + page) + p.new_block_ns +
+                                    (pauses ? 2 * p.interrupt_ns + 2 * p.poll_ns : p.interrupt_ns + 3 * p.poll_ns),
+                                4);
+        uvm_recording_release(&r);
+        tape_release(&t);
+    }
+}
+END_TEST
+
 START_TEST(batches_hold_at_most_256_pages)
 {
     struct uvm_platform p = platform();
@@ -159,4 +190,5 @@ END_TEST
 
 TEST_MAIN("uvm_open_loop", the_recording_policy_follows_its_own_recording_exactly,
           a_recording_without_prefetch_gives_any_policys_run_in_its_order, time_is_the_cost_models_for_a_single_service,
-          batches_hold_at_most_256_pages, pages_that_go_back_must_come_again)
+          a_batch_waits_for_an_interrupt_or_for_a_look, batches_hold_at_most_256_pages,
+          pages_that_go_back_must_come_again)

@@ -376,6 +376,36 @@ START_TEST(a_hole_in_the_middle_is_seen)
 }
 END_TEST
 
+/* What the CPU populated is known by its faults; without them only what was moved is. */
+START_TEST(how_much_is_missing_is_said_where_it_is_known)
+{
+    for (int cpu = 0; cpu < 2; cpu++) {
+        struct err err = {""};
+        struct made m;
+        make_sequential(&m, false);
+        struct store *store = store_create_memory(&err);
+        const struct stream uvm = {.name = "uvm", .unit = TIME_NS};
+        int stream;
+        ck_assert_int_eq(store_stream_add(store, &uvm, &stream, &err) || store_drop(store, "test", 5, &err), 0);
+        for (size_t i = 0; i < m.count; i++)
+            if (cpu || m.records[i].kind != RECORD_CPU_FAULT)
+                ck_assert_int_eq(store_append(store, stream, &m.records[i], NULL, 1, &err), 0);
+        ck_assert_msg(store_finish(store, &err) == 0, "%s", err.msg);
+        struct verify v;
+        ck_assert_msg(verify_run(&v, store, (struct recording){RECORDING_ANY, RECORDING_ANY}, &err) == 0, "%s",
+                      err.msg);
+        ck_assert(!v.complete);
+        ck_assert_msg(strstr(notes(&v), cpu ? "64 MiB of 64 MiB are recorded as moved to the GPU: the CPU had"
+                                            : "64 MiB are recorded as moved to the GPU; how much should be is not"),
+                      "%s", notes(&v));
+        ck_assert_ptr_nonnull(strstr(notes(&v), "The source counted 5 dropped records."));
+        verify_release(&v);
+        store_close(store);
+        made_release(&m);
+    }
+}
+END_TEST
+
 /* The services as [from, to) of the records. */
 static size_t find_services(const struct made *m, size_t (*range)[2], size_t cap)
 {
@@ -617,7 +647,8 @@ TEST_MAIN("verify", a_sequential_program_is_complete, one_fault_of_the_cpu_is_en
           memory_freed_and_allocated_again_at_the_same_address_is_complete,
           read_mostly_memory_moves_again_without_coming_back, memory_the_program_sent_to_the_gpu_is_there,
           remote_mappings_excuse_batches_that_move_nothing, a_cut_in_the_middle_of_the_kernel_is_seen_at_any_place,
-          a_hole_in_the_middle_is_seen, every_single_missing_service_is_seen_where_fault_records_exist,
+          a_hole_in_the_middle_is_seen, how_much_is_missing_is_said_where_it_is_known,
+          every_single_missing_service_is_seen_where_fault_records_exist,
           a_missing_fault_record_is_said_and_proves_no_lost_migration, a_page_recorded_twice_is_seen,
           a_cpu_read_of_gpu_memory_without_a_move_back_is_seen, pages_that_come_back_without_having_gone_are_seen,
           a_service_cut_off_is_no_allocation_edge, the_first_h200_recording_lost_two_thirds,
