@@ -55,6 +55,24 @@ START_TEST(a_smaller_window_is_slower)
 }
 END_TEST
 
+START_TEST(a_third_side_is_refused)
+{
+    struct err err = {""};
+    struct input inputs[2];
+    struct replay_result r;
+    bool usage;
+    const char *spec = mix("x10_onebank_pimcopy");
+    for (int i = 0; i < 2; i++)
+        ck_assert_msg(!input_open(&inputs[i], spec, "mem", false, &err), "%s", err.msg);
+    const struct replay_request request = {
+        .engine = &engine_dram, .policy_list = "fcfs", .inputs = inputs, .input_count = 2, .threads = 1};
+    ck_assert_int_eq(replay_run(&request, &r, &usage, &err), -1);
+    ck_assert_ptr_nonnull(strstr(err.msg, "more than two sides"));
+    for (int i = 0; i < 2; i++)
+        input_close(&inputs[i]);
+}
+END_TEST
+
 START_TEST(a_run_limit_makes_a_starved_run_a_result)
 {
     const char *const specs[] = {mix("x10_onebank_pimcopy")};
@@ -81,5 +99,5 @@ START_TEST(bliss_says_how_long_a_class_went_first)
 }
 END_TEST
 
-TEST_MAIN("dram_corun", both_sides_end_once_and_slow_each_other, a_smaller_window_is_slower,
+TEST_MAIN("dram_corun", both_sides_end_once_and_slow_each_other, a_smaller_window_is_slower, a_third_side_is_refused,
           a_run_limit_makes_a_starved_run_a_result, bliss_says_how_long_a_class_went_first)

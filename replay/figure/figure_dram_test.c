@@ -107,7 +107,7 @@ static void bar_of(const char *script, const char *policy, double bar[3])
     char name[32];
     const char *line = strstr(script, "$p0 << EOD\n");
     ck_assert_ptr_nonnull(line);
-    (void)snprintf(name, sizeof name, "\"%s", policy);
+    (void)snprintf(name, sizeof name, "\"%s\"", policy);
     do {
         line = strchr(line, '\n') + 1;
         ck_assert_msg(sscanf(line, "%lf %lf %lf %lf", &at, &bar[0], &bar[1], &bar[2]) == 4, "no %s", policy);
