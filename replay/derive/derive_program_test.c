@@ -5,6 +5,7 @@
 #include "replay/derive/derive_scans.h"
 #include "replay/derive/testing_program.h"
 #include "trace/base/testing.h"
+#include "trace/workloads/workload.h"
 
 enum { N = 20000, BLOCKS = (N + VECADD_THREADS - 1) / VECADD_THREADS, WARPS = (N + 31) / 32, ALL_WARPS = BLOCKS * 3 };
 
@@ -124,6 +125,24 @@ START_TEST(instructions_and_requests_are_those_of_the_loop)
     s = derived(derive_dram, &source, &all, "d.db"); /* DRAM holds the flags, too */
     ck_assert_uint_eq(counts.instructions, 2 * (2 * ALL_WARPS + 3 * WARPS));
     store_close(s);
+}
+END_TEST
+
+/* One warp that reads the same line in each of three launches: none holds what one before it has read. */
+START_TEST(a_launch_holds_nothing_of_the_one_before)
+{
+    struct workload w;
+    struct err err = {""};
+    ck_assert_msg(workload_open(&w, "array,bytes=128,blocks=1,threads=32,launches=3", &err) == 0, "%s", err.msg);
+    ck_assert_msg(w.type->program(w.state, &program, &err) == 0, "%s", err.msg);
+    const struct derive_source source = {.program = &program, .name = "synth:array"};
+    for (int reuse = REUSE_NONE; reuse <= REUSE_PREVWARP; reuse++) {
+        struct derive_options o = all;
+        o.reuse = (enum scan_reuse)reuse;
+        store_close(derived(derive_requests, &source, &o, "r.db"));
+        ck_assert_uint_eq(counts.records, 3 * (2 + 1)); /* begin, end, a request */
+    }
+    workload_close(&w);
 }
 END_TEST
 
@@ -254,6 +273,6 @@ START_TEST(touches_of_a_recording_say_what_is_waited_for)
 END_TEST
 
 TEST_MAIN("derive_program", a_recording_of_a_program_makes_what_the_program_makes,
-          instructions_and_requests_are_those_of_the_loop, loads_under_way_together_have_the_number_of_one_wait,
-          in_waves_the_warps_of_resident_blocks_take_turns, kernels_of_a_program_are_chosen_by_name,
-          touches_of_a_recording_say_what_is_waited_for)
+          instructions_and_requests_are_those_of_the_loop, a_launch_holds_nothing_of_the_one_before,
+          loads_under_way_together_have_the_number_of_one_wait, in_waves_the_warps_of_resident_blocks_take_turns,
+          kernels_of_a_program_are_chosen_by_name, touches_of_a_recording_say_what_is_waited_for)

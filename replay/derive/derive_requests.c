@@ -42,9 +42,7 @@ static void add_request(void *user, uint64_t addr, uint32_t bytes)
 static int begin_launch(void *ctx, const struct record *kernel, struct err *err)
 {
     struct requesting *q = ctx;
-    q->launch = kernel->group;
     coalescer_launch(&q->reads);
-    coalescer_launch(&q->writes);
     struct record r = {.kind = RECORD_KERNEL, .id = kernel->id, .group = kernel->group};
     return writer_add(&q->writer, &r, NULL, err);
 }

@@ -46,8 +46,8 @@ static int take_allocation(void *ctx, const struct store_value *v, size_t n)
 {
     const struct table *t = ctx;
     uint64_t addr = n >= 3 ? (uint64_t)v[1].i : 0, bytes = n >= 3 ? (uint64_t)v[2].i : 0;
-    if (bytes == 0 || addr + bytes < addr || derive_memory_stays(t->memory, addr))
-        return 0;
+    if (addr + bytes <= addr || derive_memory_stays(t->memory, addr))
+        return 0; /* of no bytes, past the end of memory, or on the GPU */
     return add_stretch(
         t->space,
         (struct derive_stretch){.first = addr / ACTOR_PAGE_BYTES, .last = (addr + bytes - 1) / ACTOR_PAGE_BYTES},

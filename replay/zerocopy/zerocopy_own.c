@@ -131,7 +131,6 @@ static void close_launch(struct owning *o)
     o->run->totals.launches++;
     o->reads.mix = (struct request_mix){0};
     coalescer_launch(&o->reads);
-    coalescer_launch(&o->writes);
     dense_clear(&o->numbers);
     o->loads = o->waits = 0;
     o->longest = o->last = 0;
