@@ -1,17 +1,17 @@
 #include "replay/derive/derive_space.h"
 
 #include "replay/derive/testing_program.h"
+#include "trace/base/random.h"
 #include "trace/base/testing.h"
 #include "trace/event/actor.h"
 
 enum { BLOCKS = 12, PAGES = BLOCKS * ACTOR_BLOCK_PAGES };
 
-static uint64_t state;
+static struct random state;
 
 static uint64_t draw(uint64_t n)
 {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (state >> 33) % n;
+    return random_below(&state, (uint32_t)n);
 }
 
 /* What is touched or allocated, page by page; in each VA block all from the first to the last such page. */
@@ -102,7 +102,7 @@ static void allocate(struct store *store, uint64_t base)
 START_TEST(rows_are_what_is_touched_or_allocated_page_by_page)
 {
     struct err err = {""};
-    state = 5;
+    state = (struct random){5};
     for (int round = 0; round < 300; round++) {
         const uint64_t base = (1 + draw(1000)) * ACTOR_BLOCK_PAGES;
         struct derive_space s = {0};
