@@ -79,5 +79,37 @@ START_TEST(programs_are_run_anew_on_each_drawn_gpu)
 }
 END_TEST
 
+/* A task's error is that of its whole time, computing and copies; each task counts once, the worst is said. */
+START_TEST(spreads_are_geometric_means_of_what_each_task_errs_by)
+{
+    enum { DRAWS = 12 };
+    struct err err = {""};
+    struct platform *tx2 = platform_load("tx2", &err);
+    const struct placement_platform *stated = platform_section_get(tx2, "placement");
+    const double mib = 0x1p20, bytes[2] = {32 * mib, 2 * mib}, compute[2] = {5, 40};
+    struct placement_draws d;
+    ck_assert_int_eq(placement_draws_run(&d, tx2,
+                                         written("[a]\nbytes_hd = 32MiB\ncopies = 2\nkernels = 200\ncompute_ms = 5\n"
+                                                 "[b]\nbytes_hd = 2MiB\ncopies = 2\nkernels = 200\ncompute_ms = 40\n"),
+                                         DRAWS, 1, 0, &err),
+                     0);
+    double of_task[2] = {0, 0};
+    for (uint32_t i = 0; i < DRAWS; i++) {
+        struct platform *p = platform_draw(tx2, 1, i, DRAWS, &err);
+        const struct placement_platform *hw = platform_section_get(p, "placement");
+        for (int t = 0; t < 2; t++) {
+            double was = compute[t] + 2 * stated->t_ini + bytes[t] * stated->l_hd;
+            double is = compute[t] + 2 * hw->t_ini + bytes[t] * hw->l_hd;
+            of_task[t] += log(fmax(fabs(is / was - 1), 1e-4)) / DRAWS;
+        }
+        platform_free(p);
+    }
+    ck_assert_double_gt(fabs(of_task[0] - of_task[1]), 0.1);
+    ck_assert_double_eq_tol(d.spread[PLACEMENT_DEVICE].mean, 100 * exp((of_task[0] + of_task[1]) / 2), 1e-9);
+    ck_assert_double_eq_tol(d.spread[PLACEMENT_DEVICE].worst, 100 * exp(fmax(of_task[0], of_task[1])), 1e-9);
+    platform_free(tx2);
+}
+END_TEST
+
 TEST_MAIN("placement_draws", changes_are_those_of_the_equations_on_each_drawn_platform,
-          programs_are_run_anew_on_each_drawn_gpu)
+          programs_are_run_anew_on_each_drawn_gpu, spreads_are_geometric_means_of_what_each_task_errs_by)
