@@ -267,8 +267,32 @@ START_TEST(a_choice_takes_each_of_its_names_as_often)
 }
 END_TEST
 
+/* Worked out apart (Python), from what platform_draw.h and platform_draw.c say: a seed means the same draws for good.
+ */
+START_TEST(a_seed_gives_the_draws_that_it_gave)
+{
+    static const uint32_t sizes[] = {4, 5, 16}, strata[][16] = {{2, 0, 1, 3},
+                                                                {4, 2, 1, 3, 0},
+                                                                {7, 15, 5, 3, 0, 9, 2, 4, 13, 10, 11, 12, 1, 8, 6, 14}};
+    struct platform *p = load();
+    struct platform_axis a = {0}, axis;
+    for (size_t i = 0; platform_axis(p, i, &axis); i++)
+        if (axis.row && strcmp(axis.row->name, "memory_ns") == 0)
+            a = axis;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (uint32_t at = 0; at < sizes[s]; at++) {
+            struct platform *d = draw(p, 5, at, sizes[s]);
+            ck_assert_uint_eq((uint32_t)(share(&a, d) * sizes[s]), strata[s][at]);
+            if (sizes[s] == 16 && at == 9)
+                ck_assert_double_eq_tol(share(&a, d), 0.6818687829409166, 1e-12);
+            platform_free(d);
+        }
+    platform_free(p);
+}
+END_TEST
+
 TEST_MAIN("platform_draw", axes_are_what_is_uncertain, each_share_of_each_axis_is_drawn_once,
           a_wide_range_is_drawn_in_its_logarithm, draws_stay_in_range_and_leave_what_is_known,
           a_borrowed_section_moves_by_one_factor, the_same_seed_gives_the_same_draw_and_another_seed_another,
           one_axis_is_moved_alone, axes_are_drawn_apart, a_share_is_where_a_value_stands,
-          a_choice_takes_each_of_its_names_as_often)
+          a_choice_takes_each_of_its_names_as_often, a_seed_gives_the_draws_that_it_gave)
