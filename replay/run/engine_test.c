@@ -246,7 +246,22 @@ START_TEST(a_recording_picks_the_platform_of_its_gpu)
 }
 END_TEST
 
+START_TEST(asked_for_is_what_the_headline_or_the_ranks_name_whole)
+{
+    struct engine e = {.headline = "time_ns,requests", .ranks = "+fairness,-energy_pj"};
+    static const char *const yes[] = {"time_ns", "requests", "fairness", "energy_pj"};
+    static const char *const no[] = {"time", "ns", "request", "requests,", "fair", "+fairness", "energy", "pj", ""};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+        ck_assert_msg(engine_asks_for(&e, yes[i]), "%s", yes[i]);
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+        ck_assert_msg(!engine_asks_for(&e, no[i]), "%s", no[i]);
+    e.ranks = NULL;
+    ck_assert(engine_asks_for(&e, "requests") && !engine_asks_for(&e, "fairness"));
+}
+END_TEST
+
 TEST_MAIN("engine", speedups_are_relative_to_the_first_policy, another_baseline_is_run_and_stands_apart,
           a_listed_baseline_is_not_run_twice, settings_reach_engine_and_platform, memory_is_said_in_one_way,
           an_interval_of_time_is_an_interval_of_speedup, a_section_in_use_that_the_platform_lacks_is_refused,
-          the_head_says_whose_numbers_were_used, a_recording_picks_the_platform_of_its_gpu)
+          the_head_says_whose_numbers_were_used, a_recording_picks_the_platform_of_its_gpu,
+          asked_for_is_what_the_headline_or_the_ranks_name_whole)
