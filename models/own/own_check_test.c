@@ -355,6 +355,35 @@ static int64_t any_threshold(const void *state, const struct uvm_evict_view *vie
     return block + outside("threshold");
 }
 
+static void any_service(void *state, const struct uvm_evict_view *view, uint32_t block, enum uvm_evict_event event)
+{
+    (void)view;
+    (void)block;
+    (void)event;
+    ((struct one *)state)->seen += outside("on_service");
+}
+
+static struct uvm_victim pick_by_what_was_told(void *state, const struct uvm_evict_view *view)
+{
+    if (view->needs == UVM_NO_BLOCK)
+        return (struct uvm_victim){view->needs, 0};
+    return uvm_evict_whole(((struct one *)state)->seen % 2 && view->newest != view->needs ? view->newest
+                                                                                          : uvm_evict_oldest(view));
+}
+
+START_TEST(what_an_eviction_policy_is_told_tells_it_the_same_twice)
+{
+    struct uvm_evict_policy p = bad_evict;
+    p.pick = pick_by_what_was_told;
+    p.on_service = any_service;
+    ck_assert_msg(!check(OWN_UVM_EVICT, &p.head, NULL, "fault", "5"), "%s", err.msg);
+    sick = "on_service";
+    sickness = COUNTS;
+    refused(check(OWN_UVM_EVICT, &p.head, NULL, "fault", "5"), "policy bad: pick() ");
+    sickness = WELL;
+}
+END_TEST
+
 START_TEST(each_hook_of_an_eviction_policy_is_held_to_its_rules)
 {
     struct uvm_evict_policy p = bad_evict;
@@ -529,4 +558,5 @@ TEST_MAIN("own_check", every_policy_of_the_program_passes, a_plan_that_goes_by_m
           a_victim_that_cannot_go_or_is_not_the_same_twice_is_named, a_scheduler_that_skips_wrongly_is_named,
           a_count_that_is_not_what_expands_is_named, a_choice_that_is_none_or_not_the_same_twice_is_named,
           each_hook_of_a_prefetch_policy_is_held_to_its_rules, each_hook_of_an_eviction_policy_is_held_to_its_rules,
-          each_hook_of_a_scheduler_is_held_to_its_rules, each_hook_of_a_pattern_is_held_to_its_rules)
+          each_hook_of_a_scheduler_is_held_to_its_rules, each_hook_of_a_pattern_is_held_to_its_rules,
+          what_an_eviction_policy_is_told_tells_it_the_same_twice)

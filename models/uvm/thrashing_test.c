@@ -53,6 +53,38 @@ START_TEST(t1_to_t4_one_is_free_the_other_throttled_turn_by_turn)
 }
 END_TEST
 
+/* Who was free and comes again in the next period is not free at once; the first other one is. */
+START_TEST(nobody_is_free_until_somebody_else_comes)
+{
+    fight();
+    ck_assert_int_eq(hint(1500, UVM_CPU), UVM_HINT_NONE); /* free until 2000 */
+    event(1600, UVM_CPU);
+    ck_assert_int_eq(hint(2001, UVM_CPU), UVM_HINT_THROTTLE);
+    ck_assert_uint_eq(t.blocks[0].pages[5].free, UVM_NOBODY);
+    ck_assert_int_eq(hint(2050, UVM_GPU), UVM_HINT_NONE);
+    ck_assert_uint_eq(t.blocks[0].pages[5].free, UVM_GPU);
+    ck_assert_int_eq(hint(2090, UVM_CPU), UVM_HINT_THROTTLE);
+    ck_assert_int_eq(hint(2100, UVM_GPU), UVM_HINT_NONE);
+    ck_assert_uint_eq(t.throttles, 1);
+    uvm_thrashing_release(&t);
+}
+END_TEST
+
+START_TEST(what_is_not_thrashing_yet_starts_no_period)
+{
+    ck_assert_int_eq(uvm_thrashing_init(&t, 1, UVM_LAPSE_FIXED, NULL), 0);
+    for (int i = 0; i < 4; i++)
+        event(1000 + 100 * i, i % 2 ? UVM_CPU : UVM_GPU);
+    ck_assert_uint_eq(t.blocks[0].pages[5].count, 2);
+    ck_assert_int_eq(hint(1350, UVM_CPU), UVM_HINT_NONE);
+    ck_assert_int_eq(t.blocks[0].pages[5].end_ns, 0);
+    event(1400, UVM_GPU);
+    ck_assert_int_eq(hint(1450, UVM_CPU), UVM_HINT_NONE);
+    ck_assert_int_eq(t.blocks[0].pages[5].end_ns, 1950000);
+    uvm_thrashing_release(&t);
+}
+END_TEST
+
 START_TEST(t5_a_lapse_later_it_is_forgotten)
 {
     fight();
@@ -208,4 +240,5 @@ TEST_MAIN("uvm_thrashing", what_thrashed_three_times_is_forgotten_too,
           t1_to_t4_one_is_free_the_other_throttled_turn_by_turn, t5_a_lapse_later_it_is_forgotten,
           t6_t7_far_apart_or_alone_nothing_thrashes,
           t8_after_ten_throttles_the_free_one_gets_it_and_with_the_cpu_it_ends_there,
-          a_quiet_epoch_drops_the_table_four_times_at_most, the_lapse_adapts_as_intended_or_as_written)
+          a_quiet_epoch_drops_the_table_four_times_at_most, the_lapse_adapts_as_intended_or_as_written,
+          nobody_is_free_until_somebody_else_comes, what_is_not_thrashing_yet_starts_no_period)

@@ -218,6 +218,20 @@ START_TEST(graphs_take_prefetchers_and_evictions)
 }
 END_TEST
 
+/* What a kernel reads of host memory is payload as what is moved is. */
+START_TEST(under_unified_memory_remote_reads_are_payload_too)
+{
+    run("synth:array,bytes=2MiB", "h200", "uvm", "advise=[all:accessed-by]");
+    ck_assert_double_eq(metric(0, "payload_bytes"), 2 << 20);
+    ck_assert_double_eq(metric(0, "host_dram_bytes"), 2 << 20);
+    ck_assert_double_eq(metric(0, "h2d_bytes"), 0);
+    done();
+    run("synth:array,bytes=2MiB", "h200", "uvm", NULL);
+    ck_assert_double_eq(metric(0, "payload_bytes"), 2 << 20);
+    done();
+}
+END_TEST
+
 /* What stays in GPU memory from root to root is moved once: a mean that must not be read as the time of a traversal. */
 START_TEST(a_structure_that_stays_in_gpu_memory_is_said_to)
 {
@@ -244,4 +258,5 @@ TEST_MAIN("zerocopy", arrays_on_h200_make_the_measured_requests_and_bandwidths, 
           graph_reads_on_h200_are_the_counted_ones, a_pattern_is_its_program, what_cannot_be_simulated_is_not_guessed,
           v100_keeps_the_published_order_of_patterns, published_times_follow_from_the_degrees, counts_conserve_bytes,
           graphs_take_prefetchers_and_evictions, a_policy_that_does_not_suit_is_unknown_with_a_note,
-          a_structure_that_stays_in_gpu_memory_is_said_to, more_roots_give_means)
+          a_structure_that_stays_in_gpu_memory_is_said_to, more_roots_give_means,
+          under_unified_memory_remote_reads_are_payload_too)
