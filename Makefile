@@ -57,7 +57,7 @@ TEST_C  := $(filter %_test.c,$(ALL_C))
 FUZZ_C  := $(filter %_fuzz.c,$(ALL_C))
 BENCH_C := $(filter %_bench.c,$(ALL_C))
 CODE_C  := $(filter-out $(TEST_C) $(FUZZ_C) $(BENCH_C) $(APART),$(ALL_C))
-CMD_C   := cmd/main.c $(filter cmd/cmd_%,$(CODE_C))
+CMD_C   := $(filter cmd/main.c cmd/files.c cmd/graph_file.c cmd/cmd_% cmd/policy/cmd_%,$(CODE_C))
 LIB_C   := $(filter-out $(CMD_C),$(CODE_C))
 GEN_C   := $(BUILD)/gen/embedded.c
 OBJ      = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -208,10 +208,15 @@ all: $(EXTENSION)
 SHARED += $(EXTENSION)
 -include $(patsubst %.c,$(BUILD)/ext/%.d,$(EXTENSION_C))
 
-# --- tests ---
-$(BUILD)/test/%: $(BUILD)/obj/%_test.o $(BUILD)/liboffchip.a | $(VERSION_O)
+# --- tests: linked with the archive, or with all of it as one library (asan): a link of each takes half a second there ---
+comma := ,
+TEST_LIB ?= $(BUILD)/liboffchip.a
+$(BUILD)/liboffchip.so: $(call OBJ,$(LIB_C)) $(BUILD)/obj/gen/embedded.o $(BUILD)/lib.list
+	$(call SAY,LINK,$@)
+	$(Q)$(CC) -shared -Wl,-soname,$(@F) $(LDFLAGS_ALL) $(filter %.o,$^) $(LIBS) -o $@
+$(BUILD)/test/%: $(BUILD)/obj/%_test.o $(TEST_LIB) | $(VERSION_O)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(VERSION_O) $(LIBS) $(CHECK_LIBS) -o $@
+	$(Q)$(CC) $(LDFLAGS_ALL) $(if $(filter %.so,$^),-Wl$(comma)-rpath$(comma)$(abspath $(BUILD))) $^ $(VERSION_O) $(LIBS) $(CHECK_LIBS) -o $@
 unit: $(EXTENSION) $(TESTS)
 	@sh .ci/unit.sh $(TESTS)
 cli: $(BUILD)/offchip
@@ -233,7 +238,8 @@ demo: $(BUILD)/offchip
 
 asan:
 	READERS_EVERY=15 TESTS_EVERY=4 $(MAKE) DEVELOPER=1 BUILD=$(BUILD)/asan OPT="-O1 -g1 -fno-omit-frame-pointer" \
-	    CFLAGS="-Wno-format-truncation -Wno-maybe-uninitialized $(CFLAGS)" \
+	    CFLAGS="-fvisibility=default -Wno-format-truncation -Wno-maybe-uninitialized $(CFLAGS)" \
+	    TEST_LIB=$(BUILD)/asan/liboffchip.so \
 	    SAN="-fsanitize=address,undefined -fno-sanitize-recover=all" check
 
 # What runs in several threads, under ThreadSanitizer: clang, with its OpenMP runtime and libarcher (package libomp-dev).
@@ -250,7 +256,7 @@ $(BUILD)/fuzz/%: $(BUILD)/obj/%_fuzz.o $(BUILD)/liboffchip.a | $(VERSION_O)
 	$(Q)$(CC) -fsanitize=fuzzer $(LDFLAGS_ALL) $^ $(VERSION_O) $(LIBS) -o $@
 fuzzers: $(FUZZERS)
 fuzz:
-	$(MAKE) BUILD=$(BUILD)/clang-fuzz CC=clang OPT="-O1 -g" SAN="-fsanitize=address,undefined,fuzzer-no-link" fuzzers
+	$(MAKE) BUILD=$(BUILD)/clang-fuzz CC=clang OPT="-O1 -gline-tables-only" SAN="-fsanitize=address,undefined,fuzzer-no-link" fuzzers
 	@sh .ci/fuzz.sh $(BUILD)/clang-fuzz/fuzz $(FUZZ_S)
 
 # --- benchmarks: never pass or fail ---
