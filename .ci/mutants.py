@@ -49,6 +49,8 @@ DECLARES = re.compile(r"^\s*(const|static|struct|enum|union|bool|char|int|unsign
 # Where the two are equal, either is right: the lesser or greater of them, and the order of a sort.
 EITHER = re.compile(r"^(.+?) \? (.+?) : (.+?)(?=[;,)]|$)")
 BEFORE = re.compile(r"(?:[=?:,(]|&&|\|\||return) ?$")
+# As is one that is set to the other.
+CLAMPS = re.compile(r"\s*(?:\} else )?if \((.+?) [<>]=? (.+?)\)(?: \{)?$")
 SORTS = re.compile(r"\? -1 : 1;|\((\S+) > (\S+)\) - \(\1 < \2\)")
 
 # (name, what is found, what takes its place); found on code whose texts and comments are blank.
@@ -134,9 +136,13 @@ def faults_of(path):
         elif code.startswith("}"):
             inside = False
         elif inside:
+            clamp = CLAMPS.match(code.rstrip())
             for kind, start, end, new in line_faults(code):
                 if kind == "dropped" and not ended:
                     continue  # the end of a statement that began above
+                if kind == "boundary" and clamp and lines[number + 1].strip() in (
+                        "%s = %s;" % clamp.groups(), "%s = %s;" % clamp.groups()[::-1]):
+                    continue  # where the two are equal, either is right
                 old = lines[number]
                 new = new % old[start:end] if "%s" in new else new
                 yield Fault(path, number + 1, function, kind, old, old[:start] + new + old[end:])
