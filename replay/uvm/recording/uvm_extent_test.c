@@ -33,6 +33,34 @@ START_TEST(the_end_of_an_allocation_inside_a_va_block_is_found)
 }
 END_TEST
 
+START_TEST(the_begin_of_an_allocation_inside_a_va_block_is_found)
+{
+    struct tape t;
+    struct uvm_recording r;
+    tape_init(&t, "tree", NULL, BASE, 16 * UVM_BLOCK_BYTES);
+    uvm_block_init(&t.blocks[0], BASE + 92 * UVM_PAGE_BYTES, BASE + UVM_BLOCK_BYTES);
+    tape_cpu_writes(&t);
+    for (unsigned p = t.blocks[0].first; p + 7 < t.blocks[0].end; p += 30) {
+        struct page_mask touched[TAPE_BLOCKS] = {0};
+        page_mask_set_region(&touched[0], p, p + 7);
+        tape_batch(&t, touched);
+    }
+    for (unsigned b = 1; b < 16; b++)
+        for (unsigned p = 0; p < 512; p += 37) {
+            struct page_mask touched[TAPE_BLOCKS] = {0};
+            page_mask_set(&touched[b], p);
+            tape_batch(&t, touched);
+        }
+    load(&r, &t);
+    ck_assert_uint_eq(r.piece_count, 16);
+    ck_assert_uint_eq(r.edges_cut, 1);
+    ck_assert_uint_eq(r.pieces[0].start, BASE + 92 * UVM_PAGE_BYTES);
+    ck_assert_uint_eq(r.pieces[15].end, BASE + 16 * UVM_BLOCK_BYTES);
+    uvm_recording_release(&r);
+    tape_release(&t);
+}
+END_TEST
+
 START_TEST(a_block_that_was_only_partly_used_is_not_taken_for_an_edge)
 {
     struct tape t;
@@ -141,6 +169,7 @@ START_TEST(allocations_count_by_their_own_sizes)
 }
 END_TEST
 
-TEST_MAIN("uvm_extent", the_end_of_an_allocation_inside_a_va_block_is_found,
+TEST_MAIN("uvm_extent", the_begin_of_an_allocation_inside_a_va_block_is_found,
+          the_end_of_an_allocation_inside_a_va_block_is_found,
           a_block_that_was_only_partly_used_is_not_taken_for_an_edge, pages_the_cpu_never_wrote_hold_no_data,
           blocks_that_touch_are_one_allocation, allocations_count_by_their_own_sizes)
