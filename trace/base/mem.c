@@ -3,10 +3,24 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+enum { LARGE_BYTES = 4 << 20, PAGE_BYTES = 4096 };
+
+/* Large arrays are filled and read at random places: pages of 2 MiB, where the system has them, spare page faults and
+ * look-ups of addresses (a quarter of the time in which a graph of 2^21 vertices is made). Without them all is well. */
+static void *paged(void *p, size_t bytes)
+{
+    if (p && bytes >= LARGE_BYTES) {
+        const uintptr_t first = (uintptr_t)p / PAGE_BYTES * PAGE_BYTES, end = (uintptr_t)p + bytes;
+        (void)madvise((void *)first, end / PAGE_BYTES * PAGE_BYTES - first, MADV_HUGEPAGE);
+    }
+    return p;
+}
 
 void *mem_zalloc(size_t n, size_t size, struct err *err)
 {
-    void *p = size && n > SIZE_MAX / size ? NULL : calloc(n ? n : 1, size ? size : 1);
+    void *p = size && n > SIZE_MAX / size ? NULL : paged(calloc(n ? n : 1, size ? size : 1), n * size);
     if (!p)
         err_set(err, "out of memory: %zu elements of %zu bytes asked for", n, size);
     return p;
@@ -21,7 +35,7 @@ int mem_grow(void **array, size_t *cap, size_t need, size_t size, struct err *er
         want = need;
     if (want < 16)
         want = 16;
-    void *p = want > SIZE_MAX / size ? NULL : realloc(*array, want * size);
+    void *p = want > SIZE_MAX / size ? NULL : paged(realloc(*array, want * size), want * size);
     if (!p)
         return err_set(err, "out of memory: %zu elements of %zu bytes asked for", want, size);
     *array = p;

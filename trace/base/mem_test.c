@@ -20,6 +20,31 @@ START_TEST(grow_keeps_content_and_doubles)
 }
 END_TEST
 
+/* Around the size from which the system is asked for large pages. */
+START_TEST(large_arrays_are_zero_and_keep_what_is_in_them)
+{
+    uint32_t *array = NULL;
+    size_t cap = 0;
+    for (size_t n = 1; n < 3 << 20; n = n * 3 + 1) {
+        const size_t had = cap;
+        ck_assert_int_eq(mem_grow((void **)&array, &cap, n, sizeof *array, NULL), 0);
+        for (size_t i = had; i < cap; i++)
+            array[i] = (uint32_t)i * 7;
+    }
+    for (size_t i = 0; i < cap; i++)
+        ck_assert_uint_eq(array[i], (uint32_t)i * 7);
+    free(array);
+    for (size_t bytes = (4 << 20) - 1; bytes <= (4 << 20) + 1; bytes++) {
+        unsigned char *p = mem_zalloc(bytes, 1, NULL), any = 0;
+        for (size_t i = 0; i < bytes; i++)
+            any |= p[i];
+        ck_assert_uint_eq(any, 0);
+        memset(p, 1, bytes);
+        free(p);
+    }
+}
+END_TEST
+
 START_TEST(overflowing_sizes_are_errors)
 {
     struct err err = {""};
@@ -45,4 +70,5 @@ START_TEST(strings_are_copied)
 }
 END_TEST
 
-TEST_MAIN("mem", grow_keeps_content_and_doubles, overflowing_sizes_are_errors, strings_are_copied)
+TEST_MAIN("mem", large_arrays_are_zero_and_keep_what_is_in_them, grow_keeps_content_and_doubles,
+          overflowing_sizes_are_errors, strings_are_copied)
