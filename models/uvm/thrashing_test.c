@@ -17,6 +17,14 @@ static enum uvm_hint hint(int64_t us, enum uvm_processor by)
     return uvm_thrashing_hint(&t, 0, 5, by, us * 1000, &place);
 }
 
+/* Nothing has happened; then n events so far apart, the GPU's first. */
+static void take_turns(int n, int64_t apart_us)
+{
+    ck_assert_int_eq(uvm_thrashing_init(&t, 1, UVM_LAPSE_FIXED, NULL), 0);
+    for (int i = 0; i < n; i++)
+        event(1000 + apart_us * i, i % 2 ? UVM_CPU : UVM_GPU);
+}
+
 /* T1: thrashing at 1400. */
 static void fight(void)
 {
@@ -72,9 +80,7 @@ END_TEST
 
 START_TEST(what_is_not_thrashing_yet_starts_no_period)
 {
-    ck_assert_int_eq(uvm_thrashing_init(&t, 1, UVM_LAPSE_FIXED, NULL), 0);
-    for (int i = 0; i < 4; i++)
-        event(1000 + 100 * i, i % 2 ? UVM_CPU : UVM_GPU);
+    take_turns(4, 100);
     ck_assert_uint_eq(t.blocks[0].pages[5].count, 2);
     ck_assert_int_eq(hint(1350, UVM_CPU), UVM_HINT_NONE);
     ck_assert_int_eq(t.blocks[0].pages[5].end_ns, 0);
@@ -110,9 +116,7 @@ END_TEST
 
 START_TEST(t6_t7_far_apart_or_alone_nothing_thrashes)
 {
-    ck_assert_int_eq(uvm_thrashing_init(&t, 1, UVM_LAPSE_FIXED, NULL), 0);
-    for (int i = 0; i < 40; i++)
-        event(1000 + 600 * i, i % 2 ? UVM_CPU : UVM_GPU);
+    take_turns(40, 600);
     for (int i = 0; i < 40; i++)
         event(100000 + 100 * i, UVM_GPU); /* evicted and brought back */
     ck_assert_uint_eq(t.thrashing, 0);
