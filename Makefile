@@ -81,11 +81,14 @@ STANDIN   := $(BUILD)/standin/libcuda.so.1 $(BUILD)/standin/libcupti.so $(BUILD)
 SHARED    += $(INJECT) $(ACCESSES)
 # They are for programs of older distributions too: old_libc.h, and libdl and libpthread named, where these still are files.
 OLD_LIBS := -Wl,--no-as-needed -l:libdl.so.2 -l:libpthread.so.0 -Wl,--as-needed
+ENTRY    := trace/recorder/inject/entry.map
 $(call OBJ,$(sort $(INJECT_C) $(ACCESSES_C))): OWN += -include trace/recorder/inject/old_libc.h
-$(INJECT): $(call OBJ,$(INJECT_C))
-	$(Q)$(CC) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) $(SAN) $(LDFLAGS) $^ $(OLD_LIBS) -o $@
-$(ACCESSES): $(call OBJ,$(ACCESSES_C))
-	$(Q)$(CC) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) $(SAN) $(LDFLAGS) $^ $(OLD_LIBS) -o $@
+$(INJECT): $(call OBJ,$(INJECT_C)) $(ENTRY)
+	$(Q)$(CC) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) -Wl,--version-script=$(ENTRY) $(SAN) $(LDFLAGS) $(filter %.o,$^) \
+	    $(OLD_LIBS) -o $@
+$(ACCESSES): $(call OBJ,$(ACCESSES_C)) $(ENTRY)
+	$(Q)$(CC) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) -Wl,--version-script=$(ENTRY) $(SAN) $(LDFLAGS) $(filter %.o,$^) \
+	    $(OLD_LIBS) -o $@
 $(BUILD)/standin/libcuda.so.1: fixtures/standin/libcuda.c fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h \
     trace/recorder/wire/sanitizer_abi.h
 	@mkdir -p $(@D)
