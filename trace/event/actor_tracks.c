@@ -3,6 +3,7 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <xxhash.h>
 
 #include "trace/base/mem.h"
@@ -14,7 +15,7 @@ _Static_assert(HEAD * sizeof(uint32_t) == offsetof(struct actor_step, page), "a 
 
 /* Rows of words, each kept once: how many they are, then they. */
 struct pool {
-    uint32_t *words;
+    uint32_t *words; /* addresses for `cap` of them, memory for those that were written: they are never moved */
     size_t count, cap;
     struct slot {
         uint64_t hash;
@@ -60,6 +61,25 @@ struct actor_tracks {
 
 /* --- rows of words --- */
 
+static int open_pool(struct pool *p, uint64_t most)
+{
+    const uint64_t cap = most / sizeof *p->words < UINT32_MAX ? most / sizeof *p->words : UINT32_MAX;
+    void *words =
+        mmap(NULL, cap * sizeof *p->words, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (words == MAP_FAILED)
+        return -1;
+    (void)madvise(words, cap * sizeof *p->words, MADV_HUGEPAGE); /* they are read here and there (trace/base/mem.c) */
+    p->words = words;
+    p->cap = cap;
+    return 0;
+}
+
+static void close_pool(struct pool *p)
+{
+    if (p->words)
+        (void)munmap(p->words, p->cap * sizeof *p->words);
+}
+
 static int grow_slots(struct pool *p, struct err *err)
 {
     size_t n = p->slot_count ? 2 * p->slot_count : 1024;
@@ -82,9 +102,7 @@ static int grow_slots(struct pool *p, struct err *err)
 static int keep_new(struct pool *p, const uint32_t *row, size_t n, struct slot *slot, uint64_t hash, struct err *err)
 {
     size_t at = p->count;
-    if (mem_grow((void **)&p->words, &p->cap, at + n + 1, sizeof *p->words, err))
-        return -1;
-    if (at + n + 1 >= UINT32_MAX)
+    if (at + n + 1 >= p->cap)
         return err_set(err, "too many steps");
     p->words[at] = (uint32_t)n;
     if (n)
@@ -116,7 +134,7 @@ static int keep(struct pool *p, const uint32_t *row, size_t n, uint32_t *place, 
 
 static uint64_t pool_bytes(const struct pool *p)
 {
-    return p->cap * sizeof *p->words + p->slot_count * sizeof *p->slots;
+    return p->count * sizeof *p->words + p->slot_count * sizeof *p->slots;
 }
 
 /* No row more is kept. */
@@ -224,8 +242,9 @@ static int keep_all(struct actor_tracks *t)
 {
     struct err err;
     for (int i = 0; i < t->threads; i++) {
-        t->keepers[i].run = t->ops->run_open ? t->ops->run_open(t->state, &err) : (void *)t->state;
-        if (!t->keepers[i].run)
+        struct keeper *k = &t->keepers[i];
+        k->run = t->ops->run_open ? t->ops->run_open(t->state, &err) : (void *)t->state;
+        if (!k->run || open_pool(&k->heads, t->most) || open_pool(&k->tracks, t->most))
             return -1;
     }
     for (uint32_t l = 0; l < t->launches; l++)
@@ -274,8 +293,8 @@ void actor_tracks_close(struct actor_tracks *t)
     if (!t)
         return;
     for (int i = 0; t->keepers && i < t->threads; i++) {
-        free(t->keepers[i].heads.words);
-        free(t->keepers[i].tracks.words);
+        close_pool(&t->keepers[i].heads);
+        close_pool(&t->keepers[i].tracks);
     }
     for (uint32_t l = 0; t->launch && l < t->launches; l++)
         free(t->launch[l].shares);

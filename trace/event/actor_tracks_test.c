@@ -63,6 +63,7 @@ END_TEST
 
 enum { ACTORS = 5000 };
 static uint32_t fails_at = UINT32_MAX, strange = UINT32_MAX;
+static bool all_differ;
 
 static const struct actor_alloc *allocs(const void *state, size_t *n)
 {
@@ -94,7 +95,7 @@ static int sweep(void *run, uint32_t launch, uint32_t actor, struct actor_at *at
     if (at->body == 2)
         return 0;
     *step = (struct actor_step){.count = !at->body, .stores = at->body, .turns = 1, .page = {actor + 1000 * at->body}};
-    step->accesses = actor == strange ? 2 : 1;
+    step->accesses = all_differ ? actor : actor == strange ? 2 : 1;
     at->body++;
     return 1;
 }
@@ -160,6 +161,9 @@ START_TEST(what_fails_or_is_too_much_is_not_kept)
         for (fails_at = 0; fails_at < ACTORS; fails_at += 1700)
             ck_assert_ptr_null(actor_tracks_open(&sweep_ops, &state, 1 << 26, threads));
     fails_at = UINT32_MAX;
+    all_differ = true; /* what the first share keeps has no room already */
+    ck_assert_ptr_null(actor_tracks_open(&sweep_ops, &state, 84000, 1));
+    all_differ = false;
     actor_tracks_close(NULL);
 }
 END_TEST
