@@ -63,6 +63,7 @@ struct run {
     uint32_t words;                /* of its multiprocessors' masks */
     void *program_run;
     struct launch_weight weight;
+    struct launch_tally *tally; /* to weigh with */
     struct budget *budget;
     bool counts;    /* the launch, towards it */
     int64_t cycles; /* that it took */
@@ -349,6 +350,18 @@ static int run_unlinked(struct run *r, uint32_t launch, uint32_t each, struct er
     return 0;
 }
 
+/* As it was counted, or else gone over for it. */
+static int weigh(struct run *r, uint32_t launch, struct err *err)
+{
+    const struct host_reads *how = r->how;
+    const uint32_t sms = (uint32_t)how->gpu->sms;
+    if (how->weights && launch_weights_get(how->weights, launch, sms, r->allocs, &r->weight))
+        return 0;
+    if (!r->tally && !(r->tally = launch_tally_new(how->program, sms, false, err)))
+        return -1;
+    return launch_weigh(how->program, r->program_run, launch, r->tally, &r->weight, err);
+}
+
 static int run_launch(struct run *r, uint32_t launch, struct err *err)
 {
     const struct host_reads *how = r->how;
@@ -358,7 +371,7 @@ static int run_launch(struct run *r, uint32_t launch, struct err *err)
         r->counts = false;
         return 0;
     }
-    if (launch_weigh(how->program, r->program_run, launch, sms, &r->weight, err))
+    if (weigh(r, launch, err))
         return -1;
     how->program->ops->launch(how->program->state, launch, &shape);
     r->counts = !shape.cpu && r->weight.lines;
@@ -416,6 +429,7 @@ static void close_run(struct run *r)
     if (!r)
         return;
     program_run_close(r->how->program, r->program_run);
+    launch_tally_free(r->tally);
     free(r->device.of);
     free(r->host.of);
     free(r);

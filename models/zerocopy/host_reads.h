@@ -13,10 +13,10 @@
  * apart, the latter up to 8. That was seen of host memory alone: a sector of the GPU's own memory is asked for once. A
  * request is what one load asks for of one line, by the platform's rule (warp.h). Stores to host memory are posted:
  * answered at once and not counted. A launch of more loads than asked for is sampled: four groups of its
- * multiprocessors (launch_part.h), each with the share of the link that its lines are of all, one after the
- * other; one of which nothing is read from the host as one group. Counts are the mean of the groups', each divided by
- * its share; the groups' differences give the standard error; the time is the longest group's, and the block with the
- * longest chain of loads is in one of them. Worked example, one warp that reads 4 B a lane of one line, H200: one
+ * multiprocessors (launch_part.h, launch_tally.h), each with the share of the link that its lines are of all, one after
+ * the other; one of which nothing is read from the host as one group. Counts are the mean of the groups', each divided
+ * by its share; the groups' differences give the standard error; the time is the longest group's, and the block with
+ * the longest chain of loads is in one of them. Worked example, one warp that reads 4 B a lane of one line, H200: one
  * request of 128 B, answered after 2.6 ns of the link and 1,350 ns. Source: specs of both parts; the queue: link.h.
  * Differs: memory of the GPU answers as its L2 does if all of it that the program has fits there, else as DRAM does,
  * with any bandwidth. */
@@ -24,6 +24,7 @@
 #define MODELS_ZEROCOPY_HOST_READS_H
 
 #include "models/gpu/gpu.h"
+#include "models/zerocopy/launch_weights.h"
 #include "models/zerocopy/link.h"
 #include "trace/program/program.h"
 
@@ -40,8 +41,10 @@ struct host_reads {
     const struct gpu *gpu;
     const struct pcie *pcie;
     const struct program *program; /* must outlive */
-    uint64_t most_loads;           /* of warps that are simulated of a launch, about; 0: all */
-    int threads;                   /* that share the launches, at most; 0: one. The answer is the same */
+    /* Of it, or of one that keeps less on the GPU and is the same else; NULL: it is gone over for them. */
+    const struct launch_weights *weights;
+    uint64_t most_loads; /* of warps that are simulated of a launch, about; 0: all */
+    int threads;         /* that share the launches, at most; 0: one. The answer is the same */
     /* If the kernels that read host memory together take longer than most_ns, > 0, *stopped is set, what is left is not
      * simulated, and `launch` is called of none: all launches together take longer too. The same on any number of
      * threads. 0: all is simulated. */

@@ -378,6 +378,46 @@ START_TEST(launches_stop_where_they_have_taken_too_long_and_no_sooner)
 }
 END_TEST
 
+/* Of a launch that is sampled, what it loads is as it was weighed: here each warp twice. */
+START_TEST(weights_that_are_known_are_taken)
+{
+    struct hand_program p;
+    struct program program = hand_program(&p, 4096, 64, own_line);
+    struct host_reads_count count[2];
+    struct gpu gpu;
+    struct pcie pcie;
+    struct err err;
+    struct program_body body;
+    struct platform *platform = chip(&gpu, &pcie);
+    struct launch_weights *weights = launch_weights_open(&program, (uint32_t)gpu.sms, &err);
+    struct launch_tally *t = launch_weights_tally(weights, &err);
+    launch_tally_begin(t, 2);
+    for (uint64_t i = 0; i < 2 * UINT64_C(8192); i++) {
+        for (uint32_t k = 0; k < 2; k++) {
+            ck_assert_int_eq(program_body(&program, &p, 0, i / 2, k, &body, &err), 1);
+            launch_tally_body(t, i / 2, &body);
+        }
+        launch_tally_end(t, i / 2);
+    }
+    launch_weights_add(weights, 0, t);
+    for (int known = 0; known < 2; known++) {
+        const struct host_reads how = {.gpu = &gpu,
+                                       .pcie = &pcie,
+                                       .program = &program,
+                                       .weights = known ? weights : NULL,
+                                       .most_loads = 1000,
+                                       .launch = keep,
+                                       .ctx = &count[known]};
+        ck_assert_int_eq(host_reads_run(&how, &err), 0);
+    }
+    ck_assert_uint_eq(count[0].loads, 2 * 8192);
+    ck_assert_uint_eq(count[1].loads, 2 * count[0].loads);
+    launch_tally_free(t);
+    launch_weights_close(weights);
+    platform_free(platform);
+}
+END_TEST
+
 TEST_MAIN("host_reads", launches_stop_where_they_have_taken_too_long_and_no_sooner,
           launches_on_several_threads_are_told_in_order_and_as_one_thread_has_them,
           a_line_is_one_request_and_takes_the_link_and_the_latency, many_warps_take_what_their_requests_take,
@@ -385,4 +425,5 @@ TEST_MAIN("host_reads", launches_stop_where_they_have_taken_too_long_and_no_soon
           loads_of_a_warp_that_are_under_way_together_ask_for_a_line_once, another_warp_asks_again_once_a_miss_has_left,
           another_warp_waits_for_memory_of_the_gpu_however_long_ago_it_was_asked_for,
           memory_of_the_gpu_makes_no_requests, a_sample_stands_for_the_launch,
-          a_launch_that_reads_nothing_of_the_host_is_sampled_too, a_body_that_cannot_be_made_is_an_error)
+          a_launch_that_reads_nothing_of_the_host_is_sampled_too, a_body_that_cannot_be_made_is_an_error,
+          weights_that_are_known_are_taken)

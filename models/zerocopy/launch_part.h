@@ -2,28 +2,13 @@
  *
  * Blocks go to the multiprocessors in turn, so of n multiprocessors number r gets blocks r, r + n, r + 2 n, ..; a part
  * is the blocks of some r, in their order. So neighbours of a block are the blocks that run beside it on the whole GPU.
- * A launch is weighed first: the lines of host memory that its loads touch, caches not regarded, by multiprocessor; the
- * block with the longest chain of loads is remembered, since a launch may last as long as that.
  * Worked example: 300 blocks, 132 multiprocessors, parts 0 and 40: blocks 0, 40, 132, 172, 264.
  * Source: systematic sampling in clusters. Differs: on a real GPU later blocks go to whichever multiprocessor is done
  * first; within a part they do. */
 #ifndef MODELS_ZEROCOPY_LAUNCH_PART_H
 #define MODELS_ZEROCOPY_LAUNCH_PART_H
 
-#include "trace/program/program.h"
-
-enum { PART_SMS = 1024 }; /* multiprocessors, at most */
-
-struct launch_weight {
-    uint64_t loads;           /* of warps, of all memory */
-    uint64_t lines;           /* of host memory */
-    uint64_t of_sm[PART_SMS]; /* lines, by multiprocessor */
-    uint64_t heaviest;        /* block */
-};
-
-/* run: of the program, at this launch or before. -1 with *err set. */
-int launch_weigh(const struct program *program, void *run, uint32_t launch, uint32_t sms, struct launch_weight *weight,
-                 struct err *err);
+#include "models/zerocopy/launch_tally.h"
 
 struct launch_part {
     const struct program *whole;

@@ -117,6 +117,7 @@ static int run(const struct call *call, struct compare_result *result, struct er
                                            .input_count = 1,
                                            .threads = asked->threads,
                                            .most_ns = call->facts->most_ns,
+                                           .weights = call->facts->weights,
                                            .brief = true};
     struct replay_result got;
     struct err why = {""};

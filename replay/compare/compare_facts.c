@@ -21,11 +21,18 @@ static void keep_steps(struct compare_facts *f)
     f->actors = f->touching.state;
     if (!f->touching.program.ops || !platform_has(f->platform, "uvm"))
         return;
-    f->watch = totals_watch_open(f->touching.pages, platform_section_get(f->platform, "gpu"), &why);
+    const struct gpu *gpu = platform_section_get(f->platform, "gpu");
+    const struct pcie *link = platform_section_get(f->platform, "pcie");
+    if (link && link->load_ns > 0) /* reads over it may be simulated */
+        f->weights = launch_weights_open(&f->touching.program, (uint32_t)gpu->sms, &why);
+    f->watch = totals_watch_open(f->touching.pages, gpu, f->weights, &why);
     if (f->watch)
         f->tracks = actor_tracks_open(&totals_watch_ops, f->watch, track_bytes(), f->request->threads);
-    if (!f->tracks)
+    if (!f->tracks) {
+        launch_weights_close(f->weights);
+        f->weights = NULL;
         return;
+    }
     totals_watch_end(f->watch, &f->totals);
     f->ops = &actor_tracks_ops;
     f->actors = f->tracks;
@@ -87,6 +94,7 @@ void compare_facts_close(struct compare_facts *f)
         program_totals_release(&f->totals);
     actor_tracks_close(f->tracks);
     totals_watch_close(f->watch);
+    launch_weights_close(f->weights);
     if (f->touches)
         uvm_touching_close(&f->touching);
 }

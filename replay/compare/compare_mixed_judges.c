@@ -116,6 +116,7 @@ static int ask_link(const struct mixing *m, const struct program *program, struc
     const struct host_reads how = {.gpu = platform_section_get(f->platform, "gpu"),
                                    .pcie = link,
                                    .program = program,
+                                   .weights = f->weights,
                                    .most_loads = SIMULATED_LOADS,
                                    .launch = take_launch,
                                    .ctx = &r};

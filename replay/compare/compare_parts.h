@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "models/zerocopy/launch_weights.h"
 #include "replay/compare/compare.h"
 #include "replay/placement/program_copies.h"
 #include "replay/placement/totals_watch.h"
@@ -26,9 +27,10 @@ struct compare_facts {
     const struct compare_set *set;
     bool touches; /* `touching` is open: what is touched is known */
     struct uvm_touching touching;
-    struct totals_watch *watch;  /* that `tracks` were made with; NULL: they were not */
-    struct actor_tracks *tracks; /* the steps of `touching`, worked out; NULL: they are not kept */
-    const struct actor_ops *ops; /* who takes them: those, or `touching` itself */
+    struct launch_weights *weights; /* of `touching`, for simulations of its reads; NULL: none are known */
+    struct totals_watch *watch;     /* that `tracks` were made with; NULL: they were not */
+    struct actor_tracks *tracks;    /* the steps of `touching`, worked out; NULL: they are not kept */
+    const struct actor_ops *ops;    /* who takes them: those, or `touching` itself */
     const void *actors;
     const struct actor_alloc *allocs; /* the memory in question */
     size_t alloc_count;

@@ -10,11 +10,13 @@ enum { NONE = 0xFFFFFFFF };
 
 struct totals_watch {
     const struct program_pages *pages;
+    struct launch_weights *weights; /* NULL: nobody asks for them */
     struct program_totals totals;
     pthread_mutex_t lock; /* of what follows, between launches */
     struct counting counting;
     uint32_t launch; /* that is counted; NONE: none */
-    double *ns;      /* of each of its warps */
+    uint32_t warps_of_block;
+    double *ns; /* of each of its warps */
 };
 
 /* One run, and what it has counted of its launch. */
@@ -23,6 +25,7 @@ struct run {
     void *pages;
     uint32_t launch; /* NONE: none */
     struct launch_totals counts;
+    struct launch_tally *tally;           /* NULL: nobody asks for it */
     uint64_t modified_of[PROGRAM_ALLOCS]; /* counts.modified_of */
     double ns, turn;                      /* of the actor so far; of the first turn of its body */
     double turns;                         /* of that body */
@@ -52,6 +55,9 @@ static int begin_launch(struct totals_watch *w, uint32_t launch, struct err *err
     free(w->ns);
     w->ns = mem_zalloc(w->counting.warps, sizeof *w->ns, err);
     w->launch = w->ns ? launch : NONE;
+    struct actor_launch shape;
+    program_pages_ops.launch(w->pages, launch, &shape);
+    w->warps_of_block = shape.together;
     return w->ns ? 0 : -1;
 }
 
@@ -72,6 +78,8 @@ static void hand_in(struct run *r)
     t->loads += c->loads;
     t->waits += c->waits;
     program_totals_modified(&r->watch->totals, r->launch, r->modified_of);
+    if (r->tally)
+        launch_weights_add(r->watch->weights, r->launch, r->tally);
 }
 
 static int go_to(struct run *r, uint32_t launch, struct err *err)
@@ -82,6 +90,8 @@ static int go_to(struct run *r, uint32_t launch, struct err *err)
     int rc = w->launch == launch ? 0 : begin_launch(w, launch, err);
     r->launch = rc ? NONE : launch;
     r->counts = (struct launch_totals){.cpu = w->totals.launch[launch].cpu, .modified_of = r->modified_of};
+    if (r->tally)
+        launch_tally_begin(r->tally, w->warps_of_block);
     (void)pthread_mutex_unlock(&w->lock);
     return rc;
 }
@@ -98,6 +108,8 @@ static int begin_body(struct run *r, uint32_t actor, uint32_t index, struct err 
     if (rc == 1) {
         counting_body(&r->watch->counting, body, &r->counts);
         r->turns = (double)body->turns;
+        if (r->tally)
+            launch_tally_body(r->tally, actor, body);
     }
     return rc;
 }
@@ -117,6 +129,8 @@ static int step(void *run, uint32_t launch, uint32_t actor, struct actor_at *at,
         r->turn += counting_step_ns(step, &w->counting.issue);
     if (rc == 0)
         w->ns[actor] = r->ns;
+    if (rc == 0 && r->tally)
+        launch_tally_end(r->tally, actor);
     return rc;
 }
 
@@ -130,9 +144,11 @@ static void *run_open(const void *state, struct err *err)
         return NULL;
     r->watch = w;
     r->launch = NONE;
-    r->pages = program_pages_ops.run_open(w->pages, err);
+    r->tally = w->weights ? launch_weights_tally(w->weights, err) : NULL;
+    r->pages = w->weights && !r->tally ? NULL : program_pages_ops.run_open(w->pages, err);
     if (r->pages)
         return r;
+    launch_tally_free(r->tally);
     free(r);
     return NULL;
 }
@@ -144,6 +160,7 @@ static void run_close(void *run)
     hand_in(r);
     (void)pthread_mutex_unlock(&r->watch->lock);
     program_pages_ops.run_close(r->pages);
+    launch_tally_free(r->tally);
     free(r);
 }
 
@@ -177,12 +194,14 @@ const struct actor_ops totals_watch_ops = {.allocs = allocs,
                                            .run_close = run_close,
                                            .like = like};
 
-struct totals_watch *totals_watch_open(const struct program_pages *pages, const struct gpu *gpu, struct err *err)
+struct totals_watch *totals_watch_open(const struct program_pages *pages, const struct gpu *gpu,
+                                       struct launch_weights *weights, struct err *err)
 {
     struct totals_watch *w = mem_zalloc(1, sizeof *w, err);
     if (!w)
         return NULL;
     w->pages = pages;
+    w->weights = weights;
     w->launch = NONE;
     (void)pthread_mutex_init(&w->lock, NULL);
     if (program_totals_open(&w->totals, pages->program, err) == 0 && counting_open(&w->counting, pages, gpu, err) == 0)

@@ -6,13 +6,16 @@
 #ifndef REPLAY_PLACEMENT_TOTALS_WATCH_H
 #define REPLAY_PLACEMENT_TOTALS_WATCH_H
 
+#include "models/zerocopy/launch_weights.h"
 #include "replay/placement/program_totals.h"
 #include "trace/program/pages.h"
 
 struct totals_watch;
 
-/* `pages` stay as long as the watch. NULL with *err set. */
-struct totals_watch *totals_watch_open(const struct program_pages *pages, const struct gpu *gpu, struct err *err);
+/* `pages` stay as long as the watch, and `weights`, which get what is counted as the totals do; NULL: they are not
+ * asked for. NULL with *err set. */
+struct totals_watch *totals_watch_open(const struct program_pages *pages, const struct gpu *gpu,
+                                       struct launch_weights *weights, struct err *err);
 
 /* State: the watch. A launch that does not fit on a multiprocessor fails its first step. */
 extern const struct actor_ops totals_watch_ops;

@@ -36,6 +36,26 @@ static void check_same(const struct program_totals *a, const struct program_tota
     }
 }
 
+/* The weights of every launch that no other is like, gone over once more. */
+static void check_weights(const struct program *program, const struct launch_weights *weights, uint64_t seed)
+{
+    static struct launch_weight watched, alone;
+    struct launch_tally *t = launch_tally_new(program, 3, false, &err);
+    void *run;
+    size_t n;
+    ck_assert_int_eq(program_run_open(program, &run, &err), 0);
+    const struct program_alloc *allocs = program->ops->allocs(program->state, &n);
+    for (uint32_t l = 0; l < program->ops->launches(program->state); l++) {
+        if (program_like(program, l) != l)
+            continue;
+        ck_assert_int_eq(launch_weigh(program, run, l, t, &alone, &err), 0);
+        ck_assert(launch_weights_get(weights, l, 3, allocs, &watched));
+        ck_assert_msg(memcmp(&watched, &alone, sizeof alone) == 0, "seed %llu, launch %u", (unsigned long long)seed, l);
+    }
+    program_run_close(program, run);
+    launch_tally_free(t);
+}
+
 /* Both counts; whether there are any. */
 static bool check(const struct program *program, const struct gpu *gpu, int threads, uint64_t seed)
 {
@@ -43,18 +63,22 @@ static bool check(const struct program *program, const struct gpu *gpu, int thre
     struct program_pages pages;
     bool fits = program_totals_init(&alone, program, gpu, &err) == 0;
     ck_assert_int_eq(program_pages_init(&pages, program, NULL, &err), 0);
-    struct totals_watch *w = totals_watch_open(&pages, gpu, &err);
+    struct launch_weights *weights = seed % 3 ? launch_weights_open(program, 3, &err) : NULL;
+    struct totals_watch *w = totals_watch_open(&pages, gpu, weights, &err);
     ck_assert_ptr_nonnull(w);
     struct actor_tracks *tracks = actor_tracks_open(&totals_watch_ops, w, 1 << 30, threads);
     ck_assert_int_eq(tracks != NULL, fits);
     if (fits) {
         totals_watch_end(w, &watched);
         check_same(&alone, &watched, seed);
+        if (weights)
+            check_weights(program, weights, seed);
         program_totals_release(&watched);
     }
     program_totals_release(&alone);
     actor_tracks_close(tracks);
     totals_watch_close(w);
+    launch_weights_close(weights);
     return fits;
 }
 

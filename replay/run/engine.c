@@ -346,6 +346,7 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
                              .latencies = request->latencies,
                              .threads = request->threads > 0 ? request->threads : 1,
                              .most_ns = request->most_ns,
+                             .weights = request->weights,
                              .brief = request->brief,
                              .progress = request->progress,
                              .shared = request->shared,

@@ -35,11 +35,12 @@ struct replay_job {
     FILE *requests;       /* --requests: per-request CSV, NULL: none; whoever opened it finds what failed */
     int64_t explain;      /* --explain N: print why to *explain_file for the first N commands; 0: none */
     FILE *explain_file;
-    FILE *commands;            /* --commands: every command of the only run, NULL: no; likewise */
-    FILE *latencies;           /* --latencies: histograms of every listed policy, NULL: no; likewise */
-    int threads;               /* at most this many */
-    double most_ns;            /* zerocopy: reads that are proved to take longer may stop, time_ns is then at least that
-                                  (outcome.h), other metrics unknown; 0: none stop */
+    FILE *commands;  /* --commands: every command of the only run, NULL: no; likewise */
+    FILE *latencies; /* --latencies: histograms of every listed policy, NULL: no; likewise */
+    int threads;     /* at most this many */
+    double most_ns;  /* zerocopy: reads that are proved to take longer may stop, time_ns is then at least that
+                        (outcome.h), other metrics unknown; 0: none stop */
+    const struct launch_weights *weights; /* zerocopy: of a program that the input may be; NULL: none are known */
     bool brief;                /* zerocopy: metrics of what the reader needs, not of the link, may stay unknown */
     struct progress *progress; /* may be NULL */
     struct shared *shared;     /* with the other points of a sweep; may be NULL */
@@ -120,8 +121,9 @@ struct replay_request {
     FILE *explain_file;
     FILE *commands, *latencies; /* as in struct replay_job */
     int threads;
-    double most_ns; /* as in struct replay_job */
-    bool brief;     /* likewise */
+    double most_ns;                       /* as in struct replay_job */
+    const struct launch_weights *weights; /* likewise */
+    bool brief;                           /* likewise */
     struct progress *progress;
     struct shared *shared;                    /* NULL: there are no other requests */
     const struct replay_recording *recording; /* as in struct replay_job */

@@ -289,6 +289,7 @@ static int replay_scans(const struct replay_job *job, struct reading *reading, s
     context.launches = job->requests;
     context.threads = job->threads;
     context.most_ns = job->most_ns;
+    context.weights = job->weights;
     int rc = 0;
     for (size_t r = 0; r < job->policy_count && !rc; r++)
         rc = zerocopy_run_open(&runs[r], &job->policies[r], &context, &outcomes[r], err);

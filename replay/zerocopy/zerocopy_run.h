@@ -30,12 +30,13 @@ struct zerocopy_context {
     const struct input *input;
     const struct zerocopy_settings *settings;
     struct scan_setup setup;
-    struct tier *tier;                   /* what is served without the link */
-    const struct derive_source *program; /* of the input; NULL: it is none */
-    const struct workload *workload;     /* the input; NULL: it is none */
-    int threads;                         /* at most */
-    double most_ns;                      /* of struct replay_job */
-    bool fed;                            /* the scans go by: elements are counted */
+    struct tier *tier;                    /* what is served without the link */
+    const struct derive_source *program;  /* of the input; NULL: it is none */
+    const struct workload *workload;      /* the input; NULL: it is none */
+    int threads;                          /* at most */
+    double most_ns;                       /* of struct replay_job */
+    const struct launch_weights *weights; /* likewise */
+    bool fed;                             /* the scans go by: elements are counted */
     /* `setup` is not known, but will be by this; NULL: it is known. -1 with *err set. */
     int (*describe)(void *reading, struct scan_setup *setup, struct err *err);
     void *reading;
