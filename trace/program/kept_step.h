@@ -1,10 +1,11 @@
 /* kept_step: the step of a body of one turn, kept for bodies that differ from it by where they lie.
  *
  * The warps of a grid mostly do the same, so many bytes further on. A body that lies whole sectors further on, all of
- * its accesses by as much, each on pages as many further on, and inside its allocation, makes the same step on those
- * pages: it is not worked out again. Bodies with scattered lanes, or of several turns, are not kept.
- * Example: loads of 128 B at bytes 256 and 4,352 make a step of pages 0 and 1; 512 B further on the same step; 107,008
- * B further on, pages 26 and 27; 108,032 B further on, at bytes 108,288 and 112,384, again 26 and 27. */
+ * its accesses by as much and inside their allocations, makes the same step on other pages, as long as accesses share a
+ * page where they did and nowhere else: it is not worked out again. Where an access has two pages, or the step many,
+ * all must lie as many pages further on. Bodies with scattered lanes, or of several turns, are not kept.
+ * Example: loads of 128 B at bytes 256 and 4,480 make a step of pages 0 and 1; 512 B further on the same step; 3,712 B
+ * further on, at bytes 3,968 and 8,192, pages 0 and 2. */
 #ifndef TRACE_PROGRAM_KEPT_STEP_H
 #define TRACE_PROGRAM_KEPT_STEP_H
 
@@ -16,6 +17,8 @@ struct kept_step {
     bool whole;            /* each access leaves no page out and lies inside its allocation, and `step` is the step */
     struct program_access access[PROGRAM_ACCESSES];
     uint64_t bytes[PROGRAM_ACCESSES], last[PROGRAM_ACCESSES]; /* of the stretch; page of its last byte */
+    uint8_t place[PROGRAM_ACCESSES];                          /* of its page in step.page, if it has one only */
+    bool apart;                                               /* each has one page at most, and they are few */
     struct actor_step step;
 };
 

@@ -153,4 +153,41 @@ START_TEST(warps_further_on_are_taken_from_the_one_before)
 }
 END_TEST
 
-TEST_MAIN("kept_step", steps_kept_are_the_steps_worked_out, warps_further_on_are_taken_from_the_one_before)
+/* Two loads so far apart, of a warp that lies `first` bytes in; the step kept is that of the warp at byte 256. */
+static bool taken(uint64_t apart, uint64_t first, struct actor_step *got)
+{
+    static struct program_pages pages;
+    static struct program_body a;
+    static struct kept_step kept;
+    struct grid g;
+    struct err err = {""};
+    draw_grid(&g, 3, 128, 1 << 30);
+    const struct program program = {&ops, &g, -1};
+    ck_assert_msg(program_pages_init(&pages, &program, NULL, &err) == 0, "%s", err.msg);
+    uint32_t page = pages.allocs[0].first_page;
+    struct actor_step step = {.count = 1 + (256 + apart) / 4096, .turns = 1, .page = {page, page + 1}};
+    for (uint64_t at = 256;; at = first) {
+        a.count = 0;
+        a.turns = 1;
+        (void)program_load(&a, g.allocs, 0, at, 4);
+        (void)program_load(&a, g.allocs, 0, at + apart, 4);
+        if (at == first)
+            return kept_step_get(&kept, &pages, &a, got);
+        kept_step_put(&kept, &pages, &a, &step);
+    }
+}
+
+START_TEST(accesses_may_leave_their_page_at_different_warps)
+{
+    struct actor_step got;
+    ck_assert(taken(4224, 3968, &got)); /* bytes 3,968 and 8,192 */
+    ck_assert_uint_eq(got.count, 2);
+    ck_assert_uint_eq(got.page[1] - got.page[0], 2);
+    ck_assert(!taken(3968, 0, &got));          /* two pages become one */
+    ck_assert(!taken(3712, 512, &got));        /* one page becomes two */
+    ck_assert(!taken(4224, 3872 + 128, &got)); /* its second line lies on two */
+}
+END_TEST
+
+TEST_MAIN("kept_step", steps_kept_are_the_steps_worked_out, warps_further_on_are_taken_from_the_one_before,
+          accesses_may_leave_their_page_at_different_warps)
