@@ -1,16 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <unistd.h>
-
 #include "replay/compare/compare_keep.h"
-
-/* Bytes that the steps of a program may take while its rows are simulated: an eighth of the machine's memory. */
-static uint64_t track_bytes(void)
-{
-    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
-    return pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes / 8 : 0;
-}
 
 /* Its rows take the same steps: they are worked out once, where that does not take too much; and what they touch is
  * counted meanwhile. */
@@ -21,13 +12,14 @@ static void keep_steps(struct compare_facts *f)
     f->actors = f->touching.state;
     if (!f->touching.program.ops || !platform_has(f->platform, "uvm"))
         return;
+    const int threads = f->request->threads;
     const struct gpu *gpu = platform_section_get(f->platform, "gpu");
     const struct pcie *link = platform_section_get(f->platform, "pcie");
     if (link && link->load_ns > 0) /* reads over it may be simulated */
         f->weights = launch_weights_open(&f->touching.program, (uint32_t)gpu->sms, &why);
     f->watch = totals_watch_open(f->touching.pages, gpu, f->weights, &why);
     if (f->watch)
-        f->tracks = actor_tracks_open(&totals_watch_ops, f->watch, track_bytes(), f->request->threads);
+        f->tracks = actor_tracks_open(&totals_watch_ops, f->watch, actor_tracks_room(threads), threads);
     if (!f->tracks) {
         launch_weights_close(f->weights);
         f->weights = NULL;

@@ -338,6 +338,8 @@ static int replay_touching(const struct replay_job *job, const struct replay_job
     if (loop.touching.trace && !loop.touching.view && uvm_fault_log_is(input->store))
         rc = read_faults(&loop, &log, input->store, err);
     if (rc == 0)
+        uvm_touching_keep(&loop.touching, job->policy_count, job->threads);
+    if (rc == 0)
         rc = replay_loop(&loop, runs, err);
     for (size_t i = 0; i < job->policy_count && rc == 0 && loop.touching.view; i++)
         derive_notes(&loop.touching.accesses.source, VIEW_UVM, &runs[i]);

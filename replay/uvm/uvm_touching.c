@@ -71,8 +71,29 @@ int uvm_touching_open(struct uvm_touching *t, const struct input *input, struct 
     return -1;
 }
 
+/* Launches that are like none before them. */
+static uint32_t own_launches(const struct uvm_touching *t)
+{
+    uint32_t own = 0;
+    for (uint32_t l = 0; l < t->ops->launches(t->state); l++)
+        own += !t->ops->like || t->ops->like(t->state, l) == l;
+    return own;
+}
+
+void uvm_touching_keep(struct uvm_touching *t, size_t runs, int threads)
+{
+    if (!t->program.ops || runs * t->ops->launches(t->state) == own_launches(t))
+        return;
+    t->tracks = actor_tracks_open(t->ops, t->state, actor_tracks_room(threads), threads);
+    if (!t->tracks)
+        return;
+    t->ops = &actor_tracks_ops;
+    t->state = t->tracks;
+}
+
 void uvm_touching_close(struct uvm_touching *t)
 {
+    actor_tracks_close(t->tracks);
     if (t->trace)
         actor_trace_close(t->trace);
     store_close(t->view);

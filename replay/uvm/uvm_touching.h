@@ -6,6 +6,7 @@
 
 #include "replay/derive/derive_source.h"
 #include "replay/uvm/actor_trace.h"
+#include "trace/event/actor_tracks.h"
 #include "trace/program/pages.h"
 
 struct uvm_touching {
@@ -18,6 +19,7 @@ struct uvm_touching {
     struct derive_input accesses;
     struct store *view; /* of the accesses, that the trace was read from */
     struct actor_trace *trace;
+    struct actor_tracks *tracks; /* of the program; NULL: its steps are not kept */
 };
 
 /* Whether the input has pages to touch: a program with that view, accesses, or touches. A recording of migrations has
@@ -32,6 +34,9 @@ bool uvm_touching_own(const struct store *store);
 int uvm_touching_open(struct uvm_touching *t, const struct input *input, struct err *err);
 /* The same of a program that is at hand. */
 int uvm_touching_program(struct uvm_touching *t, const struct program *program, struct err *err);
+/* So many runs of the same actors are to come: a program's steps are worked out once, where any would be asked for
+ * again and they do not take too much memory. The answers are the same. */
+void uvm_touching_keep(struct uvm_touching *t, size_t runs, int threads);
 void uvm_touching_close(struct uvm_touching *t);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include "trace/base/mem.h"
@@ -268,6 +269,15 @@ static void end_keeping(struct actor_tracks *t)
         k->track_cap = 0;
         t->bytes += kept_bytes(k);
     }
+}
+
+uint64_t actor_tracks_room(int threads)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE), processors = omp_get_num_procs();
+    if (pages <= 0 || bytes <= 0)
+        return 0;
+    long own = threads < 1 ? 1 : threads < processors ? threads : processors;
+    return (uint64_t)pages / 8 * (uint64_t)own / (uint64_t)processors * (uint64_t)bytes;
 }
 
 struct actor_tracks *actor_tracks_open(const struct actor_ops *ops, const void *state, uint64_t most, int threads)

@@ -15,6 +15,10 @@
 
 struct actor_tracks;
 
+/* Bytes that may be kept by who works with so many threads: an eighth of the machine's memory, shared by its
+ * processors. */
+uint64_t actor_tracks_room(int threads);
+
 /* The actors of ops and state, which must stay as they are; `threads` share the work. At most `most` bytes are kept.
  * NULL: they cannot be kept, or there is no memory: ask the actors themselves. */
 struct actor_tracks *actor_tracks_open(const struct actor_ops *ops, const void *state, uint64_t most, int threads);

@@ -1,6 +1,8 @@
 #include "trace/event/actor_tracks.h"
 
+#include <omp.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "trace/base/testing.h"
 #include "trace/program/pages.h"
@@ -168,5 +170,17 @@ START_TEST(what_fails_or_is_too_much_is_not_kept)
 }
 END_TEST
 
-TEST_MAIN("actor_tracks", kept_steps_are_those_of_the_actors, actors_that_do_the_same_are_kept_once,
-          a_launch_like_another_has_its_tracks, what_fails_or_is_too_much_is_not_kept)
+START_TEST(who_has_few_of_the_processors_has_little_of_the_memory)
+{
+    int all = omp_get_num_procs();
+    ck_assert_uint_gt(actor_tracks_room(1), 0);
+    ck_assert_uint_eq(actor_tracks_room(0), actor_tracks_room(1));
+    ck_assert_uint_eq(actor_tracks_room(all), actor_tracks_room(all + 1));
+    ck_assert_uint_le(actor_tracks_room(1) * (unsigned)all, actor_tracks_room(all));
+    ck_assert_uint_le(actor_tracks_room(all), (uint64_t)sysconf(_SC_PHYS_PAGES) * 4096 / 8);
+}
+END_TEST
+
+TEST_MAIN("actor_tracks", who_has_few_of_the_processors_has_little_of_the_memory, kept_steps_are_those_of_the_actors,
+          actors_that_do_the_same_are_kept_once, a_launch_like_another_has_its_tracks,
+          what_fails_or_is_too_much_is_not_kept)
