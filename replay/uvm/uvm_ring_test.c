@@ -103,6 +103,25 @@ START_TEST(f4_what_the_limit_leaves_is_thrown_away)
 }
 END_TEST
 
+/* F5: entries 0 to 9; the driver finds number 6 not valid yet and stops before it (here: takes six). The flush waits
+ * for it, and throws it and what is behind it away, up to the PUT that was read, and not what comes after that. */
+START_TEST(f5_a_flush_goes_to_put_wherever_the_fetch_stopped)
+{
+    struct uvm_ring r;
+    open_ring(&r, 1, 0);
+    report(&r, 0, 10, 0, 1);
+    uvm_ring_read_put(&r, 9);
+    ck_assert_uint_eq(uvm_ring_fetch(&r, 6, pages).raw, 6);
+    ck_assert_uint_eq(pages[5], 5);
+    report(&r, 50, 1, 20, 0);
+    ck_assert_uint_eq(uvm_ring_flush(&r), 4);
+    ck_assert_uint_eq(fetch(&r, 30).raw, 1);
+    ck_assert_uint_eq(pages[0], 50);
+    ck_assert(!uvm_ring_any(&r));
+    uvm_ring_release(&r);
+}
+END_TEST
+
 /* A driver that throws nothing away and takes nothing: the buffer holds what the micro-TLB can list, 1,024 entries, the
  * oldest ones, in their order. */
 START_TEST(what_finds_no_room_in_the_buffer_is_none)
@@ -263,7 +282,7 @@ START_TEST(no_entry_is_lost_or_made)
 END_TEST
 
 TEST_MAIN("uvm_ring", f1_what_arrives_during_a_service_survives, f3_a_flush_that_reads_put_again_leaves_nothing,
-          f4_what_the_limit_leaves_is_thrown_away, what_finds_no_room_in_the_buffer_is_none,
-          f8_a_fetch_ends_at_the_put_that_was_read, f9_entries_merge_with_the_last_of_their_micro_tlb_or_of_all,
-          a_stronger_access_becomes_the_entry, the_gpu_writes_at_its_rate,
-          the_order_of_what_is_ready_changes_with_each_replay, no_entry_is_lost_or_made)
+          f4_what_the_limit_leaves_is_thrown_away, f5_a_flush_goes_to_put_wherever_the_fetch_stopped,
+          what_finds_no_room_in_the_buffer_is_none, f8_a_fetch_ends_at_the_put_that_was_read,
+          f9_entries_merge_with_the_last_of_their_micro_tlb_or_of_all, a_stronger_access_becomes_the_entry,
+          the_gpu_writes_at_its_rate, the_order_of_what_is_ready_changes_with_each_replay, no_entry_is_lost_or_made)
