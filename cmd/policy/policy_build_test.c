@@ -1,5 +1,7 @@
 /* Policies built from C files and loaded: what a scheduler of the program's decides as a loaded one, and which files
  * are refused. */
+#define TESTING_FORK CK_FORK
+
 #include "cmd/policy/policy_build.h"
 
 #include "models/dram/policy_testing.h"

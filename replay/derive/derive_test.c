@@ -1,3 +1,5 @@
+#define TESTING_FORK CK_FORK
+
 #include "replay/derive/derive.h"
 
 #include "trace/base/testing.h"

@@ -1,3 +1,5 @@
+#define TESTING_FORK CK_FORK
+
 #include <math.h>
 #include <sys/wait.h>
 

@@ -1,3 +1,5 @@
+#define TESTING_FORK CK_FORK
+
 #include "trace/store/store.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+#define TESTING_FORK CK_FORK
+
 #include "trace/import/pcie/live.h"
 
 #include <arpa/inet.h>
