@@ -1,3 +1,5 @@
+#define TESTING_FORK CK_FORK
+
 #include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
