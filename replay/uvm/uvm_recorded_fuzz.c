@@ -12,13 +12,14 @@ static const struct metric metrics[] = {
     {"h2d_bytes", METRIC_INT, METRIC_SUM, ""},         {"touched_bytes", METRIC_INT, METRIC_SUM, ""},
     {"overfetch_ratio", METRIC_REAL, METRIC_MEAN, ""}, {0}};
 
-/* A record from eight bytes: kind, cause, time step, page, pages; now and then wild. */
+/* A record from eight bytes: kind, cause, time step, page, pages; now and then wild. Times begin anew beyond the last.
+ */
 static struct record record_of(const uint8_t *b, int64_t *now)
 {
     static const uint32_t kinds[] = {RECORD_MIGRATE_H2D, RECORD_MIGRATE_H2D, RECORD_MIGRATE_D2H, RECORD_CPU_FAULT,
                                      RECORD_FAULT,       RECORD_ALLOC,       RECORD_KERNEL,      RECORD_EVICT};
     struct record r = {.kind = kinds[b[0] % 8], .flags = b[1] % 6u, .time = *now, .duration = b[2] * 100};
-    *now += b[2] < 250 ? b[2] * 100 : (int64_t)b[3] << 50;
+    *now = (*now + (b[2] < 250 ? b[2] * 100 : (int64_t)b[3] << 50)) & RECORD_TIME_MAX;
     r.addr = 0x7f0000000000ull + ((uint64_t)b[3] << 18) + (uint64_t)b[4] * 4096;
     r.bytes = (uint64_t)b[5] * 4096;
     if (b[6] == 255) {

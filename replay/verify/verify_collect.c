@@ -103,9 +103,7 @@ static int take_range(struct verify_input *in, const struct record *r, enum veri
 
 static int take(struct verify_input *in, const struct record *r, struct err *err)
 {
-    int64_t end;
-    if (__builtin_add_overflow(r->time, r->duration, &end))
-        end = INT64_MAX;
+    const int64_t end = r->time + r->duration;
     switch (r->kind) {
     case RECORD_MIGRATE_H2D:
     case RECORD_MIGRATE_D2H:

@@ -5,16 +5,17 @@
 
 enum { BYTES = 12, MAX = 4096 };
 
-/* 12 bytes a record: near addresses and times mostly, so that records meet. */
+/* 12 bytes a record: near addresses and times mostly, so that records meet; now and then much later. Times begin
+ * anew beyond the last. */
 static struct record make(const uint8_t *p, int64_t *now)
 {
     static const uint32_t kinds[] = {RECORD_MIGRATE_H2D, RECORD_MIGRATE_D2H, RECORD_CPU_FAULT,  RECORD_FAULT,
                                      RECORD_KERNEL,      RECORD_ALLOC,       RECORD_ADVISE,     RECORD_PREFETCH,
                                      RECORD_REMOTE_MAP,  RECORD_MIGRATE_H2D, RECORD_MIGRATE_H2D};
     struct record r = {.kind = kinds[p[0] % (sizeof kinds / sizeof *kinds)], .flags = p[1] % 7};
-    *now += p[2] > 250 ? INT64_MAX / 64 * (p[2] - 250) / 8 : p[2] * 50;
+    *now = (*now + (p[2] > 250 ? RECORD_TIME_MAX / 64 * (p[2] - 250) / 8 : p[2] * 50)) & RECORD_TIME_MAX;
     r.time = p[3] & 1 ? *now : *now - 1000 * p[3];
-    r.duration = p[4] > 250 ? INT64_MAX : p[4] * 100;
+    r.duration = p[4] > 250 ? RECORD_TIME_MAX : p[4] * 100;
     if (p[3] & 1 && r.duration < 100000)
         *now += r.duration;
     r.addr = ((uint64_t)(p[5] % 3) << 21) + ((uint64_t)p[6] << 13) + (p[7] > 200 ? p[7] : 0);

@@ -76,7 +76,8 @@ int verify_silence_find(struct verify_silence *silence, struct verify_interval *
         size_t first = a;
         while (a < activity_count && activity[a].start_ns < to)
             a++;
-        judge(silence, from, to, activity + first, a - first, gaps);
+        if (a > first)
+            judge(silence, from, to, activity + first, a - first, gaps);
     }
     free(gaps);
     return 0;

@@ -79,8 +79,8 @@ enum record_cause {
 /* Directions of an explicit copy. */
 enum record_copy { RECORD_COPY_H2D = 1, RECORD_COPY_D2H, RECORD_COPY_D2D, RECORD_COPY_H2H, RECORD_COPY_P2P };
 
-/* The latest time, and the longest duration, that readers take from foreign files: sums and differences of two of them
- * fit 63 bits. In ns 146 years. */
+/* The latest time, and the longest duration, that readers take from foreign files and the store from anyone; the
+ * earliest time is as far from 0. Sums and differences of two of them fit 63 bits. In ns 146 years. */
 #define RECORD_TIME_MAX ((INT64_C(1) << 62) - 1)
 
 struct record {

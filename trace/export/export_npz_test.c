@@ -9,7 +9,7 @@ static struct record record(uint64_t i)
 {
     const uint64_t z = i * UINT64_C(0x9E3779B97F4A7C15);
     return (struct record){.kind = i % 2 ? RECORD_FAULT : RECORD_KERNEL,
-                           .time = i ? (int64_t)(z >> 2) : INT64_MIN,
+                           .time = i ? (int64_t)(z >> 2) : -RECORD_TIME_MAX,
                            .duration = (int64_t)(z >> 33),
                            .addr = i == 7 ? UINT64_MAX : z,
                            .bytes = z >> 7,

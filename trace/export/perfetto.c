@@ -146,12 +146,6 @@ static void put_counters(struct timeline *t)
 
 /* --- the whole --- */
 
-/* Records that have a place on a line: their time is known, and not over INT64_MAX from the first. */
-static bool has_place(const struct timeline *t, const struct record *r)
-{
-    return r->kind < RECORD_KINDS && (t->origin >= 0 || r->time <= INT64_MAX + t->origin);
-}
-
 /* First and last time. */
 static int look(struct timeline *t, int64_t *last, struct err *err)
 {
@@ -183,10 +177,6 @@ static int put_all(struct timeline *t, struct err *err)
     int rc, failed = 0;
     while (!failed && (rc = store_cursor_next(cursor, &records, &extra, &n, err)) > 0 && !ferror(t->context->to))
         for (size_t i = 0; i < n && !failed; i++) {
-            if (!has_place(t, &records[i])) {
-                exporter_skip(t->context, "time out of range");
-                continue;
-            }
             failed =
                 put_record(t, &records[i], t->process_column < 0 ? 1 : extra[(size_t)t->process_column * n + i], err);
             count(t, &records[i]);
@@ -200,8 +190,7 @@ static int write_timeline(struct timeline *t, struct err *err)
     int64_t last;
     if (look(t, &last, err))
         return -1;
-    const uint64_t span = last < t->origin ? 0 : (uint64_t)last - (uint64_t)t->origin;
-    t->bin_ns = (int64_t)((span < INT64_MAX ? span : INT64_MAX) / BINS) + 1;
+    t->bin_ns = (last < t->origin ? 0 : last - t->origin) / BINS + 1;
     (void)fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", t->context->to);
     if (put_all(t, err))
         return -1;

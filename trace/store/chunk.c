@@ -73,6 +73,13 @@ static inline __attribute__((always_inline)) int spread(struct chunk_builder *bu
     return 0;
 }
 
+/* Not 0 if a column's value is beyond RECORD_TIME_MAX, where times and durations end. */
+static uint64_t beyond(int c, uint64_t value)
+{
+    const uint64_t most = RECORD_TIME_MAX;
+    return c == CHUNK_TIME ? value + most > 2 * most : value > most;
+}
+
 static int spread_tile(struct chunk_builder *builder, const struct record *r, const int64_t *extra, size_t pitch,
                        size_t n, struct err *err)
 {
@@ -104,15 +111,18 @@ int chunk_builder_add(struct chunk_builder *builder, const struct record *record
     for (size_t from = 0; from < n; from += TILE) {
         size_t count = n - from < TILE ? n - from : TILE;
         const struct record *r = records + from;
-        uint64_t kinds = 0;
+        uint64_t kinds = 0, far = 0;
         int64_t lo = builder->time_min, hi = builder->time_max;
         for (size_t i = 0; i < count; i++) {
             kinds |= UINT64_C(1) << (r[i].kind < RECORD_SKIPPED ? r[i].kind : 0);
             lo = r[i].time < lo ? r[i].time : lo;
             hi = r[i].time > hi ? r[i].time : hi;
+            far |= beyond(CHUNK_TIME, (uint64_t)r[i].time) | beyond(CHUNK_DURATION, (uint64_t)r[i].duration);
         }
         if (kinds & 1)
             return err_set(err, "a record of a kind that is never stored");
+        if (far)
+            return err_set(err, "a time or duration beyond 2^62");
         if (spread_tile(builder, r, extra ? extra + from : NULL, pitch, count, err))
             return -1;
         builder->kinds |= kinds;
@@ -312,6 +322,12 @@ static int gather(struct chunk_reader *reader, int c, size_t n, struct err *err)
             any = c == CHUNK_KIND ? (v[i] > any ? v[i] : any) : any | v[i];
     if (any > UINT32_MAX || (c == CHUNK_KIND && any >= RECORD_SKIPPED))
         return err_set(err, "column %s: value %llu is out of range", column_name(c), (unsigned long long)any);
+    uint64_t far = 0;
+    if (c == CHUNK_TIME || c == CHUNK_DURATION)
+        for (size_t i = 0; i < count; i++)
+            far |= beyond(c, v[i]);
+    if (far)
+        return err_set(err, "column %s: a value beyond 2^62", column_name(c));
     switch (c) {
     case CHUNK_KIND:
         PUT(kind);

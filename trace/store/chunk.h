@@ -78,7 +78,7 @@ void chunk_builder_release(struct chunk_builder *builder);
 
 /* Take at most n records, as many as there is room for; *taken says how many. extra (NULL: zeros) points at the first
  * record's value of the first extra column, the next column's is `pitch` values on. Fails for a record of a kind that
- * is never stored, then nothing was taken. */
+ * is never stored, or of a time or duration beyond RECORD_TIME_MAX. */
 int chunk_builder_add(struct chunk_builder *builder, const struct record *records, const int64_t *extra, size_t pitch,
                       size_t n, size_t *taken, struct err *err);
 

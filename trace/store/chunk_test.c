@@ -139,11 +139,15 @@ START_TEST(values_that_no_field_holds_are_refused)
         unsigned char value;
         const char *says;
     } wrong[] = {{24 + CHUNK_KIND * 32 + 16, 200, "column kind: value 200 is out of range"},
-                 {24 + CHUNK_FLAGS * 32 + 20, 1, "column flags: value 4294967297 is out of range"}};
+                 {24 + CHUNK_FLAGS * 32 + 20, 1, "column flags: value 4294967297 is out of range"},
+                 {24 + CHUNK_TIME * 32 + 23, 0x40, "column time: a value beyond 2^62"},
+                 {24 + CHUNK_TIME * 32 + 23, 0xBF, "column time: a value beyond 2^62"},
+                 {24 + CHUNK_DURATION * 32 + 23, 0x40, "column duration: a value beyond 2^62"},
+                 {24 + CHUNK_DURATION * 32 + 23, 0x80, "column duration: a value beyond 2^62"}};
     struct chunk_reader reader;
     struct err err = {""};
     ck_assert_int_eq(chunk_reader_init(&reader, 0, &err), 0);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         unsigned char *data;
         const struct record *r;
         size_t n, bytes = worked_example(&data);
@@ -158,5 +162,26 @@ START_TEST(values_that_no_field_holds_are_refused)
 }
 END_TEST
 
+START_TEST(times_beyond_2_to_the_62_are_not_written)
+{
+    static const struct {
+        int64_t time, duration;
+        int rc;
+    } of[] = {{RECORD_TIME_MAX, RECORD_TIME_MAX, 0}, {-RECORD_TIME_MAX, 0, 0},     {RECORD_TIME_MAX + 1, 0, -1},
+              {-RECORD_TIME_MAX - 1, 0, -1},         {0, RECORD_TIME_MAX + 1, -1}, {0, -1, -1}};
+    struct chunk_builder b;
+    struct err err = {""};
+    size_t taken;
+    ck_assert_int_eq(chunk_builder_init(&b, 0, &err), 0);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const struct record r = {.kind = RECORD_FAULT, .time = of[i].time, .duration = of[i].duration};
+        ck_assert_int_eq(chunk_builder_add(&b, &r, NULL, 0, 1, &taken, &err), of[i].rc);
+        ck_assert_uint_eq(taken, of[i].rc ? 0 : 1);
+    }
+    ck_assert_uint_eq(b.records, 2);
+    chunk_builder_release(&b);
+}
+END_TEST
+
 TEST_MAIN("chunk", the_worked_example_has_the_documented_bytes, constants_of_one_chunk_do_not_leak_into_the_next,
-          chunks_that_lie_are_refused, values_that_no_field_holds_are_refused)
+          chunks_that_lie_are_refused, values_that_no_field_holds_are_refused, times_beyond_2_to_the_62_are_not_written)

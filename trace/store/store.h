@@ -72,7 +72,7 @@ int store_hash(struct store *store, char hash[33], struct err *err);
 int store_stream_add(struct store *store, const struct stream *stream, int *index, struct err *err);
 
 /* Append n records; extra points at n values for each extra column, column after column (extra[c * n + i]), or NULL.
- * Times need not be sorted: they are kept in the order given. */
+ * Times need not be sorted: they are kept in the order given. None may be beyond RECORD_TIME_MAX. */
 int store_append(struct store *store, int stream, const struct record *records, const int64_t *extra, size_t n,
                  struct err *err);
 

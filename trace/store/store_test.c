@@ -28,10 +28,17 @@ static uint64_t draw_value(void)
     return how == 0 ? extremes[draw() % 7] : how == 1 ? draw() : draw() % 1000;
 }
 
+/* The same within RECORD_TIME_MAX, on both sides of 0. */
+static int64_t draw_time(void)
+{
+    static const int64_t extremes[] = {-RECORD_TIME_MAX, RECORD_TIME_MAX};
+    return draw() % 8 == 0 ? extremes[draw() % 2] : (int64_t)(draw_value() << 2) >> 2;
+}
+
 static struct record draw_record(void)
 {
-    return (struct record){.time = (int64_t)draw_value(),
-                           .duration = (int64_t)draw_value(),
+    return (struct record){.time = draw_time(),
+                           .duration = draw_time() & RECORD_TIME_MAX,
                            .addr = draw_value(),
                            .bytes = draw_value(),
                            .id = draw_value(),
@@ -144,8 +151,8 @@ START_TEST(records_of_every_kind_and_extreme_values_round_trip)
     ck_assert_str_eq(read->name, "everything");
     ck_assert_str_eq(read->extra[2], "extra 2");
     ck_assert_uint_eq(read->records, N);
-    ck_assert_int_eq(read->time_first, INT64_MIN);
-    ck_assert_int_eq(read->time_last, INT64_MAX);
+    ck_assert_int_eq(read->time_first, -RECORD_TIME_MAX);
+    ck_assert_int_eq(read->time_last, RECORD_TIME_MAX);
     expect_records(store, all, extra, EXTRAS, N);
     store_close(store);
     free(all);
@@ -436,7 +443,7 @@ START_TEST(full_disk_is_an_error_and_never_a_complete_file)
     struct rlimit limit = {4 << 20, RLIM_INFINITY};
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
     for (size_t i = 0; i < 20 * 65536 && !failed; i++) {
-        struct record r = {.time = (int64_t)draw(), .addr = draw(), .id = draw(), .kind = RECORD_TOUCH};
+        struct record r = {.time = draw_time(), .addr = draw(), .id = draw(), .kind = RECORD_TOUCH};
         failed = store_append(store, index, &r, NULL, 1, &err);
     }
     ck_assert_int_eq(failed, -1);

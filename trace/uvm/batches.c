@@ -38,10 +38,8 @@ int batches_add(struct batches *b, const struct record *records, size_t n, struc
             continue;
         if (mem_grow((void **)&b->records, &b->record_cap, b->record_count + 1, sizeof *b->records, err))
             return -1;
-        int64_t end;
-        if (__builtin_add_overflow(r->time, r->duration, &end))
-            end = INT64_MAX;
-        b->records[b->record_count] = (struct fault_record){r->time, end, r->addr, r->bytes, b->record_count};
+        b->records[b->record_count] =
+            (struct fault_record){r->time, r->time + r->duration, r->addr, r->bytes, b->record_count};
         b->record_count++;
     }
     return services_add(&b->services, records, n, err);

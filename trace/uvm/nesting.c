@@ -75,15 +75,12 @@ static int take_name(void *ctx, const struct store_value *values, size_t n)
 
 static int take(struct nesting *nesting, const struct record *r, struct err *err)
 {
-    int64_t end;
     if (r->kind != RECORD_RANGE || r->duration <= 0)
         return 0;
-    if (__builtin_add_overflow(r->time, r->duration, &end))
-        end = INT64_MAX;
     if (want_name(nesting, r->id, err) ||
         mem_grow((void **)&nesting->items, &nesting->cap, nesting->count + 1, sizeof *nesting->items, err))
         return -1;
-    nesting->items[nesting->count++] = (struct nesting_range){r->time, end, r->id, r->group};
+    nesting->items[nesting->count++] = (struct nesting_range){r->time, r->time + r->duration, r->id, r->group};
     return 0;
 }
 

@@ -94,7 +94,7 @@ START_TEST(ranges_of_a_trace_are_read_with_their_names)
         {.kind = RECORD_RANGE, .time = 10, .duration = 5, .id = 0, .group = 7},
         {.kind = RECORD_RANGE, .time = 11, .id = 1, .group = 7},
         {.kind = RECORD_FAULT, .time = 12, .duration = 4, .addr = 0x1000},
-        {.kind = RECORD_RANGE, .time = INT64_MAX - 3, .duration = 9, .id = 44, .group = 8},
+        {.kind = RECORD_RANGE, .time = RECORD_TIME_MAX - 3, .duration = 9, .id = 44, .group = 8},
     };
     struct stream ns = {.name = "uvm", .unit = TIME_NS},
                   cycles = {.name = "core", .unit = TIME_CYCLES, .clock = "core"};
@@ -113,7 +113,7 @@ START_TEST(ranges_of_a_trace_are_read_with_their_names)
     ck_assert_int_eq(nesting.items[0].end, 15);
     ck_assert_uint_eq(nesting.items[0].thread, 7);
     ck_assert_str_eq(nesting_name(&nesting, nesting.items[0].row), "load");
-    ck_assert_int_eq(nesting.items[1].end, INT64_MAX);
+    ck_assert_int_eq(nesting.items[1].end, RECORD_TIME_MAX + 6);
     ck_assert_str_eq(nesting_name(&nesting, nesting.items[1].row), "");
     nesting_release(&nesting);
     store_close(store);

@@ -28,11 +28,8 @@ int services_add(struct services *s, const struct record *records, size_t n, str
             continue;
         if (mem_grow((void **)&s->migrations, &s->migration_cap, s->migration_count + 1, sizeof *s->migrations, err))
             return -1;
-        int64_t end;
-        if (__builtin_add_overflow(r->time, r->duration, &end))
-            end = INT64_MAX;
         s->migrations[s->migration_count] =
-            (struct migration){r->time, end, r->addr, r->bytes, s->migration_count, r->flags};
+            (struct migration){r->time, r->time + r->duration, r->addr, r->bytes, s->migration_count, r->flags};
         s->migration_count++;
     }
     return 0;

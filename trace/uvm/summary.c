@@ -50,9 +50,7 @@ static void count_row(struct summary_row *row, const struct record *r)
 static void count_kind(struct summary_stream *stream, const struct record *r)
 {
     struct summary_kind *k = &stream->kinds[r->kind < RECORD_KINDS ? r->kind : RECORD_NONE];
-    int64_t end;
-    if (__builtin_add_overflow(r->time, r->duration, &end))
-        end = INT64_MAX;
+    const int64_t end = r->time + r->duration;
     if (k->records == 0 || r->time < k->time_first)
         k->time_first = r->time;
     if (k->records == 0 || end > k->time_last)
