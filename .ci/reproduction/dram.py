@@ -16,6 +16,17 @@ NAMES = POLICIES.split(",")
 DRAWS = 4
 DRAWN_GPUS, DRAWN_PIMS = (3, 4, 6, 10, 11, 15, 17, 19), ("add", "scale", "bn-fwd")  # 24 of the 180 pairs
 NEW = "not explained; the table of all policies has the numbers"
+ALONE = ("of the cut: the one launch of 502 of srad-v1 (G18) that it keeps asks DRAM for 50 requests when alone, and beside PIM for hundreds of times as "
+         "many a cycle (with cut=1000000 for 1.00 times); without G18 ")
+WORST = ("it follows the queue before the controller: on 24 pairs, cut=100000, -3 % with dram.noc_queue=512, 3 % with 64, 31 % with 2048")
+FAIREST = {1: "what stands before the controller decides: on 24 pairs, cut=100000, MEM-First 0.65 and FR-RR-FCFS 0.63, with dram.noc_queue=64 0.66 and 0.73, "
+              "with mem_sms=20 0.48 and 0.52, and then it is the fairest",
+           2: "FR-FCFS-Cap is the fairest, on 24 pairs, cut=100000, too (0.73, FR-RR-FCFS 0.53), whatever was changed: dram.noc_queue (64, 2048), dram.queue, "
+              "dram.l2_misses, mem_sms=20, launch_gap=0, order=hoisted; with columns above banks in the address map FR-RR-FCFS is fairer than FR-FCFS and "
+              "BLISS (0.63, 0.60, 0.59): its MEM mode lasts while rows are open"}
+CHANGES = "tile=16, shared=0, order=columns, dram.noc_queue of 64 and 2048, columns above banks in the address map"
+CAPS = {1: "-0.2 % with shared=0, -3.0 % with tile=16, -0.4 % with dram.noc_queue=64, -0.9 % with columns above banks in the address map",
+        2: "-1.3 % with shared=0, -2.2 % with tile=16, -2.9 % with dram.noc_queue=64, -2.1 % with columns above banks in the address map"}
 STARVES = "whether a side starves hinges on the run limit (20 times the longer time alone), which the paper does not give"
 
 
@@ -129,6 +140,10 @@ def write(b):
     def drop(p, v, draw=None):
         return 100 * (1 - geomean(pairs(p, v, "mem_arrival_ratio", draw)))
 
+    def heard(p, v):
+        """The fall without G18."""
+        return 100 * (1 - geomean(pairs(p, v, "mem_arrival_ratio", gpus=[g for g in range(1, 21) if g != 18])))
+
     def switches(p, v):
         """As figure 10a: relative to FCFS in VC1, pair by pair, geometric mean."""
         return geomean(max(1, x) / f for x, f in zip(pairs(p, v, "mode_switches"), pairs("fcfs", 1, "mode_switches")))
@@ -153,16 +168,17 @@ def write(b):
 
     def windowed(place, claim, paper, f, cause="", **kw):
         """A row of pairs: f(draw) gives its number."""
-        b.row(place, claim, paper, lambda: f(None), lambda: (cause and cause + "; ") + over_draws(f, kw.get("neutral"), paper, kw.get("unit", "")), **kw)
+        text = cause if callable(cause) else lambda: cause
+        b.row(place, claim, paper, lambda: f(None), lambda: (text() and text() + "; ") + over_draws(f, kw.get("neutral"), paper, kw.get("unit", "")), **kw)
 
     def llm(policies, vcs, draw=None, key="concurrent_speedup_ratio"):
         spec = "synth:llm" + (f",{draw.llm}" if draw else "")
         sets = " ".join(draw.sets) if draw else ""
         return [r[key] for r in b.replay(f"dram {spec} --policy {policies} --set vcs={vcs} {sets}".strip(), full=True)]
 
-    def llm_row(place, claim, paper, f, **kw):
+    def llm_row(place, claim, paper, f, cause="", **kw):
         """f(draw) gives the number."""
-        b.row(place, claim, paper, lambda: f(None), lambda: over_draws(f, kw.get("neutral"), paper, kw.get("unit", "")), **kw)
+        b.row(place, claim, paper, lambda: f(None), lambda: (cause and cause + "; ") + over_draws(f, kw.get("neutral"), paper, kw.get("unit", "")), **kw)
 
     def alone(spec, key):
         side = "mem" if spec.startswith("gpu") else "pim"
@@ -221,10 +237,11 @@ work is, or whole), cut (50,000 or 100,000 requests), and the assumed numbers of
     b.row("IV, Fig. 5", "slowdown of GPU kernels on 72 SMs beside the worst of G4, G6, G15, G17 on 8 SMs", 30,
           lambda: max(slowdown(f"--mem synth:gpu-g{o},sms=8") for o in (4, 6, 15, 17)),
           "the paper took the four for what they do on 8 SMs, which it does not print", neutral=0, unit=" %")
-    windowed("V, Fig. 6", "fall of MEM arrivals, FR-FCFS, VC1", 41, lambda h: drop("frfcfs", 1, h), neutral=0, unit=" %")
-    windowed("V, Fig. 6", "fall of MEM arrivals, MEM-First, VC1", 68, lambda h: drop("mem-first", 1, h), neutral=0, unit=" %")
-    windowed("V, Fig. 6", "fall of MEM arrivals, MEM-First, VC2", 9, lambda h: drop("mem-first", 2, h), neutral=0, unit=" %")
-    windowed("V, Fig. 6", "MEM-First, growth of the rate, VC1 to VC2", 2.87, lambda h: (100 - drop("mem-first", 2, h)) / (100 - drop("mem-first", 1, h)), neutral=1)
+    windowed("V, Fig. 6", "fall of MEM arrivals, FR-FCFS, VC1", 41, lambda h: drop("frfcfs", 1, h), lambda: ALONE + f"{heard('frfcfs', 1):.1f} %", neutral=0, unit=" %")
+    windowed("V, Fig. 6", "fall of MEM arrivals, MEM-First, VC1", 68, lambda h: drop("mem-first", 1, h), lambda: ALONE + f"{heard('mem-first', 1):.1f} %", neutral=0, unit=" %")
+    windowed("V, Fig. 6", "fall of MEM arrivals, MEM-First, VC2", 9, lambda h: drop("mem-first", 2, h), lambda: ALONE + f"{heard('mem-first', 2):.1f} %", neutral=0, unit=" %")
+    windowed("V, Fig. 6", "MEM-First, growth of the rate, VC1 to VC2", 2.87, lambda h: (100 - drop("mem-first", 2, h)) / (100 - drop("mem-first", 1, h)),
+             lambda: ALONE + f"{(100 - heard('mem-first', 2)) / (100 - heard('mem-first', 1)):.2f}", neutral=1)
     b.row("V, Fig. 6", "worst fall of MEM arrivals, any policy, VC1 (up to)", 95,
           lambda: max(100 * (1 - min(pairs(p, 1, "mem_arrival_ratio"))) for p in NAMES), neutral=0, unit=" %")
 
@@ -232,7 +249,7 @@ work is, or whole), cut (50,000 or 100,000 requests), and the assumed numbers of
           lambda: max(mean(r) for p in NAMES for g in range(1, 21) if g not in silent() for r in [pairs(p, 1, "mem_arrival_ratio", gpus=(g,))]), NEW, relation=">")
     b.row("V, Fig. 6a", "FR-FCFS sustains a higher arrival rate than the others, VC1", "yes",
           lambda: (lambda v: (min(v, key=v.get) == "frfcfs", ", ".join(f"{k} {x:.0f} %" for k, x in sorted(v.items(), key=lambda i: i[1])[:4])))({p: drop(p, 1) for p in NAMES[:8]}),
-          NEW)
+          lambda: ALONE + "it holds: " + ", ".join(f"{p} {heard(p, 1):.1f} %" for p in ("frfcfs", "frrr-fcfs", "bliss", "frfcfs-cap")))
     b.row("V, Fig. 6b", "most policies' arrivals rise with VC2 (here: more than half of the eight)", "yes",
           lambda: (lambda v: (sum(v) > 4, f"{sum(v)} of 8"))([drop(p, 2) < drop(p, 1) for p in NAMES[:8]]), NEW)
     b.row("V, Fig. 6b", "MEM-First's arrivals rise the most with VC2", "yes",
@@ -283,7 +300,8 @@ work is, or whole), cut (50,000 or 100,000 requests), and the assumed numbers of
         for v, a, c in ((1, 76.76, 28.98), (2, 146.22, 29.84)):
             for key, paper, short in (("fairness_index", a, "FI"), ("system_throughput", c, "ST")):
                 windowed("VII-B", f"worst pair, F3FS ({name}) {short} against FR-RR-FCFS, VC{v}", paper,
-                         lambda h, f=f, v=v, key=key: change(min(pairs(f, v, key, h)), min(pairs("frrr-fcfs", v, key, h))), neutral=0, unit=" %", **req)
+                         lambda h, f=f, v=v, key=key: change(min(pairs(f, v, key, h)), min(pairs("frrr-fcfs", v, key, h))),
+                         WORST if (name, v, short) == ("cyc", 1, "FI") else "", neutral=0, unit=" %", **req)
         windowed("VII-B, IX", f"F3FS ({name}) VC2 against FR-RR-FCFS VC1, FI", 48, lambda h, f=f: change(fi(f, 2, h), fi("frrr-fcfs", 1, h)), neutral=0, unit=" %", **req)
         windowed("VII-B, IX", f"F3FS ({name}) VC2 against FR-RR-FCFS VC1, ST", 13, lambda h, f=f: change(st(f, 2, h), st("frrr-fcfs", 1, h)), neutral=0, unit=" %", **req)
     b.none("VII-B, IX", "F3FS VC2 against FR-RR-FCFS VC1, best FI / ST", "+72 / +22 %", "the paper does not say over what the best is taken")
@@ -294,17 +312,18 @@ work is, or whole), cut (50,000 or 100,000 requests), and the assumed numbers of
         for v, cap, paper in caps:
             pol = f"frrr-fcfs,f3fs:{cap}{suffix}"
             llm_row("VII-B, Fig. 11", f"LLM, F3FS ({unit_name}, {cap}) against FR-RR-FCFS, VC{v}", paper,
-                    lambda w, pol=pol, v=v: (lambda r: change(r[1], r[0]))(llm(pol, v, w)), neutral=0, unit=" %", apart=bool(suffix))
+                    lambda w, pol=pol, v=v: (lambda r: change(r[1], r[0]))(llm(pol, v, w)), "" if suffix else CAPS[v], neutral=0, unit=" %", apart=bool(suffix))
         pol = f"frrr-fcfs,f3fs:mem_cap=64,pim_cap=64{suffix}"
         llm_row("IX", f"LLM, F3FS ({unit_name}, 64/64) VC2 against FR-RR-FCFS VC1", 13.14, lambda w, pol=pol: change(llm(pol, 2, w)[1], llm(pol, 1, w)[0]), neutral=0, unit=" %", apart=bool(suffix))
     base = ",".join(NAMES[:8])
     for v, paper in ((1, "gather-issue"), (2, "frfcfs")):
         b.row("VI-B, Fig. 11", f"LLM, best baseline, VC{v}", paper,
               lambda v=v, paper=paper: (lambda r: (NAMES[r.index(max(r))] == paper, f"{NAMES[r.index(max(r))]} {max(r):.2f}, {paper} {r[NAMES.index(paper)]:.2f}"))(llm(base, v)),
-              lambda v=v, paper=paper: f"it is in {sum(max(r) == r[NAMES.index(paper)] for r in (llm(base, v, d) for d in draws()))} of {len(draws())} draws of what is assumed")
+              lambda v=v, paper=paper: f"it is in {sum(max(r) == r[NAMES.index(paper)] for r in (llm(base, v, d) for d in draws()))} of {len(draws())} draws of what is assumed; nor with {CHANGES}")
     b.row("VI-B, Fig. 11", "LLM, VC1: no policy gives a speed-up (here: at most 1.05)", "yes",
           lambda: (lambda v: (max(v) <= 1.05, f"at most {max(v):.2f}"))(llm(POLICIES, 1)),
-          lambda: f"it holds in {sum(max(llm(POLICIES, 1, d)) <= 1.05 for d in draws())} of {len(draws())} draws of what is assumed")
+          lambda: f"at most 1.02 with products straight from memory (shared=0), 1.24 with tile=16, 1.36 and 1.11 with dram.noc_queue of 64 and 2048; "
+          f"it holds in {sum(max(llm(POLICIES, 1, d)) <= 1.05 for d in draws())} of {len(draws())} draws of what is assumed")
     for unit_name, suffix in (("cyc", ""), ("req", ",count=requests")):
         pol = f"f3fs:mem_cap=64,pim_cap=64{suffix}"
         b.row("VII-B", f"LLM, MEM to PIM switches due to the cap ({unit_name}), VC2, 64", 8,
@@ -351,7 +370,8 @@ work is, or whole), cut (50,000 or 100,000 requests), and the assumed numbers of
                     for g in (2, 8, 15, 20))
 
     b.row("VII-C, Fig. 14b", "interconnect queue of 256, 512, 1024, VC2, F3FS: ST", "no visible change",
-          lambda: (lambda s: (max(s) / min(s) < 1.01, " / ".join(f"{x:.4f}" for x in s)))([queue(n) for n in (256, 512, 1024)]))
+          lambda: (lambda s: (max(s) / min(s) < 1.01, " / ".join(f"{x:.4f}" for x in s)))([queue(n) for n in (256, 512, 1024)]),
+          "of the cut, by nn (G15) alone: 1.1321 / 1.1321 / 1.1350 with cut=1000000")
     b.row("VII-C, Fig. 14b", "interconnect queue of 256, 512, 1024, VC1, F3FS: fairness (the paper shows VC2 only)", "no visible change",
           lambda: (lambda s: (max(s) / min(s) < 1.01, " / ".join(f"{x:.3f}" for x in s)))([queue(n, 1, "fairness_index") for n in (256, 512, 1024)]),
           "in VC1 what stands before the memory controller is what MEM requests wait behind", apart=True)
@@ -392,7 +412,7 @@ work is, or whole), cut (50,000 or 100,000 requests), and the assumed numbers of
     for v in (1, 2):
         b.row("VI-A", f"FR-RR-FCFS is the fairest baseline, VC{v}", "yes", lambda v=v: (lambda x: (max(x, key=x.get) == "frrr-fcfs", ", ".join(f"{k} {y:.2f}" for k, y in sorted(x.items(), key=lambda i: -i[1])[:3])))(
             {p: fi(p, v) for p in NAMES[:8]}),
-            lambda v=v: f"it holds in {sum(max(NAMES[:8], key=lambda p: fi(p, v, d)) == 'frrr-fcfs' for d in draws())} of {len(draws())} draws of what is assumed")
+            lambda v=v: FAIREST[v] + f"; it holds in {sum(max(NAMES[:8], key=lambda p: fi(p, v, d)) == 'frrr-fcfs' for d in draws())} of {len(draws())} draws of what is assumed")
     if b.select:
         return
     b.subsection("Directions over draws", f"In how many of {DRAWS} draws of what is assumed (24 pairs each) a statement of the paper holds.")

@@ -11,8 +11,8 @@
  * Source: the sizes, three products of 128 x 4096 x 4096 one after the other: gupta-2025-f3fs section III and its
  * artifact; tiling: CUDA programming guide, shared memory.
  *
- * Assumed, since no code of the products is named: tiled (or straight), tile 32 (16 to 64: halves or doubles what goes
- * over the interconnect), no registers kept but one sum a thread, 32 registers (24 to 128: 1 or 2 blocks of 1,024
+ * Assumed, since no code of the products is named: tiled (or straight), tile 32 (or 16: doubles what goes over the
+ * interconnect), no registers kept but one sum a thread, 32 registers (24 to 128: 1 or 2 blocks of 1,024
  * threads are resident either way), 3 instructions for each product of a thread (2 to 4: two reads of shared memory and
  * a multiply-add, some of them wide), blocks along rows first (or columns: then a tile of W_i is read by neighbours).
  */
