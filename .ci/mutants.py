@@ -10,7 +10,7 @@ A fault of which the compiler makes the same object at -O2 is no fault: another 
 Compiler Equivalence").
 The tests that run the faulty line look for a fault: the module's own, those of its folder, all others, nearest first,
 then the command-line cases. The first that fails kills it, and so does one that takes ten times as long as without the
-fault; a line that no test runs costs nothing. Which lines a test runs is noted once, without a fault (.ci/reached.c), and
+fault; of a line that no test is known to run, the nearest are asked. Which lines a test runs is noted once, without a fault (.ci/reached.c), and
 kept as long as the test and the product are the same.
 --tests: only the tests and cases (cli/NAME) so named, for quick work; others might kill what survives.
 The same seed on the same sources makes the same faults. Python 3 standard library only."""
@@ -237,6 +237,8 @@ class Tests:
                 if folder.split("/")[0] == test.split("/")[0] else 0
             return (test != own, os.path.dirname(test) != folder, -common, self.seconds[test])
         good = [t for t in self.seconds if self.runs(fault, a, t)]
+        # What is taken into other functions whole has no code of its own: the nearest tests.
+        good = good or [t for t in self.seconds if t == own or os.path.dirname(t) == folder]
         cases = [t for t in good if t.startswith("cli/")]
         return sorted((t for t in good if t not in cases), key=far) + sorted(cases, key=self.seconds.get)
 

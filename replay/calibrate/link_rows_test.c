@@ -39,6 +39,8 @@ START_TEST(wrong_rows_name_file_line_and_what_was_expected)
     static const struct {
         const char *text, *says;
     } bad[] = {{"time_ns,req32\n1,1\n", "rows.csv:1: found the header 'time_ns,req32'; expected time_ns and either"},
+               {"time_ns,req32,req64,req96,host64_lines\n1,1,0,0,1\n", "expected time_ns and either"},
+               {"req32,req64,req96,req128,host64_lines\n1,1,0,0,1\n", "expected time_ns and either"},
                {"req32,req32,time_ns\n", "column req32 stands there twice"},
                {HEADER "1,0,0,0,1,,x\n", "rows.csv:2: time_ns: 'x' is not a number"},
                {HEADER "1,0,0,0,1,,0\n", "rows.csv:2: time_ns must be above 0"},

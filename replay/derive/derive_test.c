@@ -407,6 +407,12 @@ START_TEST(addresses_and_kernels_can_be_chosen)
     ck_assert_uint_eq(sum_of(s, NULL).count[RECORD_TLP], 2048);
     ck_assert_uint_eq(counts.left_out, 4096);
     store_close(s);
+    for (int i = 0; i < 2; i++) { /* a line's first byte, its last */
+        some.first = some.last = BUILD_B + 127ull * (unsigned)i;
+        s = derived(vector_add, derive_requests, &some, &err);
+        ck_assert_uint_eq(sum_of(s, NULL).count[RECORD_TLP], 1);
+        store_close(s);
+    }
     some = all;
     some.kernel = "^_Z6vec";
     s = derived(vector_add, derive_requests, &some, &err);

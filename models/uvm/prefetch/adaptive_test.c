@@ -324,6 +324,26 @@ START_TEST(settings_that_contradict_are_refused)
 }
 END_TEST
 
+START_TEST(every_ladder_has_its_rungs)
+{
+    static const struct {
+        const char *name;
+        int64_t kib[ADAPTIVE_RUNGS];
+    } ladders[] = {{"ladder=levels", {4, 64, 128, 256, 512, 1024, 2048}},
+                   {"ladder=pte", {4, 64, 2048}},
+                   {"ladder=ends", {4, 2048}},
+                   {"ladder=powers", {4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048}}};
+    for (size_t l = 0; l < 4; l++) {
+        struct adaptive *s = make(SETS(ladders[l].name, "start=4KiB"));
+        for (int i = 0; i < ADAPTIVE_RUNGS; i++) {
+            ck_assert_int_eq(i < s->rung_count ? s->rungs[i] : 0, ladders[l].kib[i] * KIB);
+            ck_assert(!ladders[l].kib[i] == (i >= s->rung_count));
+        }
+        free(s);
+    }
+}
+END_TEST
+
 /* One of n blocks that has f more faults than the others stands sqrt(n - 1) deviations out, whatever f is. */
 START_TEST(one_fault_more_is_as_far_out_as_a_hundred)
 {
@@ -341,7 +361,7 @@ START_TEST(one_fault_more_is_as_far_out_as_a_hundred)
 }
 END_TEST
 
-TEST_MAIN("adaptive", r_at_or_below_r_lo_jumps_to_the_upper_bound_and_grows,
+TEST_MAIN("adaptive", every_ladder_has_its_rungs, r_at_or_below_r_lo_jumps_to_the_upper_bound_and_grows,
           r_at_r_hi_counts_as_regular_and_above_as_random,
           random_faults_shrink_after_16_windows_one_rung_each_and_stop_at_4_kib,
           a_saturates_and_the_ladder_is_clamped_at_2_mib, step_jump_goes_to_the_end_and_reset_needs_patience_again,

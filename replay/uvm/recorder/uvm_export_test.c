@@ -203,6 +203,18 @@ START_TEST(what_else_decides_where_pages_lie_is_said)
         ck_assert_int_eq(strstr(text, "# simulated.advised=1\n") != NULL, i / 2 > 1 || i % 2);
         free(text);
     }
+    static const char *const gpus[] = {"H200", "", NULL};
+    for (size_t i = 0; i < 3; i++) {
+        struct err err = {""};
+        struct store *store = store_create_memory(&err);
+        struct uvm_export x = {.allocs = allocs, .alloc_count = 2};
+        const struct uvm_export_facts named = {.policy = "p", .traced = i, .gpu = gpus[i]};
+        ck_assert_int_eq(uvm_export_store(&x, &named, store, &err), 0);
+        const char *said = store_origin_get(store, "gpu.0.name");
+        ck_assert(i ? !said : said && strcmp(said, "H200") == 0);
+        ck_assert_str_eq(store_origin_get(store, "simulated.traced"), i ? "1" : "0");
+        store_close(store);
+    }
     struct uvm_export failed = {.failed = true, .err = {"no memory for it"}};
     free(written(&failed, &facts[0], -1));
     struct uvm_export huge = {.count = (size_t)UINT32_MAX + 1};
