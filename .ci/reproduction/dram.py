@@ -21,7 +21,7 @@ ALONE = ("of the cut: the one launch of 502 of srad-v1 (G18) that it keeps asks 
 WORST = ("it follows the queue before the controller: on 24 pairs, cut=100000, -3 % with dram.noc_queue=512, 3 % with 64, 31 % with 2048")
 FAIREST = {1: "what stands before the controller decides: on 24 pairs, cut=100000, MEM-First 0.65 and FR-RR-FCFS 0.63, with dram.noc_queue=64 0.66 and 0.73, "
               "with mem_sms=20 0.48 and 0.52, and then it is the fairest",
-           2: "FR-FCFS-Cap is the fairest, on 24 pairs, cut=100000, too (0.73, FR-RR-FCFS 0.53), whatever was changed: dram.noc_queue (64, 2048), dram.queue, "
+           2: "FR-FCFS-Cap is the fairest, on 24 pairs, cut=100000, too (0.73, FR-RR-FCFS 0.53), whatever was changed: cut=1000000, dram.noc_queue (64, 2048), dram.queue, "
               "dram.l2_misses, mem_sms=20, launch_gap=0, order=hoisted; with columns above banks in the address map FR-RR-FCFS is fairer than FR-FCFS and "
               "BLISS (0.63, 0.60, 0.59): its MEM mode lasts while rows are open"}
 CHANGES = "tile=16, shared=0, order=columns, dram.noc_queue of 64 and 2048, columns above banks in the address map"

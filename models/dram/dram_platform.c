@@ -66,7 +66,7 @@ const struct param dram_params[] = {
     PARAM_CHOICE_ROW(dram_platform, channel_hash, "none|xor", 0, "MEM channel by its bits, or XOR bits of the row"),
     PARAM_INT_ROW(dram_platform, rop_latency, "core cycles", 0, 100000, 160, "latency before L2, MEM only"),
     PARAM_INT_ROW(dram_platform, dram_latency, "core cycles", 0, 100000, 100, "latency between L2 and controller"),
-    PARAM_INT_ROW(dram_platform, pim_period, "cycles", 1, 10000, 3, "cycles per PIM request of one channel"),
+    PARAM_INT_ROW(dram_platform, pim_period, "cycles", 1, 10000, 3, "streams: cycles per PIM request of a channel"),
     PARAM_INT_ROW(dram_platform, launch_latency, "core cycles", 0, 1e9, 5000, "between two launches of a kernel"),
     PARAM_INT_ROW(dram_platform, pim_sms, "", 0, 1024, 8, "multiprocessors that issue PIM requests"),
     {0}};

@@ -44,7 +44,7 @@ struct dram_platform {
     int64_t channel_hash;   /* 1: the channel's bits XOR the lowest bits of the row; not of PIM requests */
     int64_t rop_latency;    /* core cycles, MEM only */
     int64_t dram_latency;   /* core cycles in the queue before the controller */
-    int64_t pim_period;     /* DRAM cycles per PIM request that the issuing SM's port allows to one channel */
+    int64_t pim_period;     /* of streams: DRAM cycles per PIM request that an SM's port lets through to a channel */
     int64_t launch_latency; /* core cycles between two launches of a kernel */
     int64_t pim_sms;        /* multiprocessors that issue PIM requests */
 };
