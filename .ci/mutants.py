@@ -8,7 +8,7 @@ programs look into libfault.so, which holds the faulty file alone, so a fault co
 job has test programs and libraries of its own below BUILD.
 A fault of which the compiler makes the same object at -O2 is no fault: another is drawn (Papadakis et al. 2015, "Trivial
 Compiler Equivalence").
-The tests that run the faulty line look for a fault: the module's own, those of its folder, all others, nearest first,
+The module's own test and those that run the faulty line look for a fault: those of its folder, all others, nearest first,
 then the command-line cases. The first that fails kills it, and so does one that takes ten times as long as without the
 fault; of a line that no test is known to run, the nearest are asked. Which lines a test runs is noted once, without a fault (.ci/reached.c), and
 kept as long as the test and the product are the same.
@@ -236,9 +236,10 @@ class Tests:
             common = len(os.path.commonpath([folder + "/.", os.path.dirname(test) + "/."]).split("/")) \
                 if folder.split("/")[0] == test.split("/")[0] else 0
             return (test != own, os.path.dirname(test) != folder, -common, self.seconds[test])
-        good = [t for t in self.seconds if self.runs(fault, a, t)]
+        # The module's own is always asked: of `x ? 0 : -1` only what comes of -1 may have code that counts as that line's.
+        good = [t for t in self.seconds if t == own or self.runs(fault, a, t)]
         # What is taken into other functions whole has no code of its own: the nearest tests.
-        good = good or [t for t in self.seconds if t == own or os.path.dirname(t) == folder]
+        good = good if len(good) > 1 else [t for t in self.seconds if t == own or os.path.dirname(t) == folder]
         cases = [t for t in good if t.startswith("cli/")]
         return sorted((t for t in good if t not in cases), key=far) + sorted(cases, key=self.seconds.get)
 
