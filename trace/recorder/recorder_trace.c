@@ -238,6 +238,8 @@ static int take_record(struct recorder_trace *t, const struct record_pipe_messag
 
 static int take_event(struct recorder_trace *t, const struct record_pipe_message *m, struct err *err)
 {
+    if (m->type != RECORD_PIPE_UVM && (m->time > RECORD_TIME_MAX || m->duration > RECORD_TIME_MAX))
+        return count(t, false, "time out of range", 1, err);
     switch (m->type) {
     case RECORD_PIPE_KERNEL:
         return take_kernel(t, m, err);
