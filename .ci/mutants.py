@@ -10,8 +10,8 @@ A fault of which the compiler makes the same object at -O2 is no fault: another 
 Compiler Equivalence").
 The module's own test and those that run the faulty line look for a fault: those of its folder, all others, nearest first,
 then the command-line cases. The first that fails kills it, and so does one that takes ten times as long as without the
-fault; of a line that no test is known to run, the nearest are asked. Which lines a test runs is noted once, without a fault (.ci/reached.c), and
-kept as long as the test and the product are the same.
+fault; of a line that no test is known to run, the nearest are asked. Which lines a test runs is noted once, without a
+fault (.ci/reached.c), and kept as long as the test and the product are the same.
 --tests: only the tests and cases (cli/NAME) so named, for quick work; others might kill what survives.
 The same seed on the same sources makes the same faults. Python 3 standard library only."""
 import argparse

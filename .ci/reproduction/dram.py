@@ -167,7 +167,7 @@ def write(b):
         return text
 
     def windowed(place, claim, paper, f, cause="", **kw):
-        """A row of pairs: f(draw) gives its number."""
+        """A row that says its range over draws, and a cause: f(draw) gives its number."""
         text = cause if callable(cause) else lambda: cause
         b.row(place, claim, paper, lambda: f(None), lambda: (text() and text() + "; ") + over_draws(f, kw.get("neutral"), paper, kw.get("unit", "")), **kw)
 
@@ -175,10 +175,6 @@ def write(b):
         spec = "synth:llm" + (f",{draw.llm}" if draw else "")
         sets = " ".join(draw.sets) if draw else ""
         return [r[key] for r in b.replay(f"dram {spec} --policy {policies} --set vcs={vcs} {sets}".strip(), full=True)]
-
-    def llm_row(place, claim, paper, f, cause="", **kw):
-        """f(draw) gives the number."""
-        b.row(place, claim, paper, lambda: f(None), lambda: (cause and cause + "; ") + over_draws(f, kw.get("neutral"), paper, kw.get("unit", "")), **kw)
 
     def alone(spec, key):
         side = "mem" if spec.startswith("gpu") else "pim"
@@ -311,10 +307,10 @@ work is, or whole), cut (50,000 or 100,000 requests), and the assumed numbers of
     for unit_name, suffix in (("cyc", ""), ("req", ",count=requests")):
         for v, cap, paper in caps:
             pol = f"frrr-fcfs,f3fs:{cap}{suffix}"
-            llm_row("VII-B, Fig. 11", f"LLM, F3FS ({unit_name}, {cap}) against FR-RR-FCFS, VC{v}", paper,
+            windowed("VII-B, Fig. 11", f"LLM, F3FS ({unit_name}, {cap}) against FR-RR-FCFS, VC{v}", paper,
                     lambda w, pol=pol, v=v: (lambda r: change(r[1], r[0]))(llm(pol, v, w)), "" if suffix else CAPS[v], neutral=0, unit=" %", apart=bool(suffix))
         pol = f"frrr-fcfs,f3fs:mem_cap=64,pim_cap=64{suffix}"
-        llm_row("IX", f"LLM, F3FS ({unit_name}, 64/64) VC2 against FR-RR-FCFS VC1", 13.14, lambda w, pol=pol: change(llm(pol, 2, w)[1], llm(pol, 1, w)[0]), neutral=0, unit=" %", apart=bool(suffix))
+        windowed("IX", f"LLM, F3FS ({unit_name}, 64/64) VC2 against FR-RR-FCFS VC1", 13.14, lambda w, pol=pol: change(llm(pol, 2, w)[1], llm(pol, 1, w)[0]), neutral=0, unit=" %", apart=bool(suffix))
     base = ",".join(NAMES[:8])
     for v, paper in ((1, "gather-issue"), (2, "frfcfs")):
         b.row("VI-B, Fig. 11", f"LLM, best baseline, VC{v}", paper,
@@ -322,7 +318,7 @@ work is, or whole), cut (50,000 or 100,000 requests), and the assumed numbers of
               lambda v=v, paper=paper: f"it is in {sum(max(r) == r[NAMES.index(paper)] for r in (llm(base, v, d) for d in draws()))} of {len(draws())} draws of what is assumed; nor with {CHANGES}")
     b.row("VI-B, Fig. 11", "LLM, VC1: no policy gives a speed-up (here: at most 1.05)", "yes",
           lambda: (lambda v: (max(v) <= 1.05, f"at most {max(v):.2f}"))(llm(POLICIES, 1)),
-          lambda: f"at most 1.02 with products straight from memory (shared=0), 1.24 with tile=16, 1.36 and 1.11 with dram.noc_queue of 64 and 2048; "
+          lambda: "at most 1.02 with products straight from memory (shared=0), 1.24 with tile=16, 1.36 and 1.11 with dram.noc_queue of 64 and 2048; "
           f"it holds in {sum(max(llm(POLICIES, 1, d)) <= 1.05 for d in draws())} of {len(draws())} draws of what is assumed")
     for unit_name, suffix in (("cyc", ""), ("req", ",count=requests")):
         pol = f"f3fs:mem_cap=64,pim_cap=64{suffix}"
@@ -330,9 +326,9 @@ work is, or whole), cut (50,000 or 100,000 requests), and the assumed numbers of
               lambda pol=pol: 100 * llm(pol, 2, None, "switches_by_cap_ratio")[0], "it follows what is assumed of the products (cyc): 24 % with tile=16, 22 and 11 % with per_product=6 and 12, 2 % straight from memory (shared=0)", unit=" %", apart=bool(suffix))
     pims = "pim-first,gather-issue"
     for key, paper, name in (("mode_switches", 2, "switches"), ("drain_cycles_per_switch", 6, "drain latency")):
-        llm_row("VI-B", f"LLM, PIM-First over G&I, {name}, VC1", paper, lambda w, key=key: (lambda r: r[0] / r[1])(llm(pims, 1, w, key)), neutral=1)
-    llm_row("VI-B", "LLM, G&I, VC2: close to sequential", 1, lambda w: llm(base, 2, w)[NAMES.index("gather-issue")])
-    llm_row("VI-B", "LLM, MEM-First, VC2: a speed-up", 1, lambda w: llm(base, 2, w)[NAMES.index("mem-first")], relation=">")
+        windowed("VI-B", f"LLM, PIM-First over G&I, {name}, VC1", paper, lambda w, key=key: (lambda r: r[0] / r[1])(llm(pims, 1, w, key)), neutral=1)
+    windowed("VI-B", "LLM, G&I, VC2: close to sequential", 1, lambda w: llm(base, 2, w)[NAMES.index("gather-issue")])
+    windowed("VI-B", "LLM, MEM-First, VC2: a speed-up", 1, lambda w: llm(base, 2, w)[NAMES.index("mem-first")], relation=">")
     b.row("VII-B, Fig. 11", "LLM, F3FS (cyc, 256/128) matches the best baseline (G&I), VC1: over the best", 1,
           lambda: llm("frrr-fcfs,f3fs:mem_cap=256,pim_cap=128", 1)[1] / max(llm(base, 1)), "see the rows of Fig. 11: which is best differs from the paper")
     b.row("VII-B, Fig. 11", "LLM, F3FS (cyc, 64/64) matches the best baseline (FR-FCFS), VC2: over the best", 1,
@@ -351,11 +347,11 @@ work is, or whole), cut (50,000 or 100,000 requests), and the assumed numbers of
     b.row("VII-C, Fig. 14a", "the same with the cap on modes", 0.80, lambda: ablation(1), cap_why)
     b.row("VII-C, Fig. 14a", "growth of FI by the cap on modes", 0.80 / 0.73, lambda: ablation(1) / ablation(0), neutral=1)
     pol = "frfcfs-cap,frfcfs-modecap,f3fs:mem_cap=256,pim_cap=256,f3fs:mem_cap=256,pim_cap=128,f3fs:mem_cap=256,pim_cap=256,count=requests,f3fs:mem_cap=256,pim_cap=128,count=requests"
-    llm_row("VII-C, Fig. 14a", "ablation, LLM, cap on modes against FR-FCFS-Cap, VC2", -4, lambda w: (lambda r: change(r[1], r[0]))(llm(pol, 2, w)), neutral=0, unit=" %")
-    llm_row("VII-C, Fig. 14a", "ablation, LLM speed-up with the current mode first (cyc, 256), VC2", 1.04, lambda w: llm(pol, 2, w)[2], neutral=1)
-    llm_row("VII-C, Fig. 14a", "ablation, LLM speed-up with the current mode first (req, 256), VC2", 1.04, lambda w: llm(pol, 2, w)[4], neutral=1, apart=True)
+    windowed("VII-C, Fig. 14a", "ablation, LLM, cap on modes against FR-FCFS-Cap, VC2", -4, lambda w: (lambda r: change(r[1], r[0]))(llm(pol, 2, w)), neutral=0, unit=" %")
+    windowed("VII-C, Fig. 14a", "ablation, LLM speed-up with the current mode first (cyc, 256), VC2", 1.04, lambda w: llm(pol, 2, w)[2], neutral=1)
+    windowed("VII-C, Fig. 14a", "ablation, LLM speed-up with the current mode first (req, 256), VC2", 1.04, lambda w: llm(pol, 2, w)[4], neutral=1, apart=True)
     for unit_name, i in (("cyc", 2), ("req", 4)):
-        llm_row("VII-C, Fig. 14a", f"ablation, LLM, asymmetric caps 256/128 against 256/256 ({unit_name}), VC2", 10, lambda w, i=i: (lambda r: change(r[i + 1], r[i]))(llm(pol, 2, w)), neutral=0, unit=" %", apart=unit_name == "req")
+        windowed("VII-C, Fig. 14a", f"ablation, LLM, asymmetric caps 256/128 against 256/256 ({unit_name}), VC2", 10, lambda w, i=i: (lambda r: change(r[i + 1], r[i]))(llm(pol, 2, w)), neutral=0, unit=" %", apart=unit_name == "req")
     copies = dict(gpus=[g for g in range(1, 21) if g != 11], pims=("copy",))
     b.row("VII-C, Fig. 14a", "ablation, LLM: asymmetric caps (cyc) beat FR-FCFS-Cap, VC2: speed-up over its", 1, lambda: (lambda r: r[3] / r[0])(llm(pol, 2)),
           lambda: over_draws(lambda d: (lambda r: r[3] / r[0])(llm(pol, 2, d)), None, None, ""), relation=">")

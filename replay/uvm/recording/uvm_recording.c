@@ -45,11 +45,8 @@ static int add_move(struct uvm_recording *r, const struct record *record, enum u
     if (mem_grow((void **)&r->moves, &r->move_cap, r->move_count + 1, sizeof *r->moves, err) ||
         mem_grow((void **)&r->move_kinds, &r->move_kind_cap, r->move_count + 1, 1, err))
         return -1;
-    int64_t end;
-    if (__builtin_add_overflow(record->time, record->duration, &end))
-        end = INT64_MAX;
-    r->moves[r->move_count] =
-        (struct migration){record->time, end, record->addr, record->bytes, r->move_count, record->flags};
+    r->moves[r->move_count] = (struct migration){
+        record->time, record->time + record->duration, record->addr, record->bytes, r->move_count, record->flags};
     r->move_kinds[r->move_count++] = (uint8_t)kind;
     return 0;
 }
@@ -68,12 +65,9 @@ static int add_allocation(struct uvm_recording *r, uint64_t addr, uint64_t bytes
 
 static int add_span(struct uvm_recording *r, const struct record *record, struct err *err)
 {
-    int64_t end;
-    if (__builtin_add_overflow(record->time, record->duration, &end))
-        return 0;
     if (mem_grow((void **)&r->spans, &r->span_cap, r->span_count + 1, sizeof *r->spans, err))
         return -1;
-    r->spans[r->span_count++] = (struct uvm_span){record->time, end};
+    r->spans[r->span_count++] = (struct uvm_span){record->time, record->time + record->duration};
     return 0;
 }
 
