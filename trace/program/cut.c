@@ -9,6 +9,7 @@
 #include "trace/program/wrapped.h"
 
 enum { STRETCHES = 4, SAMPLES = 16, TOGETHER = 3 };
+static const double ENOUGH = 0.9; /* of the work: what the kernels do of which something is kept */
 
 struct program_cut {
     struct program_wrapped wrapped;    /* first */
@@ -138,9 +139,10 @@ static double total(const struct program_cut *cut)
     return sum;
 }
 
-/* What a kernel is owed, in sectors, and the most that is kept of it at once; all of its work. */
+/* What a kernel is owed, in sectors, and the most that is kept of it at once; all of its work; whether any is kept. */
 struct kernel {
     double owed, most, all;
+    bool kept;
 };
 
 /* Of a whole wave; a launch without work has some, so that it too is kept now and then. */
@@ -178,11 +180,51 @@ static void keep_blocks(struct program_cut_launch *k)
     k->blocks_kept = k->waves_kept * k->wave - (last ? k->waves * k->wave - k->blocks : 0);
 }
 
-/* Of each kernel's work `share`, about `sectors` in all; at least a wave of the largest launch of the one with most. */
-static int cut_waves(struct program_cut *cut, double share, double sectors, struct err *err)
+/* Of the kernels of which nothing is kept, the one that does most. */
+static uint32_t left_out(const struct program_cut *cut, const struct kernel *kernel)
+{
+    uint32_t best = 0;
+    double most = -1;
+    for (uint32_t l = 0; l < cut->launches; l++)
+        if (cut->launch[l].kernel == l && !kernel[l].kept && kernel[l].all > most)
+            most = kernel[l].all, best = l;
+    return best;
+}
+
+/* The launch of a kernel in which the middle of its work lies. */
+static struct program_cut_launch *middle_of(struct program_cut *cut, uint32_t kernel, double all)
+{
+    double done = 0;
+    uint32_t l = kernel;
+    for (;; l++) {
+        done += cut->launch[l].kernel == kernel ? cut->launch[l].sectors : 0;
+        if (done >= all / 2)
+            return &cut->launch[l];
+    }
+}
+
+/* A wave of each of the kernels that do most, until those of which something is kept do enough. */
+static void keep_most(struct program_cut *cut, struct kernel *kernel, double all)
+{
+    double done = 0;
+    bool any = false;
+    for (uint32_t l = 0; l < cut->launches; l++)
+        if (kernel[l].kept)
+            done += kernel[l].all, any = true;
+    while (!any || done < ENOUGH * all) {
+        const uint32_t best = left_out(cut, kernel);
+        struct program_cut_launch *k = middle_of(cut, best, kernel[best].all);
+        k->waves_kept = 1;
+        keep_blocks(k);
+        kernel[best].kept = any = true;
+        done += kernel[best].all;
+    }
+}
+
+/* Of each kernel's work `share`, about `sectors` in all; of those that do most at least a wave. */
+static int cut_waves(struct program_cut *cut, double share, double sectors, double all, struct err *err)
 {
     struct kernel *kernel = mem_zalloc(cut->launches, sizeof *kernel, err);
-    uint32_t largest = 0;
     if (!kernel)
         return -1;
     for (uint32_t l = 0; l < cut->launches; l++) {
@@ -191,22 +233,18 @@ static int cut_waves(struct program_cut *cut, double share, double sectors, stru
         kernel[k->kernel].most = group > kernel[k->kernel].most ? group : kernel[k->kernel].most;
         kernel[k->kernel].all += k->sectors;
     }
-    cut->kept_count = 0;
     for (uint32_t l = 0; l < cut->launches; l++) {
         struct program_cut_launch *k = &cut->launch[l];
         cut_launch_waves(k, share, sectors, &kernel[k->kernel]);
         keep_blocks(k);
-        if (k->waves_kept)
-            cut->kept[cut->kept_count++] = l;
-        const double more = kernel[k->kernel].all - kernel[cut->launch[largest].kernel].all;
-        largest = more > 0 || (more == 0 && k->sectors > cut->launch[largest].sectors) ? l : largest;
+        kernel[k->kernel].kept |= k->waves_kept > 0;
     }
+    keep_most(cut, kernel, all);
     free(kernel);
-    if (!cut->kept_count) {
-        cut->launch[largest].waves_kept = 1;
-        keep_blocks(&cut->launch[largest]);
-        cut->kept[cut->kept_count++] = largest;
-    }
+    cut->kept_count = 0;
+    for (uint32_t l = 0; l < cut->launches; l++)
+        if (cut->launch[l].waves_kept)
+            cut->kept[cut->kept_count++] = l;
     return 0;
 }
 
@@ -215,7 +253,7 @@ static int choose(struct program_cut *cut, uint64_t sectors, struct err *err)
     double all = total(cut), whole = 0;
     cut->facts.whole_launches = cut->launches;
     cut->facts.whole_sectors = (uint64_t)all;
-    if (sectors && all > (double)sectors && cut_waves(cut, (double)sectors / all, (double)sectors, err))
+    if (sectors && all > (double)sectors && cut_waves(cut, (double)sectors / all, (double)sectors, all, err))
         return -1;
     cut->facts.launches = cut->kept_count;
     cut->facts.sectors = (uint64_t)total(cut);
