@@ -247,6 +247,24 @@ const void *platform_section_get(const struct platform *platform, const char *se
     return part ? part->values : NULL;
 }
 
+static const char *text_of(const struct param *row, const void *values)
+{
+    const char *text = param_text(row, values);
+    return text ? text : "";
+}
+
+bool platform_same(const struct platform *a, const struct platform *b, const char *section)
+{
+    const struct platform_part *x = part_of(a, section), *y = part_of(b, section);
+    bool same = x && y;
+    for (size_t i = 0; same && i < x->count; i++) {
+        const struct param *row = &x->section->params[i];
+        same = row->type == PARAM_TEXT ? strcmp(text_of(row, x->values), text_of(row, y->values)) == 0
+                                       : param_number(row, x->values) == param_number(row, y->values);
+    }
+    return same;
+}
+
 bool platform_has(const struct platform *platform, const char *section)
 {
     const struct platform_part *part = part_of(platform, section);

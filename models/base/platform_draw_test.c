@@ -185,6 +185,10 @@ START_TEST(one_axis_is_moved_alone)
             ck_assert_double_eq(value(low, a.section, a.row), a.low);
             ck_assert_double_eq(value(high, a.section, a.row), a.high);
         }
+        for (size_t s = 0; platform_sections[s]; s++) {
+            const char *name = platform_sections[s]->name;
+            ck_assert_msg(platform_same(low, high, name) == (strcmp(name, a.section) != 0), "%s: %s", a.section, name);
+        }
         struct platform_axis b;
         for (size_t k = 0, skipped = 0; platform_axis(p, k, &b); k++) {
             if (b.row == a.row && strcmp(a.section, b.section) == 0) {
@@ -200,6 +204,7 @@ START_TEST(one_axis_is_moved_alone)
         platform_free(high);
     }
     ck_assert_ptr_null(platform_moved(p, 1000, 0, &err));
+    ck_assert(!platform_same(p, p, "no section"));
     platform_free(p);
 }
 END_TEST

@@ -115,7 +115,7 @@ static int run(const struct call *call, struct compare_result *result, struct er
                                            .set_count = asked->set_count,
                                            .inputs = call->facts->input,
                                            .input_count = 1,
-                                           .threads = asked->threads,
+                                           .threads = call->facts->threads,
                                            .most_ns = call->facts->most_ns,
                                            .weights = call->facts->weights,
                                            .brief = true};

@@ -60,7 +60,8 @@ static uint64_t memory_of(const struct compare_facts *f)
 int compare_facts_open(struct compare_facts *f, const struct compare_request *request, const struct input *input,
                        const struct platform *platform, const struct compare_set *set, struct err *err)
 {
-    *f = (struct compare_facts){.request = request, .input = input, .platform = platform, .set = set};
+    *f = (struct compare_facts){
+        .request = request, .input = input, .platform = platform, .set = set, .threads = request->threads};
     if (!uvm_touching_is(input)) {
         err_set(&f->uncounted, "the input does not say what is touched");
         return 0;

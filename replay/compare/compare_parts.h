@@ -43,8 +43,10 @@ struct compare_facts {
     /* Of a draw: only these rows are asked for, and `platform` is theirs. */
     const struct compare_row *only;
     size_t only_count;
+    bool link_first; /* of the rows that are drawn, one that is read over the link is the first where none is moved */
     pthread_mutex_t
         *engines;   /* the input is one, and engines that walk it do so one at a time; NULL: nobody else does */
+    int threads;    /* that such an engine may have */
     double most_ns; /* rows that take longer may stop; 0: none do (compare_stop.h) */
     struct compare_keep *keep; /* where rows go as they are done (compare_keep.h); NULL: nowhere */
 };

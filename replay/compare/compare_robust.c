@@ -23,7 +23,29 @@ static struct robust_value value_of(const struct compare_row *row)
         value.value = v->known ? v->real : value.value;
         return value;
     }
+    if (v->least)
+        return (struct robust_value){.state = ROBUST_BEATEN};
     return v->known ? robust_point(v->real) : (struct robust_value){.state = ROBUST_REFUSED};
+}
+
+static bool over_link(const struct compare_row *row)
+{
+    return row->mechanism == COMPARE_ZEROCOPY || row->mechanism == COMPARE_TIERED;
+}
+
+/* What is read over the link knows of no other numbers: where these are as they were, so is the row. */
+static bool as_it_was(const struct drawing *d, const struct platform *platform, const struct compare_row *row)
+{
+    const struct platform *was = d->facts->platform;
+    return over_link(row) && platform_same(was, platform, "pcie") && platform_same(was, platform, "gpu");
+}
+
+static void fill(struct drawing *d, const struct compare_result *got, struct robust_value *values)
+{
+    for (size_t i = 0; i < d->count; i++)
+        for (size_t k = 0; k < got->count; k++)
+            if (got->rows[k].mechanism == d->rows[i].mechanism && strcmp(got->rows[k].policy, d->rows[i].policy) == 0)
+                values[i] = value_of(&got->rows[k]);
 }
 
 /* The rows that are asked for, on another platform. */
@@ -33,21 +55,27 @@ static int answer(void *ctx, const struct platform *platform, struct robust_valu
     struct compare_request request = *d->facts->request;
     request.threads = 1;
     request.progress = NULL;
+    struct compare_row *rows = mem_zalloc(d->count, sizeof *rows, err);
+    if (!rows)
+        return -1;
     struct compare_facts facts = *d->facts;
     facts.request = &request;
     facts.platform = platform;
-    facts.only = d->rows;
-    facts.only_count = d->count;
+    facts.only = rows;
+    facts.link_first = over_link(&d->rows[0]);
     facts.engines = &d->engines;
+    for (size_t i = 0; i < d->count; i++) {
+        const bool same = as_it_was(d, platform, &d->rows[i]);
+        values[i] = same ? value_of(&d->rows[i]) : (struct robust_value){.state = ROBUST_REFUSED};
+        if (!same)
+            rows[facts.only_count++] = d->rows[i];
+    }
     struct compare_result got = {.choice = *d->choice};
-    int rc = compare_rows(&facts, &got, err);
-    for (size_t i = 0; i < d->count; i++)
-        values[i] = (struct robust_value){.state = ROBUST_REFUSED};
-    for (size_t i = 0; i < d->count && rc == 0; i++)
-        for (size_t k = 0; k < got.count; k++)
-            if (got.rows[k].mechanism == d->rows[i].mechanism && strcmp(got.rows[k].policy, d->rows[i].policy) == 0)
-                values[i] = value_of(&got.rows[k]);
+    int rc = facts.only_count ? compare_rows(&facts, &got, err) : 0;
+    if (rc == 0)
+        fill(d, &got, values);
     compare_release(&got);
+    free(rows);
     progress_add(d->facts->request->progress, 1);
     return rc;
 }

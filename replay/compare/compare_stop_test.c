@@ -1,5 +1,7 @@
 #include "replay/compare/compare_stop.h"
 
+#include <math.h>
+
 #include "replay/compare/compare_testing.h"
 #include "trace/workloads/workload.h"
 
@@ -142,6 +144,92 @@ START_TEST(what_asks_for_more_than_the_table_has_each_row_whole)
 }
 END_TEST
 
+/* Those in which a row that is read over the link is drawn and not the first, and one in which it is. */
+static const char *const drawn[] = {"triad,bytes=2MiB", "array,bytes=2MiB", "conv2d,bytes=2MiB", "rodinia-nn,n=80000",
+                                    "gather,count=512,table_rows=2048"};
+
+static struct compare_result drawn_with(const char *spec, uint64_t stop_from)
+{
+    compare_asked((struct compare_request){.spec = spec,
+                                           .platform = "h200",
+                                           .stop_from = stop_from,
+                                           .threads = 2,
+                                           .robust = {.draws = 3, .seed = 7, .tie_pct = -1},
+                                           .far = true});
+    return result;
+}
+
+static bool same_real(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+START_TEST(rows_that_stop_in_draws_change_nothing_of_what_comes_of_them)
+{
+    char spec[128];
+    (void)snprintf(spec, sizeof spec, "synth:%s", drawn[_i]);
+    struct compare_result all = drawn_with(spec, 0), near = drawn_with(spec, 1);
+    const struct robust *a = &all.robust, *b = &near.robust;
+    ck_assert_uint_eq(a->answers, b->answers);
+    ck_assert_mem_eq(a->wins, b->wins, a->answers * sizeof *a->wins);
+    ck_assert_mem_eq(a->ties, b->ties, a->answers * sizeof *a->ties);
+    ck_assert_uint_eq(a->best, b->best);
+    ck_assert_uint_eq(a->none, b->none);
+    ck_assert(same_real(a->margin, b->margin));
+    ck_assert_uint_eq(a->number_count, b->number_count);
+    for (size_t i = 0; i < a->number_count; i++)
+        for (int end = 0; end < 2; end++) {
+            ck_assert_uint_eq(a->numbers[i].best[end], b->numbers[i].best[end]);
+            ck_assert_msg(same_real(a->numbers[i].margin[end], b->numbers[i].margin[end]), "%s: %s: %.17g, %.17g", spec,
+                          a->numbers[i].axis.row ? a->numbers[i].axis.row->name : "as", a->numbers[i].margin[end],
+                          b->numbers[i].margin[end]);
+        }
+    ck_assert_uint_eq(a->flip_count, b->flip_count);
+    for (size_t i = 0; i < a->flip_count; i++) {
+        ck_assert(a->flips[i].number == b->flips[i].number && a->flips[i].answer == b->flips[i].answer);
+        ck_assert(a->flips[i].at == b->flips[i].at && a->flips[i].best == b->flips[i].best);
+    }
+    compare_release(&all);
+    compare_release(&near);
+}
+END_TEST
+
+/* Rows of 100 and 110 ns, with errors of 20 %: a third is beaten over 120 ns, whatever is not drawn. */
+START_TEST(a_row_of_a_draw_stops_when_it_is_beaten_and_the_third)
+{
+    static const struct {
+        const char *policy[3];
+        double time[3], error;
+        double most;
+    } cases[] = {{{"cudaMemcpy", "tree", "none"}, {100, 110, 90}, 0.2, 120},
+                 {{"cudaMemcpy", "tree", "none"}, {100, 150, 90}, 0.2, 150},
+                 {{"tree", "cudaMemcpy", "none"}, {150, 100, 90}, 0.6, 160},
+                 {{"cudaMemcpy", "none", "none"}, {100, 90, 90}, 0.2, 0}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct compare_result of = {0};
+        struct compare_row only[2] = {{.mechanism = COMPARE_COPY, .policy = "cudaMemcpy", .error_ratio = 0.05},
+                                      {.mechanism = COMPARE_COPY, .policy = "tree", .error_ratio = cases[c].error}};
+        struct compare_request request = {.stop_from = 10};
+        struct compare_facts facts = {.request = &request, .footprint = 10, .only = only, .only_count = 2};
+        for (int i = 0; i < 3; i++)
+            outcome_real(&compare_add(&of, COMPARE_COPY, cases[c].policy[i], &err)->outcome, "time_ns",
+                         cases[c].time[i]);
+        ck_assert_double_eq_tol(compare_stop_drawn_ns(&facts, &of), cases[c].most, 1e-9);
+        facts.footprint = 9;
+        ck_assert_double_eq(compare_stop_drawn_ns(&facts, &of), 0);
+        facts.footprint = 10;
+        facts.link_first = true;
+        ck_assert_double_eq(compare_stop_drawn_ns(&facts, &of), 0);
+        facts.link_first = false;
+        facts.only = NULL;
+        ck_assert_double_eq(compare_stop_drawn_ns(&facts, &of), 0);
+        compare_release(&of);
+    }
+}
+END_TEST
+
 TEST_MAIN_LOOPS("compare_stop", {every_program_has_a_size_here, 1},
+                {a_row_of_a_draw_stops_when_it_is_beaten_and_the_third, 1},
+                {rows_that_stop_in_draws_change_nothing_of_what_comes_of_them, sizeof drawn / sizeof *drawn},
                 {what_asks_for_more_than_the_table_has_each_row_whole, 1},
                 {no_row_is_stopped_below_its_time_or_within_three_times_of_the_best, sizeof specs / sizeof *specs})

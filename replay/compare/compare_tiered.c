@@ -116,7 +116,7 @@ static int try_share(const struct compare_facts *f, const struct ranked *r, doub
                                            .set_count = n + 2,
                                            .inputs = f->input,
                                            .input_count = 1,
-                                           .threads = asked->threads};
+                                           .threads = f->threads};
     struct replay_result got;
     struct err why = {""};
     int rc = compare_execute(f, &request, &got, &why);

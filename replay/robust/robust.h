@@ -11,9 +11,10 @@
  *   margins  the nominal winner's lead over the best of the others with each number alone at both ends: a tornado.
  *
  * Answer a beats b if a at its worst end, times 1 + the larger error of the two, is still better than b at its best
- * end. What nothing beats wins: several where they tie. Starved, refused and unbounded answers neither win nor beat. An
- * answer of 0 beats every other to be small.
- * Worked example: times 100, 110 and 130 with an error of 0.15: 100 x 1.15 = 115, so the first two win.
+ * end. What nothing beats wins: several where they tie. Starved, refused and unbounded answers neither win nor beat;
+ * nor does one that was not worked out because another beats it: whom it would beat, that other beats too. An answer of
+ * 0 beats every other to be small. Worked example: times 100, 110 and 130 with an error of 0.15: 100 x 1.15 = 115, so
+ * the first two win.
  *
  * The same question, draws and seed give the same bits whatever the number of threads. */
 #ifndef REPLAY_ROBUST_ROBUST_H
@@ -21,7 +22,13 @@
 
 #include "models/base/platform_draw.h"
 
-enum robust_state { ROBUST_STANDS, ROBUST_STARVED, ROBUST_REFUSED, ROBUST_UNBOUNDED };
+enum robust_state {
+    ROBUST_STANDS,
+    ROBUST_STARVED,
+    ROBUST_REFUSED,
+    ROBUST_UNBOUNDED,
+    ROBUST_BEATEN /* one that stands beats it, whatever it is, and two that stand are better */
+};
 
 /* One answer on one platform. lo and hi are the value where it is a point; value: the best estimate within. Not
  * negative. Make them with the two functions. */
