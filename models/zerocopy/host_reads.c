@@ -38,12 +38,14 @@ struct last {
     int64_t until;
 };
 
-/* What the launches that read host memory have taken together, in cycles, of those that are through, and what they may
- * take. Each counts whole cycles, and once for each launch that is like it: their sum does not depend on who is first.
- */
+/* What the launches that read host memory take together at least, in cycles, and what they may take. Of those that are
+ * through it is what they took, of the others, where it is known which read host memory, the launch itself and a load's
+ * answer. Each counts whole cycles, and once for each launch that is like it: their sum does not depend on
+ * who is first. */
 struct budget {
     _Atomic int64_t spent;
-    int64_t most; /* INT64_MAX: no end */
+    int64_t most;  /* INT64_MAX: no end */
+    int64_t least; /* of a launch that is not through */
 };
 
 struct run {
@@ -173,11 +175,14 @@ static bool on_device(const struct run *r, uint64_t addr)
 
 static int take(struct run *r, uint32_t sm, const struct sms_packet *p, int64_t t, struct err *err)
 {
-    if (on_device(r, p->addr))
-        return add(&r->device, t + r->device_cycles, sm, p->token, err);
+    struct part *part = &r->part[sm];
     if (p->kind != RECORD_READ)
         return add(&r->device, t + r->device_cycles, sm, p->token, err);
-    struct part *part = &r->part[sm];
+    if (on_device(r, p->addr)) { /* of a line behind an allocation's end the first sectors may be, the last not */
+        if (add(&r->device, t + r->device_cycles, sm, p->token, err))
+            return -1;
+        return p->more || !part->n ? 0 : send(r, sm, p->load, t, err);
+    }
     uint32_t sector = (uint32_t)(p->addr / SECTOR_BYTES % LINE_SECTORS);
     part->line = p->addr / LINE_BYTES;
     part->sectors |= 1u << sector;
@@ -214,6 +219,11 @@ static void put_down(struct run *r)
     r->last = NULL;
 }
 
+static int64_t launch_cycles(const struct run *r)
+{
+    return llround(r->how->pcie->launch_ns * r->cycles_per_ns);
+}
+
 static int set_up(struct run *r, const struct program *program, uint32_t sms, struct err *err)
 {
     const struct host_reads *how = r->how;
@@ -221,7 +231,7 @@ static int set_up(struct run *r, const struct program *program, uint32_t sms, st
                                         .program = program,
                                         .sms = sms,
                                         .input_room = 64,
-                                        .launch_cycles = llround(how->pcie->launch_ns * r->cycles_per_ns),
+                                        .launch_cycles = launch_cycles(r),
                                         .by_line = true,
                                         .join_cycles = (uint32_t)how->gpu->l1_cycles};
     r->words = (sms + 63) / 64;
@@ -238,7 +248,7 @@ static int set_up(struct run *r, const struct program *program, uint32_t sms, st
 /* Whether, with t cycles of the launch, more is spent than may be. */
 static bool spent(const struct run *r, int64_t t)
 {
-    return t > r->budget->most - atomic_load_explicit(&r->budget->spent, memory_order_relaxed);
+    return t - r->budget->least > r->budget->most - atomic_load_explicit(&r->budget->spent, memory_order_relaxed);
 }
 
 static int simulate(struct run *r, struct err *err)
@@ -248,6 +258,8 @@ static int simulate(struct run *r, struct err *err)
         return -1;
     while (!sms_done(r->sms)) {
         t = next;
+        if (t == INT64_MAX)
+            return err_set(err, "a launch waits for an answer that nobody gives");
         if (r->counts && spent(r, t)) {
             r->cycles = t;
             return 0;
@@ -367,7 +379,7 @@ static int run_launch(struct run *r, uint32_t launch, struct err *err)
     const struct host_reads *how = r->how;
     const uint32_t sms = (uint32_t)how->gpu->sms;
     struct program_launch shape = {0};
-    if (spent(r, 0)) {
+    if (spent(r, r->budget->least)) {
         r->counts = false;
         return 0;
     }
@@ -462,6 +474,34 @@ static int64_t times_of(const struct launches *l, uint32_t launch)
     return n;
 }
 
+/* What may be taken, and what is taken in any case. */
+static int set_budget(struct launches *l, struct err *err)
+{
+    const struct host_reads *how = l->how;
+    l->budget.most = how->most_ns > 0 ? (int64_t)ceil(how->most_ns * (double)how->gpu->clock_hz / 1e9) : INT64_MAX;
+    if (how->most_ns <= 0 || !how->weights)
+        return 0;
+    struct run *r = open_run(how, &l->budget, err);
+    if (!r)
+        return -1;
+    const int64_t answer = r->device_cycles < r->link_cycles ? r->device_cycles : r->link_cycles;
+    bool known = true;
+    int64_t n = 0;
+    for (uint32_t i = 0; known && i < l->count; i++) {
+        struct program_launch shape = {0};
+        how->program->ops->launch(how->program->state, i, &shape);
+        known = shape.cpu || launch_weights_get(how->weights, program_like(how->program, i), (uint32_t)how->gpu->sms,
+                                                r->allocs, &r->weight);
+        n += known && !shape.cpu && r->weight.lines;
+    }
+    if (known) {
+        l->budget.least = launch_cycles(r) + answer;
+        l->budget.spent = n * l->budget.least;
+    }
+    close_run(r);
+    return 0;
+}
+
 /* Each thread has a run of its own, in which launches ascend. */
 static void run_launches(struct launches *l)
 {
@@ -480,7 +520,8 @@ static void run_launches(struct launches *l)
                 fail(l, i, &own);
             l->counts[i] = r->count;
             if (r->counts)
-                atomic_fetch_add_explicit(&l->budget.spent, r->cycles * times_of(l, i), memory_order_relaxed);
+                atomic_fetch_add_explicit(&l->budget.spent, (r->cycles - l->budget.least) * times_of(l, i),
+                                          memory_order_relaxed);
         }
         close_run(r);
     }
@@ -490,10 +531,11 @@ int host_reads_run(const struct host_reads *how, struct err *err)
 {
     struct launches l = {.how = how, .count = how->program->ops->launches(how->program->state)};
     l.failed = l.count;
-    l.budget.most = how->most_ns > 0 ? (int64_t)ceil(how->most_ns * (double)how->gpu->clock_hz / 1e9) : INT64_MAX;
     l.counts = mem_zalloc(l.count ? l.count : 1, sizeof *l.counts, err);
-    if (!l.counts)
+    if (!l.counts || set_budget(&l, err)) {
+        free(l.counts);
         return -1;
+    }
     run_launches(&l);
     int rc = 0;
     const bool stopped = how->most_ns > 0 && l.budget.spent > l.budget.most;

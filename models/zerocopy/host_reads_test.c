@@ -3,6 +3,7 @@
 #include "models/base/platform.h"
 #include "models/gpu/sms_testing.h"
 #include "trace/graph/graph_generate.h"
+#include "trace/program/random_testing.h"
 
 static uint64_t state;
 
@@ -310,12 +311,16 @@ static int tell(void *ctx, uint32_t number, const struct host_reads_count *count
     return 0;
 }
 
+static unsigned bodies; /* asked for */
+
 /* Launch by launch a turn more. */
 static int more_turns(void *run, uint32_t launch, uint64_t warp, uint32_t index, struct program_body *body,
                       struct err *err)
 {
     const struct hand_program *p = run;
     (void)err;
+#pragma omp atomic
+    bodies++;
     if (index > 0)
         return 0;
     program_load(body, &p->alloc, 0, warp * 4096, 4)->turn_stride = 64;
@@ -323,7 +328,21 @@ static int more_turns(void *run, uint32_t launch, uint64_t warp, uint32_t index,
     return 1;
 }
 
-static struct told tell_launches(int threads, double most_ns, bool *stopped)
+static struct launch_weights *weigh(const struct program *program, uint32_t sms)
+{
+    struct err err;
+    struct launch_weights *weights = launch_weights_open(program, sms, &err);
+    struct launch_tally *tally = launch_weights_tally(weights, &err);
+    for (uint32_t i = 0; i < program->ops->launches(program->state); i++) {
+        struct launch_weight weight;
+        ck_assert_int_eq(launch_weigh(program, (void *)program->state, i, tally, &weight, &err), 0);
+        launch_weights_add(weights, i, tally);
+    }
+    launch_tally_free(tally);
+    return weights;
+}
+
+static struct told tell_launches(int threads, double most_ns, bool known, bool *stopped)
 {
     struct hand_program p;
     struct program program = hand_program(&p, 20, 64, own_line);
@@ -337,22 +356,26 @@ static struct told tell_launches(int threads, double most_ns, bool *stopped)
     program.ops = &ops;
     p.launches = 8;
     gpu.sms = 3;
+    struct launch_weights *weights = known ? weigh(&program, 3) : NULL;
     const struct host_reads how = {.gpu = &gpu,
                                    .pcie = &pcie,
                                    .program = &program,
+                                   .weights = weights,
                                    .threads = threads,
                                    .most_ns = most_ns,
                                    .stopped = stopped,
                                    .launch = tell,
                                    .ctx = &told};
+    bodies = 0;
     ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
+    launch_weights_close(weights);
     platform_free(platform);
     return told;
 }
 
 START_TEST(launches_on_several_threads_are_told_in_order_and_as_one_thread_has_them)
 {
-    struct told one = tell_launches(1, 0, NULL), three = tell_launches(3, 0, NULL);
+    struct told one = tell_launches(1, 0, false, NULL), three = tell_launches(3, 0, true, NULL);
     ck_assert_uint_eq(one.n, 8);
     ck_assert_mem_eq(&one, &three, sizeof one);
     for (uint32_t i = 0; i < 8; i++)
@@ -360,21 +383,58 @@ START_TEST(launches_on_several_threads_are_told_in_order_and_as_one_thread_has_t
 }
 END_TEST
 
+/* A limit that the launches alone pass needs none of them: 19.5 us each, and 222 cycles for a load that is answered. */
 START_TEST(launches_stop_where_they_have_taken_too_long_and_no_sooner)
 {
-    struct told whole = tell_launches(1, 0, NULL);
+    struct told whole = tell_launches(1, 0, false, NULL);
     double all = 0;
     for (uint32_t i = 0; i < whole.n; i++)
         all += whole.of[i].time_ns;
-    for (int threads = 1; threads <= 3; threads++)
+    for (int way = 0; way < 6; way++)
         for (int pct = 1; pct < 200; pct += 6) {
+            const bool known = way / 3;
             bool stopped = false;
-            struct told told = tell_launches(threads, all * pct / 100, &stopped);
+            struct told told = tell_launches(1 + way % 3, all * pct / 100, known, &stopped);
             ck_assert_int_eq(stopped, pct < 100);
             ck_assert_uint_eq(told.n, stopped ? 0 : whole.n);
             if (!stopped)
                 ck_assert_mem_eq(&told, &whole, sizeof told);
+            ck_assert_int_eq(bodies == 0, known && all * pct / 100 < 8 * 19500);
         }
+}
+END_TEST
+
+/* What a launch that is not through is counted with. */
+START_TEST(a_launch_takes_itself_and_an_answer_at_least)
+{
+    struct gpu gpu;
+    struct pcie pcie;
+    struct platform *platform = chip(&gpu, &pcie);
+    unsigned seen = 0;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct program_random random;
+        struct program program;
+        struct err err = {""};
+        struct told told = {.n = 0};
+        program_random_init(&random, seed, &program);
+        gpu.sms = 1 + (int64_t)(seed % 3);
+        struct launch_weights *weights = weigh(&program, (uint32_t)gpu.sms);
+        const struct host_reads how = {
+            .gpu = &gpu, .pcie = &pcie, .program = &program, .weights = weights, .launch = tell, .ctx = &told};
+        ck_assert_msg(host_reads_run(&how, &err) == 0, "%s", err.msg);
+        for (uint32_t i = 0; i < told.n; i++) {
+            struct launch_weight weight;
+            ck_assert(launch_weights_get(weights, i, (uint32_t)gpu.sms, random.allocs, &weight));
+            if (!weight.lines)
+                continue;
+            ck_assert_msg(told.of[i].time_ns > pcie.launch_ns + (double)(gpu.l2_cycles - gpu.l1_cycles - 1) / 2,
+                          "seed %u, launch %u: %g ns", (unsigned)seed, (unsigned)i, told.of[i].time_ns);
+            seen++;
+        }
+        launch_weights_close(weights);
+    }
+    ck_assert_uint_gt(seen, 200);
+    platform_free(platform);
 }
 END_TEST
 
@@ -418,7 +478,8 @@ START_TEST(weights_that_are_known_are_taken)
 }
 END_TEST
 
-TEST_MAIN("host_reads", launches_stop_where_they_have_taken_too_long_and_no_sooner,
+TEST_MAIN("host_reads", a_launch_takes_itself_and_an_answer_at_least,
+          launches_stop_where_they_have_taken_too_long_and_no_sooner,
           launches_on_several_threads_are_told_in_order_and_as_one_thread_has_them,
           a_line_is_one_request_and_takes_the_link_and_the_latency, many_warps_take_what_their_requests_take,
           lines_that_nobody_shares_make_the_requests_of_the_coalescer,
