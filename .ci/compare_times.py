@@ -1,8 +1,10 @@
-"""Processor time of offchip compare for every program. Usage: compare_times.py OFFCHIP [--part N] [--rows] [PROGRAM...]
+"""Processor time of offchip compare for every program. Usage: compare_times.py OFFCHIP [--part N] [--rows] [--robust N]
+[PROGRAM...]
 
 Each program at about 1 GiB, or a 1/N of that (--part N; N a power of 4 keeps grids square); `x N` is what 1 GiB would
 take if time grew as the footprint. --rows: what each row takes by itself, by replay: compare shares a program's steps
-among its rows and takes less. Nothing passes or fails by time. Python 3 standard library only."""
+among its rows and takes less. --robust N: with so many draws. Nothing passes or fails by time. Python 3 standard
+library only."""
 import json
 import os
 import subprocess
@@ -79,13 +81,14 @@ def rows(offchip, text):
 def main():
     args = sys.argv[1:]
     part = int(args.pop(args.index("--part") + 1)) if "--part" in args else 1
+    draws = ("--robust", args.pop(args.index("--robust") + 1)) if "--robust" in args else ()
     if not args or part < 1:
         sys.exit(__doc__)
     offchip, names = args[0], [a for a in args[1:] if not a.startswith("--")] or GIB
     print(f"processor s, wall s, MiB at most, footprint MiB; x {part}: processor s at 1 GiB")
     for name in names:
         text = spec(name, part)
-        cpu, wall, mib, code, out = run(offchip, "compare", "-q", text, "--platform", "h200", "--format", "json")
+        cpu, wall, mib, code, out = run(offchip, "compare", "-q", text, "--platform", "h200", *draws, "--format", "json")
         if code:
             print(f"{text}: exit {code}, {cpu:.2f} s", flush=True)
             continue
