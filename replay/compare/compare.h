@@ -61,9 +61,9 @@ struct compare_request {
     bool all;   /* every prefetcher with every eviction, not only what a stock driver can be told and the published */
     size_t top; /* experiments are named of so many mechanisms; 0: none */
     bool mixed; /* a mechanism for each allocation, whatever the program's size */
-    uint64_t
-        stop_from; /* bytes: of programs that have as many, rows that are far behind stop (compare_stop.h); 0: none */
-    int threads;   /* at most this many */
+    uint64_t stop_from; /* bytes: of programs that have as many, rows that are far behind stop (compare_stop.h); 0:
+                           none, nor in draws */
+    int threads;        /* at most this many */
     struct replay_robust robust; /* draws of the platform's uncertain numbers (replay/robust/robust.h) */
     bool far;                    /* rows more than COMPARE_NEAR times as slow as the best are drawn too */
     struct progress *progress;

@@ -2,16 +2,11 @@
 
 #include <math.h>
 
-static bool large(const struct compare_facts *f)
-{
-    return f->request->stop_from && f->footprint >= f->request->stop_from;
-}
-
 bool compare_stops(const struct compare_facts *f)
 {
     const struct compare_request *r = f->request;
-    return large(f) && compare_fits(f) && !f->only && !r->mixed && !r->top && !r->results &&
-           !(r->robust.draws && r->far);
+    return r->stop_from && f->footprint >= r->stop_from && compare_fits(f) && !f->only && !r->mixed && !r->top &&
+           !r->results && !(r->robust.draws && r->far);
 }
 
 double compare_stop_ns(const struct compare_facts *f, const struct uvm_metrics *prefetched)
@@ -22,7 +17,7 @@ double compare_stop_ns(const struct compare_facts *f, const struct uvm_metrics *
 double compare_stop_drawn_ns(const struct compare_facts *f, const struct compare_result *result)
 {
     double error = 0, best = INFINITY, first = INFINITY, second = INFINITY;
-    if (!f->only || f->link_first || !large(f))
+    if (!f->only || f->link_first || !f->request->stop_from)
         return 0;
     for (size_t i = 0; i < f->only_count; i++)
         error = fmax(error, f->only[i].error_ratio);

@@ -210,14 +210,14 @@ START_TEST(a_row_of_a_draw_stops_when_it_is_beaten_and_the_third)
         struct compare_row only[2] = {{.mechanism = COMPARE_COPY, .policy = "cudaMemcpy", .error_ratio = 0.05},
                                       {.mechanism = COMPARE_COPY, .policy = "tree", .error_ratio = cases[c].error}};
         struct compare_request request = {.stop_from = 10};
-        struct compare_facts facts = {.request = &request, .footprint = 10, .only = only, .only_count = 2};
+        struct compare_facts facts = {.request = &request, .only = only, .only_count = 2};
         for (int i = 0; i < 3; i++)
             outcome_real(&compare_add(&of, COMPARE_COPY, cases[c].policy[i], &err)->outcome, "time_ns",
                          cases[c].time[i]);
         ck_assert_double_eq_tol(compare_stop_drawn_ns(&facts, &of), cases[c].most, 1e-9);
-        facts.footprint = 9;
+        request.stop_from = 0;
         ck_assert_double_eq(compare_stop_drawn_ns(&facts, &of), 0);
-        facts.footprint = 10;
+        request.stop_from = 10;
         facts.link_first = true;
         ck_assert_double_eq(compare_stop_drawn_ns(&facts, &of), 0);
         facts.link_first = false;
