@@ -47,7 +47,7 @@ struct mem_steady {
 
 _Static_assert(DRAM_QUEUE == 64, "as many cycles as a word has bits");
 
-enum { FEW = 4 }; /* cycles for which it is not worth it */
+enum { MEM_STEADY_FEW = 4 }; /* cycles for which it is not worth it */
 
 /* The slots that wake at the cycle, if all are single reads, else 0. */
 DRAM_INLINE unsigned mem_steady_wakes(const struct mem_stream *s, const struct mem_wheel *w, int32_t at)
@@ -62,8 +62,9 @@ DRAM_INLINE bool mem_is_steady(const struct dram_channel *ch, const struct mem_s
                                const struct mem_wheel *w, int b)
 {
     return b >= 0 && !from->fates && !from->device && s->reads && s->in.pending & ~(s->reads | s->asleep) &&
-           s->in.arrival <= s->t && s->in.stop - s->t >= FEW &&
-           (s->wakes - s->t >= FEW || mem_steady_wakes(s, w, s->wakes)) && ch->timing.ccd == 1 && ch->timing.ccdl <= 2;
+           s->in.arrival <= s->t && s->in.stop - s->t >= MEM_STEADY_FEW &&
+           (s->wakes - s->t >= MEM_STEADY_FEW || mem_steady_wakes(s, w, s->wakes)) && ch->timing.ccd == 1 &&
+           ch->timing.ccdl <= 2;
 }
 
 /* How many single reads of the row selected last wait in bank b before anything else would be selected. */
@@ -347,7 +348,7 @@ static __attribute__((noinline)) int mem_stream_steady(struct dram_channel *ch, 
         p.other = -1;
         mem_steady_plan(ch, s, from, w, &p, most);
     }
-    if (p.n < FEW)
+    if (p.n < MEM_STEADY_FEW)
         return -1;
     mem_steady_enter(ch, s, from, &p);
     if (!p.n)

@@ -25,12 +25,10 @@
 #include "trace/workloads/micro/array.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "trace/workloads/micro/suite.h"
 
-enum { PAGE = 4096, WORDS = PAGE / 4, BLOCK_PAGES = PROGRAM_BLOCK_BYTES / PAGE, READS_BYTES = 16384 };
-enum { ARRAY, TABLE, GUARD = 10, UNROLL_MOST = 16 };
+enum { PAGE = 4096, READS_BYTES = 16384, UNROLL_MOST = 16 };
 
 static const struct param array_params[] = {
     PARAM_BYTES_ROW(array_params, bytes, 4, 0x1p38, 0x1p28, "the array; of chunk and chunk-random: both arrays"),
@@ -40,7 +38,7 @@ static const struct param array_params[] = {
     PARAM_INT_ROW(array_params, threads, "", 1, 1024, 256, "threads of a block"),
     PARAM_INT_ROW(array_params, launches, "", 1, 1000000, 1, "how often the kernel runs"),
     PARAM_INT_ROW(array_params, unroll, "", 1, UNROLL_MOST, 1, "of pattern stride: loads issued together"),
-    PARAM_INT_ROW(array_params, pages_per_block, "pages", 1, BLOCK_PAGES, 1,
+    PARAM_INT_ROW(array_params, pages_per_block, "pages", 1, ARRAY_BLOCK_PAGES, 1,
                   "of pattern sparse: pages read in every 2 MiB"),
     PARAM_BYTES_ROW(array_params, step, 4, 0x1p38, 65536, "of pattern chain: from one read to the next"),
     PARAM_INT_ROW(array_params, host, "", 0, 1, 1, "1: the CPU has written what is read; 0: nobody has"),
@@ -70,11 +68,11 @@ static int stride(struct emit *e)
     uint64_t offset = (uint64_t)a->p.scan.offset, n = (uint64_t)a->p.bytes / element - offset;
     struct program_loop loop = program_grid_stride(e->at.thread, e->at.lanes, a->threads, n, (uint32_t)a->p.unroll);
     if (!program_loop_part(&loop, e->index, &part))
-        return emit_idle(e, GUARD);
+        return emit_idle(e, ARRAY_GUARD);
     e->active = part.active;
     e->bytes = element;
     for (uint32_t k = 0; k < part.trips; k++)
-        emit_load(e, ARRAY, (int64_t)(offset + e->at.thread + (part.first + k) * a->threads), 2, 0);
+        emit_load(e, ARRAY_READ, (int64_t)(offset + e->at.thread + (part.first + k) * a->threads), 2, 0);
     emit_turns(e, part.turns, (int64_t)(part.trips * a->threads));
     e->body->last = part.last;
     return emit_end(e, part.trips + 5);
@@ -85,49 +83,8 @@ static int at_random(struct emit *e)
     const struct array_modulo of = ((const struct array *)e->state)->of_pages;
     int64_t word[PROGRAM_LANES];
     for (uint64_t lane = 0; lane < e->at.lanes; lane++)
-        word[lane] = (int64_t)array_modulo(&of, array_hash(e->at.thread + lane)) * WORDS;
-    emit_each(e, ARRAY, 0, word, 94, 1); /* the remainder of 64-bit numbers is 65 of them */
-    return emit_end(e, 2);
-}
-
-/* The pages of a block that sparse reads: draws, each of which takes the next free page if its own is taken. */
-static void draw_pages(uint64_t block, uint64_t per, bool taken[BLOCK_PAGES])
-{
-    memset(taken, 0, BLOCK_PAGES * sizeof *taken);
-    for (uint64_t i = 0; i < per; i++) {
-        uint64_t page = array_hash(block * (1024 + per) + i) % BLOCK_PAGES;
-        while (taken[page])
-            page = (page + 1) % BLOCK_PAGES;
-        taken[page] = true;
-    }
-}
-
-/* The first words of the pages that the lanes read, in ascending order from a thread on. */
-static void sparse_words(const struct array *a, uint64_t thread, uint64_t lanes, int64_t word[PROGRAM_LANES])
-{
-    uint64_t per = (uint64_t)a->p.pages_per_block, block = thread / per, skip = thread % per, page = 0;
-    bool taken[BLOCK_PAGES];
-    draw_pages(block, per, taken);
-    for (uint64_t lane = 0; lane < lanes; page++) {
-        if (page == BLOCK_PAGES) {
-            draw_pages(++block, per, taken);
-            page = 0;
-        }
-        if (!taken[page])
-            continue;
-        if (skip)
-            skip--;
-        else
-            word[lane++] = (int64_t)(block * BLOCK_PAGES + page) * WORDS;
-    }
-}
-
-static int sparse(struct emit *e)
-{
-    int64_t word[PROGRAM_LANES];
-    sparse_words(e->state, e->at.thread, e->at.lanes, word);
-    emit_load(e, TABLE, (int64_t)e->at.thread, 15, 1);
-    emit_each(e, ARRAY, 0, word, 1, 1);
+        word[lane] = (int64_t)array_modulo(&of, array_hash(e->at.thread + lane)) * ARRAY_WORDS;
+    emit_each(e, ARRAY_READ, 0, word, 94, 1); /* the remainder of 64-bit numbers is 65 of them */
     return emit_end(e, 2);
 }
 
@@ -135,7 +92,7 @@ static int chain(struct emit *e)
 {
     const struct array *a = e->state;
     uint64_t words = (uint64_t)a->p.bytes / 4, step = (uint64_t)a->p.step / 4;
-    emit_load(e, ARRAY, 0, 2, 1);
+    emit_load(e, ARRAY_READ, 0, 2, 1);
     emit_turns(e, (words + step - 1) / step, (int64_t)step);
     return emit_end(e, 5);
 }
@@ -147,7 +104,7 @@ static const struct {
     uint32_t registers;
     bool once;
 } kernels[] = {{"array_stride", stride, 11, false},     {"array_random", at_random, 18, true},
-               {"array_sparse", sparse, 8, true},       {"array_chain", chain, 12, true},
+               {"array_sparse", array_sparse, 8, true}, {"array_chain", chain, 12, true},
                {"array_chunk", array_chunk, 22, false}, {"array_chunk_random", array_chunk_random, 22, false}};
 
 static int lay_out(struct array *a, struct err *err)
@@ -188,7 +145,7 @@ static void *array_open(const void *params, struct err *err)
     }
     (once ? plan_straight : plan_kernel)(&a->plan, kernels[p->pattern].body, kernels[p->pattern].name,
                                          plan_blocks(a->threads, threads), threads, kernels[p->pattern].registers, 0);
-    plan_guard(&a->plan, a->threads, GUARD);
+    plan_guard(&a->plan, a->threads, ARRAY_GUARD);
     a->plan.launches = (uint32_t)p->launches;
     return a;
 }

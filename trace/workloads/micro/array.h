@@ -1,9 +1,14 @@
-/* array: what the files of workload `array` share (array.c says what it is; array_chunk.c has the chunk patterns). */
+/* array: what the files of workload `array` share (array.c says what it is; array_chunk.c and array_sparse.c
+ * have patterns of their own). */
 #ifndef TRACE_WORKLOADS_MICRO_ARRAY_H
 #define TRACE_WORKLOADS_MICRO_ARRAY_H
 
 #include "trace/program/plan.h"
 #include "trace/workloads/micro/array_scan.h"
+
+/* Words and 2 MiB of pages of 4 KiB; allocations by number; instructions before a thread finds that it has no work. */
+enum { ARRAY_WORDS = 4096 / 4, ARRAY_BLOCK_PAGES = PROGRAM_BLOCK_BYTES / 4096 };
+enum { ARRAY_READ = 0, ARRAY_TABLE = 1, ARRAY_OUTPUT = 1, ARRAY_GUARD = 10 };
 
 enum array_pattern { ARRAY_STRIDE, ARRAY_RANDOM, ARRAY_SPARSE, ARRAY_CHAIN, ARRAY_CHUNK, ARRAY_CHUNK_RANDOM };
 
@@ -48,7 +53,7 @@ static inline uint64_t array_hash(uint64_t i)
     return i ^ i >> 32;
 }
 
-/* Kernels of patterns chunk and chunk-random. */
-plan_body array_chunk, array_chunk_random;
+/* Kernels of patterns sparse, chunk and chunk-random. */
+plan_body array_sparse, array_chunk, array_chunk_random;
 
 #endif

@@ -1,7 +1,5 @@
 #include "trace/workloads/micro/array.h"
 
-enum { PAGE = 4096, WORDS = PAGE / 4, INPUT = 0, OUTPUT = 1, GUARD = 10 };
-
 /* Pages that a thread has: a chunk; but for the last that has any, what is left. */
 static uint64_t pages_of(const struct array *a, uint64_t thread)
 {
@@ -36,16 +34,17 @@ int array_chunk(struct emit *e)
     const struct array *a = e->state;
     uint32_t some = lanes_with(a, &e->at, 0);
     if (!some)
-        return emit_idle(e, GUARD);
+        return emit_idle(e, ARRAY_GUARD);
     uint64_t first = pages_of(a, e->at.thread), last = pages_of(a, e->at.thread + 31u - (uint32_t)__builtin_clz(some));
     if (e->index > 1 || (e->index == 1 && first == last))
         return 0;
     uint64_t done = e->index ? last : 0;
-    int64_t word = (int64_t)((e->at.thread * a->of_chunk.n + done) * WORDS), apart = (int64_t)(a->of_chunk.n * WORDS);
+    int64_t word = (int64_t)((e->at.thread * a->of_chunk.n + done) * ARRAY_WORDS),
+            apart = (int64_t)(a->of_chunk.n * ARRAY_WORDS);
     e->active = lanes_with(a, &e->at, done);
-    emit_apart(emit_load(e, INPUT, word, 0, 11), apart);
-    emit_apart(emit_store(e, OUTPUT, word, 10), apart);
-    emit_turns(e, e->index ? first - last : last, WORDS);
+    emit_apart(emit_load(e, ARRAY_READ, word, 0, 11), apart);
+    emit_apart(emit_store(e, ARRAY_OUTPUT, word, 10), apart);
+    emit_turns(e, e->index ? first - last : last, ARRAY_WORDS);
     return emit_end(e, 1);
 }
 
@@ -56,13 +55,13 @@ int array_chunk_random(struct emit *e)
     int64_t word[PROGRAM_LANES];
     e->active = lanes_with(a, &e->at, e->index);
     if (!e->active)
-        return emit_idle(e, GUARD);
+        return emit_idle(e, ARRAY_GUARD);
     for (uint32_t lane = 0; lane < e->at.lanes && e->active >> lane & 1; lane++) {
         uint64_t thread = e->at.thread + lane, m = pages_of(a, thread);
         struct array_modulo last = m < a->of_chunk.n ? array_modulo_of(m) : a->of_chunk;
-        word[lane] = (int64_t)((thread * a->of_chunk.n + visited(&last, thread, e->index)) * WORDS);
+        word[lane] = (int64_t)((thread * a->of_chunk.n + visited(&last, thread, e->index)) * ARRAY_WORDS);
     }
-    emit_each(e, INPUT, 0, word, 20, 11); /* (offset + p step) mod pages */
-    emit_as(emit_each(e, OUTPUT, 0, word, 10, 0), RECORD_WRITE);
+    emit_each(e, ARRAY_READ, 0, word, 20, 11); /* (offset + p step) mod pages */
+    emit_as(emit_each(e, ARRAY_OUTPUT, 0, word, 10, 0), RECORD_WRITE);
     return emit_end(e, 1);
 }
