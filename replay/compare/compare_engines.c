@@ -139,7 +139,7 @@ static void say_launches(const struct compare_facts *f, const struct pcie *link,
 {
     const double launches = f->counted ? f->totals.kernels * link->launch_ns : 0;
     char text[32];
-    if (launches > time / 10)
+    if (f->totals.kernels > 1 && launches > time / 10)
         outcome_note(&row->outcome,
                      "%s of it are %u launches, each as one that is waited for (pcie.launch_ns); launches that follow "
                      "each other may take less",
