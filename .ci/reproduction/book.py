@@ -121,7 +121,7 @@ class Book:
 
     def kept_as(self, args):
         """Where --keep has what the command printed: by program, arguments and the scratch files that it reads; or None."""
-        if not self.keep or args[0] in ("plot", "sweep"):
+        if not self.keep or args[0] in ("plot", "sweep", "report"):  # a report is of a file that may have changed
             return None
         parts = [self.program, *(a.replace(self.scratch, "") for a in args)]
         for a in args:
