@@ -248,7 +248,8 @@ static int set_up(struct run *r, const struct program *program, uint32_t sms, st
 /* Whether, with t cycles of the launch, more is spent than may be. */
 static bool spent(const struct run *r, int64_t t)
 {
-    return t - r->budget->least > r->budget->most - atomic_load_explicit(&r->budget->spent, memory_order_relaxed);
+    const int64_t more = t > r->budget->least ? t - r->budget->least : 0;
+    return more > r->budget->most - atomic_load_explicit(&r->budget->spent, memory_order_relaxed);
 }
 
 static int simulate(struct run *r, struct err *err)
@@ -261,7 +262,7 @@ static int simulate(struct run *r, struct err *err)
         if (t == INT64_MAX)
             return err_set(err, "a launch waits for an answer that nobody gives");
         if (r->counts && spent(r, t)) {
-            r->cycles = t;
+            r->cycles = t > r->budget->least ? t : r->budget->least; /* what is spent never falls */
             return 0;
         }
         sms_step(r->sms, t);
@@ -379,7 +380,7 @@ static int run_launch(struct run *r, uint32_t launch, struct err *err)
     const struct host_reads *how = r->how;
     const uint32_t sms = (uint32_t)how->gpu->sms;
     struct program_launch shape = {0};
-    if (spent(r, r->budget->least)) {
+    if (spent(r, 0)) {
         r->counts = false;
         return 0;
     }
