@@ -23,7 +23,7 @@ FALLS = {("frfcfs", 1): "59 % with dram.noc_queue=512, 53 % with 64, 63 % with 2
          ("mem-first", 2): "7 % with dram.noc_queue=512, 11 % with 64, 12 % with 2048, 12 % with mem_sms=20"}
 GROWTH = "4.30 with dram.noc_queue=512, 3.82 with 64, 4.71 with 2048, 3.56 with mem_sms=20"
 GROW = f"none do, whatever was changed: {ON24}, at most 0.79 (G6 beside G&I), 0.90 with dram.noc_queue=64, 0.66 with 2048, 0.89 with dram.queue=16, 0.83 with columns above banks in the address map"
-SUSTAINS = f"FR-FCFS and FR-RR-FCFS are a tie: {ON24}, 59.4 and 59.1 %, 52.8 and 52.2 % with dram.noc_queue=64; it holds with 2048 (62.9, 63.2 %), with mem_sms=20 (58.3, 59.7 %) and with dram.l2_misses=48 (57.7, 59.1 %)"
+SUSTAINS = f"FR-FCFS and FR-RR-FCFS are a tie: {ON24}, 59.4 and 59.1 %, 52.8 and 52.2 % with dram.noc_queue=64; it holds with 2048 (62.9, 63.2 %), with mem_sms=20 (58.3, 59.7 %), with dram.l2_misses=48 (57.7, 59.1 %) and with columns above banks in the address map (59.3, 59.5 %)"
 CAP_FAIR = f"a tie in VC1 that follows the queue before the controller: {ON24}, +0.1 % with dram.noc_queue=512, +1.9 % with 64, -2.3 % with 2048, -3.4 % with mem_sms=20"
 WORST = f"it follows the queue before the controller: {ON24}, -11 % with dram.noc_queue=512, 3 % with 64, -5 % with 2048"
 FAIREST = {1: f"what stands before the controller decides: {ON24}, MEM-First 0.62 and FR-RR-FCFS 0.61, with dram.noc_queue=64 0.68 and 0.69, and then, as with 2048 and "
@@ -207,7 +207,7 @@ the other count (req) are other readings.
 
 A row that is off says what it is over draws of what is assumed: order of loads as in PTX or hoisted, spread of cfd's mesh, seeds
 of drawn inputs, tile, order and shared memory of the LLM's products, run limit (10, 20, 40), launch latency of a cut launch (cut as its
-work is, or whole), cut (50,000 or 100,000 requests), and the assumed numbers of the platform.
+work is, or whole), and the assumed numbers of the platform.
 
 {drawings()}""")
     b.row("III-A", "combinations of GPU and PIM kernels", 180, lambda: len(pairs("f3fs", 1, "system_throughput")), given="20 kernels and 9")
