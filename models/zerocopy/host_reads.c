@@ -40,8 +40,8 @@ struct last {
 
 /* What the launches that read host memory take together at least, in cycles, and what they may take. Of those that are
  * through it is what they took, of the others, where it is known which read host memory, the launch itself and a load's
- * answer. Each counts whole cycles, and once for each launch that is like it: their sum does not depend on
- * who is first. */
+ * answer. Each counts whole cycles, and once for each launch that is like it: their sum does not depend on who is
+ * first. */
 struct budget {
     _Atomic int64_t spent;
     int64_t most;  /* INT64_MAX: no end */
@@ -176,19 +176,18 @@ static bool on_device(const struct run *r, uint64_t addr)
 static int take(struct run *r, uint32_t sm, const struct sms_packet *p, int64_t t, struct err *err)
 {
     struct part *part = &r->part[sm];
-    if (p->kind != RECORD_READ)
-        return add(&r->device, t + r->device_cycles, sm, p->token, err);
-    if (on_device(r, p->addr)) { /* of a line behind an allocation's end the first sectors may be, the last not */
+    if (p->kind != RECORD_READ || on_device(r, p->addr)) {
         if (add(&r->device, t + r->device_cycles, sm, p->token, err))
             return -1;
-        return p->more || !part->n ? 0 : send(r, sm, p->load, t, err);
+    } else {
+        uint32_t sector = (uint32_t)(p->addr / SECTOR_BYTES % LINE_SECTORS);
+        part->line = p->addr / LINE_BYTES;
+        part->sectors |= 1u << sector;
+        part->token[sector] = p->token;
+        part->n++;
     }
-    uint32_t sector = (uint32_t)(p->addr / SECTOR_BYTES % LINE_SECTORS);
-    part->line = p->addr / LINE_BYTES;
-    part->sectors |= 1u << sector;
-    part->token[sector] = p->token;
-    part->n++;
-    return p->more ? 0 : send(r, sm, p->load, t, err);
+    /* The last of a line need not be the host's: behind an allocation's end only its first sectors may be the GPU's. */
+    return p->more || !part->n ? 0 : send(r, sm, p->load, t, err);
 }
 
 static int take_packets(struct run *r, int64_t t, struct err *err)

@@ -207,22 +207,20 @@ static struct program_cut_launch *middle_of(struct program_cut *cut, uint32_t ke
 static void keep_most(struct program_cut *cut, struct kernel *kernel, double all)
 {
     double done = 0;
-    bool any = false;
     for (uint32_t l = 0; l < cut->launches; l++)
-        if (kernel[l].kept)
-            done += kernel[l].all, any = true;
-    while (!any || done < ENOUGH * all) {
+        done += kernel[l].kept ? kernel[l].all : 0;
+    while (done < ENOUGH * all) {
         const uint32_t best = left_out(cut, kernel);
         struct program_cut_launch *k = middle_of(cut, best, kernel[best].all);
         k->waves_kept = 1;
         keep_blocks(k);
-        kernel[best].kept = any = true;
+        kernel[best].kept = true;
         done += kernel[best].all;
     }
 }
 
-/* Of each kernel's work `share`, about `sectors` in all; of those that do most at least a wave. */
-static int cut_waves(struct program_cut *cut, double share, double sectors, double all, struct err *err)
+/* About `sectors` of all, the same share of each kernel's work; of those that do most at least a wave. */
+static int cut_waves(struct program_cut *cut, double sectors, double all, struct err *err)
 {
     struct kernel *kernel = mem_zalloc(cut->launches, sizeof *kernel, err);
     if (!kernel)
@@ -235,7 +233,7 @@ static int cut_waves(struct program_cut *cut, double share, double sectors, doub
     }
     for (uint32_t l = 0; l < cut->launches; l++) {
         struct program_cut_launch *k = &cut->launch[l];
-        cut_launch_waves(k, share, sectors, &kernel[k->kernel]);
+        cut_launch_waves(k, sectors / all, sectors, &kernel[k->kernel]);
         keep_blocks(k);
         kernel[k->kernel].kept |= k->waves_kept > 0;
     }
@@ -253,7 +251,7 @@ static int choose(struct program_cut *cut, uint64_t sectors, struct err *err)
     double all = total(cut), whole = 0;
     cut->facts.whole_launches = cut->launches;
     cut->facts.whole_sectors = (uint64_t)all;
-    if (sectors && all > (double)sectors && cut_waves(cut, (double)sectors / all, (double)sectors, all, err))
+    if (sectors && all > (double)sectors && cut_waves(cut, (double)sectors, all, err))
         return -1;
     cut->facts.launches = cut->kept_count;
     cut->facts.sectors = (uint64_t)total(cut);
