@@ -7,6 +7,21 @@
 
 #define WRITTEN UINT32_MAX /* a micro-TLB's number, of an entry of the scratch that is done */
 
+#define NO_ENTRY UINT32_MAX
+
+/* A key's place among the chains: its first TURN_BITS bits. */
+enum { TURN_BITS = 12, TURN_SHIFT = 64 - TURN_BITS, TURN_CHAINS = 1 << TURN_BITS };
+
+/* The entries of the scratch that are ready, to be taken by their keys, which are scattered evenly: few begin alike. */
+struct uvm_turns {
+    uint64_t words;                    /* bit i: a chain of word i has an entry */
+    uint64_t chains[TURN_CHAINS / 64]; /* bit: the chain has an entry */
+    uint32_t first[TURN_CHAINS];       /* where its bit is set */
+    uint32_t next[];                   /* [cap]: in the chain, of an entry that waits; NO_ENTRY: the last */
+};
+
+_Static_assert(TURN_CHAINS == 64 * 64, "one word tells of all the others");
+
 int uvm_ring_init(struct uvm_ring *r, const struct uvm_platform *p, struct err *err)
 {
     size_t utlbs = (size_t)p->utlbs, batch = (size_t)p->batch_faults;
@@ -18,10 +33,11 @@ int uvm_ring_init(struct uvm_ring *r, const struct uvm_platform *p, struct err *
     r->entries = mem_zalloc(r->cap, sizeof *r->entries, err);
     r->sorting = mem_zalloc(r->cap, sizeof *r->sorting, err);
     r->keys = mem_zalloc(2 * r->cap, sizeof *r->keys, err);
+    r->turns = mem_zalloc(1, sizeof *r->turns + r->cap * sizeof *r->turns->next, err);
     r->last = mem_zalloc(utlbs, sizeof *r->last, err);
     r->instances = mem_zalloc(batch, sizeof *r->instances, err);
     r->kept = mem_zalloc(batch, sizeof *r->kept, err);
-    return r->entries && r->sorting && r->keys && r->last && r->instances && r->kept ? 0 : -1;
+    return r->entries && r->sorting && r->keys && r->turns && r->last && r->instances && r->kept ? 0 : -1;
 }
 
 void uvm_ring_release(struct uvm_ring *r)
@@ -29,6 +45,7 @@ void uvm_ring_release(struct uvm_ring *r)
     free(r->entries);
     free(r->sorting);
     free(r->keys);
+    free(r->turns);
     free(r->last);
     free(r->instances);
     free(r->kept);
@@ -115,28 +132,38 @@ static uint64_t turn_of(const struct uvm_ring *r, const struct uvm_entry *e)
     return x >> INDEX_BITS;
 }
 
-static void heap_push(uint64_t *heap, size_t n, uint64_t key)
+/* An entry waits for its turn: in the chain of the keys that begin as its own. */
+static void turns_add(struct uvm_turns *t, const uint64_t *keys, uint32_t entry)
 {
-    size_t i = n;
-    for (; i && heap[(i - 1) / 2] > key; i = (i - 1) / 2)
-        heap[i] = heap[(i - 1) / 2];
-    heap[i] = key;
+    unsigned chain = (unsigned)(keys[entry] >> TURN_SHIFT);
+    uint64_t bit = UINT64_C(1) << chain % 64;
+    t->next[entry] = t->chains[chain / 64] & bit ? t->first[chain] : NO_ENTRY;
+    t->first[chain] = entry;
+    t->chains[chain / 64] |= bit;
+    t->words |= UINT64_C(1) << chain / 64;
 }
 
-/* The smallest of n > 0 keys; n - 1 are left. */
-static uint64_t heap_pop(uint64_t *heap, size_t n)
+/* Whose turn it is, of those that wait: it waits no more. */
+static uint32_t turns_take(struct uvm_turns *t, const uint64_t *keys)
 {
-    uint64_t top = heap[0], last = heap[n - 1];
-    size_t i = 0;
-    for (size_t child; (child = 2 * i + 1) < n - 1; i = child) {
-        if (child + 1 < n - 1 && heap[child + 1] < heap[child])
-            child++;
-        if (heap[child] >= last)
-            break;
-        heap[i] = heap[child];
-    }
-    heap[i] = last;
-    return top;
+    unsigned word = (unsigned)__builtin_ctzll(t->words);
+    unsigned chain = word * 64 + (unsigned)__builtin_ctzll(t->chains[word]);
+    uint32_t *best = &t->first[chain];
+    for (uint32_t *at = &t->next[*best]; *at != NO_ENTRY; at = &t->next[*at])
+        if (keys[*at] < keys[*best])
+            best = at;
+    uint32_t entry = *best;
+    *best = t->next[entry];
+    if (t->first[chain] == NO_ENTRY && !(t->chains[word] &= t->chains[word] - 1))
+        t->words &= t->words - 1;
+    return entry;
+}
+
+/* Nobody waits any more. */
+static void turns_end(struct uvm_turns *t)
+{
+    for (; t->words; t->words &= t->words - 1)
+        t->chains[__builtin_ctzll(t->words)] = 0;
 }
 
 /* Keep what of n sorted entries is not written behind what is; when the first of it can be. */
@@ -195,15 +222,21 @@ static void write_until(struct uvm_ring *r, int64_t time_ns, size_t exact)
             at = (double)r->sorting[ready].time_ns;
         if (at > (double)time_ns || (!waiting && ready == n))
             break;
-        if (done == exact && write_rest(r, n, time_ns))
+        if (done == exact && write_rest(r, n, time_ns)) {
+            turns_end(r->turns);
             return;
-        for (; ready < n && (double)r->sorting[ready].time_ns <= at; ready++)
-            heap_push(r->keys, waiting++, turn_of(r, &r->sorting[ready]) << INDEX_BITS | ready);
-        struct uvm_entry *e = &r->sorting[heap_pop(r->keys, waiting--) & INDEX_MASK];
+        }
+        for (; ready < n && (double)r->sorting[ready].time_ns <= at; ready++, waiting++) {
+            r->keys[ready] = turn_of(r, &r->sorting[ready]) << INDEX_BITS | ready;
+            turns_add(r->turns, r->keys, (uint32_t)ready);
+        }
+        struct uvm_entry *e = &r->sorting[turns_take(r->turns, r->keys)];
+        waiting--;
         r->entries[r->written++] = (struct uvm_entry){(int64_t)at, e->page, e->utlb};
         e->utlb = WRITTEN;
         r->next_ns = at + r->gap_ns;
     }
+    turns_end(r->turns);
     keep_rest(r, n);
 }
 

@@ -46,7 +46,8 @@ struct uvm_last_kept {
 struct uvm_ring {
     struct uvm_entry *entries; /* [get, written) in the buffer, [written, count) under way, in no order */
     struct uvm_entry *sorting; /* scratch of as many */
-    uint64_t *keys;            /* scratch of twice as many: sorting, then a heap */
+    uint64_t *keys;            /* scratch of twice as many: for sorting, then whose turn it is */
+    struct uvm_turns *turns;   /* those that are ready */
     size_t cap;
     size_t get, put; /* put: the driver's copy */
     size_t written, count;
