@@ -119,6 +119,30 @@ static inline bool uvm_evict_in_hand(const struct uvm_evict_view *view, uint32_t
     for (uint32_t b = (view)->oldest; b != UVM_NO_BLOCK; b = (view)->blocks[b].newer)                                  \
         if (b != (view)->needs)
 
+/* What a block is picked by, where the one with the least of it goes. */
+typedef uint32_t uvm_evict_key(const void *state, const struct uvm_evict_view *view, uint32_t block);
+
+/* The block with the least key, of equals the least recently serviced; UVM_NO_BLOCK if there is none. From both ends of
+ * the order at once: each is a chain of loads that wait for one another. */
+static inline uint32_t uvm_evict_least(const void *state, const struct uvm_evict_view *view, uvm_evict_key *key_of)
+{
+    uint32_t old = view->oldest, young = view->newest, first = UVM_NO_BLOCK, last = UVM_NO_BLOCK;
+    uint64_t first_key = UINT64_MAX, last_key = UINT64_MAX - 1;
+    for (bool met = old == UVM_NO_BLOCK; !met;) {
+        uint64_t a = old == view->needs ? UINT64_MAX : key_of(state, view, old);
+        uint64_t b = young == view->needs ? UINT64_MAX : key_of(state, view, young);
+        uint32_t newer = view->blocks[old].newer;
+        first = a < first_key ? old : first;
+        first_key = a < first_key ? a : first_key;
+        last = b <= last_key ? young : last;
+        last_key = b <= last_key ? b : last_key;
+        met = old == young || newer == young;
+        young = view->blocks[young].older;
+        old = newer;
+    }
+    return last_key < first_key ? last : first;
+}
+
 /* The least recently serviced block; UVM_NO_BLOCK if there is none. */
 uint32_t uvm_evict_oldest(const struct uvm_evict_view *view);
 

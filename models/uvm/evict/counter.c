@@ -74,17 +74,19 @@ static void on_counter(void *state, const struct uvm_evict_view *view, uint32_t 
     s->recent[block]++;
 }
 
+static uint32_t recent(const void *state, const struct uvm_evict_view *view, uint32_t block)
+{
+    (void)view;
+    return ((const struct uvm_evict_counter_state *)state)->recent[block];
+}
+
 static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
 {
     struct uvm_evict_counter_state *s = state;
     if (!s->recent)
         return uvm_evict_whole(uvm_evict_oldest(view));
     forget(s, view->batch);
-    uint32_t best = UVM_NO_BLOCK;
-    UVM_EVICT_EACH(b, view)
-    if (best == UVM_NO_BLOCK || s->recent[b] < s->recent[best])
-        best = b;
-    return uvm_evict_whole(best);
+    return uvm_evict_whole(uvm_evict_least(s, view, recent));
 }
 
 static int64_t threshold(const void *state, const struct uvm_evict_view *view, uint32_t block)

@@ -5,14 +5,15 @@
  * Source: ours, a greedy baseline. Differs: nothing known. */
 #include "models/uvm/uvm_evict.h"
 
-static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
+static uint32_t resident(const void *state, const struct uvm_evict_view *view, uint32_t block)
 {
     (void)state;
-    uint32_t best = UVM_NO_BLOCK;
-    UVM_EVICT_EACH(b, view)
-    if (best == UVM_NO_BLOCK || view->blocks[b].resident < view->blocks[best].resident)
-        best = b;
-    return uvm_evict_whole(best);
+    return view->blocks[block].resident;
+}
+
+static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
+{
+    return uvm_evict_whole(uvm_evict_least(state, view, resident));
 }
 
 const struct uvm_evict_policy uvm_evict_fewest = {.head = {.name = "fewest",

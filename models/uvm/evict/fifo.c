@@ -6,14 +6,15 @@
  * Source: the textbook's baseline. Differs: nothing known. */
 #include "models/uvm/uvm_evict.h"
 
-static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
+static uint32_t arrived(const void *state, const struct uvm_evict_view *view, uint32_t block)
 {
     (void)state;
-    uint32_t best = UVM_NO_BLOCK;
-    UVM_EVICT_EACH(b, view)
-    if (best == UVM_NO_BLOCK || view->blocks[b].arrived < view->blocks[best].arrived)
-        best = b;
-    return uvm_evict_whole(best);
+    return view->blocks[block].arrived;
+}
+
+static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
+{
+    return uvm_evict_whole(uvm_evict_least(state, view, arrived));
 }
 
 const struct uvm_evict_policy uvm_evict_fifo = {.head = {.name = "fifo",

@@ -7,19 +7,16 @@
  * Differs: it counts every access and prefers blocks that were not written; a driver sees neither. */
 #include "models/uvm/uvm_evict.h"
 
-static uint32_t frequency(const struct uvm_evict_block *b)
+static uint32_t frequency(const void *state, const struct uvm_evict_view *view, uint32_t block)
 {
+    (void)state;
+    const struct uvm_evict_block *b = &view->blocks[block];
     return b->notifications ? b->notifications : b->services;
 }
 
 static struct uvm_victim pick(void *state, const struct uvm_evict_view *view)
 {
-    (void)state;
-    uint32_t best = UVM_NO_BLOCK;
-    UVM_EVICT_EACH(b, view)
-    if (best == UVM_NO_BLOCK || frequency(&view->blocks[b]) < frequency(&view->blocks[best]))
-        best = b;
-    return uvm_evict_whole(best);
+    return uvm_evict_whole(uvm_evict_least(state, view, frequency));
 }
 
 const struct uvm_evict_policy uvm_evict_lfu = {.head = {.name = "lfu",
