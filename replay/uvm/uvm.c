@@ -21,6 +21,8 @@ static const struct param settings[] = {
     PARAM_INT_ROW(uvm_settings, traced, "", 0, 1, 0, "1: kernel times as under unified-memory tracing by CUPTI"),
     PARAM_CHOICE_ROW(uvm_settings, mode, "demand|legacy", UVM_DEMAND,
                      "demand paging, or managed memory before it (workload launch-touch)"),
+    PARAM_REAL_ROW(uvm_settings, stop_ratio, "", 0, 1e9, 0,
+                   "a simulated run stops, and is n/a, at so many times the baseline's time; 0: all run to their ends"),
     PARAM_INT_ROW(uvm_settings, process, "", RECORDING_ANY, INT32_MAX, RECORDING_ANY,
                   "the process to replay of a trace that holds several; -1: the only one"),
     PARAM_INT_ROW(uvm_settings, gpu, "", RECORDING_ANY, INT32_MAX, RECORDING_ANY,
@@ -151,6 +153,7 @@ struct closed_loop {
     const struct uvm_fault_log *faults; /* the actors are of such a log; NULL: they are whole */
     const struct replay_job *beside;    /* whose recording is of the same program; NULL: none */
     bool short_of_memory;               /* the settings leave less than the log's memory */
+    int64_t most_ns;                    /* a run that is proved to take longer stops; 0: none does */
 };
 
 static bool has_hints(const struct uvm_managed_settings *set)
@@ -199,13 +202,17 @@ static int run_one(const struct closed_loop *loop, size_t i, struct outcome *out
                                         .policy = &job->policies[i],
                                         .settings = &set->managed,
                                         .traced = set->traced,
+                                        .most_ns = loop->most_ns,
                                         .progress = job->progress,
                                         .parts = &parts,
                                         .on_batch = loop->logs ? log_batch : NULL,
                                         .ctx = loop->logs ? &loop->logs[i] : NULL,
                                         .recording = job->recording};
     int rc = uvm_managed_run(&managed, &m, err);
-    if (rc == 0) {
+    if (rc == 0 && m.stopped)
+        outcome_note(outcome, "takes over %g times the baseline's time, over %lld ns: not run to its end (stop_ratio=0 does)",
+                     set->stop_ratio, (long long)loop->most_ns);
+    else if (rc == 0) {
         report_metrics(&m, outcome);
         uvm_managed_note(&managed, &m, outcome);
         rc = uvm_parts_report(&parts, outcome, err);
@@ -237,17 +244,31 @@ static void close_logs(struct closed_loop *loop)
     free(loop->logs);
 }
 
+/* The run that all others are measured by goes first; what it leaves them. */
+static int run_baseline(struct closed_loop *loop, struct outcome *run, struct err *err)
+{
+    const double ratio = ((const struct uvm_settings *)loop->job->settings)->stop_ratio;
+    if (run_one(loop, loop->job->baseline, run, err))
+        return -1;
+    const struct metric_value *time = outcome_get(run, "time_ns");
+    loop->most_ns = time->known && time->real * ratio < 0x1p62 ? (int64_t)(time->real * ratio) : 0;
+    return 0;
+}
+
 /* Policies take very different times: they are handed out one by one. The first error in the list's order counts. */
-static int run_policies(const struct closed_loop *loop, struct outcome *runs, struct err *err)
+static int run_policies(struct closed_loop *loop, struct outcome *runs, struct err *err)
 {
     const struct replay_job *job = loop->job;
+    const size_t first = ((const struct uvm_settings *)job->settings)->stop_ratio > 0 ? job->baseline : SIZE_MAX;
+    if (first != SIZE_MAX && run_baseline(loop, &runs[first], err))
+        return -1;
     struct err *errors = mem_zalloc(job->policy_count, sizeof *errors, err);
     if (!errors)
         return -1;
     int threads = job->threads > 0 ? job->threads : 1, failed = 0;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) reduction(+ : failed)
     for (size_t i = 0; i < job->policy_count; i++)
-        failed += run_one(loop, i, &runs[i], &errors[i]) != 0;
+        failed += i != first && run_one(loop, i, &runs[i], &errors[i]) != 0;
     for (size_t i = 0; failed && i < job->policy_count; i++)
         if (errors[i].msg[0]) {
             *err = errors[i];

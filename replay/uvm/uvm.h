@@ -12,6 +12,7 @@ struct uvm_settings {
     struct uvm_managed_settings managed;
     int64_t traced;       /* 1: as under CUPTI's tracing */
     int64_t mode;         /* enum uvm_mode */
+    double stop_ratio;    /* a run stops at so many times the baseline's time; 0: none does */
     int64_t process, gpu; /* of a trace with several recordings; RECORDING_ANY: the only one */
 };
 
