@@ -253,12 +253,21 @@ static const char *text_of(const struct param *row, const void *values)
     return text ? text : "";
 }
 
-bool platform_same(const struct platform *a, const struct platform *b, const char *section)
+static bool named(const char *const *names, const char *name)
+{
+    while (names && *names && strcmp(*names, name) != 0)
+        names++;
+    return names && *names;
+}
+
+bool platform_same(const struct platform *a, const struct platform *b, const char *section, const char *const *but)
 {
     const struct platform_part *x = part_of(a, section), *y = part_of(b, section);
     bool same = x && y;
     for (size_t i = 0; same && i < x->count; i++) {
         const struct param *row = &x->section->params[i];
+        if (named(but, row->name))
+            continue;
         same = row->type == PARAM_TEXT ? strcmp(text_of(row, x->values), text_of(row, y->values)) == 0
                                        : param_number(row, x->values) == param_number(row, y->values);
     }

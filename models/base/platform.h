@@ -57,8 +57,9 @@ const void *platform_section_get(const struct platform *platform, const char *se
 /* Whether the platform states any number of that section, its own or borrowed. */
 bool platform_has(const struct platform *platform, const char *section);
 
-/* Whether all numbers and texts of that section are the same in both. */
-bool platform_same(const struct platform *a, const struct platform *b, const char *section);
+/* Whether all numbers and texts of that section are the same in both, but those named in `but`, ended by NULL (NULL: no
+ * other). */
+bool platform_same(const struct platform *a, const struct platform *b, const char *section, const char *const *but);
 
 /* 0: every number of the section is stated, borrowed or general. -1: *err names the section or the numbers that lack,
  * the reason if the file gives one, and which shipped platforms have them. */

@@ -187,7 +187,9 @@ START_TEST(one_axis_is_moved_alone)
         }
         for (size_t s = 0; platform_sections[s]; s++) {
             const char *name = platform_sections[s]->name;
-            ck_assert_msg(platform_same(low, high, name) == (strcmp(name, a.section) != 0), "%s: %s", a.section, name);
+            ck_assert_msg(platform_same(low, high, name, NULL) == (strcmp(name, a.section) != 0), "%s: %s", a.section, name);
+            const char *const moved[] = {"no number", a.row ? a.row->name : "as", NULL};
+            ck_assert(!a.row || platform_same(low, high, name, moved));
         }
         struct platform_axis b;
         for (size_t k = 0, skipped = 0; platform_axis(p, k, &b); k++) {
@@ -204,7 +206,7 @@ START_TEST(one_axis_is_moved_alone)
         platform_free(high);
     }
     ck_assert_ptr_null(platform_moved(p, 1000, 0, &err));
-    ck_assert(!platform_same(p, p, "no section"));
+    ck_assert(!platform_same(p, p, "no section", NULL));
     platform_free(p);
 }
 END_TEST

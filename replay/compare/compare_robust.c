@@ -37,7 +37,7 @@ static bool over_link(const struct compare_row *row)
 static bool as_it_was(const struct drawing *d, const struct platform *platform, const struct compare_row *row)
 {
     const struct platform *was = d->facts->platform;
-    return over_link(row) && platform_same(was, platform, "pcie") && platform_same(was, platform, "gpu");
+    return over_link(row) && platform_same(was, platform, "pcie", NULL) && platform_same(was, platform, "gpu", NULL);
 }
 
 static void fill(struct drawing *d, const struct compare_result *got, struct robust_value *values)

@@ -143,6 +143,34 @@ int uvm_managed_run(const struct uvm_managed *m, struct uvm_metrics *metrics, st
     return rc;
 }
 
+struct uvm_managed_did uvm_managed_did(const struct uvm_metrics *m)
+{
+    return (struct uvm_managed_did){.known = !m->stopped,
+                                    .faulted = m->batches || m->cpu_faults,
+                                    .evicted = m->evictions > 0,
+                                    .remote = m->remote_bytes || m->notifications};
+}
+
+bool uvm_managed_same(const struct platform *a, const struct platform *b, struct uvm_managed_did did)
+{
+    static const char *const caches[] = {"l2_ways",     "l1_ways",   "l1_sets",   "l1_replacement", "l1_allocate",
+                                         "l1_cycles",   "l2_cycles", "l1_banks",  "miss_queue",     NULL};
+    /* Of [uvm], by what a run did not do: evict; evict or fault. */
+    static const char *const tracing[] = {"evict_ns", "trace_record_ns", "trace_entry_ns", NULL};
+    static const char *const faults[] = {
+        "evict_ns",        "trace_record_ns", "trace_entry_ns", "utlb_faults",   "utlb",         "utlb_merge",
+        "sm_parts",        "fault_gap_ns",    "walk_gap_ns",    "walk_ns",       "interrupt_ns", "gpu_fault_gap_ns",
+        "batch_before_ns", "batch_after_ns",  "raw_fault_ns",   "fault_page_ns", "service_ns",   "poll_ns",
+        "moved_page_ns",   "unmap_page_ns",   NULL};
+    const bool linked = platform_has(a, "pcie") || platform_has(b, "pcie");
+    const struct pcie *x = platform_section_get(a, "pcie"), *y = platform_section_get(b, "pcie");
+    if (!did.known || !platform_same(a, b, "gpu", caches))
+        return false;
+    if (linked && (did.remote ? !platform_same(a, b, "pcie", NULL) : x->uvm_reserve_bytes != y->uvm_reserve_bytes))
+        return false;
+    return platform_same(a, b, "uvm", did.evicted ? tracing + 1 : did.faulted ? tracing : faults);
+}
+
 void uvm_managed_note(const struct uvm_managed *m, const struct uvm_metrics *metrics, struct outcome *outcome)
 {
     const struct uvm_managed_settings *set = settings_of(m);

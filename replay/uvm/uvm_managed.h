@@ -83,6 +83,18 @@ struct uvm_managed {
  * does not have, remote accesses without [pcie]. */
 int uvm_managed_run(const struct uvm_managed *m, struct uvm_metrics *metrics, struct err *err);
 
+/* What a run did: it tells what numbers of its platform it read. Zeroed: not known. */
+struct uvm_managed_did {
+    bool known;
+    bool faulted, evicted, remote; /* there was a batch, an eviction, an access over the link */
+};
+
+struct uvm_managed_did uvm_managed_did(const struct uvm_metrics *metrics);
+
+/* Whether an untraced run that did that on one of two platforms is the same on the other: all that it reads of them is.
+ * False where it is not known. */
+bool uvm_managed_same(const struct platform *a, const struct platform *b, struct uvm_managed_did did);
+
 /* Bytes that a footprint of `bytes` has; 0: all it needs. The rule of the head of this file. */
 int64_t uvm_managed_memory(const struct uvm_managed *m, uint64_t bytes);
 

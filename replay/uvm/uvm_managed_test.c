@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "models/base/platform_draw.h"
 #include "replay/uvm/uvm_touching.h"
 #include "trace/base/testing.h"
 
@@ -121,5 +122,85 @@ START_TEST(policies_that_decide_alike_have_one_run)
 }
 END_TEST
 
+/* As `ran`, with the memory, advice and prefetches of `set`. */
+static struct uvm_metrics asked(const struct uvm_touching *touching, const struct platform *platform,
+                                const struct uvm_managed_settings *set, const char *policy)
+{
+    struct policy_list list;
+    struct err err = {""};
+    struct uvm_metrics metrics = {.time_ns = 0};
+    ck_assert_int_eq(uvm_managed_policy(&list, policy, &err), 0);
+    const struct uvm_managed m = {.ops = touching->ops,
+                                  .state = touching->state,
+                                  .platform = platform,
+                                  .policy = list.policies,
+                                  .settings = set};
+    ck_assert_msg(uvm_managed_run(&m, &metrics, &err) == 0, "%s", err.msg);
+    policy_list_release(&list);
+    return metrics;
+}
+
+static void check_moved(const struct uvm_touching *touching, const struct platform *p,
+                        const struct uvm_managed_settings *set, const char *policy, int *same, int *different)
+{
+    const struct uvm_metrics was = asked(touching, p, set, policy);
+    struct platform_axis axis;
+    struct err err = {""};
+    ck_assert(uvm_managed_same(p, p, uvm_managed_did(&was)));
+    ck_assert(!uvm_managed_same(p, p, (struct uvm_managed_did){0}));
+    for (size_t i = 0; platform_axis(p, i, &axis); i++)
+        for (int high = 0; high < 2; high++) {
+            struct platform *moved = platform_moved(p, i, high, &err);
+            const bool alike = uvm_managed_same(p, moved, uvm_managed_did(&was));
+            if (alike) {
+                const struct uvm_metrics is = asked(touching, moved, set, policy);
+                ck_assert_msg(is.time_ns == was.time_ns && is.prefetch_ns == was.prefetch_ns && is.cpu_ns == was.cpu_ns &&
+                                  is.faults == was.faults && is.batches == was.batches &&
+                                  is.h2d_bytes == was.h2d_bytes && is.d2h_bytes == was.d2h_bytes &&
+                                  is.remote_bytes == was.remote_bytes && is.evictions == was.evictions,
+                              "%s: %s.%s", policy, axis.section, axis.row ? axis.row->name : "as");
+            }
+            *same += alike && strcmp(axis.section, "dram") != 0;
+            *different += !alike;
+            platform_free(moved);
+        }
+}
+
+/* Every number that a run is said not to read, moved to both ends of its range, in runs of every kind; the last one's
+ * memory is more than L2 holds. */
+START_TEST(a_run_is_the_same_where_what_it_reads_is)
+{
+    static const struct {
+        const char *program, *platform, *policy;
+        struct uvm_managed_settings set;
+    } runs[] = {{"synth:bicg,bytes=4MiB", "h200", "tree", {.copy_engines = 2}},
+                {"synth:bicg,bytes=4MiB", "v100", "none", {.copy_engines = 2, .oversubscription_pct = 200}},
+                {"synth:bicg,bytes=4MiB", "h200", "tree", {.copy_engines = 2, .advise = "all:preferred-host"}},
+                {"synth:bicg,bytes=4MiB", "v100", "tree", {.copy_engines = 2, .prefetch = "all"}},
+                {"synth:triad,bytes=8MiB", "h200", "fixed", {.copy_engines = 1, .oversubscription_pct = 150}},
+                {"synth:rodinia-srad-v1,rows=80,columns=80,iterations=1", "h200", "adaptive", {.copy_engines = 2}},
+                {"synth:rodinia-srad-v1,rows=80,columns=80,iterations=1",
+                 "h200",
+                 "tree",
+                 {.copy_engines = 2, .thrashing = UVM_THRASHING_DRIVER, .prefetch = "all"}},
+                {"synth:bicg,bytes=80MiB", "h200", "tree", {.copy_engines = 2, .prefetch = "all"}}};
+    int same = 0, different = 0;
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        struct input input;
+        struct uvm_touching touching;
+        struct err err = {""};
+        struct platform *platform = platform_load(runs[i].platform, &err);
+        ck_assert_msg(platform && input_open(&input, runs[i].program, "", false, &err) == 0, "%s", err.msg);
+        ck_assert_int_eq(uvm_touching_open(&touching, &input, &err), 0);
+        check_moved(&touching, platform, &runs[i].set, runs[i].policy, &same, &different);
+        uvm_touching_close(&touching);
+        input_close(&input);
+        platform_free(platform);
+    }
+    ck_assert_int_gt(same, 200);
+    ck_assert_int_gt(different, 200);
+}
+END_TEST
+
 TEST_MAIN("uvm_managed", policies_that_decide_alike_have_one_run, memory_is_as_told_else_what_the_platform_has,
-          a_prefetcher_and_its_eviction_are_one_text)
+          a_prefetcher_and_its_eviction_are_one_text, a_run_is_the_same_where_what_it_reads_is)
