@@ -300,21 +300,21 @@ static int keep_allocs(const struct compare_facts *facts, struct compare_result 
     return 0;
 }
 
-int compare_rows(const struct compare_facts *facts, struct compare_result *result, struct err *err)
+int compare_rows(const struct compare_facts *facts, struct compare_result *result, struct uvm_metrics *prefetched,
+                 struct err *err)
 {
-    struct uvm_metrics prefetched;
     struct compare_facts near = *facts;
     size_t first = result->count, copies, rest;
-    if (compare_managed_rows(facts, result, &prefetched, err) ||
+    if (compare_managed_rows(facts, result, prefetched, err) ||
         compare_keep_stage(facts->keep, result, first, COMPARE_STAGE_MANAGED, err))
         return -1;
     copies = result->count;
-    if (compare_copy_row(facts, result, &prefetched, err) ||
+    if (compare_copy_row(facts, result, prefetched, err) ||
         compare_keep_stage(facts->keep, result, copies, COMPARE_STAGE_COPY, err))
         return -1;
-    near.most_ns = facts->only ? compare_stop_drawn_ns(facts, result) : compare_stop_ns(facts, &prefetched);
+    near.most_ns = facts->only ? compare_stop_drawn_ns(facts, COMPARE_ZEROCOPY, result) : compare_stop_ns(facts, prefetched);
     rest = result->count;
-    return compare_engine_rows(&near, result, err) || compare_mixed_rows(facts, result, &prefetched, err) ||
+    return compare_engine_rows(&near, result, err) || compare_mixed_rows(facts, result, prefetched, err) ||
                    compare_keep_stage(facts->keep, result, rest, COMPARE_STAGE_ENGINES, err)
                ? -1
                : 0;
@@ -331,12 +331,13 @@ static int keep_case(struct compare_result *result, const struct input *input, c
 }
 
 /* The rows that stand in the results file, and those that do not. */
-static int kept_rows(struct compare_facts *facts, struct compare_result *result, struct err *err)
+static int kept_rows(struct compare_facts *facts, struct compare_result *result, struct uvm_metrics *prefetched,
+                     struct err *err)
 {
     if (compare_keep_open(&facts->keep, facts, result, err))
         return -1;
     result->found = result->count;
-    int rc = compare_rows(facts, result, err);
+    int rc = compare_rows(facts, result, prefetched, err);
     if (facts->keep)
         in_order(result);
     return rc;
@@ -346,11 +347,14 @@ static int run(const struct compare_request *request, const struct input *input,
                struct compare_result *result, struct err *err)
 {
     struct compare_facts facts;
+    struct uvm_metrics prefetched = {0};
     if (compare_facts_open(&facts, request, input, result->platform, set, err))
         return -1;
-    int rc = keep_allocs(&facts, result, err) || keep_case(result, input, set, err) || kept_rows(&facts, result, err);
+    int rc = keep_allocs(&facts, result, err) || keep_case(result, input, set, err) ||
+             kept_rows(&facts, result, &prefetched, err);
     struct compare_keep *keep = facts.keep;
     facts.keep = NULL; /* draws are rows of other platforms */
+    facts.prefetched = prefetched.time_ns ? &prefetched : NULL;
     rank(result);
     prefer_simple(result);
     if (rc == 0 && request->robust.draws)

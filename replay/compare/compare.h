@@ -18,6 +18,7 @@
 #include "models/base/platform.h"
 #include "replay/robust/robust.h"
 #include "replay/run/engine.h"
+#include "replay/uvm/uvm_managed.h"
 
 enum compare_mechanism {
     COMPARE_COPY,
@@ -45,6 +46,7 @@ struct compare_row {
     double error_ratio; /* mean error of this mechanism's times where they were measured; 0: never measured */
     uint64_t advised;   /* allocations told to be read-mostly, bit by number; at most 64 are */
     bool prefetched;    /* all are prefetched first */
+    struct uvm_managed_did did; /* of unified memory, in this run; else zeroed */
     uint64_t ahead;     /* those of them that are, bit by number, where not all are */
     bool stock;         /* unified memory as a stock driver has it, but for those */
     char **apply;       /* what to do in the program or on its machine, sentences */
@@ -62,7 +64,7 @@ struct compare_request {
     size_t top; /* experiments are named of so many mechanisms; 0: none */
     bool mixed; /* a mechanism for each allocation, whatever the program's size */
     uint64_t stop_from; /* bytes: of programs that have as many, rows that are far behind stop (compare_stop.h); 0:
-                           none, nor in draws */
+                           none, nor in draws, and those ask for every row anew */
     int threads;        /* at most this many */
     struct replay_robust robust; /* draws of the platform's uncertain numbers (replay/robust/robust.h) */
     bool far;                    /* rows more than COMPARE_NEAR times as slow as the best are drawn too */

@@ -214,6 +214,7 @@ static int fill(const struct compare_facts *f, const struct managed_run *run, st
     row->stock = strcmp(run->policy, "tree") == 0;
     row->advised = run->advised;
     row->prefetched = run->prefetched;
+    row->did = uvm_managed_did(m);
     row->error_ratio = run->prefetched ? COMPARE_COPY_ERROR : row->error_ratio;
     compare_apply_managed(f, row, run->policy);
     return fill_params(run, row, err);
@@ -281,18 +282,37 @@ static void pair(struct managed_runs *runs)
             }
 }
 
+/* When the others of a draw may stop: by the rows that are as they were, the prefetched one and the copy. */
+static double drawn_most_ns(const struct compare_facts *f, const struct managed_run *prefetched)
+{
+    struct compare_result rows = {0};
+    struct err none = {""};
+    int rc = prefetched ? add_row(f, prefetched, &rows, &none) || compare_copy_row(f, &rows, &prefetched->metrics, &none)
+                        : 0;
+    double most = rc ? 0 : compare_stop_drawn_ns(f, COMPARE_MANAGED, &rows);
+    compare_release(&rows);
+    return most;
+}
+
 /* Where others may stop, the prefetched run is first, and says when. */
 static void run_first(const struct compare_facts *f, struct managed_runs *runs)
 {
     struct managed_run *first = NULL;
     for (size_t i = 0; i < runs->count; i++)
         first = runs->items[i].prefetched ? &runs->items[i] : first;
-    if (!first || !compare_stops(f))
+    if (!f->only && (!first || !compare_stops(f)))
         return;
-    run_one(f, first, NULL, NULL);
-    first->done = true;
-    for (size_t i = 0; i < runs->count && !first->failed; i++)
-        runs->items[i].most_ns = (int64_t)compare_stop_ns(f, &first->metrics);
+    if (first && f->only && f->prefetched)
+        first->metrics = *f->prefetched;
+    else if (first)
+        run_one(f, first, NULL, NULL);
+    if (first)
+        first->done = true;
+    if (first && first->failed)
+        return;
+    double most = f->only ? drawn_most_ns(f, first) : compare_stop_ns(f, &first->metrics);
+    for (size_t i = 0; i < runs->count; i++)
+        runs->items[i].most_ns = (int64_t)most;
 }
 
 static void run_all(const struct compare_facts *f, struct managed_runs *runs)

@@ -40,10 +40,11 @@ struct compare_facts {
     struct program_copies copies;
     struct err uncounted;
     uint64_t device_bytes; /* that the program keeps on the GPU itself */
-    /* Of a draw: only these rows are asked for, and `platform` is theirs. */
+    /* Of a draw: only these rows are asked for, and `platform` is theirs; those behind them are as they were. */
     const struct compare_row *only;
-    size_t only_count;
-    bool link_first; /* of the rows that are drawn, one that is read over the link is the first where none is moved */
+    size_t only_count, same_count;
+    const struct compare_row *first;      /* of the rows that are drawn, where nothing is moved */
+    const struct uvm_metrics *prefetched; /* the run whose memory is prefetched whole; NULL: it is to be asked for */
     pthread_mutex_t
         *engines;   /* the input is one, and engines that walk it do so one at a time; NULL: nobody else does */
     int threads;    /* that such an engine may have */
@@ -60,8 +61,9 @@ bool compare_wanted(const struct compare_facts *facts, enum compare_mechanism me
 /* Whether any row of a mechanism is. */
 bool compare_wanted_any(const struct compare_facts *facts, enum compare_mechanism mechanism);
 
-/* All rows of what is asked for, in no order. */
-int compare_rows(const struct compare_facts *facts, struct compare_result *result, struct err *err);
+/* All rows of what is asked for, in no order. *prefetched: as compare_managed_rows() has it. */
+int compare_rows(const struct compare_facts *facts, struct compare_result *result, struct uvm_metrics *prefetched,
+                 struct err *err);
 
 /* What the order of the rows rests on. */
 int compare_robust(const struct compare_facts *facts, struct compare_result *result, struct err *err);

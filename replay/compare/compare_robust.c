@@ -33,10 +33,19 @@ static bool over_link(const struct compare_row *row)
     return row->mechanism == COMPARE_ZEROCOPY || row->mechanism == COMPARE_TIERED;
 }
 
-/* What is read over the link knows of no other numbers: where these are as they were, so is the row. */
-static bool as_it_was(const struct drawing *d, const struct platform *platform, const struct compare_row *row)
+/* Whether all numbers that a row was made of are as they were, and so the row. What is read over the link knows of no
+ * others than those of the link and the GPU; a copy is one of those on the link, and the kernels of the prefetched run.
+ */
+static bool as_it_was(const struct drawing *d, const struct platform *platform, const struct compare_row *row,
+                      bool prefetched)
 {
     const struct platform *was = d->facts->platform;
+    if (!d->facts->request->stop_from || platform_has(platform, "placement"))
+        return false;
+    if (row->mechanism == COMPARE_MANAGED)
+        return uvm_managed_same(was, platform, row->did);
+    if (row->mechanism == COMPARE_COPY)
+        return prefetched && platform_same(was, platform, "pcie", NULL);
     return over_link(row) && platform_same(was, platform, "pcie", NULL) && platform_same(was, platform, "gpu", NULL);
 }
 
@@ -59,19 +68,25 @@ static int answer(void *ctx, const struct platform *platform, struct robust_valu
     if (!rows)
         return -1;
     struct compare_facts facts = *d->facts;
+    const struct uvm_metrics *whole = facts.prefetched;
+    if (!request.stop_from || !whole || !uvm_managed_same(d->facts->platform, platform, uvm_managed_did(whole)))
+        facts.prefetched = NULL;
     facts.request = &request;
     facts.platform = platform;
     facts.only = rows;
-    facts.link_first = over_link(&d->rows[0]);
+    facts.first = &d->rows[0];
     facts.engines = &d->engines;
     for (size_t i = 0; i < d->count; i++) {
-        const bool same = as_it_was(d, platform, &d->rows[i]);
+        const bool same = as_it_was(d, platform, &d->rows[i], facts.prefetched && !facts.prefetched->faults);
         values[i] = same ? value_of(&d->rows[i]) : (struct robust_value){.state = ROBUST_REFUSED};
-        if (!same)
+        if (same)
+            rows[d->count - ++facts.same_count] = d->rows[i];
+        else
             rows[facts.only_count++] = d->rows[i];
     }
     struct compare_result got = {.choice = *d->choice};
-    int rc = facts.only_count ? compare_rows(&facts, &got, err) : 0;
+    struct uvm_metrics prefetched;
+    int rc = facts.only_count ? compare_rows(&facts, &got, &prefetched, err) : 0;
     if (rc == 0)
         fill(d, &got, values);
     compare_release(&got);

@@ -14,23 +14,45 @@ double compare_stop_ns(const struct compare_facts *f, const struct uvm_metrics *
     return compare_stops(f) ? COMPARE_NEAR * (double)prefetched->time_ns : 0;
 }
 
-double compare_stop_drawn_ns(const struct compare_facts *f, const struct compare_result *result)
+/* Times of rows, least first. */
+struct least {
+    double high, first, second; /* the least upper end; the two least times */
+};
+
+static void take(struct least *least, const struct compare_row *row)
 {
-    double error = 0, best = INFINITY, first = INFINITY, second = INFINITY;
-    if (!f->only || f->link_first || !f->request->stop_from)
+    const double time = compare_time(row);
+    if (isnan(time) || row->outcome.values[0].unbound)
+        return;
+    least->high = fmin(least->high, compare_time_high(row));
+    least->second = fmin(least->second, fmax(least->first, time));
+    least->first = fmin(least->first, time);
+}
+
+/* Whether rows like the first one may stop: it would, too. */
+static bool first_is_like(const struct compare_facts *f, enum compare_mechanism mechanism)
+{
+    const struct compare_row *first = f->first;
+    if (mechanism == COMPARE_MANAGED)
+        return first->mechanism == COMPARE_MANAGED && !first->prefetched;
+    return first->mechanism == COMPARE_ZEROCOPY || first->mechanism == COMPARE_TIERED;
+}
+
+double compare_stop_drawn_ns(const struct compare_facts *f, enum compare_mechanism mechanism,
+                             const struct compare_result *result)
+{
+    struct least least = {INFINITY, INFINITY, INFINITY};
+    double error = 0;
+    if (!f->only || !f->request->stop_from || first_is_like(f, mechanism))
         return 0;
-    for (size_t i = 0; i < f->only_count; i++)
+    for (size_t i = 0; i < f->only_count + f->same_count; i++)
         error = fmax(error, f->only[i].error_ratio);
-    for (size_t i = 0; i < result->count; i++) {
-        const struct compare_row *row = &result->rows[i];
-        const double time = compare_time(row);
-        if (isnan(time) || row->outcome.values[0].unbound || !compare_wanted(f, row->mechanism, row->policy))
-            continue;
-        best = fmin(best, compare_time_high(row));
-        second = fmin(second, fmax(first, time));
-        first = fmin(first, time);
-    }
-    return isfinite(second) ? fmax(best * (1 + error), second) : 0;
+    for (size_t i = f->only_count; i < f->only_count + f->same_count; i++)
+        take(&least, &f->only[i]);
+    for (size_t i = 0; i < result->count; i++)
+        if (compare_wanted(f, result->rows[i].mechanism, result->rows[i].policy))
+            take(&least, &result->rows[i]);
+    return isfinite(least.second) ? fmax(least.high * (1 + error), least.second) : 0;
 }
 
 void compare_stop_row(struct compare_row *row, double ns)
