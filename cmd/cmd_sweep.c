@@ -42,7 +42,7 @@ static const struct opt options[] = {
     {"format", 0, OPT_CHOICE, "table|csv|json", &format, "also print all runs of RESULTS, as 'offchip report' does", 0,
      0},
     {"all", 'a', OPT_FLAG, NULL, &all, "with --format: every metric, those that are n/a too", 0, 0},
-    {"jobs", 'j', OPT_INT, "N", &jobs, "points at once (default: all processors)", 1, 4096},
+    {"jobs", 'j', OPT_INT, "N", &jobs, "points at once, of the last ones policies (default: all processors)", 1, 4096},
     ROBUST_OPTIONS(draws),
     {"force", 'f', OPT_FLAG, NULL, &force, "replace RESULTS when all points are there; until then fill RESULTS.part", 0,
      0},
@@ -52,7 +52,7 @@ static const struct opt options[] = {
 struct work {
     const struct sweep *sweep;
     size_t total, part, parts;
-    int threads; /* of a point; more than one only with --robust, where there are fewer points than processors */
+    size_t points, threads; /* of this part; of all points together */
     atomic_size_t next;
     struct progress progress;
     struct shared *answers;
@@ -147,7 +147,8 @@ static void run_point(struct work *s, size_t index, const struct replay_request 
     replay_release(&result);
 }
 
-static void run_job(struct work *s, size_t index)
+/* A point has the threads to itself that no other one is left for: policies and draws share them. */
+static void run_job(struct work *s, size_t index, int threads)
 {
     struct sweep_job job;
     struct err err = {""};
@@ -178,7 +179,7 @@ static void run_job(struct work *s, size_t index)
                                          .set_count = job.set_count,
                                          .inputs = inputs,
                                          .input_count = opened,
-                                         .threads = s->threads,
+                                         .threads = threads,
                                          .robust = s->sweep->robust,
                                          .shared = s->answers};
         run_point(s, index, &request);
@@ -192,21 +193,21 @@ static void *worker(void *arg)
 {
     struct work *s = arg;
     for (;;) {
-        size_t i = atomic_fetch_add(&s->next, 1) * s->parts + s->part;
+        size_t taken = atomic_fetch_add(&s->next, 1), i = taken * s->parts + s->part;
         (void)pthread_mutex_lock(&s->lock);
         bool stop = s->failed;
         (void)pthread_mutex_unlock(&s->lock);
         if (stop || i >= s->total)
             return NULL;
-        run_job(s, i);
+        size_t left = s->points - taken;
+        run_job(s, i, (int)(left < s->threads ? s->threads / left : 1));
     }
 }
 
-static void run_all(struct work *s, size_t threads)
+static void run_all(struct work *s)
 {
     pthread_t ids[256];
-    size_t started = 0;
-    threads = threads > 256 ? 256 : threads;
+    size_t started = 0, threads = s->threads > 256 ? 256 : s->threads;
     while (started + 1 < threads && pthread_create(&ids[started], NULL, worker, s) == 0)
         started++;
     (void)worker(s);
@@ -354,12 +355,11 @@ static int execute(const struct sweep *sweep)
     if (!(s.answers = shared_new(&err)))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     (void)pthread_mutex_init(&s.lock, NULL);
-    atomic_store(&s.progress.total, (s.total + s.parts - 1 - s.part) / s.parts);
+    s.points = (s.total + s.parts - 1 - s.part) / s.parts;
+    s.threads = (size_t)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN));
+    atomic_store(&s.progress.total, s.points);
     struct progress_line *meter = progress_line_start(&s.progress, "sweep");
-    const size_t threads = (size_t)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
-                 points = atomic_load(&s.progress.total);
-    s.threads = sweep->robust.draws && points && points < threads ? (int)(threads / points) : 1;
-    run_all(&s, threads);
+    run_all(&s);
     progress_line_stop(meter);
     shared_free(s.answers);
     if (!s.failed && !queue_of(&s, &err)) /* a shard may have no point */
