@@ -302,14 +302,15 @@ static void run_first(const struct compare_facts *f, struct managed_runs *runs)
         first = runs->items[i].prefetched ? &runs->items[i] : first;
     if (!f->only && (!first || !compare_stops(f)))
         return;
-    if (first && f->only && f->prefetched)
-        first->metrics = *f->prefetched;
-    else if (first)
-        run_one(f, first, NULL, NULL);
-    if (first)
+    if (first) {
         first->done = true;
-    if (first && first->failed)
-        return;
+        if (f->prefetched)
+            first->metrics = *f->prefetched;
+        else
+            run_one(f, first, NULL, NULL);
+        if (first->failed)
+            return;
+    }
     double most = f->only ? drawn_most_ns(f, first) : compare_stop_ns(f, &first->metrics);
     for (size_t i = 0; i < runs->count; i++)
         runs->items[i].most_ns = (int64_t)most;
