@@ -362,16 +362,31 @@ static int run_unlinked(struct run *r, uint32_t launch, uint32_t each, struct er
     return 0;
 }
 
-/* As it was counted, or else gone over for it. */
+/* As it was counted, or kept by those who went over it. */
+static bool known_weight(const struct host_reads *how, const struct program_alloc *allocs, uint32_t launch,
+                         struct launch_weight *weight)
+{
+    const uint32_t sms = (uint32_t)how->gpu->sms;
+    if (!how->weights)
+        return false;
+    return how->name ? launch_weights_kept(how->weights, how->name, launch, sms, weight)
+                     : launch_weights_get(how->weights, launch, sms, allocs, weight);
+}
+
+/* Known, or else gone over for it. */
 static int weigh(struct run *r, uint32_t launch, struct err *err)
 {
     const struct host_reads *how = r->how;
     const uint32_t sms = (uint32_t)how->gpu->sms;
-    if (how->weights && launch_weights_get(how->weights, launch, sms, r->allocs, &r->weight))
+    if (known_weight(how, r->allocs, launch, &r->weight))
         return 0;
     if (!r->tally && !(r->tally = launch_tally_new(how->program, sms, false, err)))
         return -1;
-    return launch_weigh(how->program, r->program_run, launch, r->tally, &r->weight, err);
+    if (launch_weigh(how->program, r->program_run, launch, r->tally, &r->weight, err))
+        return -1;
+    if (how->weights && how->name)
+        launch_weights_keep(how->weights, how->name, launch, sms, &r->weight);
+    return 0;
 }
 
 static int run_launch(struct run *r, uint32_t launch, struct err *err)
@@ -490,8 +505,7 @@ static int set_budget(struct launches *l, struct err *err)
     for (uint32_t i = 0; known && i < l->count; i++) {
         struct program_launch shape = {0};
         how->program->ops->launch(how->program->state, i, &shape);
-        known = shape.cpu || launch_weights_get(how->weights, program_like(how->program, i), (uint32_t)how->gpu->sms,
-                                                r->allocs, &r->weight);
+        known = shape.cpu || known_weight(how, r->allocs, program_like(how->program, i), &r->weight);
         n += known && !shape.cpu && r->weight.lines;
     }
     if (known) {

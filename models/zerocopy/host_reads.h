@@ -43,6 +43,7 @@ struct host_reads {
     const struct program *program; /* must outlive */
     /* Of it, or of one that keeps less on the GPU and is the same else; NULL: it is gone over for them. */
     const struct launch_weights *weights;
+    const char *name;    /* of weights: the program is another one over the same memory, called that; NULL: it is not */
     uint64_t most_loads; /* of warps that are simulated of a launch, about; 0: all */
     int threads;         /* that share the launches, at most; 0: one. The answer is the same */
     /* If the kernels that read host memory together take longer than most_ns, > 0, *stopped is set, what is left is not

@@ -2,7 +2,7 @@
  *
  * Who goes over all bodies of a program anyway counts them meanwhile; simulations of its reads (host_reads.h), wherever
  * its memory lies, then need not go over them once more each. Launches whose tallies would take more than 128 MiB
- * together have none. */
+ * together have none. Of programs with another kernel, weights are kept that somebody has worked out. */
 #ifndef MODELS_ZEROCOPY_LAUNCH_WEIGHTS_H
 #define MODELS_ZEROCOPY_LAUNCH_WEIGHTS_H
 
@@ -25,5 +25,13 @@ bool launch_weights_are_of(const struct launch_weights *weights, const struct pr
  */
 bool launch_weights_get(const struct launch_weights *weights, uint32_t launch, uint32_t sms,
                         const struct program_alloc *allocs, struct launch_weight *weight);
+
+/* Of another program that reads the same memory, by a name for it: who has gone over a launch of it keeps the weight
+ * for whoever simulates it next. Any thread. False: nobody has, or not for that GPU. */
+bool launch_weights_kept(const struct launch_weights *weights, const char *name, uint32_t launch, uint32_t sms,
+                         struct launch_weight *weight);
+/* Without memory for it, or beyond 128 MiB, it is not kept. */
+void launch_weights_keep(const struct launch_weights *weights, const char *name, uint32_t launch, uint32_t sms,
+                         const struct launch_weight *weight);
 
 #endif

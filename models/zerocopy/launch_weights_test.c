@@ -41,4 +41,35 @@ START_TEST(what_threads_counted_of_a_launch_is_known_for_its_program)
 }
 END_TEST
 
-TEST_MAIN("launch_weights", what_threads_counted_of_a_launch_is_known_for_its_program)
+/* Names, launches and GPUs are told apart; the first weight of a launch stays. */
+START_TEST(what_somebody_went_over_is_kept_by_name)
+{
+    static struct launch_weight w, got;
+    static const char *const names[] = {"merged", "aligned"};
+    struct hand_program p;
+    struct program program = hand_program(&p, 4, 32, one_load);
+    struct launch_weights *all = launch_weights_open(&program, 3, &err);
+    ck_assert(!launch_weights_kept(all, "merged", 0, 3, &got));
+    for (uint32_t launch = 0; launch < 500; launch += 7)
+        for (int n = 0; n < 2; n++) {
+            w = (struct launch_weight){.loads = launch + 1, .lines = (uint64_t)n, .heaviest = 9};
+            launch_weights_keep(all, names[n], launch, 3, &w);
+            w.loads = 0;
+            launch_weights_keep(all, names[n], launch, 3, &w);
+            launch_weights_keep(all, names[n], launch + 1, 4, &w); /* another GPU */
+        }
+    for (uint32_t launch = 0; launch < 600; launch++)
+        for (int n = 0; n < 2; n++) {
+            const bool there = launch < 500 && launch % 7 == 0;
+            ck_assert(launch_weights_kept(all, names[n], launch, 3, &got) == there);
+            ck_assert(!there || (got.loads == launch + 1 && got.lines == (uint64_t)n && got.heaviest == 9));
+            ck_assert(!launch_weights_kept(all, names[n], launch, 4, &got));
+        }
+    launch_weights_keep(all, "a name that is longer than any pattern has", 0, 3, &w);
+    ck_assert(!launch_weights_kept(all, "a name that is longer than any pattern has", 0, 3, &got));
+    launch_weights_close(all);
+}
+END_TEST
+
+TEST_MAIN("launch_weights", what_threads_counted_of_a_launch_is_known_for_its_program,
+          what_somebody_went_over_is_kept_by_name)
