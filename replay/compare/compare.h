@@ -46,7 +46,7 @@ struct compare_row {
     double error_ratio; /* mean error of this mechanism's times where they were measured; 0: never measured */
     uint64_t advised;   /* allocations told to be read-mostly, bit by number; at most 64 are */
     bool prefetched;    /* all are prefetched first */
-    struct uvm_managed_did did; /* of unified memory, in this run; else zeroed */
+    struct uvm_managed_did did; /* of unified memory, or the part that is; else zeroed */
     uint64_t ahead;     /* those of them that are, bit by number, where not all are */
     bool stock;         /* unified memory as a stock driver has it, but for those */
     char **apply;       /* what to do in the program or on its machine, sentences */

@@ -236,6 +236,7 @@ static int add_row(const struct mixing *m, const struct mix *mix, struct compare
                  "does each");
     row->error_ratio = engine_find(m->kind == MIX_LINK ? "zerocopy" : "uvm")->error;
     row->stock = m->kind == MIX_AHEAD;
+    row->did = mix->did;
     row->ahead = m->kind == MIX_AHEAD ? managed_bits(m->facts, mix_members(m, mix->ahead)) : 0;
     apply(m, mix, row);
     say_ties(result);

@@ -141,6 +141,7 @@ static void take_managed(struct mix *mix, const struct uvm_metrics *metrics)
     mix->lo = mix->hi = mix->time;
     mix->h2d += (double)(metrics->h2d_bytes + metrics->remote_bytes);
     mix->d2h += (double)metrics->d2h_bytes;
+    mix->did = uvm_managed_did(metrics);
 }
 
 /* "[A,B]" of the members. */

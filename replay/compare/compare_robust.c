@@ -28,25 +28,32 @@ static struct robust_value value_of(const struct compare_row *row)
     return v->known ? robust_point(v->real) : (struct robust_value){.state = ROBUST_REFUSED};
 }
 
-static bool over_link(const struct compare_row *row)
-{
-    return row->mechanism == COMPARE_ZEROCOPY || row->mechanism == COMPARE_TIERED;
-}
+/* Of [pcie]: what no kernel that reads host memory goes by; the first one tells of copies. */
+static const char *const unread[] = {"copy_payload_bytes", "cpu_rows_bytes_per_s", "cpu_lists_bytes_per_s",
+                                     "uvm_reserve_bytes", NULL};
 
-/* Whether all numbers that a row was made of are as they were, and so the row. What is read over the link knows of no
- * others than those of the link and the GPU; a copy is one of those on the link, and the kernels of the prefetched run.
- */
-static bool as_it_was(const struct drawing *d, const struct platform *platform, const struct compare_row *row,
-                      bool prefetched)
+/* Whether all numbers that a row was made of are as they were, and so the row. `kernels`: those of the run whose memory
+ * is prefetched whole are, which a copy and a mix go by. */
+static bool as_it_was(const struct drawing *d, const struct platform *now, const struct compare_row *row, bool kernels)
 {
     const struct platform *was = d->facts->platform;
-    if (!d->facts->request->stop_from || platform_has(platform, "placement"))
+    if (!d->facts->request->stop_from || platform_has(now, "placement"))
         return false;
-    if (row->mechanism == COMPARE_MANAGED)
-        return uvm_managed_same(was, platform, row->did);
-    if (row->mechanism == COMPARE_COPY)
-        return prefetched && platform_same(was, platform, "pcie", NULL);
-    return over_link(row) && platform_same(was, platform, "pcie", NULL) && platform_same(was, platform, "gpu", NULL);
+    switch (row->mechanism) {
+    case COMPARE_COPY:
+        return kernels && platform_same(was, now, "pcie", NULL);
+    case COMPARE_MANAGED:
+        return uvm_managed_same(was, now, row->did);
+    case COMPARE_ZEROCOPY:
+        return platform_same(was, now, "pcie", unread) && platform_same(was, now, "gpu", NULL);
+    case COMPARE_TIERED:
+        return platform_same(was, now, "pcie", NULL) && platform_same(was, now, "gpu", NULL);
+    case COMPARE_MIXED:
+        return kernels && platform_same(was, now, "pcie", unread + 1) &&
+               (row->did.known ? uvm_managed_same(was, now, row->did) : platform_same(was, now, "gpu", NULL));
+    default:
+        return false;
+    }
 }
 
 static void fill(struct drawing *d, const struct compare_result *got, struct robust_value *values)
@@ -77,7 +84,7 @@ static int answer(void *ctx, const struct platform *platform, struct robust_valu
     facts.first = &d->rows[0];
     facts.engines = &d->engines;
     for (size_t i = 0; i < d->count; i++) {
-        const bool same = as_it_was(d, platform, &d->rows[i], facts.prefetched && !facts.prefetched->faults);
+        const bool same = as_it_was(d, platform, &d->rows[i], facts.prefetched != NULL);
         values[i] = same ? value_of(&d->rows[i]) : (struct robust_value){.state = ROBUST_REFUSED};
         if (same)
             rows[d->count - ++facts.same_count] = d->rows[i];
