@@ -187,7 +187,8 @@ START_TEST(one_axis_is_moved_alone)
         }
         for (size_t s = 0; platform_sections[s]; s++) {
             const char *name = platform_sections[s]->name;
-            ck_assert_msg(platform_same(low, high, name, NULL) == (strcmp(name, a.section) != 0), "%s: %s", a.section, name);
+            ck_assert_msg(platform_same(low, high, name, NULL) == (strcmp(name, a.section) != 0), "%s: %s", a.section,
+                          name);
             const char *const moved[] = {"no number", a.row ? a.row->name : "as", NULL};
             ck_assert(!a.row || platform_same(low, high, name, moved));
         }

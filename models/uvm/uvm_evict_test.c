@@ -75,5 +75,5 @@ START_TEST(capacity_is_read_from_the_state)
 END_TEST
 
 TEST_MAIN("uvm_evict", every_policy_is_complete_and_found_by_its_name,
-          every_pick_holds_memory_and_is_not_the_block_that_needs_it,
-          the_least_is_the_first_of_its_kind_in_the_order, capacity_is_read_from_the_state)
+          every_pick_holds_memory_and_is_not_the_block_that_needs_it, the_least_is_the_first_of_its_kind_in_the_order,
+          capacity_is_read_from_the_state)

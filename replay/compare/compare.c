@@ -312,7 +312,8 @@ int compare_rows(const struct compare_facts *facts, struct compare_result *resul
     if (compare_copy_row(facts, result, prefetched, err) ||
         compare_keep_stage(facts->keep, result, copies, COMPARE_STAGE_COPY, err))
         return -1;
-    near.most_ns = facts->only ? compare_stop_drawn_ns(facts, COMPARE_ZEROCOPY, result) : compare_stop_ns(facts, prefetched);
+    near.most_ns =
+        facts->only ? compare_stop_drawn_ns(facts, COMPARE_ZEROCOPY, result) : compare_stop_ns(facts, prefetched);
     rest = result->count;
     return compare_engine_rows(&near, result, err) || compare_mixed_rows(facts, result, prefetched, err) ||
                    compare_keep_stage(facts->keep, result, rest, COMPARE_STAGE_ENGINES, err)

@@ -287,8 +287,9 @@ static double drawn_most_ns(const struct compare_facts *f, const struct managed_
 {
     struct compare_result rows = {0};
     struct err none = {""};
-    int rc = prefetched ? add_row(f, prefetched, &rows, &none) || compare_copy_row(f, &rows, &prefetched->metrics, &none)
-                        : 0;
+    int rc = prefetched
+                 ? add_row(f, prefetched, &rows, &none) || compare_copy_row(f, &rows, &prefetched->metrics, &none)
+                 : 0;
     double most = rc ? 0 : compare_stop_drawn_ns(f, COMPARE_MANAGED, &rows);
     compare_release(&rows);
     return most;

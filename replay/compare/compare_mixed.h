@@ -44,7 +44,7 @@ struct mix {
     double lo, hi; /* MIX_LINK: requests beside kernels, at no latency; all as simulated, stores behind it */
     double h2d, d2h, back_ns, gpu_bytes, copy_ns;
     struct uvm_managed_did did; /* of a run of the uvm engine */
-    struct err err; /* of a failure */
+    struct err err;             /* of a failure */
 };
 
 /* Bits of facts->totals.allocs that are on the GPU, and their bytes. */

@@ -5,11 +5,11 @@
  * best's, which is that row or a faster one. Nothing else is known of such a row; it stands behind those with a time.
  * Only where the whole memory fits, and where nothing but the table asks: draws of all rows, mixes, experiments and
  * results files have each row whole.
- * In a draw, of any program, a row of unified or host memory stops when it is beaten (replay/robust/robust.h) and slower
- * than two others: whoever asks who wins, and by how much the first leads, learns the same. Not the row that is first
- * where nothing is drawn: by how much it falls behind is asked.
- * Example: prefetched 8.5 ms; 4 KiB a fault is stopped when its kernels have run for 25.5 ms, which it takes to move a
- * quarter of the data; run to its end it takes 99 ms. */
+ * In a draw, of any program, a row of unified or host memory stops when it is beaten (replay/robust/robust.h) and
+ * slower than two others: whoever asks who wins, and by how much the first leads, learns the same. Not the row that is
+ * first where nothing is drawn: by how much it falls behind is asked. Example: prefetched 8.5 ms; 4 KiB a fault is
+ * stopped when its kernels have run for 25.5 ms, which it takes to move a quarter of the data; run to its end it takes
+ * 99 ms. */
 #ifndef REPLAY_COMPARE_COMPARE_STOP_H
 #define REPLAY_COMPARE_COMPARE_STOP_H
 

@@ -167,10 +167,10 @@ END_TEST
 
 /* Those in which a row that is read over the link is drawn and not the first, and one in which it is; and graphs, whose
  * lists are advised. */
-static const char *const drawn[] = {"triad,bytes=2MiB",  "array,bytes=2MiB",
-                                    "conv2d,bytes=2MiB", "rodinia-nn,n=80000",
+static const char *const drawn[] = {"triad,bytes=2MiB",    "array,bytes=2MiB",
+                                    "conv2d,bytes=2MiB",   "rodinia-nn,n=80000",
                                     "bfs,scale=9,roots=1", "rodinia-srad-v1,rows=80,columns=80,iterations=1",
-                                    "bicg,bytes=4MiB", "gather,count=512,table_rows=2048"};
+                                    "bicg,bytes=4MiB",     "gather,count=512,table_rows=2048"};
 
 static struct compare_result drawn_with(const char *spec, uint64_t stop_from)
 {
@@ -266,8 +266,7 @@ START_TEST(a_row_of_a_draw_stops_when_it_is_beaten_and_the_third)
 }
 END_TEST
 
-TEST_MAIN_LOOPS("compare_stop", {a_row_that_is_as_it_was_stops_others_too, 1},
-                {every_program_has_a_size_here, 1},
+TEST_MAIN_LOOPS("compare_stop", {a_row_that_is_as_it_was_stops_others_too, 1}, {every_program_has_a_size_here, 1},
                 {a_row_of_a_draw_stops_when_it_is_beaten_and_the_third, 1},
                 {rows_that_stop_in_draws_change_nothing_of_what_comes_of_them, sizeof drawn / sizeof *drawn},
                 {what_asks_for_more_than_the_table_has_each_row_whole, 1},

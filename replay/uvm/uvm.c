@@ -210,7 +210,8 @@ static int run_one(const struct closed_loop *loop, size_t i, struct outcome *out
                                         .recording = job->recording};
     int rc = uvm_managed_run(&managed, &m, err);
     if (rc == 0 && m.stopped)
-        outcome_note(outcome, "takes over %g times the baseline's time, over %lld ns: not run to its end (stop_ratio=0 does)",
+        outcome_note(outcome,
+                     "takes over %g times the baseline's time, over %lld ns: not run to its end (stop_ratio=0 does)",
                      set->stop_ratio, (long long)loop->most_ns);
     else if (rc == 0) {
         report_metrics(&m, outcome);

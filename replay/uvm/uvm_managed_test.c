@@ -130,11 +130,8 @@ static struct uvm_metrics asked(const struct uvm_touching *touching, const struc
     struct err err = {""};
     struct uvm_metrics metrics = {.time_ns = 0};
     ck_assert_int_eq(uvm_managed_policy(&list, policy, &err), 0);
-    const struct uvm_managed m = {.ops = touching->ops,
-                                  .state = touching->state,
-                                  .platform = platform,
-                                  .policy = list.policies,
-                                  .settings = set};
+    const struct uvm_managed m = {
+        .ops = touching->ops, .state = touching->state, .platform = platform, .policy = list.policies, .settings = set};
     ck_assert_msg(uvm_managed_run(&m, &metrics, &err) == 0, "%s", err.msg);
     policy_list_release(&list);
     return metrics;
@@ -154,8 +151,8 @@ static void check_moved(const struct uvm_touching *touching, const struct platfo
             const bool alike = uvm_managed_same(p, moved, uvm_managed_did(&was));
             if (alike) {
                 const struct uvm_metrics is = asked(touching, moved, set, policy);
-                ck_assert_msg(is.time_ns == was.time_ns && is.prefetch_ns == was.prefetch_ns && is.cpu_ns == was.cpu_ns &&
-                                  is.faults == was.faults && is.batches == was.batches &&
+                ck_assert_msg(is.time_ns == was.time_ns && is.prefetch_ns == was.prefetch_ns &&
+                                  is.cpu_ns == was.cpu_ns && is.faults == was.faults && is.batches == was.batches &&
                                   is.h2d_bytes == was.h2d_bytes && is.d2h_bytes == was.d2h_bytes &&
                                   is.remote_bytes == was.remote_bytes && is.evictions == was.evictions,
                               "%s: %s.%s", policy, axis.section, axis.row ? axis.row->name : "as");

@@ -35,8 +35,8 @@ static const struct metric_value *value_of(const struct replay_result *r, size_t
     return outcome_get(&r->runs[run], metric);
 }
 
-/* Every ratio, the baseline wherever it stands in the list or outside of it: what takes no longer is what it is without,
- * the rest has no number and says why. */
+/* Every ratio, the baseline wherever it stands in the list or outside of it: what takes no longer is what it is
+ * without, the rest has no number and says why. */
 START_TEST(what_takes_longer_than_so_many_baselines_is_stopped_and_says_so)
 {
     static const struct {

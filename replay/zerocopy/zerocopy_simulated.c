@@ -31,18 +31,17 @@ int zerocopy_simulate(struct zerocopy_run *run, const struct program *program, u
     struct zerocopy_totals *t = &run->totals;
     struct simulating s = {.run = run};
     bool stopped = false;
-    const struct host_reads how = {
-        .gpu = run->context->gpu,
-        .pcie = run->context->pcie,
-        .program = program,
-        .weights = run->context->weights,
-        .name = launch_weights_are_of(run->context->weights, program) ? NULL : run->name,
-        .most_loads = (uint64_t)run->context->settings->simulated_loads,
-        .threads = run->context->threads,
-        .most_ns = run->context->most_ns * (double)runs,
-        .stopped = &stopped,
-        .launch = take_launch,
-        .ctx = &s};
+    const struct host_reads how = {.gpu = run->context->gpu,
+                                   .pcie = run->context->pcie,
+                                   .program = program,
+                                   .weights = run->context->weights,
+                                   .name = launch_weights_are_of(run->context->weights, program) ? NULL : run->name,
+                                   .most_loads = (uint64_t)run->context->settings->simulated_loads,
+                                   .threads = run->context->threads,
+                                   .most_ns = run->context->most_ns * (double)runs,
+                                   .stopped = &stopped,
+                                   .launch = take_launch,
+                                   .ctx = &s};
     t->launches = 0;
     if (host_reads_run(&how, err))
         return -1;
