@@ -23,6 +23,7 @@ struct launch_tally {
     uint32_t kinds;
     bool lost;           /* more kinds or chains than there is room for */
     struct chain now;    /* of the warp in hand */
+    bool waited;         /* it has */
     struct chain *chain; /* the heaviest, whatever lies on the GPU */
     size_t chains, cap;
     uint64_t lines[]; /* by multiprocessor, then column */
@@ -74,6 +75,7 @@ void launch_tally_begin(struct launch_tally *t, uint32_t warps_of_block)
     t->chains = 0;
     t->lost = false;
     t->now = (struct chain){0};
+    t->waited = false;
     memset(t->lines, 0, (size_t)t->sms * t->columns * sizeof *t->lines);
 }
 
@@ -103,8 +105,10 @@ void launch_tally_body(struct launch_tally *t, uint64_t warp, const struct progr
         columns |= UINT64_C(1) << t->column[a->alloc];
     }
     uint32_t kind = columns ? kind_of(t, columns) : KINDS;
-    if (kind < KINDS)
-        t->now.waits[kind] += body->turns;
+    if (kind == KINDS)
+        return;
+    t->now.waits[kind] += body->turns;
+    t->waited = true;
 }
 
 /* Whether a is the heavier one, or as heavy and the first, whatever lies on the GPU. */
@@ -121,9 +125,11 @@ static bool outweighed(struct launch_tally *t, const struct chain *new)
 {
     for (size_t i = 0; i < t->chains; i++)
         if (outweighs(t, &t->chain[i], new)) {
-            struct chain first = t->chain[0];
-            t->chain[0] = t->chain[i];
-            t->chain[i] = first;
+            if (i) {
+                struct chain first = t->chain[0];
+                t->chain[0] = t->chain[i];
+                t->chain[i] = first;
+            }
             return true;
         }
     return false;
@@ -146,9 +152,12 @@ static void keep(struct launch_tally *t, const struct chain *new)
 
 void launch_tally_end(struct launch_tally *t, uint64_t warp)
 {
+    if (!t->waited)
+        return;
     t->now.warp = warp;
     keep(t, &t->now);
-    t->now = (struct chain){0};
+    memset(t->now.waits, 0, t->kinds * sizeof *t->now.waits);
+    t->waited = false;
 }
 
 void launch_tally_add(struct launch_tally *t, const struct launch_tally *other)
