@@ -35,7 +35,7 @@ GIB = {
     "rodinia-backprop": {"n": (7_450_000, 1, 16)},
     "rodinia-dwt2d": {"width": (5888, .5, 16), "height": (5888, .5, 16)},
     "rodinia-heartwall": {},
-    "rodinia-mummergpu": {"bases": (17_000_000, 1, 16)},
+    "rodinia-mummergpu": {"bases": (8_388_608, 1, 16)},
     "triad": {"bytes": (2**30, 1, 4096)},
     "strided": {"bytes": (2**30, 1, 4096)},
     "stencil": {"n": (11584, .5, 16)},
