@@ -13,6 +13,8 @@ clang-format --dry-run --Werror $sources $headers 2>"$scratch/format" || { head 
 
 # Folders: no cycles, no bags, dependencies one way.
 python3 .ci/rooms.py || bad=1
+git ls-files 2>/dev/null | cut -d/ -f1 | grep -vxE '\.ci|\.clang-(format|tidy)|\.gitignore|LICENSE|Makefile|README.md|cmd|docs|fixtures|models|replay|trace' &&
+    say "not of the top level"
 grep -nE '\b(exit|abort) ?\(|\bprintf ?\(|\bputs ?\(' $(find trace replay models -name '*.c' ! -name '*_test.c' ! -name '*_bench.c' ! -name '*_fuzz.c' ! -name 'cupti_inject*') |
     grep -vE 'sprintf|fprintf|snprintf|_exit' && say "only cmd/ prints or exits"
 
