@@ -19,6 +19,8 @@ const struct param uvm_platform_params[] = {
     PARAM_INT_ROW(uvm_platform, batch_faults, "", 1, 8192, 256, "raw faults of one batch, at most"),
     PARAM_INT_ROW(uvm_platform, routine_batches, "", 1, 1e6, 20, "batches of one routine, at most"),
     PARAM_REAL_ROW(uvm_platform, interrupt_ns, "ns", 0, 1e9, 20000, "first fault to first fetch"),
+    PARAM_REAL_ROW(uvm_platform, top_half_ns, "ns", 0, 1e9, 0, "first fault to the PUT that its interrupt reads"),
+    PARAM_REAL_ROW(uvm_platform, awake_ns, "ns", 0, 1e9, 0, "after a look at the buffer: so long does it read PUT"),
     PARAM_REAL_ROW(uvm_platform, poll_ns, "ns", 0, 1e9, 10000, "replay to the next fetch"),
     PARAM_REAL_ROW(uvm_platform, batch_before_ns, "ns", 0, 1e9, 10000, "per batch, before its services"),
     PARAM_REAL_ROW(uvm_platform, batch_after_ns, "ns", 0, 1e9, 30000, "per batch, flush and replay"),

@@ -34,6 +34,8 @@ struct uvm_platform {
     int64_t batch_faults;    /* raw faults of one batch, at most */
     int64_t routine_batches;
     double interrupt_ns; /* first fault to first fetch */
+    double top_half_ns;  /* first fault to the PUT that the interrupt itself reads, */
+    double awake_ns;     /* if the fault comes so soon after the driver's last look */
     double poll_ns;      /* replay to the next time PUT is read, of the same routine */
     double batch_before_ns, batch_after_ns;
     double raw_fault_ns;  /* per entry fetched, sorted and coalesced */

@@ -91,6 +91,7 @@ int uvm_gpu_init(struct uvm_gpu *g, const struct actor_ops *ops, const void *sta
     g->launch = NONE;
     g->epoch = 1;
     g->interrupt_ns = UVM_GPU_NEVER;
+    g->awake_ns = UVM_GPU_ASLEEP;
     memset(g->heads, 0xff, sizeof g->heads);
     uint32_t utlbs = (uint32_t)platform->utlbs, table = 2;
     while (table < 4 * platform->utlb_faults)
@@ -321,6 +322,28 @@ static int64_t walk(struct uvm_gpu *g, struct uvm_utlb_state *u, uint32_t page, 
     return (int64_t)at;
 }
 
+/* Whether a fault's interrupt reads PUT: the driver has looked a moment before, not behind it. */
+static bool top_half(const struct uvm_gpu *g, int64_t written)
+{
+    return written > g->answer_ns && written <= g->awake_ns;
+}
+
+/* The run stops when the first fault in the buffer has made the driver read PUT. */
+static void interrupt(struct uvm_gpu *g)
+{
+    if (g->interrupt_ns == UVM_GPU_NEVER)
+        return;
+    const int64_t first = uvm_ring_first_ns(&g->ring), from = first < g->answer_ns ? g->answer_ns : first;
+    const int64_t look = from + (top_half(g, first) ? (int64_t)g->platform->top_half_ns : g->interrupt_ns);
+    if (look < g->stop_ns)
+        g->stop_ns = look;
+}
+
+bool uvm_gpu_top_half(struct uvm_gpu *g)
+{
+    return uvm_ring_any(&g->ring) && top_half(g, uvm_ring_first_ns(&g->ring));
+}
+
 /* Report a miss of part `part` of a multiprocessor to a micro-TLB that has room. */
 static void report(struct uvm_gpu *g, struct uvm_utlb_state *u, uint32_t page, unsigned part, int64_t time)
 {
@@ -335,11 +358,8 @@ static void report(struct uvm_gpu *g, struct uvm_utlb_state *u, uint32_t page, u
         time = walk(g, u, page, l, time, g->platform->fault_gap_ns);
     if (l)
         l->parts |= 1u << part;
-    int64_t written = uvm_ring_report(&g->ring, page, (uint32_t)(u - g->utlbs), time);
-    if (written < g->answer_ns)
-        written = g->answer_ns;
-    if (g->interrupt_ns != UVM_GPU_NEVER && written + g->interrupt_ns < g->stop_ns)
-        g->stop_ns = written + g->interrupt_ns;
+    uvm_ring_report(&g->ring, page, (uint32_t)(u - g->utlbs), time);
+    interrupt(g);
 }
 
 /* What a micro-TLB reports of a page. */
@@ -605,12 +625,8 @@ static inline void look_ahead(const struct uvm_gpu *g, uint32_t slot)
 int uvm_gpu_run(struct uvm_gpu *g, int64_t until, struct err *err)
 {
     g->stop_ns = until;
-    if (g->interrupt_ns != UVM_GPU_NEVER && uvm_ring_any(&g->ring)) {
-        int64_t first = uvm_ring_first_ns(&g->ring);
-        first = first < g->answer_ns ? g->answer_ns : first;
-        if (first + g->interrupt_ns < until)
-            g->stop_ns = first + g->interrupt_ns;
-    }
+    if (uvm_ring_any(&g->ring))
+        interrupt(g);
     for (int64_t bucket; (bucket = next_bucket(g)) >= 0;) {
         int64_t start = bucket << UVM_GPU_BUCKET_SHIFT, end = start + (1ll << UVM_GPU_BUCKET_SHIFT);
         if (start >= g->stop_ns)

@@ -29,6 +29,7 @@
 #include "trace/event/actor.h"
 
 #define UVM_GPU_NEVER INT64_MAX
+#define UVM_GPU_ASLEEP INT64_MIN
 
 enum { UVM_GPU_BUCKETS = 4096, UVM_GPU_BUCKET_SHIFT = 10 }; /* 1,024 ns each: actors overtake by no more than that */
 
@@ -75,6 +76,7 @@ struct uvm_gpu {
     bool finished;
     struct uvm_ring ring; /* the fault buffer */
     int64_t answer_ns;    /* the driver answers no fault as if it had been written earlier */
+    int64_t awake_ns;     /* until then its processor is awake; UVM_GPU_ASLEEP: it is not */
     int64_t stop_ns;      /* run no further */
     int64_t interrupt_ns; /* a fault stops the run so much later; UVM_GPU_NEVER while the driver is at work */
     uint64_t touches;
@@ -93,6 +95,10 @@ int uvm_gpu_next_launch(struct uvm_gpu *g, int64_t time, struct err *err);
 
 /* Run every actor up to `until`, or, with the driver idle, up to the moment it answers the first fault. */
 int uvm_gpu_run(struct uvm_gpu *g, int64_t until, struct err *err);
+
+/* With interrupts on: whether the first fault's interrupt reads PUT itself, top_half_ns behind it, for a driver that
+ * was awake. */
+bool uvm_gpu_top_half(struct uvm_gpu *g);
 
 /* A replay at `time`: the micro-TLBs forget, every waiting access asks again. */
 void uvm_gpu_replay(struct uvm_gpu *g, int64_t time);

@@ -168,6 +168,8 @@ bool uvm_managed_same(const struct platform *a, const struct platform *b, struct
                                          "walk_gap_ns",
                                          "walk_ns",
                                          "interrupt_ns",
+                                         "top_half_ns",
+                                         "awake_ns",
                                          "gpu_fault_gap_ns",
                                          "batch_before_ns",
                                          "batch_after_ns",

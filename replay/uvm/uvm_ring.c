@@ -52,13 +52,12 @@ void uvm_ring_release(struct uvm_ring *r)
     *r = (struct uvm_ring){0};
 }
 
-int64_t uvm_ring_report(struct uvm_ring *r, uint32_t page, uint32_t utlb, int64_t ready_ns)
+void uvm_ring_report(struct uvm_ring *r, uint32_t page, uint32_t utlb, int64_t ready_ns)
 {
     int64_t written = r->next_ns > (double)ready_ns ? (int64_t)r->next_ns : ready_ns;
     r->entries[r->count++] = (struct uvm_entry){ready_ns, page, utlb};
     if (written < r->soon_ns)
         r->soon_ns = written;
-    return written;
 }
 
 /* Bits of an entry's index in a key. */

@@ -76,8 +76,8 @@ struct uvm_fetched {
 int uvm_ring_init(struct uvm_ring *r, const struct uvm_platform *p, struct err *err);
 void uvm_ring_release(struct uvm_ring *r);
 
-/* A micro-TLB has a miss ready. Returns when it is written if nothing that is ready earlier comes after it. */
-int64_t uvm_ring_report(struct uvm_ring *r, uint32_t page, uint32_t utlb, int64_t ready_ns);
+/* A micro-TLB has a miss ready. */
+void uvm_ring_report(struct uvm_ring *r, uint32_t page, uint32_t utlb, int64_t ready_ns);
 
 /* The driver reads PUT: everything that was to be reported by `time_ns` has been. */
 void uvm_ring_read_put(struct uvm_ring *r, int64_t time_ns);

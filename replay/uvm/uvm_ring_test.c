@@ -28,7 +28,7 @@ static struct uvm_fetched fetch(struct uvm_ring *r, int64_t time_ns)
 static void report(struct uvm_ring *r, uint32_t first, uint32_t n, int64_t time_ns, int64_t apart)
 {
     for (uint32_t i = 0; i < n; i++)
-        (void)uvm_ring_report(r, first + i, 0, time_ns + apart * i);
+        uvm_ring_report(r, first + i, 0, time_ns + apart * i);
 }
 
 /* F1, F2: pages 0, 1, 2; during the service 5 and 40 arrive; the replay repeats 40. */
@@ -38,11 +38,11 @@ START_TEST(f1_what_arrives_during_a_service_survives)
     open_ring(&r, 1, 0);
     report(&r, 0, 3, 10, 0);
     ck_assert_uint_eq(fetch(&r, 100).raw, 3);
-    (void)uvm_ring_report(&r, 5, 0, 150);
-    (void)uvm_ring_report(&r, 40, 0, 160);
+    uvm_ring_report(&r, 5, 0, 150);
+    uvm_ring_report(&r, 40, 0, 160);
     ck_assert_uint_eq(uvm_ring_flush(&r), 0);
     uvm_ring_replay(&r, 200);
-    (void)uvm_ring_report(&r, 40, 0, 210);
+    uvm_ring_report(&r, 40, 0, 210);
     struct uvm_fetched f = fetch(&r, 300);
     ck_assert_uint_eq(f.raw, 3);
     ck_assert_uint_eq(f.kept, 2);
@@ -169,7 +169,7 @@ START_TEST(f9_entries_merge_with_the_last_of_their_micro_tlb_or_of_all)
     struct uvm_ring r;
     open_ring(&r, 2, 0);
     for (int i = 0; i < 5; i++)
-        (void)uvm_ring_report(&r, list[i].page, list[i].utlb, i);
+        uvm_ring_report(&r, list[i].page, list[i].utlb, i);
     struct uvm_fetched f = fetch(&r, 5);
     ck_assert_uint_eq(f.raw, 5);
     ck_assert_uint_eq(f.kept, 3);
@@ -184,9 +184,9 @@ START_TEST(a_stronger_access_becomes_the_entry)
 {
     struct uvm_ring r;
     open_ring(&r, 2, 0);
-    (void)uvm_ring_report(&r, 7, 0, 0);
-    (void)uvm_ring_report(&r, 7 | UVM_FAULT_WRITE, 1, 1); /* another micro-TLB's, stronger: kept */
-    (void)uvm_ring_report(&r, 7 | UVM_FAULT_WRITE, 0, 2); /* its own one's last */
+    uvm_ring_report(&r, 7, 0, 0);
+    uvm_ring_report(&r, 7 | UVM_FAULT_WRITE, 1, 1); /* another micro-TLB's, stronger: kept */
+    uvm_ring_report(&r, 7 | UVM_FAULT_WRITE, 0, 2); /* its own one's last */
     struct uvm_fetched f = fetch(&r, 3);
     ck_assert_uint_eq(f.kept, 2);
     ck_assert_uint_eq(r.kept[0], 7 | UVM_FAULT_WRITE);
@@ -201,7 +201,7 @@ START_TEST(the_gpu_writes_at_its_rate)
     struct uvm_ring r;
     open_ring(&r, 8, 9);
     for (uint32_t i = 0; i < 1000; i++)
-        (void)uvm_ring_report(&r, i, i % 8, 500);
+        uvm_ring_report(&r, i, i % 8, 500);
     struct uvm_fetched f = fetch(&r, 500 + 1440);
     ck_assert_uint_eq(f.raw, 161);
     ck_assert_int_eq(f.first_ns, 500);
@@ -221,8 +221,8 @@ START_TEST(the_order_of_what_is_ready_changes_with_each_replay)
     open_ring(&b, 64, 5);
     for (int replay = 0; replay < 2; replay++) {
         for (uint32_t i = 0; i < 64; i++) {
-            (void)uvm_ring_report(&a, 2 * i, i, replay * 1000);
-            (void)uvm_ring_report(&b, 2 * i, i, replay * 1000);
+            uvm_ring_report(&a, 2 * i, i, replay * 1000);
+            uvm_ring_report(&b, 2 * i, i, replay * 1000);
         }
         ck_assert_uint_eq(fetch(&a, replay * 1000 + 500).raw, 64);
         if (replay)
@@ -252,7 +252,7 @@ START_TEST(no_entry_is_lost_or_made)
         for (int batch = 0; batch < 30; batch++) {
             uint32_t n = (uint32_t)(random_next(&state) % 700);
             for (uint32_t i = 0; i < n; i++, reported++)
-                (void)uvm_ring_report(&r, (uint32_t)(random_next(&state) % 64), (uint32_t)(random_next(&state) % 4),
+                uvm_ring_report(&r, (uint32_t)(random_next(&state) % 64), (uint32_t)(random_next(&state) % 4),
                                       time + (int64_t)(random_next(&state) % 3000));
             time += (int64_t)(random_next(&state) % 3000);
             size_t before = r.get;

@@ -213,7 +213,6 @@ static int replay_once(struct simulation *s, bool none, bool evicted, int64_t *t
 static int run_routine(struct simulation *s, int64_t *time)
 {
     const struct uvm_platform *p = s->run->platform;
-    s->gpu.interrupt_ns = UVM_GPU_NEVER;
     s->routines++;
     uint32_t n = fetch(s, *time);
     uint64_t evictions = s->memory.total.evictions;
@@ -273,6 +272,21 @@ static int serve_counters(struct simulation *s, int64_t *time)
     return credit_moves(s, s->gpu.current.kernel, 0);
 }
 
+/* The bottom half of an interrupt at *time begins, then at *time. A top half that is there before the fault's entry is
+ * valid reads PUT, as it tells by that whether something is pending; the first fetch takes what lies before it. Else PUT
+ * is read by the fetch. */
+static int wake(struct simulation *s, int64_t *time)
+{
+    const struct uvm_platform *p = s->run->platform;
+    bool top = uvm_gpu_top_half(&s->gpu);
+    s->gpu.interrupt_ns = UVM_GPU_NEVER;
+    if (!top)
+        return 0;
+    uvm_ring_read_put(&s->gpu.ring, *time);
+    *time += (int64_t)fmax(0, p->interrupt_ns - p->top_half_ns);
+    return run_until(s, *time);
+}
+
 /* Whether the run takes longer than it may: its kernels so far and the one that runs, which has not ended. */
 static bool too_long(const struct simulation *s)
 {
@@ -302,6 +316,7 @@ static int run_all(struct simulation *s, int64_t *end_ns)
         if ((s->stopped = too_long(s)))
             return 0;
         s->gpu.interrupt_ns = (int64_t)p->interrupt_ns;
+        s->gpu.awake_ns = s->routines ? time + (int64_t)p->awake_ns : UVM_GPU_ASLEEP;
         s->gpu.answer_ns = time; /* what was written while the driver was at work is answered from now on */
         int64_t unpin = uvm_driver_unpin(&s->driver, s->gpu.now > time ? s->gpu.now : time);
         if (run_until(s, unpin))
@@ -320,7 +335,7 @@ static int run_all(struct simulation *s, int64_t *end_ns)
             return err_set(s->err, "check violated: actors wait, but no fault is pending");
         }
         time = s->gpu.stop_ns;
-        if (run_routine(s, &time) || (s->gpu.remote.pending_count && serve_counters(s, &time)))
+        if (wake(s, &time) || run_routine(s, &time) || (s->gpu.remote.pending_count && serve_counters(s, &time)))
             return -1;
     }
     (void)uvm_pending_settle(&s->pending, &s->gpu, time);

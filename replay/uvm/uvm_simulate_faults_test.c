@@ -98,6 +98,16 @@ static struct uvm_metrics simulate(const struct uvm_platform *platform, const ch
     return m;
 }
 
+/* The entries of the first batches, ended by 0. */
+static void expect_raw(const char *which, const uint32_t *raw)
+{
+    size_t n = 0;
+    for (; raw[n]; n++)
+        ck_assert_msg(n < batches && seen[n].raw == raw[n], "%s: batch %zu has %u entries, expected %u", which, n,
+                      n < batches ? seen[n].raw : 0, raw[n]);
+    ck_assert_msg(batches == n, "%s: %zu batches, expected %zu", which, batches, n);
+}
+
 /* Pages 0, 1, 2; during the service 5 and 40 are asked for: 5 comes with the batch, 40 is in the buffer twice. */
 START_TEST(f1_a_survivor_that_misses_again_is_a_duplicate)
 {
@@ -150,11 +160,14 @@ START_TEST(f4_what_the_limit_leaves_comes_again_after_the_replay)
 }
 END_TEST
 
-/* 21 batches' worth of faults, one page each; no fetch is empty before all are served. */
+/* 21 batches' worth of faults, one page each; no fetch is empty before all are served. The top half finds valid
+ * entries, so it reads no PUT. */
 START_TEST(f7_a_routine_of_twenty_batches_is_interrupted_again)
 {
     struct uvm_platform p = plain;
     p.utlb_faults = 1;
+    p.top_half_ns = 200;
+    p.awake_ns = 3000;
     warps[0] = (struct warp){0, 21, 0, 1};
     warp_count = 1;
     struct uvm_metrics m = simulate(&p, "none");
@@ -163,6 +176,35 @@ START_TEST(f7_a_routine_of_twenty_batches_is_interrupted_again)
     for (size_t b = 1; b < 21; b++) /* what is there at the end of a routine costs one interrupt */
         ck_assert_int_eq(seen[b].fetch_ns - seen[b - 1].end_ns, b < 20 ? 1000 : 2000);
     ck_assert_uint_eq(m.faults, 21);
+}
+END_TEST
+
+/* Two pages, 300 ns apart, are one batch: the driver has not looked before. Its services take 20 us; it looks once more
+ * at 22,009. Then page 512 is asked for, another 300 ns later. With the driver still awake the top half reads PUT 200 ns
+ * behind the first, so the second survives; the bottom half begins as late as ever. */
+START_TEST(an_interrupt_of_a_driver_awake_reads_put_at_once)
+{
+    static const struct {
+        int64_t after_ns, awake_ns;
+        bool top;
+    } list[] = {{1000, 1000, true}, {1000, 999, false}, {1, 3000, true}, {0, 3000, false}, {2500, 0, false}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        struct uvm_platform p = plain;
+        const uint32_t first = (uint32_t)(22009 + list[i].after_ns);
+        const uint32_t two[] = {2, 2, 0}, three[] = {2, 1, 2, 0};
+        p.top_half_ns = 200;
+        p.awake_ns = (double)list[i].awake_ns;
+        warps[0] = (struct warp){5, 1, 0, 1};
+        warps[1] = (struct warp){305, 1, 1536, 1};
+        warps[2] = (struct warp){first, 1, 512, 1};
+        warps[3] = (struct warp){first + 300, 1, 1024, 1};
+        warp_count = 4;
+        (void)simulate(&p, "none");
+        ck_assert_int_eq(seen[0].fetch_ns, 1005);
+        ck_assert_int_eq(seen[0].end_ns, 21009);
+        expect_raw("awake", list[i].top ? three : two);
+        ck_assert_int_eq(seen[1].fetch_ns, first + 1000);
+    }
 }
 END_TEST
 
@@ -178,16 +220,6 @@ START_TEST(f11_a_micro_tlb_writes_an_entry_every_14_5_ns)
     ck_assert_uint_eq(seen[0].raw, 28);
 }
 END_TEST
-
-/* The entries of the first batches, ended by 0. */
-static void expect_raw(const char *which, const uint32_t *raw)
-{
-    size_t n = 0;
-    for (; raw[n]; n++)
-        ck_assert_msg(n < batches && seen[n].raw == raw[n], "%s: batch %zu has %u entries, expected %u", which, n,
-                      n < batches ? seen[n].raw : 0, raw[n]);
-    ck_assert_msg(batches == n, "%s: %zu batches, expected %zu", which, batches, n);
-}
 
 /* F6: as F4, nothing thrown away. The 44 that the limit left are the second batch, alone; the third has the 20 and all
  * that the first replay repeated: both; the fourth what the second repeated, by then there. */
@@ -281,6 +313,6 @@ END_TEST
 TEST_MAIN("replay/uvm_simulate_faults", f1_a_survivor_that_misses_again_is_a_duplicate,
           f3_put_is_read_again_over_half_of_duplicates_and_not_at_half,
           f4_what_the_limit_leaves_comes_again_after_the_replay, f7_a_routine_of_twenty_batches_is_interrupted_again,
-          f11_a_micro_tlb_writes_an_entry_every_14_5_ns, f6_what_the_limit_leaves_is_a_batch_alone,
+          an_interrupt_of_a_driver_awake_reads_put_at_once, f11_a_micro_tlb_writes_an_entry_every_14_5_ns, f6_what_the_limit_leaves_is_a_batch_alone,
           replays_come_when_the_policy_says, a_replay_for_each_block_repeats_the_blocks_behind_it,
           once_a_routine_is_behind_its_last_batch)
