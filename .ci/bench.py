@@ -1,6 +1,6 @@
 """make bench: docs/benchmarks.md from real runs. Usage: bench.py BUILD OUT [--quick]
 
-Python 3 standard library only. Nothing passes or fails by time; a command that fails ends the run. --quick: smallest
+What OUT has from its heading "## By hand" on stays. Python 3 standard library only. Nothing passes or fails by time; a command that fails ends the run. --quick: smallest
 sizes, printed, no page written."""
 import datetime
 import json
@@ -17,6 +17,7 @@ BUILD, OUT = os.path.abspath(sys.argv[1]), sys.argv[2]
 QUICK = "--quick" in sys.argv[3:]
 PROG, FIXTURES = BUILD + "/offchip", os.path.abspath("fixtures")
 TIMES = 1, 4, 16  # the three sizes
+BY_HAND = "\n## By hand\n"
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that wait take no processor time
 
 
@@ -269,8 +270,18 @@ the exponent lower than it is. Peaks are the process's largest resident memory.
 | load before | {', '.join(f'{x:.2f}' for x in os.getloadavg())} (1, 5, 15 minutes) |""")
 
 
+def by_hand(path):
+    """What a page has that no run of this writes."""
+    try:
+        with open(path, encoding="utf-8") as f:
+            return "".join(f.read().partition(BY_HAND)[1:])
+    except FileNotFoundError:
+        return ""
+
+
 def main():
     page, out = Page(), os.path.abspath(OUT)
+    kept = by_hand(out)
     machine(page)
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
@@ -281,7 +292,7 @@ def main():
         os.chdir("/")
     if not QUICK:
         with open(out + ".part", "w", encoding="utf-8") as f:
-            f.write("\n".join(page.lines).rstrip() + "\n")
+            f.write("\n".join(page.lines).rstrip() + "\n" + kept)
         os.replace(out + ".part", out)
 
 
