@@ -387,6 +387,22 @@ static int replay_beside(const struct replay_job *job, const struct input *touch
     return replay_touching(&loop, job, runs, err);
 }
 
+/* Settings of simulated runs, asked of a recording. */
+static int refuse_recorded(const struct uvm_settings *set, struct err *err)
+{
+    if (has_hints(&set->managed))
+        return err_set(
+            err, "advise, prefetch, discard and access_counters change what faults; a recording of migrations does not "
+                 "show what would have been touched instead: use a program or a trace of page touches");
+    if (set->managed.replay_policy != UVM_REPLAY_BATCH_FLUSH)
+        return err_set(err,
+                       "replay_policy: recordings are of the driver's default, batch-flush; what they would be under "
+                       "another is not known: use a program or a trace of page touches");
+    if (set->stop_ratio > 0)
+        return err_set(err, "stop_ratio stops simulated runs; a recording is not simulated");
+    return 0;
+}
+
 static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
     const struct input *touches = uvm_beside_input(job);
@@ -411,14 +427,8 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
     int recording = input->store && uvm_touching_own(input->store) ? uvm_recorded_is(input->store, err) : 0;
     if (touches && !recording)
         return err_set(err, "--touches stands beside a recording of migrations; %s is none", input->spec);
-    if (recording > 0 && has_hints(&set->managed))
-        return err_set(
-            err, "advise, prefetch, discard and access_counters change what faults; a recording of migrations does not "
-                 "show what would have been touched instead: use a program or a trace of page touches");
-    if (recording > 0 && set->managed.replay_policy != UVM_REPLAY_BATCH_FLUSH)
-        return err_set(err,
-                       "replay_policy: recordings are of the driver's default, batch-flush; what they would be under "
-                       "another is not known: use a program or a trace of page touches");
+    if (recording > 0 && refuse_recorded(set, err))
+        return -1;
     if (job->recording && input->store && (recording > 0 || uvm_fault_log_is(input->store)))
         return err_set(err, "--recording writes what a recorder would have seen of a simulated run; %s is a recording",
                        input->spec);
