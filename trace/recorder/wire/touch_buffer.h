@@ -45,6 +45,13 @@ ACCESS_BUFFER_FUNCTION struct touch_entry *touch_buffer_entries(struct touch_buf
     return (struct touch_entry *)((struct touch_block *)(buffer + 1) + buffer->blocks);
 }
 
+/* What stands there now, while others may write it. */
+#ifdef __CUDACC__
+#define TOUCH_LOOK(at) (*(at))
+#else
+#define TOUCH_LOOK(at) __atomic_load_n(at, __ATOMIC_RELAXED)
+#endif
+
 ACCESS_BUFFER_FUNCTION unsigned long long touch_add(unsigned long long *n)
 {
 #ifdef __CUDACC__
@@ -80,7 +87,7 @@ ACCESS_BUFFER_FUNCTION struct touch_block *touch_buffer_block(struct touch_buffe
     struct touch_block *table = (struct touch_block *)(buffer + 1);
     unsigned long long mask = buffer->blocks - 1, at = (number * 0x9E3779B97F4A7C15ull >> 20) & mask;
     for (int i = 0; i < TOUCH_PROBES; i++, at = (at + 1) & mask) {
-        unsigned long long key = table[at].key;
+        unsigned long long key = TOUCH_LOOK(&table[at].key);
         if (key == 0)
             key = touch_claim(&table[at].key, number + 1);
         if (key == 0 || key == number + 1)
@@ -93,7 +100,7 @@ ACCESS_BUFFER_FUNCTION struct touch_block *touch_buffer_block(struct touch_buffe
 ACCESS_BUFFER_FUNCTION int touch_first(unsigned words[TOUCH_WORDS], unsigned page)
 {
     unsigned bit = 1u << page % 32;
-    return !(words[page / 32] & bit) && !(touch_or(&words[page / 32], bit) & bit);
+    return !(TOUCH_LOOK(&words[page / 32]) & bit) && !(touch_or(&words[page / 32], bit) & bit);
 }
 
 ACCESS_BUFFER_FUNCTION void touch_append(struct touch_buffer *buffer, uint64_t page, unsigned flag, uint64_t who)
