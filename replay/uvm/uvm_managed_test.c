@@ -61,15 +61,15 @@ START_TEST(a_prefetcher_and_its_eviction_are_one_text)
 }
 END_TEST
 
-/* A run under a policy, another asked beside it if not NULL; whether that answered otherwise. */
-static bool ran(const struct uvm_touching *touching, const struct platform *platform, int64_t pct, const char *policy,
-                const char *other, struct uvm_metrics *metrics)
+/* A run under a policy, with the memory, advice and prefetches of `set`; another policy is asked beside it if not NULL,
+ * and *apart tells whether that answered otherwise. */
+static struct uvm_metrics ran(const struct uvm_touching *touching, const struct platform *platform,
+                              const struct uvm_managed_settings *set, const char *policy, const char *other,
+                              bool *apart)
 {
     struct policy_list list, others;
     struct err err = {""};
-    struct uvm_managed_settings set = {
-        .copy_engines = 2, .thrashing = UVM_THRASHING_DRIVER, .oversubscription_pct = pct};
-    bool apart = false;
+    struct uvm_metrics metrics = {.time_ns = 0};
     ck_assert_int_eq(uvm_managed_policy(&list, policy, &err), 0);
     ck_assert_int_eq(uvm_managed_policy(&others, other, &err), 0);
     const struct uvm_managed m = {.ops = touching->ops,
@@ -77,13 +77,12 @@ static bool ran(const struct uvm_touching *touching, const struct platform *plat
                                   .platform = platform,
                                   .policy = list.policies,
                                   .other = other ? others.policies : NULL,
-                                  .apart = &apart,
-                                  .settings = &set};
-    memset(metrics, 0, sizeof *metrics);
-    ck_assert_msg(uvm_managed_run(&m, metrics, &err) == 0, "%s", err.msg);
+                                  .apart = apart,
+                                  .settings = set};
+    ck_assert_msg(uvm_managed_run(&m, &metrics, &err) == 0, "%s", err.msg);
     policy_list_release(&list);
     policy_list_release(&others);
-    return apart;
+    return metrics;
 }
 
 /* Whoever is asked beside a run changes nothing of it; who was never apart would have had the same. */
@@ -102,10 +101,12 @@ START_TEST(policies_that_decide_alike_have_one_run)
         ck_assert_int_eq(uvm_touching_open(&touching, &input, &err), 0);
         for (int64_t pct = 0; pct <= 150; pct += 150)
             for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-                struct uvm_metrics alone, both, other;
-                (void)ran(&touching, h200, pct, "fixed:granularity=2MiB", NULL, &alone);
-                bool apart = ran(&touching, h200, pct, "fixed:granularity=2MiB", others[i], &both);
-                (void)ran(&touching, h200, pct, others[i], NULL, &other);
+                const struct uvm_managed_settings set = {
+                    .copy_engines = 2, .thrashing = UVM_THRASHING_DRIVER, .oversubscription_pct = pct};
+                bool apart = false;
+                const struct uvm_metrics alone = ran(&touching, h200, &set, "fixed:granularity=2MiB", NULL, NULL),
+                                         both = ran(&touching, h200, &set, "fixed:granularity=2MiB", others[i], &apart),
+                                         other = ran(&touching, h200, &set, others[i], NULL, NULL);
                 ck_assert(both.time_ns == alone.time_ns && both.faults == alone.faults &&
                           both.h2d_bytes == alone.h2d_bytes && both.batches == alone.batches);
                 ck_assert(apart || (both.time_ns == other.time_ns && both.faults == other.faults &&
@@ -122,25 +123,10 @@ START_TEST(policies_that_decide_alike_have_one_run)
 }
 END_TEST
 
-/* As `ran`, with the memory, advice and prefetches of `set`. */
-static struct uvm_metrics asked(const struct uvm_touching *touching, const struct platform *platform,
-                                const struct uvm_managed_settings *set, const char *policy)
-{
-    struct policy_list list;
-    struct err err = {""};
-    struct uvm_metrics metrics = {.time_ns = 0};
-    ck_assert_int_eq(uvm_managed_policy(&list, policy, &err), 0);
-    const struct uvm_managed m = {
-        .ops = touching->ops, .state = touching->state, .platform = platform, .policy = list.policies, .settings = set};
-    ck_assert_msg(uvm_managed_run(&m, &metrics, &err) == 0, "%s", err.msg);
-    policy_list_release(&list);
-    return metrics;
-}
-
 static void check_moved(const struct uvm_touching *touching, const struct platform *p,
                         const struct uvm_managed_settings *set, const char *policy, int *same, int *different)
 {
-    const struct uvm_metrics was = asked(touching, p, set, policy);
+    const struct uvm_metrics was = ran(touching, p, set, policy, NULL, NULL);
     struct platform_axis axis;
     struct err err = {""};
     ck_assert(uvm_managed_same(p, p, uvm_managed_did(&was)));
@@ -150,7 +136,7 @@ static void check_moved(const struct uvm_touching *touching, const struct platfo
             struct platform *moved = platform_moved(p, i, high, &err);
             const bool alike = uvm_managed_same(p, moved, uvm_managed_did(&was));
             if (alike) {
-                const struct uvm_metrics is = asked(touching, moved, set, policy);
+                const struct uvm_metrics is = ran(touching, moved, set, policy, NULL, NULL);
                 ck_assert_msg(is.time_ns == was.time_ns && is.prefetch_ns == was.prefetch_ns &&
                                   is.cpu_ns == was.cpu_ns && is.faults == was.faults && is.batches == was.batches &&
                                   is.h2d_bytes == was.h2d_bytes && is.d2h_bytes == was.d2h_bytes &&

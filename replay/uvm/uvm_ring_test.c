@@ -253,7 +253,7 @@ START_TEST(no_entry_is_lost_or_made)
             uint32_t n = (uint32_t)(random_next(&state) % 700);
             for (uint32_t i = 0; i < n; i++, reported++)
                 uvm_ring_report(&r, (uint32_t)(random_next(&state) % 64), (uint32_t)(random_next(&state) % 4),
-                                      time + (int64_t)(random_next(&state) % 3000));
+                                time + (int64_t)(random_next(&state) % 3000));
             time += (int64_t)(random_next(&state) % 3000);
             size_t before = r.get;
             struct uvm_fetched f = fetch(&r, time);

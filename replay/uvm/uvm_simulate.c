@@ -273,8 +273,8 @@ static int serve_counters(struct simulation *s, int64_t *time)
 }
 
 /* The bottom half of an interrupt at *time begins, then at *time. A top half that is there before the fault's entry is
- * valid reads PUT, as it tells by that whether something is pending; the first fetch takes what lies before it. Else PUT
- * is read by the fetch. */
+ * valid reads PUT, as it tells by that whether something is pending; the first fetch takes what lies before it. Else
+ * PUT is read by the fetch. */
 static int wake(struct simulation *s, int64_t *time)
 {
     const struct uvm_platform *p = s->run->platform;
