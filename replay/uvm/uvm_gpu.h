@@ -28,7 +28,7 @@
 #include "replay/uvm/uvm_ring.h"
 #include "trace/event/actor.h"
 
-#define UVM_GPU_NEVER INT64_MAX
+#define UVM_GPU_NEVER  INT64_MAX
 #define UVM_GPU_ASLEEP INT64_MIN
 
 enum { UVM_GPU_BUCKETS = 4096, UVM_GPU_BUCKET_SHIFT = 10 }; /* 1,024 ns each: actors overtake by no more than that */
