@@ -1,7 +1,7 @@
 """make bench: docs/benchmarks.md from real runs. Usage: bench.py BUILD OUT [--quick]
 
-What OUT has from its heading "## By hand" on stays. Python 3 standard library only. Nothing passes or fails by time; a command that fails ends the run. --quick: smallest
-sizes, printed, no page written."""
+What OUT has from its heading "## By hand" on stays. Nothing passes or fails by time; a command that fails ends the run.
+--quick: smallest sizes, printed, no page written. Python 3 standard library only."""
 import datetime
 import json
 import lzma
