@@ -76,7 +76,7 @@ static void count_bytes(void *ctx, uint64_t bytes)
 
 static int no_such_format(const char *name)
 {
-    char hint[96];
+    char hint[SUGGEST_HINT];
     struct suggest suggest = {.word = name};
     for (size_t i = 0; readers[i]; i++)
         suggest_offer(&suggest, readers[i]->name);

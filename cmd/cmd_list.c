@@ -213,7 +213,7 @@ static int list_figures(void)
 
 static int unknown(const struct suggest *suggest, const char *what)
 {
-    char hint[96];
+    char hint[SUGGEST_HINT];
     return cmd_usage("there is no %s '%s'%s", what, suggest->word, suggest_hint(suggest, hint, sizeof hint));
 }
 
@@ -253,7 +253,7 @@ static int run(int argc, char **argv)
     if (argc < 1 || argc > 2)
         return cmd_usage("one of " LISTS " is needed");
     struct suggest suggest = {.word = argv[0]};
-    char hint[96];
+    char hint[SUGGEST_HINT];
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         suggest_offer(&suggest, lists[i].name);
         if (strcmp(lists[i].name, argv[0]) != 0)

@@ -91,7 +91,7 @@ static int from_spec(const struct figure *figure, const char *spec)
 
 static int no_such_figure(const char *name)
 {
-    char hint[96];
+    char hint[SUGGEST_HINT];
     struct suggest suggest = {.word = name};
     for (size_t i = 0; figures[i]; i++)
         suggest_offer(&suggest, figures[i]->name);

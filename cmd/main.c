@@ -54,7 +54,7 @@ int cmd_usage(const char *format, ...)
 
 int cmd_no_engine(const char *name)
 {
-    char hint[96];
+    char hint[SUGGEST_HINT];
     struct suggest suggest = {.word = name};
     for (size_t i = 0; engines[i]; i++)
         suggest_offer(&suggest, engines[i]->name);
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
             }
             return cmd_printed(run(commands[i], argc - 1, argv + 1));
         }
-    char hint[96];
+    char hint[SUGGEST_HINT];
     struct suggest suggest = {.word = name};
     for (size_t i = 0; commands[i]; i++)
         suggest_offer(&suggest, commands[i]->name);

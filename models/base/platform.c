@@ -335,7 +335,7 @@ int platform_set(struct platform *platform, const char *key, const char *value, 
             return set_given(platform, &platform->parts[s], name, value, err);
     }
     struct suggest suggest = {.word = name};
-    char hint[96];
+    char hint[SUGGEST_HINT];
     for (const struct param *p = settings; p && p->name; p++)
         suggest_offer(&suggest, p->name);
     for (size_t s = 0; platform_sections[s]; s++)

@@ -88,7 +88,7 @@ static bool any_run_has(const struct run_set *runs, const char *metric)
 
 static int no_such_metric(const struct run_set *runs, const char *word, struct err *err)
 {
-    char hint[96];
+    char hint[SUGGEST_HINT];
     struct suggest suggest = {.word = word};
     const char *name;
     json_t *value;

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/base/old_names.h"
+
 enum { LONGEST = 48 };
 
 static size_t least(size_t a, size_t b)
@@ -47,6 +49,10 @@ void suggest_offer(struct suggest *suggest, const char *name)
 
 const char *suggest_hint(const struct suggest *suggest, char *buf, size_t size)
 {
-    (void)snprintf(buf, size, suggest->distance ? "; did you mean '%s'?" : "%s", suggest->best);
+    const char *now = suggest->word ? old_name(suggest->word) : NULL;
+    if (now)
+        (void)snprintf(buf, size, "; up to 0.3 only, now: %s", now);
+    else
+        (void)snprintf(buf, size, suggest->distance ? "; did you mean '%s'?" : "%s", suggest->best);
     return buf;
 }

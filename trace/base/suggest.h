@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+enum { SUGGEST_HINT = 192 }; /* bytes that hold any hint */
+
 struct suggest {
     const char *word; /* as given; set by the caller, the rest zero */
     char best[64];
@@ -16,7 +18,8 @@ struct suggest {
  * counts one each), or the name begins with the word. */
 void suggest_offer(struct suggest *suggest, const char *name);
 
-/* "; did you mean 'tree'?", or "" if nothing near was offered. Returns buf. */
+/* "; did you mean 'tree'?", or what an old name is called now (old_names.h), or "" if nothing near was offered. Returns
+ * buf. */
 const char *suggest_hint(const struct suggest *suggest, char *buf, size_t size);
 
 #endif

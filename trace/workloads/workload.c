@@ -19,7 +19,7 @@ const struct workload_type *workload_find(const char *name)
 
 static int no_such_workload(const char *name, struct err *err)
 {
-    char hint[96];
+    char hint[SUGGEST_HINT];
     struct suggest suggest = {.word = name};
     for (size_t i = 0; workload_types[i]; i++)
         suggest_offer(&suggest, workload_types[i]->name);
