@@ -1,5 +1,8 @@
-# offchip: make | make demo | make check | make check-html | make check-examples | make check-slurm | make lint
-#          | make asan | make tsan | make mutants | make fuzz | make bench | make bench-peers PEERS=DIR | make reproduce | make soak | make soak-sweep | make install | make deps | make deb | make deb-check | make bundle | make bundle-check | make check-gpu
+# offchip: make | make demo | make install | make uninstall | make man | make clean | make deps | make cuda
+# tests:   make check | make unit | make cli | make golden CASE=.. | make check-html | make check-examples | make check-slurm
+#          | make check-gpu | make lint | make format | make docs | make asan | make tsan | make fuzz | make soak | make soak-sweep
+# numbers: make reproduce | make bench | make bench-peers PEERS=DIR
+# packages: make deb | make deb-check | make bundle | make bundle-check
 #
 # Files are found by pattern: X.c is library code, X_test.c a Check program, X_fuzz.c a libFuzzer target, X_bench.c a
 # benchmark, cmd/*.c the program. Nothing needs registering here.
@@ -70,86 +73,7 @@ MAN     := $(patsubst docs/man/%.scd,$(BUILD)/man/%,$(MAN_SRC))
 
 .DEFAULT_GOAL := all
 .PHONY: all demo check check-html check-examples unit cli lint asan fuzz fuzzers bench reproduce install uninstall deps clean man format docs
-# What the CUDA driver loads into a recorded program, and the stand-ins for the driver and CUPTI that tests record with.
-INJECT    := $(BUILD)/liboffchip_inject.so
-INJECT_C  := $(wildcard trace/recorder/inject/cupti_inject*.c trace/recorder/inject/inject_*.c) \
-    trace/recorder/wire/cupti_metrics.c trace/base/err.c
-ACCESSES  := $(BUILD)/liboffchip_accesses.so
-ACCESSES_C := $(wildcard trace/recorder/inject/sanitizer_inject*.c trace/recorder/inject/inject_*.c)
-STANDIN   := $(BUILD)/standin/libcuda.so.1 $(BUILD)/standin/libcupti.so $(BUILD)/standin/libsanitizer-public.so \
-    $(BUILD)/standin/libprofiler.so $(BUILD)/standin/target $(BUILD)/standin/no_memory.so
-SHARED    += $(INJECT) $(ACCESSES)
-# They are for programs of older distributions too: old_libc.h, and libdl and libpthread named, where these still are files.
-OLD_LIBS := -Wl,--no-as-needed -l:libdl.so.2 -l:libpthread.so.0 -Wl,--as-needed
-ENTRY    := trace/recorder/inject/entry.map
-$(call OBJ,$(sort $(INJECT_C) $(ACCESSES_C))): OWN += -include trace/recorder/inject/old_libc.h
-$(INJECT): $(call OBJ,$(INJECT_C)) $(ENTRY)
-	$(Q)$(CC) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) -Wl,--version-script=$(ENTRY) $(SAN) $(LDFLAGS) $(filter %.o,$^) \
-	    $(OLD_LIBS) -o $@
-$(ACCESSES): $(call OBJ,$(ACCESSES_C)) $(ENTRY)
-	$(Q)$(CC) -shared -Wl,-z,nodelete -Wl,-soname,$(@F) -Wl,--version-script=$(ENTRY) $(SAN) $(LDFLAGS) $(filter %.o,$^) \
-	    $(OLD_LIBS) -o $@
-$(BUILD)/standin/libcuda.so.1: fixtures/standin/libcuda.c fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h \
-    trace/recorder/wire/sanitizer_abi.h
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(STANDIN_FLAGS) -shared -Wl,-soname,$(@F) $< -ldl -o $@
-$(BUILD)/standin/libcupti.so: fixtures/standin/libcupti.c fixtures/standin/libcupti_profiler.c \
-    fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h trace/recorder/wire/cupti_abi_profiler.h
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(STANDIN_FLAGS) -shared -Wl,-soname,$(@F) $(filter %.c,$^) -lpthread -o $@
-$(BUILD)/standin/libprofiler.so: fixtures/standin/libprofiler.c $(BUILD)/standin/libcupti.so
-	$(Q)$(CC) $(STANDIN_FLAGS) -shared $^ -o $@
-$(BUILD)/standin/libsanitizer-public.so: fixtures/standin/libsanitizer.c fixtures/standin/standin.h \
-    trace/recorder/wire/sanitizer_abi.h trace/recorder/wire/access_buffer.h trace/recorder/wire/access_ring.h \
-    trace/recorder/wire/touch_buffer.h
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(STANDIN_FLAGS) -shared $< -lpthread -o $@
-$(BUILD)/standin/target: fixtures/standin/target.c fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h \
-    trace/recorder/wire/record_pipe.h trace/recorder/wire/record_address.h
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(STANDIN_FLAGS) $< -ldl -lpthread -o $@
-# An allocator in front of the C library's: no sanitiser's can be there too.
-$(BUILD)/standin/no_memory.so: fixtures/standin/no_memory.c
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(filter-out $(SAN),$(STANDIN_FLAGS)) -shared $< -o $@
-STANDIN_FLAGS = $(CSTD) -O1 -g -Wall -Wextra $(WERROR) -I. -fPIC $(SAN) $(LDFLAGS)
-$(addprefix $(BUILD)/test/trace/recorder/,recorder recorder_ends recorder_others recorder_box recorder_search recorder_ranges recorder_accesses recorder_counters wire/cupti_metrics): \
-    | $(INJECT) $(ACCESSES) $(STANDIN)
-cli check: $(INJECT) $(ACCESSES) $(STANDIN)
-# Our declarations of CUPTI against the real ones, where the toolkit is installed.
-CUDA_INCLUDE := $(firstword $(patsubst %/cupti.h,%,$(wildcard $(CUDA_HOME)/include/cupti.h \
-    $(CUDA_HOME)/extras/CUPTI/include/cupti.h /usr/local/cuda/include/cupti.h \
-    /usr/local/cuda/extras/CUPTI/include/cupti.h /usr/local/cuda-*/include/cupti.h)))
-ifneq ($(CUDA_INCLUDE),)
-check: $(BUILD)/standin/abi_check.o
-$(BUILD)/standin/abi_check.o: fixtures/standin/abi_check.c trace/recorder/wire/cupti_abi.h trace/recorder/wire/cupti_abi_profiler.h
-	@mkdir -p $(@D)
-	@mkdir -p $(@D)/empty && : > $(@D)/empty/string # one header asks for C++'s, needlessly
-	$(Q)$(CC) $(CSTD) -I. -isystem $(CUDA_INCLUDE) -isystem $(CUDA_INCLUDE)/../../../include \
-	    -isystem $(@D)/empty -c $< -o $@
-endif
-SANITIZER_INCLUDE := $(firstword $(patsubst %/sanitizer.h,%,$(wildcard $(CUDA_HOME)/compute-sanitizer/include/sanitizer.h \
-    /usr/local/cuda/compute-sanitizer/include/sanitizer.h /usr/local/cuda-*/compute-sanitizer/include/sanitizer.h \
-    /usr/local/cuda/extras/Sanitizer/include/sanitizer.h)))
-ifneq ($(SANITIZER_INCLUDE),)
-check: $(BUILD)/standin/abi_check_sanitizer.o
-$(BUILD)/standin/abi_check_sanitizer.o: fixtures/standin/abi_check_sanitizer.c trace/recorder/wire/sanitizer_abi.h
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CSTD) -I. -isystem $(SANITIZER_INCLUDE) -isystem $(SANITIZER_INCLUDE)/../../include -c $< -o $@
-endif
-# What runs on the GPU at every recorded access, for every GPU that nvcc knows; without nvcc `record --accesses` says so.
-NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
-ifneq ($(NVCC),)
-PATCH := $(BUILD)/offchip_accesses.fatbin
-SHARED += $(PATCH)
-all check: $(PATCH)
-$(PATCH): trace/recorder/inject/sanitizer_patch.cu trace/recorder/wire/access_buffer.h trace/recorder/wire/access_ring.h trace/recorder/wire/touch_buffer.h \
-    trace/recorder/wire/sanitizer_abi.h
-	@mkdir -p $(@D)
-	$(call SAY,NVCC,$@)
-	$(Q)$(NVCC) --fatbin --compile-as-tools-patch -arch=all -std=c++14 -I. $< -o $@ || \
-	    echo "$(NVCC) cannot make $@: record --accesses will not be possible (NVCC names another)" >&2
-endif
+include trace/recorder/recorder.mk
 
 all: $(BUILD)/offchip $(INJECT) $(ACCESSES)
 
@@ -227,6 +151,10 @@ unit: $(EXTENSION) $(TESTS)
 	@sh .ci/unit.sh $(TESTS)
 cli: $(BUILD)/offchip
 	@sh fixtures/cli/run.sh $(BUILD)/offchip
+# What the command-line cases say now becomes what they must say: of CASE, or of all.
+.PHONY: golden
+golden: all $(STANDIN)
+	@UPDATE=1 sh fixtures/cli/run.sh $(BUILD)/offchip $(CASE)
 check: $(BUILD)/offchip $(EXTENSION) $(TESTS)
 	@sh .ci/check.sh $(BUILD)/offchip $(TESTS)
 
@@ -290,30 +218,6 @@ $(BUILD)/bench/peer_offchip: .ci/peers/offchip.c .ci/peers/stream.h $(BUILD)/lib
 	$(call SAY,LINK,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) -I.ci/peers $(LDFLAGS_ALL) $< $(BUILD)/liboffchip.a $(VERSION_O) $(LIBS) -o $@
 
-# --- programs to record on a machine with a GPU (docs/recording.md); nothing else needs nvcc ---
-# CUDA 13 has no sm_70 any more: CUDA_ARCH=70 with an older toolkit. C++14: a Jetson TX2's last toolkit, 10.2, has no 17.
-CUDA_ARCH ?= 75 80 86 90
-CUDA_C    := $(wildcard fixtures/cuda/*.cu)
-.PHONY: cuda
-ifeq ($(NVCC),)
-cuda:
-	@echo "make cuda needs nvcc, of the CUDA toolkit: not in PATH, not in /usr/local/cuda; NVCC=... names it" >&2; exit 1
-else
-cuda: $(patsubst fixtures/cuda/%.cu,$(BUILD)/cuda/%,$(CUDA_C))
-$(BUILD)/cuda/%: fixtures/cuda/%.cu fixtures/cuda/gpu.h
-	@mkdir -p $(@D)
-	$(call SAY,NVCC,$<)
-	$(Q)$(NVCC) -O3 -std=c++14 -Xcompiler=-Wall -Xcompiler=-Wextra \
-	    $(foreach a,$(CUDA_ARCH),--generate-code=arch=compute_$(a)$(COMMA)code=sm_$(a)) $< -o $@
-COMMA := ,
-endif
-
-# All that needs a GPU, in ten minutes, into CHECK_GPU and its archive.
-CHECK_GPU ?= check-gpu
-.PHONY: check-gpu
-check-gpu: all cuda
-	@OFFCHIP=$(BUILD)/offchip PROGRAMS=$(BUILD)/cuda sh fixtures/cuda/check.sh $(CHECK_GPU)
-
 # Every experiment of the papers beside the published numbers; QUICK=1 leaves out the long ones.
 # The pages of docs/reproduction, their index docs/reproduction.md, and docs/figures; PAPER=NAME only that page; ROW=PATTERN runs
 # and prints the rows that match; GRAPHS=DIR fills the rows of public graphs; QUICK=1 leaves out the long runs and writes to
@@ -334,21 +238,6 @@ soak-sweep:
 	@python3 .ci/soak.py $(BUILD)/offchip --only pairs $(if $(SOAK_SEED),--seed $(SOAK_SEED))
 check-slurm: $(BUILD)/offchip
 	@sh .ci/check_slurm.sh $(BUILD)/offchip
-
-# MUTANTS_N faults put into the product one at a time, chosen by MUTANTS_SEED: which does no test see?
-MUTANTS_N ?= 30
-.PHONY: mutants mutants-run
-mutants:
-	+@$(MAKE) --no-print-directory BUILD=$(BUILD)/mutants OPT="-O1 -g1" COMMIT= \
-	    CFLAGS="-w -fvisibility=default -fno-semantic-interposition" LINES=-fsanitize-coverage=trace-pc mutants-run
-# Which lines a test runs is noted in the library (.ci/reached.c), not in what is loaded into other programs.
-$(call OBJ,$(filter-out $(INJECT_C) $(ACCESSES_C),$(LIB_C))): OWN += $(LINES)
-mutants-objects: $(call OBJ,$(LIB_C) $(CMD_C) $(TEST_C)) $(BUILD)/obj/gen/embedded.o $(VERSION_O) $(SHARED) $(STANDIN)
-mutants-run: mutants-objects
-	@python3 .ci/mutants.py $(BUILD) --n $(MUTANTS_N) $(if $(MUTANTS_SEED),--seed $(MUTANTS_SEED)) \
-	    $(if $(MUTANTS_ONLY),--only $(MUTANTS_ONLY)) $(if $(MUTANTS_TESTS),--tests $(MUTANTS_TESTS)) --compile='$(CC) $(CFLAGS_ALL)' --link='$(CC) $(LDFLAGS_ALL)' \
-	    --libs='$(LIBS)' --check-libs='$(CHECK_LIBS)' --library='$(LIB_C)' --program='$(CMD_C)' \
-	    --inject='$(INJECT_C)' --accesses='$(ACCESSES_C)'
 
 lint: DEVELOPER = 1
 lint: $(BUILD)/offchip
