@@ -11,7 +11,7 @@ headers=$(find cmd trace replay models -name '*.h' | sort)
 # Format.
 clang-format --dry-run --Werror $sources $headers 2>"$scratch/format" || { head -n 20 "$scratch/format"; say "run 'make format'"; }
 
-# Folders: no cycles, no bags, dependencies one way.
+# Folders: no cycles, dependencies one way.
 python3 .ci/rooms.py || bad=1
 git ls-files 2>/dev/null | cut -d/ -f1 | grep -vxE '\.ci|\.clang-(format|tidy)|\.gitignore|LICENSE|Makefile|README.md|cmd|docs|fixtures|models|replay|trace' &&
     say "not of the top level"
@@ -76,11 +76,12 @@ for page in docs/*.md; do
     grep -qF "($page)" README.md || say "README.md does not link $page"
 done
 
-# Hand-written pages stay short: words (with a letter in them), but for fenced code, of all but what is computed, generated or
-# a history.
-most=22000
-words=$(cat README.md $(ls docs/*.md | grep -vE '/(reproduction|reference|benchmarks|CHANGELOG)\.md$') | awk '/^```/ { f = !f; next } !f' | tr -s '[:space:]' '\n' | grep -c '[A-Za-z]')
-[ "$words" -le "$most" ] || say "hand-written pages have $words words, at most $most: take away what says least"
+# No hand-written page grows: words with a letter in them, but for fenced code. Not what is computed, generated or a history.
+for page in README.md $(ls docs/*.md | grep -vE '/(reproduction|reference|benchmarks|CHANGELOG)\.md$'); do
+    words=$(awk '/^```/ { f = !f; next } !f' "$page" | tr -s '[:space:]' '\n' | grep -c '[A-Za-z]')
+    most=$(awk -v page="$page" '$2 == page { print $1 }' .ci/page_words)
+    [ "$words" -le "${most:-0}" ] || say "$page has $words words, .ci/page_words says at most ${most:-0}: take away what says least"
+done
 
 # Links of pages lead to files that are there.
 for page in README.md docs/*.md; do

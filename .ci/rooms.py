@@ -1,91 +1,49 @@
-"""The rooms of the house: no include cycle between folders, no folder of more than LIMIT product .c files, and
-dependencies in one direction (cmd -> replay -> models -> trace). usage: rooms.py [--graph]"""
+"""Folders include each other without a cycle and in one direction (cmd -> replay -> models -> trace). usage: rooms.py [--graph]"""
+import glob
 import os
 import re
 import sys
 
 TOPS = ("trace", "models", "replay", "cmd")
-LIMIT = 25
-APART = re.compile(r"_(test|fuzz|bench)\.c$|/testing[^/]*\.h$|_testing\.h$|/fuzzing\.h$")
-
-
-def sources():
-    for top in TOPS:
-        for folder, _, names in os.walk(top):
-            for name in names:
-                path = os.path.join(folder, name)
-                if re.search(r"\.(c|h|cu)$", name) and not APART.search(path):
-                    yield path
+APART = re.compile(r"_(test|fuzz|bench)\.c$|testing[^/]*\.h$|/fuzzing\.h$")
 
 
 def scan():
-    """({folder: {other folder: ["file includes file"]}}, {folder: number of .c files})"""
-    edges, sizes = {}, {}
-    for path in sources():
-        folder = os.path.dirname(path)
-        sizes[folder] = sizes.get(folder, 0) + path.endswith(".c")
-        for included in re.findall(r'^\s*#\s*include "([^"]+)"', open(path, encoding="utf-8").read(), re.M):
-            other = os.path.dirname(included)
-            if other != folder:
-                edges.setdefault(folder, {}).setdefault(other, []).append(f"{path} includes {included}")
-    return edges, sizes
+    """{folder: {other folder: "file includes file"}}"""
+    edges = {}
+    for path in sorted(p for top in TOPS for p in glob.glob(top + "/**/*.*", recursive=True)):
+        if not re.search(r"\.(c|h|cu)$", path) or APART.search(path):
+            continue
+        with open(path, encoding="utf-8") as f:
+            for included in re.findall(r'^\s*#\s*include "([^"]+)"', f.read(), re.M):
+                folder, other = os.path.dirname(path), os.path.dirname(included)
+                if other != folder:
+                    edges.setdefault(folder, {}).setdefault(other, f"{path} includes {included}")
+    return edges
 
 
-def components(edges):
-    """Strongly connected folders (Tarjan)."""
-    index, low, stack, on, found = {}, {}, [], set(), []
-
-    def visit(v):
-        index[v] = low[v] = len(index)
-        stack.append(v)
-        on.add(v)
-        for w in sorted(edges.get(v, {})):
-            if w not in index:
-                visit(w)
-                low[v] = min(low[v], low[w])
-            elif w in on:
-                low[v] = min(low[v], index[w])
-        if low[v] == index[v]:
-            part = []
-            while True:
-                w = stack.pop()
-                on.discard(w)
-                part.append(w)
-                if w == v:
-                    break
-            if len(part) > 1:
-                found.append(sorted(part))
-
-    for v in sorted(edges):
-        if v not in index:
-            visit(v)
+def reached(edges, folder):
+    """The folders that a folder includes, and those that they do."""
+    found, waiting = set(), [folder]
+    while waiting:
+        for other in edges.get(waiting.pop(), ()):
+            if other not in found:
+                found.add(other)
+                waiting.append(other)
     return found
 
 
-def main():
-    edges, sizes = scan()
-    bad = 0
-    for part in components(edges):
-        bad = 1
-        print("lint: folders that include each other:", ", ".join(part))
-        for a in part:
-            for b in part:
-                for line in edges.get(a, {}).get(b, [])[:4]:
-                    print("   ", line)
-    for folder, n in sorted(sizes.items()):
-        if n > LIMIT:
-            bad = 1
-            print(f"lint: {folder}/ holds {n} product .c files; at most {LIMIT}")
-    for folder, others in edges.items():
-        for other, lines in others.items():
-            a, b = folder.split("/")[0], other.split("/")[0]
-            if b in TOPS and TOPS.index(a) < TOPS.index(b):
-                bad = 1
-                print(f"lint: {a}/ may not include {b}/: {lines[0]}")
+edges = scan()
+wrong = []
+for folder, others in edges.items():
+    for other, line in others.items():
+        if folder in reached(edges, other):
+            wrong.append(f"a cycle of folders: {line}")
+        a, b = folder.split("/")[0], other.split("/")[0]
+        if b in TOPS and TOPS.index(a) < TOPS.index(b):
+            wrong.append(f"{a}/ may not include {b}/: {line}")
     if "--graph" in sys.argv:
-        for folder in sorted(sizes):
-            print(f"{folder} ({sizes[folder]}):", " ".join(sorted(edges.get(folder, {}))))
-    return bad
-
-
-sys.exit(main())
+        print(f"{folder}:", " ".join(sorted(others)))
+for line in wrong:
+    print("lint:", line)
+sys.exit(1 if wrong else 0)
