@@ -1,7 +1,5 @@
 #include "models/dram/dram_policy.h"
 
-#include "models/dram/loop_queue.h"
-
 const struct dram_policy *dram_policy_find(const char *name)
 {
     return (const struct dram_policy *)policy_find(dram_policies, name);
@@ -13,11 +11,6 @@ const struct dram_policy *dram_policy_alone(void)
     while (!((const struct dram_policy *)dram_policies[i])->alone)
         i++;
     return (const struct dram_policy *)dram_policies[i];
-}
-
-void dram_push(struct dram_channel *ch, int64_t now, uint32_t row, uint32_t bank, uint8_t flags, uint32_t id)
-{
-    dram_enter(ch, false, (int32_t)(now - ch->base), row, bank, flags, id);
 }
 
 /* What the loop wrote ahead of time and the limit cut off did not happen. */

@@ -1,6 +1,6 @@
 /* dram_policy: which mode (MEM or PIM) a channel is in, and which MEM request a bank gets next.
  *
- * A policy is one file: its hooks, the two functions that run the controller loop (models/dram/loop.h) with them, and a
+ * A policy is one file: its hooks, the line that builds the controller loop (models/dram/loop.h) with them, and a
  * struct dram_policy. To add one: X.c, X_test.c and its line in models/policies.h. */
 #ifndef MODELS_DRAM_DRAM_POLICY_H
 #define MODELS_DRAM_DRAM_POLICY_H
@@ -12,8 +12,8 @@
 /* A policy's answer at the mode update. */
 enum dram_leave { DRAM_STAY, DRAM_LEAVE, DRAM_LEAVE_CAP /* because a cap ran out */ };
 
-/* What a policy adds to the controller loop. `state` is the policy's own struct: the int64_t parameters of its table,
- * then what it counts (zeroed at the start). All but `leaves` may be left out. Each file makes one constant of it. */
+/* What a policy adds to the controller loop. `state` is the policy's own struct, zeroed at the start: the int64_t
+ * parameters of its table and what it counts. All but `leaves` may be left out. Each file makes one constant of it. */
 struct dram_hooks {
     bool fifo;       /* both classes wait in one queue, whose head alone is looked at */
     bool needs_hits; /* leaves() is told of row hits */
@@ -66,9 +66,6 @@ const struct dram_policy *dram_policy_find(const char *name);
 
 /* The one that sides run alone under. */
 const struct dram_policy *dram_policy_alone(void);
-
-/* dram_loops.push of every policy but those of a single queue. */
-void dram_push(struct dram_channel *channel, int64_t now, uint32_t row, uint32_t bank, uint8_t flags, uint32_t id);
 
 /* Used by the loops: close a feed's books at its end. */
 void dram_feed_end(struct dram_channel *channel, struct dram_feed *feed, int64_t now);

@@ -1,8 +1,8 @@
 /* loop: the controller loop, built for one policy.
  *
- * A policy's file has a `static const struct dram_hooks` (models/dram/dram_policy.h) and two functions that call
- * dram_loop_feed() and dram_loop_step() with it. All functions of the loop are inlined into these two, and with them
- * the hooks, which are constant there: a policy costs no call, and a hook that it leaves out costs nothing.
+ * A policy's file has a `static const struct dram_hooks` (models/dram/dram_policy.h) and the line DRAM_LOOPS. All
+ * functions of the loop are inlined there, and with them the hooks, which are constant: a policy costs no call, and a
+ * hook that it leaves out costs nothing.
  *
  * What a cycle is: models/dram/loop_cycle.h, made of loop_queue.h (entering), loop_select.h (slots), loop_issue.h
  * (commands) and loop_pim.h. Building it for AVX2 as well and choosing at run time gained nothing (measured: AMD EPYC
@@ -143,5 +143,22 @@ DRAM_INLINE int64_t dram_loop_step(struct dram_channel *ch, const struct dram_ho
 }
 
 #endif
+
+/* Defines the struct dram_loops `name`: the loop built for constant hooks. */
+#define DRAM_LOOPS(name, hooks)                                                                                        \
+    static void name##_feed(struct dram_channel *channel, void *state, struct dram_feed *feed)                         \
+    {                                                                                                                  \
+        dram_loop_feed(channel, &(hooks), state, feed);                                                                \
+    }                                                                                                                  \
+    static int64_t name##_step(struct dram_channel *channel, void *state, int64_t now)                                 \
+    {                                                                                                                  \
+        return dram_loop_step(channel, &(hooks), state, now);                                                          \
+    }                                                                                                                  \
+    static void name##_push(struct dram_channel *channel, int64_t now, uint32_t row, uint32_t bank, uint8_t flags,     \
+                            uint32_t id)                                                                               \
+    {                                                                                                                  \
+        dram_enter(channel, (hooks).fifo, (int32_t)(now - channel->base), row, bank, flags, id);                       \
+    }                                                                                                                  \
+    static const struct dram_loops name = {name##_feed, name##_step, name##_push};
 
 #endif

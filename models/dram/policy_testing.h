@@ -19,7 +19,19 @@ static const struct dram_platform *test_platform; /* NULL: the default */
 static bool test_hurried;                         /* nothing is written down of each request */
 static struct dram_latency test_latency[2];
 
-/* params: "cap=32,..." or "". limit 0: none. */
+/* test_state, with params "cap=32,..." or "". */
+static inline void test_start(const struct dram_policy *p, const char *params)
+{
+    struct param_list list;
+    struct err err = {""};
+    free(test_state);
+    test_state = calloc(1, p->head.state_size);
+    ck_assert_int_eq(param_list_init(&list, params, &err), 0);
+    ck_assert_msg(!p->head.params || !param_list_apply(&list, p->head.params, test_state, &err), "%s", err.msg);
+    param_list_release(&list);
+}
+
+/* params as above. limit 0: none. */
 static inline void test_run_limited(const char *policy, const char *params, const struct dram_request *requests,
                                     uint32_t n, int vcs, int64_t limit)
 {
@@ -32,11 +44,7 @@ static inline void test_run_limited(const char *policy, const char *params, cons
     param_defaults(dram_params, &platform);
     if (test_platform)
         platform = *test_platform;
-    free(test_state);
-    test_state = calloc(1, p->head.state_size);
-    struct param_list list;
-    ck_assert_int_eq(param_list_init(&list, params, &err), 0);
-    ck_assert_msg(!p->head.params || !param_list_apply(&list, p->head.params, test_state, &err), "%s", err.msg);
+    test_start(p, params);
     ck_assert_int_eq(dram_channel_init(&test_channel, &platform, &err), 0);
     memset(test_enter, 0xff, sizeof test_enter);
     memset(test_sched, 0xff, sizeof test_sched);
@@ -60,7 +68,6 @@ static inline void test_run_limited(const char *policy, const char *params, cons
     p->loops->feed(&test_channel, test_state, &test_feed);
     ck_assert_msg(!dram_channel_check(&test_channel, test_feed.finished, &err), "%s", err.msg);
     test_stats = test_channel.stats;
-    param_list_release(&list);
 }
 
 static inline void test_run(const char *policy, const char *params, const struct dram_request *requests, uint32_t n,

@@ -96,15 +96,7 @@ struct own_policy {
 #define OFFCHIP_PLACEMENT(policy)        OWN_EXPORTED(PLACEMENT, placement_policy, policy, NULL, NULL)
 /* The policy's `loops` are not asked. */
 #define OFFCHIP_DRAM_SCHEDULER(policy, hooks)                                                                          \
-    static void own_feed(struct dram_channel *channel, void *state, struct dram_feed *feed)                            \
-    {                                                                                                                  \
-        dram_loop_feed(channel, &(hooks), state, feed);                                                                \
-    }                                                                                                                  \
-    static int64_t own_step(struct dram_channel *channel, void *state, int64_t now)                                    \
-    {                                                                                                                  \
-        return dram_loop_step(channel, &(hooks), state, now);                                                          \
-    }                                                                                                                  \
-    static const struct dram_loops own_loops = {own_feed, own_step, NULL};                                             \
+    DRAM_LOOPS(own_loops, hooks)                                                                                       \
     OWN_EXPORTED(DRAM_SCHEDULER, dram_policy, policy, &(hooks), &own_loops)
 
 #endif

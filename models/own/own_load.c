@@ -135,21 +135,6 @@ static int check_head(const struct own_policy *own, struct err *err)
 
 /* --- the copy that the program uses --- */
 
-static void push_fifo(struct dram_channel *channel, int64_t now, uint32_t row, uint32_t bank, uint8_t flags,
-                      uint32_t id)
-{
-    dram_enter(channel, true, (int32_t)(now - channel->base), row, bank, flags, id);
-}
-
-/* The file's loops with the program's push. */
-static const struct dram_loops *new_loops(const struct own_policy *own, struct err *err)
-{
-    struct dram_loops *loops = mem_zalloc(1, sizeof *loops, err);
-    if (loops)
-        *loops = (struct dram_loops){own->loops->feed, own->loops->step, own->hooks->fifo ? push_fifo : dram_push};
-    return loops;
-}
-
 /* The table with the row `so`; the state grows by its text. */
 static int add_row(struct policy_head *head, const char *hash, struct err *err)
 {
@@ -189,7 +174,7 @@ static int make_copy(struct own_loaded *loaded, struct err *err)
         ((struct uvm_evict_policy *)copy)->stock = false;
     } else if (rc == 0 && own->interface == OWN_DRAM_SCHEDULER) {
         ((struct dram_policy *)copy)->alone = false;
-        rc = (((struct dram_policy *)copy)->loops = new_loops(own, err)) ? 0 : -1;
+        ((struct dram_policy *)copy)->loops = own->loops;
     }
     if (rc == 0) {
         loaded->head = copy;
@@ -287,8 +272,6 @@ static int check_interface(const struct own_loaded *loaded, enum own_interface i
 static void forget(struct own_loaded *loaded)
 {
     if (loaded->head) {
-        if (loaded->own->interface == OWN_DRAM_SCHEDULER)
-            free((void *)(uintptr_t)((const struct dram_policy *)loaded->head)->loops);
         free((void *)(uintptr_t)loaded->head->params);
         free((void *)(uintptr_t)loaded->head);
     }

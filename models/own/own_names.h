@@ -23,7 +23,6 @@
 #define uvm_evict_plain_params  offchip_uvm_evict_plain_params
 #define dram_loop_feed          offchip_dram_loop_feed
 #define dram_loop_step          offchip_dram_loop_step
-#define dram_push               offchip_dram_push
 #define dram_bank_queue_compact offchip_dram_bank_queue_compact
 #define mix_range               offchip_mix_range
 #define coalescer_init          offchip_coalescer_init

@@ -120,12 +120,6 @@ int64_t offchip_dram_loop_step(struct dram_channel *channel, const struct dram_h
     return dram_loop_step(channel, &loaded, state, now);
 }
 
-void offchip_dram_push(struct dram_channel *channel, int64_t now, uint32_t row, uint32_t bank, uint8_t flags,
-                       uint32_t id)
-{
-    dram_push(channel, now, row, bank, flags, id);
-}
-
 void offchip_dram_bank_queue_compact(struct dram_bank_queue *queue)
 {
     dram_bank_queue_compact(queue);

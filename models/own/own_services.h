@@ -26,7 +26,6 @@ OWN_EXPORT(uvm_evict_out_of_hand);
 OWN_EXPORT(uvm_evict_plain_params);
 OWN_EXPORT(dram_loop_feed);
 OWN_EXPORT(dram_loop_step);
-OWN_EXPORT(dram_push);
 OWN_EXPORT(dram_bank_queue_compact);
 OWN_EXPORT(mix_range);
 OWN_EXPORT(coalescer_init);

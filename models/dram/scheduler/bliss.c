@@ -13,8 +13,8 @@
 #include "models/dram/scheduler/frfcfs_rules.h"
 
 struct bliss {
-    int64_t threshold, interval, bug;
     struct frfcfs_rules rules;
+    int64_t threshold, interval, bug;
     int64_t clear_at, count;
     int before;        /* class selected last + 1; 0: none */
     unsigned black;    /* bit of each blacklisted class */
@@ -62,9 +62,7 @@ static inline void bliss_served(void *state, const struct dram_channel *ch, enum
                                 uint32_t seq)
 {
     struct bliss *p = state;
-    (void)ch;
-    (void)seq;
-    frfcfs_rules_served(&p->rules, class, row);
+    frfcfs_rules_served(p, ch, class, row, seq);
     p->count = p->before == (int)class + 1 ? p->count + 1 : 0;
     p->before = (int)class + 1;
     if (p->count > p->threshold) {
@@ -88,40 +86,17 @@ static inline int64_t bliss_next(void *state, const struct dram_channel *ch, int
     return p->before || p->black ? p->clear_at : INT64_MAX;
 }
 
-static inline dram_banks bliss_stalled(const void *state)
-{
-    const struct bliss *p = state;
-    return p->rules.ready;
-}
-
-static inline bool bliss_asked(void *state, dram_banks banks)
-{
-    struct bliss *p = state;
-    return frfcfs_rules_asked(&p->rules, banks);
-}
-
 static const struct dram_hooks bliss_hooks = {
     .needs_hits = true,
     .leaves = bliss_leaves,
     .served = bliss_served,
-    .stalled = bliss_stalled,
-    .asked = bliss_asked,
+    .stalled = frfcfs_rules_stalled,
+    .asked = frfcfs_rules_asked,
     .begin = bliss_begin,
     .advance = bliss_advance,
     .next = bliss_next,
 };
-
-static void bliss_feed(struct dram_channel *ch, void *state, struct dram_feed *feed)
-{
-    dram_loop_feed(ch, &bliss_hooks, state, feed);
-}
-
-static int64_t bliss_step(struct dram_channel *ch, void *state, int64_t now)
-{
-    return dram_loop_step(ch, &bliss_hooks, state, now);
-}
-
-static const struct dram_loops bliss_loops = {bliss_feed, bliss_step, dram_push};
+DRAM_LOOPS(bliss_loops, bliss_hooks)
 
 static int64_t favoured(const void *state, enum dram_class class)
 {

@@ -93,18 +93,7 @@ static const struct dram_hooks f3fs_hooks = {
     .advance = f3fs_advance,
     .next = f3fs_next,
 };
-
-static void f3fs_feed(struct dram_channel *ch, void *state, struct dram_feed *feed)
-{
-    dram_loop_feed(ch, &f3fs_hooks, state, feed);
-}
-
-static int64_t f3fs_step(struct dram_channel *ch, void *state, int64_t now)
-{
-    return dram_loop_step(ch, &f3fs_hooks, state, now);
-}
-
-static const struct dram_loops f3fs_loops = {f3fs_feed, f3fs_step, dram_push};
+DRAM_LOOPS(f3fs_loops, f3fs_hooks)
 
 const struct dram_policy dram_f3fs = {
     .head = {.name = "f3fs",

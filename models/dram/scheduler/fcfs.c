@@ -8,10 +8,6 @@
 #include "models/dram/dram_policy.h"
 #include "models/dram/loop.h"
 
-struct fcfs {
-    int64_t none;
-};
-
 static inline enum dram_leave fcfs_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     (void)state;
@@ -26,29 +22,10 @@ static const struct dram_hooks fcfs_hooks = {
     .fifo = true,
     .leaves = fcfs_leaves,
 };
+DRAM_LOOPS(fcfs_loops, fcfs_hooks)
 
-static void fcfs_feed(struct dram_channel *ch, void *state, struct dram_feed *feed)
-{
-    dram_loop_feed(ch, &fcfs_hooks, state, feed);
-}
-
-static int64_t fcfs_step(struct dram_channel *ch, void *state, int64_t now)
-{
-    return dram_loop_step(ch, &fcfs_hooks, state, now);
-}
-
-static void fcfs_push(struct dram_channel *ch, int64_t now, uint32_t row, uint32_t bank, uint8_t flags, uint32_t id)
-{
-    dram_enter(ch, true, (int32_t)(now - ch->base), row, bank, flags, id);
-}
-
-static const struct dram_loops fcfs_loops = {fcfs_feed, fcfs_step, fcfs_push};
-
-const struct dram_policy dram_fcfs = {
-    .head =
-        {.name = "fcfs",
-         .summary = "first come, first served: one queue for both classes",
-         .source =
-             "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch ISPASS_2025, commit 1eea352) dram_sched.cc",
-         .state_size = sizeof(struct fcfs)},
-    .loops = &fcfs_loops};
+const struct dram_policy dram_fcfs = {.head = {.name = "fcfs",
+                                               .summary = "first come, first served: one queue for both classes",
+                                               .source = "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 "
+                                                         "(branch ISPASS_2025, commit 1eea352) dram_sched.cc"},
+                                      .loops = &fcfs_loops};

@@ -12,8 +12,8 @@
 #include "models/dram/scheduler/frfcfs_rules.h"
 
 struct frfcfs_cap {
-    int64_t cap; /* cycles */
     struct frfcfs_rules rules;
+    int64_t cap; /* cycles */
     int64_t count;
 };
 
@@ -58,49 +58,17 @@ static inline int64_t frfcfs_cap_next(void *state, const struct dram_channel *ch
     return frfcfs_cap_counts(p, ch) ? now + 1 + (p->cap > p->count ? p->cap - p->count : 0) : INT64_MAX;
 }
 
-static inline dram_banks frfcfs_cap_stalled(const void *state)
-{
-    const struct frfcfs_cap *p = state;
-    return p->rules.ready;
-}
-
-static inline bool frfcfs_cap_asked(void *state, dram_banks banks)
-{
-    struct frfcfs_cap *p = state;
-    return frfcfs_rules_asked(&p->rules, banks);
-}
-
-static inline void frfcfs_cap_served(void *state, const struct dram_channel *ch, enum dram_class class, uint32_t row,
-                                     uint32_t seq)
-{
-    struct frfcfs_cap *p = state;
-    (void)ch;
-    (void)seq;
-    frfcfs_rules_served(&p->rules, class, row);
-}
-
 static const struct dram_hooks frfcfs_cap_hooks = {
     .quiet = true,
     .needs_hits = true,
     .leaves = frfcfs_cap_leaves,
-    .served = frfcfs_cap_served,
-    .stalled = frfcfs_cap_stalled,
-    .asked = frfcfs_cap_asked,
+    .served = frfcfs_rules_served,
+    .stalled = frfcfs_rules_stalled,
+    .asked = frfcfs_rules_asked,
     .advance = frfcfs_cap_advance,
     .next = frfcfs_cap_next,
 };
-
-static void frfcfs_cap_feed(struct dram_channel *ch, void *state, struct dram_feed *feed)
-{
-    dram_loop_feed(ch, &frfcfs_cap_hooks, state, feed);
-}
-
-static int64_t frfcfs_cap_step(struct dram_channel *ch, void *state, int64_t now)
-{
-    return dram_loop_step(ch, &frfcfs_cap_hooks, state, now);
-}
-
-static const struct dram_loops frfcfs_cap_loops = {frfcfs_cap_feed, frfcfs_cap_step, dram_push};
+DRAM_LOOPS(frfcfs_cap_loops, frfcfs_cap_hooks)
 
 const struct dram_policy dram_frfcfs_cap = {
     .head = {.name = "frfcfs-cap",

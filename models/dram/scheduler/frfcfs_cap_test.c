@@ -27,16 +27,18 @@ START_TEST(the_mode_ends_with_the_cycle_above_the_cap)
     for (int64_t cap = 1; cap <= 64; cap += 21) {
         static struct dram_channel ch;
         struct dram_platform platform;
-        int64_t state[16] = {cap}, counted = 0, now = 0;
+        int64_t counted = 0, now = 0;
+        char params[16];
         const struct dram_policy *p = dram_policy_find("frfcfs-cap");
-        ck_assert_uint_le(p->head.state_size, sizeof state);
+        (void)snprintf(params, sizeof params, "cap=%d", (int)cap);
+        test_start(p, params);
         param_defaults(dram_params, &platform);
         ck_assert_int_eq(dram_channel_init(&ch, &platform, NULL), 0);
         bool began = false;
         for (uint32_t id = 0; !began || ch.mode == DRAM_PIM; now++) {
             ck_assert_int_lt(now, 5000);
             counted += ch.mode == DRAM_PIM && ch.waiting[DRAM_MEM] && ch.waiting[DRAM_PIM] && ch.older;
-            (void)p->loops->step(&ch, state, now);
+            (void)p->loops->step(&ch, test_state, now);
             ch.completion_head = ch.completion_tail;
             began |= ch.mode == DRAM_PIM;
             if (dram_channel_room(&ch, DRAM_PIM))

@@ -11,8 +11,8 @@
 #include "models/dram/scheduler/frfcfs_rules.h"
 
 struct frfcfs_modecap {
-    int64_t cap; /* requests */
     struct frfcfs_rules rules;
+    int64_t cap; /* requests */
     int64_t count;
 };
 
@@ -35,22 +35,8 @@ static inline void frfcfs_modecap_served(void *state, const struct dram_channel 
                                          uint32_t row, uint32_t seq)
 {
     struct frfcfs_modecap *p = state;
-    (void)ch;
-    (void)seq;
-    frfcfs_rules_served(&p->rules, class, row);
+    frfcfs_rules_served(p, ch, class, row, seq);
     p->count++;
-}
-
-static inline dram_banks frfcfs_modecap_stalled(const void *state)
-{
-    const struct frfcfs_modecap *p = state;
-    return p->rules.ready;
-}
-
-static inline bool frfcfs_modecap_asked(void *state, dram_banks banks)
-{
-    struct frfcfs_modecap *p = state;
-    return frfcfs_rules_asked(&p->rules, banks);
 }
 
 static inline void frfcfs_modecap_alone(void *state, int64_t served)
@@ -65,21 +51,10 @@ static const struct dram_hooks frfcfs_modecap_hooks = {
     .leaves = frfcfs_modecap_leaves,
     .served = frfcfs_modecap_served,
     .alone = frfcfs_modecap_alone,
-    .stalled = frfcfs_modecap_stalled,
-    .asked = frfcfs_modecap_asked,
+    .stalled = frfcfs_rules_stalled,
+    .asked = frfcfs_rules_asked,
 };
-
-static void frfcfs_modecap_feed(struct dram_channel *ch, void *state, struct dram_feed *feed)
-{
-    dram_loop_feed(ch, &frfcfs_modecap_hooks, state, feed);
-}
-
-static int64_t frfcfs_modecap_step(struct dram_channel *ch, void *state, int64_t now)
-{
-    return dram_loop_step(ch, &frfcfs_modecap_hooks, state, now);
-}
-
-static const struct dram_loops frfcfs_modecap_loops = {frfcfs_modecap_feed, frfcfs_modecap_step, dram_push};
+DRAM_LOOPS(frfcfs_modecap_loops, frfcfs_modecap_hooks)
 
 const struct dram_policy dram_frfcfs_modecap = {
     .head = {.name = "frfcfs-modecap",

@@ -37,14 +37,24 @@ static inline bool frfcfs_rules_leaves(struct frfcfs_rules *r, const struct dram
     return r->ready == ch->all;
 }
 
-static inline void frfcfs_rules_served(struct frfcfs_rules *r, enum dram_class class, uint32_t row)
+/* Hooks (models/dram/dram_policy.h) of a policy whose state begins with the rules. */
+static inline void frfcfs_rules_served(void *state, const struct dram_channel *ch, enum dram_class class, uint32_t row,
+                                       uint32_t seq)
 {
+    (void)ch;
+    (void)seq;
     if (class == DRAM_PIM)
-        r->row = row + 1;
+        ((struct frfcfs_rules *)state)->row = row + 1;
 }
 
-static inline bool frfcfs_rules_asked(struct frfcfs_rules *r, dram_banks banks)
+static inline dram_banks frfcfs_rules_stalled(const void *state)
 {
+    return ((const struct frfcfs_rules *)state)->ready;
+}
+
+static inline bool frfcfs_rules_asked(void *state, dram_banks banks)
+{
+    struct frfcfs_rules *r = state;
     const bool news = banks & ~r->polled;
     r->polled |= banks;
     return news;

@@ -9,7 +9,6 @@
 #include "models/dram/loop.h"
 
 struct frrr_fcfs {
-    int64_t none;
     uint32_t row; /* of the last PIM request of this phase + 1; 0: none */
     dram_banks through;
 };
@@ -56,18 +55,7 @@ static const struct dram_hooks frrr_fcfs_hooks = {
     .served = frrr_fcfs_served,
     .stalled = frrr_fcfs_stalled,
 };
-
-static void frrr_fcfs_feed(struct dram_channel *ch, void *state, struct dram_feed *feed)
-{
-    dram_loop_feed(ch, &frrr_fcfs_hooks, state, feed);
-}
-
-static int64_t frrr_fcfs_step(struct dram_channel *ch, void *state, int64_t now)
-{
-    return dram_loop_step(ch, &frrr_fcfs_hooks, state, now);
-}
-
-static const struct dram_loops frrr_fcfs_loops = {frrr_fcfs_feed, frrr_fcfs_step, dram_push};
+DRAM_LOOPS(frrr_fcfs_loops, frrr_fcfs_hooks)
 
 const struct dram_policy dram_frrr_fcfs = {.head = {.name = "frrr-fcfs",
                                                     .summary = "the classes take turns at row conflicts (FR-RR-FCFS)",

@@ -39,18 +39,7 @@ static const struct dram_hooks gather_issue_hooks = {
     .quiet = true,
     .leaves = gather_issue_leaves,
 };
-
-static void gather_issue_feed(struct dram_channel *ch, void *state, struct dram_feed *feed)
-{
-    dram_loop_feed(ch, &gather_issue_hooks, state, feed);
-}
-
-static int64_t gather_issue_step(struct dram_channel *ch, void *state, int64_t now)
-{
-    return dram_loop_step(ch, &gather_issue_hooks, state, now);
-}
-
-static const struct dram_loops gather_issue_loops = {gather_issue_feed, gather_issue_step, dram_push};
+DRAM_LOOPS(gather_issue_loops, gather_issue_hooks)
 
 const struct dram_policy dram_gather_issue = {
     .head = {.name = "gather-issue",

@@ -33,9 +33,9 @@ END_TEST
 START_TEST(a_low_watermark_above_the_high_one_is_refused)
 {
     const struct dram_policy *p = dram_policy_find("gather-issue");
-    int64_t state[8] = {32, 56};
     struct err err;
-    ck_assert_int_eq(p->check(state, &err), -1);
+    test_start(p, "high=32,low=56");
+    ck_assert_int_eq(p->check(test_state, &err), -1);
     ck_assert_ptr_nonnull(strstr(err.msg, "low is 56, above high, 32"));
 }
 END_TEST

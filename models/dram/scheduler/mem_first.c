@@ -8,10 +8,6 @@
 #include "models/dram/dram_policy.h"
 #include "models/dram/loop.h"
 
-struct mem_first {
-    int64_t none;
-};
-
 static inline enum dram_leave mem_first_leaves(void *state, const struct dram_channel *ch, dram_banks hits)
 {
     (void)state;
@@ -24,23 +20,11 @@ static const struct dram_hooks mem_first_hooks = {
     .quiet = true,
     .leaves = mem_first_leaves,
 };
-
-static void mem_first_feed(struct dram_channel *ch, void *state, struct dram_feed *feed)
-{
-    dram_loop_feed(ch, &mem_first_hooks, state, feed);
-}
-
-static int64_t mem_first_step(struct dram_channel *ch, void *state, int64_t now)
-{
-    return dram_loop_step(ch, &mem_first_hooks, state, now);
-}
-
-static const struct dram_loops mem_first_loops = {mem_first_feed, mem_first_step, dram_push};
+DRAM_LOOPS(mem_first_loops, mem_first_hooks)
 
 const struct dram_policy dram_mem_first = {.head = {.name = "mem-first",
                                                     .summary = "PIM is served only while no MEM request waits",
                                                     .source =
                                                         "gupta-2025-f3fs section III; artifact GPGPU-Sim-4.0.1 (branch "
-                                                        "ISPASS_2025, commit 1eea352) dram_sched_mem_first.cc",
-                                                    .state_size = sizeof(struct mem_first)},
+                                                        "ISPASS_2025, commit 1eea352) dram_sched_mem_first.cc"},
                                            .loops = &mem_first_loops};
