@@ -178,7 +178,10 @@ static void print_csv(const struct compare_result *result)
     size_t metrics = 0;
     while (compare_metrics[metrics].name)
         metrics++;
-    table_init(&t, 2 + 3 * metrics);
+    bool unbound = false;
+    for (size_t i = 0; i < result->count; i++)
+        unbound |= table_estimates(NULL, &result->rows[i].outcome);
+    table_init(&t, 2 + 3 * metrics + unbound);
     table_cell(&t, "mechanism");
     table_cell(&t, "policy");
     for (size_t m = 0; m < metrics; m++) {
@@ -186,6 +189,8 @@ static void print_csv(const struct compare_result *result)
         table_cell(&t, "%s_lo", compare_metrics[m].name);
         table_cell(&t, "%s_hi", compare_metrics[m].name);
     }
+    if (unbound)
+        table_cell(&t, "unbound");
     for (size_t i = 0; i < result->count; i++) {
         const struct compare_row *row = &result->rows[i];
         table_cell(&t, "%s", compare_mechanism_name(row->mechanism));
@@ -196,6 +201,8 @@ static void print_csv(const struct compare_result *result)
             csv_value(&t, v->interval || v->least, v->lo);
             csv_value(&t, v->interval, v->hi);
         }
+        if (unbound)
+            (void)table_estimates(&t, &row->outcome);
     }
     table_csv(&t, stdout);
     table_release(&t);

@@ -193,7 +193,10 @@ static void csv_platform(struct table *t, const struct replay_result *result, bo
 
 static void print_csv(const struct replay_result *result)
 {
-    size_t columns = 1 + 2 + CSV_COUNTS + robust_csv_columns(result);
+    bool unbound = false;
+    for (size_t i = 0; i < result->policy_count; i++)
+        unbound |= table_estimates(NULL, &result->runs[i]);
+    size_t columns = 1 + unbound + 2 + CSV_COUNTS + robust_csv_columns(result);
     for (size_t m = 0; m < result->runs[0].count; m++)
         columns += any_interval(result, m) ? 3 : 1;
     struct table t;
@@ -207,6 +210,8 @@ static void print_csv(const struct replay_result *result)
             table_cell(&t, "%s_hi", name);
         }
     }
+    if (unbound)
+        table_cell(&t, "unbound");
     csv_platform(&t, result, true);
     robust_csv(&t, result, NULL);
     for (size_t i = 0; i < result->policy_count; i++) {
@@ -214,6 +219,8 @@ static void print_csv(const struct replay_result *result)
         table_cell(&t, "%s", replay_policy_label(&result->policies[i], label, sizeof label));
         for (size_t m = 0; m < result->runs[0].count; m++)
             csv_value(&t, &result->engine->metrics[m], &result->runs[i].values[m], any_interval(result, m));
+        if (unbound)
+            (void)table_estimates(&t, &result->runs[i]);
         csv_platform(&t, result, false);
         robust_csv(&t, result, &i);
     }

@@ -108,16 +108,15 @@ static void row_json(json_t **row, const char *name, const struct report_cell *c
     }
 }
 
-/* "unbound": the columns whose values of this row nothing bounds, if there are any. */
-static void row_unbound(json_t **row, const struct report *report, const struct report_cell *cells)
+/* The columns whose values of this row are estimates. */
+static json_t *unbound(const struct report *report, size_t row)
 {
+    const struct report_cell *cells = &report->cells[row * report->columns];
     json_t *names = json_array();
     for (size_t c = report->texts; c < report->columns; c++)
         if (cells[c].value.unbound && cells[c].value.known)
             json_tree_add(&names, json_tree_text(report->header[c]));
-    if (json_array_size(names))
-        json_tree_put(row, "unbound", json_incref(names));
-    json_decref(names);
+    return names;
 }
 
 static int print_json(const struct report *report)
@@ -132,16 +131,33 @@ static int print_json(const struct report *report)
             else
                 row_json(&row, report->header[c], cell, report->intervals[c]);
         }
-        row_unbound(&row, report, &report->cells[r * report->columns]);
+        json_t *names = unbound(report, r);
+        if (json_array_size(names))
+            json_tree_put(&row, "unbound", json_incref(names));
+        json_decref(names);
         json_tree_add(&rows, row);
     }
     return cmd_print_json(json_pack("{s:i,s:o}", "schema", 1, "rows", rows));
 }
 
+static void csv_unbound(struct table *t, const struct report *report, size_t row)
+{
+    char text[1024] = "";
+    json_t *names = unbound(report, row), *name;
+    size_t i;
+    json_array_foreach(names, i, name)(void)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "", json_string_value(name));
+    table_cell(t, "%s", text);
+    json_decref(names);
+}
+
 static void print_csv(const struct report *report)
 {
     struct table t;
-    size_t columns = report->columns;
+    bool any = false;
+    for (size_t i = 0; i < report->rows * report->columns; i++)
+        any |= report->cells[i].value.unbound && report->cells[i].value.known;
+    size_t columns = report->columns + any;
     for (size_t c = 0; c < report->columns; c++)
         columns += report->intervals[c] ? 2 : 0;
     table_init(&t, columns);
@@ -150,11 +166,16 @@ static void print_csv(const struct report *report)
         for (int end = 0; report->intervals[c] && end < 2; end++)
             table_cell(&t, "%s%s", report->header[c], end ? "_hi" : "_lo");
     }
-    for (size_t i = 0; i < report->rows * report->columns; i++)
+    if (any)
+        table_cell(&t, "unbound");
+    for (size_t i = 0; i < report->rows * report->columns; i++) {
         if (report->cells[i].text)
             table_cell(&t, "%s", report->cells[i].text);
         else
             exact(&t, &report->cells[i], report->intervals[i % report->columns]);
+        if (any && (i + 1) % report->columns == 0)
+            csv_unbound(&t, report, i / report->columns);
+    }
     table_csv(&t, stdout);
     table_release(&t);
 }

@@ -274,6 +274,18 @@ const char *table_metric(const struct metric *metric, const struct metric_value 
     return whole;
 }
 
+bool table_estimates(struct table *table, const struct outcome *run)
+{
+    char names[1024] = "";
+    for (size_t m = 0; m < run->count; m++)
+        if (run->values[m].unbound && run->values[m].known)
+            (void)snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? " " : "",
+                           run->metrics[m].name);
+    if (table)
+        table_cell(table, "%s", names);
+    return *names;
+}
+
 void left_out_add(struct left_out *left, bool known)
 {
     left->known += known;

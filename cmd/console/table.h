@@ -34,8 +34,11 @@ void table_wish_plain(void);
 void table_csv(const struct table *table, FILE *to);
 
 /* A metric for people, under metric_label(): "38.9 ms", "1.42", "256 MiB", "1,234,567", "1.10 .. 1.31", "n/a"; "~1.42"
- * where nothing bounds it. Returns buf. */
+ * of an estimate. Returns buf. */
 const char *table_metric(const struct metric *metric, const struct metric_value *value, char *buf, size_t size);
+
+/* Whether a run has estimates; their names are a cell of the table (CSV; NULL: none). */
+bool table_estimates(struct table *table, const struct outcome *run);
 
 /* Metrics that a table for people leaves out: known ones, and n/a in every run. */
 struct left_out {

@@ -88,6 +88,29 @@ START_TEST(metrics_read_well)
 }
 END_TEST
 
+START_TEST(estimates_are_named_where_a_cell_is_a_bare_number)
+{
+    static const struct metric metrics[] = {{"time_ns", METRIC_INT, METRIC_SUM, ""},
+                                            {"faults", METRIC_INT, METRIC_SUM, ""},
+                                            {"evictions", METRIC_INT, METRIC_SUM, ""},
+                                            {0}};
+    struct outcome run;
+    struct table t;
+    ck_assert_int_eq(outcome_init(&run, metrics, NULL), 0);
+    outcome_int(&run, "faults", 7);
+    ck_assert(!table_estimates(NULL, &run));
+    outcome_unbound(&run, "faults");
+    outcome_unbound(&run, "evictions"); /* not known: no value to be marked */
+    outcome_int(&run, "time_ns", 5);
+    outcome_unbound(&run, "time_ns");
+    table_init(&t, 1);
+    ck_assert(table_estimates(&t, &run));
+    ck_assert_str_eq(t.cells[0], "time_ns faults");
+    table_release(&t);
+    outcome_release(&run);
+}
+END_TEST
+
 /* A table as it is printed where a line has so many columns. */
 static const char *fitted(const struct table *t, int columns)
 {
@@ -216,4 +239,5 @@ END_TEST
 
 TEST_MAIN("table", a_head_is_bold_on_terminals_that_can, numbers_stand_right_and_words_left,
           a_hundred_thousand_rows_print_in_linear_time, csv_quotes_what_needs_it, metrics_read_well,
-          words_go_to_further_lines_and_columns_below, keys_of_a_row_stand_in_every_block, every_width_shows_every_word)
+          estimates_are_named_where_a_cell_is_a_bare_number, words_go_to_further_lines_and_columns_below,
+          keys_of_a_row_stand_in_every_block, every_width_shows_every_word)
