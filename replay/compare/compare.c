@@ -154,7 +154,7 @@ bool compare_tied(const struct compare_row *a, const struct compare_row *b)
            compare_time_high(b) * error >= compare_time_low(a);
 }
 
-/* 0: an answer; 1: a time that nothing bounds; 2: at least so much; 3: none. */
+/* 0: an answer; 1: a time that is an estimate; 2: at least so much; 3: none. */
 static int class_of(const struct compare_row *row)
 {
     const struct metric_value *v = &row->outcome.values[0];

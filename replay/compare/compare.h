@@ -85,7 +85,7 @@ struct compare_result {
         uint64_t bytes;
     } * allocs; /* the memory in question, in the program's order */
     size_t alloc_count;
-    struct compare_row *rows; /* best first (a mix behind what it is tied with); then times that nothing bounds; then
+    struct compare_row *rows; /* best first (a mix behind what it is tied with); then times that are estimates; then
                                  those that were stopped; rows without a time last */
     size_t count, cap;
     struct robust robust; /* its answers are the first `drawn` rows; zeroed where nothing was drawn */

@@ -98,7 +98,7 @@ static void note_table(struct store *store, const char *table, const char *what,
         outcome_note(outcome, "%s: %s", what, list.text);
 }
 
-static void note_extent(struct store *store, struct outcome *outcome)
+void derive_note_extent(struct store *store, struct outcome *outcome)
 {
     const char *chosen = store_origin_get(store, "kernels.chosen");
     if (!store_complete(store))
@@ -116,7 +116,7 @@ void derive_notes(const struct derive_source *source, enum workload_view view, s
             outcome_note(outcome, "the warps of as many blocks as are resident take turns, an instruction each");
         return;
     }
-    note_extent(source->store, outcome);
+    derive_note_extent(source->store, outcome);
     if (view == VIEW_UVM) {
         outcome_note(outcome, "what waits for what is not recorded: each load is waited for, no store is");
         outcome_note(outcome, "computing between accesses is not recorded: time_ns is without it");

@@ -88,7 +88,7 @@ void plot_note_unbound(const struct figure_input *input, const char *metric)
     for (size_t i = 0; i < input->runs->count; i++)
         open += run_unbound(&input->runs->runs[i], metric) && run_metric(&input->runs->runs[i], metric, &value);
     if (open)
-        (void)note(input->notes, "nothing bounds the %s of %zu of %zu runs", metric, open, input->runs->count);
+        (void)note(input->notes, "the %s of %zu of %zu runs is an estimate", metric, open, input->runs->count);
 }
 
 void plot_quote(FILE *script, const char *text)

@@ -68,7 +68,7 @@ int plot_draw_into(const struct figure *figure, const struct figure_input *input
 
 /* Note how many runs of those that a figure could show have not what it shows. */
 void plot_note_missing(const struct figure_input *input, size_t runs, const char *what);
-/* Note how many runs are drawn by a value of the metric that nothing bounds. */
+/* Note how many runs are drawn by an estimate of the metric. */
 void plot_note_unbound(const struct figure_input *input, const char *metric);
 
 /* What fits in one line of the whole width, and what letters and lines are wide and high. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "replay/uvm/recording/uvm_gain.h"
-#include "replay/uvm/uvm_recorded.h"
+#include "replay/uvm/uvm_touching.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
 #include "trace/uvm/recording.h"
@@ -44,16 +44,15 @@ static int add(json_t **rows, struct store *store, struct recording of, struct e
 
 int info_gain_json(struct store *store, json_t **root, struct err *err)
 {
-    int rc = uvm_recorded_is(store, err);
-    if (rc != 1)
-        return rc;
+    if (uvm_stored(store) != UVM_STORED_RECORDING)
+        return 0;
     struct recordings *recordings = mem_zalloc(1, sizeof *recordings, err);
     if (!recordings || recordings_find(recordings, store, err)) {
         free(recordings);
         return -1;
     }
     json_t *rows = json_array();
-    rc = recordings->count ? 0 : add(&rows, store, (struct recording){RECORDING_ANY, RECORDING_ANY}, err);
+    int rc = recordings->count ? 0 : add(&rows, store, (struct recording){RECORDING_ANY, RECORDING_ANY}, err);
     for (size_t i = 0; i < recordings->count && !rc; i++)
         rc = add(&rows, store, recordings->items[i], err);
     if (!rc && (!rows || json_array_size(rows)))

@@ -18,7 +18,7 @@ static const char *template(void)
     return NULL;
 }
 
-/* An interval is [lo, hi], a value that nothing bounds {"near":v}. */
+/* An interval is [lo, hi], an estimate {"near":v}. */
 static json_t *cell(const struct report_cell *c)
 {
     if (c->text)

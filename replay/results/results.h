@@ -35,7 +35,7 @@ struct results_run {
     const char *overrides;           /* those given instead of them, in the same form */
     const char *settings, *params;   /* JSON objects; settings also have the overrides as they were given */
     const char *relative_to;         /* what speed-ups are relative to, {"policy":..,"params":{..}} */
-    const char *metrics, *intervals; /* JSON objects: a number or null; [lo, hi], null: nothing bounds the value */
+    const char *metrics, *intervals; /* JSON objects: a number or null; [lo, hi], null: the value is an estimate */
     const char *notes;               /* a JSON array of texts */
     const char *parts;               /* {"kernel":[{"part":name,"metrics":{..},"interval":{..}},..],..} */
     bool baseline;                   /* speed-ups of its request are relative to this run */

@@ -2,7 +2,7 @@
 
 -- One policy on one input. key: 32 hexadecimal digits over all that decides the outcome, so that a run that was done
 -- is recognised. position: the order in which runs are reported. settings, params, metrics, intervals: JSON objects;
--- an interval is [lo, hi], or null: nothing bounds the value; notes: a JSON array of sentences. baseline: 1 if the speed-ups of its request are relative
+-- an interval is [lo, hi], or null: the value is an estimate; notes: a JSON array of sentences. baseline: 1 if the speed-ups of its request are relative
 -- to this run. Since version 3: inputs: [{"role":..,"input":..,"hash":..},..]; platform_hash: whose numbers the run
 -- started from, '' where that is not known; overrides: those given by --set instead, {"uvm.compute_ns":200,..};
 -- relative_to: the baseline, {"policy":..,"params":..}; hash: 32 hexadecimal digits over this row, its rows in metrics

@@ -179,7 +179,7 @@ static json_t *number(sqlite3_stmt *stmt, int column)
     return json_real(sqlite3_column_double(stmt, column));
 }
 
-/* One metric of a part (an infinite end: nothing bounds it), added to the last of its kind or to a new one. -1 if it is
+/* One metric of a part (an infinite end: it is an estimate), added to the last of its kind or to a new one. -1 if it is
  * damaged. */
 static int take_part(sqlite3_stmt *stmt, json_t *all, int64_t *position)
 {

@@ -23,7 +23,7 @@ struct place {
     const char *by, *part; /* NULL: of the run itself */
 };
 
-/* The ends of an interval; of a value that nothing bounds (null) hi is infinite. */
+/* The ends of an interval; of an estimate (null) hi is infinite. */
 static int bind_ends(sqlite3_stmt *stmt, int lo, const json_t *interval)
 {
     int rc = 0;

@@ -18,7 +18,7 @@ struct run {
     char *engine, *input, *platform, *policy;
     json_t *settings; /* {} where unknown; with the numbers of the platform that were given by --set, as given */
     json_t *params, *metrics, *notes;
-    json_t *interval; /* [lo, hi]; null: of a value that nothing bounds */
+    json_t *interval; /* [lo, hi]; null: of an estimate */
     json_t *parts;    /* as `replay --format json` prints them; {} where there are none */
     char *part_by;    /* "kernel": this is a part of a run, or of several together; NULL: a whole run */
     char *part;       /* its name */
@@ -55,7 +55,7 @@ bool run_metric(const struct run *run, const char *name, double *value);
 bool run_starved(const struct run *run);
 /* Its interval, if it has one. */
 bool run_interval(const struct run *run, const char *name, double *lo, double *hi);
-/* Whether it has a value that nothing bounds (outcome.h: unbound). */
+/* Whether its value is an estimate (outcome.h: unbound). */
 bool run_unbound(const struct run *run, const char *name);
 
 /* A parameter of the policy, a setting or a key of the input as text ("granularity", "oversubscription_pct", "bytes");

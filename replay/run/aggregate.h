@@ -24,7 +24,7 @@ struct metric_value aggregate_values(enum aggregate_how how, const struct metric
                                      size_t n);
 
 /* A metric over n runs of one engine and policy (asserted). Where a run has an interval, so has the result, and no
- * value unless all have one; where nothing bounds the value of one, nothing bounds that of all. *left_out (may be
+ * value unless all have one; an estimate among them makes theirs an estimate. *left_out (may be
  * NULL): runs that do not know the metric. -1 with *err set: no memory. */
 int aggregate_runs(enum aggregate_how how, const char *metric, const struct run *const *runs, size_t n,
                    struct metric_value *value, size_t *left_out, struct err *err);

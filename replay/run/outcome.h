@@ -5,7 +5,7 @@
  *
  * A run may come in parts: the same metrics by kernel and by allocation, as far as they mean something there. The parts
  * of a metric whose aggregate is the sum add up to the run's value; what lies in several parts at once, or in none,
- * has a part of its own. Of intervals the lower ends add up to at most the run's, the upper ends to at least it. */
+ * has a part of its own. */
 #ifndef REPLAY_RUN_OUTCOME_H
 #define REPLAY_RUN_OUTCOME_H
 
@@ -42,8 +42,7 @@ struct metric_value {
     bool known;
     bool interval; /* lo..hi hold */
     bool least;    /* of an unknown value without an interval: it is more than lo */
-    bool
-        unbound; /* of a known value: an assumed order gives it, and nothing bounds how far it is off; a note says so */
+    bool unbound;  /* of a known value: it is an estimate, and how far it is off is not known; a note says why */
     int64_t whole; /* METRIC_INT */
     double real;   /* METRIC_REAL; also set for METRIC_INT */
     double lo, hi;
@@ -83,7 +82,7 @@ void outcome_real(struct outcome *outcome, const char *name, double value);
 void outcome_interval(struct outcome *outcome, const char *name, double lo, double hi);
 /* Store that the value, which stays unknown, is proved to be more than `lo`; tables print it behind '>'. */
 void outcome_at_least(struct outcome *outcome, const char *name, double lo);
-/* Say of a value that nothing bounds it; tables print it behind '~'. */
+/* Say that a value is an estimate; tables print it behind '~'. */
 void outcome_unbound(struct outcome *outcome, const char *name);
 /* Add a sentence; the same sentence twice is kept once. A failure to get memory makes outcome_check() fail. */
 void outcome_note(struct outcome *outcome, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -104,7 +103,7 @@ struct outcome *outcome_add_part(struct outcome *outcome, enum outcome_by by, co
 struct outcome *outcome_find_part(const struct outcome *outcome, enum outcome_by by, const char *name);
 
 /* {"metrics":{..},"interval":{..},"notes":[..]} added to `object`; integers exact, unknown values null; an interval of
- * what is at least so much has null above; of values that nothing bounds the names as "unbound":[..]. Where there are
+ * what is at least so much has null above; the names of estimates as "unbound":[..]. Where there are
  * parts, also "parts":{"kernel":[{"part":name,"metrics":{..},"interval":{..}},..],"allocation":[..]} with the metrics
  * that are known. */
 int outcome_to_json(const struct outcome *outcome, json_t *object, struct err *err);

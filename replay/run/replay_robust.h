@@ -2,7 +2,7 @@
  * (replay/robust/robust.h): the same request on other platforms, one thread each, its files and recordings left out.
  *
  * What decides is the first of the engine's ranks, differences within the model's measured error are ties. A policy
- * that is starved, that the engine refused (no value and no interval) or whose value nothing bounds never wins. */
+ * that is starved, that the engine refused (no value and no interval) or whose value is an estimate never wins. */
 #ifndef REPLAY_RUN_REPLAY_ROBUST_H
 #define REPLAY_RUN_REPLAY_ROBUST_H
 

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "models/uvm/legacy.h"
-#include "replay/uvm/uvm_beside.h"
 #include "replay/uvm/uvm_fault_log.h"
 #include "replay/uvm/uvm_legacy.h"
 #include "replay/uvm/uvm_recorded.h"
+#include "replay/uvm/uvm_touches_input.h"
 #include "replay/uvm/uvm_touching.h"
 #include "trace/base/csv_text.h"
 #include "trace/base/mem.h"
@@ -152,7 +152,8 @@ struct closed_loop {
     struct batch_log *logs;             /* one per policy; NULL: none wanted */
     const struct uvm_fault_log *faults; /* the actors are of such a log; NULL: they are whole */
     const struct replay_job *beside;    /* whose recording is of the same program; NULL: none */
-    bool short_of_memory;               /* the settings leave less than the log's memory */
+    bool first_only;                    /* of each launch's touches only the first of each page are known */
+    bool short_of_memory;               /* the settings leave less than the touches' memory */
     int64_t most_ns;                    /* a run that is proved to take longer stops; 0: none does */
 };
 
@@ -161,12 +162,16 @@ static bool has_hints(const struct uvm_managed_settings *set)
     return set->advise || set->prefetch || set->discard || set->access_counters;
 }
 
-/* Whether a log of faults cannot answer for a policy; a note says why. Otherwise one says what it was made with. */
+/* Whether first touches, or a log of faults, cannot answer for a policy; a note says why. Otherwise one says what the
+ * log was made with. */
 static bool refused(const struct closed_loop *loop, size_t i, struct outcome *outcome)
 {
     const struct uvm_fault_log *log = loop->faults;
+    if (loop->first_only && loop->short_of_memory)
+        outcome_note(outcome, "refused: with less memory pages are evicted and touched again, and each launch's first "
+                              "touches do not show it; use a workload or accesses");
     if (!log)
-        return false;
+        return loop->first_only && loop->short_of_memory;
     bool hidden = log->prefetch == UVM_LOG_PREFETCH_ON && !uvm_policy_of(loop->job->policies[i].head)->stock;
     const struct uvm_settings *set = loop->job->settings;
     bool advised = has_hints(&set->managed);
@@ -284,8 +289,8 @@ static int check_beside(const struct closed_loop *loop, struct outcome *runs, st
 {
     const struct replay_job *job = loop->beside;
     const struct uvm_settings *set = job->settings;
-    const char *spec = uvm_beside_input(job)->spec;
-    if (uvm_beside_fits(job, (struct recording){set->process, set->gpu}, loop->touching.ops, loop->touching.state, runs,
+    const char *spec = uvm_touches_input(job)->spec;
+    if (uvm_touches_fit(job, (struct recording){set->process, set->gpu}, loop->touching.ops, loop->touching.state, runs,
                         err))
         return err_at(err, "%s", spec);
     for (size_t i = 0; i < job->policy_count; i++)
@@ -309,16 +314,19 @@ static int replay_loop(struct closed_loop *loop, struct outcome *runs, struct er
     return rc;
 }
 
-/* A log of faults shows not all touches: what can be asked of it. */
-static int read_faults(struct closed_loop *loop, struct uvm_fault_log *log, struct store *store, struct err *err)
+/* First touches and logs of faults show not all touches: what can be asked of them. */
+static int look_for_gaps(struct closed_loop *loop, struct uvm_fault_log *log, struct store *store, struct err *err)
 {
     const struct uvm_managed_settings *set = &((const struct uvm_settings *)loop->job->settings)->managed;
     size_t n;
     const struct actor_alloc *allocs = loop->touching.ops->allocs(loop->touching.state, &n);
     uint64_t blocks = actor_space_pages(allocs, n) / ACTOR_BLOCK_PAGES;
-    loop->faults = log;
+    loop->first_only = loop->beside && uvm_touches_first_only(&loop->job->inputs[0]);
     loop->short_of_memory = set->gpu_memory_bytes ? (uint64_t)set->gpu_memory_bytes / ACTOR_BLOCK_BYTES < blocks
                                                   : set->oversubscription_pct > 100;
+    if (uvm_stored(store) != UVM_STORED_FAULT_LOG)
+        return 0;
+    loop->faults = log;
     return uvm_fault_log_read(log, store, allocs, n, err);
 }
 
@@ -335,16 +343,11 @@ static const char *const *uvm_sections(const struct replay_job *job)
 {
     static const char *const legacy[] = {"legacy", NULL}, *const recorded[] = {"uvm", NULL},
                              *const closed[] = {"uvm", "gpu", NULL};
-    const struct input *input = &job->inputs[0], *touches = uvm_beside_input(job);
-    if (touches && !uvm_beside_first_only(touches))
+    if (uvm_touches_input(job))
         return closed;
     if (((const struct uvm_settings *)job->settings)->mode == UVM_LEGACY || before_demand_paging(job))
         return legacy;
-    uint64_t kinds = 0;
-    for (int i = 0; input->store && i < store_stream_count(input->store); i++)
-        kinds |= store_stream(input->store, i)->kinds;
-    bool moved = kinds >> RECORD_MIGRATE_H2D & 1, touched = kinds >> RECORD_TOUCH & 1;
-    return moved && !touched ? recorded : closed;
+    return uvm_stored(job->inputs[0].store) == UVM_STORED_RECORDING ? recorded : closed;
 }
 
 /* What touches pages: a program, accesses or touches. `beside`: the job of a recording of it, or NULL. */
@@ -356,15 +359,17 @@ static int replay_touching(const struct replay_job *job, const struct replay_job
     struct uvm_fault_log log;
     if (uvm_touching_open(&loop.touching, input, err))
         return -1;
-    int rc = 0;
-    if (loop.touching.trace && !loop.touching.view && uvm_fault_log_is(input->store))
-        rc = read_faults(&loop, &log, input->store, err);
+    int rc = look_for_gaps(&loop, &log, input->store, err);
     if (rc == 0)
         uvm_touching_keep(&loop.touching, job->policy_count, job->threads);
     if (rc == 0)
         rc = replay_loop(&loop, runs, err);
-    for (size_t i = 0; i < job->policy_count && rc == 0 && loop.touching.view; i++)
-        derive_notes(&loop.touching.accesses.source, VIEW_UVM, &runs[i]);
+    for (size_t i = 0; i < job->policy_count && rc == 0; i++) {
+        if (loop.touching.view)
+            derive_notes(&loop.touching.accesses.source, VIEW_UVM, &runs[i]);
+        else if (loop.first_only)
+            derive_note_extent(input->store, &runs[i]);
+    }
     uvm_touching_close(&loop.touching);
     return rc;
 }
@@ -375,12 +380,10 @@ static int replay_beside(const struct replay_job *job, const struct input *touch
 {
     struct replay_job loop = *job;
     const struct input *input = &job->inputs[0];
-    int recorded = input->store ? uvm_recorded_is(input->store, err) : 0;
-    if (recorded < 0)
-        return -1;
-    if (!recorded)
+    const enum uvm_stored found = uvm_stored(touches->store);
+    if (uvm_stored(input->store) != UVM_STORED_RECORDING)
         return err_set(err, "--touches stands beside a recording of migrations; %s is none", input->spec);
-    if (touches->store && (uvm_fault_log_is(touches->store) || uvm_recorded_is(touches->store, err)))
+    if (found == UVM_STORED_FAULT_LOG || found == UVM_STORED_RECORDING)
         return err_set(err, "--touches %s: expected page touches of the program, or its accesses", touches->spec);
     loop.inputs = touches;
     loop.input_count = 1;
@@ -405,11 +408,11 @@ static int refuse_recorded(const struct uvm_settings *set, struct err *err)
 
 static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct err *err)
 {
-    const struct input *touches = uvm_beside_input(job);
+    const struct input *touches = uvm_touches_input(job);
     if (job->input_count != 1u + (touches != NULL))
         return err_set(err, "the uvm engine replays one input; %zu were given", job->input_count);
     const struct input *input = &job->inputs[0];
-    if (touches && !uvm_beside_first_only(touches))
+    if (touches)
         return replay_beside(job, touches, runs, err);
     const struct uvm_settings *set = job->settings;
     if (set->mode == UVM_LEGACY || before_demand_paging(job)) {
@@ -424,16 +427,14 @@ static int uvm_replay(const struct replay_job *job, struct outcome *runs, struct
     for (size_t i = 0; i < job->policy_count; i++)
         if (job->policies[i].head->baseline)
             return err_set(err, "%s is for legacy mode; see 'offchip list policies'", job->policies[i].head->name);
-    int recording = input->store && uvm_touching_own(input->store) ? uvm_recorded_is(input->store, err) : 0;
-    if (touches && !recording)
-        return err_set(err, "--touches stands beside a recording of migrations; %s is none", input->spec);
-    if (recording > 0 && refuse_recorded(set, err))
+    const enum uvm_stored found = uvm_stored(input->store);
+    if (found == UVM_STORED_RECORDING && refuse_recorded(set, err))
         return -1;
-    if (job->recording && input->store && (recording > 0 || uvm_fault_log_is(input->store)))
+    if (job->recording && (found == UVM_STORED_RECORDING || found == UVM_STORED_FAULT_LOG))
         return err_set(err, "--recording writes what a recorder would have seen of a simulated run; %s is a recording",
                        input->spec);
-    if (recording)
-        return recording < 0 ? -1 : uvm_recorded_replay(job, runs, err);
+    if (found == UVM_STORED_RECORDING)
+        return uvm_recorded_replay(job, runs, err);
     return replay_touching(job, NULL, runs, err);
 }
 

@@ -17,7 +17,6 @@ struct place {
     struct page_mask prefetched; /* brought besides faults and not touched since */
     struct page_mask mapped;     /* data the CPU has mapped */
     bool used;                   /* by the GPU */
-    bool whole;
 };
 
 struct loop {
@@ -38,13 +37,13 @@ struct loop {
 static struct uvm_tally *allocation(struct loop *l, uint32_t piece)
 {
     const struct uvm_owners *o = l->run->owners;
-    return o ? &o->allocations[o->allocation[piece]] : &l->nobody;
+    return o ? &l->run->tallies[OUTCOME_BY_ALLOCATION][o->allocation[piece]] : &l->nobody;
 }
 
 static void begin_event(struct loop *l, size_t event)
 {
     const struct uvm_owners *o = l->run->owners;
-    l->kernel = o ? &o->kernels[o->kernel[event]] : &l->nobody;
+    l->kernel = o ? &l->run->tallies[OUTCOME_BY_KERNEL][o->kernel[event]] : &l->nobody;
 }
 
 /* Add to the whole, to the kernel and to the allocation. */
@@ -196,8 +195,6 @@ static void compare(struct loop *l, uint32_t piece, const struct page_mask *page
     if (l->run->hidden == UVM_HIDDEN_FORCED)
         place->block.resident = place->recorded;
     l->out->covers &= page_mask_contains(&place->block.resident, &place->recorded);
-    l->out->within &= page_mask_contains(&place->recorded, &place->block.resident);
-    place->whole |= page_mask_contains(&place->block.resident, &l->run->recording->pieces[piece].populated);
 }
 
 /* Touch the faulted pages of a batch, or those that came with them. */
@@ -287,8 +284,6 @@ static int finish(struct loop *l, struct err *err)
     out->r_median = metrics.r.median;
     out->r_p75 = metrics.r.p75;
     out->all.time_ns = (int64_t)l->time_ns;
-    for (size_t p = 0; p < l->run->recording->piece_count; p++)
-        out->whole_blocks += l->places[p].used && l->places[p].whole;
     if (l->run->policy->granularity)
         out->granularity_bytes = l->run->policy->granularity(l->state);
     write_findings(l, out->findings, sizeof out->findings);
@@ -300,7 +295,7 @@ static int loop_init(struct loop *l, const struct uvm_open_loop_run *run, struct
     const struct uvm_recording *r = run->recording;
     *l = (struct loop){.run = run, .out = out};
     l->kernel = &l->nobody;
-    *out = (struct uvm_open_loop){.covers = true, .within = true};
+    *out = (struct uvm_open_loop){.covers = true};
     l->state = mem_zalloc(1, run->policy->head.state_size, err);
     l->places = l->state ? mem_zalloc(r->piece_count, sizeof *l->places, err) : NULL;
     if (!l->places || uvm_windows_init(&l->windows, err))

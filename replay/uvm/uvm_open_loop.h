@@ -10,7 +10,7 @@
 #include "models/uvm/uvm_platform.h"
 #include "models/uvm/uvm_policy.h"
 #include "replay/run/progress.h"
-#include "replay/uvm/recording/uvm_recording.h"
+#include "replay/uvm/uvm_owners.h"
 
 enum uvm_hidden {
     UVM_HIDDEN_UNTOUCHED,
@@ -31,13 +31,6 @@ struct uvm_tally {
     int64_t time_ns;           /* modelled; not of allocations */
 };
 
-/* Whose an event or a piece is: tallies are kept for each. Of allocations batches stay 0. */
-struct uvm_owners {
-    const size_t *kernel;     /* by event */
-    const size_t *allocation; /* by piece */
-    struct uvm_tally *kernels, *allocations;
-};
-
 struct uvm_open_loop_run {
     const struct uvm_recording *recording;
     const struct uvm_policy *policy;
@@ -46,16 +39,15 @@ struct uvm_open_loop_run {
     enum uvm_hidden hidden;
     bool traced; /* every migration record costs time, as under CUPTI */
     struct progress *progress;
-    const struct uvm_owners *owners; /* NULL: only the whole is wanted */
+    const struct uvm_owners *owners;        /* NULL: only the whole is wanted */
+    struct uvm_tally *tallies[OUTCOME_BYS]; /* one for each owner, added to; of allocations batches stay 0 */
 };
 
 struct uvm_open_loop {
     struct uvm_tally all;
     uint64_t services_exact;                              /* forced: the plan is what was recorded */
     uint64_t planned_pages, recorded_pages, common_pages; /* prefetched: by the policy, as recorded, by both (forced) */
-    uint64_t whole_blocks;                                /* of them, those with all their data there at some time */
     bool covers;                   /* at every batch's end, what the recording had on the GPU was there too */
-    bool within;                   /* and nothing else was there */
     double r_p25, r_median, r_p75; /* over windows of 20 batches; NAN without a batch */
     int64_t granularity_bytes;     /* at the end; 0: the policy has none */
     char findings[256];            /* of the policy, "windows=31 grown=0"; "" if none */

@@ -1,30 +1,27 @@
-/* uvm_recorded: what can honestly be said of a recording of migrations under another policy.
+/* uvm_recorded: what a recording of migrations says under a policy.
  *
  * A recording shows which pages faulted and which the prefetcher brought; what was touched after it was resident stays
- * hidden, and so does memory that came without data. Each policy gets one of four answers, the first word of its first
+ * hidden, and so does memory that came without data. Each policy gets one of three answers, the first word of its first
  * note:
- *   exact     the recording is a run of the policy: it says so, or the policy decides (nearly) every recorded service
- * as recorded; where nothing can be hidden and every service agrees that is proved bound     every touched page is
- * known, and from them follows what can come (uvm_bounds.h) interval  pages may have been touched that the recording
- * does not show: the intervals hold whichever were refused   memory would be oversubscribed, or the recording evicted
- * under another policy, of prefetch or of eviction: touches after an eviction are hidden, and no metric can be given
- * Values and intervals are proved for the closed loop that the recording is of; what cannot be bounded has the recorded
- * order's value and is named by the note "recorded order, no bound: METRIC, ..: why". time_ns of the recorded policy is
- * the recorded time; of another policy it is that and the difference of both in recorded order: never bounded. */
+ *   exact      the recording is a run of the policy: it says so, or the policy decides (nearly) every recorded service
+ *              as recorded; what it lacks of memory without data is an estimate
+ *   estimate   another policy: the recorded faults in their order, pushed through it (uvm_open_loop.h); time_ns is the
+ *              recorded time and the difference that the cost model sees, but no less than the copies, and than what
+ *              fault service leaves of the kernels (uvm_gain.h)
+ *   refused    memory would be oversubscribed, or the recording evicted under another policy, of prefetch or of
+ *              eviction: touches after an eviction are hidden, and no metric can be given
+ * Estimates are marked (outcome_unbound()). */
 #ifndef REPLAY_UVM_UVM_RECORDED_H
 #define REPLAY_UVM_UVM_RECORDED_H
 
 #include "models/uvm/uvm_evict.h"
 #include "replay/run/engine.h"
-#include "replay/uvm/recording/uvm_bounds.h"
 #include "replay/uvm/uvm_open_loop.h"
-#include "replay/uvm/uvm_recorded_parts.h"
 
-enum uvm_answer { UVM_EXACT, UVM_BOUND, UVM_INTERVAL, UVM_REFUSED };
+enum uvm_answer { UVM_EXACT, UVM_ESTIMATE, UVM_REFUSED };
 
 struct uvm_recorded_run {
     const struct uvm_recording *recording;
-    const struct uvm_known *known; /* what it proves, or what it and touches beside it do */
     const struct uvm_policy *policy;
     const void *params;                   /* policy->head.state_size bytes, parameters stored */
     const struct uvm_evict_policy *evict; /* NULL: the driver's */
@@ -34,7 +31,7 @@ struct uvm_recorded_run {
     int64_t gpu_memory_bytes;
     bool traced;
     struct progress *progress;
-    const struct uvm_recorded_parts *parts; /* of the recording; NULL: only the whole is wanted */
+    const struct uvm_owners *owners; /* of the recording; NULL: only the whole is wanted */
 };
 
 /* Fill *outcome (a table with the uvm engine's metrics) and *answer. */
@@ -43,11 +40,5 @@ int uvm_recorded_run(const struct uvm_recorded_run *run, struct outcome *outcome
 
 /* The uvm engine on a trace that holds migrations: every policy of the job. */
 int uvm_recorded_replay(const struct replay_job *job, struct outcome *runs, struct err *err);
-
-/* Whether a trace holds migrations to the GPU and no page touches. Returns 1, 0, or -1 with *err set. */
-int uvm_recorded_is(struct store *store, struct err *err);
-
-/* What the note that lists unbounded metrics begins with. */
-#define UVM_NO_BOUND "recorded order, no bound: "
 
 #endif

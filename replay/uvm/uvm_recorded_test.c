@@ -1,5 +1,6 @@
 #include "replay/uvm/uvm_recorded.h"
 
+#include "replay/uvm/recording/uvm_gain.h"
 #include "replay/uvm/uvm_recorded_testing.h"
 
 enum { BASE = 0x40000000 };
@@ -17,9 +18,9 @@ struct answer {
     struct outcome outcome;
 };
 
-static struct answer ask_policy(const struct uvm_recording *r, const struct uvm_policy *pol, const char *setting,
-                                int64_t memory)
+static struct answer ask(const struct uvm_recording *r, const char *policy, const char *setting, int64_t memory)
 {
+    const struct uvm_policy *pol = uvm_policy_find(policy);
     struct uvm_platform p;
     param_defaults(uvm_platform_params, &p);
     void *params = calloc(1, pol->head.state_size + 1);
@@ -32,37 +33,26 @@ static struct answer ask_policy(const struct uvm_recording *r, const struct uvm_
     struct answer a;
     struct err err = {""};
     ck_assert_int_eq(outcome_init(&a.outcome, metrics, &err), 0);
-    struct uvm_known known;
-    ck_assert_int_eq(uvm_known_init(&known, r, &err), 0);
     struct uvm_recorded_run run = {
-        .recording = r, .known = &known, .policy = pol, .params = params, .platform = &p, .gpu_memory_bytes = memory};
+        .recording = r, .policy = pol, .params = params, .platform = &p, .gpu_memory_bytes = memory};
     ck_assert_msg(uvm_recorded_run(&run, &a.outcome, &a.answer, &err) == 0, "%s", err.msg);
-    uvm_known_release(&known);
     free(params);
     return a;
 }
 
-static struct answer ask(const struct uvm_recording *r, const char *policy, const char *setting, int64_t memory)
-{
-    return ask_policy(r, uvm_policy_find(policy), setting, memory);
-}
-
-static bool known(const struct answer *a, const char *name, double *value)
+/* The value is the truth, and no estimate. */
+static void exactly(const struct answer *a, const char *name, double truth)
 {
     const struct metric_value *v = outcome_get(&a->outcome, name);
-    *value = v->real;
-    return v->known && !v->interval;
+    ck_assert_msg(v->known && !v->interval && !v->unbound && v->real == truth, "%s: %g%s, not %g", name, v->real,
+                  v->unbound ? " estimated" : "", truth);
 }
 
-/* Whether the value, or the interval, admits the truth. */
-static void admits(const struct answer *a, const char *name, double truth)
+static double estimated(const struct answer *a, const char *name)
 {
     const struct metric_value *v = outcome_get(&a->outcome, name);
-    ck_assert_msg(v->known || v->interval, "%s is not given", name);
-    if (v->interval)
-        ck_assert_msg(v->lo <= truth && truth <= v->hi, "%s: %g not in [%g, %g]", name, truth, v->lo, v->hi);
-    else
-        ck_assert_msg(v->real == truth, "%s: %g, not %g", name, v->real, truth);
+    ck_assert_msg(v->known && !v->interval && v->unbound, "%s is no estimate", name);
+    return v->real;
 }
 
 static void load(struct uvm_recording *r, const struct tape *t)
@@ -77,74 +67,68 @@ static bool begins(const struct answer *a, const char *word)
     return a->outcome.note_count && strncmp(a->outcome.notes[0], word, strlen(word)) == 0;
 }
 
-/* Programs whose touches are known, recorded under the stock prefetcher, asked about every policy: the answers admit
- * what the program does under that policy. */
+/* Recorded under the stock prefetcher: its own run is exact, and of another policy everything is an estimate. */
 static void check_program(bool sweep)
 {
     static const struct {
         const char *policy, *setting;
         enum uvm_answer answer;
-        const char *word;
-    } rows[] = {{"tree", NULL, UVM_EXACT, "exact:"},
-                {"tree", "threshold=50", UVM_EXACT, "exact:"},
-                {"none", NULL, UVM_INTERVAL, "interval:"},
-                {"fixed", "granularity=4KiB", UVM_INTERVAL, "interval:"},
-                {"fixed", "granularity=64KiB", UVM_INTERVAL, "interval:"},
-                {"fixed", "granularity=2MiB", UVM_INTERVAL, "interval:"},
-                {"tree", "threshold=10", UVM_INTERVAL, "interval:"},
-                {"adaptive", NULL, UVM_INTERVAL, "interval:"}};
+    } rows[] = {{"tree", NULL, UVM_EXACT},
+                {"tree", "threshold=50", UVM_EXACT},
+                {"none", NULL, UVM_ESTIMATE},
+                {"fixed", "granularity=64KiB", UVM_ESTIMATE},
+                {"fixed", "granularity=2MiB", UVM_ESTIMATE},
+                {"tree", "threshold=10", UVM_ESTIMATE},
+                {"adaptive", NULL, UVM_ESTIMATE}};
+    static const char *const counts[] = {"faults",           "batches",   "services", "h2d_bytes",
+                                         "prefetched_bytes", "evictions", "d2h_bytes"};
     enum { BLOCKS = 24 };
-    struct tape recorded;
+    struct tape t;
     struct uvm_recording r;
-    tape_init(&recorded, "tree", NULL, BASE, BLOCKS * UVM_BLOCK_BYTES);
-    tape_allocation(&recorded, BASE, BLOCKS * UVM_BLOCK_BYTES);
-    tape_cpu_writes(&recorded);
+    tape_init(&t, "tree", NULL, BASE, BLOCKS * UVM_BLOCK_BYTES);
+    tape_allocation(&t, BASE, BLOCKS * UVM_BLOCK_BYTES);
+    tape_cpu_writes(&t);
     if (sweep)
-        tape_sweep(&recorded, BLOCKS, 2, 41);
+        tape_sweep(&t, BLOCKS, 2, 41);
     else
-        tape_random(&recorded, BLOCKS, 80, 50, 77);
-    load(&r, &recorded);
+        tape_random(&t, BLOCKS, 80, 50, 77);
+    load(&r, &t);
+    const double truth[] = {(double)t.faults, (double)t.batches, (double)t.services, (double)t.bytes,
+                            (double)(t.bytes - t.faults * UVM_PAGE_BYTES)};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct tape t;
-        tape_init(&t, rows[i].policy, rows[i].setting, BASE, BLOCKS * UVM_BLOCK_BYTES);
-        if (sweep)
-            tape_sweep(&t, BLOCKS, 2, 41);
-        else
-            tape_random(&t, BLOCKS, 80, 50, 77);
+        const bool exact = rows[i].answer == UVM_EXACT;
         struct answer a = ask(&r, rows[i].policy, rows[i].setting, 0);
-        ck_assert_msg(a.answer == rows[i].answer && begins(&a, rows[i].word), "%s %s: %s", rows[i].policy,
-                      rows[i].setting ? rows[i].setting : "", a.outcome.notes[0]);
-        admits(&a, "faults", (double)t.faults);
-        admits(&a, "h2d_bytes", (double)t.bytes);
-        admits(&a, "prefetched_bytes", (double)(t.bytes - t.faults * UVM_PAGE_BYTES));
-        admits(&a, "evictions", 0);
-        admits(&a, "d2h_bytes", 0);
-        admits(&a, "batches", (double)t.batches);
-        admits(&a, "services", (double)t.services);
+        ck_assert_msg(a.answer == rows[i].answer && begins(&a, exact ? "exact:" : "estimate:"), "%s %s: %s",
+                      rows[i].policy, rows[i].setting ? rows[i].setting : "", a.outcome.notes[0]);
+        for (size_t m = 0; m < sizeof counts / sizeof *counts; m++)
+            if (exact)
+                exactly(&a, counts[m], m < sizeof truth / sizeof *truth ? truth[m] : 0);
+            else
+                ck_assert_double_ge(estimated(&a, counts[m]), 0);
+        ck_assert_double_gt(estimated(&a, "time_ns"), 0); /* no kernel is recorded */
         outcome_release(&a.outcome);
-        tape_release(&t);
     }
     uvm_recording_release(&r);
-    tape_release(&recorded);
+    tape_release(&t);
 }
 
-START_TEST(answers_about_a_sweep_admit_what_it_does_under_every_policy)
+START_TEST(a_sweep_is_exact_under_its_own_policy_and_estimated_under_others)
 {
     check_program(true);
 }
 END_TEST
 
-START_TEST(answers_about_random_touches_admit_what_they_do_under_every_policy)
+START_TEST(random_touches_are_exact_under_their_own_policy_and_estimated_under_others)
 {
     check_program(false);
 }
 END_TEST
 
-START_TEST(a_recording_without_prefetch_gives_exact_bytes_of_every_fixed_granularity)
+/* Without prefetch nothing is hidden: the estimate of another policy is its run in the recorded order. */
+START_TEST(a_recording_without_prefetch_estimates_what_another_policy_does_to_its_faults)
 {
     struct tape recorded, t;
     struct uvm_recording r;
-    double bytes;
     tape_init(&recorded, "none", NULL, BASE, 10 * UVM_BLOCK_BYTES);
     tape_allocation(&recorded, BASE, 10 * UVM_BLOCK_BYTES);
     tape_cpu_writes(&recorded);
@@ -154,10 +138,12 @@ START_TEST(a_recording_without_prefetch_gives_exact_bytes_of_every_fixed_granula
     tape_random(&t, 10, 30, 30, 5);
     struct answer a = ask(&r, "none", NULL, 0), b = ask(&r, "fixed", "granularity=64KiB", 0);
     ck_assert_int_eq(a.answer, UVM_EXACT);
-    ck_assert_int_eq(b.answer, UVM_BOUND);
-    ck_assert(known(&b, "h2d_bytes", &bytes) && bytes == (double)t.bytes);
-    ck_assert(known(&b, "touched_bytes", &bytes) && bytes == (double)recorded.bytes);
-    ck_assert(known(&b, "prefetched_used_ratio", &bytes) && bytes < 1);
+    exactly(&a, "touched_bytes", (double)recorded.bytes);
+    ck_assert_int_eq(b.answer, UVM_ESTIMATE);
+    ck_assert_double_eq(estimated(&b, "h2d_bytes"), (double)t.bytes);
+    ck_assert_double_eq(estimated(&b, "faults"), (double)t.faults);
+    ck_assert_double_eq(estimated(&b, "touched_bytes"), (double)recorded.bytes);
+    ck_assert_double_lt(estimated(&b, "prefetched_used_ratio"), 1);
     outcome_release(&a.outcome);
     outcome_release(&b.outcome);
     tape_release(&t);
@@ -166,42 +152,61 @@ START_TEST(a_recording_without_prefetch_gives_exact_bytes_of_every_fixed_granula
 }
 END_TEST
 
-/* A policy of one's own: regions of 128 KiB. */
-static void mine_plan(const void *state, const struct uvm_block *block, const struct page_mask *faulted,
-                      struct page_mask *plan)
+/* Memory that the CPU did not write comes without a record: what was recorded is then no more than an estimate of what
+ * faulted, and exact of what was copied. */
+START_TEST(of_memory_without_data_a_recording_estimates_even_its_own_faults)
 {
-    (void)state;
-    page_mask_zero(plan);
-    PAGE_MASK_EACH(page, faulted)
-    page_mask_set_region(plan, page / 32 * 32, page / 32 * 32 + 32);
-    uvm_block_keep_movable(block, faulted, plan);
-}
-
-START_TEST(any_regional_policy_gets_the_answer_that_fixed_gets)
-{
-    struct uvm_policy mine = {.head = {.name = "mine"}, .plan = mine_plan, .regional = true};
-    struct tape recorded;
+    struct tape t;
     struct uvm_recording r;
-    double bytes, expected;
-    tape_init(&recorded, "none", NULL, BASE, 10 * UVM_BLOCK_BYTES);
-    tape_allocation(&recorded, BASE, 10 * UVM_BLOCK_BYTES);
-    tape_cpu_writes(&recorded);
-    tape_random(&recorded, 10, 30, 30, 5);
-    load(&r, &recorded);
-    struct answer a = ask_policy(&r, &mine, NULL, 0), b = ask(&r, "fixed", "granularity=128KiB", 0);
-    mine.regional = false;
-    struct answer weaker = ask_policy(&r, &mine, NULL, 0);
-    ck_assert_int_eq(a.answer, UVM_BOUND);
-    ck_assert_str_eq(a.outcome.notes[0], b.outcome.notes[0]);
-    ck_assert(known(&a, "h2d_bytes", &bytes) && known(&b, "h2d_bytes", &expected) && bytes == expected);
-    ck_assert_int_eq(weaker.answer, UVM_BOUND);
-    const struct metric_value *wide = outcome_get(&weaker.outcome, "h2d_bytes");
-    ck_assert(wide->interval && wide->lo <= bytes && bytes <= wide->hi);
+    tape_init(&t, "tree", NULL, BASE, 10 * UVM_BLOCK_BYTES);
+    tape_allocation(&t, BASE, 20 * UVM_BLOCK_BYTES);
+    tape_cpu_writes(&t);
+    tape_random(&t, 10, 30, 30, 5);
+    load(&r, &t);
+    struct answer a = ask(&r, "tree", NULL, 0);
+    ck_assert_int_eq(a.answer, UVM_EXACT);
+    ck_assert_double_eq(estimated(&a, "faults"), (double)t.faults);
+    ck_assert_double_eq(estimated(&a, "services"), (double)t.services);
+    exactly(&a, "h2d_bytes", (double)t.bytes);
+    exactly(&a, "batches", (double)t.batches);
     outcome_release(&a.outcome);
-    outcome_release(&b.outcome);
-    outcome_release(&weaker.outcome);
     uvm_recording_release(&r);
-    tape_release(&recorded);
+    tape_release(&t);
+}
+END_TEST
+
+/* Of kernels the recorded time is the policy's, unless the CPU or the program itself moved pages meanwhile. An estimate
+ * is no less than what fault service leaves of it. */
+START_TEST(the_time_of_kernels_is_exact_where_only_faults_moved_pages)
+{
+    enum { KERNEL_NS = 900000000 };
+    for (int moved = 0; moved < 2; moved++) {
+        struct tape t;
+        struct uvm_recording r;
+        tape_init(&t, "none", NULL, BASE, 10 * UVM_BLOCK_BYTES);
+        tape_add(&t, (struct record){.kind = RECORD_KERNEL, .time = 1, .duration = KERNEL_NS});
+        tape_random(&t, 10, 3, 30, 5);
+        if (moved)
+            tape_add(&t, (struct record){.kind = RECORD_MIGRATE_H2D,
+                                         .time = t.now,
+                                         .duration = 5,
+                                         .addr = BASE,
+                                         .bytes = UVM_PAGE_BYTES,
+                                         .flags = RECORD_CAUSE_USER});
+        load(&r, &t);
+        struct answer a = ask(&r, "none", NULL, 0), b = ask(&r, "fixed", "granularity=2MiB", 0);
+        if (moved)
+            ck_assert_double_eq(estimated(&a, "time_ns"), KERNEL_NS);
+        else
+            exactly(&a, "time_ns", KERNEL_NS);
+        const struct uvm_gain gain = uvm_gain_of(&r);
+        ck_assert(gain.whole && gain.served_ns > 0);
+        ck_assert_double_ge(estimated(&b, "time_ns"), (double)(gain.kernel_ns - gain.served_ns));
+        outcome_release(&a.outcome);
+        outcome_release(&b.outcome);
+        uvm_recording_release(&r);
+        tape_release(&t);
+    }
 }
 END_TEST
 
@@ -248,9 +253,9 @@ START_TEST(a_recording_that_evicted_answers_for_its_own_policy_only)
     load(&r, &t);
     struct answer own = ask(&r, "tree", NULL, 0), other = ask(&r, "fixed", NULL, 0);
     ck_assert_int_eq(own.answer, UVM_EXACT);
-    admits(&own, "evictions", 1);
-    admits(&own, "h2d_bytes", (double)t.bytes);
-    admits(&own, "d2h_bytes", (double)page_mask_count(&gone) * UVM_PAGE_BYTES);
+    ck_assert_double_eq(estimated(&own, "evictions"), 1);
+    exactly(&own, "h2d_bytes", (double)t.bytes);
+    exactly(&own, "d2h_bytes", (double)page_mask_count(&gone) * UVM_PAGE_BYTES);
     ck_assert_int_eq(other.answer, UVM_REFUSED);
     ck_assert(begins(&other, "refused:"));
     outcome_release(&own.outcome);
@@ -260,9 +265,10 @@ START_TEST(a_recording_that_evicted_answers_for_its_own_policy_only)
 }
 END_TEST
 
-TEST_MAIN("uvm_recorded", answers_about_a_sweep_admit_what_it_does_under_every_policy,
-          answers_about_random_touches_admit_what_they_do_under_every_policy,
-          a_recording_without_prefetch_gives_exact_bytes_of_every_fixed_granularity,
-          any_regional_policy_gets_the_answer_that_fixed_gets,
+TEST_MAIN("uvm_recorded", a_sweep_is_exact_under_its_own_policy_and_estimated_under_others,
+          random_touches_are_exact_under_their_own_policy_and_estimated_under_others,
+          a_recording_without_prefetch_estimates_what_another_policy_does_to_its_faults,
+          of_memory_without_data_a_recording_estimates_even_its_own_faults,
+          the_time_of_kernels_is_exact_where_only_faults_moved_pages,
           oversubscription_without_re_references_is_refused_with_every_metric_unknown,
           a_recording_that_evicted_answers_for_its_own_policy_only)

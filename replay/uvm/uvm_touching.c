@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/uvm/uvm_fault_log.h"
 #include "trace/base/mem.h"
 
 static uint64_t kinds_of(const struct store *store)
@@ -13,9 +14,14 @@ static uint64_t kinds_of(const struct store *store)
     return kinds;
 }
 
-bool uvm_touching_own(const struct store *store)
+enum uvm_stored uvm_stored(const struct store *store)
 {
-    return kinds_of(store) & (UINT64_C(1) << RECORD_TOUCH | UINT64_C(1) << RECORD_MIGRATE_H2D);
+    const uint64_t kinds = kinds_of(store);
+    if (store && uvm_fault_log_is(store))
+        return UVM_STORED_FAULT_LOG;
+    if (kinds >> RECORD_TOUCH & 1)
+        return UVM_STORED_TOUCHES;
+    return kinds >> RECORD_MIGRATE_H2D & 1 ? UVM_STORED_RECORDING : UVM_STORED_OTHER;
 }
 
 bool uvm_touching_is(const struct input *input)
@@ -64,7 +70,7 @@ int uvm_touching_open(struct uvm_touching *t, const struct input *input, struct 
         return w->type->program(w->state, &program, err) || uvm_touching_program(t, &program, err) ? -1 : 0;
     memset(t, 0, sizeof *t);
     t->store = input->store;
-    bool accesses = !uvm_touching_own(input->store) && derive_input_is(input, VIEW_UVM);
+    bool accesses = uvm_stored(input->store) == UVM_STORED_OTHER && derive_input_is(input, VIEW_UVM);
     if ((accesses ? open_accesses(t, input, err) : open_trace(t, input->store, err)) == 0)
         return 0;
     uvm_touching_close(t);

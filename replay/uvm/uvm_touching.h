@@ -26,8 +26,15 @@ struct uvm_touching {
  * not. */
 bool uvm_touching_is(const struct input *input);
 
-/* A trace holds what the uvm engine replays without a view of its own making: touches or migrations. */
-bool uvm_touching_own(const struct store *store);
+/* What the uvm engine finds in a trace. */
+enum uvm_stored {
+    UVM_STORED_OTHER,     /* no pages, but perhaps accesses; also without a trace */
+    UVM_STORED_TOUCHES,   /* page touches */
+    UVM_STORED_FAULT_LOG, /* a driver's log of faults (uvm_fault_log.h), and touches made of it */
+    UVM_STORED_RECORDING  /* migrations to the GPU, and no touches */
+};
+
+enum uvm_stored uvm_stored(const struct store *store);
 
 /* Fails where there is nothing that touches pages; *err says what there is. The input must stay open, and *t where it
  * is. Nothing to close after a failure. */

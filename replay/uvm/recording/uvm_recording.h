@@ -18,8 +18,9 @@ struct uvm_piece {
     uint64_t start, end;        /* bytes, page-aligned */
     struct uvm_block shape;     /* of it, nothing resident */
     struct page_mask populated; /* pages that hold data at the start */
-    struct page_mask written;   /* of them, those that the CPU wrote then, by its faults */
+    struct page_mask touched;   /* pages that faulted */
     bool migrated;              /* some page went to the GPU */
+    bool unseen;                /* the GPU may have touched pages of it without a record: they held no data */
 };
 
 /* One VA block in one event: its migrations. */
@@ -95,6 +96,10 @@ struct uvm_recording {
     bool known_data;   /* there are CPU faults to tell which pages hold data */
     bool more_memory;  /* allocations overlap, or are more than can be looked at: pieces are not all there is */
     bool advised;      /* advice, access counters or thrashing decided where pages lie */
+    bool quiet;        /* nothing but faults of the GPU moved pages before the last batch */
+    bool closed;       /* allocations and CPU faults are recorded: no other memory can have been touched */
+    bool unseen;       /* a piece is, or not closed */
+    bool sure_sizes;   /* structure_bytes are those of the allocations that were touched, and no others' */
     bool
         simulated; /* by `replay --recording`: says under which policy, and whether its copies took their time traced */
     bool traced;

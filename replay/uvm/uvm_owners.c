@@ -1,4 +1,4 @@
-#include "replay/uvm/uvm_recorded_parts.h"
+#include "replay/uvm/uvm_owners.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,30 +8,30 @@
 #include "trace/base/units.h"
 #include "trace/uvm/attribution.h"
 
-void uvm_recorded_parts_release(struct uvm_recorded_parts *p)
+void uvm_owners_release(struct uvm_owners *p)
 {
     for (int by = 0; by < OUTCOME_BYS; by++) {
         for (size_t i = 0; i < p->count[by]; i++)
-            free(p->owners[by][i].name);
-        free(p->owners[by]);
+            free(p->items[by][i].name);
+        free(p->items[by]);
     }
     free(p->kernel);
     free(p->allocation);
     memset(p, 0, sizeof *p);
 }
 
-static int add(struct uvm_recorded_parts *p, enum outcome_by by, const char *name, struct err *err)
+static int add(struct uvm_owners *p, enum outcome_by by, const char *name, struct err *err)
 {
-    if (mem_grow((void **)&p->owners[by], &p->cap[by], p->count[by] + 1, sizeof *p->owners[by], err))
+    if (mem_grow((void **)&p->items[by], &p->cap[by], p->count[by] + 1, sizeof *p->items[by], err))
         return -1;
     char *copy = mem_strdup(name, err);
     if (!copy)
         return -1;
-    p->owners[by][p->count[by]++] = (struct uvm_recorded_owner){.name = copy};
+    p->items[by][p->count[by]++] = (struct uvm_owner){.name = copy};
     return 0;
 }
 
-static int add_all(struct uvm_recorded_parts *p, enum outcome_by by, const struct attribution *owners, const char *none,
+static int add_all(struct uvm_owners *p, enum outcome_by by, const struct attribution *owners, const char *none,
                    struct err *err)
 {
     for (size_t i = 0; i < owners->count; i++)
@@ -51,8 +51,7 @@ static void add_moved(struct uvm_moved *to, const struct uvm_moved *what)
 
 /* --- kernels --- */
 
-static int find_kernels(struct uvm_recorded_parts *p, const struct uvm_recording *r, struct store *store,
-                        struct err *err)
+static int find_kernels(struct uvm_owners *p, const struct uvm_recording *r, struct store *store, struct err *err)
 {
     struct attribution owners;
     if (attribution_init(&owners, store, ATTRIBUTION_KERNEL, r->kernel_ids, r->kernels, err))
@@ -60,10 +59,10 @@ static int find_kernels(struct uvm_recorded_parts *p, const struct uvm_recording
     int rc = add_all(p, OUTCOME_BY_KERNEL, &owners, "(outside kernels)", err);
     for (size_t e = 0; rc == 0 && e < r->event_count; e++) {
         p->kernel[e] = owners.count ? attribution_find(&owners, r->events[e].start_ns) : 0;
-        add_moved(&p->owners[OUTCOME_BY_KERNEL][p->kernel[e]].moved, &r->events[e].moved);
+        add_moved(&p->items[OUTCOME_BY_KERNEL][p->kernel[e]].moved, &r->events[e].moved);
     }
     for (size_t i = 0; rc == 0 && owners.count && i < owners.spans.count; i++)
-        p->owners[OUTCOME_BY_KERNEL][attribution_find(&owners, owners.spans.items[i].lo)].time_ns +=
+        p->items[OUTCOME_BY_KERNEL][attribution_find(&owners, owners.spans.items[i].lo)].time_ns +=
             owners.spans.items[i].hi - owners.spans.items[i].lo;
     attribution_release(&owners);
     return rc;
@@ -72,7 +71,7 @@ static int find_kernels(struct uvm_recorded_parts *p, const struct uvm_recording
 /* --- allocations --- */
 
 /* Pieces that touch are one allocation. */
-static int infer_allocations(struct uvm_recorded_parts *p, const struct uvm_recording *r, struct err *err)
+static int infer_allocations(struct uvm_owners *p, const struct uvm_recording *r, struct err *err)
 {
     for (size_t i = 0; i < r->piece_count;) {
         size_t end = i + 1;
@@ -90,8 +89,7 @@ static int infer_allocations(struct uvm_recorded_parts *p, const struct uvm_reco
     return add(p, OUTCOME_BY_ALLOCATION, "(outside known allocations)", err);
 }
 
-static int name_allocations(struct uvm_recorded_parts *p, const struct uvm_recording *r, struct store *store,
-                            struct err *err)
+static int name_allocations(struct uvm_owners *p, const struct uvm_recording *r, struct store *store, struct err *err)
 {
     struct attribution owners;
     if (attribution_init(&owners, store, ATTRIBUTION_ALLOCATION, NULL, 0, err))
@@ -125,9 +123,9 @@ static struct uvm_moved visit_moved(const struct uvm_recording *r, const struct 
 }
 
 /* By allocation; what lies in no piece is the last owner's. */
-static void share_moves(struct uvm_recorded_parts *p, const struct uvm_recording *r)
+static void share_moves(struct uvm_owners *p, const struct uvm_recording *r)
 {
-    struct uvm_recorded_owner *owners = p->owners[OUTCOME_BY_ALLOCATION];
+    struct uvm_owner *owners = p->items[OUTCOME_BY_ALLOCATION];
     size_t n = p->count[OUTCOME_BY_ALLOCATION];
     struct uvm_moved total = {0}, shared = {0};
     for (size_t e = 0; e < r->event_count; e++) {
@@ -148,12 +146,13 @@ static void share_moves(struct uvm_recorded_parts *p, const struct uvm_recording
     rest->evictions += total.evictions - shared.evictions;
 }
 
-/* Bytes of the allocations that were migrated from, as uvm_recording.structure_bytes adds them up. */
-static void size_structures(struct uvm_recorded_parts *p, const struct uvm_recording *r)
+/* Bytes of the allocations that were migrated from, as uvm_recording.structure_bytes adds them up; what is unseen. */
+static void size_structures(struct uvm_owners *p, const struct uvm_recording *r)
 {
-    struct uvm_recorded_owner *owners = p->owners[OUTCOME_BY_ALLOCATION];
+    struct uvm_owner *owners = p->items[OUTCOME_BY_ALLOCATION];
     for (size_t i = 0; i < r->piece_count; i++) {
-        struct uvm_recorded_owner *o = &owners[p->allocation[i]];
+        struct uvm_owner *o = &owners[p->allocation[i]];
+        o->unseen |= r->pieces[i].unseen;
         if (!r->pieces[i].migrated || o->structure_bytes)
             continue;
         if (!r->known_sizes)
@@ -165,8 +164,7 @@ static void size_structures(struct uvm_recorded_parts *p, const struct uvm_recor
     }
 }
 
-int uvm_recorded_parts_init(struct uvm_recorded_parts *p, const struct uvm_recording *r, struct store *store,
-                            struct err *err)
+int uvm_owners_init(struct uvm_owners *p, const struct uvm_recording *r, struct store *store, struct err *err)
 {
     memset(p, 0, sizeof *p);
     p->kernel = mem_zalloc(r->event_count, sizeof *p->kernel, err);
@@ -175,30 +173,10 @@ int uvm_recorded_parts_init(struct uvm_recorded_parts *p, const struct uvm_recor
     if (rc == 0)
         rc = r->known_sizes ? name_allocations(p, r, store, err) : infer_allocations(p, r, err);
     if (rc) {
-        uvm_recorded_parts_release(p);
+        uvm_owners_release(p);
         return -1;
     }
     share_moves(p, r);
     size_structures(p, r);
     return 0;
-}
-
-int uvm_recorded_parts_tallies(const struct uvm_recorded_parts *p, struct uvm_owners *owners, struct err *err)
-{
-    *owners = (struct uvm_owners){.kernel = p->kernel,
-                                  .allocation = p->allocation,
-                                  .kernels = mem_zalloc(p->count[OUTCOME_BY_KERNEL], sizeof *owners->kernels, err),
-                                  .allocations =
-                                      mem_zalloc(p->count[OUTCOME_BY_ALLOCATION], sizeof *owners->allocations, err)};
-    if (owners->kernels && owners->allocations)
-        return 0;
-    uvm_recorded_parts_free(owners);
-    return -1;
-}
-
-void uvm_recorded_parts_free(struct uvm_owners *owners)
-{
-    free(owners->kernels);
-    free(owners->allocations);
-    *owners = (struct uvm_owners){0};
 }

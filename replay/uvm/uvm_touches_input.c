@@ -1,12 +1,11 @@
-#include "replay/uvm/uvm_beside.h"
+#include "replay/uvm/uvm_touches_input.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/uvm/actor_trace.h"
 #include "trace/base/mem.h"
 
-const struct input *uvm_beside_input(const struct replay_job *job)
+const struct input *uvm_touches_input(const struct replay_job *job)
 {
     for (size_t i = 0; i < job->input_count; i++)
         if (job->inputs[i].role && strcmp(job->inputs[i].role, "touches") == 0)
@@ -14,7 +13,7 @@ const struct input *uvm_beside_input(const struct replay_job *job)
     return NULL;
 }
 
-bool uvm_beside_first_only(const struct input *touches)
+bool uvm_touches_first_only(const struct input *touches)
 {
     return touches->store && store_origin_get(touches->store, "touches");
 }
@@ -100,12 +99,12 @@ static bool match(struct marking *m)
     return true;
 }
 
-static uint64_t missing(const struct uvm_known *known, const struct page_mask *touched)
+static uint64_t missing(const struct uvm_recording *r, const struct page_mask *touched)
 {
     uint64_t n = 0;
-    for (size_t p = 0; p < known->recording->piece_count; p++) {
+    for (size_t p = 0; p < r->piece_count; p++) {
         struct page_mask rest;
-        page_mask_andnot(&rest, &known->pieces[p].touched, &touched[p]);
+        page_mask_andnot(&rest, &r->pieces[p].touched, &touched[p]);
         n += page_mask_count(&rest);
     }
     return n;
@@ -145,23 +144,23 @@ static int judge(const struct uvm_recording *r, uint64_t untouched, uint64_t out
 
 /* Take note of what the actors touch, by piece. Touches that lie in no piece of the recording are left out; *outside:
  * how many. -1 with *err set if the touches are not of the recorded program. */
-static int check(const struct uvm_known *known, const struct actor_ops *ops, const void *state,
+static int check(const struct uvm_recording *r, const struct actor_ops *ops, const void *state,
                  struct page_mask *touched, uint64_t *outside, struct err *err)
 {
-    struct marking m = {.recording = known->recording, .touched = touched};
+    struct marking m = {.recording = r, .touched = touched};
     m.allocs = ops->allocs(state, &m.alloc_count);
     m.shifts = mem_zalloc(m.alloc_count, sizeof *m.shifts, err);
     int rc = m.shifts ? mark_all(&m, ops, state, err) : -1;
-    uint64_t first = rc ? 0 : missing(known, touched), rest = first;
+    uint64_t first = rc ? 0 : missing(r, touched), rest = first;
     if (first && match(&m)) {
-        memset(touched, 0, known->recording->piece_count * sizeof *touched);
+        memset(touched, 0, r->piece_count * sizeof *touched);
         m.outside = 0;
         rc = mark_all(&m, ops, state, err);
-        rest = rc ? 0 : missing(known, touched);
+        rest = rc ? 0 : missing(r, touched);
     }
     free(m.shifts);
     *outside = m.outside;
-    return rc ? rc : judge(known->recording, rest ? first : 0, m.outside, launches(ops, state), err);
+    return rc ? rc : judge(r, rest ? first : 0, m.outside, launches(ops, state), err);
 }
 
 /* What the recording leaves open of touches that fit it. */
@@ -182,81 +181,18 @@ static void say_open(const struct uvm_recording *r, const struct actor_ops *ops,
                      (unsigned long long)launched, (unsigned long long)r->kernels);
 }
 
-int uvm_beside_fits(const struct replay_job *job, struct recording wanted, const struct actor_ops *ops,
+int uvm_touches_fit(const struct replay_job *job, struct recording wanted, const struct actor_ops *ops,
                     const void *state, struct outcome *notes, struct err *err)
 {
     struct uvm_recording r;
-    struct uvm_known known = {0};
     uint64_t outside = 0;
     if (uvm_recording_load(&r, job->inputs[0].store, wanted, err))
         return -1;
-    int rc = uvm_known_init(&known, &r, err);
-    struct page_mask *touched = rc ? NULL : mem_zalloc(r.piece_count, sizeof *touched, err);
-    if (rc == 0)
-        rc = touched ? check(&known, ops, state, touched, &outside, err) : -1;
+    struct page_mask *touched = mem_zalloc(r.piece_count, sizeof *touched, err);
+    int rc = touched ? check(&r, ops, state, touched, &outside, err) : -1;
     for (size_t i = 0; rc == 0 && i < job->policy_count; i++)
         say_open(&r, ops, state, outside, &notes[i]);
     free(touched);
-    uvm_known_release(&known);
     uvm_recording_release(&r);
     return rc;
-}
-
-/* --- first touches --- */
-
-static int count_row(void *ctx, const struct store_value *values, size_t n)
-{
-    (void)values;
-    (void)n;
-    ++*(int *)ctx;
-    return 0;
-}
-
-/* Whether the file may lack some, of a program of so many kernels (where it names its own). -1 with *err set. */
-static int is_part(struct store *store, uint64_t kernels, struct err *err)
-{
-    int lost = 0, seen = 0;
-    if (store_rows(store, "dropped", count_row, &lost, err) || store_rows(store, "kernels", count_row, &seen, err))
-        return -1;
-    return lost || (seen && (uint64_t)seen < kernels) || !store_complete(store) ||
-           store_origin_get(store, "sample_every") || store_origin_get(store, "kernels.chosen");
-}
-
-static void narrow(struct uvm_known *known, const struct page_mask *touched, bool all)
-{
-    if (all) {
-        known->complete = known->whole = known->whole_data = true;
-    }
-    for (size_t p = 0; p < known->recording->piece_count; p++) {
-        struct uvm_evidence *e = &known->pieces[p];
-        page_mask_or(&e->touched, &e->touched, &touched[p]);
-        page_mask_or(&e->maybe, &e->maybe, &touched[p]);
-        if (!all)
-            continue;
-        e->maybe = e->touched;
-        known->whole_data &= page_mask_contains(&e->data, &e->touched);
-    }
-}
-
-int uvm_beside_narrow(struct uvm_known *known, const struct input *touches, struct outcome *notes, size_t n,
-                      struct err *err)
-{
-    uint64_t outside = 0;
-    struct actor_trace *trace = actor_trace_open(touches->store, err);
-    struct page_mask *touched = trace ? mem_zalloc(known->recording->piece_count, sizeof *touched, err) : NULL;
-    int rc = touched ? check(known, &actor_trace_ops, trace, touched, &outside, err) : -1;
-    int part = rc ? -1 : is_part(touches->store, known->recording->kernels, err);
-    if (part >= 0)
-        narrow(known, touched, !part && !outside);
-    for (size_t i = 0; part >= 0 && i < n; i++)
-        outcome_note(&notes[i],
-                     "touches: %s says which pages are touched first%s; which are touched again after an eviction it "
-                     "does not",
-                     touches->spec,
-                     part      ? ", of a part of the program"
-                     : outside ? ", some of them in memory that the recording does not show"
-                               : "");
-    free(touched);
-    actor_trace_close(trace);
-    return part < 0 ? err_at(err, "%s", touches->spec) : 0;
 }
