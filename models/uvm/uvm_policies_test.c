@@ -80,8 +80,8 @@ START_TEST(one_policy_is_the_stock_drivers)
 }
 END_TEST
 
-/* What `regional` promises, of every policy that has it: all orders and batches of the same touches bring the same. */
-START_TEST(a_regional_policy_brings_the_same_in_any_order_and_batches)
+/* All orders and batches of the same touches bring the same pages, if the policy is fixed. */
+START_TEST(a_fixed_policy_brings_the_same_in_any_order_and_batches)
 {
     const struct uvm_policy *p;
     for (size_t i = 0; (p = uvm_policy_of(uvm_policies[i])); i++) {
@@ -96,8 +96,8 @@ START_TEST(a_regional_policy_brings_the_same_in_any_order_and_batches)
                 first = all;
             same &= page_mask_equal(&first, &all);
         }
-        ck_assert_msg(same || !p->regional, "%s is not regional", p->head.name);
-        ck_assert_msg(!same || !p->stock, "the orders do not tell %s from a regional policy", p->head.name);
+        ck_assert_msg(same || !p->head.fixed, "%s is not fixed", p->head.name);
+        ck_assert_msg(!same || !p->stock, "the orders do not tell %s from a fixed policy", p->head.name);
         free(state);
     }
 }
@@ -127,4 +127,4 @@ END_TEST
 
 TEST_MAIN("uvm_policies", a_plan_of_pages_that_cannot_move_is_an_error, every_policy_is_complete_and_found_by_its_name,
           the_same_arguments_give_the_same_plan, one_policy_is_the_stock_drivers,
-          a_regional_policy_brings_the_same_in_any_order_and_batches)
+          a_fixed_policy_brings_the_same_in_any_order_and_batches)

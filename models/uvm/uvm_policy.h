@@ -75,10 +75,6 @@ struct uvm_policy {
     int64_t (*least)(const void *state);
     /* What a run came to, for notes: rows over the state, read after the run. NULL: none. Ends with a zeroed row. */
     const struct param *findings;
-    /* Every block falls into regions that never change, and a fault brings the rest of its region that can move, and
-     * nothing else. So which pages have come in the end follows from which were touched, in whatever order and batches:
-     * of a recording that hides no fault the bytes are exact. */
-    bool regional;
     /* With its defaults, what the stock driver does: recordings are taken to be made under it, and `uvm` as a baseline
      * of other engines is this. Exactly one of the list. */
     bool stock;

@@ -89,5 +89,4 @@ const struct uvm_policy uvm_fixed = {
              .fixed = true},
     .init = fixed_init,
     .plan = fixed_plan,
-    .granularity = fixed_granularity,
-    .regional = true};
+    .granularity = fixed_granularity};

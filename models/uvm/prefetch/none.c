@@ -24,5 +24,4 @@ const struct uvm_policy uvm_none = {.head = {.name = "none",
                                              .source = "driver 545.23.06, uvm_perf_prefetch_enable=0",
                                              .fixed = true},
                                     .plan = none_plan,
-                                    .granularity = none_granularity,
-                                    .regional = true};
+                                    .granularity = none_granularity};
