@@ -195,22 +195,6 @@ static void rank(struct compare_result *result)
     }
 }
 
-/* A mix that is not told from the best row of one mechanism for all stands behind that: it takes more to have. */
-static void prefer_simple(struct compare_result *result)
-{
-    struct compare_row *rows = result->rows;
-    size_t i = 1;
-    if (!result->count || rows[0].mechanism != COMPARE_MIXED)
-        return;
-    while (i < result->count && (rows[i].mechanism == COMPARE_MIXED || !compare_tied(&rows[0], &rows[i])))
-        i++;
-    if (i == result->count)
-        return;
-    struct compare_row simple = rows[i];
-    memmove(rows + 1, rows, i * sizeof *rows);
-    rows[0] = simple;
-}
-
 const char *compare_time_text(double ns, int digits, char *buf, size_t size)
 {
     const char *unit = ns < 1e6 ? "us" : ns < 1e9 ? "ms" : "s";
@@ -357,7 +341,6 @@ static int run(const struct compare_request *request, const struct input *input,
     facts.keep = NULL; /* draws are rows of other platforms */
     facts.prefetched = prefetched.time_ns ? &prefetched : NULL;
     rank(result);
-    prefer_simple(result);
     if (rc == 0 && request->robust.draws)
         rc = compare_robust(&facts, result, err);
     for (size_t i = 0; i < result->count && rc == 0; i++)

@@ -47,8 +47,7 @@ struct compare_row {
     uint64_t advised;           /* allocations told to be read-mostly, bit by number; at most 64 are */
     bool prefetched;            /* all are prefetched first */
     struct uvm_managed_did did; /* of unified memory, or the part that is; else zeroed */
-    uint64_t ahead;             /* those of them that are, bit by number, where not all are */
-    bool stock;                 /* unified memory as a stock driver has it, but for those */
+    bool stock;                 /* unified memory as a stock driver has it, */
     char **apply;               /* what to do in the program or on its machine, sentences */
     size_t apply_count, apply_cap;
     size_t order; /* among rows of equal times (compare_keep.h) */
@@ -62,7 +61,7 @@ struct compare_request {
     size_t set_count;
     bool all;   /* every prefetcher with every eviction, not only what a stock driver can be told and the published */
     size_t top; /* experiments are named of so many mechanisms; 0: none */
-    bool mixed; /* a mechanism for each allocation, whatever the program's size */
+    bool mixed; /* look for a mechanism for each allocation with room for all, and in programs of any size */
     uint64_t stop_from; /* bytes: of programs that have as many, rows that are far behind stop (compare_stop.h); 0:
                            none, nor in draws, and those ask for every row anew */
     int threads;        /* at most this many */

@@ -197,21 +197,6 @@ static uint64_t advised(const struct compare_result *result, const char *advice)
     return bits;
 }
 
-/* ["A","B"] as bits of the result's allocations. */
-static uint64_t listed(const struct compare_result *result, const json_t *names)
-{
-    uint64_t bits = 0;
-    size_t n;
-    json_t *name;
-    json_array_foreach(names, n, name)
-    {
-        for (size_t i = 0; i < result->alloc_count && i < 64; i++)
-            if (json_is_string(name) && strcmp(json_string_value(name), result->allocs[i].name) == 0)
-                bits |= UINT64_C(1) << i;
-    }
-    return bits;
-}
-
 static void read_values(struct compare_row *row, const json_t *metrics, const json_t *intervals)
 {
     for (const struct metric *m = compare_metrics; m->name; m++) {
@@ -263,9 +248,6 @@ int compare_row_read(struct compare_result *result, const struct results_run *ru
         row->advised = advised(result, json_string_value(json_object_get(params, "advise")));
         row->prefetched = json_object_get(params, "prefetch") != NULL;
         row->stock = mechanism == COMPARE_MANAGED && (strcmp(policy, "tree") == 0 || strncmp(policy, "tree, ", 6) == 0);
-        const json_t *ahead = json_object_get(params, "prefetched");
-        row->ahead = listed(result, ahead);
-        row->stock |= mechanism == COMPARE_MIXED && ahead;
         (void)json_object_del(params, "mechanism");
         json_decref(row->params);
         row->params = json_incref(params);

@@ -39,8 +39,7 @@ static void take_command(const struct compare_result *result, struct compare_exp
 {
     const struct compare_row *row = &result->rows[x->row];
     static const char from[] = "by cudaEventRecord() before the first ", to[] = " and behind the last kernel";
-    bool copies = row->mechanism == COMPARE_COPY || row->mechanism == COMPARE_TIERED ||
-                  (row->mechanism == COMPARE_MIXED && !row->stock);
+    bool copies = row->mechanism == COMPARE_COPY || row->mechanism == COMPARE_TIERED || row->mechanism == COMPARE_MIXED;
     if (row == compare_plannable(result))
         (void)snprintf(
             x->command, sizeof x->command,
@@ -51,7 +50,7 @@ static void take_command(const struct compare_result *result, struct compare_exp
                        row->mechanism == COMPARE_ZEROCOPY ? "; offchip record --requests -o t.db -- ./program" : "");
     (void)snprintf(x->measures, sizeof x->measures, "time_ns: %s%s%s%s", from,
                    copies || row->mechanism == COMPARE_DEVICE ? "cudaMemcpy()"
-                   : row->prefetched || row->ahead            ? "cudaMemPrefetchAsync()"
+                   : row->prefetched                          ? "cudaMemPrefetchAsync()"
                                                               : "kernel",
                    to,
                    row == compare_plannable(result)

@@ -46,8 +46,6 @@ static bool is_managed(const struct reading *r, const struct compare_row *row)
 static bool stands(const struct reading *r, const struct compare_row *row)
 {
     const struct metric_value *time = outcome_get(&row->outcome, "time_ns");
-    if (row->mechanism == COMPARE_MIXED && r->keep->request->mixed && strcmp(row->policy, "by allocation") == 0)
-        return false; /* it was refused unless asked for, as it is now */
     return row->mechanism == COMPARE_MIXED || row->mechanism == COMPARE_TIERED || time->known || time->interval ||
            row->mechanism == COMPARE_COPY || is_managed(r, row);
 }

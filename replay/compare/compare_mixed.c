@@ -35,7 +35,6 @@ static const struct {
     const char *ahead, *rest;
 } words[] = {
     [MIX_LINK] = {"copied", "zero-copy"},
-    [MIX_AHEAD] = {"prefetched", "managed"},
     [MIX_MANAGED] = {"copied", "managed"},
 };
 
@@ -71,11 +70,9 @@ static bool worth(const struct search *s, uint32_t ahead)
     name_of(m, ahead, name, sizeof name);
     if (!ahead || ahead == (1u << m->count) - 1 || !compare_wanted(f, COMPARE_MIXED, name))
         return false;
-    if (f->memory && m->kind != MIX_AHEAD &&
-        mix_bytes(m, ahead) + (m->kind == MIX_MANAGED ? (double)ACTOR_BLOCK_BYTES : 0) > (double)f->memory)
+    if (f->memory && mix_bytes(m, ahead) + (m->kind == MIX_MANAGED ? (double)ACTOR_BLOCK_BYTES : 0) > (double)f->memory)
         return false;
-    return f->only || m->kind == MIX_AHEAD || mix_copies(f, mix_members(m, ahead), &c, &ignored) ||
-           mix_copies_ns(f, &c) <= s->bound;
+    return f->only || mix_copies(f, mix_members(m, ahead), &c, &ignored) || mix_copies_ns(f, &c) <= s->bound;
 }
 
 /* Ask for those of the list that nobody has asked for yet. */
@@ -153,11 +150,6 @@ static void apply(const struct mixing *m, const struct mix *mix, struct compare_
                                 "of 128 bytes; kernels read it there"
                               : "%s: cudaMallocManaged(), %llu bytes; it comes as kernels touch it",
                           a->name, bytes);
-        else if (m->kind == MIX_AHEAD)
-            compare_apply(row,
-                          "%s: cudaMallocManaged(), then cudaMemPrefetchAsync(%s, %llu, device, stream) before the "
-                          "first kernel",
-                          a->name, a->name, bytes);
         else
             compare_apply(row,
                           c.copied >> i & 1 && a->host
@@ -180,35 +172,19 @@ static int put_params(const struct mixing *m, const struct mix *mix, struct comp
     return bad | json_object_set_new(row->params, words[m->kind].rest, rest);
 }
 
-/* Managed allocations by their number there. */
-static uint64_t managed_bits(const struct compare_facts *f, uint64_t members)
+/* Whether the mix, which is the last row, is faster than every row of one mechanism by more than the errors. */
+static bool beats_all(const struct compare_result *result)
 {
-    uint64_t bits = 0;
-    for (size_t k = 0; k < f->alloc_count && k < 64; k++)
-        for (size_t i = 0; i < f->totals.alloc_count; i++)
-            if (members >> i & 1 && strcmp(f->totals.allocs[i].name, f->allocs[k].name) == 0)
-                bits |= UINT64_C(1) << k;
-    return bits;
-}
-
-/* The best row of one mechanism for all, if the mix, which is the last row, is within the errors of it. */
-static void say_ties(struct compare_result *result)
-{
-    struct compare_row *mix = &result->rows[result->count - 1];
-    const struct compare_row *best = NULL;
-    for (size_t i = 0; i < result->count; i++) {
-        const struct compare_row *row = &result->rows[i];
-        if (row->mechanism != COMPARE_MIXED && !isnan(compare_time(row)) &&
-            !outcome_get(&row->outcome, "time_ns")->unbound && (!best || compare_time(row) < compare_time(best)))
-            best = row;
+    struct compare_row mix = result->rows[result->count - 1];
+    mix.answered = true;
+    for (size_t i = 0; i + 1 < result->count; i++) {
+        struct compare_row other = result->rows[i];
+        other.answered = !isnan(compare_time(&other)) && !outcome_get(&other.outcome, "time_ns")->unbound;
+        if (other.mechanism != COMPARE_MIXED && other.answered &&
+            (compare_time(&other) <= compare_time(&mix) || compare_tied(&mix, &other)))
+            return false;
     }
-    if (!best)
-        return;
-    struct compare_row a = *mix, b = *best;
-    a.answered = b.answered = true;
-    if (compare_tied(&a, &b))
-        outcome_note(&mix->outcome, "within the models' errors of %s (%s), which is simpler",
-                     compare_mechanism_name(b.mechanism), b.policy);
+    return true;
 }
 
 static int add_row(const struct mixing *m, const struct mix *mix, struct compare_result *result, struct err *err)
@@ -229,17 +205,19 @@ static int add_row(const struct mixing *m, const struct mix *mix, struct compare
     outcome_real(out, "read_amplification_ratio", footprint > 0 ? mix->h2d / footprint : NAN);
     if (m->kind == MIX_LINK)
         outcome_real(out, "back_ns", mix->back_ns);
-    outcome_note(out, "%.4g ms are %s, then one run of the %s engine: nothing overlaps", mix->copy_ns / 1e6,
-                 m->kind == MIX_AHEAD ? "prefetches" : "copies", m->kind == MIX_LINK ? "zero-copy" : "uvm");
+    outcome_note(out, "%.4g ms are copies, then one run of the %s engine: nothing overlaps", mix->copy_ns / 1e6,
+                 m->kind == MIX_LINK ? "zero-copy" : "uvm");
     outcome_note(out,
                  "managed memory beside memory that is read over the link is not asked: no engine simulates both as it "
                  "does each");
     row->error_ratio = engine_find(m->kind == MIX_LINK ? "zerocopy" : "uvm")->error;
-    row->stock = m->kind == MIX_AHEAD;
     row->did = mix->did;
-    row->ahead = m->kind == MIX_AHEAD ? managed_bits(m->facts, mix_members(m, mix->ahead)) : 0;
     apply(m, mix, row);
-    say_ties(result);
+    if (!m->facts->only && !beats_all(result)) {
+        compare_row_release(row);
+        result->count--;
+        return 0;
+    }
     return put_params(m, mix, row) ? err_set(err, "out of memory") : 0;
 }
 
@@ -272,8 +250,7 @@ static void begin(struct search *s, const struct mixing *m, const struct compare
     s->mixing = m;
     s->bound = bound_of(result);
     s->error = engine_find(link ? "zerocopy" : "uvm")->error;
-    s->all = m->kind == MIX_AHEAD ? time_of(result, COMPARE_MANAGED, "tree, prefetched")
-                                  : time_of(result, COMPARE_COPY, NULL);
+    s->all = time_of(result, COMPARE_COPY, NULL);
     s->none = link ? time_of(result, COMPARE_ZEROCOPY, NULL) : time_of(result, COMPARE_MANAGED, "tree");
 }
 
@@ -291,13 +268,6 @@ static int add_kind(struct mixing *m, enum mix_kind kind, struct compare_result 
             rc = -1;
     if (best && rc == 0)
         rc = add_row(m, best, result, err);
-    for (uint32_t a = 1; !best && rc == 0 && a < 1u << m->count; a++)
-        if (s->mixes[a].failed) { /* the first refusal stands for all */
-            char name[160];
-            name_of(m, a, name, sizeof name);
-            rc = compare_refuse(result, COMPARE_MIXED, name, &s->mixes[a].err, err);
-            break;
-        }
     free(s);
     return rc;
 }
@@ -316,27 +286,17 @@ int compare_mixed_rows(const struct compare_facts *f, struct compare_result *res
 {
     struct err why;
     struct mixing m = {.facts = f};
-    if (!f->counted || platform_has(f->platform, "placement") || !compare_wanted_any(f, COMPARE_MIXED))
+    bool short_of_memory = !compare_fits(f) && f->footprint <= COMPARE_MIXED_MOST;
+    if (!f->counted || platform_has(f->platform, "placement") || !compare_wanted_any(f, COMPARE_MIXED) ||
+        !(short_of_memory || f->request->mixed || f->only))
         return 0;
     take_units(&m);
     m.slower = slower_by(f, prefetched);
     if (m.count < 2)
         return 0;
-    if (f->footprint > COMPARE_MIXED_MOST && !f->request->mixed)
-        return compare_refuse(result, COMPARE_MIXED, "by allocation",
-                              &(struct err){"of a program of more than 256 MiB it is asked with --mixed only"}, err);
     bool link = platform_whole(f->platform, "pcie", &why) == 0, uvm = platform_whole(f->platform, "uvm", &why) == 0;
     const struct pcie *pcie = platform_section_get(f->platform, "pcie");
-    if (link && pcie->load_ns <= 0 &&
-        compare_refuse(
-            result, COMPARE_MIXED, "copied and zero-copy",
-            &(struct err){"what the link takes beside memory of the GPU is simulated, and cannot be here: the "
-                          "platform's latency of host memory is not known"},
-            err))
+    if (link && pcie->load_ns > 0 && add_kind(&m, MIX_LINK, result, err)) /* else its simulation has no latency */
         return -1;
-    if (link && pcie->load_ns > 0 && add_kind(&m, MIX_LINK, result, err))
-        return -1;
-    if (uvm && compare_fits(f))
-        return add_kind(&m, MIX_AHEAD, result, err);
-    return uvm && link ? add_kind(&m, MIX_MANAGED, result, err) : 0;
+    return uvm && link && !compare_fits(f) ? add_kind(&m, MIX_MANAGED, result, err) : 0;
 }

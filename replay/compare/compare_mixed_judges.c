@@ -144,35 +144,6 @@ static void take_managed(struct mix *mix, const struct uvm_metrics *metrics)
     mix->did = uvm_managed_did(metrics);
 }
 
-/* "[A,B]" of the members. */
-static void list(const struct compare_facts *f, uint64_t members, char *text, size_t size)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < f->totals.alloc_count && n < size; i++)
-        if (members >> i & 1)
-            n += (size_t)snprintf(text + n, size - n, "%s%s", n ? "," : "[", f->totals.allocs[i].name);
-    if (n < size)
-        (void)snprintf(text + n, size - n, "]");
-}
-
-static int ask_ahead(const struct mixing *m, struct mix *mix)
-{
-    const struct compare_facts *f = m->facts;
-    struct uvm_managed_settings settings = f->set->managed;
-    struct uvm_metrics metrics;
-    char names[PROGRAM_ALLOCS * 25];
-    list(f, mix_members(m, mix->ahead), names, sizeof names);
-    settings.prefetch = names;
-    const struct uvm_managed asked = {
-        .ops = f->ops, .state = f->actors, .store = f->touching.store, .platform = f->platform, .settings = &settings};
-    if (uvm_managed_run(&asked, &metrics, &mix->err))
-        return -1;
-    take_managed(mix, &metrics);
-    mix->copy_ns = (double)metrics.prefetch_ns;
-    mix->gpu_bytes = (double)(f->footprint + f->device_bytes);
-    return 0;
-}
-
 static int ask_managed(const struct mixing *m, const struct program *program, struct mix *mix)
 {
     const struct compare_facts *f = m->facts;
@@ -201,10 +172,6 @@ static int ask_managed(const struct mixing *m, const struct program *program, st
 void mix_ask(const struct mixing *m, struct mix *mix)
 {
     mix->asked = true;
-    if (m->kind == MIX_AHEAD) {
-        mix->failed = ask_ahead(m, mix) != 0;
-        return;
-    }
     struct program_placed *p = program_placed_new(&m->facts->touching.program, mix_members(m, mix->ahead), &mix->err);
     const struct program *program = p ? program_placed_program(p) : NULL;
     mix->failed = !p || take_copies(m, mix) || (m->kind == MIX_LINK ? ask_link : ask_managed)(m, program, mix);

@@ -36,7 +36,7 @@ int compare_plan(const struct compare_result *result, FILE *to, struct err *err)
                         "before: slower\n"
                         "advise = read-mostly\n",
                         to);
-        if (row->prefetched || (i < 64 && row->ahead >> i & 1))
+        if (row->prefetched)
             (void)fputs("prefetch = gpu\n", to);
     }
     return 0;
