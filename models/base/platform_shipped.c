@@ -87,12 +87,25 @@ static const char *embedded(const char *name)
     return NULL;
 }
 
+/* Whether the summary of a shipped platform has that word: agx is a Xavier. */
+static bool is_told_of(const char *platform, const char *word)
+{
+    const char *text = embedded(platform), *summary = text ? strstr(text, "\nsummary = ") : NULL;
+    const char *found = summary && strlen(word) > 2 ? strcasestr(summary, word) : NULL;
+    return found && found < strchr(summary + 1, '\n');
+}
+
 static int no_such_platform(const char *name, struct err *err)
 {
     char shipped[NAME_BYTES], hint[96];
     struct suggest suggest = {.word = name};
     for (size_t i = 0; platform_shipped(i, shipped, sizeof shipped); i++)
         suggest_offer(&suggest, shipped);
+    for (size_t i = 0; !suggest.distance && platform_shipped(i, shipped, sizeof shipped); i++)
+        if (is_told_of(shipped, name)) {
+            suggest.distance = 1;
+            (void)snprintf(suggest.best, sizeof suggest.best, "%s", shipped);
+        }
     return err_set(err, "no platform is called '%.100s'; see 'offchip list platforms', or name an .ini file%s", name,
                    suggest_hint(&suggest, hint, sizeof hint));
 }

@@ -15,7 +15,7 @@ struct suggest {
 };
 
 /* Consider a name. Near is: at most a third of the word wrong (one letter missing, wrong, too many or two swapped
- * counts one each), or the name begins with the word. */
+ * counts one each), or the name begins with the word, or the word stands behind its hyphen. */
 void suggest_offer(struct suggest *suggest, const char *name);
 
 /* "; did you mean 'tree'?", or what an old name is called now (old_names.h), or "" if nothing near was offered. Returns

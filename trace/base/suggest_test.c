@@ -21,6 +21,7 @@ START_TEST(one_letter_wrong_missing_swapped_or_too_many)
     ck_assert_str_eq(hint("adaptiv"), "; did you mean 'adaptive'?");
     ck_assert_str_eq(hint("titan"), "; did you mean 'titanv'?");
     ck_assert_str_eq(hint("oversubscription"), "; did you mean 'oversubscription_pct'?");
+    ck_assert_str_eq(hint("literal"), "; did you mean 'adaptive-literal'?");
     ck_assert_str_eq(hint("adaptiveliteral"), "; did you mean 'adaptive-literal'?");
 }
 END_TEST
