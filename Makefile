@@ -23,10 +23,6 @@ VERSION := 0.3.0
 # Which sources of that release: empty where there is no git.
 COMMIT  := $(shell git describe --always --dirty --exclude '*' 2>/dev/null)
 
-# What is built, tested and shown here depends on nobody's configuration (docs/man/offchip.1.scd).
-export OFFCHIP_CONFIG :=
-unexport OFFCHIP_PLATFORM OFFCHIP_FORMAT OFFCHIP_JOBS OFFCHIP_PROGRESS
-
 # demo and check first install what is missing. The recipe makes a file that make includes: after it make starts anew,
 # and asks pkg-config again. No other goal installs anything, nor does make -n.
 ifneq ($(if $(findstring n,$(firstword -$(MAKEFLAGS))),,$(filter demo check,$(MAKECMDGOALS))),)

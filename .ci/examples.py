@@ -224,7 +224,7 @@ def try_page(page, text, work, env):
 def main():
     word = sys.argv[2] if len(sys.argv) > 2 else ''
     work = tempfile.mkdtemp(prefix='offchip-examples-')
-    env = dict(os.environ, PATH=BUILD + ':' + os.environ['PATH'], HOME=work, OFFCHIP_CONFIG='', LC_ALL='C',
+    env = dict(os.environ, PATH=BUILD + ':' + os.environ['PATH'], HOME=work, LC_ALL='C',
                LD_LIBRARY_PATH=BUILD + '/standin', STANDIN_EVENTS=os.path.join(work, 'inputs/events.csv'))
     for folder in ['.local/share/bash-completion/completions', '.zfunc', '.config/fish/completions']:
         os.makedirs(os.path.join(work, folder))

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/console/config.h"
 #include "cmd/console/notes.h"
 #include "cmd/console/printable.h"
 #include "cmd/console/progress_line.h"
@@ -56,10 +55,8 @@ static double time_of(const struct compare_row *row)
 static void print_head(const struct compare_result *result)
 {
     char answer[512];
-    const bool configured = result->choice.how == PLATFORM_CHOICE_CONFIGURED;
-    printable_print(stdout, "%s on %s (%s%s%s), %.4g MiB\n", result->program, platform_name(result->platform),
-                    platform_from(result->platform), configured ? ", default of " : "", result->choice.by,
-                    (double)result->footprint_bytes / 0x1p20);
+    printable_print(stdout, "%s on %s (%s), %.4g MiB\n", result->program, platform_name(result->platform),
+                    platform_from(result->platform), (double)result->footprint_bytes / 0x1p20);
     printable_print(stdout, "%s\n", compare_answer(result, answer, sizeof answer));
 }
 
@@ -314,7 +311,6 @@ static int run(int argc, char **argv)
     struct compare_result result;
     struct err err = {""};
     bool usage = false;
-    request.wish.name = config_platform("compare", &request.wish.by);
     if (robust_options_take(&draws, &request.robust, &err))
         return cmd_usage("%s", err.msg);
     struct progress_line *meter = progress_line_start(&progress, "compare");

@@ -4,18 +4,14 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
-#include "cmd/list/definitions.h"
-#include "replay/figure/plot.h"
+#include "cmd/list/lists.h"
 #include "replay/run/engine.h"
 #include "replay/run/platform_json.h"
-#include "trace/base/suggest.h"
 #include "trace/base/units.h"
-#include "trace/export/exporter.h"
-#include "trace/import/reader.h"
 
 #define LISTS                                                                                                          \
-    "engines, policies, platforms [NAME|FILE.ini], programs, formats, figures, metrics [ENGINE], settings [ENGINE], "  \
-    "parameters [ENGINE|POLICY], keys [PROGRAM], numbers [SECTION]"
+    "engines, policies [ENGINE], platforms [NAME|FILE.ini], programs, formats, figures, metrics [ENGINE], settings "   \
+    "[ENGINE], parameters [ENGINE|POLICY], keys [PROGRAM], numbers [SECTION], or a name that one of them has"
 
 static int format;
 static const struct opt options[] = {OPT_FORMAT(&format), {0}};
@@ -31,67 +27,6 @@ static int finish(struct listing *l)
         table_print(&l->table, stdout);
     listing_release(l);
     return status;
-}
-
-static int list_engines(void)
-{
-    static const char *const names[] = {"engine", "platform", "policies", "summary"};
-    struct listing l;
-    listing_start(&l, 4, names);
-    for (size_t i = 0; engines[i]; i++)
-        listing_add(&l, (const char *const[]){engines[i]->name, engines[i]->default_platform,
-                                              engines[i]->default_policies, engines[i]->summary});
-    return finish(&l);
-}
-
-static const char *describe_params(const struct param *table, char *buf, size_t size)
-{
-    size_t used = 0;
-    buf[0] = 0;
-    for (const struct param *p = table; p && p->name && used < size; p++) {
-        char value[128];
-        used += (size_t)snprintf(buf + used, size - used, "%s%s=%s", used ? "," : "", p->name,
-                                 param_default(p, value, sizeof value));
-    }
-    return buf;
-}
-
-static int list_policies(void)
-{
-    static const char *const names[] = {"engine", "policy", "parameters", "summary", "source"};
-    struct listing l;
-    listing_start(&l, 5, names);
-    for (size_t e = 0; engines[e]; e++)
-        for (int axis = 0; axis < 2; axis++) {
-            const struct policy_head *const *of = axis ? engines[e]->second : engines[e]->policies;
-            for (size_t i = 0; of && of[i]; i++) {
-                char params[1024], name[64];
-                (void)snprintf(name, sizeof name, "%s%s", axis ? "+" : "", of[i]->name);
-                listing_add(&l, (const char *const[]){engines[e]->name, name,
-                                                      describe_params(of[i]->params, params, sizeof params),
-                                                      of[i]->summary, of[i]->source});
-            }
-        }
-    return finish(&l);
-}
-
-static int list_platforms(void)
-{
-    static const char *const names[] = {"platform", "summary"};
-    struct listing l;
-    listing_start(&l, 2, names);
-    char name[64];
-    for (size_t i = 0; platform_shipped(i, name, sizeof name); i++) {
-        struct err err = {""};
-        struct platform *p = platform_load(name, &err);
-        if (!p) {
-            (void)finish(&l);
-            return cmd_fail(EXIT_DATA, "%s", err.msg);
-        }
-        listing_add(&l, (const char *const[]){name, platform_summary(p)});
-        platform_free(p);
-    }
-    return finish(&l);
 }
 
 /* A row for each number of a section that the platform has. */
@@ -124,7 +59,7 @@ static void add_numbers(struct listing *l, const struct platform *p, const struc
 static void print_numbers(const struct platform *p)
 {
     static const char *const names[] = {"number", "value", "unit", "kind", "low", "high", "source"};
-    struct listing l;
+    struct listing l = {0};
     listing_start(&l, sizeof names / sizeof *names, names);
     for (size_t s = 0; platform_sections[s]; s++)
         if (platform_has(p, platform_sections[s]->name))
@@ -154,96 +89,44 @@ static int list_platform(const char *name)
     return status;
 }
 
-/* Engines that can take a view of a program, in the order of the bits of enum workload_view. */
-static const char *const view_names[] = {"uvm", "zerocopy", "dram", "placement"};
-
-static int list_programs(void)
+static int list_all(const struct list *list, const char *owner)
 {
-    static const char *const names[] = {"name", "views", "keys", "summary", "source"};
-    struct listing l;
-    listing_start(&l, 5, names);
-    for (size_t i = 0; workload_types[i]; i++) {
-        const struct workload_type *type = workload_types[i];
-        const char *views[sizeof view_names / sizeof *view_names];
-        char keys[1024];
-        size_t count = 0;
-        for (size_t v = 0; v < sizeof view_names / sizeof *view_names; v++)
-            if (type->views >> v & 1)
-                views[count++] = view_names[v];
-        const char *const values[] = {type->name, NULL, describe_params(type->params, keys, sizeof keys), type->summary,
-                                      type->source};
-        listing_add_words(&l, values, 1, views, count);
-    }
-    return finish(&l);
-}
-
-static int list_formats(void)
-{
-    static const char *const names[] = {"format", "for", "options", "summary"};
-    struct listing l;
-    listing_start(&l, 4, names);
-    char params[1024];
-    for (size_t i = 0; readers[i]; i++)
-        listing_add(&l, (const char *const[]){readers[i]->name, "import",
-                                              describe_params(readers[i]->options, params, sizeof params),
-                                              readers[i]->summary});
-    for (size_t i = 0; exporters[i]; i++)
-        listing_add(&l, (const char *const[]){exporters[i]->name, "export",
-                                              describe_params(exporters[i]->options, params, sizeof params),
-                                              exporters[i]->summary});
-    return finish(&l);
-}
-
-static int list_figures(void)
-{
-    static const char *const names[] = {"figure", "from", "needs", "summary", "source"};
-    struct listing l;
-    listing_start(&l, 5, names);
-    for (size_t i = 0; figures[i]; i++) {
-        const struct figure *f = figures[i];
-        const int kinds = f->kinds & ~FIGURE_WINDOW;
-        const char *from = kinds == FIGURE_RESULTS ? "results"
-                           : kinds == FIGURE_TRACE ? "trace"
-                           : kinds == FIGURE_SPEC  ? "file"
-                                                   : "results, trace";
-        listing_add(&l, (const char *const[]){f->name, from, f->needs, f->summary, f->source});
-    }
-    return finish(&l);
-}
-
-static int unknown(const struct suggest *suggest, const char *what)
-{
+    struct listing l = {0};
+    struct suggest suggest = {.word = owner};
     char hint[SUGGEST_HINT];
-    return cmd_usage("there is no %s '%s'%s", what, suggest->word, suggest_hint(suggest, hint, sizeof hint));
-}
-
-static const struct {
-    const char *name;
-    int (*all)(void);
-    /* Or of an owner. */
-    bool (*of)(struct listing *, const char *, struct suggest *);
-    const char *owner;
-} lists[] = {{"engines", list_engines, NULL, NULL},
-             {"policies", list_policies, NULL, NULL},
-             {"platforms", list_platforms, NULL, NULL},
-             {"programs", list_programs, NULL, NULL},
-             {"formats", list_formats, NULL, NULL},
-             {"figures", list_figures, NULL, NULL},
-             {"metrics", NULL, definitions_metrics, "engine"},
-             {"settings", NULL, definitions_settings, "engine"},
-             {"parameters", NULL, definitions_parameters, "engine or policy"},
-             {"keys", NULL, definitions_keys, "program"},
-             {"numbers", NULL, definitions_numbers, "section of platforms"},
-             {"workloads", list_programs, NULL, NULL}}; /* what programs were called before */
-
-static int list_of(size_t which, const char *owner)
-{
-    struct listing l;
-    struct suggest suggest = {.word = owner ? owner : ""};
-    if (lists[which].of(&l, owner, &suggest))
+    if (owner && !list->owner)
+        return cmd_usage("'list %s' takes no further name", list->name);
+    if (list->fill(&l, owner, &suggest))
         return finish(&l);
     listing_release(&l);
-    return unknown(&suggest, lists[which].owner);
+    return cmd_usage("there is no %s '%s'%s", list->owner, owner, suggest_hint(&suggest, hint, sizeof hint));
+}
+
+/* What every list says of one name. */
+static int list_name(const char *name)
+{
+    struct suggest suggest = {.word = name};
+    char hint[SUGGEST_HINT];
+    json_t *found = json_array();
+    for (const struct list *list = lists; list->name; list++) {
+        struct listing l = {.only = &suggest, .column = list->column};
+        suggest_offer(&suggest, list->name);
+        (void)list->fill(&l, NULL, &suggest);
+        if (json_array_size(l.array) && format != FORMAT_JSON) {
+            if (json_array_size(found))
+                (void)putchar('\n');
+            (format == FORMAT_CSV ? table_csv : table_print)(&l.table, stdout);
+        }
+        (void)json_array_extend(found, l.array);
+        listing_release(&l);
+    }
+    if (json_array_size(found) && format == FORMAT_JSON)
+        return cmd_print_json(found);
+    const bool any = json_array_size(found) > 0;
+    json_decref(found);
+    return any ? EXIT_DONE
+               : cmd_usage("cannot list '%s'; expected one of " LISTS "%s", name,
+                           suggest_hint(&suggest, hint, sizeof hint));
 }
 
 static int run(int argc, char **argv)
@@ -252,34 +135,30 @@ static int run(int argc, char **argv)
         return list_platform(argv[1]);
     if (argc < 1 || argc > 2)
         return cmd_usage("one of " LISTS " is needed");
-    struct suggest suggest = {.word = argv[0]};
-    char hint[SUGGEST_HINT];
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        suggest_offer(&suggest, lists[i].name);
-        if (strcmp(lists[i].name, argv[0]) != 0)
-            continue;
-        if (argc == 2 && !lists[i].of)
-            return cmd_usage("'list %s' takes no further name", argv[0]);
-        return lists[i].of ? list_of(i, argv[1]) : lists[i].all();
-    }
-    return cmd_usage("cannot list '%s'; expected one of " LISTS "%s", argv[0],
-                     suggest_hint(&suggest, hint, sizeof hint));
+    const char *name = strcmp(argv[0], "workloads") ? argv[0] : "programs"; /* which were called that before */
+    for (const struct list *list = lists; list->name; list++)
+        if (strcmp(list->name, name) == 0)
+            return list_all(list, argv[1]);
+    return argc == 1 ? list_name(name) : cmd_usage("cannot list '%s'; expected one of " LISTS, name);
 }
 
 const struct command cmd_list = {
     .name = "list",
     .summary = "list what can be named, set or is reported, with definitions",
     .usage = "engines|policies|programs|formats|figures|platforms [NAME|FILE.ini] [--format table|csv|json]\n"
-             "       offchip list metrics|settings|parameters|keys|numbers [OF] [--format table|csv|json]",
+             "       offchip list metrics|settings|parameters|keys|numbers [OF] [--format table|csv|json]\n"
+             "       offchip list NAME",
     .details =
         "Everything that can be named on the command line, with its parameters, defaults and source. The views of\n"
         "a program are the engines that it answers to; what generates a graph has none. 'platforms NAME' prints every\n"
         "number of that platform: what it rests on, its source, and its range where it is not known.\n"
         "Definitions, units, defaults and ranges: metrics and settings of an engine, parameters of a policy, keys of "
         "a\n"
-        "program, numbers of a platform's section; without OF, of all.",
-    .examples = "  offchip list policies\n  offchip list platforms h200\n  offchip list metrics uvm\n"
-                "  offchip list settings dram\n  offchip list keys conv2d\n  offchip list programs --format json",
+        "program, numbers of a platform's section; without OF, of all. 'offchip list NAME' is what all lists say of "
+        "one name.",
+    .examples =
+        "  offchip list policies\n  offchip list platforms h200\n  offchip list metrics uvm\n"
+        "  offchip list oversubscription_pct\n  offchip list keys conv2d\n  offchip list programs --format json",
     .options = options,
     .run = run,
 };

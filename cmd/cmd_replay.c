@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/console/config.h"
 #include "cmd/console/notes.h"
 #include "cmd/console/printable.h"
 #include "cmd/console/progress_line.h"
@@ -382,7 +381,6 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
     struct output files[CSV_FILES] = {0};
     struct recording_file recorded = {0};
     bool usage = false;
-    request.wish.name = config_platform(engine->name, &request.wish.by);
     if (robust_options_take(&draws, &request.robust, &err))
         return cmd_usage("%s", err.msg);
     if (csv_open(files, &err))

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/console/config.h"
 #include "cmd/console/progress_line.h"
 #include "cmd/console/robust_options.h"
 #include "replay/sweep/save_queue.h"
@@ -172,11 +171,11 @@ static void run_job(struct work *s, size_t index, int threads)
     } else {
         struct replay_request request = {.engine = s->sweep->engine,
                                          .platform = job.platform,
-                                         .wish = s->sweep->wish,
                                          .policy_list = job.policy_list,
                                          .baseline = s->sweep->baseline,
                                          .sets = (const char *const *)job.sets,
                                          .set_count = job.set_count,
+                                         .grid_count = job.set_count - s->sweep->set_count,
                                          .inputs = inputs,
                                          .input_count = opened,
                                          .threads = threads,
@@ -244,11 +243,11 @@ static int check_first(const struct sweep *sweep, struct err *err)
         rc = input_check(job.specs[i], err);
     struct replay_request request = {.engine = sweep->engine,
                                      .platform = job.platform,
-                                     .wish = sweep->wish,
                                      .policy_list = job.policy_list,
                                      .baseline = sweep->baseline,
                                      .sets = (const char *const *)job.sets,
                                      .set_count = job.set_count,
+                                     .grid_count = job.set_count - sweep->set_count,
                                      .robust = sweep->robust};
     struct replay_result result;
     if (!rc && (rc = replay_prepare(&request, &result, err)) == 0)
@@ -415,7 +414,6 @@ static int run(int argc, char **argv)
                           .set_count = sets.count};
     struct err err = {""};
     int status = EXIT_DONE;
-    sweep.wish.name = config_platform(engine->name, &sweep.wish.by);
     if (robust_options_take(&draws, &sweep.robust, &err))
         return cmd_usage("%s", err.msg);
     if (force && name_aside(&err))

@@ -1,14 +1,13 @@
 /* main: the command table, --help, --version, exit status; the only main() of the program. */
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/console/config.h"
 #include "cmd/console/printable.h"
-#include "cmd/list/topic.h"
 #include "cmd/version.h"
 #include "replay/run/engine.h"
 #include "trace/base/suggest.h"
@@ -87,13 +86,17 @@ const char *cmd_line(void)
 /* --- signals --- */
 
 static pid_t self;
-static char parting[512];
+/* What is said then; NULL while it is being written, and where there is nothing to say. */
+static const char *_Atomic parting;
 
 void cmd_on_signal_say(const char *format, ...)
 {
+    static char text[512];
     va_list ap;
     va_start(ap, format);
-    (void)vsnprintf(parting, sizeof parting, format, ap);
+    atomic_store(&parting, NULL);
+    if (vsnprintf(text, sizeof text, format, ap) > 0)
+        atomic_store(&parting, text);
     va_end(ap);
 }
 
@@ -103,8 +106,9 @@ static void on_signal(int number)
     bool ours = getpid() == self;
     if (ours && !output_abandon(number))
         return;
-    if (ours && parting[0] && write(STDERR_FILENO, parting, strlen(parting)) < 0)
-        parting[0] = 0;
+    const char *last = ours ? atomic_load(&parting) : NULL;
+    const ssize_t sent = last ? write(STDERR_FILENO, last, strlen(last)) : 0;
+    (void)sent;
     (void)signal(number, SIG_DFL);
     (void)raise(number);
 }
@@ -130,7 +134,7 @@ static void keep_line(int argc, char **argv)
         used += (size_t)snprintf(line + used, sizeof line - used, "%s%s", i ? " " : "", i ? argv[i] : "offchip");
 }
 
-static void print_options(const struct opt *table)
+static void print_options(FILE *to, const struct opt *table)
 {
     for (const struct opt *o = table; o && o->name; o++) {
         char left[80];
@@ -138,7 +142,7 @@ static void print_options(const struct opt *table)
                           : snprintf(left, sizeof left, "    --%s", o->name);
         if (o->type != OPT_FLAG)
             (void)snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg);
-        printf("  %-34s %s\n", left, o->help);
+        (void)fprintf(to, "  %-34s %s\n", left, o->help);
     }
 }
 
@@ -147,9 +151,10 @@ static void print_help(const struct command *c)
     printf("offchip %s - %s\n\nUsage: offchip %s %s\n\n", c->name, c->summary, c->name, c->usage);
     if (c->details)
         printf("%s\n\n", c->details);
-    puts("Options:");
-    print_options(c->options);
-    print_options(opt_common);
+    if (c->options)
+        puts("Options:");
+    print_options(stdout, c->options);
+    printf("%sEvery command also takes -h, -q, -v and --progress: see 'offchip --help'.\n", c->options ? "\n" : "");
     if (c->examples)
         printf("\nExamples:\n%s\n", c->examples);
 }
@@ -160,10 +165,10 @@ static int overview(FILE *to)
                       "and platforms.\n\nUsage: offchip COMMAND [OPTIONS]\n\nCommands:\n");
     for (size_t i = 0; commands[i]; i++)
         (void)fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    (void)fprintf(
-        to,
-        "\n'offchip COMMAND --help' explains one command, 'offchip help NAME' a metric, setting, policy, program or\n"
-        "number; 'offchip --version' says what this is.\n");
+    (void)fprintf(to, "\nOptions of every command:\n");
+    print_options(to, opt_common);
+    (void)fprintf(to, "\n'offchip COMMAND --help' explains one command, 'offchip list NAME' a metric, setting, policy, "
+                      "program or\nnumber; 'offchip --version' says what this is.\n");
     return to == stdout ? EXIT_DONE : EXIT_USAGE;
 }
 
@@ -186,9 +191,6 @@ static int run(const struct command *c, int argc, char **argv)
         print_help(c);
         return EXIT_DONE;
     }
-    /* The shells that ask for completions have no use for what a configuration has wrong. */
-    if (!opt_no_config && c != &cmd_completion && (config_load(&err) || config_apply(c->options, &err)))
-        return cmd_fail(EXIT_USAGE, "%s", err.msg);
     return c->run(operands, argv);
 }
 
@@ -213,6 +215,12 @@ int cmd_printed(int status)
     return status;
 }
 
+/* Whether the first word is one of those. */
+static bool is(const char *word, const char *a, const char *b, const char *c)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
+}
+
 int main(int argc, char **argv)
 {
     keep_line(argc, argv);
@@ -220,33 +228,25 @@ int main(int argc, char **argv)
     if (argc < 2)
         return overview(stderr);
     const char *name = argv[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+    const bool help = is(name, "help", "--help", "-h");
+    if (help && argc == 2)
         return cmd_printed(overview(stdout));
-    if (strcmp(name, "--version") == 0) {
+    if (is(name, "version", "--version", "-V")) {
         print_version();
         return cmd_printed(EXIT_DONE);
     }
-    if (strcmp(name, "help") == 0 && argc == 2)
-        return cmd_printed(overview(stdout));
-    if (strcmp(name, "help") == 0) {
-        name = argv[2];
-        opt_help = true;
-    }
-    for (size_t i = 0; commands[i]; i++)
-        if (strcmp(commands[i]->name, name) == 0) {
-            if (opt_help) {
-                print_help(commands[i]);
-                return cmd_printed(EXIT_DONE);
-            }
-            return cmd_printed(run(commands[i], argc - 1, argv + 1));
-        }
     char hint[SUGGEST_HINT];
-    struct suggest suggest = {.word = name};
-    for (size_t i = 0; commands[i]; i++)
+    struct suggest suggest = {.word = help ? argv[2] : name};
+    for (size_t i = 0; commands[i]; i++) {
         suggest_offer(&suggest, commands[i]->name);
-    if (opt_help && topic_print(stdout, &suggest) > 0)
+        if (strcmp(commands[i]->name, suggest.word) != 0)
+            continue;
+        if (!help)
+            return cmd_printed(run(commands[i], argc - 1, argv + 1));
+        print_help(commands[i]);
         return cmd_printed(EXIT_DONE);
-    return cmd_fail(EXIT_USAGE,
-                    opt_help ? "there is no help on '%s'%s" : "'%s' is not a command; see 'offchip --help'%s", name,
-                    suggest_hint(&suggest, hint, sizeof hint));
+    }
+    (void)suggest_hint(&suggest, hint, sizeof hint);
+    return cmd_fail(EXIT_USAGE, "'%s' is not a command; see 'offchip --help'%s%s%s", suggest.word,
+                    help ? ", of other names 'offchip list " : "", help ? suggest.word : "", help ? "'" : hint);
 }

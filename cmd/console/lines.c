@@ -10,13 +10,6 @@
 
 enum { LEAST = 20, HANGING = 2 };
 
-static size_t wished; /* 0: as the terminal is */
-
-void lines_wish(size_t columns)
-{
-    wished = columns;
-}
-
 size_t lines_width(FILE *to)
 {
     const char *text = getenv("COLUMNS");
@@ -25,8 +18,6 @@ size_t lines_width(FILE *to)
     struct winsize size;
     if (text && end != text && *end == 0 && given >= LEAST && given <= INT_MAX)
         return given;
-    if (wished)
-        return wished;
     if (!isatty(fileno(to)) || ioctl(fileno(to), TIOCGWINSZ, &size) || size.ws_col < LEAST)
         return 0;
     return size.ws_col;

@@ -10,9 +10,6 @@
  * needs. */
 size_t lines_width(FILE *to);
 
-/* The width where COLUMNS is not set. */
-void lines_wish(size_t columns);
-
 size_t lines_columns(const char *text, size_t bytes);
 /* `bytes` without the spaces at the end of them. */
 size_t lines_trimmed(const char *text, size_t bytes);

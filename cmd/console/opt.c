@@ -8,7 +8,7 @@
 #include "trace/base/suggest.h"
 #include "trace/base/units.h"
 
-bool opt_help, opt_quiet, opt_verbose, opt_no_config;
+bool opt_help, opt_quiet, opt_verbose;
 int opt_progress;
 
 const struct opt opt_common[] = {
@@ -16,7 +16,6 @@ const struct opt opt_common[] = {
     {"quiet", 'q', OPT_FLAG, NULL, &opt_quiet, "print errors and results only", 0, 0},
     {"verbose", 'v', OPT_FLAG, NULL, &opt_verbose, "say more; notes in full", 0, 0},
     {"progress", 0, OPT_CHOICE, "auto|always|never", &opt_progress, "progress on stderr (auto: on a terminal)", 0, 0},
-    {"no-config", 0, OPT_FLAG, NULL, &opt_no_config, "neither the configuration file nor OFFCHIP_* defaults", 0, 0},
     {0}};
 
 static const struct opt *find(const struct opt *table, const char *name, size_t n, char letter)
@@ -29,15 +28,21 @@ static const struct opt *find(const struct opt *table, const char *name, size_t 
     return NULL;
 }
 
+static const char *option_word(const struct opt *o, char *buf, size_t size)
+{
+    (void)snprintf(buf, size, "--%s", o->name);
+    return buf;
+}
+
 static int unknown(const struct opt *table, const char *arg, size_t n, struct err *err)
 {
-    char word[64], hint[96];
-    (void)snprintf(word, sizeof word, "%.*s", (int)n, arg + 2);
+    char word[64], dashed[64], hint[SUGGEST_HINT];
+    (void)snprintf(word, sizeof word, "%.*s", (int)n + 2, arg);
     struct suggest suggest = {.word = word};
     const struct opt *const both[] = {table, opt_common};
     for (size_t t = 0; t < 2; t++)
         for (const struct opt *o = both[t]; o && o->name; o++)
-            suggest_offer(&suggest, o->name);
+            suggest_offer(&suggest, option_word(o, dashed, sizeof dashed));
     return err_set(err, "unknown option '%.60s'%s", arg, suggest_hint(&suggest, hint, sizeof hint));
 }
 
@@ -175,18 +180,4 @@ int opt_parse(const struct opt *table, int argc, char **argv, bool stop_at_opera
     }
     argv[operands] = NULL;
     return operands;
-}
-
-const struct opt *opt_find(const struct opt *table, const char *name)
-{
-    return find(table, name, strlen(name), 0);
-}
-
-int opt_default(const struct opt *table, const char *name, const char *text, struct err *err)
-{
-    const struct opt *o = opt_find(table, name);
-    for (size_t i = 0; i < given_count; i++)
-        if (given[i].option == o)
-            return 0;
-    return o ? store(o, text, err) : 0;
 }

@@ -28,9 +28,9 @@ struct opt {
     int64_t lo, hi; /* OPT_INT, inclusive */
 };
 
-/* Options every command has: --help, -q, -v, --progress, --no-config. */
+/* Options every command has: --help, -q, -v, --progress. */
 extern const struct opt opt_common[];
-extern bool opt_help, opt_quiet, opt_verbose, opt_no_config;
+extern bool opt_help, opt_quiet, opt_verbose;
 extern int opt_progress; /* 0 auto, 1 always, 2 never */
 
 /* Output format of the commands that have --format: 0 table, 1 csv, 2 json. */
@@ -43,11 +43,5 @@ enum opt_format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
 /* Parse argv[1..]; options and operands may be mixed, "--" ends options. Operands are moved to the front of argv;
  * returns their number, or -1 with *err set. With stop_at_operand the first operand ends the options. */
 int opt_parse(const struct opt *table, int argc, char **argv, bool stop_at_operand, struct err *err);
-
-/* The option of that long name, of the table or of all commands; NULL: there is none. */
-const struct opt *opt_find(const struct opt *table, const char *name);
-
-/* After opt_parse(): store `text` in that option unless it was given. -1 with *err set: it cannot be. */
-int opt_default(const struct opt *table, const char *name, const char *text, struct err *err);
 
 #endif

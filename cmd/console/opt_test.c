@@ -65,6 +65,8 @@ START_TEST(wrong_usage_is_explained)
     struct err err = {""};
     ck_assert_int_eq(parse(&err, 2, "x", "--colour"), -1);
     ck_assert_ptr_nonnull(strstr(err.msg, "--colour"));
+    ck_assert_int_eq(parse(&err, 2, "x", "--outptu"), -1);
+    ck_assert_str_eq(err.msg, "unknown option '--outptu'; did you mean '--output'?");
     ck_assert_int_eq(parse(&err, 3, "x", "-n", "10"), -1);
     ck_assert_ptr_nonnull(strstr(err.msg, "1 to 9"));
     ck_assert_int_eq(parse(&err, 2, "x", "-o"), -1);
@@ -80,25 +82,5 @@ START_TEST(two_dashes_end_the_options)
 }
 END_TEST
 
-/* What was given stays; what a command has not is no mistake. */
-START_TEST(a_default_fills_what_was_not_given)
-{
-    struct err err = {""};
-    file = NULL;
-    count = 0;
-    ck_assert_int_eq(parse(&err, 4, "x", "trace.db", "-n", "3"), 1);
-    ck_assert_int_eq(opt_default(table, "count", "5", &err), 0);
-    ck_assert_int_eq(opt_default(table, "output", "there", &err), 0);
-    ck_assert_int_eq(opt_default(table, "colour", "red", &err), 0);
-    ck_assert_int_eq(count, 3);
-    ck_assert_str_eq(file, "there");
-    ck_assert_int_eq(parse(&err, 2, "x", "trace.db"), 1);
-    ck_assert_int_eq(opt_default(table, "count", "10", &err), -1);
-    ck_assert_str_eq(err.msg, "--count is 10; expected 1 to 9");
-    ck_assert_ptr_eq(opt_find(table, "words"), &table[1]);
-    ck_assert_ptr_null(opt_find(table, "word"));
-}
-END_TEST
-
-TEST_MAIN("opt", a_default_fills_what_was_not_given, options_and_operands_mix, what_is_given_twice_is_joined_or_refused,
-          wrong_usage_is_explained, two_dashes_end_the_options)
+TEST_MAIN("opt", options_and_operands_mix, what_is_given_twice_is_joined_or_refused, wrong_usage_is_explained,
+          two_dashes_end_the_options)

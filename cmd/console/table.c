@@ -112,18 +112,11 @@ static void narrow(struct layout *layouts, size_t columns, size_t room)
     }
 }
 
-static bool plain;
-
-void table_wish_plain(void)
-{
-    plain = true;
-}
-
 /* Terminals get a bold head, unless NO_COLOR is set (no-color.org) or they can do nothing of the kind. */
 static bool bold_head(FILE *to)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    return isatty(fileno(to)) && !plain && !(no && *no) && term && strcmp(term, "dumb") != 0;
+    return isatty(fileno(to)) && !(no && *no) && term && strcmp(term, "dumb") != 0;
 }
 
 /* Columns 0..keys-1 and from..end-1 of a table. */

@@ -28,8 +28,6 @@ void table_cell(struct table *table, const char *format, ...) __attribute__((for
  * columns for which there is no room stand below, behind the keys again, or the first one where all keys are too wide.
  * Only a single word can be longer. */
 void table_print(const struct table *table, FILE *to);
-/* No head is bold from here on, as with NO_COLOR. */
-void table_wish_plain(void);
 /* Cells as csv_text_put() writes them, LF line ends. */
 void table_csv(const struct table *table, FILE *to);
 

@@ -231,9 +231,6 @@ START_TEST(a_head_is_bold_on_terminals_that_can)
     unsetenv("NO_COLOR");
     setenv("TERM", "dumb", 1);
     check_on_terminal("a  b\nx  1\n");
-    setenv("TERM", "xterm", 1);
-    table_wish_plain();
-    check_on_terminal("a  b\nx  1\n");
 }
 END_TEST
 

@@ -241,7 +241,7 @@ static const char *choose(const struct compare_request *request, const struct in
     if (found < 0)
         return NULL;
     if (!found)
-        platform_choice_default(&request->wish, "h200", choice);
+        platform_choice_default("h200", choice);
     return choice->name;
 }
 

@@ -55,8 +55,7 @@ struct compare_row {
 
 struct compare_request {
     const char *spec;     /* a trace file, or synth:PROGRAM,key=value */
-    const char *platform; /* NULL: of the GPU that the input names, else the wish, else h200 */
-    struct platform_wish wish;
+    const char *platform; /* NULL: of the GPU that the input names, else h200 */
     const char *const *sets;
     size_t set_count;
     bool all;   /* every prefetcher with every eviction, not only what a stock driver can be told and the published */

@@ -58,8 +58,6 @@ json_t *compare_to_json(const struct compare_result *result, struct err *err)
             return NULL;
         }
     }
-    if (*result->choice.by)
-        json_tree_put(&root, "platform_chosen_by", json_tree_text(result->choice.by));
     if ((result->drawn && put_robust(result, root, rows)) ||
         (result->top && json_object_set_new(root, "experiments", compare_experiments_json(result, result->top)))) {
         err_set(err, "out of memory");

@@ -131,9 +131,10 @@ static int apply_sets(struct replay_result *result, const struct replay_request 
     if (!result->base_numbers || !result->overrides || !result->given)
         return err_set(err, "out of memory");
     for (size_t i = 0; i < request->set_count; i++) {
+        const char *where = i + request->grid_count < request->set_count ? "--set" : "--grid";
         struct param_list list;
         if (param_list_init(&list, request->sets[i], err))
-            return err_at(err, "--set");
+            return err_at(err, "%s", where);
         /* The texts live as long as the result: text settings point at them. */
         if (mem_grow((void **)&result->texts, &result->text_cap, result->text_count + 1, sizeof *result->texts, err)) {
             param_list_release(&list);
@@ -146,7 +147,7 @@ static int apply_sets(struct replay_result *result, const struct replay_request 
             rc = set_one(result, list.pairs[p].key, list.pairs[p].value, err);
         param_list_release(&list);
         if (rc)
-            return err_at(err, "--set");
+            return err_at(err, "%s", where);
     }
     return check_rivals(result, err);
 }
@@ -254,7 +255,7 @@ static const char *choose_platform(const struct replay_request *request, struct 
             *choice = other;
     }
     if (choice->how == PLATFORM_CHOICE_DEFAULT)
-        platform_choice_default(&request->wish, request->engine->default_platform, choice);
+        platform_choice_default(request->engine->default_platform, choice);
     return choice->name;
 }
 
@@ -263,7 +264,7 @@ static int prepare(const struct replay_request *request, struct replay_result *r
     const char *name = choose_platform(request, &result->choice, err);
     result->platform = name ? platform_load(name, err) : NULL;
     if (!result->platform)
-        return *result->choice.by ? err_at(err, "%s", result->choice.by) : -1;
+        return -1;
     if (apply_sets(result, request, err) || choose_policies(result, request, err))
         return -1;
     if ((request->recording || request->commands) && (result->policy_count != 1 || result->extra_baseline))
@@ -292,13 +293,6 @@ int replay_run(const struct replay_request *request, struct replay_result *resul
         return -1;
     *usage = false;
     return replay_execute(request, result, err);
-}
-
-/* Whether it has what is asked; who named it is said if that was not this command. */
-static int check_platform(const struct replay_result *result, struct err *err)
-{
-    const int rc = platform_use_check(result->platform, result->sections, err);
-    return rc && *result->choice.by ? err_at(err, "the default platform of %s", result->choice.by) : rc;
 }
 
 /* Programs that are not of the size that was asked for. */
@@ -353,7 +347,7 @@ int replay_execute(const struct replay_request *request, struct replay_result *r
                              .recording = request->recording};
     result->sections = result->engine->sections(&job);
     if (!rc)
-        rc = check_platform(result, err);
+        rc = platform_use_check(result->platform, result->sections, err);
     if (!rc)
         rc = result->engine->replay(&job, result->runs, err);
     for (size_t i = 0; i < runs && !rc; i++) {

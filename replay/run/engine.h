@@ -108,12 +108,12 @@ struct replay_robust {
 /* What `replay` runs: parsed from the command line or from a sweep point. */
 struct replay_request {
     const struct engine *engine;
-    const char *platform; /* NULL: of the GPU that the inputs name, else the wish, else the engine's default */
-    struct platform_wish wish;
+    const char *platform;    /* NULL: of the GPU that the inputs name, else the engine's default */
     const char *policy_list; /* NULL: the engine's default */
     const char *baseline;    /* NULL: the first listed policy */
     const char *const *sets; /* "key=value" or "key=value,key=value"; engine settings, then platform numbers */
     size_t set_count;
+    size_t grid_count; /* the last so many of them are a sweep's --grid */
     const struct input *inputs;
     size_t input_count;
     FILE *requests;

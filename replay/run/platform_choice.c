@@ -149,13 +149,11 @@ int platform_choice_recorded(const struct store *store, struct platform_choice *
     if (!find(gpu, choice->name, sizeof choice->name))
         return none_of(store, gpu, which, err);
     choice->how = PLATFORM_CHOICE_RECORDED;
-    choice->by[0] = 0;
     return 1;
 }
 
-void platform_choice_default(const struct platform_wish *wish, const char *otherwise, struct platform_choice *choice)
+void platform_choice_default(const char *name, struct platform_choice *choice)
 {
-    *choice = (struct platform_choice){.how = wish->name ? PLATFORM_CHOICE_CONFIGURED : PLATFORM_CHOICE_DEFAULT};
-    (void)snprintf(choice->name, sizeof choice->name, "%s", wish->name ? wish->name : otherwise);
-    (void)snprintf(choice->by, sizeof choice->by, "%s", wish->by ? wish->by : "");
+    *choice = (struct platform_choice){.how = PLATFORM_CHOICE_DEFAULT};
+    (void)snprintf(choice->name, sizeof choice->name, "%s", name);
 }

@@ -1,5 +1,5 @@
 /* platform_choice: which platform a run is of: the one that was named, else that of the GPU that its recordings name,
- * else the user's own default, else the engine's. A recording whose GPU no platform is of gets none: whose numbers to
+ * else the engine's default. A recording whose GPU no platform is of gets none: whose numbers to
  * take instead is for the user to say.
  *
  * GPUs are compared by the name that their driver gives, as `record` and Nsight Systems keep it (origin gpu.N.name,
@@ -13,23 +13,16 @@ enum platform_choice_how {
     PLATFORM_CHOICE_GIVEN,
     PLATFORM_CHOICE_DEFAULT,
     PLATFORM_CHOICE_RECORDED,
-    PLATFORM_CHOICE_CONFIGURED, /* the user's own default */
 };
 
 struct platform_choice {
     enum platform_choice_how how;
     char name[256]; /* of the platform, or a file; a given one is not kept here */
     char gpu[128];  /* that the recording names; "": none */
-    char by[256];   /* CONFIGURED: the file or variable that says so */
 };
 
-/* A platform that the user wants where nothing else says; both NULL: none. */
-struct platform_wish {
-    const char *name, *by; /* by: the file or variable that says so */
-};
-
-/* The choice where no platform was named and no recording names its GPU: the wish, else `otherwise`. */
-void platform_choice_default(const struct platform_wish *wish, const char *otherwise, struct platform_choice *choice);
+/* The choice where no platform was named and no recording names its GPU. */
+void platform_choice_default(const char *name, struct platform_choice *choice);
 
 /* The platform of a recording. 1, or 0 if it names no GPU; -1 with *err set: it names one that no platform is of, and
  * the nearest platform is named, or several. */

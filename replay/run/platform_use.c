@@ -41,8 +41,6 @@ static const char *chosen_by(const struct replay_result *result, char *buf, size
         (void)snprintf(buf, size, ", default of %s", result->engine->name);
     else if (result->choice.how == PLATFORM_CHOICE_RECORDED)
         (void)snprintf(buf, size, ", the recording's %s", result->choice.gpu);
-    else if (result->choice.how == PLATFORM_CHOICE_CONFIGURED)
-        (void)snprintf(buf, size, ", default of %s", result->choice.by);
     else
         buf[0] = 0;
     return buf;
@@ -97,7 +95,7 @@ static json_t *borrowed_json(const struct replay_result *result)
 
 json_t *platform_use_json(const struct replay_result *result)
 {
-    static const char *const chosen[] = {"given", "default", "recording", "configuration"};
+    static const char *const chosen[] = {"given", "default", "recording"};
     struct platform_use use;
     json_t *sections = json_array();
     platform_use_count(result->platform, result->sections, &use);
@@ -111,7 +109,5 @@ json_t *platform_use_json(const struct replay_result *result)
         json_tree_put(&object, platform_kind_name((enum platform_kind)kind), json_integer((json_int_t)use.kinds[kind]));
     json_tree_put(&object, "given", json_integer((json_int_t)use.given));
     json_tree_put(&object, "borrowed", borrowed_json(result));
-    if (*result->choice.by)
-        json_tree_put(&object, "chosen_by", json_tree_text(result->choice.by));
     return object;
 }

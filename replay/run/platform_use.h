@@ -26,8 +26,7 @@ bool platform_use_is_head(const char *note);
 /* Notes to a run: that line, and a sentence for each section in use that is another platform's. */
 void platform_use_note(const struct replay_result *result, struct outcome *run);
 
-/* {"from":"shipped","chosen":"default"|"given"|"recording"|"configuration" (then "chosen_by"
- * too),"gpu":null,"sections":[..],"numbers":45,"sourced":..,
+/* {"from":"shipped","chosen":"default"|"given"|"recording","gpu":null,"sections":[..],"numbers":45,"sourced":..,
  * "assumed":..,"fitted":..,"as":..,"given":..,"borrowed":[{"section","as","low","high","why"},..]}. NULL: no memory. */
 json_t *platform_use_json(const struct replay_result *result);
 

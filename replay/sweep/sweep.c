@@ -366,8 +366,6 @@ void sweep_id(const struct sweep *sweep, const char *part, char id[33])
     hash_texts(&state, words, sizeof words / sizeof *words);
     hash_loaded(&state, sweep->engine, sweep->policy_list);
     hash_loaded(&state, sweep->engine, sweep->baseline);
-    if (sweep->wish.name)
-        hash_texts(&state, &sweep->wish.name, 1);
     if (sweep->robust.draws) {
         const int64_t robust[] = {sweep->robust.draws, (int64_t)sweep->robust.seed, sweep->robust.tie_pct};
         (void)XXH3_128bits_update(&state, robust, sizeof robust);

@@ -19,7 +19,6 @@ struct sweep {
     const char *const *inputs, *const *mems, *const *pims;
     size_t input_count, mem_count, pim_count;
     const char *policy_list, *baseline, *platform;
-    struct platform_wish wish;
     const char *const *sets;
     size_t set_count;
     struct sweep_axis *axes;
