@@ -19,7 +19,9 @@ static const struct opt options[] = {OPT_FORMAT(&format), {0}};
 static int finish(struct listing *l)
 {
     int status = EXIT_DONE;
-    if (format == FORMAT_JSON)
+    if (l->err.msg[0])
+        status = cmd_fail(EXIT_DATA, "%s", l->err.msg);
+    else if (format == FORMAT_JSON)
         status = cmd_print_json(json_incref(l->array));
     else if (format == FORMAT_CSV)
         table_csv(&l->table, stdout);

@@ -128,9 +128,10 @@ static bool fill_platforms(struct listing *l, const char *of, struct suggest *su
     (void)of, (void)suggest;
     listing_start(l, 2, names);
     for (size_t i = 0; platform_shipped(i, name, sizeof name); i++) {
-        struct err err = {""};
-        struct platform *p = platform_load(name, &err);
-        ROW(name, p ? platform_summary(p) : err.msg);
+        struct platform *p = platform_load(name, &l->err);
+        if (!p)
+            break;
+        ROW(name, platform_summary(p));
         platform_free(p);
     }
     return true;

@@ -13,6 +13,7 @@ struct listing {
     json_t *array;
     const char *const *names;
     size_t columns;
+    struct err err; /* with a text: what could not be listed */
     /* Set before it is filled: keep only what has suggest->word as name in that column, and offer all other names;
      * NULL: keep all. */
     struct suggest *only;
