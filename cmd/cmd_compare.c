@@ -6,7 +6,6 @@
 #include "cmd/console/notes.h"
 #include "cmd/console/printable.h"
 #include "cmd/console/progress_line.h"
-#include "cmd/console/robust_options.h"
 #include "cmd/console/table.h"
 #include "replay/compare/compare.h"
 #include "replay/compare/compare_experiments.h"
@@ -17,9 +16,8 @@
 
 static const char *platform, *output, *html;
 static struct opt_list sets;
-static int64_t jobs, top;
-static struct robust_options draws = ROBUST_OPTIONS_NONE;
-static bool all, mixed, whole, force, far;
+static int64_t draws, jobs, top;
+static bool all, mixed, whole, force;
 static int format;
 
 static const struct opt options[] = {
@@ -32,8 +30,7 @@ static const struct opt options[] = {
      "look for a mechanism for each allocation with room for all too, and above 256 MiB", 0, 0},
     {"whole", 0, OPT_FLAG, NULL, &whole,
      "run every row to its end: of programs of more than 256 MiB those over 3 times the best are stopped", 0, 0},
-    ROBUST_OPTIONS(draws),
-    {"robust-all", 0, OPT_FLAG, NULL, &far, "draw all rows, not only those within 3 times of the best", 0, 0},
+    OPT_ROBUST(&draws),
     {"top", 0, OPT_INT, "N", &top,
      "say how to have the N best mechanisms, and what to run of each on the machine itself", 0, COMPARE_MECHANISMS},
     {"output", 'o', OPT_TEXT, "RESULTS|PLAN.ini", &output,
@@ -303,7 +300,7 @@ static int run(int argc, char **argv)
                                       .stop_from = whole ? 0 : COMPARE_STOP_FROM,
                                       .top = (size_t)top,
                                       .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
-                                      .far = far,
+                                      .draws = (uint32_t)draws,
                                       .results = plan ? NULL : output,
                                       .replace = force,
                                       .opened = say_opened,
@@ -311,8 +308,6 @@ static int run(int argc, char **argv)
     struct compare_result result;
     struct err err = {""};
     bool usage = false;
-    if (robust_options_take(&draws, &request.robust, &err))
-        return cmd_usage("%s", err.msg);
     struct progress_line *meter = progress_line_start(&progress, "compare");
     int rc = compare_run(&request, &result, &usage, &err);
     progress_line_stop(meter);

@@ -8,9 +8,9 @@
 #include "cmd/console/notes.h"
 #include "cmd/console/printable.h"
 #include "cmd/console/progress_line.h"
-#include "cmd/console/robust_options.h"
 #include "cmd/console/table.h"
 #include "replay/run/platform_use.h"
+#include "replay/run/replay_robust.h"
 #include "replay/sweep/save.h"
 #include "trace/base/mem.h"
 
@@ -18,8 +18,7 @@ enum { CSV_COUNTS = 4 };
 
 static const char *policy, *platform, *baseline, *output, *requests, *command_log, *latencies, *recording, *touches;
 static struct opt_list sets, mems, pims;
-static int64_t explain, jobs;
-static struct robust_options draws = ROBUST_OPTIONS_NONE;
+static int64_t draws, explain, jobs;
 static bool all, force;
 static int format;
 
@@ -46,7 +45,7 @@ static const struct opt options[] = {
     {"force", 'f', OPT_FLAG, NULL, &force, "overwrite the FILE of --requests, --commands, --latencies and --recording",
      0, 0},
     {"jobs", 'j', OPT_INT, "N", &jobs, "threads (default: all processors)", 1, 4096},
-    ROBUST_OPTIONS(draws),
+    OPT_ROBUST(&draws),
     {"all", 'a', OPT_FLAG, NULL, &all, "every metric in the table, those that are n/a too", 0, 0},
     OPT_FORMAT(&format),
     {0}};
@@ -124,6 +123,20 @@ static void table_rows(struct table *t, const struct replay_result *result, stru
     }
 }
 
+/* "58 of 64"; no row without --robust. */
+static void table_wins(struct table *t, const struct replay_result *result, size_t runs)
+{
+    if (!result->robustness)
+        return;
+    const struct robust *r = &result->robustness->robust;
+    table_cell(t, "wins");
+    for (size_t i = 0; i < runs; i++)
+        if (i < r->answers)
+            table_cell(t, "%u of %u", r->wins[i], r->draws);
+        else
+            table_cell(t, "n/a");
+}
+
 static void print_table(const struct replay_result *result)
 {
     size_t runs = result->policy_count + result->extra_baseline;
@@ -137,7 +150,7 @@ static void print_table(const struct replay_result *result)
         table_cell(&t, "%s%s", replay_policy_label(&result->policies[i], text, sizeof text),
                    i == result->policy_count ? " (baseline)" : "");
     table_rows(&t, result, &left);
-    robust_table_row(&t, result, runs);
+    table_wins(&t, result, runs);
     table_print(&t, stdout);
     table_release(&t);
     left_out_say(&left, "under every policy");
@@ -188,6 +201,27 @@ static void csv_platform(struct table *t, const struct replay_result *result, bo
             table_cell(t, "%s", columns[i]);
         else
             table_cell(t, "%zu", counts[i]);
+}
+
+/* Columns of --robust: how many, their names (run NULL), or those of one run. */
+static size_t robust_csv_columns(const struct replay_result *result)
+{
+    return result->robustness ? 4 : 0;
+}
+
+static void robust_csv(struct table *t, const struct replay_result *result, const size_t *run)
+{
+    static const char *const columns[] = {"robust_draws", "robust_wins", "robust_ties", "robust_flips"};
+    char flips[900];
+    for (size_t i = 0; !run && i < robust_csv_columns(result); i++)
+        table_cell(t, "%s", columns[i]);
+    if (!run || !result->robustness)
+        return;
+    const struct robust *r = &result->robustness->robust;
+    table_cell(t, "%u", r->draws);
+    table_cell(t, "%u", r->wins[*run]);
+    table_cell(t, "%u", r->ties[*run]);
+    table_cell(t, "%s", robust_say_flips(r, *run, flips, sizeof flips));
 }
 
 static void print_csv(const struct replay_result *result)
@@ -373,6 +407,7 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
                                      .inputs = inputs,
                                      .input_count = count,
                                      .explain = explain,
+                                     .draws = (uint32_t)draws,
                                      .explain_file = stderr,
                                      .threads = (int)(jobs ? jobs : sysconf(_SC_NPROCESSORS_ONLN)),
                                      .progress = &progress};
@@ -381,8 +416,6 @@ static int replay(const struct engine *engine, const struct input *inputs, size_
     struct output files[CSV_FILES] = {0};
     struct recording_file recorded = {0};
     bool usage = false;
-    if (robust_options_take(&draws, &request.robust, &err))
-        return cmd_usage("%s", err.msg);
     if (csv_open(files, &err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     int rc = open_recording(&recorded, &err);

@@ -10,7 +10,6 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/progress_line.h"
-#include "cmd/console/robust_options.h"
 #include "replay/sweep/save_queue.h"
 #include "replay/sweep/sweep.h"
 #include "trace/base/mem.h"
@@ -19,8 +18,7 @@
 
 static const char *policy, *platform, *baseline, *output, *shard;
 static struct opt_list sets, mems, pims, grids;
-static int64_t jobs;
-static struct robust_options draws = ROBUST_OPTIONS_NONE;
+static int64_t draws, jobs;
 static bool all, force;
 static char *aside;     /* --force: what is filled until it takes the place of RESULTS; else NULL */
 static int format = -1; /* not asked for: nothing is printed */
@@ -42,7 +40,7 @@ static const struct opt options[] = {
      0},
     {"all", 'a', OPT_FLAG, NULL, &all, "with --format: every metric, those that are n/a too", 0, 0},
     {"jobs", 'j', OPT_INT, "N", &jobs, "points at once, of the last ones policies (default: all processors)", 1, 4096},
-    ROBUST_OPTIONS(draws),
+    OPT_ROBUST(&draws),
     {"force", 'f', OPT_FLAG, NULL, &force, "replace RESULTS when all points are there; until then fill RESULTS.part", 0,
      0},
     {0}};
@@ -179,7 +177,7 @@ static void run_job(struct work *s, size_t index, int threads)
                                          .inputs = inputs,
                                          .input_count = opened,
                                          .threads = threads,
-                                         .robust = s->sweep->robust,
+                                         .draws = s->sweep->draws,
                                          .shared = s->answers};
         run_point(s, index, &request);
     }
@@ -248,7 +246,7 @@ static int check_first(const struct sweep *sweep, struct err *err)
                                      .sets = (const char *const *)job.sets,
                                      .set_count = job.set_count,
                                      .grid_count = job.set_count - sweep->set_count,
-                                     .robust = sweep->robust};
+                                     .draws = sweep->draws};
     struct replay_result result;
     if (!rc && (rc = replay_prepare(&request, &result, err)) == 0)
         replay_release(&result);
@@ -411,11 +409,10 @@ static int run(int argc, char **argv)
                           .baseline = baseline,
                           .platform = platform,
                           .sets = sets.items,
-                          .set_count = sets.count};
+                          .set_count = sets.count,
+                          .draws = (uint32_t)draws};
     struct err err = {""};
     int status = EXIT_DONE;
-    if (robust_options_take(&draws, &sweep.robust, &err))
-        return cmd_usage("%s", err.msg);
     if (force && name_aside(&err))
         return cmd_fail(EXIT_DATA, "%s", err.msg);
     for (size_t i = 0; i < grids.count && status == EXIT_DONE; i++)

@@ -40,6 +40,12 @@ enum opt_format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
         "format", 0, OPT_CHOICE, "table|csv|json", VARIABLE, "how results are printed (default table)", 0, 0           \
     }
 
+#define OPT_ROBUST(VARIABLE)                                                                                           \
+    {                                                                                                                  \
+        "robust", 0, OPT_INT, "N", VARIABLE,                                                                           \
+            "draw unknown platform numbers N times: in how many draws does each policy win, what flips", 1, 1000000    \
+    }
+
 /* Parse argv[1..]; options and operands may be mixed, "--" ends options. Operands are moved to the front of argv;
  * returns their number, or -1 with *err set. With stop_at_operand the first operand ends the options. */
 int opt_parse(const struct opt *table, int argc, char **argv, bool stop_at_operand, struct err *err);

@@ -64,8 +64,7 @@ struct compare_request {
     uint64_t stop_from; /* bytes: of programs that have as many, rows that are far behind stop (compare_stop.h); 0:
                            none, nor in draws, and those ask for every row anew */
     int threads;        /* at most this many */
-    struct replay_robust robust; /* draws of the platform's uncertain numbers (replay/robust/robust.h) */
-    bool far;                    /* rows more than COMPARE_NEAR times as slow as the best are drawn too */
+    uint32_t draws;     /* of the platform's uncertain numbers (replay/robust/robust.h) */
     struct progress *progress;
     const char *results;              /* rows are kept in this results file, and not asked for if they stand there;
                                          NULL: in none */

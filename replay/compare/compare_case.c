@@ -52,15 +52,6 @@ static json_t *given(const struct compare_request *request, const json_t *settin
     return json_tree_check(all, err) ? NULL : all;
 }
 
-/* As replay_robust_put_settings(): with draws it is another case. */
-static void put_draws(const struct replay_robust *robust, json_t **settings)
-{
-    json_tree_put(settings, "robust", json_integer((json_int_t)robust->draws));
-    json_tree_put(settings, "robust_seed", json_integer((json_int_t)robust->seed));
-    json_tree_put(settings, "robust_tie_pct",
-                  robust->tie_pct < 0 ? json_null() : json_integer((json_int_t)robust->tie_pct));
-}
-
 int compare_case_init(struct compare_case *c, const struct compare_request *request,
                       const struct compare_result *result, bool draws, struct err *err)
 {
@@ -73,9 +64,9 @@ int compare_case_init(struct compare_case *c, const struct compare_request *requ
     c->overrides = changed(c->numbers, numbers);
     c->settings = given(request, result->settings, err);
     platform_free(base);
-    if (draws) {
-        put_draws(&request->robust, &settings);
-        put_draws(&request->robust, &c->settings);
+    if (draws) { /* another case */
+        json_tree_put(&settings, "robust", json_integer((json_int_t)request->draws));
+        json_tree_put(&c->settings, "robust", json_integer((json_int_t)request->draws));
     }
     json_t *platform = json_tree_text(platform_name(result->platform));
     const struct run_case_facts facts = {.engine = engine_compare.name,

@@ -118,9 +118,7 @@ static int read_file(struct compare_keep *keep, const struct compare_facts *fact
 static int make_id(struct compare_keep *keep, struct err *err)
 {
     const struct compare_request *asked = keep->request;
-    json_t *params =
-        json_pack("{s:b,s:I,s:I,s:I,s:b}", "all", asked->all, "draws", (json_int_t)asked->robust.draws, "seed",
-                  (json_int_t)asked->robust.seed, "tie", (json_int_t)asked->robust.tie_pct, "far", asked->far);
+    json_t *params = json_pack("{s:b,s:I}", "all", asked->all, "draws", (json_int_t)asked->draws);
     int rc = params ? run_case_key(&keep->kase.run_case, "compare", params, NULL, keep->id, err)
                     : err_set(err, "out of memory");
     json_decref(params);

@@ -12,7 +12,7 @@ static struct err err;
 static struct compare_result compared(const char *spec, const char *platform, const char *results, uint32_t draws)
 {
     const struct compare_request request = {
-        .spec = spec, .platform = platform, .threads = 2, .robust = {draws, 1, -1}, .results = results};
+        .spec = spec, .platform = platform, .threads = 2, .draws = draws, .results = results};
     struct compare_result result;
     bool usage;
     ck_assert_msg(compare_run(&request, &result, &usage, &err) == 0, "%s", err.msg);

@@ -108,7 +108,7 @@ int compare_robust(const struct compare_facts *f, struct compare_result *result,
     const struct compare_request *asked = f->request;
     double best = result->count ? compare_time(&result->rows[0]) : 0;
     while (result->drawn < result->count && result->rows[result->drawn].answered &&
-           (asked->far || result->drawn < 2 || compare_time(&result->rows[result->drawn]) <= COMPARE_NEAR * best))
+           (result->drawn < 2 || compare_time(&result->rows[result->drawn]) <= COMPARE_NEAR * best))
         result->drawn++;
     if (result->drawn < 2) {
         result->drawn = 0; /* nothing to win against */
@@ -118,7 +118,7 @@ int compare_robust(const struct compare_facts *f, struct compare_result *result,
     if (!errors)
         return -1;
     for (size_t i = 0; i < result->drawn; i++)
-        errors[i] = asked->robust.tie_pct < 0 ? result->rows[i].error_ratio : asked->robust.tie_pct / 100.0;
+        errors[i] = result->rows[i].error_ratio;
     struct drawing drawing = {.facts = f,
                               .choice = &result->choice,
                               .rows = result->rows,
@@ -130,8 +130,8 @@ int compare_robust(const struct compare_facts *f, struct compare_result *result,
                                              .errors = errors,
                                              .answer = answer,
                                              .ctx = &drawing,
-                                             .draws = asked->robust.draws,
-                                             .seed = asked->robust.seed,
+                                             .draws = asked->draws,
+                                             .seed = 1,
                                              .threads = asked->threads};
     int rc = robust_run(&result->robust, &question, err);
     free(errors);

@@ -6,7 +6,7 @@ bool compare_stops(const struct compare_facts *f)
 {
     const struct compare_request *r = f->request;
     return r->stop_from && f->footprint >= r->stop_from && compare_fits(f) && !f->only && !r->mixed && !r->top &&
-           !r->results && !(r->robust.draws && r->far);
+           !r->results;
 }
 
 double compare_stop_ns(const struct compare_facts *f, const struct uvm_metrics *prefetched)

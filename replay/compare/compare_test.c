@@ -194,7 +194,7 @@ START_TEST(the_best_two_rows_are_drawn_however_far_apart)
                                                .sets = short_of_memory,
                                                .set_count = 1,
                                                .threads = 2,
-                                               .robust = {.draws = 2, .seed = 1, .tie_pct = -1}});
+                                               .draws = 2});
         ck_assert(result.rows[0].answered);
         ck_assert_int_eq(result.rows[1].answered, !alone);
         ck_assert_uint_eq(result.drawn, alone ? 0 : 2);

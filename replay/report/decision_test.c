@@ -58,7 +58,7 @@ static void count_moving(const struct robust *r)
 /* The page of a comparison; freed by the caller. */
 static char *page_of(const char *spec, const char *platform, uint32_t draws, const char *command)
 {
-    const struct compare_request request = {.spec = spec, .platform = platform, .threads = 2, .robust = {draws, 1, -1}};
+    const struct compare_request request = {.spec = spec, .platform = platform, .threads = 2, .draws = draws};
     struct compare_result result;
     bool usage;
     ck_assert_msg(compare_run(&request, &result, &usage, &err) == 0, "%s", err.msg);

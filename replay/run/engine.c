@@ -278,7 +278,7 @@ int replay_prepare(const struct replay_request *request, struct replay_result *r
 {
     memset(result, 0, sizeof *result);
     result->engine = request->engine;
-    result->robust = request->robust;
+    result->draws = request->draws;
     if (prepare(request, result, err)) {
         replay_release(result);
         return -1;

@@ -98,13 +98,6 @@ const struct metric *engine_metric(const char *engine, const char *name);
 /* Whether a metric is one that the engine's question asks for: of the headline, or one that ranks. */
 bool engine_asks_for(const struct engine *engine, const char *metric);
 
-/* How far the order of the policies is put to the test (replay/run/replay_robust.h). */
-struct replay_robust {
-    uint32_t draws; /* 0: not at all */
-    uint64_t seed;
-    int tie_pct; /* differences within so many per cent are ties; negative: within the measured errors */
-};
-
 /* What `replay` runs: parsed from the command line or from a sweep point. */
 struct replay_request {
     const struct engine *engine;
@@ -127,7 +120,7 @@ struct replay_request {
     struct progress *progress;
     struct shared *shared;                    /* NULL: there are no other requests */
     const struct replay_recording *recording; /* as in struct replay_job */
-    struct replay_robust robust;
+    uint32_t draws;      /* that put the order of the policies to the test (replay/run/replay_robust.h); 0: none */
     const char *version; /* of the models; NULL: this program's */
 };
 
@@ -143,7 +136,7 @@ struct replay_result {
     bool extra_baseline; /* policies[policy_count] and runs[policy_count] hold it */
     size_t baseline;     /* its index */
     struct outcome *runs;
-    struct replay_robust robust;          /* as asked for */
+    uint32_t draws;                       /* as asked for */
     struct replay_robustness *robustness; /* NULL: not asked for, or not yet */
     json_t *base_numbers;                 /* {"uvm.compute_ns":200,..}: every number of the platform before --set */
     json_t *overrides;                    /* those given by --set, in the same form */

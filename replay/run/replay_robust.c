@@ -106,7 +106,7 @@ static int run_on(const struct asking *asking, const struct platform *platform, 
     struct replay_request request = *asking->request;
     struct replay_result result;
     request.inputs = inputs;
-    request.robust = (struct replay_robust){0};
+    request.draws = 0;
     request.requests = request.explain_file = request.commands = request.latencies = NULL;
     request.explain = 0;
     request.threads = 1;
@@ -149,7 +149,7 @@ static int answer(void *ctx, const struct platform *platform, struct robust_valu
 double replay_robust_error(const struct replay_result *result, size_t policy)
 {
     double own = result->policies[policy].head->error;
-    return result->robust.tie_pct >= 0 ? (double)result->robust.tie_pct / 100 : own > 0 ? own : result->engine->error;
+    return own > 0 ? own : result->engine->error;
 }
 
 static struct replay_robustness *new_robustness(const struct replay_result *result, struct err *err)
@@ -199,8 +199,8 @@ static int ask(struct asking *asking, const struct replay_result *result, struct
                                              .more_is_better = r->more_is_better,
                                              .answer = answer,
                                              .ctx = asking,
-                                             .draws = result->robust.draws,
-                                             .seed = result->robust.seed,
+                                             .draws = result->draws,
+                                             .seed = 1,
                                              .threads = request->threads};
     if (request->progress) {
         atomic_store(&request->progress->done, 0);
@@ -244,7 +244,7 @@ static void say(struct replay_result *result, const struct replay_robustness *r)
 
 int replay_robust(const struct replay_request *request, struct replay_result *result, struct err *err)
 {
-    if (result->robust.draws == 0)
+    if (result->draws == 0)
         return 0;
     struct replay_robustness *r = new_robustness(result, err);
     struct asking asking = {.request = request, .robustness = r, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -291,11 +291,5 @@ int replay_robust_put(const struct replay_result *result, json_t *root)
 
 int replay_robust_put_settings(const struct replay_result *result, json_t *settings)
 {
-    const struct replay_robust *r = &result->robust;
-    if (r->draws == 0)
-        return 0;
-    return json_object_set_new(settings, "robust", json_integer((json_int_t)r->draws)) |
-           json_object_set_new(settings, "robust_seed", json_integer((json_int_t)r->seed)) |
-           json_object_set_new(settings, "robust_tie_pct",
-                               r->tie_pct < 0 ? json_null() : json_integer((json_int_t)r->tie_pct));
+    return result->draws ? json_object_set_new(settings, "robust", json_integer((json_int_t)result->draws)) : 0;
 }

@@ -35,8 +35,8 @@ int replay_robust_put_run(const struct replay_result *result, size_t run, json_t
 /* To the JSON of all: "robust", as robust_json() has it, with "metric" and "more_is_better". */
 int replay_robust_put(const struct replay_result *result, json_t *root);
 
-/* To the settings that make the case: "robust" (draws), "robust_seed", "robust_tie_pct" (null: the measured errors),
- * where they were asked for: a run with draws is not the one without. */
+/* To the settings that make the case: "robust" (draws), where there are any: a run with draws is not the one without.
+ */
 int replay_robust_put_settings(const struct replay_result *result, json_t *settings);
 
 #endif

@@ -366,10 +366,8 @@ void sweep_id(const struct sweep *sweep, const char *part, char id[33])
     hash_texts(&state, words, sizeof words / sizeof *words);
     hash_loaded(&state, sweep->engine, sweep->policy_list);
     hash_loaded(&state, sweep->engine, sweep->baseline);
-    if (sweep->robust.draws) {
-        const int64_t robust[] = {sweep->robust.draws, (int64_t)sweep->robust.seed, sweep->robust.tie_pct};
-        (void)XXH3_128bits_update(&state, robust, sizeof robust);
-    }
+    if (sweep->draws)
+        (void)XXH3_128bits_update(&state, &sweep->draws, sizeof sweep->draws);
     hash_texts(&state, sweep->inputs, sweep->input_count);
     hash_texts(&state, sweep->mems, sweep->mem_count);
     hash_texts(&state, sweep->pims, sweep->pim_count);

@@ -23,7 +23,7 @@ struct sweep {
     size_t set_count;
     struct sweep_axis *axes;
     size_t axis_count, axis_cap;
-    struct replay_robust robust; /* at each point */
+    uint32_t draws; /* at each point */
 };
 
 /* Parse one --grid. *err says what was expected. */
