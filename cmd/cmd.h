@@ -7,7 +7,6 @@
 #include <jansson.h>
 
 #include "cmd/console/opt.h"
-#include "cmd/files.h"
 #include "trace/base/json_tree.h"
 
 enum exit_status {
@@ -66,5 +65,30 @@ int cmd_printed(int status);
 
 /* The command line as one string, for origins. */
 const char *cmd_line(void);
+
+/* --- files: what a command reads and writes, looked at before its work begins: first cmd_reads() of all that is read,
+ * then cmd_writes() of each file that is written --- */
+
+/* A word of the command line that names an input, or may: a path, a prefix as NAME.bel, "synth:W,key=FILE", "key=A|B",
+ * the name of a platform. NULL is allowed. */
+void cmd_reads(const char *word);
+void cmd_reads_all(const char *const *words, size_t n);
+
+/* EXIT_DONE if the file can be written, is none of those named before, and does not exist or may be replaced; otherwise
+ * says what is wrong and returns the exit status. */
+int cmd_writes(const char *path, bool replace);
+
+/* The same for a results file that runs are added to: it is one, if it is there. */
+int cmd_adds_to(const char *results);
+
+/* --- one client each --- */
+
+/* With what this build was made, and with which libraries it runs (--version).
+ * Name of fact `index`, from 0, NULL after the last; *value is valid until the next call. One thread at a time. */
+const char *version_fact(size_t index, const char **value);
+
+/* `offchip record --check`: what this machine has for recording, what is missing, and how to get it. program: what is
+ * to be recorded, may be NULL. Returns an exit status: 0 if unified memory can be recorded. */
+int cmd_record_check(const char *program);
 
 #endif

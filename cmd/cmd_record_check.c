@@ -1,5 +1,3 @@
-#include "cmd/cmd_record_check.h"
-
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -165,7 +163,7 @@ static void say_beware(const struct check *c)
          "the GPU reads all memory through the host's page tables (ATS): CUPTI reports managed memory only"},
         {g->pageable && !g->page_tables,
          "the GPU reaches memory of malloc() by page faults (HMM), which CUPTI does not report"},
-        {set && *set, "CUDA_INJECTION64_PATH is set: another tool wants to be loaded; unset it, or --force-injection"},
+        {set && *set, "CUDA_INJECTION64_PATH is set: another tool wants to be loaded; unset it"},
         {device && strcmp(device, "1") == 0,
          "CUDA_MANAGED_FORCE_DEVICE_ALLOC=1 keeps managed memory on the device: no faults; unset it"},
     };

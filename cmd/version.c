@@ -1,4 +1,4 @@
-#include "cmd/version.h"
+#include "cmd/cmd.h"
 
 #include <blosc.h>
 #include <jansson.h>

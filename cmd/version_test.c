@@ -1,4 +1,4 @@
-#include "cmd/version.h"
+#include "cmd/cmd.h"
 
 #include "trace/base/testing.h"
 #include "trace/base/version.h"
