@@ -15,7 +15,7 @@
 
 static const char *output, *platform_name_or_file, *kernel, *range, *migrations, *span;
 static struct opt_list sets;
-static bool force, keep_dirty;
+static bool force;
 static int reuse, order;
 
 static const struct opt options[] = {
@@ -34,7 +34,6 @@ static const struct opt options[] = {
     {"migrations", 'm', OPT_TEXT, "RECORDING", &migrations,
      "dram: the program under unified memory: its copies besides, requests no sooner than they let them", 0, 0},
     {"span", 0, OPT_TEXT, "TIME", &span, "dram: requests at even distances over this time, such as 1.2ms", 0, 0},
-    {"keep-dirty", 0, OPT_FLAG, NULL, &keep_dirty, "dram: what is dirty in L2 at the end is not written back", 0, 0},
     {0}};
 
 typedef int (*derivation)(const struct derive_source *source, struct store *out, const struct derive_options *options,
@@ -209,7 +208,7 @@ static int run(int argc, char **argv)
 {
     struct err err = {""};
     struct gpu gpu;
-    struct derive_options o = {.kernel = kernel, .keep_dirty = keep_dirty, .gpu = &gpu};
+    struct derive_options o = {.kernel = kernel, .gpu = &gpu};
     char platform[64];
     size_t which = 0, all = sizeof derivations / sizeof *derivations;
     if (argc != 2 || !output)

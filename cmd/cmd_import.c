@@ -23,28 +23,10 @@ static const char *from, *to;
 static int64_t every;
 static struct sample sample;
 
-/* Options of formats that have a name of their own on the command line. */
-static struct {
-    const char *name, *value;
-} aliases[] = {{"tlp_offset", NULL}, {"ports", NULL},   {"adapter", NULL}, {"clock", NULL},
-               {"kernel", NULL},     {"columns", NULL}, {"kinds", NULL},   {"time_unit", NULL}};
-
 static const struct opt options[] = {
     {"output", 'o', OPT_TEXT, "FILE", &output, "the trace to make", 0, 0},
     {"format", 0, OPT_TEXT, "NAME", &format, "format of the inputs (default: found by content)", 0, 0},
     {"set", 's', OPT_LIST, "KEY=VALUE", &sets, "an option of the format; repeatable", 0, 0},
-    {"tlp-offset", 0, OPT_TEXT, "K", &aliases[0].value, "captures: a TLP starts at byte K of every packet", 0, 0},
-    {"nettlp-port", 0, OPT_TEXT, "LO-HI", &aliases[1].value, "captures: UDP ports that carry TLPs", 0, 0},
-    {"adapter-ip", 0, OPT_TEXT, "ADDRESS", &aliases[2].value, "captures: one end must have this address", 0, 0},
-    {"clock", 0, OPT_TEXT, "pcap|adapter", &aliases[3].value, "captures: where times come from", 0, 0},
-    {"kernel", 0, OPT_TEXT, "N|REGEX", &aliases[4].value, "accelsim: only the kernel of this id, or of such names", 0,
-     0},
-    {"columns", 0, OPT_TEXT, "OURS=THEIRS,..", &aliases[5].value, "csv of another tool: its names of our columns", 0,
-     0},
-    {"kinds", 0, OPT_TEXT, "KIND|WORD=KIND,..", &aliases[6].value,
-     "csv of another tool: the kind of its rows, or its words", 0, 0},
-    {"time-unit", 0, OPT_TEXT, "ns|us|ms|s|cycles", &aliases[7].value, "csv of another tool: of columns time and dur",
-     0, 0},
     {"from", 0, OPT_TEXT, "TIME", &from,
      "keep what begins then or later, from the trace's start: 1.5ms, 200us, 5000cycles", 0, 0},
     {"to", 0, OPT_TEXT, "TIME", &to, "keep what begins before then", 0, 0},
@@ -97,8 +79,9 @@ static int check_operands(int argc, char **argv)
     struct err err = {""};
     if (sample_parse(&sample, from, to, every, &err))
         return cmd_usage("%s", err.msg);
-    if (!format && aliases[5].value)
-        format = "csv"; /* nothing in such a table says what it is */
+    for (size_t i = 0; i < sets.count && !format; i++)
+        if (strncmp(sets.items[i], "columns=", 8) == 0)
+            format = "csv"; /* nothing in such a table says what it is */
     for (int i = 0; i < argc; i++) {
         cmd_reads(strcmp(argv[i], "-") == 0 ? "/dev/stdin" : argv[i]);
         for (int k = 0; k < i; k++)
@@ -178,11 +161,6 @@ static void *read_options(const struct reader *reader, struct err *err)
             return NULL;
         }
     }
-    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
-        if (aliases[i].value && set_option(reader, values, aliases[i].name, aliases[i].value, err)) {
-            free(values);
-            return NULL;
-        }
     return values;
 }
 
@@ -503,8 +481,7 @@ const struct command cmd_import = {
     .examples =
         "  offchip import recording.csv.xz -o s.db\n"
         "  zcat part*.csv.gz | offchip import --format cupti-csv - -o all.db\n"
-        "  offchip import --columns time=ts,addr=address,kind=op --kinds R=DRAM_READ,W=DRAM_WRITE --time-unit us t.csv "
-        "-o t.db\n"
+        "  offchip import -s columns=time=ts,addr=address,kind=op -s kinds=R=DRAM_READ,W=DRAM_WRITE t.csv -o t.db\n"
         "  offchip import app.1041.db app.1042.db -o app.db\n"
         "  offchip import recording.csv.xz --from 2ms --to 10ms -o part.db",
     .options = options,

@@ -1,5 +1,8 @@
 /* offchip record: run a program on a GPU and record what leaves the chip. */
+#include <inttypes.h>
 #include <regex.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +10,11 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/cmd_record_check.h"
-#include "cmd/cmd_record_live.h"
 #include "cmd/console/printable.h"
 #include "cmd/record/record_twice.h"
 #include "cmd/record/record_views.h"
+#include "trace/import/pcie/live.h"
+#include "trace/import/pcie/nettlp.h"
 #include "trace/recorder/plan.h"
 #include "trace/recorder/recorder.h"
 #include "trace/recorder/wire/cupti_metrics.h"
@@ -21,19 +24,16 @@
 
 enum { EXIT_STOPPED = 130 }; /* as shells give for ^C */
 
-static const char *output, *interface, *tlp_offset, *ports, *adapter;
+static const char *output, *interface;
 static const char *kernel, *platform, *apply;
-static bool force, force_injection, unified_memory, counters, accesses, check, requests, dram, keep_accesses, touches;
+static bool force, unified_memory, counters, accesses, check, requests, dram, touches;
 static bool call_sites;
 static int counter_group;
-static int64_t limit, time_limit, every;
+static int64_t limit, every;
 static const struct opt options[] = {
     {"output", 'o', OPT_TEXT, "FILE", &output, "trace to write; %p: process, %h: host (default offchip.db)", 0, 0},
     {"force", 'f', OPT_FLAG, NULL, &force, "replace FILE if it exists", 0, 0},
     {"interface", 'i', OPT_TEXT, "IF", &interface, "PCIe packets from network interface IF until ^C", 0, 0},
-    {"tlp-offset", 0, OPT_TEXT, "K", &tlp_offset, "--interface: a TLP starts at byte K of every packet", 0, 0},
-    {"nettlp-port", 0, OPT_TEXT, "LO-HI", &ports, "--interface: UDP ports that carry TLPs", 0, 0},
-    {"adapter-ip", 0, OPT_TEXT, "ADDRESS", &adapter, "--interface: one end must have this address", 0, 0},
     {"uvm", 0, OPT_FLAG, NULL, &unified_memory,
      "unified memory, kernels, copies, allocations (default without --counters)", 0, 0},
     {"counters", 0, OPT_FLAG, NULL, &counters, "hardware counters of every kernel", 0, 0},
@@ -48,7 +48,6 @@ static const struct opt options[] = {
     {"requests", 0, OPT_FLAG, NULL, &requests,
      "the requests over the link that the accesses would make, and their sizes (needs what --accesses needs)", 0, 0},
     {"dram", 0, OPT_FLAG, NULL, &dram, "the requests that reach the GPU's memory (needs what --accesses needs)", 0, 0},
-    {"keep-accesses", 0, OPT_FLAG, NULL, &keep_accesses, "--requests, --dram: keep the accesses too", 0, 0},
     {"platform", 'p', OPT_TEXT, "NAME|FILE.ini", &platform, "--dram: whose L2 cache (default: as the GPU says)", 0, 0},
     {"kernel", 0, OPT_TEXT, "REGEX", &kernel,
      "--accesses and its views: only kernels whose name, mangled or not, matches", 0, 0},
@@ -58,11 +57,8 @@ static const struct opt options[] = {
      0, 0},
     {"call-sites", 0, OPT_FLAG, NULL, &call_sites,
      "where in the program each managed allocation was called for, which a plan may name", 0, 0},
-    {"time-limit", 0, OPT_INT, "S", &time_limit,
-     "--counters: end the program when a kernel has not come back for S seconds", 1, 86400},
     {"check", 0, OPT_FLAG, NULL, &check, "say what this machine has for recording, and how to get what is missing", 0,
      0},
-    {"force-injection", 0, OPT_FLAG, NULL, &force_injection, "replace a CUDA_INJECTION64_PATH that is set", 0, 0},
     {0},
 };
 
@@ -88,16 +84,12 @@ static void say_file(const struct recorder_trace_summary *file)
 static const char *contradiction(void)
 {
     regex_t regex;
-    if (touches && (requests || dram || accesses || limit || every || keep_accesses))
+    if (touches && (requests || dram || accesses || limit || every))
         return "--touches records each page once: it goes with --kernel, -o and -f only";
     if (requests && dram)
-        return "--requests and --dram are two views of accesses: record one of them with --keep-accesses, and derive "
-               "the "
-               "other from it";
+        return "--requests and --dram are two views of accesses: record with --accesses, and derive both from it";
     if (!dram && platform)
         return "--platform is for --dram";
-    if (!(requests || dram) && keep_accesses)
-        return "--keep-accesses is for --requests and --dram";
     if ((accesses || requests || dram || touches) && (unified_memory || counters))
         return "--accesses records accesses and nothing else: run the program once more with --uvm or --counters, into "
                "another file";
@@ -105,8 +97,6 @@ static const char *contradiction(void)
         return "--apply measures what a plan changes: record it with --uvm or --counters";
     if (call_sites && (accesses || requests || dram || touches))
         return "--call-sites is for --uvm and --counters";
-    if (!counters && time_limit)
-        return "--time-limit is for --counters";
     if (!accesses && !requests && !dram && (limit || every))
         return "--limit and --every are for --accesses, --requests and --dram";
     if (!accesses && !requests && !dram && !touches && kernel)
@@ -132,7 +122,7 @@ static bool take_views(const struct recorder_result *result)
         struct err err = {""};
         if (!f->path[0] || f->fatal || f->records == 0)
             continue;
-        if (record_views_make(f->path, view, platform, keep_accesses, cmd_line(), &err)) {
+        if (record_views_make(f->path, view, platform, cmd_line(), &err)) {
             (void)cmd_fail(EXIT_DATA, "%s; %s holds the accesses", err.msg, f->path);
             good = false;
         }
@@ -216,7 +206,6 @@ static int record(char **argv, const char *plan)
     const struct recorder_options o = {
         .output = output ? output : getenv("OFFCHIP_OUTPUT"),
         .force = force,
-        .force_injection = force_injection,
         .unified_memory = unified_memory || !(counters || accesses),
         .counters = counters,
         .counter_group = twice ? "l2" : group,
@@ -225,7 +214,6 @@ static int record(char **argv, const char *plan)
         .every = every,
         .kernel = kernel,
         .limit = limit,
-        .time_limit_s = time_limit,
         .call_sites = call_sites,
         .plan = plan,
         .command_line = cmd_line(),
@@ -248,14 +236,93 @@ static int record(char **argv, const char *plan)
     return status;
 }
 
+/* --- packets of a network interface --- */
+
+static atomic_int stop;
+
+enum { SIGNALS = 3 };
+static const int numbers[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+static struct sigaction before[SIGNALS];
+
+static void on_signal(int number)
+{
+    (void)number;
+    atomic_store(&stop, 1);
+    for (size_t i = 0; i < SIGNALS; i++)
+        (void)sigaction(numbers[i], &before[i], NULL);
+}
+
+/* ^C ends the capture, a second one the program. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    for (size_t i = 0; i < SIGNALS; i++)
+        (void)sigaction(numbers[i], &action, &before[i]);
+}
+
+static uint64_t packets_of(const char *path)
+{
+    struct err err;
+    struct store *store = store_open(path, &err);
+    int stream = store ? store_stream_find(store, "tlp") : -1;
+    uint64_t n = stream >= 0 ? store_stream(store, stream)->records : 0;
+    store_close(store);
+    return n;
+}
+
+static int keep_packets(const char *to, struct live *live, struct store *store)
+{
+    struct err err = {""};
+    int rc = store_origin(store, "interface", interface, &err);
+    if (rc == 0)
+        rc = live_run(live, store, &stop, &err);
+    if (rc == 0)
+        rc = store_finish(store, &err);
+    else
+        (void)store_keep(store, NULL);
+    store_close(store);
+    uint64_t packets = packets_of(to);
+    cmd_say("%s: %" PRIu64 " PCIe packets of %" PRIu64 " frames, %" PRIu64 " damaged, %" PRIu64 " dropped%s", to,
+            packets, live_frames(live), live_damaged(live), live_dropped(live), rc ? "; incomplete" : "");
+    if (rc)
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    return packets ? EXIT_DONE : EXIT_NOTHING;
+}
+
+/* Until SIGINT, SIGTERM or SIGHUP, or until the interface goes away; the exit status. */
+static int record_packets(const char *to)
+{
+    struct err err = {""};
+    struct capture_options options_of_capture;
+    struct nettlp_options o;
+    param_defaults(nettlp_params, &o);
+    if (nettlp_capture_options(&o, false, &options_of_capture, &err))
+        return cmd_usage("%s", err.msg);
+    int status = cmd_writes(to, force);
+    if (status)
+        return status;
+    struct live *live = live_open(interface, &options_of_capture, &err);
+    if (!live)
+        return cmd_fail(EXIT_DATA, "%s", err.msg);
+    struct store *store = store_create(to, force ? OUTPUT_REPLACE : OUTPUT_IN_PLACE, cmd_line(), &err);
+    if (store) {
+        catch_signals();
+        cmd_say("recording PCIe packets on %s; ^C ends it", interface);
+        status = keep_packets(to, live, store);
+    } else {
+        status = cmd_fail(EXIT_DATA, "%s", err.msg);
+    }
+    live_close(live);
+    return status;
+}
+
 static int run(int argc, char **argv)
 {
     struct err err;
     if (interface) {
-        const struct record_live live = {interface, output ? output : "offchip.db", tlp_offset, ports, adapter, force};
         if (argc != 0)
             return cmd_usage("--interface records packets: no program is run with it");
-        return cmd_record_live(&live);
+        return record_packets(output ? output : "offchip.db");
     }
     if (check)
         return cmd_record_check(argc ? argv[0] : NULL);
@@ -277,10 +344,10 @@ static int run(int argc, char **argv)
 const struct command cmd_record = {
     .name = "record",
     .summary = "run a program on a GPU and record what leaves the chip",
-    .usage = "[-o FILE] [--uvm] [--counters] [-f] [--force-injection] [--] CMD [ARGS]\n"
+    .usage = "[-o FILE] [--uvm] [--counters] [-f] [--] CMD [ARGS]\n"
              "       offchip record --accesses [--kernel REGEX] [--limit N] [-o FILE] [--] CMD [ARGS]\n"
              "       offchip record --touches [--kernel REGEX] [-o FILE] [--] CMD [ARGS]\n"
-             "       offchip record --requests|--dram [--keep-accesses] [--kernel REGEX] [--limit N] [-o FILE] [--] "
+             "       offchip record --requests|--dram [--kernel REGEX] [--limit N] [-o FILE] [--] "
              "CMD [ARGS]\n"
              "       offchip record --apply PLAN [-o FILE] [--] CMD [ARGS]\n"
              "       offchip record --interface IF [-o FILE] [-f]\n"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/record/record_copy.h"
+#include "cmd/record/record_views.h"
 #include "trace/base/mem.h"
 
 static const char requests[] = "l2_sysmem_requests", sectors[] = "l2_sysmem_sectors";

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "trace/base/err.h"
+#include "trace/store/store.h"
 
 enum record_view { RECORD_VIEW_NONE, RECORD_VIEW_TOUCHES, RECORD_VIEW_REQUESTS, RECORD_VIEW_DRAM };
 
@@ -15,10 +15,18 @@ int record_views_platform(const char *platform, struct err *err);
 /* Replace the recording of accesses in `path` by a trace of what follows from it: first touches as a
  * program of pages, link requests and their sizes, or the
  * DRAM requests behind the L2 of `platform`, or, with NULL, of the size that the recorded GPU said; what is said of the
- * recording (origin, allocations, what was left out or lost, whether it is complete) stays, and with keep its accesses.
- * command_line: for the origin. -1 with *err set: path is as it
- * was. */
-int record_views_make(const char *path, enum record_view view, const char *platform, bool keep,
-                      const char *command_line, struct err *err);
+ * recording (origin, allocations, what was left out or lost, whether it is complete) stays.
+ * command_line: for the origin. -1 with *err set: path is as it was. */
+int record_views_make(const char *path, enum record_view view, const char *platform, const char *command_line,
+                      struct err *err);
+
+/* --- what a recording holds, into a new trace that takes its place --- */
+
+/* The rows of a plain table as they are. */
+int record_copy_table(struct store *in, struct store *out, const char *table, struct err *err);
+/* Origin (but for what the new trace says of itself), what was left out and what was lost, the driver's parameters. */
+int record_copy_facts(struct store *in, struct store *out, struct err *err);
+/* A stream, all of it; one that is not there is no error. */
+int record_copy_stream(struct store *in, struct store *out, const char *name, struct err *err);
 
 #endif

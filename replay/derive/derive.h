@@ -46,7 +46,6 @@ struct derive_options {
     const char *kernel;    /* only launches whose kernel's name matches this extended regular expression; NULL: all */
     enum scan_reuse reuse; /* requests: REUSE_NONE, REUSE_PREVWARP, REUSE_WARP */
     int64_t l2_bytes, l2_ways;
-    bool keep_dirty;          /* dram: no write-backs at the end */
     struct store *migrations; /* dram: a recording of the program under unified memory: its copies besides, and the
                                  requests no sooner than these let them (derive_migrations.h). NULL: there is no time */
     int64_t span_ns;          /* dram: the requests at even distances over this time; 0: there is no time */

@@ -95,7 +95,7 @@ int derive_dram_records(const struct derive_source *source, const struct derive_
     if (rc == 0 && f.arrivals)
         rc = derive_arrivals_end(f.arrivals, err);
     f.now = f.latest;
-    if (rc == 0 && !options->keep_dirty && l2_flush(f.l2, add_dirty, &f))
+    if (rc == 0 && l2_flush(f.l2, add_dirty, &f))
         rc = -1;
     l2_free(f.l2);
     derive_arrivals_free(f.arrivals);

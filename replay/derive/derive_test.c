@@ -185,11 +185,6 @@ START_TEST(through_an_l2_that_holds_it_all_each_line_is_fetched_and_written_once
     ck_assert_uint_eq(sum.count[RECORD_DRAM_WRITEBACK], 2048);
     ck_assert_uint_eq(sum.sizes[4], 6144);
     store_close(s);
-    struct derive_options keep = all;
-    keep.keep_dirty = true;
-    s = derived(vector_add, derive_dram, &keep, &err);
-    ck_assert_uint_eq(sum_of(s, NULL).count[RECORD_DRAM_WRITEBACK], 0);
-    store_close(s);
 
     /* The first load of each strided warp fetches a sector of 32 lines, the loads 8, 16 and 24 the next one. */
     s = derived(strided, derive_dram, &all, &err);

@@ -7,6 +7,21 @@
 static const struct {
     const char *name, *now;
 } rows[] = {
+    {"--adapter-ip", "--set adapter=ADDRESS of import"},
+    {"--clock", "--set clock=pcap|adapter"},
+    {"--columns", "--set columns=OURS=THEIRS,.."},
+    {"--force-injection", "env -u CUDA_INJECTION64_PATH offchip record .."},
+    {"--keep-accesses", "record --accesses, and derive from it"},
+    {"--keep-dirty", "write-backs are in the trace by their kind"},
+    {"--kinds", "--set kinds=KIND|WORD=KIND,.."},
+    {"--nettlp-port", "--set ports=LO-HI of import"},
+    {"--no-config", "there is no configuration to leave out"},
+    {"--robust-all", "--robust N, of the rows near the best"},
+    {"--seed", "--robust N with another N"},
+    {"--tie", "--robust N, with the models' measured errors"},
+    {"--time-limit", "timeout S offchip record .."},
+    {"--time-unit", "--set time_unit=ns|us|ms|s|cycles"},
+    {"--tlp-offset", "--set tlp_offset=K of import"},
     {"relaunch_gap", "launch_gap"},
 };
 

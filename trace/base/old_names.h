@@ -6,7 +6,7 @@
 #define TRACE_BASE_OLD_NAMES_H
 
 /* What to write instead of an old name, as the end of "; now ..": NULL if it never was a name. Names of options stand
- * without dashes. */
+ * without dashes, or with them where something else has that name. */
 const char *old_name(const char *name);
 
 #endif

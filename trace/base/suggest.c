@@ -57,7 +57,9 @@ void suggest_offer(struct suggest *suggest, const char *name)
 
 const char *suggest_hint(const struct suggest *suggest, char *buf, size_t size)
 {
-    const char *now = suggest->word ? old_name(suggest->word) : NULL;
+    const char *word = suggest->word, *now = word ? old_name(word) : NULL;
+    if (word && !now)
+        now = old_name(word + strspn(word, "-"));
     if (now)
         (void)snprintf(buf, size, "; up to 0.3 only, now: %s", now);
     else

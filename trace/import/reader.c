@@ -55,7 +55,7 @@ static size_t text_line(const unsigned char *head, size_t n)
 static void unknown(const char *path, const unsigned char *head, size_t n, const char *known, struct err *err)
 {
     const size_t text = text_line(head, n);
-    const char *columns = memchr(head, ',', text) ? "; csv of another tool: --columns names its columns" : "";
+    const char *columns = memchr(head, ',', text) ? "; csv of another tool: --set columns=.. names its columns" : "";
     if (text)
         err_set(err, "%s: line 1 '%.*s%s': no known format; formats known (offchip list formats): %s%s", path,
                 (int)(text > 60 ? 60 : text), (const char *)head, text > 60 ? "..." : "", known, columns);

@@ -314,29 +314,16 @@ static void check_child(struct run *run)
     }
 }
 
-/* Its limit is over: a kernel that waits for another one which is never run waits for ever. */
-static void check_stuck(struct run *run, const struct connection *c)
-{
-    if (run->options->time_limit_s <= 0 || run->child_over || run->result->ended_stuck ||
-        recorder_trace_stuck_s(c->trace) < run->options->time_limit_s)
-        return;
-    run->result->ended_stuck = true;
-    problem(run, 0, "the kernel was given no more time (--time-limit): the program is ended");
-    (void)kill(run->child, SIGTERM);
-}
-
 /* Put on the disk what is old enough. */
 static void tick(struct run *run)
 {
     struct err err;
     int64_t now = now_ms();
-    for (size_t i = run->count; i-- > 0;) {
-        check_stuck(run, &run->connections[i]);
+    for (size_t i = run->count; i-- > 0;)
         if (recorder_trace_tick(run->connections[i].trace, now, &err)) {
             failed(run, 0, err.msg);
             connection_end(run, i);
         }
-    }
     if (run->child_over && run->count > 0 && !run->noticed && now - run->over_ms > NOTICE_MS) {
         char text[128];
         run->noticed = true;

@@ -15,7 +15,6 @@
 struct recorder_options {
     const char *output;            /* file; %p is the process, %h the host; NULL: "offchip.db" */
     bool force;                    /* replace existing files */
-    bool force_injection;          /* replace the user's CUDA_INJECTION64_PATH */
     bool unified_memory;           /* record unified memory, kernels, copies, allocations */
     bool counters;                 /* record hardware counters per kernel */
     const char *counter_group;     /* one of CUPTI_METRICS_GROUPS */
@@ -34,7 +33,6 @@ struct recorder_options {
     const char *sysfs;             /* NULL: "/sys" */
     char *const *argv;             /* the program, ended by NULL */
     char *const *environment;      /* "NAME=value" to set besides, ended by NULL; may be NULL */
-    int64_t time_limit_s;          /* counters: end a program whose kernel does not come back in so long; 0: never */
     void (*say)(const char *text); /* hears each problem when it comes; may be NULL */
 };
 
@@ -48,7 +46,6 @@ struct recorder_result {
     bool failed;       /* a file could not be written to its end: see the problems */
     bool stopped;      /* the user did not want to wait any more; what was recorded until then is there */
     bool left_running; /* the program had not ended then */
-    bool ended_stuck;  /* time_limit_s was over */
 };
 
 /* What stands in the way, before anything is run. -1: *err says what is missing and what to do. *warning (may be left

@@ -99,10 +99,10 @@ int recorder_check(const struct recorder_options *options, char *warning, size_t
     const char *set = getenv("CUDA_INJECTION64_PATH"), *device = getenv("CUDA_MANAGED_FORCE_DEVICE_ALLOC");
     if (warning_bytes)
         warning[0] = 0;
-    if (set && *set && !options->force_injection)
+    if (set && *set)
         return err_set(err,
                        "CUDA_INJECTION64_PATH is already set (to %s), so another tool wants to be loaded into the "
-                       "program: unset it, or give --force-injection to load offchip's library instead",
+                       "program: unset it",
                        set);
     if (!options->library && recorder_find_library(options->accesses, path, sizeof path, err))
         return -1;

@@ -11,7 +11,7 @@
 
 /* What the injected library is told through the environment. */
 struct told {
-    char library[PATH_MAX], tool[PATH_MAX], patch[PATH_MAX], want[64], limit[24], limit_s[24], every[24];
+    char library[PATH_MAX], tool[PATH_MAX], patch[PATH_MAX], want[64], limit[24], every[24];
 };
 
 static int find_told(const struct recorder_options *o, struct told *told, struct err *err)
@@ -34,7 +34,6 @@ static int find_told(const struct recorder_options *o, struct told *told, struct
                    o->call_sites ? RECORD_PIPE_SITES : "", o->unified_memory ? "uvm," : "",
                    o->counters ? RECORD_PIPE_COUNTERS : "", o->counters ? o->counter_group : "");
     (void)snprintf(told->every, sizeof told->every, "%lld", (long long)o->every);
-    (void)snprintf(told->limit_s, sizeof told->limit_s, "%lld", (long long)o->time_limit_s);
     (void)snprintf(told->limit, sizeof told->limit, "%lld",
                    (long long)(o->limit ? o->limit : RECORD_PIPE_LIMIT_DEFAULT));
     return 0;
@@ -52,8 +51,6 @@ static void tell(const struct recorder_options *o, const struct told *told, cons
         setenv(RECORD_PIPE_PLAN, o->plan, 1);
     else
         unsetenv(RECORD_PIPE_PLAN);
-    if (o->time_limit_s > 0 && o->time_limit_s < 30)
-        setenv(RECORD_PIPE_STUCK_S, told->limit_s, 1);
     if (!o->accesses)
         return;
     setenv(RECORD_PIPE_PATCH, told->patch, 1);

@@ -54,7 +54,6 @@ struct recorder_trace {
     int64_t written;         /* latest event that was written */
     uint64_t late;           /* events that came after a later one was written */
     uint64_t unsaved;        /* written since the last tick */
-    int64_t stuck_s;
     size_t n;
     /* Made with the file: a process of which nothing is recorded costs as little as it can. */
     struct recorder_batch {
@@ -339,9 +338,6 @@ static int take_message(struct recorder_trace *t, const struct record_pipe_messa
         return count(t, m->type == RECORD_PIPE_DROP, record_pipe_text_get(&t->texts, m->id), m->bytes, err);
     case RECORD_PIPE_COUNTER:
         return take_counter(t, m, err);
-    case RECORD_PIPE_STUCK:
-        t->stuck_s = (int64_t)(m->id & INT32_MAX);
-        return 0;
     case RECORD_PIPE_BYE:
         t->summary.ended = true;
         return 0;
@@ -387,11 +383,6 @@ bool recorder_trace_lost(struct recorder_trace *t, const struct record_pipe_mess
         return false;
     (void)count(t, true, "messages that the recorder did not take before the program ended", report->addr, &err);
     return true;
-}
-
-int64_t recorder_trace_stuck_s(const struct recorder_trace *t)
-{
-    return t->stuck_s;
 }
 
 int recorder_trace_put(struct recorder_trace *t, const struct record_pipe_message *messages, size_t n, struct err *err)

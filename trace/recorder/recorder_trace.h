@@ -57,9 +57,6 @@ int recorder_trace_tick(struct recorder_trace *trace, int64_t now_ms, struct err
 /* Take a loss report (a HELLO) if it is about this process; false: it is not. */
 bool recorder_trace_lost(struct recorder_trace *trace, const struct record_pipe_message *report);
 
-/* How long the process has said that a kernel does not come back; 0: none. */
-int64_t recorder_trace_stuck_s(const struct recorder_trace *trace);
-
 /* A connection that was not one of a recorded process. */
 void recorder_trace_discard(struct recorder_trace *trace);
 

@@ -64,7 +64,7 @@ int capture_link(struct capture *c, int dlt, struct err *err)
     const char *name = pcap_datalink_val_to_name(dlt);
     return err_set(err,
                    "link type %d (%s) is not Ethernet, Linux cooked, IP or an Agilent analyser's; where each packet "
-                   "holds a TLP at byte K, give --tlp-offset K",
+                   "holds a TLP at byte K, give --set tlp_offset=K",
                    dlt, name ? name : "unknown");
 }
 

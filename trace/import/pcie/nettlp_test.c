@@ -347,7 +347,7 @@ START_TEST(raw_packets_start_at_the_offset_that_is_given)
     char message[sizeof(struct err)];
     options.tlp_offset = -1;
     store_close(imported(path, message));
-    ck_assert_ptr_nonnull(strstr(message, "--tlp-offset K"));
+    ck_assert_ptr_nonnull(strstr(message, "--set tlp_offset=K"));
     options.tlp_offset = 7;
     struct store *store = good(path);
     ck_assert_int_eq(packets(store, "MRd", 64), 1);

@@ -79,7 +79,6 @@ enum record_pipe_type {
                          */
     RECORD_PIPE_RANGE,  /* the program's own (NVTX): time; id = text of its name, of an end "?"; kind = 1 a mark, 2 its
                            beginning, 4 its end; addr = number that both have; group = thread */
-    RECORD_PIPE_STUCK,  /* a launch call has not come back for id seconds */
     RECORD_PIPE_TYPES
 };
 
