@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/list/lists.h"
+#include "cmd/lists.h"
 #include "replay/run/engine.h"
 #include "trace/base/embedded.h"
 

@@ -7,7 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/table.h"
-#include "cmd/diff/diff_runs.h"
+#include "cmd/diff_runs.h"
 #include "replay/calibrate/ledger.h"
 #include "trace/base/ini.h"
 #include "trace/base/regular_file.h"

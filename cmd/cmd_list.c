@@ -4,7 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/console/printable.h"
-#include "cmd/list/lists.h"
+#include "cmd/lists.h"
 #include "replay/run/engine.h"
 #include "replay/run/platform_json.h"
 #include "trace/base/units.h"

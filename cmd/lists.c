@@ -1,4 +1,4 @@
-#include "cmd/list/lists.h"
+#include "cmd/lists.h"
 
 #include <stdio.h>
 #include <string.h>

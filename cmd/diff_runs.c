@@ -1,4 +1,4 @@
-#include "cmd/diff/diff_runs.h"
+#include "cmd/diff_runs.h"
 
 #include <ctype.h>
 #include <math.h>

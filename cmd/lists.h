@@ -1,6 +1,6 @@
 /* lists: what the program's tables say of everything that can be named, set or is reported. */
-#ifndef CMD_LIST_LISTS_H
-#define CMD_LIST_LISTS_H
+#ifndef CMD_LISTS_H
+#define CMD_LISTS_H
 
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
 /* diff_runs: in what runs differ, printed; and the operands that name them: FILE or FILE#N. */
-#ifndef CMD_DIFF_DIFF_RUNS_H
-#define CMD_DIFF_DIFF_RUNS_H
+#ifndef CMD_DIFF_RUNS_H
+#define CMD_DIFF_RUNS_H
 
 #include "replay/results/run_diff.h"
 
