@@ -15,7 +15,7 @@ static struct plan *plan_of(uint32_t launches, bool alike)
     struct err err = {""};
     struct plan *plan = plan_new(sizeof *plan, -1, &err);
     ck_assert_ptr_nonnull(plan);
-    plan_inputs(plan, "a", 1 << 20);
+    plan_input(plan, "a", 1 << 20);
     plan_straight(plan, one_load, "one", 64, 64, 16, 0);
     plan_straight(plan, one_load, "two", 64, 64, 16, 0);
     plan->launches = launches;

@@ -5,52 +5,52 @@
 
 #include "trace/base/mem.h"
 
-void *plan_new(size_t bytes, int64_t compute_ns, struct err *err)
+static void *start(struct plan *plan)
 {
-    struct plan *plan = mem_zalloc(1, bytes, err);
     if (!plan)
         return NULL;
     plan->itself.plan = plan;
-    plan->compute_ns = compute_ns;
     plan->launches = 1;
     plan->base = PROGRAM_BASE;
     plan->align = PROGRAM_BLOCK_BYTES;
     return plan;
 }
 
-struct program_alloc *plan_array(struct plan *plan, const char *name, uint64_t bytes)
+void *plan_new(size_t bytes, int64_t compute_ns, struct err *err)
 {
-    struct program_alloc *a = &plan->array[plan->arrays++];
-    uint64_t base = a > plan->array ? a[-1].addr + a[-1].bytes : plan->base;
-    (void)snprintf(a->name, sizeof a->name, "%s", name);
-    a->bytes = bytes;
-    program_place(a, 1, base, plan->align);
-    return a;
+    struct plan *plan = mem_zalloc(1, bytes, err);
+    if (plan)
+        plan->compute_ns = compute_ns;
+    return start(plan);
 }
 
-struct program_alloc *plan_input(struct plan *plan, const char *name, uint64_t bytes)
+void *plan_open(const void *keys, size_t bytes, struct err *err)
 {
-    struct program_alloc *a = plan_array(plan, name, bytes);
-    a->host = true;
-    return a;
+    void *plan = mem_zalloc(1, bytes, err);
+    return start(plan ? memcpy(plan, keys, bytes) : NULL);
 }
 
-void plan_arrays(struct plan *plan, const char *names, uint64_t bytes)
+struct program_alloc *plan_array(struct plan *plan, const char *names, uint64_t bytes)
 {
-    char name[sizeof plan->array->name];
-    for (size_t n; *names; names += n + (names[n] == '|')) {
-        n = strcspn(names, "|");
-        (void)snprintf(name, sizeof name, "%.*s", (int)n, names);
-        plan_array(plan, name, bytes);
+    struct program_alloc *a = NULL;
+    bool host = *names == '+';
+    for (names += host; *names; names += *names == '|') {
+        size_t n = strcspn(names, "|");
+        a = &plan->array[plan->arrays++];
+        uint64_t base = a > plan->array ? a[-1].addr + a[-1].bytes : plan->base;
+        (void)snprintf(a->name, sizeof a->name, "%.*s", (int)n, names);
+        a->bytes = bytes;
+        a->host = host;
+        program_place(a, 1, base, plan->align);
+        names += n;
     }
+    return a;
 }
 
-void plan_inputs(struct plan *plan, const char *names, uint64_t bytes)
+void plan_arrays(struct plan *plan, const struct plan_row *row)
 {
-    unsigned first = plan->arrays;
-    plan_arrays(plan, names, bytes);
-    for (; first < plan->arrays; first++)
-        plan->array[first].host = true;
+    for (; row->names; row++)
+        plan_array(plan, row->names, row->bytes);
 }
 
 void plan_kernel(struct plan *plan, plan_body *body, const char *name, uint64_t blocks, uint32_t threads,
@@ -143,7 +143,7 @@ static int body_of(void *run, uint32_t launch, uint64_t warp, uint32_t index, st
                      .bytes = 4,
                      .launch = launch,
                      .index = index,
-                     .order = plan->order,
+                     .order = (enum emit_order)plan->order,
                      .state = plan,
                      .run = run,
                      .err = err};

@@ -7,6 +7,7 @@
 #ifndef TRACE_PROGRAM_PLAN_H
 #define TRACE_PROGRAM_PLAN_H
 
+#include "trace/base/param.h"
 #include "trace/program/emit.h"
 
 enum { PLAN_ARRAYS = 24, PLAN_KERNELS = 12 }; /* of one program, at most */
@@ -30,10 +31,10 @@ struct plan_run {
 
 struct plan {
     struct plan_run itself; /* a run that keeps nothing */
-    int64_t compute_ns;     /* of struct program */
-    enum emit_order order;
-    uint32_t launches;    /* 1, if not set */
-    uint64_t base, align; /* where the first array lies, on which boundaries all do; set before the first one */
+    int64_t compute_ns;     /* of struct program; a key, as may be: */
+    int64_t order;          /* enum emit_order */
+    uint32_t launches;      /* 1, if not set */
+    uint64_t base, align;   /* where the first array lies, on which boundaries all do; set before the first one */
     unsigned arrays, kernels;
     struct program_alloc array[PLAN_ARRAYS];
     struct plan_kernel kernel[PLAN_KERNELS];
@@ -56,15 +57,36 @@ struct plan {
  * PTX has it. Release with free(). NULL with *err set. */
 void *plan_new(size_t bytes, int64_t compute_ns, struct err *err);
 
-/* The next array, of so many bytes, new; name: up to 23 characters. Valid as long as the state. */
-struct program_alloc *plan_array(struct plan *plan, const char *name, uint64_t bytes);
+/* The same of a state whose keys are members of it: `keys` is one with nothing but them set. */
+void *plan_open(const void *keys, size_t bytes, struct err *err);
 
-/* The same, written by the CPU before the first launch. */
-struct program_alloc *plan_input(struct plan *plan, const char *name, uint64_t bytes);
+/* The next arrays, names of up to 23 characters "a|b|c", each of so many bytes, new; with a + before the first name:
+ * written by the CPU before the first launch. The last of them, valid as long as the state. */
+struct program_alloc *plan_array(struct plan *plan, const char *names, uint64_t bytes);
 
-/* The next ones, named "a|b|c", each of so many bytes. */
-void plan_arrays(struct plan *plan, const char *names, uint64_t bytes);
-void plan_inputs(struct plan *plan, const char *names, uint64_t bytes);
+/* One array, written by the CPU before the first launch. */
+static inline struct program_alloc *plan_input(struct plan *plan, const char *name, uint64_t bytes)
+{
+    struct program_alloc *a = plan_array(plan, name, bytes);
+    a->host = true;
+    return a;
+}
+
+/* plan_array() for the rows of a table. */
+struct plan_row {
+    const char *names; /* NULL: the end */
+    uint64_t bytes;
+};
+
+void plan_arrays(struct plan *plan, const struct plan_row *row);
+
+#define PLAN_ARRAYS(plan, ...) plan_arrays(plan, (const struct plan_row[]){__VA_ARGS__, {NULL, 0}})
+
+/* Row of the key compute_ns, for a state that begins with a plan. */
+#define PLAN_COMPUTE_NS(help)                                                                                          \
+    {                                                                                                                  \
+        "compute_ns", PARAM_NS, "ns", 0, 1e9, PARAM_AUTO, offsetof(struct plan, compute_ns), help, "auto"              \
+    }
 
 /* The next kernel: its name in the source (valid as long as the state), blocks, threads of a block, registers of a
  * thread, bytes of shared memory of a block. */

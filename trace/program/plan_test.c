@@ -130,8 +130,7 @@ START_TEST(arrays_of_one_size_are_named_together)
 {
     struct plan *plan = plan_new(sizeof *plan, 0, NULL);
     plan_array(plan, "first", 10);
-    plan_inputs(plan, "a|b", 20);
-    plan_arrays(plan, "c|d|", 30);
+    PLAN_ARRAYS(plan, {"+a|b", 20}, {"c|d", 30});
     static const char *const names[] = {"first", "a", "b", "c", "d"};
     ck_assert_uint_eq(plan->arrays, 5);
     for (unsigned i = 0; i < 5; i++) {

@@ -99,7 +99,7 @@ static void *fdtd2d_open(const void *params, struct err *err)
         return NULL;
     f->n = (int64_t)n;
     f->across = (int64_t)across;
-    plan_inputs(&f->plan, "ex|ey|hz", n * n * 4);
+    plan_array(&f->plan, "+ex|ey|hz", n * n * 4);
     plan_straight(&f->plan, fdtd_step1, "fdtd_step1", blocks, BLOCK_X * BLOCK_Y, 14, 0);
     plan_straight(&f->plan, fdtd_step2, "fdtd_step2", blocks, BLOCK_X * BLOCK_Y, 12, 0);
     plan_straight(&f->plan, fdtd_step3, "fdtd_step3", blocks, BLOCK_X * BLOCK_Y, 16, 0);

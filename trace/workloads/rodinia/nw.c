@@ -1,46 +1,125 @@
-/* nw: Needleman-Wunsch of Rodinia in managed memory: the kernels of nw_tiles.h over arrays of any size.
+/* nw, rodinia-nw: Needleman-Wunsch of Rodinia: two square arrays of ints, one launch per anti-diagonal of 16 x 16
+ * tiles, forth and back. nw: managed memory of any size, MAT first; rodinia-nw: as it comes, REF first.
  *
- * T is the largest with 8 C^2 <= bytes, C = 16 T + 1; MAT comes first, then REF, each on a boundary of its own. Loads
- * are hoisted unless order=ptx.
- * Worked example: bytes=8712 is 8 x 33^2: T = 2, launches of 1, 2 and 1 tiles.
- * Source: Rodinia 3.1, cuda/nw (see nw_tiles.h).
- * Differs: managed memory instead of explicit copies. */
+ * With T tiles across (nw: the largest with 8 C^2 <= bytes) and C = 16 T + 1 columns: kernel 1 for i = 1 to T, tile X =
+ * block, Y = i-1 - block; kernel 2 for i = T-1 to 1, tile X = block + T-i, Y = T-1 - block. Blocks of 16 threads, half
+ * a warp. order=hoisted: what stands between two barriers is loaded before the first value is used.
+ * Worked example: bytes=8712 is 8 x 33^2, T = 2, launches of 1, 2 and 1 blocks; block 0 of the second is tile X = 0, Y
+ * = 1, which begins at element 16 C.
+ * Instructions: two before each access, 15 a step, its barrier included: assumed, after the machine code that nvcc 13.0
+ * -O3 makes for sm_90 of fixtures/cuda/kernels.cu.
+ * Source: Rodinia 3.1, cuda/nw/needle.cu (launches) and needle_kernel.cu (index, index_n, index_w, index_nw).
+ * Differs: the barriers of the 31 steps, which hold nobody as a block is one warp, are instructions only; nw has
+ * managed memory instead of explicit copies. */
 #include <math.h>
-#include <stdlib.h>
 
-#include "trace/workloads/rodinia/nw_tiles.h"
 #include "trace/workloads/rodinia/rodinia.h"
-#include "trace/workloads/rodinia/suite.h"
 
-enum order { HOISTED, PTX };
+enum { TILE = 16, STEPS = 31 * 15, REGISTERS = 54, SHARED = 2180 };
 
-struct nw_params {
-    int64_t bytes, order, compute_ns;
+struct nw {
+    struct plan plan;
+    int64_t bytes, order, n;    /* keys */
+    int64_t columns, tiles;     /* C, T */
+    unsigned matrix, reference; /* numbers of the arrays */
 };
 
-static const struct param nw_params[] = {
-    PARAM_BYTES_ROW(nw_params, bytes, 8 * (NW_TILE + 1) * (NW_TILE + 1), 0x1p38, 0x1p33, "both arrays together"),
-    PARAM_CHOICE_ROW(nw_params, order, "hoisted|ptx", HOISTED, "loads first, or each used before the next"),
-    PARAM_NS_AUTO_ROW(nw_params, compute_ns, 0, 1e9, "time of a tile whose data is all at hand"),
+static const struct param managed_keys[] = {
+    PARAM_BYTES_ROW(nw, bytes, 8 * (TILE + 1) * (TILE + 1), 0x1p38, 0x1p33, "both arrays together"),
+    PARAM_CHOICE_ROW(nw, order, "hoisted|ptx", 0, "loads first, or each used before the next"),
+    PLAN_COMPUTE_NS("time of a tile whose data is all at hand"),
     {0}};
 
-static void *nw_open(const void *params, struct err *err)
+static const struct param nw_keys[] = {
+    PARAM_INT_ROW(nw, n, "", TILE, 1 << 18, 2048, "letters of each sequence, a multiple of 16"),
+    RODINIA_KEYS("time of a tile whose data is all at hand")};
+
+/* The end of the basic block that begins with access number `first`. */
+static uint32_t barrier(const struct emit *e, uint32_t first)
 {
-    const struct nw_params *p = params;
-    uint64_t side = (uint64_t)sqrt((double)p->bytes / 8);
-    struct nw_tiles *w = plan_new(sizeof *w, p->compute_ns, err);
-    if (!w)
+    emit_hoist(e, first);
+    emit_barrier(e, 1);
+    return e->body->count;
+}
+
+static int needle(struct emit *e)
+{
+    const struct nw *w = e->state;
+    int64_t C = w->columns, T = w->tiles, block = e->at.block, launch = e->launch;
+    bool forth = launch < T; /* kernel 1; kernel 2: i = 2 T - 1 - launch */
+    int64_t X = forth ? block : block + launch + 1 - T, Y = forth ? launch - block : T - 1 - block;
+    int64_t o = TILE * C * Y + TILE * X;
+    if (forth)
+        emit_load(e, w->matrix, o, 2, 1)->active = 1;
+    for (int64_t r = 0; r < TILE; r++)
+        emit_load(e, w->reference, o + C + 1 + C * r, 2, 1);
+    uint32_t first = barrier(e, 0);
+    if (!forth)
+        emit_load(e, w->matrix, o, 2, 1)->active = 1;
+    emit_apart(emit_load(e, w->matrix, o + C, 2, 1), C);
+    first = barrier(e, first);
+    emit_load(e, w->matrix, o + 1, 2, 1);
+    barrier(e, first);
+    for (int64_t r = 0; r < TILE; r++)
+        emit_store(e, w->matrix, o + C + 1 + C * r, r ? 2 : STEPS);
+    return emit_end(e, 1);
+}
+
+static unsigned kernel_of(const void *state, uint32_t launch)
+{
+    return launch >= ((const struct nw *)state)->tiles;
+}
+
+static void shape(const void *state, uint32_t launch, struct program_launch *out)
+{
+    uint32_t tiles = (uint32_t)((const struct nw *)state)->tiles;
+    out->blocks = launch < tiles ? launch + 1 : 2 * tiles - 1 - launch;
+}
+
+/* MAT is array number `matrix`, 0 or 1. */
+static void add_tiles(struct nw *s, int64_t tiles, unsigned matrix)
+{
+    s->tiles = tiles;
+    s->columns = tiles * TILE + 1;
+    s->matrix = matrix;
+    s->reference = 1 - matrix;
+    plan_array(&s->plan, matrix == 0 ? "+itemsets|reference" : "+reference|itemsets", s->columns * s->columns * 4);
+    plan_straight(&s->plan, needle, "needle1", 0, TILE, REGISTERS, SHARED);
+    plan_straight(&s->plan, needle, "needle2", 0, TILE, REGISTERS, SHARED);
+    s->plan.kernel_of = kernel_of;
+    s->plan.shape = shape;
+    s->plan.launches = 2 * (uint32_t)tiles - 1;
+}
+
+static void *managed_open(const void *keys, struct err *err)
+{
+    struct nw *s = plan_open(keys, sizeof *s, err);
+    if (!s)
         return NULL;
-    w->plan.order = p->order == PTX ? ORDER_PTX : ORDER_HOISTED;
-    nw_tiles_init(w, (uint32_t)((side - 1) / NW_TILE), 0);
-    return w;
+    s->plan.order = s->order ? ORDER_PTX : ORDER_HOISTED;
+    add_tiles(s, ((int64_t)sqrt((double)s->bytes / 8) - 1) / TILE, 0);
+    return s;
+}
+
+static int nw_lay_out(struct nw *s, struct err *err)
+{
+    if (s->n % TILE)
+        return err_set(err, "n is %lld; expected a multiple of %d", (long long)s->n, TILE);
+    add_tiles(s, s->n / TILE, 1);
+    return 0;
 }
 
 const struct workload_type workload_nw = {
     .name = "nw",
     .summary = "Needleman-Wunsch alignment, tiles along anti-diagonals",
     .source = "Rodinia 3.1 cuda/nw",
-    WORKLOAD_WITH_KEYS(nw),
+    .produces = WORKLOAD_PROGRAM,
+    .views = VIEW_ALL,
+    .params = managed_keys,
+    .params_size = sizeof(struct nw),
+    .open = managed_open,
     .close = free,
     .program = plan_program,
 };
+
+RODINIA(nw, "nw", "nw", "Needleman-Wunsch alignment, as Rodinia and the F3FS artifact run it", free);

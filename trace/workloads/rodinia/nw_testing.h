@@ -2,8 +2,9 @@
 #ifndef TRACE_WORKLOADS_RODINIA_NW_TESTING_H
 #define TRACE_WORKLOADS_RODINIA_NW_TESTING_H
 
-#include "trace/workloads/rodinia/nw_tiles.h"
 #include "trace/workloads/rodinia/thread_testing.h"
+
+enum { NW_TILE = 16 };
 
 /* One thread of a tile whose corner above left is element o; `mat` is the matrix' place. */
 static inline void nw_thread(struct thread *t, unsigned mat, bool forth, int64_t o, int64_t cols)

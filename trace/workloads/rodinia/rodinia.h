@@ -1,25 +1,66 @@
-/* rodinia: what the programs of Rodinia share: where their explicit arrays lie, and the key `order`. */
+/* rodinia: what the programs of Rodinia share. A program is one file: its keys, its kernels line by line, its arrays
+ * and launches.
+ *
+ * Arrays lie one after the other on 256 B from 0xC0000000 on. Sizes are by default those with which gupta-2025-f3fs and
+ * its artifact run the program.
+ * Instructions, uses, registers, shared memory: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5,
+ * without loads of kernel parameters; "assumed" where a file says so: two instructions before an access, each value
+ * used by the next one. order=hoisted: the loads up to the next store, branch or barrier, then their uses: a store may
+ * write what the loads behind it read, for all that the compiler knows. */
 #ifndef TRACE_WORKLOADS_RODINIA_RODINIA_H
 #define TRACE_WORKLOADS_RODINIA_RODINIA_H
 
-#include "trace/base/param.h"
+#include <stdlib.h>
+
 #include "trace/program/plan.h"
+#include "trace/workloads/rodinia/suite.h"
 
-enum { RODINIA_BASE = 0xC0000000u, RODINIA_ALIGN = 256 }; /* the first array; boundaries of all */
+enum { RODINIA_BASE = 0xC0000000u, RODINIA_ALIGN = 256 };
 
-#define RODINIA_ORDER_ROW(S)                                                                                           \
-    PARAM_CHOICE_ROW(S, order, "ptx|hoisted", ORDER_PTX, "each value used as in PTX, or independent loads first")
+/* The last rows of a program's keys: the key `order`, and what compute_ns is the time of. */
+#define RODINIA_ORDER                                                                                                  \
+    {                                                                                                                  \
+        "order", PARAM_CHOICE, "ptx|hoisted", 0, 0, ORDER_PTX, offsetof(struct plan, order),                           \
+            "each value used as in PTX, or independent loads first", NULL                                              \
+    }
+#define RODINIA_KEYS(time)                                                                                             \
+    RODINIA_ORDER, PLAN_COMPUTE_NS(time),                                                                              \
+    {                                                                                                                  \
+        0                                                                                                              \
+    }
 
-/* As plan_new(), with explicit arrays; order: enum emit_order. */
-static inline void *rodinia_new(size_t bytes, int64_t order, int64_t compute_ns, struct err *err)
+/* A state from its keys, as plan_open(), with explicit arrays. */
+static inline void *rodinia_open(const void *keys, size_t bytes, struct err *err)
 {
-    struct plan *plan = plan_new(bytes, compute_ns, err);
-    if (!plan)
-        return NULL;
-    plan->base = RODINIA_BASE;
-    plan->align = RODINIA_ALIGN;
-    plan->order = (enum emit_order)order;
+    struct plan *plan = plan_open(keys, bytes, err);
+    if (plan) {
+        plan->base = RODINIA_BASE;
+        plan->align = RODINIA_ALIGN;
+    }
     return plan;
 }
+
+/* The program rodinia-NAME, called X here: its state is a struct X that begins with a plan and holds the keys, X_keys[]
+ * are their rows, X_lay_out() adds arrays and kernels to a state whose keys are set (-1 with *err set: refused), and
+ * close() frees it. */
+#define RODINIA(X, NAME, FOLDER, SUMMARY, CLOSE)                                                                       \
+    static void *X##_open(const void *keys, struct err *err)                                                           \
+    {                                                                                                                  \
+        struct X *s = rodinia_open(keys, sizeof *s, err);                                                              \
+        if (!s || X##_lay_out(s, err) == 0)                                                                            \
+            return s;                                                                                                  \
+        CLOSE(s);                                                                                                      \
+        return NULL;                                                                                                   \
+    }                                                                                                                  \
+    const struct workload_type workload_rodinia_##X = {.name = "rodinia-" NAME,                                        \
+                                                       .summary = SUMMARY,                                             \
+                                                       .source = "Rodinia 3.1 cuda/" FOLDER,                           \
+                                                       .produces = WORKLOAD_PROGRAM,                                   \
+                                                       .views = VIEW_ALL,                                              \
+                                                       .params = X##_keys,                                             \
+                                                       .params_size = sizeof(struct X),                                \
+                                                       .open = X##_open,                                               \
+                                                       .close = CLOSE,                                                 \
+                                                       .program = plan_program}
 
 #endif

@@ -1,6 +1,6 @@
 /* rodinia-bfs: breadth-first search, a thread for each node and two kernels for each level.
  *
- * Blocks of 512 threads (of n, where that is less), as many as cover n nodes. Thread g:
+ * Blocks of 512 threads (of n, where that is less). Thread g:
  *     Kernel:  if (g < n) MASK[g]; if set: store MASK[g]; NODE[g].degree; if > 0: NODE[g].start; for each edge:
  *              EDGE[i]; VIS[id]; if not visited: COST[g]; store COST[id], UPD[id]; NODE[g].degree, .start again, as
  *              the stores might have changed them
@@ -8,45 +8,43 @@
  * for every level, the last one too, which finds no new node. Lanes whose lists are longer go on while the others
  * wait. At level k MASK is set for nodes of level k, VIS for those up to k, UPD behind Kernel for those of level k +
  * 1: the search itself is done once, when the program is opened.
- * Arrays on 256 B from 0xC0000000 on: NODE (start, degree: 8 B a node), EDGE, MASK, UPD, VIS (a byte a node), COST,
- * OVER (a byte); the CPU has written all.
+ * graph=random: as Rodinia's generator: each node in turn draws 2, 3 or 4 partners among all nodes, and both directions
+ * are added to the lists of the two; lists in the order of drawing. ring: node i and its neighbours i-1, i+1.
  * Worked example: a ring of 64 nodes, level 0: warp 0 loads MASK, then lane 0 its degree and start, and 5 loads for
- * each of its 2 edges; warp 1 loads MASK.
- * Uses and instructions: every value is used by the next instruction, two instructions before an access: assumed.
- * order=hoisted: degree and start are awaited together.
- * Source: Rodinia 3.1, cuda/bfs/bfs.cu, kernel.cu, kernel2.cu; n = 10^6, source 0: the F3FS artifact
- * (graph1MW_6.txt); registers: nvcc 13.0 -O3 for compute capability 7.5.
- * Differs: the graph is drawn anew (parts/bfs_graph.h); the copies of OVER between levels are left out. */
-#include <stdlib.h>
+ * each of its 2 edges; warp 1 loads MASK. A ring of 4 from node 0: levels 0, 1, 2, 1.
+ * Uses and instructions: assumed. order=hoisted: degree and start are awaited together.
+ * Source: Rodinia 3.1, cuda/bfs/bfs.cu, kernel.cu, kernel2.cu, data/bfs/inputGen/graphgen.cpp; n = 10^6, source 0: the
+ * F3FS artifact (graph1MW_6.txt).
+ * Differs: the graph is drawn by another random generator; the copies of OVER between levels are left out. */
+#include <string.h>
 
-#include "trace/workloads/rodinia/parts/bfs_graph.h"
+#include "trace/base/mem.h"
+#include "trace/base/random.h"
 #include "trace/workloads/rodinia/rodinia.h"
-#include "trace/workloads/rodinia/suite.h"
 
-enum { THREADS = 512, GUARD = 6 };
+enum { THREADS = 512, GUARD = 6, LEAST = 2, DRAWN = 3 /* 2, 3 or 4 partners */ };
 enum { NODE, EDGE, MASK, UPD, VIS, COST, OVER };
-
-struct bfs_params {
-    int64_t n, graph, seed, order, compute_ns;
-};
 
 struct bfs {
     struct plan plan;
-    struct bfs_graph graph;
+    int64_t n, graph, seed;
+    uint32_t *start;         /* n + 1: of the list of each */
+    uint32_t *edges, *level; /* level: UINT32_MAX: never reached */
+    uint32_t levels;         /* 1 + the highest */
 };
 
-static const struct param bfs_params[] = {
-    PARAM_INT_ROW(bfs_params, n, "", 1, 1 << 24, 1000000, "nodes"),
-    PARAM_CHOICE_ROW(bfs_params, graph, "random|ring", 0, "2 to 4 partners drawn by each node, or a ring"),
-    PARAM_INT_ROW(bfs_params, seed, "", 0, 0x1p53, 1, "of the graph"),
-    RODINIA_ORDER_ROW(bfs_params),
-    PARAM_NS_AUTO_ROW(bfs_params, compute_ns, 0, 1e9, "time of a warp's edge, its data at hand"),
-    {0}};
+static const struct param bfs_keys[] = {
+    PARAM_INT_ROW(bfs, n, "", 1, 1 << 24, 1000000, "nodes"),
+    PARAM_CHOICE_ROW(bfs, graph, "random|ring", 0, "2 to 4 partners drawn by each node, or a ring"),
+    PARAM_INT_ROW(bfs, seed, "", 0, 0x1p53, 1, "of the graph"),
+    RODINIA_KEYS("time of a warp's edge, its data at hand")};
+
+/* --- the kernels --- */
 
 /* Which of the lanes' nodes are of a level. */
 static uint32_t of_level(const struct emit *e, uint32_t level)
 {
-    const uint32_t *levels = ((const struct bfs *)e->state)->graph.level + e->at.thread;
+    const uint32_t *levels = ((const struct bfs *)e->state)->level + e->at.thread;
     uint32_t mask = 0;
     for (uint32_t lanes = e->active; lanes; lanes &= lanes - 1) {
         unsigned l = (unsigned)__builtin_ctz(lanes);
@@ -58,40 +56,35 @@ static uint32_t of_level(const struct emit *e, uint32_t level)
 /* A field of the lanes' own nodes: 0, the start of the list; 1, the degree. */
 static void load_node(const struct emit *e, unsigned field)
 {
-    emit_apart(emit_load(e, NODE, 2 * (int64_t)e->at.thread + field, 2, 1), 2);
+    emit_apart(emit_load(e, NODE, 2 * e->at.thread + field, 2, 1), 2);
 }
 
-/* The lanes' own flags, a byte each. */
-static void load_flag(const struct emit *e, unsigned array)
+/* The lanes' own flags, a byte each: a load, or a store. */
+static struct program_access *flag(const struct emit *e, unsigned array, bool store)
 {
     struct emit flags = emit_of(e, 1);
-    emit_load(&flags, array, (int64_t)e->at.thread, 2, 1);
-}
-
-static void set_flag(const struct emit *e, unsigned array)
-{
-    struct emit flags = emit_of(e, 1);
-    emit_store(&flags, array, (int64_t)e->at.thread, 2);
+    struct program_access *a = emit_load(&flags, array, e->at.thread, 2, 1);
+    return store ? emit_as(a, RECORD_WRITE) : a;
 }
 
 /* Edge number i of the lanes that have one. */
 static int visit(struct emit *e, uint32_t set, uint32_t level, uint32_t i)
 {
-    const struct bfs_graph *g = &((const struct bfs *)e->state)->graph;
+    const struct bfs *b = e->state;
     int64_t at[PROGRAM_LANES] = {0}, id[PROGRAM_LANES] = {0};
     uint32_t fresh = 0;
     e->active = 0;
     for (; set; set &= set - 1) {
         unsigned l = (unsigned)__builtin_ctz(set);
-        const uint32_t *start = &g->start[e->at.thread + l];
+        const uint32_t *start = &b->start[e->at.thread + l];
         if (start[0] + i >= start[1])
             continue;
         at[l] = (int64_t)start[0] + i;
-        id[l] = g->edges[at[l]];
+        id[l] = b->edges[at[l]];
         e->active |= 1u << l;
-        fresh |= (uint32_t)(g->level[id[l]] > level) << l;
+        fresh |= (uint32_t)(b->level[id[l]] > level) << l;
         if (start[0] + i + 1 < start[1])
-            __builtin_prefetch(&g->level[g->edges[at[l] + 1]]); /* of the next edge; they lie anywhere */
+            __builtin_prefetch(&b->level[b->edges[at[l] + 1]]); /* of the next edge; they lie anywhere */
     }
     if (!e->active)
         return 0;
@@ -100,7 +93,7 @@ static int visit(struct emit *e, uint32_t set, uint32_t level, uint32_t i)
     emit_gather(&flags, VIS, id, 2, 1);
     e->active = flags.active = fresh;
     if (fresh) {
-        emit_load(e, COST, (int64_t)e->at.thread, 2, 1);
+        emit_load(e, COST, e->at.thread, 2, 1);
         emit_scatter(e, COST, id, 2);
         emit_scatter(&flags, UPD, id, 2);
         uint32_t again = e->body->count;
@@ -114,18 +107,17 @@ static int visit(struct emit *e, uint32_t set, uint32_t level, uint32_t i)
 /* Body 0: whether a node is of the level, and its list; then one for each edge. */
 static int kernel(struct emit *e)
 {
-    const struct bfs *b = e->state;
-    uint32_t level = e->launch / 2;
+    const uint32_t *start = ((const struct bfs *)e->state)->start + e->at.thread, level = e->launch / 2;
     uint32_t set = of_level(e, level);
     if (e->index > 0)
         return visit(e, set, level, e->index - 1);
-    load_flag(e, MASK);
+    flag(e, MASK, false);
     e->active = set;
     if (set) {
-        set_flag(e, MASK);
+        flag(e, MASK, true);
         load_node(e, 1);
         for (unsigned l = 0; l < PROGRAM_LANES; l++)
-            if (set >> l & 1 && b->graph.start[e->at.thread + l + 1] == b->graph.start[e->at.thread + l])
+            if (set >> l & 1 && start[l + 1] == start[l])
                 e->active &= ~(1u << l);
         if (e->active)
             load_node(e, 0);
@@ -135,56 +127,95 @@ static int kernel(struct emit *e)
 
 static int kernel2(struct emit *e)
 {
-    load_flag(e, UPD);
+    flag(e, UPD, false);
     e->active = of_level(e, e->launch / 2 + 1);
     if (e->active) {
-        set_flag(e, MASK);
-        set_flag(e, VIS);
         struct emit over = emit_of(e, 1);
+        flag(e, MASK, true);
+        flag(e, VIS, true);
         emit_same(emit_store(&over, OVER, 0, 2));
-        set_flag(e, UPD);
+        flag(e, UPD, true);
     }
     return emit_end(e, 2);
 }
 
-static void bfs_close(void *state)
+/* --- the graph, and in which level each node is reached --- */
+
+/* Go over all draws: count them in start[node + 2], or file them at start[node + 1]. */
+static void draw(struct bfs *b, bool file)
 {
-    bfs_graph_release(&((struct bfs *)state)->graph);
-    free(state);
+    struct random r = {b->seed};
+    uint32_t nodes = (uint32_t)b->n;
+    for (uint32_t i = 0; i < nodes; i++) {
+        uint32_t n = b->graph ? 1 : LEAST + random_below(&r, DRAWN);
+        for (uint32_t k = 0; k < n; k++) {
+            uint32_t pair[2] = {i, b->graph ? (i + 1) % nodes : random_below(&r, nodes)};
+            for (int way = 0; way < 2; way++)
+                if (file)
+                    b->edges[b->start[pair[way] + 1]++] = pair[1 - way];
+                else
+                    b->start[pair[way] + 2]++;
+        }
+    }
 }
 
-static void *bfs_open(const void *params, struct err *err)
+/* Breadth first from node 0; `queue` has room for all nodes. */
+static void find_levels(struct bfs *b, uint32_t *queue)
 {
-    const struct bfs_params *p = params;
-    struct bfs *b = rodinia_new(sizeof *b, p->order, p->compute_ns, err);
-    uint64_t n = (uint64_t)p->n;
-    if (!b)
-        return NULL;
-    if (bfs_graph_init(&b->graph, (uint32_t)n, p->graph == 1, (uint64_t)p->seed, err)) {
-        bfs_close(b);
-        return NULL;
+    uint32_t end = 1;
+    memset(b->level, 0xff, b->n * sizeof *b->level);
+    b->level[0] = queue[0] = 0;
+    for (uint32_t at = 0; at < end; at++) {
+        uint32_t v = queue[at];
+        b->levels = b->level[v] + 1;
+        for (uint32_t i = b->start[v]; i < b->start[v + 1]; i++)
+            if (b->level[b->edges[i]] == UINT32_MAX) {
+                b->level[b->edges[i]] = b->levels;
+                queue[end++] = b->edges[i];
+            }
     }
-    plan_input(&b->plan, "graph_nodes", 8 * n);
-    plan_input(&b->plan, "graph_edges", 4 * (uint64_t)b->graph.start[n]);
-    plan_input(&b->plan, "graph_mask", n);
-    plan_input(&b->plan, "updating_mask", n);
-    plan_input(&b->plan, "graph_visited", n);
-    plan_input(&b->plan, "cost", 4 * n);
-    plan_input(&b->plan, "over", 1);
+}
+
+static int search(struct bfs *b, struct err *err)
+{
+    b->start = mem_zalloc(b->n + 2, sizeof *b->start, err);
+    b->level = b->start ? mem_zalloc(b->n, 2 * sizeof *b->level, err) : NULL;
+    if (!b->level)
+        return -1;
+    draw(b, false);
+    for (int64_t i = 2; i < b->n + 2; i++)
+        b->start[i] += b->start[i - 1];
+    b->edges = mem_zalloc(b->start[b->n + 1], sizeof *b->edges, err);
+    if (!b->edges)
+        return -1;
+    draw(b, true);
+    find_levels(b, b->level + b->n);
+    return 0;
+}
+
+static void bfs_close(void *state)
+{
+    struct bfs *b = state;
+    free(b->start);
+    free(b->edges);
+    free(b->level);
+    free(b);
+}
+
+static int bfs_lay_out(struct bfs *b, struct err *err)
+{
+    uint64_t n = b->n;
     uint32_t threads = n < THREADS ? (uint32_t)n : THREADS;
+    if (search(b, err))
+        return -1;
+    PLAN_ARRAYS(&b->plan, {"+graph_nodes", 8 * n}, {"+graph_edges", 4 * (uint64_t)b->start[n]},
+                {"+graph_mask|updating_mask|graph_visited", n}, {"+cost", 4 * n}, {"+over", 1});
     plan_kernel(&b->plan, kernel, "Kernel", plan_blocks(n, threads), threads, 20, 0);
     plan_guard(&b->plan, n, GUARD);
     plan_straight(&b->plan, kernel2, "Kernel2", plan_blocks(n, threads), threads, 6, 0);
     plan_guard(&b->plan, n, GUARD);
-    b->plan.launches = 2 * b->graph.levels;
-    return b;
+    b->plan.launches = 2 * b->levels;
+    return 0;
 }
 
-const struct workload_type workload_rodinia_bfs = {
-    .name = "rodinia-bfs",
-    .summary = "breadth-first search with a thread for each node, as the F3FS artifact runs it",
-    .source = "Rodinia 3.1 cuda/bfs",
-    WORKLOAD_WITH_KEYS(bfs),
-    .close = bfs_close,
-    .program = plan_program,
-};
+RODINIA(bfs, "bfs", "bfs", "breadth-first search with a thread for each node, as the F3FS artifact runs it", bfs_close);

@@ -9,38 +9,96 @@
  *         with LAST, END, OFF2; barrier; if (t == 0) OFF[b], store CUR[b], OFF2[b], store LAST[b]; barrier
  *     its leaf: CUR[b]; keys[t]; START[b]; if equal: indices[t], store ASTART[b]; barrier; LAST[b]; keys[t]; END[b];
  *         if equal: indices[t], ASTART[b], store ALEN[b]
- * Arrays on 256 B from 0xC0000000 on: of findRangeK KNODE, CUR, OFF, LAST, OFF2 (8 B a query), START, END, ASTART,
- * ALEN; of findK RECORD, KNODE, CUR, OFF, KEY, ANS. The CPU has written all.
- * The tree is complete, queries are drawn (parts/btree_paths.h).
- * Worked example: n = 10^6, fan = 144: 6945 leaves, height 2, 3 nodes a query. A query loads 24 times in each of
- * them; further keys, at most 5 times, and 3 times more in each of the upper two; twice more in the leaf.
- * Uses and instructions: each value is used by the next instruction, two instructions before an access: assumed.
- * order=hoisted: the node's number and the key are awaited together.
- * Source: Rodinia 3.1, cuda/b+tree/kernel/kernel_gpu_cuda.cu, kernel_gpu_cuda_2.cu, their wrappers, main.c; 6000
- * ranges, then 10000 keys: command.txt, which the F3FS artifact runs; registers: nvcc 13.0 -O3 for capability 7.5.
- * Differs: the tree and the keys are stand-ins, the length of ranges is assumed; loads of a node's number that the
- * compiler can keep are left out. */
-#include <stdlib.h>
-
+ * The tree is complete: keys 0 to n - 1 in leaves of `fan`, leaves and nodes in nodes of `fan`; the last of a level
+ * holds what is left. Nodes are numbered level by level from the root on. A node's slot 0 stands for what lies below
+ * its first key, so child i is slot i and key i of a leaf slot i + 1; record i is key i's. Queries are drawn as main()
+ * does: keys among n; of a range the first key, and the one so many behind, or where that lies behind the last key, as
+ * many before and the last. Worked example: n = 100, fan = 4: levels of 1, 2, 7 and 25 nodes, height 3; key 37: root
+ * slot 0, node 1 slot 2, node 5 slot 1, node 19 (leaf 9) slot 2. n = 10^6, fan = 144: 6945 leaves, height 2, 3 nodes a
+ * query. A query loads 24 times in each of them; further keys, at most 5 times, and 3 times more in each of the upper
+ * two; twice more in the leaf. Uses and instructions: assumed. order=hoisted: the node's number and the key are awaited
+ * together. Source: Rodinia 3.1, cuda/b+tree/kernel/kernel_gpu_cuda.cu, kernel_gpu_cuda_2.cu, their wrappers, main.c
+ * (transform_to_cuda: slots, numbering); 6000 ranges, then 10000 keys: command.txt, which the F3FS artifact runs.
+ * Differs: the tree of the file mil.txt grows by insertion, its nodes are half full to full; the length of ranges is
+ * assumed; loads of a node's number that the compiler can keep are left out. */
+#include "trace/base/mem.h"
+#include "trace/base/random.h"
 #include "trace/workloads/rodinia/rodinia.h"
-#include "trace/workloads/rodinia/rodinia_btree.h"
-#include "trace/workloads/rodinia/suite.h"
 
-enum { ORDER = 256, NODE_WORDS = 2068 / 4, INDICES = 4 / 4, KEYS = 1032 / 4 };
+enum { ORDER = 256, NODE_WORDS = 2068 / 4, INDICES = 4 / 4, KEYS = 1032 / 4, LEVELS = 28 /* at most */ };
 enum { KNODE, CUR, OFF, LAST, OFF2, START, END, ASTART, ALEN }; /* of findRangeK */
 enum { RECORD, KNODE_F, CUR_F, OFF_F, KEY, ANS };               /* of findK, from find_arrays on */
+enum { BOTH, RANGE, FIND };
 
-static const struct param btree_params[] = {
-    PARAM_INT_ROW(btree_params, n, "", 1, 1 << 28, 1000000, "keys"),
-    PARAM_INT_ROW(btree_params, fan, "", 2, ORDER - 1, 144, "children of a node, keys of a leaf"),
-    PARAM_INT_ROW(btree_params, queries, "", 1, 65535, 10000, "keys looked for"),
-    PARAM_INT_ROW(btree_params, ranges, "", 1, 65535, 6000, "ranges looked for"),
-    PARAM_INT_ROW(btree_params, range, "", 0, 1 << 28, 3000, "keys from a range's first to its last"),
-    PARAM_CHOICE_ROW(btree_params, kernel, "both|findRangeK|findK", BTREE_BOTH, "which are run"),
-    PARAM_INT_ROW(btree_params, seed, "", 0, 0x1p53, 1, "of the queries"),
-    RODINIA_ORDER_ROW(btree_params),
-    PARAM_NS_AUTO_ROW(btree_params, compute_ns, 0, 1e9, "time of a warp's level, its data at hand"),
-    {0}};
+struct path {
+    uint32_t node[LEVELS], record;
+    uint16_t slot[LEVELS]; /* that the key lies behind; in a leaf: of the key */
+};
+
+struct btree {
+    struct plan plan;
+    int64_t n, fan, queries, ranges, range, kernel, seed;
+    uint32_t height;                 /* edges from the root to a leaf */
+    uint32_t first[LEVELS + 1];      /* node of each level; behind the leaves: all nodes */
+    struct path *start, *end, *find; /* of each range its two ends, of each key */
+    unsigned find_arrays;            /* number of findK's first array */
+};
+
+static const struct param btree_keys[] = {
+    PARAM_INT_ROW(btree, n, "", 1, 1 << 28, 1000000, "keys"),
+    PARAM_INT_ROW(btree, fan, "", 2, ORDER - 1, 144, "children of a node, keys of a leaf"),
+    PARAM_INT_ROW(btree, queries, "", 1, 65535, 10000, "keys looked for"),
+    PARAM_INT_ROW(btree, ranges, "", 1, 65535, 6000, "ranges looked for"),
+    PARAM_INT_ROW(btree, range, "", 0, 1 << 28, 3000, "keys from a range's first to its last"),
+    PARAM_CHOICE_ROW(btree, kernel, "both|findRangeK|findK", BOTH, "which are run"),
+    PARAM_INT_ROW(btree, seed, "", 0, 0x1p53, 1, "of the queries"),
+    RODINIA_KEYS("time of a warp's level, its data at hand")};
+
+/* --- the tree, and the way of each query through it --- */
+
+static void set_levels(struct btree *b)
+{
+    uint32_t size[LEVELS], levels = 0, n = (uint32_t)b->n; /* from the leaves up */
+    do
+        size[levels++] = n = (uint32_t)plan_blocks(n, (uint32_t)b->fan);
+    while (n > 1);
+    b->height = levels - 1;
+    for (uint32_t i = 0; i < levels; i++)
+        b->first[i + 1] = b->first[i] + size[levels - 1 - i];
+}
+
+static struct path path_to(const struct btree *b, uint32_t key)
+{
+    struct path p = {.record = key};
+    for (uint32_t level = b->height + 1, at = key, fan = (uint32_t)b->fan; level-- > 0;) {
+        p.slot[level] = (uint16_t)(at % fan + (level == b->height));
+        at /= fan;
+        p.node[level] = b->first[level] + at;
+    }
+    return p;
+}
+
+static int draw_queries(struct btree *b, struct err *err)
+{
+    struct random r = {b->seed};
+    uint32_t n = (uint32_t)b->n, apart = b->range < b->n ? (uint32_t)b->range : n;
+    b->start = mem_zalloc(2 * b->ranges + b->queries, sizeof *b->start, err);
+    if (!b->start)
+        return -1;
+    b->end = b->start + b->ranges;
+    b->find = b->end + b->ranges;
+    for (int64_t i = 0; i < b->ranges; i++) {
+        uint32_t start = random_below(&r, n);
+        bool fits = start + apart < n;
+        b->start[i] = path_to(b, fits ? start : n - apart);
+        b->end[i] = path_to(b, fits ? start + apart : n - 1);
+    }
+    for (int64_t i = 0; i < b->queries; i++)
+        b->find[i] = path_to(b, random_below(&r, n));
+    return 0;
+}
+
+/* --- the kernels: a body for each level --- */
 
 /* A query on its way: its arrays, and where it is in the level at hand. */
 struct search {
@@ -53,7 +111,7 @@ struct search {
 static struct program_access *own(const struct emit *e, unsigned array, uint32_t bytes)
 {
     struct emit of = emit_of(e, bytes);
-    return emit_same(emit_load(&of, array, (int64_t)e->at.block, 2, 1));
+    return emit_same(emit_load(&of, array, e->at.block, 2, 1));
 }
 
 /* A word for each thread: keys[t], keys[t + 1], indices[t]. */
@@ -64,13 +122,13 @@ static void load_word(const struct emit *e, const struct search *s, int64_t offs
 
 /* All threads load the node's number, its keys, the query's key; then the one behind whose key the query lies goes on
  * alone. Returns whether it is in the warp. */
-static bool compare(struct emit *e, struct search *s, const struct btree_path *path)
+static bool compare(struct emit *e, struct search *s, const struct path *path)
 {
     uint32_t first = e->body->count;
     bool hoisted = e->order == ORDER_HOISTED;
     s->node = path->node[e->index];
     s->slot = path->slot[e->index];
-    s->leaf = e->index == ((const struct rodinia_btree *)e->state)->tree.height;
+    s->leaf = e->index == ((const struct btree *)e->state)->height;
     e->active = UINT32_MAX;
     own(e, s->cur, 8);
     if (hoisted)
@@ -104,15 +162,13 @@ static int move_on(struct emit *e, const struct search *s, unsigned n)
     return emit_end(e, 2);
 }
 
-/* --- the kernels: a body for each level --- */
-
 static int find_k(struct emit *e)
 {
-    const struct rodinia_btree *b = e->state;
-    const struct btree_path *path = &b->drawn.find[e->at.block];
+    const struct btree *b = e->state;
+    const struct path *path = &b->find[e->at.block];
     const unsigned of = b->find_arrays;
     struct search s = {of + KNODE_F, of + CUR_F, of + KEY, of + OFF_F, of + ANS, 0, 0, false};
-    if (e->index > b->tree.height)
+    if (e->index > b->height)
         return 0;
     if (compare(e, &s, path)) {
         if (!s.leaf)
@@ -127,15 +183,14 @@ static int find_k(struct emit *e)
 
 static int find_range_k(struct emit *e)
 {
-    const struct rodinia_btree *b = e->state;
-    const struct btree_path *path[] = {&b->drawn.start[e->at.block], &b->drawn.end[e->at.block]};
+    const struct btree *b = e->state;
     struct search s[] = {{KNODE, CUR, START, OFF, ASTART, 0, 0, false}, {KNODE, LAST, END, OFF2, ALEN, 0, 0, false}};
-    if (e->index > b->tree.height)
+    if (e->index > b->height)
         return 0;
     for (unsigned i = 0; i < 2; i++) {
         if (i == 1 && s[0].leaf)
             emit_barrier(e, 2);
-        if (!compare(e, &s[i], path[i]))
+        if (!compare(e, &s[i], (i ? b->end : b->start) + e->at.block))
             continue;
         load_word(e, &s[i], INDICES);
         if (i == 1 && s[1].leaf)
@@ -145,51 +200,34 @@ static int find_range_k(struct emit *e)
     return move_on(e, s, 2);
 }
 
-/* --- memory and launches --- */
-
 static void btree_close(void *state)
 {
-    btree_queries_release(&((struct rodinia_btree *)state)->drawn);
+    free(((struct btree *)state)->start);
     free(state);
 }
 
-static void *btree_open(const void *params, struct err *err)
+static int btree_lay_out(struct btree *b, struct err *err)
 {
-    const struct btree_params *p = params;
-    const uint64_t ranges = (uint64_t)p->ranges, queries = (uint64_t)p->queries;
-    struct rodinia_btree *b = rodinia_new(sizeof *b, p->order, p->compute_ns, err);
-    if (!b)
-        return NULL;
-    b->p = *p;
-    btree_tree(&b->tree, (uint32_t)p->n, (uint32_t)p->fan);
-    if (btree_queries_draw(&b->drawn, &b->tree, (uint64_t)p->seed, ranges, (uint64_t)p->range, queries, err)) {
-        btree_close(b);
-        return NULL;
-    }
-    uint64_t nodes = (uint64_t)b->tree.first[b->tree.height + 1] * NODE_WORDS * 4;
-    if (p->kernel != BTREE_FIND) {
-        plan_input(&b->plan, "knodes (range)", nodes);
-        plan_inputs(&b->plan, "currKnode (range)|offset (range)|lastKnode|offset_2", 8 * ranges);
-        plan_inputs(&b->plan, "start|end|ansStart|ansLength", 4 * ranges);
+    const uint64_t ranges = b->ranges, queries = b->queries;
+    set_levels(b);
+    if (draw_queries(b, err))
+        return -1;
+    uint64_t nodes = (uint64_t)b->first[b->height + 1] * NODE_WORDS * 4;
+    if (b->kernel != FIND) {
+        PLAN_ARRAYS(&b->plan, {"+knodes (range)", nodes},
+                    {"+currKnode (range)|offset (range)|lastKnode|offset_2", 8 * ranges},
+                    {"+start|end|ansStart|ansLength", 4 * ranges});
         plan_kernel(&b->plan, find_range_k, "findRangeK", ranges, ORDER, 24, 0);
     }
     b->find_arrays = b->plan.arrays;
-    if (p->kernel != BTREE_RANGE) {
-        plan_input(&b->plan, "records", 4 * (uint64_t)p->n);
-        plan_input(&b->plan, "knodes", nodes);
-        plan_inputs(&b->plan, "currKnode|offset", 8 * queries);
-        plan_inputs(&b->plan, "keys|ans", 4 * queries);
+    if (b->kernel != RANGE) {
+        PLAN_ARRAYS(&b->plan, {"+records", 4 * b->n}, {"+knodes", nodes}, {"+currKnode|offset", 8 * queries},
+                    {"+keys|ans", 4 * queries});
         plan_kernel(&b->plan, find_k, "findK", queries, ORDER, 20, 0);
     }
     b->plan.launches = b->plan.kernels;
-    return b;
+    return 0;
 }
 
-const struct workload_type workload_rodinia_btree = {
-    .name = "rodinia-btree",
-    .summary = "queries of a B+ tree, a block for each, as the F3FS artifact runs them",
-    .source = "Rodinia 3.1 cuda/b+tree",
-    WORKLOAD_WITH_KEYS(btree),
-    .close = btree_close,
-    .program = plan_program,
-};
+RODINIA(btree, "btree", "b+tree", "queries of a B+ tree, a block for each, as the F3FS artifact runs them",
+        btree_close);

@@ -1,57 +1,68 @@
-/* rodinia-cfd: Rodinia's solver of the Euler equations over an unstructured mesh, 5 variables for each of n elements.
+/* rodinia-cfd: solver of the Euler equations over an unstructured mesh, 5 variables for each of n elements.
  *
- * With N = n up to a multiple of 192, i = thread, fields one after the other (f N + i):
- *     initialize_variables (VAR, OLD, FLUX): store 5 fields
- *     compute_step_factor:  VAR, 5 fields; AREA; store STEP
- *     compute_flux:         VAR, 5 fields; for each of 4 neighbours j: NB[j]; NORM[j], [j+4], [j+8]; if it is one, 5
- *                           fields of its VAR; store FLUX, 5 fields
- *     time_step:            STEP; for each of 5 fields: OLD, FLUX, store VAR
- * Launches: initialize three times; then, `iterations` times, step factor and three times flux and time step. Arrays,
- * from 0xC0000000 on: AREA (N floats), NB (4N ints), NORM (12N), VAR, OLD, FLUX (5N each), STEP (N); the first three
- * are copied in.
- *
- * The mesh is a stand-in, as the file was not at hand (parts/cfd_mesh.h).
- * Worked example, n = 384, x = 16, window = 1: warp 0 loads neighbours -1 to 30 (31 lanes), 1 to 32, -16 to 15 (16
- * lanes), 16 to 47.
- * Defaults: 97046 elements (fvcorr.domn.097K: the count of the usual file, which was not at hand) and 10 iterations,
- * where other copies of the program make 2000: gupta-2025-f3fs.
- * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, without loads of kernel
- * parameters; registers: the same compiler.
- * order=hoisted: the loads up to the next branch or store, then their uses.
- * Source: Rodinia 3.1, cuda/cfd/euler3d.cu.
- * Differs: the mesh; copies of VAR to OLD within GPU memory are not made. */
+ * With N = n up to a multiple of 192, i = thread, fields one after the other (f N + i); each of 4 neighbours j: NB[j];
+ * NORM[j], [j+4], [j+8]; if it is one, 5 fields of its VAR. Launches: initialize three times; then, `iterations` times,
+ * step factor and three times flux and time step.
+ * The mesh is a stand-in, as the file was not at hand: neighbours of element i are p(i-1), p(i+1), p(i-x), p(i+x);
+ * outside the mesh is far field, with nothing to load; p permutes the elements within windows of `window` (1: not at
+ * all). Elements from n on have the last one's neighbours, as the program pads. How far a gather spreads is the one
+ * free number here: 1, 32 and 1024 give about 5, 6.5 and 29 sectors. Worked example, n = 384, x = 16, window = 1:
+ * neighbours of 5: 4, 6, far field, 21; warp 0 loads neighbours -1 to 30 (31 lanes), 1 to 32, -16 to 15 (16 lanes), 16
+ * to 47. Defaults: 97046 elements (fvcorr.domn.097K: the count of the usual file) and 10 iterations, where other copies
+ * of the program make 2000. Source: Rodinia 3.1, cuda/cfd/euler3d.cu. Differs: the mesh; copies of VAR to OLD within
+ * GPU memory are not made. */
 #include <math.h>
-#include <stdlib.h>
 
-#include "trace/workloads/rodinia/parts/cfd_mesh.h"
+#include "trace/base/random.h"
 #include "trace/workloads/rodinia/rodinia.h"
-#include "trace/workloads/rodinia/suite.h"
 
-enum { THREADS = 192, FIELDS = 5, NEIGHBOURS = CFD_NEIGHBOURS, INITS = 3, STEPS = 7 /* launches of an iteration */ };
+enum { THREADS = 192, FIELDS = 5, NEIGHBOURS = 4, INITS = 3, STEPS = 7 /* launches of an iteration */ };
 enum { FAR_FIELD = 54 /* instructions */ };
 enum { AREA, NB, NORM, VAR, OLD, FLUX, STEP };
 enum { INIT, FACTOR, FLUXES, TIME };
 
-struct cfd_params {
-    int64_t n, iterations, x, window, seed, order, compute_ns;
-};
-
 struct cfd {
     struct plan plan;
-    struct cfd_mesh mesh;
+    int64_t n, iterations, x, window, seed;
     int64_t padded;
 };
 
-static const struct param cfd_params[] = {
-    PARAM_INT_ROW(cfd_params, n, "elements", 1, 178956864, 97046, "of the mesh"),
-    PARAM_INT_ROW(cfd_params, iterations, "", 1, 1 << 20, 10, "of seven launches each"),
-    PARAM_INT_ROW(cfd_params, x, "elements", 0, 1 << 24, 0, "to the far neighbours; 0: cube root of n"),
-    PARAM_INT_ROW(cfd_params, window, "elements", 1, 1 << 24, 1,
-                  "within which neighbours are permuted; a power of two"),
-    PARAM_INT_ROW(cfd_params, seed, "", 0, INT32_MAX, 1, "of the permutation"),
-    RODINIA_ORDER_ROW(cfd_params),
-    PARAM_NS_AUTO_ROW(cfd_params, compute_ns, 0, 1e9, "time of a body of a warp whose data is all at hand"),
-    {0}};
+static const struct param cfd_keys[] = {
+    PARAM_INT_ROW(cfd, n, "elements", 1, 178956864, 97046, "of the mesh"),
+    PARAM_INT_ROW(cfd, iterations, "", 1, 1 << 20, 10, "of seven launches each"),
+    PARAM_INT_ROW(cfd, x, "elements", 0, 1 << 24, 0, "to the far neighbours; 0: cube root of n"),
+    PARAM_INT_ROW(cfd, window, "elements", 1, 1 << 24, 1, "within which neighbours are permuted; a power of two"),
+    PARAM_INT_ROW(cfd, seed, "", 0, INT32_MAX, 1, "of the permutation"),
+    RODINIA_KEYS("time of a body of a warp whose data is all at hand")};
+
+/* --- the mesh --- */
+
+/* Where place `at` of a window goes: rounds of multiplying, adding and folding, each one to one. */
+static int64_t permuted(const struct cfd *s, uint64_t window, uint64_t at)
+{
+    struct random r = {(uint64_t)s->seed << 32 ^ window};
+    unsigned bits = (unsigned)__builtin_ctzll((uint64_t)s->window); /* of a place */
+    for (int round = 0; round < 3; round++) {
+        at = (at * (random_next(&r) | 1) + random_next(&r)) & (uint64_t)(s->window - 1);
+        at ^= at >> (bits + 1) / 2;
+    }
+    return (int64_t)at;
+}
+
+/* Neighbour j of an element; -1: far field. */
+static int64_t neighbour(const struct cfd *s, int64_t element, unsigned j)
+{
+    int64_t apart = j < 2 ? 1 : s->x, i = (element < s->n ? element : s->n - 1) + (j % 2 ? apart : -apart);
+    if (i < 0 || i >= s->n)
+        return -1;
+    int64_t first = i & ~(s->window - 1), at = i - first;
+    if (s->window == 1)
+        return i;
+    do
+        at = permuted(s, first, at);
+    while (first + at >= s->n); /* the last window is no whole one */
+    return first + at;
+}
 
 /* --- the kernels; blocks are whole warps, all of them full --- */
 
@@ -98,12 +109,12 @@ static void add_fields(const struct emit *e, int64_t first, const int64_t *eleme
 {
     static const uint8_t fields[FIELDS] = {1, 0, 2, 3, 4}, between[FIELDS] = {0, 0, 1, 1, 6};
     for (unsigned k = 0; k < FIELDS; k++) {
-        int64_t field = fields[k] * ((const struct cfd *)e->state)->padded + (element ? 0 : first);
+        int64_t field = fields[k] * ((const struct cfd *)e->state)->padded;
         unsigned since = k ? between[k] : before, use = k ? 1 : 2;
         if (element)
             emit_each(e, VAR, field, element, since, use);
         else
-            emit_load(e, VAR, field, since, use);
+            emit_load(e, VAR, field + first, since, use);
     }
 }
 
@@ -115,7 +126,7 @@ static int add_neighbour(struct emit *e, unsigned j)
     bool beside = true; /* all have the place that lane 0's gives them */
     e->active = 0;
     for (unsigned l = 0; l < PROGRAM_LANES; l++) {
-        int64_t nb = cfd_neighbour(&((const struct cfd *)e->state)->mesh, (int64_t)e->at.thread + l, j);
+        int64_t nb = neighbour(e->state, (int64_t)e->at.thread + l, j);
         if (nb < 0)
             continue;
         first = e->active ? first : nb - l;
@@ -134,21 +145,20 @@ static int add_neighbour(struct emit *e, unsigned j)
 static int compute_flux(struct emit *e)
 {
     unsigned j = e->index;
-    if (j == 0)
-        add_fields(e, own(e, 0), NULL, 22);
-    if (j < NEIGHBOURS) {
-        emit_load(e, NB, own(e, j), j == 0 ? 17 : j == 3 ? 10 : 2, j ? 10 : 14);
-        emit_load(e, NORM, own(e, j), j ? 3 : 7, 3);
-        emit_load(e, NORM, own(e, j + 4), 0, 1);
-        emit_load(e, NORM, own(e, j + 8), 2, 1);
-        emit_hoist(e, 0);
-        return add_neighbour(e, j);
-    }
     if (j > NEIGHBOURS)
         return 0;
-    for (unsigned f = 0; f < FIELDS; f++)
+    for (unsigned f = 0; f < FIELDS && j == NEIGHBOURS; f++)
         emit_store(e, FLUX, own(e, f), f ? 1 : 3);
-    return emit_end(e, 1);
+    if (j == NEIGHBOURS)
+        return emit_end(e, 1);
+    if (j == 0)
+        add_fields(e, own(e, 0), NULL, 22);
+    emit_load(e, NB, own(e, j), j == 0 ? 17 : j == 3 ? 10 : 2, j ? 10 : 14);
+    emit_load(e, NORM, own(e, j), j ? 3 : 7, 3);
+    emit_load(e, NORM, own(e, j + 4), 0, 1);
+    emit_load(e, NORM, own(e, j + 8), 2, 1);
+    emit_hoist(e, 0);
+    return add_neighbour(e, j);
 }
 
 static unsigned kernel_of(const void *state, uint32_t launch)
@@ -161,46 +171,27 @@ static unsigned kernel_of(const void *state, uint32_t launch)
 /* An inner step does what the first of them did, and an iteration what the first did. */
 static uint32_t like(const void *state, uint32_t launch)
 {
-    uint32_t step = (launch - INITS) % STEPS;
-    (void)state;
-    return launch < INITS ? launch : INITS + (step == 0 ? 0 : step % 2 ? 1 : 2);
+    return launch < INITS ? launch : INITS - FACTOR + kernel_of(state, launch);
 }
 
-static void *cfd_open(const void *params, struct err *err)
+static int cfd_lay_out(struct cfd *s, struct err *err)
 {
-    const struct cfd_params *p = params;
-    if (p->window & (p->window - 1)) {
-        err_set(err, "rodinia-cfd: window=%lld; expected a power of two", (long long)p->window);
-        return NULL;
-    }
-    struct cfd *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
-    if (!s)
-        return NULL;
-    s->mesh = (struct cfd_mesh){p->n, p->x ? p->x : lround(cbrt((double)p->n)), p->window, (uint32_t)p->seed};
-    s->padded = (p->n + THREADS - 1) / THREADS * THREADS;
-    uint64_t field = (uint64_t)s->padded * 4, blocks = (uint64_t)s->padded / THREADS;
-    plan_input(&s->plan, "areas", field);
-    plan_input(&s->plan, "elements_surrounding", NEIGHBOURS * field);
-    plan_input(&s->plan, "normals", 3 * NEIGHBOURS * field);
-    plan_array(&s->plan, "variables", FIELDS * field);
-    plan_array(&s->plan, "old_variables", FIELDS * field);
-    plan_array(&s->plan, "fluxes", FIELDS * field);
-    plan_array(&s->plan, "step_factors", field);
+    if (s->window & (s->window - 1))
+        return err_set(err, "rodinia-cfd: window=%lld; expected a power of two", (long long)s->window);
+    s->x = s->x ? s->x : lround(cbrt((double)s->n));
+    uint64_t blocks = plan_blocks(s->n, THREADS), field = blocks * THREADS * 4;
+    s->padded = blocks * THREADS;
+    PLAN_ARRAYS(&s->plan, {"+areas", field}, {"+elements_surrounding", NEIGHBOURS * field},
+                {"+normals", 3 * NEIGHBOURS * field}, {"variables|old_variables|fluxes", FIELDS * field},
+                {"step_factors", field});
     plan_straight(&s->plan, initialize_variables, "cuda_initialize_variables", blocks, THREADS, 24, 0);
     plan_straight(&s->plan, compute_step_factor, "cuda_compute_step_factor", blocks, THREADS, 20, 0);
     plan_kernel(&s->plan, compute_flux, "cuda_compute_flux", blocks, THREADS, 58, 0);
     plan_straight(&s->plan, time_step, "cuda_time_step", blocks, THREADS, 26, 0);
     s->plan.kernel_of = kernel_of;
     s->plan.like = like;
-    s->plan.launches = INITS + STEPS * (uint32_t)p->iterations;
-    return s;
+    s->plan.launches = INITS + STEPS * (uint32_t)s->iterations;
+    return 0;
 }
 
-const struct workload_type workload_rodinia_cfd = {
-    .name = "rodinia-cfd",
-    .summary = "Euler equations over an unstructured mesh, five variables an element",
-    .source = "Rodinia 3.1 cuda/cfd",
-    WORKLOAD_WITH_KEYS(cfd),
-    .close = free,
-    .program = plan_program,
-};
+RODINIA(cfd, "cfd", "cfd", "Euler equations over an unstructured mesh, five variables an element", free);

@@ -2,8 +2,7 @@
  *
  * Launches: copy; then for each of the colours R, G, B `levels` times fdwt53 from IN to OUT, half the size each time
  * (LL is copied back to IN in between). Pixels are ints of a plane.
- *     copy, blocks of 256: threads x < 192: word 192 b + x of SRC (3 B a pixel); barrier; stores of R, G, B at 256 b
- *         + x
+ *     copy, blocks of 256: threads x < 192: word 192 b + x of SRC (3 B a pixel); stores of R, G, B at 256 b + x
  *     fdwt53 of sx x sy: blocks of W = 192 threads (sx >= 960), 128 (>= 480) or 64, a thread for each column x = W bx
  *         + t; steps = ceil(sy / 120); ceil(sx / W) x ceil(sy / (8 steps)) blocks; fy = 8 steps by
  *         first: rows fy-2 to fy (by = 0: fy to fy+2) of the own column; threads 0 to 2: of columns W bx + W, -2, -1
@@ -12,54 +11,41 @@
  *     rows and columns beyond the image are mirrored: r to 2 sy - 2 - r, -x to x. Thread t stores column 2 t (t <
  *         W/2) or 2 t - W + 1 of rows fy + 8s to + 7: even columns at x/2, odd ones in the second quarter, odd rows
  *         half an image on.
- * Arrays on 256 B from 0xC0000000 on: R_OUT, BACKUP (touched by copies only), G_OUT, B_OUT, R, G, B, SRC; the CPU has
- * written SRC.
+ * Only copies touch BACKUP.
  * Worked example: 64 x 48, 1 level: 6 blocks of 64; warp 0 loads 11 rows and 11 times three columns, warp 1 11 rows.
  * Uses: the first three rows are in flight together; each of a step's eight is used (stored to shared memory) by the
  * next instruction, or with order=hoisted all eight are in flight. Two instructions before an access, 80 for the
  * vertical lifting, 40 for each horizontal one: assumed.
  * Source: Rodinia 3.1, cuda/dwt2d/main.cu processDWT, components.cu, dwt_cuda/fdwt53.cu, io.h, common.h parityIdx;
- * the F3FS artifact's arguments (-d 1024x1024 -f -5 -l 3); registers, shared memory: nvcc 13.0 -O3 for capability
- * 7.5.
+ * the F3FS artifact's arguments (-d 1024x1024 -f -5 -l 3).
  * Differs: copies between levels, and to BACKUP, are left out. */
-#include <stdlib.h>
-
 #include "trace/workloads/rodinia/rodinia.h"
-#include "trace/workloads/rodinia/suite.h"
 
 enum { COPY_THREADS = 256, COPY_WORDS = 192, ROWS = 8, MOST_STEPS = 15, LEAST_WIDTH = 33, LEAST_HEIGHT = 9 };
 enum { VERTICAL = 80, HORIZONTAL = 40 };
 enum { R_OUT, BACKUP, G_OUT, B_OUT, R, G, B, SRC };
 
-struct dwt2d_params {
-    int64_t width, height, levels, order, compute_ns;
-};
-
 struct dwt2d {
     struct plan plan;
-    struct dwt2d_params p;
+    int64_t width, height, levels;
 };
 
-static const struct param dwt2d_params[] = {
-    PARAM_INT_ROW(dwt2d_params, width, "pixels", LEAST_WIDTH, 1 << 15, 1024, "of the image"),
-    PARAM_INT_ROW(dwt2d_params, height, "pixels", LEAST_HEIGHT, 1 << 15, 1024, "of the image"),
-    PARAM_INT_ROW(dwt2d_params, levels, "", 1, 10, 3, "of the transform"),
-    RODINIA_ORDER_ROW(dwt2d_params),
-    PARAM_NS_AUTO_ROW(dwt2d_params, compute_ns, 0, 1e9, "time of a warp's step, its data at hand"),
-    {0}};
+static const struct param dwt2d_keys[] = {
+    PARAM_INT_ROW(dwt2d, width, "pixels", LEAST_WIDTH, 1 << 15, 1024, "of the image"),
+    PARAM_INT_ROW(dwt2d, height, "pixels", LEAST_HEIGHT, 1 << 15, 1024, "of the image"),
+    PARAM_INT_ROW(dwt2d, levels, "", 1, 10, 3, "of the transform"),
+    RODINIA_KEYS("time of a warp's step, its data at hand")};
 
 static int copy_src_to_components(struct emit *e)
 {
     const struct dwt2d *s = e->state;
-    int64_t first = (int64_t)e->at.thread, x = e->at.warp * PROGRAM_LANES;
+    int64_t x = e->at.warp * PROGRAM_LANES;
     if (x < COPY_WORDS)
-        emit_load(e, SRC, (int64_t)e->at.block * COPY_WORDS + x, 2, 1);
+        emit_load(e, SRC, e->at.block * COPY_WORDS + x, 2, 1);
     emit_barrier(e, 2);
-    if (emit_below(e, (uint64_t)(s->p.width * s->p.height))) {
-        emit_store(e, R, first, 6);
-        emit_store(e, G, first, 2);
-        emit_store(e, B, first, 2);
-    }
+    if (emit_below(e, s->width * s->height))
+        for (unsigned colour = R; colour <= B; colour++)
+            emit_store(e, colour, e->at.thread, colour == R ? 6 : 2);
     return emit_end(e, 1);
 }
 
@@ -82,8 +68,8 @@ struct level {
 static struct level level_of(const struct dwt2d *s, uint32_t launch)
 {
     static const uint8_t outs[] = {R_OUT, G_OUT, B_OUT};
-    int64_t colour = (launch - 1) / s->p.levels, times = (launch - 1) % s->p.levels;
-    struct level v = {.sx = halved(s->p.width, times), .sy = halved(s->p.height, times)};
+    int64_t colour = (launch - 1) / s->levels, times = (launch - 1) % s->levels;
+    struct level v = {.sx = halved(s->width, times), .sy = halved(s->height, times)};
     v.in = R + (unsigned)colour;
     v.out = outs[colour];
     v.window = v.sx >= 960 ? 192 : v.sx >= 480 ? 128 : 64;
@@ -122,7 +108,7 @@ static void store_rows(const struct level *v, struct emit *e, int64_t x, int64_t
     int64_t right = (v->sx + 1) / 2, low = (v->sy + 1) / 2;
     int64_t first = column / 2 + (odd ? right * low : 0), down = odd ? v->sx / 2 : right;
     int64_t high = odd ? v->sx * v->sy / 2 : low * v->sx;
-    e->active = column < v->sx ? program_first_lanes((uint64_t)(v->sx - column + 1) / 2) : 0;
+    e->active = column < v->sx ? program_first_lanes((v->sx - column + 1) / 2) : 0;
     for (int64_t y = fy; e->active && y < fy + ROWS && y < v->sy; y++)
         emit_store(e, v->out, first + y / 2 * down + y % 2 * high, 2);
 }
@@ -156,40 +142,26 @@ static void shape(const void *state, uint32_t launch, struct program_launch *out
     if (launch == 0)
         return;
     const struct level v = level_of(state, launch);
-    out->blocks = (uint64_t)(v.across * v.down);
+    out->blocks = v.across * v.down;
     out->threads = (uint32_t)v.window;
     out->shared = v.window == 192 ? 8728 : v.window == 128 ? 5912 : 3096;
 }
 
-static void *dwt2d_open(const void *params, struct err *err)
+static int dwt2d_lay_out(struct dwt2d *s, struct err *err)
 {
-    const struct dwt2d_params *p = params;
-    int64_t w = halved(p->width, p->levels - 1), h = halved(p->height, p->levels - 1);
-    if (w < LEAST_WIDTH || h < LEAST_HEIGHT) {
-        (void)err_set(err, "level %lld is %lld x %lld pixels; expected at least %d x %d", (long long)p->levels,
-                      (long long)w, (long long)h, LEAST_WIDTH, LEAST_HEIGHT);
-        return NULL;
-    }
-    struct dwt2d *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
-    if (!s)
-        return NULL;
-    s->p = *p;
-    uint64_t pixels = (uint64_t)(p->width * p->height), blocks = plan_blocks(pixels, COPY_THREADS);
-    plan_arrays(&s->plan, "c_r_out|backup|c_g_out|c_b_out|c_r|c_g|c_b", pixels * 4);
-    plan_input(&s->plan, "src", blocks * COPY_WORDS * 4);
+    int64_t w = halved(s->width, s->levels - 1), h = halved(s->height, s->levels - 1), pixels = s->width * s->height;
+    if (w < LEAST_WIDTH || h < LEAST_HEIGHT)
+        return err_set(err, "level %lld is %lld x %lld pixels; expected at least %d x %d", (long long)s->levels,
+                       (long long)w, (long long)h, LEAST_WIDTH, LEAST_HEIGHT);
+    uint64_t blocks = plan_blocks(pixels, COPY_THREADS);
+    PLAN_ARRAYS(&s->plan, {"c_r_out|backup|c_g_out|c_b_out|c_r|c_g|c_b", pixels * 4},
+                {"+src", blocks * COPY_WORDS * 4});
     plan_straight(&s->plan, copy_src_to_components, "c_CopySrcToComponents", blocks, COPY_THREADS, 16, 768);
     plan_kernel(&s->plan, fdwt53, "fdwt53Kernel", 0, 0, 54, 0);
     s->plan.once_before = 1;
     s->plan.shape = shape;
-    s->plan.launches = 1 + 3 * (uint32_t)p->levels;
-    return s;
+    s->plan.launches = 1 + 3 * (uint32_t)s->levels;
+    return 0;
 }
 
-const struct workload_type workload_rodinia_dwt2d = {
-    .name = "rodinia-dwt2d",
-    .summary = "wavelet transform of an image, as the F3FS artifact runs it",
-    .source = "Rodinia 3.1 cuda/dwt2d",
-    WORKLOAD_WITH_KEYS(dwt2d),
-    .close = free,
-    .program = plan_program,
-};
+RODINIA(dwt2d, "dwt2d", "dwt2d", "wavelet transform of an image, as the F3FS artifact runs it", free);

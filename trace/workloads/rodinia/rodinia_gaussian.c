@@ -1,47 +1,34 @@
-/* rodinia-gaussian: elimination steps of Rodinia's Gaussian elimination, two kernels a step.
+/* rodinia-gaussian: elimination steps of Gaussian elimination, two kernels a step.
  *
  *     step t: Fan1, 512 threads a block: if (r < n-1-t) M[r+1+t][t] = A[r+1+t][t] / A[t][t]
  *             Fan2, blocks of 4 x 4:     if (r < n-1-t and c < n-t) A[r+1+t][c+t] -= M[r+1+t][t] A[t][c+t];
  *                                        if (c == 0) B[r+1+t] -= M[r+1+t][t] B[t]
  *
  * Fan1's r is the thread; in Fan2 r = 4 bx + tx, c = 4 by + ty: lanes side by side are rows apart. Both grids stay
- * those of n. Arrays, from 0xC0000000 on: M, A (n x n floats), B (n), all copied in. n = 2048 as gupta-2025-f3fs runs
- * it; its copy of the program ends after one step (GAUSSIAN_ITERS), the whole has n - 1: iterations.
+ * those of n. What all lanes share is loaded first. One iteration: the artifact's copy ends there (GAUSSIAN_ITERS), the
+ * whole program has n - 1.
  * Worked example, n = 64, t = 0: Fan1 is 63 lanes in two warps, each loading a column of 256 B pitch; Fan2 is 16 x 16
  * blocks of one half-empty warp, each on 4 rows and 4 columns.
- * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, without loads of kernel
- * parameters; registers: the same compiler.
- * What all lanes share is loaded first (A[t][t]; A[t][c+t]; B[t]). order=hoisted: the loads of a guarded stretch, then
- * their uses.
  * Source: Rodinia 3.1, cuda/gaussian/gaussian.cu (Fan1, Fan2, ForwardSub).
  * Differs: nothing known. */
-#include <stdlib.h>
-
 #include "trace/workloads/rodinia/rodinia.h"
-#include "trace/workloads/rodinia/suite.h"
 
 enum { THREADS1 = 512, SIDE2 = 4, M = 0, A = 1, B = 2 };
 
-struct gaussian_params {
-    int64_t n, iterations, order, compute_ns;
-};
-
 struct gaussian {
     struct plan plan;
-    int64_t n;
+    int64_t n, iterations;
 };
 
-static const struct param gaussian_params[] = {
-    PARAM_INT_ROW(gaussian_params, n, "", 2, 46340, 2048, "rows and columns; n x n below 2^31"),
-    PARAM_INT_ROW(gaussian_params, iterations, "", 1, 46339, 1, "elimination steps, no more than n - 1"),
-    RODINIA_ORDER_ROW(gaussian_params),
-    PARAM_NS_AUTO_ROW(gaussian_params, compute_ns, 0, 1e9, "time of a warp whose data is all at hand"),
-    {0}};
+static const struct param gaussian_keys[] = {
+    PARAM_INT_ROW(gaussian, n, "", 2, 46340, 2048, "rows and columns; n x n below 2^31"),
+    PARAM_INT_ROW(gaussian, iterations, "", 1, 46339, 1, "elimination steps, no more than n - 1"),
+    RODINIA_KEYS("time of a warp whose data is all at hand")};
 
 static int fan1(struct emit *e)
 {
-    int64_t n = ((const struct gaussian *)e->state)->n, t = e->launch / 2, r = (int64_t)e->at.thread;
-    if (!emit_below(e, (uint64_t)(n - 1 - t)))
+    int64_t n = ((const struct gaussian *)e->state)->n, t = e->launch / 2, r = e->at.thread;
+    if (!emit_below(e, n - 1 - t))
         return emit_idle(e, 9);
     emit_same(emit_load(e, A, n * t + t, 23, 2));
     emit_apart(emit_load(e, A, n * (r + t + 1) + t, 0, 1), n);
@@ -82,28 +69,16 @@ static int fan2(struct emit *e)
     return emit_end(e, c == 0 ? 1 : 3);
 }
 
-static void *gaussian_open(const void *params, struct err *err)
+static int gaussian_lay_out(struct gaussian *s, struct err *err)
 {
-    const struct gaussian_params *p = params;
-    struct gaussian *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
-    if (!s)
-        return NULL;
-    s->n = p->n;
-    uint64_t n = (uint64_t)p->n, across = plan_blocks(n, SIDE2);
-    plan_input(&s->plan, "m", n * n * 4);
-    plan_input(&s->plan, "a", n * n * 4);
-    plan_input(&s->plan, "b", n * 4);
+    uint64_t n = s->n, across = plan_blocks(n, SIDE2);
+    (void)err;
+    PLAN_ARRAYS(&s->plan, {"+m|a", n * n * 4}, {"+b", n * 4});
     plan_straight(&s->plan, fan1, "Fan1", plan_blocks(n, THREADS1), THREADS1, 15, 0);
     plan_straight(&s->plan, fan2, "Fan2", across * across, SIDE2 * SIDE2, 16, 0);
-    s->plan.launches = 2 * (uint32_t)(p->iterations < p->n - 1 ? p->iterations : p->n - 1);
-    return s;
+    s->plan.launches = 2 * (uint32_t)(s->iterations < s->n - 1 ? s->iterations : s->n - 1);
+    return 0;
 }
 
-const struct workload_type workload_rodinia_gaussian = {
-    .name = "rodinia-gaussian",
-    .summary = "Gaussian elimination, two kernels a step, rows apart from lane to lane",
-    .source = "Rodinia 3.1 cuda/gaussian",
-    WORKLOAD_WITH_KEYS(gaussian),
-    .close = free,
-    .program = plan_program,
-};
+RODINIA(gaussian, "gaussian", "gaussian", "Gaussian elimination, two kernels a step, rows apart from lane to lane",
+        free);

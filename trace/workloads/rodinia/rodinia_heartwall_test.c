@@ -1,5 +1,4 @@
 #include "trace/workloads/rodinia/check_testing.h"
-#include "trace/workloads/rodinia/parts/heartwall_phases.h"
 #include "trace/workloads/rodinia/rodinia_heartwall_testing.h"
 #include "trace/workloads/rodinia/thread_testing.h"
 
@@ -304,22 +303,6 @@ START_TEST(convolutions_make_the_loads_counted_by_hand)
 }
 END_TEST
 
-START_TEST(both_loads_of_an_element_come_first_only_if_hoisted)
-{
-    struct heartwall_program p;
-    struct heartwall_shape shape = {3, 5};
-    struct err err = {""};
-    uint32_t ptx, hoisted, i = 0;
-    ck_assert_int_eq(heartwall_program_init(&p, &shape, HW_TRACK, &err), 0);
-    while (p.phase[p.step[0][i].phase].source[1].array == HW_NONE) /* the first difference */
-        i++;
-    heartwall_program_release(&p);
-    ck_assert_uint_eq(stalls_of("rodinia-heartwall,template=3,area=5", 1, 0, i, &ptx), 1 << 1 | 1 << 2);
-    ck_assert_uint_eq(stalls_of("rodinia-heartwall,template=3,area=5,order=hoisted", 1, 0, i, &hoisted), 1 << 2);
-    ck_assert_uint_eq(ptx, hoisted);
-}
-END_TEST
-
 START_TEST(templates_larger_than_their_area_are_refused)
 {
     ck_assert_ptr_nonnull(strstr(program_refused("rodinia-heartwall,template=11,area=9"), "template in its area"));
@@ -337,5 +320,4 @@ START_TEST(arrays_lie_as_the_program_allocates_them)
 END_TEST
 
 TEST_MAIN("rodinia_heartwall", arrays_lie_as_the_program_allocates_them, phases_are_those_of_the_kernel,
-          convolutions_make_the_loads_counted_by_hand, both_loads_of_an_element_come_first_only_if_hoisted,
-          templates_larger_than_their_area_are_refused)
+          convolutions_make_the_loads_counted_by_hand, templates_larger_than_their_area_are_refused)

@@ -1,4 +1,4 @@
-/* rodinia-hotspot3d: Rodinia's heat of a stack of chips, nx x ny x nz cells, a launch a step of time.
+/* rodinia-hotspot3d: heat of a stack of chips, nx x ny x nz cells, a launch a step of time.
  *
  *     thread (i, j), c = i + nx (j + ny k), for k = 0 to nz - 1:
  *         out[c] = mix of in[c], in[west], in[east], in[south], in[north], in[below], in[above], power[c]
@@ -6,44 +6,31 @@
  * Loads in PTX order: plane 0: c, W, E, S, N, c + nx ny, power; then, as in[c] and the plane before are in registers,
  * W, E, S, N, c + nx ny, power; last plane: W, E, S, N, power; each followed by its store. W, E, N and S stay on c at
  * the border. The planes between are a loop unrolled by four. Blocks of 64 x 4 threads, nx / 64 by ny / 4: what is left
- * over is not computed. Arrays, from 0xC0000000 on: power, in, out (copied in: the first two); in and out change places
- * after each launch. Defaults: as gupta-2025-f3fs runs it (512 8 10).
+ * over is not computed. in and out change places after each launch. What stands between two loops is counted with the
+ * last plane.
  * Worked example, 64 x 4 x 2: one block, warp 0 is i = 0 to 31 of row 0: plane 0 loads in[0 to 31], in[0, 0 to 30],
  * in[1 to 32], in[64 to 95], in[0 to 31], in[256 to 287], power[0 to 31], stores out[0 to 31]; plane 1 likewise from
  * 256 on.
- * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, without loads of kernel
- * parameters; registers: the same compiler.
- * What stands between two loops is counted with the last plane. order=hoisted: the loads of a plane, then their uses:
- * the store before may write what they read, for all that the compiler knows.
  * Source: Rodinia 3.1, cuda/hotspot3D/opt1.cu (hotspotOpt1, hotspot_opt1).
  * Differs: nothing known. */
-#include <stdlib.h>
-
 #include "trace/workloads/rodinia/rodinia.h"
-#include "trace/workloads/rodinia/suite.h"
 
 enum { BLOCK_X = 64, BLOCK_Y = 4, UNROLL = 4, POWER = 0, IN, OUT };
 
 /* Loads of a plane. */
 enum { CENTRE, WEST, EAST, SOUTH, NORTH, BELOW, HEAT, LOADS };
 
-struct hotspot3d_params {
-    int64_t nx, ny, nz, iterations, order, compute_ns;
-};
-
 struct hotspot3d {
     struct plan plan;
-    struct hotspot3d_params p;
+    int64_t nx, ny, nz, iterations;
 };
 
-static const struct param hotspot3d_params[] = {
-    PARAM_INT_ROW(hotspot3d_params, nx, "cells", BLOCK_X, 1 << 24, 512, "in x; nx x ny x nz below 2^31"),
-    PARAM_INT_ROW(hotspot3d_params, ny, "cells", BLOCK_Y, 1 << 24, 512, "in y"),
-    PARAM_INT_ROW(hotspot3d_params, nz, "cells", 2, 1 << 20, 8, "in z"),
-    PARAM_INT_ROW(hotspot3d_params, iterations, "steps", 1, 1 << 20, 10, "of time, a launch each"),
-    RODINIA_ORDER_ROW(hotspot3d_params),
-    PARAM_NS_AUTO_ROW(hotspot3d_params, compute_ns, 0, 1e9, "time of a turn of a warp whose data is all at hand"),
-    {0}};
+static const struct param hotspot3d_keys[] = {
+    PARAM_INT_ROW(hotspot3d, nx, "cells", BLOCK_X, 1 << 24, 512, "in x; nx x ny x nz below 2^31"),
+    PARAM_INT_ROW(hotspot3d, ny, "cells", BLOCK_Y, 1 << 24, 512, "in y"),
+    PARAM_INT_ROW(hotspot3d, nz, "cells", 2, 1 << 20, 8, "in z"),
+    PARAM_INT_ROW(hotspot3d, iterations, "steps", 1, 1 << 20, 10, "of time, a launch each"),
+    RODINIA_KEYS("time of a turn of a warp whose data is all at hand")};
 
 /* Instructions before each load of a plane and, last, its store; NONE: it has no such load. */
 enum { NONE = 255 };
@@ -59,14 +46,14 @@ static void clamp(const struct emit *e, struct program_access *a, unsigned which
     uint64_t *lane = program_scatter(e->body, a);
     for (uint64_t l = 0; l < PROGRAM_LANES; l++)
         lane[l] = a->addr + 4 * l;
-    lane[which] += (uint64_t)(by * 4);
+    lane[which] += by * 4;
 }
 
 /* Plane k of the warp's 32 cells of one row. */
 static void plane(const struct emit *e, int64_t k, const uint8_t *before)
 {
     const struct hotspot3d *s = e->state;
-    int64_t nx = s->p.nx, ny = s->p.ny, across = nx / BLOCK_X, block = (int64_t)e->at.block;
+    int64_t nx = s->nx, ny = s->ny, across = nx / BLOCK_X, block = e->at.block;
     int64_t i = block % across * BLOCK_X + e->at.warp % 2 * PROGRAM_LANES,
             j = block / across * BLOCK_Y + e->at.warp / 2;
     int64_t c = i + nx * (j + ny * k), south = j == ny - 1 ? 0 : nx, north = j == 0 ? 0 : -nx;
@@ -90,7 +77,7 @@ static void plane(const struct emit *e, int64_t k, const uint8_t *before)
 static int hotspot_opt1(struct emit *e)
 {
     const struct hotspot3d *s = e->state;
-    struct program_loop loop = {.trips = (uint64_t)s->p.nz - 2, .active = UINT32_MAX, .unroll = UNROLL};
+    struct program_loop loop = {.trips = s->nz - 2, .active = UINT32_MAX, .unroll = UNROLL};
     struct program_part part;
     if (e->index == 0) {
         plane(e, 0, first);
@@ -98,13 +85,13 @@ static int hotspot_opt1(struct emit *e)
     }
     if (program_loop_part(&loop, e->index - 1, &part)) {
         for (uint32_t k = 0; k < part.trips; k++)
-            plane(e, 1 + (int64_t)part.first + k, part.trips == 1 ? rest : k ? next : turn);
-        emit_turns(e, part.turns, s->p.nx * s->p.ny * part.trips);
+            plane(e, 1 + part.first + k, part.trips == 1 ? rest : k ? next : turn);
+        emit_turns(e, part.turns, s->nx * s->ny * part.trips);
         return emit_end(e, part.trips == 1 ? 17 : 6);
     }
     if (e->index > 1 && !program_loop_part(&loop, e->index - 2, &part))
         return 0; /* the one before was the last */
-    plane(e, s->p.nz - 1, last);
+    plane(e, s->nz - 1, last);
     if (loop.trips >= UNROLL)
         e->body->access[0].before += loop.trips % UNROLL ? 25 : 6;
     return emit_end(e, 1);
@@ -116,34 +103,18 @@ static uint32_t like(const void *state, uint32_t launch)
     return launch % 2;
 }
 
-static void *hotspot3d_open(const void *params, struct err *err)
+static int hotspot3d_lay_out(struct hotspot3d *s, struct err *err)
 {
-    const struct hotspot3d_params *p = params;
-    if ((__int128)p->nx * p->ny * p->nz > INT32_MAX) {
-        err_set(err, "rodinia-hotspot3d: %lld x %lld x %lld cells; the kernel counts them in an int", (long long)p->nx,
-                (long long)p->ny, (long long)p->nz);
-        return NULL;
-    }
-    struct hotspot3d *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
-    if (!s)
-        return NULL;
-    s->p = *p;
-    uint64_t bytes = (uint64_t)(p->nx * p->ny * p->nz) * 4;
-    plan_input(&s->plan, "power", bytes);
-    plan_input(&s->plan, "in", bytes);
-    plan_array(&s->plan, "out", bytes);
-    plan_kernel(&s->plan, hotspot_opt1, "hotspotOpt1", (uint64_t)(p->nx / BLOCK_X * (p->ny / BLOCK_Y)),
-                BLOCK_X * BLOCK_Y, 40, 0);
+    if ((__int128)s->nx * s->ny * s->nz > INT32_MAX)
+        return err_set(err, "rodinia-hotspot3d: %lld x %lld x %lld cells; the kernel counts them in an int",
+                       (long long)s->nx, (long long)s->ny, (long long)s->nz);
+    uint64_t bytes = s->nx * s->ny * s->nz * 4;
+    PLAN_ARRAYS(&s->plan, {"+power|in", bytes}, {"out", bytes});
+    plan_kernel(&s->plan, hotspot_opt1, "hotspotOpt1", s->nx / BLOCK_X * (s->ny / BLOCK_Y), BLOCK_X * BLOCK_Y, 40, 0);
     s->plan.like = like;
-    s->plan.launches = (uint32_t)p->iterations;
-    return s;
+    s->plan.launches = (uint32_t)s->iterations;
+    return 0;
 }
 
-const struct workload_type workload_rodinia_hotspot3d = {
-    .name = "rodinia-hotspot3d",
-    .summary = "heat of a stack of chips, a stencil of seven points, a launch a step",
-    .source = "Rodinia 3.1 cuda/hotspot3D",
-    WORKLOAD_WITH_KEYS(hotspot3d),
-    .close = free,
-    .program = plan_program,
-};
+RODINIA(hotspot3d, "hotspot3d", "hotspot3D", "heat of a stack of chips, a stencil of seven points, a launch a step",
+        free);

@@ -1,9 +1,9 @@
-/* rodinia-huffman: Rodinia's Huffman coder over `blocks` blocks of 1 KiB: histogram, codes, prefix sum, packing.
+/* rodinia-huffman: Huffman coder over `blocks` blocks of 1 KiB: histogram, codes, prefix sum, packing.
  *
  *     histo_kernel, 32 launches: a part of 32 x blocks bytes in one buffer, then the other: grid-stride over its bytes,
  *                    a shared counter each; then 256 atomic additions to HIST
- *     vlc_encode_kernel_sm64huff, `runs` launches, block b: CODE[t], LEN[t], DATA[256 b + t]; lengths summed up in
- *                    shared memory by a tree; thread 255: CIDX[b] = bits of the block; t <= bits / 32: OUT[256 b + t]
+ *     vlc_encode_kernel_sm64huff, `runs` launches, block b: codes of its words, lengths summed up in shared memory by a
+ *                    tree; thread 255: CIDX[b] = bits of the block; t <= bits / 32: OUT[256 b + t]
  *     prescan, uniformAdd: exclusive sum of CIDX into CIDX2, 512 elements a block of threads; where there are more,
  *                    their sums (SUMS), the sums of those, and what is added to each
  *     pack2, thread t: CIDX[t], CIDX2[t] = p, d = p / 32; OUT[256 t]; atomic or PACKED[d]; for i = 1 to bits / 32 - 1:
@@ -11,41 +11,38 @@
  *                    OUT[256 t + i], atomic or there and behind it
  *
  * What depends on data is one number: the bits of a coded block, 2259 at the 2.2066 bits a byte in the name of the
- * artifact's file. Arrays, from 0xC0000000 on: two buffers (32 x blocks bytes), HIST (256 ints), DATA, OUT, PACKED
- * (words), CODE, LEN (256 ints), three arrays of words that no kernel uses, CIDX, CIDX2 (blocks ints), SUMS.
+ * artifact's file. No kernel uses CW32, CW32LEN, CW32IDX.
  * Worked example, bits = 2259: block t's codes begin at bit 2259 t; 71 words, the first or'ed into PACKED[2259 t / 32],
  * 69 stored, the rest or'ed into two more.
- * Defaults: 1 MiB, ten runs: as gupta-2025-f3fs runs it; histogram: two blocks for each of 80 multiprocessors.
- * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, without loads of kernel
- * parameters; registers; shared memory, dynamic included: the same compiler.
- * A step of a tree that a warp sits out costs it the test; codes cross one word boundary in each warp, none two
- * (assumed). order=hoisted: the loads of vlc_encode.., prescan and the beginning of pack2, then their uses.
- * Source: Rodinia 3.1, cuda/huffman: main_test_cu.cu, hist.cu, vlc_kernel_sm64huff.cu, scan.cu,
- * scanLargeArray_kernel.cu, pack_kernels.cu.
+ * Defaults: 1 MiB, ten runs; histogram: two blocks for each of 80 multiprocessors. A step of a tree that a warp sits
+ * out costs it the test; codes cross one word boundary in each warp, none two (assumed). Source: Rodinia 3.1,
+ * cuda/huffman: main_test_cu.cu, hist.cu, vlc_kernel_sm64huff.cu, scan.cu, scanLargeArray_kernel.cu, pack_kernels.cu.
  * Differs: every block has as many bits; the histogram's two streams run one after the other. */
-#include <stdlib.h>
+#include "trace/workloads/rodinia/rodinia.h"
 
-#include "trace/workloads/rodinia/rodinia_huffman.h"
-#include "trace/workloads/rodinia/suite.h"
+enum { PARTS = 32, THREADS = 256, PACK = 16, SCANNED = 2 * THREADS, WORD_BITS = 32, UNROLL = 4 };
+enum { BUFFER0, BUFFER1, HIST, DATA, OUT, PACKED, CODE, LEN, CW32, CW32LEN, CW32IDX, CIDX, CIDX2, SUMS };
+enum { HISTO, ENCODE, SCAN, SCAN_SUMS, ADD, PACK2 };
 
-enum { PARTS = 32 };
+struct huffman {
+    struct plan plan;
+    int64_t blocks, bits, runs, sms;
+    bool sums; /* the prefix sum needs sums of sums */
+};
 
-static const struct param rodinia_huffman_params[] = {
-    PARAM_INT_ROW(rodinia_huffman_params, blocks, "KiB", HUFFMAN_PACK, 1 << 18, 1024, "coded, a power of two"),
-    PARAM_INT_ROW(rodinia_huffman_params, bits, "", 1024, 8191, 2259, "of a coded block"),
-    PARAM_INT_ROW(rodinia_huffman_params, runs, "", 1, 1 << 20, 10, "launches of vlc_encode_kernel_sm64huff"),
-    PARAM_INT_ROW(rodinia_huffman_params, sms, "", 1, 4096, 80, "multiprocessors, by which the histogram's grid goes"),
-    RODINIA_ORDER_ROW(rodinia_huffman_params),
-    PARAM_NS_AUTO_ROW(rodinia_huffman_params, compute_ns, 0, 1e9, "time of a turn of a warp whose data is all at hand"),
-    {0}};
+static const struct param huffman_keys[] = {
+    PARAM_INT_ROW(huffman, blocks, "KiB", PACK, 1 << 18, 1024, "coded, a power of two"),
+    PARAM_INT_ROW(huffman, bits, "", 1024, 8191, 2259, "of a coded block"),
+    PARAM_INT_ROW(huffman, runs, "", 1, 1 << 20, 10, "launches of vlc_encode_kernel_sm64huff"),
+    PARAM_INT_ROW(huffman, sms, "", 1, 4096, 80, "multiprocessors, by which the histogram's grid goes"),
+    RODINIA_KEYS("time of a turn of a warp whose data is all at hand")};
 
 /* The beginning; the loop; the end. */
 static int histo_kernel(struct emit *e)
 {
-    const struct rodinia_huffman *s = e->state;
-    uint64_t step = 2 * (uint64_t)s->p.sms * HUFFMAN_THREADS;
-    struct program_loop loop =
-        program_grid_stride(e->at.thread, e->at.lanes, step, s->plan.array[HUFFMAN_BUFFER0].bytes, 1);
+    const struct huffman *s = e->state;
+    uint64_t step = 2 * s->sms * THREADS;
+    struct program_loop loop = program_grid_stride(e->at.thread, e->at.lanes, step, s->plan.array[BUFFER0].bytes, 1);
     struct program_part part;
     struct emit bytes = emit_of(e, 1);
     if (e->index == 0) {
@@ -54,109 +51,187 @@ static int histo_kernel(struct emit *e)
     }
     if (program_loop_part(&loop, e->index - 1, &part)) {
         bytes.active = part.active;
-        emit_load(&bytes, e->launch % 2, (int64_t)(e->at.thread + part.first * step), 1, 1);
-        emit_turns(e, part.turns, (int64_t)step);
+        emit_load(&bytes, e->launch % 2, e->at.thread + part.first * step, 1, 1);
+        emit_turns(e, part.turns, step);
         return emit_end(e, 7);
     }
     if (e->index > 1 && !program_loop_part(&loop, e->index - 2, &part))
         return 0; /* the one before was the last */
     emit_barrier(e, 0);
-    emit_as(emit_load(e, HUFFMAN_HIST, e->at.warp * PROGRAM_LANES, 4, 0), RECORD_ATOMIC);
+    emit_as(emit_load(e, HIST, e->at.warp * PROGRAM_LANES, 4, 0), RECORD_ATOMIC);
     return emit_end(e, 1);
+}
+
+/* The two passes of a tree over shared memory, barriers and nothing else: `work` of a warp in a step in which it has a
+ * thread below d. before: instructions since the last access; they return those behind the last barrier. */
+static uint32_t add_up(const struct emit *e, uint32_t d, uint32_t work, uint32_t before)
+{
+    for (; d; d /= 2) {
+        emit_barrier(e, before);
+        before = 6 + (e->at.warp * PROGRAM_LANES < d ? work : 0);
+    }
+    return before;
+}
+
+static uint32_t add_down(const struct emit *e, uint32_t last, uint32_t work, uint32_t before)
+{
+    for (uint32_t d = 1; d <= last; d *= 2) {
+        emit_barrier(e, before + 1);
+        before = 5 + (e->at.warp * PROGRAM_LANES < d ? work : 0);
+    }
+    return before;
 }
 
 static int vlc_encode(struct emit *e)
 {
-    const struct rodinia_huffman *s = e->state;
-    int64_t t = e->at.warp * PROGRAM_LANES, stored = s->p.bits / HUFFMAN_WORD_BITS + 1;
-    uint32_t since = 7, before = 7;
-    emit_load(e, HUFFMAN_CODE, t, 7, 4);
-    emit_load(e, HUFFMAN_LEN, t, 6, 1);
-    emit_load(e, HUFFMAN_DATA, (int64_t)e->at.thread, 5, 2);
+    int64_t t = e->at.warp * PROGRAM_LANES, stored = ((const struct huffman *)e->state)->bits / WORD_BITS + 1;
+    bool last = t + PROGRAM_LANES == THREADS;
+    emit_load(e, CODE, t, 7, 4);
+    emit_load(e, LEN, t, 6, 1);
+    emit_load(e, DATA, e->at.thread, 5, 2);
     emit_hoist(e, 0);
     emit_barrier(e, 0);
     emit_barrier(e, 30);
-    huffman_add_up(e, HUFFMAN_THREADS / 2, 12, &since);
-    since += e->at.warp == 0 ? 11 : 7;
-    huffman_add_down(e, HUFFMAN_THREADS / 2, 14, &since);
-    emit_barrier(e, since);
-    if (t + PROGRAM_LANES == HUFFMAN_THREADS) {
-        emit_same(emit_store(e, HUFFMAN_CIDX, (int64_t)e->at.block, 8))->active = 1u << 31;
-        before = 5;
-    }
-    emit_barrier(e, before);
+    uint32_t since = add_up(e, THREADS / 2, 12, 7);
+    emit_barrier(e, add_down(e, THREADS / 2, 14, since + (e->at.warp == 0 ? 11 : 7)));
+    if (last)
+        emit_same(emit_store(e, CIDX, e->at.block, 8))->active = 1u << 31;
+    emit_barrier(e, last ? 5 : 7);
     emit_barrier(e, 29);
     if (t < stored)
-        emit_store(e, HUFFMAN_OUT, (int64_t)e->at.thread, 7)->active = program_first_lanes((uint64_t)(stored - t));
+        emit_store(e, OUT, e->at.thread, 7)->active = program_first_lanes(stored - t);
     return emit_end(e, t < stored ? 1 : 4);
+}
+
+/* Each thread has two elements, as far apart as there are threads; sums: where thread 0 leaves the total, or none. */
+static int scan(const struct emit *e, unsigned from, unsigned to, bool sums)
+{
+    uint32_t threads = ((const struct plan *)e->state)->kernel[from == CIDX ? SCAN : SCAN_SUMS].launch.threads;
+    int64_t first = 2 * e->at.block * threads + e->at.warp * PROGRAM_LANES, second = first + threads;
+    bool total = e->at.warp == 0 && sums;
+    emit_load(e, from, first, 21, 5);
+    emit_load(e, from, second, 8, 4);
+    emit_hoist(e, 0);
+    uint32_t since = add_up(e, threads, 18, 11) + 2;
+    if (total)
+        emit_store(e, SUMS, e->at.block, since + 14)->active = 1;
+    since = total ? 6 : since + (e->at.warp == 0 ? 13 : 5);
+    emit_barrier(e, add_down(e, threads, 20, since) + 1);
+    emit_store(e, to, first, 3);
+    emit_store(e, to, second, 3);
+    return emit_end(e, 1);
+}
+
+static int prescan(struct emit *e)
+{
+    return scan(e, CIDX, CIDX2, ((const struct huffman *)e->state)->sums);
+}
+
+static int prescan_sums(struct emit *e)
+{
+    return scan(e, SUMS, SUMS, false);
+}
+
+static int uniform_add(struct emit *e)
+{
+    int64_t first = SCANNED * e->at.block + e->at.warp * PROGRAM_LANES;
+    if (e->at.warp == 0)
+        emit_load(e, SUMS, e->at.block, 9, 1)->active = 1;
+    emit_barrier(e, e->at.warp == 0 ? 10 : 13);
+    emit_load(e, CIDX2, first, 2, 2);
+    emit_store(e, CIDX2, first, 2);
+    emit_load(e, CIDX2, first + THREADS, 6, 1);
+    emit_store(e, CIDX2, first + THREADS, 1);
+    return emit_end(e, 1);
+}
+
+/* --- pack2: blocks of 16 threads, each of which packs a block of words --- */
+
+/* Word number i of each thread's block, 1 KiB apart. */
+static void load_word(const struct emit *e, int64_t i, unsigned before)
+{
+    emit_apart(emit_load(e, OUT, THREADS * e->at.thread + i, before, 1), THREADS);
+}
+
+/* Where it goes to, wholly or in part. */
+static void to_packed(const struct emit *e, int64_t i, unsigned before, unsigned kind)
+{
+    struct program_access *a = emit_as(emit_load(e, PACKED, i, before, 0), kind);
+    uint64_t bits = ((const struct huffman *)e->state)->bits, *lane = program_scatter(e->body, a);
+    for (unsigned l = 0; l < PROGRAM_LANES; l++)
+        lane[l] = a->addr + bits * (e->at.thread + l) / WORD_BITS * 4;
+}
+
+static int pack_words(const struct emit *e, const struct program_part *part)
+{
+    static const uint8_t load[UNROLL] = {3, 7, 5, 5};
+    bool alone = part->trips == 1;
+    for (uint32_t k = 0; k < part->trips; k++) {
+        load_word(e, 1 + part->first + k, alone ? 2 : load[k]);
+        to_packed(e, 1 + part->first + k, alone ? 4 : 5, RECORD_WRITE);
+    }
+    emit_turns(e, part->turns, part->trips);
+    return emit_end(e, alone ? 7 : 5);
+}
+
+/* The first word; the loop; what is left of the last word. */
+static int pack2(struct emit *e)
+{
+    int64_t bits = ((const struct huffman *)e->state)->bits, words = bits / WORD_BITS;
+    struct program_loop loop = {.trips = words - 1, .active = e->active, .unroll = UNROLL};
+    struct program_part part;
+    if (e->index == 0) {
+        emit_load(e, CIDX, e->at.thread, 9, 17);
+        emit_load(e, CIDX2, e->at.thread, 2, 1);
+        load_word(e, 0, 5);
+        emit_hoist(e, 0);
+        to_packed(e, 0, 3, RECORD_ATOMIC);
+        return emit_end(e, 6 + 6 + 4 + (loop.trips % UNROLL ? 8 : 4));
+    }
+    if (program_loop_part(&loop, e->index - 1, &part))
+        return pack_words(e, &part);
+    if (!program_loop_part(&loop, e->index - 2, &part)) /* there is always one */
+        return 0;
+    if (bits % WORD_BITS == 0) /* every block begins with a word, too: nothing is left */
+        return emit_end(e, 8);
+    to_packed(e, words, 7, RECORD_ATOMIC);
+    load_word(e, words, 9);
+    to_packed(e, words, 1, RECORD_ATOMIC);
+    to_packed(e, words + 1, 6, RECORD_ATOMIC);
+    return emit_end(e, 1);
 }
 
 /* --- launches and memory --- */
 
 static unsigned kernel_of(const void *state, uint32_t launch)
 {
-    const struct rodinia_huffman *s = state;
-    uint32_t behind = launch - PARTS - (uint32_t)s->p.runs;
-    if (launch < PARTS + (uint32_t)s->p.runs)
-        return launch < PARTS ? HUFFMAN_HISTO : HUFFMAN_ENCODE;
-    return launch + 1 == s->plan.launches ? HUFFMAN_PACK2 : HUFFMAN_SCAN + behind;
+    const struct huffman *s = state;
+    if (launch < PARTS + s->runs)
+        return launch < PARTS ? HISTO : ENCODE;
+    return launch + 1 == s->plan.launches ? PACK2 : SCAN + launch - PARTS - (uint32_t)s->runs;
 }
 
-/* In the order of the kernels' numbers. */
-static void add_kernels(struct rodinia_huffman *s)
+static int huffman_lay_out(struct huffman *s, struct err *err)
 {
-    uint64_t blocks = (uint64_t)s->p.blocks, sums = blocks / HUFFMAN_SCANNED; /* sums: what the second level sums up */
-    uint32_t threads = s->sums ? HUFFMAN_THREADS : (uint32_t)blocks / 2;      /* of the first level */
-    uint32_t summed = (uint32_t)sums, scanned = 2 * threads;
-    plan_kernel(&s->plan, histo_kernel, "histo_kernel", 2 * (uint64_t)s->p.sms, HUFFMAN_THREADS, 10,
-                HUFFMAN_THREADS * 4);
-    plan_straight(&s->plan, vlc_encode, "vlc_encode_kernel_sm64huff", blocks, HUFFMAN_THREADS, 20,
-                  3 * HUFFMAN_THREADS * 4 + 16);
-    plan_straight(&s->plan, huffman_prescan, "prescan", s->sums ? sums : 1, threads, 20, (scanned + scanned / 16) * 4);
-    plan_straight(&s->plan, huffman_prescan_sums, "prescan", 1, summed / 2, 20, (summed + summed / 16) * 4);
-    plan_straight(&s->plan, huffman_uniform_add, "uniformAdd", sums, HUFFMAN_THREADS, 16, 16);
-    plan_kernel(&s->plan, huffman_pack2, "pack2", blocks / HUFFMAN_PACK, HUFFMAN_PACK, 27, 0);
+    uint64_t blocks = s->blocks, words = blocks * THREADS * 4, symbols = THREADS * 4;
+    uint32_t sums = (uint32_t)(blocks / SCANNED); /* what the second level sums up */
+    if (blocks & (blocks - 1))
+        return err_set(err, "rodinia-huffman: blocks=%lld; expected a power of two", (long long)s->blocks);
+    s->sums = sums > 1;
+    uint32_t threads = s->sums ? THREADS : (uint32_t)blocks / 2, scanned = 2 * threads; /* of the first level */
+    PLAN_ARRAYS(&s->plan, {"+buffer0|buffer1", words / PARTS}, {"histo", symbols}, {"+sourceData|destData", words},
+                {"destDataPacked", words}, {"+codewords|codewordlens", symbols}, {"cw32|cw32len|cw32idx", words},
+                {"cindex|cindex2", blocks * 4}, {s->sums ? "scanBlockSums" : NULL, sums * 4});
+    /* in the order of the kernels' numbers */
+    plan_kernel(&s->plan, histo_kernel, "histo_kernel", 2 * s->sms, THREADS, 10, THREADS * 4);
+    plan_straight(&s->plan, vlc_encode, "vlc_encode_kernel_sm64huff", blocks, THREADS, 20, 3 * THREADS * 4 + 16);
+    plan_straight(&s->plan, prescan, "prescan", s->sums ? sums : 1, threads, 20, (scanned + scanned / 16) * 4);
+    plan_straight(&s->plan, prescan_sums, "prescan", 1, sums / 2, 20, (sums + sums / 16) * 4);
+    plan_straight(&s->plan, uniform_add, "uniformAdd", sums, THREADS, 16, 16);
+    plan_kernel(&s->plan, pack2, "pack2", blocks / PACK, PACK, 27, 0);
     s->plan.kernel_of = kernel_of;
-    s->plan.launches = PARTS + (uint32_t)s->p.runs + (s->sums ? 3 : 1) + 1;
+    s->plan.launches = PARTS + (uint32_t)s->runs + (s->sums ? 3 : 1) + 1;
+    return 0;
 }
 
-static void *rodinia_huffman_open(const void *params, struct err *err)
-{
-    const struct rodinia_huffman_params *p = params;
-    if (p->blocks & (p->blocks - 1)) {
-        err_set(err, "rodinia-huffman: blocks=%lld; expected a power of two", (long long)p->blocks);
-        return NULL;
-    }
-    struct rodinia_huffman *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
-    if (!s)
-        return NULL;
-    s->p = *p;
-    s->sums = p->blocks > HUFFMAN_SCANNED;
-    uint64_t blocks = (uint64_t)p->blocks, words = blocks * HUFFMAN_THREADS * 4, symbols = HUFFMAN_THREADS * 4;
-    plan_input(&s->plan, "buffer0", words / PARTS);
-    plan_input(&s->plan, "buffer1", words / PARTS);
-    plan_array(&s->plan, "histo", symbols);
-    plan_input(&s->plan, "sourceData", words);
-    plan_input(&s->plan, "destData", words);
-    plan_array(&s->plan, "destDataPacked", words);
-    plan_input(&s->plan, "codewords", symbols);
-    plan_input(&s->plan, "codewordlens", symbols);
-    plan_array(&s->plan, "cw32", words);
-    plan_array(&s->plan, "cw32len", words);
-    plan_array(&s->plan, "cw32idx", words);
-    plan_array(&s->plan, "cindex", blocks * 4);
-    plan_array(&s->plan, "cindex2", blocks * 4);
-    if (s->sums)
-        plan_array(&s->plan, "scanBlockSums", blocks / HUFFMAN_SCANNED * 4);
-    add_kernels(s);
-    return s;
-}
-
-const struct workload_type workload_rodinia_huffman = {
-    .name = "rodinia-huffman",
-    .summary = "Huffman coding: histogram, codes, prefix sum, packing",
-    .source = "Rodinia 3.1 cuda/huffman",
-    WORKLOAD_WITH_KEYS(rodinia_huffman),
-    .close = free,
-    .program = plan_program,
-};
+RODINIA(huffman, "huffman", "huffman", "Huffman coding: histogram, codes, prefix sum, packing", free);

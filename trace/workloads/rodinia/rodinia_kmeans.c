@@ -1,64 +1,50 @@
-/* rodinia-kmeans: Rodinia's k-means, n points of `features` floats: turned round once, then the nearest of `clusters`
- * centres of each, `iterations` times.
+/* rodinia-kmeans: n points of `features` floats: turned round once, then the nearest of `clusters` centres of each,
+ * `iterations` times.
  *
  *     invert_mapping: if (g < n) for (i < features) FEAT[n i + g] = IN[features g + i]
  *     kmeansPoint:    if (g < n) { for (k < clusters) for (j < features) FEAT[n j + g], less a centre's feature,
  *                                  squared; MEM[g] = the nearest k }
  *
- * Both inner loops are unrolled by four; the centres are in constant memory, which is no memory traffic. Arrays, from
- * 0xC0000000 on: IN (point after point), FEAT (feature after feature), MEM (n ints); IN and MEM are copied in (MEM
- * before each launch). Blocks of 256 threads, the next square of what n needs: 44 x 44 for 1930.
+ * Both inner loops are unrolled by four; the centres are in constant memory, which is no memory traffic. Blocks are the
+ * next square of what n needs: 44 x 44 for 1930. Texture fetches are read-only loads.
  * Worked example, n = 500, features = 34: 4 blocks, of which 2 have points; a warp's load of IN covers 32 lines, 136 B
  * apart, its store to FEAT 128 B side by side, from a multiple of 16 B on.
- * Defaults: kdd_cup as gupta-2025-f3fs runs it; how many launches move fewer than a thousandth of the points is not
- * known, so the six that the program makes at most.
- * Instructions, uses: PTX that nvcc 13.0 -O3 makes of the source for compute capability 7.5, without loads of kernel
- * parameters; registers: the same compiler.
- * Texture fetches are read-only loads. order=hoisted: the four loads of a turn of kmeansPoint, then their uses; in
- * invert_mapping a store may write what the next load reads, so nothing moves.
+ * Defaults: kdd_cup; how many launches move fewer than a thousandth of the points is not known, so the six that the
+ * program makes at most.
  * Source: Rodinia 3.1, cuda/kmeans/kmeans_cuda.cu, kmeans_cuda_kernel.cu.
  * Differs: textures have no cache of their own. */
-#include <stdlib.h>
-
 #include "trace/workloads/rodinia/rodinia.h"
-#include "trace/workloads/rodinia/suite.h"
 
 enum { THREADS = 256, UNROLL = 4, REGISTERS = 30, CONSTANTS = 32 * 34, IN = 0, FEAT = 1, MEM = 2 };
 
-struct kmeans_params {
-    int64_t n, features, clusters, iterations, order, compute_ns;
-};
-
 struct kmeans {
     struct plan plan;
-    struct kmeans_params p;
+    int64_t n, features, clusters, iterations;
 };
 
-static const struct param kmeans_params[] = {
-    PARAM_INT_ROW(kmeans_params, n, "points", 1, INT32_MAX, 494020, "n x features below 2^31"),
-    PARAM_INT_ROW(kmeans_params, features, "", 1, CONSTANTS, 34, "floats of a point"),
-    PARAM_INT_ROW(kmeans_params, clusters, "", 1, CONSTANTS, 5, "centres; clusters x features at most 1088"),
-    PARAM_INT_ROW(kmeans_params, iterations, "", 1, 1 << 20, 6, "launches of kmeansPoint"),
-    RODINIA_ORDER_ROW(kmeans_params),
-    PARAM_NS_AUTO_ROW(kmeans_params, compute_ns, 0, 1e9, "time of a turn of a warp whose data is all at hand"),
-    {0}};
+static const struct param kmeans_keys[] = {
+    PARAM_INT_ROW(kmeans, n, "points", 1, INT32_MAX, 494020, "n x features below 2^31"),
+    PARAM_INT_ROW(kmeans, features, "", 1, CONSTANTS, 34, "floats of a point"),
+    PARAM_INT_ROW(kmeans, clusters, "", 1, CONSTANTS, 5, "centres; clusters x features at most 1088"),
+    PARAM_INT_ROW(kmeans, iterations, "", 1, 1 << 20, 6, "launches of kmeansPoint"),
+    RODINIA_KEYS("time of a turn of a warp whose data is all at hand")};
 
 /* A body for each part of the loop over features: point after point into side by side. */
 static int invert_mapping(struct emit *e)
 {
     static const uint16_t use[UNROLL] = {1, 2, 2, 3};
     const struct kmeans *s = e->state;
-    int64_t n = s->p.n, g = (int64_t)e->at.thread;
-    struct program_loop loop = {.trips = (uint64_t)s->p.features, .active = e->active, .unroll = UNROLL};
+    int64_t n = s->n, g = e->at.thread;
+    struct program_loop loop = {.trips = s->features, .active = e->active, .unroll = UNROLL};
     struct program_part part;
     if (e->index == 0)
         return emit_end(e, 15 + (loop.trips >= UNROLL ? 8 : 0) + 2 + (loop.trips % UNROLL ? 7 : 0) + 1);
     if (!program_loop_part(&loop, e->index - 1, &part))
         return 0;
     for (uint32_t k = 0; k < part.trips; k++) {
-        int64_t i = (int64_t)part.first + k;
-        struct program_access *in = emit_load(e, IN, s->p.features * g + i, k == 0 && part.trips == UNROLL, use[k]);
-        emit_apart(in, s->p.features)->turn_stride = 4 * part.trips;
+        int64_t i = part.first + k;
+        struct program_access *in = emit_load(e, IN, s->features * g + i, k == 0 && part.trips == UNROLL, use[k]);
+        emit_apart(in, s->features)->turn_stride = 4 * part.trips;
         emit_store(e, FEAT, n * i + g, use[k] - 1u)->turn_stride = 4 * n * part.trips;
     }
     e->body->turns = part.turns;
@@ -79,8 +65,8 @@ static int add_rest(const struct emit *e, int64_t n, int64_t features)
 static int kmeans_point(struct emit *e)
 {
     const struct kmeans *s = e->state;
-    int64_t n = s->p.n, g = (int64_t)e->at.thread;
-    uint64_t turns = (uint64_t)s->p.features / UNROLL, each = turns ? 2 : 1, parts = each * (uint64_t)s->p.clusters;
+    int64_t n = s->n, g = e->at.thread;
+    uint64_t turns = s->features / UNROLL, each = turns ? 2 : 1, parts = each * s->clusters;
     if (e->index > parts + 1)
         return 0;
     if (e->index == 0)
@@ -90,7 +76,7 @@ static int kmeans_point(struct emit *e)
         return emit_end(e, 1);
     }
     if (e->index % each == 0)
-        return add_rest(e, n, s->p.features);
+        return add_rest(e, n, s->features);
     for (int64_t j = 0; j < UNROLL; j++)
         emit_load(e, FEAT, n * j + g, j ? 4 : 2, 2);
     emit_hoist(e, 0);
@@ -98,45 +84,26 @@ static int kmeans_point(struct emit *e)
     return emit_end(e, 9);
 }
 
-static int check(const struct kmeans_params *p, struct err *err)
+static int kmeans_lay_out(struct kmeans *s, struct err *err)
 {
-    if (p->n * p->features > INT32_MAX)
-        return err_set(err, "rodinia-kmeans: %lld x %lld floats; the kernel counts them in an int", (long long)p->n,
-                       (long long)p->features);
-    if (p->clusters * p->features > CONSTANTS)
+    uint64_t bytes = s->n * s->features * 4, side = 1;
+    if (s->n * s->features > INT32_MAX)
+        return err_set(err, "rodinia-kmeans: %lld x %lld floats; the kernel counts them in an int", (long long)s->n,
+                       (long long)s->features);
+    if (s->clusters * s->features > CONSTANTS)
         return err_set(err, "rodinia-kmeans: %lld centres of %lld floats; constant memory holds %d floats",
-                       (long long)p->clusters, (long long)p->features, CONSTANTS);
+                       (long long)s->clusters, (long long)s->features, CONSTANTS);
+    while (side * side < plan_blocks(s->n, THREADS))
+        side++;
+    PLAN_ARRAYS(&s->plan, {"+feature_flipped", bytes}, {"feature", bytes}, {"+membership", s->n * 4});
+    plan_kernel(&s->plan, invert_mapping, "invert_mapping", side * side, THREADS, REGISTERS, 0);
+    plan_guard(&s->plan, s->n, 11);
+    plan_kernel(&s->plan, kmeans_point, "kmeansPoint", side * side, THREADS, REGISTERS, 0);
+    plan_guard(&s->plan, s->n, 12);
+    s->plan.once_before = 1;
+    s->plan.alike = true;
+    s->plan.launches = 1 + (uint32_t)s->iterations;
     return 0;
 }
 
-static void *kmeans_open(const void *params, struct err *err)
-{
-    const struct kmeans_params *p = params;
-    struct kmeans *s = check(p, err) ? NULL : rodinia_new(sizeof *s, p->order, p->compute_ns, err);
-    if (!s)
-        return NULL;
-    s->p = *p;
-    uint64_t n = (uint64_t)p->n, bytes = n * (uint64_t)p->features * 4, side = 1;
-    while (side * side < plan_blocks(n, THREADS))
-        side++;
-    plan_input(&s->plan, "feature_flipped", bytes);
-    plan_array(&s->plan, "feature", bytes);
-    plan_input(&s->plan, "membership", n * 4);
-    plan_kernel(&s->plan, invert_mapping, "invert_mapping", side * side, THREADS, REGISTERS, 0);
-    plan_guard(&s->plan, n, 11);
-    plan_kernel(&s->plan, kmeans_point, "kmeansPoint", side * side, THREADS, REGISTERS, 0);
-    plan_guard(&s->plan, n, 12);
-    s->plan.once_before = 1;
-    s->plan.alike = true;
-    s->plan.launches = 1 + (uint32_t)p->iterations;
-    return s;
-}
-
-const struct workload_type workload_rodinia_kmeans = {
-    .name = "rodinia-kmeans",
-    .summary = "k-means: points turned round, then the nearest centre of each",
-    .source = "Rodinia 3.1 cuda/kmeans",
-    WORKLOAD_WITH_KEYS(kmeans),
-    .close = free,
-    .program = plan_program,
-};
+RODINIA(kmeans, "kmeans", "kmeans", "k-means: points turned round, then the nearest centre of each", free);

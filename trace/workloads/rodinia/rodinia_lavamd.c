@@ -2,41 +2,28 @@
  *
  * boxes^3 boxes, number z boxes^2 + y boxes + x; a box's neighbours are the up to 26 around it, z, then y, then x
  * ascending. Doubles; a box is 656 B: offset (8 B) at 16, nn at 24, neighbour j's number at 44 + 24 j; a particle 32
- * B of RV (v, x, y, z) and of FV, 8 B of QV. Block b, threads p < 100 for particles, all for boxes:
- *     BOX[b].offset; RV[100 b + p], its four fields; BOX[b].nn; barrier
- *     for k = 0 to nn: (k > 0: BOX[b].neighbour number k-1;) q = b or that; BOX[q].offset; RV[100 q + p], four;
- *         QV[100 q + p]; barrier; FV[100 b + p], four; 100 particles; stores of FV, four; barrier; BOX[b].nn
- * Lanes lie 32 B apart, so each load of a field touches 32 sectors, the same for all four. Arrays BOX, RV, QV, FV on
- * 256 B from 0xC0000000 on; the CPU has written all.
+ * B of RV (v, x, y, z) and of FV, 8 B of QV. Threads p < 100 are for particles, all for boxes. Lanes lie 32 B apart, so
+ * each load of a field touches 32 sectors, the same for all four.
  * Worked example: boxes = 2: 7 neighbours each; a warp loads 6 times, then 8 times 11, and 7 numbers: 101.
- * Uses: fields of RV are loaded one behind the other, each used 4 instructions later; all else by the next, two
- * instructions before it: assumed. 54 instructions a particle (9 loads of shared memory, 45 of double arithmetic).
+ * Uses: fields of RV are loaded one behind the other, each used 4 instructions later; all else assumed. 54 instructions
+ * a particle (9 loads of shared memory, 45 of double arithmetic).
  * Source: Rodinia 3.1, cuda/lavaMD/kernel/kernel_gpu_cuda.cu, main.h (structs), main.c (neighbours); boxes = 10: the
- * F3FS artifact (-boxes1d 10); registers, shared memory: nvcc 13.0 -O3 for compute capability 7.5.
+ * F3FS artifact (-boxes1d 10).
  * Differs: nothing known. */
-#include <stdlib.h>
-
 #include "trace/workloads/rodinia/rodinia.h"
-#include "trace/workloads/rodinia/suite.h"
 
 enum { THREADS = 128, PARTICLES = 100, ARITHMETIC = 54 * PARTICLES };
 enum { BOX_WORDS = 656 / 4, OFFSET = 16 / 8, NN = 24 / 4, NUMBER = 44 / 4, NEIGHBOUR = 24 / 4 };
 enum { BOX, RV, QV, FV };
-
-struct lavamd_params {
-    int64_t boxes, order, compute_ns;
-};
 
 struct lavamd {
     struct plan plan;
     int64_t boxes;
 };
 
-static const struct param lavamd_params[] = {
-    PARAM_INT_ROW(lavamd_params, boxes, "", 1, 1 << 9, 10, "in each of three directions"),
-    RODINIA_ORDER_ROW(lavamd_params),
-    PARAM_NS_AUTO_ROW(lavamd_params, compute_ns, 0, 1e9, "time of a warp's box, its data at hand"),
-    {0}};
+static const struct param lavamd_keys[] = {
+    PARAM_INT_ROW(lavamd, boxes, "", 1, 1 << 9, 10, "in each of three directions"),
+    RODINIA_KEYS("time of a warp's box, its data at hand")};
 
 /* Box number k of those that box b looks at: itself, then its neighbours; -1: there are no more. */
 static int64_t looked_at(int64_t boxes, int64_t b, int64_t k)
@@ -61,34 +48,25 @@ static void of_box(const struct emit *e, int64_t box, int64_t field, uint32_t by
     emit_same(emit_load(&all, BOX, box * BOX_WORDS * 4 / bytes + field, 2, 1));
 }
 
-/* The four fields of the lanes' particles of a box: loaded together, loaded one by one, stored. */
-static void load_fields(const struct emit *e, unsigned array, int64_t particle)
+/* The four fields of the lanes' particles of a box: loads, `before` the first and `between`; or stores. */
+static void fields(const struct emit *e, unsigned array, int64_t particle, unsigned before, unsigned between,
+                   unsigned use)
 {
-    for (unsigned k = 0; k < 4; k++)
-        emit_apart(emit_load(e, array, 4 * particle + k, k ? 0 : 2, 4), 4);
-}
-
-static void load_each(const struct emit *e, unsigned array, int64_t particle)
-{
-    for (unsigned k = 0; k < 4; k++)
-        emit_apart(emit_load(e, array, 4 * particle + k, 2, 1), 4);
-}
-
-static void store_fields(const struct emit *e, unsigned array, int64_t particle, unsigned before)
-{
-    for (unsigned k = 0; k < 4; k++)
-        emit_apart(emit_store(e, array, 4 * particle + k, k ? 0 : before), 4);
+    for (unsigned k = 0; k < 4; k++) {
+        struct program_access *a = emit_load(e, array, 4 * particle + k, k ? between : before, use);
+        emit_apart(use ? a : emit_as(a, RECORD_WRITE), 4);
+    }
 }
 
 /* Body 0: the block's own box; then one for each box q that it looks at. */
 static int lavamd_kernel(struct emit *threads)
 {
-    int64_t b = (int64_t)threads->at.block, p = threads->at.warp * PROGRAM_LANES, k = (int64_t)threads->index - 1;
+    int64_t b = threads->at.block, p = threads->at.warp * PROGRAM_LANES, k = (int64_t)threads->index - 1;
     struct emit doubles = emit_of(threads, 8), *e = &doubles;
-    e->active &= program_first_lanes((uint64_t)(PARTICLES - p));
+    e->active &= program_first_lanes(PARTICLES - p);
     if (k < 0) {
         of_box(e, b, OFFSET, 8);
-        load_fields(e, RV, PARTICLES * b + p);
+        fields(e, RV, PARTICLES * b + p, 2, 0, 4);
         of_box(e, b, NN, 4);
         emit_barrier(e, 2);
         return emit_end(e, 0);
@@ -100,40 +78,27 @@ static int lavamd_kernel(struct emit *threads)
         of_box(e, b, NUMBER + NEIGHBOUR * (k - 1), 4);
     of_box(e, q, OFFSET, 8);
     uint32_t first = e->body->count;
-    load_fields(e, RV, PARTICLES * q + p);
+    fields(e, RV, PARTICLES * q + p, 2, 0, 4);
     emit_load(e, QV, PARTICLES * q + p, 2, 1);
     emit_hoist(e, first);
     emit_barrier(e, 2);
     first = e->body->count;
-    load_each(e, FV, PARTICLES * b + p);
+    fields(e, FV, PARTICLES * b + p, 2, 2, 1);
     emit_hoist(e, first);
-    store_fields(e, FV, PARTICLES * b + p, ARITHMETIC);
+    fields(e, FV, PARTICLES * b + p, ARITHMETIC, 0, 0);
     emit_barrier(e, 1);
     of_box(e, b, NN, 4);
     return emit_end(e, 3);
 }
 
-static void *lavamd_open(const void *params, struct err *err)
+static int lavamd_lay_out(struct lavamd *s, struct err *err)
 {
-    const struct lavamd_params *p = params;
-    struct lavamd *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
-    if (!s)
-        return NULL;
-    s->boxes = p->boxes;
-    uint64_t boxes = (uint64_t)(p->boxes * p->boxes * p->boxes), particles = boxes * PARTICLES;
-    plan_input(&s->plan, "box", boxes * BOX_WORDS * 4);
-    plan_input(&s->plan, "rv", particles * 32);
-    plan_input(&s->plan, "qv", particles * 8);
-    plan_input(&s->plan, "fv", particles * 32);
+    uint64_t boxes = s->boxes * s->boxes * s->boxes, particles = boxes * PARTICLES;
+    (void)err;
+    PLAN_ARRAYS(&s->plan, {"+box", boxes * BOX_WORDS * 4}, {"+rv", particles * 32}, {"+qv", particles * 8},
+                {"+fv", particles * 32});
     plan_kernel(&s->plan, lavamd_kernel, "kernel_gpu_cuda", boxes, THREADS, 64, 7200);
-    return s;
+    return 0;
 }
 
-const struct workload_type workload_rodinia_lavamd = {
-    .name = "rodinia-lavamd",
-    .summary = "forces among particles of neighbouring boxes, as the F3FS artifact runs it",
-    .source = "Rodinia 3.1 cuda/lavaMD",
-    WORKLOAD_WITH_KEYS(lavamd),
-    .close = free,
-    .program = plan_program,
-};
+RODINIA(lavamd, "lavamd", "lavaMD", "forces among particles of neighbouring boxes, as the F3FS artifact runs it", free);

@@ -1,91 +1,330 @@
 /* rodinia-mummergpu: queries matched along a suffix tree, a thread for each; the least exact of Rodinia's programs
  * here.
  *
- * One launch, blocks of 256 (of all queries, if fewer). A thread loads QLEN and QADDR of its query, then from each
- * start whose rest is at least `match` bases long follows the tree (parts/query_walk.h): CHILD of the node (16 B),
- * NODE of the child (16 B), the next letter, then REF and the next letter for each base of the edge; on a difference,
- * or at the query's end, RESULT if the match is long enough, and NODE of the node above for its suffix link. All
- * loads depend on each other and lanes part freely.
- * A query is q, its bases, a zero byte. Node i of the tree lies in row 32 (i >> 17) + i mod 32, column (i mod 2^17)
- * >> 5 of a texture of 4096 columns. reference=plain: base p is byte p' = p + 1; interleaved: byte 65536 (4 (p' >>
- * 18) + p' mod 4) + (p' mod 2^18) / 4.
- * Arrays on 256 B from 0xC0000000 on: QUERY, QADDR, QLEN, NODE, CHILD, REF, RESULT (8 B a start); the CPU has written
- * all but RESULT.
+ * A query is the letter q, its bases and a zero byte. A thread loads QLEN and QADDR, then from each start whose rest is
+ * at least `match` bases long: the next letter; while there is one: CHILD of the node (16 B), NODE of the child (16 B),
+ * the letter behind the edge's first; letter by letter REF and the next letter, until they differ or the edge ends; if
+ * the match is long enough RESULT; then NODE of the edge's upper node, and on behind its suffix link, as much further
+ * down as was matched on the edge. All loads depend on each other; lanes that are done with a loop wait for the others.
+ * Node i of the tree lies in row 32 (i >> 17) + i mod 32, column (i mod 2^17) >> 5 of a texture of 4096 columns.
+ * reference=plain: base p is byte p' = p + 1; interleaved: byte 65536 (4 (p' >> 18) + p' mod 4) + (p' mod 2^18) / 4.
+ * Queries are parts of a random genome, from places drawn evenly; a base is changed to one of the three others with a
+ * chance of `errors`.
  * Worked example: 25 bases, match = 20: 6 starts, the first from the root: a node for each of some 10 levels, then
- * base by base.
- * Uses and instructions: every value by the next instruction, two before an access, three behind a loop: assumed.
- * Source: Rodinia 3.1, cuda/mummergpu/src/mummergpu_kernel.cu mummergpuKernel, suffix-tree.cpp, common.cu
- * (REORDER_REF is 0 where the Makefile does not set it: plain); sizes: the F3FS artifact (NC_003997.20k.fna: 20,000
- * lines; 50,000 queries of 25 bases; match 20); registers: nvcc 13.0 -O3 for compute capability 7.5.
- * Differs: genome and queries are drawn (queries are parts of the genome, a share `errors` of their bases changed);
- * textures are read like other memory; the kernel that prints the matches, and the search for reverse ones, are left
- * out. */
-#include <stdlib.h>
+ * base by base. "AA" and its end: the root has the edges "A" (2) and end (3), node 2 has "A" and end (4) and end (5).
+ * Uses and instructions: assumed; three behind a loop.
+ * Source: Rodinia 3.1, cuda/mummergpu/src/mummergpu_kernel.cu mummergpuKernel, suffix-tree.cpp (numbering:
+ * renumberTree; children; id2addr), common.cu (REORDER_REF is 0 where the Makefile does not set it: plain); sizes: the
+ * F3FS artifact (NC_003997.20k.fna: 20,000 lines; 50,000 queries of 25 bases; match 20).
+ * Differs: genome and queries are drawn, a genome has repeats; below level 16 Rodinia numbers five generations at a
+ * time; textures are read like other memory; the kernel that prints the matches, and the search for reverse ones, are
+ * left out. */
+#include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/workloads/rodinia/parts/query_walk.h"
+#include "trace/base/random.h"
 #include "trace/workloads/rodinia/rodinia.h"
-#include "trace/workloads/rodinia/suite.h"
 
 enum { THREADS = 256, TEXEL = 16, WIDTH = 4096, BLOCK_ROWS = 32, PITCH = 65536, GUARD = 6 };
 enum { QUERY, QADDR, QLEN, NODE, CHILD, REF, RESULT };
+enum { BASES = 4, END = 4, CHILDREN = 5, NONE = 0, ROOT = 1, NO_LETTER = 255, BODY_STEPS = 4 };
 
-struct mummergpu_params {
-    int64_t bases, queries, length, match, reference, seed, order, compute_ns;
-    double errors;
+/* The suffix tree of a genome, bases 0 to 3 (A, C, G, T) and 4 behind the last, which ends every suffix. A node stands
+ * for the string from the root to it; nodes are numbered breadth first from 1 on, children in the order A, C, G, T,
+ * end. */
+struct tree {
+    uint32_t nodes;
+    uint8_t *text;
+    struct node {
+        uint32_t child[CHILDREN]; /* NONE: no such edge */
+        uint32_t at, depth;       /* its string: `depth` characters from text[at] on, its first place */
+        uint32_t parent;
+    } * node;
 };
 
 struct mummergpu {
     struct plan plan;
-    struct mummergpu_params p;
-    struct genome_tree tree;
-    struct query_set set;
+    int64_t bases, queries, length, match, reference, seed;
+    double errors;
+    struct tree tree;
+    uint8_t *letters; /* bases of all queries, one behind the other */
 };
 
-static const struct param mummergpu_params[] = {
-    PARAM_INT_ROW(mummergpu_params, bases, "", 1, 1 << 23, 1400000, "of the genome"),
-    PARAM_INT_ROW(mummergpu_params, queries, "", 1, 1 << 22, 50000, "matched"),
-    PARAM_INT_ROW(mummergpu_params, length, "bases", 1, 1000, 25, "of a query"),
-    PARAM_INT_ROW(mummergpu_params, match, "bases", 1, 1000, 20, "that must match"),
-    PARAM_REAL_ROW(mummergpu_params, errors, "", 0, 1, 0.02, "share of a query's bases that are not the genome's"),
-    PARAM_CHOICE_ROW(mummergpu_params, reference, "plain|interleaved", 0, "how the genome lies in memory"),
-    PARAM_INT_ROW(mummergpu_params, seed, "", 0, 0x1p53, 1, "of genome and queries"),
-    RODINIA_ORDER_ROW(mummergpu_params),
-    PARAM_NS_AUTO_ROW(mummergpu_params, compute_ns, 0, 1e9, "time of a warp's step, its data at hand"),
-    {0}};
+static const struct param mummergpu_keys[] = {
+    PARAM_INT_ROW(mummergpu, bases, "", 1, 1 << 23, 1400000, "of the genome"),
+    PARAM_INT_ROW(mummergpu, queries, "", 1, 1 << 22, 50000, "matched"),
+    PARAM_INT_ROW(mummergpu, length, "bases", 1, 1000, 25, "of a query"),
+    PARAM_INT_ROW(mummergpu, match, "bases", 1, 1000, 20, "that must match"),
+    PARAM_REAL_ROW(mummergpu, errors, "", 0, 1, 0.02, "share of a query's bases that are not the genome's"),
+    PARAM_CHOICE_ROW(mummergpu, reference, "plain|interleaved", 0, "how the genome lies in memory"),
+    PARAM_INT_ROW(mummergpu, seed, "", 0, 0x1p53, 1, "of genome and queries"),
+    RODINIA_KEYS("time of a warp's step, its data at hand")};
 
-/* --- accesses --- */
+/* --- genome and queries --- */
 
-/* Byte of the reference where base p lies. */
-static int64_t reference_at(const struct mummergpu *m, int64_t p)
+/* A node's suffixes are a run of at[], ascending: child[0] is its first, child[1] how many, until it gets its children:
+ * those that go on with the same character. other: room for as many. */
+static void branch(struct tree *t, uint32_t v, uint32_t *at, uint32_t *other)
 {
-    p++; /* a letter s goes before */
-    return m->p.reference ? PITCH * ((p >> 18) * 4 + p % 4) + (p & 0x3ffff) / 4 : p;
+    uint32_t n = t->node[v].child[1], depth = t->node[v].depth, to = t->node[v].child[0], size[CHILDREN],
+             next[CHILDREN];
+    memset(t->node[v].child, 0, sizeof t->node[v].child);
+    at += to;
+    do {
+        memset(size, 0, sizeof size);
+        for (uint32_t i = 0; i < n; i++)
+            size[t->text[at[i] + depth]]++;
+    } while (size[t->text[at[0] + depth]] == n && ++depth);
+    t->node[v].depth = depth;
+    for (uint32_t c = 0, first = 0; c < CHILDREN; first += size[c++])
+        next[c] = first;
+    for (uint32_t i = 0; i < n; i++)
+        other[next[t->text[at[i] + depth]]++] = at[i];
+    memcpy(at, other, n * sizeof *at);
+    for (uint32_t c = 0, first = 0; c < CHILDREN; first += size[c++])
+        if (size[c])
+            t->node[t->node[v].child[c] = ++t->nodes] =
+                (struct node){.child = {to + first, size[c]}, .at = at[first], .depth = depth + 1, .parent = v};
 }
 
-/* One access of the walk along the tree. */
-static void walked(const struct emit *e, const struct query_access *a)
+static int tree_init(struct tree *t, uint32_t bases, uint64_t seed, struct err *err)
 {
-    static const struct {
-        uint8_t array, bytes;
-    } of[] = {[QUERY_LETTER] = {QUERY, 1},
-              [QUERY_CHILD] = {CHILD, TEXEL},
-              [QUERY_NODE] = {NODE, TEXEL},
-              [QUERY_REFERENCE] = {REF, 1},
-              [QUERY_RESULT] = {RESULT, 8}};
-    struct emit here = emit_of(e, of[a->array].bytes);
-    int64_t index[PROGRAM_LANES];
-    bool texel = a->array == QUERY_CHILD || a->array == QUERY_NODE;
-    for (unsigned l = 0; l < PROGRAM_LANES; l++) {
-        int64_t i = a->index[l];
-        index[l] = texel ? ((i >> 17) * BLOCK_ROWS + i % BLOCK_ROWS) * WIDTH + (i & 0x1ffff) / BLOCK_ROWS : i;
-        if (a->array == QUERY_REFERENCE)
-            index[l] = reference_at(e->state, i);
+    struct random r = {seed};
+    uint32_t *at = mem_zalloc((size_t)bases + 1, 2 * sizeof *at, err);
+    t->text = at ? mem_zalloc((size_t)bases + 1, 1, err) : NULL;
+    t->node = t->text ? mem_zalloc(2 * (size_t)bases + 3, sizeof *t->node, err) : NULL;
+    for (uint32_t i = 0; i <= bases && t->node; i++) {
+        t->text[i] = i < bases ? (uint8_t)random_below(&r, BASES) : END;
+        at[i] = i;
     }
-    here.active = a->active;
-    struct program_access *access = emit_gather(&here, of[a->array].array, index, 2, 1);
-    if (a->array == QUERY_RESULT)
-        emit_as(access, RECORD_WRITE);
+    if (t->node)
+        t->node[t->nodes = ROOT] = (struct node){.child = {0, bases + 1}};
+    for (uint32_t v = ROOT; t->node && v <= t->nodes; v++)
+        if (t->node[v].child[1] > 1)
+            branch(t, v, at, at + bases + 1);
+        else {
+            t->node[v].depth = bases + 1 - t->node[v].at;
+            t->node[v].child[0] = t->node[v].child[1] = NONE;
+        }
+    free(at);
+    return t->node ? 0 : -1;
+}
+
+/* The inner node for the string of an inner node without its first character; the root's is the root. */
+static uint32_t suffix(const struct tree *t, uint32_t node)
+{
+    const struct node *v = &t->node[node];
+    uint32_t at = ROOT;
+    while (v->depth && t->node[at].depth < v->depth - 1)
+        at = t->node[at].child[t->text[v->at + 1 + t->node[at].depth]];
+    return at;
+}
+
+static int draw_queries(struct mummergpu *m, uint64_t seed, struct err *err)
+{
+    struct random r = {seed};
+    uint8_t *letter = m->letters = mem_zalloc(m->queries, m->length, err);
+    for (int64_t q = 0; q < m->queries && letter; q++) {
+        const uint8_t *from = m->tree.text + random_below(&r, (uint32_t)(m->bases - m->length + 1));
+        for (int64_t i = 0; i < m->length; i++) {
+            bool wrong = random_chance(&r, m->errors);
+            *letter++ = wrong ? (uint8_t)((from[i] + 1 + random_below(&r, 3)) % BASES) : from[i];
+        }
+    }
+    return letter ? 0 : -1;
+}
+
+/* --- the walk of a warp along the tree, in lockstep --- */
+
+struct step {
+    uint8_t array;   /* only RESULT is stored */
+    uint32_t active; /* lanes */
+    uint32_t index[PROGRAM_LANES];
+};
+
+struct walk {
+    struct body {
+        uint32_t count;
+        struct step step[BODY_STEPS];
+    } * body; /* NULL: not there */
+    size_t bodies, cap;
+};
+
+struct walking {
+    struct walk *walk;
+    const struct mummergpu *m;
+    uint32_t first, from; /* query of lane 0; letter that the walk starts behind */
+    struct lane {
+        uint32_t node, above;    /* the node reached; the one before it */
+        uint32_t matched;        /* letters, q included */
+        uint32_t skip;           /* letters known to match below the node */
+        uint32_t at, start, end; /* base compared next; first and last of the edge */
+    } lane[PROGRAM_LANES];
+    bool within, failed; /* the last body is not at its end; there is no room for more */
+    struct err *err;
+};
+
+#define EACH_LANE(l, mask)                                                                                             \
+    for (uint32_t rest_ = (mask), l; rest_ && (l = (uint32_t)__builtin_ctz(rest_), 1); rest_ &= rest_ - 1)
+
+/* The element of the array for lane l. */
+static uint32_t place(const struct walking *w, unsigned array, uint32_t l)
+{
+    const struct lane *k = &w->lane[l];
+    uint32_t length = (uint32_t)w->m->length, i = k->node, p = k->at + 1; /* a letter s goes before the bases */
+    if (array == QUERY)
+        return (w->first + l) * (length + 2) + w->from + k->matched;
+    if (array == RESULT)
+        return (w->first + l) * (length - (uint32_t)w->m->match + 1) + w->from;
+    if (array == REF)
+        return w->m->reference ? PITCH * ((p >> 18) * 4 + p % 4) + (p & 0x3ffff) / 4 : p;
+    return ((i >> 17) * BLOCK_ROWS + i % BLOCK_ROWS) * WIDTH + (i & 0x1ffff) / BLOCK_ROWS;
+}
+
+/* The next access; last: of its body. */
+static void put(struct walking *w, unsigned array, uint32_t lanes, bool last)
+{
+    struct walk *k = w->walk;
+    if (!w->within && !w->failed) {
+        w->failed = mem_grow((void **)&k->body, &k->cap, k->bodies + 1, sizeof *k->body, w->err);
+        if (!w->failed)
+            k->body[k->bodies++].count = 0;
+    }
+    w->within = !last;
+    if (w->failed)
+        return;
+    struct step *s = &k->body[k->bodies - 1].step[k->body[k->bodies - 1].count++];
+    s->array = (uint8_t)array;
+    s->active = lanes;
+    EACH_LANE(l, lanes)
+    s->index[l] = place(w, array, l);
+}
+
+/* The letter that a lane looks at; NO_LETTER behind its last base. */
+static uint8_t letter(const struct walking *w, uint32_t l)
+{
+    uint32_t i = w->from + w->lane[l].matched;
+    return i > w->m->length ? NO_LETTER : w->m->letters[(size_t)(w->first + l) * (size_t)w->m->length + i - 1];
+}
+
+static uint32_t with_letter(const struct walking *w, uint32_t lanes)
+{
+    EACH_LANE(l, lanes)
+    if (letter(w, l) == NO_LETTER)
+        lanes &= ~(1u << l);
+    return lanes;
+}
+
+/* Store the matches that are long enough. */
+static void put_results(struct walking *w, uint32_t lanes)
+{
+    EACH_LANE(l, lanes)
+    if (w->lane[l].matched <= w->m->match)
+        lanes &= ~(1u << l);
+    if (lanes)
+        put(w, RESULT, lanes, false);
+}
+
+/* Begin the edge to the node that has just been read. */
+static void enter(const struct tree *t, struct lane *l)
+{
+    uint32_t above = t->node[l->above].depth, edge = t->node[l->node].depth - above;
+    uint32_t known = l->skip == 0 ? 1 : l->skip < edge ? l->skip : edge;
+    l->start = t->node[l->node].at + above;
+    l->end = l->start + edge - 1;
+    l->at = l->start + known;
+    l->matched += known;
+    l->skip -= l->skip ? known : 0;
+}
+
+/* Compare along the edges; the lanes whose letters differed. */
+static uint32_t follow(struct walking *w, uint32_t lanes)
+{
+    uint32_t differ = 0;
+    for (;;) {
+        EACH_LANE(l, lanes)
+        if (w->lane[l].at > w->lane[l].end)
+            lanes &= ~(1u << l);
+        uint32_t on = lanes = with_letter(w, lanes);
+        if (!on)
+            return differ;
+        EACH_LANE(l, on)
+        if (w->m->tree.text[w->lane[l].at] != letter(w, l))
+            lanes &= ~(1u << l);
+        put(w, REF, on, !lanes);
+        differ |= on & ~lanes;
+        EACH_LANE(l, lanes)
+        {
+            w->lane[l].matched++;
+            w->lane[l].at++;
+        }
+        if (lanes)
+            put(w, QUERY, lanes, true);
+    }
+}
+
+/* One edge down in each lane; those that go on behind it. *stuck gets those without an edge. */
+static uint32_t descend(struct walking *w, uint32_t lanes, uint32_t *stuck)
+{
+    uint32_t no_edge = 0;
+    put(w, CHILD, lanes, false);
+    EACH_LANE(l, lanes)
+    {
+        struct lane *k = &w->lane[l];
+        k->above = k->node;
+        k->node = w->m->tree.node[k->node].child[letter(w, l)];
+        no_edge |= (uint32_t)(k->node == NONE) << l;
+    }
+    put_results(w, no_edge);
+    *stuck |= no_edge;
+    lanes &= ~no_edge;
+    w->within = lanes;
+    if (!lanes)
+        return 0;
+    put(w, NODE, lanes, false);
+    EACH_LANE(l, lanes)
+    enter(&w->m->tree, &w->lane[l]);
+    put(w, QUERY, lanes, true);
+    return with_letter(w, lanes & ~follow(w, lanes));
+}
+
+/* All lanes, from letter w->from on. */
+static void match_from(struct walking *w, uint32_t lanes)
+{
+    uint32_t stuck = 0;
+    EACH_LANE(l, lanes)
+    if (w->lane[l].node == NONE || w->lane[l].matched < 1)
+        w->lane[l] = (struct lane){.node = ROOT, .above = ROOT, .matched = 1};
+    put(w, QUERY, lanes, true);
+    for (uint32_t on = with_letter(w, lanes); on;)
+        on = descend(w, on, &stuck);
+    put_results(w, lanes & ~stuck);
+    EACH_LANE(l, lanes)
+    w->lane[l].node = w->lane[l].above;
+    put(w, NODE, lanes, true);
+    EACH_LANE(l, lanes)
+    {
+        struct lane *k = &w->lane[l];
+        k->skip = stuck >> l & 1 ? 0 : k->at - k->start;
+        k->matched -= k->skip + 1;
+        k->node = suffix(&w->m->tree, k->above);
+    }
+}
+
+/* What the warp of queries from `first` on does: a zeroed walk, to be released. */
+static int walk_init(struct walk *walk, const struct mummergpu *m, uint32_t first, struct err *err)
+{
+    struct walking w = {.walk = walk, .m = m, .first = first, .err = err};
+    uint32_t lanes = first < m->queries ? program_first_lanes(m->queries - first) : 0;
+    for (; lanes && !w.failed && w.from + m->match <= m->length; w.from++)
+        match_from(&w, lanes);
+    return w.failed ? -1 : 0;
+}
+
+static void walk_release(struct walk *walk)
+{
+    free(walk->body);
+    memset(walk, 0, sizeof *walk);
 }
 
 /* --- a run: the walks of the warps under way --- */
@@ -93,7 +332,7 @@ static void walked(const struct emit *e, const struct query_access *a)
 struct run {
     struct plan_run plan_run;
     uint64_t warps;
-    struct query_walk walk[]; /* of each warp; no bodies: not there */
+    struct walk walk[]; /* of each warp */
 };
 
 static void *run_open(const void *state, struct err *err)
@@ -109,31 +348,38 @@ static void run_close(void *run)
 {
     struct run *r = run;
     for (uint64_t i = 0; i < r->warps; i++)
-        query_walk_release(&r->walk[i]);
+        walk_release(&r->walk[i]);
     free(r);
 }
 
 /* Body 0: the query's length and place; then one for each step of the longest walk. */
 static int match(struct emit *e)
 {
-    const struct query_set *set = &((const struct mummergpu *)e->state)->set;
-    struct query_walk *w = &((struct run *)e->run)->walk[e->at.thread / PROGRAM_LANES];
+    static const uint8_t bytes[] = {[QUERY] = 1, [NODE] = TEXEL, [CHILD] = TEXEL, [REF] = 1, [RESULT] = 8};
+    struct walk *w = &((struct run *)e->run)->walk[e->at.thread / PROGRAM_LANES];
     if (e->index == 0) {
-        emit_load(e, QLEN, (int64_t)e->at.thread, GUARD, 1);
-        emit_load(e, QADDR, (int64_t)e->at.thread, 2, 1);
+        emit_load(e, QLEN, e->at.thread, GUARD, 1);
+        emit_load(e, QADDR, e->at.thread, 2, 1);
         emit_hoist(e, 0);
         return emit_end(e, 0);
     }
-    if (!w->bodies && query_walk_init(w, set, (uint32_t)e->at.thread, e->err))
+    if (!w->body && walk_init(w, e->state, (uint32_t)e->at.thread, e->err))
         return -1;
     if (e->index > w->bodies) {
-        query_walk_release(w);
+        walk_release(w);
         return 0;
     }
-    const struct query_access *a = &w->list[w->body[e->index - 1]];
-    do
-        walked(e, a);
-    while (!a++->last);
+    const struct body *b = &w->body[e->index - 1];
+    for (const struct step *s = b->step; s < b->step + b->count; s++) {
+        int64_t index[PROGRAM_LANES];
+        struct emit here = emit_of(e, bytes[s->array]);
+        for (unsigned l = 0; l < PROGRAM_LANES; l++)
+            index[l] = s->index[l];
+        here.active = s->active;
+        struct program_access *a = emit_gather(&here, s->array, index, 2, 1);
+        if (s->array == RESULT)
+            emit_as(a, RECORD_WRITE);
+    }
     return emit_end(e, 3);
 }
 
@@ -142,58 +388,31 @@ static int match(struct emit *e)
 static void mummergpu_close(void *state)
 {
     struct mummergpu *m = state;
-    genome_tree_release(&m->tree);
-    free((void *)m->set.letters);
+    free(m->tree.text);
+    free(m->tree.node);
+    free(m->letters);
     free(m);
 }
 
-static void lay_out(struct mummergpu *m)
+static int mummergpu_lay_out(struct mummergpu *m, struct err *err)
 {
-    uint64_t rows = plan_blocks((uint64_t)m->tree.nodes + 1, WIDTH * BLOCK_ROWS) * BLOCK_ROWS;
-    uint64_t q = (uint64_t)m->p.queries, end = (uint64_t)m->p.bases + 2; /* with s and the end */
+    uint64_t q = m->queries, end = m->bases + 2; /* with s and the end */
     uint32_t threads = q < THREADS ? (uint32_t)q : THREADS;
-    if (m->p.reference)
-        end = (plan_blocks(end, PITCH) + 4) * PITCH;
-    plan_input(&m->plan, "queries", q * (uint64_t)(m->p.length + 2));
-    plan_input(&m->plan, "queryAddrs", q * 4);
-    plan_input(&m->plan, "queryLengths", q * 4);
-    plan_input(&m->plan, "nodes", rows * WIDTH * TEXEL);
-    plan_input(&m->plan, "children", rows * WIDTH * TEXEL);
-    plan_input(&m->plan, "reference", end);
-    plan_array(&m->plan, "match_coords", q * (uint64_t)(m->p.length - m->p.match + 1) * 8);
+    if (m->match > m->length || m->length > m->bases)
+        return err_set(err, "match %lld, length %lld, bases %lld; expected none longer than the next",
+                       (long long)m->match, (long long)m->length, (long long)m->bases);
+    if (tree_init(&m->tree, (uint32_t)m->bases, m->seed, err) || draw_queries(m, m->seed + 1, err))
+        return -1;
+    uint64_t texels = plan_blocks((uint64_t)m->tree.nodes + 1, WIDTH * BLOCK_ROWS) * BLOCK_ROWS * WIDTH * TEXEL;
+    PLAN_ARRAYS(&m->plan, {"+queries", q * (m->length + 2)}, {"+queryAddrs|queryLengths", q * 4},
+                {"+nodes|children", texels}, {"+reference", m->reference ? (plan_blocks(end, PITCH) + 4) * PITCH : end},
+                {"match_coords", q * (m->length - m->match + 1) * 8});
     plan_kernel(&m->plan, match, "mummergpuKernel", plan_blocks(q, threads), threads, 31, 0);
     plan_guard(&m->plan, q, GUARD);
     m->plan.run_open = run_open;
     m->plan.run_close = run_close;
+    return 0;
 }
 
-static void *mummergpu_open(const void *params, struct err *err)
-{
-    const struct mummergpu_params *p = params;
-    if (p->match > p->length || p->length > p->bases) {
-        (void)err_set(err, "match %lld, length %lld, bases %lld; expected none longer than the next",
-                      (long long)p->match, (long long)p->length, (long long)p->bases);
-        return NULL;
-    }
-    struct mummergpu *m = rodinia_new(sizeof *m, p->order, p->compute_ns, err);
-    if (!m)
-        return NULL;
-    m->p = *p;
-    m->set = (struct query_set){&m->tree, NULL, (uint32_t)p->queries, (uint32_t)p->length, (uint32_t)p->match};
-    if (genome_tree_init(&m->tree, (uint32_t)p->bases, (uint64_t)p->seed, err) ||
-        query_set_draw(&m->set, p->errors, (uint64_t)p->seed + 1, err)) {
-        mummergpu_close(m);
-        return NULL;
-    }
-    lay_out(m);
-    return m;
-}
-
-const struct workload_type workload_rodinia_mummergpu = {
-    .name = "rodinia-mummergpu",
-    .summary = "queries matched along a genome's suffix tree, after the F3FS artifact",
-    .source = "Rodinia 3.1 cuda/mummergpu",
-    WORKLOAD_WITH_KEYS(mummergpu),
-    .close = mummergpu_close,
-    .program = plan_program,
-};
+RODINIA(mummergpu, "mummergpu", "mummergpu", "queries matched along a genome's suffix tree, after the F3FS artifact",
+        mummergpu_close);

@@ -1,73 +1,60 @@
 /* rodinia-srad-v1: anisotropic diffusion, first version: neighbours by index arrays, sums by reduction.
  *
  * An image of R rows and C columns of floats, row index fastest; n = R C. Thread g is element e = g, row r = e mod R,
- * column c = e div R; blocks of 512, as many as cover n. Launches: extract; `iterations` times prepare, reduce ..
- * reduce, srad, srad2; compress.
- *     extract, compress: I[e]; exp or log; store I[e]
- *     prepare: I[e]; store SUM[e]; I[e]; store SUM2[e]
+ * column c = e div R; blocks of 512. Launches: extract; `iterations` times prepare, reduce .. reduce, srad, srad2;
+ * compress.
  *     reduce(no, mul), ceil(no/512) blocks: if (e < no) SUM[e mul], SUM2[e mul]; barrier; 9 steps in shared memory,
  *         each with a barrier; thread 511: store SUM[512 mul block], SUM2 of the same. First no = n, mul = 1, then no
  *         = blocks, mul times 512, down to one block. In a last block of m < 512 elements, d the largest power of two
  *         up to m: log2 d steps, then thread d-1: SUM[512 block + i], SUM2 of the same, i = d to m-1, and it stores
- *     srad: iN[r]; I[e]; I[iN + R c]; iS[r]; I[iS + R c]; jW[c]; I[r + R jW]; jE[c]; I[r + R jE]; 36 instructions;
- *         stores of dN, dS, dW, dE, c at e
- *     srad2: iS[r]; jE[c]; dN[e]; dS[e]; c[iS + R c]; c[e]; dW[e]; dE[e]; c[r + R jE]; I[e]; store I[e]
  * iN = max(r-1, 0), iS = min(r+1, R-1), jW, jE likewise of the column. order=hoisted: what depends on no other load
- * comes first. Arrays I, iN, iS, jE, jW, SUM, SUM2, dN, dS, dW, dE, c on 256 B from 0xC0000000 on; the CPU has
- * written I and the four index arrays.
+ * comes first.
  * Worked example: R = 64, C = 16: n = 1024, launches of 2 blocks; reduce with 2 blocks, then with 1 block of 2
  * elements.
- * Uses: I[e] of srad 4 instructions later, dN of srad2 8, dS 6, all else by the next. Two instructions before an
- * access, 30 for exp or log, 12 for a step of the reduction: assumed.
+ * Uses: I[e] of srad 4 instructions later, dN of srad2 8, dS 6, all else by the next. Instructions are assumed: 30 for
+ * exp or log, 12 for a step of the reduction.
  * Source: Rodinia 3.1, cuda/srad/srad_v1/main.cu and {extract,prepare,reduce,srad,srad2,compress}_kernel.cu; the F3FS
- * artifact's arguments (100 0.5 512 512); registers, shared memory, uses: PTX of nvcc 13.0 -O3 for capability 7.5.
+ * artifact's arguments (100 0.5 512 512).
  * Differs: the sums' copies to the host in each iteration are left out. */
-#include <stdlib.h>
-
 #include "trace/workloads/rodinia/rodinia.h"
-#include "trace/workloads/rodinia/suite.h"
 
 enum { LOG_THREADS = 9, THREADS = 1 << LOG_THREADS, REDUCES = 4 /* of an iteration, at most */ };
 enum { GUARD = 8, MATH = 30, STEP = 12, DERIVE = 36 };
 enum { I, IN, IS, JE, JW, SUM, SUM2, DN, DS, DW, DE, COEFF };
 
-struct srad_params {
-    int64_t rows, columns, iterations, order, compute_ns;
-};
-
-struct srad {
+struct srad_v1 {
     struct plan plan;
-    struct srad_params p;
+    int64_t rows, columns, iterations;
     int64_t n, sums[REDUCES]; /* sums: no of each reduce */
     uint32_t reduces;         /* launches of reduce in an iteration */
 };
 
-static const struct param srad_params[] = {
-    PARAM_INT_ROW(srad_params, rows, "", 1, 1 << 15, 512, "of the image"),
-    PARAM_INT_ROW(srad_params, columns, "", 1, 1 << 15, 512, "of the image"),
-    PARAM_INT_ROW(srad_params, iterations, "", 1, 1 << 20, 100, "of the diffusion"),
-    RODINIA_ORDER_ROW(srad_params),
-    PARAM_NS_AUTO_ROW(srad_params, compute_ns, 0, 1e9, "time of a warp whose data is all at hand"),
-    {0}};
+static const struct param srad_v1_keys[] = {PARAM_INT_ROW(srad_v1, rows, "", 1, 1 << 15, 512, "of the image"),
+                                            PARAM_INT_ROW(srad_v1, columns, "", 1, 1 << 15, 512, "of the image"),
+                                            PARAM_INT_ROW(srad_v1, iterations, "", 1, 1 << 20, 100, "of the diffusion"),
+                                            RODINIA_KEYS("time of a warp whose data is all at hand")};
 
-/* --- reduce --- */
+/* Both sums. */
+static void load_sums(const struct emit *e, int64_t element, int64_t apart)
+{
+    emit_apart(emit_load(e, SUM, element, 2, 1), apart);
+    emit_apart(emit_load(e, SUM2, element, 2, 1), apart);
+    emit_hoist(e, 0);
+}
 
 /* Body 0: loads, and the steps with their barriers; in a last block of m elements, d of which the steps add up: body 1:
  * thread d-1 adds the rest; then it stores. */
 static int reduce(struct emit *e)
 {
-    const struct srad *s = e->state;
+    const struct srad_v1 *s = e->state;
     uint32_t k = (e->launch - 1) % (s->reduces + 3) - 1; /* which of the iteration's */
-    int64_t no = s->sums[k], mul = 1LL << k * LOG_THREADS, block = (int64_t)e->at.block * THREADS, d = 0;
-    int64_t first = (int64_t)e->at.thread * mul, m = no - block < THREADS ? no - block : THREADS;
+    int64_t no = s->sums[k], mul = 1LL << k * LOG_THREADS, block = e->at.block * THREADS, d = 0;
+    int64_t m = no - block < THREADS ? no - block : THREADS;
     for (int64_t i = 2; i <= m; i *= 2)
         d = i;
     if (e->index == 0) {
-        if (emit_below(e, (uint64_t)no)) {
-            emit_apart(emit_load(e, SUM, first, 2, 1), mul);
-            emit_apart(emit_load(e, SUM2, first, 2, 1), mul);
-            emit_hoist(e, 0);
-        }
+        if (emit_below(e, no))
+            load_sums(e, e->at.thread * mul, mul);
         emit_barrier(e, 2);
         for (int64_t i = 2; i <= d; i *= 2)
             emit_barrier(e, STEP - 1);
@@ -76,10 +63,8 @@ static int reduce(struct emit *e)
     if (e->index > (rest ? 2 : 0))
         return 0;
     if (e->index == 1) {
-        emit_same(emit_load(e, SUM, block + d, 2, 1));
-        emit_same(emit_load(e, SUM2, block + d, 2, 1));
-        emit_hoist(e, 0);
-        emit_turns(e, (uint64_t)(m - d), 1);
+        load_sums(e, block + d, 0);
+        emit_turns(e, m - d, 1);
     }
     if (last && e->index == (rest ? 2 : 0)) {
         emit_same(emit_store(e, SUM, block * mul, 2));
@@ -98,9 +83,9 @@ struct line {
     bool depends; /* on an index loaded before it */
 };
 
-static void look_around(const struct srad *s, uint32_t first, int64_t at[PLACES][PROGRAM_LANES])
+static void look_around(const struct srad_v1 *s, uint32_t first, int64_t at[PLACES][PROGRAM_LANES])
 {
-    uint32_t R = (uint32_t)s->p.rows;
+    uint32_t R = (uint32_t)s->rows;
     for (uint32_t l = 0; l < PROGRAM_LANES; l++) {
         uint32_t e = first + l, r = e % R, c = e / R;
         at[ROW][l] = r;
@@ -108,7 +93,7 @@ static void look_around(const struct srad *s, uint32_t first, int64_t at[PLACES]
         at[NORTH][l] = r > 0 ? e - 1 : e;
         at[SOUTH][l] = r + 1 < R ? e + 1 : e;
         at[WEST][l] = c > 0 ? e - R : e;
-        at[EAST][l] = c + 1 < s->p.columns ? e + R : e;
+        at[EAST][l] = c + 1 < s->columns ? e + R : e;
     }
 }
 
@@ -124,7 +109,7 @@ static void load_lines(struct emit *e, const struct line *line, unsigned n)
             if (hoisted && line[i].depends != pass)
                 continue;
             else if (line[i].place == HERE)
-                emit_load(e, line[i].array, (int64_t)e->at.thread, 2, line[i].use);
+                emit_load(e, line[i].array, e->at.thread, 2, line[i].use);
             else
                 emit_gather(e, line[i].array, at[line[i].place], 2, line[i].use);
         emit_hoist(e, first);
@@ -138,7 +123,7 @@ static int srad(struct emit *e)
                                         {I, WEST, 1, 1}, {JE, COLUMN, 1, 0}, {I, EAST, 1, 1}};
     load_lines(e, loads, sizeof loads / sizeof *loads);
     for (unsigned array = DN; array <= COEFF; array++)
-        emit_store(e, array, (int64_t)e->at.thread, array == DN ? DERIVE : 2);
+        emit_store(e, array, e->at.thread, array == DN ? DERIVE : 2);
     return emit_end(e, 1);
 }
 
@@ -148,48 +133,42 @@ static int srad2(struct emit *e)
                                         {COEFF, SOUTH, 1, 1}, {COEFF, HERE, 1, 0}, {DW, HERE, 1, 0}, {DE, HERE, 1, 0},
                                         {COEFF, EAST, 1, 1},  {I, HERE, 1, 0}};
     load_lines(e, loads, sizeof loads / sizeof *loads);
-    emit_store(e, I, (int64_t)e->at.thread, 2);
+    emit_store(e, I, e->at.thread, 2);
     return emit_end(e, 1);
 }
 
 static int extract_compress(struct emit *e)
 {
-    emit_load(e, I, (int64_t)e->at.thread, 2, 1);
-    emit_store(e, I, (int64_t)e->at.thread, MATH);
+    emit_load(e, I, e->at.thread, 2, 1);
+    emit_store(e, I, e->at.thread, MATH);
     return emit_end(e, 1);
 }
 
 static int prepare(struct emit *e)
 {
     for (unsigned sum = SUM; sum <= SUM2; sum++) {
-        emit_load(e, I, (int64_t)e->at.thread, 2, 1);
-        emit_store(e, sum, (int64_t)e->at.thread, 2);
+        emit_load(e, I, e->at.thread, 2, 1);
+        emit_store(e, sum, e->at.thread, 2);
     }
     return emit_end(e, 1);
 }
 
-static void over_image(struct srad *s, plan_body *body, const char *name, uint32_t registers)
+static void over_image(struct srad_v1 *s, plan_body *body, const char *name, uint32_t registers)
 {
-    plan_straight(&s->plan, body, name, plan_blocks((uint64_t)s->n, THREADS), THREADS, registers, 0);
-    plan_guard(&s->plan, (uint64_t)s->n, GUARD);
+    plan_straight(&s->plan, body, name, plan_blocks(s->n, THREADS), THREADS, registers, 0);
+    plan_guard(&s->plan, s->n, GUARD);
 }
 
-static void *srad_open(const void *params, struct err *err)
+static int srad_v1_lay_out(struct srad_v1 *s, struct err *err)
 {
-    const struct srad_params *p = params;
-    struct srad *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
-    if (!s)
-        return NULL;
-    s->p = *p;
-    s->n = p->rows * p->columns;
-    plan_input(&s->plan, "I", (uint64_t)s->n * 4);
-    plan_inputs(&s->plan, "iN|iS", (uint64_t)p->rows * 4);
-    plan_inputs(&s->plan, "jE|jW", (uint64_t)p->columns * 4);
-    plan_arrays(&s->plan, "sums|sums2|dN|dS|dW|dE|c", (uint64_t)s->n * 4);
+    (void)err;
+    s->n = s->rows * s->columns;
+    PLAN_ARRAYS(&s->plan, {"+I", s->n * 4}, {"+iN|iS", s->rows * 4}, {"+jE|jW", s->columns * 4},
+                {"sums|sums2|dN|dS|dW|dE|c", s->n * 4});
     over_image(s, extract_compress, "extract", 14);
     over_image(s, prepare, "prepare", 10);
-    for (uint64_t no = (uint64_t)s->n; s->reduces == 0 || no > 1; no = plan_blocks(no, THREADS)) {
-        s->sums[s->reduces++] = (int64_t)no;
+    for (uint64_t no = s->n; s->reduces == 0 || no > 1; no = plan_blocks(no, THREADS)) {
+        s->sums[s->reduces++] = no;
         plan_kernel(&s->plan, reduce, "reduce", plan_blocks(no, THREADS), THREADS, 61, 4096);
     }
     over_image(s, srad, "srad", 22);
@@ -197,15 +176,8 @@ static void *srad_open(const void *params, struct err *err)
     over_image(s, extract_compress, "compress", 14);
     s->plan.once_before = s->plan.once_behind = 1;
     s->plan.alike = true;
-    s->plan.launches = 2 + (uint32_t)p->iterations * (s->reduces + 3);
-    return s;
+    s->plan.launches = 2 + (uint32_t)s->iterations * (s->reduces + 3);
+    return 0;
 }
 
-const struct workload_type workload_rodinia_srad_v1 = {
-    .name = "rodinia-srad-v1",
-    .summary = "anisotropic diffusion, first version, as the F3FS artifact runs it",
-    .source = "Rodinia 3.1 cuda/srad/srad_v1",
-    WORKLOAD_WITH_KEYS(srad),
-    .close = free,
-    .program = plan_program,
-};
+RODINIA(srad_v1, "srad-v1", "srad/srad_v1", "anisotropic diffusion, first version, as the F3FS artifact runs it", free);

@@ -6,82 +6,58 @@
  *     P[g].weight; P[g].cost
  *     if it saves: store SW[g]; P[g].cost; WORK[g (K+1) + K]; store of the same
  *     else:        P[g].assign; TABLE[assign]; WORK[g (K+1) + TABLE]; store of the same
- * The loop stands four times in a turn. Arrays on 256 B from 0xC0000000 on: WORK of the first launch ((K+1)(n+1)
- * floats), TABLE, SW (a byte a point), P (32 B a point: weight at 0, assign, 8 B, at 16, cost at 24), COORD, then the
- * WORK of each later launch, as the program allocates it anew. The CPU has written TABLE, P and COORD.
- * The points are not there, so what depends on them is drawn: a lane saves with probability `saves`; points are
- * assigned to K centres drawn among the points (assign=centres), or to point 2654435761 g mod n with slot g mod K
- * (assign=all). The candidate of launch i is x + 40503 i mod n.
- * Worked example: n = 1024, dim = 16, K = 2, saves = 0: a warp loads 32 coordinates, weight, cost, assign, TABLE,
- * WORK.
- * Uses: COORD[d n + g] 2 instructions later, all else by the next; two instructions of arithmetic and two of
- * addresses for each d, two before other accesses: assumed. order=hoisted: the eight loads of a turn come first.
- * Source: Rodinia 3.1, cuda/streamcluster/streamcluster_cuda.cu (kernel_compute_cost, pgain); the F3FS artifact's
- * arguments (10 20 256 65536 65536 1000 none ..); registers, uses: PTX of nvcc 13.0 -O3 for compute capability 7.5.
- * Differs: `launches` candidates instead of as many as the search for a cost tries: a call of its local search makes
- * 5 kmax ln kmax = 299. `saves` is not calibrated. The copies of TABLE and P before each launch are left out. */
-#include <stdlib.h>
-
+ * The loop stands four times in a turn. SW is a byte a point, P 32 B (weight at 0, assign, 8 B, at 16, cost at 24);
+ * WORK of each later launch lies behind all, as the program allocates it anew. The points are not there, so what
+ * depends on them is drawn: a lane saves with probability `saves`; points are assigned to K centres drawn among the
+ * points (assign=centres), or to point 2654435761 g mod n with slot g mod K (assign=all). The candidate of launch i is
+ * x + 40503 i mod n. Worked example: n = 1024, dim = 16, K = 2, saves = 0: a warp loads 32 coordinates, weight, cost,
+ * assign, TABLE, WORK. Uses: COORD[d n + g] 2 instructions later; two instructions of arithmetic and two of addresses
+ * for each d; all else assumed. order=hoisted: the eight loads of a turn come first. Source: Rodinia 3.1,
+ * cuda/streamcluster/streamcluster_cuda.cu (kernel_compute_cost, pgain); the F3FS artifact's arguments (10 20 256 65536
+ * 65536 1000 none ..). Differs: `launches` candidates instead of as many as the search for a cost tries: a call of its
+ * local search makes 5 kmax ln kmax = 299. `saves` is not calibrated. The copies of TABLE and P before each launch are
+ * left out. */
 #include "trace/base/mem.h"
 #include "trace/base/random.h"
 #include "trace/workloads/rodinia/rodinia.h"
-#include "trace/workloads/rodinia/suite.h"
 
 enum { THREADS = 512, UNROLL = 4, GUARD = 8, POINT = 32, STEP = 40503 };
 enum { WORK, TABLE, SW, P, COORD, WORKS };
 enum { ASSIGN_CENTRES, ASSIGN_ALL };
 
-struct streamcluster_params {
-    int64_t n, dim, centres, launches, x, assign, seed, order, compute_ns;
-    double saves;
-};
-
 struct streamcluster {
     struct plan plan;
-    struct streamcluster_params p;
-    int64_t *centre; /* their points, drawn */
+    int64_t n, dim, centres, launches, x, assign, seed;
+    double saves;
+    int64_t *centre;     /* their points, drawn */
+    uint64_t work_bytes; /* of a launch's WORK, up to the next */
 };
 
-static const struct param streamcluster_params[] = {
-    PARAM_INT_ROW(streamcluster_params, n, "", 1, 1 << 26, 65536, "points"),
-    PARAM_INT_ROW(streamcluster_params, dim, "", 1, 1 << 14, 256, "coordinates of a point"),
-    PARAM_INT_ROW(streamcluster_params, centres, "", 1, 1 << 12, 20, "open centres"),
-    PARAM_INT_ROW(streamcluster_params, launches, "", 1, 1 << 20, 1, "candidates tried"),
-    PARAM_INT_ROW(streamcluster_params, x, "", 0, 1 << 26, 0, "point of the first candidate"),
-    PARAM_REAL_ROW(streamcluster_params, saves, "", 0, 1, 0.02, "share of points for which a candidate saves"),
-    PARAM_CHOICE_ROW(streamcluster_params, assign, "centres|all", ASSIGN_CENTRES,
-                     "points belong to centres, or to any"),
-    PARAM_INT_ROW(streamcluster_params, seed, "", 0, 0x1p53, 1, "of what is drawn"),
-    RODINIA_ORDER_ROW(streamcluster_params),
-    PARAM_NS_AUTO_ROW(streamcluster_params, compute_ns, 0, 1e9, "time of a turn of a warp's loop, its data at hand"),
-    {0}};
+static const struct param streamcluster_keys[] = {
+    PARAM_INT_ROW(streamcluster, n, "", 1, 1 << 26, 65536, "points"),
+    PARAM_INT_ROW(streamcluster, dim, "", 1, 1 << 14, 256, "coordinates of a point"),
+    PARAM_INT_ROW(streamcluster, centres, "", 1, 1 << 12, 20, "open centres"),
+    PARAM_INT_ROW(streamcluster, launches, "", 1, 1 << 20, 1, "candidates tried"),
+    PARAM_INT_ROW(streamcluster, x, "", 0, 1 << 26, 0, "point of the first candidate"),
+    PARAM_REAL_ROW(streamcluster, saves, "", 0, 1, 0.02, "share of points for which a candidate saves"),
+    PARAM_CHOICE_ROW(streamcluster, assign, "centres|all", ASSIGN_CENTRES, "points belong to centres, or to any"),
+    PARAM_INT_ROW(streamcluster, seed, "", 0, 0x1p53, 1, "of what is drawn"),
+    RODINIA_KEYS("time of a turn of a warp's loop, its data at hand")};
 
-/* Bytes of a launch's WORK, up to the next. */
-static uint64_t work_bytes(const struct streamcluster_params *p)
+/* Whether the candidate saves for point g. */
+static bool saves(const struct streamcluster *s, uint32_t launch, int64_t g)
 {
-    return plan_blocks((uint64_t)(p->centres + 1) * (uint64_t)(p->n + 1) * 4, RODINIA_ALIGN) * RODINIA_ALIGN;
-}
-
-/* The lanes for which the candidate saves. */
-static uint32_t saving(const struct emit *e)
-{
-    const struct streamcluster *s = e->state;
-    uint32_t mask = 0;
-    for (uint32_t lanes = e->active; lanes; lanes &= lanes - 1) {
-        int64_t l = __builtin_ctz(lanes), g = (int64_t)e->at.thread + l;
-        struct random r = {(uint64_t)s->p.seed + (uint64_t)((int64_t)(e->launch + 1) * s->p.n + g) * 0x9e3779b9u};
-        mask |= (uint32_t)(random_chance(&r, s->p.saves) != 0) << l;
-    }
-    return mask;
+    struct random r = {(uint64_t)s->seed + (uint64_t)((int64_t)(launch + 1) * s->n + g) * 0x9e3779b9u};
+    return random_chance(&r, s->saves) != 0;
 }
 
 /* The centre that point g belongs to: its number among all, and its point. */
 static int64_t centre_of(const struct streamcluster *s, int64_t g, int64_t *point)
 {
     struct random r = {(uint64_t)g};
-    bool all = s->p.assign == ASSIGN_ALL;
-    int64_t slot = all ? g % s->p.centres : random_below(&r, (uint32_t)s->p.centres);
-    *point = all ? (int64_t)((uint64_t)g * 2654435761u % (uint64_t)s->p.n) : s->centre[slot];
+    bool all = s->assign == ASSIGN_ALL;
+    int64_t slot = all ? g % s->centres : random_below(&r, (uint32_t)s->centres);
+    *point = all ? (int64_t)((uint64_t)g * 2654435761u % (uint64_t)s->n) : s->centre[slot];
     return slot;
 }
 
@@ -89,16 +65,16 @@ static int64_t centre_of(const struct streamcluster *s, int64_t g, int64_t *poin
 static void field(const struct emit *e, unsigned offset, uint32_t bytes)
 {
     struct emit f = emit_of(e, bytes);
-    emit_apart(emit_load(&f, P, ((int64_t)e->at.thread * POINT + offset) / bytes, 2, 1), POINT / bytes);
+    emit_apart(emit_load(&f, P, (e->at.thread * POINT + offset) / bytes, 2, 1), POINT / bytes);
 }
 
 /* WORK[g (K+1) + slot]: load and store. */
 static void add_to(const struct emit *e, const int64_t *slot)
 {
     const struct streamcluster *s = e->state;
-    int64_t index[PROGRAM_LANES], later = e->launch ? (int64_t)work_bytes(&s->p) / 4 * (e->launch - 1) : 0;
+    int64_t index[PROGRAM_LANES], later = e->launch ? (int64_t)s->work_bytes / 4 * (e->launch - 1) : 0;
     for (int64_t l = 0; l < PROGRAM_LANES; l++)
-        index[l] = ((int64_t)e->at.thread + l) * (s->p.centres + 1) + slot[l] + later;
+        index[l] = ((int64_t)e->at.thread + l) * (s->centres + 1) + slot[l] + later;
     emit_gather(e, e->launch ? WORKS : WORK, index, 2, 1);
     emit_scatter(e, e->launch ? WORKS : WORK, index, 1);
 }
@@ -106,23 +82,24 @@ static void add_to(const struct emit *e, const int64_t *slot)
 static int costs(struct emit *e)
 {
     const struct streamcluster *s = e->state;
-    int64_t slot[PROGRAM_LANES], point[PROGRAM_LANES], g = (int64_t)e->at.thread;
-    uint32_t lanes = e->active, saves = saving(e);
+    int64_t slot[PROGRAM_LANES], saved[PROGRAM_LANES], point[PROGRAM_LANES], g = e->at.thread;
+    uint32_t lanes = e->active, saving = 0;
+    for (unsigned l = 0; l < PROGRAM_LANES; l++) {
+        saving |= (uint32_t)(lanes >> l & 1 && saves(s, e->launch, g + l)) << l;
+        saved[l] = s->centres;
+        slot[l] = centre_of(s, g + l, &point[l]);
+    }
     field(e, 0, 4);
     field(e, 24, 4);
-    e->active = saves;
-    if (saves) {
+    e->active = saving;
+    if (saving) {
         struct emit flags = emit_of(e, 1);
         emit_store(&flags, SW, g, 2);
         field(e, 24, 4);
-        for (unsigned l = 0; l < PROGRAM_LANES; l++)
-            slot[l] = s->p.centres;
-        add_to(e, slot);
+        add_to(e, saved);
     }
-    e->active = lanes & ~saves;
+    e->active = lanes & ~saving;
     if (e->active) {
-        for (int64_t l = 0; l < PROGRAM_LANES; l++)
-            slot[l] = centre_of(s, g + l, &point[l]);
         field(e, 16, 8);
         emit_gather(e, TABLE, point, 2, 1);
         add_to(e, slot);
@@ -134,12 +111,12 @@ static int costs(struct emit *e)
 static int compute_cost(struct emit *e)
 {
     const struct streamcluster *s = e->state;
-    int64_t n = s->p.n, g = (int64_t)e->at.thread, x = (s->p.x + (int64_t)e->launch * STEP) % n;
-    struct program_loop loop = {.trips = (uint64_t)s->p.dim, .active = e->active, .unroll = UNROLL};
+    int64_t n = s->n, g = e->at.thread, x = (s->x + (int64_t)e->launch * STEP) % n;
+    struct program_loop loop = {.trips = s->dim, .active = e->active, .unroll = UNROLL};
     struct program_part part;
     if (program_loop_part(&loop, e->index, &part)) {
         for (uint32_t k = 0; k < part.trips; k++) {
-            int64_t row = (int64_t)(part.first + k) * n;
+            int64_t row = (part.first + k) * n;
             emit_load(e, COORD, row + g, k ? 4 : 2, 2);
             emit_same(emit_load(e, COORD, row + x, 0, 1));
         }
@@ -158,40 +135,24 @@ static void streamcluster_close(void *state)
     free(state);
 }
 
-static void *streamcluster_open(const void *params, struct err *err)
+static int streamcluster_lay_out(struct streamcluster *s, struct err *err)
 {
-    const struct streamcluster_params *p = params;
-    struct streamcluster *s = rodinia_new(sizeof *s, p->order, p->compute_ns, err);
-    uint64_t n = (uint64_t)p->n;
-    if (!s)
-        return NULL;
-    s->p = *p;
-    s->centre = mem_zalloc((size_t)p->centres, sizeof *s->centre, err);
-    if (!s->centre) {
-        streamcluster_close(s);
-        return NULL;
-    }
-    struct random r = {(uint64_t)p->seed};
-    for (int64_t i = 0; i < p->centres; i++)
+    uint64_t n = s->n, work = plan_blocks((s->centres + 1) * (n + 1) * 4, RODINIA_ALIGN) * RODINIA_ALIGN;
+    struct random r = {(uint64_t)s->seed};
+    s->work_bytes = work;
+    s->centre = mem_zalloc(s->centres, sizeof *s->centre, err);
+    if (!s->centre)
+        return -1;
+    for (int64_t i = 0; i < s->centres; i++)
         s->centre[i] = random_below(&r, (uint32_t)n);
-    plan_array(&s->plan, "work_mem", work_bytes(p));
-    plan_input(&s->plan, "center_table", n * 4);
-    plan_array(&s->plan, "switch_membership", n);
-    plan_input(&s->plan, "points", n * POINT);
-    plan_input(&s->plan, "coord", n * (uint64_t)p->dim * 4);
-    if (p->launches > 1)
-        plan_array(&s->plan, "later work_mem", work_bytes(p) * (uint64_t)(p->launches - 1));
+    PLAN_ARRAYS(&s->plan, {"work_mem", work}, {"+center_table", n * 4}, {"switch_membership", n},
+                {"+points", n * POINT}, {"+coord", n * s->dim * 4},
+                {s->launches > 1 ? "later work_mem" : NULL, work * (s->launches - 1)});
     plan_kernel(&s->plan, compute_cost, "kernel_compute_cost", plan_blocks(n, THREADS), THREADS, 56, 0);
     plan_guard(&s->plan, n, GUARD);
-    s->plan.launches = (uint32_t)p->launches;
-    return s;
+    s->plan.launches = (uint32_t)s->launches;
+    return 0;
 }
 
-const struct workload_type workload_rodinia_streamcluster = {
-    .name = "rodinia-streamcluster",
-    .summary = "gain of opening a cluster's centre, as the F3FS artifact runs it",
-    .source = "Rodinia 3.1 cuda/streamcluster",
-    WORKLOAD_WITH_KEYS(streamcluster),
-    .close = streamcluster_close,
-    .program = plan_program,
-};
+RODINIA(streamcluster, "streamcluster", "streamcluster",
+        "gain of opening a cluster's centre, as the F3FS artifact runs it", streamcluster_close);
