@@ -17,21 +17,17 @@
 
 enum { IN, OUT, GUARD = 6 /* instructions of a thread that has nothing to do */ };
 
-struct blur_params {
-    int64_t n, blocks, threads, compute_ns;
-};
-
 struct blur {
     struct plan plan;
-    uint64_t n, step; /* step: threads in all */
+    int64_t n, blocks, threads; /* the keys */
+    uint64_t step;              /* threads in all */
 };
 
-static const struct param blur_params[] = {
-    PARAM_INT_ROW(blur_params, n, "elements", 3, 1LL << 36, 1 << 24, "of each array"),
-    PARAM_INT_ROW(blur_params, blocks, "", 1, 1 << 20, 1024, "thread blocks"),
-    PARAM_INT_ROW(blur_params, threads, "", 1, 1024, 256, "threads of a block"),
-    PARAM_NS_AUTO_ROW(blur_params, compute_ns, 0, 1e9, "time of a turn of a warp's loop, its data at hand"),
-    {0}};
+static const struct param blur_keys[] = {PARAM_INT_ROW(blur, n, "elements", 3, 1LL << 36, 1 << 24, "of each array"),
+                                         PARAM_INT_ROW(blur, blocks, "", 1, 1 << 20, 1024, "thread blocks"),
+                                         PARAM_INT_ROW(blur, threads, "", 1, 1024, 256, "threads of a block"),
+                                         PLAN_COMPUTE_NS("time of a turn of a warp's loop, its data at hand"),
+                                         {0}};
 
 static int blur(struct emit *e)
 {
@@ -52,33 +48,21 @@ static int blur(struct emit *e)
     return emit_end(e, 3); /* i += step; compare; branch */
 }
 
-static void *blur_open(const void *params, struct err *err)
+static int blur_lay_out(struct blur *b, struct err *err)
 {
-    const struct blur_params *p = params;
-    struct blur *b = plan_new(sizeof *b, p->compute_ns, err);
-    if (!b)
-        return NULL;
-    b->n = (uint64_t)p->n;
-    b->step = (uint64_t)(p->blocks * p->threads);
-    plan_input(&b->plan, "in", b->n * 4);
-    plan_array(&b->plan, "out", b->n * 4);
-    plan_kernel(&b->plan, blur, "blur", (uint64_t)p->blocks, (uint32_t)p->threads, 16, 0);
-    return b;
+    (void)err; /* all keys in their ranges go together */
+    b->step = b->blocks * b->threads;
+    PLAN_ARRAYS(&b->plan, {"+in", b->n * 4}, {"out", b->n * 4}); /* +: the CPU has written it */
+    plan_kernel(&b->plan, blur, "blur", b->blocks, (uint32_t)b->threads, 16, 0);
+    return 0;
 }
 
-const struct workload_type workload_blur = {
-    .name = "blur",
-    .summary = "three neighbours averaged",
-    .source = "docs/adding-a-program.md",
-    WORKLOAD_WITH_KEYS(blur),
-    .close = free,
-    .program = plan_program,
-};
+WORKLOAD_OF_PLAN(blur, workload_blur, "blur", "three neighbours averaged", "docs/adding-a-program.md", plan_open, free);
 /* [end] */
 
 static struct blur *opened(int64_t n, int64_t blocks, int64_t threads, struct program *program)
 {
-    struct blur_params p = {n, blocks, threads, -1};
+    struct blur p = {.plan = {.compute_ns = -1}, .n = n, .blocks = blocks, .threads = threads};
     struct blur *b = workload_blur.open(&p, NULL);
     ck_assert_ptr_nonnull(b);
     ck_assert_int_eq(workload_blur.program(b, program, NULL), 0);

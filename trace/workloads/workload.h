@@ -58,11 +58,29 @@ struct workload_type {
     void (*wish)(const void *state, struct workload_wish *wish); /* NULL: none */
 };
 
-/* Rows of a workload_type: a program that has every view and no closed form beside it, whose keys are struct X_params,
- * listed in X_params[], and which X_open() opens. */
-#define WORKLOAD_WITH_KEYS(X)                                                                                          \
-    .produces = WORKLOAD_PROGRAM, .views = VIEW_ALL, .params = X##_params, .params_size = sizeof(struct X##_params),   \
-    .open = X##_open
+/* The workload_type TYPE of a program that has every view: its state is a struct X that begins with a plan
+ * (trace/program/plan.h) and holds the keys, whose rows are X_keys[]. NEW makes one (as plan_open()), X_lay_out() adds
+ * arrays and kernels to it, keys set (-1 with *err set: refused), CLOSE frees it. Members that are more come last. */
+#define WORKLOAD_OF_PLAN(X, TYPE, NAME, SUMMARY, SOURCE, NEW, CLOSE, ...)                                              \
+    static void *X##_open(const void *keys, struct err *err)                                                           \
+    {                                                                                                                  \
+        struct X *s = NEW(keys, sizeof *s, err);                                                                       \
+        if (!s || X##_lay_out(s, err) == 0)                                                                            \
+            return s;                                                                                                  \
+        CLOSE(s);                                                                                                      \
+        return NULL;                                                                                                   \
+    }                                                                                                                  \
+    const struct workload_type TYPE = {.name = (NAME),                                                                 \
+                                       .summary = (SUMMARY),                                                           \
+                                       .source = SOURCE,                                                               \
+                                       .produces = WORKLOAD_PROGRAM,                                                   \
+                                       .views = VIEW_ALL,                                                              \
+                                       .params = X##_keys,                                                             \
+                                       .params_size = sizeof(struct X),                                                \
+                                       .open = X##_open,                                                               \
+                                       .close = (CLOSE),                                                               \
+                                       .program = plan_program,                                                        \
+                                       __VA_ARGS__}
 
 struct workload {
     const struct workload_type *type;

@@ -1,5 +1,7 @@
+/* The arithmetic of array is its own: by including it. */
+#include "trace/workloads/micro/array.c"
+
 #include "trace/workloads/program_testing.h"
-#include "trace/workloads/scan.h"
 
 START_TEST(stride_is_what_its_closed_form_scans)
 {
@@ -45,4 +47,23 @@ START_TEST(other_patterns_have_no_closed_form)
 }
 END_TEST
 
-TEST_MAIN("array_scan", stride_is_what_its_closed_form_scans, other_patterns_have_no_closed_form)
+START_TEST(a_remainder_by_products_is_the_remainder)
+{
+    static const uint64_t dividers[] = {1, 2, 3, 5, 4096, 65535, 65537, 1 << 25, (1 << 26) - 1, 1ull << 63, UINT64_MAX};
+    uint64_t state = 5;
+    for (size_t k = 0; k < sizeof dividers / sizeof *dividers; k++) {
+        uint64_t n = dividers[k];
+        const struct modulo of = modulo_of(n);
+        for (int i = 0; i < 2000; i++) {
+            uint64_t x = hash(state++) >> i % 64, near = x / n * n - 1; /* where the quotient steps */
+            ck_assert_uint_eq(modulo(&of, x), x % n);
+            ck_assert_uint_eq(modulo(&of, near), near % n);
+            ck_assert_uint_eq(modulo(&of, near + 1), (near + 1) % n);
+        }
+        ck_assert_uint_eq(modulo(&of, UINT64_MAX), UINT64_MAX % n);
+    }
+}
+END_TEST
+
+TEST_MAIN("array_scan", stride_is_what_its_closed_form_scans, other_patterns_have_no_closed_form,
+          a_remainder_by_products_is_the_remainder)

@@ -1,4 +1,3 @@
-#include "trace/workloads/micro/array.h"
 #include "trace/workloads/program_testing.h"
 
 /* The shapes that every pattern is tried with: blocks and threads of a block. */
@@ -180,25 +179,7 @@ START_TEST(huge_arrays_open_at_once)
 }
 END_TEST
 
-START_TEST(a_remainder_by_products_is_the_remainder)
-{
-    static const uint64_t dividers[] = {1, 2, 3, 5, 4096, 65535, 65537, 1 << 25, (1 << 26) - 1, 1ull << 63, UINT64_MAX};
-    uint64_t state = 5;
-    for (size_t k = 0; k < sizeof dividers / sizeof *dividers; k++) {
-        uint64_t n = dividers[k];
-        const struct array_modulo of = array_modulo_of(n);
-        for (int i = 0; i < 2000; i++) {
-            uint64_t x = array_hash(state++) >> i % 64, near = x / n * n - 1; /* where the quotient steps */
-            ck_assert_uint_eq(array_modulo(&of, x), x % n);
-            ck_assert_uint_eq(array_modulo(&of, near), near % n);
-            ck_assert_uint_eq(array_modulo(&of, near + 1), (near + 1) % n);
-        }
-        ck_assert_uint_eq(array_modulo(&of, UINT64_MAX), UINT64_MAX % n);
-    }
-}
-END_TEST
-
-TEST_MAIN("array", a_remainder_by_products_is_the_remainder, stride_reads_every_element_once_a_launch,
-          random_reads_page_h_of_i, sparse_reads_the_table_and_then_its_pages_in_address_order,
-          chain_is_one_thread_that_waits_for_each_read, loads_are_issued_together_where_the_loop_is_unrolled,
-          arrays_that_are_too_small_are_refused, huge_arrays_open_at_once)
+TEST_MAIN("array", stride_reads_every_element_once_a_launch, random_reads_page_h_of_i,
+          sparse_reads_the_table_and_then_its_pages_in_address_order, chain_is_one_thread_that_waits_for_each_read,
+          loads_are_issued_together_where_the_loop_is_unrolled, arrays_that_are_too_small_are_refused,
+          huge_arrays_open_at_once)

@@ -18,19 +18,14 @@
 
 enum { BLOCK_X = 32, BLOCK_Y = 8, REGISTERS = 30, GUARD = 13, A = 0, B = 1 };
 
-struct stencil_params {
-    int64_t n, compute_ns;
-};
-
 struct stencil {
     struct plan plan;
     int64_t n, across; /* rows and columns; blocks in x */
 };
 
-static const struct param stencil_params[] = {
-    PARAM_INT_ROW(stencil_params, n, "", 1, 1 << 18, 4096, "rows and columns"),
-    PARAM_NS_AUTO_ROW(stencil_params, compute_ns, 0, 1e9, "time of a warp whose data is all at hand"),
-    {0}};
+static const struct param stencil_keys[] = {PARAM_INT_ROW(stencil, n, "", 1, 1 << 18, 4096, "rows and columns"),
+                                            PLAN_COMPUTE_NS("time of a warp whose data is all at hand"),
+                                            {0}};
 
 /* Points (i, j) to (i, j + 31). */
 static int stencil(struct emit *e)
@@ -53,26 +48,16 @@ static int stencil(struct emit *e)
     return emit_end(e, 1);
 }
 
-static void *stencil_open(const void *params, struct err *err)
+static int stencil_lay_out(struct stencil *s, struct err *err)
 {
-    const struct stencil_params *p = params;
-    uint64_t n = (uint64_t)p->n, across = plan_blocks(n, BLOCK_X), down = plan_blocks(n, BLOCK_Y);
-    struct stencil *s = plan_new(sizeof *s, p->compute_ns, err);
-    if (!s)
-        return NULL;
-    s->n = p->n;
-    s->across = (int64_t)across;
-    plan_input(&s->plan, "a", n * n * 4);
-    plan_array(&s->plan, "b", n * n * 4);
-    plan_straight(&s->plan, stencil, "stencil", across * down, BLOCK_X * BLOCK_Y, REGISTERS, 0);
-    return s;
+    (void)err;
+    s->across = plan_blocks(s->n, BLOCK_X);
+    PLAN_ARRAYS(&s->plan, {"+a", s->n * s->n * 4}, {"b", s->n * s->n * 4});
+    plan_straight(&s->plan, stencil, "stencil", s->across * plan_blocks(s->n, BLOCK_Y), BLOCK_X * BLOCK_Y, REGISTERS,
+                  0);
+    return 0;
 }
 
-const struct workload_type workload_stencil = {
-    .name = "stencil",
-    .summary = "six points of a 3x3 neighbourhood, one array into another, one kernel",
-    .source = "recorded: H200, driver 580.159.04, CUDA 13.0, 2026-11",
-    WORKLOAD_WITH_KEYS(stencil),
-    .close = free,
-    .program = plan_program,
-};
+WORKLOAD_OF_PLAN(stencil, workload_stencil, "stencil",
+                 "six points of a 3x3 neighbourhood, one array into another, one kernel",
+                 "recorded: H200, driver 580.159.04, CUDA 13.0, 2026-11", plan_open, free);

@@ -15,28 +15,24 @@
 
 enum { A, B, C, REGISTERS = 16, GUARD = 10, UNROLL_MOST = 16 };
 
-struct triad_params {
-    int64_t bytes, blocks, threads, unroll, compute_ns;
-};
-
 struct triad {
     struct plan plan;
+    int64_t bytes, blocks, threads, unroll;
     uint64_t n, step; /* step: threads in all */
-    uint32_t unroll;
 };
 
-static const struct param triad_params[] = {
-    PARAM_BYTES_ROW(triad_params, bytes, 12, 0x1p38, 0x1p28, "all three arrays together"),
-    PARAM_INT_ROW(triad_params, blocks, "", 1, 1 << 20, 1024, "thread blocks"),
-    PARAM_INT_ROW(triad_params, threads, "", 1, 1024, 256, "threads of a block"),
-    PARAM_INT_ROW(triad_params, unroll, "", 1, UNROLL_MOST, 1, "trips of a turn of the loop"),
-    PARAM_NS_AUTO_ROW(triad_params, compute_ns, 0, 1e9, "time of a turn of a warp's loop, its data at hand"),
+static const struct param triad_keys[] = {
+    PARAM_BYTES_ROW(triad, bytes, 12, 0x1p38, 0x1p28, "all three arrays together"),
+    PARAM_INT_ROW(triad, blocks, "", 1, 1 << 20, 1024, "thread blocks"),
+    PARAM_INT_ROW(triad, threads, "", 1, 1024, 256, "threads of a block"),
+    PARAM_INT_ROW(triad, unroll, "", 1, UNROLL_MOST, 1, "trips of a turn of the loop"),
+    PLAN_COMPUTE_NS("time of a turn of a warp's loop, its data at hand"),
     {0}};
 
 static int triad(struct emit *e)
 {
     const struct triad *t = e->state;
-    struct program_loop loop = program_grid_stride(e->at.thread, e->at.lanes, t->step, t->n, t->unroll);
+    struct program_loop loop = program_grid_stride(e->at.thread, e->at.lanes, t->step, t->n, (uint32_t)t->unroll);
     struct program_part part;
     if (loop.trips == 0 && loop.more == 0)
         return emit_idle(e, GUARD);
@@ -54,27 +50,15 @@ static int triad(struct emit *e)
     return emit_end(e, 1);
 }
 
-static void *triad_open(const void *params, struct err *err)
+static int triad_lay_out(struct triad *t, struct err *err)
 {
-    const struct triad_params *p = params;
-    struct triad *t = plan_new(sizeof *t, p->compute_ns, err);
-    if (!t)
-        return NULL;
-    t->n = (uint64_t)p->bytes / 12;
-    t->step = (uint64_t)(p->blocks * p->threads);
-    t->unroll = (uint32_t)p->unroll;
-    plan_input(&t->plan, "a", t->n * 4);
-    plan_input(&t->plan, "b", t->n * 4);
-    plan_input(&t->plan, "c", t->n * 4);
-    plan_kernel(&t->plan, triad, "triad", (uint64_t)p->blocks, (uint32_t)p->threads, REGISTERS, 0);
-    return t;
+    (void)err;
+    t->n = t->bytes / 12;
+    t->step = t->blocks * t->threads;
+    plan_array(&t->plan, "+a|b|c", t->n * 4);
+    plan_kernel(&t->plan, triad, "triad", t->blocks, (uint32_t)t->threads, REGISTERS, 0);
+    return 0;
 }
 
-const struct workload_type workload_triad = {
-    .name = "triad",
-    .summary = "c = a + 3 b over three arrays, grid-stride",
-    .source = "STREAM triad, docs/uvm-engine.md",
-    WORKLOAD_WITH_KEYS(triad),
-    .close = free,
-    .program = plan_program,
-};
+WORKLOAD_OF_PLAN(triad, workload_triad, "triad", "c = a + 3 b over three arrays, grid-stride",
+                 "STREAM triad, docs/uvm-engine.md", plan_open, free);

@@ -22,22 +22,17 @@
 
 enum { THREADS = 256, UNROLL_MOST = 16, ONCE = 43, GUARD = 10, A = 0, R = 1, S = 2, P = 3, Q = 4 };
 
-struct bicg_params {
-    int64_t bytes, n, kernel, unroll, compute_ns;
-};
-
 struct bicg {
     struct plan plan;
-    int64_t n;
-    uint32_t unroll;
+    int64_t bytes, n, kernel, unroll;
 };
 
-static const struct param bicg_params[] = {
-    PARAM_BYTES_ROW(bicg_params, bytes, 1 << 22, 0x1p38, 0x1p33, "the matrix"),
-    PARAM_INT_ROW(bicg_params, n, "", 0, 1 << 18, 0, "rows and columns; 0: as many as `bytes` holds"),
-    PARAM_INT_ROW(bicg_params, kernel, "", 0, 2, 0, "1: s = A^T r alone; 2: q = A p alone; 0: both"),
-    PARAM_INT_ROW(bicg_params, unroll, "", 1, UNROLL_MOST, 4, "trips whose loads are issued together"),
-    PARAM_NS_AUTO_ROW(bicg_params, compute_ns, 0, 1e9, "time of a turn of a warp's loop, its data at hand"),
+static const struct param bicg_keys[] = {
+    PARAM_BYTES_ROW(bicg, bytes, 1 << 22, 0x1p38, 0x1p33, "the matrix"),
+    PARAM_INT_ROW(bicg, n, "", 0, 1 << 18, 0, "rows and columns; 0: as many as `bytes` holds"),
+    PARAM_INT_ROW(bicg, kernel, "", 0, 2, 0, "1: s = A^T r alone; 2: q = A p alone; 0: both"),
+    PARAM_INT_ROW(bicg, unroll, "", 1, UNROLL_MOST, 4, "trips whose loads are issued together"),
+    PLAN_COMPUTE_NS("time of a turn of a warp's loop, its data at hand"),
     {0}};
 
 /* A body for each part of the loop; then the store. Element [k][thread] of A, or [thread][k], lies `along` apart from
@@ -47,7 +42,7 @@ static int product(struct emit *e, bool first, int64_t along, int64_t down)
     const struct bicg *b = e->state;
     int64_t thread = (int64_t)e->at.thread;
     struct program_part part;
-    struct program_loop loop = {.trips = (uint64_t)b->n, .active = e->active, .unroll = b->unroll};
+    struct program_loop loop = {.trips = (uint64_t)b->n, .active = e->active, .unroll = (uint32_t)b->unroll};
     if (program_loop_part(&loop, e->index, &part)) {
         for (uint32_t t = 0; t < part.trips; t++) {
             int64_t k = (int64_t)part.first + t;
@@ -75,37 +70,22 @@ static int kernel2(struct emit *e)
     return product(e, false, ((const struct bicg *)e->state)->n, 1);
 }
 
-static void *bicg_open(const void *params, struct err *err)
+static int bicg_lay_out(struct bicg *b, struct err *err)
 {
-    const struct bicg_params *p = params;
-    uint64_t n = p->n ? (uint64_t)p->n : (uint64_t)sqrt((double)p->bytes / 4) / 1024 * 1024;
-    struct bicg *b = plan_new(sizeof *b, p->compute_ns, err);
-    if (!b)
-        return NULL;
-    b->n = (int64_t)n;
-    b->unroll = (uint32_t)p->unroll;
-    plan_input(&b->plan, "A", n * n * 4);
-    plan_input(&b->plan, "r", n * 4);
-    plan_array(&b->plan, "s", n * 4);
-    plan_input(&b->plan, "p", n * 4);
-    plan_array(&b->plan, "q", n * 4);
-    if (p->kernel != 2) {
+    (void)err;
+    uint64_t n = b->n = b->n ? b->n : (int64_t)sqrt((double)b->bytes / 4) / 1024 * 1024;
+    PLAN_ARRAYS(&b->plan, {"+A", n * n * 4}, {"+r", n * 4}, {"s", n * 4}, {"+p", n * 4}, {"q", n * 4});
+    if (b->kernel != 2) {
         plan_kernel(&b->plan, kernel1, "bicg_kernel1", plan_blocks(n, THREADS), THREADS, 32, 0);
         plan_guard(&b->plan, n, GUARD);
     }
-    if (p->kernel != 1) {
+    if (b->kernel != 1) {
         plan_kernel(&b->plan, kernel2, "bicg_kernel2", plan_blocks(n, THREADS), THREADS, 25, 0);
         plan_guard(&b->plan, n, GUARD);
     }
     b->plan.launches = b->plan.kernels;
-    return b;
+    return 0;
 }
 
-const struct workload_type workload_bicg = {
-    .name = "bicg",
-    .summary = "matrix-vector products with a matrix and its transpose, two kernels",
-    .source = "PolyBench-ACC CUDA/linear-algebra/kernels/bicg",
-    WORKLOAD_WITH_KEYS(bicg),
-    .close = free,
-    .program = plan_program,
-};
+WORKLOAD_OF_PLAN(bicg, workload_bicg, "bicg", "matrix-vector products with a matrix and its transpose, two kernels",
+                 "PolyBench-ACC CUDA/linear-algebra/kernels/bicg", plan_open, free);

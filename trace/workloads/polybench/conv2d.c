@@ -18,19 +18,15 @@
 
 enum { BLOCK_X = 32, BLOCK_Y = 8, REGISTERS = 30, GUARD = 23, A = 0, B = 1 };
 
-struct conv2d_params {
-    int64_t bytes, n, compute_ns;
-};
-
 struct conv2d {
     struct plan plan;
-    int64_t n, across; /* rows and columns; blocks in x */
+    int64_t bytes, n, across; /* rows and columns; blocks in x */
 };
 
-static const struct param conv2d_params[] = {
-    PARAM_BYTES_ROW(conv2d_params, bytes, 8 * BLOCK_X * BLOCK_X, 0x1p38, 0x1p33, "both arrays together"),
-    PARAM_INT_ROW(conv2d_params, n, "", 0, 1 << 18, 0, "rows and columns; 0: as many as `bytes` holds"),
-    PARAM_NS_AUTO_ROW(conv2d_params, compute_ns, 0, 1e9, "time of a warp whose data is all at hand"),
+static const struct param conv2d_keys[] = {
+    PARAM_BYTES_ROW(conv2d, bytes, 8 * BLOCK_X * BLOCK_X, 0x1p38, 0x1p33, "both arrays together"),
+    PARAM_INT_ROW(conv2d, n, "", 0, 1 << 18, 0, "rows and columns; 0: as many as `bytes` holds"),
+    PLAN_COMPUTE_NS("time of a warp whose data is all at hand"),
     {0}};
 
 /* Points (i, j) to (i, j + 31). */
@@ -51,27 +47,15 @@ static int conv2d(struct emit *e)
     return emit_end(e, 1);
 }
 
-static void *conv2d_open(const void *params, struct err *err)
+static int conv2d_lay_out(struct conv2d *c, struct err *err)
 {
-    const struct conv2d_params *p = params;
-    uint64_t n = p->n ? (uint64_t)p->n : (uint64_t)sqrt((double)p->bytes / 8) / BLOCK_X * BLOCK_X;
-    uint64_t across = plan_blocks(n, BLOCK_X), down = plan_blocks(n, BLOCK_Y);
-    struct conv2d *c = plan_new(sizeof *c, p->compute_ns, err);
-    if (!c)
-        return NULL;
-    c->n = (int64_t)n;
-    c->across = (int64_t)across;
-    plan_input(&c->plan, "A", n * n * 4);
-    plan_array(&c->plan, "B", n * n * 4);
-    plan_straight(&c->plan, conv2d, "conv2d", across * down, BLOCK_X * BLOCK_Y, REGISTERS, 0);
-    return c;
+    (void)err;
+    c->n = c->n ? c->n : (int64_t)sqrt((double)c->bytes / 8) / BLOCK_X * BLOCK_X;
+    c->across = plan_blocks(c->n, BLOCK_X);
+    PLAN_ARRAYS(&c->plan, {"+A", c->n * c->n * 4}, {"B", c->n * c->n * 4});
+    plan_straight(&c->plan, conv2d, "conv2d", c->across * plan_blocks(c->n, BLOCK_Y), BLOCK_X * BLOCK_Y, REGISTERS, 0);
+    return 0;
 }
 
-const struct workload_type workload_conv2d = {
-    .name = "conv2d",
-    .summary = "3x3 stencil over one array into another, one kernel",
-    .source = "PolyBench-ACC CUDA/stencils/2DCONV",
-    WORKLOAD_WITH_KEYS(conv2d),
-    .close = free,
-    .program = plan_program,
-};
+WORKLOAD_OF_PLAN(conv2d, workload_conv2d, "conv2d", "3x3 stencil over one array into another, one kernel",
+                 "PolyBench-ACC CUDA/stencils/2DCONV", plan_open, free);

@@ -21,20 +21,16 @@
 
 enum { BLOCK_X = 32, BLOCK_Y = 8, GUARD = 19, EX = 0, EY = 1, HZ = 2 };
 
-struct fdtd2d_params {
-    int64_t bytes, n, steps, compute_ns;
-};
-
 struct fdtd2d {
     struct plan plan;
-    int64_t n, across; /* rows and columns; blocks in x */
+    int64_t bytes, n, steps, across; /* rows and columns; blocks in x */
 };
 
-static const struct param fdtd2d_params[] = {
-    PARAM_BYTES_ROW(fdtd2d_params, bytes, 12 * BLOCK_X * BLOCK_X, 0x1p38, 0x1p33, "all three arrays together"),
-    PARAM_INT_ROW(fdtd2d_params, n, "", 0, 1 << 18, 0, "rows and columns; 0: as many as `bytes` holds"),
-    PARAM_INT_ROW(fdtd2d_params, steps, "", 1, 100000, 3, "time steps"),
-    PARAM_NS_AUTO_ROW(fdtd2d_params, compute_ns, 0, 1e9, "time of a warp whose data is all at hand"),
+static const struct param fdtd2d_keys[] = {
+    PARAM_BYTES_ROW(fdtd2d, bytes, 12 * BLOCK_X * BLOCK_X, 0x1p38, 0x1p33, "all three arrays together"),
+    PARAM_INT_ROW(fdtd2d, n, "", 0, 1 << 18, 0, "rows and columns; 0: as many as `bytes` holds"),
+    PARAM_INT_ROW(fdtd2d, steps, "", 1, 100000, 3, "time steps"),
+    PLAN_COMPUTE_NS("time of a warp whose data is all at hand"),
     {0}};
 
 /* The warp's points (i, j) to (i, j + 31) but for some rows and columns at the edges; whether there are any. c: the
@@ -89,30 +85,20 @@ static int fdtd_step3(struct emit *e)
     return emit_end(e, 1);
 }
 
-static void *fdtd2d_open(const void *params, struct err *err)
+static int fdtd2d_lay_out(struct fdtd2d *f, struct err *err)
 {
-    const struct fdtd2d_params *p = params;
-    uint64_t n = p->n ? (uint64_t)p->n : (uint64_t)sqrt((double)p->bytes / 12) / BLOCK_X * BLOCK_X;
-    uint64_t across = plan_blocks(n, BLOCK_X), blocks = across * plan_blocks(n, BLOCK_Y);
-    struct fdtd2d *f = plan_new(sizeof *f, p->compute_ns, err);
-    if (!f)
-        return NULL;
-    f->n = (int64_t)n;
-    f->across = (int64_t)across;
-    plan_array(&f->plan, "+ex|ey|hz", n * n * 4);
+    (void)err;
+    f->n = f->n ? f->n : (int64_t)sqrt((double)f->bytes / 12) / BLOCK_X * BLOCK_X;
+    f->across = plan_blocks(f->n, BLOCK_X);
+    uint64_t blocks = f->across * plan_blocks(f->n, BLOCK_Y);
+    plan_array(&f->plan, "+ex|ey|hz", f->n * f->n * 4);
     plan_straight(&f->plan, fdtd_step1, "fdtd_step1", blocks, BLOCK_X * BLOCK_Y, 14, 0);
     plan_straight(&f->plan, fdtd_step2, "fdtd_step2", blocks, BLOCK_X * BLOCK_Y, 12, 0);
     plan_straight(&f->plan, fdtd_step3, "fdtd_step3", blocks, BLOCK_X * BLOCK_Y, 16, 0);
     f->plan.alike = true;
-    f->plan.launches = (uint32_t)(3 * p->steps);
-    return f;
+    f->plan.launches = (uint32_t)(3 * f->steps);
+    return 0;
 }
 
-const struct workload_type workload_fdtd2d = {
-    .name = "fdtd2d",
-    .summary = "finite-difference time domain, three arrays, three kernels a step",
-    .source = "PolyBench-ACC CUDA/stencils/FDTD-2D",
-    WORKLOAD_WITH_KEYS(fdtd2d),
-    .close = free,
-    .program = plan_program,
-};
+WORKLOAD_OF_PLAN(fdtd2d, workload_fdtd2d, "fdtd2d", "finite-difference time domain, three arrays, three kernels a step",
+                 "PolyBench-ACC CUDA/stencils/FDTD-2D", plan_open, free);

@@ -24,6 +24,11 @@ struct nw {
     unsigned matrix, reference; /* numbers of the arrays */
 };
 
+/* The same in managed memory. */
+struct managed {
+    struct nw nw;
+};
+
 static const struct param managed_keys[] = {
     PARAM_BYTES_ROW(nw, bytes, 8 * (TILE + 1) * (TILE + 1), 0x1p38, 0x1p33, "both arrays together"),
     PARAM_CHOICE_ROW(nw, order, "hoisted|ptx", 0, "loads first, or each used before the next"),
@@ -91,14 +96,12 @@ static void add_tiles(struct nw *s, int64_t tiles, unsigned matrix)
     s->plan.launches = 2 * (uint32_t)tiles - 1;
 }
 
-static void *managed_open(const void *keys, struct err *err)
+static int managed_lay_out(struct managed *m, struct err *err)
 {
-    struct nw *s = plan_open(keys, sizeof *s, err);
-    if (!s)
-        return NULL;
-    s->plan.order = s->order ? ORDER_PTX : ORDER_HOISTED;
-    add_tiles(s, ((int64_t)sqrt((double)s->bytes / 8) - 1) / TILE, 0);
-    return s;
+    (void)err;
+    m->nw.plan.order = m->nw.order ? ORDER_PTX : ORDER_HOISTED;
+    add_tiles(&m->nw, ((int64_t)sqrt((double)m->nw.bytes / 8) - 1) / TILE, 0);
+    return 0;
 }
 
 static int nw_lay_out(struct nw *s, struct err *err)
@@ -109,17 +112,6 @@ static int nw_lay_out(struct nw *s, struct err *err)
     return 0;
 }
 
-const struct workload_type workload_nw = {
-    .name = "nw",
-    .summary = "Needleman-Wunsch alignment, tiles along anti-diagonals",
-    .source = "Rodinia 3.1 cuda/nw",
-    .produces = WORKLOAD_PROGRAM,
-    .views = VIEW_ALL,
-    .params = managed_keys,
-    .params_size = sizeof(struct nw),
-    .open = managed_open,
-    .close = free,
-    .program = plan_program,
-};
-
+WORKLOAD_OF_PLAN(managed, workload_nw, "nw", "Needleman-Wunsch alignment, tiles along anti-diagonals",
+                 "Rodinia 3.1 cuda/nw", plan_open, free);
 RODINIA(nw, "nw", "nw", "Needleman-Wunsch alignment, as Rodinia and the F3FS artifact run it", free);

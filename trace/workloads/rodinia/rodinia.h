@@ -40,27 +40,8 @@ static inline void *rodinia_open(const void *keys, size_t bytes, struct err *err
     return plan;
 }
 
-/* The program rodinia-NAME, called X here: its state is a struct X that begins with a plan and holds the keys, X_keys[]
- * are their rows, X_lay_out() adds arrays and kernels to a state whose keys are set (-1 with *err set: refused), and
- * close() frees it. */
+/* The program rodinia-NAME, of struct X, from a folder of Rodinia's cuda. */
 #define RODINIA(X, NAME, FOLDER, SUMMARY, CLOSE)                                                                       \
-    static void *X##_open(const void *keys, struct err *err)                                                           \
-    {                                                                                                                  \
-        struct X *s = rodinia_open(keys, sizeof *s, err);                                                              \
-        if (!s || X##_lay_out(s, err) == 0)                                                                            \
-            return s;                                                                                                  \
-        CLOSE(s);                                                                                                      \
-        return NULL;                                                                                                   \
-    }                                                                                                                  \
-    const struct workload_type workload_rodinia_##X = {.name = "rodinia-" NAME,                                        \
-                                                       .summary = SUMMARY,                                             \
-                                                       .source = "Rodinia 3.1 cuda/" FOLDER,                           \
-                                                       .produces = WORKLOAD_PROGRAM,                                   \
-                                                       .views = VIEW_ALL,                                              \
-                                                       .params = X##_keys,                                             \
-                                                       .params_size = sizeof(struct X),                                \
-                                                       .open = X##_open,                                               \
-                                                       .close = CLOSE,                                                 \
-                                                       .program = plan_program}
+    WORKLOAD_OF_PLAN(X, workload_rodinia_##X, "rodinia-" NAME, SUMMARY, "Rodinia 3.1 cuda/" FOLDER, rodinia_open, CLOSE)
 
 #endif
