@@ -83,10 +83,7 @@ void plan_arrays(struct plan *plan, const struct plan_row *row);
 #define PLAN_ARRAYS(plan, ...) plan_arrays(plan, (const struct plan_row[]){__VA_ARGS__, {NULL, 0}})
 
 /* Row of the key compute_ns, for a state that begins with a plan. */
-#define PLAN_COMPUTE_NS(help)                                                                                          \
-    {                                                                                                                  \
-        "compute_ns", PARAM_NS, "ns", 0, 1e9, PARAM_AUTO, offsetof(struct plan, compute_ns), help, "auto"              \
-    }
+#define PLAN_COMPUTE_NS(help) PARAM_NS_AUTO_ROW(plan, compute_ns, 0, 1e9, help)
 
 /* The next kernel: its name in the source (valid as long as the state), blocks, threads of a block, registers of a
  * thread, bytes of shared memory of a block. */

@@ -1,4 +1,4 @@
-#include "trace/workloads/graph/frontier.h"
+#include "trace/workloads/graph/traversal.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* traversal: graph algorithms that really run, handing out the neighbour lists that each launch reads.
  *
- * Workloads bfs, sssp, cc and pagerank share the parameters, the frontier (frontier.h) and the batches
+ * Workloads bfs, sssp, cc and pagerank share the parameters, the frontier and the batches
  * (traversal_scans.c); an algorithm only says which vertices are active first and, after a launch, next. All active
  * vertices' lists are read in a launch, in vertex order, those of the last level too; empty lists cost nothing. The
  * edge list lies at byte 4096 + base_offset, its 4-byte weights at a page of their own. The program
@@ -8,10 +8,41 @@
 #ifndef TRACE_WORKLOADS_GRAPH_TRAVERSAL_H
 #define TRACE_WORKLOADS_GRAPH_TRAVERSAL_H
 
-#include "trace/workloads/graph/frontier.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/base/err.h"
 #include "trace/workloads/graph/graph_source.h"
 #include "trace/workloads/scan.h"
 #include "trace/workloads/scan_record.h"
+
+/* A set of vertices, one bit each: those whose lists a launch reads. */
+struct frontier {
+    uint64_t *bits;
+    uint64_t count, vertices; /* members; of the graph */
+};
+
+/* None of so many vertices. Release bits with free(). */
+int frontier_init(struct frontier *frontier, uint64_t vertices, struct err *err);
+
+/* None; all. */
+void frontier_clear(struct frontier *frontier);
+void frontier_fill(struct frontier *frontier);
+
+/* The first member from v on, or `end`. */
+uint64_t frontier_next(const struct frontier *frontier, uint64_t v, uint64_t end);
+
+static inline bool frontier_has(const struct frontier *f, uint64_t v)
+{
+    return (f->bits[v / 64] >> (v % 64)) & 1;
+}
+
+static inline void frontier_add(struct frontier *f, uint64_t v)
+{
+    uint64_t bit = 1ULL << (v % 64);
+    f->count += !(f->bits[v / 64] & bit);
+    f->bits[v / 64] |= bit;
+}
 
 struct traversal_params {
     struct graph_source source;

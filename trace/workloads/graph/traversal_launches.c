@@ -1,4 +1,3 @@
-#include "trace/workloads/graph/traversal_launches.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,3 @@
-#include "trace/workloads/graph/traversal_launches.h"
 
 #include "trace/base/testing.h"
 #include "trace/workloads/graph/traversal_run.h"

@@ -4,14 +4,44 @@
  * A visit changes a value if it does so when the launch's lists are read one after the other, in vertex order and
  * element by element: of several visits that would lower the same value alike, the first. That is one of the orders a
  * GPU may take, and the same in every run.
- * A run takes the launches that are kept (traversal_launches.h), and of memory 1 bit (cc: 2) an element. Where none are
+ * A run takes the launches that are kept, and of memory 1 bit (cc: 2) an element. Where none are
  * it has frontiers and values of its own besides (2 bits a vertex; bfs 1 bit, the others 16 B a vertex), goes forward
  * by itself and starts anew to go back. It shares the graph, so runs may be on threads of their own.
  * Differs: on a GPU visits at the same time may all find the old value, and all change it. */
 #ifndef TRACE_WORKLOADS_GRAPH_TRAVERSAL_RUN_H
 #define TRACE_WORKLOADS_GRAPH_TRAVERSAL_RUN_H
 
-#include "trace/workloads/graph/traversal_launches.h"
+#include "trace/workloads/graph/traversal.h"
+
+/* How many launches a traversal has, and what each of them is: its frontier and the visits that
+ * change a value (traversal_run.h says which), worked out once and shared by all runs.
+ *
+ * A frontier is kept as bits, 1 a vertex; of changes only the words that are not 0, 24 B each. Where all launches
+ * together take more than `most`, none is kept and each run works them out by itself. */
+
+/* Word `word` of traversal.changes and .own. */
+struct traversal_change {
+    uint64_t word, changes, own;
+};
+
+struct traversal_launch {
+    uint64_t *active; /* frontier.bits */
+    uint64_t count;   /* its members */
+    struct traversal_change *change;
+    size_t changes;
+};
+
+struct traversal_launches {
+    uint64_t *starts;            /* of roots: their first launches; [root_count]: all launches */
+    struct traversal_launch *of; /* of each launch; NULL: they are not kept */
+    size_t kept, cap;
+    uint64_t bytes;
+};
+
+/* Runs the traversal once. changes: whether changing visits are wanted. most: bytes. To be closed even on failure. */
+int traversal_launches_open(struct traversal_launches *l, const struct traversal *t, bool changes, uint64_t most,
+                            struct err *err);
+void traversal_launches_close(struct traversal_launches *l);
 
 struct traversal_run {
     struct traversal t; /* a copy: t.active is the frontier of the launch, t.changes what it changes */

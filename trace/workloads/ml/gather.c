@@ -2,7 +2,7 @@
  *
  * graph=...: the rows that k-hop neighbour sampling asks for, one launch for each batch (trace/graph/graph_sample.h).
  * rows=FILE: one row number a line; without it `count` rows drawn uniformly. Row r starts at byte r row_bytes. The
- * scans are the closed form of what the program (gather_program.h) reads of the table. Source: dissertation, chapter 3
+ * scans are the closed form of what the program (gather_program.c) reads of the table. Source: dissertation, chapter 3
  * (UnifiedTensor). */
 #include <stdlib.h>
 #include <string.h>

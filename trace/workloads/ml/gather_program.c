@@ -1,4 +1,4 @@
-#include "trace/workloads/ml/gather_program.h"
+#include "trace/workloads/ml/gather_rows.h"
 
 #include "trace/program/loop.h"
 

@@ -3,64 +3,34 @@
 #include <stddef.h>
 #include <string.h>
 
-#define CONVOLUTION(N, SIZE)                                                                                           \
+#define LAYER(KIND, N, SIZE, A, B, NORMALISED)                                                                         \
     {                                                                                                                  \
-        .kind = YOLOV2_CONVOLUTION, .filters = (N), .size = (SIZE), .from = {-1, -1}, .normalised = true               \
+        .kind = (KIND), .filters = (N), .size = (SIZE), .from = {(A), (B)}, .normalised = (NORMALISED)                 \
     }
-#define MAXIMUM                                                                                                        \
-    {                                                                                                                  \
-        .kind = YOLOV2_MAXIMUM, .from = { -1, -1 }                                                                     \
-    }
-#define ROUTE(A, B)                                                                                                    \
-    {                                                                                                                  \
-        .kind = YOLOV2_ROUTE, .from = {(A), (B) }                                                                      \
-    }
-#define LINEAR(N, SIZE)                                                                                                \
-    {                                                                                                                  \
-        .kind = YOLOV2_CONVOLUTION, .filters = (N), .size = (SIZE), .from = { -1, -1 }                                 \
-    }
-#define REORG                                                                                                          \
-    {                                                                                                                  \
-        .kind = YOLOV2_REORG, .from = { -1, -1 }                                                                       \
-    }
-#define REGION                                                                                                         \
-    {                                                                                                                  \
-        .kind = YOLOV2_REGION, .from = { -1, -1 }                                                                      \
-    }
+#define CONVOLUTION(N, SIZE) LAYER(YOLOV2_CONVOLUTION, N, SIZE, -1, -1, true)
+#define LINEAR(N, SIZE)      LAYER(YOLOV2_CONVOLUTION, N, SIZE, -1, -1, false)
+#define ROUTE(A, B)          LAYER(YOLOV2_ROUTE, 0, 0, A, B, false)
+#define MAXIMUM              LAYER(YOLOV2_MAXIMUM, 0, 0, -1, -1, false)
+#define REORG                LAYER(YOLOV2_REORG, 0, 0, -1, -1, false)
+#define REGION               LAYER(YOLOV2_REGION, 0, 0, -1, -1, false)
 
-/* .ci/reproduction/yolov2.py reads it too. */
-static const struct yolov2_layer table[YOLOV2_LAYERS] = {CONVOLUTION(32, 3),
-                                                         MAXIMUM,
-                                                         CONVOLUTION(64, 3),
-                                                         MAXIMUM,
-                                                         CONVOLUTION(128, 3),
-                                                         CONVOLUTION(64, 1),
-                                                         CONVOLUTION(128, 3),
-                                                         MAXIMUM,
-                                                         CONVOLUTION(256, 3),
-                                                         CONVOLUTION(128, 1),
-                                                         CONVOLUTION(256, 3),
-                                                         MAXIMUM,
-                                                         CONVOLUTION(512, 3),
-                                                         CONVOLUTION(256, 1),
-                                                         CONVOLUTION(512, 3),
-                                                         CONVOLUTION(256, 1),
-                                                         CONVOLUTION(512, 3),
-                                                         MAXIMUM,
-                                                         CONVOLUTION(1024, 3),
-                                                         CONVOLUTION(512, 1),
-                                                         CONVOLUTION(1024, 3),
-                                                         CONVOLUTION(512, 1),
-                                                         CONVOLUTION(1024, 3),
-                                                         CONVOLUTION(1024, 3),
-                                                         CONVOLUTION(1024, 3),
-                                                         ROUTE(16, -1),
-                                                         CONVOLUTION(64, 1),
-                                                         REORG,
-                                                         ROUTE(27, 24),
-                                                         CONVOLUTION(1024, 3),
-                                                         LINEAR(425, 1), /* 5 anchors x (80 classes + 4 + 1) */
-                                                         REGION};
+/* The last product: 5 anchors x (80 classes + 4 + 1). .ci/reproduction/yolov2.py reads it too. */
+static const struct yolov2_layer table[YOLOV2_LAYERS] = {CONVOLUTION(32, 3),   MAXIMUM,
+                                                         CONVOLUTION(64, 3),   MAXIMUM,
+                                                         CONVOLUTION(128, 3),  CONVOLUTION(64, 1),
+                                                         CONVOLUTION(128, 3),  MAXIMUM,
+                                                         CONVOLUTION(256, 3),  CONVOLUTION(128, 1),
+                                                         CONVOLUTION(256, 3),  MAXIMUM,
+                                                         CONVOLUTION(512, 3),  CONVOLUTION(256, 1),
+                                                         CONVOLUTION(512, 3),  CONVOLUTION(256, 1),
+                                                         CONVOLUTION(512, 3),  MAXIMUM,
+                                                         CONVOLUTION(1024, 3), CONVOLUTION(512, 1),
+                                                         CONVOLUTION(1024, 3), CONVOLUTION(512, 1),
+                                                         CONVOLUTION(1024, 3), CONVOLUTION(1024, 3),
+                                                         CONVOLUTION(1024, 3), ROUTE(16, -1),
+                                                         CONVOLUTION(64, 1),   REORG,
+                                                         ROUTE(27, 24),        CONVOLUTION(1024, 3),
+                                                         LINEAR(425, 1),       REGION};
 
 void yolov2_layers(uint32_t side, struct yolov2_layer layers[YOLOV2_LAYERS])
 {

@@ -1,6 +1,6 @@
 /* Source: gupta-2025-f3fs table III and the kernels' loops in Sacusa/PIM_apps (master, d166678); request counts per
  * channel and shares of row changes as its address arithmetic gives them. */
-#include "trace/workloads/pim/pim_ops.h"
+#include "trace/workloads/pim/pim_program.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "trace/workloads/pim/pim_ops.h"
+#include "trace/workloads/pim/pim_program.h"
 
 #include "trace/base/testing.h"
 

@@ -18,13 +18,9 @@
 enum { RODINIA_BASE = 0xC0000000u, RODINIA_ALIGN = 256 };
 
 /* The last rows of a program's keys: the key `order`, and what compute_ns is the time of. */
-#define RODINIA_ORDER                                                                                                  \
-    {                                                                                                                  \
-        "order", PARAM_CHOICE, "ptx|hoisted", 0, 0, ORDER_PTX, offsetof(struct plan, order),                           \
-            "each value used as in PTX, or independent loads first", NULL                                              \
-    }
 #define RODINIA_KEYS(time)                                                                                             \
-    RODINIA_ORDER, PLAN_COMPUTE_NS(time),                                                                              \
+    PARAM_CHOICE_ROW(plan, order, "ptx|hoisted", ORDER_PTX, "each value used as in PTX, or independent loads first"),  \
+        PLAN_COMPUTE_NS(time),                                                                                         \
     {                                                                                                                  \
         0                                                                                                              \
     }

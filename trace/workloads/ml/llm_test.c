@@ -1,4 +1,5 @@
-#include "trace/workloads/ml/gemm_program.h"
+/* The products of llm are its own: by including it. */
+#include "trace/workloads/ml/llm.c"
 
 #include "trace/base/testing.h"
 #include "trace/program/walk.h"
@@ -109,5 +110,5 @@ START_TEST(a_warp_reads_its_row_of_x_and_rows_of_w_a_tile_apart)
 }
 END_TEST
 
-TEST_MAIN("gemm_program", the_worked_example_in_both_tiles, straight_from_memory_a_product_takes_two_loads,
+TEST_MAIN("llm", the_worked_example_in_both_tiles, straight_from_memory_a_product_takes_two_loads,
           a_warp_reads_its_row_of_x_and_rows_of_w_a_tile_apart)
