@@ -57,20 +57,18 @@ struct phase {
     int flags;
     uint8_t store; /* array */
     int32_t rows, columns;
+    uint8_t source[2]; /* arrays */
     /* Map: element e is element (e / rows + column) pitch + e % rows + row of the array. Walk: elements from a lane to
      * the next (row), from a turn to the next (column). */
-    struct source {
-        uint8_t array;
+    struct {
         int32_t pitch, row, column;
-    } source[2];
+    } at;
 };
 
 struct step {
     uint8_t phase;
-    bool last; /* convolutions: the store */
-    uint16_t round;
-    uint16_t outer, inner,
-        turns; /* trips of a convolution's loops: number of the outer, first of the inner, how many */
+    bool last;                           /* convolutions: the store */
+    uint16_t round, outer, inner, turns; /* trips of a convolution's loops: the outer, first of the inner, how many */
     uint32_t active;
 };
 
@@ -105,10 +103,6 @@ static const struct param heartwall_keys[] = {
 
 #define ADD(part, ...)                                                                                                 \
     add_phases(part, (const struct phase[]){__VA_ARGS__}, sizeof((const struct phase[]){__VA_ARGS__}))
-#define WHOLE(array)                                                                                                   \
-    {                                                                                                                  \
-        array, 0, 0, 0                                                                                                 \
-    }
 
 static void add_phases(struct part *p, const struct phase *phase, size_t bytes)
 {
@@ -120,31 +114,31 @@ static void add_phases(struct part *p, const struct phase *phase, size_t bytes)
 static void add_window_sums(struct part *p, int32_t t, int32_t a, uint8_t from, uint8_t to)
 {
     int32_t c = a + t - 1, P = a + 2 * t;
-    ADD(p, {MAP, INSIDE, PAD, P, P, {{from, a, -t, -t}}}, {WALK, 0, PAD, P, P, {{PAD, 0, P, 1}}},
-        {MAP, 0, PAD_SELECTED, c, P, {{PAD, P, t, 0}}}, {MAP, 0, SUM, c, P, {{PAD, P, 0, 0}}},
-        {MAP, from == AREA_SQUARED ? FREE : 0, SUM, c * P, 1, {WHOLE(PAD_SELECTED), WHOLE(SUM)}},
-        {WALK, 0, SUM, c, P, {{SUM, 0, 1, c}}}, {MAP, 0, SUM_SELECTED, c, c, {{SUM, c, 0, t}}},
-        {MAP, 0, to, c, c, {{SUM, c, 0, 0}}}, {MAP, 0, to, c * c, 1, {WHOLE(SUM_SELECTED), WHOLE(to)}});
+    ADD(p, {MAP, INSIDE, PAD, P, P, {from}, {a, -t, -t}}, {WALK, 0, PAD, P, P, {PAD}, {0, P, 1}},
+        {MAP, 0, PAD_SELECTED, c, P, {PAD}, {P, t, 0}}, {MAP, 0, SUM, c, P, {PAD}, {P, 0, 0}},
+        {MAP, from == AREA_SQUARED ? FREE : 0, SUM, c * P, 1, {PAD_SELECTED, SUM}, {0}},
+        {WALK, 0, SUM, c, P, {SUM}, {0, 1, c}}, {MAP, 0, SUM_SELECTED, c, c, {SUM}, {c, 0, t}},
+        {MAP, 0, to, c, c, {SUM}, {c, 0, 0}}, {MAP, 0, to, c * c, 1, {SUM_SELECTED, to}, {0}});
 }
 
 static void set_phases(struct part *part, int32_t t, int32_t a)
 {
     int32_t c = a + t - 1;
     struct part *p = &part[TRACK];
-    ADD(&part[CUT], {.kind = PLACE, .flags = FREE}, {MAP, POINTED | FREE, TEMPLATE, t, t, {WHOLE(FRAME)}});
+    ADD(&part[CUT], {.kind = PLACE, .flags = FREE}, {MAP, POINTED | FREE, TEMPLATE, t, t, {FRAME}, {0}});
     ADD(&part[UPDATE], {.kind = FOLLOW, .flags = FREE},
-        {MAP, POINTED | FREE, TEMPLATE, t, t, {{TEMPLATE, t, 0, 0}, WHOLE(FRAME)}});
-    ADD(p, {.kind = POINT, .flags = FREE}, {MAP, 0, AREA, a, a, {WHOLE(FRAME)}},
-        {MAP, BACKWARDS, NONE, t * t, 1, {WHOLE(TEMPLATE)}}, {.kind = CONVOLVE});
+        {MAP, POINTED | FREE, TEMPLATE, t, t, {TEMPLATE, FRAME}, {t, 0, 0}});
+    ADD(p, {.kind = POINT, .flags = FREE}, {MAP, 0, AREA, a, a, {FRAME}, {0}},
+        {MAP, BACKWARDS, NONE, t * t, 1, {TEMPLATE}, {0}}, {.kind = CONVOLVE});
     add_window_sums(p, t, a, AREA, SUB);
-    ADD(p, {MAP, 0, AREA_SQUARED, a * a, 1, {WHOLE(AREA)}});
+    ADD(p, {MAP, 0, AREA_SQUARED, a * a, 1, {AREA}, {0}});
     add_window_sums(p, t, a, AREA_SQUARED, SUB_SQUARED);
-    ADD(p, {MAP, 0, SUB_SQUARED, c * c, 1, {WHOLE(SUB), WHOLE(SUB_SQUARED)}},
-        {MAP, 0, TEMPLATE_SQUARED, t * t, 1, {WHOLE(TEMPLATE)}}, {WALK, 0, NONE, t, t, {{TEMPLATE, 0, t, 1}}},
-        {WALK, 0, NONE, t, t, {{TEMPLATE_SQUARED, 0, 1, t}}}, {.kind = SYNC}, {.kind = SYNC},
-        {MAP, 0, SUB_SQUARED, c * c, 1, {WHOLE(SUB_SQUARED)}}, {MAP, 0, CONV, c * c, 1, {WHOLE(CONV), WHOLE(SUB)}},
-        {MAP, 0, SUB_SQUARED, c * c, 1, {WHOLE(CONV), WHOLE(SUB_SQUARED)}}, {.kind = BEFORE, .flags = FREE},
-        {MAP, 0, MASK, c * c, 1, {WHOLE(NONE)}}, {.kind = CONVOLVE_MASK}, {WALK, 0, NONE, c, c, {{MASK_CONV, 0, c, 1}}},
+    ADD(p, {MAP, 0, SUB_SQUARED, c * c, 1, {SUB, SUB_SQUARED}, {0}},
+        {MAP, 0, TEMPLATE_SQUARED, t * t, 1, {TEMPLATE}, {0}}, {WALK, 0, NONE, t, t, {TEMPLATE}, {0, t, 1}},
+        {WALK, 0, NONE, t, t, {TEMPLATE_SQUARED}, {0, 1, t}}, {.kind = SYNC}, {.kind = SYNC},
+        {MAP, 0, SUB_SQUARED, c * c, 1, {SUB_SQUARED}, {0}}, {MAP, 0, CONV, c * c, 1, {CONV, SUB}, {0}},
+        {MAP, 0, SUB_SQUARED, c * c, 1, {CONV, SUB_SQUARED}, {0}}, {.kind = BEFORE, .flags = FREE},
+        {MAP, 0, MASK, c * c, 1, {NONE}, {0}}, {.kind = CONVOLVE_MASK}, {WALK, 0, NONE, c, c, {MASK_CONV}, {0, c, 1}},
         {.kind = PLACE});
 }
 
@@ -269,32 +263,33 @@ static unsigned array_of(const struct at *at, unsigned role, int64_t *first)
     return FIRST_OWN + role - AREA;
 }
 
-/* One element for all lanes, a load or a store. */
-static void point(const struct at *at, unsigned role, int64_t index, bool store)
+/* Element `index` of the block's array of a role in lane 0: a load, or a store. */
+static struct program_access *load(const struct at *at, unsigned role, int64_t index, unsigned before)
 {
     int64_t first;
     unsigned array = array_of(at, role, &first);
-    emit_same(store ? emit_store(&at->e, array, first + index, 2) : emit_load(&at->e, array, first + index, 2, 1));
+    return emit_load(&at->e, array, first + index, before, 1);
+}
+
+static struct program_access *store(const struct at *at, unsigned role, int64_t index, unsigned before)
+{
+    return emit_as(load(at, role, index, before), RECORD_WRITE);
 }
 
 /* The source of elements e to e + 31 of the map, where they have one. */
-static void load_source(const struct at *at, const struct source *s, int64_t e)
+static void load_source(const struct at *at, unsigned role, int64_t e)
 {
     const struct phase *f = at->phase;
-    int64_t index[PROGRAM_LANES], first, half = (f->rows - 1) / 2 + 1, x = at->h->column[at->block] - half,
-                                         y = at->h->row[at->block] - half;
+    int64_t index[PROGRAM_LANES], first, half = (f->rows - 1) / 2 + 1, pitch = f->at.pitch;
+    int64_t x = at->h->column[at->block] - half, y = at->h->row[at->block] - half;
     struct emit some = at->e;
-    if (s->array == NONE)
-        return;
-    unsigned array = array_of(at, s->array, &first);
+    unsigned array = array_of(at, role, &first);
     for (int64_t l = 0; l < PROGRAM_LANES; l++) {
-        int64_t row = (e + l) % f->rows + s->row, column = (e + l) / f->rows + s->column;
-        index[l] = first + column * s->pitch + row;
-        if (f->flags & BACKWARDS)
-            index[l] = first + f->rows - 1 - (e + l);
-        if (s->array == FRAME)
+        int64_t row = (e + l) % f->rows + f->at.row, column = (e + l) / f->rows + f->at.column;
+        index[l] = first + (f->flags & BACKWARDS ? f->rows - 1 - (e + l) : column * pitch + row);
+        if (role == FRAME)
             index[l] = (column + x) * FRAME_ROWS + row + y;
-        if (f->flags & INSIDE && (row < 0 || column < 0 || row >= s->pitch || column >= s->pitch))
+        if (f->flags & INSIDE && (row < 0 || column < 0 || row >= pitch || column >= pitch))
             some.active &= ~(1u << l);
     }
     if (some.active)
@@ -303,45 +298,38 @@ static void load_source(const struct at *at, const struct source *s, int64_t e)
 
 static void map(const struct at *at, int64_t e)
 {
-    int64_t first;
     if (at->phase->flags & POINTED) {
-        point(at, ROW, 0, false);
-        point(at, COLUMN, 0, false);
+        emit_same(load(at, ROW, 0, 2));
+        emit_same(load(at, COLUMN, 0, 2));
     }
     uint32_t loads = at->e.body->count;
-    load_source(at, &at->phase->source[0], e);
-    load_source(at, &at->phase->source[1], e);
+    for (unsigned k = 0; k < 2 && at->phase->source[k]; k++)
+        load_source(at, at->phase->source[k], e);
     emit_hoist(&at->e, loads);
-    if (at->phase->store == NONE)
-        return;
-    unsigned array = array_of(at, at->phase->store, &first);
-    emit_store(&at->e, array, first + e, LINEAR);
+    if (at->phase->store)
+        store(at, at->phase->store, e, LINEAR);
 }
 
 static void walk(const struct at *at)
 {
-    const struct source *s = &at->phase->source[0];
-    int64_t first;
-    unsigned array = array_of(at, s->array, &first);
-    first += at->warp * PROGRAM_LANES * s->row;
-    emit_apart(emit_load(&at->e, array, first, 2, 1), s->row)->turn_stride = s->column * (int64_t)4;
-    if (at->phase->store != NONE)
-        emit_apart(emit_store(&at->e, array, first, 1), s->row)->turn_stride = s->column * (int64_t)4;
+    const struct phase *f = at->phase;
+    int64_t index = at->warp * PROGRAM_LANES * f->at.row;
+    emit_apart(load(at, f->source[0], index, 2), f->at.row)->turn_stride = f->at.column * (int64_t)4;
+    if (f->store)
+        emit_apart(store(at, f->store, index, 1), f->at.row)->turn_stride = f->at.column * (int64_t)4;
 }
 
 static void convolve(const struct at *at, bool mask, int64_t e)
 {
     int64_t index[PROGRAM_LANES] = {0}, first, c = at->h->template + at->h->area - 1;
     int64_t way = mask ? 1 : -1, pitch = mask ? c : at->h->area;
+    unsigned array = array_of(at, mask ? MASK : AREA, &first);
     if (at->step->last) {
-        unsigned sums = array_of(at, SUB_SQUARED, &first);
         if (mask)
-            emit_load(&at->e, sums, first + e, LINEAR, 1);
-        unsigned to = array_of(at, mask ? MASK_CONV : CONV, &first);
-        emit_store(&at->e, to, first + e, mask ? 2 : MAPPED);
+            load(at, SUB_SQUARED, e, LINEAR);
+        store(at, mask ? MASK_CONV : CONV, e, mask ? 2 : MAPPED);
         return;
     }
-    unsigned array = array_of(at, mask ? MASK : AREA, &first);
     first += way * (at->step->outer * pitch + at->step->inner);
     for (uint32_t rest = at->e.active; rest; rest &= rest - 1) {
         unsigned l = (unsigned)__builtin_ctz(rest);
@@ -355,10 +343,10 @@ static void follow(const struct at *at, enum kind kind)
 {
     for (unsigned k = 0; k < 2; k++) {
         if (kind == BEFORE || kind == FOLLOW)
-            point(at, ROW_TO + k, at->frame - (kind == BEFORE), false);
-        point(at, ROW + k, 0, kind == FOLLOW);
+            emit_same(load(at, ROW_TO + k, at->frame - (kind == BEFORE), 2));
+        emit_same((kind == FOLLOW ? store : load)(at, ROW + k, 0, 2));
         if (kind == PLACE)
-            point(at, ROW_TO + k, at->frame, true);
+            emit_same(store(at, ROW_TO + k, at->frame, 2));
     }
 }
 

@@ -71,7 +71,7 @@ START_TEST(both_loads_of_an_element_come_first_only_if_hoisted)
     struct heartwall *h = opened(3, 5);
     const struct part *p = &h->part[TRACK];
     uint32_t ptx, hoisted, i = 0;
-    while (p->phase[p->step[0][i].phase].source[1].array == NONE) /* the first difference */
+    while (p->phase[p->step[0][i].phase].source[1] == NONE) /* the first difference */
         i++;
     heartwall_close(h);
     ck_assert_uint_eq(stalls_of("rodinia-heartwall,template=3,area=5", 1, 0, i, &ptx), 1 << 1 | 1 << 2);
