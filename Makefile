@@ -154,9 +154,9 @@ golden: all $(STANDIN)
 check: $(BUILD)/offchip $(EXTENSION) $(TESTS)
 	@sh .ci/check.sh $(BUILD)/offchip $(TESTS)
 
-# The HTML report in a real browser; screenshots in build/html. Skipped, and said so, where Chromium is missing.
+# The HTML pages in a real browser. Skipped, and said so, where Chromium is missing.
 check-html: $(BUILD)/offchip
-	@python3 .ci/html.py $(BUILD)/offchip $(BUILD)/html
+	@python3 .ci/html.py $(BUILD)/offchip
 
 # Every example of help texts, man pages, README and docs is run.
 check-examples: $(BUILD)/offchip $(EXTENSION) $(INJECT) $(STANDIN)
