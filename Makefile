@@ -1,6 +1,6 @@
 # offchip: make | make demo | make install | make uninstall | make man | make clean | make deps | make cuda
 # tests:   make check | make unit | make cli | make golden CASE=.. | make check-html | make check-examples | make check-slurm
-#          | make check-gpu | make lint | make format | make docs | make asan | make tsan | make fuzz | make soak | make soak-sweep
+#          | make check-gpu | make lint | make format | make docs | make asan | make tsan | make fuzz | make soak
 # numbers: make reproduce | make bench | make bench-peers PEERS=DIR
 # packages: make deb | make deb-check | make bundle | make bundle-check
 #
@@ -224,14 +224,11 @@ reproduce: $(BUILD)/offchip $(BUILD)/bench/replay/placement/placement_draws
 	@python3 .ci/reproduce.py $(BUILD)/offchip $(if $(QUICK),$(BUILD)/reproduction --quick,docs/reproduction) $(if $(KEEP),--keep $(KEEP)) \
 	    $(if $(PAPER),--paper $(PAPER)) $(if $(ROW),--row "$(ROW)") $(if $(GRAPHS),--graphs $(GRAPHS)) $(if $(SAMPLE),--sample $(SEED) $(SAMPLE))
 
-# SOAK_N random kill -9 and all else that must not lose anything; the sweep of 3,240 points killed and sharded; Slurm.
+# SOAK_N random kill -9 and all else that must not lose anything; Slurm.
 SOAK_N ?= 500
-.PHONY: soak soak-sweep check-slurm
-soak soak-sweep: all $(STANDIN)
-soak:
+.PHONY: soak check-slurm
+soak: all $(STANDIN)
 	@python3 .ci/soak.py $(BUILD)/offchip --n $(SOAK_N) $(if $(SOAK_SEED),--seed $(SOAK_SEED))
-soak-sweep:
-	@python3 .ci/soak.py $(BUILD)/offchip --only pairs $(if $(SOAK_SEED),--seed $(SOAK_SEED))
 check-slurm: $(BUILD)/offchip
 	@sh .ci/check_slurm.sh $(BUILD)/offchip
 

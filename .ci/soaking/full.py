@@ -68,6 +68,8 @@ def small_disks(g, made):
         flag = [] if name in ("html", "requests") else ["-o"]
 
         def attempt(kib):
+            nonlocal tried
+            tried += 1
             with g.small_disk(kib) as at:
                 path = os.path.join(at, output)
                 done = g.run(*before, *flag, path, *after, env=env)
@@ -78,12 +80,9 @@ def small_disks(g, made):
         while done.rc != 0 and kib < 1 << 17:
             kib *= 2 if g.n >= 100 else 16
             done = attempt(kib)
-            tried += 1
         g.check(done.rc == 0, f"{name} ends well on a large enough disk", done)
-        more = 3 if g.n >= 100 else 1
-        for _ in range(more):
+        for _ in range(3 if g.n >= 100 else 1):
             attempt(g.rng.randint(4, kib))
-        tried += 1 + more
     return tried
 
 
@@ -129,9 +128,6 @@ def failing_writes(g, made, tries):
 def soak(g):
     made = commands(g)
     stdout_full(g)
-    said = ""
-    if os.environ.get("SOAK_MOUNTS") == "yes":
-        said = f"{small_disks(g, made)} runs on small file systems"
-    else:
-        said = "no small file systems: mounting is not permitted"
+    may = os.environ.get("SOAK_MOUNTS") == "yes"
+    said = f"{small_disks(g, made)} runs on small file systems" if may else "no small file systems: mounting is not permitted"
     return said + f", {failing_writes(g, made, max(2, g.n // 10))} with failing writes"

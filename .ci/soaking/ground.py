@@ -1,7 +1,7 @@
 """What every step of the soak stands on: running the program, looking at what it left, counting."""
 import contextlib
 import ctypes
-import gzip
+import glob
 import lzma
 import os
 import random
@@ -71,10 +71,16 @@ class Ground:
         os.makedirs(self.path(name), exist_ok=True)
         return self.path(name)
 
-    def unpack(self, source, to):
-        with (lzma if source.endswith("xz") else gzip).open(source) as f, open(to, "wb") as out:
-            out.write(f.read())
-        return to
+    def clear(self, path):
+        """Nothing is at path, nor beside it under a longer name."""
+        for found in glob.glob(glob.escape(path) + "*"):
+            os.unlink(found)
+        return path
+
+    def events(self):
+        """The events of a recording of an H200, for the stand-ins."""
+        with lzma.open(self.fixture("traces", "uvm_conv_64MiB_complete.csv.xz"), "rt", encoding="ascii") as f:
+            return f.read()
 
     def cupti_rows(self, to, n):
         """A long recording in CUPTI's CSV, for commands that must take a while."""
@@ -111,9 +117,8 @@ class Ground:
             out, err = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.communicate()
+            out, err = process.communicate()
             self.check(False, f"ends within {timeout} s", " ".join(process.args))
-            out, err = "", ""
         return Done(process.args, process.returncode, out or "", err or "")
 
     def run(self, *args, timeout=120, **keys):
@@ -140,11 +145,8 @@ class Ground:
     def rows(self, path, query):
         """Rows by SQLite itself, without writing; None while somebody else has the file."""
         try:
-            db = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=0)
-            try:
+            with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=0)) as db:
                 return db.execute(query).fetchall()
-            finally:
-                db.close()
         except sqlite3.OperationalError:
             return None
 
@@ -176,10 +178,7 @@ class Ground:
     def results(self, path):
         """Everything a results file says, without the numbers that only order it inside. `order` is a matter of what is
         there: a run that two points share stands where the first of them that ended belongs."""
-        runs = self.rows(path, "SELECT key, engine, input, input_hash, platform, settings, policy, params,"
-                               " metrics, intervals, notes, baseline, offchip_version FROM runs")
-        order = self.rows(path, "SELECT key, position FROM runs")
-        metrics = self.rows(path, "SELECT key, name, value, lo, hi FROM metrics JOIN runs USING(run)")
-        if runs is None or order is None or metrics is None:
-            return None
-        return {"runs": set(runs), "metrics": set(metrics), "order": set(order)}
+        found = {what: self.rows(path, query) for what, query in (
+            ("runs", "SELECT key, engine, input, input_hash, platform, settings, policy, params, metrics, intervals, notes, baseline, offchip_version FROM runs"),
+            ("order", "SELECT key, position FROM runs"), ("metrics", "SELECT key, name, value, lo, hi FROM metrics JOIN runs USING(run)"))}
+        return None if None in found.values() else {what: set(rows) for what, rows in found.items()}

@@ -1,5 +1,6 @@
 """Garbage in: every malformed fixture, traces and results with random bytes changed, names that are code; in little
 memory."""
+import collections
 import json
 import os
 import resource
@@ -17,12 +18,9 @@ def malformed(g):
     for name in sorted(os.listdir(g.fixture("malformed"))):
         if name.endswith(".sh"):
             continue
-        path, out = g.fixture("malformed", name), g.path("malformed.db")
-        if os.path.exists(out):
-            os.unlink(out)
+        path, out = g.fixture("malformed", name), g.clear(g.path("malformed.db"))
         done = g.run("import", path, "-o", out, limit=MEMORY)
-        g.check(done.rc == 1 and name in done.err and not done.out, "a malformed file is exit 1 and named", done)
-        g.check("memory" not in done.err, "a malformed file takes little memory", done)
+        g.check(done.rc == 1 and name in done.err and not done.out and "memory" not in done.err, "a malformed file is exit 1, named, and takes little memory", done)
         g.trace(out, done)
         if os.path.exists(out):
             g.check("incomplete" in g.run("info", out).out.split("\n")[0], "what came before is marked incomplete", done)
@@ -41,13 +39,13 @@ def damaged(g, n):
     trace, results = g.path("good.db"), g.path("good-results.db")
     g.must("import", "-q", g.fixture("traces", "uvm_conv_64MiB_complete.csv.xz"), "-o", trace)
     g.must("replay", "-q", "uvm", trace, "--platform", "h200", "--policy", "tree,fixed,adaptive", "-o", results)
-    reads = {trace: (["info"], ["verify"], ["replay", "uvm"], ["export", "--format", "csv", "-o", "-"],
-                     ["plot", "uvm-timeline", "--script"],
-                     ["sql", "SELECT count(*), total(time), max(addr) FROM records"]),
-             results: (["report"], ["report", "--pivot", "policy"], ["plot", "uvm-speedup", "--script"], ["merge"],
-                       ["sql", "SELECT count(*), sum(value) FROM metrics"])}
-    bad = g.path("bad.db")
-    ends = {}
+    bad, ends = g.path("bad.db"), collections.Counter()
+    reads = {trace: (["info", bad], ["verify", bad], ["replay", "uvm", bad], ["export", bad, "--format", "csv", "-o", "-"],
+                     ["plot", "uvm-timeline", bad, "--script"],
+                     ["sql", bad, "SELECT count(*), total(time), max(addr) FROM records"]),
+             results: (["report", bad], ["report", bad, "--pivot", "policy"], ["plot", "uvm-speedup", bad, "--script"],
+                       ["merge", bad, "-o", g.path("merged.db"), "--force"],
+                       ["sql", bad, "SELECT count(*), sum(value) FROM metrics"])}
     for i in range(n):
         good = (trace, results)[i % 2]
         with open(good, "rb") as f:
@@ -66,17 +64,12 @@ def damaged(g, n):
             data[at:at + 4096] = data[other:other + len(data[at:at + 4096])]
         with open(bad, "wb") as f:
             f.write(data)
-        words = g.rng.choice(reads[good])
-        more = ["-o", g.path("merged.db"), "--force"] if words == ["merge"] else []
-        # sql FILE QUERY, plot FIGURE FILE: the file's place differs.
-        argv = ["sql", bad, words[1]] if words[0] == "sql" else [*words[:2], bad, *words[2:]] if words[0] == "plot" or \
-            words == ["replay", "uvm"] else [words[0], bad, *words[1:], *more]
-        done = g.run(*argv, limit=MEMORY)
+        done = g.run(*g.rng.choice(reads[good]), limit=MEMORY)
         keep = os.path.join(tempfile.gettempdir(), f"offchip-soak-damaged-{g.seed}-{i}.db")
         if not g.check(done.rc in ENDS and (done.rc != 1 or "bad.db" in done.err), "a damaged file ends in good order", done,
                        f"damage {how} at byte {at}; kept as {keep}"):
             shutil.copy(bad, keep)
-        ends[done.rc] = ends.get(done.rc, 0) + 1
+        ends[done.rc] += 1
     return ends
 
 
@@ -85,11 +78,8 @@ def names(g):
     at = g.folder("names")
     evil = "'`touch pwned`$(touch pwned)\"%n%s<img src=x onerror=alert(1)>; DROP TABLE runs; --"
     rows, trace, results = (os.path.join(at, evil + end) for end in (".csv", ".db", ".results"))
-    g.unpack(g.fixture("traces", "uvm_conv_64MiB_complete.csv.xz"), rows)
-    with open(rows, encoding="ascii") as f:
-        text = f.read()
     with open(rows, "w", encoding="utf-8") as f:
-        f.write(text.replace("_Z4convPKfPfi", evil + "</script>\x1b[31m"))
+        f.write(g.events().replace("_Z4convPKfPfi", evil + "</script>\x1b[31m"))
     g.must("import", "-q", rows, "-o", trace, cwd=at)
     g.must("replay", "-q", "uvm", trace, "--platform", "h200", "--policy", "tree,fixed", "-o", results, cwd=at)
     for words in (["info", trace, "--by", "kernel"], ["info", trace], ["verify", trace], ["report", results],
@@ -117,9 +107,8 @@ def names(g):
 
 
 def soak(g):
-    tried = malformed(g)
+    tried, n = malformed(g), max(20, g.n)
     names(g)
-    n = max(20, g.n)
     ends = damaged(g, n)
     told = ", ".join(f"{count} exit {rc}" for rc, count in sorted(ends.items()))
     return f"{tried} commands on malformed fixtures, {n} on damaged files ({told})"

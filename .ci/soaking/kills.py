@@ -1,4 +1,5 @@
 """kill -9 at random moments of import, sweep and record."""
+import collections
 import contextlib
 import os
 import signal
@@ -21,10 +22,7 @@ def kill_import(g, n):
     took = timed(g, "import", "-q", rows, "-o", whole)
     chunks = g.chunks(whole)
     for _ in range(n):
-        for name in os.listdir(g.work):
-            if name.startswith("cut.db"):
-                os.unlink(g.path(name))
-        process = g.start("import", "-q", rows, "-o", cut)
+        process = g.start("import", "-q", rows, "-o", g.clear(cut))
         _, done, killed = g.kill_later(process, g.rng.uniform(0, 1.1 * took))
         left = g.trace(cut, done, chunks)
         g.check(left == chunks or (killed and left is None), "a killed import leaves all or nothing", done)
@@ -36,9 +34,7 @@ def kill_sweep(g, n):
     expect = g.results(whole)
     chains = 0
     while n > 0:
-        for end in ("", "-journal"):
-            if os.path.exists(cut + end):
-                os.unlink(cut + end)
+        g.clear(cut)
         for _ in range(min(n, 4)):
             n -= 1
             process = g.start(*SWEEP, "-q", "-o", cut)
@@ -51,10 +47,8 @@ def kill_sweep(g, n):
             left = g.results(cut)
             g.check(left["runs"] <= expect["runs"] and left["metrics"] <= expect["metrics"],
                     "every run left is one of the whole sweep, with all its metrics", done)
-            count = {key: 0 for key, *_ in left["runs"]}
-            for key, *_ in left["metrics"]:
-                count[key] += 1
-            g.check(len(set(count.values())) <= 1, "no run is there with half its metrics", done)
+            count = collections.Counter(key for key, *_ in left["metrics"])
+            g.check(len({count[key] for key, *_ in left["runs"]}) <= 1, "no run is there with half its metrics", done)
             if before:
                 g.check(before["runs"] <= left["runs"], "committed runs are kept", done)
         done = g.run(*SWEEP, "-o", cut)
@@ -65,17 +59,14 @@ def kill_sweep(g, n):
 
 def recording(g):
     """Environment and words of a recording over the stand-ins for driver and CUPTI."""
-    events = g.path("events.csv")
-    if not os.path.exists(events):
-        g.unpack(g.fixture("traces", "uvm_conv_64MiB_complete.csv.xz"), events)
-    standin = os.path.join(g.build, "standin")
+    events, standin = g.path("events.csv"), os.path.join(g.build, "standin")
+    with open(events, "w", encoding="ascii") as f:
+        f.write(g.events())
     env = {"LD_LIBRARY_PATH": standin, "STANDIN_EVENTS": events, "TMPDIR": g.folder("tmp"),
            "OFFCHIP_CUPTI": os.path.join(standin, "libcupti.so"), "OFFCHIP_INJECT":
            os.path.join(g.build, "liboffchip_inject.so")}
-    acts = ["init", "context", "alloc"]
-    for part in range(1, 9):
-        acts += [f"play:{part}/8", "sleep:10"]
-    return env, [os.path.join(standin, "target"), *acts, "destroy", "say:done", "exit:0"]
+    plays = [act for part in range(1, 9) for act in (f"play:{part}/8", "sleep:10")]
+    return env, [os.path.join(standin, "target"), "init", "context", "alloc", *plays, "destroy", "say:done", "exit:0"]
 
 
 def child_of(pid):
@@ -107,9 +98,7 @@ def kill_record(g, n):
     took = timed(g, "record", "-q", "-o", whole, "--", *target, env=env)
     records = sum(c[2] for c in g.chunks(whole))
     for i in range(n):
-        for end in ("", "-journal"):
-            if os.path.exists(cut + end):
-                os.unlink(cut + end)
+        g.clear(cut)
         with open(said, "w", encoding="ascii") as out:
             process = g.start("record", "-o", cut, "--", *target, env=env, out=out)
         time.sleep(g.rng.uniform(0, 1.1 * took))
@@ -119,17 +108,14 @@ def kill_record(g, n):
             with contextlib.suppress(ProcessLookupError):  # it may have ended by itself meanwhile
                 os.kill(victim, signal.SIGKILL)
         done = g.end(process)
+        orphan = victim == process.pid and done.rc == -signal.SIGKILL and child
+        status = wait_orphan(child) if orphan else None
         with open(said, encoding="ascii") as f:
             finished = f.read() == "done\n"
-        if victim == process.pid and done.rc == -signal.SIGKILL and child:
-            status = wait_orphan(child)
-            with open(said, encoding="ascii") as f:
-                finished = f.read() == "done\n"
-            g.check(finished and not status, "a program whose recorder was killed ends as if it were not recorded", status,
-                    done)
+        if orphan:
+            g.check(finished and not status, "a program whose recorder was killed ends as if it were not recorded", status, done)
         elif victim == child and not finished:
-            g.check(done.rc == 137, "record passes on that the program was killed", done)
-            g.check("signal 9" in done.err, "record says that the program was killed", done)
+            g.check(done.rc == 137 and "signal 9" in done.err, "record says that the program was killed, and passes it on", done)
         elif done.rc != -signal.SIGKILL:
             g.check(done.rc == 0 or (done.rc == 137 and finished), "record passes on the program's status", done)
         left = g.trace(cut, done)
@@ -141,8 +127,8 @@ def kill_record(g, n):
 
 def soak(g):
     third = max(1, g.n // 3)
+    rest = max(1, g.n - 2 * third)
     kill_import(g, third)
     chains = kill_sweep(g, third)
-    kill_record(g, max(1, g.n - 2 * third))
-    return f"kill -9 {third} times in import, {third} in sweep ({chains} sweeps resumed to their end), " \
-           f"{max(1, g.n - 2 * third)} in record"
+    kill_record(g, rest)
+    return f"kill -9 {third} times in import, {third} in sweep ({chains} sweeps resumed to their end), {rest} in record"

@@ -102,8 +102,7 @@ class Place:
 
     def __init__(self, g, w):
         self.at = g.folder("place")
-        for name in os.listdir(self.at):
-            os.unlink(os.path.join(self.at, name))
+        g.clear(os.path.join(self.at, ""))
         self.out = os.path.join(self.at, w.out)
         self.names = [self.out + part for part in w.parts]
         old = g.path("r1.db") if w.name == "replay" else g.path("r2.db")
@@ -136,8 +135,7 @@ def refused(g, table):
     for w in table:
         for name in w.reads:
             path, at = g.path(name), g.folder("place")
-            for f in os.listdir(at):
-                os.unlink(os.path.join(at, f))
+            g.clear(os.path.join(at, ""))
             before = read(path)
             for out, stdin in names_of_input(g, at, path, os.path.splitext(w.out)[1]):
                 for words in (w.words, [x for x in w.words if x != "-f"]):
