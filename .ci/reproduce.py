@@ -42,10 +42,7 @@ def write(path, text):
 def read(out, name):
     """A page's text; empty where it is not there."""
     path = os.path.join(out, name + ".md")
-    if not os.path.exists(path):
-        return ""
-    with open(path, encoding="utf-8") as f:
-        return f.read()
+    return open(path, encoding="utf-8").read() if os.path.exists(path) else ""
 
 
 def opened(a, scratch, select=None):
@@ -87,8 +84,7 @@ def matching(a, name):
 def sample(a):
     """Draw rows until N short ones have been run; what differs from the page is said."""
     seed, n = a.sample[0], int(a.sample[1])
-    names = [name for name in PAGES if (not a.paper or name == a.paper) and pages.rows(read(a.out, name))]
-    drawn = [(name, r) for name in names for r in pages.rows(read(a.out, name)) if r.verdict not in ("not covered", "not run")]
+    drawn = [(name, r) for name in PAGES if a.paper in (None, name) for r in pages.rows(read(a.out, name)) if r.verdict not in ("not covered", "not run")]
     random.Random(seed).shuffle(drawn)
     a.quick, done, bad, open_books = True, 0, 0, {}
     with tempfile.TemporaryDirectory() as scratch:
@@ -99,28 +95,25 @@ def sample(a):
             b.reasons, b.rows, b.named = False, [], {}
             b.select = lambda _, place, claim, said=said: (book.cell(place), book.cell(claim)) == (book.cell(said.place), book.cell(said.claim))
             PAGES[name][0](b)
-            if not b.rows:
-                print(f"{name} {said.row}, {said.place}: {said.claim}: no script makes this row", file=sys.stderr)
+            got = b.rows[0] if b.rows else None
+            if got and got.verdict == "not run":
+                continue
+            done += 1
+            if not got or (got.ours, got.verdict, got.kind, got.published) != (said.ours, said.verdict, said.kind, said.published):
                 bad += 1
-            elif b.rows[0].verdict != "not run":
-                done += 1
-                got = b.rows[0]
-                if (got.ours, got.verdict, got.kind, got.published) != (said.ours, said.verdict, said.kind, said.published):
-                    print(f"{name} {said.row}, {said.place}: {said.claim}: the page says {said.ours} ({said.kind}, {said.verdict}), now {got.ours} ({got.kind}, {got.verdict})",
-                          file=sys.stderr)
-                    bad += 1
+                print(f"{name} {said.row}, {said.place}: {said.claim}: the page says {said.ours} ({said.kind}, {said.verdict}), "
+                      + (f"now {got.ours} ({got.kind}, {got.verdict})" if got else "no script makes this row"), file=sys.stderr)
     print(f"sample {seed}: {done} rows run anew, {bad} differ from their page")
     return bad == 0 and done == n
 
 
 def check(out):
     """Whether each page, and the index, is what its rows say."""
-    bad = [f for name in PAGES for text in [read(out, name)] if text and not pages.is_old(text) for f in pages.faults(name, text)]
+    bad = [f for name in PAGES for text in [read(out, name)] if text for f in pages.faults(name, text)]
     made = read(os.path.dirname(out) or ".", os.path.basename(out))
     if made != index(out):
         bad.append(f"{out}.md does not count the rows of its pages: reproduce.py PROGRAM {out} --paper none")
-    for line in bad:
-        print(line, file=sys.stderr)
+    print(*bad, sep="\n", end="\n" if bad else "", file=sys.stderr)
     print(f"{sum(len(pages.rows(read(out, name))) for name in PAGES)} rows of the reproduction held against their verdicts, {len(bad)} faults")
     return not bad
 
@@ -137,22 +130,19 @@ def main():
     p.add_argument("--sample", nargs=2, metavar=("SEED", "N"))
     p.add_argument("--check", action="store_true")
     a = p.parse_args()
-    if a.check:
-        return 0 if check(a.out) else 1
-    if a.sample:
-        return 0 if sample(a) else 1
-    names = PAGES if not a.paper else [n for n in PAGES if n == a.paper]
-    if a.keep:
-        os.makedirs(a.keep, exist_ok=True)
+    names = [n for n in PAGES if a.paper in (None, n)]
+    for folder in filter(None, (a.keep, None if a.check or a.sample or a.row else a.out)):
+        os.makedirs(folder, exist_ok=True)
+    if a.check or a.sample:
+        return check(a.out) if a.check else sample(a)
     if a.row:
         found = [matching(a, name) for name in names]
         if not sum(n for _, n in found):
             print(f"reproduce: no row matches {a.row}", file=sys.stderr)
-        return 0 if all(well for well, _ in found) and sum(n for _, n in found) else 1
-    os.makedirs(a.out, exist_ok=True)
+        return all(well for well, _ in found) and sum(n for _, n in found) > 0
     well = [page(a, name) for name in names]
     write(a.out + ".md", index(a.out))
-    return 0 if all(well) else 1
+    return all(well)
 
 
-sys.exit(main())
+sys.exit(0 if main() else 1)

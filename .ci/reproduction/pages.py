@@ -1,11 +1,11 @@
 """Pages read back: their rows, what is counted from them, and whether each verdict follows from its row."""
 import re
+from collections import Counter
 
 import verdict
 from verdict import APART, HELD, KINDS, MISSES, NUMBERS, ORDER
 
 HEADS = ["row", "place", "claim", "kind"]
-OLD = ["place", "claim", "paper", "ours"]
 
 INDEX = """# Reproduction
 
@@ -72,95 +72,67 @@ def rows(page):
     return out
 
 
-def is_old(page):
-    """A page of the form before kinds; it has no rows that can be counted."""
-    return any(cells_of(line)[:4] == OLD for line in page.splitlines())
-
-
 def tally(lines):
     """{kind: {verdict: count}}; rows of other readings apart."""
-    out = {}
+    out = {kind: Counter() for kind in (*KINDS, "other reading", "none")}
     for r in lines:
-        kind = "other reading" if r.kind.endswith(APART) else r.sort if r.kind else "none"
-        counts = out.setdefault(kind, {})
-        counts[r.verdict] = counts.get(r.verdict, 0) + 1
+        out["other reading" if r.kind.endswith(APART) else r.sort if r.kind else "none"][r.verdict] += 1
     return out
 
 
-def total(counts):
-    return sum(counts.values())
+def statements(counts):
+    return counts["holds"] + counts["does not hold"]
 
 
-def near(counts, bands):
-    return sum(counts.get(v, 0) for v in ORDER[:bands])
-
-
-def predictions(counts):
+def predictions(t):
     """What the predicted numbers and statements came to, in words."""
-    numbers, said = sum(counts.get(v, 0) for v in NUMBERS), counts.get("holds", 0) + counts.get("does not hold", 0)
-    text = (f"of {numbers} predicted numbers {near(counts, 1)} are within 5 %, {near(counts, 2)} within 10 %, {near(counts, 3)} within 25 %; "
-            f"{counts.get('same direction', 0)} are further off in the same direction, {counts.get('other side', 0)} on the other side, {counts.get('outside', 0)} outside")
-    return text + (f". Of {said} predicted statements {counts.get('holds', 0)} hold" if said else "")
+    counts = t["prediction"]
+    near = [sum(counts[v] for v in ORDER[:bands]) for bands in (1, 2, 3)]
+    text = (f"of {sum(counts[v] for v in NUMBERS)} predicted numbers {near[0]} are within 5 %, {near[1]} within 10 %, {near[2]} within 25 %; "
+            f"{counts['same direction']} are further off in the same direction, {counts['other side']} on the other side, {counts['outside']} outside")
+    return text + (f". Of {statements(counts)} predicted statements {counts['holds']} hold" if statements(counts) else "")
+
+
+def bounds(t):
+    return f"{t['bound']['holds']} of {statements(t['bound'])}" if t["bound"] else ""
+
+
+def of_verdict(t, verdict_):
+    return sum(c[verdict_] for c in t.values())
 
 
 def others(t):
     """The other kinds, in words."""
-    text = []
-    b = t.get("bound", {})
-    if b:
-        text.append(f"{b.get('holds', 0)} of {b.get('holds', 0) + b.get('does not hold', 0)} bounds hold")
-    text += [f"{total(t[k])} {word}" for k, word in (("fit", "rows are fits"), ("input", "inputs"), ("definition", "definitions"), ("other reading", "other readings")) if t.get(k)]
-    gone = sum(c.get("not covered", 0) for c in t.values())
-    idle = sum(c.get("not run", 0) for c in t.values())
-    text += [f"{gone} are not covered"] if gone else []
-    text += [f"{idle} were not run in this mode"] if idle else []
-    return ", ".join(text)
+    counts = [(bounds(t), "bounds hold")] + [(t[k].total(), word) for k, word in (
+        ("fit", "rows are fits"), ("input", "inputs"), ("definition", "definitions"), ("other reading", "other readings"))]
+    counts += [(of_verdict(t, "not covered"), "are not covered"), (of_verdict(t, "not run"), "were not run in this mode")]
+    return ", ".join(f"{n} {words}" for n, words in counts if n)
 
 
 def summary(page):
     """The sentences at a page's head."""
     lines = rows(page)
-    t = tally(lines)
-    counts = predictions(t.get("prediction", {}))
+    t, held = tally(lines), [r for r in lines if HELD in r.kind]
+    counts = predictions(t)
     text = f"**{len(lines)} rows.** {counts[0].upper() + counts[1:]}. {others(t)}.\n"
-    held = [r for r in lines if HELD in r.kind]
-    if held:
-        counts = predictions(tally(held).get("prediction", {}))
-        text += f"\nHeld out: {counts}.\n"
-    return text
-
-
-def add(*tallies):
-    out = {}
-    for t in tallies:
-        for kind, counts in t.items():
-            for v, n in counts.items():
-                out.setdefault(kind, {})[v] = out.get(kind, {}).get(v, 0) + n
-    return out
+    return text + (f"\nHeld out: {predictions(tally(held))}.\n" if held else "")
 
 
 def index(pages):
     """pages: {link: (text, whether a paper)}; the index above the figures' table."""
     lines = {link: rows(text) for link, (text, _) in pages.items()}
-    papers = add(*(tally(lines[k]) for k in pages if pages[k][1]))
+    papers = tally([r for k in pages if pages[k][1] for r in lines[k]])
     hardware = [r for k in pages if not pages[k][1] for r in lines[k]]
     given, held = tally([r for r in hardware if HELD not in r.kind]), tally([r for r in hardware if HELD in r.kind])
-    text = [f"**Papers**: {predictions(papers.get('prediction', {}))}. Beside them {others(papers)}.\n\n"]
+    text = [f"**Papers**: {predictions(papers)}. Beside them {others(papers)}.\n\n"]
     if hardware:
-        text += [f"**Hardware, measurements that were given**: {predictions(given.get('prediction', {}))}. Beside them {others(given)}.\n\n",
-                 f"**Hardware, held out**: {predictions(held.get('prediction', {}))}.\n\n"]
-    old = [k for k in pages if is_old(pages[k][0])]
-    if old:
-        text += [f"Not yet made anew in this form, and not counted: {', '.join(old)}.\n\n"]
-    used = [v for v in ORDER[:-2] if any(tally(x).get("prediction", {}).get(v) for x in lines.values())]
+        text += [f"**Hardware, measurements that were given**: {predictions(given)}. Beside them {others(given)}.\n\n", f"**Hardware, held out**: {predictions(held)}.\n\n"]
+    used = [v for v in ORDER[:-2] if any(tally(x)["prediction"][v] for x in lines.values())]
     text.append("| predictions | " + " | ".join(used) + " | fits | inputs | definitions | bounds that hold | other readings | not covered |\n|" + " --- |" * (len(used) + 7) + "\n")
     for link in pages:
         t = tally(lines[link])
-        cells = [t.get("prediction", {}).get(v, "") for v in used] + [total(t[k]) if t.get(k) else "" for k in ("fit", "input", "definition")]
-        b = t.get("bound", {})
-        cells += [f"{b.get('holds', 0)} of {b.get('holds', 0) + b.get('does not hold', 0)}" if b else "", total(t.get("other reading", {})) or "",
-                  sum(c.get("not covered", 0) for c in t.values()) or ""]
-        text.append(f"| {link} | " + " | ".join(str(c) for c in cells) + " |\n")
+        cells = [t["prediction"][v] for v in used] + [t[k].total() for k in ("fit", "input", "definition")] + [bounds(t), t["other reading"].total(), of_verdict(t, "not covered")]
+        text.append(f"| {link} | " + " | ".join(str(c or "") for c in cells) + " |\n")
     return INDEX.format(summary="".join(text).strip())
 
 
@@ -168,20 +140,15 @@ def fault_of(r):
     """What contradicts a row's verdict; or nothing."""
     if r.verdict not in ORDER:
         return f"no verdict: {r.verdict}"
-    if r.verdict == "not covered":
-        return ""
-    if not r.sort:
+    if not r.sort and r.verdict != "not covered":
         return f"no kind: {r.kind}"
-    if r.verdict == "not run":
+    if r.verdict in ("not covered", "not run"):
         return ""
-    could = verdict.possible(r.published, r.ours)
-    if could is None:
-        return "" if r.verdict in ("holds", "does not hold") else f"{r.verdict}, but '{r.published}' is a statement"
+    number = verdict.possible(r.published, r.ours)
+    could = number or {"holds", "does not hold"}  # a statement
     if r.verdict not in could:
         return f"{r.ours} against {r.published} is {' or '.join(sorted(could))}, the page says {r.verdict}"
-    if r.sort == "prediction" and verdict.read(r.published).is_bound:
-        return "a bound is called a prediction"
-    return ""
+    return "a bound is called a prediction" if number and r.sort == "prediction" and verdict.read(r.published).is_bound else ""
 
 
 def faults(name, page):
