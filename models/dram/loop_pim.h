@@ -30,8 +30,8 @@ DRAM_INLINE void dram_open_for_pim(struct dram_channel *ch, int32_t t, uint32_t 
         precharge = dram_later(dram_later(ch->uniform_act + tm->ras, ch->pim_wtp), t);
         act_ok = ch->uniform_act + tm->rc;
     } else {
-        closing = ch->active & ~lanes_eq(ch->open_row, row);
-        closed = ~ch->active & DRAM_ALL;
+        closing = (unsigned)ch->active & ~lanes_eq(ch->open_row, row);
+        closed = (unsigned)~ch->active & DRAM_ALL;
         precharge = dram_later(dram_later(lanes_max(ch->pre_ok, closing), ch->pim_wtp), t);
         act_ok = lanes_max(ch->act_ok, closing | closed);
     }
@@ -117,7 +117,7 @@ DRAM_INLINE void dram_open_pim_row(struct dram_channel *ch)
         for (int b = 0; b < DRAM_NARROW; b++)
             ch->open_row[b] = ch->pim_row;
     else
-        for (unsigned m = ch->pim_opens; m; m &= m - 1)
+        for (unsigned m = (unsigned)ch->pim_opens; m; m &= m - 1)
             ch->open_row[__builtin_ctz(m)] = ch->pim_row;
     ch->stale |= ch->pim_opens & ch->pending;
     ch->match &= ~ch->pim_opens;

@@ -442,7 +442,7 @@ static int wait_for(struct l1 *l1, uint32_t number, uint32_t sector, uint32_t lo
     if (last != L1_NONE)
         l1->waiter[last].next = w;
     *end = w;
-    e->shared |= (uint8_t)(1u << sector);
+    e->shared = (e->shared | 1u << sector) & ((1u << L1_SECTORS) - 1);
     return 0;
 }
 
@@ -494,7 +494,7 @@ static bool let_go(struct l1 *l1, uint32_t number, uint32_t sector)
     }
     l1->walk_end = l1->waiter[w].asks ? before : last;
     if (!l1->waiter[w].asks || w == last)
-        e->shared &= (uint8_t) ~(1u << sector);
+        e->shared = e->shared & ~(1u << sector) & ((1u << L1_SECTORS) - 1);
     if (!l1->waiter[w].asks)
         return false;
     if (before == L1_NONE)

@@ -66,7 +66,8 @@ static void page_event(struct uvm_thrashing *t, struct uvm_thrashing_block *b, u
     if (!p->seen) {
         p->seen = true;
     } else if (since <= t->lapse_ns) {
-        p->count += p->count < 7;
+        if (p->count < 7)
+            p->count++;
         if (p->count == UVM_THRASHING_COUNT && !page_mask_test(&b->thrashing, page)) {
             page_mask_set(&b->thrashing, page);
             t->thrashing++;
@@ -129,7 +130,8 @@ static enum uvm_hint throttle(struct uvm_thrashing *t, struct uvm_thrashing_page
 {
     uint8_t bit = (uint8_t)(1u << by);
     if (!(p->counted & bit)) {
-        p->throttles += p->throttles < 255;
+        if (p->throttles < UINT8_MAX)
+            p->throttles++;
         t->throttles++;
     }
     p->throttled |= bit;

@@ -230,7 +230,7 @@ static int on_kernel(void *ctx, const struct store_value *v, size_t n)
 /* n requests of s sectors in all, of the two sizes next to the mean. */
 static struct request_mix spread(double requests, double sectors)
 {
-    double n = llround(requests), s = fmin(fmax(llround(sectors), n), 4 * n), size = fmin(floor(s / n), 3);
+    double n = round(requests), s = fmin(fmax(round(sectors), n), 4 * n), size = fmin(floor(s / n), 3);
     struct request_mix mix = {0};
     mix.by_size[(int)size] = (uint64_t)(s - size * n);
     mix.by_size[(int)size - 1] = (uint64_t)(n - (s - size * n));

@@ -93,7 +93,7 @@ static int hotspot_opt1(struct emit *e)
         return 0; /* the one before was the last */
     plane(e, s->nz - 1, last);
     if (loop.trips >= UNROLL)
-        e->body->access[0].before += loop.trips % UNROLL ? 25 : 6;
+        e->body->access[0].before = (uint16_t)(e->body->access[0].before + (loop.trips % UNROLL ? 25 : 6));
     return emit_end(e, 1);
 }
 
