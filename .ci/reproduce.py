@@ -1,11 +1,10 @@
-"""make reproduce: the reproduction from real runs. Usage: reproduce.py PROGRAM DIR [--quick] [--keep DIR] [--paper NAME]
+"""make reproduce: the reproduction from real runs. Usage: reproduce.py PROGRAM DIR [--quick] [--paper NAME]
 [--row PATTERN] [--graphs DIR] | --sample SEED N | --check
 
 Writes DIR/NAME.md for each source, or for those of --paper, and DIR.md, which counts the rows of all pages that are there;
 figures go to the folder figures beside DIR. --row runs and prints the rows that match, and writes nothing. --sample draws N rows
 of DIR's pages by a seed, runs them and compares what it gets with what the page says. --check recomputes the pages' counts and
-holds each verdict against its row. With --keep an interrupted run goes on where it stopped: what commands printed is kept, by
-program and command line. Python 3 standard library only. Each command runs once for a page. No dates, no wall times: two runs
+holds each verdict against its row. Python 3 standard library only. Each command runs once for a page. No dates, no wall times: two runs
 give the same bytes. The experiments stand in reproduction/*.py. Status 1: a command failed, a row that is off gives no reason,
 or a page is not what its rows say."""
 import argparse
@@ -46,7 +45,7 @@ def read(out, name):
 
 
 def opened(a, scratch, select=None):
-    return book.Book(a.program, a.quick, scratch, os.path.join(os.path.dirname(a.out), "figures"), a.keep, a.graphs, select)
+    return book.Book(a.program, a.quick, scratch, os.path.join(os.path.dirname(a.out), "figures"), a.graphs, select)
 
 
 def page(a, name):
@@ -123,7 +122,6 @@ def main():
     p.add_argument("program")
     p.add_argument("out")
     p.add_argument("--quick", action="store_true")
-    p.add_argument("--keep")
     p.add_argument("--paper", choices=(*PAGES, "none"), help="only this page; none: only the index")
     p.add_argument("--row", help="a regular expression: only the rows whose 'rN place: claim' it matches, printed")
     p.add_argument("--graphs", help="folder of public graphs, named as docs/graphs.md says")
@@ -131,8 +129,6 @@ def main():
     p.add_argument("--check", action="store_true")
     a = p.parse_args()
     names = [n for n in PAGES if a.paper in (None, n)]
-    for folder in filter(None, (a.keep, None if a.check or a.sample or a.row else a.out)):
-        os.makedirs(folder, exist_ok=True)
     if a.check or a.sample:
         return check(a.out) if a.check else sample(a)
     if a.row:
@@ -140,6 +136,7 @@ def main():
         if not sum(n for _, n in found):
             print(f"reproduce: no row matches {a.row}", file=sys.stderr)
         return all(well for well, _ in found) and sum(n for _, n in found) > 0
+    os.makedirs(a.out, exist_ok=True)
     well = [page(a, name) for name in names]
     write(a.out + ".md", index(a.out))
     return all(well)

@@ -1,5 +1,4 @@
 """The rows of one page and the commands that they run."""
-import hashlib
 import json
 import os
 import re
@@ -71,8 +70,8 @@ class Book:
     """select: a function of (number, place, claim); only rows for which it is true are run, and no page is made. graphs: a
     folder of public graphs."""
 
-    def __init__(self, prog, quick, scratch, figures, keep=None, graphs=None, select=None):
-        self.prog, self.quick, self.scratch, self.figures, self.keep, self.graphs = prog, quick, scratch, figures, keep, graphs
+    def __init__(self, prog, quick, scratch, figures, graphs=None, select=None):
+        self.prog, self.quick, self.scratch, self.figures, self.graphs = prog, quick, scratch, figures, graphs
         self.select, self.reasons = select, True
         self.cache, self.parts, self.failed = {}, [], 0
         self.commands, self.used, self.read = {}, [], []
@@ -80,9 +79,6 @@ class Book:
         self.open_table = False
         with open("Makefile", encoding="utf-8") as f:  # the release: what git calls the sources would name this page's own commit
             self.version = re.search(r"^VERSION := *([0-9.]+)$", f.read(), re.M).group(1)
-        if keep:
-            with open(prog, "rb") as f:
-                self.program = hashlib.sha256(f.read()).hexdigest()
 
     # --- commands ---
     def path(self, name):
@@ -96,10 +92,6 @@ class Book:
             raise NotHere(f"the graph is not at hand: GRAPHS=DIR with {name} ([graphs.md](../graphs.md)) fills this row")
         return path
 
-    def stored(self, name):
-        """A results file; with --keep it stays, and a sweep goes on where it stopped."""
-        return os.path.join(self.keep, self.program[:16] + "-" + name) if self.keep else self.path(name)
-
     def write_file(self, name, text):
         with open(self.path(name), "w", encoding="utf-8") as f:
             f.write(text)
@@ -107,8 +99,6 @@ class Book:
 
     def shown(self, args):
         text = shlex.join(["offchip", *args]).replace(self.scratch + "/", "")
-        if self.keep:
-            text = text.replace(os.path.join(self.keep, self.program[:16] + "-"), "")
         if self.graphs:
             text = text.replace(self.graphs.rstrip("/") + "/", "GRAPHS/")
         return text.replace(" --format json", "")
@@ -119,25 +109,7 @@ class Book:
         if n not in self.used:
             self.used.append(n)
 
-    def kept_as(self, args):
-        """Where --keep has what the command printed: by program, arguments and the scratch files that it reads; or None."""
-        if not self.keep or args[0] in ("plot", "sweep", "report"):  # a report is of a file that may have changed
-            return None
-        parts = [self.program, *(a.replace(self.scratch, "") for a in args)]
-        for a in args:
-            if self.scratch in a:
-                path = re.search(re.escape(self.scratch) + r"/[^,]*", a)[0]
-                if "-o" in args or not os.path.isfile(path):
-                    return None
-                with open(path, "rb") as f:
-                    parts.append(hashlib.sha256(f.read()).hexdigest())
-        return os.path.join(self.keep, hashlib.sha256("\0".join(parts).encode()).hexdigest())
-
     def run(self, args):
-        kept = self.kept_as(args)
-        if kept and os.path.exists(kept):
-            with open(kept, encoding="utf-8") as f:
-                return f.read()
         start = time.monotonic()
         r = subprocess.run([self.prog, *args], capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if self.reasons:
@@ -145,9 +117,6 @@ class Book:
         if r.returncode:
             lines = r.stderr.strip().splitlines() or [f"status {r.returncode}"]
             raise Failed(lines[0].replace(self.scratch + "/", ""))
-        if kept:
-            with open(kept, "w", encoding="utf-8") as f:
-                f.write(r.stdout)
         return r.stdout
 
     def call(self, args, json_out=True, full=False, shown=None):

@@ -79,14 +79,14 @@ def load(b, draw=None):
         args += ["--mem", m]
     for p in pims:
         args += ["--pim", f"synth:pim-{p}"]
-    args += ["--policy", POLICIES, "--grid", "vcs=1|2", *(() if draw is None else draw.sets), "-q", "-o", b.stored(name)]
+    args += ["--policy", POLICIES, "--grid", "vcs=1|2", *(() if draw is None else draw.sets), "-q", "-o", b.path(name)]
     shown = None
     if draw is None:
         shown = ("offchip sweep dram $(for g in $(seq 20); do echo --mem synth:gpu-g$g; done) $(for p in " + " ".join(KERNELS) +
                  f"; do echo --pim synth:pim-$p; done) --policy {POLICIES} --grid 'vcs=1|2' -o pairs.results")
     b.call(args, json_out=False, full=True, shown=shown)
     table = {}
-    for r in b.call(["report", b.stored(name), "--no-best", "--metric", METRICS, "--format", "json"])["rows"]:
+    for r in b.call(["report", b.path(name), "--no-best", "--metric", METRICS, "--format", "json"])["rows"]:
         gpu = gpus[[m for m in range(len(mems)) if r["mem"].startswith(mems[m]) and r["mem"][len(mems[m]):][:1] in ("", ",")][-1]]
         pim = r["pim"].split("synth:pim-")[1].split(",")[0]
         policy = "f3fs:count=requests" if r["policy"].startswith("f3fs") and "requests" in str(r) else r["policy"].split(":")[0]
@@ -95,8 +95,8 @@ def load(b, draw=None):
 
 
 def pictures(b):
-    pairs = [b.stored("pairs.results")]
-    llm = b.stored("llm.results")
+    pairs = [b.path("pairs.results")]
+    llm = b.path("llm.results")
     b.call(["sweep", "dram", "synth:llm", "--policy", POLICIES, "--grid", "vcs=1|2", "-q", "-o", llm], json_out=False)
     b.source()
     kernels = [f"dram --mem synth:gpu-g{g} --policy f3fs --set vcs=1" for g in range(1, 21)] + [f"dram --pim synth:pim-{p} --policy f3fs --set vcs=1" for p in KERNELS]
@@ -120,7 +120,7 @@ def write(b):
         if key not in tables:
             tables[key] = load(b, draw)
         if draw is None:
-            b.call(["report", b.stored("pairs.results"), "--no-best", "--metric", METRICS, "--format", "json"])
+            b.call(["report", b.path("pairs.results"), "--no-best", "--metric", METRICS, "--format", "json"])
         return tables[key]
 
     def pairs(policy, vcs, metric, draw=None, gpus=None, pims=None):

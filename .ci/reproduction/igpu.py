@@ -16,16 +16,11 @@ def draws(b, path, board, full):
     if shown not in b.cache:
         if full and b.quick:
             raise book.NotRun
-        kept = b.stored(f"draws-{board}-{os.path.basename(path)}.csv")
-        if not os.path.exists(kept):
-            tool = os.path.join(os.path.dirname(b.prog), TOOL)
-            r = subprocess.run([tool, board, path, str(DRAWS)], capture_output=True, text=True, stdin=subprocess.DEVNULL) if os.path.exists(tool) else None
-            if r is None or r.returncode:
-                raise book.Failed(r.stderr.strip() if r else f"{TOOL} is not built")
-            with open(kept, "w", encoding="utf-8") as f:
-                f.write(r.stdout)
-        with open(kept, encoding="utf-8") as f:
-            b.cache[shown] = {tuple(c[:2]): [float(x) if x else None for x in c[2:]] for c in (line.strip().split(",") for line in list(f)[1:])}
+        tool = os.path.join(os.path.dirname(b.prog), TOOL)
+        r = subprocess.run([tool, board, path, str(DRAWS)], capture_output=True, text=True, stdin=subprocess.DEVNULL) if os.path.exists(tool) else None
+        if r is None or r.returncode:
+            raise book.Failed(r.stderr.strip() if r else f"{TOOL} is not built")
+        b.cache[shown] = {tuple(c[:2]): [float(x) if x else None for x in c[2:]] for c in (line.split(",") for line in r.stdout.splitlines()[1:])}
     return b.cache[shown]
 
 

@@ -27,8 +27,8 @@ def write(b):
     def stand_in(name, ratio=None):
         """A graph of the published degree distribution, written once."""
         scale, published = STAND_INS[name]
-        b.call(["synth", f"{name},scale={scale}", "-o", b.stored(f"{name}.bel")], json_out=False, full=True)
-        return traverse(b.stored(f"{name}.bel"), "bfs", "v100", 8, ratio or published, True)
+        b.call(["synth", f"{name},scale={scale}", "-o", b.path(f"{name}.bel")], json_out=False, full=True)
+        return traverse(b.path(f"{name}.bel"), "bfs", "v100", 8, ratio or published, True)
 
     def speeds(policy, over, traversals=("bfs",), **kw):
         """policy and over: indices in PATTERNS; one value for each graph and traversal."""
