@@ -97,6 +97,11 @@ def make_inputs(folder):
     path = lambda name: os.path.join(folder, name)
     offchip = lambda *args: quiet(PROGRAM, *args[:1], '-q', *args[1:])
     os.mkdir(folder)
+
+    def write(name, lines):
+        with open(path(name), 'w') as f:
+            f.writelines(lines)
+
     recording = 'fixtures/traces/uvm_seq_256MiB_complete.csv.xz'
     shutil.copy(recording, path('recording.csv.xz'))
     with lzma.open(recording) as f:
@@ -108,70 +113,48 @@ def make_inputs(folder):
     with open(path('events.csv'), 'wb') as f:
         f.write(rows)
     offchip('import', recording, '-o', path('s.db'))
-    with open(path('plan.ini'), 'w') as f:
-        f.write('[plan]\nversion = 1\npredicted_time_ns = 38000000\n[allocation 0]\nbytes = 268435456\nadvise = read-mostly\n')
-    for name in ('recording.db', 'trace.db', 't.db', 'app.db', 'applied.db'):
+    write('plan.ini', ['[plan]\nversion = 1\npredicted_time_ns = 38000000\n[allocation 0]\nbytes = 268435456\nadvise = read-mostly\n'])
+    for name in ('recording.db', 'trace.db', 't.db', 'app.db', 'applied.db', 'faults.db'):
         shutil.copy(path('s.db'), path(name))
     offchip('diff', path('plan.ini'), path('t.db'), '--ledger', path('ledger.csv'))
-    with open(path('t.csv'), 'w') as f:
-        f.write('seq,ts,address,op\n')
-        f.writelines('%d,%g,%d,%s\n' % (i, i / 4, i * 4096, 'RW'[i % 2]) for i in range(20))
+    write('t.csv', ['seq,ts,address,op\n', *('%d,%g,%d,%s\n' % (i, i / 4, i * 4096, 'RW'[i % 2]) for i in range(20))])
     offchip('replay', 'uvm', 'synth:bicg,bytes=16MiB', '-o', path('results.db'))
     offchip('sweep', 'uvm', 'synth:bicg,bytes=16MiB', 'synth:nw,bytes=16MiB', '--policy', 'tree,adaptive', '--grid',
             'oversubscription_pct=0|125', '-o', path('results.db'))
     for i, name in enumerate(('shard-1.db', 'shard-2.db', 'part1.db', 'part2.db', 'monday.db', 'tuesday.db')):
         offchip('replay', 'uvm', 'synth:bicg,bytes=%dMiB' % (4 + i), '--policy', 'tree,adaptive', '-o', path(name))
-    offchip('import', path('part1.csv.gz'), '-o', path('app.1041.db'))
-    offchip('import', path('part2.csv.gz'), '-o', path('app.1042.db'))
-    shutil.copy(path('s.db'), path('faults.db'))
+    for i in (1, 2):
+        offchip('import', path('part%d.csv.gz' % i), '-o', path('app.104%d.db' % i))
+        os.makedirs(path('results'), exist_ok=True)
+        shutil.copy(path('shard-%d.db' % i), path('results/part-%d.db' % i))
     offchip('sweep', 'dram', '--mem', 'synth:gpu-g1', '--mem', 'synth:gpu-g2', '--pim', 'synth:pim-add,ops=100', '--policy',
             'fcfs,f3fs', '-o', path('pairs.db'))
-    os.mkdir(path('results'))
-    for i in (1, 2):
-        shutil.copy(path('shard-%d.db' % i), path('results/part-%d.db' % i))
     offchip('import', 'fixtures/traces/accesses_h200.txt.xz', '-o', path('accesses.db'))
     shutil.copy(path('accesses.db'), path('bfs.db'))
     offchip('import', 'fixtures/captures/matching.pcap', '-o', path('pcie.db'))
-    shutil.copy('fixtures/captures/matching.pcap', path('capture.pcap'))
-    shutil.copytree('fixtures/accelsim', path('traces'))
-    os.makedirs(path('hw_run'))
-    shutil.copytree('fixtures/accelsim', path('hw_run/bfs'))
-    with open(path('requests.csv'), 'w') as f:
-        f.write('kind,time_cycles,addr,bytes,id\n')
-        f.writelines('DRAM_READ,%d,%d,64,%d\n' % (i * 3, i * 4096 % 65536, i) for i in range(500))
-    with open(path('microbenchmarks.csv'), 'w') as f:
-        f.write('what,bytes,ms\n')
-        f.writelines('%s,%d,%g\n' % (what, 1 << k, 0.1 + (1 << k) / 8e6) for what in ('copy_hd', 'copy_dh') for k in range(16, 24))
-    shutil.copy('fixtures/calibrate/h200.csv', path('rows.csv'))
-    shutil.copy('fixtures/calibrate/h200_others.csv', path('others.csv'))
+    for source, name in (('captures/matching.pcap', 'capture.pcap'), ('calibrate/h200.csv', 'rows.csv'), ('calibrate/h200_others.csv', 'others.csv'),
+                         ('graphs/scipy_csr.npz', 'reddit.npz'), ('calibrate/placement_board.csv', 'board.csv')):
+        shutil.copy('fixtures/' + source, path(name))
+    for name in ('traces', 'hw_run/bfs'):
+        shutil.copytree('fixtures/accelsim', path(name))
+    write('requests.csv', ['kind,time_cycles,addr,bytes,id\n', *('DRAM_READ,%d,%d,64,%d\n' % (i * 3, i * 4096 % 65536, i) for i in range(500))])
+    write('microbenchmarks.csv', ['what,bytes,ms\n', *('%s,%d,%g\n' % (what, 1 << k, 0.1 + (1 << k) / 8e6) for what in ('copy_hd', 'copy_dh') for k in range(16, 24))])
     edges = [(i, (i * 7 + k * k * 5 + 1) % 64) for i in range(64) for k in range(6)]
-    with open(path('web.mtx'), 'w') as f:
-        f.write('%%%%MatrixMarket matrix coordinate pattern general\n64 64 %d\n' % len(edges))
-        f.writelines('%d %d\n' % (a + 1, b + 1) for a, b in edges)
-    shutil.copy('fixtures/graphs/scipy_csr.npz', path('reddit.npz'))
-    shutil.copy('fixtures/calibrate/placement_board.csv', path('board.csv'))
+    write('web.mtx', ['%%%%MatrixMarket matrix coordinate pattern general\n64 64 %d\n' % len(edges), *('%d %d\n' % (a + 1, b + 1) for a, b in edges)])
     with gzip.open(path('soc.txt.gz'), 'wt') as f:
         f.writelines('%d\t%d\n' % (a * 10, b * 10) for a, b in edges)
-    offchip('graph', 'convert', 'synth:kron,scale=12,k=8', '-o', path('NAME.bel'))
-    offchip('graph', 'convert', 'synth:kron,scale=12,k=8', '-o', path('kron20.bel'))
+    for name in ('NAME.bel', 'kron20.bel'):
+        offchip('graph', 'convert', 'synth:kron,scale=12,k=8', '-o', path(name))
     for name in ('kron20.bel.col', 'kron20.bel.dst'):
         shutil.move(path(name), path('small-' + name))
-    with open(path('rows.txt'), 'w') as f:
-        f.writelines('%d\n' % (i * i % 5000) for i in range(20000))
-    with open(path('query.sql'), 'w') as f:
-        f.write('SELECT count(*) AS n FROM records;\n')
-    with open(path('app'), 'w') as f:
-        f.write('#!/bin/sh\nexec %s/standin/target init context alloc play destroy\n' % BUILD)
-    with open(path('launcher'), 'w') as f:
-        f.write('#!/bin/sh\n"$@" && "$@"\n')
-    for name in ('app', 'launcher'):
+    write('rows.txt', ['%d\n' % (i * i % 5000) for i in range(20000)])
+    write('query.sql', ['SELECT count(*) AS n FROM records;\n'])
+    for name, line in (('app', 'exec %s/standin/target init context alloc play destroy' % BUILD), ('launcher', '"$@" && "$@"')):
+        write(name, ['#!/bin/sh\n%s\n' % line])
         os.chmod(path(name), 0o755)
-    shutil.copy('fixtures/graphs/scipy_csr.npz', path('reddit.npz'))
-    shutil.copy('fixtures/calibrate/placement_board.csv', path('board.csv'))
     with open('docs/adding-a-policy.md') as f:
         for code in re.findall(r'^```c\n(/\* ([a-z]+):.*?\nOFFCHIP_.*?)^```', f.read(), re.M | re.S):
-            with open(path(code[1] + '.c'), 'w') as policy:
-                policy.write(code[0])
+            write(code[1] + '.c', [code[0]])
     os.symlink(os.path.join(ROOT, 'fixtures'), path('fixtures'))
     os.mkdir(path('build'))
     os.symlink(PROGRAM, path('build/offchip'))
@@ -190,33 +173,23 @@ def try_page(page, text, work, env):
     passed = failed = skipped = 0
     said, folder = '', tempfile.mkdtemp(dir=work)
     shutil.copytree(os.path.join(work, 'inputs'), folder, symlinks=True, dirs_exist_ok=True)
-    for command in commands(text):
-        why = [reason for sign, reason in NOT_RUN if re.search(sign, command)]
-        if why:
-            skipped += 1
-            said += 'skip %s: %s\n     needs %s\n' % (page, command, why[0])
-            continue
-        clean(command, folder)
-        try:
-            done = subprocess.run(['bash', '-o', 'pipefail', '-c', command], cwd=folder, env=env, capture_output=True, timeout=900,
-                                  stdin=subprocess.DEVNULL)
-            status, error = done.returncode, done.stderr.decode(errors='replace')
-        except subprocess.TimeoutExpired:
-            status, error = 124, 'took more than a quarter of an hour'
-        good = status == 0 or (status == 141 and '| head' in command)  # head has seen enough
-        passed, failed = passed + good, failed + (not good)
-        if not good:
-            said += 'FAIL %s: %s\n     status %d: %s\n' % (page, command, status, error.strip())
-    for block, interpreter, lacking in blocks_of_python(page):
-        first = block.split('\n')[0]
+    tries = [(command, ['bash', '-o', 'pipefail', '-c', command], None, [why for sign, why in NOT_RUN if re.search(sign, command)]) for command in commands(text)]
+    tries += [(block.split('\n')[0], [interpreter, '-'], block, lacking) for block, interpreter, lacking in blocks_of_python(page)]
+    for what, argv, text, lacking in tries:
         if lacking:
             skipped += 1
-            said += 'skip %s: %s\n     needs %s\n' % (page, first, ', '.join(lacking))
+            said += 'skip %s: %s\n     needs %s\n' % (page, what, ', '.join(lacking))
             continue
-        done = subprocess.run([interpreter, '-'], input=block.encode(), cwd=folder, env=env, capture_output=True, timeout=900)
-        passed, failed = passed + (done.returncode == 0), failed + (done.returncode != 0)
-        if done.returncode:
-            said += 'FAIL %s: %s\n     status %d: %s\n' % (page, first, done.returncode, done.stderr.decode(errors='replace').strip())
+        clean(what, folder)
+        try:
+            done = subprocess.run(argv, input=text or '', text=True, errors='replace', cwd=folder, env=env, capture_output=True, timeout=900)
+            status, error = done.returncode, done.stderr
+        except subprocess.TimeoutExpired:
+            status, error = 124, 'took more than a quarter of an hour'
+        good = status == 0 or (status == 141 and '| head' in what)  # head has seen enough
+        passed, failed = passed + good, failed + (not good)
+        if not good:
+            said += 'FAIL %s: %s\n     status %d: %s\n' % (page, what, status, error.strip())
     shutil.rmtree(folder)
     return said, passed, failed, skipped
 

@@ -11,13 +11,6 @@
 #include <unistd.h>
 
 static atomic_long writes;
-static long fault_at;
-
-__attribute__((constructor)) static void begin(void)
-{
-    const char *at = getenv("FAULT_AT");
-    fault_at = at ? atol(at) : 0;
-}
 
 __attribute__((destructor)) static void end(void)
 {
@@ -29,49 +22,27 @@ __attribute__((destructor)) static void end(void)
 
 static int full(int fd)
 {
+    const char *at = getenv("FAULT_AT");
     struct stat st;
     if (fstat(fd, &st) || !S_ISREG(st.st_mode))
         return 0;
     long n = atomic_fetch_add(&writes, 1) + 1;
-    if (!fault_at || n < fault_at)
+    if (!at || n < atol(at))
         return 0;
     errno = ENOSPC;
     return 1;
 }
 
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
-
-ssize_t write(int fd, const void *data, size_t n)
-{
-    return full(fd) ? -1 : REAL(write)(fd, data, n);
-}
-
-ssize_t pwrite(int fd, const void *data, size_t n, off_t at)
-{
-    return full(fd) ? -1 : REAL(pwrite)(fd, data, n, at);
-}
-
-ssize_t pwrite64(int fd, const void *data, size_t n, off64_t at)
-{
-    return full(fd) ? -1 : REAL(pwrite64)(fd, data, n, at);
-}
-
-int fsync(int fd)
-{
-    return full(fd) ? -1 : REAL(fsync)(fd);
-}
-
-int fdatasync(int fd)
-{
-    return full(fd) ? -1 : REAL(fdatasync)(fd);
-}
-
-int ftruncate(int fd, off_t size)
-{
-    return full(fd) ? -1 : REAL(ftruncate)(fd, size);
-}
-
-int ftruncate64(int fd, off64_t size)
-{
-    return full(fd) ? -1 : REAL(ftruncate64)(fd, size);
-}
+/* A function of the C library, in front of which it fails. */
+#define FAIL(TYPE, NAME, PARAMETERS, ...)                                                                              \
+    TYPE NAME PARAMETERS                                                                                               \
+    {                                                                                                                  \
+        return full(fd) ? -1 : ((__typeof__(&NAME))dlsym(RTLD_NEXT, #NAME))(__VA_ARGS__);                             \
+    }
+FAIL(ssize_t, write, (int fd, const void *data, size_t n), fd, data, n)
+FAIL(ssize_t, pwrite, (int fd, const void *data, size_t n, off_t at), fd, data, n, at)
+FAIL(ssize_t, pwrite64, (int fd, const void *data, size_t n, off64_t at), fd, data, n, at)
+FAIL(int, fsync, (int fd), fd)
+FAIL(int, fdatasync, (int fd), fd)
+FAIL(int, ftruncate, (int fd, off_t size), fd, size)
+FAIL(int, ftruncate64, (int fd, off64_t size), fd, size)
