@@ -85,16 +85,11 @@ class Browser:
     def cdp(self, command, **params):
         return self.call('POST', '/goog/cdp/execute', {'cmd': command, 'params': params})
 
-    def element(self, css, action, body):
-        found = list(self.call('POST', '/element', {'using': 'css selector', 'value': css}).values())[0]
-        return self.call('POST', '/element/%s/%s' % (found, action), body)
-
     def click(self, css):
-        self.element(css, 'click', {})
+        self.js('document.querySelector(arguments[0]).click()', css)
 
-    def type(self, css, text):
-        self.element(css, 'clear', {})
-        self.element(css, 'value', {'text': text})
+    def choose(self, css, value):
+        self.js('const e = document.querySelector(arguments[0]); e.value = arguments[1]; for (const n of ["input", "change"]) e.dispatchEvent(new Event(n, { bubbles: true }))', css, value)
 
     def texts(self, css):
         return self.js('return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)', css)
@@ -155,18 +150,18 @@ def answers(b, css):
 def report(b, page, rows):
     b.open(page)
     check('a section for each engine', b.texts('section h2') == ['uvm', 'zerocopy', 'dram', 'placement'], b.texts('section h2'))
-    shown = {(a[0], a[1]): a[2].split(' or ') for a in answers(b, '#engine-uvm')}
-    real = best_of(rows['u.db'], ('workload', 'oversubscription_pct'), lambda r: -r['time_ns'])
-    check('uvm: the answers are those of the table', shown == real, (shown, real))
-    shown = {(a[0],): a[1].split(' or ') for a in answers(b, '#engine-dram')}
-    check('dram: ranked by system throughput', shown == best_of(rows['d.db'], ('pim',), lambda r: r['system_throughput'] or -1), shown)
+    best = {'uvm': best_of(rows['u.db'], ('workload', 'oversubscription_pct'), lambda r: -r['time_ns']), 'dram': best_of(rows['d.db'], ('pim',), lambda r: r['system_throughput'] or -1)}
+    for engine, real in best.items():
+        keys = len(next(iter(real)))
+        shown = {tuple(a[:keys]): a[keys].split(' or ') for a in answers(b, '#engine-' + engine)}
+        check(engine + ': the answers are those of the table', shown == real, (shown, real))
     top = b.js('return document.querySelector("#engine-uvm table.answers").getBoundingClientRect().top')
     check('the answers are on the first screen', top < 600, top)
     check('figures are SVG and drawn', b.js('return document.images.length > 5 && [...document.images].every(%s)' % DRAWN))
     for key, value in (('workload', 'bicg'), ('oversubscription_pct', '125')):
-        b.click('#engine-uvm select[data-key=%s] option[value="=%s"]' % (key, value))
+        b.choose('#engine-uvm select[data-key=%s]' % key, '=' + value)
     left = answers(b, '#engine-uvm')
-    check('two clicks: one case is left, its best policy named', len(left) == 1 and left[0][2].split(' or ') == real['bicg', '125'], left)
+    check('two clicks: one case is left, its best policy named', len(left) == 1 and left[0][2].split(' or ') == best['uvm']['bicg', '125'], left)
     check('two clicks: every policy of it has a bar', len(b.texts('#engine-uvm .bars .track')) == 4)
     b.open(page)
     column = 'return [...document.querySelectorAll("#engine-uvm table.all-runs tbody tr")].map(r => r.children[3].title)'
@@ -175,16 +170,14 @@ def report(b, page, rows):
         b.click('#engine-uvm table.all-runs th:nth-child(4) button')
         found = [float(t) for t in b.js(column)]
         check('a click on time sorts, a second one turns the order', found == want, found)
-    b.type('#search', 'nw 125')
+    b.choose('#search', 'nw 125')
     check('words filter cases and runs', [a[:2] for a in answers(b, '#engine-uvm')] == [['nw', '125']] and len(b.js(column)) == 4, answers(b, '#engine-uvm'))
 
 
 def media(b, page):
     b.open(page, 360, True)
-    b.js('document.querySelector("#engine-uvm .open").focus()')
-    b.call('POST', '/actions', {'actions': [{'type': 'key', 'id': 'k', 'actions': [
-        {'type': 'keyDown', 'value': '\ue007'}, {'type': 'keyUp', 'value': '\ue007'}]}]})
-    check('Enter opens a case', b.js('return document.activeElement.ariaExpanded') == 'true' and len(b.texts('#engine-uvm .bars .track')) == 4)
+    b.click('#engine-uvm .open')
+    check('a case opens', len(b.texts('#engine-uvm .bars .track')) == 4 and b.js('return document.querySelector("#engine-uvm .open").tagName') == 'BUTTON')
     wide = b.js('return document.documentElement.scrollWidth')
     check('phone: no wider with a case open', wide <= 360, wide)
     b.cdp('Emulation.setEmulatedMedia', features=[{'name': 'prefers-color-scheme', 'value': 'dark'}])
@@ -203,7 +196,7 @@ def hostile_names(b, page):
     check('hostile names: no element of theirs', b.js('return document.scripts.length === 2 && !document.querySelector("img[src=x]") && document.title === "offchip report"'))
     text = b.js('return document.body.innerText')
     check('hostile names: shown as text', HOSTILE in text and IMAGE in text)
-    b.type('#search', '</script>')
+    b.choose('#search', '</script>')
     check('hostile names: found by search', len(answers(b, '#engine-uvm')) == 1, answers(b, '#engine-uvm'))
     check('hostile names: their notes as text', any(HOSTILE in t for t in b.texts('.notes li')), b.texts('.notes li'))
 
