@@ -17,9 +17,9 @@ chmod 755 "$dir" # munged wants to see that nobody else can write
 daemons=
 stop() {
     [ -n "${SLURM_CONF:-}" ] && scancel -Q -u "$(id -un)" 2> /dev/null && sleep 1
-    for pid in $daemons; do kill "$pid" 2> /dev/null; done
+    kill $daemons 2> /dev/null
     for pid in $daemons; do
-        for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$pid" 2> /dev/null && sleep 0.5; done
+        for i in $(seq 10); do kill -0 "$pid" 2> /dev/null && sleep 0.5; done
         kill -9 "$pid" 2> /dev/null
     done
     rm -rf "$dir"
@@ -36,38 +36,18 @@ user=$(id -un) host=$(hostname -s)
 mkdir "$dir/state" "$dir/spool" "$dir/munge"
 head -c 1024 /dev/urandom > "$dir/munge/key"
 chmod 400 "$dir/munge/key"
-cat > "$dir/slurm.conf" << CONF
-ClusterName=offchip
-SlurmctldHost=$host(127.0.0.1)
-SlurmUser=$user
-SlurmdUser=$user
-SlurmctldPort=${ports% *}
-SlurmdPort=${ports#* }
-AuthType=auth/munge
-AuthInfo=socket=$dir/munge/socket
-StateSaveLocation=$dir/state
-SlurmdSpoolDir=$dir/spool
-SlurmctldPidFile=$dir/slurmctld.pid
-SlurmdPidFile=$dir/slurmd.pid
-SlurmctldLogFile=$dir/slurmctld.log
-SlurmdLogFile=$dir/slurmd.log
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
-MpiDefault=none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
-ReturnToService=2
-SlurmdParameters=config_overrides
-NodeName=$host NodeAddr=127.0.0.1 CPUs=8
-PartitionName=all Nodes=$host Default=YES MaxTime=INFINITE State=UP
-CONF
+printf '%s\n' ClusterName=offchip "SlurmctldHost=$host(127.0.0.1)" "SlurmUser=$user" "SlurmdUser=$user" "SlurmctldPort=${ports% *}" \
+    "SlurmdPort=${ports#* }" AuthType=auth/munge "AuthInfo=socket=$dir/munge/socket" "StateSaveLocation=$dir/state" \
+    "SlurmdSpoolDir=$dir/spool" "SlurmctldPidFile=$dir/slurmctld.pid" "SlurmdPidFile=$dir/slurmd.pid" \
+    "SlurmctldLogFile=$dir/slurmctld.log" "SlurmdLogFile=$dir/slurmd.log" ProctrackType=proctrack/linuxproc TaskPlugin=task/none \
+    JobAcctGatherType=jobacct_gather/none AccountingStorageType=accounting_storage/none MpiDefault=none \
+    SelectType=select/cons_tres SelectTypeParameters=CR_CPU ReturnToService=2 SlurmdParameters=config_overrides \
+    "NodeName=$host NodeAddr=127.0.0.1 CPUs=8" "PartitionName=all Nodes=$host Default=YES MaxTime=INFINITE State=UP" > "$dir/slurm.conf"
 
 munged --foreground --key-file="$dir/munge/key" --socket="$dir/munge/socket" --pid-file="$dir/munge/pid" \
     --log-file="$dir/munge/log" --seed-file="$dir/munge/seed" > "$dir/munge/out" 2>&1 &
 daemons="$!"
-for i in 1 2 3 4 5 6 7 8 9 10; do [ -S "$dir/munge/socket" ] || sleep 0.5; done
+for i in $(seq 10); do [ -S "$dir/munge/socket" ] || sleep 0.5; done
 [ -S "$dir/munge/socket" ] || skip "munged does not start: $(tail -n 1 "$dir/munge/out")"
 SLURM_CONF=$dir/slurm.conf
 export SLURM_CONF
@@ -75,13 +55,8 @@ slurmctld -D > "$dir/slurmctld.out" 2>&1 &
 daemons="$! $daemons"
 slurmd -D > "$dir/slurmd.out" 2>&1 &
 daemons="$! $daemons"
-up=
-for i in $(seq 60); do
-    up=$(sinfo -h -o %T 2> /dev/null)
-    [ "$up" = idle ] && break
-    sleep 0.5
-done
-[ "$up" = idle ] || skip "slurmd does not come up: $(tail -qn 1 "$dir/slurmctld.out" "$dir/slurmd.out" | tr '\n' ' ')"
+for i in $(seq 60); do [ "$(sinfo -h -o %T 2> /dev/null)" = idle ] || sleep 0.5; done
+[ "$(sinfo -h -o %T 2> /dev/null)" = idle ] || skip "slurmd does not come up: $(tail -qn 1 "$dir/slurmctld.out" "$dir/slurmd.out" | tr '\n' ' ')"
 
 cd "$dir" || exit 1
 bad() { echo "check-slurm: FAIL: $*"; exit 1; }
