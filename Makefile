@@ -45,7 +45,7 @@ INCLUDE := -I. -I$(BUILD)/gen
 PKG     := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 LIBS    := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -ldl -lm
 CFLAGS_ALL = $(CSTD) $(WARN) $(OPT) $(MARCH) -fopenmp -fPIC -fvisibility=hidden $(SAN) $(INCLUDE) $(PKG) $(OWN) $(CFLAGS)
-# -rdynamic: loaded policies call the program's functions (models/own/own_names.h); all others are hidden.
+# -rdynamic: loaded policies call the program's functions (PLUGIN_API); all others are hidden.
 LDFLAGS_ALL = -fopenmp -rdynamic $(SAN) $(LDFLAGS)
 CHECK_LIBS = $(shell pkg-config --libs check)
 
@@ -260,7 +260,7 @@ install: $(BUILD)/offchip $(SHARED) man
 	for f in $(PLATFORMS); do install -m 644 $$f $(SHARE)/offchip/platforms/ || exit 1; done
 	install -m 644 docs/schema/*.json $(SHARE)/offchip/schema/
 	for f in $(MAN); do install -m 644 $$f $(SHARE)/man/man1/ || exit 1; done
-	for f in $$(sh .ci/own_headers.sh "$(CC)"); do install -D -m 644 $$f $(DESTDIR)$(PREFIX)/include/offchip/$$f || exit 1; done
+	for f in $$(sh .ci/plugin_headers.sh "$(CC)"); do install -D -m 644 $$f $(DESTDIR)$(PREFIX)/include/offchip/$$f || exit 1; done
 	install -m 644 README.md LICENSE $(SHARE)/doc/offchip/
 	for f in $$(find docs -type f ! -path 'docs/man/*' ! -path 'docs/schema/*'); do \
 	    install -D -m 644 $$f $(SHARE)/doc/offchip/$$f || exit 1; done

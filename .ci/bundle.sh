@@ -38,7 +38,7 @@ if [ -d "$build/cuda" ]; then
     cp fixtures/cuda/check.sh "$out/lib/offchip/"
 fi
 cp models/platforms/*.ini "$out/share/offchip/platforms/"
-for h in $(sh .ci/own_headers.sh "$cc"); do install -D -m 644 "$h" "$out/include/offchip/$h"; done # for offchip policy build
+for h in $(sh .ci/plugin_headers.sh "$cc"); do install -D -m 644 "$h" "$out/include/offchip/$h"; done # for offchip policy build
 
 # What it says of itself, and the licences of what is in it.
 cp LICENSE README.md docs/recording.md "$out/share/doc/offchip/"

@@ -14,7 +14,7 @@ static const struct opt options[] = {{"output", 'o', OPT_TEXT, "FILE.so", &outpu
 static int build(const char *source)
 {
     struct err err = {""};
-    if (!output || !own_is_path(output))
+    if (!output || !plugin_is_path(output))
         return cmd_usage("-o FILE.so is needed: the name ends in .so, by which --policy knows a file");
     if (access(source, R_OK))
         return cmd_fail(EXIT_DATA, "'%s' cannot be read", source);
@@ -22,11 +22,10 @@ static int build(const char *source)
     int status = cmd_writes(output, force);
     if (status)
         return status;
-    const struct own_loaded *loaded = policy_build(source, output, force, &err);
-    if (!loaded)
+    const struct policy_head *head = policy_build(source, output, force, &err);
+    if (!head)
         return cmd_fail(EXIT_DATA, "%s", err.msg);
-    cmd_say("%s: %s '%s', content %s; --policy %s%s takes it", output,
-            own_interface_name((enum own_interface)loaded->own->interface), loaded->head->name, loaded->hash,
+    cmd_say("%s: %s '%s'; --policy %s%s takes it", output, plugin_interface_name(plugin_interface(head)), head->name,
             strchr(output, '/') ? "" : "./", output);
     return EXIT_DONE;
 }
@@ -44,10 +43,9 @@ const struct command cmd_policy = {
     .usage = "build FILE.c -o FILE.so",
     .details =
         "FILE.c is the source of one policy: uvm prefetch or eviction, dram scheduler, zero-copy pattern or\n"
-        "placement. It is compiled with the headers of this program ($CC, $CFLAGS), loaded, and asked over\n"
-        "made-up inputs whether the same inputs give the same answers. FILE.so then stands in a policy list as a\n"
-        "name does: ./FILE.so:key=value, or one half of P+E. It is code, and runs as you: load none that you\n"
-        "would not run.",
+        "placement. It is compiled with the headers of this program ($CC, $CFLAGS) and loaded. FILE.so then stands\n"
+        "in a policy list as a name does: ./FILE.so:key=value, or one half of P+E. It is code, and runs as you:\n"
+        "load none that you would not run.",
     .examples = "  offchip policy build readahead.c -o readahead.so\n"
                 "  offchip replay uvm synth:bicg,bytes=64MiB --policy tree,./readahead.so:pages=64",
     .options = options,

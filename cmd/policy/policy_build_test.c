@@ -5,7 +5,7 @@
 #include "cmd/policy/policy_build.h"
 
 #include "models/dram/policy_testing.h"
-#include "models/own/own_check.h"
+#include "models/plugin/plugin.h"
 #include "models/policies.h"
 #include "trace/base/random.h"
 
@@ -22,13 +22,13 @@ static void begin(void)
     err.msg[0] = 0;
 }
 
-static const struct own_loaded *build(const char *text)
+static const struct policy_head *build(const char *text)
 {
     return policy_build(testing_write("p.c", text, strlen(text)), testing_file("p.so"), true, &err);
 }
 
 #define PLAN                                                                                                           \
-    "#include \"models/own/own.h\"\n"                                                                                  \
+    "#include \"models/plugin/plugin.h\"\n"                                                                            \
     "static void plan(const void *state, const struct uvm_block *block, const struct page_mask *faulted,\n"            \
     "                 struct page_mask *plan)\n"                                                                       \
     "{ (void)state; page_mask_zero(plan); page_mask_set_region(plan, 0, 512);\n"                                       \
@@ -36,10 +36,21 @@ static const struct own_loaded *build(const char *text)
     "static const struct uvm_policy all = {.head = {.name = \"all-of-it\", .summary = \"\", .source = \"\"}, .plan = " \
     "plan};\n"
 
+/* A policy with a parameter. */
+#define LOOSE                                                                                                          \
+    "#include \"models/plugin/plugin.h\"\n"                                                                            \
+    "struct state { int64_t loose; };\n"                                                                               \
+    "static const struct param rows[] = {PARAM_INT_ROW(state, loose, \"\", 0, 1, 0, \"\"), {0}};\n"                    \
+    "static void plan(const void *state, const struct uvm_block *block, const struct page_mask *faulted,\n"            \
+    "                 struct page_mask *plan)\n"                                                                       \
+    "{ (void)state, (void)block, (void)faulted; page_mask_zero(plan); }\n"                                             \
+    "static const struct uvm_policy loose = {.head = {.name = \"loose\", .summary = \"\", .source = \"\",\n"           \
+    "    .params = rows, .state_size = sizeof(struct state)}, .plan = plan};\nOFFCHIP_UVM_PREFETCH(loose)\n"
+
 /* --- a scheduler of the program's, built from its source, against itself --- */
 
 /* The file with another name for the policy, and the line that exports it. */
-static const struct own_loaded *build_scheduler(const char *file, const char *name)
+static const struct policy_head *build_scheduler(const char *file, const char *name)
 {
     static char text[1 << 16];
     char path[128], from[64];
@@ -54,7 +65,7 @@ static const struct own_loaded *build_scheduler(const char *file, const char *na
     ck_assert_ptr_nonnull(at);
     at[strlen(from) - 2] = '9';
     (void)snprintf(text + n, sizeof text - n,
-                   "#include \"models/own/own.h\"\nOFFCHIP_DRAM_SCHEDULER(dram_%s, %s_hooks)\n", file, file);
+                   "#include \"models/plugin/plugin.h\"\nOFFCHIP_DRAM_SCHEDULER(dram_%s, %s_hooks)\n", file, file);
     return build(text);
 }
 
@@ -122,7 +133,7 @@ static void same_as_its_source(const char *file, const char *name)
     static struct result a, b;
     static struct dram_request r[REQUESTS];
     struct random x = {7};
-    const struct own_loaded *loaded = build_scheduler(file, name);
+    const struct policy_head *loaded = build_scheduler(file, name);
     ck_assert_msg(loaded != NULL, "%s", err.msg);
     for (int seed = 0; seed < 20; seed++) {
         const uint32_t pims = random_below(&x, 100), gap = 1 + random_below(&x, 12);
@@ -135,11 +146,11 @@ static void same_as_its_source(const char *file, const char *name)
         }
         for (int vcs = 1; vcs <= 2; vcs++) {
             run(dram_policy_find(name), r, vcs, &a);
-            run((const struct dram_policy *)loaded->head, r, vcs, &b);
+            run((const struct dram_policy *)loaded, r, vcs, &b);
             ck_assert_msg(memcmp(&a, &b, sizeof a) == 0, "%s: seed %d, vcs %d", name, seed, vcs);
         }
         step_through(dram_policy_find(name), r, &a);
-        step_through((const struct dram_policy *)loaded->head, r, &b);
+        step_through((const struct dram_policy *)loaded, r, &b);
         ck_assert_msg(memcmp(&a, &b, sizeof a) == 0, "%s: seed %d, step by step", name, seed);
     }
 }
@@ -158,17 +169,16 @@ END_TEST
 static unsigned char *bytes;
 static size_t count;
 
-/* As the last build's file, with a number of its struct own_policy changed, sealed anew. */
+/* As the last build's file, with bytes of its struct plugin changed. */
 static void patch(size_t offset, const void *value, size_t n)
 {
-    static const struct own_policy *const at = NULL;
     unsigned char *copy = malloc(count);
     memcpy(copy, bytes, count);
-    unsigned char *own = memmem(copy, count, OWN_MARK "\0\x01\0\0\0", 12);
-    ck_assert_ptr_nonnull(own);
-    ck_assert_uint_le(offset + n, sizeof *at);
-    memcpy(own + offset, value, n);
-    own_file_seal(copy, count - OWN_SEAL_BYTES, (char *)copy + count - OWN_SEAL_BYTES);
+    unsigned char *plugin = memmem(copy, count, PLUGIN_MARK "\0\x01\0\0\0", 12);
+    ck_assert_ptr_nonnull(plugin);
+    ck_assert_uint_le(offset + n, sizeof(struct plugin));
+    memcpy(plugin + offset, value, n);
+    (void)unlink(testing_file("patched.so")); /* the old one may be mapped */
     (void)testing_write("patched.so", copy, count);
     free(copy);
 }
@@ -176,55 +186,66 @@ static void patch(size_t offset, const void *value, size_t n)
 static void refused(const char *words)
 {
     err.msg[0] = 0;
-    ck_assert_ptr_null(own_load(testing_file("patched.so"), OWN_UVM_PREFETCH, NULL, &err));
+    ck_assert_ptr_null(plugin_load(testing_file("patched.so"), POLICY_UVM_PREFETCH, NULL, &err));
     ck_assert_msg(strstr(err.msg, "patched.so': ") && strstr(err.msg, words), "'%s' is not in '%s'", words, err.msg);
 }
 
-START_TEST(a_file_of_another_version_layout_or_kind_is_refused)
+START_TEST(a_file_for_another_offchip_or_interface_is_refused)
 {
     begin();
-    const struct own_loaded *all = build(PLAN "OFFCHIP_UVM_PREFETCH(all)\n");
+    const struct policy_head *all = build(PLAN "OFFCHIP_UVM_PREFETCH(all)\n");
     ck_assert_msg(all != NULL, "%s", err.msg);
-    bytes = own_file_read(testing_file("p.so"), &count, &err);
-    ck_assert_ptr_nonnull(bytes);
-    patch(offsetof(struct own_policy, version), &(uint32_t){99}, 4);
-    refused("is of version 99 of the uvm prefetch policy's interface; this offchip has version 1");
-    patch(offsetof(struct own_policy, layout), &(uint64_t){1}, 8);
-    refused("headers of another offchip");
-    patch(offsetof(struct own_policy, interface), &(uint32_t){77}, 4);
+    FILE *f = fopen(testing_file("p.so"), "rb");
+    bytes = malloc(1 << 20);
+    ck_assert_ptr_nonnull(f);
+    count = fread(bytes, 1, 1 << 20, f);
+    (void)fclose(f);
+    patch(offsetof(struct plugin, version), &(uint32_t){1}, 4);
+    refused("was built for another offchip: build it again");
+    for (size_t i = 0; i < PLUGIN_STRUCTS; i++) {
+        patch(offsetof(struct plugin, sizes) + 4 * i, &(uint32_t){1}, 4);
+        refused("was built for another offchip: build it again");
+    }
+    patch(offsetof(struct plugin, interface), &(uint32_t){77}, 4);
     refused("is not what an OFFCHIP_ line");
-    patch(offsetof(struct own_policy, mark), "x", 1);
+    patch(offsetof(struct plugin, mark), "x", 1);
     refused("is not what an OFFCHIP_ line");
+    (void)testing_write("patched.so", "no library", 10);
+    refused("cannot be loaded: ");
+    for (size_t n = 64; n < count; n += count / 50) {
+        (void)unlink(testing_file("patched.so"));
+        (void)testing_write("patched.so", bytes, n);
+        refused("is cut short");
+    }
+    (void)testing_write("patched.so", bytes, count - 1);
+    refused("is cut short");
     err.msg[0] = 0;
-    ck_assert_ptr_null(own_load(testing_file("p.so"), OWN_UVM_EVICT, NULL, &err));
+    ck_assert_ptr_null(plugin_load(testing_file("p.so"), POLICY_UVM_EVICT, NULL, &err));
     ck_assert_ptr_nonnull(strstr(err.msg, "is a uvm prefetch policy; expected a uvm eviction policy"));
-    const struct policy_head *const taken[] = {all->head, NULL};
-    ck_assert_ptr_null(own_load(testing_file("p.so"), OWN_UVM_PREFETCH, taken, &err));
+    const struct policy_head *const taken[] = {all, NULL};
+    ck_assert_ptr_null(plugin_load(testing_file("p.so"), POLICY_UVM_PREFETCH, taken, &err));
     ck_assert_ptr_nonnull(strstr(err.msg, "as a policy of offchip's own"));
-    ck_assert_ptr_eq(own_find(OWN_UVM_PREFETCH, "all-of-it"), all);
+    ck_assert_ptr_eq(plugin_find(POLICY_UVM_PREFETCH, "all-of-it"), all);
+    ck_assert_ptr_eq(plugin_load(testing_file("p.so"), POLICY_ANY, NULL, &err), all);
     free(bytes);
 }
 END_TEST
 
-START_TEST(no_cut_or_damaged_file_reaches_the_loader)
+START_TEST(a_policys_path_is_its_parameter_so)
 {
     begin();
-    struct random x = {3};
-    char hash[OWN_HASH];
-    ck_assert_msg(build(PLAN "OFFCHIP_UVM_PREFETCH(all)\n") != NULL, "%s", err.msg);
-    bytes = own_file_read(testing_file("p.so"), &count, &err);
-    ck_assert_int_eq(own_file_check(bytes, count, hash, &err), 0);
-    for (size_t n = 0; n < count; n += n < 200 || n + 200 > count ? 1 : 97)
-        ck_assert_int_eq(own_file_check(bytes, n, hash, &err), -1);
-    for (int i = 0; i < 2000; i++) {
-        const size_t at = random_below(&x, (uint32_t)count);
-        const unsigned char bit = (unsigned char)(1 << random_below(&x, 8));
-        bytes[at] ^= bit;
-        ck_assert_msg(own_file_check(bytes, count, hash, &err) == -1, "bit %d of byte %zu", bit, at);
-        bytes[at] ^= bit;
-    }
-    ck_assert_int_eq(own_file_check(bytes, count, hash, &err), 0);
-    free(bytes);
+    ck_assert_msg(build(LOOSE) != NULL, "%s", err.msg);
+    const struct policy_head *head = plugin_find(POLICY_UVM_PREFETCH, "loose");
+    const struct param *so = param_find(head->params, "so");
+    int64_t *params = calloc(1, head->state_size);
+    char text[256];
+    ck_assert_uint_ge(head->state_size, so->offset + 8);
+    param_defaults(head->params, params);
+    ck_assert_ptr_nonnull(strstr(param_format(so, params, text, sizeof text), "p.so"));
+    ck_assert_int_eq(param_set(head->params, params, "so", "./other.so", &err), -1);
+    ck_assert_int_eq(param_set(head->params, params, "loose", "1", &err), 0);
+    ck_assert_int_eq(params[0], 1);
+    free(params);
 }
 END_TEST
 
@@ -233,7 +254,7 @@ START_TEST(a_source_without_a_policy_or_with_an_unknown_function_is_not_built)
     begin();
     ck_assert_ptr_null(build("int x;\n"));
     ck_assert_msg(strstr(err.msg, "p.c' exports no policy") != NULL, "%s", err.msg);
-    ck_assert_ptr_null(build("#include \"models/own/own.h\"\nvoid nothing_of_ours(void);\n"
+    ck_assert_ptr_null(build("#include \"models/plugin/plugin.h\"\nvoid nothing_of_ours(void);\n"
                              "static enum placement choose(const void *s, const struct placement_overheads *o)\n"
                              "{ (void)s; (void)o; nothing_of_ours(); return PLACEMENT_DEVICE; }\n"
                              "static const struct placement_policy p = {.head = {.name = \"p\", .summary = \"\", "
@@ -251,19 +272,6 @@ START_TEST(a_source_without_a_policy_or_with_an_unknown_function_is_not_built)
     ck_assert_msg(strstr(err.msg, "OFFCHIP_INCLUDE names") != NULL, "%s", err.msg);
 }
 END_TEST
-
-/* With loose=1 it asks for another page in each call. */
-#define LOOSE                                                                                                          \
-    "#include \"models/own/own.h\"\n"                                                                                  \
-    "struct state { int64_t loose; };\n"                                                                               \
-    "static const struct param rows[] = {PARAM_INT_ROW(state, loose, \"\", 0, 1, 0, \"\"), {0}};\n"                    \
-    "static unsigned calls;\n"                                                                                         \
-    "static void plan(const void *state, const struct uvm_block *block, const struct page_mask *faulted,\n"            \
-    "                 struct page_mask *plan)\n"                                                                       \
-    "{ const struct state *s = state; page_mask_zero(plan);\n"                                                         \
-    "  page_mask_set(plan, 100 + (s->loose ? calls++ % 99 : 0)); uvm_block_keep_movable(block, faulted, plan); }\n"    \
-    "static const struct uvm_policy loose = {.head = {.name = \"loose\", .summary = \"\", .source = \"\",\n"           \
-    "    .params = rows, .state_size = sizeof(struct state)}, .plan = plan};\nOFFCHIP_UVM_PREFETCH(loose)\n"
 
 /* A parameter at `offset` of a state of `size` bytes. */
 static bool builds_with(size_t offset, size_t size)
@@ -314,27 +322,7 @@ START_TEST(names_are_words_of_a_list_of_policies)
 }
 END_TEST
 
-START_TEST(parameters_that_failed_fail_again_and_others_do_not)
-{
-    begin();
-    const struct own_loaded *loaded = build(LOOSE);
-    ck_assert_msg(loaded != NULL, "%s", err.msg);
-    int64_t *params = calloc(1, loaded->head->state_size);
-    param_defaults(loaded->head->params, params);
-    for (int i = 0; i < 3; i++) {
-        params[0] = 1;
-        ck_assert_int_eq(own_check(loaded->head, params, &err), -1);
-        ck_assert_ptr_nonnull(strstr(err.msg, "plan()"));
-        params[0] = 0;
-        ck_assert_int_eq(own_check(loaded->head, params, NULL), 0);
-    }
-    ck_assert_uint_eq(loaded->passed_count, 1);
-    free(params);
-}
-END_TEST
-
 TEST_MAIN("policy_build", names_are_words_of_a_list_of_policies, a_parameter_has_eight_bytes_of_the_state,
-          parameters_that_failed_fail_again_and_others_do_not,
           a_loaded_scheduler_decides_what_the_built_in_one_of_its_source_does,
-          a_file_of_another_version_layout_or_kind_is_refused, no_cut_or_damaged_file_reaches_the_loader,
+          a_file_for_another_offchip_or_interface_is_refused, a_policys_path_is_its_parameter_so,
           a_source_without_a_policy_or_with_an_unknown_function_is_not_built)

@@ -12,6 +12,17 @@
 
 #include "trace/base/param.h"
 
+/* Whose struct begins with a head, of those that a file may bring (models/plugin/plugin.h). */
+enum policy_interface {
+    POLICY_ANY,              /* of a file: whatever it is; of an engine: it takes none */
+    POLICY_UVM_PREFETCH,     /* struct uvm_policy */
+    POLICY_UVM_EVICT,        /* struct uvm_evict_policy */
+    POLICY_DRAM_SCHEDULER,   /* struct dram_policy */
+    POLICY_ZEROCOPY_PATTERN, /* struct zerocopy_pattern */
+    POLICY_PLACEMENT,        /* struct placement_policy */
+    POLICY_INTERFACES
+};
+
 struct policy_head {
     const char *name;           /* "tree" is models/uvm/prefetch/tree.c; also the key in results */
     const char *summary;        /* one line for `offchip list policies` */

@@ -203,7 +203,7 @@ void dram_channel_rebase(struct dram_channel *channel, int64_t now);
 void dram_channel_settle(struct dram_channel *channel);
 
 /* Rare work of the loop: squeeze dead positions out of a bank's queue. */
-void dram_bank_queue_compact(struct dram_bank_queue *queue);
+void dram_bank_queue_compact(struct dram_bank_queue *queue) PLUGIN_API(dram_bank_queue_compact);
 
 /* Rare work of the loop: hand a command to on_command, of the `explain` first. */
 void dram_channel_explain(struct dram_channel *channel, int32_t t, const char *command, dram_banks banks, uint32_t row,

@@ -10,13 +10,15 @@
 #ifndef MODELS_DRAM_LOOP_H
 #define MODELS_DRAM_LOOP_H
 
-#ifdef OFFCHIP_OWN
-/* A policy of one's own (models/own/own.h) is driven by the program's loop, through its hooks. */
+#ifdef OFFCHIP_PLUGIN
+/* A policy of one's own (models/plugin/plugin.h) is driven by the program's loop, through its hooks. */
 #include "models/dram/dram_policy.h"
 #include "models/dram/loop_queue.h"
 
-void dram_loop_feed(struct dram_channel *channel, const struct dram_hooks *hooks, void *state, struct dram_feed *feed);
-int64_t dram_loop_step(struct dram_channel *channel, const struct dram_hooks *hooks, void *state, int64_t now);
+void dram_loop_feed(struct dram_channel *channel, const struct dram_hooks *hooks, void *state, struct dram_feed *feed)
+    PLUGIN_API(dram_loop_feed);
+int64_t dram_loop_step(struct dram_channel *channel, const struct dram_hooks *hooks, void *state, int64_t now)
+    PLUGIN_API(dram_loop_step);
 #else
 #include "models/dram/loop_cycle.h"
 #include "models/dram/loop_mem.h"

@@ -69,11 +69,11 @@ void placement_overheads(const struct placement_inputs *in, const struct placeme
                          struct placement_misses misses, struct placement_overheads *out);
 
 /* Guideline 1: what (9) and (10) allow; where both hold, the smaller overhead; device memory where neither does. */
-enum placement guideline_1(const struct placement_overheads *overheads);
+enum placement guideline_1(const struct placement_overheads *overheads) PLUGIN_API(guideline_1);
 
 /* Guideline 2, (11): kernels under M or H together never outnumber kernels under D. */
-bool guideline_2(double managed_and_pinned_kernels, double device_kernels);
+bool guideline_2(double managed_and_pinned_kernels, double device_kernels) PLUGIN_API(guideline_2);
 
-const char *placement_name(enum placement placement); /* "device", "managed", "pinned" */
+const char *placement_name(enum placement placement) PLUGIN_API(placement_name); /* "device", "managed", "pinned" */
 
 #endif

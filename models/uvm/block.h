@@ -9,6 +9,7 @@
 #define MODELS_UVM_BLOCK_H
 
 #include "models/uvm/page_mask.h"
+#include "trace/base/err.h"
 
 /* Source: x86-64 page; GPU big page (driver 595 UVM_PAGE_SIZE_64K, earlier from the page tables); UVM_VA_BLOCK_SIZE. */
 enum {
@@ -33,7 +34,7 @@ struct uvm_block {
 
 /* The block that holds the bytes [start, end) of one allocation: nothing resident, populated, not preferred.
  * start < end, both page-aligned, in one 2 MiB-aligned stretch (asserted). */
-void uvm_block_init(struct uvm_block *block, uint64_t start, uint64_t end);
+void uvm_block_init(struct uvm_block *block, uint64_t start, uint64_t end) PLUGIN_API(uvm_block_init);
 
 /* The number of the 2 MiB-aligned stretch an address lies in. */
 static inline uint64_t uvm_block_number(uint64_t addr)

@@ -24,15 +24,15 @@ struct uvm_locality {
 };
 
 /* A zeroed window is ready. Count one batch; batches without serviced faults count as batches. */
-void uvm_locality_add(struct uvm_locality *window, const struct uvm_batch *batch);
+void uvm_locality_add(struct uvm_locality *window, const struct uvm_batch *batch) PLUGIN_API(uvm_locality_add);
 
 /* distinct / batches so far; 0 for an empty window. */
-double uvm_locality_r(const struct uvm_locality *window);
+double uvm_locality_r(const struct uvm_locality *window) PLUGIN_API(uvm_locality_r);
 
 /* summed / batches so far; 0 for an empty window. */
-double uvm_locality_summed_r(const struct uvm_locality *window);
+double uvm_locality_summed_r(const struct uvm_locality *window) PLUGIN_API(uvm_locality_summed_r);
 
 /* Forget everything counted and begin the next window. */
-void uvm_locality_next(struct uvm_locality *window);
+void uvm_locality_next(struct uvm_locality *window) PLUGIN_API(uvm_locality_next);
 
 #endif

@@ -101,7 +101,7 @@ struct uvm_evict_plain {
     int64_t capacity; /* enum uvm_evict_capacity */
 };
 enum uvm_evict_capacity { UVM_EVICT_CHUNK, UVM_EVICT_PIECE };
-extern const struct param uvm_evict_plain_params[];
+extern const struct param uvm_evict_plain_params[] PLUGIN_API(uvm_evict_plain_params);
 
 /* The row `capacity` of struct S, which has a field of that name. */
 #define UVM_EVICT_CAPACITY_ROW(S, value)                                                                               \
@@ -144,11 +144,11 @@ static inline uint32_t uvm_evict_least(const void *state, const struct uvm_evict
 }
 
 /* The least recently serviced block; UVM_NO_BLOCK if there is none. */
-uint32_t uvm_evict_oldest(const struct uvm_evict_view *view);
+uint32_t uvm_evict_oldest(const struct uvm_evict_view *view) PLUGIN_API(uvm_evict_oldest);
 
 /* The same, or with `newest` the most recently serviced one, without those of the batch in hand; if there is no other
  * and somebody waits for the memory, the least recently serviced of all; else UVM_NO_BLOCK. */
-uint32_t uvm_evict_out_of_hand(const struct uvm_evict_view *view, bool newest);
+uint32_t uvm_evict_out_of_hand(const struct uvm_evict_view *view, bool newest) PLUGIN_API(uvm_evict_out_of_hand);
 
 /* All that a block has. */
 static inline struct uvm_victim uvm_evict_whole(uint32_t block)

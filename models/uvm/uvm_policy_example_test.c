@@ -8,7 +8,7 @@
  * Rule. Behind each faulted page, the next `pages` pages of the block come along.
  * Example. pages=16 and page 10 faults: pages 11 to 26 move besides.
  * Source: Linux 6.1, mm/readahead.c, in spirit. Differs: the window does not grow. */
-#include "models/own/own.h"
+#include "models/plugin/plugin.h"
 
 struct readahead {
     int64_t pages;

@@ -38,13 +38,14 @@ struct lane_reader {
     uint64_t held_first, held_sectors;
 };
 
-void lane_reader_release(struct lane_reader *r);
+void lane_reader_release(struct lane_reader *r) PLUGIN_API(lane_reader_release);
 
 /* Count the lists of one block: lanes of scans[0..n) in order; warps are lane / 32. Lists must ascend. */
-int lane_read_block(struct lane_reader *r, const struct scan *scans, size_t n, struct err *err);
+int lane_read_block(struct lane_reader *r, const struct scan *scans, size_t n, struct err *err)
+    PLUGIN_API(lane_read_block);
 
 /* The exact loads into a coalescer, any lists. */
 int lane_expand(const struct pattern_view *view, const struct scan *scans, size_t n, struct coalescer *c,
-                struct err *err);
+                struct err *err) PLUGIN_API(lane_expand);
 
 #endif

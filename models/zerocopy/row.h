@@ -13,12 +13,14 @@
 
 /* As zerocopy_pattern.expand. */
 int row_expand(const struct pattern_view *view, bool shift, const struct scan *scans, size_t n,
-               struct pattern_carry *carry, struct coalescer *c, struct err *err);
+               struct pattern_carry *carry, struct coalescer *c, struct err *err) PLUGIN_API(row_expand);
 
 /* A counter that expands rows into a coalescer. */
-struct pattern_counter *row_counter_new(const struct pattern_view *view, bool shift, struct err *err);
-void row_counter_free(struct pattern_counter *counter);
-int row_count(struct pattern_counter *counter, const struct scan *scans, size_t n, struct err *err);
-int row_finish(struct pattern_counter *counter, struct pattern_count *count, struct err *err);
+struct pattern_counter *row_counter_new(const struct pattern_view *view, bool shift, struct err *err)
+    PLUGIN_API(row_counter_new);
+void row_counter_free(struct pattern_counter *counter) PLUGIN_API(row_counter_free);
+int row_count(struct pattern_counter *counter, const struct scan *scans, size_t n, struct err *err)
+    PLUGIN_API(row_count);
+int row_finish(struct pattern_counter *counter, struct pattern_count *count, struct err *err) PLUGIN_API(row_finish);
 
 #endif

@@ -65,7 +65,7 @@ static inline void mix_run(struct request_mix *m, uint64_t first, uint64_t last)
 }
 
 /* Sectors first..last, split at lines. */
-void mix_range(struct request_mix *m, uint64_t first, uint64_t last);
+void mix_range(struct request_mix *m, uint64_t first, uint64_t last) PLUGIN_API(mix_range);
 
 /* Called for every request. */
 typedef void (*request_sink)(void *user, uint64_t addr, uint32_t bytes);
@@ -86,13 +86,15 @@ struct coalescer {
 };
 
 /* Rule run; the caller may set another. */
-void coalescer_init(struct coalescer *c, enum scan_reuse reuse, request_sink sink, void *user);
-void coalescer_release(struct coalescer *c);
+void coalescer_init(struct coalescer *c, enum scan_reuse reuse, request_sink sink, void *user)
+    PLUGIN_API(coalescer_init);
+void coalescer_release(struct coalescer *c) PLUGIN_API(coalescer_release);
 
 /* One load: n <= 128 sectors in any order, repeated or not. warp: who loads; a change empties the warp's memory. */
-int coalescer_load(struct coalescer *c, uint64_t warp, const uint64_t *sectors, size_t n, struct err *err);
+int coalescer_load(struct coalescer *c, uint64_t warp, const uint64_t *sectors, size_t n, struct err *err)
+    PLUGIN_API(coalescer_load);
 
 /* Forget everything: a new launch. */
-void coalescer_launch(struct coalescer *c);
+void coalescer_launch(struct coalescer *c) PLUGIN_API(coalescer_launch);
 
 #endif

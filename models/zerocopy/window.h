@@ -22,13 +22,15 @@
 
 /* round: elements to round the first index down to, 0 for none; lists_per_warp: consecutive lanes of one warp. */
 struct pattern_counter *window_counter_new(const struct pattern_view *view, uint32_t round, uint64_t lists_per_warp,
-                                           struct err *err);
-void window_counter_free(struct pattern_counter *counter);
-int window_count(struct pattern_counter *counter, const struct scan *scans, size_t n, struct err *err);
-int window_finish(struct pattern_counter *counter, struct pattern_count *count, struct err *err);
+                                           struct err *err) PLUGIN_API(window_counter_new);
+void window_counter_free(struct pattern_counter *counter) PLUGIN_API(window_counter_free);
+int window_count(struct pattern_counter *counter, const struct scan *scans, size_t n, struct err *err)
+    PLUGIN_API(window_count);
+int window_finish(struct pattern_counter *counter, struct pattern_count *count, struct err *err)
+    PLUGIN_API(window_finish);
 
 /* The exact loads, for any reuse rule but l1. */
 int window_expand(const struct pattern_view *view, uint32_t round, uint64_t lists_per_warp, const struct scan *scans,
-                  size_t n, struct coalescer *c, struct err *err);
+                  size_t n, struct coalescer *c, struct err *err) PLUGIN_API(window_expand);
 
 #endif

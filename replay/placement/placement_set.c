@@ -144,9 +144,9 @@ static int find_bound(struct placement_set *set, const struct placement_tasks *t
     return 0;
 }
 
-static void choose(struct placement_set *set, const struct placement_tasks *tasks, bool high,
-                   const struct placement_policy *policy, const void *state, const struct placement_platform *hw,
-                   struct placement_misses misses)
+static int choose(struct placement_set *set, const struct placement_tasks *tasks, bool high,
+                  const struct placement_policy *policy, const void *state, const struct placement_platform *hw,
+                  struct placement_misses misses, struct err *err)
 {
     for (size_t i = 0; i < tasks->count; i++) {
         const struct placement_task *t = &tasks->tasks[i];
@@ -156,16 +156,21 @@ static void choose(struct placement_set *set, const struct placement_tasks *task
         if (t->no_l2) /* pinned memory cannot be judged */
             set->overheads[i].margin_pinned = -INFINITY;
         set->choice[i] = policy->choose(state, &set->overheads[i]);
+        if ((unsigned)set->choice[i] >= PLACEMENTS)
+            return err_set(err, "check violated: policy %s chooses placement %d, which there is not", policy->head.name,
+                           (int)set->choice[i]);
         if (policy->follows_source)
             set->choice[i] = placement_task_source(&t->lo, set->choice[i]);
     }
+    return 0;
 }
 
 int placement_set_run(struct placement_set *set, const struct placement_tasks *tasks, bool high,
                       const struct placement_policy *policy, const void *state, const struct placement_platform *hw,
                       struct placement_misses misses, bool corun, struct err *err)
 {
-    choose(set, tasks, high, policy, state, hw, misses);
+    if (choose(set, tasks, high, policy, state, hw, misses, err))
+        return -1;
     if (policy->yields && corun && apply_guideline_2(set, tasks, high, err))
         return -1;
     for (size_t i = 0; i < tasks->count; i++) {

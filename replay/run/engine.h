@@ -7,7 +7,6 @@
 
 #include "models/base/platform.h"
 #include "models/base/policy.h"
-#include "models/own/own_interface.h"
 #include "replay/run/input.h"
 #include "replay/run/outcome.h"
 #include "replay/run/platform_choice.h"
@@ -61,7 +60,7 @@ struct engine {
     const struct policy_head *const *policies; /* ends with NULL; baselines stand in it too */
     const struct policy_head *const *second;   /* policies of a second axis, joined by '+'; NULL: there is none */
     const char *second_key;                    /* what it decides, "evict" */
-    enum own_interface own, own_second;        /* what of one's own may stand in their place; OWN_ANY: nothing */
+    enum policy_interface files, second_files; /* what files may stand in their place; POLICY_ANY: none */
     const struct param *settings;              /* --set */
     size_t settings_size;
     const struct metric *metrics;

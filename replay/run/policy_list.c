@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/own/own_check.h"
+#include "models/plugin/plugin_load.h"
 #include "trace/base/mem.h"
 #include "trace/base/suggest.h"
 
@@ -27,12 +27,11 @@ static const struct policy_head *find_policy(const struct engine *engine, bool s
                                              struct err *err)
 {
     const struct policy_head *const *of = second ? engine->second : engine->policies;
-    const enum own_interface interface = second ? engine->own_second : engine->own;
+    const enum policy_interface interface = second ? engine->second_files : engine->files;
     const struct policy_head *head = of ? policy_find(of, name) : NULL;
     if (head || !interface)
         return head;
-    const struct own_loaded *own = own_is_path(name) ? own_load(name, interface, of, err) : own_find(interface, name);
-    return own ? own->head : NULL;
+    return plugin_is_path(name) ? plugin_load(name, interface, of, err) : plugin_find(interface, name);
 }
 
 /* Zeroed, with the defaults. */
@@ -58,7 +57,7 @@ static const char *wrong_second(const struct engine *engine, const char *name)
 static int start_policy(struct policy_list *list, const struct engine *engine, const char *name, struct err *err)
 {
     const struct policy_head *head = find_policy(engine, false, name, err);
-    if (!head && engine->own && own_is_path(name))
+    if (!head && engine->files && plugin_is_path(name))
         return -1;
     const char *wrong = head ? NULL : wrong_second(engine, name);
     if (!head)
@@ -114,7 +113,7 @@ static bool may_be(const struct engine *engine, bool second, const char *text, s
     if (n >= sizeof name)
         return false;
     (void)snprintf(name, sizeof name, "%.*s", (int)n, text);
-    return own_is_path(name) || find_policy(engine, second, name, NULL);
+    return plugin_is_path(name) || find_policy(engine, second, name, NULL);
 }
 
 /* Where an item's second half begins, at the '+'; NULL: it has none. A file name may have a '+' in it: one that ends in
@@ -213,11 +212,6 @@ int policy_list_add(struct policy_list *list, const struct engine *engine, const
         if (add_halves(list, engine, item, first, err))
             return -1;
         item = comma ? comma + 1 : NULL;
-    }
-    for (size_t i = first; i < list->count; i++) {
-        const struct replay_policy *p = &list->policies[i];
-        if (own_check(p->head, p->params, err) || (p->second && own_check(p->second, p->second_params, err)))
-            return -1;
     }
     return 0;
 }

@@ -4,7 +4,7 @@
  * it is a parameter of the policy before it. Policies of two axes are joined: "tree:threshold=40+random:seed=2"; a '+'
  * followed by the name of a policy of the second axis splits an item first, and later parameters belong to the half
  * written last, but for those that name it, "evict.seed=2". Either half may be a file, "./mine.so:pages=16", which is
- * loaded (models/own/own_load.h) and checked with its parameters (models/own/own_check.h). */
+ * loaded (models/plugin/plugin_load.h). */
 #ifndef REPLAY_RUN_POLICY_LIST_H
 #define REPLAY_RUN_POLICY_LIST_H
 

@@ -6,7 +6,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "models/own/own_load.h"
 #include "replay/run/policy_list.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
@@ -342,20 +341,6 @@ static void hash_texts(XXH3_state_t *state, const char *const *texts, size_t n)
         (void)XXH3_128bits_update(state, texts[i] ? texts[i] : "", (texts[i] ? strlen(texts[i]) : 0) + 1);
 }
 
-/* The content of what a list loads. */
-static void hash_loaded(XXH3_state_t *state, const struct engine *engine, const char *list_text)
-{
-    struct policy_list list = {0};
-    if (list_text && policy_list_add(&list, engine, list_text, NULL) == 0)
-        for (size_t i = 0; i < list.count; i++) {
-            const struct own_loaded *own[] = {own_of(list.policies[i].head), own_of(list.policies[i].second)};
-            for (int half = 0; half < 2; half++)
-                if (own[half])
-                    hash_texts(state, &(const char *){own[half]->hash}, 1);
-        }
-    policy_list_release(&list);
-}
-
 void sweep_id(const struct sweep *sweep, const char *part, char id[33])
 {
     const char *const words[] = {sweep->engine->name, sweep->policy_list, sweep->baseline, sweep->platform, part,
@@ -364,8 +349,6 @@ void sweep_id(const struct sweep *sweep, const char *part, char id[33])
     XXH3_INITSTATE(&state);
     (void)XXH3_128bits_reset(&state);
     hash_texts(&state, words, sizeof words / sizeof *words);
-    hash_loaded(&state, sweep->engine, sweep->policy_list);
-    hash_loaded(&state, sweep->engine, sweep->baseline);
     if (sweep->draws)
         (void)XXH3_128bits_update(&state, &sweep->draws, sizeof sweep->draws);
     hash_texts(&state, sweep->inputs, sweep->input_count);

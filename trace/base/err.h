@@ -8,12 +8,16 @@
 
 #include <stdbool.h>
 
+/* Behind the declaration of a function that policies may call (models/plugin/plugin.h): the program exports it, under a
+ * name that no other library has. */
+#define PLUGIN_API(name) __asm__("offchip_" #name) __attribute__((visibility("protected")))
+
 struct err {
     char msg[512];
 };
 
 /* Set the message; always returns -1, so that `return err_set(err, ...)` reads well. err may be NULL. */
-int err_set(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int err_set(struct err *err, const char *format, ...) PLUGIN_API(err_set) __attribute__((format(printf, 2, 3)));
 
 /* Whether it is that memory ran out, which all messages of it (SQLite's too) say as "out of memory". Where an error is
  * an answer, as that a policy cannot do something, this one is none: it is passed on. */
@@ -23,6 +27,6 @@ bool err_is_memory(const struct err *err);
 int err_pass_memory(const struct err *why, struct err *err);
 
 /* Put `format` and ": " in front of the message already there; always returns -1. */
-int err_at(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int err_at(struct err *err, const char *format, ...) PLUGIN_API(err_at) __attribute__((format(printf, 2, 3)));
 
 #endif

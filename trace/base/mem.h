@@ -10,16 +10,16 @@
 #include "trace/base/err.h"
 
 /* n * size zeroed bytes, or NULL with *err set. n or size 0 gives a valid pointer. */
-void *mem_zalloc(size_t n, size_t size, struct err *err);
+void *mem_zalloc(size_t n, size_t size, struct err *err) PLUGIN_API(mem_zalloc);
 
 /* Make room for at least `need` elements in *array (capacity *cap, both may start as NULL and 0), at least doubling.
  * New elements are not initialised. Returns 0, or -1 with *err set and the array as it was. */
-int mem_grow(void **array, size_t *cap, size_t need, size_t size, struct err *err);
+int mem_grow(void **array, size_t *cap, size_t need, size_t size, struct err *err) PLUGIN_API(mem_grow);
 
 /* A copy of the first n bytes of s, ended with a zero byte, or NULL with *err set. */
-char *mem_strndup(const char *s, size_t n, struct err *err);
+char *mem_strndup(const char *s, size_t n, struct err *err) PLUGIN_API(mem_strndup);
 
 /* A copy of s, or NULL with *err set. */
-char *mem_strdup(const char *s, struct err *err);
+char *mem_strdup(const char *s, struct err *err) PLUGIN_API(mem_strdup);
 
 #endif

@@ -7,6 +7,6 @@
 /* Set *plan as uvm_policy.plan() says: the regions of `granularity_bytes` (a power of two, 4 KiB to 2 MiB) that hold a
  * faulted page, without the faulted, resident and thrashing ones. 4 KiB plans nothing. */
 void uvm_fixed_plan(const struct uvm_block *block, const struct page_mask *faulted, int64_t granularity_bytes,
-                    struct page_mask *plan);
+                    struct page_mask *plan) PLUGIN_API(uvm_fixed_plan);
 
 #endif

@@ -10,6 +10,6 @@ enum { UVM_TREE_THRESHOLD = 51, UVM_TREE_MIN_FAULTS = 1 };
 
 /* Set *plan as uvm_policy.plan() says. threshold: percent, 0 to 100; a region qualifies strictly above it. */
 void uvm_tree_plan(const struct uvm_block *block, const struct page_mask *faulted, int threshold,
-                   struct page_mask *plan);
+                   struct page_mask *plan) PLUGIN_API(uvm_tree_plan);
 
 #endif

@@ -1,0 +1,68 @@
+/* plugin: what the C file of a policy of one's own includes. It ends with one of the OFFCHIP_ lines at the bottom, and
+ * `offchip policy build FILE.c -o FILE.so` makes of it what `--policy ./FILE.so` loads (docs/adding-a-policy.md).
+ *
+ * Such a file says the same as one in models/: the struct of an interface with its head. Functions of the program that
+ * it may call are declared with PLUGIN_API() in these headers; all else is inline in them. Schedulers are driven by the
+ * program's controller loop, through their hooks. */
+#ifndef MODELS_PLUGIN_PLUGIN_H
+#define MODELS_PLUGIN_PLUGIN_H
+
+#include "models/dram/dram_policy.h"
+#include "models/dram/loop.h"
+#include "models/placement/placement_policy.h"
+#include "models/uvm/locality.h"
+#include "models/uvm/prefetch/fixed.h"
+#include "models/uvm/prefetch/tree.h"
+#include "models/uvm/uvm_evict.h"
+#include "models/uvm/uvm_policy.h"
+#include "models/zerocopy/lane.h"
+#include "models/zerocopy/pattern.h"
+#include "models/zerocopy/row.h"
+#include "models/zerocopy/window.h"
+#include "trace/base/mem.h"
+#include "trace/base/random.h"
+
+/* Counted up when what a policy is told or asked changes its meaning, though no size. */
+enum { PLUGIN_VERSION = 2, PLUGIN_STRUCTS = 18 };
+
+/* The sizes of what a policy and the program show each other: a file that was built with others is refused. */
+#define PLUGIN_SIZES                                                                                                   \
+    {                                                                                                                  \
+        sizeof(struct err), sizeof(struct policy_head), sizeof(struct param), sizeof(struct uvm_policy),               \
+            sizeof(struct uvm_block), sizeof(struct uvm_batch), sizeof(struct uvm_batch_block),                        \
+            sizeof(struct uvm_ahead), sizeof(struct uvm_asks), sizeof(struct uvm_evict_policy),                        \
+            sizeof(struct uvm_evict_view), sizeof(struct uvm_evict_block), sizeof(struct dram_policy),                 \
+            sizeof(struct dram_hooks), sizeof(struct dram_channel), sizeof(struct zerocopy_pattern),                   \
+            sizeof(struct pattern_view), sizeof(struct coalescer),                                                     \
+    }
+
+/* What the file exports, under the name `offchip_policy`. */
+struct plugin {
+    char mark[8];       /* PLUGIN_MARK */
+    uint32_t interface; /* enum policy_interface */
+    uint32_t version;
+    uint32_t sizes[PLUGIN_STRUCTS];
+    const void *policy;             /* the interface's struct */
+    const struct dram_hooks *hooks; /* of a scheduler; else NULL */
+    const struct dram_loops *loops; /* likewise */
+};
+
+#define PLUGIN_MARK   "offchip"
+#define PLUGIN_SYMBOL "offchip_policy"
+
+#define PLUGIN_EXPORT(interface, type, policy, hooks, loops)                                                           \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(policy), struct type), "expected a struct " #type);         \
+    extern const struct plugin offchip_policy;                                                                         \
+    __attribute__((visibility("default"))) const struct plugin offchip_policy = {                                      \
+        PLUGIN_MARK, interface, PLUGIN_VERSION, PLUGIN_SIZES, &(policy), hooks, loops};
+
+#define OFFCHIP_UVM_PREFETCH(policy)     PLUGIN_EXPORT(POLICY_UVM_PREFETCH, uvm_policy, policy, NULL, NULL)
+#define OFFCHIP_UVM_EVICT(policy)        PLUGIN_EXPORT(POLICY_UVM_EVICT, uvm_evict_policy, policy, NULL, NULL)
+#define OFFCHIP_ZEROCOPY_PATTERN(policy) PLUGIN_EXPORT(POLICY_ZEROCOPY_PATTERN, zerocopy_pattern, policy, NULL, NULL)
+#define OFFCHIP_PLACEMENT(policy)        PLUGIN_EXPORT(POLICY_PLACEMENT, placement_policy, policy, NULL, NULL)
+/* The policy's `loops` are not asked. */
+#define OFFCHIP_DRAM_SCHEDULER(policy, hooks)                                                                          \
+    DRAM_LOOPS(plugin_loops, hooks)                                                                                    \
+    PLUGIN_EXPORT(POLICY_DRAM_SCHEDULER, dram_policy, policy, &(hooks), &plugin_loops)
+
+#endif

@@ -1,0 +1,29 @@
+/* plugin_load: policies loaded from what `offchip policy build` made.
+ *
+ * A loaded policy stays for the life of the process. Its table has one more row, `so`: the path that it was loaded
+ * from, so that policies of two files are two wherever runs are compared. It is found by its name too, once loaded.
+ * Safe with threads. */
+#ifndef MODELS_PLUGIN_PLUGIN_LOAD_H
+#define MODELS_PLUGIN_PLUGIN_LOAD_H
+
+#include "models/base/policy.h"
+
+/* "uvm prefetch policy". */
+const char *plugin_interface_name(enum policy_interface interface);
+
+/* The policy in a file, for an interface: POLICY_ANY for any. `taken` (may be NULL) ends with NULL: names it may not
+ * have. The head is that of the interface's struct, a copy with the row `so`. NULL with *err set, which names the file.
+ */
+const struct policy_head *plugin_load(const char *path, enum policy_interface interface,
+                                      const struct policy_head *const *taken, struct err *err);
+
+/* The loaded one of that name; NULL: none. */
+const struct policy_head *plugin_find(enum policy_interface interface, const char *name);
+
+/* What a loaded head is of. */
+enum policy_interface plugin_interface(const struct policy_head *head);
+
+/* What `--policy` takes for a file and not for a name: it ends in ".so". */
+bool plugin_is_path(const char *text);
+
+#endif
