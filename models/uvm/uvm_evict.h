@@ -76,8 +76,10 @@ struct uvm_evict_policy {
     /* After so many remote accesses to a block it comes back. Not NULL: what is evicted stays mapped by the GPU, for
      * reading; it comes back by this, or when it is written. */
     int64_t (*threshold)(const void *state, const struct uvm_evict_view *view, uint32_t block);
-    /* Access counters gave notice of a block; told after the facts changed. NULL: nothing to learn. */
-    void (*on_counter)(void *state, const struct uvm_evict_view *view, uint32_t block, uint32_t regions);
+    /* Access counters gave notice of a block; told after the facts changed. NULL: nothing to learn.
+     * Returns 0, or -1 with *err set, which ends the run. */
+    int (*on_counter)(void *state, const struct uvm_evict_view *view, uint32_t block, uint32_t regions,
+                      struct err *err);
     /* Give back what the state holds besides itself. NULL: nothing. */
     void (*release)(void *state);
     /* The driver's own. Exactly one of the list; it is used where none is named. */
@@ -107,6 +109,10 @@ extern const struct param uvm_evict_plain_params[] PLUGIN_API(uvm_evict_plain_pa
 #define UVM_EVICT_CAPACITY_ROW(S, value)                                                                               \
     PARAM_CHOICE_ROW(S, capacity, "chunk|piece", value,                                                                \
                      "what memory is handed out in: 2 MiB chunks, or 64 KiB pieces, which no driver does")
+
+/* How many remote accesses bring a block back under `counter`: by the paper's formula (models/uvm/evict/counter.c).
+ * occupancy: share of the memory in use, 0 to 1; round_trips: of the block. */
+double uvm_evict_counter_threshold(int64_t t, int64_t p, double occupancy, bool oversubscribed, uint32_t round_trips);
 
 /* Whether a fault of the batch in hand is on this block. */
 static inline bool uvm_evict_in_hand(const struct uvm_evict_view *view, uint32_t block)

@@ -119,7 +119,11 @@ START_TEST(a_plan_of_pages_that_cannot_move_is_an_error)
     struct page_mask faulted = {{1}}, plan;
     struct err err = {""};
     uvm_block_init(&block, 0x200000, 0x400000);
-    ck_assert_int_eq(uvm_policy_plan(uvm_policy_find("fixed"), &(int64_t){65536}, &block, &faulted, &plan, &err), 0);
+    const struct uvm_policy *fixed = uvm_policy_find("fixed");
+    void *state = calloc(1, fixed->head.state_size);
+    param_defaults(fixed->head.params, state);
+    ck_assert_int_eq(uvm_policy_plan(fixed, state, &block, &faulted, &plan, &err), 0);
+    free(state);
     ck_assert_int_eq(uvm_policy_plan(&all, NULL, &block, &faulted, &plan, &err), -1);
     ck_assert_ptr_nonnull(strstr(err.msg, "policy all plans pages of the block at 0x200000"));
 }

@@ -42,13 +42,16 @@ enum { UVM_ASKS = 4096 }; /* pages asked for with one batch, at most */
 struct uvm_asks {
     uint32_t *pages; /* UVM_ASKS of them */
     size_t count;
+    uint64_t unheard; /* of the run so far: asked for beyond UVM_ASKS of a batch */
 };
 
-/* Ask for one more; more than UVM_ASKS are not heard. */
+/* Ask for one more; more than UVM_ASKS are counted, and left out. */
 static inline void uvm_asks_add(struct uvm_asks *asks, uint32_t page)
 {
     if (asks->count < UVM_ASKS)
         asks->pages[asks->count++] = page;
+    else
+        asks->unheard++;
 }
 
 struct uvm_policy {
@@ -62,8 +65,9 @@ struct uvm_policy {
                  struct page_mask *plan);
     /* A batch was fetched and sorted: what should come with it besides what plan() says, in any block. Pages of its own
      * blocks join their services; others are services of their own behind them, for which nothing of the batch in hand
-     * is evicted. The policy sees its whole history, if it keeps it. NULL: nothing. */
-    void (*ahead)(void *state, const struct uvm_ahead *view, struct uvm_asks *asks);
+     * is evicted. The policy sees its whole history, if it keeps it. NULL: nothing.
+     * Returns 0, or -1 with *err set, which ends the run. */
+    int (*ahead)(void *state, const struct uvm_ahead *view, struct uvm_asks *asks, struct err *err);
     /* Give back what the state holds besides itself. NULL: nothing. */
     void (*release)(void *state);
     /* One batch is over. NULL: nothing to learn. */

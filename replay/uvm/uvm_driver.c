@@ -420,8 +420,8 @@ int uvm_driver_notification(struct uvm_driver *d, uint32_t number, uint32_t regi
         return -1;
     page_mask_or(&pages, &pages, &plan);
     d->notified += page_mask_count(&pages);
-    if (m->evict->on_counter)
-        m->evict->on_counter(m->evict_state, &m->view, number, regions);
+    if (m->evict->on_counter && m->evict->on_counter(m->evict_state, &m->view, number, regions, err))
+        return -1;
     return bring_alone(d, number, &pages, RECORD_CAUSE_ACCESS_COUNTERS, time_ns, end_ns, err);
 }
 

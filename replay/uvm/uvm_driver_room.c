@@ -119,8 +119,8 @@ int uvm_driver_evict_ahead(struct uvm_driver *d, const uint32_t *sorted, uint32_
     }
     m->view.needs = UVM_NO_BLOCK;
     d->asks.count = 0;
-    if (d->policy->ahead)
-        d->policy->ahead(d->policy_state, &(struct uvm_ahead){sorted, n, &m->view}, &d->asks);
+    if (d->policy->ahead && d->policy->ahead(d->policy_state, &(struct uvm_ahead){sorted, n, &m->view}, &d->asks, err))
+        return -1;
     if (!m->chunks)
         return 0;
     uint64_t ahead = e->before_batch ? e->before_batch(m->evict_state, &m->view, needed) : 0;

@@ -385,6 +385,7 @@ static int fill_metrics(struct simulation *s, int64_t end_ns, struct uvm_metrics
     m->mapped = total->mapped;
     m->chunks = memory->chunks;
     m->records = d->records;
+    m->unheard = d->asks.unheard;
     m->work = d->work;
     if (d->policy->granularity)
         m->granularity_final_bytes = d->policy->granularity(d->policy_state);

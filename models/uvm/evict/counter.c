@@ -14,7 +14,6 @@
  * x86 only when told to, as this policy does. */
 #include <stdlib.h>
 
-#include "models/uvm/evict/counter.h"
 #include "models/uvm/uvm_evict.h"
 #include "trace/base/mem.h"
 
@@ -54,24 +53,23 @@ static void forget(struct uvm_evict_counter_state *s, uint32_t batch)
     }
 }
 
-static void on_counter(void *state, const struct uvm_evict_view *view, uint32_t block, uint32_t regions)
+static int on_counter(void *state, const struct uvm_evict_view *view, uint32_t block, uint32_t regions, struct err *err)
 {
     struct uvm_evict_counter_state *s = state;
     (void)regions;
-    if (!s->recent)
-        s->recent = mem_zalloc(view->block_count, sizeof *s->recent, NULL);
-    if (!s->recent)
-        return;
+    if (!s->recent && !(s->recent = mem_zalloc(view->block_count, sizeof *s->recent, err)))
+        return -1;
     forget(s, view->batch);
     if (s->first > s->count) {
         for (size_t i = 0; i < s->count; i++)
             s->queue[i] = s->queue[s->first + i];
         s->first = 0;
     }
-    if (mem_grow((void **)&s->queue, &s->cap, s->first + s->count + 1, sizeof *s->queue, NULL))
-        return;
+    if (mem_grow((void **)&s->queue, &s->cap, s->first + s->count + 1, sizeof *s->queue, err))
+        return -1;
     s->queue[s->first + s->count++] = (struct notice){view->batch, block};
     s->recent[block]++;
+    return 0;
 }
 
 static uint32_t recent(const void *state, const struct uvm_evict_view *view, uint32_t block)

@@ -45,12 +45,12 @@ static void ask(const struct uvm_markov_state *s, uint32_t block, struct uvm_ask
     }
 }
 
-static void ahead(void *state, const struct uvm_ahead *view, struct uvm_asks *asks)
+static int ahead(void *state, const struct uvm_ahead *view, struct uvm_asks *asks, struct err *err)
 {
     struct uvm_markov_state *s = state;
-    if (!s->blocks)
-        s->blocks = mem_zalloc(view->memory->block_count, sizeof *s->blocks, NULL);
-    for (size_t i = 0; s->blocks && i < view->count; i++) {
+    if (!s->blocks && !(s->blocks = mem_zalloc(view->memory->block_count, sizeof *s->blocks, err)))
+        return -1;
+    for (size_t i = 0; i < view->count; i++) {
         uint32_t block = view->pages[i] / UVM_BLOCK_PAGES;
         if (s->last != block + 1) {
             if (s->last)
@@ -60,6 +60,7 @@ static void ahead(void *state, const struct uvm_ahead *view, struct uvm_asks *as
         }
         s->blocks[block].regions |= 1u << view->pages[i] % UVM_BLOCK_PAGES / UVM_BIG_PAGES;
     }
+    return 0;
 }
 
 static void release(void *state)

@@ -1,13 +1,11 @@
 #include "models/uvm/prefetch/ahead_testing.h"
 
-static uint64_t state[16];
+static void *state;
 
 static const struct uvm_policy *start(const char *depth)
 {
     const struct uvm_policy *p = uvm_policy_find("markov");
-    memset(state, 0, sizeof state);
-    param_defaults(p->head.params, state);
-    ck_assert_int_eq(param_set(p->head.params, state, "depth", depth, NULL), 0);
+    state = ahead_start(p, "depth", depth);
     return p;
 }
 
@@ -29,7 +27,7 @@ START_TEST(what_followed_the_last_time_is_asked_for)
         ck_assert_uint_eq(asks.pages[0], 7 * 512 + 96);
         if (depth == 2)
             ck_assert_uint_eq(asks.pages[16], 6 * 512);
-        p->release(state);
+        ahead_end(p, state);
     }
 }
 END_TEST
@@ -45,7 +43,7 @@ START_TEST(the_last_successor_counts_and_a_block_does_not_follow_itself)
     struct uvm_asks asks = touch(p, 1, 0);
     ck_assert_uint_eq(asks.count, 32); /* of block 3, regions 0 and 2 */
     ck_assert_uint_eq(asks.pages[16], 3 * 512 + 32);
-    p->release(state);
+    ahead_end(p, state);
 }
 END_TEST
 

@@ -6,6 +6,7 @@ START_TEST(nothing_moves_but_the_faulted_pages)
     struct uvm_block b;
     uvm_block_init(&b, 0, UVM_BLOCK_BYTES);
     unsigned faults = 0;
+    ck_assert_uint_eq(uvm_none.head.state_size, 0); /* NULL is one */
     for (unsigned p = 0; p < 512; p++) {
         struct page_mask f = {{0}}, plan;
         page_mask_set(&f, p);

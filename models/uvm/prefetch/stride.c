@@ -49,12 +49,12 @@ static void ask(const struct uvm_stride_state *s, const struct uvm_ahead *view, 
     }
 }
 
-static void ahead(void *state, const struct uvm_ahead *view, struct uvm_asks *asks)
+static int ahead(void *state, const struct uvm_ahead *view, struct uvm_asks *asks, struct err *err)
 {
     struct uvm_stride_state *s = state;
-    if (!s->entries)
-        s->entries = mem_zalloc(view->memory->block_count, sizeof *s->entries, NULL);
-    for (size_t i = 0; s->entries && i < view->count; i++) {
+    if (!s->entries && !(s->entries = mem_zalloc(view->memory->block_count, sizeof *s->entries, err)))
+        return -1;
+    for (size_t i = 0; i < view->count; i++) {
         uint32_t page = view->pages[i];
         struct entry *e = &s->entries[page / UVM_BLOCK_PAGES];
         int32_t distance = e->page ? (int32_t)(page - (e->page - 1)) : 0;
@@ -72,6 +72,7 @@ static void ahead(void *state, const struct uvm_ahead *view, struct uvm_asks *as
         if (next >= 0 && next < (int64_t)view->memory->block_count * UVM_BLOCK_PAGES)
             s->entries[next / UVM_BLOCK_PAGES] = *e;
     }
+    return 0;
 }
 
 static void release(void *state)

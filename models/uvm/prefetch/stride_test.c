@@ -1,13 +1,11 @@
 #include "models/uvm/prefetch/ahead_testing.h"
 
-static uint64_t state[16];
+static void *state;
 
 static const struct uvm_policy *start(const char *degree)
 {
     const struct uvm_policy *p = uvm_policy_find("stride");
-    memset(state, 0, sizeof state);
-    param_defaults(p->head.params, state);
-    ck_assert_int_eq(param_set(p->head.params, state, "degree", degree, NULL), 0);
+    state = ahead_start(p, "degree", degree);
     return p;
 }
 
@@ -21,7 +19,7 @@ START_TEST(a_distance_that_comes_again_twice_asks_for_what_follows)
     ck_assert_uint_eq(asks.count, 4);
     for (uint32_t i = 0; i < 4; i++)
         ck_assert_uint_eq(asks.pages[i], 31 + 7 * i);
-    p->release(state);
+    ahead_end(p, state);
 }
 END_TEST
 
@@ -35,7 +33,21 @@ START_TEST(within_one_batch_and_across_blocks)
     asks = ahead_of(p, state, next, 1);
     ck_assert_uint_eq(asks.count, 3); /* the entry went on with it */
     ck_assert_uint_eq(asks.pages[2], 900);
-    p->release(state);
+    ahead_end(p, state);
+}
+END_TEST
+
+/* 13 pages in a row, of which 10 ask for 512 each. */
+START_TEST(more_than_are_heard_are_counted)
+{
+    const struct uvm_policy *p = start("512");
+    uint32_t pages[13];
+    for (uint32_t i = 0; i < 13; i++)
+        pages[i] = i;
+    struct uvm_asks asks = ahead_of(p, state, pages, 13);
+    ck_assert_uint_eq(asks.count, UVM_ASKS);
+    ck_assert_uint_eq(asks.unheard, 10 * 512 - UVM_ASKS);
+    ahead_end(p, state);
 }
 END_TEST
 
@@ -46,9 +58,10 @@ START_TEST(faults_without_one_distance_ask_for_nothing)
     ck_assert_uint_eq(ahead_of(p, state, pages, 8).count, 0);
     static const uint32_t end[] = {3000, 3300, 3600, 3900};
     ck_assert_uint_eq(ahead_of(p, state, end, 4).count, 0); /* four blocks, one fault each */
-    p->release(state);
+    ahead_end(p, state);
 }
 END_TEST
 
 TEST_MAIN("prefetch/stride", a_distance_that_comes_again_twice_asks_for_what_follows,
-          within_one_batch_and_across_blocks, faults_without_one_distance_ask_for_nothing)
+          within_one_batch_and_across_blocks, more_than_are_heard_are_counted,
+          faults_without_one_distance_ask_for_nothing)
