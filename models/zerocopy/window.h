@@ -33,4 +33,23 @@ int window_finish(struct pattern_counter *counter, struct pattern_count *count, 
 int window_expand(const struct pattern_view *view, uint32_t round, uint64_t lists_per_warp, const struct scan *scans,
                   size_t n, struct coalescer *c, struct err *err) PLUGIN_API(window_expand);
 
+/* To a whole line: the view's own, or as many elements as one holds. */
+static inline uint32_t window_line(const struct pattern_view *view)
+{
+    return view->round ? view->round : LINE_BYTES / view->element;
+}
+
+/* The hooks counter_new() and expand() of a pattern; `round` may name the `view`. */
+#define WINDOW_HOOKS(round, lists_per_warp)                                                                            \
+    static struct pattern_counter *counter_new(const struct pattern_view *view, struct err *err)                       \
+    {                                                                                                                  \
+        return window_counter_new(view, round, lists_per_warp, err);                                                   \
+    }                                                                                                                  \
+    static int expand(const struct pattern_view *view, const struct scan *scans, size_t n,                             \
+                      struct pattern_carry *carry, struct coalescer *c, struct err *err)                               \
+    {                                                                                                                  \
+        (void)carry;                                                                                                   \
+        return window_expand(view, round, lists_per_warp, scans, n, c, err);                                           \
+    }
+
 #endif

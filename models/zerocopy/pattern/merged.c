@@ -1,18 +1,7 @@
 /* merged: one warp for each list, reading 32 consecutive elements at a time from the list's start. */
-#include "models/zerocopy/pattern.h"
 #include "models/zerocopy/window.h"
 
-static struct pattern_counter *counter_new(const struct pattern_view *view, struct err *err)
-{
-    return window_counter_new(view, 0, 1, err);
-}
-
-static int expand(const struct pattern_view *view, const struct scan *scans, size_t n, struct pattern_carry *carry,
-                  struct coalescer *c, struct err *err)
-{
-    (void)carry;
-    return window_expand(view, 0, 1, scans, n, c, err);
-}
+WINDOW_HOOKS(0, 1)
 
 const struct zerocopy_pattern zerocopy_merged = {
     .head = {.name = "merged",
