@@ -7,6 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "trace/base/mem.h"
+#include "trace/base/suggest.h"
 #include "trace/export/exporter.h"
 #include "trace/store/output.h"
 
@@ -22,9 +23,11 @@ static const struct opt options[] = {
     {"force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE", 0, 0},
     {0}};
 
-static void list_exporters(char *buf, size_t size)
+static void list_exporters(char *buf, size_t size, struct suggest *suggest)
 {
     buf[0] = 0;
+    for (size_t i = 0; exporters[i] && suggest->word; i++)
+        suggest_offer(suggest, exporters[i]->name);
     for (size_t i = 0, used = 0; exporters[i] && used < size; i++)
         used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "", exporters[i]->name);
 }
@@ -132,15 +135,17 @@ static int export_trace(const struct exporter *exporter, const char *path)
 
 static int run(int argc, char **argv)
 {
-    char names[256];
-    list_exporters(names, sizeof names);
+    char names[256], hint[SUGGEST_HINT];
+    struct suggest suggest = {.word = format};
+    list_exporters(names, sizeof names, &suggest);
     if (argc != 1)
         return cmd_usage("expected one trace file");
     if (!format)
         return cmd_usage("--format NAME is required: %s", names);
     const struct exporter *exporter = exporter_find(format);
     if (!exporter)
-        return cmd_usage("no form is called '%s'; known: %s", format, names);
+        return cmd_usage("no form is called '%s'; known: %s%s", format, names,
+                         suggest_hint(&suggest, hint, sizeof hint));
     if (!output)
         return cmd_usage("where to? -o FILE is required (- is standard output)");
     cmd_reads(argv[0]);
@@ -153,9 +158,8 @@ const struct command cmd_export = {
     .summary = "a stream of a trace in another tool's form",
     .usage = "FILE --format NAME -o FILE",
     .details = "Writes one stream of records. 'csv' is our plain form, which import reads back to the same records.\n"
-               "'npz' has an array of NumPy's for each column. Records that a form cannot carry are counted by reason.",
+               "Records that a form cannot carry are counted by reason.",
     .examples = "  offchip export s.db --format csv -o s.csv\n"
-                "  offchip export s.db --format npz -o s.npz\n"
                 "  offchip export s.db --format csv --stream uvm -o - | head",
     .options = options,
     .run = run,

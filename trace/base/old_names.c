@@ -22,6 +22,7 @@ static const struct {
     {"--time-limit", "timeout S offchip record .."},
     {"--time-unit", "--set time_unit=ns|us|ms|s|cycles"},
     {"--tlp-offset", "--set tlp_offset=K of import"},
+    {"npz", "csv, or SQL (docs/python.md)"},
     {"relaunch_gap", "launch_gap"},
 };
 

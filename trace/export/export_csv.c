@@ -1,4 +1,6 @@
-#include "trace/export/export_csv.h"
+/* export_csv: a stream as the plain form that trace/import/own/csv.h describes; reading it back gives the same records.
+ */
+#include "trace/export/exporter.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

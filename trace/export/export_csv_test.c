@@ -1,4 +1,4 @@
-#include "trace/export/export_csv.h"
+#include "trace/export/exporter.h"
 
 #include "trace/base/testing.h"
 #include "trace/import/own/csv.h"

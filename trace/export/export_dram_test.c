@@ -1,4 +1,4 @@
-#include "trace/export/export_dram.h"
+#include "trace/export/exporter.h"
 
 #include "trace/import/dram/dram_csv.h"
 #include "trace/import/dram/dram_reading.h"

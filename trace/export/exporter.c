@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+const struct exporter *const exporters[] = {
+    &export_csv, &export_perfetto, &export_dram_csv, &export_dramsim3, &export_ramulator, NULL,
+};
+
 const struct exporter *exporter_find(const char *name)
 {
     for (size_t i = 0; exporters[i]; i++)

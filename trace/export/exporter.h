@@ -1,6 +1,6 @@
 /* exporter: a stream of a trace written in another tool's form.
  *
- * An exporter is one file in trace/export/ and one line in exporters[] (trace/exporters.c). It reads the store
+ * An exporter is one file in trace/export/ and one name in exporters[] (exporter.c). It reads the store
  * and writes text or bytes to a FILE; records its form cannot carry are counted by the exporter through
  * exporter_skip(). */
 #ifndef TRACE_EXPORT_EXPORTER_H
@@ -37,6 +37,7 @@ struct exporter {
     int (*write)(struct exporter_context *context, struct err *err);
 };
 
+extern const struct exporter export_csv, export_perfetto, export_dram_csv, export_dramsim3, export_ramulator;
 extern const struct exporter *const exporters[]; /* ends with NULL */
 
 const struct exporter *exporter_find(const char *name);

@@ -1,15 +1,237 @@
-#include "trace/export/perfetto.h"
-
+/* perfetto: a stream in ns as Chrome trace JSON, which Perfetto and chrome://tracing show as a timeline.
+ *
+ * A process for each that was recorded. In it a line for each kind of record, for kernels one for each CUDA stream and
+ * for the program's own ranges one for each thread, and further ones where things overlap; at most 64, what
+ * finds no place there is left out and counted. Records with a duration are slices, others instants; times in
+ * microseconds from the first record, ns as fractions. Counter tracks have the bytes moved, the faults and the packets'
+ * bytes of each thousandth of the time. Source: the Trace Event Format, "X", "i", "C" events and "M" names. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/hash.h"
+#include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
+#include "trace/base/units.h"
 #include "trace/event/tlp.h"
-#include "trace/export/perfetto_names.h"
-#include "trace/export/perfetto_tracks.h"
+#include "trace/export/exporter.h"
 
-enum { BINS = 1000 };
+enum { BINS = 1000, LANES = 64 }; /* LANES: of a group, at most */
+
+/* --- what a record is called: the kernel's own name, the packet's type and size, the cause of a migration --- */
+
+/* A row of table kernels or strings; number: its id. */
+struct named {
+    int64_t number, cuda_stream;
+    char *json;
+};
+
+struct names {
+    struct named_list {
+        struct named *items;
+        size_t count, cap;
+    } kernels, strings;
+    char buffer[128];
+    struct err *err; /* of the reading under way */
+};
+
+/* Kernels have their CUDA stream in the last column. */
+static int add(struct names *names, struct named_list *list, const struct store_value *v, size_t last)
+{
+    if (v[0].type != STORE_INT || v[1].type != STORE_TEXT)
+        return 0;
+    if (mem_grow((void **)&list->items, &list->cap, list->count + 1, sizeof *list->items, names->err))
+        return -1;
+    json_t *text = json_tree_text(v[1].s);
+    char *json = text ? json_tree_dump(text, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
+    json_decref(text);
+    if (!json)
+        return err_set(names->err, "out of memory");
+    const bool known = last > 1 && v[last].type == STORE_INT;
+    list->items[list->count++] = (struct named){v[0].i, known ? v[last].i : -1, json};
+    return 0;
+}
+
+static int add_kernel(void *ctx, const struct store_value *v, size_t n)
+{
+    struct names *names = ctx;
+    return add(names, &names->kernels, v, n - 1);
+}
+
+static int add_string(void *ctx, const struct store_value *v, size_t n)
+{
+    struct names *names = ctx;
+    (void)n;
+    return add(names, &names->strings, v, 0);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int64_t x = ((const struct named *)a)->number, y = ((const struct named *)b)->number;
+    return (x > y) - (x < y);
+}
+
+static const struct named *find(const struct named_list *list, uint64_t id)
+{
+    const struct named key = {.number = (int64_t)id};
+    return list->count ? bsearch(&key, list->items, list->count, sizeof key, by_number) : NULL;
+}
+
+static int read_names(struct names *names, struct store *store, struct err *err)
+{
+    names->err = err;
+    if (store_rows(store, "kernels", add_kernel, names, err) || store_rows(store, "strings", add_string, names, err))
+        return -1;
+    if (names->kernels.count)
+        qsort(names->kernels.items, names->kernels.count, sizeof *names->kernels.items, by_number);
+    if (names->strings.count)
+        qsort(names->strings.items, names->strings.count, sizeof *names->strings.items, by_number);
+    return 0;
+}
+
+static void list_free(struct named_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->items[i].json);
+    free(list->items);
+}
+
+/* The word of a number, where it has one. */
+static const char *word(const char *const *words, size_t n, uint32_t number)
+{
+    return number < n && words[number] ? words[number] : NULL;
+}
+
+/* What a record's flags add to the name of its kind; NULL: nothing. */
+static const char *detail(const struct record *r)
+{
+    static const char *const causes[] = {NULL, "user", "fault", "prefetch", "eviction", "access counters"};
+    static const char *const accesses[] = {NULL, "read", "write", "atomic", "prefetch"};
+    static const char *const copies[] = {NULL, "H2D", "D2H", "D2D", "H2H", "peer"};
+    switch (r->kind) {
+    case RECORD_MIGRATE_H2D:
+    case RECORD_MIGRATE_D2H:
+    case RECORD_MIGRATE_D2D:
+        return word(causes, sizeof causes / sizeof *causes, r->flags);
+    case RECORD_FAULT:
+    case RECORD_CPU_FAULT:
+        return word(accesses, sizeof accesses / sizeof *accesses, r->flags);
+    case RECORD_COPY:
+        return word(copies, sizeof copies / sizeof *copies, r->flags);
+    default:
+        return NULL;
+    }
+}
+
+/* A JSON string with its quotes, in ASCII; valid until the next call. */
+static const char *name_of(struct names *names, const struct record *r)
+{
+    const struct named *named = r->kind == RECORD_KERNEL  ? find(&names->kernels, r->id)
+                                : r->kind == RECORD_RANGE ? find(&names->strings, r->id)
+                                                          : NULL;
+    char bytes[32];
+    if (named)
+        return named->json;
+    const char *kind = record_kinds[r->kind].name, *more = detail(r);
+    if (r->kind == RECORD_TLP)
+        (void)snprintf(names->buffer, sizeof names->buffer, "\"%s %" PRIu64 " B\"", tlp_name(tlp_record_type(r)),
+                       r->bytes);
+    else if (r->bytes && r->kind != RECORD_FAULT)
+        (void)snprintf(names->buffer, sizeof names->buffer, "\"%s%s%s %s\"", kind, more ? " " : "", more ? more : "",
+                       units_human_bytes((double)r->bytes, bytes, sizeof bytes));
+    else
+        (void)snprintf(names->buffer, sizeof names->buffer, "\"%s%s%s\"", kind, more ? " " : "", more ? more : "");
+    return names->buffer;
+}
+
+/* The CUDA stream that a KERNEL record ran in; -1: not known. */
+static int64_t cuda_stream(const struct names *names, const struct record *r)
+{
+    const struct named *kernel = r->kind == RECORD_KERNEL ? find(&names->kernels, r->id) : NULL;
+    return kernel ? kernel->cuda_stream : -1;
+}
+
+/* --- the lines: slices of one may lie inside each other but never cross (Trace Event Format, "Duration Events";
+ * ui.perfetto.dev drops such slices), so a kind of a process or a CUDA stream has as many as it needs, first fit --- */
+
+struct group {
+    UT_hash_handle hh;
+    struct key {
+        int64_t process, stream;
+        uint64_t kind;
+    } key;
+    uint32_t lanes;
+    struct lane {
+        uint32_t id;
+        int64_t end; /* of the last slice */
+    } lane[LANES];
+};
+
+struct tracks {
+    struct group *groups;
+    uint32_t count; /* of lines */
+};
+
+struct track {
+    uint32_t id;   /* from 1 */
+    uint32_t lane; /* of its group, from 0 */
+    bool fresh;    /* nobody had this track before */
+};
+
+static void tracks_free(struct tracks *tracks)
+{
+    struct group *g, *next;
+    HASH_ITER(hh, tracks->groups, g, next)
+    {
+        HASH_DEL(tracks->groups, g);
+        free(g);
+    }
+}
+
+static struct group *group_new(struct tracks *tracks, struct key key, struct err *err)
+{
+    struct group *g = mem_zalloc(1, sizeof *g, err);
+    if (!g)
+        return NULL;
+    g->key = key;
+    HASH_ADD(hh, tracks->groups, key, sizeof key, g);
+    if (hash_has(g))
+        return g;
+    free(g);
+    (void)err_set(err, "out of memory");
+    return NULL;
+}
+
+static struct group *group_of(struct tracks *tracks, struct key key, struct err *err)
+{
+    struct group *g;
+    HASH_FIND(hh, tracks->groups, &key, sizeof key, g);
+    return g ? g : group_new(tracks, key, err);
+}
+
+/* Finds the line for a slice of process, kind and stream, from start to end; start == end: something without length,
+ * which stands in the first. Starts may come in any order. 0; 1: all lines of the group are taken; -1 with *err set. */
+static int place(struct tracks *tracks, int64_t process, uint32_t kind, int64_t stream, int64_t start, int64_t end,
+                 struct track *track, struct err *err)
+{
+    struct group *g = group_of(tracks, (struct key){process, stream, kind}, err);
+    if (!g)
+        return -1;
+    uint32_t i = 0;
+    while (end > start && i < g->lanes && g->lane[i].end > start)
+        i++;
+    if (i == LANES)
+        return 1;
+    track->fresh = i == g->lanes;
+    if (track->fresh)
+        g->lane[g->lanes++] = (struct lane){++tracks->count, INT64_MIN};
+    if (end > start)
+        g->lane[i].end = end;
+    track->id = g->lane[i].id;
+    track->lane = i;
+    return 0;
+}
 
 /* Counter tracks: sums over the stretches of a thousandth of the whole. */
 enum counter { H2D_BYTES, D2H_BYTES, FAULTS, PACKET_BYTES, COUNTERS };
@@ -17,8 +239,8 @@ static const char *const counter_names[COUNTERS] = {"H2D bytes", "D2H bytes", "f
 
 struct timeline {
     struct exporter_context *context;
-    struct perfetto_names *names;
-    struct perfetto_tracks *tracks;
+    struct names names;
+    struct tracks tracks;
     int process_column; /* of the extra columns; -1: none */
     int64_t origin, bin_ns;
     uint64_t counters[COUNTERS][BINS];
@@ -57,7 +279,7 @@ static void name_process(struct timeline *t, int64_t process)
         (void)fprintf(t->context->to, ",\"name\":\"process_name\",\"args\":{\"name\":\"offchip\"}}");
 }
 
-static void name_track(struct timeline *t, int64_t process, const struct perfetto_track *track, const struct record *r,
+static void name_track(struct timeline *t, int64_t process, const struct track *track, const struct record *r,
                        int64_t stream)
 {
     FILE *to = t->context->to;
@@ -76,18 +298,16 @@ static void name_track(struct timeline *t, int64_t process, const struct perfett
 /* What of a kind stands apart: kernels by their CUDA streams, ranges by their threads; -1: nothing. */
 static int64_t stream_of(const struct timeline *t, const struct record *r)
 {
-    return r->kind == RECORD_KERNEL  ? perfetto_cuda_stream(t->names, r)
-           : r->kind == RECORD_RANGE ? (int64_t)r->group
-                                     : -1;
+    return r->kind == RECORD_KERNEL ? cuda_stream(&t->names, r) : r->kind == RECORD_RANGE ? (int64_t)r->group : -1;
 }
 
 static int put_record(struct timeline *t, const struct record *r, int64_t process, struct err *err)
 {
     FILE *to = t->context->to;
-    struct perfetto_track track;
+    struct track track;
     const int64_t start = r->time - t->origin, stream = stream_of(t, r);
     const int64_t end = r->duration > INT64_MAX - start ? INT64_MAX : start + r->duration;
-    const int placed = perfetto_tracks_place(t->tracks, process, r->kind, stream, start, end, &track, err);
+    const int placed = place(&t->tracks, process, r->kind, stream, start, end, &track, err);
     if (placed > 0) {
         exporter_skip(t->context, "more than 64 at the same time");
         return 0;
@@ -99,7 +319,7 @@ static int put_record(struct timeline *t, const struct record *r, int64_t proces
         name_track(t, process, &track, r, stream);
     begin_event(t, r->duration ? "X" : "i", process);
     (void)fprintf(to, ",\"tid\":%u,\"cat\":\"%s\",\"name\":%s", track.id, record_kinds[r->kind].name,
-                  perfetto_name(t->names, r));
+                  name_of(&t->names, r));
     put_us(to, "ts", start);
     if (r->duration)
         put_us(to, "dur", r->duration);
@@ -212,11 +432,10 @@ static int write_all(struct exporter_context *context, struct err *err)
     for (int e = 0; e < STORE_EXTRAS; e++)
         if (strcmp(stream->extra[e], "process_id") == 0)
             t->process_column = e;
-    t->names = perfetto_names_new(context->store, err);
-    t->tracks = t->names ? perfetto_tracks_new(err) : NULL;
-    const int rc = t->tracks ? write_timeline(t, err) : -1;
-    perfetto_tracks_free(t->tracks);
-    perfetto_names_free(t->names);
+    const int rc = read_names(&t->names, context->store, err) ? -1 : write_timeline(t, err);
+    tracks_free(&t->tracks);
+    list_free(&t->names.kernels);
+    list_free(&t->names.strings);
     free(t);
     return rc;
 }

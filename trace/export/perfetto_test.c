@@ -1,4 +1,4 @@
-#include "trace/export/perfetto.h"
+#include "trace/export/exporter.h"
 
 #include <jansson.h>
 
