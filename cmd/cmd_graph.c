@@ -12,16 +12,13 @@
 #include "models/zerocopy/score.h"
 #include "trace/base/units.h"
 #include "trace/graph/graph_generate.h"
-#include "trace/graph/graph_labels.h"
 #include "trace/graph/graph_reorder.h"
-#include "trace/graph/graph_sample.h"
-#include "trace/import/source.h"
 #include "trace/store/output.h"
 
-static const char *output, *from, *to, *weights, *labels, *labelled_pct, *mapping;
+static const char *output, *from, *to, *weights, *mapping;
 static bool force, undirected, relabel;
 static int64_t seed = 1, top;
-static int score_choice, layout, format;
+static int score_choice, format;
 
 static const struct opt options[] = {
     {"output", 'o', OPT_TEXT, "OUT", &output, "graph to write, its ending says which format; score: FILE.csv", 0, 0},
@@ -31,12 +28,8 @@ static const struct opt options[] = {
     {"undirected", 0, OPT_FLAG, NULL, &undirected, "lists of edges: store both directions of each", 0, 0},
     {"relabel", 0, OPT_FLAG, NULL, &relabel, "lists of edges: number vertices by first appearance", 0, 0},
     {"weights", 0, OPT_TEXT, "LO:HI", &weights, "draw whole weights for every edge", 0, 0},
-    {"seed", 0, OPT_INT, "N", &seed, "of the weights and the labels (default 1)", 0, INT64_MAX},
-    {"score", 0, OPT_CHOICE, "degree|reverse-pagerank|weighted", &score_choice, "rank vertices by (default degree)", 0,
-     0},
-    {"labels", 0, OPT_TEXT, "FILE", &labels, "weighted: the labelled vertices, one a line", 0, 0},
-    {"labelled-pct", 0, OPT_TEXT, "P", &labelled_pct, "weighted: P % of the vertices are labelled", 0, 0},
-    {"label-layout", 0, OPT_CHOICE, "uniform|clustered", &layout, "where those lie (default uniform)", 0, 0},
+    {"seed", 0, OPT_INT, "N", &seed, "of the weights (default 1)", 0, INT64_MAX},
+    {"score", 0, OPT_CHOICE, "degree|reverse-pagerank", &score_choice, "rank vertices by (default degree)", 0, 0},
     {"top", 0, OPT_INT, "N", &top, "score: print the N best vertices, not the distribution", 0, INT32_MAX},
     {"mapping", 0, OPT_TEXT, "FILE", &mapping, "reorder: write old,new of every vertex", 0, 0},
     OPT_FORMAT(&format),
@@ -92,8 +85,6 @@ static int convert(int argc, char **argv)
 /* A graph with the scores and ranks of its vertices. */
 struct ranked {
     struct graph graph;
-    uint32_t *labelled; /* NULL: none */
-    uint64_t labelled_count;
     double *score;
     uint32_t *rank;
 };
@@ -101,41 +92,8 @@ struct ranked {
 static void ranked_release(struct ranked *r)
 {
     graph_release(&r->graph);
-    free(r->labelled);
     free(r->score);
     free(r->rank);
-}
-
-/* Usage errors of the options that score and reorder share: a message, or NULL. */
-static const char *wrong_options(void)
-{
-    bool weighted = score_choice + SCORE_DEGREE == SCORE_WEIGHTED;
-    if (labels && labelled_pct)
-        return "one of --labels and --labelled-pct";
-    if (weighted && !labels && !labelled_pct)
-        return "--score weighted needs the labelled vertices: --labels FILE or --labelled-pct P";
-    if (!weighted && (labels || labelled_pct))
-        return "labelled vertices matter to --score weighted only";
-    return NULL;
-}
-
-static int read_labels(struct ranked *r, struct err *err)
-{
-    if (labels) {
-        struct source *source = source_open(labels, err);
-        if (!source)
-            return -1;
-        int rc = graph_labels_read(source, r->graph.vertices, &r->labelled, &r->labelled_count, err);
-        source_close(source);
-        return rc ? err_at(err, "%s", labels) : 0;
-    }
-    double percent;
-    if (units_parse_real(labelled_pct, &percent, err))
-        return err_at(err, "--labelled-pct");
-    if (!(percent > 0 && percent <= 100))
-        return err_set(err, "--labelled-pct is %.40s; expected more than 0 and at most 100", labelled_pct);
-    return graph_sample_labels(r->graph.vertices, percent, layout == 1, (uint64_t)seed, &r->labelled,
-                               &r->labelled_count, err);
 }
 
 /* Read the graph and rank its vertices. To be released also after a failure. */
@@ -147,10 +105,7 @@ static int rank_graph(const char *spec, struct ranked *r, struct err *err)
         return -1;
     if (!r->graph.vertices)
         return err_set(err, "'%.200s' has no vertices", spec);
-    if (kind == SCORE_WEIGHTED && read_labels(r, err))
-        return -1;
-    const struct score_options how = {
-        .damping = SCORE_DAMPING, .labelled = r->labelled, .labelled_count = r->labelled_count};
+    const struct score_options how = {.damping = SCORE_DAMPING};
     double start = omp_get_wtime();
     r->score = score_vertices(&r->graph, kind, &how, err);
     double scored = omp_get_wtime();
@@ -234,11 +189,10 @@ static int print_json(const struct ranked *r, const struct score_share *shares, 
         json_tree_add(&rows,
                       json_pack("{s:I,s:I,s:I,s:f}", "rank", (json_int_t)i, "vertex", (json_int_t)list[i], "degree",
                                 (json_int_t)graph_degree(&r->graph, list[i]), "score", r->score[list[i]]));
-    json_t *root =
-        json_pack("{s:i,s:s,s:I,s:I,s:I,s:f,s:o,s:o}", "schema", 1, "score",
-                  score_name((enum score_kind)(score_choice + SCORE_DEGREE)), "vertices", (json_int_t)r->graph.vertices,
-                  "elements", (json_int_t)r->graph.elements, "labelled", (json_int_t)r->labelled_count, "score_sum",
-                  shares->score_sum, "shares", distribution, "top", rows);
+    json_t *root = json_pack("{s:i,s:s,s:I,s:I,s:f,s:o,s:o}", "schema", 1, "score",
+                             score_name((enum score_kind)(score_choice + SCORE_DEGREE)), "vertices",
+                             (json_int_t)r->graph.vertices, "elements", (json_int_t)r->graph.elements, "score_sum",
+                             shares->score_sum, "shares", distribution, "top", rows);
     return cmd_print_json(root);
 }
 
@@ -246,10 +200,7 @@ static int score(int argc, char **argv)
 {
     if (argc != 1)
         return cmd_usage("graph score takes one graph; found %d", argc);
-    if (wrong_options())
-        return cmd_usage("%s", wrong_options());
     cmd_reads(argv[0]);
-    cmd_reads(labels);
     int status = output ? cmd_writes(output, force) : EXIT_DONE;
     if (status)
         return status;
@@ -286,10 +237,7 @@ static int reorder(int argc, char **argv)
         return cmd_usage("graph reorder takes one graph; found %d", argc);
     if (!output)
         return cmd_usage("an output is needed: -o OUT");
-    if (wrong_options())
-        return cmd_usage("%s", wrong_options());
     cmd_reads(argv[0]);
-    cmd_reads(labels);
     int status = graph_file_writes(output, to, force);
     if (!status && mapping)
         status = cmd_writes(mapping, force);
@@ -339,10 +287,9 @@ static int run(int argc, char **argv)
 const struct command cmd_graph = {
     .name = "graph",
     .summary = "convert, score and renumber graphs",
-    .usage =
-        "convert GRAPH -o OUT [--from FORMAT] [--to FORMAT] [--undirected] [--relabel] [--weights LO:HI]\n"
-        "       offchip graph score GRAPH [--score SCORE] [--labels FILE | --labelled-pct P] [--top N] [-o FILE.csv]\n"
-        "       offchip graph reorder GRAPH [--score SCORE] -o OUT [--mapping FILE]",
+    .usage = "convert GRAPH -o OUT [--from FORMAT] [--to FORMAT] [--undirected] [--relabel] [--weights LO:HI]\n"
+             "       offchip graph score GRAPH [--score SCORE] [--top N] [-o FILE.csv]\n"
+             "       offchip graph reorder GRAPH [--score SCORE] -o OUT [--mapping FILE]",
     .details =
         "GRAPH is a file (GAP .sg and .wsg, Matrix Market, METIS, NumPy .npy and .npz, CSV, edge list; gzip, xz and\n"
         "zstd are unpacked), the prefix NAME.bel of EMOGI's files NAME.bel.col, .dst and .val, or synth:kron, "
@@ -351,7 +298,7 @@ const struct command cmd_graph = {
     .examples = "  offchip graph convert web.mtx -o web.bel\n"
                 "  offchip graph convert soc.txt.gz --undirected --relabel -o soc.sg\n"
                 "  offchip graph convert synth:kron,scale=20,k=16 -o kron20.bel\n"
-                "  offchip graph score kron20.bel --score weighted --labelled-pct 1.1\n"
+                "  offchip graph score kron20.bel --score reverse-pagerank\n"
                 "  offchip graph reorder kron20.bel --score degree -o hot20.bel --mapping hot20.csv",
     .options = options,
     .run = run,

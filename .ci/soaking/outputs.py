@@ -26,8 +26,6 @@ def inputs(g):
     shutil.copy(os.path.join(os.path.dirname(g.fixtures), "models", "platforms", "h200.ini"), g.path("gpu.ini"))
     with open(g.path("bench.csv"), "w", encoding="ascii") as f:
         f.write("what,bytes,ms\n" + "".join(f"copy_hd,{1 << i},{0.01 + (1 << i) * 1e-7}\n" for i in range(10, 26)))
-    with open(g.path("labels.txt"), "w", encoding="ascii") as f:
-        f.writelines(f"{i}\n" for i in range(0, 16384, 7))
     with open(g.path("bad.csv"), "w", encoding="ascii") as f:
         f.write("kind,time_ns,addr,bytes\nCOPY,1,4096,1\nCOPY,x,4096,1\n")
 
@@ -71,8 +69,7 @@ def writers(g):
                (".col", ".dst")),
         Writer("convert of bel", "graph convert k.bel --to sg -f -o OUT", sg, ["k.bel.col", "k.bel.dst"]),
         Writer("reorder", "graph reorder g.sg -f -o new.sg --mapping OUT", csv, ["g.sg"]),
-        Writer("score", "graph score k.bel --score weighted --labels labels.txt -f -o OUT", csv,
-               ["k.bel.dst", "labels.txt"], "graph score k.bel --score weighted --labels rows.csv -f -o OUT"),
+        Writer("score", "graph score k.bel -f -o OUT", csv, ["k.bel.dst"], "graph score rows.csv --from sg -f -o OUT"),
         Writer("plot", "plot uvm-timeline uvm.db -f -o OUT", svg, ["uvm.db"], "plot uvm-timeline warps.db -f -o OUT"),
         Writer("plot of results", "plot uvm-speedup r1.db r2.db -f -o OUT", svg, ["r2.db"],
                "plot uvm-speedup many.db -f -o OUT"),

@@ -22,6 +22,9 @@ static const struct {
     {"--time-limit", "timeout S offchip record .."},
     {"--time-unit", "--set time_unit=ns|us|ms|s|cycles"},
     {"--tlp-offset", "--set tlp_offset=K of import"},
+    {"label-layout", "labels= of synth:gather"},
+    {"labelled-pct", "labelled_pct= of synth:gather"},
+    {"labels", "labels= of synth:gather"},
     {"npz", "csv, or SQL (docs/python.md)"},
     {"relaunch_gap", "launch_gap"},
 };
