@@ -7,7 +7,7 @@
 
 #include "trace/base/dense.h"
 #include "trace/base/mem.h"
-#include "trace/graph/graph_list.h"
+#include "trace/graph/graph_build.h"
 
 enum { PIECE = NPY_PIECE / 2 };
 

@@ -6,6 +6,12 @@
 
 #include "trace/import/source.h"
 
+/* What has a signature first. */
+const struct graph_format *const graph_formats[] = {
+    &graph_bel, &graph_mtx, &graph_npy, &graph_npz,   &graph_sg, &graph_wsg,
+    &graph_csv, &graph_el,  &graph_wel, &graph_metis, NULL,
+};
+
 void graph_release(struct graph *graph)
 {
     free(graph->offsets);
@@ -153,6 +159,17 @@ static const struct graph_format *find_by_content(const char *path, struct err *
     return NULL;
 }
 
+static int parse_file(const char *path, const struct graph_format *format, const struct graph_options *options,
+                      struct graph *graph, struct err *err)
+{
+    struct source *source = source_open(path, err);
+    if (!source)
+        return -1;
+    int rc = format->parse(source, options, graph, err);
+    source_close(source);
+    return rc ? err_at(err, "%s", path) : 0;
+}
+
 int graph_load(const char *path, const struct graph_format *format, const struct graph_options *options,
                struct graph *graph, struct err *err)
 {
@@ -162,7 +179,8 @@ int graph_load(const char *path, const struct graph_format *format, const struct
         format = find_by_content(path, err);
     if (!format)
         return -1;
-    if (format->read(path, options ? options : &defaults, graph, err)) {
+    options = options ? options : &defaults;
+    if (format->read ? format->read(path, options, graph, err) : parse_file(path, format, options, graph, err)) {
         graph_release(graph);
         return -1;
     }

@@ -52,6 +52,8 @@ struct graph_options {
 enum { GRAPH_HEAD = 4096 };
 enum graph_probe { GRAPH_NO, GRAPH_MAYBE, GRAPH_YES };
 
+struct source;
+
 /* A file format of graphs. */
 struct graph_format {
     const char *name;    /* as for --from and --to: "bel" is trace/graph/graph_bel.c */
@@ -61,6 +63,8 @@ struct graph_format {
      * where no such file exists) is of this format. */
     enum graph_probe (*probe)(const char *path, const unsigned char *head, size_t n);
     int (*read)(const char *path, const struct graph_options *options, struct graph *graph, struct err *err);
+    /* What an open file holds, where `read` is NULL. */
+    int (*parse)(struct source *source, const struct graph_options *options, struct graph *graph, struct err *err);
     /* Write, whole or not at all; path is what the user gave. Existing files are an error unless `replace`. NULL: the
      * format is only read. */
     int (*write)(const char *path, bool replace, const struct graph *graph, struct err *err);
@@ -68,7 +72,10 @@ struct graph_format {
     const char *const *parts;
 };
 
-extern const struct graph_format *const graph_formats[]; /* ends with NULL */
+extern const struct graph_format graph_bel, graph_csv, graph_el, graph_metis, graph_mtx, graph_npy, graph_npz, graph_sg,
+    graph_wel, graph_wsg;
+/* Probed in this order, ended by NULL; a new one is its file in this folder, a name above and one in graph.c. */
+extern const struct graph_format *const graph_formats[];
 
 const struct graph_format *graph_format_find(const char *name);
 
@@ -87,5 +94,9 @@ int graph_format_files(const struct graph_format *format, const char *path, int 
  * empty and *err says what is wrong and where. */
 int graph_load(const char *path, const struct graph_format *format, const struct graph_options *options,
                struct graph *graph, struct err *err);
+
+/* The parts of a .bel graph from open sources, each read to its end; for fuzzing. `weights` may be NULL. */
+int graph_bel_parse(struct source *col, struct source *dst, struct source *weights, struct graph *graph,
+                    struct err *err);
 
 #endif

@@ -1,10 +1,14 @@
-#include "trace/graph/graph_bel.h"
-
+/* graph_bel: EMOGI's binary CSR, files NAME.bel.col (offsets), NAME.bel.dst (elements) and, if weighted, NAME.bel.val.
+ *
+ * Each file: u64 number of values, u64 placeholder (ignored), then the values, little-endian: u64 offsets (vertices + 1
+ * of them, the first 0), u64 element ids, 4-byte weights. Named by the common prefix NAME.bel, or by one of the files.
+ * Source: EMOGI 382dbcc, the loading code of its traversal programs. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "trace/base/mem.h"
+#include "trace/graph/graph.h"
 #include "trace/graph/graph_values.h"
 #include "trace/import/source.h"
 #include "trace/store/output.h"

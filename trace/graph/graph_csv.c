@@ -1,5 +1,10 @@
-#include "trace/graph/graph_csv.h"
-
+/* graph_csv: edges in a table whose first line names the columns; separated by commas, semicolons, tabs or blanks.
+ *
+ * The ends of an edge are the columns called source and target (src and dst, from and to, u and v, node_1 and node_2,
+ * :START_ID and :END_ID ...: graph_csv.c has the list; case, blanks and punctuation do not matter); of a table with two
+ * columns of other names (not separated by blanks), the first and the second. A column called weight gives the weights
+ * if all are whole 32-bit numbers, as in a Matrix Market file; other columns are passed over. Worked example:
+ * "id,src,dst\n7,0,2\n" is the one edge 0 -> 2. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
@@ -7,8 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/graph/graph_list.h"
+#include "trace/graph/graph.h"
+#include "trace/graph/graph_build.h"
 #include "trace/graph/graph_text.h"
+#include "trace/import/source.h"
 
 /* Names in lower case, without anything but letters and digits. */
 static const char *const sources[] = {"source",     "src",      "from",       "u",     "sourceid", "srcid",
@@ -199,7 +206,7 @@ static int parse(struct source *source, struct csv *c, struct graph *graph, stru
     return 0;
 }
 
-int graph_csv_parse(struct source *source, const struct graph_options *options, struct graph *graph, struct err *err)
+static int parse_csv(struct source *source, const struct graph_options *options, struct graph *graph, struct err *err)
 {
     struct csv c = {.whole = true, .list = {.options = options}};
     int rc = parse(source, &c, graph, err);
@@ -254,20 +261,10 @@ static enum graph_probe probe(const char *path, const unsigned char *head, size_
     return numbers ? GRAPH_YES : GRAPH_NO;
 }
 
-static int read_csv(const char *path, const struct graph_options *options, struct graph *graph, struct err *err)
-{
-    struct source *source = source_open(path, err);
-    if (!source)
-        return -1;
-    int rc = graph_csv_parse(source, options, graph, err);
-    source_close(source);
-    return rc ? err_at(err, "%s", path) : 0;
-}
-
 const struct graph_format graph_csv = {
     .name = "csv",
     .suffix = ".csv",
     .summary = "edges in a table with a line of names: source,target[,weight]; read only",
     .probe = probe,
-    .read = read_csv,
+    .parse = parse_csv,
 };

@@ -1,4 +1,4 @@
-#include "trace/graph/graph_csv.h"
+#include "trace/graph/graph.h"
 
 #include "trace/base/testing.h"
 

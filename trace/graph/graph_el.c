@@ -1,11 +1,16 @@
-#include "trace/graph/graph_el.h"
-
+/* graph_el: edge lists, one edge `source target` (or `source target weight`) a line, ids from 0.
+ *
+ * Lines that start with '#' or '%' are comments; fields are split at blanks, commas or semicolons; CRLF is accepted.
+ * SNAP and KONECT files are of this form: --relabel numbers ids with holes by first appearance, --undirected stores
+ * both directions of every line. Neighbour lists keep the order of the file; columns after the third are ignored.
+ * Source: gapbs b5e3e19 (.el, .wel); SNAP's text files. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/graph/graph_list.h"
+#include "trace/graph/graph.h"
+#include "trace/graph/graph_build.h"
 #include "trace/graph/graph_text.h"
 #include "trace/import/source.h"
 #include "trace/store/output.h"
@@ -108,8 +113,8 @@ static int parse(struct source *source, struct el *el, struct graph *graph, stru
     return rc < 0 ? -1 : graph_list_finish(&el->list, graph, err);
 }
 
-int graph_el_parse(struct source *source, bool weighted, const struct graph_options *options, struct graph *graph,
-                   struct err *err)
+static int parse_any(struct source *source, bool weighted, const struct graph_options *options, struct graph *graph,
+                     struct err *err)
 {
     struct el el = {.list = {.options = options}, .weighted = weighted};
     int rc = parse(source, &el, graph, err);
@@ -117,25 +122,14 @@ int graph_el_parse(struct source *source, bool weighted, const struct graph_opti
     return rc;
 }
 
-static int read_any(const char *path, bool weighted, const struct graph_options *options, struct graph *graph,
-                    struct err *err)
+static int parse_el(struct source *source, const struct graph_options *options, struct graph *graph, struct err *err)
 {
-    struct source *source = source_open(path, err);
-    if (!source)
-        return -1;
-    int rc = graph_el_parse(source, weighted, options, graph, err);
-    source_close(source);
-    return rc ? err_at(err, "%s", path) : 0;
+    return parse_any(source, false, options, graph, err);
 }
 
-static int read_el(const char *path, const struct graph_options *options, struct graph *graph, struct err *err)
+static int parse_wel(struct source *source, const struct graph_options *options, struct graph *graph, struct err *err)
 {
-    return read_any(path, false, options, graph, err);
-}
-
-static int read_wel(const char *path, const struct graph_options *options, struct graph *graph, struct err *err)
-{
-    return read_any(path, true, options, graph, err);
+    return parse_any(source, true, options, graph, err);
 }
 
 static int write_any(const char *path, bool replace, const struct graph *g, bool weighted, struct err *err)
@@ -145,14 +139,7 @@ static int write_any(const char *path, bool replace, const struct graph *g, bool
     struct output output;
     if (output_open(&output, path, replace, err))
         return -1;
-    for (uint64_t v = 0; v < g->vertices; v++)
-        for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++) {
-            if (weighted)
-                (void)fprintf(output.file, "%" PRIu64 " %" PRIu64 " %" PRId32 "\n", v, graph_target(g, i),
-                              g->weights[i]);
-            else
-                (void)fprintf(output.file, "%" PRIu64 " %" PRIu64 "\n", v, graph_target(g, i));
-        }
+    graph_text_edges(output.file, g, 0, weighted);
     return output_close(&output, 0, err);
 }
 
@@ -171,7 +158,7 @@ const struct graph_format graph_el = {
     .suffix = ".el",
     .summary = "edge list: 'source target' a line (SNAP, KONECT and GAP's .el)",
     .probe = probe_el,
-    .read = read_el,
+    .parse = parse_el,
     .write = write_el,
 };
 
@@ -180,6 +167,6 @@ const struct graph_format graph_wel = {
     .suffix = ".wel",
     .summary = "edge list with weights: 'source target weight' a line",
     .probe = probe_wel,
-    .read = read_wel,
+    .parse = parse_wel,
     .write = write_wel,
 };

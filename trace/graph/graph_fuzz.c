@@ -3,12 +3,6 @@
 #include <stdint.h>
 
 #include "trace/graph/graph.h"
-#include "trace/graph/graph_bel.h"
-#include "trace/graph/graph_csv.h"
-#include "trace/graph/graph_el.h"
-#include "trace/graph/graph_metis.h"
-#include "trace/graph/graph_mtx.h"
-#include "trace/graph/graph_sg.h"
 #include "trace/import/source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -38,16 +32,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct source *source = source_from_memory(data + 1, size - 1, NULL);
         if (!source)
             return 0;
-        if (data[0] % 8 <= 2)
-            (void)graph_sg_parse(source, data[0] % 8 == 2, &graph, NULL);
-        else if (data[0] % 8 == 3)
-            (void)graph_mtx_parse(source, &graph, NULL);
-        else if (data[0] % 8 == 6)
-            (void)graph_metis_parse(source, &graph, NULL);
-        else if (data[0] % 8 == 7)
-            (void)graph_csv_parse(source, &options, &graph, NULL);
-        else
-            (void)graph_el_parse(source, data[0] % 8 == 5, &options, &graph, NULL);
+        static const struct graph_format *const formats[] = {NULL,      &graph_sg,  &graph_wsg,   &graph_mtx,
+                                                             &graph_el, &graph_wel, &graph_metis, &graph_csv};
+        (void)formats[data[0] % 8]->parse(source, &options, &graph, NULL);
         source_close(source);
     }
     graph_release(&graph);

@@ -1,11 +1,19 @@
-#include "trace/graph/graph_metis.h"
-
+/* graph_metis: undirected graphs in METIS's text form (.graph), also that of KaHIP, Chaco and the DIMACS 10 challenge.
+ *
+ * First line: vertices edges [fmt [ncon]]; then a line for each vertex, in order from 1, with its neighbours. fmt has
+ * up to three digits, 0 or 1: vertex sizes, vertex weights (ncon of them, else one), edge weights; a line begins with
+ * the vertex's size and weights, and each neighbour is followed by the edge's weight. Lines that start with % are
+ * comments; an empty line is a vertex without neighbours. Every edge stands in the lists of both its ends.
+ * Worked example: "3 2 1\n2 5\n1 5 3 7\n2 7\n" is 1 -(5)- 2 -(7)- 3: 4 elements with the weights 5, 5, 7, 7.
+ * Source: METIS 5.1.0 manual, section 4.1.1. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/base/mem.h"
+#include "trace/graph/graph.h"
 #include "trace/graph/graph_text.h"
+#include "trace/import/source.h"
 
 /* A hub's line is longer than any buffer, so the file is cut into numbers and ends of lines, not into lines. */
 enum token { TOKEN_BAD = -1, TOKEN_END, TOKEN_NUMBER, TOKEN_LINE };
@@ -236,8 +244,10 @@ static int parse(struct metis *m, struct graph *g, struct err *err)
     return m->imbalance ? one_sided(g, err) : 0;
 }
 
-int graph_metis_parse(struct source *source, struct graph *graph, struct err *err)
+/* Memory follows the lines read, not the header. Errors name the line. */
+static int parse_metis(struct source *source, const struct graph_options *options, struct graph *graph, struct err *err)
 {
+    (void)options;
     struct metis m = {.tokens = mem_zalloc(1, sizeof *m.tokens, err)};
     if (!m.tokens)
         return -1;
@@ -334,21 +344,10 @@ static enum graph_probe probe(const char *path, const unsigned char *head, size_
     return sight.list && !long_line(head + end, head + n) ? GRAPH_MAYBE : GRAPH_YES;
 }
 
-static int read_metis(const char *path, const struct graph_options *options, struct graph *graph, struct err *err)
-{
-    (void)options;
-    struct source *source = source_open(path, err);
-    if (!source)
-        return -1;
-    int rc = graph_metis_parse(source, graph, err);
-    source_close(source);
-    return rc ? err_at(err, "%s", path) : 0;
-}
-
 const struct graph_format graph_metis = {
     .name = "metis",
     .suffix = ".graph",
     .summary = "METIS, KaHIP and DIMACS 10: a line of neighbours for each vertex, from 1; read only",
     .probe = probe,
-    .read = read_metis,
+    .parse = parse_metis,
 };

@@ -1,4 +1,4 @@
-#include "trace/graph/graph_metis.h"
+#include "trace/graph/graph.h"
 
 #include "trace/base/testing.h"
 #include "trace/graph/graph_generate.h"

@@ -1,5 +1,9 @@
-#include "trace/graph/graph_mtx.h"
-
+/* graph_mtx: Matrix Market coordinate files as graphs: entry (i, j) is an edge i -> j, ids from 1.
+ *
+ * Symmetric, skew-symmetric and hermitian files store one triangle: off-diagonal entries are mirrored (skew: the weight
+ * negated), diagonal ones are not. Neighbour lists are sorted by id; equal entries stay. Values become weights where
+ * all are whole and fit 32 bits; pattern files and other values give no weights. Array files are refused.
+ * Source: R. F. Boisvert et al., The Matrix Market Exchange Formats, NISTIR 5935 (1996). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,8 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "trace/graph/graph.h"
 #include "trace/graph/graph_build.h"
-#include "trace/graph/graph_list.h"
 #include "trace/graph/graph_text.h"
 #include "trace/import/source.h"
 #include "trace/store/output.h"
@@ -167,23 +171,13 @@ static int parse(struct source *source, struct graph_builder *b, struct graph *g
     return 0;
 }
 
-int graph_mtx_parse(struct source *source, struct graph *graph, struct err *err)
+static int parse_mtx(struct source *source, const struct graph_options *options, struct graph *graph, struct err *err)
 {
+    (void)options;
     struct graph_builder b = {0};
     int rc = parse(source, &b, graph, err);
     graph_builder_release(&b);
     return rc;
-}
-
-static int read_mtx(const char *path, const struct graph_options *options, struct graph *graph, struct err *err)
-{
-    (void)options;
-    struct source *source = source_open(path, err);
-    if (!source)
-        return -1;
-    int rc = graph_mtx_parse(source, graph, err);
-    source_close(source);
-    return rc ? err_at(err, "%s", path) : 0;
 }
 
 static int write_mtx(const char *path, bool replace, const struct graph *g, struct err *err)
@@ -193,14 +187,7 @@ static int write_mtx(const char *path, bool replace, const struct graph *g, stru
         return -1;
     (void)fprintf(output.file, "%%%%MatrixMarket matrix coordinate %s general\n", g->weights ? "integer" : "pattern");
     (void)fprintf(output.file, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", g->vertices, g->vertices, g->elements);
-    for (uint64_t v = 0; v < g->vertices; v++)
-        for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++) {
-            if (g->weights)
-                (void)fprintf(output.file, "%" PRIu64 " %" PRIu64 " %" PRId32 "\n", v + 1, graph_target(g, i) + 1,
-                              g->weights[i]);
-            else
-                (void)fprintf(output.file, "%" PRIu64 " %" PRIu64 "\n", v + 1, graph_target(g, i) + 1);
-        }
+    graph_text_edges(output.file, g, 1, g->weights);
     return output_close(&output, 0, err);
 }
 
@@ -209,6 +196,6 @@ const struct graph_format graph_mtx = {
     .suffix = ".mtx",
     .summary = "Matrix Market coordinate file",
     .probe = probe,
-    .read = read_mtx,
+    .parse = parse_mtx,
     .write = write_mtx,
 };

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "trace/graph/graph_npy.h"
+#include "trace/graph/graph.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,4 +1,4 @@
-#include "trace/graph/graph_npy.h"
+#include "trace/graph/graph.h"
 
 #include <stdarg.h>
 

@@ -1,10 +1,16 @@
-#include "trace/graph/graph_sg.h"
-
+/* graph_sg: the GAP Benchmark's serialised graphs, .sg and, weighted, .wsg.
+ *
+ * Packed, little-endian: u8 directed, i64 E (both directions of an undirected edge), i64 N, i64 offsets[N + 1] (from
+ * byte 17: unaligned), E elements (.sg: i32 id; .wsg: i32 id, i32 weight); a directed graph repeats offsets and
+ * elements for the incoming edges, which are checked and left out. The two formats differ in the file's size alone.
+ * Source: gapbs b5e3e19, src/writer.h and src/reader.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "trace/base/mem.h"
+#include "trace/graph/graph.h"
+#include "trace/graph/graph_reorder.h"
 #include "trace/graph/graph_values.h"
 #include "trace/import/source.h"
 #include "trace/store/output.h"
@@ -57,7 +63,7 @@ static int parse_side(struct source *source, bool weighted, struct graph *g, str
     return graph_check(g, err);
 }
 
-int graph_sg_parse(struct source *source, bool weighted, struct graph *g, struct err *err)
+static int parse_any(struct source *source, bool weighted, struct graph *g, struct err *err)
 {
     unsigned char head[SG_HEAD];
     if (graph_read_bytes(source, head, sizeof head, "the header", err))
@@ -82,55 +88,16 @@ int graph_sg_parse(struct source *source, bool weighted, struct graph *g, struct
     return graph_read_end(source, err);
 }
 
-static int read_any(const char *path, bool weighted, struct graph *graph, struct err *err)
-{
-    struct source *source = source_open(path, err);
-    if (!source)
-        return -1;
-    int rc = graph_sg_parse(source, weighted, graph, err);
-    source_close(source);
-    return rc ? err_at(err, "%s", path) : 0;
-}
-
-static int read_sg(const char *path, const struct graph_options *options, struct graph *graph, struct err *err)
+static int parse_sg(struct source *source, const struct graph_options *options, struct graph *graph, struct err *err)
 {
     (void)options;
-    return read_any(path, false, graph, err);
+    return parse_any(source, false, graph, err);
 }
 
-static int read_wsg(const char *path, const struct graph_options *options, struct graph *graph, struct err *err)
+static int parse_wsg(struct source *source, const struct graph_options *options, struct graph *graph, struct err *err)
 {
     (void)options;
-    return read_any(path, true, graph, err);
-}
-
-/* The graph of the reversed edges, which a directed file also holds. */
-static int transpose(const struct graph *g, struct graph *t, struct err *err)
-{
-    *t = (struct graph){.vertices = g->vertices, .elements = g->elements};
-    t->offsets = mem_zalloc(g->vertices + 1, sizeof *t->offsets, err);
-    t->targets = mem_zalloc(g->elements, sizeof *t->targets, err);
-    uint64_t *cursor = mem_zalloc(g->vertices + 1, sizeof *cursor, err);
-    if (g->weights)
-        t->weights = mem_zalloc(g->elements, sizeof *t->weights, err);
-    if (!t->offsets || !t->targets || !cursor || (g->weights && !t->weights)) {
-        free(cursor);
-        return -1;
-    }
-    for (uint64_t i = 0; i < g->elements; i++)
-        t->offsets[g->targets[i] + 1ULL]++;
-    for (uint64_t v = 0; v < g->vertices; v++)
-        t->offsets[v + 1] += t->offsets[v];
-    memcpy(cursor, t->offsets, (g->vertices + 1) * sizeof *cursor);
-    for (uint64_t v = 0; v < g->vertices; v++)
-        for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++) {
-            uint64_t at = cursor[g->targets[i]]++;
-            t->targets[at] = (uint32_t)v;
-            if (g->weights)
-                t->weights[at] = g->weights[i];
-        }
-    free(cursor);
-    return 0;
+    return parse_any(source, true, graph, err);
 }
 
 static int write_side(FILE *file, const char *path, const struct graph *g, bool weighted, struct err *err)
@@ -160,7 +127,7 @@ static int write_any(const char *path, bool replace, const struct graph *g, bool
     if (weighted && !g->weights)
         return err_set(err, "%s: the graph has no weights; write a .sg file", path);
     struct graph reversed = {0};
-    if (!g->symmetric && transpose(g, &reversed, err)) {
+    if (!g->symmetric && graph_transpose(g, &reversed, err)) {
         graph_release(&reversed);
         return -1;
     }
@@ -196,7 +163,7 @@ const struct graph_format graph_sg = {
     .suffix = ".sg",
     .summary = "GAP Benchmark serialised graph",
     .probe = probe_sg,
-    .read = read_sg,
+    .parse = parse_sg,
     .write = write_sg,
 };
 
@@ -205,6 +172,6 @@ const struct graph_format graph_wsg = {
     .suffix = ".wsg",
     .summary = "GAP Benchmark serialised graph with weights",
     .probe = probe_wsg,
-    .read = read_wsg,
+    .parse = parse_wsg,
     .write = write_wsg,
 };

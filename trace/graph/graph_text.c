@@ -1,5 +1,6 @@
 #include "trace/graph/graph_text.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "trace/base/units.h"
@@ -70,4 +71,16 @@ bool graph_take_real(const char **p, double *value)
         return false;
     *p = s + n;
     return true;
+}
+
+void graph_text_edges(FILE *file, const struct graph *g, uint64_t first, bool weighted)
+{
+    for (uint64_t v = 0; v < g->vertices; v++)
+        for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++) {
+            if (weighted)
+                (void)fprintf(file, "%" PRIu64 " %" PRIu64 " %" PRId32 "\n", v + first, graph_target(g, i) + first,
+                              g->weights[i]);
+            else
+                (void)fprintf(file, "%" PRIu64 " %" PRIu64 "\n", v + first, graph_target(g, i) + first);
+        }
 }

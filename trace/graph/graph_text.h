@@ -1,9 +1,10 @@
-/* graph_text: numbers in lines of text graph formats. */
+/* graph_text: numbers and edges in lines of text graph formats. */
 #ifndef TRACE_GRAPH_GRAPH_TEXT_H
 #define TRACE_GRAPH_GRAPH_TEXT_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <stdio.h>
+
+#include "trace/graph/graph.h"
 
 /* Take an unsigned decimal number at *p (blanks before it are skipped); it must end at a blank or the line's end.
  * Moves *p past it. False if there is none or it exceeds 2^64 - 1. */
@@ -17,5 +18,8 @@ bool graph_take_real(const char **p, double *value);
 
 /* Whether only blanks are left. */
 bool graph_line_done(const char *p);
+
+/* Write a line for each element, "source target [weight]"; the first vertex has the number `first`. */
+void graph_text_edges(FILE *file, const struct graph *graph, uint64_t first, bool weighted);
 
 #endif
