@@ -29,36 +29,21 @@ static const struct {
                        [COST_JUMP] = {"jump_ns", "jumps"},         [COST_WALK] = {"walk_ns", "walks"},
                        [COST_REACH] = {"reach_bytes", "reach"}};
 
-static double number_of(const struct pcie *p, enum link_cost which)
+static double number_of(struct pcie p, enum link_cost which)
 {
-    const double numbers[LINK_COSTS] = {p->efficiency,       p->tags ? p->round_trip_ns : 0,
-                                        p->host_bytes_per_s, p->load_ns,
-                                        p->launch_ns,        p->further_ns,
-                                        p->jump_ns,          p->walk_ns,
-                                        p->reach_bytes};
-    return numbers[which];
+    return which == COST_TAGS && !p.tags ? 0 : *link_cost_number(&p, which);
 }
 
-/* No such bound, or *from's. */
+/* No such bound, or from's; reach and walks go together. */
 static void set_number(struct pcie *p, enum link_cost which, const struct pcie *from)
 {
-    if (which == COST_TAGS) {
-        p->tags = from ? from->tags : 0;
-        p->round_trip_ns = from ? from->round_trip_ns : p->round_trip_ns;
-    } else if (which == COST_HOST) {
-        p->host_bytes_per_s = from ? from->host_bytes_per_s : 0;
-    } else if (which == COST_LOAD) {
-        p->load_ns = from ? from->load_ns : 0;
-    } else if (which == COST_LAUNCH) {
-        p->launch_ns = from ? from->launch_ns : 0;
-    } else if (which == COST_FURTHER) {
-        p->further_ns = from ? from->further_ns : 0;
-    } else if (which == COST_JUMP) {
-        p->jump_ns = from ? from->jump_ns : 0;
-    } else if (which == COST_WALK || which == COST_REACH) {
-        p->walk_ns = from ? from->walk_ns : 0;
-        p->reach_bytes = from ? from->reach_bytes : 0;
-    }
+    struct pcie none = {.round_trip_ns = p->round_trip_ns}, other = from ? *from : none;
+    if (which == COST_TAGS)
+        p->tags = other.tags;
+    if (which == COST_WALK || which == COST_REACH)
+        p->walk_ns = other.walk_ns, p->reach_bytes = other.reach_bytes;
+    else
+        *link_cost_number(p, which) = *link_cost_number(&other, which);
 }
 
 static void describe(unsigned set, char *text, size_t size)
@@ -197,7 +182,7 @@ static void settle(struct job *job, struct link_fit *fit, struct fit *quality)
 {
     for (enum link_cost k = COST_TAGS; k < LINK_COSTS; k++) {
         size_t n;
-        if (fit->free >> k & 1 || number_of(&job->base, k) <= 0)
+        if (fit->free >> k & 1 || number_of(job->base, k) <= 0)
             continue;
         struct pcie tried = fit->pcie;
         set_number(&tried, k, &job->base);
@@ -219,7 +204,7 @@ static void add_numbers(struct job *job, const struct link_fit *fit, const struc
     for (enum link_cost k = 0; k < LINK_COSTS; k++) {
         if (!(fit->free >> k & 1))
             continue;
-        double value = number_of(&fit->pcie, k);
+        double value = number_of(fit->pcie, k);
         if (k == COST_TAGS)
             calibration_add(job->out, "pcie", "tags", (double)fit->pcie.tags, 0, quality, "%",
                             "by convention: only tags / round trip is identified");
@@ -245,7 +230,7 @@ static int sharpness(struct job *job, const struct link_fit *fit, struct err *er
         for (enum link_cost k = 0; k < LINK_COSTS && used < sizeof text; k++)
             if (fit->free >> k & 1)
                 used +=
-                    (size_t)snprintf(text + used, sizeof text - used, ", %s %.4g", costs[k].key, number_of(&f.pcie, k));
+                    (size_t)snprintf(text + used, sizeof text - used, ", %s %.4g", costs[k].key, number_of(f.pcie, k));
     }
     calibration_note(job->out, "sharpness %g is the base's; %s", job->base.sharpness, text);
     return 0;

@@ -18,38 +18,23 @@ double link_row_ns(const struct pcie *p, const struct gpu *gpu, const struct lin
     return ns + (row->launches - 1) * p->launch_ns; /* all else is proportional to the counts */
 }
 
+double *link_cost_number(struct pcie *p, enum link_cost which)
+{
+    double *const numbers[LINK_COSTS] = {
+        [COST_WIRE] = &p->efficiency, [COST_TAGS] = &p->round_trip_ns, [COST_HOST] = &p->host_bytes_per_s,
+        [COST_LOAD] = &p->load_ns,    [COST_LAUNCH] = &p->launch_ns,   [COST_FURTHER] = &p->further_ns,
+        [COST_JUMP] = &p->jump_ns,    [COST_WALK] = &p->walk_ns,       [COST_REACH] = &p->reach_bytes};
+    return numbers[which];
+}
+
 static void put(struct pcie *p, enum link_cost which, double cost)
 {
-    switch (which) {
-    case COST_WIRE:
-        p->efficiency = 1e9 / (cost * pcie_raw_bytes_per_s(p));
-        break;
-    case COST_TAGS:
-        if (!p->tags)
-            p->tags = 256;
-        p->round_trip_ns = cost * (double)p->tags;
-        break;
-    case COST_HOST:
-        p->host_bytes_per_s = cost > 0 ? 64e9 / cost : 0;
-        break;
-    case COST_LOAD:
-        p->load_ns = cost;
-        break;
-    case COST_FURTHER:
-        p->further_ns = cost;
-        break;
-    case COST_JUMP:
-        p->jump_ns = cost;
-        break;
-    case COST_WALK:
-        p->walk_ns = cost;
-        break;
-    case COST_REACH:
-        p->reach_bytes = cost;
-        break;
-    default:
-        p->launch_ns = cost;
-    }
+    if (which == COST_TAGS && !p->tags)
+        p->tags = 256;
+    *link_cost_number(p, which) = which == COST_WIRE   ? 1e9 / (cost * pcie_raw_bytes_per_s(p))
+                                  : which == COST_TAGS ? cost * (double)p->tags
+                                  : which == COST_HOST ? (cost > 0 ? 64e9 / cost : 0)
+                                                       : cost;
 }
 
 /* What the cost is paid for, of one row: time = cost x this where nothing else counts. */

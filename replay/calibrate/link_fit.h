@@ -22,6 +22,9 @@ enum link_cost {
     LINK_COSTS
 };
 
+/* The number of the platform that the cost sets. */
+double *link_cost_number(struct pcie *pcie, enum link_cost which);
+
 struct link_fit {
     struct pcie pcie;                           /* in: what is not fitted; out: with the fitted costs */
     const struct gpu *gpu;                      /* borrowed */
