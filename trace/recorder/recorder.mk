@@ -30,8 +30,7 @@ $(BUILD)/standin/libcupti.so: fixtures/standin/libcupti.c fixtures/standin/libcu
 $(BUILD)/standin/libprofiler.so: fixtures/standin/libprofiler.c $(BUILD)/standin/libcupti.so
 	$(Q)$(CC) $(STANDIN_FLAGS) -shared $^ -o $@
 $(BUILD)/standin/libsanitizer-public.so: fixtures/standin/libsanitizer.c fixtures/standin/standin.h \
-    trace/recorder/wire/sanitizer_abi.h trace/recorder/wire/access_buffer.h trace/recorder/wire/access_ring.h \
-    trace/recorder/wire/touch_buffer.h
+    trace/recorder/wire/sanitizer_abi.h trace/recorder/wire/access_ring.h trace/recorder/wire/touch_table.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(STANDIN_FLAGS) -shared $< -lpthread -o $@
 $(BUILD)/standin/target: fixtures/standin/target.c fixtures/standin/standin.h trace/recorder/wire/cupti_abi.h \
@@ -73,7 +72,7 @@ ifneq ($(NVCC),)
 PATCH := $(BUILD)/offchip_accesses.fatbin
 SHARED += $(PATCH)
 all check: $(PATCH)
-$(PATCH): trace/recorder/inject/sanitizer_patch.cu trace/recorder/wire/access_buffer.h trace/recorder/wire/access_ring.h trace/recorder/wire/touch_buffer.h \
+$(PATCH): trace/recorder/inject/sanitizer_patch.cu trace/recorder/wire/access_ring.h trace/recorder/wire/touch_table.h \
     trace/recorder/wire/sanitizer_abi.h
 	@mkdir -p $(@D)
 	$(call SAY,NVCC,$@)

@@ -8,7 +8,6 @@
 #include "trace/import/source.h"
 #include "trace/recorder/recorder_trace.h"
 #include "trace/recorder/testing_recorder.h"
-#include "trace/recorder/wire/access_buffer.h"
 #include "trace/recorder/wire/sanitizer_abi.h"
 
 /* liboffchip_accesses.so itself runs here: in a program that links none of this, loaded by a stand-in for the driver,
@@ -258,11 +257,9 @@ START_TEST(the_h200s_accesses_come_through_whole)
     (void)fclose(f);
     source_close(source);
     (void)snprintf(output, sizeof output, "%s", testing_file("h200.db"));
-    for (int ring = 0; ring < 2; ring++) { /* into a buffer; through 1,024 units, 63 times round and more */
-        setenv("OFFCHIP_RECORD_RING_BYTES", ring ? "65536" : "0", 1);
-        record_text(text, output, NULL, "init context kernels", (struct recorder_options){0});
-        expect_as_imported(text, output);
-    }
+    setenv("OFFCHIP_RECORD_RING_BYTES", "65536", 1); /* 1,024 units, 63 times round and more */
+    record_text(text, output, NULL, "init context kernels", (struct recorder_options){0});
+    expect_as_imported(text, output);
     unsetenv("OFFCHIP_RECORD_RING_BYTES");
     struct launches l = count_launches(output);
     ck_assert_int_eq(l.instructions[0], 6144);
@@ -313,28 +310,6 @@ START_TEST(past_the_limit_accesses_are_counted_and_the_recording_is_partial)
 }
 END_TEST
 
-START_TEST(a_full_buffer_on_the_device_is_counted_and_never_overrun)
-{
-    setenv("OFFCHIP_RECORD_DEVICE_BYTES", "65536", 1); /* a header of 64 bytes, 227 slots of 288 */
-    setenv("OFFCHIP_RECORD_RING_BYTES", "0", 1);
-    for (int refused = 0; refused < 2; refused++) {
-        const char *path =
-            record(refused ? "nopinned" : NULL, "init context kernels", (struct recorder_options){.limit = ALL});
-        struct launches l = count_launches(path);
-        ck_assert_int_eq(l.instructions[0], 227);
-        ck_assert_int_eq(l.instructions[1], SECOND); /* each launch starts with an empty one */
-        ck_assert_int_eq(l.instructions[2], THIRD);
-        ck_assert_int_eq(counted(path, "dropped", "the buffer on the device had no room"), FIRST - 227);
-        ck_assert(!complete(path));
-        unsetenv("OFFCHIP_RECORD_RING_BYTES"); /* then there is one, if the driver gives it */
-    }
-    const char *path = record(NULL, "init context kernels", (struct recorder_options){.limit = ALL});
-    unsetenv("OFFCHIP_RECORD_DEVICE_BYTES");
-    ck_assert_int_eq(count_launches(path).instructions[0], FIRST);
-    ck_assert(complete(path));
-}
-END_TEST
-
 /* --- the ring --- */
 
 START_TEST(a_ring_that_is_smaller_than_a_launch_loses_nothing)
@@ -348,7 +323,9 @@ START_TEST(a_ring_that_is_smaller_than_a_launch_loses_nothing)
     ck_assert_int_eq(l.instructions[3], FIRST); /* begins where the one before left off */
     path = record(NULL, "init context kernels destroy", (struct recorder_options){0});
     expect_as_imported(testing_file("kernels.txt"), path);
+    path = record(NULL, "init context kernels", (struct recorder_options){.touches = true});
     unsetenv("OFFCHIP_RECORD_RING_BYTES");
+    ck_assert(complete(path)); /* 40 pages of the third kernel, one touch each */
 }
 END_TEST
 
@@ -439,23 +416,15 @@ START_TEST(launches_that_do_not_come_back_are_counted)
 }
 END_TEST
 
-/* --- the buffer --- */
-
-START_TEST(a_device_short_of_memory_gets_a_smaller_buffer)
+START_TEST(a_ring_takes_what_memory_there_is)
 {
-    setenv("OFFCHIP_RECORD_RING_BYTES", "0", 1);
-    /* 16 KiB are given: 1,000,000 slots halved until 61 would do, but 64 is the least, which does not fit. */
-    const char *path = record("smallmemory", "init context kernels", (struct recorder_options){0});
-    ck_assert_int_eq(count_launches(path).count, 0);
-    ck_assert_int_eq(counted(path, "dropped", "could not be recorded"), 3);
-    path = record("somememory", "init context kernels", (struct recorder_options){0});
-    struct launches l = count_launches(path);
-    ck_assert_int_eq(l.count, 3);
-    ck_assert_int_eq(l.instructions[0], 122); /* 1,000,000 halved thirteen times: 36 KiB */
-    ck_assert_int_eq(counted(path, "dropped", "had no room"), FIRST - 122);
-    unsetenv("OFFCHIP_RECORD_RING_BYTES");
+    const char *path = record("nopinned", "init context kernels", (struct recorder_options){0});
+    ck_assert(complete(path)); /* half a megabyte is pinned, not 16 */
     path = record("smallmemory", "init context kernels", (struct recorder_options){0});
-    ck_assert(complete(path)); /* a ring takes next to nothing of the device */
+    ck_assert(complete(path)); /* next to nothing is of the device */
+    path = record("smallmemory", "init context kernels", (struct recorder_options){.touches = true});
+    ck_assert(complete(path)); /* a smaller table */
+    ck_assert_int_eq(count_launches(path).count, 3);
 }
 END_TEST
 
@@ -511,7 +480,7 @@ START_TEST(streams_are_numbered_in_the_order_of_their_first_launch)
 }
 END_TEST
 
-START_TEST(a_launch_that_failed_gives_its_buffer_back)
+START_TEST(a_launch_that_failed_gives_its_ring_back)
 {
     const char *path = record("failedlaunch", "init context kernels", (struct recorder_options){.limit = ALL});
     struct launches l = count_launches(path);
@@ -530,7 +499,7 @@ START_TEST(launches_inside_graphs_are_counted)
 }
 END_TEST
 
-START_TEST(prefetches_are_left_out_and_unfilled_slots_are_counted)
+START_TEST(prefetches_are_left_out_and_unfilled_units_are_counted)
 {
     const char *path = record("prefetch", "init context kernels", (struct recorder_options){0});
     ck_assert_int_eq(count_launches(path).instructions[0], FIRST);
@@ -787,38 +756,17 @@ START_TEST(messages_that_make_no_sense_end_the_connection)
 }
 END_TEST
 
-/* --- the buffer --- */
-
-START_TEST(slots_past_the_capacity_do_not_exist_and_numbers_go_on)
-{
-    static struct {
-        struct access_buffer head;
-        struct access_slot slots[2];
-    } b = {.head = {.capacity = 2}};
-    ck_assert_uint_eq(sizeof b, 64 + 2 * 288);
-    ck_assert_ptr_eq(access_buffer_slot(&b.head, access_buffer_take(&b.head)), &b.slots[0]);
-    ck_assert_ptr_eq(access_buffer_slot(&b.head, access_buffer_take(&b.head)), &b.slots[1]);
-    ck_assert_ptr_null(access_buffer_slot(&b.head, access_buffer_take(&b.head)));
-    ck_assert_ptr_null(access_buffer_slot(&b.head, UINT64_MAX));
-    ck_assert_uint_eq(b.head.taken, 3);
-    access_buffer_describe(&b.slots[1], 1, 2, 3, 4, 5, 6);
-    access_buffer_lane(&b.slots[1], 31, 7);
-    ck_assert_uint_eq(b.slots[1].addrs[31], 7);
-    ck_assert_uint_eq(b.slots[0].pc + b.slots[0].addrs[31], 0);
-}
-END_TEST
-
 TEST_MAIN("recorder_accesses", a_recording_is_what_the_reader_makes_of_the_same_accesses,
           the_h200s_accesses_come_through_whole, kernels_are_chosen_by_mangled_or_demangled_name,
           past_the_limit_accesses_are_counted_and_the_recording_is_partial,
-          a_full_buffer_on_the_device_is_counted_and_never_overrun, a_ring_that_is_smaller_than_a_launch_loses_nothing,
-          what_finds_no_room_in_time_is_counted, a_kernel_that_dies_leaves_what_it_did_before,
+          a_ring_that_is_smaller_than_a_launch_loses_nothing, what_finds_no_room_in_time_is_counted,
+          a_kernel_that_dies_leaves_what_it_did_before,
           a_recorder_that_is_killed_keeps_what_came_more_than_a_second_ago,
           two_devices_have_a_ring_each_and_one_may_end, launches_that_do_not_come_back_are_counted,
-          a_device_short_of_memory_gets_a_smaller_buffer, launches_of_several_threads_and_streams_do_not_mix,
+          a_ring_takes_what_memory_there_is, launches_of_several_threads_and_streams_do_not_mix,
           launches_that_wait_for_each_other_come_to_an_end, streams_are_numbered_in_the_order_of_their_first_launch,
-          a_launch_that_failed_gives_its_buffer_back, launches_inside_graphs_are_counted,
-          prefetches_are_left_out_and_unfilled_slots_are_counted,
+          a_launch_that_failed_gives_its_ring_back, launches_inside_graphs_are_counted,
+          prefetches_are_left_out_and_unfilled_units_are_counted,
           allocations_of_the_program_are_recorded_and_ours_are_not, a_program_that_is_killed_keeps_the_launches_before,
           each_function_may_fail_and_the_program_runs_on,
           asynchronous_copies_that_cannot_be_patched_are_said_to_be_missing,
@@ -826,5 +774,4 @@ TEST_MAIN("recorder_accesses", a_recording_is_what_the_reader_makes_of_the_same_
           the_library_and_the_patch_are_found_by_their_variables_or_said_to_be_missing,
           forked_children_are_left_alone_and_started_ones_have_files_of_their_own,
           a_program_whose_main_thread_ends_first_ends_with_its_last_thread,
-          a_program_that_closes_all_descriptors_is_not_written_into, messages_that_make_no_sense_end_the_connection,
-          slots_past_the_capacity_do_not_exist_and_numbers_go_on)
+          a_program_that_closes_all_descriptors_is_not_written_into, messages_that_make_no_sense_end_the_connection)

@@ -13,7 +13,7 @@
 #include "trace/event/record.h"
 
 enum { MAX_BYTES = 64 << 20, CONTEXTS = 64, FINAL_WAIT_MS = 1000, FACTS_WAIT_S = 2, TURN_MS = 10000 };
-static const int64_t DEVICE_BYTES = (int64_t)512 << 20, RING_BYTES = (int64_t)16 << 20;
+static const int64_t RING_BYTES = (int64_t)16 << 20;
 /* Two to four seconds of a GPU's clock: longer than we wait for the recorder at a time. */
 static const int64_t RING_TICKS = (int64_t)1 << 32;
 
@@ -143,7 +143,7 @@ static void context_over(const void *context)
         if (inject.contexts[i] == context)
             inject.contexts[i] = NULL;
     pthread_mutex_unlock(&inject.patching);
-    sanitizer_launch_context_over(context);
+    sanitizer_ring_context_over(context);
 }
 
 /* --- memory --- */
@@ -303,10 +303,10 @@ static bool start(void)
                 sanitizer_choose(getenv(RECORD_PIPE_KERNELS));
     const struct sanitizer_wish wish = {
         .limit = (uint64_t)inject_env(RECORD_PIPE_LIMIT, 1, INT64_MAX, RECORD_PIPE_LIMIT_DEFAULT),
-        .bytes = (uint64_t)inject_env(RECORD_PIPE_DEVICE_BYTES, 1 << 16, (int64_t)1 << 40, DEVICE_BYTES),
         .every = (uint64_t)inject_env(RECORD_PIPE_EVERY, 1, INT32_MAX, 1),
         .touches = inject.touches,
-        .ring_bytes = (uint64_t)inject_env(RECORD_PIPE_RING_BYTES, 0, (int64_t)1 << 40, RING_BYTES),
+        .ring_bytes =
+            (uint64_t)inject_env(RECORD_PIPE_RING_BYTES, sizeof(struct access_unit), (int64_t)1 << 40, RING_BYTES),
         .ring_ticks = (uint64_t)inject_env(RECORD_PIPE_RING_TICKS, 0, (int64_t)1 << 40, RING_TICKS),
         .turn_ms = inject_env(RECORD_PIPE_TURN_MS, 0, INT32_MAX, TURN_MS)};
     sanitizer_launch_start(&inject.api, &wish);

@@ -6,29 +6,25 @@
 
 #include "trace/recorder/inject/sanitizer_inject.h"
 
-enum { RINGS = 16, RELEASE_EACH = 64, NAP_US = 50, IDLE_S = 60, OVER_WAIT_S = 1 };
-#define LEAST_BYTES ((uint64_t)1 << 20)
-
-/* What the device has of a ring, in this order. */
-struct head {
-    struct access_buffer buffer;
-    struct access_ring ring;
-};
+enum { RINGS = 16, RELEASE_EACH = 64, NAP_US = 50, IDLE_S = 60, OVER_WAIT_S = 1, LEAST_BYTES = 1 << 16 };
+/* Blocks of the table of touches: half full with 64 GiB, 9 MB. */
+enum { TOUCH_BLOCKS = 1 << 16, LEAST_TOUCH_BLOCKS = 64 };
 
 /* What the host has, pinned. */
 struct host {
-    struct head read; /* the device's, read back */
+    struct access_ring read; /* the device's, read back */
     struct access_ring_host ring;
 };
 
-/* One of a context. At most one of them is busy, so that launches do not mix. */
+/* One of a context. Launches that overlap have one each; they are sent in turn. */
 struct sanitizer_ring {
-    void *context, *device;
+    void *context;
+    void *device; /* struct access_ring, and behind it the table of touches */
     struct host *host;
-    uint64_t units;
-    uint64_t next; /* unit to be read, of all there ever were */
-    bool busy;     /* a launch has it */
-    bool gone;     /* with its context: it is not to be looked at any more */
+    uint64_t units, blocks; /* blocks: of touches */
+    uint64_t next;          /* unit to be read, of all there ever were */
+    bool busy;              /* a launch has it */
+    bool gone;              /* with its context: it is not to be looked at any more */
     sanitizer_ring_take *take;
     struct record_pipe_message launch;
     bool begun; /* the launch's message is under way */
@@ -39,63 +35,62 @@ struct sanitizer_ring {
 
 static struct {
     const struct san_api *api;
-    uint64_t bytes, patience;
+    struct sanitizer_wish wish;
     pthread_mutex_t lock; /* of what follows, and of busy, gone and helped */
     pthread_cond_t over;  /* a helper has ended */
     struct sanitizer_ring rings[RINGS];
 } rings = {.lock = PTHREAD_MUTEX_INITIALIZER, .over = PTHREAD_COND_INITIALIZER};
 
-void sanitizer_ring_start(const struct san_api *api, uint64_t bytes, uint64_t patience)
+void sanitizer_ring_start(const struct san_api *api, const struct sanitizer_wish *wish)
 {
     rings.api = api;
-    rings.bytes = bytes;
-    rings.patience = patience;
+    rings.wish = *wish;
 }
 
 /* --- memory; the lock is held --- */
 
+static uint64_t table_bytes(const struct sanitizer_ring *r)
+{
+    return r->blocks * sizeof(struct touch_block);
+}
+
+static uint64_t host_bytes(const struct sanitizer_ring *r)
+{
+    return sizeof(struct host) + r->units * sizeof(struct access_unit);
+}
+
+/* Less than asked for is as good, but slower; a smaller table is better than none: the program needs memory too. */
 static bool ring_make(struct sanitizer_ring *r, void *context)
 {
-    void *host = NULL, *device = NULL;
-    uint64_t units = 1;
-    while (units * 2 * sizeof(struct access_unit) <= rings.bytes)
-        units *= 2;
-    if (rings.api->alloc(context, &device, sizeof(struct head)) != SAN_SUCCESS)
-        return false;
-    /* Less than asked for is as good, but slower. */
-    while (rings.api->alloc_host(context, &host, sizeof(struct host) + units * sizeof(struct access_unit)) !=
-           SAN_SUCCESS) {
-        host = NULL;
-        units /= 2;
-        if (units * sizeof(struct access_unit) < LEAST_BYTES) {
-            (void)rings.api->free(context, device);
+    void *host = NULL;
+    *r = (struct sanitizer_ring){.units = 1, .blocks = rings.wish.touches ? TOUCH_BLOCKS : 0};
+    while (r->units * 2 * sizeof(struct access_unit) <= rings.wish.ring_bytes)
+        r->units *= 2;
+    while (rings.api->alloc(context, &r->device, sizeof(struct access_ring) + table_bytes(r)) != SAN_SUCCESS)
+        if ((r->blocks /= 2) < LEAST_TOUCH_BLOCKS)
+            return false;
+    while (rings.api->alloc_host(context, &host, host_bytes(r)) != SAN_SUCCESS)
+        if ((r->units /= 2) * sizeof(struct access_unit) < LEAST_BYTES) {
+            (void)rings.api->free(context, r->device);
             return false;
         }
-    }
-    memset(host, 0, sizeof(struct host) + units * sizeof(struct access_unit));
-    *r = (struct sanitizer_ring){.context = context, .device = device, .host = host, .units = units};
+    r->host = memset(host, 0, host_bytes(r));
+    r->context = context;
     return true;
 }
 
+/* One that no launch has, made if there is none. */
 static struct sanitizer_ring *ring_get(void *context)
 {
-    struct sanitizer_ring *place = NULL, *found = NULL;
+    struct sanitizer_ring *place = NULL;
     for (int i = 0; i < RINGS; i++) {
         struct sanitizer_ring *r = &rings.rings[i];
-        if (r->busy)
-            return NULL;
-        if (!r->context && !place)
+        if (r->context == context && !r->busy && !r->gone)
+            return r;
+        if (!r->context && !r->busy && !place)
             place = r;
-        if (r->context == context)
-            found = r;
     }
-    if (found)
-        return found->gone ? NULL : found;
-    if (!place || rings.bytes == 0)
-        return NULL;
-    if (!ring_make(place, context))
-        *place = (struct sanitizer_ring){.context = context, .gone = true}; /* not asked for again */
-    return place->gone ? NULL : place;
+    return place && ring_make(place, context) ? place : NULL;
 }
 
 /* --- draining: by the helper while the kernel runs, then by the launch's thread --- */
@@ -169,22 +164,31 @@ static void helper_stop(struct sanitizer_ring *r)
 
 /* --- launches --- */
 
-struct sanitizer_ring *sanitizer_ring_begin(const struct san_launch *launch, const struct access_buffer *wish,
+/* An empty ring to the device; the lock is held. */
+static bool ring_clear(struct sanitizer_ring *r, uint64_t capacity, uint64_t phase, void *stream)
+{
+    struct access_ring ring = access_ring_empty(&r->host->ring, r->units, r->next, rings.wish.ring_ticks);
+    ring.capacity = capacity;
+    ring.every = rings.wish.every;
+    ring.phase = phase;
+    ring.blocks = r->blocks;
+    access_ring_release(&r->host->ring, r->next);
+    return rings.api->memcpy_host_to_device(r->device, &ring, sizeof ring, stream) == SAN_SUCCESS &&
+           (r->blocks == 0 ||
+            rings.api->memset((struct access_ring *)r->device + 1, 0, table_bytes(r), stream) == SAN_SUCCESS);
+}
+
+struct sanitizer_ring *sanitizer_ring_begin(const struct san_launch *launch, uint64_t capacity, uint64_t phase,
                                             const struct record_pipe_message *message, sanitizer_ring_take *take)
 {
     pthread_mutex_lock(&rings.lock);
     struct sanitizer_ring *r = ring_get(launch->context);
     bool good = false;
     if (r) {
-        struct head head = {.buffer = *wish};
-        head.buffer.ring = 1;
-        head.ring = access_ring_empty(&r->host->ring, r->units, r->next, rings.patience);
         r->launch = *message;
         r->take = take;
         r->begun = false;
-        access_ring_release(&r->host->ring, r->next);
-        good = rings.api->memcpy_host_to_device(r->device, &head, sizeof head, launch->stream_handle) == SAN_SUCCESS &&
-               helper_start(r);
+        good = ring_clear(r, capacity, phase, launch->stream_handle) && helper_start(r);
         if (good && rings.api->set_launch_callback_data(launch->launch, launch->function, launch->stream_handle,
                                                         r->device) != SAN_SUCCESS) {
             helper_stop(r);
@@ -199,7 +203,7 @@ struct sanitizer_ring *sanitizer_ring_begin(const struct san_launch *launch, con
 struct sanitizer_ring_totals sanitizer_ring_end(struct sanitizer_ring *r, const struct san_launch *launch)
 {
     struct sanitizer_ring_totals totals = {0};
-    const struct head *head = &r->host->read;
+    const struct access_ring *read = &r->host->read;
     const bool over = rings.api->stream_synchronize(launch->stream_handle) == SAN_SUCCESS;
     pthread_mutex_lock(&rings.lock);
     helper_stop(r);
@@ -209,21 +213,22 @@ struct sanitizer_ring_totals sanitizer_ring_end(struct sanitizer_ring *r, const 
         sanitizer_ring_give_back(r);
         return totals;
     }
-    totals.read = over && rings.api->memcpy_device_to_host(&r->host->read, r->device, sizeof *head,
+    totals.read = over && rings.api->memcpy_device_to_host(&r->host->read, r->device, sizeof *read,
                                                            launch->stream_handle) == SAN_SUCCESS;
     totals.sent = r->begun || sanitizer_send_begin(&r->launch, true);
     r->begun = totals.sent;
     while (totals.sent && drain(r))
         ;
-    while (totals.sent && totals.read && r->next < head->ring.head) { /* a kernel that is over has filled its units */
+    while (totals.sent && totals.read && r->next < read->head) { /* a kernel that is over has filled its units */
         sanitizer_send_unfilled(1);
         r->next++;
         (void)drain(r);
     }
-    r->next = totals.read ? head->ring.head : r->next;
-    totals.taken = totals.read ? head->buffer.taken : 0;
-    totals.capacity = totals.read ? head->buffer.capacity : 0;
-    totals.lost = totals.read ? head->ring.lost : 0;
+    r->next = totals.read ? read->head : r->next;
+    totals.taken = totals.read ? read->taken : 0;
+    totals.capacity = totals.read ? read->capacity : 0;
+    totals.lost = totals.read ? read->lost : 0;
+    totals.full = totals.read ? read->full : 0;
     if (totals.sent)
         sanitizer_send_end();
     pthread_mutex_lock(&rings.lock);

@@ -7,7 +7,7 @@ enum { BATCH = 1024, SEND_WAIT_MS = 2000, NAP_US = 500 };
 
 /* Reasons in table dropped. */
 static const char not_delivered[] = "warp accesses that the recorder did not take in time",
-                  not_filled[] = "slots of the device's buffer that were not filled";
+                  not_filled[] = "slots of the ring that were not filled";
 
 /* One launch at a time: its thread, and the helper that drains its ring, in turn. */
 static struct {
@@ -15,16 +15,14 @@ static struct {
     bool taken;
     bool endless; /* whose turn it is was waited for in vain */
     int64_t turn_ms;
-    bool touches;
     bool stuck; /* the recorder did not read for SEND_WAIT_MS: do not wait for it any more */
     size_t n;
     uint64_t accesses, lost, unfilled; /* in the messages; of the launch */
     struct record_pipe_message messages[BATCH + SANITIZER_SLOT_MESSAGES];
 } sending = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void sanitizer_send_start(bool touches, int64_t turn_ms)
+void sanitizer_send_start(int64_t turn_ms)
 {
-    sending.touches = touches;
     sending.turn_ms = turn_ms;
 }
 
@@ -72,10 +70,9 @@ void sanitizer_send_flush(void)
     sending.accesses = 0;
 }
 
-void sanitizer_send_slot(const void *slot)
+void sanitizer_send_slot(const struct access_slot *slot)
 {
-    struct record_pipe_message *m = sending.messages + sending.n;
-    size_t n = sending.touches ? sanitizer_touch_messages(slot, m) : sanitizer_slot_messages(slot, m);
+    size_t n = sanitizer_slot_messages(slot, sending.messages + sending.n);
     sending.unfilled += n == 0;
     sending.accesses += n > 0;
     sending.n += n;

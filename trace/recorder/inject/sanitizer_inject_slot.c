@@ -60,16 +60,3 @@ size_t sanitizer_slot_messages(const struct access_slot *slot,
         at += further_lanes(&messages[1 + m->duration], addrs, at, n, m->flags & RECORD_PIPE_ACCESS_NARROW);
     return 1 + (size_t)m->duration;
 }
-
-size_t sanitizer_touch_messages(const struct touch_entry *entry, struct record_pipe_message *m)
-{
-    const uint64_t flags = entry->page & ((1u << TOUCH_PAGE_BITS) - 1);
-    if (entry->page == 0)
-        return 0;
-    *m = (struct record_pipe_message){.type = RECORD_PIPE_ACCESS, .kind = 1};
-    m->time = (int64_t)entry->who;
-    m->addr = entry->page - flags;
-    m->group = 1;
-    m->flags = (uint32_t)flags;
-    return 1;
-}

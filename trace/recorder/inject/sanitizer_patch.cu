@@ -1,17 +1,15 @@
 /* sanitizer_patch: what runs on the device at every global access of an instrumented kernel: offchip_access() records it
- * in a slot of the launch's buffer (access_buffer.h) or in a ring that the host drains meanwhile (access_ring.h);
- * offchip_touch() its page, once (touch_buffer.h).
+ * in a ring that the host drains meanwhile (access_ring.h); offchip_touch() its page, once (touch_table.h).
  *
- * compute-sanitizer's library calls these functions, once per active thread, before the instruction; user is the buffer
+ * compute-sanitizer's library calls these functions, once per active thread, before the instruction; user is the ring
  * that the launch was given, NULL for launches that are not recorded. No header of the Sanitizer API is needed: the
  * signatures are SanitizerCallbackMemoryAccess and SanitizerCallbackMemcpyAsync in our words.
  * Lanes that reach the instruction apart are recorded apart. Generic addresses in shared or local memory are left out:
  * they do not leave the multiprocessor.
  * Build: nvcc --fatbin --compile-as-tools-patch -arch=all -I. */
-#include "trace/recorder/wire/access_buffer.h"
 #include "trace/recorder/wire/access_ring.h"
 #include "trace/recorder/wire/sanitizer_abi.h"
-#include "trace/recorder/wire/touch_buffer.h"
+#include "trace/recorder/wire/touch_table.h"
 
 static __device__ __forceinline__ uint32_t linear_block()
 {
@@ -28,15 +26,6 @@ static __device__ __forceinline__ uint32_t lane_number()
     uint32_t lane;
     asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
     return lane;
-}
-
-static __device__ __forceinline__ void into_slot(struct access_slot *slot, uint32_t mask, uint64_t pc, uint64_t address,
-                                                 uint32_t bytes, uint32_t flags)
-{
-    const uint32_t lane = lane_number();
-    if (lane == (uint32_t)__ffs((int)mask) - 1)
-        access_buffer_describe(slot, pc, mask, flags, bytes, linear_block(), linear_warp());
-    access_buffer_lane(slot, lane, address);
 }
 
 /* How the lanes' addresses can be told; the same in each of them. */
@@ -74,21 +63,15 @@ static __device__ __forceinline__ void into_ring(struct access_ring *ring, uint3
 static __device__ __forceinline__ void record(void *user, uint64_t pc, const void *address, uint32_t bytes,
                                               uint32_t flags)
 {
-    struct access_buffer *buffer = (struct access_buffer *)user;
-    if (!buffer || !address || __isShared(address) || __isLocal(address) ||
-        !access_buffer_samples(buffer, linear_block()))
+    struct access_ring *ring = (struct access_ring *)user;
+    if (!ring || !address || __isShared(address) || __isLocal(address) || !access_ring_samples(ring, linear_block()))
         return;
     const uint32_t mask = __activemask(), leader = (uint32_t)__ffs((int)mask) - 1;
-    unsigned long long number = 0;
+    int wanted = 0;
     if (lane_number() == leader)
-        number = access_buffer_take(buffer);
-    number = __shfl_sync(mask, number, (int)leader);
-    if (number >= buffer->capacity)
-        return;
-    if (buffer->ring)
-        into_ring((struct access_ring *)(buffer + 1), mask, pc, (uint64_t)address, bytes, flags);
-    else
-        into_slot(access_buffer_slot(buffer, number), mask, pc, (uint64_t)address, bytes, flags);
+        wanted = access_ring_wants(ring);
+    if (__shfl_sync(mask, wanted, (int)leader))
+        into_ring(ring, mask, pc, (uint64_t)address, bytes, flags);
 }
 
 extern "C" __device__ __noinline__ uint32_t offchip_access(void *user, uint64_t pc, void *address, uint32_t bytes,
@@ -111,13 +94,13 @@ extern "C" __device__ __noinline__ uint32_t offchip_access_async(void *user, uin
 /* Lanes that touch one page together have one leader, which looks at the page's bit. */
 static __device__ __forceinline__ void touch(void *user, const void *address, uint32_t flags)
 {
-    struct touch_buffer *buffer = (struct touch_buffer *)user;
-    if (!buffer || !address || (flags & SAN_FLAG_PREFETCH) || __isShared(address) || __isLocal(address))
+    struct access_ring *ring = (struct access_ring *)user;
+    if (!ring || !address || (flags & SAN_FLAG_PREFETCH) || __isShared(address) || __isLocal(address))
         return;
     const unsigned long long page = (uint64_t)address >> TOUCH_PAGE_BITS;
     const uint32_t together = __match_any_sync(__activemask(), page);
     if (lane_number() == (uint32_t)__ffs((int)together) - 1)
-        touch_buffer_touch(buffer, (uint64_t)address, flags, (uint64_t)linear_block() << 32 | linear_warp());
+        touch_table_touch(ring, (uint64_t)address, flags, linear_block(), linear_warp());
 }
 
 extern "C" __device__ __noinline__ uint32_t offchip_touch(void *user, uint64_t pc, void *address, uint32_t bytes,

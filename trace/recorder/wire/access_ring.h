@@ -1,5 +1,6 @@
-/* access_ring: how a patched kernel hands its accesses to the host while it runs: a ring of units in pinned memory of
- * the host, which warps fill and a thread of the injected library drains.
+/* access_ring: how a patched kernel hands its accesses, or the pages it touches first (touch_table.h), to the host
+ * while it runs: a ring of units in pinned memory of the host, which warps fill and a thread of the injected library
+ * drains.
  *
  * A unit has 64 bytes. An access of lanes in step takes one; others take further ones behind it, with each lane's
  * distance from the first address (4 bytes) where all fit, else with its address: addresses are compressed before they
@@ -20,10 +21,14 @@
 #ifndef TRACE_RECORDER_WIRE_ACCESS_RING_H
 #define TRACE_RECORDER_WIRE_ACCESS_RING_H
 
-#include "trace/recorder/wire/access_buffer.h"
+#include <stddef.h>
+#include <stdint.h>
 
-#ifndef __CUDACC__
+#ifdef __CUDACC__
+#define ACCESS_RING_FUNCTION static __device__ __forceinline__
+#else
 #include <time.h>
+#define ACCESS_RING_FUNCTION static inline
 #endif
 
 enum { ACCESS_RING_POLLS = 1 << 20, ACCESS_UNIT_NARROW = 14, ACCESS_UNIT_WIDE = 7, ACCESS_UNITS_MOST = 6 };
@@ -52,8 +57,11 @@ struct access_ring_host {
     struct access_unit units[];
 };
 
-/* In the device's memory, behind a struct access_buffer whose `ring` is 1. */
+/* In the device's memory. */
 struct access_ring {
+    unsigned long long taken;    /* accesses; of touches none is counted here */
+    unsigned long long capacity; /* numbers past it are counted, and not recorded */
+    uint64_t every, phase;       /* only blocks whose number + phase is a multiple of `every` are recorded; 0, 1: all */
     unsigned long long head;     /* units reserved, of all there ever were */
     unsigned long long room;     /* signed: units that may be reserved */
     unsigned long long credited; /* drained units that room was granted */
@@ -63,14 +71,27 @@ struct access_ring {
     unsigned long long units;    /* of the ring: a power of two */
     unsigned long long patience; /* ticks */
     struct access_ring_host *host;
-    uint64_t reserved[3];
+    unsigned long long blocks, full; /* of the table of touches behind this (touch_table.h) */
+    uint64_t reserved;
 };
 
-/* A ring that is empty, `at` units after its beginning. */
+/* An access as the host has it. */
+struct access_slot {
+    uint64_t pc;
+    uint32_t mask;      /* active lanes */
+    uint32_t flags;     /* SAN_FLAG_... */
+    uint32_t bytes;     /* per lane */
+    uint32_t block;     /* linear */
+    uint32_t warp;      /* in the block */
+    uint64_t addrs[32]; /* by lane; those of inactive lanes are not written */
+};
+
+/* A ring that is empty, `at` units after its beginning; of accesses without end. */
 static inline struct access_ring access_ring_empty(struct access_ring_host *host, uint64_t units, uint64_t at,
                                                    uint64_t patience)
 {
     struct access_ring ring = {0};
+    ring.capacity = ~0ull;
     ring.head = ring.credited = at;
     ring.room = ring.units = units;
     ring.patience = patience;
@@ -81,31 +102,35 @@ static inline struct access_ring access_ring_empty(struct access_ring_host *host
 /* --- what device and host do in their own words --- */
 
 #ifdef __CUDACC__
-ACCESS_BUFFER_FUNCTION unsigned long long ring_load(const unsigned long long *p)
+ACCESS_RING_FUNCTION unsigned long long ring_load(const unsigned long long *p)
 {
     return *(const volatile unsigned long long *)p;
 }
-ACCESS_BUFFER_FUNCTION void ring_store(unsigned long long *p, unsigned long long value)
+ACCESS_RING_FUNCTION void ring_store(unsigned long long *p, unsigned long long value)
 {
     __threadfence_system();
     *(volatile unsigned long long *)p = value;
 }
-ACCESS_BUFFER_FUNCTION unsigned long long ring_add(unsigned long long *p, unsigned long long value)
+ACCESS_RING_FUNCTION unsigned long long ring_add(unsigned long long *p, unsigned long long value)
 {
     __threadfence();
     return atomicAdd(p, value);
 }
-ACCESS_BUFFER_FUNCTION unsigned long long ring_exchange(unsigned long long *p, unsigned long long value)
+ACCESS_RING_FUNCTION unsigned long long ring_count(unsigned long long *p)
+{
+    return atomicAdd(p, 1ull); /* a number alone, which nothing is read by */
+}
+ACCESS_RING_FUNCTION unsigned long long ring_exchange(unsigned long long *p, unsigned long long value)
 {
     const unsigned long long before = atomicExch(p, value);
     __threadfence(); /* what the one before wrote is seen: nothing is granted twice */
     return before;
 }
-ACCESS_BUFFER_FUNCTION unsigned long long ring_clock()
+ACCESS_RING_FUNCTION unsigned long long ring_clock()
 {
     return (unsigned long long)clock64();
 }
-ACCESS_BUFFER_FUNCTION void ring_nap()
+ACCESS_RING_FUNCTION void ring_nap()
 {
 #if __CUDA_ARCH__ >= 700
     __nanosleep(500);
@@ -123,6 +148,10 @@ static inline void ring_store(unsigned long long *p, unsigned long long value)
 static inline unsigned long long ring_add(unsigned long long *p, unsigned long long value)
 {
     return __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL);
+}
+static inline unsigned long long ring_count(unsigned long long *p)
+{
+    return __atomic_fetch_add(p, 1ull, __ATOMIC_RELAXED);
 }
 static inline unsigned long long ring_exchange(unsigned long long *p, unsigned long long value)
 {
@@ -143,14 +172,26 @@ static inline void ring_nap(void)
 
 /* --- the leader reserves --- */
 
+/* Whether accesses of a block are wanted. */
+ACCESS_RING_FUNCTION int access_ring_samples(const struct access_ring *ring, uint32_t block)
+{
+    return ring->every < 2 || (block + ring->phase) % ring->every == 0;
+}
+
+/* Count an access; whether it is to be recorded. */
+ACCESS_RING_FUNCTION int access_ring_wants(struct access_ring *ring)
+{
+    return ring_count(&ring->taken) < ring->capacity;
+}
+
 /* Units of an access of so many lanes. */
-ACCESS_BUFFER_FUNCTION unsigned access_ring_units(enum access_shape shape, unsigned lanes)
+ACCESS_RING_FUNCTION unsigned access_ring_units(enum access_shape shape, unsigned lanes)
 {
     const unsigned each = shape == ACCESS_NARROW ? ACCESS_UNIT_NARROW : ACCESS_UNIT_WIDE;
     return shape == ACCESS_IN_STEP ? 1 : 1 + (lanes - 1 + each - 1) / each;
 }
 
-ACCESS_BUFFER_FUNCTION unsigned long long ring_try(struct access_ring *ring, unsigned long long units)
+ACCESS_RING_FUNCTION unsigned long long ring_try(struct access_ring *ring, unsigned long long units)
 {
     if ((long long)ring_load(&ring->room) < (long long)units)
         return ACCESS_RING_NONE;
@@ -161,7 +202,7 @@ ACCESS_BUFFER_FUNCTION unsigned long long ring_try(struct access_ring *ring, uns
 }
 
 /* Grant what was drained since the last look, unless another warp is about to. */
-ACCESS_BUFFER_FUNCTION void ring_learn(struct access_ring *ring)
+ACCESS_RING_FUNCTION void ring_learn(struct access_ring *ring)
 {
     if (ring_exchange(&ring->polling, 1))
         return;
@@ -175,7 +216,7 @@ ACCESS_BUFFER_FUNCTION void ring_learn(struct access_ring *ring)
 }
 
 /* Numbers for `units` units: the first; ACCESS_RING_NONE: there was no room in time, and that is counted. */
-ACCESS_BUFFER_FUNCTION unsigned long long access_ring_reserve(struct access_ring *ring, unsigned units)
+ACCESS_RING_FUNCTION unsigned long long access_ring_reserve(struct access_ring *ring, unsigned units)
 {
     unsigned long long number = ring_try(ring, units);
     if (number != ACCESS_RING_NONE)
@@ -192,20 +233,20 @@ ACCESS_BUFFER_FUNCTION unsigned long long access_ring_reserve(struct access_ring
     }
     if (ring_load(&ring->credited) == known)
         ring_store(&ring->hopeless, 1);
-    (void)ring_add(&ring->lost, 1);
+    (void)ring_count(&ring->lost);
     return ACCESS_RING_NONE;
 }
 
 /* --- the warp writes --- */
 
-ACCESS_BUFFER_FUNCTION struct access_unit *access_ring_unit(const struct access_ring *ring, unsigned long long number)
+ACCESS_RING_FUNCTION struct access_unit *access_ring_unit(const struct access_ring *ring, unsigned long long number)
 {
     return &ring->host->units[number & (ring->units - 1)];
 }
 
 /* Each active lane behind the first; rank: how many are before it. */
-ACCESS_BUFFER_FUNCTION void access_ring_lane(const struct access_ring *ring, unsigned long long number,
-                                             enum access_shape shape, unsigned rank, uint64_t address, uint64_t first)
+ACCESS_RING_FUNCTION void access_ring_lane(const struct access_ring *ring, unsigned long long number,
+                                           enum access_shape shape, unsigned rank, uint64_t address, uint64_t first)
 {
     const unsigned i = rank - 1;
     if (shape == ACCESS_NARROW)
@@ -216,9 +257,9 @@ ACCESS_BUFFER_FUNCTION void access_ring_lane(const struct access_ring *ring, uns
 }
 
 /* The leader, before it commits: all but `commit`. */
-ACCESS_BUFFER_FUNCTION void access_ring_describe(struct access_unit *unit, enum access_shape shape, uint64_t pc,
-                                                 uint32_t mask, uint32_t flags, uint32_t bytes, uint32_t block,
-                                                 uint32_t warp, uint64_t address, uint64_t stride)
+ACCESS_RING_FUNCTION void access_ring_describe(struct access_unit *unit, enum access_shape shape, uint64_t pc,
+                                               uint32_t mask, uint32_t flags, uint32_t bytes, uint32_t block,
+                                               uint32_t warp, uint64_t address, uint64_t stride)
 {
     unit->pc = pc;
     unit->mask = mask;
@@ -232,7 +273,7 @@ ACCESS_BUFFER_FUNCTION void access_ring_describe(struct access_unit *unit, enum 
 }
 
 /* The leader, when all lanes have written. */
-ACCESS_BUFFER_FUNCTION void access_ring_commit(const struct access_ring *ring, unsigned long long number)
+ACCESS_RING_FUNCTION void access_ring_commit(const struct access_ring *ring, unsigned long long number)
 {
     ring_store(&access_ring_unit(ring, number)->commit, number + 1);
 }
@@ -251,7 +292,7 @@ static inline unsigned access_ring_read(const struct access_ring_host *host, uin
     const enum access_shape shape = (enum access_shape)u->shape;
     const unsigned each = shape == ACCESS_NARROW ? ACCESS_UNIT_NARROW : ACCESS_UNIT_WIDE;
     unsigned rank = 0;
-    access_buffer_describe(slot, u->pc, u->mask, u->flags, u->bytes, u->block, u->warp);
+    *slot = (struct access_slot){u->pc, u->mask, u->flags, u->bytes, u->block, u->warp, {0}};
     for (uint32_t lane = 0; lane < 32; lane++) {
         if (!(slot->mask >> lane & 1))
             continue;

@@ -82,7 +82,7 @@ END_TEST
 START_TEST(an_access_in_step_takes_a_quarter_of_a_slot_and_less)
 {
     ck_assert_uint_eq(sizeof(struct access_unit), 64);
-    ck_assert_uint_eq(sizeof(struct access_buffer), 64);
+    ck_assert_uint_eq(sizeof(struct access_ring), 128);
     ck_assert_uint_eq(access_ring_units(ACCESS_IN_STEP, 32), 1);
     ck_assert_uint_eq(access_ring_units(ACCESS_NARROW, 32), 4); /* 31 distances, 14 in a unit */
     ck_assert_uint_eq(access_ring_units(ACCESS_WIDE, 32), 6);   /* 31 addresses, 7 in a unit */

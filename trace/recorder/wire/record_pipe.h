@@ -14,26 +14,25 @@
 
 #include "trace/base/err.h"
 
-#define RECORD_PIPE_SOCKET       "OFFCHIP_RECORD_SOCKET" /* record_address.h */
-#define RECORD_PIPE_WANT         "OFFCHIP_RECORD_WANT" /* "uvm,counters-l2": the group of cupti_metrics.h comes last */
-#define RECORD_PIPE_COUNTERS     "counters-"           /* of RECORD_PIPE_WANT */
-#define RECORD_PIPE_SITES        "sites,"              /* of RECORD_PIPE_WANT: call sites of managed allocations */
-#define RECORD_PIPE_CUPTI        "OFFCHIP_CUPTI"       /* libcupti to load */
-#define RECORD_PIPE_PLAN         "OFFCHIP_RECORD_PLAN" /* plan_text.h */
-#define RECORD_PIPE_FLUSH_US     "OFFCHIP_RECORD_FLUSH_US"  /* how often the helper thread flushes */
-#define RECORD_PIPE_BUFFERS      "OFFCHIP_RECORD_MAX_BYTES" /* cap of all buffers together */
-#define RECORD_PIPE_STUCK_S      "OFFCHIP_RECORD_STUCK_S" /* counters: after how long a launch call is worth a warning */
+#define RECORD_PIPE_SOCKET     "OFFCHIP_RECORD_SOCKET" /* record_address.h */
+#define RECORD_PIPE_WANT       "OFFCHIP_RECORD_WANT"   /* "uvm,counters-l2": the group of cupti_metrics.h comes last */
+#define RECORD_PIPE_COUNTERS   "counters-"             /* of RECORD_PIPE_WANT */
+#define RECORD_PIPE_SITES      "sites,"                /* of RECORD_PIPE_WANT: call sites of managed allocations */
+#define RECORD_PIPE_CUPTI      "OFFCHIP_CUPTI"         /* libcupti to load */
+#define RECORD_PIPE_PLAN       "OFFCHIP_RECORD_PLAN"   /* plan_text.h */
+#define RECORD_PIPE_FLUSH_US   "OFFCHIP_RECORD_FLUSH_US"  /* how often the helper thread flushes */
+#define RECORD_PIPE_BUFFERS    "OFFCHIP_RECORD_MAX_BYTES" /* cap of all buffers together */
+#define RECORD_PIPE_STUCK_S    "OFFCHIP_RECORD_STUCK_S" /* counters: after how long a launch call is worth a warning */
 /* Of a recording of accesses. */
-#define RECORD_PIPE_TOUCHES      "touches"                     /* of RECORD_PIPE_WANT: first touches of pages only */
-#define RECORD_PIPE_EVERY        "OFFCHIP_RECORD_EVERY"        /* record one block of so many */
-#define RECORD_PIPE_SANITIZER    "OFFCHIP_SANITIZER"           /* libsanitizer-public to load */
-#define RECORD_PIPE_PATCH        "OFFCHIP_ACCESS_PATCH"        /* the patch, a fatbin */
-#define RECORD_PIPE_KERNELS      "OFFCHIP_RECORD_KERNEL"       /* regular expression of the kernels to record */
-#define RECORD_PIPE_LIMIT        "OFFCHIP_RECORD_LIMIT"        /* most accesses */
-#define RECORD_PIPE_DEVICE_BYTES "OFFCHIP_RECORD_DEVICE_BYTES" /* of the device's memory for one launch */
-#define RECORD_PIPE_RING_BYTES   "OFFCHIP_RECORD_RING_BYTES"   /* of the host's memory for a context's ring; 0: none */
-#define RECORD_PIPE_TURN_MS      "OFFCHIP_RECORD_TURN_MS"      /* that a launch waits for another one to be sent */
-#define RECORD_PIPE_RING_TICKS   "OFFCHIP_RECORD_RING_TICKS"   /* of the GPU's clock that an access waits for room */
+#define RECORD_PIPE_TOUCHES    "touches"                   /* of RECORD_PIPE_WANT: first touches of pages only */
+#define RECORD_PIPE_EVERY      "OFFCHIP_RECORD_EVERY"      /* record one block of so many */
+#define RECORD_PIPE_SANITIZER  "OFFCHIP_SANITIZER"         /* libsanitizer-public to load */
+#define RECORD_PIPE_PATCH      "OFFCHIP_ACCESS_PATCH"      /* the patch, a fatbin */
+#define RECORD_PIPE_KERNELS    "OFFCHIP_RECORD_KERNEL"     /* regular expression of the kernels to record */
+#define RECORD_PIPE_LIMIT      "OFFCHIP_RECORD_LIMIT"      /* most accesses */
+#define RECORD_PIPE_RING_BYTES "OFFCHIP_RECORD_RING_BYTES" /* of the host's memory for a ring */
+#define RECORD_PIPE_TURN_MS    "OFFCHIP_RECORD_TURN_MS"    /* that a launch waits for another one to be sent */
+#define RECORD_PIPE_RING_TICKS "OFFCHIP_RECORD_RING_TICKS" /* of the GPU's clock that an access waits for room */
 
 enum {
     RECORD_PIPE_VERSION = 3,

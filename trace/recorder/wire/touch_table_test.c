@@ -1,0 +1,124 @@
+#include "trace/recorder/wire/touch_table.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "trace/base/testing.h"
+
+/* The very code that runs on the device, with threads of the host in place of warps. */
+
+enum { BLOCKS = 64, UNITS = 1 << 16, THREADS = 4, TOUCHES = 40000 };
+
+static struct access_ring *ring;
+
+static void make(uint64_t blocks, uint64_t units)
+{
+    const size_t units_bytes = units * sizeof(struct access_unit);
+    struct access_ring_host *host = calloc(1, sizeof *host + units_bytes);
+    ring = calloc(1, sizeof *ring + blocks * sizeof(struct touch_block));
+    ck_assert(host && ring);
+    *ring = access_ring_empty(host, units, 0, 0);
+    ring->blocks = blocks;
+}
+
+static void release(void)
+{
+    free(ring->host);
+    free(ring);
+}
+
+/* The touch of that number: an access of one lane. */
+static struct access_slot touch_at(uint64_t number)
+{
+    struct access_slot slot;
+    ck_assert_uint_eq(access_ring_read(ring->host, ring->units, number, &slot), 1);
+    ck_assert_uint_eq(slot.mask, 1);
+    ck_assert_uint_eq(slot.bytes, 1);
+    ck_assert_uint_eq(slot.pc, 0);
+    return slot;
+}
+
+START_TEST(a_page_stands_there_once_for_reads_and_once_for_writes_in_the_order_they_came)
+{
+    make(BLOCKS, UNITS);
+    touch_table_touch(ring, 0x7f0000001abc, SAN_FLAG_READ, 7, 1);
+    touch_table_touch(ring, 0x7f0000001000, SAN_FLAG_READ, 8, 2);
+    touch_table_touch(ring, 0x7f0000000ffc, SAN_FLAG_WRITE, 9, 3);
+    touch_table_touch(ring, 0x7f0000001ffc, SAN_FLAG_WRITE, 10, 4);
+    touch_table_touch(ring, 0x10000000, SAN_FLAG_READ | SAN_FLAG_WRITE | SAN_FLAG_ATOMIC, 11, 5);
+    touch_table_touch(ring, 0x10000000, SAN_FLAG_READ, 12, 6);
+    touch_table_touch(ring, 0x10000000, SAN_FLAG_PREFETCH, 13, 7);
+    static const struct {
+        uint64_t page;
+        uint32_t flags, block, warp;
+    } expected[] = {{0x7f0000001000, SAN_FLAG_READ, 7, 1},
+                    {0x7f0000000000, SAN_FLAG_WRITE, 9, 3},
+                    {0x7f0000001000, SAN_FLAG_WRITE, 10, 4},
+                    {0x10000000, SAN_FLAG_ATOMIC, 11, 5},
+                    {0x10000000, SAN_FLAG_READ, 12, 6}};
+    ck_assert_uint_eq(ring->head, sizeof expected / sizeof *expected);
+    for (uint64_t i = 0; i < ring->head; i++) {
+        const struct access_slot slot = touch_at(i);
+        ck_assert_uint_eq(slot.addrs[0], expected[i].page);
+        ck_assert_uint_eq(slot.flags, expected[i].flags);
+        ck_assert_uint_eq(slot.block, expected[i].block);
+        ck_assert_uint_eq(slot.warp, expected[i].warp);
+    }
+    release();
+}
+END_TEST
+
+static uint64_t page_of(unsigned i)
+{
+    return 0x7f0000000000 + (uint64_t)(i * 2654435761u % 16000) * 4096;
+}
+
+static void *touch_many(void *who)
+{
+    for (unsigned i = 0; i < TOUCHES; i++)
+        touch_table_touch(ring, page_of(i) + i % 4096, i % 3 ? SAN_FLAG_READ : SAN_FLAG_WRITE, (uint32_t)(uintptr_t)who,
+                          0);
+    return NULL;
+}
+
+START_TEST(however_many_touch_a_page_at_once_it_stands_there_once)
+{
+    static bool seen[16000][3];
+    pthread_t threads[THREADS];
+    size_t expected = 0;
+    make(BLOCKS, UNITS);
+    for (size_t t = 0; t < THREADS; t++)
+        ck_assert_int_eq(pthread_create(&threads[t], NULL, touch_many, (void *)t), 0);
+    for (size_t t = 0; t < THREADS; t++)
+        pthread_join(threads[t], NULL);
+    for (unsigned i = 0; i < TOUCHES; i++) {
+        bool *s = &seen[(page_of(i) - 0x7f0000000000) / 4096][i % 3 ? 1 : 2];
+        expected += !*s;
+        *s = true;
+    }
+    ck_assert_uint_eq(ring->head, expected);
+    for (size_t i = 0; i < expected; i++) {
+        const struct access_slot slot = touch_at(i);
+        bool *s = &seen[(slot.addrs[0] - 0x7f0000000000) / 4096][slot.flags & 3];
+        ck_assert(*s); /* and never again */
+        *s = false;
+    }
+    ck_assert_uint_eq(ring->full, 0);
+    release();
+}
+END_TEST
+
+START_TEST(what_has_no_room_is_counted)
+{
+    make(4, 2);
+    for (unsigned i = 0; i < 10; i++)
+        touch_table_touch(ring, (uint64_t)i << TOUCH_BLOCK_BITS, SAN_FLAG_READ, 0, 0);
+    ck_assert_uint_eq(ring->head, 2);
+    ck_assert_uint_eq(ring->lost, 2);
+    ck_assert_uint_eq(ring->full, 6);
+    release();
+}
+END_TEST
+
+TEST_MAIN("touch_table", a_page_stands_there_once_for_reads_and_once_for_writes_in_the_order_they_came,
+          however_many_touch_a_page_at_once_it_stands_there_once, what_has_no_room_is_counted)
