@@ -4,7 +4,7 @@
 
 #include "replay/dram/dram.h"
 #include "trace/base/testing.h"
-#include "trace/import/dram/dram_csv.h"
+#include "trace/import/reader.h"
 
 /* fixtures/dram/NAME as trace NAME.offchip in the scratch directory. */
 static inline const char *test_import(const char *path, const char *name)

@@ -3,7 +3,7 @@
 #include "replay/uvm/actor_trace.h"
 #include "trace/base/testing.h"
 #include "trace/import/access/testing_access.h"
-#include "trace/import/uvm/uvmeval.h"
+#include "trace/import/reader.h"
 
 #define BASE 0x7f5000000000ull
 

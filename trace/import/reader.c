@@ -5,6 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* In the order of probing: formats with a signature first, plain text last. */
+const struct reader *const readers[] = {
+    &read_nettlp,    &read_offchip,  &read_nsys,     &read_accelsim,  &read_accesses, &read_uvmeval,
+    &read_cupti_csv, &read_dram_csv, &read_dramsim3, &read_ramulator, &read_csv,      NULL,
+};
+
 const struct reader *reader_find(const char *name)
 {
     for (size_t i = 0; readers[i]; i++)

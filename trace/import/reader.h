@@ -1,6 +1,6 @@
 /* reader: a foreign format turned into records.
  *
- * A reader is one file below trace/import/ and one line in readers[] (trace/readers.c). Formats are found by
+ * A reader is one file below trace/import/ and one name in readers[] (reader.c). Formats are found by
  * content: each reader's probe() sees the first bytes (after decompression: gzip, xz and zstd are found by content too)
  * and says how sure it is. Readers append records to the store in batches; items they must leave out are counted by
  * reason through reader_skip(). */
@@ -62,6 +62,8 @@ struct reader {
     int (*read_all)(struct reader_context *context, const char *const *paths, size_t count, struct err *err);
 };
 
+extern const struct reader read_accelsim, read_accesses, read_csv, read_cupti_csv, read_dram_csv, read_dramsim3,
+    read_nettlp, read_nsys, read_offchip, read_ramulator, read_uvmeval;
 extern const struct reader *const readers[]; /* ends with NULL */
 
 const struct reader *reader_find(const char *name);

@@ -3,8 +3,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "trace/import/access/accesses.h"
 #include "trace/import/access/testing_access.h"
+#include "trace/import/reader.h"
 #include "trace/import/source.h"
 #include "trace/recorder/recorder_trace.h"
 #include "trace/recorder/testing_recorder.h"

@@ -1,5 +1,5 @@
 /* Any bytes as an Accel-Sim list or kernel trace: a trace or an error, never a crash. */
-#include "trace/import/access/accelsim.h"
+#include "trace/import/reader.h"
 
 #include "trace/import/fuzzing.h"
 

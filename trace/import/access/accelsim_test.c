@@ -1,4 +1,4 @@
-#include "trace/import/access/accelsim.h"
+#include "trace/import/reader.h"
 
 #include <sys/stat.h>
 

@@ -1,5 +1,14 @@
-#include "trace/import/access/accesses.h"
-
+/* accesses: every warp-level global access of a program as text, one a line, as recorded through compute-sanitizer.
+ *
+ *     #kernel NAME grid X,Y,Z block X,Y,Z accesses N
+ *     PC MASK FLAGS BYTES BLOCK WARP ADDR...
+ *
+ * PC, active mask and addresses (one per active lane) are hexadecimal; FLAGS: bit 0 read, 1 write, 2 atomic (both 0 and
+ * 1: atomic, too); BYTES per lane, BLOCK (linear) and WARP (in the block) are decimal. The lines of a kernel follow its
+ * #kernel line, in order of arrival; a dimension of 0 was not recorded. They become ACCESS records
+ * (trace/access/access.h), one launch per kernel. Left out and counted: lines that do not fit. A kernel with fewer
+ * lines than announced makes the trace incomplete. Source: our recorder; measured: H200, driver 580.159.04, CUDA 13.0,
+ * 2026-11. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +16,7 @@
 #include "trace/access/access.h"
 #include "trace/base/mem.h"
 #include "trace/import/field.h"
+#include "trace/import/reader.h"
 
 struct reading {
     struct reader_context *context;

@@ -1,5 +1,5 @@
 /* Any bytes as recorded accesses: a trace or an error, never a crash. */
-#include "trace/import/access/accesses.h"
+#include "trace/import/reader.h"
 
 #include "trace/import/fuzzing.h"
 

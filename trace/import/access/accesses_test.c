@@ -1,4 +1,4 @@
-#include "trace/import/access/accesses.h"
+#include "trace/import/reader.h"
 
 #include "trace/base/testing.h"
 #include "trace/import/access/testing_access.h"

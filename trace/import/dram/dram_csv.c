@@ -1,10 +1,13 @@
-#include "trace/import/dram/dram_csv.h"
-
+/* dram_csv: DRAM requests as CSV: id,arrival_cycle,kind,bank,row,col[,channel].
+ *
+ * kind: RD, WR (32 B), WR32, WR64, WR96, WR128 (L2 write-backs) or PIM. arrival_cycle is kept as cycles of a clock that
+ * the file does not name (stored as "dram", 0 Hz): the engine takes it as cycles of the front end's clock. */
 #include <stdio.h>
 #include <string.h>
 
 #include "trace/event/dram_addr.h"
 #include "trace/import/dram/dram_out.h"
+#include "trace/import/reader.h"
 
 static const char header[] = "id,arrival_cycle,kind,bank,row,col";
 

@@ -1,5 +1,5 @@
 /* Any bytes as format dram-csv: a trace or an error, never a crash. */
-#include "trace/import/dram/dram_csv.h"
+#include "trace/import/reader.h"
 
 #include "trace/import/fuzzing.h"
 

@@ -1,10 +1,14 @@
-#include "trace/import/dram/dramsim3.h"
-
+/* dramsim3: request traces of DRAMsim3 ("0xADDR READ|WRITE CYCLE") and DRAMSim2 (P_MEM_RD, P_MEM_WR, P_FETCH, IFETCH,
+ * BOFF). The address is hexadecimal with or without 0x; the cycle is that of the memory controller's clock.
+ *
+ * Differs from DRAMsim3 on purpose: an unknown operation is an error with its line, not a read; a trailing newline
+ * makes no extra request; nothing is cut off. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "trace/import/dram/dram_out.h"
+#include "trace/import/reader.h"
 
 struct options {
     int64_t bytes;

@@ -1,5 +1,5 @@
 /* Any bytes as format dramsim3: a trace or an error, never a crash. */
-#include "trace/import/dram/dramsim3.h"
+#include "trace/import/reader.h"
 
 #include "trace/import/fuzzing.h"
 

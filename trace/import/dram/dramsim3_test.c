@@ -1,4 +1,4 @@
-#include "trace/import/dram/dramsim3.h"
+#include "trace/import/reader.h"
 
 #include "trace/import/dram/dram_reading.h"
 

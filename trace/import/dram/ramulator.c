@@ -1,10 +1,15 @@
-#include "trace/import/dram/ramulator.h"
-
+/* ramulator: request traces of Ramulator 2 and 1, three dialects told apart by the first line:
+ *   LD 0x12345680 | ST 4096              load/store trace: addresses
+ *   R 0,0,1,2,77,5 | W ...               read/write trace: address vectors, in the order of option `levels`
+ *   0x12345680 R | 0x12345680 W          Ramulator 1
+ * No times. A line of another dialect than the first is an item left out, as are empty lines and comments, which
+ * Ramulator 2 refuses. */
 #include <stdio.h>
 #include <string.h>
 
 #include "trace/event/dram_addr.h"
 #include "trace/import/dram/dram_out.h"
+#include "trace/import/reader.h"
 
 enum dialect { DIALECT_NONE, LOAD_STORE, READ_WRITE, RAMULATOR_1 };
 enum level { CHANNEL, RANK, GROUP, BANK, ROW, COLUMN, LEVELS };

@@ -1,5 +1,5 @@
 /* Any bytes as format ramulator: a trace or an error, never a crash. */
-#include "trace/import/dram/ramulator.h"
+#include "trace/import/reader.h"
 
 #include "trace/import/fuzzing.h"
 

@@ -1,4 +1,4 @@
-#include "trace/import/dram/ramulator.h"
+#include "trace/import/reader.h"
 
 #include "trace/event/dram_addr.h"
 #include "trace/import/dram/dram_reading.h"

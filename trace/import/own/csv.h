@@ -35,8 +35,6 @@
 #define CSV_SAMPLE "# sample"
 #define CSV_END    "# records "
 
-extern const struct reader read_csv;
-
 /* The stream's default name for a first record of this kind. */
 const char *csv_stream_name(enum record_kind kind);
 

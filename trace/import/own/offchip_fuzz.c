@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "trace/import/fuzzing.h"
-#include "trace/import/own/offchip.h"
+#include "trace/import/reader.h"
 #include "trace/store/sql.h"
 #include "trace/store/store.h"
 

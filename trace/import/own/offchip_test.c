@@ -1,4 +1,4 @@
-#include "trace/import/own/offchip.h"
+#include "trace/import/reader.h"
 
 #include <inttypes.h>
 #include <sqlite3.h>

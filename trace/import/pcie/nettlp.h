@@ -11,8 +11,6 @@
 #include "trace/import/pcie/capture.h"
 #include "trace/import/reader.h"
 
-extern const struct reader read_nettlp;
-
 struct nettlp_options {
     int64_t tlp_offset;
     int64_t clock;

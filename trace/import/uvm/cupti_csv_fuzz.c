@@ -1,5 +1,5 @@
 /* Any bytes as rows of CUPTI: a trace or an error, never a crash. */
-#include "trace/import/uvm/cupti_csv.h"
+#include "trace/import/reader.h"
 
 #include "trace/import/fuzzing.h"
 

@@ -1,4 +1,4 @@
-#include "trace/import/uvm/cupti_csv.h"
+#include "trace/import/reader.h"
 
 #include "trace/base/testing.h"
 

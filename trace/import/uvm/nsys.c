@@ -1,5 +1,12 @@
-#include "trace/import/uvm/nsys.h"
-
+/* nsys: the SQLite export of NVIDIA Nsight Systems (nsys profile --export=sqlite, nsys export -t sqlite).
+ *
+ * Becomes stream "uvm" (ns since the session's start, byte addresses), in order of time, as reader cupti-csv makes it:
+ * migrations (copies of kind 11, 12, 13), GPU and CPU faults, kernels, and further explicit copies and allocations.
+ * The export's tables exist only where there was such an event, and their columns change between releases: both are
+ * asked for, never assumed. Causes and kinds are taken by number, never by label (labels changed between releases).
+ * Not in any export, so not recordable: thrashing, throttling, remote mappings, access type of CPU faults.
+ * The file is opened read-only and as immutable, since exports often lie on file systems without locking.
+ * Source: exporter schema 3.16.1 and later; CUPTI's enumerations (CUDA 13.0). */
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -11,6 +18,7 @@
 #include "trace/base/mem.h"
 #include "trace/base/regular_file.h"
 #include "trace/event/uvm_event.h"
+#include "trace/import/reader.h"
 #include "trace/uvm/allocations.h"
 
 enum { EXTRAS = 3, SQL_BYTES = 16384, FACT_ROWS = 64, PROBE_ID = 68, OPS_PER_TICK = 1 << 20, TICKS_MAX = 1 << 16 };

@@ -1,7 +1,7 @@
 /* Any bytes as an export of Nsight Systems: as a file; patched into a sound one ('P': offset, value ...); or as rows of
  * its tables ('T': table, then a type and a value for each column), which reach deepest. The file is in memory
  * (/dev/shm). */
-#include "trace/import/uvm/nsys.h"
+#include "trace/import/reader.h"
 
 #include <fcntl.h>
 #include <sqlite3.h>

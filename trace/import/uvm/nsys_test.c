@@ -1,4 +1,4 @@
-#include "trace/import/uvm/nsys.h"
+#include "trace/import/reader.h"
 
 #include <sqlite3.h>
 

@@ -1,5 +1,5 @@
 /* Any bytes as a driver log: a trace or an error, never a crash. */
-#include "trace/import/uvm/uvmeval.h"
+#include "trace/import/reader.h"
 
 #include "trace/import/fuzzing.h"
 

@@ -1,4 +1,4 @@
-/* uvmeval_line: one line of a uvm-eval log, taken apart; trace/import/uvm/uvmeval.h says what there is. */
+/* uvmeval_line: one line of a uvm-eval log, taken apart; trace/import/uvm/uvmeval.c says what there is. */
 #ifndef TRACE_IMPORT_UVM_UVMEVAL_LINE_H
 #define TRACE_IMPORT_UVM_UVMEVAL_LINE_H
 

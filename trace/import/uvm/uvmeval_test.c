@@ -1,4 +1,4 @@
-#include "trace/import/uvm/uvmeval.h"
+#include "trace/import/reader.h"
 
 #include "trace/base/testing.h"
 #include "trace/uvm/batches.h"
