@@ -1,5 +1,5 @@
-#include "trace/recorder/recorder_machine.h"
-
+/* What a recording says of the machine itself: the driver's version and its memory module's parameters; and the file
+ * that it goes to. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "trace/recorder/recorder_trace.h"
+#include "trace/store/store.h"
 
 int recorder_trace_path(const char *pattern, int64_t process, bool numbered, char path[RECORDER_TRACE_PATH],
                         struct err *err)

@@ -1,4 +1,4 @@
-#include "trace/recorder/recorder_probe.h"
+#include "trace/recorder/recorder_search.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

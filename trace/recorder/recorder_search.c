@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "trace/base/mem.h"
-#include "trace/recorder/recorder_probe.h"
 #include "trace/recorder/wire/cupti_abi.h"
 #include "trace/recorder/wire/record_pipe.h"
 #include "trace/recorder/wire/sanitizer_abi.h"

@@ -2,7 +2,6 @@
 
 #include <sys/stat.h>
 
-#include "trace/recorder/recorder_probe.h"
 #include "trace/recorder/testing_recorder.h"
 
 static struct err err;

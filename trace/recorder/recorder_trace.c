@@ -11,7 +11,6 @@
 #include "trace/event/uvm_event.h"
 #include "trace/recorder/record_order.h"
 #include "trace/recorder/recorder_accesses.h"
-#include "trace/recorder/recorder_machine.h"
 #include "trace/recorder/recorder_ranges.h"
 #include "trace/store/store.h"
 #include "trace/uvm/allocations.h"

@@ -16,6 +16,7 @@
 #include "trace/recorder/wire/record_pipe.h"
 
 struct recorder_trace;
+struct store;
 
 enum { RECORDER_TRACE_PATH = 512 };
 
@@ -42,6 +43,9 @@ struct recorder_trace_summary {
  * ".PID" in front of the last dot of its name. */
 int recorder_trace_path(const char *pattern, int64_t process, bool numbered, char path[RECORDER_TRACE_PATH],
                         struct err *err);
+
+/* Origin "driver" and table parameters, as far as this user may read them. sysfs: "/sys". */
+int recorder_machine_write(struct store *store, const char *sysfs, struct err *err);
 
 struct recorder_trace *recorder_trace_new(const struct recorder_trace_options *options, struct err *err);
 

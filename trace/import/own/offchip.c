@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/import/own/offchip_facts.h"
+#include "trace/import/own/offchip_input.h"
 #include "trace/import/reader.h"
 #include "trace/store/schema.h"
 #include "trace/store/writer.h"

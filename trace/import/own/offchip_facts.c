@@ -1,4 +1,9 @@
-#include "trace/import/own/offchip_facts.h"
+/* offchip_facts: what several traces say of themselves, put together.
+ *
+ * A key of origin or parameters that every input has with the same value stays; others become input.N.KEY. Always so:
+ * what belongs to the making of one file (when, where, by which command, from which source). kinds.STREAM becomes what
+ * all inputs could see. Counts of skipped and dropped items are summed. */
+#include "trace/import/own/offchip_input.h"
 
 #include <inttypes.h>
 #include <stdio.h>

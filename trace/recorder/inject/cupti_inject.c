@@ -34,6 +34,44 @@ static struct {
     atomic_bool device_facts_wanted;
 } inject;
 
+/* --- CUPTI --- */
+
+static bool load_cupti(const char *path)
+{
+    static const char *const words[] = {"CUPTI",
+                                        "install the CUDA toolkit's CUPTI, or name the library in OFFCHIP_CUPTI",
+                                        "a CUPTI of CUDA 9 or later is needed"};
+    struct abi_cupti *cupti = &inject.cupti;
+    const struct inject_symbol symbols[] = {
+        {"cuptiGetVersion", &cupti->get_version, true},
+        {"cuptiGetResultString", &cupti->get_result_string, true},
+        {"cuptiGetTimestamp", &cupti->get_timestamp, true},
+        {"cuptiGetDeviceId", &cupti->get_device_id, true},
+        {"cuptiSubscribe", &cupti->subscribe, true},
+        {"cuptiUnsubscribe", &cupti->unsubscribe, true},
+        {"cuptiEnableCallback", &cupti->enable_callback, true},
+        {"cuptiActivityRegisterCallbacks", &cupti->activity_register_callbacks, true},
+        {"cuptiActivityEnable", &cupti->activity_enable, true},
+        {"cuptiActivityDisable", &cupti->activity_disable, false},
+        {"cuptiActivityFlushAll", &cupti->activity_flush_all, true},
+        {"cuptiActivityGetNextRecord", &cupti->activity_get_next_record, true},
+        {"cuptiActivityGetNumDroppedRecords", &cupti->activity_get_dropped, true},
+        {"cuptiActivityConfigureUnifiedMemoryCounter", &cupti->activity_configure_um, false},
+    };
+    return inject_load(&inject.library, path && *path ? path : "libcupti.so", symbols, sizeof symbols / sizeof *symbols,
+                       words);
+}
+
+const char *inject_result(const struct abi_cupti *cupti, abi_result result)
+{
+    const char *text = NULL;
+    if (cupti->get_result_string(result, &text) != ABI_SUCCESS || !text)
+        return "unknown CUPTI error";
+    return text;
+}
+
+/* --- callbacks --- */
+
 /* The counters are the process's: they are configured with its first context, for all its devices, and again when
  * there was none in between (cudaDeviceReset()). */
 static void context_created(void)
@@ -313,7 +351,7 @@ static bool inject_start(void)
     inject.want_counters = group != NULL;
     inject.stuck_s = inject_env(RECORD_PIPE_STUCK_S, 1, 86400, STUCK_S);
     inject.flush_us = inject_env(RECORD_PIPE_FLUSH_US, 100, 1000000, FLUSH_US);
-    bool loaded = inject_load_cupti(&inject.cupti, &inject.library, getenv(RECORD_PIPE_CUPTI));
+    bool loaded = load_cupti(getenv(RECORD_PIPE_CUPTI));
     if (group && loaded)
         inject_counters_want(inject.library, &inject.cupti, group + strlen(RECORD_PIPE_COUNTERS));
     inject.planned = loaded && inject_plan_start(&inject.cupti, getenv(RECORD_PIPE_PLAN));

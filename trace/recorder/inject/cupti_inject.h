@@ -1,7 +1,7 @@
 /* cupti_inject: the library that the CUDA driver loads into the recorded program (liboffchip_inject.so).
  *
  * CUDA_INJECTION64_PATH names the library; the driver loads it while it initialises and calls InitializeInjection().
- * Parts: cupti_inject.c (start, helper thread, end), cupti_inject_load.c (CUPTI at run time),
+ * Parts: cupti_inject.c (CUPTI at run time, start, helper thread, end),
  * cupti_inject_activity.c (CUPTI's buffers), cupti_inject_others.c (the program's own use of CUPTI), cupti_inject_api.c
  * (allocations, advice, prefetches by callback), cupti_inject_plan.c and cupti_inject_site.c (a plan, call sites),
  * cupti_inject_counters.c (counters per kernel); what it shares with the recorder of accesses: inject.h.
@@ -23,8 +23,6 @@
 
 /* --- CUPTI --- */
 
-/* Load `path` (or libcupti.so); false with a problem reported. */
-bool inject_load_cupti(struct abi_cupti *cupti, void **library, const char *path);
 /* Name and meaning of a result. */
 const char *inject_result(const struct abi_cupti *cupti, abi_result result);
 

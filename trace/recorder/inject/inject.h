@@ -40,6 +40,10 @@ struct inject_symbol {
     bool required;
 };
 
+/* Load a library with these functions; false with a problem reported: what it is called, how to get it, and which one
+ * is too old. */
+bool inject_load(void **library, const char *path, const struct inject_symbol *symbols, size_t n,
+                 const char *const words[3]);
 /* Fill the function pointers; the name of a required one that is missing, or NULL. */
 const char *inject_symbols(void *library, const struct inject_symbol *symbols, size_t n);
 

@@ -19,6 +19,21 @@ const char *inject_symbols(void *library, const struct inject_symbol *symbols, s
     return NULL;
 }
 
+bool inject_load(void **library, const char *path, const struct inject_symbol *symbols, size_t n,
+                 const char *const words[3])
+{
+    *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!*library) {
+        const char *why = dlerror();
+        inject_problem(RECORD_PIPE_FATAL, "%s could not be loaded (%s): %s", words[0], why ? why : path, words[1]);
+        return false;
+    }
+    const char *missing = inject_symbols(*library, symbols, n);
+    if (missing)
+        inject_problem(RECORD_PIPE_FATAL, "%s has no function %s: %s", path, missing, words[2]);
+    return !missing;
+}
+
 int64_t inject_env(const char *name, int64_t lo, int64_t hi, int64_t value)
 {
     const char *text = getenv(name);

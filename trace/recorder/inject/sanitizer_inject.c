@@ -34,6 +34,44 @@ static struct {
 /* Calls of ours inside a callback come back as callbacks. */
 static _Thread_local bool inside;
 
+static bool load_sanitizer(const char *path)
+{
+    static const char *const words[] = {
+        "the Sanitizer library",
+        "install the CUDA toolkit's compute-sanitizer, or name its libsanitizer-public.so in OFFCHIP_SANITIZER",
+        "the compute-sanitizer of CUDA 12 or later is needed (OFFCHIP_SANITIZER names its libsanitizer-public.so)"};
+    struct san_api *api = &inject.api;
+    void *since;
+    const struct inject_symbol symbols[] = {
+        {SAN_SINCE, &since, true},
+        {"sanitizerGetResultString", &api->get_result_string, true},
+        {"sanitizerSubscribe", &api->subscribe, true},
+        {"sanitizerUnsubscribe", &api->unsubscribe, true},
+        {"sanitizerEnableDomain", &api->enable_domain, true},
+        {"sanitizerAddPatchesFromFile", &api->add_patches_from_file, true},
+        {"sanitizerPatchInstructions", &api->patch_instructions, true},
+        {"sanitizerPatchModule", &api->patch_module, true},
+        {"sanitizerSetLaunchCallbackData", &api->set_launch_callback_data, true},
+        {"sanitizerAlloc", &api->alloc, true},
+        {"sanitizerAllocHost", &api->alloc_host, true},
+        {"sanitizerFree", &api->free, true},
+        {"sanitizerMemcpyHostToDeviceAsync", &api->memcpy_host_to_device, true},
+        {"sanitizerMemcpyDeviceToHost", &api->memcpy_device_to_host, true},
+        {"sanitizerMemset", &api->memset, true},
+        {"sanitizerStreamSynchronize", &api->stream_synchronize, true},
+    };
+    return inject_load(&inject.library, path && *path ? path : "libsanitizer-public.so", symbols,
+                       sizeof symbols / sizeof *symbols, words);
+}
+
+static const char *result_text(san_result result)
+{
+    const char *text = NULL;
+    if (inject.api.get_result_string(result, &text) != SAN_SUCCESS || !text)
+        return "unknown error of the Sanitizer library";
+    return text;
+}
+
 static int64_t now_ns(void)
 {
     struct timespec t;
@@ -78,7 +116,7 @@ static bool context_patched(void *context)
             RECORD_PIPE_WARNING,
             "%.200s could not be loaded onto the device: %s (%u); is it made for this GPU (nvcc -arch=all) and "
             "by this CUDA?",
-            inject.patch, sanitizer_result(&inject.api, result), result);
+            inject.patch, result_text(result), result);
     inject.refused = true;
     return false;
 }
@@ -105,8 +143,8 @@ static void module_loaded(const struct san_module *module)
     if (context_patched(module->context)) {
         san_result result = patch_module(module->module);
         if (result != SAN_SUCCESS && !inject.module_refused) /* once: a program may have hundreds */
-            inject_problem(RECORD_PIPE_WARNING, "a module could not be instrumented: %s (%u)",
-                           sanitizer_result(&inject.api, result), result);
+            inject_problem(RECORD_PIPE_WARNING, "a module could not be instrumented: %s (%u)", result_text(result),
+                           result);
         inject.module_refused |= result != SAN_SUCCESS;
         inject_count(RECORD_PIPE_DROP, "modules that could not be instrumented", result != SAN_SUCCESS);
     } else {
@@ -264,7 +302,7 @@ static bool subscribe(void)
         inject_problem(RECORD_PIPE_FATAL,
                        "the Sanitizer library does not fit this driver (%s): take that of the CUDA "
                        "toolkit that the driver is for (OFFCHIP_SANITIZER names it)",
-                       sanitizer_result(&inject.api, result));
+                       result_text(result));
         return false;
     }
     static const uint32_t domains[] = {SAN_DOMAIN_RESOURCE, SAN_DOMAIN_LAUNCH, SAN_DOMAIN_GRAPHS};
@@ -272,8 +310,7 @@ static bool subscribe(void)
         result = inject.api.enable_domain(1, inject.subscriber, domains[i]);
     if (result == SAN_SUCCESS)
         return true;
-    inject_problem(RECORD_PIPE_FATAL, "the Sanitizer library refused to start: %s (%u)",
-                   sanitizer_result(&inject.api, result), result);
+    inject_problem(RECORD_PIPE_FATAL, "the Sanitizer library refused to start: %s (%u)", result_text(result), result);
     if (inject.subscriber)
         (void)inject.api.unsubscribe(inject.subscriber);
     return false;
@@ -299,8 +336,8 @@ static bool start(void)
     inject.patch = getenv(RECORD_PIPE_PATCH);
     inject.touches = getenv(RECORD_PIPE_WANT) && strstr(getenv(RECORD_PIPE_WANT), RECORD_PIPE_TOUCHES);
     inject_process_facts();
-    bool good = inject.patch && sanitizer_load(&inject.api, &inject.library, getenv(RECORD_PIPE_SANITIZER)) &&
-                sanitizer_choose(getenv(RECORD_PIPE_KERNELS));
+    bool good =
+        inject.patch && load_sanitizer(getenv(RECORD_PIPE_SANITIZER)) && sanitizer_choose(getenv(RECORD_PIPE_KERNELS));
     const struct sanitizer_wish wish = {
         .limit = (uint64_t)inject_env(RECORD_PIPE_LIMIT, 1, INT64_MAX, RECORD_PIPE_LIMIT_DEFAULT),
         .every = (uint64_t)inject_env(RECORD_PIPE_EVERY, 1, INT32_MAX, 1),

@@ -23,12 +23,6 @@
 #include "trace/recorder/wire/sanitizer_abi.h"
 #include "trace/recorder/wire/touch_table.h"
 
-/* --- the library --- */
-
-/* Load `path` (or libsanitizer-public.so); false with a problem reported. */
-bool sanitizer_load(struct san_api *api, void **library, const char *path);
-const char *sanitizer_result(const struct san_api *api, san_result result);
-
 /* --- which kernels --- */
 
 /* Choose by this extended regular expression, NULL or "": all. False with a problem reported. */
@@ -93,13 +87,5 @@ void sanitizer_send_unfilled(uint64_t slots);
 /* What was added, now. */
 void sanitizer_send_flush(void);
 void sanitizer_send_end(void);
-
-/* --- accesses as messages --- */
-
-enum { SANITIZER_SLOT_MESSAGES = 1 + (32 - 1 + RECORD_PIPE_LANES_EACH - 1) / RECORD_PIPE_LANES_EACH };
-
-/* The messages of an access; their number, 0 if the slot was not filled. */
-size_t sanitizer_slot_messages(const struct access_slot *slot,
-                               struct record_pipe_message messages[SANITIZER_SLOT_MESSAGES]);
 
 #endif
