@@ -14,6 +14,9 @@ static const struct {
     {"--keep-accesses", "record --accesses, and derive from it"},
     {"--keep-dirty", "write-backs are in the trace by their kind"},
     {"--kinds", "--set kinds=KIND|WORD=KIND,.."},
+    {"--label-layout", "labels= of synth:gather"},
+    {"--labelled-pct", "labelled_pct= of synth:gather"},
+    {"--labels", "labels= of synth:gather"},
     {"--nettlp-port", "--set ports=LO-HI of import"},
     {"--no-config", "there is no configuration to leave out"},
     {"--robust-all", "--robust N, of the rows near the best"},
@@ -22,10 +25,10 @@ static const struct {
     {"--time-limit", "timeout S offchip record .."},
     {"--time-unit", "--set time_unit=ns|us|ms|s|cycles"},
     {"--tlp-offset", "--set tlp_offset=K of import"},
-    {"label-layout", "labels= of synth:gather"},
-    {"labelled-pct", "labelled_pct= of synth:gather"},
-    {"labels", "labels= of synth:gather"},
+    {"dram-csv", "csv"},
+    {"dramsim3", "csv"},
     {"npz", "csv, or SQL (docs/python.md)"},
+    {"ramulator", "csv"},
     {"relaunch_gap", "launch_gap"},
 };
 
