@@ -214,25 +214,6 @@ static int parse_csv(struct source *source, const struct graph_options *options,
     return rc;
 }
 
-/* The next line in the head that is no comment and not empty, cut to the buffer; false if there is none. */
-static bool next_line(const unsigned char *head, size_t n, size_t *at, char *line, size_t size)
-{
-    while (*at < n) {
-        size_t end = *at;
-        while (end < n && head[end] != '\n')
-            end++;
-        size_t length = end - *at < size - 1 ? end - *at : size - 1;
-        memcpy(line, head + *at, length);
-        line[length] = 0;
-        if (length && line[length - 1] == '\r')
-            line[length - 1] = 0;
-        *at = end + 1;
-        if (strlen(line) == length - (length && head[end - 1] == '\r') && *line != '#' && !graph_line_done(line))
-            return true;
-    }
-    return false;
-}
-
 /* A line of names, and below it numbers where the names say so; a name that ends in .csv makes a line of names
  * enough, so that the reader says what is wrong. */
 static enum graph_probe probe(const char *path, const unsigned char *head, size_t n)
@@ -241,15 +222,15 @@ static enum graph_probe probe(const char *path, const unsigned char *head, size_
     struct err err = {""};
     char line[GRAPH_HEAD];
     size_t at = 0;
-    if (!next_line(head, n, &at, line, sizeof line))
+    if (n == 0 || *head == '%' || !graph_head_line(head, n, &at, line, sizeof line))
         return GRAPH_NO;
     const char *names = behind_mark(line);
-    if (!strpbrk(names, ",;\t ") || names[strspn(names, "0123456789,;\t .+-eE")] == 0 || *names == '%')
+    if (!strpbrk(names, ",;\t ") || names[strspn(names, "0123456789,;\t .+-eE")] == 0)
         return GRAPH_NO;
     int rc = parse_header(&c, names, &err);
     if (graph_ends_in(path, ".csv") || graph_ends_in(path, ".tsv"))
         return strstr(err.msg, "expected a line of names") ? GRAPH_NO : GRAPH_YES;
-    if (rc || !next_line(head, n, &at, line, sizeof line))
+    if (rc || !graph_head_line(head, n, &at, line, sizeof line))
         return GRAPH_NO;
     const char *cursor = line;
     struct piece field;

@@ -18,32 +18,15 @@
 /* Whether the first line that is no comment has two or three numbers. */
 static bool probe_columns(const unsigned char *head, size_t n, int *columns)
 {
-    size_t lines = 0;
-    *columns = 0;
-    for (size_t at = 0; at < n && lines < 1;) {
-        size_t end = at;
-        while (end < n && head[end] != '\n')
-            end++;
-        if (end == n && lines)
-            break; /* the last line may be cut */
-        char line[256];
-        size_t length = end - at < sizeof line - 1 ? end - at : sizeof line - 1;
-        memcpy(line, head + at, length);
-        line[length] = 0;
-        if (length && line[length - 1] == '\r')
-            line[length - 1] = 0;
-        at = end + 1;
-        if (line[0] == '#' || line[0] == '%' || graph_line_done(line))
-            continue;
-        const char *p = line;
-        uint64_t id;
-        double weight;
-        if (!graph_take_u64(&p, &id) || !graph_take_u64(&p, &id))
-            return false;
-        *columns = graph_take_real(&p, &weight) ? 3 : 2;
-        lines++;
-    }
-    return lines > 0;
+    char line[256];
+    size_t at = 0;
+    const char *p = line;
+    uint64_t id;
+    double weight;
+    if (!graph_head_line(head, n, &at, line, sizeof line) || !graph_take_u64(&p, &id) || !graph_take_u64(&p, &id))
+        return false;
+    *columns = graph_take_real(&p, &weight) ? 3 : 2;
+    return true;
 }
 
 /* A third column may be a weight or a time: only a name that ends in .wel makes it a weight. */

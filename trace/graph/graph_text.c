@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trace/base/units.h"
+#include "trace/import/field.h"
 
 static bool blank(char c)
 {
@@ -22,15 +23,9 @@ bool graph_take_u64(const char **p, uint64_t *value)
     const char *s = *p;
     while (blank(*s))
         s++;
-    if (*s < '0' || *s > '9')
+    uint64_t v;
+    if (!field_digits(&s, &v))
         return false;
-    uint64_t v = 0;
-    for (; *s >= '0' && *s <= '9'; s++) {
-        uint64_t digit = (uint64_t)(*s - '0');
-        if (v > (UINT64_MAX - digit) / 10)
-            return false;
-        v = v * 10 + digit;
-    }
     if (*s && !blank(*s))
         return false;
     *p = s;
@@ -71,6 +66,25 @@ bool graph_take_real(const char **p, double *value)
         return false;
     *p = s + n;
     return true;
+}
+
+bool graph_head_line(const unsigned char *head, size_t n, size_t *at, char *line, size_t size)
+{
+    while (*at < n) {
+        size_t end = *at;
+        while (end < n && head[end] != '\n')
+            end++;
+        size_t length = end - *at < size - 1 ? end - *at : size - 1;
+        memcpy(line, head + *at, length);
+        line[length] = 0;
+        if (length && line[length - 1] == '\r')
+            line[length - 1] = 0;
+        *at = end + 1;
+        if (strlen(line) == length - (length && head[end - 1] == '\r') && *line != '#' && *line != '%' &&
+            !graph_line_done(line))
+            return true;
+    }
+    return false;
 }
 
 void graph_text_edges(FILE *file, const struct graph *g, uint64_t first, bool weighted)

@@ -19,6 +19,10 @@ bool graph_take_real(const char **p, double *value);
 /* Whether only blanks are left. */
 bool graph_line_done(const char *p);
 
+/* The next line in the first n bytes of a file that is no comment and not empty, from *at on, cut to the buffer; false
+ * if there is none. */
+bool graph_head_line(const unsigned char *head, size_t n, size_t *at, char *line, size_t size);
+
 /* Write a line for each element, "source target [weight]"; the first vertex has the number `first`. */
 void graph_text_edges(FILE *file, const struct graph *graph, uint64_t first, bool weighted);
 

@@ -10,7 +10,7 @@
 #include "trace/base/ini.h"
 #include "trace/base/mem.h"
 #include "trace/event/record.h"
-#include "trace/recorder/wire/plan_text.h"
+#include "trace/recorder/wire/record_pipe.h"
 
 struct reading {
     char *text;

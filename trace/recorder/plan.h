@@ -23,7 +23,7 @@
 
 #include "trace/base/err.h"
 
-/* Read a plan; its text as the injected library takes it (trace/recorder/wire/plan_text.h), freed with free(). NULL
+/* Read a plan; its text as the injected library takes it (trace/recorder/wire/record_pipe.h), freed with free(). NULL
  * with *err set, naming file and line. */
 char *plan_read(const char *path, struct err *err);
 

@@ -13,7 +13,6 @@
 
 #include "trace/base/mem.h"
 #include "trace/recorder/recorder_socket.h"
-#include "trace/recorder/recorder_start.h"
 #include "trace/store/output.h"
 
 enum {

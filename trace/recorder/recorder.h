@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "trace/base/err.h"
 #include "trace/recorder/recorder_trace.h"
@@ -74,5 +75,9 @@ int recorder_find_sanitizer(const char *program, char *path, size_t size, struct
 
 /* offchip_accesses.fatbin: OFFCHIP_ACCESS_PATCH, or where the library is looked for. */
 int recorder_find_patch(char *path, size_t size, struct err *err);
+
+/* Of recorder_run(): start options->argv, which finds the recorder at `socket_name`. -1 with *err set if a library is
+ * missing or the program cannot be run; then nothing runs. */
+int recorder_start(const struct recorder_options *options, const char *socket_name, pid_t *child, struct err *err);
 
 #endif

@@ -1,4 +1,5 @@
-#include "trace/recorder/recorder_start.h"
+/* Start the program, told through its environment what to load and whom to send to. */
+#include "trace/recorder/recorder.h"
 
 #include <errno.h>
 #include <fcntl.h>

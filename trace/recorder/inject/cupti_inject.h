@@ -70,7 +70,7 @@ void inject_api_want_sites(void);
 
 /* --- a plan (cupti_inject_plan.c) --- */
 
-/* Apply this plan (trace/recorder/wire/plan_text.h) from now on; false: there is none, or it cannot be applied. */
+/* Apply this plan (trace/recorder/wire/record_pipe.h) from now on; false: there is none, or it cannot be applied. */
 bool inject_plan_start(const struct abi_cupti *cupti, const char *text);
 /* site: of the call; "" if it is not known. */
 void inject_plan_allocated(uint64_t address, uint64_t bytes, const char *site);

@@ -8,7 +8,6 @@
 
 #include "trace/event/record.h"
 #include "trace/recorder/inject/cupti_inject.h"
-#include "trace/recorder/wire/plan_text.h"
 
 enum { SITE_SAID = 120 /* bytes of a call site, in a sentence */ };
 

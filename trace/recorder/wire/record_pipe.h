@@ -19,7 +19,7 @@
 #define RECORD_PIPE_COUNTERS   "counters-"             /* of RECORD_PIPE_WANT */
 #define RECORD_PIPE_SITES      "sites,"                /* of RECORD_PIPE_WANT: call sites of managed allocations */
 #define RECORD_PIPE_CUPTI      "OFFCHIP_CUPTI"         /* libcupti to load */
-#define RECORD_PIPE_PLAN       "OFFCHIP_RECORD_PLAN"   /* plan_text.h */
+#define RECORD_PIPE_PLAN       "OFFCHIP_RECORD_PLAN"   /* a plan: below */
 #define RECORD_PIPE_FLUSH_US   "OFFCHIP_RECORD_FLUSH_US"  /* how often the helper thread flushes */
 #define RECORD_PIPE_BUFFERS    "OFFCHIP_RECORD_MAX_BYTES" /* cap of all buffers together */
 #define RECORD_PIPE_STUCK_S    "OFFCHIP_RECORD_STUCK_S" /* counters: after how long a launch call is worth a warning */
@@ -131,5 +131,20 @@ void record_pipe_texts_release(struct record_pipe_texts *texts);
 /* Check a message that is not TEXT: its type, the texts it names, HELLO's magic and version. */
 int record_pipe_check(const struct record_pipe_message *message, const struct record_pipe_texts *texts,
                       struct err *err);
+
+/* A plan (trace/recorder/plan.h) on its way into the recorded program, through its environment.
+ *
+ * A line each: "A ORDER BYTES ADVICE PREFETCH SITE", "K LAUNCH NAME ORDERS". ADVICE: pairs NUMBER:WHERE joined by ',',
+ * or
+ * "-"; NUMBER as enum record_advice, WHERE 'g' (the GPU of the context) or 'c' (the CPU). PREFETCH: 'g', 'c' or '-'.
+ * SITE: as call_site_matches() takes it, or "-". LAUNCH: -1 for each. ORDERS: numbers of allocations joined by ','. */
+enum {
+    PLAN_TEXT_BYTES = 96 << 10, /* one variable of the environment holds 128 KiB */
+    PLAN_ALLOCATIONS = 1024,
+    PLAN_KERNELS = 256,
+    PLAN_ADVICE = 6,
+    PLAN_ORDERS = 32,
+    PLAN_SITE_BYTES = 512 /* of a SITE, with its end */
+};
 
 #endif
