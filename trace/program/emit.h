@@ -27,6 +27,10 @@ struct emit {
     struct err *err;   /* for a kernel that fails */
 };
 
+/* For each lane l of a mask; the mask is looked at once. */
+#define EMIT_LANES(l, mask)                                                                                            \
+    for (uint32_t rest_ = (mask), l; rest_ && (l = (uint32_t)__builtin_ctz(rest_), 1); rest_ &= rest_ - 1)
+
 /* Lanes whose threads, counted over the launch, are below n: they alone from now on. Returns whether there are any. */
 static inline bool emit_below(struct emit *e, uint64_t n)
 {
@@ -128,10 +132,8 @@ static inline struct program_access *emit_each(const struct emit *e, unsigned ar
 {
     struct program_access *a = emit_load(e, array, first, before, use);
     uint64_t *lane = program_scatter(e->body, a);
-    for (uint32_t rest = e->active; rest; rest &= rest - 1) {
-        unsigned l = (unsigned)__builtin_ctz(rest);
+    EMIT_LANES (l, e->active)
         lane[l] = a->addr + (uint64_t)(index[l] * (int64_t)e->bytes);
-    }
     return a;
 }
 

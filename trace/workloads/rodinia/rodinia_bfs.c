@@ -46,10 +46,8 @@ static uint32_t of_level(const struct emit *e, uint32_t level)
 {
     const uint32_t *levels = ((const struct bfs *)e->state)->level + e->at.thread;
     uint32_t mask = 0;
-    for (uint32_t lanes = e->active; lanes; lanes &= lanes - 1) {
-        unsigned l = (unsigned)__builtin_ctz(lanes);
+    EMIT_LANES (l, e->active)
         mask |= (uint32_t)(levels[l] == level) << l;
-    }
     return mask;
 }
 
@@ -74,8 +72,7 @@ static int visit(struct emit *e, uint32_t set, uint32_t level, uint32_t i)
     int64_t at[PROGRAM_LANES] = {0}, id[PROGRAM_LANES] = {0};
     uint32_t fresh = 0;
     e->active = 0;
-    for (; set; set &= set - 1) {
-        unsigned l = (unsigned)__builtin_ctz(set);
+    EMIT_LANES (l, set) {
         const uint32_t *start = &b->start[e->at.thread + l];
         if (start[0] + i >= start[1])
             continue;
@@ -116,8 +113,8 @@ static int kernel(struct emit *e)
     if (set) {
         flag(e, MASK, true);
         load_node(e, 1);
-        for (unsigned l = 0; l < PROGRAM_LANES; l++)
-            if (set >> l & 1 && start[l + 1] == start[l])
+        EMIT_LANES (l, set)
+            if (start[l + 1] == start[l])
                 e->active &= ~(1u << l);
         if (e->active)
             load_node(e, 0);

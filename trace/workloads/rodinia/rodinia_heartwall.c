@@ -331,10 +331,8 @@ static void convolve(const struct at *at, bool mask, int64_t e)
         return;
     }
     first += way * (at->step->outer * pitch + at->step->inner);
-    for (uint32_t rest = at->e.active; rest; rest &= rest - 1) {
-        unsigned l = (unsigned)__builtin_ctz(rest);
+    EMIT_LANES (l, at->e.active)
         index[l] = first + at->h->trips[mask][e + l].first;
-    }
     emit_gather(&at->e, array, index, TRIP, 1)->turn_stride = 4 * way;
 }
 

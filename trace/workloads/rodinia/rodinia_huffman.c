@@ -103,12 +103,23 @@ static int vlc_encode(struct emit *e)
     return emit_end(e, t < stored ? 1 : 4);
 }
 
-/* Each thread has two elements, as far apart as there are threads; sums: where thread 0 leaves the total, or none. */
-static int scan(const struct emit *e, unsigned from, unsigned to, bool sums)
+static unsigned kernel_of(const void *state, uint32_t launch)
 {
-    uint32_t threads = ((const struct plan *)e->state)->kernel[from == CIDX ? SCAN : SCAN_SUMS].launch.threads;
+    const struct huffman *s = state;
+    if (launch < PARTS + s->runs)
+        return launch < PARTS ? HISTO : ENCODE;
+    return launch + 1 == s->plan.launches ? PACK2 : SCAN + launch - PARTS - (uint32_t)s->runs;
+}
+
+/* The first level sums up CIDX into CIDX2 and, where there is a second one, leaves each block's total in SUMS, which
+ * that sums up in place. Each thread has two elements, as far apart as there are threads. */
+static int prescan(struct emit *e)
+{
+    const struct huffman *s = e->state;
+    unsigned level = kernel_of(s, e->launch), from = level == SCAN ? CIDX : SUMS, to = level == SCAN ? CIDX2 : SUMS;
+    uint32_t threads = s->plan.kernel[level].launch.threads;
     int64_t first = 2 * e->at.block * threads + e->at.warp * PROGRAM_LANES, second = first + threads;
-    bool total = e->at.warp == 0 && sums;
+    bool total = e->at.warp == 0 && s->sums && level == SCAN;
     emit_load(e, from, first, 21, 5);
     emit_load(e, from, second, 8, 4);
     emit_hoist(e, 0);
@@ -120,16 +131,6 @@ static int scan(const struct emit *e, unsigned from, unsigned to, bool sums)
     emit_store(e, to, first, 3);
     emit_store(e, to, second, 3);
     return emit_end(e, 1);
-}
-
-static int prescan(struct emit *e)
-{
-    return scan(e, CIDX, CIDX2, ((const struct huffman *)e->state)->sums);
-}
-
-static int prescan_sums(struct emit *e)
-{
-    return scan(e, SUMS, SUMS, false);
 }
 
 static int uniform_add(struct emit *e)
@@ -201,16 +202,6 @@ static int pack2(struct emit *e)
     return emit_end(e, 1);
 }
 
-/* --- launches and memory --- */
-
-static unsigned kernel_of(const void *state, uint32_t launch)
-{
-    const struct huffman *s = state;
-    if (launch < PARTS + s->runs)
-        return launch < PARTS ? HISTO : ENCODE;
-    return launch + 1 == s->plan.launches ? PACK2 : SCAN + launch - PARTS - (uint32_t)s->runs;
-}
-
 static int huffman_lay_out(struct huffman *s, struct err *err)
 {
     uint64_t blocks = s->blocks, words = blocks * THREADS * 4, symbols = THREADS * 4;
@@ -226,7 +217,7 @@ static int huffman_lay_out(struct huffman *s, struct err *err)
     plan_kernel(&s->plan, histo_kernel, "histo_kernel", 2 * s->sms, THREADS, 10, THREADS * 4);
     plan_straight(&s->plan, vlc_encode, "vlc_encode_kernel_sm64huff", blocks, THREADS, 20, 3 * THREADS * 4 + 16);
     plan_straight(&s->plan, prescan, "prescan", s->sums ? sums : 1, threads, 20, (scanned + scanned / 16) * 4);
-    plan_straight(&s->plan, prescan_sums, "prescan", 1, sums / 2, 20, (sums + sums / 16) * 4);
+    plan_straight(&s->plan, prescan, "prescan", 1, sums / 2, 20, (sums + sums / 16) * 4);
     plan_straight(&s->plan, uniform_add, "uniformAdd", sums, THREADS, 16, 16);
     plan_kernel(&s->plan, pack2, "pack2", blocks / PACK, PACK, 27, 0);
     s->plan.kernel_of = kernel_of;

@@ -164,9 +164,6 @@ struct walking {
     struct err *err;
 };
 
-#define EACH_LANE(l, mask)                                                                                             \
-    for (uint32_t rest_ = (mask), l; rest_ && (l = (uint32_t)__builtin_ctz(rest_), 1); rest_ &= rest_ - 1)
-
 /* The element of the array for lane l. */
 static uint32_t place(const struct walking *w, unsigned array, uint32_t l)
 {
@@ -196,8 +193,8 @@ static void put(struct walking *w, unsigned array, uint32_t lanes, bool last)
     struct step *s = &k->body[k->bodies - 1].step[k->body[k->bodies - 1].count++];
     s->array = (uint8_t)array;
     s->active = lanes;
-    EACH_LANE(l, lanes)
-    s->index[l] = place(w, array, l);
+    EMIT_LANES (l, lanes)
+        s->index[l] = place(w, array, l);
 }
 
 /* The letter that a lane looks at; NO_LETTER behind its last base. */
@@ -209,18 +206,18 @@ static uint8_t letter(const struct walking *w, uint32_t l)
 
 static uint32_t with_letter(const struct walking *w, uint32_t lanes)
 {
-    EACH_LANE(l, lanes)
-    if (letter(w, l) == NO_LETTER)
-        lanes &= ~(1u << l);
+    EMIT_LANES (l, lanes)
+        if (letter(w, l) == NO_LETTER)
+            lanes &= ~(1u << l);
     return lanes;
 }
 
 /* Store the matches that are long enough. */
 static void put_results(struct walking *w, uint32_t lanes)
 {
-    EACH_LANE(l, lanes)
-    if (w->lane[l].matched <= w->m->match)
-        lanes &= ~(1u << l);
+    EMIT_LANES (l, lanes)
+        if (w->lane[l].matched <= w->m->match)
+            lanes &= ~(1u << l);
     if (lanes)
         put(w, RESULT, lanes, false);
 }
@@ -242,19 +239,18 @@ static uint32_t follow(struct walking *w, uint32_t lanes)
 {
     uint32_t differ = 0;
     for (;;) {
-        EACH_LANE(l, lanes)
-        if (w->lane[l].at > w->lane[l].end)
-            lanes &= ~(1u << l);
+        EMIT_LANES (l, lanes)
+            if (w->lane[l].at > w->lane[l].end)
+                lanes &= ~(1u << l);
         uint32_t on = lanes = with_letter(w, lanes);
         if (!on)
             return differ;
-        EACH_LANE(l, on)
-        if (w->m->tree.text[w->lane[l].at] != letter(w, l))
-            lanes &= ~(1u << l);
+        EMIT_LANES (l, on)
+            if (w->m->tree.text[w->lane[l].at] != letter(w, l))
+                lanes &= ~(1u << l);
         put(w, REF, on, !lanes);
         differ |= on & ~lanes;
-        EACH_LANE(l, lanes)
-        {
+        EMIT_LANES (l, lanes) {
             w->lane[l].matched++;
             w->lane[l].at++;
         }
@@ -268,8 +264,7 @@ static uint32_t descend(struct walking *w, uint32_t lanes, uint32_t *stuck)
 {
     uint32_t no_edge = 0;
     put(w, CHILD, lanes, false);
-    EACH_LANE(l, lanes)
-    {
+    EMIT_LANES (l, lanes) {
         struct lane *k = &w->lane[l];
         k->above = k->node;
         k->node = w->m->tree.node[k->node].child[letter(w, l)];
@@ -282,8 +277,8 @@ static uint32_t descend(struct walking *w, uint32_t lanes, uint32_t *stuck)
     if (!lanes)
         return 0;
     put(w, NODE, lanes, false);
-    EACH_LANE(l, lanes)
-    enter(&w->m->tree, &w->lane[l]);
+    EMIT_LANES (l, lanes)
+        enter(&w->m->tree, &w->lane[l]);
     put(w, QUERY, lanes, true);
     return with_letter(w, lanes & ~follow(w, lanes));
 }
@@ -292,18 +287,17 @@ static uint32_t descend(struct walking *w, uint32_t lanes, uint32_t *stuck)
 static void match_from(struct walking *w, uint32_t lanes)
 {
     uint32_t stuck = 0;
-    EACH_LANE(l, lanes)
-    if (w->lane[l].node == NONE || w->lane[l].matched < 1)
-        w->lane[l] = (struct lane){.node = ROOT, .above = ROOT, .matched = 1};
+    EMIT_LANES (l, lanes)
+        if (w->lane[l].node == NONE || w->lane[l].matched < 1)
+            w->lane[l] = (struct lane){.node = ROOT, .above = ROOT, .matched = 1};
     put(w, QUERY, lanes, true);
     for (uint32_t on = with_letter(w, lanes); on;)
         on = descend(w, on, &stuck);
     put_results(w, lanes & ~stuck);
-    EACH_LANE(l, lanes)
-    w->lane[l].node = w->lane[l].above;
+    EMIT_LANES (l, lanes)
+        w->lane[l].node = w->lane[l].above;
     put(w, NODE, lanes, true);
-    EACH_LANE(l, lanes)
-    {
+    EMIT_LANES (l, lanes) {
         struct lane *k = &w->lane[l];
         k->skip = stuck >> l & 1 ? 0 : k->at - k->start;
         k->matched -= k->skip + 1;
