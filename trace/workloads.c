@@ -1,12 +1,6 @@
-/* The generated workloads. A new one is its file in a folder of trace/workloads/, its name in that folder's header and
+/* The generated workloads. A new one is its file in a folder of trace/workloads/, its name in workloads.h and
  * a line here. */
-#include "trace/workloads/graph/suite.h"
-#include "trace/workloads/micro/suite.h"
-#include "trace/workloads/ml/suite.h"
-#include "trace/workloads/pim/suite.h"
-#include "trace/workloads/polybench/suite.h"
-#include "trace/workloads/rodinia/suite.h"
-#include "trace/workloads/workload.h"
+#include "trace/workloads/workloads.h"
 
 const struct workload_type *const workload_types[] = {
     /* DRAM requests */ &workload_pim_add,

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/workloads/graph/suite.h"
 #include "trace/workloads/graph/traversal_program.h"
+#include "trace/workloads/workloads.h"
 
 /* Bottom-up pays when the frontier's lists hold more than 1/14 of the elements not yet reached (Beamer's alpha). */
 enum { BOTTOM_UP_SHARE = 14 };

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/workloads/graph/suite.h"
 #include "trace/workloads/graph/traversal_program.h"
+#include "trace/workloads/workloads.h"
 
 /* Labels, and the labels as they were when the launch began (jacobi). */
 static void *values_new(struct traversal *t, struct err *err)

@@ -12,8 +12,8 @@
 
 #include "trace/base/mem.h"
 #include "trace/workloads/graph/degree_sample.h"
-#include "trace/workloads/graph/suite.h"
 #include "trace/workloads/scan.h"
+#include "trace/workloads/workloads.h"
 
 enum { SAMPLE_VERTICES = 1 << 18 };
 

@@ -5,7 +5,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/graph/graph_generate.h"
-#include "trace/workloads/graph/suite.h"
+#include "trace/workloads/workloads.h"
 
 /* Published numbers of the stand-ins; see the header. */
 static const struct stand_in {

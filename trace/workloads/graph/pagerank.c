@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "trace/base/mem.h"
-#include "trace/workloads/graph/suite.h"
 #include "trace/workloads/graph/traversal_program.h"
+#include "trace/workloads/workloads.h"
 
 static const double damping = 0.85; /* EMOGI's ALPHA */
 

@@ -14,7 +14,6 @@
 #include "trace/base/err.h"
 #include "trace/workloads/graph/graph_source.h"
 #include "trace/workloads/scan.h"
-#include "trace/workloads/scan_record.h"
 
 /* A set of vertices, one bit each: those whose lists a launch reads. */
 struct frontier {

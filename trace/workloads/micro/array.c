@@ -28,8 +28,8 @@
 #include <string.h>
 
 #include "trace/program/plan.h"
-#include "trace/workloads/micro/suite.h"
 #include "trace/workloads/scan.h"
+#include "trace/workloads/workloads.h"
 
 enum { PAGE = 4096, READS_BYTES = 16384, UNROLL_MOST = 16 };
 enum { WORDS = PAGE / 4, BLOCK_PAGES = PROGRAM_BLOCK_BYTES / PAGE };

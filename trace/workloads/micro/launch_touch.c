@@ -4,7 +4,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/program/loop.h"
-#include "trace/workloads/micro/suite.h"
+#include "trace/workloads/workloads.h"
 
 enum { PAGE = 4096 };
 enum touch { WRITE, READ, NONE };

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "trace/program/plan.h"
-#include "trace/workloads/micro/suite.h"
+#include "trace/workloads/workloads.h"
 
 enum { BLOCK_X = 32, BLOCK_Y = 8, REGISTERS = 30, GUARD = 13, A = 0, B = 1 };
 

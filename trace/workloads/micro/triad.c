@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "trace/program/plan.h"
-#include "trace/workloads/micro/suite.h"
+#include "trace/workloads/workloads.h"
 
 enum { A, B, C, REGISTERS = 16, GUARD = 10, UNROLL_MOST = 16 };
 

@@ -9,7 +9,7 @@
 
 #include "trace/base/mem.h"
 #include "trace/workloads/ml/gather_rows.h"
-#include "trace/workloads/ml/suite.h"
+#include "trace/workloads/workloads.h"
 
 static const struct param gather_params[] = {
     PARAM_BYTES_ROW(gather_params, row_bytes, GATHER_ELEMENT, 1 << 24, 1024, "of a row, a multiple of 4"),

@@ -5,7 +5,7 @@
 
 #include "trace/program/program.h"
 #include "trace/workloads/graph/graph_source.h"
-#include "trace/workloads/scan_record.h"
+#include "trace/workloads/scan.h"
 
 /* The kernel of a gather, access by access.
  *

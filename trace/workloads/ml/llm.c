@@ -24,8 +24,8 @@
 #include <stdlib.h>
 
 #include "trace/base/mem.h"
-#include "trace/workloads/ml/suite.h"
 #include "trace/workloads/pim/pim_program.h"
+#include "trace/workloads/workloads.h"
 
 /* --- the products --- */
 

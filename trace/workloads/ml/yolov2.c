@@ -15,8 +15,8 @@
 
 #include "trace/base/mem.h"
 #include "trace/program/emit.h"
-#include "trace/workloads/ml/suite.h"
 #include "trace/workloads/ml/yolov2_net.h"
+#include "trace/workloads/workloads.h"
 
 enum { BLOCK = 512, FLOAT = 4, TILE = 32 /* of a product, rows and columns */, GUARD = 8, LANES = PROGRAM_LANES };
 

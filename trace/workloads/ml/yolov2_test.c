@@ -1,8 +1,8 @@
 #include "trace/base/mem.h"
 #include "trace/base/testing.h"
 #include "trace/program/program.h"
-#include "trace/workloads/ml/suite.h"
 #include "trace/workloads/ml/yolov2_net.h"
+#include "trace/workloads/workloads.h"
 
 enum { SIDE = 64, IMAGE = 0, WORKSPACE = 1, OUTPUTS = 4 + YOLOV2_CONVOLUTIONS };
 

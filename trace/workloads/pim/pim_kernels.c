@@ -9,8 +9,8 @@
 #include "trace/base/mem.h"
 #include "trace/event/dram_addr.h"
 #include "trace/workloads/pim/pim_program.h"
-#include "trace/workloads/pim/suite.h"
 #include "trace/workloads/stream.h"
+#include "trace/workloads/workloads.h"
 
 struct keys {
     int64_t rows, ops, period, channels, base_row;

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #include "trace/program/plan.h"
-#include "trace/workloads/polybench/suite.h"
+#include "trace/workloads/workloads.h"
 
 enum { THREADS = 256, UNROLL_MOST = 16, ONCE = 43, GUARD = 10, A = 0, R = 1, S = 2, P = 3, Q = 4 };
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "trace/program/plan.h"
-#include "trace/workloads/polybench/suite.h"
+#include "trace/workloads/workloads.h"
 
 enum { BLOCK_X = 32, BLOCK_Y = 8, REGISTERS = 30, GUARD = 23, A = 0, B = 1 };
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 #include "trace/program/plan.h"
-#include "trace/workloads/polybench/suite.h"
+#include "trace/workloads/workloads.h"
 
 enum { BLOCK_X = 32, BLOCK_Y = 8, GUARD = 19, EX = 0, EY = 1, HZ = 2 };
 
