@@ -74,9 +74,6 @@ struct uvm_policy {
     void (*learn)(void *state, const struct uvm_batch *batch);
     /* The granularity in use, bytes. NULL: it has none. */
     int64_t (*granularity)(const void *state);
-    /* Whatever else is there, a fault brings at least the aligned region of so many bytes around its page, as far as it
-     * can move (pages numbered as in struct uvm_block; a block of one region whole). NULL: nothing but the page. */
-    int64_t (*least)(const void *state);
     /* What a run came to, for notes: rows over the state, read after the run. NULL: none. Ends with a zeroed row. */
     const struct param *findings;
     /* With its defaults, what the stock driver does: recordings are taken to be made under it, and `uvm` as a baseline

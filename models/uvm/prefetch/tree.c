@@ -133,13 +133,6 @@ static void tree_plan(const void *state, const struct uvm_block *block, const st
         uvm_tree_plan(block, faulted, (int)s->threshold, plan);
 }
 
-/* The fill is over any threshold but 100 %. */
-static int64_t tree_least(const void *state)
-{
-    const struct uvm_tree_state *s = state;
-    return s->threshold < 100 && s->min_faults <= 1 ? UVM_BIG_BYTES : UVM_PAGE_BYTES;
-}
-
 const struct uvm_policy uvm_tree = {
     .head = {.name = "tree",
              .summary = "the stock driver's prefetcher: the largest region more than 51 % full around each fault",
@@ -147,5 +140,4 @@ const struct uvm_policy uvm_tree = {
              .params = params,
              .state_size = sizeof(struct uvm_tree_state)},
     .plan = tree_plan,
-    .least = tree_least,
     .stock = true};
