@@ -34,6 +34,6 @@ say "One workload under tree, every rung of the ladder and both readings of the 
 say "The comparison" "offchip report $out/results.db"
 "$prog" report "$out/results.db"
 
-"$prog" plot uvm-timeline "$out/seq.db" -o "$out/timeline.png"
-"$prog" plot uvm-speedup "$out/results.db" -o "$out/speedup.png"
+"$prog" plot timeline "$out/seq.db" -o "$out/timeline.png"
+"$prog" plot bars "$out/results.db" --metric speedup_ratio -o "$out/speedup.png"
 printf '\nFigures: %s %s\n' "$out/timeline.png" "$out/speedup.png"

@@ -7,14 +7,20 @@
 #include "trace/base/suggest.h"
 #include "trace/import/sample.h"
 
-static const char *output, *from, *until;
+static const char *output, *metrics, *over, *platform, *from, *until;
+static int aggregate;
 static struct sample window;
 static bool script, force;
 
 static const struct opt options[] = {
     {"output", 'o', OPT_TEXT, "OUT.svg|png|pdf", &output, "where to draw (default: FIGURE.svg)", 0, 0},
-    {"from", 0, OPT_TEXT, "TIME", &from, "uvm-timeline: what begins then or later, from the trace's start (2ms)", 0, 0},
-    {"to", 0, OPT_TEXT, "TIME", &until, "uvm-timeline: what begins before then", 0, 0},
+    {"metric", 'm', OPT_JOIN, "LIST", &metrics, "metrics, comma-separated (default: what the engine ranks by)", 0, 0},
+    {"over", 0, OPT_TEXT, "KEY", &over, "lines: the axis; else a bar for each value of a key", 0, 0},
+    {"aggregate", 0, OPT_CHOICE, "none|declared|sum|min|max|mean|geomean", &aggregate,
+     "of runs that differ in their inputs alone (default none)", 0, 0},
+    {"platform", 0, OPT_TEXT, "NAME|FILE.ini", &platform, "of a task file", 0, 0},
+    {"from", 0, OPT_TEXT, "TIME", &from, "timeline: what begins then or later, from the trace's start (2ms)", 0, 0},
+    {"to", 0, OPT_TEXT, "TIME", &until, "timeline: what begins before then", 0, 0},
     {"script", 0, OPT_FLAG, NULL, &script, "print the gnuplot script with its data instead of drawing", 0, 0},
     {"force", 'f', OPT_FLAG, NULL, &force, "overwrite the output", 0, 0},
     {0}};
@@ -38,14 +44,6 @@ static int draw(const struct figure *figure, const struct figure_input *input)
     if (!script)
         cmd_say("wrote %s", to);
     return EXIT_DONE;
-}
-
-static bool is_trace(const char *path)
-{
-    struct err err = {""};
-    struct store *store = store_open(path, &err);
-    store_close(store);
-    return store != NULL;
 }
 
 static int from_trace(const struct figure *figure, const char *path)
@@ -73,7 +71,12 @@ static int from_results(const struct figure *figure, int argc, char **argv)
     for (int i = 0; i < argc && status == EXIT_DONE; i++)
         if (run_set_load(&runs, argv[i], &err))
             status = cmd_fail(EXIT_DATA, "%s", err.msg);
-    struct figure_input input = {.path = argv[0], .runs = &runs, .notes = json_array()};
+    struct figure_input input = {.path = argv[0],
+                                 .runs = &runs,
+                                 .metrics = metrics,
+                                 .over = over,
+                                 .aggregate = aggregate,
+                                 .notes = json_array()};
     if (status == EXIT_DONE)
         status = draw(figure, &input);
     json_decref(input.notes);
@@ -83,7 +86,7 @@ static int from_results(const struct figure *figure, int argc, char **argv)
 
 static int from_spec(const struct figure *figure, const char *spec)
 {
-    struct figure_input input = {.path = spec, .notes = json_array()};
+    struct figure_input input = {.path = spec, .platform = platform, .notes = json_array()};
     int status = draw(figure, &input);
     json_decref(input.notes);
     return status;
@@ -112,8 +115,8 @@ static int run(int argc, char **argv)
     if (sample_parse(&window, from, until, 0, &err))
         return cmd_usage("%s", err.msg);
     if (window.window && (!(figure->kinds & FIGURE_WINDOW) || window.unit != TIME_NS))
-        return cmd_usage("--from, --to: %s", window.unit == TIME_NS ? "only uvm-timeline shows a part of the time"
-                                                                    : "uvm-timeline is in ns");
+        return cmd_usage("--from, --to: %s",
+                         window.unit == TIME_NS ? "only timeline shows a part of the time" : "timeline is in ns");
     if (argc < 2)
         return cmd_usage("figure %s needs a file to be drawn from", figure->name);
     char path[300];
@@ -121,23 +124,24 @@ static int run(int argc, char **argv)
     int status = script ? EXIT_DONE : cmd_writes(target(figure, path, sizeof path), force);
     if (status)
         return status;
-    if (figure->kinds == FIGURE_SPEC)
-        return from_spec(figure, argv[1]);
-    if (!(figure->kinds & FIGURE_RESULTS) || ((figure->kinds & FIGURE_TRACE) && argc == 2 && is_trace(argv[1])))
-        return from_trace(figure, argv[1]);
-    return from_results(figure, argc - 1, argv + 1);
+    if (figure->kinds & FIGURE_RESULTS)
+        return from_results(figure, argc - 1, argv + 1);
+    const char *dot = strrchr(argv[1], '.');
+    const bool trace =
+        figure->kinds & FIGURE_TRACE && !(figure->kinds & FIGURE_SPEC && dot && strcmp(dot, ".ini") == 0);
+    return trace ? from_trace(figure, argv[1]) : from_spec(figure, argv[1]);
 }
 
 const struct command cmd_plot = {
     .name = "plot",
     .summary = "draw a figure from results or a recording, by gnuplot",
-    .usage = "FIGURE RESULTS|FILE... [--from TIME] [--to TIME] [-o OUT.svg|png|pdf] [--script] [--force]",
+    .usage = "FIGURE RESULTS|FILE... [--metric LIST] [--over KEY] [-o OUT.svg|png|pdf] [--script] [--force]",
     .details = "RESULTS are files of 'offchip replay -o', 'offchip sweep', or what 'offchip replay --format json'\n"
-               "printed; figure robust takes JSON of 'offchip replay --robust'. With --script the\n"
+               "printed; figure tornado takes JSON of 'offchip replay --robust'. With --script the\n"
                "gnuplot script and its data go to standard output.",
-    .examples = "  offchip plot uvm-timeline recording.db -o timeline.png\n"
-                "  offchip plot uvm-timeline recording.db --from 150ms --to 160ms -o part.png\n"
-                "  offchip plot uvm-speedup results.db --script > speedup.gp",
+    .examples = "  offchip plot bars results.db --metric speedup_ratio -o speedup.png\n"
+                "  offchip plot lines results.db --metric h2d_bytes --over oversubscription_pct\n"
+                "  offchip plot timeline recording.db --from 150ms --to 160ms -o part.png",
     .options = options,
     .run = run,
 };

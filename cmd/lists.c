@@ -183,7 +183,7 @@ static bool fill_figures(struct listing *l, const char *of, struct suggest *sugg
         const char *from = kinds == FIGURE_RESULTS ? "results"
                            : kinds == FIGURE_TRACE ? "trace"
                            : kinds == FIGURE_SPEC  ? "file"
-                                                   : "results, trace";
+                                                   : "trace, file";
         ROW(f->name, from, f->needs, f->summary, f->source);
     }
     return true;

@@ -142,8 +142,8 @@ class Book:
         """Runs with their notes."""
         return self.call(["replay", *command.split(), "--format", "json"], full=full)
 
-    def picture(self, name, figure, inputs, caption, full=False, arguments=(), only=None):
-        """Draw a figure from runs ('ENGINE INPUT...') or files; what stands in the page for it. only: of each command's
+    def picture(self, name, figure, inputs, caption, full=False, only=None):
+        """Draw a figure ('NAME --metric M') from runs ('ENGINE INPUT...') or files; what stands in the page for it. only: of each command's
         policies, by their places."""
         if self.select:
             return ""
@@ -161,7 +161,8 @@ class Book:
             return f"(Figure {name}: not run in quick mode.)"
         out = os.path.join(self.figures, name + ".svg")
         os.makedirs(self.figures, exist_ok=True)
-        self.run(["plot", figure, *files, *arguments, "-o", out, "--force"])
+        words = figure.split()
+        self.run(["plot", words[0], *files, *words[1:], "-o", out, "--force"])
         return f"![{caption}](../figures/{name}.svg)\n{caption[0].upper() + caption[1:]}: `plot {figure}` of {self.source() or 'files'}."
 
     # --- the page ---

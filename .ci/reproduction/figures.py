@@ -22,13 +22,13 @@ MAP = (
         ("Table 3.4", "its row sizes: section chapter 3; the data sets are not at hand"), ("Fig. 3.10", "`replay zerocopy synth:gather,row_bytes=N`; section chapter 3"), ("Fig. 3.11", SHOTS),
         ("Fig. 3.12", "figure pytorch-share; section chapter 3"), ("Fig. 3.13", "section chapter 3; measured on the H200: section measured"), ("Figs. 3.14, 3.15", "training times as ranges over what is not published: section chapter 3; CPU only: " + DATASET),
         ("Fig. 4.1", "settings resident=reverse-pagerank and weighted"), ("Figs. 4.2 to 4.4", DRAWING), ("Figs. 4.5 to 4.7", DRAWING + "; settings shared_pct, gpus, layout"),
-        ("Table 4.1", SETUP + "data sets that are not at hand"), ("Fig. 4.8", "section chapter 4, on Kronecker graphs; `plot tiering`"), ("Fig. 4.9", "as ranges: section chapter 4"), ("Fig. 4.10", "section chapter 4, on Kronecker graphs"),
+        ("Table 4.1", SETUP + "data sets that are not at hand"), ("Fig. 4.8", "section chapter 4, on Kronecker graphs; `plot lines --metric hit_ratio --over local_pct`"), ("Fig. 4.9", "as ranges: section chapter 4"), ("Fig. 4.10", "section chapter 4, on Kronecker graphs"),
         ("Fig. 4.11", "traffic, and training time as ranges: section chapter 4, on Kronecker graphs"), ("Fig. 4.12", DATASET))),
     ("gupta-2025-f3fs", (
         ("Figs. 1 to 3", DRAWING), ("Fig. 4", "figure f3fs-character; section gupta-2025-f3fs"), ("Fig. 5", "section gupta-2025-f3fs"), ("Fig. 6", "column 'fall' of the table of all policies"),
         ("Fig. 7", DRAWING), ("Fig. 8", "figures f3fs-fairness, f3fs-throughput; table of all policies"), ("Fig. 9", DRAWING), ("Fig. 10", "figure f3fs-switches; table of all policies"),
         ("Fig. 11", "figure f3fs-llm; rows LLM"), ("Fig. 12", "not covered, because hardware area is not modelled"), ("Fig. 13", "rows Fig. 13; `report pairs.results` by GPU kernel"),
-        ("Fig. 14", "rows ablation and queue; `plot dram-ablation`"), ("Table I", "platform gv100"), ("Table II", "workloads gpu-g1 to gpu-g20, synthetic"), ("Table III", "workloads pim-*"))),
+        ("Fig. 14", "rows ablation and queue; `plot bars --metric fairness_index,system_throughput`"), ("Table I", "platform gv100"), ("Table II", "workloads gpu-g1 to gpu-g20, synthetic"), ("Table III", "workloads pim-*"))),
     ("bateni-2020", (
         ("Fig. 1", DRAWING), ("Fig. 2", "figure igpu-overhead; the paper's values are bars without numbers"), ("Fig. 3", "not covered, because two instances' times are bars without numbers; `replay placement --set mode=corun`"),
         ("Fig. 4", "figure igpu-timeline"), ("Fig. 5", "not covered, because the tasks are not described"), ("Fig. 6", "figure igpu-timeline"), ("Fig. 7", DRAWING + "; `--set mode=corun`"),

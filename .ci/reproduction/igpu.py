@@ -77,7 +77,7 @@ def mean(values):
 
 def done(b, path):
     """{task: when it is done} side by side under auto on tx2, from the figure's own data."""
-    text = b.call(["plot", "placement-timeline", path, "--script"], json_out=False)
+    text = b.call(["plot", "timeline", path, "--script"], json_out=False)
     names = {int(i): n for n, i in re.findall(r'"([\w-]+)" (\d+)', re.search(r"set ytics \((.*)\)", text).group(1))}
     bars = re.search(r"\$bars << EOD\n(.*?)EOD", text, re.S).group(1)
     return {names[int(i)]: float(end) for _, end, i, _ in (line.split() for line in bars.splitlines())}

@@ -113,7 +113,7 @@ darknet's yolov2.cfg at 608 x 608 from its layer table (.ci/reproduction/yolov2.
 30 to 90 % of the chip's peak. Copies on agx are a public run of bandwidthTest, on the other boards that share of their memory's rate.
 
 {b.picture("igpu-overhead", "placement-overhead", [inputs.example("tx2")], "each task under the three policies, figures 2 and 8")}
-{b.picture("igpu-timeline", "placement-timeline", [inputs.example("tx2")], "the seven tasks under auto, figures 4 and 6")}""")
+{b.picture("igpu-timeline", "timeline", [inputs.example("tx2")], "the seven tasks under auto, figures 4 and 6")}""")
     motivation(b, inputs, run)
     for kind in ("example", "programs"):
         for p in ("tx2", "agx"):

@@ -66,8 +66,8 @@ kernel alone and 200 % alone are other readings. `adaptive-literal` follows equa
 paper's ends and the start are ours, and not chosen by results. Both are held against every rung of the ladder, not only the
 two that the paper compares with, and against tree.
 
-{b.picture("lee-speedup", "uvm-speedup", [command(w, p) for w in ALL for p in (0, *OVER)], "speed-up over tree, figures 3 and 4", full=True, only=DRAWN)}
-{b.picture("lee-locality", "uvm-locality", [command(w) for w in ALL], "R by workload and policy, memory sufficient, figure 1", full=True, only=DRAWN)}""")
+{b.picture("lee-speedup", "bars --metric speedup_ratio", [command(w, p) for w in ALL for p in (0, *OVER)], "speed-up over tree, figures 3 and 4", full=True, only=DRAWN)}
+{b.picture("lee-locality", "box --metric r_median", [command(w) for w in ALL], "R by workload and policy, memory sufficient, figure 1", full=True, only=DRAWN)}""")
     b.row("II-A", "faults per batch, at most; batches per routine, at most", "256 and 20",
           lambda: (lambda r: (all(x["faults"] <= 256 * x["batches"] and x["batches"] <= 20 * x["routines"] for x in r),
                               "kept in all runs"))([x for w in ALL for x in run(w)]), given="titanv batch_faults")

@@ -10,9 +10,7 @@ BUS = 12.3e3  # MB/s of a block copy over PCI Express 3.0 x16, min-2022, section
 def write(b):
     b.section("Managed memory before demand paging: wilt-2017", f"""
 Both tables, microseconds per launch (their column is titled "ms"; 4,096 KB in 8,458 us is its own 496 MB/s). One set of
-constants per board, fitted to the rows beyond 64 KB: those rows are fits, the others are not. Board labels are the source's.
-
-{b.picture("legacy-runs", "legacy-runs", ["gm200", "gp100"], "copy-back rate over pages per fault, the what-if that the source asks for")}""")
+constants per board, fitted to the rows beyond 64 KB: those rows are fits, the others are not. Board labels are the source's.""")
 
     def launch(board, kb, policy="tree", extra="", program=""):
         return b.replay(f"uvm synth:launch-touch,pages={kb // 4}{program} --platform {board} --policy {policy}{extra}")[0]["time_ns"] / 1000
@@ -42,8 +40,11 @@ constants per board, fitted to the rows beyond 64 KB: those rows are fits, the o
     b.none("text", "launch, synchronous / asynchronous, us", "46.35 / 3.25", "the first is GM200's launch_ns; asynchronous launches do not wait for pages")
     if b.select:
         return
-    b.subsection("What if pages came back in longer runs", "16 MiB on GM200, microseconds per launch; `--set run_pages=S`.")
+    runs = (1, 2, 4, 16, 64, 512)
+    b.subsection("What if pages came back in longer runs", f"""16 MiB on GM200, microseconds per launch; `--set run_pages=S`.
+
+{b.picture("legacy-runs", "lines --metric time_ns --over run_pages", [f"uvm synth:launch-touch,pages=4096 --platform gm200 --policy tree --set run_pages={s}" for s in runs], "time over pages per fault, the what-if that the source asks for")}""")
     b.table("pages per fault", "us", "MB/s", "from")
-    for s in (1, 2, 4, 16, 64, 512):
+    for s in runs:
         us = launch("gm200", 16384, "tree", f" --set run_pages={s}")
         b.line(s, f"{us:,.0f}", f"{16384 * 1024 / us:,.0f}", b.source())

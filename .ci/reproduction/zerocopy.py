@@ -50,12 +50,12 @@ and it is really traversed; for means over several graphs a Kronecker and a unif
 list 2.2 times GPU memory, stand for all. `GRAPHS=DIR` runs the graphs themselves, for whoever has them. Rates are read as 10^9 B/s, unless said; the dissertation computes with 2^30, so
 constants fitted to its rates stand under both readings.
 
-{b.picture("emogi-toy", "pcie-toy", ["zerocopy synth:array,bytes=64MiB --platform v100 --policy naive,merged", "zerocopy synth:array,bytes=64MiB,offset=8 --platform v100 --policy merged"], "PCIe and host DRAM bandwidth of the toy patterns, figure 2.5")}
-{b.picture("emogi-sizes", "pcie-sizes", expected, "requests by size, figure 2.6")}
-{b.picture("emogi-requests", "pcie-requests", expected, "requests by pattern, figure 2.8")}
-{b.picture("emogi-bandwidth", "pcie-bandwidth", expected, "bandwidth by pattern, figure 2.9")}
-{b.picture("emogi-speedup", "pcie-speedup", [bfs.format(g) for g in ("kron", "urand")], "speed-up over unified memory, figure 2.10", full=True)}
-{b.picture("emogi-amplification", "pcie-amplification", [bfs.format(g) for g in ("kron", "urand")], "read amplification, figure 2.11", full=True)}""")
+{b.picture("emogi-toy", "bars --metric link_bytes_per_s,host_dram_bytes_per_s", ["zerocopy synth:array,bytes=64MiB --platform v100 --policy naive,merged", "zerocopy synth:array,bytes=64MiB,offset=8 --platform v100 --policy merged"], "PCIe and host DRAM bandwidth of the toy patterns, figure 2.5")}
+{b.picture("emogi-sizes", "shares --metric requests_32,requests_64,requests_96,requests_128", expected, "requests by size, figure 2.6")}
+{b.picture("emogi-requests", "bars --metric requests", expected, "requests by pattern, figure 2.8")}
+{b.picture("emogi-bandwidth", "bars --metric link_bytes_per_s", expected, "bandwidth by pattern, figure 2.9")}
+{b.picture("emogi-speedup", "bars --metric speedup_ratio", [bfs.format(g) for g in ("kron", "urand")], "speed-up over unified memory, figure 2.10", full=True)}
+{b.picture("emogi-amplification", "bars --metric read_amplification_ratio", [bfs.format(g) for g in ("kron", "urand")], "read amplification, figure 2.11", full=True)}""")
     b.row("2.3.3, Fig. 2.5", "strided toy, GB/s (read off the figure: 4.7 to 4.8)", None, lambda: toy("naive")["link_bytes_per_s"] / 1e9,
           "", low=4.7, high=4.8, fit="v100 round_trip_ns")
     b.row("2.3.3, Fig. 2.5", "aligned toy, GB/s", 12.23, lambda: toy("merged")["link_bytes_per_s"] / 1e9, fit="v100 efficiency")
@@ -260,7 +260,7 @@ def rows_of_features(b, toy):
     b.section("Feature rows: min-2022, chapter 3", f"""
 RTX 3090, PCIe 4.0, 65,536 random rows.
 
-{b.picture("pytorch-share", "pcie-share", [f"zerocopy synth:array,bytes=512MiB,element=4 --platform rtx3090 --policy merged --set sm_share_pct={p}" for p in (2.5, 5, 10, 15, 20, 50, 100)], "bandwidth over the share of the multiprocessors, figure 3.12")}""")
+{b.picture("pytorch-share", "lines --metric bandwidth_bytes_per_s --over sm_share_pct", [f"zerocopy synth:array,bytes=512MiB,element=4 --platform rtx3090 --policy merged --set sm_share_pct={p}" for p in (2.5, 5, 10, 15, 20, 50, 100)], "bandwidth over the share of the multiprocessors, figure 3.12")}""")
     b.row("3.4.2", "block copy, GB/s", 25.8, lambda: copy() / 1e9, fit="rtx3090 copy_payload_bytes")
     for policy, paper in (("naive", 8), ("shift", 5)):
         b.row("3.3.2, Fig. 3.5", f"requests for row 1 of a table of 480 B rows, {policy}", paper, lambda policy=policy: example(policy))

@@ -28,8 +28,8 @@ def commands(g):
         ("merge", ["merge", g.path("results.db")], "r.db", [], {}),
         ("export", ["export", g.path("in.db"), "--format", "csv"], "x.csv", [], {}),
         ("export", ["export", g.path("in.db"), "--format", "perfetto"], "x.json", [], {}),
-        ("plot", ["plot", "uvm-timeline", g.path("in.db")], "x.svg", [], {}),
-        ("plot", ["plot", "uvm-timeline", g.path("in.db")], "x.png", [], {}),
+        ("plot", ["plot", "timeline", g.path("in.db")], "x.svg", [], {}),
+        ("plot", ["plot", "timeline", g.path("in.db")], "x.png", [], {}),
         ("calibrate", ["calibrate", "uvm", g.path("in.db"), "--base", "h200"], "p.ini", [], {}),
         ("html", ["report", g.path("results.db"), "--html"], "x.html", [], {}),
         ("requests", ["replay", "dram", "synth:pim-add,ops=300,channels=1", "--set", "front=direct", "--requests"], "q.csv", [], {}),
@@ -90,7 +90,7 @@ def stdout_full(g):
     for words in (["report", g.path("results.db"), "--format", "csv"], ["info", g.path("in.db")], ["list", "policies"],
                   ["sql", g.path("in.db"), "SELECT * FROM records LIMIT 5000"],
                   ["export", g.path("in.db"), "--format", "csv", "-o", "-"], ["replay", "uvm", "synth:triad,bytes=1MiB"],
-                  ["plot", "uvm-timeline", g.path("in.db"), "--script"], ["--version"], ["--help"]):
+                  ["plot", "timeline", g.path("in.db"), "--script"], ["--version"], ["--help"]):
         with open("/dev/full", "w", encoding="ascii") as out:
             done = g.run(*words, out=out)
         g.check(done.rc == 1 and "cannot write" in done.err, "results that cannot be printed are exit 1", done)

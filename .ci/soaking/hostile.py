@@ -25,7 +25,7 @@ def malformed(g):
         if os.path.exists(out):
             g.check("incomplete" in g.run("info", out).out.split("\n")[0], "what came before is marked incomplete", done)
         commands = (["info"], ["verify"], ["report"], ["replay", "uvm"], ["replay", "placement"],
-                    ["export", "--format", "csv", "-o", "-"], ["graph", "score"], ["plot", "uvm-timeline"])
+                    ["export", "--format", "csv", "-o", "-"], ["graph", "score"], ["plot", "timeline"])
         for words in commands if g.n >= 100 else g.rng.sample(commands, 1):
             done = g.run(*words, path, limit=MEMORY)
             tried += 1
@@ -41,9 +41,9 @@ def damaged(g, n):
     g.must("replay", "-q", "uvm", trace, "--platform", "h200", "--policy", "tree,fixed,adaptive", "-o", results)
     bad, ends = g.path("bad.db"), collections.Counter()
     reads = {trace: (["info", bad], ["verify", bad], ["replay", "uvm", bad], ["export", bad, "--format", "csv", "-o", "-"],
-                     ["plot", "uvm-timeline", bad, "--script"],
+                     ["plot", "timeline", bad, "--script"],
                      ["sql", bad, "SELECT count(*), total(time), max(addr) FROM records"]),
-             results: (["report", bad], ["report", bad, "--pivot", "policy"], ["plot", "uvm-speedup", bad, "--script"],
+             results: (["report", bad], ["report", bad, "--pivot", "policy"], ["plot", "bars", bad, "--script"],
                        ["merge", bad, "-o", g.path("merged.db"), "--force"],
                        ["sql", bad, "SELECT count(*), sum(value) FROM metrics"])}
     for i in range(n):
@@ -95,8 +95,8 @@ def names(g):
         except ValueError:
             good = False
         g.check(good, "JSON stays JSON whatever the names are", done)
-    for words, out in ((["plot", "uvm-timeline", trace, "-o"], "t.svg"), (["plot", "uvm-speedup", results, "-o"], "s.svg"),
-                       (["plot", "uvm-granularity", results, "-o"], "g.svg"), (["report", results, "--html"], "r.html")):
+    for words, out in ((["plot", "timeline", trace, "-o"], "t.svg"), (["plot", "bars", results, "-o"], "s.svg"),
+                       (["plot", "lines", results, "--metric", "time_ns", "--over", "granularity", "-o"], "g.svg"), (["report", results, "--html"], "r.html")):
         done = g.run(*words, out, cwd=at)
         with open(os.path.join(at, out), encoding="utf-8") as f:
             text = f.read()

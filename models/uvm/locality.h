@@ -1,7 +1,7 @@
 /* locality: the ratio R, distinct VA blocks over fault batches, in tumbling windows.
  *
  * Add batches; when the window is as long as wanted, read R and begin the next. It serves the adaptive policies, the
- * replay of recordings and figure uvm-locality.
+ * replay of recordings and figure box.
  * Source: "Adaptive Prefetch-Granularity Management" (lee-2026), equations 1 and 2: R = num_va / num_batch. */
 #ifndef MODELS_UVM_LOCALITY_H
 #define MODELS_UVM_LOCALITY_H

@@ -183,7 +183,7 @@ static struct names names_of(const struct chart_axis *axis)
     const double n = (double)axis->count;
     char text[NAME_MAX_CHARS];
     struct names names = {.room = axis->count ? ROOM / axis->count : ROOM, .left = 8, .scale = 1};
-    names.room -= names.room > 2;
+    names.room -= names.room > 12 ? 2 : names.room > 2;
     names.level = names.room >= 2;
     for (size_t i = 0; i < axis->count && names.level; i++) {
         const size_t got = wrap(axis->names[i], names.room, text, sizeof text);
@@ -274,7 +274,7 @@ static void put_mark(FILE *script, const struct chart *chart, const struct chart
 static bool put_series(FILE *script, const struct chart *chart, size_t s, size_t k, size_t n)
 {
     bool intervals = false;
-    for (size_t g = 0; g < chart->groups; g++) {
+    for (size_t g = 0; g < chart->groups && (!chart->stacked || !k); g++) {
         double half;
         put_mark(script, chart, &chart->bars[g * chart->series + s],
                  chart->stacked ? (double)g : chart_at(g, k, n, &half));
@@ -301,15 +301,24 @@ static bool put_series(FILE *script, const struct chart *chart, size_t s, size_t
 
 static void plot_series(FILE *script, const struct chart *chart, size_t s, double half, bool intervals)
 {
-    if (chart->stacked)
+    if (chart->box)
+        (void)fprintf(script, "$%s%zu using 1:2:($1-%.6g):($1+%.6g):3:4 with boxxyerror", chart->block, s, half, half);
+    else if (chart->stacked)
         (void)fprintf(script, "$%s%zu using 1:3:($1-0.36):($1+0.36):3:4 with boxxyerror", chart->block, s);
     else
         (void)fprintf(script, "$%s%zu using 1:(%.9g):($1-%.6g):($1+%.6g):(%.9g):2 with boxxyerror", chart->block, s,
                       chart->log ? chart->base : 0, half, half, chart->log ? chart->base : 0);
     style_put_fill(script, &chart->styles[s]);
-    (void)fputs(" title ", script);
-    plot_quote(script, chart->series_names[s]);
-    if (intervals)
+    (void)fputs(*chart->series_names[s] ? " title " : " notitle", script);
+    if (*chart->series_names[s])
+        plot_quote(script, chart->series_names[s]);
+    if (chart->box)
+        (void)fprintf(
+            script,
+            ", $%s%zu using ($1-%.6g):2:(%.6g):(0) with vectors nohead linecolor rgb '#000000' linewidth 2 dashtype 1 "
+            "notitle",
+            chart->block, s, half, 2 * half);
+    else if (intervals)
         (void)fprintf(script,
                       ", $%s%zu using 1:($4>$3?$2:NaN):3:4 with yerrorbars linecolor rgb '#000000' linewidth 1.5 "
                       "dashtype 1 pointtype -1 notitle",
@@ -339,19 +348,19 @@ void chart_write(const struct figure_input *input, FILE *script, const struct ch
         }
     for (size_t i = 0; i < chart->groups * chart->series; i++)
         most = fmax(most, chart->bars[i].hi);
-    const bool legend = !chart->panel && !chart->unnamed;
-    if (legend)
+    if (!chart->panel && longest)
         plot_legend(input, n, longest);
     else
         (void)fputs("set key off\n", script);
-    const struct chart_axis axis = {chart->group_names, chart->groups,          chart->labels, chart->panel,
-                                    chart->panels,      chart->unnamed ? 0 : n, longest};
+    const struct chart_axis axis = {
+        chart->group_names, chart->groups, chart->labels, chart->panel, chart->panels, n, longest};
     chart_tics(input, script, &axis);
     for (size_t g = 1; g < chart->groups && !chart->stacked && n > 1; g++)
         (void)fprintf(script, "set arrow from %g, graph 0 to %g, graph 1 nohead linecolor rgb '#dddddd' back\n",
                       (double)g - 0.5, (double)g - 0.5);
     if (chart->log)
-        (void)fputs("set format y '%g'\n", script);
+        (void)fprintf(script, "set logscale y %d\nset format y '%%g'\n%s", chart->log_of,
+                      chart->panel ? "set yrange [*:*]\n" : "");
     else
         (void)fprintf(script, "set yrange [0:%s]\nset ytics 0,%.9g\n", most > 0 ? "*" : "1",
                       chart_step(most > 0 ? most : 1));

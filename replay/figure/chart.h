@@ -14,13 +14,14 @@ struct chart_bar {
 struct chart {
     size_t groups, series;
     char *const *group_names;
-    char *const *series_names;
+    char *const *series_names;  /* "": the only series, which needs no name */
     const struct style *styles; /* [series] */
     struct chart_bar *bars;     /* [group * series + series] */
     const char *block;          /* data blocks are called $BLOCK0 .., one for each series drawn */
-    bool unnamed;               /* the only series needs no name */
     bool stacked;               /* a group's bars on top of each other */
+    bool box;                   /* from `lo` to `hi`, with a line at the value */
     bool log;                   /* from `base` up or down; else from 0 */
+    int log_of;                 /* of the axis: 2 or 10 */
     double base;
     const char *labels;   /* what groups are ("case"): the axis' label; NULL: none */
     size_t panel, panels; /* as struct chart_axis */

@@ -1,10 +1,9 @@
-/* Figures of comparisons (replay/compare): the mechanisms' times with what is not known of them, and their bytes. */
+/* Figure compare-times: the time of each mechanism of a comparison (replay/compare), with what is not known of it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/figure/chart.h"
-#include "replay/figure/figures.h"
+#include "replay/figure/form.h"
 #include "replay/results/note.h"
 #include "trace/base/mem.h"
 #include "trace/base/units.h"
@@ -13,209 +12,120 @@ enum { ROWS_MAX = 24, ROWS_USUAL = 10, WIDTH = 760, HEIGHT = 430 };
 
 static const double name_scale = 0.85; /* of letters in names, which are long */
 
-/* Those with a time, in order. */
+/* Those with a time, in order, and the ends of the axis. */
 struct rows {
     const struct run *runs[ROWS_MAX];
     char *labels[ROWS_MAX];
-    size_t count, more, without;
+    size_t count, longest; /* of what stands beside them, in letters */
+    double lo, hi;
 };
 
-static void rows_release(struct rows *rows)
+static double error_of(const struct run *run)
 {
-    for (size_t i = 0; i < rows->count; i++)
-        free(rows->labels[i]);
+    double error;
+    return run_metric(run, "error_ratio", &error) && error > 0 ? 1 + error : 1;
 }
 
-/* A run is named by its policy, and by its case where there are several. */
-static char *label_of(const struct figure_input *input, size_t i)
+static int collect(const struct form *form, struct rows *rows, struct err *err)
 {
-    const struct case_table *t = input->cases;
-    char *label = NULL;
-    if (asprintf(&label, "%s%s%s", t->rows > 1 ? t->row_labels[t->row_of[i]] : "", t->rows > 1 ? ": " : "",
-                 input->runs->runs[i].policy) < 0)
-        return NULL;
-    return label;
-}
-
-static int collect(const struct figure_input *input, struct rows *rows, struct err *err)
-{
-    *rows = (struct rows){0};
-    for (size_t i = 0; i < input->runs->count; i++) {
-        double time;
-        if (input->cases->twice[i])
+    struct chart_bar time;
+    size_t more = 0, all = 0;
+    for (size_t i = 0; i < form->runs.count; i++) {
+        const struct run *run = &form->runs.runs[i];
+        if (!chart_take(&time, run, "time_ns", 1) || !(time.value > 0))
             continue;
-        if (!run_metric(&input->runs->runs[i], "time_ns", &time) || !(time > 0))
-            rows->without++;
-        else if (rows->count == ROWS_MAX)
-            rows->more++;
-        else {
-            rows->runs[rows->count] = &input->runs->runs[i];
-            rows->labels[rows->count] = label_of(input, i);
-            if (!rows->labels[rows->count++]) {
-                rows_release(rows);
-                return err_set(err, "out of memory");
-            }
-        }
+        more += all++ >= ROWS_MAX;
+        if (all > ROWS_MAX)
+            continue;
+        rows->runs[rows->count] = run;
+        rows->labels[rows->count] =
+            form_label(form, form->table.row_of[i] * form->table.series + form->table.series_of[i]);
+        if (!rows->labels[rows->count++])
+            return err_set(err, "out of memory");
+        rows->lo = fmin(rows->lo, time.lo / error_of(run));
+        rows->hi = fmax(rows->hi, time.hi * error_of(run));
     }
-    plot_note_missing(input, rows->without, "no time is known of them");
-    plot_note_missing(input, rows->more, "there is room for 24");
-    plot_note_unbound(input, "time_ns");
-    return rows->count ? 0 : err_set(err, "no mechanism has a time");
+    plot_note_missing(form->input, more, "there is room for 24");
+    return form_check(form, "time_ns", rows->count, err);
 }
 
-/* The lowest first in the script, so that the first row stands on top. */
+/* The first row stands on top. */
 static void y_axis(const struct figure_input *input, FILE *script, const struct rows *rows)
 {
     (void)plot_taller(input, ((double)rows->count - ROWS_USUAL) * PLOT_LINE);
     (void)fprintf(script, "set yrange [%g:-0.6]\nset ytics scale 0 (", (double)rows->count - 0.4);
     for (size_t i = 0; i < rows->count; i++) {
-        (void)fputs(i ? ", " : "", script);
-        (void)fprintf(script, "\"{/*%.2f \".", name_scale);
+        (void)fprintf(script, "%s\"{/*%.2f \".", i ? ", " : "", name_scale);
         plot_quote(script, rows->labels[i]);
         (void)fprintf(script, ".\"}\" %zu", i);
     }
     (void)fputs(")\nset grid xtics noytics\nset border 1\nset key off\nset ylabel 'mechanism'\n", script);
 }
 
-/* --- times --- */
-
-struct reach {
-    double value, lo, hi;
-    double far_lo, far; /* with the measured error of such times */
-    bool measured, unbound;
-};
-
-static struct reach reach_of(const struct run *run)
+/* y, value, ends of the interval, ends with the measured error of such times, text. */
+static void put_data(FILE *script, struct rows *rows, double unit)
 {
-    struct reach r;
-    double error;
-    r.value = 0;
-    (void)run_metric(run, "time_ns", &r.value);
-    if (!run_interval(run, "time_ns", &r.lo, &r.hi))
-        r.lo = r.hi = r.value;
-    r.measured = run_metric(run, "error_ratio", &error) && error > 0;
-    r.far_lo = r.measured ? r.lo / (1 + error) : r.lo;
-    r.far = r.measured ? r.hi * (1 + error) : r.hi;
-    r.unbound = run_unbound(run, "time_ns");
-    return r;
-}
-
-/* The share of the plot's width that texts beside the points take. */
-static double room_beside(const struct rows *rows, size_t chars)
-{
-    size_t names = 0;
-    for (size_t i = 0; i < rows->count; i++)
-        names = strlen(rows->labels[i]) > names ? strlen(rows->labels[i]) : names;
-    const double plot = PLOT_LETTERS - 5 - (double)names * PLOT_CHAR_WIDTH * name_scale;
-    return fmin(0.75, ((double)chars * PLOT_CHAR_WIDTH + 2) / fmax(plot, 8));
-}
-
-/* y, value, ends of the interval, ends with the error, text, whose longest is returned; the first answers, the others'
- * points are hollow. */
-static size_t time_data(FILE *script, const struct rows *rows, double unit, double *lo, double *hi)
-{
-    size_t longest = 0;
     (void)fputs("$t << EOD\n", script);
-    *lo = INFINITY;
-    *hi = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        struct reach r = reach_of(rows->runs[i]);
+        struct chart_bar t;
         char text[2][64], both[140];
-        (void)units_human_ns(r.lo, text[0], sizeof text[0]);
-        (void)units_human_ns(r.hi, text[1], sizeof text[1]);
+        const double error = error_of(rows->runs[i]);
+        (void)chart_take(&t, rows->runs[i], "time_ns", unit);
+        (void)units_human_ns(t.lo * unit, text[0], sizeof text[0]);
+        (void)units_human_ns(t.hi * unit, text[1], sizeof text[1]);
         const bool one = strcmp(text[0], text[1]) == 0;
-        (void)snprintf(both, sizeof both, "%s%s%s%s", r.unbound ? "~" : "", text[0], one ? "" : " to ",
-                       one ? "" : text[1]);
-        longest = strlen(both) > longest ? strlen(both) : longest;
-        (void)fprintf(script, "%zu %.9g %.9g %.9g %.9g %.9g ", i, r.value / unit, r.lo / unit, r.hi / unit,
-                      r.far_lo / unit, r.far / unit);
+        (void)snprintf(both, sizeof both, "%s%s%s%s", run_unbound(rows->runs[i], "time_ns") ? "~" : "", text[0],
+                       one ? "" : " to ", one ? "" : text[1]);
+        rows->longest = strlen(both) > rows->longest ? strlen(both) : rows->longest;
+        (void)fprintf(script, "%zu %.9g %.9g %.9g %.9g %.9g ", i, t.value, t.lo, t.hi, t.lo / error, t.hi * error);
         plot_quote(script, both);
         (void)fputc('\n', script);
-        *lo = fmin(*lo, r.far_lo / unit);
-        *hi = fmax(*hi, r.far / unit);
     }
     (void)fputs("EOD\n", script);
-    return longest;
 }
 
-static double unit_of(const struct rows *rows, const char **name)
+/* Texts stand in a column right of the plot. */
+static void draw(const struct form *form, FILE *script, struct rows *rows)
 {
-    double hi = 0;
-    for (size_t i = 0; i < rows->count; i++)
-        hi = fmax(hi, reach_of(rows->runs[i]).far);
-    *name = hi < 1e6 ? "us" : hi < 1e9 ? "ms" : "s";
-    return hi < 1e6 ? 1e3 : hi < 1e9 ? 1e6 : 1e9;
-}
-
-static int write_times(const struct figure_input *input, FILE *script, struct err *err)
-{
-    struct rows rows;
     const char *name;
-    double lo, hi;
-    if (collect(input, &rows, err))
-        return -1;
-    double unit = unit_of(&rows, &name);
-    const size_t text_chars = time_data(script, &rows, unit, &lo, &hi);
-    y_axis(input, script, &rows);
-    const bool decades = hi > 10 * lo;
-    const double beside = room_beside(&rows, text_chars);
+    const double unit = form_unit(form, "time_ns", rows->hi, &name);
+    const bool decades = rows->hi > 10 * rows->lo;
+    put_data(script, rows, unit);
+    y_axis(form->input, script, rows);
     char label[120];
-    (void)snprintf(label, sizeof label, "time (%s)\\nthick: left open by the model; whiskers: and the measured error",
-                   name);
-    plot_xlabel(input, script, label, 2);
-    (void)fprintf(script, "%sset xrange [%.9g:%.9g]\nset format x '%%g'\n", decades ? "set logscale x\n" : "",
-                  decades ? lo / 1.1 : 0,
-                  decades ? lo / 1.1 * pow(hi / lo * 1.1, 1 / (1 - beside)) : hi / (1 - beside));
-    if (!decades)
-        (void)fprintf(script, "set xtics 0,%.9g\n", chart_step(hi));
-    plot_title_runs(script, "Time of each mechanism", input->runs);
-    (void)fputs("plot $t using 2:1:5:6 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb '#444444', "
-                "$t using 3:1:($4-$3):(0) with vectors nohead linewidth 7 linecolor rgb '#56B4E9', "
-                "$t every ::0::0 using 2:1 with points pointtype 7 pointsize 1.3 linecolor rgb '#0072B2', "
-                "$t every ::1 using 2:1 with points pointtype 6 pointsize 1.1 linewidth 2 linecolor rgb '#0072B2', "
-                "$t using 6:1:7 with labels left offset 1,0\n",
-                script);
-    rows_release(&rows);
-    return 0;
+    (void)snprintf(label, sizeof label, "time%s (%s)\\nthick: left open by the model; whiskers: and the measured error",
+                   decades ? ", log scale" : "", name);
+    plot_xlabel(form->input, script, label, 2);
+    (void)fprintf(script, "set rmargin %.1f\n%sset xrange [%.9g:%.9g]\nset format x '%%g'\n",
+                  (double)rows->longest * name_scale + 3, decades ? "set logscale x\n" : "",
+                  decades ? rows->lo / unit / 1.1 : 0, rows->hi / unit * 1.05);
+    if (decades)
+        plot_tics(script, rows->lo / unit, rows->hi / unit);
+    else
+        (void)fprintf(script, "set xtics 0,%.9g\n", chart_step(rows->hi / unit));
+    plot_title_runs(script, "Time of each mechanism", form->input->runs);
+    (void)fprintf(script,
+                  "plot $t using 2:1:5:6 with xerrorbars pointtype 0 linewidth 1.5 linecolor rgb '#444444', "
+                  "$t using 3:1:($4-$3):(0) with vectors nohead linewidth 7 linecolor rgb '#56B4E9', "
+                  "$t every ::0::0 using 2:1 with points pointtype 7 pointsize 1.3 linecolor rgb '#0072B2', "
+                  "$t every ::1 using 2:1 with points pointtype 6 pointsize 1.1 linewidth 2 linecolor rgb '#0072B2', "
+                  "$t using (%.9g):1:7 with labels left offset 1,0\n",
+                  rows->hi / unit * 1.05);
 }
 
-/* --- bytes --- */
-
-static double bytes_of(const struct run *run, const char *metric, double unit)
+static int write(const struct figure_input *input, FILE *script, struct err *err)
 {
-    double value;
-    return run_metric(run, metric, &value) ? value / unit : NAN;
-}
-
-static int write_bytes(const struct figure_input *input, FILE *script, struct err *err)
-{
-    struct rows rows;
-    double most = 0;
-    if (collect(input, &rows, err))
+    struct form form;
+    struct rows rows = {.lo = INFINITY};
+    if (form_init(&form, input, "time_ns", NULL, err))
         return -1;
+    int rc = collect(&form, &rows, err);
+    if (!rc)
+        draw(&form, script, &rows);
     for (size_t i = 0; i < rows.count; i++)
-        most = fmax(most, fmax(bytes_of(rows.runs[i], "h2d_bytes", 1), bytes_of(rows.runs[i], "d2h_bytes", 1)));
-    const char *name = most < 0x1p20 ? "KiB" : most < 0x1p30 ? "MiB" : "GiB";
-    const double unit = most < 0x1p20 ? 0x1p10 : most < 0x1p30 ? 0x1p20 : 0x1p30;
-    (void)fputs("$b << EOD\n", script);
-    for (size_t i = 0; i < rows.count; i++)
-        (void)fprintf(script, "%zu %.9g %.9g\n", i, bytes_of(rows.runs[i], "h2d_bytes", unit),
-                      bytes_of(rows.runs[i], "d2h_bytes", unit));
-    (void)fputs("EOD\n", script);
-    y_axis(input, script, &rows);
-    plot_title_runs(script, "Bytes over the link of each mechanism", input->runs);
-    char label[60];
-    (void)snprintf(label, sizeof label, "bytes over the link (%s)", name);
-    plot_xlabel(input, script, label, 1);
-    (void)fprintf(
-        script,
-        "set xrange [0:%.9g]\nset xtics 0,%.9g\nset key on\n"
-        "set style fill solid 1 noborder\n"
-        "plot $b using (0):($1-0.19):(0):2:($1-0.36):($1-0.02) with boxxyerror linetype 1 title 'to the GPU', "
-        "$b using (0):($1+0.19):(0):3:($1+0.02):($1+0.36) with boxxyerror linetype 2 title 'to the host'\n",
-        most > 0 ? most / unit * 1.05 : 1, chart_step(most > 0 ? most / unit : 1));
-    rows_release(&rows);
-    return 0;
+        free(rows.labels[i]);
+    form_release(&form);
+    return rc;
 }
 
 const struct figure figure_compare_times = {
@@ -226,18 +136,6 @@ const struct figure figure_compare_times = {
     .kinds = FIGURE_RESULTS,
     .width = WIDTH,
     .height = HEIGHT,
-    .write = write_times,
-    .engine = "compare",
-};
-
-const struct figure figure_compare_bytes = {
-    .name = "compare-bytes",
-    .summary = "bytes over the link of each mechanism, both ways",
-    .needs = "results of compare",
-    .source = "ours",
-    .kinds = FIGURE_RESULTS,
-    .width = WIDTH,
-    .height = HEIGHT,
-    .write = write_bytes,
+    .write = write,
     .engine = "compare",
 };

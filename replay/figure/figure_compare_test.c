@@ -1,4 +1,4 @@
-/* Figures of comparisons: which rows stand where, with which ends. */
+/* Figure compare-times: which rows stand where, with which ends. */
 #include "replay/figure/plot.h"
 #include "trace/base/testing.h"
 
@@ -59,14 +59,4 @@ START_TEST(times_stand_with_their_intervals_and_errors)
 }
 END_TEST
 
-START_TEST(bytes_stand_both_ways_and_nothing_is_made_up)
-{
-    struct err err = {""};
-    char *text = script_of("compare-bytes", NULL, &err);
-    has(text, "0 1 0.5\n1 2 0\n2 nan nan\n");
-    has(text, "bytes over the link (MiB)");
-    free(text);
-}
-END_TEST
-
-TEST_MAIN("figure_compare", times_stand_with_their_intervals_and_errors, bytes_stand_both_ways_and_nothing_is_made_up)
+TEST_MAIN("figure_compare", times_stand_with_their_intervals_and_errors)

@@ -5,14 +5,13 @@
 #include "models/gpu/gpu.h"
 #include "models/policies.h"
 #include "replay/figure/chart.h"
-#include "replay/figure/figures.h"
 #include "replay/placement/placement.h"
 #include "replay/placement/placement_program.h"
 #include "replay/placement/placement_set.h"
 #include "replay/run/engine.h"
 #include "trace/base/mem.h"
 
-/* Tasks of the file under `auto` on the default platform. */
+/* Tasks of the file on the platform that the command named, else the engine's default. */
 struct view {
     struct placement_tasks tasks;
     struct platform *platform;
@@ -20,16 +19,20 @@ struct view {
     struct placement_misses misses;
 };
 
-static int view_open(struct view *view, const char *path, struct err *err)
+static int view_open(struct view *view, const struct figure_input *input, struct err *err)
 {
-    if (placement_tasks_read(&view->tasks, path, err))
+    if (placement_tasks_read(&view->tasks, input->path, err))
         return -1;
-    view->platform = platform_load(engine_placement.default_platform, err);
+    view->platform = platform_load(input->platform ? input->platform : engine_placement.default_platform, err);
     if (!view->platform) {
         placement_tasks_release(&view->tasks);
         return -1;
     }
-    if (placement_tasks_programs(&view->tasks, view->platform, &(struct placement_look){200000, NULL, NULL}, err)) {
+    const bool able = platform_has(view->platform, "placement") && platform_has(view->platform, "gpu");
+    if (!able ||
+        placement_tasks_programs(&view->tasks, view->platform, &(struct placement_look){200000, NULL, NULL}, err)) {
+        if (!able)
+            (void)err_set(err, "platform %s has no [placement] numbers", platform_name(view->platform));
         platform_free(view->platform);
         placement_tasks_release(&view->tasks);
         return -1;
@@ -108,7 +111,8 @@ static int overhead_chart(const struct figure_input *input, FILE *script, const 
     chart.log = true;
     chart.base = pow(10, floor(log10(isfinite(least) ? least * 0.9 : 1)));
     chart.labels = "task";
-    (void)fprintf(script, "set ylabel 'time (ms)'\nset logscale y\nset yrange [%.9g:*]\n", chart.base);
+    chart.log_of = 10;
+    (void)fprintf(script, "set ylabel 'time, log scale (ms)'\nset yrange [%.9g:*]\n", chart.base);
     const bool any = measured_data(script, &view->tasks, drawn, bars);
     chart_write(input, script, &chart);
     (void)fputs(any ? ", $measured using 1:2 with points linecolor rgb '#000000' pointtype 2 title 'measured'\n" : "\n",
@@ -120,7 +124,7 @@ static int overhead_chart(const struct figure_input *input, FILE *script, const 
 static int overhead(const struct figure_input *input, FILE *script, struct err *err)
 {
     struct view view;
-    if (view_open(&view, input->path, err))
+    if (view_open(&view, input, err))
         return -1;
     char **names = mem_zalloc(view.tasks.count, sizeof *names, err);
     for (size_t i = 0; names && i < view.tasks.count; i++)
@@ -165,7 +169,12 @@ static void draw_timeline(const struct figure_input *input, FILE *script, const 
     size_t drawn = 0;
     style_policies("placement", names, PLACEMENTS, styles);
     (void)plot_taller(input, ((double)view->tasks.count - 7) * PLOT_LINE);
-    plot_title(script, "Tasks side by side under auto: dashed lines join those that overlap",
+    bool overlap = false;
+    for (size_t i = 0; i < view->tasks.count; i++)
+        overlap |= set->schedule.slots[i].partner >= 0;
+    plot_title(script,
+               overlap ? "Tasks under auto: dashed lines join those that overlap"
+                       : "Tasks under auto, one after another",
                platform_name(view->platform));
     bars(script, view, set);
     (void)fprintf(script,
@@ -185,10 +194,10 @@ static void draw_timeline(const struct figure_input *input, FILE *script, const 
     (void)fputc('\n', script);
 }
 
-static int timeline(const struct figure_input *input, FILE *script, struct err *err)
+int figure_tasks_timeline(const struct figure_input *input, FILE *script, struct err *err)
 {
     struct view view;
-    if (view_open(&view, input->path, err))
+    if (view_open(&view, input, err))
         return -1;
     struct placement_set set;
     int rc = placement_set_init(&set, view.tasks.count, err);
@@ -210,14 +219,4 @@ const struct figure figure_placement_overhead = {
     .width = 900,
     .height = 480,
     .write = overhead,
-};
-const struct figure figure_placement_timeline = {
-    .name = "placement-timeline",
-    .summary = "tasks over time under auto, pairs that overlap",
-    .needs = "a task file",
-    .source = "Bateni et al. 2020, figures 6 and 7",
-    .kinds = FIGURE_SPEC,
-    .width = 900,
-    .height = 480,
-    .write = timeline,
 };

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "replay/figure/chart.h"
-#include "replay/figure/figures.h"
 #include "replay/info/info_tlp.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"

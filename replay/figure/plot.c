@@ -27,27 +27,23 @@ static const char style[] = "set encoding utf8\n"
                             "set errorbars small\n"
                             "set rmargin 3\n";
 
-/* Write a figure from the runs of its engine, each of which stands in its cell of the table. */
+/* Write a figure from the runs of its engine. */
 static int write_results(const struct figure *figure, const struct figure_input *input, FILE *out, struct err *err)
 {
     struct run_set runs = {0};
-    struct case_table cases = {0};
-    int rc = run_set_add_engine(&runs, input->runs, figure->engine, err);
+    const char *engine = figure->engine || !input->runs->count ? figure->engine : input->runs->runs[0].engine;
+    if (!engine)
+        return err_set(err, "the results hold no run");
+    int rc = run_set_add_engine(&runs, input->runs, engine, err);
     if (!rc && !runs.count)
-        rc = err_set(err, "the results hold no run of the %s engine", figure->engine);
+        rc = err_set(err, "the results hold no run of the %s engine", engine);
     const size_t others = input->runs->count - runs.count;
     if (!rc && others)
-        rc = note(input->notes, "%zu runs of other engines than %s are left out", others, figure->engine);
+        rc = note(input->notes, "%zu runs of other engines than %s are left out", others, engine);
+    struct figure_input own = *input;
+    own.runs = &runs;
     if (!rc)
-        rc = run_set_note_foreign(&runs, input->notes) || case_table_make(&cases, &runs, NULL, err) ||
-                     (!figure->as_given && style_sort(&cases, err))
-                 ? -1
-                 : 0;
-    const struct figure_input own = {
-        .path = input->path, .runs = &runs, .cases = &cases, .notes = input->notes, .size = input->size};
-    if (!rc)
-        rc = figure->write(&own, out, err);
-    case_table_release(&cases);
+        rc = run_set_note_foreign(&runs, input->notes) || figure->write(&own, out, err) ? -1 : 0;
     run_set_release(&runs);
     return rc;
 }
@@ -69,7 +65,7 @@ int plot_script(const struct figure *figure, const struct figure_input *input, F
     (void)fprintf(out, "# offchip figure %s: %s\n", figure->name, figure->summary);
     (void)fputs(style, out);
     put_plain_lines(out);
-    int rc = figure->engine && !input->store ? write_results(figure, &own, out, err) : figure->write(&own, out, err);
+    int rc = figure->kinds & FIGURE_RESULTS ? write_results(figure, &own, out, err) : figure->write(&own, out, err);
     own.size->height = fmin(fmax(own.size->height, figure->height * 0.5), figure->height * 4.0);
     (void)fprintf(out, "unset multiplot\n# drawn at %d x %.0f pixels\n", figure->width, own.size->height);
     return rc ? err_at(err, "figure %s", figure->name) : 0;
@@ -136,7 +132,7 @@ static void put_title(FILE *script, const char *layout, const char *what, const 
     if (common && *common) {
         (void)fputs("\\n{/*0.85 \".", script);
         plot_quote(script, common);
-        (void)fputs(".\"}", script);
+        (void)fputs(".\"}\\n{/*0.2  }", script);
     }
     (void)fputs("\"\n", script);
 }
@@ -152,6 +148,26 @@ void plot_xlabel(const struct figure_input *input, FILE *script, const char *lab
     (void)fprintf(script,
                   "set bmargin at screen %.4f\nset label \"%s\" at screen 0.5, screen 0 offset 0,%.1f center # x\n",
                   below / plot_taller(input, 0), label, (double)lines - 0.4);
+}
+
+void plot_tics(FILE *script, double lo, double hi)
+{
+    double step = pow(10, floor(log10((hi - lo) / 5)));
+    step *= (hi - lo) / step > 25 ? 5 : (hi - lo) / step > 10 ? 2 : 1;
+    (void)fputs("set xtics (", script);
+    int n = 0;
+    if (hi / lo < 5) {
+        for (double k = ceil(lo / step); k * step <= hi && n < 40; k++)
+            (void)fprintf(script, "%s'%g' %.9g", n++ ? ", " : "", k * step, k * step);
+    } else {
+        static const double parts[] = {1, 2, 5};
+        const bool decades = hi / lo > 1e4;
+        for (double d = floor(log10(lo)); d <= log10(hi) && n < 60; d++)
+            for (int p = 0; p < (decades ? 1 : 3); p++)
+                if (parts[p] * pow(10, d) >= lo && parts[p] * pow(10, d) <= hi)
+                    (void)fprintf(script, "%s'%g' %.9g", n++ ? ", " : "", parts[p] * pow(10, d), parts[p] * pow(10, d));
+    }
+    (void)fputs(")\n", script);
 }
 
 /* Whether all runs that have such a key have the same; its text, "" where none has it. */

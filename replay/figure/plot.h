@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "replay/results/case_table.h"
+#include "replay/results/runs.h"
 #include "trace/store/store.h"
 
 /* What a figure is drawn from. */
@@ -23,19 +23,22 @@ struct figure_size {
 };
 
 struct figure_input {
-    const char *path;               /* the first file as given */
-    const struct run_set *runs;     /* FIGURE_RESULTS: all runs; a figure's write() is given those of its engine only */
-    struct store *store;            /* FIGURE_TRACE, opened read-only */
-    const struct case_table *cases; /* of `runs`; set for write(), with results */
-    const json_t *json;             /* figure robust: what robust_json() gives, instead of the file; may be NULL */
-    bool window;                    /* FIGURE_WINDOW: only what begins from from_ns on and before to_ns, */
-    int64_t from_ns, to_ns;         /* counted from the trace's start; INT64_MAX: to the end */
-    json_t *notes;                  /* sentences on what is not drawn are added; NULL: nobody listens */
-    struct figure_size *size;       /* set for write() */
+    const char *path;           /* the first file as given */
+    const struct run_set *runs; /* FIGURE_RESULTS: all runs; a figure's write() is given those of its engine only */
+    const char *metrics;        /* FIGURE_RESULTS: comma-separated; NULL: the figure's own */
+    const char *over;           /* a key; NULL: the figure's own, or none */
+    int aggregate;              /* over inputs: 0: not, else 1 + enum aggregate_how */
+    struct store *store;        /* FIGURE_TRACE, opened read-only */
+    const char *platform;       /* of task files; NULL: the engine's default */
+    const json_t *json;         /* figure tornado: what robust_json() gives, instead of the file; may be NULL */
+    bool window;                /* FIGURE_WINDOW: only what begins from from_ns on and before to_ns, */
+    int64_t from_ns, to_ns;     /* counted from the trace's start; INT64_MAX: to the end */
+    json_t *notes;              /* sentences on what is not drawn are added; NULL: nobody listens */
+    struct figure_size *size;   /* set for write() */
 };
 
 struct figure {
-    const char *name;    /* "uvm-speedup" */
+    const char *name;    /* "bars" */
     const char *summary; /* one line for `offchip list figures` */
     const char *needs;   /* what it is drawn from, for `offchip list figures` */
     const char *source;  /* which published figure it mirrors, or "ours" */
@@ -43,13 +46,18 @@ struct figure {
     int width, height;   /* pixels at 96 dpi; letters are as large as the width: PLOT_LETTERS fill it */
     /* Write the script. Nothing to draw is an error that says what is missing. */
     int (*write)(const struct figure_input *input, FILE *script, struct err *err);
-    const char *engine; /* FIGURE_RESULTS: runs of other engines are left out, which a note says */
-    bool as_given;      /* policies stand as the results have them, not in the common order (style.h) */
+    const char *engine; /* FIGURE_RESULTS: runs of other engines are left out, which a note says; NULL: of others than
+                           the first run's */
 };
 
 extern const struct figure *const figures[]; /* ends with NULL */
+extern const struct figure figure_bars, figure_stacked, figure_shares, figure_box, figure_lines, figure_timeline,
+    figure_tornado, figure_compare_times, figure_placement_overhead, figure_tlp_sizes, figure_tlp_latency;
 
 const struct figure *figure_find(const char *name);
+
+/* Figure timeline of a task file. */
+int figure_tasks_timeline(const struct figure_input *input, FILE *script, struct err *err);
 
 /* The script: common style (grid, legend, margins; looks of series are style.h's), then the figure's own. */
 int plot_script(const struct figure *figure, const struct figure_input *input, FILE *out, struct err *err);
@@ -87,6 +95,9 @@ void plot_title_panels(FILE *script, const char *what, const struct run_set *run
 /* The label of a horizontal axis, in the middle of the figure, which may be wider than the plot; lines end in "\\n" as
  * gnuplot reads it. */
 void plot_xlabel(const struct figure_input *input, FILE *script, const char *label, size_t lines);
+
+/* Tics of a horizontal axis, round numbers from lo to hi: evenly where the range is short, else 1, 2, 5. */
+void plot_tics(FILE *script, double lo, double hi);
 
 /* Let the figure be so many letters higher (negative: lower), within a half and four times what its table says. Returns
  * its height in letters. */

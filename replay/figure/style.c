@@ -160,7 +160,8 @@ struct style style_line(size_t i)
 /* --- order --- */
 
 struct slot {
-    const char *engine, *name;
+    const char *engine;
+    char *name;
     size_t at;
 };
 
@@ -173,42 +174,24 @@ static int by_policy(const void *a, const void *b)
 
 int style_sort(struct case_table *t, struct err *err)
 {
-    if (t->series < 2)
+    const struct engine *engine = t->set->count ? engine_told(t->set->runs[0].engine) : NULL;
+    if (t->series < 2 || !engine || !engine->policies || !engine->policies[0])
         return 0;
     struct slot *slots = mem_zalloc(t->series, sizeof *slots, err);
-    size_t *to = mem_zalloc(t->series, sizeof *to, err);
-    char **labels = mem_zalloc(t->series, sizeof *labels, err);
-    const struct run **row = mem_zalloc(t->series, sizeof *row, err);
-    size_t *appeared = mem_zalloc(t->series, sizeof *appeared, err);
-    const bool good = slots && to && labels && row && appeared;
-    for (size_t s = 0; good && s < t->series; s++)
-        slots[s] = (struct slot){t->set->runs[0].engine, t->series_labels[s], s};
-    if (good)
+    size_t *to = slots ? mem_zalloc(t->series, sizeof *to, err) : NULL;
+    for (size_t s = 0; to && s < t->series; s++)
+        slots[s] = (struct slot){engine->name, t->series_labels[s], s};
+    if (to)
         qsort(slots, t->series, sizeof *slots, by_policy);
-    for (size_t s = 0; good && s < t->series; s++) {
+    for (size_t s = 0; to && s < t->series; s++) {
         to[slots[s].at] = s;
-        appeared[s] = t->appeared ? t->appeared[slots[s].at] : slots[s].at;
-        labels[s] = t->series_labels[slots[s].at];
+        t->series_labels[s] = slots[s].name;
     }
-    if (good)
-        memcpy((void *)t->series_labels, (const void *)labels, t->series * sizeof *labels);
-    for (size_t i = 0; good && i < t->set->count; i++)
+    for (size_t i = 0; to && i < t->set->count; i++)
         t->series_of[i] = to[t->series_of[i]];
-    for (size_t r = 0; good && t->cells && r < t->rows; r++) {
-        for (size_t s = 0; s < t->series; s++)
-            row[to[s]] = t->cells[r * t->series + s];
-        memcpy((void *)&t->cells[r * t->series], (const void *)row, t->series * sizeof *row);
-    }
-    if (good) {
-        free(t->appeared);
-        t->appeared = appeared;
-    } else {
-        free(appeared);
-    }
+    const bool good = to != NULL;
     free(slots);
     free(to);
-    free((void *)labels);
-    free((void *)row);
     return good ? 0 : -1;
 }
 

@@ -31,7 +31,7 @@ struct style style_line(size_t i);
 /* The order in which two policies of an engine stand: negative, 0 or positive. */
 int style_order(const char *engine, const char *a, const char *b);
 
-/* Put the series of a table into that order. */
+/* Put the series of a table into that order, unless the engine has no list of policies. */
 int style_sort(struct case_table *table, struct err *err);
 
 /* "set linetype FIRST .." and so on: lines and points are drawn as `linetype FIRST + i`. */

@@ -93,7 +93,11 @@ void decision_figure(FILE *out, const char *name, const json_t *runs, const json
     struct err err = {""};
     json_t *notes = json_array(), *line;
     size_t i;
-    const struct figure_input input = {.path = "", .runs = &set, .json = robust, .notes = notes};
+    const struct figure_input input = {.path = "",
+                                       .runs = &set,
+                                       .metrics = strcmp(name, "bars") == 0 ? "h2d_bytes,d2h_bytes" : NULL,
+                                       .json = robust,
+                                       .notes = notes};
     char *svg =
         !runs || run_set_add_json(&set, runs, "comparison", &err) == 0 ? html_figure(figure_find(name), &input) : NULL;
     if (svg) {

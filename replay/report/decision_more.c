@@ -310,7 +310,7 @@ static void say_robust(const struct compare_result *result, FILE *out)
     json_t *robust = robust_json(&result->robust, names);
     if (robust) {
         decision_element(out, "h3", "What the order rests on");
-        decision_figure(out, "robust", NULL, robust,
+        decision_figure(out, "tornado", NULL, robust,
                         "How far the best leads the next with one unknown number at either end of its range; left of 1 "
                         "another is best");
         numbers_table(robust, out);
@@ -369,7 +369,7 @@ static void say_platform(const struct decision *d, FILE *out)
 void decision_rest(const struct decision *d, FILE *out, const json_t *runs)
 {
     begin(out, "rest", "Everything else");
-    decision_figure(out, "compare-bytes", runs, NULL, "Bytes over the link of each mechanism, best first");
+    decision_figure(out, "bars", runs, NULL, "Bytes over the link of each mechanism, both ways");
     say_robust(d->result, out);
     say_notes(d->result, out);
     say_platform(d, out);

@@ -2,7 +2,7 @@
  * random sweeps over every setting, policy, parameter, input, platform and number, made up rather than simulated. */
 #include <math.h>
 
-#include "replay/figure/plot.h"
+#include "replay/figure/form.h"
 #include "replay/report/report.h"
 #include "replay/run/engine.h"
 #include "trace/base/testing.h"
@@ -263,70 +263,54 @@ static size_t noted(const json_t *notes)
 }
 
 /* The runs drawn, by the number of each in the script, in units of the figure. */
-static size_t drawn(const struct made *m, const struct case_table *table, const char *script, const char *figure)
+static size_t drawn(const struct made *m, const struct case_table *table, const char *script, double unit)
 {
-    const double unit =
-        strcmp(figure, "pcie-requests") == 0 ? 1e6
-        : strcmp(figure, "pcie-bandwidth") == 0 || strcmp(figure, "pcie-share") == 0 || strcmp(figure, "pcie-toy") == 0
-            ? 1e9
-            : 1;
     size_t n = 0;
     for (size_t i = 0; i < m->set.count; i++) {
         char text[64];
         (void)snprintf(text, sizeof text, "%.9g", (1000 + (double)i) / unit);
-        const bool line =
-            strncmp(figure, "uvm-s", 5) == 0 && &m->set.runs[i] == case_table_baseline(table, table->row_of[i]);
-        n += !table->twice[i] && (stands(script, text) || (line && strcmp(figure, "uvm-speedup") == 0));
+        n += !table->twice[i] && stands(script, text);
     }
     return n;
 }
 
-static char *script_of(const struct figure *figure, const struct run_set *runs, json_t *notes, struct err *err)
+static char *script_of(const char *figure, const char *metric, int aggregate, const struct run_set *runs, json_t *notes,
+                       struct err *err)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    const struct figure_input input = {.path = "made", .runs = runs, .notes = notes};
-    int rc = plot_script(figure, &input, out, err);
+    const struct figure_input input = {
+        .path = "made", .runs = runs, .metrics = metric, .aggregate = aggregate, .notes = notes};
+    int rc = plot_script(figure_find(figure), &input, out, err);
     (void)fclose(out);
-    if (rc) {
-        free(text);
-        text = NULL;
-    }
-    return text;
+    if (!rc)
+        return text;
+    free(text);
+    return NULL;
 }
 
-/* Rows of the first block of data: a figure of shares has one of each run in every block. */
-static size_t first_rows(const char *script)
-{
-    const char *p = strstr(script, " << EOD\n"), *end = p ? strstr(p, "\nEOD\n") : NULL;
-    size_t n = 0;
-    for (p = p ? strchr(p, '\n') : NULL; p && p < end; p = strchr(p + 1, '\n'))
-        n++;
-    return n;
-}
-
-static void check_figure(struct made *m, const struct figure *figure, uint64_t seed)
+/* Times are in us. Returns whether the figure was drawn, or it refuses. */
+static bool check_figure(struct made *m, const char *figure, const char *metric, int aggregate, uint64_t seed)
 {
     struct err err = {""};
     struct case_table table;
     json_t *notes = json_array();
-    char *script = script_of(figure, &m->set, notes, &err);
+    char *script = script_of(figure, metric, aggregate, &m->set, notes, &err);
     ck_assert_msg(case_table_make(&table, &m->set, NULL, &err) == 0, "%s", err.msg);
-    if (script) { /* or it refuses */
-        const bool rows = strcmp(figure->name, "pcie-sizes") == 0 || strcmp(figure->name, "dram-character") == 0;
-        const size_t shown = rows ? first_rows(script) : drawn(m, &table, script, figure->name);
-        ck_assert_msg(shown + noted(notes) >= different(&table) ||
-                          (strcmp(figure->name, "uvm-granularity") == 0 &&
-                           shown + noted(notes) + table.rows >= different(&table)),
-                      "%s, seed %zu: %zu of %zu runs drawn, %zu noted\n%.3000s", figure->name, (size_t)seed, shown,
+    if (script) {
+        const size_t shown = drawn(m, &table, script, strcmp(metric, "time_ns") == 0 ? 1e3 : 1);
+        ck_assert_msg(shown + noted(notes) >= different(&table),
+                      "%s, seed %zu: %zu of %zu runs drawn, %zu noted\n%.3000s", figure, (size_t)seed, shown,
                       different(&table), noted(notes), script);
     } else {
-        ck_assert_msg(*err.msg, "%s says nothing", figure->name);
+        ck_assert_msg(*err.msg, "%s says nothing", figure);
     }
+    const bool done = script != NULL;
     free(script);
     case_table_release(&table);
     json_decref(notes);
+    return done;
 }
 
 START_TEST(every_run_is_in_every_figure_or_is_said_not_to_be)
@@ -336,50 +320,34 @@ START_TEST(every_run_is_in_every_figure_or_is_said_not_to_be)
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             struct made m;
             make(&m, engines[e], seed, seed % 2 ? "array" : "kernel");
-            for (size_t f = 0; figures[f]; f++)
-                if (figures[f]->engine && strcmp(figures[f]->engine, engines[e]->name) == 0 &&
-                    strncmp(figures[f]->name, "dram-", 5) != 0) {
-                    check_figure(&m, figures[f], seed);
-                    checked++;
-                }
+            checked += check_figure(&m, "bars", "time_ns", 0, seed);
+            (void)check_figure(&m, "lines", "time_ns", 0, seed);
+            if (engine_metric(engines[e]->name, "r_median"))
+                (void)check_figure(&m, "box", "r_median", 0, seed);
             release(&m);
         }
-    ck_assert_uint_ge(checked, (size_t)11 * SEEDS);
+    ck_assert_uint_ge(checked, (size_t)3 * SEEDS);
 }
 END_TEST
 
 /* Inputs are combined there, and nothing else is: a bar for each policy and case but for its inputs. */
-START_TEST(bars_of_dram_combine_inputs_only)
+START_TEST(bars_over_inputs_combine_inputs_only)
 {
-    static const char *const names[] = {"dram-fairness", "dram-throughput",  "dram-switches",
-                                        "dram-ablation", "dram-sensitivity", "dram-llm"};
+    static const char *const metrics[] = {"fairness_index", "mode_switches", "time_ns"};
+    size_t checked = 0;
     for (uint64_t seed = 0; seed < SEEDS; seed++)
-        for (size_t f = 0; f < sizeof names / sizeof *names; f++) {
+        for (size_t f = 0; f < sizeof metrics / sizeof *metrics; f++) {
             struct made m;
-            struct err err = {""};
-            struct case_table table;
             make(&m, engine_find("dram"), seed, "kernel");
             bool inputs = false;
             for (size_t a = 0; a < m.axis_count; a++)
                 inputs |= (m.axes[a].of == OF_SPEC || m.axes[a].of == OF_FOLDER) && m.axes[a].count > 1;
-            json_t *notes = json_array();
-            char *script = inputs ? NULL : script_of(figure_find(names[f]), &m.set, notes, &err);
-            if (script) {
-                ck_assert_int_eq(case_table_make(&table, &m.set, NULL, &err), 0);
-                size_t shown = drawn(&m, &table, script, names[f]);
-                ck_assert_msg(shown + noted(notes) >= different(&table), "%s, seed %zu: %zu of %zu\n%s", names[f],
-                              (size_t)seed, shown, different(&table), script);
-                case_table_release(&table);
-            } else if (!inputs) {
-                ck_assert_msg(strcmp(names[f], "dram-sensitivity") == 0 && strstr(err.msg, "differ in no"), "%s: %s",
-                              names[f], err.msg);
-            }
-            free(script);
-            json_decref(notes);
+            checked += !inputs && check_figure(&m, "bars", metrics[f], 1, seed);
             release(&m);
         }
+    ck_assert_uint_gt(checked, 20);
 }
 END_TEST
 
 TEST_MAIN("every_run", every_run_is_in_every_report_and_pivot, every_run_is_in_every_figure_or_is_said_not_to_be,
-          bars_of_dram_combine_inputs_only)
+          bars_over_inputs_combine_inputs_only)

@@ -32,19 +32,33 @@ static json_t *cell(const struct report_cell *c)
     return c->value.unbound ? json_pack("{s:o}", "near", value) : value;
 }
 
-static json_t *all_figures(const struct run_set *runs)
+static void add_figure(json_t **array, const struct run_set *runs, const char *name, const char *metric)
 {
+    const struct figure *figure = figure_find(name);
+    json_t *notes = json_array();
+    const struct figure_input input = {.path = "", .runs = runs, .metrics = metric, .notes = notes};
+    char *svg = html_figure(figure, &input);
+    if (svg)
+        json_tree_add(array, json_pack("{s:s,s:s,s:s,s:O}", "name", name, "summary", metric ? metric : figure->summary,
+                                       "svg", svg, "said", notes));
+    json_decref(notes);
+    free(svg);
+}
+
+/* Bars of each metric that was asked for, else of the engine's first, and what else can be drawn. */
+static json_t *all_figures(const struct run_set *runs, const struct engine *engine, const char *asked)
+{
+    enum { USUAL = 4 };
+    static const char *const others[] = {"compare-times", "box", "lines"};
     json_t *array = json_array();
-    for (size_t i = 0; figures[i]; i++) {
-        json_t *notes = json_array();
-        const struct figure_input input = {.path = "", .runs = runs, .notes = notes};
-        char *svg = figures[i]->kinds & FIGURE_RESULTS ? html_figure(figures[i], &input) : NULL;
-        if (svg)
-            json_tree_add(&array, json_pack("{s:s,s:s,s:s,s:O}", "name", figures[i]->name, "summary",
-                                            figures[i]->summary, "svg", svg, "said", notes));
-        json_decref(notes);
-        free(svg);
+    char metric[64];
+    const char *p = asked ? asked : engine ? engine->headline : "time_ns";
+    for (int n = 0; *p && (asked || n < USUAL); n++, p += strcspn(p, ","), p += *p == ',') {
+        (void)snprintf(metric, sizeof metric, "%.*s", (int)strcspn(p, ","), p);
+        add_figure(&array, runs, "bars", metric);
     }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        add_figure(&array, runs, others[i], NULL);
     return array;
 }
 
@@ -123,7 +137,7 @@ static json_t *section(const struct run_set *all, const char *name, const char *
         json_tree_put(&section, "engine", json_string(name));
         json_tree_put(&section, "summary", json_string(engine ? engine->summary : ""));
         json_tree_put(&section, "ranks", json_incref(ranks));
-        json_tree_put(&section, "figures", all_figures(&runs));
+        json_tree_put(&section, "figures", all_figures(&runs, engine, asked));
         (void)json_tree_check(section, err);
     }
     json_decref(ranks);

@@ -425,15 +425,6 @@ static int fill_keys(struct making *m, const size_t *class)
     return 0;
 }
 
-static int fill_cells(struct case_table *t, struct err *err)
-{
-    t->cells = mem_zalloc(t->rows * t->series, sizeof *t->cells, err);
-    for (size_t i = 0; t->cells && i < t->set->count; i++)
-        if (!t->twice[i])
-            t->cells[t->row_of[i] * t->series + t->series_of[i]] = &t->set->runs[i];
-    return t->cells ? 0 : -1;
-}
-
 /* --- labels --- */
 
 /* Append to a text. -1: no memory. */
@@ -642,7 +633,7 @@ static int fill(struct making *m, size_t *class)
     }
     if (fill_keys(m, class) || label_rows(m, class, apart) || fill_series(m))
         return -1;
-    return m->apart ? set_apart(m, apart) : fill_cells(t, m->err);
+    return m->apart ? set_apart(m, apart) : 0;
 }
 
 static int make(struct making *m)
@@ -706,34 +697,8 @@ void case_table_release(struct case_table *t)
     free_texts(t->row_labels, t->rows);
     free_texts(t->series_labels, t->series);
     free_texts(t->apart, t->set ? t->set->count : 0);
-    free(t->appeared);
     free(t->row_of);
     free(t->series_of);
     free(t->twice);
-    free((void *)t->cells);
     *t = (struct case_table){0};
-}
-
-const struct run *case_table_cell(const struct case_table *t, size_t row, size_t series)
-{
-    return t->cells[row * t->series + series];
-}
-
-const struct run *case_table_baseline(const struct case_table *t, size_t row)
-{
-    const struct run *tree = NULL, *first = NULL;
-    size_t earliest = SIZE_MAX;
-    for (size_t s = 0; s < t->series; s++) {
-        const size_t place = t->appeared ? t->appeared[s] : s;
-        const struct run *run = case_table_cell(t, row, s);
-        if (run && run->baseline)
-            return run;
-        if (run && !tree && strcmp(run->policy, "tree") == 0)
-            tree = run;
-        if (run && place < earliest) {
-            earliest = place;
-            first = run;
-        }
-    }
-    return tree ? tree : first;
 }

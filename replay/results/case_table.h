@@ -23,27 +23,19 @@
 struct case_table {
     const struct run_set *set;
     size_t rows, series;        /* in order of first appearance */
-    size_t *appeared;           /* [series]: its place in that order, where series were put into another; else NULL */
     size_t *row_of, *series_of; /* [run of the set] */
     bool *twice;                /* [run]: the same run stands earlier in the set */
     size_t key_count;
-    char **keys;              /* in which rows differ, by name */
-    char **texts;             /* [row * key_count + key]; "" where a row has no such key */
-    char **row_labels;        /* "bicg 150 %", each different; never empty */
-    char **series_labels;     /* "fixed:granularity=4KiB": policies by the name of run_label.h, each different */
-    char **apart;             /* [run]: the value of the key set apart, "-" where the run has none; NULL: no key is */
-    const struct run **cells; /* [row * series + series]: NULL where there is no run; only where no key is apart */
+    char **keys;          /* in which rows differ, by name */
+    char **texts;         /* [row * key_count + key]; "" where a row has no such key */
+    char **row_labels;    /* "bicg 150 %", each different; never empty */
+    char **series_labels; /* "fixed:granularity=4KiB": policies by the name of run_label.h, each different */
+    char **apart;         /* [run]: the value of the key set apart, "-" where the run has none; NULL: no key is */
 };
 
 /* No runs are an empty table. `apart`: a key, or a parameter of a policy; NULL: none. -1 with *err set, and nothing to
  * release, if no run has that key, two runs cannot be told apart, or there is no memory. */
 int case_table_make(struct case_table *table, const struct run_set *set, const char *apart, struct err *err);
 void case_table_release(struct case_table *table); /* a zeroed one is allowed */
-
-/* A run without a key apart; NULL: there is none. */
-const struct run *case_table_cell(const struct case_table *table, size_t row, size_t series);
-
-/* The run that the others of a row are compared with: the marked one, else `tree`, else the first. NULL: no run. */
-const struct run *case_table_baseline(const struct case_table *table, size_t row);
 
 #endif

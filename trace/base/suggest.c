@@ -34,7 +34,7 @@ static size_t edits(const char *a, size_t n, const char *b, size_t m)
     return last[m];
 }
 
-/* "speedup" of "uvm-speedup". */
+/* "sizes" of "tlp-sizes". */
 static bool ends_with_word(const char *name, const char *word)
 {
     const char *dash = strchr(name, '-');

@@ -1,11 +1,11 @@
-/* Figure robust: a tornado. How far the best answer leads the next, with each unknown number of the platform alone at
+/* Figure tornado: how far the best answer leads the next, with each unknown number of the platform alone at
  * both ends of its range; from the "robust" that `replay --robust --format json` prints (replay/robust/robust_say.h).
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/figure/figures.h"
+#include "replay/figure/plot.h"
 #include "replay/results/note.h"
 #include "trace/base/json_tree.h"
 #include "trace/base/mem.h"
@@ -160,27 +160,6 @@ static void data(FILE *script, const struct tornado *t, size_t rows)
     (void)fputs("EOD\n", script);
 }
 
-/* Round numbers from lo to hi: evenly where the range is short, else 1, 2, 5. */
-static void tics(FILE *script, double lo, double hi)
-{
-    double step = pow(10, floor(log10((hi - lo) / 5)));
-    step *= (hi - lo) / step > 25 ? 5 : (hi - lo) / step > 10 ? 2 : 1;
-    (void)fputs("set xtics (", script);
-    int n = 0;
-    if (hi / lo < 5) {
-        for (double k = ceil(lo / step); k * step <= hi && n < 40; k++)
-            (void)fprintf(script, "%s'%g' %.9g", n++ ? ", " : "", k * step, k * step);
-    } else {
-        static const double parts[] = {1, 2, 5};
-        const bool decades = hi / lo > 1e4;
-        for (double d = floor(log10(lo)); d <= log10(hi) && n < 60; d++)
-            for (int p = 0; p < (decades ? 1 : 3); p++)
-                if (parts[p] * pow(10, d) >= lo && parts[p] * pow(10, d) <= hi)
-                    (void)fprintf(script, "%s'%g' %.9g", n++ ? ", " : "", parts[p] * pow(10, d), parts[p] * pow(10, d));
-    }
-    (void)fputs(")\n", script);
-}
-
 static void title(FILE *script, const struct tornado *t, const json_t *robust)
 {
     char line[400], wins[80] = "";
@@ -217,7 +196,7 @@ static void draw(const struct figure_input *input, FILE *script, const struct to
                   "set border 1\nset ytics scale 0\nset style fill solid "
                   "0.9 noborder\n",
                   lo, hi, (double)rows - 0.2);
-    tics(script, lo, hi);
+    plot_tics(script, lo, hi);
     if (t->tie > 0)
         (void)fprintf(script,
                       "set object 1 rectangle from %.9g, graph 0 to %.9g, graph 1 behind fillcolor rgb '#eeeeee' "
@@ -276,9 +255,9 @@ static int write(const struct figure_input *input, FILE *script, struct err *err
     return rc;
 }
 
-const struct figure figure_robust = {
-    .name = "robust",
-    .summary = "tornado: how far the best answer leads with each unknown number at both ends",
+const struct figure figure_tornado = {
+    .name = "tornado",
+    .summary = "how far the best answer leads with each unknown number at both ends",
     .needs = "JSON of replay --robust",
     .source = "ours",
     .kinds = FIGURE_SPEC,

@@ -1,10 +1,9 @@
-/* Figures of the uvm engine from a recording: pages over time, and the locality of its batches. */
+/* Figure timeline: the pages of a recording over time, or the tasks of a file (figure_placement.c). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/uvm/locality.h"
-#include "replay/figure/figure_uvm.h"
+#include "replay/figure/plot.h"
 #include "replay/uvm/recording/uvm_recording.h"
 #include "trace/base/mem.h"
 
@@ -14,9 +13,11 @@ enum { GRID_X = 450, GRID_Y = 225 };
 
 /* Kinds of marks. Pages that went to the GPU are drawn with the share of them that faulted. */
 enum layer { FAULTED, PREFETCHED, CPU_FAULT, BACK, EVICTED, USER, LAYERS };
-static const char *const layer_names[LAYERS] = {"",        "",         "the program's own prefetch", "back to the CPU",
-                                                "evicted", "CPU fault"};
-static const int layer_linetypes[LAYERS] = {0, 0, 2, 5, 8, 3};
+static const char *const layer_names[LAYERS] = {[CPU_FAULT] = "CPU fault",
+                                                [BACK] = "back to the CPU",
+                                                [EVICTED] = "evicted",
+                                                [USER] = "the program's own prefetch"};
+static const int layer_linetypes[LAYERS] = {[CPU_FAULT] = 3, [BACK] = 5, [EVICTED] = 8, [USER] = 2};
 
 struct timeline {
     const struct uvm_recording *recording;
@@ -170,7 +171,7 @@ static int draw_timeline(struct timeline *t, const struct figure_input *input, s
                   "set xlabel 'time since the recording began (ms)'\nset ylabel 'managed memory, by address (MiB)'\n"
                   "set xrange [%.9g:%.9g]\nset yrange [0:%.6g]\nset cbrange [0:1]\n"
                   "set palette defined (0 '#56B4E9', 0.5 '#8C7BA6', 1 '#D55E00')\n"
-                  "set cblabel 'faulted, the rest prefetched (ratio)'\n"
+                  "set cblabel 'faulted, not prefetched (ratio)'\n"
                   "plot $d0 using 1:2:3 with points palette pointtype 5 pointsize 0.25 notitle",
                   begin_ms, begin_ms + t->span_ns / 1e6, t->height_mib);
     for (int l = CPU_FAULT; l < LAYERS; l++)
@@ -184,99 +185,29 @@ static int draw_timeline(struct timeline *t, const struct figure_input *input, s
     return 0;
 }
 
-/* Load the recording or say what is missing. */
-static int open_recording(struct uvm_recording *r, const struct figure_input *input, struct err *err)
-{
-    if (uvm_recording_load(r, input->store, (struct recording){RECORDING_ANY, RECORDING_ANY}, err))
-        return -1;
-    if (r->event_count)
-        return 0;
-    uvm_recording_release(r);
-    return err_set(err, "%s holds no migrations", input->path);
-}
-
 static int write_timeline(const struct figure_input *input, FILE *script, struct err *err)
 {
     struct uvm_recording recording;
-    if (open_recording(&recording, input, err))
+    if (!input->store)
+        return figure_tasks_timeline(input, script, err);
+    if (uvm_recording_load(&recording, input->store, (struct recording){RECORDING_ANY, RECORDING_ANY}, err))
         return -1;
     struct timeline t = {.recording = &recording, .script = script};
-    int rc = draw_timeline(&t, input, err);
+    int rc =
+        recording.event_count ? draw_timeline(&t, input, err) : err_set(err, "%s holds no migrations", input->path);
     free(t.base_mib);
     free(t.cells);
     uvm_recording_release(&recording);
     return rc;
 }
 
-/* R of windows of 20 batches as they come, one line of data each; how many. */
-static size_t ratio_data(const struct uvm_recording *r, FILE *script, struct uvm_locality *window)
-{
-    struct uvm_batch_block blocks[4096];
-    size_t points = 0, batches = 0;
-    for (size_t e = 0; e < r->event_count; e++) {
-        const struct uvm_event *event = &r->events[e];
-        if (event->kind != UVM_EVENT_BATCH)
-            continue;
-        size_t n = 0;
-        for (size_t v = event->first; v < event->first + event->count && n < sizeof blocks / sizeof *blocks; v++)
-            blocks[n++] = (struct uvm_batch_block){.number = r->visits[v].piece, .faults = 1};
-        uvm_locality_add(window, &(struct uvm_batch){.blocks = blocks, .block_count = n});
-        batches++;
-        if (window->batches == 20) { /* lee-2026, section II-A: batches of a routine, at most */
-            (void)fprintf(script, "%zu %.9g\n", batches, uvm_locality_r(window));
-            points++;
-            uvm_locality_next(window);
-        }
-    }
-    return points;
-}
-
-static int write_locality(const struct figure_input *input, FILE *script, struct err *err)
-{
-    if (!input->store)
-        return figure_uvm_locality_results(input, script, err);
-    struct uvm_recording recording;
-    if (open_recording(&recording, input, err))
-        return -1;
-    struct uvm_locality *window = mem_zalloc(1, sizeof *window, err);
-    int rc = window ? 0 : -1;
-    if (rc == 0) {
-        (void)fprintf(script, "$r << EOD\n");
-        if (!ratio_data(&recording, script, window))
-            rc = err_set(err, "%s holds fewer than 20 fault batches", input->path);
-        (void)fprintf(script,
-                      "EOD\nset logscale y\nset format y '%%g'\n"
-                      "set xlabel 'batch (number)'\nset ylabel \"R: distinct VA blocks\\nover batches (ratio)\"\n"
-                      "stats $r using 2 nooutput\nset style fill solid 0.3\n");
-        plot_title(script, "Locality of fault batches, as recorded", "windows of 20 batches");
-        (void)fprintf(script, "plot $r using 1:(STATS_lo_quartile):(STATS_up_quartile) with filledcurves linetype 1 "
-                              "title 'quartiles', $r using 1:2 with linespoints linetype 1 pointsize 0.5 title 'R', "
-                              "$r using 1:(STATS_median) with lines linetype 4 linewidth 3 title sprintf('median "
-                              "%%.3g', STATS_median)\n");
-    }
-    free(window);
-    uvm_recording_release(&recording);
-    return rc;
-}
-
-const struct figure figure_uvm_timeline = {
-    .name = "uvm-timeline",
-    .summary = "pages of a recording over time, by cause",
-    .needs = "a recording of migrations",
-    .source = "ours",
-    .kinds = FIGURE_TRACE | FIGURE_WINDOW,
+const struct figure figure_timeline = {
+    .name = "timeline",
+    .summary = "pages of a recording over time, by cause; or tasks under auto, pairs that overlap",
+    .needs = "a recording of migrations, or a task file",
+    .source = "Bateni et al. 2020, figures 6 and 7",
+    .kinds = FIGURE_TRACE | FIGURE_WINDOW | FIGURE_SPEC,
     .width = 1100,
     .height = 560,
     .write = write_timeline,
-};
-const struct figure figure_uvm_locality = {
-    .name = "uvm-locality",
-    .summary = "R, distinct VA blocks / batches: a box per case, or a recording's windows",
-    .needs = "uvm runs of programs, or a recording of 20 batches",
-    .source = "lee-2026, figure 1",
-    .kinds = FIGURE_RESULTS | FIGURE_TRACE,
-    .width = 1000,
-    .height = 480,
-    .write = write_locality,
-    .engine = "uvm",
 };

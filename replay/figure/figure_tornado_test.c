@@ -1,4 +1,4 @@
-/* Figure robust: which numbers are drawn, in which order, with which words. */
+/* Figure tornado: which numbers are drawn, in which order, with which words. */
 #include <jansson.h>
 
 #include "replay/figure/plot.h"
@@ -24,7 +24,7 @@ static char *script_of(const struct figure_input *input, struct err *err)
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    int rc = plot_script(figure_find("robust"), input, out, err);
+    int rc = plot_script(figure_find("tornado"), input, out, err);
     (void)fclose(out);
     if (rc) {
         free(text);
@@ -54,7 +54,7 @@ START_TEST(numbers_stand_by_swing_with_the_values_of_both_ends)
     ck_assert_ptr_nonnull(strstr(text, "1.5 as the platform is; wins in 58 of 64 draws"));
     ck_assert_ptr_nonnull(strstr(json_string_value(json_array_get(notes, 0)), "1 of 5 numbers"));
     free(text);
-    int rc = plot_draw(figure_find("robust"), &input, testing_file("robust.svg"), true, &err);
+    int rc = plot_draw(figure_find("tornado"), &input, testing_file("robust.svg"), true, &err);
     ck_assert_msg(rc == 0 || strstr(err.msg, "not installed"), "%s", err.msg);
 
     json_t *root = json_loads(made, 0, NULL);
@@ -158,5 +158,5 @@ START_TEST(what_holds_no_draws_is_refused)
 }
 END_TEST
 
-TEST_MAIN("figure_robust", numbers_stand_by_swing_with_the_values_of_both_ends, only_the_most_moving_are_drawn,
+TEST_MAIN("figure_tornado", numbers_stand_by_swing_with_the_values_of_both_ends, only_the_most_moving_are_drawn,
           tics_are_round_numbers_within_the_range, what_holds_no_draws_is_refused)
