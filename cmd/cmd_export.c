@@ -2,20 +2,24 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "trace/base/mem.h"
 #include "trace/base/suggest.h"
 #include "trace/export/exporter.h"
 #include "trace/store/output.h"
 
 static const char *format, *output, *stream_name;
+static struct opt_list sets;
 static bool force;
 
 static const struct opt options[] = {
     {"format", 0, OPT_TEXT, "NAME", &format, "the form to write", 0, 0},
     {"output", 'o', OPT_TEXT, "FILE", &output, "where to; - is standard output", 0, 0},
     {"stream", 0, OPT_TEXT, "NAME", &stream_name, "which stream (needed where the trace has several)", 0, 0},
+    {"set", 's', OPT_LIST, "KEY=VALUE", &sets, "an option of the format; repeatable", 0, 0},
     {"force", 'f', OPT_FLAG, NULL, &force, "overwrite FILE", 0, 0},
     {0}};
 
@@ -49,6 +53,34 @@ static int pick_stream(struct store *store, const char *path, int *status)
     return -1;
 }
 
+static void *read_options(const struct exporter *exporter, struct err *err)
+{
+    void *values = mem_zalloc(1, exporter->options_size, err);
+    if (!values)
+        return NULL;
+    param_defaults(exporter->options, values);
+    for (size_t i = 0; i < sets.count; i++) {
+        const char *eq = strchr(sets.items[i], '=');
+        char name[64];
+        size_t n = eq ? (size_t)(eq - sets.items[i]) : 0;
+        int rc = -1;
+        if (n == 0 || n >= sizeof name)
+            err_set(err, "--set %s: expected KEY=VALUE", sets.items[i]);
+        else if (!exporter->options)
+            err_set(err, "--set %s: format %s has no options", sets.items[i], exporter->name);
+        else {
+            memcpy(name, sets.items[i], n);
+            name[n] = 0;
+            rc = param_set(exporter->options, values, name, eq + 1, err);
+        }
+        if (rc) {
+            free(values);
+            return NULL;
+        }
+    }
+    return values;
+}
+
 /* Into the file, or to standard output. */
 static int write_records(const struct exporter *exporter, struct exporter_context *context, struct err *err)
 {
@@ -77,8 +109,8 @@ static int write_all(const struct exporter *exporter, struct exporter_context *c
         cmd_say("%s: %" PRIu64 " records of stream %s as %s", output, context->written, stream, exporter->name);
     if (store_sample(context->store))
         cmd_say("the trace is a sample: %s", store_sample(context->store));
-    if (context->left_out)
-        cmd_say("left out %" PRIu64 ": %s", context->left_out, context->why);
+    for (size_t i = 0; i < context->skip_count; i++)
+        cmd_say("left out %" PRIu64 ": %s", context->skips[i].n, context->skips[i].reason);
     return context->written ? EXIT_DONE : EXIT_NOTHING;
 }
 
@@ -87,12 +119,17 @@ static int export_trace(const struct exporter *exporter, const char *path)
     struct err err = {""};
     struct exporter_context context = {0};
     int status = EXIT_DONE;
+    void *values = read_options(exporter, &err);
+    if (!values)
+        return cmd_usage("%s", err.msg);
+    context.options = values;
     context.store = store_open(path, &err);
     if (!context.store)
         status = cmd_fail(EXIT_DATA, "%s", err.msg);
     else if ((context.stream = pick_stream(context.store, path, &status)) >= 0)
         status = write_all(exporter, &context);
     store_close(context.store);
+    free(values);
     return status;
 }
 
@@ -120,8 +157,8 @@ const struct command cmd_export = {
     .name = "export",
     .summary = "a stream of a trace in another tool's form",
     .usage = "FILE --format NAME -o FILE",
-    .details = "Writes one stream of records. 'csv' is our plain form, which import reads back to the same records;\n"
-               "'perfetto' a timeline, as far as it has a place for each record.",
+    .details = "Writes one stream of records. 'csv' is our plain form, which import reads back to the same records.\n"
+               "Records that a form cannot carry are counted by reason.",
     .examples = "  offchip export s.db --format csv -o s.csv\n"
                 "  offchip export s.db --format csv --stream uvm -o - | head",
     .options = options,

@@ -168,7 +168,8 @@ static bool fill_formats(struct listing *l, const char *of, struct suggest *sugg
         ROW(readers[i]->name, "import", describe_params(readers[i]->options, params, sizeof params),
             readers[i]->summary);
     for (size_t i = 0; exporters[i]; i++)
-        ROW(exporters[i]->name, "export", "", exporters[i]->summary);
+        ROW(exporters[i]->name, "export", describe_params(exporters[i]->options, params, sizeof params),
+            exporters[i]->summary);
     return true;
 }
 

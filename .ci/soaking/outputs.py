@@ -59,7 +59,7 @@ def writers(g):
         Writer("export", "export uvm.db --format csv -f -o OUT", csv, ["uvm.db"],
                "export uvm.db --stream no --format csv -f -o OUT"),
         Writer("export perfetto", "export uvm.db --format perfetto -f -o OUT", "o.json", ["uvm.db"],
-               "export warps.db --stream no --format perfetto -f -o OUT"),
+               "export warps.db --format perfetto --set nosuch=1 -f -o OUT"),
         Writer("calibrate", "calibrate uvm uvm.db --base gpu.ini -f -o OUT", "o.ini", ["uvm.db", "gpu.ini"],
                "calibrate uvm warps.db -f -o OUT"),
         Writer("calibrate placement", "calibrate placement bench.csv -f -o OUT", "o.ini", ["bench.csv"],

@@ -2,7 +2,9 @@
 
 #include <string.h>
 
-const struct exporter *const exporters[] = {&export_csv, &export_perfetto, NULL};
+const struct exporter *const exporters[] = {
+    &export_csv, &export_perfetto, &export_dram_csv, &export_dramsim3, &export_ramulator, NULL,
+};
 
 const struct exporter *exporter_find(const char *name)
 {
@@ -10,4 +12,17 @@ const struct exporter *exporter_find(const char *name)
         if (strcmp(exporters[i]->name, name) == 0)
             return exporters[i];
     return NULL;
+}
+
+void exporter_skip(struct exporter_context *context, const char *reason)
+{
+    for (size_t i = 0; i < context->skip_count; i++)
+        if (strcmp(context->skips[i].reason, reason) == 0) {
+            context->skips[i].n++;
+            return;
+        }
+    if (context->skip_count < EXPORTER_REASONS) {
+        context->skips[context->skip_count].reason = reason;
+        context->skips[context->skip_count++].n = 1;
+    }
 }

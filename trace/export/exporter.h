@@ -1,7 +1,8 @@
 /* exporter: a stream of a trace written in another tool's form.
  *
  * An exporter is one file in trace/export/ and one name in exporters[] (exporter.c). It reads the store
- * and writes text to a FILE. */
+ * and writes text or bytes to a FILE; records its form cannot carry are counted by the exporter through
+ * exporter_skip(). */
 #ifndef TRACE_EXPORT_EXPORTER_H
 #define TRACE_EXPORT_EXPORTER_H
 
@@ -9,27 +10,39 @@
 #include <stdio.h>
 
 #include "trace/base/err.h"
+#include "trace/base/param.h"
 #include "trace/store/store.h"
+
+enum { EXPORTER_REASONS = 16 };
 
 struct exporter_context {
     struct store *store;
-    int stream;        /* index of the stream to write */
-    FILE *to;          /* write errors are found by the caller (ferror) */
-    uint64_t written;  /* records written so far */
-    uint64_t left_out; /* records that the form cannot carry */
-    const char *why;   /* of these; static text */
+    int stream;          /* index of the stream to write */
+    const void *options; /* the exporter's options struct, checked; NULL: defaults */
+    FILE *to;            /* write errors are found by the caller (ferror) */
+    uint64_t written;    /* records written so far */
+    struct {
+        const char *reason; /* static text */
+        uint64_t n;
+    } skips[EXPORTER_REASONS];
+    size_t skip_count;
 };
 
 struct exporter {
-    const char *name;    /* as for --format */
-    const char *summary; /* one line */
+    const char *name;            /* as for --format */
+    const char *summary;         /* one line */
+    const struct param *options; /* NULL: none */
+    size_t options_size;
     /* Write the whole stream. -1 with *err set if it cannot be written in this form. */
     int (*write)(struct exporter_context *context, struct err *err);
 };
 
-extern const struct exporter export_csv, export_perfetto;
+extern const struct exporter export_csv, export_perfetto, export_dram_csv, export_dramsim3, export_ramulator;
 extern const struct exporter *const exporters[]; /* ends with NULL */
 
 const struct exporter *exporter_find(const char *name);
+
+/* Count a record left out; reason must stay valid (a string constant). */
+void exporter_skip(struct exporter_context *context, const char *reason);
 
 #endif

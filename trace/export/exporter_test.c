@@ -12,4 +12,15 @@ START_TEST(exporters_are_found_by_name_and_have_what_the_list_prints)
 }
 END_TEST
 
-TEST_MAIN("exporter", exporters_are_found_by_name_and_have_what_the_list_prints)
+START_TEST(skips_are_counted_by_reason)
+{
+    struct exporter_context context = {0};
+    exporter_skip(&context, "a");
+    exporter_skip(&context, "b");
+    exporter_skip(&context, "a");
+    ck_assert_uint_eq(context.skip_count, 2);
+    ck_assert_uint_eq(context.skips[0].n, 2);
+}
+END_TEST
+
+TEST_MAIN("exporter", exporters_are_found_by_name_and_have_what_the_list_prints, skips_are_counted_by_reason)

@@ -309,8 +309,7 @@ static int put_record(struct timeline *t, const struct record *r, int64_t proces
     const int64_t end = r->duration > INT64_MAX - start ? INT64_MAX : start + r->duration;
     const int placed = place(&t->tracks, process, r->kind, stream, start, end, &track, err);
     if (placed > 0) {
-        t->context->left_out++;
-        t->context->why = "more than 64 at the same time";
+        exporter_skip(t->context, "more than 64 at the same time");
         return 0;
     }
     if (placed < 0)

@@ -28,7 +28,7 @@ static json_t *export_all(struct stream stream, const struct record *records, co
     struct exporter_context context = {.store = store, .to = to};
     *rc = export_perfetto.write(&context, &err);
     written = context.written;
-    left_out = context.left_out;
+    left_out = context.skip_count ? context.skips[0].n : 0;
     rewind(to);
     json_error_t error;
     json_t *root = json_loadf(to, 0, &error);
