@@ -23,10 +23,17 @@ static const char *from, *to;
 static int64_t every;
 static struct sample sample;
 
+/* A table of another tool. */
+static const char *columns, *kinds, *time_unit;
+
 static const struct opt options[] = {
     {"output", 'o', OPT_TEXT, "FILE", &output, "the trace to make", 0, 0},
     {"format", 0, OPT_TEXT, "NAME", &format, "format of the inputs (default: found by content)", 0, 0},
     {"set", 's', OPT_LIST, "KEY=VALUE", &sets, "an option of the format; repeatable", 0, 0},
+    {"columns", 0, OPT_TEXT, "OURS=THEIRS,..", &columns, "csv of another tool: its names of our columns", 0, 0},
+    {"kinds", 0, OPT_TEXT, "KIND|WORD=KIND,..", &kinds, "csv of another tool: the kind of its rows, or its words", 0,
+     0},
+    {"time-unit", 0, OPT_TEXT, "ns|us|ms|s|cycles", &time_unit, "csv of another tool: of columns time and dur", 0, 0},
     {"from", 0, OPT_TEXT, "TIME", &from,
      "keep what begins then or later, from the trace's start: 1.5ms, 200us, 5000cycles", 0, 0},
     {"to", 0, OPT_TEXT, "TIME", &to, "keep what begins before then", 0, 0},
@@ -79,9 +86,8 @@ static int check_operands(int argc, char **argv)
     struct err err = {""};
     if (sample_parse(&sample, from, to, every, &err))
         return cmd_usage("%s", err.msg);
-    for (size_t i = 0; i < sets.count && !format; i++)
-        if (strncmp(sets.items[i], "columns=", 8) == 0)
-            format = "csv"; /* nothing in such a table says what it is */
+    if (!format && columns)
+        format = "csv"; /* nothing in such a table says what it is */
     for (int i = 0; i < argc; i++) {
         cmd_reads(strcmp(argv[i], "-") == 0 ? "/dev/stdin" : argv[i]);
         for (int k = 0; k < i; k++)
@@ -160,6 +166,12 @@ static void *read_options(const struct reader *reader, struct err *err)
             free(values);
             return NULL;
         }
+    }
+    if ((columns && set_option(reader, values, "columns", columns, err)) ||
+        (kinds && set_option(reader, values, "kinds", kinds, err)) ||
+        (time_unit && set_option(reader, values, "time_unit", time_unit, err))) {
+        free(values);
+        return NULL;
     }
     return values;
 }
@@ -481,7 +493,7 @@ const struct command cmd_import = {
     .examples =
         "  offchip import recording.csv.xz -o s.db\n"
         "  zcat part*.csv.gz | offchip import --format cupti-csv - -o all.db\n"
-        "  offchip import -s columns=time=ts,addr=address,kind=op -s kinds=R=DRAM_READ,W=DRAM_WRITE t.csv -o t.db\n"
+        "  offchip import --columns time=ts,addr=address,kind=op --kinds R=DRAM_READ,W=DRAM_WRITE t.csv -o t.db\n"
         "  offchip import app.1041.db app.1042.db -o app.db\n"
         "  offchip import recording.csv.xz --from 2ms --to 10ms -o part.db",
     .options = options,
