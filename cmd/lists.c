@@ -208,17 +208,36 @@ static bool fill_metrics(struct listing *l, const char *of, struct suggest *sugg
 }
 
 /* Of a platform's number the value is the platform's: `with_default` is false. */
+static void add_param(struct listing *l, const char *owner, const struct param *p, bool with_default)
+{
+    char value[256], range[256];
+    const char *unit = p->type == PARAM_CHOICE ? "" : p->unit;
+    (void)param_range(p, range, sizeof range);
+    if (with_default)
+        ROW(owner, p->name, unit, param_default(p, value, sizeof value), range, p->help);
+    else
+        ROW(owner, p->name, unit, range, p->help);
+}
+
 static void add_params(struct listing *l, const char *owner, const struct param *table, bool with_default)
 {
-    for (const struct param *p = table; p && p->name; p++) {
-        char value[256], range[256];
-        const char *unit = p->type == PARAM_CHOICE ? "" : p->unit;
-        (void)param_range(p, range, sizeof range);
-        if (with_default)
-            ROW(owner, p->name, unit, param_default(p, value, sizeof value), range, p->help);
-        else
-            ROW(owner, p->name, unit, range, p->help);
+    for (const struct param *p = table; p && p->name; p++)
+        add_param(l, owner, p, with_default);
+}
+
+/* The engines that take the setting, "uvm, zerocopy". Returns the first of them. */
+static const struct engine *takers(const struct param *p, char *names, size_t size)
+{
+    const struct engine *first = NULL;
+    size_t n = 0;
+    for (const struct engine *const *e = engines; *e; e++) {
+        const struct param *own = param_find((*e)->settings, p->name);
+        if (!own || strcmp(own->help, p->help) != 0)
+            continue;
+        first = first ? first : *e;
+        n += (size_t)snprintf(names + n, size - n, "%s%s", n ? ", " : "", (*e)->name);
     }
+    return first;
 }
 
 static bool fill_settings(struct listing *l, const char *of, struct suggest *suggest)
@@ -226,11 +245,16 @@ static bool fill_settings(struct listing *l, const char *of, struct suggest *sug
     static const char *const names[] = {"engine", "setting", "unit", "default", "range", "definition"};
     bool found = false;
     listing_start(l, 6, names);
-    for (const struct engine *const *e = engines; *e; e++)
-        if (wanted(of, (*e)->name, suggest)) {
-            found = true;
-            add_params(l, (*e)->name, (*e)->settings, true);
+    for (const struct engine *const *e = engines; *e; e++) {
+        if (!wanted(of, (*e)->name, suggest))
+            continue;
+        found = true;
+        for (const struct param *p = (*e)->settings; p && p->name; p++) {
+            char owners[128];
+            if (takers(p, owners, sizeof owners) == *e || of)
+                add_param(l, owners, p, true);
         }
+    }
     return found;
 }
 
