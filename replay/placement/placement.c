@@ -42,10 +42,9 @@ static const struct metric metrics[] = {
     {"pairs", METRIC_INT, METRIC_SUM, "managed launches in whose mapping device kernels ran"},
     {"optimum_ratio", METRIC_REAL, METRIC_GEOMEAN,
      "time / a bound below the time of any placements and any order (replay/placement/schedule_bound.h)"},
-    {"tasks", METRIC_INT, METRIC_SUM, "tasks"},
-    {"tasks_device", METRIC_INT, METRIC_SUM, "of them under device memory"},
-    {"tasks_managed", METRIC_INT, METRIC_SUM, "of them under managed memory"},
-    {"tasks_pinned", METRIC_INT, METRIC_SUM, "of them under host-pinned memory"},
+    {"tasks_device", METRIC_INT, METRIC_SUM, "tasks under device memory"},
+    {"tasks_managed", METRIC_INT, METRIC_SUM, "tasks under managed memory"},
+    {"tasks_pinned", METRIC_INT, METRIC_SUM, "tasks under host-pinned memory"},
     {"source_agreement_ratio", METRIC_REAL, METRIC_MEAN,
      "tasks placed as their source placed them / tasks it speaks of"},
     {"prediction_error_ratio", METRIC_REAL, METRIC_GEOMEAN,
@@ -73,7 +72,6 @@ static void put_counts(struct outcome *run, const struct placement_tasks *tasks,
     }
     for (size_t p = 0; p < PLACEMENTS; p++)
         outcome_int(run, names[p], counts[p]);
-    outcome_int(run, "tasks", (int64_t)tasks->count);
     outcome_int(run, "pairs", (int64_t)end->schedule.pairs);
     if (spoken)
         outcome_real(run, "source_agreement_ratio", (double)agreed / (double)spoken);
